@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"moon/exec/exectest"
 	"moon/exec/process"
 )
 
@@ -15,7 +16,7 @@ func TestAsk(t *testing.T) {
 	dir := t.TempDir()
 	program := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		write(t, path, text, 0o755)
+		exectest.WriteFile(t, path, text, 0o755)
 		return path
 	}
 	out, err := new(process.Asker).Run(t.Context(), program("good", "#!/bin/sh\nread x; echo \"$@\" $x; echo careful >&2\n"), "--host", "a b")
@@ -55,7 +56,7 @@ func TestAsk(t *testing.T) {
 func TestAskEndsAll(t *testing.T) {
 	mark := newMark()
 	path := filepath.Join(t.TempDir(), "program")
-	write(t, path, "#!/bin/sh\nsleep "+mark+" &\nsetsid sleep "+mark+" &\n(trap '' INT TERM HUP; sleep "+mark+") &\nwait\n", 0o755)
+	exectest.WriteFile(t, path, "#!/bin/sh\nsleep "+mark+" &\nsetsid sleep "+mark+" &\n(trap '' INT TERM HUP; sleep "+mark+") &\nwait\n", 0o755)
 	for name, end := range map[string]func(ctx context.Context, k *process.Asker) error{
 		"late": func(ctx context.Context, k *process.Asker) error {
 			k.Timeout = 500 * time.Millisecond

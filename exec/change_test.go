@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"moon/events"
+	"moon/exec/exectest"
 )
 
 // TestResources says what a step touched; a second attempt that finds everything done names it too, since the first may
 // have died before it could.
 func TestResources(t *testing.T) {
 	root := t.TempDir()
-	of := func(action string, again bool, in args) []events.Resource {
-		job := newJob(t, action, in)
+	of := func(action string, again bool, in exectest.Args) []events.Resource {
+		job := exectest.NewJob(t, action, in)
 		job.Again = again
-		r := run(t, job)
+		r := exectest.RunJob(t, job)
 		if r.Error != "" {
 			t.Fatal(r.Error)
 		}
@@ -25,13 +26,13 @@ func TestResources(t *testing.T) {
 		return events.Resource{Type: events.FileResource, Name: filepath.Join(root, name), Change: change, Digest: digest}
 	}
 	const x = "11f6ad8ec52a2984abaafd7c3b516503785c2072" // of x
-	write(t, filepath.Join(root, "src/a"), "a", 0o644)
-	write(t, filepath.Join(root, "old/b"), "b", 0o644)
-	mkdir, copied := args{"path": filepath.Join(root, "d/e"), "state": "directory"}, args{"content": "x", "dest": filepath.Join(root, "d/f")}
+	exectest.WriteFile(t, filepath.Join(root, "src/a"), "a", 0o644)
+	exectest.WriteFile(t, filepath.Join(root, "old/b"), "b", 0o644)
+	mkdir, copied := exectest.Args{"path": filepath.Join(root, "d/e"), "state": "directory"}, exectest.Args{"content": "x", "dest": filepath.Join(root, "d/f")}
 	for _, tt := range []struct {
 		action string
 		again  bool
-		in     args
+		in     exectest.Args
 		want   []events.Resource
 	}{
 		{"file", false, mkdir, []events.Resource{file("d", events.ChangeCreate, ""), file("d/e", events.ChangeCreate, "")}},
@@ -39,9 +40,9 @@ func TestResources(t *testing.T) {
 		{"file", true, mkdir, []events.Resource{file("d/e", events.ChangeUpdate, "")}},
 		{"copy", false, copied, []events.Resource{file("d/f", events.ChangeCreate, x)}},
 		{"copy", true, copied, []events.Resource{file("d/f", events.ChangeUpdate, x)}},
-		{"copy", false, args{"src": filepath.Join(root, "src"), "dest": filepath.Join(root, "new")}, []events.Resource{file("new/src", events.ChangeCreate, "")}},
-		{"copy", false, args{"src": filepath.Join(root, "src/"), "dest": filepath.Join(root, "old")}, []events.Resource{file("old/src", events.ChangeCreate, "")}},
-		{"file", false, args{"path": filepath.Join(root, "d"), "state": "absent"}, []events.Resource{file("d", events.ChangeDelete, "")}},
+		{"copy", false, exectest.Args{"src": filepath.Join(root, "src"), "dest": filepath.Join(root, "new")}, []events.Resource{file("new/src", events.ChangeCreate, "")}},
+		{"copy", false, exectest.Args{"src": filepath.Join(root, "src/"), "dest": filepath.Join(root, "old")}, []events.Resource{file("old/src", events.ChangeCreate, "")}},
+		{"file", false, exectest.Args{"path": filepath.Join(root, "d"), "state": "absent"}, []events.Resource{file("d", events.ChangeDelete, "")}},
 	} {
 		if got := of(tt.action, tt.again, tt.in); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s %v: %+v, want %+v", tt.action, tt.in, got, tt.want)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"moon/exec"
+	"moon/exec/exectest"
 )
 
 func TestEditor(t *testing.T) {
@@ -50,7 +51,7 @@ func TestEditor(t *testing.T) {
 func TestForegroundRuns(t *testing.T) {
 	dir := t.TempDir()
 	editor := filepath.Join(dir, "editor")
-	write(t, editor, "#!/bin/sh\ncat\necho \"$@\"\necho err >&2\n", 0o755)
+	exectest.WriteFile(t, editor, "#!/bin/sh\ncat\necho \"$@\"\necho err >&2\n", 0o755)
 	t.Setenv("VISUAL", editor)
 	e := exec.Editor("/a", 1)
 	var out, errs bytes.Buffer

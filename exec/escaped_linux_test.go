@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/exectest"
 	"moon/exec/fault"
 	"moon/exec/process"
 	"moon/internal/assault"
@@ -79,15 +80,15 @@ func TestEscapees(t *testing.T) {
 				}
 				t.Parallel()
 				assault.Tried(t, "escapes from the process group", 1)
-				job := newJob(t, "shell", args{"cmd": strings.ReplaceAll(tt.cmd, "MARK", mark)})
+				job := exectest.NewJob(t, "shell", exectest.Args{"cmd": strings.ReplaceAll(tt.cmd, "MARK", mark)})
 				job.Attempt = fmt.Sprintf("%s/step-%d.1", group, k)
-				r, _ := cancelWhen(t, job, "up\n", 0, func(cancel context.CancelCauseFunc) {
+				r, _ := exectest.CancelWhen(t, job, "up\n", 0, func(cancel context.CancelCauseFunc) {
 					waitFor(t, func() bool { // all of them, and none that is still setsid or env on its way to it
 						return len(survivors(t, "sleep\x00"+mark)) == tt.sleeping && len(survivors(t, "setsid\x00sleep\x00"+mark)) == 0 && len(survivors(t, "-i\x00sleep\x00"+mark)) == 0
 					})
 					cancel(fault.Expired)
 				})
-				want(t, r, events.Timeout, "timed out")
+				exectest.WantOutcome(t, r, events.Timeout, "timed out")
 				wantNone(t, "sleep\x00"+mark)
 				said := strings.Join(r.Warnings, "\n")
 				if n := strings.Count(said, "sleep "+mark); n != tt.says || n > 0 && !strings.HasPrefix(said, "killed with it, although not in its group any more: ") {
@@ -108,9 +109,9 @@ func TestDaemonLeavesTheGroup(t *testing.T) {
 	mark := newMark()
 	group := fmt.Sprintf("daemon-%d", os.Getpid())
 	for i := range 3 {
-		job := newJob(t, "shell", args{"cmd": "setsid sleep " + mark + " > /dev/null 2>&1 & true"})
+		job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "setsid sleep " + mark + " > /dev/null 2>&1 & true"})
 		job.Attempt = fmt.Sprintf("%s/step-%d.1", group, i)
-		if r := run(t, job); len(r.Warnings) > 0 {
+		if r := exectest.RunJob(t, job); len(r.Warnings) > 0 {
 			t.Errorf("warnings %q", r.Warnings)
 		}
 	}
@@ -131,9 +132,9 @@ func TestDaemonLeavesTheGroup(t *testing.T) {
 func TestHolderIsNamed(t *testing.T) {
 	for _, group := range []string{fmt.Sprintf("holder-%d", os.Getpid()), noGroups} {
 		mark := newMark()
-		job := newJob(t, "shell", args{"cmd": "setsid sleep " + mark + " & echo started"})
+		job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "setsid sleep " + mark + " & echo started"})
 		job.Attempt = group + "/step-0001.1"
-		r := run(t, job)
+		r := exectest.RunJob(t, job)
 		if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "left running: ") || !strings.Contains(r.Warnings[0], " sleep "+mark+"; it still held the output") {
 			t.Errorf("warnings %q", r.Warnings)
 		}

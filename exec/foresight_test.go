@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/fsys"
 )
 
@@ -29,10 +30,10 @@ func TestForesight(t *testing.T) {
 		dry := exec.DryRun{Overlay: fsys.NewOverlay()}
 		foretold := make([]exec.Result, len(steps))
 		for i, s := range steps {
-			foretold[i] = dry.Run(t.Context(), newJob(t, s.action, s.in))
+			foretold[i] = dry.Run(t.Context(), exectest.NewJob(t, s.action, s.in))
 		}
 		for i, s := range steps {
-			f, r := foretold[i], run(t, newJob(t, s.action, s.in))
+			f, r := foretold[i], exectest.RunJob(t, exectest.NewJob(t, s.action, s.in))
 			if r.Outcome == events.Failed {
 				if f.Outcome == events.Changed {
 					rt.Fatalf("step %d, %s %v: foretold %+v, failed: %s", i+1, s.action, s.in, *f.Diff, r.Error)
@@ -48,16 +49,16 @@ func TestForesight(t *testing.T) {
 
 type drawn struct {
 	action string
-	in     args
+	in     exectest.Args
 }
 
 // lay makes the tree that the steps work on.
 func lay(t *testing.T, root string) {
 	t.Helper()
-	write(t, filepath.Join(root, "there/file"), "one\ntwo\n", 0o644)
-	write(t, filepath.Join(root, "there/deep/other"), "three\n", 0o600)
-	write(t, filepath.Join(root, "src/a"), "a\n", 0o644)
-	write(t, filepath.Join(root, "src/sub/b"), "b\n", 0o755)
+	exectest.WriteFile(t, filepath.Join(root, "there/file"), "one\ntwo\n", 0o644)
+	exectest.WriteFile(t, filepath.Join(root, "there/deep/other"), "three\n", 0o600)
+	exectest.WriteFile(t, filepath.Join(root, "src/a"), "a\n", 0o644)
+	exectest.WriteFile(t, filepath.Join(root, "src/sub/b"), "b\n", 0o755)
 	if err := os.Symlink("file", filepath.Join(root, "there/link")); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func drawStep(rt *rapid.T, root string) drawn {
 	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(rt, label) }
 	path := filepath.Join(root, pick("path", "there", "there/file", "there/link", "there/deep", "there/deep/other", "new", "new/file", "new/deep/file", "other"))
 	mode := pick("mode", "", "0640", "u=rwX,go=rX", "0700")
-	with := func(in args) args {
+	with := func(in exectest.Args) exectest.Args {
 		if mode != "" {
 			in["mode"] = mode
 		}
@@ -76,31 +77,31 @@ func drawStep(rt *rapid.T, root string) drawn {
 	line := fmt.Sprintf("line %s\n", pick("text", "x", "y"))
 	switch action := pick("action", "mkdir", "mkdir", "content", "file", "touchless", "absent", "link", "hard", "recurse", "copy", "tree", "lineinfile", "lineinfile", "blockinfile", "replace"); action {
 	case "mkdir":
-		return drawn{"file", with(args{"path": path, "state": "directory"})}
+		return drawn{"file", with(exectest.Args{"path": path, "state": "directory"})}
 	case "content":
-		return drawn{"file", with(args{"path": path, "content": line})}
+		return drawn{"file", with(exectest.Args{"path": path, "content": line})}
 	case "file":
-		return drawn{"file", with(args{"path": path, "state": "file"})}
+		return drawn{"file", with(exectest.Args{"path": path, "state": "file"})}
 	case "touchless":
-		return drawn{"file", args{"path": path, "state": "perms", "mode": "0600"}}
+		return drawn{"file", exectest.Args{"path": path, "state": "perms", "mode": "0600"}}
 	case "absent":
-		return drawn{"file", args{"path": path, "state": "absent"}}
+		return drawn{"file", exectest.Args{"path": path, "state": "absent"}}
 	case "link":
-		return drawn{"file", args{"path": path, "state": "link", "src": filepath.Join(root, pick("target", "there", "there/file", "new")), "force": true}}
+		return drawn{"file", exectest.Args{"path": path, "state": "link", "src": filepath.Join(root, pick("target", "there", "there/file", "new")), "force": true}}
 	case "hard":
-		return drawn{"file", args{"path": path, "state": "hard", "src": filepath.Join(root, pick("target", "there/file", "src/a"))}}
+		return drawn{"file", exectest.Args{"path": path, "state": "hard", "src": filepath.Join(root, pick("target", "there/file", "src/a"))}}
 	case "recurse":
-		return drawn{"file", args{"path": path, "state": "directory", "recurse": true, "mode": "u=rwX,g=rX,o="}}
+		return drawn{"file", exectest.Args{"path": path, "state": "directory", "recurse": true, "mode": "u=rwX,g=rX,o="}}
 	case "copy":
-		return drawn{"copy", with(args{"content": line, "dest": path})}
+		return drawn{"copy", with(exectest.Args{"content": line, "dest": path})}
 	case "tree":
-		return drawn{"copy", args{"src": filepath.Join(root, pick("src", "src", "src/")), "dest": path}}
+		return drawn{"copy", exectest.Args{"src": filepath.Join(root, pick("src", "src", "src/")), "dest": path}}
 	case "lineinfile":
-		return drawn{"lineinfile", args{"path": path, "line": pick("line", "four", "two"), "create": true}}
+		return drawn{"lineinfile", exectest.Args{"path": path, "line": pick("line", "four", "two"), "create": true}}
 	case "blockinfile":
-		return drawn{"blockinfile", args{"path": path, "block": line, "state": pick("state", "present", "absent"), "create": true}}
+		return drawn{"blockinfile", exectest.Args{"path": path, "block": line, "state": pick("state", "present", "absent"), "create": true}}
 	default:
-		return drawn{"replace", args{"path": path, "regexp": "o", "replace": "0"}}
+		return drawn{"replace", exectest.Args{"path": path, "regexp": "o", "replace": "0"}}
 	}
 }
 
@@ -112,7 +113,7 @@ func TestBesideEachOther(t *testing.T) {
 	var foretold []*events.Foretold
 	jobs := []*exec.Job{}
 	for _, name := range []string{"one", "two"} {
-		job := newJob(t, "file", args{"path": dir + "/a/b/" + name, "state": "directory", "mode": "0750"})
+		job := exectest.NewJob(t, "file", exectest.Args{"path": dir + "/a/b/" + name, "state": "directory", "mode": "0750"})
 		r := dry.Run(t.Context(), job)
 		if r.Diff == nil {
 			t.Fatalf("%+v", r)
@@ -120,7 +121,7 @@ func TestBesideEachOther(t *testing.T) {
 		jobs, foretold = append(jobs, job), append(foretold, &events.Foretold{Diff: *r.Diff})
 	}
 	for _, i := range []int{1, 0} {
-		r := run(t, jobs[i])
+		r := exectest.RunJob(t, jobs[i])
 		if r.Diff == nil || r.Diff.Summary == foretold[i].Diff.Summary {
 			t.Errorf("%q was foretold as %q, which shows nothing", r.Diff.Summary, foretold[i].Diff.Summary)
 		}

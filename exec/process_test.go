@@ -16,21 +16,16 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/fault"
 	"moon/exec/process"
 	"moon/exec/spec"
 	"moon/internal/assault"
 )
 
-// helpers are further ones, of tests that not every system has.
-var helpers = map[string]func(){}
-
 // TestHelper is a process of the tests rather than a test: a child of its own kind for those that need one that sh
 // cannot be.
 func TestHelper(*testing.T) {
-	if help := helpers[os.Getenv("MOON_TEST_HELPER")]; help != nil {
-		help()
-	}
 	switch os.Getenv("MOON_TEST_HELPER") {
 	case "flood":
 		n, _ := strconv.ParseInt(os.Getenv("MOON_TEST_BYTES"), 10, 64)
@@ -48,7 +43,7 @@ func TestHelper(*testing.T) {
 		os.Exit(0)
 	case "run": // moon itself, to be killed
 		a, _ := spec.Lookup("shell")
-		decoded, _ := a.Decode(args{"cmd": "echo $$ > pid; exec sleep 300"})
+		decoded, _ := a.Decode(exectest.Args{"cmd": "echo $$ > pid; exec sleep 300"})
 		exec.Local{}.Run(context.Background(), &exec.Job{
 			Action: "shell", Args: decoded, Cwd: os.Getenv("MOON_TEST_DIR"), Output: steplog.NewDiscard(),
 		})
@@ -56,13 +51,13 @@ func TestHelper(*testing.T) {
 	}
 }
 
-func helper(tb testing.TB, what string) args {
+func helper(tb testing.TB, what string) exectest.Args {
 	tb.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return args{"argv": []any{"/usr/bin/env", "MOON_TEST_HELPER=" + what, self, "-test.run=^TestHelper$"}}
+	return exectest.Args{"argv": []any{"/usr/bin/env", "MOON_TEST_HELPER=" + what, self, "-test.run=^TestHelper$"}}
 }
 
 // survivors are the processes whose command line has the mark.
@@ -111,25 +106,6 @@ func newMark() string {
 	return fmt.Sprintf("%d.%04d", 300+os.Getpid(), marks)
 }
 
-// cancelWhen runs a job and stops it with the cause once its output has the word.
-func cancelWhen(tb testing.TB, job *exec.Job, word string, grace time.Duration, stop func(cancel context.CancelCauseFunc)) (exec.Result, time.Duration) {
-	tb.Helper()
-	ctx, cancel := context.WithCancelCause(tb.Context())
-	defer cancel(nil)
-	done := make(chan exec.Result, 1)
-	go func() { done <- exec.Local{Grace: grace}.Run(ctx, job) }()
-	for !strings.Contains(stdout(job), word) {
-		select {
-		case r := <-done:
-			tb.Fatalf("ended by itself: %+v", r)
-		case <-time.After(time.Millisecond):
-		}
-	}
-	start := time.Now()
-	stop(cancel)
-	return <-done, time.Since(start)
-}
-
 func TestStop(t *testing.T) {
 	interrupt := func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt) }
 	expire := func(cancel context.CancelCauseFunc) { cancel(fault.Expired) }
@@ -170,11 +146,11 @@ func TestStop(t *testing.T) {
 		mark := newMark()
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			job := newJob(t, "shell", args{"cmd": strings.ReplaceAll(tt.cmd, "MARK", mark)})
-			r, took := cancelWhen(t, job, "up\n", time.Second, tt.stop)
-			want(t, r, tt.outcome, tt.err)
-			wantRC(t, r, tt.rc)
-			if got := stdout(job); got != tt.out {
+			job := exectest.NewJob(t, "shell", exectest.Args{"cmd": strings.ReplaceAll(tt.cmd, "MARK", mark)})
+			r, took := exectest.CancelWhen(t, job, "up\n", time.Second, tt.stop)
+			exectest.WantOutcome(t, r, tt.outcome, tt.err)
+			exectest.WantRC(t, r, tt.rc)
+			if got := exectest.Stdout(job); got != tt.out {
 				t.Errorf("stdout %q, want %q", got, tt.out)
 			}
 			// Under load anything may take longer; what must not be is the next rung of the ladder.
@@ -188,12 +164,12 @@ func TestStop(t *testing.T) {
 
 func TestNow(t *testing.T) {
 	mark := newMark()
-	job := newJob(t, "shell", args{"cmd": "trap '' INT TERM; sleep " + mark + " & echo up; while :; do sleep " + mark + "; done"})
+	job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "trap '' INT TERM; sleep " + mark + " & echo up; while :; do sleep " + mark + "; done"})
 	now := make(chan struct{})
 	job.Now = now
-	r, took := cancelWhen(t, job, "up\n", time.Minute, func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt); close(now) })
-	want(t, r, events.Cancelled, "interrupted")
-	wantRC(t, r, 137)
+	r, took := exectest.CancelWhen(t, job, "up\n", time.Minute, func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt); close(now) })
+	exectest.WantOutcome(t, r, events.Cancelled, "interrupted")
+	exectest.WantRC(t, r, 137)
 	if took > 2*time.Second {
 		t.Errorf("took %v", took)
 	}
@@ -210,15 +186,15 @@ func TestNobodySurvives(t *testing.T) {
 	n := assault.Rounds(50, 200)
 	assault.Tried(t, "interrupts of steps whose children ignore them", n)
 	for i := range n {
-		job := newJob(t, "shell", args{"cmd": script})
+		job := exectest.NewJob(t, "shell", exectest.Args{"cmd": script})
 		if i%2 == 0 {
 			job.Attempt = fmt.Sprintf("survivors/step-%d.1", i)
 		}
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			r, _ := cancelWhen(t, job, "up\n", 100*time.Millisecond, func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt) })
-			want(t, r, events.Cancelled, "interrupted")
+			r, _ := exectest.CancelWhen(t, job, "up\n", 100*time.Millisecond, func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt) })
+			exectest.WantOutcome(t, r, events.Cancelled, "interrupted")
 		})
 	}
 	wg.Wait()
@@ -227,18 +203,18 @@ func TestNobodySurvives(t *testing.T) {
 
 func TestDaemonLivesOn(t *testing.T) {
 	mark := newMark()
-	job := newJob(t, "shell", args{"cmd": "sleep " + mark + " & echo started"})
+	job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "sleep " + mark + " & echo started"})
 	start := time.Now()
-	r := run(t, job)
+	r := exectest.RunJob(t, job)
 	took := time.Since(start)
-	want(t, r, events.Changed, "")
+	exectest.WantOutcome(t, r, events.Changed, "")
 	if took < 400*time.Millisecond || took > 2*time.Second {
 		t.Errorf("took %v, want about 500ms", took)
 	}
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "still held the output") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
-	if got := stdout(job); got != "started\n" {
+	if got := exectest.Stdout(job); got != "started\n" {
 		t.Errorf("stdout %q", got)
 	}
 	pids := survivors(t, "sleep\x00"+mark)
@@ -248,9 +224,9 @@ func TestDaemonLivesOn(t *testing.T) {
 	_ = syscall.Kill(pids[0], syscall.SIGKILL)
 
 	// One that let go of the output is not waited for at all.
-	job = newJob(t, "shell", args{"cmd": "sleep " + mark + " > /dev/null 2>&1 & echo started"})
+	job = exectest.NewJob(t, "shell", exectest.Args{"cmd": "sleep " + mark + " > /dev/null 2>&1 & echo started"})
 	start = time.Now()
-	r = run(t, job)
+	r = exectest.RunJob(t, job)
 	if took := time.Since(start); took > 400*time.Millisecond || len(r.Warnings) > 0 {
 		t.Errorf("took %v, warnings %q", took, r.Warnings)
 	}
@@ -263,10 +239,10 @@ func TestDaemonLivesOn(t *testing.T) {
 // leader wrote may be lost.
 func TestLastWordsOfTheLeader(t *testing.T) {
 	mark := newMark()
-	job := newJob(t, "shell", args{"cmd": "sleep " + mark + " & head -c 60000 /dev/zero | tr '\\0' x; echo end"})
-	r := run(t, job)
-	want(t, r, events.Changed, "")
-	if got := stdout(job); len(got) != 60004 || !strings.HasSuffix(got, "xend\n") {
+	job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "sleep " + mark + " & head -c 60000 /dev/zero | tr '\\0' x; echo end"})
+	r := exectest.RunJob(t, job)
+	exectest.WantOutcome(t, r, events.Changed, "")
+	if got := exectest.Stdout(job); len(got) != 60004 || !strings.HasSuffix(got, "xend\n") {
 		t.Errorf("%d bytes, ending in %q", len(got), got[max(0, len(got)-10):])
 	}
 	for _, pid := range survivors(t, "sleep\x00"+mark) {
@@ -276,11 +252,11 @@ func TestLastWordsOfTheLeader(t *testing.T) {
 
 func TestFlood(t *testing.T) {
 	const size = 100 << 20
-	job := newJob(t, "command", helper(t, "flood"))
+	job := exectest.NewJob(t, "command", helper(t, "flood"))
 	dir := t.TempDir()
 	job.Output = steplog.NewWriter(dir, "flood", nil)
 	job.Env = map[string]string{"MOON_TEST_BYTES": strconv.Itoa(size)}
-	want(t, run(t, job), events.Changed, "")
+	exectest.WantOutcome(t, exectest.RunJob(t, job), events.Changed, "")
 	if err := job.Output.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -295,14 +271,14 @@ func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
 	}
-	job := newJob(t, "shell", args{"cmd": "head -c 1000000 /dev/zero; touch done"})
+	job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "head -c 1000000 /dev/zero; touch done"})
 	dir := t.TempDir()
 	if err := os.Symlink("/dev/full", filepath.Join(dir, "p.out")); err != nil {
 		t.Fatal(err)
 	}
 	job.Output = steplog.NewWriter(dir, "p", nil)
-	r := run(t, job)
-	want(t, r, events.Changed, "")
+	r := exectest.RunJob(t, job)
+	exectest.WantOutcome(t, r, events.Changed, "")
 	if _, err := os.Stat(filepath.Join(job.Cwd, "done")); err != nil || job.Output.Err() == nil || len(r.Warnings) != 1 {
 		t.Errorf("step: %v, writer: %v, warnings %q", err, job.Output.Err(), r.Warnings)
 	}
@@ -319,10 +295,10 @@ func TestNoLeaks(t *testing.T) {
 		return len(entries)
 	}
 	work := func() {
-		job := newJob(t, "shell", args{"cmd": "echo x; exit 1", "stdin": "y"})
-		run(t, job)
+		job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "echo x; exit 1", "stdin": "y"})
+		exectest.RunJob(t, job)
 		job.Output.Close()
-		run(t, newJob(t, "command", args{"cmd": "nosuchcommand"}))
+		exectest.RunJob(t, exectest.NewJob(t, "command", exectest.Args{"cmd": "nosuchcommand"}))
 	}
 	work()
 	before := files()
@@ -371,7 +347,7 @@ func TestParentDies(t *testing.T) {
 
 func BenchmarkTrue(b *testing.B) {
 	a, _ := spec.Lookup("shell")
-	decoded, _ := a.Decode(args{"cmd": "true"})
+	decoded, _ := a.Decode(exectest.Args{"cmd": "true"})
 	dir := b.TempDir()
 	for name, attempt := range map[string]string{"free": "", "confined": "bench-true/step.1"} {
 		b.Run(name, func(b *testing.B) {
@@ -405,10 +381,10 @@ func BenchmarkFlood(b *testing.B) {
 	const size = 1 << 30
 	b.SetBytes(size)
 	for b.Loop() {
-		job := newJob(b, "command", helper(b, "flood"))
+		job := exectest.NewJob(b, "command", helper(b, "flood"))
 		job.Output = steplog.NewWriter(b.TempDir(), "flood", func() {})
 		job.Env = map[string]string{"MOON_TEST_BYTES": strconv.Itoa(size)}
-		want(b, run(b, job), events.Changed, "")
+		exectest.WantOutcome(b, exectest.RunJob(b, job), events.Changed, "")
 		if err := job.Output.Close(); err != nil {
 			b.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/secret"
 )
 
@@ -54,15 +55,15 @@ tr '\0' ' ' < /proc/$$/cmdline > "$SEEN"
 			}
 			var told [2]string
 			for i, known := range []*secret.Set{nil, knowing("hunter2")} {
-				job := newJob(t, "shell", args{"cmd": test.text, "interpreter": test.interpreter, "stdin": "from stdin\n"})
+				job := exectest.NewJob(t, "shell", exectest.Args{"cmd": test.text, "interpreter": test.interpreter, "stdin": "from stdin\n"})
 				seen := filepath.Join(t.TempDir(), "seen")
 				job.Secrets, job.Env = known, map[string]string{"SEEN": seen}
-				r := run(t, job)
+				r := exectest.RunJob(t, job)
 				kept, keptErrs, _ := job.Output.Kept()
 				out, errs := kept.Text, keptErrs.Text
 				// Where an interpreter says that a mistake is, it names the file that it reads.
 				told[i] = fmt.Sprintf("%s %d %s\n%s\n%d lines of errors", r.Outcome, *r.RC, r.Error, out, strings.Count(string(errs), "\n"))
-				if line := read(t, seen); strings.Contains(line, "hunter2") != (known == nil) && line != "" {
+				if line := exectest.ReadFile(t, seen); strings.Contains(line, "hunter2") != (known == nil) && line != "" {
 					t.Errorf("its command line is %q", line)
 				}
 				if len(r.Warnings) > 0 {
@@ -78,33 +79,33 @@ tr '\0' ' ' < /proc/$$/cmdline > "$SEEN"
 
 // TestUnseenLarge hands over a text that no pipe holds, also to one that does not read it.
 func TestUnseenLarge(t *testing.T) {
-	job := newJob(t, "shell", args{"cmd": ": hunter2\n" + strings.Repeat(": a line of a long script\n", 100_000) + "echo end"})
+	job := exectest.NewJob(t, "shell", exectest.Args{"cmd": ": hunter2\n" + strings.Repeat(": a line of a long script\n", 100_000) + "echo end"})
 	job.Secrets = knowing("hunter2")
-	want(t, run(t, job), events.Changed, "")
-	if got := stdout(job); got != "end\n" {
+	exectest.WantOutcome(t, exectest.RunJob(t, job), events.Changed, "")
+	if got := exectest.Stdout(job); got != "end\n" {
 		t.Errorf("it printed %.100q", got)
 	}
-	job = newJob(t, "shell", args{"cmd": "exit 0\n: hunter2\n" + strings.Repeat(": a line of a long script\n", 100_000)})
+	job = exectest.NewJob(t, "shell", exectest.Args{"cmd": "exit 0\n: hunter2\n" + strings.Repeat(": a line of a long script\n", 100_000)})
 	job.Secrets = knowing("hunter2")
-	want(t, run(t, job), events.Changed, "")
+	exectest.WantOutcome(t, exectest.RunJob(t, job), events.Changed, "")
 }
 
 func TestSeen(t *testing.T) {
-	job := newJob(t, "shell", args{"cmd": "hunter2", "interpreter": "/usr/bin/env sh"})
+	job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "hunter2", "interpreter": "/usr/bin/env sh"})
 	job.Secrets = knowing("hunter2")
-	if r := run(t, job); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "everybody on the machine could see it") {
+	if r := exectest.RunJob(t, job); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "everybody on the machine could see it") {
 		t.Errorf("%q", r.Warnings)
 	}
 }
 
 func TestUnseenGuards(t *testing.T) {
-	job := newJob(t, "shell", args{"cmd": "true"})
+	job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "true"})
 	seen := filepath.Join(t.TempDir(), "seen")
 	job.Unless = "tr '\\0' ' ' < /proc/$$/cmdline > " + seen + "; test hunter2 = hunter2"
 	job.Secrets = knowing("hunter2")
-	r := run(t, job)
-	if r.Outcome != events.Skipped || strings.Contains(read(t, seen), "hunter2") {
-		t.Errorf("%s, %q", r.Outcome, read(t, seen))
+	r := exectest.RunJob(t, job)
+	if r.Outcome != events.Skipped || strings.Contains(exectest.ReadFile(t, seen), "hunter2") {
+		t.Errorf("%s, %q", r.Outcome, exectest.ReadFile(t, seen))
 	}
 }
 
@@ -115,11 +116,11 @@ func TestSecretEnvironmentIsNotHandedOn(t *testing.T) {
 		env  map[string]string
 		want string
 	}{{nil, "none other\n"}, {map[string]string{"MOON_TEST_TOKEN": "given"}, "given other\n"}} {
-		job := newJob(t, "shell", args{"cmd": "echo ${MOON_TEST_TOKEN-none} $MOON_TEST_OTHER"})
+		job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "echo ${MOON_TEST_TOKEN-none} $MOON_TEST_OTHER"})
 		job.Secrets, job.Env = secret.NewSet(), test.env
 		job.Secrets.AddEnv("MOON_TEST_TOKEN", "t0ken-value")
-		run(t, job)
-		if got := stdout(job); got != test.want {
+		exectest.RunJob(t, job)
+		if got := exectest.Stdout(job); got != test.want {
 			t.Errorf("with %v: %q", test.env, got)
 		}
 	}
@@ -129,17 +130,17 @@ func TestSecretEnvironmentIsNotHandedOn(t *testing.T) {
 func TestNoDigestOfSecrets(t *testing.T) {
 	digests := map[string]bool{}
 	for _, password := range []string{"hunter2", "hunter3"} {
-		job := newJob(t, "shell", args{"cmd": "echo " + password})
+		job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "echo " + password})
 		job.Secrets, job.Env, job.Cwd = knowing(password), map[string]string{"PASSWORD": password}, "/"
 		job.Incremental = &exec.Incremental{Forget: func() error { return nil }}
-		digests[run(t, job).Sources] = true
+		digests[exectest.RunJob(t, job).Sources] = true
 	}
 	if len(digests) != 1 || digests[""] {
 		t.Errorf("the digests differ: %v", digests)
 	}
-	job := newJob(t, "copy", args{"dest": filepath.Join(t.TempDir(), "f"), "content": "hunter2"})
+	job := exectest.NewJob(t, "copy", exectest.Args{"dest": filepath.Join(t.TempDir(), "f"), "content": "hunter2"})
 	job.Secrets = knowing("hunter2")
-	if sum, _ := run(t, job).Fields["checksum"].(string); sum == "" || !job.Secrets.Has(sum) {
+	if sum, _ := exectest.RunJob(t, job).Fields["checksum"].(string); sum == "" || !job.Secrets.Has(sum) {
 		t.Errorf("the checksum %q is for everybody", sum)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/secret"
 )
 
@@ -77,7 +78,7 @@ func TestShellOf(t *testing.T) {
 func TestClipboard(t *testing.T) {
 	dir := t.TempDir()
 	program := func(name, script string) {
-		write(t, filepath.Join(dir, name), "#!/bin/sh\n"+script+"\n", 0o755)
+		exectest.WriteFile(t, filepath.Join(dir, name), "#!/bin/sh\n"+script+"\n", 0o755)
 	}
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	for _, name := range []string{"TMUX", "SSH_CONNECTION", "SSH_TTY", "WAYLAND_DISPLAY", "DISPLAY"} {

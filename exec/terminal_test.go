@@ -18,6 +18,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/fault"
 	"moon/exec/process"
 	"moon/exec/spec"
@@ -26,7 +27,7 @@ import (
 // inTerminal is the helper that runs a shell step which has the terminal, of a moon that may die of it.
 func inTerminal() {
 	a, _ := spec.Lookup("shell")
-	decoded, _ := a.Decode(args{"cmd": os.Getenv("MOON_TEST_CMD")})
+	decoded, _ := a.Decode(exectest.Args{"cmd": os.Getenv("MOON_TEST_CMD")})
 	w := steplog.NewWriter(os.Getenv("MOON_TEST_DIR"), "p", nil)
 	local := exec.Local{Lend: func(use func()) { use() }, Watch: func(m process.Moment) {
 		if string(m) == os.Getenv("MOON_TEST_PANIC") {
@@ -114,7 +115,7 @@ func TestTerminal(t *testing.T) {
 // TestNoTerminal runs an interactive step where nobody has a terminal to lend, and where it turns out not to be one.
 func TestNoTerminal(t *testing.T) {
 	for name, lend := range map[string]func(func()){"nobody": nil, "not one": func(use func()) { use() }} {
-		job := newJob(t, "shell", args{"cmd": "touch ran"})
+		job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "touch ran"})
 		job.Interactive = true
 		stdin := os.Stdin
 		null, err := os.Open(os.DevNull)
@@ -152,12 +153,12 @@ func TestTerminalHint(t *testing.T) {
 		"no such file or directory":                                                           "exit status 1",
 	} {
 		for _, to := range []string{"", " >&2"} {
-			job := newJob(t, "shell", args{"cmd": "seq 5000; cat <<'E'" + to + "\n" + says + "\nE\nexit 1"})
+			job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "seq 5000; cat <<'E'" + to + "\n" + says + "\nE\nexit 1"})
 			if r := (exec.Local{}).Run(t.Context(), job); r.Outcome != events.Failed || r.Error != want {
 				t.Errorf("%q%s: %s %q, want %q", says, to, r.Outcome, r.Error, want)
 			}
 		}
-		job := newJob(t, "command", args{"argv": []any{"echo", says}})
+		job := exectest.NewJob(t, "command", exectest.Args{"argv": []any{"echo", says}})
 		if r := (exec.Local{}).Run(t.Context(), job); r.Outcome != events.Changed || r.Error != "" {
 			t.Errorf("%q, and all is well: %+v", says, r)
 		}

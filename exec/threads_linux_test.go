@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/process"
 	"moon/exec/spec"
 	"moon/internal/assault"
@@ -33,7 +34,7 @@ func TestThreadsStay(t *testing.T) {
 	})
 	defer process.EndRun("threads")
 	action, _ := spec.Lookup("shell")
-	decoded, ds := action.Decode(args{"cmd": "sleep 0.02; echo done"})
+	decoded, ds := action.Decode(exectest.Args{"cmd": "sleep 0.02; echo done"})
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}

@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/spec"
 	"moon/internal/assault"
 )
@@ -27,7 +28,15 @@ import (
 // mal is the user who attacks root.
 const mal = 65534
 
-func init() { helpers["attack"], helpers["spy"] = attack, spy }
+// TestHelper is a process of another user rather than a test.
+func TestHelper(*testing.T) {
+	switch os.Getenv("MOON_TEST_HELPER") {
+	case "attack":
+		attack()
+	case "spy":
+		spy()
+	}
+}
 
 // attack is the helper that is mal: it swaps what is on the way to files for something else, as fast as it can, until its
 // directory says that it is enough.
@@ -169,7 +178,7 @@ func asMal(t *testing.T, what, dir, outside string) *osexec.Cmd {
 // racing is an action in the races, and what it is to do there.
 type racing struct {
 	action string
-	in     args
+	in     exectest.Args
 }
 
 // tells reports whether a result has the content of a file outside, or what is known of it only to who has read it.
@@ -256,50 +265,50 @@ func TestRaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	archive := filepath.Join(tree, "a.tar")
-	want(t, run(t, newJob(t, "archive", args{"path": tree + "/tree", "dest": archive, "format": "tar"})), events.Changed, "")
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "archive", exectest.Args{"path": tree + "/tree", "dest": archive, "format": "tar"})), events.Changed, "")
 	url := "file://" + template
 	plays := []racing{
-		{"file", args{"path": at("sub/f"), "content": "root's\n", "mode": "0644"}},
-		{"file", args{"path": at("sub/deep/f"), "state": "perms", "mode": "0666", "owner": "65534"}},
-		{"file", args{"path": at("sub/f"), "state": "touch", "mode": "0664"}},
-		{"file", args{"path": at("sub"), "state": "directory", "recurse": true, "mode": "0777", "owner": "65534", "group": "65534"}},
-		{"file", args{"path": at("sub/deep/tree"), "state": "absent"}},
-		{"file", args{"path": at("sub/gone"), "state": "absent"}},
-		{"file", args{"path": at("sub/a/b/c"), "state": "directory", "owner": "65534"}},
-		{"file", args{"path": at("sub/a"), "state": "absent"}},
-		{"file", args{"path": at("sub/hard"), "src": at("sub/f"), "state": "hard", "force": true}},
-		{"copy", args{"content": "root's\n", "dest": at("sub/deep/f"), "backup": true}},
-		{"copy", args{"src": tree + "/tree", "dest": at("sub"), "owner": "65534"}},
-		{"copy", args{"src": tree + "/tree", "dest": at("sub/deep/")}},
-		{"copy", args{"src": at("sub/f"), "dest": took}},
-		{"copy", args{"src": at("sub/"), "dest": took + ".d"}},
-		{"template", args{"src": template, "dest": at("sub/f"), "mode": "0600", "owner": "65534"}},
-		{"lineinfile", args{"path": at("sub/f"), "line": "root's too", "create": true}},
-		{"replace", args{"path": at("sub/deep/f"), "regexp": "e", "replace": "E"}},
-		{"stat", args{"path": at("sub/f"), "checksum": "sha1"}},
-		{"stat", args{"path": at("sub/deep/f"), "follow": true, "get_mime": true}},
-		{"slurp", args{"src": at("sub/f")}},
-		{"slurp", args{"src": at("sub/deep/f")}},
-		{"find", args{"paths": at("sub"), "recurse": true, "hidden": true, "contains": ".*secret.*"}},
-		{"find", args{"paths": at("sub/deep"), "recurse": true, "follow": true, "get_checksum": true}},
-		{"tempfile", args{"path": at("sub/deep")}},
-		{"tempfile", args{"path": at("sub"), "state": "directory"}},
-		{"fetch", args{"src": at("sub/f"), "dest": took + ".f/", "flat": true}},
-		{"archive", args{"path": at("sub"), "dest": took + ".tar", "format": "tar"}},
-		{"archive", args{"path": tree + "/tree", "dest": at("sub/deep/a.tar"), "format": "tar"}},
-		{"unarchive", args{"src": archive, "dest": at("sub/deep"), "remote_src": true}},
-		{"unarchive", args{"src": at("sub/a.tar"), "dest": took + ".u", "remote_src": true}},
-		{"assemble", args{"src": at("sub"), "dest": took + ".a", "remote_src": true}},
-		{"assemble", args{"src": tree + "/tree", "dest": at("sub/f"), "remote_src": true}},
-		{"assert", args{"file": args{"path": at("sub/f"), "contains": "the secret"}}},
-		{"authorized_key", args{"user": "nobody", "path": at("sub/f"), "manage_dir": false, "key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA x"}},
-		{"blockinfile", args{"path": at("sub/deep/f"), "block": "root's", "create": true}},
-		{"get_url", args{"url": url, "dest": at("sub/f"), "force": true}},
-		{"known_hosts", args{"path": at("sub/deep/f"), "name": "h.example", "state": "absent"}},
-		{"patch", args{"src": patch, "dest": at("sub/f"), "remote_src": true}},
-		{"patch", args{"src": at("sub/deep/f"), "basedir": at("sub"), "remote_src": true}},
-		{"sysctl", args{"name": "kernel.moon_no_such", "value": "1", "sysctl_file": at("sub/f"), "reload": false}},
-		{"wait", args{"path": at("sub/f"), "search_regex": "the secret", "timeout": "0s"}},
+		{"file", exectest.Args{"path": at("sub/f"), "content": "root's\n", "mode": "0644"}},
+		{"file", exectest.Args{"path": at("sub/deep/f"), "state": "perms", "mode": "0666", "owner": "65534"}},
+		{"file", exectest.Args{"path": at("sub/f"), "state": "touch", "mode": "0664"}},
+		{"file", exectest.Args{"path": at("sub"), "state": "directory", "recurse": true, "mode": "0777", "owner": "65534", "group": "65534"}},
+		{"file", exectest.Args{"path": at("sub/deep/tree"), "state": "absent"}},
+		{"file", exectest.Args{"path": at("sub/gone"), "state": "absent"}},
+		{"file", exectest.Args{"path": at("sub/a/b/c"), "state": "directory", "owner": "65534"}},
+		{"file", exectest.Args{"path": at("sub/a"), "state": "absent"}},
+		{"file", exectest.Args{"path": at("sub/hard"), "src": at("sub/f"), "state": "hard", "force": true}},
+		{"copy", exectest.Args{"content": "root's\n", "dest": at("sub/deep/f"), "backup": true}},
+		{"copy", exectest.Args{"src": tree + "/tree", "dest": at("sub"), "owner": "65534"}},
+		{"copy", exectest.Args{"src": tree + "/tree", "dest": at("sub/deep/")}},
+		{"copy", exectest.Args{"src": at("sub/f"), "dest": took}},
+		{"copy", exectest.Args{"src": at("sub/"), "dest": took + ".d"}},
+		{"template", exectest.Args{"src": template, "dest": at("sub/f"), "mode": "0600", "owner": "65534"}},
+		{"lineinfile", exectest.Args{"path": at("sub/f"), "line": "root's too", "create": true}},
+		{"replace", exectest.Args{"path": at("sub/deep/f"), "regexp": "e", "replace": "E"}},
+		{"stat", exectest.Args{"path": at("sub/f"), "checksum": "sha1"}},
+		{"stat", exectest.Args{"path": at("sub/deep/f"), "follow": true, "get_mime": true}},
+		{"slurp", exectest.Args{"src": at("sub/f")}},
+		{"slurp", exectest.Args{"src": at("sub/deep/f")}},
+		{"find", exectest.Args{"paths": at("sub"), "recurse": true, "hidden": true, "contains": ".*secret.*"}},
+		{"find", exectest.Args{"paths": at("sub/deep"), "recurse": true, "follow": true, "get_checksum": true}},
+		{"tempfile", exectest.Args{"path": at("sub/deep")}},
+		{"tempfile", exectest.Args{"path": at("sub"), "state": "directory"}},
+		{"fetch", exectest.Args{"src": at("sub/f"), "dest": took + ".f/", "flat": true}},
+		{"archive", exectest.Args{"path": at("sub"), "dest": took + ".tar", "format": "tar"}},
+		{"archive", exectest.Args{"path": tree + "/tree", "dest": at("sub/deep/a.tar"), "format": "tar"}},
+		{"unarchive", exectest.Args{"src": archive, "dest": at("sub/deep"), "remote_src": true}},
+		{"unarchive", exectest.Args{"src": at("sub/a.tar"), "dest": took + ".u", "remote_src": true}},
+		{"assemble", exectest.Args{"src": at("sub"), "dest": took + ".a", "remote_src": true}},
+		{"assemble", exectest.Args{"src": tree + "/tree", "dest": at("sub/f"), "remote_src": true}},
+		{"assert", exectest.Args{"file": exectest.Args{"path": at("sub/f"), "contains": "the secret"}}},
+		{"authorized_key", exectest.Args{"user": "nobody", "path": at("sub/f"), "manage_dir": false, "key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA x"}},
+		{"blockinfile", exectest.Args{"path": at("sub/deep/f"), "block": "root's", "create": true}},
+		{"get_url", exectest.Args{"url": url, "dest": at("sub/f"), "force": true}},
+		{"known_hosts", exectest.Args{"path": at("sub/deep/f"), "name": "h.example", "state": "absent"}},
+		{"patch", exectest.Args{"src": patch, "dest": at("sub/f"), "remote_src": true}},
+		{"patch", exectest.Args{"src": at("sub/deep/f"), "basedir": at("sub"), "remote_src": true}},
+		{"sysctl", exectest.Args{"name": "kernel.moon_no_such", "value": "1", "sysctl_file": at("sub/f"), "reload": false}},
+		{"wait", exectest.Args{"path": at("sub/f"), "search_regex": "the secret", "timeout": "0s"}},
 	}
 	checkRaced(t, plays)
 	outcomes := map[events.Outcome]int{}
@@ -314,7 +323,7 @@ func TestRaces(t *testing.T) {
 			t.Fatal(ds)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		r := exec.Local{}.Run(ctx, &exec.Job{Action: play.action, Args: decoded, Raw: play.in, Cwd: "/", Diff: true, Output: steplog.NewDiscard(), Names: fakeNames{}})
+		r := exec.Local{}.Run(ctx, &exec.Job{Action: play.action, Args: decoded, Raw: play.in, Cwd: "/", Diff: true, Output: steplog.NewDiscard(), Names: exectest.Names{}})
 		cancel()
 		outcomes[r.Outcome]++
 		if r.Outcome == events.Timeout || r.Outcome == events.Cancelled {
@@ -384,8 +393,8 @@ func TestNobodyReadsAhead(t *testing.T) {
 	for i := range n {
 		for _, f := range []string{"new", "open"} {
 			path := filepath.Join(outside, f)
-			job := newJob(t, "copy", args{"content": fmt.Sprintf("the secret %d\n", i), "dest": path, "mode": "0640", "owner": "1", "group": "1"})
-			want(t, run(t, job), events.Changed, "")
+			job := exectest.NewJob(t, "copy", exectest.Args{"content": fmt.Sprintf("the secret %d\n", i), "dest": path, "mode": "0640", "owner": "1", "group": "1"})
+			exectest.WantOutcome(t, exectest.RunJob(t, job), events.Changed, "")
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
@@ -432,44 +441,44 @@ func TestWaysOfOthers(t *testing.T) {
 	const trap, names = "it is a link that belongs to somebody else", "it has 2 names"
 	tests := []struct {
 		action  string
-		in      args
+		in      exectest.Args
 		outcome events.Outcome
 		err     string
 	}{
-		{"copy", args{"content": "x", "dest": at("own/f"), "owner": "65534"}, events.Changed, ""},
-		{"copy", args{"content": "x", "dest": filepath.Join(outside, "way/g")}, events.Changed, ""},
-		{"copy", args{"content": "x", "dest": filepath.Join(outside, "inner/g")}, events.Changed, ""},
-		{"lineinfile", args{"path": at("file"), "line": "y"}, events.Changed, ""},
-		{"copy", args{"content": "x", "dest": at("trap/g")}, events.Failed, trap},
-		{"copy", args{"content": "x", "dest": at("dots/g")}, events.Failed, trap},
-		{"copy", args{"content": "x", "dest": at("roots/g")}, events.Failed, trap},
-		{"copy", args{"src": at("sub/f"), "dest": at("trap") + "/"}, events.Failed, trap},
-		{"copy", args{"src": at("trapfile"), "dest": at("taken")}, events.Failed, trap},
-		{"copy", args{"src": at("trap/f"), "dest": at("taken")}, events.Failed, trap},
-		{"copy", args{"src": at("trap") + "/", "dest": at("taken")}, events.Failed, trap},
-		{"copy", args{"content": "x", "dest": at("round/g")}, events.Failed, "too many levels"},
-		{"lineinfile", args{"path": at("trapfile"), "line": "x"}, events.Failed, trap},
-		{"lineinfile", args{"path": at("dangling"), "line": "x", "create": true}, events.Failed, trap},
-		{"file", args{"path": at("dangling"), "content": "x"}, events.Failed, trap},
-		{"file", args{"path": at("trap/sub/deep"), "state": "directory"}, events.Failed, trap},
-		{"file", args{"path": at("trap/gone"), "state": "absent"}, events.Failed, trap},
-		{"file", args{"path": at("trap"), "state": "directory", "mode": "0777"}, events.Failed, trap},
-		{"file", args{"path": at("hard"), "state": "perms", "mode": "0666"}, events.Failed, names},
-		{"file", args{"path": at("hard"), "state": "touch"}, events.Failed, names},
-		{"file", args{"path": at(""), "state": "directory", "recurse": true, "owner": "65534"}, events.Failed, names},
-		{"copy", args{"content": "x", "dest": at("hard")}, events.Changed, ""}, // another file takes its place
-		{"copy", args{"content": "x", "dest": at("pipe")}, events.Failed, "neither a file nor a directory"},
-		{"copy", args{"src": at("pipe"), "dest": at("taken")}, events.Failed, "neither a file nor a directory"},
-		{"template", args{"src": at("pipe"), "dest": at("taken")}, events.Failed, "not a regular file"},
-		{"lineinfile", args{"path": at("pipe"), "line": "x"}, events.Failed, "neither a file nor a directory"},
-		{"stat", args{"path": at("pipe"), "checksum": "sha1"}, events.OK, ""},
-		{"assert", args{"file": args{"path": at("pipe"), "contains": "x"}}, events.Failed, "not a regular file"},
-		{"file", args{"path": at("sub"), "state": "directory", "recurse": true, "mode": "u+x"}, events.Changed, ""},
-		{"file", args{"path": at("trap"), "state": "absent"}, events.Changed, ""}, // the link, and not what it leads to
+		{"copy", exectest.Args{"content": "x", "dest": at("own/f"), "owner": "65534"}, events.Changed, ""},
+		{"copy", exectest.Args{"content": "x", "dest": filepath.Join(outside, "way/g")}, events.Changed, ""},
+		{"copy", exectest.Args{"content": "x", "dest": filepath.Join(outside, "inner/g")}, events.Changed, ""},
+		{"lineinfile", exectest.Args{"path": at("file"), "line": "y"}, events.Changed, ""},
+		{"copy", exectest.Args{"content": "x", "dest": at("trap/g")}, events.Failed, trap},
+		{"copy", exectest.Args{"content": "x", "dest": at("dots/g")}, events.Failed, trap},
+		{"copy", exectest.Args{"content": "x", "dest": at("roots/g")}, events.Failed, trap},
+		{"copy", exectest.Args{"src": at("sub/f"), "dest": at("trap") + "/"}, events.Failed, trap},
+		{"copy", exectest.Args{"src": at("trapfile"), "dest": at("taken")}, events.Failed, trap},
+		{"copy", exectest.Args{"src": at("trap/f"), "dest": at("taken")}, events.Failed, trap},
+		{"copy", exectest.Args{"src": at("trap") + "/", "dest": at("taken")}, events.Failed, trap},
+		{"copy", exectest.Args{"content": "x", "dest": at("round/g")}, events.Failed, "too many levels"},
+		{"lineinfile", exectest.Args{"path": at("trapfile"), "line": "x"}, events.Failed, trap},
+		{"lineinfile", exectest.Args{"path": at("dangling"), "line": "x", "create": true}, events.Failed, trap},
+		{"file", exectest.Args{"path": at("dangling"), "content": "x"}, events.Failed, trap},
+		{"file", exectest.Args{"path": at("trap/sub/deep"), "state": "directory"}, events.Failed, trap},
+		{"file", exectest.Args{"path": at("trap/gone"), "state": "absent"}, events.Failed, trap},
+		{"file", exectest.Args{"path": at("trap"), "state": "directory", "mode": "0777"}, events.Failed, trap},
+		{"file", exectest.Args{"path": at("hard"), "state": "perms", "mode": "0666"}, events.Failed, names},
+		{"file", exectest.Args{"path": at("hard"), "state": "touch"}, events.Failed, names},
+		{"file", exectest.Args{"path": at(""), "state": "directory", "recurse": true, "owner": "65534"}, events.Failed, names},
+		{"copy", exectest.Args{"content": "x", "dest": at("hard")}, events.Changed, ""}, // another file takes its place
+		{"copy", exectest.Args{"content": "x", "dest": at("pipe")}, events.Failed, "neither a file nor a directory"},
+		{"copy", exectest.Args{"src": at("pipe"), "dest": at("taken")}, events.Failed, "neither a file nor a directory"},
+		{"template", exectest.Args{"src": at("pipe"), "dest": at("taken")}, events.Failed, "not a regular file"},
+		{"lineinfile", exectest.Args{"path": at("pipe"), "line": "x"}, events.Failed, "neither a file nor a directory"},
+		{"stat", exectest.Args{"path": at("pipe"), "checksum": "sha1"}, events.OK, ""},
+		{"assert", exectest.Args{"file": exectest.Args{"path": at("pipe"), "contains": "x"}}, events.Failed, "not a regular file"},
+		{"file", exectest.Args{"path": at("sub"), "state": "directory", "recurse": true, "mode": "u+x"}, events.Changed, ""},
+		{"file", exectest.Args{"path": at("trap"), "state": "absent"}, events.Changed, ""}, // the link, and not what it leads to
 	}
 	before := censusOf(t, filepath.Join(outside, "tree")) + censusOf(t, filepath.Join(outside, "gone"))
 	for _, tt := range tests {
-		r := run(t, newJob(t, tt.action, tt.in))
+		r := exectest.RunJob(t, exectest.NewJob(t, tt.action, tt.in))
 		if r.Outcome != tt.outcome || !strings.Contains(r.Error, tt.err) {
 			t.Errorf("%s %v: %+v, want %s %q", tt.action, tt.in, r, tt.outcome, tt.err)
 		}

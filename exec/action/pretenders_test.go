@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/exec"
+	"moon/exec/exectest"
 )
 
 // pretenders are programs that write down how they are called, and then do as a script says. A step finds no others.
@@ -20,16 +21,16 @@ func fake(tb testing.TB, scripts map[string]string) *pretenders {
 	tb.Helper()
 	f := &pretenders{tb.TempDir()}
 	for name, script := range scripts {
-		write(tb, filepath.Join(f.dir, name), fmt.Sprintf("#!/bin/sh\nPATH=/usr/bin:/bin\n"+
+		exectest.WriteFile(tb, filepath.Join(f.dir, name), fmt.Sprintf("#!/bin/sh\nPATH=/usr/bin:/bin\n"+
 			"{ printf '%%s' %s; for word; do printf ' [%%s]' \"$word\"; done; echo; } >> %s/calls\n%s\n", name, f.dir, script), 0o755)
 	}
 	return f
 }
 
 // job is newJob for a step that finds them.
-func (f *pretenders) job(tb testing.TB, action string, in args) *exec.Job {
+func (f *pretenders) job(tb testing.TB, action string, in exectest.Args) *exec.Job {
 	tb.Helper()
-	job := newJob(tb, action, in)
+	job := exectest.NewJob(tb, action, in)
 	job.Env = map[string]string{"PATH": f.dir}
 	return job
 }

@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"moon/exec"
+	"moon/exec/exectest"
 )
 
 // said is what a program answers to exactly this call.
@@ -47,14 +48,14 @@ func fakes(tb testing.TB, job *exec.Job, answers ...said) (calls func() string) 
 			tb.Fatal(err)
 		}
 		out, errs := filepath.Join(dir, fmt.Sprint("out-", i)), filepath.Join(dir, fmt.Sprint("err-", i))
-		write(tb, out, s.stdout, 0o644)
-		write(tb, errs, s.stderr, 0o644)
+		exectest.WriteFile(tb, out, s.stdout, 0o644)
+		exectest.WriteFile(tb, errs, s.stderr, 0o644)
 		fmt.Fprintf(b, "if [ \"$*\" = %s ]%s; then : > %s; /bin/cat %s; /bin/cat %s >&2; exit %d; fi\n", quoted, again, used, out, errs, s.code)
 	}
 	bin := filepath.Join(dir, "bin")
 	for name, b := range scripts {
 		fmt.Fprintf(b, "echo \"no answer to: %s $*\" >&2; exit 99\n", name)
-		write(tb, filepath.Join(bin, name), b.String(), 0o755)
+		exectest.WriteFile(tb, filepath.Join(bin, name), b.String(), 0o755)
 	}
 	if job.Env == nil {
 		job.Env = map[string]string{}

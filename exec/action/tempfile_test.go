@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"path/filepath"
@@ -7,20 +7,21 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/exectest"
 )
 
 func TestTempfile(t *testing.T) {
 	for state, mode := range map[string]string{"file": "0600", "directory": "0700"} {
 		dir := t.TempDir()
-		in := args{"path": dir, "state": state, "prefix": "a*", "suffix": ".b*"}
-		dry := exec.DryRun{}.Run(t.Context(), newJob(t, "tempfile", in))
+		in := exectest.Args{"path": dir, "state": state, "prefix": "a*", "suffix": ".b*"}
+		dry := exec.DryRun{}.Run(t.Context(), exectest.NewJob(t, "tempfile", in))
 		if got := snapshot(t, dir); strings.Count(got, "\n") != 1 || dry.Diff.Kind != events.ChangeUnknown {
 			t.Errorf("a dry run made %s%+v", got, dry.Diff)
 		}
 		seen := map[any]bool{}
 		for range 3 {
-			r := run(t, newJob(t, "tempfile", in))
-			want(t, r, events.Changed, "")
+			r := exectest.RunJob(t, exectest.NewJob(t, "tempfile", in))
+			exectest.WantOutcome(t, r, events.Changed, "")
 			path, _ := r.Fields["path"].(string)
 			name := filepath.Base(path)
 			if seen[path] || filepath.Dir(path) != dir || !strings.HasPrefix(name, "a*") || !strings.HasSuffix(name, ".b*") || len(name) < 8 {
@@ -32,13 +33,13 @@ func TestTempfile(t *testing.T) {
 			}
 		}
 	}
-	want(t, run(t, newJob(t, "tempfile", args{"path": "/nowhere"})), events.Failed, "directory /nowhere does not exist")
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "tempfile", exectest.Args{"path": "/nowhere"})), events.Failed, "directory /nowhere does not exist")
 }
 
 func TestTempfileDefaults(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	r := run(t, newJob(t, "tempfile", nil))
-	if path, _ := r.Fields["path"].(string); !strings.HasPrefix(path, filepath.Join(filepath.Dir(path), "ansible.")) || read(t, path) != "" {
+	r := exectest.RunJob(t, exectest.NewJob(t, "tempfile", nil))
+	if path, _ := r.Fields["path"].(string); !strings.HasPrefix(path, filepath.Join(filepath.Dir(path), "ansible.")) || exectest.ReadFile(t, path) != "" {
 		t.Errorf("%v, %s", r.Fields, r.Error)
 	}
 }

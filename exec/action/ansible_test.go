@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/spec"
 	"moon/internal/assault"
 )
@@ -181,7 +182,7 @@ func byAnsible(t *testing.T, dir string) []map[string]any {
 		t.Fatal(err)
 	}
 	book := filepath.Join(t.TempDir(), "book.yml")
-	write(t, book, string(text), 0o644)
+	exectest.WriteFile(t, book, string(text), 0o644)
 	cmd := osexec.CommandContext(t.Context(), "ansible-playbook", "-i", "localhost,", book)
 	cmd.Env = append(os.Environ(), "ANSIBLE_LOCALHOST_WARNING=False", "ANSIBLE_NOCOWS=1", "ANSIBLE_LOCAL_TEMP="+t.TempDir(), "ANSIBLE_REMOTE_TEMP="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -201,13 +202,13 @@ func byAnsible(t *testing.T, dir string) []map[string]any {
 // byMoon carries a task out once. Its fields come back as JSON has them, with DIR in the place of the directory.
 func byMoon(t *testing.T, dir string, task same) (map[string]any, exec.Result) {
 	t.Helper()
-	var in args
+	var in exectest.Args
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(task.args, "DIR", dir)), &in); err != nil {
 		t.Fatal(err)
 	}
-	job := newJob(t, task.module, in)
+	job := exectest.NewJob(t, task.module, in)
 	job.Plays = true
-	r := run(t, job)
+	r := exectest.RunJob(t, job)
 	if r.Outcome == events.Skipped {
 		r.Outcome = events.OK // as plays count it
 	}
@@ -320,7 +321,7 @@ func TestTakesWhatAnsibleTakes(t *testing.T) {
 				continue // a word of the documentation
 			}
 			for _, name := range append([]string{name}, option.Aliases...) {
-				_, problems := a.Decode(args{name: "strange"})
+				_, problems := a.Decode(exectest.Args{name: "strange"})
 				for _, p := range problems {
 					if strings.Contains(p.Message, "has no field `"+name+"`") {
 						t.Errorf("%s does not know %s", module, name)

@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"archive/tar"
@@ -22,6 +22,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/fsys"
 	"moon/internal/assault"
 )
@@ -126,10 +127,10 @@ var packing = map[string]func(tb testing.TB, data []byte) []byte{
 func sentinel(t *testing.T) (dir, dest string) {
 	t.Helper()
 	dir = t.TempDir()
-	write(t, filepath.Join(dir, "above"), "untouched", 0o600)
-	write(t, filepath.Join(dir, "beside/file"), "untouched", 0o600)
+	exectest.WriteFile(t, filepath.Join(dir, "above"), "untouched", 0o600)
+	exectest.WriteFile(t, filepath.Join(dir, "beside/file"), "untouched", 0o600)
 	dest = filepath.Join(dir, "dest")
-	mkdir("dest", 0o755)(t, dir)
+	exectest.MakeDir("dest", 0o755)(t, dir)
 	return dir, dest
 }
 
@@ -157,96 +158,96 @@ func TestUnarchive(t *testing.T) {
 		name    string
 		make    func(t *testing.T, dir string)
 		members []packed
-		in      args
+		in      exectest.Args
 		summary string
 		text    string
 		want    string
 	}{
-		{"new", nil, app, args{}, "5 new: app", "+ app\n+ app/readme\n+ app/bin\n+ app/bin/run\n+ app/latest\n", appTree},
+		{"new", nil, app, exectest.Args{}, "5 new: app", "+ app\n+ app/readme\n+ app/bin\n+ app/bin/run\n+ app/latest\n", appTree},
 		{
 			"strip", nil, app,
-			args{"strip_components": 1},
+			exectest.Args{"strip_components": 1},
 			"4 new: readme", "+ readme\n+ bin\n+ bin/run\n+ latest\n",
 			strings.ReplaceAll(strings.TrimPrefix(appTree, "app drwxr-xr-x\n"), "app/", ""),
 		},
-		{"include", nil, app, args{"include": "app/bin"}, "3 new: app", "+ app\n+ app/bin\n+ app/bin/run\n", "app drwxr-xr-x\napp/bin drwxr-xr-x\napp/bin/run -rwxr-xr-x \"#!/bin/sh\\n\"\n"},
-		{"exclude", nil, app, args{"exclude": []any{"*/bin", "app/l*"}}, "2 new: app", "+ app\n+ app/readme\n", "app drwxr-xr-x\napp/readme -rw-r--r-- \"text\\n\"\n"},
+		{"include", nil, app, exectest.Args{"include": "app/bin"}, "3 new: app", "+ app\n+ app/bin\n+ app/bin/run\n", "app drwxr-xr-x\napp/bin drwxr-xr-x\napp/bin/run -rwxr-xr-x \"#!/bin/sh\\n\"\n"},
+		{"exclude", nil, app, exectest.Args{"exclude": []any{"*/bin", "app/l*"}}, "2 new: app", "+ app\n+ app/readme\n", "app drwxr-xr-x\napp/readme -rw-r--r-- \"text\\n\"\n"},
 		{
-			"updated", touch("dest/app/readme", "texT\n", 0o600), app[:2],
-			args{},
+			"updated", exectest.MakeFile("dest/app/readme", "texT\n", 0o600), app[:2],
+			exectest.Args{},
 			"1 updated: app/readme", "~ app/readme: content, mode 0600 → 0644\n", "app drwxr-xr-x\napp/readme -rw-r--r-- \"text\\n\"\n",
 		},
 		{
-			"mode only", touch("dest/app/readme", "text\n", 0o600), app[:2],
-			args{},
+			"mode only", exectest.MakeFile("dest/app/readme", "text\n", 0o600), app[:2],
+			exectest.Args{},
 			"1 updated: app/readme", "~ app/readme: mode 0600 → 0644\n", "app drwxr-xr-x\napp/readme -rw-r--r-- \"text\\n\"\n",
 		},
-		{"there already", touch("dest/app/readme", "text\n", 0o644), app[:2], args{}, "", "", "app drwxr-xr-x\napp/readme -rw-r--r-- \"text\\n\"\n"},
-		{"newer", touch("dest/app/readme", "mine", 0o644), app[:2], args{"keep_newer": true}, "", "", "app drwxr-xr-x\napp/readme -rw-r--r-- \"mine\"\n"},
-		{"creates", touch("dest/there", "", 0o644), app, args{"creates": "DEST/there"}, "DEST/there exists", "", "there -rw-r--r-- \"\"\n"},
+		{"there already", exectest.MakeFile("dest/app/readme", "text\n", 0o644), app[:2], exectest.Args{}, "", "", "app drwxr-xr-x\napp/readme -rw-r--r-- \"text\\n\"\n"},
+		{"newer", exectest.MakeFile("dest/app/readme", "mine", 0o644), app[:2], exectest.Args{"keep_newer": true}, "", "", "app drwxr-xr-x\napp/readme -rw-r--r-- \"mine\"\n"},
+		{"creates", exectest.MakeFile("dest/there", "", 0o644), app, exectest.Args{"creates": "DEST/there"}, "DEST/there exists", "", "there -rw-r--r-- \"\"\n"},
 		{
 			"digits as mode", nil, app[:2],
-			args{"mode": "0640"},
+			exectest.Args{"mode": "0640"},
 			"2 new: app", "+ app\n+ app/readme\n",
 			"app drwxr-x---\napp/readme -rw-r----- \"text\\n\"\n",
 		},
 		{
-			"symbolic mode", touch("dest/app/readme", "text\n", 0o644), app[:2], args{"mode": "go=u,go-w"}, "", "", "app drwxr-xr-x\napp/readme -rw-r--r-- \"text\\n\"\n",
+			"symbolic mode", exectest.MakeFile("dest/app/readme", "text\n", 0o644), app[:2], exectest.Args{"mode": "go=u,go-w"}, "", "", "app drwxr-xr-x\napp/readme -rw-r--r-- \"text\\n\"\n",
 		},
 		{
 			"the last of a name counts", nil,
 			[]packed{plainFile("a", "one"), plainFile("a", "two")},
-			args{},
+			exectest.Args{},
 			"1 new: a", "+ a\n", "a -rw-r--r-- \"two\"\n",
 		},
 		{
 			"a link over a file of the same name", nil,
 			[]packed{plainFile("a", "one"), packedAs(tar.TypeSymlink, "a", "/etc/passwd")},
-			args{},
+			exectest.Args{},
 			"1 new: a", "+ a\n", "a Lrwxrwxrwx -> /etc/passwd\n",
 		},
-		{"names that differ in case", nil, []packed{plainFile("a", "one"), plainFile("A", "two")}, args{}, "2 new: a", "+ a\n+ A\n", "A -rw-r--r-- \"two\"\na -rw-r--r-- \"one\"\n"},
+		{"names that differ in case", nil, []packed{plainFile("a", "one"), plainFile("A", "two")}, exectest.Args{}, "2 new: a", "+ a\n+ A\n", "A -rw-r--r-- \"two\"\na -rw-r--r-- \"one\"\n"},
 		{
 			"strange names", nil,
 			[]packed{plainFile("grün 日本", "1"), plainFile("a\nb", "2"), plainFile("-rf", "3"), plainFile("x\x1b[31m", "4")},
-			args{},
+			exectest.Args{},
 			`4 new: "grün 日本"`, "+ \"grün 日本\"\n+ \"a\\nb\"\n+ -rf\n+ \"x\\x1b[31m\"\n",
 			"-rf -rw-r--r-- \"3\"\na\nb -rw-r--r-- \"2\"\ngrün 日本 -rw-r--r-- \"1\"\nx\x1b[31m -rw-r--r-- \"4\"\n",
 		},
-		{"a slash in front", nil, []packed{plainFile("/etc/x", "1")}, args{}, "2 new: etc", "+ etc\n+ etc/x\n", "etc drwxr-xr-x\netc/x -rw-r--r-- \"1\"\n"},
-		{"a directory after what is in it", nil, []packed{plainFile("d/x", "1"), {tar.Header{Name: "d/", Typeflag: tar.TypeDir, Mode: 0o700}, ""}}, args{}, "2 new: d", "+ d\n+ d/x\n", "d drwx------\nd/x -rw-r--r-- \"1\"\n"},
+		{"a slash in front", nil, []packed{plainFile("/etc/x", "1")}, exectest.Args{}, "2 new: etc", "+ etc\n+ etc/x\n", "etc drwxr-xr-x\netc/x -rw-r--r-- \"1\"\n"},
+		{"a directory after what is in it", nil, []packed{plainFile("d/x", "1"), {tar.Header{Name: "d/", Typeflag: tar.TypeDir, Mode: 0o700}, ""}}, exectest.Args{}, "2 new: d", "+ d\n+ d/x\n", "d drwx------\nd/x -rw-r--r-- \"1\"\n"},
 		{
 			"hard links", nil,
 			[]packed{plainFile("a", "one"), packedAs(tar.TypeLink, "b/c", "./a")},
-			args{},
+			exectest.Args{},
 			"3 new: a", "+ a\n+ b\n+ b/c: hard link to a\n", "a -rw-r--r-- \"one\"\nb drwxr-xr-x\nb/c -rw-r--r-- \"one\"\n",
 		},
 		{
-			"a file that was a hard link", touch("dest/b", "one", 0o644),
+			"a file that was a hard link", exectest.MakeFile("dest/b", "one", 0o644),
 			[]packed{plainFile("a", "one"), packedAs(tar.TypeLink, "b", "a")},
-			args{},
+			exectest.Args{},
 			"1 new, 1 updated: a", "+ a\n~ b: hard link to a\n", "a -rw-r--r-- \"one\"\nb -rw-r--r-- \"one\"\n",
 		},
 		{
 			"over links", linkTo("f", "dest/a"),
 			[]packed{plainFile("a", "one")},
-			args{},
+			exectest.Args{},
 			"1 updated: a", "~ a: link to f → file\n", "a -rw-r--r-- \"one\"\n",
 		},
 		{
 			"through a link that stays inside", func(t *testing.T, dir string) {
 				t.Helper()
-				mkdir("dest/share", 0o755)(t, dir)
+				exectest.MakeDir("dest/share", 0o755)(t, dir)
 				if err := os.Symlink("share", filepath.Join(dir, "dest/man")); err != nil {
 					t.Fatal(err)
 				}
 			},
 			[]packed{packedAs(tar.TypeDir, "man", ""), plainFile("man/x", "one")},
-			args{},
+			exectest.Args{},
 			"1 new: man/x", "+ man/x\n", "man Lrwxrwxrwx -> share\nshare drwxr-xr-x\nshare/x -rw-r--r-- \"one\"\n",
 		},
-		{"setuid is left out", nil, []packed{{tar.Header{Name: "su", Mode: 0o6755, Size: 1}, "x"}}, args{}, "1 new: su", "+ su\n", "su -rwxr-xr-x \"x\"\n"},
-		{"nothing", nil, nil, args{}, "", "", ""},
+		{"setuid is left out", nil, []packed{{tar.Header{Name: "su", Mode: 0o6755, Size: 1}, "x"}}, exectest.Args{}, "1 new: su", "+ su\n", "su -rwxr-xr-x \"x\"\n"},
+		{"nothing", nil, nil, exectest.Args{}, "", "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -256,8 +257,8 @@ func TestUnarchive(t *testing.T) {
 					tt.make(t, dir)
 				}
 				before := around(t, dir)
-				write(t, filepath.Join(dir, "src"), string(pack(t, tarOf(t, tt.members...))), 0o644)
-				in := args{"src": filepath.Join(dir, "src"), "dest": dest, "owner": os.Getuid(), "group": os.Getgid()}
+				exectest.WriteFile(t, filepath.Join(dir, "src"), string(pack(t, tarOf(t, tt.members...))), 0o644)
+				in := exectest.Args{"src": filepath.Join(dir, "src"), "dest": dest, "owner": os.Getuid(), "group": os.Getgid()}
 				for k, v := range tt.in {
 					if s, ok := v.(string); ok {
 						v = strings.ReplaceAll(s, "DEST", dest)
@@ -285,16 +286,16 @@ func TestUnarchive(t *testing.T) {
 func TestUnarchiveZip(t *testing.T) {
 	dir, dest := sentinel(t)
 	data := zipOf(t, packed{tar.Header{Name: "d/", Mode: int64(fs.ModeDir | 0o750)}, ""}, plainFile("d/a", "text\n"), packedAs(tar.TypeSymlink, "d/l", "a"), plainFile("e/f", ""))
-	write(t, filepath.Join(dir, "src"), string(data), 0o644)
-	r := settle(t, dir, "unarchive", args{"src": filepath.Join(dir, "src"), "dest": dest, "list_files": true}, nil)
+	exectest.WriteFile(t, filepath.Join(dir, "src"), string(data), 0o644)
+	r := settle(t, dir, "unarchive", exectest.Args{"src": filepath.Join(dir, "src"), "dest": dest, "list_files": true}, nil)
 	if got, want := snapshot(t, dest), ". drwxr-xr-x\nd drwxr-x---\nd/a -rw-r--r-- \"text\\n\"\nd/l Lrwxrwxrwx -> a\ne drwxr-xr-x\ne/f -rw-r--r-- \"\"\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := fmt.Sprintln(r.Fields["files"], r.Fields["format"]); got != "[d/ d/a d/l e/f] zip\n" {
 		t.Errorf("files %s", got)
 	}
-	write(t, filepath.Join(dest, "d/a"), "texT\n", 0o644)
-	if r := settle(t, dir, "unarchive", args{"src": filepath.Join(dir, "src"), "dest": dest}, nil); r.Diff.Text != "~ d/a: content\n" {
+	exectest.WriteFile(t, filepath.Join(dest, "d/a"), "texT\n", 0o644)
+	if r := settle(t, dir, "unarchive", exectest.Args{"src": filepath.Join(dir, "src"), "dest": dest}, nil); r.Diff.Text != "~ d/a: content\n" {
 		t.Errorf("%q", r.Diff.Text)
 	}
 }
@@ -310,38 +311,38 @@ func TestUnarchiveRefuses(t *testing.T) {
 		make    func(t *testing.T, dir string)
 		members []packed
 		data    func(testing.TB) []byte
-		in      args
+		in      exectest.Args
 		want    string
 	}{
 		{"up", nil, []packed{plainFile("ok", "1"), plainFile("../above", "x")}, nil, nil, "the name ../above leads out of the directory"},
 		{"up and down", nil, []packed{plainFile("a/../../beside/file", "x")}, nil, nil, "leads out of the directory"},
-		{"up, stripped", nil, []packed{plainFile("a/../above", "x")}, nil, args{"strip_components": 1}, "leads out of the directory"},
+		{"up, stripped", nil, []packed{plainFile("a/../above", "x")}, nil, exectest.Args{"strip_components": 1}, "leads out of the directory"},
 		{"a link, then a file through it", nil, []packed{packedAs(tar.TypeSymlink, "l", ".."), plainFile("l/above", "x")}, nil, nil, "l/above is below l, which is no directory in the archive"},
 		{"the same with another spelling", nil, []packed{packedAs(tar.TypeSymlink, "./l", "../beside"), plainFile("l//file", "x")}, nil, nil, "l/file is below l, which is no directory"},
 		{"a directory that turns into a link", nil, []packed{packedAs(tar.TypeDir, "l", ""), packedAs(tar.TypeSymlink, "l", ".."), plainFile("l/above", "x")}, nil, nil, "l is a directory and something else at once"},
 		{"a link that was there", linkTo("../beside", "dest/l"), []packed{plainFile("l/file", "x")}, nil, nil, "dest/l is a link to ../beside, where the archive has a directory; a link must lead to a directory in dest"},
 		{"an absolute link that was there", linkTo("/tmp", "dest/l"), []packed{packedAs(tar.TypeDir, "l/", "")}, nil, nil, "a link must lead to a directory in dest"},
 		{"a hard link out", nil, []packed{packedAs(tar.TypeLink, "h", "../above")}, nil, nil, "leads out of the directory"},
-		{"a hard link to what was there", touch("dest/secret", "x", 0o600), []packed{packedAs(tar.TypeLink, "h", "secret")}, nil, nil, "h is a hard link to secret, which is no file that is unpacked before it"},
+		{"a hard link to what was there", exectest.MakeFile("dest/secret", "x", 0o600), []packed{packedAs(tar.TypeLink, "h", "secret")}, nil, nil, "h is a hard link to secret, which is no file that is unpacked before it"},
 		{"a hard link to a link", nil, []packed{packedAs(tar.TypeSymlink, "l", "../above"), packedAs(tar.TypeLink, "h", "l"), plainFile("h", "x")}, nil, nil, "h is a hard link to l, which is no file"},
 		{"a hard link to itself", nil, []packed{packedAs(tar.TypeLink, "h", "h")}, nil, nil, "which is no file that is unpacked before it"},
 		{"a device", nil, []packed{packedAs(tar.TypeBlock, "disk", "")}, nil, nil, "disk is a device, and only files, directories and links are unpacked; leave it out with `exclude`"},
 		{"a pipe", nil, []packed{packedAs(tar.TypeFifo, "p", "")}, nil, nil, "p is a pipe"},
-		{"a file over a directory", mkdir("dest/a", 0o755), []packed{plainFile("a", "x")}, nil, nil, "dest/a is a directory, where the archive has a file"},
-		{"a directory over a file", touch("dest/a", "x", 0o644), []packed{plainFile("a/b", "x")}, nil, nil, "dest/a is a file, where the archive has a directory"},
-		{"too many", nil, []packed{plainFile("a", ""), plainFile("b", ""), plainFile("c", "")}, nil, args{"max_entries": 2}, "has more than 2 entries; if that is right, raise `max_entries`"},
-		{"too large", nil, []packed{plainFile("a", strings.Repeat("x", 2000))}, nil, args{"max_bytes": "1k"}, "unpacks to more than 1024 bytes; if that is right, raise `max_bytes`"},
+		{"a file over a directory", exectest.MakeDir("dest/a", 0o755), []packed{plainFile("a", "x")}, nil, nil, "dest/a is a directory, where the archive has a file"},
+		{"a directory over a file", exectest.MakeFile("dest/a", "x", 0o644), []packed{plainFile("a/b", "x")}, nil, nil, "dest/a is a file, where the archive has a directory"},
+		{"too many", nil, []packed{plainFile("a", ""), plainFile("b", ""), plainFile("c", "")}, nil, exectest.Args{"max_entries": 2}, "has more than 2 entries; if that is right, raise `max_entries`"},
+		{"too large", nil, []packed{plainFile("a", strings.Repeat("x", 2000))}, nil, exectest.Args{"max_bytes": "1k"}, "unpacks to more than 1024 bytes; if that is right, raise `max_bytes`"},
 		{"a bomb", nil, nil, bomb, nil, "unpacks to more than 500 times its size; if that is right, raise `max_ratio`"},
 		{"a bomb that says less", nil, nil, func(tb testing.TB) []byte {
 			tb.Helper() // the headers alone are endless
 			data := bytes.Repeat(tarOf(tb, plainFile("a", ""))[:512], 300000)
 			return packing["tar.zst"](tb, data)
-		}, args{"max_entries": 100000}, "has more than 100000 entries"},
+		}, exectest.Args{"max_entries": 100000}, "has more than 100000 entries"},
 		{"a zip bomb", nil, nil, func(tb testing.TB) []byte {
 			tb.Helper()
 			return zipOf(tb, plainFile("zeros", strings.Repeat("\x00", 128<<20)))
 		}, nil, "unpacks to more than 500 times its size"},
-		{"not included", nil, []packed{plainFile("a", "")}, nil, args{"include": []any{"a", "b/c"}}, "is called b/c"},
+		{"not included", nil, []packed{plainFile("a", "")}, nil, exectest.Args{"include": []any{"a", "b/c"}}, "is called b/c"},
 		{"no archive", nil, nil, func(testing.TB) []byte { return []byte(strings.Repeat("text\n", 500)) }, nil, "src is neither a tar nor a zip archive"},
 		{"an empty file", nil, nil, func(testing.TB) []byte { return nil }, nil, "is neither a tar nor a zip archive"},
 		{"compressed, but no archive", nil, nil, func(tb testing.TB) []byte {
@@ -353,9 +354,9 @@ func TestUnarchiveRefuses(t *testing.T) {
 			data := packing["tar.gz"](tb, tarOf(tb, plainFile("a", strings.Repeat("text\n", 500))))
 			return data[:len(data)-20]
 		}, nil, "src is damaged"},
-		{"no src", nil, nil, nil, args{"src": "/nowhere/x"}, "src /nowhere/x does not exist"},
-		{"no dest", nil, nil, nil, args{"dest": "/nowhere/x"}, "directory /nowhere/x does not exist"},
-		{"dest is a file", touch("f", "x", 0o644), nil, nil, args{"dest": "DIR/f"}, "DIR/f is a file, and no directory"},
+		{"no src", nil, nil, nil, exectest.Args{"src": "/nowhere/x"}, "src /nowhere/x does not exist"},
+		{"no dest", nil, nil, nil, exectest.Args{"dest": "/nowhere/x"}, "directory /nowhere/x does not exist"},
+		{"dest is a file", exectest.MakeFile("f", "x", 0o644), nil, nil, exectest.Args{"dest": "DIR/f"}, "DIR/f is a file, and no directory"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -371,12 +372,12 @@ func TestUnarchiveRefuses(t *testing.T) {
 			if tt.data != nil {
 				data = tt.data(t)
 			}
-			write(t, filepath.Join(dir, "src"), string(data), 0o644)
+			exectest.WriteFile(t, filepath.Join(dir, "src"), string(data), 0o644)
 			before := snapshot(t, dir)
-			in := args{"src": "DIR/src", "dest": dest}
+			in := exectest.Args{"src": "DIR/src", "dest": dest}
 			maps.Copy(in, tt.in)
-			r := run(t, newJob(t, "unarchive", paths(dir, in)))
-			want(t, r, events.Failed, strings.ReplaceAll(tt.want, "DIR", dir))
+			r := exectest.RunJob(t, exectest.NewJob(t, "unarchive", paths(dir, in)))
+			exectest.WantOutcome(t, r, events.Failed, strings.ReplaceAll(tt.want, "DIR", dir))
 			if after := snapshot(t, dir); after != before {
 				t.Errorf("something was written:\n%s\n%s", before, after)
 			}
@@ -388,9 +389,9 @@ func TestUnarchiveRefuses(t *testing.T) {
 func TestUnarchiveTakesWhatIsExcluded(t *testing.T) {
 	dir, dest := sentinel(t)
 	data := tarOf(t, plainFile("a", "x"), packedAs(tar.TypeChar, "dev/null", ""), plainFile("../above", "x"))
-	write(t, filepath.Join(dir, "src"), string(data), 0o644)
-	settle(t, dir, "unarchive", args{"src": filepath.Join(dir, "src"), "dest": dest, "exclude": []any{"dev", "../*"}}, nil)
-	if got := read(t, filepath.Join(dir, "above")); got != "untouched" {
+	exectest.WriteFile(t, filepath.Join(dir, "src"), string(data), 0o644)
+	settle(t, dir, "unarchive", exectest.Args{"src": filepath.Join(dir, "src"), "dest": dest, "exclude": []any{"dev", "../*"}}, nil)
+	if got := exectest.ReadFile(t, filepath.Join(dir, "above")); got != "untouched" {
 		t.Error(got)
 	}
 }
@@ -402,7 +403,7 @@ func TestUnarchiveRacingLinks(t *testing.T) {
 	for i := range 400 {
 		members = append(members, plainFile(fmt.Sprintf("d/%d/f", i%20), fmt.Sprint(i)))
 	}
-	write(t, filepath.Join(dir, "src"), string(tarOf(t, members...)), 0o644)
+	exectest.WriteFile(t, filepath.Join(dir, "src"), string(tarOf(t, members...)), 0o644)
 	before := around(t, dir)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -424,7 +425,7 @@ func TestUnarchiveRacingLinks(t *testing.T) {
 	rounds := assault.Rounds(20, 200)
 	assault.Tried(t, "hostile archives", rounds)
 	for range rounds {
-		exec.Local{}.Run(t.Context(), newJob(t, "unarchive", args{"src": filepath.Join(dir, "src"), "dest": dest})) // it may fail, but not get out
+		exec.Local{}.Run(t.Context(), exectest.NewJob(t, "unarchive", exectest.Args{"src": filepath.Join(dir, "src"), "dest": dest})) // it may fail, but not get out
 		os.RemoveAll(filepath.Join(dest, "d"))
 	}
 	close(stop)
@@ -448,8 +449,8 @@ func FuzzUnarchive(f *testing.F) {
 		dest := filepath.Join(dir, "dest")
 		os.WriteFile(filepath.Join(dir, "src"), data, 0o600)
 		os.Mkdir(dest, 0o755)
-		in := args{"src": filepath.Join(dir, "src"), "dest": dest, "strip_components": max(strip, 0) % 4, "max_bytes": "1m", "max_entries": 100}
-		r := run(t, newJob(t, "unarchive", in))
+		in := exectest.Args{"src": filepath.Join(dir, "src"), "dest": dest, "strip_components": max(strip, 0) % 4, "max_bytes": "1m", "max_entries": 100}
+		r := exectest.RunJob(t, exectest.NewJob(t, "unarchive", in))
 		entries, err := os.ReadDir(dir)
 		if err != nil || len(entries) != 2 || entries[0].Name() != "dest" || entries[1].Name() != "src" {
 			t.Fatalf("it got out: %v, %v", entries, err)
@@ -458,7 +459,7 @@ func FuzzUnarchive(f *testing.F) {
 			t.Fatal("the archive itself was changed")
 		}
 		if r.Outcome == events.Changed {
-			if again := run(t, newJob(t, "unarchive", in)); again.Outcome != events.OK {
+			if again := exectest.RunJob(t, exectest.NewJob(t, "unarchive", in)); again.Outcome != events.OK {
 				t.Errorf("%v, the second time %v: %s\n%s", r.Diff, again.Diff, again.Error, snapshot(t, dest))
 			}
 		}
@@ -480,39 +481,39 @@ func (e elsewhere) Stat(path string) (fs.FileInfo, error) { return e.OwnFiles.St
 
 func TestSourcesFromElsewhere(t *testing.T) {
 	from := elsewhere{dir: t.TempDir()}
-	write(t, from.dir+"/files/a", string(tarOf(t, plainFile("f", numbered(12)))), 0o600)
-	write(t, from.dir+"/files/p", sevenPatch, 0o600)
+	exectest.WriteFile(t, from.dir+"/files/a", string(tarOf(t, plainFile("f", numbered(12)))), 0o600)
+	exectest.WriteFile(t, from.dir+"/files/p", sevenPatch, 0o600)
 	s := httptest.NewServer(http.HandlerFunc(echo))
 	defer s.Close()
 	dir := t.TempDir()
 	for _, step := range []struct {
 		action string
-		in     args
+		in     exectest.Args
 		want   events.Outcome
 	}{
-		{"unarchive", args{"src": "/files/a", "dest": dir}, events.Changed},
-		{"patch", args{"src": "/files/p", "dest": dir + "/f"}, events.Changed},
-		{"uri", args{"url": s.URL, "method": "PUT", "src": "/files/p"}, events.OK},
+		{"unarchive", exectest.Args{"src": "/files/a", "dest": dir}, events.Changed},
+		{"patch", exectest.Args{"src": "/files/p", "dest": dir + "/f"}, events.Changed},
+		{"uri", exectest.Args{"url": s.URL, "method": "PUT", "src": "/files/p"}, events.OK},
 	} {
-		job := newJob(t, step.action, step.in)
+		job := exectest.NewJob(t, step.action, step.in)
 		job.From = from
 		if exec.Source(job) != step.in["src"] {
 			t.Errorf("%s copies from %q", step.action, exec.Source(job))
 		}
-		r := run(t, job)
-		want(t, r, step.want, "")
-		if sent, ok := r.Fields["json"].(args); ok && sent["body"] != sevenPatch {
+		r := exectest.RunJob(t, job)
+		exectest.WantOutcome(t, r, step.want, "")
+		if sent, ok := r.Fields["json"].(exectest.Args); ok && sent["body"] != sevenPatch {
 			t.Errorf("sent %v", sent)
 		}
 		step.in["remote_src"] = true
-		job = newJob(t, step.action, step.in)
+		job = exectest.NewJob(t, step.action, step.in)
 		job.From = from
 		if exec.Source(job) != "" {
 			t.Errorf("with remote_src, %s copies from %q", step.action, exec.Source(job))
 		}
-		want(t, run(t, job), events.Failed, "src /files/")
+		exectest.WantOutcome(t, exectest.RunJob(t, job), events.Failed, "src /files/")
 	}
-	if got := read(t, dir+"/f"); got != numbered(12, "seven=SEVEN") {
+	if got := exectest.ReadFile(t, dir+"/f"); got != numbered(12, "seven=SEVEN") {
 		t.Error(got)
 	}
 }

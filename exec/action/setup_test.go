@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"fmt"
@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"moon/events"
+	"moon/exec/exectest"
 )
 
 // TestLocalFacts has the three kinds of files, and one that is none.
 func TestLocalFacts(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.fact"), `{"port": 80, "share": 0.5, "on": true}`, 0o644)
-	write(t, filepath.Join(dir, "b.fact"), "# ours\n[Web]\nPort = 80\nname: x=y\n", 0o644)
-	write(t, filepath.Join(dir, "c.fact"), "#!/bin/sh\necho '[1, \"'$((1 + 1))'\"]'\n", 0o755)
-	write(t, filepath.Join(dir, "d.fact"), "nothing of the kind\n", 0o644)
-	write(t, filepath.Join(dir, "e.fact"), "#!/bin/sh\nexit 3\n", 0o755)
-	write(t, filepath.Join(dir, "f.txt"), "{}", 0o644)
-	r := run(t, newJob(t, "setup", args{"gather_subset": "local,!all,!min", "fact_path": dir}))
-	want(t, r, events.OK, "")
+	exectest.WriteFile(t, filepath.Join(dir, "a.fact"), `{"port": 80, "share": 0.5, "on": true}`, 0o644)
+	exectest.WriteFile(t, filepath.Join(dir, "b.fact"), "# ours\n[Web]\nPort = 80\nname: x=y\n", 0o644)
+	exectest.WriteFile(t, filepath.Join(dir, "c.fact"), "#!/bin/sh\necho '[1, \"'$((1 + 1))'\"]'\n", 0o755)
+	exectest.WriteFile(t, filepath.Join(dir, "d.fact"), "nothing of the kind\n", 0o644)
+	exectest.WriteFile(t, filepath.Join(dir, "e.fact"), "#!/bin/sh\nexit 3\n", 0o755)
+	exectest.WriteFile(t, filepath.Join(dir, "f.txt"), "{}", 0o644)
+	r := exectest.RunJob(t, exectest.NewJob(t, "setup", exectest.Args{"gather_subset": "local,!all,!min", "fact_path": dir}))
+	exectest.WantOutcome(t, r, events.OK, "")
 	local := r.Fields["ansible_facts"].(map[string]any)["ansible_local"].(map[string]any)
 	for name, want := range map[string]any{
 		"a": map[string]any{"port": 80, "share": 0.5, "on": true}, "b": map[string]any{"Web": map[string]any{"port": "80", "name": "x=y"}}, "c": []any{1, "2"},
@@ -40,8 +41,8 @@ func TestLocalFacts(t *testing.T) {
 }
 
 func TestSetupFilters(t *testing.T) {
-	r := run(t, newJob(t, "setup", args{"gather_subset": []any{"!all"}, "filter": []any{"ansible_user_*", "system", "nothing*"}}))
-	want(t, r, events.OK, "")
+	r := exectest.RunJob(t, exectest.NewJob(t, "setup", exectest.Args{"gather_subset": []any{"!all"}, "filter": []any{"ansible_user_*", "system", "nothing*"}}))
+	exectest.WantOutcome(t, r, events.OK, "")
 	facts := r.Fields["ansible_facts"].(map[string]any)
 	for _, name := range []string{"ansible_user_uid", "ansible_system", "gather_subset", "module_setup"} {
 		if _, ok := facts[name]; !ok {
@@ -53,5 +54,5 @@ func TestSetupFilters(t *testing.T) {
 			t.Errorf("%s was filtered out", name)
 		}
 	}
-	want(t, run(t, newJob(t, "ping", args{"data": "crash"})), events.Failed, "boom")
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "ping", exectest.Args{"data": "crash"})), events.Failed, "boom")
 }

@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"maps"
@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/fault"
 )
 
@@ -133,7 +134,7 @@ func TestPackages(t *testing.T) {
 	tests := []struct {
 		name    string
 		action  string
-		in      args
+		in      exectest.Args
 		answers []said
 		told    string // the calls that change something
 		summary string
@@ -142,7 +143,7 @@ func TestPackages(t *testing.T) {
 	}{
 		{
 			"dnf installs", "dnf",
-			args{"name": "alpha,a-very-long*", "enablerepo": "extras", "install_weak_deps": false},
+			exectest.Args{"name": "alpha,a-very-long*", "enablerepo": "extras", "install_weak_deps": false},
 			[]said{
 				all, none, noneNamed,
 				{"rpm -qa -- a-very-long*", "", "", 0},
@@ -153,34 +154,34 @@ func TestPackages(t *testing.T) {
 			"install a-very-long-package-name-that-will-not-fit-into-eighty-columns 1.0-1, alpha 1.0-1, with 1 other package",
 			"+ a-very-long-package-name-that-will-not-fit-into-eighty-columns 1.0-1\n+ alpha 1.0-1\n+ beta 1:1.0-1\n", "",
 		},
-		{"dnf has it", "dnf", args{"name": "alpha"}, []said{all, there}, "", "", "", ""},
+		{"dnf has it", "dnf", exectest.Args{"name": "alpha"}, []said{all, there}, "", "", "", ""},
 		{
 			"dnf removes", "dnf",
-			args{"name": "beta", "state": "absent"},
+			exectest.Args{"name": "beta", "state": "absent"},
 			[]said{all, {"dnf --assumeno remove beta", dnfRemove, "", 1}, {"dnf -y remove beta", "", "", 0}},
 			"dnf -y remove beta", "remove beta, with 1 other package", "- alpha 1.0-1\n- beta 1.0-1\n", "",
 		},
 		{
 			"dnf has nothing to remove", "yum",
-			args{"name": "nosuch", "state": "removed"},
+			exectest.Args{"name": "nosuch", "state": "removed"},
 			[]said{all, {"dnf --assumeno remove nosuch", "No match for argument: nosuch\nNo packages marked for removal.\n" + dnfNothing, "", 0}},
 			"", "", "", "",
 		},
 		{
 			"dnf upgrades", "dnf",
-			args{"name": "alpha", "state": "latest"},
+			exectest.Args{"name": "alpha", "state": "latest"},
 			[]said{all, there, {"dnf --assumeno upgrade alpha", dnfUpgrade, "", 1}, {"dnf -y upgrade alpha", "", "", 0}},
 			"dnf -y upgrade alpha", "upgrade alpha 1.0-1 → 2.0-1", "- alpha 1.0-1\n+ alpha 2.0-1\n", "",
 		},
 		{
 			"dnf upgrades all", "dnf",
-			args{"name": "*", "state": "latest", "security": true, "exclude": []any{"kernel*"}},
+			exectest.Args{"name": "*", "state": "latest", "security": true, "exclude": []any{"kernel*"}},
 			[]said{all, {"dnf --exclude=kernel* --assumeno --security upgrade", dnfUpgrade, "", 1}, {"dnf --exclude=kernel* -y --security upgrade", "", "", 0}},
 			"dnf --exclude=kernel* -y --security upgrade", "upgrade 1 package", "- alpha 1.0-1\n+ alpha 2.0-1\n", "",
 		},
 		{
 			"dnf 5 downgrades", "dnf5",
-			args{"name": "alpha-1.0", "allow_downgrade": true, "use_backend": "dnf5"},
+			exectest.Args{"name": "alpha-1.0", "allow_downgrade": true, "use_backend": "dnf5"},
 			[]said{
 				{rpmAll, "alpha.noarch 2.0-1\n", "", 0},
 				{"rpm -q --whatprovides -- alpha-1.0", "", "", 1},
@@ -192,7 +193,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"dnf does not know it", "dnf",
-			args{"name": "nosuch"},
+			exectest.Args{"name": "nosuch"},
 			[]said{
 				all,
 				{"rpm -q --whatprovides -- nosuch", "", "", 1},
@@ -203,7 +204,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"yum, where there is no dnf", "package",
-			args{"name": "alpha", "use": "yum"},
+			exectest.Args{"name": "alpha", "use": "yum"},
 			[]said{
 				all, none, noneNamed,
 				{"yum --assumeno install alpha", strings.ReplaceAll(dnfInstall, "Installing dependencies:", "Installing for dependencies:"), "", 1},
@@ -214,7 +215,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"pacman installs", "pacman",
-			args{"name": []any{"alpha", "grp"}},
+			exectest.Args{"name": []any{"alpha", "grp"}},
 			[]said{
 				{"pacman --query", "gamma 1.0-1\n", "", 0},
 				{"pacman --deptest -- alpha grp", "alpha\ngrp\n", "", 127},
@@ -226,13 +227,13 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"pacman has it", "pacman",
-			args{"name": []any{"alpha", "virtual"}},
+			exectest.Args{"name": []any{"alpha", "virtual"}},
 			[]said{{"pacman --query", "alpha 1.0-1\n", "", 0}, {"pacman --deptest -- alpha virtual", "", "", 0}},
 			"", "", "", "",
 		},
 		{
 			"pacman removes", "pacman",
-			args{"name": "alpha,grp,nosuch", "state": "absent", "extra_args": "--recursive", "remove_nosave": true},
+			exectest.Args{"name": "alpha,grp,nosuch", "state": "absent", "extra_args": "--recursive", "remove_nosave": true},
 			[]said{
 				{"pacman --query", "alpha 1.0-1\nbeta 1.0-1\ngamma 1.0-1\n", "", 0},
 				{"pacman --query --groups -- grp", "grp gamma\n", "", 0},
@@ -245,7 +246,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"pacman upgrades all", "package",
-			args{"upgrade": true, "use": "pacman"},
+			exectest.Args{"upgrade": true, "use": "pacman"},
 			[]said{
 				{"pacman --query", "alpha 1.0-1\n", "", 0},
 				{"pacman --sync --print --print-format %n %v --sysupgrade", "alpha 2.0-1\n", "", 0},
@@ -255,7 +256,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"pacman does not know it", "pacman",
-			args{"name": "nosuch", "state": "latest"},
+			exectest.Args{"name": "nosuch", "state": "latest"},
 			[]said{
 				{"pacman --query", "", "", 0},
 				{"pacman --sync --print --print-format %n %v --needed -- nosuch", "", "error: target not found: nosuch\n", 1},
@@ -264,7 +265,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"pacman must not", "pacman",
-			args{"name": "beta", "state": "absent"},
+			exectest.Args{"name": "beta", "state": "absent"},
 			[]said{
 				{"pacman --query", "alpha 1.0-1\nbeta 1.0-1\n", "", 0},
 				{
@@ -276,7 +277,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"zypper installs", "zypper",
-			args{"name": "alpha", "disable_gpg_check": true},
+			exectest.Args{"name": "alpha", "disable_gpg_check": true},
 			[]said{
 				none,
 				{"zypper --non-interactive --xmlout --no-gpg-checks install --dry-run --auto-agree-with-licenses --no-recommends -- alpha", zypperInstall, "", 0},
@@ -285,11 +286,11 @@ func TestPackages(t *testing.T) {
 			zypp + "--no-gpg-checks install --auto-agree-with-licenses --no-recommends -- alpha",
 			"install alpha 1.0-1, with 1 other package", "+ alpha 1.0-1\n+ beta 1.0-1\n", "",
 		},
-		{"zypper has it", "zypper", args{"name": "alpha"}, []said{there}, "", "", "", ""},
-		{"zypper has none", "zypper", args{"name": "alpha", "state": "absent"}, []said{none}, "", "", "", ""},
+		{"zypper has it", "zypper", exectest.Args{"name": "alpha"}, []said{there}, "", "", "", ""},
+		{"zypper has none", "zypper", exectest.Args{"name": "alpha", "state": "absent"}, []said{none}, "", "", "", ""},
 		{
 			"zypper upgrades all", "zypper",
-			args{"name": "*", "state": "latest"},
+			exectest.Args{"name": "*", "state": "latest"},
 			[]said{
 				{zypp + "--xmlout update --dry-run --auto-agree-with-licenses --no-recommends", zypperUpgrade, "", 0},
 				{zypp + "update --auto-agree-with-licenses --no-recommends", "", "", 0},
@@ -298,7 +299,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"zypper does not know it", "zypper",
-			args{"name": "nosuch"},
+			exectest.Args{"name": "nosuch"},
 			[]said{
 				{"rpm -q --whatprovides -- nosuch", "", "", 1},
 				{zypp + "--xmlout install --dry-run --auto-agree-with-licenses --no-recommends -- nosuch", zypperUnknown, "", 104},
@@ -307,7 +308,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apk installs", "apk",
-			args{"name": "nginx,curl", "no_cache": true, "repository": "http://r/x"},
+			exectest.Args{"name": "nginx,curl", "no_cache": true, "repository": "http://r/x"},
 			[]said{
 				{"apk info --installed -- nginx", "", "", 1},
 				{"apk info --installed -- curl", "curl\n", "", 0},
@@ -322,7 +323,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apk upgrades", "apk",
-			args{"name": "curl", "state": "latest"},
+			exectest.Args{"name": "curl", "state": "latest"},
 			[]said{
 				{apkCall + "add --simulate --upgrade -- curl", "(1/1) Upgrading curl (8.5.0-r0 -> 8.9.1-r0)\nOK: 10 MiB in 20 packages\n", "", 0},
 				{apkCall + "add --upgrade -- curl", "", "", 0},
@@ -331,7 +332,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apk removes", "apk",
-			args{"name": "curl,nginx", "state": "absent"},
+			exectest.Args{"name": "curl,nginx", "state": "absent"},
 			[]said{
 				{"apk info --installed -- curl", "curl\n", "", 0},
 				{"apk info --installed -- nginx", "", "", 1},
@@ -342,7 +343,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apk does not know it", "apk",
-			args{"name": "nosuch"},
+			exectest.Args{"name": "nosuch"},
 			[]said{
 				{"apk info --installed -- nosuch", "", "", 1},
 				{
@@ -354,7 +355,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"brew installs and upgrades", "brew",
-			args{"name": "jq,wget", "state": "latest", "install_options": "HEAD"},
+			exectest.Args{"name": "jq,wget", "state": "latest", "install_options": "HEAD"},
 			[]said{
 				{"brew info --json=v2 --formula -- jq wget", brewInfo, "", 0},
 				{"brew install --formula --HEAD -- jq", "", "", 0},
@@ -365,25 +366,25 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"brew removes", "homebrew",
-			args{"name": "jq,wget", "state": "absent"},
+			exectest.Args{"name": "jq,wget", "state": "absent"},
 			[]said{{"brew info --json=v2 --formula -- jq wget", brewInfo, "", 0}, {"brew uninstall --formula -- wget", "", "", 0}},
 			"brew uninstall --formula -- wget", "remove wget", "- wget 1.24.5\n", "",
 		},
 		{
 			"brew does not know it", "homebrew",
-			args{"name": "wgte"},
+			exectest.Args{"name": "wgte"},
 			[]said{{"brew info --json=v2 --formula -- wgte", "", "Error: No available formula with the name \"wgte\". Did you mean wget?\n", 1}},
 			"", "", "", "there is no formula wgte; Did you mean wget?",
 		},
 		{
 			"brew as root", "homebrew",
-			args{"name": "wget"},
+			exectest.Args{"name": "wget"},
 			[]said{{"brew info --json=v2 --formula -- wget", "", "Error: Running Homebrew as root is extremely dangerous and no longer supported.\n", 1}},
 			"", "", "", "no longer supported.; run the step as the user who owns Homebrew",
 		},
 		{
 			"apt takes a name for no pattern", "apt",
-			args{"name": "python3.9"},
+			exectest.Args{"name": "python3.9"},
 			[]said{
 				{dpkgAll, "", "", 0},
 				{"apt-cache pkgnames", "python3.19\npython3.11\n", "", 0},
@@ -393,7 +394,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt takes a plus for no wish", "apt",
-			args{"name": "hello+"},
+			exectest.Args{"name": "hello+"},
 			[]said{
 				{dpkgAll, "", "", 0},
 				{"apt-cache pkgnames", "", "", 0},
@@ -403,7 +404,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt with a virtual package", "apt",
-			args{"name": "mail-transport-agent"},
+			exectest.Args{"name": "mail-transport-agent"},
 			[]said{
 				{dpkgAll, "", "", 0},
 				{
@@ -416,13 +417,13 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt has one that provides it", "apt",
-			args{"name": "mail-transport-agent", "state": "latest"},
+			exectest.Args{"name": "mail-transport-agent", "state": "latest"},
 			[]said{{dpkgAll, "exim4\tamd64\tii \t4.96\tmail-transport-agent, x (= 1)\n", "", 0}},
 			"", "", "", "",
 		},
 		{
 			"apt and held packages", "apt",
-			args{"name": "curl", "state": "latest"},
+			exectest.Args{"name": "curl", "state": "latest"},
 			[]said{
 				{dpkgAll, "curl\tamd64\thi \t7.88\t\n", "", 0},
 				{aptCall + aptSim + "install -- curl", "", "E: Held packages were changed and -y was used without --allow-change-held-packages.\n", 100},
@@ -431,7 +432,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt downgrades", "apt",
-			args{"name": "curl=7.74*", "allow_downgrade": true, "default_release": "bullseye"},
+			exectest.Args{"name": "curl=7.74*", "allow_downgrade": true, "default_release": "bullseye"},
 			[]said{
 				{dpkgAll, "curl\tamd64\tii \t7.88\t\n", "", 0},
 				{
@@ -444,13 +445,13 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt has the version", "apt",
-			args{"name": "curl=7.88*,libx6:amd64"},
+			exectest.Args{"name": "curl=7.88*,libx6:amd64"},
 			[]said{{dpkgAll, "curl\tamd64\tii \t7.88.1-10\t\nlibx6\tamd64\tii \t2.36\t\n", "", 0}},
 			"", "", "", "",
 		},
 		{
 			"apt does not know the version", "apt",
-			args{"name": "hello=9.9"},
+			exectest.Args{"name": "hello=9.9"},
 			[]said{
 				{dpkgAll, "", "", 0},
 				{aptCall + aptSim + "install -- hello=9.9", "", "E: Version '9.9' for 'hello' was not found\n", 100},
@@ -459,7 +460,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt upgrades all", "apt",
-			args{"upgrade": true, "autoremove": true, "force": true},
+			exectest.Args{"upgrade": true, "autoremove": true, "force": true},
 			[]said{
 				{dpkgAll, "", "", 0},
 				{
@@ -473,7 +474,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt with patterns and many", "apt",
-			args{"name": "php-*", "install_recommends": false},
+			exectest.Args{"name": "php-*", "install_recommends": false},
 			[]said{
 				{dpkgAll, "php-a\tall\tii \t1\t\n", "", 0},
 				{"apt-cache pkgnames", "php\nphp-a\nphp-b\nphp-c\nphp-d\nphp-e\nphp-f\n", "", 0},
@@ -488,7 +489,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt puts things right", "apt",
-			args{"state": "fixed"},
+			exectest.Args{"state": "fixed"},
 			[]said{
 				{dpkgAll, "", "", 0},
 				{aptCall + aptSim + "--fix-broken install", "Inst needed (1 x [all])\n", "", 0},
@@ -498,7 +499,7 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"apt builds", "apt",
-			args{"name": "hello", "state": "build-dep"},
+			exectest.Args{"name": "hello", "state": "build-dep"},
 			[]said{
 				{dpkgAll, "", "", 0},
 				{aptCall + aptSim + "build-dep -- hello", "Inst debhelper (13 x [all])\n", "", 0},
@@ -510,11 +511,11 @@ func TestPackages(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			do := func() (*exec.Job, func() string) {
-				job := newJob(t, tt.action, tt.in)
+				job := exectest.NewJob(t, tt.action, tt.in)
 				return job, fakes(t, job, tt.answers...)
 			}
 			job, calls := do()
-			predicted, err := check(t, job)
+			predicted, err := exectest.PredictJob(t, job)
 			if err != nil && tt.err == "" {
 				t.Fatalf("Check: %v", err)
 			}
@@ -522,16 +523,16 @@ func TestPackages(t *testing.T) {
 				t.Errorf("a prediction called\n%s", calls())
 			}
 			job, calls = do()
-			r := run(t, job)
+			r := exectest.RunJob(t, job)
 			if tt.err != "" {
-				want(t, r, events.Failed, tt.err)
+				exectest.WantOutcome(t, r, events.Failed, tt.err)
 				return
 			}
 			outcome := events.Changed
 			if tt.told == "" {
 				outcome = events.OK
 			}
-			want(t, r, outcome, "")
+			exectest.WantOutcome(t, r, outcome, "")
 			if r.Diff == nil || *r.Diff != predicted {
 				t.Fatalf("predicted %+v, did %+v", predicted, r.Diff)
 			}
@@ -546,13 +547,13 @@ func TestPackages(t *testing.T) {
 }
 
 func TestPackageResources(t *testing.T) {
-	job := newJob(t, "apt", args{"name": "a,b"})
+	job := exectest.NewJob(t, "apt", exectest.Args{"name": "a,b"})
 	fakes(t, job,
 		said{dpkgAll, "", "", 0},
 		said{aptCall + aptSim + "install -- a b", "Remv gone [1]\nInst a (1 x [all])\nInst other (1 x [all])\nInst b (2 x [all])\n", "", 0},
 		said{aptCall + "install -- a b", "", "", 0})
-	r := run(t, job)
-	want(t, r, events.Changed, "")
+	r := exectest.RunJob(t, job)
+	exectest.WantOutcome(t, r, events.Changed, "")
 	if len(r.Resources) != 2 || r.Resources[0] != (events.Resource{Type: "package", Name: "a", Change: events.ChangeCreate}) || r.Resources[1].Name != "b" {
 		t.Errorf("%+v", r.Resources)
 	}
@@ -566,7 +567,7 @@ func TestPackageErrors(t *testing.T) {
 	sim := []said{{dpkgAll, "", "", 0}, {aptCall + aptSim + "install -- a", "Inst a (1 x [all])\n", "", 0}}
 	tests := []struct {
 		name   string
-		in     args
+		in     exectest.Args
 		answer []said
 		class  string
 		err    string
@@ -575,21 +576,21 @@ func TestPackageErrors(t *testing.T) {
 		{"old lists", nil, []said{{install, "", "E: Failed to fetch http://x/a.deb  404  Not Found [IP: 1.2.3.4 80]\n", 100}}, fault.Fatal, "update_cache: true fetches them"},
 		{"interrupted", nil, []said{{install, "", "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem.\n", 100}}, fault.Fatal, "state: fixed does that"},
 		{"no words", nil, []said{{install, "", "", 3}}, fault.Fatal, "apt-get: exit status 3"},
-		{"update", args{"update_cache": true, "update_cache_retries": 0}, []said{{aptCall + "update", "", "W: Failed to fetch http://x/InRelease  Could not connect to x:80\nW: Some index files failed to download. They have been ignored, or old ones used instead.\n", 0}}, fault.Transient, "apt-get: "},
-		{"update, not signed", args{"update_cache": true}, []said{{aptCall + "update", "", "E: The repository 'http://x' is not signed.\n", 100}}, fault.Fatal, "is not signed"},
-		{"update, a second try", args{"update_cache": true, "update_cache_retries": 1, "update_cache_retry_max_delay": 0}, []said{
+		{"update", exectest.Args{"update_cache": true, "update_cache_retries": 0}, []said{{aptCall + "update", "", "W: Failed to fetch http://x/InRelease  Could not connect to x:80\nW: Some index files failed to download. They have been ignored, or old ones used instead.\n", 0}}, fault.Transient, "apt-get: "},
+		{"update, not signed", exectest.Args{"update_cache": true}, []said{{aptCall + "update", "", "E: The repository 'http://x' is not signed.\n", 100}}, fault.Fatal, "is not signed"},
+		{"update, a second try", exectest.Args{"update_cache": true, "update_cache_retries": 1, "update_cache_retry_max_delay": 0}, []said{
 			{aptCall + "update", "", "E: Could not resolve 'x'\n", 100},
 			{aptCall + "update", "", "E: second\n", 100},
 		}, fault.Fatal, "apt-get: second"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			in := args{"name": "a"}
+			in := exectest.Args{"name": "a"}
 			maps.Copy(in, tt.in)
-			job := newJob(t, "apt", in)
+			job := exectest.NewJob(t, "apt", in)
 			fakes(t, job, append(tt.answer, sim...)...)
-			r := run(t, job)
-			want(t, r, events.Failed, tt.err)
+			r := exectest.RunJob(t, job)
+			exectest.WantOutcome(t, r, events.Failed, tt.err)
 			if r.Class != tt.class {
 				t.Errorf("class %s, want %s", r.Class, tt.class)
 			}
@@ -606,16 +607,16 @@ func TestPackageLock(t *testing.T) {
 		{"pacman --sync --print --print-format %n %v --needed -- a", "a 1\n", "", 0},
 		locked,
 	}
-	job := newJob(t, "pacman", args{"name": "a", "lock_timeout": 0})
+	job := exectest.NewJob(t, "pacman", exectest.Args{"name": "a", "lock_timeout": 0})
 	fakes(t, job, answers...)
-	r := run(t, job)
-	want(t, r, events.Failed, "unable to lock database")
+	r := exectest.RunJob(t, job)
+	exectest.WantOutcome(t, r, events.Failed, "unable to lock database")
 	if r.Class != fault.Transient {
 		t.Errorf("class %s", r.Class)
 	}
-	job = newJob(t, "pacman", args{"name": "a"})
+	job = exectest.NewJob(t, "pacman", exectest.Args{"name": "a"})
 	calls := fakes(t, job, append(answers, said{locked.call, "", "", 0})...)
-	want(t, run(t, job), events.Changed, "")
+	exectest.WantOutcome(t, exectest.RunJob(t, job), events.Changed, "")
 	if n := strings.Count(calls(), locked.call); n != 2 {
 		t.Errorf("it tried %d times", n)
 	}
@@ -633,36 +634,36 @@ func TestPackageLists(t *testing.T) {
 		{aptCall + "update", "", "", 0},
 		{aptCall + "install -- a", "", "", 0},
 	}
-	job := newJob(t, "apt", args{"name": "a", "update_cache": true})
+	job := exectest.NewJob(t, "apt", exectest.Args{"name": "a", "update_cache": true})
 	fakes(t, job, answers...)
 	r := exec.DryRun{}.Run(t.Context(), job)
 	if r.Outcome != events.OK || r.Diff.Kind != events.ChangeUnknown || !strings.Contains(r.Message, "there is no package a") {
 		t.Errorf("dry run: %v %+v %q", r.Outcome, r.Diff, r.Message)
 	}
-	job = newJob(t, "apt", args{"name": "a", "update_cache": true})
+	job = exectest.NewJob(t, "apt", exectest.Args{"name": "a", "update_cache": true})
 	calls := fakes(t, job, answers...)
-	r = run(t, job)
-	want(t, r, events.Changed, "")
+	r = exectest.RunJob(t, job)
+	exectest.WantOutcome(t, r, events.Changed, "")
 	if r.Diff.Summary != "install a 1" || !strings.Contains(calls(), "update\n") || r.Fields["cache_updated"] != false {
 		t.Errorf("%+v %v\n%s", r.Diff, r.Fields, calls())
 	}
-	job = newJob(t, "apt", args{"name": "a", "update_cache": true, "state": "absent"})
+	job = exectest.NewJob(t, "apt", exectest.Args{"name": "a", "update_cache": true, "state": "absent"})
 	calls = fakes(t, job, answers...)
-	r = run(t, job)
-	want(t, r, events.OK, "")
+	r = exectest.RunJob(t, job)
+	exectest.WantOutcome(t, r, events.OK, "")
 	if !strings.Contains(calls(), "update\n") {
 		t.Errorf("the lists were not fetched:\n%s", calls())
 	}
 }
 
 func TestPackageManager(t *testing.T) {
-	job := newJob(t, "package", args{"name": "a"})
+	job := exectest.NewJob(t, "package", exectest.Args{"name": "a"})
 	fakes(t, job)
-	want(t, run(t, job), events.Failed, "this machine has no package manager on its PATH")
-	job = newJob(t, "package", args{"name": "a"})
+	exectest.WantOutcome(t, exectest.RunJob(t, job), events.Failed, "this machine has no package manager on its PATH")
+	job = exectest.NewJob(t, "package", exectest.Args{"name": "a"})
 	fakes(t, job, said{call: "emerge x"})
-	want(t, run(t, job), events.Failed, "packages of emerge are not known to moon")
-	job = newJob(t, "package", args{"name": "a"})
+	exectest.WantOutcome(t, exectest.RunJob(t, job), events.Failed, "packages of emerge are not known to moon")
+	job = exectest.NewJob(t, "package", exectest.Args{"name": "a"})
 	fakes(t, job, said{call: "apk info --installed -- a", stdout: "a\n"})
-	want(t, run(t, job), events.OK, "")
+	exectest.WantOutcome(t, exectest.RunJob(t, job), events.OK, "")
 }

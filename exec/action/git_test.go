@@ -1,4 +1,4 @@
-package exec_test
+package action_test
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/events"
+	"moon/exec/exectest"
 	"moon/exec/fault"
 )
 
@@ -24,13 +25,13 @@ esac`
 func TestGitHidesPasswords(t *testing.T) {
 	f := fake(t, map[string]string{"git": fakeGit})
 	dest := filepath.Join(t.TempDir(), "a", "b")
-	in := args{"repo": "https://ann:ge%3Aheim@example.com:8443/x.git", "dest": dest, "key_file": "/k e'y", "accept_newhostkey": true, "ssh_opts": "-p 22"}
-	diff, err := check(t, f.job(t, "git", in))
+	in := exectest.Args{"repo": "https://ann:ge%3Aheim@example.com:8443/x.git", "dest": dest, "key_file": "/k e'y", "accept_newhostkey": true, "ssh_opts": "-p 22"}
+	diff, err := exectest.PredictJob(t, f.job(t, "git", in))
 	if err != nil || diff.Kind != events.ChangeCreate || diff.Summary != "clone https://example.com:8443/x.git, bbbbbbb (main)" {
 		t.Errorf("it would do %+v, %v", diff, err)
 	}
-	r := run(t, f.job(t, "git", in))
-	want(t, r, events.Changed, "")
+	r := exectest.RunJob(t, f.job(t, "git", in))
+	exectest.WantOutcome(t, r, events.Changed, "")
 	if r.Fields["before"] != nil || r.Fields["after"] != commitB {
 		t.Errorf("%v", r.Fields)
 	}
@@ -41,14 +42,14 @@ func TestGitHidesPasswords(t *testing.T) {
 	}
 	ssh := `ssh -o BatchMode=yes -o IdentitiesOnly=yes -i '/k e'\''y' -o StrictHostKeyChecking=accept-new -p 22`
 	wantEnv := "GIT_ASKPASS=\nGIT_SSH_COMMAND=" + ssh + "\nGIT_TERMINAL_PROMPT=0\nMOON_GIT_PASSWORD=ge:heim\nMOON_GIT_USER=ann\n"
-	if env := read(t, filepath.Join(f.dir, "env")); env != wantEnv {
+	if env := exectest.ReadFile(t, filepath.Join(f.dir, "env")); env != wantEnv {
 		t.Errorf("environment\n%s\nwant\n%s", env, wantEnv)
 	}
 
 	// A working copy that was cloned by something else has the password in its configuration.
 	in["repo"] = "https://ann:geheim@example.com/x.git"
-	r = run(t, f.job(t, "git", in))
-	want(t, r, events.Changed, "")
+	r = exectest.RunJob(t, f.job(t, "git", in))
+	exectest.WantOutcome(t, r, events.Changed, "")
 	if r.Diff.Summary != "password removed from remote origin" || !strings.Contains(f.calls(t), "[remote] [set-url] [origin] [https://ann@example.com/x.git]") {
 		t.Errorf("%+v", r.Diff)
 	}
@@ -56,50 +57,50 @@ func TestGitHidesPasswords(t *testing.T) {
 
 func TestGitFailures(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "full/file"), "x", 0o644)
+	exectest.WriteFile(t, filepath.Join(dir, "full/file"), "x", 0o644)
 	if err := os.MkdirAll(filepath.Join(dir, "copy/.git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
 		name   string
 		script string
-		in     args
+		in     exectest.Args
 		class  string
 		says   string
 	}{
-		{"network", "echo 'fatal: unable to access '\\''https://x/'\\'': Could not resolve host: x' >&2; exit 128", args{}, fault.Transient, "git: fatal: unable to access 'https://x/': Could not resolve host: x"},
-		{"login", "printf 'Warning: x\\nfatal: could not read Username\\n\\nPlease make sure\\n' >&2; exit 128", args{}, fault.Fatal, "git: fatal: could not read Username"},
-		{"in the way", fakeGit, args{"dest": filepath.Join(dir, "full")}, fault.Fatal, "is no git repository, and not empty; move away what is in it"},
-		{"no version", fakeGit, args{"version": "nope"}, fault.Fatal, "repo https://x/ has no branch, tag or commit nope"},
-		{"no repo", fakeGit, args{"repo": "/nowhere/x"}, fault.Fatal, "repo /nowhere/x does not exist"},
-		{"no commit", "exit 0", args{}, fault.Fatal, "repo https://x/ has no commit yet"},
-		{"modified", "case \"$*\" in *status*) echo ' M a'; echo ' M b';; esac\n" + fakeGit, args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "has 2 files with changes of its own; force: true throws them away"},
-		{"owner", "case \"$*\" in *rev-parse*) echo 'fatal: detected dubious ownership in repository' >&2; exit 128;; esac\n" + fakeGit, args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "belongs to somebody else"},
+		{"network", "echo 'fatal: unable to access '\\''https://x/'\\'': Could not resolve host: x' >&2; exit 128", exectest.Args{}, fault.Transient, "git: fatal: unable to access 'https://x/': Could not resolve host: x"},
+		{"login", "printf 'Warning: x\\nfatal: could not read Username\\n\\nPlease make sure\\n' >&2; exit 128", exectest.Args{}, fault.Fatal, "git: fatal: could not read Username"},
+		{"in the way", fakeGit, exectest.Args{"dest": filepath.Join(dir, "full")}, fault.Fatal, "is no git repository, and not empty; move away what is in it"},
+		{"no version", fakeGit, exectest.Args{"version": "nope"}, fault.Fatal, "repo https://x/ has no branch, tag or commit nope"},
+		{"no repo", fakeGit, exectest.Args{"repo": "/nowhere/x"}, fault.Fatal, "repo /nowhere/x does not exist"},
+		{"no commit", "exit 0", exectest.Args{}, fault.Fatal, "repo https://x/ has no commit yet"},
+		{"modified", "case \"$*\" in *status*) echo ' M a'; echo ' M b';; esac\n" + fakeGit, exectest.Args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "has 2 files with changes of its own; force: true throws them away"},
+		{"owner", "case \"$*\" in *rev-parse*) echo 'fatal: detected dubious ownership in repository' >&2; exit 128;; esac\n" + fakeGit, exectest.Args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "belongs to somebody else"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := fake(t, map[string]string{"git": tt.script})
-			in := args{"repo": "https://x/", "dest": filepath.Join(dir, "new")}
+			in := exectest.Args{"repo": "https://x/", "dest": filepath.Join(dir, "new")}
 			maps.Copy(in, tt.in)
-			r := run(t, f.job(t, "git", in))
-			want(t, r, events.Failed, tt.says)
+			r := exectest.RunJob(t, f.job(t, "git", in))
+			exectest.WantOutcome(t, r, events.Failed, tt.says)
 			if r.Class != tt.class {
 				t.Errorf("class %s", r.Class)
 			}
 		})
 	}
-	want(t, run(t, fake(t, nil).job(t, "git", args{"repo": "/x", "dest": dir})), events.Failed, "git is not installed; it is in the package git")
+	exectest.WantOutcome(t, exectest.RunJob(t, fake(t, nil).job(t, "git", exectest.Args{"repo": "/x", "dest": dir})), events.Failed, "git is not installed; it is in the package git")
 }
 
 // TestGitAsksForNothing holds that a prediction neither remembers the keys of hosts nor touches the index.
 func TestGitAsksForNothing(t *testing.T) {
 	f := fake(t, map[string]string{"git": "echo \"$GIT_SSH_COMMAND\" >> ${0%/*}/ssh\n" + fakeGit})
-	_, err := check(t, f.job(t, "git", args{"repo": "git@x:y", "dest": "/nowhere/x", "accept_hostkey": true}))
+	_, err := exectest.PredictJob(t, f.job(t, "git", exectest.Args{"repo": "git@x:y", "dest": "/nowhere/x", "accept_hostkey": true}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ssh := "ssh -o UserKnownHostsFile='/dev/null ~/.ssh/known_hosts ~/.ssh/known_hosts2' -o BatchMode=yes -o StrictHostKeyChecking=no\n"
-	if got := read(t, filepath.Join(f.dir, "ssh")); got != ssh {
+	if got := exectest.ReadFile(t, filepath.Join(f.dir, "ssh")); got != ssh {
 		t.Errorf("ssh was %s", got)
 	}
 	if calls := f.calls(t); calls != "git [--no-optional-locks] [ls-remote] [--symref] [--] [git@x:y] [HEAD] [refs/heads/*] [refs/tags/*]" {
