@@ -31,7 +31,7 @@ func (s *Session) unapproved() bool {
 
 // bind is a step with the values that the run has.
 func (s *Session) bind(step int) *plan.Bound {
-	b := s.state.plan.Bind(step, s.results)
+	b := plan.New(s.state.plan, step, s.results)
 	if s.unapproved() {
 		b.Unapproved()
 	}

@@ -49,7 +49,7 @@ func (s *State) refuseBreak(c events.Break) string {
 	if c.After < 0 {
 		return "a breakpoint cannot pass fewer than 0 times"
 	}
-	if err := s.plan.CheckBreak(c.When, c.Log); err != nil {
+	if err := plan.CheckBreak(s.plan, c.When, c.Log); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -137,7 +137,7 @@ func ParseBreak(p *plan.Plan, text string) (list []events.Command, why string) {
 		}
 		b.After = n
 	}
-	if err := p.CheckBreak(b.When, b.Log); err != nil {
+	if err := plan.CheckBreak(p, b.When, b.Log); err != nil {
 		return nil, err.Error()
 	}
 	for _, r := range events.RangesOf(found) {

@@ -33,7 +33,7 @@ const keptDir = "plans"
 // keep stores what a plan was made from, before the first record that names it. A plan that uses all of the environment
 // at once, or was given a secret by a flag, is not kept: the run goes on, and can be resumed only as long as its playbook plans as it did.
 func (s *Session) keep(p *plan.Plan) error {
-	sources, err := p.Sources()
+	sources, err := plan.Of(p)
 	if _, whole := errors.AsType[*plan.WholeError](err); whole {
 		return nil
 	}

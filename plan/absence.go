@@ -234,3 +234,6 @@ func rootName(path string) string {
 	}
 	return path
 }
+
+// WillBeSkipped is the absence of a step that lacks a value.
+var WillBeSkipped = Absence{How: "will be skipped", Spreads: true}

@@ -22,7 +22,7 @@ type Bound struct {
 }
 
 // Bind makes a step ready to be asked what to do.
-func (p *Plan) Bind(step int, results Results) *Bound {
+func New(p *Plan, step int, results Results) *Bound {
 	s := &p.Steps[step]
 	return &Bound{Step: s, plan: p, env: &Env{Plan: p, Engine: p.Engine, Frame: s.Task.Frame, Results: results, at: s}}
 }
@@ -37,18 +37,6 @@ func (b *Bound) Ahead() *Bound {
 func (b *Bound) Unapproved() *Bound {
 	b.env.Unapproved = true
 	return b
-}
-
-// InOrder gives the maps that a step has set the order in which the playbook has them: what carries out a step knows none.
-func (c *Call) InOrder(values map[string]any) map[string]any {
-	if c == nil || len(c.Ordered) == 0 || values == nil {
-		return values
-	}
-	made := make(map[string]any, len(values))
-	for name, v := range values {
-		made[name] = eval.InOrderOf(v, c.Ordered[name])
-	}
-	return made
 }
 
 // Order is the order of the maps in what a step has set (InOrder), for a journal, which keeps none; nil if there is none to be kept.
@@ -215,7 +203,7 @@ func (b *Bound) become(call *Call, r *Renderer) {
 		message, hint := NotUser("`become_user:`", user)
 		r.Report(diag.Diagnostic{Pos: k.BecomeUser.Pos(), Message: message, Hint: hint})
 	}
-	call.Become = &Become{user, call.Become.Method}
+	call.Become = &Become{User: user, Method: call.Become.Method}
 	if user == b.plan.Basis.O.User && b.Step.Conn == nil {
 		call.Become = nil
 	}
@@ -324,7 +312,7 @@ func environmentOf(r *Renderer, v playbook.Value) map[string]string {
 }
 
 // language is that of the playbook's conditions.
-func (p *Plan) language() eval.Language {
+func languageOf(p *Plan) eval.Language {
 	if p.Plays {
 		return eval.Jinja
 	}
@@ -436,7 +424,7 @@ func (n *Names) at(text, file string, err error) error {
 
 // Holds decides a condition.
 func (n *Names) Holds(text string) (bool, error) {
-	c, err := n.b.plan.Engine.Condition(text, n.b.plan.language())
+	c, err := n.b.plan.Engine.Condition(text, languageOf(n.b.plan))
 	if err != nil {
 		return false, err
 	}
@@ -454,9 +442,9 @@ func (n *Names) Holds(text string) (bool, error) {
 }
 
 // CheckBreak finds mistakes in a breakpoint's condition and in its message, before they are needed.
-func (p *Plan) CheckBreak(condition, message string) error {
+func CheckBreak(p *Plan, condition, message string) error {
 	if condition != "" {
-		if _, err := p.Engine.Condition(condition, p.language()); err != nil {
+		if _, err := p.Engine.Condition(condition, languageOf(p)); err != nil {
 			return err
 		}
 	}
@@ -469,7 +457,7 @@ func (p *Plan) CheckBreak(condition, message string) error {
 
 // Value evaluates an expression.
 func (n *Names) Value(text string) (any, error) {
-	x, err := n.b.plan.Engine.Expression(text, n.b.plan.language())
+	x, err := n.b.plan.Engine.Expression(text, languageOf(n.b.plan))
 	if err != nil {
 		return nil, err
 	}
@@ -494,7 +482,7 @@ func (n *Names) Show(text string) (string, error) {
 	if n.b.Step.NoLog {
 		return "", errors.New("the values of this step are hidden: no_log")
 	}
-	x, err := n.b.plan.Engine.Expression(text, n.b.plan.language())
+	x, err := n.b.plan.Engine.Expression(text, languageOf(n.b.plan))
 	if err != nil {
 		return "", withHint(err)
 	}
@@ -550,4 +538,27 @@ func (b *Bound) registers(read *ReadVars) *spec.SteeringArgs {
 		values = map[string]any{read.Under: values}
 	}
 	return &spec.SteeringArgs{Registers: map[string]any{"ansible_included_var_files": files, "ansible_facts": values}}
+}
+
+// Python is what runs modules in Python where the step runs; "" if nobody has said so.
+func (b *Bound) Python() string { return b.Step.Task.Python }
+
+// OfPlugin reports whether the step's action is a plugin's.
+func (b *Bound) OfPlugin() bool { return b.Step.Task.Action.Plugin != nil }
+
+// Used are the variables that the step uses, as far as they have values: what a plugin may know of all there are.
+func (b *Bound) Used() map[string]any {
+	used := map[string]any{}
+	for _, u := range b.Step.Uses {
+		v, ok := b.env.Lookup(u.Name)
+		if m, whole := wholeFacts(v); whole {
+			v = m
+		}
+		_, fault := v.(eval.Fault)
+		if _, unknown := UnknownSteps(v); !ok || unknown || fault {
+			continue
+		}
+		used[u.Name] = eval.Plain(eval.Reveal(entire(v)))
+	}
+	return used
 }

@@ -6,26 +6,8 @@ import (
 	"moon/plan/eval"
 )
 
-// Render gives the value with what is known.
-func (x *Export) Render(r *Renderer) any {
-	r.Marks = true
-	if !x.Raw.IsZero() {
-		return r.Value(x.Raw)
-	}
-	v, _ := r.Env.Lookup(x.Name)
-	if f, ok := v.(eval.Fault); ok && len(f.Err.Steps) > 0 {
-		r.Needs(&eval.Error{Name: x.Name}, f.Err.Steps)
-		return nil
-	}
-	v = entire(v)
-	if steps, unknown := UnknownSteps(v); unknown {
-		r.Miss([]eval.Missing{{Name: x.Name, Steps: steps}})
-	}
-	return v
-}
-
 // Export gives the values of the playbook's `exports:` at the end of a run. An error says which has none, and why.
-func (p *Plan) Export(results Results) (map[string]any, error) {
+func Exports(p *Plan, results Results) (map[string]any, error) {
 	values := map[string]any{}
 	for i := range p.Exports {
 		x := &p.Exports[i]

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -215,18 +214,6 @@ func shortNames(facts map[string]any) map[string]any {
 		short[strings.TrimPrefix(name, "ansible_")] = v
 	}
 	return short
-}
-
-// gatheredHosts are the names of the hosts whose facts are known.
-func (m *Basis) gatheredHosts() []string {
-	var list []string
-	for name, host := range m.Machines {
-		if host.State == FactsKnown {
-			list = append(list, name)
-		}
-	}
-	slices.Sort(list)
-	return list
 }
 
 // Hides reports whether the facts of the host are cleared at a moment.

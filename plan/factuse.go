@@ -96,3 +96,15 @@ func (u *FactUsage) mentioned(fr *Frame, ref eval.Ref) {
 		envOf{m}.Get(variable)
 	}
 }
+
+// callUsed is how moon was called, as far as a template asked while planning.
+func (u *FactUsage) callUsed(o *Options) map[string]any {
+	var used map[string]any
+	for name := range u.call {
+		if used == nil {
+			used = map[string]any{}
+		}
+		used[name] = o.called(name)
+	}
+	return used
+}

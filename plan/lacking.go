@@ -10,7 +10,7 @@ import (
 // Lacking are the steps that will be skipped because they use the value of a step that gives none, or of one that is skipped for that
 // reason, each with the value. The run decides it by the same code. gone are steps that give nothing, besides those that the plan
 // excludes: a person has excluded them, or has the run continue without them.
-func (p *Plan) Lacking(gone map[int]Absence) map[int]*Missing {
+func Lacking(p *Plan, gone map[int]Absence) map[int]*Missing {
 	ahead := predicted{Plan: p, why: maps.Clone(p.Ahead.why)}
 	found := map[int]*Missing{}
 	for i := range p.Steps {
@@ -23,9 +23,9 @@ func (p *Plan) Lacking(gone map[int]Absence) map[int]*Missing {
 		case s.Excluded:
 		case s.Lacks != nil:
 			found[i] = s.Lacks
-		case s.Prediction == WillSkip, !s.uses(&ahead):
+		case s.Prediction == WillSkip, !usesGone(s, &ahead):
 		default:
-			if m := p.lacks(i, &ahead); m != nil {
+			if m := lackOf(p, i, &ahead); m != nil {
 				found[i] = m
 				ahead.Miss(i, WillBeSkipped)
 			}
@@ -34,11 +34,8 @@ func (p *Plan) Lacking(gone map[int]Absence) map[int]*Missing {
 	return found
 }
 
-// WillBeSkipped is the absence of a step that lacks a value.
-var WillBeSkipped = Absence{How: "will be skipped", Spreads: true}
-
 // uses reports whether a step uses a value of one that gives nothing.
-func (s *Step) uses(ahead *predicted) bool {
+func usesGone(s *Step, ahead *predicted) bool {
 	if len(ahead.why) == 0 {
 		return false
 	}
@@ -55,10 +52,10 @@ func (s *Step) uses(ahead *predicted) bool {
 }
 
 // lacks is the value that a step needs and that will not come, or nil.
-func (p *Plan) lacks(i int, ahead *predicted) *Missing {
+func lackOf(p *Plan, i int, ahead *predicted) *Missing {
 	s := &p.Steps[i]
 	if s.Task != nil {
-		return p.Bind(i, ahead).Ahead().lacks()
+		return New(p, i, ahead).Ahead().lacks()
 	}
 	for _, u := range s.Unknowns { // of a plan that is only shown, what it says is all there is to go by
 		for _, step := range u.Steps {

@@ -197,3 +197,12 @@ func TemplatedIn(v playbook.Value) bool {
 func IsLocalhost(name string) bool {
 	return name == "localhost" || name == "127.0.0.1" || name == "::1"
 }
+
+// LookoutOf is the place as far as the play and the roles around say it.
+func LookoutOf(sc *HostScope) Lookout {
+	l := Lookout{Play: sc.Dir}
+	for r := sc.Role; r != nil; r = r.Parent {
+		l.Roles = append(l.Roles, r.Dir)
+	}
+	return l
+}

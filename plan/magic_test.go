@@ -114,7 +114,7 @@ func TestHostsNobodyPlays(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, step := range []int{2, 3} {
 		wg.Go(func() {
-			call, err := p.Bind(step, registersOwn{}).Call()
+			call, err := plan.New(p, step, registersOwn{}).Call()
 			if err != nil || call.Raw["msg"] != "200" && call.Raw["msg"] != 200 {
 				t.Errorf("%v %v", call, err)
 			}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"slices"
 
 	"moon/internal/diag"
@@ -49,8 +48,8 @@ func (b *Bound) Now(set *secret.Set) (Step, error) {
 	s.Summary = b.plan.Summary(s.Action, s.Args)
 	s.Unknowns = append(f.Unknowns, b.stillUnknown(f.Unknowns, touched)...)
 	s.Uses = b.usesNow(r.Used)
-	s.conceal(b.plan.Secrets())
-	s.conceal(set)
+	concealStep(&s, b.plan.Secrets())
+	concealStep(&s, set)
 	return s, b.wrongNow(r, problems)
 }
 
@@ -91,7 +90,7 @@ func (b *Bound) usesNow(used []string) []Use {
 }
 
 // conceal takes the secrets of a set out of what is shown of a step that is a copy.
-func (s *Step) conceal(set *secret.Set) {
+func concealStep(s *Step, set *secret.Set) {
 	if set.Empty() {
 		return
 	}
@@ -99,21 +98,4 @@ func (s *Step) conceal(set *secret.Set) {
 		*text = set.Redact(*text)
 	}
 	s.Env, s.Args, s.Uses = secret.Clean(set, s.Env), secret.Clean(set, s.Args), secret.Clean(set, s.Uses)
-}
-
-// ReadNow is the text of a file when a step runs.
-func (p *Plan) ReadNow(path string) (string, error) {
-	text, saved := p.Saved(path)
-	var err error
-	if !saved {
-		text, err = ReadBounded(path)
-	}
-	if err != nil {
-		return "", errors.New("no such file: " + ShownPath(p.Root, path))
-	}
-	plain, err := p.Decrypt(text)
-	if err != nil {
-		return string(text), nil //nolint:nilerr // it is not encrypted
-	}
-	return string(plain), nil
 }

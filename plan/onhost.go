@@ -27,28 +27,6 @@ func (r *Renderer) Environment(v playbook.Value) map[string]string {
 	return env
 }
 
-// NewSearch looks in these directories, in this order.
-func NewSearch(dirs []string, d *Disk) *search { return &search{dirs: dirs, disk: d} }
-
-// sources are where the actions look for what they copy.
-var SourceDirs = map[string]string{
-	"template": "templates", "copy": "files", "script": "files", "unarchive": "files", "patch": "files", "assemble": "files",
-}
-
-// Find is the path of a file that a task names.
-func (s *search) Find(name, home string) string {
-	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
-		return ResolvePath(name, s.dirs[0], home)
-	}
-	for _, dir := range s.dirs {
-		if path := ResolvePath(name, dir, home); s.disk.There(path) {
-			return path
-		}
-	}
-	s.Missed = true
-	return ResolvePath(name, s.dirs[0], home)
-}
-
 // Resolve makes a path of a task what it is on the machine where the task runs: of another user's home, or another machine's, only
 // that knows.
 func (k *Task) Resolve(path, home string) string {

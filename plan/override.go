@@ -101,26 +101,6 @@ func (p *Plan) Written(step int, field, name string) (text string, templated boo
 	return v.Text(), eval.Templated(v.Text())
 }
 
-// keepOverrides are the overrides without what is secret.
-func keepOverrides(list []Override) []Override {
-	var kept []Override
-	for _, o := range list {
-		if o.Secret {
-			o.Value, o.Withheld = withheldValue, true
-		}
-		kept = append(kept, o)
-	}
-	return kept
-}
-
-// withheldValue stands for a secret that is not kept, so that the plan can be shown again. Nothing may be run with it.
-const withheldValue = "'(a secret that is not kept)'"
-
-// known are the overrides whose values are.
-func knownOverrides(list []Override) []Override {
-	return slices.DeleteFunc(slices.Clone(list), func(o Override) bool { return o.Withheld })
-}
-
 // Text says in a few words what was overridden: "lock_timeout 5s → 60s".
 func (o Overridden) Text() string {
 	show := func(v any) string {
@@ -166,3 +146,17 @@ func WriteText(text string) string {
 
 // Secret reports whether a value is, or holds, a secret.
 func Secret(v any) bool { return eval.Marked(v) }
+
+// With are the options the plan was made with, and one more variable, as -e takes it. What takes the place of a secret is one.
+func (p *Plan) With(extraVar string) Options {
+	o := p.Basis.O
+	for _, kv := range playbook.SplitPairs(extraVar) {
+		for i := range p.Vars {
+			if p.Vars[i].Name == kv.Key && eval.Marked(p.Vars[i].Value) {
+				o.Hidden = append(slices.Clip(o.Hidden), kv.Key)
+			}
+		}
+	}
+	o.ExtraVars = append(slices.Clip(o.ExtraVars), extraVar)
+	return o
+}

@@ -122,7 +122,7 @@ func TestOverrides(t *testing.T) {
 			if q.Digest == p.Digest {
 				t.Error("the digest is the same")
 			}
-			sources, err := q.Sources()
+			sources, err := plan.Of(q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +188,7 @@ func TestSecretOverrides(t *testing.T) {
 		if !q.Overrides()[0].Secret {
 			t.Errorf("%s is no secret", o.Label())
 		}
-		sources, err := q.Sources()
+		sources, err := plan.Of(q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func (b *Bound) Place() *Place {
 		case !ok || user == b.plan.Basis.O.User:
 			p.Become = nil
 		default:
-			p.Become = &Become{user, p.Become.Method}
+			p.Become = &Become{User: user, Method: p.Become.Method}
 		}
 	}
 	return p

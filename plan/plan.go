@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"moon/exec/spec"
@@ -483,25 +482,6 @@ type Read struct {
 
 // ByTags is Step.ExcludedBy of a step that --tags or --skip-tags leave out.
 const ByTags = "tags"
-
-// Basis is what a plan was made from.
-type Basis struct {
-	O       Options
-	Disk    *Disk
-	Facts   *FactUsage
-	Names   *Globals
-	Secrets *secret.Set // what planning has read
-	saved   bool        // its texts are used in the run, and not what their files say now
-	renewed sync.Map    // but for these, which the run has changed: by path
-
-	looking   sync.Mutex
-	decided   []Input // what deciding gave last, of so many files
-	decidedOf int
-
-	// Of plays.
-	Machines map[string]*PlannedHost
-	Prompts  []Prompt
-}
 
 // After names the steps that unknown values wait for: step-0003 «read release».
 func (p *Plan) After(steps []int) string { return AfterSteps(steps, p.StepRef) }

@@ -126,7 +126,7 @@ func (w *playWith) value() any {
 	if p == nil {
 		w.t.Fatalf("%v\n%s", ds, text)
 	}
-	call, err := p.Bind(len(p.Steps)-1, ran{p}).Call()
+	call, err := plan.New(p, len(p.Steps)-1, ran{p}).Call()
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func valueWith(t *testing.T, names ...string) string {
 	if p == nil {
 		t.Fatalf("%v", ds)
 	}
-	call, err := p.Bind(len(p.Steps)-1, ran{p}).Call()
+	call, err := plan.New(p, len(p.Steps)-1, ran{p}).Call()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -373,3 +373,21 @@ func copyIfOpen(r *Renderer, v any) any {
 	}
 	return CopyOf(v)
 }
+
+// Render gives the value with what is known.
+func (x *Export) Render(r *Renderer) any {
+	r.Marks = true
+	if !x.Raw.IsZero() {
+		return r.Value(x.Raw)
+	}
+	v, _ := r.Env.Lookup(x.Name)
+	if f, ok := v.(eval.Fault); ok && len(f.Err.Steps) > 0 {
+		r.Needs(&eval.Error{Name: x.Name}, f.Err.Steps)
+		return nil
+	}
+	v = entire(v)
+	if steps, unknown := UnknownSteps(v); unknown {
+		r.Miss([]eval.Missing{{Name: x.Name, Steps: steps}})
+	}
+	return v
+}

@@ -87,12 +87,3 @@ func (l Lookout) Shared(kind string) []string {
 	}
 	return append(dirs, filepath.Join(l.Play, kind), l.Play)
 }
-
-// LookoutOf is the place as far as the play and the roles around say it.
-func LookoutOf(sc *HostScope) Lookout {
-	l := Lookout{Play: sc.Dir}
-	for r := sc.Role; r != nil; r = r.Parent {
-		l.Roles = append(l.Roles, r.Dir)
-	}
-	return l
-}

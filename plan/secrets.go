@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 
 	"moon/plan/eval"
 	"moon/secret"
@@ -72,26 +71,6 @@ func (p *Plan) Conceal(result map[string]any, all bool) map[string]any {
 	return marked
 }
 
-// SecretError says that a plan was made with a secret that was given on the command line, which is kept nowhere.
-type SecretError struct{ Flag string }
-
-func (e *SecretError) Error() string {
-	return e.Flag + " holds a secret, which is not kept; give it in a file whose name ends in .secret.yml, or encrypted"
-}
-
-// secretFlag is the flag that holds a secret; "" if none does.
-func (m *Basis) secretFlag() string {
-	for _, g := range []struct {
-		flag string
-		list []string
-	}{{"--extra-vars", m.O.ExtraVars}, {"--vars-file", m.O.VarsFiles}} {
-		if slices.ContainsFunc(g.list, m.Secrets.Has) {
-			return g.flag
-		}
-	}
-	return ""
-}
-
 // Decrypt gives the text of an encrypted file that a step takes. All of it is secret.
 func (p *Plan) Decrypt(text []byte) ([]byte, error) {
 	var passwords []vault.Password
@@ -111,4 +90,21 @@ func (p *Plan) Decrypt(text []byte) ([]byte, error) {
 	sum := sha256.Sum256(bytes.TrimSpace(text))
 	p.Secrets().Add("vault:"+hex.EncodeToString(sum[:16]), string(plain))
 	return plain, nil
+}
+
+// ReadNow is the text of a file when a step runs.
+func (p *Plan) ReadNow(path string) (string, error) {
+	text, saved := p.Saved(path)
+	var err error
+	if !saved {
+		text, err = ReadBounded(path)
+	}
+	if err != nil {
+		return "", errors.New("no such file: " + ShownPath(p.Root, path))
+	}
+	plain, err := p.Decrypt(text)
+	if err != nil {
+		return string(text), nil //nolint:nilerr // it is not encrypted
+	}
+	return string(plain), nil
 }

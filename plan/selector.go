@@ -181,3 +181,20 @@ func (p *Plan) nearLine(file string, line int) string {
 
 // Selects reports whether only some of the steps are to run.
 func (o *Options) Selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || o.StartAt != "" }
+
+// portableSelectors are selectors that mean the same in another working directory.
+func (p *Plan) portableSelectors(selectors []string) []string {
+	var list []string
+	for _, selector := range selectors {
+		m := matcher{p: p}
+		switch file, line, ok := p.place(selector); {
+		case !ok,
+			m.steps(func(s *Step) bool { return s.ID() == selector || s.UserID == selector }),
+			m.either(func(path, _ string, _ Origin) bool { return path == selector }):
+		case m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }):
+			selector = fmt.Sprintf("%s:%d", file, line)
+		}
+		list = append(list, selector)
+	}
+	return list
+}

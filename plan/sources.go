@@ -16,7 +16,6 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/eval"
-	"moon/plan/playbook"
 	"moon/plan/source"
 )
 
@@ -93,19 +92,19 @@ func (e *WholeError) Error() string {
 }
 
 // Sources gives what the plan was made from. The error is a *WholeError or a *SecretError.
-func (p *Plan) Sources() (s *Sources, err error) {
+func Of(p *Plan) (s *Sources, err error) {
 	m := p.Basis
 	if m.Facts.whole.Line > 0 {
 		return nil, &WholeError{m.Facts.whole}
 	}
-	if flag := m.secretFlag(); flag != "" {
+	if flag := secretFlagOf(m); flag != "" {
 		return nil, &SecretError{flag}
 	}
 	shown := func(path string) string { return ShownPath(p.Root, path) }
 	s = &Sources{
 		Playbook: p.RootFile, Tags: m.O.Tags, SkipTags: m.O.SkipTags,
 		Only: p.portableSelectors(m.O.Only), Skip: p.portableSelectors(m.O.Skip), Files: []SourceFile{},
-		Overrides: keepOverrides(m.O.Overrides), Plugins: p.keptPlugins(),
+		Overrides: keepOverrides(m.O.Overrides), Plugins: pluginsOf(p),
 	}
 	if m.O.StartAt != "" {
 		s.StartAt = p.portableSelectors([]string{m.O.StartAt})[0]
@@ -159,17 +158,17 @@ func (p *Plan) Sources() (s *Sources, err error) {
 	for _, path := range SortedKeys(m.Disk.Absent) {
 		s.Absent = append(s.Absent, shown(path))
 	}
-	s.Reads = m.keptReads(shown)
-	m.keepFacts(s)
+	s.Reads = readsOf(m, shown)
+	keepFacts(m, s)
 	if !p.Plays {
 		return s, nil
 	}
-	s.Plays, err = p.playSources()
+	s.Plays, err = playsOf(p)
 	return s, err
 }
 
 // keepFacts adds what was used of the facts, and of the call.
-func (m *Basis) keepFacts(s *Sources) {
+func keepFacts(m *Basis, s *Sources) {
 	known := m.Names.FactsMap
 	for name := range m.Facts.names {
 		v, ok := known[name]
@@ -199,53 +198,22 @@ func (m *Basis) keepFacts(s *Sources) {
 		}
 	}
 	slices.Sort(s.Private)
-	if m.mentions("~") {
+	if mentions(m, "~") {
 		s.Home = m.O.Home
 	}
-	if m.mentions("become") {
+	if mentions(m, "become") {
 		s.User = m.O.User
 	}
 }
 
 // mentions reports whether a text stands in any file, or in a flag. It is for what few playbooks have at all.
-func (m *Basis) mentions(text string) bool {
+func mentions(m *Basis, text string) bool {
 	for _, f := range m.Disk.Files {
 		if bytes.Contains(f.Text, []byte(text)) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(slices.Concat(m.O.ExtraVars, m.O.VarsFiles), func(s string) bool { return strings.Contains(s, text) })
-}
-
-// With are the options the plan was made with, and one more variable, as -e takes it. What takes the place of a secret is one.
-func (p *Plan) With(extraVar string) Options {
-	o := p.Basis.O
-	for _, kv := range playbook.SplitPairs(extraVar) {
-		for i := range p.Vars {
-			if p.Vars[i].Name == kv.Key && eval.Marked(p.Vars[i].Value) {
-				o.Hidden = append(slices.Clip(o.Hidden), kv.Key)
-			}
-		}
-	}
-	o.ExtraVars = append(slices.Clip(o.ExtraVars), extraVar)
-	return o
-}
-
-// portableSelectors are selectors that mean the same in another working directory.
-func (p *Plan) portableSelectors(selectors []string) []string {
-	var list []string
-	for _, selector := range selectors {
-		m := matcher{p: p}
-		switch file, line, ok := p.place(selector); {
-		case !ok,
-			m.steps(func(s *Step) bool { return s.ID() == selector || s.UserID == selector }),
-			m.either(func(path, _ string, _ Origin) bool { return path == selector }):
-		case m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }):
-			selector = fmt.Sprintf("%s:%d", file, line)
-		}
-		list = append(list, selector)
-	}
-	return list
 }
 
 // RestoreInputs gives the options that the plan was made with, and a disk that has nothing but what the plan has read.
@@ -296,7 +264,7 @@ func (s *Sources) RestoreInputs(root string, o Options) (Options, *Disk, error) 
 		d.Absent[abs(path)] = true
 	}
 	for _, r := range s.Reads {
-		d.Reads[ReadKey{abs(r.Path), r.Parts}] = r.source(abs(r.Path))
+		d.Reads[ReadKey{Path: abs(r.Path), Parts: r.Parts}] = r.source(abs(r.Path))
 	}
 	again := s.Options(root, o)
 	again.Overrides = s.Overrides
@@ -492,7 +460,7 @@ func (s *Sources) staleFacts(o Options) []string {
 
 // SameFiles reports whether nothing that both plans have read from this machine has changed between them: planning with another value
 // reads the files again, and an edit that comes along is not one that the user who gave the value has seen.
-func (p *Plan) SameFiles(was *Plan) bool {
+func SameFiles(p *Plan, was *Plan) bool {
 	now, before := p.Basis.Disk, was.Basis.Disk
 	for path, f := range now.Files {
 		if o := before.Files[path]; before.Absent[path] || o != nil && !bytes.Equal(o.Text, f.Text) {
@@ -510,52 +478,6 @@ func (p *Plan) SameFiles(was *Plan) bool {
 		}
 	}
 	return true
-}
-
-// Withheld names the overrides of a plan whose values were secret, and are not known any more.
-func (s *Sources) Withheld() (names []string) {
-	for _, o := range s.Overrides {
-		if o.Withheld {
-			names = append(names, o.Label())
-		}
-	}
-	return names
-}
-
-func (s *Sources) plugins(abs func(string) string) (knownPlugins, error) {
-	known := knownPlugins{}
-	for _, kept := range s.Plugins {
-		if kept.Path != "" {
-			kept.Path = abs(kept.Path)
-		}
-		a, err := kept.Declare()
-		if err != nil {
-			return nil, err
-		}
-		known[kept.Action] = a
-	}
-	return known, nil
-}
-
-// stalePlugins lists the plugins that are not what they were.
-func (s *Sources) stalePlugins(root string, say func(format string, args ...any)) {
-	told := map[string]bool{}
-	for _, g := range s.Plugins {
-		if g.Path == "" || told[g.Path] {
-			continue
-		}
-		told[g.Path] = true
-		path := g.Path
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(root, path)
-		}
-		switch digest, err := digestOfFile(path); {
-		case err != nil:
-			say("the plugin %s cannot be read", g.Path)
-		case digest != g.Digest:
-			say("the plugin %s was edited", g.Path)
-		}
-	}
 }
 
 // staleReads lists what steps read that is not what it was, and is not among the files whose text is kept.
@@ -603,4 +525,24 @@ func (s *Sources) ofTheRun(f SourceFile, path string, o Options) bool {
 	}
 	now, err := source.Look(path, false)
 	return err == nil && o.Reads(now).Digest == f.Digest
+}
+
+// secretFlag is the flag that holds a secret; "" if none does.
+func secretFlagOf(m *Basis) string {
+	for _, g := range []struct {
+		flag string
+		list []string
+	}{{"--extra-vars", m.O.ExtraVars}, {"--vars-file", m.O.VarsFiles}} {
+		if slices.ContainsFunc(g.list, m.Secrets.Has) {
+			return g.flag
+		}
+	}
+	return ""
+}
+
+// SecretError says that a plan was made with a secret that was given on the command line, which is kept nowhere.
+type SecretError struct{ Flag string }
+
+func (e *SecretError) Error() string {
+	return e.Flag + " holds a secret, which is not kept; give it in a file whose name ends in .secret.yml, or encrypted"
 }

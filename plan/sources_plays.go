@@ -47,7 +47,7 @@ type Printed struct {
 	Args []string `json:"args"`
 }
 
-func (p *Plan) playSources() (*PlaySources, error) {
+func playsOf(p *Plan) (*PlaySources, error) {
 	m, o := p.Basis, &p.Basis.O
 	shown := func(path string) string { return ShownPath(p.Root, path) }
 	s := &PlaySources{
@@ -66,8 +66,8 @@ func (p *Plan) playSources() (*PlaySources, error) {
 		}
 		s.Inventory = append(s.Inventory, source)
 	}
-	m.keepAnswers(s)
-	for _, name := range m.gatheredHosts() {
+	keepAnswers(m, s)
+	for _, name := range hostsOf(m) {
 		facts, hidden := m.Machines[name].usedFacts()
 		if hidden != "" {
 			return nil, &SecretError{"the variable " + hidden + " of the environment of " + name + ", which a step with no_log uses,"}
@@ -95,7 +95,7 @@ func (p *Plan) playSources() (*PlaySources, error) {
 }
 
 // keepAnswers adds what was typed, without what is secret.
-func (m *Basis) keepAnswers(s *PlaySources) {
+func keepAnswers(m *Basis, s *PlaySources) {
 	for _, q := range m.Prompts {
 		answer := m.O.Answers[q.Name]
 		if q.Private || m.Secrets.Has(answer) {
@@ -126,18 +126,6 @@ func keysAs(m map[string][]string, name func(string) string) map[string][]string
 		all[name(key)] = list
 	}
 	return all
-}
-
-// callUsed is how moon was called, as far as a template asked while planning.
-func (u *FactUsage) callUsed(o *Options) map[string]any {
-	var used map[string]any
-	for name := range u.call {
-		if used == nil {
-			used = map[string]any{}
-		}
-		used[name] = o.called(name)
-	}
-	return used
 }
 
 // options are those with which the plan was made.
@@ -295,6 +283,14 @@ func (s *PlaySources) stale(abs func(string) string, o Options, say func(string,
 	}
 }
 
-// Answers are what was answered to the questions of the playbook (vars_prompt), by name. A plan that is made again with them in
-// Options.Answers asks no more.
-func (p *Plan) Answers() map[string]string { return p.Basis.O.Answers }
+// gatheredHosts are the names of the hosts whose facts are known.
+func hostsOf(m *Basis) []string {
+	var list []string
+	for name, host := range m.Machines {
+		if host.State == FactsKnown {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ type SourceRead struct {
 }
 
 // keptReads are what steps read, as they are saved.
-func (m *Basis) keptReads(shown func(string) string) []SourceRead {
+func readsOf(m *Basis, shown func(string) string) []SourceRead {
 	keys := make([]ReadKey, 0, len(m.Disk.Reads))
 	for key := range m.Disk.Reads {
 		keys = append(keys, key)
@@ -51,7 +50,7 @@ func (r SourceRead) source(path string) *readSeen {
 		if now, err := source.Look(path, r.Parts); err == nil {
 			s = now
 		}
-		return &readSeen{s, true, true}
+		return &readSeen{Source: s, Secret: true, Sealed: true}
 	}
 	if r.Dir {
 		s.Entries = []source.Entry{}
@@ -61,32 +60,3 @@ func (r SourceRead) source(path string) *readSeen {
 	}
 	return &readSeen{Source: s}
 }
-
-// TakeAsSaved makes the run use the texts that the plan was made from, whatever their files say now.
-func (p *Plan) TakeAsSaved() { p.Basis.saved = true }
-
-// Saved is the text of a file that the plan was made from, if it is to be used in the place of what is there now.
-func (p *Plan) Saved(path string) (text []byte, ok bool) {
-	f := p.Basis.Disk.Files[filepath.Clean(path)]
-	if _, renewed := p.Basis.renewed.Load(filepath.Clean(path)); !p.Basis.saved || f == nil || renewed {
-		return nil, false
-	}
-	return f.Text, true
-}
-
-// Renew says that a step of the run has changed a file: what is there counts, and not what a saved plan holds.
-func (p *Plan) Renew(path string) { p.Basis.renewed.Store(filepath.Clean(path), true) }
-
-// SourceOf is what a step reads at a path, as the plan was made with it; nil if no step does.
-func (p *Plan) SourceOf(path string, parts bool) *source.Source {
-	if seen := p.Basis.Disk.Reads[ReadKey{path, parts}]; seen != nil {
-		return seen.Source
-	}
-	return nil
-}
-
-// Again are the options the plan was made with.
-func (p *Plan) Again() Options { return p.Basis.O }
-
-// Shown is a path as people see it: relative to the playbook's directory if it lies below.
-func (p *Plan) Shown(path string) string { return ShownPath(p.Root, path) }

@@ -430,3 +430,15 @@ func UsesOf(names []string, e *Env) []Use {
 	}
 	return uses
 }
+
+// InOrder gives the maps that a step has set the order in which the playbook has them: what carries out a step knows none.
+func (c *Call) InOrder(values map[string]any) map[string]any {
+	if c == nil || len(c.Ordered) == 0 || values == nil {
+		return values
+	}
+	made := make(map[string]any, len(values))
+	for name, v := range values {
+		made[name] = eval.InOrderOf(v, c.Ordered[name])
+	}
+	return made
+}

@@ -60,14 +60,6 @@ type ReadVars struct {
 	Frame *Frame           // in which they are there: one may use another
 }
 
-// search finds what a task copies: in the role, beside the file, beside the playbook.
-type search struct {
-	dirs []string
-	disk *Disk
-
-	Missed bool // something was looked for that is in none of them: an earlier step may make it, in any of them
-}
-
 // Rendering is what the file of a template comes to.
 type Rendering struct {
 	Digest string              // of the text, with placeholders for what is not known yet

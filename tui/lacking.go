@@ -49,7 +49,7 @@ func (m predicting) askLacking() tea.Cmd {
 	l.stale, l.asking = false, true
 	p, gone := m.plan, maps.Clone(l.gone)
 	return func() tea.Msg {
-		found := p.Lacking(gone)
+		found := plan.Lacking(p, gone)
 		return came{func(m *model) tea.Cmd {
 			m.lacking.asking = false
 			if m.plan == p {

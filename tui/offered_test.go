@@ -296,7 +296,7 @@ func (o *offering) begin(p *plan.Plan, g *graph.Graph) {
 		},
 		Preview:    engine.Preview,
 		Eval:       s.Eval,
-		CheckBreak: (*plan.Plan).CheckBreak,
+		CheckBreak: plan.CheckBreak,
 		ParseBreak: engine.ParseBreak,
 		Reload: func() (diag.List, error) {
 			again := o.planned()

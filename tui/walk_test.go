@@ -202,7 +202,7 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 		},
 		Preview:    engine.Preview,
 		Eval:       s.Eval,
-		CheckBreak: (*plan.Plan).CheckBreak,
+		CheckBreak: plan.CheckBreak,
 		ParseBreak: engine.ParseBreak,
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()

@@ -113,7 +113,7 @@ func AskSupplied(p *plan.Plan) {
 		case s.Conn != nil && s.Conn.Steers != "":
 			what = s.Conn.Steers
 		case exec.MaySupply(s.Action):
-			if call, err := p.Bind(i, nil).Ahead().Call(); err == nil {
+			if call, err := plan.New(p, i, nil).Ahead().Call(); err == nil {
 				what = exec.Supplies(&exec.Job{Action: call.Action, Args: call.Args})
 			}
 		}

@@ -172,7 +172,7 @@ func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, predicted fun
 // it, and with its sources. It is the same, byte for byte, whenever and wherever the same files are planned with the
 // same facts, but for its third line, which is the root. What only warns is left out: it may be another tomorrow.
 func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, moon string) error {
-	sources, err := p.Sources()
+	sources, err := plan.Of(p)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"moon/plan/source"
+	"moon/secret"
+	"path/filepath"
+	"sync"
+)
+
+// Basis is what a plan was made from.
+type Basis struct {
+	O       Options
+	Disk    *Disk
+	Facts   *FactUsage
+	Names   *Globals
+	Secrets *secret.Set // what planning has read
+	saved   bool        // its texts are used in the run, and not what their files say now
+	renewed sync.Map    // but for these, which the run has changed: by path
+
+	looking   sync.Mutex
+	decided   []Input // what deciding gave last, of so many files
+	decidedOf int
+
+	// Of plays.
+	Machines map[string]*PlannedHost
+	Prompts  []Prompt
+}
+
+// TakeAsSaved makes the run use the texts that the plan was made from, whatever their files say now.
+func (p *Plan) TakeAsSaved() { p.Basis.saved = true }
+
+// Saved is the text of a file that the plan was made from, if it is to be used in the place of what is there now.
+func (p *Plan) Saved(path string) (text []byte, ok bool) {
+	f := p.Basis.Disk.Files[filepath.Clean(path)]
+	if _, renewed := p.Basis.renewed.Load(filepath.Clean(path)); !p.Basis.saved || f == nil || renewed {
+		return nil, false
+	}
+	return f.Text, true
+}
+
+// Renew says that a step of the run has changed a file: what is there counts, and not what a saved plan holds.
+func (p *Plan) Renew(path string) { p.Basis.renewed.Store(filepath.Clean(path), true) }
+
+// SourceOf is what a step reads at a path, as the plan was made with it; nil if no step does.
+func (p *Plan) SourceOf(path string, parts bool) *source.Source {
+	if seen := p.Basis.Disk.Reads[ReadKey{Path: path, Parts: parts}]; seen != nil {
+		return seen.Source
+	}
+	return nil
+}
+
+// Again are the options the plan was made with.
+func (p *Plan) Again() Options { return p.Basis.O }
+
+// Shown is a path as people see it: relative to the playbook's directory if it lies below.
+func (p *Plan) Shown(path string) string { return ShownPath(p.Root, path) }
+
+// Answers are what was answered to the questions of the playbook (vars_prompt), by name. A plan that is made again with them in
+// Options.Answers asks no more.
+func (p *Plan) Answers() map[string]string { return p.Basis.O.Answers }

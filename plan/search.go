@@ -1,0 +1,36 @@
+package plan
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// search finds what a task copies: in the role, beside the file, beside the playbook.
+type search struct {
+	dirs []string
+	disk *Disk
+
+	Missed bool // something was looked for that is in none of them: an earlier step may make it, in any of them
+}
+
+// NewSearch looks in these directories, in this order.
+func NewSearch(dirs []string, d *Disk) *search { return &search{dirs: dirs, disk: d} }
+
+// SourceDirs are where the actions look for what they copy.
+var SourceDirs = map[string]string{
+	"template": "templates", "copy": "files", "script": "files", "unarchive": "files", "patch": "files", "assemble": "files",
+}
+
+// Find is the path of a file that a task names.
+func (s *search) Find(name, home string) string {
+	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
+		return ResolvePath(name, s.dirs[0], home)
+	}
+	for _, dir := range s.dirs {
+		if path := ResolvePath(name, dir, home); s.disk.There(path) {
+			return path
+		}
+	}
+	s.Missed = true
+	return ResolvePath(name, s.dirs[0], home)
+}
