@@ -113,9 +113,9 @@ func init() {
 }
 
 func (sc *HostScope) inventoryFile() (any, bool) {
-	for _, source := range sc.Call.Inventory {
-		if !inventory.IsList(source) {
-			return ResolvePath(source, sc.Call.Dir, sc.Call.Home), true
+	for _, written := range sc.Call.Inventory {
+		if !inventory.IsList(written) {
+			return ResolvePath(written, sc.Call.Dir, sc.Call.Home), true
 		}
 	}
 	return nil, false

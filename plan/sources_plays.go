@@ -60,11 +60,11 @@ func playsOf(p *Plan) (*PlaySources, error) {
 	if strings.HasPrefix(o.Limit, "@") {
 		s.Limit = "@" + shown(ResolvePath(o.Limit[1:], o.Dir, o.Home))
 	}
-	for _, source := range o.Inventory {
-		if !inventory.IsList(source) {
-			source = shown(ResolvePath(source, o.Dir, o.Home))
+	for _, written := range o.Inventory {
+		if !inventory.IsList(written) {
+			written = shown(ResolvePath(written, o.Dir, o.Home))
 		}
-		s.Inventory = append(s.Inventory, source)
+		s.Inventory = append(s.Inventory, written)
 	}
 	keepAnswers(m, s)
 	for _, name := range hostsOf(m) {
@@ -137,11 +137,11 @@ func (s *PlaySources) options(root string, o *Options) {
 		return filepath.Join(root, path)
 	}
 	o.Inventory = nil
-	for _, source := range s.Inventory {
-		if !inventory.IsList(source) {
-			source = abs(source)
+	for _, written := range s.Inventory {
+		if !inventory.IsList(written) {
+			written = abs(written)
 		}
-		o.Inventory = append(o.Inventory, source)
+		o.Inventory = append(o.Inventory, written)
 	}
 	o.Limit, o.ForceHandlers, o.NoConnect, o.RemoteUser, o.PrivateKey, o.Connection = s.Limit, s.ForceHandlers, s.NoConnect, s.RemoteUser, s.PrivateKey, s.Connection
 	o.Become, o.BecomeUser, o.BecomeMethod, o.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs

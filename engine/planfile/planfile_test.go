@@ -101,7 +101,7 @@ func project(tb testing.TB) string {
 	return dir
 }
 
-func saved(tb testing.TB, o plan.Options) []byte {
+func savedPlan(tb testing.TB, o plan.Options) []byte {
 	tb.Helper()
 	p, ds := planner.New(o)
 	if p == nil {
@@ -130,7 +130,7 @@ func TestReadGivesThePlanThatWasSaved(t *testing.T) {
 	o := options(dir)
 	o.ExtraVars, o.VarsFiles = []string{"x=1", "@vars/common.yml"}, []string{"vars/common.yml"}
 	o.Skip, o.Only = []string{"tasks/web.yml:1"}, []string{"*"}
-	doc := saved(t, o)
+	doc := savedPlan(t, o)
 	got, err := planfile.Read(doc, machine(), version)
 	if err != nil {
 		t.Fatal(err)
@@ -151,10 +151,10 @@ func TestSavedPlanIsTheSameEverywhere(t *testing.T) {
 	}
 	o := options(one)
 	o.VarsFiles, o.Only, o.ExtraVars = []string{"vars/common.yml"}, []string{"tasks/web.yml:1", "read"}, []string{"@vars/common.yml"}
-	first := saved(t, o)
+	first := savedPlan(t, o)
 	o.Dir, o.Path = filepath.Join(two, "tasks"), filepath.Join(one, "elsewhere", "tasks", "..", "site.yml")
 	o.VarsFiles, o.Only, o.ExtraVars = []string{"../vars/common.yml"}, []string{"web.yml:1", "read"}, []string{"@../vars/common.yml"}
-	second := saved(t, o)
+	second := savedPlan(t, o)
 	a, b := bytes.SplitAfterN(first, []byte("\n"), 4), bytes.SplitAfterN(second, []byte("\n"), 4)
 	if !bytes.Contains(a[2], []byte(one)) || !bytes.Contains(b[2], []byte(two)) {
 		t.Errorf("the third line is not the root: %s%s", a[2], b[2])
@@ -163,7 +163,7 @@ func TestSavedPlanIsTheSameEverywhere(t *testing.T) {
 		t.Errorf("the same files in another place give another file:\n%s\n%s", first, second)
 	}
 	for range 20 {
-		if again := saved(t, o); !bytes.Equal(again, second) {
+		if again := savedPlan(t, o); !bytes.Equal(again, second) {
 			t.Fatal("the same again gives another file")
 		}
 	}
@@ -171,7 +171,7 @@ func TestSavedPlanIsTheSameEverywhere(t *testing.T) {
 
 func TestSavedPlanHoldsNoSecrets(t *testing.T) {
 	dir := project(t)
-	doc := saved(t, options(dir))
+	doc := savedPlan(t, options(dir))
 	for _, secret := range []string{"of-the-environment", "/bin", "env.TOKEN }}"} {
 		if bytes.Contains(doc, []byte(secret)) {
 			t.Errorf("the saved plan holds %q", secret)
@@ -231,7 +231,7 @@ func TestStale(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := project(t)
-			doc := saved(t, options(dir))
+			doc := savedPlan(t, options(dir))
 			here := machine()
 			if err := tc.change(dir, &here); err != nil {
 				t.Fatal(err)
@@ -257,7 +257,7 @@ func TestStale(t *testing.T) {
 // TestStaleButKept runs the plan as it was saved although its files are other ones now.
 func TestStaleButKept(t *testing.T) {
 	dir := project(t)
-	doc := saved(t, options(dir))
+	doc := savedPlan(t, options(dir))
 	for _, name := range []string{"vars/common.yml", "tasks/web.yml", "presets/site.yml", "real.yml"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("- print: other\n"), 0o644); err != nil {
 			t.Fatal(err)
@@ -274,7 +274,7 @@ func TestStaleButKept(t *testing.T) {
 
 func TestTextOfNoLogIsNotKept(t *testing.T) {
 	dir := project(t)
-	doc := saved(t, options(dir))
+	doc := savedPlan(t, options(dir))
 	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte("- print: other\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestWholeEnvironmentIsNotSaved(t *testing.T) {
 // TestMutations changes one thing in a saved plan, ten thousand times: no such file may be used.
 func TestMutations(t *testing.T) {
 	dir := project(t)
-	doc := saved(t, options(dir))
+	doc := savedPlan(t, options(dir))
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	n := 10_000
@@ -352,7 +352,7 @@ func TestMutations(t *testing.T) {
 // TestForgeries changes what is inside and makes the seal fit again: planning from the sources shows it.
 func TestForgeries(t *testing.T) {
 	dir := project(t)
-	doc := string(saved(t, options(dir)))
+	doc := string(savedPlan(t, options(dir)))
 	for _, tc := range [][2]string{
 		{`"cmd": "cat eu-box`, `"cmd": "rm  eu-box`},
 		{`"hostname": "box"`, `"hostname": "bax"`},
@@ -376,7 +376,7 @@ func TestForgeries(t *testing.T) {
 
 func TestWrongFiles(t *testing.T) {
 	dir := write(t, map[string]string{"site.yml": "- print: hello\n"})
-	doc := string(saved(t, options(dir)))
+	doc := string(savedPlan(t, options(dir)))
 	for _, tc := range []struct{ doc, want string }{
 		{"", "it is no saved plan, or was damaged; make one with moon plan -o FILE"},
 		{"- print: hello\n", "it is no saved plan, or was damaged; make one with moon plan -o FILE"},
@@ -398,7 +398,7 @@ func TestWrongFiles(t *testing.T) {
 // FuzzRead checks that a file is either read or refused in words, and that what is read is what was saved.
 func FuzzRead(f *testing.F) {
 	dir := write(f, map[string]string{"site.yml": "- print: hello {{ hostname }}\n", "t/a": ""})
-	doc := saved(f, options(dir))
+	doc := savedPlan(f, options(dir))
 	f.Add(doc)
 	f.Add([]byte(`{"format":1,"root":"/","seal":"","sources":{"playbook":"x","files":[{"path":"x","digest":"","text":"- print: x\n"}],"trees":[{"path":"a","entries":[["/a","file","0644",1]]}]}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -114,7 +114,7 @@ func TestPlansOfPlaysAreReadBack(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			doc := saved(t, o)
+			doc := savedPlan(t, o)
 			want, _ := planner.New(o)
 			here := reachable()
 			here.Gather = func([]plan.Target) []plan.Gathered { t.Error("a saved plan asks hosts"); return nil }
@@ -136,17 +136,17 @@ func TestPlansOfPlaysAreTheSameEverywhere(t *testing.T) {
 	one, two := playsProject(t), playsProject(t)
 	o := playOptions(one)
 	o.Limit, o.RolesPath = "all", []string{filepath.Join(one, "shared")}
-	first := saved(t, o)
+	first := savedPlan(t, o)
 	o = playOptions(two)
 	o.Dir, o.Path, o.Limit, o.RolesPath = filepath.Join(two, "vars"), "../site.yml", "all", []string{filepath.Join(two, "shared")}
 	o.Inventory = []string{"../hosts", filepath.Join(two, "db.sh")}
 	rest := func(doc []byte) []byte { return bytes.SplitAfterN(doc, []byte("\n"), 4)[3] }
-	second := saved(t, o)
+	second := savedPlan(t, o)
 	if !bytes.Equal(rest(first), rest(second)) {
 		t.Errorf("the same files in another place give another file:\n%s\n%s", first, second)
 	}
 	for range 100 {
-		if again := saved(t, o); !bytes.Equal(again, second) {
+		if again := savedPlan(t, o); !bytes.Equal(again, second) {
 			t.Fatal("the same again gives another file")
 		}
 	}
@@ -154,7 +154,7 @@ func TestPlansOfPlaysAreTheSameEverywhere(t *testing.T) {
 
 // TestPlansOfPlaysKeepWhatTheyUse looks for what must not be in a saved plan, and for what must.
 func TestPlansOfPlaysKeepWhatTheyUse(t *testing.T) {
-	doc := saved(t, playOptions(playsProject(t)))
+	doc := savedPlan(t, playOptions(playsProject(t)))
 	for _, not := range []string{"answer-word", "of no interest", "of the host alone", "uptime"} {
 		if bytes.Contains(doc, []byte(not)) {
 			t.Errorf("the saved plan holds %q", not)
@@ -210,7 +210,7 @@ func TestStalePlansOfPlays(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := playsProject(t)
-			doc := saved(t, playOptions(dir))
+			doc := savedPlan(t, playOptions(dir))
 			here := reachable()
 			if err := tc.change(dir, &here); err != nil {
 				t.Fatal(err)
@@ -228,7 +228,7 @@ func TestStalePlansOfPlays(t *testing.T) {
 
 // TestSecretAnswersAreAskedForAgain reads a plan whose questions had a secret answer.
 func TestSecretAnswersAreAskedForAgain(t *testing.T) {
-	doc := saved(t, playOptions(playsProject(t)))
+	doc := savedPlan(t, playOptions(playsProject(t)))
 	here := reachable()
 	var asked []string
 	here.Ask = func(list []plan.Prompt) (map[string]string, error) {

@@ -47,7 +47,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 	if err != nil {
 		return nil, nil, app.Usage("--plan: %s", app.Unreadable(f.Saved, err))
 	}
-	saved, err := planfile.Read(doc, here, Version)
+	kept, err := planfile.Read(doc, here, Version)
 	var stale *planfile.StaleError
 	var lost *plan.NotKeptError
 	switch {
@@ -57,15 +57,15 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 		return nil, nil, isStale(f.Saved, []string{lost.Error()}, false)
 	case err != nil:
 		return nil, nil, app.Usage("%s cannot be used: %s", f.Saved, err)
-	case len(saved.Stale) > 0 && !f.AllowStale:
-		return nil, nil, isStale(f.Saved, saved.Stale, len(saved.Lost) == 0)
-	case len(saved.Lost) > 0:
-		return nil, nil, notSaved(f.Saved, saved.Lost)
-	case len(saved.Stale) > 0:
-		saved.Plan.TakeAsSaved()
-		fmt.Fprintf(call.Err, "moon: %s is stale, and used anyway\n%s\n", f.Saved, indented(saved.Stale))
+	case len(kept.Stale) > 0 && !f.AllowStale:
+		return nil, nil, isStale(f.Saved, kept.Stale, len(kept.Lost) == 0)
+	case len(kept.Lost) > 0:
+		return nil, nil, notSaved(f.Saved, kept.Lost)
+	case len(kept.Stale) > 0:
+		kept.Plan.TakeAsSaved()
+		fmt.Fprintf(call.Err, "moon: %s is stale, and used anyway\n%s\n", f.Saved, indented(kept.Stale))
 	}
-	return saved.Plan, saved.Graph, f.checkPlugins(saved.Plan)
+	return kept.Plan, kept.Graph, f.checkPlugins(kept.Plan)
 }
 
 // isStale is the refusal of a plan that is not of today. usable says that it could be run as it was saved.
