@@ -25,35 +25,37 @@ var layers = map[string][]string{
 	"plan/eval/jinja": {"internal/suggest"},                                             // texts and trees: it knows no values
 	"plan/inventory":  {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
 	"exec/spec":       {"internal/suggest"},
-	"plan/source":     {}, // files by their digests: it knows no plans and no steps
+	"plan/source":     {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
 	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest"},
-	"plan/doctor":     {"secret/vault", "internal/diag", "internal/suggest", "plan", "plan/planner", "plan/playbook", "plan/eval"}, // on the planner's disk and search paths
-	"plan/planner":    {"secret", "secret/vault", "internal/diag", "internal/suggest", "plan", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec"},
-	"plan/show":       {"internal/termtext", "plan", "internal/diag", "plan/eval", "plan/playbook"}, // for people and programs: whoever plans or runs does not import it
-	"exec/fault":      {},                                                                           // what an error means: below all of exec
-	"exec/fsys":       {"exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in
-	"exec/process":    {"exec/fault"},                                                               // what moon starts: what an exit means is for those who asked
+	"plan/doctor":     {"secret/vault", "internal/diag", "internal/suggest", "plan", "plan/planner", "plan/source", "plan/playbook", "plan/eval"}, // on the planner's disk and search paths
+	"plan/bind":       {"secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "exec/spec"},
+	"plan/saved":      {"internal/diag", "plan", "plan/eval", "plan/inventory", "plan/source", "exec/spec"},
+	"plan/planner":    {"secret", "secret/vault", "internal/diag", "internal/suggest", "plan", "plan/saved", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec"},
+	"plan/show":       {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/eval", "plan/playbook"}, // for people and programs: whoever plans or runs does not import it
+	"exec/fault":      {},                                                                                         // what an error means: below all of exec
+	"exec/fsys":       {"exec/fault", "exec/spec"},                                                                // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/process":    {"exec/fault"},                                                                             // what moon starts: what an exit means is for those who asked
 	"exec/facts":      {"exec/process"},
 	"exec":            {"secret", "events", "events/steplog", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                          // it knows no action: each makes itself known
 	"exec/action":     {"events", "exec", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                                            // a package that is not there may be misspelt, as a key may
 	"exec/plugin":     {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                          // as remote: it needs all of exec, and exec nothing of it
 	"exec/remote":     {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
 	"engine/graph":    {"events", "plan", "internal/termtext"},
-	"engine/planfile": {"engine/graph", "plan", "plan/planner", "internal/diag", "plan/show"},
+	"engine/planfile": {"engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
 	"engine/journal": {
 		"events/fact",
 	},
 	"engine/control": {}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
-		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/steplog", "exec", "plan", "plan/planner", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "internal/diag", "themes", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/standing", "internal/termtext", "internal/suggest"},
-	"tui/lines":      {"events", "events/steplog", "plan", "internal/diag", "secret", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/steplog", "plan", "secret", "tui/standing", "internal/termtext"},                                                 // writes out what stands for a secret, where that has no glyph
+	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/standing", "internal/termtext", "internal/suggest"},
+	"tui/lines":      {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"events", "events/steplog", "plan", "secret", "tui/standing", "internal/termtext"},                                                              // writes out what stands for a secret, where that has no glyph
 
 	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/standing", "tui/tree"},
 	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
@@ -74,11 +76,11 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
-		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
+		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/app/statedir": {"exec/fsys"}, // paths, and whose they are
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
 	},
 }
 

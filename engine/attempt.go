@@ -16,6 +16,7 @@ import (
 	"moon/exec/fault"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/bind"
 )
 
 // unapproved reports whether nothing was approved: in a dry run of a playbook that is not trusted. What it names is not executed.
@@ -30,8 +31,8 @@ func (s *Session) unapproved() bool {
 }
 
 // bind is a step with the values that the run has.
-func (s *Session) bind(step int) *plan.Bound {
-	b := plan.New(s.state.plan, step, s.results)
+func (s *Session) bind(step int) *bind.Bound {
+	b := bind.New(s.state.plan, step, s.results)
 	if s.unapproved() {
 		b.Unapproved()
 	}
@@ -60,7 +61,7 @@ func (s *Session) evaluate(step int) {
 
 // missing ends a step that needs a value no step has given. If the step that should have was not run either, this one is
 // skipped because of it; if its own condition said no, asking for its value is a mistake, and a failure.
-func (s *Session) missing(b *plan.Bound, step, number int, m *plan.Missing) {
+func (s *Session) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 	switch {
 	case m.Never() && m.Why.Spreads:
 		s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: m.Reason(), Skips: true})
@@ -80,7 +81,7 @@ func (s *Session) dry(step int) bool {
 }
 
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
-func (s *Session) failBefore(b *plan.Bound, step, attempt int, err error) {
+func (s *Session) failBefore(b *bind.Bound, step, attempt int, err error) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, attempt)})
 	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal}, plan.Result{Attempts: attempt})
 	r.Again = false
@@ -225,7 +226,7 @@ func (s *Session) prepare(step, number int) {
 				r.Error = withTail(r.Error, w.Tail())
 			}
 			ordered := call.InOrder(r.Values)
-			r.Order = plan.Order(ordered)
+			r.Order = bind.Order(ordered)
 			s.pack(&r, ps, failed)
 			r.values = ordered
 			s.put(r)
@@ -259,7 +260,7 @@ func (s *Session) caught(step, number int) {
 }
 
 // told is what a plugin is told of its step; nil if it is none of a plugin.
-func told(b *plan.Bound, name string) *exec.Told {
+func told(b *bind.Bound, name string) *exec.Told {
 	if !b.OfPlugin() {
 		return nil
 	}
@@ -321,7 +322,7 @@ func withTail(text, tail string) string {
 }
 
 // unknowable ends a step of a dry run that uses what only a real run would give.
-func (s *Session) unknowable(b *plan.Bound, step, number int, m *plan.Missing) {
+func (s *Session) unknowable(b *bind.Bound, step, number int, m *plan.Missing) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, number)})
 	r := report{AttemptFinished: fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.OK,
@@ -361,7 +362,7 @@ func (s *Session) pack(r *report, ps *plan.Step, failed error) {
 }
 
 // judge turns what an action returned into the end of an attempt: the step's own conditions have the last word.
-func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces plan.Result) report {
+func (s *Session) judge(b *bind.Bound, step, number int, r exec.Result, pieces plan.Result) report {
 	ps := b.Step
 	f := fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: r.Outcome, Reason: r.Reason, Detail: r.Detail, Class: r.Class, Error: r.Error, RC: r.RC,
@@ -411,7 +412,7 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 
 // judgementOf is what the step's conditions say. In a dry run of all steps they say nothing of what only a real run finds out. One
 // step in check mode among others that really run has a result.
-func (s *Session) judgementOf(b *plan.Bound, f *fact.AttemptFinished, registered map[string]any) (plan.Judgement, error) {
+func (s *Session) judgementOf(b *bind.Bound, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
 	if !s.dry(f.Step) || s.state.plan.Plays && !s.state.opts.Check {
 		return b.Judge(registered)
 	}
@@ -452,7 +453,7 @@ func (s *Session) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r 
 }
 
 // applyJudgement lets the step's conditions decide about an attempt, and returns what failed_when says.
-func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) (failed *bool) {
+func (s *Session) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) (failed *bool) {
 	j, err := s.judgementOf(b, f, registered)
 	if err != nil {
 		f.Outcome, f.Error = events.Failed, err.Error()

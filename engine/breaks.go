@@ -9,6 +9,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/plan/bind"
 )
 
 // breaks is a breakpoint that stops only where its condition holds, or only after a while, or that does not stop but
@@ -49,7 +50,7 @@ func (s *State) refuseBreak(c events.Break) string {
 	if c.After < 0 {
 		return "a breakpoint cannot pass fewer than 0 times"
 	}
-	if err := plan.CheckBreak(s.plan, c.When, c.Log); err != nil {
+	if err := bind.CheckBreak(s.plan, c.When, c.Log); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -137,7 +138,7 @@ func ParseBreak(p *plan.Plan, text string) (list []events.Command, why string) {
 		}
 		b.After = n
 	}
-	if err := plan.CheckBreak(p, b.When, b.Log); err != nil {
+	if err := bind.CheckBreak(p, b.When, b.Log); err != nil {
 		return nil, err.Error()
 	}
 	for _, r := range events.RangesOf(found) {

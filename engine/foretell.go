@@ -10,6 +10,7 @@ import (
 	"moon/exec"
 	"moon/exec/process"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/secret"
 )
 
@@ -117,7 +118,7 @@ func unforetold(why string) events.Diff { return events.Diff{Kind: events.Change
 func (o *Oracle) step(ctx context.Context, step int, results *results) events.Foretold {
 	f := events.Foretold{Step: step}
 	ps := &o.Plan.Steps[step]
-	b := plan.New(o.Plan, step, results).Ahead()
+	b := bind.New(o.Plan, step, results).Ahead()
 	holds, text, err := b.Holds()
 	var missing *plan.Missing
 	switch {

@@ -12,15 +12,16 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner"
+	"moon/plan/saved"
 )
 
 // Kept is what a run's directory holds of a plan: enough to make it again.
 type Kept struct {
-	Format  int           `json:"format"`
-	Moon    string        `json:"moon"`
-	Root    string        `json:"root"`
-	Digest  string        `json:"digest"`
-	Sources *plan.Sources `json:"sources"`
+	Format  int            `json:"format"`
+	Moon    string         `json:"moon"`
+	Root    string         `json:"root"`
+	Digest  string         `json:"digest"`
+	Sources *saved.Sources `json:"sources"`
 }
 
 // NotKeptError says why a plan of a run cannot be made again.
@@ -33,11 +34,11 @@ const keptDir = "plans"
 // keep stores what a plan was made from, before the first record that names it. A plan that uses all of the environment
 // at once, or was given a secret by a flag, is not kept: the run goes on, and can be resumed only as long as its playbook plans as it did.
 func (s *Session) keep(p *plan.Plan) error {
-	sources, err := plan.Of(p)
-	if _, whole := errors.AsType[*plan.WholeError](err); whole {
+	sources, err := saved.Of(p)
+	if _, whole := errors.AsType[*saved.WholeError](err); whole {
 		return nil
 	}
-	if _, hidden := errors.AsType[*plan.SecretError](err); hidden {
+	if _, hidden := errors.AsType[*saved.SecretError](err); hidden {
 		return nil
 	}
 	text, err := json.Marshal(Kept{plan.Format, s.cfg.Version, p.Root, p.Digest, sources})

@@ -13,6 +13,7 @@ import (
 	"moon/events/fact"
 	"moon/events/steplog"
 	"moon/plan"
+	"moon/plan/bind"
 )
 
 // What a step has printed becomes part of its result when the result is used:
@@ -137,7 +138,7 @@ func (s *Session) addLater(f fact.AttemptFinished, registered map[string]any) er
 	}
 	files := steplog.Files(s.OutDir(), s.state.outs[f.Step])
 	zero := 0
-	r := plan.Result{Plays: s.state.plan.Plays, Whole: plan.New(s.state.plan, f.Step, s.results).KeepsOutput(), RC: &zero}
+	r := plan.Result{Plays: s.state.plan.Plays, Whole: bind.New(s.state.plan, f.Step, s.results).KeepsOutput(), RC: &zero}
 	for i, one := range []struct {
 		name string
 		size int64

@@ -15,6 +15,8 @@ import (
 	"moon/events/fact"
 	"moon/exec/process"
 	"moon/plan"
+	"moon/plan/bind"
+	"moon/plan/saved"
 )
 
 // Resumption is how a run goes on.
@@ -344,7 +346,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		}
 	}
 	conceal := func(v map[string]any) map[string]any { return s.state.plan.Conceal(v, false) }
-	s.results.set(f.Step, conceal(registered), conceal(plan.Reorder(values, order)), s.broken(f))
+	s.results.set(f.Step, conceal(registered), conceal(bind.Reorder(values, order)), s.broken(f))
 	return nil
 }
 
@@ -377,7 +379,7 @@ func (s *Session) unshrink(m map[string]any) (map[string]any, error) {
 				return nil, fmt.Errorf("read value: %w", err)
 			}
 		}
-		out[name] = plan.WholeNumbers(v)
+		out[name] = saved.WholeNumbers(v)
 	}
 	return out, nil
 }

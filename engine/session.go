@@ -24,6 +24,8 @@ import (
 	"moon/exec/fault"
 	"moon/exec/process"
 	"moon/plan"
+	"moon/plan/bind"
+	"moon/plan/saved"
 	"moon/secret"
 )
 
@@ -341,7 +343,7 @@ func (s *Session) Wait() error {
 // Exports are the values that the playbook exports, once the run is over.
 func (s *Session) Exports() (map[string]any, error) {
 	<-s.done
-	return plan.Exports(s.state.plan, s.results)
+	return bind.Exports(s.state.plan, s.results)
 }
 
 // Discard removes the directory of a run in which nothing was ever started. It does nothing to any other run.
@@ -563,7 +565,7 @@ func (s *Session) obey(o events.Order) string {
 		before = renumber(s.state.outdated(events.Range{To: len(s.state.plan.Steps)}), next.plan, s.state.plan)
 	}
 	if next.plan != nil {
-		if err := s.replace(next, fixed && plan.SameFiles(next.plan, s.state.plan)); err != nil {
+		if err := s.replace(next, fixed && saved.SameFiles(next.plan, s.state.plan)); err != nil {
 			return err.Error()
 		}
 	}

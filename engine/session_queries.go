@@ -7,6 +7,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/plan/source"
 	"moon/secret"
 )
@@ -75,7 +76,7 @@ func (s *Session) Eval(p *plan.Plan, step int, expression string) (string, error
 	var text string
 	err := errReplaced
 	if current() {
-		if text, err = plan.New(p, step, s.results).Names(&plan.Call{}).Show(expression); !current() { // under its hands
+		if text, err = bind.New(p, step, s.results).Names(&plan.Call{}).Show(expression); !current() { // under its hands
 			text, err = "", errReplaced
 		}
 	}
@@ -93,7 +94,7 @@ func (s *Session) StepNow(p *plan.Plan, step int) (plan.Step, error) {
 	if step < 0 || step >= len(p.Steps) || !s.results.about(p, s.first.plan) {
 		return plan.Step{}, errReplaced
 	}
-	now, err := plan.New(p, step, s.results).Now(s.secrets)
+	now, err := bind.New(p, step, s.results).Now(s.secrets)
 	if !s.results.about(p, s.first.plan) { // under its hands
 		return plan.Step{}, errReplaced
 	}

@@ -9,6 +9,7 @@ import (
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/plan/source"
 )
 
@@ -76,7 +77,7 @@ func (s *Session) inWords(changes []source.Change) string {
 
 // outdated deals with a step whose files have changed from outside. Under review it waits to be approved again, as it is now; without
 // anybody to ask, it fails before it has done anything.
-func (s *Session) outdated(b *plan.Bound, step, number int, changes []source.Change) {
+func (s *Session) outdated(b *bind.Bound, step, number int, changes []source.Change) {
 	what := s.inWords(changes)
 	if s.state.asksAgain(step) {
 		s.add(fact.ReadsChanged{Step: step, Message: strings.TrimSuffix(what, ",") + " since it was approved; approve it again, as it is now"})

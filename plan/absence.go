@@ -24,22 +24,23 @@ func Abandoned() Absence {
 	return Absence{How: "failed, and the run continued without it", Spreads: true}
 }
 
-func (r *predicted) Miss(step int, why Absence) {
-	if r.why == nil {
-		r.why = map[int]Absence{}
+// Miss notes that a step gives nothing, and why.
+func (r *Predicted) Miss(step int, why Absence) {
+	if r.Why == nil {
+		r.Why = map[int]Absence{}
 	}
-	r.why[step] = why
+	r.Why[step] = why
 }
 
 // Absent implements Results.
-func (r *predicted) Absent(step int) (Absence, bool) {
-	why, ok := r.why[step]
+func (r *Predicted) Absent(step int) (Absence, bool) {
+	why, ok := r.Why[step]
 	return why, ok
 }
 
 // Registered implements Results: a skipped step registers that it was. What is excluded in a play registers nothing, as with Ansible.
-func (r *predicted) Registered(step int) (map[string]any, bool) {
-	why, ok := r.why[step]
+func (r *Predicted) Registered(step int) (map[string]any, bool) {
+	why, ok := r.Why[step]
 	if !ok || why.left && r.Plan.Plays {
 		return nil, false
 	}
@@ -47,22 +48,22 @@ func (r *predicted) Registered(step int) (map[string]any, bool) {
 }
 
 // Assigned implements Results.
-func (r *predicted) Assigned(int) (map[string]any, bool) { return nil, false }
+func (r *Predicted) Assigned(int) (map[string]any, bool) { return nil, false }
 
 // Skipped implements Results.
-func (r *predicted) Skipped(step int) (skipped, ok bool) {
-	_, ok = r.why[step]
+func (r *Predicted) Skipped(step int) (skipped, ok bool) {
+	_, ok = r.Why[step]
 	return ok, ok
 }
 
 // Omitted implements Results.
-func (r *predicted) Omitted(int) bool { return false }
+func (r *Predicted) Omitted(int) bool { return false }
 
 // Failed implements Results.
-func (r *predicted) Failed() []int { return nil }
+func (r *Predicted) Failed() []int { return nil }
 
 // Broken implements Results.
-func (r *predicted) Broken(int) bool { return false }
+func (r *Predicted) Broken(int) bool { return false }
 
 // whyAbsent says why a step gives nothing. A step that the plan excludes never will, also before its turn has come.
 func (e *Env) whyAbsent(step int) (Absence, bool) {
@@ -98,7 +99,7 @@ func (e *Env) registered(step int) (map[string]any, bool) {
 
 // gone reports whether some steps are over and have given nothing, or never will.
 func (e *Env) gone(steps []int) bool {
-	if e.Results == nil && len(e.Plan.Ahead.why) == 0 || len(steps) == 0 {
+	if e.Results == nil && len(e.Plan.Ahead.Why) == 0 || len(steps) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(steps, func(step int) bool {
@@ -107,12 +108,12 @@ func (e *Env) gone(steps []int) bool {
 	})
 }
 
-// missesAny reports whether one of some steps has given nothing, or never will.
-func (e *Env) missesAny(steps []int) bool { return len(steps) > 0 && len(e.Coming(steps)) < len(steps) }
+// MissesAny reports whether one of some steps has given nothing, or never will.
+func (e *Env) MissesAny(steps []int) bool { return len(steps) > 0 && len(e.Coming(steps)) < len(steps) }
 
 // Coming are those of some steps that may still give something.
 func (e *Env) Coming(steps []int) []int {
-	if e.Results == nil && len(e.Plan.Ahead.why) == 0 {
+	if e.Results == nil && len(e.Plan.Ahead.Why) == 0 {
 		return steps
 	}
 	return slices.DeleteFunc(slices.Clone(steps), func(step int) bool {
@@ -123,7 +124,7 @@ func (e *Env) Coming(steps []int) []int {
 
 // lost reports whether a value, as far as it was known when it was made, waits for a step that gives nothing.
 func (e *Env) lost(v any) bool {
-	if len(e.Plan.Ahead.why) == 0 {
+	if len(e.Plan.Ahead.Why) == 0 {
 		return false
 	}
 	steps, _ := UnknownSteps(v)
@@ -169,10 +170,10 @@ func (r *Renderer) Lacks(e *eval.Error) []int {
 		return nil
 	}
 	at, ok := eval.Base(r.Env).(*Env)
-	if len(e.Steps) > 0 || !ok || at.Results == nil && len(at.Plan.Ahead.why) == 0 {
+	if len(e.Steps) > 0 || !ok || at.Results == nil && len(at.Plan.Ahead.Why) == 0 {
 		return e.Steps
 	}
-	root := rootName(e.Name)
+	root := RootName(e.Name)
 	if m := hostVariable.FindStringSubmatch(e.Name); m != nil && at.Frame.Scene != nil {
 		if host := at.Frame.Scene.Machines(m[1] + m[2]); host != nil {
 			at, root = at.as(host), m[3]+m[4]
@@ -227,8 +228,8 @@ func (e *Env) skippedIn(b *Binding) (steps []int) {
 // hostVariable is the variable of another host in a path such as hostvars['db1'].schema.stdout.
 var hostVariable = regexp.MustCompile(`^hostvars(?:\.([\w-]+)|\['([^']+)'\])(?:\.(\w+)|\['([^']+)'\])`)
 
-// rootName is the variable of a path such as cfg.hosts[0].
-func rootName(path string) string {
+// RootName is the variable of a path such as cfg.hosts[0].
+func RootName(path string) string {
 	if i := strings.IndexAny(path, ".["); i >= 0 {
 		return path[:i]
 	}

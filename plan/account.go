@@ -8,6 +8,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // What is known of a step beyond its fields: how its conditions stand and what may skip it, for whoever explains it.
@@ -56,7 +57,7 @@ func (p *Plan) GuardsOf(step int) (guards []Guard) {
 		r.Missing = nil
 		text := r.Text(g.value)
 		if g.path && len(r.Missing) == 0 && !filepath.IsAbs(text) {
-			text = ResolvePath(text, k.Dir, p.Home)
+			text = source.ResolvePath(text, k.Dir, p.Home)
 		}
 		guards = append(guards, Guard{g.key, text, g.value.Pos()})
 	}

@@ -10,7 +10,7 @@ import (
 // Basis is what a plan was made from.
 type Basis struct {
 	O       Options
-	Disk    *Disk
+	Disk    *source.Disk
 	Facts   *FactUsage
 	Names   *Globals
 	Secrets *secret.Set // what planning has read
@@ -43,7 +43,7 @@ func (p *Plan) Renew(path string) { p.Basis.renewed.Store(filepath.Clean(path), 
 
 // SourceOf is what a step reads at a path, as the plan was made with it; nil if no step does.
 func (p *Plan) SourceOf(path string, parts bool) *source.Source {
-	if seen := p.Basis.Disk.Reads[ReadKey{Path: path, Parts: parts}]; seen != nil {
+	if seen := p.Basis.Disk.Reads[source.ReadKey{Path: path, Parts: parts}]; seen != nil {
 		return seen.Source
 	}
 	return nil

@@ -170,7 +170,7 @@ func (e *Env) breaks(step int) bool {
 	}
 	with := &Env{Plan: e.Plan, Engine: e.Engine, Frame: k.Frame, Results: e.Results}
 	if k.Src.Register != "" {
-		with.Extra = map[string]any{k.Src.Register: asValue(got)}
+		with.Extra = map[string]any{k.Src.Register: AsValue(got)}
 	}
 	r := &Renderer{Engine: e.Engine, Env: with}
 	v := r.Decide(k.Breaks)

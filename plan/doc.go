@@ -3,9 +3,9 @@
 //
 //	playbook files ──playbook.Parse──▶ tree ──plan/planner──▶ Plan: scopes, steps, needs, digest
 //	inventory, facts, variables, flags ─────────┘     └─────▶ diag.List: what is wrong, with its place
-//	Plan, results of the run ──Bind──▶ Call: what a step is started with
-//	Plan ──Sources──▶ what it was made from, from which planner.Replay makes it again
+//	Plan, results of the run ──plan/bind──▶ Call: what a step is started with
+//	Plan ──plan/saved──▶ what it was made from, from which planner.Replay makes it again
 //
-// It has what planning and running share: variables and what they come to at a place, the disk as it was read, texts for people. It
+// It has what planning and running share: variables, what they come to at a place (Env, Renderer), and texts for people. It
 // runs nothing and knows nothing of how steps are executed (exec) or scheduled (engine).
 package plan

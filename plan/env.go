@@ -13,7 +13,7 @@ type Env struct {
 	Engine  *eval.Engine
 	Frame   *Frame
 	Results Results
-	at      *Step                         // whose values are asked for, in the run
+	At      *Step                         // whose values are asked for, in the run
 	Pending func(name string) (any, bool) // names further down in the block of vars being rendered
 	Extra   map[string]any                // a step's own result, for changed_when and the like
 

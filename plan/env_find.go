@@ -126,7 +126,7 @@ func (e *Env) produce(b *Binding) (value any, done bool) {
 		return value, ok
 	case Registered:
 		if r, ok := e.registered(b.Steps[0]); ok {
-			return asValue(r), true
+			return AsValue(r), true
 		}
 	case Collected:
 		return e.collect(b.Steps), true
@@ -182,7 +182,7 @@ func (e *Env) relayed(b *Binding) (value any, done bool) {
 func (e *Env) failure(step int, name string) any {
 	if slices.Contains(FailedResultNames, name) {
 		if r, ok := e.Results.Registered(step); ok {
-			return asValue(r)
+			return AsValue(r)
 		}
 		return Result{Failed: true}.Registered() // it was lost
 	}
@@ -213,7 +213,7 @@ func (e *Env) collect(steps []int) any {
 				item[step.Loop.Var], item["ansible_loop_var"] = e.round(step), step.Loop.Var
 			}
 		}
-		all = append(all, asValue(item))
+		all = append(all, AsValue(item))
 		if ok || len(top) == 0 {
 			top = r
 		}
@@ -231,7 +231,7 @@ func (e *Env) collect(steps []int) any {
 	sum := make(map[string]any, len(top)+4)
 	maps.Copy(sum, top)
 	sum["results"], sum["changed"], sum["failed"], sum["skipped"] = all, changed, failed, skipped && len(all) > 0
-	return asValue(sum)
+	return AsValue(sum)
 }
 
 // round is the item of a step of a loop. It is taken from the frame: no_log keeps it from the step itself.
@@ -350,7 +350,7 @@ func (e *Env) going(hosts []string) []string {
 	out := map[string]bool{}
 	for _, step := range e.Results.Failed() {
 		s := &e.Plan.Steps[step]
-		began := e.at != nil && s.Task.Src.Pos == e.at.Task.Src.Pos && slices.Contains(e.Frame.Scene.Batch, s.Host) // this very task, with it
+		began := e.At != nil && s.Task.Src.Pos == e.At.Task.Src.Pos && slices.Contains(e.Frame.Scene.Batch, s.Host) // this very task, with it
 		if !began {
 			out[s.Host] = true
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/plan/planner"
 	"moon/plan/show"
 )
@@ -78,12 +79,12 @@ func TestVolatileFactsAreUnknownUntilTheRun(t *testing.T) {
 	}
 	// The first of these asks; the year stays that of the start.
 	for range 2 {
-		call, err := plan.New(first, 0, noResults{}).Call()
+		call, err := bind.New(first, 0, noResults{}).Call()
 		if err != nil || call.Raw["msg"] != "2031 2031 2031-01-01 linux" {
 			t.Errorf("runs as %v, %v", call, err)
 		}
 	}
-	if holds, _, err := plan.New(first, 1, noResults{}).Holds(); !holds || err != nil {
+	if holds, _, err := bind.New(first, 1, noResults{}).Holds(); !holds || err != nil {
 		t.Errorf("the condition is %v, %v", holds, err)
 	}
 	second, _ := planWith(t, volatilePlaybook, volatile, nil)

@@ -9,8 +9,8 @@ import (
 
 // whole notes that all facts are used at once, or all of the environment.
 func (m *PlannedHost) whole() {
-	if !m.Use.Done && m.Use.whole.Line == 0 {
-		m.Use.whole = m.Use.At
+	if !m.Use.Done && m.Use.Whole.Line == 0 {
+		m.Use.Whole = m.Use.At
 	}
 }
 
@@ -84,8 +84,8 @@ func (e envOf) Get(key string) (any, bool) {
 	return v, ok
 }
 
-// wholeFacts is the map that a value of facts stands for, if it is one.
-func wholeFacts(v any) (map[string]any, bool) {
+// WholeFacts is the map that a value of facts stands for, if it is one.
+func WholeFacts(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case factsOf:
 		return v.m.Facts, true
@@ -95,9 +95,9 @@ func wholeFacts(v any) (map[string]any, bool) {
 	return nil, false
 }
 
-// usedFacts are the facts of the host that planning has used, without those that change. hidden is a variable of the environment
+// UsedFacts are the facts of the host that planning has used, without those that change. hidden is a variable of the environment
 // that only steps with no_log use, whose value is kept nowhere.
-func (m *PlannedHost) usedFacts() (facts map[string]any, hidden string) {
+func (m *PlannedHost) UsedFacts() (facts map[string]any, hidden string) {
 	facts = map[string]any{}
 	for name := range m.Read {
 		v, ok := m.Facts[name]

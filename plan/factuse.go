@@ -8,7 +8,7 @@ import (
 )
 
 // NewFactUsage has noted nothing yet.
-func NewFactUsage() *FactUsage { return &FactUsage{names: map[string]bool{}, env: map[string]bool{}} }
+func NewFactUsage() *FactUsage { return &FactUsage{Names: map[string]bool{}, Env: map[string]bool{}} }
 
 // note takes down a use of a variable, if it reads a fact where the text is.
 func (u *FactUsage) note(fr *Frame, v playbook.Value, ref eval.Ref) {
@@ -28,20 +28,20 @@ func (u *FactUsage) note(fr *Frame, v playbook.Value, ref eval.Ref) {
 	if name == "facts" {
 		var ok bool
 		if name, path, ok = step(path); !ok {
-			u.whole = v.Pos()
+			u.Whole = v.Pos()
 			return
 		}
 	}
 	if name != "env" {
-		u.names[name] = true
+		u.Names[name] = true
 		return
 	}
 	variable, _, ok := step(path)
 	if !ok {
-		u.whole = v.Pos()
+		u.Whole = v.Pos()
 		return
 	}
-	u.env[variable] = u.env[variable] || !u.Hiding && !ref.Secret
+	u.Env[variable] = u.Env[variable] || !u.Hiding && !ref.Secret
 }
 
 // step takes the first key off a path.
@@ -97,14 +97,14 @@ func (u *FactUsage) mentioned(fr *Frame, ref eval.Ref) {
 	}
 }
 
-// callUsed is how moon was called, as far as a template asked while planning.
-func (u *FactUsage) callUsed(o *Options) map[string]any {
+// CallUsed is how moon was called, as far as a template asked while planning.
+func (u *FactUsage) CallUsed(o *Options) map[string]any {
 	var used map[string]any
 	for name := range u.call {
 		if used == nil {
 			used = map[string]any{}
 		}
-		used[name] = o.called(name)
+		used[name] = o.Called(name)
 	}
 	return used
 }

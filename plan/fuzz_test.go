@@ -13,6 +13,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/plan/planner"
 	"moon/plan/playbook"
 	"moon/plan/show"
@@ -158,7 +159,7 @@ func use(t *testing.T, p *plan.Plan) {
 	}
 	for i := range min(len(p.Steps), 20) {
 		for _, results := range []plan.Results{noResults{}, ran{p}} {
-			b := plan.New(p, i, results)
+			b := bind.New(p, i, results)
 			_, _, _ = b.Holds() // may well fail; it must not panic
 			_, _ = b.Call()
 			_, _ = b.Judge(plan.Result{Stdout: plan.Output{Text: "out\n"}}.Registered())

@@ -8,6 +8,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // Magic are the variables that say where a template stands and how moon was called, in the order of the page about plays. Nothing
@@ -56,7 +57,7 @@ func init() {
 	called := func(name string) func(*Env) (any, bool) {
 		return func(e *Env) (any, bool) {
 			e.Plan.Basis.Facts.calls(name)
-			return e.Frame.Scene.Call.called(name), true
+			return e.Frame.Scene.Call.Called(name), true
 		}
 	}
 	inRole := func(get func(r *Role) any) func(*Env) (any, bool) {
@@ -115,7 +116,7 @@ func init() {
 func (sc *HostScope) inventoryFile() (any, bool) {
 	for _, written := range sc.Call.Inventory {
 		if !inventory.IsList(written) {
-			return ResolvePath(written, sc.Call.Dir, sc.Call.Home), true
+			return source.ResolvePath(written, sc.Call.Dir, sc.Call.Home), true
 		}
 	}
 	return nil, false
@@ -199,8 +200,8 @@ func IsLocalhost(name string) bool {
 }
 
 // LookoutOf is the place as far as the play and the roles around say it.
-func LookoutOf(sc *HostScope) Lookout {
-	l := Lookout{Play: sc.Dir}
+func LookoutOf(sc *HostScope) source.Lookout {
+	l := source.Lookout{Play: sc.Dir}
 	for r := sc.Role; r != nil; r = r.Parent {
 		l.Roles = append(l.Roles, r.Dir)
 	}

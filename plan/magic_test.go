@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/plan/planner"
 )
 
@@ -114,7 +115,7 @@ func TestHostsNobodyPlays(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, step := range []int{2, 3} {
 		wg.Go(func() {
-			call, err := plan.New(p, step, registersOwn{}).Call()
+			call, err := bind.New(p, step, registersOwn{}).Call()
 			if err != nil || call.Raw["msg"] != "200" && call.Raw["msg"] != 200 {
 				t.Errorf("%v %v", call, err)
 			}

@@ -150,8 +150,8 @@ func (p Prompt) Question() string {
 	return p.Text
 }
 
-// called is what a variable says of the call.
-func (o *Options) called(name string) any {
+// Called is what a variable says of the call.
+func (o *Options) Called(name string) any {
 	switch name {
 	case "ansible_check_mode":
 		return o.Check

@@ -9,6 +9,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/planner"
+	"moon/plan/saved"
 )
 
 const overridable = `vars: { host: a, port: 1, list: [x, y] }
@@ -122,7 +123,7 @@ func TestOverrides(t *testing.T) {
 			if q.Digest == p.Digest {
 				t.Error("the digest is the same")
 			}
-			sources, err := plan.Of(q)
+			sources, err := saved.Of(q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +189,7 @@ func TestSecretOverrides(t *testing.T) {
 		if !q.Overrides()[0].Secret {
 			t.Errorf("%s is no secret", o.Label())
 		}
-		sources, err := plan.Of(q)
+		sources, err := saved.Of(q)
 		if err != nil {
 			t.Fatal(err)
 		}

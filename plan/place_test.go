@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/bind"
 )
 
 // hostGiven are the results of a run in which the first step has given `host`.
@@ -31,7 +32,7 @@ func TestPlace(t *testing.T) {
   env: {A: "{{ 1 / (host.stdout | length - 3) }}", B: "2"}
   when: host.stdout == 'never'
 `}, nil)
-	before := plan.New(p, 1, noResults{}).Place()
+	before := bind.New(p, 1, noResults{}).Place()
 	if want := []string{
 		"HOST: `host` is not known before step-0001 «find the host»",
 		"chdir: `host` is not known before step-0001 «find the host»",
@@ -42,12 +43,12 @@ func TestPlace(t *testing.T) {
 	if before.Cwd != dir || !reflect.DeepEqual(before.Env, map[string]string{"FIXED": "1"}) || before.Become != nil {
 		t.Errorf("before: %+v", before)
 	}
-	after := plan.New(p, 1, hostGiven{}).Place()
-	want := &plan.Place{Cwd: dir + "/srv/db1", Env: map[string]string{"HOST": "db1", "FIXED": "1"}, Become: &plan.Become{User: "db1", Method: after.Become.Method}}
+	after := bind.New(p, 1, hostGiven{}).Place()
+	want := &bind.Place{Cwd: dir + "/srv/db1", Env: map[string]string{"HOST": "db1", "FIXED": "1"}, Become: &plan.Become{User: "db1", Method: after.Become.Method}}
 	if !reflect.DeepEqual(after, want) {
 		t.Errorf("after: %+v, want %+v", after, want)
 	}
-	wrong := plan.New(p, 2, hostGiven{}).Place()
+	wrong := bind.New(p, 2, hostGiven{}).Place()
 	if len(wrong.Missing) != 1 || !reflect.DeepEqual(wrong.Env, map[string]string{"B": "2"}) {
 		t.Errorf("with a mistake: %+v", wrong)
 	}

@@ -38,7 +38,7 @@ type Plan struct {
 
 	// What binding, planning again and saving need; nothing of it is shown.
 	Basis    *Basis                    `json:"-"`
-	Ahead    predicted                 `json:"-"`
+	Ahead    Predicted                 `json:"-"`
 	Shapes   []Shape                   `json:"-"`
 	Declared map[string]*spec.Action   `json:"-"` // that are not compiled in
 	Files    map[string]*playbook.File `json:"-"` // that were read, by shown path
@@ -414,11 +414,11 @@ type Link struct {
 	Data bool   // the later one also needs a value of the earlier
 }
 
-// predicted are the results of a run as far as they are known before it: a step that is excluded, or that uses the value of one that is,
+// Predicted are the results of a run as far as they are known before it: a step that is excluded, or that uses the value of one that is,
 // gives nothing. Of the others nothing is known yet.
-type predicted struct {
+type Predicted struct {
 	Plan *Plan
-	why  map[int]Absence
+	Why  map[int]Absence
 }
 
 // Connection is how the host of a step is reached, as far as the user's OpenSSH does not know better by itself.

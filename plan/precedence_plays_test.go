@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/plan/planner"
 )
 
@@ -126,7 +127,7 @@ func (w *playWith) value() any {
 	if p == nil {
 		w.t.Fatalf("%v\n%s", ds, text)
 	}
-	call, err := plan.New(p, len(p.Steps)-1, ran{p}).Call()
+	call, err := bind.New(p, len(p.Steps)-1, ran{p}).Call()
 	if err != nil {
 		w.t.Fatal(err)
 	}

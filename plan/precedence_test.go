@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/plan/planner"
 )
 
@@ -107,7 +108,7 @@ func valueWith(t *testing.T, names ...string) string {
 	if p == nil {
 		t.Fatalf("%v", ds)
 	}
-	call, err := plan.New(p, len(p.Steps)-1, ran{p}).Call()
+	call, err := bind.New(p, len(p.Steps)-1, ran{p}).Call()
 	if err != nil {
 		t.Fatal(err)
 	}

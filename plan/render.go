@@ -240,7 +240,7 @@ func (r *Renderer) Excused(e *eval.Error) bool {
 	if r.Idle && e.Kind != eval.Syntax {
 		return true
 	}
-	return e.Kind == eval.Undefined && (r.Lenient || r.Unread || slices.Contains(r.Guards, rootName(e.Name)))
+	return e.Kind == eval.Undefined && (r.Lenient || r.Unread || slices.Contains(r.Guards, RootName(e.Name)))
 }
 
 // Wrong reports the mistakes in the text of v.
@@ -307,7 +307,7 @@ func (r *Renderer) Needs(e *eval.Error, steps []int) {
 	}
 	at := eval.Base(r.Env).(*Env)
 	if at.Results == nil {
-		r.Miss([]eval.Missing{{Name: rootName(e.Name), Steps: steps}})
+		r.Miss([]eval.Missing{{Name: RootName(e.Name), Steps: steps}})
 	} else {
 		r.Failed = true
 	}
@@ -385,9 +385,27 @@ func (x *Export) Render(r *Renderer) any {
 		r.Needs(&eval.Error{Name: x.Name}, f.Err.Steps)
 		return nil
 	}
-	v = entire(v)
+	v = Entire(v)
 	if steps, unknown := UnknownSteps(v); unknown {
 		r.Miss([]eval.Missing{{Name: x.Name, Steps: steps}})
 	}
 	return v
+}
+
+// Environment renders a template that gives environment variables.
+func (r *Renderer) Environment(v playbook.Value) map[string]string {
+	got := r.Value(v)
+	m, ok := eval.Plain(eval.Reveal(got)).(map[string]any)
+	if !ok {
+		if got != nil && len(r.Missing) == 0 && !r.Failed && r.Report != nil {
+			r.Failed = true
+			r.Report(diag.Diagnostic{Pos: v.Pos(), Chain: r.Chain, Message: "`environment:` must be a map; this is " + Described(eval.Plain(got))})
+		}
+		return nil
+	}
+	env := make(map[string]string, len(m))
+	for name, value := range m {
+		env[name] = eval.Text(value)
+	}
+	return env
 }

@@ -147,7 +147,7 @@ func (p *Plan) ResultNames(register string) (names []string) {
 	return names
 }
 
-// isResultName reports whether a name stands for a step's own result, or a part of it, in the conditions on that.
-func (p *Plan) isResultName(name, register string) bool {
+// IsResultName reports whether a name stands for a step's own result, or a part of it, in the conditions on that.
+func (p *Plan) IsResultName(name, register string) bool {
 	return name == register || slices.Contains(p.ResultNames(""), name)
 }

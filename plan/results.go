@@ -244,8 +244,8 @@ func makeEntry(v any) any {
 	return v
 }
 
-// asValue is a registered result as a value of a variable.
-func asValue(r map[string]any) any {
+// AsValue is a registered result as a value of a variable.
+func AsValue(r map[string]any) any {
 	for _, v := range r {
 		if _, late := v.(*Later); late {
 			return lateResult(r)
@@ -254,46 +254,46 @@ func asValue(r map[string]any) any {
 	return r
 }
 
-// entire makes all that is still to be made of a value.
-func entire(v any) any {
+// Entire makes all that is still to be made of a value.
+func Entire(v any) any {
 	switch v := v.(type) {
 	case lateResult:
 		m := make(map[string]any, len(v))
 		for key := range v {
 			m[key], _ = v.Get(key)
-			m[key] = entire(m[key])
+			m[key] = Entire(m[key])
 		}
 		return m
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
-			list[i] = entire(v[i])
+			list[i] = Entire(v[i])
 		}
 		return list
 	case map[string]any:
 		m := make(map[string]any, len(v))
 		for key, item := range v {
-			m[key] = entire(item)
+			m[key] = Entire(item)
 		}
 		return m
 	}
 	return v
 }
 
-// faultIn is the first value inside of another that cannot be had, or nil.
-func faultIn(v any) *eval.Fault {
+// FaultIn is the first value inside of another that cannot be had, or nil.
+func FaultIn(v any) *eval.Fault {
 	switch v := v.(type) {
 	case eval.Fault:
 		return &v
 	case []any:
 		for _, item := range v {
-			if f := faultIn(item); f != nil {
+			if f := FaultIn(item); f != nil {
 				return f
 			}
 		}
 	case map[string]any:
 		for _, key := range SortedKeys(v) {
-			if f := faultIn(v[key]); f != nil {
+			if f := FaultIn(v[key]); f != nil {
 				return f
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"moon/plan/eval"
+	"moon/plan/source"
 	"moon/secret"
 	"moon/secret/vault"
 )
@@ -97,7 +98,7 @@ func (p *Plan) ReadNow(path string) (string, error) {
 	text, saved := p.Saved(path)
 	var err error
 	if !saved {
-		text, err = ReadBounded(path)
+		text, err = source.ReadBounded(path)
 	}
 	if err != nil {
 		return "", errors.New("no such file: " + ShownPath(p.Root, path))

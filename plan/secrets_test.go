@@ -10,6 +10,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/planner"
+	"moon/plan/saved"
 	"moon/plan/show"
 	"moon/secret"
 )
@@ -39,7 +40,7 @@ func document(t *testing.T, p *plan.Plan) string {
 	if err := show.WriteJSON(&doc, p, nil); err != nil {
 		t.Fatal(err)
 	}
-	sources, err := plan.Of(p)
+	sources, err := saved.Of(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestSecretsOfFlags(t *testing.T) {
 	if got := with.Steps[0].Summary; got != secret.Mask {
 		t.Errorf("what takes the place of a secret is shown: %q", got)
 	}
-	if _, err := plan.Of(with); err == nil || !strings.Contains(err.Error(), "--extra-vars holds a secret") {
+	if _, err := saved.Of(with); err == nil || !strings.Contains(err.Error(), "--extra-vars holds a secret") {
 		t.Errorf("it is kept: %v", err)
 	}
 }

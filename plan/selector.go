@@ -182,8 +182,8 @@ func (p *Plan) nearLine(file string, line int) string {
 // Selects reports whether only some of the steps are to run.
 func (o *Options) Selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || o.StartAt != "" }
 
-// portableSelectors are selectors that mean the same in another working directory.
-func (p *Plan) portableSelectors(selectors []string) []string {
+// PortableSelectors are selectors that mean the same in another working directory.
+func (p *Plan) PortableSelectors(selectors []string) []string {
 	var list []string
 	for _, selector := range selectors {
 		m := matcher{p: p}

@@ -2,11 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"moon/exec/spec"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // OnController reports whether a step runs where moon does, as who moon is, whatever host and user it is about.
@@ -108,7 +110,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 					return k.Search.Find(text, home)
 				}
 				if k.Action.Name == "fetch" && g.Name == "dest" { // here, wherever the step runs
-					return ResolvePath(text, k.Base, home)
+					return source.ResolvePath(text, k.Base, home)
 				}
 				return k.Resolve(text, home)
 			}
@@ -121,7 +123,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 					if k.Search != nil {
 						return k.Search.Find(path, home)
 					}
-					return ResolvePath(path, k.Dir, home)
+					return source.ResolvePath(path, k.Dir, home)
 				})
 			}
 			return v
@@ -423,7 +425,7 @@ func UsesOf(names []string, e *Env) []Use {
 			continue
 		}
 		v, _ := e.Lookup(name)
-		if m, ok := wholeFacts(v); ok {
+		if m, ok := WholeFacts(v); ok {
 			v = CountOf(len(m), "entry")
 		}
 		uses = append(uses, Use{Name: name, Value: v, From: from.From, Origin: from.Origin})
@@ -441,4 +443,18 @@ func (c *Call) InOrder(values map[string]any) map[string]any {
 		made[name] = eval.InOrderOf(v, c.Ordered[name])
 	}
 	return made
+}
+
+// Resolve makes a path of a task what it is on the machine where the task runs: of another user's home, or another machine's, only
+// that knows.
+func (k *Task) Resolve(path, home string) string {
+	switch {
+	case !k.Plays:
+		return source.ResolvePath(path, k.Dir, home)
+	case k.Away && (path == "~" || strings.HasPrefix(path, "~")):
+		return path
+	case k.Remote && path != "" && !filepath.IsAbs(path):
+		return "~/" + path
+	}
+	return source.ResolvePath(path, k.Base, home)
 }

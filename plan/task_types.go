@@ -5,6 +5,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // Call is what a step does, fully rendered.
@@ -113,8 +114,8 @@ type Task struct {
 	Python         string         // ansible_python_interpreter of the host that it runs on
 
 	// Of plays.
-	Base   string  // where relative paths start
-	Search *search // where what is copied is looked for; nil: nowhere in particular
+	Base   string         // where relative paths start
+	Search *source.Search // where what is copied is looked for; nil: nowhere in particular
 	Plays  bool
 	Away   bool // it runs as another user, or elsewhere
 	Remote bool // elsewhere

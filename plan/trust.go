@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
+	"moon/plan/source"
 )
 
 // Trusts asks whether something that the playbook names may be executed before approval. what is as in Trusts.
@@ -35,7 +36,7 @@ func (m *Basis) deciding() []Input {
 		if own || path == "-" || f.Program != "" {
 			continue
 		}
-		list = append(list, Input{Path: path, Digest: DigestOf(f.Text)})
+		list = append(list, Input{Path: path, Digest: source.DigestOf(f.Text)})
 	}
 	m.decided, m.decidedOf = list, len(m.Disk.Files)
 	return list

@@ -29,9 +29,9 @@ type SettingsKey struct {
 // FactUsage is what a plan uses of the facts. A saved plan keeps that much of them, and no more: the environment is full
 // of what is nobody's business.
 type FactUsage struct {
-	names  map[string]bool // of facts
-	env    map[string]bool // of environment variables; false where only steps with no_log use it
-	whole  diag.Pos        // where all facts, or all of the environment, are used at once
+	Names  map[string]bool // of facts
+	Env    map[string]bool // of environment variables; false where only steps with no_log use it
+	Whole  diag.Pos        // where all facts, or all of the environment, are used at once
 	Hiding bool            // what is rendered now belongs to a step with no_log
 
 	// Of plays.

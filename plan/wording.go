@@ -306,8 +306,8 @@ func Texts(values []playbook.Value) string {
 	return strings.Join(list, "\n")
 }
 
-// boolText is 1 or 0, as digests have it.
-func boolText(b bool) string {
+// BoolText is 1 or 0, as digests have it.
+func BoolText(b bool) string {
 	if b {
 		return "1"
 	}

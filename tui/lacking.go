@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/tui/draw"
 	"moon/tui/standing"
 )
@@ -49,7 +50,7 @@ func (m predicting) askLacking() tea.Cmd {
 	l.stale, l.asking = false, true
 	p, gone := m.plan, maps.Clone(l.gone)
 	return func() tea.Msg {
-		found := plan.Lacking(p, gone)
+		found := bind.Lacking(p, gone)
 		return came{func(m *model) tea.Cmd {
 			m.lacking.asking = false
 			if m.plan == p {

@@ -26,6 +26,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/tui/feed"
 	"moon/tui/keymap"
 )
@@ -296,7 +297,7 @@ func (o *offering) begin(p *plan.Plan, g *graph.Graph) {
 		},
 		Preview:    engine.Preview,
 		Eval:       s.Eval,
-		CheckBreak: plan.CheckBreak,
+		CheckBreak: bind.CheckBreak,
 		ParseBreak: engine.ParseBreak,
 		Reload: func() (diag.List, error) {
 			again := o.planned()

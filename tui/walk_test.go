@@ -25,6 +25,7 @@ import (
 	"moon/exec/fsys"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/bind"
 	reports "moon/tui/plain"
 )
 
@@ -202,7 +203,7 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 		},
 		Preview:    engine.Preview,
 		Eval:       s.Eval,
-		CheckBreak: plan.CheckBreak,
+		CheckBreak: bind.CheckBreak,
 		ParseBreak: engine.ParseBreak,
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()

@@ -13,6 +13,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner"
+	"moon/plan/saved"
 	"moon/plan/show"
 )
 
@@ -35,12 +36,12 @@ func Write(w io.Writer, p *plan.Plan, g *graph.Graph, moon string) error {
 
 // header is what is read of a file before the plan is made again.
 type header struct {
-	Format  int           `json:"format"`
-	Moon    string        `json:"moon"`
-	Root    string        `json:"root"`
-	Digest  string        `json:"digest"`
-	Sources *plan.Sources `json:"sources"`
-	Seal    string        `json:"seal"`
+	Format  int            `json:"format"`
+	Moon    string         `json:"moon"`
+	Root    string         `json:"root"`
+	Digest  string         `json:"digest"`
+	Sources *saved.Sources `json:"sources"`
+	Seal    string         `json:"seal"`
 }
 
 // Read reads a saved plan. here is what this machine says of itself, moon the version that reads. Errors are worded for

@@ -15,6 +15,7 @@ import (
 	"moon/internal/assault"
 	"moon/plan"
 	"moon/plan/planner"
+	"moon/plan/saved"
 )
 
 const version = "test"
@@ -177,7 +178,7 @@ func TestSavedPlanHoldsNoSecrets(t *testing.T) {
 			t.Errorf("the saved plan holds %q", secret)
 		}
 	}
-	var d struct{ Sources plan.Sources }
+	var d struct{ Sources saved.Sources }
 	if err := json.Unmarshal(doc, &d); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func TestTextOfNoLogIsNotKept(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte("- print: other\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var lost *plan.NotKeptError
+	var lost *saved.NotKeptError
 	if _, err := planfile.Read(doc, machine(), version); !errors.As(err, &lost) || lost.File != "site.yml" {
 		t.Errorf("got %v", err)
 	}
@@ -295,7 +296,7 @@ func refusesWhole(t *testing.T, o plan.Options, use string, line int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var whole *plan.WholeError
+	var whole *saved.WholeError
 	if err := planfile.Write(new(bytes.Buffer), p, g, version); !errors.As(err, &whole) || whole.Pos.File != "site.yml" || whole.Pos.Line != line {
 		t.Errorf("%s: %v", use, err)
 	}

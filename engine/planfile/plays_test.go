@@ -13,6 +13,7 @@ import (
 	"moon/engine/planfile"
 	"moon/plan"
 	"moon/plan/planner"
+	"moon/plan/saved"
 )
 
 // plays use whatever a plan of plays can be made from.
@@ -160,7 +161,7 @@ func TestPlansOfPlaysKeepWhatTheyUse(t *testing.T) {
 			t.Errorf("the saved plan holds %q", not)
 		}
 	}
-	var d struct{ Sources plan.Sources }
+	var d struct{ Sources saved.Sources }
 	if err := json.Unmarshal(doc, &d); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func TestSecretAnswersAreAskedForAgain(t *testing.T) {
 	}
 	here.Ask = func([]plan.Prompt) (map[string]string, error) { return nil, errors.New("no terminal") }
 	_, err = planfile.Read(doc, here, version)
-	var withheld *plan.WithheldError
+	var withheld *saved.WithheldError
 	if !errors.As(err, &withheld) || !strings.HasSuffix(err.Error(), ": word") {
 		t.Errorf("with nobody to ask: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"moon/plan"
+	"moon/plan/source"
 )
 
 // WriteFile writes a file that the user has named. A regular file, also one that a link leads to, is replaced at once: whoever
@@ -118,7 +118,7 @@ func (call *Invocation) openSpecial(path string) (*os.File, error) {
 		return nil, Usage("%s is a directory; name a file", path)
 	case info.Mode()&fs.ModeSocket != 0:
 		return nil, Usage("%s is a socket, which cannot be written to like a file", path)
-	case info.Mode().IsRegular() && !plan.IsDescriptor(path) && path != "/dev/stdout" && path != "/dev/stderr":
+	case info.Mode().IsRegular() && !source.IsDescriptor(path) && path != "/dev/stdout" && path != "/dev/stderr":
 		return nil, nil
 	}
 	flags := 0

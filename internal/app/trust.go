@@ -12,6 +12,7 @@ import (
 	"moon/exec/plugin"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/bind"
 )
 
 // Truster decides whether what a playbook brings or names may be executed before anybody has approved it: an inventory program that
@@ -113,7 +114,7 @@ func AskSupplied(p *plan.Plan) {
 		case s.Conn != nil && s.Conn.Steers != "":
 			what = s.Conn.Steers
 		case exec.MaySupply(s.Action):
-			if call, err := plan.New(p, i, nil).Ahead().Call(); err == nil {
+			if call, err := bind.New(p, i, nil).Ahead().Call(); err == nil {
 				what = exec.Supplies(&exec.Job{Action: call.Action, Args: call.Args})
 			}
 		}

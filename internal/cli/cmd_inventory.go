@@ -14,9 +14,9 @@ import (
 	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/suggest"
-	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/source"
 	"moon/secret"
 	"moon/secret/vault"
 )
@@ -352,7 +352,7 @@ func readInventory(path string) (text []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() && !plan.IsDescriptor(path) {
+	if !info.Mode().IsRegular() && !source.IsDescriptor(path) {
 		return nil, errors.New("it is not a file")
 	}
 	f, err := os.Open(path)

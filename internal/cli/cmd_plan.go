@@ -23,6 +23,7 @@ import (
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/show"
+	"moon/plan/source"
 )
 
 // playbookFlags are the flags of every command that plans.
@@ -76,7 +77,7 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 	o.Stdin, o.MaxSteps = call.In, f.MaxSteps
 	f.called(&o)
 	switch {
-	case plan.IsDescriptor(o.Path): // what <(command) gives is read like standard input: it has no place of its own
+	case source.IsDescriptor(o.Path): // what <(command) gives is read like standard input: it has no place of its own
 		file, err := os.Open(o.Path)
 		if err != nil {
 			return plan.Options{}, app.Usage("%s cannot be read: %s", o.Path, errors.Unwrap(err))

@@ -21,6 +21,7 @@ import (
 	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/saved"
 )
 
 // pluginFlags say which programs may carry out steps that moon cannot.
@@ -294,7 +295,7 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 	if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
 		return app.Usage("--args is not a JSON map: %s", err)
 	}
-	args, _ = plan.WholeNumbers(args).(map[string]any)
+	args, _ = saved.WholeNumbers(args).(map[string]any)
 	dir, err := os.Getwd()
 	if err != nil {
 		return app.Usage("the working directory cannot be read: %s", err)

@@ -12,6 +12,7 @@ import (
 	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/saved"
 	"moon/plan/show"
 )
 
@@ -49,7 +50,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 	}
 	kept, err := planfile.Read(doc, here, Version)
 	var stale *planfile.StaleError
-	var lost *plan.NotKeptError
+	var lost *saved.NotKeptError
 	switch {
 	case errors.As(err, &stale):
 		return nil, nil, isStale(f.Saved, stale.What, false)
@@ -99,10 +100,10 @@ func indented(list []string) string {
 // save writes a plan to a file.
 func save(call *app.Invocation, path string, p *plan.Plan, g *graph.Graph) error {
 	err := call.WriteFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, Version) })
-	if whole, ok := errors.AsType[*plan.WholeError](err); ok {
+	if whole, ok := errors.AsType[*saved.WholeError](err); ok {
 		return app.Usage("the plan cannot be saved: %s", whole)
 	}
-	if hidden, ok := errors.AsType[*plan.SecretError](err); ok {
+	if hidden, ok := errors.AsType[*saved.SecretError](err); ok {
 		return app.Usage("the plan cannot be saved: %s", hidden)
 	}
 	return err

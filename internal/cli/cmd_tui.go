@@ -21,6 +21,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/tui"
 	"moon/tui/draw"
 	"moon/tui/plain"
@@ -200,7 +201,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		Predict: c.predict(call.Asker, s, pool),
 		Preview: engine.Preview,
 		Keys:    c.keys, View: view, KeepView: keepView(call, p), Notice: notice,
-		Eval: s.Eval, CheckBreak: plan.CheckBreak, ParseBreak: engine.ParseBreak,
+		Eval: s.Eval, CheckBreak: bind.CheckBreak, ParseBreak: engine.ParseBreak,
 		Reload: func() (diag.List, error) { return c.reload(call, s) },
 		Shell:  shellAt(s), Clipboard: exec.Clipboard,
 		Editor: editor(call),

@@ -17,6 +17,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/planner"
 	"moon/plan/playbook"
+	"moon/plan/source"
 	"moon/secret/vault"
 )
 
@@ -53,7 +54,7 @@ func NewSurvey(o plan.Options) *Survey {
 
 // read reads all that a playbook names.
 func read(o plan.Options) *surveyor {
-	d := plan.NewDisk(o.Stdin)
+	d := source.NewDisk(o.Stdin)
 	s := &surveyor{o: o, disk: d, engine: eval.New(), seen: map[string]bool{}, files: map[string]*playbook.File{}, foreign: map[string][]diag.Pos{}}
 	path := o.Path
 	if path != "-" {
@@ -75,7 +76,7 @@ func read(o plan.Options) *surveyor {
 
 type surveyor struct {
 	o       plan.Options
-	disk    *plan.Disk
+	disk    *source.Disk
 	engine  *eval.Engine
 	lang    eval.Language
 	root    string
@@ -159,7 +160,7 @@ func (s *surveyor) playbook(path string) {
 		return
 	}
 	pb := playbook.Parse(f, s.o.Actions(), &s.ds)
-	at := plan.Lookout{Dir: filepath.Dir(path), Play: filepath.Dir(path), Root: s.root}
+	at := source.Lookout{Dir: filepath.Dir(path), Play: filepath.Dir(path), Root: s.root}
 	if path == "-" {
 		at.Dir, at.Play = s.root, s.root
 	}
@@ -179,7 +180,7 @@ func (s *surveyor) playbook(path string) {
 	}
 }
 
-func (s *surveyor) play(pl *playbook.Play, at plan.Lookout) {
+func (s *surveyor) play(pl *playbook.Play, at source.Lookout) {
 	if pl.Import.Text() != "" {
 		path, ok := s.static(pl.Import, at.Dir, "the playbook")
 		switch {
@@ -219,19 +220,19 @@ func (s *surveyor) static(v playbook.Value, dir, what string) (string, bool) {
 		s.unfollowed(v, what)
 		return "", false
 	}
-	return plan.ResolvePath(text, dir, s.o.Home), true
+	return source.ResolvePath(text, dir, s.o.Home), true
 }
 
 // conditionKeys are the keys whose text is a condition, without braces.
 var conditionKeys = map[string]bool{"when": true, "changed_when": true, "failed_when": true, "until": true}
 
-func (s *surveyor) tasks(list []*playbook.Task, at plan.Lookout) {
+func (s *surveyor) tasks(list []*playbook.Task, at source.Lookout) {
 	for _, t := range list {
 		s.task(t, at)
 	}
 }
 
-func (s *surveyor) task(t *playbook.Task, at plan.Lookout) {
+func (s *surveyor) task(t *playbook.Task, at source.Lookout) {
 	for _, e := range t.Keys {
 		switch {
 		case e.Key == "block" || e.Key == "rescue" || e.Key == "always" || e.NoText:
@@ -259,7 +260,7 @@ func (s *surveyor) task(t *playbook.Task, at plan.Lookout) {
 	}
 }
 
-func (s *surveyor) action(t *playbook.Task, at plan.Lookout) {
+func (s *surveyor) action(t *playbook.Task, at source.Lookout) {
 	switch {
 	case t.Action == "" && t.ActionKey != "":
 		if pos := t.ActionPos; !slices.Contains(s.foreign[t.ActionKey], pos) {
@@ -275,14 +276,14 @@ func (s *surveyor) action(t *playbook.Task, at plan.Lookout) {
 }
 
 // source looks for the file of a template or of a copy, unless the task may find it on its host.
-func (s *surveyor) source(t *playbook.Task, at plan.Lookout) {
+func (s *surveyor) source(t *playbook.Task, at source.Lookout) {
 	src, _ := t.Args.Get("src")
 	_, there := t.Args.Get("remote_src")
 	text := src.Text()
 	if text == "" || there || eval.Templated(text) || src.Literal() {
 		return
 	}
-	path := plan.NewSearch(at.Files(plan.SourceDirs[t.Action]), s.disk).Find(text, s.o.Home)
+	path := source.NewSearch(at.Files(source.SourceDirs[t.Action]), s.disk).Find(text, s.o.Home)
 	switch {
 	case !s.disk.There(path):
 		s.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: src.Pos(), Width: utf8.RuneCountInString(text), Message: "no such file yet: " + plan.ShownPath(s.root, path)})
@@ -310,7 +311,7 @@ func (s *surveyor) document(path string) {
 	}
 }
 
-func (s *surveyor) include(t *playbook.Task, at plan.Lookout) {
+func (s *surveyor) include(t *playbook.Task, at source.Lookout) {
 	text := t.Args.Text()
 	if text == "" {
 		return
@@ -337,7 +338,7 @@ func isRegular(path string) bool {
 }
 
 // taskFile looks at a file of tasks that is named from a place.
-func (s *surveyor) taskFile(path string, from plan.Lookout) {
+func (s *surveyor) taskFile(path string, from source.Lookout) {
 	f, ok := s.read(path)
 	if !ok {
 		return
@@ -356,19 +357,19 @@ func (s *surveyor) taskFile(path string, from plan.Lookout) {
 }
 
 // handlerFile looks at a file of handlers of a role.
-func (s *surveyor) handlerFile(path string, from plan.Lookout) {
+func (s *surveyor) handlerFile(path string, from source.Lookout) {
 	if f, ok := s.read(path); ok {
 		from.Dir = filepath.Dir(path)
 		s.tasks(playbook.ParseHandlers(f, s.o.Actions(), &s.ds), from)
 	}
 }
 
-func (s *surveyor) includeVars(t *playbook.Task, at plan.Lookout) {
+func (s *surveyor) includeVars(t *playbook.Task, at source.Lookout) {
 	text := t.Args.Text()
 	if text == "" || eval.Templated(text) {
 		return // most are chosen by facts, from a list of files
 	}
-	path := plan.NewSearch(at.Files("vars"), s.disk).Find(text, s.o.Home)
+	path := source.NewSearch(at.Files("vars"), s.disk).Find(text, s.o.Home)
 	if !s.disk.There(path) {
 		s.missing(t.Args, "include_vars: no such file: %s", plan.ShownPath(s.root, path))
 		return
@@ -377,7 +378,7 @@ func (s *surveyor) includeVars(t *playbook.Task, at plan.Lookout) {
 }
 
 // varsFiles looks at files of variables of which the first that exists counts.
-func (s *surveyor) varsFiles(choice []playbook.Value, at plan.Lookout) {
+func (s *surveyor) varsFiles(choice []playbook.Value, at source.Lookout) {
 	var tried []string
 	all := true
 	for _, v := range choice {
@@ -386,7 +387,7 @@ func (s *surveyor) varsFiles(choice []playbook.Value, at plan.Lookout) {
 			all = false
 			continue
 		}
-		if path := plan.NewSearch(at.VarsFiles(), s.disk).Find(v.Text(), s.o.Home); s.disk.There(path) {
+		if path := source.NewSearch(at.VarsFiles(), s.disk).Find(v.Text(), s.o.Home); s.disk.There(path) {
 			s.vars(path)
 			all = false
 		} else {
@@ -413,7 +414,7 @@ func (s *surveyor) vars(path string) {
 }
 
 // role looks into the directory of a role: at all of it, because any of its files may be asked for.
-func (s *surveyor) role(t *playbook.Task, at plan.Lookout) {
+func (s *surveyor) role(t *playbook.Task, at source.Lookout) {
 	name := t.Args.Text()
 	if name == "" {
 		return

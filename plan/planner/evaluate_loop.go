@@ -15,6 +15,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -93,7 +94,7 @@ func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer)
 		} else if !info.IsDir() {
 			return fail("", "%s is not a directory", p.shown(root))
 		}
-		all, count, err := plan.EntriesOf(root, p.o.MaxSteps)
+		all, count, err := source.EntriesOf(root, p.o.MaxSteps)
 		if err != nil {
 			return fail("", "%s", p.fileError(err))
 		}
@@ -129,7 +130,7 @@ func (p *evaluator) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (i
 		return nil, "", false
 	}
 	name := strings.TrimPrefix(t.Loop.Key, "with_")
-	list, missing, err := p.engine.LookupItems(e, name, terms, plan.SourceDirs[t.Action])
+	list, missing, err := p.engine.LookupItems(e, name, terms, source.SourceDirs[t.Action])
 	if err != nil {
 		r.Wrong(over, err)
 		return nil, "", false

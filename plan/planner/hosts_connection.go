@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 func (l link) with(connection, user, port playbook.Value) link {
@@ -76,7 +77,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plan.PlannedHost, e *plan.Env, r
 		conn.Address = ""
 	}
 	if conn.Key != "" {
-		conn.Key = plan.ResolvePath(conn.Key, p.plan.Root, p.o.Home)
+		conn.Key = source.ResolvePath(conn.Key, p.plan.Root, p.o.Home)
 	}
 	args := []string{p.o.SSHArgs}
 	for _, name := range plan.ArgsNames {
@@ -111,7 +112,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plan.PlannedHost, e *plan.Env, r
 	}
 	if program := value("", plan.ExecutableNames...); program != "" && !slices.Contains(usualSSH, program) {
 		if strings.ContainsAny(program, "/~") {
-			program = plan.ResolvePath(program, p.plan.Root, p.o.Home)
+			program = source.ResolvePath(program, p.plan.Root, p.o.Home)
 		}
 		conn.Program = program
 		if conn.Steers == "" {

@@ -11,6 +11,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/source"
 )
 
 // world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
@@ -31,7 +32,7 @@ func (p *fleet) world() eval.World {
 				dirs = append(dirs, filepath.Dir(file)) // what stands beside a template
 			}
 		}
-		path := plan.NewSearch(dirs, p.disk).Find(name, p.o.Home)
+		path := source.NewSearch(dirs, p.disk).Find(name, p.o.Home)
 		if !p.disk.There(path) {
 			return ""
 		}
@@ -60,7 +61,7 @@ func (p *fleet) world() eval.World {
 				return nil, nil
 			}
 			for _, dir := range plan.LookoutOf(e.Frame.Scene).Shared("files") {
-				parent, base := filepath.Split(plan.ResolvePath(pattern, dir, p.o.Home))
+				parent, base := filepath.Split(source.ResolvePath(pattern, dir, p.o.Home))
 				var found []string
 				for _, name := range p.disk.Glob(filepath.Clean(parent), base) {
 					found = append(found, filepath.Join(parent, name))
@@ -109,7 +110,7 @@ func (p *fleet) password(at eval.Env, file string, always bool, made func() (str
 	if !ok || e.Frame.Scene == nil {
 		return "", eval.ErrLater
 	}
-	path := plan.ResolvePath(file, e.Frame.Scene.Dir, p.o.Home)
+	path := source.ResolvePath(file, e.Frame.Scene.Dir, p.o.Home)
 	if path != os.DevNull {
 		text, err := p.keptPassword(path, running(at))
 		switch {

@@ -8,6 +8,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/source"
 	"moon/secret"
 )
 
@@ -35,7 +36,7 @@ type outline struct {
 // library reads files, each once, and knows who includes whom.
 type library struct {
 	outline
-	disk      *plan.Disk
+	disk      *source.Disk
 	wasRead   func(text []byte)             // is given each text that was read
 	files     map[string]*playbook.Playbook // parsed, by absolute path
 	presets   map[string]*playbook.PresetFile

@@ -15,6 +15,7 @@ import (
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // included adds to what the parser says of an included file where that is included.
@@ -145,13 +146,13 @@ func (p *library) fileError(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "no such file: " + p.shown(pe.Path)
-	case errors.Is(pe.Err, plan.ErrDirectory):
+	case errors.Is(pe.Err, source.ErrDirectory):
 		return p.shown(pe.Path) + " is a directory"
 	case errors.Is(err, fs.ErrPermission):
 		return "no permission to read " + p.shown(pe.Path)
 	case errors.Is(err, syscall.ELOOP):
 		return p.shown(pe.Path) + " is a link that leads back to itself"
-	case errors.Is(pe.Err, plan.ErrPipe), errors.Is(pe.Err, plan.ErrNoFile), errors.Is(pe.Err, plan.ErrTooLarge):
+	case errors.Is(pe.Err, source.ErrPipe), errors.Is(pe.Err, source.ErrNoFile), errors.Is(pe.Err, source.ErrTooLarge):
 		return fmt.Sprintf("%s cannot be read: %s", p.shown(pe.Path), pe.Err)
 	}
 	return fmt.Sprintf("read %s: %s", p.shown(pe.Path), pe.Err)
@@ -191,7 +192,7 @@ func (p *library) similar(path string) string {
 func (p *library) shown(path string) string { return plan.ShownPath(p.plan.Root, path) }
 
 // resolve makes a path of the playbook absolute.
-func (p *library) resolve(path, dir string) string { return plan.ResolvePath(path, dir, p.o.Home) }
+func (p *library) resolve(path, dir string) string { return source.ResolvePath(path, dir, p.o.Home) }
 
 // runInventory is what an executable inventory says. It is kept with the plan, as a file would be.
 func (p *library) runInventory(path string, args ...string) ([]byte, error) {
@@ -200,13 +201,13 @@ func (p *library) runInventory(path string, args ...string) ([]byte, error) {
 	f, ok := p.disk.Files[key]
 	if !ok {
 		if p.disk.Closed || p.o.RunInventory == nil {
-			return nil, plan.NotThere(path)
+			return nil, source.NotThere(path)
 		}
 		text, err := p.o.RunInventory(path, args...)
 		if err != nil {
 			return nil, err
 		}
-		f = &plan.FileSeen{Text: text, Digest: plan.DigestOf(text), Program: path, Args: args}
+		f = &source.FileSeen{Text: text, Digest: source.DigestOf(text), Program: path, Args: args}
 		p.disk.Files[key] = f
 	}
 	p.plan.Inputs = append(p.plan.Inputs, plan.Input{Path: p.shown(path) + " " + strings.Join(args, " "), Digest: f.Digest})
@@ -221,7 +222,7 @@ func (p *library) inventoryHint() string {
 }
 
 // lookout is the place from which tasks look that are in a file of a play.
-func (p *library) lookout(c *taskContext) plan.Lookout {
+func (p *library) lookout(c *taskContext) source.Lookout {
 	l := plan.LookoutOf(c.scene)
 	l.Dir, l.Root = c.dir, p.plan.Root
 	return l

@@ -10,13 +10,14 @@ import (
 	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/source"
 	"moon/secret/vault"
 )
 
 // unlock puts the text of an encrypted file in its place, and says of a file of secrets that it is one.
 func (p *library) unlock(f *playbook.File) error {
 	f.Decrypt = func(text string) (plain, wrong, hint string) {
-		plain, err := p.decrypt([]byte(text), "vault:"+plan.DigestOf([]byte(strings.Join(strings.Fields(text), "")))[:32])
+		plain, err := p.decrypt([]byte(text), "vault:"+source.DigestOf([]byte(strings.Join(strings.Fields(text), "")))[:32])
 		if err != nil {
 			return "", err.Error(), plan.WayIn(err)
 		}
@@ -29,7 +30,7 @@ func (p *library) unlock(f *playbook.File) error {
 		}
 		f.Text, f.Secret = []byte(plain), true
 	}
-	f.Secret = f.Secret || plan.NamedSecret(f.Name)
+	f.Secret = f.Secret || source.NamedSecret(f.Name)
 	return nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/saved"
+	"moon/plan/source"
 	"moon/secret"
 )
 
@@ -19,18 +21,18 @@ func New(o plan.Options) (*plan.Plan, diag.List) {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
-	return newPlan(o, plan.NewDisk(o.Stdin))
+	return newPlan(o, source.NewDisk(o.Stdin))
 }
 
 // Check says what planning says of a playbook whose files are read from d. Hosts are not asked for their facts: what is known only with
 // them goes to unfollowed.
-func Check(o plan.Options, d *plan.Disk, unfollowed *diag.List) diag.List {
+func Check(o plan.Options, d *source.Disk, unfollowed *diag.List) diag.List {
 	o.NoConnect, o.Unseen = true, unfollowed
 	_, ds := newPlan(o, d)
 	return ds
 }
 
-func newPlan(o plan.Options, d *plan.Disk) (*plan.Plan, diag.List) {
+func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	if o.Secrets == nil {
 		o.Secrets = secret.NewSet()
 	}
@@ -46,7 +48,7 @@ func newPlan(o plan.Options, d *plan.Disk) (*plan.Plan, diag.List) {
 }
 
 // newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
-func newPlanner(o plan.Options, d *plan.Disk, leftOut map[string]string) *planner {
+func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *planner {
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.sources = o, leftOut, o.Secrets.Below(), map[string]*playbook.File{}
 	p.labels, p.ids = map[int]map[string]int{}, map[string][]int{}
@@ -179,7 +181,7 @@ func (p *planner) endVars() []plan.Var {
 // selected plans with a selection: once to see which steps there are, and again without those that are left out, so
 // that a value they would have given is missing before anything runs. Mistakes of the first plan do not count: they
 // may be in what is left out.
-func selected(o plan.Options, d *plan.Disk) (*plan.Plan, diag.List) {
+func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	all := newPlanner(o, d, nil)
 	if all.ds.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
@@ -242,7 +244,7 @@ func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
 
 // Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what
 // the sources do not keep. root is the directory of the playbook; of o, what a machine knows about itself is used.
-func Replay(s *plan.Sources, root string, o plan.Options) (*plan.Plan, diag.List, error) {
+func Replay(s *saved.Sources, root string, o plan.Options) (*plan.Plan, diag.List, error) {
 	again, d, err := s.RestoreInputs(root, o)
 	if err != nil {
 		return nil, nil, err

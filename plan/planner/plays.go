@@ -16,6 +16,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // collectRegister gives the loop's register name the results of all its items.
@@ -271,7 +272,7 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 			p.tooLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars", "which file of variables to read", r.Missing)
 			return below
 		}
-		path := plan.NewSearch(p.lookout(c).VarsFiles(), p.disk).Find(name, p.o.Home)
+		path := source.NewSearch(p.lookout(c).VarsFiles(), p.disk).Find(name, p.o.Home)
 		f, err := p.read(path)
 		if err == nil {
 			return p.fileLayer(f, below)

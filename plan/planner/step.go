@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // planStep plans one step: one task, one item.
@@ -430,7 +431,7 @@ func (p *stepPlanner) foresee(b *plan.Binding, s *plan.Step, k *plan.Task, c *ta
 
 // searching says where a task looks for what it copies. On the host itself there is nothing to look for.
 func (p *stepPlanner) searching(k *plan.Task, c *taskContext, r *plan.Renderer) {
-	kind, ok := plan.SourceDirs[k.Action.Name]
+	kind, ok := source.SourceDirs[k.Action.Name]
 	if !ok {
 		return
 	}
@@ -442,5 +443,5 @@ func (p *stepPlanner) searching(k *plan.Task, c *taskContext, r *plan.Renderer) 
 			return
 		}
 	}
-	k.Search = plan.NewSearch(p.lookout(c).Files(kind), p.disk)
+	k.Search = source.NewSearch(p.lookout(c).Files(kind), p.disk)
 }

@@ -23,7 +23,7 @@ func (p *stepPlanner) reading(s *plan.Step, path string, parts bool) {
 		return
 	}
 	f := p.disk.Files[seen.Path]
-	locked := f != nil && f.Secret || plan.NamedSecret(seen.Path)
+	locked := f != nil && f.Secret || source.NamedSecret(seen.Path)
 	hidden := locked || s.NoLog && f == nil // of a file whose text is read like the playbook's the text as written counts
 	seen.Secret = seen.Sealed || seen.Secret && hidden
 	s.Reads = append(s.Reads, plan.Read{Source: seen.Source, Hidden: hidden})
@@ -71,7 +71,7 @@ func (p *stepPlanner) scriptOf(k *plan.Task, line string) string {
 	case k.Search != nil:
 		return k.Search.Find(name, p.o.Home)
 	}
-	return plan.ResolvePath(name, k.Dir, p.o.Home)
+	return source.ResolvePath(name, k.Dir, p.o.Home)
 }
 
 // concealReads keeps the digests of what holds secrets out of the plan. It is asked at the end, when all secrets are known.
@@ -84,7 +84,7 @@ func (p *stepPlanner) concealReads() {
 	for i := range p.plan.Steps {
 		for j := range p.plan.Steps[i].Reads {
 			r := &p.plan.Steps[i].Reads[j]
-			r.Hidden = r.Hidden || p.disk.Reads[plan.ReadKey{Path: r.Path, Parts: r.Parts}].Secret
+			r.Hidden = r.Hidden || p.disk.Reads[source.ReadKey{Path: r.Path, Parts: r.Parts}].Secret
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (p *stepPlanner) holdsSecret(s *source.Source) bool {
 			continue
 		}
 		left -= info.Size()
-		if text, err := plan.ReadBounded(path); err == nil && (plan.NamedSecret(path) || p.secrets.Has(string(text))) {
+		if text, err := source.ReadBounded(path); err == nil && (source.NamedSecret(path) || p.secrets.Has(string(text))) {
 			return true
 		}
 	}

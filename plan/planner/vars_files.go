@@ -9,6 +9,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // filesOfVars are the files that an include_vars reads.
@@ -32,7 +33,7 @@ func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) 
 	if t.Args.IsZero() {
 		return p.dirOfVars(c, t, written, name)
 	}
-	path := plan.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
+	path := source.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
 	f, err := p.read(path)
 	if err != nil {
 		p.errorf(written.Pos(), plan.Width(written), c.chain, p.wayTo(path, err), "include_vars: %s", p.fileError(err))
@@ -95,7 +96,7 @@ func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook
 			in.extensions = append(in.extensions, strings.TrimPrefix(ext, "."))
 		}
 	}
-	dir := plan.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
+	dir := source.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
 	if _, err := p.disk.List(dir); err != nil {
 		p.errorf(written.Pos(), plan.Width(written), c.chain, p.similar(dir), "include_vars: no such directory: %s", p.shown(dir))
 		return nil

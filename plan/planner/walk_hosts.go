@@ -9,6 +9,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/source"
 )
 
 // adding plans add_host and group_by: the inventory has what they add from here on. add_host is done once for all hosts.
@@ -166,7 +167,7 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	in := *c
 	in.item = nil
 	in.pos = t.Pos
-	in.looks = plan.SourceDirs[t.Action]
+	in.looks = source.SourceDirs[t.Action]
 	if t.Kind == playbook.IncludeVars {
 		in.looks = "vars"
 	}

@@ -16,6 +16,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/saved"
 )
 
 type inputJSON struct {
@@ -172,7 +173,7 @@ func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, predicted fun
 // it, and with its sources. It is the same, byte for byte, whenever and wherever the same files are planned with the
 // same facts, but for its third line, which is the root. What only warns is left out: it may be another tomorrow.
 func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, moon string) error {
-	sources, err := plan.Of(p)
+	sources, err := saved.Of(p)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/tui/standing"
 )
 
@@ -24,7 +25,7 @@ func (d *desk) lacking() map[int]*plan.Missing {
 	if l := &d.lack; l.plan != d.plan || l.of == nil || l.seq != d.run.LastSeq {
 		gone := d.gone()
 		if l.plan != d.plan || l.of == nil || !maps.Equal(l.gone, gone) {
-			*l = lacking{plan: d.plan, gone: gone, of: plan.Lacking(d.plan, gone)}
+			*l = lacking{plan: d.plan, gone: gone, of: bind.Lacking(d.plan, gone)}
 		}
 		l.seq = d.run.LastSeq
 	}
@@ -55,7 +56,7 @@ func (d *desk) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.M
 			}
 		}
 	}
-	return plan.Lacking(d.plan, gone)
+	return bind.Lacking(d.plan, gone)
 }
 
 // lacks is the value for lack of which a step that is still to run will be skipped, or nil.

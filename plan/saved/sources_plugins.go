@@ -1,4 +1,4 @@
-package plan
+package saved
 
 import (
 	"crypto/sha256"
@@ -6,18 +6,20 @@ import (
 	"errors"
 	"io"
 	"moon/exec/spec"
+	"moon/plan"
+	"moon/plan/source"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
 // keptPlugins are the plugins as a plan keeps them: their paths are relative to the root.
-func pluginsOf(p *Plan) []spec.Plugin {
+func pluginsOf(p *plan.Plan) []spec.Plugin {
 	var list []spec.Plugin
 	for _, g := range p.Plugins() {
 		kept := *g
 		if g.Path != "" {
-			kept.Path = ShownPath(p.Root, g.Path)
+			kept.Path = plan.ShownPath(p.Root, g.Path)
 		}
 		list = append(list, kept)
 	}
@@ -46,13 +48,13 @@ func (k knownPlugins) Action(name string) (*spec.Action, error) {
 }
 
 // Names implements Plugins.
-func (k knownPlugins) Names() []string { return SortedKeys(k) }
+func (k knownPlugins) Names() []string { return plan.SortedKeys(k) }
 
 // digestOfFile is for files of any size, which are not kept.
 func digestOfFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err == nil {
-		err = fit(path, info)
+		err = source.Fit(path, info)
 	}
 	if err != nil {
 		return "", err

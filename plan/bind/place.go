@@ -1,9 +1,10 @@
-package plan
+package bind
 
 import (
 	"errors"
 	"fmt"
 
+	"moon/plan"
 	"moon/plan/playbook"
 )
 
@@ -11,8 +12,8 @@ import (
 type Place struct {
 	Cwd     string
 	Env     map[string]string
-	Become  *Become // nil: the user who runs moon
-	Roams   bool    // nobody has chosen Cwd
+	Become  *plan.Become // nil: the user who runs moon
+	Roams   bool         // nobody has chosen Cwd
 	Missing []string
 }
 
@@ -24,7 +25,7 @@ func (b *Bound) Place() *Place {
 		r, problems := b.collecting()
 		t := r.Text(v)
 		err := b.failure(r, problems)
-		var missing *Missing
+		var missing *plan.Missing
 		switch {
 		case errors.As(err, &missing):
 			p.Missing = append(p.Missing, fmt.Sprintf("%s: `%s` is not known before %s", what, missing.Name, b.plan.After(missing.Steps)))
@@ -49,7 +50,7 @@ func (b *Bound) Place() *Place {
 		}
 	}
 	cwd("cwd", k.Cwd)
-	if chdir, ok := ValueOf(k.Args, "chdir"); ok {
+	if chdir, ok := plan.ValueOf(k.Args, "chdir"); ok {
 		cwd("chdir", chdir)
 	}
 	if p.Become != nil && !k.BecomeUser.IsZero() {
@@ -58,7 +59,7 @@ func (b *Bound) Place() *Place {
 		case !ok || user == b.plan.Basis.O.User:
 			p.Become = nil
 		default:
-			p.Become = &Become{User: user, Method: p.Become.Method}
+			p.Become = &plan.Become{User: user, Method: p.Become.Method}
 		}
 	}
 	return p

@@ -1,4 +1,4 @@
-package plan
+package saved
 
 import (
 	"errors"
@@ -11,7 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/plan"
 	"moon/plan/inventory"
+	"moon/plan/source"
 )
 
 // PlaySources are what a plan of plays was made from beside.
@@ -31,7 +33,7 @@ type PlaySources struct {
 	ModulePath    []string          `json:"module_path,omitempty"`
 	Call          map[string]any    `json:"call,omitempty"` // how moon was called, as far as a template asks
 	Answers       map[string]string `json:"answers,omitempty"`
-	Withheld      []Prompt          `json:"withheld,omitempty"` // questions whose answers are secret, and not kept
+	Withheld      []plan.Prompt     `json:"withheld,omitempty"` // questions whose answers are secret, and not kept
 
 	Hosts     map[string]map[string]any `json:"hosts"` // the facts that were used, of the hosts that were reached
 	Printed   []Printed                 `json:"printed,omitempty"`
@@ -47,34 +49,34 @@ type Printed struct {
 	Args []string `json:"args"`
 }
 
-func playsOf(p *Plan) (*PlaySources, error) {
+func playsOf(p *plan.Plan) (*PlaySources, error) {
 	m, o := p.Basis, &p.Basis.O
-	shown := func(path string) string { return ShownPath(p.Root, path) }
+	shown := func(path string) string { return plan.ShownPath(p.Root, path) }
 	s := &PlaySources{
 		Limit: o.Limit, ForceHandlers: o.ForceHandlers, NoConnect: o.NoConnect, RemoteUser: o.RemoteUser, PrivateKey: o.PrivateKey,
 		Connection: o.Connection, Become: o.Become, BecomeUser: o.BecomeUser, BecomeMethod: o.BecomeMethod, SSHArgs: o.SSHArgs,
 		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
-		Hosts: map[string]map[string]any{}, Present: paths(SortedKeys(m.Disk.present), shown), Passwords: paths(SortedKeys(m.Disk.Passwords), shown),
-		Lists: keysAs(m.Disk.lists, shown), Globs: keysAs(m.Disk.globs, shown), Call: m.Facts.callUsed(o),
+		Hosts: map[string]map[string]any{}, Present: paths(plan.SortedKeys(m.Disk.Present), shown), Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
+		Lists: keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o),
 	}
 	if strings.HasPrefix(o.Limit, "@") {
-		s.Limit = "@" + shown(ResolvePath(o.Limit[1:], o.Dir, o.Home))
+		s.Limit = "@" + shown(source.ResolvePath(o.Limit[1:], o.Dir, o.Home))
 	}
 	for _, written := range o.Inventory {
 		if !inventory.IsList(written) {
-			written = shown(ResolvePath(written, o.Dir, o.Home))
+			written = shown(source.ResolvePath(written, o.Dir, o.Home))
 		}
 		s.Inventory = append(s.Inventory, written)
 	}
 	keepAnswers(m, s)
 	for _, name := range hostsOf(m) {
-		facts, hidden := m.Machines[name].usedFacts()
+		facts, hidden := m.Machines[name].UsedFacts()
 		if hidden != "" {
 			return nil, &SecretError{"the variable " + hidden + " of the environment of " + name + ", which a step with no_log uses,"}
 		}
 		s.Hosts[name] = facts
 	}
-	for _, key := range SortedKeys(m.Disk.Files) {
+	for _, key := range plan.SortedKeys(m.Disk.Files) {
 		f := m.Disk.Files[key]
 		if f.Program == "" {
 			continue
@@ -95,12 +97,12 @@ func playsOf(p *Plan) (*PlaySources, error) {
 }
 
 // keepAnswers adds what was typed, without what is secret.
-func keepAnswers(m *Basis, s *PlaySources) {
+func keepAnswers(m *plan.Basis, s *PlaySources) {
 	for _, q := range m.Prompts {
 		answer := m.O.Answers[q.Name]
 		if q.Private || m.Secrets.Has(answer) {
 			q.Default = "" // it may be as secret as the answer
-			if !slices.ContainsFunc(s.Withheld, func(have Prompt) bool { return have.Name == q.Name }) {
+			if !slices.ContainsFunc(s.Withheld, func(have plan.Prompt) bool { return have.Name == q.Name }) {
 				s.Withheld = append(s.Withheld, q)
 			}
 			continue
@@ -129,7 +131,7 @@ func keysAs(m map[string][]string, name func(string) string) map[string][]string
 }
 
 // options are those with which the plan was made.
-func (s *PlaySources) options(root string, o *Options) {
+func (s *PlaySources) options(root string, o *plan.Options) {
 	abs := func(path string) string {
 		if filepath.IsAbs(path) {
 			return path
@@ -176,12 +178,12 @@ func (e *WithheldError) Error() string {
 
 // answered are the answers the plan was made with. What is secret is asked for again; where nobody can be asked because the plan is
 // only to be shown, something stands for it.
-func (s *PlaySources) answered(o Options) (map[string]string, error) {
+func (s *PlaySources) answered(o plan.Options) (map[string]string, error) {
 	answers := maps.Clone(s.Answers)
 	if answers == nil {
 		answers = map[string]string{}
 	}
-	var open []Prompt
+	var open []plan.Prompt
 	for _, q := range s.Withheld {
 		given, ok := o.Answers[q.Name]
 		switch {
@@ -209,21 +211,21 @@ func (s *PlaySources) answered(o Options) (map[string]string, error) {
 }
 
 // remembered fills a disk with what plays have seen of it.
-func (s *PlaySources) remembered(d *Disk, abs func(string) string, o Options) error {
+func (s *PlaySources) remembered(d *source.Disk, abs func(string) string, o plan.Options) error {
 	for path, names := range s.Lists {
-		d.lists[abs(path)] = names
+		d.Lists[abs(path)] = names
 	}
 	for pattern, names := range s.Globs {
-		d.globs[abs(pattern)] = names
+		d.Globs[abs(pattern)] = names
 	}
 	for _, path := range s.Present {
-		d.present[abs(path)] = true
+		d.Present[abs(path)] = true
 	}
 	for _, path := range s.Passwords {
 		d.Passwords[abs(path)] = true
 	}
 	for _, one := range s.Printed {
-		seen := &FileSeen{Text: one.Bytes, Digest: one.Digest, Program: abs(one.Path), Args: one.Args}
+		seen := &source.FileSeen{Text: one.Bytes, Digest: one.Digest, Program: abs(one.Path), Args: one.Args}
 		switch {
 		case one.Secret:
 			text, err := printed(o, seen)
@@ -234,7 +236,7 @@ func (s *PlaySources) remembered(d *Disk, abs func(string) string, o Options) er
 		case one.Text != nil:
 			seen.Text = []byte(*one.Text)
 		}
-		if !one.Secret && DigestOf(seen.Text) != one.Digest {
+		if !one.Secret && source.DigestOf(seen.Text) != one.Digest {
 			return fmt.Errorf("the text of %s is not what was read", one.Path)
 		}
 		d.Files[seen.Program+" "+strings.Join(one.Args, " ")] = seen
@@ -242,7 +244,7 @@ func (s *PlaySources) remembered(d *Disk, abs func(string) string, o Options) er
 	return nil
 }
 
-func printed(o Options, of *FileSeen) ([]byte, error) {
+func printed(o plan.Options, of *source.FileSeen) ([]byte, error) {
 	if o.RunInventory == nil {
 		return nil, errors.New("programs are not started here")
 	}
@@ -250,15 +252,15 @@ func printed(o Options, of *FileSeen) ([]byte, error) {
 }
 
 // stale says what is not as it was.
-func (s *PlaySources) stale(abs func(string) string, o Options, say func(string, ...any)) {
-	for _, path := range SortedKeys(s.Lists) {
-		if names, err := NewDisk(nil).List(abs(path)); err != nil || !slices.Equal(names, s.Lists[path]) {
+func (s *PlaySources) stale(abs func(string) string, o plan.Options, say func(string, ...any)) {
+	for _, path := range plan.SortedKeys(s.Lists) {
+		if names, err := source.NewDisk(nil).List(abs(path)); err != nil || !slices.Equal(names, s.Lists[path]) {
 			say("what is in %s is not the same", path)
 		}
 	}
-	for _, pattern := range SortedKeys(s.Globs) {
+	for _, pattern := range plan.SortedKeys(s.Globs) {
 		dir, base := filepath.Split(abs(pattern))
-		if !slices.Equal(globbed(dir, base), s.Globs[pattern]) {
+		if !slices.Equal(source.Globbed(dir, base), s.Globs[pattern]) {
 			say("other files match %s", pattern)
 		}
 	}
@@ -268,26 +270,26 @@ func (s *PlaySources) stale(abs func(string) string, o Options, say func(string,
 		}
 	}
 	for _, one := range s.Printed {
-		text, err := printed(o, &FileSeen{Program: abs(one.Path), Args: one.Args})
+		text, err := printed(o, &source.FileSeen{Program: abs(one.Path), Args: one.Args})
 		switch {
 		case err != nil:
 			say("%s cannot be asked: %s", one.Path, err)
-		case !one.Secret && DigestOf(text) != one.Digest:
+		case !one.Secret && source.DigestOf(text) != one.Digest:
 			say("%s prints something else", one.Path)
 		}
 	}
-	for _, name := range SortedKeys(s.Call) {
-		if was, is := WholeNumbers(s.Call[name]), o.called(name); was != is {
+	for _, name := range plan.SortedKeys(s.Call) {
+		if was, is := WholeNumbers(s.Call[name]), o.Called(name); was != is {
 			say("`%s` was %v, and is %v", name, was, is)
 		}
 	}
 }
 
 // gatheredHosts are the names of the hosts whose facts are known.
-func hostsOf(m *Basis) []string {
+func hostsOf(m *plan.Basis) []string {
 	var list []string
 	for name, host := range m.Machines {
-		if host.State == FactsKnown {
+		if host.State == plan.FactsKnown {
 			list = append(list, name)
 		}
 	}

@@ -1,4 +1,4 @@
-package plan
+package saved
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/source"
 )
@@ -33,7 +34,7 @@ type Sources struct {
 	Only        []string          `json:"only,omitempty"`
 	Skip        []string          `json:"skip,omitempty"`
 	StartAt     string            `json:"start_at,omitempty"`
-	Overrides   []Override        `json:"overrides,omitempty"`
+	Overrides   []plan.Override   `json:"overrides,omitempty"`
 	Plugins     []spec.Plugin     `json:"plugins,omitempty"`
 	Home        string            `json:"home,omitempty"` // these three only if something may depend on them
 	User        string            `json:"user,omitempty"`
@@ -65,20 +66,20 @@ type SourceTree struct {
 }
 
 // treeJSON is a line of four columns.
-type treeJSON struct{ entry }
+type treeJSON struct{ source.TreeEntry }
 
 // MarshalJSON implements json.Marshaler.
 func (t treeJSON) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{t.path, t.state, t.mode, t.size})
+	return json.Marshal([]any{t.Path, t.State, t.Mode, t.Size})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *treeJSON) UnmarshalJSON(text []byte) error {
-	columns := []any{&t.path, &t.state, &t.mode, &t.size}
+	columns := []any{&t.Path, &t.State, &t.Mode, &t.Size}
 	if err := json.Unmarshal(text, &columns); err != nil {
 		return err
 	}
-	if len(columns) != 4 || !strings.HasPrefix(t.path, "/") {
+	if len(columns) != 4 || !strings.HasPrefix(t.Path, "/") {
 		return errors.New("an entry of a tree has a path, a state, a mode and a size")
 	}
 	return nil
@@ -91,34 +92,34 @@ func (e *WholeError) Error() string {
 	return fmt.Sprintf("%s:%d: all facts or all environment variables are used at once here, which a saved plan does not keep; name those that are needed, as in `facts.os` or `env.HOME`", e.Pos.File, e.Pos.Line)
 }
 
-// Sources gives what the plan was made from. The error is a *WholeError or a *SecretError.
-func Of(p *Plan) (s *Sources, err error) {
+// Of gives what a plan was made from. The error is a *WholeError or a *SecretError.
+func Of(p *plan.Plan) (s *Sources, err error) {
 	m := p.Basis
-	if m.Facts.whole.Line > 0 {
-		return nil, &WholeError{m.Facts.whole}
+	if m.Facts.Whole.Line > 0 {
+		return nil, &WholeError{m.Facts.Whole}
 	}
 	if flag := secretFlagOf(m); flag != "" {
 		return nil, &SecretError{flag}
 	}
-	shown := func(path string) string { return ShownPath(p.Root, path) }
+	shown := func(path string) string { return plan.ShownPath(p.Root, path) }
 	s = &Sources{
 		Playbook: p.RootFile, Tags: m.O.Tags, SkipTags: m.O.SkipTags,
-		Only: p.portableSelectors(m.O.Only), Skip: p.portableSelectors(m.O.Skip), Files: []SourceFile{},
+		Only: p.PortableSelectors(m.O.Only), Skip: p.PortableSelectors(m.O.Skip), Files: []SourceFile{},
 		Overrides: keepOverrides(m.O.Overrides), Plugins: pluginsOf(p),
 	}
 	if m.O.StartAt != "" {
-		s.StartAt = p.portableSelectors([]string{m.O.StartAt})[0]
+		s.StartAt = p.PortableSelectors([]string{m.O.StartAt})[0]
 	}
 	for _, v := range m.O.ExtraVars {
 		if file, ok := strings.CutPrefix(v, "@"); ok {
-			v = "@" + shown(ResolvePath(file, m.O.Dir, m.O.Home))
+			v = "@" + shown(source.ResolvePath(file, m.O.Dir, m.O.Home))
 		}
 		s.ExtraVars = append(s.ExtraVars, v)
 	}
 	for _, file := range m.O.VarsFiles {
-		s.VarsFiles = append(s.VarsFiles, shown(ResolvePath(file, m.O.Dir, m.O.Home)))
+		s.VarsFiles = append(s.VarsFiles, shown(source.ResolvePath(file, m.O.Dir, m.O.Home)))
 	}
-	for _, path := range SortedKeys(m.Disk.Files) {
+	for _, path := range plan.SortedKeys(m.Disk.Files) {
 		f := m.Disk.Files[path]
 		if f.Program != "" {
 			continue // it is among the printed
@@ -127,7 +128,7 @@ func Of(p *Plan) (s *Sources, err error) {
 		switch {
 		case f.Secret:
 			file.Secret, file.Digest = true, ""
-		case f.private:
+		case f.Private:
 		case utf8.Valid(f.Text):
 			text := string(f.Text)
 			file.Text = &text
@@ -139,7 +140,7 @@ func Of(p *Plan) (s *Sources, err error) {
 			s.Presets = m.O.Presets
 		}
 	}
-	for from, to := range m.Disk.links {
+	for from, to := range m.Disk.Links {
 		if s.Links == nil {
 			s.Links = map[string]string{}
 		}
@@ -148,14 +149,14 @@ func Of(p *Plan) (s *Sources, err error) {
 			s.Presets = m.O.Presets
 		}
 	}
-	for _, path := range SortedKeys(m.Disk.Trees) {
+	for _, path := range plan.SortedKeys(m.Disk.Trees) {
 		tree := SourceTree{Path: shown(cmp.Or(path, "/")), Entries: []treeJSON{}}
 		for _, e := range m.Disk.Trees[path] {
 			tree.Entries = append(tree.Entries, treeJSON{e})
 		}
 		s.Trees = append(s.Trees, tree)
 	}
-	for _, path := range SortedKeys(m.Disk.Absent) {
+	for _, path := range plan.SortedKeys(m.Disk.Absent) {
 		s.Absent = append(s.Absent, shown(path))
 	}
 	s.Reads = readsOf(m, shown)
@@ -168,9 +169,9 @@ func Of(p *Plan) (s *Sources, err error) {
 }
 
 // keepFacts adds what was used of the facts, and of the call.
-func keepFacts(m *Basis, s *Sources) {
+func keepFacts(m *plan.Basis, s *Sources) {
 	known := m.Names.FactsMap
-	for name := range m.Facts.names {
+	for name := range m.Facts.Names {
 		v, ok := known[name]
 		if get, costly := m.Names.Costly[name]; costly && !ok {
 			v, ok = get(), true
@@ -184,7 +185,7 @@ func keepFacts(m *Basis, s *Sources) {
 		s.Facts[name] = v
 	}
 	env, _ := known["env"].(map[string]any)
-	for name, shown := range m.Facts.env {
+	for name, shown := range m.Facts.Env {
 		v, ok := env[name].(string)
 		switch {
 		case !ok:
@@ -207,7 +208,7 @@ func keepFacts(m *Basis, s *Sources) {
 }
 
 // mentions reports whether a text stands in any file, or in a flag. It is for what few playbooks have at all.
-func mentions(m *Basis, text string) bool {
+func mentions(m *plan.Basis, text string) bool {
 	for _, f := range m.Disk.Files {
 		if bytes.Contains(f.Text, []byte(text)) {
 			return true
@@ -217,8 +218,8 @@ func mentions(m *Basis, text string) bool {
 }
 
 // RestoreInputs gives the options that the plan was made with, and a disk that has nothing but what the plan has read.
-func (s *Sources) RestoreInputs(root string, o Options) (Options, *Disk, error) {
-	d := NewDisk(nil)
+func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *source.Disk, error) {
+	d := source.NewDisk(nil)
 	d.Closed = true
 	abs := func(path string) string {
 		if filepath.IsAbs(path) || path == "-" {
@@ -227,36 +228,36 @@ func (s *Sources) RestoreInputs(root string, o Options) (Options, *Disk, error) 
 		return filepath.Join(root, path)
 	}
 	for _, f := range s.Files {
-		seen := &FileSeen{Text: f.Bytes, Digest: f.Digest}
+		seen := &source.FileSeen{Text: f.Bytes, Digest: f.Digest}
 		switch {
 		case f.Secret:
-			text, err := ReadBounded(abs(f.Path))
+			text, err := source.ReadBounded(abs(f.Path))
 			if err != nil {
-				return Options{}, nil, &NotKeptError{File: f.Path, Secret: true}
+				return plan.Options{}, nil, &NotKeptError{File: f.Path, Secret: true}
 			}
-			d.Files[abs(f.Path)] = &FileSeen{Text: text, Secret: true}
+			d.Files[abs(f.Path)] = &source.FileSeen{Text: text, Secret: true}
 			continue
 		case f.Text != nil:
 			seen.Text = []byte(*f.Text)
 		case f.Bytes == nil:
-			text, err := ReadBounded(abs(f.Path))
-			if err != nil || DigestOf(text) != f.Digest {
-				return Options{}, nil, &NotKeptError{File: f.Path}
+			text, err := source.ReadBounded(abs(f.Path))
+			if err != nil || source.DigestOf(text) != f.Digest {
+				return plan.Options{}, nil, &NotKeptError{File: f.Path}
 			}
-			seen.Text, seen.private = text, true
+			seen.Text, seen.Private = text, true
 		}
-		if DigestOf(seen.Text) != f.Digest {
-			return Options{}, nil, fmt.Errorf("the text of %s is not what was read", f.Path)
+		if source.DigestOf(seen.Text) != f.Digest {
+			return plan.Options{}, nil, fmt.Errorf("the text of %s is not what was read", f.Path)
 		}
 		d.Files[abs(f.Path)] = seen
 	}
 	for from, to := range s.Links {
-		d.links[abs(from)] = abs(to)
+		d.Links[abs(from)] = abs(to)
 	}
 	for _, t := range s.Trees {
-		entries := make([]entry, len(t.Entries))
+		entries := make([]source.TreeEntry, len(t.Entries))
 		for i, e := range t.Entries {
-			entries[i] = e.entry
+			entries[i] = e.TreeEntry
 		}
 		d.Trees[strings.TrimSuffix(abs(t.Path), "/")] = entries
 	}
@@ -264,23 +265,23 @@ func (s *Sources) RestoreInputs(root string, o Options) (Options, *Disk, error) 
 		d.Absent[abs(path)] = true
 	}
 	for _, r := range s.Reads {
-		d.Reads[ReadKey{Path: abs(r.Path), Parts: r.Parts}] = r.source(abs(r.Path))
+		d.Reads[source.ReadKey{Path: abs(r.Path), Parts: r.Parts}] = r.source(abs(r.Path))
 	}
 	again := s.Options(root, o)
 	again.Overrides = s.Overrides
 	known, err := s.plugins(abs)
 	if err != nil {
-		return Options{}, nil, err
+		return plan.Options{}, nil, err
 	}
 	again.Plugins = known
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
 	again.Facts, again.Costly = s.facts(o.Facts), nil
 	if s.Plays != nil {
 		if err := s.Plays.remembered(d, abs, o); err != nil {
-			return Options{}, nil, err
+			return plan.Options{}, nil, err
 		}
 		if again.Answers, err = s.Plays.answered(o); err != nil {
-			return Options{}, nil, err
+			return plan.Options{}, nil, err
 		}
 		again.Gather, again.Ask, again.RunInventory = nil, nil, nil
 	}
@@ -289,7 +290,7 @@ func (s *Sources) RestoreInputs(root string, o Options) (Options, *Disk, error) 
 
 // Options are those that plan the same playbook with the same flags as it is now. Of o, what a machine knows about itself
 // is used.
-func (s *Sources) Options(root string, o Options) Options {
+func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	o.Path, o.Dir = s.Playbook, root
 	if o.Path != "-" && !filepath.IsAbs(o.Path) {
 		o.Path = filepath.Join(root, o.Path)
@@ -298,7 +299,7 @@ func (s *Sources) Options(root string, o Options) Options {
 	o.Only, o.Skip, o.StartAt = s.Only, s.Skip, s.StartAt
 	o.Overrides = knownOverrides(s.Overrides)
 	if o.MaxSteps == 0 {
-		o.MaxSteps = DefaultMaxSteps
+		o.MaxSteps = plan.DefaultMaxSteps
 	}
 	if s.Plays != nil {
 		s.Plays.options(root, &o)
@@ -365,7 +366,7 @@ func WholeNumbers(v any) any {
 }
 
 // Stale lists what is not as it was when the plan was made: files, links, trees, and facts that were used.
-func (s *Sources) Stale(root string, o Options) []string {
+func (s *Sources) Stale(root string, o plan.Options) []string {
 	var list []string
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	abs := func(path string) string {
@@ -378,27 +379,27 @@ func (s *Sources) Stale(root string, o Options) []string {
 		if f.Path == "-" && s.Playbook == "-" {
 			continue // standard input is gone for good; its text is kept
 		}
-		text, err := ReadBounded(abs(f.Path))
+		text, err := source.ReadBounded(abs(f.Path))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			say("%s is gone", f.Path)
 		case err != nil:
 			say("%s cannot be read", f.Path)
-		case !f.Secret && DigestOf(text) != f.Digest && !s.ofTheRun(f, abs(f.Path), o):
+		case !f.Secret && source.DigestOf(text) != f.Digest && !s.ofTheRun(f, abs(f.Path), o):
 			say("%s was edited", f.Path)
 		}
 	}
-	for _, from := range SortedKeys(s.Links) {
-		if to := s.Links[from]; ShownPath(root, NewDisk(nil).Real(abs(from))) != to {
+	for _, from := range plan.SortedKeys(s.Links) {
+		if to := s.Links[from]; plan.ShownPath(root, source.NewDisk(nil).Real(abs(from))) != to {
 			say("%s does not lead to %s any more", from, to)
 		}
 	}
 	for _, t := range s.Trees {
-		was := make([]entry, len(t.Entries))
+		was := make([]source.TreeEntry, len(t.Entries))
 		for i, e := range t.Entries {
-			was[i] = e.entry
+			was[i] = e.TreeEntry
 		}
-		is, _, err := EntriesOf(strings.TrimSuffix(abs(t.Path), "/"), max(2*len(was), 1000))
+		is, _, err := source.EntriesOf(strings.TrimSuffix(abs(t.Path), "/"), max(2*len(was), 1000))
 		if err != nil || !slices.Equal(was, is) {
 			say("what is in %s is not the same", t.Path)
 		}
@@ -407,7 +408,7 @@ func (s *Sources) Stale(root string, o Options) []string {
 		if s.Plays != nil && slices.Contains(s.Plays.Passwords, path) {
 			continue // the run makes it
 		}
-		if NewDisk(nil).Exists(abs(path), true) == nil {
+		if source.NewDisk(nil).Exists(abs(path), true) == nil {
 			say("%s was not there, and now it is", path)
 		}
 	}
@@ -420,7 +421,7 @@ func (s *Sources) Stale(root string, o Options) []string {
 }
 
 // staleFacts lists what this machine says of itself that is not what the plan was made with.
-func (s *Sources) staleFacts(o Options) []string {
+func (s *Sources) staleFacts(o plan.Options) []string {
 	var list []string
 	differ := func(what string, was, is any, known bool) {
 		a, _ := json.Marshal(was) // plain data
@@ -432,7 +433,7 @@ func (s *Sources) staleFacts(o Options) []string {
 			list = append(list, fmt.Sprintf("%s was %s, and is %s", what, a, b))
 		}
 	}
-	for _, name := range SortedKeys(s.Facts) {
+	for _, name := range plan.SortedKeys(s.Facts) {
 		is, known := o.Facts[name]
 		if get, costly := o.Costly[name]; costly && !known {
 			is, known = get(), true
@@ -440,7 +441,7 @@ func (s *Sources) staleFacts(o Options) []string {
 		differ("the fact "+name, s.Facts[name], is, known)
 	}
 	env, _ := o.Facts["env"].(map[string]any)
-	for _, name := range SortedKeys(s.Environment) {
+	for _, name := range plan.SortedKeys(s.Environment) {
 		if is, known := env[name]; !known || is != s.Environment[name] {
 			list = append(list, "the environment variable "+name+" is not what it was") // what it is may be secret by now
 		}
@@ -460,7 +461,7 @@ func (s *Sources) staleFacts(o Options) []string {
 
 // SameFiles reports whether nothing that both plans have read from this machine has changed between them: planning with another value
 // reads the files again, and an edit that comes along is not one that the user who gave the value has seen.
-func SameFiles(p *Plan, was *Plan) bool {
+func SameFiles(p *plan.Plan, was *plan.Plan) bool {
 	now, before := p.Basis.Disk, was.Basis.Disk
 	for path, f := range now.Files {
 		if o := before.Files[path]; before.Absent[path] || o != nil && !bytes.Equal(o.Text, f.Text) {
@@ -481,7 +482,7 @@ func SameFiles(p *Plan, was *Plan) bool {
 }
 
 // staleReads lists what steps read that is not what it was, and is not among the files whose text is kept.
-func (s *Sources) staleReads(root string, o Options, say func(format string, args ...any)) {
+func (s *Sources) staleReads(root string, o plan.Options, say func(format string, args ...any)) {
 	kept := map[string]bool{}
 	for _, f := range s.Files {
 		kept[f.Path] = true
@@ -504,14 +505,14 @@ func (s *Sources) staleReads(root string, o Options, say func(format string, arg
 			now = o.Reads(now)
 		}
 		for _, c := range was.Changes(now) {
-			say("%s %s", ShownPath(root, c.Path), c.How)
+			say("%s %s", plan.ShownPath(root, c.Path), c.How)
 		}
 	}
 }
 
 // Unsaved lists what has changed since the plan was made and cannot be had as it was, because a plan keeps no more of it than its
 // digest: a run of the plan as it was saved would be a mixture of then and now.
-func (s *Sources) Unsaved(root string, o Options) (list []string) {
+func (s *Sources) Unsaved(root string, o plan.Options) (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	s.staleReads(root, o, say)
 	s.stalePlugins(root, say)
@@ -519,7 +520,7 @@ func (s *Sources) Unsaved(root string, o Options) (list []string) {
 }
 
 // ofTheRun reports whether a file that steps read is as it is because steps of the run have changed it.
-func (s *Sources) ofTheRun(f SourceFile, path string, o Options) bool {
+func (s *Sources) ofTheRun(f SourceFile, path string, o plan.Options) bool {
 	if o.Reads == nil {
 		return false
 	}
@@ -528,7 +529,7 @@ func (s *Sources) ofTheRun(f SourceFile, path string, o Options) bool {
 }
 
 // secretFlag is the flag that holds a secret; "" if none does.
-func secretFlagOf(m *Basis) string {
+func secretFlagOf(m *plan.Basis) string {
 	for _, g := range []struct {
 		flag string
 		list []string

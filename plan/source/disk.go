@@ -1,4 +1,4 @@
-package plan
+package source
 
 import (
 	"crypto/sha256"
@@ -16,7 +16,6 @@ import (
 	"syscall"
 
 	"moon/plan/playbook"
-	"moon/plan/source"
 	"moon/secret/vault"
 )
 
@@ -25,13 +24,13 @@ import (
 type Disk struct {
 	Closed bool // nothing exists but what is remembered
 	stdin  io.Reader
-	Files  map[string]*FileSeen // by absolute path; "-" is standard input
-	links  map[string]string    // paths that lead elsewhere, and where
-	Trees  map[string][]entry   // what is below a directory
-	lists  map[string][]string  // the names in a directory
-	Absent map[string]bool      // what a step renders, and was not there
-	Reads  map[ReadKey]*readSeen
-	Adopt  func(now *source.Source) *source.Source // as in Options.Reads
+	Files  map[string]*FileSeen   // by absolute path; "-" is standard input
+	Links  map[string]string      // paths that lead elsewhere, and where
+	Trees  map[string][]TreeEntry // what is below a directory
+	Lists  map[string][]string    // the names in a directory
+	Absent map[string]bool        // what a step renders, and was not there
+	Reads  map[ReadKey]*ReadSeen
+	Adopt  func(now *Source) *Source // as in Options.Reads
 	looked
 }
 
@@ -39,24 +38,24 @@ type Disk struct {
 type FileSeen struct {
 	Text    []byte
 	Digest  string
-	private bool // a step in it has no_log: its text is kept nowhere
+	Private bool // a step in it has no_log: its text is kept nowhere
 	Secret  bool // it holds secrets: neither its text is kept nor its digest, which is empty
 
 	Program string // that printed it: an executable inventory; "" for a file
 	Args    []string
 }
 
-// entry is a file, link or directory in a tree.
-type entry struct {
-	path  string // relative to the root, with a leading slash
-	state string
-	mode  string
-	size  int
+// TreeEntry is a file, link or directory in a tree.
+type TreeEntry struct {
+	Path  string // relative to the root, with a leading slash
+	State string
+	Mode  string
+	Size  int
 }
 
 // NewDisk is the disk for one plan; stdin is what `-` reads.
 func NewDisk(stdin io.Reader) *Disk {
-	return &Disk{stdin: stdin, Files: map[string]*FileSeen{}, links: map[string]string{}, Trees: map[string][]entry{}, lists: map[string][]string{}, Absent: map[string]bool{}, Reads: map[ReadKey]*readSeen{}, looked: looked{present: map[string]bool{}, globs: map[string][]string{}, Passwords: map[string]bool{}}}
+	return &Disk{stdin: stdin, Files: map[string]*FileSeen{}, Links: map[string]string{}, Trees: map[string][]TreeEntry{}, Lists: map[string][]string{}, Absent: map[string]bool{}, Reads: map[ReadKey]*ReadSeen{}, looked: looked{Present: map[string]bool{}, Globs: map[string][]string{}, Passwords: map[string]bool{}}}
 }
 
 // NotThere is the error for a file that does not exist.
@@ -97,13 +96,13 @@ func DigestOf(text []byte) string {
 // KeepNot says that the text of a file must not be kept.
 func (d *Disk) KeepNot(path string) {
 	if f, ok := d.Files[path]; ok {
-		f.private = true
+		f.Private = true
 	}
 }
 
 // Real follows links. A path that leads nowhere is what it is.
 func (d *Disk) Real(path string) string {
-	if to, ok := d.links[path]; ok || d.Closed {
+	if to, ok := d.Links[path]; ok || d.Closed {
 		if !ok {
 			return path
 		}
@@ -113,7 +112,7 @@ func (d *Disk) Real(path string) string {
 	if err != nil || to == path {
 		return path
 	}
-	d.links[path] = to
+	d.Links[path] = to
 	return to
 }
 
@@ -174,9 +173,9 @@ func IsDescriptor(path string) bool {
 	return false
 }
 
-// fit refuses what is no file: opening a named pipe waits until somebody writes to it, perhaps forever, and opening a
+// Fit refuses what is no file: opening a named pipe waits until somebody writes to it, perhaps forever, and opening a
 // device may do anything.
-func fit(path string, info fs.FileInfo) error {
+func Fit(path string, info fs.FileInfo) error {
 	why := ErrNoFile
 	switch mode := info.Mode(); {
 	case mode.IsDir():
@@ -193,7 +192,7 @@ func fit(path string, info fs.FileInfo) error {
 func ReadBounded(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil {
-		err = fit(path, info)
+		err = Fit(path, info)
 	}
 	if err != nil {
 		return nil, err
@@ -208,7 +207,7 @@ func ReadBounded(path string) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	if info, err = f.Stat(); err == nil {
-		err = fit(path, info)
+		err = Fit(path, info)
 	}
 	if err != nil {
 		return nil, err
@@ -222,7 +221,7 @@ func ReadBounded(path string) ([]byte, error) {
 
 // List gives the names in a directory, sorted.
 func (d *Disk) List(dir string) ([]string, error) {
-	if names, ok := d.lists[dir]; ok {
+	if names, ok := d.Lists[dir]; ok {
 		return names, nil
 	}
 	if d.Closed {
@@ -237,13 +236,13 @@ func (d *Disk) List(dir string) ([]string, error) {
 	for i, e := range entries {
 		names[i] = e.Name()
 	}
-	d.lists[dir] = names
+	d.Lists[dir] = names
 	return names, nil
 }
 
 // Kind tells directories and executable files from others.
 func (d *Disk) Kind(path string) (dir, executable bool, err error) {
-	if _, ok := d.lists[path]; ok {
+	if _, ok := d.Lists[path]; ok {
 		return true, false, nil
 	}
 	if d.Closed {
@@ -268,8 +267,8 @@ func (d *Disk) Kind(path string) (dir, executable bool, err error) {
 type looked struct {
 	Thorough bool // what is not there is remembered too
 	Planned  bool // the plan is made: a step that runs finds what is there then
-	present  map[string]bool
-	globs    map[string][]string // the names of the files that match a pattern
+	Present  map[string]bool
+	Globs    map[string][]string // the names of the files that match a pattern
 
 	Passwords map[string]bool // files that were not there, and that the run will make
 }
@@ -285,7 +284,7 @@ func (d *Disk) lacks(path string, err error) {
 func (d *Disk) There(path string) bool {
 	if !d.Planned {
 		switch {
-		case d.present[path], d.Files[path] != nil, d.lists[path] != nil:
+		case d.Present[path], d.Files[path] != nil, d.Lists[path] != nil:
 			return true
 		case d.Absent[path], d.Closed:
 			return false
@@ -295,7 +294,7 @@ func (d *Disk) There(path string) bool {
 	if !d.Planned {
 		d.lacks(path, err)
 		if err == nil {
-			d.present[path] = true
+			d.Present[path] = true
 		}
 	}
 	return err == nil
@@ -304,14 +303,14 @@ func (d *Disk) There(path string) bool {
 // directory reports whether a directory is at a path.
 func (d *Disk) directory(path string) bool {
 	if d.Closed {
-		return d.present[path]
+		return d.Present[path]
 	}
 	info, err := os.Stat(path)
 	d.lacks(path, err)
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	d.present[path] = true
+	d.Present[path] = true
 	return true
 }
 
@@ -319,18 +318,19 @@ func (d *Disk) directory(path string) bool {
 func (d *Disk) Glob(dir, pattern string) []string {
 	key := filepath.Join(dir, pattern)
 	if !d.Planned {
-		if names, ok := d.globs[key]; ok || d.Closed {
+		if names, ok := d.Globs[key]; ok || d.Closed {
 			return names
 		}
 	}
-	names := globbed(dir, pattern)
+	names := Globbed(dir, pattern)
 	if !d.Planned {
-		d.globs[key] = names
+		d.Globs[key] = names
 	}
 	return names
 }
 
-func globbed(dir, pattern string) []string {
+// Globbed are the files of a directory whose names match a pattern, in order.
+func Globbed(dir, pattern string) []string {
 	names := []string{}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -347,9 +347,9 @@ func globbed(dir, pattern string) []string {
 	return names
 }
 
-// readSeen is a source as the planner saw it first.
-type readSeen struct {
-	*source.Source
+// ReadSeen is a source as the planner saw it first.
+type ReadSeen struct {
+	*Source
 	Secret bool // it holds secrets, or only steps with no_log read it
 	Sealed bool // and a plan that was saved says so
 }
@@ -361,21 +361,21 @@ type ReadKey struct {
 }
 
 // Source is what a step reads, as it is when it is first asked for. What cannot be read is like what is not there: the step says so.
-func (d *Disk) Source(path string, parts bool) *readSeen {
+func (d *Disk) Source(path string, parts bool) *ReadSeen {
 	key := ReadKey{filepath.Clean(path), parts}
 	if seen, ok := d.Reads[key]; ok {
 		return seen
 	}
-	is := &source.Source{Path: key.Path, Parts: parts}
+	is := &Source{Path: key.Path, Parts: parts}
 	if !d.Closed {
-		if now, err := source.Look(key.Path, parts); err == nil {
+		if now, err := Look(key.Path, parts); err == nil {
 			is = now
 		}
 		if d.Adopt != nil {
 			is = d.Adopt(is)
 		}
 	}
-	seen := &readSeen{Source: is, Secret: true}
+	seen := &ReadSeen{Source: is, Secret: true}
 	d.Reads[key] = seen
 	return seen
 }
@@ -388,7 +388,7 @@ func NamedSecret(path string) bool {
 }
 
 // EntriesOf lists what is below a directory, sorted bytewise by path, and counts it. Above the limit it only counts.
-func EntriesOf(root string, limit int) (list []entry, count int, err error) {
+func EntriesOf(root string, limit int) (list []TreeEntry, count int, err error) {
 	// With the slash a root that is a link is walked, and not taken for a leaf.
 	err = filepath.WalkDir(root+"/", func(full string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -404,28 +404,28 @@ func EntriesOf(root string, limit int) (list []entry, count int, err error) {
 		if err != nil {
 			return err
 		}
-		e := entry{
-			path: strings.TrimPrefix(filepath.ToSlash(full), filepath.ToSlash(root)), state: "file",
-			mode: fmt.Sprintf("%04o", info.Mode().Perm()), size: int(info.Size()),
+		e := TreeEntry{
+			Path: strings.TrimPrefix(filepath.ToSlash(full), filepath.ToSlash(root)), State: "file",
+			Mode: fmt.Sprintf("%04o", info.Mode().Perm()), Size: int(info.Size()),
 		}
 		switch {
 		case info.IsDir():
-			e.state, e.size = "directory", 0 // what a file system says of it depends on what was in it
+			e.State, e.Size = "directory", 0 // what a file system says of it depends on what was in it
 		case info.Mode()&fs.ModeSymlink != 0:
-			e.state = "link"
+			e.State = "link"
 		}
 		list = append(list, e)
 		return nil
 	})
 	// WalkDir sorts each directory by itself: a file "a.txt" comes after what is in "a/", where bytewise it is first.
-	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(list, func(a, b TreeEntry) int { return strings.Compare(a.Path, b.Path) })
 	return list, count, err
 }
 
 // Item is the entry as a value.
-func (e entry) Item(root string) map[string]any {
+func (e TreeEntry) Item(root string) map[string]any {
 	return map[string]any{
-		"src": root + filepath.FromSlash(e.path), "path": e.path, "name": path.Base(e.path), "dir": path.Dir(e.path), "state": e.state,
-		"is_dir": e.state == "directory", "mode": e.mode, "size": e.size, "depth": strings.Count(e.path[1:], "/"),
+		"src": root + filepath.FromSlash(e.Path), "path": e.Path, "name": path.Base(e.Path), "dir": path.Dir(e.Path), "state": e.State,
+		"is_dir": e.State == "directory", "mode": e.Mode, "size": e.Size, "depth": strings.Count(e.Path[1:], "/"),
 	}
 }

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/secret/vault"
@@ -16,15 +17,15 @@ import (
 // Bound is a step with the values that the run has given so far: what the planner could only show is rendered here,
 // once, with the same code.
 type Bound struct {
-	Step *Step
-	plan *Plan
-	env  *Env
+	Step *plan.Step
+	plan *plan.Plan
+	env  *plan.Env
 }
 
-// Bind makes a step ready to be asked what to do.
-func New(p *Plan, step int, results Results) *Bound {
+// New makes a step ready to be asked what to do.
+func New(p *plan.Plan, step int, results plan.Results) *Bound {
 	s := &p.Steps[step]
-	return &Bound{Step: s, plan: p, env: &Env{Plan: p, Engine: p.Engine, Frame: s.Task.Frame, Results: results, at: s}}
+	return &Bound{Step: s, plan: p, env: &plan.Env{Plan: p, Engine: p.Engine, Frame: s.Task.Frame, Results: results, At: s}}
 }
 
 // Ahead makes the step one of a dry run, for which no lookup may run a command or ask a server.
@@ -77,12 +78,12 @@ func (p *Problem) Error() string {
 	return p.Message
 }
 
-func (b *Bound) renderer() *Renderer {
-	return &Renderer{Engine: b.plan.Engine, Env: b.env, Chain: b.Step.Origin.Chain}
+func (b *Bound) renderer() *plan.Renderer {
+	return &plan.Renderer{Engine: b.plan.Engine, Env: b.env, Chain: b.Step.Origin.Chain}
 }
 
 // failure turns what a renderer found into an error: a mistake first, then a missing value.
-func (b *Bound) failure(r *Renderer, problems *[]diag.Diagnostic) error {
+func (b *Bound) failure(r *plan.Renderer, problems *[]diag.Diagnostic) error {
 	if len(*problems) > 0 {
 		return &Problem{(*problems)[0]}
 	}
@@ -95,12 +96,12 @@ func (b *Bound) failure(r *Renderer, problems *[]diag.Diagnostic) error {
 	return nil
 }
 
-func missingOf(list []eval.Missing) *Missing {
-	return &Missing{Name: list[0].Name, Steps: list[0].Steps}
+func missingOf(list []eval.Missing) *plan.Missing {
+	return &plan.Missing{Name: list[0].Name, Steps: list[0].Steps}
 }
 
 // collecting is a renderer with the list its mistakes go to.
-func (b *Bound) collecting() (*Renderer, *[]diag.Diagnostic) {
+func (b *Bound) collecting() (*plan.Renderer, *[]diag.Diagnostic) {
 	var problems []diag.Diagnostic
 	r := b.renderer()
 	r.Report = func(d diag.Diagnostic) {
@@ -125,11 +126,11 @@ func (b *Bound) Holds() (holds bool, text string, err error) {
 }
 
 // Call renders what the step does. The error is a *Problem or a *Missing.
-func (b *Bound) Call() (*Call, error) {
+func (b *Bound) Call() (*plan.Call, error) {
 	s, k := b.Step, b.Step.Task
-	call := &Call{Action: k.Action.Name, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
+	call := &plan.Call{Action: k.Action.Name, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
 	r, problems := b.collecting()
-	otherwise := b.env.missesAny(k.Took) // what was known ahead is not so: a person excludes the step that sets it
+	otherwise := b.env.MissesAny(k.Took) // what was known ahead is not so: a person excludes the step that sets it
 	if k.Call != nil && !otherwise {
 		call.Args, call.Raw, call.Summary, call.Ordered = k.Call.Args, k.Call.Raw, s.Summary, k.Call.Ordered
 	} else {
@@ -137,10 +138,10 @@ func (b *Bound) Call() (*Call, error) {
 		if err := b.failure(r, problems); err != nil {
 			return nil, err
 		}
-		call.Raw, _ = ForDisplay(call.Raw).(map[string]any)
+		call.Raw, _ = plan.ForDisplay(call.Raw).(map[string]any)
 		typed, wrong := k.Action.Decode(call.Raw)
 		if len(wrong) > 0 {
-			v, _ := ValueOf(k.Args, wrong[0].Field)
+			v, _ := plan.ValueOf(k.Args, wrong[0].Field)
 			return nil, &Problem{diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}}
 		}
 		call.Args, call.Summary, call.Ordered = typed, b.plan.Summary(s.Action, call.Raw), r.Ordered
@@ -164,11 +165,11 @@ func (b *Bound) Call() (*Call, error) {
 }
 
 // fillOpen renders the name, the environment and the directory again, because something in them may have been open.
-func (b *Bound) fillOpen(call *Call, r *Renderer) {
+func (b *Bound) fillOpen(call *plan.Call, r *plan.Renderer) {
 	k := b.Step.Task
 	quiet := b.renderer()
 	quiet.Lenient = true
-	if name := NameLine(k.Src.Name, quiet.Text(k.Src.Name)); name != "" {
+	if name := plan.NameLine(k.Src.Name, quiet.Text(k.Src.Name)); name != "" {
 		call.Name = name
 	}
 	call.Env = nil
@@ -192,24 +193,24 @@ func (b *Bound) fillOpen(call *Call, r *Renderer) {
 }
 
 // become says who it runs as. Where that is only known now, it may be who moon is already.
-func (b *Bound) become(call *Call, r *Renderer) {
+func (b *Bound) become(call *plan.Call, r *plan.Renderer) {
 	k := b.Step.Task
 	call.Become, call.Roams, call.BecomePassword = b.Step.Become, k.Cwd.IsZero(), k.BecomePassword
 	if call.Become == nil || k.BecomeUser.IsZero() {
 		return
 	}
 	user := r.Text(k.BecomeUser)
-	if len(r.Missing) == 0 && !r.Failed && !IsUser(user) {
-		message, hint := NotUser("`become_user:`", user)
+	if len(r.Missing) == 0 && !r.Failed && !plan.IsUser(user) {
+		message, hint := plan.NotUser("`become_user:`", user)
 		r.Report(diag.Diagnostic{Pos: k.BecomeUser.Pos(), Message: message, Hint: hint})
 	}
-	call.Become = &Become{User: user, Method: call.Become.Method}
+	call.Become = &plan.Become{User: user, Method: call.Become.Method}
 	if user == b.plan.Basis.O.User && b.Step.Conn == nil {
 		call.Become = nil
 	}
 }
 
-func (b *Bound) guards(call *Call, r *Renderer) {
+func (b *Bound) guards(call *plan.Call, r *plan.Renderer) {
 	k := b.Step.Task
 	path := func(v playbook.Value) string {
 		if v.IsZero() {
@@ -263,11 +264,11 @@ func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
 func (b *Bound) namesOf(result map[string]any) map[string]any {
 	names := map[string]any{}
 	if !b.env.Plan.Plays {
-		names["result"] = asValue(result)
+		names["result"] = plan.AsValue(result)
 		maps.Copy(names, result)
 	}
 	if name := b.Step.Task.Src.Register; name != "" {
-		names[name] = asValue(result)
+		names[name] = plan.AsValue(result)
 	}
 	return names
 }
@@ -277,7 +278,7 @@ func (b *Bound) judge(names map[string]any) (Judgement, error) {
 	var j Judgement
 	with := *b.env
 	with.Extra = names
-	decide := func(list []Condition) (*bool, string, error) {
+	decide := func(list []plan.Condition) (*bool, string, error) {
 		if len(list) == 0 {
 			return nil, "", nil
 		}
@@ -287,7 +288,7 @@ func (b *Bound) judge(names map[string]any) (Judgement, error) {
 		if !v.Known {
 			return nil, "", b.failure(r, problems)
 		}
-		return &v.Holds, WhenText(list), nil
+		return &v.Holds, plan.WhenText(list), nil
 	}
 	var errs []error
 	var err error
@@ -304,7 +305,7 @@ func (b *Bound) judge(names map[string]any) (Judgement, error) {
 }
 
 // environmentOf is what a template gives that stands for environment variables.
-func environmentOf(r *Renderer, v playbook.Value) map[string]string {
+func environmentOf(r *plan.Renderer, v playbook.Value) map[string]string {
 	if v.Kind() == playbook.Map {
 		return nil
 	}
@@ -312,7 +313,7 @@ func environmentOf(r *Renderer, v playbook.Value) map[string]string {
 }
 
 // language is that of the playbook's conditions.
-func languageOf(p *Plan) eval.Language {
+func languageOf(p *plan.Plan) eval.Language {
 	if p.Plays {
 		return eval.Jinja
 	}
@@ -340,24 +341,24 @@ func (b *Bound) NeverChanges() bool {
 }
 
 // Names returns the step's variables for an action: template files, assert's conditions.
-func (b *Bound) Names(call *Call) *Names { return &Names{b: b, call: call} }
+func (b *Bound) Names(call *plan.Call) *Names { return &Names{b: b, call: call} }
 
 // Names gives an action the step's variables. It implements exec.Names.
 type Names struct {
 	b       *Bound
-	call    *Call
-	lacking atomic.Pointer[Missing]
-	open    atomic.Pointer[Missing]
+	call    *plan.Call
+	lacking atomic.Pointer[plan.Missing]
+	open    atomic.Pointer[plan.Missing]
 }
 
 // Lacking is the value that the action asked for in vain, because the step that gives it did not run; nil if there was none.
-func (n *Names) Lacking() *Missing { return n.lacking.Load() }
+func (n *Names) Lacking() *plan.Missing { return n.lacking.Load() }
 
 // Open is a value that the action asked for and that is not known yet, as in a dry run; nil if there was none.
-func (n *Names) Open() *Missing { return n.open.Load() }
+func (n *Names) Open() *plan.Missing { return n.open.Load() }
 
 // lacks turns the error for a name that a step would have given which did not run.
-func (n *Names) lacks(env eval.Env, err error) *Missing {
+func (n *Names) lacks(env eval.Env, err error) *plan.Missing {
 	e, ok := errors.AsType[*eval.Error](err)
 	if !ok {
 		return nil
@@ -383,11 +384,11 @@ func (n *Names) Render(text, file string) (string, error) {
 	if vault.Is([]byte(text)) {
 		plain, err := n.b.plan.Decrypt([]byte(text))
 		if err != nil {
-			return "", &Problem{diag.Diagnostic{Pos: diag.Pos{File: ShownPath(n.b.plan.Root, file)}, Message: err.Error()}}
+			return "", &Problem{diag.Diagnostic{Pos: diag.Pos{File: plan.ShownPath(n.b.plan.Root, file)}, Message: err.Error()}}
 		}
 		text = string(plain)
 	}
-	t, err := DocumentOf(n.b.plan.Engine, text, n.call.Raw)
+	t, err := plan.DocumentOf(n.b.plan.Engine, text, n.call.Raw)
 	if err != nil {
 		return "", n.at(text, file, err)
 	}
@@ -395,7 +396,7 @@ func (n *Names) Render(text, file string) (string, error) {
 	with.Extra = n.b.Step.Task.TemplateNames(n.b.renderer(), file, n.call.Raw, true)
 	if vars, ok := n.call.Raw["vars"].(map[string]any); ok {
 		set := n.b.plan.Secrets()
-		with.Extra = Joined(with.Extra, eval.Mixed(set, vars).(map[string]any))
+		with.Extra = plan.Joined(with.Extra, eval.Mixed(set, vars).(map[string]any))
 	}
 	result, err := t.Render(&with)
 	if m := n.lacks(&with, err); m != nil {
@@ -417,8 +418,8 @@ func (n *Names) at(text, file string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	line, column := LineColumn(text, e.Offset)
-	shown := ShownPath(n.b.plan.Root, file)
+	line, column := plan.LineColumn(text, e.Offset)
+	shown := plan.ShownPath(n.b.plan.Root, file)
 	return &Problem{diag.Diagnostic{Pos: diag.Pos{File: shown, Line: line, Column: column}, Message: e.Message, Hint: e.Hint}}
 }
 
@@ -442,7 +443,7 @@ func (n *Names) Holds(text string) (bool, error) {
 }
 
 // CheckBreak finds mistakes in a breakpoint's condition and in its message, before they are needed.
-func CheckBreak(p *Plan, condition, message string) error {
+func CheckBreak(p *plan.Plan, condition, message string) error {
 	if condition != "" {
 		if _, err := p.Engine.Condition(condition, languageOf(p)); err != nil {
 			return err
@@ -493,9 +494,9 @@ func (n *Names) Show(text string) (string, error) {
 	case len(result.Missing) > 0:
 		return "", missingOf(result.Missing)
 	}
-	shown, after := Display(result.Value)
+	shown, after := plan.Display(result.Value)
 	if len(after) > 0 {
-		return "", &Missing{Name: text, Steps: after}
+		return "", &plan.Missing{Name: text, Steps: after}
 	}
 	return n.b.plan.Secrets().Redact(shown), nil
 }
@@ -521,16 +522,16 @@ func (b *Bound) Judges() bool {
 
 // registers is the result of an include_vars as plays know it. A value that cannot be had where the task stands is there as it is
 // written: only who uses it needs it.
-func (b *Bound) registers(read *ReadVars) *spec.SteeringArgs {
+func (b *Bound) registers(read *plan.ReadVars) *spec.SteeringArgs {
 	e := *b.env
 	e.Frame = read.Frame
 	files, values := make([]any, len(read.Files)), map[string]any{}
 	for i, path := range read.Files {
 		files[i] = path
 		for _, entry := range read.Vars[i].Entries() {
-			r := &Renderer{Engine: b.plan.Engine, Env: &e, Lenient: true}
+			r := &plan.Renderer{Engine: b.plan.Engine, Env: &e, Lenient: true}
 			if values[entry.Key] = r.Value(entry.Value); r.Failed || r.Undefined || len(r.Missing) > 0 {
-				values[entry.Key] = eval.Reveal(Plain(entry.Value))
+				values[entry.Key] = eval.Reveal(plan.Plain(entry.Value))
 			}
 		}
 	}
@@ -551,14 +552,14 @@ func (b *Bound) Used() map[string]any {
 	used := map[string]any{}
 	for _, u := range b.Step.Uses {
 		v, ok := b.env.Lookup(u.Name)
-		if m, whole := wholeFacts(v); whole {
+		if m, whole := plan.WholeFacts(v); whole {
 			v = m
 		}
 		_, fault := v.(eval.Fault)
-		if _, unknown := UnknownSteps(v); !ok || unknown || fault {
+		if _, unknown := plan.UnknownSteps(v); !ok || unknown || fault {
 			continue
 		}
-		used[u.Name] = eval.Plain(eval.Reveal(entire(v)))
+		used[u.Name] = eval.Plain(eval.Reveal(plan.Entire(v)))
 	}
 	return used
 }

@@ -1,10 +1,11 @@
-package plan
+package saved
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
+	"moon/plan"
 	"moon/plan/source"
 )
 
@@ -20,13 +21,13 @@ type SourceRead struct {
 }
 
 // keptReads are what steps read, as they are saved.
-func readsOf(m *Basis, shown func(string) string) []SourceRead {
-	keys := make([]ReadKey, 0, len(m.Disk.Reads))
+func readsOf(m *plan.Basis, shown func(string) string) []SourceRead {
+	keys := make([]source.ReadKey, 0, len(m.Disk.Reads))
 	for key := range m.Disk.Reads {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b ReadKey) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(boolText(a.Parts), boolText(b.Parts)))
+	slices.SortFunc(keys, func(a, b source.ReadKey) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(plan.BoolText(a.Parts), plan.BoolText(b.Parts)))
 	})
 	var list []SourceRead
 	for _, key := range keys {
@@ -44,13 +45,13 @@ func readsOf(m *Basis, shown func(string) string) []SourceRead {
 }
 
 // source is the read as the planner saw it. That of which no digest is kept is taken as it is now.
-func (r SourceRead) source(path string) *readSeen {
+func (r SourceRead) source(path string) *source.ReadSeen {
 	s := &source.Source{Path: path, Parts: r.Parts, Digest: r.Digest, Mode: r.Mode}
 	if r.Secret {
 		if now, err := source.Look(path, r.Parts); err == nil {
 			s = now
 		}
-		return &readSeen{Source: s, Secret: true, Sealed: true}
+		return &source.ReadSeen{Source: s, Secret: true, Sealed: true}
 	}
 	if r.Dir {
 		s.Entries = []source.Entry{}
@@ -58,5 +59,5 @@ func (r SourceRead) source(path string) *readSeen {
 	for _, e := range r.Entries {
 		s.Entries = append(s.Entries, source.Entry{Name: e[0], Kind: source.Kind(e[1]), Mode: e[2], Digest: e[3]})
 	}
-	return &readSeen{Source: s}
+	return &source.ReadSeen{Source: s}
 }

@@ -1,10 +1,13 @@
-package plan
+package saved
 
-import "slices"
+import (
+	"moon/plan"
+	"slices"
+)
 
 // keepOverrides are the overrides without what is secret.
-func keepOverrides(list []Override) []Override {
-	var kept []Override
+func keepOverrides(list []plan.Override) []plan.Override {
+	var kept []plan.Override
 	for _, o := range list {
 		if o.Secret {
 			o.Value, o.Withheld = withheldValue, true
@@ -18,8 +21,8 @@ func keepOverrides(list []Override) []Override {
 const withheldValue = "'(a secret that is not kept)'"
 
 // known are the overrides whose values are.
-func knownOverrides(list []Override) []Override {
-	return slices.DeleteFunc(slices.Clone(list), func(o Override) bool { return o.Withheld })
+func knownOverrides(list []plan.Override) []plan.Override {
+	return slices.DeleteFunc(slices.Clone(list), func(o plan.Override) bool { return o.Withheld })
 }
 
 // Withheld names the overrides of a plan whose values were secret, and are not known any more.

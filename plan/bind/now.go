@@ -1,50 +1,51 @@
-package plan
+package bind
 
 import (
 	"slices"
 
 	"moon/internal/diag"
+	"moon/plan"
 	"moon/secret"
 )
 
 // Now is the step as a person sees it, with the values that there are now: its name, arguments, environment, condition and the variables
 // it uses. What has no value yet stays a template, and Unknowns has the steps that give it. Nothing is asked of a server or run for it,
 // and secrets are masked, those of the set too. The error says what is wrong with what could be rendered.
-func (b *Bound) Now(set *secret.Set) (Step, error) {
+func (b *Bound) Now(set *secret.Set) (plan.Step, error) {
 	b.env.Ahead = true
 	s, k := *b.Step, b.Step.Task
 	if s.Excluded {
 		return s, nil
 	}
 	r, problems := b.collecting()
-	f := &Fields{R: r, Field: "when"}
+	f := &plan.Fields{R: r, Field: "when"}
 	touched := map[string]bool{}
 	at := func(field string) {
 		touched[field] = true
 		f.At(field)
 	}
 	touched["when"] = true
-	s.Prediction = MaySkip
+	s.Prediction = plan.MaySkip
 	if v := r.Decide(k.When); v.Known {
-		s.Prediction = map[bool]Prediction{true: WillRun, false: WillSkip}[v.Holds]
+		s.Prediction = map[bool]plan.Prediction{true: plan.WillRun, false: plan.WillSkip}[v.Holds]
 	}
-	if s.Prediction == WillSkip || s.NoLog { // what is not run is not rendered: its condition may guard it
+	if s.Prediction == plan.WillSkip || s.NoLog { // what is not run is not rendered: its condition may guard it
 		at("")
-		s.Unknowns = slices.DeleteFunc(slices.Clone(s.Unknowns), func(Unknown) bool { return s.Prediction == WillSkip })
+		s.Unknowns = slices.DeleteFunc(slices.Clone(s.Unknowns), func(plan.Unknown) bool { return s.Prediction == plan.WillSkip })
 		if s.NoLog {
 			s.Unknowns = f.Unknowns
 		}
 		return s, b.wrongNow(r, problems)
 	}
 	at("name")
-	call := &Call{Name: s.Name, Env: s.Env, Cwd: s.Cwd, Become: s.Become}
+	call := &plan.Call{Name: s.Name, Env: s.Env, Cwd: s.Cwd, Become: s.Become}
 	b.fillOpen(call, r)
 	at("become_user")
 	b.become(call, r)
 	raw := k.Values(r, k.Args, b.plan.Home, "", at)
 	at("")
 	s.Name, s.Env, s.Cwd, s.Become = call.Name, call.Env, call.Cwd, call.Become
-	s.Args, _ = ForDisplay(CopyOf(raw)).(map[string]any)
+	s.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
 	s.Summary = b.plan.Summary(s.Action, s.Args)
 	s.Unknowns = append(f.Unknowns, b.stillUnknown(f.Unknowns, touched)...)
 	s.Uses = b.usesNow(r.Used)
@@ -54,21 +55,21 @@ func (b *Bound) Now(set *secret.Set) (Step, error) {
 }
 
 // wrongNow is a mistake in what was rendered, or a value that will not come any more. What may still come is no mistake.
-func (b *Bound) wrongNow(r *Renderer, problems *[]diag.Diagnostic) error {
-	if err := b.failure(&Renderer{Lacking: r.Lacking}, problems); err != nil {
+func (b *Bound) wrongNow(r *plan.Renderer, problems *[]diag.Diagnostic) error {
+	if err := b.failure(&plan.Renderer{Lacking: r.Lacking}, problems); err != nil {
 		return err
 	}
 	return nil
 }
 
 // stillUnknown are the values that were not known when planning, in fields that show nowhere or that stand for a file, and are not yet.
-func (b *Bound) stillUnknown(have []Unknown, touched map[string]bool) (list []Unknown) {
+func (b *Bound) stillUnknown(have []plan.Unknown, touched map[string]bool) (list []plan.Unknown) {
 	for _, u := range b.Step.Unknowns {
-		if touched[u.Field] && u.Field != "src" || slices.ContainsFunc(have, func(h Unknown) bool { return h.Field == u.Field && h.Name == u.Name }) {
+		if touched[u.Field] && u.Field != "src" || slices.ContainsFunc(have, func(h plan.Unknown) bool { return h.Field == u.Field && h.Name == u.Name }) {
 			continue
 		}
-		v, ok := b.env.Lookup(rootName(u.Name))
-		if _, unknown := UnknownSteps(v); unknown || !ok {
+		v, ok := b.env.Lookup(plan.RootName(u.Name))
+		if _, unknown := plan.UnknownSteps(v); unknown || !ok {
 			list = append(list, u)
 		}
 	}
@@ -76,7 +77,7 @@ func (b *Bound) stillUnknown(have []Unknown, touched map[string]bool) (list []Un
 }
 
 // usesNow are the variables that the step uses, with the values they have now.
-func (b *Bound) usesNow(used []string) []Use {
+func (b *Bound) usesNow(used []string) []plan.Use {
 	var names []string
 	for i := range b.Step.Uses {
 		names = append(names, b.Step.Uses[i].Name)
@@ -86,11 +87,11 @@ func (b *Bound) usesNow(used []string) []Use {
 			names = append(names, name)
 		}
 	}
-	return UsesOf(names, b.env)
+	return plan.UsesOf(names, b.env)
 }
 
 // conceal takes the secrets of a set out of what is shown of a step that is a copy.
-func concealStep(s *Step, set *secret.Set) {
+func concealStep(s *plan.Step, set *secret.Set) {
 	if set.Empty() {
 		return
 	}

@@ -1,18 +1,19 @@
-package plan
+package bind
 
 import (
 	"maps"
 	"slices"
 
+	"moon/plan"
 	"moon/plan/eval"
 )
 
 // Lacking are the steps that will be skipped because they use the value of a step that gives none, or of one that is skipped for that
 // reason, each with the value. The run decides it by the same code. gone are steps that give nothing, besides those that the plan
 // excludes: a person has excluded them, or has the run continue without them.
-func Lacking(p *Plan, gone map[int]Absence) map[int]*Missing {
-	ahead := predicted{Plan: p, why: maps.Clone(p.Ahead.why)}
-	found := map[int]*Missing{}
+func Lacking(p *plan.Plan, gone map[int]plan.Absence) map[int]*plan.Missing {
+	ahead := plan.Predicted{Plan: p, Why: maps.Clone(p.Ahead.Why)}
+	found := map[int]*plan.Missing{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if why, ok := gone[i]; ok && !s.Excluded {
@@ -23,11 +24,11 @@ func Lacking(p *Plan, gone map[int]Absence) map[int]*Missing {
 		case s.Excluded:
 		case s.Lacks != nil:
 			found[i] = s.Lacks
-		case s.Prediction == WillSkip, !usesGone(s, &ahead):
+		case s.Prediction == plan.WillSkip, !usesGone(s, &ahead):
 		default:
 			if m := lackOf(p, i, &ahead); m != nil {
 				found[i] = m
-				ahead.Miss(i, WillBeSkipped)
+				ahead.Miss(i, plan.WillBeSkipped)
 			}
 		}
 	}
@@ -35,12 +36,12 @@ func Lacking(p *Plan, gone map[int]Absence) map[int]*Missing {
 }
 
 // uses reports whether a step uses a value of one that gives nothing.
-func usesGone(s *Step, ahead *predicted) bool {
-	if len(ahead.why) == 0 {
+func usesGone(s *plan.Step, ahead *plan.Predicted) bool {
+	if len(ahead.Why) == 0 {
 		return false
 	}
 	gone := func(step int) bool {
-		_, gone := ahead.why[step]
+		_, gone := ahead.Why[step]
 		return gone
 	}
 	for _, u := range s.Unknowns {
@@ -52,15 +53,15 @@ func usesGone(s *Step, ahead *predicted) bool {
 }
 
 // lacks is the value that a step needs and that will not come, or nil.
-func lackOf(p *Plan, i int, ahead *predicted) *Missing {
+func lackOf(p *plan.Plan, i int, ahead *plan.Predicted) *plan.Missing {
 	s := &p.Steps[i]
 	if s.Task != nil {
 		return New(p, i, ahead).Ahead().lacks()
 	}
 	for _, u := range s.Unknowns { // of a plan that is only shown, what it says is all there is to go by
 		for _, step := range u.Steps {
-			if why, gone := ahead.why[step]; gone && why.Spreads {
-				return &Missing{Name: u.Name, Steps: u.Steps, Who: p.StepRef(step), Why: why}
+			if why, gone := ahead.Why[step]; gone && why.Spreads {
+				return &plan.Missing{Name: u.Name, Steps: u.Steps, Who: p.StepRef(step), Why: why}
 			}
 		}
 	}
@@ -68,16 +69,16 @@ func lackOf(p *Plan, i int, ahead *predicted) *Missing {
 }
 
 // lacks is the value that the step needs and that will not come, or nil.
-func (b *Bound) lacks() *Missing {
+func (b *Bound) lacks() *plan.Missing {
 	r := b.renderer()
 	if v := r.Decide(b.Step.Task.When); v.Known && !v.Holds {
 		return nil // that keeps it from running first
 	}
 	if r.Lacking == nil {
-		b.fillOpen(&Call{}, r)
+		b.fillOpen(&plan.Call{}, r)
 		raw := b.Step.Task.Values(r, b.Step.Task.Args, b.plan.Home, "", func(string) {})
-		b.guards(&Call{}, r)
-		b.become(&Call{}, r)
+		b.guards(&plan.Call{}, r)
+		b.become(&plan.Call{}, r)
 		b.judgeable(r)
 		if r.Lacking == nil && b.Step.Action == "template" && b.Step.WaitsFor("src") {
 			b.fileLacks(r, raw)
@@ -90,7 +91,7 @@ func (b *Bound) lacks() *Missing {
 }
 
 // fileLacks looks for such a value in the file of a template.
-func (b *Bound) fileLacks(r *Renderer, raw map[string]any) {
+func (b *Bound) fileLacks(r *plan.Renderer, raw map[string]any) {
 	src, ok := raw["src"].(string)
 	if !ok {
 		return
@@ -99,17 +100,17 @@ func (b *Bound) fileLacks(r *Renderer, raw map[string]any) {
 	if err != nil {
 		return // the step says so when it runs
 	}
-	n := b.Names(&Call{Raw: eval.Plain(ForDisplay(raw)).(map[string]any)})
+	n := b.Names(&plan.Call{Raw: eval.Plain(plan.ForDisplay(raw)).(map[string]any)})
 	_, _ = n.Render(text, src)
 	r.Lacking = n.Lacking()
 }
 
 // judgeable looks for values that the conditions on the result of the step need and that will not come: a step whose end could not be
 // judged does not begin.
-func (b *Bound) judgeable(r *Renderer) {
+func (b *Bound) judgeable(r *plan.Renderer) {
 	k := b.Step.Task
-	var with *Env
-	for _, list := range [][]Condition{k.Changed, k.Failed, k.Until, k.Ignore} {
+	var with *plan.Env
+	for _, list := range [][]plan.Condition{k.Changed, k.Failed, k.Until, k.Ignore} {
 		for _, c := range list {
 			if r.Lacking != nil || c.Constant || c.Compiled == nil || !b.usesOthers(c) {
 				continue
@@ -122,8 +123,8 @@ func (b *Bound) judgeable(r *Renderer) {
 				}
 				with = &inner
 			}
-			own := &Renderer{Engine: r.Engine, Env: with, Chain: r.Chain}
-			own.Decide([]Condition{c})
+			own := &plan.Renderer{Engine: r.Engine, Env: with, Chain: r.Chain}
+			own.Decide([]plan.Condition{c})
 			if m := own.Lacking; m != nil && m.Why.Spreads {
 				r.Lacking = m
 			}
@@ -132,9 +133,9 @@ func (b *Bound) judgeable(r *Renderer) {
 }
 
 // usesOthers reports whether a condition on a step's result uses anything else.
-func (b *Bound) usesOthers(c Condition) bool {
+func (b *Bound) usesOthers(c plan.Condition) bool {
 	for _, ref := range c.Compiled.Refs() {
-		if !b.plan.isResultName(ref.Name, b.Step.Task.Src.Register) {
+		if !b.plan.IsResultName(ref.Name, b.Step.Task.Src.Register) {
 			return true
 		}
 	}

@@ -1,12 +1,12 @@
-package plan
+package source
 
 import (
 	"path/filepath"
 	"strings"
 )
 
-// search finds what a task copies: in the role, beside the file, beside the playbook.
-type search struct {
+// Search finds what a task copies: in the role, beside the file, beside the playbook.
+type Search struct {
 	dirs []string
 	disk *Disk
 
@@ -14,7 +14,7 @@ type search struct {
 }
 
 // NewSearch looks in these directories, in this order.
-func NewSearch(dirs []string, d *Disk) *search { return &search{dirs: dirs, disk: d} }
+func NewSearch(dirs []string, d *Disk) *Search { return &Search{dirs: dirs, disk: d} }
 
 // SourceDirs are where the actions look for what they copy.
 var SourceDirs = map[string]string{
@@ -22,7 +22,7 @@ var SourceDirs = map[string]string{
 }
 
 // Find is the path of a file that a task names.
-func (s *search) Find(name, home string) string {
+func (s *Search) Find(name, home string) string {
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
 		return ResolvePath(name, s.dirs[0], home)
 	}
