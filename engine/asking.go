@@ -211,18 +211,13 @@ func (s *State) rerunning(r control.Request) ([]events.Command, string) {
 // step before the step itself.
 func (s *State) skipping(r events.Range) []events.Command {
 	var list []events.Command
-	var left []int
 	for i := r.From; i < r.To; i++ {
-		n := s.node(i)
-		switch {
-		case n.state == failed, s.retriesHere(i):
+		if s.node(i).state == failed || s.retriesHere(i) {
 			list = append(list, events.Skip{Step: i})
-		case n.state == pending, n.state == ready:
-			left = append(left, i)
-		default:
 		}
 	}
-	for _, r := range slices.Backward(events.RangesOf(left)) {
+	left := func(i int) bool { return (s.node(i).state == pending || s.node(i).state == ready) && !s.retriesHere(i) }
+	for _, r := range slices.Backward(r.Where(left)) {
 		list = append(list, events.Exclude{Range: r})
 	}
 	return list
@@ -230,13 +225,7 @@ func (s *State) skipping(r events.Range) []events.Command {
 
 // restoring is what restores the excluded steps of a range whose turn has not come, or the range, to be refused.
 func (s *State) restoring(r events.Range) []events.Command {
-	var steps []int
-	for i := r.From; i < r.To; i++ {
-		if s.restorable(i) {
-			steps = append(steps, i)
-		}
-	}
-	ranges := events.RangesOf(steps)
+	ranges := r.Where(s.restorable)
 	if ranges == nil {
 		ranges = append(ranges, r)
 	}

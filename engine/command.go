@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"slices"
@@ -25,10 +26,7 @@ func (s *State) refuse(c events.Command) string {
 	case events.Withdraw:
 		return s.inside(c.Range)
 	case events.Exclude:
-		if why := s.inside(c.Range); why != "" {
-			return why
-		}
-		return s.shaped(func(step int) bool { return c.Has(step) || s.choices[step]&excluded != 0 })
+		return cmp.Or(s.inside(c.Range), s.shaped(func(step int) bool { return c.Has(step) || s.choices[step]&excluded != 0 }))
 	case events.Include:
 		return s.refuseInclude(c.Range)
 	case events.Break:

@@ -16,6 +16,17 @@ type Range struct {
 // Has reports whether the step lies in the range.
 func (r Range) Has(step int) bool { return r.From <= step && step < r.To }
 
+// Where are the steps of the range for which has is true, as ranges of steps in a row.
+func (r Range) Where(has func(step int) bool) []Range {
+	var steps []int
+	for step := r.From; step < r.To; step++ {
+		if has(step) {
+			steps = append(steps, step)
+		}
+	}
+	return RangesOf(steps)
+}
+
 // RangesOf are steps in ascending order as ranges of steps in a row.
 func RangesOf(steps []int) (ranges []Range) {
 	for _, step := range steps {

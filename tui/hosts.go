@@ -126,13 +126,7 @@ func (m *view) hostHere() string {
 
 // ofHost are the steps of a host.
 func (m *debugger) ofHost(host string) []events.Range {
-	var steps []int
-	for i := range m.plan.Steps {
-		if m.plan.Steps[i].Host == host {
-			steps = append(steps, i)
-		}
-	}
-	return events.RangesOf(steps)
+	return m.everything().Where(func(step int) bool { return m.plan.Steps[step].Host == host })
 }
 
 // excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.

@@ -171,7 +171,7 @@ func (m whyNot) cannotExclude() string {
 	case single && m.broken(step), single && t[standing.Asking] > 0:
 		return ""
 	case t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
-		return m.shaped(ranges, true)
+		return shaped(m.debugger, ranges, true)
 	case t[standing.Excluded] == 0:
 		return "it has run already"
 	case t[standing.Excluded] == m.leftOut(ranges):
@@ -179,11 +179,11 @@ func (m whyNot) cannotExclude() string {
 	case !m.restorable(ranges):
 		return "it was excluded when its turn came"
 	}
-	return m.shaped(ranges, false)
+	return shaped(m.debugger, ranges, false)
 }
 
 // shaped says why steps cannot be excluded, or restored, without others.
-func (m *debugger) shaped(ranges []events.Range, exclude bool) (why string) {
+func shaped(m *debugger, ranges []events.Range, exclude bool) (why string) {
 	m.store.Read(func(run *events.Run) { why = standing.Shaped(m.plan, run.Steps, ranges, exclude) })
 	return why
 }
@@ -223,7 +223,7 @@ func (m whyNot) cannotExcludeHost() string {
 	if !left && !m.restorable(ranges) {
 		return "nothing left to run on " + draw.Plain(host)
 	}
-	return m.shaped(ranges, left)
+	return shaped(m.debugger, ranges, left)
 }
 
 // cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.
