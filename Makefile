@@ -62,7 +62,7 @@ soak: ## 10,000 random playbooks under random sessions, with edits, crashes and 
 
 ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make full`
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' ./internal/cli
-	ANSIBLE=all $(GO) test -timeout 30m -run 'TestSameAsAnsible' ./exec
+	ANSIBLE=all $(GO) test -timeout 30m -run 'TestSameAsAnsible' ./exec/action
 
 ansible-golden: ## write down again what ansible-playbook answers; read the diff before committing it
 	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself|TestModulesItself' ./internal/cli
