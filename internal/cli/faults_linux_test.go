@@ -71,6 +71,47 @@ func TestFaultRead(t *testing.T) {
 	fmt.Fprintf(t.Output(), "%d rounds, %d failed runs\n", rounds, failed)
 }
 
+// TestKilledAtRenames kills moon when it is about to give a file or directory its name: the end of the resumed run is that of an unbroken one.
+func TestKilledAtRenames(t *testing.T) {
+	needStrace(t)
+	make := func(t *testing.T) patient {
+		t.Helper()
+		p := patient{t, t.TempDir(), "", nil, "made"}
+		p.playbook = filepath.Join(p.dir, "playbook.yml")
+		text := "- file: {path: DIR/made/a/b, state: directory}\n- file: {path: DIR/made/a/c/d/e, state: directory}\n- copy: {content: x, dest: DIR/made/a/file}\n"
+		if err := os.WriteFile(p.playbook, []byte(strings.ReplaceAll(text, "DIR", p.dir)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	whole := make(t)
+	whole.unbroken()
+	for n := range assault.Rounds(4, 12) {
+		t.Run(strconv.Itoa(n+1), func(t *testing.T) {
+			t.Parallel()
+			p := make(t)
+			cmd := p.moon("run")
+			traced(t, cmd, "renameat", fmt.Sprintf("inject=renameat:signal=KILL:when=%d", n+1))
+			if l := p.live(cmd, nil); l.ended {
+				t.Skip("no thread gives so many names")
+			}
+			p.recover()
+			p.check(whole, 1)
+		})
+	}
+}
+
+// traced has a command be traced by strace, which does something to its calls of a kind.
+func traced(t *testing.T, cmd *exec.Cmd, call, inject string) {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Args = append([]string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", inject, "--"}, cmd.Args...)
+	cmd.Path = strace
+}
+
 // faults are what the system answers when something is wrong with it, by call.
 var faults = []struct {
 	call   string
@@ -189,11 +230,7 @@ func runFaulty(t *testing.T, call, inject string) (well bool) {
 		return true
 	}
 	cmd := p.moon("run")
-	cmd.Args = append([]string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", inject, "--"}, cmd.Args...)
-	var err error
-	if cmd.Path, err = exec.LookPath("strace"); err != nil {
-		t.Fatal(err)
-	}
+	traced(t, cmd, call, inject)
 	code, said := live(cmd)
 	well = code == 0
 	if well && !done() {

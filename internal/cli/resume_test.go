@@ -15,8 +15,11 @@ func contents(t *testing.T, root string) (list []string) {
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(d.Name(), ".moon-") {
-			return nil // a file that was being written, under the name it has until it is whole
+		if strings.HasPrefix(d.Name(), ".moon-") { // what was being made, under the name it has until it is whole
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		}
 		info, err := d.Info()
 		if err != nil {
