@@ -3,9 +3,11 @@ package inventory_test
 import (
 	"errors"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"moon/internal/diag"
@@ -16,16 +18,16 @@ import (
 // memory is a disk of texts: by path, without directories but those of variables, which are empty.
 func memory(texts map[string]string) inventory.Files {
 	return inventory.Files{
-		Read: func(path string) (*playbook.File, error) {
-			text, ok := texts[path]
+		Read: func(name string) (*playbook.File, error) {
+			text, ok := texts[name]
 			if !ok {
 				return nil, fs.ErrNotExist
 			}
-			return &playbook.File{Name: path, Path: path, Text: []byte(text)}, nil
+			return &playbook.File{Name: name, Path: name, Text: []byte(text)}, nil
 		},
 		List: func(string) ([]string, error) { return nil, fs.ErrNotExist },
-		Kind: func(path string) (dir, executable bool, err error) {
-			if _, ok := texts[path]; !ok {
+		Kind: func(name string) (dir, executable bool, err error) {
+			if _, ok := texts[name]; !ok {
 				return false, false, fs.ErrNotExist
 			}
 			return false, false, nil
@@ -69,47 +71,65 @@ func whole(t *testing.T, inv *inventory.Inventory) {
 	}
 }
 
-// FuzzINI reads any text: no panic, every diagnostic in a line of the file, every value at a place in it.
-func FuzzINI(f *testing.F) {
+// fuzzSeeds are the files of the fixtures whose names begin with hosts, of a kind.
+func fuzzSeeds(f *testing.F, yaml bool) {
+	f.Helper()
 	for _, fx := range fixtures(f, "testdata/*.txtar") {
 		for _, file := range fx.ar.Files {
-			if strings.HasPrefix(file.Name, "hosts") {
+			if ext := path.Ext(file.Name); strings.HasPrefix(file.Name, "hosts") && (ext == ".yml" || ext == ".yaml" || ext == ".json") == yaml {
 				f.Add(string(file.Data))
 			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Count(text, "[") > 20 || len(text) > 10_000 { // ranges make many hosts of few bytes
+}
+
+// FuzzINI reads any text as an inventory of lines.
+func FuzzINI(f *testing.F) {
+	fuzzSeeds(f, false)
+	f.Fuzz(func(t *testing.T, text string) { checkInventory(t, "/hosts.ini", text) })
+}
+
+// FuzzInventory reads any text as an inventory in YAML.
+func FuzzInventory(f *testing.F) {
+	fuzzSeeds(f, true)
+	f.Fuzz(func(t *testing.T, text string) { checkInventory(t, "/hosts.yml", text) })
+}
+
+// checkInventory reads an inventory: no panic, every diagnostic in a line of the file, every value at a place in it.
+func checkInventory(t *testing.T, name, text string) {
+	t.Helper()
+	if strings.Count(text, "[") > 20 || len(text) > 10_000 { // ranges make many hosts of few bytes
+		return
+	}
+	watchdog := time.AfterFunc(10*time.Second, func() { panic("reading does not end") })
+	defer watchdog.Stop()
+	var ds diag.List
+	inv := inventory.Load([]string{name}, "", memory(map[string]string{name: text}), &ds)
+	if len(inv.Hosts) > 1000 {
+		return
+	}
+	whole(t, inv)
+	lines := (&playbook.File{Text: []byte(strings.TrimPrefix(text, "\ufeff"))}).Lines()
+	at := func(pos diag.Pos) {
+		if pos.Line < 1 {
 			return
 		}
-		var ds diag.List
-		inv := inventory.Load([]string{"/hosts.ini"}, "", memory(map[string]string{"/hosts.ini": text}), &ds)
-		if len(inv.Hosts) > 1000 {
-			return
+		if pos.Line > len(lines) || pos.Column < 1 || pos.Column > utf8.RuneCountInString(lines[pos.Line-1])+1 {
+			t.Fatalf("a place outside of the file: %d:%d", pos.Line, pos.Column)
 		}
-		whole(t, inv)
-		lines := strings.Split(text, "\n")
-		at := func(pos diag.Pos) {
-			if pos.Line < 1 {
-				return
-			}
-			if pos.Line > len(lines) || pos.Column < 1 || pos.Column > utf8.RuneCountInString(lines[pos.Line-1])+1 {
-				t.Fatalf("a place outside of the file: %d:%d", pos.Line, pos.Column)
-			}
-		}
-		for _, d := range ds {
-			at(d.Pos)
-		}
-		for _, h := range inv.Hosts {
-			at(h.Pos)
-			for _, l := range inv.Layers(h, "") {
-				for _, v := range l.Vars {
-					at(v.Value.Pos())
-					v.Value.PosAt(len(v.Value.Text()) / 2)
-				}
+	}
+	for _, d := range ds {
+		at(d.Pos)
+	}
+	for _, h := range inv.Hosts {
+		at(h.Pos)
+		for _, l := range inv.Layers(h, "") {
+			for _, v := range l.Vars {
+				at(v.Value.Pos())
+				v.Value.PosAt(len(v.Value.Text()) / 2)
 			}
 		}
-	})
+	}
 }
 
 const fewHosts = "one\n[web]\nweb[1:3]\n10.0.0.1\n[db]\ndb-a\nweb1\n[site:children]\nweb\ndb\n[empty]\n"

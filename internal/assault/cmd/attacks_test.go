@@ -82,6 +82,16 @@ func TestAttacks(t *testing.T) {
 	if err != nil || len(targets) < 20 {
 		t.Errorf("%d fuzz targets: %v", len(targets), err)
 	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "reliability.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range targets {
+		pkg, name, _ := strings.Cut(strings.TrimPrefix(target, "./"+root+"/"), ":")
+		if entry := fmt.Sprintf("`%s` `%s`", pkg, name); !strings.Contains(string(page), entry) {
+			t.Errorf("docs/reliability.md does not list what is fuzzed: %s", entry)
+		}
+	}
 }
 
 var named = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w*)(?:/(\\w+))?`")
