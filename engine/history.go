@@ -317,12 +317,11 @@ func (p *Past) count(ends map[int]fact.AttemptFinished) {
 
 // taken reports whether a process holds the lock of a run.
 func taken(dir string) bool {
-	path := filepath.Join(dir, "lock")
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, lockName)); err != nil {
 		return false // to try would make the file
 	}
-	l := flock.New(path)
-	ok, err := repeatInterrupted(l.TryRLock)
+	l := flock.New(filepath.Join(dir, lockName))
+	ok, err := journal.TryLock(l.TryRLock)
 	if err != nil || !ok {
 		return err == nil
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"moon/engine/journal"
 )
 
 // Owner is the process that has a run, as it says of itself in the run's lock file.
@@ -54,10 +56,9 @@ const lockTries = 100
 
 // lockRun takes a run for this process, for as long as it lives.
 func lockRun(dir string, me Owner) (*flock.Flock, error) {
-	path := filepath.Join(dir, lockName)
-	lock := flock.New(path, flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
 	for try := 1; ; try++ {
-		ok, err := repeatInterrupted(lock.TryLock)
+		ok, err := journal.TryLock(lock.TryLock)
 		if err != nil {
 			return nil, fmt.Errorf("lock the run: %w", err)
 		}
@@ -71,15 +72,6 @@ func lockRun(dir string, me Owner) (*flock.Flock, error) {
 			return nil, &TakenError{owner}
 		}
 		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// repeatInterrupted calls for a lock again if a signal came in between, as it can on a file system of another machine.
-func repeatInterrupted(lock func() (bool, error)) (bool, error) {
-	for {
-		if ok, err := lock(); !errors.Is(err, syscall.EINTR) {
-			return ok, err
-		}
 	}
 }
 
@@ -97,9 +89,7 @@ func signLock(lock *flock.Flock, me Owner) error {
 
 // unlockRun gives a run back. The file stays: who waits for it must wait for the same one.
 func unlockRun(lock *flock.Flock) error {
-	err := os.Truncate(lock.Path(), 0) // as long as it is ours
-	_, unlocked := repeatInterrupted(func() (bool, error) { return true, lock.Unlock() })
-	return errors.Join(err, unlocked)
+	return errors.Join(os.Truncate(lock.Path(), 0), journal.Uninterrupted(lock.Unlock))
 }
 
 const lockName = "lock"

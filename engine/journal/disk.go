@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Disk makes the files of a run, so that they outlive a loss of power: what one of its methods has done is on the disk
@@ -141,4 +142,22 @@ func (d Disk) SyncDir(path string) error {
 		return fmt.Errorf("sync %s: %w", path, err)
 	}
 	return d.did(Op{Kind: OpSyncDir, Path: path})
+}
+
+// Uninterrupted makes a call of the system again for as long as a signal comes in between, as it can where the file system is another machine's.
+func Uninterrupted(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// TryLock is Uninterrupted for a call that takes a lock if it can.
+func TryLock(try func() (taken bool, err error)) (taken bool, err error) {
+	err = Uninterrupted(func() error {
+		taken, err = try()
+		return err
+	})
+	return taken, err
 }

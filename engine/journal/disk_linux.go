@@ -10,11 +10,7 @@ import (
 
 // durable waits until the file's data, and what is needed to find it, is on the disk.
 func (w *Writer) durable() error {
-	for {
-		if err := unix.Fdatasync(int(w.f.Fd())); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
+	return Uninterrupted(func() error { return unix.Fdatasync(int(w.f.Fd())) })
 }
 
 // hold keeps room on the disk beyond what is about to be written. Not every file system can; then there is none.
@@ -23,10 +19,9 @@ func (w *Writer) hold() {
 	if need <= w.held {
 		return
 	}
-	err := error(unix.EINTR)
-	for errors.Is(err, unix.EINTR) {
-		err = unix.Fallocate(int(w.f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, need+reserve)
-	}
+	err := Uninterrupted(func() error {
+		return unix.Fallocate(int(w.f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, need+reserve)
+	})
 	switch {
 	case err == nil:
 		w.held, w.low = need+reserve, nil
