@@ -1,10 +1,11 @@
 package plan
 
 import (
-	"moon/plan/source"
-	"moon/secret"
 	"path/filepath"
 	"sync"
+
+	"moon/plan/source"
+	"moon/secret"
 )
 
 // Basis is what a plan was made from.

@@ -15,9 +15,12 @@ const (
 	RepeatedHost  = 3_000
 
 	// Work of templates: for the whole plan, for a task on a host, and for a repetition of it.
-	PlanWork, PlanText         = 10_000_000, 96 << 20
-	TaskWork, TaskText         = 20_000, 64 << 10
-	RepeatedWork, RepeatedText = 500, 1 << 10
+	PlanWork     = 10_000_000
+	PlanText     = 96 << 20
+	TaskWork     = 20_000
+	TaskText     = 64 << 10
+	RepeatedWork = 500
+	RepeatedText = 1 << 10
 )
 
 var countedRange = regexp.MustCompile(`^(?:\{\{)?\s*(?:(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})|range\(\s*(\d{1,9})\s*\))\s*(?:\}\})?$`)

@@ -166,6 +166,7 @@ type PlannedHost struct {
 // gathering is how far the facts of a host are known.
 type gathering uint8
 
+// How far the facts of a host may be known.
 const (
 	FactsUnasked  gathering = iota // nobody has asked for them
 	FactsKnown                     // they are known

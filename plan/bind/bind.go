@@ -312,7 +312,7 @@ func environmentOf(r *plan.Renderer, v playbook.Value) map[string]string {
 	return r.Environment(v)
 }
 
-// language is that of the playbook's conditions.
+// languageOf is that of the playbook's conditions.
 func languageOf(p *plan.Plan) eval.Language {
 	if p.Plays {
 		return eval.Jinja

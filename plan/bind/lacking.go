@@ -35,7 +35,7 @@ func Lacking(p *plan.Plan, gone map[int]plan.Absence) map[int]*plan.Missing {
 	return found
 }
 
-// uses reports whether a step uses a value of one that gives nothing.
+// usesGone reports whether a step uses a value of one that gives nothing.
 func usesGone(s *plan.Step, ahead *plan.Predicted) bool {
 	if len(ahead.Why) == 0 {
 		return false
@@ -52,7 +52,7 @@ func usesGone(s *plan.Step, ahead *plan.Predicted) bool {
 	return s.Task != nil && slices.ContainsFunc(s.Task.Took, gone)
 }
 
-// lacks is the value that a step needs and that will not come, or nil.
+// lackOf is the value that a step needs and that will not come, or nil.
 func lackOf(p *plan.Plan, i int, ahead *plan.Predicted) *plan.Missing {
 	s := &p.Steps[i]
 	if s.Task != nil {

@@ -90,7 +90,7 @@ func (b *Bound) usesNow(used []string) []plan.Use {
 	return plan.UsesOf(names, b.env)
 }
 
-// conceal takes the secrets of a set out of what is shown of a step that is a copy.
+// concealStep takes the secrets of a set out of what is shown of a step that is a copy.
 func concealStep(s *plan.Step, set *secret.Set) {
 	if set.Empty() {
 		return

@@ -528,7 +528,7 @@ func (s *Sources) ofTheRun(f SourceFile, path string, o plan.Options) bool {
 	return err == nil && o.Reads(now).Digest == f.Digest
 }
 
-// secretFlag is the flag that holds a secret; "" if none does.
+// secretFlagOf is the flag that holds a secret; "" if none does.
 func secretFlagOf(m *plan.Basis) string {
 	for _, g := range []struct {
 		flag string

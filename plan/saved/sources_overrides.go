@@ -1,8 +1,9 @@
 package saved
 
 import (
-	"moon/plan"
 	"slices"
+
+	"moon/plan"
 )
 
 // keepOverrides are the overrides without what is secret.

@@ -285,7 +285,7 @@ func (s *PlaySources) stale(abs func(string) string, o plan.Options, say func(st
 	}
 }
 
-// gatheredHosts are the names of the hosts whose facts are known.
+// hostsOf are the names of the hosts whose facts are known.
 func hostsOf(m *plan.Basis) []string {
 	var list []string
 	for name, host := range m.Machines {

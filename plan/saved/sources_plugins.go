@@ -5,15 +5,16 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"moon/exec/spec"
-	"moon/plan"
-	"moon/plan/source"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"moon/exec/spec"
+	"moon/plan"
+	"moon/plan/source"
 )
 
-// keptPlugins are the plugins as a plan keeps them: their paths are relative to the root.
+// pluginsOf are the plugins as a plan keeps them: their paths are relative to the root.
 func pluginsOf(p *plan.Plan) []spec.Plugin {
 	var list []spec.Plugin
 	for _, g := range p.Plugins() {

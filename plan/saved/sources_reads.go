@@ -20,7 +20,7 @@ type SourceRead struct {
 	Entries [][4]string `json:"entries,omitempty"`
 }
 
-// keptReads are what steps read, as they are saved.
+// readsOf are what steps read, as they are saved.
 func readsOf(m *plan.Basis, shown func(string) string) []SourceRead {
 	keys := make([]source.ReadKey, 0, len(m.Disk.Reads))
 	for key := range m.Disk.Reads {

@@ -150,6 +150,7 @@ func (d *Disk) Exists(path string, rendered bool) error {
 	return err
 }
 
+// What keeps a file from being read.
 var (
 	ErrTooLarge  = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
 	ErrDirectory = errors.New("it is a directory")
