@@ -3,10 +3,13 @@ package main
 import (
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -207,3 +210,214 @@ func TestNolint(t *testing.T) {
 		}
 	}
 }
+
+// word is one that a native reader stumbles over, and what to say instead. A phrase is words with blanks between, and each of them one
+// of several with | between: "go|goes on". Pages, help and the texts of exec/spec are free of it. Elsewhere it is still found:
+// comments counts it in comments and names, messages in the other texts of the code. Both may only shrink.
+type word struct {
+	phrase, say        string
+	comments, messages int
+}
+
+// words is the table. What to do with it: replace words in the code, run the test, lower the numbers.
+var words = []word{
+	{"foretell|foretells|foretelling|foretold|foresee|foreseen|foresaw|foresight", "predict, preview, dry run", 216, 0},
+	{"oracle|oracles", "predictor", 16, 0},
+	{"told", "given, notified, known, reported", 169, 0},
+	{"shall", "should; desired state", 32, 0},
+	{"whoever|nobody|somebody|anybody|everybody", "the user, the caller, no one; or passive", 318, 1},
+	{"mend|mends|mended|mending", "fix", 9, 0},
+	{"heed|heeds|heeded|heeding", "honour, ignore", 5, 0},
+	{"spelt", "written", 10, 0},
+	{"beside|besides", "next to, in addition to", 163, 5},
+	{"once more", "again", 12, 0},
+	{"anew", "again", 16, 0},
+	{"such as are|is|have|has|that|those", "those that", 2, 0},
+	{"such are|is", "those are", 0, 0},
+	{"such a one", "one of those", 1, 0},
+	{"end|ends|ended|ending|go|goes|going|went|is|are well", "succeed", 45, 0},
+	{"as it|they was|were", "unchanged", 61, 1},
+	{"is|are other|others|another now|than", "changed", 7, 0},
+	{"left|leave|leaves|leaving out", "exclude, skip, omit, remove", 91, 1},
+	{"left|leave|leaves|leaving it|them|these|this out", "exclude, skip, omit, remove", 1, 1},
+	{"lane|lanes", "connection, session", 0, 0},
+	{"giver|givers|taker|takers", "producer, consumer", 18, 0},
+	{"standing|standings", "status", 505, 0},
+	{"desk|desks", "console", 248, 0},
+	{"go|goes|going|went|gone on", "continue", 92, 4},
+	{"die|dies|died|dying", "crash, end", 22, 2},
+	{"the screen", "the TUI, the terminal", 159, 1},
+	{"of ansible", "Ansible's", 7, 4},
+	{"is|are|was|were|be no", "is not a", 100, 1},
+	{"where there is|are", "if", 25, 0},
+	{"where nothing|none|neither", "if", 28, 0},
+	{"under your|their|the eyes", "in front of you", 0, 0},
+	{"skipped when", "skipped: X is false", 2, 4},
+	{"undecided", "not approved", 154, 0},
+	{"wait|waits|need|needs for you", "paused, needs attention", 0, 0},
+	{"need|needs you", "needs attention", 5, 0},
+	{"give|gives|gave|given|giving up", "continue without it", 52, 0},
+	{"withdraw|withdraws|withdrawn|withdrew|withdrawal", "unapprove", 18, 0},
+	{"all the same", "anyway, still", 13, 0},
+	{"its|their kin", "related", 1, 0},
+	{"and its|their like", "similar", 2, 0},
+	{"color|colors|behavior|favor|honor|honors|canceled|canceling|center", "British spelling", 65, 2},
+}
+
+// right are the places where such a word is the right one.
+var right = []struct{ file, text, why string }{}
+
+// plain are the phrases that only look like one of the table: "there is no file", "is no longer", "of Ansible's".
+var plain = regexp.MustCompile(`(?i)there (is|are|was|were) no\b|\bno (longer|more|later|earlier|less|matter)\b|of ansible(['’-]|\.cfg)`)
+
+// TestWords keeps foreign English out of what users read, and lets it shrink in the code.
+func TestWords(t *testing.T) {
+	find := newFinder()
+	comments, messages := make([]int, len(words)), make([]int, len(words))
+	public := func(file, text string) {
+		find.each(text, func(i int, around string) {
+			if !slices.ContainsFunc(right, func(r struct{ file, text, why string }) bool {
+				return r.file == file && strings.Contains(around, r.text)
+			}) {
+				t.Errorf("%s: …%s…\n\tsay %s", file, around, words[i].say)
+			}
+		})
+	}
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		public(page, codeOfPage.ReplaceAllString(string(text), "·"))
+	}
+	for file, code := range sources(t) {
+		said, rest := texts(file, code)
+		find.each(rest, func(i int, _ string) { comments[i]++ })
+		if dir := filepath.ToSlash(filepath.Dir(file)); dir == "internal/cli" || dir == "exec/spec" {
+			public(file, said)
+			continue
+		}
+		find.each(said, func(i int, _ string) { messages[i]++ })
+	}
+	for i, w := range words {
+		ratchet(t, w, "comments and names", comments[i], w.comments)
+		ratchet(t, w, "messages", messages[i], w.messages)
+	}
+}
+
+// ratchet lets a count only shrink, and the bound with it. In between is room for several people who shrink it at a time.
+func ratchet(t *testing.T, w word, what string, n, bound int) {
+	t.Helper()
+	switch {
+	case n > bound:
+		t.Errorf("%q is %d times in the %s of the code, and may be %d times: say %s", w.phrase, n, what, bound, w.say)
+	case n < bound-bound/10-2:
+		t.Errorf("%q is only %d times in the %s of the code: lower the %d of the table", w.phrase, n, what, bound)
+	}
+}
+
+// pages are what is read before the code. Decisions and the changelog are records, and stay as they were written.
+func pages(t *testing.T) []string {
+	t.Helper()
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil || len(docs) == 0 {
+		t.Fatal("there are no docs", err)
+	}
+	return append(docs, "README.md", "CONTRIBUTING.md", "DESIGN.md", "examples/plugins/README.md", "examples/plugins/playbook.yml")
+}
+
+// codeOfPage are blocks of code, code within text, addresses of links and what marks generated parts.
+var codeOfPage = regexp.MustCompile("(?s)```.*?\n *```|`[^`\n]*`|\\]\\([^)]*\\)|<!--.*?-->")
+
+// sources are the files of the code, without tests.
+func sources(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		all[filepath.ToSlash(path)], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// hump is where a name of several words has its next one.
+var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// texts parts a file into what it says, which are its strings of more than one word, and its comments and names.
+func texts(file string, code []byte) (said, rest string) {
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile(file, -1, len(code)), code, nil, scanner.ScanComments)
+	var strs, others strings.Builder
+	for {
+		_, tok, lit := s.Scan()
+		switch {
+		case tok == token.EOF:
+			return strs.String(), others.String()
+		case tok == token.STRING && strings.Contains(lit, " "):
+			strs.WriteString(lit + " .\n")
+		case tok == token.IDENT:
+			others.WriteString(hump.ReplaceAllString(lit, "$1 $2") + " .\n")
+		case tok == token.COMMENT:
+			others.WriteString(lit + "\n")
+		}
+	}
+}
+
+// finder finds the phrases of the table by their first word, so that a text is gone through once.
+type finder map[string][]phrase
+
+type phrase struct {
+	index int
+	words [][]string
+}
+
+func newFinder() finder {
+	f := finder{}
+	for i, w := range words {
+		p := phrase{index: i}
+		for field := range strings.FieldsSeq(w.phrase) {
+			p.words = append(p.words, strings.Split(field, "|"))
+		}
+		for _, first := range p.words[0] {
+			f[first] = append(f[first], p)
+		}
+	}
+	return f
+}
+
+// each calls found for each place of a phrase, with what is around it. Words are letters; only blanks, ends of lines with what begins
+// a comment, and the colon and the bracket of "skipped (when: …" may be between those of a phrase.
+func (f finder) each(text string, found func(i int, around string)) {
+	at := wordOf.FindAllStringIndex(text, -1)
+	is := func(k int, any []string) bool {
+		return slices.Contains(any, strings.ToLower(text[at[k][0]:at[k][1]]))
+	}
+	for k := range at {
+		for _, p := range f[strings.ToLower(text[at[k][0]:at[k][1]])] {
+			n := 1
+			for n < len(p.words) && k+n < len(at) && is(k+n, p.words[n]) && strings.Trim(text[at[k+n-1][1]:at[k+n][0]], " \n\t/:(") == "" {
+				n++
+			}
+			if n < len(p.words) {
+				continue
+			}
+			from, to := at[max(0, k-5)][0], at[min(len(at)-1, k+n+4)][1]
+			if !plain.MatchString(text[at[max(0, k-1)][0]:at[min(len(at)-1, k+n)][1]]) {
+				found(p.index, strings.Join(strings.Fields(text[from:to]), " "))
+			}
+		}
+	}
+}
+
+var wordOf = regexp.MustCompile(`[A-Za-z_]+`)

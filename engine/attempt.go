@@ -212,7 +212,7 @@ func (s *Session) prepare(step, number int) {
 				}
 			}
 			if s.exposed(ps, call) {
-				r.Warnings = append(r.Warnings, "a secret was among the words of the command, and everybody on the machine could see it while it ran: give it in `env` or `stdin`")
+				r.Warnings = append(r.Warnings, "a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
 			}
 			r.out = out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()

@@ -78,7 +78,7 @@ func (s *Session) retryFixed(o events.Order, path string) string {
 		return ""
 	}
 	if len(s.state.retryable(events.Range{From: step, To: step + 1})) == 0 {
-		s.add(fact.Warned{Step: step, Message: "what comes before it changes too and runs first: c goes on"})
+		s.add(fact.Warned{Step: step, Message: "what comes before it changes too and runs first: c continues"})
 		return ""
 	}
 	return s.obey(events.Order{Actor: o.Actor, Command: events.Retry{Range: events.Range{From: step, To: step + 1}}})

@@ -133,9 +133,9 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	}
 }
 
-const lostError = "it was running when moon died"
+const lostError = "it was running when moon crashed"
 
-// undecided reports whether a step was lost and nobody has said yet what it is taken for: it was running when moon died, or its
+// undecided reports whether a step was lost and nobody has said yet what it is taken for: it was running when moon crashed, or its
 // host went away meanwhile, and the playbook does not go on all the same.
 func (s *State) undecided(step int) bool {
 	n := s.node(step)

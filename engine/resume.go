@@ -49,7 +49,7 @@ type UndecidedError struct {
 func (e *UndecidedError) Error() string {
 	var parts []string
 	if len(e.Lost) > 0 {
-		parts = append(parts, "nobody knows how they ended: "+strings.Join(e.Lost, ", "))
+		parts = append(parts, "it is unknown how they ended:  "+strings.Join(e.Lost, ", "))
 	}
 	if len(e.Failed) > 0 {
 		parts = append(parts, "failed: "+strings.Join(e.Failed, ", "))
@@ -135,7 +135,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s.state.Resume(r, p.plan, p.graph)
 	s.foresee(p.plan)
 	if killed != "" {
-		s.add(fact.Warned{Step: -1, Message: "killed what the moon that died had left running: " + killed})
+		s.add(fact.Warned{Step: -1, Message: "killed processes that the crashed moon had left running:  " + killed})
 	}
 	s.timing = newStopwatch() // what earlier processes measured they have remembered
 	s.putFirst()

@@ -421,7 +421,7 @@ func splice(a, b []byte) []byte {
 // Why is why nobody knows how the step ended: its connection broke, or else moon died.
 func (e StepLost) Why() string {
 	if e.Error == "" {
-		return "it was running when moon died"
+		return "it was running when moon crashed"
 	}
 	return e.Error
 }

@@ -26,7 +26,7 @@ func TestAsk(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"fails":  {"#!/bin/sh\necho not this\necho no cloud >&2\nexit 3\n", "exit status 3: no cloud"},
 		"silent": {"#!/bin/sh\nexit 1\n", "exit status 1"},
-		"text":   {"[web]\nweb1\n", "without #! in its first line it is no program"},
+		"text":   {"[web]\nweb1\n", "without #! in its first line it is not a program"},
 		"talks":  {"#!/bin/sh\nseq 2000 >&2\nexit 1\n", "2000"},
 		"gone":   {"#!/nowhere/sh\n", "it, or the program it names after #!, does not exist"},
 		"killed": {"#!/bin/sh\nkill -9 $$\n", "killed by SIGKILL"},

@@ -40,7 +40,7 @@ func (a *Attempt) upToDate(ctx context.Context) (digest string, end *Result) {
 		}
 	}
 	if digest == inc.Recorded && missing == "" && !inc.Force {
-		return digest, SkipFor(events.SkipUpToDate, "what it is made from is as it was")
+		return digest, SkipFor(events.SkipUpToDate, "sources unchanged")
 	}
 	return digest, nil
 }

@@ -373,7 +373,7 @@ func (p *Plan) DefyDryRun() (n int) {
 	return n
 }
 
-// Deselected reports a step that is left out by its path, which a person has asked not to see.
+// Deselected reports a step that is excluded by its path, which a person has asked not to see.
 func (s *Step) Deselected() bool { return s.Excluded && s.ExcludedBy != ByTags }
 
 // Title is how a scope is called in text.

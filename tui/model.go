@@ -270,7 +270,7 @@ func (m *model) View() tea.View {
 // panicked makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the
 // keyboard before it closes what that one reads from.
 func panicked(r any) error {
-	return fmt.Errorf("internal error in the screen: %v\n%s", r, debug.Stack())
+	return fmt.Errorf("internal error in the TUI:  %v\n%s", r, debug.Stack())
 }
 
 // press takes a key: to what is open above the panes, or as an intent.

@@ -98,7 +98,7 @@ func (p *preview) colours() string {
 	case p.profile == colorprofile.ANSI256:
 		return ""
 	case p.profile == colorprofile.ANSI && fixed:
-		return "This terminal has 16 colours, too few for this theme: the screen looks as with " + themes.Default + "."
+		return "This terminal has 16 colours, too few for this theme: the TUI looks as with " + themes.Default + "."
 	case p.profile == colorprofile.ANSI:
 		return ""
 	case p.profile == colorprofile.ASCII:

@@ -174,7 +174,7 @@ func (s *Server) wait(set func(time.Time) error) bool {
 }
 
 // ErrNobody says that no process takes commands for a run.
-var ErrNobody = errors.New("nobody takes commands for this run")
+var ErrNobody = errors.New("no process takes commands for this run")
 
 // Client sends requests to a live run.
 type Client struct {

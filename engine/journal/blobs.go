@@ -36,7 +36,7 @@ func (b Blobs) Store(text []byte) (string, error) {
 // Load gives the text that has a name. One that is not what was stored is an error.
 func (b Blobs) Load(name string) ([]byte, error) {
 	if !IsBlob(name) || b.dir == "" {
-		return nil, errors.New("read value: it is not beside the journal")
+		return nil, errors.New("read value: it is not in the directory of the journal")
 	}
 	text, err := os.ReadFile(filepath.Join(b.dir, name))
 	if err != nil {

@@ -50,13 +50,13 @@ type header struct {
 func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	var h header
 	if err := json.Unmarshal(doc, &h); err != nil {
-		return nil, errors.New("it is no saved plan, or was damaged; make one with moon plan -o FILE")
+		return nil, errors.New("it is not a saved plan, or was damaged; make one with moon plan -o FILE")
 	}
 	switch {
 	case h.Format != 0 && h.Sources == nil && h.Seal == "":
 		return nil, errors.New("it is a plan to be looked at, without what it was made from; save one with moon plan -o FILE")
 	case h.Format == 0 || h.Sources == nil || h.Root == "":
-		return nil, errors.New("it is no saved plan; make one with moon plan -o FILE")
+		return nil, errors.New("it is not a saved plan; make one with moon plan -o FILE")
 	case h.Format != plan.Format:
 		return nil, fmt.Errorf("it has format %d, and this moon (%s) reads format %d; make it again with moon plan -o FILE", h.Format, moon, plan.Format)
 	case h.Seal != sealOf(doc):
@@ -99,7 +99,7 @@ func notSame(h header, moon string, stale []string, why string) error {
 // StaleError says that a plan cannot be made again because of what is not as it was.
 type StaleError struct{ What []string }
 
-func (e *StaleError) Error() string { return "what it was made from is not as it was" }
+func (e *StaleError) Error() string { return "its sources have changed" }
 
 func firstError(ds diag.List) string {
 	for _, d := range ds {

@@ -379,9 +379,9 @@ func TestWrongFiles(t *testing.T) {
 	dir := write(t, map[string]string{"site.yml": "- print: hello\n"})
 	doc := string(savedPlan(t, options(dir)))
 	for _, tc := range []struct{ doc, want string }{
-		{"", "it is no saved plan, or was damaged; make one with moon plan -o FILE"},
-		{"- print: hello\n", "it is no saved plan, or was damaged; make one with moon plan -o FILE"},
-		{"{}", "it is no saved plan; make one with moon plan -o FILE"},
+		{"", "it is not a saved plan, or was damaged; make one with moon plan -o FILE"},
+		{"- print: hello\n", "it is not a saved plan, or was damaged; make one with moon plan -o FILE"},
+		{"{}", "it is not a saved plan; make one with moon plan -o FILE"},
 		{`{"format": 1, "root": "/x"}`, "it is a plan to be looked at, without what it was made from; save one with moon plan -o FILE"},
 		{strings.Replace(doc, `"format": 1`, `"format": 9`, 1), "it has format 9, and this moon (test) reads format 1; make it again with moon plan -o FILE"},
 		{strings.Replace(doc, "hello", "hallo", 1), "it was changed after it was saved; make it again with moon plan -o FILE"},

@@ -606,7 +606,7 @@ func (p *apt) debOrders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]
 	}
 	fields := strings.Split(said.Stdout, "\t")
 	if said.Code != 0 || len(fields) != 3 {
-		return nil, fmt.Errorf("%s is no package of Debian's: %s", file, said.LastWords())
+		return nil, fmt.Errorf("%s is not a Debian package:  %s", file, said.LastWords())
 	}
 	p.name = fields[0]
 	if has := is.find(aptName{name: fields[0], arch: fields[2]}); has != nil && has.installed() && has.version != fields[1] && !p.args.AllowDowngrade && !p.args.Force {

@@ -161,7 +161,7 @@ func (a aptKey) inside(ctx context.Context, data string) (k keys, err error) {
 		return k, err
 	}
 	if k = readKeys(said.Stdout); len(k.prints) == 0 {
-		return k, fmt.Errorf("this is no key: %s", said.LastWords())
+		return k, fmt.Errorf("this is not a key:  %s", said.LastWords())
 	}
 	return k, nil
 }
@@ -184,7 +184,7 @@ func (a aptKey) apply(ctx context.Context, c *exec.Change, id, data string) erro
 	}
 	c.Fields["after"] = list(now.ids)
 	if is := now.print(id); (is != "") == (a.args.State == fsys.Absent) {
-		return fmt.Errorf("apt-key has ended well, but the keys are the same: %s", strings.Join(slices.Clip(now.ids), ", "))
+		return fmt.Errorf("apt-key succeeded, but the keys are unchanged:  %s", strings.Join(slices.Clip(now.ids), ", "))
 	}
 	return nil
 }

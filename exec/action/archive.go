@@ -110,7 +110,7 @@ func (r *archiving) expand() (globs bool, err error) {
 			globs = true
 			matches, err := filepath.Glob(p)
 			if err != nil {
-				return nil, fmt.Errorf("%s is no pattern of paths", p)
+				return nil, fmt.Errorf("%s is not a pattern of paths", p)
 			}
 			all = append(all, matches...)
 		}
@@ -173,7 +173,7 @@ func (r *archiving) single(globs bool) error {
 	one := len(r.args.Path) == 1 && !globs && info.Mode().IsRegular()
 	r.pack.Alone = one && !r.args.ForceArchive && r.args.Format != "tar" && r.args.Format != "zip"
 	if r.dest == "" && !one {
-		return fmt.Errorf("%s is no file; an archive of it needs `dest`", r.paths[0])
+		return fmt.Errorf("%s is not a file; an archive of it needs `dest`", r.paths[0])
 	}
 	if r.dest == "" {
 		r.dest = r.paths[0] + "." + r.args.Format
@@ -225,7 +225,7 @@ func (r *archiving) collect(ctx context.Context, path string) error {
 		i := fsys.Item{Name: name, Path: path, Is: fsys.EntryOf(info)}
 		switch i.Is.Kind {
 		case fsys.Other:
-			r.c.Warnings = append(r.c.Warnings, path+" is neither a file nor a directory; it is left out")
+			r.c.Warnings = append(r.c.Warnings, path+" is neither a file nor a directory; it is skipped")
 			return nil
 		case fsys.Link:
 			if i.Target, err = at.Dir.Readlink(below); err != nil {

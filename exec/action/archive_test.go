@@ -153,11 +153,11 @@ func TestArchiveErrors(t *testing.T) {
 	}{
 		{"nothing", exectest.Args{"path": "DIR/no", "dest": "DIR/x"}, "there is nothing to pack at DIR/no"},
 		{"nothing that is left", exectest.Args{"path": "DIR/t", "exclude_path": "DIR/t", "dest": "DIR/x"}, "there is nothing to pack at DIR/t"},
-		{"a directory without dest", exectest.Args{"path": "DIR/t"}, "DIR/t is no file; an archive of it needs `dest`"},
+		{"a directory without dest", exectest.Args{"path": "DIR/t"}, "DIR/t is not a file; an archive of it needs `dest`"},
 		{"into itself", exectest.Args{"path": "DIR/t", "dest": "DIR/t/x", "remove": true}, "the archive DIR/t/x is in DIR/t, which would be removed"},
 		{"dest is a directory", exectest.Args{"path": "DIR/t", "dest": "DIR/out"}, "DIR/out is a directory"},
 		{"no directory", exectest.Args{"path": "DIR/t", "dest": "DIR/no/x"}, "directory DIR/no does not exist"},
-		{"no pattern", exectest.Args{"path": "DIR/[", "dest": "DIR/x"}, "DIR/[ is no pattern of paths"},
+		{"no pattern", exectest.Args{"path": "DIR/[", "dest": "DIR/x"}, "DIR/[ is not a pattern of paths"},
 	}
 	for _, tt := range tests {
 		dir := packs(t)

@@ -257,7 +257,7 @@ func TestForeignLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := exectest.RunJob(t, exectest.NewJob(t, "file", paths(dir, exectest.Args{"path": "DIR/l", "mode": "0600"})))
-	exectest.WantOutcome(t, r, events.Failed, "belongs to somebody else")
+	exectest.WantOutcome(t, r, events.Failed, "link of another user")
 }
 
 func TestTemplate(t *testing.T) {

@@ -148,7 +148,7 @@ func (t *treeCopy) entry(ctx context.Context, path string, info fs.FileInfo) err
 	case fsys.Regular:
 		return t.file(ctx, rel, path, from, is)
 	}
-	t.c.Warnings = append(t.c.Warnings, filepath.Join(t.src, rel)+" is neither a file nor a directory; it is left out")
+	t.c.Warnings = append(t.c.Warnings, filepath.Join(t.src, rel)+" is neither a file nor a directory; it is skipped")
 	return nil
 }
 

@@ -144,7 +144,7 @@ func runPackageFacts(ctx context.Context, a *exec.Attempt) exec.Result {
 		}
 	}
 	if !asked {
-		return a.Failure(ctx, errors.New("there is no package manager here whose packages could be listed"))
+		return a.Failure(ctx, errors.New("there is not a package manager here whose packages could be listed"))
 	}
 	return factsResult("packages", packages)
 }

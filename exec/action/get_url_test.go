@@ -211,7 +211,7 @@ func TestGetURLErrors(t *testing.T) {
 		{"nobody there", exectest.Args{"url": "http://" + closed.Addr().String() + "/f"}, fault.Transient, "/f: connection refused"},
 		{"no such host", exectest.Args{"url": "http://nobody.invalid/f", "use_proxy": false}, "", "http://nobody.invalid/f: "},
 		{"no password is shown", exectest.Args{"url": "http://ann:secret@" + closed.Addr().String() + "/f"}, fault.Transient, "http://ann:xxxxx@"},
-		{"not trusted", exectest.Args{"url": "/f", "ca_path": nil}, fault.Fatal, "URL/f: nobody that is trusted here has signed its certificate; if it is right, name the file of who has as `ca_path`"},
+		{"not trusted", exectest.Args{"url": "/f", "ca_path": nil}, fault.Fatal, "URL/f: its certificate is not signed by a trusted authority; if that is expected, set `ca_path`"},
 		{"another host's certificate", exectest.Args{"url": strings.Replace(s.URL, "127.0.0.1", "localhost", 1) + "/f"}, fault.Fatal, "its certificate is not one of localhost"},
 		{"around in circles", exectest.Args{"url": "/round"}, fault.Fatal, "URL/round: it is sent elsewhere more than 10 times"},
 		{"breaks off", exectest.Args{"url": "/broken"}, fault.Transient, "URL/broken: the answer broke off"},

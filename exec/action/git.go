@@ -82,7 +82,7 @@ func (g *gitStep) isRepo() (bool, error) {
 	if !g.args.Clone {
 		return false, nil
 	}
-	return false, fmt.Errorf("%s is no git repository, and not empty; move away what is in it", g.args.Dest)
+	return false, fmt.Errorf("%s is not a git repository, and not empty; move its contents away", g.args.Dest)
 }
 
 // head is the commit that is checked out; "" if there is none.
@@ -92,7 +92,7 @@ func (g *gitStep) head(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case said.Code != 0 && strings.Contains(said.Stderr, "dubious ownership"):
-		return "", fmt.Errorf("git: %s belongs to somebody else; run the step as its owner, or trust it with `git config --global --add safe.directory %s`", g.args.Dest, g.args.Dest)
+		return "", fmt.Errorf("git: %s belongs to another user; run the step as its owner, or trust it with `git config --global --add safe.directory %s`", g.args.Dest, g.args.Dest)
 	case said.Code != 0:
 		return "", nil
 	}

@@ -70,12 +70,12 @@ func TestGitFailures(t *testing.T) {
 	}{
 		{"network", "echo 'fatal: unable to access '\\''https://x/'\\'': Could not resolve host: x' >&2; exit 128", exectest.Args{}, fault.Transient, "git: fatal: unable to access 'https://x/': Could not resolve host: x"},
 		{"login", "printf 'Warning: x\\nfatal: could not read Username\\n\\nPlease make sure\\n' >&2; exit 128", exectest.Args{}, fault.Fatal, "git: fatal: could not read Username"},
-		{"in the way", fakeGit, exectest.Args{"dest": filepath.Join(dir, "full")}, fault.Fatal, "is no git repository, and not empty; move away what is in it"},
+		{"in the way", fakeGit, exectest.Args{"dest": filepath.Join(dir, "full")}, fault.Fatal, "is not a git repository, and not empty; move its contents away"},
 		{"no version", fakeGit, exectest.Args{"version": "nope"}, fault.Fatal, "repo https://x/ has no branch, tag or commit nope"},
 		{"no repo", fakeGit, exectest.Args{"repo": "/nowhere/x"}, fault.Fatal, "repo /nowhere/x does not exist"},
 		{"no commit", "exit 0", exectest.Args{}, fault.Fatal, "repo https://x/ has no commit yet"},
 		{"modified", "case \"$*\" in *status*) echo ' M a'; echo ' M b';; esac\n" + fakeGit, exectest.Args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "has 2 files with changes of its own; force: true throws them away"},
-		{"owner", "case \"$*\" in *rev-parse*) echo 'fatal: detected dubious ownership in repository' >&2; exit 128;; esac\n" + fakeGit, exectest.Args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "belongs to somebody else"},
+		{"owner", "case \"$*\" in *rev-parse*) echo 'fatal: detected dubious ownership in repository' >&2; exit 128;; esac\n" + fakeGit, exectest.Args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "belongs to another user"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func removeGroup(a *exec.Attempt, c *exec.Change, args *spec.GroupArgs, all *acc
 	if args.Force {
 		argv = append(argv, "-f")
 	} else if i := slices.IndexFunc(all.users, func(u account) bool { return u.gid == is.gid }); i >= 0 {
-		return fault.Missing("", "group %s is user %s's own; force: true removes it all the same", args.Name, all.users[i].name)
+		return fault.Missing("", "group %s is user %s's own; force: true removes it anyway", args.Name, all.users[i].name)
 	}
 	if err := lacksTool(a, "groupdel", shadowPackages); err != nil {
 		return err

@@ -312,7 +312,7 @@ func networkReason(err error) string {
 		return "the name server cannot say where " + e.Name + " is"
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "nobody that is trusted here has signed its certificate; if it is right, name the file of who has as `ca_path`"
+		return "its certificate is not signed by a trusted authority; if that is expected, set `ca_path`"
 	}
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "its certificate is not one of " + e.Host

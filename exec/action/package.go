@@ -68,7 +68,7 @@ func planPackage(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	case *spec.HomebrewArgs:
 		return planPackages(ctx, a, &homebrew{args})
 	}
-	return nil, fmt.Errorf("%s is no package manager", name)
+	return nil, fmt.Errorf("%s is not a package manager", name)
 }
 
 // findPackageManager is the machine's own, as the fact package_manager has it, but on the step's PATH.

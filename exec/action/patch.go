@@ -78,7 +78,7 @@ func (p *patching) plan(ctx context.Context) error {
 	p.diff = string(diff)
 	kind := patchKind(diff)
 	if kind == "" || kind == "--normal" && p.args.Dest == "" {
-		return fmt.Errorf("%s is no patch that moon knows: it takes unified and context diffs, and normal ones for `dest`", p.args.Src)
+		return fmt.Errorf("%s is not a recognised patch: moon takes unified and context diffs, and normal ones for `dest`", p.args.Src)
 	}
 	if p.scratch, err = os.MkdirTemp("", ".moon-*"); err != nil {
 		return err
@@ -319,7 +319,7 @@ func (p *patching) take(ctx context.Context) error {
 			return err
 		}
 		if !d.Type().IsRegular() {
-			return fmt.Errorf("the patch %s makes %s, which is no file", p.args.Src, name)
+			return fmt.Errorf("the patch %s makes %s, which is not a file", p.args.Src, name)
 		}
 		made[name] = true
 		apply, err := p.put(ctx, name, path)

@@ -329,7 +329,7 @@ func TestRaces(t *testing.T) {
 		if r.Outcome == events.Timeout || r.Outcome == events.Cancelled {
 			t.Fatalf("%s %v: it waits: %+v", play.action, play.in, r)
 		}
-		for _, why := range []string{"a link that belongs to somebody else", "changes it at the same time", "has 2 names"} {
+		for _, why := range []string{"a link of another user", "changes it at the same time", "has 2 names"} {
 			if strings.Contains(r.Error, why) {
 				refused[why]++
 			}
@@ -356,7 +356,7 @@ func TestRaces(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if outcomes[events.Changed] == 0 || refused["a link that belongs to somebody else"] == 0 {
+	if outcomes[events.Changed] == 0 || refused["a link of another user"] == 0 {
 		t.Errorf("there was no race: %v, %v", outcomes, refused)
 	}
 	t.Log(outcomes, refused)
@@ -438,7 +438,7 @@ func TestWaysOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const trap, names = "it is a link that belongs to somebody else", "it has 2 names"
+	const trap, names = "it is a link of another user", "it has 2 names"
 	tests := []struct {
 		action  string
 		in      exectest.Args

@@ -109,7 +109,7 @@ func (u *unpacking) compare(ctx context.Context, m *fsys.Member) error {
 		if what == "" {
 			what = "of a kind that is not known"
 		}
-		return fmt.Errorf("%s: %s is %s, and only files, directories and links are unpacked; leave it out with `exclude`", u.ar.Path, fsys.Quoted(name), what)
+		return fmt.Errorf("%s: %s is %s, and only files, directories and links are unpacked; exclude it with `exclude`", u.ar.Path, fsys.Quoted(name), what)
 	}
 	if m.Kind != fsys.Link && m.Mode&0o6000 != 0 && u.special == "" && u.attrs.Mode.IsZero() {
 		u.special = fsys.Quoted(name)
@@ -171,7 +171,7 @@ func (u *unpacking) nameOf(raw string) (string, error) {
 		return "", nil
 	}
 	if slices.Contains(parts, "..") || strings.ContainsRune(raw, 0) {
-		return "", fmt.Errorf("%s: the name %s leads out of the directory; nothing is unpacked, unless `exclude` leaves it out", u.ar.Path, fsys.Quoted(raw))
+		return "", fmt.Errorf("%s: the name %s leads out of the directory; nothing is unpacked, unless it is excluded with `exclude`", u.ar.Path, fsys.Quoted(raw))
 	}
 	return strings.Join(parts[min(len(parts), u.args.StripComponents):], "/"), nil
 }
@@ -206,7 +206,7 @@ func (u *unpacking) claim(name, kind string) (int, error) {
 			}
 		}
 		if u.list[i].kind != fsys.Directory {
-			return 0, fmt.Errorf("%s: %s is below %s, which is no directory in the archive", u.ar.Path, fsys.Quoted(name), fsys.Quoted(above))
+			return 0, fmt.Errorf("%s: %s is below %s, which is not a directory in the archive", u.ar.Path, fsys.Quoted(name), fsys.Quoted(above))
 		}
 		below = u.list[i].state == fresh
 	}
@@ -475,7 +475,7 @@ func (u *unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (sta
 	}
 	i, ok := u.index[to]
 	if !ok || to == name || u.list[i].member < 0 || u.list[i].kind != fsys.Regular && u.list[i].kind != fsys.HardLink {
-		return same, nil, fmt.Errorf("%s: %s is a hard link to %s, which is no file that is unpacked before it", u.ar.Path, fsys.Quoted(name), fsys.Quoted(m.Target))
+		return same, nil, fmt.Errorf("%s: %s is a hard link to %s, which is not a file that is unpacked before it", u.ar.Path, fsys.Quoted(name), fsys.Quoted(m.Target))
 	}
 	words := []string{"hard link to " + fsys.Quoted(to)}
 	if is.Kind == fsys.Absent {

@@ -105,7 +105,7 @@ func TestUserFailures(t *testing.T) {
 		{"user", exectest.Args{"name": "moon-none", "groups": "adm,moon-nowhere"}, "group moon-nowhere does not exist"},
 		{"user", exectest.Args{"name": "moon-none", "uid": 0}, "uid 0 is taken by user root; non_unique: true lets both have it"},
 		{"group", exectest.Args{"name": "moon-none", "gid": 0}, "gid 0 is taken by group root; non_unique: true lets both have it"},
-		{"group", exectest.Args{"name": "root", "state": "absent"}, "group root is user root's own; force: true removes it all the same"},
+		{"group", exectest.Args{"name": "root", "state": "absent"}, "group root is user root's own; force: true removes it anyway"},
 		{"user", exectest.Args{"name": "root", "state": "absent"}, "userdel is not installed; it is in the package passwd (Debian), shadow-utils (Fedora, RHEL) or shadow (Alpine, Arch, SUSE)"},
 	} {
 		exectest.WantOutcome(t, exectest.RunJob(t, f.job(t, tt.action, tt.in)), events.Failed, tt.says)

@@ -25,10 +25,10 @@ type pathWalk struct {
 }
 
 // ErrTrap is a link that is not followed.
-var ErrTrap = errors.New("it is a link that belongs to somebody else, to what is not theirs; name what it points to")
+var ErrTrap = errors.New("it is a link of another user to a file that is not theirs; use its target")
 
 // ErrSwapped is an entry that is not what it was a moment ago.
-var ErrSwapped = errors.New("somebody else changes it at the same time")
+var ErrSwapped = errors.New("another process changes it at the same time")
 
 func (w *pathWalk) close() { _ = syscall.Close(w.fd) }
 

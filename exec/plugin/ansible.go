@@ -168,7 +168,7 @@ func checkModules(names []string) error {
 		case slices.Contains(halfModules, name):
 			return fmt.Errorf("the module %s cannot be used by itself: it does only a part of the work, and Ansible the rest", name)
 		case name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "":
-			return fmt.Errorf("%q is no name of a module: they are those of ansible.builtin, without that in front", name)
+			return fmt.Errorf("%q is not a module name: give names of ansible.builtin, without that prefix", name)
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func readAnswer(text []byte) (answer, error) {
 		return a, fmt.Errorf("answered nothing")
 	}
 	if text[0] != '{' {
-		return a, fmt.Errorf("answered %s, which is no JSON object", quote(text))
+		return a, fmt.Errorf("answered %s, which is not a JSON object", quote(text))
 	}
 	if err := decode(text, &a); err != nil {
 		return a, fmt.Errorf("answered %s, which cannot be read: %s", quote(text), jsonError(err))
@@ -89,7 +89,7 @@ func moduleAnswer(text []byte) (answer, error) {
 	}
 	var said map[string]any
 	if text[0] != '{' || decode(text, &said) != nil {
-		return answer{}, fmt.Errorf("answered %s, which is no JSON object", quote(text))
+		return answer{}, fmt.Errorf("answered %s, which is not a JSON object", quote(text))
 	}
 	said, _ = native(said).(map[string]any)
 	a := answer{Data: said}

@@ -285,7 +285,7 @@ func (r *Registry) trusted(f *Found) error {
 // Untrusted is said of a plugin that nobody has trusted.
 func Untrusted(shown, path string) error {
 	return &spec.PluginError{
-		Text: "the plugin " + shown + " came with the playbook, and nobody has said that it may run here",
+		Text: "the plugin " + shown + " came with the playbook, and is not trusted yet",
 		Hint: "look at it; then moon plugin trust " + path + ", or --trust this time only",
 	}
 }
@@ -335,7 +335,7 @@ func (r *Registry) describe(f *Found) error {
 		text = m.Result
 	}
 	if len(text) == 0 || text[0] != '{' {
-		return broken(fmt.Errorf("asked what it can do, it answered %s, which is no JSON object", quote(text)))
+		return broken(fmt.Errorf("asked what it can do, it answered %s, which is not a JSON object", quote(text)))
 	}
 	if err := f.said.read(text, f.Name); err != nil {
 		return broken(err)

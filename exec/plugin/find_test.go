@@ -82,7 +82,7 @@ func TestTrust(t *testing.T) {
 	}
 	yes, no := true, false
 	for _, answer := range []*bool{nil, &no} {
-		if err := action(false, answer); err == nil || !strings.Contains(err.Error(), "nobody has said that it may run") {
+		if err := action(false, answer); err == nil || !strings.Contains(err.Error(), "is not trusted yet") {
 			t.Errorf("it said %v", err)
 		}
 	}

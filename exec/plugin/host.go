@@ -421,7 +421,7 @@ func (h *Host) askOnce(ctx context.Context, g *spec.Plugin, method string, param
 	case out.over:
 		return nil, fmt.Errorf("%s: %w", named(g), errTooLong)
 	case !json.Valid(answer):
-		return nil, fmt.Errorf("%s answered %s, which is no JSON", named(g), quote(answer))
+		return nil, fmt.Errorf("%s answered %s, which is not JSON", named(g), quote(answer))
 	default:
 		return answer, nil
 	}

@@ -160,10 +160,10 @@ func TestAnswersOfOneShotPlugins(t *testing.T) {
 		{"a status of a later version", `echo '{"status": "deferred"}'`, events.Failed, `the status "deferred"`, ""},
 		{"unknown fields", `echo '{"status": "ok", "mood": "good", "data": {}}'`, events.OK, "", ""},
 		{"what stands before is output", `echo one; echo; echo two; echo '{"status": "ok"}'; echo`, events.OK, "", "one\ntwo\n"},
-		{"garbage", `echo hello there`, events.Failed, `answered "hello there", which is no JSON object`, ""},
+		{"garbage", `echo hello there`, events.Failed, `answered "hello there", which is not a JSON object`, ""},
 		{"half an answer", `printf '{"status": "o'`, events.Failed, "cannot be read", ""},
 		{"of the wrong type", `echo '{"status": "ok", "warnings": "none"}'`, events.Failed, "`warnings` is a string", ""},
-		{"a list", `echo '[1]'`, events.Failed, "no JSON object", ""},
+		{"a list", `echo '[1]'`, events.Failed, "not a JSON object", ""},
 		{"nothing", `true`, events.Failed, "answered nothing", ""},
 		{"an exit status", `echo oops >&2; exit 3`, events.Failed, "exit status 3", ""},
 		{"an exit status with its reason", `echo '{"msg": "the disk is full"}'; exit 3`, events.Failed, "the disk is full", ""},
@@ -305,8 +305,8 @@ func TestAPluginThatChangedIsNotRun(t *testing.T) {
 func TestDescriptions(t *testing.T) {
 	describe := func(text string) string { return "#!/bin/sh\ncat <<'END'\n" + text + "\nEND\n" }
 	for _, c := range []struct{ name, text, err string }{
-		{"not JSON", describe("hello"), `it answered "hello", which is no JSON object`},
-		{"nothing", describe(""), `it answered "", which is no JSON object`},
+		{"not JSON", describe("hello"), `it answered "hello", which is not a JSON object`},
+		{"nothing", describe(""), `it answered "", which is not a JSON object`},
 		{"no protocol", describe(`{"capabilities": [{"kind": "execute", "name": "fake.do"}]}`), "speaks protocol 0"},
 		{"a later protocol", describe(`{"protocol": 2, "capabilities": [{"kind": "execute", "name": "fake.do"}]}`), "speaks protocol 2 of plugins, and this moon speaks 1"},
 		{"nothing it can do", describe(`{"protocol": 1, "capabilities": []}`), "can do nothing"},

@@ -179,7 +179,7 @@ func (h *Host) of(ctx context.Context, c *Capability, method string, params map[
 	case c.Missing != nil:
 		return nil, c.Missing
 	case c.Kind() != method:
-		return nil, fmt.Errorf("`%s` is no capability of the kind %s", c.Name, method)
+		return nil, fmt.Errorf("`%s` is not a capability of the kind %s", c.Name, method)
 	case c.Plugin == nil:
 		return nil, fmt.Errorf("`%s` is moon's own, and no plugin's", c.Name)
 	}

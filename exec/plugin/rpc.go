@@ -119,7 +119,7 @@ func (p *peer) mutter(text []byte) {
 func (p *peer) take(line []byte) {
 	var m incoming
 	if err := json.Unmarshal(line, &m); err != nil || line[0] != '{' {
-		p.giveUp(fmt.Errorf("the plugin %s wrote %s, which is no message; what people shall read goes to standard error", p.shown, quote(line)))
+		p.giveUp(fmt.Errorf("the plugin %s wrote %s, which is not a message; write text for people to standard error", p.shown, quote(line)))
 		return
 	}
 	if m.Method == "progress" {

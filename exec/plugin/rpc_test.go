@@ -31,11 +31,11 @@ func TestLongLivedPlugins(t *testing.T) {
 		{"unknown messages", `    say({"method": "log", "params": {}}); say({"id": 99, "result": {}}); say({"id": "x", "result": {}})
     return {"status": "ok"}`, events.OK, "", ""},
 		{"refused", `    say({"id": call, "error": {"code": -3, "message": "not now"}})`, events.Failed, "refuses execute: not now (-3)", ""},
-		{"no object", `    return [1]`, events.Failed, "no JSON object", ""},
+		{"no object", `    return [1]`, events.Failed, "not a JSON object", ""},
 		{"a crash", `    sys.stderr.write("Traceback: boom\n"); sys.stderr.flush(); os._exit(3)`, events.Failed, "ended before it had answered: exit status 3\nTraceback: boom", ""},
 		{"killed", `    os.kill(os.getpid(), 9)`, events.Failed, "killed by SIGKILL", ""},
-		{"garbage", `    print("hello there", flush=True); time.sleep(1000)`, events.Failed, `wrote "hello there", which is no message`, ""},
-		{"a huge line", `    print("x" * 17000000, flush=True); time.sleep(1000)`, events.Failed, "which is no message", ""},
+		{"garbage", `    print("hello there", flush=True); time.sleep(1000)`, events.Failed, `wrote "hello there", which is not a message`, ""},
+		{"a huge line", `    print("x" * 17000000, flush=True); time.sleep(1000)`, events.Failed, "which is not a message", ""},
 		{"an answer and then the end", `    say({"id": call, "result": {"status": "changed"}}); os._exit(0)`, events.Changed, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -128,7 +128,7 @@ func (k *Asker) Run(ctx context.Context, path string, args ...string) ([]byte, e
 	case within.Err() != nil:
 		return nil, said.with(k.TooSlow())
 	case errors.Is(e.cause, syscall.ENOEXEC):
-		return nil, errors.New("without #! in its first line it is no program")
+		return nil, errors.New("without #! in its first line it is not a program")
 	case errors.Is(e.cause, fs.ErrNotExist):
 		return nil, errors.New("it, or the program it names after #!, does not exist")
 	case e.Err != nil:

@@ -47,7 +47,7 @@ func findAccount(name string) (*account, error) {
 func number(text string) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return 0, fmt.Errorf("%s is no number of a user or group", text)
+		return 0, fmt.Errorf("%s is not the number of a user or group", text)
 	}
 	return uint32(n), nil
 }
@@ -72,7 +72,7 @@ func keptEnv(environ []string) []string {
 func CleanEnv() error {
 	u, err := user.Current()
 	if err != nil {
-		return fmt.Errorf("who this is cannot be told: %w", err)
+		return fmt.Errorf("cannot determine the user:  %w", err)
 	}
 	kept := keptEnv(os.Environ())
 	os.Clearenv()
@@ -111,7 +111,7 @@ func Unlink() error {
 	}
 	dir := filepath.Dir(self)
 	if !strings.HasPrefix(filepath.Base(dir), copyPrefix) {
-		return fmt.Errorf("%s is no copy that was made for an agent", self)
+		return fmt.Errorf("%s is not a copy that was made for an agent", self)
 	}
 	if err := os.Remove(self); err != nil {
 		return err

@@ -172,7 +172,7 @@ func Ask(tty *os.File, question string, stop <-chan struct{}) (string, error) {
 }
 
 // ErrStopped is what Ask returns when it is not to wait any longer.
-var ErrStopped = errors.New("nobody waits for the password any more")
+var ErrStopped = errors.New("the password is no longer needed")
 
 // second is how questions look that a password is no answer to.
 var second = regexp.MustCompile(`(?i)\b(code|otp|one-time|token|pin|factor)\b`)

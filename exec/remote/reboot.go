@@ -28,7 +28,7 @@ func (l *Pool) reboot(ctx context.Context, job *exec.Job) exec.Result {
 		wrong.Error = "boot_time_command: " + wrong.Error
 		return *wrong
 	case before == "":
-		return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: "boot_time_command printed nothing, so that nobody could tell when the machine is back"}
+		return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: "boot_time_command printed nothing, so it cannot show when the machine is back"}
 	}
 	ended := func(r exec.Result, rebooted bool) exec.Result {
 		if ctx.Err() != nil {

@@ -90,7 +90,7 @@ func (s *launch) reach(copies *programs) (*conn, error) {
 func (s *launch) send(copies *programs, wish string, deadline *time.Timer) error {
 	words := strings.Fields(strings.TrimPrefix(wish, wantsThis))
 	if len(words) != 3 {
-		return fmt.Errorf("it says what nobody understands: %q", wish)
+		return fmt.Errorf("it answered something that moon does not understand:  %q", wish)
 	}
 	p, err := copies.of(system(words[0], words[1]))
 	if err != nil {

@@ -61,16 +61,16 @@ func AnsibleConfig(dir string) (ansibleSettings, error) {
 	}
 	// One that is named may be <(command). Opening a pipe that lies in the directory would wait for someone to write to it.
 	if info, err := os.Stat(file); err == nil && !named && !info.Mode().IsRegular() {
-		return set, Usage("the settings of Ansible cannot be read: %s is not a regular file", file)
+		return set, Usage("Ansible's settings cannot be read: %s is not a regular file", file)
 	}
 	text, err := readFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return set, nil
 	case err != nil:
-		return set, Usage("the settings of Ansible cannot be read: %s", err)
+		return set, Usage("Ansible's settings cannot be read: %s", err)
 	case len(text) > maxPassword:
-		return set, Usage("the settings of Ansible cannot be read: %s is larger than %d KiB", file, maxPassword>>10)
+		return set, Usage("Ansible's settings cannot be read: %s is larger than %d KiB", file, maxPassword>>10)
 	}
 	values, places, err := iniDefaults(file, text)
 	if err != nil {

@@ -69,12 +69,12 @@ func AnswersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question str
 				return nil, err
 			}
 			if p.Confirm {
-				again, err := ask(p, " (once more)")
+				again, err := ask(p, " (again)")
 				if err != nil {
 					return nil, err
 				}
 				if again != answer {
-					if _, err := io.WriteString(tty, "that is not the same; once more from the start\n"); err != nil {
+					if _, err := io.WriteString(tty, "that is not the same; start again\n"); err != nil {
 						return nil, err
 					}
 					continue

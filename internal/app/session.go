@@ -212,5 +212,5 @@ func CheckTerminal(p *plan.Plan, check bool) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	return Usage("these steps are interactive:\n%s\nand %s; run moon in a terminal, or leave them out with --skip; nothing was run", strings.Join(steps, "\n"), why)
+	return Usage("these steps are interactive:\n%s\nand %s; run moon in a terminal, or exclude them with --skip; nothing was run", strings.Join(steps, "\n"), why)
 }

@@ -22,7 +22,7 @@ func TestExamplePlugins(t *testing.T) {
 		t.Fatal(err)
 	}
 	moon := inDir(t, dir)
-	if out, ok := moon("run", "playbook.yml"); ok || !strings.Contains(out, "nobody has said that it may run") {
+	if out, ok := moon("run", "playbook.yml"); ok || !strings.Contains(out, "is not trusted yet") {
 		t.Fatalf("plugins that nobody trusts ran\n%s", out)
 	}
 	if out, ok := moon("plugin", "trust", "plugins/motd", "plugins/ledger.py"); !ok {

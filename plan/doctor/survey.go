@@ -482,7 +482,7 @@ func (s *surveyor) plugins(dir string) {
 		for _, e := range entries {
 			if filepath.Ext(e.Name()) == ".py" && e.Name() != "__init__.py" {
 				file := plan.ShownPath(s.root, filepath.Join(dir, name, e.Name()))
-				s.errorf(diag.Pos{File: file}, 0, "see moon plugin for what moon loads instead", "a plugin of Ansible in Python is not loaded")
+				s.errorf(diag.Pos{File: file}, 0, "see moon plugin for what moon loads instead", "an Ansible plugin in Python is not loaded")
 			}
 		}
 	}

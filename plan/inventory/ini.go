@@ -235,7 +235,7 @@ func (r *iniReader) variable(text string, column int) {
 	column += utf8.RuneCountInString(value[:strings.Index(value, trimmed)])
 	v := r.value(word{text: trimmed, columns: columns(trimmed, column), column: column})
 	if before, _, ok := strings.Cut(trimmed, " #"); ok && v.Kind() == playbook.String && v.Text() == trimmed {
-		r.warn(column+utf8.RuneCountInString(before)+1, 1, "write comments on lines of their own", "the value of `"+key+"` goes on to the end of the line, with what looks like a comment")
+		r.warn(column+utf8.RuneCountInString(before)+1, 1, "write comments on lines of their own", "the value of `"+key+"` extends to the end of the line, including what looks like a comment")
 	}
 	r.inv.setGroup(r.group, key, v)
 }
@@ -286,7 +286,7 @@ func (r *iniReader) hosts(text string, column int) {
 	if err != nil {
 		hint := "put what has spaces or quotes in it into quotes of the other kind"
 		if errors.Is(err, errLoneBackslash) {
-			hint = "write two for one; a line does not go on in the next"
+			hint = "write two for one; a line does not continue on the next"
 		}
 		r.fail(column, utf8.RuneCountInString(text), hint, err.Error())
 		return
@@ -354,7 +354,7 @@ func (r *iniReader) names(w word) (names []string, port playbook.Value, ok bool)
 	name, digits := splitPort(w.text)
 	switch {
 	case w.text == "---":
-		r.fail(w.column, width, "name the file .yml if it is YAML", "`---` is no host")
+		r.fail(w.column, width, "name the file .yml if it is YAML", "`---` is not a host")
 	case w.text == "":
 		r.fail(w.column, 1, "", "the name of a host is empty")
 	case strings.HasSuffix(w.text, ":") && !strings.Contains(w.text, "["):

@@ -300,7 +300,7 @@ func matcher(pattern string) (func(string) bool, error) {
 	if expression, ok := strings.CutPrefix(pattern, "~"); ok {
 		if _, err := syntax.Parse(expression, syntax.Perl); err != nil {
 			if wrong, ok := errors.AsType[*syntax.Error](err); ok {
-				return nil, fmt.Errorf("the pattern `%s` is no regular expression that moon knows: %s", pattern, wrong.Code)
+				return nil, fmt.Errorf("the pattern `%s` is not a regular expression that moon supports:  %s", pattern, wrong.Code)
 			}
 			return nil, err
 		}

@@ -60,7 +60,7 @@ func (inv *Inventory) ask(path string, args ...string) (playbook.Value, bool) {
 	}
 	out, err := inv.from.Run(path, args...)
 	if err != nil {
-		inv.fail(at, "if it is no program, take the permission to execute away: chmod -x "+name, "the executable inventory failed: %s", err)
+		inv.fail(at, "if it is not a program, remove the execute permission: chmod -x "+name, "the executable inventory failed: %s", err)
 		return playbook.Value{}, false
 	}
 	f := &playbook.File{Name: "output of " + name + " " + args[0], Path: path, Text: out}

@@ -45,7 +45,7 @@ func (p *library) decrypt(text []byte, from string) (string, error) {
 		return "", err
 	}
 	if !utf8.Valid(plain) {
-		return "", errors.New("what was encrypted is no text")
+		return "", errors.New("the encrypted value is not text")
 	}
 	if from != "" {
 		p.secrets.Add(from, string(plain))

@@ -63,7 +63,7 @@ func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook
 	pattern := func(text string, v playbook.Value) *regexp.Regexp {
 		re, err := regexp.Compile(text)
 		if err != nil {
-			p.errorf(v.Pos(), plan.Width(v), c.chain, "", "include_vars: %s is no regular expression: %s", plan.Quoted(text), err)
+			p.errorf(v.Pos(), plan.Width(v), c.chain, "", "include_vars: %s is not a regular expression:  %s", plan.Quoted(text), err)
 			return nil
 		}
 		return re

@@ -133,7 +133,7 @@ func parseTasks(p *parser) []*Task {
 	case root.Kind() == Null:
 		return nil
 	case root.Kind() == List && holdsPlays(root):
-		p.errorf(root.Items()[0].Pos(), 0, "plays are imported with `import_playbook`, beside the other plays", "a list of tasks is wanted here, and this is one of plays")
+		p.errorf(root.Items()[0].Pos(), 0, "plays are imported with `import_playbook`, next to the other plays", "a list of tasks is wanted here, and this is one of plays")
 		return nil
 	}
 	return p.tasks(root, "the file")
@@ -240,7 +240,7 @@ func (p *parser) playList(v Value, where string) []*Play {
 		}
 		switch item.Kind() {
 		case Null:
-			p.warnf(item.Pos(), "remove the `-`, or write the play", "an empty list item is no play")
+			p.warnf(item.Pos(), "remove the `-`, or write the play", "an empty list item is not a play")
 		case Map:
 			plays = append(plays, p.play(item))
 		default:
@@ -449,7 +449,7 @@ func (p *parser) roles(e Entry) []*Task {
 	for _, item := range e.Value.Items() {
 		switch item.Kind() {
 		case Null:
-			p.warnf(item.Pos(), "remove the `-`, or write the name of a role", "an empty list item is no role")
+			p.warnf(item.Pos(), "remove the `-`, or write the name of a role", "an empty list item is not a role")
 		case Map:
 			roles = append(roles, p.roleEntry(item))
 		case String:

@@ -173,7 +173,7 @@ var textKeys = []string{
 
 func (p *parser) listen(t *Task, e Entry) {
 	if !p.handlers {
-		p.errorf(e.Pos, len(e.Key), "put the task under `handlers:`; a task is told by `notify`", "`listen` has no meaning on a task that is no handler")
+		p.errorf(e.Pos, len(e.Key), "put the task under `handlers:`; tasks notify handlers with `notify`", "`listen` has no meaning on a task that is not a handler")
 		return
 	}
 	t.Listen = p.texts(e, "the name of a topic")

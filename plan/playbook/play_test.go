@@ -186,7 +186,7 @@ func TestRoleFiles(t *testing.T) {
 		{"tasks", "- shell: a\n- debug: msg=x\n", tasks, "2"},
 		{"tasks of the wrong kind", "shell: a\n", tasks, "0; error 1:1 the file must be a list of tasks; this is a map"},
 		{"plays for tasks", "- hosts: all\n", tasks, "0; error 1:3 a list of tasks is wanted here, and this is one of plays"},
-		{"listen on a task", "- shell: a\n  listen: x\n", tasks, "1; error 2:3 `listen` has no meaning on a task that is no handler"},
+		{"listen on a task", "- shell: a\n  listen: x\n", tasks, "1; error 2:3 `listen` has no meaning on a task that is not a handler"},
 		{"handlers", "- shell: a\n  listen: x\n", handlers, "1"},
 		{"a block in handlers", "- block: [shell: a]\n", handlers, "1; error 1:3 `block` cannot be a handler"},
 		{"plays", "- hosts: all\n- import_playbook: x.yml\n", plays, "2"},

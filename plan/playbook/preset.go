@@ -157,7 +157,7 @@ func (p *parser) parameter(e Entry) Parameter {
 		}
 	}
 	if param.Required && param.Default.Kind() != Null {
-		p.errorf(param.Default.Pos(), 0, "leave out one of them", "`%s` is required and has a default, which would never be used", e.Key)
+		p.errorf(param.Default.Pos(), 0, "remove one of them", "`%s` is required and has a default, which would never be used", e.Key)
 	}
 	return param
 }

@@ -72,7 +72,7 @@ func valueOfPlay(name string) object {
 }
 
 func play() object {
-	properties := object{"user": withDoc(spec.String.Schema(), "The same as `remote_user`, as it was called once")}
+	properties := object{"user": withDoc(spec.String.Schema(), "The old name of `remote_user`")}
 	for i := range playbook.PlayKeys {
 		if k := &playbook.PlayKeys[i]; k.Supported() {
 			properties[k.Name] = withDoc(valueOfPlay(k.Name), k.Doc)
@@ -137,5 +137,5 @@ func task() object {
 			patterns[`^ansible\.(builtin|legacy)\.`+regexp.QuoteMeta(name)+"$"] = properties[name]
 		}
 	}
-	return object{"type": "object", "description": "One task: a module, and keys beside it.", "properties": properties, "patternProperties": patterns, "additionalProperties": false}
+	return object{"type": "object", "description": "One task: a module and keys.", "properties": properties, "patternProperties": patterns, "additionalProperties": false}
 }

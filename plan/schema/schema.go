@@ -121,7 +121,7 @@ func step() object {
 		"else": object{"properties": refused(playbook.Action)},
 	})
 	return object{
-		"type": "object", "description": "One step: exactly one action, and keys beside it.",
+		"type": "object", "description": "One step: exactly one action, and keys.",
 		"properties": properties, "patternProperties": patterns, "additionalProperties": false,
 		"oneOf": one, "allOf": rules,
 	}

@@ -71,7 +71,7 @@ func ReadComparable(doc []byte) (*Comparable, error) {
 	}
 	switch {
 	case d.Format == 0 || d.RootFile == "" || d.Steps == nil:
-		return nil, errors.New("this JSON is no plan; make one with moon plan -o FILE")
+		return nil, errors.New("this JSON is not a plan; make one with moon plan -o FILE")
 	case d.Format != plan.Format:
 		return nil, fmt.Errorf("this plan has format %d; this moon reads format %d", d.Format, plan.Format)
 	}
@@ -109,9 +109,9 @@ func notAPlan(doc []byte, err error) error {
 	case len(bytes.TrimSpace(doc)) == 0:
 		return errors.New("the file is empty; make one with moon plan -o FILE")
 	case errors.As(err, &typ):
-		return fmt.Errorf("this JSON is no plan: `%s` is a %s (line %d)", typ.Field, typ.Value, lineAt(doc, typ.Offset))
+		return fmt.Errorf("this JSON is not a plan: `%s` is a %s (line %d)", typ.Field, typ.Value, lineAt(doc, typ.Offset))
 	case errors.As(err, &syntax):
-		return fmt.Errorf("this is no JSON (line %d); make one with moon plan -o FILE", lineAt(doc, syntax.Offset))
+		return fmt.Errorf("this is not JSON (line %d); make one with moon plan -o FILE", lineAt(doc, syntax.Offset))
 	}
 	return errors.New("the JSON ends too early; the plan was cut")
 }
@@ -159,9 +159,9 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	set(f, "notified by", strings.Join(notifiers, ", "))
 	switch {
 	case s.Skipped:
-		f["left out by"] = plan.ByTags
+		f["excluded by"] = plan.ByTags
 	case s.LeftOut != "":
-		f["left out by"] = s.LeftOut
+		f["excluded by"] = s.LeftOut
 	}
 	var needs, unknown []string
 	for _, n := range s.Needs {

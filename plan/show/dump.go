@@ -147,7 +147,7 @@ func (d *dump) step(s *plan.Step) {
 	d.field("prediction", string(s.Prediction))
 	d.field("register", s.Register)
 	d.field("tags", s.Tags)
-	d.field("left out by", s.ExcludedBy)
+	d.field("excluded by", s.ExcludedBy)
 	d.field("confirm", s.Confirm)
 	if s.Become != nil {
 		d.field("become", s.Become.String())

@@ -159,9 +159,9 @@ func (e *explanation) why() {
 	}
 	switch {
 	case s.ExcludedBy == plan.ByTags:
-		lines = append(lines, said{"it is left out by tags, and will not run", ""})
+		lines = append(lines, said{"it is excluded by tags, and will not run", ""})
 	case s.Excluded:
-		lines = append(lines, said{"it is left out by " + s.ExcludedBy + ", and will not run", ""})
+		lines = append(lines, said{"it is excluded by " + s.ExcludedBy + ", and will not run", ""})
 	case s.Lacks != nil:
 		lines = append(lines, said{"it will be skipped: uses " + s.Lacks.Reason(), ""})
 	}
@@ -316,9 +316,9 @@ func (e *explanation) guards() {
 		lines = append(lines, said{fmt.Sprintf(guardTexts[g.Key], e.short(g.Text)), fmt.Sprintf("%s:%d", g.Pos.File, g.Pos.Line)})
 	}
 	if sources, generates := e.s.Patterns(); len(sources)+len(generates) > 0 {
-		text := "if what it is made from is as it was when it last ended well"
+		text := "if its sources are unchanged since it last succeeded"
 		if len(sources) > 0 {
-			text = fmt.Sprintf("if %s, the command and its environment are as they were when it last ended well", strings.Join(sources, ", "))
+			text = fmt.Sprintf("if %s, the command and its environment are unchanged since it last succeeded", strings.Join(sources, ", "))
 		}
 		if len(generates) > 0 {
 			text += ", and " + strings.Join(generates, ", ") + " is there"

@@ -176,7 +176,7 @@ func (t *treeText) step(i, depth int) {
 	}
 	switch {
 	case s.Excluded:
-		note("left out by tags")
+		note("excluded by tags")
 		return
 	case s.Lacks != nil:
 		note("will be skipped: uses %s", s.Lacks.Reason())
@@ -296,7 +296,7 @@ func WriteFlat(w io.Writer, p *plan.Plan, width int) error {
 		var marks []string
 		switch {
 		case s.Excluded:
-			marks = append(marks, "left out by tags")
+			marks = append(marks, "excluded by tags")
 		case s.Lacks != nil:
 			marks = append(marks, string(s.Prediction)+": uses "+termtext.CleanName(s.Lacks.Reason()))
 		case s.Prediction != plan.WillRun:
@@ -370,7 +370,7 @@ func (t *treeText) notes() string {
 	add(asks, "asks for confirmation", "ask for confirmation")
 	add(real, "runs for real in a dry run", "run for real in a dry run")
 	for _, by := range slices.Sorted(maps.Keys(left)) {
-		add(left[by], "is left out by "+by, "are left out by "+by)
+		add(left[by], "is excluded by "+by, "are excluded by "+by)
 	}
 	if len(parts) == 0 {
 		return ""

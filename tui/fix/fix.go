@@ -242,7 +242,7 @@ func (f *Form) Overrides() (list []events.Override, wrong string, row int) {
 			continue
 		}
 		if strings.Contains(r.Now, secret.Mask) { // what stands for a secret is not the secret
-			return nil, r.Label() + ": a part of it is hidden; write all of it anew", i
+			return nil, r.Label() + ": a part of it is hidden; write all of it again", i
 		}
 		reach := f.Scopes[f.Scope]
 		o := events.Override{Field: r.Field, Name: r.Name, At: reach.At, From: reach.From, Host: reach.Host, Secret: r.Secret}

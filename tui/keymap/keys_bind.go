@@ -23,10 +23,10 @@ type chord struct {
 	pos  diag.Pos
 }
 
-// Needed are the actions that always have a key: without one there would be no way out of something, or none to find the rest.
+// Needed are the actions that always have a key: without one no way out would be left of something, or none to find the rest.
 var Needed = map[Intent]string{
-	GoBack: "there would be no way back", RunLeave: "there would be no way out", RunInterrupt: "there would be no way to stop a run",
-	ShowHelp: "there would be no way to look up the keys", ShowPalette: "what has no key could not be reached",
+	GoBack: "no way back would be left", RunLeave: "no way out would be left", RunInterrupt: "no way to stop a run would be left",
+	ShowHelp: "no way to look up the keys would be left", ShowPalette: "what has no key could not be reached",
 }
 
 // interrupt is the key that interrupts whatever else is bound.

@@ -191,7 +191,7 @@ func isNumber(word string) bool {
 // help lists the commands, or says more of one.
 func (d *desk) help(args string) {
 	if args == "" {
-		lines := []string{"N is a number of the plan such as 2.1. The beginning of a word will do, as long as it is the only one. Letters are the keys of the screen."}
+		lines := []string{"N is a number of the plan such as 2.1. A unique prefix of a word is enough. Letters are the keys of the TUI."}
 		for i := range verbs {
 			lines = append(lines, verbs[i].usage())
 		}

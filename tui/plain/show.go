@@ -183,7 +183,7 @@ func (s *Show) recap() []events.HostCounts {
 func (s *Show) active(b *strings.Builder) {
 	title := "Running"
 	if s.Word != "running" {
-		title = "Running when moon died"
+		title = "Running when moon crashed"
 	}
 	for i := range s.run.Steps {
 		if s.run.Steps[i].State == events.Active {
