@@ -43,7 +43,7 @@ func TestPromptsOnATerminal(t *testing.T) {
 	if want := map[string]string{"release": "1.4", "password": "s3cret", "region": "eu"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("answers %v", got)
 	}
-	want := "Which release? [1.4]: password: password (once more): that is not the same; start again\npassword: password (once more): Region: "
+	want := "Which release? [1.4]: password: password (again): that is not the same; start again\npassword: password (again): Region: "
 	if tty.String() != want {
 		t.Errorf("asked %q", tty.String())
 	}

@@ -225,7 +225,7 @@ func (p *parser) tasks(v Value, where string) []*Task {
 		}
 		switch item.Kind() {
 		case Null:
-			p.warnf(item.Pos(), "remove the `-`, or write the "+p.word, "an empty list item is no %s", p.word)
+			p.warnf(item.Pos(), "remove the `-`, or write the "+p.word, "an empty list item is not a %s", p.word)
 		case Map:
 			tasks = append(tasks, p.task(item))
 		default:
