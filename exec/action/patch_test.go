@@ -135,8 +135,8 @@ func TestPatchErrors(t *testing.T) {
 			exectest.WriteFile(t, filepath.Join(dir, "g"), numbered(12, "seven=SEVEN"), 0o644)
 		}, sevenPatch + strings.ReplaceAll(sevenPatch, "/f", "/g"), exectest.Args{"strip": 1}, "does not fit: DIR/g has it already"},
 		{"another strip", exectest.MakeFile("f", numbered(12), 0o644), sevenPatch, exectest.Args{"strip": 0}, "a file of it is not in DIR (`strip` may be another)"},
-		{"no patch", exectest.MakeFile("f", numbered(12), 0o644), "hello\n", exectest.Args{}, "is no patch that moon knows"},
-		{"a script for an editor", exectest.MakeFile("f", numbered(12), 0o644), "--- a/f\n+++ b/f\n7c\nSEVEN\n.\n!touch DIR/hacked\n", exectest.Args{"strip": 1}, "is no patch that moon knows"},
+		{"no patch", exectest.MakeFile("f", numbered(12), 0o644), "hello\n", exectest.Args{}, "is not a recognised patch"},
+		{"a script for an editor", exectest.MakeFile("f", numbered(12), 0o644), "--- a/f\n+++ b/f\n7c\nSEVEN\n.\n!touch DIR/hacked\n", exectest.Args{"strip": 1}, "is not a recognised patch"},
 		{"out of the directory", exectest.MakeFile("f", numbered(12), 0o644), strings.NewReplacer("b/f", "b/../../f", "a/f", "a/../../f").Replace(sevenPatch), exectest.Args{"strip": 1}, "does not fit"},
 		{"through a link", func(t *testing.T, dir string) {
 			t.Helper()
