@@ -48,7 +48,7 @@ func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 	switch root.Kind() {
 	case List:
 		if holdsPlays(root) {
-			pb.Plays = p.inPlays().playList(root, "the playbook")
+			pb.Plays = playsParser{p.inPlays()}.list(root, "the playbook")
 		} else {
 			pb.Tasks = p.tasks(root, "the playbook")
 		}
@@ -135,7 +135,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 	}
 	switch {
 	case plays.Key != "":
-		p.documentOfPlays(pb, root, plays)
+		playsParser{p}.document(pb, root, plays)
 	case steps.Key != "":
 		pb.Tasks = p.tasks(steps.Value, "`steps:`")
 	case !found:

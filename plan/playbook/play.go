@@ -14,7 +14,7 @@ type PlayKey struct {
 	Name  string
 	Doc   string
 	later string // why it is refused for now
-	set   func(p *parser, pl *Play, e Entry)
+	set   func(p playsParser, pl *Play, e Entry)
 }
 
 // Supported reports whether the key is anything but refused.
@@ -29,25 +29,25 @@ var PlayKeys []PlayKey
 // playTable makes the table, when that of the keys of tasks is there.
 func playTable() []PlayKey {
 	one := func(name, want, doc string, field func(*Play) *Value) PlayKey {
-		return PlayKey{Name: name, Doc: doc, set: func(p *parser, pl *Play, e Entry) { p.one(e, want, field(pl)) }}
+		return PlayKey{Name: name, Doc: doc, set: func(p playsParser, pl *Play, e Entry) { p.one(e, want, field(pl)) }}
 	}
 	tasks := func(name, doc string, field func(*Play) *[]*Task) PlayKey {
-		return PlayKey{Name: name, Doc: doc, set: func(p *parser, pl *Play, e Entry) {
-			q := *p
+		return PlayKey{Name: name, Doc: doc, set: func(p playsParser, pl *Play, e Entry) {
+			q := *p.parser
 			q.handlers = name == "handlers"
 			*field(pl) = q.tasks(e.Value, "`"+name+":`")
 		}}
 	}
 	return []PlayKey{
 		one("name", "text", "what the play is called", func(pl *Play) *Value { return &pl.Name }),
-		{Name: "hosts", Doc: "pattern of hosts and groups, or a list of patterns", set: (*parser).hosts},
-		{Name: "vars", Doc: "variables", set: func(p *parser, pl *Play, e Entry) { pl.Vars = p.varsMap(e) }},
-		{Name: "vars_files", Doc: "files of variables; of a list within the list the first that exists", set: (*parser).playVarsFiles},
-		{Name: "vars_prompt", Doc: "variables that moon asks for", set: (*parser).prompts},
+		{Name: "hosts", Doc: "pattern of hosts and groups, or a list of patterns", set: playsParser.hosts},
+		{Name: "vars", Doc: "variables", set: func(p playsParser, pl *Play, e Entry) { pl.Vars = p.varsMap(e) }},
+		{Name: "vars_files", Doc: "files of variables; of a list within the list the first that exists", set: playsParser.varsFiles},
+		{Name: "vars_prompt", Doc: "variables that moon asks for", set: playsParser.prompts},
 		one("gather_facts", "a boolean", "whether the play needs facts of its hosts (true)", func(pl *Play) *Value { return &pl.Facts }),
-		{Name: "gather_subset", Doc: "accepted; gathering facts costs little", set: func(_ *parser, pl *Play, e Entry) { pl.Subset = e.Value }},
+		{Name: "gather_subset", Doc: "accepted; gathering facts costs little", set: func(_ playsParser, pl *Play, e Entry) { pl.Subset = e.Value }},
 		one("strategy", "linear, free or graph", "linear (each task on all hosts before the next), free, or graph", func(pl *Play) *Value { return &pl.Strategy }),
-		{Name: "serial", Doc: "how many hosts at a time: a number, a percentage, or a list of them", set: func(p *parser, pl *Play, e Entry) {
+		{Name: "serial", Doc: "how many hosts at a time: a number, a percentage, or a list of them", set: func(p playsParser, pl *Play, e Entry) {
 			if e.Value.Kind() == Map || e.Value.Kind() == List && slices.ContainsFunc(e.Value.Items(), func(v Value) bool { return !isScalar(v) }) {
 				p.wrong(e, "a number, a percentage, or a list of them")
 				return
@@ -67,19 +67,19 @@ func playTable() []PlayKey {
 		one("become", "a boolean", "run as another user", func(pl *Play) *Value { return &pl.Become }),
 		one("become_user", "text", "the user to become (root)", func(pl *Play) *Value { return &pl.BecomeUser }),
 		one("become_method", "text", "sudo, su or doas", func(pl *Play) *Value { return &pl.BecomeHow }),
-		{Name: "environment", Doc: "environment variables: a map, a template that returns one, or a list of them", set: func(p *parser, pl *Play, e Entry) { pl.Env = p.environment(e) }},
+		{Name: "environment", Doc: "environment variables: a map, a template that returns one, or a list of them", set: func(p playsParser, pl *Play, e Entry) { pl.Env = p.environment(e) }},
 		one("check_mode", "a boolean", "force or forbid the dry run", func(pl *Play) *Value { return &pl.CheckMode }),
 		one("diff", "a boolean", "force or forbid diffs", func(pl *Play) *Value { return &pl.Diff }),
 		one("no_log", "a boolean", "show and store nothing of arguments, output and results", func(pl *Play) *Value { return &pl.NoLog }),
 		one("timeout", "a duration such as 30s", "of every task", func(pl *Play) *Value { return &pl.Timeout }),
-		{Name: "tags", Doc: "list of tags or one text; inherited downwards", set: func(p *parser, pl *Play, e Entry) {
+		{Name: "tags", Doc: "list of tags or one text; inherited downwards", set: func(p playsParser, pl *Play, e Entry) {
 			var t Task
 			p.tags(&t, e)
 			pl.Tags = t.Tags
 		}},
-		{Name: "collections", Doc: "accepted; names are found without it", set: func(*parser, *Play, Entry) {}},
+		{Name: "collections", Doc: "accepted; names are found without it", set: func(playsParser, *Play, Entry) {}},
 		tasks("pre_tasks", "tasks before the roles", func(pl *Play) *[]*Task { return &pl.PreTasks }),
-		{Name: "roles", Doc: "roles, by name or as maps with name, keys and parameters", set: func(p *parser, pl *Play, e Entry) { pl.Roles = p.roles(e) }},
+		{Name: "roles", Doc: "roles, by name or as maps with name, keys and parameters", set: func(p playsParser, pl *Play, e Entry) { pl.Roles = p.roles(e) }},
 		tasks("tasks", "the tasks", func(pl *Play) *[]*Task { return &pl.Tasks }),
 		tasks("post_tasks", "tasks after the others", func(pl *Play) *[]*Task { return &pl.PostTasks }),
 		tasks("handlers", "tasks that run when they have been notified", func(pl *Play) *[]*Task { return &pl.Handlers }),
@@ -105,7 +105,7 @@ func ParsePlays(f *File, actions Actions, ds *diag.List) []*Play {
 	}
 	switch {
 	case root.Kind() == List:
-		return p.playList(root, "the playbook")
+		return playsParser{p}.list(root, "the playbook")
 	case root.Kind() == Null:
 		p.errorf(diag.Pos{File: f.Name, Line: 1, Column: 1}, 0, "a playbook is a list of plays", "the file is empty")
 	default:
@@ -175,7 +175,7 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 	for _, e := range root.Entries() {
 		switch e.Key {
 		case "dependencies":
-			meta.Dependencies = p.roles(e)
+			meta.Dependencies = playsParser{p}.roles(e)
 		case "allow_duplicates":
 			p.one(e, "a boolean", &meta.AllowDup)
 		case "galaxy_info", "collections", "standalone":
@@ -206,8 +206,11 @@ func holdsPlays(root Value) bool {
 	return false
 }
 
-// documentOfPlays reads a playbook in its map form whose plays are under `plays:`.
-func (p *parser) documentOfPlays(pb *Playbook, root Value, plays Entry) {
+// playsParser reads what stands around the tasks of plays: the plays themselves, their hosts, prompts and roles.
+type playsParser struct{ *parser }
+
+// document reads a playbook in its map form whose plays are under `plays:`.
+func (p playsParser) document(pb *Playbook, root Value, plays Entry) {
 	for _, e := range root.Entries() {
 		switch e.Key {
 		case "steps":
@@ -221,10 +224,10 @@ func (p *parser) documentOfPlays(pb *Playbook, root Value, plays Entry) {
 		}
 	}
 	pb.Strategy, pb.Parallel, pb.Exports = "", Value{}, nil
-	pb.Plays = p.inPlays().playList(plays.Value, "`plays:`")
+	pb.Plays = playsParser{p.inPlays()}.list(plays.Value, "`plays:`")
 }
 
-func (p *parser) playList(v Value, where string) []*Play {
+func (p playsParser) list(v Value, where string) []*Play {
 	if v.Kind() != List {
 		if v.Kind() == Null {
 			p.errorf(v.Pos(), 0, "`[]` is a list of no plays", "%s holds nothing", where)
@@ -250,7 +253,7 @@ func (p *parser) playList(v Value, where string) []*Play {
 	return plays
 }
 
-func (p *parser) play(item Value) *Play {
+func (p playsParser) play(item Value) *Play {
 	pl := &Play{Pos: item.Pos(), Keys: item.Entries()}
 	for _, e := range pl.Keys {
 		if bare(e.Key) == "import_playbook" {
@@ -266,7 +269,7 @@ func (p *parser) play(item Value) *Play {
 		k, ok := playKeys[e.Key]
 		switch {
 		case !ok:
-			p.unknownPlayKey(e)
+			p.unknownKey(e)
 		case k.later != "":
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), k.later, "`%s` is not supported yet", e.Key)
 		case e.Value.Kind() == Null && e.Key != "hosts":
@@ -282,7 +285,7 @@ func (p *parser) play(item Value) *Play {
 	return pl
 }
 
-func (p *parser) unknownPlayKey(e Entry) {
+func (p playsParser) unknownKey(e Entry) {
 	known := []string{"import_playbook"}
 	for i := range PlayKeys {
 		known = append(known, PlayKeys[i].Name)
@@ -303,7 +306,7 @@ func (p *parser) unknownPlayKey(e Entry) {
 }
 
 // importPlaybook reads an import of plays. Tags may stand behind the path, as they once had to.
-func (p *parser) importPlaybook(pl *Play, at Entry) {
+func (p playsParser) importPlaybook(pl *Play, at Entry) {
 	for _, c := range p.options(at, "file").Entries() {
 		switch {
 		case c.Key == "file" && at.Value.Kind() == String:
@@ -329,7 +332,7 @@ func (p *parser) importPlaybook(pl *Play, at Entry) {
 				pl.Tags = append(tags, pl.Tags...)
 			}
 		case e.Key == "when":
-			conditions(func(t *Task, v []Value) { pl.When = v })(p, nil, e)
+			conditions(func(t *Task, v []Value) { pl.When = v })(p.parser, nil, e)
 		default:
 			hint := suggest.DidYouMean(e.Key, []string{"name", "vars", "when", "tags"})
 			if _, ok := playKeys[e.Key]; ok {
@@ -340,7 +343,7 @@ func (p *parser) importPlaybook(pl *Play, at Entry) {
 	}
 }
 
-func (p *parser) hosts(pl *Play, e Entry) {
+func (p playsParser) hosts(pl *Play, e Entry) {
 	all := e.Value.Items()
 	switch {
 	case isScalar(e.Value):
@@ -362,7 +365,7 @@ func (p *parser) hosts(pl *Play, e Entry) {
 }
 
 // playVarsFiles reads paths, each of which may be a list of which the first that exists counts.
-func (p *parser) playVarsFiles(pl *Play, e Entry) {
+func (p playsParser) varsFiles(pl *Play, e Entry) {
 	if e.Value.Kind() == String {
 		pl.VarsFiles = [][]Value{{e.Value}}
 		return
@@ -396,7 +399,7 @@ func (p *parser) playVarsFiles(pl *Play, e Entry) {
 
 var promptKeys = []string{"name", "prompt", "default", "private", "confirm", "encrypt", "salt", "salt_size", "unsafe"}
 
-func (p *parser) prompts(pl *Play, e Entry) {
+func (p playsParser) prompts(pl *Play, e Entry) {
 	if e.Value.Kind() != List {
 		p.wrong(e, "a list of maps with `name` and `prompt`")
 		return
@@ -410,7 +413,7 @@ func (p *parser) prompts(pl *Play, e Entry) {
 	}
 }
 
-func (p *parser) prompt(item Value) Prompt {
+func (p playsParser) prompt(item Value) Prompt {
 	one := Prompt{Pos: item.Pos()}
 	for _, c := range item.Entries() {
 		to := map[string]*Value{
@@ -437,7 +440,7 @@ func (p *parser) prompt(item Value) Prompt {
 }
 
 // roles reads the roles of a play, or those that a role depends on.
-func (p *parser) roles(e Entry) []*Task {
+func (p playsParser) roles(e Entry) []*Task {
 	if e.Value.Kind() == Null {
 		return nil
 	}
@@ -468,7 +471,7 @@ var roleKeys = []string{
 	"throttle", "module_defaults", "debugger", "become_flags", "become_exe",
 }
 
-func (p *parser) roleEntry(item Value) *Task {
+func (p playsParser) roleEntry(item Value) *Task {
 	t := &Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}, PlayTask: new(PlayTask)}
 	src, named := Value{}, has(t.Keys, "role")
 	var params []string

@@ -71,7 +71,7 @@ func ParsePreset(f *File, actions Actions, ds *diag.List) *PresetFile {
 		case "version":
 			p.scalarOf(e, &preset.Version)
 		case "parameters":
-			preset.Parameters = p.parameters(e)
+			preset.Parameters = parameters(p, e)
 		case "steps":
 			steps = true
 			preset.Tasks = p.tasks(e.Value, "`steps:`")
@@ -95,7 +95,8 @@ func (p *parser) scalarOf(e Entry, to *Value) {
 	*to = e.Value
 }
 
-func (p *parser) parameters(e Entry) []Parameter {
+// parameters reads what a preset takes.
+func parameters(p *parser, e Entry) []Parameter {
 	switch e.Value.Kind() {
 	case Null:
 		return nil
@@ -107,12 +108,12 @@ func (p *parser) parameters(e Entry) []Parameter {
 	p.varNames(e.Value)
 	list := make([]Parameter, 0, e.Value.Len())
 	for _, c := range e.Value.Entries() {
-		list = append(list, p.parameter(c))
+		list = append(list, parameter(p, c))
 	}
 	return list
 }
 
-func (p *parser) parameter(e Entry) Parameter {
+func parameter(p *parser, e Entry) Parameter {
 	param := Parameter{Name: e.Key, Pos: e.Pos, Type: "string"}
 	switch e.Value.Kind() {
 	case Null:
