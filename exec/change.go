@@ -57,6 +57,7 @@ func (c *Change) AtEnd(do func()) {
 	}
 }
 
+// Close lets go of what the change has held open, however it ended.
 func (c *Change) Close() {
 	for _, p := range c.Places {
 		p.Close()

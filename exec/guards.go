@@ -32,10 +32,12 @@ func (a *Attempt) Skips() *Result {
 	return nil
 }
 
+// SkipFor is the result of a step that is skipped, with the reason and its details.
 func SkipFor(reason events.SkipReason, detail string) *Result {
 	return &Result{Outcome: events.Skipped, Reason: reason, Detail: detail}
 }
 
+// Exists reports whether there is something at a path, or would be after the earlier steps of a dry run.
 func (a *Attempt) Exists(path string) (bool, error) {
 	_, err := a.Overlay.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

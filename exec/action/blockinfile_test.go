@@ -1,10 +1,11 @@
 package action_test
 
 import (
-	"moon/exec/exectest"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"moon/exec/exectest"
 )
 
 func TestBlockinfile(t *testing.T) {

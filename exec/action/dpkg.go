@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"moon/exec"
 	"os"
 	"slices"
 	"strings"
+
+	"moon/exec"
 )
 
 // dpkgPackage is a package that dpkg knows: one that is installed, or has left its configuration.
