@@ -132,12 +132,17 @@ func (d *dice) fill(v reflect.Value, steps int) {
 			return
 		}
 		for _, field := range v.Fields() {
-			if field.CanSet() {
+			if field.CanSet() && !forRunning(field.Type()) {
 				d.fill(field, steps)
 			}
 		}
 	default: // nothing that is data
 	}
+}
+
+// forRunning reports whether a field is what planning keeps for running: no screen shows it, and it refers to itself.
+func forRunning(t reflect.Type) bool {
+	return t == reflect.TypeFor[*plan.Task]() || t == reflect.TypeFor[*plan.Frame]()
 }
 
 // plan is a plan with nasty texts in every field of scopes and steps, which is still a tree.
