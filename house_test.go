@@ -396,7 +396,7 @@ func newFinder() finder {
 }
 
 // each calls found for each place of a phrase, with what is around it. Words are letters; only blanks, ends of lines with what begins
-// a comment, and the colon and the bracket of "skipped (when: …" may be between those of a phrase.
+// a comment, may be between those of a phrase, and the colon and the bracket of "skipped (when: …".
 func (f finder) each(text string, found func(i int, around string)) {
 	at := wordOf.FindAllStringIndex(text, -1)
 	is := func(k int, any []string) bool {
@@ -404,8 +404,11 @@ func (f finder) each(text string, found func(i int, around string)) {
 	}
 	for k := range at {
 		for _, p := range f[strings.ToLower(text[at[k][0]:at[k][1]])] {
-			n := 1
-			for n < len(p.words) && k+n < len(at) && is(k+n, p.words[n]) && strings.Trim(text[at[k+n-1][1]:at[k+n][0]], " \n\t/:(") == "" {
+			n, gap := 1, " \n\t/"
+			if words[p.index].phrase == "skipped when" {
+				gap += ":("
+			}
+			for n < len(p.words) && k+n < len(at) && is(k+n, p.words[n]) && strings.Trim(text[at[k+n-1][1]:at[k+n][0]], gap) == "" {
 				n++
 			}
 			if n < len(p.words) {
