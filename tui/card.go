@@ -36,7 +36,7 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 		}
 	}
 	if m.fix != nil { // it was opened on a larger screen
-		lines = append(lines, append([]draw.Text{draw.Inked(themes.Text, draw.Plain(m.fix.label())+" ")}, fixPane{m.view}.fixInput(m.width)...))
+		lines = append(lines, append([]draw.Text{draw.Inked(themes.Text, draw.Plain(m.fix.label())+" ")}, fixPane(m).fixInput(m.width)...))
 	}
 	if m.message != "" {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, m.message)})
@@ -67,11 +67,11 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 
 func (m cardScreen) cardHead() []draw.Text {
 	if least := m.headline(2); m.o.Banner != "" {
-		whole := draw.WidthOf(approving{m.view}.banner(m.width))
+		whole := draw.WidthOf(approving(m).banner(m.width))
 		for len(least) > 1 && whole+1+draw.WidthOf(least) > m.width { // of the state, the word is enough
 			least = least[:len(least)-1]
 		}
-		mark := approving{m.view}.banner(max(m.width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
+		mark := approving(m).banner(max(m.width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
 		return append(append(mark, draw.Inked(themes.Text, " ")), least...)
 	}
 	for level := range 3 {
@@ -87,7 +87,7 @@ func (m cardScreen) cardCounts() []draw.Text {
 	b := &draw.Brush{Pen: m.pen}
 	b.Begin(1<<10, draw.OnRow)
 	b.Wide = 0 // as narrow as can be
-	rulesBar{m.view}.tallyState(b)
+	rulesBar(m).tallyState(b)
 	line := []draw.Text{draw.Inked(draw.InkRaw, string(b.Buf))}
 	if m.run.Phase == events.Running {
 		done, total := m.progress()
@@ -125,7 +125,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 		return
 	}
 	if m.sequence != "" {
-		footerBar{m.view}.pending(b)
+		footerBar(m).pending(b)
 		return
 	}
 	var tips []keymap.Tip
@@ -148,12 +148,12 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 	case events.Ended, events.Done:
 		tips = []keymap.Tip{keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}
 	}
-	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return whyNot{m.view}.cannot(t.Do) != "" })
+	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return whyNot(m).cannot(t.Do) != "" })
 	between := 2
-	if (footerBar{m.view}).tipsWidth(tips, 0, between) > m.width {
+	if footerBar(m).tipsWidth(tips, 0, between) > m.width {
 		between = 1
 	}
-	for i := len(tips) - 1; i >= 0 && (footerBar{m.view}).tipsWidth(tips, 0, between) > m.width; i-- {
+	for i := len(tips) - 1; i >= 0 && footerBar(m).tipsWidth(tips, 0, between) > m.width; i-- {
 		tips[i].Words = ""
 	}
 	for i, t := range tips {

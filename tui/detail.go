@@ -169,17 +169,17 @@ func (m detailPane) detailDoc(w, h int) *draw.Doc {
 	d := draw.NewDoc(w, h, m.glyphs)
 	switch m.detail.tab {
 	case tabSteps:
-		stepPane{m.view}.stepTab(d, s)
+		stepPane(m).stepTab(d, s)
 	case tabDiffs:
-		diffPane{m.view}.diffTab(d, s)
+		diffPane(m).diffTab(d, s)
 	case tabVariables:
-		varsPane{m.view}.varsTab(d, s)
+		varsPane(m).varsTab(d, s)
 	case tabHistory:
-		eventsPane{m.view}.eventsTab(d, s)
+		eventsPane(m).eventsTab(d, s)
 	case tabOutputs, tabs:
 		return nil
 	}
-	watches := watchPane{m.view}.watchLines(d)
+	watches := watchPane(m).watchLines(d)
 	m.detail.length, m.detail.height = len(d.Lines)+len(watches), h
 	m.detail.move(0)
 	d.Pin(watches, m.detail.scroll)

@@ -113,12 +113,12 @@ func (m *view) goTo(n int) {
 }
 
 func (m browsing) findAgain(direction int) {
-	if why := (whyNot{m.view}).cannotFind(); why != "" { // it is asked while a text is typed, too
+	if why := whyNot(m).cannotFind(); why != "" { // it is asked while a text is typed, too
 		m.say(why)
 		return
 	}
 	if m.place() == keymap.InOutput {
-		outputPane{m.view}.nextHit(direction)
+		outputPane(m).nextHit(direction)
 		return
 	}
 	m.following = false

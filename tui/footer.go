@@ -31,7 +31,7 @@ func (m footerBar) footer(b *draw.Brush) {
 	}
 	if m.fix != nil {
 		b.Put(themes.Text, lead)
-		fixPane{m.view}.drawHints(b, fixPane{m.view}.fixTips())
+		fixPane(m).drawHints(b, fixPane(m).fixTips())
 		return
 	}
 	if m.sequence != "" {
@@ -61,7 +61,7 @@ func (m footerBar) footerTips(lead, between int) []keymap.Tip {
 	}
 	var tips []keymap.Tip
 	for _, t := range (footerBar{m.view}).withKeys(footerBar{m.view}.tips()) {
-		if len(tips) < footerKeys-1 && (whyNot{m.view}).cannot(t.Do) == "" {
+		if len(tips) < footerKeys-1 && whyNot(m).cannot(t.Do) == "" {
 			tips = append(tips, t)
 		}
 	}
@@ -86,7 +86,7 @@ func (m footerBar) tipsWidth(tips []keymap.Tip, lead, between int) int {
 // tips are the keys that make sense now, the most useful first.
 func (m footerBar) tips() []keymap.Tip {
 	if m.matrixShown() {
-		return matrixPane{m.view}.matrixTips()
+		return matrixPane(m).matrixTips()
 	}
 	if m.focus() == paneDetail {
 		if tips := m.detailTips(); tips != nil {

@@ -42,7 +42,7 @@ func (m *model) draw() string {
 func (m frame) drawPanes(b *draw.Brush, l layout) {
 	switch l.kind {
 	case layoutCard:
-		cardScreen{m.view}.drawCard(b)
+		cardScreen(m).drawCard(b)
 	case layoutWide:
 		m.drawWide(b, l)
 	case layoutTall:
@@ -59,20 +59,20 @@ type body interface{ row(b *draw.Brush, i int) }
 
 // drawWide draws the tree left and the detail right, with one divider.
 func (m frame) drawWide(b *draw.Brush, l layout) {
-	detail := detailPane{m.view}.detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
-	headerBar{m.view}.header(b)
+	detail := detailPane(m).detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
+	headerBar(m).header(b)
 	b.Begin(l.treeW, draw.OnRow)
-	rulesBar{m.view}.treeRule(b)
+	rulesBar(m).treeRule(b)
 	b.End()
 	b.Begin(1, draw.OnRow)
 	b.Put(themes.Border, m.glyphs.TeeDown)
 	b.End()
 	b.Begin(l.detailW, draw.OnRow)
-	rulesBar{m.view}.tabRule(b)
+	rulesBar(m).tabRule(b)
 	b.End()
 	b.Newline()
 
-	tree := rowWords{m.view}.treeBody(l.treeW, l.treeH)
+	tree := rowWords(m).treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
 		tree.row(b, i)
 		b.Begin(l.detailW+1, draw.OnRow)
@@ -86,51 +86,51 @@ func (m frame) drawWide(b *draw.Brush, l layout) {
 		b.Newline()
 	}
 	b.Begin(l.wide, draw.OnRow)
-	rulesBar{m.view}.stateRule(b, l.treeW)
+	rulesBar(m).stateRule(b, l.treeW)
 	b.End()
 	b.Newline()
-	footerBar{m.view}.footer(b)
+	footerBar(m).footer(b)
 }
 
 // drawTall draws the tree above the detail.
 func (m frame) drawTall(b *draw.Brush, l layout) {
-	detail := detailPane{m.view}.detailBody(l.detailW-1, l.detailH)
-	headerBar{m.view}.header(b)
+	detail := detailPane(m).detailBody(l.detailW-1, l.detailH)
+	headerBar(m).header(b)
 	m.drawTree(b, l)
 	b.Begin(l.wide, draw.OnRow)
 	b.Note(0, l.wide, draw.SpotDivider, 0) // but for the tabs in it
-	rulesBar{m.view}.tabRule(b)
+	rulesBar(m).tabRule(b)
 	b.End()
 	b.Newline()
-	peekPane{m.view}.drawDetail(b, l, detail)
+	peekPane(m).drawDetail(b, l, detail)
 	m.bottom(b, l)
 }
 
 // drawOne draws the pane that has the keys.
 func (m frame) drawOne(b *draw.Brush, l layout) {
-	headerBar{m.view}.header(b)
+	headerBar(m).header(b)
 	if l.treeH == 0 {
-		detail := detailPane{m.view}.detailBody(l.detailW-1, l.detailH)
+		detail := detailPane(m).detailBody(l.detailW-1, l.detailH)
 		b.Begin(l.wide, draw.OnRow)
-		rulesBar{m.view}.titleRule(b)
+		rulesBar(m).titleRule(b)
 		b.End()
 		b.Newline()
-		peekPane{m.view}.drawDetail(b, l, detail)
+		peekPane(m).drawDetail(b, l, detail)
 		m.bottom(b, l)
 		return
 	}
 	m.drawTree(b, l)
-	peekPane{m.view}.drawPeek(b, l)
+	peekPane(m).drawPeek(b, l)
 	m.bottom(b, l)
 }
 
 // drawTree draws the tree with its rule, over the whole width.
 func (m frame) drawTree(b *draw.Brush, l layout) {
 	b.Begin(l.wide, draw.OnRow)
-	rulesBar{m.view}.treeRule(b)
+	rulesBar(m).treeRule(b)
 	b.End()
 	b.Newline()
-	tree := rowWords{m.view}.treeBody(l.treeW, l.treeH)
+	tree := rowWords(m).treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
 		tree.row(b, i)
 		b.Newline()
@@ -150,10 +150,10 @@ func (m peekPane) drawDetail(b *draw.Brush, l layout, detail body) {
 
 func (m frame) bottom(b *draw.Brush, l layout) {
 	b.Begin(l.wide, draw.OnRow)
-	rulesBar{m.view}.stateRule(b, -1)
+	rulesBar(m).stateRule(b, -1)
 	b.End()
 	b.Newline()
-	footerBar{m.view}.footer(b)
+	footerBar(m).footer(b)
 }
 
 // docBody is a doc, scrolled.
@@ -168,10 +168,10 @@ func (d docBody) row(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
 func (m detailPane) detailBody(w, h int) body {
 	w = max(w-1, 1) // a cell of air at the right edge
 	if m.fix != nil {
-		return docBody{fixPane{m.view}.fixDoc(w, h), 0, h}
+		return docBody{fixPane(m).fixDoc(w, h), 0, h}
 	}
 	if m.detail.tab == tabOutputs {
-		return timePane{m.view}.withTime(w, h, func(h int) *draw.Doc { return outputPane{m.view}.outputDoc(outputWidth(m.layout()), h) })
+		return timePane(m).withTime(w, h, func(h int) *draw.Doc { return outputPane(m).outputDoc(outputWidth(m.layout()), h) })
 	}
 	return docBody{m.detailDoc(w, h), m.detail.scroll, h}
 }

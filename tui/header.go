@@ -22,7 +22,7 @@ func (m headerBar) header(b *draw.Brush) {
 	b.Begin(m.width, draw.OnRow)
 	b.Put(draw.InkTitle, " moon")
 	room := max(m.width/3, 8)
-	for _, s := range (approving{m.view}).banner(max(m.width/3, 12)) {
+	for _, s := range approving(m).banner(max(m.width/3, 12)) {
 		b.Put(themes.Text, "  ")
 		b.Put(s.Ink, s.S)
 		room = max(min(room, b.Left-draw.WidthOf(m.headline(2))-5), 0) // of the three the name can be missed
@@ -37,7 +37,7 @@ func (m headerBar) header(b *draw.Brush) {
 		b.Put(themes.Text, " ")
 		b.Put(themes.Warn, fmt.Sprintf("%d for real", m.real))
 	}
-	pointing{m.view}.mouseState(b)
+	pointing(m).mouseState(b)
 	var spans []draw.Text
 	w := 0
 	room = b.Left - 3
@@ -100,7 +100,7 @@ func (m headerBar) reviewLine(level int) []draw.Text {
 	if n := m.lackingNow(); n > 0 {
 		line = append(line, draw.Inked(themes.Text, dot+fmt.Sprintf("%d will skip", n)))
 	}
-	if would := (predicting{m.view}).foretoldCounts(); len(would) > 0 {
+	if would := predicting(m).foretoldCounts(); len(would) > 0 {
 		line = append(append(line, draw.Inked(themes.Text, strings.TrimRight(dot, " "))), would...)
 	}
 	return line
@@ -302,7 +302,7 @@ func (m headerBar) doneLine(level int) []draw.Text {
 		if m.summary.retried > 0 {
 			words += fmt.Sprintf("   %d retried", m.summary.retried)
 		}
-		if n := (origins{m.view}).overridden(); n > 0 {
+		if n := origins(m).overridden(); n > 0 {
 			words += fmt.Sprintf("   %d overridden", n)
 		}
 		return append(line, draw.Inked(themes.Text, words))

@@ -250,7 +250,7 @@ func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.tree.Title(int(m.tree.StepNode[by]))), m.glyphs.Quote[1])
 	}
 	d.Value("decided", words)
-	stepPane{m.view}.unknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())
+	stepPane(m).unknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())
 }
 
 // notifiers are the tasks that make a handler run, by their names.

@@ -140,7 +140,7 @@ func (m browsing) move(do keymap.Intent) {
 		m.detail.move(max(min(by, m.detail.length), -m.detail.length))
 		return
 	}
-	outputPane{m.view}.scrollOutput(do, by)
+	outputPane(m).scrollOutput(do, by)
 }
 
 func (m browsing) backToPointer() {

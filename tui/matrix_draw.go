@@ -52,14 +52,14 @@ func (m matrixPane) matrixView() matrixView {
 
 // drawMatrix draws the hosts by their tasks, those that are on the screen.
 func (m frame) drawMatrix(b *draw.Brush) {
-	matrixPane{m.view}.followMatrix()
-	x, v := m.matrix, matrixPane{m.view}.matrixView()
+	matrixPane(m).followMatrix()
+	x, v := m.matrix, matrixPane(m).matrixView()
 	x.height, x.across = v.high, v.across
 	x.top = window(x.top, x.row, v.high, len(x.hosts))
 	x.left = window(x.left, x.col, v.across, len(x.columns))
-	headerBar{m.view}.header(b)
-	matrixPane{m.view}.matrixRule(b)
-	matrixPane{m.view}.matrixMarks(b, v)
+	headerBar(m).header(b)
+	matrixPane(m).matrixRule(b)
+	matrixPane(m).matrixMarks(b, v)
 	counts := make([]events.HostCounts, min(v.high, len(x.hosts)-x.top))
 	m.store.Read(func(run *events.Run) {
 		if len(run.Steps) < len(m.plan.Steps) {
@@ -71,7 +71,7 @@ func (m frame) drawMatrix(b *draw.Brush) {
 	})
 	for i := range v.high {
 		if i < len(counts) {
-			matrixPane{m.view}.matrixRow(b, v, x.top+i, &counts[i])
+			matrixPane(m).matrixRow(b, v, x.top+i, &counts[i])
 		} else {
 			b.Begin(m.width, draw.OnRow)
 			b.End()
@@ -79,14 +79,14 @@ func (m frame) drawMatrix(b *draw.Brush) {
 		b.Newline()
 	}
 	b.Begin(m.width, draw.OnRow)
-	matrixPane{m.view}.matrixDetail(b)
+	matrixPane(m).matrixDetail(b)
 	b.End()
 	b.Newline()
 	b.Begin(m.width, draw.OnRow)
-	rulesBar{m.view}.stateRule(b, -1)
+	rulesBar(m).stateRule(b, -1)
 	b.End()
 	b.Newline()
-	footerBar{m.view}.footer(b)
+	footerBar(m).footer(b)
 }
 
 // window is the first of some rows that keeps a cursor among the high that are shown.
@@ -292,7 +292,7 @@ func (m matrixPane) matrixTips() []keymap.Tip {
 	tips := []keymap.Tip{keymap.TipOf(keymap.NodeToggle, "to the plan")}
 	switch m.run.Phase {
 	case events.Review, events.Paused:
-		tips = append(append(tips, footerBar{m.view}.decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"), keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
+		tips = append(append(tips, footerBar(m).decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"), keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
 		if m.broken(m.tree.Step(m.at())) {
 			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"), keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
 		}

@@ -170,7 +170,7 @@ func (m replanning) setPlan(p *plan.Plan) {
 	m.lacking = lacking{stale: true}
 	m.foretold.halt() // it was about another plan
 	m.refilter()
-	fixPane{m.view}.carryFix(sheet)
+	fixPane(m).carryFix(sheet)
 }
 
 // Init asks for nothing but the background of the terminal, where the theme depends on it.

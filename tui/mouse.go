@@ -168,7 +168,7 @@ func (m pointing) drag(at tea.Mouse) {
 		if by == 0 {
 			return
 		}
-		browsing{m.view}.moveDivider(max(min(by, 1), -1))
+		browsing(m).moveDivider(max(min(by, 1), -1))
 		if m.layout() == l {
 			return
 		}
@@ -214,7 +214,7 @@ func (m pointing) wheelDetail(by, sideways int) {
 	case sideways != 0 && !v.wrap:
 		v.x, v.aim = max(v.x+sideways, 0), -1
 	default:
-		outputPane{m.view}.wheelOutput(by)
+		outputPane(m).wheelOutput(by)
 	}
 }
 

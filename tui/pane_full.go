@@ -9,7 +9,7 @@ import (
 // drawBare draws the detail on the whole screen without anything beside it, so that what is selected with the mouse of
 // the terminal is the text and nothing else. One line at the bottom says the rest.
 func (m frame) drawBare(b *draw.Brush, l layout) {
-	text := detailPane{m.view}.detailBody(l.detailW+1, l.detailH)
+	text := detailPane(m).detailBody(l.detailW+1, l.detailH)
 	for i := range l.detailH {
 		b.Begin(l.wide, draw.OnRow)
 		text.row(b, i)
@@ -22,7 +22,7 @@ func (m frame) drawBare(b *draw.Brush, l layout) {
 		m.prompt.draw(m.view, b)
 		return
 	}
-	outputPane{m.view}.bareLine(b)
+	outputPane(m).bareLine(b)
 }
 
 // bareLine is the one line: what is shown, where in it, a message or the keys, and the state of the run.

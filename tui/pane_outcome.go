@@ -170,7 +170,7 @@ type choice struct {
 
 // ways are the ways out of a failure that would not be refused.
 func (m outcomePane) ways(p *plan.Step) []choice {
-	return slices.DeleteFunc(outcomePane{m.view}.waysOut(p, m.onFailure()), func(c choice) bool { return whyNot{m.view}.cannot(c.do) != "" })
+	return slices.DeleteFunc(outcomePane{m.view}.waysOut(p, m.onFailure()), func(c choice) bool { return whyNot(m).cannot(c.do) != "" })
 }
 
 func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
@@ -203,7 +203,7 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
 	ways = append(ways, choice{keymap.GateExclude, "skip it and continue", "skip"})
 	switch {
 	case m.plan.Plays && (away || !m.rescued(p.Scope)):
-		ways = append(ways, hostWords{m.view}.givingUp(p, away))
+		ways = append(ways, hostWords(m).givingUp(p, away))
 	case m.rescued(p.Scope):
 		ways = append(ways, choice{keymap.RunContinue, "run the rescue, then continue", "rescue"})
 	default:
@@ -280,6 +280,6 @@ func (m outcomePane) rescued(scope int) bool {
 func (m outcomePane) usedHere(d *draw.Doc, p *plan.Step, set map[string]any) {
 	if len(p.Uses) > 0 {
 		d.Heading("Variables it used")
-		varsPane{m.view}.uses(d, p, set, 2)
+		varsPane(m).uses(d, p, set, 2)
 	}
 }

@@ -22,7 +22,7 @@ const listed = 12
 func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	d.Para(draw.InkTitle, 0, m.tree.Title(n))
 	d.Blank()
-	waitWords{m.view}.whyField(d, n)
+	waitWords(m).whyField(d, n)
 	t := m.tree.Tally(n)
 	scopePane{m.view}.counts(d, &t)
 	s := m.tree.Scope(n)
@@ -38,8 +38,8 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 		d.Value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.Times, s.Items))
 	}
 	d.Value("item", s.Item)
-	hostWords{m.view}.hostsField(d, s)
-	hostWords{m.view}.decidedField(d, s)
+	hostWords(m).hostsField(d, s)
+	hostWords(m).decidedField(d, s)
 	if s.When != "" {
 		d.Value("when", s.When)
 	}
@@ -55,8 +55,8 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	if n == 0 {
 		scopePane{m.view}.playbook(d)
 	} else {
-		stepPane{m.view}.origin(d, s.Origin)
-		stepPane{m.view}.source(d, s.Origin)
+		stepPane(m).origin(d, s.Origin)
+		stepPane(m).source(d, s.Origin)
 	}
 	if n == 0 {
 		m.breakList(d)

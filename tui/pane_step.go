@@ -22,25 +22,25 @@ type stepPane struct{ *view }
 func (m stepPane) stepTab(d *draw.Doc, s subject) {
 	if s.step < 0 {
 		if s.node == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
-			summaryPane{m.view}.summaryTab(d)
+			summaryPane(m).summaryTab(d)
 			return
 		}
-		scopePane{m.view}.scopeTab(d, s.node)
+		scopePane(m).scopeTab(d, s.node)
 		return
 	}
 	p := m.stepNow(s.step)
-	if (outcomePane{m.view}).outcome(d, p, &s.of, s.vars) {
+	if outcomePane(m).outcome(d, p, &s.of, s.vars) {
 		d.Blank()
 	} else {
 		d.Para(draw.InkTitle, 0, tree.RanTitle(p, s.of.Name))
 		d.Blank()
-		waitWords{m.view}.whyField(d, s.node)
-		hostWords{m.view}.missedField(d, p)
+		waitWords(m).whyField(d, s.node)
+		hostWords(m).missedField(d, p)
 		if b := m.bound.steps[s.step]; b.wrong != "" {
 			d.Field("by now", draw.Inked(themes.Failed, "cannot run: "+b.wrong))
 		}
 	}
-	origins{m.view}.otherFilesField(d, s.step)
+	origins(m).otherFilesField(d, s.step)
 	stepPane{m.view}.what(d, p, &s.of)
 	stepPane{m.view}.origin(d, p.Origin)
 	stepPane{m.view}.source(d, p.Origin)
@@ -51,11 +51,11 @@ func (m stepPane) stepTab(d *draw.Doc, s subject) {
 func (m stepPane) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
 	m.arguments(d, p, ran)
-	origins{m.view}.overriddenFields(d, p)
+	origins(m).overriddenFields(d, p)
 	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" && command != p.Summary {
 		d.Value("ran", command)
 	}
-	hostWords{m.view}.runsOn(d, p)
+	hostWords(m).runsOn(d, p)
 	if p.Become != nil {
 		d.Value("runs as", p.Become.String())
 	}
@@ -70,12 +70,12 @@ func (m stepPane) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 		d.Field(label, draw.Inked(themes.Text, name+"="+p.Env[name]))
 	}
 	m.condition(d, p, ran)
-	hostWords{m.view}.hangsOn(d, p)
-	if (predicting{m.view}).defiesDryRun(p) {
+	hostWords(m).hangsOn(d, p)
+	if predicting(m).defiesDryRun(p) {
 		d.Field("dry run", draw.Inked(themes.Warn, "runs for real"), draw.Inked(themes.Dim, "  check_mode: false"))
 	}
 	if !ran {
-		predicting{m.view}.foretoldField(d, p)
+		predicting(m).foretoldField(d, p)
 		m.lastRun(d, p)
 	}
 	d.Value("register", p.Register)

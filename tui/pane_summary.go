@@ -68,7 +68,7 @@ func (m summaryPane) summarize() summary {
 				continue
 			}
 			p := &m.plan.Steps[i]
-			key := diffPane{m.view}.alikeKey(i, of.Diff)
+			key := diffPane(m).alikeKey(i, of.Diff)
 			if at, ok := alike[key]; ok {
 				s.changes[at].hosts = append(s.changes[at].hosts, standing.On(p))
 				continue
@@ -123,14 +123,14 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 			m.barLine(d, t, longest)
 		}
 	}
-	origins{m.view}.overridesList(d)
+	origins(m).overridesList(d)
 	if d.H >= roomForTime {
-		timePane{m.view}.timeBars(d, mostBars, d.Heading)
+		timePane(m).timeBars(d, mostBars, d.Heading)
 	}
 	m.changes(d)
-	scopePane{m.view}.list(d, 0, "Not run", func(f standing.State) bool { return f == standing.Omitted || f == standing.Cancelled })
+	scopePane(m).list(d, 0, "Not run", func(f standing.State) bool { return f == standing.Omitted || f == standing.Cancelled })
 	if d.H < roomForTime {
-		timePane{m.view}.timeBars(d, mostBars, d.Heading)
+		timePane(m).timeBars(d, mostBars, d.Heading)
 	}
 	if m.o.Saved != "" {
 		d.Blank()
@@ -195,7 +195,7 @@ func (m summaryPane) failures(d *draw.Doc) {
 			}
 		})
 		look := tree.FaceSigns[f]
-		scopePane{m.view}.entry(d, look, p)
+		scopePane(m).entry(d, look, p)
 		if reason != "" {
 			d.Add(draw.Inked(themes.Text, "    "), draw.Inked(themes.Dim, draw.CutRight(draw.Plain(reason), max(d.W-4, 0), m.glyphs.Dots)))
 		}

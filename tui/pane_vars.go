@@ -66,7 +66,7 @@ func (m varsPane) uses(d *draw.Doc, p *plan.Step, set map[string]any, indent int
 func (m varsPane) known(v any) draw.Text {
 	s, after := plan.Display(v)
 	if len(after) > 0 && after[0] >= 0 && after[0] < len(m.plan.Steps) {
-		return draw.Inked(themes.Dim, watchPane{m.view}.afterShort(after))
+		return draw.Inked(themes.Dim, watchPane(m).afterShort(after))
 	}
 	return draw.Inked(themes.Text, s)
 }

@@ -323,7 +323,7 @@ func (m whyNot) cannotEdit() string {
 
 // cannotNeed says that there is nothing to go to in a direction.
 func (m whyNot) cannotNeed(direction int) string {
-	switch i := (browsing{m.view}).toNeed(direction); {
+	switch i := browsing(m).toNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
 	case i == m.tree.Step(m.at()) && m.focus() == paneTree:

@@ -63,7 +63,7 @@ func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 	case keymap.GateApproveAll:
 		what.ranges = []events.Range{m.everything()}
 	case keymap.RunStep, keymap.RunOver:
-		if r, ok := (deciding{m.view}).ahead(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
+		if r, ok := deciding(m).ahead(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
 			what.ranges = []events.Range{r}
 		}
 	default:

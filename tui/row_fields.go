@@ -83,7 +83,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 
 // note is the one thing to say of a step in its row.
 func (m rowWords) note(step int, p *plan.Step, of *events.Step, f standing.State) string {
-	other := origins{m.view}.otherFileNote(step)
+	other := origins(m).otherFileNote(step)
 	switch f {
 	case standing.Waiting, standing.Undecided, standing.Confirm:
 		switch {
@@ -98,7 +98,7 @@ func (m rowWords) note(step int, p *plan.Step, of *events.Step, f standing.State
 		case p.Prediction == plan.MaySkip:
 			return "may skip"
 		case p.Handler:
-			return hostWords{m.view}.notified(step, m.width/2)
+			return hostWords(m).notified(step, m.width/2)
 		}
 	case standing.Asking:
 		return "needs an answer"

@@ -45,7 +45,7 @@ func (m rulesBar) treeRule(b *draw.Brush) {
 // tabRule is the rule above the detail, with its tabs.
 func (m rulesBar) tabRule(b *draw.Brush) {
 	if m.fix != nil {
-		fixPane{m.view}.fixRule(b)
+		fixPane(m).fixRule(b)
 		return
 	}
 	b.Rule(m.glyphs, 1)
@@ -95,7 +95,7 @@ func (m rulesBar) tabNames(w int) (names [tabs]string, between string) {
 // titleRule is the rule above the detail where the tree is not on the screen: it names the node.
 func (m rulesBar) titleRule(b *draw.Brush) {
 	if m.fix != nil {
-		fixPane{m.view}.fixRule(b)
+		fixPane(m).fixRule(b)
 		return
 	}
 	b.Rule(m.glyphs, 1)
@@ -150,7 +150,7 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 		m.reviewState(b)
 	case m.asks() != "":
 		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.asks()), max(b.Left-2, 0), m.glyphs.Dots))
-	case deciding{m.view}.breakState(b):
+	case deciding(m).breakState(b):
 	default:
 		m.tallyState(b)
 	}
@@ -159,14 +159,14 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 		b.Rule(m.glyphs, n)
 		b.Put(themes.Border, m.glyphs.TeeUp)
 	}
-	outputPane{m.view}.outputState(b)
+	outputPane(m).outputState(b)
 	b.Rule(m.glyphs, b.Left)
 }
 
 func (m rulesBar) reviewState(b *draw.Brush) {
 	t := m.tree.Tally(0)
 	if missed := m.unreached(); len(missed) > 0 {
-		b.Put(themes.Failed, draw.CutRight(hostWords{m.view}.missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
+		b.Put(themes.Failed, draw.CutRight(hostWords(m).missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
 		return
 	}
 	switch ask, open := t.Sum(standing.Confirm), t.Sum(standing.Undecided); {

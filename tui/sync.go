@@ -168,7 +168,7 @@ func (m browsing) halted() tea.Cmd {
 
 // arrive reacts to the end of the run: the tree shows what is worth seeing, the root what it came to.
 func (m browsing) arrive(before events.Phase) {
-	m.summary = summaryPane{m.view}.summarize()
+	m.summary = summaryPane(m).summarize()
 	if before == events.Ended {
 		return // it was shown already
 	}

@@ -47,7 +47,7 @@ func hearHangups() {
 	signal.Notify(ch, syscall.SIGHUP)
 	go func() {
 		<-ch
-		os.Exit(129) //nolint:revive // as it would without this
+		os.Exit(129)
 	}()
 }
 

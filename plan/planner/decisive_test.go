@@ -2,10 +2,11 @@ package planner
 
 import (
 	"fmt"
-	"moon/plan"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"moon/plan"
 )
 
 // What the run evaluates shows in no field of the plan; the values that decide it count all the same.

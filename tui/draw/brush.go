@@ -50,6 +50,7 @@ func (b *Brush) Newline() {
 	b.X, b.y = 0, b.y+1
 }
 
+// Use paints what follows with an ink.
 func (b *Brush) Use(i Ink) {
 	if b.set && b.ink == i {
 		return
@@ -58,6 +59,7 @@ func (b *Brush) Use(i Ink) {
 	b.Buf = append(b.Buf, b.Pen.On[b.mode][i]...)
 }
 
+// Blank paints n spaces.
 func (b *Brush) Blank(n int) {
 	for n > 0 {
 		s := Spaces(min(n, 100))

@@ -133,6 +133,7 @@ func WrapCells(s string, w int) []string {
 	}
 }
 
+// IsColoured reports whether a line holds colours, or other control sequences.
 func IsColoured(s string) bool { return strings.IndexByte(s, '\x1b') >= 0 }
 
 // Bare is a clean line without its colours.

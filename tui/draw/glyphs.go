@@ -15,6 +15,7 @@ import (
 // has to be seen to know it.
 type Sign uint8
 
+// The status symbols.
 const (
 	SignNone Sign = iota
 	SignUndecided
@@ -44,6 +45,7 @@ type signLook struct {
 	Role themes.Role
 }
 
+// SignLooks gives each status symbol its word and the role of its colour.
 var SignLooks = [Signs]signLook{
 	SignNone:        {"", themes.Text},
 	SignUndecided:   {"not approved", themes.Gate},
@@ -105,6 +107,7 @@ type Glyphs struct {
 	Mask    string // each character of what stands for a secret; "" leaves it as it is
 }
 
+// UnicodeGlyphs are for terminals that show UTF-8.
 var UnicodeGlyphs = Glyphs{
 	Signs: [Signs]string{
 		SignNone: " ", SignUndecided: "◇", SignApproved: "◆", SignPartly: "◈", SignConfirm: "!", SignExcluded: "⊘",
@@ -120,6 +123,7 @@ var UnicodeGlyphs = Glyphs{
 	Quote: [2]string{"«", "»"}, Follow: "▌", Retried: "↻", OnLeft: "…", OnRight: "…",
 }
 
+// AsciiGlyphs are for all other terminals.
 var AsciiGlyphs = Glyphs{
 	Signs: [Signs]string{
 		SignNone: " ", SignUndecided: "?", SignApproved: "+", SignPartly: "%", SignConfirm: "!", SignExcluded: "/",
@@ -230,6 +234,7 @@ func likeness(all *[Signs]string, s Sign) string {
 	return ""
 }
 
+// OneCell reports whether text takes one cell in every terminal, whichever tables of widths it has.
 func OneCell(s string) bool {
 	return ansi.StringWidth(s) == 1 && ansi.StringWidthWc(s) == 1 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x1f000

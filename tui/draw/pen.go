@@ -9,6 +9,7 @@ import (
 // Ink is how a piece of text looks: a role of the theme, or one of a few looks made from one.
 type Ink = themes.Role
 
+// Inks that are made of the roles of a theme, numbered after them.
 const (
 	InkTitle    = themes.Roles + iota // bold text
 	InkKey                            // a key in a hint
@@ -26,11 +27,13 @@ type Pen struct {
 	back string // what a reset is followed by
 }
 
+// The backgrounds that an ink is painted on.
 const (
 	OnRow    = 0
 	OnCursor = 1
 )
 
+// NewPen prepares the control sequences of a theme, one for each ink and background.
 func NewPen(theme *themes.Theme) *Pen {
 	p := &Pen{}
 	for mode := range p.On {

@@ -14,6 +14,7 @@ type Spot struct {
 
 type spotKind uint8
 
+// The kinds of places that react to the mouse.
 const (
 	SpotNone  spotKind = iota
 	SpotTree           // a row

@@ -23,6 +23,7 @@ type Text struct {
 // Inked is a text in an ink.
 func Inked(look Ink, s string) Text { return Text{look, s} }
 
+// NewDoc starts a text of w cells by h lines.
 func NewDoc(w, h int, g *Glyphs) *Doc { return &Doc{W: max(w, 1), H: h, Dots: g.Dots} }
 
 // Add appends a line; what does not fit is cut when it is drawn.
@@ -194,6 +195,7 @@ func (d *Doc) Pin(lines [][]Text, scroll int) {
 // Hint is the text of a tab that has nothing to show.
 func (d *Doc) Hint(s string) { d.Para(themes.Dim, 0, s) }
 
+// WidthOf is the number of cells that stretches of text take.
 func WidthOf(spans []Text) (w int) {
 	for _, s := range spans {
 		w += Cells(s.S)

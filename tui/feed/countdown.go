@@ -13,6 +13,7 @@ type Countdown struct {
 	Known    bool
 }
 
+// See takes note of how far a step has come.
 func (c *Countdown) See(step int, of *events.Step) {
 	if c.Estimate != nil {
 		c.Estimate.See(step, of)

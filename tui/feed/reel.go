@@ -104,6 +104,7 @@ func fetch(log *steplog.Log, id int, prefix string, from, n int) Fetched {
 	return f
 }
 
+// CleanLine makes a line of output safe to draw.
 func CleanLine(l steplog.Line) TextLine {
 	return TextLine{draw.Settle(termtext.Still(l.Text)), l.Stderr, l.At, l.Cut}
 }

@@ -32,6 +32,7 @@ type Store struct {
 	Poke chan struct{}
 }
 
+// NewStore makes a store that has seen nothing yet.
 func NewStore() *Store { return &Store{Poke: make(chan struct{}, 1), all: true} }
 
 // applyAtOnce bounds how long a big batch keeps the lock.
@@ -53,6 +54,7 @@ func (s *Store) Drain(feed <-chan []events.Record) {
 	s.End(nil)
 }
 
+// ApplyAll folds a batch of the feed, and lets readers in between.
 func (s *Store) ApplyAll(batch []events.Record) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -84,6 +86,7 @@ func (s *Store) Wake() {
 	}
 }
 
+// Apply folds one event. The caller holds Mu.
 func (s *Store) Apply(rec *events.Record) {
 	s.Run.Apply(*rec)
 	s.History.add(rec)

@@ -29,6 +29,7 @@ type Part struct {
 	Busy  []bool
 }
 
+// The bounds of a timeline.
 const (
 	MostMarks  = 512
 	firstGrain = 10 * time.Millisecond

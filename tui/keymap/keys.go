@@ -8,6 +8,7 @@ import (
 // Intent is what a key means. Models hear intents, never keys.
 type Intent uint8
 
+// The intents, one for each thing a key can mean.
 const (
 	IntentNone Intent = iota
 	CursorDown
@@ -83,6 +84,7 @@ const (
 // Place is where the keys go: a set, for a binding that works in several.
 type Place uint8
 
+// The places that keys are pressed in, as a set.
 const (
 	InTree Place = 1 << iota
 	InDetail
@@ -93,6 +95,7 @@ const (
 // group is a part of the help.
 type group uint8
 
+// The groups of the key table, in the order in which help shows them.
 const (
 	GroupDeciding group = iota
 	groupRunning
@@ -104,6 +107,7 @@ const (
 	Groups
 )
 
+// GroupWords are the headings of the groups.
 var GroupWords = [Groups]string{"Deciding", "Running", "Moving", "Tree", "Panes", "Output", "Other"}
 
 // Binding is one line of the key table: everything that keys, palette, help, footer and documentation know of an intent.
@@ -199,6 +203,7 @@ func (b *Binding) Usual() []string { return strings.Split(b.Keys, ", ") }
 // Places are the three that keys go to, one bit each.
 var Places = [...]Place{InTree, InDetail, InOutput}
 
+// PlaceNames are the places as a file of keys calls them.
 var PlaceNames = [len(Places)]string{"tree", "detail", "output"}
 
 // Keys says what each key means in each place, and which keys an action has: the usual ones, or those of a person's keys.yaml.
@@ -210,6 +215,7 @@ type Keys struct {
 	Taken []string // which usual keys do something else, in sentences
 }
 
+// ByIntent finds the line of the key table for an intent.
 var ByIntent = func() (table [Intents]*Binding) {
 	for i := range Bindings {
 		table[Bindings[i].Do] = &Bindings[i]

@@ -18,6 +18,7 @@ type Collapse struct {
 // openLimit is how many rows a filter may show open.
 const openLimit = 200
 
+// NewCollapse shows a tree as it is at first, with nothing collapsed by the user.
 func NewCollapse(t *Tree) *Collapse {
 	c := &Collapse{shut: [2]map[string]bool{{}, {}}}
 	c.Adopt(t)
@@ -186,6 +187,7 @@ func (c *Collapse) Row(n int) int {
 	return max(sort.Search(len(c.Rows), func(i int) bool { return int(c.Rows[i]) > n })-1, 0)
 }
 
+// Node is the node in a row; rows beyond the ends count as the first or the last.
 func (c *Collapse) Node(row int) int {
 	return int(c.Rows[min(max(row, 0), len(c.Rows)-1)])
 }

@@ -12,6 +12,7 @@ type Cursor struct {
 	Anchor int // where a range of marks began, or -1
 }
 
+// NewCursor makes a cursor on the root, with no marks.
 func NewCursor() Cursor { return Cursor{Marks: map[int]bool{}, Anchor: -1} }
 
 // On is the node the cursor stands on.

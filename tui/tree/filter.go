@@ -9,6 +9,7 @@ import (
 // Filter is which rows are worth seeing.
 type Filter uint8
 
+// The filters, in the order in which the key goes through them.
 const (
 	FilterAll Filter = iota
 	FilterProblems
@@ -46,6 +47,7 @@ func Recovered(f standing.State) bool {
 	return f == standing.Ignored || f == standing.Rescued || f == standing.Cancelled
 }
 
+// Shows reports whether steps of a state are shown.
 func (f Filter) Shows(is standing.State) bool {
 	switch f {
 	case FilterProblems:

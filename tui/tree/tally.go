@@ -5,6 +5,7 @@ import (
 	"moon/tui/standing"
 )
 
+// FaceSigns gives each state of a step its symbol.
 var FaceSigns = [standing.States]draw.Sign{
 	standing.Undecided: draw.SignUndecided, standing.Waiting: draw.SignWaiting, standing.Confirm: draw.SignConfirm, standing.Excluded: draw.SignExcluded,
 	standing.Asking: draw.SignPaused, standing.Running: draw.SignRunning, standing.OK: draw.SignOK,
@@ -13,6 +14,7 @@ var FaceSigns = [standing.States]draw.Sign{
 	standing.Outdated: draw.SignOutdated, standing.Cancelled: draw.SignCancelled, standing.Omitted: draw.SignWaiting,
 }
 
+// Sum adds up the steps of some states.
 func (c *Tally) Sum(of ...standing.State) (n int) {
 	for _, f := range of {
 		n += int(c[f])
