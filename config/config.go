@@ -81,7 +81,8 @@ type reader struct {
 
 func (r *reader) warn(n *yaml.Node, hint, format string, args ...any) {
 	r.warnings.Add(diag.Diagnostic{
-		Severity: diag.Warning, Pos: diag.Pos{File: r.path, Line: n.Line, Column: n.Column}, Message: fmt.Sprintf(format, args...), Hint: hint,
+		Severity: diag.Warning, Pos: diag.Pos{File: r.path, Line: n.Line, Column: n.Column}, Message: fmt.Sprintf(format, args...),
+		Hint: hint,
 	})
 }
 

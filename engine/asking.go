@@ -74,7 +74,8 @@ const maxRanges = 1000
 func (s *Session) consider(r control.Request) control.Answer {
 	const maxID = 100
 	if r.ID == "" || len(r.ID) > maxID {
-		return control.Answer{Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again", maxID)}
+		return control.Answer{Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again",
+			maxID)}
 	}
 	if s.fatal != nil {
 		return control.Answer{Reason: hasEnded}

@@ -83,7 +83,8 @@ func (s *Session) dry(step int) bool {
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
 func (s *Session) failBefore(b *bind.Bound, step, attempt int, err error) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, attempt)})
-	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal}, plan.Result{Attempts: attempt})
+	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal},
+		plan.Result{Attempts: attempt})
 	r.Again = false
 	s.pack(&r, b.Step, nil)
 	s.finished(r)
@@ -165,8 +166,9 @@ func (s *Session) prepare(step, number int) {
 	names := b.Names(call)
 	job := &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
-		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
-		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
+		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1,
+		Incremental: incremental,
+		Diff:        !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
 		Become: becomes(call), Host: HostOf(ps.Conn), Roams: call.Roams, Told: told(b, name),
 		HostName: ps.Host, Plays: s.state.plan.Plays, From: files.from,
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.plan.Root,
@@ -208,11 +210,13 @@ func (s *Session) prepare(step, number int) {
 			})
 			if result.Sources != "" && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
 				if err := s.remember(p, ps, result.Sources); err != nil {
-					r.Warnings = append(r.Warnings, fmt.Sprintf("it will run again next time, because it cannot be recorded that it is up to date: %s", err))
+					r.Warnings = append(r.Warnings,
+						fmt.Sprintf("it will run again next time, because it cannot be recorded that it is up to date: %s", err))
 				}
 			}
 			if s.exposed(ps, call) {
-				r.Warnings = append(r.Warnings, "a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
+				r.Warnings = append(r.Warnings,
+					"a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
 			}
 			r.out = out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
@@ -255,7 +259,10 @@ func pauseFor(ctx context.Context, now <-chan struct{}, d time.Duration) {
 func (s *Session) caught(step, number int) {
 	if broken := recover(); broken != nil {
 		text := s.secrets.Redact(fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack()))
-		s.put(report{AttemptFinished: fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal, Error: cut(text, maxError)}})
+		s.put(report{AttemptFinished: fact.AttemptFinished{
+			Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal,
+			Error: cut(text, maxError),
+		}})
 	}
 }
 
@@ -265,7 +272,10 @@ func told(b *bind.Bound, name string) *exec.Told {
 		return nil
 	}
 	s := b.Step
-	return &exec.Told{Name: name, Host: s.Host, File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column, Vars: b.Used(), Python: b.Python()}
+	return &exec.Told{
+		Name: name, Host: s.Host, File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column, Vars: b.Used(),
+		Python: b.Python(),
+	}
 }
 
 // becomes is the user a step runs as, if that is another one.
@@ -282,7 +292,8 @@ func HostOf(c *plan.Connection) *exec.Host {
 		return nil
 	}
 	return &exec.Host{
-		Name: c.Host, Address: c.Address, Port: c.Port, User: c.User, Key: c.Key, Args: c.Args, Program: c.Program, Timeout: c.Timeout, Password: c.Password,
+		Name: c.Host, Address: c.Address, Port: c.Port, User: c.User, Key: c.Key, Args: c.Args, Program: c.Program, Timeout: c.Timeout,
+		Password: c.Password,
 	}
 }
 
@@ -294,7 +305,8 @@ func (s *Session) notice(ps *plan.Step, name string) string {
 	if !ps.Terminal {
 		return ""
 	}
-	return fmt.Sprintf("moon: %s  %s  is using the terminal; run `moon attach --send stop=now %s` elsewhere to stop it", ps.ID(), termtext.CleanName(s.secrets.Redact(ps.Label(name))), s.id)
+	return fmt.Sprintf("moon: %s  %s  is using the terminal; run `moon attach --send stop=now %s` elsewhere to stop it", ps.ID(),
+		termtext.CleanName(s.secrets.Redact(ps.Label(name))), s.id)
 }
 
 // transient is the class of errors that may pass by themselves.
@@ -326,7 +338,10 @@ func (s *Session) unknowable(b *bind.Bound, step, number int, m *plan.Missing) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, number)})
 	r := report{AttemptFinished: fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.OK,
-		Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: fmt.Sprintf("depends on `%s`, known only after %s", m.Name, s.state.plan.After(m.Steps))},
+		Diff: &events.Diff{
+			Kind:    events.ChangeUnknown,
+			Summary: fmt.Sprintf("depends on `%s`, known only after %s", m.Name, s.state.plan.After(m.Steps)),
+		},
 	}}
 	s.pack(&r, b.Step, nil)
 	s.finished(r)
@@ -366,7 +381,8 @@ func (s *Session) judge(b *bind.Bound, step, number int, r exec.Result, pieces p
 	ps := b.Step
 	f := fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: r.Outcome, Reason: r.Reason, Detail: r.Detail, Class: r.Class, Error: r.Error, RC: r.RC,
-		Duration: pieces.Duration.Round(time.Microsecond), Result: r.Fields, Values: r.Values, Message: r.Message, Diff: r.Diff, Warnings: r.Warnings,
+		Duration: pieces.Duration.Round(time.Microsecond), Result: r.Fields, Values: r.Values, Message: r.Message, Diff: r.Diff,
+		Warnings:  r.Warnings,
 		Resources: r.Resources,
 	}
 	unneeded := s.state.plan.Plays && r.Outcome == events.Skipped && (r.Reason == events.SkipCreates || r.Reason == events.SkipRemoves)

@@ -50,11 +50,15 @@ func Preview(p *plan.Plan, c events.Fix) (*plan.Plan, string) {
 
 // rerunOutdated runs again what other values have made outdated; before are the steps that were outdated already.
 func (s *Session) rerunOutdated(o events.Order, before []int) string {
-	steps := slices.DeleteFunc(s.state.outdated(events.Range{To: len(s.state.plan.Steps)}), func(i int) bool { return slices.Contains(before, i) })
+	steps := slices.DeleteFunc(s.state.outdated(events.Range{To: len(s.state.plan.Steps)}),
+		func(i int) bool { return slices.Contains(before, i) })
 	if len(steps) == 0 {
 		return ""
 	}
-	return s.obey(events.Order{Actor: o.Actor, Command: events.Rerun{Range: events.Range{From: steps[0], To: steps[len(steps)-1] + 1}, Steps: steps}})
+	return s.obey(events.Order{
+		Actor:   o.Actor,
+		Command: events.Rerun{Range: events.Range{From: steps[0], To: steps[len(steps)-1] + 1}, Steps: steps},
+	})
 }
 
 // renumber says which numbers some steps of an old plan have in the new one.

@@ -52,8 +52,9 @@ func (n *news) wait() <-chan struct{} {
 // was wrong.
 func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
 	return (&follower{
-		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load, printed: s.news.printed.Load,
-		listen: func(bool) (<-chan struct{}, bool) { return s.news.wait(), isClosed(s.done) },
+		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load,
+		printed: s.news.printed.Load,
+		listen:  func(bool) (<-chan struct{}, bool) { return s.news.wait(), isClosed(s.done) },
 		planned: func(digest string) (planned, error) {
 			p, ok := s.planned(digest)
 			if !ok {

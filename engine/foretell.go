@@ -92,7 +92,8 @@ func steered(ps *plan.Step) string {
 	if ps.Conn == nil || ps.Conn.Steers == "" {
 		return ""
 	}
-	return "not predicted: its host is reached with " + ps.Conn.Steers + ", which only a trusted playbook may have before approval; look at it, then run moon trust"
+	return "not predicted: its host is reached with " + ps.Conn.Steers +
+		", which only a trusted playbook may have before approval; look at it, then run moon trust"
 }
 
 // spareSteps are those that run only if others fail: rescues.
@@ -165,8 +166,10 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	names := b.Names(call)
 	r := o.Dry.Run(ctx, &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
-		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff, Names: names,
-		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: HostOf(ps.Conn), HostName: ps.Host, Plays: o.Plan.Plays, Roams: call.Roams, Told: told(b, call.Name),
+		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff,
+		Names:   names,
+		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: HostOf(ps.Conn), HostName: ps.Host,
+		Plays: o.Plan.Plays, Roams: call.Roams, Told: told(b, call.Name),
 		Trusted: o.Plan.Trusted(), Project: o.Plan.Root,
 	})
 	if m := names.Open(); m != nil {

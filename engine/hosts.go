@@ -82,7 +82,8 @@ func (s *State) forgiven() int {
 	}
 	n := 0
 	for i := range last {
-		if at := s.node(i); at.state == settled && events.Bad.Has(at.outcome) && s.own(s.id(i)) != events.OK && !s.rescues(s.id(i), at.outcome) {
+		if at := s.node(i); at.state == settled && events.Bad.Has(at.outcome) && s.own(s.id(i)) != events.OK &&
+			!s.rescues(s.id(i), at.outcome) {
 			n++
 		}
 	}

@@ -69,7 +69,8 @@ func ReadKept(dir, digest string) (*Kept, error) {
 		return nil, &NotKeptError{"the run's plan was damaged"}
 	}
 	if k.Format != plan.Format {
-		return nil, &NotKeptError{fmt.Sprintf("the run's plan has format %d, of moon %s; this moon knows %d", k.Format, k.Moon, plan.Format)}
+		return nil, &NotKeptError{fmt.Sprintf("the run's plan has format %d, of moon %s; this moon knows %d", k.Format, k.Moon,
+			plan.Format)}
 	}
 	return &k, nil
 }

@@ -101,7 +101,8 @@ func (s *Session) made(step int, e events.StepCompleted) {
 	ps := &s.state.plan.Steps[step]
 	for _, r := range e.Resources {
 		s.unrecorded = append(s.unrecorded, Made{
-			Resource: r, Host: ps.Host, Step: ps.Path, Action: ps.Action, Run: s.id, Time: s.state.now.UTC(), Attempt: int(s.state.node(step).attempt),
+			Resource: r, Host: ps.Host, Step: ps.Path, Action: ps.Action, Run: s.id, Time: s.state.now.UTC(),
+			Attempt: int(s.state.node(step).attempt),
 		})
 	}
 }

@@ -57,7 +57,10 @@ func (o *outline) publish(step int, e events.Event) {
 // waits tells the clock of a review, which no fact does.
 func (o *outline) waits(review bool) {
 	if review {
-		o.run.Clock.See(events.Record{Time: o.current.At, Mono: o.current.Mono, Step: -1, Event: events.RunPaused{Reason: events.PauseReview}})
+		o.run.Clock.See(events.Record{
+			Time: o.current.At, Mono: o.current.Mono, Step: -1,
+			Event: events.RunPaused{Reason: events.PauseReview},
+		})
 	}
 }
 
@@ -157,7 +160,10 @@ func (o *outline) finished(f fact.AttemptFinished) {
 	}
 	switch f.Outcome {
 	case events.OK, events.Changed:
-		o.publish(f.Step, events.StepCompleted{Name: name, Changed: f.Outcome == events.Changed, Result: result, Diff: f.Diff, Drift: f.Drift, Resources: f.Resources})
+		o.publish(f.Step, events.StepCompleted{
+			Name: name, Changed: f.Outcome == events.Changed, Result: result, Diff: f.Diff,
+			Drift: f.Drift, Resources: f.Resources,
+		})
 	case events.Skipped:
 		o.publish(f.Step, events.StepSkipped{Name: name, Reason: f.Reason, Detail: f.Detail})
 	case events.Cancelled:
@@ -166,7 +172,8 @@ func (o *outline) finished(f fact.AttemptFinished) {
 		o.publish(f.Step, events.StepLost{Name: name, Error: f.Error, Ignored: f.Ignored})
 	default:
 		o.publish(f.Step, events.StepFailed{
-			Name: name, Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Unreachable: f.Outcome == events.Unreachable, Ignored: f.Ignored, Result: result,
+			Name: name, Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Unreachable: f.Outcome == events.Unreachable,
+			Ignored: f.Ignored, Result: result,
 		})
 	}
 }

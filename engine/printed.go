@@ -124,7 +124,10 @@ func setAside(registered map[string]any) (rest map[string]any, later map[string]
 }
 
 // cutBefore is what Later would say of a result that was cut.
-var cutBefore = map[string]fact.Source{"stdout": fact.FromFile, "stdout_lines": fact.FromFile, "stderr": fact.FromFile, "stderr_lines": fact.FromFile}
+var cutBefore = map[string]fact.Source{
+	"stdout": fact.FromFile, "stdout_lines": fact.FromFile, "stderr": fact.FromFile,
+	"stderr_lines": fact.FromFile,
+}
 
 // addLater is the reverse of setAside, for a step of the plan at hand. That the files are whole is asked here: a run whose results
 // are damaged is not resumed.
@@ -147,7 +150,8 @@ func (s *Session) addLater(f fact.AttemptFinished, registered map[string]any) er
 		switch later[one.name+"_lines"] {
 		case fact.FromFile:
 			if info, err := os.Stat(files[i]); one.size > 0 && (err != nil || info.Size() != one.size) {
-				return errors.Join(fmt.Errorf("output of %s is not whole: %d bytes of %s were written", events.StepID(f.Step), one.size, one.name), err)
+				return errors.Join(fmt.Errorf("output of %s is not whole: %d bytes of %s were written", events.StepID(f.Step), one.size,
+					one.name), err)
 			}
 			if one.size > 0 {
 				*one.to = s.inFile(files[i], one.size)

@@ -39,7 +39,8 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			return s.ends[step], s.choices[step]
 		}
 		// Another value for one host of a play is no reason to try again where others have failed.
-		if end := s.ends[step]; f.Fixed && s.plan.Plays && end != nil && events.Bad.Has(old.outcome) && (old.state == settled || old.state == failed) {
+		if end := s.ends[step]; f.Fixed && s.plan.Plays && end != nil && events.Bad.Has(old.outcome) &&
+			(old.state == settled || old.state == failed) {
 			again := *end
 			again.held = old.state == failed
 			return &again, s.choices[step]
@@ -123,7 +124,8 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		s.publish(-1, events.Warning{Message: "lost, and to be run again: " + running})
 	}
 	if len(f.Again) > 0 {
-		s.publish(-1, events.Warning{Message: "to be run again, because what it gave was secret, and is not kept: " + s.plan.After(f.Again)})
+		s.publish(-1, events.Warning{Message: "to be run again, because what it gave was secret, and is not kept: " +
+			s.plan.After(f.Again)})
 	}
 	if s.opts.Review {
 		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1, Message: message})

@@ -37,7 +37,8 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	}
 	s.variables(f)
 	s.ends[f.Step] = &ending{
-		outcome: f.Outcome, digest: s.plan.Steps[f.Step].Digest, ignored: f.Ignored, reason: f.Reason, detail: f.Detail, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
+		outcome: f.Outcome, digest: s.plan.Steps[f.Step].Digest, ignored: f.Ignored, reason: f.Reason, detail: f.Detail,
+		name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
 		changed: f.Touched,
 		ran:     events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
 	}
@@ -50,7 +51,8 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	case events.OK, events.Changed:
 		s.settle(id, f.Outcome, -1, func() {
 			s.publish(f.Step, events.StepCompleted{
-				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff, Drift: f.Drift, Resources: f.Resources,
+				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff, Drift: f.Drift,
+				Resources: f.Resources,
 			})
 			if f.Outcome == events.Changed || f.Open {
 				s.notify(f.Step)
@@ -65,10 +67,14 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	default:
 		open := s.opts.BreakOnFailure && !f.Ignored && !s.halting
 		if f.Outcome == events.Lost {
-			s.publish(f.Step, events.StepLost{Name: s.started(f.Step), Error: f.Error, Ignored: f.Ignored, Rescued: s.rescues(id, f.Outcome), Open: open})
+			s.publish(f.Step, events.StepLost{
+				Name: s.started(f.Step), Error: f.Error, Ignored: f.Ignored,
+				Rescued: s.rescues(id, f.Outcome), Open: open,
+			})
 		} else {
 			s.publish(f.Step, events.StepFailed{
-				Name: s.started(f.Step), Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Unreachable: f.Outcome == events.Unreachable, Ignored: f.Ignored,
+				Name: s.started(f.Step), Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout,
+				Unreachable: f.Outcome == events.Unreachable, Ignored: f.Ignored,
 				Rescued: s.rescues(id, f.Outcome), Result: s.resultOf(f), Open: open,
 			})
 		}
@@ -107,7 +113,10 @@ func (s *State) started(step int) string {
 }
 
 func (s *State) resultOf(f fact.AttemptFinished) map[string]any {
-	m := map[string]any{"changed": f.Outcome == events.Changed || f.Touched, "failed": events.Bad.Has(f.Outcome), "attempts": f.Attempt, "duration_ms": f.Duration.Milliseconds()}
+	m := map[string]any{
+		"changed": f.Outcome == events.Changed || f.Touched, "failed": events.Bad.Has(f.Outcome), "attempts": f.Attempt,
+		"duration_ms": f.Duration.Milliseconds(),
+	}
 	if f.RC != nil {
 		m["rc"] = *f.RC
 	}
@@ -239,7 +248,8 @@ func (s *State) own(id graph.ID) events.Outcome {
 // from running.
 func (s *State) blame(id graph.ID) int32 {
 	n := &s.nodes[id]
-	if step := s.graph.Nodes[id].Step; step >= 0 && n.effective != events.Omitted && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) {
+	if step := s.graph.Nodes[id].Step; step >= 0 && n.effective != events.Omitted &&
+		(events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) {
 		return step
 	}
 	return n.cause
@@ -501,7 +511,10 @@ func (s *State) keep(id graph.ID, k *ending) {
 		}
 		s.publish(step, e)
 	case events.Bad.Has(k.outcome):
-		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old, Open: open})
+		s.publish(step, events.StepFailed{
+			Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome),
+			Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old, Open: open,
+		})
 	case k.outcome == events.Skipped:
 		s.settle(id, k.outcome, -1, func() {
 			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail, Outdated: old})

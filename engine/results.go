@@ -31,7 +31,10 @@ type results struct {
 }
 
 func newResults() *results {
-	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}, skipped: map[int]bool{}, omitted: map[int]bool{}, absent: map[int]plan.Absence{}, failed: map[int]bool{}, withheld: map[int]bool{}}
+	return &results{
+		registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{},
+		skipped: map[int]bool{}, omitted: map[int]bool{}, absent: map[int]plan.Absence{}, failed: map[int]bool{}, withheld: map[int]bool{},
+	}
 }
 
 // copy is what may be changed without the run noticing.
@@ -39,8 +42,10 @@ func (r *results) copy() *results {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return &results{
-		registered: maps.Clone(r.registered), assigned: maps.Clone(r.assigned), broken: maps.Clone(r.broken), skipped: maps.Clone(r.skipped),
-		omitted: maps.Clone(r.omitted), absent: maps.Clone(r.absent), failed: maps.Clone(r.failed), withheld: maps.Clone(r.withheld), of: r.of,
+		registered: maps.Clone(r.registered), assigned: maps.Clone(r.assigned), broken: maps.Clone(r.broken),
+		skipped: maps.Clone(r.skipped),
+		omitted: maps.Clone(r.omitted), absent: maps.Clone(r.absent), failed: maps.Clone(r.failed), withheld: maps.Clone(r.withheld),
+		of: r.of,
 	}
 }
 

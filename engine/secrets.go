@@ -121,7 +121,10 @@ const guarded = 256 << 10
 func (s *Session) learn(r *report) {
 	all := s.state.plan.Steps[r.Step].NoLog
 	if all && size(r.registered)+size(r.values) > guarded {
-		s.add(fact.Warned{Step: r.Step, Message: fmt.Sprintf("its result is larger than %d KiB, and is not looked for in what other steps print: give no_log to those that use it", guarded>>10)})
+		s.add(fact.Warned{
+			Step:    r.Step,
+			Message: fmt.Sprintf("its result is larger than %d KiB, and is not looked for in what other steps print: give no_log to those that use it", guarded>>10),
+		})
 		all = false
 	}
 	r.registered, r.values = s.state.plan.Conceal(r.registered, all), s.state.plan.Conceal(r.values, all)

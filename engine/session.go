@@ -188,7 +188,8 @@ func newSession(cfg Config) *Session {
 	}
 	s := &Session{
 		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		running: map[int]*attempt{}, perhaps: map[int]bool{}, asked: map[string]control.Answer{}, met: map[string]bool{}, plans: map[string]planned{}, began: cfg.Now(),
+		running: map[int]*attempt{}, perhaps: map[int]bool{}, asked: map[string]control.Answer{}, met: map[string]bool{},
+		plans: map[string]planned{}, began: cfg.Now(),
 		timing: newStopwatch(), ours: newOurs(), foretold: map[string]*events.Foretold{},
 	}
 	s.current.Store(cfg.Plan)
@@ -705,7 +706,10 @@ func (s *Session) decide() (until time.Time) {
 			s.probe(d.step)
 		case schedule:
 			due := s.cfg.Now().Add(s.backoff(d.step, d.attempt))
-			s.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: due, Error: s.state.errors[d.step], Out: s.state.outName(d.step, d.attempt)})
+			s.add(fact.RetryScheduled{
+				Step: d.step, Attempt: d.attempt, Due: due, Error: s.state.errors[d.step],
+				Out: s.state.outName(d.step, d.attempt),
+			})
 		case openGate:
 			s.add(fact.GateOpened{Step: d.step, Message: s.state.name(d.step)})
 		case pause:
@@ -713,7 +717,10 @@ func (s *Session) decide() (until time.Time) {
 		case finish:
 			s.keepDurations()
 			if steps := s.state.unexplained(); len(steps) > 0 {
-				s.add(fact.Warned{Step: -1, Message: "internal error: not run, and nothing says why: " + s.state.plan.After(steps) + "; please report this"})
+				s.add(fact.Warned{
+					Step:    -1,
+					Message: "internal error: not run, and nothing says why: " + s.state.plan.After(steps) + "; please report this",
+				})
 			}
 			sum := s.state.summary()
 			s.add(fact.RunFinished{Outcome: d.outcome, Counts: fact.Counts{Done: sum.Executed, Changed: sum.Changed, Failed: sum.Failed}})

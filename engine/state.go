@@ -476,7 +476,8 @@ func (s *State) attemptStarted(f fact.AttemptStarted) {
 	if !n.announced {
 		n.announced = true
 		s.publish(f.Step, events.StepStarted{
-			Name: f.Name, Action: step.Action, Tags: orEmpty(step.Tags), Command: f.Command, Out: f.Out, Real: s.opts.Check && step.DefiesDryRun(),
+			Name: f.Name, Action: step.Action, Tags: orEmpty(step.Tags), Command: f.Command, Out: f.Out,
+			Real: s.opts.Check && step.DefiesDryRun(),
 		})
 	} else {
 		s.publish(f.Step, events.AttemptStarted{Attempt: f.Attempt})

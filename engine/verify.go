@@ -80,12 +80,18 @@ func (s *Session) inWords(changes []source.Change) string {
 func (s *Session) outdated(b *bind.Bound, step, number int, changes []source.Change) {
 	what := s.inWords(changes)
 	if s.state.asksAgain(step) {
-		s.add(fact.ReadsChanged{Step: step, Message: strings.TrimSuffix(what, ",") + " since it was approved; approve it again, as it is now"})
+		s.add(fact.ReadsChanged{
+			Step:    step,
+			Message: strings.TrimSuffix(what, ",") + " since it was approved; approve it again, as it is now",
+		})
 		s.stale = true
 		return
 	}
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, number)})
-	f := fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal, Error: what + " since the plan was approved; put it back, or plan again"}
+	f := fact.AttemptFinished{
+		Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal,
+		Error: what + " since the plan was approved; put it back, or plan again",
+	}
 	r := report{AttemptFinished: f}
 	if b.Step.Register != "" || b.Step.Keeps || s.broken(f) {
 		r.registered = plan.Result{Failed: true, Message: f.Error, Attempts: number, Plays: s.state.plan.Plays}.Registered()

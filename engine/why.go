@@ -17,8 +17,8 @@ type wondering struct {
 func (wondering) input() {}
 
 // Why says of steps of a plan what keeps them from beginning, at this moment; of the first also what is at the end of the
-// chain it waits in. It answers nothing about another plan than the run has, and once the run has ended. It changes nothing, and waits for the loop, so it is not to be called from where
-// nothing may wait.
+// chain it waits in. It answers nothing about another plan than the run has, and once the run has ended. It changes nothing, and waits for
+// the loop, so it is not to be called from where nothing may wait.
 func (s *Session) Why(digest string, steps []int) []events.Wait {
 	in := wondering{digest, steps, make(chan []events.Wait, 1)}
 	if !s.put(in) {

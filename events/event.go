@@ -272,7 +272,8 @@ type (
 		Outcome    RunOutcome    `json:"outcome"`
 		Duration   time.Duration `json:"-"`
 		Waited     time.Duration `json:"-"`
-		Hosts      []HostCounts  `json:"hosts,omitempty"` // of a playbook of plays: each host that had a task, in the order of the inventory
+		// of a playbook of plays: each host that had a task, in the order of the inventory
+		Hosts []HostCounts `json:"hosts,omitempty"`
 	}
 )
 

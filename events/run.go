@@ -159,7 +159,8 @@ func (r *Run) Apply(rec Record) {
 		r.Variables[e.Name] = e.Value
 	case CommandRejected, Warning, Gap, StepOutput, StepProgress, Notified:
 		// Shown as they pass; they change nothing that is.
-	case PrintMessage, StepStarted, StepTried, StepRetrying, AttemptStarted, StepCompleted, StepSkipped, StepFailed, StepLost, StepCancelled,
+	case PrintMessage, StepStarted, StepTried, StepRetrying, AttemptStarted, StepCompleted, StepSkipped, StepFailed, StepLost,
+		StepCancelled,
 		StepOmitted, GateOpened, GateResolved:
 		if rec.Step >= 0 && rec.Step < len(r.Steps) {
 			r.step(rec)

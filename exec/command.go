@@ -22,7 +22,10 @@ func (a *Attempt) Prepare(argv []string) *process.Command {
 	if !ofRun {
 		run = ""
 	}
-	return &process.Command{Argv: argv, Env: a.environ(), Dir: a.dir(), Grace: a.grace, Now: a.Now, Watch: a.watch, RunID: run, Attempt: a.Attempt}
+	return &process.Command{
+		Argv: argv, Env: a.environ(), Dir: a.dir(), Grace: a.grace, Now: a.Now, Watch: a.watch, RunID: run,
+		Attempt: a.Attempt,
+	}
 }
 
 // dir is where the step's commands run.
@@ -133,9 +136,11 @@ func (a *Attempt) EndedAs(e process.Exit, success events.Outcome) Result {
 	}
 	switch others := process.DescribeOrphans(e.Others); {
 	case e.Held && others != "":
-		r.Warnings = append(r.Warnings, "left running: "+others+"; it still held the output, and what it prints from now on is lost (send it to a file)")
+		r.Warnings = append(r.Warnings,
+			"left running: "+others+"; it still held the output, and what it prints from now on is lost (send it to a file)")
 	case e.Held:
-		r.Warnings = append(r.Warnings, "a process in the background still held the output; what it prints from now on is lost (send it to a file)")
+		r.Warnings = append(r.Warnings,
+			"a process in the background still held the output; what it prints from now on is lost (send it to a file)")
 	case others != "":
 		r.Warnings = append(r.Warnings, "killed with it, although not in its group any more: "+others)
 	}

@@ -15,7 +15,10 @@ import (
 // RunOnTerminal runs a command that has the user's terminal. Whoever has it now makes room.
 func (a *Attempt) RunOnTerminal(ctx context.Context, argv []string) Result {
 	if a.lend == nil {
-		return a.Failure(ctx, fault.CommandError{Message: "there is no terminal for an interactive step: this moon has none to give", Class: fault.Fatal})
+		return a.Failure(ctx, fault.CommandError{
+			Message: "there is no terminal for an interactive step: this moon has none to give",
+			Class:   fault.Fatal,
+		})
 	}
 	var r Result
 	a.lend(func() {

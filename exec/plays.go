@@ -27,7 +27,8 @@ func (a *Attempt) AsCommand(cmd any, start time.Time, r Result) Result {
 	took := end.Sub(start)
 	fields := map[string]any{
 		"cmd": cmd, "start": start.Format(stampLayout), "end": end.Format(stampLayout), "msg": "",
-		"delta": fmt.Sprintf("%d:%02d:%02d.%06d", int(took.Hours()), int(took.Minutes())%60, int(took.Seconds())%60, took.Microseconds()%1_000_000),
+		"delta": fmt.Sprintf("%d:%02d:%02d.%06d", int(took.Hours()), int(took.Minutes())%60, int(took.Seconds())%60,
+			took.Microseconds()%1_000_000),
 	}
 	if r.Outcome == events.Failed && r.RC != nil {
 		fields["msg"] = "non-zero return code"
@@ -61,7 +62,10 @@ func unstarted(cmd any, r Result) Result {
 		msg = fmt.Sprintf("[Errno %d] Permission denied: %s", rc, r.Error)
 	}
 	r.RC = nil
-	r.Fields = map[string]any{"cmd": cmd, "rc": rc, "msg": msg, "stdout": "", "stdout_lines": []any{}, "stderr": "", "stderr_lines": []any{}}
+	r.Fields = map[string]any{
+		"cmd": cmd, "rc": rc, "msg": msg, "stdout": "", "stdout_lines": []any{}, "stderr": "",
+		"stderr_lines": []any{},
+	}
 	return r
 }
 
@@ -86,8 +90,9 @@ func (a *Attempt) AsUnneeded(cmd any, r *Result) Result {
 	r.Outcome, r.Reason, r.Detail = events.OK, "", ""
 	r.RC, r.Diff = &rc, &events.Diff{Kind: events.ChangeNone}
 	r.Fields = map[string]any{
-		"cmd": cmd, "stdout": said, "stdout_lines": []any{said}, "stderr": "", "stderr_lines": []any{}, "start": nil, "end": nil, "delta": nil,
-		"msg": fmt.Sprintf("Did not run command since '%s' %s", because, verb),
+		"cmd": cmd, "stdout": said, "stdout_lines": []any{said}, "stderr": "", "stderr_lines": []any{}, "start": nil, "end": nil,
+		"delta": nil,
+		"msg":   fmt.Sprintf("Did not run command since '%s' %s", because, verb),
 	}
 	return *r
 }
@@ -131,7 +136,10 @@ func (a *Attempt) AsUnrun(cmd any) Result {
 		return r
 	}
 	rc := 0
-	r.RC, r.Fields = &rc, map[string]any{"cmd": cmd, "rc": rc, "msg": Unrun, "stdout": "", "stdout_lines": []any{}, "stderr": "", "stderr_lines": []any{}}
+	r.RC, r.Fields = &rc, map[string]any{
+		"cmd": cmd, "rc": rc, "msg": Unrun, "stdout": "", "stdout_lines": []any{}, "stderr": "",
+		"stderr_lines": []any{},
+	}
 	if a.Creates+a.Removes != "" {
 		r.Outcome, r.Diff = events.Changed, &events.Diff{Kind: events.ChangeUpdate, Summary: "runs"}
 		return r

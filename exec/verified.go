@@ -70,8 +70,8 @@ func base(dir string) string {
 	return "plugins"
 }
 
-// WriteProgram copies what can be run afterwards, and compares what it copies; a digest of "" is that of any bytes. As long as the copy is open for writing no process may be
-// started, which would have it open too: a file that somebody writes to cannot be run.
+// WriteProgram copies what can be run afterwards, and compares what it copies; a digest of "" is that of any bytes. As long as the copy is
+// open for writing no process may be started, which would have it open too: a file that somebody writes to cannot be run.
 func WriteProgram(in io.Reader, to, digest string) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

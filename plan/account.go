@@ -30,7 +30,10 @@ func (p *Plan) ConditionsOf(step int) []ConditionState {
 	for i, c := range k.When {
 		r.Missing = nil
 		v := r.Decide([]Condition{c})
-		states[i] = ConditionState{Text: strings.TrimSpace(c.Value.Text()), Pos: c.Value.Pos(), Known: v.Known, Holds: v.Holds, After: StepsOf(r.Missing)}
+		states[i] = ConditionState{
+			Text: strings.TrimSpace(c.Value.Text()), Pos: c.Value.Pos(), Known: v.Known, Holds: v.Holds,
+			After: StepsOf(r.Missing),
+		}
 	}
 	return states
 }
@@ -50,7 +53,12 @@ func (p *Plan) GuardsOf(step int) (guards []Guard) {
 		key   string
 		value playbook.Value
 		path  bool
-	}{{"creates", k.Src.Creates, true}, {"removes", k.Src.Removes, true}, {"unless", k.Src.Unless, false}, {"onlyif", k.Src.OnlyIf, false}} {
+	}{
+		{"creates", k.Src.Creates, true},
+		{"removes", k.Src.Removes, true},
+		{"unless", k.Src.Unless, false},
+		{"onlyif", k.Src.OnlyIf, false},
+	} {
 		if g.value.IsZero() {
 			continue
 		}

@@ -49,19 +49,31 @@ var ConnectionVariables = []ConnectionVariable{
 	{Names: TimeoutNames, Doc: "how many seconds connecting may take"},
 	{Names: HostKeyNames, Doc: "`false`: the key of a host that is not known is accepted, as with `StrictHostKeyChecking=no`"},
 	{Names: ExecutableNames, Doc: "the program to use as ssh; before approval only if the playbook is trusted"},
-	{Names: []string{"ansible_become", "ansible_become_method"}, Doc: "whether and how steps run as another user; also `become:`, `become_method:` and `-b`"},
+	{
+		Names: []string{"ansible_become", "ansible_become_method"},
+		Doc:   "whether and how steps run as another user; also `become:`, `become_method:` and `-b`",
+	},
 	{Names: becomeNames("user"), Doc: "the user to become; also `become_user:`. Those of a method count only with that method"},
 	{Names: becomeNames("password"), Doc: "the password for it"},
 	{Names: becomeNames("pass"), Doc: "the same"},
 	{Names: []string{PythonName}, Doc: "what runs [modules in Python](plugins.md#modules-written-for-ansible) there"},
 
 	{Names: []string{"ansible_pipelining", "ansible_ssh_pipelining"}, Honour: Harmless, Doc: "one connection carries everything"},
-	{Names: []string{"ansible_control_path", "ansible_control_path_dir"}, Honour: Harmless, Doc: "connections are shared in a directory of moon's own"},
 	{
-		Names:  []string{"ansible_ssh_transfer_method", "ansible_scp_if_ssh", "ansible_scp_executable", "ansible_scp_extra_args", "ansible_sftp_executable", "ansible_sftp_extra_args", "ansible_sftp_batch_mode"},
+		Names: []string{"ansible_control_path", "ansible_control_path_dir"}, Honour: Harmless,
+		Doc: "connections are shared in a directory of moon's own",
+	},
+	{
+		Names: []string{
+			"ansible_ssh_transfer_method", "ansible_scp_if_ssh", "ansible_scp_executable", "ansible_scp_extra_args",
+			"ansible_sftp_executable", "ansible_sftp_extra_args", "ansible_sftp_batch_mode",
+		},
 		Honour: Harmless, Doc: "files go through the connection itself, without scp and sftp",
 	},
-	{Names: []string{"ansible_sshpass_prompt", "ansible_ssh_password_mechanism"}, Honour: Harmless, Doc: "moon answers what ssh asks for by itself, without sshpass"},
+	{
+		Names: []string{"ansible_sshpass_prompt", "ansible_ssh_password_mechanism"}, Honour: Harmless,
+		Doc: "moon answers what ssh asks for by itself, without sshpass",
+	},
 	{Names: []string{"ansible_ssh_use_tty"}, Honour: Harmless, Doc: "a step on a host has no terminal"},
 	{
 		Names:  []string{"ansible_admin_users", "ansible_common_remote_group", "ansible_shell_allow_world_readable_temp"},
@@ -70,22 +82,37 @@ var ConnectionVariables = []ConnectionVariable{
 	{Names: []string{"ansible_async_dir"}, Honour: Harmless, Doc: "there is no `async`"},
 	{Names: []string{"ansible_winrm_*", "ansible_psrp_*"}, Honour: Harmless, Doc: "those connections are refused"},
 
-	{Names: []string{"ansible_ssh_retries"}, Honour: Unhonoured, Only: SSHStep, usual: []string{"0"}, Doc: "put `-o ConnectionAttempts=N` into `ansible_ssh_common_args`"},
+	{
+		Names: []string{"ansible_ssh_retries"}, Honour: Unhonoured, Only: SSHStep, usual: []string{"0"},
+		Doc: "put `-o ConnectionAttempts=N` into `ansible_ssh_common_args`",
+	},
 	{
 		Names: []string{"ansible_ssh_pkcs11_provider", "ansible_pkcs11_provider"}, Honour: Unhonoured, Only: SSHStep,
 		Doc: "put `-o PKCS11Provider=PATH` into `ansible_ssh_common_args`",
 	},
 	{
-		Names: []string{"ansible_ssh_private_key", "ansible_private_key", "ansible_ssh_private_key_passphrase", "ansible_private_key_passphrase"}, Honour: Unhonoured, Only: SSHStep,
+		Names: []string{
+			"ansible_ssh_private_key", "ansible_private_key", "ansible_ssh_private_key_passphrase",
+			"ansible_private_key_passphrase",
+		}, Honour: Unhonoured, Only: SSHStep,
 		Doc: "load the key into ssh-agent, or name its file in `ansible_ssh_private_key_file`",
 	},
-	{Names: []string{"ansible_ssh_verbosity"}, Honour: Unhonoured, Only: SSHStep, usual: []string{"0"}, Doc: "put `-o LogLevel=DEBUG` into `ansible_ssh_common_args`"},
-	{Names: []string{"ansible_paramiko_*"}, Honour: Unhonoured, Only: Paramiko, Doc: "moon uses OpenSSH: use the variables of ssh, or ~/.ssh/config"},
+	{
+		Names: []string{"ansible_ssh_verbosity"}, Honour: Unhonoured, Only: SSHStep, usual: []string{"0"},
+		Doc: "put `-o LogLevel=DEBUG` into `ansible_ssh_common_args`",
+	},
+	{
+		Names: []string{"ansible_paramiko_*"}, Honour: Unhonoured, Only: Paramiko,
+		Doc: "moon uses OpenSSH: use the variables of ssh, or ~/.ssh/config",
+	},
 	{
 		Names: []string{"ansible_shell_executable"}, Honour: Unhonoured, usual: []string{"/bin/sh", "sh"},
 		Doc: "write `executable:` on the tasks that need another shell",
 	},
-	{Names: []string{"ansible_shell_type"}, Honour: Unhonoured, usual: []string{"sh"}, Doc: "steps run with /bin/sh; write `executable:` on the tasks that need another shell"},
+	{
+		Names: []string{"ansible_shell_type"}, Honour: Unhonoured, usual: []string{"sh"},
+		Doc: "steps run with /bin/sh; write `executable:` on the tasks that need another shell",
+	},
 	{
 		Names: []string{"ansible_remote_tmp", "ansible_remote_temp", "ansible_system_tmpdirs"}, Honour: Unhonoured, Only: SSHStep,
 		Doc: "moon needs one directory on the host in which programs may run: ~/.cache/moon, or what XDG_CACHE_HOME or TMPDIR name there",
@@ -95,12 +122,22 @@ var ConnectionVariables = []ConnectionVariable{
 		Doc: "the program is found by its name in PATH; put the one to use first there",
 	},
 	{
-		Names: becomeNames("flags"), Honour: Unhonoured, Only: Becoming, usual: []string{"-H", "-n", "-S", "-H -S", "-H -S -n", "-H -n", "-S -n"},
-		Doc: "put what is wanted into the settings of sudo or doas, or write the command with them as a step",
+		Names: becomeNames("flags"), Honour: Unhonoured, Only: Becoming,
+		usual: []string{"-H", "-n", "-S", "-H -S", "-H -S -n", "-H -n", "-S -n"},
+		Doc:   "put what is wanted into the settings of sudo or doas, or write the command with them as a step",
 	},
-	{Names: []string{"ansible_su_prompt_l10n"}, Honour: Unhonoured, Only: Becoming, Doc: "use sudo, or `LANGUAGE=C` for the user who logs in"},
-	{Names: []string{"ansible_perl_interpreter", "ansible_ruby_interpreter"}, Honour: Unhonoured, Doc: "modules of these languages run with what their first line names"},
-	{Names: []string{"ansible_interpreter_python_fallback"}, Honour: Unhonoured, Doc: "name the interpreter in `ansible_python_interpreter`"},
+	{
+		Names: []string{"ansible_su_prompt_l10n"}, Honour: Unhonoured, Only: Becoming,
+		Doc: "use sudo, or `LANGUAGE=C` for the user who logs in",
+	},
+	{
+		Names: []string{"ansible_perl_interpreter", "ansible_ruby_interpreter"}, Honour: Unhonoured,
+		Doc: "modules of these languages run with what their first line names",
+	},
+	{
+		Names: []string{"ansible_interpreter_python_fallback"}, Honour: Unhonoured,
+		Doc: "name the interpreter in `ansible_python_interpreter`",
+	},
 }
 
 // The names that the planner looks up, those that count first before others.
@@ -137,7 +174,8 @@ func UnhonouredEntry(name string) *ConnectionVariable {
 		return nil
 	}
 	for i := range ConnectionVariables {
-		if v := &ConnectionVariables[i]; v.Honour == Unhonoured && slices.ContainsFunc(v.Names, func(pattern string) bool { return fits(pattern, name) }) {
+		if v := &ConnectionVariables[i]; v.Honour == Unhonoured &&
+			slices.ContainsFunc(v.Names, func(pattern string) bool { return fits(pattern, name) }) {
 			return v
 		}
 	}

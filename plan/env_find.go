@@ -249,7 +249,10 @@ func (e *Env) again(b *Binding) any {
 		return e.parameters(b)
 	}
 	return e.remembered(b, b.Where, func(m *memo) any {
-		r := &Renderer{Engine: e.Engine, Env: &Env{Plan: e.Plan, Engine: e.Engine, Frame: b.Where, Results: e.Results, memo: m}, Marks: true}
+		r := &Renderer{
+			Engine: e.Engine, Env: &Env{Plan: e.Plan, Engine: e.Engine, Frame: b.Where, Results: e.Results, memo: m},
+			Marks: true,
+		}
 		v := ForNames(copyIfOpen(r, r.Value(b.Raw)))
 		if r.Lacking != nil {
 			e, _ := errors.AsType[*eval.Error](r.err)
@@ -350,7 +353,8 @@ func (e *Env) going(hosts []string) []string {
 	out := map[string]bool{}
 	for _, step := range e.Results.Failed() {
 		s := &e.Plan.Steps[step]
-		began := e.At != nil && s.Task.Src.Pos == e.At.Task.Src.Pos && slices.Contains(e.Frame.Scene.Batch, s.Host) // this very task, with it
+		// this very task, with it
+		began := e.At != nil && s.Task.Src.Pos == e.At.Task.Src.Pos && slices.Contains(e.Frame.Scene.Batch, s.Host)
 		if !began {
 			out[s.Host] = true
 		}
@@ -368,7 +372,8 @@ func (e *Env) lazily(b *Binding) any {
 		}
 		names = append(names, b.Name)
 		return eval.Fault{Err: &eval.Error{
-			Kind: eval.Failed, Message: "variables that need each other: " + strings.Join(names, " → "), Hint: "give one of them a value of its own", Offset: -1,
+			Kind: eval.Failed, Message: "variables that need each other: " + strings.Join(names, " → "),
+			Hint: "give one of them a value of its own", Offset: -1,
 		}, From: at}
 	}
 	return e.remembered(b, e.Frame, func(m *memo) any {

@@ -157,8 +157,9 @@ func (m *PlannedHost) promises(name string, f func(*Binding) bool) bool {
 var ownFacts = map[string]bool{}
 
 func init() {
-	for name := range strings.FieldsSeq(`os arch hostname username home distribution distribution_version distribution_major os_family kernel_version
-		cpu_cores memory_total_mb memory_free_mb package_manager ip_addresses default_ipv4 python_version date_time env pid1 linux darwin windows facts`) {
+	for name := range strings.FieldsSeq(`os arch hostname username home distribution distribution_version distribution_major os_family 
+		kernel_version cpu_cores memory_total_mb memory_free_mb package_manager ip_addresses default_ipv4 python_version date_time env pid1
+		linux darwin windows facts`) {
 		ownFacts[name] = true
 	}
 	for name := range strings.FieldsSeq("apt dnf yum zypper pacman apk xbps emerge brew port nix") {

@@ -101,12 +101,13 @@ type Options struct {
 	Vault   func() ([]vault.Password, error) // asked when something is encrypted; nil: there are none
 
 	// What plays need beside.
-	Check        bool     // the run will be a dry one
-	Diff         bool     // and show differences
-	Forks        int      // how many steps may run at once
-	RolesPath    []string // further directories of roles; absolute
-	Answers      map[string]string
-	Gather       func([]Target) []Gathered                         // facts of hosts, before the plan is shown; nil: they are unknown until the run
+	Check     bool     // the run will be a dry one
+	Diff      bool     // and show differences
+	Forks     int      // how many steps may run at once
+	RolesPath []string // further directories of roles; absolute
+	Answers   map[string]string
+	// facts of hosts, before the plan is shown; nil: they are unknown until the run
+	Gather       func([]Target) []Gathered
 	RunInventory func(path string, args ...string) ([]byte, error) // an executable inventory
 	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe'); nil: there is none
 	Fetch        func(url string) (string, error)                  // of lookup('url')

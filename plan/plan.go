@@ -432,7 +432,8 @@ type Connection struct {
 	Program  string        // what runs as ssh; "": ssh
 	Timeout  time.Duration // for connecting; 0: a default
 	Password string        // a secret; "": none is known
-	Steers   string        // what of Args and Program comes from the playbook's variables and may have ssh execute other programs; "": nothing
+	// what of Args and Program comes from the playbook's variables and may have ssh execute other programs; "": nothing
+	Steers string
 }
 
 // Portable makes paths below the playbook's directory relative to it, so that a plan does not depend on where it was

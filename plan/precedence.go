@@ -48,7 +48,10 @@ var Levels = []Level{
 		{"vars_files", "files named under `vars_files:` of the play; the last one counts"},
 	}, func(l Looking) bool { return l.Layer(l.Scene.Vars) }},
 	{[]VarSource{{"root vars", "`vars:` next to `plays:`"}}, func(l Looking) bool { return l.Layer(l.All.Root) }},
-	{[]VarSource{{"block vars", "`vars:` next to `block:`, `import_tasks:`, or under `apply:`; the innermost count"}}, func(l Looking) bool { return l.Layer(l.Block) }},
+	{
+		[]VarSource{{"block vars", "`vars:` next to `block:`, `import_tasks:`, or under `apply:`; the innermost count"}},
+		func(l Looking) bool { return l.Layer(l.Block) },
+	},
 	{[]VarSource{{"task vars", "`vars:` of the task itself"}}, func(l Looking) bool { return l.Layer(l.Step) }},
 	{[]VarSource{{"include_vars", "the variables that the task has read, for the tasks after it"}}, func(l Looking) bool {
 		return l.history(&l.All.Document, l.DocumentAt)
@@ -62,7 +65,10 @@ var Levels = []Level{
 		{"include vars", "`vars:` next to `include_tasks:` or `include_role:`; the innermost count"},
 	}, func(l Looking) bool { return l.Layer(l.Params) }},
 	{[]VarSource{{"loop", "`item`, or the name set by `loop_control`"}}, func(l Looking) bool { return l.Layer(l.Loop) }},
-	{[]VarSource{{"--vars-file", "a file given on the command line; the last one counts"}}, func(l Looking) bool { return l.Layer(l.All.Files) }},
+	{
+		[]VarSource{{"--vars-file", "a file given on the command line; the last one counts"}},
+		func(l Looking) bool { return l.Layer(l.All.Files) },
+	},
 	{[]VarSource{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(l Looking) bool { return l.Layer(l.All.Extra) }},
 }
 

@@ -399,7 +399,10 @@ func (r *Renderer) Environment(v playbook.Value) map[string]string {
 	if !ok {
 		if got != nil && len(r.Missing) == 0 && !r.Failed && r.Report != nil {
 			r.Failed = true
-			r.Report(diag.Diagnostic{Pos: v.Pos(), Chain: r.Chain, Message: "`environment:` must be a map; this is " + Described(eval.Plain(got))})
+			r.Report(diag.Diagnostic{
+				Pos: v.Pos(), Chain: r.Chain,
+				Message: "`environment:` must be a map; this is " + Described(eval.Plain(got)),
+			})
 		}
 		return nil
 	}

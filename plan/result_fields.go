@@ -18,8 +18,10 @@ import (
 
 // commonFields are in the result of every action.
 var commonFields = []string{
-	"changed", "failed", "skipped", "rc", "stdout", "stdout_lines", "stderr", "stderr_lines", "start", "end", "delta", "duration_ms", "attempts", "msg", "cmd",
-	"results", "warnings", "diff", "invocation", "exception", "module_stdout", "module_stderr", "skip_reason", "skipped_reason", "false_condition",
+	"changed", "failed", "skipped", "rc", "stdout", "stdout_lines", "stderr", "stderr_lines", "start", "end", "delta", "duration_ms",
+	"attempts", "msg", "cmd",
+	"results", "warnings", "diff", "invocation", "exception", "module_stdout", "module_stderr", "skip_reason", "skipped_reason",
+	"false_condition",
 	"unreachable", "finished", "started", "ansible_facts", "ansible_job_id", "ansible_loop_var", "failed_when_result", "item",
 }
 
@@ -109,8 +111,9 @@ func CheckTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), 
 			}
 			report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: v.PosAt(m[2]), Width: utf8.RuneCountInString(text[m[2]:m[7]]), Chain: chain,
-				Message: "`" + name + "." + field + "` is " + mixed.field + " and " + constant + " " + mixed.with + ": they are never equal",
-				Hint:    mixed.hint(name, field, constant),
+				Message: "`" + name + "." + field + "` is " + mixed.field + " and " + constant + " " + mixed.with +
+					": they are never equal",
+				Hint: mixed.hint(name, field, constant),
 			})
 		}
 	}

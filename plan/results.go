@@ -210,7 +210,8 @@ func (o Output) read(then func(text string) any) any {
 type TooLarge struct{ Size, Limit int64 }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("the step printed %s, and its result may have %s; raise the limit with --max-result", sizeInWords(e.Size), sizeInWords(e.Limit))
+	return fmt.Sprintf("the step printed %s, and its result may have %s; raise the limit with --max-result", sizeInWords(e.Size),
+		sizeInWords(e.Limit))
 }
 
 // sizeInWords is a number of bytes for people. It is exact where a difference of the next digit would count.

@@ -30,7 +30,8 @@ func (p *Plan) Match(selector string) []int {
 	if p.Plays && m.onHost(selector) {
 		return m.found
 	}
-	if file, line, ok := p.place(selector); ok && m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }) {
+	if file, line, ok := p.place(selector); ok &&
+		m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }) {
 		return m.found
 	}
 	if m.either(func(_, name string, _ Origin) bool { return name == selector }) || !strings.ContainsAny(selector, "*?") {

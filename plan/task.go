@@ -29,8 +29,10 @@ func IncludeVarsArgs(t *playbook.Task) (args []Arg) {
 
 // OtherArgs are what people call an argument that they know by what it is.
 var OtherArgs = map[string]string{
-	"source": "src", "from": "src", "destination": "dest", "target": "dest", "to": "dest", "filename": "path", "file": "path", "directory": "path", "folder": "path",
-	"permissions": "mode", "perms": "mode", "user": "owner", "text": "content", "package": "name", "packages": "name", "service": "name", "message": "msg", "command": "cmd",
+	"source": "src", "from": "src", "destination": "dest", "target": "dest", "to": "dest", "filename": "path", "file": "path",
+	"directory": "path", "folder": "path",
+	"permissions": "mode", "perms": "mode", "user": "owner", "text": "content", "package": "name", "packages": "name", "service": "name",
+	"message": "msg", "command": "cmd",
 }
 
 // FieldNames are the names a person may write, without those that only tools do.

@@ -45,8 +45,10 @@ func (m *Basis) deciding() []Input {
 // harmlessSSH are options of ssh, in lower case, with which it executes and loads nothing, and gives nothing away to the host. Any
 // other may.
 var harmlessSSH = []string{
-	"addressfamily", "batchmode", "bindaddress", "bindinterface", "canonicaldomains", "canonicalizehostname", "certificatefile", "checkhostip",
-	"ciphers", "clearallforwardings", "compression", "connectionattempts", "connecttimeout", "controlmaster", "controlpath", "controlpersist",
+	"addressfamily", "batchmode", "bindaddress", "bindinterface", "canonicaldomains", "canonicalizehostname", "certificatefile",
+	"checkhostip",
+	"ciphers", "clearallforwardings", "compression", "connectionattempts", "connecttimeout", "controlmaster", "controlpath",
+	"controlpersist",
 	"fingerprinthash", "globalknownhostsfile", "gssapiauthentication", "hashknownhosts", "hostbasedauthentication", "hostkeyalgorithms",
 	"hostkeyalias", "hostname", "identitiesonly", "identityagent", "identityfile", "ipqos", "kbdinteractiveauthentication", "kexalgorithms",
 	"loglevel", "macs", "numberofpasswordprompts", "passwordauthentication", "port", "preferredauthentications", "proxyjump",

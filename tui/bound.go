@@ -161,7 +161,8 @@ func (b *boundSteps) halt() {
 // foretoldNow is what a step would do. That it could not be known before others had ended counts no longer when they have.
 func (m *debugger) foretoldNow(i int) *events.Foretold {
 	f := m.foretold.step(i)
-	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return of < len(m.tree.Faces) && !m.overWith(of) }) {
+	if f == nil || len(f.After) == 0 ||
+		slices.ContainsFunc(f.After, func(of int) bool { return of < len(m.tree.Faces) && !m.overWith(of) }) {
 		return f
 	}
 	return nil

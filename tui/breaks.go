@@ -196,7 +196,8 @@ func (m scopePane) breakList(d *draw.Doc) {
 		}
 		step := &m.plan.Steps[p.Steps[0]]
 		at := max(d.W-20, d.W/2)
-		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), p.sign(m.glyphs), draw.Inked(themes.Text, p.title(m.view)), d.Place(at, step.Origin.String()))
+		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), p.sign(m.glyphs), draw.Inked(themes.Text, p.title(m.view)),
+			d.Place(at, step.Origin.String()))
 		if words := p.words(); words != "" {
 			d.Para(themes.Dim, 4, words)
 		}

@@ -20,14 +20,18 @@ type cardScreen struct{ *view }
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m cardScreen) drawCard(b *draw.Brush) {
 	lines := [][]draw.Text{cardScreen{m.view}.cardHead(), cardScreen{m.view}.cardCounts()}
-	if ask := m.tree.Tallies[0].Sum(standing.Confirm); m.run.Phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
+	if ask := m.tree.Tallies[0].Sum(standing.Confirm); m.run.Phase == events.Review && ask > 0 &&
+		!slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}
 	if m.run.Phase == events.Paused {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.retrying(), m.pauseWord()))})
 	}
 	if step := (cardScreen{m.view}).cardStep(); step >= 0 && m.run.Phase != events.Done {
-		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.Inked(draw.InkTitle, draw.Plain(m.stepTitle(step)))})
+		lines = append(lines, []draw.Text{
+			draw.Inked(themes.Accent, m.glyphs.Pointer+" "),
+			draw.Inked(draw.InkTitle, draw.Plain(m.stepTitle(step))),
+		})
 		if words := (cardScreen{m.view}).cardTime(step); words != "" {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, words)})
 		}
@@ -131,19 +135,34 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 	var tips []keymap.Tip
 	switch m.run.Phase {
 	case events.Review:
-		tips = []keymap.Tip{keymap.TipOf(keymap.GateApproveAll, "approve"), keymap.TipOf(keymap.RunContinue, "run"), keymap.TipOf(keymap.RunLeave, "quit")}
+		tips = []keymap.Tip{
+			keymap.TipOf(keymap.GateApproveAll, "approve"), keymap.TipOf(keymap.RunContinue, "run"),
+			keymap.TipOf(keymap.RunLeave, "quit"),
+		}
 	case events.Running:
-		tips = []keymap.Tip{keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}
+		tips = []keymap.Tip{
+			keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.RunLeave, "quit"),
+			keymap.TipOf(keymap.ShowHelp, ""),
+		}
 	case events.Paused:
-		tips = []keymap.Tip{keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunLeave, "quit")}
+		tips = []keymap.Tip{
+			keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunStep, "step"),
+			keymap.TipOf(keymap.RunLeave, "quit"),
+		}
 		if m.asks() != "" {
-			tips = []keymap.Tip{keymap.TipOf(keymap.GateApprove, "approve"), keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunLeave, "quit")}
+			tips = []keymap.Tip{
+				keymap.TipOf(keymap.GateApprove, "approve"), keymap.TipOf(keymap.RunContinue, "go on"),
+				keymap.TipOf(keymap.RunLeave, "quit"),
+			}
 			if m.tree.Step(m.at()) != m.run.PausedAt {
 				tips[0] = keymap.TipOf(keymap.CursorPointer, "go to it")
 			}
 		}
 		if m.onFailure() {
-			tips = []keymap.Tip{keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunLeave, "stop")}
+			tips = []keymap.Tip{
+				keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunContinue, "go on"),
+				keymap.TipOf(keymap.RunLeave, "stop"),
+			}
 		}
 	case events.Ended, events.Done:
 		tips = []keymap.Tip{keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}

@@ -97,7 +97,8 @@ func (m diffPane) taskDiffs(d *draw.Doc, n int) {
 			item = draw.Plain(p.Loop.Label) + " "
 		}
 		d.Para(draw.InkTitle, 0, item+words+draw.Plain(plan.HostsName(one.hosts)))
-		d.Add(draw.Inked(themes.Text, draw.CutLeft(draw.Plain(one.diff.Path), max(d.W-12, 8), m.glyphs.Dots)), draw.Inked(themes.Dim, "  "+string(one.diff.Kind)))
+		d.Add(draw.Inked(themes.Text, draw.CutLeft(draw.Plain(one.diff.Path), max(d.W-12, 8), m.glyphs.Dots)),
+			draw.Inked(themes.Dim, "  "+string(one.diff.Kind)))
 		if one.diff.Summary != "" {
 			d.Para(themes.Text, 0, one.diff.Summary)
 		}

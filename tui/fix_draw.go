@@ -31,7 +31,8 @@ func (m fixPane) fixDoc(w, h int) *draw.Doc {
 	d := draw.NewDoc(w, h, m.glyphs)
 	f := m.fix
 	at := []int{0, 2, 2 + f.nameWidth(w), max(w-min(w/4, 24), w/2)}
-	d.Columns(at, draw.Inked(themes.Dim, ""), draw.Inked(themes.Dim, "name"), draw.Inked(themes.Dim, "value"), draw.Inked(themes.Dim, "from"))
+	d.Columns(at, draw.Inked(themes.Dim, ""), draw.Inked(themes.Dim, "name"), draw.Inked(themes.Dim, "value"),
+		draw.Inked(themes.Dim, "from"))
 	room := max(h-14, min(h-2, 3))
 	f.top = max(min(f.top, f.at), f.at-room+1, 0)
 	for i := f.top; i < min(f.top+room, len(f.Rows)+1); i++ {

@@ -147,7 +147,8 @@ func (m footerBar) reviewTips() []keymap.Tip {
 	if m.tree.Tallies[0].Sum(standing.Undecided) > 0 {
 		tips = append(tips, keymap.TipOf(keymap.GateApproveAll, "all"))
 	}
-	tips = append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"), keymap.TipOf(keymap.FindText, "find"))
+	tips = append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.RunStep, "step"),
+		keymap.TipOf(keymap.RunContinue, "run"), keymap.TipOf(keymap.FindText, "find"))
 	return m.withEdit(append(tips, m.paneTip()...), keymap.TipOf(keymap.ShowPalette, "commands"))
 }
 
@@ -168,7 +169,8 @@ func (m footerBar) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip 
 
 func (m footerBar) runningTips() []keymap.Tip {
 	if m.tree.Tally(m.at())[standing.Asking] > 0 && m.tree.Step(m.at()) >= 0 {
-		return append(m.decisions(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.ShowPalette, "commands"))
+		return append(m.decisions(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"),
+			keymap.TipOf(keymap.ShowPalette, "commands"))
 	}
 	follow := "follow"
 	if m.following {
@@ -180,7 +182,8 @@ func (m footerBar) runningTips() []keymap.Tip {
 	} else {
 		tips = append(tips, keymap.TipOf(keymap.PaneGrow, "larger"))
 	}
-	return append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.FindText, "find"), keymap.TipOf(keymap.FilterNext, "filter"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.ShowPalette, "commands"))
+	return append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.FindText, "find"),
+		keymap.TipOf(keymap.FilterNext, "filter"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.ShowPalette, "commands"))
 }
 
 func (m footerBar) pausedTips() []keymap.Tip {
@@ -207,7 +210,8 @@ func (m footerBar) pausedTips() []keymap.Tip {
 	if m.decided() != "" {
 		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue")) // which is what the answer was for
 	}
-	tips = append(tips, keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunOver, "over"), keymap.TipOf(keymap.RunOut, "out"), keymap.TipOf(keymap.RunUntil, "until"))
+	tips = append(tips, keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunOver, "over"), keymap.TipOf(keymap.RunOut, "out"),
+		keymap.TipOf(keymap.RunUntil, "until"))
 	if m.decided() == "" {
 		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue"))
 	}
@@ -243,7 +247,8 @@ func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
 	if here {
 		tips = append(tips, keymap.TipOf(keymap.GateExclude, "skip"))
 	}
-	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.RunContinue, words[1]), keymap.TipOf(keymap.RunLeave, "stop"), keymap.TipOf(keymap.NeedNext, "next problem"))
+	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.RunContinue, words[1]), keymap.TipOf(keymap.RunLeave, "stop"),
+		keymap.TipOf(keymap.NeedNext, "next problem"))
 	return append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
 }
 
@@ -288,7 +293,8 @@ func (m footerBar) detailTips() []keymap.Tip {
 		if m.detail.search.text != "" {
 			tips = append(tips, keymap.TipOf(keymap.FindNext, "next"))
 		}
-		tips = append(tips, keymap.TipOf(keymap.OutputWrap, "wrap"), keymap.TipOf(keymap.OutputTimes, "times"), keymap.TipOf(keymap.CursorFollow, "follow"))
+		tips = append(tips, keymap.TipOf(keymap.OutputWrap, "wrap"), keymap.TipOf(keymap.OutputTimes, "times"),
+			keymap.TipOf(keymap.CursorFollow, "follow"))
 		if i := m.tree.Step(m.at()); i >= 0 && m.attempts(i) > 1 {
 			tips = append(tips, keymap.TipOf(keymap.OutputEarlier, "attempt"))
 		}
@@ -297,7 +303,10 @@ func (m footerBar) detailTips() []keymap.Tip {
 		tips = append(tips, keymap.TipOf(keymap.PaneGrow, "larger"))
 	}
 	tips = append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
-	for _, t := range []keymap.Tip{keymap.TipOf(keymap.TabStep, "step"), keymap.TipOf(keymap.TabOutput, "output"), keymap.TipOf(keymap.TabDiff, "diff"), keymap.TipOf(keymap.TabVars, "vars")} {
+	for _, t := range []keymap.Tip{
+		keymap.TipOf(keymap.TabStep, "step"), keymap.TipOf(keymap.TabOutput, "output"),
+		keymap.TipOf(keymap.TabDiff, "diff"), keymap.TipOf(keymap.TabVars, "vars"),
+	} {
 		if t.Do != keymap.TabStep+keymap.Intent(m.detail.tab) { // which is on the screen
 			tips = append(tips, t)
 		}

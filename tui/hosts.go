@@ -247,7 +247,8 @@ func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 	}
 	words := "by " + m.stepName(by)
 	if s.Hosts > 1 {
-		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.tree.Title(int(m.tree.StepNode[by]))), m.glyphs.Quote[1])
+		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.tree.Title(int(m.tree.StepNode[by]))),
+			m.glyphs.Quote[1])
 	}
 	d.Value("decided", words)
 	stepPane(m).unknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())

@@ -27,7 +27,8 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 		return nil
 	}
 	switch do {
-	case keymap.CursorDown, keymap.CursorUp, keymap.CursorTop, keymap.CursorBottom, keymap.CursorHalfDown, keymap.CursorHalfUp, keymap.CursorPageDown, keymap.CursorPageUp:
+	case keymap.CursorDown, keymap.CursorUp, keymap.CursorTop, keymap.CursorBottom, keymap.CursorHalfDown, keymap.CursorHalfUp,
+		keymap.CursorPageDown, keymap.CursorPageUp:
 		browsing{m.view}.move(do)
 	case keymap.CursorPointer:
 		browsing{m.view}.backToPointer()
@@ -113,7 +114,8 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 			return deciding{m.view}.connectAgain()
 		}
 		m.act(do)
-	case keymap.GateApprove, keymap.GateApproveAll, keymap.GateExclude, keymap.GateExcludeHost, keymap.GateBreak, keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
+	case keymap.GateApprove, keymap.GateApproveAll, keymap.GateExclude, keymap.GateExcludeHost, keymap.GateBreak, keymap.RunContinue,
+		keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
 		m.act(do)
 	case keymap.IntentNone, keymap.Intents:
 	}

@@ -212,7 +212,8 @@ func (m matrixPane) inMatrix(do keymap.Intent) (done bool) {
 			return false
 		}
 		m.closeMatrix()
-	case keymap.PaneOther, keymap.PaneGrow, keymap.PaneShrink, keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars, keymap.TabEvents:
+	case keymap.PaneOther, keymap.PaneGrow, keymap.PaneShrink, keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars,
+		keymap.TabEvents:
 		m.closeMatrix()
 		return false
 	case keymap.DividerLeft, keymap.DividerRight, keymap.TreeFold, keymap.TreeOpen:

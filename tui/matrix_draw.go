@@ -28,7 +28,8 @@ const (
 
 // recapWords stand above the numbers; signs would not tell failed from ignored.
 var recapWords = [standing.States]string{
-	standing.OK: "ok", standing.Changed: "chg", standing.Unreachable: "unr", standing.Failed: "fail", standing.Skipped: "skip", standing.Rescued: "resc", standing.Ignored: "ign",
+	standing.OK: "ok", standing.Changed: "chg", standing.Unreachable: "unr", standing.Failed: "fail", standing.Skipped: "skip",
+	standing.Rescued: "resc", standing.Ignored: "ign",
 }
 
 // matrixView is the part of a matrix that is drawn.
@@ -292,9 +293,11 @@ func (m matrixPane) matrixTips() []keymap.Tip {
 	tips := []keymap.Tip{keymap.TipOf(keymap.NodeToggle, "to the plan")}
 	switch m.run.Phase {
 	case events.Review, events.Paused:
-		tips = append(append(tips, footerBar(m).decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"), keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
+		tips = append(append(tips, footerBar(m).decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
+			keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
 		if m.broken(m.tree.Step(m.at())) {
-			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"), keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
+			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"),
+				keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
 		}
 	case events.Running:
 		tips = append(tips, keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CursorFollow, "follow"))

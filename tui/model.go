@@ -119,8 +119,11 @@ type (
 func newModel(o Options, env func(string) string) *model {
 	m := &model{
 		view: &view{
-			debugger: &debugger{o: o, store: feed.NewStore(), now: o.Now, breaks: map[int]stop{}, failing: -1, prefix: "tui-" + rand.Text()[:8]},
-			keys:     o.Keys, following: true, panes: newPanes(), detail: newDetail(), cur: tree.NewCursor(),
+			debugger: &debugger{
+				o: o, store: feed.NewStore(), now: o.Now, breaks: map[int]stop{}, failing: -1,
+				prefix: "tui-" + rand.Text()[:8],
+			},
+			keys: o.Keys, following: true, panes: newPanes(), detail: newDetail(), cur: tree.NewCursor(),
 		},
 		profile: chooseProfile(o, env), env: env, stale: true, later: nextTick,
 	}
@@ -247,7 +250,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guarded(tea.Batch(cmd, outputPane{m.view}.fetch(), waitWords{m.view}.wonder(), watchPane{m.view}.askWatches(), predicting{m.view}.askBound(), predicting{m.view}.askLacking()))
+	return m, guarded(tea.Batch(cmd, outputPane{m.view}.fetch(), waitWords{m.view}.wonder(), watchPane{m.view}.askWatches(),
+		predicting{m.view}.askBound(), predicting{m.view}.askLacking()))
 }
 
 // View draws, if there is anything new to draw.

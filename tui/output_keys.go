@@ -53,7 +53,8 @@ func (m outputPane) nextTimes() {
 		v.times = timesOff
 	}
 	m.say(map[lineTimes]string{
-		timesOff: "no times", timesSince: "times since the attempt began; 2> marks standard error", timesClock: "times of the day; 2> marks standard error",
+		timesOff: "no times", timesSince: "times since the attempt began; 2> marks standard error",
+		timesClock: "times of the day; 2> marks standard error",
 	}[v.times])
 }
 

@@ -47,7 +47,9 @@ func (b *diagBox) lines(m *view, w, h int) (title string, body [][]draw.Text, fo
 			role = themes.Warn
 		}
 		d.Blank()
-		d.Add(draw.Inked(role, one.Severity.String()+"  "), draw.Inked(themes.Text, draw.CutLeft(draw.Plain(fmt.Sprintf("%s:%d:%d", one.Pos.File, one.Pos.Line, one.Pos.Column)), w-9, m.glyphs.Dots)))
+		d.Add(draw.Inked(role, one.Severity.String()+"  "),
+			draw.Inked(themes.Text, draw.CutLeft(draw.Plain(fmt.Sprintf("%s:%d:%d", one.Pos.File, one.Pos.Line, one.Pos.Column)), w-9,
+				m.glyphs.Dots)))
 		d.Para(themes.Text, 2, one.Message)
 		if one.Hint != "" {
 			d.Para(themes.Dim, 2, "hint: "+one.Hint)

@@ -69,7 +69,10 @@ func (b *productionBox) lines(m *view, w, h int) (title string, body [][]draw.Te
 		title = fmt.Sprintf("%s: %s?", where, draw.Count(steps, "step")) // what must not be cut comes first
 	}
 
-	ask := []draw.Text{draw.Inked(themes.Text, "type  "), draw.Inked(draw.InkTitle, b.name), draw.Inked(themes.Text, fmt.Sprintf("  (the name of the %s) and enter to approve", b.kind))}
+	ask := []draw.Text{
+		draw.Inked(themes.Text, "type  "), draw.Inked(draw.InkTitle, b.name),
+		draw.Inked(themes.Text, fmt.Sprintf("  (the name of the %s) and enter to approve", b.kind)),
+	}
 	question := draw.WrapSpans(ask, w)
 	if len(question) >= h {
 		question = draw.WrapSpans(ask[:2], w)

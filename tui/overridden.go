@@ -56,7 +56,8 @@ func (m origins) overridesList(d *draw.Doc) {
 			d.Heading("Overrides used (not in your files)")
 		}
 		what := "  " + draw.CutRight(draw.Plain(m.overrideText(o.Overridden)), max(d.W-2, 0), m.glyphs.Dots)
-		d.Add(draw.Inked(themes.Changed, what), draw.Inked(themes.Dim, "   "+draw.CutMiddle(draw.Plain(m.titleOn(o.step)), max(d.W-draw.Cells(what)-3, 0), m.glyphs.Dots)))
+		d.Add(draw.Inked(themes.Changed, what),
+			draw.Inked(themes.Dim, "   "+draw.CutMiddle(draw.Plain(m.titleOn(o.step)), max(d.W-draw.Cells(what)-3, 0), m.glyphs.Dots)))
 		if place := o.Origin.String(); place != "" {
 			d.Para(themes.Dim, 2, "to keep it, edit "+place)
 		}
@@ -70,6 +71,7 @@ func (m origins) overriddenFields(d *draw.Doc, p *plan.Step) {
 		if i == 0 {
 			label = "override"
 		}
-		d.Field(label, draw.Inked(themes.Changed, m.overrideText(o)), draw.Inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.Label(keymap.NodeFix))))
+		d.Field(label, draw.Inked(themes.Changed, m.overrideText(o)),
+			draw.Inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.Label(keymap.NodeFix))))
 	}
 }

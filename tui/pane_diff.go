@@ -34,7 +34,8 @@ const diffShown = 2000
 func (m diffPane) diffTab(d *draw.Doc, s subject) {
 	diff := s.of.Diff
 	before := m.foretoldNow(s.step)
-	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" && before.Diff.Kind != events.ChangeUnknown {
+	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" &&
+		before.Diff.Kind != events.ChangeUnknown {
 		diff = &before.Diff
 		d.Para(themes.Dim, 0, "Preview (not applied yet)")
 		d.Blank()

@@ -40,7 +40,10 @@ func (m outputPane) bareLine(b *draw.Brush) {
 		if m.detail.tab == tabOutputs {
 			b.Put(themes.Dim, "  "+m.outputTitle(b.Left-2, false))
 		}
-		for _, t := range []keymap.Tip{keymap.TipOf(keymap.GoBack, "back"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.FindText, "find"), keymap.TipOf(keymap.OutputWrap, "wrap")} {
+		for _, t := range []keymap.Tip{
+			keymap.TipOf(keymap.GoBack, "back"), keymap.TipOf(keymap.CopyMenu, "copy"),
+			keymap.TipOf(keymap.FindText, "find"), keymap.TipOf(keymap.OutputWrap, "wrap"),
+		} {
 			key := m.keys.Label(t.Do)
 			if b.Left < len(key)+len(t.Words)+4 || m.detail.tab != tabOutputs && t.Do == keymap.OutputWrap {
 				return

@@ -244,7 +244,8 @@ func (m *view) choices(d *draw.Doc, list []choice) {
 		}
 		line := []draw.Text{draw.Inked(draw.InkKey, m.keys.Label(c.do)), draw.Inked(themes.Text, "  "+c.brief)}
 		if i++; i < len(list) {
-			line = append(line, draw.Inked(themes.Text, draw.Spaces(d.W/2-draw.WidthOf(line))), draw.Inked(draw.InkKey, m.keys.Label(list[i].do)),
+			line = append(line, draw.Inked(themes.Text, draw.Spaces(d.W/2-draw.WidthOf(line))),
+				draw.Inked(draw.InkKey, m.keys.Label(list[i].do)),
 				draw.Inked(themes.Text, "  "+list[i].brief))
 		}
 		d.Add(line...)

@@ -254,7 +254,8 @@ func (m outputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Ti
 		if l.Stderr {
 			mark = "2>"
 		}
-		line = append(line, draw.Inked(themes.LogTime, at), draw.Inked(themes.Text, draw.Spaces(wide-3-draw.Cells(at))), draw.Inked(themes.LogStderr, mark),
+		line = append(line, draw.Inked(themes.LogTime, at), draw.Inked(themes.Text, draw.Spaces(wide-3-draw.Cells(at))),
+			draw.Inked(themes.LogStderr, mark),
 			draw.Inked(themes.Text, draw.Spaces(3-len(mark))))
 		w -= wide
 	}
@@ -338,7 +339,10 @@ func (m *view) outputTitle(room int, above bool) string {
 		how = fmt.Sprintf("%scolumn %d", dot, v.x+1)
 	}
 	hits := outputPane{m}.searchTitle()
-	for _, words := range []string{draw.Join(dot, hits, where) + how, draw.Join(dot, hits, where), draw.Join(dot, hits, brief), where, brief} {
+	for _, words := range []string{
+		draw.Join(dot, hits, where) + how, draw.Join(dot, hits, where), draw.Join(dot, hits, brief), where,
+		brief,
+	} {
 		if draw.Cells(words) <= room {
 			return words
 		}

@@ -52,7 +52,8 @@ func (m stepPane) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
 	m.arguments(d, p, ran)
 	origins(m).overriddenFields(d, p)
-	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" && command != p.Summary {
+	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" &&
+		command != p.Summary {
 		d.Value("ran", command)
 	}
 	hostWords(m).runsOn(d, p)
@@ -204,12 +205,16 @@ func (m stepPane) condition(d *draw.Doc, p *plan.Step, ran bool) {
 // lastRun says how a step ended in an earlier run.
 func (m stepPane) lastRun(d *draw.Doc, p *plan.Step) {
 	last := m.countdown.Last(p.Index)
-	look := map[events.Outcome]draw.Sign{events.OK: draw.SignOK, events.Changed: draw.SignChanged, events.Failed: draw.SignFailed, events.Unreachable: draw.SignUnreachable}[last.Outcome]
+	look := map[events.Outcome]draw.Sign{
+		events.OK: draw.SignOK, events.Changed: draw.SignChanged, events.Failed: draw.SignFailed,
+		events.Unreachable: draw.SignUnreachable,
+	}[last.Outcome]
 	if look == draw.SignNone {
 		return
 	}
 	d.Field("last run", draw.Inked(themes.Text, last.At.Local().Format("2006-01-02 15:04")+"  "),
-		draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word), draw.Inked(themes.Text, "  "+draw.Precise(last.Took)))
+		draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word),
+		draw.Inked(themes.Text, "  "+draw.Precise(last.Took)))
 }
 
 // stepName refers to a step: step-0003 «read release file».

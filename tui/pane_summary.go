@@ -213,7 +213,8 @@ func (m summaryPane) changes(d *draw.Doc) {
 			return
 		}
 		title := "  " + draw.CutMiddle(draw.Plain(m.changedTitle(&c)), max(d.W*6/10, 8), m.glyphs.Dots)
-		d.Add(draw.Inked(themes.Text, title+"  "), draw.Inked(themes.Dim, draw.CutMiddle(draw.Plain(c.what), max(d.W-draw.Cells(title)-2, 0), m.glyphs.Dots)))
+		d.Add(draw.Inked(themes.Text, title+"  "),
+			draw.Inked(themes.Dim, draw.CutMiddle(draw.Plain(c.what), max(d.W-draw.Cells(title)-2, 0), m.glyphs.Dots)))
 	}
 }
 
@@ -230,6 +231,7 @@ func (m summaryPane) barLine(d *draw.Doc, t timed, longest time.Duration) {
 	bar := max(min(d.W/4, 20), 4)
 	name := max(d.W-bar-12, 8)
 	title := draw.CutMiddle(draw.Plain(m.stepTitle(t.step)), name, m.glyphs.Dots)
-	d.Add(draw.Inked(themes.Text, fmt.Sprintf("%7s  ", draw.Took(t.took))), draw.Inked(themes.Text, title+draw.Spaces(name-draw.Cells(title)+2)),
+	d.Add(draw.Inked(themes.Text, fmt.Sprintf("%7s  ", draw.Took(t.took))),
+		draw.Inked(themes.Text, title+draw.Spaces(name-draw.Cells(title)+2)),
 		draw.Inked(themes.BarFill, m.glyphs.Gauge(float64(t.took)/float64(longest), bar)))
 }

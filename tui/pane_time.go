@@ -110,7 +110,8 @@ func (m timePane) runningRow(d *draw.Doc, step, hosts, last int) {
 		used += hosts + 2
 	}
 	name := draw.CutMiddle(draw.Plain(m.tree.Title(int(m.tree.StepNode[step]))), max(at-used-2, 1), m.glyphs.Dots)
-	d.Add(append(line, draw.Inked(themes.Text, name+draw.Spaces(at-used-draw.Cells(name))), draw.Inked(themes.Running, spent), draw.Inked(themes.Dim, m.lastWords(step)))...)
+	d.Add(append(line, draw.Inked(themes.Text, name+draw.Spaces(at-used-draw.Cells(name))), draw.Inked(themes.Running, spent),
+		draw.Inked(themes.Dim, m.lastWords(step)))...)
 }
 
 // timeBars draws when each part of the plan was busy, at most so many of them, with a line that says when that is. It draws

@@ -68,7 +68,10 @@ func (p *preview) heading(words string) {
 }
 
 func (p *preview) draw() {
-	head := []draw.Text{draw.Inked(draw.InkTitle, " "+draw.Plain(p.theme.Name)), draw.Inked(themes.Dim, "   for "+p.theme.For()+" backgrounds")}
+	head := []draw.Text{
+		draw.Inked(draw.InkTitle, " "+draw.Plain(p.theme.Name)),
+		draw.Inked(themes.Dim, "   for "+p.theme.For()+" backgrounds"),
+	}
 	if p.theme.Adaptive {
 		half := map[bool]string{true: "this is the dark half (--light)", false: "this is the light half (--dark)"}[p.dark]
 		head[1].S = "   " + p.theme.For() + "; " + half
@@ -111,13 +114,18 @@ func (p *preview) colours() string {
 func (p *preview) sample(r themes.Role) string {
 	sign := func(s draw.Sign) string { return p.glyphs.Signs[s] + " " + draw.SignLooks[s].Word }
 	samples := map[themes.Role]string{
-		themes.Text: "what a step is called", themes.Dim: "where it comes from", themes.Faint: "what hardly matters", themes.Accent: "REVIEW",
+		themes.Text: "what a step is called", themes.Dim: "where it comes from", themes.Faint: "what hardly matters",
+		themes.Accent: "REVIEW",
 		themes.Border: strings.Repeat(p.glyphs.Across, 12), themes.Selection: p.glyphs.Mark + " marked", themes.Cursor: "the cursor's row",
-		themes.Match: "what was found", themes.Pending: sign(draw.SignWaiting), themes.Running: sign(draw.SignRunning), themes.OK: sign(draw.SignOK),
-		themes.Changed: sign(draw.SignChanged), themes.Failed: sign(draw.SignFailed), themes.Warn: sign(draw.SignConfirm), themes.Skipped: sign(draw.SignSkipped),
-		themes.Gate: sign(draw.SignUndecided), themes.DiffAdd: "+a line that comes", themes.DiffDel: "-a line that goes", themes.DiffHunk: "@@ -12,4 +12,4 @@",
-		themes.LogStderr: "what went to stderr", themes.LogTime: "12:01:07", themes.BarFill: p.glyphs.Gauge(0.6, 12), themes.BarRest: "the rest of a bar",
-		themes.Danger: " PRODUCTION ",
+		themes.Match: "what was found", themes.Pending: sign(draw.SignWaiting), themes.Running: sign(draw.SignRunning),
+		themes.OK:      sign(draw.SignOK),
+		themes.Changed: sign(draw.SignChanged), themes.Failed: sign(draw.SignFailed), themes.Warn: sign(draw.SignConfirm),
+		themes.Skipped: sign(draw.SignSkipped),
+		themes.Gate:    sign(draw.SignUndecided), themes.DiffAdd: "+a line that comes", themes.DiffDel: "-a line that goes",
+		themes.DiffHunk:  "@@ -12,4 +12,4 @@",
+		themes.LogStderr: "what went to stderr", themes.LogTime: "12:01:07", themes.BarFill: p.glyphs.Gauge(0.6, 12),
+		themes.BarRest: "the rest of a bar",
+		themes.Danger:  " PRODUCTION ",
 	}
 	return samples[r]
 }
@@ -209,7 +217,8 @@ func (p *preview) tree() {
 	}
 	p.line(
 		draw.Inked(themes.Text, "   "), draw.Inked(themes.Failed, g.Signs[draw.SignFailed]), draw.Inked(themes.Dim, " "+g.Open+" "),
-		draw.Inked(draw.InkTitle, "site.yml"), draw.Inked(themes.Text, "   "), draw.Inked(draw.InkBanner, " PRODUCTION "), draw.Inked(themes.Text, "   "),
+		draw.Inked(draw.InkTitle, "site.yml"), draw.Inked(themes.Text, "   "), draw.Inked(draw.InkBanner, " PRODUCTION "),
+		draw.Inked(themes.Text, "   "),
 		draw.Inked(draw.InkTab, "1 Step"), draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, "2 Output"),
 	)
 	for s := draw.SignUndecided; s < draw.Signs; s++ {
@@ -245,7 +254,12 @@ func (p *preview) diff() {
 
 func (p *preview) output() {
 	p.heading("Output")
-	p.line(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:07 "), draw.Inked(themes.Text, "Running upgrade 91aa to a03d, "), draw.Inked(themes.Match, "backfill"), draw.Inked(themes.Text, " tenant_id"))
-	p.line(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:09 "), draw.Inked(themes.LogStderr, "canceling statement due to lock timeout"))
-	p.line(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, "a"), draw.Inked(themes.Text, " approve   "), draw.Inked(draw.InkKey, "x"), draw.Inked(themes.Text, " exclude   "), draw.Inked(draw.InkKey, "?"), draw.Inked(themes.Text, " help"))
+	p.line(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:07 "),
+		draw.Inked(themes.Text, "Running upgrade 91aa to a03d, "), draw.Inked(themes.Match, "backfill"),
+		draw.Inked(themes.Text, " tenant_id"))
+	p.line(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:09 "),
+		draw.Inked(themes.LogStderr, "canceling statement due to lock timeout"))
+	p.line(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, "a"), draw.Inked(themes.Text, " approve   "),
+		draw.Inked(draw.InkKey, "x"), draw.Inked(themes.Text, " exclude   "), draw.Inked(draw.InkKey, "?"),
+		draw.Inked(themes.Text, " help"))
 }

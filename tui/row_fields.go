@@ -196,7 +196,8 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 // maySkip reports whether it is not known before the run if anything in a scope runs.
 func (m *debugger) maySkip(n int) bool {
 	s := m.tree.Scope(n)
-	return s != nil && n > 0 && (s.When != "" || s.Dynamic) && s.First < min(s.Last, len(m.plan.Steps)) && m.plan.Steps[s.First].Prediction == plan.MaySkip
+	return s != nil && n > 0 && (s.When != "" || s.Dynamic) && s.First < min(s.Last, len(m.plan.Steps)) &&
+		m.plan.Steps[s.First].Prediction == plan.MaySkip
 }
 
 // scopeNote says what is hidden in a folded scope, or what a scope is like.

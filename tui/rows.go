@@ -141,7 +141,8 @@ func (m *view) signOf(n int) (look draw.Sign, spins bool) {
 	}
 	t := m.tree.Tally(n)
 	look = t.Sign(folded, m.run.Phase == events.Review)
-	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.Phase == events.Paused && at >= 0 && m.tree.Steps(n).Has(at) &&
+	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.Phase == events.Paused && at >= 0 &&
+		m.tree.Steps(n).Has(at) &&
 		m.tree.Faces[at] == standing.Waiting {
 		return draw.SignPaused, false
 	}

@@ -172,7 +172,9 @@ func (m browsing) arrive(before events.Phase) {
 	if before == events.Ended {
 		return // it was shown already
 	}
-	if m.filter == tree.FilterAll && m.tree.Tallies[0].Sum(standing.Changed, standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled)+len(m.tree.Drift) > 0 {
+	if m.filter == tree.FilterAll &&
+		m.tree.Tallies[0].Sum(standing.Changed, standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued,
+			standing.Outdated, standing.Cancelled)+len(m.tree.Drift) > 0 {
 		m.setFilter(tree.FilterNotable)
 	}
 	if m.typing() || m.focus() == paneDetail && !m.panes.lent {

@@ -42,8 +42,8 @@ type Options struct {
 	// Saved is the directory of the run, as a person reads it; "" says nothing of it.
 	Saved string
 	// Bind gives a step with the values that the run has by now; an error says what is wrong with it. Predict says what the step would do
-	// that comes next, with those values; nil if that cannot be known. Both may take long and are called away from the screen; nil: they are
-	// not there.
+	// that comes next, with those values; nil if that cannot be known. Both may take long and are called away from the screen; nil: they
+	// are not there.
 	Bind    func(p *plan.Plan, step int) (plan.Step, error)
 	Predict func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
 	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the

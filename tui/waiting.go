@@ -82,7 +82,8 @@ func (m waitWords) waits(step int) bool {
 
 // held is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
 func (m waitWords) held(n int) int {
-	if t := m.tree.Tally(n); t[standing.Running] > 0 || t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) == 0 {
+	if t := m.tree.Tally(n); t[standing.Running] > 0 ||
+		t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) == 0 {
 		return -1
 	}
 	r := m.tree.Steps(n)

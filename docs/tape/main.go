@@ -122,7 +122,10 @@ func (p *player) do(word, rest string) error {
 	return fmt.Errorf("there is no %q", word)
 }
 
-var keys = map[string]string{"enter": "\r", "esc": "\x1b", "tab": "\t", "space": " ", "backspace": "\x7f", "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D"}
+var keys = map[string]string{
+	"enter": "\r", "esc": "\x1b", "tab": "\t", "space": " ", "backspace": "\x7f", "up": "\x1b[A", "down": "\x1b[B",
+	"right": "\x1b[C", "left": "\x1b[D",
+}
 
 func keyOf(name string) (string, error) {
 	if key, ok := keys[name]; ok {

@@ -93,13 +93,15 @@ func (d *drawing) stretch(shapes, letters *strings.Builder, cells []uv.Cell, at 
 			continue
 		}
 		if !ascii(c.Content) {
-			fmt.Fprintf(letters, `<text class="%s m" x="%s" y="%g">%s</text>`, class, half(at+x, wide), baseline, html.EscapeString(c.Content))
+			fmt.Fprintf(letters, `<text class="%s m" x="%s" y="%g">%s</text>`, class, half(at+x, wide), baseline,
+				html.EscapeString(c.Content))
 			x += wide
 			continue
 		}
 		end := x
 		var text strings.Builder
-		for end < len(cells) && ascii(cells[end].Content) && (cells[end].Content != " " || end+1 < len(cells) && cells[end+1].Content != " ") {
+		for end < len(cells) && ascii(cells[end].Content) &&
+			(cells[end].Content != " " || end+1 < len(cells) && cells[end+1].Content != " ") {
 			text.WriteString(cells[end].Content)
 			end++
 		}
@@ -107,7 +109,8 @@ func (d *drawing) stretch(shapes, letters *strings.Builder, cells []uv.Cell, at 
 			text.WriteString(" ")
 			end++
 		}
-		fmt.Fprintf(letters, `<text class="%s" x="%s" y="%g" textLength="%s">%s</text>`, class, px(at+x), baseline, px(end-x), html.EscapeString(text.String()))
+		fmt.Fprintf(letters, `<text class="%s" x="%s" y="%g" textLength="%s">%s</text>`, class, px(at+x), baseline, px(end-x),
+			html.EscapeString(text.String()))
 		x = end
 	}
 }

@@ -95,7 +95,8 @@ func (p *player) run(words []string) error {
 	p.cmd = exec.CommandContext(context.Background(), words[0], words[1:]...)
 	p.cmd.Dir = p.home
 	p.cmd.Env = append([]string{
-		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "SHELL=/bin/sh",
+		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC",
+		"SHELL=/bin/sh",
 	}, p.env...)
 	p.vt = vt.NewEmulator(p.w, p.h)
 	var err error

@@ -17,7 +17,8 @@ const maxAddr = 103
 func reach(dir string) (addr *net.UnixAddr, done func(), err error) {
 	path := filepath.Join(dir, Name)
 	if len(path) > maxAddr {
-		return nil, nil, fmt.Errorf("the name of the run's directory is too long: %s has %d bytes, a socket's may have %d", path, len(path), maxAddr)
+		return nil, nil, fmt.Errorf("the name of the run's directory is too long: %s has %d bytes, a socket's may have %d", path, len(path),
+			maxAddr)
 	}
 	return &net.UnixAddr{Name: path, Net: "unix"}, func() {}, nil
 }

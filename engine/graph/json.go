@@ -38,7 +38,10 @@ func (g *Graph) JSON() ([]byte, error) {
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		j := nodeJSON{Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued, Spare: n.Spare, Terminal: n.Terminal}
+		j := nodeJSON{
+			Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued, Spare: n.Spare,
+			Terminal: n.Terminal,
+		}
 		if n.Join == Any {
 			j.Join = "any"
 		}

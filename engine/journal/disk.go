@@ -144,7 +144,8 @@ func (d Disk) SyncDir(path string) error {
 	return d.did(Op{Kind: OpSyncDir, Path: path})
 }
 
-// Uninterrupted makes a call of the system again for as long as a signal comes in between, as it can where the file system is another machine's.
+// Uninterrupted makes a call of the system again for as long as a signal comes in between, as it can where the file system is another
+// machine's.
 func Uninterrupted(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, syscall.EINTR) {

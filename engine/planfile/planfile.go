@@ -58,7 +58,8 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	case h.Format == 0 || h.Sources == nil || h.Root == "":
 		return nil, errors.New("it is not a saved plan; make one with moon plan -o FILE")
 	case h.Format != plan.Format:
-		return nil, fmt.Errorf("it has format %d, and this moon (%s) reads format %d; make it again with moon plan -o FILE", h.Format, moon, plan.Format)
+		return nil, fmt.Errorf("it has format %d, and this moon (%s) reads format %d; make it again with moon plan -o FILE", h.Format, moon,
+			plan.Format)
 	case h.Seal != sealOf(doc):
 		return nil, errChanged
 	}

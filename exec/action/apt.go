@@ -188,7 +188,8 @@ func (p *apt) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 			}
 		}
 		if len(marks) > 0 {
-			if _, err := runManager(ctx, a, exec.NewTool(append([]string{"apt-mark", "manual", "--"}, marks...)...), args.LockTimeout); err != nil {
+			if _, err := runManager(ctx, a, exec.NewTool(append([]string{"apt-mark", "manual", "--"}, marks...)...),
+				args.LockTimeout); err != nil {
 				return err
 			}
 		}
@@ -609,7 +610,8 @@ func (p *apt) debOrders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]
 		return nil, fmt.Errorf("%s is not a Debian package:  %s", file, said.LastWords())
 	}
 	p.name = fields[0]
-	if has := is.find(aptName{name: fields[0], arch: fields[2]}); has != nil && has.installed() && has.version != fields[1] && !p.args.AllowDowngrade && !p.args.Force {
+	if has := is.find(aptName{name: fields[0], arch: fields[2]}); has != nil && has.installed() && has.version != fields[1] &&
+		!p.args.AllowDowngrade && !p.args.Force {
 		newer, err := a.AskTool(ctx, exec.NewTool("dpkg", "--compare-versions", has.version, "gt", fields[1]))
 		if err != nil || newer.Code == 0 {
 			return nil, err

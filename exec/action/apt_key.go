@@ -55,7 +55,8 @@ type aptKey struct {
 
 func planAptKey(ctx context.Context, at *exec.Attempt) (*exec.Change, error) {
 	a := aptKey{at, at.Args.(*spec.AptKeyArgs)}
-	if err := lacksTool(a.Attempt, "apt-key", "apt, before Debian 13: there put the key into /etc/apt/keyrings with get_url, and name it in apt_repository"); err != nil {
+	if err := lacksTool(a.Attempt, "apt-key",
+		"apt, before Debian 13: there put the key into /etc/apt/keyrings with get_url, and name it in apt_repository"); err != nil {
 		return nil, err
 	}
 	if err := lacksTool(a.Attempt, "gpg", "gnupg"); err != nil {
@@ -82,7 +83,8 @@ func planAptKey(ctx context.Context, at *exec.Attempt) (*exec.Change, error) {
 		id = print
 	}
 	c := &exec.Change{Fields: map[string]any{
-		"id": a.args.ID, "key_id": end(print, 16), "short_id": end(print, 8), "fp": print, "before": list(there.ids), "after": list(there.ids),
+		"id": a.args.ID, "key_id": end(print, 16), "short_id": end(print, 8), "fp": print, "before": list(there.ids),
+		"after": list(there.ids),
 	}}
 	if (there.print(id) != "") == (a.args.State != fsys.Absent) {
 		return c.PlanNothing(), nil
@@ -156,7 +158,10 @@ func (a aptKey) inside(ctx context.Context, data string) (k keys, err error) {
 		return k, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	said, err := a.AskTool(ctx, exec.Tool{Argv: []string{"gpg", "--batch", "--no-tty", "--homedir", home, "--with-colons", "--show-keys"}, Stdin: &data})
+	said, err := a.AskTool(ctx, exec.Tool{
+		Argv:  []string{"gpg", "--batch", "--no-tty", "--homedir", home, "--with-colons", "--show-keys"},
+		Stdin: &data,
+	})
 	if err != nil {
 		return k, err
 	}

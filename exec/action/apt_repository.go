@@ -67,7 +67,10 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 		}
 		err = write(ctx)
 		if err == nil && args.Update {
-			lists := &apt{args: &spec.AptArgs{UpdateRetries: args.Retries, UpdateDelay: time.Duration(args.MaxDelay) * time.Second, LockTimeout: time.Minute}}
+			lists := &apt{args: &spec.AptArgs{
+				UpdateRetries: args.Retries, UpdateDelay: time.Duration(args.MaxDelay) * time.Second,
+				LockTimeout: time.Minute,
+			}}
 			err = lists.update(ctx, a)
 		}
 		if err != nil {

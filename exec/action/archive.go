@@ -281,7 +281,8 @@ func (r *archiving) compare(ctx context.Context, at *fsys.Anchored, is fsys.Entr
 		r.c.AddPrediction(func(f *fsys.Overlay) { f.Own(at.Path, is, w) })
 	}
 	if len(differs) > 0 {
-		r.c.AddPrediction(func(f *fsys.Overlay) { f.Put(at.Path, fsys.Predicted{Entry: w.Entry(fsys.Other)}) }) // there, but nobody can look into it
+		// there, but nobody can look into it
+		r.c.AddPrediction(func(f *fsys.Overlay) { f.Put(at.Path, fsys.Predicted{Entry: w.Entry(fsys.Other)}) })
 		if r.Diff && !r.NoLog {
 			r.c.Diff.Text = listed(differs)
 		}

@@ -34,7 +34,10 @@ func planAssemble(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		return nil, err
 	}
 	c := &exec.Change{Fields: map[string]any{"src": args.Src}}
-	t := target{attrs: attrs, from: fsys.Source{Data: data, Size: int64(len(data))}, force: true, backup: args.Backup, validate: args.Validate}
+	t := target{
+		attrs: attrs, from: fsys.Source{Data: data, Size: int64(len(data))}, force: true, backup: args.Backup,
+		validate: args.Validate,
+	}
 	return t.into(ctx, a, c, args.Dest, "")
 }
 

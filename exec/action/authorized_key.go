@@ -112,7 +112,8 @@ func planKeys(a *exec.Attempt, c *exec.Change, f *keyFile, args *spec.Authorized
 	c.PlanFor(kind, "authorized_key", args.User, func(context.Context) error { return f.write(text, args) }, says)
 	c.AddPrediction(func(ahead *fsys.Overlay) {
 		ahead.Put(f.path, fsys.Predicted{
-			Entry: fsys.Entry{Kind: fsys.Regular, Mode: fsys.UnixMode(f.mode), UID: f.u.uid, GID: f.u.gid}, From: fsys.Source{Data: []byte(text), Size: int64(len(text))},
+			Entry: fsys.Entry{Kind: fsys.Regular, Mode: fsys.UnixMode(f.mode), UID: f.u.uid, GID: f.u.gid},
+			From:  fsys.Source{Data: []byte(text), Size: int64(len(text))},
 		})
 	})
 	return nil

@@ -45,7 +45,8 @@ func (t target) plan(ctx context.Context, a *exec.Attempt, c *exec.Change) (*exe
 		}
 		w, words := t.attrs.ForNew(fsys.Regular)
 		t.foresee(c, w)
-		return c.Plan(events.ChangeUpdate, t.replace(a, c, w), append([]string{"link to " + t.is.Target + " → file, " + fsys.FormatSize(t.from.Size)}, words...)...), nil
+		return c.Plan(events.ChangeUpdate, t.replace(a, c, w),
+			append([]string{"link to " + t.is.Target + " → file, " + fsys.FormatSize(t.from.Size)}, words...)...), nil
 	}
 	if !t.force {
 		return c.PlanNothing(), nil
@@ -64,7 +65,8 @@ func (t target) plan(ctx context.Context, a *exec.Attempt, c *exec.Change) (*exe
 	case len(words) > 0:
 		maps.Copy(c.Fields, map[string]any{"checksum": t.sum(a, sum)})
 		c.AddPrediction(func(f *fsys.Overlay) { f.Own(t.at.Path, t.is, w) })
-		return c.Plan(events.ChangeUpdate, func(context.Context) error { return t.at.PathError(w.Set(t.at.Dir, t.at.Name, t.is)) }, words...), nil
+		return c.Plan(events.ChangeUpdate, func(context.Context) error { return t.at.PathError(w.Set(t.at.Dir, t.at.Name, t.is)) },
+			words...), nil
 	}
 	maps.Copy(c.Fields, map[string]any{"checksum": t.sum(a, sum)})
 	return c.PlanNothing(), nil

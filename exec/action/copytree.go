@@ -234,7 +234,8 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is fsys.Ent
 	}
 	f := target{
 		is: is, attrs: fsys.Attributes{Mode: mode, UID: t.attrs.UID, GID: t.attrs.GID},
-		from: fsys.Source{Files: t.Files(), Path: path, Size: from.Size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, later: &t.many,
+		from: fsys.Source{Files: t.Files(), Path: path, Size: from.Size}, force: t.args.Force, backup: t.args.Backup,
+		validate: t.args.Validate, later: &t.many,
 	}
 	f.at = &fsys.Anchored{Path: filepath.Join(t.dest, rel), Name: rel, Dir: t.to, Overlay: t.Overlay}
 	c, err := f.plan(ctx, t.Attempt, &exec.Change{Fields: map[string]any{}})
@@ -265,7 +266,8 @@ func (t *treeCopy) apply(ctx context.Context) error {
 			return err
 		}
 		above, _ := fsys.Attributes{UID: t.attrs.UID, GID: t.attrs.GID}.ForNew(fsys.Directory)
-		if err := fsys.MakeDirs(t.above.Dir, t.above.Name, fsys.Wanted{Mode: fsys.EntryOf(info).Mode, UID: t.attrs.UID, GID: t.attrs.GID}, above); err != nil {
+		if err := fsys.MakeDirs(t.above.Dir, t.above.Name, fsys.Wanted{Mode: fsys.EntryOf(info).Mode, UID: t.attrs.UID, GID: t.attrs.GID},
+			above); err != nil {
 			return t.above.PathError(err)
 		}
 		if err := t.enter(); err != nil {

@@ -281,7 +281,10 @@ func editCrontab(ctx context.Context, a *exec.Attempt, c *exec.Change, args *spe
 		return said.Explain(err)
 	}, says+" in the crontab of "+whose)
 	c.AddPrediction(func(f *fsys.Overlay) {
-		f.Put(path, fsys.Predicted{Entry: fsys.Entry{Kind: fsys.Regular}, From: fsys.Source{Data: []byte(edited), Size: int64(len(edited))}})
+		f.Put(path, fsys.Predicted{
+			Entry: fsys.Entry{Kind: fsys.Regular},
+			From:  fsys.Source{Data: []byte(edited), Size: int64(len(edited))},
+		})
 	})
 	return nil
 }

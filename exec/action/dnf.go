@@ -13,7 +13,10 @@ import (
 
 var _ = exec.Register("dnf", exec.Action{Plan: func(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	return planPackages(ctx, a, &dnf{a.Args.(*spec.DnfArgs)})
-}, Supplies: func(a any) string { return exec.QuoteGiven("conf_file", a.(*spec.DnfArgs).ConfFile) }}) // which may name a directory of plugins
+}, Supplies: func(a any) string {
+	return exec.QuoteGiven("conf_file",
+		a.(*spec.DnfArgs).ConfFile)
+}}) // which may name a directory of plugins
 
 // dnf has dnf, or yum, show its transaction and take no for the answer (--assumeno), and then says yes. What is there
 // already is asked of rpm, which is quicker and needs no lists.
@@ -105,7 +108,8 @@ var (
 // asks reports whether a package is one that the step names: itself, with a version or by a pattern.
 func (d *dnf) asks(name string) bool {
 	return slices.ContainsFunc(d.args.Name, func(asked string) bool {
-		return asked == name || strings.HasPrefix(asked, name+"-") || strings.HasPrefix(asked, name+".") || strings.HasPrefix(asked, name+" ") || versionMatches(asked, name)
+		return asked == name || strings.HasPrefix(asked, name+"-") || strings.HasPrefix(asked, name+".") ||
+			strings.HasPrefix(asked, name+" ") || versionMatches(asked, name)
 	})
 }
 

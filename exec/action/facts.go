@@ -85,7 +85,11 @@ func systemdServices(ctx context.Context, a *exec.Attempt, services map[string]a
 			known["status"] = f[1]
 			continue
 		}
-		services[f[0]] = map[string]any{"name": f[0], "state": map[bool]string{true: "unknown", false: "inactive"}[strings.HasSuffix(f[0], "@.service")], "status": f[1], "source": "systemd"}
+		services[f[0]] = map[string]any{
+			"name":  f[0],
+			"state": map[bool]string{true: "unknown", false: "inactive"}[strings.HasSuffix(f[0], "@.service")], "status": f[1],
+			"source": "systemd",
+		}
 	}
 	return nil
 }
@@ -163,7 +167,8 @@ func dpkgList(ctx context.Context, a *exec.Attempt) (map[string][]any, error) {
 }
 
 func rpmList(ctx context.Context, a *exec.Attempt) (map[string][]any, error) {
-	said, err := a.AskTool(ctx, exec.NewTool("rpm", "--query", "--all", "--queryformat", `%{NAME}\t%{EPOCHNUM}\t%{VERSION}\t%{RELEASE}\t%{ARCH}\n`))
+	said, err := a.AskTool(ctx, exec.NewTool("rpm", "--query", "--all", "--queryformat",
+		`%{NAME}\t%{EPOCHNUM}\t%{VERSION}\t%{RELEASE}\t%{ARCH}\n`))
 	all := map[string][]any{}
 	for line := range strings.Lines(said.Stdout) {
 		f := strings.Split(strings.TrimSpace(line), "\t")

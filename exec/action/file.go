@@ -326,7 +326,8 @@ func (s fileStep) replaceBy(p *fsys.Anchored, e fsys.Entry, free bool, words []s
 	case !free && !s.args.Force:
 		return nil, fmt.Errorf("%s is %s; force: true replaces it", s.args.Path, e.What())
 	case e.Kind == fsys.Directory && fsys.EntriesBelow(p) > 0:
-		return nil, fmt.Errorf("%s is a directory with %s in it; remove it first with state: absent", s.args.Path, counted(fsys.EntriesBelow(p)))
+		return nil, fmt.Errorf("%s is a directory with %s in it; remove it first with state: absent", s.args.Path,
+			counted(fsys.EntriesBelow(p)))
 	case !free:
 		words = append([]string{e.What() + " → link"}, words...)
 	}

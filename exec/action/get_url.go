@@ -213,7 +213,8 @@ func (g *getting) large(t target, n int64) error {
 	default:
 		return fmt.Errorf("%s is %s", t.at.Path, t.is.What())
 	}
-	g.c.AddPrediction(func(f *fsys.Overlay) { f.Put(t.at.Path, fsys.Predicted{Entry: w.Entry(fsys.Other)}) }) // there, but nobody can look into it
+	// there, but nobody can look into it
+	g.c.AddPrediction(func(f *fsys.Overlay) { f.Put(t.at.Path, fsys.Predicted{Entry: w.Entry(fsys.Other)}) })
 	g.c.Plan(kind, func(ctx context.Context) error { return g.put(ctx, t, w) }, words...)
 	return nil
 }

@@ -21,7 +21,10 @@ func (g *gitStep) pack(ctx context.Context) error {
 	}
 	defer p.Close()
 	temporary := fsys.TempName()
-	argv := []string{"archive", "--format=" + spec.ArchiveFormat(g.args.Archive), "--output=" + filepath.Join(filepath.Dir(p.Path), temporary)}
+	argv := []string{
+		"archive", "--format=" + spec.ArchiveFormat(g.args.Archive),
+		"--output=" + filepath.Join(filepath.Dir(p.Path), temporary),
+	}
 	if g.args.ArchivePrefix != "" {
 		argv = append(argv, "--prefix="+g.args.ArchivePrefix)
 	}

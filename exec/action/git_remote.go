@@ -150,7 +150,8 @@ func (g *gitStep) failed(said exec.Answer, e fault.CommandError) error {
 	e.Message = "git: " + said.LastWords()
 	for line := range strings.Lines(said.Stderr) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "ssh: ") || strings.HasPrefix(line, "Host key ") {
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "ssh: ") ||
+			strings.HasPrefix(line, "Host key ") {
 			e.Message = "git: " + line
 			break
 		}

@@ -62,7 +62,8 @@ func planGroupChange(ctx context.Context, a *exec.Attempt, c *exec.Change, args 
 	if args.NonUnique {
 		argv = append(argv, "-o")
 	}
-	c.PlanFor(events.ChangeUpdate, "group", args.Name, applyGroup(a, c, args, append(argv, args.Name)), fmt.Sprintf("gid %d → %d", is.gid, *args.Gid))
+	c.PlanFor(events.ChangeUpdate, "group", args.Name, applyGroup(a, c, args, append(argv, args.Name)),
+		fmt.Sprintf("gid %d → %d", is.gid, *args.Gid))
 	return nil
 }
 

@@ -40,7 +40,10 @@ func planHostname(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	c.Fields = map[string]any{"name": args.Name}
 	if a.Plays {
 		short, domain, _ := strings.Cut(args.Name, ".")
-		c.Fields["ansible_facts"] = map[string]any{"ansible_hostname": short, "ansible_nodename": args.Name, "ansible_fqdn": args.Name, "ansible_domain": domain}
+		c.Fields["ansible_facts"] = map[string]any{
+			"ansible_hostname": short, "ansible_nodename": args.Name, "ansible_fqdn": args.Name,
+			"ansible_domain": domain,
+		}
 	}
 	c.Result = nil
 	write := c.Apply

@@ -341,7 +341,8 @@ func isPassing(err error) bool {
 		return e.IsTemporary || e.IsTimeout
 	}
 	for _, passing := range []syscall.Errno{
-		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN,
+		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+		syscall.ENETDOWN,
 	} {
 		if errors.Is(err, passing) {
 			return true

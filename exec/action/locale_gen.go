@@ -35,7 +35,8 @@ func planLocaleGen(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		return nil, fault.Missing(localeFile, "the locale %s is not among those of %s", unknown[0], localeFile)
 	}
 	c.Fields, c.Result = map[string]any{"name": facts.AnyList(args.Name)}, nil
-	if args.State != fsys.Absent && c.Diff.Kind == events.ChangeNone && haveLocales(ctx, a, args.Name) || args.State == fsys.Absent && c.Diff.Kind == events.ChangeNone {
+	if args.State != fsys.Absent && c.Diff.Kind == events.ChangeNone && haveLocales(ctx, a, args.Name) ||
+		args.State == fsys.Absent && c.Diff.Kind == events.ChangeNone {
 		return c, nil
 	}
 	write, words := c.Apply, c.Diff.Summary

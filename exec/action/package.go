@@ -15,7 +15,8 @@ var _ = exec.Register("package", exec.Action{Plan: planPackage})
 
 // managersOf are the actions that package leaves the work to, by the package manager.
 var managersOf = map[string]string{
-	"apt": "apt", "dnf": "dnf", "yum": "dnf", "pacman": "pacman", "zypper": "zypper", "apk": "apk", "homebrew": "homebrew", "brew": "homebrew",
+	"apt": "apt", "dnf": "dnf", "yum": "dnf", "pacman": "pacman", "zypper": "zypper", "apk": "apk", "homebrew": "homebrew",
+	"brew": "homebrew",
 }
 
 // planPackage does what the action of the machine's own package manager would do.

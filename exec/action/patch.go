@@ -45,7 +45,10 @@ type patched struct {
 
 func planPatch(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.PatchArgs)
-	p := &patching{Attempt: a, args: args, base: args.Basedir, files: map[string]*patched{}, c: &exec.Change{Fields: map[string]any{"src": args.Src}}}
+	p := &patching{
+		Attempt: a, args: args, base: args.Basedir, files: map[string]*patched{},
+		c: &exec.Change{Fields: map[string]any{"src": args.Src}},
+	}
 	if p.base == "" {
 		p.base = filepath.Dir(args.Dest)
 	}
@@ -94,7 +97,10 @@ func (p *patching) plan(ctx context.Context) error {
 	}
 	modes := kind == "--unified" && !unifiedHunk.Match(diff) // of which the program cannot tell whether they are set
 	if done.Code == 0 && !modes {
-		p.c.Fields["msg"], p.c.Fields["files"] = map[bool]string{false: "the patch is applied", true: "the patch is not applied"}[reversed], []any{}
+		p.c.Fields["msg"], p.c.Fields["files"] = map[bool]string{
+			false: "the patch is applied",
+			true:  "the patch is not applied",
+		}[reversed], []any{}
 		p.c.PlanNothing()
 		return nil
 	}
@@ -107,7 +113,8 @@ func (p *patching) plan(ctx context.Context) error {
 	}
 	for line := range strings.SplitSeq(did.Stdout, "\n") {
 		if strings.Contains(line, " with fuzz ") {
-			p.c.Warnings = append(p.c.Warnings, strings.TrimSuffix(strings.TrimSpace(line), ".")+": the lines around it are not quite those of the patch")
+			p.c.Warnings = append(p.c.Warnings,
+				strings.TrimSuffix(strings.TrimSpace(line), ".")+": the lines around it are not quite those of the patch")
 		}
 	}
 	return p.take(ctx)
@@ -229,7 +236,8 @@ func (p *patching) inside(path string) (*fsys.Anchored, error) {
 	base, err := filepath.EvalSymlinks(p.base)
 	if err == nil {
 		var dir string
-		if dir, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil && dir != base && !strings.HasPrefix(dir, strings.TrimSuffix(base, "/")+"/") {
+		if dir, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil && dir != base &&
+			!strings.HasPrefix(dir, strings.TrimSuffix(base, "/")+"/") {
 			return nil, fmt.Errorf("%s leads out of %s through a link", path, p.base)
 		}
 	}
@@ -249,7 +257,10 @@ func (p *patching) patch(ctx context.Context, kind string, reverse, dry bool) (e
 		"patch", "--batch", "--forward", "--no-backup-if-mismatch", "--reject-file=-", kind, "--strip=" + strconv.Itoa(p.args.Strip),
 		"--directory=" + p.scratch,
 	}
-	for flag, on := range map[string]bool{"--reverse": reverse, "--dry-run": dry, "--binary": p.args.Binary, "--ignore-whitespace": p.args.IgnoreWhitespace} {
+	for flag, on := range map[string]bool{
+		"--reverse": reverse, "--dry-run": dry, "--binary": p.args.Binary,
+		"--ignore-whitespace": p.args.IgnoreWhitespace,
+	} {
 		if on {
 			argv = append(argv, flag)
 		}
@@ -294,7 +305,8 @@ func (p *patching) misfit(said exec.Answer) error {
 	if more := len(parts) - most; more > 0 {
 		parts = append(parts[:most], fmt.Sprintf("%d more", more))
 	}
-	return fault.Missing(p.c.Diff.Path, "the patch %s does not fit: %s; nothing was changed", p.args.Src, strings.Join(slices.Compact(parts), ", "))
+	return fault.Missing(p.c.Diff.Path, "the patch %s does not fit: %s; nothing was changed", p.args.Src,
+		strings.Join(slices.Compact(parts), ", "))
 }
 
 func (p *patching) shown(name string) string {
@@ -386,7 +398,10 @@ func (p *patching) put(ctx context.Context, name, from string) (func(context.Con
 			return nil, err
 		}
 	}
-	t := target{at: f.at, is: f.is, attrs: fsys.Attributes{UID: -1, GID: -1}, from: fsys.Source{Data: data, Size: int64(len(data))}, force: true, backup: p.args.Backup}
+	t := target{
+		at: f.at, is: f.is, attrs: fsys.Attributes{UID: -1, GID: -1}, from: fsys.Source{Data: data, Size: int64(len(data))},
+		force: true, backup: p.args.Backup,
+	}
 	mode := uint32(info.Mode().Perm())
 	if f.is.Kind == fsys.Absent {
 		mode = 0o755 &^ fsys.Umask()

@@ -46,7 +46,8 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	}
 	p := &piped{args: args}
 	c := &exec.Change{Fields: map[string]any{
-		"name": facts.AnyList(args.Packages), "state": args.State, "version": args.Version, "requirements": args.Requirements, "virtualenv": args.Virtualenv,
+		"name": facts.AnyList(args.Packages), "state": args.State, "version": args.Version, "requirements": args.Requirements,
+		"virtualenv": args.Virtualenv,
 	}}
 	if err := p.find(a); err != nil {
 		return nil, err
@@ -194,7 +195,8 @@ func (p *piped) missing(ctx context.Context, a *exec.Attempt) (names []string, s
 	args := p.args
 	is := map[string]string{}
 	if p.venv == nil {
-		said, err := a.AskTool(ctx, exec.NewTool(append(append([]string{}, p.pip...), "list", "--format=freeze", "--disable-pip-version-check")...))
+		said, err := a.AskTool(ctx, exec.NewTool(append(append([]string{}, p.pip...), "list", "--format=freeze",
+			"--disable-pip-version-check")...))
 		if err != nil {
 			return nil, false, err
 		}

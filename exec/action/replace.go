@@ -13,7 +13,10 @@ var _ = exec.Register("replace", exec.Action{Plan: planReplace})
 
 func planReplace(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.ReplaceArgs)
-	e := edit{plain: true, path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, backup: args.Backup, validate: args.Validate}
+	e := edit{
+		plain: true, path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, backup: args.Backup,
+		validate: args.Validate,
+	}
 	outside := false
 	c, err := planEdit(ctx, a, e, func(text string) (edited, says string) {
 		edited, count, found := replaceAll(text, args)

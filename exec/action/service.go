@@ -117,7 +117,8 @@ func planVerbs(ctx context.Context, c *exec.Change, a *exec.Attempt, s services,
 	verbs := is.verbs(args)
 	c.Fields["name"] = args.Name
 	if args.State != "" || is.status != nil {
-		c.Fields["state"] = map[bool]string{true: "started", false: "stopped"}[is.running && args.State == "" || args.State != "" && args.State != "stopped"]
+		c.Fields["state"] = map[bool]string{true: "started", false: "stopped"}[is.running && args.State == "" ||
+			args.State != "" && args.State != "stopped"]
 	}
 	c.Fields["enabled"] = is.enabled
 	if args.Enabled != nil && !is.static {

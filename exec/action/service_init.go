@@ -77,7 +77,8 @@ func (s *initScripts) status(ctx context.Context, a *exec.Attempt) (bool, error)
 	}
 	text := said.Stdout + said.Stderr
 	if said.Code != initRunning && initUsage.MatchString(text) {
-		return false, fmt.Errorf("%s/%s does not tell whether it is running; `pattern` gives a part of its command line to look for", initDir, s.name)
+		return false, fmt.Errorf("%s/%s does not tell whether it is running; `pattern` gives a part of its command line to look for",
+			initDir, s.name)
 	}
 	switch said.Code {
 	case initRunning:

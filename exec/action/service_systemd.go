@@ -84,7 +84,8 @@ func (s *systemd) look(ctx context.Context, a *exec.Attempt) (*serviceState, err
 			return nil, noService(args.Name, s.near(ctx, a))
 		}
 	}
-	if is.masked && (args.Masked == nil || *args.Masked) && (args.Enabled != nil && *args.Enabled || args.State != "" && args.State != "stopped") {
+	if is.masked && (args.Masked == nil || *args.Masked) &&
+		(args.Enabled != nil && *args.Enabled || args.State != "" && args.State != "stopped") {
 		return nil, fmt.Errorf("%s is masked; masked: false lifts that", args.Name)
 	}
 	return is, nil
@@ -147,7 +148,8 @@ func (s *systemd) why(ctx context.Context, a *exec.Attempt, verb string, said ex
 	e := fault.CommandError{Message: "systemctl: " + complaint(said), RC: &said.Code, Class: fault.Fatal}
 	now, err := a.AskTool(ctx, s.tool("show", "--no-pager", "--property=Result,ExecMainStatus", "--", s.args.Name))
 	if p := readProperties(now.Stdout); err == nil && p["Result"] != "success" && p["Result"] != nil {
-		e.Message = fmt.Sprintf("%s could not be %s: %v", s.args.Name, map[string]string{"start": "started", "restart": "restarted", "reload": "reloaded"}[verb], p["Result"])
+		e.Message = fmt.Sprintf("%s could not be %s: %v", s.args.Name,
+			map[string]string{"start": "started", "restart": "restarted", "reload": "reloaded"}[verb], p["Result"])
 		if p["Result"] == "exit-code" {
 			e.Message += fmt.Sprintf(" (exit status %v)", p["ExecMainStatus"])
 		}
@@ -166,7 +168,8 @@ func systemdError(said exec.Answer, err error) error {
 		return err
 	}
 	switch {
-	case strings.Contains(text, "Interactive authentication required"), strings.Contains(text, "Access denied"), strings.Contains(text, "Permission denied"):
+	case strings.Contains(text, "Interactive authentication required"), strings.Contains(text, "Access denied"),
+		strings.Contains(text, "Permission denied"):
 		e.Message += "; it must run as root"
 	case strings.Contains(text, "Failed to connect to bus"), strings.Contains(text, "has not been booted with systemd"):
 		e.Message += "; systemd does not run here, or not for this user"

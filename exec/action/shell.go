@@ -35,7 +35,8 @@ func runShell(ctx context.Context, a *exec.Attempt) exec.Result {
 	seen := exec.HideSecretArg(a.Secrets, p)
 	r := a.AsCommand(args.Cmd, start, exec.AddTerminalHint(p, a.EndedAs(p.Run(ctx), events.Changed)))
 	if seen {
-		r.Warnings = append(r.Warnings, "the text of this step holds a secret, and everyone on the machine could see it while it ran: moon knows no way to hand it to this interpreter unseen")
+		r.Warnings = append(r.Warnings,
+			"the text of this step holds a secret, and everyone on the machine could see it while it ran: moon knows no way to hand it to this interpreter unseen")
 	}
 	return r
 }

@@ -33,7 +33,10 @@ func (s *userStep) planKey(home string) (*newKey, error) {
 	if !s.args.GenerateKey {
 		return nil, nil
 	}
-	k := &newKey{kind: s.args.KeyType, bits: s.args.KeyBits, file: s.args.KeyFile, comment: s.args.KeyComment, passphrase: s.args.KeyPassphrase}
+	k := &newKey{
+		kind: s.args.KeyType, bits: s.args.KeyBits, file: s.args.KeyFile, comment: s.args.KeyComment,
+		passphrase: s.args.KeyPassphrase,
+	}
 	if k.bits == 0 {
 		k.bits = map[string]int{"rsa": 3072, "ecdsa": 256, "ed25519": 256}[k.kind]
 	}

@@ -114,7 +114,8 @@ func readContent(ctx context.Context, a *exec.Attempt, m map[string]any, st *uni
 // mimeOf is what needs no reading to be known.
 func mimeOf(m map[string]any) (typ, charset string) {
 	for name, typ := range map[string]string{
-		"isdir": "inode/directory", "islnk": "inode/symlink", "isfifo": "inode/fifo", "issock": "inode/socket", "isblk": "inode/blockdevice", "ischr": "inode/chardevice",
+		"isdir": "inode/directory", "islnk": "inode/symlink", "isfifo": "inode/fifo", "issock": "inode/socket",
+		"isblk": "inode/blockdevice", "ischr": "inode/chardevice",
 	} {
 		if m[name] == true {
 			return typ, "binary"
@@ -157,8 +158,9 @@ func statFields(path string, st *unix.Stat_t) map[string]any {
 	uid, gid := int(st.Uid), int(st.Gid)
 	m := map[string]any{
 		"path": path, "mode": fsys.Octal(bits), "uid": uid, "gid": gid, "pw_name": fsys.UserName(uid), "gr_name": fsys.GroupName(gid),
-		"size": int(st.Size), "inode": int(st.Ino), "dev": int(st.Dev), "nlink": int(st.Nlink), "blocks": int(st.Blocks), "block_size": int(st.Blksize),
-		"atime": seconds(st.Atim), "mtime": seconds(st.Mtim), "ctime": seconds(st.Ctim),
+		"size": int(st.Size), "inode": int(st.Ino), "dev": int(st.Dev), "nlink": int(st.Nlink), "blocks": int(st.Blocks),
+		"block_size": int(st.Blksize),
+		"atime":      seconds(st.Atim), "mtime": seconds(st.Mtim), "ctime": seconds(st.Ctim),
 	}
 	for name, is := range map[string]uint32{
 		"isreg": unix.S_IFREG, "isdir": unix.S_IFDIR, "islnk": unix.S_IFLNK, "isfifo": unix.S_IFIFO, "issock": unix.S_IFSOCK,

@@ -24,9 +24,10 @@ func planSysctl(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if runtime.GOOS != "linux" {
 		return nil, errors.New("parameters of the kernel can be set on Linux only")
 	}
-	c, err := planEdit(ctx, a, edit{path: args.SysctlFile, create: true, gone: args.State == fsys.Absent}, func(text string) (edited, says string) {
-		return putParameter(text, args)
-	})
+	c, err := planEdit(ctx, a, edit{path: args.SysctlFile, create: true, gone: args.State == fsys.Absent},
+		func(text string) (edited, says string) {
+			return putParameter(text, args)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,8 @@ func planParameter(c *exec.Change, args *spec.SysctlArgs) error {
 		c.Warnings = append(c.Warnings, "the kernel has no "+args.Name)
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.Missing(path, "the kernel has no %s; a module may have to be loaded first, or let it pass with ignoreerrors: true", args.Name)
+		return fault.Missing(path, "the kernel has no %s; a module may have to be loaded first, or let it pass with ignoreerrors: true",
+			args.Name)
 	case err == nil && is == args.Value:
 		return nil
 	}

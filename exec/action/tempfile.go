@@ -33,7 +33,10 @@ func runTempfile(ctx context.Context, a *exec.Attempt) exec.Result {
 	}
 	fields := is.Fields()
 	fields["path"] = path
-	return exec.Result{Outcome: events.Changed, Fields: fields, Diff: &events.Diff{Kind: events.ChangeCreate, Path: path, Summary: "new " + args.State}}
+	return exec.Result{
+		Outcome: events.Changed, Fields: fields,
+		Diff: &events.Diff{Kind: events.ChangeCreate, Path: path, Summary: "new " + args.State},
+	}
 }
 
 // makeTemp makes it for the owner only, as the names of such files are no secret, in the directory that the way there leads to.

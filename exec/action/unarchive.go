@@ -185,7 +185,8 @@ func (u *unpacking) plan() error {
 		u.c.Fields["files"] = u.names()
 	}
 	if u.special != "" {
-		u.c.Warnings = append(u.c.Warnings, u.special+": its setuid and setgid bits, and those of others, are skipped; a `file` step can set them")
+		u.c.Warnings = append(u.c.Warnings,
+			u.special+": its setuid and setgid bits, and those of others, are skipped; a `file` step can set them")
 	}
 	created, updated, first := 0, 0, ""
 	var lines []string

@@ -83,10 +83,13 @@ const (
 	dressed // only mode or owners differ
 )
 
-func newUnpacking(a *exec.Attempt, args *spec.UnarchiveArgs, attrs fsys.Attributes, c *exec.Change, ar *fsys.Archive, at *fsys.Anchored) *unpacking {
+func newUnpacking(a *exec.Attempt, args *spec.UnarchiveArgs, attrs fsys.Attributes, c *exec.Change, ar *fsys.Archive,
+	at *fsys.Anchored,
+) *unpacking {
 	return &unpacking{
 		Attempt: a, args: args, attrs: attrs, c: c, ar: ar, at: at,
-		index: map[string]int{}, found: make([]bool, len(args.Wanted)), ids: map[string]int{}, contents: map[string][]byte{}, buf: make([]byte, fsys.CopySize),
+		index: map[string]int{}, found: make([]bool, len(args.Wanted)), ids: map[string]int{}, contents: map[string][]byte{},
+		buf: make([]byte, fsys.CopySize),
 	}
 }
 
@@ -109,7 +112,8 @@ func (u *unpacking) compare(ctx context.Context, m *fsys.Member) error {
 		if what == "" {
 			what = "of a kind that is not known"
 		}
-		return fmt.Errorf("%s: %s is %s, and only files, directories and links are unpacked; exclude it with `exclude`", u.ar.Path, fsys.Quoted(name), what)
+		return fmt.Errorf("%s: %s is %s, and only files, directories and links are unpacked; exclude it with `exclude`", u.ar.Path,
+			fsys.Quoted(name), what)
 	}
 	if m.Kind != fsys.Link && m.Mode&0o6000 != 0 && u.special == "" && u.attrs.Mode.IsZero() {
 		u.special = fsys.Quoted(name)
@@ -171,7 +175,8 @@ func (u *unpacking) nameOf(raw string) (string, error) {
 		return "", nil
 	}
 	if slices.Contains(parts, "..") || strings.ContainsRune(raw, 0) {
-		return "", fmt.Errorf("%s: the name %s leads out of the directory; nothing is unpacked, unless it is excluded with `exclude`", u.ar.Path, fsys.Quoted(raw))
+		return "", fmt.Errorf("%s: the name %s leads out of the directory; nothing is unpacked, unless it is excluded with `exclude`",
+			u.ar.Path, fsys.Quoted(raw))
 	}
 	return strings.Join(parts[min(len(parts), u.args.StripComponents):], "/"), nil
 }
@@ -206,7 +211,8 @@ func (u *unpacking) claim(name, kind string) (int, error) {
 			}
 		}
 		if u.list[i].kind != fsys.Directory {
-			return 0, fmt.Errorf("%s: %s is below %s, which is not a directory in the archive", u.ar.Path, fsys.Quoted(name), fsys.Quoted(above))
+			return 0, fmt.Errorf("%s: %s is below %s, which is not a directory in the archive", u.ar.Path, fsys.Quoted(name),
+				fsys.Quoted(above))
 		}
 		below = u.list[i].state == fresh
 	}
@@ -253,7 +259,8 @@ func (u *unpacking) isDir(name string, is fsys.Entry) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is %s, where the archive has a directory%s", u.path(name), is.What(), map[bool]string{true: "; a link must lead to a directory in dest"}[is.Kind == fsys.Link])
+	return fmt.Errorf("%s is %s, where the archive has a directory%s", u.path(name), is.What(),
+		map[bool]string{true: "; a link must lead to a directory in dest"}[is.Kind == fsys.Link])
 }
 
 func (u *unpacking) path(name string) string { return u.at.Path + "/" + name }
@@ -311,7 +318,8 @@ func (u *unpacking) differs(ctx context.Context, i int, m *fsys.Member) (state, 
 		return dressedIf(w, is), words, nil
 	}
 	if is.Kind == fsys.Directory || is.Kind == fsys.Other {
-		return same, nil, fmt.Errorf("%s is %s, where the archive has %s", u.path(p.name), is.What(), map[bool]string{true: "a link", false: "a file"}[m.Kind == fsys.Link])
+		return same, nil, fmt.Errorf("%s is %s, where the archive has %s", u.path(p.name), is.What(),
+			map[bool]string{true: "a link", false: "a file"}[m.Kind == fsys.Link])
 	}
 	if m.Kind == fsys.HardLink {
 		return u.hardDiffers(p.name, is, m)
@@ -475,7 +483,8 @@ func (u *unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (sta
 	}
 	i, ok := u.index[to]
 	if !ok || to == name || u.list[i].member < 0 || u.list[i].kind != fsys.Regular && u.list[i].kind != fsys.HardLink {
-		return same, nil, fmt.Errorf("%s: %s is a hard link to %s, which is not a file that is unpacked before it", u.ar.Path, fsys.Quoted(name), fsys.Quoted(m.Target))
+		return same, nil, fmt.Errorf("%s: %s is a hard link to %s, which is not a file that is unpacked before it", u.ar.Path,
+			fsys.Quoted(name), fsys.Quoted(m.Target))
 	}
 	words := []string{"hard link to " + fsys.Quoted(to)}
 	if is.Kind == fsys.Absent {

@@ -77,7 +77,8 @@ func (z *zypper) foretell(ctx context.Context, a *exec.Attempt) (*transaction, e
 		t.changes[i].asked = z.asks(t.changes[i].name)
 	}
 	t.do = func(ctx context.Context) error {
-		_, err := runManager(ctx, a, z.tool(false, append([]string{verb}, options[1:]...)...), args.LockTimeout, zypperReboot, zypperRestart)
+		_, err := runManager(ctx, a, z.tool(false, append([]string{verb}, options[1:]...)...), args.LockTimeout, zypperReboot,
+			zypperRestart)
 		return err
 	}
 	return t, nil
@@ -156,7 +157,10 @@ func (z *zypper) tool(asXML bool, words ...string) exec.Tool {
 	if z.args.AutoImportKeys {
 		argv = append(argv, "--gpg-auto-import-keys")
 	}
-	return exec.Tool{Argv: append(argv, words...), Env: map[string]string{"ZYPP_LOCK_TIMEOUT": strconv.Itoa(int(z.args.LockTimeout.Seconds()))}}
+	return exec.Tool{
+		Argv: append(argv, words...),
+		Env:  map[string]string{"ZYPP_LOCK_TIMEOUT": strconv.Itoa(int(z.args.LockTimeout.Seconds()))},
+	}
 }
 
 // zypperStream is what zypper says as XML.

@@ -180,7 +180,9 @@ func MakeTree(t *testing.T, dir string) {
 }
 
 // CancelWhen runs a job and stops it with the cause once its output has the word.
-func CancelWhen(tb testing.TB, job *exec.Job, word string, grace time.Duration, stop func(cancel context.CancelCauseFunc)) (exec.Result, time.Duration) {
+func CancelWhen(tb testing.TB, job *exec.Job, word string, grace time.Duration,
+	stop func(cancel context.CancelCauseFunc),
+) (exec.Result, time.Duration) {
 	tb.Helper()
 	ctx, cancel := context.WithCancelCause(tb.Context())
 	defer cancel(nil)

@@ -64,8 +64,10 @@ var gatherers = []struct {
 var subsetNames = map[string]string{
 	"all_ipv4_addresses": "interfaces", "all_ipv6_addresses": "interfaces", "default_ipv4": "interfaces", "default_ipv6": "interfaces",
 	"architecture": "platform", "kernel": "platform", "kernel_version": "platform", "machine": "platform", "machine_id": "platform",
-	"nodename": "platform", "python_version": "python", "system": "platform", "processor_cores": "processor", "processor_count": "processor",
-	"virtualization_role": "virtual", "virtualization_type": "virtual", "virtualization_tech_guest": "virtual", "virtualization_tech_host": "virtual",
+	"nodename": "platform", "python_version": "python", "system": "platform", "processor_cores": "processor",
+	"processor_count":     "processor",
+	"virtualization_role": "virtual", "virtualization_type": "virtual", "virtualization_tech_guest": "virtual",
+	"virtualization_tech_host": "virtual",
 }
 
 // Gather finds out about this machine what ansible_facts holds, under the names it has there: os_family, default_ipv4.

@@ -38,7 +38,10 @@ func (s *survey) memory() {
 	s.set("memory_mb", map[string]any{
 		"real":    map[string]any{"total": m["MemTotal"], "used": m["MemTotal"] - m["MemFree"], "free": m["MemFree"]},
 		"nocache": map[string]any{"free": free, "used": m["MemTotal"] - free},
-		"swap":    map[string]any{"total": m["SwapTotal"], "free": m["SwapFree"], "used": m["SwapTotal"] - m["SwapFree"], "cached": m["SwapCached"]},
+		"swap": map[string]any{
+			"total": m["SwapTotal"], "free": m["SwapFree"], "used": m["SwapTotal"] - m["SwapFree"],
+			"cached": m["SwapCached"],
+		},
 	})
 }
 
@@ -113,9 +116,12 @@ func (s *survey) load() {
 
 // formFactors are the kinds of chassis that machines are, by their numbers in SMBIOS.
 var formFactors = []string{
-	"Unknown", "Other", "Unknown", "Desktop", "Low Profile Desktop", "Pizza Box", "Mini Tower", "Tower", "Portable", "Laptop", "Notebook", "Hand Held",
-	"Docking Station", "All In One", "Sub Notebook", "Space-saving", "Lunch Box", "Main Server Chassis", "Expansion Chassis", "Sub Chassis", "Bus Expansion Chassis",
-	"Peripheral Chassis", "RAID Chassis", "Rack Mount Chassis", "Sealed-case PC", "Multi-system", "CompactPCI", "AdvancedTCA", "Blade", "Blade Enclosure",
+	"Unknown", "Other", "Unknown", "Desktop", "Low Profile Desktop", "Pizza Box", "Mini Tower", "Tower", "Portable", "Laptop", "Notebook",
+	"Hand Held",
+	"Docking Station", "All In One", "Sub Notebook", "Space-saving", "Lunch Box", "Main Server Chassis", "Expansion Chassis", "Sub Chassis",
+	"Bus Expansion Chassis",
+	"Peripheral Chassis", "RAID Chassis", "Rack Mount Chassis", "Sealed-case PC", "Multi-system", "CompactPCI", "AdvancedTCA", "Blade",
+	"Blade Enclosure",
 	"Tablet", "Convertible", "Detachable", "IoT Gateway", "Embedded PC", "Mini PC", "Stick PC",
 }
 
@@ -123,7 +129,8 @@ const dmiDir = "/sys/devices/virtual/dmi/id/"
 
 func (s *survey) dmi() {
 	for _, name := range []string{
-		"bios_date", "bios_vendor", "bios_version", "board_asset_tag", "board_name", "board_serial", "board_vendor", "board_version", "chassis_asset_tag",
+		"bios_date", "bios_vendor", "bios_version", "board_asset_tag", "board_name", "board_serial", "board_vendor", "board_version",
+		"chassis_asset_tag",
 		"chassis_serial", "chassis_vendor", "chassis_version", "product_name", "product_serial", "product_uuid", "product_version",
 	} {
 		s.set(name, orNA(s.read(dmiDir+name)))
@@ -164,11 +171,14 @@ func (s *survey) devices() {
 			return nil
 		}
 		d := map[string]any{
-			"model": text("/device/model"), "vendor": text("/device/vendor"), "removable": text("/removable"), "rotational": text("/queue/rotational"),
-			"holders": AnyList(s.list(dir + "/holders")), "links": linksOf(links, name), "sas_address": nil, "sas_device_handle": nil, "host": "",
+			"model": text("/device/model"), "vendor": text("/device/vendor"), "removable": text("/removable"),
+			"rotational": text("/queue/rotational"),
+			"holders":    AnyList(s.list(dir + "/holders")), "links": linksOf(links, name), "sas_address": nil, "sas_device_handle": nil,
+			"host":            "",
 			"support_discard": text("/queue/discard_granularity"), "virtual": 1, "scheduler_mode": "",
 		}
-		if target, err := os.Readlink(s.root + dir); err == nil && !strings.Contains(target, "/virtual/") && !strings.Contains(target, "virtio") {
+		if target, err := os.Readlink(s.root + dir); err == nil && !strings.Contains(target, "/virtual/") &&
+			!strings.Contains(target, "virtio") {
 			delete(d, "virtual")
 			d["virtual"] = 0
 		}
@@ -184,7 +194,10 @@ func (s *survey) devices() {
 			if !strings.HasPrefix(part, name) || !s.exists(at+"/start") {
 				continue
 			}
-			p := map[string]any{"start": s.read(at + "/start"), "holders": AnyList(s.list(at + "/holders")), "links": linksOf(links, part), "uuid": nil}
+			p := map[string]any{
+				"start": s.read(at + "/start"), "holders": AnyList(s.list(at + "/holders")), "links": linksOf(links, part),
+				"uuid": nil,
+			}
 			s.measure(p, at, s.read(dir+"/queue/logical_block_size"))
 			if ids := links["uuids"][part]; len(ids) > 0 {
 				p["uuid"] = ids[0]
@@ -247,7 +260,10 @@ func (s *survey) mounts() {
 			continue
 		}
 		seen = append(seen, path)
-		m := map[string]any{"mount": path, "device": unescapeMount(f[0]), "fstype": f[2], "options": f[3], "uuid": "N/A", "dump": 0, "passno": 0}
+		m := map[string]any{
+			"mount": path, "device": unescapeMount(f[0]), "fstype": f[2], "options": f[3], "uuid": "N/A", "dump": 0,
+			"passno": 0,
+		}
 		device := filepath.Base(f[0])
 		if target, err := filepath.EvalSymlinks(s.root + f[0]); err == nil {
 			device = filepath.Base(target)

@@ -45,7 +45,10 @@ func (s *survey) network() {
 
 func (s *survey) networkInterface(i net.Interface) map[string]any {
 	at := "/sys/class/net/" + i.Name
-	one := map[string]any{"device": i.Name, "mtu": i.MTU, "active": i.Flags&net.FlagUp != 0, "type": s.interfaceType(i, at), "promisc": false}
+	one := map[string]any{
+		"device": i.Name, "mtu": i.MTU, "active": i.Flags&net.FlagUp != 0, "type": s.interfaceType(i, at),
+		"promisc": false,
+	}
 	if state := s.read(at + "/operstate"); state == "down" || state == "lowerlayerdown" {
 		one["active"] = false
 	}
@@ -69,7 +72,8 @@ func (s *survey) networkInterface(i net.Interface) map[string]any {
 		one["interfaces"], one["id"], one["stp"] = AnyList(members), s.read(at+"/bridge/bridge_id"), s.read(at+"/bridge/stp_state") == "1"
 	}
 	if one["type"] == "bonding" {
-		one["slaves"], one["mode"] = AnyList(strings.Fields(s.read(at+"/bonding/slaves"))), strings.Split(s.read(at+"/bonding/mode"), " ")[0]
+		one["slaves"], one["mode"] = AnyList(strings.Fields(s.read(at+"/bonding/slaves"))), strings.Split(s.read(at+"/bonding/mode"),
+			" ")[0]
 	}
 	addresses, _ := i.Addrs() // none without permission
 	for _, a := range addresses {
@@ -110,7 +114,8 @@ func addAddress(one map[string]any, n *net.IPNet, broadcasts bool) {
 			last[i] = v4[i] | ^n.Mask[len(n.Mask)-4+i]
 		}
 		a := map[string]any{
-			"address": v4.String(), "netmask": net.IP(n.Mask[len(n.Mask)-4:]).String(), "network": v4.Mask(n.Mask).String(), "prefix": strconv.Itoa(bits), "broadcast": "",
+			"address": v4.String(), "netmask": net.IP(n.Mask[len(n.Mask)-4:]).String(), "network": v4.Mask(n.Mask).String(),
+			"prefix": strconv.Itoa(bits), "broadcast": "",
 		}
 		if broadcasts {
 			a["broadcast"] = last.String()

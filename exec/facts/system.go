@@ -60,12 +60,15 @@ func ansibleTime(t time.Time) map[string]any {
 	weekday := int(t.Weekday())
 	week := (t.YearDay() - 1 + 7 - (weekday+6)%7) / 7 // of the year, from its first Monday
 	return map[string]any{
-		"year": t.Format("2006"), "month": t.Format("01"), "day": t.Format("02"), "hour": t.Format("15"), "minute": t.Format("04"), "second": t.Format("05"),
-		"date": t.Format(time.DateOnly), "time": t.Format(time.TimeOnly), "weekday": t.Weekday().String(), "weekday_number": strconv.Itoa(weekday),
-		"weeknumber": fmt.Sprintf("%02d", week), "epoch": strconv.FormatInt(t.Unix(), 10), "epoch_int": strconv.FormatInt(t.Unix(), 10),
+		"year": t.Format("2006"), "month": t.Format("01"), "day": t.Format("02"), "hour": t.Format("15"), "minute": t.Format("04"),
+		"second": t.Format("05"),
+		"date":   t.Format(time.DateOnly), "time": t.Format(time.TimeOnly), "weekday": t.Weekday().String(),
+		"weekday_number": strconv.Itoa(weekday),
+		"weeknumber":     fmt.Sprintf("%02d", week), "epoch": strconv.FormatInt(t.Unix(), 10), "epoch_int": strconv.FormatInt(t.Unix(), 10),
 		"iso8601": t.UTC().Format("2006-01-02T15:04:05Z"), "iso8601_micro": t.UTC().Format("2006-01-02T15:04:05.000000Z"),
-		"iso8601_basic": strings.Replace(t.Format("20060102T150405.000000"), ".", "", 1), "iso8601_basic_short": t.Format("20060102T150405"),
-		"tz": zone, "tz_dst": summerZone(t, zone), "tz_offset": t.Format("-0700"),
+		"iso8601_basic":       strings.Replace(t.Format("20060102T150405.000000"), ".", "", 1),
+		"iso8601_basic_short": t.Format("20060102T150405"),
+		"tz":                  zone, "tz_dst": summerZone(t, zone), "tz_offset": t.Format("-0700"),
 	}
 }
 
@@ -83,12 +86,16 @@ func summerZone(t time.Time, zone string) string {
 // distributions are the names that Ansible has for what os-release calls by an id, and the family of each.
 var distributions = map[string]struct{ name, family string }{
 	"debian": {"Debian", "Debian"}, "ubuntu": {"Ubuntu", "Debian"}, "raspbian": {"Debian", "Debian"}, "linuxmint": {"Linux Mint", "Debian"},
-	"kali": {"Kali", "Debian"}, "pop": {"Pop!_OS", "Debian"}, "devuan": {"Devuan", "Debian"}, "neon": {"KDE neon", "Debian"}, "parrot": {"Parrot", "Debian"},
-	"rhel": {"RedHat", "RedHat"}, "centos": {"CentOS", "RedHat"}, "fedora": {"Fedora", "RedHat"}, "rocky": {"Rocky", "RedHat"}, "almalinux": {"AlmaLinux", "RedHat"},
-	"ol": {"OracleLinux", "RedHat"}, "amzn": {"Amazon", "RedHat"}, "scientific": {"Scientific", "RedHat"}, "cloudlinux": {"CloudLinux", "RedHat"},
-	"virtuozzo": {"Virtuozzo", "RedHat"}, "openEuler": {"openEuler", "RedHat"}, "sles": {"SLES", "Suse"}, "sled": {"SLED", "Suse"},
+	"kali": {"Kali", "Debian"}, "pop": {"Pop!_OS", "Debian"}, "devuan": {"Devuan", "Debian"}, "neon": {"KDE neon", "Debian"},
+	"parrot": {"Parrot", "Debian"},
+	"rhel":   {"RedHat", "RedHat"}, "centos": {"CentOS", "RedHat"}, "fedora": {"Fedora", "RedHat"}, "rocky": {"Rocky", "RedHat"},
+	"almalinux": {"AlmaLinux", "RedHat"},
+	"ol":        {"OracleLinux", "RedHat"}, "amzn": {"Amazon", "RedHat"}, "scientific": {"Scientific", "RedHat"},
+	"cloudlinux": {"CloudLinux", "RedHat"},
+	"virtuozzo":  {"Virtuozzo", "RedHat"}, "openEuler": {"openEuler", "RedHat"}, "sles": {"SLES", "Suse"}, "sled": {"SLED", "Suse"},
 	"opensuse-leap": {"openSUSE Leap", "Suse"}, "opensuse-tumbleweed": {"openSUSE Tumbleweed", "Suse"}, "opensuse": {"openSUSE", "Suse"},
-	"arch": {"Archlinux", "Archlinux"}, "manjaro": {"Manjaro", "Archlinux"}, "antergos": {"Antergos", "Archlinux"}, "alpine": {"Alpine", "Alpine"},
+	"arch": {"Archlinux", "Archlinux"}, "manjaro": {"Manjaro", "Archlinux"}, "antergos": {"Antergos", "Archlinux"},
+	"alpine": {"Alpine", "Alpine"},
 	"gentoo": {"Gentoo", "Gentoo"}, "void": {"Void", "Void"}, "nixos": {"NixOS", "NixOS"}, "slackware": {"Slackware", "Slackware"},
 	"altlinux": {"Altlinux", "Altlinux"}, "clear-linux-os": {"Clear Linux OS", "ClearLinux"}, "flatcar": {"Flatcar", "Flatcar"},
 }
@@ -175,7 +182,10 @@ func (s *survey) lsb() {
 	}
 	if own == "" && release["ID"] != "" {
 		name, _, _ := strings.Cut(release["NAME"], " ")
-		lsb = map[string]any{"id": name, "description": release["PRETTY_NAME"], "release": release["VERSION_ID"], "codename": release["VERSION_CODENAME"]}
+		lsb = map[string]any{
+			"id": name, "description": release["PRETTY_NAME"], "release": release["VERSION_ID"],
+			"codename": release["VERSION_CODENAME"],
+		}
 	}
 	if text, ok := lsb["release"].(string); ok {
 		lsb["major_release"], _, _ = strings.Cut(text, ".")
@@ -242,7 +252,8 @@ func (s *survey) localFact(path string) ([]byte, error) {
 	}
 	out, err := (&process.Asker{}).Run(s.ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("Failure executing fact script (%s), %w", path, err) //nolint:staticcheck // it is the fact's value, in the words that playbooks look for
+		//nolint:staticcheck // it is the fact's value, in the words that playbooks look for
+		return nil, fmt.Errorf("Failure executing fact script (%s), %w", path, err)
 	}
 	return out, nil
 }

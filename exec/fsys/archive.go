@@ -89,7 +89,8 @@ func OpenArchive(f *os.File, path string) (*Archive, error) {
 		}
 	}
 	// An old tar archive has no mark, only a sum in every header.
-	if _, err := tar.NewReader(bytes.NewReader(head[:n])).Next(); n == 512 && (err == nil || bytes.HasPrefix(head[257:], []byte("ustar"))) || isZero(head[:n]) && n > 0 {
+	if _, err := tar.NewReader(bytes.NewReader(head[:n])).Next(); n == 512 &&
+		(err == nil || bytes.HasPrefix(head[257:], []byte("ustar"))) || isZero(head[:n]) && n > 0 {
 		ar.Format = "tar"
 		return ar, nil
 	}
@@ -221,7 +222,8 @@ func (ar *Archive) eachTar(ctx context.Context, entries func() int, visit func(*
 
 // tarKinds are the kinds of entry in a tar archive. What may be written by old programs for a file is one too.
 var tarKinds = map[byte]string{
-	tar.TypeReg: Regular, '\x00': Regular, '7': Regular, tar.TypeGNUSparse: Regular, tar.TypeDir: Directory, tar.TypeSymlink: Link, tar.TypeLink: HardLink,
+	tar.TypeReg: Regular, '\x00': Regular, '7': Regular, tar.TypeGNUSparse: Regular, tar.TypeDir: Directory, tar.TypeSymlink: Link,
+	tar.TypeLink: HardLink,
 }
 
 var tarWords = map[byte]string{tar.TypeChar: "a device", tar.TypeBlock: "a device", tar.TypeFifo: "a pipe"}
@@ -269,7 +271,10 @@ func (ar *Archive) zipMember(f *zip.File) (*Member, error) {
 	if f.Flags&1 != 0 {
 		return nil, fmt.Errorf("%s: %s is encrypted, which is not supported", ar.Path, Quoted(f.Name))
 	}
-	m := &Member{Name: f.Name, Kind: Regular, UID: -1, GID: -1, Size: int64(f.UncompressedSize64), Time: f.Modified, Crc: f.CRC32, HasCRC: true}
+	m := &Member{
+		Name: f.Name, Kind: Regular, UID: -1, GID: -1, Size: int64(f.UncompressedSize64), Time: f.Modified, Crc: f.CRC32,
+		HasCRC: true,
+	}
 	if system := f.CreatorVersion >> 8; system == zipUnix || system == zipMac {
 		m.Mode = UnixMode(f.Mode())
 	} else if !strings.Contains(m.Name, "/") {

@@ -18,8 +18,8 @@ type Owner struct {
 	Group bool // so is what their group may write to
 }
 
-// ProgramOwner is who may decide what a program does that this process runs unasked: its user and root. Many users have a group of their own
-// and let it write; root's programs are root's alone.
+// ProgramOwner is who may decide what a program does that this process runs unasked: its user and root. Many users have a group of their
+// own and let it write; root's programs are root's alone.
 func ProgramOwner() Owner {
 	me := os.Geteuid()
 	return Owner{UID: me, Root: true, Group: me != 0}

@@ -98,7 +98,8 @@ func (p *Packing) writeTar(ctx context.Context, to io.Writer) error {
 	for i := range p.Items {
 		m := &p.Items[i]
 		h := &tar.Header{
-			Name: m.Name, Mode: int64(m.Is.Mode), Uid: m.Is.UID, Gid: m.Is.GID, Uname: UserName(m.Is.UID), Gname: GroupName(m.Is.GID), ModTime: m.time(),
+			Name: m.Name, Mode: int64(m.Is.Mode), Uid: m.Is.UID, Gid: m.Is.GID, Uname: UserName(m.Is.UID), Gname: GroupName(m.Is.GID),
+			ModTime: m.time(),
 		}
 		switch m.Is.Kind {
 		case Directory:

@@ -153,8 +153,10 @@ func noAnsible(who string, py python) error {
 
 // controllerOnly are modules that are only documentation: Ansible does their work where it runs itself.
 var controllerOnly = []string{
-	"add_host", "assert", "debug", "fail", "fetch", "gather_facts", "group_by", "import_playbook", "import_role", "import_tasks", "include", "include_role",
-	"include_tasks", "include_vars", "meta", "package", "pause", "raw", "reboot", "script", "set_fact", "set_stats", "shell", "template", "wait_for_connection",
+	"add_host", "assert", "debug", "fail", "fetch", "gather_facts", "group_by", "import_playbook", "import_role", "import_tasks", "include",
+	"include_role",
+	"include_tasks", "include_vars", "meta", "package", "pause", "raw", "reboot", "script", "set_fact", "set_stats", "shell", "template",
+	"wait_for_connection",
 }
 
 // halfModules do a part of their work there. Called alone they do something else: copy moves what it should copy.
@@ -184,7 +186,8 @@ func (r *Registry) module(name string) (*spec.Action, error) {
 		return nil, noAnsible("the module "+name+" of Ansible needs", py)
 	}
 	of := "ansible.modules." + name
-	if there, ok := r.ask(py.path, "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]) is not None)", of); !ok || there != "True" {
+	if there, ok := r.ask(py.path, "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]) is not None)", of); !ok ||
+		there != "True" {
 		return nil, &spec.PluginError{Text: fmt.Sprintf("Ansible %s of %s has no module %s", py.version, py.path, name)}
 	}
 	p := &spec.Plugin{

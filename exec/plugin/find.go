@@ -88,8 +88,8 @@ func Find(s Search) (*Registry, error) {
 	return r, nil
 }
 
-// checkOwner refuses a plugin of the user's own directory that another user can change, as in the home that sudo -E keeps: it would run with
-// the rights of whoever runs moon.
+// checkOwner refuses a plugin of the user's own directory that another user can change, as in the home that sudo -E keeps: it would run
+// with the rights of whoever runs moon.
 func (r *Registry) checkOwner(f *Found) error {
 	if r.search.Own == "" || filepath.Dir(f.Path) != filepath.Clean(r.search.Own) {
 		return nil
@@ -293,7 +293,10 @@ func Untrusted(shown, path string) error {
 // describe finds out how a plugin is talked to, and what it says of itself.
 func (r *Registry) describe(f *Found) error {
 	broken := func(err error) error {
-		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be used: " + err.Error(), Hint: "it is asked by running it with the one argument describe"}
+		return &spec.PluginError{
+			Text: "the plugin " + f.Shown + " cannot be used: " + err.Error(),
+			Hint: "it is asked by running it with the one argument describe",
+		}
 	}
 	program, remove, err := exec.Verified(f.Path, f.Digest)
 	if err != nil {

@@ -88,7 +88,10 @@ func (f writerFunc) Write(p []byte) (int, error) {
 }
 
 func newPeer(shown string, patience time.Duration, start starting, done func()) *peer {
-	p := &peer{shown: shown, done: done, patience: patience, turn: make(chan struct{}, 1), cleared: make(chan struct{}), calls: map[int]*pending{}}
+	p := &peer{
+		shown: shown, done: done, patience: patience, turn: make(chan struct{}, 1), cleared: make(chan struct{}),
+		calls: map[int]*pending{},
+	}
 	p.mu.Lock() // until it is known what could be ended, nothing is heard of it
 	defer p.mu.Unlock()
 	p.c = start(&byLine{take: p.take}, writerFunc(p.mutter))
@@ -119,7 +122,8 @@ func (p *peer) mutter(text []byte) {
 func (p *peer) take(line []byte) {
 	var m incoming
 	if err := json.Unmarshal(line, &m); err != nil || line[0] != '{' {
-		p.giveUp(fmt.Errorf("the plugin %s wrote %s, which is not a message; write text for people to standard error", p.shown, quote(line)))
+		p.giveUp(fmt.Errorf("the plugin %s wrote %s, which is not a message; write text for people to standard error", p.shown,
+			quote(line)))
 		return
 	}
 	if m.Method == "progress" {

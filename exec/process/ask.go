@@ -116,7 +116,8 @@ func (k *Asker) Run(ctx context.Context, path string, args ...string) ([]byte, e
 	mark := NewMark()
 	out, said := &Limited{Left: AskLimit}, &tail{left: askErrors}
 	p := &Command{
-		Argv: append([]string{path}, args...), Env: append(os.Environ(), MarkVariable+"="+NestMark(os.Getenv(MarkVariable), mark)), Dir: dir, Stdout: out, Stderr: said,
+		Argv: append([]string{path}, args...), Env: append(os.Environ(), MarkVariable+"="+NestMark(os.Getenv(MarkVariable), mark)),
+		Dir: dir, Stdout: out, Stderr: said,
 		Most: AskLimit, Grace: DefaultGrace, Now: within.Done(), Watch: func(Moment) {}, Attempt: mark,
 	}
 	e := p.Run(within)

@@ -48,5 +48,6 @@ var marks atomic.Int64
 
 // NewMark is a mark for the processes of something that is no attempt of a step.
 func NewMark() string {
-	return "moon-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.FormatInt(marks.Add(1), 10)
+	return "moon-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" +
+		strconv.FormatInt(marks.Add(1), 10)
 }

@@ -479,7 +479,11 @@ const maxPipe = 1 << 20
 
 // poll waits until there is output to read, or the process has ended; at most for a while, if that is not negative.
 func (c *child) poll(e *ends, wait time.Duration) (ready [2]bool, ended bool) {
-	fds := [3]unix.PollFd{{Fd: int32(e.reads[0]), Events: unix.POLLIN}, {Fd: int32(e.reads[1]), Events: unix.POLLIN}, {Fd: -1, Events: unix.POLLIN}}
+	fds := [3]unix.PollFd{
+		{Fd: int32(e.reads[0]), Events: unix.POLLIN},
+		{Fd: int32(e.reads[1]), Events: unix.POLLIN},
+		{Fd: -1, Events: unix.POLLIN},
+	}
 	timeout := -1
 	if wait >= 0 {
 		timeout = int((wait + time.Millisecond - 1) / time.Millisecond)

@@ -92,7 +92,10 @@ func (l *conn) alive() bool {
 
 // do has a job carried out. taken says that the other end may have begun with it, whatever came of it.
 func (l *conn) do(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (got exec.Result, taken bool, err error) {
-	s := &sent{answering: answering{job: job, dry: as.dry, asked: make(chan ask, mostAsked), files: map[uint32]io.ReadCloser{}}, watch: local.Watch, ended: make(chan exec.Result, 1)}
+	s := &sent{
+		answering: answering{job: job, dry: as.dry, asked: make(chan ask, mostAsked), files: map[uint32]io.ReadCloser{}},
+		watch:     local.Watch, ended: make(chan exec.Result, 1),
+	}
 	l.mu.Lock()
 	l.last++
 	number := l.last

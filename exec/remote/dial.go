@@ -58,18 +58,25 @@ func (l *Pool) connect(h exec.Host) (*conn, func(), error) {
 		ln, end, err = l.session(h, "")
 	}
 	if errors.Is(err, errOther) {
-		err = &UnreachableError{Host: h, Fatal: true, Said: "the moon that was copied there is not the same as this one, or does not run there"}
+		err = &UnreachableError{
+			Host: h, Fatal: true,
+			Said: "the moon that was copied there is not the same as this one, or does not run there",
+		}
 	}
 	return ln, end, err
 }
 
 func (l *Pool) session(h exec.Host, key string) (*conn, func(), error) {
-	s := &launch{build: l.Build, over: l.ending(), host: &h, greeting: make(chan string, 3), exited: make(chan struct{}), quiet: make(chan struct{})}
+	s := &launch{
+		build: l.Build, over: l.ending(), host: &h, greeting: make(chan string, 3), exited: make(chan struct{}),
+		quiet: make(chan struct{}),
+	}
 	argv, err := l.ssh(h, "-T")
 	if err != nil {
 		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 	}
-	argv = append(argv, fmt.Sprintf(`exec /bin/sh -c 'eval "$(head -c %d)"' moon '%s' '%s' '%s'`, len(reach), key, copyPrefix+rand.Text()[:16], l.programs.sums()))
+	argv = append(argv, fmt.Sprintf(`exec /bin/sh -c 'eval "$(head -c %d)"' moon '%s' '%s' '%s'`, len(reach), key,
+		copyPrefix+rand.Text()[:16], l.programs.sums()))
 	s.cmd = osexec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the step that needs it first
 	if h.Password != "" {
 		path, err := l.control(h)
@@ -124,7 +131,8 @@ func (l *Pool) ssh(h exec.Host, flags ...string) ([]string, error) {
 	if h.Timeout > 0 {
 		timeout = max(h.Timeout.Round(time.Second), time.Second)
 	}
-	argv = append(argv, "-o", fmt.Sprintf("ConnectTimeout=%d", int(timeout.Seconds())), "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3")
+	argv = append(argv, "-o", fmt.Sprintf("ConnectTimeout=%d", int(timeout.Seconds())), "-o", "ServerAliveInterval=15", "-o",
+		"ServerAliveCountMax=3")
 	if h.Port != 0 {
 		argv = append(argv, "-p", strconv.Itoa(h.Port))
 	}

@@ -152,7 +152,8 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	r := request{
 		Dry: as.dry, Overlay: as.of, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
 		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
-		Again: j.Again, Attempt: j.Attempt, Plays: j.Plays, Trusted: j.Trusted, Project: j.Project, Encrypted: j.Decrypt != nil, What: as.what,
+		Again: j.Again, Attempt: j.Attempt, Plays: j.Plays, Trusted: j.Trusted, Project: j.Project, Encrypted: j.Decrypt != nil,
+		What: as.what,
 	}
 	if j.Host != nil {
 		r.Become, r.Source, r.Project = j.Become, sourceOf(j), ""

@@ -276,7 +276,10 @@ func (l *Pool) launch(b exec.Become, handOver bool) (*conn, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &launch{build: l.Build, over: l.ending(), become: b, method: Method(b), greeting: make(chan string, 3), exited: make(chan struct{}), quiet: make(chan struct{})}
+	s := &launch{
+		build: l.Build, over: l.ending(), become: b, method: Method(b), greeting: make(chan string, 3),
+		exited: make(chan struct{}), quiet: make(chan struct{}),
+	}
 	if err := s.begin(known, handOver); err != nil {
 		return nil, nil, err
 	}

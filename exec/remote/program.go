@@ -108,8 +108,10 @@ var self = sync.OnceValues(func() (*program, error) {
 var (
 	kernels  = map[string]string{"Linux": "linux", "Darwin": "darwin", "FreeBSD": "freebsd", "OpenBSD": "openbsd", "NetBSD": "netbsd"}
 	machines = map[string]string{
-		"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64", "i386": "386", "i486": "386", "i586": "386", "i686": "386",
-		"armv6l": "arm", "armv7l": "arm", "armv8l": "arm", "riscv64": "riscv64", "ppc64le": "ppc64le", "s390x": "s390x", "loongarch64": "loong64",
+		"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64", "i386": "386", "i486": "386", "i586": "386",
+		"i686":   "386",
+		"armv6l": "arm", "armv7l": "arm", "armv8l": "arm", "riscv64": "riscv64", "ppc64le": "ppc64le", "s390x": "s390x",
+		"loongarch64": "loong64",
 	}
 )
 
@@ -180,7 +182,8 @@ func agentsDirs() []string {
 	return []string{filepath.Join(data, "moon", "agents")}
 }
 
-// checkOwner refuses a moon that another user can change, as in the home that sudo -E keeps: it would run with the rights that moon has on a host.
+// checkOwner refuses a moon that another user can change, as in the home that sudo -E keeps: it would run with the rights that moon has on
+// a host.
 func checkOwner(path string) error {
 	for _, part := range []string{filepath.Dir(path), path} {
 		if err := fsys.ProgramOwner().Check(part); err != nil {

@@ -28,7 +28,10 @@ func (l *Pool) reboot(ctx context.Context, job *exec.Job) exec.Result {
 		wrong.Error = "boot_time_command: " + wrong.Error
 		return *wrong
 	case before == "":
-		return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: "boot_time_command printed nothing, so it cannot show when the machine is back"}
+		return exec.Result{
+			Outcome: events.Failed, Class: fault.Fatal,
+			Error: "boot_time_command printed nothing, so it cannot show when the machine is back",
+		}
 	}
 	ended := func(r exec.Result, rebooted bool) exec.Result {
 		if ctx.Err() != nil {
@@ -57,7 +60,10 @@ func (l *Pool) reboot(ctx context.Context, job *exec.Job) exec.Result {
 		return ""
 	})
 	if why != "" {
-		return ended(exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf("waited %s for %s to come back: %s", args.Timeout, job.Host.Name, why)}, false)
+		return ended(exec.Result{
+			Outcome: events.Failed, Class: fault.Fatal,
+			Error: fmt.Sprintf("waited %s for %s to come back: %s", args.Timeout, job.Host.Name, why),
+		}, false)
 	}
 	why = l.until(ctx, job, args, 0, func(ctx context.Context) string {
 		if _, wrong := l.said(ctx, job, args.Test); wrong != nil {
@@ -66,7 +72,10 @@ func (l *Pool) reboot(ctx context.Context, job *exec.Job) exec.Result {
 		return ""
 	})
 	if why != "" {
-		return ended(exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf("%s is back, but waited %s for the test command: %s", job.Host.Name, args.Timeout, why)}, true)
+		return ended(exec.Result{
+			Outcome: events.Failed, Class: fault.Fatal,
+			Error: fmt.Sprintf("%s is back, but waited %s for the test command: %s", job.Host.Name, args.Timeout, why),
+		}, true)
 	}
 	return ended(exec.Result{Outcome: events.Changed}, true)
 }
@@ -89,7 +98,9 @@ func rebootLine(args *spec.RebootArgs) string {
 
 // until tries something on a host until it gives no reason to try again, and returns the last one where time is up. Each try begins
 // with a connection that answers: the one there is may lead to a machine that is about to go.
-func (l *Pool) until(ctx context.Context, job *exec.Job, args *spec.RebootArgs, delay time.Duration, try func(context.Context) string) string {
+func (l *Pool) until(ctx context.Context, job *exec.Job, args *spec.RebootArgs, delay time.Duration,
+	try func(context.Context) string,
+) string {
 	within, cancel := context.WithTimeout(ctx, delay+args.Timeout)
 	defer cancel()
 	why := "it did not answer"

@@ -30,7 +30,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error
 	pool := &Pool{Build: build, Plugins: plugins}
 	pool.Local.Plugin = plugins.Run
 	defer pool.Close()
-	s := &server{pool: pool, out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*fsys.Overlay{}, gone: make(chan struct{}), plugins: plugins}
+	s := &server{
+		pool: pool, out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*fsys.Overlay{}, gone: make(chan struct{}),
+		plugins: plugins,
+	}
 	if err := s.out.send(kindHello, 0, hello{Build: build, PID: os.Getpid()}); err != nil {
 		return err
 	}
@@ -187,7 +190,11 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 		}
 		return s.out.raw(kindStdout, number, p)
 	})
-	local := exec.Local{Grace: r.Grace, Watch: func(m process.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) }, Plugin: s.plugins.Run} // or nobody watches
+	// or nobody watches
+	local := exec.Local{
+		Grace: r.Grace, Watch: func(m process.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) },
+		Plugin: s.plugins.Run,
+	}
 	switch {
 	case !s.pool.own(job):
 		return s.pool.result(ctx, local, purpose{dry: r.Dry, of: r.Overlay}, job)

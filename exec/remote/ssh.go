@@ -160,7 +160,10 @@ func (s *launch) away() error {
 			return errOther // no agent ends by itself before anything was asked of it
 		}
 	case rcOfSSH:
-		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text) || lasting.MatchString(text), Said: "ssh: " + s.telling(code) + s.wayOut(text)}
+		return &UnreachableError{
+			Host: *s.host, Fatal: !passing.MatchString(text) || lasting.MatchString(text),
+			Said: "ssh: " + s.telling(code) + s.wayOut(text),
+		}
 	}
 	return &UnreachableError{Host: *s.host, Fatal: true, Said: s.telling(code)}
 }
@@ -184,7 +187,8 @@ func (s *launch) wayOut(text string) string {
 	case strings.Contains(text, "Host key verification failed"):
 		return " (its key is not known here: look at it once with `" + by + "`)"
 	case strings.Contains(text, "Permission denied"):
-		return " (see which keys are offered with `" + by + "`; ansible_user and ansible_ssh_private_key_file, or ssh's configuration, name others)"
+		return " (see which keys are offered with `" + by +
+			"`; ansible_user and ansible_ssh_private_key_file, or ssh's configuration, name others)"
 	}
 	return ""
 }

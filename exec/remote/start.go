@@ -170,7 +170,10 @@ func (s *launch) script(handOver bool) ([]string, error) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		file = fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
 	}
-	argv := []string{"/bin/sh", "-c", bootstrap, "moon", path, strconv.FormatInt(info.Size(), 10), from, copyPrefix + rand.Text()[:16], flags, file}
+	argv := []string{
+		"/bin/sh", "-c", bootstrap, "moon", path, strconv.FormatInt(info.Size(), 10), from, copyPrefix + rand.Text()[:16],
+		flags, file,
+	}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); name == "LANG" || name == "LANGUAGE" || strings.HasPrefix(name, "LC_") {
 			argv = append(argv, entry)
@@ -370,7 +373,8 @@ func (s *launch) settle() {
 	}
 }
 
-// greeted hears the rest of what was said in the place of a greeting, of a process that has ended, and reports whether it was one after all.
+// greeted hears the rest of what was said in the place of a greeting, of a process that has ended, and reports whether it was one after
+// all.
 func (s *launch) greeted() bool {
 	over := time.After(time.Second) // it may have left others, which hold its output
 	for {

@@ -40,7 +40,10 @@ func (a *ApkArgs) validate(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if a.Upgrade && len(names) > 0 {
-		problems = append(problems, Problem{"upgrade", "`upgrade` is for every package and does not go with `name`", "write `state: latest`"})
+		problems = append(problems, Problem{
+			"upgrade", "`upgrade` is for every package and does not go with `name`",
+			"write `state: latest`",
+		})
 	}
 	if a.Available && !a.Upgrade {
 		problems = append(problems, Problem{"available", "`available` goes with `upgrade` only", ""})

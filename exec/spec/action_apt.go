@@ -91,7 +91,8 @@ func (a *AptArgs) validate(given func(string) bool) []Problem {
 	}
 	for option := range strings.SplitSeq(a.DpkgOptions, ",") {
 		if !dpkgOption.MatchString(option) {
-			add("dpkg_options", "`dpkg_options` has "+describe(option)+", which is not a dpkg option", "write it without the two hyphens, as in force-confnew")
+			add("dpkg_options", "`dpkg_options` has "+describe(option)+", which is not a dpkg option",
+				"write it without the two hyphens, as in force-confnew")
 		}
 	}
 	if a.PolicyRcD != nil && (*a.PolicyRcD < 0 || *a.PolicyRcD > 255) {
@@ -100,7 +101,8 @@ func (a *AptArgs) validate(given func(string) bool) []Problem {
 	if a.UpdateRetries < 0 {
 		add("update_cache_retries", "`update_cache_retries` must be 0 or more", "")
 	}
-	anything := given("name") || a.Deb != "" || a.Upgrade != "no" || a.UpdateCache || a.AutoRemove || a.AutoClean || a.Clean || a.State == "fixed" || a.State == "build-dep"
+	anything := given("name") || a.Deb != "" || a.Upgrade != "no" || a.UpdateCache || a.AutoRemove || a.AutoClean || a.Clean ||
+		a.State == "fixed" || a.State == "build-dep"
 	return append(problems, wantsPackages("apt", "`name`, `upgrade` or `update_cache`", anything)...)
 }
 

@@ -61,7 +61,10 @@ func (a *AptKeyArgs) validate(func(string) bool) []Problem {
 	written := a.ID
 	a.ID = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(a.ID, " ", "")), "0X")
 	if a.ID != "" && !keyDigits.MatchString(a.ID) {
-		problems = append(problems, Problem{"id", "`id` must be the digits of a key, found " + describe(written), "they are 8, 16 or 40 of 0 to 9 and A to F"})
+		problems = append(problems, Problem{
+			"id", "`id` must be the digits of a key, found " + describe(written),
+			"they are 8, 16 or 40 of 0 to 9 and A to F",
+		})
 	}
 	return problems
 }

@@ -50,10 +50,16 @@ var (
 func (a *AptRepositoryArgs) validate(func(string) bool) []Problem {
 	a.Line = strings.Join(strings.Fields(a.Repo), " ")
 	if strings.HasPrefix(a.Line, "ppa:") {
-		return []Problem{{"repo", "`repo: ppa:…` is not supported yet", "give the line itself: deb [signed-by=…] https://ppa.launchpadcontent.net/OWNER/NAME/ubuntu CODENAME main"}}
+		return []Problem{{
+			"repo", "`repo: ppa:…` is not supported yet",
+			"give the line itself: deb [signed-by=…] https://ppa.launchpadcontent.net/OWNER/NAME/ubuntu CODENAME main",
+		}}
 	}
 	if !repoLine.MatchString(a.Line) {
-		return []Problem{{"repo", "`repo` must be a line of sources.list, found " + describe(a.Repo), "it is like `deb https://example.com/apt stable main`"}}
+		return []Problem{{
+			"repo", "`repo` must be a line of sources.list, found " + describe(a.Repo),
+			"it is like `deb https://example.com/apt stable main`",
+		}}
 	}
 	if strings.Contains(a.Filename, "/") {
 		return []Problem{{"filename", "`filename` is a name in /etc/apt/sources.list.d, and no path", ""}}

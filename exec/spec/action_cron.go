@@ -118,7 +118,8 @@ func (a *CronArgs) checkTime() (problems []Problem) {
 		case a.SpecialTime != "" && f.text != "*":
 			problems = append(problems, Problem{f.field, "`" + f.field + "` and `special_time` exclude each other", "give one of them"})
 		case !cronTime(f.text, f.from, f.to, f.names):
-			problems = append(problems, Problem{f.field, fmt.Sprintf("`%s` must be *, numbers from %d to %d, ranges like 2-4 or steps like */2, with commas between, found %q", f.field, f.from, f.to, f.text), ""})
+			problems = append(problems,
+				Problem{f.field, fmt.Sprintf("`%s` must be *, numbers from %d to %d, ranges like 2-4 or steps like */2, with commas between, found %q", f.field, f.from, f.to, f.text), ""})
 		}
 	}
 	a.Time = strings.Join(words, " ")

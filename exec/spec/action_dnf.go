@@ -51,7 +51,10 @@ func (a *DnfArgs) validate(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if given("lock_timeout") {
-		problems = append(problems, Problem{"lock_timeout", "`lock_timeout` is not for `dnf`, which waits for others by itself", "give the step a `timeout`"})
+		problems = append(problems, Problem{
+			"lock_timeout", "`lock_timeout` is not for `dnf`, which waits for others by itself",
+			"give the step a `timeout`",
+		})
 	}
 	if a.State != "latest" && (a.Security || a.Bugfix) {
 		problems = append(problems, Problem{"state", "`security` and `bugfix` go with `state: latest` only", ""})
@@ -59,6 +62,10 @@ func (a *DnfArgs) validate(given func(string) bool) []Problem {
 	if a.State == "absent" && slices.Contains(names, "*") {
 		problems = append(problems, Problem{"name", "`name: \"*\"` with `state: absent` would remove everything", "name the packages"})
 	}
-	problems = append(problems, optionWords(map[string][]string{"enablerepo": a.EnableRepo, "disablerepo": a.DisableRepo, "exclude": a.Exclude, "releasever": {a.ReleaseVer}})...)
-	return append(problems, wantsPackages("dnf", "`name`, `autoremove` or `update_cache`", given("name") || a.UpdateCache || a.AutoRemove)...)
+	problems = append(problems, optionWords(map[string][]string{
+		"enablerepo": a.EnableRepo, "disablerepo": a.DisableRepo,
+		"exclude": a.Exclude, "releasever": {a.ReleaseVer},
+	})...)
+	return append(problems, wantsPackages("dnf", "`name`, `autoremove` or `update_cache`",
+		given("name") || a.UpdateCache || a.AutoRemove)...)
 }

@@ -6,12 +6,15 @@ import "reflect"
 type ServiceFactsArgs struct{}
 
 var _ = declare(&Action{
-	Name:    "service_facts",
-	Doc:     "Finds out which services the machine has, and changes nothing.",
-	Check:   true,
-	args:    reflect.TypeFor[ServiceFactsArgs](),
-	Returns: []Return{{"ansible_facts.services", "By name, as nginx.service: each has name, state (running, stopped …), status (enabled, disabled …) and source."}},
-	Least:   "service_facts: {}",
+	Name:  "service_facts",
+	Doc:   "Finds out which services the machine has, and changes nothing.",
+	Check: true,
+	args:  reflect.TypeFor[ServiceFactsArgs](),
+	Returns: []Return{{
+		"ansible_facts.services",
+		"By name, as nginx.service: each has name, state (running, stopped …), status (enabled, disabled …) and source.",
+	}},
+	Least: "service_facts: {}",
 	Example: `- service_facts:
   register: found
 - print: "{{ found.ansible_facts.services | length }} services"

@@ -72,7 +72,8 @@ func (a *FileArgs) validate(given func(string) bool) []Problem {
 	}
 	for _, f := range []struct{ field, value, option string }{{"access_time", a.AccessTime, "-a"}, {"modification_time", a.ModTime, "-m"}} {
 		if f.value != "" && f.value != "preserve" && (f.value != "now" || a.State != "touch") {
-			add(f.field, "`"+f.field+"` must be preserve, or with `state: touch` now", "for another time use `command: touch "+f.option+" -d TIME PATH`")
+			add(f.field, "`"+f.field+"` must be preserve, or with `state: touch` now",
+				"for another time use `command: touch "+f.option+" -d TIME PATH`")
 		}
 	}
 	if a.State == "perms" && !attributes {

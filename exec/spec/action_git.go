@@ -63,7 +63,12 @@ func (a *GitArgs) validate(given func(string) bool) []Problem {
 	if a.Dest == "" && a.Clone {
 		add("dest", "`git` needs `dest`", "")
 	}
-	for _, f := range []struct{ field, text string }{{"repo", a.Repo}, {"version", a.Version}, {"remote", a.Remote}, {"refspec", a.Refspec}} {
+	for _, f := range []struct{ field, text string }{
+		{"repo", a.Repo},
+		{"version", a.Version},
+		{"remote", a.Remote},
+		{"refspec", a.Refspec},
+	} {
 		if strings.HasPrefix(f.text, "-") {
 			add(f.field, "`"+f.field+"` cannot begin with -", "")
 		}

@@ -36,8 +36,15 @@ func (a *HomebrewArgs) validate(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if a.UpgradeAll && len(names) > 0 {
-		problems = append(problems, Problem{"upgrade_all", "`upgrade_all` is for every formula and does not go with `name`", "write `state: latest`"})
+		problems = append(problems, Problem{
+			"upgrade_all", "`upgrade_all` is for every formula and does not go with `name`",
+			"write `state: latest`",
+		})
 	}
-	problems = append(problems, optionWords(map[string][]string{"install_options": a.InstallOptions, "upgrade_options": a.UpgradeOptions})...)
-	return append(problems, wantsPackages("homebrew", "`name`, `upgrade_all` or `update_homebrew`", given("name") || a.UpgradeAll || a.UpdateCache)...)
+	problems = append(problems, optionWords(map[string][]string{
+		"install_options": a.InstallOptions,
+		"upgrade_options": a.UpgradeOptions,
+	})...)
+	return append(problems, wantsPackages("homebrew", "`name`, `upgrade_all` or `update_homebrew`",
+		given("name") || a.UpgradeAll || a.UpdateCache)...)
 }

@@ -66,7 +66,10 @@ func (a *PackageArgs) validate(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if a.Upgrade && len(names) > 0 {
-		problems = append(problems, Problem{"upgrade", "`upgrade` is for every package and does not go with `name`", "write `state: latest`"})
+		problems = append(problems, Problem{
+			"upgrade", "`upgrade` is for every package and does not go with `name`",
+			"write `state: latest`",
+		})
 	}
 	return append(problems, wantsPackages("package", "`name`, `upgrade` or `update_cache`", given("name") || a.Upgrade || a.UpdateCache)...)
 }

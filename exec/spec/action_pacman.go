@@ -42,7 +42,10 @@ func (a *PacmanArgs) validate(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if a.Upgrade && len(names) > 0 {
-		problems = append(problems, Problem{"upgrade", "`upgrade` is for every package and does not go with `name`", "write `state: latest`"})
+		problems = append(problems, Problem{
+			"upgrade", "`upgrade` is for every package and does not go with `name`",
+			"write `state: latest`",
+		})
 	}
 	var wrong []Problem
 	a.Extra, wrong = extraWords("extra_args", a.ExtraArgs)

@@ -46,7 +46,8 @@ func (a *StatArgs) validate(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if a.GetAttributes {
-		add("get_attributes", "`get_attributes` cannot be true; `stat` does not know the attributes of a file system", "ask a command: lsattr -d PATH")
+		add("get_attributes", "`get_attributes` cannot be true; `stat` does not know the attributes of a file system",
+			"ask a command: lsattr -d PATH")
 	}
 	return problems
 }

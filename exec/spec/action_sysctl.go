@@ -44,7 +44,8 @@ func (a *SysctlArgs) validate(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	a.Key = SysctlKey(a.Name)
-	if !sysctlName.MatchString(a.Name) || !strings.Contains(a.Key, "/") || strings.Contains("/"+a.Key+"/", "/../") || strings.Contains(a.Key, "//") || strings.HasSuffix(a.Key, "/") {
+	if !sysctlName.MatchString(a.Name) || !strings.Contains(a.Key, "/") || strings.Contains("/"+a.Key+"/", "/../") ||
+		strings.Contains(a.Key, "//") || strings.HasSuffix(a.Key, "/") {
 		add("name", "`name` must be like net.ipv4.ip_forward", "")
 	}
 	a.Value = strings.Join(strings.Fields(a.Value), " ")

@@ -26,7 +26,10 @@ var zoneName = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
 
 func (a *TimezoneArgs) validate(func(string) bool) []Problem {
 	if !zoneName.MatchString(a.Name) {
-		return []Problem{{"name", "`name` must be a time zone like Europe/Berlin, found " + describe(a.Name), "the files below /usr/share/zoneinfo are the zones"}}
+		return []Problem{{
+			"name", "`name` must be a time zone like Europe/Berlin, found " + describe(a.Name),
+			"the files below /usr/share/zoneinfo are the zones",
+		}}
 	}
 	return nil
 }

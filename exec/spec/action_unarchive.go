@@ -79,7 +79,8 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 		add("timeout", "`timeout` must be longer than nothing", "")
 	}
 	if other := a.takeOptions(); other != "" {
-		add("extra_opts", "`extra_opts` has "+describe(other)+", but moon runs no tar program that could take it", "use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`")
+		add("extra_opts", "`extra_opts` has "+describe(other)+", but moon runs no tar program that could take it",
+			"use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`")
 	}
 	if given("include") && given("exclude") {
 		add("exclude", "`include` and `exclude` exclude each other", "give one of them")
@@ -99,7 +100,8 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 		}
 	}
 	var ok bool
-	if a.Bytes, ok = amount(a.MaxBytes, map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); !ok || a.Bytes < 0 {
+	if a.Bytes, ok = amount(a.MaxBytes, map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); !ok ||
+		a.Bytes < 0 {
 		add("max_bytes", "`max_bytes` must be a number with b, k, m, g or t, such as 20g", "")
 	}
 	names := func(field string, patterns []string) (all []*regexp.Regexp) {

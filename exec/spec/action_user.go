@@ -93,7 +93,8 @@ func (a *UserArgs) validate(given func(string) bool) []Problem {
 		}
 	}
 	if given("password") && !hashedPassword.MatchString(*a.Password) {
-		add("password", "`password` must be a hash, not the password itself", "write `| password_hash('sha512', salt)` behind it, or give ! for none")
+		add("password", "`password` must be a hash, not the password itself",
+			"write `| password_hash('sha512', salt)` behind it, or give ! for none")
 	}
 	if given("comment") && strings.ContainsAny(*a.Comment, ":\n") {
 		add("comment", "`comment` can have no colon and no second line", "")
@@ -121,7 +122,10 @@ func (a *UserArgs) checkKey(given func(string) bool) (problems []Problem) {
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	sizes := map[string][]int{"rsa": {1024, 2048, 3072, 4096, 8192}, "ecdsa": {256, 384, 521}, "ed25519": {256}}
 	if given("ssh_key_bits") && !slices.Contains(sizes[a.KeyType], a.KeyBits) {
-		hint := map[string]string{"rsa": "it can have 2048, 3072, 4096 or 8192", "ecdsa": "it can have 256, 384 or 521", "ed25519": "remove it"}
+		hint := map[string]string{
+			"rsa": "it can have 2048, 3072, 4096 or 8192", "ecdsa": "it can have 256, 384 or 521",
+			"ed25519": "remove it",
+		}
 		add("ssh_key_bits", "a key of type "+a.KeyType+" cannot have that many bits", hint[a.KeyType])
 	}
 	if strings.Contains(a.KeyComment, "\n") {

@@ -22,7 +22,10 @@ var kindOf = map[reflect.Type]Kind{
 	reflect.TypeFor[any]():            Any,
 }
 
-var kindTags = map[string]Kind{"path": Path, "paths": Paths, "source": Path, "target": Path, "script": ScriptLine, "expression": Expression, "conditions": Conditions}
+var kindTags = map[string]Kind{
+	"path": Path, "paths": Paths, "source": Path, "target": Path, "script": ScriptLine, "expression": Expression,
+	"conditions": Conditions,
+}
 
 // fieldsOf reads the declarations off an argument struct. A mistake in one is a bug, found by any test.
 func fieldsOf(t reflect.Type) []Field {
@@ -41,7 +44,10 @@ func fieldsOf(t reflect.Type) []Field {
 			continue
 		}
 		all := strings.Split(names, ",")
-		f := Field{Name: all[0], Aliases: all[1:], Doc: sf.Tag.Get("doc"), Required: sf.Tag.Get("need") == "yes", index: []int{i}, URL: sf.Tag.Get("kind") == "source", AsIs: sf.Tag.Get("kind") == "target"}
+		f := Field{
+			Name: all[0], Aliases: all[1:], Doc: sf.Tag.Get("doc"), Required: sf.Tag.Get("need") == "yes", index: []int{i},
+			URL: sf.Tag.Get("kind") == "source", AsIs: sf.Tag.Get("kind") == "target",
+		}
 		f.Default, f.fill = sf.Tag.Lookup("default")
 		if !f.fill {
 			f.Default = sf.Tag.Get("implied")

@@ -49,7 +49,8 @@ func optionWords(fields map[string][]string) (problems []Problem) {
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		for _, value := range fields[field] {
 			if strings.HasPrefix(value, "-") {
-				problems = append(problems, Problem{field, "`" + field + "` has " + describe(value) + ", which begins with a hyphen", "leave the hyphens out"})
+				problems = append(problems,
+					Problem{field, "`" + field + "` has " + describe(value) + ", which begins with a hyphen", "leave the hyphens out"})
 			}
 		}
 	}

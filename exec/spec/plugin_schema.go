@@ -74,7 +74,10 @@ func opens(s map[string]any) bool {
 		closed, isBool := additional.(bool)
 		return !isBool || closed
 	}
-	for _, elsewhere := range []string{"patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "dependentSchemas"} {
+	for _, elsewhere := range []string{
+		"patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef",
+		"dependentSchemas",
+	} {
 		if _, ok := s[elsewhere]; ok {
 			return true // they may name more
 		}
@@ -296,7 +299,8 @@ func (s *schema) near(name string) string {
 }
 
 var typeWords = map[string]string{
-	"string": "text", "boolean": "true or false", "integer": "a whole number", "number": "a number", "array": "a list", "object": "a map", "null": "null",
+	"string": "text", "boolean": "true or false", "integer": "a whole number", "number": "a number", "array": "a list", "object": "a map",
+	"null": "null",
 }
 
 func wanted(types []string) string {

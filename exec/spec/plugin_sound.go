@@ -118,7 +118,10 @@ func (s *soundness) follow(at map[string]any) error {
 
 // inPlace finds the keyword that a name stands for whose schemas are about the same value.
 func inPlace(name string) (keyword string, ok bool) {
-	for _, keyword := range []string{"not", "if", "then", "else", "allOf", "anyOf", "oneOf", "dependentSchemas", "dependencies", "$ref", "$dynamicRef"} {
+	for _, keyword := range []string{
+		"not", "if", "then", "else", "allOf", "anyOf", "oneOf", "dependentSchemas", "dependencies", "$ref",
+		"$dynamicRef",
+	} {
 		if strings.EqualFold(name, keyword) {
 			return keyword, true
 		}

@@ -21,7 +21,10 @@ func pattern(field, text, flags string) (*regexp.Regexp, []Problem) {
 	if err == nil {
 		return re, nil
 	}
-	return nil, []Problem{{field, "`" + field + "` is not a regular expression: " + strings.Replace(regexpError(err), "(?"+flags+")", "", 1), hint}}
+	return nil, []Problem{{
+		field,
+		"`" + field + "` is not a regular expression: " + strings.Replace(regexpError(err), "(?"+flags+")", "", 1), hint,
+	}}
 }
 
 // fromPython spells a pattern as Go does. What cannot be spelt stays, for the compiler to refuse; the hint says why.

@@ -77,7 +77,8 @@ func Becoming(p *plan.Plan) []becomer {
 	at := map[exec.Become]int{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.Become == nil || s.Excluded || s.Prediction == plan.WillSkip || exec.Inward(s.Action) || s.WaitsFor("become_user") || s.Conn != nil || s.BringsPassword() {
+		if s.Become == nil || s.Excluded || s.Prediction == plan.WillSkip || exec.Inward(s.Action) || s.WaitsFor("become_user") ||
+			s.Conn != nil || s.BringsPassword() {
 			continue
 		}
 		b := exec.Become{User: s.Become.User, Method: s.Become.Method}

@@ -44,7 +44,8 @@ func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 		case toFile && t.file == "":
 			return nil, Usage("--output %s names no file", text)
 		case !toFile && taken != "":
-			return nil, Usage("--output %s and --output %s both write to standard output; give one of them a file: --output %s:FILE", taken, t.format, t.format)
+			return nil, Usage("--output %s and --output %s both write to standard output; give one of them a file: --output %s:FILE", taken,
+				t.format, t.format)
 		case !toFile:
 			taken = t.format
 		default:
@@ -124,7 +125,10 @@ func (t target) write(call *Invocation, feed <-chan []events.Record, run story, 
 		_, err = (&plain.Ansible{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff}).Follow(feed)
 		return err
 	}
-	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual, Seen: t.file == "" && IsTerminal(call.Out) && !t.Watched}
+	text := &plain.Text{
+		W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual,
+		Seen: t.file == "" && IsTerminal(call.Out) && !t.Watched,
+	}
 	if t.format == "github" {
 		text.GitHub = forGitHub()
 	}

@@ -35,7 +35,8 @@ func Defaults(list []plan.Prompt) (map[string]string, error) {
 		}
 	}
 	if len(open) > 0 {
-		return nil, Usage("the playbook asks for variables, and there is no terminal to ask on. Give them:\n%s\nnothing was run", strings.Join(open, "\n"))
+		return nil, Usage("the playbook asks for variables, and there is no terminal to ask on. Give them:\n%s\nnothing was run",
+			strings.Join(open, "\n"))
 	}
 	return answers, nil
 }

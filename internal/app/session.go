@@ -119,7 +119,9 @@ func Oracle(asker *process.Asker, p *plan.Plan, pool *remote.Pool, connect, forc
 }
 
 // Start begins a run in the user's run directory. The connections are to be closed after it.
-func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, passwords BecomePasswords, first ...events.Order) (*engine.Session, *remote.Pool, error) {
+func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, passwords BecomePasswords,
+	first ...events.Order,
+) (*engine.Session, *remote.Pool, error) {
 	state, err := StateDir()
 	if err != nil {
 		return nil, nil, err
@@ -130,7 +132,8 @@ func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, pa
 	if err != nil {
 		return nil, nil, err
 	}
-	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.States, c.Options, c.First = p, g, state.Runs(), state.Sources(), state.Durations(), state.Resources(), opts, first
+	c.Plan, c.Graph, c.Runs, c.Records = p, g, state.Runs(), state.Sources()
+	c.Durations, c.States, c.Options, c.First = state.Durations(), state.Resources(), opts, first
 	call.Signals.Catch()
 	s, err := engine.Start(c)
 	if err != nil {
@@ -191,7 +194,8 @@ func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 			confirmed = append(confirmed, events.Range{From: i, To: i + 1})
 			continue
 		}
-		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), termtext.CleanName(s.Title()), s.Origin, termtext.CleanName(s.Confirm)))
+		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), termtext.CleanName(s.Title()), s.Origin,
+			termtext.CleanName(s.Confirm)))
 	}
 	return confirmed, open, nil
 }
@@ -212,5 +216,6 @@ func CheckTerminal(p *plan.Plan, check bool) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	return Usage("these steps are interactive:\n%s\nand %s; run moon in a terminal, or exclude them with --skip; nothing was run", strings.Join(steps, "\n"), why)
+	return Usage("these steps are interactive:\n%s\nand %s; run moon in a terminal, or exclude them with --skip; nothing was run",
+		strings.Join(steps, "\n"), why)
 }

@@ -196,8 +196,8 @@ func (s *Signals) Drop() {
 }
 
 // Control turns signals into commands: the first stops what runs, the second kills it and ends moon, whatever that waits for; a hangup
-// lets what runs end. A run that is only reported needs no second one if its reader takes nothing. Interrupts are left to somebody who asks what is meant by them, if there is such a one. heard is called for the
-// others; nil: the run is only reported.
+// lets what runs end. A run that is only reported needs no second one if its reader takes nothing. Interrupts are left to somebody who asks
+// what is meant by them, if there is such a one. heard is called for the others; nil: the run is only reported.
 func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts chan<- os.Signal, heard func()) (stop func()) {
 	s.Catch()
 	// Whoever reads moon's output may go, and the run does not. Without this the runtime ends the process at the first

@@ -15,7 +15,8 @@ import (
 // otherFlags are flags that other programs, or their older versions, have for what moon calls otherwise.
 var otherFlags = map[string]string{
 	"ask-sudo-pass": "--ask-become-pass (-K)", "ask-su-pass": "--ask-become-pass (-K)", "sudo": "--become", "su": "--become",
-	"sudo-user": "--become-user", "su-user": "--become-user", "inventory-file": "--inventory (-i)", "dryrun": "--check (-C)", "noop": "--check (-C)",
+	"sudo-user": "--become-user", "su-user": "--become-user", "inventory-file": "--inventory (-i)", "dryrun": "--check (-C)",
+	"noop":      "--check (-C)",
 	"only-tags": "--tags (-t)", "exclude": "--skip", "start-at-step": "--start-at", "parallel": "--forks (-f)",
 }
 
@@ -23,7 +24,8 @@ var otherFlags = map[string]string{
 func callHint(parser *kong.Kong, args []string, err error) string {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "unexpected argument "); ok && looksLikePlaybook(name) && slices.Index(args, name) == 0 {
-		return fmt.Sprintf("moon run %[1]s runs it, moon tui %[1]s lets you review it first, moon plan %[1]s only shows what it would do", name)
+		return fmt.Sprintf("moon run %[1]s runs it, moon tui %[1]s lets you review it first, moon plan %[1]s only shows what it would do",
+			name)
 	}
 	command := commandOf(parser, args)
 	help := "moon --help shows the commands"

@@ -70,10 +70,12 @@ func bashCompletion(root *kong.Node) string {
 		for _, f := range flagsOf(n) {
 			flags = append(flags, "--"+f.Name)
 			if f.Enum != "" {
-				fmt.Fprintf(&b, "    --%s) COMPREPLY=($(compgen -W %q -- \"$cur\")); return;;\n", f.Name, strings.ReplaceAll(f.Enum, ",", " "))
+				fmt.Fprintf(&b, "    --%s) COMPREPLY=($(compgen -W %q -- \"$cur\")); return;;\n", f.Name,
+					strings.ReplaceAll(f.Enum, ",", " "))
 			}
 		}
-		fmt.Fprintf(&b, "    esac\n    case $cur in -*) COMPREPLY=($(compgen -W %q -- \"$cur\")); return;; esac;;\n", strings.Join(flags, " "))
+		fmt.Fprintf(&b, "    esac\n    case $cur in -*) COMPREPLY=($(compgen -W %q -- \"$cur\")); return;; esac;;\n",
+			strings.Join(flags, " "))
 	}
 	b.WriteString("  esac\n  COMPREPLY=($(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _moon moon\n")
 	return b.String()

@@ -27,8 +27,8 @@ type doctorCmd struct {
 // Help says what is looked at.
 func (doctorCmd) Help() string {
 	return `Reads a playbook of plays, or of steps, with all playbooks, roles, files of tasks and variables, and templates whose names
-are written out. It continues after errors that would stop planning, so that everything moon cannot do is in one list: keys, modules, lookups,
-filters, plugins, settings in ansible.cfg. The exit status is 1 if there is anything.
+are written out. It continues after errors that would stop planning, so that everything moon cannot do is in one list: keys, modules,
+lookups, filters, plugins, settings in ansible.cfg. The exit status is 1 if there is anything.
 
   moon doctor site.yml
   moon doctor --format json site.yml`
@@ -83,7 +83,8 @@ func (c checkup) text(w io.Writer) error {
 	if c.Steps {
 		fmt.Fprintf(w, "%s: a playbook of steps, %s in %s\n", name, plan.CountOf(c.Tasks, "step"), plan.CountOf(c.Files, "file"))
 	} else {
-		fmt.Fprintf(w, "%s: %s, %s in %s\n", name, plan.CountOf(c.Plays, "play"), plan.CountOf(c.Tasks, "task"), plan.CountOf(c.Files, "file"))
+		fmt.Fprintf(w, "%s: %s, %s in %s\n", name, plan.CountOf(c.Plays, "play"), plan.CountOf(c.Tasks, "task"),
+			plan.CountOf(c.Files, "file"))
 	}
 	if len(c.Foreign) > 0 {
 		fmt.Fprintf(w, "\nModules that moon does not know\n")
@@ -118,7 +119,8 @@ func (c checkup) text(w io.Writer) error {
 	if len(c.Settings) > 0 {
 		fmt.Fprintf(w, "\nIgnored Ansible settings\n")
 		for _, s := range c.Settings {
-			fmt.Fprintf(w, "  %s:%d: %s = %s\n    hint: %s\n", termtext.CleanName(s.File), s.Line, termtext.CleanName(s.Name), termtext.CleanName(s.Value), s.Hint)
+			fmt.Fprintf(w, "  %s:%d: %s = %s\n    hint: %s\n", termtext.CleanName(s.File), s.Line, termtext.CleanName(s.Name),
+				termtext.CleanName(s.Value), s.Hint)
 		}
 	}
 	if len(c.Programs) > 0 {
@@ -172,7 +174,8 @@ func (c checkup) json(w io.Writer) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(map[string]any{
-		"playbook": c.File, "root": c.Root, "form": c.form(), "files": c.Files, "plays": c.Plays, "tasks": c.Tasks, "sound": c.sound(), "modules": modules,
+		"playbook": c.File, "root": c.Root, "form": c.form(), "files": c.Files, "plays": c.Plays, "tasks": c.Tasks, "sound": c.sound(),
+		"modules":     modules,
 		"diagnostics": show.DiagnosticsJSON(c.Diagnostics), "not_followed": show.DiagnosticsJSON(c.Unfollowed),
 		"settings": append([]setting{}, c.Settings...), "programs": append([]program{}, c.Programs...),
 	})
@@ -262,11 +265,15 @@ var ways = map[string]string{
 
 // usuals are the values with which a setting changes nothing.
 var usuals = map[string][]string{
-	"defaults.any_errors_fatal": {"false"}, "defaults.ask_pass": {"false"}, "defaults.ask_vault_pass": {"false"}, "defaults.error_on_undefined_vars": {"true"},
-	"defaults.force_handlers": {"false"}, "defaults.gathering": {"implicit", "smart"}, "defaults.gather_subset": {"all"}, "defaults.hash_behaviour": {"replace"},
-	"defaults.host_key_checking": {"true"}, "defaults.inject_facts_as_vars": {"true"}, "defaults.strategy": {"linear"}, "defaults.transport": {"smart", "ssh"},
+	"defaults.any_errors_fatal": {"false"}, "defaults.ask_pass": {"false"}, "defaults.ask_vault_pass": {"false"},
+	"defaults.error_on_undefined_vars": {"true"},
+	"defaults.force_handlers":          {"false"}, "defaults.gathering": {"implicit", "smart"}, "defaults.gather_subset": {"all"},
+	"defaults.hash_behaviour":    {"replace"},
+	"defaults.host_key_checking": {"true"}, "defaults.inject_facts_as_vars": {"true"}, "defaults.strategy": {"linear"},
+	"defaults.transport":   {"smart", "ssh"},
 	"defaults.remote_port": {"22"}, "privilege_escalation.become": {"false"}, "privilege_escalation.become_ask_pass": {"false"},
-	"privilege_escalation.become_method": {"sudo"}, "privilege_escalation.become_user": {"root"}, "ssh_connection.scp_if_ssh": {"smart", "true", "false"},
+	"privilege_escalation.become_method": {"sudo"}, "privilege_escalation.become_user": {"root"},
+	"ssh_connection.scp_if_ssh": {"smart", "true", "false"},
 }
 
 // unheeded reads the file of settings that Ansible would take, and finds those that moon does not heed. moon itself takes only one

@@ -94,7 +94,8 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 		}
 	}
 	config, state := call.Session, statedir.Of(past.Dir)
-	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, state.Sources(), state.Durations(), opts, app.Approvals(confirmed)
+	config.Plan, config.Graph, config.Records = now.plan, now.graph, state.Sources()
+	config.Durations, config.Options, config.First = state.Durations(), opts, app.Approvals(confirmed)
 	config.States = state.Resources()
 	passwords := c.becomePasswords()
 	pool, err := passwords.Runners(call, &config, now.plan)
@@ -110,7 +111,8 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	}
 	if onScreen {
 		t := tuiCmd{
-			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
+			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff},
+			screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
 			again: func(*app.Invocation) (plan.Options, error) { return now.again, nil }, notice: now.edited, earlier: now.earlier(past),
 		}
 		return t.screen(call, s, pool, now.plan)
@@ -160,7 +162,8 @@ func (c *resumeCmd) planned(call *app.Invocation, past engine.Past) (r resumable
 		return k.Plan(here)
 	}
 	if names := kept.Sources.Withheld(); len(names) > 0 {
-		fmt.Fprintf(call.Err, "values given for this run were secret, and are not kept: %s; give them again (e in the TUI, or -e)\n", strings.Join(names, ", "))
+		fmt.Fprintf(call.Err, "values given for this run were secret, and are not kept: %s; give them again (e in the TUI, or -e)\n",
+			strings.Join(names, ", "))
 	}
 	r.again = c.override(kept.Sources.Options(kept.Root, here), here.Dir)
 	if err := c.overrideHosts(&r.again, here.Dir); err != nil {
@@ -352,7 +355,12 @@ func (c *resumeCmd) override(o plan.Options, dir string) plan.Options {
 		}
 	}
 	for _, g := range []struct{ to, given *[]string }{
-		{&o.ExtraVars, &c.ExtraVars}, {&o.VarsFiles, &c.VarsFile}, {&o.Tags, &c.Tags}, {&o.SkipTags, &c.SkipTags}, {&o.Only, &c.Only}, {&o.Skip, &c.Skip},
+		{&o.ExtraVars, &c.ExtraVars},
+		{&o.VarsFiles, &c.VarsFile},
+		{&o.Tags, &c.Tags},
+		{&o.SkipTags, &c.SkipTags},
+		{&o.Only, &c.Only},
+		{&o.Skip, &c.Skip},
 	} {
 		if len(*g.given) > 0 {
 			*g.to = *g.given
@@ -389,7 +397,8 @@ func refusal(past engine.Past, err error) error {
 			help = append(help, fmt.Sprintf("  %s gave a secret that is not kept and that later steps use, and changed something", step),
 				"    it is not run again by itself: start a new run; `changed_when: false` says that a step may always be run again")
 		}
-		return app.Usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide in the TUI", past.ID, strings.Join(help, "\n"))
+		return app.Usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide in the TUI", past.ID,
+			strings.Join(help, "\n"))
 	}
 	if _, unbegun := errors.AsType[*engine.UnbegunError](err); unbegun {
 		return app.Usage("%s", err)
@@ -405,7 +414,8 @@ func dependents(steps []string) string {
 	if len(steps) == 0 {
 		return ""
 	}
-	return "; done, and depending on it: " + strings.Join(steps, ", ") + " (attach --send rerun-dependents, or the TUI, runs them again too)"
+	return "; done, and depending on it: " + strings.Join(steps, ", ") +
+		" (attach --send rerun-dependents, or the TUI, runs them again too)"
 }
 
 func short(digest string) string { return digest[:min(12, len(digest))] }

@@ -26,7 +26,10 @@ func (f *runFlags) options() (fact.Options, error) {
 	if forks == 0 {
 		forks = usualForks()
 	}
-	return fact.Options{Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force, MaxResult: int64(f.MaxResult)}, nil
+	return fact.Options{
+		Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force,
+		MaxResult: int64(f.MaxResult),
+	}, nil
 }
 
 // usualForks is how many steps run at once where nobody says how many.
@@ -75,7 +78,8 @@ func (c *runCmd) Run(call *app.Invocation) error {
 	}
 	opts.Saved = c.Saved != ""
 	return app.Headless(call, p, g, app.HeadlessRequest{
-		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(), Exports: app.ExportFile(c.Exports),
+		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(),
+		Exports: app.ExportFile(c.Exports),
 	})
 }
 

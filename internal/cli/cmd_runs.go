@@ -57,7 +57,8 @@ func (c *runsCmd) Run(call *app.Invocation) error {
 	}
 	fmt.Fprintln(w, "RUN\tSTARTED\tTOOK\t"+column("WAITED")+"ENDED\tSTEPS\tPLAYBOOK")
 	for _, p := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), plain.Duration(p.Ran), column(plain.Duration(p.Waited)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), plain.Duration(p.Ran),
+			column(plain.Duration(p.Waited)),
 			outcomeOf(p), stepsOf(p), termtext.CleanName(filepath.Join(p.Root, p.Playbook)))
 	}
 	if err := w.Flush(); err != nil {
@@ -157,8 +158,9 @@ func runsJSON(list []engine.Past) []runJSON {
 		check := p.Options.Check
 		p.Options.Check = false
 		r := runJSON{
-			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ran.Milliseconds(), WaitedMS: p.Waited.Milliseconds(),
-			Outcome: outcomeOf(p), Check: check, TotalSteps: p.Total, Done: p.Done, Changed: p.Changed, Failed: p.Failed, Dir: p.Dir,
+			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ran.Milliseconds(),
+			WaitedMS: p.Waited.Milliseconds(),
+			Outcome:  outcomeOf(p), Check: check, TotalSteps: p.Total, Done: p.Done, Changed: p.Changed, Failed: p.Failed, Dir: p.Dir,
 		}
 		if o := p.Owner; o.PID != 0 {
 			r.Process = &processJSON{o.PID, o.User, o.Host, o.Since}

@@ -80,7 +80,8 @@ func isStale(file string, what []string, usable bool) error {
 
 // notSaved is the refusal of a plan that could not be run as it was saved.
 func notSaved(file string, what []string) error {
-	return app.NewExit(app.ExitStale, fmt.Sprintf("%s cannot be run unchanged; nothing was run\n%s\na saved plan holds no more of these than their digests; put them back, or plan again", file, indented(what)))
+	return app.NewExit(app.ExitStale,
+		fmt.Sprintf("%s cannot be run unchanged; nothing was run\n%s\na saved plan holds no more of these than their digests; put them back, or plan again", file, indented(what)))
 }
 
 // indented lists things, each on its line, and no more than can be read.

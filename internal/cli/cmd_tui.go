@@ -119,7 +119,8 @@ func noForm(list []plan.Prompt) (map[string]string, error) {
 	for _, q := range list {
 		names = append(names, "`"+q.Name+"`")
 	}
-	return nil, fmt.Errorf("this run was not asked for %s; leave it and run the playbook again, or give a value with -e", strings.Join(names, ", "))
+	return nil, fmt.Errorf("this run was not asked for %s; leave it and run the playbook again, or give a value with -e",
+		strings.Join(names, ", "))
 }
 
 // breakpoints reads --break.
@@ -185,7 +186,8 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	notice = cmp.Or(c.notice, notice)
 	asks, screenClosed := call.Terminal.Show()
 	o := c.look(tui.Options{
-		Plan: p, Earlier: c.earlier, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
+		Plan: p, Earlier: c.earlier, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()),
+		OutDir: s.OutDir,
 		Send: func(o events.Order) {
 			o.Actor = "tui"
 			s.Send(o)
@@ -241,7 +243,9 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 
 // predict says what the step would do that comes next. A dry run has said that already: what the steps before it only would have made is
 // not there to look at.
-func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session, pool *remote.Pool) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session,
+	pool *remote.Pool,
+) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
 	if c.Check {
 		return nil
 	}

@@ -109,7 +109,8 @@ func (f *planFlags) forPlays(p *plan.Plan) error {
 	case "--become", "--become-user", "--become-method":
 		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, termtext.CleanName(p.RootFile))
 	case "--force-handlers":
-		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which has no handlers", flag, termtext.CleanName(p.RootFile))
+		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which has no handlers", flag,
+			termtext.CleanName(p.RootFile))
 	}
 	return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; put them under `hosts:` and `tasks:` to run them on others", flag, termtext.CleanName(p.RootFile))
 }
@@ -139,7 +140,8 @@ func (f *hostFlags) overrideHosts(o *plan.Options, dir string) error {
 			*g.to = *g.given
 		}
 	}
-	o.ForceHandlers, o.NoConnect, o.Become = o.ForceHandlers || given.ForceHandlers, o.NoConnect || given.NoConnect, o.Become || given.Become
+	o.ForceHandlers, o.NoConnect, o.Become = o.ForceHandlers || given.ForceHandlers, o.NoConnect || given.NoConnect, o.Become ||
+		given.Become
 	return nil
 }
 
@@ -174,7 +176,8 @@ func (f *listFlags) listPlay(w io.Writer, p *plan.Plan, play *plan.Scope, number
 	if !f.ListHosts && !f.ListTasks && !f.ListTags {
 		return
 	}
-	fmt.Fprintf(w, "\n  play #%d (%s): %s\tTAGS: [%s]\n", number, termtext.CleanName(play.Play.Pattern), termtext.CleanName(play.Name), listed(play.Play.Tags))
+	fmt.Fprintf(w, "\n  play #%d (%s): %s\tTAGS: [%s]\n", number, termtext.CleanName(play.Play.Pattern), termtext.CleanName(play.Name),
+		listed(play.Play.Tags))
 	if f.ListHosts {
 		fmt.Fprintf(w, "    pattern: ['%s']\n    hosts (%d):\n", termtext.CleanName(play.Play.Pattern), len(play.Play.Hosts))
 		for _, h := range play.Play.Hosts {

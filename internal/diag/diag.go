@@ -59,7 +59,10 @@ func (l *List) Add(d Diagnostic) {
 	case len(*l) < Max:
 		*l = append(*l, d)
 	case len(*l) == Max:
-		*l = append(*l, Diagnostic{Message: "there is more; the first " + strconv.Itoa(Max) + " problems are shown", Hint: "fix some of these first"})
+		*l = append(*l, Diagnostic{
+			Message: "there is more; the first " + strconv.Itoa(Max) + " problems are shown",
+			Hint:    "fix some of these first",
+		})
 	}
 }
 

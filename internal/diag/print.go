@@ -82,7 +82,8 @@ func (d Diagnostic) excerpt(b *strings.Builder) {
 	}
 	to := min(from+excerptWidth, len(line))
 	end := min(at+max(d.Width, 1), to)
-	before, marked, after := termtext.CleanName(string(line[from:at])), termtext.CleanName(string(line[at:max(at, end)])), termtext.CleanName(string(line[max(at, end):to]))
+	before, marked, after := termtext.CleanName(string(line[from:at])), termtext.CleanName(string(line[at:max(at,
+		end)])), termtext.CleanName(string(line[max(at, end):to]))
 	if from > 0 {
 		before = "…" + before
 	}
@@ -91,7 +92,8 @@ func (d Diagnostic) excerpt(b *strings.Builder) {
 	}
 	number := strconv.Itoa(d.Pos.Line)
 	fmt.Fprintf(b, "  %s | %s\n", number, strings.TrimRight(before+marked+after, " "))
-	fmt.Fprintf(b, "  %s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", ansi.StringWidth(before)), strings.Repeat("^", max(ansi.StringWidth(marked), 1)))
+	fmt.Fprintf(b, "  %s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", ansi.StringWidth(before)),
+		strings.Repeat("^", max(ansi.StringWidth(marked), 1)))
 }
 
 // Summary is "2 errors, 1 warning", or "" for an empty list.

@@ -65,7 +65,8 @@ func (b *Bound) wrongNow(r *plan.Renderer, problems *[]diag.Diagnostic) error {
 // stillUnknown are the values that were not known when planning, in fields that show nowhere or that stand for a file, and are not yet.
 func (b *Bound) stillUnknown(have []plan.Unknown, touched map[string]bool) (list []plan.Unknown) {
 	for _, u := range b.Step.Unknowns {
-		if touched[u.Field] && u.Field != "src" || slices.ContainsFunc(have, func(h plan.Unknown) bool { return h.Field == u.Field && h.Name == u.Name }) {
+		if touched[u.Field] && u.Field != "src" ||
+			slices.ContainsFunc(have, func(h plan.Unknown) bool { return h.Field == u.Field && h.Name == u.Name }) {
 			continue
 		}
 		v, ok := b.env.Lookup(plan.RootName(u.Name))

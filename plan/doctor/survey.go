@@ -55,7 +55,10 @@ func NewSurvey(o plan.Options) *Survey {
 // read reads all that a playbook names.
 func read(o plan.Options) *surveyor {
 	d := source.NewDisk(o.Stdin)
-	s := &surveyor{o: o, disk: d, engine: eval.New(), seen: map[string]bool{}, files: map[string]*playbook.File{}, foreign: map[string][]diag.Pos{}}
+	s := &surveyor{
+		o: o, disk: d, engine: eval.New(), seen: map[string]bool{}, files: map[string]*playbook.File{},
+		foreign: map[string][]diag.Pos{},
+	}
 	path := o.Path
 	if path != "-" {
 		if !filepath.IsAbs(path) {
@@ -151,7 +154,10 @@ func (s *surveyor) errorf(pos diag.Pos, width int, hint, format string, args ...
 
 // unfollowed notes a name that cannot be had without running.
 func (s *surveyor) unfollowed(v playbook.Value, what string) {
-	s.out.Unfollowed.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(v.Text())), Message: what + " is not looked into: its name is a template"})
+	s.out.Unfollowed.Add(diag.Diagnostic{
+		Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(v.Text())),
+		Message: what + " is not looked into: its name is a template",
+	})
 }
 
 func (s *surveyor) playbook(path string) {
@@ -286,7 +292,10 @@ func (s *surveyor) source(t *playbook.Task, at source.Lookout) {
 	path := source.NewSearch(at.Files(source.SourceDirs[t.Action]), s.disk).Find(text, s.o.Home)
 	switch {
 	case !s.disk.There(path):
-		s.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: src.Pos(), Width: utf8.RuneCountInString(text), Message: "no such file yet: " + plan.ShownPath(s.root, path)})
+		s.ds.Add(diag.Diagnostic{
+			Severity: diag.Warning, Pos: src.Pos(), Width: utf8.RuneCountInString(text),
+			Message: "no such file yet: " + plan.ShownPath(s.root, path),
+		})
 	case t.Action == "template" && isRegular(path):
 		s.document(path)
 	}
@@ -470,7 +479,8 @@ func yamlFiles(dir string) []string {
 
 // pluginDirs are the directories in which Ansible finds plugins in Python, which moon does not load.
 var pluginDirs = []string{
-	"action_plugins", "callback_plugins", "connection_plugins", "filter_plugins", "lookup_plugins", "module_utils", "strategy_plugins", "test_plugins", "vars_plugins",
+	"action_plugins", "callback_plugins", "connection_plugins", "filter_plugins", "lookup_plugins", "module_utils", "strategy_plugins",
+	"test_plugins", "vars_plugins",
 }
 
 func (s *surveyor) plugins(dir string) {
@@ -482,7 +492,8 @@ func (s *surveyor) plugins(dir string) {
 		for _, e := range entries {
 			if filepath.Ext(e.Name()) == ".py" && e.Name() != "__init__.py" {
 				file := plan.ShownPath(s.root, filepath.Join(dir, name, e.Name()))
-				s.errorf(diag.Pos{File: file}, 0, "see moon plugin for what moon loads instead", "an Ansible plugin in Python is not loaded")
+				s.errorf(diag.Pos{File: file}, 0, "see moon plugin for what moon loads instead",
+					"an Ansible plugin in Python is not loaded")
 			}
 		}
 	}

@@ -90,7 +90,10 @@ func (w *rewriter) hoistNot(n ast.Node) ast.Node {
 	case *ast.UnaryNode:
 		return placedAt(&ast.UnaryNode{Operator: n.Operator, Node: w.hoistNot(n.Node)}, n)
 	case *ast.ConditionalNode:
-		return placedAt(&ast.ConditionalNode{Ternary: n.Ternary, Cond: w.hoistNot(n.Cond), Exp1: w.hoistNot(n.Exp1), Exp2: w.hoistNot(n.Exp2)}, n)
+		return placedAt(&ast.ConditionalNode{
+			Ternary: n.Ternary, Cond: w.hoistNot(n.Cond), Exp1: w.hoistNot(n.Exp1),
+			Exp2: w.hoistNot(n.Exp2),
+		}, n)
 	case *ast.BinaryNode:
 		left, right := w.hoistNot(n.Left), w.hoistNot(n.Right)
 		not, ok := left.(*ast.UnaryNode)
@@ -297,7 +300,10 @@ func (w *rewriter) expr(n ast.Node, provided bool) ast.Node {
 	case *ast.PredicateNode:
 		return placedAt(&ast.PredicateNode{Node: w.expr(m.Node, false)}, n)
 	case *ast.ConditionalNode:
-		return placedAt(&ast.ConditionalNode{Ternary: m.Ternary, Cond: w.expr(m.Cond, false), Exp1: w.expr(m.Exp1, false), Exp2: w.expr(m.Exp2, false)}, n)
+		return placedAt(&ast.ConditionalNode{
+			Ternary: m.Ternary, Cond: w.expr(m.Cond, false), Exp1: w.expr(m.Exp1, false),
+			Exp2: w.expr(m.Exp2, false),
+		}, n)
 	case *ast.VariableDeclaratorNode:
 		value := w.expr(m.Value, false)
 		w.locals = append(w.locals, m.Name)
@@ -384,7 +390,8 @@ func (w *rewriter) own(name string, n ast.Node, args ...ast.Node) ast.Node {
 func (w *rewriter) callee(m *ast.CallNode) ast.Node {
 	id, ok := m.Callee.(*ast.IdentifierNode)
 	if !ok {
-		w.fail(m, "values have no methods here", "methods do not go together with `startsWith`, `endsWith`, `contains`, `matches`, `??`, `?.` and `?:`")
+		w.fail(m, "values have no methods here",
+			"methods do not go together with `startsWith`, `endsWith`, `contains`, `matches`, `??`, `?.` and `?:`")
 	}
 	if isLookup(id.Value) {
 		var texts [2]string

@@ -17,11 +17,17 @@ import (
 
 func dataFilters() map[string]*filter {
 	data := map[string]*filter{
-		"to_json":       {params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
-		"to_nice_json":  {params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
-		"from_json":     {run: filterFromJSON},
-		"to_yaml":       {params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"), run: filterToYAML},
-		"to_nice_yaml":  {params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"), run: filterToYAML},
+		"to_json":      {params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
+		"to_nice_json": {params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
+		"from_json":    {run: filterFromJSON},
+		"to_yaml": {
+			params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"),
+			run:    filterToYAML,
+		},
+		"to_nice_yaml": {
+			params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"),
+			run:    filterToYAML,
+		},
 		"from_yaml":     {run: filterFromYAML},
 		"b64encode":     {params: jinja.Takes("encoding?"), run: filterB64Encode},
 		"b64decode":     {params: jinja.Takes("encoding?"), run: filterB64Decode},

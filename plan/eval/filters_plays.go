@@ -172,7 +172,8 @@ func filterHumanToBytes(c *input) (any, error) {
 		suffix = "b"
 	}
 	known := unit == "" || strings.Contains(units, letter[:1]) &&
-		(len(unit) == 1 && (letter != "B" || unit == suffix) || len(unit) == 2 && letter[0] != 'B' && unit[1:] == suffix || len(unit) > 2 && humanWord(letter, c.flag(1)))
+		(len(unit) == 1 && (letter != "B" || unit == suffix) || len(unit) == 2 && letter[0] != 'B' && unit[1:] == suffix ||
+			len(unit) > 2 && humanWord(letter, c.flag(1)))
 	if err != nil || !known {
 		return nil, fault(Failed, "write a size such as `10M` or `1.5 GB`", "cannot read the size `%s`", s)
 	}

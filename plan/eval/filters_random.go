@@ -159,7 +159,8 @@ func (c *input) drawn(t *twister, end int) (any, error) {
 	}
 	count := width.Quo(width, by)
 	if count.Sign() <= 0 || !count.IsUint64() {
-		return nil, fault(Failed, "", "there is nothing to choose from: no number is from %d up to and without %d in steps of %s", start, end, by)
+		return nil, fault(Failed, "", "there is nothing to choose from: no number is from %d up to and without %d in steps of %s", start,
+			end, by)
 	}
 	return start + int(by.Int64())*int(t.below(count.Uint64())), nil
 }

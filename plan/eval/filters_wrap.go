@@ -119,7 +119,8 @@ type wrapper struct {
 // The pieces that a line may be broken between, as textwrap has them: white space, em-dashes, words with hyphens.
 var wordPieces = sync.OnceValue(func() *regexp2.Regexp {
 	const inWord, letter = `[\w!"'&.,?]`, `[^\d\W]`
-	re := regexp2.MustCompile(`[\t\n\v\f\r ]+|(?<=`+inWord+`)-{2,}(?=\w)|[^\t\n\v\f\r ]+?(?:-(?:(?<=`+letter+`{2}-)|(?<=`+letter+`-`+inWord+`-))(?=`+
+	re := regexp2.MustCompile(`[\t\n\v\f\r ]+|(?<=`+inWord+`)-{2,}(?=\w)|`+
+		`[^\t\n\v\f\r ]+?(?:-(?:(?<=`+letter+`{2}-)|(?<=`+letter+`-`+inWord+`-))(?=`+
 		letter+`-?`+letter+`)|(?=[\t\n\v\f\r ]|\z)|(?<=`+inWord+`)(?=-{2,}\w))`, regexp2.None)
 	re.MatchTimeout = maxMatching
 	return re

@@ -436,8 +436,8 @@ type layered struct {
 	extra func(name string) (any, bool)
 }
 
-// Base is the environment that a World was given names for, without what a template has put on top: an included file, or a lookup, sees more
-// names than the step that it is for.
+// Base is the environment that a World was given names for, without what a template has put on top: an included file, or a lookup, sees
+// more names than the step that it is for.
 func Base(e Env) Env {
 	for {
 		l, ok := e.(layered)

@@ -188,7 +188,8 @@ func (s scope) evalPositional(n *jinja.Call, of string) ([]any, error) {
 func (l *loop) callAgain(s scope, n *jinja.Call, f *jinja.Variable) (any, error) {
 	if !l.tag.Recursive {
 		return nil, &Error{
-			Kind: Type, Message: "`loop` is not a function", Hint: "write `recursive` at the end of its `{% for %}`, so that it can call itself",
+			Kind: Type, Message: "`loop` is not a function",
+			Hint:   "write `recursive` at the end of its `{% for %}`, so that it can call itself",
 			Offset: f.Offset(), Width: len(f.Name),
 		}
 	}
@@ -197,7 +198,10 @@ func (l *loop) callAgain(s scope, n *jinja.Call, f *jinja.Variable) (any, error)
 		return nil, err
 	}
 	if len(args) != 1 {
-		return nil, &Error{Kind: Type, Message: "`loop` needs the items to loop over, and nothing else", Offset: f.Offset(), Width: len(f.Name)}
+		return nil, &Error{
+			Kind: Type, Message: "`loop` needs the items to loop over, and nothing else", Offset: f.Offset(),
+			Width: len(f.Name),
+		}
 	}
 	leave, err := s.enterCall("loop", n)
 	if err != nil {

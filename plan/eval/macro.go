@@ -129,7 +129,8 @@ func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *Error {
 		case a.name == "" && m.Varargs != "":
 			rest = append(rest, unboxed(a.value))
 		case a.name == "":
-			return fault(Failed, "", "macro `%s` received %d arguments but expected only %d", spellMacro(m), countPositional(args), len(m.Params))
+			return fault(Failed, "", "macro `%s` received %d arguments but expected only %d", spellMacro(m), countPositional(args),
+				len(m.Params))
 		case m.Has(a.name) && s.locals.has(a.name):
 			return fault(Failed, "", "macro `%s` received the argument `%s` twice", spellMacro(m), a.name)
 		case m.Has(a.name):

@@ -61,7 +61,10 @@ func (f Fault) at(name string) *Error {
 	default:
 		says += " cannot be had"
 	}
-	e := &Error{Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Offset: -1, Steps: f.Err.Steps, final: !f.Absent, through: append([]string{says}, f.Err.through...), cause: f.Err.cause}
+	e := &Error{
+		Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Offset: -1, Steps: f.Err.Steps, final: !f.Absent,
+		through: append([]string{says}, f.Err.through...), cause: f.Err.cause,
+	}
 	if e.cause == "" {
 		e.cause = f.Err.Message
 	}

@@ -54,9 +54,15 @@ func init() {
 		"all":      {run: func(c *input) (bool, error) { return c.every(true) }},
 		"any":      {run: func(c *input) (bool, error) { ok, err := c.every(false); return !ok, err }},
 
-		"match":   {params: jinja.Takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("match") }},
-		"search":  {params: jinja.Takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("search") }},
-		"regex":   {params: jinja.Takes("pattern ignorecase? multiline? match_type?"), run: func(c *input) (bool, error) { return c.matches(c.str(3, "search")) }},
+		"match": {params: jinja.Takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("match") }},
+		"search": {
+			params: jinja.Takes("pattern ignorecase? multiline?"),
+			run:    func(c *input) (bool, error) { return c.matches("search") },
+		},
+		"regex": {
+			params: jinja.Takes("pattern ignorecase? multiline? match_type?"),
+			run:    func(c *input) (bool, error) { return c.matches(c.str(3, "search")) },
+		},
 		"version": {params: jinja.Takes("version operator? strict? version_type?"), run: testVersion},
 
 		"succeeded":   ofResult("failed", true),
@@ -77,7 +83,8 @@ func init() {
 		}
 	}
 	for _, name := range []string{
-		"defined", "undefined", "none", "boolean", "string", "mapping", "sequence", "iterable", "number", "in", "contains", "truthy", "falsy",
+		"defined", "undefined", "none", "boolean", "string", "mapping", "sequence", "iterable", "number", "in", "contains", "truthy",
+		"falsy",
 	} {
 		tests[name].objects = true
 	}

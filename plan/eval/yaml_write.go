@@ -348,7 +348,8 @@ func (w *yamlWriter) words(s string, p yamlPlace, put func(string)) {
 }
 
 var yamlEscapes = map[rune]string{
-	0: "0", 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e", '"': `"`, '\\': `\`, 0x85: "N", 0xa0: "_", 0x2028: "L", 0x2029: "P",
+	0: "0", 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e", '"': `"`, '\\': `\`, 0x85: "N", 0xa0: "_", 0x2028: "L",
+	0x2029: "P",
 }
 
 func (w *yamlWriter) doubleQuoted(s string, p yamlPlace) {

@@ -122,7 +122,8 @@ func (r *iniReader) read(line string) {
 	}
 	if text[0] == '[' && strings.HasSuffix(text, "]") {
 		r.lines = noLines
-		r.fail(column, utf8.RuneCountInString(text), "the name of a group has no spaces, colons or brackets", "a section is [group], [group:vars] or [group:children]")
+		r.fail(column, utf8.RuneCountInString(text), "the name of a group has no spaces, colons or brackets",
+			"a section is [group], [group:vars] or [group:children]")
 		return
 	}
 	switch r.lines {
@@ -174,7 +175,10 @@ func (inv *Inventory) adopt(parent, child *Group, pos diag.Pos) {
 	if child.Name == "all" {
 		message = "the group `all` has all others below it, and is below none"
 	}
-	inv.ds.Add(diag.Diagnostic{Pos: pos, Width: utf8.RuneCountInString(child.Name), Message: message, Hint: "take it out of one of these groups"})
+	inv.ds.Add(diag.Diagnostic{
+		Pos: pos, Width: utf8.RuneCountInString(child.Name), Message: message,
+		Hint: "take it out of one of these groups",
+	})
 }
 
 // circle names the way from a group down to the parent it would get, and back.
@@ -204,7 +208,8 @@ func (r *iniReader) child(text string, column int) {
 		name, after = text[:i], text[i:]
 	}
 	if !blank(after) || strings.ContainsAny(name, ":]") {
-		r.fail(column, utf8.RuneCountInString(text), "one group on each line; hosts are in ["+r.group.Name+"]", "a section of children holds names of groups")
+		r.fail(column, utf8.RuneCountInString(text), "one group on each line; hosts are in ["+r.group.Name+"]",
+			"a section of children holds names of groups")
 		return
 	}
 	pos := r.pos(column)
@@ -235,7 +240,8 @@ func (r *iniReader) variable(text string, column int) {
 	column += utf8.RuneCountInString(value[:strings.Index(value, trimmed)])
 	v := r.value(word{text: trimmed, columns: columns(trimmed, column), column: column})
 	if before, _, ok := strings.Cut(trimmed, " #"); ok && v.Kind() == playbook.String && v.Text() == trimmed {
-		r.warn(column+utf8.RuneCountInString(before)+1, 1, "write comments on lines of their own", "the value of `"+key+"` extends to the end of the line, including what looks like a comment")
+		r.warn(column+utf8.RuneCountInString(before)+1, 1, "write comments on lines of their own",
+			"the value of `"+key+"` extends to the end of the line, including what looks like a comment")
 	}
 	r.inv.setGroup(r.group, key, v)
 }
@@ -295,7 +301,8 @@ func (r *iniReader) hosts(text string, column int) {
 		return
 	}
 	if cut > 0 {
-		r.warn(cut, 1, "put it into quotes if it belongs to the value, or a space before it", "`#` begins a comment here, in the middle of a word")
+		r.warn(cut, 1, "put it into quotes if it belongs to the value, or a space before it",
+			"`#` begins a comment here, in the middle of a word")
 	}
 	names, port, ok := r.names(words[0])
 	var vars Layer
@@ -309,12 +316,14 @@ func (r *iniReader) hosts(text string, column int) {
 			if r.inv.ds.Full() {
 				return
 			}
-			r.fail(w.column, max(utf8.RuneCountInString(w.text), 1), notVariable(words, i+1, anyVariable), "after the name of a host there are variables, as name=value")
+			r.fail(w.column, max(utf8.RuneCountInString(w.text), 1), notVariable(words, i+1, anyVariable),
+				"after the name of a host there are variables, as name=value")
 			continue
 		}
 		v := r.value(w.rest(len(name) + 1))
 		if text := v.Text(); w.within && v.Kind() == playbook.String && bracketed.MatchString(text) {
-			r.warn(w.column, utf8.RuneCountInString(w.text), "put quotes of the other kind around the whole value", "the quotes within the value of `"+name+"` are taken away, and the rest is text, no list or map")
+			r.warn(w.column, utf8.RuneCountInString(w.text), "put quotes of the other kind around the whole value",
+				"the quotes within the value of `"+name+"` are taken away, and the rest is text, no list or map")
 		}
 		vars.set(name, v)
 	}
@@ -358,9 +367,11 @@ func (r *iniReader) names(w word) (names []string, port playbook.Value, ok bool)
 	case w.text == "":
 		r.fail(w.column, 1, "", "the name of a host is empty")
 	case strings.HasSuffix(w.text, ":") && !strings.Contains(w.text, "["):
-		r.fail(w.column, width, "a port follows after a colon, as in web1:2222; in YAML the file is named .yml", "the name of a host does not end in `:`")
+		r.fail(w.column, width, "a port follows after a colon, as in web1:2222; in YAML the file is named .yml",
+			"the name of a host does not end in `:`")
 	case strings.Contains(name, "="):
-		r.fail(w.column, width, "write variables of the group in ["+r.group.Name+":vars]", "a line of a group begins with the name of a host")
+		r.fail(w.column, width, "write variables of the group in ["+r.group.Name+":vars]",
+			"a line of a group begins with the name of a host")
 	default:
 		var err error
 		if names, err = r.inv.expand(name); err != nil {
@@ -389,6 +400,9 @@ func (r *iniReader) finish() {
 		if hint == "" {
 			hint = "declare it: [" + v.name + "]"
 		}
-		r.inv.ds.Add(diag.Diagnostic{Pos: v.pos, Width: utf8.RuneCountInString(v.name), Message: v.section + " names the group `" + v.name + "`, which does not exist", Hint: hint})
+		r.inv.ds.Add(diag.Diagnostic{
+			Pos: v.pos, Width: utf8.RuneCountInString(v.name),
+			Message: v.section + " names the group `" + v.name + "`, which does not exist", Hint: hint,
+		})
 	}
 }

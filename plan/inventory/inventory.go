@@ -29,10 +29,11 @@ type Inventory struct {
 
 // Host is a machine by the name it has in the inventory.
 type Host struct {
-	Name     string
-	Pos      diag.Pos
-	Source   string   // the absolute path of the inventory that has it first; "" for lists of hosts and hosts added later
-	Implicit bool     // localhost, which no inventory has: its connection is local, and it is in no group but those that group_by has put it in
+	Name   string
+	Pos    diag.Pos
+	Source string // the absolute path of the inventory that has it first; "" for lists of hosts and hosts added later
+	// localhost, which no inventory has: its connection is local, and it is in no group but those that group_by has put it in
+	Implicit bool
 	Groups   []*Group // all it is in, directly or not, with all; parents before children, otherwise by priority and name
 
 	direct []*Group
@@ -70,7 +71,8 @@ type Var struct {
 
 // IsSecret reports whether the name of a variable says that its value is a secret: passwords of connections, and tokens.
 func IsSecret(name string) bool {
-	ansible := strings.HasPrefix(name, "ansible_") && (strings.HasSuffix(name, "password") || strings.HasSuffix(name, "_pass") || strings.HasSuffix(name, "_passphrase"))
+	ansible := strings.HasPrefix(name, "ansible_") &&
+		(strings.HasSuffix(name, "password") || strings.HasSuffix(name, "_pass") || strings.HasSuffix(name, "_passphrase"))
 	return ansible || strings.HasSuffix(name, "_token")
 }
 
@@ -123,7 +125,10 @@ const usualPriority = 1
 func (inv *Inventory) group(name string, pos diag.Pos) *Group {
 	g := inv.groups[name]
 	if g == nil {
-		g = &Group{Name: name, Pos: pos, Priority: usualPriority, inline: &Layer{From: "inventory, group " + name}, member: map[*Host]bool{}}
+		g = &Group{
+			Name: name, Pos: pos, Priority: usualPriority, inline: &Layer{From: "inventory, group " + name},
+			member: map[*Host]bool{},
+		}
 		inv.groups[name] = g
 		inv.Groups = append(inv.Groups, g)
 	}

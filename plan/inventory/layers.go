@@ -70,7 +70,8 @@ func (inv *Inventory) Layers(h *Host, beside string) []*Layer {
 	if !ok {
 		sources, playbook := inv.around(beside)
 		layers = slices.Concat(
-			inv.ofGroups(h, beside), filled([]*Layer{h.inline}), inv.files(sources, "host_vars", h.Name), inv.files(playbook, "host_vars", h.Name))
+			inv.ofGroups(h, beside), filled([]*Layer{h.inline}), inv.files(sources, "host_vars", h.Name),
+			inv.files(playbook, "host_vars", h.Name))
 		if h.layers == nil {
 			h.layers = map[string][]*Layer{}
 		}
@@ -153,7 +154,8 @@ func (inv *Inventory) lookFor(d *varsDir, kind, name string) []*Layer {
 	}
 	dir := filepath.Join(d.path, kind)
 	for _, other := range there[1:] {
-		inv.warn(inv.at(filepath.Join(dir, other)), "put its variables there", "it is not read, because %s is there too", filepath.Join(kind, there[0]))
+		inv.warn(inv.at(filepath.Join(dir, other)), "put its variables there", "it is not read, because %s is there too",
+			filepath.Join(kind, there[0]))
 	}
 	path := filepath.Join(dir, there[0])
 	if isDir, _, err := inv.from.Kind(path); err == nil && isDir {

@@ -156,10 +156,12 @@ func (inv *Inventory) file(path string, named bool) {
 	errors := inv.ds.Count(diag.Error)
 	switch {
 	case bytes.HasPrefix(f.Text, []byte("#!")):
-		inv.fail(diag.Pos{File: f.Name, Line: 1, Column: 1}, "allow it: chmod +x "+filepath.Base(path), "an inventory that is a program must be executable")
+		inv.fail(diag.Pos{File: f.Name, Line: 1, Column: 1}, "allow it: chmod +x "+filepath.Base(path),
+			"an inventory that is a program must be executable")
 		return
 	case filepath.Ext(path) == ".toml":
-		inv.fail(diag.Pos{File: f.Name}, "write it as INI or YAML; ansible-inventory --list --yaml prints the latter", "inventories in TOML are not read")
+		inv.fail(diag.Pos{File: f.Name}, "write it as INI or YAML; ansible-inventory --list --yaml prints the latter",
+			"inventories in TOML are not read")
 		return
 	case isYAML(f):
 		inv.yaml(f)

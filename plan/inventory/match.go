@@ -91,7 +91,8 @@ func takeApart(pattern string) (parts []string, err error) {
 		bare := strings.TrimLeft(text, "!&")
 		switch {
 		case text == "":
-		case strings.HasPrefix(bare, "~") || ipv6.MatchString(text) && strings.Contains(text, "::") || strings.Count(text, ":") == 7 && ipv6.MatchString(text):
+		case strings.HasPrefix(bare, "~") || ipv6.MatchString(text) && strings.Contains(text, "::") ||
+			strings.Count(text, ":") == 7 && ipv6.MatchString(text):
 			parts = append(parts, text)
 		default:
 			more, err := colons(text)
@@ -340,7 +341,8 @@ func globExpression(glob string) string {
 				b.WriteString(`\[`)
 				continue
 			}
-			inside := strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `&`, `\&`, `~`, `\~`).Replace(strings.TrimPrefix(glob[i+1:end+size], "!"))
+			inside := strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `&`, `\&`, `~`,
+				`\~`).Replace(strings.TrimPrefix(glob[i+1:end+size], "!"))
 			not := ""
 			if glob[i+1] == '!' {
 				not = "^"

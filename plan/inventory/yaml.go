@@ -20,11 +20,13 @@ func (inv *Inventory) yaml(f *playbook.File) {
 	case playbook.Null:
 		return
 	default:
-		inv.fail(root.Pos(), "begin with `all:`, and below it `hosts:` with a name and a colon on each line", "an inventory is a map of groups; this is %s", root.Kind())
+		inv.fail(root.Pos(), "begin with `all:`, and below it `hosts:` with a name and a colon on each line",
+			"an inventory is a map of groups; this is %s", root.Kind())
 		return
 	}
 	if plugin, ok := root.Get("plugin"); ok {
-		inv.fail(plugin.Pos(), "use an executable inventory, such as a script that calls ansible-inventory --list", "inventory plugins are not supported")
+		inv.fail(plugin.Pos(), "use an executable inventory, such as a script that calls ansible-inventory --list",
+			"inventory plugins are not supported")
 		return
 	}
 	for _, e := range root.Entries() {
@@ -86,7 +88,8 @@ func (inv *Inventory) each(f *playbook.File, g *Group, part playbook.Entry, do f
 		}
 		fallthrough
 	default:
-		inv.fail(part.Value.Pos(), "write a name and a colon on each line, without `-`", "`%s` of the group `%s` is a map; this is %s", part.Key, g.Name, part.Value.Kind())
+		inv.fail(part.Value.Pos(), "write a name and a colon on each line, without `-`", "`%s` of the group `%s` is a map; this is %s",
+			part.Key, g.Name, part.Value.Kind())
 	}
 }
 

@@ -32,7 +32,10 @@ func (p *compiler) conditions(values []playbook.Value, chain []string) []plan.Co
 			list = append(list, plan.Condition{Value: v, Constant: true, Holds: v.Bool()})
 			continue
 		case playbook.Int, playbook.Float:
-			p.report(diag.Diagnostic{Pos: v.Pos(), Width: len(v.Text()), Chain: chain, Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`"})
+			p.report(diag.Diagnostic{
+				Pos: v.Pos(), Width: len(v.Text()), Chain: chain,
+				Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`",
+			})
 			continue
 		case playbook.Null, playbook.String, playbook.List, playbook.Map:
 		}
@@ -91,7 +94,8 @@ func (p *compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 		r.Failed = true
 		items := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 		hint := "write a list: `[" + strings.Join(items, ", ") + "]`"
-		p.errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s", t.Loop.Key, plan.Quoted(text))
+		p.errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s", t.Loop.Key,
+			plan.Quoted(text))
 		return
 	case e.Hint == "":
 		e.Hint = "a loop needs a list, such as `[" + text + "]`, or the name of a variable that holds one"
@@ -116,7 +120,8 @@ func onlyInPlays(t *playbook.Task) bool {
 func (p *compiler) action(t *playbook.Task, chain []string) *spec.Action {
 	if a, ok := spec.Lookup(t.Action); ok {
 		if !p.plan.Plays && onlyInPlays(t) {
-			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`", "`%s` belongs to plays", t.ActionKey)
+			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`",
+				"`%s` belongs to plays", t.ActionKey)
 			return nil
 		}
 		return a
@@ -161,7 +166,8 @@ func (p *compiler) checkOwn(k *plan.Compiled, chain []string) {
 func (p *compiler) glob(r *plan.Renderer, v playbook.Value, key string) {
 	pattern := r.Text(v)
 	if len(r.Missing) == 0 && !r.Failed && !doublestar.ValidatePattern(pattern) {
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain, "* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain,
+			"* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
 			"`%s:` has a pattern that is not complete: %s", key, plan.Quoted(pattern))
 	}
 }
@@ -176,7 +182,8 @@ func (p *compiler) decode(k *plan.Task, raw map[string]any, chain []string) {
 		} else if k.Misspelt {
 			continue
 		}
-		p.blame("argument "+problem.Field, diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
+		p.blame("argument "+problem.Field,
+			diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
 	}
 	if len(problems) == 0 && (k.Search == nil || !k.Search.Missed) { // what is missing is looked for again in the run
 		k.Call = &plan.Call{Action: k.Action.Name, Args: typed, Raw: raw}
@@ -197,7 +204,8 @@ func (p *compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 		// What is wrong with its action is said, or will be. What it registers is there for the steps after it.
 		if t.Absent || k.Action == nil && t.Action != "" {
 			k.Action = spec.Absent(t.ActionKey)
-			k.Changed, k.Failed, k.Until = p.conditions(t.ChangedWhen, chain), p.conditions(t.FailedWhen, chain), p.conditions(t.Until, chain)
+			k.Changed, k.Failed, k.Until = p.conditions(t.ChangedWhen, chain), p.conditions(t.FailedWhen, chain), p.conditions(t.Until,
+				chain)
 			return k
 		}
 		if k.Action == nil {
@@ -250,7 +258,8 @@ func (p *compiler) actionArgs(a *spec.Action, t *playbook.Task, chain []string) 
 	case kind == playbook.String:
 		for _, kv := range playbook.SplitPairs(v.Text()) {
 			if kv.Key == "" {
-				p.errorf(v.PosAt(kv.At), utf8.RuneCountInString(kv.Value), chain, "write its arguments as a map, or as key=value", "`%s` does not take a plain text", a.Name)
+				p.errorf(v.PosAt(kv.At), utf8.RuneCountInString(kv.Value), chain, "write its arguments as a map, or as key=value",
+					"`%s` does not take a plain text", a.Name)
 				return nil, false
 			}
 			f, ok := a.Field(kv.Key)
@@ -292,7 +301,9 @@ func (p *compiler) unknownArg(key, of string, pos diag.Pos, known, chain []strin
 	p.errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
 }
 
-func (p *compiler) mapArgs(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value, known, chain []string) []plan.Arg {
+func (p *compiler) mapArgs(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value,
+	known, chain []string,
+) []plan.Arg {
 	var args []plan.Arg
 	for _, e := range v.Entries() {
 		f, ok := lookup(e.Key)
@@ -346,7 +357,8 @@ func (p *compiler) traps(f *spec.Field, key string, v playbook.Value, chain []st
 	text := v.Text()
 	warn := func(hint, format string, args ...any) {
 		p.report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(text), Chain: chain, Message: fmt.Sprintf(format, args...), Hint: hint,
+			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(text), Chain: chain, Message: fmt.Sprintf(format, args...),
+			Hint: hint,
 		})
 	}
 	switch {
@@ -355,11 +367,13 @@ func (p *compiler) traps(f *spec.Field, key string, v playbook.Value, chain []st
 		if v.Bool() {
 			python = "True"
 		}
-		warn(fmt.Sprintf("write %q", text), "`%s` is a text, and `%s` without quotes is true or false: ansible-playbook makes it `%s`", key, text, python)
+		warn(fmt.Sprintf("write %q", text), "`%s` is a text, and `%s` without quotes is true or false: ansible-playbook makes it `%s`", key,
+			text, python)
 	case f.Kind == spec.FileMode && v.Kind() == playbook.Int && !strings.HasPrefix(text, "0"):
 		// Octal digits without the 0 are a decimal number.
 		if n, err := strconv.Atoi(text); err == nil && !strings.ContainsAny(text, "89") {
-			warn(fmt.Sprintf("write \"0%s\"", text), "`%s: %s` is 0%s here, and a decimal number for ansible-playbook, which makes it %#o", key, text, text, n)
+			warn(fmt.Sprintf("write \"0%s\"", text), "`%s: %s` is 0%s here, and a decimal number for ansible-playbook, which makes it %#o",
+				key, text, text, n)
 		}
 	}
 }

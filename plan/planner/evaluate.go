@@ -103,12 +103,16 @@ func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string,
 			return // the facts would be known if other mistakes had not been said
 		case p.o.Unseen != nil:
 			p.unread = true
-			p.o.Unseen.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: width, Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is)})
+			p.o.Unseen.Add(diag.Diagnostic{
+				Severity: diag.Warning, Pos: v.Pos(), Width: width,
+				Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is),
+			})
 			return
 		}
 	}
 	if e := (&plan.Env{Plan: p.plan}); len(e.Coming(steps)) < len(steps) {
-		p.errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what, e.AbsenceText(steps))
+		p.errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what,
+			e.AbsenceText(steps))
 		return
 	}
 	p.errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.describeSteps(missing))
@@ -198,11 +202,13 @@ func (p *evaluator) noList(c *taskContext, t *playbook.Task, value any) {
 	case nil:
 		hint = "give it a list, or `| default([], true)`"
 	}
-	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key, plan.Described(value))
+	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key,
+		plan.Described(value))
 }
 
 func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []eval.Missing) {
-	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step", "the items of this loop", missing)
+	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step",
+		"the items of this loop", missing)
 }
 
 // handlersOf are the handlers in a file.
@@ -242,7 +248,8 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, 
 		all[n] = one.value
 	}
 	loop := map[string]any{
-		"allitems": all, "index": i + 1, "index0": i, "first": i == 0, "last": i == len(items)-1, "length": len(items), "revindex": len(items) - i, "revindex0": len(items) - i - 1,
+		"allitems": all, "index": i + 1, "index0": i, "first": i == 0, "last": i == len(items)-1, "length": len(items),
+		"revindex": len(items) - i, "revindex0": len(items) - i - 1,
 	}
 	if i > 0 {
 		loop["previtem"] = all[i-1]
@@ -488,7 +495,10 @@ func (p *evaluator) checkTags() {
 			if hint == "" && len(known) > 0 {
 				hint = "the playbook has the tags " + strings.Join(known, ", ")
 			}
-			p.report(diag.Diagnostic{Severity: severity, Pos: diag.Pos{File: list.flag + " " + tag}, Message: "no step has the tag `" + tag + "`", Hint: hint})
+			p.report(diag.Diagnostic{
+				Severity: severity, Pos: diag.Pos{File: list.flag + " " + tag},
+				Message: "no step has the tag `" + tag + "`", Hint: hint,
+			})
 		}
 	}
 }

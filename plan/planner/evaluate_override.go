@@ -13,14 +13,18 @@ import (
 // readOverrides reads the values. Mistakes in them are mistakes of the plan.
 func (p *evaluator) readOverrides() {
 	for _, o := range p.o.Overrides {
-		file := &playbook.File{Name: "override of " + o.Label(), Text: []byte("value:\n  " + strings.ReplaceAll(o.Value, "\n", "\n  ") + "\n")}
+		file := &playbook.File{
+			Name: "override of " + o.Label(),
+			Text: []byte("value:\n  " + strings.ReplaceAll(o.Value, "\n", "\n  ") + "\n"),
+		}
 		m, ok := playbook.ParseVars(file, &p.ds)
 		if !ok {
 			continue
 		}
 		v := m.Entries()
 		if len(v) != 1 {
-			p.errorf(diag.Pos{File: file.Name}, 0, nil, "write one value, as in a playbook", "this is not one value: %s", plan.Quoted(o.Value))
+			p.errorf(diag.Pos{File: file.Name}, 0, nil, "write one value, as in a playbook", "this is not one value: %s",
+				plan.Quoted(o.Value))
 			continue
 		}
 		one := &overriding{Override: o, on: o.From == "", text: v[0].Value}
@@ -69,7 +73,8 @@ func (p *evaluator) override(k *plan.Task, c *taskContext) {
 		for _, o := range list {
 			f, known := own.Action.Field(o.Name)
 			if !known && !own.Action.Open {
-				p.unknownArg(o.Name, own.Action.Name, diag.Pos{File: "override of " + o.Label()}, plan.FieldNames(own.Action.Fields()), c.chain)
+				p.unknownArg(o.Name, own.Action.Name, diag.Pos{File: "override of " + o.Label()}, plan.FieldNames(own.Action.Fields()),
+					c.chain)
 				continue
 			}
 			name := o.Name
@@ -107,7 +112,8 @@ func (p *evaluator) overridden(s *plan.Step, k *plan.Task, before plan.Task, r *
 		one := plan.Overridden{Override: o.Override, Now: s.Args[o.Name]}
 		for _, g := range before.Args {
 			if g.Name == o.Name {
-				one.Was, one.Origin = plan.ForDisplay(before.ArgValue(old, g, p.o.Home, "", func(string) {})), origin(g.Value.Pos(), s.Origin.Chain)
+				one.Was, one.Origin = plan.ForDisplay(before.ArgValue(old, g, p.o.Home, "", func(string) {})), origin(g.Value.Pos(),
+					s.Origin.Chain)
 			}
 		}
 		s.Overridden = append(s.Overridden, one)

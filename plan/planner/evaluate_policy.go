@@ -107,7 +107,8 @@ func (p *evaluator) pointless(k *plan.Task, r *plan.Renderer) {
 func (p *evaluator) interactive(k *plan.Task, r *plan.Renderer) {
 	t := k.Src
 	if !k.Action.Command {
-		p.refuseKey(t, t.Interactive, r, fmt.Sprintf("`%s` is not a command that could ask for input", t.ActionKey), "it is for "+strings.Join(commands(), " and "))
+		p.refuseKey(t, t.Interactive, r, fmt.Sprintf("`%s` is not a command that could ask for input", t.ActionKey),
+			"it is for "+strings.Join(commands(), " and "))
 	} else if _, given := plan.ValueOf(k.Args, "stdin"); given {
 		p.refuseKey(t, t.Interactive, r, "`stdin` says what its command reads", "remove one of them")
 	}
@@ -173,7 +174,10 @@ func (p *evaluator) checkNames(r *plan.Renderer, list []plan.Condition, own []st
 	}
 	with := *r.Env.(*plan.Env)
 	with.Extra = extra
-	sub := &plan.Renderer{Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient, Guards: r.Guards, Chain: r.Chain}
+	sub := &plan.Renderer{
+		Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient,
+		Guards: r.Guards, Chain: r.Chain,
+	}
 	for _, c := range list {
 		sub.Decide([]plan.Condition{c})
 	}

@@ -36,7 +36,10 @@ func presetsIn(dir string) []string {
 
 // parameters checks what a preset is given and makes it the variable `parameters`.
 func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *taskContext) plan.Binding {
-	all := plan.Binding{Name: "parameters", From: "preset " + name, Origin: origin(t.Pos, c.chain), Given: &plan.Given{Secret: map[string]bool{}}}
+	all := plan.Binding{
+		Name: "parameters", From: "preset " + name, Origin: origin(t.Pos, c.chain),
+		Given: &plan.Given{Secret: map[string]bool{}},
+	}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
 	inFile := *c
 	inFile.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, t.Pos.Line))
@@ -68,7 +71,8 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 		case !param.Default.IsZero():
 			p.parameter(&all, values, param, param.Default, &inFile)
 		case param.Required:
-			p.errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), c.chain, "give it under `with:`", "the preset `%s` needs the parameter `%s` (%s)", name, param.Name, param.Type)
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), c.chain, "give it under `with:`",
+				"the preset `%s` needs the parameter `%s` (%s)", name, param.Name, param.Type)
 			values[param.Name] = eval.Unknown{}
 		default:
 			values[param.Name] = nil
@@ -108,7 +112,8 @@ func (p *evaluator) parameter(all *plan.Binding, values map[string]any, param pl
 	}
 	typed, ok := plan.Convert(param.Type, got)
 	if !ok {
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s", param.Name, plan.TypeWords[param.Type], plan.Described(got))
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s",
+			param.Name, plan.TypeWords[param.Type], plan.Described(got))
 		return
 	}
 	kept := typed
@@ -124,6 +129,7 @@ func (p *evaluator) parameter(all *plan.Binding, values map[string]any, param pl
 		allowed = append(allowed, eval.Text(plan.Plain(one)))
 	}
 	if text := eval.Text(eval.Reveal(typed)); !slices.Contains(allowed, text) {
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed), "the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), plan.Described(typed))
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed),
+			"the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), plan.Described(typed))
 	}
 }

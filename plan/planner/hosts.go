@@ -35,7 +35,8 @@ func (p *fleet) machine(name string) *plan.PlannedHost {
 		FactsMap: p.here.FactsMap, Costly: p.here.Costly, Started: p.here.Started, Files: p.names.Files, Extra: p.names.Extra,
 		Root: p.names.Root, Of: m,
 	}
-	m.Names.Document.Now, m.Names.ShownVars.Now, m.Names.ShownDefaults.Now = p.names.Document.Now, p.names.Document.Now, p.names.Document.Now
+	m.Names.Document.Now, m.Names.ShownVars.Now = p.names.Document.Now, p.names.Document.Now
+	m.Names.ShownDefaults.Now = p.names.Document.Now
 	m.Names.Produced.Now, m.Handed.Now = p.names.Produced.Now, p.names.Produced.Now
 	p.loadInventoryVars(m)
 	p.machines[name] = m
@@ -88,7 +89,8 @@ func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
 
 // factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
 func (p *fleet) factHost(s *plan.Step, c *taskContext) *plan.PlannedHost {
-	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() || !p.flag(c.inherit.delegateFacts, "delegate_facts", p.renderer(p.env(c, s.Task.Frame.Step), c.chain), false) {
+	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() ||
+		!p.flag(c.inherit.delegateFacts, "delegate_facts", p.renderer(p.env(c, s.Task.Frame.Step), c.chain), false) {
 		return c.on
 	}
 	return p.machine(s.Delegate)
@@ -109,8 +111,8 @@ func (p *fleet) readInventory() {
 	p.besides = []string{p.plan.Root}
 }
 
-// playbookDirIndex is the number of the directory of a playbook: the plays of one that is imported have the group_vars and host_vars that lie
-// beside it. All hosts get their variables at once, because a run asks for those of any host, from several steps.
+// playbookDirIndex is the number of the directory of a playbook: the plays of one that is imported have the group_vars and host_vars that
+// lie beside it. All hosts get their variables at once, because a run asks for those of any host, from several steps.
 func (p *fleet) playbookDirIndex(dir string) int {
 	if i := slices.Index(p.besides, dir); i >= 0 {
 		return i
@@ -127,7 +129,10 @@ func (p *fleet) playbookDirIndex(dir string) int {
 func (p *fleet) hostlessContext(in importContext) *taskContext {
 	m := p.machine("localhost")
 	p.names = m.Names
-	sc := &plan.HostScope{Inventory: p.inventory, Grouped: &p.grouped, Machines: p.knownMachine, Past: p.past, Call: &p.o, Root: p.plan.Root, Dir: in.dir, Beside: p.playbookDirIndex(in.dir), Vars: in.vars}
+	sc := &plan.HostScope{
+		Inventory: p.inventory, Grouped: &p.grouped, Machines: p.knownMachine, Past: p.past, Call: &p.o,
+		Root: p.plan.Root, Dir: in.dir, Beside: p.playbookDirIndex(in.dir), Vars: in.vars,
+	}
 	c := &taskContext{scope: in.scope, file: in.file, dir: in.dir, chain: in.chain, tags: in.tags, when: in.when}
 	c.on, c.scene = m, sc
 	return c
@@ -159,13 +164,19 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	}
 	if len(hosts) == 0 {
 		if err == nil {
-			p.report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: p.inventoryHint()})
+			p.report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: at, Chain: in.chain,
+				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: p.inventoryHint(),
+			})
 		}
 		label := pattern
 		if !pl.Name.IsZero() {
 			label = plan.NameLine(pl.Name, pl.Name.Text())
 		}
-		p.closeScope(p.openScope(plan.Scope{Kind: plan.ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), Skipped: "no hosts matched", Play: &plan.PlayHead{Pattern: pattern}}, label))
+		p.closeScope(p.openScope(plan.Scope{
+			Kind: plan.ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain),
+			Skipped: "no hosts matched", Play: &plan.PlayHead{Pattern: pattern},
+		}, label))
 		return nil, false
 	}
 	return hosts, true

@@ -106,7 +106,8 @@ func (p *fleet) connectionTo(c *taskContext, m *plan.PlannedHost, e *plan.Env, r
 	if seconds := value("", plan.TimeoutNames...); seconds != "" {
 		n, ok := spec.ParseInt(seconds)
 		if !ok || n < 1 || n > maxConnectSeconds {
-			p.errorf(c.pos, 0, r.Chain, fmt.Sprintf("a number of seconds from 1 to %d", maxConnectSeconds), "the timeout for connecting to %s is %s", m.Name, plan.Quoted(seconds))
+			p.errorf(c.pos, 0, r.Chain, fmt.Sprintf("a number of seconds from 1 to %d", maxConnectSeconds),
+				"the timeout for connecting to %s is %s", m.Name, plan.Quoted(seconds))
 		}
 		conn.Timeout = time.Duration(n) * time.Second
 	}
@@ -141,7 +142,8 @@ func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env,
 		name := strings.TrimSpace(r.Text(c.delegate))
 		switch {
 		case len(r.Missing) > missing:
-			p.tooLate(c.delegate, r.Chain, "delegate to a host that is known before the run", "the host to delegate to", r.Missing[missing:])
+			p.tooLate(c.delegate, r.Chain, "delegate to a host that is known before the run", "the host to delegate to",
+				r.Missing[missing:])
 			r.Missing = r.Missing[:missing]
 			return
 		case name == "" || r.Failed:
@@ -185,7 +187,8 @@ func (p *fleet) settingText(c *taskContext, r *plan.Renderer, what, name string,
 		p.errorf(c.pos, 0, r.Chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
 		return "", false
 	case eval.Unknown:
-		p.errorf(c.pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name, p.describeSteps([]eval.Missing{{Name: name, Steps: v.Steps}}))
+		p.errorf(c.pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name,
+			p.describeSteps([]eval.Missing{{Name: name, Steps: v.Steps}}))
 		return "", false
 	}
 	return eval.Text(eval.Reveal(v)), true
@@ -270,7 +273,8 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 		message, hint := plan.NotUser(from, user)
 		p.errorf(at, 0, r.Chain, hint, "%s", message)
 	}
-	if v, ok := find(plan.BecomeNameOf(of, "password"), plan.BecomeNameOf(of, "pass"), "ansible_become_password", "ansible_become_pass"); ok {
+	if v, ok := find(plan.BecomeNameOf(of, "password"), plan.BecomeNameOf(of, "pass"), "ansible_become_password",
+		"ansible_become_pass"); ok {
 		if _, open := v.(eval.Unknown); !open {
 			k.BecomePassword = eval.Text(eval.Reveal(v))
 			p.secrets.Add("ansible_become_password", k.BecomePassword)
@@ -294,7 +298,10 @@ func (p *fleet) settings(e *plan.Env) func(name string) (any, bool) {
 		return e.Find
 	}
 	m := fr.All.Of
-	key := plan.SettingsKey{Scene: fr.Scene, Inventory: m.InventoryFor(fr.Scene), Block: fr.Block, State: m.State, DocumentAt: fr.DocumentAt, ProducedAt: fr.ProducedAt}
+	key := plan.SettingsKey{
+		Scene: fr.Scene, Inventory: m.InventoryFor(fr.Scene), Block: fr.Block, State: m.State,
+		DocumentAt: fr.DocumentAt, ProducedAt: fr.ProducedAt,
+	}
 	if m.Nowhere == nil || m.NowhereAt != key {
 		m.NowhereAt, m.Nowhere = key, map[string]bool{}
 	}

@@ -70,8 +70,9 @@ func (p *fleet) gather(cs []*taskContext) {
 			m.Why = got.Why
 			p.unreached(m.Name, got.Why)
 			p.report(diag.Diagnostic{
-				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.Name + " are not known yet: " + plan.FirstLine(got.Why),
-				Hint: "its steps are planned without them, and asked again when they run",
+				Severity: diag.Warning, Pos: cs[0].pos,
+				Message: "the facts of " + m.Name + " are not known yet: " + plan.FirstLine(got.Why),
+				Hint:    "its steps are planned without them, and asked again when they run",
 			})
 			continue
 		}

@@ -43,7 +43,8 @@ func (p *library) circular(target string, t *playbook.Task, c *taskContext) bool
 		parts = slices.Concat(parts[:circleShown], []string{fmt.Sprintf("… %d more …", n)}, parts[len(parts)-circleShown:])
 	}
 	parts = append(parts, p.including[at].name)
-	p.errorf(t.Args.Pos(), 0, c.chain, "a file may be included twice, but not inside itself", "include cycle: %s", strings.Join(parts, " → "))
+	p.errorf(t.Args.Pos(), 0, c.chain, "a file may be included twice, but not inside itself", "include cycle: %s",
+		strings.Join(parts, " → "))
 	return true
 }
 
@@ -70,12 +71,14 @@ func (p *library) varsBelow(c *taskContext, written playbook.Value, dir string, 
 			below = append(below, path)
 			continue
 		}
-		if path == in.except || in.matching != nil && !in.matching.MatchString(name) || slices.ContainsFunc(in.ignore, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
+		if path == in.except || in.matching != nil && !in.matching.MatchString(name) ||
+			slices.ContainsFunc(in.ignore, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
 			continue
 		}
 		if !slices.Contains(in.extensions, strings.TrimPrefix(filepath.Ext(name), ".")) {
 			if !in.lenient {
-				p.errorf(written.Pos(), plan.Width(written), c.chain, "set `ignore_unknown_extensions: true`, or `extensions`", "include_vars: %s has none of the extensions %s", p.shown(path), strings.Join(in.extensions, ", "))
+				p.errorf(written.Pos(), plan.Width(written), c.chain, "set `ignore_unknown_extensions: true`, or `extensions`",
+					"include_vars: %s has none of the extensions %s", p.shown(path), strings.Join(in.extensions, ", "))
 			}
 			continue
 		}
@@ -238,7 +241,9 @@ func (p *library) loadHandlers(path string) (*playbook.File, []*playbook.Task, e
 	return p.loadAs("handlers "+path, path, playbook.ParseHandlers)
 }
 
-func (p *library) loadAs(key, path string, parse func(*playbook.File, playbook.Actions, *diag.List) []*playbook.Task) (*playbook.File, []*playbook.Task, error) {
+func (p *library) loadAs(key, path string,
+	parse func(*playbook.File, playbook.Actions, *diag.List) []*playbook.Task,
+) (*playbook.File, []*playbook.Task, error) {
 	if got, ok := p.taskFiles[key]; ok {
 		return got.File, got.Tasks, nil
 	}

@@ -34,7 +34,8 @@ func (p *library) presetDirs(c *taskContext) []string {
 func (p *library) findPreset(name string, t *playbook.Task, c *taskContext) (path string, ok bool) {
 	width := utf8.RuneCountInString(t.Args.Text())
 	if !presetName.MatchString(name) || strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") {
-		p.errorf(t.Args.Pos(), width, c.chain, "presets are found by their name; for a path use `include`", "%s is not the name of a preset", plan.Quoted(name))
+		p.errorf(t.Args.Pos(), width, c.chain, "presets are found by their name; for a path use `include`",
+			"%s is not the name of a preset", plan.Quoted(name))
 		return "", false
 	}
 	dirs := p.presetDirs(c)
@@ -79,7 +80,9 @@ func (p *library) loadPreset(path string) (*playbook.PresetFile, error) {
 	for _, param := range file.Parameters {
 		for _, v := range param.Enum {
 			if _, ok := plan.Convert(param.Type, plan.Plain(v)); !ok {
-				p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), nil, "", "an entry of `enum:` of the parameter `%s` must be %s; this is %s", param.Name, plan.TypeWords[param.Type], plan.Described(plan.Plain(v)))
+				p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), nil, "",
+					"an entry of `enum:` of the parameter `%s` must be %s; this is %s", param.Name, plan.TypeWords[param.Type],
+					plan.Described(plan.Plain(v)))
 			}
 		}
 	}

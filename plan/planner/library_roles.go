@@ -29,7 +29,9 @@ func (p *library) roleFile(dir, name string) (string, bool) {
 	return "", false
 }
 
-func (p *library) roleTasks(c *taskContext, t *playbook.Task, dir, name string, must bool, load func(string) (*playbook.File, []*playbook.Task, error)) plan.TasksOf {
+func (p *library) roleTasks(c *taskContext, t *playbook.Task, dir, name string, must bool,
+	load func(string) (*playbook.File, []*playbook.Task, error),
+) plan.TasksOf {
 	path, ok := p.roleFile(dir, name)
 	if !ok {
 		if must {

@@ -72,7 +72,8 @@ func (p *outline) gatesOf(c *taskContext) []plan.GateAt {
 func (p *outline) openScope(s plan.Scope, label string) int {
 	if limit := 2*p.o.MaxSteps + 100; len(p.plan.Scopes) == limit && !p.full {
 		p.full = true
-		p.errorf(diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column}, 0, s.Origin.Chain, "raise the limit with --max-steps",
+		p.errorf(diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column}, 0, s.Origin.Chain,
+			"raise the limit with --max-steps",
 			"the plan would have more than %d blocks, includes and rounds of loops for the limit of %d steps", limit, p.o.MaxSteps)
 	}
 	s.ID, s.First = len(p.plan.Scopes), len(p.plan.Steps)
@@ -110,7 +111,8 @@ func (p *outline) hasRoom(n int, pos diag.Pos, chain []string) bool {
 	}
 	if !p.full {
 		p.full = true
-		p.errorf(pos, 0, chain, "raise the limit with --max-steps", "the plan would have %d steps or more; the limit is %d", len(p.plan.Steps)+n, p.o.MaxSteps)
+		p.errorf(pos, 0, chain, "raise the limit with --max-steps", "the plan would have %d steps or more; the limit is %d",
+			len(p.plan.Steps)+n, p.o.MaxSteps)
 	}
 	return false
 }
@@ -118,7 +120,8 @@ func (p *outline) hasRoom(n int, pos diag.Pos, chain []string) bool {
 func (p *outline) userID(t *playbook.Task, s *plan.Step) {
 	for _, other := range p.ids[t.ID] {
 		if o := p.plan.Steps[other].Task.Src; o != t {
-			p.errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID, p.plan.Steps[other].Origin)
+			p.errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID,
+				p.plan.Steps[other].Origin)
 			break
 		}
 	}

@@ -56,7 +56,10 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.wasRead = func(text []byte) { p.names.Gather(text) }
 	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*plan.Compiled{}, plan.NewFactUsage()
 	p.names, p.tagsSeen = plan.NewGlobals(o), map[string]bool{}
-	p.plan = &plan.Plan{Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir, Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets}}
+	p.plan = &plan.Plan{
+		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
+		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},
+	}
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(plan.PlanWork, plan.PlanText)
@@ -113,7 +116,8 @@ func (p *planner) run() {
 	}
 	p.readOverrides()
 	name := p.plan.RootFile
-	root := p.openScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: plan.Origin{File: name, Line: 1, Column: 1}}, name)
+	root := p.openScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: plan.Origin{File: name, Line: 1, Column: 1}},
+		name)
 	c := &taskContext{scope: root, file: pb.File, dir: p.plan.Root}
 	p.including = []including{{path: path, name: p.plan.RootFile}}
 	p.outside(c)
@@ -194,7 +198,10 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	p := newPlanner(o, d, leftOut)
 	p.usedToo(all)
 	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool { return !s.Excluded }) {
-		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: diag.Pos{File: p.plan.RootFile}, Message: "the selection leaves no step to run", Hint: "moon plan --flat without it lists the steps"})
+		p.report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: diag.Pos{File: p.plan.RootFile},
+			Message: "the selection leaves no step to run", Hint: "moon plan --flat without it lists the steps",
+		})
 	}
 	return p.result()
 }

@@ -58,7 +58,10 @@ func (p *playsState) showAgain(cs []*taskContext) {
 }
 
 // metas are what meta can be asked for.
-var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"}
+var metas = []string{
+	"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors",
+	"clear_facts", "refresh_inventory",
+}
 
 // checkMeta refuses what is none of them.
 func (p *playsState) checkMeta(t *playbook.Task, c *taskContext) {
@@ -142,7 +145,8 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 		hosts = slices.Clone(hosts)
 		slices.Reverse(hosts)
 	default:
-		p.errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted", "`order: %s` is not supported: a plan has one order", order)
+		p.errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted",
+			"`order: %s` is not supported: a plan has one order", order)
 	}
 	return hosts, true
 }
@@ -269,7 +273,8 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 		case r.Failed:
 			return below
 		case len(r.Missing) > 0:
-			p.tooLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars", "which file of variables to read", r.Missing)
+			p.tooLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars",
+				"which file of variables to read", r.Missing)
 			return below
 		}
 		path := source.NewSearch(p.lookout(c).VarsFiles(), p.disk).Find(name, p.o.Home)
@@ -278,7 +283,8 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 			return p.fileLayer(f, below)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s", p.fileError(err))
+			p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s",
+				p.fileError(err))
 			return below
 		}
 		tried = append(tried, p.shown(path))
@@ -286,9 +292,11 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 	v := candidates[0]
 	if len(tried) == 1 {
 		path := p.resolve(tried[0], p.plan.Root)
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s", tried[0])
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s",
+			tried[0])
 	} else {
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s", strings.Join(tried, ", "))
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s",
+			strings.Join(tried, ", "))
 	}
 	return below
 }
@@ -307,7 +315,8 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 		r := p.renderer(p.env(c, nil), c.chain)
 		for _, v := range []playbook.Value{q.Encrypt, q.Salt, q.SaltSize} {
 			if !v.IsZero() && v.Kind() != playbook.Null {
-				p.errorf(v.Pos(), 0, c.chain, "ask for the text, and use `| password_hash('sha512')` where it is needed", "vars_prompt: `encrypt` is not supported yet")
+				p.errorf(v.Pos(), 0, c.chain, "ask for the text, and use `| password_hash('sha512')` where it is needed",
+					"vars_prompt: `encrypt` is not supported yet")
 			}
 		}
 		ask = append(ask, plan.Prompt{
@@ -331,7 +340,8 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 		if p.o.Ask == nil {
 			for _, q := range open {
 				if q.Default == "" {
-					p.errorf(pl.Pos, 0, c.chain, "give it with -e "+q.Name+"=…", "`%s` is asked for (vars_prompt), and there is nobody to ask", q.Name)
+					p.errorf(pl.Pos, 0, c.chain, "give it with -e "+q.Name+"=…",
+						"`%s` is asked for (vars_prompt), and there is nobody to ask", q.Name)
 				}
 				answers[q.Name] = q.Default
 			}
@@ -376,8 +386,9 @@ func (p *playsState) hidden(c *taskContext, r *plan.Role) {
 		p.warned[told] = true
 		p.report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: c.chain,
-			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.Name + ", and by the play (" + by.Origin.String() + "), whose value counts",
-			Hint:    "ansible-playbook takes that of the role; give one of them another name, or move that of the role to its defaults",
+			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.Name + ", and by the play (" + by.Origin.String() +
+				"), whose value counts",
+			Hint: "ansible-playbook takes that of the role; give one of them another name, or move that of the role to its defaults",
 		})
 	}
 }
@@ -430,7 +441,10 @@ func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
 			steps = append(steps, b.Steps...)
 		}
 		slices.Sort(steps)
-		all := &plan.Binding{Name: name, From: from[0].From, Origin: from[0].Origin, How: plan.Relayed, Relay: from, Steps: slices.Compact(steps), By: t}
+		all := &plan.Binding{
+			Name: name, From: from[0].From, Origin: from[0].Origin, How: plan.Relayed, Relay: from,
+			Steps: slices.Compact(steps), By: t,
+		}
 		if len(all.Steps) == 0 { // none of them runs
 			continue
 		}

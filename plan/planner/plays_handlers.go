@@ -91,7 +91,8 @@ func (p *playsState) notify(c *taskContext) {
 			name := strings.TrimSpace(eval.Text(one))
 			handlers := c.play.wanted(name)
 			if len(handlers) == 0 {
-				p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s", plan.Quoted(name))
+				p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s",
+					plan.Quoted(name))
 				return
 			}
 			for _, h := range handlers {
@@ -135,6 +136,9 @@ func (p *playsState) maybeFlushed(play *playPlanner, h *handler, from int) {
 			play.flushed[m] = map[*handler]flushed{}
 		}
 		f := play.flushed[m][h]
-		play.flushed[m][h] = flushed{len(play.notified[m][h]), append(f.gates, plan.GateAt{Gate: plan.Gate{Step: i, Ran: false}, Text: "not flushed before", Pos: h.task.Pos, Role: 0})}
+		play.flushed[m][h] = flushed{
+			len(play.notified[m][h]),
+			append(f.gates, plan.GateAt{Gate: plan.Gate{Step: i, Ran: false}, Text: "not flushed before", Pos: h.task.Pos, Role: 0}),
+		}
 	}
 }

@@ -37,7 +37,10 @@ func (p *playsState) findRole(c *taskContext, v playbook.Value, name string) (st
 
 // loadRole reads the files of a role that a task asks for.
 func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *plan.RoleFiles {
-	names := [4]string{p.roleFileName(c, t.TasksFrom), p.roleFileName(c, t.VarsFrom), p.roleFileName(c, t.DefaultsFrom), p.roleFileName(c, t.HandlersFrom)}
+	names := [4]string{
+		p.roleFileName(c, t.TasksFrom), p.roleFileName(c, t.VarsFrom), p.roleFileName(c, t.DefaultsFrom),
+		p.roleFileName(c, t.HandlersFrom),
+	}
 	key := dir + "\x00" + strings.Join(names[:], "\x00")
 	if f, ok := p.roles[key]; ok {
 		return f
@@ -128,7 +131,8 @@ func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *plan.RoleF
 	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
 		return false
 	}
-	if dup := plan.FirstOf(t.AllowDup, files.Meta.AllowDup); !dup.IsZero() && p.flag(dup, "allow_duplicates", p.renderer(p.env(c, nil), c.chain), false) {
+	if dup := plan.FirstOf(t.AllowDup, files.Meta.AllowDup); !dup.IsZero() &&
+		p.flag(dup, "allow_duplicates", p.renderer(p.env(c, nil), c.chain), false) {
 		return false
 	}
 	texts := []string{files.Dir, eval.Text(plan.Plain(t.RoleParams)), eval.Text(plan.Plain(t.StepVars))}
@@ -164,7 +168,8 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 			return
 		}
 		if walked++; walked > mostDependencies {
-			p.errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once", "the dependencies of roles lead to more than %d others", mostDependencies)
+			p.errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once",
+				"the dependencies of roles lead to more than %d others", mostDependencies)
 			return
 		}
 		name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")

@@ -75,9 +75,11 @@ func (p *problems) hintAtLater() {
 			continue
 		}
 		s := &p.plan.Steps[step]
-		way := fmt.Sprintf("`%s` is set only by the step at %s:%d, which comes later: use it after that step", l.name, s.Origin.File, s.Origin.Line)
+		way := fmt.Sprintf("`%s` is set only by the step at %s:%d, which comes later: use it after that step", l.name, s.Origin.File,
+			s.Origin.Line)
 		if s.Register == l.name {
-			way = fmt.Sprintf("`%s` is registered only by the step at %s:%d, which comes later: use it after that step", l.name, s.Origin.File, s.Origin.Line)
+			way = fmt.Sprintf("`%s` is registered only by the step at %s:%d, which comes later: use it after that step", l.name,
+				s.Origin.File, s.Origin.Line)
 		}
 		for i := range p.ds {
 			if d := &p.ds[i]; d.Pos == l.pos && strings.HasPrefix(d.Message, "undefined variable `"+l.name+"`") {

@@ -62,7 +62,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 				vars = p.shareLayer(t, nil, "task vars", c.chain)
 				return
 			}
-			vars = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Step = l }, "step vars", c.chain, lenient)
+			vars = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Step = l }, "step vars", c.chain,
+				lenient)
 		}
 		if t.Kind != playbook.Vars {
 			return
@@ -194,7 +195,8 @@ func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
 		p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
 		return
 	}
-	p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
+	p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain,
+		"`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
 }
 
 // stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
@@ -213,7 +215,8 @@ func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
 func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) map[string]any {
 	raw := k.Values(r, k.Args, p.o.Home, "", f.At)
 	if k.Action.Name == "template" || k.Action.Name == "copy" {
-		if src, ok := raw["src"].(string); ok && src != "" && (!k.Plays || k.Search != nil) && !s.Excluded && s.Prediction != plan.WillSkip && r.Lacking == nil {
+		if src, ok := raw["src"].(string); ok && src != "" && (!k.Plays || k.Search != nil) && !s.Excluded &&
+			s.Prediction != plan.WillSkip && r.Lacking == nil {
 			f.At("src")
 			p.source(s, k, r, src, raw)
 		}
@@ -350,7 +353,10 @@ func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 	for _, name := range p.plan.ResultNames(k.Src.Register) {
 		with.Extra[name] = eval.Unknown{}
 	}
-	sub := &plan.Renderer{Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient, Guards: r.Guards, Chain: r.Chain}
+	sub := &plan.Renderer{
+		Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient,
+		Guards: r.Guards, Chain: r.Chain,
+	}
 	u := &plan.Task{Compiled: k.Undo, Dir: k.Dir}
 	raw := u.Values(sub, u.Args, p.o.Home, "", func(string) {})
 	for _, m := range u.Src.Env.Entries() {
@@ -373,7 +379,10 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 		p.handOver(s, k, t, c)
 	}
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
-		p.names.Produced.Add(&plan.Binding{Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: plan.Registered, Steps: []int{s.Index}, By: t})
+		p.names.Produced.Add(&plan.Binding{
+			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: plan.Registered,
+			Steps: []int{s.Index}, By: t,
+		})
 	}
 	if k.Action.Name != "set_fact" || s.Prediction == plan.WillSkip && s.Lacks == nil && !s.Excluded {
 		return

@@ -52,7 +52,10 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 	}
 	m := p.factHost(s, c)
 	for _, name := range names {
-		m.Handed.Add(&plan.Binding{Name: name, From: s.Action, Origin: origin(t.Pos, c.chain), How: plan.Handed, Steps: []int{s.Index}, By: t})
+		m.Handed.Add(&plan.Binding{
+			Name: name, From: s.Action, Origin: origin(t.Pos, c.chain), How: plan.Handed, Steps: []int{s.Index},
+			By: t,
+		})
 	}
 }
 

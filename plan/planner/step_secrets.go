@@ -119,7 +119,8 @@ func (p *stepPlanner) inArguments(s *plan.Step, k *plan.Task, raw map[string]any
 	if p.secrets.Empty() {
 		return
 	}
-	if v, ok := plan.ValueOf(k.Args, "repo"); ok && k.Action.Name == "git" && p.secrets.Has(secret.WithoutPassword(eval.Text(raw["repo"]))) {
+	if v, ok := plan.ValueOf(k.Args, "repo"); ok && k.Action.Name == "git" &&
+		p.secrets.Has(secret.WithoutPassword(eval.Text(raw["repo"]))) {
 		p.report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(v.Text())), Chain: s.Origin.Chain,
 			Message: "a secret in the URL of a repository is visible to everyone on the machine while git runs, and stays in the configuration of the working copy",

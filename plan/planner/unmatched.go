@@ -72,7 +72,8 @@ func (w *unmatchedTasks) task(t *playbook.Task, c *taskContext) {
 
 // aside are keys whose values are no templates, or are looked at elsewhere: conditions, and the tasks of blocks.
 var aside = map[string]bool{
-	"when": true, "until": true, "failed_when": true, "changed_when": true, "break_when": true, "block": true, "rescue": true, "always": true,
+	"when": true, "until": true, "failed_when": true, "changed_when": true, "break_when": true, "block": true, "rescue": true,
+	"always": true,
 }
 
 // texts looks at the templates in a value.
@@ -144,7 +145,8 @@ func (w *unmatchedTasks) include(t *playbook.Task, c *taskContext) {
 	}
 	f, tasks, err := w.loadTasks(target)
 	if err != nil {
-		w.errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, w.similar(target), "%s: %s", t.ActionKey, w.fileError(err))
+		w.errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, w.similar(target), "%s: %s", t.ActionKey,
+			w.fileError(err))
 		return
 	}
 	w.tasks(tasks, inFileOf(c, t, f))

@@ -110,11 +110,15 @@ func (vb *varsBlock) circle(i int) {
 
 // layerOf renders a block of variables, each into a layer of its own, so that a frame in the middle of the block sees
 // what was there before it. place puts a layer into a copy of the frame.
-func (p *variables) layerOf(m playbook.Value, parent *plan.Layer, fr *plan.Frame, place func(*plan.Frame, *plan.Layer), from string, chain []string, lenient bool) *plan.Layer {
+func (p *variables) layerOf(m playbook.Value, parent *plan.Layer, fr *plan.Frame, place func(*plan.Frame, *plan.Layer), from string,
+	chain []string, lenient bool,
+) *plan.Layer {
 	return p.layerFrom(m.Entries(), parent, fr, place, from, chain, lenient)
 }
 
-func (p *variables) layerFrom(entries []playbook.Entry, parent *plan.Layer, fr *plan.Frame, place func(*plan.Frame, *plan.Layer), from string, chain []string, lenient bool) *plan.Layer {
+func (p *variables) layerFrom(entries []playbook.Entry, parent *plan.Layer, fr *plan.Frame, place func(*plan.Frame, *plan.Layer),
+	from string, chain []string, lenient bool,
+) *plan.Layer {
 	l := parent
 	vb := &varsBlock{
 		p: p, entries: entries, from: from, chain: chain, lenient: lenient,
@@ -165,7 +169,9 @@ func (p *variables) ownMaps(pb *playbook.Playbook, c *taskContext) (maps []playb
 }
 
 // fileOfVars reads the file of variables whose path v is.
-func (p *variables) fileOfVars(r *plan.Renderer, v playbook.Value, key string, c *taskContext) (f *playbook.File, m playbook.Value, ok bool) {
+func (p *variables) fileOfVars(r *plan.Renderer, v playbook.Value, key string,
+	c *taskContext,
+) (f *playbook.File, m playbook.Value, ok bool) {
 	name := r.Text(v)
 	width := utf8.RuneCountInString(plan.FirstLine(v.Text()))
 	switch {
@@ -203,7 +209,8 @@ func (p *variables) documentVars(m playbook.Value, c *taskContext, from string, 
 func (p *variables) shadows(b *plan.Binding) {
 	if _, ok := p.names.FactsMap[b.Name]; ok || b.Name == "facts" {
 		p.report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: diag.Pos{File: b.Origin.File, Line: b.Origin.Line, Column: b.Origin.Column}, Width: len(b.Name), Chain: b.Origin.Chain,
+			Severity: diag.Warning, Pos: diag.Pos{File: b.Origin.File, Line: b.Origin.Line, Column: b.Origin.Column}, Width: len(b.Name),
+			Chain:   b.Origin.Chain,
 			Message: "variable `" + b.Name + "` hides the fact of that name",
 			Hint:    "the fact stays readable as `facts." + b.Name + "`",
 		})

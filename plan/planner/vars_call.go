@@ -38,11 +38,13 @@ func (p *variables) extraVar(c *taskContext, text string) {
 	}
 	pairs := playbook.SplitPairs(text)
 	if len(pairs) == 0 {
-		p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
+		p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map",
+			text)
 	}
 	for _, kv := range pairs {
 		if kv.Key == "" {
-			p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
+			p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml",
+				"--extra-vars %q is neither name=value nor a map", text)
 			continue
 		}
 		p.noteName(kv.Key)

@@ -17,7 +17,8 @@ func (p *variables) unset(c *taskContext, t *playbook.Task) {
 		}
 		why := fmt.Sprintf("the vars at %s:%d, which set it, are excluded by tags", t.Pos.File, t.Pos.Line)
 		p.names.Document.Add(&plan.Binding{Name: e.Key, From: "vars", Origin: origin(e.Pos, c.chain), Value: eval.Fault{
-			Err: &eval.Error{Kind: eval.Undefined, Message: why, Hint: "ask for their tags too, or give the value with -e", Offset: -1}, Absent: true,
+			Err:    &eval.Error{Kind: eval.Undefined, Message: why, Hint: "ask for their tags too, or give the value with -e", Offset: -1},
+			Absent: true,
 		}})
 	}
 }

@@ -116,7 +116,8 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
-		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Params = l }, "include vars", c.chain, false)
+		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Params = l },
+			"include vars", c.chain, false)
 	}
 	r := p.renderer(p.env(&inside, nil), c.chain)
 	name = r.Text(t.Args)
@@ -140,10 +141,12 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	}
 	p.included(said, c.chain, t)
 	if pb.Strategy != "" {
-		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)", pb.File.Name)
+		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)",
+			pb.File.Name)
 	}
 	for _, e := range pb.Exports {
-		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)", pb.File.Name)
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)",
+			pb.File.Name)
 	}
 	label := pb.File.Name
 	scope.Name = p.groupName(c, t, label)
@@ -171,7 +174,10 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 
 func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	inside := *c
-	scope := plan.Scope{Kind: plan.ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when), Parallel: p.parallel(t.Parallel, c)}
+	scope := plan.Scope{
+		Kind: plan.ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain),
+		When: plan.WhenText(c.when), Parallel: p.parallel(t.Parallel, c),
+	}
 	if c.item != nil {
 		scope.Item = c.item.label
 	}
@@ -181,7 +187,8 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
-		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Block = l }, "block vars", c.chain, false)
+		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Block = l }, "block vars",
+			c.chain, false)
 	}
 	inside.scope = p.openScope(scope, scope.Name)
 	inside.item = nil
@@ -200,7 +207,10 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 			b.rescuing = true
 			b.loop = p.rescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
 		}
-		b.scope = p.openScope(plan.Scope{Kind: plan.ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)}, branch.name)
+		b.scope = p.openScope(plan.Scope{
+			Kind: plan.ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name,
+			Origin: origin(branch.pos, c.chain),
+		}, branch.name)
 		p.planTasks(&b, branch.tasks)
 		p.closeScope(b.scope)
 		if branch.name == "rescue" {
@@ -328,7 +338,8 @@ func (p *planner) exports(pb *playbook.Playbook) {
 			}
 		}
 		if eval.Marked(x.Value) {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own", "the export `%s` holds a secret", e.Key)
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own",
+				"the export `%s` holds a secret", e.Key)
 		}
 		p.plan.Exports = append(p.plan.Exports, x)
 	}

@@ -20,7 +20,10 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 				delete(play.notified[c.on], h)
 			}
 			if scope < 0 {
-				scope = p.openScope(plan.Scope{Kind: plan.ScopeSection, Parent: c.scope, Name: "handlers", Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: play.force}, "handlers")
+				scope = p.openScope(plan.Scope{
+					Kind: plan.ScopeSection, Parent: c.scope, Name: "handlers",
+					Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: play.force,
+				}, "handlers")
 			}
 			list = append(list, p.handling(c, h, steps, scope))
 		}

@@ -60,7 +60,10 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 		for i, item := range items {
 			one := *c
 			one.depth = c.depth + 1
-			made := &plan.Layer{Binds: []plan.Binding{{Name: t.Loop.Var, Value: item.value, Open: item.open, Raw: item.raw, Where: item.where, From: "loop", Origin: from}}}
+			made := &plan.Layer{Binds: []plan.Binding{{
+				Name: t.Loop.Var, Value: item.value, Open: item.open, Raw: item.raw,
+				Where: item.where, From: "loop", Origin: from,
+			}}}
 			one.loop = p.roundOnHost(&one, t, items, i, made)
 			lc := p.roundContext(&one, t, items, i, plan.LoopContext{Type: typ, Expression: expression})
 			if mayHide(one.noLog(t)) {
@@ -210,7 +213,8 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 	if len(cs) > 1 {
 		p.selectHost(cs[0])
 		scope = p.openScope(plan.Scope{
-			Kind: plan.ScopeTask, Parent: cs[0].scope, Name: p.groupName(cs[0], t, p.unnamed(t)), Origin: origin(t.Pos, cs[0].chain), When: plan.WhenText(cs[0].when),
+			Kind: plan.ScopeTask, Parent: cs[0].scope, Name: p.groupName(cs[0], t, p.unnamed(t)), Origin: origin(t.Pos, cs[0].chain),
+			When:  plan.WhenText(cs[0].when),
 			Hosts: len(cs), Once: once, Role: cs[0].roleName(),
 		}, label)
 		base = p.plan.Scopes[scope].Path
@@ -303,7 +307,8 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 	p.selectHost(first)
 	group := p.group(first, t)
 	scope := p.openScope(plan.Scope{
-		Kind: plan.ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"), Origin: origin(t.Pos, first.chain), When: plan.WhenText(first.when), Hosts: len(cs), Item: item,
+		Kind: plan.ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"),
+		Origin: origin(t.Pos, first.chain), When: plan.WhenText(first.when), Hosts: len(cs), Item: item,
 	}, plan.FirstLine(cmp.Or(t.Name.Text(), "block")))
 	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
@@ -328,7 +333,10 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 		if len(branch.tasks) == 0 {
 			continue
 		}
-		id := p.openScope(plan.Scope{Kind: plan.ScopeBranch, Parent: scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, first.chain)}, branch.name)
+		id := p.openScope(plan.Scope{
+			Kind: plan.ScopeBranch, Parent: scope, Name: branch.name, Branch: branch.name,
+			Origin: origin(branch.pos, first.chain),
+		}, branch.name)
 		to := within(inner, id)
 		if branch.name == "rescue" {
 			p.brokenOnHosts(to, scope, body, origin(branch.pos, first.chain))
@@ -376,13 +384,15 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key,
 	said := len(p.ds)
 	f, tasks, err := p.loadTasks(target)
 	if err != nil {
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key, p.fileError(err))
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key,
+			p.fileError(err))
 		return
 	}
 	p.included(said, c.chain, t)
 	group := p.group(c, cmp.Or(p.applies[t], t))
 	scope := plan.Scope{
-		Kind: plan.ScopeInclude, Parallel: group.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when), Hosts: len(cs), Item: item, Dynamic: t.Dynamic,
+		Kind: plan.ScopeInclude, Parallel: group.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain),
+		When: plan.WhenText(c.when), Hosts: len(cs), Item: item, Dynamic: t.Dynamic,
 	}
 	if t.Dynamic {
 		scope.Name = f.Name
@@ -418,7 +428,9 @@ func (p *planner) includeTasks(cs []*taskContext, t *playbook.Task) {
 
 // includeOnHosts plans an include: the step that decides, then its groups of hosts. what names what a host includes, do plans that for
 // all hosts that include the same.
-func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(*taskContext) (string, bool), do func(group []*taskContext, what, item string)) {
+func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(*taskContext) (string, bool),
+	do func(group []*taskContext, what, item string),
+) {
 	decider := p.decider(t)
 	type round struct {
 		item   string
@@ -437,7 +449,8 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 			return
 		}
 		outer := p.applied(c, t)
-		outer.gates = append(slices.Clip(outer.gates), plan.GateAt{Gate: plan.Gate{Step: step, Ran: true}, Text: s.When, Pos: t.Pos, Role: 0})
+		outer.gates = append(slices.Clip(outer.gates),
+			plan.GateAt{Gate: plan.Gate{Step: step, Ran: true}, Text: s.When, Pos: t.Pos, Role: 0})
 		if s.When == "" || s.Prediction == plan.WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]
 		}

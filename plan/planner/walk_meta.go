@@ -31,7 +31,8 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 	case r.Failed || v.Known && !v.Holds:
 		return
 	case !v.Known:
-		p.tooLate(t.Args, c.chain, "remove it, or write a condition that is known before the run", "whether the facts are cleared", r.Missing)
+		p.tooLate(t.Args, c.chain, "remove it, or write a condition that is known before the run", "whether the facts are cleared",
+			r.Missing)
 		return
 	}
 	*p.names.Produced.Now++
@@ -51,14 +52,16 @@ func (p *planner) certain(cs []*taskContext, t *playbook.Task, what string, do f
 		}
 		k := s.Task
 		if c.rescuing {
-			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "do it before the block, or after it", "%s is known only in the run: this is a rescue, which may not be needed", what)
+			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "do it before the block, or after it",
+				"%s is known only in the run: this is a rescue, which may not be needed", what)
 			return
 		}
 		if s.Prediction == plan.MaySkip {
 			r := p.renderer(p.env(c, k.Frame.Step), c.chain)
 			r.Report = func(diag.Diagnostic) {}
 			if r.Decide(k.When); !r.Failed {
-				p.tooLate(playbook.Written(t.ActionPos, t.ActionKey), c.chain, "write a condition that is known before the run", what, r.Missing)
+				p.tooLate(playbook.Written(t.ActionPos, t.ActionKey), c.chain, "write a condition that is known before the run", what,
+					r.Missing)
 			}
 			return
 		}
@@ -109,7 +112,8 @@ func (c *taskContext) flushing() *taskContext {
 
 // planEnd lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it.
 func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
-	if what != "end_host" && what != "end_role" && p.plan.Scopes[cs[0].play.scope].Strategy == "linear" { // the first host is asked, for all
+	// the first host is asked, for all
+	if what != "end_host" && what != "end_role" && p.plan.Scopes[cs[0].play.scope].Strategy == "linear" {
 		cs = cs[:1]
 	}
 	var leaving, undecided []*taskContext
@@ -146,7 +150,8 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	role := 0
 	if what == "end_role" {
 		if role = p.roleScope(cs[0].scope); role < 0 {
-			p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "remove it, or use end_host or end_play", "`meta: end_role` is not in a role")
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "remove it, or use end_host or end_play",
+				"`meta: end_role` is not in a role")
 			return
 		}
 		for _, c := range leaving {

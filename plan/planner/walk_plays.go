@@ -13,10 +13,13 @@ import (
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plan.PlannedHost{}, new(sync.Mutex), &[]plan.PastInventory{}
-	p.layers, p.fileLayers, p.taskLayers, p.paramLayers = map[plan.LayerKey]*plan.Layer{}, map[fileKey]*plan.Layer{}, map[taskKey]*plan.Layer{}, map[taskKey]*plan.Layer{}
-	p.taskFiles, p.roles, p.scenes, p.roleParams = map[string]plan.TasksOf{}, map[string]*plan.RoleFiles{}, map[plan.SceneKey]*plan.HostScope{}, map[taskKey]*plan.Layer{}
+	p.layers, p.fileLayers = map[plan.LayerKey]*plan.Layer{}, map[fileKey]*plan.Layer{}
+	p.taskLayers, p.paramLayers = map[taskKey]*plan.Layer{}, map[taskKey]*plan.Layer{}
+	p.taskFiles, p.roles = map[string]plan.TasksOf{}, map[string]*plan.RoleFiles{}
+	p.scenes, p.roleParams = map[plan.SceneKey]*plan.HostScope{}, map[taskKey]*plan.Layer{}
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
-	p.deciders, p.applies, p.empty = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
+	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
+	p.empty = map[*playbook.Task]*playbook.Task{}
 	p.plan.Plays, p.here = true, p.names
 	p.disk.Thorough = true
 	p.plan.Basis.Machines = p.machines
@@ -61,10 +64,16 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		return
 	}
 	list := playbook.ParsePlays(f, p.o.Actions(), &p.ds)
-	inside := importContext{file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...), tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)}
+	inside := importContext{
+		file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...),
+		tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c),
+	}
 	inside.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
 	label := f.Name
-	scope := plan.Scope{Kind: plan.ScopeInclude, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), When: plan.WhenText(inside.when)}
+	scope := plan.Scope{
+		Kind: plan.ScopeInclude, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain),
+		When: plan.WhenText(inside.when),
+	}
 	if !pl.Name.IsZero() {
 		scope.Name = plan.NameLine(pl.Name, pl.Name.Text())
 	}
@@ -103,8 +112,15 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 		name = pattern
 	}
 	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
-	play := &playPlanner{src: pl, notified: map[*plan.PlannedHost]map[*handler][]int{}, flushed: map[*plan.PlannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plan.PlannedHost]*taskContext{}, maxFail: -1}
-	play.scope = p.openScope(plan.Scope{Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: plan.HostNames(hosts), Tags: tags}}, name)
+	play := &playPlanner{
+		src: pl, notified: map[*plan.PlannedHost]map[*handler][]int{},
+		flushed: map[*plan.PlannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plan.PlannedHost]*taskContext{},
+		maxFail: -1,
+	}
+	play.scope = p.openScope(plan.Scope{
+		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),
+		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: plan.HostNames(hosts), Tags: tags},
+	}, name)
 	play.scene = c.scene
 	play.scene.Play, play.scene.Hosts = name, plan.HostNames(listed)
 	p.policy(play, r)
@@ -126,7 +142,10 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 		scope := play.scope
 		if len(batch) < len(machines) {
 			label := fmt.Sprintf("batch %d", i+1)
-			scope = p.openScope(plan.Scope{Kind: plan.ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(batches)), Origin: origin(pl.Pos, in.chain), Hosts: len(batch)}, label)
+			scope = p.openScope(plan.Scope{
+				Kind: plan.ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(batches)),
+				Origin: origin(pl.Pos, in.chain), Hosts: len(batch),
+			}, label)
 		}
 		p.planBatch(play, batch, scope, tags, in)
 		if scope != play.scope {
@@ -152,7 +171,10 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plan.PlannedHost, scope 
 		}
 		c.pos, c.on, c.play, c.scene = pl.Pos, m, play, &sc
 		c.link = link{}.with(pl.Connection, pl.RemoteUser, pl.Port)
-		c.inherit = inherit{noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable, runOnce: pl.RunOnce, anyFatal: pl.AnyFatal}
+		c.inherit = inherit{
+			noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable,
+			runOnce: pl.RunOnce, anyFatal: pl.AnyFatal,
+		}
 		if !pl.Ignore.IsZero() {
 			c.ignore = p.conditions([]playbook.Value{pl.Ignore}, in.chain)
 		}

@@ -17,7 +17,10 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	if t.Args.IsZero() {
 		return // the parser has said why
 	}
-	scope := plan.Scope{Kind: plan.ScopePreset, Parent: c.scope, Name: strings.TrimSpace(t.Args.Text()), Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when)}
+	scope := plan.Scope{
+		Kind: plan.ScopePreset, Parent: c.scope, Name: strings.TrimSpace(t.Args.Text()), Origin: origin(t.Pos, c.chain),
+		When: plan.WhenText(c.when),
+	}
 	if c.item != nil {
 		scope.Item = c.item.label
 	}
@@ -28,7 +31,8 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	}
 	inside := *c
 	if t.StepVars.Kind() == playbook.Map {
-		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Params = l }, "preset vars", c.chain, false)
+		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Params = l },
+			"preset vars", c.chain, false)
 	}
 	r := p.renderer(p.env(&inside, nil), c.chain)
 	name := strings.TrimSpace(r.Text(t.Args))

@@ -40,7 +40,8 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 	for r := c.scene.Role; r != nil; r = r.Parent {
 		depth++
 		if r.Dir == dir && !t.Dynamic || depth > 30 {
-			p.errorf(t.Args.Pos(), utf8.RuneCountInString(name), c.chain, "a role may be used twice, but not inside itself", "the role %s uses itself", plan.Quoted(name))
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(name), c.chain, "a role may be used twice, but not inside itself",
+				"the role %s uses itself", plan.Quoted(name))
 			return
 		}
 	}
@@ -51,7 +52,8 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 	}
 	label := r.Name
 	scope := p.openScope(plan.Scope{
-		Kind: plan.ScopeRole, Parent: c.scope, Name: r.Name, Role: r.Name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when), Hosts: len(cs), Item: item,
+		Kind: plan.ScopeRole, Parent: c.scope, Name: r.Name, Role: r.Name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
+		Hosts: len(cs), Item: item,
 	}, label)
 	for _, need := range files.Meta.Dependencies {
 		inner := make([]*taskContext, len(cs))

@@ -69,7 +69,8 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 	}
 	if len(text) > MaxFileSize {
 		f.refused = true
-		return fail(0, 0, fmt.Sprintf("the file is %d MB; moon reads at most %d MB", len(text)>>20, MaxFileSize>>20), "split it into files that are included")
+		return fail(0, 0, fmt.Sprintf("the file is %d MB; moon reads at most %d MB", len(text)>>20, MaxFileSize>>20),
+			"split it into files that are included")
 	}
 	if why := tooMuch(text); why != "" {
 		f.refused = true
@@ -84,7 +85,8 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 		if w == 1 && r == utf8.RuneError {
 			return fail(line, column, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
 		}
-		return fail(line, column, fmt.Sprintf("the character %U is not allowed in YAML", r), "remove it, or write it with a backslash, as in \"\\x1b\"")
+		return fail(line, column, fmt.Sprintf("the character %U is not allowed in YAML", r),
+			"remove it, or write it with a backslash, as in \"\\x1b\"")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -279,7 +281,10 @@ func (c *checker) fail(n *yaml.Node, message, hint string) (int, bool) {
 }
 
 // knownTags are the types that YAML itself has, as far as they mean something here.
-var knownTags = map[string]bool{"!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true, "!!map": true, "!!seq": true, "!!merge": true, "!!timestamp": true}
+var knownTags = map[string]bool{
+	"!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true, "!!map": true, "!!seq": true,
+	"!!merge": true, "!!timestamp": true,
+}
 
 // tag refuses a type that somebody has written and that nobody would give the value.
 func (c *checker) tag(n *yaml.Node) {
@@ -323,7 +328,10 @@ func (c *checker) decrypt(n *yaml.Node) {
 	width := len("!vault")
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		c.ds.Add(diag.Diagnostic{Pos: at, Width: width, Message: "`!vault` is for text", Hint: "encrypt the values one by one, or the whole file"})
+		c.ds.Add(diag.Diagnostic{
+			Pos: at, Width: width, Message: "`!vault` is for text",
+			Hint: "encrypt the values one by one, or the whole file",
+		})
 		return
 	case c.f.Decrypt == nil || c.f.encrypted[n]:
 		return
@@ -366,7 +374,8 @@ func (c *checker) keys(n *yaml.Node) {
 					return
 				}
 				c.ds.Add(diag.Diagnostic{
-					Pos: diag.Pos{File: c.f.Name, Line: n.Content[i].Line, Column: n.Content[i].Column}, Width: utf8.RuneCountInString(key.Value),
+					Pos:     diag.Pos{File: c.f.Name, Line: n.Content[i].Line, Column: n.Content[i].Column},
+					Width:   utf8.RuneCountInString(key.Value),
 					Message: fmt.Sprintf("key `%s` is given twice; it is also on line %d", key.Value, old.Line), Hint: "remove one of them",
 				})
 				continue

@@ -52,12 +52,21 @@ func init() {
 // stepKeys makes the table. It is a function, and no declaration, because block's parser needs the table itself.
 func stepKeys() []Key {
 	return []Key{
-		{Name: "name", on: onAll, Doc: "what the step is called; rendered at plan time as far as it is known", set: text(func(t *Task, v Value) { t.Name = v })},
+		{
+			Name: "name", on: onAll, Doc: "what the step is called; rendered at plan time as far as it is known",
+			set: text(func(t *Task, v Value) { t.Name = v }),
+		},
 		{Name: "id", on: onAction, Doc: "a handle for needs, selection and breakpoints; unique in the playbook", set: (*parser).id},
-		{Name: "when", on: onAll, Doc: "condition, boolean or list of them (all must hold)", set: conditions(func(t *Task, v []Value) { t.When = v })},
+		{
+			Name: "when", on: onAll, Doc: "condition, boolean or list of them (all must hold)",
+			set: conditions(func(t *Task, v []Value) { t.When = v }),
+		},
 		{Name: "register", on: onAction, Doc: "name of the variable that gets the result", set: (*parser).register},
 		{Name: "tags", on: onAll, Doc: "list of tags or one text; inherited downwards", set: (*parser).tags},
-		{Name: "with_items", Aliases: []string{"loop"}, on: onSteps, Doc: "list, map or expression: one step per item", set: (*parser).loop},
+		{
+			Name: "with_items", Aliases: []string{"loop"}, on: onSteps, Doc: "list, map or expression: one step per item",
+			set: (*parser).loop,
+		},
 		{Name: "with_filetree", on: onSteps, Doc: "directory: one step per entry below it", set: (*parser).loop},
 		{Name: "loop_control", on: onSteps, Doc: "map of loop_var, index_var, label and limit", set: (*parser).loopControl},
 		{Name: "needs", on: onAction, Doc: "ids of steps that must end first; `{id: failure}` picks another outcome", set: (*parser).needs},
@@ -65,39 +74,106 @@ func stepKeys() []Key {
 		{Name: "removes", on: onAction, Doc: "skip when the path does not exist", set: text(func(t *Task, v Value) { t.Removes = v })},
 		{Name: "unless", on: onAction, Doc: "shell command: skip when it succeeds", set: text(func(t *Task, v Value) { t.Unless = v })},
 		{Name: "onlyif", on: onAction, Doc: "shell command: skip when it fails", set: text(func(t *Task, v Value) { t.OnlyIf = v })},
-		{Name: "changed_when", on: onAction, Doc: "conditions that decide whether the step changed something", set: conditions(func(t *Task, v []Value) { t.ChangedWhen = v })},
-		{Name: "failed_when", on: onAction, Doc: "conditions that decide whether the step failed", set: conditions(func(t *Task, v []Value) { t.FailedWhen = v })},
-		{Name: "ignore_errors", on: onSteps, Doc: "condition or boolean: a failure stays visible and stops nothing", set: scalar("a boolean or a condition", func(t *Task, v Value) { t.Ignore = v })},
-		{Name: "retries", on: onAction, Doc: "further attempts after the first; 3 makes up to four attempts", set: scalar("a number", func(t *Task, v Value) { t.Retries = v })},
-		{Name: "retry_delay", Aliases: []string{"delay"}, on: onAction, Doc: "time between attempts (1s)", set: scalar("a duration such as 5s", func(t *Task, v Value) { t.Delay = v })},
-		{Name: "until", on: onAction, Doc: "conditions: try again until they hold", set: conditions(func(t *Task, v []Value) { t.Until = v })},
-		{Name: "timeout", on: onAction, Doc: "30s, 1m30s or seconds; the whole process group is killed and the step fails", set: scalar("a duration such as 30s", func(t *Task, v Value) { t.Timeout = v })},
-		{Name: "timeout_queued", on: onAction, Doc: "how long the step may wait for a slot once it is ready; then it fails", set: scalar("a duration such as 30s", func(t *Task, v Value) { t.Queued = v })},
-		{Name: "sources", on: onAction, Doc: "globs of the step's source files: it is skipped while they, its command and its environment are unchanged since it last succeeded, and what it generates exists", set: func(p *parser, t *Task, e Entry) { t.Sources = p.paths(e) }},
-		{Name: "generates", on: onAction, Doc: "globs of files the step creates; see sources", set: func(p *parser, t *Task, e Entry) { t.Generates = p.paths(e) }},
-		{Name: "env", Aliases: []string{"environment"}, on: onSteps, Doc: "map of environment variables", set: mapping(func(t *Task, v Value) { t.Env = v })},
-		{Name: "cwd", Aliases: []string{"chdir"}, on: onAction | onBlock, Doc: "working directory; default is the directory of the file that holds the step", set: text(func(t *Task, v Value) { t.Cwd = v })},
+		{
+			Name: "changed_when", on: onAction, Doc: "conditions that decide whether the step changed something",
+			set: conditions(func(t *Task, v []Value) { t.ChangedWhen = v }),
+		},
+		{
+			Name: "failed_when", on: onAction, Doc: "conditions that decide whether the step failed",
+			set: conditions(func(t *Task, v []Value) { t.FailedWhen = v }),
+		},
+		{
+			Name: "ignore_errors", on: onSteps, Doc: "condition or boolean: a failure stays visible and stops nothing",
+			set: scalar("a boolean or a condition", func(t *Task, v Value) { t.Ignore = v }),
+		},
+		{
+			Name: "retries", on: onAction, Doc: "further attempts after the first; 3 makes up to four attempts",
+			set: scalar("a number", func(t *Task, v Value) { t.Retries = v }),
+		},
+		{
+			Name: "retry_delay", Aliases: []string{"delay"}, on: onAction, Doc: "time between attempts (1s)",
+			set: scalar("a duration such as 5s", func(t *Task, v Value) { t.Delay = v }),
+		},
+		{
+			Name: "until", on: onAction, Doc: "conditions: try again until they hold",
+			set: conditions(func(t *Task, v []Value) { t.Until = v }),
+		},
+		{
+			Name: "timeout", on: onAction, Doc: "30s, 1m30s or seconds; the whole process group is killed and the step fails",
+			set: scalar("a duration such as 30s", func(t *Task, v Value) { t.Timeout = v }),
+		},
+		{
+			Name: "timeout_queued", on: onAction, Doc: "how long the step may wait for a slot once it is ready; then it fails",
+			set: scalar("a duration such as 30s", func(t *Task, v Value) { t.Queued = v }),
+		},
+		{
+			Name: "sources", on: onAction,
+			Doc: "globs of the step's source files: it is skipped while they, its command and its environment are unchanged since it last succeeded, and what it generates exists", set: func(p *parser, t *Task, e Entry) { t.Sources = p.paths(e) },
+		},
+		{
+			Name: "generates", on: onAction, Doc: "globs of files the step creates; see sources",
+			set: func(p *parser, t *Task, e Entry) { t.Generates = p.paths(e) },
+		},
+		{
+			Name: "env", Aliases: []string{"environment"}, on: onSteps, Doc: "map of environment variables",
+			set: mapping(func(t *Task, v Value) { t.Env = v }),
+		},
+		{
+			Name: "cwd", Aliases: []string{"chdir"}, on: onAction | onBlock,
+			Doc: "working directory; default is the directory of the file that holds the step",
+			set: text(func(t *Task, v Value) { t.Cwd = v }),
+		},
 		{Name: "become", on: onSteps, Doc: "run as another user", set: scalar("a boolean", func(t *Task, v Value) { t.Become = v })},
 		{Name: "become_user", on: onSteps, Doc: "the user to become (root)", set: text(func(t *Task, v Value) { t.BecomeUser = v })},
 		{Name: "become_method", on: onSteps, Doc: "sudo, su or doas", set: text(func(t *Task, v Value) { t.BecomeHow = v })},
-		{Name: "confirm", on: onAction, Doc: "true, or the question to ask: the step always asks, whatever was approved in bulk", set: scalar("a boolean or the text to ask", func(t *Task, v Value) { t.Confirm = v })},
-		{Name: "no_log", on: onAction, Doc: "show and store nothing of arguments, output and result", set: scalar("a boolean", func(t *Task, v Value) { t.NoLog = v })},
-		{Name: "interactive", on: onAction, Doc: "true: the command gets the terminal, for questions and answers; for shell and command", set: scalar("a boolean", func(t *Task, v Value) { t.Interactive = v })},
+		{
+			Name: "confirm", on: onAction, Doc: "true, or the question to ask: the step always asks, whatever was approved in bulk",
+			set: scalar("a boolean or the text to ask", func(t *Task, v Value) { t.Confirm = v }),
+		},
+		{
+			Name: "no_log", on: onAction, Doc: "show and store nothing of arguments, output and result",
+			set: scalar("a boolean", func(t *Task, v Value) { t.NoLog = v }),
+		},
+		{
+			Name: "interactive", on: onAction, Doc: "true: the command gets the terminal, for questions and answers; for shell and command",
+			set: scalar("a boolean", func(t *Task, v Value) { t.Interactive = v }),
+		},
 		{Name: "undo", on: onAction, Doc: "a step that reverses this one", set: (*parser).undo},
-		{Name: "check_mode", on: onAction, Doc: "force (true) or forbid (false) the dry run for this step", set: scalar("a boolean", func(t *Task, v Value) { t.CheckMode = v })},
-		{Name: "diff", on: onAction, Doc: "force or forbid the diff for this step", set: scalar("a boolean", func(t *Task, v Value) { t.Diff = v })},
-		{Name: "vars", on: onSteps, Doc: "variables: for this step, or for all below", set: mapping(func(t *Task, v Value) { t.StepVars = v })},
+		{
+			Name: "check_mode", on: onAction, Doc: "force (true) or forbid (false) the dry run for this step",
+			set: scalar("a boolean", func(t *Task, v Value) { t.CheckMode = v }),
+		},
+		{
+			Name: "diff", on: onAction, Doc: "force or forbid the diff for this step",
+			set: scalar("a boolean", func(t *Task, v Value) { t.Diff = v }),
+		},
+		{
+			Name: "vars", on: onSteps, Doc: "variables: for this step, or for all below",
+			set: mapping(func(t *Task, v Value) { t.StepVars = v }),
+		},
 		{Name: "args", on: onAction, Doc: "further arguments of the action", set: mapping(func(t *Task, v Value) { t.ExtraArgs = v })},
 		{Name: "rescue", on: onBlock, Doc: "steps that run when one of the block fails", set: func(p *parser, t *Task, e Entry) {
 			t.Rescue, t.RescuePos = p.tasks(e.Value, "`rescue:`"), e.Pos
 		}},
-		{Name: "always", on: onBlock, Doc: "steps that run in any case, once the block was entered", set: func(p *parser, t *Task, e Entry) {
-			t.Always, t.AlwaysPos = p.tasks(e.Value, "`always:`"), e.Pos
-		}},
-		{Name: "parallel", on: onGroups, Doc: "true or a number: the steps below have no order among themselves", set: scalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v })},
+		{
+			Name: "always", on: onBlock, Doc: "steps that run in any case, once the block was entered",
+			set: func(p *parser, t *Task, e Entry) {
+				t.Always, t.AlwaysPos = p.tasks(e.Value, "`always:`"), e.Pos
+			},
+		},
+		{
+			Name: "parallel", on: onGroups, Doc: "true or a number: the steps below have no order among themselves",
+			set: scalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v }),
+		},
 
-		{Name: "notify", on: onSteps, later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it"},
-		{Name: "listen", on: onSteps, later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it"},
+		{
+			Name: "notify", on: onSteps,
+			later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it",
+		},
+		{
+			Name: "listen", on: onSteps,
+			later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it",
+		},
 		{Name: "delegate_to", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "run_once", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "any_errors_fatal", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
@@ -183,7 +259,8 @@ func (p *parser) identifier(e Entry, what string) (string, bool) {
 		return "", false
 	}
 	if !isScalar(e.Value) || !identifier.MatchString(name) {
-		p.errorf(e.Value.Pos(), utf8.RuneCountInString(name), "letters, digits and _, not starting with a digit", "`%s:` must be %s", e.Key, what)
+		p.errorf(e.Value.Pos(), utf8.RuneCountInString(name), "letters, digits and _, not starting with a digit", "`%s:` must be %s", e.Key,
+			what)
 		return "", false
 	}
 	return name, true
@@ -192,7 +269,8 @@ func (p *parser) identifier(e Entry, what string) (string, bool) {
 func (p *parser) id(t *Task, e Entry) {
 	name := e.Value.Text()
 	if !isScalar(e.Value) || !idPattern.MatchString(name) {
-		p.errorf(e.Value.Pos(), utf8.RuneCountInString(name), "letters, digits, `_`, `-` and `.`, starting with a letter", "`id:` must be an identifier")
+		p.errorf(e.Value.Pos(), utf8.RuneCountInString(name), "letters, digits, `_`, `-` and `.`, starting with a letter",
+			"`id:` must be an identifier")
 		return
 	}
 	t.ID = name
@@ -226,7 +304,8 @@ func (p *parser) tags(t *Task, e Entry) {
 
 func (p *parser) loop(t *Task, e Entry) {
 	if t.Loop.Kind != NoLoop {
-		p.errorf(e.Pos, len(e.Key), "use one of them; a loop in a loop is an include with its own loop", "`%s` beside `%s`", e.Key, t.Loop.Key)
+		p.errorf(e.Pos, len(e.Key), "use one of them; a loop in a loop is an include with its own loop", "`%s` beside `%s`", e.Key,
+			t.Loop.Key)
 		return
 	}
 	t.Loop.Key, t.Loop.Pos, t.Loop.Over = e.Key, e.Pos, e.Value
@@ -291,7 +370,8 @@ func (p *parser) needs(t *Task, e Entry) {
 		for _, c := range m.Entries() {
 			on := c.Value.Text()
 			if !slices.Contains(needOutcomes, on) {
-				p.errorf(c.Value.Pos(), utf8.RuneCountInString(on), "one of "+strings.Join(needOutcomes, ", "), "`%s` is not an outcome", on)
+				p.errorf(c.Value.Pos(), utf8.RuneCountInString(on), "one of "+strings.Join(needOutcomes, ", "), "`%s` is not an outcome",
+					on)
 				continue
 			}
 			t.Needs = append(t.Needs, Need{ID: c.Key, Pos: c.Pos, On: on})

@@ -132,7 +132,8 @@ func (s *layout) unclosed() {
 	case '[':
 		s.fail(o.line, o.at, o.at+1, "add the missing `]`, or quote the text", "a `[` is not closed")
 	default:
-		s.fail(o.line, o.at, o.at+1, "add the missing `}`, or quote the text: a value that starts with {{ must be quoted", "a `{` is not closed")
+		s.fail(o.line, o.at, o.at+1, "add the missing `}`, or quote the text: a value that starts with {{ must be quoted",
+			"a `{` is not closed")
 	}
 }
 
@@ -284,7 +285,8 @@ func (s *layout) misplaced(n, at int, list bool, content string, above []level) 
 	}
 	last := above[len(above)-1]
 	if key, value, ok := strings.Cut(last.plain.text, ":"); ok && at > last.indent && value != "" && identifier.MatchString(key) {
-		s.fail(last.plain.line, last.plain.at, last.plain.at+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value), "a space is missing after `%s:`", key)
+		s.fail(last.plain.line, last.plain.at, last.plain.at+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value),
+			"a space is missing after `%s:`", key)
 		return
 	}
 	if top := s.top(); top != nil && top.indent == at {
@@ -336,7 +338,8 @@ func (s *layout) mixed(n, at, end int, list bool, content string, above []level)
 	case list && root:
 		s.fail(n, at, end, either, "a list begins here, but the file is a map (line %d)", top.line)
 	case list:
-		s.fail(n, at, end, "indent it more than the key that it belongs to, or remove the `- `", "a list item among the keys of a map (line %d)", top.line)
+		s.fail(n, at, end, "indent it more than the key that it belongs to, or remove the `- `",
+			"a list item among the keys of a map (line %d)", top.line)
 	case root:
 		s.fail(n, at, end, item+either, "a key among the items of a list (line %d)", top.line)
 	default:
@@ -417,9 +420,11 @@ func (s *layout) plain(n, at int, text string) {
 	case strings.IndexByte("@`%", text[0]) >= 0, text[0] == '*' && !alias.MatchString(text):
 		s.fail(n, at, at+1, "quote it: \""+text+"\"", "a text cannot start with `%c`", text[0])
 	case strings.HasPrefix(text, "- "):
-		s.fail(n, at, at+1, "put the list on the lines below its key, or write `[…]`; quote a text that starts with `- `", "a list cannot begin on the line of its key")
+		s.fail(n, at, at+1, "put the list on the lines below its key, or write `[…]`; quote a text that starts with `- `",
+			"a list cannot begin on the line of its key")
 	case strings.HasSuffix(text, ":"):
-		s.fail(n, at+len(text)-1, at+len(text), "quote a text that contains \": \", and indent keys of one map alike", "a `:` where no key can be")
+		s.fail(n, at+len(text)-1, at+len(text), "quote a text that contains \": \", and indent keys of one map alike",
+			"a `:` where no key can be")
 	default:
 		if i := strings.Index(text, ": "); i >= 0 {
 			s.fail(n, at+i, at+i+2, "quote a text that contains \": \", and indent keys of one map alike", "a `:` where no key can be")
@@ -487,7 +492,8 @@ func (s *layout) closed(n int, text string, end int) {
 		s.unclosed()
 		return
 	}
-	s.fail(n, at, len(text), "quote the whole value; inside of '…' a double quote is plain, inside of \"…\" a single one", "text after the end of the value")
+	s.fail(n, at, len(text), "quote the whole value; inside of '…' a double quote is plain, inside of \"…\" a single one",
+		"text after the end of the value")
 }
 
 // findLayout replaces what the parser says by the fault in the layout, if there is one.

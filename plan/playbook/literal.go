@@ -266,7 +266,10 @@ func (l *pythonReader) quoted(from int) (*yaml.Node, bool) {
 }
 
 // simpleEscapes are what a letter after a backslash stands for.
-var simpleEscapes = map[byte]string{'\\': "\\", '\'': "'", '"': `"`, 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v"}
+var simpleEscapes = map[byte]string{
+	'\\': "\\", '\'': "'", '"': `"`, 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t",
+	'v': "\v",
+}
 
 var numberEscape = regexp.MustCompile(`^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3}))`)
 

@@ -192,9 +192,12 @@ func (p *parser) arguments(of string, v Value) (Value, bool) {
 		a, ok := v.argumentOf(w)
 		switch {
 		case !ok:
-			p.errorf(v.PosAt(w.at), utf8.RuneCountInString(w.text), "quote a value with spaces, as in key=\"two words\", or write the arguments as a map", "`%s` of `%s` is not key=value", w.text, of)
+			p.errorf(v.PosAt(w.at), utf8.RuneCountInString(w.text),
+				"quote a value with spaces, as in key=\"two words\", or write the arguments as a map", "`%s` of `%s` is not key=value",
+				w.text, of)
 		case seen[a.key.Text()]:
-			p.errorf(v.PosAt(w.at), utf8.RuneCountInString(a.key.Text()), "remove one of them", "argument `%s` of `%s` is given twice", a.key.Text(), of)
+			p.errorf(v.PosAt(w.at), utf8.RuneCountInString(a.key.Text()), "remove one of them", "argument `%s` of `%s` is given twice",
+				a.key.Text(), of)
 		default:
 			seen[a.key.Text()] = true
 			found = append(found, a)

@@ -55,7 +55,8 @@ func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 	case Map:
 		p.document(pb, root)
 	case Null:
-		p.errorf(diag.Pos{File: f.Name, Line: 1, Column: 1}, 0, "a playbook is a list of steps, or a map with `steps:`; `[]` is a playbook of no steps", "the file is empty")
+		p.errorf(diag.Pos{File: f.Name, Line: 1, Column: 1}, 0,
+			"a playbook is a list of steps, or a map with `steps:`; `[]` is a playbook of no steps", "the file is empty")
 	case Bool, Int, Float, String:
 		p.errorf(root.Pos(), 0, "a playbook is a list of steps, or a map with `steps:`", "the file holds %s", root.Kind())
 	}
@@ -106,7 +107,9 @@ func (p *parser) document(pb *Playbook, root Value) {
 		case "strategy":
 			pb.Strategy = e.Value.Text()
 			if pb.Strategy != "linear" && pb.Strategy != "graph" {
-				p.errorf(e.Value.Pos(), utf8.RuneCountInString(pb.Strategy), "linear (in the order of the file) or graph (only `needs` and values order the steps)", "`strategy:` must be linear or graph")
+				p.errorf(e.Value.Pos(), utf8.RuneCountInString(pb.Strategy),
+					"linear (in the order of the file) or graph (only `needs` and values order the steps)",
+					"`strategy:` must be linear or graph")
 				pb.Strategy = ""
 			}
 		case "parallel":
@@ -152,7 +155,8 @@ func (p *parser) exports(e Entry) []Entry {
 	case List:
 		for _, v := range e.Value.Items() {
 			if v.Kind() != String {
-				p.errorf(v.Pos(), 0, "for other values write a map of names and templates", "an entry of `exports:` must be the name of a variable; this is %s", v.Kind())
+				p.errorf(v.Pos(), 0, "for other values write a map of names and templates",
+					"an entry of `exports:` must be the name of a variable; this is %s", v.Kind())
 				continue
 			}
 			list = append(list, Entry{Key: v.Text(), Pos: v.Pos()})
@@ -166,7 +170,8 @@ func (p *parser) exports(e Entry) []Entry {
 	for _, one := range list {
 		switch {
 		case !identifier.MatchString(one.Key):
-			p.errorf(one.Pos, utf8.RuneCountInString(one.Key), "letters, digits and _, not starting with a digit", "`%s` cannot be the name of a variable", one.Key)
+			p.errorf(one.Pos, utf8.RuneCountInString(one.Key), "letters, digits and _, not starting with a digit",
+				"`%s` cannot be the name of a variable", one.Key)
 		case names[one.Key]:
 			p.errorf(one.Pos, utf8.RuneCountInString(one.Key), "leave one of them out", "`%s` is exported twice", one.Key)
 		default:
@@ -336,7 +341,8 @@ func (p *parser) identify(t *Task) (complained []string) {
 		if second.Key == e.Key {
 			continue // given twice, which has been said
 		}
-		p.errorf(second.Pos, utf8.RuneCountInString(second.Key), "make two steps of them", "two actions in one step: `%s` and `%s`", e.Key, second.Key)
+		p.errorf(second.Pos, utf8.RuneCountInString(second.Key), "make two steps of them", "two actions in one step: `%s` and `%s`", e.Key,
+			second.Key)
 		complained = append(complained, second.Key)
 	}
 	t.ActionKey, t.ActionPos, t.Args = e.Key, e.Pos, e.Value
@@ -401,7 +407,8 @@ func (p *parser) preset(t *Task, e Entry) {
 		}
 	}
 	if !isScalar(t.Args) {
-		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `preset: nginx`, or `preset: {name: nginx, with: {port: 80}}`", "`preset:` needs the name of a preset")
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `preset: nginx`, or `preset: {name: nginx, with: {port: 80}}`",
+			"`preset:` needs the name of a preset")
 		t.Args = Value{}
 	}
 }
@@ -435,11 +442,16 @@ func (p *parser) unknownTaskKey(t *Task, e Entry) {
 // otherNames are what other tools call a key, and the key.
 var otherNames = map[string]string{
 	"retry": "retries", "attempts": "retries", "max_retries": "retries", "retry_interval": "retry_delay", "retries_delay": "retry_delay",
-	"if": "when", "only_if": "onlyif", "not_if": "unless", "condition": "when", "foreach": "loop", "for_each": "loop", "items": "loop", "with": "loop", "with_list": "loop",
-	"depends_on": "needs", "depends": "needs", "requires": "needs", "finally": "always", "on_error": "rescue", "on_failure": "rescue", "catch": "rescue",
-	"continue_on_error": "ignore_errors", "continue-on-error": "ignore_errors", "ignore_failure": "ignore_errors", "allow_failure": "ignore_errors",
-	"dir": "cwd", "workdir": "cwd", "working_directory": "cwd", "working-directory": "cwd", "envs": "env", "sudo": "become", "sudo_user": "become_user",
-	"timeout-minutes": "timeout", "output": "register", "save_as": "register", "title": "name", "label": "name", "run": "shell", "cmd": "shell", "exec": "command",
+	"if": "when", "only_if": "onlyif", "not_if": "unless", "condition": "when", "foreach": "loop", "for_each": "loop", "items": "loop",
+	"with": "loop", "with_list": "loop",
+	"depends_on": "needs", "depends": "needs", "requires": "needs", "finally": "always", "on_error": "rescue", "on_failure": "rescue",
+	"catch":             "rescue",
+	"continue_on_error": "ignore_errors", "continue-on-error": "ignore_errors", "ignore_failure": "ignore_errors",
+	"allow_failure": "ignore_errors",
+	"dir":           "cwd", "workdir": "cwd", "working_directory": "cwd", "working-directory": "cwd", "envs": "env", "sudo": "become",
+	"sudo_user":       "become_user",
+	"timeout-minutes": "timeout", "output": "register", "save_as": "register", "title": "name", "label": "name", "run": "shell",
+	"cmd": "shell", "exec": "command",
 }
 
 // elsewhere is the way out for a key that belongs elsewhere, or that other tools have; "" if there is none.
@@ -507,7 +519,8 @@ func (p *parser) consistent(t *Task) {
 func (p *parser) varNames(m Value) {
 	for _, e := range m.Entries() {
 		if !e.NoText && !p.ds.Full() && !identifier.MatchString(e.Key) {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "letters, digits and _, not starting with a digit", "`%s` cannot be the name of a variable", e.Key)
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "letters, digits and _, not starting with a digit",
+				"`%s` cannot be the name of a variable", e.Key)
 		}
 	}
 }

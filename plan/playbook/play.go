@@ -45,20 +45,32 @@ func playTable() []PlayKey {
 		{Name: "vars_files", Doc: "files of variables; of a list within the list the first that exists", set: playsParser.varsFiles},
 		{Name: "vars_prompt", Doc: "variables that moon asks for", set: playsParser.prompts},
 		one("gather_facts", "a boolean", "whether the play needs facts of its hosts (true)", func(pl *Play) *Value { return &pl.Facts }),
-		{Name: "gather_subset", Doc: "accepted; gathering facts costs little", set: func(_ playsParser, pl *Play, e Entry) { pl.Subset = e.Value }},
-		one("strategy", "linear, free or graph", "linear (each task on all hosts before the next), free, or graph", func(pl *Play) *Value { return &pl.Strategy }),
-		{Name: "serial", Doc: "how many hosts at a time: a number, a percentage, or a list of them", set: func(p playsParser, pl *Play, e Entry) {
-			if e.Value.Kind() == Map || e.Value.Kind() == List && slices.ContainsFunc(e.Value.Items(), func(v Value) bool { return !isScalar(v) }) {
-				p.wrong(e, "a number, a percentage, or a list of them")
-				return
-			}
-			pl.Serial = e.Value
-		}},
-		one("order", "text", "order of the hosts: inventory, sorted, reverse_inventory or reverse_sorted", func(pl *Play) *Value { return &pl.Order }),
-		one("any_errors_fatal", "a boolean", "true: a failure on one host ends the run on all", func(pl *Play) *Value { return &pl.AnyFatal }),
-		one("max_fail_percentage", "a number", "the play ends when more than this percentage of its hosts have failed", func(pl *Play) *Value { return &pl.MaxFail }),
+		{
+			Name: "gather_subset", Doc: "accepted; gathering facts costs little",
+			set: func(_ playsParser, pl *Play, e Entry) { pl.Subset = e.Value },
+		},
+		one("strategy", "linear, free or graph", "linear (each task on all hosts before the next), free, or graph",
+			func(pl *Play) *Value { return &pl.Strategy }),
+		{
+			Name: "serial", Doc: "how many hosts at a time: a number, a percentage, or a list of them",
+			set: func(p playsParser, pl *Play, e Entry) {
+				if e.Value.Kind() == Map ||
+					e.Value.Kind() == List && slices.ContainsFunc(e.Value.Items(), func(v Value) bool { return !isScalar(v) }) {
+					p.wrong(e, "a number, a percentage, or a list of them")
+					return
+				}
+				pl.Serial = e.Value
+			},
+		},
+		one("order", "text", "order of the hosts: inventory, sorted, reverse_inventory or reverse_sorted",
+			func(pl *Play) *Value { return &pl.Order }),
+		one("any_errors_fatal", "a boolean", "true: a failure on one host ends the run on all",
+			func(pl *Play) *Value { return &pl.AnyFatal }),
+		one("max_fail_percentage", "a number", "the play ends when more than this percentage of its hosts have failed",
+			func(pl *Play) *Value { return &pl.MaxFail }),
 		one("ignore_errors", "a boolean or a condition", "of all tasks", func(pl *Play) *Value { return &pl.Ignore }),
-		one("ignore_unreachable", "a boolean", "true: a host that cannot be reached continues", func(pl *Play) *Value { return &pl.Unreachable }),
+		one("ignore_unreachable", "a boolean", "true: a host that cannot be reached continues",
+			func(pl *Play) *Value { return &pl.Unreachable }),
 		one("force_handlers", "a boolean", "true: handlers run on hosts that have failed, too", func(pl *Play) *Value { return &pl.Force }),
 		one("run_once", "a boolean", "of all tasks", func(pl *Play) *Value { return &pl.RunOnce }),
 		one("connection", "text", "ssh or local", func(pl *Play) *Value { return &pl.Connection }),
@@ -67,7 +79,10 @@ func playTable() []PlayKey {
 		one("become", "a boolean", "run as another user", func(pl *Play) *Value { return &pl.Become }),
 		one("become_user", "text", "the user to become (root)", func(pl *Play) *Value { return &pl.BecomeUser }),
 		one("become_method", "text", "sudo, su or doas", func(pl *Play) *Value { return &pl.BecomeHow }),
-		{Name: "environment", Doc: "environment variables: a map, a template that returns one, or a list of them", set: func(p playsParser, pl *Play, e Entry) { pl.Env = p.environment(e) }},
+		{
+			Name: "environment", Doc: "environment variables: a map, a template that returns one, or a list of them",
+			set: func(p playsParser, pl *Play, e Entry) { pl.Env = p.environment(e) },
+		},
 		one("check_mode", "a boolean", "force or forbid the dry run", func(pl *Play) *Value { return &pl.CheckMode }),
 		one("diff", "a boolean", "force or forbid diffs", func(pl *Play) *Value { return &pl.Diff }),
 		one("no_log", "a boolean", "show and store nothing of arguments, output and results", func(pl *Play) *Value { return &pl.NoLog }),
@@ -79,7 +94,10 @@ func playTable() []PlayKey {
 		}},
 		{Name: "collections", Doc: "accepted; names are found without it", set: func(playsParser, *Play, Entry) {}},
 		tasks("pre_tasks", "tasks before the roles", func(pl *Play) *[]*Task { return &pl.PreTasks }),
-		{Name: "roles", Doc: "roles, by name or as maps with name, keys and parameters", set: func(p playsParser, pl *Play, e Entry) { pl.Roles = p.roles(e) }},
+		{
+			Name: "roles", Doc: "roles, by name or as maps with name, keys and parameters",
+			set: func(p playsParser, pl *Play, e Entry) { pl.Roles = p.roles(e) },
+		},
 		tasks("tasks", "the tasks", func(pl *Play) *[]*Task { return &pl.Tasks }),
 		tasks("post_tasks", "tasks after the others", func(pl *Play) *[]*Task { return &pl.PostTasks }),
 		tasks("handlers", "tasks that run when they have been notified", func(pl *Play) *[]*Task { return &pl.Handlers }),
@@ -133,7 +151,8 @@ func parseTasks(p *parser) []*Task {
 	case root.Kind() == Null:
 		return nil
 	case root.Kind() == List && holdsPlays(root):
-		p.errorf(root.Items()[0].Pos(), 0, "plays are imported with `import_playbook`, next to the other plays", "a list of tasks is wanted here, and this is one of plays")
+		p.errorf(root.Items()[0].Pos(), 0, "plays are imported with `import_playbook`, next to the other plays",
+			"a list of tasks is wanted here, and this is one of plays")
 		return nil
 	}
 	return p.tasks(root, "the file")
@@ -146,7 +165,11 @@ func ParseApply(f *File, m Value, ds *diag.List) *Task {
 	for _, e := range t.Keys {
 		k, ok := p.playKey(e.Key)
 		if !ok || e.NoText {
-			p.unknown(e, "of `apply:`", []string{"tags", "become", "become_user", "when", "vars", "environment", "ignore_errors", "notify", "delegate_to", "run_once", "no_log"})
+			p.unknown(e, "of `apply:`",
+				[]string{
+					"tags", "become", "become_user", "when", "vars", "environment", "ignore_errors", "notify", "delegate_to",
+					"run_once", "no_log",
+				})
 			continue
 		}
 		p.playTaskKey(t, k, e)
@@ -183,7 +206,8 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 			p.warnf(e.Pos, "use `assert` where it matters", "the arguments of a role are not checked by `argument_specs` yet")
 		default:
 			if !e.NoText {
-				p.warnf(e.Pos, suggest.DidYouMean(e.Key, []string{"dependencies", "allow_duplicates", "galaxy_info", "collections", "argument_specs"}),
+				p.warnf(e.Pos, suggest.DidYouMean(e.Key,
+					[]string{"dependencies", "allow_duplicates", "galaxy_info", "collections", "argument_specs"}),
 					"unknown key `%s` of a role's meta file", e.Key)
 			}
 		}
@@ -406,7 +430,8 @@ func (p playsParser) prompts(pl *Play, e Entry) {
 	}
 	for _, item := range e.Value.Items() {
 		if item.Kind() != Map {
-			p.errorf(item.Pos(), 0, "write `- {name: version, prompt: which version?}`", "an entry of `vars_prompt:` must be a map; this is %s", item.Kind())
+			p.errorf(item.Pos(), 0, "write `- {name: version, prompt: which version?}`",
+				"an entry of `vars_prompt:` must be a map; this is %s", item.Kind())
 			continue
 		}
 		pl.Prompts = append(pl.Prompts, p.prompt(item))
@@ -466,7 +491,8 @@ func (p playsParser) roles(e Entry) []*Task {
 
 // roleKeys are the keys of a task that a role entry can have. All others are parameters.
 var roleKeys = []string{
-	"when", "tags", "vars", "become", "become_user", "become_method", "environment", "delegate_to", "delegate_facts", "run_once", "ignore_errors",
+	"when", "tags", "vars", "become", "become_user", "become_method", "environment", "delegate_to", "delegate_facts", "run_once",
+	"ignore_errors",
 	"ignore_unreachable", "any_errors_fatal", "no_log", "check_mode", "diff", "connection", "remote_user", "port", "timeout", "collections",
 	"throttle", "module_defaults", "debugger", "become_flags", "become_exe",
 }

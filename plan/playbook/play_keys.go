@@ -23,7 +23,8 @@ var PlayTaskKeys []Key
 
 // playForm is how the tasks of plays are read.
 var playForm = &dialect{word: "task", plays: true, keys: map[string]*Key{}, directives: map[string]TaskKind{
-	"include_tasks": Include, "import_tasks": Include, "include_role": Role, "import_role": Role, "include_vars": IncludeVars, "block": Block,
+	"include_tasks": Include, "import_tasks": Include, "include_role": Role, "import_role": Role, "include_vars": IncludeVars,
+	"block": Block,
 }}
 
 func (p *parser) inPlays() *parser {
@@ -78,17 +79,41 @@ func init() {
 		PlayTaskKeys = append(PlayTaskKeys, k)
 	}
 	PlayTaskKeys = append(PlayTaskKeys, []Key{
-		{Name: "notify", on: onInherits, Doc: "names or topics of handlers, which run when the task has changed something", set: texts("the name of a handler", func(t *Task, v []Value) { t.Notify = v })},
-		{Name: "listen", on: onTask | onInclude | onDynamic, Doc: "topics that notify the handler, in addition to its name", set: (*parser).listen},
-		{Name: "delegate_to", on: onInherits, Doc: "host that runs the task instead of the play's host", set: text(func(t *Task, v Value) { t.DelegateTo = v })},
-		{Name: "delegate_facts", on: onInherits, Doc: "true: facts belong to the host of delegate_to", set: scalar("a boolean", func(t *Task, v Value) { t.DelegateFact = v })},
-		{Name: "run_once", on: onAnything, Doc: "true: only the first host of the batch runs it", set: scalar("a boolean", func(t *Task, v Value) { t.RunOnce = v })},
-		{Name: "ignore_unreachable", on: onInherits, Doc: "true: a host that cannot be reached continues", set: scalar("a boolean", func(t *Task, v Value) { t.Unreachable = v })},
-		{Name: "any_errors_fatal", on: onInherits, Doc: "true: a failure on one host ends the run on all", set: scalar("a boolean", func(t *Task, v Value) { t.AnyFatal = v })},
+		{
+			Name: "notify", on: onInherits, Doc: "names or topics of handlers, which run when the task has changed something",
+			set: texts("the name of a handler", func(t *Task, v []Value) { t.Notify = v }),
+		},
+		{
+			Name: "listen", on: onTask | onInclude | onDynamic, Doc: "topics that notify the handler, in addition to its name",
+			set: (*parser).listen,
+		},
+		{
+			Name: "delegate_to", on: onInherits, Doc: "host that runs the task instead of the play's host",
+			set: text(func(t *Task, v Value) { t.DelegateTo = v }),
+		},
+		{
+			Name: "delegate_facts", on: onInherits, Doc: "true: facts belong to the host of delegate_to",
+			set: scalar("a boolean", func(t *Task, v Value) { t.DelegateFact = v }),
+		},
+		{
+			Name: "run_once", on: onAnything, Doc: "true: only the first host of the batch runs it",
+			set: scalar("a boolean", func(t *Task, v Value) { t.RunOnce = v }),
+		},
+		{
+			Name: "ignore_unreachable", on: onInherits, Doc: "true: a host that cannot be reached continues",
+			set: scalar("a boolean", func(t *Task, v Value) { t.Unreachable = v }),
+		},
+		{
+			Name: "any_errors_fatal", on: onInherits, Doc: "true: a failure on one host ends the run on all",
+			set: scalar("a boolean", func(t *Task, v Value) { t.AnyFatal = v }),
+		},
 		{Name: "connection", on: onInherits, Doc: "ssh or local", set: text(func(t *Task, v Value) { t.Connection = v })},
 		{Name: "remote_user", on: onInherits, Doc: "user to log in as", set: text(func(t *Task, v Value) { t.RemoteUser = v })},
 		{Name: "port", on: onInherits, Doc: "port of the SSH server", set: scalar("a number", func(t *Task, v Value) { t.Port = v })},
-		{Name: "collections", on: onAnything, Doc: "accepted; names are found without it", set: func(p *parser, t *Task, e Entry) { t.Collections = e.Value }},
+		{
+			Name: "collections", on: onAnything, Doc: "accepted; names are found without it",
+			set: func(p *parser, t *Task, e Entry) { t.Collections = e.Value },
+		},
 
 		{Name: "async", on: onAnything, later: noBackground},
 		{Name: "poll", on: onAnything, later: noBackground},
@@ -121,7 +146,8 @@ var gone = map[string]string{
 
 // Lookups are the names that may stand behind with_.
 var Lookups = []string{
-	"cartesian", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini", "inventory_hostnames", "items", "lines",
+	"cartesian", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini", "inventory_hostnames",
+	"items", "lines",
 	"list", "nested", "password", "pipe", "random_choice", "sequence", "subelements", "template", "together", "url", "vars", "varnames",
 }
 
@@ -168,12 +194,14 @@ func (p *parser) plainBool(key string, v Value) {
 
 // textKeys are the keys of a task, and of a play, whose value is text.
 var textKeys = []string{
-	"name", "creates", "removes", "unless", "onlyif", "cwd", "chdir", "become_user", "become_method", "delegate_to", "connection", "remote_user", "user", "hosts",
+	"name", "creates", "removes", "unless", "onlyif", "cwd", "chdir", "become_user", "become_method", "delegate_to", "connection",
+	"remote_user", "user", "hosts",
 }
 
 func (p *parser) listen(t *Task, e Entry) {
 	if !p.handlers {
-		p.errorf(e.Pos, len(e.Key), "put the task under `handlers:`; tasks notify handlers with `notify`", "`listen` has no meaning on a task that is not a handler")
+		p.errorf(e.Pos, len(e.Key), "put the task under `handlers:`; tasks notify handlers with `notify`",
+			"`listen` has no meaning on a task that is not a handler")
 		return
 	}
 	t.Listen = p.texts(e, "the name of a topic")
@@ -191,7 +219,8 @@ func (p *parser) environment(e Entry) []Value {
 			continue // has been said
 		}
 		if v.Kind() != Map && (v.Kind() != String || !strings.Contains(v.Text(), "{{")) {
-			p.errorf(v.Pos(), 0, "write `NAME: value` below it", "`%s:` must be a map, a template that returns one, or a list of them; this is %s", e.Key, v.Kind())
+			p.errorf(v.Pos(), 0, "write `NAME: value` below it",
+				"`%s:` must be a map, a template that returns one, or a list of them; this is %s", e.Key, v.Kind())
 			continue
 		}
 		all = append(all, v)
@@ -209,7 +238,8 @@ func (p *parser) varsMap(e Entry) Value {
 		whole := Value{}
 		for _, item := range v.Items() {
 			if item.Kind() != Map {
-				p.errorf(item.Pos(), 0, "write names and values below `vars:`", "an entry of `%s:` must be a map; this is %s", e.Key, item.Kind())
+				p.errorf(item.Pos(), 0, "write names and values below `vars:`", "an entry of `%s:` must be a map; this is %s", e.Key,
+					item.Kind())
 				continue
 			}
 			whole = whole.plus(item)
@@ -232,7 +262,8 @@ func (p *parser) playLoop(t *Task, e Entry) {
 	case e.Key == "loop" || e.Key == "with_items" || e.Key == "with_filetree":
 		p.loop(t, e)
 	case t.Loop.Kind != NoLoop:
-		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "use one of them; a loop in a loop is an include with its own loop", "`%s` beside `%s`", e.Key, t.Loop.Key)
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "use one of them; a loop in a loop is an include with its own loop",
+			"`%s` beside `%s`", e.Key, t.Loop.Key)
 	case name == "items":
 		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Items, "with_items", e.Pos, e.Value
 	case !slices.Contains(Lookups, name):

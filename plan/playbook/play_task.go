@@ -130,7 +130,8 @@ func (p *parser) identifyInPlay(t *Task) (complained []string) {
 	}
 	if len(found) == 0 {
 		if len(complained) == 0 {
-			p.errorf(t.Pos, 0, "a task has one action, such as `shell: …`, or `include_tasks: …`", "this task does nothing: it has no action")
+			p.errorf(t.Pos, 0, "a task has one action, such as `shell: …`, or `include_tasks: …`",
+				"this task does nothing: it has no action")
 		}
 		return complained
 	}
@@ -138,7 +139,8 @@ func (p *parser) identifyInPlay(t *Task) (complained []string) {
 	for _, second := range found[1:] {
 		complained = append(complained, second.Key)
 		if second.Key != e.Key { // what is given twice has been said
-			p.errorf(second.Pos, utf8.RuneCountInString(second.Key), "make two tasks of them", "two actions in one task: `%s` and `%s`", e.Key, second.Key)
+			p.errorf(second.Pos, utf8.RuneCountInString(second.Key), "make two tasks of them", "two actions in one task: `%s` and `%s`",
+				e.Key, second.Key)
 		}
 	}
 	t.ActionPos = e.Pos
@@ -191,7 +193,8 @@ func (p *parser) act(t *Task, e Entry) {
 	case name == "action" || name == "local_action":
 		p.actionKey(t, e)
 	case p.handlers && (kind == Block && directive || kind == Role):
-		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write the tasks one by one, or into a file that `include_tasks` names", "`%s` cannot be a handler", e.Key)
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write the tasks one by one, or into a file that `include_tasks` names",
+			"`%s` cannot be a handler", e.Key)
 		t.Kind = kind
 	case kind == Block && directive:
 		t.Kind = Block
@@ -271,13 +274,16 @@ func (p *parser) actionKey(t *Task, e Entry) {
 	name := bare(inner.Key)
 	switch {
 	case inner.Key == "":
-		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `copy: {src: a, dest: b}`", "`%s:` must name a module and its arguments", e.Key)
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `copy: {src: a, dest: b}`", "`%s:` must name a module and its arguments",
+			e.Key)
 		t.ActionKey = ""
 	case strings.Contains(inner.Key, "{{"):
-		p.errorf(inner.Pos, utf8.RuneCountInString(inner.Key), "write a task for each, with `when`", "the module of `%s:` must be written out", e.Key)
+		p.errorf(inner.Pos, utf8.RuneCountInString(inner.Key), "write a task for each, with `when`",
+			"the module of `%s:` must be written out", e.Key)
 		t.ActionKey = ""
 	case name == "action" || name == "local_action":
-		p.errorf(inner.Pos, utf8.RuneCountInString(inner.Key), "write `copy: {src: a, dest: b}`", "`%s:` must name a module and its arguments", e.Key)
+		p.errorf(inner.Pos, utf8.RuneCountInString(inner.Key), "write `copy: {src: a, dest: b}`",
+			"`%s:` must name a module and its arguments", e.Key)
 		t.ActionKey = ""
 	default:
 		p.act(t, inner)
@@ -386,7 +392,10 @@ func (p *parser) applied(t *Task, m Value) {
 	}
 }
 
-var roleOptions = []string{"name", "role", "tasks_from", "vars_from", "defaults_from", "handlers_from", "apply", "public", "allow_duplicates", "rolespec_validate"}
+var roleOptions = []string{
+	"name", "role", "tasks_from", "vars_from", "defaults_from", "handlers_from", "apply", "public",
+	"allow_duplicates", "rolespec_validate",
+}
 
 // roleTask reads include_role and import_role.
 func (p *parser) roleTask(t *Task, e Entry) {
@@ -425,7 +434,10 @@ func (p *parser) roleTask(t *Task, e Entry) {
 	}
 }
 
-var includeVarsOptions = []string{"file", "dir", "name", "depth", "files_matching", "extensions", "ignore_files", "ignore_unknown_extensions", "hash_behaviour"}
+var includeVarsOptions = []string{
+	"file", "dir", "name", "depth", "files_matching", "extensions", "ignore_files",
+	"ignore_unknown_extensions", "hash_behaviour",
+}
 
 // playIncludeVars reads include_vars: Args is the file, zero if a directory is meant, and ExtraArgs a map of all else.
 func (p *parser) playIncludeVars(t *Task, e Entry) {
@@ -435,7 +447,8 @@ func (p *parser) playIncludeVars(t *Task, e Entry) {
 		case c.Key == "file":
 			p.one(c, "the path of a file", &t.Args)
 		case c.Key == "hash_behaviour":
-			p.errorf(c.Pos, len(c.Key), "maps replace each other; write `| combine(…, recursive=true)` where they are used", "`%s` is not supported yet", c.Key)
+			p.errorf(c.Pos, len(c.Key), "maps replace each other; write `| combine(…, recursive=true)` where they are used",
+				"`%s` is not supported yet", c.Key)
 		case !slices.Contains(includeVarsOptions, c.Key):
 			p.unknown(c, "of `include_vars:`", includeVarsOptions)
 		}

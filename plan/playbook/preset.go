@@ -120,7 +120,8 @@ func parameter(p *parser, e Entry) Parameter {
 		return param
 	case Map:
 	default:
-		p.errorf(e.Value.Pos(), 0, "write `"+e.Key+": {default: …}`", "a parameter is a map of %s; this is %s", strings.Join(ParameterKeys, ", "), e.Value.Kind())
+		p.errorf(e.Value.Pos(), 0, "write `"+e.Key+": {default: …}`", "a parameter is a map of %s; this is %s",
+			strings.Join(ParameterKeys, ", "), e.Value.Kind())
 		return param
 	}
 	for _, c := range e.Value.Entries() {
@@ -128,7 +129,8 @@ func parameter(p *parser, e Entry) Parameter {
 		case "type":
 			param.Type = c.Value.Text()
 			if !slices.Contains(ParameterTypes, param.Type) {
-				p.errorf(c.Value.Pos(), utf8.RuneCountInString(param.Type), typeHint(param.Type), "`type:` must be one of %s", strings.Join(ParameterTypes, ", "))
+				p.errorf(c.Value.Pos(), utf8.RuneCountInString(param.Type), typeHint(param.Type), "`type:` must be one of %s",
+					strings.Join(ParameterTypes, ", "))
 				param.Type = ""
 			}
 		case "required":
@@ -166,7 +168,8 @@ func parameter(p *parser, e Entry) Parameter {
 // typeHint translates the names that other tools have for types.
 func typeHint(name string) string {
 	same := map[string]string{
-		"str": "string", "text": "string", "integer": "int", "float": "number", "boolean": "bool", "list": "array", "dict": "object", "map": "object",
+		"str": "string", "text": "string", "integer": "int", "float": "number", "boolean": "bool", "list": "array", "dict": "object",
+		"map": "object",
 	}
 	if t, ok := same[strings.ToLower(name)]; ok {
 		return "did you mean `" + t + "`?"

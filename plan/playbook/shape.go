@@ -60,7 +60,8 @@ var shapes = map[string]Shape{
 	"with_items": LoopOver, "with_filetree": AnyText, "loop_control": LoopSettings, "needs": NeedsList,
 	"creates": AnyText, "removes": AnyText, "unless": AnyText, "onlyif": AnyText,
 	"changed_when": Conditions, "failed_when": Conditions, "until": Conditions, "ignore_errors": Condition,
-	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "sources": Texts, "generates": Texts, "undo": OneStep, "env": Environment, "cwd": AnyText,
+	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "sources": Texts, "generates": Texts,
+	"undo": OneStep, "env": Environment, "cwd": AnyText,
 	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
 	"parallel": BoolOrNumber,
@@ -68,7 +69,10 @@ var shapes = map[string]Shape{
 
 // Directives are the keys that make a task something else than an action, in the order of the reference.
 var Directives = []Described{
-	{Name: "include", Aliases: []string{"include_tasks", "import_tasks"}, Kind: Include, Shape: FilePath, Doc: "file of steps, read when planning; relative to this file"},
+	{
+		Name: "include", Aliases: []string{"include_tasks", "import_tasks"}, Kind: Include, Shape: FilePath,
+		Doc: "file of steps, read when planning; relative to this file",
+	},
 	{Name: "include_vars", Kind: IncludeVars, Shape: FilePath, Doc: "file of variables, in effect for the steps after it"},
 	{Name: "preset", Kind: Preset, Shape: PresetCall, Doc: "playbook with parameters, by its name; its steps are in the plan"},
 	{Name: "block", Kind: Block, Shape: Steps, Doc: "steps that share keys, and a place for `rescue` and `always`"},
@@ -82,7 +86,10 @@ var DocumentKeys = []Described{
 	{Name: "vars_files", Shape: Texts, Doc: "files of variables; relative to this file"},
 	{Name: "strategy", Shape: StrategyWord, Doc: "linear (in the order of the file) or graph (only `needs` and values order the steps)"},
 	{Name: "parallel", Shape: BoolOrNumber, Doc: "true or a number: the steps have no order among themselves"},
-	{Name: "exports", Shape: ExportList, Doc: "variables that `moon run --exports FILE` writes on success: a list of names, or a map of names and templates"},
+	{
+		Name: "exports", Shape: ExportList,
+		Doc: "variables that `moon run --exports FILE` writes on success: a list of names, or a map of names and templates",
+	},
 	{Name: "steps", Shape: Steps, Doc: "the steps"},
 }
 

@@ -7,7 +7,8 @@ import (
 
 // undoKeys are the keys that a step has which only reverses another: it runs by itself, one time, after everything.
 var undoKeys = []string{
-	"name", "env", "environment", "cwd", "chdir", "timeout", "vars", "args", "creates", "removes", "unless", "onlyif", "changed_when", "failed_when",
+	"name", "env", "environment", "cwd", "chdir", "timeout", "vars", "args", "creates", "removes", "unless", "onlyif", "changed_when",
+	"failed_when",
 	"retries", "retry_delay", "delay", "until", "ignore_errors", "become", "become_user", "become_method", "no_log", "check_mode", "diff",
 }
 
@@ -19,7 +20,8 @@ func (p *parser) undo(t *Task, e Entry) {
 	}
 	u := p.task(e.Value)
 	if u.Kind != Action {
-		p.errorf(u.ActionPos, utf8.RuneCountInString(u.ActionKey), "give it one action", "`undo:` must be a step with an action; this is `%s`", u.ActionKey)
+		p.errorf(u.ActionPos, utf8.RuneCountInString(u.ActionKey), "give it one action",
+			"`undo:` must be a step with an action; this is `%s`", u.ActionKey)
 		return
 	}
 	for _, k := range u.Keys {

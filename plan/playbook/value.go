@@ -158,7 +158,8 @@ func (v Value) Number() any {
 // isUnquotedTemplate reports whether the value is what YAML makes of {{ x }}: a map whose key is a map.
 func (v Value) isUnquotedTemplate() bool {
 	n := v.target()
-	return n != nil && n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 && n.Content[0].Kind == yaml.MappingNode
+	return n != nil && n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 &&
+		n.Content[0].Kind == yaml.MappingNode
 }
 
 // Len is the number of items of a list or keys of a map.
@@ -395,5 +396,8 @@ func (c *cursor) escape() rune {
 // Part is a piece of a scalar as a text value of its own, at the place where the scalar has it.
 func (v Value) Part(offset int, text string) Value {
 	pos := v.PosAt(offset)
-	return Value{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.TaggedStyle, Value: text, Line: pos.Line, Column: pos.Column}, v.file}
+	return Value{
+		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.TaggedStyle, Value: text, Line: pos.Line, Column: pos.Column},
+		v.file,
+	}
 }

@@ -8,7 +8,10 @@ import (
 
 // Written is a text that a playbook does not have but means, at the place that means it.
 func Written(at diag.Pos, text string) Value {
-	return Value{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: at.Line, Column: at.Column}, &File{Name: at.File}}
+	return Value{&yaml.Node{
+		Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: at.Line,
+		Column: at.Column,
+	}, &File{Name: at.File}}
 }
 
 // WrittenMap is a map that a playbook means, of values that it has.

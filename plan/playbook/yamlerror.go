@@ -19,7 +19,10 @@ var yamlHints = []struct{ text, message, hint string }{
 	{"did not find expected '-' indicator", "expected a list item (`- …`) here", "items of one list must be indented alike"},
 	{"did not find expected node content", "expected a value here", "a text that starts with a special character must be quoted"},
 	{"did not find expected ',' or ']'", "a `[` is not closed", "add the missing `]`, or quote the text"},
-	{"did not find expected ',' or '}'", "a `{` is not closed", "add the missing `}`, or quote the text: a value that starts with {{ must be quoted"},
+	{
+		"did not find expected ',' or '}'", "a `{` is not closed",
+		"add the missing `}`, or quote the text: a value that starts with {{ must be quoted",
+	},
 	{"found unexpected end of stream", "a quote is not closed", "add the closing quote"},
 	{"found undefined tag handle", "an unknown tag", "quote a text that starts with `!`"},
 	{"unknown anchor", "", "define the anchor (&name) above its first use (*name), or quote a text that starts with `*`"},
@@ -68,7 +71,10 @@ var suspects = []struct {
 	hint      string
 }{
 	{"", 1, regexp.MustCompile(`^ *(\t)`), "", "YAML is indented with spaces, not tabs"},
-	{"did not find expected", 2, regexp.MustCompile(`(?:^|[:\-,\[]\s+)(\{\{)`), "a value that starts with {{ must be quoted", "write \"{{ … }} …\""},
+	{
+		"did not find expected", 2, regexp.MustCompile(`(?:^|[:\-,\[]\s+)(\{\{)`), "a value that starts with {{ must be quoted",
+		"write \"{{ … }} …\"",
+	},
 	{"cannot start any token", 2, regexp.MustCompile("(?:^|[:,\\[-])\\s+([@`%])"), "", ""},
 	{"mapping values are not allowed", 2, regexp.MustCompile(`.*(: )`), "", ""},
 	{"mapping values are not allowed", 2, regexp.MustCompile(`(:)$`), "", ""},

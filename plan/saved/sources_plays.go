@@ -56,8 +56,9 @@ func playsOf(p *plan.Plan) (*PlaySources, error) {
 		Limit: o.Limit, ForceHandlers: o.ForceHandlers, NoConnect: o.NoConnect, RemoteUser: o.RemoteUser, PrivateKey: o.PrivateKey,
 		Connection: o.Connection, Become: o.Become, BecomeUser: o.BecomeUser, BecomeMethod: o.BecomeMethod, SSHArgs: o.SSHArgs,
 		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
-		Hosts: map[string]map[string]any{}, Present: paths(plan.SortedKeys(m.Disk.Present), shown), Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
-		Lists: keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o),
+		Hosts: map[string]map[string]any{}, Present: paths(plan.SortedKeys(m.Disk.Present), shown),
+		Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
+		Lists:     keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o),
 	}
 	if strings.HasPrefix(o.Limit, "@") {
 		s.Limit = "@" + shown(source.ResolvePath(o.Limit[1:], o.Dir, o.Home))
@@ -145,7 +146,8 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 		}
 		o.Inventory = append(o.Inventory, written)
 	}
-	o.Limit, o.ForceHandlers, o.NoConnect, o.RemoteUser, o.PrivateKey, o.Connection = s.Limit, s.ForceHandlers, s.NoConnect, s.RemoteUser, s.PrivateKey, s.Connection
+	o.Limit, o.ForceHandlers, o.NoConnect = s.Limit, s.ForceHandlers, s.NoConnect
+	o.RemoteUser, o.PrivateKey, o.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Become, o.BecomeUser, o.BecomeMethod, o.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
 	if v, ok := s.Call["ansible_check_mode"].(bool); ok {
@@ -173,7 +175,8 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 type WithheldError struct{ Names []string }
 
 func (e *WithheldError) Error() string {
-	return "it was made with secret answers, which are not kept, and there is no terminal to ask for them again: " + strings.Join(e.Names, ", ")
+	return "it was made with secret answers, which are not kept, and there is no terminal to ask for them again: " +
+		strings.Join(e.Names, ", ")
 }
 
 // answered are the answers the plan was made with. What is secret is asked for again; where nobody can be asked because the plan is

@@ -13,7 +13,10 @@ const prefixes = `^(ansible\.(builtin|legacy)\.)?`
 // playDefs are the parts of the schema that plays need.
 func playDefs() object {
 	return object{
-		"plays":          object{"type": "array", "items": object{"anyOf": []any{ref("play"), ref("import_playbook"), object{"type": "null"}}}},
+		"plays": object{
+			"type":  "array",
+			"items": object{"anyOf": []any{ref("play"), ref("import_playbook"), object{"type": "null"}}},
+		},
 		"plays_document": playsDocument(),
 		"play":           play(),
 		"import_playbook": object{
@@ -24,14 +27,20 @@ func playDefs() object {
 				"tags": withDoc(shape(playbook.Texts), "tags of each of its tasks"),
 				"vars": withDoc(variablesOfPlays(), "variables of its plays"),
 			},
-			"patternProperties": object{prefixes + "import_playbook$": withDoc(object{"type": []any{"string", "object"}}, "the file; relative to this one")},
-			"anyOf":             []any{required("import_playbook"), required("ansible.builtin.import_playbook")}, "additionalProperties": false,
+			"patternProperties": object{prefixes + "import_playbook$": withDoc(object{"type": []any{"string", "object"}},
+				"the file; relative to this one")},
+			"anyOf":                []any{required("import_playbook"), required("ansible.builtin.import_playbook")},
+			"additionalProperties": false,
 		},
 		"task":  task(),
 		"tasks": object{"type": []any{"array", "null"}, "items": object{"anyOf": []any{ref("task"), object{"type": "null"}}}},
 		"role": object{
-			"type": []any{"string", "object", "null"}, "description": "A role by its name, or a map with role, keys of a task, and parameters.",
-			"properties": object{"role": withDoc(spec.String.Schema(), "the role"), "when": withDoc(shape(playbook.Conditions), "condition of each of its tasks")},
+			"type":        []any{"string", "object", "null"},
+			"description": "A role by its name, or a map with role, keys of a task, and parameters.",
+			"properties": object{
+				"role": withDoc(spec.String.Schema(), "the role"),
+				"when": withDoc(shape(playbook.Conditions), "condition of each of its tasks"),
+			},
 		},
 	}
 }
@@ -78,7 +87,10 @@ func play() object {
 			properties[k.Name] = withDoc(valueOfPlay(k.Name), k.Doc)
 		}
 	}
-	return object{"type": "object", "description": "One play: hosts, and what they do.", "required": []any{"hosts"}, "properties": properties, "additionalProperties": false}
+	return object{
+		"type": "object", "description": "One play: hosts, and what they do.", "required": []any{"hosts"},
+		"properties": properties, "additionalProperties": false,
+	}
 }
 
 // valueOfTask is what the value of a key of a task may look like: as under the same key of a step where there is one.
@@ -137,5 +149,8 @@ func task() object {
 			patterns[`^ansible\.(builtin|legacy)\.`+regexp.QuoteMeta(name)+"$"] = properties[name]
 		}
 	}
-	return object{"type": "object", "description": "One task: a module and keys.", "properties": properties, "patternProperties": patterns, "additionalProperties": false}
+	return object{
+		"type": "object", "description": "One task: a module and keys.", "properties": properties, "patternProperties": patterns,
+		"additionalProperties": false,
+	}
 }

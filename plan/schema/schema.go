@@ -182,9 +182,15 @@ func shape(s playbook.Shape) object {
 	case playbook.Duration:
 		return spec.Duration.Schema()
 	case playbook.Identifier:
-		return object{"type": "string", "pattern": playbook.IdentifierPattern, "patternErrorMessage": "letters, digits and _, not starting with a digit"}
+		return object{
+			"type": "string", "pattern": playbook.IdentifierPattern,
+			"patternErrorMessage": "letters, digits and _, not starting with a digit",
+		}
 	case playbook.Handle:
-		return object{"type": "string", "pattern": playbook.HandlePattern, "patternErrorMessage": "letters, digits, `_`, `-` and `.`, starting with a letter"}
+		return object{
+			"type": "string", "pattern": playbook.HandlePattern,
+			"patternErrorMessage": "letters, digits, `_`, `-` and `.`, starting with a letter",
+		}
 	case playbook.Texts:
 		return spec.Strings.Schema()
 	case playbook.Variables:

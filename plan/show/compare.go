@@ -75,7 +75,10 @@ func ReadComparable(doc []byte) (*Comparable, error) {
 	case d.Format != plan.Format:
 		return nil, fmt.Errorf("this plan has format %d; this moon reads format %d", d.Format, plan.Format)
 	}
-	c := &Comparable{Digest: d.Digest, RootFile: d.RootFile, Vars: map[string]string{}, Inputs: map[string]string{}, Settings: map[string]string{}}
+	c := &Comparable{
+		Digest: d.Digest, RootFile: d.RootFile, Vars: map[string]string{}, Inputs: map[string]string{},
+		Settings: map[string]string{},
+	}
 	for name, v := range d.Vars {
 		c.Vars[name] = compared(v)
 	}
@@ -123,7 +126,10 @@ func lineAt(doc []byte, offset int64) int {
 // comparedStep is what counts of a step. The item of a loop does for a step that is an item itself: one inside a looped include
 // is changed only by what it uses of the item, which its other fields show.
 func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
-	c := Compared{Path: s.Path, ID: s.ID, Title: s.Name, Digest: s.Digest, At: plan.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
+	c := Compared{
+		Path: s.Path, ID: s.ID, Title: s.Name, Digest: s.Digest,
+		At: plan.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{},
+	}
 	f := c.Fields
 	for name, v := range s.Args {
 		f["args."+name] = compared(v)
@@ -210,7 +216,10 @@ const (
 )
 
 func comparedScope(s *scopeJSON) Compared {
-	c := Compared{Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: plan.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
+	c := Compared{
+		Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: plan.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(),
+		Fields: map[string]string{},
+	}
 	set(c.Fields, "when", s.When)
 	set(c.Fields, "skipped", s.Skipped)
 	set(c.Fields, "loop", s.Loop)

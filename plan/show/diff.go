@@ -61,8 +61,10 @@ type FieldChange struct {
 // Diff compares two plans, by the paths of their steps.
 func Diff(old, now *Comparable) *Difference {
 	d := &Difference{
-		Format: 1, Old: sideOf(old), New: sideOf(now), Added: []DiffStep{}, Removed: []DiffStep{}, Changed: []DiffStep{}, Moved: []DiffStep{},
-		Scopes: []DiffStep{}, Vars: fieldChanges(old.Vars, now.Vars), Settings: fieldChanges(old.Settings, now.Settings), Inputs: fieldChanges(old.Inputs, now.Inputs),
+		Format: 1, Old: sideOf(old), New: sideOf(now), Added: []DiffStep{}, Removed: []DiffStep{}, Changed: []DiffStep{},
+		Moved:  []DiffStep{},
+		Scopes: []DiffStep{}, Vars: fieldChanges(old.Vars, now.Vars), Settings: fieldChanges(old.Settings, now.Settings),
+		Inputs: fieldChanges(old.Inputs, now.Inputs),
 	}
 	at := make(map[string]int, len(old.Steps))
 	for i := range old.Steps {
@@ -272,7 +274,8 @@ func (d *Difference) Summary() string {
 	if slices.Max([]int{len(d.Added), len(d.Removed), len(d.Changed), len(d.Moved), len(d.Scopes), len(d.Vars), len(d.Settings)}) == 0 {
 		return fmt.Sprintf("no difference in %s", plan.CountOf(d.Unchanged, "step"))
 	}
-	return fmt.Sprintf("%d added, %d removed, %d changed, %d moved, %d unchanged", len(d.Added), len(d.Removed), len(d.Changed), len(d.Moved), d.Unchanged)
+	return fmt.Sprintf("%d added, %d removed, %d changed, %d moved, %d unchanged", len(d.Added), len(d.Removed), len(d.Changed),
+		len(d.Moved), d.Unchanged)
 }
 
 func shortDigest(digest string) string { return digest[:min(len(digest), 12)] }

@@ -266,7 +266,8 @@ func (e *explanation) links(title string, links []plan.Link, none string) {
 			break
 		}
 		note := map[string]string{
-			"success": "in order", "failure": "if it fails", "finish": "when it has ended", "not-failed": "unless it fails", "changed": "if it changed something",
+			"success": "in order", "failure": "if it fails", "finish": "when it has ended", "not-failed": "unless it fails",
+			"changed": "if it changed something",
 		}[l.On]
 		if note == "" {
 			note = "on " + l.On

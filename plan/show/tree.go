@@ -115,7 +115,10 @@ type treeText struct {
 type treeLine struct{ text, at string }
 
 func (t *treeText) add(depth int, at, format string, args ...any) {
-	t.lines = append(t.lines, treeLine{strings.Repeat("  ", depth) + termtext.CleanName(fmt.Sprintf(format, args...)), termtext.CleanName(at)})
+	t.lines = append(t.lines, treeLine{
+		strings.Repeat("  ", depth) + termtext.CleanName(fmt.Sprintf(format, args...)),
+		termtext.CleanName(at),
+	})
 }
 
 // scope prints what is inside a scope, between two of its steps: its steps and its scopes, in order.
@@ -292,7 +295,8 @@ func WriteFlat(w io.Writer, p *plan.Plan, width int) error {
 		if s.Deselected() {
 			continue
 		}
-		line := s.ID() + "  " + termtext.CleanName(onHost(p, s, s.Host)) + columns(termtext.CleanName(s.Origin.String()), termtext.CleanName(titleAndAction(s)), column, 0)
+		line := s.ID() + "  " + termtext.CleanName(onHost(p, s, s.Host)) +
+			columns(termtext.CleanName(s.Origin.String()), termtext.CleanName(titleAndAction(s)), column, 0)
 		var marks []string
 		switch {
 		case s.Excluded:

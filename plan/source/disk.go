@@ -55,7 +55,11 @@ type TreeEntry struct {
 
 // NewDisk is the disk for one plan; stdin is what `-` reads.
 func NewDisk(stdin io.Reader) *Disk {
-	return &Disk{stdin: stdin, Files: map[string]*FileSeen{}, Links: map[string]string{}, Trees: map[string][]TreeEntry{}, Lists: map[string][]string{}, Absent: map[string]bool{}, Reads: map[ReadKey]*ReadSeen{}, looked: looked{Present: map[string]bool{}, Globs: map[string][]string{}, Passwords: map[string]bool{}}}
+	return &Disk{
+		stdin: stdin, Files: map[string]*FileSeen{}, Links: map[string]string{}, Trees: map[string][]TreeEntry{},
+		Lists: map[string][]string{}, Absent: map[string]bool{}, Reads: map[ReadKey]*ReadSeen{},
+		looked: looked{Present: map[string]bool{}, Globs: map[string][]string{}, Passwords: map[string]bool{}},
+	}
 }
 
 // NotThere is the error for a file that does not exist.

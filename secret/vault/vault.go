@@ -94,7 +94,8 @@ func open(text []byte) (e envelope, err error) {
 			return e, err
 		}
 	}
-	if len(e.salt) == 0 || len(e.salt) > maxSalt || len(e.mac) != sha256.Size || len(e.ciphertext) == 0 || len(e.ciphertext)%aes.BlockSize != 0 {
+	if len(e.salt) == 0 || len(e.salt) > maxSalt || len(e.mac) != sha256.Size || len(e.ciphertext) == 0 ||
+		len(e.ciphertext)%aes.BlockSize != 0 {
 		return e, errDamaged
 	}
 	return e, nil

@@ -174,7 +174,8 @@ func speaksUnicode(env func(string) string) bool {
 var signNames = map[string]Sign{
 	"undecided": SignUndecided, "approved": SignApproved, "partly": SignPartly, "confirm": SignConfirm,
 	"excluded": SignExcluded, "waiting": SignWaiting, "running": SignRunning, "ok": SignOK, "changed": SignChanged,
-	"failed": SignFailed, "unreachable": SignUnreachable, "ignored": SignIgnored, "rescued": SignRescued, "skipped": SignSkipped, "kept": SignKept, "outdated": SignOutdated,
+	"failed": SignFailed, "unreachable": SignUnreachable, "ignored": SignIgnored, "rescued": SignRescued, "skipped": SignSkipped,
+	"kept": SignKept, "outdated": SignOutdated,
 	"cancelled": SignCancelled, "paused": SignPaused,
 }
 

@@ -325,7 +325,8 @@ func (k *Keys) Labels(do Intent, where Place) string {
 // AsksTheRun reports whether an intent asks something of the run, or changes what it is made from.
 func AsksTheRun(do Intent) bool {
 	switch do {
-	case GateApprove, GateApproveAll, GateExclude, GateExcludeHost, GateBreak, RunContinue, RunStep, RunOver, RunOut, RunUntil, RunPause, RunRetry, RunRetryAll, StepDone, SourceEdit, NodeFix, NodeShell, GateBreakIf:
+	case GateApprove, GateApproveAll, GateExclude, GateExcludeHost, GateBreak, RunContinue, RunStep, RunOver, RunOut, RunUntil, RunPause,
+		RunRetry, RunRetryAll, StepDone, SourceEdit, NodeFix, NodeShell, GateBreakIf:
 		return true
 	default:
 		return false

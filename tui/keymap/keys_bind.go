@@ -102,7 +102,8 @@ func (p *placing) ours(b *Binding) {
 			}
 			p.wrong.Add(diag.Diagnostic{
 				Pos: one.pos, Width: len(one.name), Hint: "give one of them another key",
-				Message: fmt.Sprintf("`%s` cannot be %s: `%s` is %s (%s:%d)", one.name, ByIntent[one.do].Name, other.name, ByIntent[other.do].Name, other.pos.File, other.pos.Line),
+				Message: fmt.Sprintf("`%s` cannot be %s: `%s` is %s (%s:%d)", one.name, ByIntent[one.do].Name, other.name,
+					ByIntent[other.do].Name, other.pos.File, other.pos.Line),
 			})
 			continue
 		}
@@ -139,8 +140,9 @@ func (p *placing) usual(b *Binding) {
 			p.k.give(p.in, b.Do, name)
 		case "begins it":
 			p.wrong.Add(diag.Diagnostic{
-				Pos: g.pos, Width: len(g.name), Message: fmt.Sprintf("`%s` begins with `%s`, which is %s and would never wait for more", g.name, name, b.Name),
-				Hint: fmt.Sprintf("begin it with another key, or give %s another one", b.Name),
+				Pos: g.pos, Width: len(g.name),
+				Message: fmt.Sprintf("`%s` begins with `%s`, which is %s and would never wait for more", g.name, name, b.Name),
+				Hint:    fmt.Sprintf("begin it with another key, or give %s another one", b.Name),
 			})
 		default:
 			p.k.Taken = append(p.k.Taken, fmt.Sprintf("`%s` was %s and is %s now", name, b.Name, ByIntent[g.do].Name))
@@ -153,7 +155,10 @@ func (p *placing) without(do Intent, why string) {
 	b := ByIntent[do]
 	if s := p.own[do]; s != nil {
 		if len(s.keys) == 0 { // else it has been said what is wrong with its keys
-			p.wrong.Add(diag.Diagnostic{Pos: s.at.pos, Width: len(s.at.name), Message: b.Name + " needs a key: " + why, Hint: "remove it; then it keeps " + b.Keys})
+			p.wrong.Add(diag.Diagnostic{
+				Pos: s.at.pos, Width: len(s.at.name), Message: b.Name + " needs a key: " + why,
+				Hint: "remove it; then it keeps " + b.Keys,
+			})
 		}
 		return
 	}

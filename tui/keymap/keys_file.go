@@ -57,7 +57,10 @@ func (r *keyReader) read(text []byte) {
 	}
 	doc, err := yamldoc.Parse(text)
 	if err != nil {
-		r.wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: r.file, Line: err.Line, Column: err.Column}, Message: err.Message, Hint: "keys such as `?`, `:`, `[` and `-` need quotes"})
+		r.wrong.Add(diag.Diagnostic{
+			Pos: diag.Pos{File: r.file, Line: err.Line, Column: err.Column}, Message: err.Message,
+			Hint: "keys such as `?`, `:`, `[` and `-` need quotes",
+		})
 		return
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {

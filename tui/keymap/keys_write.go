@@ -123,7 +123,8 @@ func quotedKeys(keys []string) string {
 
 // quotedKey is a key as YAML has it. Letters and names need no quotes; Y and N do, for other readers than moon.
 func quotedKey(name string) string {
-	if len(name) > 1 && !strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' }) ||
+	if len(name) > 1 && !strings.ContainsFunc(name,
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' }) ||
 		len(name) == 1 && strings.Contains("abcdefghijklmopqrstuvwxzABCDEFGHIJKLMOPQRSTUVWXZ", name) {
 		return name
 	}

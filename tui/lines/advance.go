@@ -20,7 +20,8 @@ func (d *desk) proceed(string) {
 		return
 	}
 	i := d.run.PausedAt
-	if r := d.run.Pause.Reason; d.run.Phase == events.Paused && i >= 0 && i < len(d.plan.Steps) && (r == events.PauseUndecided || r == events.PauseConfirm) {
+	if r := d.run.Pause.Reason; d.run.Phase == events.Paused && i >= 0 && i < len(d.plan.Steps) &&
+		(r == events.PauseUndecided || r == events.PauseConfirm) {
 		if s := d.state(i); s == undecided || s == confirm {
 			d.say("%s is not approved: yes approves it, no excludes it, approve all approves all.", d.called(i))
 			return
@@ -163,7 +164,8 @@ func (d *desk) pause(string) {
 func (d *desk) retry(args string) {
 	r := []events.Range{d.everything()}
 	switch {
-	case args == "" && d.run.Phase == events.Paused && d.run.PausedAt >= 0 && d.run.PausedAt < len(d.plan.Steps) && d.broken(d.run.PausedAt):
+	case args == "" && d.run.Phase == events.Paused && d.run.PausedAt >= 0 && d.run.PausedAt < len(d.plan.Steps) &&
+		d.broken(d.run.PausedAt):
 		r = []events.Range{{From: d.run.PausedAt, To: d.run.PausedAt + 1}}
 	case args == "" && d.failedSteps() > 1:
 		d.say("%d failed: retry all, or retry N. next goes to them.", d.failedSteps())

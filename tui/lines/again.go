@@ -36,9 +36,11 @@ func (d *desk) rerun(args string) {
 	case len(depend) == 0:
 		d.say("running %s again.", count(len(steps), "step"))
 	case with:
-		d.say("running %s again, and %s depending on it: %s.", count(len(steps), "step"), count(len(depend), "done step"), d.someNames(depend))
+		d.say("running %s again, and %s depending on it: %s.", count(len(steps), "step"), count(len(depend), "done step"),
+			d.someNames(depend))
 	default:
-		d.say("running %s again. done, and depending on it: %s. rerun %s with also reruns that.", count(len(steps), "step"), d.someNames(depend), clean(args))
+		d.say("running %s again. done, and depending on it: %s. rerun %s with also reruns that.", count(len(steps), "step"),
+			d.someNames(depend), clean(args))
 	}
 }
 

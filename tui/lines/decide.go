@@ -333,7 +333,8 @@ func (d *desk) setBreak(args string) {
 	case n == 1:
 		where = "before " + d.called(first)
 	case task >= 0 && task == standing.Task(d.plan, d.plan.Steps[last].Scope) && n == d.plan.Scopes[task].Hosts:
-		where = "before task " + d.outline.scopeNumber(task, first) + " " + clean(d.plan.Scopes[task].Name) + " on each of " + count(n, "host")
+		where = "before task " + d.outline.scopeNumber(task, first) + " " + clean(d.plan.Scopes[task].Name) + " on each of " +
+			count(n, "host")
 	default:
 		where = "before each of " + count(n, "step")
 	}

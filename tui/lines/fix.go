@@ -26,7 +26,10 @@ func (x *fixing) value() *fix.Row { return &x.Rows[x.row] }
 type typedFor struct{ path, label, text string }
 
 // reaches are the words for how far a value reaches. A part goes by its kind as well.
-var reaches = []string{"step", "host", "task", part, rest, string(plan.ScopeInclude), string(plan.ScopeLoop), string(plan.ScopeRole), string(plan.ScopePlay)}
+var reaches = []string{
+	"step", "host", "task", part, rest, string(plan.ScopeInclude), string(plan.ScopeLoop), string(plan.ScopeRole),
+	string(plan.ScopePlay),
+}
 
 const (
 	part = "block"
@@ -201,7 +204,8 @@ func (d *desk) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
 	if isNumber(a.name) {
 		n := 0
 		if _, err := fmt.Sscan(a.name, &n); err != nil || n < 1 || n > len(f.Rows) {
-			return nil, fmt.Sprintf("there is no value %s: edit lists them. for a step, write of before its number: edit of %s.", a.name, a.name)
+			return nil, fmt.Sprintf("there is no value %s: edit lists them. for a step, write of before its number: edit of %s.", a.name,
+				a.name)
 		}
 		return &fixing{f, n - 1}, ""
 	}
@@ -494,7 +498,8 @@ func (d *desk) sayEffect(e *effect) {
 		switch {
 		case strings.Contains(c.Was+c.Now, "\n"):
 			lines = append(lines, strings.TrimSpace(label+" becomes:"))
-			for _, line := range diffLines(udiff.Unified("", "", strings.TrimRight(c.Was, "\n")+"\n", strings.TrimRight(c.Now, "\n")+"\n")) {
+			for _, line := range diffLines(udiff.Unified("", "", strings.TrimRight(c.Was, "\n")+"\n",
+				strings.TrimRight(c.Now, "\n")+"\n")) {
 				if !strings.HasPrefix(line, "same: ") {
 					lines = append(lines, line)
 				}

@@ -33,7 +33,10 @@ const endOfInput = "\n"
 const maxTyped = 64 << 10
 
 func newKeyboard(in *os.File) (*keyboard, error) {
-	k := &keyboard{lines: make(chan string), fd: int(in.Fd()), done: make(chan struct{}), drop: make(chan chan struct{}), ended: make(chan struct{})}
+	k := &keyboard{
+		lines: make(chan string), fd: int(in.Fd()), done: make(chan struct{}), drop: make(chan chan struct{}),
+		ended: make(chan struct{}),
+	}
 	k.ours = func() bool {
 		group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
 		return err == nil && group == unix.Getpgrp()

@@ -20,7 +20,8 @@ func (d *desk) open() {
 	if d.run.Phase != events.Review {
 		head, done = "RESUMED", t.words(failed, unreachable, ok, changed, kept, skipped)
 	}
-	d.say("%s %s", head, sentence(name, d.o.Mode, d.realWords(), count(len(d.plan.Steps), "step"), done, t.words(excluded), asks(t[confirm]), d.lackingWords()))
+	d.say("%s %s", head, sentence(name, d.o.Mode, d.realWords(), count(len(d.plan.Steps), "step"), done, t.words(excluded),
+		asks(t[confirm]), d.lackingWords()))
 	var lines []string
 	for _, n := range d.outline.unfolded(0) {
 		lines = append(lines, d.entry(n))
@@ -249,7 +250,8 @@ func (d *desk) where(string) {
 	t := d.tally(d.everything())
 	switch d.run.Phase {
 	case events.Review:
-		d.say("REVIEW %s", sentence(clean(d.plan.RootFile), count(len(d.plan.Steps), "step"), t.words(undecided, waiting), asks(t[confirm]), t.words(excluded), d.lackingWords()))
+		d.say("REVIEW %s", sentence(clean(d.plan.RootFile), count(len(d.plan.Steps), "step"), t.words(undecided, waiting), asks(t[confirm]),
+			t.words(excluded), d.lackingWords()))
 		if words := d.foretold.words(); words != "" {
 			d.say("predicted: %s.", words)
 		}
@@ -262,7 +264,8 @@ func (d *desk) where(string) {
 		d.say("RUNNING. %s", d.progress())
 	case events.Paused:
 		d.say("%s", d.pausedWords())
-		d.say("%s", sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, unreachable, undecided), asks(t[confirm])))
+		d.say("%s", sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, unreachable, undecided),
+			asks(t[confirm])))
 	case events.Ended:
 		d.say("ENDED. %s nothing left to run. retry, next, editor, summary, quit.", sentence(d.counts()))
 	case events.Done:
@@ -273,7 +276,8 @@ func (d *desk) where(string) {
 // progress is how far the run is, what runs, and how long it may take.
 func (d *desk) progress() string {
 	t := d.tally(d.everything())
-	return sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, unreachable), d.runningNow(), d.timeLeft())
+	return sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, unreachable), d.runningNow(),
+		d.timeLeft())
 }
 
 func (d *desk) timeLeft() string {

@@ -114,7 +114,8 @@ func (d *desk) hearOne(r *events.Record) {
 			d.ring()
 			d.say("%s %s asks whether to continue: %s yes or no.", clock(r.Time), d.called(r.Step), sentence(clean(e.Message)))
 		}
-	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOutput, events.StepProgress, events.StepOmitted, events.VariableSet, events.Notified,
+	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOutput, events.StepProgress, events.StepOmitted,
+		events.VariableSet, events.Notified,
 		events.GateResolved, events.Gap:
 	}
 }

@@ -148,7 +148,8 @@ func (d *desk) editor(args string) {
 func (d *desk) mistakes(list diag.List) {
 	lines := []string{count(list.Count(diag.Error), "mistake") + "; the old plan stays. editor opens the file again."}
 	for _, one := range list {
-		lines = append(lines, sentence(one.Severity.String()+" at "+clean(one.Pos.File)+" line "+strconv.Itoa(one.Pos.Line)+": "+clean(one.Message)))
+		at := clean(one.Pos.File) + " line " + strconv.Itoa(one.Pos.Line)
+		lines = append(lines, sentence(one.Severity.String()+" at "+at+": "+clean(one.Message)))
 		if one.Hint != "" {
 			lines = append(lines, "  hint: "+clean(one.Hint))
 		}

@@ -34,7 +34,10 @@ func init() { // not in the declaration: help is one of them
 			name: "show", takes: "[N]", does: "say what a step or a part of the plan is", foretells: true, do: (*desk).show,
 			more: "Without a number, the plan. A number by itself does the same: 2.1 is the first below the second.",
 		},
-		{name: "list", also: []string{"l"}, takes: "[N]", does: "list the plan, or a part of it, whole", foretells: true, do: (*desk).listAll},
+		{
+			name: "list", also: []string{"l"}, takes: "[N]", does: "list the plan, or a part of it, whole", foretells: true,
+			do: (*desk).listAll,
+		},
 		{name: "next", does: "go to what needs attention: failed, asking or not approved", foretells: true, do: (*desk).next},
 		{name: "find", also: []string{"f", "/"}, takes: "TEXT", does: "list what has TEXT in its name", foretells: true, do: (*desk).find},
 		{name: "more", also: []string{"m"}, does: "continue a list that stopped", do: (*desk).more},
@@ -42,28 +45,53 @@ func init() { // not in the declaration: help is one of them
 		{name: "why", takes: "[N]", does: "say what a step is waiting for, or why it ended as it did", do: (*desk).why},
 
 		{
-			name: "approve", also: []string{"a"}, takes: "all, safe or N...", does: "let steps run; runs nothing by itself", asks: true, do: (*desk).approve,
+			name: "approve", also: []string{"a"}, takes: "all, safe or N...", does: "let steps run; runs nothing by itself", asks: true,
+			do:   (*desk).approve,
 			more: "safe is all except the steps that need confirmation. Approving a part of the plan does not confirm them either: give their own number, or all.",
 		},
 		{name: "unapprove", takes: "all or N...", does: "take approvals back", asks: true, do: (*desk).unapprove},
-		{name: "skip", also: []string{"x", "exclude"}, takes: "[N...]", does: "exclude steps; if one has failed, continue without it", asks: true, starts: true, do: (*desk).skip},
+		{
+			name: "skip", also: []string{"x", "exclude"}, takes: "[N...]", does: "exclude steps; if one has failed, continue without it",
+			asks: true, starts: true, do: (*desk).skip,
+		},
 		{name: "restore", takes: "N...", does: "take a skip back", asks: true, do: (*desk).restore},
-		{name: "yes", also: []string{"y"}, does: "yes to what it stopped for: approve the step, or continue after a pause step", asks: true, do: (*desk).yes},
+		{
+			name: "yes", also: []string{"y"}, does: "yes to what it stopped for: approve the step, or continue after a pause step",
+			asks: true,
+			do:   (*desk).yes,
+		},
 		{name: "no", also: []string{"n"}, does: "no to it: exclude the step, or reject", asks: true, do: (*desk).no},
 
 		{
-			name: "run", also: []string{"continue", "c"}, does: "run, or continue, until something needs attention", asks: true, starts: true, do: (*desk).proceed,
+			name: "run", also: []string{"continue", "c"}, does: "run, or continue, until something needs attention", asks: true,
+			starts: true, do: (*desk).proceed,
 			more: "It approves nothing: it stops at the first step that is not approved. After a failure it continues without the failed step.",
 		},
 		{
 			name: "step", also: []string{"s"}, does: "run one step", asks: true, starts: true, do: (*desk).step,
 			more: "step and over approve what they run, except steps that need confirmation.",
 		},
-		{name: "over", also: []string{"o"}, takes: "[N]", does: "run all of the next step, or of the part N that begins with it", asks: true, starts: true, do: (*desk).over},
-		{name: "out", also: []string{"O"}, does: "run to the end of the part that the next step is in", asks: true, starts: true, do: (*desk).out},
-		{name: "until", also: []string{"u"}, takes: "N", does: "run until N is about to start", asks: true, starts: true, do: (*desk).until},
-		{name: "pause", also: []string{"p"}, does: "start nothing new; running steps finish first", asks: true, atOnce: true, do: (*desk).pause},
-		{name: "retry", also: []string{"r"}, takes: "[N or all]", does: "run failed steps again, and stay paused", asks: true, starts: true, do: (*desk).retry},
+		{
+			name: "over", also: []string{"o"}, takes: "[N]", does: "run all of the next step, or of the part N that begins with it",
+			asks: true, starts: true, do: (*desk).over,
+		},
+		{
+			name: "out", also: []string{"O"}, does: "run to the end of the part that the next step is in", asks: true, starts: true,
+			do: (*desk).out,
+		},
+		{
+			name: "until", also: []string{"u"}, takes: "N", does: "run until N is about to start", asks: true, starts: true,
+			do: (*desk).until,
+		},
+		{
+			name: "pause", also: []string{"p"}, does: "start nothing new; running steps finish first", asks: true, atOnce: true,
+			do: (*desk).pause,
+		},
+		{
+			name: "retry", also: []string{"r"}, takes: "[N or all]", does: "run failed steps again, and stay paused", asks: true,
+			starts: true,
+			do:     (*desk).retry,
+		},
 		{
 			name: "rerun", takes: "N... [with]", does: "run done steps again, and stay paused", asks: true, starts: true, do: (*desk).rerun,
 			more: "Only this runs a step again that succeeded. with also reruns the done steps that depend on it.",
@@ -72,36 +100,56 @@ func init() { // not in the declaration: help is one of them
 		{name: "mark", takes: "N...", does: "mark steps as done: failed or not started", asks: true, do: (*desk).mark},
 
 		{
-			name: "break", also: []string{"b"}, takes: "N [if CONDITION] [after COUNT] [log TEXT]", does: "stop before N", asks: true, do: (*desk).setBreak,
+			name: "break", also: []string{"b"}, takes: "N [if CONDITION] [after COUNT] [log TEXT]", does: "stop before N", asks: true,
+			do:   (*desk).setBreak,
 			more: "after COUNT lets it pass COUNT times first. log TEXT, a template, is said instead of stopping.",
 		},
 		{name: "breaks", does: "list the breakpoints", do: (*desk).breaks},
 		{name: "clear", takes: "all or N...", does: "take breakpoints away", asks: true, do: (*desk).clearBreak},
 
-		{name: "output", takes: "[N] [attempt K] [COUNT or all]", does: "say the last lines a step printed, 20 or COUNT", do: (*desk).output},
-		{name: "diff", also: []string{"d"}, takes: "[N]", does: "say what a step changed, or would change", foretells: true, do: (*desk).diff},
-		{name: "vars", also: []string{"v"}, takes: "[N]", does: "list the values that a step uses, and where they come from", do: (*desk).vars},
+		{
+			name: "output", takes: "[N] [attempt K] [COUNT or all]", does: "say the last lines a step printed, 20 or COUNT",
+			do: (*desk).output,
+		},
+		{
+			name: "diff", also: []string{"d"}, takes: "[N]", does: "say what a step changed, or would change", foretells: true,
+			do: (*desk).diff,
+		},
+		{
+			name: "vars", also: []string{"v"}, takes: "[N]", does: "list the values that a step uses, and where they come from",
+			do: (*desk).vars,
+		},
 		{
 			name: "print", takes: "EXPRESSION", does: "say what an expression is at the current step", do: (*desk).printOnce,
 			more: "As in a condition of the playbook: print release, print r.rc == 0.",
 		},
-		{name: "watch", also: []string{"W"}, takes: "[EXPRESSION]", does: "say what an expression is at each pause; without one, list them now", do: (*desk).watch},
+		{
+			name: "watch", also: []string{"W"}, takes: "[EXPRESSION]",
+			does: "say what an expression is at each pause; without one, list them now", do: (*desk).watch,
+		},
 		{name: "unwatch", takes: "EXPRESSION, number or all", does: "stop watching it", do: (*desk).unwatch},
 		{name: "events", takes: "[N]", does: "list what has happened", do: (*desk).events},
 		{name: "follow", takes: "on or off", does: "say what steps print while they run", atOnce: true, do: (*desk).followOutput},
 		{name: "summary", does: "say the results so far", do: (*desk).summary},
 
 		{
-			name: "edit", also: []string{"e", "fix"}, takes: "[NAME [of N]]", does: "list the values of a step, or change one of them, for this run only", asks: true, do: (*desk).edit,
+			name: "edit", also: []string{"e", "fix"}, takes: "[NAME [of N]]",
+			does: "list the values of a step, or change one of them, for this run only", asks: true, do: (*desk).edit,
 			more: "NAME is a variable, an argument such as cmd (args.cmd), env.NAME or cwd, or its number in the list. edit NAME=VALUE asks nothing; edit rest NAME=VALUE is for the rest of the run, edit block NAME=VALUE for the part that the step is in. It runs nothing: retry does.",
 		},
 		{name: "set", takes: "NAME=VALUE", does: "the same, without a question", asks: true, do: (*desk).set},
 		{name: "overrides", does: "list the values that are overridden in this run", do: (*desk).overrides},
 		{name: "undo", takes: "[NAME or number]", does: "remove an override", asks: true, do: (*desk).undo},
-		{name: "editor", also: []string{"E"}, takes: "[N]", does: "open the file of a step in $EDITOR, then plan again", asks: true, do: (*desk).editor},
+		{
+			name: "editor", also: []string{"E"}, takes: "[N]", does: "open the file of a step in $EDITOR, then plan again", asks: true,
+			do: (*desk).editor,
+		},
 		{name: "shell", also: []string{"!"}, takes: "[N]", does: "open a shell where a step runs", do: (*desk).shell},
 
-		{name: "help", also: []string{"h", "?"}, takes: "[COMMAND]", does: "list the commands, or say more of one", atOnce: true, do: (*desk).help},
+		{
+			name: "help", also: []string{"h", "?"}, takes: "[COMMAND]", does: "list the commands, or say more of one", atOnce: true,
+			do: (*desk).help,
+		},
 		{name: "quit", also: []string{"q", "exit", "stop"}, does: "quit; asks what to do with running steps", do: (*desk).quit},
 	}
 }

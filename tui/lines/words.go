@@ -37,7 +37,8 @@ const (
 
 var stateWords = [states]string{
 	undecided: "not approved", waiting: "approved", confirm: "CONFIRM", asking: "asks whether to continue", excluded: "excluded",
-	running: "running", ok: "ok", changed: "changed", failed: "FAILED", unreachable: "UNREACHABLE", ignored: "failed (ignored)", rescued: "rescued",
+	running: "running", ok: "ok", changed: "changed", failed: "FAILED", unreachable: "UNREACHABLE", ignored: "failed (ignored)",
+	rescued: "rescued",
 	skipped: "skipped", kept: "kept", outdated: "outdated", cancelled: "cancelled", omitted: "not run",
 }
 

@@ -121,7 +121,8 @@ func (a *Ansible) event(r events.Record) {
 	case events.StepRetrying:
 		if !e.ByUser {
 			s := &a.plan.Steps[r.Step]
-			a.printf("FAILED - RETRYING: [%s]: %s (%d retries left).", a.on(s), termtext.CleanName(a.title(r.Step)), max(s.Retry.Max-e.Attempt+2, 0))
+			a.printf("FAILED - RETRYING: [%s]: %s (%d retries left).", a.on(s), termtext.CleanName(a.title(r.Step)),
+				max(s.Retry.Max-e.Attempt+2, 0))
 		}
 		delete(a.printed, r.Step)
 	case events.StepCompleted:
@@ -138,8 +139,10 @@ func (a *Ansible) event(r events.Record) {
 		a.printf("[WARNING]: %s", termtext.CleanName(e.Message))
 	case events.RunCompleted:
 		a.recap(e)
-	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOmitted, events.PrintMessage, events.StepProgress, events.VariableSet,
-		events.Notified, events.GateOpened, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted, events.CommandRejected,
+	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOmitted, events.PrintMessage, events.StepProgress,
+		events.VariableSet,
+		events.Notified, events.GateOpened, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted,
+		events.CommandRejected,
 		events.Gap:
 	}
 }
@@ -447,7 +450,8 @@ func (a *Ansible) skipped(step int, e events.StepSkipped) {
 	case events.SkipTags, events.SkipUser, events.SkipUnchanged, events.SkipNeeds:
 		a.itemEnded(step, false, false) // to Ansible there is no such task, or no such handler
 		return
-	case events.SkipWhen, events.SkipCreates, events.SkipRemoves, events.SkipUnless, events.SkipOnlyIf, events.SkipUpToDate, events.SkipPlugin:
+	case events.SkipWhen, events.SkipCreates, events.SkipRemoves, events.SkipUnless, events.SkipOnlyIf, events.SkipUpToDate,
+		events.SkipPlugin:
 	}
 	a.head(step)
 	if e.Reason != events.SkipWhen && e.Reason != events.SkipPlugin { // its work is done

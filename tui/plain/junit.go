@@ -75,7 +75,8 @@ func (j *JUnit) Write(to io.Writer) error {
 	fmt.Fprint(j.w, xml.Header)
 	fmt.Fprintf(j.w, "<testsuites name=%s%s>\n", quoted("moon "+j.run.Playbook), all.attributes())
 	for _, s := range suites {
-		fmt.Fprintf(j.w, "  <testsuite name=%s%s timestamp=%s>\n", quoted(s.name), s.attributes(), quoted(j.run.Started.UTC().Format("2006-01-02T15:04:05")))
+		fmt.Fprintf(j.w, "  <testsuite name=%s%s timestamp=%s>\n", quoted(s.name), s.attributes(),
+			quoted(j.run.Started.UTC().Format("2006-01-02T15:04:05")))
 		for _, step := range s.steps {
 			if err := j.step(s.name, step); err != nil {
 				return err
@@ -88,7 +89,8 @@ func (j *JUnit) Write(to io.Writer) error {
 }
 
 func (t *tally) attributes() string {
-	return fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="%d" time="%s"`, t.tests, t.failures, t.errors, t.skipped, seconds(t.took))
+	return fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="%d" time="%s"`, t.tests, t.failures, t.errors, t.skipped,
+		seconds(t.took))
 }
 
 func (t *tally) count(s *events.Step) {
@@ -158,7 +160,8 @@ func (j *JUnit) step(class string, i int) error {
 	if j.hosts {
 		name = standing.On(ps) + " " + name
 	}
-	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class), quoted(ps.ID()+" "+termtext.CleanName(name)),
+	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class),
+		quoted(ps.ID()+" "+termtext.CleanName(name)),
 		quoted(ps.Origin.File), ps.Origin.Line, seconds(tookOf(s)))
 	head, _, _ := strings.Cut(s.Error, "\n")
 	text := s.Error
@@ -183,7 +186,8 @@ func (j *JUnit) step(class string, i int) error {
 	case failed(s) && s.Outcome == events.Unreachable:
 		fmt.Fprintf(j.w, "\n      <error message=%s type=\"unreachable\">%s</error>", quoted(termtext.CleanName(head)), content(text))
 	case failed(s):
-		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(termtext.CleanName(head)), quoted(s.Outcome.String()), content(text))
+		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(termtext.CleanName(head)), quoted(s.Outcome.String()),
+			content(text))
 	}
 	if err := j.output(s, head); err != nil {
 		return err

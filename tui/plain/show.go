@@ -433,8 +433,9 @@ func (s *Show) Account() (Account, error) {
 			continue
 		}
 		j := stepJSON{
-			Where: where(s.plan, i), Name: s.label(i), Outcome: step.Outcome.String(), Attempts: step.Attempt, DurationMS: s.took(i).Milliseconds(),
-			Error: step.Error, Reason: step.Reason, Ignored: step.Ignored, Rescued: step.Rescued,
+			Where: where(s.plan, i), Name: s.label(i), Outcome: step.Outcome.String(), Attempts: step.Attempt,
+			DurationMS: s.took(i).Milliseconds(),
+			Error:      step.Error, Reason: step.Reason, Ignored: step.Ignored, Rescued: step.Rescued,
 		}
 		j.Step = events.StepID(i)
 		if step.State == events.Active {

@@ -84,7 +84,8 @@ func (t *Text) lacking() {
 			if t.plan.Plays {
 				on = " on " + s.Host
 			}
-			t.printf("%s  %s  will be skipped: uses %s", s.ID(), termtext.CleanName(s.Label(s.Title())+on), termtext.CleanName(s.Lacks.Reason()))
+			t.printf("%s  %s  will be skipped: uses %s", s.ID(), termtext.CleanName(s.Label(s.Title())+on),
+				termtext.CleanName(s.Lacks.Reason()))
 		}
 	}
 	if more := n - lackingShown; more > 0 {
@@ -191,7 +192,8 @@ func (t *Text) event(r events.Record) {
 		t.printf("refused %s: %s", events.Verb(e.Command), t.bare(termtext.CleanName(e.Reason)))
 	case events.RunCompleted:
 		t.summary(e)
-	case events.StepOmitted, events.StepTried, events.AttemptStarted, events.StepProgress, events.VariableSet, events.Notified, events.GateOpened, events.GateResolved,
+	case events.StepOmitted, events.StepTried, events.AttemptStarted, events.StepProgress, events.VariableSet, events.Notified,
+		events.GateOpened, events.GateResolved,
 		events.RunResumed, events.CommandAccepted, events.Gap:
 	}
 }
@@ -222,7 +224,8 @@ func (t *Text) head(step int, name string) {
 }
 
 func (t *Text) title(step int, name string) string {
-	return fmt.Sprintf("step %d/%d  %s%s", step+1, len(t.plan.Steps), termtext.CleanName(t.on(step)+t.plan.Steps[step].Label(name)), t.real(step))
+	return fmt.Sprintf("step %d/%d  %s%s", step+1, len(t.plan.Steps), termtext.CleanName(t.on(step)+t.plan.Steps[step].Label(name)),
+		t.real(step))
 }
 
 // on is the host of a step, to stand before its name.
@@ -384,7 +387,8 @@ func (t *Text) summary(e events.RunCompleted) {
 		if s.Outcome == events.Unreachable {
 			word = "UNREACHABLE"
 		}
-		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), termtext.CleanName(t.on(i)+t.plan.NameWithItems(i, t.name(i))), termtext.CleanName(t.plan.Steps[i].Origin.Full()))
+		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), termtext.CleanName(t.on(i)+t.plan.NameWithItems(i, t.name(i))),
+			termtext.CleanName(t.plan.Steps[i].Origin.Full()))
 		t.failure(s.Error, t.tails[i])
 	}
 	t.printf("")
@@ -418,7 +422,15 @@ func countsLine(e events.RunCompleted) string {
 	for _, c := range []struct {
 		n    int
 		word string
-	}{{e.Skipped, "skipped"}, {e.Failed, "failed"}, {e.Ignored, "ignored"}, {e.Rescued, "rescued"}, {e.Cancelled, "cancelled"}, {e.NotRun, "not run"}, {e.Outdated, "with an earlier definition"}} {
+	}{
+		{e.Skipped, "skipped"},
+		{e.Failed, "failed"},
+		{e.Ignored, "ignored"},
+		{e.Rescued, "rescued"},
+		{e.Cancelled, "cancelled"},
+		{e.NotRun, "not run"},
+		{e.Outdated, "with an earlier definition"},
+	} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
 		}

@@ -7,10 +7,12 @@ import (
 
 // FaceSigns gives each state of a step its symbol.
 var FaceSigns = [standing.States]draw.Sign{
-	standing.Undecided: draw.SignUndecided, standing.Waiting: draw.SignWaiting, standing.Confirm: draw.SignConfirm, standing.Excluded: draw.SignExcluded,
-	standing.Asking: draw.SignPaused, standing.Running: draw.SignRunning, standing.OK: draw.SignOK,
+	standing.Undecided: draw.SignUndecided, standing.Waiting: draw.SignWaiting, standing.Confirm: draw.SignConfirm,
+	standing.Excluded: draw.SignExcluded,
+	standing.Asking:   draw.SignPaused, standing.Running: draw.SignRunning, standing.OK: draw.SignOK,
 	standing.Changed: draw.SignChanged, standing.Failed: draw.SignFailed, standing.Unreachable: draw.SignUnreachable,
-	standing.Ignored: draw.SignIgnored, standing.Rescued: draw.SignRescued, standing.Skipped: draw.SignSkipped, standing.Kept: draw.SignKept,
+	standing.Ignored: draw.SignIgnored, standing.Rescued: draw.SignRescued, standing.Skipped: draw.SignSkipped,
+	standing.Kept:     draw.SignKept,
 	standing.Outdated: draw.SignOutdated, standing.Cancelled: draw.SignCancelled, standing.Omitted: draw.SignWaiting,
 }
 
@@ -83,7 +85,10 @@ func (c *Tally) Sign(folded, review bool) draw.Sign {
 
 // ended sums up what has nothing left to run.
 func (c *Tally) ended() draw.Sign {
-	for _, f := range []standing.State{standing.Outdated, standing.Cancelled, standing.Changed, standing.Rescued, standing.OK, standing.Ignored, standing.Kept, standing.Skipped} {
+	for _, f := range []standing.State{
+		standing.Outdated, standing.Cancelled, standing.Changed, standing.Rescued, standing.OK,
+		standing.Ignored, standing.Kept, standing.Skipped,
+	} {
 		if c[f] > 0 {
 			return FaceSigns[f]
 		}

@@ -49,7 +49,8 @@ func Grow(p *plan.Plan) *Tree {
 		Plan: p,
 		Size: make([]int32, 0, n), Parent: make([]int32, 0, n), Depth: make([]int32, 0, n), Ref: make([]int32, 0, n),
 		StepNode: make([]int32, len(p.Steps)), ScopeNode: make([]int32, len(p.Scopes)),
-		Faces: make([]standing.State, len(p.Steps)), Tallies: make([]Tally, max(len(p.Scopes), 1)), Spans: make([]span, max(len(p.Scopes), 1)),
+		Faces: make([]standing.State, len(p.Steps)), Tallies: make([]Tally, max(len(p.Scopes), 1)),
+		Spans: make([]span, max(len(p.Scopes), 1)),
 		names: map[int]string{}, Drift: map[int]bool{},
 	}
 	hosts := map[string]bool{}

@@ -47,10 +47,19 @@ var attacks = []attack{
 	{"R12", "kills while steps have children", 200, kill, "./internal/cli:TestKilledMoon"},
 	{"R12", "processes started while threads end", 10_000, other, "./exec:TestThreadsStay"},
 	{"R13", "floods of output", 6, other, "./internal/cli:TestFloods ./internal/cli:TestSlowDisk ./internal/cli:TestScreenInAFlood"},
-	{"R14", "readers that sleep, go away or lie", 12, other, "./internal/cli:TestSleepingReader ./internal/cli:TestReaderGone ./internal/cli:TestStoppedTerminal ./engine:TestBadClients"},
+	{
+		"R14", "readers that sleep, go away or lie", 12, other,
+		"./internal/cli:TestSleepingReader ./internal/cli:TestReaderGone ./internal/cli:TestStoppedTerminal ./engine:TestBadClients",
+	},
 	{"R14", "hostile hosts", 40, other, "./internal/cli:TestHostileHosts"},
-	{"R15", "ends of the TUI and of what has its terminal", 35, other, "./internal/cli:TestEveryEnd ./internal/cli:TestTerminalGoes ./internal/cli:TestSuspend ./internal/cli:TestStopped ./internal/cli:TestNoShellToSuspendTo ./internal/cli:TestEditorCrashes ./internal/cli:TestFullScreenProgram ./internal/cli:TestOneHasTheTerminal ./internal/cli:TestInterruptInteractive ./internal/cli:TestEndInteractive ./tui:TestPanicRestoresTheTerminal"},
-	{"R15", "second signals where output is stuck", 16, other, "./internal/cli:TestTwoSignals ./internal/cli:TestSignalsOnFrozenTerminal ./internal/cli:TestTwoSignalsInLines"},
+	{
+		"R15", "ends of the TUI and of what has its terminal", 35, other,
+		"./internal/cli:TestEveryEnd ./internal/cli:TestTerminalGoes ./internal/cli:TestSuspend ./internal/cli:TestStopped ./internal/cli:TestNoShellToSuspendTo ./internal/cli:TestEditorCrashes ./internal/cli:TestFullScreenProgram ./internal/cli:TestOneHasTheTerminal ./internal/cli:TestInterruptInteractive ./internal/cli:TestEndInteractive ./tui:TestPanicRestoresTheTerminal",
+	},
+	{
+		"R15", "second signals where output is stuck", 16, other,
+		"./internal/cli:TestTwoSignals ./internal/cli:TestSignalsOnFrozenTerminal ./internal/cli:TestTwoSignalsInLines",
+	},
 	{"R15", "signals at the end of a run whose output is stuck", 32, other, "./internal/cli:TestSignalAtFrozenOutput"},
 	{"R15", "signals by phase and front end", 80, other, "./internal/cli:TestSignalsInPhases"},
 	{"R16", "pieces of output by pipe and by terminal", 9001, other, "./internal/cli:TestPipesAndTerminal"},

@@ -1,5 +1,6 @@
 // Command cmd attacks moon: it runs the tests behind each promise of docs/reliability.md, has them try all they can, and
-// prints one table, each line as soon as it is known. It fails if a row is missing, was tried less often than its figure says, or did not hold.
+// prints one table, each line as soon as it is known. It fails if a row is missing, was tried less often than its figure says, or did not
+// hold.
 //
 //	go run ./internal/assault/cmd             # all rows; takes about an hour on two cores
 //	go run ./internal/assault/cmd R3 R19      # these rows
@@ -187,7 +188,8 @@ func (r *runner) test(ctx context.Context, pkg, test string) error {
 
 // fuzz runs a fuzz target, and counts what it executed: it has no cleanup that could say so.
 func (r *runner) fuzz(ctx context.Context, attack, pkg, target string) error {
-	out, err := r.command(ctx, ".", "go", "test", pkg, "-run", "^$", "-fuzz", "^"+target+"$", "-fuzztime", r.fuzzing.String(), "-fuzzminimizetime", "10x")
+	out, err := r.command(ctx, ".", "go", "test", pkg, "-run", "^$", "-fuzz", "^"+target+"$", "-fuzztime", r.fuzzing.String(),
+		"-fuzzminimizetime", "10x")
 	n := 0
 	for line := range bytes.Lines(out) {
 		if _, after, ok := strings.Cut(string(line), "execs: "); ok {
@@ -276,7 +278,8 @@ func tableLine(a attack, r result) (string, bool) {
 	case r.tries < a.figure:
 		verdict = "TOO FEW"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %d | %s | %s |\n", a.row, a.name, thousands(r.tries), r.failures, thousands(a.figure), verdict), verdict == "held"
+	return fmt.Sprintf("| %s | %s | %s | %d | %s | %s |\n", a.row, a.name, thousands(r.tries), r.failures, thousands(a.figure),
+		verdict), verdict == "held"
 }
 
 // tableSums ends the table with the sums by kind, and says whether they are held. Of some rows only the failures count.

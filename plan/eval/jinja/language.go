@@ -71,8 +71,9 @@ var Changes = map[string]bool{
 
 // operatorHints are words that stand between values in expr, and operators in capitals.
 var operatorHints = map[string]string{
-	"startsWith": "write `.startswith(…)`", "endsWith": "write `.endswith(…)`", "matches": "write `is search(…)`", "contains": "write `… in …`, the part first",
-	"AND": "write `and`", "OR": "write `or`", "NOT": "write `not`", "IN": "write `in`", "IS": "write `is`",
+	"startsWith": "write `.startswith(…)`", "endsWith": "write `.endswith(…)`", "matches": "write `is search(…)`",
+	"contains": "write `… in …`, the part first",
+	"AND":      "write `and`", "OR": "write `or`", "NOT": "write `not`", "IN": "write `in`", "IS": "write `is`",
 }
 
 // What is wrong with a call that lacks its seed.

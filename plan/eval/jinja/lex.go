@@ -300,7 +300,10 @@ func LexExpression(text string, i int, opening, closing string, how Lexing) (tok
 		}
 		if i == len(text) {
 			if closing != "" {
-				return nil, 0, &Error{Message: "`" + opening + "` is never closed", Hint: closeHint(closing), Offset: max(begin-len(opening), 0), Width: len(opening)}
+				return nil, 0, &Error{
+					Message: "`" + opening + "` is never closed", Hint: closeHint(closing),
+					Offset: max(begin-len(opening), 0), Width: len(opening),
+				}
 			}
 			return append(tokens, token{Start: i, end: i}), i, nil
 		}

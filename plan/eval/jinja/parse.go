@@ -204,7 +204,8 @@ func (p *reader) comparison() Node {
 		t := p.peek()
 		op := ""
 		switch {
-		case t.kind == tokenSign && (t.text == "==" || t.text == "!=" || t.text == "<" || t.text == "<=" || t.text == ">" || t.text == ">="):
+		case t.kind == tokenSign && (t.text == "==" || t.text == "!=" || t.text == "<" || t.text == "<=" || t.text == ">" ||
+			t.text == ">="):
 			op = t.text
 			p.i++
 		case p.takeName("in"):

@@ -135,7 +135,8 @@ func (p *tagParser) readTag(piece Piece) *tagReader {
 	switch {
 	case forbidden[t.tag.text] && p.files && known:
 	case forbidden[t.tag.text] && p.files:
-		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available yet", "put what is shared into a file that `{% include %}` reads, or into macros that `{% import %}` gives")
+		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available yet",
+			"put what is shared into a file that `{% include %}` reads, or into macros that `{% import %}` gives")
 	case forbidden[t.tag.text]:
 		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available: a template cannot read other files", "")
 	case !known:

@@ -62,7 +62,10 @@ func (s *Style) say(pair string) *Error {
 	name, value, ok := strings.Cut(pair, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !ok {
-		return &Error{Message: "the first line says how the template is read, as `name: value`", Hint: "write `" + header + " trim_blocks: False`"}
+		return &Error{
+			Message: "the first line says how the template is read, as `name: value`",
+			Hint:    "write `" + header + " trim_blocks: False`",
+		}
 	}
 	flags := map[string]*bool{"trim_blocks": &s.KeepBreaks, "lstrip_blocks": &s.Lstrip, "keep_trailing_newline": nil}
 	texts := map[string]*string{
