@@ -93,7 +93,7 @@ func TestUnseenLarge(t *testing.T) {
 func TestSeen(t *testing.T) {
 	job := exectest.NewJob(t, "shell", exectest.Args{"cmd": "hunter2", "interpreter": "/usr/bin/env sh"})
 	job.Secrets = knowing("hunter2")
-	if r := exectest.RunJob(t, job); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "everybody on the machine could see it") {
+	if r := exectest.RunJob(t, job); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "everyone on the machine could see it") {
 		t.Errorf("%q", r.Warnings)
 	}
 }
