@@ -34,6 +34,7 @@ const (
 	SkipOnlyIf    SkipReason = "onlyif"
 	SkipUpToDate  SkipReason = "up-to-date"
 	SkipUser      SkipReason = "user"
+	SkipAction    SkipReason = "action"    // its action does nothing here, and says why
 	SkipPlugin    SkipReason = "plugin"    // its plugin says that there was nothing for it to do
 	SkipUnchanged SkipReason = "unchanged" // nothing it waits for has changed
 	SkipNeeds     SkipReason = "needs"     // what it needs ended well, and it needs another end

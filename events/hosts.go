@@ -31,7 +31,7 @@ func (t *TaskEnds) Take(e StepEnd) {
 		}
 	case Skipped:
 		switch e.Reason {
-		case SkipWhen, SkipPlugin:
+		case SkipWhen, SkipAction, SkipPlugin:
 			t.skipped++
 		case SkipCreates, SkipRemoves, SkipUnless, SkipOnlyIf, SkipUpToDate:
 			t.ran++

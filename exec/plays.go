@@ -125,7 +125,7 @@ func (r Result) Decided() Result {
 
 // AsSkipped is the result of an action that does nothing because of its own creates or removes, and is no command.
 func AsSkipped(msg string) Result {
-	return Result{Outcome: events.Skipped, Reason: events.SkipWhen, Detail: msg, Fields: map[string]any{"msg": msg, "skipped": true}}
+	return Result{Outcome: events.Skipped, Reason: events.SkipAction, Detail: msg, Fields: map[string]any{"msg": msg, "skipped": true}}
 }
 
 // AsUnrun is the dry run of a command in a play. One that says when it is needed would change something, any other is
@@ -145,6 +145,6 @@ func (a *Attempt) AsUnrun(cmd any) Result {
 		return r
 	}
 	r.Outcome, r.Fields["skipped"] = events.Skipped, true
-	r.Reason, r.Detail = events.SkipWhen, "commands do not run in a dry run"
+	r.Reason, r.Detail = events.SkipAction, "commands do not run in a dry run"
 	return r
 }

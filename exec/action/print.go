@@ -16,7 +16,7 @@ var _ = exec.Register("print", exec.Action{Run: runPrint, Effect: events.ChangeN
 func runPrint(ctx context.Context, a *exec.Attempt) exec.Result {
 	args := a.Args.(*spec.PrintArgs)
 	if args.Verbosity > 0 {
-		return *exec.SkipFor(events.SkipWhen, "verbosity threshold not met")
+		return *exec.SkipFor(events.SkipAction, "verbosity threshold not met")
 	}
 	name, value, message := "msg", args.Msg, printed(args.Msg)
 	if args.Var != "" {

@@ -451,10 +451,10 @@ func (a *Ansible) skipped(step int, e events.StepSkipped) {
 		a.itemEnded(step, false, false) // to Ansible there is no such task, or no such handler
 		return
 	case events.SkipWhen, events.SkipCreates, events.SkipRemoves, events.SkipUnless, events.SkipOnlyIf, events.SkipUpToDate,
-		events.SkipPlugin:
+		events.SkipAction, events.SkipPlugin:
 	}
 	a.head(step)
-	if e.Reason != events.SkipWhen && e.Reason != events.SkipPlugin { // its work is done
+	if e.Reason != events.SkipWhen && e.Reason != events.SkipAction && e.Reason != events.SkipPlugin { // its work is done
 		a.plainLine("ok", s, step)
 		a.itemEnded(step, true, false)
 		return
@@ -525,7 +525,8 @@ func (a *Ansible) itemEnded(step int, ran, ignored bool) {
 	case l.left != 0:
 	case l.ignored:
 		a.printf("...ignoring")
-	case !l.ran && strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)):
+	case !l.ran && (strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)) ||
+		strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipAction))):
 		a.printf("skipping: [%s]", a.on(s))
 	}
 }

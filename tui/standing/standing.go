@@ -113,7 +113,7 @@ func Done(s *events.Step) bool {
 func looked(reason string) bool {
 	word, _, _ := strings.Cut(reason, ":")
 	switch events.SkipReason(word) {
-	case events.SkipWhen, events.SkipTags, events.SkipUser, events.SkipNeeds, events.SkipUnchanged:
+	case events.SkipWhen, events.SkipAction, events.SkipTags, events.SkipUser, events.SkipNeeds, events.SkipUnchanged:
 		return false
 	default:
 		return true
