@@ -57,7 +57,7 @@ func TestPreviewSaysWhatIsShown(t *testing.T) {
 	}{
 		{"moonlight", colorprofile.TrueColor, "", "48;2;23;28;40"},
 		{"moonlight", colorprofile.ANSI256, "256 colours: the nearest ones", "48;5;"},
-		{"moonlight", colorprofile.ANSI, "16 colours, too few for this theme: the screen", "31m"},
+		{"moonlight", colorprofile.ANSI, "16 colours, too few for this theme: the TUI", "31m"},
 		{"terminal", colorprofile.ANSI, "", "31m"},
 		{"moonlight", colorprofile.ASCII, "Without colours", ";7m"},
 		{"mono", colorprofile.NoTTY, "no terminal", ""},

@@ -131,7 +131,7 @@ func TestOverrides(t *testing.T) {
 	p.Steps[0].Args["cmd"] = "login " + secret.Mask
 	f := fix.OfStep(p, 0, nil)
 	f.Rows[3].Type(f.Rows[3].Now + " again")
-	if _, wrong, row := f.Overrides(); row != 3 || !strings.Contains(wrong, "write all of it anew") {
+	if _, wrong, row := f.Overrides(); row != 3 || !strings.Contains(wrong, "write all of it again") {
 		t.Errorf("dots would be written in the place of a secret: %q", wrong)
 	}
 	f = fix.OfStep(release(), 0, nil)
