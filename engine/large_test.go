@@ -110,7 +110,7 @@ func TestLargeTexts(t *testing.T) {
 			}
 			sample := list[:0]
 			for i := range list {
-				if assault.Sampled(i, 10) {
+				if assault.Sampled(i, 50) {
 					sample = append(sample, task(list[i]))
 				}
 			}
