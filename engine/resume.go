@@ -42,6 +42,7 @@ type Resumption struct {
 type UndecidedError struct {
 	Lost, Failed, Asking []string // "step-0003 «name»"
 	Changed              []string // done, and defined otherwise since
+	ChangedAt            []int    // which steps of the next plan those are
 	Dependents           []string // done, and depending on those
 	Withheld             []string // gave a secret that is not kept, and changed something, so that they are not simply run again
 }
@@ -223,6 +224,7 @@ func (s *Session) decideChanged(how Resumption, next *plan.Plan, same map[int]in
 		if end := s.state.ends[old]; end != nil && end.digest != "" && end.digest != next.Steps[i].Digest {
 			changed = append(changed, i)
 			undecided.Changed = append(undecided.Changed, next.After([]int{i}))
+			undecided.ChangedAt = append(undecided.ChangedAt, i)
 		}
 	}
 	for _, i := range next.Dependents(changed) {

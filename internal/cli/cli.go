@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,6 +99,7 @@ func run(call *app.Invocation, args []string) (code int) {
 	if err != nil {
 		panic(err) // a mistake in the declarations above, found by any test
 	}
+	ignoreEmpty(parser.Model.Node)
 	defer func() {
 		if r := recover(); r != nil {
 			n, ok := r.(exitNow)
@@ -123,6 +125,16 @@ func run(call *app.Invocation, args []string) (code int) {
 	}
 	call.Asker.Timeout = c.ProgramTimeout
 	return app.Report(call.Err, ctx.Run(ctx))
+}
+
+// ignoreEmpty has variables of the environment that are empty count as not set, as elsewhere: an empty word is the value of no choice.
+func ignoreEmpty(n *kong.Node) {
+	for _, f := range n.Flags {
+		f.Tag.Envs = slices.DeleteFunc(slices.Clone(f.Tag.Envs), func(name string) bool { return os.Getenv(name) == "" })
+	}
+	for _, child := range n.Children {
+		ignoreEmpty(child)
+	}
 }
 
 // exitNow carries the exit that kong asks for after --help out of the parser.

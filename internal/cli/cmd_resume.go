@@ -15,6 +15,7 @@ import (
 	"moon/internal/app/statedir"
 	"moon/plan"
 	"moon/plan/show"
+	"moon/tui/standing"
 )
 
 // resumeCmd goes on with a run.
@@ -107,7 +108,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	s, err := engine.Resume(config, how)
 	if err != nil {
 		call.Signals.Drop()
-		return refusal(past, err)
+		return now.refusal(past, err)
 	}
 	if onScreen {
 		t := tuiCmd{
@@ -372,8 +373,29 @@ func (c *resumeCmd) override(o plan.Options, dir string) plan.Options {
 	return o
 }
 
+// changedSince says of each step that is done and changed what of it has: the files that it reads, if that is all. The files are those
+// that differ from any earlier plan of the run, since a resume that was only looked at has taken over the new plan already.
+func (r *resumable) changedSince(past engine.Past, undecided *engine.UndecidedError) (lines []string) {
+	if len(undecided.ChangedAt) == 0 {
+		return nil
+	}
+	files := standing.OtherFilesOf(r.earlier(past), r.plan)
+	for n, i := range undecided.ChangedAt {
+		what := "its definition changed since"
+		if list := files.Of(r.plan, i); len(list) > 0 {
+			var words []string
+			for _, c := range list {
+				words = append(words, c.String())
+			}
+			what = strings.Join(words, ", ")
+		}
+		lines = append(lines, undecided.Changed[n]+" is done, and "+what)
+	}
+	return lines
+}
+
 // refusal says why a run is not resumed, and what would help.
-func refusal(past engine.Past, err error) error {
+func (r *resumable) refusal(past engine.Past, err error) error {
 	if undecided, ok := errors.AsType[*engine.UndecidedError](err); ok {
 		var help []string
 		for _, h := range []struct {
@@ -383,11 +405,11 @@ func refusal(past engine.Past, err error) error {
 		}{
 			{undecided.Lost, "was lost: progress unknown", "--lost retry, ok or fail"},
 			{undecided.Failed, "failed", "--retry-failed"},
-			{undecided.Changed, "is done, and its definition changed since", "--changed rerun or keep" + dependents(undecided.Dependents)},
+			{r.changedSince(past, undecided), "", "--changed rerun or keep" + dependents(undecided.Dependents)},
 			{undecided.Asking, "asks to be confirmed", "--approve all or --approve ID"},
 		} {
 			for _, step := range h.steps {
-				help = append(help, fmt.Sprintf("  %s %s", step, h.what))
+				help = append(help, strings.TrimRight(fmt.Sprintf("  %s %s", step, h.what), " "))
 			}
 			if len(h.steps) > 0 {
 				help = append(help, "    decide with "+h.flag)
