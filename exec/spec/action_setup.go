@@ -37,8 +37,8 @@ var subsetWords = strings.Fields(`all min hardware network virtual
 	apparmor caps cmdline date_time distribution dns env facter fips local lsb ohai pkg_mgr platform python selinux service_mgr
 	ssh_pub_keys user devices dmi loadavg memory mounts processor uptime_seconds interfaces all_ipv4_addresses all_ipv6_addresses
 	default_ipv4 default_ipv6 architecture kernel kernel_version machine machine_id nodename python_version system
-	processor_cores processor_count virtualization_role virtualization_type virtualization_tech_guest virtualization_tech_host iscsi fibre_channel_wwn nvme
-	system_capabilities system_capabilities_enforced`)
+	processor_cores processor_count virtualization_role virtualization_type virtualization_tech_guest virtualization_tech_host
+	iscsi fibre_channel_wwn nvme system_capabilities system_capabilities_enforced`)
 
 // FactSubset reports a word of gather_subset that means nothing.
 func FactSubset(words []string) []Problem {
