@@ -516,5 +516,11 @@ func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) 
 		p.tooLate(v, c.chain, hint, what, r.Missing)
 		return "", false
 	}
+	if name == "" {
+		p.report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: v.Pos(), Chain: c.chain,
+			Message: "this is empty, so nothing is included", Hint: "write a `when` that is false then",
+		})
+	}
 	return name, name != ""
 }

@@ -440,8 +440,11 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 	}
 	var rounds []*round
 	inside := p.deriveContexts(cs, t)
-	for i := range inside {
-		inside[i].around = cs[i]
+	for i, c := range inside {
+		c.around = cs[i]
+		if t.StepVars.Kind() == playbook.Map { // what is included, and whether, may be said by them
+			c.block = p.shareLayer(t, c.block, "include vars", c.chain)
+		}
 	}
 	p.taskTelling(inside, decider, func(c *taskContext, step int) {
 		s := &p.plan.Steps[step]

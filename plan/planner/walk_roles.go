@@ -12,7 +12,11 @@ import (
 // importRole puts a role in the place of a task, or of an entry of `roles`.
 func (p *planner) importRole(cs []*taskContext, t *playbook.Task) {
 	p.selectHost(cs[0])
-	name, ok := p.pathOf(cs[0], t.Args, "which role to use", "use include_role with a `when` for each")
+	named := *cs[0]
+	if t.StepVars.Kind() == playbook.Map {
+		named.block = p.shareLayer(t, named.block, "import vars", named.chain)
+	}
+	name, ok := p.pathOf(&named, t.Args, "which role to use", "use include_role with a `when` for each")
 	if !ok {
 		return
 	}

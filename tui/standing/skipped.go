@@ -16,7 +16,7 @@ func WhySkipped(reason string) string {
 	if !is || rest != "" && rest[0] != ':' && rest[0] != ' ' {
 		return reason
 	}
-	if rest = strings.TrimLeft(rest, ": "); rest == "" {
+	if rest = strings.TrimLeft(rest, ": "); rest == "" || rest == "false" {
 		return "condition false"
 	}
 	return rest + " is false"
