@@ -118,7 +118,7 @@ func TestTerminalGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.mute // it is closed when it is read no more
-	told(t, dir, `"drain"`)
+	told(t, dir, `"how":"drain"`)
 	if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
