@@ -24,7 +24,7 @@ race:
 
 packages:
 	$(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v -e /internal/cli -e '^moon$$')
-	$(GO) test -race -short -timeout 30m -run 'TestScript/(run_f|run_s|resume|attach|show)' ./internal/cli
+	$(GO) test -race -short -timeout 30m -run 'TestScript/(run_f|resume|attach)' ./internal/cli
 
 whole:
 	$(GO) test -short -timeout 30m . ./internal/cli

@@ -404,7 +404,10 @@ func without(changes []change, drop func(journal.Op) bool) []change {
 // An assault takes every moment, and not only some.
 func TestPowerLoss(t *testing.T) {
 	stride := 12
-	if assault.All() {
+	switch {
+	case testing.Short():
+		stride = 36
+	case assault.All():
 		stride = 1
 	}
 	p, g := build(t, losses)

@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/events"
+	"moon/internal/assault"
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/tree"
@@ -40,6 +41,7 @@ func dressed(theme string, p colorprofile.Profile) func(*Options) {
 // Every scene in every theme, on both backgrounds, with as many colours as there are: it fits, it has no colours where there are
 // none, and none of its own where there are sixteen; and without any the screen says the same, word for word.
 func TestScenesInEveryTheme(t *testing.T) {
+	assault.Long(t)
 	names := themes.Names("")
 	if raced {
 		names = names[:2]
