@@ -41,7 +41,7 @@ func TestPromise(t *testing.T) {
 		first = number(t, "0"+os.Getenv("PROMISE_FROM"))
 	case assault.All():
 		seeds = 2000
-	case testing.Short(), raced:
+	case raced:
 		seeds = 30
 	}
 	assault.Tried(t, "random sessions with what was approved", int(seeds))

@@ -117,10 +117,13 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		p.searching(k, c, r)
 	}
 	f.At("name")
-	name := r.Lenient
-	r.Lenient = true // an undefined name in a name is shown as written
+	name, report := r.Lenient, r.Report
+	r.Lenient = true           // an undefined name in a name is shown as written
+	if t.Name.Pos() == t.Pos { // it is made of what the task includes, whose mistakes are reported there
+		r.Report = func(diag.Diagnostic) {}
+	}
 	s.Name = plan.NameLine(t.Name, r.Text(t.Name))
-	r.Lenient = name
+	r.Lenient, r.Report = name, report
 	r.Failed = false
 	if !idle {
 		p.factNames(k, t, c, e, r.Guards)
