@@ -111,7 +111,7 @@ func (m deciding) exclude() {
 	case single && t[standing.Asking] > 0:
 		m.send(events.Answer{Step: ranges[0].From, Reject: true})
 		return
-	case t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
+	case t.Begins() > 0:
 		m.lacking.tell = true
 		for _, r := range slices.Backward(ranges) { // what was planned with the value of a step before the step itself
 			m.send(events.Exclude{Range: r})

@@ -119,7 +119,7 @@ func (m footerBar) decisions() (tips []keymap.Tip) {
 		tips = append(tips, keymap.TipOf(keymap.GateApprove, "unapprove"))
 	}
 	switch {
-	case t.Sum(standing.Waiting, standing.Undecided, standing.Confirm) > 0:
+	case t.Begins() > 0:
 		tips = append(tips, keymap.TipOf(keymap.GateExclude, "exclude"))
 	case t[standing.Excluded] > 0:
 		tips = append(tips, keymap.TipOf(keymap.GateExclude, "restore"))

@@ -134,7 +134,7 @@ func (m deciding) excludeHost() {
 	host := m.hostHere()
 	ranges := m.ofHost(host)
 	t := m.tallyOf(ranges)
-	if t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
+	if t.Begins() > 0 {
 		for _, r := range slices.Backward(ranges) { // as in exclude
 			if one := m.tallyOf([]events.Range{r}); one.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
 				m.send(events.Exclude{Range: r})

@@ -71,7 +71,7 @@ func (h *help) legend(m *view) {
 		h.all = append(h.all, helpLine{keys: glyph, look: look, words: words})
 	}
 	h.all = append(h.all, helpLine{headline: "Signs"})
-	for s := draw.SignUndecided; s < draw.Signs; s++ {
+	for s := draw.SignUnapproved; s < draw.Signs; s++ {
 		add(m.glyphs.Signs[s], draw.SignLooks[s].Role, draw.SignLooks[s].Word)
 	}
 	g := m.glyphs

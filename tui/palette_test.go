@@ -145,7 +145,7 @@ func TestHelpShowsEveryKey(t *testing.T) {
 				t.Errorf("%s (%s) is not in the help", b.Name, labels)
 			}
 		}
-		for look := draw.SignUndecided; look < draw.Signs; look++ {
+		for look := draw.SignUnapproved; look < draw.Signs; look++ {
 			if !strings.Contains(pages.String(), fmt.Sprintf("%s             %s", draw.UnicodeGlyphs.Signs[look], draw.SignLooks[look].Word)) {
 				t.Errorf("the sign for %s is not in the help", draw.SignLooks[look].Word)
 			}

@@ -121,7 +121,7 @@ func (p *preview) sample(r themes.Role) string {
 		themes.OK:      sign(draw.SignOK),
 		themes.Changed: sign(draw.SignChanged), themes.Failed: sign(draw.SignFailed), themes.Warn: sign(draw.SignConfirm),
 		themes.Skipped: sign(draw.SignSkipped),
-		themes.Gate:    sign(draw.SignUndecided), themes.DiffAdd: "+a line that comes", themes.DiffDel: "-a line that goes",
+		themes.Gate:    sign(draw.SignUnapproved), themes.DiffAdd: "+a line that comes", themes.DiffDel: "-a line that goes",
 		themes.DiffHunk:  "@@ -12,4 +12,4 @@",
 		themes.LogStderr: "what went to stderr", themes.LogTime: "12:01:07", themes.BarFill: p.glyphs.Gauge(0.6, 12),
 		themes.BarRest: "the rest of a bar",
@@ -221,7 +221,7 @@ func (p *preview) tree() {
 		draw.Inked(themes.Text, "   "),
 		draw.Inked(draw.InkTab, "1 Step"), draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, "2 Output"),
 	)
-	for s := draw.SignUndecided; s < draw.Signs; s++ {
+	for s := draw.SignUnapproved; s < draw.Signs; s++ {
 		guide, name, gutter, pointer := g.Branch, themes.Text, "", ""
 		switch s {
 		case draw.SignExcluded, draw.SignSkipped:

@@ -34,7 +34,7 @@ func TestPreviewShowsEverything(t *testing.T) {
 						t.Errorf("%s: no role %s", name, r)
 					}
 				}
-				for s := draw.SignUndecided; s < draw.Signs; s++ {
+				for s := draw.SignUnapproved; s < draw.Signs; s++ {
 					if !strings.Contains(shown, draw.SignLooks[s].Word) {
 						t.Errorf("%s: no state %s", name, draw.SignLooks[s].Word)
 					}

@@ -246,7 +246,7 @@ func TestGlyphs(t *testing.T) {
 			}
 		}
 		words := map[string]string{}
-		for s := draw.SignUndecided; s < draw.Signs; s++ {
+		for s := draw.SignUnapproved; s < draw.Signs; s++ {
 			word := draw.SignLooks[s].Word
 			if word == "" {
 				t.Errorf("sign %d has no word", s)

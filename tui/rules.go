@@ -227,7 +227,7 @@ func (m rulesBar) tallyState(b *draw.Brush) {
 		{draw.SignRunning, t.Sum(standing.Running), false},
 		{draw.SignPaused, t.Sum(standing.Asking), false},
 		{draw.SignConfirm, t.Sum(standing.Confirm), false},
-		{draw.SignUndecided, t.Sum(standing.Undecided), false},
+		{draw.SignUnapproved, t.Sum(standing.Undecided), false},
 		{draw.SignWaiting, t.Sum(standing.Waiting, standing.Omitted), false},
 	} {
 		if part.n == 0 && !part.keeps {

@@ -133,7 +133,7 @@ type (
 		Lost       []Lost  `json:"lost,omitempty"`
 		Again      []int   `json:"again,omitempty"` // steps to be run again, because what they gave was withheld and is needed
 		Keeps      bool    `json:"keeps,omitempty"` // as of RunReplanned
-		// Changed says what becomes of steps that ended well and whose definition changed. "" leaves them undecided.
+		// Changed says what becomes of steps that ended well and whose definition changed. "" leaves the decision open.
 		Changed ChangedAs `json:"changed,omitempty"`
 		Cut     int64     `json:"cut,omitempty"` // bytes of a torn record that were cut off the journal
 		Actor   string    `json:"actor"`

@@ -18,7 +18,7 @@ type Sign uint8
 // The status symbols.
 const (
 	SignNone Sign = iota
-	SignUndecided
+	SignUnapproved
 	SignApproved
 	SignPartly
 	SignConfirm
@@ -48,7 +48,7 @@ type signLook struct {
 // SignLooks gives each status symbol its word and the role of its colour.
 var SignLooks = [Signs]signLook{
 	SignNone:        {"", themes.Text},
-	SignUndecided:   {"not approved", themes.Gate},
+	SignUnapproved:  {"not approved", themes.Gate},
 	SignApproved:    {"approved", themes.Text},
 	SignPartly:      {"partly approved", themes.Text},
 	SignConfirm:     {"needs confirmation", themes.Warn},
@@ -110,7 +110,7 @@ type Glyphs struct {
 // UnicodeGlyphs are for terminals that show UTF-8.
 var UnicodeGlyphs = Glyphs{
 	Signs: [Signs]string{
-		SignNone: " ", SignUndecided: "◇", SignApproved: "◆", SignPartly: "◈", SignConfirm: "!", SignExcluded: "⊘",
+		SignNone: " ", SignUnapproved: "◇", SignApproved: "◆", SignPartly: "◈", SignConfirm: "!", SignExcluded: "⊘",
 		SignWaiting: "·", SignRunning: "◐", SignOK: "✓", SignChanged: "~", SignFailed: "✗", SignUnreachable: "↯", SignIgnored: "✗",
 		SignRescued: "↻", SignSkipped: "-", SignKept: "=", SignOutdated: "≠", SignCancelled: "×", SignPaused: "‖",
 	},
@@ -126,7 +126,7 @@ var UnicodeGlyphs = Glyphs{
 // AsciiGlyphs are for all other terminals.
 var AsciiGlyphs = Glyphs{
 	Signs: [Signs]string{
-		SignNone: " ", SignUndecided: "?", SignApproved: "+", SignPartly: "%", SignConfirm: "!", SignExcluded: "/",
+		SignNone: " ", SignUnapproved: "?", SignApproved: "+", SignPartly: "%", SignConfirm: "!", SignExcluded: "/",
 		SignWaiting: ".", SignRunning: "*", SignOK: "v", SignChanged: "~", SignFailed: "X", SignUnreachable: "U", SignIgnored: "x",
 		SignRescued: "R", SignSkipped: "-", SignKept: "=", SignOutdated: "#", SignCancelled: "c", SignPaused: "P",
 	},
@@ -172,7 +172,7 @@ func speaksUnicode(env func(string) string) bool {
 
 // signNames are the names a theme may give its own glyphs to.
 var signNames = map[string]Sign{
-	"undecided": SignUndecided, "approved": SignApproved, "partly": SignPartly, "confirm": SignConfirm,
+	"undecided": SignUnapproved, "approved": SignApproved, "partly": SignPartly, "confirm": SignConfirm,
 	"excluded": SignExcluded, "waiting": SignWaiting, "running": SignRunning, "ok": SignOK, "changed": SignChanged,
 	"failed": SignFailed, "unreachable": SignUnreachable, "ignored": SignIgnored, "rescued": SignRescued, "skipped": SignSkipped,
 	"kept": SignKept, "outdated": SignOutdated,
@@ -226,7 +226,7 @@ func at(g themes.Glyph, why string) themes.Warning {
 
 // likeness is the word of another sign with the same glyph, or "". Failed and ignored may share one: a word stands beside it.
 func likeness(all *[Signs]string, s Sign) string {
-	for other := SignUndecided; other < Signs; other++ {
+	for other := SignUnapproved; other < Signs; other++ {
 		both := [2]Sign{min(s, other), max(s, other)}
 		if other != s && all[other] == all[s] && both != [2]Sign{SignFailed, SignIgnored} {
 			return SignLooks[other].Word

@@ -7,7 +7,7 @@ import (
 
 // FaceSigns gives each state of a step its symbol.
 var FaceSigns = [standing.States]draw.Sign{
-	standing.Undecided: draw.SignUndecided, standing.Waiting: draw.SignWaiting, standing.Confirm: draw.SignConfirm,
+	standing.Undecided: draw.SignUnapproved, standing.Waiting: draw.SignWaiting, standing.Confirm: draw.SignConfirm,
 	standing.Excluded: draw.SignExcluded,
 	standing.Asking:   draw.SignPaused, standing.Running: draw.SignRunning, standing.OK: draw.SignOK,
 	standing.Changed: draw.SignChanged, standing.Failed: draw.SignFailed, standing.Unreachable: draw.SignUnreachable,
@@ -70,13 +70,13 @@ func (c *Tally) Sign(folded, review bool) draw.Sign {
 	case c[standing.Confirm] > 0 && (folded || c[standing.Waiting] == 0 && done == 0):
 		return draw.SignConfirm
 	case c[standing.Undecided] > 0 && folded && c[standing.Waiting] == 0:
-		return draw.SignUndecided
+		return draw.SignUnapproved
 	case done > 0:
 		return draw.SignRunning
 	case c.undecided() > 0 && c[standing.Waiting] > 0:
 		return draw.SignPartly
 	case c[standing.Undecided] > 0:
-		return draw.SignUndecided
+		return draw.SignUnapproved
 	case review:
 		return draw.SignApproved
 	}
@@ -95,3 +95,6 @@ func (c *Tally) ended() draw.Sign {
 	}
 	return draw.SignWaiting
 }
+
+// Begins is how many have not begun and may.
+func (c *Tally) Begins() int { return c.Sum(standing.Undecided, standing.Waiting, standing.Confirm) }
