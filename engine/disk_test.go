@@ -124,14 +124,18 @@ func durable(t *testing.T, dir string, records int) map[string]bool {
 func TestOutputLost(t *testing.T) {
 	p, g := build(t, "- shell: a\n- parallel: true\n  block:\n    - shell: prints\n    - shell: long\n- shell: b\n")
 	broken := true
-	var s *engine.Session
+	runs := t.TempDir()
 	stopping := make(chan struct{})
 	f := &fake{}
 	f.do = func(ctx context.Context, job *exec.Job) exec.Result {
 		switch cmd := cmdOf(job); {
 		case cmd == "prints" && broken:
-			out := filepath.Join(s.Dir(), "out")
-			if err := errors.Join(os.RemoveAll(out), os.WriteFile(out, nil, 0o600)); err != nil { // root may write anywhere else
+			dirs, err := filepath.Glob(filepath.Join(runs, "*", "out"))
+			if err != nil || len(dirs) != 1 {
+				t.Errorf("%v, %v", dirs, err)
+				return exec.Result{Outcome: events.Failed}
+			}
+			if err := errors.Join(os.RemoveAll(dirs[0]), os.WriteFile(dirs[0], nil, 0o600)); err != nil { // root may write anywhere else
 				t.Error(err)
 			}
 			_, _ = job.Output.Stdout().Write([]byte("lost"))
@@ -144,7 +148,7 @@ func TestOutputLost(t *testing.T) {
 		}
 		return exec.Result{Outcome: events.OK}
 	}
-	s, err := engine.Start(engine.Config{Plan: p, Graph: g, Runner: f, Dry: f, Runs: t.TempDir(), Options: fact.Options{Forks: 4, OnFailure: fact.Drain}})
+	s, err := engine.Start(engine.Config{Plan: p, Graph: g, Runner: f, Dry: f, Runs: runs, Options: fact.Options{Forks: 4, OnFailure: fact.Drain}})
 	if err != nil {
 		t.Fatal(err)
 	}

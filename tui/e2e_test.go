@@ -326,8 +326,9 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 			if err == nil || where != "the feed" && !strings.Contains(err.Error(), "on purpose") {
 				t.Errorf("%s: %v", where, err)
 			}
-		case <-time.After(5 * time.Minute):
-			t.Fatalf("%s: still there", where)
+		case <-time.After(2 * time.Minute):
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%s: still there\n%s\n%s", where, e.screen(), stacks[:runtime.Stack(stacks, true)])
 		}
 		l.feed <- nil // somebody still reads
 		close(l.feed)
