@@ -126,4 +126,21 @@ func TestTypeaheadBeforeTheBeginning(t *testing.T) {
 	if s.Ended = true; s.Awaits() {
 		t.Error("a beginning is awaited that cannot come")
 	}
+
+	f := newFake(devbox())
+	l := newLive(f)
+	m := newModel(Options{Plan: f.p, Feed: l.feed, Send: l.take, Glyphs: "unicode"}, func(string) string { return "" })
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	m.Update(tea.KeyPressMsg{Code: 'A', Text: "A"}) // the screen is there, and was not told of the run yet
+	if len(f.sent) != 0 {
+		t.Errorf("sent %v to a run of which nothing is known", f.sent)
+	}
+	f.begin()
+	close(l.feed)
+	m.store.Drain(l.feed)
+	m.store.Ended = false
+	m.Update(frameMsg{})
+	if len(f.sent) != 1 {
+		t.Errorf("A was dropped: %v", f.sent)
+	}
 }
