@@ -352,7 +352,9 @@ func ref(step int32) events.StepRef { return events.RefTo(int(step)) }
 func (s *State) start() {
 	s.begun, s.reviewed = true, !s.opts.Review
 	s.generation = 1
-	started := events.RunStarted{TotalSteps: len(s.plan.Steps), Playbook: s.plan.RootFile, Check: s.opts.Check, Forks: s.opts.Forks}
+	started := events.RunStarted{
+		TotalSteps: len(s.plan.Steps), Playbook: s.plan.RootFile, Check: s.opts.Check, Forks: s.opts.Forks, Review: s.opts.Review,
+	}
 	if s.opts.Check {
 		started.RealSteps = s.plan.DefyDryRun()
 	}

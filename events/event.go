@@ -130,6 +130,7 @@ type (
 		Check      bool   `json:"check,omitempty"`
 		RealSteps  int    `json:"real_steps,omitempty"` // which a dry run executes
 		Forks      int    `json:"forks"`
+		Review     bool   `json:"-"` // it begins with a review, of which a RunPaused tells: until then it is not running either
 	}
 	PlanLoaded struct {
 		TotalSteps int    `json:"total_steps"`

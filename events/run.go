@@ -123,6 +123,9 @@ func (r *Run) Apply(rec Record) {
 			ID: r.ID, LastSeq: rec.Seq, Playbook: e.Playbook, Check: e.Check, Phase: Running, PausedAt: -1, Pointer: -1,
 			Started: rec.Time, Variables: map[string]any{}, Clock: r.Clock,
 		}
+		if e.Review {
+			r.Phase = Review
+		}
 	case PlanLoaded:
 		r.Digest, r.Generation = e.Digest, e.Generation
 		r.Steps, r.Counts = make([]Step, e.TotalSteps), Counts{}

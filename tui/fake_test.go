@@ -60,7 +60,7 @@ func (f *fake) say(step int, e events.Event) {
 }
 
 func (f *fake) begin() {
-	f.say(-1, events.RunStarted{TotalSteps: len(f.p.Steps), Playbook: f.p.RootFile, Check: f.check, Forks: 1})
+	f.say(-1, events.RunStarted{TotalSteps: len(f.p.Steps), Playbook: f.p.RootFile, Check: f.check, Forks: 1, Review: true})
 	f.say(-1, events.PlanLoaded{TotalSteps: len(f.p.Steps), Digest: f.p.Digest})
 	f.say(-1, events.RunPaused{Reason: events.PauseReview})
 }

@@ -144,3 +144,19 @@ func TestTypeaheadBeforeTheBeginning(t *testing.T) {
 		t.Errorf("A was dropped: %v", f.sent)
 	}
 }
+
+// A look at the run between its first events shows a run that is reviewed, not one that runs: it would open the output, and c would find
+// it running already.
+func TestReviewFromTheFirstEvent(t *testing.T) {
+	f := newFake(devbox())
+	m := newModel(Options{Plan: f.p, Send: func(events.Order) {}, Glyphs: "unicode"}, func(string) string { return "" })
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	f.emit = func(batch []events.Record) {
+		m.store.ApplyAll(batch)
+		m.Update(frameMsg{})
+		if m.run.Phase != events.Review || m.detail.tab != tabSteps {
+			t.Errorf("after %T: phase %v, tab %v", batch[0].Event, m.run.Phase, m.detail.tab)
+		}
+	}
+	f.begin()
+}
