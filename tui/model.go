@@ -127,7 +127,7 @@ func newModel(o Options, env func(string) string) *model {
 		},
 		profile: chooseProfile(o, env), env: env, stale: true, later: nextTick,
 	}
-	m.run.Awaits = m.store.Awaits() // the screen is drawn, and keys come, before the first look at the run
+	m.run.Awaits = m.store.Awaits() // the first frame is drawn, and keys come, before the first look at the run
 	if m.now == nil {
 		m.now = time.Now
 	}

@@ -131,7 +131,7 @@ func TestTypeaheadBeforeTheBeginning(t *testing.T) {
 	l := newLive(f)
 	m := newModel(Options{Plan: f.p, Feed: l.feed, Send: l.take, Glyphs: "unicode"}, func(string) string { return "" })
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
-	m.Update(tea.KeyPressMsg{Code: 'A', Text: "A"}) // the screen is there, and was not told of the run yet
+	m.Update(tea.KeyPressMsg{Code: 'A', Text: "A"}) // the first frame is there, and nothing is known of the run yet
 	if len(f.sent) != 0 {
 		t.Errorf("sent %v to a run of which nothing is known", f.sent)
 	}
