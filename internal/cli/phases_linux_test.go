@@ -135,6 +135,9 @@ func signalIn(t *testing.T, p phase, front string, args []string, sig syscall.Si
 	if err := c.process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
+	if sig == syscall.SIGHUP && p.name == "running" {
+		told(t, dir, `"actor":"hangup"`) // heard before what runs ends: afterwards it would come too late for the next step
+	}
 	if sig == syscall.SIGHUP { // what runs may end
 		if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
 			t.Fatal(err)

@@ -208,7 +208,7 @@ func (d *desk) quit(string) {
 		d.leaving = true
 	case d.run.Phase == events.Ended:
 		d.leave(events.Leave{})
-	case d.run.Phase == events.Review:
+	case d.run.Phase == events.Review && d.asked == 0: // what was asked for last may have begun the run
 		d.stop(events.StopInterrupt, false)
 	case !d.o.Person:
 		d.leaveUnseen()

@@ -462,6 +462,18 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptBeforeTheAnswer is ctrl-c between run and what the run says to it: steps may be running by then, so it asks.
+func TestInterruptBeforeTheAnswer(t *testing.T) {
+	k := newTalk(t, release())
+	k.types("approve all")
+	k.o.Send = func(events.Command) {} // it says nothing yet
+	k.take("run")
+	k.interrupt()
+	if k.stopping > 0 || k.question == nil || !k.question.leave {
+		t.Errorf("stopped %d times, asks %v", k.stopping, k.question)
+	}
+}
+
 // TestScript reads lines from a pipe: each is waiting for what the one before has led to, and the end of it leaves.
 func TestScript(t *testing.T) {
 	tests := []struct {
