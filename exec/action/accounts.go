@@ -111,8 +111,8 @@ func colonFields(text string, n int) func(func([]string) bool) {
 	}
 }
 
-// user finds a user by name; nil: there is none.
-func (s *accounts) user(name string) *account {
+// findUser finds a user by name; nil: there is none.
+func (s *accounts) findUser(name string) *account {
 	if i := slices.IndexFunc(s.users, func(u account) bool { return u.name == name }); i >= 0 {
 		return &s.users[i]
 	}
@@ -122,8 +122,8 @@ func (s *accounts) user(name string) *account {
 	return nil
 }
 
-// group finds a group by name, or by its id.
-func (s *accounts) group(name string) *userGroup {
+// findGroup finds a group by name, or by its id.
+func (s *accounts) findGroup(name string) *userGroup {
 	if i := slices.IndexFunc(s.groups, func(g userGroup) bool { return g.name == name }); i >= 0 {
 		return &s.groups[i]
 	}
@@ -139,7 +139,7 @@ func (s *accounts) group(name string) *userGroup {
 
 // mustGroup is the group that a step names. An earlier step may make it.
 func (s *accounts) mustGroup(name string) (*userGroup, error) {
-	if g := s.group(name); g != nil {
+	if g := s.findGroup(name); g != nil {
 		return g, nil
 	}
 	if id, ok := s.ahead.ID("group", name); ok {
@@ -150,14 +150,14 @@ func (s *accounts) mustGroup(name string) (*userGroup, error) {
 
 // groupName is the name of a group by its id, or the id.
 func (s *accounts) groupName(gid int) string {
-	if g := s.group(strconv.Itoa(gid)); g != nil {
+	if g := s.findGroup(strconv.Itoa(gid)); g != nil {
 		return g.name
 	}
 	return strconv.Itoa(gid)
 }
 
-// memberships are the groups a user is in besides its own.
-func (s *accounts) memberships(u *account) []string {
+// listMemberships returns the groups a user is in besides its own.
+func (s *accounts) listMemberships(u *account) []string {
 	var in []string
 	for _, g := range s.groups {
 		if g.gid != u.gid && slices.Contains(g.members, u.name) {
@@ -181,13 +181,13 @@ func readSecrets(name string) (secrets, error) {
 	}
 	for f := range colonFields(string(text), 8) {
 		if f[0] == name {
-			return secrets{f[1], days(f[3]), days(f[4]), days(f[5]), days(f[6]), days(f[7])}, nil
+			return secrets{f[1], countDays(f[3]), countDays(f[4]), countDays(f[5]), countDays(f[6]), countDays(f[7])}, nil
 		}
 	}
 	return none, nil
 }
 
-func days(text string) int {
+func countDays(text string) int {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
@@ -237,7 +237,7 @@ const maxID = 1<<32 - 2
 // accountChange is a change to users and groups. From the look at the files to its end no other step of this process is
 // at them: whoever comes second would find them locked.
 func accountChange(ctx context.Context, name, state string) (*exec.Change, error) {
-	unlock, err := edits.take(ctx, "accounts")
+	unlock, err := edits.takeKey(ctx, "accounts")
 	if err != nil {
 		return nil, err
 	}

@@ -19,18 +19,18 @@ var _ = exec.Register("apk", exec.Action{Plan: func(ctx context.Context, a *exec
 // apk has apk say what it would do (--simulate) and then do it.
 type apk struct{ args *spec.ApkArgs }
 
-func (*apk) lists() []string {
+func (*apk) listPatterns() []string {
 	return []string{"/var/cache/apk/APKINDEX.*", "/etc/apk/cache/APKINDEX.*", "/lib/apk/db/APKINDEX.*"}
 }
 
-func (p *apk) outdated() bool { return p.args.UpdateCache }
+func (p *apk) needsRefresh() bool { return p.args.UpdateCache }
 
-func (p *apk) refresh(ctx context.Context, a *exec.Attempt) error {
-	_, err := runManager(ctx, a, exec.NewTool(p.argv("update")...), p.args.LockTimeout)
+func (p *apk) refreshLists(ctx context.Context, a *exec.Attempt) error {
+	_, err := runManager(ctx, a, exec.NewTool(p.buildCommand("update")...), p.args.LockTimeout)
 	return err
 }
 
-func (p *apk) foretell(ctx context.Context, a *exec.Attempt) (*transaction, error) {
+func (p *apk) predictTransaction(ctx context.Context, a *exec.Attempt) (*transaction, error) {
 	args := p.args
 	t := &transaction{idle: len(args.Name) == 0 && !args.Upgrade}
 	var words []string
@@ -41,14 +41,14 @@ func (p *apk) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 			words = append(words, "--available")
 		}
 	default:
-		names, err := p.wanted(ctx, a)
+		names, err := p.selectNames(ctx, a)
 		if err != nil || len(names) == 0 {
 			return t, err
 		}
 		words = map[string][]string{"present": {"add"}, "latest": {"add", "--upgrade"}, "absent": {"del"}}[args.State]
 		words = append(append(words, "--"), names...)
 	}
-	said, err := a.AskTool(ctx, exec.NewTool(p.argv(append([]string{words[0], "--simulate"}, words[1:]...)...)...))
+	said, err := a.AskTool(ctx, exec.NewTool(p.buildCommand(append([]string{words[0], "--simulate"}, words[1:]...)...)...))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (p *apk) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 		t.changes[i].asked = slices.ContainsFunc(args.Name, func(n string) bool { return apkName(n) == t.changes[i].name })
 	}
 	t.do = func(ctx context.Context) error {
-		_, err := runManager(ctx, a, exec.NewTool(p.argv(words...)...), args.LockTimeout)
+		_, err := runManager(ctx, a, exec.NewTool(p.buildCommand(words...)...), args.LockTimeout)
 		return err
 	}
 	return t, nil
@@ -103,9 +103,9 @@ func apkName(text string) string {
 	return text
 }
 
-// wanted are the names that apk must be given: those that are not installed, or in absent those that are. A version, and
+// selectNames returns the names that apk must be given: those that are not installed, or in absent those that are. A version, and
 // the newest, is for apk to find out.
-func (p *apk) wanted(ctx context.Context, a *exec.Attempt) ([]string, error) {
+func (p *apk) selectNames(ctx context.Context, a *exec.Attempt) ([]string, error) {
 	if p.args.State == "latest" {
 		return p.args.Name, nil
 	}
@@ -126,7 +126,7 @@ func (p *apk) wanted(ctx context.Context, a *exec.Attempt) ([]string, error) {
 	return names, nil
 }
 
-func (p *apk) argv(words ...string) []string {
+func (p *apk) buildCommand(words ...string) []string {
 	argv := []string{"apk", "--no-progress", "--wait", strconv.Itoa(int(p.args.LockTimeout.Seconds()))}
 	if p.args.NoCache {
 		argv = append(argv, "--no-cache")

@@ -31,22 +31,22 @@ func planApt(ctx context.Context, a *exec.Attempt, args *spec.AptArgs) (*exec.Ch
 	if c == nil {
 		return nil, err
 	}
-	c.Unlock = p.forget
+	c.Unlock = p.removeFetched
 	if !a.Plays {
 		return c, err
 	}
 	apply := c.Apply
 	c.Apply = func(ctx context.Context) error {
 		err := apply(ctx)
-		p.tell(c)
+		p.registerOutput(c)
 		return err
 	}
-	p.tell(c)
+	p.registerOutput(c)
 	return c, err
 }
 
-// tell registers what apt-get has said, which plays look into: of what it did, or would do.
-func (p *apt) tell(c *exec.Change) {
+// registerOutput registers what apt-get has said, which plays look into: of what it did, or would do.
+func (p *apt) registerOutput(c *exec.Change) {
 	if p.heard == nil {
 		return
 	}
@@ -72,19 +72,19 @@ type apt struct {
 // aptLists is where apt keeps its lists; partial is touched by every update, also one without news.
 const aptLists = "/var/lib/apt/lists"
 
-func (*apt) lists() []string { return []string{aptLists + "/*_*"} }
+func (*apt) listPatterns() []string { return []string{aptLists + "/*_*"} }
 
-// outdated is also what must be fetched to know what it is.
-func (p *apt) outdated() bool { return p.stale() || p.remote() && p.temp == "" }
+// needsRefresh is true also of what must be fetched to know what it is.
+func (p *apt) needsRefresh() bool { return p.listsAreStale() || p.isRemote() && p.temp == "" }
 
-func (p *apt) remote() bool { return strings.Contains(p.args.Deb, "://") }
+func (p *apt) isRemote() bool { return strings.Contains(p.args.Deb, "://") }
 
-func (p *apt) stale() bool {
+func (p *apt) listsAreStale() bool {
 	if !p.args.UpdateCache {
 		return false
 	}
-	last := newest([]string{aptLists, aptLists + "/partial", "/var/lib/apt/periodic/update-success-stamp"})
-	if len(filesOf(p.lists())) == 0 {
+	last := newestList([]string{aptLists, aptLists + "/partial", "/var/lib/apt/periodic/update-success-stamp"})
+	if len(filesOf(p.listPatterns())) == 0 {
 		return true
 	}
 	return !time.Now().Before(last.Add(p.args.CacheValidTime))
@@ -93,20 +93,20 @@ func (p *apt) stale() bool {
 // failedLists is what apt-get update says of lists that it could not fetch, and then ends well.
 var failedLists = regexp.MustCompile(`(?m)^[WE]: Some index files failed to download`)
 
-func (p *apt) refresh(ctx context.Context, a *exec.Attempt) error {
-	if p.stale() {
-		if err := p.update(ctx, a); err != nil {
+func (p *apt) refreshLists(ctx context.Context, a *exec.Attempt) error {
+	if p.listsAreStale() {
+		if err := p.updateLists(ctx, a); err != nil {
 			return err
 		}
 	}
-	if p.remote() {
-		return p.fetch(ctx, a)
+	if p.isRemote() {
+		return p.fetchFile(ctx, a)
 	}
 	return nil
 }
 
-// fetch gets the .deb file the way apt gets packages, so that its proxies hold.
-func (p *apt) fetch(ctx context.Context, a *exec.Attempt) (err error) {
+// fetchFile gets the .deb file the way apt gets packages, so that its proxies hold.
+func (p *apt) fetchFile(ctx context.Context, a *exec.Attempt) (err error) {
 	if p.temp, err = os.MkdirTemp("", "moon-deb-"); err != nil {
 		return err
 	}
@@ -118,17 +118,17 @@ func (p *apt) fetch(ctx context.Context, a *exec.Attempt) (err error) {
 	return err
 }
 
-// forget removes what was fetched.
-func (p *apt) forget() {
+// removeFetched removes what was fetched.
+func (p *apt) removeFetched() {
 	if p.temp != "" {
 		_ = os.RemoveAll(p.temp) // what is left is in the directory for that
 	}
 }
 
-func (p *apt) update(ctx context.Context, a *exec.Attempt) error {
+func (p *apt) updateLists(ctx context.Context, a *exec.Attempt) error {
 	delay := time.Second
 	for try := 0; ; try++ {
-		said, err := runManager(ctx, a, exec.Tool{Argv: p.argv("update"), Env: aptEnv}, p.args.LockTimeout)
+		said, err := runManager(ctx, a, exec.Tool{Argv: p.buildCommand("update"), Env: aptEnv}, p.args.LockTimeout)
 		if err == nil && failedLists.MatchString(said.Stderr) {
 			said.Stderr = strings.ReplaceAll(said.Stderr, "W: ", "E: ")
 			err = packageError("apt-get", said, "")
@@ -151,19 +151,19 @@ var aptEnv = map[string]string{
 	"DEBIAN_FRONTEND": "noninteractive", "DEBIAN_PRIORITY": "critical", "APT_LISTCHANGES_FRONTEND": "none", "LC_ALL": "C.UTF-8",
 }
 
-func (p *apt) foretell(ctx context.Context, a *exec.Attempt) (*transaction, error) {
+func (p *apt) predictTransaction(ctx context.Context, a *exec.Attempt) (*transaction, error) {
 	is, err := dpkgPackages(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	t := &transaction{}
-	orders, err := p.orders(ctx, a, is)
+	orders, err := p.planOrders(ctx, a, is)
 	if err != nil {
 		return nil, err
 	}
 	var todo []order
 	for _, o := range orders {
-		changes, err := p.simulate(ctx, a, o)
+		changes, err := p.simulateOrder(ctx, a, o)
 		if err != nil {
 			return nil, err
 		}
@@ -171,11 +171,11 @@ func (p *apt) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 			t.changes, todo = append(t.changes, changes...), append(todo, o)
 		}
 	}
-	cleans, err := p.cleaning(ctx, a, t)
+	cleans, err := p.planCleaning(ctx, a, t)
 	if err != nil {
 		return nil, err
 	}
-	marks := p.unmarked(is)
+	marks := p.listUnmarked(is)
 	if len(marks) > 0 {
 		t.others = append(t.others, "mark "+strings.Join(marks, ", ")+" as manually installed")
 	}
@@ -183,7 +183,7 @@ func (p *apt) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 	t.idle = len(orders) == 0 && len(args.Name) == 0 && args.Deb == "" && !args.Clean && !args.AutoClean
 	t.do = func(ctx context.Context) error {
 		for _, o := range todo {
-			if err := p.order(ctx, a, o); err != nil {
+			if err := p.carryOut(ctx, a, o); err != nil {
 				return err
 			}
 		}
@@ -194,7 +194,7 @@ func (p *apt) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 			}
 		}
 		for _, verb := range cleans {
-			if _, err := runManager(ctx, a, exec.Tool{Argv: p.argv(verb), Env: aptEnv}, args.LockTimeout); err != nil {
+			if _, err := runManager(ctx, a, exec.Tool{Argv: p.buildCommand(verb), Env: aptEnv}, args.LockTimeout); err != nil {
 				return err
 			}
 		}
@@ -209,38 +209,38 @@ type order struct {
 	names []string
 }
 
-// orders are the calls that the step needs. Installing and removing are one; what is no longer needed goes with it, or
+// planOrders returns the calls that the step needs. Installing and removing are one; what is no longer needed goes with it, or
 // afterwards.
-func (p *apt) orders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]order, error) {
+func (p *apt) planOrders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]order, error) {
 	args := p.args
 	switch {
 	case args.Deb != "":
 		return p.debOrders(ctx, a, is)
 	case args.Upgrade == "safe":
-		return []order{{words: p.auto("upgrade", "--with-new-pkgs")}}, nil
+		return []order{{words: p.buildAuto("upgrade", "--with-new-pkgs")}}, nil
 	case args.Upgrade == "full":
-		return []order{{words: p.auto("dist-upgrade")}}, nil
+		return []order{{words: p.buildAuto("dist-upgrade")}}, nil
 	case args.State == "build-dep":
-		return []order{{p.auto("build-dep"), args.Name}}, nil
+		return []order{{p.buildAuto("build-dep"), args.Name}}, nil
 	}
-	names, err := p.wanted(ctx, a, is)
+	names, err := p.selectNames(ctx, a, is)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case len(names) > 0 && args.State == "absent":
-		return []order{{p.auto("remove"), names}}, nil
+		return []order{{p.buildAuto("remove"), names}}, nil
 	case args.State == "fixed":
-		return []order{{p.auto("install", "--fix-broken"), names}}, nil
+		return []order{{p.buildAuto("install", "--fix-broken"), names}}, nil
 	case len(names) > 0:
-		return []order{{p.auto("install"), names}}, nil
+		return []order{{p.buildAuto("install"), names}}, nil
 	case args.AutoRemove:
 		return []order{{words: []string{"autoremove"}}}, nil
 	}
 	return nil, nil
 }
 
-func (p *apt) auto(verb string, options ...string) []string {
+func (p *apt) buildAuto(verb string, options ...string) []string {
 	if p.args.AutoRemove {
 		options = append(options, "--auto-remove")
 	}
@@ -268,8 +268,8 @@ func (n aptName) String() string {
 	return n.name + with(":", n.arch) + with("=", n.version) + with("/", n.release)
 }
 
-// wanted are the names that apt-get must be given, since they are not as the step wants them.
-func (p *apt) wanted(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]string, error) {
+// selectNames returns the names that apt-get must be given, since they are not as the step wants them.
+func (p *apt) selectNames(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]string, error) {
 	args := p.args
 	var names []string
 	var known []string // every package there is, read once
@@ -287,13 +287,13 @@ func (p *apt) wanted(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]str
 				}
 				all = known
 			}
-			each = n.expand(all)
+			each = n.expandPattern(all)
 			if len(each) == 0 && args.State != "absent" {
 				return nil, fault.Missing("", "no package matches %s; update_cache: true fetches newer lists", n.name)
 			}
 		}
 		for _, n := range each {
-			if p.lacks(is, n) {
+			if p.lacksPackage(is, n) {
 				names = append(names, n.String())
 			}
 		}
@@ -301,7 +301,7 @@ func (p *apt) wanted(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]str
 	return names, nil
 }
 
-func (n aptName) expand(known []string) []aptName {
+func (n aptName) expandPattern(known []string) []aptName {
 	var all []aptName
 	for _, name := range slices.Sorted(slices.Values(known)) {
 		if ok, err := path.Match(n.name, name); ok && err == nil {
@@ -311,17 +311,17 @@ func (n aptName) expand(known []string) []aptName {
 	return all
 }
 
-// lacks reports whether a package is not as the step wants it.
-func (p *apt) lacks(is dpkgStatus, n aptName) bool {
-	has := is.find(n)
-	there := has != nil && has.installed() && versionMatches(n.version, has.version)
+// lacksPackage reports whether a package is not as the step wants it.
+func (p *apt) lacksPackage(is dpkgStatus, n aptName) bool {
+	has := is.findPackage(n)
+	there := has != nil && has.isInstalled() && versionMatches(n.version, has.version)
 	switch p.args.State {
 	case "absent":
 		return there || p.args.Purge && has != nil && n.version == ""
 	case "latest":
-		return there || !p.args.OnlyUpgrade && (n.version != "" || len(is.providers(n.name)) == 0 || has != nil)
+		return there || !p.args.OnlyUpgrade && (n.version != "" || len(is.listProviders(n.name)) == 0 || has != nil)
 	}
-	return !there && (n.version != "" || len(is.providers(n.name)) == 0)
+	return !there && (n.version != "" || len(is.listProviders(n.name)) == 0)
 }
 
 func versionMatches(pattern, version string) bool {
@@ -332,23 +332,23 @@ func versionMatches(pattern, version string) bool {
 	return ok && err == nil
 }
 
-// unmarked are packages that the step asks for by name, and that would go with the packages they were installed for.
-func (p *apt) unmarked(is dpkgStatus) []string {
+// listUnmarked returns packages that the step asks for by name, and that would go with the packages they were installed for.
+func (p *apt) listUnmarked(is dpkgStatus) []string {
 	if p.args.State != "present" && p.args.State != "latest" {
 		return nil
 	}
 	var auto map[string]bool
 	var names []string
 	for _, text := range p.args.Name {
-		has := is.find(readAptName(text))
-		if has == nil || !has.installed() {
+		has := is.findPackage(readAptName(text))
+		if has == nil || !has.isInstalled() {
 			continue
 		}
 		if auto == nil {
 			auto = autoInstalled()
 		}
 		arch := has.arch
-		if native := is.find(aptName{name: "dpkg"}); arch == "all" && native != nil {
+		if native := is.findPackage(aptName{name: "dpkg"}); arch == "all" && native != nil {
 			arch = native.arch // as apt has it
 		}
 		if auto[has.name+" "+arch] {
@@ -358,8 +358,8 @@ func (p *apt) unmarked(is dpkgStatus) []string {
 	return names
 }
 
-// argv is a call of apt-get with the options of the step.
-func (p *apt) argv(words ...string) []string {
+// buildCommand returns a call of apt-get with the options of the step.
+func (p *apt) buildCommand(words ...string) []string {
 	args := p.args
 	argv := []string{"apt-get", "-y", "-q"}
 	for option := range strings.SplitSeq(args.DpkgOptions, ",") {
@@ -393,26 +393,26 @@ func (p *apt) argv(words ...string) []string {
 	return append(argv, words...)
 }
 
-func (o order) argv() []string {
+func (o order) buildCommand() []string {
 	if len(o.names) == 0 {
 		return o.words
 	}
 	return append(append(slices.Clone(o.words), "--"), o.names...)
 }
 
-// simulate asks apt-get what an order would do.
-func (p *apt) simulate(ctx context.Context, a *exec.Attempt, o order) ([]packageChange, error) {
-	argv := p.argv(append([]string{"-s", "-o", "Dir::Log::Planner="}, o.argv()...)...) // even a simulation is logged
+// simulateOrder asks apt-get what an order would do.
+func (p *apt) simulateOrder(ctx context.Context, a *exec.Attempt, o order) ([]packageChange, error) {
+	argv := p.buildCommand(append([]string{"-s", "-o", "Dir::Log::Planner="}, o.buildCommand()...)...) // even a simulation is logged
 	said, err := a.AskTool(ctx, exec.Tool{Argv: argv, Env: aptEnv})
 	if err != nil {
 		return nil, err
 	}
 	p.heard = &said
 	if m := byRegex.FindStringSubmatch(said.Stdout); m != nil {
-		return nil, p.unknown(ctx, a, m[1])
+		return nil, p.explainUnknown(ctx, a, m[1])
 	}
 	if said.Code != 0 {
-		return nil, p.refused(ctx, a, said)
+		return nil, p.explainRefusal(ctx, a, said)
 	}
 	changes := readAptSimulation(said.Stdout)
 	asked := map[string]bool{}
@@ -433,7 +433,7 @@ func (p *apt) simulate(ctx context.Context, a *exec.Attempt, o order) ([]package
 	for name := range asked {
 		base, plus := strings.CutSuffix(name, "+") // apt takes that off if there is no such package
 		if plus && slices.ContainsFunc(changes, func(c packageChange) bool { return c.name == base }) {
-			return nil, p.unknown(ctx, a, name)
+			return nil, p.explainUnknown(ctx, a, name)
 		}
 	}
 	return changes, nil
@@ -484,10 +484,10 @@ func readAptSimulation(text string) []packageChange {
 	return changes
 }
 
-// refused words why apt-get would not do it, with the way out.
-func (p *apt) refused(ctx context.Context, a *exec.Attempt, said exec.Answer) error {
+// explainRefusal words why apt-get would not do it, with the way out.
+func (p *apt) explainRefusal(ctx context.Context, a *exec.Attempt, said exec.Answer) error {
 	if m := aptUnknown.FindStringSubmatch(said.Stderr); m != nil {
-		return p.unknown(ctx, a, m[1])
+		return p.explainUnknown(ctx, a, m[1])
 	}
 	if m := aptVersion.FindStringSubmatch(said.Stderr); m != nil {
 		return fault.Missing("", "there is no %s of package %s; `apt-cache policy %s` lists what there is", m[1], m[2], m[2])
@@ -519,8 +519,8 @@ func (p *apt) refused(ctx context.Context, a *exec.Attempt, said exec.Answer) er
 	return packageError("apt-get", said, "")
 }
 
-// unknown is the error of a name that no list has.
-func (*apt) unknown(ctx context.Context, a *exec.Attempt, name string) error {
+// explainUnknown returns the error of a name that no list has.
+func (*apt) explainUnknown(ctx context.Context, a *exec.Attempt, name string) error {
 	hint := ""
 	if known, err := aptNames(ctx, a); err == nil {
 		hint = suggest.DidYouMean(name, known)
@@ -540,8 +540,8 @@ func aptNames(ctx context.Context, a *exec.Attempt) ([]string, error) {
 	return strings.Fields(said.Stdout), nil
 }
 
-// order has apt-get do what was foretold.
-func (p *apt) order(ctx context.Context, a *exec.Attempt, o order) (err error) {
+// carryOut has apt-get do what was foretold.
+func (p *apt) carryOut(ctx context.Context, a *exec.Attempt, o order) (err error) {
 	if p.args.PolicyRcD != nil {
 		restore, err := tellServices(*p.args.PolicyRcD)
 		if err != nil {
@@ -549,7 +549,7 @@ func (p *apt) order(ctx context.Context, a *exec.Attempt, o order) (err error) {
 		}
 		defer func() { err = cmp.Or(err, restore()) }()
 	}
-	said, err := runManager(ctx, a, exec.Tool{Argv: p.argv(o.argv()...), Env: aptEnv}, p.args.LockTimeout)
+	said, err := runManager(ctx, a, exec.Tool{Argv: p.buildCommand(o.buildCommand()...), Env: aptEnv}, p.args.LockTimeout)
 	p.heard = &said
 	if err != nil && said.Code != 0 && fault.Stopped(ctx) == "" {
 		if strings.Contains(said.Stderr, "dpkg --configure -a") {
@@ -559,12 +559,12 @@ func (p *apt) order(ctx context.Context, a *exec.Attempt, o order) (err error) {
 	return err
 }
 
-// cleaning is what is deleted from the cache of downloaded packages, and with which words.
-func (p *apt) cleaning(ctx context.Context, a *exec.Attempt, t *transaction) ([]string, error) {
+// planCleaning returns what is deleted from the cache of downloaded packages, and with which words.
+func (p *apt) planCleaning(ctx context.Context, a *exec.Attempt, t *transaction) ([]string, error) {
 	var verbs []string
 	if p.args.Clean {
 		if n := len(filesOf([]string{"/var/cache/apt/archives/*.deb", "/var/cache/apt/archives/partial/*.deb"})); n > 0 {
-			t.others, verbs = append(t.others, "delete "+files(n)+" from the cache"), append(verbs, "clean")
+			t.others, verbs = append(t.others, "delete "+countFiles(n)+" from the cache"), append(verbs, "clean")
 		}
 	}
 	if p.args.AutoClean {
@@ -573,13 +573,13 @@ func (p *apt) cleaning(ctx context.Context, a *exec.Attempt, t *transaction) ([]
 			return nil, err
 		}
 		if n := len(regexp.MustCompile(`(?m)^Del `).FindAllString(said.Stdout, -1)); n > 0 {
-			t.others, verbs = append(t.others, "delete "+files(n)+" that are outdated from the cache"), append(verbs, "autoclean")
+			t.others, verbs = append(t.others, "delete "+countFiles(n)+" that are outdated from the cache"), append(verbs, "autoclean")
 		}
 	}
 	return verbs, nil
 }
 
-func files(n int) string {
+func countFiles(n int) string {
 	if n == 1 {
 		return "1 file"
 	}
@@ -589,7 +589,7 @@ func files(n int) string {
 // debOrders are the calls for a .deb file. One that is at an address must be fetched to know what is in it.
 func (p *apt) debOrders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]order, error) {
 	file := p.args.Deb
-	if p.remote() {
+	if p.isRemote() {
 		if p.temp == "" {
 			return nil, fault.Missing("", "what is at %s is known only once it is fetched", file)
 		}
@@ -610,14 +610,14 @@ func (p *apt) debOrders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]
 		return nil, fmt.Errorf("%s is not a Debian package:  %s", file, said.LastWords())
 	}
 	p.name = fields[0]
-	if has := is.find(aptName{name: fields[0], arch: fields[2]}); has != nil && has.installed() && has.version != fields[1] &&
+	if has := is.findPackage(aptName{name: fields[0], arch: fields[2]}); has != nil && has.isInstalled() && has.version != fields[1] &&
 		!p.args.AllowDowngrade && !p.args.Force {
 		newer, err := a.AskTool(ctx, exec.NewTool("dpkg", "--compare-versions", has.version, "gt", fields[1]))
 		if err != nil || newer.Code == 0 {
 			return nil, err
 		}
-	} else if has != nil && has.installed() && has.version == fields[1] {
+	} else if has != nil && has.isInstalled() && has.version == fields[1] {
 		return nil, nil
 	}
-	return []order{{p.auto("install"), []string{file}}}, nil
+	return []order{{p.buildAuto("install"), []string{file}}}, nil
 }

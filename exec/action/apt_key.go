@@ -38,8 +38,8 @@ func readKeys(listed string) (k keys) {
 	return k
 }
 
-// print is the fingerprint that an id is the end of; "": there is none.
-func (k keys) print(id string) string {
+// findFingerprint returns the fingerprint that an id is the end of; "": there is none.
+func (k keys) findFingerprint(id string) string {
 	for _, print := range k.prints {
 		if strings.HasSuffix(print, id) {
 			return print
@@ -62,44 +62,44 @@ func planAptKey(ctx context.Context, at *exec.Attempt) (*exec.Change, error) {
 	if err := lacksTool(a.Attempt, "gpg", "gnupg"); err != nil {
 		return nil, err
 	}
-	there, err := a.trusted(ctx)
+	there, err := a.readTrusted(ctx)
 	if err != nil {
 		return nil, err
 	}
 	id, print, data := a.args.ID, a.args.ID, ""
-	if has := there.print(id); id != "" && has != "" {
+	if has := there.findFingerprint(id); id != "" && has != "" {
 		print = has
 	} else if a.args.State != fsys.Absent && a.args.KeyServer == "" {
-		if data, err = a.given(ctx); err != nil {
+		if data, err = a.readGiven(ctx); err != nil {
 			return nil, err
 		}
-		of, err := a.inside(ctx, data)
+		of, err := a.readKeys(ctx, data)
 		if err != nil {
 			return nil, err
 		}
-		if print = of.print(id); print == "" {
+		if print = of.findFingerprint(id); print == "" {
 			return nil, fmt.Errorf("the key %s is not what was given: that is %s", id, strings.Join(of.prints, ", "))
 		}
 		id = print
 	}
 	c := &exec.Change{Fields: map[string]any{
-		"id": a.args.ID, "key_id": end(print, 16), "short_id": end(print, 8), "fp": print, "before": list(there.ids),
-		"after": list(there.ids),
+		"id": a.args.ID, "key_id": endOf(print, 16), "short_id": endOf(print, 8), "fp": print, "before": anyList(there.ids),
+		"after": anyList(there.ids),
 	}}
-	if (there.print(id) != "") == (a.args.State != fsys.Absent) {
+	if (there.findFingerprint(id) != "") == (a.args.State != fsys.Absent) {
 		return c.PlanNothing(), nil
 	}
 	kind, says := events.ChangeCreate, "key added"
 	if a.args.State == fsys.Absent {
 		kind, says = events.ChangeDelete, "key removed"
 	}
-	c.PlanFor(kind, "apt_key", end(print, 16), func(ctx context.Context) error { return a.apply(ctx, c, id, data) }, says)
+	c.PlanFor(kind, "apt_key", endOf(print, 16), func(ctx context.Context) error { return a.applyKey(ctx, c, id, data) }, says)
 	return c, nil
 }
 
-func end(print string, n int) string { return print[max(0, len(print)-n):] }
+func endOf(print string, n int) string { return print[max(0, len(print)-n):] }
 
-func list(ids []string) []any {
+func anyList(ids []string) []any {
 	all := make([]any, len(ids))
 	for i, id := range ids {
 		all[i] = id
@@ -116,9 +116,9 @@ func (a aptKey) aptKey(words ...string) exec.Tool {
 	return exec.Tool{Argv: append(argv, words...), Env: map[string]string{"APT_KEY_DONT_WARN_ON_DANGEROUS_USAGE": "1"}}
 }
 
-// trusted are the keys that apt trusts. Of a keyring that is not there apt-key would make an empty one, only to look.
-func (a aptKey) trusted(ctx context.Context) (keys, error) {
-	if a.args.Keyring != "" && !present(a.args.Keyring) {
+// readTrusted returns the keys that apt trusts. Of a keyring that is not there apt-key would make an empty one, only to look.
+func (a aptKey) readTrusted(ctx context.Context) (keys, error) {
+	if a.args.Keyring != "" && !isPresent(a.args.Keyring) {
 		return keys{}, nil
 	}
 	said, err := a.AskTool(ctx, a.aptKey("adv", "--batch", "--no-tty", "--with-colons", "--list-public-keys"))
@@ -128,8 +128,8 @@ func (a aptKey) trusted(ctx context.Context) (keys, error) {
 	return readKeys(said.Stdout), err
 }
 
-// given is the key that the step gives.
-func (a aptKey) given(ctx context.Context) (string, error) {
+// readGiven returns the key that the step gives.
+func (a aptKey) readGiven(ctx context.Context) (string, error) {
 	switch {
 	case a.args.Data != "":
 		return a.args.Data, nil
@@ -141,18 +141,18 @@ func (a aptKey) given(ctx context.Context) (string, error) {
 		return string(text), err
 	}
 	args := &spec.HTTPArgs{ValidateCerts: a.args.Validate, UseProxy: true, HTTPAgent: "moon", Decompress: true}
-	got, err := download{request: request{method: "GET", url: a.args.URL, timeout: 30 * time.Second, args: args, env: a.Getenv}}.peek(ctx)
+	got, err := download{request: request{method: "GET", url: a.args.URL, timeout: 30 * time.Second, args: args, env: a.Getenv}}.peekAt(ctx)
 	switch {
 	case err != nil:
 		return "", err
 	case got.data == nil:
-		return "", fmt.Errorf("%s is too large for a key", shown(a.args.URL))
+		return "", fmt.Errorf("%s is too large for a key", hidePassword(a.args.URL))
 	}
 	return string(got.data), nil
 }
 
-// inside are the keys in what was given. Gpg wants a home, which is empty here.
-func (a aptKey) inside(ctx context.Context, data string) (k keys, err error) {
+// readKeys returns the keys in what was given. Gpg wants a home, which is empty here.
+func (a aptKey) readKeys(ctx context.Context, data string) (k keys, err error) {
 	home, err := os.MkdirTemp("", "moon-gpg-*")
 	if err != nil {
 		return k, err
@@ -171,7 +171,7 @@ func (a aptKey) inside(ctx context.Context, data string) (k keys, err error) {
 	return k, nil
 }
 
-func (a aptKey) apply(ctx context.Context, c *exec.Change, id, data string) error {
+func (a aptKey) applyKey(ctx context.Context, c *exec.Change, id, data string) error {
 	do := a.aptKey("add", "-")
 	do.Stdin = &data
 	switch {
@@ -183,12 +183,12 @@ func (a aptKey) apply(ctx context.Context, c *exec.Change, id, data string) erro
 	if err := a.RunTool(ctx, do); err != nil {
 		return err
 	}
-	now, err := a.trusted(ctx)
+	now, err := a.readTrusted(ctx)
 	if err != nil {
 		return err
 	}
-	c.Fields["after"] = list(now.ids)
-	if is := now.print(id); (is != "") == (a.args.State == fsys.Absent) {
+	c.Fields["after"] = anyList(now.ids)
+	if is := now.findFingerprint(id); (is != "") == (a.args.State == fsys.Absent) {
 		return fmt.Errorf("apt-key succeeded, but the keys are unchanged:  %s", strings.Join(slices.Clip(now.ids), ", "))
 	}
 	return nil

@@ -46,7 +46,7 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 	create := false
 	if args.State != fsys.Absent {
 		if len(holding) == 0 {
-			holding, create = []string{own}, !present(own)
+			holding, create = []string{own}, !isPresent(own)
 		}
 		holding = holding[:1]
 	}
@@ -71,7 +71,7 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 				UpdateRetries: args.Retries, UpdateDelay: time.Duration(args.MaxDelay) * time.Second,
 				LockTimeout: time.Minute,
 			}}
-			err = lists.update(ctx, a)
+			err = lists.updateLists(ctx, a)
 		}
 		if err != nil {
 			return errors.Join(err, restore())
@@ -162,11 +162,11 @@ func putRepo(text string, args *spec.AptRepositoryArgs) (edited, says string) {
 		})
 		return d.String(), "source removed"
 	}
-	at := d.find(true, func(l string) bool { is, _ := readRepo(l); return is == args.Line })
+	at := d.findLine(true, func(l string) bool { is, _ := readRepo(l); return is == args.Line })
 	if at >= 0 {
-		d.put(at, at+1, args.Line)
+		d.putLines(at, at+1, args.Line)
 	} else {
-		d.put(len(d.lines), len(d.lines), args.Line)
+		d.putLines(len(d.lines), len(d.lines), args.Line)
 	}
 	d.open = false
 	return d.String(), "source added"

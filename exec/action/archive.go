@@ -45,22 +45,22 @@ func planArchive(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	}
 	r := &archiving{Attempt: a, args: args, attrs: attrs, c: &exec.Change{Fields: map[string]any{}}, dest: args.Dest, missing: []any{}}
 	r.pack.Format = args.Format
-	if err := r.plan(ctx); err != nil {
+	if err := r.planArchive(ctx); err != nil {
 		r.c.Close()
 		return nil, err
 	}
 	return r.c, nil
 }
 
-func (r *archiving) plan(ctx context.Context) error {
-	globs, err := r.expand()
+func (r *archiving) planArchive(ctx context.Context) error {
+	globs, err := r.expandPaths()
 	if err != nil {
 		return err
 	}
-	if done, err := r.nothing(); done || err != nil {
+	if done, err := r.settleNothing(); done || err != nil {
 		return err
 	}
-	if err := r.single(globs); err != nil {
+	if err := r.detectSingle(globs); err != nil {
 		return err
 	}
 	at, err := r.Overlay.OpenPlace(r.dest)
@@ -77,23 +77,23 @@ func (r *archiving) plan(ctx context.Context) error {
 		return fmt.Errorf("%s is %s", at.Path, is.What())
 	}
 	for _, path := range r.paths {
-		if err := r.collect(ctx, path); err != nil {
+		if err := r.collectPath(ctx, path); err != nil {
 			return err
 		}
 	}
 	slices.SortFunc(r.pack.Items, func(a, b fsys.Item) int { return strings.Compare(a.Name, b.Name) })
 	r.pack.Items = slices.CompactFunc(r.pack.Items, func(a, b fsys.Item) bool { return a.Name == b.Name })
-	r.describe()
+	r.describeResult()
 	files := slices.ContainsFunc(r.pack.Items, func(i fsys.Item) bool { return i.Is.Kind != fsys.Directory })
 	if r.args.Remove && !files && is.Kind == fsys.Regular { // the directories hold only what is not packed
-		r.packed()
+		r.reportPacked()
 		return nil
 	}
-	return r.compare(ctx, at, is)
+	return r.compareArchive(ctx, at, is)
 }
 
-// expand finds what there is of path, less exclude_path.
-func (r *archiving) expand() (globs bool, err error) {
+// expandPaths finds what there is of path, less exclude_path.
+func (r *archiving) expandPaths() (globs bool, err error) {
 	find := func(patterns []string, lost func(string)) ([]string, error) {
 		var all []string
 		for _, p := range patterns {
@@ -140,8 +140,8 @@ func (r *archiving) expand() (globs bool, err error) {
 	return globs, nil
 }
 
-// nothing settles the case that there is nothing to pack: with remove that is how it looks afterwards.
-func (r *archiving) nothing() (done bool, err error) {
+// settleNothing settles the case that there is nothing to pack: with remove that is how it looks afterwards.
+func (r *archiving) settleNothing() (done bool, err error) {
 	if len(r.paths) > 0 {
 		return false, nil
 	}
@@ -151,21 +151,21 @@ func (r *archiving) nothing() (done bool, err error) {
 	if r.args.Remove {
 		if _, err := r.Overlay.Stat(r.dest); err == nil {
 			r.c.Fields["dest"], r.c.Fields["missing"], r.c.Diff.Path = r.dest, r.missing, r.dest
-			r.packed()
+			r.reportPacked()
 			return true, nil
 		}
 	}
 	return false, fault.Missing(r.dest, "there is nothing to pack at %s", strings.Join(r.args.Path, ", "))
 }
 
-// packed says that an earlier run has done it.
-func (r *archiving) packed() {
+// reportPacked says that an earlier run has done it.
+func (r *archiving) reportPacked() {
 	r.c.Diff.Summary = strings.Join(r.args.Path, ", ") + " is packed and removed"
 	r.c.PlanNothing()
 }
 
-// single finds out whether it is one file that is packed as it is, and what the archive is called then.
-func (r *archiving) single(globs bool) error {
+// detectSingle finds out whether it is one file that is packed as it is, and what the archive is called then.
+func (r *archiving) detectSingle(globs bool) error {
 	info, err := os.Lstat(r.paths[0])
 	if err != nil {
 		return err
@@ -195,8 +195,8 @@ func (r *archiving) single(globs bool) error {
 	return nil
 }
 
-// collect takes up a path with everything below it, in the directory that the way there has led to.
-func (r *archiving) collect(ctx context.Context, path string) error {
+// collectPath takes up a path with everything below it, in the directory that the way there has led to.
+func (r *archiving) collectPath(ctx context.Context, path string) error {
 	at, err := fsys.AnchorAt(path)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (r *archiving) collect(ctx context.Context, path string) error {
 	})
 }
 
-func (r *archiving) describe() {
+func (r *archiving) describeResult() {
 	archived := make([]any, len(r.pack.Items))
 	for i := range r.pack.Items {
 		archived[i] = r.pack.Items[i].Path
@@ -256,9 +256,9 @@ func (r *archiving) describe() {
 	})
 }
 
-// compare plans to write the archive, if there is none with the same in it.
-func (r *archiving) compare(ctx context.Context, at *fsys.Anchored, is fsys.Entry) error {
-	differs, err := r.differs(ctx, at, is)
+// compareArchive plans to write the archive, if there is none with the same in it.
+func (r *archiving) compareArchive(ctx context.Context, at *fsys.Anchored, is fsys.Entry) error {
+	differs, err := r.describeDifference(ctx, at, is)
 	if err != nil {
 		return err
 	}
@@ -271,11 +271,11 @@ func (r *archiving) compare(ctx context.Context, at *fsys.Anchored, is fsys.Entr
 		if is.Kind == fsys.Absent {
 			kind = events.ChangeCreate
 		}
-		words = append([]string{"new archive of " + r.amount()}, words...)
-		make = r.make(at, is, w)
+		words = append([]string{"new archive of " + r.describeAmount()}, words...)
+		make = r.makeArchive(at, is, w)
 	case len(differs) > 0:
-		words = append([]string{"archive of " + r.amount()}, words...)
-		make = r.make(at, is, w)
+		words = append([]string{"archive of " + r.describeAmount()}, words...)
+		make = r.makeArchive(at, is, w)
 	case len(words) > 0:
 		make = func(context.Context) error { return at.PathError(w.Set(at.Dir, at.Name, is)) }
 		r.c.AddPrediction(func(f *fsys.Overlay) { f.Own(at.Path, is, w) })
@@ -284,12 +284,12 @@ func (r *archiving) compare(ctx context.Context, at *fsys.Anchored, is fsys.Entr
 		// there, but nobody can look into it
 		r.c.AddPrediction(func(f *fsys.Overlay) { f.Put(at.Path, fsys.Predicted{Entry: w.Entry(fsys.Other)}) })
 		if r.Diff && !r.NoLog {
-			r.c.Diff.Text = listed(differs)
+			r.c.Diff.Text = listLines(differs)
 		}
 	}
 	if r.args.Remove {
 		words = append(words, "what is packed is removed")
-		make = r.removing(make)
+		make = r.removeSources(make)
 	}
 	if make == nil {
 		r.c.PlanNothing()
@@ -306,8 +306,8 @@ func (r *archiving) compare(ctx context.Context, at *fsys.Anchored, is fsys.Entr
 	return nil
 }
 
-// listed are lines, up to a number.
-func listed(lines []string) string {
+// listLines joins lines, up to a number.
+func listLines(lines []string) string {
 	text := strings.Join(lines[:min(len(lines), maxListed)], "\n") + "\n"
 	if more := len(lines) - maxListed; more > 0 {
 		text += fmt.Sprintf("… and %d more\n", more)
@@ -315,7 +315,7 @@ func listed(lines []string) string {
 	return text
 }
 
-func (r *archiving) amount() string {
+func (r *archiving) describeAmount() string {
 	total := int64(0)
 	for i := range r.pack.Items {
 		if m := &r.pack.Items[i]; m.Is.Kind == fsys.Regular {
@@ -328,8 +328,8 @@ func (r *archiving) amount() string {
 	return fmt.Sprintf("%d entries, %s", len(r.pack.Items), fsys.FormatSize(total))
 }
 
-// differs says how the archive that is there is another one.
-func (r *archiving) differs(ctx context.Context, at *fsys.Anchored, is fsys.Entry) ([]string, error) {
+// describeDifference says how the archive that is there is another one.
+func (r *archiving) describeDifference(ctx context.Context, at *fsys.Anchored, is fsys.Entry) ([]string, error) {
 	if is.Kind != fsys.Regular {
 		var all []string
 		for i := range r.pack.Items {
@@ -354,16 +354,16 @@ func (r *archiving) differs(ctx context.Context, at *fsys.Anchored, is fsys.Entr
 	return []string{"~ " + fsys.Quoted(r.pack.Items[0].Name)}, nil
 }
 
-func (r *archiving) make(at *fsys.Anchored, is fsys.Entry, w fsys.Wanted) func(context.Context) error {
+func (r *archiving) makeArchive(at *fsys.Anchored, is fsys.Entry, w fsys.Wanted) func(context.Context) error {
 	return func(ctx context.Context) error {
 		t := target{at: at, is: is, attrs: r.attrs}
 		t.from = fsys.Source{Size: fsys.CopySize, Stream: func() (io.ReadCloser, error) { return r.pack.Stream(ctx) }}
-		return t.replace(r.Attempt, r.c, w)(ctx)
+		return t.replaceFile(r.Attempt, r.c, w)(ctx)
 	}
 }
 
-// removing removes what is in the archive once that is made. What is not in it stays, and so do directories that are not empty.
-func (r *archiving) removing(first func(context.Context) error) func(context.Context) error {
+// removeSources removes what is in the archive once that is made. What is not in it stays, and so do directories that are not empty.
+func (r *archiving) removeSources(first func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if first != nil {
 			if err := first(ctx); err != nil {

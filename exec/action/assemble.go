@@ -29,7 +29,7 @@ func planAssemble(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if a.Overlay.Concerns(args.Src) && args.RemoteSrc {
 		return nil, fault.Missing(args.Dest, "an earlier step changes %s", args.Src)
 	}
-	data, err := assembled(ctx, files, args)
+	data, err := joinFragments(ctx, files, args)
 	if err != nil {
 		return nil, err
 	}
@@ -38,11 +38,11 @@ func planAssemble(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		attrs: attrs, from: fsys.Source{Data: data, Size: int64(len(data))}, force: true, backup: args.Backup,
 		validate: args.Validate,
 	}
-	return t.into(ctx, a, c, args.Dest, "")
+	return t.writeInto(ctx, a, c, args.Dest, "")
 }
 
-// assembled is the text of all parts. A delimiter stands on a line of its own, between two parts and not at the ends.
-func assembled(ctx context.Context, files fsys.Files, args *spec.AssembleArgs) ([]byte, error) {
+// joinFragments returns the text of all parts. A delimiter stands on a line of its own, between two parts and not at the ends.
+func joinFragments(ctx context.Context, files fsys.Files, args *spec.AssembleArgs) ([]byte, error) {
 	info, err := files.Stat(args.Src)
 	if err != nil {
 		return nil, fault.Missing(args.Dest, "src %s does not exist", args.Src)

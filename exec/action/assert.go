@@ -163,7 +163,7 @@ func checkFile(a *exec.Attempt, want *spec.AssertFile) error {
 
 func assertHTTP(ctx context.Context, want *spec.AssertHTTP) error {
 	r := request{method: want.Method, url: want.URL, headers: want.Headers, body: want.Body, timeout: want.Timeout}
-	status, body, err := r.send(ctx)
+	status, body, err := r.sendRequest(ctx)
 	if fault.Stopped(ctx) != "" {
 		return context.Cause(ctx)
 	}

@@ -37,7 +37,7 @@ func planAuthorizedKey(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 	if err != nil {
 		return nil, err
 	}
-	u := all.user(args.User)
+	u := all.findUser(args.User)
 	if u == nil {
 		return nil, fault.Missing("", "user %s does not exist", args.User)
 	}
@@ -45,7 +45,7 @@ func planAuthorizedKey(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := edits.take(ctx, f.path)
+	unlock, err := edits.takeKey(ctx, f.path)
 	if err != nil {
 		_ = f.dir.Close() // nothing is written through it
 		return nil, err
@@ -109,7 +109,7 @@ func planKeys(a *exec.Attempt, c *exec.Change, f *keyFile, args *spec.Authorized
 	if a.Diff && !a.NoLog {
 		c.Diff.Text = fsys.UnifiedDiff(f.path, f.old, []byte(text))
 	}
-	c.PlanFor(kind, "authorized_key", args.User, func(context.Context) error { return f.write(text, args) }, says)
+	c.PlanFor(kind, "authorized_key", args.User, func(context.Context) error { return f.writeText(text, args) }, says)
 	c.AddPrediction(func(ahead *fsys.Overlay) {
 		ahead.Put(f.path, fsys.Predicted{
 			Entry: fsys.Entry{Kind: fsys.Regular, Mode: fsys.UnixMode(f.mode), UID: f.u.uid, GID: f.u.gid},
@@ -137,20 +137,20 @@ func readKeyFile(a *exec.Attempt, f *keyFile, args *spec.AuthorizedKeyArgs) erro
 		}
 		return nil
 	case err != nil:
-		return f.error(err)
+		return f.wrapError(err)
 	case info.Mode()&fs.ModeSymlink != 0 && !args.Follow:
 		return fmt.Errorf("%s is a link; follow: true edits what it leads to", f.path)
 	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := f.dir.Readlink(f.name)
 		if err != nil {
-			return f.error(err)
+			return f.wrapError(err)
 		}
 		if filepath.IsAbs(to) {
 			return fmt.Errorf("%s is a link to %s; name that as `path`", f.path, to)
 		}
 		f.name = filepath.Join(filepath.Dir(f.name), to)
 		if info, err = f.dir.Lstat(f.name); err != nil {
-			return f.error(err)
+			return f.wrapError(err)
 		}
 	}
 	if !info.Mode().IsRegular() {
@@ -161,10 +161,10 @@ func readKeyFile(a *exec.Attempt, f *keyFile, args *spec.AuthorizedKeyArgs) erro
 	if f.old == nil {
 		f.old = []byte{}
 	}
-	return f.error(err)
+	return f.wrapError(err)
 }
 
-func (f *keyFile) error(err error) error {
+func (f *keyFile) wrapError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -191,12 +191,12 @@ func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
 		at := slices.IndexFunc(args.Keys, func(k spec.PublicKey) bool { return k.ID == is.ID })
 		switch {
 		case args.State == fsys.Absent && at >= 0, args.State != fsys.Absent && at < 0 && args.Exclusive, at >= 0 && seen[is.ID]:
-			d.put(i, i+1)
+			d.putLines(i, i+1)
 			removed++
 		case args.State != fsys.Absent && at >= 0:
 			seen[is.ID] = true
 			if is != args.Keys[at] {
-				d.put(i, i+1, args.Keys[at].String())
+				d.putLines(i, i+1, args.Keys[at].String())
 				changed++
 			}
 		}
@@ -204,7 +204,7 @@ func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
 	for _, k := range args.Keys {
 		if args.State != fsys.Absent && !seen[k.ID] {
 			seen[k.ID] = true
-			d.put(len(d.lines), len(d.lines), k.String())
+			d.putLines(len(d.lines), len(d.lines), k.String())
 			added++
 		}
 	}
@@ -231,11 +231,11 @@ func countedKeys(n int) string {
 	return fmt.Sprintf("%d keys", n)
 }
 
-// write puts the new text in the place of the old at once, with its owner and mode first.
-func (f *keyFile) write(text string, args *spec.AuthorizedKeyArgs) error {
+// writeText puts the new text in the place of the old at once, with its owner and mode first.
+func (f *keyFile) writeText(text string, args *spec.AuthorizedKeyArgs) error {
 	if args.ManageDir {
 		if err := makeOwned(f.dir, filepath.Dir(f.name), f.u); err != nil {
-			return f.error(err)
+			return f.wrapError(err)
 		}
 	}
 	name := filepath.Join(filepath.Dir(f.name), fsys.TempName())
@@ -246,5 +246,5 @@ func (f *keyFile) write(text string, args *spec.AuthorizedKeyArgs) error {
 	if err != nil {
 		_ = f.dir.Remove(name) // the first error is the one to report
 	}
-	return f.error(err)
+	return f.wrapError(err)
 }

@@ -25,12 +25,12 @@ func planBlockinfile(ctx context.Context, a *exec.Attempt) (*exec.Change, error)
 // putBlock puts the block in the place of the one between the markers, or where the anchor is.
 func putBlock(text string, args *spec.BlockinfileArgs) (edited, says string) {
 	d := readDocument(text)
-	from, to, found := d.block(args.Begin, args.End)
+	from, to, found := d.findBlock(args.Begin, args.End)
 	if args.State == fsys.Absent || args.Block == "" {
 		if !found {
 			return text, ""
 		}
-		d.put(from, to)
+		d.putLines(from, to)
 		return d.String(), "Block removed"
 	}
 	if !found {
@@ -43,25 +43,25 @@ func putBlock(text string, args *spec.BlockinfileArgs) (edited, says string) {
 	}
 	lines = append(lines, args.End)
 	// Lines that are right keep their ends, even where those are mixed.
-	if now := d.texts(from, to); !slices.Equal(now, lines) {
-		d.put(from, to, lines...)
+	if now := d.textsBetween(from, to); !slices.Equal(now, lines) {
+		d.putLines(from, to, lines...)
 	}
 	end := from + len(lines)
-	if args.Append && end < len(d.lines) && d.line(end) != "" {
-		d.put(end, end, "")
+	if args.Append && end < len(d.lines) && d.lineText(end) != "" {
+		d.putLines(end, end, "")
 	}
-	if args.Prepend && from > 0 && d.line(from-1) != "" {
-		d.put(from, from, "")
+	if args.Prepend && from > 0 && d.lineText(from-1) != "" {
+		d.putLines(from, from, "")
 	}
 	return d.String(), "Block inserted"
 }
 
-// block finds the lines between two markers, with them: the last beginning that has an end, and the nearest one. A
+// findBlock finds the lines between two markers, with them: the last beginning that has an end, and the nearest one. A
 // marker without the other is a line like any other, so that nothing is lost where somebody has removed one.
-func (d *document) block(begin, end string) (from, to int, found bool) {
+func (d *document) findBlock(begin, end string) (from, to int, found bool) {
 	open := -1
 	for i := range d.lines {
-		switch d.line(i) {
+		switch d.lineText(i) {
 		case begin:
 			open = i
 		case end:
@@ -77,7 +77,7 @@ func (d *document) block(begin, end string) (from, to int, found bool) {
 // blockAnchor is anchor, for a pattern that may be for the whole text.
 func (d *document) blockAnchor(at spec.Anchor) int {
 	if !at.Whole {
-		return d.anchor(at, false)
+		return d.findAnchor(at, false)
 	}
 	text := strings.Join(d.lines, "")
 	m := at.Line.FindStringIndex(text)
@@ -90,10 +90,10 @@ func (d *document) blockAnchor(at spec.Anchor) int {
 	return min(strings.Count(text[:m[1]], "\n")+1, len(d.lines))
 }
 
-func (d *document) texts(from, to int) []string {
+func (d *document) textsBetween(from, to int) []string {
 	var all []string
 	for i := from; i < to; i++ {
-		all = append(all, d.line(i))
+		all = append(all, d.lineText(i))
 	}
 	return all
 }

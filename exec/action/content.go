@@ -28,13 +28,13 @@ type target struct {
 	later    *bool  // whether the caller brings many files onto the disk at once; nil: no
 }
 
-// plan adds to a change what it takes to give the target its content and attributes.
-func (t target) plan(ctx context.Context, a *exec.Attempt, c *exec.Change) (*exec.Change, error) {
+// planWrite adds to a change what it takes to give the target its content and attributes.
+func (t target) planWrite(ctx context.Context, a *exec.Attempt, c *exec.Change) (*exec.Change, error) {
 	c.Diff.Path = t.at.Path
 	c.Result = t.at
 	switch t.is.Kind {
 	case fsys.Absent:
-		return t.create(a, c), nil
+		return t.createFile(a, c), nil
 	case fsys.Directory:
 		return nil, fmt.Errorf("%s is a directory", t.at.Path)
 	case fsys.Other:
@@ -44,8 +44,8 @@ func (t target) plan(ctx context.Context, a *exec.Attempt, c *exec.Change) (*exe
 			return c.PlanNothing(), nil
 		}
 		w, words := t.attrs.ForNew(fsys.Regular)
-		t.foresee(c, w)
-		return c.Plan(events.ChangeUpdate, t.replace(a, c, w),
+		t.foreseeContent(c, w)
+		return c.Plan(events.ChangeUpdate, t.replaceFile(a, c, w),
 			append([]string{"link to " + t.is.Target + " → file, " + fsys.FormatSize(t.from.Size)}, words...)...), nil
 	}
 	if !t.force {
@@ -59,36 +59,36 @@ func (t target) plan(ctx context.Context, a *exec.Attempt, c *exec.Change) (*exe
 	switch {
 	case !same:
 		words = append([]string{t.contentWords()}, words...)
-		c.Diff.Text = t.text(a)
-		t.foresee(c, w)
-		return c.Plan(events.ChangeUpdate, t.replace(a, c, w), words...), nil
+		c.Diff.Text = t.diffText(a)
+		t.foreseeContent(c, w)
+		return c.Plan(events.ChangeUpdate, t.replaceFile(a, c, w), words...), nil
 	case len(words) > 0:
-		maps.Copy(c.Fields, map[string]any{"checksum": t.sum(a, sum)})
+		maps.Copy(c.Fields, map[string]any{"checksum": t.sumOf(a, sum)})
 		c.AddPrediction(func(f *fsys.Overlay) { f.Own(t.at.Path, t.is, w) })
 		return c.Plan(events.ChangeUpdate, func(context.Context) error { return t.at.PathError(w.Set(t.at.Dir, t.at.Name, t.is)) },
 			words...), nil
 	}
-	maps.Copy(c.Fields, map[string]any{"checksum": t.sum(a, sum)})
+	maps.Copy(c.Fields, map[string]any{"checksum": t.sumOf(a, sum)})
 	return c.PlanNothing(), nil
 }
 
-// sum is the checksum of what was written. That of a secret is one too, since it would let others try out what that is.
-func (t target) sum(a *exec.Attempt, checksum string) string {
+// sumOf returns the checksum of what was written. That of a secret is one too, since it would let others try out what that is.
+func (t target) sumOf(a *exec.Attempt, checksum string) string {
 	if a.Secrets.Has(string(t.from.Data)) {
 		a.Secrets.Add("", checksum)
 	}
 	return checksum
 }
 
-func (t target) create(a *exec.Attempt, c *exec.Change) *exec.Change {
+func (t target) createFile(a *exec.Attempt, c *exec.Change) *exec.Change {
 	w, words := t.attrs.ForNew(fsys.Regular)
-	c.Diff.Text = t.text(a)
-	t.foresee(c, w)
-	return c.Plan(events.ChangeCreate, t.replace(a, c, w), append([]string{"new file, " + fsys.FormatSize(t.from.Size)}, words...)...)
+	c.Diff.Text = t.diffText(a)
+	t.foreseeContent(c, w)
+	return c.Plan(events.ChangeCreate, t.replaceFile(a, c, w), append([]string{"new file, " + fsys.FormatSize(t.from.Size)}, words...)...)
 }
 
-// foresee tells later steps of a dry run of the new content.
-func (t target) foresee(c *exec.Change, w fsys.Wanted) {
+// foreseeContent tells later steps of a dry run of the new content.
+func (t target) foreseeContent(c *exec.Change, w fsys.Wanted) {
 	c.AddPrediction(func(f *fsys.Overlay) { f.Put(t.at.Path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
 }
 
@@ -102,8 +102,8 @@ func (t target) contentWords() string {
 	return fmt.Sprintf("content, %s → %s", fsys.FormatSize(t.is.Size), fsys.FormatSize(t.from.Size))
 }
 
-// text is the diff of the contents, where one is wanted and both are text.
-func (t target) text(a *exec.Attempt) string {
+// diffText is the diff of the contents, where one is wanted and both are text.
+func (t target) diffText(a *exec.Attempt) string {
 	if !a.Diff || a.NoLog || t.from.Size > fsys.DiffLimit || t.is.Size > fsys.DiffLimit {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (t target) text(a *exec.Attempt) string {
 	return fsys.UnifiedDiff(t.at.Path, old, now)
 }
 
-func (t target) replace(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func(context.Context) error {
+func (t target) replaceFile(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func(context.Context) error {
 	return func(ctx context.Context) error {
 		r := fsys.Replacement{
 			At: t.at, Old: t.is, Want: w, MustOwn: t.attrs.UID >= 0 || t.attrs.GID >= 0,
@@ -137,7 +137,7 @@ func (t target) replace(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func(con
 		if err != nil {
 			return err
 		}
-		c.Fields["checksum"] = t.sum(a, m.Checksum)
+		c.Fields["checksum"] = t.sumOf(a, m.Checksum)
 		if a.Plays && !a.Secrets.Has(m.Checksum) {
 			if is, err := t.at.Look(); err == nil && is.Kind == fsys.Regular {
 				c.Fields["md5sum"], _ = t.at.Sum(ctx, is, "md5") // what cannot be read is not said

@@ -57,7 +57,7 @@ func planCopy(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		name = filepath.Base(args.Src)
 	}
 	t := target{attrs: attrs, from: from, force: args.Force, backup: args.Backup, validate: args.Validate, makes: a.Plays}
-	return t.into(ctx, a, c, args.Dest, name)
+	return t.writeInto(ctx, a, c, args.Dest, name)
 }
 
 // withOwnFiles is the attempt with the files of the machine that it runs on.
@@ -68,8 +68,8 @@ func withOwnFiles(a *exec.Attempt) *exec.Attempt {
 	return &own
 }
 
-// into plans to write to dest, or to the name in it if it is a directory.
-func (t target) into(ctx context.Context, a *exec.Attempt, c *exec.Change, dest, name string) (*exec.Change, error) {
+// writeInto plans to write to dest, or to the name in it if it is a directory.
+func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, dest, name string) (*exec.Change, error) {
 	at, err := a.Overlay.Stat(dest)
 	if t.makes && name != "" && strings.HasSuffix(dest, "/") && errors.Is(err, fs.ErrNotExist) {
 		return t.intoNew(ctx, a, c, dest, name)
@@ -87,7 +87,7 @@ func (t target) into(ctx context.Context, a *exec.Attempt, c *exec.Change, dest,
 	c.Fields["dest"] = dest
 	t.at = p
 	if t.is, err = p.Look(); err == nil {
-		_, err = t.plan(ctx, a, c)
+		_, err = t.planWrite(ctx, a, c)
 	}
 	if err == nil && a.Plays && c.Diff.Kind == events.ChangeNone {
 		c.Fields["path"] = dest // of what is left as it is plays find it under both names
@@ -118,7 +118,7 @@ func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, de
 		if err := made.Apply(ctx); err != nil {
 			return err
 		}
-		in, err := t.into(ctx, a, &exec.Change{Fields: map[string]any{}}, dest, name)
+		in, err := t.writeInto(ctx, a, &exec.Change{Fields: map[string]any{}}, dest, name)
 		if err != nil {
 			return err
 		}

@@ -47,12 +47,13 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 	}
 	t.c = &exec.Change{Fields: map[string]any{"src": args.Src, "dest": t.dest}}
 	t.c.Diff.Path = t.dest
-	if err := t.open(); err != nil {
+	if err := t.openSource(); err != nil {
 		return nil, err
 	}
 	top, err := t.Files().Stat(t.src)
 	if err == nil {
-		err = fsys.WalkFrom(ctx, t.Files(), t.src, top, func(path string, info fs.FileInfo) error { return t.entry(ctx, path, info) })
+		err = fsys.WalkFrom(ctx, t.Files(), t.src, top,
+			func(path string, info fs.FileInfo) error { return t.compareEntry(ctx, path, info) })
 	}
 	if err != nil {
 		t.c.Close()
@@ -70,13 +71,13 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 		t.c.Resources = nil
 	}
 	t.c.Diff.Text = t.text.String()
-	return t.c.Plan(kind, t.apply, t.words()), nil
+	return t.c.Plan(kind, t.applySteps, t.describeChange()), nil
 }
 
 // fewResources is how many files of a directory that was there before are recorded one by one.
 const fewResources = 100
 
-func (t *treeCopy) words() string {
+func (t *treeCopy) describeChange() string {
 	var parts []string
 	if t.created > 0 {
 		parts = append(parts, fmt.Sprintf("%d new", t.created))
@@ -91,7 +92,7 @@ func (t *treeCopy) words() string {
 	return words
 }
 
-func (t *treeCopy) open() error {
+func (t *treeCopy) openSource() error {
 	var err error
 	if t.above, err = t.Overlay.OpenAbove(t.dest); err != nil {
 		return err
@@ -105,7 +106,7 @@ func (t *treeCopy) open() error {
 		t.there = missed == nil
 		return nil
 	}
-	err = t.enter()
+	err = t.enterDest()
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -116,8 +117,8 @@ func (t *treeCopy) open() error {
 	return err
 }
 
-// enter opens dest. A link to a directory is as good as one.
-func (t *treeCopy) enter() error {
+// enterDest opens dest. A link to a directory is as good as one.
+func (t *treeCopy) enterDest() error {
 	to, err := fsys.OpenDir(t.dest)
 	if err != nil {
 		return err
@@ -127,8 +128,8 @@ func (t *treeCopy) enter() error {
 	return nil
 }
 
-// entry compares one entry of the source with its copy.
-func (t *treeCopy) entry(ctx context.Context, path string, info fs.FileInfo) error {
+// compareEntry compares one entry of the source with its copy.
+func (t *treeCopy) compareEntry(ctx context.Context, path string, info fs.FileInfo) error {
 	rel, err := filepath.Rel(t.src, path)
 	if err != nil {
 		return err
@@ -142,17 +143,17 @@ func (t *treeCopy) entry(ctx context.Context, path string, info fs.FileInfo) err
 	}
 	switch from.Kind {
 	case fsys.Directory:
-		return t.directory(rel, from, is)
+		return t.copyDirectory(rel, from, is)
 	case fsys.Link:
-		return t.link(rel, path, is)
+		return t.copyLink(rel, path, is)
 	case fsys.Regular:
-		return t.file(ctx, rel, path, from, is)
+		return t.copyFile(ctx, rel, path, from, is)
 	}
 	t.c.Warnings = append(t.c.Warnings, filepath.Join(t.src, rel)+" is neither a file nor a directory; it is skipped")
 	return nil
 }
 
-func (t *treeCopy) step(rel string, is fsys.Entry, do func(context.Context, *os.Root) error) {
+func (t *treeCopy) addStep(rel string, is fsys.Entry, do func(context.Context, *os.Root) error) {
 	if is.Kind == fsys.Absent {
 		t.created++
 	} else {
@@ -169,7 +170,7 @@ func (t *treeCopy) step(rel string, is fsys.Entry, do func(context.Context, *os.
 	t.steps = append(t.steps, do)
 }
 
-func (t *treeCopy) directory(rel string, from, is fsys.Entry) error {
+func (t *treeCopy) copyDirectory(rel string, from, is fsys.Entry) error {
 	owners := fsys.Attributes{UID: t.attrs.UID, GID: t.attrs.GID}
 	switch is.Kind {
 	case fsys.Absent:
@@ -177,7 +178,7 @@ func (t *treeCopy) directory(rel string, from, is fsys.Entry) error {
 			above, _ := owners.ForNew(fsys.Directory)
 			f.Mkdir(filepath.Join(t.dest, rel), fsys.Wanted{Mode: from.Mode, UID: owners.UID, GID: owners.GID}, above)
 		})
-		t.step(rel, is, func(_ context.Context, to *os.Root) error {
+		t.addStep(rel, is, func(_ context.Context, to *os.Root) error {
 			if rel == "." {
 				return nil // apply has made it
 			}
@@ -186,7 +187,7 @@ func (t *treeCopy) directory(rel string, from, is fsys.Entry) error {
 	case fsys.Directory:
 		if w, words := owners.For(is); len(words) > 0 {
 			t.c.AddPrediction(func(f *fsys.Overlay) { f.Own(filepath.Join(t.dest, rel), is, w) })
-			t.step(rel, is, func(_ context.Context, to *os.Root) error { return w.Set(to, rel, is) })
+			t.addStep(rel, is, func(_ context.Context, to *os.Root) error { return w.Set(to, rel, is) })
 		}
 	default:
 		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.dest, rel), is.What())
@@ -194,7 +195,7 @@ func (t *treeCopy) directory(rel string, from, is fsys.Entry) error {
 	return nil
 }
 
-func (t *treeCopy) link(rel, path string, is fsys.Entry) error {
+func (t *treeCopy) copyLink(rel, path string, is fsys.Entry) error {
 	target, err := t.Files().Readlink(path)
 	if err != nil {
 		return err
@@ -210,7 +211,7 @@ func (t *treeCopy) link(rel, path string, is fsys.Entry) error {
 		e.Target = target
 		f.Put(filepath.Join(t.dest, rel), fsys.Predicted{Entry: e})
 	})
-	t.step(rel, is, func(_ context.Context, to *os.Root) error {
+	t.addStep(rel, is, func(_ context.Context, to *os.Root) error {
 		temp := filepath.Join(filepath.Dir(rel), fsys.TempName())
 		if err := to.Symlink(target, temp); err != nil {
 			return err
@@ -224,7 +225,7 @@ func (t *treeCopy) link(rel, path string, is fsys.Entry) error {
 	return nil
 }
 
-func (t *treeCopy) file(ctx context.Context, rel, path string, from, is fsys.Entry) error {
+func (t *treeCopy) copyFile(ctx context.Context, rel, path string, from, is fsys.Entry) error {
 	mode := t.attrs.Mode
 	if mode.IsZero() || mode.Preserve() {
 		var err error
@@ -238,7 +239,7 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is fsys.Ent
 		validate: t.args.Validate, later: &t.many,
 	}
 	f.at = &fsys.Anchored{Path: filepath.Join(t.dest, rel), Name: rel, Dir: t.to, Overlay: t.Overlay}
-	c, err := f.plan(ctx, t.Attempt, &exec.Change{Fields: map[string]any{}})
+	c, err := f.planWrite(ctx, t.Attempt, &exec.Change{Fields: map[string]any{}})
 	if err != nil || c.Diff.Kind == events.ChangeNone {
 		return err
 	}
@@ -246,7 +247,7 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is fsys.Ent
 	if t.text.Len()+len(c.Diff.Text) <= fsys.DiffLimit {
 		t.text.WriteString(c.Diff.Text)
 	}
-	t.step(rel, is, func(ctx context.Context, to *os.Root) error {
+	t.addStep(rel, is, func(ctx context.Context, to *os.Root) error {
 		// The temporary file must lie beside the new one, so the place is the directory the file is in.
 		dir, err := fsys.OpenBelow(to, rel)
 		if err != nil {
@@ -259,7 +260,7 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is fsys.Ent
 	return nil
 }
 
-func (t *treeCopy) apply(ctx context.Context) error {
+func (t *treeCopy) applySteps(ctx context.Context) error {
 	if t.to == nil {
 		info, err := t.Files().Stat(t.src)
 		if err != nil {
@@ -270,7 +271,7 @@ func (t *treeCopy) apply(ctx context.Context) error {
 			above); err != nil {
 			return t.above.PathError(err)
 		}
-		if err := t.enter(); err != nil {
+		if err := t.enterDest(); err != nil {
 			return err
 		}
 	}

@@ -38,8 +38,8 @@ type cronEdit struct {
 	text string // as it shall be
 }
 
-// edit returns the text as it shall be, and in words what was done to it.
-func (e *cronEdit) edit(text string) (edited, says string) {
+// editText returns the text as it shall be, and in words what was done to it.
+func (e *cronEdit) editText(text string) (edited, says string) {
 	d := readDocument(text)
 	switch {
 	case e.args.Env && e.args.State == fsys.Absent:
@@ -59,8 +59,8 @@ func (e *cronEdit) edit(text string) (edited, says string) {
 	return e.text, says
 }
 
-// line is the job as the crontab has it.
-func (e *cronEdit) line() string {
+// jobLine is the job as the crontab has it.
+func (e *cronEdit) jobLine() string {
 	words := []string{e.args.Time}
 	if e.args.CronFile != "" {
 		words = append(words, e.args.User)
@@ -72,52 +72,52 @@ func (e *cronEdit) line() string {
 	return line
 }
 
-// find returns the number of the line with the job's name; -1: there is none.
-func (e *cronEdit) find(d *document) int {
-	return d.find(true, func(line string) bool { return line == cronMark+e.args.Name })
+// findJob returns the number of the line with the job's name; -1: there is none.
+func (e *cronEdit) findJob(d *document) int {
+	return d.findLine(true, func(line string) bool { return line == cronMark+e.args.Name })
 }
 
 // hasJob reports whether the line below a name is a job, and not the next name.
 func hasJob(d *document, i int) bool {
-	return i+1 < len(d.lines) && !strings.HasPrefix(d.line(i+1), cronMark)
+	return i+1 < len(d.lines) && !strings.HasPrefix(d.lineText(i+1), cronMark)
 }
 
 func (e *cronEdit) putJob(d *document) string {
-	line := e.line()
-	i := e.find(d)
+	line := e.jobLine()
+	i := e.findJob(d)
 	switch {
-	case i >= 0 && hasJob(d, i) && d.line(i+1) == line:
+	case i >= 0 && hasJob(d, i) && d.lineText(i+1) == line:
 		return ""
 	case i >= 0 && hasJob(d, i):
 		e.kind = events.ChangeUpdate
 		says := "job changed"
-		switch was := d.line(i + 1); {
+		switch was := d.lineText(i + 1); {
 		case was == "#"+line:
 			says = "job enabled"
 		case "#"+was == line:
 			says = "job disabled"
 		}
-		d.put(i+1, i+2, line)
+		d.putLines(i+1, i+2, line)
 		return says
 	case i >= 0:
 		e.kind = events.ChangeUpdate
-		d.put(i+1, i+1, line)
+		d.putLines(i+1, i+1, line)
 		return "job changed"
 	}
 	// The very job may be there without a name.
-	same := d.find(true, func(l string) bool { return l == line })
-	if same >= 0 && (same == 0 || !strings.HasPrefix(d.line(same-1), cronMark)) {
+	same := d.findLine(true, func(l string) bool { return l == line })
+	if same >= 0 && (same == 0 || !strings.HasPrefix(d.lineText(same-1), cronMark)) {
 		e.kind = events.ChangeUpdate
-		d.put(same, same, cronMark+e.args.Name)
+		d.putLines(same, same, cronMark+e.args.Name)
 		return "job named"
 	}
 	e.kind = events.ChangeCreate
-	d.put(len(d.lines), len(d.lines), cronMark+e.args.Name, line)
+	d.putLines(len(d.lines), len(d.lines), cronMark+e.args.Name, line)
 	return "new job"
 }
 
 func (e *cronEdit) removeJob(d *document) string {
-	i := e.find(d)
+	i := e.findJob(d)
 	if i < 0 {
 		return ""
 	}
@@ -126,13 +126,13 @@ func (e *cronEdit) removeJob(d *document) string {
 		to++
 	}
 	e.kind = events.ChangeDelete
-	d.put(i, to)
+	d.putLines(i, to)
 	return "job removed"
 }
 
-// variable finds where a variable is set.
-func variable(d *document, name string) int {
-	return d.find(true, func(line string) bool {
+// findVariable finds where a variable is set.
+func findVariable(d *document, name string) int {
+	return d.findLine(true, func(line string) bool {
 		m := cronVariable.FindStringSubmatch(line)
 		return m != nil && m[1] == name
 	})
@@ -142,17 +142,17 @@ var cronVariable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=`)
 
 func (e *cronEdit) putVariable(d *document) string {
 	line := e.args.Name + `="` + e.args.Job + `"`
-	if i := variable(d, e.args.Name); i >= 0 {
-		if d.line(i) == line {
+	if i := findVariable(d, e.args.Name); i >= 0 {
+		if d.lineText(i) == line {
 			return ""
 		}
 		e.kind = events.ChangeUpdate
-		d.put(i, i+1, line)
+		d.putLines(i, i+1, line)
 		return "variable changed"
 	}
 	at := 0
 	if anchor := e.args.InsertAfter + e.args.InsertBefore; anchor != "" {
-		i := variable(d, anchor)
+		i := findVariable(d, anchor)
 		if i < 0 {
 			e.err = fault.Missing("", "the crontab has no variable %s to put %s beside", anchor, e.args.Name)
 			return ""
@@ -163,22 +163,22 @@ func (e *cronEdit) putVariable(d *document) string {
 		}
 	}
 	e.kind = events.ChangeCreate
-	d.put(at, at, line)
+	d.putLines(at, at, line)
 	return "new variable"
 }
 
 func (e *cronEdit) removeVariable(d *document) string {
-	i := variable(d, e.args.Name)
+	i := findVariable(d, e.args.Name)
 	if i < 0 {
 		return ""
 	}
 	e.kind = events.ChangeDelete
-	d.put(i, i+1)
+	d.putLines(i, i+1)
 	return "variable removed"
 }
 
-// describe adds to a result what is in the crontab now.
-func (e *cronEdit) describe(fields map[string]any) {
+// describeCrontab adds to a result what is in the crontab now.
+func (e *cronEdit) describeCrontab(fields map[string]any) {
 	jobs, envs := []any{}, []any{}
 	for line := range strings.Lines(e.text) {
 		line = withoutEnd(line)
@@ -194,7 +194,7 @@ func (e *cronEdit) describe(fields map[string]any) {
 // planCronFile edits a file of its own. It is removed when nothing is left in it.
 func planCronFile(ctx context.Context, a *exec.Attempt, args *spec.CronArgs) (*exec.Change, error) {
 	e := &cronEdit{args: args}
-	c, err := planEdit(ctx, a, edit{path: args.CronFile, create: true, gone: args.State == fsys.Absent, backup: args.Backup}, e.edit)
+	c, err := planEdit(ctx, a, edit{path: args.CronFile, create: true, gone: args.State == fsys.Absent, backup: args.Backup}, e.editText)
 	if err == nil && e.err != nil {
 		c.Close()
 		err = e.err
@@ -206,7 +206,7 @@ func planCronFile(ctx context.Context, a *exec.Attempt, args *spec.CronArgs) (*e
 		delete(c.Fields, name)
 	}
 	c.Fields["cron_file"] = args.CronFile
-	e.describe(c.Fields)
+	e.describeCrontab(c.Fields)
 	if c.Diff.Kind == events.ChangeNone {
 		return c, nil
 	}
@@ -234,7 +234,7 @@ func planCrontab(ctx context.Context, a *exec.Attempt, args *spec.CronArgs) (*ex
 	if err := lacksTool(a, "crontab", "cron (Debian) or cronie (Fedora, RHEL, Arch, Alpine)"); err != nil {
 		return nil, err
 	}
-	unlock, err := edits.take(ctx, "crontab")
+	unlock, err := edits.takeKey(ctx, "crontab")
 	if err != nil {
 		return nil, err
 	}
@@ -260,11 +260,11 @@ func editCrontab(ctx context.Context, a *exec.Attempt, c *exec.Change, args *spe
 		return err
 	}
 	e := &cronEdit{args: args}
-	edited, says := e.edit(old)
+	edited, says := e.editText(old)
 	if e.err != nil {
 		return e.err
 	}
-	e.describe(c.Fields)
+	e.describeCrontab(c.Fields)
 	if edited == old {
 		return nil
 	}

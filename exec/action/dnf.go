@@ -22,18 +22,18 @@ var _ = exec.Register("dnf", exec.Action{Plan: func(ctx context.Context, a *exec
 // already is asked of rpm, which is quicker and needs no lists.
 type dnf struct{ args *spec.DnfArgs }
 
-func (*dnf) lists() []string {
+func (*dnf) listPatterns() []string {
 	return []string{"/var/cache/dnf/*/repodata/repomd.xml", "/var/cache/libdnf5/*/repodata/repomd.xml", "/var/cache/yum/*/*/*/repomd.xml"}
 }
 
-func (d *dnf) outdated() bool { return d.args.UpdateCache }
+func (d *dnf) needsRefresh() bool { return d.args.UpdateCache }
 
-func (d *dnf) refresh(ctx context.Context, a *exec.Attempt) error {
-	_, err := runManager(ctx, a, exec.NewTool(d.argv(a, "-y", "makecache", "--refresh")...), 0)
+func (d *dnf) refreshLists(ctx context.Context, a *exec.Attempt) error {
+	_, err := runManager(ctx, a, exec.NewTool(d.buildCommand(a, "-y", "makecache", "--refresh")...), 0)
 	return err
 }
 
-func (d *dnf) foretell(ctx context.Context, a *exec.Attempt) (*transaction, error) {
+func (d *dnf) predictTransaction(ctx context.Context, a *exec.Attempt) (*transaction, error) {
 	args := d.args
 	t := &transaction{idle: len(args.Name) == 0 && !args.AutoRemove}
 	is, err := rpmVersions(ctx, a)
@@ -44,14 +44,14 @@ func (d *dnf) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 	var words []string
 	switch {
 	case all:
-		words = d.upgrades("upgrade")
+		words = d.buildUpgrade("upgrade")
 	case args.State == "absent":
 		words = append([]string{"remove"}, args.Name...)
 		if args.AutoRemove {
 			words[0] = "autoremove"
 		}
 	case args.State == "latest":
-		there, lacking, err := d.split(ctx, a)
+		there, lacking, err := d.splitNames(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -62,10 +62,10 @@ func (d *dnf) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 		if len(lacking) > 0 {
 			words = append([]string{"install"}, append(lacking, there...)...)
 		} else if len(there) > 0 {
-			words = d.upgrades(append([]string{"upgrade"}, there...)...)
+			words = d.buildUpgrade(append([]string{"upgrade"}, there...)...)
 		}
 	case len(args.Name) > 0:
-		_, lacking, err := d.split(ctx, a)
+		_, lacking, err := d.splitNames(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (d *dnf) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 	if len(words) == 0 {
 		return t, nil
 	}
-	said, err := a.AskTool(ctx, exec.NewTool(d.argv(a, append([]string{"--assumeno"}, words...)...)...))
+	said, err := a.AskTool(ctx, exec.NewTool(d.buildCommand(a, append([]string{"--assumeno"}, words...)...)...))
 	if err != nil {
 		return nil, err
 	}
@@ -88,13 +88,13 @@ func (d *dnf) foretell(ctx context.Context, a *exec.Attempt) (*transaction, erro
 		return nil, fault.Missing("", "there is no package %s; update_cache: true fetches newer lists", strings.TrimSpace(m[1]+m[2]))
 	}
 	if said.Code != 0 && len(t.changes) == 0 && !dnfNothing.MatchString(said.Stdout+said.Stderr) {
-		return nil, packageError(d.command(a), said, "")
+		return nil, packageError(d.commandName(a), said, "")
 	}
 	for i := range t.changes {
-		t.changes[i].asked = !all && d.asks(t.changes[i].name)
+		t.changes[i].asked = !all && d.asksFor(t.changes[i].name)
 	}
 	t.do = func(ctx context.Context) error {
-		_, err := runManager(ctx, a, exec.NewTool(d.argv(a, append([]string{"-y"}, words...)...)...), 0)
+		_, err := runManager(ctx, a, exec.NewTool(d.buildCommand(a, append([]string{"-y"}, words...)...)...), 0)
 		return err
 	}
 	return t, nil
@@ -105,16 +105,16 @@ var (
 	dnfNothing = regexp.MustCompile(`(?m)Nothing to do|No packages? marked for`)
 )
 
-// asks reports whether a package is one that the step names: itself, with a version or by a pattern.
-func (d *dnf) asks(name string) bool {
+// asksFor reports whether a package is one that the step names: itself, with a version or by a pattern.
+func (d *dnf) asksFor(name string) bool {
 	return slices.ContainsFunc(d.args.Name, func(asked string) bool {
 		return asked == name || strings.HasPrefix(asked, name+"-") || strings.HasPrefix(asked, name+".") ||
 			strings.HasPrefix(asked, name+" ") || versionMatches(asked, name)
 	})
 }
 
-// split asks rpm which of the names something that is installed goes by. Groups, files and patterns are dnf's.
-func (d *dnf) split(ctx context.Context, a *exec.Attempt) (there, lacking []string, err error) {
+// splitNames asks rpm which of the names something that is installed goes by. Groups, files and patterns are dnf's.
+func (d *dnf) splitNames(ctx context.Context, a *exec.Attempt) (there, lacking []string, err error) {
 	for _, name := range d.args.Name {
 		if strings.HasPrefix(name, "@") || strings.Contains(name, "://") || strings.HasSuffix(name, ".rpm") {
 			lacking = append(lacking, name)
@@ -142,7 +142,7 @@ func (d *dnf) split(ctx context.Context, a *exec.Attempt) (there, lacking []stri
 	return there, lacking, nil
 }
 
-func (d *dnf) upgrades(words ...string) []string {
+func (d *dnf) buildUpgrade(words ...string) []string {
 	if d.args.Security {
 		words = append([]string{"--security"}, words...)
 	}
@@ -152,7 +152,7 @@ func (d *dnf) upgrades(words ...string) []string {
 	return words
 }
 
-func (d *dnf) command(a *exec.Attempt) string {
+func (d *dnf) commandName(a *exec.Attempt) string {
 	switch {
 	case d.args.Backend != "auto":
 		return d.args.Backend
@@ -162,9 +162,9 @@ func (d *dnf) command(a *exec.Attempt) string {
 	return "yum"
 }
 
-func (d *dnf) argv(a *exec.Attempt, words ...string) []string {
+func (d *dnf) buildCommand(a *exec.Attempt, words ...string) []string {
 	args := d.args
-	argv := slices.Concat([]string{d.command(a)}, optionsOf("--disablerepo", args.DisableRepo),
+	argv := slices.Concat([]string{d.commandName(a)}, optionsOf("--disablerepo", args.DisableRepo),
 		optionsOf("--enablerepo", args.EnableRepo), optionsOf("--exclude", args.Exclude))
 	if args.ReleaseVer != "" {
 		argv = append(argv, "--releasever="+args.ReleaseVer)

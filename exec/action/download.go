@@ -42,8 +42,8 @@ type peeked struct {
 	elapsed time.Duration
 }
 
-// file is the path that a file:// URL names.
-func (d download) file() (string, bool) {
+// filePath is the path that a file:// URL names.
+func (d download) filePath() (string, bool) {
 	u, err := url.Parse(d.url)
 	if err != nil || u.Scheme != "file" {
 		return "", false
@@ -51,10 +51,10 @@ func (d download) file() (string, bool) {
 	return u.Path, true
 }
 
-// peek asks for the download and loads it if it is small.
-func (d download) peek(ctx context.Context) (*peeked, error) {
+// peekAt asks for the download and loads it if it is small.
+func (d download) peekAt(ctx context.Context) (*peeked, error) {
 	start := time.Now()
-	body, p, err := d.begin(ctx)
+	body, p, err := d.beginRequest(ctx)
 	if err != nil || p.same {
 		return p, err
 	}
@@ -72,7 +72,7 @@ func (d download) peek(ctx context.Context) (*peeked, error) {
 	if d.algorithm != "" {
 		h := fsys.Hashes[d.algorithm]()
 		_, _ = h.Write(data) // a hash does not fail
-		if err := d.check(h); err != nil {
+		if err := d.checkSum(h); err != nil {
 			return nil, err
 		}
 	}
@@ -80,9 +80,9 @@ func (d download) peek(ctx context.Context) (*peeked, error) {
 	return p, nil
 }
 
-// begin sends the request and returns the body of an answer that is what was asked for.
-func (d download) begin(ctx context.Context) (io.ReadCloser, *peeked, error) {
-	if file, ok := d.file(); ok {
+// beginRequest sends the request and returns the body of an answer that is what was asked for.
+func (d download) beginRequest(ctx context.Context) (io.ReadCloser, *peeked, error) {
+	if file, ok := d.filePath(); ok {
 		f, err := fsys.OpenRegular(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, fault.Missing(d.path, "%s does not exist", file)
@@ -96,7 +96,7 @@ func (d download) begin(ctx context.Context) (io.ReadCloser, *peeked, error) {
 		}
 		return f, &peeked{size: info.Size(), name: path.Base(file), url: d.url, status: http.StatusOK}, nil
 	}
-	resp, err := d.do(ctx)
+	resp, err := d.doRequest(ctx)
 	if err != nil {
 		return nil, nil, d.notYet(err)
 	}
@@ -107,15 +107,15 @@ func (d download) begin(ctx context.Context) (io.ReadCloser, *peeked, error) {
 	case resp.StatusCode == http.StatusNotModified && !d.since.IsZero():
 		p.same = true
 	default:
-		why := fmt.Sprintf("%s answered %s%s", shown(d.url), statusText(resp.StatusCode), wants(resp))
+		why := fmt.Sprintf("%s answered %s%s", hidePassword(d.url), statusText(resp.StatusCode), wantedLogin(resp))
 		err = fault.NotYet{Path: d.path, Message: why, Passing: isPassingStatus(resp.StatusCode), Status: resp.StatusCode}
 	}
 	_ = resp.Body.Close() // it is of no use
 	return nil, p, err
 }
 
-// wants says what a server asks for that will not let everybody in.
-func wants(resp *http.Response) string {
+// wantedLogin says what a server asks for that will not let everybody in.
+func wantedLogin(resp *http.Response) string {
 	scheme, _, _ := strings.Cut(resp.Header.Get("WWW-Authenticate"), " ")
 	switch {
 	case resp.StatusCode != http.StatusUnauthorized:
@@ -159,9 +159,9 @@ func fileName(name string) string {
 	return name
 }
 
-// stream loads the download once more, as it is read. At its end it must have the checksum.
-func (d download) stream(ctx context.Context) (io.ReadCloser, error) {
-	body, _, err := d.begin(ctx)
+// streamBody loads the download once more, as it is read. At its end it must have the checksum.
+func (d download) streamBody(ctx context.Context) (io.ReadCloser, error) {
+	body, _, err := d.beginRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (d download) stream(ctx context.Context) (io.ReadCloser, error) {
 	if d.algorithm != "" {
 		h := fsys.Hashes[d.algorithm]()
 		checked.Reader = io.TeeReader(body, h)
-		checked.check = func() error { return d.check(h) }
+		checked.check = func() error { return d.checkSum(h) }
 	} else {
 		checked.Reader = body
 	}
@@ -193,15 +193,15 @@ func (b *checkedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (d download) check(h hash.Hash) error {
+func (d download) checkSum(h hash.Hash) error {
 	if got := hex.EncodeToString(h.Sum(nil)); got != d.digits {
-		return fmt.Errorf("checksum: %s has %s %s, not %s", shown(d.url), d.algorithm, got, d.digits)
+		return fmt.Errorf("checksum: %s has %s %s, not %s", hidePassword(d.url), d.algorithm, got, d.digits)
 	}
 	return nil
 }
 
-// kept loads the download into a file that has no name any more. Dir is where; "": where such files go.
-func (d download) kept(ctx context.Context, dir string) (*os.File, error) {
+// loadUnnamed loads the download into a file that has no name any more. Dir is where; "": where such files go.
+func (d download) loadUnnamed(ctx context.Context, dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".moon-*")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Missing(d.path, "directory %s does not exist", dir)
@@ -211,7 +211,7 @@ func (d download) kept(ctx context.Context, dir string) (*os.File, error) {
 	}
 	err = os.Remove(f.Name())
 	if err == nil {
-		err = d.load(ctx, f)
+		err = d.loadInto(ctx, f)
 	}
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
@@ -222,8 +222,8 @@ func (d download) kept(ctx context.Context, dir string) (*os.File, error) {
 	return f, nil
 }
 
-func (d download) load(ctx context.Context, to io.Writer) error {
-	body, err := d.stream(ctx)
+func (d download) loadInto(ctx context.Context, to io.Writer) error {
+	body, err := d.streamBody(ctx)
 	if err != nil {
 		return err
 	}

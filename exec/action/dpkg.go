@@ -19,7 +19,7 @@ type dpkgPackage struct {
 	provides            []string
 }
 
-func (p *dpkgPackage) installed() bool {
+func (p *dpkgPackage) isInstalled() bool {
 	return len(p.status) > 1 && strings.ContainsRune("itW", rune(p.status[1]))
 }
 
@@ -57,12 +57,12 @@ func readDpkg(text string) dpkgStatus {
 	return is
 }
 
-// find returns a package, preferring what is installed.
-func (is dpkgStatus) find(n aptName) *dpkgPackage {
+// findPackage returns a package, preferring what is installed.
+func (is dpkgStatus) findPackage(n aptName) *dpkgPackage {
 	var found *dpkgPackage
 	for _, p := range is[n.name] {
 		if n.arch == "" || n.arch == p.arch || p.arch == "all" {
-			if p.installed() {
+			if p.isInstalled() {
 				return p
 			}
 			found = p
@@ -71,12 +71,12 @@ func (is dpkgStatus) find(n aptName) *dpkgPackage {
 	return found
 }
 
-// providers are the installed packages that provide a name which is no package.
-func (is dpkgStatus) providers(name string) []*dpkgPackage {
+// listProviders returns the installed packages that provide a name which is no package.
+func (is dpkgStatus) listProviders(name string) []*dpkgPackage {
 	var all []*dpkgPackage
 	for _, list := range is {
 		for _, p := range list {
-			if p.installed() && slices.Contains(p.provides, name) {
+			if p.isInstalled() && slices.Contains(p.provides, name) {
 				all = append(all, p)
 			}
 		}

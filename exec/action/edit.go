@@ -52,14 +52,14 @@ func planEdit(ctx context.Context, a *exec.Attempt, e edit, do editing) (*exec.C
 		c.PlainFields = []string{"msg", "found", "rc", "backup", "backup_file"}
 	}
 	t := target{attrs: attrs, force: true, backup: e.backup, validate: e.validate}
-	if err := t.edit(ctx, a, c, e, do); err != nil {
+	if err := t.editText(ctx, a, c, e, do); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (t *target) edit(ctx context.Context, a *exec.Attempt, c *exec.Change, e edit, do editing) error {
+func (t *target) editText(ctx context.Context, a *exec.Attempt, c *exec.Change, e edit, do editing) error {
 	p, _, err := a.Overlay.Followed(e.path)
 	if e.gone && errors.As(err, new(fault.NotYet)) {
 		c.Fields["msg"] = "file not present"
@@ -70,7 +70,7 @@ func (t *target) edit(ctx context.Context, a *exec.Attempt, c *exec.Change, e ed
 		return err
 	}
 	c.Places = append(c.Places, p)
-	if c.Unlock, err = edits.lock(ctx, p); err != nil {
+	if c.Unlock, err = edits.lockPlace(ctx, p); err != nil {
 		return err
 	}
 	is, err := p.Look() // again: another step may have been at it
@@ -104,7 +104,7 @@ func (t *target) edit(ctx context.Context, a *exec.Attempt, c *exec.Change, e ed
 		t.says = says
 		c.Fields["msg"] = says
 	}
-	_, err = t.plan(ctx, a, c)
+	_, err = t.planWrite(ctx, a, c)
 	return err
 }
 
@@ -116,8 +116,8 @@ type locks struct {
 	held map[string]chan struct{} // closed when it is free again
 }
 
-// lock waits until nobody else has the place, under whatever path.
-func (l *locks) lock(ctx context.Context, p *fsys.Anchored) (unlock func(), err error) {
+// lockPlace waits until nobody else has the place, under whatever path.
+func (l *locks) lockPlace(ctx context.Context, p *fsys.Anchored) (unlock func(), err error) {
 	key := p.Path
 	if p.Dir != nil {
 		dir, err := p.Dir.Stat(".")
@@ -128,11 +128,11 @@ func (l *locks) lock(ctx context.Context, p *fsys.Anchored) (unlock func(), err 
 			key = fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.Name)
 		}
 	}
-	return l.take(ctx, key)
+	return l.takeKey(ctx, key)
 }
 
-// take waits until nobody else has what the key stands for.
-func (l *locks) take(ctx context.Context, key string) (unlock func(), err error) {
+// takeKey waits until nobody else has what the key stands for.
+func (l *locks) takeKey(ctx context.Context, key string) (unlock func(), err error) {
 	for {
 		l.mu.Lock()
 		busy, taken := l.held[key]

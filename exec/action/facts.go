@@ -26,7 +26,7 @@ func factsResult(name string, value any) exec.Result {
 func runServiceFacts(ctx context.Context, a *exec.Attempt) exec.Result {
 	services := map[string]any{}
 	switch {
-	case present("/run/systemd/system") && a.Installed("systemctl"):
+	case isPresent("/run/systemd/system") && a.Installed("systemctl"):
 		if err := systemdServices(ctx, a, services); err != nil {
 			return a.Failure(ctx, err)
 		}
@@ -158,7 +158,7 @@ func dpkgList(ctx context.Context, a *exec.Attempt) (map[string][]any, error) {
 	all := map[string][]any{}
 	for name, list := range is {
 		for _, p := range list {
-			if p.installed() {
+			if p.isInstalled() {
 				all[name] = append(all[name], map[string]any{"name": name, "version": p.version, "arch": p.arch, "source": "apt"})
 			}
 		}

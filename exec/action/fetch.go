@@ -178,7 +178,7 @@ func planFetchFile(ctx context.Context, c *exec.Change, a *exec.Attempt, args *s
 			return err
 		}
 		defer func() { _ = in.Close() }() // it was only read
-		got, err := put(ctx, in, depot)
+		got, err := putFile(ctx, in, depot)
 		if err == nil && got != sum && args.Validate {
 			err = fmt.Errorf("%s has changed while it was fetched", args.Src)
 		}
@@ -188,8 +188,8 @@ func planFetchFile(ctx context.Context, c *exec.Change, a *exec.Attempt, args *s
 	return nil
 }
 
-// put hands a file over piece by piece, and returns the SHA-1 of what was sent.
-func put(ctx context.Context, in io.Reader, depot exec.Depot) (sum string, err error) {
+// putFile hands a file over piece by piece, and returns the SHA-1 of what was sent.
+func putFile(ctx context.Context, in io.Reader, depot exec.Depot) (sum string, err error) {
 	h := sha1.New()
 	piece := make([]byte, fsys.CopySize)
 	for {

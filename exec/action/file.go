@@ -45,21 +45,21 @@ func planFile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.State == fsys.Link || args.State == fsys.HardLink {
 		s.c.Fields["dest"], s.c.Fields["src"] = args.Path, args.Src
 	}
-	c, err := s.plan(ctx)
+	c, err := s.planChange(ctx)
 	if err != nil {
 		s.c.Close()
 	}
 	return c, err
 }
 
-func (s fileStep) plan(ctx context.Context) (*exec.Change, error) {
+func (s fileStep) planChange(ctx context.Context) (*exec.Change, error) {
 	switch s.args.State {
 	case "absent":
-		return s.absent()
+		return s.removeTree()
 	case "link", "hard":
-		return s.link()
+		return s.makeLink()
 	case "directory":
-		return s.directory(ctx)
+		return s.makeDirectory(ctx)
 	}
 	p, e, err := s.Overlay.Followed(s.args.Path)
 	if err != nil {
@@ -69,34 +69,34 @@ func (s fileStep) plan(ctx context.Context) (*exec.Change, error) {
 	s.c.Result = p
 	switch {
 	case s.args.State == "perms":
-		return s.perms(ctx, p, e)
+		return s.setPermissions(ctx, p, e)
 	case s.args.State == "" && e.Kind == fsys.Directory && s.args.Content == nil:
-		return s.attributes(p, e)
+		return s.setAttributes(p, e)
 	case e.Kind == fsys.Directory:
 		return nil, fmt.Errorf("%s is a directory; to change its mode or owner use state: directory", s.args.Path)
 	case s.args.State == "touch":
-		return s.touch(ctx, p, e)
+		return s.touchFile(ctx, p, e)
 	}
-	return s.file(ctx, p, e)
+	return s.makeFile(ctx, p, e)
 }
 
-// file makes a regular file. Content that is given is kept exact, other content is left alone.
-func (s fileStep) file(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+// makeFile makes a regular file. Content that is given is kept exact, other content is left alone.
+func (s fileStep) makeFile(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
 	if s.Plays && s.args.Content == nil && e.Kind == fsys.Absent && s.args.State != "touch" {
 		return nil, fault.Missing(s.args.Path, "%s does not exist; `state: touch` makes it, and `copy` with `content`", s.args.Path)
 	}
 	if s.args.Content == nil && e.Kind != fsys.Absent {
-		return s.attributes(p, e)
+		return s.setAttributes(p, e)
 	}
 	t := target{at: p, is: e, attrs: s.attrs, force: true, backup: s.args.Backup}
 	if s.args.Content != nil {
 		t.from = fsys.Source{Data: []byte(*s.args.Content), Size: int64(len(*s.args.Content))}
 	}
-	return t.plan(ctx, s.Attempt, s.c)
+	return t.planWrite(ctx, s.Attempt, s.c)
 }
 
-// attributes gives what exists its mode and owners.
-func (s fileStep) attributes(p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+// setAttributes gives what exists its mode and owners.
+func (s fileStep) setAttributes(p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
 	w, words := s.attrs.For(e)
 	if len(words) == 0 {
 		return s.c.PlanNothing(), nil
@@ -106,9 +106,9 @@ func (s fileStep) attributes(p *fsys.Anchored, e fsys.Entry) (*exec.Change, erro
 	return s.c.Plan(events.ChangeUpdate, apply, words...), nil
 }
 
-// touch is file with the time of now, which is always a change, unless both times are to stay.
-func (s fileStep) touch(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
-	c, err := s.file(ctx, p, e)
+// touchFile is makeFile with the time of now, which is always a change, unless both times are to stay.
+func (s fileStep) touchFile(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+	c, err := s.makeFile(ctx, p, e)
 	if err == nil && s.Plays {
 		c.Fields["dest"] = s.args.Path
 	}
@@ -134,18 +134,18 @@ func (s fileStep) touch(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*e
 	return c.Plan(events.ChangeUpdate, apply, words...), nil
 }
 
-func (s fileStep) perms(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+func (s fileStep) setPermissions(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
 	if e.Kind == fsys.Absent {
 		return nil, fault.Missing(s.args.Path, "%s does not exist", s.args.Path)
 	}
 	if s.args.Recurse && e.Kind == fsys.Directory {
-		return s.recurse(ctx, p)
+		return s.setRecursively(ctx, p)
 	}
-	return s.attributes(p, e)
+	return s.setAttributes(p, e)
 }
 
-// directory makes a directory with the parents it lacks. All that are made get the mode and the owners.
-func (s fileStep) directory(ctx context.Context) (*exec.Change, error) {
+// makeDirectory makes a directory with the parents it lacks. All that are made get the mode and the owners.
+func (s fileStep) makeDirectory(ctx context.Context) (*exec.Change, error) {
 	path := filepath.Clean(s.args.Path)
 	p, e, err := s.Overlay.Followed(path)
 	if errors.As(err, new(fault.NotYet)) {
@@ -166,13 +166,13 @@ func (s fileStep) directory(ctx context.Context) (*exec.Change, error) {
 	case e.Kind != fsys.Directory:
 		return nil, fmt.Errorf("%s is %s; remove it first with state: absent", s.args.Path, e.What())
 	case s.args.Recurse:
-		return s.recurse(ctx, p)
+		return s.setRecursively(ctx, p)
 	}
-	return s.attributes(p, e)
+	return s.setAttributes(p, e)
 }
 
-// absent removes what is there, with everything below it.
-func (s fileStep) absent() (*exec.Change, error) {
+// removeTree removes what is there, with everything below it.
+func (s fileStep) removeTree() (*exec.Change, error) {
 	p, err := s.Overlay.OpenPlace(s.args.Path)
 	if errors.As(err, new(fault.NotYet)) {
 		s.c.Fields["state"] = fsys.Absent
@@ -196,14 +196,14 @@ func (s fileStep) absent() (*exec.Change, error) {
 	summary := e.What()
 	if e.Kind == fsys.Directory {
 		if n := fsys.EntriesBelow(p); n > 0 {
-			summary = "a directory with " + counted(n)
+			summary = "a directory with " + countEntries(n)
 		}
 	}
 	s.c.AddPrediction(func(f *fsys.Overlay) { f.Put(p.Path, fsys.Nothing) })
-	return s.c.Plan(events.ChangeDelete, func(context.Context) error { return s.remove(p) }, summary), nil
+	return s.c.Plan(events.ChangeDelete, func(context.Context) error { return s.removeEntry(p) }, summary), nil
 }
 
-func (s fileStep) remove(p *fsys.Anchored) error {
+func (s fileStep) removeEntry(p *fsys.Anchored) error {
 	if !s.args.Backup {
 		return p.PathError(p.Dir.RemoveAll(p.Name))
 	}
@@ -218,8 +218,8 @@ func (s fileStep) remove(p *fsys.Anchored) error {
 	return nil
 }
 
-// link makes a symbolic or a hard link.
-func (s fileStep) link() (*exec.Change, error) {
+// makeLink makes a symbolic or a hard link.
+func (s fileStep) makeLink() (*exec.Change, error) {
 	p, err := s.Overlay.OpenPlace(s.args.Path)
 	if err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (s fileStep) link() (*exec.Change, error) {
 	if !s.args.Mode.IsZero() {
 		s.c.Warnings = append(s.c.Warnings, "mode: a link has none of its own; it is left alone")
 	}
-	src, err := s.Overlay.LookThrough(s.source())
+	src, err := s.Overlay.LookThrough(s.linkTarget())
 	if errors.As(err, new(fault.NotYet)) || err == nil && src.Kind == fsys.Absent {
 		err = fs.ErrNotExist
 	}
@@ -248,7 +248,7 @@ func (s fileStep) link() (*exec.Change, error) {
 		return s.hardLink(p, e, src)
 	}
 	if e.Kind == fsys.Link && e.Target == s.args.Src {
-		return s.attributes(p, e)
+		return s.setAttributes(p, e)
 	}
 	words := []string{"link to " + s.args.Src}
 	if e.Kind == fsys.Link {
@@ -267,8 +267,8 @@ func (s fileStep) link() (*exec.Change, error) {
 	})
 }
 
-// source is where the link leads to. A symbolic one leads on from where it is itself, and in a play it may be written so.
-func (s fileStep) source() string {
+// linkTarget is where the link leads to. A symbolic one leads on from where it is itself, and in a play it may be written so.
+func (s fileStep) linkTarget() string {
 	if filepath.IsAbs(s.args.Src) {
 		return s.args.Src
 	}
@@ -327,7 +327,7 @@ func (s fileStep) replaceBy(p *fsys.Anchored, e fsys.Entry, free bool, words []s
 		return nil, fmt.Errorf("%s is %s; force: true replaces it", s.args.Path, e.What())
 	case e.Kind == fsys.Directory && fsys.EntriesBelow(p) > 0:
 		return nil, fmt.Errorf("%s is a directory with %s in it; remove it first with state: absent", s.args.Path,
-			counted(fsys.EntriesBelow(p)))
+			countEntries(fsys.EntriesBelow(p)))
 	case !free:
 		words = append([]string{e.What() + " → link"}, words...)
 	}
@@ -337,7 +337,7 @@ func (s fileStep) replaceBy(p *fsys.Anchored, e fsys.Entry, free bool, words []s
 			_ = p.Dir.Remove(name) // the first error is the one to report
 			return p.PathError(err)
 		}
-		err := s.swap(p, e, name)
+		err := s.swapEntry(p, e, name)
 		if err != nil {
 			_ = p.Dir.Remove(name) // likewise
 		}
@@ -346,7 +346,7 @@ func (s fileStep) replaceBy(p *fsys.Anchored, e fsys.Entry, free bool, words []s
 	return s.c.Plan(kind, apply, words...), nil
 }
 
-func (s fileStep) swap(p *fsys.Anchored, e fsys.Entry, name string) error {
+func (s fileStep) swapEntry(p *fsys.Anchored, e fsys.Entry, name string) error {
 	if s.args.Backup && e.Kind != fsys.Absent && e.Kind != fsys.Directory {
 		kept, err := p.Keep()
 		if err != nil {
@@ -362,7 +362,7 @@ func (s fileStep) swap(p *fsys.Anchored, e fsys.Entry, name string) error {
 	return p.Dir.Rename(name, p.Name)
 }
 
-func counted(entries int) string {
+func countEntries(entries int) string {
 	if entries == 1 {
 		return "1 entry"
 	}

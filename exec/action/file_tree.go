@@ -39,8 +39,8 @@ type attributeChange struct {
 	want fsys.Wanted
 }
 
-// recurse gives a directory and everything below it the mode and owners. Links get owners only.
-func (s fileStep) recurse(ctx context.Context, p *fsys.Anchored) (*exec.Change, error) {
+// setRecursively gives a directory and everything below it the mode and owners. Links get owners only.
+func (s fileStep) setRecursively(ctx context.Context, p *fsys.Anchored) (*exec.Change, error) {
 	var list []attributeChange
 	var first string
 	err := p.Walk(func(name string, e fsys.Entry) error {

@@ -43,7 +43,7 @@ type finding struct {
 func runFind(ctx context.Context, a *exec.Attempt) exec.Result {
 	f := finding{args: a.Args.(*spec.FindArgs), now: time.Now(), files: []any{}, skipped: map[string]any{}}
 	for _, path := range f.args.Paths {
-		if err := f.root(ctx, filepath.Clean(path), 1); err != nil {
+		if err := f.searchRoot(ctx, filepath.Clean(path), 1); err != nil {
 			return a.Failure(ctx, err)
 		}
 	}
@@ -60,32 +60,32 @@ func runFind(ctx context.Context, a *exec.Attempt) exec.Result {
 	return r
 }
 
-// root looks at what is in a directory that a path leads to. What cannot be read is skipped; the error is that the step was stopped.
-func (f *finding) root(ctx context.Context, path string, depth int) error {
+// searchRoot looks at what is in a directory that a path leads to. What cannot be read is skipped; the error is that the step was stopped.
+func (f *finding) searchRoot(ctx context.Context, path string, depth int) error {
 	dir, err := fsys.OpenDir(path)
 	if err != nil {
-		f.skip(path, err)
+		f.skipPath(path, err)
 		return nil
 	}
 	defer func() { _ = dir.Close() }() // it was only read
-	return f.directory(ctx, dir, path, depth)
+	return f.searchDirectory(ctx, dir, path, depth)
 }
 
-func (f *finding) skip(path string, err error) {
+func (f *finding) skipPath(path string, err error) {
 	f.skipped[path] = strings.TrimPrefix(fault.Describe(err), path+": ")
 }
 
-// directory looks at what is in a directory that is held open: whatever its path becomes meanwhile, the search stays in it.
-func (f *finding) directory(ctx context.Context, dir *os.Root, path string, depth int) error {
+// searchDirectory looks at what is in a directory that is held open: whatever its path becomes meanwhile, the search stays in it.
+func (f *finding) searchDirectory(ctx context.Context, dir *os.Root, path string, depth int) error {
 	here, err := dir.Open(".")
 	if err != nil {
-		f.skip(path, err)
+		f.skipPath(path, err)
 		return nil
 	}
 	defer func() { _ = here.Close() }() // it was only read
 	info, err := here.Stat()
 	if err != nil {
-		f.skip(path, err)
+		f.skipPath(path, err)
 		return nil
 	}
 	if slices.ContainsFunc(f.inside, func(d fs.FileInfo) bool { return os.SameFile(d, info) }) {
@@ -104,41 +104,41 @@ func (f *finding) directory(ctx context.Context, dir *os.Root, path string, dept
 		}
 		below := filepath.Join(path, e.Name())
 		f.examined++
-		if err := f.entry(ctx, here, below, e.Name()); err != nil {
-			f.skip(below, err)
+		if err := f.addEntry(ctx, here, below, e.Name()); err != nil {
+			f.skipPath(below, err)
 		}
 		if !f.args.Recurse || f.args.Depth > 0 && depth >= f.args.Depth {
 			continue
 		}
-		if err := f.enter(ctx, dir, e, below, depth+1); err != nil {
+		if err := f.enterEntry(ctx, dir, e, below, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// enter goes on with an entry of a directory, if it is one itself, or a link to one that is to be followed.
-func (f *finding) enter(ctx context.Context, dir *os.Root, e fs.DirEntry, path string, depth int) error {
+// enterEntry goes on with an entry of a directory, if it is one itself, or a link to one that is to be followed.
+func (f *finding) enterEntry(ctx context.Context, dir *os.Root, e fs.DirEntry, path string, depth int) error {
 	switch {
 	case e.IsDir():
 		next, err := fsys.OpenBelow(dir, e.Name()+"/.")
 		if err != nil {
-			f.skip(path, err)
+			f.skipPath(path, err)
 			return nil
 		}
 		defer func() { _ = next.Close() }() // it was only read
-		return f.directory(ctx, next, path, depth)
+		return f.searchDirectory(ctx, next, path, depth)
 	case f.args.Follow && e.Type()&fs.ModeSymlink != 0:
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			return nil // a link that leads nowhere is an entry like others
 		}
-		return f.root(ctx, path, depth)
+		return f.searchRoot(ctx, path, depth)
 	}
 	return nil
 }
 
-// entry adds what is at a path to the list, if it is as wanted.
-func (f *finding) entry(ctx context.Context, dir *os.File, path, name string) error {
+// addEntry adds what is at a path to the list, if it is as wanted.
+func (f *finding) addEntry(ctx context.Context, dir *os.File, path, name string) error {
 	a := f.args
 	named := func(patterns []*regexp.Regexp) bool {
 		return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) })
@@ -156,7 +156,7 @@ func (f *finding) entry(ctx context.Context, dir *os.File, path, name string) er
 		return nil
 	}
 	age := float64(f.now.UnixNano())/1e9 - m[a.Stamp].(float64)
-	if !reaches(age, float64(a.Seconds), a.Age) || isFile && !reaches(float64(st.Size), float64(a.Bytes), a.Size) {
+	if !reachesBound(age, float64(a.Seconds), a.Age) || isFile && !reachesBound(float64(st.Size), float64(a.Bytes), a.Size) {
 		return nil
 	}
 	if isFile && (a.Text != nil || a.Checksum) {
@@ -183,8 +183,8 @@ func (f *finding) entry(ctx context.Context, dir *os.File, path, name string) er
 	return nil
 }
 
-// reaches compares with a bound as it is written: with a minus it is the most, otherwise the least.
-func reaches(is, bound float64, written string) bool {
+// reachesBound compares with a bound as it is written: with a minus it is the most, otherwise the least.
+func reachesBound(is, bound float64, written string) bool {
 	switch {
 	case written == "":
 		return true

@@ -46,30 +46,30 @@ func planGetURL(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	}
 	there, err := a.Overlay.Stat(args.Dest)
 	g := getting{
-		Attempt: a, args: args, attrs: attrs, c: &exec.Change{Fields: map[string]any{"url": shown(args.URL), "dest": args.Dest}},
+		Attempt: a, args: args, attrs: attrs, c: &exec.Change{Fields: map[string]any{"url": hidePassword(args.URL), "dest": args.Dest}},
 		inDir: strings.HasSuffix(args.Dest, "/") || err == nil && there.Kind == fsys.Directory,
 		download: download{
 			request: request{method: "GET", url: args.URL, timeout: args.Timeout, args: &args.HTTPArgs, env: a.Getenv},
 			path:    args.Dest, algorithm: args.Algorithm, digits: args.Digits,
 		},
 	}
-	if err := g.plan(ctx); err != nil {
+	if err := g.planDownload(ctx); err != nil {
 		g.c.Close()
-		return nil, g.failed(err)
+		return nil, g.explainFailure(err)
 	}
 	return g.c, nil
 }
 
-// failed adds to an error what plays ask of a download that came to nothing.
-func (g *getting) failed(err error) error {
-	fields := map[string]any{"url": shown(g.args.URL), "dest": g.args.Dest}
+// explainFailure adds to an error what plays ask of a download that came to nothing.
+func (g *getting) explainFailure(err error) error {
+	fields := map[string]any{"url": hidePassword(g.args.URL), "dest": g.args.Dest}
 	if e, ok := errors.AsType[fault.NotYet](err); ok && e.Status != 0 {
 		fields["status_code"], fields["response"] = e.Status, fmt.Sprintf("HTTP Error %d: %s", e.Status, http.StatusText(e.Status))
 	}
 	return fault.WithFields{Err: err, Fields: fields}
 }
 
-func (g *getting) plan(ctx context.Context) error {
+func (g *getting) planDownload(ctx context.Context) error {
 	if g.args.Sums != "" {
 		if err := g.lookUp(ctx); err != nil {
 			return err
@@ -78,21 +78,21 @@ func (g *getting) plan(ctx context.Context) error {
 	if g.inDir {
 		return g.intoDir(ctx)
 	}
-	at, is, err := g.at(g.args.Dest)
+	at, is, err := g.openDest(g.args.Dest)
 	if err != nil {
 		return err
 	}
 	if is.Kind == fsys.Directory || is.Kind == fsys.Other {
 		return fmt.Errorf("%s is %s", at.Path, is.What())
 	}
-	if done, err := g.there(ctx, at, is); done || err != nil {
+	if done, err := g.isThere(ctx, at, is); done || err != nil {
 		return err
 	}
-	p, err := g.peek(ctx)
+	p, err := g.peekAt(ctx)
 	if err != nil {
 		return err
 	}
-	return g.compare(ctx, p, at, is)
+	return g.compareContent(ctx, p, at, is)
 }
 
 // intoDir asks for the download's name first.
@@ -102,19 +102,19 @@ func (g *getting) intoDir(ctx context.Context) error {
 			g.since = is.Info.ModTime()
 		}
 	}
-	p, err := g.peek(ctx)
+	p, err := g.peekAt(ctx)
 	if err != nil {
 		return err
 	}
-	at, is, err := g.at(filepath.Join(g.args.Dest, p.name))
+	at, is, err := g.openDest(filepath.Join(g.args.Dest, p.name))
 	if err != nil {
 		return err
 	}
 	g.c.Fields["dest"] = at.Path
-	return g.compare(ctx, p, at, is)
+	return g.compareContent(ctx, p, at, is)
 }
 
-func (g *getting) at(path string) (*fsys.Anchored, fsys.Entry, error) {
+func (g *getting) openDest(path string) (*fsys.Anchored, fsys.Entry, error) {
 	at, err := g.Overlay.OpenPlace(path)
 	if err != nil {
 		return nil, fsys.Entry{}, err
@@ -125,8 +125,8 @@ func (g *getting) at(path string) (*fsys.Anchored, fsys.Entry, error) {
 	return at, is, err
 }
 
-// there reports whether what is there will do, and then plans its attributes.
-func (g *getting) there(ctx context.Context, at *fsys.Anchored, is fsys.Entry) (bool, error) {
+// isThere reports whether what is there will do, and then plans its attributes.
+func (g *getting) isThere(ctx context.Context, at *fsys.Anchored, is fsys.Entry) (bool, error) {
 	if g.args.Force || is.Kind == fsys.Absent {
 		return false, nil
 	}
@@ -159,8 +159,8 @@ func (g *getting) attributesOnly(at *fsys.Anchored, is fsys.Entry) error {
 	return nil
 }
 
-// compare plans to put the download in its place.
-func (g *getting) compare(ctx context.Context, p *peeked, at *fsys.Anchored, is fsys.Entry) error {
+// compareContent plans to put the download in its place.
+func (g *getting) compareContent(ctx context.Context, p *peeked, at *fsys.Anchored, is fsys.Entry) error {
 	maps.Copy(g.c.Fields, map[string]any{"url": p.url, "status_code": p.status, "elapsed": int(p.elapsed.Seconds())})
 	if p.same {
 		return g.attributesOnly(at, is)
@@ -183,15 +183,15 @@ func (g *getting) compare(ctx context.Context, p *peeked, at *fsys.Anchored, is 
 		if sum := sha1.Sum(p.data); g.Plays {
 			g.c.Fields["checksum_src"] = hex.EncodeToString(sum[:])
 		}
-		_, err := t.plan(ctx, g.Attempt, g.c)
+		_, err := t.planWrite(ctx, g.Attempt, g.c)
 		return err
 	}
 	t.from.Size = max(p.size, fsys.DiffLimit+1)
-	return g.large(t, p.size)
+	return g.planLarge(t, p.size)
 }
 
-// large plans a download that is loaded only when it is to take its place.
-func (g *getting) large(t target, n int64) error {
+// planLarge plans a download that is loaded only when it is to take its place.
+func (g *getting) planLarge(t target, n int64) error {
 	w, words := t.attrs.ForNew(fsys.Regular)
 	amount := "large"
 	if n >= 0 {
@@ -215,15 +215,15 @@ func (g *getting) large(t target, n int64) error {
 	}
 	// there, but nobody can look into it
 	g.c.AddPrediction(func(f *fsys.Overlay) { f.Put(t.at.Path, fsys.Predicted{Entry: w.Entry(fsys.Other)}) })
-	g.c.Plan(kind, func(ctx context.Context) error { return g.put(ctx, t, w) }, words...)
+	g.c.Plan(kind, func(ctx context.Context) error { return g.putContent(ctx, t, w) }, words...)
 	return nil
 }
 
-// put loads the download into its place, unless it is there already.
-func (g *getting) put(ctx context.Context, t target, w fsys.Wanted) error {
+// putContent loads the download into its place, unless it is there already.
+func (g *getting) putContent(ctx context.Context, t target, w fsys.Wanted) error {
 	start := time.Now()
-	t.from.Stream = func() (io.ReadCloser, error) { return g.source(ctx, t) }
-	err := t.replace(g.Attempt, g.c, w)(ctx)
+	t.from.Stream = func() (io.ReadCloser, error) { return g.openSource(ctx, t) }
+	err := t.replaceFile(g.Attempt, g.c, w)(ctx)
 	g.c.Fields["elapsed"] = int(time.Since(start).Seconds())
 	if errors.Is(err, fsys.ErrSame) {
 		if err := g.attributesOnly(t.at, t.is); err != nil || g.c.Diff.Kind == events.ChangeNone {
@@ -240,12 +240,12 @@ func (g *getting) put(ctx context.Context, t target, w fsys.Wanted) error {
 	return err
 }
 
-// source is the content, from where it is kept if that is not beside dest.
-func (g *getting) source(ctx context.Context, t target) (content io.ReadCloser, err error) {
+// openSource returns the content, from where it is kept if that is not beside dest.
+func (g *getting) openSource(ctx context.Context, t target) (content io.ReadCloser, err error) {
 	if g.args.TmpDest != "" {
-		content, err = g.kept(ctx, g.args.TmpDest)
+		content, err = g.loadUnnamed(ctx, g.args.TmpDest)
 	} else {
-		content, err = g.stream(ctx)
+		content, err = g.streamBody(ctx)
 	}
 	if err != nil || g.c.Diff.Kind != events.ChangeUnknown {
 		return content, err
@@ -261,19 +261,19 @@ func (g *getting) source(ctx context.Context, t target) (content io.ReadCloser, 
 func (g *getting) lookUp(ctx context.Context) error {
 	sums := g.download
 	sums.url, sums.algorithm = g.args.Sums, ""
-	p, err := sums.peek(ctx)
+	p, err := sums.peekAt(ctx)
 	switch {
 	case err != nil:
 		return err
 	case p.data == nil:
-		return fmt.Errorf("checksum: %s is too large for a list of checksums", shown(g.args.Sums))
+		return fmt.Errorf("checksum: %s is too large for a list of checksums", hidePassword(g.args.Sums))
 	}
 	u, err := url.Parse(g.args.URL)
 	if err != nil {
 		return err
 	}
 	if g.digits = digitsIn(string(p.data), nameIn(u), g.algorithm); g.digits == "" {
-		return fmt.Errorf("checksum: %s has no %s of %s", shown(g.args.Sums), g.algorithm, nameIn(u))
+		return fmt.Errorf("checksum: %s has no %s of %s", hidePassword(g.args.Sums), g.algorithm, nameIn(u))
 	}
 	return nil
 }

@@ -29,20 +29,20 @@ func planGit(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if err := g.refuseSteering(); err != nil {
 		return nil, err
 	}
-	g.login()
-	if program := g.git("").Argv[0]; program == "git" && !a.Installed(program) {
+	g.hideLogin()
+	if program := g.buildCommand("").Argv[0]; program == "git" && !a.Installed(program) {
 		return nil, fault.Missing("", "git is not installed; it is in the package git")
 	}
-	return g.c, g.plan(ctx)
+	return g.c, g.planChange(ctx)
 }
 
-func (g *gitStep) plan(ctx context.Context) error {
+func (g *gitStep) planChange(ctx context.Context) error {
 	there, err := g.isRepo()
 	if err != nil {
 		return err
 	}
 	if there && !g.args.Update {
-		before, err := g.head(ctx)
+		before, err := g.readHead(ctx)
 		g.c.Fields["before"], g.c.Fields["after"] = before, before
 		g.c.PlanNothing()
 		return err
@@ -55,12 +55,12 @@ func (g *gitStep) plan(ctx context.Context) error {
 	case there && g.args.Bare:
 		return g.updateBare(ctx)
 	case there:
-		return g.update(ctx)
+		return g.planUpdate(ctx)
 	case !g.args.Clone:
 		g.c.PlanNothing()
 		return nil
 	}
-	return g.clone()
+	return g.planClone()
 }
 
 // isRepo reports whether there is a repository at dest. Anything else but an empty directory is in the way.
@@ -85,9 +85,9 @@ func (g *gitStep) isRepo() (bool, error) {
 	return false, fmt.Errorf("%s is not a git repository, and not empty; move its contents away", g.args.Dest)
 }
 
-// head is the commit that is checked out; "" if there is none.
-func (g *gitStep) head(ctx context.Context) (string, error) {
-	said, err := g.learn(ctx, g.args.Dest, "rev-parse", "--verify", "HEAD^{commit}")
+// readHead returns the commit that is checked out; "" if there is none.
+func (g *gitStep) readHead(ctx context.Context) (string, error) {
+	said, err := g.askGit(ctx, g.args.Dest, "rev-parse", "--verify", "HEAD^{commit}")
 	switch {
 	case err != nil:
 		return "", err
@@ -99,8 +99,8 @@ func (g *gitStep) head(ctx context.Context) (string, error) {
 	return strings.TrimSpace(said.Stdout), nil
 }
 
-func (g *gitStep) clone() error {
-	words := []string{"clone " + spec.ShownURL(g.url), g.shown()}
+func (g *gitStep) planClone() error {
+	words := []string{"clone " + spec.ShownURL(g.url), g.wordVersion()}
 	if g.args.Archive != "" {
 		words = append(words, "archive "+g.args.Archive)
 	}
@@ -108,7 +108,7 @@ func (g *gitStep) clone() error {
 	if g.args.Bare {
 		argv = append(argv, "--bare")
 	}
-	argv = append(argv, g.depth()...)
+	argv = append(argv, g.depthOptions()...)
 	if g.args.SingleBranch {
 		argv = append(argv, "--single-branch")
 	}
@@ -124,15 +124,15 @@ func (g *gitStep) clone() error {
 		if err := os.MkdirAll(filepath.Dir(g.args.Dest), 0o755); err != nil {
 			return err
 		}
-		if err := g.do(ctx, "", argv...); err != nil || g.args.Bare {
-			return errors.Join(err, g.note(ctx))
+		if err := g.changeWith(ctx, "", argv...); err != nil || g.args.Bare {
+			return errors.Join(err, g.noteResult(ctx))
 		}
 		if named == "" || g.args.Refspec != "" {
-			if err := g.fetch(ctx); err != nil {
+			if err := g.fetchVersion(ctx); err != nil {
 				return err
 			}
 		}
-		return g.finish(ctx, named == "")
+		return g.finishCheckout(ctx, named == "")
 	}, words...)
 	g.c.AddPrediction(func(f *fsys.Overlay) {
 		f.Mkdir(g.args.Dest, fsys.Wanted{Mode: 0o755, UID: -1, GID: -1}, fsys.Wanted{Mode: 0o755, UID: -1, GID: -1})
@@ -140,8 +140,8 @@ func (g *gitStep) clone() error {
 	return nil
 }
 
-// depth is how much to fetch of a branch or tag. A commit may be anywhere, so everything is fetched for one.
-func (g *gitStep) depth() []string {
+// depthOptions is how much to fetch of a branch or tag. A commit may be anywhere, so everything is fetched for one.
+func (g *gitStep) depthOptions() []string {
 	switch {
 	case g.args.Depth == nil:
 		return nil
@@ -152,9 +152,9 @@ func (g *gitStep) depth() []string {
 	return []string{"--depth", strconv.Itoa(*g.args.Depth)}
 }
 
-// update brings a working copy to the version.
-func (g *gitStep) update(ctx context.Context) error {
-	before, err := g.head(ctx)
+// planUpdate brings a working copy to the version.
+func (g *gitStep) planUpdate(ctx context.Context) error {
+	before, err := g.readHead(ctx)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (g *gitStep) update(ctx context.Context) error {
 	if remote != "" {
 		words = append(words, remote)
 	}
-	modified, err := g.modified(ctx)
+	modified, err := g.countModified(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -179,12 +179,12 @@ func (g *gitStep) update(ctx context.Context) error {
 		words = append(words, countedFiles(modified)+" reset")
 	}
 	if g.want.commit == "" {
-		g.want.commit = g.known(ctx, g.args.Version)
+		g.want.commit = g.findFetched(ctx, g.args.Version)
 	}
 	moves := g.want.commit == "" || g.want.commit != before
 	if moves {
-		words = append([]string{shortest(before) + " → " + g.shown()}, words...)
-		g.c.Diff.Text = g.log(ctx, before)
+		words = append([]string{shortenCommit(before) + " → " + g.wordVersion()}, words...)
+		g.c.Diff.Text = g.listCommits(ctx, before)
 	}
 	if n, err := g.openSubmodules(ctx); err != nil {
 		return err
@@ -198,22 +198,22 @@ func (g *gitStep) update(ctx context.Context) error {
 		g.c.PlanNothing()
 		return nil
 	}
-	g.depth() // for its warning
+	g.depthOptions() // for its warning
 	g.c.PlanFor(events.ChangeUpdate, "git", g.args.Dest, func(ctx context.Context) error {
 		if err := g.setRemote(ctx, remote); err != nil {
 			return err
 		}
 		if modified > 0 {
-			if err := g.do(ctx, g.args.Dest, "reset", "--hard"); err != nil {
+			if err := g.changeWith(ctx, g.args.Dest, "reset", "--hard"); err != nil {
 				return err
 			}
 		}
 		if moves {
-			if err := g.fetch(ctx); err != nil {
+			if err := g.fetchVersion(ctx); err != nil {
 				return err
 			}
 		}
-		return g.finish(ctx, moves)
+		return g.finishCheckout(ctx, moves)
 	}, words...)
 	return nil
 }
@@ -227,7 +227,7 @@ func countedFiles(n int) string {
 
 // otherRemote says in words how what the working copy calls its repository differs from what the step says.
 func (g *gitStep) otherRemote(ctx context.Context) (string, error) {
-	said, err := g.learn(ctx, g.args.Dest, "config", "--get", "remote."+g.args.Remote+".url")
+	said, err := g.askGit(ctx, g.args.Dest, "config", "--get", "remote."+g.args.Remote+".url")
 	if err != nil {
 		return "", err
 	}
@@ -250,37 +250,37 @@ func (g *gitStep) setRemote(ctx context.Context, remote string) error {
 	case remote == "":
 		return nil
 	case g.c.Fields["remote_url_changed"] == true:
-		return g.do(ctx, g.args.Dest, "remote", "set-url", g.args.Remote, g.url)
+		return g.changeWith(ctx, g.args.Dest, "remote", "set-url", g.args.Remote, g.url)
 	}
-	return g.do(ctx, g.args.Dest, "remote", "add", g.args.Remote, g.url)
+	return g.changeWith(ctx, g.args.Dest, "remote", "add", g.args.Remote, g.url)
 }
 
-// modified counts the files that differ from the commit. Submodules look after themselves.
-func (g *gitStep) modified(ctx context.Context) (int, error) {
-	text, err := g.learned(ctx, g.args.Dest, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
+// countModified counts the files that differ from the commit. Submodules look after themselves.
+func (g *gitStep) countModified(ctx context.Context) (int, error) {
+	text, err := g.askLine(ctx, g.args.Dest, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
 	if text == "" {
 		return 0, err
 	}
 	return strings.Count(text, "\n") + 1, err
 }
 
-// known is a commit that has been fetched already; "" if it has not.
-func (g *gitStep) known(ctx context.Context, name string) string {
-	said, err := g.learn(ctx, g.args.Dest, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+// findFetched returns a commit that has been fetched already; "" if it has not.
+func (g *gitStep) findFetched(ctx context.Context, name string) string {
+	said, err := g.askGit(ctx, g.args.Dest, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	if err != nil || said.Code != 0 {
 		return ""
 	}
 	return strings.TrimSpace(said.Stdout)
 }
 
-// log lists the commits that come, or go, as far as they have been fetched already.
-func (g *gitStep) log(ctx context.Context, before string) string {
-	if !g.Diff || g.NoLog || before == "" || g.known(ctx, g.want.commit) == "" || g.want.commit == "" {
+// listCommits lists the commits that come, or go, as far as they have been fetched already.
+func (g *gitStep) listCommits(ctx context.Context, before string) string {
+	if !g.Diff || g.NoLog || before == "" || g.findFetched(ctx, g.want.commit) == "" || g.want.commit == "" {
 		return ""
 	}
 	var b strings.Builder
 	for _, side := range []struct{ sign, span string }{{"+", before + ".." + g.want.commit}, {"-", g.want.commit + ".." + before}} {
-		text, err := g.learned(ctx, g.args.Dest, "log", "--oneline", "--no-decorate", "--no-color", "--max-count=100", side.span)
+		text, err := g.askLine(ctx, g.args.Dest, "log", "--oneline", "--no-decorate", "--no-color", "--max-count=100", side.span)
 		if err != nil {
 			return ""
 		}
@@ -296,7 +296,7 @@ func (g *gitStep) openSubmodules(ctx context.Context) (int, error) {
 	if !g.hasSubmodules() {
 		return 0, nil
 	}
-	text, err := g.learned(ctx, g.args.Dest, "submodule", "status", "--recursive")
+	text, err := g.askLine(ctx, g.args.Dest, "submodule", "status", "--recursive")
 	n := 0
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
@@ -314,9 +314,9 @@ func (g *gitStep) hasSubmodules() bool {
 	return err == nil
 }
 
-// fetch brings what the version is.
-func (g *gitStep) fetch(ctx context.Context) error {
-	argv := append([]string{"fetch", "--force"}, g.depth()...)
+// fetchVersion brings what the version is.
+func (g *gitStep) fetchVersion(ctx context.Context) error {
+	argv := append([]string{"fetch", "--force"}, g.depthOptions()...)
 	tracked := "refs/remotes/" + g.args.Remote + "/"
 	switch {
 	case len(argv) > 2 || g.args.SingleBranch:
@@ -329,63 +329,63 @@ func (g *gitStep) fetch(ctx context.Context) error {
 	default:
 		argv = append(argv, "--tags", g.args.Remote, "+refs/heads/*:"+tracked+"*")
 	}
-	if err := g.do(ctx, g.args.Dest, argv...); err != nil {
+	if err := g.changeWith(ctx, g.args.Dest, argv...); err != nil {
 		return err
 	}
 	if g.args.Refspec != "" {
-		if err := g.do(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.args.Refspec); err != nil {
+		if err := g.changeWith(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.args.Refspec); err != nil {
 			return err
 		}
 	}
 	switch {
 	case g.want.commit == "":
-		if g.want.commit = g.known(ctx, g.args.Version); g.want.commit == "" {
+		if g.want.commit = g.findFetched(ctx, g.args.Version); g.want.commit == "" {
 			return fmt.Errorf("repo %s has no branch, tag or commit %s", spec.ShownURL(g.url), g.args.Version)
 		}
-	case g.known(ctx, g.want.commit) != "":
+	case g.findFetched(ctx, g.want.commit) != "":
 	case g.want.ref != "":
-		return g.do(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.want.ref)
+		return g.changeWith(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.want.ref)
 	default:
-		return g.do(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.want.commit)
+		return g.changeWith(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.want.commit)
 	}
 	return nil
 }
 
-// finish checks the version out, with its submodules, and packs it.
-func (g *gitStep) finish(ctx context.Context, checkout bool) error {
+// finishCheckout checks the version out, with its submodules, and packs it.
+func (g *gitStep) finishCheckout(ctx context.Context, checkout bool) error {
 	if checkout {
 		argv := []string{"checkout", "--force", "--detach", g.want.commit}
 		if g.want.branch != "" {
 			argv = []string{"checkout", "--force", "-B", g.want.branch, "refs/remotes/" + g.args.Remote + "/" + g.want.branch}
 		}
-		if err := g.do(ctx, g.args.Dest, argv...); err != nil {
+		if err := g.changeWith(ctx, g.args.Dest, argv...); err != nil {
 			return err
 		}
 	}
 	if g.hasSubmodules() {
-		if err := g.do(ctx, g.args.Dest, "submodule", "sync", "--recursive", "--quiet"); err != nil {
+		if err := g.changeWith(ctx, g.args.Dest, "submodule", "sync", "--recursive", "--quiet"); err != nil {
 			return err
 		}
-		if err := g.do(ctx, g.args.Dest, "submodule", "update", "--init", "--recursive", "--force"); err != nil {
+		if err := g.changeWith(ctx, g.args.Dest, "submodule", "update", "--init", "--recursive", "--force"); err != nil {
 			return err
 		}
 	}
-	if err := g.note(ctx); err != nil || g.args.Archive == "" {
+	if err := g.noteResult(ctx); err != nil || g.args.Archive == "" {
 		return err
 	}
-	return g.pack(ctx)
+	return g.packArchive(ctx)
 }
 
-// note puts into the result what is checked out now.
-func (g *gitStep) note(ctx context.Context) error {
-	after, err := g.head(ctx)
+// noteResult puts into the result what is checked out now.
+func (g *gitStep) noteResult(ctx context.Context) error {
+	after, err := g.readHead(ctx)
 	g.c.Fields["after"] = after
 	return err
 }
 
 // updateBare lets a repository without a working copy follow all branches and tags.
 func (g *gitStep) updateBare(ctx context.Context) error {
-	before, err := g.head(ctx)
+	before, err := g.readHead(ctx)
 	if err != nil {
 		return err
 	}
@@ -394,7 +394,7 @@ func (g *gitStep) updateBare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := g.learned(ctx, g.args.Dest, "for-each-ref", "--format=%(objectname)%09%(refname)", "refs/heads", "refs/tags")
+	text, err := g.askLine(ctx, g.args.Dest, "for-each-ref", "--format=%(objectname)%09%(refname)", "refs/heads", "refs/tags")
 	if err != nil {
 		return err
 	}
@@ -425,10 +425,10 @@ func (g *gitStep) updateBare(ctx context.Context) error {
 		if err := g.setRemote(ctx, remote); err != nil {
 			return err
 		}
-		if err := g.do(ctx, g.args.Dest, "fetch", "--force", "--tags", g.args.Remote, "+refs/heads/*:refs/heads/*"); err != nil {
+		if err := g.changeWith(ctx, g.args.Dest, "fetch", "--force", "--tags", g.args.Remote, "+refs/heads/*:refs/heads/*"); err != nil {
 			return err
 		}
-		return g.note(ctx)
+		return g.noteResult(ctx)
 	}, words...)
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"moon/exec/spec"
 )
 
-// pack puts the files of the commit into the archive, which takes the place of an old one at once.
-func (g *gitStep) pack(ctx context.Context) error {
+// packArchive puts the files of the commit into the archive, which takes the place of an old one at once.
+func (g *gitStep) packArchive(ctx context.Context) error {
 	p, err := g.Overlay.OpenPlace(g.args.Archive)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (g *gitStep) pack(ctx context.Context) error {
 	if g.args.ArchivePrefix != "" {
 		argv = append(argv, "--prefix="+g.args.ArchivePrefix)
 	}
-	if err := g.do(ctx, g.args.Dest, append(argv, "HEAD")...); err != nil {
+	if err := g.changeWith(ctx, g.args.Dest, append(argv, "HEAD")...); err != nil {
 		_ = p.Dir.Remove(temporary) // the first error is the one to report
 		return err
 	}
@@ -49,7 +49,7 @@ func packedCommit(path, prefix string) string {
 			return ""
 		}
 		z, err := zip.NewReader(f, info.Size())
-		if err != nil || len(z.File) > 0 && !begins(z.File[0].Name, prefix) {
+		if err != nil || len(z.File) > 0 && !beginsWith(z.File[0].Name, prefix) {
 			return ""
 		}
 		return z.Comment
@@ -65,12 +65,12 @@ func packedCommit(path, prefix string) string {
 	if err != nil || head.Typeflag != tar.TypeXGlobalHeader {
 		return ""
 	}
-	if first, err := t.Next(); err == nil && !begins(first.Name, prefix) {
+	if first, err := t.Next(); err == nil && !beginsWith(first.Name, prefix) {
 		return ""
 	}
 	return head.PAXRecords["comment"]
 }
 
-func begins(name, prefix string) bool {
+func beginsWith(name, prefix string) bool {
 	return strings.HasPrefix(strings.TrimSuffix(name, "/")+"/", prefix)
 }

@@ -40,9 +40,9 @@ type version struct {
 	commit string // "" if only a fetch can tell
 }
 
-// login takes a password out of the URL. Git asks for it through a helper that reads it from the environment, and only for
+// hideLogin takes a password out of the URL. Git asks for it through a helper that reads it from the environment, and only for
 // this host: it is no argument, which anybody could read, and is not written into the working copy.
-func (g *gitStep) login() {
+func (g *gitStep) hideLogin() {
 	g.url = g.args.Repo
 	g.env = map[string]string{"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": ""}
 	u, err := url.Parse(g.args.Repo)
@@ -56,7 +56,7 @@ func (g *gitStep) login() {
 			g.url = u.String()
 		}
 	}
-	g.ssh()
+	g.setSSHCommand()
 }
 
 // refuseSteering refuses in a dry run a working copy of the project itself: its configuration can make git execute other programs.
@@ -67,8 +67,8 @@ func (g *gitStep) refuseSteering() error {
 	return g.RefuseInProject(g.args.Dest)
 }
 
-// ssh is the command that git reaches a host with. It never asks.
-func (g *gitStep) ssh() {
+// setSSHCommand sets the command that git reaches a host with. It never asks.
+func (g *gitStep) setSSHCommand() {
 	words := []string{"ssh", "-o", "BatchMode=yes"}
 	if g.args.KeyFile != "" {
 		words = append(words, "-o", "IdentitiesOnly=yes", "-i", shellQuote(g.args.KeyFile))
@@ -93,8 +93,8 @@ func (g *gitStep) ssh() {
 // shellQuote makes one word of a text for sh.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// git is a call of git. Dir is "" where there is no working copy yet.
-func (g *gitStep) git(dir string, args ...string) exec.Tool {
+// buildCommand returns a call of git. Dir is "" where there is no working copy yet.
+func (g *gitStep) buildCommand(dir string, args ...string) exec.Tool {
 	program := g.args.Executable
 	if program == "" {
 		program = "git"
@@ -110,9 +110,9 @@ func (g *gitStep) git(dir string, args ...string) exec.Tool {
 	return exec.Tool{Argv: append(argv, args...), Env: g.env}
 }
 
-// learn asks git something that changes nothing.
-func (g *gitStep) learn(ctx context.Context, dir string, args ...string) (exec.Answer, error) {
-	t := g.git(dir, append([]string{"--no-optional-locks"}, args...)...)
+// askGit asks git something that changes nothing.
+func (g *gitStep) askGit(ctx context.Context, dir string, args ...string) (exec.Answer, error) {
+	t := g.buildCommand(dir, append([]string{"--no-optional-locks"}, args...)...)
 	if g.forget != "" {
 		t.Env = maps.Clone(g.env)
 		t.Env["GIT_SSH_COMMAND"] = g.forget
@@ -120,23 +120,23 @@ func (g *gitStep) learn(ctx context.Context, dir string, args ...string) (exec.A
 	return g.AskTool(ctx, t)
 }
 
-// learned is learn for what must succeed; the answer is without the newline at its end.
-func (g *gitStep) learned(ctx context.Context, dir string, args ...string) (string, error) {
-	said, err := g.learn(ctx, dir, args...)
+// askLine is askGit for what must succeed; the answer is without the newline at its end.
+func (g *gitStep) askLine(ctx context.Context, dir string, args ...string) (string, error) {
+	said, err := g.askGit(ctx, dir, args...)
 	if err != nil {
 		return "", err
 	}
 	if said.Code != 0 {
-		return "", g.failed(said, fault.CommandError{RC: &said.Code, Class: fault.Fatal})
+		return "", g.explainFailure(said, fault.CommandError{RC: &said.Code, Class: fault.Fatal})
 	}
 	return strings.TrimRight(said.Stdout, "\n"), nil
 }
 
-// do lets git change something.
-func (g *gitStep) do(ctx context.Context, dir string, args ...string) error {
-	said, err := g.RunToolReading(ctx, g.git(dir, args...))
+// changeWith lets git change something.
+func (g *gitStep) changeWith(ctx context.Context, dir string, args ...string) error {
+	said, err := g.RunToolReading(ctx, g.buildCommand(dir, args...))
 	if e, ok := errors.AsType[fault.CommandError](err); ok {
-		return g.failed(said, e)
+		return g.explainFailure(said, e)
 	}
 	return err
 }
@@ -145,8 +145,8 @@ func (g *gitStep) do(ctx context.Context, dir string, args ...string) error {
 var transientWords = regexp.MustCompile(`(?i)could not resolve host|connection (timed out|refused|reset)|operation timed out|early eof|remote end hung up|` +
 	`temporary failure|returned error: (429|5\d\d)|index\.lock|another git process|tls connection was`)
 
-// failed puts what git says first of an error in the place of its exit status: what follows is advice.
-func (g *gitStep) failed(said exec.Answer, e fault.CommandError) error {
+// explainFailure puts what git says first of an error in the place of its exit status: what follows is advice.
+func (g *gitStep) explainFailure(said exec.Answer, e fault.CommandError) error {
 	e.Message = "git: " + said.LastWords()
 	for line := range strings.Lines(said.Stderr) {
 		line = strings.TrimSpace(line)
@@ -177,7 +177,7 @@ func (g *gitStep) askRemote(ctx context.Context) error {
 	if strings.HasPrefix(g.args.Version, "refs/") {
 		words = append(words, g.args.Version)
 	}
-	text, err := g.learned(ctx, "", words...)
+	text, err := g.askLine(ctx, "", words...)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (g *gitStep) askRemote(ctx context.Context) error {
 			g.refs[name] = id
 		}
 	}
-	return g.resolve(head)
+	return g.resolveVersion(head)
 }
 
 // localRepo is the path of a repository on this machine.
@@ -211,8 +211,8 @@ var (
 	shortCommit = regexp.MustCompile(`^[0-9a-f]{4,64}$`)
 )
 
-// resolve finds the version among what the repository has.
-func (g *gitStep) resolve(head string) error {
+// resolveVersion finds the version among what the repository has.
+func (g *gitStep) resolveVersion(head string) error {
 	name := g.args.Version
 	branch, tag := "refs/heads/"+name, "refs/tags/"+name
 	switch {
@@ -237,19 +237,19 @@ func (g *gitStep) resolve(head string) error {
 	return nil
 }
 
-// shortest is as much of a commit as people read.
-func shortest(commit string) string { return commit[:min(len(commit), 7)] }
+// shortenCommit returns as much of a commit as people read.
+func shortenCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
-// shown is the version in words: "def5678 (main)".
-func (g *gitStep) shown() string {
+// wordVersion returns the version in words: "def5678 (main)".
+func (g *gitStep) wordVersion() string {
 	if g.want.commit == "" || g.args.Version == g.want.commit {
-		return shortest(g.args.Version)
+		return shortenCommit(g.args.Version)
 	}
 	name := g.args.Version
 	if g.want.branch != "" {
 		name = g.want.branch
 	}
-	return shortest(g.want.commit) + " (" + name + ")"
+	return shortenCommit(g.want.commit) + " (" + name + ")"
 }
 
 // isEmpty reports whether nothing is in the way of a clone.

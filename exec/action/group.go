@@ -34,7 +34,7 @@ func planGroupChange(ctx context.Context, a *exec.Attempt, c *exec.Change, args 
 		return err
 	}
 	c.Fields["system"] = args.System
-	is := all.group(args.Name)
+	is := all.findGroup(args.Name)
 	if is != nil && is.name != args.Name {
 		is = nil // found by its id
 	}
@@ -45,7 +45,7 @@ func planGroupChange(ctx context.Context, a *exec.Attempt, c *exec.Change, args 
 		return removeGroup(a, c, args, all, is)
 	}
 	if args.Gid != nil && !args.NonUnique && (is == nil || is.gid != *args.Gid) {
-		if other := all.group(strconv.Itoa(*args.Gid)); other != nil && other.gid == *args.Gid {
+		if other := all.findGroup(strconv.Itoa(*args.Gid)); other != nil && other.gid == *args.Gid {
 			return fault.Missing("", "gid %d is taken by group %s; non_unique: true lets both have it", *args.Gid, other.name)
 		}
 	}
@@ -82,14 +82,14 @@ func makeGroup(a *exec.Attempt, c *exec.Change, args *spec.GroupArgs) error {
 	if args.System {
 		argv = append(argv, "-r")
 	}
-	argv = append(argv, limits("GID_MIN", args.GidMin, "GID_MAX", args.GidMax)...)
+	argv = append(argv, limitOptions("GID_MIN", args.GidMin, "GID_MAX", args.GidMax)...)
 	c.PlanFor(events.ChangeCreate, "group", args.Name, applyGroup(a, c, args, append(argv, args.Name)), words...)
 	c.AddPrediction(func(f *fsys.Overlay) { f.Name("group", args.Name) })
 	return nil
 }
 
-// limits are the options that say from which range an id is taken.
-func limits(minName string, least *int, maxName string, most *int) (options []string) {
+// limitOptions are the options that say from which range an id is taken.
+func limitOptions(minName string, least *int, maxName string, most *int) (options []string) {
 	for _, l := range []struct {
 		name  string
 		value *int
@@ -117,7 +117,7 @@ func removeGroup(a *exec.Attempt, c *exec.Change, args *spec.GroupArgs, all *acc
 	}
 	words := "group " + args.Name
 	if n := len(is.members); n > 0 {
-		words += fmt.Sprintf(", which has %s", people(n))
+		words += fmt.Sprintf(", which has %s", countPeople(n))
 	}
 	argv = append(argv, args.Name)
 	c.PlanFor(events.ChangeDelete, "group", args.Name, func(ctx context.Context) error {
@@ -127,7 +127,7 @@ func removeGroup(a *exec.Attempt, c *exec.Change, args *spec.GroupArgs, all *acc
 	return nil
 }
 
-func people(n int) string {
+func countPeople(n int) string {
 	if n == 1 {
 		return "1 member"
 	}
@@ -144,7 +144,7 @@ func applyGroup(a *exec.Attempt, c *exec.Change, args *spec.GroupArgs, argv []st
 		if err != nil {
 			return err
 		}
-		if g := all.group(args.Name); g != nil {
+		if g := all.findGroup(args.Name); g != nil {
 			c.Fields["gid"] = g.gid
 		}
 		return nil

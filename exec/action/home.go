@@ -19,8 +19,8 @@ type homeDir struct {
 	mode     uint32
 }
 
-// homeless reports homes that by custom are none.
-func homeless(path string) bool {
+// isHomeless reports homes that by custom do not exist.
+func isHomeless(path string) bool {
 	return path == "" || path == "/" || strings.HasPrefix(path, "/nonexistent") || strings.HasPrefix(path, "/dev/")
 }
 
@@ -38,7 +38,7 @@ func (s *userStep) homeMode() uint32 {
 	return 0o755
 }
 
-func (h *homeDir) make(u *account) error {
+func (h *homeDir) makeHome(u *account) error {
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o755); err != nil {
 		return err
 	}

@@ -27,19 +27,19 @@ var _ = exec.Register("homebrew", exec.Action{Plan: func(ctx context.Context, a 
 // homebrew asks Homebrew what it knows of the formulae. What else an installation brings along it does not tell.
 type homebrew struct{ args *spec.HomebrewArgs }
 
-func (*homebrew) lists() []string { return nil }
+func (*homebrew) listPatterns() []string { return nil }
 
-func (h *homebrew) outdated() bool { return h.args.UpdateCache }
+func (h *homebrew) needsRefresh() bool { return h.args.UpdateCache }
 
 // brewEnv keeps Homebrew from doing more than it is told.
 var brewEnv = map[string]string{"HOMEBREW_NO_AUTO_UPDATE": "1", "HOMEBREW_NO_ENV_HINTS": "1", "HOMEBREW_NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
-func brew(words ...string) exec.Tool {
+func brewTool(words ...string) exec.Tool {
 	return exec.Tool{Argv: append([]string{"brew"}, words...), Env: brewEnv}
 }
 
-func (h *homebrew) refresh(ctx context.Context, a *exec.Attempt) error {
-	_, err := runManager(ctx, a, brew("update"), 0)
+func (h *homebrew) refreshLists(ctx context.Context, a *exec.Attempt) error {
+	_, err := runManager(ctx, a, brewTool("update"), 0)
 	return err
 }
 
@@ -61,7 +61,7 @@ type formula struct {
 
 var brewUnknown = regexp.MustCompile(`No available formula(?: or cask)? with the name "([^"]+)"\.?(.*)`)
 
-func (h *homebrew) foretell(ctx context.Context, a *exec.Attempt) (*transaction, error) {
+func (h *homebrew) predictTransaction(ctx context.Context, a *exec.Attempt) (*transaction, error) {
 	args := h.args
 	t := &transaction{idle: len(args.Name) == 0 && !args.UpgradeAll}
 	question := append([]string{"info", "--json=v2", "--formula", "--"}, args.Name...)
@@ -70,7 +70,7 @@ func (h *homebrew) foretell(ctx context.Context, a *exec.Attempt) (*transaction,
 	} else if len(args.Name) == 0 {
 		return t, nil
 	}
-	said, err := a.AskTool(ctx, brew(question...))
+	said, err := a.AskTool(ctx, brewTool(question...))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (h *homebrew) foretell(ctx context.Context, a *exec.Attempt) (*transaction,
 			for _, option := range o.options {
 				words = append(words, "--"+option)
 			}
-			if _, err := runManager(ctx, a, brew(slices.Concat(words, []string{"--"}, o.names)...), 0); err != nil {
+			if _, err := runManager(ctx, a, brewTool(slices.Concat(words, []string{"--"}, o.names)...), 0); err != nil {
 				return err
 			}
 		}

@@ -75,7 +75,7 @@ func runMeta(ctx context.Context, a *exec.Attempt) exec.Result {
 // runWaitForConnection only lets the delay pass: where it runs the host has been reached.
 func runWaitForConnection(ctx context.Context, a *exec.Attempt) exec.Result {
 	delay := a.Args.(*spec.WaitForConnectionArgs).Delay
-	if delay > 0 && !pause(ctx, delay) {
+	if delay > 0 && !waitFor(ctx, delay) {
 		return a.Stopped(fault.Stopped(ctx))
 	}
 	return exec.Result{Outcome: events.OK, Fields: map[string]any{"elapsed": int(delay / time.Second)}}

@@ -49,11 +49,11 @@ var httpClient = sync.OnceValue(func() *http.Client {
 	return &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
 })
 
-// send returns the status and the body, as far as the limit.
-func (r request) send(ctx context.Context) (status int, body []byte, err error) {
+// sendRequest returns the status and the body, as far as the limit.
+func (r request) sendRequest(ctx context.Context) (status int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	req, err := r.make(ctx)
+	req, err := r.makeRequest(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -66,7 +66,7 @@ func (r request) send(ctx context.Context) (status int, body []byte, err error) 
 	return resp.StatusCode, body, err
 }
 
-func (r request) make(ctx context.Context) (*http.Request, error) {
+func (r request) makeRequest(ctx context.Context) (*http.Request, error) {
 	var content io.Reader
 	if r.body != nil {
 		content = strings.NewReader(*r.body)
@@ -76,7 +76,7 @@ func (r request) make(ctx context.Context) (*http.Request, error) {
 		return nil, requestError{message: "the request cannot be made: " + networkReason(err)}
 	}
 	if r.upload != nil {
-		if err := r.attach(req); err != nil {
+		if err := r.attachFile(req); err != nil {
 			return nil, err
 		}
 	}
@@ -103,8 +103,8 @@ func (r request) make(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// attach sends a file along, which is opened again when the request is sent elsewhere.
-func (r request) attach(req *http.Request) error {
+// attachFile sends a file along, which is opened again when the request is sent elsewhere.
+func (r request) attachFile(req *http.Request) error {
 	f, n, err := r.upload()
 	if err != nil {
 		return err
@@ -131,10 +131,10 @@ func (e requestError) MayPass() bool { return e.passing }
 // errSilent ends a request whose server says nothing any more.
 var errSilent = errors.New("silent")
 
-// do sends the request and returns the answer, whose body is to be closed. Only its beginning, and each piece of the
+// doRequest sends the request and returns the answer, whose body is to be closed. Only its beginning, and each piece of the
 // body, must come within the timeout: how long a large file takes as a whole is nobody's business.
-func (r request) do(ctx context.Context) (*http.Response, error) {
-	client, err := r.client()
+func (r request) doRequest(ctx context.Context) (*http.Response, error) {
+	client, err := r.makeClient()
 	if err != nil {
 		return nil, err
 	}
@@ -144,21 +144,21 @@ func (r request) do(ctx context.Context) (*http.Response, error) {
 		silence.Stop()
 		cancel(nil)
 	}
-	req, err := r.make(within)
+	req, err := r.makeRequest(within)
 	if err != nil {
 		end()
 		return nil, err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		err = r.failed(ctx, within, err)
+		err = r.explainFailure(ctx, within, err)
 		end()
 		return nil, err
 	}
 	silence.Reset(r.timeout)
 	resp.Body = &answerBody{
 		ReadCloser: resp.Body, end: end, given: func() error { return context.Cause(within) },
-		failed: func(err error) error { return r.failed(ctx, within, err) }, alive: func() { silence.Reset(r.timeout) },
+		failed: func(err error) error { return r.explainFailure(ctx, within, err) }, alive: func() { silence.Reset(r.timeout) },
 	}
 	return resp, nil
 }
@@ -188,26 +188,26 @@ func (b *answerBody) Close() error {
 	return err
 }
 
-// failed says in words why a request came to nothing.
-func (r request) failed(ctx, within context.Context, err error) error {
+// explainFailure says in words why a request came to nothing.
+func (r request) explainFailure(ctx, within context.Context, err error) error {
 	if fault.Stopped(ctx) != "" {
 		return context.Cause(ctx)
 	}
-	e := requestError{message: shown(r.url) + ": " + networkReason(err), passing: isPassing(err)}
+	e := requestError{message: hidePassword(r.url) + ": " + networkReason(err), passing: isPassing(err)}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		e.unsent = op.Op == "dial"
 	}
 	switch {
 	case errors.Is(context.Cause(within), errSilent):
-		e = requestError{message: fmt.Sprintf("%s did not answer within %s", shown(r.url), r.timeout), passing: true}
+		e = requestError{message: fmt.Sprintf("%s did not answer within %s", hidePassword(r.url), r.timeout), passing: true}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		e = requestError{message: shown(r.url) + ": the answer broke off", passing: true}
+		e = requestError{message: hidePassword(r.url) + ": the answer broke off", passing: true}
 	}
 	return e
 }
 
-// shown is a URL without a password.
-func shown(text string) string {
+// hidePassword returns a URL without a password.
+func hidePassword(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "the URL"
@@ -217,11 +217,11 @@ func shown(text string) string {
 
 const maxRedirects = 10
 
-func (r request) client() (*http.Client, error) {
+func (r request) makeClient() (*http.Client, error) {
 	a := r.args
 	t := &http.Transport{DisableKeepAlives: true, DisableCompression: !a.Decompress}
 	if a.UseProxy {
-		proxy := r.proxies()
+		proxy := r.chooseProxies()
 		t.Proxy = func(req *http.Request) (*url.URL, error) { return proxy(req.URL) }
 	}
 	if r.socket != "" {
@@ -235,10 +235,10 @@ func (r request) client() (*http.Client, error) {
 		return nil, err
 	}
 	t.ForceAttemptHTTP2 = true
-	return &http.Client{Transport: t, CheckRedirect: r.redirect}, nil
+	return &http.Client{Transport: t, CheckRedirect: r.checkRedirect}, nil
 }
 
-func (r request) proxies() func(*url.URL) (*url.URL, error) {
+func (r request) chooseProxies() func(*url.URL) (*url.URL, error) {
 	either := func(name string) string {
 		if value := r.env(name); value != "" {
 			return value
@@ -249,8 +249,8 @@ func (r request) proxies() func(*url.URL) (*url.URL, error) {
 	return c.ProxyFunc()
 }
 
-// redirect decides on a request that the server sends elsewhere.
-func (r request) redirect(req *http.Request, via []*http.Request) error {
+// checkRedirect decides on a request that the server sends elsewhere.
+func (r request) checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	reads := first.Method == http.MethodGet || first.Method == http.MethodHead
 	switch {

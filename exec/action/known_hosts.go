@@ -49,7 +49,7 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 	key := strings.Fields(args.Key)
 	put := -1
 	for i := 0; i < len(d.lines); i++ {
-		words := strings.Fields(d.line(i))
+		words := strings.Fields(d.lineText(i))
 		if len(words) < 3 || strings.HasPrefix(words[0], "#") || strings.HasPrefix(words[0], "@") || !meansHost(words[0], args.Name) {
 			continue
 		}
@@ -64,11 +64,11 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 			continue
 		}
 		// A line may be for several hosts, which keep it.
-		if others := without(words[0], args.Name); others != "" {
-			d.put(i, i+1, strings.Join(append([]string{others}, words[1:]...), " "))
+		if others := withoutHost(words[0], args.Name); others != "" {
+			d.putLines(i, i+1, strings.Join(append([]string{others}, words[1:]...), " "))
 			continue
 		}
-		d.put(i, i+1)
+		d.putLines(i, i+1)
 		i--
 	}
 	if args.State == fsys.Absent {
@@ -77,7 +77,7 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 	if put < 0 || put > len(d.lines) {
 		put = len(d.lines)
 	}
-	d.put(put, put, strings.Join(append([]string{hostField(args)}, key...), " "))
+	d.putLines(put, put, strings.Join(append([]string{hostField(args)}, key...), " "))
 	d.open = false
 	return d.String(), "key " + key[0]
 }
@@ -92,8 +92,8 @@ func meansHost(field, host string) bool {
 	return slices.Contains(strings.Split(field, ","), host)
 }
 
-// without is the field without a host; "" if no other is left.
-func without(field, host string) string {
+// withoutHost is the field without a host; "" if no other is left.
+func withoutHost(field, host string) string {
 	if strings.HasPrefix(field, "|1|") {
 		return ""
 	}

@@ -57,34 +57,34 @@ func putLine(text string, args *spec.LineinfileArgs) (edited, says string) {
 	d := readDocument(text)
 	line := *args.Line
 	if matches := lineMatches(args); matches != nil {
-		if i := d.find(args.FirstMatch, matches); i >= 0 {
-			old := d.line(i)
+		if i := d.findLine(args.FirstMatch, matches); i >= 0 {
+			old := d.lineText(i)
 			if args.Template != nil {
 				line = string(args.Template.Expand(nil, old, args.Match.FindStringSubmatchIndex(old)))
 			}
 			if line != old {
-				d.put(i, i+1, strings.Split(line, "\n")...)
+				d.putLines(i, i+1, strings.Split(line, "\n")...)
 			}
 			return d.String(), "line replaced"
 		}
 	}
-	if args.Backrefs || d.find(true, func(l string) bool { return l == line }) >= 0 {
+	if args.Backrefs || d.findLine(true, func(l string) bool { return l == line }) >= 0 {
 		return text, ""
 	}
-	at := d.anchor(args.Anchor, args.FirstMatch)
-	d.put(at, at, line)
+	at := d.findAnchor(args.Anchor, args.FirstMatch)
+	d.putLines(at, at, line)
 	return d.String(), "line added"
 }
 
-// anchor returns the number of the line that what is put in shall come before.
-func (d *document) anchor(at spec.Anchor, first bool) int {
+// findAnchor returns the number of the line that what is put in shall come before.
+func (d *document) findAnchor(at spec.Anchor, first bool) int {
 	if at.Top {
 		return 0
 	}
 	if at.Line == nil {
 		return len(d.lines)
 	}
-	i := d.find(first, at.Line.MatchString)
+	i := d.findLine(first, at.Line.MatchString)
 	switch {
 	case i < 0:
 		return len(d.lines)

@@ -32,19 +32,19 @@ func readDocument(text string) *document {
 func (d *document) String() string {
 	text := strings.Join(d.lines, "")
 	// An empty line is nothing but its end.
-	if n := len(d.lines); d.open && n > 0 && d.line(n-1) != "" {
+	if n := len(d.lines); d.open && n > 0 && d.lineText(n-1) != "" {
 		return withoutEnd(text)
 	}
 	return text
 }
 
-// line returns a line without its end.
-func (d *document) line(i int) string { return withoutEnd(d.lines[i]) }
+// lineText returns a line without its end.
+func (d *document) lineText(i int) string { return withoutEnd(d.lines[i]) }
 
 func withoutEnd(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
 
-// put puts lines where others are. A line that has no other text than the one it replaces stays the very same.
-func (d *document) put(from, to int, lines ...string) {
+// putLines puts lines where others are. A line that has no other text than the one it replaces stays the very same.
+func (d *document) putLines(from, to int, lines ...string) {
 	var ended []string
 	for _, l := range lines {
 		ended = append(ended, withoutEnd(l)+d.eol)
@@ -52,11 +52,11 @@ func (d *document) put(from, to int, lines ...string) {
 	d.lines = slices.Replace(d.lines, from, to, ended...)
 }
 
-// find returns the last line that is as wanted, or the first, or -1.
-func (d *document) find(first bool, wanted func(line string) bool) int {
+// findLine returns the last line that is as wanted, or the first, or -1.
+func (d *document) findLine(first bool, wanted func(line string) bool) int {
 	found := -1
 	for i := range d.lines {
-		if wanted(d.line(i)) {
+		if wanted(d.lineText(i)) {
 			found = i
 			if first {
 				break

@@ -62,7 +62,7 @@ func switchLocales(text string, names []string, on bool) (edited string, unknown
 	for _, name := range names {
 		found := false
 		for i := range d.lines {
-			line := d.line(i)
+			line := d.lineText(i)
 			bare := strings.TrimSpace(strings.TrimLeft(line, "# \t"))
 			if words := strings.Fields(bare); len(words) != 2 || words[0] != name {
 				continue
@@ -71,9 +71,9 @@ func switchLocales(text string, names []string, on bool) (edited string, unknown
 			off := strings.HasPrefix(strings.TrimSpace(line), "#")
 			switch {
 			case on && off:
-				d.put(i, i+1, bare)
+				d.putLines(i, i+1, bare)
 			case !on && !off:
-				d.put(i, i+1, "# "+bare)
+				d.putLines(i, i+1, "# "+bare)
 			}
 		}
 		if !found {

@@ -11,7 +11,7 @@ import (
 
 // Fetch gets what is at a URL, for lookup('url').
 func Fetch(url string) (string, error) {
-	status, body, err := request{method: "GET", url: url, timeout: 30 * time.Second}.send(context.Background())
+	status, body, err := request{method: "GET", url: url, timeout: 30 * time.Second}.sendRequest(context.Background())
 	switch {
 	case err != nil:
 		return "", errors.New(networkReason(err))

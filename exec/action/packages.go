@@ -21,13 +21,13 @@ import (
 
 // packager is a package manager, with what a step wants of it.
 type packager interface {
-	// foretell finds out what is to be done, going by the lists of packages that are here, and changes nothing.
-	foretell(ctx context.Context, a *exec.Attempt) (*transaction, error)
-	// outdated reports whether the step wants the lists fetched first; refresh does it.
-	outdated() bool
-	refresh(ctx context.Context, a *exec.Attempt) error
-	// lists are patterns of the files that refresh fetches.
-	lists() []string
+	// predictTransaction finds out what is to be done, going by the lists of packages that are here, and changes nothing.
+	predictTransaction(ctx context.Context, a *exec.Attempt) (*transaction, error)
+	// needsRefresh reports whether the step wants the lists fetched first; refreshLists does it.
+	needsRefresh() bool
+	refreshLists(ctx context.Context, a *exec.Attempt) error
+	// listPatterns returns patterns of the files that refreshLists fetches.
+	listPatterns() []string
 }
 
 // transaction is what a package manager would do, and the way to do it.
@@ -50,11 +50,11 @@ type packageChange struct {
 // will be in them: what is foretold then goes by those that are here, and the run asks again with the new ones.
 func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Change, error) {
 	c := &exec.Change{Fields: map[string]any{"cache_updated": false}}
-	if when := newest(p.lists()); !when.IsZero() {
+	if when := newestList(p.listPatterns()); !when.IsZero() {
 		c.Fields["cache_update_time"] = int(when.Unix())
 	}
-	outdated := p.outdated()
-	t, err := p.foretell(ctx, a)
+	outdated := p.needsRefresh()
+	t, err := p.predictTransaction(ctx, a)
 	lacking, isLacking := errors.AsType[fault.NotYet](err)
 	switch {
 	case err == nil:
@@ -65,7 +65,7 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 		return nil, err
 	}
 	if !outdated {
-		c.Apply = func(ctx context.Context) error { return t.run(ctx) }
+		c.Apply = func(ctx context.Context) error { return t.runCommands(ctx) }
 		return c, nil
 	}
 	if t != nil && t.idle {
@@ -73,13 +73,13 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 	}
 	c.Always = true
 	c.Apply = func(ctx context.Context) error {
-		before := stamp(p.lists())
-		if err := p.refresh(ctx, a); err != nil {
+		before := stampLists(p.listPatterns())
+		if err := p.refreshLists(ctx, a); err != nil {
 			return err
 		}
-		news := stamp(p.lists()) != before
-		c.Fields["cache_updated"], c.Fields["cache_update_time"] = news, int(newest(p.lists()).Unix())
-		t, err := p.foretell(ctx, a)
+		news := stampLists(p.listPatterns()) != before
+		c.Fields["cache_updated"], c.Fields["cache_update_time"] = news, int(newestList(p.listPatterns()).Unix())
+		t, err := p.predictTransaction(ctx, a)
 		if err != nil {
 			return err
 		}
@@ -87,19 +87,19 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 		if t.idle && news {
 			c.Diff.Kind, c.Diff.Summary = events.ChangeUpdate, "new lists of packages"
 		}
-		return t.run(ctx)
+		return t.runCommands(ctx)
 	}
 	return c, nil
 }
 
-func (t *transaction) run(ctx context.Context) error {
-	if t.empty() {
+func (t *transaction) runCommands(ctx context.Context) error {
+	if t.isEmpty() {
 		return nil
 	}
 	return t.do(ctx)
 }
 
-func (t *transaction) empty() bool { return len(t.changes) == 0 && len(t.others) == 0 }
+func (t *transaction) isEmpty() bool { return len(t.changes) == 0 && len(t.others) == 0 }
 
 // describePackages makes the change that of a transaction.
 func describePackages(c *exec.Change, a *exec.Attempt, t *transaction) {
@@ -118,18 +118,18 @@ func describePackages(c *exec.Change, a *exec.Attempt, t *transaction) {
 		if p.to != "" {
 			text.WriteString("+ " + strings.TrimSpace(p.name+" "+p.to) + "\n")
 		}
-		kinds[p.kind()] = true
+		kinds[p.changeKind()] = true
 		if p.asked {
-			c.AddResource(p.kind(), "package", p.name)
+			c.AddResource(p.changeKind(), "package", p.name)
 		}
 	}
 	c.Fields["packages"] = all
-	c.Diff = events.Diff{Kind: events.ChangeUpdate, Summary: t.summary()}
+	c.Diff = events.Diff{Kind: events.ChangeUpdate, Summary: t.wordSummary()}
 	if a.Diff && !a.NoLog {
 		c.Diff.Text = text.String()
 	}
 	switch {
-	case t.empty():
+	case t.isEmpty():
 		c.Diff.Kind = events.ChangeNone
 	case len(kinds) == 1 && len(t.others) == 0:
 		for kind := range kinds {
@@ -138,7 +138,7 @@ func describePackages(c *exec.Change, a *exec.Attempt, t *transaction) {
 	}
 }
 
-func (p packageChange) kind() events.ChangeKind {
+func (p packageChange) changeKind() events.ChangeKind {
 	switch {
 	case p.from == "":
 		return events.ChangeCreate
@@ -151,13 +151,13 @@ func (p packageChange) kind() events.ChangeKind {
 // shownNames is how many packages a summary names for each thing that is done.
 const shownNames = 4
 
-// summary words a transaction: what the step asks for by name, and how much comes with it.
-func (t *transaction) summary() string {
+// wordSummary words a transaction: what the step asks for by name, and how much comes with it.
+func (t *transaction) wordSummary() string {
 	var order, words []string
 	done := map[string][]string{}
 	rest := 0
 	for _, p := range t.changes {
-		verb, what := p.words()
+		verb, what := p.wordChange()
 		switch {
 		case !p.asked:
 			rest++
@@ -176,7 +176,7 @@ func (t *transaction) summary() string {
 	}
 	switch {
 	case rest > 0 && len(words) == 0:
-		words = append(words, t.counts())
+		words = append(words, t.wordCounts())
 	case rest == 1:
 		words = append(words, "with 1 other package")
 	case rest > 0:
@@ -185,11 +185,11 @@ func (t *transaction) summary() string {
 	return strings.Join(append(words, t.others...), ", ")
 }
 
-// counts words what is done to packages that nobody named.
-func (t *transaction) counts() string {
+// wordCounts words what is done to packages that nobody named.
+func (t *transaction) wordCounts() string {
 	count := map[string]int{}
 	for _, p := range t.changes {
-		verb, _ := p.words()
+		verb, _ := p.wordChange()
 		count[verb]++
 	}
 	var words []string
@@ -204,7 +204,7 @@ func (t *transaction) counts() string {
 	return strings.Join(words, ", ")
 }
 
-func (p packageChange) words() (verb, what string) {
+func (p packageChange) wordChange() (verb, what string) {
 	switch {
 	case p.from == "":
 		return "install", strings.TrimSpace(p.name + " " + p.to)
@@ -218,8 +218,8 @@ func (p packageChange) words() (verb, what string) {
 	return "upgrade", p.name + " " + p.from + " → " + p.to
 }
 
-// stamp tells whether lists of packages are the same as before: their times say only when they were fetched.
-func stamp(patterns []string) string {
+// stampLists tells whether lists of packages are the same as before: their times say only when they were fetched.
+func stampLists(patterns []string) string {
 	h := sha1.New()
 	for _, file := range filesOf(patterns) {
 		f, err := os.Open(file)
@@ -233,8 +233,8 @@ func stamp(patterns []string) string {
 	return string(h.Sum(nil))
 }
 
-// newest is when the last of the lists was fetched; zero if there are none.
-func newest(patterns []string) time.Time {
+// newestList is when the last of the lists was fetched; zero if there are none.
+func newestList(patterns []string) time.Time {
 	var last time.Time
 	for _, file := range filesOf(patterns) {
 		if info, err := os.Stat(file); err == nil && info.ModTime().After(last) {
@@ -265,7 +265,7 @@ var (
 // packageError is what is wrong in the words of a package manager, and whether it may pass.
 func packageError(tool string, said exec.Answer, hint string) error {
 	text := said.Stderr + "\n" + said.Stdout
-	e := fault.CommandError{Message: tool + ": " + complaint(said), RC: &said.Code, Class: fault.Fatal}
+	e := fault.CommandError{Message: tool + ": " + findComplaint(said), RC: &said.Code, Class: fault.Fatal}
 	switch {
 	case packagesDenied.MatchString(text) && os.Geteuid() != 0:
 		e.Message += "; it must run as root"
@@ -283,8 +283,8 @@ func packageError(tool string, said exec.Answer, hint string) error {
 
 var errorLine = regexp.MustCompile(`(?im)^\s*(?:E|error|fatal): *(.*\S)`)
 
-// complaint is what a program says is wrong: its lines that say error, or the last.
-func complaint(said exec.Answer) string {
+// findComplaint returns what a program says is wrong: its lines that say error, or the last.
+func findComplaint(said exec.Answer) string {
 	var lines []string
 	for _, m := range errorLine.FindAllStringSubmatch(said.Stderr+"\n"+said.Stdout, -1) {
 		if !slices.Contains(lines, m[1]) {

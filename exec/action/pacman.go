@@ -17,11 +17,11 @@ var _ = exec.Register("pacman", exec.Action{Plan: func(ctx context.Context, a *e
 // pacman has pacman print what it would do (--print) and then do it.
 type pacman struct{ args *spec.PacmanArgs }
 
-func (*pacman) lists() []string { return []string{"/var/lib/pacman/sync/*.db"} }
+func (*pacman) listPatterns() []string { return []string{"/var/lib/pacman/sync/*.db"} }
 
-func (p *pacman) outdated() bool { return p.args.UpdateCache }
+func (p *pacman) needsRefresh() bool { return p.args.UpdateCache }
 
-func (p *pacman) refresh(ctx context.Context, a *exec.Attempt) error {
+func (p *pacman) refreshLists(ctx context.Context, a *exec.Attempt) error {
 	argv := []string{"pacman", "--sync", "--refresh", "--noconfirm", "--noprogressbar"}
 	if p.args.Force {
 		argv = append(argv, "--refresh")
@@ -30,7 +30,7 @@ func (p *pacman) refresh(ctx context.Context, a *exec.Attempt) error {
 	return err
 }
 
-func (p *pacman) foretell(ctx context.Context, a *exec.Attempt) (*transaction, error) {
+func (p *pacman) predictTransaction(ctx context.Context, a *exec.Attempt) (*transaction, error) {
 	args := p.args
 	t := &transaction{idle: len(args.Name) == 0 && !args.Upgrade}
 	said, err := a.AskTool(ctx, exec.NewTool("pacman", "--query"))
@@ -47,11 +47,11 @@ func (p *pacman) foretell(ctx context.Context, a *exec.Attempt) (*transaction, e
 	case args.Upgrade:
 		orders = append(orders, append([]string{"--sync", "--sysupgrade"}, args.Extra...))
 	case args.State == "absent":
-		if orders, err = p.removal(ctx, a, is); err != nil {
+		if orders, err = p.planRemoval(ctx, a, is); err != nil {
 			return nil, err
 		}
 	case len(args.Name) > 0:
-		if orders, err = p.installation(ctx, a); err != nil {
+		if orders, err = p.planInstallation(ctx, a); err != nil {
 			return nil, err
 		}
 	}
@@ -98,9 +98,9 @@ func (p *pacman) foretell(ctx context.Context, a *exec.Attempt) (*transaction, e
 
 var pacmanUnknown = regexp.MustCompile(`(?m)^error: target not found: (\S+)`)
 
-// installation is what to call for the names that are not satisfied: files are another matter than packages of the
+// planInstallation returns what to call for the names that are not satisfied: files are another matter than packages of the
 // repositories.
-func (p *pacman) installation(ctx context.Context, a *exec.Attempt) ([][]string, error) {
+func (p *pacman) planInstallation(ctx context.Context, a *exec.Attempt) ([][]string, error) {
 	var names, files []string
 	for _, name := range p.args.Name {
 		if strings.Contains(name, "://") || strings.Contains(name, ".pkg.tar") {
@@ -129,8 +129,8 @@ func (p *pacman) installation(ctx context.Context, a *exec.Attempt) ([][]string,
 	return orders, nil
 }
 
-// removal is what to call for the names that are there, be it as groups.
-func (p *pacman) removal(ctx context.Context, a *exec.Attempt, is map[string]string) ([][]string, error) {
+// planRemoval returns what to call for the names that are there, be it as groups.
+func (p *pacman) planRemoval(ctx context.Context, a *exec.Attempt, is map[string]string) ([][]string, error) {
 	var names []string
 	for _, name := range p.args.Name {
 		if is[name] != "" {

@@ -57,15 +57,15 @@ func planPatch(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.Dest != "" {
 		p.c.Diff.Path, p.c.Fields["dest"] = filepath.Clean(args.Dest), args.Dest
 	}
-	if err := p.plan(ctx); err != nil {
+	if err := p.planPatch(ctx); err != nil {
 		p.c.Close()
 		return nil, err
 	}
 	return p.c, nil
 }
 
-func (p *patching) plan(ctx context.Context) error {
-	diff, err := p.read()
+func (p *patching) planPatch(ctx context.Context) error {
+	diff, err := p.readPatch()
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.Missing(p.c.Diff.Path, "src %s does not exist", p.args.Src)
 	}
@@ -87,11 +87,11 @@ func (p *patching) plan(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(p.scratch) }() // it lies where such files are cleaned up
-	if err := p.copies(diff); err != nil {
+	if err := p.copyFiles(diff); err != nil {
 		return err
 	}
 	reversed := p.args.State == "absent"
-	done, err := p.patch(ctx, kind, !reversed, true)
+	done, err := p.runPatch(ctx, kind, !reversed, true)
 	if err != nil {
 		return err
 	}
@@ -104,12 +104,12 @@ func (p *patching) plan(ctx context.Context) error {
 		p.c.PlanNothing()
 		return nil
 	}
-	did, err := p.patch(ctx, kind, reversed, false)
+	did, err := p.runPatch(ctx, kind, reversed, false)
 	if err != nil {
 		return err
 	}
 	if did.Code != 0 {
-		return p.misfit(did)
+		return p.explainMisfit(did)
 	}
 	for line := range strings.SplitSeq(did.Stdout, "\n") {
 		if strings.Contains(line, " with fuzz ") {
@@ -117,7 +117,7 @@ func (p *patching) plan(ctx context.Context) error {
 				strings.TrimSuffix(strings.TrimSpace(line), ".")+": the lines around it are not quite those of the patch")
 		}
 	}
-	return p.take(ctx)
+	return p.takeCopies(ctx)
 }
 
 var (
@@ -127,7 +127,7 @@ var (
 	gitHeader   = regexp.MustCompile(`(?m)^diff --git (\S+) (\S+)\r?$`)
 )
 
-func (p *patching) read() ([]byte, error) {
+func (p *patching) readPatch() ([]byte, error) {
 	if p.args.RemoteSrc {
 		return fsys.ReadRegular(p.args.Src)
 	}
@@ -150,8 +150,8 @@ func patchKind(diff []byte) string {
 // patchNames are the lines of a patch that name a file.
 var patchNames = regexp.MustCompile(`(?m)^(?:---|\+\+\+|\*\*\*|Index:|rename from|rename to|copy from|copy to) ([^\r\n]+)`)
 
-// copies copies every file that the patch may be about into the scratch directory.
-func (p *patching) copies(diff []byte) error {
+// copyFiles copies every file that the patch may be about into the scratch directory.
+func (p *patching) copyFiles(diff []byte) error {
 	names := map[string]bool{}
 	for _, m := range gitHeader.FindAllSubmatch(diff, -1) { // all there is of a patch that changes modes only
 		for _, name := range []string{string(m[1]), string(m[2])} {
@@ -180,7 +180,7 @@ func (p *patching) copies(diff []byte) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if name = filepath.Clean(name); filepath.IsLocal(name) && name != "." && p.files[name] == nil {
-			if err := p.copy(name); err != nil {
+			if err := p.copyFile(name); err != nil {
 				return err
 			}
 		}
@@ -188,7 +188,7 @@ func (p *patching) copies(diff []byte) error {
 	return nil
 }
 
-func (p *patching) copy(name string) error {
+func (p *patching) copyFile(name string) error {
 	path := filepath.Join(p.base, name)
 	var at *fsys.Anchored
 	var is fsys.Entry
@@ -196,7 +196,7 @@ func (p *patching) copy(name string) error {
 	if p.args.Dest != "" {
 		path = p.args.Dest
 		at, is, err = p.Overlay.Followed(path)
-	} else if at, err = p.inside(path); err == nil && at != nil {
+	} else if at, err = p.openInside(path); err == nil && at != nil {
 		is, err = at.Look()
 	}
 	if err != nil {
@@ -231,8 +231,8 @@ func (p *patching) copy(name string) error {
 	return errors.Join(os.WriteFile(to, f.old, 0o600), os.Chmod(to, copyMode(is)))
 }
 
-// inside opens the place of a name of the patch, which must not lead out of the directory through links.
-func (p *patching) inside(path string) (*fsys.Anchored, error) {
+// openInside opens the place of a name of the patch, which must not lead out of the directory through links.
+func (p *patching) openInside(path string) (*fsys.Anchored, error) {
 	base, err := filepath.EvalSymlinks(p.base)
 	if err == nil {
 		var dir string
@@ -251,8 +251,8 @@ func (p *patching) inside(path string) (*fsys.Anchored, error) {
 // copyMode is the mode of a copy, which must be ours to read and write.
 func copyMode(is fsys.Entry) fs.FileMode { return fsys.FileMode(is.Mode&0o777 | 0o600) }
 
-// patch runs the program on the copies.
-func (p *patching) patch(ctx context.Context, kind string, reverse, dry bool) (exec.Answer, error) {
+// runPatch runs the program on the copies.
+func (p *patching) runPatch(ctx context.Context, kind string, reverse, dry bool) (exec.Answer, error) {
 	argv := []string{
 		"patch", "--batch", "--forward", "--no-backup-if-mismatch", "--reject-file=-", kind, "--strip=" + strconv.Itoa(p.args.Strip),
 		"--directory=" + p.scratch,
@@ -279,8 +279,8 @@ var (
 	failedHunk   = regexp.MustCompile(`^Hunk #(\d+) FAILED at (\d+)`)
 )
 
-// misfit says which part of the patch does not fit.
-func (p *patching) misfit(said exec.Answer) error {
+// explainMisfit says which part of the patch does not fit.
+func (p *patching) explainMisfit(said exec.Answer) error {
 	file := ""
 	var parts []string
 	for line := range strings.Lines(said.Stdout) {
@@ -291,9 +291,9 @@ func (p *patching) misfit(said exec.Answer) error {
 		m := failedHunk.FindStringSubmatch(line)
 		switch {
 		case m != nil:
-			parts = append(parts, fmt.Sprintf("hunk %s of %s, at line %s", m[1], p.shown(file), m[2]))
+			parts = append(parts, fmt.Sprintf("hunk %s of %s, at line %s", m[1], p.showName(file), m[2]))
 		case strings.HasPrefix(line, "Reversed (or previously applied) patch detected"):
-			parts = append(parts, p.shown(file)+" has it already")
+			parts = append(parts, p.showName(file)+" has it already")
 		case strings.HasPrefix(line, "can't find file to patch"), strings.Contains(line, "No file to patch"):
 			parts = append(parts, "a file of it is not in "+p.base+" (`strip` may be another)")
 		}
@@ -309,15 +309,15 @@ func (p *patching) misfit(said exec.Answer) error {
 		strings.Join(slices.Compact(parts), ", "))
 }
 
-func (p *patching) shown(name string) string {
+func (p *patching) showName(name string) string {
 	if p.args.Dest != "" {
 		return p.args.Dest
 	}
 	return filepath.Join(p.base, strings.Trim(name, "'"))
 }
 
-// take plans to put what the program made of the copies in their places.
-func (p *patching) take(ctx context.Context) error {
+// takeCopies plans to put what the program made of the copies in their places.
+func (p *patching) takeCopies(ctx context.Context) error {
 	made := map[string]bool{}
 	var applies []func(context.Context) error
 	var words []string
@@ -334,7 +334,7 @@ func (p *patching) take(ctx context.Context) error {
 			return fmt.Errorf("the patch %s makes %s, which is not a file", p.args.Src, name)
 		}
 		made[name] = true
-		apply, err := p.put(ctx, name, path)
+		apply, err := p.putFile(ctx, name, path)
 		if apply != nil {
 			applies, words = append(applies, apply), append(words, name)
 		}
@@ -352,7 +352,7 @@ func (p *patching) take(ctx context.Context) error {
 		p.c.AddPrediction(func(ahead *fsys.Overlay) { ahead.Put(f.at.Path, fsys.Nothing) })
 		p.text.WriteString(unifiedRemoved(f.at.Path, f.old))
 		words = append(words, name+" removed")
-		applies = append(applies, func(context.Context) error { return p.remove(f) })
+		applies = append(applies, func(context.Context) error { return p.removeFile(f) })
 	}
 	if len(applies) == 0 {
 		p.c.Fields["msg"] = "the patch changes nothing"
@@ -377,8 +377,8 @@ func (p *patching) take(ctx context.Context) error {
 	return nil
 }
 
-// put plans one file as the program made it. The mode of a new one is the patch's.
-func (p *patching) put(ctx context.Context, name, from string) (func(context.Context) error, error) {
+// putFile plans one file as the program made it. The mode of a new one is the patch's.
+func (p *patching) putFile(ctx context.Context, name, from string) (func(context.Context) error, error) {
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return nil, err
@@ -413,13 +413,13 @@ func (p *patching) put(ctx context.Context, name, from string) (func(context.Con
 	}
 	one := &exec.Change{Fields: map[string]any{}}
 	if above == nil {
-		if _, err := t.plan(ctx, p.Attempt, one); err != nil {
+		if _, err := t.planWrite(ctx, p.Attempt, one); err != nil {
 			return nil, err
 		}
 	} else {
-		one.Diff.Text = t.text(p.Attempt)
+		one.Diff.Text = t.diffText(p.Attempt)
 		w, _ := t.attrs.ForNew(fsys.Regular)
-		t.foresee(one, w)
+		t.foreseeContent(one, w)
 	}
 	p.text.WriteString(one.Diff.Text)
 	p.c.Predictions = append(p.c.Predictions, one.Predictions...)
@@ -439,7 +439,7 @@ func (p *patching) put(ctx context.Context, name, from string) (func(context.Con
 			}
 			p.c.Places = append(p.c.Places, at)
 			t.at = at
-			if _, err := t.plan(ctx, p.Attempt, one); err != nil {
+			if _, err := t.planWrite(ctx, p.Attempt, one); err != nil {
 				return err
 			}
 		}
@@ -473,7 +473,7 @@ func (p *patching) newFile(name string) (*patched, func() error, error) {
 	return &patched{at: &fsys.Anchored{Path: path, Name: filepath.Base(path), Overlay: p.Overlay}, is: fsys.Nothing.Entry}, above, nil
 }
 
-func (p *patching) remove(f *patched) error {
+func (p *patching) removeFile(f *patched) error {
 	if p.args.Backup {
 		backup, err := f.at.Keep()
 		if err != nil {

@@ -16,7 +16,7 @@ var _ = exec.Register("pause", exec.Action{Run: runPause, Dry: dryPause, Effect:
 func runPause(ctx context.Context, a *exec.Attempt) exec.Result {
 	args := a.Args.(*spec.PauseArgs)
 	start := time.Now()
-	if args.Time > 0 && !pause(ctx, args.Time) {
+	if args.Time > 0 && !waitFor(ctx, args.Time) {
 		return a.Stopped(fault.Stopped(ctx))
 	}
 	return exec.Result{Outcome: events.OK, Message: args.Prompt, Fields: map[string]any{"elapsed": int(time.Since(start).Seconds())}}

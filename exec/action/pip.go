@@ -49,12 +49,12 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		"name": facts.AnyList(args.Packages), "state": args.State, "version": args.Version, "requirements": args.Requirements,
 		"virtualenv": args.Virtualenv,
 	}}
-	if err := p.find(a); err != nil {
+	if err := p.findPip(a); err != nil {
 		return nil, err
 	}
-	argv := p.argv()
+	argv := p.buildCommand()
 	c.Fields["cmd"] = strings.Join(argv, " ")
-	lacking, sure, err := p.missing(ctx, a)
+	lacking, sure, err := p.listMissing(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +115,8 @@ func packageErrorOr(said exec.Answer, err error) error {
 // pipDid is what pip says of a change; it ends well without one too.
 var pipDid = regexp.MustCompile(`(?m)^\s*Successfully (?:un)?installed`)
 
-// find looks for pip: the one of the virtual environment, the one that is named, or the system's.
-func (p *piped) find(a *exec.Attempt) error {
+// findPip looks for pip: the one of the virtual environment, the one that is named, or the system's.
+func (p *piped) findPip(a *exec.Attempt) error {
 	if env := p.args.Virtualenv; env != "" {
 		p.pip = []string{filepath.Join(env, "bin", "pip")}
 		if _, err := os.Stat(filepath.Join(env, "bin", "python")); err == nil {
@@ -160,8 +160,8 @@ func (p *piped) find(a *exec.Attempt) error {
 	return lacksTool(a, "pip3", "python3-pip")
 }
 
-// argv is the command for what the step wants.
-func (p *piped) argv() []string {
+// buildCommand returns the command for what the step wants.
+func (p *piped) buildCommand() []string {
 	args := p.args
 	argv := append([]string{}, p.pip...)
 	switch args.State {
@@ -190,8 +190,8 @@ func (p *piped) argv() []string {
 	return argv
 }
 
-// missing are the packages that something is to be done about. It is not sure of what only pip itself can decide.
-func (p *piped) missing(ctx context.Context, a *exec.Attempt) (names []string, sure bool, err error) {
+// listMissing returns the packages that something is to be done about. It is not sure of what only pip itself can decide.
+func (p *piped) listMissing(ctx context.Context, a *exec.Attempt) (names []string, sure bool, err error) {
 	args := p.args
 	is := map[string]string{}
 	if p.venv == nil {

@@ -18,13 +18,13 @@ func runPrint(ctx context.Context, a *exec.Attempt) exec.Result {
 	if args.Verbosity > 0 {
 		return *exec.SkipFor(events.SkipAction, "verbosity threshold not met")
 	}
-	name, value, message := "msg", args.Msg, printed(args.Msg)
+	name, value, message := "msg", args.Msg, printValue(args.Msg)
 	if args.Var != "" {
 		var err error
 		if value, err = a.Names.Value(args.Var); err != nil {
 			return a.Failure(ctx, err)
 		}
-		name, message = args.Var, args.Var+" = "+printed(value)
+		name, message = args.Var, args.Var+" = "+printValue(value)
 	}
 	if a.Plays { // the value itself, by its name
 		return exec.Result{Outcome: events.OK, Message: message, Fields: map[string]any{name: value}}
@@ -32,8 +32,8 @@ func runPrint(ctx context.Context, a *exec.Attempt) exec.Result {
 	return exec.Result{Outcome: events.OK, Message: message, Fields: map[string]any{"msg": message}}
 }
 
-// printed is a value as a person reads it: text as it is, lists and maps as JSON, on one line if it is a short one.
-func printed(value any) string {
+// printValue returns a value as a person reads it: text as it is, lists and maps as JSON, on one line if it is a short one.
+func printValue(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v

@@ -16,12 +16,12 @@ var _ = exec.Register("service", exec.Action{Plan: planService})
 
 // services is what runs services on a machine: systemd, OpenRC or init scripts.
 type services interface {
-	// look finds out how the service is. That there is none is a fault.NotYet.
-	look(ctx context.Context, a *exec.Attempt) (*serviceState, error)
-	// do carries out start, stop, restart, reload, enable, disable, mask or unmask.
-	do(ctx context.Context, a *exec.Attempt, verb string) error
-	// reread has it read what services there are, and start itself again if that is asked for.
-	reread(ctx context.Context, a *exec.Attempt) error
+	// readState finds out how the service is. That there is none is a fault.NotYet.
+	readState(ctx context.Context, a *exec.Attempt) (*serviceState, error)
+	// runVerb carries out start, stop, restart, reload, enable, disable, mask or unmask.
+	runVerb(ctx context.Context, a *exec.Attempt, verb string) error
+	// rereadUnits has it read what services there are, and start itself again if that is asked for.
+	rereadUnits(ctx context.Context, a *exec.Attempt) error
 }
 
 // serviceState is how a service is.
@@ -38,9 +38,9 @@ func findServices(a *exec.Attempt, args *spec.ServiceArgs) services {
 	use := args.Use
 	if use == "auto" {
 		switch {
-		case present("/run/systemd/system") && a.Installed("systemctl"):
+		case isPresent("/run/systemd/system") && a.Installed("systemctl"):
 			use = "systemd"
-		case present("/run/openrc") && a.Installed("rc-service"):
+		case isPresent("/run/openrc") && a.Installed("rc-service"):
 			use = "openrc"
 		}
 	}
@@ -53,7 +53,7 @@ func findServices(a *exec.Attempt, args *spec.ServiceArgs) services {
 	return &initScripts{args, strings.TrimSuffix(args.Name, ".service")}
 }
 
-func present(path string) bool {
+func isPresent(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -64,7 +64,7 @@ func planService(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	c := &exec.Change{Fields: map[string]any{}}
 	if args.Name == "" {
 		c.Always = true
-		c.Apply = func(ctx context.Context) error { return s.reread(ctx, a) }
+		c.Apply = func(ctx context.Context) error { return s.rereadUnits(ctx, a) }
 		return c.PlanNothing(), nil
 	}
 	verbs, err := planVerbs(ctx, c, a, s, args)
@@ -75,7 +75,7 @@ func planService(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	c.Always = reread
 	c.Apply = func(ctx context.Context) error {
 		if reread {
-			if err := s.reread(ctx, a); err != nil {
+			if err := s.rereadUnits(ctx, a); err != nil {
 				return err
 			}
 			if verbs, err = planVerbs(ctx, c, a, s, args); err != nil {
@@ -95,9 +95,9 @@ func planService(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 // changeService does one thing to a service. A restart with a pause is two.
 func changeService(ctx context.Context, a *exec.Attempt, s services, verb string, args *spec.ServiceArgs) error {
 	if verb != "restart" || args.Sleep <= 0 {
-		return s.do(ctx, a, verb)
+		return s.runVerb(ctx, a, verb)
 	}
-	if err := s.do(ctx, a, "stop"); err != nil {
+	if err := s.runVerb(ctx, a, "stop"); err != nil {
 		return err
 	}
 	select {
@@ -105,16 +105,16 @@ func changeService(ctx context.Context, a *exec.Attempt, s services, verb string
 		return context.Cause(ctx)
 	case <-time.After(args.Sleep):
 	}
-	return s.do(ctx, a, "start")
+	return s.runVerb(ctx, a, "start")
 }
 
 // planVerbs makes the change what must be done to a service, and returns that in order.
 func planVerbs(ctx context.Context, c *exec.Change, a *exec.Attempt, s services, args *spec.ServiceArgs) ([]string, error) {
-	is, err := s.look(ctx, a)
+	is, err := s.readState(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	verbs := is.verbs(args)
+	verbs := is.listVerbs(args)
 	c.Fields["name"] = args.Name
 	if args.State != "" || is.status != nil {
 		c.Fields["state"] = map[bool]string{true: "started", false: "stopped"}[is.running && args.State == "" ||
@@ -138,8 +138,8 @@ func planVerbs(ctx context.Context, c *exec.Change, a *exec.Attempt, s services,
 	return verbs, nil
 }
 
-// verbs are what must be done, in order: what is masked can neither be enabled nor started.
-func (is *serviceState) verbs(args *spec.ServiceArgs) []string {
+// listVerbs returns what must be done, in order: what is masked can neither be enabled nor started.
+func (is *serviceState) listVerbs(args *spec.ServiceArgs) []string {
 	var verbs []string
 	add := func(want *bool, is bool, yes, no string) {
 		switch {

@@ -27,9 +27,11 @@ type initScripts struct {
 
 const initDir = "/etc/init.d"
 
-func (*initScripts) reread(context.Context, *exec.Attempt) error { return noSystemd("daemon_reload") }
+func (*initScripts) rereadUnits(context.Context, *exec.Attempt) error {
+	return noSystemd("daemon_reload")
+}
 
-func (s *initScripts) look(ctx context.Context, a *exec.Attempt) (*serviceState, error) {
+func (s *initScripts) readState(ctx context.Context, a *exec.Attempt) (*serviceState, error) {
 	if err := onlySystemd(s.args); err != nil {
 		return nil, err
 	}
@@ -52,11 +54,11 @@ func (s *initScripts) look(ctx context.Context, a *exec.Attempt) (*serviceState,
 	case info.Mode()&0o111 == 0:
 		return nil, fmt.Errorf("%s is not executable", script)
 	}
-	is := &serviceState{enabled: s.enabled()}
-	if is.running, err = running(s.args); err != nil || s.args.Pattern != "" || s.args.State == "" {
+	is := &serviceState{enabled: s.isEnabled()}
+	if is.running, err = isRunning(s.args); err != nil || s.args.Pattern != "" || s.args.State == "" {
 		return is, err
 	}
-	is.running, err = s.status(ctx, a)
+	is.running, err = s.askStatus(ctx, a)
 	return is, err
 }
 
@@ -70,8 +72,8 @@ const (
 
 var initUsage = regexp.MustCompile(`(?i)\busage:`)
 
-func (s *initScripts) status(ctx context.Context, a *exec.Attempt) (bool, error) {
-	said, err := a.AskTool(ctx, s.script(a, "status"))
+func (s *initScripts) askStatus(ctx context.Context, a *exec.Attempt) (bool, error) {
+	said, err := a.AskTool(ctx, s.buildCommand(a, "status"))
 	if err != nil {
 		return false, err
 	}
@@ -89,8 +91,8 @@ func (s *initScripts) status(ctx context.Context, a *exec.Attempt) (bool, error)
 	return false, packageError(initDir+"/"+s.name+" status", said, "`pattern` gives a part of its command line to look for")
 }
 
-// script is a call of the init script, with no more of moon's environment than the machine would give it when it starts.
-func (s *initScripts) script(a *exec.Attempt, words ...string) exec.Tool {
+// buildCommand returns a call of the init script, with no more of moon's environment than the machine would give it when it starts.
+func (s *initScripts) buildCommand(a *exec.Attempt, words ...string) exec.Tool {
 	argv := []string{"env", "-i", "TERM=dumb"}
 	for _, name := range []string{"PATH", "LANG"} {
 		if _, own := a.Env[name]; !own {
@@ -103,17 +105,17 @@ func (s *initScripts) script(a *exec.Attempt, words ...string) exec.Tool {
 	return exec.NewTool(append(append(argv, filepath.Join(initDir, s.name)), words...)...)
 }
 
-func (s *initScripts) do(ctx context.Context, a *exec.Attempt, verb string) error {
+func (s *initScripts) runVerb(ctx context.Context, a *exec.Attempt, verb string) error {
 	switch verb {
 	case "enable":
-		return s.enable(ctx, a)
+		return s.enableService(ctx, a)
 	case "disable":
-		return s.disable(ctx, a)
+		return s.disableService(ctx, a)
 	}
-	return tellService(ctx, a, s.script(a, append([]string{verb}, s.args.Words...)...), initDir+"/"+s.name+" "+verb)
+	return tellService(ctx, a, s.buildCommand(a, append([]string{verb}, s.args.Words...)...), initDir+"/"+s.name+" "+verb)
 }
 
-func (s *initScripts) runlevels() []string {
+func (s *initScripts) listRunlevels() []string {
 	if len(s.args.Runlevels) > 0 {
 		return s.args.Runlevels
 	}
@@ -122,14 +124,14 @@ func (s *initScripts) runlevels() []string {
 
 // runlevelDir is the directory of a runlevel; Red Hat has them under rc.d.
 func runlevelDir(level string) string {
-	if dir := "/etc/rc.d/rc" + level + ".d"; present(dir) {
+	if dir := "/etc/rc.d/rc" + level + ".d"; isPresent(dir) {
 		return dir
 	}
 	return "/etc/rc" + level + ".d"
 }
 
-// links are the links to the script in a runlevel: S with a number starts it, K stops it.
-func (s *initScripts) links(level, letter string) []string {
+// listLinks returns the links to the script in a runlevel: S with a number starts it, K stops it.
+func (s *initScripts) listLinks(level, letter string) []string {
 	var links []string
 	entries, _ := os.ReadDir(runlevelDir(level)) // none is an answer, too
 	for _, e := range entries {
@@ -141,29 +143,29 @@ func (s *initScripts) links(level, letter string) []string {
 	return links
 }
 
-// enabled reports whether a runlevel starts it; all of them must if the step names them.
-func (s *initScripts) enabled() bool {
-	starts := func(level string) bool { return len(s.links(level, "S")) > 0 }
+// isEnabled reports whether a runlevel starts it; all of them must if the step names them.
+func (s *initScripts) isEnabled() bool {
+	starts := func(level string) bool { return len(s.listLinks(level, "S")) > 0 }
 	if len(s.args.Runlevels) > 0 {
 		return !slices.ContainsFunc(s.args.Runlevels, func(level string) bool { return !starts(level) })
 	}
-	return slices.ContainsFunc(s.runlevels(), starts)
+	return slices.ContainsFunc(s.listRunlevels(), starts)
 }
 
-func (s *initScripts) known() bool {
+func (s *initScripts) isKnown() bool {
 	for _, level := range []string{"0", "1", "2", "3", "4", "5", "6"} {
-		if len(s.links(level, "S"))+len(s.links(level, "K")) > 0 {
+		if len(s.listLinks(level, "S"))+len(s.listLinks(level, "K")) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *initScripts) enable(ctx context.Context, a *exec.Attempt) error {
+func (s *initScripts) enableService(ctx context.Context, a *exec.Attempt) error {
 	switch {
 	case a.Installed("update-rc.d"):
-		if !s.known() {
-			if err := tellService(ctx, a, exec.NewTool("update-rc.d", s.name, "defaults"), "update-rc.d"); err != nil || s.enabled() {
+		if !s.isKnown() {
+			if err := tellService(ctx, a, exec.NewTool("update-rc.d", s.name, "defaults"), "update-rc.d"); err != nil || s.isEnabled() {
 				return err
 			}
 		}
@@ -172,34 +174,34 @@ func (s *initScripts) enable(ctx context.Context, a *exec.Attempt) error {
 		if err := tellService(ctx, a, exec.NewTool("chkconfig", "--add", s.name), "chkconfig"); err != nil {
 			return err
 		}
-		return tellService(ctx, a, exec.NewTool("chkconfig", "--level", strings.Join(s.runlevels(), ""), s.name, "on"), "chkconfig")
+		return tellService(ctx, a, exec.NewTool("chkconfig", "--level", strings.Join(s.listRunlevels(), ""), s.name, "on"), "chkconfig")
 	}
-	return s.link("K", "S20")
+	return s.makeLinks("K", "S20")
 }
 
-func (s *initScripts) disable(ctx context.Context, a *exec.Attempt) error {
+func (s *initScripts) disableService(ctx context.Context, a *exec.Attempt) error {
 	switch {
 	case a.Installed("update-rc.d"):
 		return tellService(ctx, a, exec.NewTool(append([]string{"update-rc.d", s.name, "disable"}, s.args.Runlevels...)...), "update-rc.d")
 	case a.Installed("chkconfig"):
-		return tellService(ctx, a, exec.NewTool("chkconfig", "--level", strings.Join(s.runlevels(), ""), s.name, "off"), "chkconfig")
+		return tellService(ctx, a, exec.NewTool("chkconfig", "--level", strings.Join(s.listRunlevels(), ""), s.name, "off"), "chkconfig")
 	}
-	return s.link("S", "K80")
+	return s.makeLinks("S", "K80")
 }
 
-// link makes the links itself, where nothing else does, in the place of the opposite ones.
-func (s *initScripts) link(old, now string) error {
-	for _, level := range s.runlevels() {
+// makeLinks makes the links itself, where nothing else does, in the place of the opposite ones.
+func (s *initScripts) makeLinks(old, now string) error {
+	for _, level := range s.listRunlevels() {
 		dir := runlevelDir(level)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		for _, path := range s.links(level, old) {
+		for _, path := range s.listLinks(level, old) {
 			if err := os.Remove(path); err != nil {
 				return err
 			}
 		}
-		if len(s.links(level, now[:1])) > 0 {
+		if len(s.listLinks(level, now[:1])) > 0 {
 			continue
 		}
 		if err := os.Symlink(filepath.Join(initDir, s.name), filepath.Join(dir, now+s.name)); err != nil {
@@ -209,8 +211,8 @@ func (s *initScripts) link(old, now string) error {
 	return nil
 }
 
-// running looks for the pattern of the step among the command lines of all processes, but moon's own.
-func running(args *spec.ServiceArgs) (bool, error) {
+// isRunning looks for the pattern of the step among the command lines of all processes, but moon's own.
+func isRunning(args *spec.ServiceArgs) (bool, error) {
 	if args.Pattern == "" {
 		return false, nil
 	}

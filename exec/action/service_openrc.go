@@ -15,7 +15,7 @@ import (
 // openrc asks rc-service and rc-update.
 type openrc struct{ args *spec.ServiceArgs }
 
-func (o *openrc) reread(context.Context, *exec.Attempt) error { return noSystemd("daemon_reload") }
+func (o *openrc) rereadUnits(context.Context, *exec.Attempt) error { return noSystemd("daemon_reload") }
 
 // noSystemd is the error of a field that only systemd knows.
 func noSystemd(field string) error {
@@ -37,7 +37,7 @@ func onlySystemd(args *spec.ServiceArgs) error {
 	return nil
 }
 
-func (o *openrc) runlevels() []string {
+func (o *openrc) listRunlevels() []string {
 	if len(o.args.Runlevels) > 0 {
 		return o.args.Runlevels
 	}
@@ -50,7 +50,7 @@ const (
 	openrcInactive = 16
 )
 
-func (o *openrc) look(ctx context.Context, a *exec.Attempt) (*serviceState, error) {
+func (o *openrc) readState(ctx context.Context, a *exec.Attempt) (*serviceState, error) {
 	args := o.args
 	if err := onlySystemd(args); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (o *openrc) look(ctx context.Context, a *exec.Attempt) (*serviceState, erro
 		return nil, noService(args.Name, suggest.DidYouMean(args.Name, strings.Fields(list.Stdout)))
 	}
 	is := &serviceState{enabled: true}
-	if is.running, err = running(args); err != nil {
+	if is.running, err = isRunning(args); err != nil {
 		return nil, err
 	}
 	if args.Pattern == "" {
@@ -80,7 +80,7 @@ func (o *openrc) look(ctx context.Context, a *exec.Attempt) (*serviceState, erro
 		}
 		is.running = slices.Contains([]int{0, openrcStarting, openrcInactive}, said.Code)
 	}
-	for _, level := range o.runlevels() {
+	for _, level := range o.listRunlevels() {
 		said, err := a.AskTool(ctx, exec.NewTool("rc-update", "show", "--", level))
 		if err != nil {
 			return nil, err
@@ -101,13 +101,13 @@ func inRunlevel(table, name, level string) bool {
 	return false
 }
 
-func (o *openrc) do(ctx context.Context, a *exec.Attempt, verb string) error {
+func (o *openrc) runVerb(ctx context.Context, a *exec.Attempt, verb string) error {
 	argv := append([]string{"rc-service", "--", o.args.Name, verb}, o.args.Words...)
 	switch verb {
 	case "enable":
-		argv = append([]string{"rc-update", "add", "--", o.args.Name}, o.runlevels()...)
+		argv = append([]string{"rc-update", "add", "--", o.args.Name}, o.listRunlevels()...)
 	case "disable":
-		argv = append([]string{"rc-update", "del", "--", o.args.Name}, o.runlevels()...)
+		argv = append([]string{"rc-update", "del", "--", o.args.Name}, o.listRunlevels()...)
 	}
 	return tellService(ctx, a, exec.NewTool(argv...), argv[0])
 }

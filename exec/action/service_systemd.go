@@ -17,7 +17,7 @@ import (
 // systemd asks systemctl.
 type systemd struct{ args *spec.ServiceArgs }
 
-func (s *systemd) tool(words ...string) exec.Tool {
+func (s *systemd) buildCommand(words ...string) exec.Tool {
 	t := exec.NewTool("systemctl")
 	if s.args.Scope != "system" {
 		t.Argv = append(t.Argv, "--"+s.args.Scope)
@@ -29,7 +29,7 @@ func (s *systemd) tool(words ...string) exec.Tool {
 	return t
 }
 
-func (s *systemd) reread(ctx context.Context, a *exec.Attempt) error {
+func (s *systemd) rereadUnits(ctx context.Context, a *exec.Attempt) error {
 	for _, o := range []struct {
 		on   bool
 		verb string
@@ -37,38 +37,38 @@ func (s *systemd) reread(ctx context.Context, a *exec.Attempt) error {
 		if !o.on {
 			continue
 		}
-		if said, err := a.RunToolReading(ctx, s.tool(o.verb)); err != nil {
+		if said, err := a.RunToolReading(ctx, s.buildCommand(o.verb)); err != nil {
 			return systemdError(said, err)
 		}
 	}
 	return nil
 }
 
-func (s *systemd) look(ctx context.Context, a *exec.Attempt) (*serviceState, error) {
+func (s *systemd) readState(ctx context.Context, a *exec.Attempt) (*serviceState, error) {
 	args := s.args
 	if len(args.Words) > 0 {
 		return nil, errors.New("systemd gives a service no arguments; they belong into its unit")
 	}
 	is := &serviceState{}
 	if args.Scope != "global" {
-		said, err := a.AskTool(ctx, s.tool("show", "--no-pager", "--", args.Name))
+		said, err := a.AskTool(ctx, s.buildCommand("show", "--no-pager", "--", args.Name))
 		if err != nil {
 			return nil, err
 		}
 		if said.Code != 0 {
-			return nil, systemdError(said, fault.CommandError{Message: "systemctl: " + complaint(said), RC: &said.Code, Class: fault.Fatal})
+			return nil, systemdError(said, fault.CommandError{Message: "systemctl: " + findComplaint(said), RC: &said.Code, Class: fault.Fatal})
 		}
 		is.status = readProperties(said.Stdout)
 		switch is.status["LoadState"] {
 		case "not-found":
-			return nil, noService(args.Name, s.near(ctx, a))
+			return nil, noService(args.Name, s.suggestUnit(ctx, a))
 		case "error", "bad-setting":
 			return nil, fmt.Errorf("the unit of %s cannot be used; `systemctl status %s` says why", args.Name, args.Name)
 		}
 		is.running = slices.Contains([]any{"active", "activating", "reloading", "refreshing"}, is.status["ActiveState"])
 		is.masked = is.status["LoadState"] == "masked"
 	}
-	said, err := a.AskTool(ctx, s.tool("is-enabled", "--", args.Name))
+	said, err := a.AskTool(ctx, s.buildCommand("is-enabled", "--", args.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *systemd) look(ctx context.Context, a *exec.Attempt) (*serviceState, err
 		is.masked = true
 	case "not-found", "":
 		if args.Scope == "global" || is.status["UnitFileState"] != "" {
-			return nil, noService(args.Name, s.near(ctx, a))
+			return nil, noService(args.Name, s.suggestUnit(ctx, a))
 		}
 	}
 	if is.masked && (args.Masked == nil || *args.Masked) &&
@@ -102,9 +102,9 @@ func readProperties(text string) map[string]any {
 	return m
 }
 
-// near suggests a unit for a name that is none.
-func (s *systemd) near(ctx context.Context, a *exec.Attempt) string {
-	said, err := a.AskTool(ctx, s.tool("list-unit-files", "--no-legend", "--no-pager", "--plain"))
+// suggestUnit suggests a unit for a name that no unit has.
+func (s *systemd) suggestUnit(ctx context.Context, a *exec.Attempt) string {
+	said, err := a.AskTool(ctx, s.buildCommand("list-unit-files", "--no-legend", "--no-pager", "--plain"))
 	if err != nil {
 		return ""
 	}
@@ -117,7 +117,7 @@ func (s *systemd) near(ctx context.Context, a *exec.Attempt) string {
 	return suggest.DidYouMean(s.args.Name, names)
 }
 
-func (s *systemd) do(ctx context.Context, a *exec.Attempt, verb string) error {
+func (s *systemd) runVerb(ctx context.Context, a *exec.Attempt, verb string) error {
 	words := []string{}
 	if s.args.NoBlock && !slices.Contains([]string{"enable", "disable", "mask", "unmask"}, verb) {
 		words = append(words, "--no-block")
@@ -125,18 +125,18 @@ func (s *systemd) do(ctx context.Context, a *exec.Attempt, verb string) error {
 	if s.args.Force && (verb == "enable" || verb == "mask") {
 		words = append(words, "--force")
 	}
-	said, err := a.RunToolReading(ctx, s.tool(append(words, verb, "--", s.args.Name)...))
+	said, err := a.RunToolReading(ctx, s.buildCommand(append(words, verb, "--", s.args.Name)...))
 	if err == nil || fault.Stopped(ctx) != "" || said.Code == 0 {
 		return err
 	}
 	if verb == "start" || verb == "restart" || verb == "reload" {
-		return s.why(ctx, a, verb, said)
+		return s.explainFailure(ctx, a, verb, said)
 	}
-	return systemdError(said, fault.CommandError{Message: "systemctl: " + complaint(said), RC: &said.Code, Class: fault.Fatal})
+	return systemdError(said, fault.CommandError{Message: "systemctl: " + findComplaint(said), RC: &said.Code, Class: fault.Fatal})
 }
 
-// why finds out what kept a service from starting, and shows the end of its log.
-func (s *systemd) why(ctx context.Context, a *exec.Attempt, verb string, said exec.Answer) error {
+// explainFailure finds out what kept a service from starting, and shows the end of its log.
+func (s *systemd) explainFailure(ctx context.Context, a *exec.Attempt, verb string, said exec.Answer) error {
 	journal := []string{"journalctl"}
 	if s.args.Scope == "user" {
 		journal = append(journal, "--user")
@@ -145,8 +145,8 @@ func (s *systemd) why(ctx context.Context, a *exec.Attempt, verb string, said ex
 	if a.Installed("journalctl") {
 		logged = a.RunTool(ctx, exec.NewTool(append(journal, "--no-pager", "-n", "20", "-u", s.args.Name)...)) == nil
 	}
-	e := fault.CommandError{Message: "systemctl: " + complaint(said), RC: &said.Code, Class: fault.Fatal}
-	now, err := a.AskTool(ctx, s.tool("show", "--no-pager", "--property=Result,ExecMainStatus", "--", s.args.Name))
+	e := fault.CommandError{Message: "systemctl: " + findComplaint(said), RC: &said.Code, Class: fault.Fatal}
+	now, err := a.AskTool(ctx, s.buildCommand("show", "--no-pager", "--property=Result,ExecMainStatus", "--", s.args.Name))
 	if p := readProperties(now.Stdout); err == nil && p["Result"] != "success" && p["Result"] != nil {
 		e.Message = fmt.Sprintf("%s could not be %s: %v", s.args.Name,
 			map[string]string{"start": "started", "restart": "restarted", "reload": "reloaded"}[verb], p["Result"])

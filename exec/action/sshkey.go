@@ -64,22 +64,22 @@ func (s *userStep) planKey(home string) (*newKey, error) {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
 		k.there = true
-		return k, k.describe(path, s.c.Fields)
+		return k, k.describeKey(path, s.c.Fields)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
 	return k, nil
 }
 
-func (k *newKey) words() []string {
+func (k *newKey) describeChange() []string {
 	if k == nil || k.there {
 		return nil
 	}
 	return []string{"new SSH key " + k.file}
 }
 
-// describe adds to a result what the public key is. A key without one is left so.
-func (k *newKey) describe(path string, fields map[string]any) error {
+// describeKey adds to a result what the public key is. A key without one is left so.
+func (k *newKey) describeKey(path string, fields map[string]any) error {
 	text, err := os.ReadFile(path + ".pub")
 	if err != nil {
 		return nil //nolint:nilerr // the private key is what was asked for
@@ -111,13 +111,13 @@ func keyKind(key ssh.PublicKey) string {
 	return strings.ToUpper(kind)
 }
 
-// make makes the key. The directory it goes to may be the user's, who could put a link in its place: nothing is written
+// makeKey makes the key. The directory it goes to may be the user's, who could put a link in its place: nothing is written
 // outside of the directory that was opened, and through no link.
-func (k *newKey) make(u *account, fields map[string]any) error {
+func (k *newKey) makeKey(u *account, fields map[string]any) error {
 	if k == nil || k.there {
 		return nil
 	}
-	private, public, err := k.generate()
+	private, public, err := k.generateKey()
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (k *newKey) make(u *account, fields map[string]any) error {
 	}
 	path := filepath.Join(base, name)
 	fields["ssh_key_file"] = path
-	return k.describe(path, fields)
+	return k.describeKey(path, fields)
 }
 
 // makeOwned makes a directory and those above that are not there, for their owner alone.
@@ -180,8 +180,8 @@ func writeOwned(dir *os.Root, name string, data []byte, mode fs.FileMode, u *acc
 	return errors.Join(err, f.Chown(u.uid, u.gid), f.Chmod(mode), f.Close())
 }
 
-// generate makes the two halves, as their files hold them.
-func (k *newKey) generate() (private, public []byte, err error) {
+// generateKey makes the two halves, as their files hold them.
+func (k *newKey) generateKey() (private, public []byte, err error) {
 	var key crypto.Signer
 	switch k.kind {
 	case "ed25519":

@@ -160,7 +160,7 @@ func statFields(path string, st *unix.Stat_t) map[string]any {
 		"path": path, "mode": fsys.Octal(bits), "uid": uid, "gid": gid, "pw_name": fsys.UserName(uid), "gr_name": fsys.GroupName(gid),
 		"size": int(st.Size), "inode": int(st.Ino), "dev": int(st.Dev), "nlink": int(st.Nlink), "blocks": int(st.Blocks),
 		"block_size": int(st.Blksize),
-		"atime":      seconds(st.Atim), "mtime": seconds(st.Mtim), "ctime": seconds(st.Ctim),
+		"atime":      toSeconds(st.Atim), "mtime": toSeconds(st.Mtim), "ctime": toSeconds(st.Ctim),
 	}
 	for name, is := range map[string]uint32{
 		"isreg": unix.S_IFREG, "isdir": unix.S_IFDIR, "islnk": unix.S_IFLNK, "isfifo": unix.S_IFIFO, "issock": unix.S_IFSOCK,
@@ -177,8 +177,8 @@ func statFields(path string, st *unix.Stat_t) map[string]any {
 	return m
 }
 
-// seconds is a time as playbooks reckon with it. Parts of a second below a microsecond are lost in the number.
-func seconds(t unix.Timespec) float64 {
+// toSeconds returns a time as playbooks reckon with it. Parts of a second below a microsecond are lost in the number.
+func toSeconds(t unix.Timespec) float64 {
 	s, ns := t.Unix()
 	return float64(s) + float64(ns)/1e9
 }

@@ -51,13 +51,13 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 	d := readDocument(text)
 	last, was := -1, ""
 	for i, line := range slices.Backward(d.lines) {
-		key, value, ok := parameter(line)
+		key, value, ok := parseParameter(line)
 		switch {
 		case !ok || key != args.Key:
 		case last < 0 && args.State != fsys.Absent:
 			last, was = i, value
 		default:
-			d.put(i, i+1)
+			d.putLines(i, i+1)
 			last--
 			says = "line removed"
 		}
@@ -66,22 +66,22 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 	case args.State == fsys.Absent:
 		return d.String(), says
 	case last < 0:
-		d.put(len(d.lines), len(d.lines), args.Name+"="+args.Value)
+		d.putLines(len(d.lines), len(d.lines), args.Name+"="+args.Value)
 		return d.String(), "line added"
 	case was != args.Value:
-		begin, _, _ := strings.Cut(d.line(last), "=")
+		begin, _, _ := strings.Cut(d.lineText(last), "=")
 		blank := ""
 		if strings.HasSuffix(begin, " ") {
 			blank = " "
 		}
-		d.put(last, last+1, begin+"="+blank+args.Value)
+		d.putLines(last, last+1, begin+"="+blank+args.Value)
 		return d.String(), fmt.Sprintf("%s → %s", was, args.Value)
 	}
 	return d.String(), says
 }
 
-// parameter reads a line of such a file. A hyphen in front lets the kernel not know it.
-func parameter(line string) (key, value string, ok bool) {
+// parseParameter reads a line of such a file. A hyphen in front lets the kernel not know it.
+func parseParameter(line string) (key, value string, ok bool) {
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] == '#' || line[0] == ';' {
 		return "", "", false

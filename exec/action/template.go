@@ -54,5 +54,5 @@ func planTemplate(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		from: fsys.Source{Data: []byte(rendered), Size: int64(len(rendered))},
 	}
 	name := filepath.Base(args.Src)
-	return t.into(ctx, a, c, args.Dest, a.ChooseWords(strings.TrimSuffix(name, ".j2"), name))
+	return t.writeInto(ctx, a, c, args.Dest, a.ChooseWords(strings.TrimSuffix(name, ".j2"), name))
 }

@@ -49,7 +49,7 @@ func planTimezone(_ context.Context, a *exec.Attempt) (*exec.Change, error) {
 	}
 	c.PlanFor(events.ChangeUpdate, "timezone", name, func(context.Context) error {
 		if is != name {
-			if err := relink(zone, localtime); err != nil {
+			if err := replaceLink(zone, localtime); err != nil {
 				return err
 			}
 		}
@@ -77,8 +77,8 @@ func zoneOf(path string) string {
 	return name
 }
 
-// relink puts a link in the place of what is there, at once: a moment without /etc/localtime would be a moment in UTC.
-func relink(to, path string) error {
+// replaceLink puts a link in the place of what is there, at once: a moment without /etc/localtime would be a moment in UTC.
+func replaceLink(to, path string) error {
 	name := filepath.Join(filepath.Dir(path), fsys.TempName())
 	if err := os.Symlink(to, name); err != nil {
 		return err

@@ -22,7 +22,7 @@ var _ = exec.Register("unarchive", exec.Action{Plan: planUnarchive, Served: true
 
 func planUnarchive(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.UnarchiveArgs)
-	c := &exec.Change{Fields: map[string]any{"src": shown(args.Src), "dest": args.Dest}}
+	c := &exec.Change{Fields: map[string]any{"src": hidePassword(args.Src), "dest": args.Dest}}
 	c.Diff.Path = strings.TrimSuffix(args.Dest, "/")
 	if args.Creates != "" {
 		if there, err := a.Exists(args.Creates); err != nil || there {
@@ -50,7 +50,7 @@ func planUnpack(ctx context.Context, a *exec.Attempt, c *exec.Change, args *spec
 		method: "GET", url: args.Src, timeout: args.Timeout, env: a.Getenv,
 		args: &spec.HTTPArgs{ValidateCerts: args.ValidateCerts, UseProxy: true, HTTPAgent: "moon"},
 	}}
-	p, err := d.peek(ctx)
+	p, err := d.peekAt(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func planUnpack(ctx context.Context, a *exec.Attempt, c *exec.Change, args *spec
 	if err != nil {
 		return err
 	}
-	return unpackArchive(ctx, a, c, args, f, shown(args.Src))
+	return unpackArchive(ctx, a, c, args, f, hidePassword(args.Src))
 }
 
 // checked is an open file of this machine that must have a certain content: Checked has looked at all of it.
@@ -136,11 +136,11 @@ func unpackLarge(a *exec.Attempt, c *exec.Change, args *spec.UnarchiveArgs, d do
 		amount = fsys.FormatSize(n)
 	}
 	c.Plan(events.ChangeUnknown, func(ctx context.Context) error {
-		f, err := d.kept(ctx, "")
+		f, err := d.loadUnnamed(ctx, "")
 		if err != nil {
 			return err
 		}
-		if err := unpackArchive(ctx, a, c, args, f, shown(args.Src)); err != nil || c.Diff.Kind == events.ChangeNone {
+		if err := unpackArchive(ctx, a, c, args, f, hidePassword(args.Src)); err != nil || c.Diff.Kind == events.ChangeNone {
 			return err
 		}
 		return c.Apply(ctx)
@@ -167,22 +167,22 @@ func unpackArchive(ctx context.Context, a *exec.Attempt, c *exec.Change, args *s
 	c.Places, c.Result = append(c.Places, at), at
 	c.Fields["format"] = ar.Format
 	u := newUnpacking(a, args, attrs, c, ar, at)
-	c.AtEnd(u.close)
-	if err := ar.Each(ctx, func(m *fsys.Member) error { return u.compare(ctx, m) }); err != nil {
+	c.AtEnd(u.closeDirectory)
+	if err := ar.Each(ctx, func(m *fsys.Member) error { return u.compareMember(ctx, m) }); err != nil {
 		return err
 	}
-	return u.plan()
+	return u.planUnpack()
 }
 
-// plan says what is to be done, once all members were compared.
-func (u *unpacking) plan() error {
+// planUnpack says what is to be done, once all members were compared.
+func (u *unpacking) planUnpack() error {
 	for i, found := range u.found {
 		if !found {
 			return fmt.Errorf("include: nothing in %s is called %s", u.ar.Path, u.args.Include[i])
 		}
 	}
 	if u.args.ListFiles {
-		u.c.Fields["files"] = u.names()
+		u.c.Fields["files"] = u.listNames()
 	}
 	if u.special != "" {
 		u.c.Warnings = append(u.c.Warnings,
@@ -209,7 +209,7 @@ func (u *unpacking) plan() error {
 			lines = append(lines, strings.TrimSuffix(mark+" "+fsys.Quoted(p.name)+": "+p.words, ": ")+"\n")
 		}
 		if created+updated <= fewResources+1 {
-			u.c.AddResource(kind, events.FileResource, u.path(p.name))
+			u.c.AddResource(kind, events.FileResource, u.destPath(p.name))
 		}
 	}
 	if created+updated == 0 {
@@ -219,7 +219,7 @@ func (u *unpacking) plan() error {
 	if len(u.c.Resources) > fewResources { // all that is in it
 		u.c.Resources = nil
 	}
-	u.c.AddPrediction(u.foresee)
+	u.c.AddPrediction(u.foreseeFiles)
 	if n := created + updated - len(lines); n > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more\n", n))
 	}
@@ -227,7 +227,7 @@ func (u *unpacking) plan() error {
 		u.c.Diff.Text = strings.Join(lines, "")
 	}
 	u.many = created+updated > few
-	u.c.Plan(events.ChangeUpdate, u.apply, countWords(created, updated)+": "+fsys.Quoted(first))
+	u.c.Plan(events.ChangeUpdate, u.applyPlan, countWords(created, updated)+": "+fsys.Quoted(first))
 	return nil
 }
 
@@ -245,8 +245,8 @@ func countWords(created, updated int) string {
 	return strings.Join(parts, ", ")
 }
 
-// names are those of the archive's members, as they are unpacked.
-func (u *unpacking) names() []any {
+// listNames returns those of the archive's members, as they are unpacked.
+func (u *unpacking) listNames() []any {
 	names := []any{}
 	for i := range u.list {
 		if p := &u.list[i]; p.member >= 0 {

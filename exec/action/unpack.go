@@ -93,15 +93,15 @@ func newUnpacking(a *exec.Attempt, args *spec.UnarchiveArgs, attrs fsys.Attribut
 	}
 }
 
-func (u *unpacking) close() {
+func (u *unpacking) closeDirectory() {
 	if u.dir != nil {
 		_ = u.dir.Close() // nothing is written through it
 		u.dir = nil
 	}
 }
 
-// compare takes one member up into the plan.
-func (u *unpacking) compare(ctx context.Context, m *fsys.Member) error {
+// compareMember takes one member up into the plan.
+func (u *unpacking) compareMember(ctx context.Context, m *fsys.Member) error {
 	u.digests = append(u.digests, m.Digest())
 	name, err := u.nameOf(m.Name)
 	if err != nil || name == "" {
@@ -118,40 +118,40 @@ func (u *unpacking) compare(ctx context.Context, m *fsys.Member) error {
 	if m.Kind != fsys.Link && m.Mode&0o6000 != 0 && u.special == "" && u.attrs.Mode.IsZero() {
 		u.special = fsys.Quoted(name)
 	}
-	i, err := u.claim(name, m.Kind)
+	i, err := u.claimName(name, m.Kind)
 	if err != nil {
 		return err
 	}
-	err = u.keep(name, m)
+	err = u.keepContent(name, m)
 	var st state
 	var words []string
 	if err == nil {
-		st, words, err = u.differs(ctx, i, m)
+		st, words, err = u.describeDifference(ctx, i, m)
 	}
 	if err != nil {
-		return u.error(name, err)
+		return u.wrapError(name, err)
 	}
 	p := &u.list[i]
 	p.member, p.state, p.words = len(u.digests)-1, st, strings.Join(words, ", ")
 	if u.Overlay != nil && i < keptFiles && st != same {
-		p.ahead, err = u.outlook(p, m)
+		p.ahead, err = u.findOutlook(p, m)
 	}
-	return u.error(name, err)
+	return u.wrapError(name, err)
 }
 
-func (u *unpacking) outlook(p *planned, m *fsys.Member) (*outlook, error) {
+func (u *unpacking) findOutlook(p *planned, m *fsys.Member) (*outlook, error) {
 	is := fsys.Nothing.Entry
 	if !p.below {
 		var err error
-		if is, err = u.look(p.name); err != nil {
+		if is, err = u.lookAt(p.name); err != nil {
 			return nil, err
 		}
 	}
-	w := u.wants(m)
+	w := u.wantedOf(m)
 	if is.Kind == fsys.Directory {
 		w, _ = u.onDir(is)
 	} else if is.Kind != fsys.Absent && m.Kind != fsys.HardLink {
-		w, _ = u.on(m, is)
+		w, _ = u.wantedOn(m, is)
 	}
 	ahead := &outlook{is, w, m.Target}
 	if m.Kind == fsys.HardLink {
@@ -171,7 +171,7 @@ func (u *unpacking) nameOf(raw string) (string, error) {
 			parts = append(parts, part)
 		}
 	}
-	if !u.wanted(strings.Join(parts, "/")) {
+	if !u.isWanted(strings.Join(parts, "/")) {
 		return "", nil
 	}
 	if slices.Contains(parts, "..") || strings.ContainsRune(raw, 0) {
@@ -181,7 +181,7 @@ func (u *unpacking) nameOf(raw string) (string, error) {
 	return strings.Join(parts[min(len(parts), u.args.StripComponents):], "/"), nil
 }
 
-func (u *unpacking) wanted(name string) bool {
+func (u *unpacking) isWanted(name string) bool {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(name) }
 	if slices.ContainsFunc(u.args.Unwanted, matches) {
 		return false
@@ -195,19 +195,19 @@ func (u *unpacking) wanted(name string) bool {
 	return any
 }
 
-// claim finds the place of a name in the plan. What is above it must be directories, in the archive and on the disk; of a
+// claimName finds the place of a name in the plan. What is above it must be directories, in the archive and on the disk; of a
 // name that comes more than once the last counts.
-func (u *unpacking) claim(name, kind string) (int, error) {
+func (u *unpacking) claimName(name, kind string) (int, error) {
 	above, below := path.Dir(name), false
 	if above != "." {
 		i, ok := u.index[above]
 		if !ok {
 			var err error
-			if i, err = u.claim(above, fsys.Directory); err != nil {
+			if i, err = u.claimName(above, fsys.Directory); err != nil {
 				return 0, err
 			}
-			if u.list[i].state, err = u.implies(above); err != nil {
-				return 0, u.error(above, err)
+			if u.list[i].state, err = u.impliedState(above); err != nil {
+				return 0, u.wrapError(above, err)
 			}
 		}
 		if u.list[i].kind != fsys.Directory {
@@ -230,12 +230,12 @@ func (u *unpacking) claim(name, kind string) (int, error) {
 	return i, nil
 }
 
-// implies is the state of a directory that only its content speaks of.
-func (u *unpacking) implies(name string) (state, error) {
+// impliedState is the state of a directory that only its content speaks of.
+func (u *unpacking) impliedState(name string) (state, error) {
 	if u.list[u.index[name]].below {
 		return fresh, nil
 	}
-	is, err := u.look(name)
+	is, err := u.lookAt(name)
 	switch {
 	case err != nil:
 		return same, err
@@ -250,8 +250,8 @@ func (u *unpacking) isDir(name string, is fsys.Entry) error {
 	if is.Kind == fsys.Directory {
 		return nil
 	}
-	if _, ahead := u.Overlay.Look(u.path(name)); ahead && is.Kind == fsys.Link {
-		return fault.Missing(u.at.Path, "an earlier step would make the link %s", u.path(name))
+	if _, ahead := u.Overlay.Look(u.destPath(name)); ahead && is.Kind == fsys.Link {
+		return fault.Missing(u.at.Path, "an earlier step would make the link %s", u.destPath(name))
 	}
 	if is.Kind == fsys.Link {
 		info, err := u.at.Dir.Stat(name)
@@ -259,19 +259,19 @@ func (u *unpacking) isDir(name string, is fsys.Entry) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is %s, where the archive has a directory%s", u.path(name), is.What(),
+	return fmt.Errorf("%s is %s, where the archive has a directory%s", u.destPath(name), is.What(),
 		map[bool]string{true: "; a link must lead to a directory in dest"}[is.Kind == fsys.Link])
 }
 
-func (u *unpacking) path(name string) string { return u.at.Path + "/" + name }
+func (u *unpacking) destPath(name string) string { return u.at.Path + "/" + name }
 
-func (u *unpacking) error(name string, err error) error {
-	at := fsys.Anchored{Path: u.path(name)}
+func (u *unpacking) wrapError(name string, err error) error {
+	at := fsys.Anchored{Path: u.destPath(name)}
 	return at.PathError(err)
 }
 
-// in opens the directory that a name is in. It stays open until the next.
-func (u *unpacking) in(name string) (*os.Root, error) {
+// openDirectory opens the directory that a name is in. It stays open until the next.
+func (u *unpacking) openDirectory(name string) (*os.Root, error) {
 	above := path.Dir(name)
 	if above == "." {
 		return u.at.Dir, nil
@@ -279,7 +279,7 @@ func (u *unpacking) in(name string) (*os.Root, error) {
 	if u.dir != nil && u.dirName == above {
 		return u.dir, nil
 	}
-	u.close()
+	u.closeDirectory()
 	dir, err := u.at.Dir.OpenRoot(above)
 	if err != nil {
 		return nil, err
@@ -288,25 +288,25 @@ func (u *unpacking) in(name string) (*os.Root, error) {
 	return dir, nil
 }
 
-func (u *unpacking) look(name string) (fsys.Entry, error) {
-	if at, ok := u.Overlay.Look(u.path(name)); ok || u.at.Dir == nil {
+func (u *unpacking) lookAt(name string) (fsys.Entry, error) {
+	if at, ok := u.Overlay.Look(u.destPath(name)); ok || u.at.Dir == nil {
 		return at.Entry, nil
 	}
-	dir, err := u.in(name)
+	dir, err := u.openDirectory(name)
 	if err != nil {
 		return fsys.Entry{}, err
 	}
-	p := fsys.Anchored{Path: u.path(name), Name: path.Base(name), Dir: dir}
+	p := fsys.Anchored{Path: u.destPath(name), Name: path.Base(name), Dir: dir}
 	return p.Look()
 }
 
-// differs compares a member with what is in its place.
-func (u *unpacking) differs(ctx context.Context, i int, m *fsys.Member) (state, []string, error) {
+// describeDifference compares a member with what is in its place.
+func (u *unpacking) describeDifference(ctx context.Context, i int, m *fsys.Member) (state, []string, error) {
 	p := u.list[i]
 	is := fsys.Entry{Kind: fsys.Absent}
 	if !p.below {
 		var err error
-		if is, err = u.look(p.name); err != nil {
+		if is, err = u.lookAt(p.name); err != nil {
 			return same, nil, err
 		}
 	}
@@ -318,7 +318,7 @@ func (u *unpacking) differs(ctx context.Context, i int, m *fsys.Member) (state, 
 		return dressedIf(w, is), words, nil
 	}
 	if is.Kind == fsys.Directory || is.Kind == fsys.Other {
-		return same, nil, fmt.Errorf("%s is %s, where the archive has %s", u.path(p.name), is.What(),
+		return same, nil, fmt.Errorf("%s is %s, where the archive has %s", u.destPath(p.name), is.What(),
 			map[bool]string{true: "a link", false: "a file"}[m.Kind == fsys.Link])
 	}
 	if m.Kind == fsys.HardLink {
@@ -331,7 +331,7 @@ func (u *unpacking) differs(ctx context.Context, i int, m *fsys.Member) (state, 
 		if is.Kind != fsys.Link || is.Target != m.Target {
 			return replaced, []string{strings.TrimPrefix(is.What(), "a ") + " → link to " + fsys.Quoted(m.Target)}, nil
 		}
-		w, words := u.on(m, is)
+		w, words := u.wantedOn(m, is)
 		return dressedIf(w, is), words, nil
 	}
 	return u.fileDiffers(ctx, p.name, is, m)
@@ -351,7 +351,7 @@ func (u *unpacking) fileDiffers(ctx context.Context, name string, is fsys.Entry,
 	if u.args.KeepNewer && is.Info.ModTime().After(m.Time) {
 		return same, nil, nil
 	}
-	w, words := u.on(m, is)
+	w, words := u.wantedOn(m, is)
 	if is.Size != m.Size {
 		return replaced, append([]string{fmt.Sprintf("%s → %s", fsys.FormatSize(is.Size), fsys.FormatSize(m.Size))}, words...), nil
 	}
@@ -403,10 +403,10 @@ func (u *unpacking) sameContent(ctx context.Context, name string, is fsys.Entry,
 }
 
 func (u *unpacking) openThere(name string, is fsys.Entry) (io.ReadCloser, error) {
-	at := fsys.Anchored{Path: u.path(name), Name: path.Base(name), Overlay: u.Overlay}
+	at := fsys.Anchored{Path: u.destPath(name), Name: path.Base(name), Overlay: u.Overlay}
 	if _, ahead := u.Overlay.Look(at.Path); !ahead {
 		var err error
-		if at.Dir, err = u.in(name); err != nil {
+		if at.Dir, err = u.openDirectory(name); err != nil {
 			return nil, err
 		}
 	}
@@ -419,8 +419,8 @@ const (
 	keptFiles = 1000
 )
 
-// keep holds the content of a small member, so that later steps of a dry run can look into it.
-func (u *unpacking) keep(name string, m *fsys.Member) error {
+// keepContent holds the content of a small member, so that later steps of a dry run can look into it.
+func (u *unpacking) keepContent(name string, m *fsys.Member) error {
 	if u.Overlay == nil || m.Kind != fsys.Regular || m.Size > fsys.DiffLimit || u.kept+m.Size > keptLimit || len(u.contents) == keptFiles {
 		return nil
 	}
@@ -438,12 +438,12 @@ func (u *unpacking) keep(name string, m *fsys.Member) error {
 	return nil
 }
 
-// foresee tells later steps of a dry run what would be unpacked. Of an archive with very many members it tells the
+// foreseeFiles tells later steps of a dry run what would be unpacked. Of an archive with very many members it tells the
 // beginning.
-func (u *unpacking) foresee(f *fsys.Overlay) {
+func (u *unpacking) foreseeFiles(f *fsys.Overlay) {
 	for i := range min(len(u.list), keptFiles) {
 		p := &u.list[i]
-		path := u.path(p.name)
+		path := u.destPath(p.name)
 		if p.state == same {
 			continue
 		}
@@ -459,7 +459,7 @@ func (u *unpacking) foresee(f *fsys.Overlay) {
 		at := fsys.Predicted{Entry: p.ahead.shall.Entry(p.kind), Fresh: p.kind == fsys.Directory}
 		name := p.name
 		if p.kind == fsys.HardLink {
-			name, at.Kind, at.Twin = p.ahead.target, fsys.Regular, f.Leads(u.path(p.ahead.target))
+			name, at.Kind, at.Twin = p.ahead.target, fsys.Regular, f.Leads(u.destPath(p.ahead.target))
 		}
 		data, known := u.contents[name]
 		switch {
@@ -493,7 +493,7 @@ func (u *unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (sta
 	if st := u.list[i].state; st == fresh || st == replaced {
 		return replaced, words, nil
 	}
-	there, err := u.look(to)
+	there, err := u.lookAt(to)
 	if err != nil {
 		return same, nil, err
 	}
@@ -503,8 +503,8 @@ func (u *unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (sta
 	return replaced, words, nil
 }
 
-// wants is the mode and the owners that a member gives. Ids that it leaves open are -1.
-func (u *unpacking) wants(m *fsys.Member) fsys.Wanted {
+// wantedOf is the mode and the owners that a member gives. Ids that it leaves open are -1.
+func (u *unpacking) wantedOf(m *fsys.Member) fsys.Wanted {
 	w := fsys.Wanted{Mode: m.Mode & 0o777, UID: u.attrs.UID, GID: u.attrs.GID}
 	root := os.Geteuid() == 0
 	switch {
@@ -520,10 +520,10 @@ func (u *unpacking) wants(m *fsys.Member) fsys.Wanted {
 	}
 	w.Mode = u.modeOf(w.Mode, m.Kind == fsys.Directory)
 	if root && w.UID < 0 && m.UID >= 0 {
-		w.UID = u.id("u"+m.Owner, m.UID, u.Overlay.UserID)
+		w.UID = u.findID("u"+m.Owner, m.UID, u.Overlay.UserID)
 	}
 	if root && w.GID < 0 && m.GID >= 0 {
-		w.GID = u.id("g"+m.Group, m.GID, u.Overlay.GroupID)
+		w.GID = u.findID("g"+m.Group, m.GID, u.Overlay.GroupID)
 	}
 	return w
 }
@@ -536,8 +536,8 @@ func (u *unpacking) modeOf(base uint32, dir bool) uint32 {
 	return mode
 }
 
-// id is the number of a user or group that an archive names. Who is not known here has the number from there.
-func (u *unpacking) id(name string, number int, find func(string) (int, error)) int {
+// findID returns the number of a user or group that an archive names. Who is not known here has the number from there.
+func (u *unpacking) findID(name string, number int, find func(string) (int, error)) int {
 	if len(name) == 1 {
 		return number
 	}
@@ -557,25 +557,25 @@ func (u *unpacking) id(name string, number int, find func(string) (int, error)) 
 	return id
 }
 
-// on is what an entry that stays shall have, and in words how that differs. Unless the step gives a mode, setuid and
+// wantedOn is what an entry that stays shall have, and in words how that differs. Unless the step gives a mode, setuid and
 // the like stay as they are.
-func (u *unpacking) on(m *fsys.Member, is fsys.Entry) (fsys.Wanted, []string) {
-	w := u.wants(m)
+func (u *unpacking) wantedOn(m *fsys.Member, is fsys.Entry) (fsys.Wanted, []string) {
+	w := u.wantedOf(m)
 	if u.attrs.Mode.IsZero() {
 		w.Mode |= is.Mode & 0o7000
 	}
 	if is.Kind == fsys.Link {
 		w.Mode = is.Mode
 	}
-	return u.describe(w, is)
+	return u.describeMember(w, is)
 }
 
 // onDir is the same of a directory that is there already: it keeps its mode and owners, unless the step gives others.
 func (u *unpacking) onDir(is fsys.Entry) (fsys.Wanted, []string) {
-	return u.describe(fsys.Wanted{Mode: u.modeOf(is.Mode, true), UID: u.attrs.UID, GID: u.attrs.GID}, is)
+	return u.describeMember(fsys.Wanted{Mode: u.modeOf(is.Mode, true), UID: u.attrs.UID, GID: u.attrs.GID}, is)
 }
 
-func (u *unpacking) describe(w fsys.Wanted, is fsys.Entry) (fsys.Wanted, []string) {
+func (u *unpacking) describeMember(w fsys.Wanted, is fsys.Entry) (fsys.Wanted, []string) {
 	var words []string
 	if w.UID < 0 {
 		w.UID = is.UID

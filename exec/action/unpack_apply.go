@@ -16,9 +16,9 @@ import (
 	"moon/exec/fsys"
 )
 
-// apply goes through the archive again and does what was planned.
-func (u *unpacking) apply(ctx context.Context) error {
-	u.close()
+// applyPlan goes through the archive again and does what was planned.
+func (u *unpacking) applyPlan(ctx context.Context) error {
+	u.closeDirectory()
 	u.doing, u.next = map[int]int{}, 0
 	for i := range u.list {
 		p := u.list[i]
@@ -29,12 +29,12 @@ func (u *unpacking) apply(ctx context.Context) error {
 			u.doing[p.member] = i
 		}
 	}
-	err := u.ar.Each(ctx, func(m *fsys.Member) error { return u.do(ctx, m) })
+	err := u.ar.Each(ctx, func(m *fsys.Member) error { return u.writeMember(ctx, m) })
 	if err == nil && u.next != len(u.digests) {
-		err = u.swapped()
+		err = u.explainSwap()
 	}
 	if err == nil {
-		err = u.finish()
+		err = u.finishDirectories()
 	}
 	if err != nil {
 		return err
@@ -45,32 +45,32 @@ func (u *unpacking) apply(ctx context.Context) error {
 	return fsys.SyncDir(u.at.Dir)
 }
 
-func (u *unpacking) swapped() error {
+func (u *unpacking) explainSwap() error {
 	return fmt.Errorf("%s was changed while it was unpacked", u.ar.Path)
 }
 
-// do writes one member, if that was planned.
-func (u *unpacking) do(ctx context.Context, m *fsys.Member) error {
+// writeMember writes one member, if that was planned.
+func (u *unpacking) writeMember(ctx context.Context, m *fsys.Member) error {
 	n := u.next
 	u.next++
 	if n >= len(u.digests) || m.Digest() != u.digests[n] {
-		return u.swapped()
+		return u.explainSwap()
 	}
 	i, ok := u.doing[n]
 	if !ok {
 		return nil
 	}
 	p := &u.list[i]
-	err := u.above(p.name)
+	err := u.makeAbove(p.name)
 	if err == nil {
-		err = u.write(ctx, *p, m)
+		err = u.writeEntry(ctx, *p, m)
 	}
 	p.state = same
-	return u.error(p.name, err)
+	return u.wrapError(p.name, err)
 }
 
-// above makes the directories above a name that are not there.
-func (u *unpacking) above(name string) error {
+// makeAbove makes the directories above a name that are not there.
+func (u *unpacking) makeAbove(name string) error {
 	above := path.Dir(name)
 	if above == "." {
 		return nil
@@ -79,18 +79,18 @@ func (u *unpacking) above(name string) error {
 	if p.state != fresh {
 		return nil
 	}
-	if err := u.above(above); err != nil {
+	if err := u.makeAbove(above); err != nil {
 		return err
 	}
 	// One that the archive speaks of later gets its own mode and owners then.
 	p.state, p.made = same, true
 	w, _ := fsys.Attributes{UID: u.attrs.UID, GID: u.attrs.GID}.ForNew(fsys.Directory)
 	w.Mode = u.modeOf(w.Mode, true)
-	return u.mkdir(above, w)
+	return u.makeDirectory(above, w)
 }
 
-func (u *unpacking) mkdir(name string, w fsys.Wanted) error {
-	dir, err := u.in(name)
+func (u *unpacking) makeDirectory(name string, w fsys.Wanted) error {
+	dir, err := u.openDirectory(name)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (u *unpacking) mkdir(name string, w fsys.Wanted) error {
 	if err := dir.Mkdir(base, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	is, err := u.look(name)
+	is, err := u.lookAt(name)
 	if err != nil {
 		return err
 	}
@@ -112,34 +112,34 @@ func (u *unpacking) mkdir(name string, w fsys.Wanted) error {
 	return fsys.SetOwner(dir, base, w)
 }
 
-func (u *unpacking) write(ctx context.Context, p planned, m *fsys.Member) error {
-	dir, err := u.in(p.name)
+func (u *unpacking) writeEntry(ctx context.Context, p planned, m *fsys.Member) error {
+	dir, err := u.openDirectory(p.name)
 	if err != nil {
 		return err
 	}
 	base := path.Base(p.name)
-	is, err := u.look(p.name)
+	is, err := u.lookAt(p.name)
 	if err != nil {
 		return err
 	}
 	switch {
 	case m.Kind == fsys.Directory && is.Kind == fsys.Absent:
-		return u.mkdir(p.name, u.wants(m))
+		return u.makeDirectory(p.name, u.wantedOf(m))
 	case m.Kind == fsys.Directory && p.made:
-		return fsys.SetOwner(dir, base, u.wants(m))
+		return fsys.SetOwner(dir, base, u.wantedOf(m))
 	case m.Kind == fsys.Directory:
 		w, _ := u.onDir(is)
 		return w.Set(dir, base, is)
 	case p.state == dressed:
-		w, _ := u.on(m, is)
+		w, _ := u.wantedOn(m, is)
 		return w.Set(dir, base, is)
 	}
 	temp := fsys.TempName()
 	switch m.Kind {
 	case fsys.Link:
 		if err = dir.Symlink(m.Target, temp); err == nil {
-			w := u.wants(m)
-			err = lchown(dir, temp, w)
+			w := u.wantedOf(m)
+			err = changeOwner(dir, temp, w)
 		}
 	case fsys.HardLink:
 		var to string
@@ -147,7 +147,7 @@ func (u *unpacking) write(ctx context.Context, p planned, m *fsys.Member) error 
 			err = u.at.Dir.Link(to, path.Join(path.Dir(p.name), temp))
 		}
 	default:
-		err = u.fill(ctx, dir, temp, m)
+		err = u.fillFile(ctx, dir, temp, m)
 	}
 	if err == nil {
 		err = dir.Rename(temp, base)
@@ -158,15 +158,15 @@ func (u *unpacking) write(ctx context.Context, p planned, m *fsys.Member) error 
 	return err
 }
 
-func lchown(dir *os.Root, name string, w fsys.Wanted) error {
+func changeOwner(dir *os.Root, name string, w fsys.Wanted) error {
 	if w.UID < 0 && w.GID < 0 {
 		return nil
 	}
 	return dir.Lchown(name, w.UID, w.GID)
 }
 
-// fill makes a file with a member's content, owners, mode and time.
-func (u *unpacking) fill(ctx context.Context, dir *os.Root, name string, m *fsys.Member) error {
+// fillFile makes a file with a member's content, owners, mode and time.
+func (u *unpacking) fillFile(ctx context.Context, dir *os.Root, name string, m *fsys.Member) error {
 	packed, err := m.Open()
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (u *unpacking) fill(ctx context.Context, dir *os.Root, name string, m *fsys
 	case err != nil && !disk, err == nil && n != m.Size:
 		err = u.ar.Damaged(err)
 	}
-	w := u.wants(m)
+	w := u.wantedOf(m)
 	if err == nil && (w.UID >= 0 || w.GID >= 0) {
 		err = f.Chown(w.UID, w.GID)
 	}
@@ -203,17 +203,17 @@ func (u *unpacking) fill(ctx context.Context, dir *os.Root, name string, m *fsys
 	return dir.Chtimes(name, m.Time, m.Time)
 }
 
-// finish gives directories their modes, from the leaves to the root.
-func (u *unpacking) finish() error {
+// finishDirectories gives directories their modes, from the leaves to the root.
+func (u *unpacking) finishDirectories() error {
 	for _, p := range slices.Backward(u.later) {
-		dir, err := u.in(p.name)
+		dir, err := u.openDirectory(p.name)
 		if err == nil {
 			var mode uint64
 			mode, err = strconv.ParseUint(p.words, 8, 32)
 			err = errors.Join(err, dir.Chmod(path.Base(p.name), fsys.FileMode(uint32(mode))))
 		}
 		if err != nil {
-			return u.error(p.name, err)
+			return u.wrapError(p.name, err)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func dryURI(_ context.Context, a *exec.Attempt) exec.Result {
 	if skip := skipURI(a, args); skip != nil {
 		return *skip
 	}
-	return exec.UnknownChange(fmt.Sprintf("would send %s to %s; requests are not made in a dry run", args.Method, shown(args.URL)))
+	return exec.UnknownChange(fmt.Sprintf("would send %s to %s; requests are not made in a dry run", args.Method, hidePassword(args.URL)))
 }
 
 // skipURI decides creates and removes of the action's own.
@@ -74,20 +74,20 @@ func askOnce(ctx context.Context, a *exec.Attempt, args *spec.URIArgs) exec.Resu
 	if err != nil {
 		r := a.Failure(ctx, onceOnly(err, args.Method))
 		if a.Plays && r.Outcome == events.Failed {
-			r.Fields = map[string]any{"status": -1, "url": shown(args.URL), "redirected": false, "elapsed": 0}
+			r.Fields = map[string]any{"status": -1, "url": hidePassword(args.URL), "redirected": false, "elapsed": 0}
 		}
 		return r
 	}
-	r := exec.Result{Outcome: events.OK, Fields: got.fields(args)}
+	r := exec.Result{Outcome: events.OK, Fields: got.resultFields(args)}
 	if a.Plays {
 		got.inPlays(r.Fields)
 	}
-	if why := got.unwanted(args); why != "" {
-		r.Outcome, r.Error, r.Class = events.Failed, shown(args.URL)+" "+why, fault.Fatal
-		if reads(args.Method) && isPassingStatus(got.StatusCode) {
+	if why := got.explainUnwanted(args); why != "" {
+		r.Outcome, r.Error, r.Class = events.Failed, hidePassword(args.URL)+" "+why, fault.Fatal
+		if isReadOnly(args.Method) && isPassingStatus(got.StatusCode) {
 			r.Class = fault.Transient
 		}
-		r.Fields["content"], r.Fields["msg"] = text(got.body), r.Error
+		r.Fields["content"], r.Fields["msg"] = textOf(got.body), r.Error
 		return r
 	}
 	if args.Dest == "" {
@@ -96,12 +96,12 @@ func askOnce(ctx context.Context, a *exec.Attempt, args *spec.URIArgs) exec.Resu
 	return keepAnswer(ctx, a, args, got, r)
 }
 
-// reads reports a method that may be tried again: it changes nothing on the server.
-func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+// isReadOnly reports a method that may be tried again: it changes nothing on the server.
+func isReadOnly(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // onceOnly lets a request that may have changed something be tried again only if it never arrived.
 func onceOnly(err error, method string) error {
-	if e, ok := errors.AsType[requestError](err); ok && !reads(method) {
+	if e, ok := errors.AsType[requestError](err); ok && !isReadOnly(method) {
 		e.passing = e.passing && e.unsent
 		return e
 	}
@@ -134,7 +134,7 @@ func askServer(ctx context.Context, a *exec.Attempt, args *spec.URIArgs) (*answe
 		r.body, r.typ = &body, typ
 	}
 	start := time.Now()
-	resp, err := r.do(ctx)
+	resp, err := r.doRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -215,8 +215,8 @@ var ownNames = []string{
 	"duration_ms", "attempts", "state", "mode", "owner", "group", "uid", "gid", "size", "dest", "checksum",
 }
 
-// fields are the result: the headers under their names in small letters with underscores, and what is known besides.
-func (g *answered) fields(args *spec.URIArgs) map[string]any {
+// resultFields are the result: the headers under their names in small letters with underscores, and what is known besides.
+func (g *answered) resultFields(args *spec.URIArgs) map[string]any {
 	f := map[string]any{}
 	for name, values := range g.Header {
 		if name = strings.ReplaceAll(strings.ToLower(name), "-", "_"); !slices.Contains(ownNames, name) {
@@ -233,12 +233,12 @@ func (g *answered) fields(args *spec.URIArgs) map[string]any {
 		length = fmt.Sprint(g.ContentLength)
 	}
 	maps.Copy(f, map[string]any{
-		"status": g.StatusCode, "url": g.Request.URL.Redacted(), "redirected": g.Request.URL.Redacted() != shown(args.URL),
+		"status": g.StatusCode, "url": g.Request.URL.Redacted(), "redirected": g.Request.URL.Redacted() != hidePassword(args.URL),
 		"msg":     fmt.Sprintf("%s (%s bytes)", strings.TrimSpace(http.StatusText(g.StatusCode)), length),
 		"elapsed": int(g.elapsed.Seconds()), "cookies": cookies, "cookies_string": strings.Join(all, "; "),
 	})
 	if args.ReturnContent {
-		f["content"] = text(g.body)
+		f["content"] = textOf(g.body)
 	}
 	if isJSON(g.Header.Get("Content-Type")) && !g.cut {
 		if v, ok := decodeJSON(g.body); ok {
@@ -268,10 +268,10 @@ func decodeJSON(data []byte) (any, bool) {
 	if d.Decode(&v) != nil || d.More() {
 		return nil, false
 	}
-	return plain(v), true
+	return plainValue(v), true
 }
 
-func plain(v any) any {
+func plainValue(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
@@ -284,11 +284,11 @@ func plain(v any) any {
 		return f
 	case []any:
 		for i := range v {
-			v[i] = plain(v[i])
+			v[i] = plainValue(v[i])
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = plain(v[name])
+			v[name] = plainValue(v[name])
 		}
 	}
 	return v
@@ -300,20 +300,20 @@ func isJSON(contentType string) bool {
 	return sub == "json" || strings.HasSuffix(sub, "+json") || sub == "javascript" || sub == "x-json"
 }
 
-// text is an answer as a value; what is no text in it is left out.
-func text(body []byte) string {
+// textOf is an answer as a value; what is no text in it is left out.
+func textOf(body []byte) string {
 	if utf8.Valid(body) {
 		return string(body)
 	}
 	return strings.ToValidUTF8(string(body), "�")
 }
 
-// unwanted says how the answer is not as it should be.
-func (g *answered) unwanted(args *spec.URIArgs) string {
+// explainUnwanted says how the answer is not as it should be.
+func (g *answered) explainUnwanted(args *spec.URIArgs) string {
 	switch {
 	case !slices.Contains(args.Statuses, g.StatusCode):
 		want := strings.Trim(fmt.Sprint(args.Statuses), "[]")
-		return fmt.Sprintf("answered %s, not %s%s", statusText(g.StatusCode), strings.ReplaceAll(want, " ", " or "), wants(g.Response))
+		return fmt.Sprintf("answered %s, not %s%s", statusText(g.StatusCode), strings.ReplaceAll(want, " ", " or "), wantedLogin(g.Response))
 	case args.Contains != nil && !bytes.Contains(g.body, []byte(*args.Contains)):
 		return fmt.Sprintf("does not answer with %q", *args.Contains)
 	case args.Equals != nil && string(g.body) != *args.Equals:
@@ -332,7 +332,7 @@ func keepAnswer(ctx context.Context, a *exec.Attempt, args *spec.URIArgs, got *a
 	}
 	c := &exec.Change{Fields: map[string]any{}}
 	t := target{attrs: attrs, from: fsys.Source{Data: got.body, Size: int64(len(got.body))}, force: true}
-	c, err = t.into(ctx, a, c, args.Dest, nameOf(got.Response))
+	c, err = t.writeInto(ctx, a, c, args.Dest, nameOf(got.Response))
 	if err != nil {
 		return a.Failure(ctx, err)
 	}

@@ -39,21 +39,21 @@ func planUser(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		return nil, err
 	}
 	s := &userStep{Attempt: a, args: args, c: c}
-	if err := s.plan(ctx); err != nil {
+	if err := s.planChange(ctx); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (s *userStep) plan(ctx context.Context) (err error) {
+func (s *userStep) planChange(ctx context.Context) (err error) {
 	if s.all, err = readAccounts(ctx, s.Attempt, s.args.Local); err != nil {
 		return err
 	}
-	s.is = s.all.user(s.args.Name)
-	s.echo()
+	s.is = s.all.findUser(s.args.Name)
+	s.echoArgs()
 	if s.args.State == fsys.Absent {
-		return s.remove()
+		return s.planRemoval()
 	}
 	if err := s.findGroups(); err != nil {
 		return err
@@ -67,13 +67,13 @@ func (s *userStep) plan(ctx context.Context) (err error) {
 		s.c.Fields["groups"] = strings.Join(s.args.Groups, ",")
 	}
 	if s.is == nil {
-		return s.create()
+		return s.planCreation()
 	}
-	return s.update()
+	return s.planUpdate()
 }
 
-// echo says again what the task has asked for, as its result in a play does.
-func (s *userStep) echo() {
+// echoArgs says again what the task has asked for, as its result in a play does.
+func (s *userStep) echoArgs() {
 	if !s.Plays {
 		return
 	}
@@ -116,8 +116,8 @@ func (s *userStep) findGroups() (err error) {
 	return nil
 }
 
-// besides are the names of the groups that the user shall be in besides its own.
-func (s *userStep) besides(own int) []string {
+// otherGroups are the names of the groups that the user shall be in besides its own.
+func (s *userStep) otherGroups(own int) []string {
 	names := []string{}
 	for _, g := range s.groups {
 		if g.gid != own {
@@ -127,8 +127,8 @@ func (s *userStep) besides(own int) []string {
 	return names
 }
 
-// create makes a user. Its password follows through the standard input of another program: arguments can be read by all.
-func (s *userStep) create() error {
+// planCreation makes a user. Its password follows through the standard input of another program: arguments can be read by all.
+func (s *userStep) planCreation() error {
 	if err := lacksTool(s.Attempt, "useradd", shadowPackages); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *userStep) create() error {
 		gid = own.gid
 		option("group "+own.name, "-g", own.name)
 	}
-	if groups := s.besides(gid); len(groups) > 0 {
+	if groups := s.otherGroups(gid); len(groups) > 0 {
 		option("groups "+strings.Join(groups, ", "), "-G", strings.Join(groups, ","))
 	}
 	if args.Comment != nil {
@@ -168,32 +168,32 @@ func (s *userStep) create() error {
 		option("shell "+args.Shell, "-s", args.Shell)
 	}
 	if args.Expires != nil && *args.Expires >= 0 {
-		option("expires "+date(*args.Expires), "-e", date(*args.Expires))
+		option("expires "+dateOf(*args.Expires), "-e", dateOf(*args.Expires))
 	}
 	if args.System {
 		option("", "-r")
 	}
-	option("", limits("UID_MIN", args.UIDMin, "UID_MAX", args.UIDMax)...)
+	option("", limitOptions("UID_MIN", args.UIDMin, "UID_MAX", args.UIDMax)...)
 	option("", s.homeOptions()...)
 	tools := []exec.Tool{exec.NewTool(append(argv, args.Name)...)}
 	if password := s.wantedPassword(secrets{password: "!"}); password != "!" {
 		tools = append(tools, s.setPassword(password))
 		words = append(words, passwordWords("!", password))
 	}
-	ages, ageWords := s.ages(secrets{min: -1, max: -1, warn: -1, disable: -1})
+	ages, ageWords := s.planAges(secrets{min: -1, max: -1, warn: -1, disable: -1})
 	tools, words = append(tools, ages...), append(words, ageWords...)
 	key, err := s.planKey(args.Home)
 	if err != nil {
 		return err
 	}
-	words = append(words, key.words()...)
-	s.c.PlanFor(events.ChangeCreate, "user", args.Name, s.apply(tools, key, nil), words...)
-	s.c.AddPrediction(func(f *fsys.Overlay) { s.foresee(f, own) })
+	words = append(words, key.describeChange()...)
+	s.c.PlanFor(events.ChangeCreate, "user", args.Name, s.applyTools(tools, key, nil), words...)
+	s.c.AddPrediction(func(f *fsys.Overlay) { s.foreseeUser(f, own) })
 	return nil
 }
 
-// foresee tells the later steps of a dry run of a new user.
-func (s *userStep) foresee(f *fsys.Overlay, own *userGroup) {
+// foreseeUser tells the later steps of a dry run of a new user.
+func (s *userStep) foreseeUser(f *fsys.Overlay, own *userGroup) {
 	f.Name("user", s.args.Name)
 	if own == nil && loginDefs()["USERGROUPS_ENAB"] == "yes" {
 		f.Name("group", s.args.Name)
@@ -230,7 +230,7 @@ func (s *userStep) homeOptions() []string {
 	return options
 }
 
-func date(seconds int) string { return time.Unix(int64(seconds), 0).UTC().Format(time.DateOnly) }
+func dateOf(seconds int) string { return time.Unix(int64(seconds), 0).UTC().Format(time.DateOnly) }
 
 // wantedPassword is the field of /etc/shadow as it shall be.
 func (s *userStep) wantedPassword(is secrets) string {
@@ -272,8 +272,8 @@ func (s *userStep) setPassword(field string) exec.Tool {
 	return exec.Tool{Argv: []string{"chpasswd", "-e"}, Stdin: &line}
 }
 
-// ages is what concerns the age of the password.
-func (s *userStep) ages(is secrets) (tools []exec.Tool, words []string) {
+// planAges returns what concerns the age of the password.
+func (s *userStep) planAges(is secrets) (tools []exec.Tool, words []string) {
 	argv := []string{"chage"}
 	for _, age := range []struct {
 		option, word string
@@ -297,10 +297,10 @@ func (s *userStep) ages(is secrets) (tools []exec.Tool, words []string) {
 	return []exec.Tool{exec.NewTool(append(argv, s.args.Name)...)}, words
 }
 
-// update changes what is not as the step wants it.
-func (s *userStep) update() error {
-	s.describe(s.is)
-	argv, words := s.differences()
+// planUpdate changes what is not as the step wants it.
+func (s *userStep) planUpdate() error {
+	s.describeResult(s.is)
+	argv, words := s.listDifferences()
 	is := secrets{min: -1, max: -1, warn: -1, disable: -1, until: -1}
 	if s.needsSecrets() {
 		var err error
@@ -308,7 +308,7 @@ func (s *userStep) update() error {
 			return err
 		}
 	}
-	if more, word := s.expiry(is); word != "" {
+	if more, word := s.compareExpiry(is); word != "" {
 		argv, words = append(argv, more...), append(words, word)
 	}
 	var tools []exec.Tool
@@ -324,7 +324,7 @@ func (s *userStep) update() error {
 	} else if s.args.PasswordLock != nil && !*s.args.PasswordLock && strings.Trim(want, "!") == "" {
 		return fmt.Errorf("user %s has no password to unlock; give one as `password`", s.args.Name)
 	}
-	ages, ageWords := s.ages(is)
+	ages, ageWords := s.planAges(is)
 	tools, words = append(tools, ages...), append(words, ageWords...)
 
 	home := s.is.home
@@ -333,7 +333,7 @@ func (s *userStep) update() error {
 	}
 	var newHome *homeDir
 	moved := s.args.MoveHome && home != s.is.home
-	if s.args.CreateHome && !moved && !homeless(home) {
+	if s.args.CreateHome && !moved && !isHomeless(home) {
 		if _, err := os.Stat(home); errors.Is(err, os.ErrNotExist) {
 			newHome = &homeDir{path: home, skeleton: s.args.Skeleton, mode: s.homeMode()}
 			words = append(words, "new home directory "+home)
@@ -343,9 +343,9 @@ func (s *userStep) update() error {
 	if err != nil {
 		return err
 	}
-	words = append(words, key.words()...)
+	words = append(words, key.describeChange()...)
 	if len(words) > 0 {
-		s.c.PlanFor(events.ChangeUpdate, "user", s.args.Name, s.apply(tools, key, newHome), words...)
+		s.c.PlanFor(events.ChangeUpdate, "user", s.args.Name, s.applyTools(tools, key, newHome), words...)
 	}
 	return nil
 }
@@ -360,8 +360,8 @@ func (s *userStep) needsSecrets() bool {
 	return a.Password != nil && a.UpdatePassword == "always" || a.PasswordLock != nil
 }
 
-// differences are usermod's options, and what they change in words.
-func (s *userStep) differences() (argv, words []string) {
+// listDifferences returns usermod's options, and what they change in words.
+func (s *userStep) listDifferences() (argv, words []string) {
 	differs := func(word string, is, want any, options ...string) {
 		words = append(words, fmt.Sprintf("%s %v → %v", word, is, want))
 		argv = append(argv, options...)
@@ -380,7 +380,7 @@ func (s *userStep) differences() (argv, words []string) {
 		argv, words = append(argv, more...), append(words, word)
 	}
 	if args.Comment != nil && *args.Comment != is.comment {
-		differs("comment", quote(is.comment), quote(*args.Comment), "-c", *args.Comment)
+		differs("comment", quoteText(is.comment), quoteText(*args.Comment), "-c", *args.Comment)
 	}
 	if args.Home != "" && args.Home != is.home {
 		if args.MoveHome {
@@ -395,7 +395,7 @@ func (s *userStep) differences() (argv, words []string) {
 	return argv, words
 }
 
-func quote(text string) string { return strconv.Quote(text) }
+func quoteText(text string) string { return strconv.Quote(text) }
 
 // groupDifference compares the groups a user is in with those it shall be in. Its own group is never among them.
 func (s *userStep) groupDifference() (argv []string, word string) {
@@ -406,8 +406,8 @@ func (s *userStep) groupDifference() (argv []string, word string) {
 	if s.group != nil {
 		own = s.group.gid
 	}
-	want := s.besides(own)
-	is := s.all.memberships(s.is)
+	want := s.otherGroups(own)
+	is := s.all.listMemberships(s.is)
 	slices.Sort(is)
 	var added, gone []string
 	for _, g := range want {
@@ -430,8 +430,8 @@ func (s *userStep) groupDifference() (argv []string, word string) {
 	return []string{"-G", strings.Join(want, ",")}, word
 }
 
-// expiry compares the day on which the account ends.
-func (s *userStep) expiry(is secrets) (argv []string, word string) {
+// compareExpiry compares the day on which the account ends.
+func (s *userStep) compareExpiry(is secrets) (argv []string, word string) {
 	if s.args.Expires == nil {
 		return nil, ""
 	}
@@ -440,13 +440,13 @@ func (s *userStep) expiry(is secrets) (argv []string, word string) {
 	case want < 0 && is.until >= 0:
 		return []string{"-e", ""}, "never expires"
 	case want >= 0 && want/day != is.until:
-		return []string{"-e", date(want)}, "expires " + date(want)
+		return []string{"-e", dateOf(want)}, "expires " + dateOf(want)
 	}
 	return nil, ""
 }
 
-// apply runs the programs and makes what they do not, and then looks at what became of the user.
-func (s *userStep) apply(tools []exec.Tool, key *newKey, home *homeDir) func(context.Context) error {
+// applyTools runs the programs and makes what they do not, and then looks at what became of the user.
+func (s *userStep) applyTools(tools []exec.Tool, key *newKey, home *homeDir) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := changeAccounts(ctx, s.Attempt, tools...); err != nil {
 			return err
@@ -455,26 +455,26 @@ func (s *userStep) apply(tools []exec.Tool, key *newKey, home *homeDir) func(con
 		if err != nil {
 			return err
 		}
-		u := all.user(s.args.Name)
+		u := all.findUser(s.args.Name)
 		if u == nil {
 			return fmt.Errorf("user %s was made, but the system does not know it", s.args.Name)
 		}
-		s.describe(u)
+		s.describeResult(u)
 		if home != nil {
-			if err := home.make(u); err != nil {
+			if err := home.makeHome(u); err != nil {
 				return err
 			}
 		}
-		return key.make(u, s.c.Fields)
+		return key.makeKey(u, s.c.Fields)
 	}
 }
 
-func (s *userStep) describe(u *account) {
+func (s *userStep) describeResult(u *account) {
 	maps.Copy(s.c.Fields, map[string]any{"uid": u.uid, "group": u.gid, "comment": u.comment, "home": u.home, "shell": u.shell})
 }
 
-// remove removes the user.
-func (s *userStep) remove() error {
+// planRemoval removes the user.
+func (s *userStep) planRemoval() error {
 	if s.is == nil {
 		return nil
 	}

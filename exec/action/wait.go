@@ -78,12 +78,12 @@ func runWait(ctx context.Context, a *exec.Attempt) exec.Result {
 		}
 		return fields
 	}
-	if !pause(ctx, args.Delay) {
+	if !waitFor(ctx, args.Delay) {
 		return a.Stopped(fault.Stopped(ctx))
 	}
 	look := lookFor(a, args)
 	if look == nil {
-		if !pause(ctx, args.Timeout) {
+		if !waitFor(ctx, args.Timeout) {
 			return a.Stopped(fault.Stopped(ctx))
 		}
 		return exec.Result{Outcome: events.OK, Fields: elapsed()}
@@ -93,7 +93,7 @@ func runWait(ctx context.Context, a *exec.Attempt) exec.Result {
 	var why string
 	for {
 		done, reason := look(waiting)
-		if why == "" || !over(waiting) { // a look that the end cut short tells less than the one before
+		if why == "" || !isOver(waiting) { // a look that the end cut short tells less than the one before
 			why = reason
 		}
 		switch {
@@ -102,7 +102,7 @@ func runWait(ctx context.Context, a *exec.Attempt) exec.Result {
 		case done:
 			return exec.Result{Outcome: events.OK, Fields: elapsed()}
 		}
-		if !pause(waiting, args.Interval) {
+		if !waitFor(waiting, args.Interval) {
 			if fault.Stopped(ctx) != "" {
 				return a.Stopped(fault.Stopped(ctx))
 			}
@@ -131,8 +131,8 @@ func dryWait(ctx context.Context, a *exec.Attempt) exec.Result {
 	return exec.Result{Outcome: events.OK, Fields: map[string]any{"elapsed": 0}}
 }
 
-// pause waits, and reports whether it was left to.
-func pause(ctx context.Context, d time.Duration) bool {
+// waitFor waits, and reports whether it was left to.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -143,8 +143,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// over reports whether there is no time left. Network calls notice their deadline before the context does.
-func over(ctx context.Context) bool {
+// isOver reports whether there is no time left. Network calls notice their deadline before the context does.
+func isOver(ctx context.Context) bool {
 	end, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(end)
 }
@@ -172,7 +172,7 @@ func lookAtPort(ctx context.Context, args *spec.WaitArgs) (bool, string) {
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(dial, "tcp", address)
 	switch {
-	case err != nil && over(ctx): // the end of the wait says nothing about the port
+	case err != nil && isOver(ctx): // the end of the wait says nothing about the port
 		return false, address + " did not answer in time"
 	case err != nil:
 		return args.Absent, address + " accepts no connection: " + networkReason(err)
@@ -181,11 +181,11 @@ func lookAtPort(ctx context.Context, args *spec.WaitArgs) (bool, string) {
 	if args.Absent || args.Search == nil {
 		return !args.Absent, address + " accepts connections"
 	}
-	return greets(dial, conn, args.Search), address + " does not say " + args.SearchRegex
+	return readGreeting(dial, conn, args.Search), address + " does not say " + args.SearchRegex
 }
 
-// greets reads what a server says first until it matches.
-func greets(ctx context.Context, conn net.Conn, search *regexp.Regexp) bool {
+// readGreeting reads what a server says first until it matches.
+func readGreeting(ctx context.Context, conn net.Conn, search *regexp.Regexp) bool {
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = conn.SetReadDeadline(deadline) // it cannot fail on an open connection
 	}
@@ -207,7 +207,7 @@ func greets(ctx context.Context, conn net.Conn, search *regexp.Regexp) bool {
 }
 
 func lookAtURL(ctx context.Context, args *spec.WaitArgs) (bool, string) {
-	status, _, err := request{method: "GET", url: args.URL, timeout: httpTimeout}.send(ctx)
+	status, _, err := request{method: "GET", url: args.URL, timeout: httpTimeout}.sendRequest(ctx)
 	if err != nil {
 		return false, args.URL + ": " + networkReason(err)
 	}

@@ -27,19 +27,19 @@ const (
 	zypperNotFound = 104
 )
 
-func (*zypper) lists() []string { return []string{"/var/cache/zypp/raw/*/repodata/repomd.xml"} }
+func (*zypper) listPatterns() []string { return []string{"/var/cache/zypp/raw/*/repodata/repomd.xml"} }
 
-func (z *zypper) outdated() bool { return z.args.UpdateCache }
+func (z *zypper) needsRefresh() bool { return z.args.UpdateCache }
 
-func (z *zypper) refresh(ctx context.Context, a *exec.Attempt) error {
-	_, err := runManager(ctx, a, z.tool(false, "refresh"), z.args.LockTimeout)
+func (z *zypper) refreshLists(ctx context.Context, a *exec.Attempt) error {
+	_, err := runManager(ctx, a, z.buildCommand(false, "refresh"), z.args.LockTimeout)
 	return err
 }
 
-func (z *zypper) foretell(ctx context.Context, a *exec.Attempt) (*transaction, error) {
+func (z *zypper) predictTransaction(ctx context.Context, a *exec.Attempt) (*transaction, error) {
 	args := z.args
 	t := &transaction{idle: len(args.Name) == 0}
-	names, err := z.wanted(ctx, a)
+	names, err := z.selectNames(ctx, a)
 	if err != nil || len(names) == 0 {
 		return t, err
 	}
@@ -54,30 +54,30 @@ func (z *zypper) foretell(ctx context.Context, a *exec.Attempt) (*transaction, e
 	case args.State == "absent":
 		verb = "remove"
 	}
-	options = append(options, z.options(verb)...)
+	options = append(options, z.optionsFor(verb)...)
 	if len(names) > 0 {
 		options = append(append(options, "--"), names...)
 	}
-	said, err := a.AskTool(ctx, z.tool(true, append([]string{verb}, options...)...))
+	said, err := a.AskTool(ctx, z.buildCommand(true, append([]string{verb}, options...)...))
 	if err != nil {
 		return nil, err
 	}
 	stream, bad := readZypper(said.Stdout)
-	if m := zypperUnknown.FindStringSubmatch(stream.errors()); m != nil && verb == "install" {
+	if m := zypperUnknown.FindStringSubmatch(stream.joinErrors()); m != nil && verb == "install" {
 		return nil, fault.Missing("", "there is no %s %s; update_cache: true fetches newer lists", args.Type, m[1])
 	}
 	if bad != nil || said.Code != 0 && !slices.Contains([]int{zypperReboot, zypperRestart, zypperNotFound}, said.Code) {
-		if text := stream.errors(); text != "" {
+		if text := stream.joinErrors(); text != "" {
 			said.Stderr = "error: " + text
 		}
 		return nil, packageError("zypper", said, "")
 	}
-	t.changes = stream.changes()
+	t.changes = stream.listChanges()
 	for i := range t.changes {
-		t.changes[i].asked = z.asks(t.changes[i].name)
+		t.changes[i].asked = z.asksFor(t.changes[i].name)
 	}
 	t.do = func(ctx context.Context) error {
-		_, err := runManager(ctx, a, z.tool(false, append([]string{verb}, options[1:]...)...), args.LockTimeout, zypperReboot,
+		_, err := runManager(ctx, a, z.buildCommand(false, append([]string{verb}, options[1:]...)...), args.LockTimeout, zypperReboot,
 			zypperRestart)
 		return err
 	}
@@ -86,7 +86,7 @@ func (z *zypper) foretell(ctx context.Context, a *exec.Attempt) (*transaction, e
 
 var zypperUnknown = regexp.MustCompile(`No provider of '([^']+)' found`)
 
-func (z *zypper) asks(name string) bool {
+func (z *zypper) asksFor(name string) bool {
 	return slices.ContainsFunc(z.args.Name, func(asked string) bool {
 		if i := strings.IndexAny(asked, "<>="); i >= 0 {
 			asked = asked[:i]
@@ -95,9 +95,9 @@ func (z *zypper) asks(name string) bool {
 	})
 }
 
-// wanted are the names that zypper must be asked about. What rpm finds installed is as it shall be, unless the newest is
+// selectNames returns the names that zypper must be asked about. What rpm finds installed is as it shall be, unless the newest is
 // wanted or it is no package.
-func (z *zypper) wanted(ctx context.Context, a *exec.Attempt) ([]string, error) {
+func (z *zypper) selectNames(ctx context.Context, a *exec.Attempt) ([]string, error) {
 	args := z.args
 	if args.Type != "package" || args.State == "latest" || args.State == "dist-upgrade" || args.Force {
 		return args.Name, nil
@@ -119,7 +119,7 @@ func (z *zypper) wanted(ctx context.Context, a *exec.Attempt) ([]string, error) 
 	return names, nil
 }
 
-func (z *zypper) options(verb string) []string {
+func (z *zypper) optionsFor(verb string) []string {
 	args := z.args
 	var options []string
 	for _, o := range []struct {
@@ -146,7 +146,7 @@ func (z *zypper) options(verb string) []string {
 	return append(options, args.Extra...)
 }
 
-func (z *zypper) tool(asXML bool, words ...string) exec.Tool {
+func (z *zypper) buildCommand(asXML bool, words ...string) exec.Tool {
 	argv := []string{"zypper", "--non-interactive"}
 	if asXML {
 		argv = append(argv, "--xmlout")
@@ -189,7 +189,7 @@ func readZypper(text string) (*zypperStream, error) {
 	return s, xml.Unmarshal([]byte(text), s)
 }
 
-func (s *zypperStream) errors() string {
+func (s *zypperStream) joinErrors() string {
 	var all []string
 	for _, m := range s.Messages {
 		if m.Type == "error" {
@@ -199,7 +199,7 @@ func (s *zypperStream) errors() string {
 	return strings.Join(all, "; ")
 }
 
-func (s *zypperStream) changes() []packageChange {
+func (s *zypperStream) listChanges() []packageChange {
 	var changes []packageChange
 	for _, g := range s.Summary.Groups {
 		for _, p := range g.Solvables {
