@@ -63,7 +63,6 @@ var oversized = map[string]int{
 	"lines of tui":              13650,
 	"methods of engine.Session": 115,
 	"methods of engine.State":   140,
-	"methods of tui/lines.desk": 190,
 }
 
 // TestSizes holds the sizes of packages and types.
@@ -220,7 +219,7 @@ type word struct {
 
 // words is the table. What to do with it: replace words in the code, run the test, lower the numbers.
 var words = []word{
-	{"foretell|foretells|foretelling|foretold|foresee|foreseen|foresaw|foresight", "predict, preview, dry run", 216, 0},
+	{"foretell|foretells|foretelling|foretold|foresee|foreseen|foresaw|foresight", "predict, preview, dry run", 166, 0},
 	{"oracle|oracles", "predictor", 16, 0},
 	{"told", "given, notified, known, reported", 169, 0},
 	{"shall", "should; desired state", 32, 0},
@@ -242,7 +241,7 @@ var words = []word{
 	{"lane|lanes", "connection, session", 0, 0},
 	{"giver|givers|taker|takers", "producer, consumer", 18, 0},
 	{"standing|standings", "status", 505, 0},
-	{"desk|desks", "console", 248, 0},
+	{"desk|desks", "console", 1, 0},
 	{"go|goes|going|went|gone on", "continue", 92, 4},
 	{"die|dies|died|dying", "crash, end", 22, 2},
 	{"the screen", "the TUI, the terminal", 159, 1},

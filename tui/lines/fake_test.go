@@ -392,10 +392,10 @@ func (f *fake) end(i int) {
 	}
 }
 
-// talk is a person, or a script, who talks to a desk with a fake behind it.
+// talk is a person, or a script, who talks to a console with a fake behind it.
 type talk struct {
 	t *testing.T
-	*desk
+	*console
 	engine *fake
 	heard  bytes.Buffer
 }
@@ -410,8 +410,8 @@ func newTalk(t *testing.T, p *plan.Plan, with ...func(*Options, *fake)) *talk {
 	for _, w := range with {
 		w(&o, k.engine)
 	}
-	k.desk = newDesk(o)
-	k.engine.emit = k.hear
+	k.console = newConsole(o)
+	k.engine.emit = k.announcer.hear
 	k.engine.begin()
 	k.prompt()
 	return k

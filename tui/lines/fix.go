@@ -14,6 +14,20 @@ import (
 	"moon/tui/standing"
 )
 
+// fixes talks about other values for a run, and asks for them.
+type fixes struct {
+	*speaker
+	*status
+	*requests
+	*dialogue
+	find     *finder
+	programs *programs
+	preview  func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string) // nil: values cannot be changed
+
+	sentFix    *typedFor // has no answer yet
+	refusedFix *typedFor // was typed, and not taken
+}
+
 // fixing is a value that is being changed, as far as the talk about it has come.
 type fixing struct {
 	*fix.Form
@@ -62,108 +76,87 @@ func readFixArgs(args string) (a fixArgs) {
 }
 
 // edit lists the values of a step, asks for another one, or takes one that is given with it.
-func (d *desk) edit(args string) {
+func (c *fixes) edit(args string) {
 	a := readFixArgs(args)
 	switch {
-	case d.o.Preview == nil:
-		d.say("values cannot be changed here.")
+	case c.preview == nil:
+		c.say("values cannot be changed here.")
 		return
-	case d.run.Counts.Running > 0:
-		d.say("steps are still running: pause, and edit when they have finished.")
+	case c.run.Counts.Running > 0:
+		c.say("steps are still running: pause, and edit when they have finished.")
 		return
 	case a.given && a.name == "":
-		d.say("edit what? edit NAME=VALUE.")
+		c.say("edit what? edit NAME=VALUE.")
 		return
 	}
-	f, of, why := d.formOf(a.of)
+	f, of, why := c.formOf(a.of)
 	if why != "" {
-		d.say("%s", why)
+		c.say("%s", why)
 		return
 	}
 	if a.name == "" {
-		d.listValues(f, of)
+		c.listValues(f, of)
 		return
 	}
-	x, why := d.valueNamed(f, a)
+	x, why := c.valueNamed(f, a)
 	switch {
 	case why != "":
-		d.say("%s", why)
+		c.say("%s", why)
 	case a.given:
-		d.fixAtOnce(x, a)
+		c.fixAtOnce(x, a)
 	default:
-		d.fixBySteps(x)
+		c.fixBySteps(x)
 	}
 }
 
 // set is edit for one line, as scripts have it.
-func (d *desk) set(args string) {
+func (c *fixes) set(args string) {
 	if a := readFixArgs(args); !a.given || a.name == "" {
-		d.say("set what? set NAME=VALUE.")
+		c.say("set what? set NAME=VALUE.")
 		return
 	}
-	d.edit(args)
+	c.edit(args)
 }
 
 // formOf takes the values of a node. Without one it is the step at hand: what the run is at, or what comes next; and where
 // nothing has begun, the whole playbook.
-func (d *desk) formOf(node string) (f *fix.Form, called, why string) {
+func (c *fixes) formOf(node string) (f *fix.Form, called, why string) {
 	n := 0
 	if node != "" {
-		if n, why = d.oneNode(node); why != "" {
+		if n, why = c.find.oneNode(node); why != "" {
 			return nil, "", why
 		}
-	} else if i := d.atHand(); i >= 0 {
-		n = int(d.outline.stepAt[i])
+	} else if i := c.atHand(); i >= 0 {
+		n = int(c.outline.stepAt[i])
 	}
-	if i := int(d.outline.nodes[n].step); i >= 0 {
-		if d.hasRun(i) {
-			return nil, "", d.called(i) + " has run already: edit the values of one that has not."
+	if i := int(c.outline.nodes[n].step); i >= 0 {
+		if c.hasRun(i) {
+			return nil, "", c.called(i) + " has run already: edit the values of one that has not."
 		}
-		return fix.OfStep(d.plan, i, d.run.Variables), d.called(i), ""
+		return fix.OfStep(c.plan, i, c.run.Variables), c.called(i), ""
 	}
-	r := d.outline.steps(n)
-	if first := d.firstLeft(r); first >= 0 {
+	r := c.outline.steps(n)
+	if first := c.firstLeft(r); first >= 0 {
 		r.From = first
 	}
-	return fix.OfScope(d.plan, max(int(d.outline.nodes[n].scope), 0), r, d.run.Variables), d.partCalled(n), ""
+	return fix.OfScope(c.plan, max(int(c.outline.nodes[n].scope), 0), r, c.run.Variables), c.partCalled(n), ""
 }
 
-// atHand is the step whose values edit is about, or -1.
-func (d *desk) atHand() int {
-	if i := d.here(); i >= 0 && !d.hasRun(i) {
-		return i
-	}
-	if d.run.Phase == events.Review {
-		return -1
-	}
-	return d.nextStep()
-}
-
-// hasRun reports whether a step has ended in a way that stays.
-func (d *desk) hasRun(i int) bool {
-	switch d.state(i) {
-	case ok, changed, skipped, kept, outdated, running, ignored:
-		return !d.broken(i)
-	default:
-		return false
-	}
-}
-
-func (d *desk) listValues(f *fix.Form, of string) {
+func (c *fixes) listValues(f *fix.Form, of string) {
 	if len(f.Rows) == 0 {
-		d.say("%s uses no values; edit NAME=VALUE gives it one.", of)
+		c.say("%s uses no values; edit NAME=VALUE gives it one.", of)
 		return
 	}
 	lines := []string{of + " uses:"}
 	for i := range f.Rows {
-		lines = append(lines, fmt.Sprintf("value %d: %s.", i+1, d.rowWords(&f.Rows[i])))
+		lines = append(lines, fmt.Sprintf("value %d: %s.", i+1, c.rowWords(&f.Rows[i])))
 	}
-	d.list(append(lines, "edit with a number or a name asks for another value; edit NAME=VALUE takes one."))
+	c.list(append(lines, "edit with a number or a name asks for another value; edit NAME=VALUE takes one."))
 }
 
 // rowWords say what a value is, and where it comes from.
-func (d *desk) rowWords(r *fix.Row) string {
-	words := clean(r.Label()) + " is " + d.rowValue(r)
+func (c *fixes) rowWords(r *fix.Row) string {
+	words := clean(r.Label()) + " is " + c.rowValue(r)
 	switch {
 	case r.Added:
 		return clean(r.Label()) + " is not there yet"
@@ -177,12 +170,12 @@ func (d *desk) rowWords(r *fix.Row) string {
 	return words
 }
 
-func (d *desk) rowValue(r *fix.Row) string {
+func (c *fixes) rowValue(r *fix.Row) string {
 	switch {
 	case r.Secret:
 		return "(hidden)"
 	case len(r.After) > 0:
-		return "known " + d.after(r.After)
+		return "known " + c.after(r.After)
 	}
 	return sayLine(r.Was)
 }
@@ -200,7 +193,7 @@ func sayLine(text string) string {
 }
 
 // valueNamed finds a value by its name or its number in the list. One that the step does not use may be one of the others'.
-func (d *desk) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
+func (c *fixes) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
 	if isNumber(a.name) {
 		n := 0
 		if _, err := fmt.Sscan(a.name, &n); err != nil || n < 1 || n > len(f.Rows) {
@@ -213,13 +206,13 @@ func (d *desk) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
 		return &fixing{f, row}, ""
 	}
 	if a.of == "" && f.Step >= 0 {
-		whole := fix.OfScope(d.plan, 0, events.Range{From: f.Step, To: len(d.plan.Steps)}, d.run.Variables)
+		whole := fix.OfScope(c.plan, 0, events.Range{From: f.Step, To: len(c.plan.Steps)}, c.run.Variables)
 		if row := find(whole, a.name); row >= 0 {
 			return &fixing{whole, row}, ""
 		}
 	}
 	if !a.given {
-		return nil, d.noValue(f, a.name)
+		return nil, c.noValue(f, a.name)
 	}
 	row, why := f.Add(a.name, a.value)
 	if why != "" {
@@ -233,13 +226,13 @@ func find(f *fix.Form, name string) int {
 	return slices.IndexFunc(f.Rows, func(r fix.Row) bool { return r.Label() == name || r.Field != "" && r.Field+"."+r.Name == name })
 }
 
-func (d *desk) noValue(f *fix.Form, name string) string {
+func (c *fixes) noValue(f *fix.Form, name string) string {
 	var names []string
 	for i := range f.Rows {
 		names = append(names, f.Rows[i].Label())
 	}
-	for i := range d.plan.Vars {
-		names = append(names, d.plan.Vars[i].Name)
+	for i := range c.plan.Vars {
+		names = append(names, c.plan.Vars[i].Name)
 	}
 	hint := "edit lists those there are"
 	if near := suggest.Nearest(name, names); near != "" {
@@ -249,125 +242,125 @@ func (d *desk) noValue(f *fix.Form, name string) string {
 }
 
 // fixAtOnce takes a value that was given with its name.
-func (d *desk) fixAtOnce(x *fixing, a fixArgs) {
+func (c *fixes) fixAtOnce(x *fixing, a fixArgs) {
 	r := x.value()
 	r.Type(a.value)
 	reach := 0
 	if a.reach != "" {
 		if reach = x.reach(a.reach); reach < 0 {
-			d.say("%s can be changed %s only. nothing was done.", clean(r.Label()), x.forWhat(0))
+			c.say("%s can be changed %s only. nothing was done.", clean(r.Label()), x.forWhat(0))
 			return
 		}
 	}
 	if !r.Changed() {
-		d.say("%s is already that.", clean(r.Label()))
+		c.say("%s is already that.", clean(r.Label()))
 		return
 	}
 	if row, kind := x.OtherKind(); row != nil {
-		d.say("%s was %s and becomes %s.", clean(row.Label()), row.Kind, kind)
+		c.say("%s was %s and becomes %s.", clean(row.Label()), row.Kind, kind)
 	}
-	effects, why := d.effects(x)
+	effects, why := c.effects(x)
 	switch {
 	case why == "" && effects[reach].why != "":
 		why = effects[reach].why
 	case why == "" && r.Added && x.nothing(effects):
-		why = d.noValue(x.Form, r.Label())
+		why = c.noValue(x.Form, r.Label())
 	}
 	if why != "" {
-		d.say("%s nothing was done.", sentence(clean(why)))
+		c.say("%s nothing was done.", sentence(clean(why)))
 		return
 	}
-	d.sayEffect(&effects[reach])
-	d.takeFix(x, reach)
+	c.sayEffect(&effects[reach])
+	c.takeFix(x, reach)
 }
 
 // fixBySteps says a value and asks for another.
-func (d *desk) fixBySteps(x *fixing) {
+func (c *fixes) fixBySteps(x *fixing) {
 	r := x.value()
-	if k := d.refusedFix; k != nil && k.path == x.Path && k.label == r.Label() {
-		d.refusedFix = nil
-		d.say("%s: what you typed before is kept.", clean(r.Label()))
-		d.typedValue(x, k.text)
+	if k := c.refusedFix; k != nil && k.path == x.Path && k.label == r.Label() {
+		c.refusedFix = nil
+		c.say("%s: what you typed before is kept.", clean(r.Label()))
+		c.typedValue(x, k.text)
 		return
 	}
 	if strings.Contains(r.Now, "\n") && !r.Secret {
-		d.fixInEditor(x)
+		c.fixInEditor(x)
 		return
 	}
-	d.askValue(x)
+	c.askValue(x)
 }
 
-func (d *desk) askValue(x *fixing) {
+func (c *fixes) askValue(x *fixing) {
 	r := x.value()
 	hidden := ""
 	if r.Secret {
 		hidden = "what you type is not shown. "
 	}
-	d.say("%s. %snew value (empty keeps it):", d.rowWords(r), hidden)
-	d.question = &question{secret: r.Secret, answer: func(text string) bool {
+	c.say("%s. %snew value (empty keeps it):", c.rowWords(r), hidden)
+	c.question = &question{secret: r.Secret, answer: func(text string) bool {
 		if text == "" {
-			d.say("unchanged.")
+			c.say("unchanged.")
 			return true
 		}
-		d.question = nil
-		d.typedValue(x, text)
+		c.question = nil
+		c.typedValue(x, text)
 		return true
 	}}
 }
 
 // fixInEditor is for what has several lines, which nobody can type on one.
-func (d *desk) fixInEditor(x *fixing) {
+func (c *fixes) fixInEditor(x *fixing) {
 	r := x.value()
-	if d.o.Editor == nil || !d.o.Person {
-		d.say("%s. edit %s=VALUE gives it another value, of one line.", d.rowWords(r), clean(r.Label()))
+	if c.programs.openEditor == nil || !c.person {
+		c.say("%s. edit %s=VALUE gives it another value, of one line.", c.rowWords(r), clean(r.Label()))
 		return
 	}
-	d.say("%s. the editor opens it.", d.rowWords(r))
-	e := &fix.Editor{Text: r.Now, Open: func(file string) fix.Program { return d.o.Editor(file, 1) }}
-	if !d.program(e, "the editor") {
+	c.say("%s. the editor opens it.", c.rowWords(r))
+	e := &fix.Editor{Text: r.Now, Open: func(file string) fix.Program { return c.programs.openEditor(file, 1) }}
+	if !c.programs.program(e, "the editor") {
 		return
 	}
-	d.typedValue(x, e.Text)
+	c.typedValue(x, e.Text)
 }
 
 // typedValue weighs what was typed: whether it is a value, and of the kind there was.
-func (d *desk) typedValue(x *fixing, text string) {
+func (c *fixes) typedValue(x *fixing, text string) {
 	r := x.value()
 	r.Type(text)
 	if !r.Changed() {
-		d.say("unchanged.")
+		c.say("unchanged.")
 		return
 	}
 	if _, wrong, _ := x.Overrides(); wrong != "" {
-		d.say("%s", sentence(clean(wrong)))
-		d.askAgain(x)
+		c.say("%s", sentence(clean(wrong)))
+		c.askAgain(x)
 		return
 	}
 	row, kind := x.OtherKind()
 	if row == nil {
-		d.offer(x)
+		c.offer(x)
 		return
 	}
 	ask := fmt.Sprintf("%s was %s and becomes %s: yes, or no to type another.", clean(row.Label()), row.Kind, kind)
-	d.say("%s", ask)
-	d.question = &question{again: ask, answer: func(answer string) bool {
+	c.say("%s", ask)
+	c.question = &question{again: ask, answer: func(answer string) bool {
 		switch answer {
 		case "yes", "y":
-			d.question = nil
-			d.offer(x)
+			c.question = nil
+			c.offer(x)
 		case "no", "n":
-			d.askAgain(x)
+			c.askAgain(x)
 		default:
-			d.say("%s is not an answer: yes or no.", clean(answer))
+			c.say("%s is not an answer: yes or no.", clean(answer))
 			return false
 		}
 		return true
 	}}
 }
 
-func (d *desk) askAgain(x *fixing) {
+func (c *fixes) askAgain(x *fixing) {
 	x.value().Revert()
-	d.askValue(x)
+	c.askValue(x)
 }
 
 // effect is what becomes of the plan where a value reaches so far.
@@ -377,14 +370,14 @@ type effect struct {
 }
 
 // effects plans with a value for each of its scopes. why says that it cannot be for the first of them.
-func (d *desk) effects(x *fixing) (list []effect, why string) {
+func (c *fixes) effects(x *fixing) (list []effect, why string) {
 	defer func() { x.Scope = 0 }()
 	for x.Scope = range x.reaching() {
 		values, wrong, _ := x.Overrides()
 		if wrong != "" {
 			return nil, wrong
 		}
-		next, why := d.o.Preview(d.plan, events.Fix{Values: values})
+		next, why := c.preview(c.plan, events.Fix{Values: values})
 		if next == nil {
 			if x.Scope == 0 {
 				return nil, "it cannot be planned so: " + why
@@ -392,7 +385,7 @@ func (d *desk) effects(x *fixing) (list []effect, why string) {
 			list = append(list, effect{why: "it cannot be planned so: " + why})
 			continue
 		}
-		list = append(list, effect{Effect: fix.EffectOf(d.plan, next, x.Path, func(i int) bool { return standing.Done(d.of(i)) })})
+		list = append(list, effect{Effect: fix.EffectOf(c.plan, next, x.Path, func(i int) bool { return standing.Done(c.of(i)) })})
 	}
 	return list, ""
 }
@@ -405,36 +398,36 @@ func (x *fixing) nothing(effects []effect) bool {
 }
 
 // offer says what a value leads to, and asks how far it is to reach.
-func (d *desk) offer(x *fixing) {
-	effects, why := d.effects(x)
+func (c *fixes) offer(x *fixing) {
+	effects, why := c.effects(x)
 	if why != "" {
-		d.say("%s", sentence(clean(why)))
-		d.askAgain(x)
+		c.say("%s", sentence(clean(why)))
+		c.askAgain(x)
 		return
 	}
-	d.sayEffect(&effects[0])
+	c.sayEffect(&effects[0])
 	ways := []string{"yes, " + x.forWhat(0)}
 	for i := 1; i < len(effects); i++ {
 		ways = append(ways, x.word(i)+", "+x.forWhat(i)+effects[i].alsoWords())
 	}
 	ask := "apply it: " + strings.Join(append(ways, "no"), "; ") + "."
-	d.say("%s", ask)
-	d.question = &question{again: ask, answer: func(answer string) bool {
+	c.say("%s", ask)
+	c.question = &question{again: ask, answer: func(answer string) bool {
 		reach := x.reach(answer)
 		switch {
 		case answer == "no" || answer == "n":
-			d.say("unchanged.")
+			c.say("unchanged.")
 			return true
 		case answer == "yes" || answer == "y":
 			reach = 0
 		case reach < 0:
-			d.say("%s is not an answer. %s", clean(answer), ask)
+			c.say("%s is not an answer. %s", clean(answer), ask)
 			return false
 		case effects[reach].why != "":
-			d.say("%s", sentence(clean(effects[reach].why)))
+			c.say("%s", sentence(clean(effects[reach].why)))
 			return false
 		}
-		d.takeFix(x, reach)
+		c.takeFix(x, reach)
 		return true
 	}}
 }
@@ -491,23 +484,23 @@ func (e *effect) alsoWords() string {
 }
 
 // sayEffect says what a step becomes.
-func (d *desk) sayEffect(e *effect) {
+func (c *fixes) sayEffect(e *effect) {
 	var lines []string
-	for _, c := range e.Changes {
-		label := clean(strings.TrimRight(c.Label, " ="))
+	for _, change := range e.Changes {
+		label := clean(strings.TrimRight(change.Label, " ="))
 		switch {
-		case strings.Contains(c.Was+c.Now, "\n"):
+		case strings.Contains(change.Was+change.Now, "\n"):
 			lines = append(lines, strings.TrimSpace(label+" becomes:"))
-			for _, line := range diffLines(udiff.Unified("", "", strings.TrimRight(c.Was, "\n")+"\n",
-				strings.TrimRight(c.Now, "\n")+"\n")) {
+			for _, line := range diffLines(udiff.Unified("", "", strings.TrimRight(change.Was, "\n")+"\n",
+				strings.TrimRight(change.Now, "\n")+"\n")) {
 				if !strings.HasPrefix(line, "same: ") {
 					lines = append(lines, line)
 				}
 			}
 		case label == "":
-			lines = append(lines, "now: "+clean(c.Was), "will be: "+clean(c.Now))
+			lines = append(lines, "now: "+clean(change.Was), "will be: "+clean(change.Now))
 		default:
-			lines = append(lines, fmt.Sprintf("%s was %s, becomes %s.", label, sayLine(c.Was), sayLine(c.Now)))
+			lines = append(lines, fmt.Sprintf("%s was %s, becomes %s.", label, sayLine(change.Was), sayLine(change.Now)))
 		}
 	}
 	for _, note := range e.Notes {
@@ -528,7 +521,7 @@ func (d *desk) sayEffect(e *effect) {
 	if e.Left > 0 {
 		lines = append(lines, count(e.Left, "step")+" would be gone from the plan.")
 	}
-	d.list(lines)
+	c.list(lines)
 }
 
 // others names some of the other steps that change.
@@ -557,51 +550,30 @@ func them(n int) string {
 }
 
 // takeFix gives the run the value. It runs nothing.
-func (d *desk) takeFix(x *fixing, reach int) {
+func (c *fixes) takeFix(x *fixing, reach int) {
 	x.Scope = reach
 	values, wrong, _ := x.Overrides()
 	if wrong != "" {
-		d.say("%s", sentence(clean(wrong)))
+		c.say("%s", sentence(clean(wrong)))
 		return
 	}
 	r := x.value()
-	d.sentFix = &typedFor{x.Path, r.Label(), r.Now}
+	c.sentFix = &typedFor{x.Path, r.Label(), r.Now}
 	asks := events.Fix{Values: values}
 	value := sayLine(r.Now)
 	if r.Secret {
 		value = "(hidden)"
 	}
-	d.say("%s is %s %s; no file is changed.", clean(r.Label()), value, x.forWhat(reach))
-	d.send(asks)
+	c.say("%s is %s %s; no file is changed.", clean(r.Label()), value, x.forWhat(reach))
+	c.send(asks)
 }
 
 // fixRefused keeps what was typed, and says how to go on from it.
-func (d *desk) fixRefused() {
-	sent := d.sentFix
-	if d.sentFix = nil; sent == nil || sent.label == "" {
+func (c *fixes) fixRefused() {
+	sent := c.sentFix
+	if c.sentFix = nil; sent == nil || sent.label == "" {
 		return
 	}
-	d.refusedFix = sent
-	d.say("what you typed is kept: edit %s continues from it.", clean(sent.label))
-}
-
-// repeated is a line of a script as it is said again: without a secret that stands in it.
-func (d *desk) repeated(text string) string {
-	if d.question != nil && d.question.secret && text != "" {
-		return "(hidden)"
-	}
-	v, args, _ := lookUp(text)
-	a := readFixArgs(args)
-	if v == nil || v.name != "edit" && v.name != "set" || !a.given {
-		return clean(text)
-	}
-	f, _, why := d.formOf(a.of)
-	if why != "" {
-		return clean(text)
-	}
-	if x, _ := d.valueNamed(f, a); x == nil || !x.value().Secret {
-		return clean(text)
-	}
-	left, _, _ := strings.Cut(text, "=")
-	return clean(left) + "=(hidden)"
+	c.refusedFix = sent
+	c.say("what you typed is kept: edit %s continues from it.", clean(sent.label))
 }

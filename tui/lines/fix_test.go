@@ -235,8 +235,8 @@ func TestWatch(t *testing.T) {
 	for i := range watchesKept + 1 {
 		k.types(fmt.Sprintf("watch w%d", i))
 	}
-	if len(k.watches) != watchesKept {
-		t.Errorf("%d are watched", len(k.watches))
+	if len(k.watches.watches) != watchesKept {
+		t.Errorf("%d are watched", len(k.watches.watches))
 	}
 }
 

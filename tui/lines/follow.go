@@ -1,22 +1,29 @@
 package lines
 
-import "moon/events/steplog"
+import (
+	"moon/events/steplog"
+)
 
 // follow reads what steps print while they run.
 type follow struct {
+	*speaker
+	*titles
+	outDir func() string // nil: no output is kept
+
+	on bool // what steps print is said
 	of map[int]*steplog.Bounded
 }
 
-func (f *follow) begin(d *desk, step int) {
+func (f *follow) begin(step int) {
 	f.close(step)
-	s := &d.run.Steps[step]
-	if !d.telling.following || d.o.OutDir == nil || len(s.Out) == 0 {
+	s := &f.run.Steps[step]
+	if !f.on || f.outDir == nil || len(s.Out) == 0 {
 		return
 	}
 	if f.of == nil {
 		f.of = map[int]*steplog.Bounded{}
 	}
-	f.of[step] = steplog.FollowBounded(d.o.OutDir(), s.Out[len(s.Out)-1])
+	f.of[step] = steplog.FollowBounded(f.outDir(), s.Out[len(s.Out)-1])
 }
 
 func (f *follow) close(step int) {
@@ -26,31 +33,31 @@ func (f *follow) close(step int) {
 	}
 }
 
-func (f *follow) all(d *desk) {
-	for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
+func (f *follow) all(counted bool) {
+	for i := range min(len(f.run.Steps), len(f.plan.Steps)) {
 		if f.of[i] != nil {
-			f.read(d, i)
+			f.read(i, counted)
 		}
 	}
 }
 
-func (f *follow) end(d *desk, step int) {
+func (f *follow) end(step int, counted bool) {
 	if l := f.of[step]; l != nil {
 		l.Finish()
-		f.read(d, step)
+		f.read(step, counted)
 		f.close(step)
 	}
 }
 
 // read says what has come since, at most a page of it: the rest can be asked for. Of steps whose ends are only counted it
 // says nothing.
-func (f *follow) read(d *desk, step int) {
+func (f *follow) read(step int, counted bool) {
 	left := 0
-	number := d.outline.stepNumber(step)
+	number := f.outline.stepNumber(step)
 	for n := 0; ; n++ {
 		line, more, err := f.of[step].Next()
 		if err != nil {
-			d.say("the output of %s cannot be read: %s", d.called(step), sentence(clean(err.Error())))
+			f.say("the output of %s cannot be read: %s", f.called(step), sentence(clean(err.Error())))
 			f.close(step)
 			return
 		}
@@ -61,16 +68,16 @@ func (f *follow) read(d *desk, step int) {
 			n--
 			continue
 		}
-		if d.telling.left == 0 {
+		if counted {
 			continue
 		}
 		if n >= page {
 			left++
 			continue
 		}
-		d.say("%s: %s", number, clean(steplog.Marked(string(line.Text), line.Dropped, line.Binary)))
+		f.say("%s: %s", number, clean(steplog.Marked(string(line.Text), line.Dropped, line.Binary)))
 	}
 	if left > 0 {
-		d.say("%s: %s more; output %s says them.", number, count(left, "line"), number)
+		f.say("%s: %s more; output %s says them.", number, count(left, "line"), number)
 	}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // on is the host of a step, to be said after its name: " on web1", " on web1, by lb1".
-func (d *desk) on(i int) string {
-	p := &d.plan.Steps[i]
+func (c *titles) on(i int) string {
+	p := &c.plan.Steps[i]
 	switch {
-	case p.Host == "" || !d.overHosts && p.Host == "localhost":
+	case p.Host == "" || !c.overHosts && p.Host == "localhost":
 		return ""
 	case p.Delegate != "" && p.Delegate != p.Host:
 		return " on " + clean(p.Host) + ", by " + clean(p.Delegate)
@@ -30,13 +30,13 @@ func hostsWords(s *plan.Scope) string {
 }
 
 // recap says of each host how its tasks have ended, the numbers that are not zero.
-func (d *desk) recap() (lines []string) {
-	if !d.overHosts {
+func (c *status) recap() (lines []string) {
+	if !c.overHosts {
 		return nil
 	}
-	hosts := d.run.Result.Hosts
+	hosts := c.run.Result.Hosts
 	if len(hosts) == 0 {
-		hosts = standing.Recap(d.plan, d.run.Steps)
+		hosts = standing.Recap(c.plan, c.run.Steps)
 	}
 	for i := range hosts {
 		lines = append(lines, "host "+clean(hosts[i].Host)+": "+countsOf(&hosts[i])+".")
@@ -58,10 +58,10 @@ func countsOf(c *events.HostCounts) string {
 }
 
 // ofHost is the host that a loop is on, where its task is over several.
-func (d *desk) ofHost(n int) string {
-	s := &d.plan.Scopes[d.outline.nodes[n].scope]
-	if s.Kind != plan.ScopeLoop || s.First >= s.Last || s.Last > len(d.plan.Steps) || standing.Task(d.plan, s.ID) < 0 {
+func (c *titles) ofHost(n int) string {
+	s := &c.plan.Scopes[c.outline.nodes[n].scope]
+	if s.Kind != plan.ScopeLoop || s.First >= s.Last || s.Last > len(c.plan.Steps) || standing.Task(c.plan, s.ID) < 0 {
 		return ""
 	}
-	return " on " + clean(d.plan.Steps[s.First].Host)
+	return " on " + clean(c.plan.Steps[s.First].Host)
 }

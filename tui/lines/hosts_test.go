@@ -1,7 +1,6 @@
 package lines
 
 import (
-	"bufio"
 	"slices"
 	"strings"
 	"testing"
@@ -22,8 +21,13 @@ func TestSaysHosts(t *testing.T) {
 		{Index: 2, Group: 2, Name: "install", Scope: 2, Host: "web2"},
 		{Index: 3, Group: 3, Name: "drain", Scope: 1, Host: "web2", Delegate: "lb1"},
 	}}
-	d := &desk{}
-	d.setPlan(p)
+	var said strings.Builder
+	var sent []events.Command
+	var d *console
+	d = newConsole(Options{Plan: p, Out: &said, Send: func(c events.Command) {
+		sent = append(sent, c)
+		d.run.Apply(events.Record{Step: -1, Event: events.CommandAccepted{Order: events.Order{Command: c}}})
+	}})
 	d.run.Apply(events.Record{Step: -1, Event: events.PlanLoaded{TotalSteps: 4}})
 	for i, e := range []events.Event{
 		events.StepCompleted{Changed: true}, events.StepCompleted{}, events.StepFailed{Unreachable: true, Error: "no route"}, events.StepSkipped{Reason: events.SkipWhen},
@@ -41,14 +45,8 @@ func TestSaysHosts(t *testing.T) {
 	if got, want := d.called(3), "step 1.2 drain on web2, by lb1"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	var said strings.Builder
-	var sent []events.Command
-	d.w, d.o.Send = bufio.NewWriter(&said), func(c events.Command) {
-		sent = append(sent, c)
-		d.run.Apply(events.Record{Step: -1, Event: events.CommandAccepted{Order: events.Order{Command: c}}})
-	}
-	d.setBreak("1.1")
-	d.breaks("")
+	d.breakpoints.setBreak("1.1")
+	d.breakpoints.breaks("")
 	_ = d.w.Flush()
 	if want := []events.Command{events.Break{Step: 0, To: 1}, events.Break{Step: 2, To: 3}}; !slices.Equal(sent, want) {
 		t.Errorf("break on a task over two hosts sends %v", sent)

@@ -21,7 +21,7 @@ type lacking struct {
 }
 
 // lacking are the steps that will be skipped for lack of a value, each with the value, by what is decided now.
-func (d *desk) lacking() map[int]*plan.Missing {
+func (d *debugger) lacking() map[int]*plan.Missing {
 	if l := &d.lack; l.plan != d.plan || l.of == nil || l.seq != d.run.LastSeq {
 		gone := d.gone()
 		if l.plan != d.plan || l.of == nil || !maps.Equal(l.gone, gone) {
@@ -33,7 +33,7 @@ func (d *desk) lacking() map[int]*plan.Missing {
 }
 
 // gone are the steps that give nothing, by what is decided now.
-func (d *desk) gone() map[int]plan.Absence {
+func (d *debugger) gone() map[int]plan.Absence {
 	gone := map[int]plan.Absence{}
 	for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
 		if why, ok := standing.Gone(d.of(i)); ok {
@@ -44,7 +44,7 @@ func (d *desk) gone() map[int]plan.Absence {
 }
 
 // lackingWith is lacking as it will be when some more steps are excluded, or taken in again.
-func (d *desk) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.Missing {
+func (d *debugger) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.Missing {
 	gone := d.gone()
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
@@ -60,7 +60,7 @@ func (d *desk) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.M
 }
 
 // lacks is the value for lack of which a step that is still to run will be skipped, or nil.
-func (d *desk) lacks(i int) *plan.Missing {
+func (d *debugger) lacks(i int) *plan.Missing {
 	if !d.state(i).Pending() {
 		return nil
 	}
@@ -68,10 +68,10 @@ func (d *desk) lacks(i int) *plan.Missing {
 }
 
 // lackingWords counts them, or "".
-func (d *desk) lackingWords() string {
+func (c *status) lackingWords() string {
 	n := 0
-	for i := range d.lacking() {
-		if d.state(i).Pending() {
+	for i := range c.lacking() {
+		if c.state(i).Pending() {
 			n++
 		}
 	}
@@ -82,16 +82,16 @@ func (d *desk) lackingWords() string {
 }
 
 // alsoSkipped says which steps are skipped along with some that are excluded, or no longer are.
-func (d *desk) alsoSkipped(ranges []events.Range, excluded bool) string {
-	before := d.lacking()
-	after := d.lackingWith(ranges, excluded)
+func (c *status) alsoSkipped(ranges []events.Range, excluded bool) string {
+	before := c.lacking()
+	after := c.lackingWith(ranges, excluded)
 	word := "also skipped"
 	if !excluded {
 		before, after, word = after, before, "no longer skipped"
 	}
 	var steps []int
 	for i := range after {
-		if _, had := before[i]; !had && d.state(i).Pending() {
+		if _, had := before[i]; !had && c.state(i).Pending() {
 			steps = append(steps, i)
 		}
 	}
@@ -102,7 +102,7 @@ func (d *desk) alsoSkipped(ranges []events.Range, excluded bool) string {
 	const most = 5
 	var names []string
 	for _, i := range steps[:min(len(steps), most)] {
-		names = append(names, d.called(i))
+		names = append(names, c.called(i))
 	}
 	if more := len(steps) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

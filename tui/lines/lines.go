@@ -15,7 +15,7 @@ import (
 	"moon/tui/standing"
 )
 
-// Actor is who sends the commands. By it desk knows which of the answers in the feed are to its own.
+// Actor is who sends the commands. By it console knows which of the answers in the feed are to its own.
 const Actor = "lines"
 
 // Program takes the terminal over while it runs, such as an editor.
@@ -42,9 +42,9 @@ type Options struct {
 	PlanFor func(digest string) *plan.Plan
 	// Forecast says how long a plan may take, or nil.
 	Forecast func(digest string) *events.Forecast
-	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
+	// PredictAll finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
 	// context ends. It is called in the background, while the plan is reviewed.
-	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
+	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
 	// Reload plans again after an edit. On success the feed brings the plan with the digest; the errors of a list are said.
 	Reload func() (digest string, diagnostics diag.List, err error)
 	// Preview plans with other values, and changes nothing; or it says why that cannot be. Without it values cannot be changed.
@@ -93,13 +93,13 @@ func Run(ctx context.Context, o Options) error {
 		defer t.Stop()
 		ticks = t.C
 	}
-	d := newDesk(o)
-	d.lent, d.hide = keys.lent, keys.hide
-	err = d.attend(ctx, keys.lines, ticks)
-	d.foretold.halt()
-	if d.prompted { // what comes after is on a line of its own
-		fmt.Fprintln(d.w)
-		d.flush()
+	c := newConsole(o)
+	c.lent, c.hide = keys.lent, keys.hide
+	err = c.attend(ctx, &o, keys.lines, ticks)
+	c.predicted.halt()
+	if c.prompted { // what comes after is on a line of its own
+		fmt.Fprintln(c.w)
+		c.flush()
 	}
 	go func() { // whoever sends must not be kept waiting
 		for range o.Feed { // only read
@@ -109,52 +109,52 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // attend is the loop. Whatever comes is answered before the next is taken.
-func (d *desk) attend(ctx context.Context, typed <-chan string, ticks <-chan time.Time) error {
-	feed := d.o.Feed
+func (c *console) attend(ctx context.Context, o *Options, typed <-chan string, ticks <-chan time.Time) error {
+	feed := o.Feed
 	for {
-		for d.waits != nil && d.mayAct(*d.waits) {
-			line := *d.waits
-			d.waits = nil
-			d.take(line)
+		for c.waits != nil && c.mayAct(*c.waits) {
+			line := *c.waits
+			c.waits = nil
+			c.take(line)
 		}
-		if d.inputOver && d.waits == nil && d.opened && d.atRest() {
-			d.leaveUnseen()
+		if c.inputOver && c.waits == nil && c.announcer.opened && c.atRest() {
+			c.exit.leaveUnseen()
 		}
-		d.hide(d.question != nil && d.question.secret)
-		d.prompt()
+		c.hide(c.question != nil && c.question.secret)
+		c.prompt()
 		switch {
-		case d.failure != nil:
-			return d.failure
-		case d.forced:
+		case c.failure != nil:
+			return c.failure
+		case c.exit.forced:
 			return ErrForced
-		case d.leaving && feed == nil:
+		case c.exit.leaving && feed == nil:
 			return nil
 		}
 		lines := typed
-		if d.waits != nil || !d.opened {
+		if c.waits != nil || !c.announcer.opened {
 			lines = nil
 		}
 		select {
 		case batch, ok := <-feed:
 			if !ok {
-				feed, d.closed = nil, true
+				feed, c.exit.closed = nil, true
 				continue
 			}
-			d.hear(batch)
+			c.announcer.hear(batch)
 		case line, ok := <-lines:
 			if ok {
-				d.waits = &line
+				c.waits = &line
 			} else {
-				typed, d.inputOver = nil, true
+				typed, c.inputOver = nil, true
 			}
-		case <-d.o.Interrupts:
-			d.interrupt()
-		case do := <-d.o.Aside:
-			d.lend(do)
-		case <-d.foretold.news:
-			d.foretoldNews()
+		case <-o.Interrupts:
+			c.interrupt()
+		case do := <-o.Aside:
+			c.lend(do)
+		case <-c.predicted.news:
+			c.announcer.sayPredicted()
 		case now := <-ticks:
-			d.tick(now)
+			c.tick(now)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

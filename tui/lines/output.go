@@ -8,55 +8,64 @@ import (
 	"moon/events/steplog"
 )
 
+// outputs says what steps printed and changed.
+type outputs struct {
+	*speaker
+	*status
+	find   *finder
+	follow *follow
+	outDir func() string // nil: no output is kept
+}
+
 // output says the last lines that a step printed.
-func (d *desk) output(args string) {
+func (c *outputs) output(args string) {
 	which, most := splitCount(args)
 	which, attempt := splitAttempt(which)
-	i, why := d.oneStep(which)
+	i, why := c.find.oneStep(which)
 	if why != "" {
-		d.say("%s", why)
+		c.say("%s", why)
 		return
 	}
-	s, p := d.of(i), &d.plan.Steps[i]
+	s, p := c.of(i), &c.plan.Steps[i]
 	switch {
 	case s.Message != "" && attempt == 0:
-		d.list(cleanLines(strings.Split(strings.TrimSuffix(s.Message, "\n"), "\n")))
+		c.list(cleanLines(strings.Split(strings.TrimSuffix(s.Message, "\n"), "\n")))
 		return
 	case p.NoLog:
-		d.say("its output is not kept: no_log.")
+		c.say("its output is not kept: no_log.")
 		return
 	case s.Attempt == 0:
-		d.say("%s has not run.", d.called(i))
+		c.say("%s has not run.", c.called(i))
 		return
-	case len(s.Out) == 0 || d.o.OutDir == nil:
-		d.say("%s printed nothing.", d.called(i))
+	case len(s.Out) == 0 || c.outDir == nil:
+		c.say("%s printed nothing.", c.called(i))
 		return
 	}
 	of := len(s.Out)
 	switch {
 	case attempt > of:
-		d.say("%s has had %s.", d.called(i), count(of, "attempt"))
+		c.say("%s has had %s.", c.called(i), count(of, "attempt"))
 		return
 	case attempt == 0:
 		attempt = of
 	}
 	if of > 1 {
-		d.say("attempt %d of %d of %s:", attempt, of, d.called(i))
+		c.say("attempt %d of %d of %s:", attempt, of, c.called(i))
 	}
-	lines, total, err := tail(d.o.OutDir(), s.Out[attempt-1], most)
+	lines, total, err := tail(c.outDir(), s.Out[attempt-1], most)
 	settled := s.State == events.Settled || attempt < of
 	switch {
 	case err != nil:
-		d.say("the output cannot be read: %s", sentence(clean(err.Error())))
+		c.say("the output cannot be read: %s", sentence(clean(err.Error())))
 	case total == 0 && settled:
-		d.say("%s printed nothing.", d.called(i))
+		c.say("%s printed nothing.", c.called(i))
 	case total == 0:
-		d.say("%s has printed nothing yet.", d.called(i))
+		c.say("%s has printed nothing yet.", c.called(i))
 	default:
 		if len(lines) < total {
-			d.say("the last %d of %s of %s:", len(lines), count(total, "line"), d.called(i))
+			c.say("the last %d of %s of %s:", len(lines), count(total, "line"), c.called(i))
 		}
-		d.list(lines)
+		c.list(lines)
 	}
 }
 
@@ -109,32 +118,32 @@ func cleanLines(lines []string) []string {
 }
 
 // diff says what a step changed, or would change.
-func (d *desk) diff(args string) {
-	i, why := d.oneStep(args)
+func (c *outputs) diff(args string) {
+	i, why := c.find.oneStep(args)
 	if why != "" {
-		d.say("%s", why)
+		c.say("%s", why)
 		return
 	}
-	s, f := d.of(i), d.foretoldNow(i)
+	s, f := c.of(i), c.prediction(i)
 	diff := s.Diff
 	var lines []string
 	if diff == nil && s.Attempt == 0 {
 		switch {
-		case f == nil && d.o.Foretell != nil && d.foretold.busy():
-			d.say("what %s would do is still being predicted; ask again.", d.called(i))
+		case f == nil && c.sources.PredictAll != nil && c.predicted.busy():
+			c.say("what %s would do is still being predicted; ask again.", c.called(i))
 			return
 		case f == nil || f.Diff.Kind == "" && f.Error == "" && f.Skipped == "":
-			d.say("unknown until it runs.")
+			c.say("unknown until it runs.")
 			return
 		case f.Error != "" || f.Skipped != "" || f.Diff.Kind == events.ChangeUnknown:
-			d.say("%s", sentence(clean(d.foretoldWords(i))))
+			c.say("%s", sentence(clean(c.predictedWords(i))))
 			return
 		}
 		diff = &f.Diff
 		lines = append(lines, "preview, not applied yet.")
 	}
 	if diff == nil {
-		d.say("no change was recorded.")
+		c.say("no change was recorded.")
 		return
 	}
 	head := kindWord(diff.Kind)
@@ -145,7 +154,7 @@ func (d *desk) diff(args string) {
 	if diff.Text != "" {
 		lines = append(lines, diffLines(diff.Text)...)
 	}
-	d.list(lines)
+	c.list(lines)
 }
 
 // diffLines says in words which lines go and which come: a sign at the beginning of a line is easily missed.
@@ -178,23 +187,23 @@ func hunk(line string) string {
 	return clean(line)
 }
 
-func (d *desk) followOutput(args string) {
+func (c *outputs) followOutput(args string) {
 	switch strings.ToLower(args) {
 	case "on":
-		d.telling.following = true
-		for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
-			if d.run.Steps[i].State == events.Active {
-				d.follow.begin(d, i)
+		c.follow.on = true
+		for i := range min(len(c.run.Steps), len(c.plan.Steps)) {
+			if c.run.Steps[i].State == events.Active {
+				c.follow.begin(i)
 			}
 		}
-		d.say("output of steps is said as it comes.")
+		c.say("output of steps is said as it comes.")
 	case "off":
-		d.telling.following = false
-		for i := range d.follow.of {
-			d.follow.close(i)
+		c.follow.on = false
+		for i := range c.follow.of {
+			c.follow.close(i)
 		}
-		d.say("output of steps is not said; output N says it.")
+		c.say("output of steps is not said; output N says it.")
 	default:
-		d.say("follow on or follow off.")
+		c.say("follow on or follow off.")
 	}
 }

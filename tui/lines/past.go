@@ -43,37 +43,37 @@ func (p *past) add(r *events.Record) {
 }
 
 // events lists what has happened, oldest first.
-func (d *desk) events(args string) {
-	r := d.everything()
+func (c *viewer) events(args string) {
+	r := c.everything()
 	if args != "" {
-		n, why := d.oneNode(args)
+		n, why := c.find.oneNode(args)
 		if why != "" {
-			d.say("%s", why)
+			c.say("%s", why)
 			return
 		}
-		r = d.outline.steps(n)
+		r = c.outline.steps(n)
 	}
 	const most = 200
 	var lines []string
-	for k := range d.past.ring {
-		h := d.past.ring[(d.past.next+len(d.past.ring)-1-k)%len(d.past.ring)]
+	for k := range c.past.ring {
+		h := c.past.ring[(c.past.next+len(c.past.ring)-1-k)%len(c.past.ring)]
 		if args != "" && !r.Has(h.step) {
 			continue
 		}
 		line := clock(h.at) + " " + h.text
-		if h.step >= 0 && h.step < len(d.plan.Steps) {
-			line = clock(h.at) + " " + d.called(h.step) + ": " + h.text
+		if h.step >= 0 && h.step < len(c.plan.Steps) {
+			line = clock(h.at) + " " + c.called(h.step) + ": " + h.text
 		}
 		if lines = append(lines, sentence(line)); len(lines) == most {
 			break
 		}
 	}
 	if len(lines) == 0 {
-		d.say("no events yet.")
+		c.say("no events yet.")
 		return
 	}
 	slices.Reverse(lines)
-	d.list(lines)
+	c.list(lines)
 }
 
 // pastWords says what happened; nothing for what is not worth it.

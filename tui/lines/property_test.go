@@ -19,7 +19,7 @@ import (
 var starters = []string{"run", "step", "over", "out", "until", "retry", "rerun"}
 
 func TestStarters(t *testing.T) {
-	for _, v := range verbs {
+	for _, v := range newTalk(t, release()).commands.verbs {
 		if v.starts != (slices.Contains(starters, v.name) || v.name == "skip") { // a failed step that is skipped lets the run go on
 			t.Errorf("%s", v.name)
 		}
@@ -29,19 +29,20 @@ func TestStarters(t *testing.T) {
 // TestVerbs finds each command by all of its words, and no two share one.
 func TestVerbs(t *testing.T) {
 	seen := map[string]string{}
-	for _, v := range verbs {
+	known := newTalk(t, release()).commands
+	for _, v := range known.verbs {
 		for _, name := range v.names() {
 			if seen[name] != "" {
 				t.Errorf("%s is %s and %s", name, seen[name], v.name)
 			}
 			seen[name] = v.name
-			if got, args, why := lookUp(" " + name + "  some thing "); got == nil || got.name != v.name || args != "some thing" {
+			if got, args, why := known.lookUp(" " + name + "  some thing "); got == nil || got.name != v.name || args != "some thing" {
 				t.Errorf("%s: found %v, %q, %q", name, got, args, why)
 			}
 		}
 	}
 	for letter, want := range map[string]string{"y": "yes", "n": "no", "c": "run", "A": "approve", "O": "out", "E": "editor"} {
-		if v, _, _ := lookUp(letter); v == nil || v.name != want {
+		if v, _, _ := known.lookUp(letter); v == nil || v.name != want {
 			t.Errorf("%s is %v", letter, v)
 		}
 	}
@@ -71,7 +72,7 @@ func hostilePlan(t *rapid.T) *plan.Plan {
 	return p
 }
 
-func drawLine(t *rapid.T) string {
+func drawLine(t *rapid.T, verbs []verb) string {
 	var words []string
 	for i := range verbs {
 		words = append(words, verbs[i].names()...)
@@ -105,9 +106,9 @@ func TestAnyLines(t *testing.T) {
 		})
 		check(rt, k, nasty)
 		for range rapid.IntRange(1, 25).Draw(rt, "lines") {
-			line := drawLine(rt)
+			line := drawLine(rt, k.commands.verbs)
 			before, onFailure := k.attempts(), k.run.Phase == events.Paused && k.run.Pause.Reason == events.PauseFailure
-			v, _, _ := lookUp(line)
+			v, _, _ := k.commands.lookUp(line)
 			asked := k.question != nil
 			switch rapid.IntRange(0, 12).Draw(rt, "how") {
 			case 0:
@@ -135,7 +136,7 @@ func TestAnyLines(t *testing.T) {
 			k.engine.rest = k.attempts()
 			nasty = nasty || strings.ContainsFunc(line, func(r rune) bool { return r > unicode.MaxASCII }) // a value that is typed is shown later
 			check(rt, k, nasty)
-			if k.leaving {
+			if k.exit.leaving {
 				return
 			}
 		}

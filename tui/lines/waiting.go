@@ -8,16 +8,16 @@ import (
 )
 
 // waitWords say why a step has not begun, as the engine knows it; "" where it says nothing.
-func (d *desk) waitWords(i int) string {
-	if d.o.Why == nil || d.run.Phase != events.Running && d.run.Phase != events.Paused {
+func (c *status) waitWords(i int) string {
+	if c.sources.Why == nil || c.run.Phase != events.Running && c.run.Phase != events.Paused {
 		return ""
 	}
-	list := d.o.Why(d.plan.Digest, []int{i})
+	list := c.sources.Why(c.plan.Digest, []int{i})
 	if len(list) != 1 {
 		return ""
 	}
 	w := list[0]
-	words := d.waitReason(w, "approve "+d.outline.stepNumber(i))
+	words := c.waitReason(w, "approve "+c.outline.stepNumber(i))
 	if words == "" {
 		return ""
 	}
@@ -33,27 +33,27 @@ func (d *desk) waitWords(i int) string {
 		words += ". then it stops at a breakpoint"
 	default:
 	}
-	return d.called(i) + " " + words + "."
+	return c.called(i) + " " + words + "."
 }
 
-func (d *desk) waitReason(w events.Wait, approve string) string {
+func (c *status) waitReason(w events.Wait, approve string) string {
 	switch w.For {
 	case events.WaitSteps:
-		return "is waiting for " + d.waitSteps(w) + d.atTheEnd(w)
+		return "is waiting for " + c.waitSteps(w) + c.atTheEnd(w)
 	case events.WaitValue:
-		return "is waiting for the value of " + clean(w.Name) + " from " + d.waitSteps(w) + d.atTheEnd(w)
+		return "is waiting for the value of " + clean(w.Name) + " from " + c.waitSteps(w) + c.atTheEnd(w)
 	case events.WaitOutcome:
-		return "is waiting for the outcome of " + d.waitSteps(w) + d.atTheEnd(w)
+		return "is waiting for the outcome of " + c.waitSteps(w) + c.atTheEnd(w)
 	case events.WaitPool:
-		return fmt.Sprintf("is waiting for a slot of %s; all %d are in use by %s", clean(w.Name), w.Slots, d.waitSteps(w))
+		return fmt.Sprintf("is waiting for a slot of %s; all %d are in use by %s", clean(w.Name), w.Slots, c.waitSteps(w))
 	case events.WaitForks:
-		return fmt.Sprintf("is waiting for a slot; all %d (--forks) are in use by %s", w.Slots, d.waitSteps(w))
+		return fmt.Sprintf("is waiting for a slot; all %d (--forks) are in use by %s", w.Slots, c.waitSteps(w))
 	case events.WaitTerminal:
-		return "is waiting for the terminal, used by " + d.waitSteps(w)
+		return "is waiting for the terminal, used by " + c.waitSteps(w)
 	case events.WaitTurn:
 		return "is about to start"
 	case events.WaitRetry:
-		if in := lasted(w.Due.Sub(d.now())); in != "" {
+		if in := lasted(w.Due.Sub(c.now())); in != "" {
 			return "is waiting for its next attempt in " + in
 		}
 		return "is about to be tried again"
@@ -72,11 +72,11 @@ func (d *desk) waitReason(w events.Wait, approve string) string {
 	case events.WaitStopping:
 		return "will not run: the run is being stopped"
 	case events.WaitPaused:
-		if w.Root < 0 || w.Root >= len(d.plan.Steps) {
+		if w.Root < 0 || w.Root >= len(c.plan.Steps) {
 			return "is waiting for you: the run is paused; run continues"
 		}
-		words := "is waiting for you: the run is paused at " + d.called(w.Root)
-		if doing := d.doing(w.Root, w.Is); doing != "" {
+		words := "is waiting for you: the run is paused at " + c.called(w.Root)
+		if doing := c.doing(w.Root, w.Is); doing != "" {
 			words += ", which " + doing
 		}
 		return words
@@ -86,30 +86,30 @@ func (d *desk) waitReason(w events.Wait, approve string) string {
 }
 
 // waitSteps names what is waited for.
-func (d *desk) waitSteps(w events.Wait) string {
-	return standing.Awaited(w, len(d.plan.Steps), d.called)
+func (c *titles) waitSteps(w events.Wait) string {
+	return standing.Awaited(w, len(c.plan.Steps), c.called)
 }
 
 // atTheEnd says what all of that waits for in turn.
-func (d *desk) atTheEnd(w events.Wait) string {
-	if w.Root < 0 || w.Root >= len(d.plan.Steps) || len(w.Steps) == 0 {
+func (c *status) atTheEnd(w events.Wait) string {
+	if w.Root < 0 || w.Root >= len(c.plan.Steps) || len(w.Steps) == 0 {
 		return ""
 	}
-	doing := d.doing(w.Root, w.Is)
+	doing := c.doing(w.Root, w.Is)
 	switch {
 	case doing == "":
 		return ""
 	case standing.OnlyFor(w):
 		return ", which " + doing
 	}
-	return ". " + d.called(w.Root) + " " + doing
+	return ". " + c.called(w.Root) + " " + doing
 }
 
 // doing is what a step does that others wait for, or what holds it up.
-func (d *desk) doing(i int, is events.WaitFor) string {
+func (c *status) doing(i int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
-		if t := lasted(d.of(i).Lasted(d.now())); t != "" && d.of(i).State == events.Active {
+		if t := lasted(c.of(i).Lasted(c.now())); t != "" && c.of(i).State == events.Active {
 			return "has been running for " + t
 		}
 		return "is running"

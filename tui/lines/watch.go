@@ -10,96 +10,104 @@ import (
 	"moon/tui/standing"
 )
 
+// watches evaluates expressions, and keeps those that are said at each pause.
+type watches struct {
+	*speaker
+	*titles
+	eval    standing.Eval
+	watches []string
+}
+
 // watchesKept bounds what is said at each pause.
 const watchesKept = page
 
 // watch says what an expression is, now and at each pause.
-func (d *desk) watch(args string) {
+func (c *watches) watch(args string) {
 	switch {
-	case d.cannotEval():
+	case c.cannotEval():
 		return
-	case args == "" && len(d.watches) == 0:
-		d.say("nothing is watched; watch EXPRESSION adds one.")
+	case args == "" && len(c.watches) == 0:
+		c.say("nothing is watched; watch EXPRESSION adds one.")
 	case args == "":
-		d.sayWatches()
-	case slices.Contains(d.watches, args):
-		d.say("%s", d.valueLine(args))
-	case len(d.watches) == watchesKept:
-		d.say("%d expressions are watched, the most there can be; unwatch one.", watchesKept)
+		c.sayWatches()
+	case slices.Contains(c.watches, args):
+		c.say("%s", c.valueLine(args))
+	case len(c.watches) == watchesKept:
+		c.say("%d expressions are watched, the most there can be; unwatch one.", watchesKept)
 	default:
-		d.watches = append(d.watches, args)
-		d.say("%s", d.valueLine(args))
+		c.watches = append(c.watches, args)
+		c.say("%s", c.valueLine(args))
 	}
 }
 
 // unwatch takes away one that is watched, by its text or its number, or all.
-func (d *desk) unwatch(args string) {
-	i := slices.Index(d.watches, args)
-	if n, err := strconv.Atoi(args); i < 0 && err == nil && n >= 1 && n <= len(d.watches) {
+func (c *watches) unwatch(args string) {
+	i := slices.Index(c.watches, args)
+	if n, err := strconv.Atoi(args); i < 0 && err == nil && n >= 1 && n <= len(c.watches) {
 		i = n - 1
 	}
 	switch {
-	case len(d.watches) == 0:
-		d.say("nothing is watched.")
+	case len(c.watches) == 0:
+		c.say("nothing is watched.")
 	case args == "all" && i < 0:
-		d.watches = nil
-		d.say("nothing is watched now.")
+		c.watches = nil
+		c.say("nothing is watched now.")
 	case i >= 0:
-		d.say("%s is no longer watched.", clean(d.watches[i]))
-		d.watches = slices.Delete(d.watches, i, i+1)
+		c.say("%s is no longer watched.", clean(c.watches[i]))
+		c.watches = slices.Delete(c.watches, i, i+1)
 	default:
-		d.say("that is not watched; watch lists what is.")
+		c.say("that is not watched; watch lists what is.")
 	}
 }
 
 // printOnce says what an expression is.
-func (d *desk) printOnce(args string) {
+func (c *watches) printOnce(args string) {
 	switch {
-	case d.cannotEval():
+	case c.cannotEval():
 	case args == "":
-		d.say("print what? print release, print r.rc == 0.")
+		c.say("print what? print release, print r.rc == 0.")
 	default:
-		v := d.value(args)
+		v := c.value(args)
 		lines := strings.Split(strings.TrimRight(v.Text, "\n"), "\n")
 		if v.Wrong != "" || v.After != nil || len(lines) == 1 {
-			d.say("%s", d.valueLine(args))
+			c.say("%s", c.valueLine(args))
 			return
 		}
-		d.list(append([]string{clean(args) + " is:"}, cleanLines(lines)...))
+		c.list(append([]string{clean(args) + " is:"}, cleanLines(lines)...))
 	}
 }
 
-func (d *desk) cannotEval() bool {
-	if d.o.Eval == nil || len(d.plan.Steps) == 0 {
-		d.say("nothing can be evaluated here.")
+func (c *watches) cannotEval() bool {
+	if c.eval == nil || len(c.plan.Steps) == 0 {
+		c.say("nothing can be evaluated here.")
 		return true
 	}
 	return false
 }
 
 // sayWatches says what is watched, where the run has stopped.
-func (d *desk) sayWatches() {
-	for i, text := range d.watches {
-		d.say("watch %d: %s", i+1, d.valueLine(text))
+func (c *watches) sayWatches() {
+	for i, text := range c.watches {
+		c.say("watch %d: %s", i+1, c.valueLine(text))
 	}
 }
 
 // value is what an expression is at the step the run is at; before it has begun, at the first.
-func (d *desk) value(expression string) standing.Value {
-	step := d.here()
-	if d.run.Phase == events.Review || step < 0 {
-		step = max(d.nextStep(), 0)
+func (c *watches) value(expression string) standing.Value {
+	step := c.here()
+	if c.run.Phase == events.Review || step < 0 {
+		step = max(c.nextStep(), 0)
 	}
-	return d.o.Eval.Value(d.plan, step, expression)
+	return c.eval.Value(c.plan, step, expression)
 }
 
-func (d *desk) valueLine(expression string) string {
-	v := d.value(expression)
+func (c *watches) valueLine(expression string) string {
+	v := c.value(expression)
 	switch {
 	case v.Wrong != "":
 		return sentence(clean(expression) + ": " + clean(v.Wrong))
 	case v.After != nil:
-		return sentence(clean(expression) + " is " + d.whenKnown(v.After))
+		return sentence(clean(expression) + " is " + c.whenKnown(v.After))
 	case v.Text == "":
 		return clean(expression) + " is empty."
 	}

@@ -11,8 +11,8 @@ import (
 	"moon/tui/standing"
 )
 
-// foretold is what the steps of a plan would do, as far as it is known by now. It is found out in the background.
-type foretold struct {
+// predictions are what the steps of a plan would do, as far as it is known by now. It is found out in the background.
+type predictions struct {
 	news chan struct{} // there is some
 
 	mu     sync.Mutex
@@ -23,10 +23,10 @@ type foretold struct {
 	out    []bool // the steps that were excluded when it began
 }
 
-// foretell begins to find out, or begins again if other steps are excluded than before. It ends with the review.
-func (d *desk) foretell() {
-	f := &d.foretold
-	if d.o.Foretell == nil {
+// predictAll begins to find out, or begins again if other steps are excluded than before. It ends with the review.
+func (d *debugger) predictAll() {
+	f := &d.predicted
+	if d.sources.PredictAll == nil {
 		return
 	}
 	if d.run.Phase != events.Review {
@@ -48,7 +48,7 @@ func (d *desk) foretell() {
 	f.runs++
 	f.mu.Unlock()
 	go func() {
-		d.o.Foretell(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
+		d.sources.PredictAll(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			if ctx.Err() == nil && one.Step < len(f.of) {
@@ -66,7 +66,7 @@ func (d *desk) foretell() {
 }
 
 // halt stops finding out. What is known stays.
-func (f *foretold) halt() {
+func (f *predictions) halt() {
 	if f.cancel != nil {
 		f.cancel()
 		f.cancel = nil
@@ -74,7 +74,7 @@ func (f *foretold) halt() {
 }
 
 // replace takes what is known better by now.
-func (f *foretold) replace(one *events.Foretold, steps int) {
+func (f *predictions) replace(one *events.Foretold, steps int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.of) < steps {
@@ -86,13 +86,13 @@ func (f *foretold) replace(one *events.Foretold, steps int) {
 }
 
 // busy reports whether there is more to come.
-func (f *foretold) busy() bool {
+func (f *predictions) busy() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.runs > 0 && f.cancel != nil
 }
 
-func (f *foretold) step(i int) *events.Foretold {
+func (f *predictions) step(i int) *events.Foretold {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if i < 0 || i >= len(f.of) {
@@ -101,9 +101,9 @@ func (f *foretold) step(i int) *events.Foretold {
 	return f.of[i]
 }
 
-// foretoldNow is what a step would do. That it could not be known before others had ended counts no longer when they have.
-func (d *desk) foretoldNow(i int) *events.Foretold {
-	f := d.foretold.step(i)
+// prediction is what a step would do. That it could not be known before others had ended counts no longer when they have.
+func (d *debugger) prediction(i int) *events.Foretold {
+	f := d.predicted.step(i)
 	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return d.of(of).State != events.Settled }) {
 		return f
 	}
@@ -111,7 +111,7 @@ func (d *desk) foretoldNow(i int) *events.Foretold {
 }
 
 // words counts what would be done.
-func (f *foretold) words() string {
+func (f *predictions) words() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	kinds, fail, away := map[events.ChangeKind]int{}, 0, 0
@@ -145,20 +145,20 @@ func (f *foretold) words() string {
 	return strings.Join(parts, ", ")
 }
 
-// foretoldNews says once what is predicted, to a person: a script asks for it.
-func (d *desk) foretoldNews() {
-	if !d.o.Person || d.run.Phase != events.Review || d.foretold.busy() {
+// sayPredicted says once what is predicted, to a person: a script asks for it.
+func (c *announcer) sayPredicted() {
+	if !c.person || c.run.Phase != events.Review || c.predicted.busy() {
 		return
 	}
-	if words := d.foretold.words(); words != "" && words != d.foretold.told {
-		d.foretold.told = words
-		d.say("predicted: %s. show N says more.", words)
+	if words := c.predicted.words(); words != "" && words != c.predicted.told {
+		c.predicted.told = words
+		c.say("predicted: %s. show N says more.", words)
 	}
 }
 
-// foretoldWord is the one word about what a step would do.
-func (d *desk) foretoldWord(i int) string {
-	f := d.foretoldNow(i)
+// predictedWord is the one word about what a step would do.
+func (c *status) predictedWord(i int) string {
+	f := c.prediction(i)
 	switch {
 	case f == nil:
 		return ""
@@ -187,10 +187,10 @@ func kindWord(k events.ChangeKind) string {
 	return ""
 }
 
-// foretoldWords says it whole.
-func (d *desk) foretoldWords(i int) string {
-	f := d.foretoldNow(i)
-	word := d.foretoldWord(i)
+// predictedWords says it whole.
+func (c *status) predictedWords(i int) string {
+	f := c.prediction(i)
+	word := c.predictedWord(i)
 	switch {
 	case f == nil:
 		return ""

@@ -224,7 +224,7 @@ func TestFailure(t *testing.T) {
 		"step 3.2 run the migration: attempt 2.",
 		"step 3.2 run the migration: ok.")
 	k.types("quit")
-	if !k.leaving {
+	if !k.exit.leaving {
 		t.Error("quit does not leave")
 	}
 }
@@ -354,10 +354,10 @@ func TestOutput(t *testing.T) {
 	k.says("output 2.2.1", "step 2.2.1 install git printed nothing.")
 }
 
-// TestForetold says what steps would do.
-func TestForetold(t *testing.T) {
+// TestPredictions says what steps would do.
+func TestPredictions(t *testing.T) {
 	k := newTalk(t, release(), func(o *Options, _ *fake) {
-		o.Foretell = func(_ context.Context, _ *plan.Plan, _ func(int) bool, tell func(*events.Foretold)) {
+		o.PredictAll = func(_ context.Context, _ *plan.Plan, _ func(int) bool, tell func(*events.Foretold)) {
 			tell(&events.Foretold{Step: 0, Diff: events.Diff{Kind: events.ChangeNone}})
 			tell(&events.Foretold{Step: 1, Diff: events.Diff{Kind: events.ChangeUpdate, Path: "/etc/x", Summary: "mode 0644 → 0600", Text: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}})
 			tell(&events.Foretold{Step: 2, Diff: events.Diff{Kind: events.ChangeCreate}, Maybe: true})
@@ -366,9 +366,9 @@ func TestForetold(t *testing.T) {
 			tell(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeUnknown, Summary: "a command"}})
 		}
 	})
-	<-k.foretold.news
+	<-k.predicted.news
 	k.heard.Reset()
-	k.foretoldNews()
+	k.announcer.sayPredicted()
 	if got := k.said(); got != "predicted: 1 would fail, 1 create, 1 update, 1 no change. show N says more." {
 		t.Errorf("got %q", got)
 	}
@@ -466,7 +466,7 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptBeforeTheAnswer(t *testing.T) {
 	k := newTalk(t, release())
 	k.types("approve all")
-	k.o.Send = func(events.Command) {} // it says nothing yet
+	k.out = func(events.Command) {} // it says nothing yet
 	k.take("run")
 	k.interrupt()
 	if k.stopping > 0 || k.question == nil || !k.question.leave {
