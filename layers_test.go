@@ -55,14 +55,14 @@ var layers = map[string][]string{
 	"themes":         {"config/yamldoc"},
 	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/standing", "internal/termtext", "internal/suggest"},
 	"tui/lines":      {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/steplog", "plan", "secret", "tui/standing", "internal/termtext"},                                                              // writes out what stands for a secret, where that has no glyph
+	"tui/plain":      {"events", "events/steplog", "plan", "internal/diag", "secret", "tui/standing", "internal/termtext"},                                             // writes out what stands for a secret, where that has no glyph
 
 	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/standing", "tui/tree"},
 	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
 	"tui/tree":     {"events", "plan", "tui/draw", "tui/standing"},
-	"tui/draw":     {"internal/termtext", "themes"},              // cells, and no plan
-	"tui/standing": {"events", "plan", "plan/source"},            // what the screen and lines have in common, also the names of changed files
-	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
+	"tui/draw":     {"internal/termtext", "themes"},                               // cells, and no plan
+	"tui/standing": {"events", "plan", "plan/source"},                             // what the screen and lines have in common, also the names of changed files
+	"tui/fix":      {"events", "plan", "internal/diag", "secret", "tui/standing"}, // knows a value that is shown as a secret
 
 	"exec/exectest":       {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
 	"exec/remote/sshtest": {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it

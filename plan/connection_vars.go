@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/internal/diag"
 	"moon/plan/eval"
 )
 
@@ -195,7 +196,7 @@ type IgnoredVariable struct {
 }
 
 // PlaceOf is where the variable in effect stands. A fact of that name is none.
-func PlaceOf(e *Env, name string) (at Origin, given bool) {
+func PlaceOf(e *Env, name string) (at diag.Origin, given bool) {
 	e.Frame.Each(name, func(b *Binding) bool {
 		at, given = b.Origin, b.From != "fact"
 		if at.File == "" && given {

@@ -58,7 +58,7 @@ type Var struct {
 	Name   string
 	Value  any // plain data; eval.Unknown where not known yet
 	From   string
-	Origin Origin // zero for --extra-vars and facts
+	Origin diag.Origin // zero for --extra-vars and facts
 }
 
 // Unreached is a host that was asked for its facts and gave none. It is no part of what the plan is: the run asks again.
@@ -74,15 +74,6 @@ type Export struct {
 
 	Raw   playbook.Value `json:"-"` // zero for the variable of that name
 	Frame *Frame         `json:"-"`
-}
-
-// Origin is the place a node comes from: line and column of its first key, and the including steps, outermost
-// first, with their own lines ("main.yml:3").
-type Origin struct {
-	File   string
-	Line   int
-	Column int
-	Chain  []string
 }
 
 // ScopeKind is what a scope of the plan was in the playbook.
@@ -113,7 +104,7 @@ type Scope struct {
 	Parent   int // -1 for the playbook
 	Name     string
 	Path     string // stable identity, see Step.Path
-	Origin   Origin
+	Origin   diag.Origin
 	First    int
 	Last     int
 	When     string // its condition as written
@@ -186,7 +177,7 @@ type Use struct {
 	Name   string
 	Value  any // eval.Unknown where not known yet
 	From   string
-	Origin Origin
+	Origin diag.Origin
 }
 
 // Retry is a step's policy for another attempt.
@@ -222,7 +213,7 @@ type Step struct {
 	Uses       []Use
 	Reads      []Read       // files on the machine that moon runs on
 	Overridden []Overridden // for this run
-	Origin     Origin
+	Origin     diag.Origin
 	Loop       *LoopContext // of a step that is an item itself
 	InLoop     *LoopContext // of another: the innermost loop that its include, block or preset is in
 	Host       string       // as the inventory calls it
@@ -467,9 +458,9 @@ func (p *Plan) StepRef(s int) string {
 // Overridden is what an override changes in a step.
 type Overridden struct {
 	Override
-	Was    any    // what it takes the place of; nil if there was nothing
-	Now    any    // what it comes to
-	Origin Origin // of what it takes the place of
+	Was    any         // what it takes the place of; nil if there was nothing
+	Now    any         // what it comes to
+	Origin diag.Origin // of what it takes the place of
 }
 
 // Read is a file, or a directory with everything below it, that a step reads on the machine that moon runs on. Its digest is part of

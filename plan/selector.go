@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/internal/diag"
 	"moon/internal/suggest"
 )
 
@@ -24,21 +25,21 @@ func (p *Plan) Match(selector string) []int {
 		return nil
 	case m.steps(func(s *Step) bool { return s.ID() == selector }),
 		m.steps(func(s *Step) bool { return s.UserID == selector }),
-		m.either(func(path, _ string, _ Origin) bool { return path == selector }):
+		m.either(func(path, _ string, _ diag.Origin) bool { return path == selector }):
 		return m.found
 	}
 	if p.Plays && m.onHost(selector) {
 		return m.found
 	}
 	if file, line, ok := p.place(selector); ok &&
-		m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }) {
+		m.either(func(_, _ string, at diag.Origin) bool { return at.File == file && at.Line == line }) {
 		return m.found
 	}
-	if m.either(func(_, name string, _ Origin) bool { return name == selector }) || !strings.ContainsAny(selector, "*?") {
+	if m.either(func(_, name string, _ diag.Origin) bool { return name == selector }) || !strings.ContainsAny(selector, "*?") {
 		return m.found
 	}
 	glob := globPattern(selector)
-	m.either(func(path, name string, _ Origin) bool { return glob.MatchString(path) || glob.MatchString(name) })
+	m.either(func(path, name string, _ diag.Origin) bool { return glob.MatchString(path) || glob.MatchString(name) })
 	return m.found
 }
 
@@ -71,7 +72,7 @@ func (m *matcher) onHost(selector string) bool {
 	return m.steps(func(s *Step) bool { return host.MatchString(s.Host) && (rest == "" || named[s.Index]) })
 }
 
-func (m *matcher) either(is func(path, name string, at Origin) bool) bool {
+func (m *matcher) either(is func(path, name string, at diag.Origin) bool) bool {
 	m.steps(func(s *Step) bool {
 		return is(s.Path, s.Title(), s.Origin) || s.Loop != nil && is(s.Path, s.Label(s.Title()), s.Origin)
 	})
@@ -191,8 +192,8 @@ func (p *Plan) PortableSelectors(selectors []string) []string {
 		switch file, line, ok := p.place(selector); {
 		case !ok,
 			m.steps(func(s *Step) bool { return s.ID() == selector || s.UserID == selector }),
-			m.either(func(path, _ string, _ Origin) bool { return path == selector }):
-		case m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }):
+			m.either(func(path, _ string, _ diag.Origin) bool { return path == selector }):
+		case m.either(func(_, _ string, at diag.Origin) bool { return at.File == file && at.Line == line }):
 			selector = fmt.Sprintf("%s:%d", file, line)
 		}
 		list = append(list, selector)

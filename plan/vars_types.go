@@ -46,7 +46,7 @@ type Binding struct {
 	Value  any // as known when planning; may contain eval.Unknown
 	Open   bool
 	From   string
-	Origin Origin
+	Origin diag.Origin
 
 	// An open value is rendered again when a step that uses it runs: the text as written, where it was written.
 	Raw   playbook.Value

@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -171,27 +170,6 @@ func anyList(texts []string) []any {
 		list[i] = text
 	}
 	return list
-}
-
-// String is "file:line".
-func (o Origin) String() string {
-	if o.Line == 0 {
-		return o.File
-	}
-	return fmt.Sprintf("%s:%d", o.File, o.Line)
-}
-
-// Full is the place with what includes it, innermost first: "tasks/install.yml:3, included from site.yml:8".
-func (o Origin) Full() string {
-	inner, more, outer := diag.ShownChain(o.Chain)
-	if more > 0 {
-		inner = append(slices.Clip(inner), fmt.Sprintf("… %d more …", more))
-	}
-	chain := slices.Concat(inner, outer)
-	if len(chain) == 0 {
-		return o.String()
-	}
-	return o.String() + ", included from " + strings.Join(chain, ", from ")
 }
 
 // Items are the labels of the items that a step is for, outermost first: those of the loops that it is in, and its own.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/internal/diag"
 	"moon/plan"
 )
 
@@ -35,12 +36,12 @@ func (b *builder) done() *plan.Plan {
 
 func (b *builder) top() *plan.Scope { return &b.p.Scopes[b.open[len(b.open)-1]] }
 
-func (b *builder) origin(line int) plan.Origin {
+func (b *builder) origin(line int) diag.Origin {
 	var chain []string
 	for i := range len(b.file) - 1 {
 		chain = append(chain, fmt.Sprintf("%s:%d", b.file[i], 3+i*4))
 	}
-	return plan.Origin{File: b.file[len(b.file)-1], Line: line, Column: 3, Chain: chain}
+	return diag.Origin{File: b.file[len(b.file)-1], Line: line, Column: 3, Chain: chain}
 }
 
 func (b *builder) scope(kind plan.ScopeKind, name string, line int, with func(*plan.Scope), inside func()) {
@@ -109,8 +110,8 @@ func devbox() *plan.Plan {
 	b := newBuilder("devbox.yml")
 	b.p.Inputs = []plan.Input{{Path: "devbox.yml"}, {Path: "packages.yml"}, {Path: "languages/go.yml"}, {Path: "vars/main.yml"}}
 	b.p.Vars = []plan.Var{
-		{Name: "go_version", Value: "1.26.1", From: "vars", Origin: plan.Origin{File: "vars/main.yml", Line: 4}},
-		{Name: "packages", Value: []any{"git", "ripgrep", "fd-find", "tmux"}, From: "vars", Origin: plan.Origin{File: "vars/main.yml", Line: 7}},
+		{Name: "go_version", Value: "1.26.1", From: "vars", Origin: diag.Origin{File: "vars/main.yml", Line: 4}},
+		{Name: "packages", Value: []any{"git", "ripgrep", "fd-find", "tmux"}, From: "vars", Origin: diag.Origin{File: "vars/main.yml", Line: 7}},
 		{Name: "dotfiles", Value: "https://example.org/ann/dotfiles.git", From: "--extra-vars"},
 	}
 	b.step("say hello", "print", 5, args("msg", "Setting up a devbox"))
@@ -126,7 +127,7 @@ func devbox() *plan.Plan {
 		})
 		b.scope(plan.ScopeInclude, "languages/go.yml", 11, func(s *plan.Scope) { s.When = "'go' in languages" }, func() {
 			b.step("download go", "get_url", 2, args("url", "https://go.dev/dl/go1.26.1.linux-amd64.tar.gz", "dest", "/tmp/go.tar.gz"), func(s *plan.Step) {
-				s.Uses = []plan.Use{{Name: "go_version", Value: "1.26.1", Origin: plan.Origin{File: "vars/main.yml", Line: 4}}}
+				s.Uses = []plan.Use{{Name: "go_version", Value: "1.26.1", Origin: diag.Origin{File: "vars/main.yml", Line: 4}}}
 			})
 			v := b.step("read the installed version", "shell", 6, args("cmd", "go version | awk '{print $3}'"), func(s *plan.Step) {
 				s.Register = "go_now"
@@ -137,8 +138,8 @@ func devbox() *plan.Plan {
 				s.Prediction = plan.MaySkip
 				s.Unknowns = []plan.Unknown{{Field: "when", Name: "go_now", Steps: []int{v}}}
 				s.Uses = []plan.Use{
-					{Name: "go_version", Value: "1.26.1", Origin: plan.Origin{File: "vars/main.yml", Line: 4}},
-					{Name: "go_now", Value: unknown(v), From: "registered", Origin: plan.Origin{File: "languages/go.yml", Line: 6}},
+					{Name: "go_version", Value: "1.26.1", Origin: diag.Origin{File: "vars/main.yml", Line: 4}},
+					{Name: "go_now", Value: unknown(v), From: "registered", Origin: diag.Origin{File: "languages/go.yml", Line: 6}},
 				}
 			})
 		})

@@ -45,7 +45,7 @@ func twoPlays() *plan.Plan {
 			}
 		})
 		b.task("migrate", "shell", 12, all[2:], cmd("alembic upgrade head"), func(s *plan.Step) {
-			s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: plan.Origin{File: "group_vars/db.yml", Line: 8}}}
+			s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: diag.Origin{File: "group_vars/db.yml", Line: 8}}}
 		})
 	})
 	b.scope(plan.ScopePlay, "web", 20, func(s *plan.Scope) { s.Hosts = 2 }, func() {

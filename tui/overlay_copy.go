@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/events/steplog"
+	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/themes"
@@ -98,15 +99,15 @@ func commandOf(p *plan.Step, of *events.Step) string {
 }
 
 // originOf is where a node comes from.
-func (m *debugger) originOf(n int) (plan.Origin, bool) {
-	var o plan.Origin
+func (m *debugger) originOf(n int) (diag.Origin, bool) {
+	var o diag.Origin
 	if i := m.tree.Step(n); i >= 0 {
 		o = m.plan.Steps[i].Origin
 	} else if s := m.tree.Scope(n); s != nil {
 		o = s.Origin
 	}
 	if o.File == "" {
-		o = plan.Origin{File: m.plan.RootFile, Line: max(o.Line, 1)}
+		o = diag.Origin{File: m.plan.RootFile, Line: max(o.Line, 1)}
 	}
 	return o, o.File != ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
@@ -241,7 +242,7 @@ func (m *view) stepNames(steps []int) string {
 }
 
 // origin says where something comes from, with the including steps, innermost first.
-func (m stepPane) origin(d *draw.Doc, o plan.Origin) {
+func (m stepPane) origin(d *draw.Doc, o diag.Origin) {
 	if o.File == "" {
 		return
 	}
@@ -255,7 +256,7 @@ func (m stepPane) origin(d *draw.Doc, o plan.Origin) {
 // excerptAround is how many lines of source are shown before and after.
 const excerptAround = 2
 
-func (m stepPane) source(d *draw.Doc, o plan.Origin) {
+func (m stepPane) source(d *draw.Doc, o diag.Origin) {
 	lines, first := m.excerpt(o.File, o.Line, excerptAround)
 	if len(lines) == 0 {
 		return

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
@@ -85,4 +86,4 @@ func (m varsPane) variable(d *draw.Doc, indent, widest int, name string, value d
 }
 
 // from is where a value comes from: the place, or in words where it has none.
-func from(source string, o plan.Origin) string { return cmp.Or(o.String(), source) }
+func from(source string, o diag.Origin) string { return cmp.Or(o.String(), source) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/inventory"
@@ -32,7 +33,7 @@ func (p *fleet) hostOf(m *plan.PlannedHost) *inventory.Host {
 	return m.Host
 }
 
-func (p *fleet) addHost(args *spec.AddHostArgs, from plan.Origin) {
+func (p *fleet) addHost(args *spec.AddHostArgs, from diag.Origin) {
 	name, port := args.Name, 0
 	if host, text, ok := strings.Cut(name, ":"); ok && !strings.Contains(text, ":") {
 		if n, err := strconv.Atoi(text); err == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // rescueLayer has the names that tell what failed in the block. All steps of the block may give them.
-func (p *outline) rescueLayer(block int, outer *plan.Layer, from plan.Origin) *plan.Layer {
+func (p *outline) rescueLayer(block int, outer *plan.Layer, from diag.Origin) *plan.Layer {
 	var steps []int
 	for i := p.plan.Scopes[block].First; i < len(p.plan.Steps); i++ {
 		steps = append(steps, i)

@@ -116,7 +116,7 @@ func (p *planner) run() {
 	}
 	p.readOverrides()
 	name := p.plan.RootFile
-	root := p.openScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: plan.Origin{File: name, Line: 1, Column: 1}},
+	root := p.openScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: diag.Origin{File: name, Line: 1, Column: 1}},
 		name)
 	c := &taskContext{scope: root, file: pb.File, dir: p.plan.Root}
 	p.including = []including{{path: path, name: p.plan.RootFile}}

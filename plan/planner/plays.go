@@ -459,7 +459,7 @@ func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
 }
 
 // brokenOnHosts makes known what failed, in the rescue of a block and after it: on each host one of its own steps.
-func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from plan.Origin) {
+func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from diag.Origin) {
 	steps := map[string][]int{}
 	for i := p.plan.Scopes[block].First; i < until; i++ {
 		s := &p.plan.Steps[i]

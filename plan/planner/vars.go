@@ -217,6 +217,6 @@ func (p *variables) shadows(b *plan.Binding) {
 	}
 }
 
-func origin(pos diag.Pos, chain []string) plan.Origin {
-	return plan.Origin{File: pos.File, Line: pos.Line, Column: pos.Column, Chain: chain}
+func origin(pos diag.Pos, chain []string) diag.Origin {
+	return diag.Origin{File: pos.File, Line: pos.Line, Column: pos.Column, Chain: chain}
 }

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
@@ -116,7 +117,7 @@ func (p *variables) lazyLayer(entries []playbook.Entry, parent *plan.Layer, from
 	return l
 }
 
-func (p *variables) lazyBinding(name string, v playbook.Value, from string, at plan.Origin) plan.Binding {
+func (p *variables) lazyBinding(name string, v playbook.Value, from string, at diag.Origin) plan.Binding {
 	p.noteName(name)
 	b := plan.Binding{Name: name, From: from, Origin: at}
 	if plan.TemplatedIn(v) {

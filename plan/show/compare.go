@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/internal/diag"
 	"moon/plan"
 )
 
@@ -128,7 +129,7 @@ func lineAt(doc []byte, offset int64) int {
 func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	c := Compared{
 		Path: s.Path, ID: s.ID, Title: s.Name, Digest: s.Digest,
-		At: plan.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{},
+		At: diag.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{},
 	}
 	f := c.Fields
 	for name, v := range s.Args {
@@ -217,7 +218,7 @@ const (
 
 func comparedScope(s *scopeJSON) Compared {
 	c := Compared{
-		Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: plan.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(),
+		Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: diag.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(),
 		Fields: map[string]string{},
 	}
 	set(c.Fields, "when", s.When)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/eval"
@@ -100,7 +101,7 @@ func (d *dump) after(steps []int) string {
 	return strings.Join(idsOf(d.p, steps), " ")
 }
 
-func (d *dump) origin(o plan.Origin) {
+func (d *dump) origin(o diag.Origin) {
 	d.field("origin", fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column))
 	d.field("chain", o.Chain)
 }

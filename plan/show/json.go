@@ -395,7 +395,7 @@ func idsOf(p *plan.Plan, steps []int) []string {
 	return list
 }
 
-func originOf(o plan.Origin) originJSON {
+func originOf(o diag.Origin) originJSON {
 	return originJSON{o.File, o.Line, o.Column, orEmpty(o.Chain)}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/secret"
 	"moon/tui/standing"
@@ -33,7 +34,7 @@ type Row struct {
 	Edited      bool
 	Kind        string // "": not known yet
 	From        string // what gives it, where that is no file
-	Origin      plan.Origin
+	Origin      diag.Origin
 	After       []int // the steps that will give it, if it is not known yet
 	Secret      bool
 	InForce     *plan.Override // an override there is already

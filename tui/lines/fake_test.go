@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/secret"
 )
@@ -41,7 +42,7 @@ func (b *builder) scope(kind plan.ScopeKind, name string, inside func()) *plan.S
 	id := len(b.p.Scopes)
 	b.p.Scopes = append(b.p.Scopes, plan.Scope{
 		ID: id, Kind: kind, Parent: b.top(), Name: name, Path: b.p.Scopes[b.top()].Path + "/" + name,
-		Origin: plan.Origin{File: "site.yml", Line: 10 + id}, First: len(b.p.Steps),
+		Origin: diag.Origin{File: "site.yml", Line: 10 + id}, First: len(b.p.Steps),
 	})
 	b.open = append(b.open, id)
 	if inside != nil {
@@ -56,7 +57,7 @@ func (b *builder) step(name string, with ...func(*plan.Step)) int {
 	i := len(b.p.Steps)
 	s := plan.Step{
 		Index: i, Path: path.Join(b.p.Scopes[b.top()].Path, name), Scope: b.top(), Name: name, Action: "shell", Summary: "do " + name,
-		Args: map[string]any{"cmd": "do " + name}, Prediction: plan.WillRun, Origin: plan.Origin{File: "site.yml", Line: 30 + i}, Cwd: b.p.Root,
+		Args: map[string]any{"cmd": "do " + name}, Prediction: plan.WillRun, Origin: diag.Origin{File: "site.yml", Line: 30 + i}, Cwd: b.p.Root,
 	}
 	for _, w := range with {
 		w(&s)
@@ -69,7 +70,7 @@ func (b *builder) step(name string, with ...func(*plan.Step)) int {
 func release() *plan.Plan {
 	b := newBuilder()
 	b.p.Vars = []plan.Var{
-		{Name: "lock_timeout", Value: "5s", From: "vars", Origin: plan.Origin{File: "defaults.yml", Line: 3}},
+		{Name: "lock_timeout", Value: "5s", From: "vars", Origin: diag.Origin{File: "defaults.yml", Line: 3}},
 		{Name: "release", Value: "1.4", From: "--extra-vars"},
 	}
 	b.step("say hello")
@@ -84,7 +85,7 @@ func release() *plan.Plan {
 	b.scope(plan.ScopeBlock, "migrate the schema", func() {
 		b.step("stop the app")
 		b.step("run the migration", func(s *plan.Step) {
-			s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: plan.Origin{File: "defaults.yml", Line: 3}}}
+			s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: diag.Origin{File: "defaults.yml", Line: 3}}}
 		})
 		b.scope(plan.ScopeBranch, "rescue", func() { b.step("restore the backup") }).Branch = "rescue"
 	})
@@ -92,7 +93,7 @@ func release() *plan.Plan {
 	b.scope(plan.ScopeInclude, "windows.yml", nil).Skipped = `os == "windows"`
 	b.step("vacuum", func(s *plan.Step) { s.Excluded = true })
 	b.step("check the site", func(s *plan.Step) {
-		s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: plan.Origin{File: "defaults.yml", Line: 3}}}
+		s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: diag.Origin{File: "defaults.yml", Line: 3}}}
 	})
 	return b.done()
 }
@@ -261,7 +262,7 @@ func foreplan(p *plan.Plan, c events.Fix) (*plan.Plan, string) {
 					now, s.Args = u.Value, map[string]any{"cmd": "do it in " + secret.Mask}
 				}
 				s.Uses = slices.Clone(s.Uses)
-				s.Uses[k].Value, s.Uses[k].From, s.Uses[k].Origin = now, "override", plan.Origin{}
+				s.Uses[k].Value, s.Uses[k].From, s.Uses[k].Origin = now, "override", diag.Origin{}
 				s.Overridden = []plan.Overridden{{Override: plan.Override{Name: v.Name, At: v.At}, Was: u.Value, Now: now, Origin: u.Origin}}
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"moon/events"
 	"moon/events/steplog"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/secret"
@@ -94,7 +95,7 @@ func TestFixKinds(t *testing.T) {
 func TestFixSecret(t *testing.T) {
 	for _, person := range []bool{true, false} {
 		p := release()
-		p.Steps[5].Uses[0] = plan.Use{Name: "token", Value: eval.Mark(secret.NewSet(), "hunter2hunter2", eval.Every), Origin: plan.Origin{File: "db.secret.yml", Line: 1}}
+		p.Steps[5].Uses[0] = plan.Use{Name: "token", Value: eval.Mark(secret.NewSet(), "hunter2hunter2", eval.Every), Origin: diag.Origin{File: "db.secret.yml", Line: 1}}
 		k := newTalk(t, p, func(o *Options, f *fake) { o.Person, f.fails["run the migration"] = person, 1 })
 		said := k.types("approve all") + k.types("run") + k.types("edit") + k.types("edit token")
 		if !strings.HasSuffix(said, "token is (hidden), from db.secret.yml line 1. what you type is not shown. new value (empty keeps it):") {

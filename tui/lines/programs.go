@@ -29,7 +29,7 @@ func (c *programs) editor(args string) {
 		c.say("there is no editor here.")
 		return
 	}
-	o := plan.Origin{File: c.plan.RootFile}
+	o := diag.Origin{File: c.plan.RootFile}
 	if args != "" || c.here() >= 0 {
 		n, why := c.find.oneNode(args)
 		if why != "" {

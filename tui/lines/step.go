@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/tui/standing"
 )
@@ -135,7 +136,7 @@ func (c *viewer) condition(p *plan.Step, field func(name, value string)) {
 }
 
 // from says where something is written, with the including steps, innermost first.
-func (c *viewer) from(o plan.Origin) []string {
+func (c *viewer) from(o diag.Origin) []string {
 	if o.File == "" {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"moon/internal/diag"
 	"moon/plan"
 )
 
@@ -93,7 +94,7 @@ func (c *values) wasWords(o plan.Overridden) string {
 	return words
 }
 
-func (c *values) valueWords(name string, value any, from string, o plan.Origin) string {
+func (c *values) valueWords(name string, value any, from string, o diag.Origin) string {
 	words := clean(name) + " is " + c.known(value)
 	switch {
 	case o.File != "":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/tui/plain"
 )
@@ -16,7 +17,7 @@ import (
 func ended(how events.RunOutcome, second events.Event) (*plan.Plan, *events.Run) {
 	p := &plan.Plan{RootFile: "site.yml", Scopes: []plan.Scope{{Parent: -1}}}
 	for i, name := range []string{"install", "migrate", "start", "notify"} {
-		p.Steps = append(p.Steps, plan.Step{Index: i, Name: name, Host: "localhost", Origin: plan.Origin{File: "tasks/db.yml", Line: 4 + i}})
+		p.Steps = append(p.Steps, plan.Step{Index: i, Name: name, Host: "localhost", Origin: diag.Origin{File: "tasks/db.yml", Line: 4 + i}})
 	}
 	p.Steps[1].Host = "db1"
 	run := &events.Run{}
@@ -103,7 +104,7 @@ Output   DIR/out/step-0002.1.err
 
 // What was put in the place of other values is listed once, where a step ran with it, with the place to keep it in.
 func TestOverridesUsed(t *testing.T) {
-	one := plan.Overridden{Override: plan.Override{Name: "port"}, Was: 80, Now: 8080, Origin: plan.Origin{File: "site.yml", Line: 3}}
+	one := plan.Overridden{Override: plan.Override{Name: "port"}, Was: 80, Now: 8080, Origin: diag.Origin{File: "site.yml", Line: 3}}
 	other := plan.Overridden{Override: plan.Override{Name: "never"}, Now: "x"}
 	p := &plan.Plan{RootFile: "site.yml", Scopes: []plan.Scope{{Parent: -1}}, Steps: []plan.Step{
 		{Name: "serve", Overridden: []plan.Overridden{one}}, {Name: "again", Overridden: []plan.Overridden{one}}, {Name: "later", Overridden: []plan.Overridden{other}},

@@ -12,6 +12,7 @@ import (
 
 	"moon/events"
 	"moon/events/steplog"
+	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
@@ -197,9 +198,9 @@ func (s *Show) active(b *strings.Builder) {
 }
 
 // Line is one line about a step: id, name, place.
-func (s *Show) Line(i int) string { return s.line(i, plan.Origin.String) }
+func (s *Show) Line(i int) string { return s.line(i, diag.Origin.String) }
 
-func (s *Show) line(i int, place func(plan.Origin) string) string {
+func (s *Show) line(i int, place func(diag.Origin) string) string {
 	line := events.StepID(i)
 	if s.hosts {
 		line += "  " + termtext.CleanName(standing.On(&s.plan.Steps[i]))
@@ -254,7 +255,7 @@ func (s *Show) failures(b *strings.Builder) error {
 				return err
 			}
 		}
-		fmt.Fprintf(b, "  %s\n    %s\n", s.line(i, plan.Origin.Full), termtext.CleanName(head))
+		fmt.Fprintf(b, "  %s\n    %s\n", s.line(i, diag.Origin.Full), termtext.CleanName(head))
 		if rest == "" {
 			continue
 		}
