@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -205,6 +206,62 @@ func TestNolint(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// owned are the names of the files that moon keeps, each known to one package. A name with a dot is looked for in all of the code, a
+// plain word only in paths that are put together.
+var owned = map[string][]string{
+	"events/rundir":         {"journal.jsonl", "control.sock", "blobs", "out", "plans", "lock"},
+	"internal/app/statedir": {"runs", "sources", "durations", "state", "view", "trusted"},
+}
+
+// TestOwnedPaths leaves it to their owners to put together the paths of a run's files and of the state directory.
+func TestOwnedPaths(t *testing.T) {
+	owner, used := map[string]string{}, map[string]bool{}
+	for pkg, names := range owned {
+		for _, name := range names {
+			owner[name] = pkg
+		}
+	}
+	for file, code := range sources(t) {
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, file, code, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(e ast.Expr, inPath bool) {
+			lit, ok := e.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return
+			}
+			name, _ := strconv.Unquote(lit.Value)
+			switch pkg := owner[name]; {
+			case pkg == "" || !inPath && !strings.Contains(name, "."):
+			case pkg == filepath.ToSlash(filepath.Dir(file)):
+				used[name] = true
+			default:
+				t.Errorf("%s: %q is a name that %s knows: ask it for the path", set.Position(lit.Pos()), name, pkg)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if fn, ok := n.Fun.(*ast.SelectorExpr); ok && fn.Sel.Name == "Join" && len(n.Args) > 1 {
+					for _, arg := range n.Args[1:] {
+						check(arg, true)
+					}
+				}
+			case *ast.BasicLit:
+				check(n, false)
+			}
+			return true
+		})
+	}
+	for name, pkg := range owner {
+		if !used[name] {
+			t.Errorf("%s does not use %q any more: remove it from the table", pkg, name)
 		}
 	}
 }

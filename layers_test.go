@@ -19,6 +19,7 @@ var layers = map[string][]string{
 	"secret/vault":    {},
 	"events/fact":     {"events"},
 	"events/steplog":  {"secret"},
+	"events/rundir":   {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":   {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/playbook":   {"internal/diag", "internal/suggest"},
 	"plan/eval":       {"plan/eval/jinja", "secret", "internal/suggest"},
@@ -44,18 +45,18 @@ var layers = map[string][]string{
 	"engine/graph":    {"events", "plan", "internal/termtext"},
 	"engine/planfile": {"engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
 	"engine/journal": {
-		"events/fact",
+		"events/fact", "events/rundir",
 	},
-	"engine/control": {}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
+	"engine/control": {"events/rundir"}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
-		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
 	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/standing", "internal/termtext", "internal/suggest"},
 	"tui/lines":      {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/steplog", "plan", "internal/diag", "secret", "tui/standing", "internal/termtext"},                                             // writes out what stands for a secret, where that has no glyph
+	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/standing", "internal/termtext"},                            // writes out what stands for a secret, where that has no glyph
 
 	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/standing", "tui/tree"},
 	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
@@ -78,9 +79,9 @@ var layers = map[string][]string{
 	"internal/app": {
 		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"internal/app/statedir": {"exec/fsys"}, // paths, and whose they are
+	"internal/app/statedir": {"events/rundir", "exec/fsys"}, // paths, and whose they are
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
 	},
 }
 

@@ -19,6 +19,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/rundir"
 	"moon/exec"
 	"moon/internal/assault"
 	"moon/plan"
@@ -172,7 +173,7 @@ func TestSameIDActsOnce(t *testing.T) {
 		t.Errorf("%d commands were recorded, want 3", commands)
 	}
 	// A dead moon leaves its socket; the next takes its place, and knows what was asked before.
-	if err := os.WriteFile(filepath.Join(s.Dir(), control.Name), nil, 0o600); err != nil {
+	if err := os.WriteFile(rundir.Socket(s.Dir()), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	release := make(chan struct{})
@@ -198,7 +199,7 @@ func TestBadClients(t *testing.T) {
 	assault.Tried(t, "readers that sleep, go away or lie", 8)
 	s, w, _, _, let := gated(t, "- shell: a\n- shell: b\n")
 	dial := func() net.Conn {
-		c, err := net.Dial("unix", filepath.Join(s.Dir(), control.Name))
+		c, err := net.Dial("unix", rundir.Socket(s.Dir()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +264,7 @@ func TestFarAway(t *testing.T) {
 	}
 	w := watching(t, s, false)
 	t.Cleanup(let)
-	info, err := os.Stat(filepath.Join(s.Dir(), control.Name))
+	info, err := os.Stat(rundir.Socket(s.Dir()))
 	if err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
@@ -278,7 +279,7 @@ func TestFarAway(t *testing.T) {
 	if err := s.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(s.Dir(), control.Name)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(rundir.Socket(s.Dir())); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
 }

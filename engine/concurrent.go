@@ -12,6 +12,7 @@ import (
 
 	"moon/engine/control"
 	"moon/events/fact"
+	"moon/events/rundir"
 	"moon/plan"
 )
 
@@ -96,12 +97,12 @@ func concurrent(runs, id string, me Owner) (list []Concurrent) {
 		return nil
 	}
 	for _, name := range names {
-		dir := filepath.Join(runs, name)
+		dir := rundir.Of(runs, name)
 		if name == id {
 			continue
 		}
 		// The file of a run that has ended is empty, which is cheaper to see than whether its lock is free.
-		if info, err := os.Lstat(filepath.Join(dir, lockName)); err != nil || info.Size() == 0 {
+		if info, err := os.Lstat(rundir.Lock(dir)); err != nil || info.Size() == 0 {
 			continue
 		}
 		other := ownerOf(dir)
@@ -117,7 +118,7 @@ func (p Past) Concurrent() []Concurrent {
 	if !p.Live {
 		return nil
 	}
-	return concurrent(filepath.Dir(p.Dir), p.ID, p.Owner)
+	return concurrent(rundir.Runs(p.Dir), p.ID, p.Owner)
 }
 
 // lookAround is what a run asks of another that it has found: to look who else is there. It is no command of users.
@@ -134,11 +135,11 @@ func (s *Session) meet() {
 	runs := s.lookAround()
 	s.warnOf(runs)
 	for _, c := range runs {
-		notify(filepath.Join(filepath.Dir(s.dir), c.ID))
+		notify(rundir.Of(rundir.Runs(s.dir), c.ID))
 	}
 }
 
-func (s *Session) lookAround() []Concurrent { return concurrent(filepath.Dir(s.dir), s.id, s.owner) }
+func (s *Session) lookAround() []Concurrent { return concurrent(rundir.Runs(s.dir), s.id, s.owner) }
 
 // warnOf warns of other runs, of each once.
 func (s *Session) warnOf(runs []Concurrent) {

@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"path/filepath"
-
 	"moon/engine/graph"
 	"moon/events/fact"
+	"moon/events/rundir"
 	"moon/plan"
 )
 
@@ -13,7 +12,7 @@ func Recover(dir string, p *plan.Plan, g *graph.Graph) (facts []fact.Fact, err e
 	s := newSession(Config{})
 	s.dir = dir
 	past := &past{session: s, planned: func(string) (*plan.Plan, *graph.Graph, error) { return p, g, nil }}
-	w, _, err := s.cfg.Disk.Reopen(filepath.Join(dir, journalName), func(r fact.Record) error {
+	w, _, err := s.cfg.Disk.Reopen(rundir.Journal(dir), func(r fact.Record) error {
 		facts = append(facts, r.Fact)
 		return past.take(r)
 	})

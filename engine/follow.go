@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/rundir"
 	"moon/events/steplog"
 )
 
@@ -120,7 +120,7 @@ func (f *follower) full() bool { return len(f.batch) >= maxBatch || f.text >= ma
 func (f *follower) follow(ctx context.Context) (err error) {
 	f.state = NewState(f.first.plan, f.first.graph, f.publish)
 	f.tails = map[int]*tail{}
-	r, err := journal.Open(filepath.Join(f.dir, journalName))
+	r, err := journal.Open(rundir.Journal(f.dir))
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 	switch x := rec.Fact.(type) {
 	case fact.AttemptStarted:
 		if f.lines && rec.Seq > f.skip {
-			f.tails[x.Step] = &tail{steplog.FollowBounded(filepath.Join(f.dir, "out"), x.Out), rec}
+			f.tails[x.Step] = &tail{steplog.FollowBounded(rundir.Output(f.dir), x.Out), rec}
 		}
 	case fact.AttemptFinished:
 		// All of the output comes before the end of the step. Of one that printed nothing there are no files to look for.

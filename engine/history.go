@@ -16,6 +16,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/rundir"
 )
 
 // Past is a run as its journal tells it without its plan.
@@ -59,7 +60,7 @@ func History(runs string, limit int) (list []Past, more int, err error) {
 		if limit > 0 && len(list) >= limit && second(names[read]) != second(names[read-1]) {
 			break
 		}
-		p, err := look(filepath.Join(runs, names[read]))
+		p, err := look(rundir.Of(runs, names[read]))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -135,13 +136,13 @@ func Find(runs, id string) (Past, error) {
 	}
 	switch {
 	case slices.Contains(found, id):
-		return begun(filepath.Join(runs, id))
+		return begun(rundir.Of(runs, id))
 	case len(found) == 0:
 		return Past{}, fmt.Errorf("there is no run %s; moon runs lists them", id)
 	case len(found) > 1:
 		return Past{}, fmt.Errorf("%d runs begin with %s, such as %s and %s", len(found), id, found[0], found[1])
 	}
-	return begun(filepath.Join(runs, found[0]))
+	return begun(rundir.Of(runs, found[0]))
 }
 
 // begun reads a run that was asked for by its name.
@@ -192,7 +193,7 @@ func Unbegun(runs string, after Past) (list []Past, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		p := Past{ID: name, Dir: filepath.Join(runs, name)}
+		p := Past{ID: name, Dir: rundir.Of(runs, name)}
 		info, err := os.Stat(p.Dir)
 		if err != nil {
 			continue // it is just being removed
@@ -215,7 +216,7 @@ func FindLive(runs string) (Past, error) {
 		return Past{}, err
 	}
 	for _, name := range names {
-		dir := filepath.Join(runs, name)
+		dir := rundir.Of(runs, name)
 		if !taken(dir) {
 			continue
 		}
@@ -235,7 +236,7 @@ var errNoRuns = errors.New("there are no runs yet")
 
 func look(dir string) (p Past, err error) {
 	p = Past{ID: filepath.Base(dir), Dir: dir}
-	r, err := journal.Open(filepath.Join(dir, journalName))
+	r, err := journal.Open(rundir.Journal(dir))
 	if err != nil {
 		return p, err
 	}
@@ -317,10 +318,10 @@ func (p *Past) count(ends map[int]fact.AttemptFinished) {
 
 // taken reports whether a process holds the lock of a run.
 func taken(dir string) bool {
-	if _, err := os.Stat(filepath.Join(dir, lockName)); err != nil {
+	if _, err := os.Stat(rundir.Lock(dir)); err != nil {
 		return false // to try would make the file
 	}
-	l := flock.New(filepath.Join(dir, lockName))
+	l := flock.New(rundir.Lock(dir))
 	ok, err := journal.TryLock(l.TryRLock)
 	if err != nil || !ok {
 		return err == nil

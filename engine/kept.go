@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"moon/engine/graph"
+	"moon/events/rundir"
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner"
@@ -29,8 +29,6 @@ type NotKeptError struct{ Why string }
 
 func (e *NotKeptError) Error() string { return e.Why }
 
-const keptDir = "plans"
-
 // keep stores what a plan was made from, before the first record that names it. A plan that uses all of the environment
 // at once, or was given a secret by a flag, is not kept: the run goes on, and can be resumed only as long as its playbook plans as it did.
 func (s *Session) keep(p *plan.Plan) error {
@@ -45,11 +43,10 @@ func (s *Session) keep(p *plan.Plan) error {
 	if err != nil {
 		return fmt.Errorf("keep the plan: %w", err)
 	}
-	dir := filepath.Join(s.dir, keptDir)
-	if err := s.cfg.Disk.MkdirAll(dir); err != nil {
+	if err := s.cfg.Disk.MkdirAll(rundir.Plans(s.dir)); err != nil {
 		return fmt.Errorf("keep the plan: %w", err)
 	}
-	if err := s.cfg.Disk.Put(filepath.Join(dir, p.Digest+".json"), text); err != nil {
+	if err := s.cfg.Disk.Put(rundir.Plan(s.dir, p.Digest), text); err != nil {
 		return fmt.Errorf("keep the plan: %w", err)
 	}
 	return nil
@@ -57,7 +54,7 @@ func (s *Session) keep(p *plan.Plan) error {
 
 // ReadKept gives what a run keeps of a plan. The error is a *NotKeptError where there is nothing that could be used.
 func ReadKept(dir, digest string) (*Kept, error) {
-	text, err := os.ReadFile(filepath.Join(dir, keptDir, filepath.Base(digest)+".json"))
+	text, err := os.ReadFile(rundir.Plan(dir, digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NotKeptError{"the run does not keep what its plan was made from"}
 	}

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"moon/engine/journal"
+	"moon/events/rundir"
 )
 
 // Owner is the process that has a run, as it says of itself in the run's lock file.
@@ -56,7 +56,7 @@ const lockTries = 100
 
 // lockRun takes a run for this process, for as long as it lives.
 func lockRun(dir string, me Owner) (*flock.Flock, error) {
-	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
+	lock := flock.New(rundir.Lock(dir), flock.SetPermissions(0o600))
 	for try := 1; ; try++ {
 		ok, err := journal.TryLock(lock.TryLock)
 		if err != nil {
@@ -92,12 +92,10 @@ func unlockRun(lock *flock.Flock) error {
 	return errors.Join(os.Truncate(lock.Path(), 0), journal.Uninterrupted(lock.Unlock))
 }
 
-const lockName = "lock"
-
 // ownerOf reads who has, or had, a run; zero if that cannot be told.
 func ownerOf(dir string) Owner {
 	var o Owner
-	text, err := os.ReadFile(filepath.Join(dir, lockName))
+	text, err := os.ReadFile(rundir.Lock(dir))
 	if err != nil || json.Unmarshal(text, &o) != nil {
 		return Owner{}
 	}

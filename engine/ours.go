@@ -11,6 +11,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/rundir"
 	"moon/exec"
 	"moon/plan"
 	"moon/plan/source"
@@ -163,7 +164,7 @@ func (o *ours) adopt(p *plan.Plan) func(now *source.Source) *source.Source {
 // Adopt is what a plan that is made again for a past run takes what steps read for: see plan.Options.Reads. planned gives the plans of
 // the run by their digests.
 func Adopt(past Past, planned func(digest string) (*plan.Plan, error)) (func(now *source.Source) *source.Source, error) {
-	r, err := journal.Open(filepath.Join(past.Dir, journalName))
+	r, err := journal.Open(rundir.Journal(past.Dir))
 	if err != nil {
 		return nil, err
 	}

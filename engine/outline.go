@@ -3,18 +3,18 @@ package engine
 import (
 	"errors"
 	"io"
-	"path/filepath"
 
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/rundir"
 )
 
 // Outline gives the events that can be told from a run's journal alone, where its plans are not known: what ran, how it
 // ended, and who asked for what. What follows from the plan is missing: places, steps that were never reached, and
 // what became of a step under an edited plan.
 func Outline(past Past) ([]events.Record, error) {
-	r, err := journal.Open(filepath.Join(past.Dir, journalName))
+	r, err := journal.Open(rundir.Journal(past.Dir))
 	if err != nil {
 		return nil, err
 	}

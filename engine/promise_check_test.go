@@ -15,6 +15,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/rundir"
 	"moon/plan"
 )
 
@@ -62,7 +63,7 @@ func (p *promise) crash() {
 	p.note("crash")
 	p.sum["crash"]++
 	s := p.session
-	journal, err := os.ReadFile(filepath.Join(s.dir, journalName)) // first: what a record names is there before it
+	journal, err := os.ReadFile(rundir.Journal(s.dir)) // first: what a record names is there before it
 	if err != nil {
 		p.t.Error(err)
 		return
@@ -88,7 +89,7 @@ func (p *promise) crash() {
 	if lines := strings.SplitAfter(string(journal), "\n"); p.IntN(2) == 0 && len(lines) > 2 {
 		journal = append(journal, lines[1][:len(lines[1])/2]...)
 	}
-	err = errors.Join(err, os.WriteFile(filepath.Join(dir, journalName), journal, 0o600))
+	err = errors.Join(err, os.WriteFile(rundir.Journal(dir), journal, 0o600))
 	if err != nil {
 		p.t.Error(err)
 		return
@@ -171,7 +172,7 @@ func (p *promise) check(dir string, live *Session) *checker {
 		}
 		return nil, nil, fmt.Errorf("there was no plan %s", digest)
 	}}
-	w, _, err := s.cfg.Disk.Reopen(filepath.Join(dir, journalName), func(r fact.Record) error {
+	w, _, err := s.cfg.Disk.Reopen(rundir.Journal(dir), func(r fact.Record) error {
 		c.before(s.state, r.Fact)
 		if err := past.take(r); err != nil {
 			return err

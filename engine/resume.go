@@ -13,6 +13,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/rundir"
 	"moon/exec/process"
 	"moon/plan"
 	"moon/plan/bind"
@@ -86,7 +87,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		}
 	}()
 	past := &past{session: s, planned: how.Planned}
-	w, cut, err := cfg.Disk.Reopen(filepath.Join(s.dir, journalName), past.take)
+	w, cut, err := cfg.Disk.Reopen(rundir.Journal(s.dir), past.take)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/rundir"
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/process"
@@ -268,7 +268,7 @@ func (s *Session) makeDir() (err error) {
 	var suffix [2]byte
 	rand.Read(suffix[:])
 	s.id = s.began.UTC().Format(idTime) + "-" + hex.EncodeToString(suffix[:])
-	s.dir = filepath.Join(s.cfg.Runs, s.id)
+	s.dir = rundir.Of(s.cfg.Runs, s.id)
 	disk := s.cfg.Disk
 	if err := disk.MkdirAll(s.cfg.Runs); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
@@ -289,7 +289,7 @@ func (s *Session) makeDir() (err error) {
 		return err
 	}
 	s.lock = lock
-	s.journal, err = disk.Create(filepath.Join(s.dir, journalName)) // with it what else is in the directory is certain to stay
+	s.journal, err = disk.Create(rundir.Journal(s.dir)) // with it what else is in the directory is certain to stay
 	if err == nil {
 		err = disk.SyncDir(s.cfg.Runs)
 	}
@@ -299,8 +299,6 @@ func (s *Session) makeDir() (err error) {
 	return nil
 }
 
-const journalName = "journal.jsonl"
-
 // ID is the run's name in the history.
 func (s *Session) ID() string { return s.id }
 
@@ -308,11 +306,11 @@ func (s *Session) ID() string { return s.id }
 func (s *Session) Dir() string { return s.dir }
 
 func (s *Session) blobs() journal.Blobs {
-	return s.cfg.Disk.BlobsBeside(filepath.Join(s.dir, journalName))
+	return s.cfg.Disk.BlobsBeside(rundir.Journal(s.dir))
 }
 
 // OutDir is where the output files of the steps are.
-func (s *Session) OutDir() string { return filepath.Join(s.dir, "out") }
+func (s *Session) OutDir() string { return rundir.Output(s.dir) }
 
 // Send gives the run a command. It never blocks; a command after the end is dropped.
 func (s *Session) Send(o events.Order) { s.put(order{o}) }

@@ -8,13 +8,11 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
-)
 
-// Name is the socket's name in the directory of a run.
-const Name = "control.sock"
+	"moon/events/rundir"
+)
 
 // Request asks a run for something. The same ID twice asks once, and gets the same answer twice.
 type Request struct {
@@ -55,7 +53,7 @@ type Server struct {
 // Listen makes the socket in a run's directory, in place of one that a dead process has left; only whoever runs the run
 // may call it. handle is called from several goroutines; it may wait, but must return when the run has ended.
 func Listen(dir string, handle func(Request) Answer) (*Server, error) {
-	s := &Server{path: filepath.Join(dir, Name), handle: handle, conns: map[*net.UnixConn]bool{}}
+	s := &Server{path: rundir.Socket(dir), handle: handle, conns: map[*net.UnixConn]bool{}}
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("make the control socket: %w", err)
 	}

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"moon/events/rundir"
 )
 
 // maxAddr is the longest name of a socket, in bytes: the kernel has 108 for it, with the zero at the end.
@@ -17,7 +18,7 @@ const maxAddr = 107
 // reach gives the address of the socket in a directory. A name that is too long goes by way of the open directory, so
 // it is good only until done.
 func reach(dir string) (addr *net.UnixAddr, done func(), err error) {
-	path := filepath.Join(dir, Name)
+	path := rundir.Socket(dir)
 	if len(path) <= maxAddr {
 		return &net.UnixAddr{Name: path, Net: "unix"}, func() {}, nil
 	}
@@ -25,7 +26,7 @@ func reach(dir string) (addr *net.UnixAddr, done func(), err error) {
 	if err != nil {
 		return nil, nil, &os.PathError{Op: "open", Path: dir, Err: err}
 	}
-	path = fmt.Sprintf("/proc/self/fd/%d/%s", fd, Name)
+	path = rundir.Socket(fmt.Sprintf("/proc/self/fd/%d", fd))
 	return &net.UnixAddr{Name: path, Net: "unix"}, func() { _ = unix.Close(fd) }, nil
 }
 

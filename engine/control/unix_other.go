@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"path/filepath"
 	"syscall"
+
+	"moon/events/rundir"
 )
 
 // maxAddr is the longest name of a socket, in bytes, where it is shortest.
@@ -15,7 +16,7 @@ const maxAddr = 103
 
 // reach gives the address of the socket in a directory.
 func reach(dir string) (addr *net.UnixAddr, done func(), err error) {
-	path := filepath.Join(dir, Name)
+	path := rundir.Socket(dir)
 	if len(path) > maxAddr {
 		return nil, nil, fmt.Errorf("the name of the run's directory is too long: %s has %d bytes, a socket's may have %d", path, len(path),
 			maxAddr)

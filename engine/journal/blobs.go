@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"moon/events/rundir"
 )
 
 // Blobs are the large values of a run, each in a file whose name is the digest of its text. The zero value has none.
@@ -17,7 +19,7 @@ type Blobs struct {
 
 // BlobsBeside are those of the journal at a path.
 func (d Disk) BlobsBeside(path string) Blobs {
-	return Blobs{d, filepath.Join(filepath.Dir(path), "blobs")}
+	return Blobs{d, rundir.Blobs(filepath.Dir(path))}
 }
 
 // Store keeps a text, certain to stay when it returns, and gives its name. It may be called from several goroutines.

@@ -5,12 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"moon/engine"
 	"moon/engine/control"
+	"moon/events/rundir"
 	"moon/internal/app"
 )
 
@@ -82,7 +82,7 @@ func (c *attachCmd) follow(call *app.Invocation, past engine.Past) error {
 		return app.Usage("%s cannot be followed: %s", past.ID, err)
 	}
 	// A reader of standard output that goes away ends this process, and the run goes on without a witness.
-	result, err := app.Tell(context.Background(), call, w, filepath.Join(past.Dir, "out"), outs)
+	result, err := app.Tell(context.Background(), call, w, rundir.Output(past.Dir), outs)
 	if err != nil {
 		return app.WrapDisk(err)
 	}

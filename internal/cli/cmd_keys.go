@@ -63,11 +63,10 @@ func (c *keysCmd) Run(call *app.Invocation) error {
 
 // keyFile is where a person's own keys are, or "" where there is no such place.
 func keyFile() string {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return ""
+	if dir := configDir(); dir != "" {
+		return filepath.Join(dir, "keys.yaml")
 	}
-	return filepath.Join(dir, "moon", "keys.yaml")
+	return ""
 }
 
 // readKeys reads the person's own keys, if there are any. A file with mistakes is refused before the screen opens: whoever has

@@ -11,6 +11,7 @@ import (
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events"
+	"moon/events/rundir"
 	"moon/events/steplog"
 	"moon/exec"
 	"moon/internal/app"
@@ -124,7 +125,7 @@ func (c *showCmd) screen(call *app.Invocation, past engine.Past, w *engine.Watch
 	}
 	feed, followed := w.Follow(ctx, false)
 	err := tui.Run(ctx, c.look(tui.Options{
-		Plan: w.PlanFor(past.Digest), Feed: feed, PlanFor: w.PlanFor, OutDir: func() string { return filepath.Join(past.Dir, "out") },
+		Plan: w.PlanFor(past.Digest), Feed: feed, PlanFor: w.PlanFor, OutDir: func() string { return rundir.Output(past.Dir) },
 		Replay: outcomeOf(past), Keys: c.keys, Clipboard: exec.Clipboard, Mode: mode,
 	}))
 	if errors.Is(err, context.Canceled) {
@@ -194,7 +195,7 @@ func (c *showCmd) output(call *app.Invocation, s *plain.Show) error {
 	case n > len(known):
 		return app.Usage("%s has no attempt %d; it has %d", events.StepID(step), n, len(known))
 	}
-	return app.WrapDisk(printOutput(call, filepath.Join(s.Dir, "out"), known[n-1]))
+	return app.WrapDisk(printOutput(call, rundir.Output(s.Dir), known[n-1]))
 }
 
 func printOutput(call *app.Invocation, dir, prefix string) (err error) {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,8 +29,7 @@ func viewFile(p *plan.Plan) string {
 	if err != nil || p.RootFile == "-" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(filepath.Join(p.Root, p.RootFile)))
-	return filepath.Join(state.Views(), hex.EncodeToString(sum[:12])+".json")
+	return state.View(filepath.Join(p.Root, p.RootFile))
 }
 
 // readView reads how the screen of a playbook was left. What cannot be read is as if it had never been: it says so, once, because

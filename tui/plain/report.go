@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/events/rundir"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/secret"
@@ -151,7 +152,7 @@ func (r Report) word() (word, by string) {
 
 // outputs is where the output is: of the only step that failed, or else of all of them.
 func (r Report) outputs() string {
-	all := filepath.Join(r.Dir, "out")
+	all := rundir.Output(r.Dir)
 	one := ""
 	for i := range r.Run.Steps {
 		s := &r.Run.Steps[i]

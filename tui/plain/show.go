@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/events/rundir"
 	"moon/events/steplog"
 	"moon/internal/diag"
 	"moon/internal/termtext"
@@ -251,7 +252,7 @@ func (s *Show) failures(b *strings.Builder) error {
 		}
 		if rest == "" && len(step.Out) > 0 {
 			var err error
-			if rest, err = steplog.Tail(filepath.Join(s.Dir, "out"), step.Out[len(step.Out)-1]); err != nil {
+			if rest, err = steplog.Tail(rundir.Output(s.Dir), step.Out[len(step.Out)-1]); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,7 @@
 // Package statedir knows where moon keeps what outlives a call: every path below the state directory is made here, and the
 // directory itself is refused if another user can change it. What is in the files belongs to the packages that write them.
 //
-//	$XDG_STATE_HOME/moon ─┬─ runs/RUN/…       engine: journal, output, plans
+//	$XDG_STATE_HOME/moon ─┬─ runs/RUN/…       engine: journal, output, plans; see events/rundir
 //	                      ├─ sources/         engine: what incremental steps were made from
 //	                      ├─ durations/       engine: how long steps took
 //	                      ├─ state/           engine: what runs have created

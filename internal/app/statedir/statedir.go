@@ -1,11 +1,14 @@
 package statedir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"moon/events/rundir"
 	"moon/exec/fsys"
 )
 
@@ -43,7 +46,7 @@ func elsewhere(err error) string {
 }
 
 // Of returns the state directory that a run is kept in. dir is the directory of the run.
-func Of(dir string) Dir { return Dir{filepath.Dir(filepath.Dir(dir))} }
+func Of(dir string) Dir { return Dir{filepath.Dir(rundir.Runs(dir))} }
 
 // Runs holds a directory per run.
 func (d Dir) Runs() string { return filepath.Join(d.path, "runs") }
@@ -57,8 +60,11 @@ func (d Dir) Durations() string { return filepath.Join(d.path, "durations") }
 // Resources holds what runs have created, per playbook.
 func (d Dir) Resources() string { return filepath.Join(d.path, "state") }
 
-// Views holds how the TUI was left, per playbook.
-func (d Dir) Views() string { return filepath.Join(d.path, "view") }
+// View is how the TUI of a playbook was left, in a directory that has those of all playbooks and nothing else.
+func (d Dir) View(playbook string) string {
+	sum := sha256.Sum256([]byte(playbook))
+	return filepath.Join(d.path, "view", hex.EncodeToString(sum[:12])+".json")
+}
 
 // TrustedFiles is the list of plugins and files that the user trusts.
 func (d Dir) TrustedFiles() string { return filepath.Join(d.path, "plugins", "trusted") }
