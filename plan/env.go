@@ -54,6 +54,18 @@ func (e *Env) as(m *PlannedHost) *Env {
 	return &other
 }
 
+// On is the environment with the variables of a host, which may be another one where a task is delegated.
+func (e *Env) On(m *PlannedHost) *Env {
+	if e.Frame.All.Of == m {
+		return e
+	}
+	fr := *e.Frame
+	fr.All = m.Names
+	other := *e
+	other.Frame = &fr
+	return &other
+}
+
 // MaxChain is how many variables may be rendered one because of the other: a stack that overflows cannot be recovered from.
 const MaxChain = 1000
 

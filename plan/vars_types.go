@@ -16,16 +16,6 @@ type PastInventory struct {
 	Hosts  []string
 }
 
-// SettingsKey is where a host stands in a play, as far as variables go that lie around a task and not on it.
-type SettingsKey struct {
-	Scene     *HostScope
-	Inventory *Layer
-	Block     *Layer
-	State     gathering // facts are variables, too
-	// Moments pass with each task that sets something, whatever it sets.
-	DocumentAt, ProducedAt int
-}
-
 // FactUsage is what a plan uses of the facts. A saved plan keeps that much of them, and no more: the environment is full
 // of what is nobody's business.
 type FactUsage struct {
@@ -143,7 +133,7 @@ type PlannedHost struct {
 	Inventory []*Layer // variables of the inventory for each directory of fleet.besides, the highest precedence first
 
 	Facts    map[string]any // as ansible_facts has them
-	State    gathering
+	State    Gathering
 	Since    int  // the moment (history) from which the facts count
 	Gatherer int  // the first step that gathers the facts in the run; -1: there is none
 	Keeps    bool // what it finds is used
@@ -152,23 +142,16 @@ type PlannedHost struct {
 	Env      map[string]bool // the variables of its environment; false where only steps with no_log use it
 	Why      string          // why it could not be reached when planning
 	Away     bool            // it is another machine than the one that moon runs on
-	Left     bool            // it has left the play: meta, end_host
-	LeftRole int             // the scope of the role that it has left: meta, end_role; 0: none
-	Gates    []GateAt        // of steps that may let it leave
 	Hidden   []Hidden        // when its facts are not there
-	Added    []*Layer        // what add_host has given it
 	Handed   History         // facts that tasks give, by their names in ansible_facts; see handOver
-
-	NowhereAt SettingsKey     // where settings were looked for last
-	Nowhere   map[string]bool // and which of them were not there
 }
 
-// gathering is how far the facts of a host are known.
-type gathering uint8
+// Gathering is how far the facts of a host are known.
+type Gathering uint8
 
 // How far the facts of a host may be known.
 const (
-	FactsUnasked  gathering = iota // nobody has asked for them
+	FactsUnasked  Gathering = iota // nobody has asked for them
 	FactsKnown                     // they are known
 	FactsPromised                  // a step of the run will give them
 )
@@ -208,12 +191,6 @@ type groupsThen struct {
 	all     map[string]any
 }
 
-// LayerKey is a layer of the inventory upon those below it.
-type LayerKey struct {
-	Of    *inventory.Layer
-	Below *Layer
-}
-
 // factsOf is the variable ansible_facts.
 type factsOf struct {
 	m *PlannedHost
@@ -226,20 +203,11 @@ type envOf struct{ m *PlannedHost }
 // Hidden are the moments between which the facts of a host are not there.
 type Hidden struct{ From, Until int }
 
-// GateAt is a gate with what a person reads of it.
-type GateAt struct {
-	Gate
-	Text string
-	Pos  diag.Pos
-	Role int // the scope of the role that it is about; 0: about all that comes
-}
-
 // Role is a role where it is used.
 type Role struct {
 	Name   string
 	Dir    string // absolute
 	Parent *Role  // the role that uses it; nil for a play
-	Files  *RoleFiles
 }
 
 // parents are the names of the roles around, the nearest first.
@@ -249,31 +217,4 @@ func (r *Role) parents() []string {
 		names = append(names, r.Name)
 	}
 	return names
-}
-
-// RoleFiles are what a role is made of. They are read once.
-type RoleFiles struct {
-	Dir       string
-	Tasks     TasksOf
-	Handlers  TasksOf
-	Meta      *playbook.RoleMeta // never nil
-	NeedsFile *playbook.File
-	Vars      []playbook.Entry
-	VarsFrom  string
-	Defaults  []playbook.Entry
-	DefsFrom  string
-}
-
-// SceneKey is a role at a place that uses it.
-type SceneKey struct {
-	Outer *HostScope
-	Files *RoleFiles
-	By    *playbook.Task
-	Needs bool
-}
-
-// TasksOf is a file with the tasks that are in it.
-type TasksOf struct {
-	File  *playbook.File
-	Tasks []*playbook.Task
 }

@@ -158,3 +158,14 @@ func declare(a *Action) *Action { //nolint:unparam // a variable without a name 
 	}
 	return a
 }
+
+// Commands are the actions that are one.
+func Commands() []string {
+	var names []string
+	for _, a := range All() {
+		if a.Command {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}

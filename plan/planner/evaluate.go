@@ -212,7 +212,7 @@ func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []eval
 }
 
 // handlersOf are the handlers in a file.
-func (p *evaluator) handlersOf(of plan.TasksOf, c *taskContext, r *plan.Role, by *playbook.Task) []*handler {
+func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by *playbook.Task) []*handler {
 	var list []*handler
 	for _, t := range of.Tasks {
 		h := &handler{task: t, role: r, file: of.File, dir: c.dir, scene: c.scene, by: by}

@@ -108,7 +108,7 @@ func (p *evaluator) interactive(k *plan.Task, r *plan.Renderer) {
 	t := k.Src
 	if !k.Action.Command {
 		p.refuseKey(t, t.Interactive, r, fmt.Sprintf("`%s` is not a command that could ask for input", t.ActionKey),
-			"it is for "+strings.Join(commands(), " and "))
+			"it is for "+strings.Join(spec.Commands(), " and "))
 	} else if _, given := plan.ValueOf(k.Args, "stdin"); given {
 		p.refuseKey(t, t.Interactive, r, "`stdin` says what its command reads", "remove one of them")
 	}
@@ -125,17 +125,6 @@ func (p *evaluator) refuseKey(t *playbook.Task, v playbook.Value, r *plan.Render
 			return
 		}
 	}
-}
-
-// commands are the actions that are one.
-func commands() []string {
-	var names []string
-	for _, a := range spec.All() {
-		if a.Command {
-			names = append(names, a.Name)
-		}
-	}
-	return names
 }
 
 // question is what `confirm: true` asks.

@@ -1,9 +1,6 @@
 package planner
 
 import (
-	"fmt"
-	"strings"
-
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval"
@@ -21,32 +18,6 @@ func mayHide(noLog playbook.Value) bool {
 	}
 	hide, written := spec.ParseBool(plan.Plain(noLog))
 	return hide || !written
-}
-
-// loopName is how a loop is called, and its part of paths, which does not hold what the steps do.
-func loopName(t *playbook.Task) (name, label string) {
-	if name := plan.FirstLine(t.Name.Text()); name != "" {
-		return name, name
-	}
-	text := plan.FirstLine(t.Args.Text())
-	switch {
-	case t.Kind == playbook.Include, t.Kind == playbook.Preset:
-		return text, text
-	case t.Kind == playbook.Action && text != "":
-		return t.ActionKey + ": " + text, t.Action
-	}
-	return t.ActionKey, t.ActionKey
-}
-
-func loopExpression(l playbook.Loop) string {
-	switch l.Over.Kind() {
-	case playbook.List:
-		return fmt.Sprintf("list of %d", l.Over.Len())
-	case playbook.Map:
-		return fmt.Sprintf("map of %d", l.Over.Len())
-	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float, playbook.String:
-	}
-	return strings.TrimSpace(l.Over.Text())
 }
 
 // item is an item of a loop as planned. An open one is rendered again when its step runs.

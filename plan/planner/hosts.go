@@ -11,14 +11,14 @@ import (
 )
 
 // loadInventoryVars gives a machine the variables that its groups have now, and above them what add_host has given it.
-func (p *fleet) loadInventoryVars(m *plan.PlannedHost) {
+func (p *fleet) loadInventoryVars(m *plannedHost) {
 	m.Inventory = nil
 	if m.Host == nil {
 		return
 	}
 	for _, dir := range p.besides {
 		chain := p.inventoryLayers(m.Host, dir)
-		for _, l := range m.Added {
+		for _, l := range m.added {
 			chain = &plan.Layer{Parent: chain, Binds: l.Binds, Last: l.Last}
 		}
 		m.Inventory = append(m.Inventory, chain)
@@ -26,20 +26,20 @@ func (p *fleet) loadInventoryVars(m *plan.PlannedHost) {
 }
 
 // machine is the host of a name; it makes one that no inventory has.
-func (p *fleet) machine(name string) *plan.PlannedHost {
+func (p *fleet) machine(name string) *plannedHost {
 	if m, ok := p.machines[name]; ok {
 		return m
 	}
-	m := &plan.PlannedHost{Name: name, Host: p.inventory.Host(name), Gatherer: -1, Use: p.facts}
+	m := &plannedHost{PlannedHost: &plan.PlannedHost{Name: name, Host: p.inventory.Host(name), Gatherer: -1, Use: p.facts}}
 	m.Names = &plan.Globals{
 		FactsMap: p.here.FactsMap, Costly: p.here.Costly, Started: p.here.Started, Files: p.names.Files, Extra: p.names.Extra,
-		Root: p.names.Root, Of: m,
+		Root: p.names.Root, Of: m.PlannedHost,
 	}
 	m.Names.Document.Now, m.Names.ShownVars.Now = p.names.Document.Now, p.names.Document.Now
 	m.Names.ShownDefaults.Now = p.names.Document.Now
 	m.Names.Produced.Now, m.Handed.Now = p.names.Produced.Now, p.names.Produced.Now
 	p.loadInventoryVars(m)
-	p.machines[name] = m
+	p.machines[name], p.plan.Basis.Machines[name] = m, m.PlannedHost
 	return m
 }
 
@@ -47,14 +47,14 @@ func (p *fleet) machine(name string) *plan.PlannedHost {
 func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *plan.Layer {
 	var chain *plan.Layer
 	for _, l := range p.inventory.Layers(h, beside) {
-		shared, ok := p.layers[plan.LayerKey{Of: l, Below: chain}]
+		shared, ok := p.layers[layerKey{of: l, below: chain}]
 		if !ok {
 			shared = &plan.Layer{Parent: chain}
 			for _, v := range l.Vars {
 				p.learnNamed(v, l.From)
 				shared.Add(p.lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
 			}
-			p.layers[plan.LayerKey{Of: l, Below: chain}] = shared
+			p.layers[layerKey{of: l, below: chain}] = shared
 		}
 		chain = shared
 	}
@@ -67,12 +67,12 @@ func (p *fleet) knownMachine(name string) *plan.PlannedHost {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	if m, ok := p.machines[name]; ok {
-		return m
+		return m.PlannedHost
 	}
 	if p.inventory.Host(name) == nil && !plan.IsLocalhost(name) {
 		return nil
 	}
-	return p.machine(name)
+	return p.machine(name).PlannedHost
 }
 
 // refresh would read the inventory again. Files are read once for the plan, and say the same unless a task writes into them; what
@@ -88,7 +88,7 @@ func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
 }
 
 // factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
-func (p *fleet) factHost(s *plan.Step, c *taskContext) *plan.PlannedHost {
+func (p *fleet) factHost(s *plan.Step, c *taskContext) *plannedHost {
 	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() ||
 		!p.flag(c.inherit.delegateFacts, "delegate_facts", p.renderer(p.env(c, s.Task.Frame.Step), c.chain), false) {
 		return c.on

@@ -26,7 +26,7 @@ func (p *fleet) unknownArguments(c *taskContext, s *plan.Step, t *playbook.Task)
 }
 
 // hostOf is the host of the inventory that a machine is. One that no inventory has is taken in.
-func (p *fleet) hostOf(m *plan.PlannedHost) *inventory.Host {
+func (p *fleet) hostOf(m *plannedHost) *inventory.Host {
 	if m.Host == nil {
 		m.Host = p.inventory.AddHost(m.Name, nil)
 	}
@@ -51,7 +51,7 @@ func (p *fleet) addHost(args *spec.AddHostArgs, from diag.Origin) {
 	if port > 0 {
 		l.Add(plan.Binding{Name: "ansible_port", Value: port, From: "add_host", Origin: from})
 	}
-	m.Added = append(m.Added, l)
+	m.added = append(m.added, l)
 	p.loadInventoryVars(m)
 }
 

@@ -28,8 +28,8 @@ func (l link) with(connection, user, port playbook.Value) link {
 }
 
 // connectionTo finds out how a host is reached: nil for this machine. Variables of the host count before what the playbook says.
-func (p *fleet) connectionTo(c *taskContext, m *plan.PlannedHost, e *plan.Env, r *plan.Renderer) *plan.Connection {
-	setting := p.settings(onMachine(e, m))
+func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *plan.Renderer) *plan.Connection {
+	setting := p.settings(e.On(m.PlannedHost))
 	value := func(otherwise string, names ...string) string {
 		for _, name := range names {
 			v, ok := setting(name)
@@ -57,7 +57,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plan.PlannedHost, e *plan.Env, r
 	uses := []plan.UseOf{plan.AnyStep, plan.SSHStep}
 	switch kind {
 	case "local", "ansible.builtin.local":
-		p.nameIgnored(c, onMachine(e, m), plan.AnyStep)
+		p.nameIgnored(c, e.On(m.PlannedHost), plan.AnyStep)
 		return nil
 	case "paramiko", "paramiko_ssh":
 		uses = append(uses, plan.Paramiko)
@@ -66,7 +66,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plan.PlannedHost, e *plan.Env, r
 		p.errorf(c.pos, 0, r.Chain, "moon has local and ssh", "the connection `%s` of %s is not known", kind, m.Name)
 		return nil
 	}
-	p.nameIgnored(c, onMachine(e, m), uses...)
+	p.nameIgnored(c, e.On(m.PlannedHost), uses...)
 	conn := &plan.Connection{
 		Host:    m.Name,
 		Address: value("", plan.AddressNames...),
@@ -165,9 +165,9 @@ func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env,
 }
 
 // pythonOf is the interpreter that the variables of a host name for modules in Python; "" if moon is to find one.
-func (p *fleet) pythonOf(c *taskContext, m *plan.PlannedHost, e *plan.Env, r *plan.Renderer) string {
+func (p *fleet) pythonOf(c *taskContext, m *plannedHost, e *plan.Env, r *plan.Renderer) string {
 	const name = plan.PythonName
-	v, ok := p.settings(onMachine(e, m))(name)
+	v, ok := p.settings(e.On(m.PlannedHost))(name)
 	if !ok {
 		return ""
 	}
@@ -192,18 +192,6 @@ func (p *fleet) settingText(c *taskContext, r *plan.Renderer, what, name string,
 		return "", false
 	}
 	return eval.Text(eval.Reveal(v)), true
-}
-
-// onMachine is an environment with the variables of a host, which may be another one where a task is delegated.
-func onMachine(e *plan.Env, m *plan.PlannedHost) *plan.Env {
-	if e.Frame.All.Of == m {
-		return e
-	}
-	fr := *e.Frame
-	fr.All = m.Names
-	other := *e
-	other.Frame = &fr
-	return &other
 }
 
 // becomeOnHost finds out who a step of a play runs as: variables count before keys, and keys before the command line.
@@ -297,15 +285,15 @@ func (p *fleet) settings(e *plan.Env) func(name string) (any, bool) {
 	if fr.Over != nil || fr.Loop != nil || fr.Params != nil || fr.Step != nil || e.Extra != nil || e.Pending != nil {
 		return e.Find
 	}
-	m := fr.All.Of
-	key := plan.SettingsKey{
-		Scene: fr.Scene, Inventory: m.InventoryFor(fr.Scene), Block: fr.Block, State: m.State,
-		DocumentAt: fr.DocumentAt, ProducedAt: fr.ProducedAt,
+	m := p.machines[fr.All.Of.Name]
+	key := settingsKey{
+		scene: fr.Scene, inventory: m.InventoryFor(fr.Scene), block: fr.Block, state: m.State,
+		documentAt: fr.DocumentAt, producedAt: fr.ProducedAt,
 	}
-	if m.Nowhere == nil || m.NowhereAt != key {
-		m.NowhereAt, m.Nowhere = key, map[string]bool{}
+	if m.nowhere == nil || m.nowhereAt != key {
+		m.nowhereAt, m.nowhere = key, map[string]bool{}
 	}
-	nowhere := m.Nowhere
+	nowhere := m.nowhere
 	return func(name string) (any, bool) {
 		if nowhere[name] {
 			return nil, false

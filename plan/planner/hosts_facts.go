@@ -8,7 +8,7 @@ import (
 // gather asks the hosts of a play for their facts, all at once. Those that nobody can ask now will give them in the run.
 func (p *fleet) gather(cs []*taskContext) {
 	var ask []plan.Target
-	var of []*plan.PlannedHost
+	var of []*plannedHost
 	for _, c := range cs {
 		m := c.on
 		if m.State == plan.FactsKnown {

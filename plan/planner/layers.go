@@ -40,9 +40,9 @@ type library struct {
 	wasRead   func(text []byte)             // is given each text that was read
 	files     map[string]*playbook.Playbook // parsed, by absolute path
 	presets   map[string]*playbook.PresetFile
-	taskFiles map[string]plan.TasksOf // by path
-	including []including             // the stack of open files
-	programs  bool                    // an inventory is a program
+	taskFiles map[string]playbook.TasksOf // by path
+	including []including                 // the stack of open files
+	programs  bool                        // an inventory is a program
 }
 
 // compiler reads what is written under the keys of a task, once for all hosts and rounds.
@@ -72,7 +72,7 @@ type evaluator struct {
 // variables makes the layers that frames are of: blocks and files of variables, parameters, items of loops.
 type variables struct {
 	evaluator
-	layers      map[plan.LayerKey]*plan.Layer
+	layers      map[layerKey]*plan.Layer
 	fileLayers  map[fileKey]*plan.Layer
 	taskLayers  map[taskKey]*plan.Layer
 	paramLayers map[taskKey]*plan.Layer
@@ -86,7 +86,7 @@ type fleet struct {
 	besides   []string // the directories of the playbooks that have plays
 	grouped   plan.Grouped
 	here      *plan.Globals // of the machine that moon runs on
-	machines  map[string]*plan.PlannedHost
+	machines  map[string]*plannedHost
 	asking    *sync.Mutex // for those who ask for machines in a run
 	past      *[]plan.PastInventory
 	lookedAt  []string // files that the step that is planned has named in templates and lookups
@@ -103,8 +103,8 @@ type stepPlanner struct {
 // playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.
 type playsState struct {
 	stepPlanner
-	roles      map[string]*plan.RoleFiles
-	scenes     map[plan.SceneKey]*plan.HostScope
+	roles      map[string]*playbook.RoleFiles
+	scenes     map[sceneKey]*plan.HostScope
 	roleParams map[taskKey]*plan.Layer
 	factTasks  map[*playbook.Play]*playbook.Task
 	deciders   map[*playbook.Task]*playbook.Task

@@ -255,7 +255,7 @@ func (p *library) loadAs(key, path string,
 		return nil, nil, errSecretSteps
 	}
 	tasks := parse(f, p.o.Actions(), &p.ds)
-	p.taskFiles[key] = plan.TasksOf{File: f, Tasks: tasks}
+	p.taskFiles[key] = playbook.TasksOf{File: f, Tasks: tasks}
 	return f, tasks, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"moon/internal/diag"
-	"moon/plan"
 	"moon/plan/playbook"
 )
 
@@ -31,19 +30,19 @@ func (p *library) roleFile(dir, name string) (string, bool) {
 
 func (p *library) roleTasks(c *taskContext, t *playbook.Task, dir, name string, must bool,
 	load func(string) (*playbook.File, []*playbook.Task, error),
-) plan.TasksOf {
+) playbook.TasksOf {
 	path, ok := p.roleFile(dir, name)
 	if !ok {
 		if must {
 			p.errorf(t.Pos, 0, c.chain, p.similar(filepath.Join(dir, name)), "the role has no %s", p.shown(filepath.Join(dir, name+".yml")))
 		}
-		return plan.TasksOf{}
+		return playbook.TasksOf{}
 	}
 	f, tasks, err := load(p.disk.Real(path))
 	if err != nil {
 		p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
 	}
-	return plan.TasksOf{File: f, Tasks: tasks}
+	return playbook.TasksOf{File: f, Tasks: tasks}
 }
 
 // roleVars reads the variables of a role: main.yml, or all files of the directory main.

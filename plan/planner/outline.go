@@ -23,10 +23,10 @@ func (p *outline) rescueLayer(block int, outer *plan.Layer, from diag.Origin) *p
 }
 
 // conditions of gates come before all others.
-func gated(list []plan.GateAt) []plan.Condition {
+func gated(list []gateAt) []plan.Condition {
 	conds := make([]plan.Condition, len(list))
 	for i, g := range list {
-		conds[i] = plan.Condition{Value: playbook.Written(g.Pos, g.Text), Gate: &list[i].Gate}
+		conds[i] = plan.Condition{Value: playbook.Written(g.pos, g.text), Gate: &list[i].Gate}
 	}
 	return conds
 }
@@ -59,12 +59,12 @@ func (p *outline) gates(k *plan.Task, c *taskContext) {
 }
 
 // gatesOf are the gates of the host that are about a place.
-func (p *outline) gatesOf(c *taskContext) []plan.GateAt {
-	elsewhere := func(g plan.GateAt) bool { return g.Role > 0 && !p.within(c.scope, g.Role) }
-	if !slices.ContainsFunc(c.on.Gates, elsewhere) {
-		return c.on.Gates
+func (p *outline) gatesOf(c *taskContext) []gateAt {
+	elsewhere := func(g gateAt) bool { return g.role > 0 && !p.within(c.scope, g.role) }
+	if !slices.ContainsFunc(c.on.gates, elsewhere) {
+		return c.on.gates
 	}
-	return slices.DeleteFunc(slices.Clone(c.on.Gates), elsewhere)
+	return slices.DeleteFunc(slices.Clone(c.on.gates), elsewhere)
 }
 
 // openScope begins a scope. label is its part of paths. Scopes are bounded as steps are: loops in loops over nothing at all

@@ -174,9 +174,9 @@ func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 }
 
 // batches are the hosts that go through the play together, one batch after the other.
-func (p *playsState) batches(pl *playbook.Play, all []*plan.PlannedHost, r *plan.Renderer) [][]*plan.PlannedHost {
+func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Renderer) [][]*plannedHost {
 	if pl.Serial.IsZero() {
-		return [][]*plan.PlannedHost{all}
+		return [][]*plannedHost{all}
 	}
 	var sizes []int
 	values := []playbook.Value{pl.Serial}
@@ -199,14 +199,14 @@ func (p *playsState) batches(pl *playbook.Play, all []*plan.PlannedHost, r *plan
 			return ok
 		})
 	}
-	var list [][]*plan.PlannedHost
+	var list [][]*plannedHost
 	for i := 0; len(all) > 0 && len(sizes) > 0; i++ {
 		n := min(sizes[min(i, len(sizes)-1)], len(all))
 		list = append(list, all[:n])
 		all = all[n:]
 	}
 	if len(list) == 0 {
-		return [][]*plan.PlannedHost{all}
+		return [][]*plannedHost{all}
 	}
 	return list
 }
@@ -370,9 +370,9 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 }
 
 // hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
-func (p *playsState) hidden(c *taskContext, r *plan.Role) {
-	for _, e := range r.Files.Vars {
-		own := p.lazyBinding(e.Key, e.Value, r.Files.VarsFrom, origin(e.Pos, c.chain))
+func (p *playsState) hidden(c *taskContext, r *role) {
+	for _, e := range r.files.Vars {
+		own := p.lazyBinding(e.Key, e.Value, r.files.VarsFrom, origin(e.Pos, c.chain))
 		l := plan.Looking{Frame: p.frame(c, nil), Name: e.Key, Scene: c.scene}
 		var by *plan.Binding
 		l.Found = func(b *plan.Binding) bool { by = b; return true }
@@ -395,7 +395,7 @@ func (p *playsState) hidden(c *taskContext, r *plan.Role) {
 
 // staying are the contexts of the hosts that are still in the play.
 func (p *playsState) staying(cs []*taskContext) []*taskContext {
-	gone := func(c *taskContext) bool { return c.on.Left || c.on.LeftRole > 0 && p.within(c.scope, c.on.LeftRole) }
+	gone := func(c *taskContext) bool { return c.on.left || c.on.leftRole > 0 && p.within(c.scope, c.on.leftRole) }
 	if !slices.ContainsFunc(cs, gone) {
 		return cs
 	}
@@ -409,7 +409,7 @@ func (p *playsState) ungathered(cs []*taskContext) []*taskContext {
 
 // unnamed is what a task without a name is called.
 func (p *playsState) unnamed(t *playbook.Task) string {
-	_, label := loopName(t)
+	_, label := plan.LoopName(t)
 	if text := plan.FirstLine(t.Args.Text()); text != "" && label == t.Action {
 		return label + ": " + text
 	}

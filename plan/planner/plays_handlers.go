@@ -125,7 +125,7 @@ func (play *playPlanner) nearest(name string) string {
 
 // maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not.
 func (p *playsState) maybeFlushed(play *playPlanner, h *handler, from int) {
-	seen := map[*plan.PlannedHost]bool{}
+	seen := map[*plannedHost]bool{}
 	for i := from; i < len(p.plan.Steps); i++ {
 		m := p.machines[p.plan.Steps[i].Host]
 		if m == nil || seen[m] {
@@ -138,7 +138,7 @@ func (p *playsState) maybeFlushed(play *playPlanner, h *handler, from int) {
 		f := play.flushed[m][h]
 		play.flushed[m][h] = flushed{
 			len(play.notified[m][h]),
-			append(f.gates, plan.GateAt{Gate: plan.Gate{Step: i, Ran: false}, Text: "not flushed before", Pos: h.task.Pos, Role: 0}),
+			append(f.gates, gateAt{Gate: plan.Gate{Step: i, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0}),
 		}
 	}
 }

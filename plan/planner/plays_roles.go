@@ -36,7 +36,7 @@ func (p *playsState) findRole(c *taskContext, v playbook.Value, name string) (st
 }
 
 // loadRole reads the files of a role that a task asks for.
-func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *plan.RoleFiles {
+func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *playbook.RoleFiles {
 	names := [4]string{
 		p.roleFileName(c, t.TasksFrom), p.roleFileName(c, t.VarsFrom), p.roleFileName(c, t.DefaultsFrom),
 		p.roleFileName(c, t.HandlersFrom),
@@ -45,7 +45,7 @@ func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *pla
 	if f, ok := p.roles[key]; ok {
 		return f
 	}
-	f := &plan.RoleFiles{Dir: dir, Meta: &playbook.RoleMeta{}}
+	f := &playbook.RoleFiles{Dir: dir, Meta: &playbook.RoleMeta{}}
 	p.roles[key] = f
 	f.Tasks = p.roleTasks(c, t, filepath.Join(dir, "tasks"), names[0], !t.TasksFrom.IsZero(), p.loadTasks)
 	f.Handlers = p.roleTasks(c, t, filepath.Join(dir, "handlers"), names[3], !t.HandlersFrom.IsZero(), p.loadHandlers)
@@ -62,15 +62,15 @@ func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *pla
 }
 
 // enterRole is the context of what is inside a role.
-func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *plan.Role) *taskContext {
+func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskContext {
 	in := *c
-	key := plan.SceneKey{Outer: c.scene, Files: r.Files, By: t, Needs: false}
+	key := sceneKey{outer: c.scene, files: r.files, by: t, needs: false}
 	sc, ok := p.scenes[key]
 	if !ok {
 		with := *c.scene
-		with.Role = r
-		with.RoleVars = p.lazyLayer(r.Files.Vars, c.scene.RoleVars, r.Files.VarsFrom, c.chain)
-		with.Defaults = p.lazyLayer(r.Files.Defaults, c.scene.Defaults, r.Files.DefsFrom, c.chain)
+		with.Role = r.Role
+		with.RoleVars = p.lazyLayer(r.files.Vars, c.scene.RoleVars, r.files.VarsFrom, c.chain)
+		with.Defaults = p.lazyLayer(r.files.Defaults, c.scene.Defaults, r.files.DefsFrom, c.chain)
 		sc = &with
 		p.scenes[key] = sc
 	}
@@ -95,12 +95,12 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *plan.Role) *
 }
 
 // needing is the scene in which the dependencies of a role stand.
-func (p *playsState) needing(outer *plan.HostScope, r *plan.Role, t *playbook.Task) *plan.HostScope {
-	key := plan.SceneKey{Outer: outer, Files: r.Files, By: t, Needs: true}
+func (p *playsState) needing(outer *plan.HostScope, r *role, t *playbook.Task) *plan.HostScope {
+	key := sceneKey{outer: outer, files: r.files, by: t, needs: true}
 	sc, ok := p.scenes[key]
 	if !ok {
 		with := *outer
-		with.Role = r
+		with.Role = r.Role
 		sc = &with
 		p.scenes[key] = sc
 	}
@@ -108,7 +108,7 @@ func (p *playsState) needing(outer *plan.HostScope, r *plan.Role, t *playbook.Ta
 }
 
 // visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
-func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *plan.RoleFiles) {
+func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *playbook.RoleFiles) {
 	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
 		return
 	}
@@ -127,7 +127,7 @@ func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *plan.Ro
 }
 
 // hasBeen reports whether a role has run in this play already with what it is given here.
-func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *plan.RoleFiles) bool {
+func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *playbook.RoleFiles) bool {
 	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
 		return false
 	}
@@ -192,14 +192,14 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 			}
 		}
 		files := p.loadRole(&at, t, dir)
-		r := &plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent, Files: files}
+		r := &role{&plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent}, files}
 		for _, need := range files.Meta.Dependencies {
-			walk(&at, need, r)
+			walk(&at, need, r.Role)
 		}
 		sc.Roles = append(sc.Roles, r.Name)
 		sc.RoleVars = p.lazyLayer(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
 		sc.Defaults = p.lazyLayer(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
-		scene.Role = r
+		scene.Role = r.Role
 		play.takeHandlers(dir, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
@@ -210,5 +210,5 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	for _, t := range play.src.Roles {
 		walk(&with, t, nil)
 	}
-	play.handlers = append(play.handlers, p.handlersOf(plan.TasksOf{File: c.file, Tasks: play.src.Handlers}, &with, nil, nil)...)
+	play.handlers = append(play.handlers, p.handlersOf(playbook.TasksOf{File: c.file, Tasks: play.src.Handlers}, &with, nil, nil)...)
 }

@@ -192,13 +192,13 @@ func (w *unmatchedTasks) role(t *playbook.Task, c *taskContext) {
 	}
 	files := w.loadRole(c, t, dir)
 	scene := *c.scene
-	scene.Role = &plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role, Files: files}
+	scene.Role = &plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}
 	inside := *c
 	inside.scene = &scene
 	if files.NeedsFile != nil {
 		w.tasks(files.Meta.Dependencies, inFileOf(&inside, t, files.NeedsFile))
 	}
-	for _, of := range []plan.TasksOf{files.Tasks, files.Handlers} {
+	for _, of := range []playbook.TasksOf{files.Tasks, files.Handlers} {
 		if of.File != nil {
 			w.tasks(of.Tasks, inFileOf(&inside, t, of.File))
 		}

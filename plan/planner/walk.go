@@ -267,10 +267,10 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 		p.planEmptyLoop(c, t, noItems(t))
 		return
 	}
-	name, label := loopName(t)
+	name, label := plan.LoopName(t)
 	limit := p.limit(c, t)
 	hidden := mayHide(c.noLog(t))
-	expression := loopExpression(t.Loop)
+	expression := plan.LoopExpression(t.Loop)
 	scope := p.openScope(plan.Scope{
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
 		Items: len(items), Loop: expression, Parallel: limit,

@@ -56,7 +56,7 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 			continue
 		}
 		from := origin(t.Loop.Pos, c.chain)
-		expression := loopExpression(t.Loop)
+		expression := plan.LoopExpression(t.Loop)
 		for i, item := range items {
 			one := *c
 			one.depth = c.depth + 1
@@ -453,7 +453,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 		}
 		outer := p.applied(c, t)
 		outer.gates = append(slices.Clip(outer.gates),
-			plan.GateAt{Gate: plan.Gate{Step: step, Ran: true}, Text: s.When, Pos: t.Pos, Role: 0})
+			gateAt{Gate: plan.Gate{Step: step, Ran: true}, text: s.When, pos: t.Pos, role: 0})
 		if s.When == "" || s.Prediction == plan.WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]
 		}

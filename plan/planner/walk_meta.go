@@ -130,9 +130,9 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 			undecided = append(undecided, c)
 		}
 	}
-	all := func(list []*taskContext) []*plan.PlannedHost {
+	all := func(list []*taskContext) []*plannedHost {
 		if what == "end_host" {
-			var ms []*plan.PlannedHost
+			var ms []*plannedHost
 			for _, c := range list {
 				ms = append(ms, c.on)
 			}
@@ -141,7 +141,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 		if len(list) == 0 {
 			return nil
 		}
-		var ms []*plan.PlannedHost
+		var ms []*plannedHost
 		for _, name := range cs[0].scene.Batch {
 			ms = append(ms, p.machines[name])
 		}
@@ -155,11 +155,11 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 			return
 		}
 		for _, c := range leaving {
-			c.on.LeftRole = role
+			c.on.leftRole = role
 		}
 	} else {
 		for _, m := range all(leaving) {
-			m.Left = true
+			m.left = true
 		}
 	}
 	if what == "end_play" && len(leaving) > 0 {
@@ -174,13 +174,13 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	p.taskTelling(undecided, d, func(c *taskContext, step int) { steps = append(steps, step) })
 	for _, step := range steps {
 		s := &p.plan.Steps[step]
-		g := plan.GateAt{Gate: plan.Gate{Step: step, Ran: false}, Text: "not (" + s.When + ")", Pos: t.Pos, Role: role}
+		g := gateAt{Gate: plan.Gate{Step: step, Ran: false}, text: "not (" + s.When + ")", pos: t.Pos, role: role}
 		if what == "end_host" || what == "end_role" {
-			p.machines[s.Host].Gates = append(p.machines[s.Host].Gates, g)
+			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
 			continue
 		}
 		for _, m := range all(undecided) {
-			m.Gates = append(m.Gates, g)
+			m.gates = append(m.gates, g)
 		}
 	}
 }

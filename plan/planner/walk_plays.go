@@ -12,17 +12,17 @@ import (
 
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
-	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plan.PlannedHost{}, new(sync.Mutex), &[]plan.PastInventory{}
-	p.layers, p.fileLayers = map[plan.LayerKey]*plan.Layer{}, map[fileKey]*plan.Layer{}
+	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plannedHost{}, new(sync.Mutex), &[]plan.PastInventory{}
+	p.layers, p.fileLayers = map[layerKey]*plan.Layer{}, map[fileKey]*plan.Layer{}
 	p.taskLayers, p.paramLayers = map[taskKey]*plan.Layer{}, map[taskKey]*plan.Layer{}
-	p.taskFiles, p.roles = map[string]plan.TasksOf{}, map[string]*plan.RoleFiles{}
-	p.scenes, p.roleParams = map[plan.SceneKey]*plan.HostScope{}, map[taskKey]*plan.Layer{}
+	p.taskFiles, p.roles = map[string]playbook.TasksOf{}, map[string]*playbook.RoleFiles{}
+	p.scenes, p.roleParams = map[sceneKey]*plan.HostScope{}, map[taskKey]*plan.Layer{}
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
 	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.empty = map[*playbook.Task]*playbook.Task{}
 	p.plan.Plays, p.here = true, p.names
 	p.disk.Thorough = true
-	p.plan.Basis.Machines = p.machines
+	p.plan.Basis.Machines = map[string]*plan.PlannedHost{}
 	p.engine.Python, p.engine.World = true, p.world()
 	p.names.Root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
 }
@@ -113,8 +113,8 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
 	play := &playPlanner{
-		src: pl, notified: map[*plan.PlannedHost]map[*handler][]int{},
-		flushed: map[*plan.PlannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plan.PlannedHost]*taskContext{},
+		src: pl, notified: map[*plannedHost]map[*handler][]int{},
+		flushed: map[*plannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plannedHost]*taskContext{},
 		maxFail: -1,
 	}
 	play.scope = p.openScope(plan.Scope{
@@ -125,11 +125,11 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	play.scene.Play, play.scene.Hosts = name, plan.HostNames(listed)
 	p.policy(play, r)
 	p.preload(play, c)
-	machines := make([]*plan.PlannedHost, len(hosts))
+	machines := make([]*plannedHost, len(hosts))
 	for i, h := range hosts {
 		machines[i] = p.machine(h.Name)
-		machines[i].Left = false
-		machines[i].Gates = nil
+		machines[i].left = false
+		machines[i].gates = nil
 	}
 	batches := p.batches(pl, machines, r)
 	for i, batch := range batches {
@@ -156,7 +156,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 }
 
 // planBatch plans what some hosts of a play do.
-func (p *planner) planBatch(play *playPlanner, hosts []*plan.PlannedHost, scope int, tags []string, in importContext) {
+func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, tags []string, in importContext) {
 	pl := play.src
 	sc := *play.scene
 	sc.Batch = nil

@@ -50,7 +50,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 		}
 	}
 	files := p.loadRole(c, t, dir)
-	r := &plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role, Files: files}
+	r := &role{&plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}, files}
 	if p.hasBeen(c, t, files) {
 		return
 	}
@@ -91,7 +91,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 }
 
 // roleBody plans the tasks of a role.
-func (p *planner) roleBody(cs []*taskContext, t *playbook.Task, files *plan.RoleFiles) {
+func (p *planner) roleBody(cs []*taskContext, t *playbook.Task, files *playbook.RoleFiles) {
 	c := cs[0]
 	target := files.Tasks.File.Path
 	outer := &p.including[len(p.including)-1]

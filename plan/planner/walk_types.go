@@ -3,6 +3,7 @@ package planner
 import (
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/inventory"
 	"moon/plan/playbook"
 )
 
@@ -19,8 +20,8 @@ type iteration struct {
 type handler struct {
 	task   *playbook.Task
 	name   string
-	topics []string   // listen
-	role   *plan.Role // nil for one of the play
+	topics []string // listen
+	role   *role    // nil for one of the play
 	file   *playbook.File
 	dir    string
 	scene  *plan.HostScope // the role it belongs to, as far as it is known before any host is looked at
@@ -30,7 +31,57 @@ type handler struct {
 // flushed is what may have run a handler already.
 type flushed struct {
 	notifiers int // how many there were then
-	gates     []plan.GateAt
+	gates     []gateAt
+}
+
+// plannedHost is a host with what the planner alone asks of it. Its variables and facts are those of the plan.
+type plannedHost struct {
+	*plan.PlannedHost
+	left     bool          // it has left the play: meta, end_host
+	leftRole int           // the scope of the role that it has left: meta, end_role; 0: none
+	gates    []gateAt      // of steps that may let it leave
+	added    []*plan.Layer // what add_host has given it
+
+	nowhereAt settingsKey     // where settings were looked for last
+	nowhere   map[string]bool // and which of them were not there
+}
+
+// settingsKey is where a host stands in a play, as far as variables go that lie around a task and not on it.
+type settingsKey struct {
+	scene     *plan.HostScope
+	inventory *plan.Layer
+	block     *plan.Layer
+	state     plan.Gathering // facts are variables, too
+	// Moments pass with each task that sets something, whatever it sets.
+	documentAt, producedAt int
+}
+
+// layerKey is a layer of the inventory upon those below it.
+type layerKey struct {
+	of    *inventory.Layer
+	below *plan.Layer
+}
+
+// gateAt is a gate with what a person reads of it.
+type gateAt struct {
+	plan.Gate
+	text string
+	pos  diag.Pos
+	role int // the scope of the role that it is about; 0: about all that comes
+}
+
+// role is a role where it is used, with what it is made of.
+type role struct {
+	*plan.Role
+	files *playbook.RoleFiles
+}
+
+// sceneKey is a role at a place that uses it.
+type sceneKey struct {
+	outer *plan.HostScope
+	files *playbook.RoleFiles
+	by    *playbook.Task
+	needs bool
 }
 
 // taskContext is what a list of tasks inherits from the constructs around it.
@@ -56,7 +107,7 @@ type taskContext struct {
 
 // scopeOnHost is what of it plays need.
 type scopeOnHost struct {
-	on        *plan.PlannedHost // nil in the step form
+	on        *plannedHost // nil in the step form
 	play      *playPlanner
 	scene     *plan.HostScope
 	pos       diag.Pos // of the task
@@ -66,7 +117,7 @@ type scopeOnHost struct {
 	notify    []playbook.Value
 	notifiers []int // steps of which one must have changed something: of a handler
 	handler   bool
-	gates     []plan.GateAt
+	gates     []gateAt
 	parallel  diag.Pos     // the key of the parallel group that this is in; zero for none
 	rescuing  bool         // in a rescue, which may not be needed
 	around    *taskContext // of an include: what it was in
@@ -88,10 +139,10 @@ type playPlanner struct {
 	maxFail  int // percentage of a batch that may fail; -1: any
 
 	handlers []*handler
-	notified map[*plan.PlannedHost]map[*handler][]int
-	flushed  map[*plan.PlannedHost]map[*handler]flushed
+	notified map[*plannedHost]map[*handler][]int
+	flushed  map[*plannedHost]map[*handler]flushed
 	applied  map[string]bool // roles that have been, with what they were given
-	base     map[*plan.PlannedHost]*taskContext
+	base     map[*plannedHost]*taskContext
 }
 
 // importContext is what an import_playbook gives the plays of a file.

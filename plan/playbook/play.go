@@ -183,6 +183,25 @@ type RoleMeta struct {
 	AllowDup     Value   // allow_duplicates
 }
 
+// RoleFiles are what a role is made of. They are read once.
+type RoleFiles struct {
+	Dir       string
+	Tasks     TasksOf
+	Handlers  TasksOf
+	Meta      *RoleMeta // never nil
+	NeedsFile *File
+	Vars      []Entry
+	VarsFrom  string
+	Defaults  []Entry
+	DefsFrom  string
+}
+
+// TasksOf is a file with the tasks that are in it.
+type TasksOf struct {
+	File  *File
+	Tasks []*Task
+}
+
 // ParseMeta reads the meta/main.yml of a role.
 func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds}
