@@ -283,7 +283,7 @@ var words = []word{
 	{"whoever|nobody|somebody|anybody|everybody", "the user, the caller, no one; or passive", 318, 1},
 	{"mend|mends|mended|mending", "fix", 9, 0},
 	{"heed|heeds|heeded|heeding", "honour, ignore", 5, 0},
-	{"spelt", "written", 10, 0},
+	{"spelt", "written", 3, 0},
 	{"beside|besides", "next to, in addition to", 163, 5},
 	{"once more", "again", 12, 0},
 	{"anew", "again", 16, 0},

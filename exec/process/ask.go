@@ -52,8 +52,8 @@ func (k *Asker) Interrupt() {
 	}
 }
 
-// interruptible is a context that Interrupt ends.
-func (k *Asker) interruptible(ctx context.Context) (within context.Context, done func()) {
+// interruptibleContext is a context that Interrupt ends.
+func (k *Asker) interruptibleContext(ctx context.Context) (within context.Context, done func()) {
 	within, end := context.WithCancelCause(ctx)
 	if k == nil {
 		return within, func() { end(nil) }
@@ -79,8 +79,8 @@ func (k *Asker) interruptible(ctx context.Context) (within context.Context, done
 
 // Within bounds the time in which something is asked. Who waits is told of it after a while.
 func (k *Asker) Within(ctx context.Context, what string) (within context.Context, done func()) {
-	most := k.most()
-	ctx, released := k.interruptible(ctx)
+	most := k.mostPatience()
+	ctx, released := k.interruptibleContext(ctx)
 	within, cancel := context.WithTimeoutCause(ctx, most, fault.Expired)
 	notice := func() bool { return true }
 	if k != nil && k.Waiting != nil {
@@ -89,7 +89,7 @@ func (k *Asker) Within(ctx context.Context, what string) (within context.Context
 	return within, func() { notice(); cancel(); released() }
 }
 
-func (k *Asker) most() time.Duration {
+func (k *Asker) mostPatience() time.Duration {
 	if k == nil || k.Timeout <= 0 {
 		return AskTimeout
 	}
@@ -98,7 +98,7 @@ func (k *Asker) most() time.Duration {
 
 // TooSlow words that a program took longer than it may.
 func (k *Asker) TooSlow() string {
-	return fmt.Sprintf("it took more than %s; --program-timeout gives it longer", k.most())
+	return fmt.Sprintf("it took more than %s; --program-timeout gives it longer", k.mostPatience())
 }
 
 // ErrFlood is the end of a program that printed more than it may.
@@ -127,7 +127,7 @@ func (k *Asker) Run(ctx context.Context, path string, args ...string) ([]byte, e
 	case e.Flooded:
 		return nil, ErrFlood
 	case within.Err() != nil:
-		return nil, said.with(k.TooSlow())
+		return nil, said.wrapMessage(k.TooSlow())
 	case errors.Is(e.cause, syscall.ENOEXEC):
 		return nil, errors.New("without #! in its first line it is not a program")
 	case errors.Is(e.cause, fs.ErrNotExist):
@@ -135,7 +135,7 @@ func (k *Asker) Run(ctx context.Context, path string, args ...string) ([]byte, e
 	case e.Err != nil:
 		return nil, errors.New(fault.Describe(e.Err))
 	case e.Code != 0:
-		return nil, said.with(e.String())
+		return nil, said.wrapMessage(e.String())
 	}
 	return out.Bytes(), nil
 }
@@ -188,7 +188,7 @@ func (k *Asker) Person(ctx context.Context, path string, args ...string) (text [
 	within, end := context.WithCancelCause(within)
 	defer end(nil)
 	defer context.AfterFunc(ending.ctx, func() { end(fault.Interrupt) })()
-	defer ending.begin()()
+	defer ending.beginProcess()()
 	mark := NewMark()
 	cmd := osexec.CommandContext(within, path, args...)
 	cmd.Env = append(os.Environ(), MarkVariable+"="+NestMark(os.Getenv(MarkVariable), mark))
@@ -259,7 +259,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) with(message string) error {
+func (t *tail) wrapMessage(message string) error {
 	text := strings.TrimSpace(string(bytes.ToValidUTF8(t.text, nil)))
 	if text == "" {
 		return errors.New(message)

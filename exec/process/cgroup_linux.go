@@ -139,8 +139,8 @@ func cgroupMount() (mount, root string) {
 	return "", ""
 }
 
-// take gives a group that nobody uses; nil if there can be none.
-func (g *cgroups) take() *cgroup {
+// takeGroup gives a group that nobody uses; nil if there can be none.
+func (g *cgroups) takeGroup() *cgroup {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.dir == "" {
@@ -166,17 +166,17 @@ func (g *cgroups) take() *cgroup {
 	return nil
 }
 
-// refuse says that processes cannot be started in the groups after all.
-func (g *cgroups) refuse() {
+// markUnusable says that processes cannot be started in the groups after all.
+func (g *cgroups) markUnusable() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.dir = ""
 }
 
-// put gives a group back. One that was killed, or cannot be emptied, is not used again.
-func (g *cgroups) put(c *cgroup) {
-	if c.killed || !c.empty() && !g.moveOut(c) {
-		c.close()
+// putBack gives a group back. One that was killed, or cannot be emptied, is not used again.
+func (g *cgroups) putBack(c *cgroup) {
+	if c.killed || !c.isEmpty() && !g.moveOut(c) {
+		c.closeFiles()
 		removeTree(c.path)
 		return
 	}
@@ -193,27 +193,27 @@ func (g *cgroups) moveOut(c *cgroup) bool {
 	}
 	defer func() { _ = to.Close() }() // each line was taken or not
 	for range 100 {                   // they may start others meanwhile
-		for _, pid := range c.pids() {
+		for _, pid := range c.listProcesses() {
 			_, _ = to.WriteString(strconv.Itoa(pid))
 		}
-		if c.empty() {
+		if c.isEmpty() {
 			return true
 		}
 	}
 	return false
 }
 
-func (c *cgroup) close() { _, _ = syscall.Close(c.dir), syscall.Close(c.events) }
+func (c *cgroup) closeFiles() { _, _ = syscall.Close(c.dir), syscall.Close(c.events) }
 
-// empty reports whether no process is in the group or below it.
-func (c *cgroup) empty() bool {
+// isEmpty reports whether no process is in the group or below it.
+func (c *cgroup) isEmpty() bool {
 	var buf [256]byte
 	n, err := unix.Pread(c.events, buf[:], 0)
 	return err == nil && bytes.Contains(buf[:n], []byte("populated 0"))
 }
 
-// pids are the processes in the group and below it, where a step that is a moon has its own.
-func (c *cgroup) pids() []int { return pidsBelow(c.path) }
+// listProcesses returns the processes in the group and below it, where a step that is a moon has its own.
+func (c *cgroup) listProcesses() []int { return pidsBelow(c.path) }
 
 func pidsBelow(dir string) []int {
 	var pids []int
@@ -235,11 +235,11 @@ func pidsBelow(dir string) []int {
 	return pids
 }
 
-// kill ends all that is in the group and below it, and waits until it is gone.
-func (c *cgroup) kill() {
+// killAll ends all that is in the group and below it, and waits until it is gone.
+func (c *cgroup) killAll() {
 	c.killed = true
 	killGroup(c.path)
-	for end := time.Now().Add(time.Second); !c.empty() && time.Now().Before(end); {
+	for end := time.Now().Add(time.Second); !c.isEmpty() && time.Now().Before(end); {
 		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(c.events), Events: unix.POLLPRI}}, 10)
 	}
 }

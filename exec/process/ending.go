@@ -23,9 +23,9 @@ func newLifetime() *lifetime {
 	return e
 }
 
-// begin counts a process until the function it returns is called. Once moon ends that does not return: who waited for the process
+// beginProcess counts a process until the function it returns is called. Once moon ends that does not return: who waited for the process
 // would say of its end what is not true.
-func (e *lifetime) begin() (ended func()) {
+func (e *lifetime) beginProcess() (ended func()) {
 	e.live.Add(1)
 	return func() {
 		e.live.Add(-1)

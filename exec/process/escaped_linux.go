@@ -13,30 +13,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine has the process start in a control group of its own, where there can be one.
-func (c *child) confine(sys *syscall.SysProcAttr) {
+// enterGroup has the process start in a control group of its own, where there can be one.
+func (c *child) enterGroup(sys *syscall.SysProcAttr) {
 	if c.RunID == "" {
 		return
 	}
-	if c.confined = cgroupsOf(c.RunID).take(); c.confined != nil {
+	if c.confined = cgroupsOf(c.RunID).takeGroup(); c.confined != nil {
 		sys.UseCgroupFD, sys.CgroupFD = true, c.confined.dir
 	}
 }
 
-// unconfine is for a process that could not be started. It reports whether it might be without its control group.
-func (c *child) unconfine(sys *syscall.SysProcAttr) bool {
+// leaveGroup is for a process that could not be started. It reports whether it might be without its control group.
+func (c *child) leaveGroup(sys *syscall.SysProcAttr) bool {
 	if c.confined == nil {
 		return false
 	}
-	cgroupsOf(c.RunID).put(c.confined)
+	cgroupsOf(c.RunID).putBack(c.confined)
 	c.confined, sys.UseCgroupFD = nil, false
 	return true
 }
 
-// release lets go of the control group. What is in it is left alone.
-func (c *child) release() {
+// releaseGroup lets go of the control group. What is in it is left alone.
+func (c *child) releaseGroup() {
 	if c.confined != nil {
-		cgroupsOf(c.RunID).put(c.confined)
+		cgroupsOf(c.RunID).putBack(c.confined)
 	}
 }
 
@@ -48,16 +48,16 @@ func (c *child) killEscaped() []orphan {
 		return err != nil || group == c.pid
 	}
 	switch {
-	case c.confined != nil && c.confined.empty():
+	case c.confined != nil && c.confined.isEmpty():
 		return nil
 	case c.confined != nil:
 		var list []orphan
-		for _, e := range named(c.confined.pids()) {
+		for _, e := range nameProcesses(c.confined.listProcesses()) {
 			if !anyway(e.pid) {
 				list = append(list, e)
 			}
 		}
-		c.confined.kill()
+		c.confined.killAll()
 		return list
 	case c.Attempt != "":
 		return killMarked(c.Attempt, anyway)
@@ -65,13 +65,13 @@ func (c *child) killEscaped() []orphan {
 	return nil
 }
 
-// left is what is still running of an attempt whose process has ended.
-func (c *child) left() []orphan {
+// listLeft returns what is still running of an attempt whose process has ended.
+func (c *child) listLeft() []orphan {
 	switch {
 	case c.confined != nil:
-		return named(c.confined.pids())
+		return nameProcesses(c.confined.listProcesses())
 	case c.Attempt != "":
-		return named(withMark(c.Attempt))
+		return nameProcesses(withMark(c.Attempt))
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func EndRun(run string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.idle {
-		c.close()
+		c.closeFiles()
 	}
 	g.idle, g.dir = nil, ""
 	removeTree(filepath.Join(g.own, cgroupName(run)))
@@ -104,7 +104,7 @@ func EndLeft(run string, attempts []string) string {
 			if err != nil || !d.IsDir() || d.Name() != cgroupName(run) {
 				return nil //nolint:nilerr // what may not be seen is not this user's
 			}
-			list = append(list, named(pidsBelow(path))...)
+			list = append(list, nameProcesses(pidsBelow(path))...)
 			killGroup(path)
 			for range 100 { // an empty group may be removed when the last process in it was reaped
 				removeTree(path)
@@ -122,8 +122,8 @@ func EndLeft(run string, attempts []string) string {
 	return DescribeOrphans(list)
 }
 
-// named gives processes their names. Those that have ended have none, and are left out.
-func named(pids []int) []orphan {
+// nameProcesses gives processes their names. Those that have ended have none, and are left out.
+func nameProcesses(pids []int) []orphan {
 	var list []orphan
 	for _, pid := range pids {
 		if name := commandLine(pid); name != "" {

@@ -7,13 +7,13 @@ import "syscall"
 // cgroup is a control group, which only Linux has.
 type cgroup struct{}
 
-func (c *child) confine(*syscall.SysProcAttr) {}
-func (c *child) release()                     {}
+func (c *child) enterGroup(*syscall.SysProcAttr) {}
+func (c *child) releaseGroup()                   {}
 
 // killEscaped would find what has left the group; here nothing tells whose it is.
 func (c *child) killEscaped() []orphan { return nil }
 
-func (c *child) left() []orphan { return nil }
+func (c *child) listLeft() []orphan { return nil }
 
 // EndRun lets go of what was kept for the processes of a run.
 func EndRun(string) {}

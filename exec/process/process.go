@@ -79,19 +79,19 @@ func (p *Command) Run(ctx context.Context) Exit {
 	if stop := fault.Stopped(ctx); stop != "" {
 		return Exit{Stop: stop, Code: NotRun}
 	}
-	defer ending.begin()()
+	defer ending.beginProcess()()
 	path, err := p.Find()
 	if err != nil {
 		return Exit{Err: err}
 	}
 	c := &child{Command: p, path: path, started: make(chan struct{}), done: make(chan struct{})}
-	onThread(c.live)
-	c.exit.Stop = p.attend(ctx, c)
+	onThread(c.runToEnd)
+	c.exit.Stop = p.awaitEnd(ctx, c)
 	return c.exit
 }
 
-// attend waits for the end and signals the group when it must stop.
-func (p *Command) attend(ctx context.Context, c *child) fault.Stop {
+// awaitEnd waits for the end and signals the group when it must stop.
+func (p *Command) awaitEnd(ctx context.Context, c *child) fault.Stop {
 	var stop fault.Stop
 	var next <-chan time.Time
 	var ladder []syscall.Signal
@@ -103,7 +103,7 @@ func (p *Command) attend(ctx context.Context, c *child) fault.Stop {
 		case <-done:
 			done = nil
 			why := fault.Stopped(ctx)
-			if !c.stop(firstSignal(why)) {
+			if !c.signalGroup(firstSignal(why)) {
 				continue
 			}
 			stop = why
@@ -115,16 +115,16 @@ func (p *Command) attend(ctx context.Context, c *child) fault.Stop {
 			}
 		case <-now:
 			now, next, done = nil, nil, nil
-			if c.stop(syscall.SIGKILL) && stop == "" {
-				stop = p.killed(ctx)
+			if c.signalGroup(syscall.SIGKILL) && stop == "" {
+				stop = p.whyKilled(ctx)
 			}
 		case <-over:
 			over, now, next, done = nil, nil, nil, nil
-			if c.stop(syscall.SIGKILL) && stop == "" {
+			if c.signalGroup(syscall.SIGKILL) && stop == "" {
 				stop = fault.Interrupt
 			}
 		case <-next:
-			c.stop(ladder[0])
+			c.signalGroup(ladder[0])
 			next = nil
 			if ladder = ladder[1:]; len(ladder) > 0 {
 				next = time.After(p.Grace - p.Grace/5)
@@ -133,8 +133,8 @@ func (p *Command) attend(ctx context.Context, c *child) fault.Stop {
 	}
 }
 
-// killed is why a process was killed that was to end at once.
-func (p *Command) killed(ctx context.Context) fault.Stop {
+// whyKilled says why a process was killed that was to end at once.
+func (p *Command) whyKilled(ctx context.Context) fault.Stop {
 	if stop := fault.Stopped(ctx); stop != "" {
 		return stop
 	}
@@ -148,7 +148,7 @@ func firstSignal(stop fault.Stop) syscall.Signal {
 	return syscall.SIGINT
 }
 
-func (e *Exit) read(status syscall.WaitStatus) {
+func (e *Exit) readStatus(status syscall.WaitStatus) {
 	if status.Signaled() {
 		e.Signal = status.Signal()
 		e.Code = 128 + int(e.Signal)
@@ -180,18 +180,18 @@ type child struct {
 	stopped bool // it was told to end
 }
 
-// live is the whole life of the process.
-func (c *child) live() {
+// runToEnd is the whole life of the process.
+func (c *child) runToEnd() {
 	defer close(c.done)
 	if c.Tty != nil {
 		defer c.Tty.GiveBack() // also before the trace of a panic is printed
 	}
-	ends, err := c.open()
+	ends, err := c.openEnds()
 	if err == nil {
-		err = c.start(ends)
+		err = c.startProcess(ends)
 		ends.closeChild()
 		if err != nil {
-			ends.close()
+			ends.closeAll()
 			c.exit.cause = err
 			err = c.startError(c.path, err)
 		}
@@ -203,25 +203,25 @@ func (c *child) live() {
 	}
 	switch {
 	case c.Input != nil:
-		go pour(ends.stdin, c.Input)
+		go pourInput(ends.stdin, c.Input)
 	case ends.stdin != nil:
-		go feed(ends.stdin, *c.Stdin)
+		go feedInput(ends.stdin, *c.Stdin)
 	}
 	if ends.script != nil {
-		go feed(ends.script, *c.Script)
+		go feedInput(ends.script, *c.Script)
 	}
-	if c.exit.Held = c.drain(ends); c.exit.Held {
-		c.exit.Others = c.left()
+	if c.exit.Held = c.drainOutput(ends); c.exit.Held {
+		c.exit.Others = c.listLeft()
 	}
 	if c.unread != nil { // what it printed is not known to be whole
 		c.exit.Err = fmt.Errorf("read its output: %w", c.unread)
 	}
-	ends.close()
-	c.release()
+	ends.closeAll()
+	c.releaseGroup()
 }
 
-// session puts the process into a session of its own, which has a terminal only if one was given to it.
-func (c *child) session(sys *syscall.SysProcAttr) *syscall.SysProcAttr {
+// startSession puts the process into a session of its own, which has a terminal only if one was given to it.
+func (c *child) startSession(sys *syscall.SysProcAttr) *syscall.SysProcAttr {
 	sys.Setsid = true
 	if c.Tty != nil {
 		sys.Setctty, sys.Ctty = true, 0
@@ -229,30 +229,30 @@ func (c *child) session(sys *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return sys
 }
 
-// feed writes what a process shall read. It ends when the file is closed, even if nobody reads.
-func feed(f *os.File, text string) {
+// feedInput writes what a process shall read. It ends when the file is closed, even if nobody reads.
+func feedInput(f *os.File, text string) {
 	_, _ = io.WriteString(f, text) // a command need not read it: EPIPE
 	_ = f.Close()
 }
 
-// pour writes what comes. Whoever writes to the other end is told when nobody reads any more.
-func pour(f *os.File, from *io.PipeReader) {
+// pourInput writes what comes. Whoever writes to the other end is told when nobody reads any more.
+func pourInput(f *os.File, from *io.PipeReader) {
 	_, err := io.Copy(f, from)
 	_ = from.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	_ = f.Close() // or it was closed with the process
 }
 
-// stop sends a signal to the whole group, unless the leader has ended; it reports that. A group that is stopped is
+// signalGroup sends a signal to the whole group, unless the leader has ended; it reports that. A group that is stopped is
 // woken, since it could not obey.
-func (c *child) stop(sig syscall.Signal) (sent bool) {
+func (c *child) signalGroup(sig syscall.Signal) (sent bool) {
 	<-c.started
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pid == 0 || gone(c.pid) {
+	if c.pid == 0 || hasEnded(c.pid) {
 		return false
 	}
 	c.stopped = true
-	for _, group := range c.groups() {
+	for _, group := range c.listGroups() {
 		_ = syscall.Kill(-group, sig) // ESRCH: nobody is left
 		if sig != syscall.SIGKILL {
 			_ = syscall.Kill(-group, syscall.SIGCONT)
@@ -264,9 +264,9 @@ func (c *child) stop(sig syscall.Signal) (sent bool) {
 	return true
 }
 
-// groups are those to be signalled: the process's own and, where it is a shell with jobs, that of the job which has its
+// listGroups returns the groups to be signalled: the process's own and, where it is a shell with jobs, that of the job which has its
 // terminal.
-func (c *child) groups() []int {
+func (c *child) listGroups() []int {
 	if c.Tty != nil {
 		if job, err := unix.IoctlGetInt(c.Tty.master, unix.TIOCGPGRP); err == nil && job > 1 && job != c.pid {
 			return []int{c.pid, job}
@@ -275,13 +275,13 @@ func (c *child) groups() []int {
 	return []int{c.pid}
 }
 
-// reap takes note of the end of the leader. Before, what is left of a group that was told to end is killed: as long as
+// reapLeader takes note of the end of the leader. Before, what is left of a group that was told to end is killed: as long as
 // the leader is not reaped, its id, and with it the group's, cannot pass to a stranger.
-func (c *child) reap() {
+func (c *child) reapLeader() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
-		for _, group := range c.groups() {
+		for _, group := range c.listGroups() {
 			_ = syscall.Kill(-group, syscall.SIGKILL)
 		}
 		c.exit.Others = c.killEscaped()
@@ -296,7 +296,7 @@ func (c *child) reap() {
 		break
 	}
 	c.pid = 0
-	c.exit.read(status)
+	c.exit.readStatus(status)
 	c.Watch(Reaped)
 }
 
@@ -314,9 +314,9 @@ type ends struct {
 	reads       [2]int // moon's, of stdout and stderr; -1: /dev/null, or at its end
 }
 
-func (p *Command) open() (*ends, error) {
+func (p *Command) openEnds() (*ends, error) {
 	if p.Tty != nil {
-		master, slave, err := p.Tty.join()
+		master, slave, err := p.Tty.makePseudo()
 		if err != nil {
 			return nil, err
 		}
@@ -329,7 +329,7 @@ func (p *Command) open() (*ends, error) {
 	silent := int(devnull.Fd())
 	e := &ends{child: [3]int{silent, silent, silent}, reads: [2]int{-1, -1}}
 	if p.Script != nil {
-		r, w, err := pipe()
+		r, w, err := makePipe()
 		if err != nil {
 			return nil, err
 		}
@@ -340,10 +340,10 @@ func (p *Command) open() (*ends, error) {
 		if !wanted {
 			continue
 		}
-		r, w, err := pipe()
+		r, w, err := makePipe()
 		if err != nil {
 			e.closeChild()
-			e.close()
+			e.closeAll()
 			return nil, err
 		}
 		if i > 0 {
@@ -367,7 +367,7 @@ func (e *ends) closeChild() {
 	}
 }
 
-func (e *ends) close() {
+func (e *ends) closeAll() {
 	if e.stdin != nil {
 		_ = e.stdin.Close() // or it was closed when all was written
 	}
@@ -386,8 +386,8 @@ func (e *ends) closeRead(i int) {
 	}
 }
 
-// files are the child's, in their order.
-func (e *ends) files() []uintptr {
+// childFiles are the child's, in their order.
+func (e *ends) childFiles() []uintptr {
 	files := []uintptr{uintptr(e.child[0]), uintptr(e.child[1]), uintptr(e.child[2])}
 	if e.script != nil {
 		files = append(files, uintptr(e.childScript))
@@ -395,43 +395,43 @@ func (e *ends) files() []uintptr {
 	return files
 }
 
-func (e *ends) open() bool { return e.reads[0] >= 0 || e.reads[1] >= 0 }
+func (e *ends) isOpen() bool { return e.reads[0] >= 0 || e.reads[1] >= 0 }
 
 const readSize = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([readSize]byte) }}
 
-// drain reads the output until its end and waits for that of the process, and reports whether somebody still held the
+// drainOutput reads the output until its end and waits for that of the process, and reports whether somebody still held the
 // output when the process had ended a while ago. When the output cannot be stored it is read all the same: a full disk
 // must not look like a broken pipe to the step.
-func (c *child) drain(e *ends) (held bool) {
+func (c *child) drainOutput(e *ends) (held bool) {
 	buf := buffers.Get().(*[readSize]byte)
 	defer buffers.Put(buf)
-	defer c.forget()
+	defer c.forgetProcess()
 	var deadline time.Time // once it has ended
-	for e.open() || deadline.IsZero() {
+	for e.isOpen() || deadline.IsZero() {
 		wait := time.Duration(-1)
 		if !deadline.IsZero() {
 			if wait = time.Until(deadline); wait <= 0 {
-				return c.sweep(e, buf[:])
+				return c.sweepPipes(e, buf[:])
 			}
 		}
-		ready, ended := c.poll(e, wait)
+		ready, ended := c.pollOutput(e, wait)
 		for i, now := range ready {
 			if now {
-				c.read(e, i, buf[:])
+				c.readPiece(e, i, buf[:])
 			}
 		}
 		if ended {
-			c.reap()
+			c.reapLeader()
 			deadline = time.Now().Add(drainTimeout)
 		}
 	}
 	return false
 }
 
-// read takes a piece of the output, and closes it at its end.
-func (c *child) read(e *ends, i int, buf []byte) int {
+// readPiece takes a piece of the output, and closes it at its end.
+func (c *child) readPiece(e *ends, i int, buf []byte) int {
 	n, err := syscall.Read(e.reads[i], buf)
 	switch {
 	case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EAGAIN):
@@ -449,7 +449,7 @@ func (c *child) read(e *ends, i int, buf []byte) int {
 	}
 	if c.printed += n; c.Most > 0 && c.printed > c.Most && !c.exit.Flooded {
 		c.exit.Flooded = true
-		c.stop(syscall.SIGKILL)
+		c.signalGroup(syscall.SIGKILL)
 	}
 	if n == len(buf) {
 		growPipe(e.reads[i])
@@ -457,28 +457,28 @@ func (c *child) read(e *ends, i int, buf []byte) int {
 	return n
 }
 
-// sweep takes what is left in the pipes of a process that has ended, without waiting, and reports whether somebody else
+// sweepPipes takes what is left in the pipes of a process that has ended, without waiting, and reports whether somebody else
 // holds them. It is bounded, since a process in the background may go on writing.
-func (c *child) sweep(e *ends, buf []byte) (held bool) {
-	for left := 2 * maxPipe; left > 0 && e.open(); {
-		ready, _ := c.poll(e, 0)
+func (c *child) sweepPipes(e *ends, buf []byte) (held bool) {
+	for left := 2 * maxPipe; left > 0 && e.isOpen(); {
+		ready, _ := c.pollOutput(e, 0)
 		if !ready[0] && !ready[1] {
 			break
 		}
 		for i, now := range ready {
 			if now {
-				left -= c.read(e, i, buf)
+				left -= c.readPiece(e, i, buf)
 			}
 		}
 	}
-	return e.open()
+	return e.isOpen()
 }
 
 // maxPipe is the most that a pipe may hold.
 const maxPipe = 1 << 20
 
-// poll waits until there is output to read, or the process has ended; at most for a while, if that is not negative.
-func (c *child) poll(e *ends, wait time.Duration) (ready [2]bool, ended bool) {
+// pollOutput waits until there is output to read, or the process has ended; at most for a while, if that is not negative.
+func (c *child) pollOutput(e *ends, wait time.Duration) (ready [2]bool, ended bool) {
 	fds := [3]unix.PollFd{
 		{Fd: int32(e.reads[0]), Events: unix.POLLIN},
 		{Fd: int32(e.reads[1]), Events: unix.POLLIN},
@@ -497,7 +497,7 @@ func (c *child) poll(e *ends, wait time.Duration) (ready [2]bool, ended bool) {
 	if _, err := unix.Poll(fds[:], timeout); err != nil {
 		return ready, false // EINTR
 	}
-	ended = fds[2].Revents != 0 || c.pid != 0 && fds[2].Fd < 0 && gone(c.pid)
+	ended = fds[2].Revents != 0 || c.pid != 0 && fds[2].Fd < 0 && hasEnded(c.pid)
 	return [2]bool{fds[0].Revents != 0, fds[1].Revents != 0}, ended
 }
 

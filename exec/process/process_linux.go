@@ -41,18 +41,18 @@ func onThread(do func()) {
 	}()
 }
 
-// start starts the process in a session of its own, with its life tied to moon's.
-func (c *child) start(e *ends) error {
+// startProcess starts the process in a session of its own, with its life tied to moon's.
+func (c *child) startProcess(e *ends) error {
 	c.end = -1
-	sys := c.session(&syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.end})
-	c.confine(sys)
-	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: e.files(), Sys: sys}
+	sys := c.startSession(&syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.end})
+	c.enterGroup(sys)
+	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: e.childFiles(), Sys: sys}
 	pid, _, err := syscall.StartProcess(c.path, c.Argv, attr)
 	// EIO may be that of reading how the start went: the program has then run, and must not run again.
-	if err != nil && !errors.Is(err, syscall.EIO) && c.unconfine(sys) {
+	if err != nil && !errors.Is(err, syscall.EIO) && c.leaveGroup(sys) {
 		// Whether that is what the kernel refused is known only now: the error may also be about the program.
 		if pid, _, err = syscall.StartProcess(c.path, c.Argv, attr); err == nil {
-			cgroupsOf(c.RunID).refuse()
+			cgroupsOf(c.RunID).markUnusable()
 		}
 	}
 	if err != nil {
@@ -66,20 +66,20 @@ func (c *child) start(e *ends) error {
 // endFD becomes readable when the process ends; below 0 if the kernel cannot say so.
 func (c *child) endFD() int32 { return int32(c.end) }
 
-func (c *child) forget() {
+func (c *child) forgetProcess() {
 	if c.end >= 0 {
 		_ = syscall.Close(c.end)
 	}
 }
 
-// gone asks whether a process has ended, and leaves it to be reaped.
-func gone(pid int) bool {
+// hasEnded asks whether a process has ended, and leaves it to be reaped.
+func hasEnded(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
 	return err == nil && info.Signo != 0
 }
 
-func pipe() (r, w int, err error) {
+func makePipe() (r, w int, err error) {
 	var fds [2]int
 	err = unix.Pipe2(fds[:], unix.O_CLOEXEC)
 	return fds[0], fds[1], err
@@ -90,8 +90,8 @@ func growPipe(fd int) {
 	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, maxPipe) // refused over the user's quota: slower, not wrong
 }
 
-// forget throws away what was typed at a terminal and not read.
-func forget(tty int) { _ = unix.IoctlSetInt(tty, unix.TCFLSH, unix.TCIFLUSH) }
+// flushTyped throws away what was typed at a terminal and not read.
+func flushTyped(tty int) { _ = unix.IoctlSetInt(tty, unix.TCFLSH, unix.TCIFLUSH) }
 
 // Unfreeze has a terminal take output that was told to stop, and throws away what it has not taken yet.
 func Unfreeze(tty int) {

@@ -12,11 +12,11 @@ import (
 // onThread does something beside the caller.
 func onThread(do func()) { go do() }
 
-// start starts the process in a session of its own.
-func (c *child) start(e *ends) error {
+// startProcess starts the process in a session of its own.
+func (c *child) startProcess(e *ends) error {
 	pid, _, err := syscall.StartProcess(c.path, c.Argv, &syscall.ProcAttr{
-		Dir: c.Dir, Env: c.Env, Files: e.files(),
-		Sys: c.session(&syscall.SysProcAttr{}),
+		Dir: c.Dir, Env: c.Env, Files: e.childFiles(),
+		Sys: c.startSession(&syscall.SysProcAttr{}),
 	})
 	if err != nil {
 		return &os.PathError{Op: "start", Path: c.path, Err: err}
@@ -45,7 +45,7 @@ func endOf(pid int) int {
 
 // atEnd makes a file that is readable.
 func atEnd() int {
-	r, w, err := pipe()
+	r, w, err := makePipe()
 	if err != nil {
 		return -1
 	}
@@ -55,16 +55,16 @@ func atEnd() int {
 
 func (c *child) endFD() int32 { return int32(c.end) }
 
-func (c *child) forget() {
+func (c *child) forgetProcess() {
 	if c.end >= 0 {
 		_ = syscall.Close(c.end)
 	}
 }
 
-// gone would ask whether a process has ended; here it cannot be told before it is reaped.
-func gone(int) bool { return false }
+// hasEnded would ask whether a process has ended; here it cannot be told before it is reaped.
+func hasEnded(int) bool { return false }
 
-func pipe() (r, w int, err error) {
+func makePipe() (r, w int, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	var fds [2]int
@@ -78,8 +78,8 @@ func pipe() (r, w int, err error) {
 
 func growPipe(int) {}
 
-// forget throws away what was typed at a terminal and not read.
-func forget(tty int) { _ = unix.IoctlSetPointerInt(tty, unix.TIOCFLUSH, 1) }
+// flushTyped throws away what was typed at a terminal and not read.
+func flushTyped(tty int) { _ = unix.IoctlSetPointerInt(tty, unix.TIOCFLUSH, 1) }
 
 // Unfreeze has a terminal take output that was told to stop, and throws away what it has not taken yet.
 func Unfreeze(tty int) {

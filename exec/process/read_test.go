@@ -28,6 +28,6 @@ func TestUnreadOutput(t *testing.T) {
 // readOutput reads a piece of what a process prints from a file, and gives the error that its step would end with.
 func readOutput(fd int) error {
 	c := &child{Command: &Command{}}
-	c.read(&ends{reads: [2]int{fd, -1}}, 0, make([]byte, 10))
+	c.readPiece(&ends{reads: [2]int{fd, -1}}, 0, make([]byte, 10))
 	return c.unread
 }

@@ -46,7 +46,7 @@ func (p *Command) Find() (string, error) {
 		return filepath.Join(p.Dir, name), nil
 	}
 	found := ""
-	for _, dir := range filepath.SplitList(p.getenv("PATH")) {
+	for _, dir := range filepath.SplitList(p.lookupEnv("PATH")) {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(p.Dir, dir)
 		}
@@ -69,7 +69,7 @@ func (p *Command) Find() (string, error) {
 	return "", notStarted(rcNotFound, "command not found: %s", name)
 }
 
-func (p *Command) getenv(name string) string {
+func (p *Command) lookupEnv(name string) string {
 	value := ""
 	for _, entry := range p.Env {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {

@@ -70,7 +70,7 @@ func BorrowTerminal() (*terminal, error) {
 	}
 	t := &terminal{fd: fd, sizes: make(chan os.Signal, 1), master: -1}
 	var err error
-	if t.wake[0], t.wake[1], err = pipe(); err == nil {
+	if t.wake[0], t.wake[1], err = makePipe(); err == nil {
 		if t.before, err = term.MakeRaw(fd); err == nil {
 			return t, nil
 		}
@@ -87,8 +87,8 @@ func (t *terminal) GiveBack() {
 		signal.Stop(t.sizes)
 		_ = syscall.Close(t.wake[1])
 		t.typed.Wait()
-		t.Show([]byte(t.left.undo()), time.Second)
-		forget(t.fd)
+		t.Show([]byte(t.left.undoSequence()), time.Second)
+		flushTyped(t.fd)
 		_ = term.Restore(t.fd, t.before) // it fails where the terminal is gone
 		_, _ = syscall.Close(t.wake[0]), syscall.Close(t.fd)
 		if t.master >= 0 {
@@ -97,9 +97,9 @@ func (t *terminal) GiveBack() {
 	})
 }
 
-// join makes a pseudo terminal of the same size and passes on to it what is typed, and each new size. Its two ends are
+// makePseudo makes a pseudo terminal of the same size and passes on to it what is typed, and each new size. Its two ends are
 // the caller's to close.
-func (t *terminal) join() (master, slave int, err error) {
+func (t *terminal) makePseudo() (master, slave int, err error) {
 	m, s, err := pty.Open()
 	if err != nil {
 		return -1, -1, err
@@ -117,22 +117,22 @@ func (t *terminal) join() (master, slave int, err error) {
 		_, _ = syscall.Close(master), syscall.Close(slave)
 		return -1, -1, err
 	}
-	t.resize()
+	t.passSize()
 	signal.Notify(t.sizes, unix.SIGWINCH, unix.SIGCONT)
 	t.typed.Add(1)
-	go t.keyboard()
+	go t.passKeys()
 	return master, slave, nil
 }
 
-func (t *terminal) resize() {
+func (t *terminal) passSize() {
 	if size, err := unix.IoctlGetWinsize(t.fd, unix.TIOCGWINSZ); err == nil {
 		_ = unix.IoctlSetWinsize(t.master, unix.TIOCSWINSZ, size) // tells the program with a SIGWINCH of its own
 	}
 }
 
-// keyboard passes on what is typed until the terminal is given back. An interrupt is one more byte: it becomes a signal
+// passKeys passes on what is typed until the terminal is given back. An interrupt is one more byte: it becomes a signal
 // in the program's terminal, and only there.
-func (t *terminal) keyboard() {
+func (t *terminal) passKeys() {
 	defer func() {
 		t.typed.Done()
 		if r := recover(); r != nil {
@@ -142,7 +142,7 @@ func (t *terminal) keyboard() {
 	}()
 	buf := make([]byte, 4<<10)
 	for {
-		if !t.until(t.fd, unix.POLLIN) {
+		if !t.waitUntil(t.fd, unix.POLLIN) {
 			return
 		}
 		n, err := syscall.Read(t.fd, buf)
@@ -158,23 +158,23 @@ func (t *terminal) keyboard() {
 				typed = typed[n:]
 				continue
 			}
-			if !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR) || !t.until(t.master, unix.POLLOUT) {
+			if !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR) || !t.waitUntil(t.master, unix.POLLOUT) {
 				return
 			}
 		}
 	}
 }
 
-// until waits until a file is ready; false when the terminal is given back first. Meanwhile it passes on sizes, and
+// waitUntil waits until a file is ready; false when the terminal is given back first. Meanwhile it passes on sizes, and
 // takes the terminal again for a moon that was stopped and goes on.
-func (t *terminal) until(fd int, what int16) bool {
+func (t *terminal) waitUntil(fd int, what int16) bool {
 	for {
 		select {
 		case sig := <-t.sizes:
 			if sig == unix.SIGCONT {
 				_, _ = term.MakeRaw(t.fd) // the shell has made it its own meanwhile
 			}
-			t.resize()
+			t.passSize()
 		default:
 		}
 		fds := []unix.PollFd{{Fd: int32(fd), Events: what}, {Fd: int32(t.wake[0]), Events: unix.POLLIN}}
@@ -195,7 +195,7 @@ const sizeTime = 50
 
 // Write shows what the program prints.
 func (t *terminal) Write(p []byte) (int, error) {
-	t.left.see(p)
+	t.left.readOutput(p)
 	t.Show(p, -1)
 	return len(p), nil
 }

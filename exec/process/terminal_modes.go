@@ -25,8 +25,8 @@ const (
 	maxControl = 64 // of a sequence that is waited for
 )
 
-// see reads what was printed. Sequences may come in pieces.
-func (m *modes) see(p []byte) {
+// readOutput reads what was printed. Sequences may come in pieces.
+func (m *modes) readOutput(p []byte) {
 	if len(m.partial) > 0 {
 		p = append(m.partial, p...)
 		m.partial = nil
@@ -45,7 +45,7 @@ func (m *modes) see(p []byte) {
 			}
 			n = 1
 		}
-		m.control(string(p[:n]))
+		m.readControl(string(p[:n]))
 		p = p[n:]
 	}
 }
@@ -68,7 +68,7 @@ func controlLen(p []byte) int {
 	return 0
 }
 
-func (m *modes) control(s string) {
+func (m *modes) readControl(s string) {
 	switch {
 	case s == "\x1bc": // the terminal is as it was switched on
 		*m = modes{}
@@ -86,21 +86,21 @@ func (m *modes) control(s string) {
 	case strings.HasPrefix(s, "\x1b[?") && (strings.HasSuffix(s, "h") || strings.HasSuffix(s, "l")):
 		for number := range strings.SplitSeq(s[3:len(s)-1], ";") {
 			if n, err := strconv.Atoi(number); err == nil {
-				m.set(n, strings.HasSuffix(s, "h"))
+				m.setMode(n, strings.HasSuffix(s, "h"))
 			}
 		}
 	}
 }
 
-func (m *modes) set(mode int, on bool) {
+func (m *modes) setMode(mode int, on bool) {
 	m.on = slices.DeleteFunc(m.on, func(n int) bool { return n == mode })
 	if on != slices.Contains(usual, mode) {
 		m.on = append(m.on, mode)
 	}
 }
 
-// undo is what brings the terminal back, the last first; "" if the program has done it.
-func (m *modes) undo() string {
+// undoSequence is what brings the terminal back, the last first; "" if the program has done it.
+func (m *modes) undoSequence() string {
 	var b strings.Builder
 	for range m.pushed {
 		b.WriteString("\x1b[<u")

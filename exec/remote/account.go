@@ -24,10 +24,10 @@ func findAccount(name string) (*account, error) {
 		return nil, fmt.Errorf("there is no user %s", name)
 	}
 	a := &account{home: u.HomeDir}
-	if a.uid, err = number(u.Uid); err != nil {
+	if a.uid, err = parseNumber(u.Uid); err != nil {
 		return nil, err
 	}
-	if a.gid, err = number(u.Gid); err != nil {
+	if a.gid, err = parseNumber(u.Gid); err != nil {
 		return nil, err
 	}
 	ids, err := u.GroupIds()
@@ -35,7 +35,7 @@ func findAccount(name string) (*account, error) {
 		return nil, fmt.Errorf("the groups of %s cannot be read: %w", name, err)
 	}
 	for _, text := range ids {
-		id, err := number(text)
+		id, err := parseNumber(text)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func findAccount(name string) (*account, error) {
 	return a, nil
 }
 
-func number(text string) (uint32, error) {
+func parseNumber(text string) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
 		return 0, fmt.Errorf("%s is not the number of a user or group", text)

@@ -30,36 +30,36 @@ type asking struct {
 // errNobody ends what waits for an answer.
 var errNobody = errors.New("moon has gone")
 
-func (a *asking) ask(q ask) (answer, error) {
-	to, err := a.put(q)
+func (a *asking) askAndWait(q ask) (answer, error) {
+	to, err := a.putQuestion(q)
 	if err != nil {
 		return answer{}, err
 	}
-	return a.hear(to)
+	return a.awaitAnswer(to)
 }
 
-// put puts a question, and does not wait for the answer.
-func (a *asking) put(q ask) (<-chan answer, error) {
+// putQuestion puts a question, and does not wait for the answer.
+func (a *asking) putQuestion(q ask) (<-chan answer, error) {
 	to := make(chan answer, 1)
 	a.mu.Lock()
 	a.last++
 	q.Number = a.last
 	a.waiting[q.Number] = to
 	a.mu.Unlock()
-	return to, a.out.send(kindAsk, a.job, q)
+	return to, a.out.sendMessage(kindAsk, a.job, q)
 }
 
-func (a *asking) hear(to <-chan answer) (answer, error) {
+func (a *asking) awaitAnswer(to <-chan answer) (answer, error) {
 	select {
 	case got := <-to:
-		return got, got.Err.error()
+		return got, got.Err.toError()
 	case <-a.gone:
 		return answer{}, errNobody
 	}
 }
 
-// answered hands an answer to whoever waits for it.
-func (a *asking) answered(got answer) {
+// passAnswer hands an answer to whoever waits for it.
+func (a *asking) passAnswer(got answer) {
 	a.mu.Lock()
 	to := a.waiting[got.Number]
 	delete(a.waiting, got.Number)
@@ -79,18 +79,18 @@ func (n theirNames) Render(_, file string) (string, error) {
 	if s := n.source; s != nil && s.Path == file && s.Rendered != nil {
 		return *s.Rendered, nil
 	}
-	got, err := n.ask(ask{What: askRender, File: file})
+	got, err := n.askAndWait(ask{What: askRender, File: file})
 	return got.Text, err
 }
 
 func (n theirNames) Holds(condition string) (bool, error) {
-	got, err := n.ask(ask{What: askHolds, Text: condition})
+	got, err := n.askAndWait(ask{What: askHolds, Text: condition})
 	return got.Yes, err
 }
 
 func (n theirNames) Value(expression string) (any, error) {
-	got, err := n.ask(ask{What: askValue, Text: expression})
-	return native(got.Value), err
+	got, err := n.askAndWait(ask{What: askValue, Text: expression})
+	return nativeValues(got.Value), err
 }
 
 // theirFiles are the files that whoever runs moon may read.
@@ -103,7 +103,7 @@ func (f theirFiles) Stat(path string) (fs.FileInfo, error) {
 	if s := f.source; s != nil && s.Path == path {
 		return entry{s.Info}, nil
 	}
-	got, err := f.ask(ask{What: askStat, Text: path})
+	got, err := f.askAndWait(ask{What: askStat, Text: path})
 	if err == nil && len(got.Infos) != 1 {
 		err = errFrame
 	}
@@ -117,7 +117,7 @@ func (f theirFiles) Open(path string) (io.ReadCloser, error) {
 	if s := f.source; s != nil && s.Path == path {
 		return io.NopCloser(bytes.NewReader(s.Data)), nil
 	}
-	got, err := f.ask(ask{What: askOpen, Text: path})
+	got, err := f.askAndWait(ask{What: askOpen, Text: path})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (f theirFiles) Open(path string) (io.ReadCloser, error) {
 }
 
 func (f theirFiles) ReadDir(path string) ([]fs.FileInfo, error) {
-	got, err := f.ask(ask{What: askReadDir, Text: path})
+	got, err := f.askAndWait(ask{What: askReadDir, Text: path})
 	list := make([]fs.FileInfo, len(got.Infos))
 	for i := range got.Infos {
 		list[i] = entry{got.Infos[i]}
@@ -134,7 +134,7 @@ func (f theirFiles) ReadDir(path string) ([]fs.FileInfo, error) {
 }
 
 func (f theirFiles) Readlink(path string) (string, error) {
-	got, err := f.ask(ask{What: askLink, Text: path})
+	got, err := f.askAndWait(ask{What: askLink, Text: path})
 	return got.Text, err
 }
 
@@ -158,13 +158,13 @@ func (f *theirFile) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		for len(f.coming) < f.window {
-			to, err := f.put(ask{What: askRead, Handle: f.handle})
+			to, err := f.putQuestion(ask{What: askRead, Handle: f.handle})
 			if err != nil {
 				return 0, err
 			}
 			f.coming = append(f.coming, to)
 		}
-		got, err := f.hear(f.coming[0])
+		got, err := f.awaitAnswer(f.coming[0])
 		if err != nil {
 			return 0, err
 		}
@@ -179,7 +179,7 @@ func (f *theirFile) Read(p []byte) (int, error) {
 
 // Close does not wait: the file was only read.
 func (f *theirFile) Close() error {
-	_, err := f.put(ask{What: askClose, Handle: f.handle})
+	_, err := f.putQuestion(ask{What: askClose, Handle: f.handle})
 	return err
 }
 
@@ -209,41 +209,41 @@ func (a *answering) answerAll(out *writer, number uint32, done <-chan struct{}) 
 		case <-done:
 			return
 		case q := <-a.asked:
-			err := out.send(kindAnswer, number, a.to(q))
+			err := out.sendMessage(kindAnswer, number, a.answerTo(q))
 			if _, large := errors.AsType[tooLargeError](err); large {
-				_ = out.send(kindAnswer, number, answer{Number: q.Number, Err: failed(err)}) // or the connection has gone
+				_ = out.sendMessage(kindAnswer, number, answer{Number: q.Number, Err: newFailure(err)}) // or the connection has gone
 			}
 		}
 	}
 }
 
-// to answers a question.
-func (a *answering) to(q ask) answer {
-	got, err := a.find(q)
-	got.Number, got.Err = q.Number, failed(err)
+// answerTo answers a question.
+func (a *answering) answerTo(q ask) answer {
+	got, err := a.findAnswer(q)
+	got.Number, got.Err = q.Number, newFailure(err)
 	return got
 }
 
-func (a *answering) find(q ask) (got answer, err error) {
+func (a *answering) findAnswer(q ask) (got answer, err error) {
 	files := a.job.From
 	if files == nil {
 		files = fsys.OwnFiles{}
 	}
-	if !a.concerns(q) {
+	if !a.concernsJob(q) {
 		return got, errNotItsOwn
 	}
 	switch q.What {
 	case askRender:
-		got.Text, err = a.render(files)
+		got.Text, err = a.renderSource(files)
 	case askHolds:
 		got.Yes, err = a.job.Names.Holds(q.Text)
 	case askValue:
 		got.Value, err = a.job.Names.Value(q.Text)
-		got.Value = spelt(got.Value)
+		got.Value = plainValues(got.Value)
 	case askForget:
 		err = a.job.Incremental.Forget()
 	case askDecrypt:
-		got.Data, err = a.decrypt(files)
+		got.Data, err = a.decryptSource(files)
 	case askStat:
 		var i fs.FileInfo
 		if i, err = files.Stat(q.Text); err == nil {
@@ -258,15 +258,15 @@ func (a *answering) find(q ask) (got answer, err error) {
 	case askLink:
 		got.Text, err = files.Readlink(q.Text)
 	case askOpen:
-		got.Handle, err = a.open(files, q.Text)
+		got.Handle, err = a.openFile(files, q.Text)
 	case askRead:
-		got.Data, got.Yes, err = a.read(q.Handle)
+		got.Data, got.Yes, err = a.readPiece(q.Handle)
 	case askSum:
-		got.Text, got.Value, err = a.sum(q.Text)
+		got.Text, got.Value, err = a.sumFile(q.Text)
 	case askPut:
-		err = a.put(q)
+		err = a.putFile(q)
 	case askClose:
-		err = a.close(q.Handle)
+		err = a.closeFile(q.Handle)
 	default:
 		err = errFrame
 	}
@@ -276,15 +276,15 @@ func (a *answering) find(q ask) (got answer, err error) {
 // errNotItsOwn refuses what a job has nothing to do with.
 var errNotItsOwn = errors.New("the step has nothing to do with that")
 
-// concerns reports whether a question is about what the job says: the path it copies from and what is below it, a
+// concernsJob reports whether a question is about what the job says: the path it copies from and what is below it, a
 // condition or an expression among its arguments.
-func (a *answering) concerns(q ask) bool {
+func (a *answering) concernsJob(q ask) bool {
 	source := exec.Source(a.job)
 	switch q.What {
 	case askRender:
 		return source != "" && q.File == source
 	case askHolds, askValue:
-		return says(a.job.Raw, q.Text)
+		return mentions(a.job.Raw, q.Text)
 	case askSum, askPut:
 		return a.job.Action == "fetch"
 	case askForget:
@@ -292,36 +292,36 @@ func (a *answering) concerns(q ask) bool {
 	case askDecrypt:
 		return source != "" && a.job.Decrypt != nil
 	case askStat, askOpen, askReadDir, askLink:
-		return source != "" && below(q.Text, filepath.Clean(source))
+		return source != "" && isBelow(q.Text, filepath.Clean(source))
 	}
 	return true // by a handle it was given
 }
 
-func below(path, dir string) bool {
+func isBelow(path, dir string) bool {
 	path = filepath.Clean(path)
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// says reports whether a text is among some arguments, at any depth.
-func says(v any, text string) bool {
+// mentions reports whether a text is among some arguments, at any depth.
+func mentions(v any, text string) bool {
 	switch v := v.(type) {
 	case string:
 		return v == text
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return says(item, text) })
+		return slices.ContainsFunc(v, func(item any) bool { return mentions(item, text) })
 	case map[string]any:
 		for _, item := range v {
-			if says(item, text) {
+			if mentions(item, text) {
 				return true
 			}
 		}
 		return false
 	}
-	return spelt(v) == any(text)
+	return plainValues(v) == any(text)
 }
 
-// render renders the file that the job copies from. It is read here, or another text would be as good.
-func (a *answering) render(files fsys.Files) (string, error) {
+// renderSource renders the file that the job copies from. It is read here, or another text would be as good.
+func (a *answering) renderSource(files fsys.Files) (string, error) {
 	source := exec.Source(a.job)
 	f, err := files.Open(source)
 	if err != nil {
@@ -335,8 +335,8 @@ func (a *answering) render(files fsys.Files) (string, error) {
 	return a.job.Names.Render(string(text), source)
 }
 
-// decrypt decrypts the file that the job copies from, and no other text.
-func (a *answering) decrypt(files fsys.Files) ([]byte, error) {
+// decryptSource decrypts the file that the job copies from, and no other text.
+func (a *answering) decryptSource(files fsys.Files) ([]byte, error) {
 	f, err := files.Open(exec.Source(a.job))
 	if err != nil {
 		return nil, err
@@ -349,7 +349,7 @@ func (a *answering) decrypt(files fsys.Files) ([]byte, error) {
 	return a.job.Decrypt(text)
 }
 
-func (a *answering) open(files fsys.Files, path string) (uint32, error) {
+func (a *answering) openFile(files fsys.Files, path string) (uint32, error) {
 	f, err := files.Open(path)
 	if err != nil {
 		return 0, err
@@ -361,7 +361,7 @@ func (a *answering) open(files fsys.Files, path string) (uint32, error) {
 	return a.last, nil
 }
 
-func (a *answering) read(handle uint32) (piece []byte, end bool, err error) {
+func (a *answering) readPiece(handle uint32) (piece []byte, end bool, err error) {
 	a.mu.Lock()
 	f := a.files[handle]
 	a.mu.Unlock()
@@ -376,7 +376,7 @@ func (a *answering) read(handle uint32) (piece []byte, end bool, err error) {
 	return piece[:n], false, err
 }
 
-func (a *answering) close(handle uint32) error {
+func (a *answering) closeFile(handle uint32) error {
 	a.mu.Lock()
 	f := a.files[handle]
 	delete(a.files, handle)

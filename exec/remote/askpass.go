@@ -48,8 +48,8 @@ func Asked(words []string, out io.Writer) (asked bool, err error) {
 	return true, err
 }
 
-// answer has ssh ask moon for the password of its host, which comes over a pipe at path. The pipe goes with what is returned.
-func (s *launch) answer(path string) (end func(), err error) {
+// serveAskpass has ssh ask moon for the password of its host, which comes over a pipe at path. The pipe goes with what is returned.
+func (s *launch) serveAskpass(path string) (end func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 	"moon/exec/spec"
 )
 
-// await waits until a host can be reached and its agent answers. A connection that is open already may lead to a machine that is
+// awaitHost waits until a host can be reached and its agent answers. A connection that is open already may lead to a machine that is
 // about to start again, so it is asked too, and given up where no answer comes.
-func (l *Pool) await(ctx context.Context, job *exec.Job) exec.Result {
+func (l *Pool) awaitHost(ctx context.Context, job *exec.Job) exec.Result {
 	args := job.Args.(*spec.WaitForConnectionArgs)
 	began := time.Now()
 	within, cancel := context.WithTimeout(ctx, args.Delay+args.Timeout)
@@ -28,7 +28,7 @@ func (l *Pool) await(ctx context.Context, job *exec.Job) exec.Result {
 		}
 		if within.Err() == nil {
 			l.Redial(*job.Host)
-			err := l.ping(within, *job.Host, args.Connect)
+			err := l.pingHost(within, *job.Host, args.Connect)
 			if err == nil {
 				return exec.Result{Outcome: events.OK, Fields: map[string]any{"elapsed": int(time.Since(began).Seconds())}}
 			}
@@ -51,15 +51,15 @@ func (l *Pool) await(ctx context.Context, job *exec.Job) exec.Result {
 	}
 }
 
-// ping has the agent of a host answer. A connection over which no answer comes within a time is given up.
-func (l *Pool) ping(ctx context.Context, h exec.Host, patience time.Duration) error {
-	o, err := l.open(ctx, connKey{host: h})
+// pingHost has the agent of a host answer. A connection over which no answer comes within a time is given up.
+func (l *Pool) pingHost(ctx context.Context, h exec.Host, patience time.Duration) error {
+	o, err := l.openConn(ctx, connKey{host: h})
 	if err != nil {
 		return err
 	}
 	now := make(chan struct{})
 	late := time.AfterFunc(patience, func() { close(now) })
 	defer late.Stop()
-	_, _, err = o.conn.do(ctx, purpose{what: forPing}, l.Local, &exec.Job{Host: &h, Now: now})
+	_, _, err = o.conn.runJob(ctx, purpose{what: forPing}, l.Local, &exec.Job{Host: &h, Now: now})
 	return err
 }

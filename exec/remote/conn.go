@@ -57,7 +57,7 @@ func (l *conn) giveUp() {
 func newConn(in *bufio.Reader, out io.Writer, hang func()) *conn {
 	l := &conn{out: &writer{w: out}, hang: hang, gone: make(chan struct{}), jobs: map[uint32]*sent{}}
 	go func() {
-		err := l.read(in)
+		err := l.readFrames(in)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errGone
 		}
@@ -72,16 +72,16 @@ func newConn(in *bufio.Reader, out io.Writer, hang func()) *conn {
 	return l
 }
 
-// warn takes what is to be said of how the connection was opened, once; "" is nothing.
-func (l *conn) warn() (warning string) {
+// takeWarning takes what is to be said of how the connection was opened, once; "" is nothing.
+func (l *conn) takeWarning() (warning string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	warning, l.warning = l.warning, ""
 	return warning
 }
 
-// alive reports whether the connection may take a job.
-func (l *conn) alive() bool {
+// isAlive reports whether the connection may take a job.
+func (l *conn) isAlive() bool {
 	select {
 	case <-l.gone:
 		return false
@@ -90,8 +90,8 @@ func (l *conn) alive() bool {
 	}
 }
 
-// do has a job carried out. taken says that the other end may have begun with it, whatever came of it.
-func (l *conn) do(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (got exec.Result, taken bool, err error) {
+// runJob has a job carried out. taken says that the other end may have begun with it, whatever came of it.
+func (l *conn) runJob(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (got exec.Result, taken bool, err error) {
 	s := &sent{
 		answering: answering{job: job, dry: as.dry, asked: make(chan ask, mostAsked), files: map[uint32]io.ReadCloser{}},
 		watch:     local.Watch, ended: make(chan exec.Result, 1),
@@ -112,20 +112,20 @@ func (l *conn) do(ctx context.Context, as purpose, local exec.Local, job *exec.J
 	}()
 	out := newOutbox()
 	defer close(out.frames)
-	out.frames <- func() error { return l.out.send(kindJob, number, newRequest(as, local.Grace, job)) }
+	out.frames <- func() error { return l.out.sendMessage(kindJob, number, newRequest(as, local.Grace, job)) }
 	done, now := ctx.Done(), job.Now
 	watch := &pulse{conn: l, local: local}
-	defer watch.stop()
+	defer watch.stopPulse()
 	due, stop := dueAt(as, job)
 	defer stop()
 	for {
 		select {
 		case got = <-s.ended:
-			return arrived(got), true, nil
+			return restoreTypes(got), true, nil
 		case <-l.gone:
 			select {
 			case got = <-s.ended: // the last thing it said
-				return arrived(got), true, nil
+				return restoreTypes(got), true, nil
 			default:
 				return got, true, l.why
 			}
@@ -133,18 +133,18 @@ func (l *conn) do(ctx context.Context, as purpose, local exec.Local, job *exec.J
 			return got, false, err
 		case <-done:
 			done = nil
-			out.frames <- func() error { return l.out.send(kindCancel, number, cancel{reasonOf(ctx)}) }
-			watch.start()
+			out.frames <- func() error { return l.out.sendMessage(kindCancel, number, cancel{reasonOf(ctx)}) }
+			watch.startPulse()
 		case <-now:
 			now = nil
-			out.frames <- func() error { return l.out.raw(kindNow, number, nil) }
+			out.frames <- func() error { return l.out.writeRaw(kindNow, number, nil) }
 			watch.last = time.After(patience)
 		case <-due:
-			watch.start() // it should have ended it by now
+			watch.startPulse() // it should have ended it by now
 		case <-watch.heard:
-			watch.again()
+			watch.delayPulse()
 		case <-watch.next:
-			watch.start()
+			watch.startPulse()
 		case <-watch.silent:
 			l.giveUp()
 		case <-watch.last:
@@ -202,7 +202,7 @@ type pulse struct {
 	end    context.CancelFunc
 }
 
-func (p *pulse) start() {
+func (p *pulse) startPulse() {
 	p.next = nil
 	if p.silent != nil {
 		return // it is being asked
@@ -212,18 +212,18 @@ func (p *pulse) start() {
 	p.heard, p.end, p.silent = heard, cancel, time.After(patience)
 	go func() {
 		defer cancel()
-		if _, _, err := p.conn.do(ctx, purpose{what: forPing}, p.local, &exec.Job{}); err == nil {
+		if _, _, err := p.conn.runJob(ctx, purpose{what: forPing}, p.local, &exec.Job{}); err == nil {
 			heard <- struct{}{}
 		}
 	}()
 }
 
-// again waits a while before the agent is asked once more.
-func (p *pulse) again() {
+// delayPulse waits a while before the agent is asked once more.
+func (p *pulse) delayPulse() {
 	p.heard, p.silent, p.next = nil, nil, time.After(patience)
 }
 
-func (p *pulse) stop() {
+func (p *pulse) stopPulse() {
 	if p.end != nil {
 		p.end()
 	}
@@ -237,8 +237,8 @@ func reasonOf(ctx context.Context) fault.Stop {
 	return fault.Interrupt
 }
 
-// read takes what the agent says. It waits for nothing but the disk that output is stored on.
-func (l *conn) read(in *bufio.Reader) error {
+// readFrames takes what the agent says. It waits for nothing but the disk that output is stored on.
+func (l *conn) readFrames(in *bufio.Reader) error {
 	for {
 		f, err := readFrame(in)
 		if err != nil {
@@ -250,13 +250,13 @@ func (l *conn) read(in *bufio.Reader) error {
 		if s == nil {
 			continue // of a job that was given up
 		}
-		if err := l.take(s, f); err != nil {
+		if err := l.takeFrame(s, f); err != nil {
 			return err
 		}
 	}
 }
 
-func (l *conn) take(s *sent, f frame) error {
+func (l *conn) takeFrame(s *sent, f frame) error {
 	switch f.kind {
 	case kindStdout, kindStderr:
 		if s.job.Output == nil {
@@ -273,7 +273,7 @@ func (l *conn) take(s *sent, f frame) error {
 		}
 	case kindAsk:
 		var q ask
-		if err := decode(f.body, &q); err != nil {
+		if err := decodeMessage(f.body, &q); err != nil {
 			return err
 		}
 		select {
@@ -283,7 +283,7 @@ func (l *conn) take(s *sent, f frame) error {
 		}
 	case kindReply:
 		var r exec.Result
-		if err := decode(f.body, &r); err != nil {
+		if err := decodeMessage(f.body, &r); err != nil {
 			return err
 		}
 		select {

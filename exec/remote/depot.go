@@ -11,13 +11,13 @@ import (
 type theirDepot struct{ *asking }
 
 func (d theirDepot) Sum(src string) (path, sum string, err error) {
-	got, err := d.ask(ask{What: askSum, Text: src})
+	got, err := d.askAndWait(ask{What: askSum, Text: src})
 	sum, _ = got.Value.(string)
 	return got.Text, sum, err
 }
 
 func (d theirDepot) Put(piece []byte, last bool) error {
-	_, err := d.ask(ask{What: askPut, Data: piece, Yes: last})
+	_, err := d.askAndWait(ask{What: askPut, Data: piece, Yes: last})
 	return err
 }
 
@@ -37,12 +37,12 @@ func (a *answering) depotOf() exec.Depot {
 	return a.depot
 }
 
-func (a *answering) sum(src string) (path string, sum any, err error) {
+func (a *answering) sumFile(src string) (path string, sum any, err error) {
 	path, text, err := a.depotOf().Sum(src)
 	return path, text, err
 }
 
-func (a *answering) put(q ask) error {
+func (a *answering) putFile(q ask) error {
 	if a.dry {
 		return errRehearsal
 	}

@@ -18,18 +18,18 @@ import (
 	"moon/exec"
 )
 
-// dial opens the connection of a host. What may pass is tried again, for a while.
-func (l *Pool) dial(h exec.Host) (*conn, func(), error) {
+// dialHost opens the connection of a host. What may pass is tried again, for a while.
+func (l *Pool) dialHost(h exec.Host) (*conn, func(), error) {
 	began := time.Now()
 	for pause := firstPause; ; pause *= 2 {
-		ln, end, err := l.connect(h)
+		ln, end, err := l.tryConnect(h)
 		var away *UnreachableError
 		if err == nil || !errors.As(err, &away) || away.Fatal || time.Since(began)+pause > striving {
 			return ln, end, err
 		}
 		select {
 		case <-time.After(pause):
-		case <-l.ending():
+		case <-l.endingSignal():
 			return nil, nil, err
 		}
 	}
@@ -42,20 +42,20 @@ const (
 	striving   = 2 * time.Second
 )
 
-// connect makes one attempt. Where the moon of the other side is another than it was said to be, it is replaced.
-func (l *Pool) connect(h exec.Host) (*conn, func(), error) {
-	done, over := l.turn()
+// tryConnect makes one attempt. Where the moon of the other side is another than it was said to be, it is replaced.
+func (l *Pool) tryConnect(h exec.Host) (*conn, func(), error) {
+	done, over := l.takeTurn()
 	if over {
 		return nil, nil, errEnded
 	}
 	defer done()
-	key, err := key()
+	key, err := programKey()
 	if err != nil {
 		return nil, nil, err
 	}
-	ln, end, err := l.session(h, key)
+	ln, end, err := l.openSession(h, key)
 	if errors.Is(err, errOther) {
-		ln, end, err = l.session(h, "")
+		ln, end, err = l.openSession(h, "")
 	}
 	if errors.Is(err, errOther) {
 		err = &UnreachableError{
@@ -66,50 +66,50 @@ func (l *Pool) connect(h exec.Host) (*conn, func(), error) {
 	return ln, end, err
 }
 
-func (l *Pool) session(h exec.Host, key string) (*conn, func(), error) {
+func (l *Pool) openSession(h exec.Host, key string) (*conn, func(), error) {
 	s := &launch{
-		build: l.Build, over: l.ending(), host: &h, greeting: make(chan string, 3), exited: make(chan struct{}),
+		build: l.Build, over: l.endingSignal(), host: &h, greeting: make(chan string, 3), exited: make(chan struct{}),
 		quiet: make(chan struct{}),
 	}
-	argv, err := l.ssh(h, "-T")
+	argv, err := l.buildSSH(h, "-T")
 	if err != nil {
 		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 	}
 	argv = append(argv, fmt.Sprintf(`exec /bin/sh -c 'eval "$(head -c %d)"' moon '%s' '%s' '%s'`, len(reach), key,
-		copyPrefix+rand.Text()[:16], l.programs.sums()))
+		copyPrefix+rand.Text()[:16], l.programs.listSums()))
 	s.cmd = osexec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the step that needs it first
 	if h.Password != "" {
-		path, err := l.control(h)
+		path, err := l.controlPath(h)
 		if err != nil {
 			return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 		}
-		answered, err := s.answer(path + ".p")
+		answered, err := s.serveAskpass(path + ".p")
 		if err != nil {
 			return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 		}
 		defer answered()
 	}
-	if err := s.run(false); err != nil {
+	if err := s.startCommand(false); err != nil {
 		if errors.Is(err, osexec.ErrNotFound) {
 			err = errors.New("ssh is not installed here; install OpenSSH's client")
 		}
 		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 	}
-	ln, err := s.reach(&l.programs)
+	ln, err := s.reachAgent(&l.programs)
 	if err != nil {
-		s.hang()
+		s.hangUp()
 		select { // who closes the connections leaves no process
 		case <-s.exited:
 		case <-time.After(farewell):
 		}
 		return nil, nil, err
 	}
-	return ln, s.end, nil
+	return ln, s.endAgent, nil
 }
 
-// ssh is the user's own, with what the host and moon have to add to its configuration, and the name to connect to. What the
-// user says of the host goes before what can be otherwise.
-func (l *Pool) ssh(h exec.Host, flags ...string) ([]string, error) {
+// buildSSH returns a call of the user's own ssh, with what the host and moon have to add to its configuration, and the name to connect
+// to. What the user says of the host goes before what can be otherwise.
+func (l *Pool) buildSSH(h exec.Host, flags ...string) ([]string, error) {
 	argv := append([]string{cmp.Or(h.Program, "ssh")}, flags...)
 	if h.Password == "" {
 		argv = append(argv, "-o", "BatchMode=yes")
@@ -117,12 +117,12 @@ func (l *Pool) ssh(h exec.Host, flags ...string) ([]string, error) {
 		argv = append(argv, "-o", "BatchMode=no", "-o", "NumberOfPasswordPrompts=1")
 	}
 	argv = append(argv, "-o", "ControlMaster=auto", "-o", "ControlPersist=no", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes")
-	path, err := l.control(h)
+	path, err := l.controlPath(h)
 	if err != nil {
 		return nil, err
 	}
 	argv = append(argv, "-o", "ControlPath="+path)
-	further, err := split(h.Args)
+	further, err := splitWords(h.Args)
 	if err != nil {
 		return nil, fmt.Errorf("the arguments for ssh cannot be read: %w", err)
 	}
@@ -149,8 +149,8 @@ func (l *Pool) ssh(h exec.Host, flags ...string) ([]string, error) {
 	return append(argv, "--", address), nil
 }
 
-// split takes a text apart as a shell does, which starts nothing.
-func split(text string) ([]string, error) {
+// splitWords takes a text apart as a shell does, which starts nothing.
+func splitWords(text string) ([]string, error) {
 	var words []*syntax.Word
 	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
 		if err != nil {
@@ -164,9 +164,9 @@ func split(text string) ([]string, error) {
 	return expand.Fields(&expand.Config{Env: expand.FuncEnviron(os.Getenv)}, words...)
 }
 
-// control is where the connection of a host can be shared. A socket's path is short, so it is not in the directory of the
+// controlPath is where the connection of a host can be shared. A socket's path is short, so it is not in the directory of the
 // run; and it is removed by ssh when that ends, whatever became of moon.
-func (l *Pool) control(h exec.Host) (string, error) {
+func (l *Pool) controlPath(h exec.Host) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.sockets == "" {

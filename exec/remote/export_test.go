@@ -21,7 +21,10 @@ func (l *Pool) ConnectHost(h exec.Host, in io.Reader, out io.Writer, hang func()
 
 // Kinds are the frames of a stream by name.
 func Kinds(stream []byte) []string {
-	names := map[kind]string{kindHello: "hello", kindJob: "job", kindCancel: "cancel", kindNow: "now", kindAnswer: "answer", kindStdout: "stdout", kindStderr: "stderr", kindMoment: "moment", kindAsk: "ask", kindReply: "reply"}
+	names := map[kind]string{
+		kindHello: "hello", kindJob: "job", kindCancel: "cancel", kindNow: "now", kindAnswer: "answer",
+		kindStdout: "stdout", kindStderr: "stderr", kindMoment: "moment", kindAsk: "ask", kindReply: "reply",
+	}
 	var list []string
 	for r := bufio.NewReader(bytes.NewReader(stream)); ; {
 		f, err := readFrame(r)
@@ -34,7 +37,7 @@ func Kinds(stream []byte) []string {
 
 func (l *Pool) connectAs(k connKey, in io.Reader, out io.Writer, hang func()) error {
 	s := &launch{out: bufio.NewReader(in), greeting: make(chan string, 3)}
-	s.greet()
+	s.readGreeting()
 	if text := <-s.greeting; text != banner {
 		return errors.New("no banner")
 	}
@@ -71,7 +74,7 @@ func Frame(k byte, job uint32, body []byte) []byte {
 
 // Message is a frame with a message, by the kind's name.
 func Message(k string, job uint32, message any) []byte {
-	body, err := encode(message)
+	body, err := encodeMessage(message)
 	if err != nil {
 		panic(err)
 	}
@@ -81,24 +84,24 @@ func Message(k string, job uint32, message any) []byte {
 
 // Carried is a value as it arrives at the other end.
 func Carried(v any) (any, error) {
-	body, err := encode(map[string]any{"v": spelt(v)})
+	body, err := encodeMessage(map[string]any{"v": plainValues(v)})
 	if err != nil {
 		return nil, err
 	}
 	var got map[string]any
-	err = decode(body, &got)
-	return native(got["v"]), err
+	err = decodeMessage(body, &got)
+	return nativeValues(got["v"]), err
 }
 
 // CarriedError is an error as it arrives.
-func CarriedError(err error) error { return failed(err).error() }
+func CarriedError(err error) error { return newFailure(err).toError() }
 
 // AskHost is a question as an agent puts it, and what the host says to it.
 func AskHost(job *exec.Job, what, text, file string) (string, error) {
 	a := answering{job: job, files: map[uint32]io.ReadCloser{}}
-	got := a.to(ask{What: what, Text: text, File: file})
+	got := a.answerTo(ask{What: what, Text: text, File: file})
 	a.closeAll()
-	return got.Text, got.Err.error()
+	return got.Text, got.Err.toError()
 }
 
 // The rest of the tests' view.
@@ -118,5 +121,5 @@ func (l *Pool) PrefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, erro
 // PutPiece has the agent of a job send all of a file.
 func PutPiece(job *exec.Job, dry bool, piece []byte) error {
 	a := answering{job: job, dry: dry}
-	return a.to(ask{What: askPut, Data: piece, Yes: true}).Err.error()
+	return a.answerTo(ask{What: askPut, Data: piece, Yes: true}).Err.toError()
 }

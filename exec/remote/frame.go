@@ -75,16 +75,16 @@ func readFrame(r *bufio.Reader) (frame, error) {
 	if size <= readable {
 		f.body = make([]byte, size)
 		_, err := io.ReadFull(r, f.body)
-		return f, cut(err)
+		return f, markCut(err)
 	}
 	var body bytes.Buffer // grows with what really comes
 	_, err := io.CopyN(&body, r, int64(size))
 	f.body = body.Bytes()
-	return f, cut(err)
+	return f, markCut(err)
 }
 
-// cut makes the end of the stream within a frame what it is.
-func cut(err error) error {
+// markCut makes the end of the stream within a frame what it is.
+func markCut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -106,8 +106,8 @@ type writer struct {
 	buf []byte
 }
 
-// raw writes a frame with a body as it is.
-func (w *writer) raw(k kind, job uint32, body []byte) error {
+// writeRaw writes a frame with a body as it is.
+func (w *writer) writeRaw(k kind, job uint32, body []byte) error {
 	if len(body) > maxBody {
 		return tooLargeError{len(body)}
 	}
@@ -121,11 +121,11 @@ func (w *writer) raw(k kind, job uint32, body []byte) error {
 	return err
 }
 
-// send writes a frame with a message.
-func (w *writer) send(k kind, job uint32, message any) error {
-	body, err := encode(message)
+// sendMessage writes a frame with a message.
+func (w *writer) sendMessage(k kind, job uint32, message any) error {
+	body, err := encodeMessage(message)
 	if err != nil {
 		return err
 	}
-	return w.raw(k, job, body)
+	return w.writeRaw(k, job, body)
 }

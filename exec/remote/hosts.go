@@ -24,7 +24,7 @@ func (l *Pool) Open(ctx context.Context, hosts []exec.Host) map[exec.Host]error 
 	var wg sync.WaitGroup
 	for _, h := range hosts {
 		wg.Go(func() {
-			if _, err := l.open(ctx, connKey{host: h}); err != nil {
+			if _, err := l.openConn(ctx, connKey{host: h}); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				failed[h] = err
@@ -52,8 +52,8 @@ func (l *Pool) Redial(h exec.Host) {
 	}
 }
 
-// because is why a connection to a host has ended, with what ssh said last.
-func (l *conn) because(err error) error {
+// explainEnd returns why a connection to a host has ended, with what ssh said last.
+func (l *conn) explainEnd(err error) error {
 	if l.words == nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (l *Pool) Facts(ctx context.Context, h *exec.Host, become *exec.Become) (*H
 	if h == nil && (become == nil || become.User == me().Username) {
 		return hostFacts(ctx), nil
 	}
-	r := l.result(ctx, l.Local, purpose{what: forFacts}, job)
+	r := l.carryOut(ctx, l.Local, purpose{what: forFacts}, job)
 	if r.Outcome != events.OK {
 		return nil, errors.New(r.Error)
 	}
@@ -95,7 +95,7 @@ func hostFacts(ctx context.Context) *HostFacts {
 // ReadyOn finds out ahead of time whether a user can be become on a host. A *PasswordError says that it takes a password, an
 // *UnreachableError that there is no way to the host.
 func (l *Pool) ReadyOn(ctx context.Context, h exec.Host, b exec.Become) error {
-	r, _, err := l.over(ctx, purpose{what: forReady}, l.Local, &exec.Job{Host: &h, Become: &b})
+	r, _, err := l.runOver(ctx, purpose{what: forReady}, l.Local, &exec.Job{Host: &h, Become: &b})
 	switch {
 	case err != nil:
 		return err
@@ -121,7 +121,7 @@ func (l *Pool) GiveOn(h exec.Host, b exec.Become, password string) {
 		l.elsewhere = map[place]string{}
 	}
 	l.elsewhere[placeOf(h, b)] = password
-	l.tell(password)
+	l.registerPassword(password)
 }
 
 // place is whose password is asked for on a host: the user's who logs in, or with su that of whom is become. Without a host it is
@@ -151,8 +151,8 @@ func (l *Pool) passwordOn(h exec.Host, b exec.Become) string {
 	return l.any
 }
 
-// lost is the result of a step whose host went away while it ran.
-func lost(job *exec.Job, err error) exec.Result {
+// lostResult is the result of a step whose host went away while it ran.
+func lostResult(job *exec.Job, err error) exec.Result {
 	where := "what runs steps as another user"
 	switch {
 	case job.Host != nil:
@@ -169,8 +169,8 @@ func lost(job *exec.Job, err error) exec.Result {
 // atOnce is how many hosts are connected to at the same time. It costs each end some work, and this one a process.
 const atOnce = 32
 
-// turn waits until fewer than that connect. It is over where there is none any more.
-func (l *Pool) turn() (done func(), over bool) {
+// takeTurn waits until fewer than that connect. It is over where there is none any more.
+func (l *Pool) takeTurn() (done func(), over bool) {
 	l.mu.Lock()
 	if l.dialling == nil {
 		l.dialling = make(chan struct{}, atOnce)
@@ -180,13 +180,13 @@ func (l *Pool) turn() (done func(), over bool) {
 	select {
 	case room <- struct{}{}:
 		return func() { <-room }, false
-	case <-l.ending():
+	case <-l.endingSignal():
 		return nil, true
 	}
 }
 
-// ending is closed when the connections are.
-func (l *Pool) ending() <-chan struct{} {
+// endingSignal is closed when the connections are.
+func (l *Pool) endingSignal() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stop == nil {

@@ -36,9 +36,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func encode(message any) ([]byte, error) { return encoder.Marshal(message) }
+func encodeMessage(message any) ([]byte, error) { return encoder.Marshal(message) }
 
-func decode(body []byte, message any) error {
+func decodeMessage(body []byte, message any) error {
 	if err := decoder.Unmarshal(body, message); err != nil {
 		return errFrame
 	}
@@ -169,7 +169,7 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	if j.Told != nil {
 		r.Hidden = append(r.Hidden, j.Secrets.Within(j.Told.Vars)...)
 	}
-	r.Raw, _ = spelt(j.Raw).(map[string]any)
+	r.Raw, _ = plainValues(j.Raw).(map[string]any)
 	if args, ok := j.Args.(*spec.PluginArgs); ok {
 		r.Plugin, r.Told = args.Plugin, j.Told
 	}
@@ -179,8 +179,8 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	return r
 }
 
-// job is the request as a job of this process, without what only its host has.
-func (r *request) job() (*exec.Job, error) {
+// toJob returns the request as a job of this process, without what only its host has.
+func (r *request) toJob() (*exec.Job, error) {
 	action, ok := spec.Lookup(r.Action)
 	if r.Plugin != nil {
 		var err error
@@ -190,7 +190,7 @@ func (r *request) job() (*exec.Job, error) {
 		ok = true
 	}
 	if r.Become == nil || r.Become.User == me().Username { // and not somebody further on
-		r.homeward(action)
+		r.expandHomes(action)
 	}
 	j := &exec.Job{
 		Action: r.Action, Env: r.Env, Cwd: r.Cwd, Roams: r.Roams, Timeout: r.Timeout,
@@ -210,7 +210,7 @@ func (r *request) job() (*exec.Job, error) {
 			j.Secrets.Add("", text)
 		}
 	}
-	j.Raw, _ = native(r.Raw).(map[string]any)
+	j.Raw, _ = nativeValues(r.Raw).(map[string]any)
 	if r.Plugin != nil {
 		j.Told = r.Told
 	}
@@ -224,19 +224,19 @@ func (r *request) job() (*exec.Job, error) {
 	return j, nil
 }
 
-// spelt makes values plain: a number that keeps its spelling becomes that, which means the same to every field.
-func spelt(v any) any {
+// plainValues makes values plain: a number that keeps its spelling becomes that, which means the same to every field.
+func plainValues(v any) any {
 	switch v := v.(type) {
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
-			list[i] = spelt(v[i])
+			list[i] = plainValues(v[i])
 		}
 		return list
 	case map[string]any:
 		m := make(map[string]any, len(v))
 		for k := range v {
-			m[k] = spelt(v[k])
+			m[k] = plainValues(v[k])
 		}
 		return m
 	case fmt.Stringer:
@@ -245,27 +245,27 @@ func spelt(v any) any {
 	return v
 }
 
-// native gives values the types they had: a whole number is an int.
-func native(v any) any {
+// nativeValues gives values the types they had: a whole number is an int.
+func nativeValues(v any) any {
 	switch v := v.(type) {
 	case int64:
 		return int(v)
 	case []any:
 		for i := range v {
-			v[i] = native(v[i])
+			v[i] = nativeValues(v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = native(v[k])
+			v[k] = nativeValues(v[k])
 		}
 	}
 	return v
 }
 
-// arrived gives a result the types that it had.
-func arrived(r exec.Result) exec.Result {
-	r.Fields, _ = native(r.Fields).(map[string]any)
-	r.Values, _ = native(r.Values).(map[string]any)
+// restoreTypes gives a result the types that it had.
+func restoreTypes(r exec.Result) exec.Result {
+	r.Fields, _ = nativeValues(r.Fields).(map[string]any)
+	r.Values, _ = nativeValues(r.Values).(map[string]any)
 	return r
 }
 
@@ -326,7 +326,7 @@ var errnos = map[string]syscall.Errno{
 	"ETIMEDOUT": syscall.ETIMEDOUT, "EIO": syscall.EIO, "ELOOP": syscall.ELOOP,
 }
 
-func failed(err error) *failure {
+func newFailure(err error) *failure {
 	if err == nil {
 		return nil
 	}
@@ -342,7 +342,7 @@ func failed(err error) *failure {
 	return f
 }
 
-func (f *failure) error() error {
+func (f *failure) toError() error {
 	if f == nil {
 		return nil
 	}

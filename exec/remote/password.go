@@ -56,18 +56,18 @@ func (s *said) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// mark forgets what was said so far.
-func (s *said) mark() {
+// setMark forgets what was said so far.
+func (s *said) setMark() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.marked = len(s.text)
 }
 
-// since reports whether anything was said since the mark; the end of the line that was typed is nothing.
-func (s *said) since() bool { return len(s.lines()) > 0 }
+// saidSinceMark reports whether anything was said since the mark; the end of the line that was typed is nothing.
+func (s *said) saidSinceMark() bool { return len(s.linesSinceMark()) > 0 }
 
-// lines is what was said since the mark, without empty lines.
-func (s *said) lines() []string {
+// linesSinceMark is what was said since the mark, without empty lines.
+func (s *said) linesSinceMark() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []string
@@ -79,8 +79,8 @@ func (s *said) lines() []string {
 	return list
 }
 
-func (s *said) last() string {
-	list := s.lines()
+func (s *said) lastLine() string {
+	list := s.linesSinceMark()
 	if len(list) == 0 {
 		return ""
 	}
@@ -90,9 +90,9 @@ func (s *said) last() string {
 // quotedLines is how many of the last lines an error repeats.
 const quotedLines = 3
 
-// quoted is the end of what was said, as the end of a sentence.
-func (s *said) quoted(secret string) string {
-	list := s.lines()
+// quoteEnd returns the end of what was said, as the end of a sentence.
+func (s *said) quoteEnd(secret string) string {
+	list := s.linesSinceMark()
 	list = list[max(len(list)-quotedLines, 0):]
 	text := strings.ReplaceAll(strings.Join(list, "; "), strings.TrimSpace(prompt), "")
 	if secret != "" {
@@ -104,8 +104,8 @@ func (s *said) quoted(secret string) string {
 	return " (it said: " + text + ")"
 }
 
-// asks reports whether the terminal does not show what is typed: then what was said last is a question.
-func (s *launch) asks() bool {
+// asksForPassword reports whether the terminal does not show what is typed: then what was said last is a question.
+func (s *launch) asksForPassword() bool {
 	if s.tty == nil {
 		return false
 	}
@@ -178,7 +178,7 @@ var ErrStopped = errors.New("the password is no longer needed")
 var second = regexp.MustCompile(`(?i)\b(code|otp|one-time|token|pin|factor)\b`)
 
 func (s *launch) asksForMore() bool {
-	last := s.said.last()
+	last := s.said.lastLine()
 	return !strings.Contains(last, strings.TrimSpace(prompt)) && second.MatchString(last)
 }
 
@@ -188,31 +188,31 @@ var (
 	saysWrong  = regexp.MustCompile(`(?i)incorrect password|try again|authentication fail|authentication token manipulation|incorrect authentication`)
 )
 
-func (s *launch) needs() error { return &PasswordError{Become: s.become} }
+func (s *launch) needPassword() error { return &PasswordError{Become: s.become} }
 
-// refused is the end of a password that was wrong.
-func (s *launch) refused(secret string) error {
-	return &PasswordError{Become: s.become, Wrong: true, Said: s.said.quoted(secret)}
+// explainRefusal returns the error of a password that was wrong.
+func (s *launch) explainRefusal(secret string) error {
+	return &PasswordError{Become: s.become, Wrong: true, Said: s.said.quoteEnd(secret)}
 }
 
-// ended says why there is no agent, of a process that has ended.
-func (s *launch) ended(secret string, known, typed bool) error {
-	text := strings.Join(s.said.lines(), "\n")
+// explainEnd says why there is no agent, of a process that has ended.
+func (s *launch) explainEnd(secret string, known, typed bool) error {
+	text := strings.Join(s.said.linesSinceMark(), "\n")
 	code := s.cmd.ProcessState.ExitCode()
 	switch {
 	case typed && saysWrong.MatchString(text):
-		return s.refused(secret)
+		return s.explainRefusal(secret)
 	case !known && asksInVain.MatchString(text):
-		return s.needs()
+		return s.needPassword()
 	case code == rcNotExecutable || code == rcNotFound:
 		return errOther // it looked as if it could be run
 	}
-	why := strings.TrimSuffix(strings.TrimPrefix(s.said.quoted(secret), " (it said: "), ")")
+	why := strings.TrimSuffix(strings.TrimPrefix(s.said.quoteEnd(secret), " (it said: "), ")")
 	why = strings.TrimPrefix(why, s.method+": ")
 	if why == "" {
 		why = fmt.Sprintf("it ended with exit status %d and said nothing", code)
 	}
-	return s.cannot("%s", why)
+	return s.newBecomeError("%s", why)
 }
 
 // The statuses a shell gives for what it cannot run.

@@ -9,8 +9,8 @@ import (
 	"moon/exec/spec"
 )
 
-// homeward makes paths that begin with ~ those of the user who carries the job out: nobody else knows where that one's home is.
-func (r *request) homeward(action *spec.Action) {
+// expandHomes makes paths that begin with ~ those of the user who carries the job out: nobody else knows where that one's home is.
+func (r *request) expandHomes(action *spec.Action) {
 	for _, path := range []*string{&r.Cwd, &r.Creates, &r.Removes} {
 		*path = atHome(*path)
 	}

@@ -69,18 +69,18 @@ type opening struct {
 
 // Run carries out a job, as Local does, or over a connection if it is another user's.
 func (l *Pool) Run(ctx context.Context, job *exec.Job) exec.Result {
-	if l.own(job) {
+	if l.runsHere(job) {
 		return l.Local.Run(ctx, job)
 	}
 	switch {
 	case job.Interactive:
 		return l.inFront(ctx, job)
 	case job.Host != nil && job.Action == "wait_for_connection":
-		return l.await(ctx, job)
+		return l.awaitHost(ctx, job)
 	case job.Host != nil && job.Action == "reboot":
-		return l.reboot(ctx, job)
+		return l.rebootHost(ctx, job)
 	}
-	return l.asking(ctx, purpose{}, job)
+	return l.runAsking(ctx, purpose{}, job)
 }
 
 // inFront runs an interactive job of another user or host here, behind sudo or the like, or ssh: they have the terminal too, and
@@ -131,17 +131,17 @@ func (d Dry) Near() Dry {
 
 // Run is Pool.Run without effects.
 func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
-	if d.pool.own(job) {
+	if d.pool.runsHere(job) {
 		return exec.DryRun{Overlay: d.own, Plugin: d.pool.Local.Plugin}.Run(ctx, job)
 	}
 	if d.near && job.Host != nil {
 		return exec.Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: job.Host.Name + " is not asked"}}
 	}
-	return d.pool.asking(ctx, purpose{dry: true, of: d.id}, job)
+	return d.pool.runAsking(ctx, purpose{dry: true, of: d.id}, job)
 }
 
-// own reports whether this process carries a job out: moon is that user already, or it does not matter who does.
-func (l *Pool) own(job *exec.Job) bool {
+// runsHere reports whether this process carries a job out: moon is that user already, or it does not matter who does.
+func (l *Pool) runsHere(job *exec.Job) bool {
 	if job.Host == nil && (job.Become == nil || job.Become.User == me().Username) || exec.OnController(job) {
 		return true
 	}
@@ -149,28 +149,28 @@ func (l *Pool) own(job *exec.Job) bool {
 	return exec.Inward(job.Action) && !guarded
 }
 
-func (l *Pool) result(ctx context.Context, local exec.Local, as purpose, job *exec.Job) exec.Result {
-	r, taken, err := l.over(ctx, as, local, job)
+func (l *Pool) carryOut(ctx context.Context, local exec.Local, as purpose, job *exec.Job) exec.Result {
+	r, taken, err := l.runOver(ctx, as, local, job)
 	switch {
 	case err == nil:
 		if sum, ok := r.Fields["checksum"].(string); ok && !job.Secrets.Empty() {
 			job.Secrets.Add("", sum) // perhaps of a secret, which could be tried out by it
 		}
-		if warning := unstored(job); warning != "" {
+		if warning := describeUnstored(job); warning != "" {
 			r.Warnings = append(r.Warnings, warning)
 		}
 		return r
 	case errors.Is(err, errStuck):
-		return lost(job, err)
+		return lostResult(job, err)
 	case ctx.Err() != nil:
 		return cutOff(ctx)
 	}
 	if away, ok := errors.AsType[*UnreachableError](err); ok {
-		return away.result()
+		return away.toResult()
 	}
 	r = exec.Result{Outcome: events.Failed, Class: passwordClass(err), Error: err.Error()}
 	if taken && job.Host != nil {
-		return lost(job, err)
+		return lostResult(job, err)
 	}
 	if taken {
 		r.Error = fmt.Sprintf("the step ran as %s, and %s: how far it came is not known", job.Become.User, err)
@@ -181,16 +181,16 @@ func (l *Pool) result(ctx context.Context, local exec.Local, as purpose, job *ex
 	return r
 }
 
-// unstored is what a step should know of output that could not be stored; its own end of the connection does not.
-func unstored(job *exec.Job) string {
+// describeUnstored returns what a step should know of output that could not be stored; its own end of the connection does not.
+func describeUnstored(job *exec.Job) string {
 	if job.Output == nil || job.Output.Err() == nil {
 		return ""
 	}
 	return job.Output.Err().Error()
 }
 
-// over has a job carried out over its connection. A connection that has gone in the meantime is replaced.
-func (l *Pool) over(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (exec.Result, bool, error) {
+// runOver has a job carried out over its connection. A connection that has gone in the meantime is replaced.
+func (l *Pool) runOver(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (exec.Result, bool, error) {
 	if job.Host != nil && job.Become != nil {
 		to := *job
 		to.Become = &exec.Become{User: job.Become.User, Method: job.Become.Method, Password: l.passwordOn(*job.Host, *job.Become)}
@@ -198,26 +198,26 @@ func (l *Pool) over(ctx context.Context, as purpose, local exec.Local, job *exec
 	}
 	if job.Host == nil && job.Become.Password != "" {
 		to := *job.Become
-		to.Password = l.using(job)
+		to.Password = l.passwordInUse(job)
 		l.giveOnce(to)
 	}
 	if job.Host != nil && job.Again {
 		l.Redial(*job.Host) // who tries once more means the host, too
 	}
 	for tries := 0; ; tries++ {
-		o, err := l.open(ctx, keyOf(job))
+		o, err := l.openConn(ctx, keyOf(job))
 		if err != nil {
 			return exec.Result{}, false, err
 		}
-		got, taken, err := o.conn.do(ctx, as, local, job)
-		if warning := o.conn.warn(); warning != "" && err == nil {
+		got, taken, err := o.conn.runJob(ctx, as, local, job)
+		if warning := o.conn.takeWarning(); warning != "" && err == nil {
 			got.Warnings = append(got.Warnings, warning)
 		}
-		if err == nil || o.conn.alive() {
+		if err == nil || o.conn.isAlive() {
 			return got, taken, err
 		}
 		if taken {
-			return got, true, o.conn.because(err)
+			return got, true, o.conn.explainEnd(err)
 		}
 		const most = 3 // a host may take every connection, and drop it
 		if job.Host != nil && tries == most {
@@ -226,11 +226,11 @@ func (l *Pool) over(ctx context.Context, as purpose, local exec.Local, job *exec
 	}
 }
 
-// open gives the connection of a user or a host, and starts it if there is none. Who comes meanwhile waits for the same one.
-func (l *Pool) open(ctx context.Context, k connKey) (*opening, error) {
+// openConn gives the connection of a user or a host, and starts it if there is none. Who comes meanwhile waits for the same one.
+func (l *Pool) openConn(ctx context.Context, k connKey) (*opening, error) {
 	l.mu.Lock()
 	o := l.conns[k]
-	if o != nil && o.over() {
+	if o != nil && o.isOver() {
 		o = nil
 	}
 	if l.closed {
@@ -246,9 +246,9 @@ func (l *Pool) open(ctx context.Context, k connKey) (*opening, error) {
 		go func() {
 			defer close(o.done)
 			if k.host.Name != "" {
-				o.conn, o.end, o.err = l.dial(k.host)
+				o.conn, o.end, o.err = l.dialHost(k.host)
 			} else {
-				o.conn, o.end, o.err = l.start(k.become)
+				o.conn, o.end, o.err = l.startAgent(k.become)
 			}
 			o.when = time.Now()
 		}()
@@ -262,47 +262,47 @@ func (l *Pool) open(ctx context.Context, k connKey) (*opening, error) {
 	}
 }
 
-// start makes a connection. Where the moon of the other side is not the same as this one, it is handed over.
-func (l *Pool) start(b exec.Become) (*conn, func(), error) {
-	ln, end, err := l.launch(b, false)
+// startAgent makes a connection. Where the moon of the other side is not the same as this one, it is handed over.
+func (l *Pool) startAgent(b exec.Become) (*conn, func(), error) {
+	ln, end, err := l.launchAgent(b, false)
 	if errors.Is(err, errOther) {
-		ln, end, err = l.launch(b, true)
+		ln, end, err = l.launchAgent(b, true)
 	}
 	return ln, end, err
 }
 
-func (l *Pool) launch(b exec.Become, handOver bool) (*conn, func(), error) {
-	secret, known, err := l.password(b)
+func (l *Pool) launchAgent(b exec.Become, handOver bool) (*conn, func(), error) {
+	secret, known, err := l.knownPassword(b)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := &launch{
-		build: l.Build, over: l.ending(), become: b, method: Method(b), greeting: make(chan string, 3),
+		build: l.Build, over: l.endingSignal(), become: b, method: Method(b), greeting: make(chan string, 3),
 		exited: make(chan struct{}), quiet: make(chan struct{}),
 	}
-	if err := s.begin(known, handOver); err != nil {
+	if err := s.beginProcess(known, handOver); err != nil {
 		return nil, nil, err
 	}
-	ln, err := s.open(secret, known)
+	ln, err := s.openConn(secret, known)
 	if err != nil {
-		s.hang()
+		s.hangUp()
 		if wrong, ok := errors.AsType[*PasswordError](err); ok && wrong.Wrong {
-			l.refuse(b, err) // it is not tried again
+			l.noteRefusal(b, err) // it is not tried again
 		}
 		return nil, nil, err
 	}
-	return ln, s.end, nil
+	return ln, s.endAgent, nil
 }
 
-// over reports whether an opening came to nothing, or its connection has gone: the next step tries again, because an earlier one
+// isOver reports whether an opening came to nothing, or its connection has gone: the next step tries again, because an earlier one
 // may have made what was missing. A host that was away stays that for a while, or each of its steps would wait for it anew.
-func (o *opening) over() bool {
+func (o *opening) isOver() bool {
 	select {
 	case <-o.done:
 		if away, ok := errors.AsType[*UnreachableError](o.err); ok {
 			return !away.Fatal && time.Since(o.when) > resting
 		}
-		return o.err != nil || !o.conn.alive()
+		return o.err != nil || !o.conn.isAlive()
 	default:
 		return false
 	}
@@ -322,7 +322,7 @@ func (l *Pool) Ready(ctx context.Context, b exec.Become) error {
 	if b.Password != "" {
 		l.giveOnce(b)
 	}
-	_, err := l.open(ctx, ofUser(b))
+	_, err := l.openConn(ctx, ofUser(b))
 	return err
 }
 
@@ -334,7 +334,7 @@ func (l *Pool) Give(b exec.Become, password string) {
 		l.passwords = map[string]string{}
 	}
 	l.passwords[Account(b)] = password
-	l.tell(password)
+	l.registerPassword(password)
 	delete(l.refused, Account(b))
 }
 
@@ -353,10 +353,10 @@ func (l *Pool) GiveAll(password string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.any = password
-	l.tell(password)
+	l.registerPassword(password)
 }
 
-func (l *Pool) tell(password string) {
+func (l *Pool) registerPassword(password string) {
 	if l.Told != nil {
 		l.Told(password)
 	}
@@ -364,12 +364,12 @@ func (l *Pool) tell(password string) {
 
 // Knows reports whether a password for a way of becoming is known.
 func (l *Pool) Knows(b exec.Become) bool {
-	_, known, err := l.password(b)
+	_, known, err := l.knownPassword(b)
 	return known && err == nil
 }
 
-// password is what is known for a way of becoming. It is an error where that was refused already.
-func (l *Pool) password(b exec.Become) (text string, known bool, err error) {
+// knownPassword is what is known for a way of becoming. It is an error where that was refused already.
+func (l *Pool) knownPassword(b exec.Become) (text string, known bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refused[Account(b)]; err != nil {
@@ -382,7 +382,7 @@ func (l *Pool) password(b exec.Become) (text string, known bool, err error) {
 	return text, known, nil
 }
 
-func (l *Pool) refuse(b exec.Become, err error) {
+func (l *Pool) noteRefusal(b exec.Become, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.refused == nil {

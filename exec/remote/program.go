@@ -32,17 +32,17 @@ type program struct {
 	err    error
 }
 
-func (p *program) open() (*os.File, error) {
+func (p *program) openFile() (*os.File, error) {
 	if p.path == "" {
 		return openSelf()
 	}
 	return os.Open(p.path)
 }
 
-// pack compresses the program once for all machines. Level 1 takes a third of the time of the usual one, for a tenth more.
-func (p *program) pack() ([]byte, error) {
+// packOnce compresses the program once for all machines. Level 1 takes a third of the time of the usual one, for a tenth more.
+func (p *program) packOnce() ([]byte, error) {
 	p.once.Do(func() {
-		f, err := p.open()
+		f, err := p.openFile()
 		if err != nil {
 			p.err = err
 			return
@@ -63,7 +63,7 @@ func (p *program) pack() ([]byte, error) {
 
 func newProgram(path string) (*program, error) {
 	p := &program{path: path}
-	f, err := p.open()
+	f, err := p.openFile()
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +85,9 @@ type programs struct {
 	listed string
 }
 
-// key is which moon this is, for the caches of other machines. Builds from sources that no repository knows have the same
+// programKey is which moon this is, for the caches of other machines. Builds from sources that no repository knows have the same
 // names, so it is told by its bytes.
-func key() (string, error) {
+func programKey() (string, error) {
 	own, err := self()
 	if err != nil {
 		return "", err
@@ -115,8 +115,8 @@ var (
 	}
 )
 
-// system is a machine as Go names it, of what uname -s and -m say.
-func system(kernel, machine string) string {
+// systemName is a machine as Go names it, of what uname -s and -m say.
+func systemName(kernel, machine string) string {
 	goos, ok := kernels[kernel]
 	if !ok {
 		goos = strings.ToLower(kernel)
@@ -128,9 +128,9 @@ func system(kernel, machine string) string {
 	return goos + "-" + arch
 }
 
-// sums are the digests of the moons that there are here, by what the script on the other side calls its system: kernel-machine=digest.
-// They are read once.
-func (ps *programs) sums() string {
+// listSums returns the digests of the moons that there are here, by what the script on the other side calls its system:
+// kernel-machine=digest. They are read once.
+func (ps *programs) listSums() string {
 	ps.once.Do(func() {
 		here := []string{runtime.GOOS + "-" + runtime.GOARCH}
 		for _, dir := range agentsDirs() {
@@ -146,7 +146,7 @@ func (ps *programs) sums() string {
 		}
 		var list []string
 		for _, system := range here {
-			p, err := ps.of(system)
+			p, err := ps.findProgram(system)
 			if err != nil {
 				continue // it is said to who needs it
 			}
@@ -193,8 +193,8 @@ func checkOwner(path string) error {
 	return nil
 }
 
-// of is the moon for a system. One that somebody has put there on purpose goes before this one: it may be linked otherwise.
-func (ps *programs) of(system string) (*program, error) {
+// findProgram returns the moon for a system. One that somebody has put there on purpose goes before this one: it may be linked otherwise.
+func (ps *programs) findProgram(system string) (*program, error) {
 	ps.mu.Lock()
 	p := ps.found[system]
 	ps.mu.Unlock()
@@ -214,14 +214,14 @@ func (ps *programs) of(system string) (*program, error) {
 		if err != nil {
 			return nil, err
 		}
-		return ps.remember(system, p), nil
+		return ps.keepFirst(system, p), nil
 	}
 	if system == runtime.GOOS+"-"+runtime.GOARCH {
 		own, err := self()
 		if err != nil {
 			return nil, err
 		}
-		return ps.remember(system, own), nil
+		return ps.keepFirst(system, own), nil
 	}
 	where := "the directory that MOON_AGENTS names"
 	if len(dirs) > 0 {
@@ -232,8 +232,8 @@ func (ps *programs) of(system string) (*program, error) {
 		system, filepath.Join(where, system, "moon"), goos, arch)
 }
 
-// remember keeps the first of several that were looked for at once.
-func (ps *programs) remember(system string, p *program) *program {
+// keepFirst keeps the first of several that were looked for at once.
+func (ps *programs) keepFirst(system string, p *program) *program {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if ps.found == nil {

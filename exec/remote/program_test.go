@@ -21,17 +21,18 @@ func TestMoonOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := func() *programs { return &programs{found: map[string]*program{}} }
-	if _, err := fresh().of("plan9-mips"); err != nil {
+	if _, err := fresh().findProgram("plan9-mips"); err != nil {
 		t.Error(err)
 	}
 	if err := os.Chmod(path, 0o757); err != nil { // that is the mistake
 		t.Fatal(err)
 	}
-	if _, err := fresh().of("plan9-mips"); err == nil || !strings.Contains(err.Error(), "is not sent there: others may write to "+path) {
+	if _, err := fresh().findProgram("plan9-mips"); err == nil ||
+		!strings.Contains(err.Error(), "is not sent there: others may write to "+path) {
 		t.Errorf("%v", err)
 	}
 	t.Setenv("MOON_AGENTS", dirs[0])
-	if _, err := fresh().of("plan9-mips"); err != nil {
+	if _, err := fresh().findProgram("plan9-mips"); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,12 +15,12 @@ import (
 	"moon/exec/spec"
 )
 
-// reboot starts a host again and waits until it is back: until what tells one start from another is not what it was, and the test
+// rebootHost starts a host again and waits until it is back: until what tells one start from another is not what it was, and the test
 // command succeeds.
-func (l *Pool) reboot(ctx context.Context, job *exec.Job) exec.Result {
+func (l *Pool) rebootHost(ctx context.Context, job *exec.Job) exec.Result {
 	args := job.Args.(*spec.RebootArgs)
 	began := time.Now()
-	before, wrong := l.said(ctx, job, args.BootTime)
+	before, wrong := l.askLine(ctx, job, args.BootTime)
 	switch {
 	case wrong != nil && wrong.Outcome != events.Failed:
 		return *wrong
@@ -45,12 +45,12 @@ func (l *Pool) reboot(ctx context.Context, job *exec.Job) exec.Result {
 	}
 
 	// The connection may break before the command has answered. Only an answer can say that nothing happens.
-	if _, wrong := l.said(ctx, job, rebootLine(args)); ctx.Err() == nil && wrong != nil && wrong.Outcome == events.Failed {
+	if _, wrong := l.askLine(ctx, job, rebootLine(args)); ctx.Err() == nil && wrong != nil && wrong.Outcome == events.Failed {
 		wrong.Error = "the machine was not started again: " + wrong.Error
 		return ended(*wrong, false)
 	}
-	why := l.until(ctx, job, args, args.After, func(ctx context.Context) string {
-		now, wrong := l.said(ctx, job, args.BootTime)
+	why := l.tryUntil(ctx, job, args, args.After, func(ctx context.Context) string {
+		now, wrong := l.askLine(ctx, job, args.BootTime)
 		switch {
 		case wrong != nil:
 			return wrong.Error
@@ -65,8 +65,8 @@ func (l *Pool) reboot(ctx context.Context, job *exec.Job) exec.Result {
 			Error: fmt.Sprintf("waited %s for %s to come back: %s", args.Timeout, job.Host.Name, why),
 		}, false)
 	}
-	why = l.until(ctx, job, args, 0, func(ctx context.Context) string {
-		if _, wrong := l.said(ctx, job, args.Test); wrong != nil {
+	why = l.tryUntil(ctx, job, args, 0, func(ctx context.Context) string {
+		if _, wrong := l.askLine(ctx, job, args.Test); wrong != nil {
 			return wrong.Error
 		}
 		return ""
@@ -96,9 +96,9 @@ func rebootLine(args *spec.RebootArgs) string {
 	return fmt.Sprintf("PATH=$PATH:%s; shutdown -r %d %s", path, args.Before/time.Minute, message)
 }
 
-// until tries something on a host until it gives no reason to try again, and returns the last one where time is up. Each try begins
+// tryUntil tries something on a host until it gives no reason to try again, and returns the last one where time is up. Each try begins
 // with a connection that answers: the one there is may lead to a machine that is about to go.
-func (l *Pool) until(ctx context.Context, job *exec.Job, args *spec.RebootArgs, delay time.Duration,
+func (l *Pool) tryUntil(ctx context.Context, job *exec.Job, args *spec.RebootArgs, delay time.Duration,
 	try func(context.Context) string,
 ) string {
 	within, cancel := context.WithTimeout(ctx, delay+args.Timeout)
@@ -112,7 +112,7 @@ func (l *Pool) until(ctx context.Context, job *exec.Job, args *spec.RebootArgs, 
 		}
 		l.Redial(*job.Host)
 		said := ""
-		if err := l.ping(within, *job.Host, args.Connect); err != nil {
+		if err := l.pingHost(within, *job.Host, args.Connect); err != nil {
 			said = err.Error()
 		} else {
 			said = try(within)
@@ -126,16 +126,16 @@ func (l *Pool) until(ctx context.Context, job *exec.Job, args *spec.RebootArgs, 
 	}
 }
 
-// said is what a command line prints on the host of a job, as the job's user, and why it did not go well: nil, or what an error says
-// too. It is not the job's output.
-func (l *Pool) said(ctx context.Context, job *exec.Job, line string) (string, *exec.Result) {
+// askLine returns what a command line prints on the host of a job, as the job's user, and why it did not go well: nil, or what an error
+// says too. It is not the job's output.
+func (l *Pool) askLine(ctx context.Context, job *exec.Job, line string) (string, *exec.Result) {
 	one := *job
 	one.Action, one.Raw = "shell", map[string]any{"cmd": line}
 	one.Args = &spec.ShellArgs{Cmd: line, Interpreter: "/bin/sh"}
 	one.Creates, one.Removes, one.Unless, one.OnlyIf, one.Incremental = "", "", "", "", nil
 	one.Output = steplog.NewDiscard()
 	one.Output.Keep(1 << 16)
-	r := l.asking(ctx, purpose{}, &one)
+	r := l.runAsking(ctx, purpose{}, &one)
 	stdout, stderr, _ := one.Output.Kept() // it has no files that could not be read
 	if r.Outcome == events.OK || r.Outcome == events.Changed {
 		return strings.TrimSpace(string(stdout.Text)), nil

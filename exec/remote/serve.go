@@ -34,17 +34,17 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error
 		pool: pool, out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*fsys.Overlay{}, gone: make(chan struct{}),
 		plugins: plugins,
 	}
-	if err := s.out.send(kindHello, 0, hello{Build: build, PID: os.Getpid()}); err != nil {
+	if err := s.out.sendMessage(kindHello, 0, hello{Build: build, PID: os.Getpid()}); err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- s.read(bufio.NewReaderSize(in, 64<<10)) }()
+	go func() { ended <- s.readFrames(bufio.NewReaderSize(in, 64<<10)) }()
 	var err error
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
 	}
-	s.abandon()
+	s.abandonJobs()
 	s.plugins.Close()
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -74,22 +74,22 @@ type served struct {
 	once   sync.Once
 }
 
-func (j *served) kill() { j.once.Do(func() { close(j.now) }) }
+func (j *served) killAll() { j.once.Do(func() { close(j.now) }) }
 
-func (s *server) read(in *bufio.Reader) error {
+func (s *server) readFrames(in *bufio.Reader) error {
 	for {
 		f, err := readFrame(in)
 		if err != nil {
 			return err
 		}
-		if err := s.take(f); err != nil {
+		if err := s.takeFrame(f); err != nil {
 			return err
 		}
 	}
 }
 
-// take acts on a frame. It never waits: a cancel must not stand behind what it cancels.
-func (s *server) take(f frame) error {
+// takeFrame acts on a frame. It never waits: a cancel must not stand behind what it cancels.
+func (s *server) takeFrame(f frame) error {
 	s.mu.Lock()
 	j := s.jobs[f.job]
 	s.mu.Unlock()
@@ -97,13 +97,13 @@ func (s *server) take(f frame) error {
 	case kindHello:
 	case kindJob:
 		var r request
-		if err := decode(f.body, &r); err != nil || j != nil {
+		if err := decodeMessage(f.body, &r); err != nil || j != nil {
 			return errFrame
 		}
-		s.begin(f.job, &r)
+		s.beginJob(f.job, &r)
 	case kindCancel:
 		var c cancel
-		if err := decode(f.body, &c); err != nil {
+		if err := decodeMessage(f.body, &c); err != nil {
 			return err
 		}
 		if j != nil { // or it has ended by itself
@@ -111,16 +111,16 @@ func (s *server) take(f frame) error {
 		}
 	case kindNow:
 		if j != nil {
-			j.kill()
+			j.killAll()
 			j.cancel(fault.Interrupt)
 		}
 	case kindAnswer:
 		var a answer
-		if err := decode(f.body, &a); err != nil {
+		if err := decodeMessage(f.body, &a); err != nil {
 			return err
 		}
 		if j != nil {
-			j.answered(a)
+			j.passAnswer(a)
 		}
 	case kindStdout, kindStderr, kindMoment, kindAsk, kindReply:
 		return errFrame
@@ -128,7 +128,7 @@ func (s *server) take(f frame) error {
 	return nil
 }
 
-func (s *server) begin(number uint32, r *request) {
+func (s *server) beginJob(number uint32, r *request) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	j := &served{
 		asking: &asking{job: number, out: s.out, gone: s.gone, waiting: map[uint32]chan answer{}},
@@ -146,9 +146,9 @@ func (s *server) begin(number uint32, r *request) {
 		s.mu.Lock()
 		delete(s.jobs, number)
 		s.mu.Unlock()
-		err := s.out.send(kindReply, number, got)
+		err := s.out.sendMessage(kindReply, number, got)
 		if _, large := errors.AsType[tooLargeError](err); large {
-			_ = s.out.send(kindReply, number, unable(err)) // or nobody is there
+			_ = s.out.sendMessage(kindReply, number, unableResult(err)) // or nobody is there
 		}
 	})
 }
@@ -164,42 +164,42 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 	case forPing:
 		return exec.Result{Outcome: events.OK}
 	case forReady:
-		return s.ready(ctx, *r.Become)
+		return s.checkBecome(ctx, *r.Become)
 	}
-	job, err := r.job()
+	job, err := r.toJob()
 	if err != nil {
-		return unable(err)
+		return unableResult(err)
 	}
 	job.Names, job.From, job.Now = theirNames{j.asking, r.Source}, theirFiles{j.asking, r.Source}, j.now
 	job.To = theirDepot{j.asking}
 	if r.Encrypted {
 		job.Decrypt = func([]byte) ([]byte, error) {
-			got, err := j.ask(ask{What: askDecrypt})
+			got, err := j.askAndWait(ask{What: askDecrypt})
 			return got.Data, err
 		}
 	}
 	if i := r.Incremental; i != nil {
 		job.Incremental = &exec.Incremental{
 			Sources: i.Sources, Generates: i.Generates, Identity: i.Identity, Recorded: i.Recorded, Force: i.Force,
-			Forget: func() error { _, err := j.ask(ask{What: askForget}); return err },
+			Forget: func() error { _, err := j.askAndWait(ask{What: askForget}); return err },
 		}
 	}
 	job.Output = steplog.NewRelay(func(stderr bool, p []byte) error {
 		if stderr {
-			return s.out.raw(kindStderr, number, p)
+			return s.out.writeRaw(kindStderr, number, p)
 		}
-		return s.out.raw(kindStdout, number, p)
+		return s.out.writeRaw(kindStdout, number, p)
 	})
 	// or nobody watches
 	local := exec.Local{
-		Grace: r.Grace, Watch: func(m process.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) },
+		Grace: r.Grace, Watch: func(m process.Moment) { _ = s.out.writeRaw(kindMoment, number, []byte(m)) },
 		Plugin: s.plugins.Run,
 	}
 	switch {
-	case !s.pool.own(job):
-		return s.pool.result(ctx, local, purpose{dry: r.Dry, of: r.Overlay}, job)
+	case !s.pool.runsHere(job):
+		return s.pool.carryOut(ctx, local, purpose{dry: r.Dry, of: r.Overlay}, job)
 	case r.Dry:
-		return exec.DryRun{Overlay: s.overlay(r.Overlay), Plugin: s.plugins.Run}.Run(ctx, job)
+		return exec.DryRun{Overlay: s.overlayOf(r.Overlay), Plugin: s.plugins.Run}.Run(ctx, job)
 	}
 	return local.Run(ctx, job)
 }
@@ -208,24 +208,24 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 func (s *server) hostFacts(ctx context.Context, b *exec.Become) exec.Result {
 	all, err := s.pool.Facts(ctx, nil, b)
 	if err != nil {
-		return unable(err)
+		return unableResult(err)
 	}
 	return exec.Result{Outcome: events.OK, Values: map[string]any{"moon": all.Moon, "ansible": all.Ansible}}
 }
 
-// ready says whether a user can be become here.
-func (s *server) ready(ctx context.Context, b exec.Become) exec.Result {
+// checkBecome says whether a user can be become here.
+func (s *server) checkBecome(ctx context.Context, b exec.Become) exec.Result {
 	err := s.pool.Ready(ctx, b)
 	if err == nil {
 		return exec.Result{Outcome: events.OK}
 	}
-	r := unable(err)
+	r := unableResult(err)
 	r.Class = passwordClass(err)
 	return r
 }
 
-// overlay is what the jobs of a dry run have foreseen here so far. What others do, here or elsewhere, they do not know of.
-func (s *server) overlay(id uint64) *fsys.Overlay {
+// overlayOf is what the jobs of a dry run have foreseen here so far. What others do, here or elsewhere, they do not know of.
+func (s *server) overlayOf(id uint64) *fsys.Overlay {
 	if id == 0 {
 		return nil
 	}
@@ -238,18 +238,18 @@ func (s *server) overlay(id uint64) *fsys.Overlay {
 	return s.seen[id]
 }
 
-// unable is the result of what could not even be tried.
-func unable(err error) exec.Result {
+// unableResult is the result of what could not even be tried.
+func unableResult(err error) exec.Result {
 	return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: err.Error()}
 }
 
-// abandon kills what runs, and waits for it for a while.
-func (s *server) abandon() {
+// abandonJobs kills what runs, and waits for it for a while.
+func (s *server) abandonJobs() {
 	close(s.gone)
 	s.mu.Lock()
 	s.over = true
 	for _, j := range s.jobs {
-		j.kill()
+		j.killAll()
 		j.cancel(fault.Interrupt)
 	}
 	s.mu.Unlock()

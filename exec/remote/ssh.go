@@ -38,10 +38,10 @@ var passing = regexp.MustCompile(`(?i)connection (refused|timed out|reset|closed
 // lasting is what it says of what will not, in whatever words it says more.
 var lasting = regexp.MustCompile(`(?i)host key verification failed|permission denied|too many authentication failures|bad configuration|no matching`)
 
-// reach waits until the agent is there, and hands it over if it is asked to.
-func (s *launch) reach(copies *programs) (*conn, error) {
+// reachAgent waits until the agent is there, and hands it over if it is asked to.
+func (s *launch) reachAgent(copies *programs) (*conn, error) {
 	if _, err := io.WriteString(s.in, reach); err != nil {
-		s.settle() // ssh has ended, and says why
+		s.settleOutput() // ssh has ended, and says why
 	}
 	patience := connecting
 	if s.host.Timeout > 0 {
@@ -56,7 +56,7 @@ func (s *launch) reach(copies *programs) (*conn, error) {
 		case text, ok := <-greeting:
 			switch {
 			case text == banner:
-				return s.welcome()
+				return s.exchangeHello()
 			case !ok:
 				greeting = nil // it has ended, or is about to
 			case strings.HasPrefix(text, unfit):
@@ -65,7 +65,7 @@ func (s *launch) reach(copies *programs) (*conn, error) {
 				}
 			default:
 				go func() {
-					if err := s.send(copies, text, deadline); err != nil {
+					if err := s.sendCopy(copies, text, deadline); err != nil {
 						unsent <- err
 					}
 				}()
@@ -73,43 +73,43 @@ func (s *launch) reach(copies *programs) (*conn, error) {
 		case err := <-unsent:
 			return nil, &UnreachableError{Host: *s.host, Fatal: true, Said: err.Error()}
 		case <-s.exited:
-			s.settle()
-			if s.greeted() {
-				return s.welcome()
+			s.settleOutput()
+			if s.readLateGreeting() {
+				return s.exchangeHello()
 			}
-			return nil, s.away()
+			return nil, s.explainAway()
 		case <-deadline.C:
-			return nil, &UnreachableError{Host: *s.host, Said: "it did not answer in time" + s.said.quoted("")}
+			return nil, &UnreachableError{Host: *s.host, Said: "it did not answer in time" + s.said.quoteEnd("")}
 		case <-s.over:
 			return nil, errEnded
 		}
 	}
 }
 
-// send sends the copy that a machine asks for.
-func (s *launch) send(copies *programs, wish string, deadline *time.Timer) error {
+// sendCopy sends the copy that a machine asks for.
+func (s *launch) sendCopy(copies *programs, wish string, deadline *time.Timer) error {
 	words := strings.Fields(strings.TrimPrefix(wish, wantsThis))
 	if len(words) != 3 {
 		return fmt.Errorf("it answered something that moon does not understand:  %q", wish)
 	}
-	p, err := copies.of(system(words[0], words[1]))
+	p, err := copies.findProgram(systemName(words[0], words[1]))
 	if err != nil {
 		return err
 	}
-	key, err := key()
+	key, err := programKey()
 	if err != nil {
 		return err
 	}
 	var from io.Reader
 	sent := p.size
 	if words[2] == "gzip" {
-		packed, err := p.pack()
+		packed, err := p.packOnce()
 		if err != nil {
 			return err
 		}
 		from, sent = strings.NewReader(string(packed)), int64(len(packed))
 	} else {
-		f, err := p.open()
+		f, err := p.openFile()
 		if err != nil {
 			return err
 		}
@@ -141,16 +141,16 @@ const rcOfSSH = 255
 func (s *launch) cutOff() bool {
 	select {
 	case <-s.exited:
-		s.settle()
+		s.settleOutput()
 		return s.cmd.ProcessState.ExitCode() == rcOfSSH
 	case <-time.After(farewell):
 		return false
 	}
 }
 
-// away says why there is no agent, of an ssh that has ended.
-func (s *launch) away() error {
-	text := strings.Join(s.said.lines(), "\n")
+// explainAway says why there is no agent, of an ssh that has ended.
+func (s *launch) explainAway() error {
+	text := strings.Join(s.said.linesSinceMark(), "\n")
 	code := s.cmd.ProcessState.ExitCode()
 	switch code {
 	case rcNotExecutable, rcNotFound:
@@ -162,10 +162,10 @@ func (s *launch) away() error {
 	case rcOfSSH:
 		return &UnreachableError{
 			Host: *s.host, Fatal: !passing.MatchString(text) || lasting.MatchString(text),
-			Said: "ssh: " + s.telling(code) + s.wayOut(text),
+			Said: "ssh: " + s.quoteSSH(code) + s.wayOut(text),
 		}
 	}
-	return &UnreachableError{Host: *s.host, Fatal: true, Said: s.telling(code)}
+	return &UnreachableError{Host: *s.host, Fatal: true, Said: s.quoteSSH(code)}
 }
 
 // wayOut is what a person can do about something that ssh refuses, where that is not plain from its words.
@@ -193,10 +193,10 @@ func (s *launch) wayOut(text string) string {
 	return ""
 }
 
-// telling is the end of what was said, without the frame that ssh draws around a warning.
-func (s *launch) telling(code int) string {
+// quoteSSH returns the end of what was said, without the frame that ssh draws around a warning.
+func (s *launch) quoteSSH(code int) string {
 	var list []string
-	for _, line := range s.said.lines() {
+	for _, line := range s.said.linesSinceMark() {
 		if strings.Trim(line, "@ ") != "" && !strings.HasPrefix(line, "debug1:") {
 			list = append(list, strings.TrimPrefix(line, "ssh: "))
 		}

@@ -98,16 +98,16 @@ type launch struct {
 // errOther says that the user has no moon that is the same as this one.
 var errOther = errors.New("another moon answered")
 
-// begin starts the process that is to become the agent.
-func (s *launch) begin(known, handOver bool) error {
+// beginProcess starts the process that is to become the agent.
+func (s *launch) beginProcess(known, handOver bool) error {
 	if s.method == "" {
-		return s.directly(handOver)
+		return s.startDirectly(handOver)
 	}
 	if _, err := osexec.LookPath(s.method); err != nil {
 		others := slices.DeleteFunc([]string{"sudo", "su", "doas"}, func(m string) bool { return m == s.method })
-		return s.cannot("%s is not installed; install it, or choose `become_method: %s`", s.method, strings.Join(others, "` or `"))
+		return s.newBecomeError("%s is not installed; install it, or choose `become_method: %s`", s.method, strings.Join(others, "` or `"))
 	}
-	script, err := s.script(handOver)
+	script, err := s.buildScript(handOver)
 	if err != nil {
 		return err
 	}
@@ -137,24 +137,24 @@ func (s *launch) begin(known, handOver bool) error {
 		s.cmd.Env = keptEnv(os.Environ())
 	}
 	s.cmd.Env = append(s.cmd.Env, "LC_ALL=C") // what it says is read, here and below
-	return s.run(true)
+	return s.startCommand(true)
 }
 
 // prompt is what sudo asks with, so that it is not taken for another question.
 const prompt = "moon asks for the password: "
 
-// script is the bootstrap as a command.
-func (s *launch) script(handOver bool) ([]string, error) {
+// buildScript returns the bootstrap as a command.
+func (s *launch) buildScript(handOver bool) ([]string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return nil, s.cannot("moon does not find itself: %s", err)
+		return nil, s.newBecomeError("moon does not find itself: %s", err)
 	}
 	info, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		info, err = os.Stat(path)
 	}
 	if err != nil {
-		return nil, s.cannot("moon does not find itself: %s", err)
+		return nil, s.newBecomeError("moon does not find itself: %s", err)
 	}
 	if handOver {
 		path = ""
@@ -182,35 +182,35 @@ func (s *launch) script(handOver bool) ([]string, error) {
 	return argv, nil
 }
 
-// directly starts the agent as the user without anybody's help.
-func (s *launch) directly(handOver bool) error {
+// startDirectly starts the agent as the user without anybody's help.
+func (s *launch) startDirectly(handOver bool) error {
 	account, err := findAccount(s.become.User)
 	if err != nil {
-		return s.cannot("%s", err)
+		return s.newBecomeError("%s", err)
 	}
 	if !handOver {
 		if err := s.fromDescriptor(account); !errors.Is(err, syscall.EACCES) {
 			return err
 		}
 	}
-	script, err := s.script(true)
+	script, err := s.buildScript(true)
 	if err != nil {
 		return err
 	}
 	s.cmd = osexec.Command(script[0], script[1:]...) //nolint:noctx // it outlives the step that needs it first
-	s.as(account)
-	return s.run(false)
+	s.becomeUser(account)
+	return s.startCommand(false)
 }
 
-// as makes the command the user's, with nothing of moon's own environment but the language.
-func (s *launch) as(a *account) {
+// becomeUser makes the command the user's, with nothing of moon's own environment but the language.
+func (s *launch) becomeUser(a *account) {
 	s.cmd.Dir = "/"
 	s.cmd.Env = append(keptEnv(os.Environ()), "HOME="+a.home)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: a.uid, Gid: a.gid, Groups: a.groups}}
 }
 
-// run starts the command with its pipes, in a session of its own: what is typed at moon's terminal is not for it.
-func (s *launch) run(asks bool) error {
+// startCommand starts the command with its pipes, in a session of its own: what is typed at moon's terminal is not for it.
+func (s *launch) startCommand(asks bool) error {
 	theirs := []*os.File{}
 	defer func() {
 		for _, f := range theirs {
@@ -220,7 +220,7 @@ func (s *launch) run(asks bool) error {
 	pipe := func() (ours, other *os.File, err error) {
 		r, w, err := os.Pipe()
 		if err != nil {
-			return nil, nil, s.cannot("%s", err)
+			return nil, nil, s.newBecomeError("%s", err)
 		}
 		return r, w, nil
 	}
@@ -245,7 +245,7 @@ func (s *launch) run(asks bool) error {
 	if asks {
 		tty, slave, err := pty.Open()
 		if err != nil {
-			return s.cannot("there is no terminal for it: %s", err)
+			return s.newBecomeError("there is no terminal for it: %s", err)
 		}
 		s.tty, s.slave = tty, slave
 		s.cmd.ExtraFiles = []*os.File{slave}
@@ -262,7 +262,7 @@ func (s *launch) run(asks bool) error {
 		return err
 	}
 	s.in, s.from, s.out = in, out, bufio.NewReaderSize(out, 64<<10)
-	s.listen(errs)
+	s.readErrors(errs)
 	go func() {
 		_ = s.cmd.Wait()    // how it ended is in what it said
 		_ = s.slave.Close() // or there is none
@@ -271,8 +271,8 @@ func (s *launch) run(asks bool) error {
 	return nil
 }
 
-// listen reads what is said beside the frames, to its end.
-func (s *launch) listen(errs *os.File) {
+// readErrors reads what is said beside the frames, to its end.
+func (s *launch) readErrors(errs *os.File) {
 	go func() {
 		defer close(s.quiet)
 		heard := make(chan struct{}, 2)
@@ -290,11 +290,11 @@ func (s *launch) listen(errs *os.File) {
 		<-heard
 		_ = errs.Close() // it was only read
 	}()
-	go s.greet()
+	go s.readGreeting()
 }
 
-// greet reads lines until the one after which frames come.
-func (s *launch) greet() {
+// readGreeting reads lines until the one after which frames come.
+func (s *launch) readGreeting() {
 	defer close(s.greeting)
 	copied, warned := false, false
 	for {
@@ -318,8 +318,8 @@ func (s *launch) greet() {
 	}
 }
 
-// open waits until the agent is there, and types the password if it is asked for.
-func (s *launch) open(secret string, known bool) (*conn, error) {
+// openConn waits until the agent is there, and types the password if it is asked for.
+func (s *launch) openConn(secret string, known bool) (*conn, error) {
 	deadline, look := time.NewTimer(willing), time.NewTicker(blink)
 	defer deadline.Stop()
 	defer look.Stop()
@@ -329,53 +329,53 @@ func (s *launch) open(secret string, known bool) (*conn, error) {
 		case text := <-greeting:
 			switch text {
 			case banner:
-				return s.welcome()
+				return s.exchangeHello()
 			case wantsCopy:
 				go s.handOver()
 			default:
 				greeting = nil // it has ended, or is about to
 			}
 		case <-look.C:
-			if !s.said.since() || !s.asks() {
+			if !s.said.saidSinceMark() || !s.asksForPassword() {
 				continue
 			}
 			switch {
 			case typed:
-				return nil, s.refused(secret)
+				return nil, s.explainRefusal(secret)
 			case !known:
-				return nil, s.needs()
+				return nil, s.needPassword()
 			case s.asksForMore():
-				return nil, s.cannot("it asks for something that moon cannot give: %s", s.said.last())
+				return nil, s.newBecomeError("it asks for something that moon cannot give: %s", s.said.lastLine())
 			default:
 				typed = true
-				s.said.mark()
+				s.said.setMark()
 				if _, err := s.tty.WriteString(secret + "\n"); err != nil {
-					return nil, s.cannot("the password could not be given: %s", err)
+					return nil, s.newBecomeError("the password could not be given: %s", err)
 				}
 			}
 		case <-s.exited:
-			s.settle()
-			if s.greeted() { // the end of another program than the agent's
-				return s.welcome()
+			s.settleOutput()
+			if s.readLateGreeting() { // the end of another program than the agent's
+				return s.exchangeHello()
 			}
-			return nil, s.ended(secret, known, typed)
+			return nil, s.explainEnd(secret, known, typed)
 		case <-deadline.C:
-			return nil, s.cannot("it did not answer within %s%s", willing, s.said.quoted(secret))
+			return nil, s.newBecomeError("it did not answer within %s%s", willing, s.said.quoteEnd(secret))
 		}
 	}
 }
 
-// settle waits for the rest of what was said by a process that has ended; not for long, because it may have left others.
-func (s *launch) settle() {
+// settleOutput waits for the rest of what was said by a process that has ended; not for long, because it may have left others.
+func (s *launch) settleOutput() {
 	select {
 	case <-s.quiet:
 	case <-time.After(time.Second):
 	}
 }
 
-// greeted hears the rest of what was said in the place of a greeting, of a process that has ended, and reports whether it was one after
-// all.
-func (s *launch) greeted() bool {
+// readLateGreeting hears the rest of what was said in the place of a greeting, of a process that has ended, and reports whether it was one
+// after all.
+func (s *launch) readLateGreeting() bool {
 	over := time.After(time.Second) // it may have left others, which hold its output
 	for {
 		select {
@@ -406,8 +406,8 @@ var errEnded = errors.New("the run has ended")
 // errSilent is the end of a connection whose agent was announced and did not come.
 var errSilent = errors.New("it did not answer in time")
 
-// welcome exchanges the first frames. What has greeted like an agent need not be one: it is not waited for without end.
-func (s *launch) welcome() (*conn, error) {
+// exchangeHello exchanges the first frames. What has greeted like an agent need not be one: it is not waited for without end.
+func (s *launch) exchangeHello() (*conn, error) {
 	var theirs hello
 	heard, waited := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -420,16 +420,16 @@ func (s *launch) welcome() (*conn, error) {
 		case <-s.over:
 			waited <- errEnded
 		}
-		s.hang() // which ends the reading
+		s.hangUp() // which ends the reading
 	}()
 	f, err := readFrame(s.out)
 	close(heard)
 	switch why := <-waited; {
 	case why == nil:
 	case s.host != nil && errors.Is(why, errSilent):
-		return nil, &UnreachableError{Host: *s.host, Said: why.Error() + s.said.quoted("")}
+		return nil, &UnreachableError{Host: *s.host, Said: why.Error() + s.said.quoteEnd("")}
 	case errors.Is(why, errSilent):
-		return nil, s.cannot("%s", why)
+		return nil, s.newBecomeError("%s", why)
 	default:
 		return nil, why
 	}
@@ -437,19 +437,19 @@ func (s *launch) welcome() (*conn, error) {
 		err = errFrame
 	}
 	if err == nil {
-		err = decode(f.body, &theirs)
+		err = decodeMessage(f.body, &theirs)
 	}
 	if s.host != nil && err != nil && s.cutOff() {
-		return nil, &UnreachableError{Host: *s.host, Said: "the connection ended at once" + s.said.quoted("")}
+		return nil, &UnreachableError{Host: *s.host, Said: "the connection ended at once" + s.said.quoteEnd("")}
 	}
 	if err != nil || theirs.Build != s.build {
 		return nil, errOther
 	}
-	ln := newConn(s.out, s.in, s.hang)
+	ln := newConn(s.out, s.in, s.hangUp)
 	ln.warning = s.warning
 	if s.host != nil {
-		s.said.mark() // what the machine says to everybody who comes
-		ln.words = func() string { s.settle(); return s.said.last() }
+		s.said.setMark() // what the machine says to everybody who comes
+		ln.words = func() string { s.settleOutput(); return s.said.lastLine() }
 	}
 	go func() {
 		<-ln.gone
@@ -457,19 +457,19 @@ func (s *launch) welcome() (*conn, error) {
 		case <-s.exited:
 		case <-time.After(farewell):
 		}
-		s.hang()
+		s.hangUp()
 	}()
-	if err := ln.out.send(kindHello, 0, hello{Build: s.build}); err != nil {
+	if err := ln.out.sendMessage(kindHello, 0, hello{Build: s.build}); err != nil {
 		if s.host != nil {
 			return nil, &UnreachableError{Host: *s.host, Said: errGone.Error()}
 		}
-		return nil, s.cannot("%s", errGone)
+		return nil, s.newBecomeError("%s", errGone)
 	}
 	return ln, nil
 }
 
-// hang ends the process whatever it does: who waits for a password sees the terminal go, an agent the end of its input.
-func (s *launch) hang() {
+// hangUp ends the process whatever it does: who waits for a password sees the terminal go, an agent the end of its input.
+func (s *launch) hangUp() {
 	for _, f := range []*os.File{s.in, s.from, s.tty} {
 		_ = f.Close() // it may be closed already, or there is none
 	}
@@ -484,18 +484,18 @@ func (s *launch) hang() {
 	}()
 }
 
-// end closes the connection, and waits until the agent has ended.
-func (s *launch) end() {
+// endAgent closes the connection, and waits until the agent has ended.
+func (s *launch) endAgent() {
 	_ = s.in.Close()
 	select {
 	case <-s.exited:
 	case <-time.After(farewell + time.Second):
 	}
-	s.hang()
+	s.hangUp()
 }
 
-// cannot is the error of a step whose user could not be become.
-func (s *launch) cannot(format string, args ...any) error {
+// newBecomeError is the error of a step whose user could not be become.
+func (s *launch) newBecomeError(format string, args ...any) error {
 	how := ""
 	if s.method != "" {
 		how = " with " + s.method

@@ -22,16 +22,16 @@ func openSelf() (*os.File, error) { return os.Open("/proc/self/exe") }
 func (s *launch) fromDescriptor(a *account) error {
 	self, err := openSelf()
 	if err != nil {
-		return s.cannot("moon does not find itself: %s", err)
+		return s.newBecomeError("moon does not find itself: %s", err)
 	}
 	defer func() { _ = self.Close() }()                           // it was only read
 	s.cmd = osexec.Command("/proc/self/fd/3", "agent", "--clean") //nolint:noctx // it outlives the step that needs it first
 	s.cmd.Args[0] = "moon"
 	s.cmd.ExtraFiles = []*os.File{self}
-	s.as(a)
-	err = s.run(false)
+	s.becomeUser(a)
+	err = s.startCommand(false)
 	if err != nil && !errors.Is(err, syscall.EACCES) {
-		err = s.cannot("%s", err)
+		err = s.newBecomeError("%s", err)
 	}
 	return err
 }

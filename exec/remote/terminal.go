@@ -25,9 +25,9 @@ func (l *Pool) inFrontOf(ctx context.Context, here, job *exec.Job) *exec.Result 
 	if guarded {
 		return fail("an interactive step on another host cannot have `chdir`, `creates`, `removes`, `unless`, `onlyif` or `sources`: write what it needs into its command, or test for it in a step before")
 	}
-	if _, err := l.open(ctx, keyOf(job)); err != nil {
+	if _, err := l.openConn(ctx, keyOf(job)); err != nil {
 		if away, ok := errors.AsType[*UnreachableError](err); ok {
-			r := away.result()
+			r := away.toResult()
 			return &r
 		}
 		return &exec.Result{Outcome: events.Cancelled, Error: string(reasonOf(ctx))}
@@ -47,7 +47,7 @@ func (l *Pool) inFrontOf(ctx context.Context, here, job *exec.Job) *exec.Result 
 // prefixOn is what stands in front of a command so that it runs on a host in the foreground. ssh makes one text of all words it
 // is given, and a shell there takes it apart again: so they are quoted on the way.
 func (l *Pool) prefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, error) {
-	argv, err := l.ssh(h, "-q", "-tt")
+	argv, err := l.buildSSH(h, "-q", "-tt")
 	if err != nil {
 		return nil, err
 	}

@@ -21,21 +21,21 @@ func askedOf(job *exec.Job) place {
 	return placeOf(*job.Host, *job.Become)
 }
 
-// asking has a job carried out as result does. Where a password is missing or wrong a person is asked, and the job, which has not
+// runAsking has a job carried out as carryOut does. Where a password is missing or wrong a person is asked, and the job, which has not
 // begun then, is given once more.
 //
 //	result ─▶ PasswordError ─▶ turn ─▶ another was given meanwhile? ──yes──▶ result
 //	                                          └─no─▶ Asks ─▶ ready? ──yes──▶ result
 //	                                                  ▲───no───┘
-func (l *Pool) asking(ctx context.Context, as purpose, job *exec.Job) exec.Result {
+func (l *Pool) runAsking(ctx context.Context, as purpose, job *exec.Job) exec.Result {
 	for {
 		used := ""
 		if job.Become != nil {
-			used = l.using(job)
+			used = l.passwordInUse(job)
 		}
-		r := l.result(ctx, l.Local, as, job)
+		r := l.carryOut(ctx, l.Local, as, job)
 		locked := r.Class == takesPassword || r.Class == wrongPassword
-		if locked && l.unlock(ctx, as, job, r.Class == wrongPassword, used) {
+		if locked && l.askPassword(ctx, as, job, r.Class == wrongPassword, used) {
 			continue
 		}
 		switch {
@@ -48,15 +48,15 @@ func (l *Pool) asking(ctx context.Context, as purpose, job *exec.Job) exec.Resul
 	}
 }
 
-// unlock gets a password for the user of a job, and reports whether there is another now than the one that was used. One person
+// askPassword gets a password for the user of a job, and reports whether there is another now than the one that was used. One person
 // is asked one question at a time: whoever waits meanwhile may find that it is answered.
-func (l *Pool) unlock(ctx context.Context, as purpose, job *exec.Job, wrong bool, used string) bool {
+func (l *Pool) askPassword(ctx context.Context, as purpose, job *exec.Job, wrong bool, used string) bool {
 	if l.Asks == nil {
 		return false
 	}
 	l.questions.Lock()
 	defer l.questions.Unlock()
-	if now := l.using(job); now != used {
+	if now := l.passwordInUse(job); now != used {
 		return true
 	}
 	who := askedOf(job)
@@ -67,14 +67,14 @@ func (l *Pool) unlock(ctx context.Context, as purpose, job *exec.Job, wrong bool
 	if job.Host != nil {
 		why.Host, why.Login = job.Host.Name, job.Host.User
 	}
-	patient, end := unhurried(ctx)
+	patient, end := withoutDeadline(ctx)
 	defer end()
 	for range mistyped {
 		password, given := l.Asks(patient, why)
 		if !given || patient.Err() != nil {
 			break
 		}
-		l.correct(job, who, password)
+		l.correctPassword(job, who, password)
 		locked, ok := errors.AsType[*PasswordError](l.readyFor(patient, job))
 		if !ok {
 			l.forAll(job, password)
@@ -82,12 +82,12 @@ func (l *Pool) unlock(ctx context.Context, as purpose, job *exec.Job, wrong bool
 		}
 		why.Wrong = locked.Wrong
 	}
-	l.forget(who)
+	l.forgetPassword(who)
 	return false
 }
 
-// unhurried ends when a context does, but not because its time is over: a person may take longer than a step may.
-func unhurried(ctx context.Context) (context.Context, func()) {
+// withoutDeadline ends when a context does, but not because its time is over: a person may take longer than a step may.
+func withoutDeadline(ctx context.Context) (context.Context, func()) {
 	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	undo := context.AfterFunc(ctx, func() {
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -97,8 +97,8 @@ func unhurried(ctx context.Context) (context.Context, func()) {
 	return patient, func() { undo(); cancel(nil) }
 }
 
-// using is the password with which a job would be tried.
-func (l *Pool) using(job *exec.Job) string {
+// passwordInUse is the password with which a job would be tried.
+func (l *Pool) passwordInUse(job *exec.Job) string {
 	if job.Host != nil {
 		return l.passwordOn(*job.Host, *job.Become)
 	}
@@ -110,8 +110,8 @@ func (l *Pool) using(job *exec.Job) string {
 	return job.Become.Password
 }
 
-// correct tells a password that a person has typed: it counts more than one of the playbook, which was refused.
-func (l *Pool) correct(job *exec.Job, who place, password string) {
+// correctPassword tells a password that a person has typed: it counts more than one of the playbook, which was refused.
+func (l *Pool) correctPassword(job *exec.Job, who place, password string) {
 	if job.Host == nil {
 		l.Give(*job.Become, password)
 	}
@@ -121,11 +121,11 @@ func (l *Pool) correct(job *exec.Job, who place, password string) {
 		l.corrected = map[place]string{}
 	}
 	l.corrected[who] = password
-	l.tell(password)
+	l.registerPassword(password)
 }
 
-// forget takes back what a person has typed in vain.
-func (l *Pool) forget(who place) {
+// forgetPassword takes back what a person has typed in vain.
+func (l *Pool) forgetPassword(who place) {
 	l.unanswered = true
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -35,7 +35,7 @@ func hostName(h exec.Host) string {
 	return h.Name + " (" + where + ")"
 }
 
-func (e *UnreachableError) result() exec.Result {
+func (e *UnreachableError) toResult() exec.Result {
 	r := exec.Result{Outcome: events.Unreachable, Class: fault.Transient, Error: e.Error()}
 	if e.Fatal {
 		r.Class = fault.Fatal
