@@ -80,7 +80,7 @@ func (s *Session) consider(r control.Request) control.Answer {
 	if s.fatal != nil {
 		return control.Answer{Reason: hasEnded}
 	}
-	commands, why := s.state.commands(r)
+	commands, why := requests{s.state}.commands(r)
 	if why != "" {
 		return control.Answer{Reason: why}
 	}
@@ -90,7 +90,7 @@ func (s *Session) consider(r control.Request) control.Answer {
 	}
 	// All of them or none: whoever asked has asked for one thing.
 	for _, c := range commands {
-		if s.state.refuse(c) != "" {
+		if s.state.commands().refuse(c) != "" {
 			commands = []events.Command{c}
 			break
 		}
@@ -102,8 +102,11 @@ func (s *Session) consider(r control.Request) control.Answer {
 	return s.asked[r.ID]
 }
 
+// requests says what another process asks for in the words of the run.
+type requests struct{ *State }
+
 // commands turns a request into the commands it means in this state, or says why there are none.
-func (s *State) commands(r control.Request) ([]events.Command, string) {
+func (s requests) commands(r control.Request) ([]events.Command, string) {
 	if r.Digest != "" && r.Digest != s.plan.Digest {
 		return nil, "the plan is another one; look again"
 	}
@@ -173,7 +176,7 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 const Verbs = "pause, continue, step, stop, approve, skip, restore, mark, break, clear, retry, rerun, rerun-dependents, keep, set, answer and reject"
 
 // ranges are the steps that a request names, in runs.
-func (s *State) ranges(r control.Request) ([]events.Range, string) {
+func (s requests) ranges(r control.Request) ([]events.Range, string) {
 	switch {
 	case r.How != "":
 		return nil, r.Do + " has no ways"
@@ -192,7 +195,7 @@ func (s *State) ranges(r control.Request) ([]events.Range, string) {
 }
 
 // rerunning is one command for all steps that are named: they run one after the other.
-func (s *State) rerunning(r control.Request) ([]events.Command, string) {
+func (s requests) rerunning(r control.Request) ([]events.Command, string) {
 	ranges, why := s.ranges(r)
 	if why != "" {
 		return nil, why
@@ -210,7 +213,7 @@ func (s *State) rerunning(r control.Request) ([]events.Command, string) {
 
 // skipping continues without failed steps that wait for a decision, and excludes what has not begun: what was planned with the value of a
 // step before the step itself.
-func (s *State) skipping(r events.Range) []events.Command {
+func (s requests) skipping(r events.Range) []events.Command {
 	var list []events.Command
 	for i := r.From; i < r.To; i++ {
 		if s.node(i).state == failed || s.retriesHere(i) {
@@ -225,7 +228,7 @@ func (s *State) skipping(r events.Range) []events.Command {
 }
 
 // restoring is what restores the excluded steps of a range whose turn has not come, or the range, to be refused.
-func (s *State) restoring(r events.Range) []events.Command {
+func (s requests) restoring(r events.Range) []events.Command {
 	ranges := r.Where(s.restorable)
 	if ranges == nil {
 		ranges = append(ranges, r)

@@ -55,7 +55,7 @@ func TestBlocksOfSteps(t *testing.T) {
 		if !maps.Equal(got, h.ran) {
 			t.Fatalf("seed %d: ran %v, want %v\n%s\n%s\n%s", seed, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(h.ran)), p.b.String(), fmt.Sprint(outcomes), g.Text())
 		}
-		if left := be.s.unexplained(); left != nil {
+		if left := be.s.tally().unexplained(); left != nil {
 			t.Errorf("seed %d: nothing says why %v did not run\n%s\n%s", seed, left, p.b.String(), g.Text())
 		}
 		if well && be.s.counts.Rescued > 1 {

@@ -10,6 +10,11 @@ import (
 	"moon/events/fact"
 )
 
+// decider looks for what the run does next. It takes what cannot start out of the heap of what is ready, and changes nothing else.
+type decider struct{ *flow }
+
+func (s *flow) decider() decider { return decider{s} }
+
 // decision is what the run does next. The session carries it out and journals it as a fact; the fact changes the
 // state.
 type decision interface{ decision() }
@@ -39,7 +44,7 @@ func (idle) decision()     {}
 func (stuck) decision()    {}
 
 // next decides what the run does now. It looks at nothing but the state and the time.
-func (s *State) next(now time.Time) decision {
+func (s decider) next(now time.Time) decision {
 	if !s.begun || s.finished {
 		return idle{}
 	}
@@ -88,7 +93,7 @@ func (s *State) next(now time.Time) decision {
 }
 
 // ended decides when nothing runs and nothing can start.
-func (s *State) ended() decision {
+func (s decider) ended() decision {
 	if s.left == 0 {
 		return s.conclude()
 	}
@@ -100,9 +105,9 @@ func (s *State) ended() decision {
 	return stuck{}
 }
 
-func (s *State) conclude() decision {
-	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > s.forgiven()
-	bad = bad || s.counts.Omitted > 0 && len(s.unexplained()) > 0
+func (s decider) conclude() decision {
+	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > s.tally().forgiven()
+	bad = bad || s.counts.Omitted > 0 && len(s.tally().unexplained()) > 0
 	asks := bad || len(s.outdated(events.Range{To: len(s.plan.Steps)})) > 0
 	switch {
 	case s.stop != "" && s.haltCause < 0 && s.signalled:
@@ -119,63 +124,8 @@ func (s *State) conclude() decision {
 	return finish{events.RunDone}
 }
 
-// slot reports whether another attempt may run now, as far as limits go.
-func (s *State) slot(id graph.ID) bool {
-	pool := s.graph.Nodes[id].Pool
-	if s.graph.Nodes[id].Terminal && s.lent > 0 {
-		return false
-	}
-	return s.active < s.opts.Forks && (pool < 0 || s.used[pool] < s.graph.Pools[pool].Slots)
-}
-
-// dueRetry finds a delayed attempt that may run, its time having come, and the earliest time of those whose has not. While the run
-// is paused only attempts of steps that a person wants to run now count.
-func (s *State) dueRetry(now time.Time) (until time.Time, due graph.ID) {
-	due = -1
-	for id, at := range s.delayed {
-		switch {
-		case s.waits() && !s.nodes[id].asked:
-		case !at.After(now):
-			if s.slot(id) && (due < 0 || id < due) {
-				due = id
-			}
-		case until.IsZero() || at.Before(until):
-			until = at
-		}
-	}
-	return until, due
-}
-
-// overdue finds a step that has waited for a slot longer than it may, and the earliest time at which another may have.
-// What a person holds back is not waiting for a slot. The steps are looked through only when one of them may be over:
-// there may be many, and this is asked after every step.
-func (s *State) overdue(now time.Time) (until time.Time, over graph.ID) {
-	over = -1
-	switch {
-	case len(s.queued) == 0:
-		return time.Time{}, over
-	case now.Before(s.nextDue):
-		return s.nextDue, over
-	}
-	s.nextDue = time.Time{}
-	for id, at := range s.queued {
-		step := int(s.graph.Nodes[id].Step)
-		reason, _ := s.hold(step)
-		switch {
-		case s.nodes[id].state != ready || s.nodes[id].solo || reason != "" || s.outside(step):
-			continue
-		case !at.After(now) && (over < 0 || id < over):
-			over = id
-		}
-		if s.nextDue.IsZero() || at.Before(s.nextDue) {
-			s.nextDue = at
-		}
-	}
-	return s.nextDue, over
-}
-
 // pick decides about the next ready node. It returns nil when there is none, or none that may start now.
-func (s *State) pick() decision {
+func (s decider) pick() decision {
 	for len(s.ready.ids) > 0 {
 		id := s.ready.ids[0]
 		n, g := &s.nodes[id], &s.graph.Nodes[id]
@@ -211,45 +161,10 @@ func (s *State) pick() decision {
 	return nil
 }
 
-func (s *State) begin(id graph.ID) decision {
+func (s decider) begin(id graph.ID) decision {
 	step := int(s.graph.Nodes[id].Step)
 	if s.graph.Nodes[id].Kind == graph.Gate {
 		return openGate{step}
 	}
 	return start{step, int(s.nodes[id].attempt) + 1}
-}
-
-func (s *State) conditional(step int) bool { return s.plan.Steps[step].When != "" }
-
-// outside reports whether step mode keeps a step from starting for now.
-func (s *State) outside(step int) bool {
-	if s.stopped() {
-		return false
-	}
-	return s.budget == 0 || s.fence != nil && !s.fence.Has(step)
-}
-
-// unconfirmed reports whether a step asks for a confirmation that it does not have. It never runs without, so a run that a person has
-// stopped leaves it out, also where it is essential.
-func (s *State) unconfirmed(step int) bool {
-	return s.plan.Steps[step].Confirm != "" && s.choices[step]&confirmed == 0
-}
-
-// hold is why a ready step does not start although nothing else keeps it. All reasons are one mechanism, kept outside
-// the plan, so that the digest that was approved stays valid.
-func (s *State) hold(step int) (events.PauseReason, string) {
-	if s.stopped() { // only what is essential is left, and nobody is asked any more
-		return "", ""
-	}
-	c := s.choices[step]
-	ps := &s.plan.Steps[step]
-	switch {
-	case s.unconfirmed(step):
-		return events.PauseConfirm, ps.Confirm
-	case c&breakpoint != 0 && c&passed == 0:
-		return events.PauseBreakpoint, ""
-	case s.opts.Review && c&approved == 0 && s.budget <= 0:
-		return events.PauseUndecided, ""
-	}
-	return "", ""
 }

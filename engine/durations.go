@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"container/heap"
 	"maps"
 	"slices"
 	"time"
@@ -162,14 +161,6 @@ func forecast(p *plan.Plan, g *graph.Graph, d Durations, last Lasts, slots int) 
 }
 
 func grains(d time.Duration) int64 { return int64((d + rankGrain - 1) / rankGrain) }
-
-// prefer tells how long steps took in earlier runs, so that of what is ready goes first what holds up most. It is no fact
-// and not in the journal: it decides what `next` chooses, and what was chosen is there.
-func (s *State) prefer(d Durations) {
-	s.usual = d
-	s.ready.rank = ranks(s.plan, s.graph, d)
-	heap.Init(&s.ready)
-}
 
 // stopwatch measures from a run's events how long its steps take.
 type stopwatch struct {

@@ -101,7 +101,7 @@ func playThrough(tb testing.TB, p *plan.Plan, g *graph.Graph) (started int) {
 	apply(fact.RunCreated{Options: fact.Options{Forks: 8, OnFailure: fact.Host}, Total: len(p.Steps)})
 	apply(fact.RunStarted{})
 	for {
-		switch next := s.next(now).(type) {
+		switch next := s.decider().next(now).(type) {
 		case start:
 			started++
 			apply(fact.AttemptStarted{Step: next.step, Attempt: next.attempt})

@@ -305,7 +305,7 @@ func TestRerunOfUnreachedStep(t *testing.T) {
 	b.all()
 	b.send(events.Rerun{Range: stepRange(1)})
 	b.all()
-	if left := b.s.unexplained(); left != nil || b.run.Steps[3].Outcome != events.Omitted || b.run.Steps[1].Outcome != events.OK {
+	if left := b.s.tally().unexplained(); left != nil || b.run.Steps[3].Outcome != events.Omitted || b.run.Steps[1].Outcome != events.OK {
 		t.Errorf("nothing says why %v was not run; %+v", left, b.run.Steps[3])
 	}
 }
@@ -506,7 +506,7 @@ func TestRestoreWhatWasSkipped(t *testing.T) {
 	if why := b.send(events.Include{Range: events.Range{From: 0, To: 5}}); why == "" {
 		t.Error("what was skipped is restored along with what was not")
 	}
-	for _, c := range b.s.restoring(events.Range{From: 0, To: 5}) {
+	for _, c := range (requests{b.s}).restoring(events.Range{From: 0, To: 5}) {
 		if why := b.send(c); why != "" {
 			t.Error(why)
 		}

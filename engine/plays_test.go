@@ -197,7 +197,7 @@ func TestPlaysAlwaysEnd(t *testing.T) {
 		if limit := 6 * len(g.Nodes); g.Edges() > limit {
 			t.Errorf("seed %d: %d edges for %d nodes", seed, g.Edges(), len(g.Nodes))
 		}
-		if left := be.s.unexplained(); left != nil {
+		if left := be.s.tally().unexplained(); left != nil {
 			t.Errorf("seed %d: nothing says why %v did not run\n%s\n%s", seed, left, p.b.String(), be.s.Dump())
 		}
 		once := map[string]int{} // the batch a task with run_once ran in

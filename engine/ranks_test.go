@@ -142,7 +142,7 @@ func BenchmarkSchedule(b *testing.B) {
 		apply(fact.RunCreated{Options: fact.Options{Forks: 8, OnFailure: fact.Drain}, Total: len(p.Steps)})
 		apply(fact.RunStarted{})
 		for over := false; !over; {
-			switch next := s.next(now).(type) {
+			switch next := s.decider().next(now).(type) {
 			case start:
 				apply(fact.AttemptStarted{Step: next.step, Attempt: next.attempt})
 				apply(fact.AttemptFinished{Step: next.step, Attempt: next.attempt, Outcome: events.OK})

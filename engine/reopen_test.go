@@ -24,7 +24,7 @@ func runAll(b *testing.B, s *State, now time.Time, tell func(fact.Fact)) {
 	add(fact.RunStarted{})
 	var running []int
 	for !s.finished {
-		switch d := s.next(now).(type) {
+		switch d := s.decider().next(now).(type) {
 		case start:
 			add(fact.AttemptStarted{Step: d.step, Attempt: d.attempt, Name: "step", Command: "shell: true", Out: s.outName(d.step, d.attempt)})
 			running = append(running, d.step)

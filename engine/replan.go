@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"moon/engine/graph"
 	"moon/events"
@@ -10,10 +11,91 @@ import (
 	"moon/plan"
 )
 
+// replanning puts one plan in the place of another, and carries over what was done.
+type replanning struct{ rerunning }
+
+const lostError = "it was running when moon crashed"
+
+// carrying is how a plan takes the place of another.
+type carrying struct {
+	generation int
+	keeps      bool   // what ended well keeps its result, however it is defined now
+	accepts    bool   // and nobody is asked about that
+	decisions  choice // that are kept of a step that has no result and is defined otherwise now
+}
+
+// stays reports whether an end is one that nothing is decided about any more: good, ignored, or made up for by a rescue.
+func stays(k *ending, n *graph.Node) bool {
+	switch {
+	case events.Bad.Has(k.outcome):
+		return !k.held && (k.ignored || n.Rescued && k.outcome != events.Lost && k.outcome != events.Unreachable)
+	default:
+		return k.outcome != events.Cancelled
+	}
+}
+
+// counterparts says which step of the old plan each of the new one is; journals from before went by their paths alone.
+func counterparts(p, old *plan.Plan, keeps bool) []int {
+	if keeps {
+		return plan.Counterparts(p, old)
+	}
+	at := make(map[string]int, len(old.Steps))
+	for i := range old.Steps {
+		at[old.Steps[i].Path] = i
+	}
+	of := make([]int, len(p.Steps))
+	for i := range p.Steps {
+		of[i] = -1
+		if j, ok := at[p.Steps[i].Path]; ok {
+			of[i] = j
+		}
+	}
+	return of
+}
+
+func indexOfPath(p *plan.Plan, path string) int {
+	for i := range p.Steps {
+		if p.Steps[i].Path == path {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
+	s.plan, s.graph = p, g
+	s.nodes = make([]node, len(g.Nodes))
+	s.choices = make([]choice, len(p.Steps))
+	s.breaks = map[int]*breaks{}
+	s.kept, s.behind = map[int]*ending{}, nil
+	s.delayed = map[graph.ID]time.Time{}
+	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
+	s.used, s.lent = make([]int, len(g.Pools)), 0
+	s.ends = make([]*ending, len(p.Steps))
+	s.tried, s.began = nil, map[int]events.Ran{}
+	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
+	s.ready = readyHeap{rank: ranks(p, g, s.usual)}
+	s.blocked, s.fenced, s.solo, s.again, s.held, s.reruns = nil, nil, nil, nil, nil, nil
+	s.reasons, s.notifies = map[int]events.SkipReason{}, map[int][]int{}
+	for i := range p.Steps {
+		for _, by := range p.Steps[i].Notifiers {
+			s.notifies[by] = append(s.notifies[by], i)
+		}
+	}
+	s.left, s.active, s.open = len(g.Nodes), 0, 0
+	s.counts = events.Counts{}
+	s.budget = -1
+	s.fence = nil
+	for i := range s.nodes {
+		s.nodes[i].pending = int32(len(g.In(graph.ID(i))))
+		s.nodes[i].cause = -1
+	}
+}
+
 // Replan folds the replacement of the plan by an edited one. A step that ended well keeps its result, and counts as outdated if
 // its definition changed: only a command runs it again. Of the others, one that is the same keeps every decision about it; one
 // that changed keeps its place, its breakpoint and its exclusion, and must be decided anew.
-func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
+func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	f := r.Fact.(fact.RunReplanned)
 	s.now, s.mono = r.At, r.Mono
 	was := s.pause
@@ -53,7 +135,7 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 }
 
 // pausedAgain is where a pause is after the plan was replaced. It moves to what comes before its step now, if anything does.
-func (s *State) pausedAgain(was fact.RunPaused) fact.RunPaused {
+func (s *replanning) pausedAgain(was fact.RunPaused) fact.RunPaused {
 	if was.Reason == events.PauseEnd || was.Step >= 0 && s.node(was.Step).state == settled {
 		return pausedByUser()
 	}
@@ -71,7 +153,7 @@ func (s *State) pausedAgain(was fact.RunPaused) fact.RunPaused {
 // Resume folds that another process goes on with a run. What ended well keeps its result, and so does what failed and
 // was rescued; what was interrupted or lost, or failed, is to be run again, and in a run under review to be approved
 // again.
-func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
+func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	f := r.Fact.(fact.RunResumed)
 	s.now, s.mono = r.At, r.Mono
 	s.clock.Continue(r.At, r.Mono)
@@ -135,35 +217,8 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	}
 }
 
-const lostError = "it was running when moon crashed"
-
-// undecided reports whether a step was lost and nobody has said yet what it is taken for: it was running when moon crashed, or its
-// host went away meanwhile, and the playbook does not go on all the same.
-func (s *State) undecided(step int) bool {
-	n := s.node(step)
-	end := s.ends[step]
-	switch n.state {
-	case running:
-		return true
-	case failed:
-		return n.outcome == events.Lost
-	case settled:
-		return n.outcome == events.Lost && s.own(s.id(step)) != events.OK && (end == nil || end.err != lostError)
-	case pending, ready, again, backoff, waiting:
-	}
-	return false
-}
-
-// carrying is how a plan takes the place of another.
-type carrying struct {
-	generation int
-	keeps      bool   // what ended well keeps its result, however it is defined now
-	accepts    bool   // and nobody is asked about that
-	decisions  choice // that are kept of a step that has no result and is defined otherwise now
-}
-
 // carry loads a plan in the place of another. keep says of a step of the old plan which result and which decisions it keeps.
-func (s *State) carry(p *plan.Plan, g *graph.Graph, with carrying, keep func(step int, old *node) (*ending, choice)) {
+func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep func(step int, old *node) (*ending, choice)) {
 	old := s.plan
 	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
 	tried, queued, behind := map[int][]string{}, []int{}, map[int]bool{}
@@ -213,7 +268,7 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, with carrying, keep func(ste
 
 // keepDone settles at once what is over, also if something that was inserted above it is still to run: it is done, whatever
 // becomes of that.
-func (s *State) keepDone() {
+func (s *replanning) keepDone() {
 	for _, i := range slices.Sorted(maps.Keys(s.kept)) {
 		if k := s.kept[i]; stays(k, &s.graph.Nodes[s.id(i)]) {
 			s.keep(s.id(i), k)
@@ -221,46 +276,8 @@ func (s *State) keepDone() {
 	}
 }
 
-// stays reports whether an end is one that nothing is decided about any more: good, ignored, or made up for by a rescue.
-func stays(k *ending, n *graph.Node) bool {
-	switch {
-	case events.Bad.Has(k.outcome):
-		return !k.held && (k.ignored || n.Rescued && k.outcome != events.Lost && k.outcome != events.Unreachable)
-	default:
-		return k.outcome != events.Cancelled
-	}
-}
-
-// counterparts says which step of the old plan each of the new one is; journals from before went by their paths alone.
-func counterparts(p, old *plan.Plan, keeps bool) []int {
-	if keeps {
-		return plan.Counterparts(p, old)
-	}
-	at := make(map[string]int, len(old.Steps))
-	for i := range old.Steps {
-		at[old.Steps[i].Path] = i
-	}
-	of := make([]int, len(p.Steps))
-	for i := range p.Steps {
-		of[i] = -1
-		if j, ok := at[p.Steps[i].Path]; ok {
-			of[i] = j
-		}
-	}
-	return of
-}
-
-// attempts are the output files of all attempts of a step so far.
-func (s *State) attempts(step int) []string {
-	outs := slices.Clip(s.tried[step])
-	for k := len(outs) + 1; k <= int(s.node(step).attempt); k++ {
-		outs = append(outs, s.outName(step, k))
-	}
-	return outs
-}
-
 // publishTried tells views which steps were tried before, in the order of the plan.
-func (s *State) publishTried() {
+func (s *replanning) publishTried() {
 	for _, i := range slices.Sorted(maps.Keys(s.tried)) {
 		e := events.StepTried{Attempts: len(s.tried[i]), Out: s.tried[i]}
 		if k := s.kept[i]; k != nil {
@@ -275,17 +292,8 @@ func (s *State) publishTried() {
 	}
 }
 
-func indexOfPath(p *plan.Plan, path string) int {
-	for i := range p.Steps {
-		if p.Steps[i].Path == path {
-			return i
-		}
-	}
-	return -1
-}
-
 // republish tells views the decisions that were kept, as the commands that would make them, run by run.
-func (s *State) republish() {
+func (s *replanning) republish() {
 	for _, c := range []struct {
 		bit  choice
 		make func(events.Range) events.Command

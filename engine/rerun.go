@@ -9,67 +9,14 @@ import (
 	"moon/events/fact"
 )
 
-// done reports whether a step has ended well: it did its work, found it done, or failed where that is ignored. Only a command
-// starts it again.
-func (s *State) done(step int) bool {
-	id := s.id(step)
-	n := &s.nodes[id]
-	if n.state != settled {
-		return false
-	}
-	switch own := s.own(id); own {
-	case events.OK, events.Changed:
-		return true
-	case events.Skipped: // otherwise a condition, a person or what came before it has skipped it, and it never began
-		end := s.ends[step]
-		return end != nil && end.outcome == events.Skipped && end.reason != events.SkipNeeds
-	default:
-		return false
-	}
-}
+// rerunning runs done steps again, one after the other.
+type rerunning struct{ reopening }
 
-// over reports whether the end of a step stays when the plan is replaced: it has ended well, or a rescue has made up for its failure.
-func (s *State) over(step int) bool {
-	n := s.node(step)
-	return s.done(step) || n.state == settled && events.Bad.Has(n.outcome) && s.rescues(s.id(step), n.outcome)
-}
-
-// outdatedEnd reports whether what is kept of a step is of another definition than it has now.
-func (s *State) outdatedEnd(step int) bool {
-	end := s.ends[step]
-	ps := &s.plan.Steps[step]
-	if s.plan.Plays && ps.KnownAhead() {
-		return false // what comes after it has the value of now
-	}
-	return end != nil && end.digest != "" && end.digest != ps.Digest
-}
-
-// outdated are the steps in a range that are done and whose definition changed since, so that a person is asked whether they
-// run again.
-func (s *State) outdated(r events.Range) (steps []int) {
-	for i := r.From; i < r.To; i++ {
-		if s.outdatedEnd(i) && s.over(i) {
-			steps = append(steps, i)
-		}
-	}
-	return steps
-}
-
-// keepOutdated takes outdated steps for what they are defined as now.
-func (s *State) keepOutdated(r events.Range) {
-	for _, step := range s.outdated(r) {
-		end := *s.ends[step]
-		end.digest = s.plan.Steps[step].Digest
-		s.ends[step] = &end
-	}
-	if s.paused && s.pause.Reason == events.PauseEnd && s.conclude() == (finish{events.RunDone}) {
-		s.resume() // there is nothing left to decide
-	}
-}
+func pausedByUser() fact.RunPaused { return fact.RunPaused{Reason: events.PauseUser, Step: -1} }
 
 // rerunnable are the done steps of a range, and with those that depend on them: in the order of the graph, in which nothing
 // comes before what it depends on.
-func (s *State) rerunnable(c events.Rerun) (steps []int) {
+func (s *rerunning) rerunnable(c events.Rerun) (steps []int) {
 	for i := c.From; i < c.To; i++ {
 		if s.over(i) && (len(c.Steps) == 0 || slices.Contains(c.Steps, i)) {
 			steps = append(steps, i)
@@ -86,7 +33,7 @@ func (s *State) rerunnable(c events.Rerun) (steps []int) {
 	return steps
 }
 
-func (s *State) refuseRerun(c events.Rerun) string {
+func (s *rerunning) refuseRerun(c events.Rerun) string {
 	switch why := s.inside(c.Range); {
 	case why != "":
 		return why
@@ -104,7 +51,7 @@ func (s *State) refuseRerun(c events.Rerun) string {
 
 // rerun runs done steps again, one after the other, and stays paused. Until their turn they keep their results, and what
 // comes after them waits.
-func (s *State) rerun(c events.Rerun) {
+func (s *rerunning) rerun(c events.Rerun) {
 	steps := s.rerunnable(c)
 	if s.pause.Reason == events.PauseEnd {
 		s.setPause(pausedByUser())
@@ -113,7 +60,7 @@ func (s *State) rerun(c events.Rerun) {
 }
 
 // queueReruns lets done steps run again, the first at once.
-func (s *State) queueReruns(steps []int) {
+func (s *rerunning) queueReruns(steps []int) {
 	s.reruns = steps
 	for _, step := range s.reruns {
 		s.choices[step] &^= excluded | marked
@@ -125,10 +72,8 @@ func (s *State) queueReruns(steps []int) {
 	s.resolve()
 }
 
-func pausedByUser() fact.RunPaused { return fact.RunPaused{Reason: events.PauseUser, Step: -1} }
-
 // detain lets what comes after a done step wait until that has run again.
-func (s *State) detain(step int) {
+func (s *rerunning) detain(step int) {
 	id := s.id(step)
 	todo, seen := []graph.ID{id}, map[graph.ID]bool{}
 	for len(todo) > 0 {
@@ -139,7 +84,7 @@ func (s *State) detain(step int) {
 		}
 		seen[at] = true
 		todo = append(todo, s.retract(at)...)
-		if s.decidesAgain(at, int32(step), false) { // later it would not be found any more: it may come after what waits now
+		if s.joins().decidesAgain(at, int32(step), false) { // later it would not be found any more: it may come after what waits now
 			s.unsettle(at)
 		}
 	}
@@ -148,7 +93,7 @@ func (s *State) detain(step int) {
 
 // beginRerun takes back the end of a done step and starts it as soon as it can be, also while the run is paused. Its condition is
 // looked at again.
-func (s *State) beginRerun(step int) {
+func (s *rerunning) beginRerun(step int) {
 	s.tried = s.withAttempts(step)
 	id := s.id(step)
 	s.reopen(id)
@@ -159,23 +104,8 @@ func (s *State) beginRerun(step int) {
 	s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.outName(step, int(n.attempt)+1)})
 }
 
-// withAttempts is what was tried before, with all attempts of a step so far: those that follow are counted anew.
-func (s *State) withAttempts(step int) map[int][]string {
-	outs := s.attempts(step)
-	if s.tried == nil {
-		s.tried = map[int][]string{}
-	}
-	s.tried[step] = outs
-	return s.tried
-}
-
-// awaitsRerun reports whether a step waits for its turn to run again. Trying it again meanwhile would run it twice.
-func (s *State) awaitsRerun(step int) bool {
-	return len(s.reruns) > 1 && slices.Contains(s.reruns[1:], step)
-}
-
 // nextRerun goes on to the next step that is to run again when one has ended. If that did not go well, the rest keep their results.
-func (s *State) nextRerun() {
+func (s *rerunning) nextRerun() {
 	if len(s.reruns) == 0 || s.node(s.reruns[0]).state != settled {
 		return
 	}
@@ -197,7 +127,7 @@ func (s *State) nextRerun() {
 }
 
 // release lets what comes after a step go on that was to run again, and does not.
-func (s *State) release(step int) {
+func (s *rerunning) release(step int) {
 	n := s.node(step)
 	if n.pending--; n.pending == 0 {
 		s.reach(s.id(step))
@@ -205,7 +135,7 @@ func (s *State) release(step int) {
 }
 
 // dropReruns takes steps out of the queue of those that run again, as they were excluded while they waited. They keep their results.
-func (s *State) dropReruns(r events.Range) {
+func (s *rerunning) dropReruns(r events.Range) {
 	var stay []int
 	for i, step := range s.reruns {
 		if i == 0 || !r.Has(step) {
@@ -217,7 +147,7 @@ func (s *State) dropReruns(r events.Range) {
 	s.reruns = stay
 }
 
-func (s *State) warnNotRerun(steps []int, why string) {
+func (s *rerunning) warnNotRerun(steps []int, why string) {
 	if len(steps) == 0 {
 		return
 	}

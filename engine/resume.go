@@ -166,7 +166,7 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 	if s.cfg.Options.Review {
 		r.Changed = "" // a person decides
 	}
-	if s.state.finished && s.state.conclude() == (finish{events.RunDone}) && next.Digest == s.state.plan.Digest {
+	if s.state.finished && s.state.decider().conclude() == (finish{events.RunDone}) && next.Digest == s.state.plan.Digest {
 		return r, ErrFinished
 	}
 	undecided := &UndecidedError{}

@@ -539,7 +539,7 @@ func (s *Session) obey(o events.Order) string {
 		}
 		return hasEnded
 	}
-	why := s.state.refuse(o.Command)
+	why := s.state.commands().refuse(o.Command)
 	var next planned
 	switch c := o.Command.(type) {
 	case events.Set:
@@ -691,7 +691,7 @@ func (s *Session) replace(p planned, fixed bool) error {
 func (s *Session) decide() (until time.Time) {
 	for s.fatal == nil {
 		s.refresh()
-		switch d := s.state.next(s.cfg.Now()).(type) {
+		switch d := s.state.decider().next(s.cfg.Now()).(type) {
 		case idle:
 			return d.until
 		case evaluate:
@@ -714,13 +714,13 @@ func (s *Session) decide() (until time.Time) {
 			s.add(d.RunPaused)
 		case finish:
 			s.keepDurations()
-			if steps := s.state.unexplained(); len(steps) > 0 {
+			if steps := s.state.tally().unexplained(); len(steps) > 0 {
 				s.add(fact.Warned{
 					Step:    -1,
 					Message: "internal error: not run, and nothing says why: " + s.state.plan.After(steps) + "; please report this",
 				})
 			}
-			sum := s.state.summary()
+			sum := s.state.tally().summary()
 			s.add(fact.RunFinished{Outcome: d.outcome, Counts: fact.Counts{Done: sum.Executed, Changed: sum.Changed, Failed: sum.Failed}})
 		case stuck:
 			s.fail(errors.New("internal error: the run is stuck; please report this\n" + s.state.Dump()))

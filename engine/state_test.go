@@ -109,7 +109,7 @@ func shotOf(s *State) []byte {
 func (b *bench) send(c events.Command) string {
 	b.t.Helper()
 	o := events.Order{Command: c}
-	if why := b.s.refuse(c); why != "" {
+	if why := b.s.commands().refuse(c); why != "" {
 		b.add(fact.Refused{Order: o, Reason: why})
 		return why
 	}
@@ -126,7 +126,7 @@ func (b *bench) send(c events.Command) string {
 func (b *bench) start() {
 	b.t.Helper()
 	for range 1_000_000 {
-		switch d := b.s.next(b.now).(type) {
+		switch d := b.s.decider().next(b.now).(type) {
 		case idle:
 			return
 		case evaluate:

@@ -26,8 +26,8 @@ func TestNothingIsLeftOutUnexplained(t *testing.T) {
 			b.end(0)
 			b.add(c.missing)
 			b.all()
-			if b.run.Result.Outcome != c.want || !slices.Equal(b.s.unexplained(), c.left) {
-				t.Errorf("the run is %s, unexplained are %v; want %s and %v", b.run.Result.Outcome, b.s.unexplained(), c.want, c.left)
+			if b.run.Result.Outcome != c.want || !slices.Equal(b.s.tally().unexplained(), c.left) {
+				t.Errorf("the run is %s, unexplained are %v; want %s and %v", b.run.Result.Outcome, b.s.tally().unexplained(), c.want, c.left)
 			}
 		})
 	}
@@ -39,7 +39,7 @@ func TestFailureExplains(t *testing.T) {
 	b := newBench(t, p, chain(t, p), fact.Options{Forks: 1, OnFailure: fact.Continue})
 	b.outcome = func(int, int) events.Outcome { return events.Failed }
 	b.all()
-	if left := b.s.unexplained(); left != nil || b.s.counts.Omitted != 2 {
+	if left := b.s.tally().unexplained(); left != nil || b.s.counts.Omitted != 2 {
 		t.Errorf("unexplained are %v of %d", left, b.s.counts.Omitted)
 	}
 }

@@ -1,12 +1,30 @@
 package engine
 
 import (
+	"moon/engine/graph"
 	"moon/events"
 	"moon/plan"
 )
 
+// tally counts how a run went, by host and in all.
+type tally struct{ *board }
+
+func (s *board) tally() tally { return tally{s} }
+
+func (s tally) summary() events.RunCompleted {
+	c := s.counts
+	sum := events.RunCompleted{
+		TotalSteps: len(s.plan.Steps), Executed: c.OK + c.Changed + c.Ignored, Changed: c.Changed, Skipped: c.Skipped,
+		Failed: c.Failed + c.Lost, Ignored: c.Ignored, Rescued: c.Rescued, Cancelled: c.Cancelled,
+	}
+	sum.Hosts = s.hosts()
+	sum.Outdated = len(s.outdated(events.Range{To: len(s.plan.Steps)}))
+	sum.NotRun = sum.TotalSteps - sum.Executed - sum.Skipped - sum.Failed - sum.Rescued - sum.Cancelled
+	return sum
+}
+
 // hosts counts how the tasks of a playbook of plays ended on each host.
-func (s *State) hosts() []events.HostCounts {
+func (s tally) hosts() []events.HostCounts {
 	if !s.plan.Plays {
 		return nil
 	}
@@ -34,7 +52,7 @@ func (s *State) hosts() []events.HostCounts {
 }
 
 // countTask counts one task on one host: the steps from one to before another.
-func (s *State) countTask(from, to int, count func(host string) *events.HostCounts) {
+func (s tally) countTask(from, to int, count func(host string) *events.HostCounts) {
 	var t events.TaskEnds
 	reached := false
 	for i := from; i < to; i++ {
@@ -58,7 +76,7 @@ func (s *State) countTask(from, to int, count func(host string) *events.HostCoun
 }
 
 // gone reports whether a step turned out not to be there: its include was skipped, or its host had left the play.
-func (s *State) gone(ps *plan.Step) bool {
+func (s tally) gone(ps *plan.Step) bool {
 	for _, g := range ps.Gates {
 		n := s.node(g.Step)
 		shut := n.outcome == events.OK || n.outcome == events.Changed
@@ -73,7 +91,7 @@ func (s *State) gone(ps *plan.Step) bool {
 }
 
 // forgiven is how many failures a later meta: clear_host_errors has taken back.
-func (s *State) forgiven() int {
+func (s tally) forgiven() int {
 	last := -1
 	for i := range s.plan.Steps {
 		if s.plan.Steps[i].Clears && s.node(i).outcome == events.OK {
@@ -88,4 +106,32 @@ func (s *State) forgiven() int {
 		}
 	}
 	return n
+}
+
+// unexplained are the steps that were not run although nothing says why: no failure, no stop, no condition. There must be none, and
+// a run that has any has not succeeded, whatever else it did: what it left out nobody would look for.
+//
+// Each step that was not reached has an edge that was not met. Followed from there, the edges lead to the failure, the condition or the
+// rescue that was not needed. A step whose edges were all met was left out by the run itself.
+func (s tally) unexplained() (steps []int) {
+	if s.halting {
+		return nil // by a failure, or by a stop
+	}
+	explained := make([]bool, len(s.nodes))
+	for id := range s.nodes { // an edge comes from a node before its own, so that nothing here goes deep
+		if s.nodes[id].outcome != events.Omitted {
+			continue
+		}
+		for _, e := range s.graph.In(graph.ID(id)) {
+			from := &s.nodes[e.From]
+			if !e.On.Has(from.effective) && (from.outcome != events.Omitted || explained[e.From]) {
+				explained[id] = true
+				break
+			}
+		}
+		if step := s.graph.Nodes[id].Step; !explained[id] && step >= 0 {
+			steps = append(steps, int(step))
+		}
+	}
+	return steps
 }

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"moon/engine/graph"
+	"moon/events"
+	"moon/plan"
+)
+
+// verdict is what the edges into a node, all of them resolved, come to.
+type verdict uint8
+
+const (
+	met           verdict = iota
+	unchanged             // nothing that it is notified by has changed
+	doneElsewhere         // another host has done it
+	declined              // what it needs has ended well, and should have ended in another way
+	unreached
+)
+
+// joins says what the edges into a node come to.
+type joins struct{ *board }
+
+func (s *board) joins() joins { return joins{s} }
+
+// verdict says what the edges into a node come to, and for declined which step's end it is.
+func (s joins) verdict(id graph.ID) (v verdict, by int) {
+	n, g := &s.nodes[id], &s.graph.Nodes[id]
+	unmet := n.misses > g.Spare
+	if g.Join == graph.Any {
+		unmet = n.hits == 0
+	}
+	switch {
+	case !unmet:
+		return met, -1
+	case g.Kind == graph.Barrier && g.Join != graph.Any:
+		return unreached, -1
+	case g.Join == graph.Any, s.unnotified(id):
+		return unchanged, -1
+	case s.elsewhere(id):
+		return doneElsewhere, -1
+	}
+	if by = s.declined(id); by >= 0 {
+		return declined, by
+	}
+	return unreached, -1
+}
+
+// unnotified reports whether nothing but the lack of a change keeps a handler from running.
+func (s joins) unnotified(id graph.ID) bool {
+	found := false
+	for _, e := range s.graph.In(id) {
+		from := &s.nodes[e.From]
+		switch {
+		case e.On.Has(from.effective):
+		case s.graph.Nodes[e.From].Label == graph.Notified && from.effective == events.Skipped:
+			found = true
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+// elsewhere reports whether nothing keeps a task with run_once from running but that another host has done it.
+func (s joins) elsewhere(id graph.ID) bool {
+	found := false
+	for _, e := range s.graph.In(id) {
+		from, node := &s.nodes[e.From], &s.graph.Nodes[e.From]
+		switch {
+		case e.On.Has(from.effective):
+		case node.Label == graph.Turn && s.tookTurn(e.From), node.Label == "enter" && node.Kind == graph.Barrier && s.elsewhere(e.From):
+			found = true
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+// doneMeanwhile reports whether another host has done a task with run_once while the first was left out, which is back now.
+func (s joins) doneMeanwhile(step int) bool {
+	ps := &s.plan.Steps[step]
+	if !ps.Once {
+		return false
+	}
+	at := ps.Scope
+	for at >= 0 && s.plan.Scopes[at].Kind != plan.ScopeTask {
+		at = s.plan.Scopes[at].Parent
+	}
+	if at < 0 {
+		return false
+	}
+	for i := s.plan.Scopes[at].First; i < s.plan.Scopes[at].Last; i++ {
+		n := s.node(i)
+		if s.plan.Steps[i].Host != ps.Host && n.state == settled && n.attempt > 0 && events.OnSuccess.Has(s.own(s.id(i))) {
+			return true
+		}
+	}
+	return false
+}
+
+// tookTurn reports whether one of the hosts before has reached a task with run_once, and ended it well.
+func (s joins) tookTurn(turn graph.ID) bool {
+	for turn >= 0 {
+		next := graph.ID(-1)
+		for _, e := range s.graph.In(turn) {
+			switch from := &s.nodes[e.From]; {
+			case s.graph.Nodes[e.From].Kind == graph.Barrier:
+				next = e.From
+			case from.effective != events.Omitted:
+				return events.OnSuccess.Has(from.effective)
+			}
+		}
+		turn = next
+	}
+	return false
+}
+
+// declined is a step that ended well and is needed to end in another way, where nothing else keeps a step from running;
+// or -1. Such a step is not cut off by what went wrong: it is skipped, and what comes after it goes on.
+func (s joins) declined(id graph.ID) int {
+	by := -1
+	for _, e := range s.graph.In(id) {
+		from := &s.nodes[e.From]
+		switch step := int(s.graph.Nodes[e.From].Step); {
+		case e.On.Has(from.effective):
+		case step < 0 || !events.OnSuccess.Has(from.effective):
+			return -1
+		default:
+			by = step
+		}
+	}
+	return by
+}
+
+// missed is the step that a node's missed edges go back to, but for the edge from one node; -1 if there is none.
+func (s joins) missed(id, but graph.ID) int32 {
+	for _, e := range s.graph.In(id) {
+		from := &s.nodes[e.From]
+		if e.From == but || from.state != settled || from.unsent || e.On.Has(from.effective) {
+			continue
+		}
+		if why := s.blame(e.From); why >= 0 {
+			return why
+		}
+	}
+	return -1
+}
+
+// decidesAgain reports whether a settled node is decided about anew when what came before it was taken back: because it did not
+// run for how that had ended. What was not run because the run was stopped by another failure stays so, unless it is a failure
+// that is taken back.
+func (s joins) decidesAgain(id graph.ID, step int32, failed bool) bool {
+	n := &s.nodes[id]
+	switch {
+	case n.state != settled:
+		return false
+	case s.graph.Nodes[id].Kind == graph.Barrier:
+		return true
+	case n.outcome == events.Omitted:
+		return failed || n.cause < 0 || n.cause == step
+	}
+	return n.byEdges
+}

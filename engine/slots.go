@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"moon/engine/graph"
+)
+
+// slots is what is ready and what limits how much of it runs at a time.
+type slots struct {
+	stepping
+	ready   readyHeap
+	blocked []graph.ID // ready, but no slot of their pool is free
+	fenced  []graph.ID // ready, but outside what `advance` allows
+	solo    []graph.ID
+	again   []graph.ID
+	delayed map[graph.ID]time.Time
+	queued  map[graph.ID]time.Time // until when ready steps with timeout_queued may wait
+	nextDue time.Time              // no earlier than that any of them is over
+	used    []int                  // slots per pool
+	lent    int                    // 1 while a step has the terminal
+	active  int                    // attempts that run
+	open    int                    // open gates
+	usual   Durations              // of earlier runs; see prefer
+}
+
+// take accounts for a slot of the node's pool, and for the terminal.
+func (s *slots) take(id graph.ID, d int) {
+	if pool := s.graph.Nodes[id].Pool; pool >= 0 {
+		s.used[pool] += d
+	}
+	if s.graph.Nodes[id].Terminal {
+		s.lent += d
+	}
+}
+
+// wait starts the clock of a step that is ready and may wait for a slot only so long.
+func (s *slots) wait(id graph.ID) {
+	due := s.now.Add(s.plan.Steps[s.graph.Nodes[id].Step].Queued)
+	s.queued[id] = due
+	if s.nextDue.IsZero() || due.Before(s.nextDue) {
+		s.nextDue = due
+	}
+}
+
+// unblock gives nodes that wait for a slot of the same pool, or for the terminal, another chance.
+func (s *slots) unblock(id graph.ID) {
+	if n := &s.graph.Nodes[id]; n.Pool < 0 && !n.Terminal || len(s.blocked) == 0 {
+		return
+	}
+	for _, b := range s.blocked {
+		heap.Push(&s.ready, b)
+	}
+	s.blocked = nil
+}
+
+func (s *slots) unfence() {
+	for _, id := range s.fenced {
+		heap.Push(&s.ready, id)
+	}
+	s.fenced = nil
+}
+
+// slot reports whether another attempt may run now, as far as limits go.
+func (s *slots) slot(id graph.ID) bool {
+	pool := s.graph.Nodes[id].Pool
+	if s.graph.Nodes[id].Terminal && s.lent > 0 {
+		return false
+	}
+	return s.active < s.opts.Forks && (pool < 0 || s.used[pool] < s.graph.Pools[pool].Slots)
+}
+
+// dueRetry finds a delayed attempt that may run, its time having come, and the earliest time of those whose has not. While the run
+// is paused only attempts of steps that a person wants to run now count.
+func (s *slots) dueRetry(now time.Time) (until time.Time, due graph.ID) {
+	due = -1
+	for id, at := range s.delayed {
+		switch {
+		case s.waits() && !s.nodes[id].asked:
+		case !at.After(now):
+			if s.slot(id) && (due < 0 || id < due) {
+				due = id
+			}
+		case until.IsZero() || at.Before(until):
+			until = at
+		}
+	}
+	return until, due
+}
+
+// overdue finds a step that has waited for a slot longer than it may, and the earliest time at which another may have.
+// What a person holds back is not waiting for a slot. The steps are looked through only when one of them may be over:
+// there may be many, and this is asked after every step.
+func (s *slots) overdue(now time.Time) (until time.Time, over graph.ID) {
+	over = -1
+	switch {
+	case len(s.queued) == 0:
+		return time.Time{}, over
+	case now.Before(s.nextDue):
+		return s.nextDue, over
+	}
+	s.nextDue = time.Time{}
+	for id, at := range s.queued {
+		step := int(s.graph.Nodes[id].Step)
+		reason, _ := s.hold(step)
+		switch {
+		case s.nodes[id].state != ready || s.nodes[id].solo || reason != "" || s.outside(step):
+			continue
+		case !at.After(now) && (over < 0 || id < over):
+			over = id
+		}
+		if s.nextDue.IsZero() || at.Before(s.nextDue) {
+			s.nextDue = at
+		}
+	}
+	return s.nextDue, over
+}
+
+// prefer tells how long steps took in earlier runs, so that of what is ready goes first what holds up most. It is no fact
+// and not in the journal: it decides what `next` chooses, and what was chosen is there.
+func (s *slots) prefer(d Durations) {
+	s.usual = d
+	s.ready.rank = ranks(s.plan, s.graph, d)
+	heap.Init(&s.ready)
+}
+
+func remove(list []graph.ID, id graph.ID) []graph.ID {
+	return slices.DeleteFunc(list, func(have graph.ID) bool { return have == id })
+}
+
+// readyHeap orders ready nodes: what has the longest path to the end first, then plan order.
+type readyHeap struct {
+	rank []int64
+	ids  []graph.ID
+}
+
+func (h *readyHeap) Len() int { return len(h.ids) }
+func (h *readyHeap) Less(i, j int) bool {
+	a, b := h.ids[i], h.ids[j]
+	if h.rank[a] != h.rank[b] {
+		return h.rank[a] > h.rank[b]
+	}
+	return a < b
+}
+func (h *readyHeap) Swap(i, j int) { h.ids[i], h.ids[j] = h.ids[j], h.ids[i] }
+func (h *readyHeap) Push(x any)    { h.ids = append(h.ids, x.(graph.ID)) }
+func (h *readyHeap) Pop() any {
+	last := len(h.ids) - 1
+	id := h.ids[last]
+	h.ids = h.ids[:last]
+	return id
+}
