@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -47,9 +48,10 @@ var layers = map[string][]string{
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
-	"engine/control": {"events/rundir"}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
+	"engine/state":   {"events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
+	"engine/control": {"events/rundir"},                                                                      // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
-		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/control", "engine/graph", "engine/journal", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
@@ -100,23 +102,10 @@ var owners = []struct {
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 
-// pure are the files that must be a function of their input: the run's state is a fold of facts, and a fold with a
-// clock in it cannot be repeated.
+// pure are the packages that must be a function of their input, and what of the standard library they may not import: the run's
+// state is a fold of facts, and a fold with a file in it cannot be repeated. They start no goroutine and ask no clock either.
 var pure = map[string][]string{
-	"engine/attempting.go": {"os", "io", "sync", "time"},
-	"engine/board.go":      {"os", "io", "sync"},
-	"engine/command.go":    {"os", "io", "sync", "time"},
-	"engine/decide.go":     {"os", "io", "sync"},
-	"engine/durations.go":  {"os", "io", "sync"},
-	"engine/flow.go":       {"os", "io", "sync", "time"},
-	"engine/joins.go":      {"os", "io", "sync", "time"},
-	"engine/reopening.go":  {"os", "io", "sync", "time"},
-	"engine/replan.go":     {"os", "io", "sync"},
-	"engine/rerun.go":      {"os", "io", "sync", "time"},
-	"engine/slots.go":      {"os", "io", "sync"},
-	"engine/state.go":      {"os", "io", "sync", "time"},
-	"engine/stepping.go":   {"os", "io", "sync", "time"},
-	"engine/tally.go":      {"os", "io", "sync", "time"},
+	"engine/state": {"os", "io", "io/fs", "sync", "context", "path/filepath", "math/rand", "crypto/rand"},
 }
 
 func TestLayers(t *testing.T) {
@@ -151,16 +140,38 @@ func covers(rule, path string) bool {
 	return path == rule || strings.HasPrefix(path, rule+"/")
 }
 
-func TestPureFiles(t *testing.T) {
-	for file, forbidden := range pure {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, i := range f.Imports {
-			if path, _ := strconv.Unquote(i.Path.Value); slices.Contains(forbidden, path) {
-				t.Errorf("%s imports %s", file, path)
+func TestPurePackages(t *testing.T) {
+	imports := importsOf(t)
+	for pkg, forbidden := range pure {
+		for path, file := range imports[pkg] {
+			if slices.ContainsFunc(forbidden, func(rule string) bool { return covers(rule, path) }) {
+				t.Errorf("%s imports %s, and package %s is pure", file, path, pkg)
 			}
+		}
+		files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("package %s has %d files: %v", pkg, len(files), err)
+		}
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			f, err := parser.ParseFile(set, path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					t.Errorf("%s: a goroutine, and package %s is pure", set.Position(n.Pos()), pkg)
+				case *ast.SelectorExpr:
+					if from, ok := n.X.(*ast.Ident); ok && from.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "NewTimer"}, n.Sel.Name) {
+						t.Errorf("%s: the clock, and package %s is pure", set.Position(n.Pos()), pkg)
+					}
+				}
+				return true
+			})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"moon/engine/control"
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 )
@@ -90,7 +91,7 @@ func (s *Session) consider(r control.Request) control.Answer {
 	}
 	// All of them or none: whoever asked has asked for one thing.
 	for _, c := range commands {
-		if s.state.commands().refuse(c) != "" {
+		if s.state.Refuse(c) != "" {
 			commands = []events.Command{c}
 			break
 		}
@@ -103,11 +104,11 @@ func (s *Session) consider(r control.Request) control.Answer {
 }
 
 // requests says what another process asks for in the words of the run.
-type requests struct{ *State }
+type requests struct{ *state.State }
 
 // commands turns a request into the commands it means in this state, or says why there are none.
 func (s requests) commands(r control.Request) ([]events.Command, string) {
-	if r.Digest != "" && r.Digest != s.plan.Digest {
+	if r.Digest != "" && r.Digest != s.Plan().Digest {
 		return nil, "the plan is another one; look again"
 	}
 	one := map[string]events.Command{
@@ -129,7 +130,7 @@ func (s requests) commands(r control.Request) ([]events.Command, string) {
 		return []events.Command{events.Set{Variable: r.Step}}, ""
 	}
 	if r.Do == "break" && r.How == "" && r.Step != "" {
-		return ParseBreak(s.plan, r.Step)
+		return ParseBreak(s.Plan(), r.Step)
 	}
 	if r.Do == "rerun" || r.Do == "rerun-dependents" {
 		return s.rerunning(r)
@@ -183,12 +184,12 @@ func (s requests) ranges(r control.Request) ([]events.Range, string) {
 	case r.Step == "":
 		return nil, r.Do + " needs a step: an id, a path, a name, file:line, or all"
 	}
-	found := s.plan.Match(r.Step)
+	found := s.Plan().Match(r.Step)
 	if len(found) == 0 && r.Step == "all" {
-		return []events.Range{{From: 0, To: len(s.plan.Steps)}}, ""
+		return []events.Range{{From: 0, To: len(s.Plan().Steps)}}, ""
 	}
 	if len(found) == 0 {
-		message, hint := s.plan.NoMatch(r.Step)
+		message, hint := s.Plan().NoMatch(r.Step)
 		return nil, message + "; " + hint
 	}
 	return events.RangesOf(found), ""
@@ -216,12 +217,11 @@ func (s requests) rerunning(r control.Request) ([]events.Command, string) {
 func (s requests) skipping(r events.Range) []events.Command {
 	var list []events.Command
 	for i := r.From; i < r.To; i++ {
-		if s.node(i).state == failed || s.retriesHere(i) {
+		if s.AwaitsDecision(i) {
 			list = append(list, events.Skip{Step: i})
 		}
 	}
-	left := func(i int) bool { return (s.node(i).state == pending || s.node(i).state == ready) && !s.retriesHere(i) }
-	for _, r := range slices.Backward(r.Where(left)) {
+	for _, r := range slices.Backward(r.Where(s.NotBegun)) {
 		list = append(list, events.Exclude{Range: r})
 	}
 	return list
@@ -229,7 +229,7 @@ func (s requests) skipping(r events.Range) []events.Command {
 
 // restoring is what restores the excluded steps of a range whose turn has not come, or the range, to be refused.
 func (s requests) restoring(r events.Range) []events.Command {
-	ranges := r.Where(s.restorable)
+	ranges := r.Where(s.Restorable)
 	if ranges == nil {
 		ranges = append(ranges, r)
 	}

@@ -21,10 +21,10 @@ import (
 
 // unapproved reports whether nothing was approved: in a dry run of a playbook that is not trusted. What it names is not executed.
 func (s *Session) unapproved() bool {
-	if !s.state.opts.Check {
+	if !s.state.Options().Check {
 		return false
 	}
-	if p := s.state.plan; s.trustOf != p { // an edit makes another plan, of files that are not trusted yet
+	if p := s.state.Plan(); s.trustOf != p { // an edit makes another plan, of files that are not trusted yet
 		s.trustOf, s.trusted = p, p.Trusted()
 	}
 	return !s.trusted
@@ -32,7 +32,7 @@ func (s *Session) unapproved() bool {
 
 // bind is a step with the values that the run has.
 func (s *Session) bind(step int) *bind.Bound {
-	b := bind.New(s.state.plan, step, s.results)
+	b := bind.New(s.state.Plan(), step, s.results)
 	if s.unapproved() {
 		b.Unapproved()
 	}
@@ -53,9 +53,9 @@ func (s *Session) evaluate(step int) {
 		s.perhaps[step] = true
 		s.add(fact.CondEvaluated{Step: step, Holds: true})
 	case errors.As(err, &missing):
-		s.missing(b, step, int(s.state.node(step).attempt)+1, missing)
+		s.missing(b, step, s.state.Attempt(step)+1, missing)
 	default:
-		s.failBefore(b, step, int(s.state.node(step).attempt)+1, fmt.Errorf("when: %w", err))
+		s.failBefore(b, step, s.state.Attempt(step)+1, fmt.Errorf("when: %w", err))
 	}
 }
 
@@ -70,19 +70,19 @@ func (s *Session) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 	default:
 		why := "no step has given it"
 		for _, p := range m.Steps {
-			why = fmt.Sprintf("%s was %s", s.state.plan.After([]int{p}), s.state.node(p).outcome)
+			why = fmt.Sprintf("%s was %s", s.state.Plan().After([]int{p}), s.state.Outcome(p))
 		}
 		s.failBefore(b, step, number, fmt.Errorf("`%s` has no value: %s", m.Name, why))
 	}
 }
 
 func (s *Session) dry(step int) bool {
-	return s.state.plan.Steps[step].Dry(s.state.opts.Check)
+	return s.state.Plan().Steps[step].Dry(s.state.Options().Check)
 }
 
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
 func (s *Session) failBefore(b *bind.Bound, step, attempt int, err error) {
-	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, attempt)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, attempt)})
 	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal},
 		plan.Result{Attempts: attempt})
 	r.Again = false
@@ -93,7 +93,7 @@ func (s *Session) failBefore(b *bind.Bound, step, attempt int, err error) {
 // expire ends a step that no slot became free for in time. There is nothing to try again: it was never tried.
 func (s *Session) expire(step int) {
 	b := s.bind(step)
-	number := int(s.state.node(step).attempt) + 1
+	number := s.state.Attempt(step) + 1
 	text := fmt.Sprintf("waited %s for a slot (timeout_queued)", b.Step.Queued)
 	r := s.judge(b, step, number, exec.Result{Outcome: events.Timeout, Error: text}, plan.Result{})
 	r.Unstarted, r.Again = true, false
@@ -102,7 +102,7 @@ func (s *Session) expire(step int) {
 
 // prepare renders a step and journals its start. The work begins when the journal is durable.
 func (s *Session) prepare(step, number int) {
-	ps := &s.state.plan.Steps[step]
+	ps := &s.state.Plan().Steps[step]
 	b := s.bind(step)
 	files := s.verify(ps) // before anything is rendered: lookups read too
 	if len(files.changed) > 0 {
@@ -122,8 +122,8 @@ func (s *Session) prepare(step, number int) {
 		s.failBefore(b, step, number, err)
 		return
 	}
-	p := s.state.plan // the run may have another when the step has ended
-	incremental, err := incremental(p, ps, call, s.cfg.Records, s.state.opts.Force)
+	p := s.state.Plan() // the run may have another when the step has ended
+	incremental, err := incremental(p, ps, call, s.cfg.Records, s.state.Options().Force)
 	if err != nil {
 		s.failBefore(b, step, number, err)
 		return
@@ -136,7 +136,7 @@ func (s *Session) prepare(step, number int) {
 		name = ps.Title()
 	}
 	name = cutLine(name)
-	out := s.state.outName(step, number)
+	out := s.state.OutName(step, number)
 	command := strings.TrimSpace(ps.Action + ": " + cutLine(call.Summary))
 	if ps.NoLog {
 		command = ""
@@ -160,7 +160,7 @@ func (s *Session) prepare(step, number int) {
 	if ps.NoLog {
 		w = steplog.NewDiscard()
 	}
-	if ps.Register != "" || ps.Keeps || b.Judges() || s.state.graph.Nodes[s.state.id(step)].Rescued {
+	if ps.Register != "" || ps.Keeps || b.Judges() || s.state.HasRescue(step) {
 		w.Keep(s.maxResult())
 	}
 	names := b.Names(call)
@@ -168,13 +168,13 @@ func (s *Session) prepare(step, number int) {
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1,
 		Incremental: incremental,
-		Diff:        !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
+		Diff:        !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.Plan().Decrypt,
 		Become: becomes(call), Host: HostOf(ps.Conn), Roams: call.Roams, Told: told(b, name),
-		HostName: ps.Host, Plays: s.state.plan.Plays, From: files.from,
-		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.plan.Root,
+		HostName: ps.Host, Plays: s.state.Plan().Plays, From: files.from,
+		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.Plan().Root,
 	}
 	runner := s.cfg.Runner
-	dry, checks, perhaps := s.dry(step), s.state.opts.Check, s.perhaps[step]
+	dry, checks, perhaps := s.dry(step), s.state.Options().Check, s.perhaps[step]
 	job.Trusted = !s.unapproved() // a task with check_mode in a real run was approved
 	switch why := steered(ps); {
 	case !job.Trusted && why != "":
@@ -309,14 +309,11 @@ func (s *Session) notice(ps *plan.Step, name string) string {
 		termtext.CleanName(s.secrets.Redact(ps.Label(name))), s.id)
 }
 
-// transient is the class of errors that may pass by themselves.
-const transient = fault.Transient
-
 // backoff is how long to wait before an attempt: as the step says, or, where the engine tries again by itself, a second, two,
 // four, each half as long to half as long again, so that steps that got into each other's way do not do so again. Who
 // plays which part is no secret: the run and the step decide, and the journal keeps the time.
 func (s *Session) backoff(step, attempt int) time.Duration {
-	if retry := s.state.plan.Steps[step].Retry; retry.Max > 0 {
+	if retry := s.state.Plan().Steps[step].Retry; retry.Max > 0 {
 		return retry.Delay
 	}
 	h := fnv.New32a()
@@ -335,12 +332,12 @@ func withTail(text, tail string) string {
 
 // unknowable ends a step of a dry run that uses what only a real run would give.
 func (s *Session) unknowable(b *bind.Bound, step, number int, m *plan.Missing) {
-	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, number)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
 	r := report{AttemptFinished: fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.OK,
 		Diff: &events.Diff{
 			Kind:    events.ChangeUnknown,
-			Summary: fmt.Sprintf("depends on `%s`, known only after %s", m.Name, s.state.plan.After(m.Steps)),
+			Summary: fmt.Sprintf("depends on `%s`, known only after %s", m.Name, s.state.Plan().After(m.Steps)),
 		},
 	}}
 	s.pack(&r, b.Step, nil)
@@ -385,7 +382,7 @@ func (s *Session) judge(b *bind.Bound, step, number int, r exec.Result, pieces p
 		Warnings:  r.Warnings,
 		Resources: r.Resources,
 	}
-	unneeded := s.state.plan.Plays && r.Outcome == events.Skipped && (r.Reason == events.SkipCreates || r.Reason == events.SkipRemoves)
+	unneeded := s.state.Plan().Plays && r.Outcome == events.Skipped && (r.Reason == events.SkipCreates || r.Reason == events.SkipRemoves)
 	if unneeded { // in plays a command that need not run is well
 		f.Outcome, f.Reason, f.Detail = events.OK, "", ""
 	} else if r.Outcome == events.OK && b.ChangesByDefault() && r.Diff == nil {
@@ -393,7 +390,7 @@ func (s *Session) judge(b *bind.Bound, step, number int, r exec.Result, pieces p
 	}
 	pieces.RC, pieces.Fields, pieces.Message = r.RC, r.Fields, r.Error
 	pieces.Whole = b.KeepsOutput()
-	pieces.Plays = s.state.plan.Plays
+	pieces.Plays = s.state.Plan().Plays
 	pieces.Unreachable = r.Outcome == events.Unreachable || r.Outcome == events.Lost && pieces.Plays
 	update := func() map[string]any {
 		pieces.Changed = f.Outcome == events.Changed || f.Touched
@@ -407,13 +404,13 @@ func (s *Session) judge(b *bind.Bound, step, number int, r exec.Result, pieces p
 	}
 	registered := update()
 	switch {
-	case f.Outcome == events.Unreachable, f.Outcome == events.Lost && s.state.plan.Plays:
+	case f.Outcome == events.Unreachable, f.Outcome == events.Lost && s.state.Plan().Plays:
 		f.Ignored = ps.GoesOn
 	case f.Outcome != events.Skipped && f.Outcome != events.Cancelled:
 		pieces.FailedWhen = s.applyJudgement(b, ps, &f, registered)
 		registered = update()
 	}
-	if s.state.plan.Plays && f.Outcome == events.Failed && b.ChangesByDefault() && f.RC != nil && !b.NeverChanges() {
+	if s.state.Plan().Plays && f.Outcome == events.Failed && b.ChangesByDefault() && f.RC != nil && !b.NeverChanges() {
 		f.Touched = true
 		registered = update()
 	}
@@ -429,7 +426,7 @@ func (s *Session) judge(b *bind.Bound, step, number int, r exec.Result, pieces p
 // judgementOf is what the step's conditions say. In a dry run of all steps they say nothing of what only a real run finds out. One
 // step in check mode among others that really run has a result.
 func (s *Session) judgementOf(b *bind.Bound, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
-	if !s.dry(f.Step) || s.state.plan.Plays && !s.state.opts.Check {
+	if !s.dry(f.Step) || s.state.Plan().Plays && !s.state.Options().Check {
 		return b.Judge(registered)
 	}
 	return b.JudgeDry(registered, f.Diff == nil || f.Diff.Kind != events.ChangeUnknown), nil
@@ -458,7 +455,7 @@ func (s *Session) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r 
 	if r.RC != nil && pieces.Message == fmt.Sprintf("exit status %d", *r.RC) {
 		pieces.Message = "non-zero return code"
 	}
-	limit := s.state.plan.Steps[f.Step].Retry.Max
+	limit := s.state.Plan().Steps[f.Step].Retry.Max
 	pieces.Attempts = 0
 	switch {
 	case limit > 0 && f.Again && f.Attempt > limit:

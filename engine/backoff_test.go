@@ -4,37 +4,19 @@ import (
 	"testing"
 	"time"
 
-	"moon/events"
-	"moon/events/fact"
-	"moon/exec/fault"
+	"moon/engine/graph"
+	"moon/engine/state"
 	"moon/plan"
 )
 
-// TestTransientErrorsAreTriedAgain counts the attempts of a step, by the class of its error and by what it asks for.
-func TestTransientErrorsAreTriedAgain(t *testing.T) {
-	for _, tc := range []struct {
-		retries  int
-		class    string
-		attempts int
-	}{
-		{0, fault.Transient, 4}, {0, fault.Fatal, 1}, {0, "", 1}, {1, fault.Transient, 2}, {2, fault.Fatal, 3}, {2, "", 3},
-	} {
-		p := planOf(1)
-		p.Steps[0].Retry.Max = tc.retries
-		b := newBench(t, p, chain(t, p), fact.Options{})
-		b.outcome = func(int, int) events.Outcome { return events.Failed }
-		b.class = tc.class
-		b.all()
-		if got := int(b.s.node(0).attempt); got != tc.attempts {
-			t.Errorf("retries %d, class %q: %d attempts, want %d", tc.retries, tc.class, got, tc.attempts)
-		}
-	}
-}
-
 func TestBackoff(t *testing.T) {
 	p := planOf(200)
+	g, err := graph.Build(p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.Steps[0].Retry = plan.Retry{Max: 1, Delay: 5 * time.Second}
-	s := &Session{id: "run", state: NewState(p, chain(t, p), nil)}
+	s := &Session{id: "run", state: state.New(p, g, nil)}
 	if got := s.backoff(0, 2); got != 5*time.Second {
 		t.Errorf("with a delay of its own: %s", got)
 	}
@@ -50,36 +32,5 @@ func TestBackoff(t *testing.T) {
 	}
 	if first, again := s.backoff(7, 2), s.backoff(7, 2); first != again {
 		t.Errorf("it is another time each time: %s, %s", first, again)
-	}
-}
-
-// A step that is to be tried again waits until its attempt starts, also if that is due at once and the run is paused, and runs from then
-// on, however long it had to wait.
-func TestViewKnowsWhenAnotherAttemptRuns(t *testing.T) {
-	for _, delay := range []time.Duration{0, time.Second} {
-		p := planOf(2)
-		p.Steps[0].Retry.Max = 1
-		b := newBench(t, p, chain(t, p), fact.Options{})
-		b.outcome = func(_, attempt int) events.Outcome {
-			return map[bool]events.Outcome{true: events.OK, false: events.Failed}[attempt == 2]
-		}
-		b.start()
-		b.send(events.Pause{})
-		b.end(0)
-		b.add(fact.RetryScheduled{Step: 0, Attempt: 2, Due: b.now.Add(delay)})
-		b.now = b.now.Add(delay)
-		b.start()
-		if got := b.run.Steps[0].State; got != events.Backoff || b.run.Counts.Running != 0 {
-			t.Errorf("after %s, paused before its second attempt: state %d, %d running", delay, got, b.run.Counts.Running)
-		}
-		b.send(events.Continue{})
-		b.start()
-		if got := b.run.Steps[0].State; got != events.Active || b.run.Counts.Running != 1 || b.run.Steps[0].Attempt != 2 {
-			t.Errorf("after %s, in its second attempt: state %d, %d running", delay, got, b.run.Counts.Running)
-		}
-		b.all()
-		if b.run.Steps[0].Outcome != events.OK || b.run.Counts.Running != 0 {
-			t.Errorf("%+v", b.run.Steps[0])
-		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // probe evaluates a breakpoint where its step is about to start. One that cannot be decided stops: whoever set it wants
 // to look.
 func (s *Session) probe(step int) {
-	b, bound := s.state.breaks[step], s.bind(step)
+	b, bound := s.state.Breakpoint(step), s.bind(step)
 	f := fact.BreakProbed{Step: step, Holds: true}
 	names := bound.Names(&plan.Call{})
 	if b.When != "" {
@@ -32,7 +32,7 @@ func (s *Session) probe(step int) {
 		}
 		f.Message = strings.TrimSuffix(text, "\n")
 	}
-	if s.state.plan.Steps[step].NoLog {
+	if s.state.Plan().Steps[step].NoLog {
 		f.Message = ""
 	}
 	s.add(f)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/engine/graph"
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
@@ -95,7 +96,7 @@ func writeDurations(dir string, p *plan.Plan, run *stopwatch) error {
 // foresee reads how long the steps took in earlier runs.
 func (s *Session) foresee(p *plan.Plan) {
 	s.usual, s.lately = readDurations(s.cfg.Durations, p)
-	s.state.prefer(s.usual)
+	s.state.Prefer(func(p *plan.Plan, g *graph.Graph) []int64 { return ranks(p, g, s.usual) })
 }
 
 // Forecast is how long a plan of this run may take, by the runs before it; nil where nothing is known of it, or the run is
@@ -110,10 +111,10 @@ func (s *Session) Forecast(digest string) *events.Forecast {
 
 // keepDurations remembers, right before the run's last record, what its steps took. A run that cannot is none the worse.
 func (s *Session) keepDurations() {
-	if s.cfg.Durations == "" || s.state.opts.Check || s.trouble != nil || len(s.timing.last) == 0 {
+	if s.cfg.Durations == "" || s.state.Options().Check || s.trouble != nil || len(s.timing.last) == 0 {
 		return
 	}
-	if err := writeDurations(s.cfg.Durations, s.state.plan, s.timing); err != nil {
+	if err := writeDurations(s.cfg.Durations, s.state.Plan(), s.timing); err != nil {
 		s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("how long the steps took is not remembered: %s", err)})
 	}
 }

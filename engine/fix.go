@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
@@ -50,7 +51,7 @@ func Preview(p *plan.Plan, c events.Fix) (*plan.Plan, string) {
 
 // rerunOutdated runs again what other values have made outdated; before are the steps that were outdated already.
 func (s *Session) rerunOutdated(o events.Order, before []int) string {
-	steps := slices.DeleteFunc(s.state.outdated(events.Range{To: len(s.state.plan.Steps)}),
+	steps := slices.DeleteFunc(s.state.Outdated(events.Range{To: len(s.state.Plan().Steps)}),
 		func(i int) bool { return slices.Contains(before, i) })
 	if len(steps) == 0 {
 		return ""
@@ -66,7 +67,7 @@ func renumber(steps []int, now, old *plan.Plan) (list []int) {
 	if len(steps) == 0 {
 		return nil
 	}
-	for i, j := range counterparts(now, old, true) {
+	for i, j := range state.Counterparts(now, old, true) {
 		if j >= 0 && slices.Contains(steps, j) {
 			list = append(list, i)
 		}
@@ -76,14 +77,24 @@ func renumber(steps []int, now, old *plan.Plan) (list []int) {
 
 // retryFixed tries a step again that failed, with its new values. Where a step is in the plan may be another place now.
 func (s *Session) retryFixed(o events.Order, path string) string {
-	step := indexOfPath(s.state.plan, path)
+	step := indexOfPath(s.state.Plan(), path)
 	if step < 0 {
 		s.add(fact.Warned{Step: -1, Message: "there is no step " + path + " any more; nothing is tried again"})
 		return ""
 	}
-	if len(s.state.retryable(events.Range{From: step, To: step + 1})) == 0 {
+	if len(s.state.Retryable(events.Range{From: step, To: step + 1})) == 0 {
 		s.add(fact.Warned{Step: step, Message: "what comes before it changes too and runs first: c continues"})
 		return ""
 	}
 	return s.obey(events.Order{Actor: o.Actor, Command: events.Retry{Range: events.Range{From: step, To: step + 1}}})
+}
+
+// indexOfPath is the number of the step with a path, or -1.
+func indexOfPath(p *plan.Plan, path string) int {
+	for i := range p.Steps {
+		if p.Steps[i].Path == path {
+			return i
+		}
+	}
+	return -1
 }

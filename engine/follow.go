@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"moon/engine/journal"
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
@@ -81,7 +82,7 @@ type follower struct {
 	out    chan []events.Record
 	err    error
 
-	state   *State
+	state   *state.State
 	seq     uint64
 	batch   []events.Record
 	text    int // bytes of output in the batch
@@ -118,7 +119,7 @@ const (
 func (f *follower) full() bool { return len(f.batch) >= maxBatch || f.text >= maxText }
 
 func (f *follower) follow(ctx context.Context) (err error) {
-	f.state = NewState(f.first.plan, f.first.graph, f.publish)
+	f.state = state.New(f.first.plan, f.first.graph, f.publish)
 	f.tails = map[int]*tail{}
 	r, err := journal.Open(rundir.Journal(f.dir))
 	if err != nil {

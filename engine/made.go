@@ -98,11 +98,12 @@ func (s *Session) made(step int, e events.StepCompleted) {
 	if s.cfg.States == "" || e.Kept || len(e.Resources) == 0 || s.dry(step) {
 		return
 	}
-	ps := &s.state.plan.Steps[step]
+	ps := &s.state.Plan().Steps[step]
+	at, _ := s.state.Time()
 	for _, r := range e.Resources {
 		s.unrecorded = append(s.unrecorded, Made{
-			Resource: r, Host: ps.Host, Step: ps.Path, Action: ps.Action, Run: s.id, Time: s.state.now.UTC(),
-			Attempt: int(s.state.node(step).attempt),
+			Resource: r, Host: ps.Host, Step: ps.Path, Action: ps.Action, Run: s.id, Time: at.UTC(),
+			Attempt: s.state.Attempt(step),
 		})
 	}
 }
@@ -112,7 +113,7 @@ func (s *Session) record() {
 	if len(s.unrecorded) == 0 || s.fatal != nil {
 		return
 	}
-	if err := appendMade(s.cfg.States, s.state.plan, s.unrecorded); err != nil && !s.unrecordable {
+	if err := appendMade(s.cfg.States, s.state.Plan(), s.unrecorded); err != nil && !s.unrecordable {
 		s.unrecordable = true
 		s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("what the steps made is not recorded: %s", err)})
 	}
@@ -121,7 +122,7 @@ func (s *Session) record() {
 
 // catchUp leaves out of what a resumed run has made what its state has already.
 func (s *Session) catchUp() error {
-	all, err := readMade(statePath(s.cfg.States, s.state.plan.Root, s.state.plan.RootFile))
+	all, err := readMade(statePath(s.cfg.States, s.state.Plan().Root, s.state.Plan().RootFile))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"moon/engine/journal"
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
@@ -39,7 +40,7 @@ func newOurs() *ours { return &ours{said: map[string]string{}} }
 
 // see takes note of what a record says of a step that runs on this machine.
 func (o *ours) see(p *plan.Plan, check bool, r fact.Record) {
-	step := stepOf(r.Fact)
+	step := state.StepOf(r.Fact)
 	if p == nil || step < 0 || step >= len(p.Steps) || !changesHere(&p.Steps[step], check) {
 		return
 	}

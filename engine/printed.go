@@ -139,9 +139,9 @@ func (s *Session) addLater(f fact.AttemptFinished, registered map[string]any) er
 	if len(later) == 0 {
 		return nil
 	}
-	files := steplog.Files(s.OutDir(), s.state.outs[f.Step])
+	files := steplog.Files(s.OutDir(), s.state.Out(f.Step))
 	zero := 0
-	r := plan.Result{Plays: s.state.plan.Plays, Whole: bind.New(s.state.plan, f.Step, s.results).KeepsOutput(), RC: &zero}
+	r := plan.Result{Plays: s.state.Plan().Plays, Whole: bind.New(s.state.Plan(), f.Step, s.results).KeepsOutput(), RC: &zero}
 	for i, one := range []struct {
 		name string
 		size int64

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
@@ -192,42 +193,57 @@ func (p *promise) check(dir string, live *Session) *checker {
 }
 
 // same compares a state that was folded from the journal with the one that the run had.
-func (c *checker) same(folded, live *State) {
-	for _, f := range []struct {
-		name string
-		a, b any
-	}{
-		{"nodes", folded.nodes, live.nodes},
-		{"choices", folded.choices, live.choices},
-		{"counts", folded.counts, live.counts},
-		{"paused", folded.paused, live.paused},
-		{"pause", folded.pause, live.pause},
-		{"finished", folded.finished, live.finished},
-		{"held", folded.held, live.held},
-		{"stop", folded.stop, live.stop},
-		{"halting", folded.halting, live.halting},
-		{"reruns", folded.reruns, live.reruns},
-		{"generation", folded.generation, live.generation},
-		{"left", folded.left, live.left},
-		{"active", folded.active, live.active},
-		{"tried", folded.tried, live.tried},
+func (c *checker) same(folded, live *state.State) {
+	for _, name := range []string{
+		"nodes", "choices", "counts", "paused", "pause", "finished", "held", "stop", "halting", "reruns", "generation", "left", "active", "tried",
 	} {
-		if !reflect.DeepEqual(f.a, f.b) && fmt.Sprint(f.a) != fmt.Sprint(f.b) { // nil or empty
-			c.p.t.Errorf("%s: the journal says %+v, the run had %+v", f.name, f.a, f.b)
+		if a, b := inState(folded, name), inState(live, name); fmt.Sprint(a) != fmt.Sprint(b) {
+			c.p.t.Errorf("%s: the journal says %+v, the run had %+v", name, a, b)
 		}
 	}
-	for i := range live.ends {
-		if a, b := folded.ends[i], live.ends[i]; (a == nil) != (b == nil) || a != nil && (a.outcome != b.outcome || a.digest != b.digest || a.out != b.out) {
-			c.p.t.Errorf("the end of step %d: the journal says %+v, the run had %+v", i, a, b)
+	a, b := inState(folded, "ends"), inState(live, "ends")
+	for i := range b.Len() {
+		if x, y := endOf(a.Index(i)), endOf(b.Index(i)); x != y {
+			c.p.t.Errorf("the end of step %d: the journal says %s, the run had %s", i, x, y)
 		}
 	}
 }
 
+// inState is what a state has under a name, in whichever of its layers. What it does not export is compared here all the same: two
+// states that answer every question alike may still decide differently later.
+func inState(s *state.State, name string) reflect.Value {
+	v := reflect.ValueOf(s).Elem().FieldByName(name)
+	if !v.IsValid() {
+		panic("a state has no " + name)
+	}
+	return v
+}
+
+// endOf is how a step ended, in words.
+func endOf(end reflect.Value) string {
+	if end.IsNil() {
+		return "none"
+	}
+	var words []string
+	for _, name := range []string{"outcome", "digest", "out"} {
+		words = append(words, fmt.Sprint(end.Elem().FieldByName(name)))
+	}
+	return strings.Join(words, " ")
+}
+
+// askedFor reports whether a person has asked for an attempt of a step by itself.
+func askedFor(s *state.State, step int) bool {
+	return inState(s, "nodes").Index(int(s.Graph().NodeOf(step))).FieldByName("asked").Bool()
+}
+
+// retries reports whether a step waits for its next attempt.
+func retries(s *state.State, step int) bool { return s.Why([]int{step})[0].For == events.WaitRetry }
+
 func keyOf(ps *plan.Step) string { return ps.Path + " " + ps.Host }
 
 // starts checks a step that starts now.
-func (c *checker) starts(s *State, step int, out string) {
-	ps := &s.plan.Steps[step]
+func (c *checker) starts(s *state.State, step int, out string) {
+	ps := &s.Plan().Steps[step]
 	key := keyOf(ps)
 	c.p.sum["started"]++
 	if c.well[key] && c.named[key] == "" {
@@ -238,8 +254,8 @@ func (c *checker) starts(s *State, step int, out string) {
 	c.p.mu.Unlock()
 	run = run || out == "" // otherwise its condition could not be decided, or it was recorded and moon died
 	if !c.mayStart(s, step) && run {
-		c.p.t.Errorf("%s starts as %.12s, and what was approved is %.12q; the run has approved it: %t, may start %d, and somebody asked: %t", key, ps.Digest, c.approved[key],
-			s.choices[step]&approved != 0, s.budget, s.node(step).asked)
+		c.p.t.Errorf("%s starts as %.12s, and what was approved is %.12q; what the run has of it: %v, may start %d, and somebody asked: %t", key, ps.Digest, c.approved[key],
+			inState(s, "choices").Index(step), inState(s, "budget").Int(), askedFor(s, step))
 	}
 	delete(c.well, key)
 	delete(c.named, key)
@@ -261,11 +277,11 @@ func (c *checker) starts(s *State, step int, out string) {
 }
 
 // mayStart reports whether a step may start: under review only as what was approved, or because of step mode.
-func (c *checker) mayStart(s *State, step int) bool {
-	ps := &s.plan.Steps[step]
-	stepping := c.steps > 0 && !s.node(step).asked
+func (c *checker) mayStart(s *state.State, step int) bool {
+	ps := &s.Plan().Steps[step]
+	stepping := c.steps > 0 && !askedFor(s, step)
 	switch {
-	case !c.review || s.halting, s.node(step).state == backoff: // only what is essential; another attempt of the same
+	case !c.review || inState(s, "halting").Bool(), retries(s, step): // only what is essential; another attempt of the same
 		return true
 	case stepping:
 		c.steps--
@@ -274,7 +290,7 @@ func (c *checker) mayStart(s *State, step int) bool {
 }
 
 // before looks at a fact with the state that it meets.
-func (c *checker) before(s *State, f fact.Fact) {
+func (c *checker) before(s *state.State, f fact.Fact) {
 	switch f := f.(type) {
 	case fact.AttemptStarted:
 		c.starts(s, f.Step, f.Out)
@@ -285,12 +301,12 @@ func (c *checker) before(s *State, f fact.Fact) {
 	case fact.RunPaused:
 		c.steps = 0
 	case fact.ReadsChanged:
-		delete(c.approved, keyOf(&s.plan.Steps[f.Step]))
+		delete(c.approved, keyOf(&s.Plan().Steps[f.Step]))
 		c.steps = 0
 	case fact.RunResumed:
 		for _, l := range f.Lost {
-			if key := keyOf(&s.plan.Steps[l.Step]); l.As == fact.LostOK {
-				c.well[key], c.digest[key] = true, s.plan.Steps[l.Step].Digest
+			if key := keyOf(&s.Plan().Steps[l.Step]); l.As == fact.LostOK {
+				c.well[key], c.digest[key] = true, s.Plan().Steps[l.Step].Digest
 			}
 		}
 		c.review, c.steps, c.stopped = f.Options.Review, 0, false
@@ -298,35 +314,35 @@ func (c *checker) before(s *State, f fact.Fact) {
 }
 
 // after looks at a fact with the state that it has led to.
-func (c *checker) after(s *State, f fact.Fact) {
+func (c *checker) after(s *state.State, f fact.Fact) {
 	switch f := f.(type) {
 	case fact.RunCreated:
 		c.review = f.Options.Review
 	case fact.AttemptFinished:
-		key := keyOf(&s.plan.Steps[f.Step])
+		key := keyOf(&s.Plan().Steps[f.Step])
 		good := events.OnSuccess.Has(f.Outcome) && (f.Outcome != events.Skipped || f.Reason != events.SkipNeeds) || f.Ignored && !f.Again
-		c.ends(key, s.plan.Steps[f.Step].Digest, good && s.node(f.Step).state != again)
+		c.ends(key, s.Plan().Steps[f.Step].Digest, good && !retries(s, f.Step))
 	case fact.GateResolved:
-		c.ends(keyOf(&s.plan.Steps[f.Step]), s.plan.Steps[f.Step].Digest, !f.Reject)
+		c.ends(keyOf(&s.Plan().Steps[f.Step]), s.Plan().Steps[f.Step].Digest, !f.Reject)
 	case fact.Commanded:
 		if m, ok := f.Order.Command.(events.Mark); ok {
 			for i := m.From; i < m.To; i++ {
-				if s.done(i) && !c.well[keyOf(&s.plan.Steps[i])] { // what was done before keeps its definition
-					c.ends(keyOf(&s.plan.Steps[i]), s.plan.Steps[i].Digest, true)
+				if s.Done(i) && !c.well[keyOf(&s.Plan().Steps[i])] { // what was done before keeps its definition
+					c.ends(keyOf(&s.Plan().Steps[i]), s.Plan().Steps[i].Digest, true)
 				}
 			}
 		}
 	case fact.RunReplanned:
 		c.steps = 0
-		for i := range s.plan.Steps {
-			if key := keyOf(&s.plan.Steps[i]); f.Fixed && c.approved[key] != "" { // who overrides a value has seen what it changes
-				c.approved[key] = s.plan.Steps[i].Digest
+		for i := range s.Plan().Steps {
+			if key := keyOf(&s.Plan().Steps[i]); f.Fixed && c.approved[key] != "" { // who overrides a value has seen what it changes
+				c.approved[key] = s.Plan().Steps[i].Digest
 			}
 		}
 	case fact.RunResumed:
-		for i := range s.plan.Steps {
-			key := keyOf(&s.plan.Steps[i])
-			switch digest := s.plan.Steps[i].Digest; {
+		for i := range s.Plan().Steps {
+			key := keyOf(&s.Plan().Steps[i])
+			switch digest := s.Plan().Steps[i].Digest; {
 			case f.Changed == fact.ChangedRerun && c.well[key] && c.digest[key] != digest:
 				c.named[key], c.approved[key] = digest, digest
 			case f.Changed == fact.ChangedKeep:
@@ -340,13 +356,13 @@ func (c *checker) ends(key, digest string, well bool) {
 	c.well[key], c.bad[key], c.digest[key] = well, !well, digest
 }
 
-func (c *checker) commanded(s *State, cmd events.Command) {
+func (c *checker) commanded(s *state.State, cmd events.Command) {
 	in := func(r events.Range, f func(step int, key string)) {
 		for i := r.From; i < r.To; i++ {
-			f(i, keyOf(&s.plan.Steps[i]))
+			f(i, keyOf(&s.Plan().Steps[i]))
 		}
 	}
-	approve := func(step int, key string) { c.approved[key] = s.plan.Steps[step].Digest }
+	approve := func(step int, key string) { c.approved[key] = s.Plan().Steps[step].Digest }
 	switch cmd := cmd.(type) {
 	case events.Approve:
 		in(cmd.Range, approve)
@@ -364,9 +380,9 @@ func (c *checker) commanded(s *State, cmd events.Command) {
 	case events.Exclude:
 		in(cmd.Range, func(_ int, key string) { c.excluded[key] = true })
 	case events.Keep:
-		in(cmd.Range, func(step int, key string) { c.digest[key] = s.plan.Steps[step].Digest })
+		in(cmd.Range, func(step int, key string) { c.digest[key] = s.Plan().Steps[step].Digest })
 	case events.Skip:
-		c.excluded[keyOf(&s.plan.Steps[cmd.Step])] = true
+		c.excluded[keyOf(&s.Plan().Steps[cmd.Step])] = true
 	case events.Retry:
 		in(cmd.Range, func(step int, key string) {
 			if c.bad[key] {
@@ -381,11 +397,11 @@ func (c *checker) commanded(s *State, cmd events.Command) {
 			}
 		})
 		if cmd.With {
-			steps = append(steps, s.plan.Dependents(steps)...)
+			steps = append(steps, s.Plan().Dependents(steps)...)
 		}
 		for _, step := range steps {
-			if key := keyOf(&s.plan.Steps[step]); c.well[key] || s.over(step) {
-				c.named[key] = s.plan.Steps[step].Digest
+			if key := keyOf(&s.Plan().Steps[step]); c.well[key] || s.Over(step) {
+				c.named[key] = s.Plan().Steps[step].Digest
 				approve(step, key)
 			}
 		}
@@ -395,12 +411,12 @@ func (c *checker) commanded(s *State, cmd events.Command) {
 }
 
 // endings checks why steps were left out of a run that is over.
-func (p *promise) endings(s *State, c *checker) {
+func (p *promise) endings(s *state.State, c *checker) {
 	broken := func(i int, format string, args ...any) {
-		p.t.Errorf("step %d %s: %s (%+v)", i, keyOf(&s.plan.Steps[i]), fmt.Sprintf(format, args...), p.run.Steps[i])
+		p.t.Errorf("step %d %s: %s (%+v)", i, keyOf(&s.Plan().Steps[i]), fmt.Sprintf(format, args...), p.run.Steps[i])
 	}
 	for i := range p.run.Steps {
-		st, ps := &p.run.Steps[i], &s.plan.Steps[i]
+		st, ps := &p.run.Steps[i], &s.Plan().Steps[i]
 		if st.State != events.Settled {
 			broken(i, "has no end")
 			continue
@@ -421,7 +437,7 @@ func (p *promise) endings(s *State, c *checker) {
 					broken(i, "the run is a success without it")
 				}
 			case st.Cause < 0 && c.stopped && !p.run.Result.Success:
-			case st.Cause < 0 && st.Reason != "" && inRescue(s.plan, i):
+			case st.Cause < 0 && st.Reason != "" && inRescue(s.Plan(), i):
 			default:
 				broken(i, "nothing says why it was not reached")
 			}

@@ -265,8 +265,11 @@ func (p *promise) dump() string {
 	case <-time.After(10 * time.Second):
 		return "(the session does not even stop)"
 	}
-	return fmt.Sprintf("%v\npaused %t %+v halting %t left %d active %d open %d held %v solo %v again %v delayed %v reruns %v\n%s", s.err, s.state.paused, s.state.pause, s.state.halting, s.state.left, s.state.active, s.state.open,
-		s.state.held, s.state.solo, s.state.again, s.state.delayed, s.state.reruns, s.state.Dump())
+	text := fmt.Sprintln(s.err)
+	for _, name := range []string{"paused", "pause", "halting", "left", "active", "open", "held", "solo", "again", "delayed", "reruns"} {
+		text += fmt.Sprintf("%s %+v ", name, inState(s.state, name))
+	}
+	return text + "\n" + s.state.Dump()
 }
 
 // send gives a command and waits until it is obeyed or refused.

@@ -1,25 +1,23 @@
 package engine
 
 import (
-	"math/rand/v2"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"moon/engine/graph"
 	"moon/events"
-	"moon/events/fact"
 	"moon/plan"
 )
 
-func randomDurations(r *rand.Rand, p *plan.Plan) Durations {
-	d := Durations{}
-	for i := range p.Steps {
-		if r.IntN(2) == 0 {
-			d[durationKey(&p.Steps[i])] = time.Duration(r.IntN(1000)) * time.Second
-		}
+// planOf is a plan of n steps with nothing in them.
+func planOf(n int) *plan.Plan {
+	p := &plan.Plan{RootFile: "test.yml", Digest: "d", Scopes: []plan.Scope{{Kind: plan.ScopePlaybook, Parent: -1, Last: n}}}
+	for i := range n {
+		p.Steps = append(p.Steps, plan.Step{Index: i, Name: fmt.Sprint(i), Path: fmt.Sprint(i), Digest: fmt.Sprint(i)})
 	}
-	return d
+	return p
 }
 
 // TestRanks compares the ranks of a small graph with what they are by hand:
@@ -115,42 +113,6 @@ func BenchmarkGraph(b *testing.B) {
 		g := graphOf()
 		if len(ranks(p, g, d)) != wideSteps {
 			b.Fatal("not all have a rank")
-		}
-		best = min(best, time.Since(began))
-	}
-	b.ReportMetric(best.Seconds()*1000, "best-ms")
-}
-
-// BenchmarkSchedule has the state decide about 100,000 steps that take no time, with the ranks of their durations.
-func BenchmarkSchedule(b *testing.B) {
-	p, graphOf := wide(b, wideSteps)
-	g, d := graphOf(), Durations{}
-	for i := range p.Steps {
-		d[durationKey(&p.Steps[i])] = time.Duration(i%977) * time.Millisecond
-	}
-	best := time.Hour
-	for b.Loop() {
-		s := NewState(p, g, nil)
-		s.prefer(d)
-		now := time.Unix(1_000_000, 0)
-		apply := func(f fact.Fact) {
-			if err := s.Apply(fact.Record{At: now, Fact: f}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		began := time.Now()
-		apply(fact.RunCreated{Options: fact.Options{Forks: 8, OnFailure: fact.Drain}, Total: len(p.Steps)})
-		apply(fact.RunStarted{})
-		for over := false; !over; {
-			switch next := s.decider().next(now).(type) {
-			case start:
-				apply(fact.AttemptStarted{Step: next.step, Attempt: next.attempt})
-				apply(fact.AttemptFinished{Step: next.step, Attempt: next.attempt, Outcome: events.OK})
-			case finish:
-				over = true
-			default:
-				b.Fatalf("%T", next)
-			}
 		}
 		best = min(best, time.Since(began))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"moon/engine/graph"
 	"moon/engine/journal"
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
@@ -97,7 +98,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 			err = errors.Join(err, w.Close())
 		}
 	}()
-	if s.state == nil || !s.state.begun {
+	if s.state == nil || !s.state.Begun() {
 		return nil, &UnbegunError{Run: s.id}
 	}
 	if err := s.catchUp(); err != nil {
@@ -106,7 +107,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s.ours.cut(past.last)
 	s.skipped = w.Seq()
 	s.durable.Store(w.Seq())
-	p := planned{s.state.plan, s.state.graph}
+	p := planned{s.state.Plan(), s.state.Graph()}
 	if cfg.Plan != nil && cfg.Plan.Digest != p.plan.Digest {
 		p = planned{cfg.Plan, cfg.Graph}
 		if err := s.keep(p.plan); err != nil {
@@ -125,7 +126,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		return nil, err
 	}
 	s.plans[p.plan.Digest] = p
-	resumed.Generation, resumed.Digest, resumed.Total = s.state.generation+1, p.plan.Digest, len(p.plan.Steps)
+	resumed.Generation, resumed.Digest, resumed.Total = s.state.Generation()+1, p.plan.Digest, len(p.plan.Steps)
 	resumed.Options, resumed.Cut = cfg.Options, cut
 	r := fact.Record{Run: s.id, At: s.began, Fact: resumed}
 	if err := s.journal.Append(&r); err != nil {
@@ -133,7 +134,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	}
 	killed := s.endLeft()
 	s.current.Store(p.plan)
-	s.results.move(counterparts(p.plan, s.state.plan, true), p.plan)
+	s.results.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
 	s.state.Resume(r, p.plan, p.graph)
 	s.foresee(p.plan)
 	if killed != "" {
@@ -151,9 +152,9 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 // them any more, and one that is run again must not run beside itself. It says what that was.
 func (s *Session) endLeft() string {
 	var attempts []string
-	for i := range s.state.plan.Steps {
-		if s.state.node(i).state == running {
-			attempts = append(attempts, s.mark(s.state.outs[i]))
+	for i := range s.state.Plan().Steps {
+		if s.state.Running(i) {
+			attempts = append(attempts, s.mark(s.state.Out(i)))
 		}
 	}
 	return process.EndLeft(s.id, attempts)
@@ -166,32 +167,30 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 	if s.cfg.Options.Review {
 		r.Changed = "" // a person decides
 	}
-	if s.state.finished && s.state.decider().conclude() == (finish{events.RunDone}) && next.Digest == s.state.plan.Digest {
+	if s.state.Finished() && s.state.Succeeded() && next.Digest == s.state.Plan().Digest {
 		return r, ErrFinished
 	}
 	undecided := &UndecidedError{}
 	at := make(map[int]int, len(next.Steps)) // steps of this plan, and which of the next they are
-	for there, i := range counterparts(next, s.state.plan, true) {
+	for there, i := range state.Counterparts(next, s.state.Plan(), true) {
 		at[i] = there
 	}
 	same := map[int]int{} // steps of the next plan that keep their results, and which of this one they are
-	for i := range s.state.plan.Steps {
-		n := s.state.node(i)
-		name := s.state.plan.After([]int{i})
+	for i := range s.state.Plan().Steps {
+		name := s.state.Plan().After([]int{i})
 		there, stays := at[i]
-		edited := !stays || next.Steps[there].Digest != s.state.plan.Steps[i].Digest
-		if !edited || s.state.over(i) && stays {
+		edited := !stays || next.Steps[there].Digest != s.state.Plan().Steps[i].Digest
+		if !edited || s.state.Over(i) && stays {
 			same[there] = i
 		}
 		switch {
-		case s.state.undecided(i) && !stays:
-		case s.state.undecided(i):
+		case s.state.Undecided(i) && !stays:
+		case s.state.Undecided(i):
 			r.Lost = append(r.Lost, fact.Lost{Step: i, As: how.Lost})
 			if how.Lost == "" {
 				undecided.Lost = append(undecided.Lost, name)
 			}
-		case n.state != settled && n.state != failed, edited:
-		case !events.Bad.Has(n.outcome), s.state.own(s.state.id(i)) == events.OK, s.state.graph.Nodes[s.state.id(i)].Rescued:
+		case edited, !s.state.Unresolved(i):
 		case !how.RetryFailed && !s.cfg.Options.Review:
 			undecided.Failed = append(undecided.Failed, name)
 		}
@@ -199,7 +198,7 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 	for i := range next.Steps {
 		old, is := same[i]
 		answered := slices.ContainsFunc(how.Confirmed, func(r events.Range) bool { return r.Has(i) })
-		if ps := &next.Steps[i]; s.mayAsk(ps) && !answered && (!is || !s.answered(old)) {
+		if ps := &next.Steps[i]; s.mayAsk(ps) && !answered && (!is || !s.state.Answered(old)) {
 			undecided.Asking = append(undecided.Asking, next.After([]int{i}))
 		}
 	}
@@ -219,17 +218,17 @@ func (s *Session) decideChanged(how Resumption, next *plan.Plan, same map[int]in
 	var changed []int
 	for i := range next.Steps {
 		old, is := same[i]
-		if !is || !s.state.over(old) || next.Plays && next.Steps[i].KnownAhead() {
+		if !is || !s.state.Over(old) || next.Plays && next.Steps[i].KnownAhead() {
 			continue
 		}
-		if end := s.state.ends[old]; end != nil && end.digest != "" && end.digest != next.Steps[i].Digest {
+		if digest := s.state.RanAs(old); digest != "" && digest != next.Steps[i].Digest {
 			changed = append(changed, i)
 			undecided.Changed = append(undecided.Changed, next.After([]int{i}))
 			undecided.ChangedAt = append(undecided.ChangedAt, i)
 		}
 	}
 	for _, i := range next.Dependents(changed) {
-		if old, is := same[i]; is && s.state.over(old) {
+		if old, is := same[i]; is && s.state.Over(old) {
 			undecided.Dependents = append(undecided.Dependents, next.After([]int{i}))
 		}
 	}
@@ -238,13 +237,6 @@ func (s *Session) decideChanged(how Resumption, next *plan.Plan, same map[int]in
 // mayAsk reports whether a step asks somebody who is not there.
 func (s *Session) mayAsk(ps *plan.Step) bool {
 	return ps.Confirm != "" && !s.cfg.Options.Review && !ps.Excluded && ps.Prediction != plan.WillSkip
-}
-
-// answered reports whether a step need not ask any more.
-func (s *Session) answered(step int) bool {
-	n := s.state.node(step)
-	ended := n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed || n.outcome == events.Skipped)
-	return s.state.choices[step]&(confirmed|excluded) != 0 || ended
 }
 
 // past folds the records of the processes before this one.
@@ -267,13 +259,13 @@ func (p *past) take(r fact.Record) error {
 		}
 		s.first = first
 		s.secrets = first.plan.Secrets()
-		s.state = NewState(first.plan, first.graph, s.observe)
+		s.state = state.New(first.plan, first.graph, s.observe)
 	case fact.RunReplanned:
 		next, err := p.load(f.Digest)
 		if err != nil {
 			return err
 		}
-		s.results.move(counterparts(next.plan, s.state.plan, f.Keeps), next.plan)
+		s.results.move(state.Counterparts(next.plan, s.state.Plan(), f.Keeps), next.plan)
 		s.state.Replan(r, next.plan, next.graph)
 		return nil
 	case fact.RunResumed:
@@ -282,7 +274,7 @@ func (p *past) take(r fact.Record) error {
 			return err
 		}
 		s.ours.cut(p.last)
-		s.results.move(counterparts(next.plan, s.state.plan, f.Keeps), next.plan)
+		s.results.move(state.Counterparts(next.plan, s.state.Plan(), f.Keeps), next.plan)
 		s.state.Resume(r, next.plan, next.graph)
 		return nil
 	case fact.AttemptFinished:
@@ -298,7 +290,7 @@ func (p *past) take(r fact.Record) error {
 	if s.state == nil {
 		return errors.New("the journal does not begin with run.created")
 	}
-	s.ours.see(s.state.plan, s.state.opts.Check, r)
+	s.ours.see(s.state.Plan(), s.state.Options().Check, r)
 	p.last = r.At
 	return s.state.Apply(r)
 }
@@ -348,7 +340,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 			return err
 		}
 	}
-	conceal := func(v map[string]any) map[string]any { return s.state.plan.Conceal(v, false) }
+	conceal := func(v map[string]any) map[string]any { return s.state.Plan().Conceal(v, false) }
 	s.results.set(f.Step, conceal(registered), conceal(bind.Reorder(values, order)), s.broken(f))
 	return nil
 }

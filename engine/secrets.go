@@ -119,7 +119,7 @@ const guarded = 256 << 10
 
 // learn marks what a step has given, so that what is computed from it is known to be secret where it is.
 func (s *Session) learn(r *report) {
-	all := s.state.plan.Steps[r.Step].NoLog
+	all := s.state.Plan().Steps[r.Step].NoLog
 	if all && size(r.registered)+size(r.values) > guarded {
 		s.add(fact.Warned{
 			Step:    r.Step,
@@ -127,7 +127,7 @@ func (s *Session) learn(r *report) {
 		})
 		all = false
 	}
-	r.registered, r.values = s.state.plan.Conceal(r.registered, all), s.state.plan.Conceal(r.values, all)
+	r.registered, r.values = s.state.Plan().Conceal(r.registered, all), s.state.Plan().Conceal(r.values, all)
 }
 
 // withheld finds the steps that gave what is not kept and is needed by steps that are still to run. A step that changed nothing is
@@ -135,10 +135,10 @@ func (s *Session) learn(r *report) {
 func (s *Session) withheld(same map[int]int, next *plan.Plan) (again []int, undecided []string) {
 	for i := range next.Steps {
 		old, is := same[i]
-		if !is || !s.results.isWithheld(old) || s.state.node(old).state != settled || !s.needed(i, same, next) {
+		if !is || !s.results.isWithheld(old) || !s.state.Settled(old) || !s.needed(i, same, next) {
 			continue
 		}
-		if s.state.node(old).outcome == events.OK {
+		if s.state.Outcome(old) == events.OK {
 			again = append(again, old)
 			continue
 		}
@@ -164,6 +164,5 @@ func (s *Session) needed(giver int, same map[int]int, next *plan.Plan) bool {
 
 // keeps reports whether a step that is the same is not run again.
 func (s *Session) keeps(step int) bool {
-	n := s.state.node(step)
-	return s.state.done(step) || n.state == settled && n.outcome == events.Skipped
+	return s.state.Done(step) || s.state.Settled(step) && s.state.Outcome(step) == events.Skipped
 }

@@ -17,6 +17,7 @@ import (
 	"moon/engine/control"
 	"moon/engine/graph"
 	"moon/engine/journal"
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
@@ -63,7 +64,7 @@ type Session struct {
 	owner   Owner
 	lock    *flock.Flock
 	journal *journal.Writer
-	state   *State
+	state   *state.State
 	results *results
 	texts   texts
 	secrets *secret.Set
@@ -157,7 +158,7 @@ func Start(cfg Config) (*Session, error) {
 	s.first = planned{cfg.Plan, cfg.Graph}
 	s.plans[cfg.Plan.Digest] = s.first
 	s.secrets = cfg.Plan.Secrets()
-	s.state = NewState(cfg.Plan, cfg.Graph, s.observe)
+	s.state = state.New(cfg.Plan, cfg.Graph, s.observe)
 	s.foresee(cfg.Plan)
 	s.owner.Target = targetOf(cfg.Plan, cfg.Options)
 	if err := s.makeDir(); err != nil {
@@ -206,7 +207,8 @@ func (s *Session) putFirst() {
 // observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by. It also
 // measures how long steps take.
 func (s *Session) observe(step int, e events.Event) {
-	s.timing.see(s.state.plan, step, e, s.state.mono, s.state.now, step >= 0 && s.dry(step))
+	at, mono := s.state.Time()
+	s.timing.see(s.state.Plan(), step, e, mono, at, step >= 0 && s.dry(step))
 	if done, ok := e.(events.StepCompleted); ok && step >= 0 {
 		s.made(step, done)
 	}
@@ -214,8 +216,8 @@ func (s *Session) observe(step int, e events.Event) {
 	case events.StepSkipped:
 		s.results.decided(step, true)
 		s.results.fail(step, false)
-		if ps := &s.state.plan.Steps[step]; (ps.Register != "" || ps.Keeps) && (!s.state.plan.Plays || !s.excludes(step, e)) {
-			r := plan.Result{Skipped: true, Plays: s.state.plan.Plays}
+		if ps := &s.state.Plan().Steps[step]; (ps.Register != "" || ps.Keeps) && (!s.state.Plan().Plays || !s.excludes(step, e)) {
+			r := plan.Result{Skipped: true, Plays: s.state.Plan().Plays}
 			if e.Reason == events.SkipWhen {
 				r.Condition = e.Detail
 			}
@@ -226,7 +228,7 @@ func (s *Session) observe(step int, e events.Event) {
 		s.results.decided(step, false)
 		s.results.fail(step, false)
 	case events.StepOmitted:
-		s.results.omit(step, s.state.plan.NotReached())
+		s.results.omit(step, s.state.Plan().NotReached())
 	case events.StepCancelled:
 		s.results.miss(step, plan.Absence{How: "was cancelled", Spreads: true})
 	case events.StepFailed:
@@ -242,7 +244,7 @@ func (s *Session) observe(step int, e events.Event) {
 
 // excludes reports whether a step was skipped because a person excludes it, and not one that has failed.
 func (s *Session) excludes(step int, e events.StepSkipped) bool {
-	return e.Reason == events.SkipTags || e.Reason == events.SkipUser && s.state.node(step).attempt == 0
+	return e.Reason == events.SkipTags || e.Reason == events.SkipUser && s.state.Attempt(step) == 0
 }
 
 // skippedBy says why a skipped step has given nothing. What a person leaves out takes along what needs it; a step whose own condition
@@ -251,7 +253,7 @@ func (s *Session) skippedBy(step int, e events.StepSkipped) plan.Absence {
 	switch {
 	case e.Reason == events.SkipTags:
 		return plan.Exclusion(plan.ByTags)
-	case e.Reason == events.SkipUser && s.state.node(step).attempt > 0:
+	case e.Reason == events.SkipUser && s.state.Attempt(step) > 0:
 		return plan.Abandoned()
 	case e.Reason == events.SkipUser:
 		return plan.Exclusion(e.Detail)
@@ -342,25 +344,16 @@ func (s *Session) Wait() error {
 // Exports are the values that the playbook exports, once the run is over.
 func (s *Session) Exports() (map[string]any, error) {
 	<-s.done
-	return bind.Exports(s.state.plan, s.results)
+	return bind.Exports(s.state.Plan(), s.results)
 }
 
 // Discard removes the directory of a run in which nothing was ever started. It does nothing to any other run.
 func (s *Session) Discard() error {
 	<-s.done
-	if s.skipped > 0 || s.state.reviewed && s.state.begun && s.anyStarted() {
+	if s.skipped > 0 || s.state.Reviewed() && s.state.Begun() && s.state.AnyStarted() {
 		return nil // also of one that was resumed, and had begun before
 	}
 	return os.RemoveAll(s.dir)
-}
-
-func (s *Session) anyStarted() bool {
-	for i := range s.state.nodes {
-		if s.state.nodes[i].attempt > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *Session) put(in input) bool {
@@ -399,13 +392,13 @@ func (s *Session) add(f fact.Fact) {
 	if err := s.state.Apply(r); err != nil {
 		s.fail(fmt.Errorf("internal error: %w", err))
 	}
-	s.ours.see(s.state.plan, s.state.opts.Check, r)
+	s.ours.see(s.state.Plan(), s.state.Options().Check, r)
 }
 
 // retire brings a run to its end that can still be recorded, but not for long, or not whole: what runs may end, and
 // nothing else starts.
 func (s *Session) retire(err error) {
-	if s.trouble != nil || s.fatal != nil || s.state.finished {
+	if s.trouble != nil || s.fatal != nil || s.state.Finished() {
 		return
 	}
 	s.trouble = err
@@ -443,7 +436,7 @@ func (s *Session) loop() {
 		s.answer()
 		s.launch()
 		switch {
-		case s.fatal != nil && len(s.running) == 0, s.fatal == nil && s.state.finished:
+		case s.fatal != nil && len(s.running) == 0, s.fatal == nil && s.state.Finished():
 			return
 		case s.fatal == nil && s.trouble == nil && s.journal.Low() != nil:
 			s.retire(s.journal.Low())
@@ -539,16 +532,16 @@ func (s *Session) obey(o events.Order) string {
 		}
 		return hasEnded
 	}
-	why := s.state.commands().refuse(o.Command)
+	why := s.state.Refuse(o.Command)
 	var next planned
 	switch c := o.Command.(type) {
 	case events.Set:
 		if why == "" {
-			next, why = s.again(s.state.plan.With(c.Variable))
+			next, why = s.again(s.state.Plan().With(c.Variable))
 		}
 	case events.Fix:
 		if why == "" {
-			next, why = s.again(s.state.plan.WithOverrides(Overridden(s.state.plan, c)))
+			next, why = s.again(s.state.Plan().WithOverrides(Overridden(s.state.Plan(), c)))
 		}
 		o.Command = withoutSecrets(c, next.plan)
 	default:
@@ -561,10 +554,10 @@ func (s *Session) obey(o events.Order) string {
 	fix, fixed := o.Command.(events.Fix)
 	var before []int // that are outdated already
 	if fix.Rerun {
-		before = renumber(s.state.outdated(events.Range{To: len(s.state.plan.Steps)}), next.plan, s.state.plan)
+		before = renumber(s.state.Outdated(events.Range{To: len(s.state.Plan().Steps)}), next.plan, s.state.Plan())
 	}
 	if next.plan != nil {
-		if err := s.replace(next, fixed && saved.SameFiles(next.plan, s.state.plan)); err != nil {
+		if err := s.replace(next, fixed && saved.SameFiles(next.plan, s.state.Plan())); err != nil {
 			return err.Error()
 		}
 	}
@@ -579,14 +572,14 @@ func (s *Session) obey(o events.Order) string {
 	if a, ok := o.Command.(events.Answer); ok {
 		s.add(fact.GateResolved{Step: a.Step, By: o.Actor, Reject: a.Reject})
 	}
-	s.stopRunning(s.state.stop)
+	s.stopRunning(s.state.Stopping())
 	return ""
 }
 
 // again plans the playbook again with other values, or says why that cannot be. Nothing runs meanwhile, so nothing has to wait
 // for it.
 func (s *Session) again(o plan.Options) (planned, string) {
-	o.Reads = s.ours.adopt(s.state.plan)
+	o.Reads = s.ours.adopt(s.state.Plan())
 	p, g, ds := Build(o)
 	if p == nil {
 		return planned{}, "with that the playbook cannot be planned: " + firstMistake(ds)
@@ -599,7 +592,7 @@ func (s *Session) again(o plan.Options) (planned, string) {
 
 // stopRunning brings what runs to an end, as hard as asked. Each way is gone through once.
 func (s *Session) stopRunning(how events.StopHow) {
-	if !harder(how, s.stopped) {
+	if !state.Harder(how, s.stopped) {
 		return
 	}
 	s.stopped = how
@@ -636,17 +629,17 @@ func (s *Session) finished(r report) {
 	if r.err != nil {
 		s.retire(fmt.Errorf("%s: %w", events.StepID(r.Step), r.err))
 	}
-	s.stopRunning(s.state.stop)
+	s.stopRunning(s.state.Stopping())
 }
 
 // broken reports whether a step has failed whose rescue is told so.
 func (s *Session) broken(f fact.AttemptFinished) bool {
-	return events.Bad.Has(f.Outcome) && !f.Ignored && s.state.graph.Nodes[s.state.id(f.Step)].Rescued
+	return events.Bad.Has(f.Outcome) && !f.Ignored && s.state.HasRescue(f.Step)
 }
 
 // edit takes over the plan of an edited playbook, unless it is the one there is.
 func (s *Session) edit(p planned) error {
-	if err := s.replaceable(); err != nil || s.state.plan.Digest == p.plan.Digest {
+	if err := s.replaceable(); err != nil || s.state.Plan().Digest == p.plan.Digest {
 		return err
 	}
 	return s.replace(p, false)
@@ -655,8 +648,8 @@ func (s *Session) edit(p planned) error {
 func (s *Session) replaceable() error {
 	switch {
 	case len(s.running) > 0:
-		return errors.New(stillRunning)
-	case s.fatal != nil || s.state.finished:
+		return errors.New(state.StillRunning)
+	case s.fatal != nil || s.state.Finished():
 		return errors.New("the run has ended")
 	}
 	return nil
@@ -674,13 +667,13 @@ func (s *Session) replace(p planned, fixed bool) error {
 	}
 	now := s.cfg.Now()
 	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: fact.RunReplanned{
-		Generation: s.state.generation + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: fixed, Keeps: true,
+		Generation: s.state.Generation() + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: fixed, Keeps: true,
 	}}
 	if err := s.journal.Append(&r); err != nil {
 		s.fail(err)
 		return err
 	}
-	s.results.move(counterparts(p.plan, s.state.plan, true), p.plan)
+	s.results.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
 	s.state.Replan(r, p.plan, p.graph)
 	s.current.Store(p.plan)
 	return nil
@@ -691,38 +684,38 @@ func (s *Session) replace(p planned, fixed bool) error {
 func (s *Session) decide() (until time.Time) {
 	for s.fatal == nil {
 		s.refresh()
-		switch d := s.state.decider().next(s.cfg.Now()).(type) {
-		case idle:
-			return d.until
-		case evaluate:
-			s.evaluate(d.step)
-		case start:
-			s.prepare(d.step, d.attempt)
-		case expire:
-			s.expire(d.step)
-		case probe:
-			s.probe(d.step)
-		case schedule:
-			due := s.cfg.Now().Add(s.backoff(d.step, d.attempt))
+		switch d := s.state.Next(s.cfg.Now()).(type) {
+		case state.Idle:
+			return d.Until
+		case state.Evaluate:
+			s.evaluate(d.Step)
+		case state.Start:
+			s.prepare(d.Step, d.Attempt)
+		case state.Expire:
+			s.expire(d.Step)
+		case state.Probe:
+			s.probe(d.Step)
+		case state.Schedule:
+			due := s.cfg.Now().Add(s.backoff(d.Step, d.Attempt))
 			s.add(fact.RetryScheduled{
-				Step: d.step, Attempt: d.attempt, Due: due, Error: s.state.errors[d.step],
-				Out: s.state.outName(d.step, d.attempt),
+				Step: d.Step, Attempt: d.Attempt, Due: due, Error: s.state.LastError(d.Step),
+				Out: s.state.OutName(d.Step, d.Attempt),
 			})
-		case openGate:
-			s.add(fact.GateOpened{Step: d.step, Message: s.state.name(d.step)})
-		case pause:
+		case state.OpenGate:
+			s.add(fact.GateOpened{Step: d.Step, Message: s.state.Plan().Steps[d.Step].Title()})
+		case state.Pause:
 			s.add(d.RunPaused)
-		case finish:
+		case state.Finish:
 			s.keepDurations()
-			if steps := s.state.tally().unexplained(); len(steps) > 0 {
+			if steps := s.state.Unexplained(); len(steps) > 0 {
 				s.add(fact.Warned{
 					Step:    -1,
-					Message: "internal error: not run, and nothing says why: " + s.state.plan.After(steps) + "; please report this",
+					Message: "internal error: not run, and nothing says why: " + s.state.Plan().After(steps) + "; please report this",
 				})
 			}
-			sum := s.state.tally().summary()
-			s.add(fact.RunFinished{Outcome: d.outcome, Counts: fact.Counts{Done: sum.Executed, Changed: sum.Changed, Failed: sum.Failed}})
-		case stuck:
+			sum := s.state.Summary()
+			s.add(fact.RunFinished{Outcome: d.Outcome, Counts: fact.Counts{Done: sum.Executed, Changed: sum.Changed, Failed: sum.Failed}})
+		case state.Stuck:
 			s.fail(errors.New("internal error: the run is stuck; please report this\n" + s.state.Dump()))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/engine/journal"
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -235,7 +236,7 @@ func TestJournalIsTheRun(t *testing.T) {
 	}
 	defer r.Close()
 	var words []string
-	state := engine.NewState(p, g, func(step int, e events.Event) { words = append(words, fmt.Sprint(events.Type(e), step)) })
+	folded := state.New(p, g, func(step int, e events.Event) { words = append(words, fmt.Sprint(events.Type(e), step)) })
 	var last fact.Record
 	for {
 		rec, err := r.Next()
@@ -245,7 +246,7 @@ func TestJournalIsTheRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := state.Apply(rec); err != nil {
+		if err := folded.Apply(rec); err != nil {
 			t.Fatal(err)
 		}
 		last = rec

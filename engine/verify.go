@@ -25,7 +25,7 @@ func (s *Session) verify(ps *plan.Step) (v verified) {
 	if len(ps.Reads) == 0 || s.dry(ps.Index) {
 		return v
 	}
-	p := s.state.plan
+	p := s.state.Plan()
 	files := &pinned{want: map[string]string{}, saved: map[string][]byte{}}
 	for _, r := range ps.Reads {
 		if r.Digest == "" {
@@ -59,8 +59,8 @@ func (s *Session) verify(ps *plan.Step) (v verified) {
 
 // stepAt names the step with a path.
 func (s *Session) stepAt(path string) string {
-	if i := indexOfPath(s.state.plan, path); i >= 0 {
-		return s.state.plan.After([]int{i})
+	if i := indexOfPath(s.state.Plan(), path); i >= 0 {
+		return s.state.Plan().After([]int{i})
 	}
 	return "a step of this run"
 }
@@ -68,7 +68,7 @@ func (s *Session) stepAt(path string) string {
 // inWords says what has changed, and no more than can be read.
 func (s *Session) inWords(changes []source.Change) string {
 	c := changes[0]
-	c.Path = s.state.plan.Shown(c.Path)
+	c.Path = s.state.Plan().Shown(c.Path)
 	if len(changes) == 1 {
 		return c.String()
 	}
@@ -79,7 +79,7 @@ func (s *Session) inWords(changes []source.Change) string {
 // anybody to ask, it fails before it has done anything.
 func (s *Session) outdated(b *bind.Bound, step, number int, changes []source.Change) {
 	what := s.inWords(changes)
-	if s.state.asksAgain(step) {
+	if s.state.AsksAgain(step) {
 		s.add(fact.ReadsChanged{
 			Step:    step,
 			Message: strings.TrimSuffix(what, ",") + " since it was approved; approve it again, as it is now",
@@ -87,14 +87,14 @@ func (s *Session) outdated(b *bind.Bound, step, number int, changes []source.Cha
 		s.stale = true
 		return
 	}
-	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, number)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
 	f := fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal,
 		Error: what + " since the plan was approved; put it back, or plan again",
 	}
 	r := report{AttemptFinished: f}
 	if b.Step.Register != "" || b.Step.Keeps || s.broken(f) {
-		r.registered = plan.Result{Failed: true, Message: f.Error, Attempts: number, Plays: s.state.plan.Plays}.Registered()
+		r.registered = plan.Result{Failed: true, Message: f.Error, Attempts: number, Plays: s.state.Plan().Plays}.Registered()
 		r.Registered = r.registered
 	}
 	s.pack(&r, b.Step, nil)
@@ -103,11 +103,11 @@ func (s *Session) outdated(b *bind.Bound, step, number int, changes []source.Cha
 
 // refresh plans a run under review again after files have changed that its steps read, so that what a person approves is what there is.
 func (s *Session) refresh() {
-	if !s.stale || len(s.running) > 0 || s.fatal != nil || s.state.finished {
+	if !s.stale || len(s.running) > 0 || s.fatal != nil || s.state.Finished() {
 		return
 	}
 	s.stale = false
-	next, why := s.again(s.state.plan.Again())
+	next, why := s.again(s.state.Plan().Again())
 	if why == "" { // also with the same digest, which does not cover what no_log hides
 		if err := s.replace(next, false); err != nil {
 			why = err.Error()

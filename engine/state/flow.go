@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"container/heap"
@@ -118,7 +118,7 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 	if n.unsent = n.pending > 0; n.unsent {
 		return
 	}
-	if v, _ := s.joins().verdict(id); v == unreached && outcome != events.Omitted { // a person has run it again, although nothing leads to it
+	if v, _ := s.joins().verdict(id); v == unreached && outcome != events.Omitted { // a person ran it again, although nothing leads to it
 		n.effective, n.cause = events.Omitted, s.joins().missed(id, -1)
 	}
 	s.send(id)

@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"bytes"
@@ -53,7 +53,7 @@ func randomRun(t *testing.T, seed uint64) *bench {
 		b.keeps, b.shots = true, make([][]byte, len(b.facts)) // of the first facts there is none
 	}
 	if r.IntN(2) == 0 {
-		b.s.prefer(randomDurations(r, p)) // the folds below know nothing of them
+		b.s.Prefer(randomRanks(r)) // the folds below know nothing of them
 	}
 	b.outcome = func(int, int) events.Outcome {
 		return []events.Outcome{events.OK, events.OK, events.Changed, events.Changed, events.Skipped, events.Failed, events.Timeout}[r.IntN(7)]
@@ -154,7 +154,7 @@ func (b *bench) edit(r *rand.Rand, g *graph.Graph) {
 	b.s.Replan(rec, &p, g)
 	b.record(rec)
 	for step := range p.Steps {
-		if b.done[step] != b.s.done(step) && b.done[step] {
+		if b.done[step] != b.s.Done(step) && b.done[step] {
 			b.t.Errorf("step %d had ended well, and is not done after an edit", step)
 		}
 	}
@@ -196,7 +196,7 @@ func (b *bench) crash(r *rand.Rand, p *plan.Plan, g *graph.Graph) {
 	b.running = nil
 	var done []int
 	for step := range p.Steps {
-		if was.done(step) {
+		if was.Done(step) {
 			done = append(done, step)
 		}
 	}
@@ -213,7 +213,7 @@ func (b *bench) crash(r *rand.Rand, p *plan.Plan, g *graph.Graph) {
 // foldOf folds facts, and publishes only what comes after them.
 func foldOf(tb testing.TB, facts []fact.Record, plans map[string]*plan.Plan, p *plan.Plan, g *graph.Graph, emit func(int, events.Event)) *State {
 	tb.Helper()
-	s := NewState(p, g, nil)
+	s := New(p, g, nil)
 	for _, r := range facts {
 		if replaced(s, r, plans, p, g) {
 			continue
@@ -302,7 +302,7 @@ func limits(t *testing.T, b *bench, g *graph.Graph, o fact.Options) {
 func foldAgain(t *testing.T, b *bench, p *plan.Plan, g *graph.Graph) {
 	t.Helper()
 	var log []string
-	s := NewState(p, g, func(step int, e events.Event) { log = logged(log, step, e) })
+	s := New(p, g, func(step int, e events.Event) { log = logged(log, step, e) })
 	for k, r := range b.facts {
 		if !replaced(s, r, b.plans, p, g) {
 			if err := s.Apply(r); err != nil {
@@ -368,4 +368,15 @@ func randomGraph(t *testing.T, r *rand.Rand, p *plan.Plan) *graph.Graph {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// randomRanks prefers steps at random.
+func randomRanks(r *rand.Rand) Rank {
+	return func(p *plan.Plan, g *graph.Graph) []int64 {
+		took := make([]int64, len(p.Steps))
+		for i := range took {
+			took[i] = r.Int64N(1000)
+		}
+		return g.Ranks(func(step int) int64 { return took[step] })
+	}
 }

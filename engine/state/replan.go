@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"maps"
@@ -34,8 +34,8 @@ func stays(k *ending, n *graph.Node) bool {
 	}
 }
 
-// counterparts says which step of the old plan each of the new one is; journals from before went by their paths alone.
-func counterparts(p, old *plan.Plan, keeps bool) []int {
+// Counterparts says which step of the old plan each of the new one is; journals from before went by their paths alone.
+func Counterparts(p, old *plan.Plan, keeps bool) []int {
 	if keeps {
 		return plan.Counterparts(p, old)
 	}
@@ -53,15 +53,6 @@ func counterparts(p, old *plan.Plan, keeps bool) []int {
 	return of
 }
 
-func indexOfPath(p *plan.Plan, path string) int {
-	for i := range p.Steps {
-		if p.Steps[i].Path == path {
-			return i
-		}
-	}
-	return -1
-}
-
 func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.plan, s.graph = p, g
 	s.nodes = make([]node, len(g.Nodes))
@@ -74,7 +65,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.ends = make([]*ending, len(p.Steps))
 	s.tried, s.began = nil, map[int]events.Ran{}
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
-	s.ready = readyHeap{rank: ranks(p, g, s.usual)}
+	s.ready = readyHeap{rank: s.ranks(p, g)}
 	s.blocked, s.fenced, s.solo, s.again, s.held, s.reruns = nil, nil, nil, nil, nil, nil
 	s.reasons, s.notifies = map[int]events.SkipReason{}, map[int][]int{}
 	for i := range p.Steps {
@@ -104,7 +95,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		undecided = was.Step
 	}
 	if was.Step >= 0 && was.Step < len(s.plan.Steps) {
-		was.Step = slices.Index(counterparts(p, s.plan, f.Keeps), was.Step)
+		was.Step = slices.Index(Counterparts(p, s.plan, f.Keeps), was.Step)
 	}
 	s.sameRun = true
 	changed := breakpoint | excluded
@@ -112,7 +103,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		changed = ^confirmed
 	}
 	s.carry(p, g, carrying{generation: f.Generation, keeps: f.Keeps, decisions: changed}, func(step int, old *node) (*ending, choice) {
-		if s.done(step) {
+		if s.Done(step) {
 			return s.ends[step], s.choices[step]
 		}
 		// What failed and was rescued is over, unless the run waits to be told what becomes of it. Forgotten, it would take
@@ -193,7 +184,7 @@ func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			return nil, before &^ (approved | confirmed)
 		case old.state != settled:
 			return nil, before
-		case s.done(step): // also if it looked, and found its work done: looking again, it might find undone what a later step undid
+		case s.Done(step): // also if it looked, and found its work done: looking again, it might find undone what a later step undid
 			return s.ends[step], before
 		case events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued:
 			return s.ends[step], before
@@ -212,7 +203,7 @@ func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	if s.opts.Review {
 		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1, Message: message})
 	}
-	if changed := s.outdated(events.Range{To: len(p.Steps)}); len(changed) > 0 && f.Changed == fact.ChangedRerun {
+	if changed := s.Outdated(events.Range{To: len(p.Steps)}); len(changed) > 0 && f.Changed == fact.ChangedRerun {
 		s.queueReruns(changed)
 	}
 }
@@ -222,7 +213,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	old := s.plan
 	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
 	tried, queued, behind := map[int][]string{}, []int{}, map[int]bool{}
-	for i, j := range counterparts(p, old, with.keeps) {
+	for i, j := range Counterparts(p, old, with.keeps) {
 		if j < 0 {
 			continue
 		}

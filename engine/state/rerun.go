@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"slices"
@@ -18,13 +18,13 @@ func pausedByUser() fact.RunPaused { return fact.RunPaused{Reason: events.PauseU
 // comes before what it depends on.
 func (s *rerunning) rerunnable(c events.Rerun) (steps []int) {
 	for i := c.From; i < c.To; i++ {
-		if s.over(i) && (len(c.Steps) == 0 || slices.Contains(c.Steps, i)) {
+		if s.Over(i) && (len(c.Steps) == 0 || slices.Contains(c.Steps, i)) {
 			steps = append(steps, i)
 		}
 	}
 	if c.With {
 		for _, i := range s.plan.Dependents(steps) {
-			if s.done(i) {
+			if s.Done(i) {
 				steps = append(steps, i)
 			}
 		}
@@ -40,7 +40,7 @@ func (s *rerunning) refuseRerun(c events.Rerun) string {
 	case !s.paused:
 		return "pause the run first: done steps run again only while it is paused"
 	case s.active > 0, len(s.reruns) > 0:
-		return stillRunning
+		return StillRunning
 	case s.stop != "":
 		return "the run is being stopped"
 	case len(s.rerunnable(c)) == 0:
@@ -101,7 +101,7 @@ func (s *rerunning) beginRerun(step int) {
 	n.state, n.solo, n.asked, n.announced = ready, true, true, true
 	s.choices[step] |= approved | confirmed
 	s.solo = append(s.solo, id)
-	s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.outName(step, int(n.attempt)+1)})
+	s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.OutName(step, int(n.attempt)+1)})
 }
 
 // nextRerun goes on to the next step that is to run again when one has ended. If that did not go well, the rest keep their results.
@@ -113,7 +113,7 @@ func (s *rerunning) nextRerun() {
 	s.reruns = nil
 	switch {
 	case len(rest) == 0:
-	case s.done(last) || s.node(last).outcome == events.Skipped && s.choices[last]&excluded == 0:
+	case s.Done(last) || s.node(last).outcome == events.Skipped && s.choices[last]&excluded == 0:
 		s.reruns = rest
 		s.node(rest[0]).pending--
 		s.beginRerun(rest[0])

@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"container/heap"
@@ -15,61 +15,71 @@ type decider struct{ *flow }
 
 func (s *flow) decider() decider { return decider{s} }
 
-// decision is what the run does next. The session carries it out and journals it as a fact; the fact changes the
+// Decision is what the run does next. The session carries it out and journals it as a fact; the fact changes the
 // state.
-type decision interface{ decision() }
+type Decision interface{ decision() }
 
 type (
-	evaluate struct{ step int } // its `when`
-	start    struct{ step, attempt int }
-	expire   struct{ step int }          // it has waited for a slot too long
-	probe    struct{ step int }          // its breakpoint
-	schedule struct{ step, attempt int } // the next attempt
-	openGate struct{ step int }
-	pause    struct{ fact.RunPaused }
-	finish   struct{ outcome events.RunOutcome }
-	idle     struct{ until time.Time } // nothing to do before a report, a command, or that time
-	stuck    struct{}                  // must be impossible
+	// Evaluate finds out whether the condition of a step holds.
+	Evaluate struct{ Step int }
+	// Start begins an attempt of a step.
+	Start struct{ Step, Attempt int }
+	// Expire ends a step that has waited for a slot too long.
+	Expire struct{ Step int }
+	// Probe finds out whether the breakpoint of a step stops here.
+	Probe struct{ Step int }
+	// Schedule gives the next attempt of a step its time.
+	Schedule struct{ Step, Attempt int }
+	// OpenGate asks the question of a step.
+	OpenGate struct{ Step int }
+	// Pause holds the run.
+	Pause struct{ fact.RunPaused }
+	// Finish ends the run.
+	Finish struct{ Outcome events.RunOutcome }
+	// Idle says that there is nothing to do before a report, a command, or that time.
+	Idle struct{ Until time.Time }
+	// Stuck must be impossible: nothing runs, nothing can start, and something is left.
+	Stuck struct{}
 )
 
-func (evaluate) decision() {}
-func (start) decision()    {}
-func (probe) decision()    {}
-func (expire) decision()   {}
-func (schedule) decision() {}
-func (openGate) decision() {}
-func (pause) decision()    {}
-func (finish) decision()   {}
-func (idle) decision()     {}
-func (stuck) decision()    {}
+func (Evaluate) decision() {}
+func (Start) decision()    {}
+func (Probe) decision()    {}
+func (Expire) decision()   {}
+func (Schedule) decision() {}
+func (OpenGate) decision() {}
+func (Pause) decision()    {}
+func (Finish) decision()   {}
+func (Idle) decision()     {}
+func (Stuck) decision()    {}
 
 // next decides what the run does now. It looks at nothing but the state and the time.
-func (s decider) next(now time.Time) decision {
+func (s decider) next(now time.Time) Decision {
 	if !s.begun || s.finished {
-		return idle{}
+		return Idle{}
 	}
 	if len(s.held) > 0 && (!s.paused || s.pause.Reason != events.PauseFailure) && !s.halting {
-		return pause{fact.RunPaused{Reason: events.PauseFailure, Step: s.held[0]}}
+		return Pause{fact.RunPaused{Reason: events.PauseFailure, Step: s.held[0]}}
 	}
 	if len(s.again) > 0 {
 		id := s.again[0]
-		return schedule{int(s.graph.Nodes[id].Step), int(s.nodes[id].attempt) + 1}
+		return Schedule{int(s.graph.Nodes[id].Step), int(s.nodes[id].attempt) + 1}
 	}
 	for _, id := range s.solo {
 		switch step := int(s.graph.Nodes[id].Step); {
 		case !s.slot(id):
 		case s.conditional(step) && !s.nodes[id].decided:
-			return evaluate{step}
+			return Evaluate{step}
 		default:
 			return s.begin(id)
 		}
 	}
 	until, due := s.dueRetry(now)
 	if due >= 0 {
-		return start{int(s.graph.Nodes[due].Step), int(s.nodes[due].attempt) + 1}
+		return Start{int(s.graph.Nodes[due].Step), int(s.nodes[due].attempt) + 1}
 	}
 	if s.waits() && !s.leaving { // one can leave only when all has ended
-		return idle{until}
+		return Idle{until}
 	}
 	if s.active < s.opts.Forks {
 		if d := s.pick(); d != nil {
@@ -80,52 +90,52 @@ func (s decider) next(now time.Time) decision {
 	switch {
 	case id >= 0 && s.conditional(int(s.graph.Nodes[id].Step)) && !s.nodes[id].decided:
 		heap.Remove(&s.ready, slices.Index(s.ready.ids, id))
-		return evaluate{int(s.graph.Nodes[id].Step)}
+		return Evaluate{int(s.graph.Nodes[id].Step)}
 	case id >= 0:
-		return expire{int(s.graph.Nodes[id].Step)}
+		return Expire{int(s.graph.Nodes[id].Step)}
 	case !over.IsZero() && (until.IsZero() || over.Before(until)):
 		until = over
 	}
 	if s.active > 0 || s.open > 0 || len(s.delayed) > 0 {
-		return idle{until}
+		return Idle{until}
 	}
 	return s.ended()
 }
 
 // ended decides when nothing runs and nothing can start.
-func (s decider) ended() decision {
+func (s decider) ended() Decision {
 	if s.left == 0 {
 		return s.conclude()
 	}
 	s.fenced = slices.DeleteFunc(s.fenced, func(id graph.ID) bool { return s.nodes[id].state != ready }) // excluded meanwhile
 	if len(s.fenced) > 0 {
 		id := slices.Min(s.fenced)
-		return pause{fact.RunPaused{Reason: events.PauseStep, Step: int(s.graph.Nodes[id].Step)}}
+		return Pause{fact.RunPaused{Reason: events.PauseStep, Step: int(s.graph.Nodes[id].Step)}}
 	}
-	return stuck{}
+	return Stuck{}
 }
 
-func (s decider) conclude() decision {
+func (s decider) conclude() Decision {
 	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > s.tally().forgiven()
 	bad = bad || s.counts.Omitted > 0 && len(s.tally().unexplained()) > 0
-	asks := bad || len(s.outdated(events.Range{To: len(s.plan.Steps)})) > 0
+	asks := bad || len(s.Outdated(events.Range{To: len(s.plan.Steps)})) > 0
 	switch {
 	case s.stop != "" && s.haltCause < 0 && s.signalled:
-		return finish{events.RunInterrupted}
+		return Finish{events.RunInterrupted}
 	case s.stop != "" && s.haltCause < 0:
-		return finish{events.RunStopped}
+		return Finish{events.RunStopped}
 	case asks && s.opts.KeepOpen && !s.leaving && !s.paused:
-		return pause{fact.RunPaused{Reason: events.PauseEnd, Step: -1}}
+		return Pause{fact.RunPaused{Reason: events.PauseEnd, Step: -1}}
 	case asks && s.opts.KeepOpen && !s.leaving:
-		return idle{}
+		return Idle{}
 	case bad:
-		return finish{events.RunFailed}
+		return Finish{events.RunFailed}
 	}
-	return finish{events.RunDone}
+	return Finish{events.RunDone}
 }
 
 // pick decides about the next ready node. It returns nil when there is none, or none that may start now.
-func (s decider) pick() decision {
+func (s decider) pick() Decision {
 	for len(s.ready.ids) > 0 {
 		id := s.ready.ids[0]
 		n, g := &s.nodes[id], &s.graph.Nodes[id]
@@ -136,7 +146,7 @@ func (s decider) pick() decision {
 		}
 		if s.conditional(step) && !n.decided {
 			heap.Pop(&s.ready)
-			return evaluate{step}
+			return Evaluate{step}
 		}
 		if !s.slot(id) {
 			s.blocked = append(s.blocked, heap.Pop(&s.ready).(graph.ID))
@@ -147,11 +157,11 @@ func (s decider) pick() decision {
 			continue
 		}
 		if s.undecidedBreak(step) {
-			return probe{step}
+			return Probe{step}
 		}
 		if reason, message := s.hold(step); reason != "" {
 			if s.active > 0 && s.fence == nil && s.budget < 0 || s.active == 0 {
-				return pause{fact.RunPaused{Reason: reason, Step: step, Message: message}}
+				return Pause{fact.RunPaused{Reason: reason, Step: step, Message: message}}
 			}
 			return nil
 		}
@@ -161,10 +171,10 @@ func (s decider) pick() decision {
 	return nil
 }
 
-func (s decider) begin(id graph.ID) decision {
+func (s decider) begin(id graph.ID) Decision {
 	step := int(s.graph.Nodes[id].Step)
 	if s.graph.Nodes[id].Kind == graph.Gate {
-		return openGate{step}
+		return OpenGate{step}
 	}
-	return start{step, int(s.nodes[id].attempt) + 1}
+	return Start{step, int(s.nodes[id].attempt) + 1}
 }

@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"errors"
@@ -12,19 +12,14 @@ import (
 	"moon/plan"
 )
 
-// State is the state of a run: a fold of its facts and of nothing else. It is pure: it has no clock, no randomness
-// and no files, and the same facts give the same state.
+// State is the state of a run: a fold of its facts and of nothing else.
 //
-// It lies in layers, each of which knows those below it and nothing above:
-//
-//	board ◀ stepping ◀ slots ◀ flow ◀ reopening ◀ rerunning ◀ replanning ◀ State
-//
-// What a layer needs is its narrow argument. Next to them are types that exist while they are asked: joins and tally read the
-// board, attempting and decider work on the flow, commands on rerunning.
+// Next to its layers are types that exist while they are asked: joins and tally read the board, attempting and decider work on the
+// flow, commands on rerunning, a wonderer on all of it.
 type State struct{ replanning }
 
-// NewState is the state before the first fact. emit gets the events that follow from facts; it may be nil.
-func NewState(p *plan.Plan, g *graph.Graph, emit func(step int, e events.Event)) *State {
+// New is the state before the first fact. emit gets the events that follow from facts; it may be nil.
+func New(p *plan.Plan, g *graph.Graph, emit func(step int, e events.Event)) *State {
 	s := &State{}
 	s.emit = emit
 	s.load(p, g)
@@ -33,8 +28,8 @@ func NewState(p *plan.Plan, g *graph.Graph, emit func(step int, e events.Event))
 
 const noStep = -2
 
-// stepOf is the step whose state a fact changes, or noStep.
-func stepOf(f fact.Fact) int {
+// StepOf is the step whose state a fact changes, or noStep.
+func StepOf(f fact.Fact) int {
 	switch f := f.(type) {
 	case fact.CondEvaluated:
 		return f.Step
@@ -60,15 +55,6 @@ func stepOf(f fact.Fact) int {
 		fact.Warned, fact.Commanded, fact.Refused:
 	}
 	return noStep
-}
-
-func ref(step int32) events.StepRef { return events.RefTo(int(step)) }
-
-func orEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // Apply folds one fact into the state. An error means that the fact cannot have happened in this state; the state is
@@ -137,7 +123,7 @@ func (s *State) Apply(r fact.Record) error {
 
 // check looks a step's fact up in the table.
 func (s *State) check(f fact.Fact) error {
-	step := stepOf(f)
+	step := StepOf(f)
 	if step == noStep {
 		return nil
 	}

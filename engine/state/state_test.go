@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ type bench struct {
 func newBench(tb testing.TB, p *plan.Plan, g *graph.Graph, o fact.Options) *bench {
 	tb.Helper()
 	b := &bench{t: tb, now: time.Unix(1_000_000, 0), outcome: func(int, int) events.Outcome { return events.OK }, done: map[int]bool{}, plans: map[string]*plan.Plan{}}
-	b.s = NewState(p, g, func(step int, e events.Event) {
+	b.s = New(p, g, func(step int, e events.Event) {
 		b.seq++
 		b.run.Apply(events.Record{Seq: b.seq, Time: b.now, Step: step, Event: e})
 		b.log = logged(b.log, step, e)
@@ -127,31 +127,31 @@ func (b *bench) start() {
 	b.t.Helper()
 	for range 1_000_000 {
 		switch d := b.s.decider().next(b.now).(type) {
-		case idle:
+		case Idle:
 			return
-		case evaluate:
-			b.add(fact.CondEvaluated{Step: d.step, Holds: true})
-		case start:
-			b.joined(d.step)
-			if b.done[d.step] {
-				b.t.Errorf("step %d had ended well and starts again", d.step)
+		case Evaluate:
+			b.add(fact.CondEvaluated{Step: d.Step, Holds: true})
+		case Start:
+			b.joined(d.Step)
+			if b.done[d.Step] {
+				b.t.Errorf("step %d had ended well and starts again", d.Step)
 			}
-			b.add(fact.AttemptStarted{Step: d.step, Attempt: d.attempt})
-			b.running = append(b.running, d.step)
-		case expire:
-			b.add(fact.AttemptFinished{Step: d.step, Attempt: int(b.s.node(d.step).attempt) + 1, Outcome: events.Timeout, Unstarted: true})
-		case probe:
-			b.add(fact.BreakProbed{Step: d.step, Holds: d.step%2 == 0})
-		case schedule:
-			b.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: b.now.Add(time.Second)})
-		case openGate:
-			b.add(fact.GateOpened{Step: d.step})
-		case pause:
+			b.add(fact.AttemptStarted{Step: d.Step, Attempt: d.Attempt})
+			b.running = append(b.running, d.Step)
+		case Expire:
+			b.add(fact.AttemptFinished{Step: d.Step, Attempt: int(b.s.node(d.Step).attempt) + 1, Outcome: events.Timeout, Unstarted: true})
+		case Probe:
+			b.add(fact.BreakProbed{Step: d.Step, Holds: d.Step%2 == 0})
+		case Schedule:
+			b.add(fact.RetryScheduled{Step: d.Step, Attempt: d.Attempt, Due: b.now.Add(time.Second)})
+		case OpenGate:
+			b.add(fact.GateOpened{Step: d.Step})
+		case Pause:
 			b.add(d.RunPaused)
-		case finish:
-			b.add(fact.RunFinished{Outcome: d.outcome})
+		case Finish:
+			b.add(fact.RunFinished{Outcome: d.Outcome})
 			return
-		case stuck:
+		case Stuck:
 			b.t.Fatalf("stuck\n%s", b.s.Dump())
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"container/heap"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/plan"
 )
 
 // slots is what is ready and what limits how much of it runs at a time.
@@ -23,7 +24,7 @@ type slots struct {
 	lent    int                    // 1 while a step has the terminal
 	active  int                    // attempts that run
 	open    int                    // open gates
-	usual   Durations              // of earlier runs; see prefer
+	rank    Rank                   // nil: by the number of steps; see Prefer
 }
 
 // take accounts for a slot of the node's pool, and for the terminal.
@@ -118,12 +119,22 @@ func (s *slots) overdue(now time.Time) (until time.Time, over graph.ID) {
 	return s.nextDue, over
 }
 
-// prefer tells how long steps took in earlier runs, so that of what is ready goes first what holds up most. It is no fact
-// and not in the journal: it decides what `next` chooses, and what was chosen is there.
-func (s *slots) prefer(d Durations) {
-	s.usual = d
-	s.ready.rank = ranks(s.plan, s.graph, d)
+// Rank gives what hangs on each node of a plan's graph: of what is ready goes first what holds up most.
+type Rank func(p *plan.Plan, g *graph.Graph) []int64
+
+// Prefer gives the ranks, also of plans that replace this one. They are no fact and not in the journal: they decide what Next chooses,
+// and what was chosen is there.
+func (s *slots) Prefer(rank Rank) {
+	s.rank = rank
+	s.ready.rank = s.ranks(s.plan, s.graph)
 	heap.Init(&s.ready)
+}
+
+func (s *slots) ranks(p *plan.Plan, g *graph.Graph) []int64 {
+	if s.rank == nil {
+		return g.Ranks(nil)
+	}
+	return s.rank(p, g)
 }
 
 func remove(list []graph.ID, id graph.ID) []graph.ID {

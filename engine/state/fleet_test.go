@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"fmt"
@@ -91,7 +91,7 @@ func BenchmarkFleet(b *testing.B) {
 // playThrough settles all steps of a run in the state alone: each ends well as soon as it may start. It gives how many did.
 func playThrough(tb testing.TB, p *plan.Plan, g *graph.Graph) (started int) {
 	tb.Helper()
-	s := NewState(p, g, nil)
+	s := New(p, g, nil)
 	now := time.Unix(1_000_000, 0)
 	apply := func(f fact.Fact) {
 		if err := s.Apply(fact.Record{At: now, Fact: f}); err != nil {
@@ -102,13 +102,13 @@ func playThrough(tb testing.TB, p *plan.Plan, g *graph.Graph) (started int) {
 	apply(fact.RunStarted{})
 	for {
 		switch next := s.decider().next(now).(type) {
-		case start:
+		case Start:
 			started++
-			apply(fact.AttemptStarted{Step: next.step, Attempt: next.attempt})
-			apply(fact.AttemptFinished{Step: next.step, Attempt: next.attempt, Outcome: events.Changed})
-		case evaluate:
-			apply(fact.CondEvaluated{Step: next.step, Holds: true})
-		case finish:
+			apply(fact.AttemptStarted{Step: next.Step, Attempt: next.Attempt})
+			apply(fact.AttemptFinished{Step: next.Step, Attempt: next.Attempt, Outcome: events.Changed})
+		case Evaluate:
+			apply(fact.CondEvaluated{Step: next.Step, Holds: true})
+		case Finish:
 			return started
 		default:
 			tb.Fatalf("%T", next)

@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"moon/engine/graph"
@@ -18,7 +18,7 @@ func (s tally) summary() events.RunCompleted {
 		Failed: c.Failed + c.Lost, Ignored: c.Ignored, Rescued: c.Rescued, Cancelled: c.Cancelled,
 	}
 	sum.Hosts = s.hosts()
-	sum.Outdated = len(s.outdated(events.Range{To: len(s.plan.Steps)}))
+	sum.Outdated = len(s.Outdated(events.Range{To: len(s.plan.Steps)}))
 	sum.NotRun = sum.TotalSteps - sum.Executed - sum.Skipped - sum.Failed - sum.Rescued - sum.Cancelled
 	return sum
 }

@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 // reopening takes back how steps ended, with all that followed from it.
 type reopening struct{ flow }
 
-// retryable are the steps in the range that may be tried again: failed ones, and in a pause one that is about to run.
-func (s *reopening) retryable(r events.Range) []int {
+// Retryable are the steps in the range that may be tried again: failed ones, and in a pause one that is about to run.
+func (s *reopening) Retryable(r events.Range) []int {
 	var steps []int
 	for i := r.From; i < r.To; i++ {
 		n := s.node(i)
@@ -71,7 +71,7 @@ func (s *reopening) mark(r events.Range) {
 
 // retry starts another attempt of failed steps and stays paused. What they had led to is taken back.
 func (s *reopening) retry(r events.Range) {
-	steps := s.retryable(r)
+	steps := s.Retryable(r)
 	for _, step := range steps {
 		id := s.id(step)
 		n := &s.nodes[id]
@@ -86,7 +86,7 @@ func (s *reopening) retry(r events.Range) {
 		n.decided = true
 		s.choices[step] = (s.choices[step] | approved | confirmed) &^ excluded
 		s.solo = append(s.solo, id)
-		s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.outName(step, int(n.attempt)+1)})
+		s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.OutName(step, int(n.attempt)+1)})
 		n.announced = true
 	}
 	s.halting, s.haltCause = false, -1

@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
+	"moon/exec/fault"
 )
 
 func stepRange(step int) events.Range { return events.Range{From: step, To: step + 1} }
@@ -125,7 +126,7 @@ func TestAttemptsGoOnWhilePaused(t *testing.T) {
 		b.outcome = func(_, attempt int) events.Outcome {
 			b.class = ""
 			if attempt > 1 {
-				b.class = transient
+				b.class = fault.Transient
 			}
 			return map[bool]events.Outcome{true: events.OK, false: events.Failed}[attempt == 4]
 		}
@@ -506,8 +507,8 @@ func TestRestoreWhatWasSkipped(t *testing.T) {
 	if why := b.send(events.Include{Range: events.Range{From: 0, To: 5}}); why == "" {
 		t.Error("what was skipped is restored along with what was not")
 	}
-	for _, c := range (requests{b.s}).restoring(events.Range{From: 0, To: 5}) {
-		if why := b.send(c); why != "" {
+	for _, r := range (events.Range{From: 0, To: 5}).Where(b.s.Restorable) {
+		if why := b.send(events.Include{Range: r}); why != "" {
 			t.Error(why)
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
+	"moon/exec/fault"
 	"moon/plan"
 	"moon/secret"
 )
@@ -63,8 +64,8 @@ func (s *board) id(step int) graph.ID { return s.graph.NodeOf(step) }
 
 func (s *board) node(step int) *node { return &s.nodes[s.graph.NodeOf(step)] }
 
-// outName is the prefix of an attempt's output files. A replaced plan numbers its steps anew, so its files say so.
-func (s *board) outName(step, attempt int) string {
+// OutName is the prefix of an attempt's output files. A replaced plan numbers its steps anew, so its files say so.
+func (s *board) OutName(step, attempt int) string {
 	name := fmt.Sprintf("%s.%d", events.StepID(step), attempt)
 	if s.generation > 1 {
 		name = fmt.Sprintf("plan%d-%s", s.generation, name)
@@ -93,16 +94,16 @@ func (s *board) missingCause(f fact.ValuesMissing) int32 {
 	return n.cause
 }
 
-// asksAgain reports whether a step whose files have changed waits to be approved again: there is a person, who sees the plan as it is
+// AsksAgain reports whether a step whose files have changed waits to be approved again: there is a person, who sees the plan as it is
 // made again.
-func (s *board) asksAgain(step int) bool {
+func (s *board) AsksAgain(step int) bool {
 	return s.opts.Review && !s.opts.Saved && !s.halting && s.plan.RootFile != "-" && s.node(step).state == ready
 }
 
 // retries is how many attempts may follow the first after this failure.
 func (s *board) retries(f fact.AttemptFinished) int {
 	own := s.plan.Steps[f.Step].Retry.Max
-	if own == 0 && f.Class == transient {
+	if own == 0 && f.Class == fault.Transient {
 		return transientRetries
 	}
 	return own
@@ -205,8 +206,8 @@ func (s *board) inside(r events.Range) string {
 	return ""
 }
 
-// restorable reports whether the exclusion of a step can be taken back: it was not skipped for it yet.
-func (s *board) restorable(step int) bool {
+// Restorable reports whether the exclusion of a step can be taken back: it was not skipped for it yet.
+func (s *board) Restorable(step int) bool {
 	n := s.node(step)
 	return s.choices[step]&excluded != 0 && !s.plan.Steps[step].Excluded && (n.state != settled || n.outcome != events.Skipped)
 }
@@ -214,7 +215,7 @@ func (s *board) restorable(step int) bool {
 // shaped says why the plan could not run with these steps excluded.
 func (s *board) shaped(out func(step int) bool) string {
 	left := func(step int) bool { return out(step) || s.node(step).state == settled }
-	return s.plan.Shaped(func(step int) bool { return out(step) && !s.done(step) }, left)
+	return s.plan.Shaped(func(step int) bool { return out(step) && !s.Done(step) }, left)
 }
 
 func (s *board) choose(r events.Range, f func(choice) choice) {
@@ -253,9 +254,9 @@ func (s *board) unconfirmed(step int) bool {
 	return s.plan.Steps[step].Confirm != "" && s.choices[step]&confirmed == 0
 }
 
-// undecided reports whether a step was lost and nobody has said yet what it is taken for: it was running when moon crashed, or its
-// host went away meanwhile, and the playbook does not go on all the same.
-func (s *board) undecided(step int) bool {
+// Undecided reports whether a step was lost and nobody has said yet what it is taken for: it was running when moon crashed, or its
+// host was lost meanwhile, and the playbook does not continue without it.
+func (s *board) Undecided(step int) bool {
 	n := s.node(step)
 	end := s.ends[step]
 	switch n.state {
@@ -274,14 +275,14 @@ func (s *board) undecided(step int) bool {
 func (s *board) attempts(step int) []string {
 	outs := slices.Clip(s.tried[step])
 	for k := len(outs) + 1; k <= int(s.node(step).attempt); k++ {
-		outs = append(outs, s.outName(step, k))
+		outs = append(outs, s.OutName(step, k))
 	}
 	return outs
 }
 
-// done reports whether a step has ended well: it did its work, found it done, or failed where that is ignored. Only a command
+// Done reports whether a step has ended well: it did its work, found it done, or failed where that is ignored. Only a command
 // starts it again.
-func (s *board) done(step int) bool {
+func (s *board) Done(step int) bool {
 	id := s.id(step)
 	n := &s.nodes[id]
 	if n.state != settled {
@@ -298,10 +299,10 @@ func (s *board) done(step int) bool {
 	}
 }
 
-// over reports whether the end of a step stays when the plan is replaced: it has ended well, or a rescue has made up for its failure.
-func (s *board) over(step int) bool {
+// Over reports whether the end of a step stays when the plan is replaced: it has ended well, or a rescue has made up for its failure.
+func (s *board) Over(step int) bool {
 	n := s.node(step)
-	return s.done(step) || n.state == settled && events.Bad.Has(n.outcome) && s.rescues(s.id(step), n.outcome)
+	return s.Done(step) || n.state == settled && events.Bad.Has(n.outcome) && s.rescues(s.id(step), n.outcome)
 }
 
 // outdatedEnd reports whether what is kept of a step is of another definition than it has now.
@@ -314,11 +315,11 @@ func (s *board) outdatedEnd(step int) bool {
 	return end != nil && end.digest != "" && end.digest != ps.Digest
 }
 
-// outdated are the steps in a range that are done and whose definition changed since, so that a person is asked whether they
+// Outdated are the steps in a range that are done and whose definition changed since, so that a person is asked whether they
 // run again.
-func (s *board) outdated(r events.Range) (steps []int) {
+func (s *board) Outdated(r events.Range) (steps []int) {
 	for i := r.From; i < r.To; i++ {
-		if s.outdatedEnd(i) && s.over(i) {
+		if s.outdatedEnd(i) && s.Over(i) {
 			steps = append(steps, i)
 		}
 	}
@@ -338,4 +339,13 @@ func (s *board) withAttempts(step int) map[int][]string {
 // awaitsRerun reports whether a step waits for its turn to run again. Trying it again meanwhile would run it twice.
 func (s *board) awaitsRerun(step int) bool {
 	return len(s.reruns) > 1 && slices.Contains(s.reruns[1:], step)
+}
+
+func ref(step int32) events.StepRef { return events.RefTo(int(step)) }
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
 }

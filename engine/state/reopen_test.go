@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"fmt"
@@ -25,16 +25,16 @@ func runAll(b *testing.B, s *State, now time.Time, tell func(fact.Fact)) {
 	var running []int
 	for !s.finished {
 		switch d := s.decider().next(now).(type) {
-		case start:
-			add(fact.AttemptStarted{Step: d.step, Attempt: d.attempt, Name: "step", Command: "shell: true", Out: s.outName(d.step, d.attempt)})
-			running = append(running, d.step)
-		case idle:
+		case Start:
+			add(fact.AttemptStarted{Step: d.Step, Attempt: d.Attempt, Name: "step", Command: "shell: true", Out: s.OutName(d.Step, d.Attempt)})
+			running = append(running, d.Step)
+		case Idle:
 			for _, step := range running {
 				add(fact.AttemptFinished{Step: step, Attempt: 1, Outcome: events.OK, Duration: time.Millisecond})
 			}
 			running = running[:0]
-		case finish:
-			add(fact.RunFinished{Outcome: d.outcome})
+		case Finish:
+			add(fact.RunFinished{Outcome: d.Outcome})
 		default:
 			b.Fatalf("%T", d)
 		}
@@ -51,7 +51,7 @@ func BenchmarkReopen(b *testing.B) {
 		b.Fatal(err)
 	}
 	now := time.Now()
-	runAll(b, NewState(p, g, nil), now, func(f fact.Fact) {
+	runAll(b, New(p, g, nil), now, func(f fact.Fact) {
 		if err := w.Append(&fact.Record{Run: "run", At: now, Fact: f}); err != nil {
 			b.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func BenchmarkReopen(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := NewState(p, g, nil)
+		s := New(p, g, nil)
 		n := 0
 		for ; !s.finished; n++ {
 			rec, err := r.Next()

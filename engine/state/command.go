@@ -1,4 +1,4 @@
-package engine
+package state
 
 import (
 	"cmp"
@@ -15,10 +15,11 @@ type commands struct{ *rerunning }
 
 func (s *rerunning) commands() commands { return commands{s} }
 
-// stillRunning is why a plan is not replaced.
-const stillRunning = "steps are still running; pause, and try again when they have ended"
+// StillRunning is why a plan is not replaced.
+const StillRunning = "steps are still running; pause, and try again when they have ended"
 
-func harder(a, b events.StopHow) bool {
+// Harder reports whether one way to stop a run brings what runs to an end more forcibly than another.
+func Harder(a, b events.StopHow) bool {
 	order := []events.StopHow{"", events.StopDrain, events.StopInterrupt, events.StopNow}
 	return slices.Index(order, a) > slices.Index(order, b)
 }
@@ -68,14 +69,14 @@ func (s commands) refuse(c events.Command) string {
 		if why := s.inside(c.Range); why != "" {
 			return why
 		}
-		if len(s.outdated(c.Range)) == 0 {
+		if len(s.Outdated(c.Range)) == 0 {
 			return "nothing here is done with an earlier definition"
 		}
 	case events.Retry:
 		if why := s.inside(c.Range); why != "" {
 			return why
 		}
-		if len(s.retryable(c.Range)) == 0 {
+		if len(s.Retryable(c.Range)) == 0 {
 			return "there is nothing to retry here"
 		}
 	case events.Skip:
@@ -127,7 +128,7 @@ func (s commands) refuseValues() string {
 	case s.plan.RootFile == "-":
 		return "a playbook from standard input cannot be planned again"
 	case s.active > 0:
-		return stillRunning
+		return StillRunning
 	}
 	return ""
 }
@@ -141,7 +142,7 @@ func (s commands) refuseInclude(r events.Range) string {
 	some, selected := false, false
 	for step := r.From; step < r.To; step++ {
 		switch {
-		case s.restorable(step):
+		case s.Restorable(step):
 			some = true
 		case s.plan.Steps[step].Excluded:
 			selected = true
@@ -255,7 +256,7 @@ func (s commands) advance(c events.Advance) {
 
 func (s commands) stopRun(c events.Stop) {
 	s.signalled = s.signalled || c.Signal
-	if harder(c.How, s.stop) {
+	if Harder(c.How, s.stop) {
 		s.stop = c.How
 	}
 	given := s.held
@@ -280,12 +281,12 @@ func (s commands) stopRun(c events.Stop) {
 
 // keepOutdated takes outdated steps for what they are defined as now.
 func (s commands) keepOutdated(r events.Range) {
-	for _, step := range s.outdated(r) {
+	for _, step := range s.Outdated(r) {
 		end := *s.ends[step]
 		end.digest = s.plan.Steps[step].Digest
 		s.ends[step] = &end
 	}
-	if s.paused && s.pause.Reason == events.PauseEnd && s.decider().conclude() == (finish{events.RunDone}) {
+	if s.paused && s.pause.Reason == events.PauseEnd && s.decider().conclude() == (Finish{events.RunDone}) {
 		s.resume() // there is nothing left to decide
 	}
 }

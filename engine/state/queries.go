@@ -1,0 +1,118 @@
+package state
+
+import (
+	"time"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// Plan is the plan that the run has now.
+func (s *State) Plan() *plan.Plan { return s.plan }
+
+// Graph is the execution graph of the plan.
+func (s *State) Graph() *graph.Graph { return s.graph }
+
+// Options are those that the run was started or resumed with.
+func (s *State) Options() fact.Options { return s.opts }
+
+// Begun reports whether the run has started.
+func (s *State) Begun() bool { return s.begun }
+
+// Finished reports whether the run has ended.
+func (s *State) Finished() bool { return s.finished }
+
+// Reviewed reports whether the review is over, or there was none.
+func (s *State) Reviewed() bool { return s.reviewed }
+
+// Generation is how many plans the run has had.
+func (s *State) Generation() int { return s.generation }
+
+// Stopping is how what runs is brought to an end; "" if it is not.
+func (s *State) Stopping() events.StopHow { return s.stop }
+
+// Time is when the last fact happened, by the clock and since the process began.
+func (s *State) Time() (at time.Time, mono time.Duration) { return s.now, s.mono }
+
+// AnyStarted reports whether a step of the plan was ever tried.
+func (s *State) AnyStarted() bool {
+	for i := range s.nodes {
+		if s.nodes[i].attempt > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Attempt is the number of a step's last attempt; 0 if there was none.
+func (s *State) Attempt(step int) int { return int(s.node(step).attempt) }
+
+// Outcome is how a step ended, or its last attempt did that waits for a decision.
+func (s *State) Outcome(step int) events.Outcome { return s.node(step).outcome }
+
+// Running reports whether an attempt of a step runs.
+func (s *State) Running(step int) bool { return s.node(step).state == running }
+
+// Settled reports whether a step has ended.
+func (s *State) Settled(step int) bool { return s.node(step).state == settled }
+
+// NotBegun reports whether a step has neither been tried nor settled.
+func (s *State) NotBegun(step int) bool {
+	n := s.node(step)
+	return (n.state == pending || n.state == ready) && !s.retriesHere(step)
+}
+
+// AwaitsDecision reports whether a step failed and a person decides what becomes of it.
+func (s *State) AwaitsDecision(step int) bool {
+	return s.node(step).state == failed || s.retriesHere(step)
+}
+
+// Unresolved reports whether a step failed, and nothing has made up for it: it is neither ignored nor has a rescue.
+func (s *State) Unresolved(step int) bool {
+	n := s.node(step)
+	return (n.state == settled || n.state == failed) && events.Bad.Has(n.outcome) && s.own(s.id(step)) != events.OK && !s.HasRescue(step)
+}
+
+// HasRescue reports whether a failure of a step leads to a rescue.
+func (s *State) HasRescue(step int) bool { return s.graph.Nodes[s.id(step)].Rescued }
+
+// Answered reports whether a step that asks for a confirmation need not ask any more: it was confirmed or excluded, or has succeeded.
+func (s *State) Answered(step int) bool {
+	n := s.node(step)
+	ended := n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed || n.outcome == events.Skipped)
+	return s.choices[step]&(confirmed|excluded) != 0 || ended
+}
+
+// RanAs is the digest of a step as it was run; "" if it was not, or the journal does not say.
+func (s *State) RanAs(step int) string {
+	if end := s.ends[step]; end != nil {
+		return end.digest
+	}
+	return ""
+}
+
+// Out is the prefix of the output files of a step that runs.
+func (s *State) Out(step int) string { return s.outs[step] }
+
+// LastError is why the last attempt of a step failed that is tried again.
+func (s *State) LastError(step int) string { return s.errors[step] }
+
+// Breakpoint is the breakpoint of a step that does not simply stop.
+func (s *State) Breakpoint(step int) events.Break { return s.breaks[step].Break }
+
+// Refuse says why a command cannot be obeyed now, or "".
+func (s *State) Refuse(c events.Command) string { return s.commands().refuse(c) }
+
+// Next decides what the run does now. It looks at nothing but the state and the time.
+func (s *State) Next(now time.Time) Decision { return s.decider().next(now) }
+
+// Succeeded reports whether the run, nothing of which is left, ends with success.
+func (s *State) Succeeded() bool { return s.decider().conclude() == (Finish{events.RunDone}) }
+
+// Summary is what the run has come to so far.
+func (s *State) Summary() events.RunCompleted { return s.tally().summary() }
+
+// Unexplained are the steps that were not run although nothing says why; there must be none.
+func (s *State) Unexplained() []int { return s.tally().unexplained() }
