@@ -264,6 +264,70 @@ func TestOwnedPaths(t *testing.T) {
 	}
 }
 
+// mostPath is how many lines of CONTRIBUTING.md say how to add something.
+const mostPath = 10
+
+// TestPaths follows the paths of CONTRIBUTING.md through the tree: what an item says in code is in each of the files, or below each of the
+// directories, that it begins with, and the tests that a path names exist. So the example of each path touches all its places.
+func TestPaths(t *testing.T) {
+	page, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := textAt(t, ".")
+	_, rest, _ := strings.Cut(string(page), "\n## Adding something else\n")
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	sections := strings.Split(rest, "\n### ")[1:]
+	if len(sections) != 5 {
+		t.Errorf("CONTRIBUTING.md has %d paths: for a command, an event, a pane, a filter, a doctor rule", len(sections))
+	}
+	span, item := regexp.MustCompile("`([^`]+)`"), regexp.MustCompile(`(?m)^\d\. ((?:.|\n   )+)`)
+	for _, section := range sections {
+		title, body, _ := strings.Cut(section, "\n")
+		if n := len(strings.Split(strings.ReplaceAll(strings.TrimSpace(body), "\n\n", "\n"), "\n")); n > mostPath {
+			t.Errorf("%s: the path has %d lines; the limit is %d", title, n, mostPath)
+		}
+		items := item.FindAllStringSubmatch(body, -1)
+		if len(items) < 2 {
+			t.Errorf("%s: there are %d items", title, len(items))
+		}
+		for _, m := range items {
+			paths, words, _ := strings.Cut(m[1], ": ")
+			for _, path := range span.FindAllStringSubmatch(paths, -1) {
+				text := textAt(t, path[1])
+				for _, want := range span.FindAllStringSubmatch(words, -1) {
+					if !strings.Contains(text, want[1]) {
+						t.Errorf("%s: %s has no %s", title, path[1], want[1])
+					}
+				}
+			}
+		}
+		for _, name := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(body, -1) {
+			if !strings.Contains(all, "\nfunc "+name[1]+"(") {
+				t.Errorf("%s: there is no test %s", title, name[1])
+			}
+		}
+	}
+}
+
+// textAt is the text of a file, or of all Go files below a directory.
+func textAt(t *testing.T, path string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || p != path && filepath.Ext(p) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(p)
+		all.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return all.String()
+}
+
 // word is one that a native reader stumbles over, and what to say instead. A phrase is words with blanks between, and each of them one
 // of several with | between: "go|goes on". Pages, help and the texts of exec/spec are free of it. Elsewhere it is still found:
 // comments counts it in comments and names, messages in the other texts of the code. Both may only shrink.
