@@ -6,7 +6,6 @@ import (
 
 	"moon/tui/keymap"
 	"moon/tui/standing"
-	"moon/tui/tree"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -66,7 +65,7 @@ func (m *view) targets() (ranges []events.Range, single bool) {
 }
 
 // tallyOf counts the faces in some ranges.
-func (m *debugger) tallyOf(ranges []events.Range) (t tree.Tally) {
+func (m *debugger) tallyOf(ranges []events.Range) (t standing.Tally) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			t[m.tree.Faces[i]]++

@@ -211,7 +211,7 @@ func (m matrixPane) matrixCell(b *draw.Brush, row, col int) {
 		look, spins := m.signOf(n)
 		if m.tree.Step(n) < 0 {
 			t := m.tree.Tally(n)
-			look, spins = t.Sign(true, m.run.Phase == events.Review), t[standing.Running] > 0
+			look, spins = tree.Sign(&t, true, m.run.Phase == events.Review), t[standing.Running] > 0
 		}
 		glyph := m.glyphs.Signs[look]
 		if spins {
@@ -246,7 +246,7 @@ func (m matrixPane) matrixDetail(b *draw.Brush) {
 	look, _ := m.signOf(n)
 	if m.tree.Step(n) < 0 {
 		t := m.tree.Tally(n)
-		look = t.Sign(true, m.run.Phase == events.Review)
+		look = tree.Sign(&t, true, m.run.Phase == events.Review)
 	}
 	b.Put(draw.SignLooks[look].Role, "  "+m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word)
 	place := draw.Plain(m.plan.Steps[i].Origin.String())

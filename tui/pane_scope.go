@@ -66,7 +66,7 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 }
 
 // counts says how many steps there are of each kind.
-func (m scopePane) counts(d *draw.Doc, t *tree.Tally) {
+func (m scopePane) counts(d *draw.Doc, t *standing.Tally) {
 	line := []draw.Text{draw.Inked(themes.Text, draw.Count(t.Total(), "step"))}
 	add := func(look draw.Sign, n int, words string) {
 		if n > 0 {

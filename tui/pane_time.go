@@ -167,7 +167,7 @@ func (m timePane) barsShown(most int) (first, n int) {
 }
 
 // partTally counts the steps of a part. Single steps are counted one by one, at most so many: what is said of them is rough.
-func (m timePane) partTally(p *feed.Part) (t tree.Tally) {
+func (m timePane) partTally(p *feed.Part) (t standing.Tally) {
 	if m.tree.Step(p.Node) < 0 {
 		return m.tree.Tally(p.Node)
 	}
@@ -195,7 +195,7 @@ func (m timePane) partName(p *feed.Part) string {
 func (m timePane) bar(p *feed.Part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
 	if len(p.Busy) == 0 {
-		look := t.Sign(true, false)
+		look := tree.Sign(&t, true, false)
 		if t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0 {
 			return []draw.Text{draw.Inked(themes.Text, draw.Spaces(w-1)), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
 		}

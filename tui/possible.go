@@ -9,7 +9,6 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/standing"
-	"moon/tui/tree"
 )
 
 // whyNot says why an action would do nothing.
@@ -141,7 +140,7 @@ func (m *view) aim() (ranges []events.Range, single bool) {
 }
 
 // aimed counts the faces of what a decision is about.
-func (m *view) aimed() (t tree.Tally, single bool) {
+func (m *view) aimed() (t standing.Tally, single bool) {
 	if len(m.cur.Marks) == 0 && m.cur.Anchor < 0 {
 		return m.tree.Tally(m.at()), m.tree.Step(m.at()) >= 0
 	}

@@ -201,7 +201,7 @@ func (m *debugger) maySkip(n int) bool {
 }
 
 // scopeNote says what is hidden in a folded scope, or what a scope is like.
-func (t *treeRows) scopeNote(n int, c *tree.Tally) string {
+func (t *treeRows) scopeNote(n int, c *standing.Tally) string {
 	s := t.m.tree.Scope(n)
 	switch {
 	case s == nil:
@@ -233,7 +233,7 @@ func (t *treeRows) scopeNote(n int, c *tree.Tally) string {
 }
 
 // failedNote says what has failed in a folded scope: of a loop which items, if there is room for them.
-func (t *treeRows) failedNote(n int, s *plan.Scope, c *tree.Tally) string {
+func (t *treeRows) failedNote(n int, s *plan.Scope, c *standing.Tally) string {
 	const most = 3
 	if s.Kind == plan.ScopeLoop && c.Failed() <= most {
 		words := strings.Join(t.m.tree.FailedItems(n, most), ", ") + " failed"
@@ -245,7 +245,7 @@ func (t *treeRows) failedNote(n int, s *plan.Scope, c *tree.Tally) string {
 }
 
 // hostTally says in how many ways the hosts of a task have ended, if in more than one: "~2 -1".
-func (m rowWords) hostTally(c *tree.Tally) string {
+func (m rowWords) hostTally(c *standing.Tally) string {
 	var parts []string
 	for _, f := range [...]standing.State{standing.OK, standing.Changed, standing.Ignored, standing.Rescued, standing.Skipped} {
 		if c[f] > 0 {

@@ -140,7 +140,7 @@ func (m *view) signOf(n int) (look draw.Sign, spins bool) {
 		return tree.FaceSigns[f], false
 	}
 	t := m.tree.Tally(n)
-	look = t.Sign(folded, m.run.Phase == events.Review)
+	look = tree.Sign(&t, folded, m.run.Phase == events.Review)
 	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.Phase == events.Paused && at >= 0 &&
 		m.tree.Steps(n).Has(at) &&
 		m.tree.Faces[at] == standing.Waiting {

@@ -103,7 +103,7 @@ func TestTree(t *testing.T) {
 	if grown.Step(docker+1) != stepVacuum || grown.Size[docker] != 1 {
 		t.Errorf("the skipped include is at %d", docker)
 	}
-	var sum tree.Tally
+	var sum standing.Tally
 	grown.Recount(func(i int) (standing.State, int64, int64) { return standing.State(i % standing.States), 0, 0 })
 	for _, f := range grown.Faces {
 		sum[f]++

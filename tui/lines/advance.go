@@ -33,7 +33,7 @@ func (c *control) proceed(string) {
 			return
 		}
 	}
-	if t := c.tally(c.everything()); c.run.Phase == events.Review && t[waiting] == 0 && t.sum(undecided, confirm) > 0 {
+	if t := c.tally(c.everything()); c.run.Phase == events.Review && t[waiting] == 0 && t.Sum(undecided, confirm) > 0 {
 		c.say("nothing is approved. approve all, or approve safe; step runs one step.")
 		return
 	}

@@ -54,7 +54,7 @@ func (c *control) keep(args string) {
 	for _, r := range ranges {
 		if t := c.tally(r); t[outdated] > 0 {
 			c.send(events.Keep{Range: r})
-			n += t[outdated]
+			n += t.Sum(outdated)
 		}
 	}
 	if n == 0 {

@@ -38,10 +38,10 @@ func (c *announcer) open() {
 	}
 	head, done := "REVIEW", ""
 	if c.run.Phase != events.Review {
-		head, done = "RESUMED", t.words(failed, unreachable, ok, changed, kept, skipped)
+		head, done = "RESUMED", tallied(&t, failed, unreachable, ok, changed, kept, skipped)
 	}
-	c.say("%s %s", head, sentence(name, c.mode, c.realWords(), count(len(c.plan.Steps), "step"), done, t.words(excluded),
-		asks(t[confirm]), c.lackingWords()))
+	c.say("%s %s", head, sentence(name, c.mode, c.realWords(), count(len(c.plan.Steps), "step"), done, tallied(&t, excluded),
+		asks(t.Sum(confirm)), c.lackingWords()))
 	var lines []string
 	for _, n := range c.outline.unfolded(0) {
 		lines = append(lines, c.entry(n))
@@ -60,7 +60,7 @@ type telling struct {
 	left      int // ends that may be said now
 	failures  int // and ends of what failed
 	refilled  time.Time
-	swallowed tally // ends that were not said
+	swallowed standing.Tally // ends that were not said
 	since     time.Time
 
 	again bool // what comes was told before, under another plan or by another process
@@ -190,7 +190,7 @@ func (c *announcer) ended(r *events.Record) {
 		may = &c.telling.failures
 	}
 	if *may == 0 {
-		if c.telling.swallowed == (tally{}) {
+		if c.telling.swallowed == (standing.Tally{}) {
 			c.telling.since = r.Time
 		}
 		c.telling.swallowed[st]++
@@ -238,16 +238,16 @@ func (t *telling) refill(now time.Time) {
 // flushSwallowed counts what was not said one by one.
 func (c *announcer) flushSwallowed(now time.Time) {
 	t := &c.telling
-	if t.swallowed == (tally{}) {
+	if t.swallowed == (standing.Tally{}) {
 		return
 	}
-	c.say("%s then %s.", clock(now), t.swallowed.words(ends...))
-	t.swallowed = tally{}
+	c.say("%s then %s.", clock(now), tallied(&t.swallowed, ends...))
+	t.swallowed = standing.Tally{}
 }
 
 // flushLate counts it when it has waited for long enough.
 func (c *announcer) flushLate(now time.Time) {
-	if t := &c.telling; t.swallowed != (tally{}) && now.Sub(t.since) >= lateAfter {
+	if t := &c.telling; t.swallowed != (standing.Tally{}) && now.Sub(t.since) >= lateAfter {
 		c.said(now)
 	}
 }
@@ -306,7 +306,7 @@ func (c *announcer) accepted(e events.CommandAccepted) {
 
 // planLoaded takes over another plan when the run has one, and says what is different in it.
 func (c *announcer) planLoaded(e events.PlanLoaded) {
-	c.telling.swallowed, c.telling.again = tally{}, true
+	c.telling.swallowed, c.telling.again = standing.Tally{}, true
 	if e.Digest == c.coming {
 		c.coming = ""
 	}

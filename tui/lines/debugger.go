@@ -86,7 +86,7 @@ func (d *debugger) broken(i int) bool {
 // failedSteps is how many steps have failed, in whatever way.
 func (d *debugger) failedSteps() int {
 	t := d.tally(d.everything())
-	return t.sum(failed, unreachable)
+	return t.Failed()
 }
 
 // breakpointAt is the breakpoint at a step that has one.
@@ -197,7 +197,7 @@ func (d *debugger) stepOr(i int, none *events.Step) *events.Step {
 // of is stepOr for those who only look.
 func (d *debugger) of(i int) *events.Step { return d.stepOr(i, &events.Step{}) }
 
-func (d *debugger) tally(ranges ...events.Range) (t tally) {
+func (d *debugger) tally(ranges ...events.Range) (t standing.Tally) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			t[d.state(i)]++

@@ -31,7 +31,7 @@ func (c *decisions) approve(args string) {
 	case "safe":
 		t := c.tally(c.everything())
 		c.send(events.Approve{Range: c.everything(), Digest: c.plan.Digest})
-		c.decided("approved", t[undecided], c.stillAsk(t[confirm]))
+		c.decided("approved", t.Sum(undecided), c.stillAsk(t.Sum(confirm)))
 	default:
 		c.approveSome(args)
 	}
@@ -39,7 +39,7 @@ func (c *decisions) approve(args string) {
 
 func (c *decisions) approveAll() {
 	t := c.tally(c.everything())
-	if t.sum(undecided, confirm) == 0 {
+	if t.Sum(undecided, confirm) == 0 {
 		c.say("nothing to approve.")
 		return
 	}
@@ -48,7 +48,7 @@ func (c *decisions) approveAll() {
 	if n := t[confirm]; n > 0 {
 		rest = fmt.Sprintf("including %d that needed confirmation", n)
 	}
-	c.decided("approved", t.sum(undecided, confirm), rest)
+	c.decided("approved", t.Sum(undecided, confirm), rest)
 }
 
 func (c *decisions) approveSome(args string) {
@@ -63,12 +63,12 @@ func (c *decisions) approveSome(args string) {
 		c.send(events.Answer{Step: ranges[0].From})
 		c.say("continuing.")
 		return
-	case single && t.sum(undecided, confirm) == 0 && t[waiting] > 0:
+	case single && t.Sum(undecided, confirm) == 0 && t[waiting] > 0:
 		c.say("it is already approved. unapprove takes that back.")
 		return
 	case t[undecided] == 0 && (!single || t[confirm] == 0):
 		if t[confirm] > 0 {
-			c.say("%s. next goes to them.", c.stillAsk(t[confirm]))
+			c.say("%s. next goes to them.", c.stillAsk(t.Sum(confirm)))
 		} else {
 			c.say("nothing to approve here.")
 		}
@@ -81,7 +81,7 @@ func (c *decisions) approveSome(args string) {
 		c.decided("approved", 1)
 		return
 	}
-	c.decided("approved", t[undecided], c.stillAsk(t[confirm]))
+	c.decided("approved", t.Sum(undecided), c.stillAsk(t.Sum(confirm)))
 }
 
 func (c *decisions) stillAsk(n int) string {
@@ -150,7 +150,7 @@ func (c *decisions) skipSteps(ranges []events.Range, single bool) {
 	case single && t[asking] > 0:
 		c.send(events.Answer{Step: ranges[0].From, Reject: true})
 		c.say("rejected.")
-	case t.sum(undecided, waiting, confirm) > 0:
+	case t.Begins() > 0:
 		if why := standing.Shaped(c.plan, c.run.Steps, ranges, true); why != "" {
 			c.say("%s", sentence(clean(why)))
 			return
@@ -159,9 +159,9 @@ func (c *decisions) skipSteps(ranges []events.Range, single bool) {
 		for _, r := range slices.Backward(ranges) { // what was planned with the value of a step before the step itself
 			c.send(events.Exclude{Range: r})
 		}
-		c.decided("excluded", t.sum(undecided, waiting, confirm))
+		c.decided("excluded", t.Begins())
 		c.sayAlso(also)
-	case left > 0 && left == t[excluded]:
+	case left > 0 && left == t.Sum(excluded):
 		c.say("excluded by tags or selection.")
 	case t[excluded] > 0:
 		c.say("already excluded. restore takes that back.")

@@ -39,7 +39,7 @@ func (c *exit) quit(string) {
 
 func (c *exit) askToLeave() {
 	t := c.tally(c.everything())
-	left := t.sum(waiting, undecided, confirm, asking)
+	left := t.Sum(waiting, undecided, confirm, asking)
 	text := ""
 	if n := c.run.Counts.Running; n > 0 {
 		text = fmt.Sprintf("quit? %s. wait (let running steps finish, then stop), stop (interrupt them now) or stay.", c.runningNow())

@@ -116,8 +116,8 @@ func (c *viewer) where(string) {
 	t := c.tally(c.everything())
 	switch c.run.Phase {
 	case events.Review:
-		c.say("REVIEW %s", sentence(clean(c.plan.RootFile), count(len(c.plan.Steps), "step"), t.words(undecided, waiting), asks(t[confirm]),
-			t.words(excluded), c.lackingWords()))
+		c.say("REVIEW %s", sentence(clean(c.plan.RootFile), count(len(c.plan.Steps), "step"), tallied(&t, undecided, waiting), asks(t.Sum(confirm)),
+			tallied(&t, excluded), c.lackingWords()))
 		if words := c.predicted.words(); words != "" {
 			c.say("predicted: %s.", words)
 		}
@@ -130,8 +130,8 @@ func (c *viewer) where(string) {
 		c.say("RUNNING. %s", c.progress())
 	case events.Paused:
 		c.say("%s", c.pausedWords())
-		c.say("%s", sentence(fmt.Sprintf("%d of %d", t.done(), len(c.plan.Steps)-t[excluded]), t.words(failed, unreachable, undecided),
-			asks(t[confirm])))
+		c.say("%s", sentence(fmt.Sprintf("%d of %d", t.Done(), t.Total()), tallied(&t, failed, unreachable, undecided),
+			asks(t.Sum(confirm))))
 	case events.Ended:
 		c.say("ENDED. %s nothing left to run. retry, next, editor, summary, quit.", sentence(c.counts()))
 	case events.Done:

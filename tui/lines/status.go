@@ -58,18 +58,18 @@ func (c *status) entry(n int) string {
 	}
 	parts := []string{head, hostsWords(&c.plan.Scopes[c.outline.nodes[n].scope]), count(r.To-r.From, "step")}
 	for s, k := range t {
-		if k == r.To-r.From && k > 0 { // all the same
-			return sentence(append(parts, strings.Replace(stateWords[s], "CONFIRM", asks(k), 1))...)
+		if k > 0 && int(k) == r.To-r.From { // all the same
+			return sentence(append(parts, strings.Replace(stateWords[s], "CONFIRM", asks(int(k)), 1))...)
 		}
 	}
-	if done := t.done(); done > 0 {
+	if done := t.Done(); done > 0 {
 		parts = append(parts, fmt.Sprintf("%d done", done))
 	}
-	parts = append(parts, t.words(failed, unreachable, asking, running, changed, undecided))
+	parts = append(parts, tallied(&t, failed, unreachable, asking, running, changed, undecided))
 	if c.run.Phase == events.Review {
-		parts = append(parts, t.words(waiting))
+		parts = append(parts, tallied(&t, waiting))
 	}
-	return sentence(append(parts, asks(t[confirm]), t.words(excluded))...)
+	return sentence(append(parts, asks(t.Sum(confirm)), tallied(&t, excluded))...)
 }
 
 // stepWords are what a step is like, and what else there is to say of it in a word.
@@ -133,7 +133,7 @@ func (c *status) word(i int) string {
 // progress is how far the run is, what runs, and how long it may take.
 func (c *status) progress() string {
 	t := c.tally(c.everything())
-	return sentence(fmt.Sprintf("%d of %d", t.done(), len(c.plan.Steps)-t[excluded]), t.words(failed, unreachable), c.runningNow(),
+	return sentence(fmt.Sprintf("%d of %d", t.Done(), t.Total()), tallied(&t, failed, unreachable), c.runningNow(),
 		c.timeLeft())
 }
 
@@ -175,7 +175,7 @@ func (c *status) runningNow() string {
 
 func (c *status) counts() string {
 	t := c.tally(c.everything())
-	return t.words(ends...)
+	return tallied(&t, ends...)
 }
 
 // pausedWords are one line about a pause: why, and what can be done.

@@ -42,26 +42,8 @@ var stateWords = [states]string{
 	skipped: "skipped", kept: "kept", outdated: "outdated", cancelled: "cancelled", omitted: "not run",
 }
 
-// tally is how many steps are in each state.
-type tally [states]int
-
-func (t *tally) sum(of ...state) (n int) {
-	for _, s := range of {
-		n += t[s]
-	}
-	return n
-}
-
-// done is how many have ended. What was never reached has not.
-func (t *tally) done() (n int) {
-	for s := ok; s < omitted; s++ {
-		n += t[s]
-	}
-	return n
-}
-
-// words lists what there is, the worst first.
-func (t *tally) words(of ...state) string {
+// tallied lists what there is, the worst first.
+func tallied(t *standing.Tally, of ...state) string {
 	var parts []string
 	for _, s := range of {
 		if t[s] > 0 {

@@ -27,7 +27,7 @@ type Tree struct {
 	ScopeNode []int32
 
 	Faces   []standing.State // by step
-	Tallies []Tally          // by scope
+	Tallies []standing.Tally // by scope
 	Spans   []span           // by scope
 	Soon    map[int]string   // what steps will be called that have not begun: what was open in it is known by now
 	names   map[int]string   // of steps that began under another name than the plan has: what was open in it is known then
@@ -35,9 +35,6 @@ type Tree struct {
 	Over    bool             // there are others than this machine
 	Drift   map[int]bool     // steps that did otherwise than foretold
 }
-
-// Tally is how many steps below a scope have each face.
-type Tally [standing.States]int32
 
 // span is when the first step below a scope started and the last ended, in nanoseconds; 0 is never.
 type span struct{ From, To int64 }
@@ -49,7 +46,7 @@ func Grow(p *plan.Plan) *Tree {
 		Plan: p,
 		Size: make([]int32, 0, n), Parent: make([]int32, 0, n), Depth: make([]int32, 0, n), Ref: make([]int32, 0, n),
 		StepNode: make([]int32, len(p.Steps)), ScopeNode: make([]int32, len(p.Scopes)),
-		Faces: make([]standing.State, len(p.Steps)), Tallies: make([]Tally, max(len(p.Scopes), 1)),
+		Faces: make([]standing.State, len(p.Steps)), Tallies: make([]standing.Tally, max(len(p.Scopes), 1)),
 		Spans: make([]span, max(len(p.Scopes), 1)),
 		names: map[int]string{}, Drift: map[int]bool{},
 	}
@@ -238,9 +235,9 @@ func (t *Tree) Recount(faceOf func(step int) (f standing.State, from, to int64))
 }
 
 // Tally is the counts at a node; for a step, of itself.
-func (t *Tree) Tally(n int) Tally {
+func (t *Tree) Tally(n int) standing.Tally {
 	if i := t.Step(n); i >= 0 {
-		var one Tally
+		var one standing.Tally
 		one[t.Faces[i]] = 1
 		return one
 	}
