@@ -56,16 +56,16 @@ var layers = map[string][]string{
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/standing", "internal/termtext", "internal/suggest"},
-	"tui/lines":      {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/standing", "internal/termtext"},                            // writes out what stands for a secret, where that has no glyph
+	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/status", "internal/termtext", "internal/suggest"},
+	"tui/console":    {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                            // writes out what stands for a secret, where that has no glyph
 
-	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/standing", "tui/tree"},
-	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
-	"tui/tree":     {"events", "plan", "tui/draw", "tui/standing"},
-	"tui/draw":     {"internal/termtext", "themes"},                               // cells, and no plan
-	"tui/standing": {"events", "plan", "plan/source"},                             // what the screen and lines have in common, also the names of changed files
-	"tui/fix":      {"events", "plan", "internal/diag", "secret", "tui/standing"}, // knows a value that is shown as a secret
+	"tui/feed":   {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/status", "tui/tree"},
+	"tui/keymap": {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
+	"tui/tree":   {"events", "plan", "tui/draw", "tui/status"},
+	"tui/draw":   {"internal/termtext", "themes"},                             // cells, and no plan
+	"tui/status": {"events", "plan", "plan/source"},                           // what the screen and lines have in common, also the names of changed files
+	"tui/fix":    {"events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
 
 	"exec/exectest":       {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
 	"exec/remote/sshtest": {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it
@@ -83,7 +83,7 @@ var layers = map[string][]string{
 	},
 	"internal/app/statedir": {"events/rundir", "exec/fsys"}, // paths, and whose they are
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
 	},
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -65,7 +65,7 @@ func (m *view) targets() (ranges []events.Range, single bool) {
 }
 
 // tallyOf counts the faces in some ranges.
-func (m *debugger) tallyOf(ranges []events.Range) (t standing.Tally) {
+func (m *debugger) tallyOf(ranges []events.Range) (t status.Tally) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			t[m.tree.Faces[i]]++
@@ -79,12 +79,12 @@ func (m *debugger) tallyOf(ranges []events.Range) (t standing.Tally) {
 func (m deciding) approve() {
 	ranges, single := m.targets()
 	t := m.tallyOf(ranges)
-	ask := t.Sum(standing.Confirm)
+	ask := t.Sum(status.Confirm)
 	switch {
-	case single && t[standing.Asking] > 0:
+	case single && t[status.Asking] > 0:
 		m.send(events.Answer{Step: ranges[0].From})
 		return
-	case t.Sum(standing.Undecided) == 0 && (!single || ask == 0) && t.Sum(standing.Waiting) > 0:
+	case t.Sum(status.Undecided) == 0 && (!single || ask == 0) && t.Sum(status.Waiting) > 0:
 		for _, r := range ranges {
 			m.send(events.Withdraw{Range: r})
 		}
@@ -107,7 +107,7 @@ func (m deciding) exclude() {
 	case single && m.broken(ranges[0].From):
 		m.send(events.Skip{Step: ranges[0].From})
 		return
-	case single && t[standing.Asking] > 0:
+	case single && t[status.Asking] > 0:
 		m.send(events.Answer{Step: ranges[0].From, Reject: true})
 		return
 	case t.Begins() > 0:
@@ -174,7 +174,7 @@ func (m *debugger) next() int {
 func (m deciding) resume() {
 	m.following = true
 	m.send(events.Continue{})
-	if n := m.tree.Tallies[0].Sum(standing.Undecided); n > 0 {
+	if n := m.tree.Tallies[0].Sum(status.Undecided); n > 0 {
 		m.say(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.Label(keymap.GateApproveAll)))
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 
 	"moon/plan"
@@ -48,7 +48,7 @@ func TestChangesNeedNoAttention(t *testing.T) {
 	}
 	s.m.setFilter(tree.FilterChanged) // there it is what was asked for
 	s.keys("]")
-	if f := s.m.tree.Faces[s.m.tree.Step(s.m.at())]; f != standing.Changed {
+	if f := s.m.tree.Faces[s.m.tree.Step(s.m.at())]; f != status.Changed {
 		t.Errorf("with the filter for changes it went to %v", f)
 	}
 }

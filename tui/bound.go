@@ -10,7 +10,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // boundSteps are steps that have not begun, with the values that the run has by now. Like what is watched they are found away from
@@ -171,7 +171,7 @@ func (m *debugger) foretoldNow(i int) *events.Foretold {
 // overWith reports whether a step has ended, or will not run.
 func (m *debugger) overWith(i int) bool {
 	f := m.tree.Faces[i]
-	return !f.Pending() && f != standing.Running && f != standing.Asking
+	return !f.Pending() && f != status.Running && f != status.Asking
 }
 
 // replace takes what is known better by now.
@@ -194,9 +194,9 @@ func (m *view) whenKnown(steps []int) string {
 			continue
 		}
 		switch f := m.tree.Faces[i]; f {
-		case standing.OK, standing.Changed, standing.Kept, standing.Ignored, standing.Rescued:
+		case status.OK, status.Changed, status.Kept, status.Ignored, status.Rescued:
 			given = append(given, i)
-		case standing.Skipped, standing.Excluded, standing.Omitted, standing.Failed, standing.Unreachable, standing.Cancelled:
+		case status.Skipped, status.Excluded, status.Omitted, status.Failed, status.Unreachable, status.Cancelled:
 			gone = append(gone, i)
 		default:
 			pending = append(pending, i)
@@ -206,7 +206,7 @@ func (m *view) whenKnown(steps []int) string {
 	case len(pending) > 0:
 		return "known after " + m.stepNames(pending)
 	case len(gone) > 0:
-		return "has no value: " + m.stepName(gone[0]) + " " + standing.Fate(m.tree.Faces[gone[0]])
+		return "has no value: " + m.stepName(gone[0]) + " " + status.Fate(m.tree.Faces[gone[0]])
 	case len(given) > 0 && !m.recorded():
 		return "given by " + m.stepNames(given)
 	case len(given) > 0:

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	"moon/events"
 	"moon/plan"
@@ -247,7 +247,7 @@ func TestMarksDecide(t *testing.T) {
 	// Two that failed, with what did not between them.
 	s.keys("A c c")
 	s.f.run.Steps[stepTmux].State, s.f.run.Steps[stepTmux].Outcome = events.Settled, events.Failed
-	s.m.tree.Set(stepTmux, standing.Failed)
+	s.m.tree.Set(stepTmux, status.Failed)
 	s.on("install git")
 	s.press("space")
 	s.on("install ripgrep")

@@ -9,7 +9,7 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -115,7 +115,7 @@ func (m deciding) breakpoint() {
 	all := true
 	for _, n := range m.markedNodes() {
 		var row []int
-		for _, step := range standing.FirstSteps(m.plan, m.tree.Steps(n)) {
+		for _, step := range status.FirstSteps(m.plan, m.tree.Steps(n)) {
 			if slices.Contains(steps, step) {
 				continue
 			}
@@ -126,7 +126,7 @@ func (m deciding) breakpoint() {
 	}
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.breaks[step]; return set != all })
-		for _, c := range standing.Breaks(row, all) {
+		for _, c := range status.Breaks(row, all) {
 			m.send(c)
 		}
 	}
@@ -145,7 +145,7 @@ func (m *view) markedNodes() []int {
 // breakPlace is a breakpoint with all its steps.
 type breakPlace struct {
 	stop
-	standing.Stop
+	status.Stop
 }
 
 // breakPlaces lists the breakpoints in the order of the plan.
@@ -160,7 +160,7 @@ func (m *debugger) findPlaces() (list []breakPlace) {
 	at := func(step int) events.Breakpoint {
 		return events.Breakpoint{Set: m.breaks[step].Break, Hits: m.breaks[step].hits}
 	}
-	for _, s := range standing.Stops(m.plan, slices.Collect(maps.Keys(m.breaks)), at) {
+	for _, s := range status.Stops(m.plan, slices.Collect(maps.Keys(m.breaks)), at) {
 		list = append(list, breakPlace{stop{s.Set, s.Hits}, s})
 	}
 	return list

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	"moon/events"
 	"moon/themes"
@@ -20,7 +20,7 @@ type cardScreen struct{ *view }
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m cardScreen) drawCard(b *draw.Brush) {
 	lines := [][]draw.Text{cardScreen{m.view}.cardHead(), cardScreen{m.view}.cardCounts()}
-	if ask := m.tree.Tallies[0].Sum(standing.Confirm); m.run.Phase == events.Review && ask > 0 &&
+	if ask := m.tree.Tallies[0].Sum(status.Confirm); m.run.Phase == events.Review && ask > 0 &&
 		!slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}

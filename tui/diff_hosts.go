@@ -8,7 +8,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -22,7 +22,7 @@ type hostDiff struct {
 // alikeKey is the same for steps of a task that do the same on several hosts; "" for one that has no others.
 func (m diffPane) alikeKey(step int, diff *events.Diff) string {
 	p := &m.plan.Steps[step]
-	task := standing.Task(m.plan, p.Scope)
+	task := status.Task(m.plan, p.Scope)
 	if task < 0 {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (m diffPane) hostDiffs(r events.Range) (list []hostDiff) {
 				at = len(list)
 				known[key], list = at, append(list, hostDiff{step: i, diff: diff})
 			}
-			list[at].hosts = append(list[at].hosts, standing.On(&m.plan.Steps[i]))
+			list[at].hosts = append(list[at].hosts, status.On(&m.plan.Steps[i]))
 		}
 	})
 	return list
@@ -110,7 +110,7 @@ func (m diffPane) taskDiffs(d *draw.Doc, n int) {
 
 // sameOn says on which other hosts a difference is the same.
 func (m diffPane) sameOn(d *draw.Doc, step int, diff *events.Diff) {
-	task := standing.Task(m.plan, m.plan.Steps[step].Scope)
+	task := status.Task(m.plan, m.plan.Steps[step].Scope)
 	if task < 0 || diff.Kind == events.ChangeNone {
 		return
 	}
@@ -120,7 +120,7 @@ func (m diffPane) sameOn(d *draw.Doc, step int, diff *events.Diff) {
 	m.store.Read(func(run *events.Run) {
 		for i := s.First; i < min(s.Last, s.First+stepsCompared); i++ {
 			if other := m.diffOf(i, run.Steps); i != step && other != nil && m.alikeKey(i, other) == key {
-				others = append(others, standing.On(&m.plan.Steps[i]))
+				others = append(others, status.On(&m.plan.Steps[i]))
 			}
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -64,7 +64,7 @@ func (m fixPane) openFix() tea.Cmd {
 // hasRun reports whether a step has ended in a way that stays.
 func (m *debugger) hasRun(step int) bool {
 	switch m.tree.Faces[step] {
-	case standing.OK, standing.Changed, standing.Skipped, standing.Kept, standing.Outdated, standing.Running, standing.Ignored:
+	case status.OK, status.Changed, status.Skipped, status.Kept, status.Outdated, status.Running, status.Ignored:
 		return !m.broken(step)
 	default:
 		return false

@@ -7,7 +7,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // footerBar is the last row: the keys that make sense now.
@@ -108,20 +108,20 @@ func (m footerBar) tips() []keymap.Tip {
 // decisions are the tips about the node under the cursor.
 func (m footerBar) decisions() (tips []keymap.Tip) {
 	t, single := m.aimed()
-	if t[standing.Asking] > 0 && single {
+	if t[status.Asking] > 0 && single {
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "continue"), keymap.TipOf(keymap.GateExclude, "reject")}
 	}
 	tips = m.approvals()
 	switch {
-	case t[standing.Undecided]+t[standing.Confirm] == 0 && t[standing.Waiting] > 0:
+	case t[status.Undecided]+t[status.Confirm] == 0 && t[status.Waiting] > 0:
 		tips = append([]keymap.Tip{keymap.TipOf(keymap.GateApprove, "unapprove")}, tips...)
-	case !single && t[standing.Undecided] == 0 && t[standing.Waiting] > 0:
+	case !single && t[status.Undecided] == 0 && t[status.Waiting] > 0:
 		tips = append(tips, keymap.TipOf(keymap.GateApprove, "unapprove"))
 	}
 	switch {
 	case t.Begins() > 0:
 		tips = append(tips, keymap.TipOf(keymap.GateExclude, "exclude"))
-	case t[standing.Excluded] > 0:
+	case t[status.Excluded] > 0:
 		tips = append(tips, keymap.TipOf(keymap.GateExclude, "restore"))
 	}
 	return tips
@@ -132,11 +132,11 @@ func (m footerBar) decisions() (tips []keymap.Tip) {
 func (m footerBar) approvals() []keymap.Tip {
 	t, single := m.aimed()
 	switch {
-	case single && t[standing.Confirm] > 0:
+	case single && t[status.Confirm] > 0:
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "confirm")}
-	case t[standing.Undecided] > 0:
+	case t[status.Undecided] > 0:
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "approve")}
-	case t[standing.Confirm] > 0 && m.tree.Tallies[0].Failed() == 0: // which would be gone to first
+	case t[status.Confirm] > 0 && m.tree.Tallies[0].Failed() == 0: // which would be gone to first
 		return []keymap.Tip{keymap.TipOf(keymap.NeedNext, "confirm each")}
 	}
 	return nil
@@ -144,7 +144,7 @@ func (m footerBar) approvals() []keymap.Tip {
 
 func (m footerBar) reviewTips() []keymap.Tip {
 	tips := m.decisions()
-	if m.tree.Tallies[0].Sum(standing.Undecided) > 0 {
+	if m.tree.Tallies[0].Sum(status.Undecided) > 0 {
 		tips = append(tips, keymap.TipOf(keymap.GateApproveAll, "all"))
 	}
 	tips = append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.RunStep, "step"),
@@ -168,7 +168,7 @@ func (m footerBar) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip 
 }
 
 func (m footerBar) runningTips() []keymap.Tip {
-	if m.tree.Tally(m.at())[standing.Asking] > 0 && m.tree.Step(m.at()) >= 0 {
+	if m.tree.Tally(m.at())[status.Asking] > 0 && m.tree.Step(m.at()) >= 0 {
 		return append(m.decisions(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"),
 			keymap.TipOf(keymap.ShowPalette, "commands"))
 	}
@@ -199,7 +199,7 @@ func (m footerBar) pausedTips() []keymap.Tip {
 	switch {
 	case m.mended() && m.failedIn(m.tree.Steps(m.at())) > 0:
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "run it"))
-	case t[standing.Asking] > 0 && single:
+	case t[status.Asking] > 0 && single:
 		tips = m.decisions()
 	default:
 		tips = m.approvals()
@@ -221,7 +221,7 @@ func (m footerBar) pausedTips() []keymap.Tip {
 			tips = append(tips, keymap.TipOf(keymap.WatchAdd, "watch"))
 		}
 	}
-	if t[standing.Outdated] > 0 {
+	if t[status.Outdated] > 0 {
 		tips = append([]keymap.Tip{keymap.TipOf(keymap.StepDone, "rerun or keep")}, tips...)
 	}
 	tips = m.withEdit(tips)
@@ -268,10 +268,10 @@ func (m footerBar) doneTips() []keymap.Tip {
 	if m.run.Phase == events.Ended && t.Failed() > 0 {
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunRetryAll, "retry all"))
 	}
-	if m.run.Phase == events.Ended && m.tree.Tally(m.at())[standing.Outdated] > 0 {
+	if m.run.Phase == events.Ended && m.tree.Tally(m.at())[status.Outdated] > 0 {
 		tips = append(tips, keymap.TipOf(keymap.StepDone, "rerun or keep"))
 	}
-	if t.Sum(standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled) > 0 {
+	if t.Sum(status.Failed, status.Unreachable, status.Ignored, status.Rescued, status.Outdated, status.Cancelled) > 0 {
 		tips = append(tips, keymap.TipOf(keymap.NeedNext, "next problem"))
 	}
 	tips = append(tips, keymap.TipOf(keymap.FilterNext, m.filter.Next().String()))

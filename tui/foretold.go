@@ -9,7 +9,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -45,7 +45,7 @@ func (m *debugger) foretell() {
 	p := m.plan
 	out := make([]bool, len(p.Steps))
 	for i := range out {
-		out[i] = m.tree.Faces[i] == standing.Excluded
+		out[i] = m.tree.Faces[i] == status.Excluded
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f.mu.Lock()
@@ -68,7 +68,7 @@ func (m *debugger) excludedOther(out []bool) bool {
 		return true
 	}
 	for i, was := range out {
-		if was != (m.tree.Faces[i] == standing.Excluded) {
+		if was != (m.tree.Faces[i] == status.Excluded) {
 			return true
 		}
 	}
@@ -158,7 +158,7 @@ func (m predicting) foretoldCounts() []draw.Text {
 		{f.kinds[events.ChangeCreate], "+", themes.DiffAdd},
 		{f.kinds[events.ChangeUpdate], "~", themes.Changed},
 		{f.kinds[events.ChangeDelete], "-", themes.DiffDel},
-		{f.failed, m.glyphs.Signs[tree.FaceSigns[standing.Failed]], themes.Failed},
+		{f.failed, m.glyphs.Signs[tree.FaceSigns[status.Failed]], themes.Failed},
 	} {
 		if k.n > 0 {
 			line = append(line, draw.Inked(k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)))
@@ -183,7 +183,7 @@ func (m predicting) foretoldField(d *draw.Doc, p *plan.Step) {
 	case f.Error != "":
 		d.Field("predicted", word, draw.Inked(themes.Text, "  "+draw.Plain(f.Error)))
 	case f.Skipped != "":
-		d.Field("predicted", word, draw.Inked(themes.Dim, "  "+draw.Plain(standing.WhySkipped(f.Skipped))))
+		d.Field("predicted", word, draw.Inked(themes.Dim, "  "+draw.Plain(status.WhySkipped(f.Skipped))))
 	case word.S != "" || f.Diff.Summary != "":
 		if word.S == "" {
 			word = draw.Inked(themes.Dim, "unpredictable")

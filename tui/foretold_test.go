@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	"moon/events"
 	"moon/plan"
@@ -130,7 +130,7 @@ func TestPredictedAgainForOthers(t *testing.T) {
 	s.frame()
 	first := <-calls
 	faces := s.m.tree.Faces
-	out, in := first.left[0], slices.IndexFunc(faces, func(f standing.State) bool { return f != standing.Excluded })
+	out, in := first.left[0], slices.IndexFunc(faces, func(f status.State) bool { return f != status.Excluded })
 	faces[out], faces[in] = faces[in], faces[out] // both between two frames
 	s.m.foretell()
 	select {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	"moon/events"
 	"moon/plan"
@@ -71,7 +71,7 @@ func (m *view) headline(level int) []draw.Text {
 
 func (m headerBar) reviewLine(level int) []draw.Text {
 	t := m.tree.Tally(0)
-	total, approved, ask := t.Total(), t.Sum(standing.Waiting), t.Sum(standing.Confirm)
+	total, approved, ask := t.Total(), t.Sum(status.Waiting), t.Sum(status.Confirm)
 	line := []draw.Text{draw.Inked(themes.Accent, "REVIEW")}
 	dot := " " + m.glyphs.Dot + " "
 	if level > 0 {
@@ -130,7 +130,7 @@ func (m *debugger) progress() (done, total int) {
 
 func (m headerBar) runningLine(level int) []draw.Text {
 	done, total := m.progress()
-	part := float64(done+m.tree.Tallies[0].Sum(standing.Omitted)) / float64(max(total, 1)) // what will not be run is done with
+	part := float64(done+m.tree.Tallies[0].Sum(status.Omitted)) / float64(max(total, 1)) // what will not be run is done with
 	percent := fmt.Sprintf("%d%%", int(part*100))
 	word := "RUNNING"
 	left, brief := m.timeLeft()
@@ -243,9 +243,9 @@ func (m *debugger) decided() string {
 		return ""
 	}
 	switch m.tree.Faces[at] {
-	case standing.Waiting:
+	case status.Waiting:
 		return "approved"
-	case standing.Excluded:
+	case status.Excluded:
 		return "excluded"
 	default:
 		return ""

@@ -12,7 +12,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // hostWords say what a step or scope has to do with hosts: where it runs, what decides about it there.
@@ -136,7 +136,7 @@ func (m deciding) excludeHost() {
 	t := m.tallyOf(ranges)
 	if t.Begins() > 0 {
 		for _, r := range slices.Backward(ranges) { // as in exclude
-			if one := m.tallyOf([]events.Range{r}); one.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
+			if one := m.tallyOf([]events.Range{r}); one.Sum(status.Undecided, status.Waiting, status.Confirm) > 0 {
 				m.send(events.Exclude{Range: r})
 			}
 		}
@@ -163,7 +163,7 @@ func (m hostWords) givingUp(p *plan.Step, away bool) choice {
 
 // runsOn says which host a step runs on, and as whom it is reached.
 func (m hostWords) runsOn(d *draw.Doc, p *plan.Step) {
-	on := []draw.Text{draw.Inked(themes.Text, standing.On(p))}
+	on := []draw.Text{draw.Inked(themes.Text, status.On(p))}
 	if p.Conn != nil {
 		if how := p.Conn.String(); how != p.Conn.Host {
 			on = append(on, draw.Inked(themes.Dim, "  "+how))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	"moon/events"
 	"moon/internal/diag"
@@ -190,7 +190,7 @@ func TestUnreached(t *testing.T) {
 		s.keys("X")
 		s.has("db1.example.org is excluded; X restores it")
 		for i := range s.m.plan.Steps {
-			if out := s.m.tree.Faces[i] == standing.Excluded; out != (s.m.plan.Steps[i].Host == "db1.example.org") {
+			if out := s.m.tree.Faces[i] == status.Excluded; out != (s.m.plan.Steps[i].Host == "db1.example.org") {
 				t.Errorf("step %d of %s: left out %t", i, s.m.plan.Steps[i].Host, out)
 			}
 		}

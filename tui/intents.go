@@ -7,7 +7,7 @@ import (
 
 	"moon/events"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -190,27 +190,27 @@ func (m browsing) toNeed(direction int) int {
 
 // attention are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes
 // it is what was asked for.
-func (m browsing) attention() []func(standing.State) bool {
+func (m browsing) attention() []func(status.State) bool {
 	switch m.filter {
 	case tree.FilterChanged, tree.FilterLeft:
-		return []func(standing.State) bool{m.filter.Shows}
+		return []func(status.State) bool{m.filter.Shows}
 	case tree.FilterAll, tree.FilterProblems, tree.FilterFound, tree.FilterNotable:
 	}
 	approval := tree.Asks
-	if m.run.Phase != events.Review || m.tree.Tallies[0].Sum(standing.Confirm, standing.Asking) == 0 {
-		approval = func(f standing.State) bool { return tree.Asks(f) || f == standing.Undecided }
+	if m.run.Phase != events.Review || m.tree.Tallies[0].Sum(status.Confirm, status.Asking) == 0 {
+		approval = func(f status.State) bool { return tree.Asks(f) || f == status.Undecided }
 	}
-	return []func(standing.State) bool{tree.HasFailed, approval, tree.Recovered}
+	return []func(status.State) bool{tree.HasFailed, approval, tree.Recovered}
 }
 
 // rankOf is the first kind that a face is of, or -1.
-func rankOf(ranks []func(standing.State) bool, f standing.State) int {
-	return slices.IndexFunc(ranks, func(wanted func(standing.State) bool) bool { return wanted(f) })
+func rankOf(ranks []func(status.State) bool, f status.State) int {
+	return slices.IndexFunc(ranks, func(wanted func(status.State) bool) bool { return wanted(f) })
 }
 
 // nextNeed is the step after a step that has a rank, or the nearest of the first rank that there is; -1 if there is none. After
 // the last step of a rank comes the first of the next.
-func (m *debugger) nextNeed(ranks []func(standing.State) bool, rank, at, direction int) int {
+func (m *debugger) nextNeed(ranks []func(status.State) bool, rank, at, direction int) int {
 	n := len(m.tree.Faces)
 	if rank >= 0 {
 		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
@@ -238,7 +238,7 @@ func (m *debugger) nextNeed(ranks []func(standing.State) bool, rank, at, directi
 }
 
 // stepThat is the first step from one on whose face is wanted, without coming round, or -1.
-func (m *debugger) stepThat(from, n, direction int, wanted func(standing.State) bool) int {
+func (m *debugger) stepThat(from, n, direction int, wanted func(status.State) bool) int {
 	for i := from; i >= 0 && i < n; i += direction {
 		if wanted(m.tree.Faces[i]) {
 			return i

@@ -12,7 +12,7 @@ import (
 	"moon/plan"
 	"moon/plan/bind"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // lacking are the steps that will be skipped for lack of a value: a person excludes the step that would give it, or has the run
@@ -26,7 +26,7 @@ type lacking struct {
 }
 
 func (l *lacking) see(step int, of *events.Step) {
-	why, gone := standing.Gone(of)
+	why, gone := status.Gone(of)
 	if had, was := l.gone[step]; was == gone && had == why {
 		return
 	}

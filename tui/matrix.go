@@ -7,7 +7,7 @@ import (
 	"moon/plan"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -261,7 +261,7 @@ func (x *matrix) tallied(row int, steps []events.Step) (c events.HostCounts) {
 	for col := range x.columns {
 		if n := x.cell(row, col); n >= 0 {
 			r := x.tree.Steps(n)
-			standing.CountTask(x.tree.Plan, steps, r.From, r.To, &c)
+			status.CountTask(x.tree.Plan, steps, r.From, r.To, &c)
 		}
 	}
 	return c

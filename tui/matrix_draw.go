@@ -7,7 +7,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -27,9 +27,9 @@ const (
 )
 
 // recapWords stand above the numbers; signs would not tell failed from ignored.
-var recapWords = [standing.States]string{
-	standing.OK: "ok", standing.Changed: "chg", standing.Unreachable: "unr", standing.Failed: "fail", standing.Skipped: "skip",
-	standing.Rescued: "resc", standing.Ignored: "ign",
+var recapWords = [status.States]string{
+	status.OK: "ok", status.Changed: "chg", status.Unreachable: "unr", status.Failed: "fail", status.Skipped: "skip",
+	status.Rescued: "resc", status.Ignored: "ign",
 }
 
 // matrixView is the part of a matrix that is drawn.
@@ -44,7 +44,7 @@ func (m matrixPane) matrixView() matrixView {
 	x := m.matrix
 	v := matrixView{high: max(m.height-matrixRows, 1), numbers: narrowRecap}
 	if m.width >= roomForRecap {
-		v.numbers = len(standing.TallyWords)
+		v.numbers = len(status.TallyWords)
 	}
 	v.hosts = max(min(x.wide, m.width/4), leastHosts)
 	v.across = max((m.width-v.hosts-3-v.numbers*recapNumber)/matrixCell, 1)
@@ -122,13 +122,13 @@ func (m matrixPane) taskName(col int) string {
 		role = m.plan.Steps[r.From].Role
 	}
 	if s := m.tree.Scope(n); s != nil {
-		_, name := standing.ScopeTitle(s)
+		_, name := status.ScopeTitle(s)
 		if name == "" && s.First < s.Last {
 			name = m.plan.Steps[s.First].Action
 		}
-		return draw.Plain(standing.TaskTitle(role, name))
+		return draw.Plain(status.TaskTitle(role, name))
 	}
-	return draw.Plain(standing.TaskTitle(role, m.tree.Title(n)))
+	return draw.Plain(status.TaskTitle(role, m.tree.Title(n)))
 }
 
 // matrixMarks is the row above the hosts: where the cursor is, and what the numbers of the recap count.
@@ -150,11 +150,11 @@ func (m matrixPane) matrixMarks(b *draw.Brush, v matrixView) {
 func (m matrixPane) recapFrom(v matrixView) int { return m.width - 1 - v.numbers*recapNumber }
 
 // recapColumns are the states that the recap counts, where there is not much room the most telling.
-func (m matrixPane) recapColumns(v matrixView) []standing.State {
+func (m matrixPane) recapColumns(v matrixView) []status.State {
 	if v.numbers == narrowRecap {
-		return []standing.State{standing.OK, standing.Changed, standing.Failed}
+		return []status.State{status.OK, status.Changed, status.Failed}
 	}
-	return standing.TallyStates[:]
+	return status.TallyStates[:]
 }
 
 // matrixRow draws a host.
@@ -181,11 +181,11 @@ func (m matrixPane) matrixRow(b *draw.Brush, v matrixView, row int, counts *even
 		m.matrixCell(b, row, col)
 	}
 	b.Begin(m.width-v.hosts-2-v.across*matrixCell, draw.OnRow)
-	numbers := standing.Tallies(counts)
+	numbers := status.Tallies(counts)
 	at := b.Wide - 1 - v.numbers*recapNumber
 	for k, st := range m.recapColumns(v) {
 		n := numbers[k]
-		if v.numbers == narrowRecap && st == standing.Failed {
+		if v.numbers == narrowRecap && st == status.Failed {
 			n = counts.Failed + counts.Unreachable
 		}
 		look := draw.SignLooks[tree.FaceSigns[st]].Role
@@ -211,7 +211,7 @@ func (m matrixPane) matrixCell(b *draw.Brush, row, col int) {
 		look, spins := m.signOf(n)
 		if m.tree.Step(n) < 0 {
 			t := m.tree.Tally(n)
-			look, spins = tree.Sign(&t, true, m.run.Phase == events.Review), t[standing.Running] > 0
+			look, spins = tree.Sign(&t, true, m.run.Phase == events.Review), t[status.Running] > 0
 		}
 		glyph := m.glyphs.Signs[look]
 		if spins {

@@ -15,7 +15,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -69,7 +69,7 @@ type debugger struct {
 	timeline  feed.Timeline
 	waiting   waiting
 	lacking   lacking
-	others    standing.OtherFiles
+	others    status.OtherFiles
 	prefix    string // of the IDs of this screen's commands: a journal may hold those of others
 	sent      int    // commands
 }
@@ -142,7 +142,7 @@ func newModel(o Options, env func(string) string) *model {
 	m.mouse.on = o.Mouse
 	m.clip = newClipboard(o, env)
 	replanning{m.view}.setPlan(o.Plan)
-	m.others = standing.OtherFilesOf(o.Earlier, o.Plan)
+	m.others = status.OtherFilesOf(o.Earlier, o.Plan)
 	if o.View != nil {
 		m.restore(o.View)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // otherFileNote names in a row the first file of a step that has changed; "" if none has.
@@ -21,7 +21,7 @@ func (m origins) otherFileNote(step int) string {
 // otherFilesField says in the step's own pane why it waits for a decision again.
 func (m origins) otherFilesField(d *draw.Doc, step int) {
 	list := m.others.Of(m.plan, step)
-	if f := m.tree.Faces[step]; len(list) == 0 || !f.Pending() && f != standing.Outdated {
+	if f := m.tree.Faces[step]; len(list) == 0 || !f.Pending() && f != status.Outdated {
 		return
 	}
 	for i, c := range list {

@@ -11,7 +11,7 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // breakSheet asks what a breakpoint is to stop for: the one before a step, or before each step of a scope.
@@ -24,8 +24,8 @@ type breakSheet struct {
 	hits   int    // how often that has stopped
 	wrong  string // with what is in the fields
 
-	now     standing.Value // what the condition is at the pointer
-	checked string         // the condition it was asked for
+	now     status.Value // what the condition is at the pointer
+	checked string       // the condition it was asked for
 }
 
 const (
@@ -101,13 +101,13 @@ func (b *breakSheet) try(m *model) tea.Cmd {
 	if when == b.checked {
 		return nil
 	}
-	b.checked, b.now = when, standing.Value{}
+	b.checked, b.now = when, status.Value{}
 	if when == "" || b.wrong != "" || m.cannotWatch() != "" {
 		return nil
 	}
 	p, step, eval := m.plan, watchPane{m.view}.watchStep(), m.o.Eval
 	return func() tea.Msg {
-		v := standing.Eval(eval).Value(p, step, when)
+		v := status.Eval(eval).Value(p, step, when)
 		return came{func(*model) tea.Cmd {
 			if b.checked == when {
 				b.now = v

@@ -8,7 +8,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -48,7 +48,7 @@ func (b *breaksBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.overlay = nil
 		m.goToStep(p.Steps[0])
 	case "d", "delete", "b":
-		for _, c := range standing.Breaks(p.Steps, true) {
+		for _, c := range status.Breaks(p.Steps, true) {
 			m.send(c)
 		}
 	case "B", "e":

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -42,7 +42,7 @@ func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why st
 			default:
 				continue
 			}
-			if m.tree.Faces[i] == standing.Outdated {
+			if m.tree.Faces[i] == status.Outdated {
 				b.outdated++
 			}
 			about = append(about, i)
@@ -102,7 +102,7 @@ func (b *doneBox) rerun(with bool) events.Command {
 }
 
 func (m deciding) outdatedIn(r events.Range) int {
-	return int(m.tallyOf([]events.Range{r})[standing.Outdated])
+	return int(m.tallyOf([]events.Range{r})[status.Outdated])
 }
 
 func (m deciding) markableIn(r events.Range) bool {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -40,7 +40,7 @@ func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (leaveBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
-	left := m.tree.Tallies[0].Sum(standing.Waiting, standing.Undecided, standing.Confirm)
+	left := m.tree.Tallies[0].Sum(status.Waiting, status.Undecided, status.Confirm)
 	running := m.running(listed)
 	n := m.run.Counts.Running
 	if n == 0 {
@@ -90,7 +90,7 @@ type nowRunning struct {
 func (m *debugger) running(n int) (list []nowRunning) {
 	m.store.Read(func(run *events.Run) {
 		for i, f := range m.tree.Faces {
-			if f == standing.Running && i < len(run.Steps) && len(list) < n {
+			if f == status.Running && i < len(run.Steps) && len(list) < n {
 				list = append(list, nowRunning{&m.plan.Steps[i], m.duration(&run.Steps[i])})
 			}
 		}

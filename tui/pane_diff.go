@@ -8,7 +8,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // diffPane is the tab Diff: what a step changed or would change, and what is different between hosts.
@@ -54,7 +54,7 @@ func (m diffPane) diffTab(d *draw.Doc, s subject) {
 		d.Para(themes.Failed, 0, "It would fail: "+before.Error)
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Skipped != "":
-		d.Hint("It would be skipped: " + standing.WhySkipped(before.Skipped))
+		d.Hint("It would be skipped: " + status.WhySkipped(before.Skipped))
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Diff.Summary != "":
 		d.Hint("Not known before it runs: " + before.Diff.Summary)

@@ -13,7 +13,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -22,12 +22,12 @@ type outcomePane struct{ *view }
 
 // outcome says what became of a step. It reports false for one that has not run.
 func (m outcomePane) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
-	f := standing.Of(of, p)
-	if of.State != events.Settled && f != standing.Running {
+	f := status.Of(of, p)
+	if of.State != events.Settled && f != status.Running {
 		return false
 	}
-	if m.broken(p.Index) && f != standing.Unreachable {
-		f = standing.Failed // whatever becomes of it, it has not become of it yet
+	if m.broken(p.Index) && f != status.Unreachable {
+		f = status.Failed // whatever becomes of it, it has not become of it yet
 	}
 	look := tree.FaceSigns[f]
 	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+outcomeWord(of, f))}
@@ -41,7 +41,7 @@ func (m outcomePane) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars ma
 	switch {
 	case of.Reason != "" && of.Error == "":
 		d.Blank()
-		d.Para(themes.Text, 2, standing.WhySkipped(of.Reason))
+		d.Para(themes.Text, 2, status.WhySkipped(of.Reason))
 		if of.Cause >= 0 && of.Cause < len(m.plan.Steps) && of.Outcome == events.Omitted {
 			d.Para(themes.Dim, 2, "because of "+m.stepName(of.Cause))
 		}
@@ -57,7 +57,7 @@ func (m outcomePane) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars ma
 		d.Blank()
 		d.Para(themes.Text, 2, of.Diff.Summary)
 	}
-	if f == standing.Outdated {
+	if f == status.Outdated {
 		d.Blank()
 		d.Para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.keys.Label(keymap.StepDone)+" reruns it or keeps it.")
 	}
@@ -68,35 +68,35 @@ func (m outcomePane) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars ma
 	return true
 }
 
-func outcomeWord(of *events.Step, f standing.State) string {
+func outcomeWord(of *events.Step, f status.State) string {
 	switch {
 	case of.State == events.Backoff:
 		return "waiting for the next attempt"
-	case f == standing.Running:
+	case f == status.Running:
 		return "running"
-	case of.Outcome == events.Timeout && f == standing.Failed:
+	case of.Outcome == events.Timeout && f == status.Failed:
 		return "FAILED: timeout"
-	case of.Outcome == events.Rejected && f == standing.Failed:
+	case of.Outcome == events.Rejected && f == status.Failed:
 		return "FAILED: rejected"
-	case of.Outcome == events.Lost && of.Error != "" && f == standing.Failed:
+	case of.Outcome == events.Lost && of.Error != "" && f == status.Failed:
 		return "FAILED: lost while it ran"
-	case of.Outcome == events.Lost && f == standing.Failed:
+	case of.Outcome == events.Lost && f == status.Failed:
 		return "FAILED: lost, moon ended while it ran"
-	case f == standing.Omitted:
+	case f == status.Omitted:
 		return "not run"
 	}
 	return draw.SignLooks[tree.FaceSigns[f]].Word
 }
 
 // facts are the small things that are known of a step that ran.
-func (m outcomePane) facts(step int, of *events.Step, f standing.State) []string {
+func (m outcomePane) facts(step int, of *events.Step, f status.State) []string {
 	var facts []string
-	if of.HasRC && (f.Bad() || f == standing.Ignored || f == standing.Rescued || of.RC != 0) {
+	if of.HasRC && (f.Bad() || f == status.Ignored || f == status.Rescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
 	}
 	if d := m.duration(of); of.Attempt > 0 {
 		word := "after "
-		if f == standing.Running {
+		if f == status.Running {
 			word = "for "
 		}
 		facts = append(facts, word+draw.Exact(d))
@@ -174,7 +174,7 @@ func (m outcomePane) ways(p *plan.Step) []choice {
 }
 
 func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
-	away := m.tree.Faces[p.Index] == standing.Unreachable
+	away := m.tree.Faces[p.Index] == status.Unreachable
 	again := "retry this step"
 	if away {
 		again = "reconnect and retry this step"

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"moon/tui/feed"
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	"moon/events"
 	"moon/themes"
@@ -367,5 +367,5 @@ func (m outputPane) outputState(b *draw.Brush) {
 // printing reports whether the output on the screen may still grow.
 func (m outputPane) printing() bool {
 	i := m.outputOf(m.at())
-	return i >= 0 && i < len(m.tree.Faces) && m.tree.Faces[i] == standing.Running && m.detail.output.attempt < 0
+	return i >= 0 && i < len(m.tree.Faces) && m.tree.Faces[i] == status.Running && m.detail.output.attempt < 0
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"moon/tui/feed"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 
 	"moon/plan"
@@ -61,12 +61,12 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	if n == 0 {
 		m.breakList(d)
 	}
-	scopePane{m.view}.list(d, n, "Failed", standing.State.Bad)
-	scopePane{m.view}.list(d, n, "Needs attention", func(f standing.State) bool { return f == standing.Confirm })
+	scopePane{m.view}.list(d, n, "Failed", status.State.Bad)
+	scopePane{m.view}.list(d, n, "Needs attention", func(f status.State) bool { return f == status.Confirm })
 }
 
 // counts says how many steps there are of each kind.
-func (m scopePane) counts(d *draw.Doc, t *standing.Tally) {
+func (m scopePane) counts(d *draw.Doc, t *status.Tally) {
 	line := []draw.Text{draw.Inked(themes.Text, draw.Count(t.Total(), "step"))}
 	add := func(look draw.Sign, n int, words string) {
 		if n > 0 {
@@ -74,17 +74,17 @@ func (m scopePane) counts(d *draw.Doc, t *standing.Tally) {
 				draw.Inked(themes.Text, fmt.Sprintf(" %d %s", n, words)))
 		}
 	}
-	add(draw.SignFailed, t.Sum(standing.Failed), "failed")
-	add(draw.SignUnreachable, t.Sum(standing.Unreachable), "unreachable")
-	add(draw.SignRunning, t.Sum(standing.Running), "running")
-	add(draw.SignOK, t.Sum(standing.OK), "ok")
-	add(draw.SignChanged, t.Sum(standing.Changed), "changed")
-	add(draw.SignSkipped, t.Sum(standing.Skipped), "skipped")
+	add(draw.SignFailed, t.Sum(status.Failed), "failed")
+	add(draw.SignUnreachable, t.Sum(status.Unreachable), "unreachable")
+	add(draw.SignRunning, t.Sum(status.Running), "running")
+	add(draw.SignOK, t.Sum(status.OK), "ok")
+	add(draw.SignChanged, t.Sum(status.Changed), "changed")
+	add(draw.SignSkipped, t.Sum(status.Skipped), "skipped")
 	if t.Done() == 0 {
-		add(draw.SignApproved, t.Sum(standing.Waiting), "approved")
+		add(draw.SignApproved, t.Sum(status.Waiting), "approved")
 	}
-	add(draw.SignConfirm, t.Sum(standing.Confirm), "to confirm")
-	add(draw.SignExcluded, t.Sum(standing.Excluded), "excluded")
+	add(draw.SignConfirm, t.Sum(status.Confirm), "to confirm")
+	add(draw.SignExcluded, t.Sum(status.Excluded), "excluded")
 	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
@@ -113,7 +113,7 @@ func (m scopePane) playbook(d *draw.Doc) {
 }
 
 // list names the steps below a node that have a certain face.
-func (m scopePane) list(d *draw.Doc, n int, title string, is func(standing.State) bool) {
+func (m scopePane) list(d *draw.Doc, n int, title string, is func(status.State) bool) {
 	r, shown := m.tree.Steps(n), 0
 	for i := r.From; i < r.To; i++ {
 		if !is(m.tree.Faces[i]) {

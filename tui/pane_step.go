@@ -12,7 +12,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -140,7 +140,7 @@ func (m stepPane) arguments(d *draw.Doc, p *plan.Step, ran bool) {
 		d.Field(p.Action, draw.Inked(themes.Dim, "arguments hidden: no_log"))
 		return
 	}
-	names := standing.ArgNames(p)
+	names := status.ArgNames(p)
 	if len(names) == 0 {
 		d.Field(p.Action, draw.Inked(themes.Text, p.Summary))
 	}
@@ -283,7 +283,7 @@ func (m stepPane) why(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Blank()
-	if m.tree.Faces[p.Index] != standing.Confirm || m.run.Phase != events.Review { // in a run, what it waits for has said it
+	if m.tree.Faces[p.Index] != status.Confirm || m.run.Phase != events.Review { // in a run, what it waits for has said it
 		d.Field("confirm", draw.Inked(themes.Warn, p.Confirm))
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -70,7 +70,7 @@ func (m summaryPane) summarize() summary {
 			p := &m.plan.Steps[i]
 			key := diffPane(m).alikeKey(i, of.Diff)
 			if at, ok := alike[key]; ok {
-				s.changes[at].hosts = append(s.changes[at].hosts, standing.On(p))
+				s.changes[at].hosts = append(s.changes[at].hosts, status.On(p))
 				continue
 			}
 			if len(s.changes) >= 2*listed {
@@ -84,7 +84,7 @@ func (m summaryPane) summarize() summary {
 			if key != "" {
 				alike[key] = len(s.changes)
 			}
-			s.changes = append(s.changes, changed{i, what, []string{standing.On(p)}})
+			s.changes = append(s.changes, changed{i, what, []string{status.On(p)}})
 		}
 	})
 	return s
@@ -128,7 +128,7 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 		timePane(m).timeBars(d, mostBars, d.Heading)
 	}
 	m.changes(d)
-	scopePane(m).list(d, 0, "Not run", func(f standing.State) bool { return f == standing.Omitted || f == standing.Cancelled })
+	scopePane(m).list(d, 0, "Not run", func(f status.State) bool { return f == status.Omitted || f == status.Cancelled })
 	if d.H < roomForTime {
 		timePane(m).timeBars(d, mostBars, d.Heading)
 	}
@@ -159,18 +159,18 @@ func (m summaryPane) tallyLine(d *draw.Doc) {
 		}
 		line = append(line, draw.Inked(role, m.glyphs.Signs[look]+fmt.Sprintf(" %d %s", n, words)))
 	}
-	add(draw.SignOK, t.Sum(standing.OK), "ok", true)
-	add(draw.SignChanged, t.Sum(standing.Changed), "changed", true)
-	add(draw.SignFailed, t.Sum(standing.Failed), "failed", true)
-	add(draw.SignUnreachable, t.Sum(standing.Unreachable), "unreachable", false)
-	add(draw.SignIgnored, t.Sum(standing.Ignored), "ignored", false)
-	add(draw.SignRescued, t.Sum(standing.Rescued), "rescued", false)
-	add(draw.SignSkipped, t.Sum(standing.Skipped), "skipped", false)
-	add(draw.SignKept, t.Sum(standing.Kept), "kept", false)
-	add(draw.SignOutdated, t.Sum(standing.Outdated), "outdated", false)
-	add(draw.SignCancelled, t.Sum(standing.Cancelled), "cancelled", false)
-	add(draw.SignExcluded, t.Sum(standing.Excluded), "excluded", false)
-	add(draw.SignWaiting, t.Sum(standing.Omitted, standing.Undecided, standing.Waiting, standing.Confirm), "not run", false)
+	add(draw.SignOK, t.Sum(status.OK), "ok", true)
+	add(draw.SignChanged, t.Sum(status.Changed), "changed", true)
+	add(draw.SignFailed, t.Sum(status.Failed), "failed", true)
+	add(draw.SignUnreachable, t.Sum(status.Unreachable), "unreachable", false)
+	add(draw.SignIgnored, t.Sum(status.Ignored), "ignored", false)
+	add(draw.SignRescued, t.Sum(status.Rescued), "rescued", false)
+	add(draw.SignSkipped, t.Sum(status.Skipped), "skipped", false)
+	add(draw.SignKept, t.Sum(status.Kept), "kept", false)
+	add(draw.SignOutdated, t.Sum(status.Outdated), "outdated", false)
+	add(draw.SignCancelled, t.Sum(status.Cancelled), "cancelled", false)
+	add(draw.SignExcluded, t.Sum(status.Excluded), "excluded", false)
+	add(draw.SignWaiting, t.Sum(status.Omitted, status.Undecided, status.Waiting, status.Confirm), "not run", false)
 	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
@@ -178,7 +178,7 @@ func (m summaryPane) tallyLine(d *draw.Doc) {
 func (m summaryPane) failures(d *draw.Doc) {
 	shown := 0
 	for i, f := range m.tree.Faces {
-		if !f.Bad() && f != standing.Ignored {
+		if !f.Bad() && f != status.Ignored {
 			continue
 		}
 		if shown == 0 {

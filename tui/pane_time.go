@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"moon/tui/feed"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 
 	"moon/events"
@@ -161,13 +161,13 @@ func (m timePane) barsShown(most int) (first, n int) {
 	n = max(most-1, 1)
 	at := slices.IndexFunc(parts, func(p feed.Part) bool {
 		t := m.partTally(&p)
-		return t[standing.Running] > 0 || t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0
+		return t[status.Running] > 0 || t.Sum(status.Waiting, status.Undecided, status.Confirm, status.Asking) > 0
 	})
 	return min(max(at-n/2, 0), len(parts)-n), n
 }
 
 // partTally counts the steps of a part. Single steps are counted one by one, at most so many: what is said of them is rough.
-func (m timePane) partTally(p *feed.Part) (t standing.Tally) {
+func (m timePane) partTally(p *feed.Part) (t status.Tally) {
 	if m.tree.Step(p.Node) < 0 {
 		return m.tree.Tally(p.Node)
 	}
@@ -196,7 +196,7 @@ func (m timePane) bar(p *feed.Part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
 	if len(p.Busy) == 0 {
 		look := tree.Sign(&t, true, false)
-		if t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0 {
+		if t.Sum(status.Waiting, status.Undecided, status.Confirm, status.Asking) > 0 {
 			return []draw.Text{draw.Inked(themes.Text, draw.Spaces(w-1)), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
 		}
 		return []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}

@@ -8,7 +8,7 @@ import (
 	"moon/events"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // whyNot says why an action would do nothing.
@@ -30,7 +30,7 @@ func (m whyNot) cannot(do keymap.Intent) string {
 	case keymap.GateApprove:
 		return whyNot{m.view}.cannotApprove()
 	case keymap.GateApproveAll:
-		if m.tree.Tallies[0].Sum(standing.Undecided) == 0 {
+		if m.tree.Tallies[0].Sum(status.Undecided) == 0 {
 			return "everything is approved"
 		}
 	case keymap.GateExclude:
@@ -140,7 +140,7 @@ func (m *view) aim() (ranges []events.Range, single bool) {
 }
 
 // aimed counts the faces of what a decision is about.
-func (m *view) aimed() (t standing.Tally, single bool) {
+func (m *view) aimed() (t status.Tally, single bool) {
 	if len(m.cur.Marks) == 0 && m.cur.Anchor < 0 {
 		return m.tree.Tally(m.at()), m.tree.Step(m.at()) >= 0
 	}
@@ -151,9 +151,9 @@ func (m *view) aimed() (t standing.Tally, single bool) {
 func (m whyNot) cannotApprove() string {
 	t, single := m.aimed()
 	switch {
-	case single && t[standing.Asking] > 0, t.Sum(standing.Undecided, standing.Waiting) > 0, single && t[standing.Confirm] > 0:
+	case single && t[status.Asking] > 0, t.Sum(status.Undecided, status.Waiting) > 0, single && t[status.Confirm] > 0:
 		return ""
-	case t[standing.Confirm] > 0:
+	case t[status.Confirm] > 0:
 		return fmt.Sprintf("these must be confirmed one by one: %s goes to the next", m.keys.Label(keymap.NeedNext))
 	}
 	return "nothing to approve here"
@@ -167,13 +167,13 @@ func (m whyNot) cannotExclude() string {
 		return "it can be skipped while the run is paused on it"
 	case single && m.broken(step) && !m.isOpen(step):
 		return "it failed, and the run has continued without it"
-	case single && m.broken(step), single && t[standing.Asking] > 0:
+	case single && m.broken(step), single && t[status.Asking] > 0:
 		return ""
-	case t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
+	case t.Sum(status.Undecided, status.Waiting, status.Confirm) > 0:
 		return shaped(m.debugger, ranges, true)
-	case t[standing.Excluded] == 0:
+	case t[status.Excluded] == 0:
 		return "it has run already"
-	case t[standing.Excluded] == m.leftOut(ranges):
+	case t[status.Excluded] == m.leftOut(ranges):
 		return "excluded by tags or selection"
 	case !m.restorable(ranges):
 		return "it was excluded when its turn came"
@@ -183,7 +183,7 @@ func (m whyNot) cannotExclude() string {
 
 // shaped says why steps cannot be excluded, or restored, without others.
 func shaped(m *debugger, ranges []events.Range, exclude bool) (why string) {
-	m.store.Read(func(run *events.Run) { why = standing.Shaped(m.plan, run.Steps, ranges, exclude) })
+	m.store.Read(func(run *events.Run) { why = status.Shaped(m.plan, run.Steps, ranges, exclude) })
 	return why
 }
 
@@ -201,7 +201,7 @@ func (m *debugger) restorable(ranges []events.Range) (some bool) {
 	m.store.Read(func(run *events.Run) {
 		for _, r := range ranges {
 			for i := r.From; i < min(r.To, len(run.Steps)) && !some; i++ {
-				some = m.tree.Faces[i] == standing.Excluded && !m.plan.Steps[i].Excluded && run.Steps[i].State != events.Settled
+				some = m.tree.Faces[i] == status.Excluded && !m.plan.Steps[i].Excluded && run.Steps[i].State != events.Settled
 			}
 		}
 	})
@@ -218,7 +218,7 @@ func (m whyNot) cannotExcludeHost() string {
 	}
 	ranges := m.ofHost(host)
 	t := m.tallyOf(ranges)
-	left := t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0
+	left := t.Sum(status.Undecided, status.Waiting, status.Confirm) > 0
 	if !left && !m.restorable(ranges) {
 		return "nothing left to run on " + draw.Plain(host)
 	}
@@ -373,14 +373,14 @@ func (m *debugger) canRunAgain(step int) bool {
 		return false
 	}
 	var done bool
-	m.store.Read(func(run *events.Run) { done = step < len(run.Steps) && standing.Done(&run.Steps[step]) })
+	m.store.Read(func(run *events.Run) { done = step < len(run.Steps) && status.Done(&run.Steps[step]) })
 	return done
 }
 
 // canMark reports whether a step has failed, or has not begun.
 func (m *debugger) canMark(step int) bool {
 	f := m.tree.Faces[step]
-	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == standing.Cancelled
+	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == status.Cancelled
 }
 
 // mayRunAgain reports whether the run is at rest, as running a step again wants it.

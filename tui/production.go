@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 
 	"moon/events"
 	"moon/plan"
@@ -75,7 +75,7 @@ func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 func (m approving) weigh(what approval) (steps int, destructive []int) {
 	for _, r := range what.ranges {
 		for i := r.From; i < r.To && i < len(m.tree.Faces); i++ {
-			if f := m.tree.Faces[i]; f != standing.Undecided && (f != standing.Confirm || !what.single) {
+			if f := m.tree.Faces[i]; f != status.Undecided && (f != status.Confirm || !what.single) {
 				continue
 			}
 			steps++

@@ -9,7 +9,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -24,8 +24,8 @@ func (t *treeRows) right(n, i int) []draw.Text {
 	} else {
 		fields = t.scopeFields(n)
 	}
-	if step := t.m.tree.Step(n); step >= 0 && t.m.tree.Over && standing.Task(t.m.plan, t.m.plan.Steps[step].Scope) < 0 {
-		fields = append([]draw.Text{draw.Inked(themes.Dim, draw.Plain(standing.On(&t.m.plan.Steps[step])))}, fields...)
+	if step := t.m.tree.Step(n); step >= 0 && t.m.tree.Over && status.Task(t.m.plan, t.m.plan.Steps[step].Scope) < 0 {
+		fields = append([]draw.Text{draw.Inked(themes.Dim, draw.Plain(status.On(&t.m.plan.Steps[step])))}, fields...)
 	}
 	var spans []draw.Text
 	for _, f := range fields {
@@ -46,7 +46,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	if t.m.broken(step) {
 		note.Ink = themes.Failed
 	}
-	if f == standing.Waiting || f == standing.Undecided || f == standing.Confirm {
+	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
 		if word := (predicting{t.m}).foretoldWord(step); word.S != "" && note.S != "before" {
 			note = word
 		}
@@ -54,7 +54,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 			note = draw.Inked(themes.Warn, "for real")
 		}
 	}
-	if f == standing.Waiting || f == standing.Undecided || f == standing.Confirm {
+	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
 		if t.m.missed(p.Host) != nil {
 			note = draw.Inked(themes.Failed, "not reached")
 		}
@@ -65,7 +65,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	if wait := (waitWords{t.m}).waitNote(step); wait != "" {
 		note = draw.Inked(themes.Dim, wait)
 	}
-	if f.Pending() || f == standing.Excluded && of.State != events.Settled {
+	if f.Pending() || f == status.Excluded && of.State != events.Settled {
 		line := ""
 		if usual := t.m.countdown.Usually(step); usual >= time.Second && f.Pending() && t.m.run.Phase == events.Running {
 			line = "~" + draw.Took(usual)
@@ -82,12 +82,12 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 }
 
 // note is the one thing to say of a step in its row.
-func (m rowWords) note(step int, p *plan.Step, of *events.Step, f standing.State) string {
+func (m rowWords) note(step int, p *plan.Step, of *events.Step, f status.State) string {
 	other := origins(m).otherFileNote(step)
 	switch f {
-	case standing.Waiting, standing.Undecided, standing.Confirm:
+	case status.Waiting, status.Undecided, status.Confirm:
 		switch {
-		case f != standing.Waiting && other != "":
+		case f != status.Waiting && other != "":
 			return other
 		case m.run.Phase == events.Paused && step == m.run.PausedAt:
 			return "before"
@@ -100,11 +100,11 @@ func (m rowWords) note(step int, p *plan.Step, of *events.Step, f standing.State
 		case p.Handler:
 			return hostWords(m).notified(step, m.width/2)
 		}
-	case standing.Asking:
+	case status.Asking:
 		return "needs an answer"
-	case standing.Excluded:
+	case status.Excluded:
 		return "excluded"
-	case standing.Running:
+	case status.Running:
 		switch {
 		case of.State == events.Backoff:
 			if left := of.Due.Sub(m.clockNow()); left > 0 {
@@ -114,7 +114,7 @@ func (m rowWords) note(step int, p *plan.Step, of *events.Step, f standing.State
 		case of.Attempt > 1:
 			return fmt.Sprintf("attempt %d", of.Attempt)
 		}
-	case standing.Failed:
+	case status.Failed:
 		switch {
 		case of.Outcome == events.Timeout:
 			return "timeout"
@@ -126,30 +126,30 @@ func (m rowWords) note(step int, p *plan.Step, of *events.Step, f standing.State
 			return fmt.Sprintf("rc %d", of.RC)
 		}
 		return "failed"
-	case standing.Unreachable:
+	case status.Unreachable:
 		return "unreachable"
-	case standing.Skipped:
+	case status.Skipped:
 		reason, _, _ := strings.Cut(of.Reason, ":")
 		if reason == string(events.SkipUser) {
 			return "skipped by you"
 		}
-		return draw.Plain(standing.WhySkipped(reason))
-	case standing.Kept: // its sign says it
-	case standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled:
+		return draw.Plain(status.WhySkipped(reason))
+	case status.Kept: // its sign says it
+	case status.Ignored, status.Rescued, status.Outdated, status.Cancelled:
 		if m.broken(step) {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
 		word, _, _ := strings.Cut(draw.SignLooks[tree.FaceSigns[f]].Word, " (")
 		switch {
-		case f == standing.Ignored:
+		case f == status.Ignored:
 			word = "ignored"
-		case f == standing.Outdated && other != "":
+		case f == status.Outdated && other != "":
 			word = other
 		}
 		return word
-	case standing.Omitted:
+	case status.Omitted:
 		return "not run"
-	case standing.OK, standing.Changed:
+	case status.OK, status.Changed:
 		if of.Attempt > 1 {
 			return fmt.Sprintf("%s %d", m.glyphs.Retried, of.Attempt)
 		}
@@ -166,12 +166,12 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 		note.Ink = themes.Failed
 	}
 	amount := fmt.Sprint(total)
-	switch waiting := c.Sum(standing.Waiting); {
+	switch waiting := c.Sum(status.Waiting); {
 	case total == 0:
 		amount = ""
-	case t.m.maySkip(n) && done == 0 && c[standing.Running] == 0:
+	case t.m.maySkip(n) && done == 0 && c[status.Running] == 0:
 		amount = m.glyphs.Most + " " + amount
-	case done > 0 || c[standing.Running] > 0:
+	case done > 0 || c[status.Running] > 0:
 		amount = fmt.Sprintf("%d/%d", done, total)
 	case t.review && (waiting > 0 || n == 0) && waiting < total:
 		amount = fmt.Sprintf("%d/%d", waiting, total)
@@ -179,11 +179,11 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 		amount = "" // a loop of so many single steps
 	}
 	spent := ""
-	if n == 0 && (done > 0 || c[standing.Running] > 0) {
+	if n == 0 && (done > 0 || c[status.Running] > 0) {
 		spent = headerBar{m}.elapsed()
 	} else if s := m.tree.Spans[m.tree.ScopeOf(n)]; s.From != 0 {
 		to := s.To
-		if c[standing.Running] > 0 || to == 0 {
+		if c[status.Running] > 0 || to == 0 {
 			to = t.now.UnixNano()
 		}
 		if spent = draw.Clock(t.m.run.Times.Between(time.Unix(0, s.From), time.Unix(0, to))); spent == "00:00" {
@@ -201,7 +201,7 @@ func (m *debugger) maySkip(n int) bool {
 }
 
 // scopeNote says what is hidden in a folded scope, or what a scope is like.
-func (t *treeRows) scopeNote(n int, c *standing.Tally) string {
+func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 	s := t.m.tree.Scope(n)
 	switch {
 	case s == nil:
@@ -210,17 +210,17 @@ func (t *treeRows) scopeNote(n int, c *standing.Tally) string {
 		return "skipped"
 	case t.m.rows.Folded[n] && c.Failed() > 0:
 		return t.failedNote(n, s, c)
-	case t.m.rows.Folded[n] && c[standing.Confirm] > 0:
-		return fmt.Sprintf("%d to confirm", c[standing.Confirm])
-	case t.m.rows.Folded[n] && c[standing.Undecided] > 0 && c[standing.Undecided] < int32(c.Total()): // a count of steps
-		return fmt.Sprintf("%d not approved", c[standing.Undecided])
-	case c.Total() == 0 && c[standing.Excluded] > 0:
+	case t.m.rows.Folded[n] && c[status.Confirm] > 0:
+		return fmt.Sprintf("%d to confirm", c[status.Confirm])
+	case t.m.rows.Folded[n] && c[status.Undecided] > 0 && c[status.Undecided] < int32(c.Total()): // a count of steps
+		return fmt.Sprintf("%d not approved", c[status.Undecided])
+	case c.Total() == 0 && c[status.Excluded] > 0:
 		return "excluded"
-	case s.Kind == plan.ScopeLoop && c.Done() == 0 && c[standing.Running] == 0:
+	case s.Kind == plan.ScopeLoop && c.Done() == 0 && c[status.Running] == 0:
 		return fmt.Sprintf("%s %d", t.m.glyphs.Times, s.Items)
-	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[standing.Running] == 0 && hostWords{t.m}.handler(s.First):
+	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[status.Running] == 0 && hostWords{t.m}.handler(s.First):
 		return hostWords{t.m}.notified(s.First, t.w)
-	case s.Hosts > 0 && c.Done() == 0 && c[standing.Running] == 0:
+	case s.Hosts > 0 && c.Done() == 0 && c[status.Running] == 0:
 		return draw.Count(s.Hosts, "host")
 	case s.Kind == plan.ScopeTask && t.m.rows.Folded[n] && c.Done() > 0:
 		return rowWords{t.m}.hostTally(c)
@@ -233,7 +233,7 @@ func (t *treeRows) scopeNote(n int, c *standing.Tally) string {
 }
 
 // failedNote says what has failed in a folded scope: of a loop which items, if there is room for them.
-func (t *treeRows) failedNote(n int, s *plan.Scope, c *standing.Tally) string {
+func (t *treeRows) failedNote(n int, s *plan.Scope, c *status.Tally) string {
 	const most = 3
 	if s.Kind == plan.ScopeLoop && c.Failed() <= most {
 		words := strings.Join(t.m.tree.FailedItems(n, most), ", ") + " failed"
@@ -245,9 +245,9 @@ func (t *treeRows) failedNote(n int, s *plan.Scope, c *standing.Tally) string {
 }
 
 // hostTally says in how many ways the hosts of a task have ended, if in more than one: "~2 -1".
-func (m rowWords) hostTally(c *standing.Tally) string {
+func (m rowWords) hostTally(c *status.Tally) string {
 	var parts []string
-	for _, f := range [...]standing.State{standing.OK, standing.Changed, standing.Ignored, standing.Rescued, standing.Skipped} {
+	for _, f := range [...]status.State{status.OK, status.Changed, status.Ignored, status.Rescued, status.Skipped} {
 		if c[f] > 0 {
 			parts = append(parts, fmt.Sprintf("%s%d", m.glyphs.Signs[tree.FaceSigns[f]], c[f]))
 		}

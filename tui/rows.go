@@ -9,7 +9,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -126,15 +126,15 @@ func (m *view) signOf(n int) (look draw.Sign, spins bool) {
 	if i := m.tree.Step(n); i >= 0 {
 		f := m.tree.Faces[i]
 		switch {
-		case f == standing.Unreachable:
+		case f == status.Unreachable:
 			return draw.SignUnreachable, false
 		case m.broken(i):
 			return draw.SignFailed, false
-		case f == standing.Running:
+		case f == status.Running:
 			return draw.SignRunning, true
-		case f == standing.Waiting && m.run.Phase == events.Paused && i == at:
+		case f == status.Waiting && m.run.Phase == events.Paused && i == at:
 			return draw.SignPaused, false
-		case f == standing.Waiting && m.run.Phase == events.Review:
+		case f == status.Waiting && m.run.Phase == events.Review:
 			return draw.SignApproved, false
 		}
 		return tree.FaceSigns[f], false
@@ -143,10 +143,10 @@ func (m *view) signOf(n int) (look draw.Sign, spins bool) {
 	look = tree.Sign(&t, folded, m.run.Phase == events.Review)
 	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.Phase == events.Paused && at >= 0 &&
 		m.tree.Steps(n).Has(at) &&
-		m.tree.Faces[at] == standing.Waiting {
+		m.tree.Faces[at] == status.Waiting {
 		return draw.SignPaused, false
 	}
-	return look, folded && t[standing.Running] > 0 // open, the step itself moves
+	return look, folded && t[status.Running] > 0 // open, the step itself moves
 }
 
 // label writes guides, name and right column.
@@ -212,9 +212,9 @@ func (t *treeRows) nameInk(n int) draw.Ink {
 		return themes.Text
 	}
 	switch t.m.tree.Faces[i] {
-	case standing.Excluded, standing.Skipped, standing.Omitted:
+	case status.Excluded, status.Skipped, status.Omitted:
 		return themes.Dim
-	case standing.Failed, standing.Unreachable, standing.Running:
+	case status.Failed, status.Unreachable, status.Running:
 		return draw.InkTitle
 	default:
 		return themes.Text
@@ -266,7 +266,7 @@ func (m *debugger) onHost(title string, s *plan.Step) string {
 	if !m.tree.Over {
 		return title
 	}
-	return title + " on " + standing.On(s)
+	return title + " on " + status.On(s)
 }
 
 // stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.

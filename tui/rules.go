@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 
 	"moon/events"
@@ -169,7 +169,7 @@ func (m rulesBar) reviewState(b *draw.Brush) {
 		b.Put(themes.Failed, draw.CutRight(hostWords(m).missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
 		return
 	}
-	switch ask, open := t.Sum(standing.Confirm), t.Sum(standing.Undecided); {
+	switch ask, open := t.Sum(status.Confirm), t.Sum(status.Undecided); {
 	case ask > 0:
 		b.Put(themes.Warn, needYou(ask))
 		b.Put(themes.Dim, "   "+m.keys.Label(keymap.NeedNext)+" next")
@@ -188,9 +188,9 @@ func (m *view) asks() string {
 	}
 	approve := m.keys.Label(keymap.GateApprove)
 	switch m.tree.Faces[at] {
-	case standing.Confirm:
+	case status.Confirm:
 		return m.plan.Steps[at].Confirm + "   " + approve + " confirms it"
-	case standing.Undecided:
+	case status.Undecided:
 		if m.run.Pause.Reason == events.PauseUndecided {
 			return "not approved: " + approve + " approves it, " + m.keys.Label(keymap.GateApproveAll) + " approves all"
 		}
@@ -213,22 +213,22 @@ func (m rulesBar) tallyState(b *draw.Brush) {
 		n     int
 		keeps bool
 	}{
-		{draw.SignOK, t.Sum(standing.OK), true},
-		{draw.SignChanged, t.Sum(standing.Changed), true},
-		{draw.SignFailed, t.Sum(standing.Failed), true},
-		{draw.SignUnreachable, t.Sum(standing.Unreachable), false},
-		{draw.SignIgnored, t.Sum(standing.Ignored), false},
-		{draw.SignRescued, t.Sum(standing.Rescued), false},
-		{draw.SignSkipped, t.Sum(standing.Skipped), false},
-		{draw.SignKept, t.Sum(standing.Kept), false},
-		{draw.SignOutdated, t.Sum(standing.Outdated), false},
-		{draw.SignCancelled, t.Sum(standing.Cancelled), false},
-		{draw.SignExcluded, t.Sum(standing.Excluded), false},
-		{draw.SignRunning, t.Sum(standing.Running), false},
-		{draw.SignPaused, t.Sum(standing.Asking), false},
-		{draw.SignConfirm, t.Sum(standing.Confirm), false},
-		{draw.SignUnapproved, t.Sum(standing.Undecided), false},
-		{draw.SignWaiting, t.Sum(standing.Waiting, standing.Omitted), false},
+		{draw.SignOK, t.Sum(status.OK), true},
+		{draw.SignChanged, t.Sum(status.Changed), true},
+		{draw.SignFailed, t.Sum(status.Failed), true},
+		{draw.SignUnreachable, t.Sum(status.Unreachable), false},
+		{draw.SignIgnored, t.Sum(status.Ignored), false},
+		{draw.SignRescued, t.Sum(status.Rescued), false},
+		{draw.SignSkipped, t.Sum(status.Skipped), false},
+		{draw.SignKept, t.Sum(status.Kept), false},
+		{draw.SignOutdated, t.Sum(status.Outdated), false},
+		{draw.SignCancelled, t.Sum(status.Cancelled), false},
+		{draw.SignExcluded, t.Sum(status.Excluded), false},
+		{draw.SignRunning, t.Sum(status.Running), false},
+		{draw.SignPaused, t.Sum(status.Asking), false},
+		{draw.SignConfirm, t.Sum(status.Confirm), false},
+		{draw.SignUnapproved, t.Sum(status.Undecided), false},
+		{draw.SignWaiting, t.Sum(status.Waiting, status.Omitted), false},
 	} {
 		if part.n == 0 && !part.keeps {
 			continue

@@ -12,7 +12,7 @@ import (
 	"moon/plan"
 	"moon/tui/draw"
 	"moon/tui/feed"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 )
 
@@ -79,7 +79,7 @@ func (m replanning) adoptPlan() (news string) {
 }
 
 func (m *debugger) see(step int, of *events.Step) {
-	m.tree.Set(step, standing.Of(of, &m.plan.Steps[step]))
+	m.tree.Set(step, status.Of(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of)
 	m.countdown.See(step, of)
 	m.timeline.See(step, of)
@@ -94,7 +94,7 @@ func (m *debugger) seeAll(steps []events.Step) {
 	var none events.Step
 	clear(m.breaks)
 	m.places = nil
-	m.tree.Recount(func(i int) (standing.State, int64, int64) {
+	m.tree.Recount(func(i int) (status.State, int64, int64) {
 		of := &none
 		if i < len(steps) {
 			of = &steps[i]
@@ -105,7 +105,7 @@ func (m *debugger) seeAll(steps []events.Step) {
 		m.lacking.see(i, of)
 		m.tree.RanAs(i, of)
 		from, to := times(of)
-		return standing.Of(of, &m.plan.Steps[i]), from, to
+		return status.Of(of, &m.plan.Steps[i]), from, to
 	})
 }
 
@@ -173,8 +173,8 @@ func (m browsing) arrive(before events.Phase) {
 		return // it was shown already
 	}
 	if m.filter == tree.FilterAll &&
-		m.tree.Tallies[0].Sum(standing.Changed, standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued,
-			standing.Outdated, standing.Cancelled)+len(m.tree.Drift) > 0 {
+		m.tree.Tallies[0].Sum(status.Changed, status.Failed, status.Unreachable, status.Ignored, status.Rescued,
+			status.Outdated, status.Cancelled)+len(m.tree.Drift) > 0 {
 		m.setFilter(tree.FilterNotable)
 	}
 	if m.typing() || m.focus() == paneDetail && !m.panes.lent {
@@ -229,7 +229,7 @@ func (m *debugger) onFailure() bool {
 		return true
 	}
 	switch m.tree.Faces[at] {
-	case standing.Failed, standing.Unreachable, standing.Rescued, standing.Ignored: // the rescue has not begun
+	case status.Failed, status.Unreachable, status.Rescued, status.Ignored: // the rescue has not begun
 		return true
 	default:
 		return false
@@ -246,12 +246,12 @@ func (m *debugger) holdFailure() {
 	if was := m.failing; was >= 0 && was != at {
 		m.store.Read(func(run *events.Run) {
 			if was < len(run.Steps) && was < len(m.plan.Steps) {
-				m.tree.Set(was, standing.Of(&run.Steps[was], &m.plan.Steps[was]))
+				m.tree.Set(was, status.Of(&run.Steps[was], &m.plan.Steps[was]))
 			}
 		})
 	}
 	if m.failing = at; at >= 0 && at < len(m.tree.Faces) && !m.tree.Faces[at].Bad() {
-		m.tree.Set(at, standing.Failed)
+		m.tree.Set(at, status.Failed)
 	}
 }
 
@@ -266,7 +266,7 @@ func (m *debugger) retrying() string {
 		return ""
 	}
 	switch {
-	case m.tree.Faces[m.run.PausedAt] == standing.Running:
+	case m.tree.Faces[m.run.PausedAt] == status.Running:
 		return "retrying"
 	case m.mended():
 		return "after an edit"
@@ -280,8 +280,8 @@ func (m *debugger) moving() bool {
 }
 
 // planChange says what is different in a plan, and in which file if it is one.
-func planChange(old, now *plan.Plan, others standing.OtherFiles) string {
-	d := standing.Differ(old, now)
+func planChange(old, now *plan.Plan, others status.OtherFiles) string {
+	d := status.Differ(old, now)
 	words := draw.Count(len(d.Changed), "step") + " changed"
 	if len(d.Added) > 0 {
 		words += fmt.Sprintf(", %d added", len(d.Added))

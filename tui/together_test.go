@@ -7,7 +7,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // While the run is paused on a step that a rescue will follow, the step has failed: in its row, above it, and in the counts.
@@ -31,7 +31,7 @@ func TestFailureBeforeItsRescue(t *testing.T) {
 	s.f.say(-1, events.RunResumed{})
 	s.m.store.Read(func(run *events.Run) { run.Phase = events.Running })
 	s.frame()
-	if step := s.m.failing; step >= 0 || s.m.tree.Tallies[0][standing.Rescued] != 1 {
+	if step := s.m.failing; step >= 0 || s.m.tree.Tallies[0][status.Rescued] != 1 {
 		t.Errorf("step %d still counts as failed when the run has gone on\n%s", step, s.shows())
 	}
 }
@@ -40,7 +40,7 @@ func TestFailureBeforeItsRescue(t *testing.T) {
 func TestProgressIsTheSame(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A c")
-	s.m.tree.Set(s.m.run.PausedAt+1, standing.Omitted)
+	s.m.tree.Set(s.m.run.PausedAt+1, status.Omitted)
 	s.m.stale = true
 	done, total := s.m.progress()
 	root := s.m.tree.Tally(0)

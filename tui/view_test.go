@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"moon/tui/feed"
-	"moon/tui/standing"
+	"moon/tui/status"
 	"moon/tui/tree"
 
 	tea "charm.land/bubbletea/v2"
@@ -103,17 +103,17 @@ func TestTree(t *testing.T) {
 	if grown.Step(docker+1) != stepVacuum || grown.Size[docker] != 1 {
 		t.Errorf("the skipped include is at %d", docker)
 	}
-	var sum standing.Tally
-	grown.Recount(func(i int) (standing.State, int64, int64) { return standing.State(i % standing.States), 0, 0 })
+	var sum status.Tally
+	grown.Recount(func(i int) (status.State, int64, int64) { return status.State(i % status.States), 0, 0 })
 	for _, f := range grown.Faces {
 		sum[f]++
 	}
 	if grown.Tallies[0] != sum {
 		t.Errorf("counts %v, want %v", grown.Tallies[0], sum)
 	}
-	grown.Set(3, standing.Failed)
+	grown.Set(3, status.Failed)
 	loop := grown.Tally(int(grown.Parent[grown.StepNode[3]]))
-	if loop[standing.Failed] != 1 {
+	if loop[status.Failed] != 1 {
 		t.Errorf("the loop counts %v", loop)
 	}
 	// A plan that contradicts itself loses no step.

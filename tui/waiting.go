@@ -10,7 +10,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // waitWords say what a step waits for.
@@ -77,13 +77,13 @@ func (m waitWords) wondering() (steps []int) {
 // waits reports whether a step waits, for whatever it is.
 func (m waitWords) waits(step int) bool {
 	f := m.tree.Faces[step]
-	return f.Pending() || f == standing.Asking
+	return f.Pending() || f == status.Asking
 }
 
 // held is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
 func (m waitWords) held(n int) int {
-	if t := m.tree.Tally(n); t[standing.Running] > 0 ||
-		t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) == 0 {
+	if t := m.tree.Tally(n); t[status.Running] > 0 ||
+		t.Sum(status.Waiting, status.Undecided, status.Confirm, status.Asking) == 0 {
 		return -1
 	}
 	r := m.tree.Steps(n)
@@ -202,7 +202,7 @@ func (m waitWords) waitReason(w events.Wait) string {
 
 // waitSteps names the steps of a wait.
 func (m waitWords) waitSteps(w events.Wait) string {
-	return standing.Awaited(w, len(m.plan.Steps), m.stepName)
+	return status.Awaited(w, len(m.plan.Steps), m.stepName)
 }
 
 // chain says what the steps that are waited for wait for themselves.
@@ -214,7 +214,7 @@ func (m waitWords) chain(w events.Wait) string {
 	switch {
 	case doing == "":
 		return ""
-	case standing.OnlyFor(w):
+	case status.OnlyFor(w):
 		return ", which " + doing
 	}
 	return "; " + m.stepName(w.Root) + " " + doing
@@ -235,6 +235,6 @@ func (m waitWords) doing(step int, is events.WaitFor) string {
 	case events.WaitPaused, events.WaitStepping:
 		return "has not started: the run is paused"
 	default:
-		return standing.Doing(is)
+		return status.Doing(is)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 const walkedPlays = `- name: Web
@@ -75,7 +75,7 @@ func TestWalkPlays(t *testing.T) {
 			t.Errorf("%s on %s was tried %d times", s.Name, s.Host, k.run.Steps[i].Attempt)
 		}
 	}
-	if got, want := standing.Recap(p, k.run.Steps), k.run.Result.Hosts; !slices.Equal(got, want) {
+	if got, want := status.Recap(p, k.run.Steps), k.run.Result.Hosts; !slices.Equal(got, want) {
 		t.Errorf("views count %v, the engine %v", got, want)
 	}
 	for _, text := range []string{"DONE (changed)", "web1     5        4", "web2     5        4", "limit 20", "on web2"} {

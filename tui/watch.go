@@ -11,7 +11,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // watchPane is the expressions that are watched, below each tab.
@@ -22,7 +22,7 @@ type watchPane struct{ *view }
 type watchList struct {
 	texts  []string
 	before []string // what was typed, the latest last
-	values map[string]standing.Value
+	values map[string]status.Value
 	of     watchMoment // when the values were true
 	round  int         // counts changes of texts
 	asking bool
@@ -78,9 +78,9 @@ func (m watchPane) askWatches() tea.Cmd {
 		return nil
 	}
 	w.asking = true
-	texts, p, eval := slices.Clone(w.texts), m.plan, standing.Eval(m.o.Eval)
+	texts, p, eval := slices.Clone(w.texts), m.plan, status.Eval(m.o.Eval)
 	return func() tea.Msg {
-		values := make(map[string]standing.Value, len(texts))
+		values := make(map[string]status.Value, len(texts))
 		for _, text := range texts {
 			values[text] = eval.Value(p, now.step, text)
 		}
@@ -211,7 +211,7 @@ func (m watchPane) printOnce(text string) tea.Cmd {
 		return nil
 	}
 	m.watch.typed(text)
-	p, step, eval := m.plan, watchPane{m.view}.watchStep(), standing.Eval(m.o.Eval)
+	p, step, eval := m.plan, watchPane{m.view}.watchStep(), status.Eval(m.o.Eval)
 	return func() tea.Msg {
 		v := eval.Value(p, step, text)
 		return came{func(m *model) tea.Cmd {
@@ -222,7 +222,7 @@ func (m watchPane) printOnce(text string) tea.Cmd {
 }
 
 // showValue shows a value in the line of messages, or in a box if it is too long for that.
-func (m watchPane) showValue(expression string, v standing.Value) {
+func (m watchPane) showValue(expression string, v status.Value) {
 	switch {
 	case v.Wrong != "":
 		m.say(expression + ": " + oneLine(v.Wrong))

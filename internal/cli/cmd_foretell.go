@@ -10,7 +10,7 @@ import (
 	"moon/internal/app"
 	"moon/plan"
 	"moon/plan/show"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // foretell prints the plan with what each step would do.
@@ -79,7 +79,7 @@ func foretoldLines(f *events.Foretold) []string {
 		return strings.Split("would fail: "+f.Error, "\n")
 	}
 	if f.Skipped != "" {
-		return []string{"would be skipped: " + standing.WhySkipped(f.Skipped)}
+		return []string{"would be skipped: " + status.WhySkipped(f.Skipped)}
 	}
 	word := "would " + string(f.Diff.Kind)
 	switch f.Diff.Kind {

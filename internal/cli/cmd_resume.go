@@ -15,7 +15,7 @@ import (
 	"moon/internal/app/statedir"
 	"moon/plan"
 	"moon/plan/show"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // resumeCmd goes on with a run.
@@ -379,7 +379,7 @@ func (r *resumable) changedSince(past engine.Past, undecided *engine.UndecidedEr
 	if len(undecided.ChangedAt) == 0 {
 		return nil
 	}
-	files := standing.OtherFilesOf(r.earlier(past), r.plan)
+	files := status.OtherFilesOf(r.earlier(past), r.plan)
 	for n, i := range undecided.ChangedAt {
 		what := "its definition changed since"
 		if list := files.Of(r.plan, i); len(list) > 0 {

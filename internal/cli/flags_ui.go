@@ -13,7 +13,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/tui"
-	"moon/tui/lines"
+	"moon/tui/console"
 )
 
 // uiFlags are how a person and a run talk.
@@ -57,22 +57,22 @@ func (c *tuiCmd) onSignals(call *app.Invocation, s *engine.Session, heard func()
 // lines shows a run in lines: what the screen has is what they have.
 func (c *tuiCmd) lines(call *app.Invocation, s *engine.Session) func(context.Context, tui.Options) error {
 	return func(ctx context.Context, o tui.Options) error {
-		to := lines.Options{
+		to := console.Options{
 			Plan: o.Plan, Earlier: o.Earlier, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, PredictAll: o.Foretell,
 			Aside: o.Aside, OutDir: o.OutDir, Mode: o.Mode, Follow: c.Verbose, Interrupts: c.interrupts,
 			In: os.Stdin, Out: call.Out, Person: somebodyTypes(),
-			Send: func(cmd events.Command) { s.Send(events.Order{Actor: lines.Actor, Command: cmd}) },
+			Send: func(cmd events.Command) { s.Send(events.Order{Actor: console.Actor, Command: cmd}) },
 			Reload: func() (string, diag.List, error) {
 				ds, err := o.Reload()
 				return c.made, ds, err
 			},
 			Preview: o.Preview, Why: o.Why, Eval: o.Eval, Bind: o.Bind, Predict: o.Predict, Redact: s.Redact,
-			Shell:  func(p *plan.Plan, step int) (lines.Program, error) { return o.Shell(p, step) },
-			Editor: func(file string, line int) lines.Program { return exec.Editor(file, line) },
+			Shell:  func(p *plan.Plan, step int) (console.Program, error) { return o.Shell(p, step) },
+			Editor: func(file string, line int) console.Program { return exec.Editor(file, line) },
 		}
 		if f := app.FileOf(call.Out); f != nil && term.IsTerminal(int(f.Fd())) {
 			to.Terminal, to.Width = f, call.Width
 		}
-		return lines.Run(ctx, to)
+		return console.Run(ctx, to)
 	}
 }

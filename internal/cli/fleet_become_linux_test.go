@@ -115,7 +115,7 @@ func TestFleetBecomeTyped(t *testing.T) {
 }
 
 // asked waits until a line is read from the terminal that is not shown: what an earlier question has left there looks the same.
-func (c *console) asked() {
+func (c *emulator) asked() {
 	c.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		state, err := unix.IoctlGetTermios(int(c.keys.(*os.File).Fd()), unix.TCGETS)

@@ -16,7 +16,7 @@ import (
 )
 
 // asking is a moon in a terminal that runs a playbook of its own, whose steps find the directory in $DIR.
-func asking(t *testing.T, text string, args ...string) (c *console, dir string) {
+func asking(t *testing.T, text string, args ...string) (c *emulator, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	playbook := filepath.Join(dir, "playbook.yml")
@@ -27,7 +27,7 @@ func asking(t *testing.T, text string, args ...string) (c *console, dir string) 
 }
 
 // restored checks that a terminal is as a new one is.
-func (c *console) restored() {
+func (c *emulator) restored() {
 	c.t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -195,7 +195,7 @@ func TestEndInteractive(t *testing.T) {
 	stubborn := strings.Replace(fullScreen, "stty raw", "trap '' INT TERM HUP; stty raw", 1)
 	tests := []struct {
 		name, how, text string
-		end             func(t *testing.T, c *console, dir string)
+		end             func(t *testing.T, c *emulator, dir string)
 		code            int
 	}{
 		{"SIGTERM", "run", fullScreen, signalled(syscall.SIGTERM), 130},
@@ -225,8 +225,8 @@ func TestEndInteractive(t *testing.T) {
 	}
 }
 
-func signalled(sig syscall.Signal) func(*testing.T, *console, string) {
-	return func(t *testing.T, c *console, _ string) {
+func signalled(sig syscall.Signal) func(*testing.T, *emulator, string) {
+	return func(t *testing.T, c *emulator, _ string) {
 		t.Helper()
 		if err := c.process.Signal(sig); err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ func signalled(sig syscall.Signal) func(*testing.T, *console, string) {
 }
 
 // stopped ends what runs from another terminal.
-func stopped(t *testing.T, _ *console, dir string) {
+func stopped(t *testing.T, _ *emulator, dir string) {
 	t.Helper()
 	other := open(t, 80, 24, []string{"XDG_STATE_HOME=" + dir + "/state"}, "attach", "--send", "stop=now")
 	if code, left := other.end(); code != 0 {

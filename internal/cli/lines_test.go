@@ -10,7 +10,7 @@ import (
 
 // spoken checks that what was said can be read aloud: there is nothing in it that a terminal would act on but the bell,
 // and nothing but ASCII where the playbook has nothing else.
-func (c *console) spoken() {
+func (c *emulator) spoken() {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,10 +224,10 @@ func TestLinesSecret(t *testing.T) {
 func TestLinesSecretLeft(t *testing.T) {
 	for _, how := range []struct {
 		name  string
-		leave func(c *console)
+		leave func(c *emulator)
 	}{
-		{"ctrl-c", func(c *console) { c.press("\x03", "quit?", "stop or stay."); c.press("stop\r") }},
-		{"signal", func(c *console) {
+		{"ctrl-c", func(c *emulator) { c.press("\x03", "quit?", "stop or stay."); c.press("stop\r") }},
+		{"signal", func(c *emulator) {
 			if err := c.process.Signal(syscall.SIGTERM); err != nil {
 				c.t.Error(err)
 			}

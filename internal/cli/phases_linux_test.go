@@ -22,7 +22,7 @@ type phase struct {
 	playbook string
 	args     []string
 	fronts   []string // all, if empty
-	to       func(c *console, front, dir string)
+	to       func(c *emulator, front, dir string)
 	sleeping int   // processes that moon has started by then
 	codes    []int // of INT, TERM and QUIT
 	hangup   []int // of HUP
@@ -35,7 +35,7 @@ func TestSignalsInPhases(t *testing.T) {
 	play := func(tasks string) string {
 		return "- hosts: localhost\n  connection: local\n  gather_facts: false\n" + tasks
 	}
-	approve := func(c *console, front string) {
+	approve := func(c *emulator, front string) {
 		switch front {
 		case "tui":
 			c.see("REVIEW")
@@ -46,23 +46,23 @@ func TestSignalsInPhases(t *testing.T) {
 			c.press("run\r")
 		}
 	}
-	begun := func(c *console, front, dir string) { approve(c, front); until(c.t, dir+"/begun") }
+	begun := func(c *emulator, front, dir string) { approve(c, front); until(c.t, dir+"/begun") }
 	interrupted := []int{app.ExitInterrupted}
 	phases := []phase{
 		{
 			"planning", play("  tasks: [{debug: {msg: hello}}]\n"),
 			[]string{"-i", "inventory"},
 			nil,
-			func(c *console, _, dir string) { until(c.t, dir+"/begun") }, 3, interrupted, interrupted,
+			func(c *emulator, _, dir string) { until(c.t, dir+"/begun") }, 3, interrupted, interrupted,
 		},
 		{
 			"prompt", play("  vars_prompt: [{name: release, prompt: Which release}]\n  tasks: [{debug: {msg: hello}}]\n"), nil, nil,
-			func(c *console, _, _ string) { c.see("Which release") }, 0, interrupted, interrupted,
+			func(c *emulator, _, _ string) { c.see("Which release") }, 0, interrupted, interrupted,
 		},
 		{
 			"review", "- name: quick\n  shell: echo well\n", nil,
 			[]string{"tui", "lines"},
-			func(c *console, _, _ string) { c.see("REVIEW") }, 0,
+			func(c *emulator, _, _ string) { c.see("REVIEW") }, 0,
 			[]int{app.ExitStopped, app.ExitInterrupted},
 			[]int{app.ExitStopped, app.ExitInterrupted},
 		},
@@ -74,7 +74,7 @@ func TestSignalsInPhases(t *testing.T) {
 		{
 			"paused", "- name: failing\n  shell: exit 3\n- shell: touch $DIR/after\n", nil,
 			[]string{"tui", "lines"},
-			func(c *console, front, _ string) { approve(c, front); c.see("PAUSED") }, 0,
+			func(c *emulator, front, _ string) { approve(c, front); c.see("PAUSED") }, 0,
 			[]int{app.ExitFailed, app.ExitStopped, app.ExitInterrupted},
 			[]int{app.ExitFailed, app.ExitStopped, app.ExitInterrupted},
 		},

@@ -69,7 +69,7 @@ var (
 
 // panes are the cells on both sides of the divider of a screen of 120: the rows of the tree without times and with two blanks before
 // the right column, and the lines of the detail as they are.
-func (c *console) panes() (tree, detail string) {
+func (c *emulator) panes() (tree, detail string) {
 	for i, line := range strings.Split(c.screen(), "\n") {
 		cells := []rune(line)
 		if i < 2 || len(cells) < 64 || cells[64] != '│' {
@@ -87,7 +87,7 @@ func (c *console) panes() (tree, detail string) {
 }
 
 // shows compares what the panes show with what they should; "" for what does not matter. It waits, since a frame may be on its way.
-func (c *console) shows(tree, detail string) {
+func (c *emulator) shows(tree, detail string) {
 	c.t.Helper()
 	gotTree, gotDetail := "", ""
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {

@@ -22,7 +22,7 @@ const promptedPlay = `
 `
 
 // prompting is a moon in a terminal whose playbook asks for a variable, after an inventory that waits for the file go.
-func prompting(t *testing.T, prompt string) (c *console, dir string) {
+func prompting(t *testing.T, prompt string) (c *emulator, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range map[string]string{
@@ -37,7 +37,7 @@ func prompting(t *testing.T, prompt string) (c *console, dir string) {
 }
 
 // echoes reports whether the terminal shows what is typed.
-func (c *console) echoes() bool {
+func (c *emulator) echoes() bool {
 	c.t.Helper()
 	state, err := unix.IoctlGetTermios(int(c.keys.(*os.File).Fd()), unix.TCGETS)
 	if err != nil {

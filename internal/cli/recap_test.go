@@ -13,7 +13,7 @@ import (
 	"moon/events/fact"
 	"moon/exec"
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 var attemptName = regexp.MustCompile(`step-\d+\S*$`)
@@ -74,7 +74,7 @@ func TestRecapsAgree(t *testing.T) {
 			if err := followed(); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := standing.Recap(p, run.Steps), run.Result.Hosts; !slices.Equal(got, want) {
+			if got, want := status.Recap(p, run.Steps), run.Result.Hosts; !slices.Equal(got, want) {
 				t.Errorf("%s, seed %d: views count\n%+v, the engine\n%+v", c.name, seed, got, want)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // clean checks that a terminal is as a new one, and that its keyboard is too.
-func (c *console) clean() {
+func (c *emulator) clean() {
 	c.t.Helper()
 	c.restored()
 	c.mu.Lock()
@@ -46,9 +46,9 @@ func TestEveryEnd(t *testing.T) {
 		stubborn = "- name: stubborn\n  shell: trap '' INT TERM HUP; echo begun; sleep 600 & wait; sleep 600\n"
 		failing  = "- name: failing\n  shell: exit 3\n- shell: echo after\n"
 	)
-	run := func(c *console) { c.see("REVIEW"); c.press("Ac", "RUNNING", "begun") }
-	signal := func(sig syscall.Signal) func(*console, string) {
-		return func(c *console, _ string) {
+	run := func(c *emulator) { c.see("REVIEW"); c.press("Ac", "RUNNING", "begun") }
+	signal := func(sig syscall.Signal) func(*emulator, string) {
+		return func(c *emulator, _ string) {
 			if err := c.process.Signal(sig); err != nil {
 				c.t.Fatal(err)
 			}
@@ -56,17 +56,17 @@ func TestEveryEnd(t *testing.T) {
 	}
 	tests := []struct {
 		name, text string
-		to         func(c *console)
-		end        func(c *console, dir string)
+		to         func(c *emulator)
+		end        func(c *emulator, dir string)
 		code       int
 	}{
-		{"q in review", quick, func(c *console) { c.see("REVIEW") }, func(c *console, _ string) { c.press("q") }, 3},
-		{"ctrl+c in review", quick, func(c *console) { c.see("REVIEW") }, func(c *console, _ string) { c.press("\x03") }, 3},
-		{"q when done", quick, func(c *console) { c.see("REVIEW"); c.press("Ac", "DONE") }, func(c *console, _ string) { c.press("q") }, 0},
-		{"q after a failure", failing, func(c *console) { c.see("REVIEW"); c.press("Ac", "PAUSED on failure") }, func(c *console, _ string) { c.press("q", "Quit"); c.press("k") }, -1},
-		{"q while a step runs", long, run, func(c *console, _ string) { c.press("q", "Quit with"); c.press("k") }, -1},
-		{"ctrl+c twice", long, run, func(c *console, _ string) { c.press("\x03", "Quit with"); c.press("\x03") }, 130},
-		{"ctrl+c thrice", stubborn, run, func(c *console, _ string) {
+		{"q in review", quick, func(c *emulator) { c.see("REVIEW") }, func(c *emulator, _ string) { c.press("q") }, 3},
+		{"ctrl+c in review", quick, func(c *emulator) { c.see("REVIEW") }, func(c *emulator, _ string) { c.press("\x03") }, 3},
+		{"q when done", quick, func(c *emulator) { c.see("REVIEW"); c.press("Ac", "DONE") }, func(c *emulator, _ string) { c.press("q") }, 0},
+		{"q after a failure", failing, func(c *emulator) { c.see("REVIEW"); c.press("Ac", "PAUSED on failure") }, func(c *emulator, _ string) { c.press("q", "Quit"); c.press("k") }, -1},
+		{"q while a step runs", long, run, func(c *emulator, _ string) { c.press("q", "Quit with"); c.press("k") }, -1},
+		{"ctrl+c twice", long, run, func(c *emulator, _ string) { c.press("\x03", "Quit with"); c.press("\x03") }, 130},
+		{"ctrl+c thrice", stubborn, run, func(c *emulator, _ string) {
 			c.press("\x03", "Quit with")
 			c.press("\x03")
 			c.press("\x03")
@@ -74,19 +74,19 @@ func TestEveryEnd(t *testing.T) {
 		}, 130},
 		{"SIGINT", long, run, signal(syscall.SIGINT), 130},
 		{"SIGTERM", long, run, signal(syscall.SIGTERM), 130},
-		{"SIGTERM in review", quick, func(c *console) { c.see("REVIEW") }, signal(syscall.SIGTERM), -1},
-		{"SIGTERM with a box open", long, func(c *console) { run(c); c.press("?", "esc closes") }, signal(syscall.SIGTERM), 130},
-		{"SIGTERM twice", stubborn, run, func(c *console, dir string) {
+		{"SIGTERM in review", quick, func(c *emulator) { c.see("REVIEW") }, signal(syscall.SIGTERM), -1},
+		{"SIGTERM with a box open", long, func(c *emulator) { run(c); c.press("?", "esc closes") }, signal(syscall.SIGTERM), 130},
+		{"SIGTERM twice", stubborn, run, func(c *emulator, dir string) {
 			signal(syscall.SIGTERM)(c, dir)
 			c.see("begun")
 			signal(syscall.SIGTERM)(c, dir)
 		}, 130},
 		{"SIGQUIT", long, run, signal(syscall.SIGQUIT), 130},
-		{"SIGQUIT in review", quick, func(c *console) { c.see("REVIEW") }, signal(syscall.SIGQUIT), -1},
-		{"SIGQUIT while paused", failing, func(c *console) { c.see("REVIEW"); c.press("Ac", "PAUSED on failure") }, signal(syscall.SIGQUIT), -1},
-		{"SIGQUIT when done", quick, func(c *console) { c.see("REVIEW"); c.press("Ac", "DONE") }, signal(syscall.SIGQUIT), 0},
-		{"SIGINT when done", quick, func(c *console) { c.see("REVIEW"); c.press("Ac", "DONE") }, signal(syscall.SIGINT), 0},
-		{"SIGHUP", short, run, func(c *console, dir string) {
+		{"SIGQUIT in review", quick, func(c *emulator) { c.see("REVIEW") }, signal(syscall.SIGQUIT), -1},
+		{"SIGQUIT while paused", failing, func(c *emulator) { c.see("REVIEW"); c.press("Ac", "PAUSED on failure") }, signal(syscall.SIGQUIT), -1},
+		{"SIGQUIT when done", quick, func(c *emulator) { c.see("REVIEW"); c.press("Ac", "DONE") }, signal(syscall.SIGQUIT), 0},
+		{"SIGINT when done", quick, func(c *emulator) { c.see("REVIEW"); c.press("Ac", "DONE") }, signal(syscall.SIGINT), 0},
+		{"SIGHUP", short, run, func(c *emulator, dir string) {
 			signal(syscall.SIGHUP)(c, dir)
 			if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
 				c.t.Fatal(err)
@@ -154,7 +154,7 @@ func told(t *testing.T, dir, text string) {
 }
 
 // inShell runs moon by hand in an interactive shell, as people do.
-func inShell(t *testing.T, text string) (c *console, dir string) {
+func inShell(t *testing.T, text string) (c *emulator, dir string) {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -175,7 +175,7 @@ func inShell(t *testing.T, text string) (c *console, dir string) {
 }
 
 // child is the one process that the shell runs.
-func (c *console) child() *os.Process {
+func (c *emulator) child() *os.Process {
 	c.t.Helper()
 	list, err := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", c.process.Pid))
 	if err != nil {
@@ -193,14 +193,14 @@ func (c *console) child() *os.Process {
 }
 
 // alternate reports whether the terminal shows its other screen.
-func (c *console) alternate() bool {
+func (c *emulator) alternate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.vt.IsAltScreen()
 }
 
 // leaveShell ends the shell, and checks what is left.
-func (c *console) leaveShell() {
+func (c *emulator) leaveShell() {
 	c.t.Helper()
 	c.press("q", "ready>")
 	c.press("stty -a\r", " icanon", " echo ")

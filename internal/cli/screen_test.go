@@ -20,8 +20,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// console is moon in a pseudo terminal, with an emulator that shows what a person would see.
-type console struct {
+// emulator is moon in a pseudo terminal, with an emulator that shows what a person would see.
+type emulator struct {
 	t     *testing.T
 	w     int
 	keys  io.Writer
@@ -36,13 +36,13 @@ type console struct {
 }
 
 // open runs moon as its own process in a terminal of w × h cells, with a home of its own.
-func open(t *testing.T, w, h int, env []string, args ...string) *console {
+func open(t *testing.T, w, h int, env []string, args ...string) *emulator {
 	t.Helper()
 	return openWith(t, w, h, env, func(moon string) *exec.Cmd { return exec.Command(moon, args...) })
 }
 
 // openWith runs a program that runs moon.
-func openWith(t *testing.T, w, h int, env []string, program func(moon string) *exec.Cmd) *console {
+func openWith(t *testing.T, w, h int, env []string, program func(moon string) *exec.Cmd) *emulator {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -65,7 +65,7 @@ func openWith(t *testing.T, w, h int, env []string, program func(moon string) *e
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), mute: make(chan struct{}), process: cmd.Process, vt: vt.NewEmulator(w, h), on: map[ansi.Mode]bool{}}
+	c := &emulator{t: t, w: w, keys: master, ended: make(chan error, 1), mute: make(chan struct{}), process: cmd.Process, vt: vt.NewEmulator(w, h), on: map[ansi.Mode]bool{}}
 	c.vt.SetCallbacks(vt.Callbacks{EnableMode: func(m ansi.Mode) { c.on[m] = true }, DisableMode: func(m ansi.Mode) { c.on[m] = false }})
 	go func() { _, _ = io.Copy(master, c.vt) }() // its answers to what the program asks
 	go func() {
@@ -85,7 +85,7 @@ func openWith(t *testing.T, w, h int, env []string, program func(moon string) *e
 }
 
 // Write takes what the program wrote.
-func (c *console) Write(p []byte) (int, error) {
+func (c *emulator) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.said.Write(p)
@@ -93,7 +93,7 @@ func (c *console) Write(p []byte) (int, error) {
 }
 
 // resize gives the terminal another size.
-func (c *console) resize(w, h int) {
+func (c *emulator) resize(w, h int) {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *console) resize(w, h int) {
 }
 
 // modes are those in which the terminal is not as a new one.
-func (c *console) modes() string {
+func (c *emulator) modes() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var left []string
@@ -116,14 +116,14 @@ func (c *console) modes() string {
 	return strings.Join(left, ", ")
 }
 
-func (c *console) screen() string {
+func (c *emulator) screen() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.vt.String()
 }
 
 // press types keys, and waits until all of the texts are on the screen at once.
-func (c *console) press(keys string, texts ...string) {
+func (c *emulator) press(keys string, texts ...string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.keys, keys); err != nil {
 		c.t.Fatal(err)
@@ -131,7 +131,7 @@ func (c *console) press(keys string, texts ...string) {
 	c.see(texts...)
 }
 
-func (c *console) see(texts ...string) {
+func (c *emulator) see(texts ...string) {
 	c.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		screen, missing := c.screen(), ""
@@ -150,7 +150,7 @@ func (c *console) see(texts ...string) {
 }
 
 // gone waits until a text is not on the screen any more.
-func (c *console) gone(text string) {
+func (c *emulator) gone(text string) {
 	c.t.Helper()
 	for end := time.Now().Add(patience); strings.Contains(c.screen(), text); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -160,7 +160,7 @@ func (c *console) gone(text string) {
 }
 
 // end waits for the end of moon, and gives its exit code and what is left in the terminal.
-func (c *console) end() (code int, left string) {
+func (c *emulator) end() (code int, left string) {
 	c.t.Helper()
 	select {
 	case err := <-c.ended:

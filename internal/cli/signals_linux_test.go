@@ -356,7 +356,7 @@ func TestSignalAtFrozenOutput(t *testing.T) {
 }
 
 // freeze lets the terminal take nothing, as ctrl+s does, until thaw is called.
-func (c *console) freeze() (thaw func()) {
+func (c *emulator) freeze() (thaw func()) {
 	c.t.Helper()
 	number, err := unix.IoctlGetInt(int(c.keys.(*os.File).Fd()), unix.TIOCGPTN)
 	if err != nil {
@@ -378,7 +378,7 @@ func (c *console) freeze() (thaw func()) {
 }
 
 // signalTwice sends two signals, apart: two that come at once are one.
-func (c *console) signalTwice(sig syscall.Signal) {
+func (c *emulator) signalTwice(sig syscall.Signal) {
 	c.t.Helper()
 	for range 2 {
 		if err := c.process.Signal(sig); err != nil {
@@ -389,7 +389,7 @@ func (c *console) signalTwice(sig syscall.Signal) {
 }
 
 // reaped waits for the end of the process, whatever its terminal still holds.
-func (c *console) reaped() {
+func (c *emulator) reaped() {
 	c.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Pid))

@@ -20,7 +20,7 @@ func TestSignalsAtQuestions(t *testing.T) {
 			}
 			t.Run(question+" "+how, func(t *testing.T) {
 				t.Parallel()
-				var c *console
+				var c *emulator
 				var dir string
 				switch question {
 				case "lines":

@@ -25,7 +25,7 @@ const threeSteps = `
 `
 
 // walkThrough goes through the screen, with texts as a set of glyphs draws them.
-func walkThrough(c *console, approved, asks, changed string) {
+func walkThrough(c *emulator, approved, asks, changed string) {
 	c.t.Helper()
 	c.see("REVIEW", "say hello", asks+" ")
 	c.press("A", approved+" ")
@@ -159,7 +159,7 @@ func TestResizeStorm(t *testing.T) {
 	if err := os.WriteFile(playbook, []byte(threeSteps), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start := func() *console {
+	start := func() *emulator {
 		c := open(t, 80, 24, nil, "tui", playbook)
 		c.see("REVIEW")
 		return c
@@ -181,7 +181,7 @@ func TestResizeStorm(t *testing.T) {
 		}
 	}
 	calm := start()
-	for _, c := range []*console{c, calm} {
+	for _, c := range []*emulator{c, calm} {
 		c.resize(110, 30)
 		c.press("=gg?", "Keys in")
 		c.press("\x1b")
@@ -191,7 +191,7 @@ func TestResizeStorm(t *testing.T) {
 	if got, want := c.screen(), calm.screen(); got != want {
 		t.Errorf("after the storm:\n%s\nwithout it:\n%s", got, want)
 	}
-	for _, c := range []*console{c, calm} {
+	for _, c := range []*emulator{c, calm} {
 		c.press("q")
 		_, _ = c.end()
 		c.clean()

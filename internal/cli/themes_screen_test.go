@@ -35,7 +35,7 @@ func playbookOf(t *testing.T, text string) string {
 }
 
 // painted waits until the screen has a background.
-func (c *console) painted(want color.Color) {
+func (c *emulator) painted(want color.Color) {
 	c.t.Helper()
 	r, g, b, _ := want.RGBA()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -53,7 +53,7 @@ func (c *console) painted(want color.Color) {
 	}
 }
 
-func (c *console) all() string {
+func (c *emulator) all() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.said.String()
@@ -98,7 +98,7 @@ func TestThemeOfTheTerminal(t *testing.T) {
 }
 
 // reports tells whether the terminal has been asked to say when light and dark change.
-func (c *console) reports() bool {
+func (c *emulator) reports() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.on[ansi.ModeLightDark]

@@ -9,7 +9,7 @@ import (
 
 	"moon/events"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // history is the end of the stream of events, for the Events tab. It keeps so many and forgets the older ones.
@@ -134,7 +134,7 @@ func (p *Past) Words() (text string, look draw.Sign) {
 		}
 		return "ok", draw.SignOK
 	case events.StepSkipped:
-		return "skipped: " + standing.WhySkipped(string(e.Reason)+because(e.Detail)), draw.SignSkipped
+		return "skipped: " + status.WhySkipped(string(e.Reason)+because(e.Detail)), draw.SignSkipped
 	case events.StepFailed:
 		switch {
 		case e.Ignored:

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Effect is what a plan becomes with other values.
@@ -34,7 +34,7 @@ func EffectOf(old, next *plan.Plan, path string, done func(step int) bool) (e Ef
 		}
 		return nil
 	}
-	d := standing.Differ(old, next)
+	d := status.Differ(old, next)
 	was := plan.Counterparts(next, old)
 	for _, i := range slices.Sorted(slices.Values(slices.Concat(d.Changed, d.Added))) {
 		switch s := &next.Steps[i]; {

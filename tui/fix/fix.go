@@ -10,7 +10,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/secret"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Form is the values of a step, or of what is in a scope.
@@ -62,14 +62,14 @@ const (
 func OfStep(p *plan.Plan, step int, set map[string]any) *Form {
 	s := &p.Steps[step]
 	f := &Form{plan: p, Step: step, Path: s.Path, NoLog: s.NoLog, Scopes: []Scope{{Words: thisStep, At: s.Path, From: s.Path}}}
-	if s.Host != "" && standing.OverHosts(p) {
+	if s.Host != "" && status.OverHosts(p) {
 		f.Scopes = append(f.Scopes, Scope{Words: thisHost + " (" + s.Host + ")", From: s.Path, Host: s.Host})
 	}
 	f.scope(p, s.Scope, s.Path)
 	for i := range s.Uses {
 		f.Rows = append(f.Rows, variable(&s.Uses[i], set))
 	}
-	for _, name := range standing.ArgNames(s) {
+	for _, name := range status.ArgNames(s) {
 		f.Rows = append(f.Rows, field(p, s, plan.OverrideArg, name, s.Args[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -113,7 +113,7 @@ func (f *Form) scope(p *plan.Plan, id int, from string) {
 		f.Scopes = append(f.Scopes, reach(p, id, from))
 	}
 	words := allRest
-	if standing.OverHosts(p) {
+	if status.OverHosts(p) {
 		words += " (all hosts)"
 	}
 	f.Scopes = append(f.Scopes, Scope{Words: words, From: from})

@@ -16,7 +16,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Ansible writes a run as ansible-playbook shows it with its default callback, for whoever reads that with a program: plays, tasks,
@@ -166,7 +166,7 @@ func (a *Ansible) loopOf(step int) (loopKey, bool) {
 
 func (a *Ansible) keyOf(step int) taskKey {
 	scope := a.plan.Steps[step].Scope
-	if task := standing.Task(a.plan, scope); task >= 0 {
+	if task := status.Task(a.plan, scope); task >= 0 {
 		return taskKey{task, -1}
 	}
 	if _, loop := a.loopOf(step); loop {
@@ -190,7 +190,7 @@ func (a *Ansible) head(step int) {
 	if a.plan.Steps[step].Handler {
 		word = "RUNNING HANDLER"
 	}
-	a.banner(word + " [" + standing.TaskTitle(a.plan.Steps[step].Role, a.title(step)) + "]")
+	a.banner(word + " [" + status.TaskTitle(a.plan.Steps[step].Role, a.title(step)) + "]")
 }
 
 // playHead prints the head of the play, or of the batch of one, that a step is in.
@@ -243,8 +243,8 @@ func (a *Ansible) leave() {
 	bad, stopped := map[string]bool{}, map[string]bool{}
 	for i := s.First; i < min(s.Last, len(a.run.Steps)); i++ {
 		host := a.plan.Steps[i].Host
-		switch st := standing.Of(&a.run.Steps[i], &a.plan.Steps[i]); {
-		case st.Bad() || st == standing.Cancelled:
+		switch st := status.Of(&a.run.Steps[i], &a.plan.Steps[i]); {
+		case st.Bad() || st == status.Cancelled:
 			bad[host] = true
 		case a.run.Steps[i].Outcome == events.Omitted && a.run.Steps[i].Cause >= 0:
 			stopped[host] = true
@@ -317,7 +317,7 @@ func (a *Ansible) title(step int) string {
 	return cmp.Or(a.run.Steps[step].Name, s.Name)
 }
 
-func (a *Ansible) on(s *plan.Step) string { return termtext.CleanName(standing.On(s)) }
+func (a *Ansible) on(s *plan.Step) string { return termtext.CleanName(status.On(s)) }
 
 func (a *Ansible) keep(step int, e events.StepOutput) {
 	s := a.printed[step]
@@ -542,14 +542,14 @@ func (a *Ansible) recap(e events.RunCompleted) {
 	a.banner("PLAY RECAP")
 	hosts := slices.Clone(e.Hosts)
 	if len(hosts) == 0 {
-		hosts = standing.Recap(a.plan, a.run.Steps)
+		hosts = status.Recap(a.plan, a.run.Steps)
 	}
 	slices.SortStableFunc(hosts, func(x, y events.HostCounts) int { return strings.Compare(x.Host, y.Host) })
 	for i := range hosts {
 		name := termtext.CleanName(hosts[i].Host)
 		fmt.Fprintf(a.out, "%s%s :", name, strings.Repeat(" ", max(26-ansi.StringWidth(name), 0)))
-		for k, n := range standing.Tallies(&hosts[i]) {
-			fmt.Fprintf(a.out, " %s=%-4d", standing.TallyWords[k], n)
+		for k, n := range status.Tallies(&hosts[i]) {
+			fmt.Fprintf(a.out, " %s=%-4d", status.TallyWords[k], n)
 		}
 		a.printf("")
 	}

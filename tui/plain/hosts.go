@@ -9,7 +9,7 @@ import (
 
 	"moon/events"
 	"moon/internal/termtext"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // recap writes how the tasks of each host ended, one line for each, the numbers below each other.
@@ -25,14 +25,14 @@ func recap(to io.Writer, hosts []events.HostCounts) {
 	defer func() { fmt.Fprint(to, b.String()) }()
 	line := func(name string, cell func(column int) string) {
 		b.WriteString("  " + name + strings.Repeat(" ", wide-ansi.StringWidth(name)))
-		for k, word := range standing.TallyWords {
+		for k, word := range status.TallyWords {
 			fmt.Fprintf(&b, "  %*s", max(len(word), 4), cell(k))
 		}
 		b.WriteByte('\n')
 	}
-	line("host", func(k int) string { return standing.TallyWords[k] })
+	line("host", func(k int) string { return status.TallyWords[k] })
 	for i := range hosts {
-		n := standing.Tallies(&hosts[i])
+		n := status.Tallies(&hosts[i])
 		line(termtext.CleanName(hosts[i].Host), func(k int) string { return fmt.Sprint(n[k]) })
 	}
 }

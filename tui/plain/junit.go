@@ -13,7 +13,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // JUnit writes the report of a run as the XML that CI servers read: a suite for the playbook and for each file, play, role
@@ -38,7 +38,7 @@ func (j *JUnit) Follow(feed <-chan []events.Record) {
 			j.run.Apply(r)
 			if loaded, ok := r.Event.(events.PlanLoaded); ok {
 				j.plan = j.PlanFor(loaded.Digest)
-				j.hosts = j.plan != nil && standing.OverHosts(j.plan)
+				j.hosts = j.plan != nil && status.OverHosts(j.plan)
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (j *JUnit) step(class string, i int) error {
 	s, ps := &j.run.Steps[i], &j.plan.Steps[i]
 	name := j.plan.NameWithItems(i, cmp.Or(s.Name, ps.Title()))
 	if j.hosts {
-		name = standing.On(ps) + " " + name
+		name = status.On(ps) + " " + name
 	}
 	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class),
 		quoted(ps.ID()+" "+termtext.CleanName(name)),

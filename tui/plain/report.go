@@ -13,7 +13,7 @@ import (
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/secret"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Report is what is left in the terminal when the screen has closed: the outcome, what failed with the end of its
@@ -184,7 +184,7 @@ func (r Report) failure(b *strings.Builder, i int, mark string) {
 		head = fmt.Sprintf("rc %d", s.RC)
 	}
 	line := []string{mark + " " + termtext.CleanName(name)}
-	if on := standing.On(ps); on != "" && on != "localhost" {
+	if on := status.On(ps); on != "" && on != "localhost" {
 		line = append(line, termtext.CleanName(on))
 	}
 	line = append(line, termtext.CleanName(head), termtext.CleanName(ps.Origin.Full()))

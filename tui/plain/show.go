@@ -16,7 +16,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Show tells what is recorded of a run: the outcome, what failed and why, what took long, and who asked for what.
@@ -69,7 +69,7 @@ func (s *Show) Take(r events.Record) {
 		if s.PlanFor != nil {
 			s.plan = s.PlanFor(e.Digest)
 		}
-		s.hosts = s.plan != nil && standing.OverHosts(s.plan)
+		s.hosts = s.plan != nil && status.OverHosts(s.plan)
 	case events.CommandAccepted:
 		// moon tells decisions again that an edited or resumed plan keeps; it was not asked for them.
 		if _, stop := e.Command.(events.Stop); e.Actor != "moon" || stop {
@@ -179,7 +179,7 @@ func (s *Show) recap() []events.HostCounts {
 	if s.run.Result.Outcome != "" || !s.hosts {
 		return s.run.Result.Hosts
 	}
-	return standing.Recap(s.plan, s.run.Steps)
+	return status.Recap(s.plan, s.run.Steps)
 }
 
 func (s *Show) active(b *strings.Builder) {
@@ -204,7 +204,7 @@ func (s *Show) Line(i int) string { return s.line(i, diag.Origin.String) }
 func (s *Show) line(i int, place func(diag.Origin) string) string {
 	line := events.StepID(i)
 	if s.hosts {
-		line += "  " + termtext.CleanName(standing.On(&s.plan.Steps[i]))
+		line += "  " + termtext.CleanName(status.On(&s.plan.Steps[i]))
 	}
 	if name := s.name(i); name != "" {
 		line += "  " + termtext.CleanName(name)

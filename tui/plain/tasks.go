@@ -9,7 +9,7 @@ import (
 
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Steps of a playbook of plays are told task by task: the head of the task once, and below it what each host says.
@@ -23,7 +23,7 @@ const longestHost = 24
 
 // taskOf is the first step of the task that a step belongs to, over all its hosts, and the scope of that task, or -1.
 func (t *Text) taskOf(step int) (first, scope int) {
-	if scope = standing.Task(t.plan, t.plan.Steps[step].Scope); scope >= 0 {
+	if scope = status.Task(t.plan, t.plan.Steps[step].Scope); scope >= 0 {
 		return t.plan.Scopes[scope].First, scope
 	}
 	return t.plan.Steps[step].Group, -1
@@ -54,7 +54,7 @@ func (t *Text) taskHead(step int) {
 	t.task, t.told[first] = first, true
 	clear(t.diffs)
 	t.playHead(s.Scope)
-	t.fold(fmt.Sprintf("step %d/%d  %s%s", first+1, len(t.plan.Steps), termtext.CleanName(standing.TaskTitle(s.Role, name)), on))
+	t.fold(fmt.Sprintf("step %d/%d  %s%s", first+1, len(t.plan.Steps), termtext.CleanName(status.TaskTitle(s.Role, name)), on))
 }
 
 // playHead prints the name of the play, or of the batch of one, that a scope is in, where that is another than before.
@@ -93,7 +93,7 @@ func (t *Text) margin(step int) string {
 		return "  "
 	}
 	s := &t.plan.Steps[step]
-	host := termtext.CleanName(standing.On(s))
+	host := termtext.CleanName(status.On(s))
 	text := "  " + host + strings.Repeat(" ", max(t.wide-ansi.StringWidth(host), 0)) + "  "
 	if s.Loop != nil && t.plan.Scopes[s.Scope].Kind == plan.ScopeLoop && !s.NoLog {
 		text += "(" + termtext.CleanName(s.Loop.Label) + ")  "
@@ -104,7 +104,7 @@ func (t *Text) margin(step int) string {
 // widest is how wide the column of hosts is.
 func widest(p *plan.Plan) (n int) {
 	for i := range p.Steps {
-		n = max(n, ansi.StringWidth(termtext.CleanName(standing.On(&p.Steps[i]))))
+		n = max(n, ansi.StringWidth(termtext.CleanName(status.On(&p.Steps[i]))))
 	}
 	return min(n, longestHost)
 }

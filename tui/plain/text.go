@@ -11,7 +11,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // tailLines is how much of a failed step's output is repeated at the end.
@@ -107,7 +107,7 @@ func (t *Text) event(r events.Record) {
 		t.printf("moon %s  %s%s%s", t.bare(termtext.CleanName(e.Playbook)), steps(e.TotalSteps), mode, usual)
 	case events.PlanLoaded:
 		t.plan = t.PlanFor(e.Digest)
-		t.hosts = t.plan != nil && standing.OverHosts(t.plan)
+		t.hosts = t.plan != nil && status.OverHosts(t.plan)
 		if t.byTask = t.plan != nil && t.plan.Plays; t.byTask {
 			t.wide, t.task = widest(t.plan), -1
 		}
@@ -153,7 +153,7 @@ func (t *Text) event(r events.Record) {
 		if t.plan.Steps[r.Step].Excluded && !t.Verbose {
 			break
 		}
-		t.end(r.Step, e.Name, "skipped ("+termtext.CleanName(standing.WhySkipped(why))+")")
+		t.end(r.Step, e.Name, "skipped ("+termtext.CleanName(status.WhySkipped(why))+")")
 		t.stepOver()
 	case events.StepFailed:
 		word := "FAILED"
@@ -233,7 +233,7 @@ func (t *Text) on(step int) string {
 	if !t.hosts {
 		return ""
 	}
-	return standing.On(&t.plan.Steps[step]) + "  "
+	return status.On(&t.plan.Steps[step]) + "  "
 }
 
 // under makes sure that what follows is read as belonging to the step.

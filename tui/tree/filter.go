@@ -3,7 +3,7 @@ package tree
 import (
 	"strings"
 
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Filter is which rows are worth seeing.
@@ -32,32 +32,32 @@ func (f Filter) Next() Filter {
 }
 
 // problem reports whether a face needs a person's eyes.
-func problem(f standing.State) bool { return HasFailed(f) || Asks(f) || Recovered(f) }
+func problem(f status.State) bool { return HasFailed(f) || Asks(f) || Recovered(f) }
 
 // HasFailed reports whether a step has failed, and nothing has made up for it.
-func HasFailed(f standing.State) bool { return f == standing.Failed || f == standing.Unreachable }
+func HasFailed(f status.State) bool { return f == status.Failed || f == status.Unreachable }
 
 // Asks reports whether a step waits for the answer of a person.
-func Asks(f standing.State) bool {
-	return f == standing.Confirm || f == standing.Asking || f == standing.Outdated
+func Asks(f status.State) bool {
+	return f == status.Confirm || f == status.Asking || f == status.Outdated
 }
 
 // Recovered reports whether something went wrong with a step that the run did not end for.
-func Recovered(f standing.State) bool {
-	return f == standing.Ignored || f == standing.Rescued || f == standing.Cancelled
+func Recovered(f status.State) bool {
+	return f == status.Ignored || f == status.Rescued || f == status.Cancelled
 }
 
 // Shows reports whether steps of a state are shown.
-func (f Filter) Shows(is standing.State) bool {
+func (f Filter) Shows(is status.State) bool {
 	switch f {
 	case FilterProblems:
 		return problem(is)
 	case FilterChanged:
-		return is == standing.Changed
+		return is == status.Changed
 	case FilterLeft:
-		return is.Pending() || is == standing.Asking || is == standing.Running || is == standing.Omitted
+		return is.Pending() || is == status.Asking || is == status.Running || is == status.Omitted
 	case FilterNotable:
-		return problem(is) && is != standing.Confirm || is == standing.Changed
+		return problem(is) && is != status.Confirm || is == status.Changed
 	case FilterAll, FilterFound:
 	}
 	return true
@@ -103,7 +103,7 @@ func (f *Finder) matches(t *Tree, n int) bool {
 		for i := range f.titles {
 			f.titles[i] = strings.ToLower(t.Title(i))
 			if step := t.Step(i); step >= 0 && t.Over {
-				f.titles[i] += "\n" + strings.ToLower(standing.On(&t.Plan.Steps[step]))
+				f.titles[i] += "\n" + strings.ToLower(status.On(&t.Plan.Steps[step]))
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"moon/plan"
 	"moon/tui/draw"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Title is how a node is called, unclean.
@@ -40,7 +40,7 @@ func (t *Tree) HostRow(n int) string {
 	}
 	if i := t.Steps(n).From; i < t.Steps(n).To {
 		if t.Step(n) >= 0 {
-			return standing.On(&t.Plan.Steps[i])
+			return status.On(&t.Plan.Steps[i])
 		}
 		return t.Plan.Steps[i].Host
 	}
@@ -57,7 +57,7 @@ func RanTitle(s *plan.Step, ran string) string {
 
 // scopeTitle is a scope's kind and name. Short leaves away what the place in the tree says as well.
 func scopeTitle(s *plan.Scope, short bool) string {
-	kind, name := standing.ScopeTitle(s)
+	kind, name := status.ScopeTitle(s)
 	if short && (s.Kind == plan.ScopePlay || s.Kind == plan.ScopeInclude) || s.Kind == plan.ScopeTask && name != "" {
 		kind = ""
 	}

@@ -6,7 +6,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
-	"moon/tui/standing"
+	"moon/tui/status"
 )
 
 // Tree is the plan as a person sees it: scopes with the steps below them, in pre-order, so that a subtree is a
@@ -26,14 +26,14 @@ type Tree struct {
 	StepNode  []int32
 	ScopeNode []int32
 
-	Faces   []standing.State // by step
-	Tallies []standing.Tally // by scope
-	Spans   []span           // by scope
-	Soon    map[int]string   // what steps will be called that have not begun: what was open in it is known by now
-	names   map[int]string   // of steps that began under another name than the plan has: what was open in it is known then
-	Hosts   int              // how many there are
-	Over    bool             // there are others than this machine
-	Drift   map[int]bool     // steps that did otherwise than foretold
+	Faces   []status.State // by step
+	Tallies []status.Tally // by scope
+	Spans   []span         // by scope
+	Soon    map[int]string // what steps will be called that have not begun: what was open in it is known by now
+	names   map[int]string // of steps that began under another name than the plan has: what was open in it is known then
+	Hosts   int            // how many there are
+	Over    bool           // there are others than this machine
+	Drift   map[int]bool   // steps that did otherwise than foretold
 }
 
 // span is when the first step below a scope started and the last ended, in nanoseconds; 0 is never.
@@ -46,7 +46,7 @@ func Grow(p *plan.Plan) *Tree {
 		Plan: p,
 		Size: make([]int32, 0, n), Parent: make([]int32, 0, n), Depth: make([]int32, 0, n), Ref: make([]int32, 0, n),
 		StepNode: make([]int32, len(p.Steps)), ScopeNode: make([]int32, len(p.Scopes)),
-		Faces: make([]standing.State, len(p.Steps)), Tallies: make([]standing.Tally, max(len(p.Scopes), 1)),
+		Faces: make([]status.State, len(p.Steps)), Tallies: make([]status.Tally, max(len(p.Scopes), 1)),
 		Spans: make([]span, max(len(p.Scopes), 1)),
 		names: map[int]string{}, Drift: map[int]bool{},
 	}
@@ -54,7 +54,7 @@ func Grow(p *plan.Plan) *Tree {
 	for i := range p.Steps {
 		hosts[p.Steps[i].Host] = true
 	}
-	t.Hosts, t.Over = len(hosts), standing.OverHosts(p)
+	t.Hosts, t.Over = len(hosts), status.OverHosts(p)
 	g := grower{Tree: t, children: childScopes(p.Scopes)}
 	g.scope(0, -1, 0)
 	return t
@@ -183,7 +183,7 @@ func (t *Tree) Path(n int) string {
 }
 
 // Set changes a step's face and the counts above it.
-func (t *Tree) Set(step int, to standing.State) {
+func (t *Tree) Set(step int, to status.State) {
 	from := t.Faces[step]
 	if from == to {
 		return
@@ -221,7 +221,7 @@ func (t *Tree) Ran(step int, from, to int64) {
 }
 
 // Recount sets every face anew, with the counts and times that follow from them.
-func (t *Tree) Recount(faceOf func(step int) (f standing.State, from, to int64)) {
+func (t *Tree) Recount(faceOf func(step int) (f status.State, from, to int64)) {
 	clear(t.Tallies)
 	clear(t.Spans)
 	for i := range t.Faces {
@@ -235,9 +235,9 @@ func (t *Tree) Recount(faceOf func(step int) (f standing.State, from, to int64))
 }
 
 // Tally is the counts at a node; for a step, of itself.
-func (t *Tree) Tally(n int) standing.Tally {
+func (t *Tree) Tally(n int) status.Tally {
 	if i := t.Step(n); i >= 0 {
-		var one standing.Tally
+		var one status.Tally
 		one[t.Faces[i]] = 1
 		return one
 	}

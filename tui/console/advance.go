@@ -1,0 +1,176 @@
+package console
+
+import (
+	"moon/events"
+)
+
+// control makes the run go on, stop and go back.
+type control struct {
+	*speaker
+	*reporter
+	*requests
+	find *finder
+}
+
+// proceed runs until something needs a person. It approves nothing, so it says how to.
+func (c *control) proceed(string) {
+	switch {
+	case c.gate() >= 0 && c.run.Counts.Running == 0:
+		c.say("%s asks whether to continue: yes or no.", c.called(c.gate()))
+		return
+	case c.run.Phase == events.Running:
+		c.say("it is already running. pause stops before what comes next.")
+		return
+	case c.run.Phase == events.Ended:
+		c.say("nothing left to run. retry, or quit.")
+		return
+	}
+	i := c.run.PausedAt
+	if r := c.run.Pause.Reason; c.run.Phase == events.Paused && i >= 0 && i < len(c.plan.Steps) &&
+		(r == events.PauseUndecided || r == events.PauseConfirm) {
+		if s := c.state(i); s == undecided || s == confirm {
+			c.say("%s is not approved: yes approves it, no excludes it, approve all approves all.", c.called(i))
+			return
+		}
+	}
+	if t := c.tally(c.everything()); c.run.Phase == events.Review && t[waiting] == 0 && t.Sum(undecided, confirm) > 0 {
+		c.say("nothing is approved. approve all, or approve safe; step runs one step.")
+		return
+	}
+	c.send(events.Continue{})
+	c.say("running.")
+}
+
+// advance sends what runs a part of the plan.
+func (c *control) advance(a events.Advance) bool {
+	switch {
+	case c.run.Phase == events.Running:
+		c.say("it is running. pause stops before what comes next.")
+	case c.run.Phase == events.Ended:
+		c.say("nothing left to run. retry, or quit.")
+	case c.nextStep() < 0:
+		c.say("nothing left to run.")
+	default:
+		c.send(a)
+		return true
+	}
+	return false
+}
+
+func (c *control) step(string) {
+	next := c.nextStep()
+	if next >= 0 && c.state(next) == confirm && c.run.Phase != events.Running {
+		c.say("%s needs confirmation: approve %s confirms it.", c.called(next), c.outline.stepNumber(next))
+		return
+	}
+	c.advance(events.Advance{Verb: "step", Approve: true})
+}
+
+// over runs the next step whole, or a part of the plan that begins with it.
+func (c *control) over(args string) {
+	next := c.nextStep()
+	if next < 0 {
+		c.say("nothing left to run.")
+		return
+	}
+	r := events.Range{From: next, To: next + 1}
+	if args != "" {
+		n, why := c.find.oneNode(args)
+		if why != "" {
+			c.say("%s", why)
+			return
+		}
+		part := c.outline.steps(n)
+		if !part.Has(next) || c.firstLeft(part) != next {
+			c.say("the next step is %s; over takes that, or a part of the plan that begins with it.", c.called(next))
+			return
+		}
+		r = part
+	}
+	if c.advance(events.Advance{Verb: "over", Range: r, Approve: true}) && r.To-r.From > 1 {
+		c.say("running %s.", count(r.To-r.From, "step"))
+	}
+}
+
+// out runs from the next step to the end of the part of the plan around it.
+func (c *control) out(string) {
+	next := c.nextStep()
+	if next < 0 {
+		c.say("nothing left to run.")
+		return
+	}
+	parent := int(c.outline.nodes[c.outline.stepAt[next]].parent)
+	if c.advance(events.Advance{Verb: "out", Range: events.Range{From: next, To: c.outline.steps(parent).To}}) {
+		c.say("running to the end of %s.", c.partCalled(parent))
+	}
+}
+
+func (c *control) until(args string) {
+	if args == "" {
+		c.say("until what? give a number of the plan, such as 2.1.")
+		return
+	}
+	n, why := c.find.oneNode(args)
+	if why != "" {
+		c.say("%s", why)
+		return
+	}
+	to := c.outline.steps(n).From
+	if next := c.nextStep(); next < 0 || to <= next {
+		c.say("the run has already passed that, or is about to start it.")
+		return
+	}
+	if c.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: to}}) {
+		c.say("running until %s.", c.partCalled(n))
+	}
+}
+
+func (c *control) pause(string) {
+	switch c.run.Phase {
+	case events.Running:
+		c.send(events.Pause{})
+		c.say("pausing: running steps finish first.")
+	case events.Review, events.Paused:
+		c.say("it is already paused.")
+	case events.Ended, events.Done:
+		c.say("nothing is running.")
+	}
+}
+
+// retry runs what failed once more. Without a number that is the step it paused on, or the only one that failed.
+func (c *control) retry(args string) {
+	r := []events.Range{c.everything()}
+	switch {
+	case args == "" && c.run.Phase == events.Paused && c.run.PausedAt >= 0 && c.run.PausedAt < len(c.plan.Steps) &&
+		c.broken(c.run.PausedAt):
+		r = []events.Range{{From: c.run.PausedAt, To: c.run.PausedAt + 1}}
+	case args == "" && c.failedSteps() > 1:
+		c.say("%d failed: retry all, or retry N. next goes to them.", c.failedSteps())
+		return
+	case args != "" && args != "all":
+		ranges, _, why := c.find.targets(args)
+		if why != "" {
+			c.say("%s", why)
+			return
+		}
+		r = ranges
+	}
+	n := 0
+	for _, one := range r {
+		found := 0
+		for i := one.From; i < one.To; i++ {
+			if c.broken(i) {
+				found++
+			}
+		}
+		if found > 0 {
+			c.send(events.Retry{Range: one})
+		}
+		n += found
+	}
+	if n == 0 {
+		c.say("nothing to retry here.")
+		return
+	}
+	c.say("trying %s again.", count(n, "step"))
+}

@@ -1,0 +1,405 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/plan"
+	"moon/tui/status"
+)
+
+// announcer says what happens.
+type announcer struct {
+	*speaker
+	*reporter
+	*requests
+	exit    *exit
+	fixes   *fixes
+	watches *watches
+	follow  *follow
+	past    *past
+	planFor func(digest string) *plan.Plan // nil: the plan never changes
+	mode    string                         // what is said next to the playbook's name
+
+	telling telling
+	opened  bool // the review was told
+}
+
+// open says what the plan is, when there is something to decide for the first time: in review, or where a run is resumed.
+func (c *announcer) open() {
+	c.opened = true
+	t := c.tally(c.everything())
+	name := clean(c.plan.RootFile)
+	if c.plan.Name != "" {
+		name += " " + clean(c.plan.Name)
+	}
+	head, done := "REVIEW", ""
+	if c.run.Phase != events.Review {
+		head, done = "RESUMED", tallied(&t, failed, unreachable, ok, changed, kept, skipped)
+	}
+	c.say("%s %s", head, sentence(name, c.mode, c.realWords(), count(len(c.plan.Steps), "step"), done, tallied(&t, excluded),
+		asks(t.Sum(confirm)), c.lackingWords()))
+	var lines []string
+	for _, n := range c.outline.unfolded(0) {
+		lines = append(lines, c.entry(n))
+	}
+	c.list(lines)
+	if c.run.Phase != events.Review {
+		return
+	}
+	c.say("approve all, approve safe (all except what needs confirmation) or approve N. then run, or step. show N, skip N, break N, help, quit.")
+}
+
+// telling decides what of a run is said by itself. Who listens cannot skim: an end of a step is said as long as there are not
+// too many at once, and what is more is counted. What failed has a count of its own, so it is never among a thousand that
+// went well; and why the run stops is always said.
+type telling struct {
+	left      int // ends that may be said now
+	failures  int // and ends of what failed
+	refilled  time.Time
+	swallowed status.Tally // ends that were not said
+	since     time.Time
+
+	again bool // what comes was told before, under another plan or by another process
+	owes  bool // something has ended in a pause, and it was not said since where the run is
+
+	spoke time.Time // when something was said last
+	round time.Time // when progress was said last
+}
+
+const (
+	burst      = page             // so many ends are said at once, and then one a second
+	lateAfter  = 5 * time.Second  // after which what was swallowed is said
+	quietAfter = 10 * time.Second // of a step that runs, after which it is said that it does
+	everyRound = time.Minute      // how often progress is said
+)
+
+// hear takes in what has happened.
+func (c *announcer) hear(batch []events.Record) {
+	for i := range batch {
+		r := &batch[i]
+		c.run.Apply(*r)
+		c.hearOne(r)
+	}
+	if c.telling.owes && c.run.Phase == events.Paused && c.run.Counts.Running == 0 && c.asked == 0 {
+		c.telling.owes = false
+		c.flushSwallowed(c.now())
+		c.say("%s", c.pausedWords())
+		c.watches.sayWatches()
+	}
+	c.predictAll()
+}
+
+func (c *announcer) hearOne(r *events.Record) {
+	c.past.add(r)
+	if c.estimate != nil && r.Step >= 0 && r.Step < len(c.run.Steps) {
+		c.estimate.See(r.Step, &c.run.Steps[r.Step])
+	}
+	if r.Step >= len(c.plan.Steps) {
+		return // the plan it is about is not here
+	}
+	switch e := r.Event.(type) {
+	case events.PlanLoaded:
+		c.planLoaded(e)
+	case events.RunPaused:
+		c.paused(r, e)
+	case events.RunResumed:
+		c.telling.again, c.telling.owes = false, false
+		c.telling.round, c.telling.spoke = r.Time, r.Time
+		c.telling.refilled = time.Time{}
+	case events.RunCompleted:
+		c.completed(r)
+	case events.StepStarted:
+		c.follow.begin(r.Step)
+		c.telling.spoke = r.Time
+		c.telling.refill(r.Time)
+		if c.follow.on && c.telling.left > 0 {
+			c.tell(r, "running", r.Step)
+		}
+	case events.StepRetrying:
+		c.follow.begin(r.Step)
+		if !e.ByUser {
+			head, _ := first(e.Error)
+			c.say("%s %s failed: %s. attempt %d follows.", clock(r.Time), c.called(r.Step), clean(head), e.Attempt)
+		}
+	case events.StepCompleted:
+		c.ended(r)
+	case events.StepSkipped:
+		if !c.plan.Steps[r.Step].Excluded {
+			c.ended(r)
+		}
+	case events.StepFailed, events.StepLost, events.StepCancelled:
+		c.ended(r)
+	case events.PrintMessage:
+		c.message(r, e.Message)
+	case events.Warning:
+		c.said(r.Time)
+		c.say("warning: %s", sentence(clean(e.Message)))
+	case events.CommandAccepted:
+		c.accepted(e)
+	case events.CommandRejected:
+		c.say("refused: %s", sentence(clean(e.Reason)))
+		if e.Actor == Actor {
+			c.asked--
+			if _, was := e.Command.(events.Fix); was {
+				c.fixes.fixRefused()
+			}
+		}
+	case events.GateOpened:
+		if e.Reason == events.PauseUser {
+			c.said(r.Time)
+			c.ring()
+			c.say("%s %s asks whether to continue: %s yes or no.", clock(r.Time), c.called(r.Step), sentence(clean(e.Message)))
+		}
+	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOutput, events.StepProgress, events.StepOmitted,
+		events.VariableSet, events.Notified,
+		events.GateResolved, events.Gap:
+	}
+}
+
+func clock(t time.Time) string { return t.Local().Format("15:04:05") }
+
+// said puts what was swallowed before something that matters.
+func (c *announcer) said(at time.Time) {
+	c.telling.spoke = at
+	c.flushSwallowed(at)
+}
+
+// tell says what became of a step, on one line.
+func (c *announcer) tell(r *events.Record, word string, step int, rest ...string) {
+	c.telling.spoke = r.Time
+	parts := append([]string{fmt.Sprintf("%s %s %s", clock(r.Time), word, c.called(step))}, rest...)
+	c.say("%s", sentence(parts...))
+}
+
+// ended says how a step ended, or counts it.
+func (c *announcer) ended(r *events.Record) {
+	i := r.Step
+	s, st := &c.run.Steps[i], c.state(i)
+	c.follow.end(i, c.telling.left == 0)
+	if c.telling.again || s.Kept {
+		return
+	}
+	c.telling.owes = c.run.Phase == events.Paused
+	c.telling.refill(r.Time)
+	may := &c.telling.left
+	if st.Bad() || st == rescued || st == ignored {
+		may = &c.telling.failures
+	}
+	if *may == 0 {
+		if c.telling.swallowed == (status.Tally{}) {
+			c.telling.since = r.Time
+		}
+		c.telling.swallowed[st]++
+		return
+	}
+	*may--
+	c.flushSwallowed(r.Time)
+	var rest []string
+	if s.HasRC && s.RC != 0 {
+		rest = append(rest, fmt.Sprintf("rc %d", s.RC))
+	}
+	if st == changed && s.Diff != nil {
+		rest = append(rest, clean(s.Diff.Summary))
+	}
+	if st == skipped || st == excluded {
+		rest = append(rest, clean(s.Reason))
+	}
+	if s.Attempt > 0 {
+		rest = append(rest, lasted(s.Lasted(s.Ended)))
+	}
+	if s.Drift != "" {
+		rest = append(rest, "drift: "+clean(s.Drift))
+	}
+	word := c.word(i)
+	if st == rescued {
+		word = stateWords[failed] // its rescue has not begun
+	}
+	c.tell(r, word, i, rest...)
+	if s.Error != "" && (st.Bad() || st == rescued || st == ignored) {
+		c.errorLines(s.Error, 5)
+	}
+}
+
+// refill lets one more end be said for each second that has gone by, by the clock of the run.
+func (t *telling) refill(now time.Time) {
+	if t.refilled.IsZero() {
+		t.left, t.failures, t.refilled = burst, burst, now
+	}
+	if n := int(now.Sub(t.refilled) / time.Second); n > 0 {
+		t.left, t.failures = min(t.left+n, burst), min(t.failures+n, burst)
+		t.refilled = now
+	}
+}
+
+// flushSwallowed counts what was not said one by one.
+func (c *announcer) flushSwallowed(now time.Time) {
+	t := &c.telling
+	if t.swallowed == (status.Tally{}) {
+		return
+	}
+	c.say("%s then %s.", clock(now), tallied(&t.swallowed, ends...))
+	t.swallowed = status.Tally{}
+}
+
+// flushLate counts it when it has waited for long enough.
+func (c *announcer) flushLate(now time.Time) {
+	if t := &c.telling; t.swallowed != (status.Tally{}) && now.Sub(t.since) >= lateAfter {
+		c.said(now)
+	}
+}
+
+// sayProgress says every minute how far the run is, and of a step that runs long without a word, once.
+func (c *announcer) sayProgress(now time.Time) {
+	t := &c.telling
+	if c.run.Phase != events.Running && c.run.Counts.Running == 0 || c.gate() >= 0 && c.run.Counts.Running == 0 {
+		return
+	}
+	quiet := !t.spoke.IsZero() && now.Sub(t.spoke) >= quietAfter
+	if !quiet && now.Sub(t.round) < everyRound {
+		return
+	}
+	if now.Sub(t.round) >= everyRound {
+		t.round = now
+	}
+	t.spoke = time.Time{} // until something is said
+	c.flushSwallowed(now)
+	c.say("%s %s", clock(now), c.progress())
+}
+
+// message is what a step has to say to people.
+func (c *announcer) message(r *events.Record, text string) {
+	c.said(r.Time)
+	head, rest := first(text)
+	c.say("%s %s says: %s", clock(r.Time), c.called(r.Step), clean(head))
+	for _, line := range rest[:min(len(rest), page)] {
+		c.say("  %s", clean(line))
+	}
+	if more := len(rest) - page; more > 0 {
+		c.say("  %s more; show %s says all.", count(more, "line"), c.outline.stepNumber(r.Step))
+	}
+}
+
+// engineActor is who decides what no person has.
+const engineActor = "moon"
+
+func (c *announcer) accepted(e events.CommandAccepted) {
+	if e.Actor == Actor {
+		c.asked--
+	}
+	switch e.Command.(type) {
+	case events.Withdraw:
+		if e.Actor == engineActor {
+			return // the warning that follows says why a step is to be approved again
+		}
+	case events.Stop:
+		c.exit.leaving = true // whoever asked: there is nothing to stay for when it has ended
+	default:
+	}
+	if e.Actor != Actor && e.Actor != "" && !c.telling.again {
+		c.say("%s: %s.", clean(e.Actor), commandWords(e.Command))
+	}
+}
+
+// planLoaded takes over another plan when the run has one, and says what is different in it.
+func (c *announcer) planLoaded(e events.PlanLoaded) {
+	c.telling.swallowed, c.telling.again = status.Tally{}, true
+	if e.Digest == c.coming {
+		c.coming = ""
+	}
+	if e.Digest == c.plan.Digest || c.planFor == nil {
+		return
+	}
+	p := c.planFor(e.Digest)
+	if p == nil {
+		return
+	}
+	diff := status.Differ(c.plan, p)
+	mine := c.fixes.sentFix != nil
+	c.fixes.sentFix = nil
+	c.others = c.others.Replan(c.plan, p)
+	c.setPlan(p)
+	c.rest = nil // of a plan that is not any more
+	if mine {
+		return // what becomes of it was said before
+	}
+	c.say("replanned: %s changed, %d added, %d gone.", count(len(diff.Changed), "step"), len(diff.Added), diff.Gone)
+	if len(diff.Changed) > 0 {
+		c.say("first change: %s.", c.called(diff.Changed[0]))
+	}
+}
+
+// paused says why nothing new starts, and what can be done.
+func (c *announcer) paused(r *events.Record, e events.RunPaused) {
+	c.telling.again, c.telling.owes = false, false
+	if !c.opened {
+		c.open()
+		if e.Reason == events.PauseReview {
+			return
+		}
+	}
+	c.said(r.Time)
+	if e.Reason == events.PauseReview { // the plan was replaced in it
+		c.say("%s REVIEW. nothing has run. approve, then run, or step.", clock(r.Time))
+		return
+	}
+	if e.Reason == events.PauseFailure {
+		c.ring()
+	}
+	if e.Reason == events.PauseEnd {
+		c.ring()
+		c.say("%s ENDED. %s retry, editor, next, summary, quit.", clock(r.Time), sentence(c.counts()))
+		return
+	}
+	c.say("%s %s", clock(r.Time), c.pausedWords())
+	c.watches.sayWatches()
+}
+
+// completed says how the run ended.
+func (c *announcer) completed(r *events.Record) {
+	c.said(r.Time)
+	c.opened = true
+	if c.exit.leaving {
+		return // the report says it
+	}
+	c.say("%s %s. %s", clock(r.Time), c.doneWord(), sentence(c.counts(), lasted(c.run.Result.Duration), waited(c.run.Result.Waited)))
+	if hosts := c.recap(); len(hosts) <= page {
+		for _, line := range hosts {
+			c.say("%s", line)
+		}
+	}
+	if c.person {
+		c.say("summary, output, diff, quit.")
+	}
+}
+
+func commandWords(c events.Command) string {
+	switch c := c.(type) {
+	case events.Advance:
+		return cmp.Or(c.Verb, "advance")
+	case events.Set:
+		return "set " + clean(c.Variable)
+	case events.Fix:
+		return "fix " + clean(c.Words())
+	case events.Approve:
+		return "approve " + count(c.To-c.From, "step")
+	case events.Break:
+		if c.Clear {
+			return "clear breakpoint"
+		}
+		return "break" + clean(c.Clauses())
+	case events.Stop:
+		return strings.TrimSpace("stop " + string(c.How))
+	case events.Withdraw:
+		return "unapprove"
+	case events.Include:
+		return "restore"
+	case nil:
+		return "a command"
+	default:
+		return events.Verb(c)
+	}
+}

@@ -1,0 +1,126 @@
+package console
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"moon/events"
+	"moon/tui/status"
+)
+
+// breakpoints sets, lists and clears them.
+type breakpoints struct {
+	*speaker
+	*titles
+	*requests
+	find *finder
+}
+
+// clauses are what may follow the steps of a breakpoint, in this order.
+var clauses = regexp.MustCompile(`^(.*?)(?:\s+if\s+(.+?))?(?:\s+after\s+(\d+))?(?:\s+log\s+(.+))?$`)
+
+func (c *breakpoints) setBreak(args string) {
+	if args == "" {
+		if i := c.here(); i >= 0 && c.state(i).Pending() {
+			args = c.outline.stepNumber(i)
+		} else {
+			c.say("break before what? give a number of the plan, such as 2.1.")
+			return
+		}
+	}
+	var b events.Break
+	ranges, _, why := c.find.targets(args)
+	if m := clauses.FindStringSubmatch(args); why != "" && m != nil && m[1] != args { // a name may hold the words too
+		if ranges, _, why = c.find.targets(m[1]); why == "" {
+			b.When, b.Log = m[2], m[4]
+			if m[3] != "" {
+				n, err := strconv.Atoi(m[3])
+				if err != nil {
+					c.say("after %s is too often.", clean(m[3]))
+					return
+				}
+				b.After = n
+			}
+		}
+	}
+	if why != "" {
+		c.say("%s", why)
+		return
+	}
+	n, last := 0, 0
+	for _, r := range ranges {
+		rows := []events.Range{r}
+		if b.When == "" && b.After == 0 && b.Log == "" { // before the first of a part: the others would stop it again and again
+			rows = events.RangesOf(status.FirstSteps(c.plan, r))
+		}
+		for _, row := range rows {
+			b.Step, b.To = row.From, row.To
+			n, last = n+row.To-row.From, row.To-1
+			c.send(b)
+		}
+	}
+	first, where := ranges[0].From, ""
+	switch task := status.Task(c.plan, c.plan.Steps[first].Scope); {
+	case n == 1:
+		where = "before " + c.called(first)
+	case task >= 0 && task == status.Task(c.plan, c.plan.Steps[last].Scope) && n == c.plan.Scopes[task].Hosts:
+		where = "before task " + c.outline.scopeNumber(task, first) + " " + clean(c.plan.Scopes[task].Name) + " on each of " +
+			count(n, "host")
+	default:
+		where = "before each of " + count(n, "step")
+	}
+	if b.Log != "" {
+		c.say("logs %s, and does not stop%s.", where, clean(b.Clauses()))
+		return
+	}
+	c.say("stops %s%s.", where, clean(b.Clauses()))
+}
+
+// breaks lists the breakpoints, with all steps that have the same one as one entry.
+func (c *breakpoints) breaks(string) {
+	var steps []int
+	for i := 0; i < len(c.run.Steps) && i < len(c.plan.Steps); i++ {
+		if c.run.Steps[i].Break {
+			steps = append(steps, i)
+		}
+	}
+	var lines []string
+	for _, s := range status.Stops(c.plan, steps, c.breakpointAt) {
+		line := c.called(s.Steps[0])
+		if n := len(s.Steps); n > 1 {
+			if s.Task >= 0 {
+				line = "task " + c.outline.scopeNumber(s.Task, s.Steps[0]) + " " + clean(c.plan.Scopes[s.Task].Name)
+			}
+			line += " " + s.Where(c.plan)
+		}
+		lines = append(lines, sentence(line, strings.TrimSpace(clean(s.Set.Clauses()))))
+	}
+	if len(lines) == 0 {
+		c.say("there are no breakpoints.")
+		return
+	}
+	c.list(lines)
+}
+
+func (c *breakpoints) clearBreak(args string) {
+	ranges, _, why := c.find.targets(args)
+	if why != "" {
+		c.say("%s", why)
+		return
+	}
+	n := 0
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			if c.of(i).Break {
+				n++
+			}
+		}
+		c.send(events.Break{Step: r.From, To: r.To, Clear: true})
+	}
+	if n == 0 {
+		c.say("there was no breakpoint.")
+		return
+	}
+	c.say("cleared %s.", count(n, "breakpoint"))
+}

@@ -1,0 +1,222 @@
+package console
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"moon/events"
+	"moon/plan"
+	"moon/tui/status"
+)
+
+// debugger is what is known of the plan and of the run, without a word about it.
+type debugger struct {
+	sources   sources
+	now       func() time.Time
+	plan      *plan.Plan
+	others    status.OtherFiles
+	run       events.Run
+	estimate  *events.Estimate // nil: nothing is known of earlier runs
+	predicted predictions
+	lack      lacking
+	stopping  int // how often a stop was asked for
+}
+
+// sources are what can be asked about a plan and its run, as Options has them. Each may be nil.
+type sources struct {
+	Forecast   func(digest string) *events.Forecast
+	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
+	Why        func(digest string, steps []int) []events.Wait
+	Bind       func(p *plan.Plan, step int) (plan.Step, error)
+	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
+}
+
+// firstLeft is the first step of a range that has not run, or -1.
+func (d *debugger) firstLeft(r events.Range) int {
+	for i := r.From; i < r.To; i++ {
+		if d.state(i).Pending() {
+			return i
+		}
+	}
+	return -1
+}
+
+// nextStep is the step that would start next, or -1.
+func (d *debugger) nextStep() int {
+	at := d.run.Pointer
+	if at >= 0 && at < len(d.plan.Steps) && d.state(at).Pending() {
+		return at
+	}
+	if i := d.firstLeft(events.Range{From: max(at+1, 0), To: len(d.plan.Steps)}); i >= 0 {
+		return i
+	}
+	return d.firstLeft(events.Range{From: 0, To: min(max(at, 0), len(d.plan.Steps))})
+}
+
+// doneIn are the steps of some ranges that have succeeded.
+func (d *debugger) doneIn(ranges []events.Range) (steps []int) {
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			if status.Done(d.of(i)) && !d.broken(i) {
+				steps = append(steps, i)
+			}
+		}
+	}
+	return steps
+}
+
+// dependents are the done steps that depend on some.
+func (d *debugger) dependents(steps []int) []int {
+	return slices.DeleteFunc(d.plan.Dependents(steps), func(i int) bool { return !status.Done(d.of(i)) })
+}
+
+// broken reports whether a step has failed and a person may still decide what becomes of it.
+func (d *debugger) broken(i int) bool {
+	if d.state(i).Bad() {
+		return true
+	}
+	if d.run.Phase != events.Paused || d.run.Pause.Reason != events.PauseFailure || i != d.run.PausedAt {
+		return false
+	}
+	s := d.state(i)
+	return s == rescued || s == ignored || s.Pending() // the rescue has not begun; or it was edited since
+}
+
+// failedSteps is how many steps have failed, in whatever way.
+func (d *debugger) failedSteps() int {
+	t := d.tally(d.everything())
+	return t.Failed()
+}
+
+// breakpointAt is the breakpoint at a step that has one.
+func (d *debugger) breakpointAt(i int) events.Breakpoint {
+	if s := &d.run.Steps[i]; s.Stop != nil {
+		return *s.Stop
+	}
+	return events.Breakpoint{Set: events.Break{Step: i}}
+}
+
+// gate is the first step that asks whether to go on, or -1.
+func (d *debugger) gate() int {
+	for i := range d.run.Steps {
+		if s := &d.run.Steps[i]; s.State == events.Held && s.Hold == events.PauseUser {
+			return i
+		}
+	}
+	return -1
+}
+
+// atHand is the step whose values edit is about, or -1.
+func (d *debugger) atHand() int {
+	if i := d.here(); i >= 0 && !d.hasRun(i) {
+		return i
+	}
+	if d.run.Phase == events.Review {
+		return -1
+	}
+	return d.nextStep()
+}
+
+// hasRun reports whether a step has ended in a way that stays.
+func (d *debugger) hasRun(i int) bool {
+	switch d.state(i) {
+	case ok, changed, skipped, kept, outdated, running, ignored:
+		return !d.broken(i)
+	default:
+		return false
+	}
+}
+
+// stepNow is a step as far as it is known by now, and why it cannot run as it is.
+func (d *debugger) stepNow(i int) (p *plan.Step, wrong string) {
+	p = &d.plan.Steps[i]
+	if d.sources.Bind == nil || d.run.Phase == events.Review || !d.state(i).Pending() {
+		return p, ""
+	}
+	now, err := d.sources.Bind(d.plan, i)
+	switch {
+	case err == nil:
+		return &now, ""
+	case now.Action == "": // the plan is another one by now
+		return p, ""
+	}
+	return &now, "it cannot run: " + err.Error()
+}
+
+// predict finds out what the step would do that the run is paused at, with the values there are by now.
+func (d *debugger) predict(i int) {
+	if d.sources.Predict == nil || d.run.Phase != events.Paused || i != d.run.PausedAt || !d.state(i).Pending() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), predictTime)
+	defer cancel()
+	if one := d.sources.Predict(ctx, d.plan, i); one != nil {
+		d.predicted.replace(one, len(d.plan.Steps))
+	}
+}
+
+func (d *debugger) everything() events.Range { return events.Range{From: 0, To: len(d.plan.Steps)} }
+
+// here is the step the run is at, or -1: paused at, running, or the last that ran.
+func (d *debugger) here() int {
+	if i := d.gate(); i >= 0 {
+		return i
+	}
+	if i := d.run.PausedAt; i >= 0 && i < len(d.plan.Steps) && d.run.Phase == events.Paused {
+		return i
+	}
+	if d.run.Phase == events.Ended || d.run.Phase == events.Done {
+		for i := range d.plan.Steps {
+			if d.state(i).Bad() {
+				return i
+			}
+		}
+	}
+	if i := d.run.Pointer; i >= 0 && i < len(d.plan.Steps) {
+		return i
+	}
+	return -1
+}
+
+// state is what a step is like.
+func (d *debugger) state(i int) state {
+	var none events.Step
+	return status.Of(d.stepOr(i, &none), &d.plan.Steps[i])
+}
+
+// stepOr is what is known of a step; the feed may be behind the plan.
+func (d *debugger) stepOr(i int, none *events.Step) *events.Step {
+	if i < len(d.run.Steps) {
+		return &d.run.Steps[i]
+	}
+	none.Cause = -1
+	return none
+}
+
+// of is stepOr for those who only look.
+func (d *debugger) of(i int) *events.Step { return d.stepOr(i, &events.Step{}) }
+
+func (d *debugger) tally(ranges ...events.Range) (t status.Tally) {
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			t[d.state(i)]++
+		}
+	}
+	return t
+}
+
+// rescuable reports whether a scope, or one around it, has a rescue.
+func (d *debugger) rescuable(scope int) bool {
+	for id := scope; id > 0 && id < len(d.plan.Scopes); id = d.plan.Scopes[id].Parent {
+		if d.plan.Scopes[id].Branch != "" {
+			return false // a failure in a rescue is not rescued by it
+		}
+		for k := id + 1; k < len(d.plan.Scopes) && d.plan.Scopes[k].First <= d.plan.Scopes[id].Last; k++ {
+			if d.plan.Scopes[k].Parent == id && d.plan.Scopes[k].Branch == "rescue" {
+				return true
+			}
+		}
+	}
+	return false
+}

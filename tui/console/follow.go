@@ -1,0 +1,83 @@
+package console
+
+import (
+	"moon/events/steplog"
+)
+
+// follow reads what steps print while they run.
+type follow struct {
+	*speaker
+	*titles
+	outDir func() string // nil: no output is kept
+
+	on bool // what steps print is said
+	of map[int]*steplog.Bounded
+}
+
+func (f *follow) begin(step int) {
+	f.close(step)
+	s := &f.run.Steps[step]
+	if !f.on || f.outDir == nil || len(s.Out) == 0 {
+		return
+	}
+	if f.of == nil {
+		f.of = map[int]*steplog.Bounded{}
+	}
+	f.of[step] = steplog.FollowBounded(f.outDir(), s.Out[len(s.Out)-1])
+}
+
+func (f *follow) close(step int) {
+	if l := f.of[step]; l != nil {
+		_ = l.Close() // it was only read
+		delete(f.of, step)
+	}
+}
+
+func (f *follow) all(counted bool) {
+	for i := range min(len(f.run.Steps), len(f.plan.Steps)) {
+		if f.of[i] != nil {
+			f.read(i, counted)
+		}
+	}
+}
+
+func (f *follow) end(step int, counted bool) {
+	if l := f.of[step]; l != nil {
+		l.Finish()
+		f.read(step, counted)
+		f.close(step)
+	}
+}
+
+// read says what has come since, at most a page of it: the rest can be asked for. Of steps whose ends are only counted it
+// says nothing.
+func (f *follow) read(step int, counted bool) {
+	left := 0
+	number := f.outline.stepNumber(step)
+	for n := 0; ; n++ {
+		line, more, err := f.of[step].Next()
+		if err != nil {
+			f.say("the output of %s cannot be read: %s", f.called(step), sentence(clean(err.Error())))
+			f.close(step)
+			return
+		}
+		if !more {
+			break
+		}
+		if line.Nothing {
+			n--
+			continue
+		}
+		if counted {
+			continue
+		}
+		if n >= page {
+			left++
+			continue
+		}
+		f.say("%s: %s", number, clean(steplog.Marked(string(line.Text), line.Dropped, line.Binary)))
+	}
+	if left > 0 {
+		f.say("%s: %s more; output %s says them.", number, count(left, "line"), number)
+	}
+}

@@ -1,0 +1,233 @@
+package console
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// keyboard reads lines. The terminal stays as it is: it echoes, and its own keys edit the line, so that whatever helps a
+// person to type does. While something else has the terminal nothing is read, or it would lose what is typed for it.
+type keyboard struct {
+	lines chan string
+	fd    int
+	wake  [2]int     // writing to the second ends waiting for input
+	turn  sync.Mutex // held while reading, and by whoever lends the terminal
+	done  chan struct{}
+	drop  chan chan struct{} // asks the reader to hide what is typed, and to drop what it has read; it closes what it gets
+	ended chan struct{}      // closed when it reads no more
+	text  []byte             // read, and not yet sent: only the reader's
+
+	shown *unix.Termios // how the terminal was before what is typed was hidden; nil: it is not
+	ours  func() bool   // whether moon has the terminal, and not the shell it was started from
+}
+
+// endOfInput is what ctrl-d at a terminal gives in place of a line; no line can have it.
+const endOfInput = "\n"
+
+// maxTyped is how long a line may be.
+const maxTyped = 64 << 10
+
+func newKeyboard(in *os.File) (*keyboard, error) {
+	k := &keyboard{
+		lines: make(chan string), fd: int(in.Fd()), done: make(chan struct{}), drop: make(chan chan struct{}),
+		ended: make(chan struct{}),
+	}
+	k.ours = func() bool {
+		group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
+		return err == nil && group == unix.Getpgrp()
+	}
+	if err := unix.Pipe(k.wake[:]); err != nil {
+		return nil, err
+	}
+	unix.CloseOnExec(k.wake[0])
+	unix.CloseOnExec(k.wake[1])
+	go k.read()
+	return k, nil
+}
+
+// close ends reading, and waits for it.
+func (k *keyboard) close() {
+	k.hide(false)
+	close(k.done)
+	k.nudge()
+	k.turn.Lock()
+	defer k.turn.Unlock()
+	_, _ = unix.Close(k.wake[0]), unix.Close(k.wake[1])
+	k.wake = [2]int{-1, -1}
+}
+
+func (k *keyboard) nudge() { _, _ = unix.Write(k.wake[1], []byte{0}) } // one byte fits
+
+// lent does something while nothing is read.
+func (k *keyboard) lent(do func()) {
+	k.nudge()
+	k.turn.Lock()
+	defer k.turn.Unlock()
+	_, _ = unix.Read(k.wake[0], make([]byte, 1))
+	if k.shown != nil {
+		k.hide(false)
+		defer k.silence()
+	}
+	do()
+}
+
+// hide lets the terminal show nothing of what is typed, or shows it again. It may be asked again and again: a shell to which
+// the user went back meanwhile has made the terminal its own. Whatever was typed before it is hidden is dropped: the terminal has
+// shown it, so it is not the secret that is asked for now, and half a line of it would become a part of the secret.
+func (k *keyboard) hide(on bool) {
+	if !on {
+		if k.shown != nil {
+			_ = unix.IoctlSetTermios(k.fd, setTermios, k.shown) // or it has gone
+			k.shown = nil
+		}
+		return
+	}
+	if _, shown := k.shows(); !shown {
+		return
+	}
+	// The reader may have a line already, or wait for one: it alone knows.
+	k.nudge()
+	dropped := make(chan struct{})
+	select {
+	case k.drop <- dropped:
+		<-dropped
+	case <-k.ended:
+		k.silence()
+	}
+}
+
+// shows reports whether the input is a terminal that moon has and that shows what is typed, and how it is set up.
+func (k *keyboard) shows() (now *unix.Termios, shown bool) {
+	now, err := unix.IoctlGetTermios(k.fd, getTermios)
+	return now, err == nil && now.Lflag&unix.ECHO != 0 && k.ours() // in the background moon would be stopped for changing it
+}
+
+// silence turns the echo off, and drops what the terminal has of what was typed before.
+func (k *keyboard) silence() {
+	now, shown := k.shows()
+	if !shown {
+		return
+	}
+	silent := *now
+	silent.Lflag = silent.Lflag&^unix.ECHO | unix.ECHONL
+	if unix.IoctlSetTermios(k.fd, hideTermios, &silent) == nil && k.shown == nil {
+		k.shown = now
+	}
+}
+
+// forget drops what was read, for hide, which has nudged.
+func (k *keyboard) forget(dropped chan<- struct{}) {
+	_, _ = unix.Read(k.wake[0], make([]byte, 1))
+	k.text = nil
+	k.silence()
+	close(dropped)
+}
+
+var errWoken = errors.New("woken")
+
+// read sends each line until the input ends. That of a terminal ends when it does so three times without a line: once is
+// somebody's ctrl-d.
+func (k *keyboard) read() {
+	defer close(k.lines)
+	defer close(k.ended)
+	buf := make([]byte, 4<<10)
+	for ends := 0; ; {
+		n, err := k.next(buf)
+		switch {
+		case errors.Is(err, errWoken):
+			if k.closed() {
+				return
+			}
+			select {
+			case dropped := <-k.drop:
+				k.forget(dropped)
+			default:
+			}
+			continue
+		case err != nil:
+			n, ends = 0, 2
+		}
+		k.text = append(k.text, buf[:n]...)
+		for n > 0 {
+			line, rest, whole := bytes.Cut(k.text, []byte{'\n'})
+			if !whole {
+				break
+			}
+			k.text, ends = bytes.Clone(rest), 0
+			if !k.send(string(line)) {
+				return
+			}
+		}
+		if n > 0 && len(k.text) < maxTyped {
+			continue
+		}
+		if len(k.text) > 0 {
+			if !k.send(string(k.text)) {
+				return
+			}
+			k.text = nil
+		}
+		if n > 0 {
+			continue
+		}
+		if ends++; ends > 2 || !term.IsTerminal(k.fd) {
+			return
+		}
+		if !k.send(endOfInput) {
+			return
+		}
+	}
+}
+
+func (k *keyboard) closed() bool {
+	select {
+	case <-k.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// send hands a line over, unless it is to be dropped meanwhile. False: the keyboard is closed.
+func (k *keyboard) send(line string) bool {
+	select {
+	case k.lines <- line:
+		return true
+	case dropped := <-k.drop:
+		k.forget(dropped)
+		return true
+	case <-k.done:
+		return false
+	}
+}
+
+// next reads what there is. A terminal has something to read when a line is whole.
+func (k *keyboard) next(buf []byte) (int, error) {
+	k.turn.Lock()
+	defer k.turn.Unlock()
+	if k.closed() {
+		return 0, errWoken
+	}
+	for {
+		fds := []unix.PollFd{{Fd: int32(k.fd), Events: unix.POLLIN}, {Fd: int32(k.wake[0]), Events: unix.POLLIN}}
+		if _, err := unix.Poll(fds, -1); err != nil {
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			return 0, err
+		}
+		if fds[1].Revents != 0 {
+			return 0, errWoken
+		}
+		n, err := unix.Read(k.fd, buf)
+		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
+			continue
+		}
+		return max(n, 0), err
+	}
+}

@@ -1,0 +1,9 @@
+package console
+
+import "golang.org/x/sys/unix"
+
+const (
+	getTermios  = unix.TCGETS
+	setTermios  = unix.TCSETS
+	hideTermios = unix.TCSETSF // what was typed before is dropped
+)

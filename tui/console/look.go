@@ -1,0 +1,247 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// viewer answers what is asked about the plan and the run.
+type viewer struct {
+	*speaker
+	*reporter
+	find *finder
+	past *past
+}
+
+// show says what a node is. Without a number it is the plan.
+func (c *viewer) show(args string) {
+	if args == "" {
+		c.showPart(0)
+		return
+	}
+	n, why := c.find.oneNode(args)
+	switch {
+	case why != "":
+		c.say("%s", why)
+	case c.outline.nodes[n].step >= 0:
+		c.showStep(int(c.outline.nodes[n].step))
+	default:
+		c.showPart(n)
+	}
+}
+
+func (c *viewer) showPart(n int) {
+	var lines []string
+	if n > 0 {
+		lines = append(lines, c.entry(n))
+		s := &c.plan.Scopes[c.outline.nodes[n].scope]
+		if s.When != "" {
+			lines = append(lines, "when: "+clean(s.When))
+		}
+		if s.Loop != "" {
+			lines = append(lines, "loop: "+clean(s.Loop))
+		}
+		lines = append(lines, c.from(s.Origin)...)
+	} else {
+		lines = append(lines, sentence(c.outline.title(0), count(len(c.plan.Steps), "step"), c.counts()))
+	}
+	for _, b := range c.outline.unfolded(n) {
+		lines = append(lines, c.entry(b))
+	}
+	c.list(lines)
+}
+
+func (c *viewer) listAll(args string) {
+	n := 0
+	if args != "" {
+		var why string
+		if n, why = c.find.oneNode(args); why != "" {
+			c.say("%s", why)
+			return
+		}
+	}
+	var lines []string
+	for b := max(n, 1); b < n+int(c.outline.nodes[n].size); b++ {
+		lines = append(lines, c.entry(b))
+	}
+	if len(lines) == 0 {
+		c.say("the plan has no steps.")
+		return
+	}
+	c.list(lines)
+}
+
+// next goes through what needs a person: what failed or asks, and if there is none, what is not approved.
+func (c *viewer) next(string) {
+	for _, of := range [][]state{{failed, unreachable, asking, confirm, outdated}, {undecided}} {
+		var lines []string
+		for i := range c.plan.Steps {
+			for _, s := range of {
+				if c.state(i) == s {
+					lines = append(lines, c.entry(int(c.outline.stepAt[i])))
+				}
+			}
+		}
+		if len(lines) > 0 {
+			c.list(lines)
+			return
+		}
+	}
+	c.say("nothing needs attention.")
+}
+
+func (c *viewer) findText(args string) {
+	if args == "" {
+		c.say("find what? give a text.")
+		return
+	}
+	var lines []string
+	for n := 1; n < len(c.outline.nodes); n++ {
+		if strings.Contains(strings.ToLower(c.outline.title(n)), strings.ToLower(args)) {
+			lines = append(lines, c.entry(n))
+		}
+	}
+	if len(lines) == 0 {
+		c.say("nothing is called %s.", clean(args))
+		return
+	}
+	c.list(lines)
+}
+
+// where says where the run is and what can be done.
+func (c *viewer) where(string) {
+	t := c.tally(c.everything())
+	switch c.run.Phase {
+	case events.Review:
+		c.say("REVIEW %s", sentence(clean(c.plan.RootFile), count(len(c.plan.Steps), "step"), tallied(&t, undecided, waiting), asks(t.Sum(confirm)),
+			tallied(&t, excluded), c.lackingWords()))
+		if words := c.predicted.words(); words != "" {
+			c.say("predicted: %s.", words)
+		}
+		c.say("nothing has run. approve all, approve safe, approve N, run, step, show, help, quit.")
+	case events.Running:
+		if i := c.gate(); i >= 0 && c.run.Counts.Running == 0 {
+			c.say("RUNNING. %s asks whether to continue: yes or no.", c.called(i))
+			return
+		}
+		c.say("RUNNING. %s", c.progress())
+	case events.Paused:
+		c.say("%s", c.pausedWords())
+		c.say("%s", sentence(fmt.Sprintf("%d of %d", t.Done(), t.Total()), tallied(&t, failed, unreachable, undecided),
+			asks(t.Sum(confirm))))
+	case events.Ended:
+		c.say("ENDED. %s nothing left to run. retry, next, editor, summary, quit.", sentence(c.counts()))
+	case events.Done:
+		c.say("%s. %s summary, output, diff, quit.", c.doneWord(), sentence(c.counts()))
+	}
+}
+
+// why says what a step waits for, or why it ended so.
+func (c *viewer) why(args string) {
+	i, problem := c.find.oneStep(args)
+	if problem != "" {
+		c.say("%s", problem)
+		return
+	}
+	s, p, called := c.of(i), &c.plan.Steps[i], c.called(i)
+	switch st := c.state(i); {
+	case s.State == events.Settled:
+		c.say("%s: %s.", called, c.word(i))
+		c.reasons(i)
+	case st == excluded && p.Excluded:
+		c.say("%s is excluded by tags or selection.", called)
+	case st == excluded:
+		c.say("%s was excluded by skip; restore %s takes that back.", called, c.outline.stepNumber(i))
+	case st == asking:
+		c.say("%s asks whether to continue: yes or no.", called)
+	case st == running:
+		c.say("%s is running.", called)
+	case st == confirm:
+		c.say("%s needs confirmation: %s approve %s confirms it.", called, sentence(clean(p.Confirm)), c.outline.stepNumber(i))
+	case st == undecided:
+		c.say("%s is not approved; approve %s lets it run.", called, c.outline.stepNumber(i))
+	case c.run.Phase == events.Paused && c.run.PausedAt == i:
+		c.say("%s", c.pausedWords())
+	default:
+		if words := c.waitWords(i); words != "" {
+			c.say("%s", words)
+			return
+		}
+		c.waitsSomehow(i)
+	}
+	if s.State != events.Settled {
+		c.needs(p)
+	}
+}
+
+// waitsSomehow is what can be seen of why a step waits, where the engine does not say it.
+func (c *viewer) waitsSomehow(i int) {
+	switch called := c.called(i); {
+	case c.run.Phase != events.Running:
+		c.say("%s is waiting because the run is paused.", called)
+	case c.run.Counts.Running > 0:
+		c.say("%s is waiting for what comes before it: %s", called, sentence(c.runningNow()))
+	default:
+		c.say("%s is waiting for its turn.", called)
+	}
+}
+
+func (c *viewer) needs(p *plan.Step) {
+	for _, need := range p.Needs {
+		if need.Step >= 0 && need.Step < len(c.plan.Steps) {
+			c.say("it needs %s (%s), which is %s.", c.called(need.Step), need.On, c.word(need.Step))
+		}
+	}
+}
+
+// reasons are why a step ended as it did.
+func (c *viewer) reasons(i int) {
+	s := c.of(i)
+	if s.Reason != "" {
+		c.say("%s", sentence(clean(s.Reason)))
+	}
+	if s.Cause >= 0 && s.Cause < len(c.plan.Steps) && s.Outcome == events.Omitted {
+		c.say("because of %s.", c.called(s.Cause))
+	}
+	if s.Error != "" {
+		c.errorLines(s.Error, page)
+	}
+	if s.Drift != "" {
+		c.say("drift: %s", sentence(clean(s.Drift)))
+	}
+}
+
+// summary is what the run came to so far.
+func (c *viewer) summary(string) {
+	var lines []string
+	words := c.counts()
+	if words == "" {
+		words = "nothing has run"
+	}
+	lines = append(lines, sentence(words))
+	for i := range c.plan.Steps {
+		s := c.of(i)
+		switch c.state(i) {
+		case failed, unreachable, ignored, rescued, outdated, cancelled:
+			lines = append(lines, c.entry(int(c.outline.stepAt[i])))
+			if s.Error != "" {
+				head, _ := first(s.Error)
+				lines = append(lines, "  "+clean(head))
+			}
+		case changed:
+			line := c.called(i) + " changed"
+			if s.Diff != nil {
+				line += ": " + clean(strings.TrimSpace(string(s.Diff.Kind)+" "+s.Diff.Path+" "+s.Diff.Summary))
+			}
+			lines = append(lines, sentence(line))
+		default:
+		}
+		if s.Drift != "" {
+			lines = append(lines, "  drift: "+clean(s.Drift))
+		}
+	}
+	c.list(append(append(lines, c.recap()...), c.overridesUsed()...))
+}

@@ -1,0 +1,209 @@
+package console
+
+import (
+	"strconv"
+	"strings"
+
+	"moon/events"
+	"moon/events/steplog"
+)
+
+// outputs says what steps printed and changed.
+type outputs struct {
+	*speaker
+	*reporter
+	find   *finder
+	follow *follow
+	outDir func() string // nil: no output is kept
+}
+
+// output says the last lines that a step printed.
+func (c *outputs) output(args string) {
+	which, most := splitCount(args)
+	which, attempt := splitAttempt(which)
+	i, why := c.find.oneStep(which)
+	if why != "" {
+		c.say("%s", why)
+		return
+	}
+	s, p := c.of(i), &c.plan.Steps[i]
+	switch {
+	case s.Message != "" && attempt == 0:
+		c.list(cleanLines(strings.Split(strings.TrimSuffix(s.Message, "\n"), "\n")))
+		return
+	case p.NoLog:
+		c.say("its output is not kept: no_log.")
+		return
+	case s.Attempt == 0:
+		c.say("%s has not run.", c.called(i))
+		return
+	case len(s.Out) == 0 || c.outDir == nil:
+		c.say("%s printed nothing.", c.called(i))
+		return
+	}
+	of := len(s.Out)
+	switch {
+	case attempt > of:
+		c.say("%s has had %s.", c.called(i), count(of, "attempt"))
+		return
+	case attempt == 0:
+		attempt = of
+	}
+	if of > 1 {
+		c.say("attempt %d of %d of %s:", attempt, of, c.called(i))
+	}
+	lines, total, err := tail(c.outDir(), s.Out[attempt-1], most)
+	settled := s.State == events.Settled || attempt < of
+	switch {
+	case err != nil:
+		c.say("the output cannot be read: %s", sentence(clean(err.Error())))
+	case total == 0 && settled:
+		c.say("%s printed nothing.", c.called(i))
+	case total == 0:
+		c.say("%s has printed nothing yet.", c.called(i))
+	default:
+		if len(lines) < total {
+			c.say("the last %d of %s of %s:", len(lines), count(total, "line"), c.called(i))
+		}
+		c.list(lines)
+	}
+}
+
+// splitCount takes a number of lines off the end: output 2.1 50, output 2.1 all. A number alone names a step.
+func splitCount(args string) (which string, most int) {
+	words := strings.Fields(args)
+	if n := len(words); n > 0 && words[n-1] == "all" {
+		return strings.Join(words[:n-1], " "), 1 << 30
+	}
+	if n := len(words); n > 1 && words[n-2] != "attempt" {
+		if lines, err := strconv.Atoi(words[n-1]); err == nil && lines > 0 {
+			return strings.Join(words[:n-1], " "), lines
+		}
+	}
+	return args, page
+}
+
+// splitAttempt takes an attempt off the end: output 2.1 attempt 1. 0: the last one.
+func splitAttempt(args string) (which string, attempt int) {
+	words := strings.Fields(args)
+	if n := len(words); n > 1 && words[n-2] == "attempt" {
+		if k, err := strconv.Atoi(words[n-1]); err == nil && k > 0 {
+			return strings.Join(words[:n-2], " "), k
+		}
+	}
+	return args, 0
+}
+
+// tail reads the last lines of an attempt's output.
+func tail(dir, prefix string, most int) (lines []string, total int, err error) {
+	log := steplog.Open(dir, prefix)
+	defer log.Close() //nolint:errcheck // only read
+	for again := true; again; again = log.More() {
+		if _, err := log.Refresh(); err != nil {
+			return nil, 0, err
+		}
+	}
+	total = log.Len()
+	for i := max(total-most, 0); i < total; i++ {
+		lines = append(lines, clean(string(log.Line(i).Text)))
+	}
+	return lines, total, nil
+}
+
+func cleanLines(lines []string) []string {
+	for i := range lines {
+		lines[i] = clean(lines[i])
+	}
+	return lines
+}
+
+// diff says what a step changed, or would change.
+func (c *outputs) diff(args string) {
+	i, why := c.find.oneStep(args)
+	if why != "" {
+		c.say("%s", why)
+		return
+	}
+	s, f := c.of(i), c.prediction(i)
+	diff := s.Diff
+	var lines []string
+	if diff == nil && s.Attempt == 0 {
+		switch {
+		case f == nil && c.sources.PredictAll != nil && c.predicted.busy():
+			c.say("what %s would do is still being predicted; ask again.", c.called(i))
+			return
+		case f == nil || f.Diff.Kind == "" && f.Error == "" && f.Skipped == "":
+			c.say("unknown until it runs.")
+			return
+		case f.Error != "" || f.Skipped != "" || f.Diff.Kind == events.ChangeUnknown:
+			c.say("%s", sentence(clean(c.predictedWords(i))))
+			return
+		}
+		diff = &f.Diff
+		lines = append(lines, "preview, not applied yet.")
+	}
+	if diff == nil {
+		c.say("no change was recorded.")
+		return
+	}
+	head := kindWord(diff.Kind)
+	if diff.Path != "" {
+		head += " " + clean(diff.Path)
+	}
+	lines = append(lines, sentence(strings.TrimSpace(head), clean(diff.Summary)))
+	if diff.Text != "" {
+		lines = append(lines, diffLines(diff.Text)...)
+	}
+	c.list(lines)
+}
+
+// diffLines says in words which lines go and which come: a sign at the beginning of a line is easily missed.
+func diffLines(text string) (lines []string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+		case strings.HasPrefix(line, "@@"):
+			lines = append(lines, hunk(line))
+		case strings.HasPrefix(line, "+"):
+			lines = append(lines, "added: "+clean(line[1:]))
+		case strings.HasPrefix(line, "-"):
+			lines = append(lines, "removed: "+clean(line[1:]))
+		default:
+			lines = append(lines, "same: "+clean(strings.TrimPrefix(line, " ")))
+		}
+	}
+	return lines
+}
+
+// hunk is where a part of a diff is: @@ -12,4 +12,4 @@ is at line 12.
+func hunk(line string) string {
+	words := strings.Fields(line)
+	if len(words) > 2 {
+		at, _, _ := strings.Cut(strings.TrimPrefix(words[2], "+"), ",")
+		if n, err := strconv.Atoi(at); err == nil {
+			return "at line " + strconv.Itoa(n) + ":"
+		}
+	}
+	return clean(line)
+}
+
+func (c *outputs) followOutput(args string) {
+	switch strings.ToLower(args) {
+	case "on":
+		c.follow.on = true
+		for i := range min(len(c.run.Steps), len(c.plan.Steps)) {
+			if c.run.Steps[i].State == events.Active {
+				c.follow.begin(i)
+			}
+		}
+		c.say("output of steps is said as it comes.")
+	case "off":
+		c.follow.on = false
+		for i := range c.follow.of {
+			c.follow.close(i)
+		}
+		c.say("output of steps is not said; output N says it.")
+	default:
+		c.say("follow on or follow off.")
+	}
+}

@@ -1,0 +1,149 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"moon/events"
+	"moon/tui/status"
+)
+
+// past is the end of what has happened. It keeps so much and forgets what is older.
+type past struct {
+	ring []happened
+	next int
+}
+
+type happened struct {
+	at   time.Time
+	step int
+	text string
+}
+
+const pastSize = 10_000
+
+func (p *past) add(r *events.Record) {
+	text := pastWords(r.Event)
+	if text == "" {
+		return
+	}
+	h := happened{r.Time, r.Step, text}
+	if _, loaded := r.Event.(events.PlanLoaded); loaded { // steps have other numbers now
+		for i := range p.ring {
+			p.ring[i].step = -1
+		}
+	}
+	if len(p.ring) < pastSize {
+		p.ring = append(p.ring, h)
+		return
+	}
+	p.ring[p.next] = h
+	p.next = (p.next + 1) % pastSize
+}
+
+// events lists what has happened, oldest first.
+func (c *viewer) events(args string) {
+	r := c.everything()
+	if args != "" {
+		n, why := c.find.oneNode(args)
+		if why != "" {
+			c.say("%s", why)
+			return
+		}
+		r = c.outline.steps(n)
+	}
+	const most = 200
+	var lines []string
+	for k := range c.past.ring {
+		h := c.past.ring[(c.past.next+len(c.past.ring)-1-k)%len(c.past.ring)]
+		if args != "" && !r.Has(h.step) {
+			continue
+		}
+		line := clock(h.at) + " " + h.text
+		if h.step >= 0 && h.step < len(c.plan.Steps) {
+			line = clock(h.at) + " " + c.called(h.step) + ": " + h.text
+		}
+		if lines = append(lines, sentence(line)); len(lines) == most {
+			break
+		}
+	}
+	if len(lines) == 0 {
+		c.say("no events yet.")
+		return
+	}
+	slices.Reverse(lines)
+	c.list(lines)
+}
+
+// pastWords says what happened; nothing for what is not worth it.
+func pastWords(e events.Event) string {
+	switch e := e.(type) {
+	case events.RunStarted:
+		return "the run was opened"
+	case events.PlanLoaded:
+		return "planned: " + count(e.TotalSteps, "step")
+	case events.StepStarted:
+		return "started"
+	case events.StepRetrying:
+		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error))
+	case events.StepCompleted:
+		switch {
+		case e.Outdated:
+			return "kept, with an earlier definition"
+		case e.Kept:
+			return "kept"
+		case e.Changed:
+			return "changed"
+		}
+		return "ok"
+	case events.StepSkipped:
+		return "skipped: " + status.WhySkipped(string(e.Reason)+because(e.Detail))
+	case events.StepFailed:
+		if e.Unreachable {
+			return "unreachable" + because(e.Error)
+		}
+		return "failed" + because(e.Error)
+	case events.StepLost:
+		if e.Error != "" {
+			return "lost" + because(e.Error)
+		}
+		return "lost: moon crashed while it ran"
+	case events.StepCancelled:
+		return "cancelled"
+	case events.StepOmitted:
+		return "not run" + because(e.Reason)
+	case events.PrintMessage:
+		return "says" + because(e.Message)
+	case events.VariableSet:
+		return "set " + clean(e.Name)
+	case events.Notified:
+		return "notified " + clean(e.Handler)
+	case events.GateOpened:
+		return "asks" + because(e.Message)
+	case events.GateResolved:
+		return "answered by " + clean(e.By)
+	case events.RunPaused:
+		return "paused: " + string(e.Reason)
+	case events.RunResumed:
+		return "resumed"
+	case events.CommandAccepted:
+		return clean(e.Actor) + ": " + commandWords(e.Command)
+	case events.CommandRejected:
+		return "refused " + commandWords(e.Command) + because(e.Reason)
+	case events.Warning:
+		return "warning" + because(e.Message)
+	case events.RunCompleted:
+		return "the run ended: " + string(e.Outcome)
+	case events.StepTried, events.AttemptStarted, events.StepOutput, events.StepProgress, events.Gap:
+	}
+	return ""
+}
+
+func because(text string) string {
+	if text == "" {
+		return ""
+	}
+	head, _ := first(text)
+	return ": " + clean(head)
+}

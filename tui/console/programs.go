@@ -1,0 +1,124 @@
+package console
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"moon/internal/diag"
+	"moon/plan"
+)
+
+// programs runs what takes the terminal over.
+type programs struct {
+	*speaker
+	*titles
+	*requests
+	find       *finder
+	in         *os.File
+	out        io.Writer
+	openEditor func(file string, line int) Program
+	openShell  func(p *plan.Plan, step int) (Program, error)
+	reload     func() (digest string, diagnostics diag.List, err error)
+}
+
+// editor opens the file of a node at its line, and plans again.
+func (c *programs) editor(args string) {
+	if c.openEditor == nil {
+		c.say("there is no editor here.")
+		return
+	}
+	o := diag.Origin{File: c.plan.RootFile}
+	if args != "" || c.here() >= 0 {
+		n, why := c.find.oneNode(args)
+		if why != "" {
+			c.say("%s", why)
+			return
+		}
+		if at := c.outline.nodes[n]; at.step >= 0 {
+			o = c.plan.Steps[at.step].Origin
+		} else {
+			o = c.plan.Scopes[at.scope].Origin
+		}
+	}
+	if o.File == "" {
+		c.say("it is not written in a file.")
+		return
+	}
+	file := o.File
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(c.plan.Root, file)
+	}
+	if !c.program(c.openEditor(file, o.Line), "the editor") || c.reload == nil {
+		return
+	}
+	before := c.plan.Digest
+	digest, diagnostics, err := c.reload()
+	switch {
+	case diagnostics.HasErrors():
+		c.mistakes(diagnostics)
+	case err != nil:
+		c.say("%s", sentence(clean(err.Error())))
+	case digest == before:
+		c.say("nothing has changed.")
+	case digest != c.plan.Digest:
+		c.coming = digest
+	}
+}
+
+// mistakes says why an edited playbook cannot be planned. The old plan stays until it can.
+func (c *programs) mistakes(list diag.List) {
+	lines := []string{count(list.Count(diag.Error), "mistake") + "; the old plan stays. editor opens the file again."}
+	for _, one := range list {
+		at := clean(one.Pos.File) + " line " + strconv.Itoa(one.Pos.Line)
+		lines = append(lines, sentence(one.Severity.String()+" at "+at+": "+clean(one.Message)))
+		if one.Hint != "" {
+			lines = append(lines, "  hint: "+clean(one.Hint))
+		}
+	}
+	c.list(lines)
+}
+
+// shell opens a shell where a step runs.
+func (c *programs) shell(args string) {
+	i, why := c.find.oneStep(args)
+	switch {
+	case c.openShell == nil:
+		c.say("a shell is not available here.")
+		return
+	case !c.person:
+		c.say("a shell needs a terminal.")
+		return
+	case why != "":
+		c.say("%s", why)
+		return
+	}
+	p, err := c.openShell(c.plan, i)
+	if err != nil {
+		c.say("%s", sentence(clean(err.Error())))
+		return
+	}
+	if c.program(p, "the shell") {
+		c.say("the shell has ended.")
+	}
+}
+
+// program runs what takes the terminal. Without a person it has no input.
+func (c *programs) program(p Program, called string) bool {
+	if c.person {
+		p.SetStdin(c.in)
+	}
+	screen := c.terminal
+	if screen == nil {
+		screen = c.out
+	}
+	p.SetStdout(screen)
+	p.SetStderr(screen)
+	var err error
+	c.lend(func() { err = p.Run() })
+	if err != nil {
+		c.say("%s: %s", called, sentence(clean(err.Error())))
+	}
+	return err == nil
+}

@@ -1,0 +1,156 @@
+package console
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/tui/status"
+)
+
+// showStep says all that a person needs to decide about a step, or what became of it.
+func (c *viewer) showStep(i int) {
+	s := c.of(i)
+	p, wrong := c.stepNow(i)
+	lines := []string{c.entry(int(c.outline.stepAt[i]))}
+	field := func(name, value string) {
+		if value != "" {
+			lines = append(lines, name+": "+clean(value))
+		}
+	}
+	if st := c.state(i); st.Pending() || st == outdated {
+		for _, file := range c.others.Of(c.plan, i) {
+			field("file", file.String())
+		}
+	}
+	lines = append(lines, c.arguments(p)...)
+	if command := strings.TrimPrefix(s.Command, p.Action+": "); command != p.Summary {
+		field("ran", command)
+	}
+	if on := status.On(p); on != "" && on != "localhost" {
+		field("runs on", strings.Replace(on, " -> ", ", done by ", 1))
+	}
+	if p.Become != nil {
+		field("runs as", p.Become.String())
+	}
+	if p.Cwd != c.plan.Root {
+		field("directory", p.Cwd)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		field("env", name+"="+p.Env[name])
+	}
+	c.condition(p, field)
+	field("in this dry run", c.real(i))
+	if s.Attempt == 0 {
+		c.predict(i)
+		field("predicted", c.predictedWords(i))
+		field("by now", wrong)
+	}
+	field("registers", p.Register)
+	if p.Retry.Max > 0 {
+		field("retry", fmt.Sprintf("up to %d attempts, %s apart", p.Retry.Max+1, p.Retry.Delay))
+	}
+	if p.Timeout > 0 {
+		field("timeout", p.Timeout.String())
+	}
+	field("tags", strings.Join(p.Tags, ", "))
+	field("item", strings.Join(c.plan.Items(i), ", "))
+	for _, need := range p.Needs {
+		if need.Step >= 0 && need.Step < len(c.plan.Steps) {
+			field("needs", c.called(need.Step)+" ("+need.On+")")
+		}
+	}
+	if p.MayFail {
+		field("failure", "is ignored")
+	}
+	if p.Undo != nil {
+		field("undo", p.Undo.Action+": "+p.Undo.Summary)
+	}
+	if p.Confirm != "" && !s.Confirmed {
+		field("confirm", p.Confirm)
+	}
+	lines = append(lines, c.overridden(i)...)
+	lines = append(lines, c.from(p.Origin)...)
+	field("message", s.Message)
+	c.list(lines)
+	if s.State == events.Settled {
+		c.reasons(i)
+	}
+}
+
+// predictTime is how long a person waits to be told what a step would do.
+const predictTime = 5 * time.Second
+
+// arguments are the action and what it is given, as far as it is known.
+func (c *viewer) arguments(p *plan.Step) (lines []string) {
+	if p.NoLog {
+		return []string{p.Action + ": arguments hidden, no_log"}
+	}
+	lines = append(lines, strings.TrimSuffix(p.Action+": "+clean(p.Summary), ": "))
+	for _, name := range status.ArgNames(p) {
+		text, after := plan.Display(p.Args[name])
+		text = strings.TrimRight(text, "\n")
+		switch {
+		case len(after) > 0:
+			lines = append(lines, "  "+clean(name)+": "+c.whenKnown(after))
+		case clean(text) == clean(p.Summary), name == "argv":
+		case strings.Contains(text, "\n"):
+			lines = append(lines, "  "+clean(name)+":")
+			for line := range strings.SplitSeq(text, "\n") {
+				lines = append(lines, "    "+clean(line))
+			}
+		default:
+			lines = append(lines, "  "+clean(name)+": "+clean(text))
+		}
+	}
+	for _, u := range p.Unknowns {
+		if u.Field != "when" {
+			lines = append(lines, "  "+clean(u.Field)+" uses "+clean(u.Name)+", "+c.whenKnown(u.Steps))
+		}
+	}
+	return lines
+}
+
+func (c *viewer) condition(p *plan.Step, field func(name, value string)) {
+	switch {
+	case p.Excluded:
+		field("excluded", "by tags or selection")
+	case p.When != "" && p.Prediction != "" && c.lacks(p.Index) == nil:
+		field("when", p.When+", "+string(p.Prediction))
+	default:
+		field("when", p.When)
+	}
+	if l := c.lacks(p.Index); l != nil {
+		field("will be skipped", "uses "+l.Reason())
+	}
+	for _, u := range p.Unknowns {
+		if u.Field == "when" {
+			field("  "+u.Name, c.whenKnown(u.Steps))
+		}
+	}
+}
+
+// from says where something is written, with the including steps, innermost first.
+func (c *viewer) from(o diag.Origin) []string {
+	if o.File == "" {
+		return nil
+	}
+	words := []string{"from " + place(o.String())}
+	for _, in := range slices.Backward(o.Chain) {
+		words = append(words, "included by "+place(in))
+	}
+	return []string{strings.Join(words, ", ")}
+}
+
+// place is file:line as it is read aloud.
+func place(at string) string {
+	if i := strings.LastIndexByte(at, ':'); i > 0 {
+		return clean(at[:i]) + " line " + clean(at[i+1:])
+	}
+	return clean(at)
+}

@@ -1,0 +1,112 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"moon/events"
+)
+
+// finder finds what a command is about.
+type finder struct{ *titles }
+
+// targets finds what a command is about: numbers of the plan, all, or whatever else names steps (an id, a path, a name,
+// file:line). single says that it is exactly one step, by its own name. why says what is wrong.
+func (c *finder) targets(text string) (ranges []events.Range, single bool, why string) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
+	numbers := len(words) > 0
+	for _, w := range words {
+		numbers = numbers && isNumber(w)
+	}
+	if !numbers {
+		ranges, why = c.named(text)
+		return ranges, len(ranges) == 1 && ranges[0].To == ranges[0].From+1, why
+	}
+	for _, w := range words {
+		n, found := c.outline.at(w)
+		if !found {
+			return nil, false, c.noNumber(w)
+		}
+		r := c.outline.steps(n)
+		single = len(words) == 1 && c.outline.nodes[n].step >= 0
+		if r.From < r.To {
+			ranges = append(ranges, r)
+		}
+	}
+	if len(ranges) == 0 {
+		return nil, false, "there is no step in " + text + "."
+	}
+	return ranges, single, ""
+}
+
+func (c *finder) noNumber(word string) string {
+	if len(c.plan.Steps) == 0 {
+		return "the plan has no steps."
+	}
+	return fmt.Sprintf("the plan has no %s. list lists its numbers.", word)
+}
+
+// named finds steps by whatever names them in the plan.
+func (c *finder) named(text string) (ranges []events.Range, why string) {
+	found := c.plan.Match(text)
+	if len(found) == 0 && text == "all" && len(c.plan.Steps) > 0 {
+		return []events.Range{c.everything()}, ""
+	}
+	if len(found) == 0 {
+		message, hint := c.plan.NoMatch(text)
+		if text == "" {
+			return nil, "of what? give a number of the plan, such as 2.1, or a name."
+		}
+		if strings.Contains(hint, "moon plan --flat") {
+			hint = "list and find say what there is"
+		}
+		return nil, sentence(clean(message) + "; " + clean(hint))
+	}
+	return events.RangesOf(found), ""
+}
+
+// oneNode finds the node that a command is about. Without a text it is the step the run is at.
+func (c *finder) oneNode(text string) (n int, why string) {
+	if text == "" {
+		if i := c.here(); i >= 0 {
+			return int(c.outline.stepAt[i]), ""
+		}
+		return 0, "of what? give a number of the plan, such as 2.1, or a name."
+	}
+	if isNumber(text) {
+		if n, found := c.outline.at(text); found {
+			return n, ""
+		}
+		return 0, c.noNumber(text)
+	}
+	for n := 1; n < len(c.outline.nodes); n++ { // a scope by its name, as it was listed
+		if c.outline.nodes[n].step < 0 && c.outline.title(n) == text {
+			return n, ""
+		}
+	}
+	ranges, why := c.named(text)
+	if why != "" {
+		return 0, why
+	}
+	if len(ranges) > 1 || ranges[0].To > ranges[0].From+1 {
+		total := 0
+		for _, r := range ranges {
+			total += r.To - r.From
+		}
+		return 0, fmt.Sprintf("%s have that name. find lists them with their numbers.", count(total, "step"))
+	}
+	return int(c.outline.stepAt[ranges[0].From]), ""
+}
+
+// oneStep is oneNode for what a single step is asked.
+func (c *finder) oneStep(text string) (step int, why string) {
+	n, why := c.oneNode(text)
+	if why != "" {
+		return -1, why
+	}
+	if step = int(c.outline.nodes[n].step); step < 0 {
+		return -1, c.outline.number(n) + " is a part of the plan, and not a step. show " + c.outline.number(n) + " lists what is in it."
+	}
+	return step, ""
+}

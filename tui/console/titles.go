@@ -1,0 +1,122 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/events"
+	"moon/plan"
+	"moon/tui/status"
+)
+
+// titles say what steps, parts of the plan and values are called in a sentence.
+type titles struct {
+	*debugger
+	outline   *outline
+	overHosts bool // steps are called with their hosts
+}
+
+func (c *titles) partCalled(n int) string {
+	if n == 0 {
+		return "the playbook"
+	}
+	return c.outline.number(n) + " " + c.outline.title(n)
+}
+
+// someNames names some steps.
+func (c *titles) someNames(steps []int) string {
+	const named = 3
+	var names []string
+	for _, i := range steps[:min(len(steps), named)] {
+		names = append(names, c.called(i))
+	}
+	if more := len(steps) - named; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c *titles) setPlan(p *plan.Plan) {
+	c.plan, c.outline, c.estimate = p, newOutline(p), nil
+	c.overHosts = status.OverHosts(p)
+	if c.sources.Forecast != nil {
+		if f := c.sources.Forecast(p.Digest); f != nil {
+			c.estimate = events.NewEstimate(*f)
+		}
+	}
+	c.predicted.halt() // it was about another plan
+}
+
+// known is a value in words.
+func (c *titles) known(v any) string {
+	text, after := plan.Display(v)
+	if len(after) > 0 {
+		return c.whenKnown(after)
+	}
+	return clean(text)
+}
+
+// whenKnown says what a value waits for, or what became of the steps that should have given it.
+func (c *titles) whenKnown(steps []int) string {
+	var pending, gone []int
+	for _, i := range steps {
+		switch {
+		case i < 0 || i >= len(c.plan.Steps):
+		case c.of(i).State != events.Settled:
+			pending = append(pending, i)
+		default:
+			switch c.state(i) {
+			case status.OK, status.Changed, status.Kept, status.Ignored, status.Rescued:
+			default:
+				gone = append(gone, i)
+			}
+		}
+	}
+	switch {
+	case len(pending) > 0:
+		return "known " + c.after(pending)
+	case len(gone) > 0:
+		return "has no value: " + c.called(gone[0]) + " " + status.Fate(c.state(gone[0]))
+	case len(steps) > 0:
+		return "given by " + strings.TrimPrefix(c.after(steps), "after ")
+	case c.run.Phase != events.Review:
+		return "known when the step starts"
+	}
+	return "known " + c.after(steps)
+}
+
+func (c *titles) after(steps []int) string {
+	var names []string
+	for _, i := range steps {
+		if i >= 0 && i < len(c.plan.Steps) {
+			names = append(names, c.called(i))
+		}
+	}
+	if len(names) == 0 {
+		return "when the run starts"
+	}
+	const named = 3
+	if more := len(names) - named; more > 0 {
+		names = append(names[:named], fmt.Sprintf("%d more", more))
+	}
+	return "after " + strings.Join(names, ", ")
+}
+
+// called is a step as a sentence has it: step 2.1 stop the app.
+func (c *titles) called(i int) string {
+	return "step " + c.outline.stepNumber(i) + " " + c.stepTitle(i) + c.on(i)
+}
+
+// stepTitle is how a step is called, as far as it is known by now.
+func (c *titles) stepTitle(i int) string {
+	p, title := &c.plan.Steps[i], c.outline.title(int(c.outline.stepAt[i]))
+	if ran := c.of(i).Name; ran != "" {
+		return clean(p.Label(ran))
+	}
+	if strings.Contains(title, "{{") {
+		if now, _ := c.stepNow(i); !strings.Contains(now.Title(), "{{") {
+			return clean(p.Label(now.Title()))
+		}
+	}
+	return title
+}

@@ -1,0 +1,277 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"moon/internal/suggest"
+)
+
+// verb is something that can be typed.
+type verb struct {
+	name  string
+	also  []string // other words for it; letters are those of the screen's keys, and Ansible's
+	takes string
+	does  string
+	more  string // what else there is to say of it
+	do    func(args string)
+
+	starts   bool // it can make something run
+	asks     bool // it asks something of the run, and an ended one cannot be asked
+	atOnce   bool // in a script it does not wait until the run has come to rest
+	predicts bool // it says what is predicted
+}
+
+// commands are the words that can be typed.
+type commands struct {
+	*speaker
+	verbs []verb // in the order in which help lists them
+}
+
+// verbs are what a console can do.
+func (c *console) verbs() []verb {
+	return []verb{
+		{
+			name: "show", takes: "[N]", does: "say what a step or a part of the plan is", predicts: true, do: c.view.show,
+			more: "Without a number, the plan. A number by itself does the same: 2.1 is the first below the second.",
+		},
+		{
+			name: "list", also: []string{"l"}, takes: "[N]", does: "list the plan, or a part of it, whole", predicts: true,
+			do: c.view.listAll,
+		},
+		{name: "next", does: "go to what needs attention: failed, asking or not approved", predicts: true, do: c.view.next},
+		{
+			name: "find", also: []string{"f", "/"}, takes: "TEXT", does: "list what has TEXT in its name", predicts: true,
+			do: c.view.findText,
+		},
+		{name: "more", also: []string{"m"}, does: "continue a list that stopped", do: c.more},
+		{name: "where", also: []string{"w", "."}, does: "say where the run is; so does an empty line", do: c.view.where},
+		{name: "why", takes: "[N]", does: "say what a step is waiting for, or why it ended as it did", do: c.view.why},
+
+		{
+			name: "approve", also: []string{"a"}, takes: "all, safe or N...", does: "let steps run; runs nothing by itself", asks: true,
+			do:   c.decisions.approve,
+			more: "safe is all except the steps that need confirmation. Approving a part of the plan does not confirm them either: give their own number, or all.",
+		},
+		{name: "unapprove", takes: "all or N...", does: "take approvals back", asks: true, do: c.decisions.unapprove},
+		{
+			name: "skip", also: []string{"x", "exclude"}, takes: "[N...]", does: "exclude steps; if one has failed, continue without it",
+			asks: true, starts: true, do: c.decisions.skip,
+		},
+		{name: "restore", takes: "N...", does: "take a skip back", asks: true, do: c.decisions.restore},
+		{
+			name: "yes", also: []string{"y"}, does: "yes to what it stopped for: approve the step, or continue after a pause step",
+			asks: true,
+			do:   c.decisions.yes,
+		},
+		{name: "no", also: []string{"n"}, does: "no to it: exclude the step, or reject", asks: true, do: c.decisions.no},
+
+		{
+			name: "run", also: []string{"continue", "c"}, does: "run, or continue, until something needs attention", asks: true,
+			starts: true, do: c.control.proceed,
+			more: "It approves nothing: it stops at the first step that is not approved. After a failure it continues without the failed step.",
+		},
+		{
+			name: "step", also: []string{"s"}, does: "run one step", asks: true, starts: true, do: c.control.step,
+			more: "step and over approve what they run, except steps that need confirmation.",
+		},
+		{
+			name: "over", also: []string{"o"}, takes: "[N]", does: "run all of the next step, or of the part N that begins with it",
+			asks: true, starts: true, do: c.control.over,
+		},
+		{
+			name: "out", also: []string{"O"}, does: "run to the end of the part that the next step is in", asks: true, starts: true,
+			do: c.control.out,
+		},
+		{
+			name: "until", also: []string{"u"}, takes: "N", does: "run until N is about to start", asks: true, starts: true,
+			do: c.control.until,
+		},
+		{
+			name: "pause", also: []string{"p"}, does: "start nothing new; running steps finish first", asks: true, atOnce: true,
+			do: c.control.pause,
+		},
+		{
+			name: "retry", also: []string{"r"}, takes: "[N or all]", does: "run failed steps again, and stay paused", asks: true,
+			starts: true,
+			do:     c.control.retry,
+		},
+		{
+			name: "rerun", takes: "N... [with]", does: "run done steps again, and stay paused", asks: true, starts: true,
+			do:   c.control.rerun,
+			more: "Only this runs a step again that succeeded. with also reruns the done steps that depend on it.",
+		},
+		{name: "keep", takes: "[N... or all]", does: "keep outdated steps: done with an earlier definition", asks: true, do: c.control.keep},
+		{name: "mark", takes: "N...", does: "mark steps as done: failed or not started", asks: true, do: c.control.mark},
+
+		{
+			name: "break", also: []string{"b"}, takes: "N [if CONDITION] [after COUNT] [log TEXT]", does: "stop before N", asks: true,
+			do:   c.breakpoints.setBreak,
+			more: "after COUNT lets it pass COUNT times first. log TEXT, a template, is said instead of stopping.",
+		},
+		{name: "breaks", does: "list the breakpoints", do: c.breakpoints.breaks},
+		{name: "clear", takes: "all or N...", does: "take breakpoints away", asks: true, do: c.breakpoints.clearBreak},
+
+		{
+			name: "output", takes: "[N] [attempt K] [COUNT or all]", does: "say the last lines a step printed, 20 or COUNT",
+			do: c.outputs.output,
+		},
+		{
+			name: "diff", also: []string{"d"}, takes: "[N]", does: "say what a step changed, or would change", predicts: true,
+			do: c.outputs.diff,
+		},
+		{
+			name: "vars", also: []string{"v"}, takes: "[N]", does: "list the values that a step uses, and where they come from",
+			do: c.values.vars,
+		},
+		{
+			name: "print", takes: "EXPRESSION", does: "say what an expression is at the current step", do: c.watches.printOnce,
+			more: "As in a condition of the playbook: print release, print r.rc == 0.",
+		},
+		{
+			name: "watch", also: []string{"W"}, takes: "[EXPRESSION]",
+			does: "say what an expression is at each pause; without one, list them now", do: c.watches.watch,
+		},
+		{name: "unwatch", takes: "EXPRESSION, number or all", does: "stop watching it", do: c.watches.unwatch},
+		{name: "events", takes: "[N]", does: "list what has happened", do: c.view.events},
+		{name: "follow", takes: "on or off", does: "say what steps print while they run", atOnce: true, do: c.outputs.followOutput},
+		{name: "summary", does: "say the results so far", do: c.view.summary},
+
+		{
+			name: "edit", also: []string{"e", "fix"}, takes: "[NAME [of N]]",
+			does: "list the values of a step, or change one of them, for this run only", asks: true, do: c.fixes.edit,
+			more: "NAME is a variable, an argument such as cmd (args.cmd), env.NAME or cwd, or its number in the list. edit NAME=VALUE asks nothing; edit rest NAME=VALUE is for the rest of the run, edit block NAME=VALUE for the part that the step is in. It runs nothing: retry does.",
+		},
+		{name: "set", takes: "NAME=VALUE", does: "the same, without a question", asks: true, do: c.fixes.set},
+		{name: "overrides", does: "list the values that are overridden in this run", do: c.fixes.overrides},
+		{name: "undo", takes: "[NAME or number]", does: "remove an override", asks: true, do: c.fixes.undo},
+		{
+			name: "editor", also: []string{"E"}, takes: "[N]", does: "open the file of a step in $EDITOR, then plan again", asks: true,
+			do: c.programs.editor,
+		},
+		{name: "shell", also: []string{"!"}, takes: "[N]", does: "open a shell where a step runs", do: c.programs.shell},
+
+		{
+			name: "help", also: []string{"h", "?"}, takes: "[COMMAND]", does: "list the commands, or say more of one", atOnce: true,
+			do: c.commands.help,
+		},
+		{name: "quit", also: []string{"q", "exit", "stop"}, does: "quit; asks what to do with running steps", do: c.exit.quit},
+	}
+}
+
+// names are all words for a verb.
+func (v *verb) names() []string { return append([]string{v.name}, v.also...) }
+
+// lookUp finds what a line asks for: by a whole word, by the beginning of one, or by a letter, which is the screen's key. A
+// line that begins with a number shows what has it. why says what is wrong with it.
+func (c *commands) lookUp(line string) (v *verb, args, why string) {
+	line = strings.TrimSpace(line)
+	end := strings.IndexFunc(line, unicode.IsSpace)
+	if end < 0 {
+		end = len(line)
+	}
+	word, args := line[:end], strings.TrimSpace(line[end:])
+	if isNumber(word) {
+		word, args = "show", line
+	}
+	named := func(is func(name string) bool) (found []*verb) {
+		for i := range c.verbs {
+			if slices.ContainsFunc(c.verbs[i].names(), is) {
+				found = append(found, &c.verbs[i])
+			}
+		}
+		return found
+	}
+	lower := strings.ToLower(word)
+	for _, is := range []func(string) bool{
+		func(name string) bool { return name == word },
+		func(name string) bool { return name == lower },
+		func(name string) bool { return len(name) > 1 && strings.HasPrefix(name, lower) },
+	} {
+		switch found := named(is); len(found) {
+		case 0:
+		case 1:
+			return found[0], args, ""
+		default:
+			return nil, "", fmt.Sprintf("%s may be %s. type more of it.", clean(word), either(found, lower))
+		}
+	}
+	return nil, "", c.unknown(word)
+}
+
+// either lists what a beginning may mean.
+func either(found []*verb, start string) string {
+	var names []string
+	for _, v := range found {
+		for _, name := range v.names() {
+			if len(name) > 1 && strings.HasPrefix(name, start) {
+				names = append(names, name)
+			}
+		}
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+func (c *commands) unknown(word string) string {
+	var known []string
+	for i := range c.verbs {
+		for _, name := range c.verbs[i].names() {
+			if len(name) > 2 {
+				known = append(known, name)
+			}
+		}
+	}
+	if near := suggest.Nearest(word, known); near != "" && utf8.RuneCountInString(word) > 1 {
+		return fmt.Sprintf("there is no command %s. did you mean %s? nothing was done.", clean(word), near)
+	}
+	return fmt.Sprintf("there is no command %s; help lists those there are. nothing was done.", clean(word))
+}
+
+// isNumber reports whether a word is the number of a node.
+func isNumber(word string) bool {
+	word = strings.TrimSuffix(word, ".")
+	if word == "" || len(word) > 100 {
+		return false
+	}
+	for place := range strings.SplitSeq(word, ".") {
+		if place == "" || strings.ContainsFunc(place, func(r rune) bool { return r < '0' || r > '9' }) {
+			return false
+		}
+	}
+	return true
+}
+
+// help lists the commands, or says more of one.
+func (c *commands) help(args string) {
+	if args == "" {
+		lines := []string{"N is a number of the plan such as 2.1. A unique prefix of a word is enough. Letters are the keys of the TUI."}
+		for i := range c.verbs {
+			lines = append(lines, c.verbs[i].usage())
+		}
+		c.list(lines)
+		return
+	}
+	v, _, why := c.lookUp(args)
+	if v == nil {
+		c.say("%s", why)
+		return
+	}
+	c.say("%s", v.usage())
+	if v.more != "" {
+		c.say("%s", v.more)
+	}
+	if len(v.also) > 0 {
+		c.say("also: %s.", strings.Join(v.also, ", "))
+	}
+}
+
+func (v *verb) usage() string {
+	words := v.name
+	if v.takes != "" {
+		words += " " + v.takes
+	}
+	return words + ": " + v.does + "."
+}

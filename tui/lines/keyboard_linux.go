@@ -1,9 +1,0 @@
-package lines
-
-import "golang.org/x/sys/unix"
-
-const (
-	getTermios  = unix.TCGETS
-	setTermios  = unix.TCSETS
-	hideTermios = unix.TCSETSF // what was typed before is dropped
-)

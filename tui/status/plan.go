@@ -1,0 +1,71 @@
+package status
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"moon/plan"
+)
+
+// ScopeTitle is how a scope is called: its kind and its name, either of which may be "".
+func ScopeTitle(s *plan.Scope) (kind, name string) {
+	kind, name = string(s.Kind), s.Name
+	if s.Kind == plan.ScopeBranch {
+		kind = cmp.Or(s.Branch, kind)
+	}
+	if name != "" && (s.Kind == plan.ScopeBatch || s.Kind == plan.ScopeSection) {
+		kind = "" // their names say what they are
+	}
+	if name == string(s.Kind) || name == s.Branch {
+		name = "" // what has no name is called by its kind
+	}
+	if s.Item != "" && !strings.Contains(name, s.Item) {
+		name = strings.TrimLeft(name+" ("+s.Item+")", " ")
+	}
+	return kind, name
+}
+
+// mainArgs are the arguments that say most, in the order they are shown in.
+var mainArgs = []string{"cmd", "argv", "msg", "name", "pkg", "src", "dest", "path", "url", "repo", "state", "mode"}
+
+// ArgNames are the names of a step's arguments, those that say most first.
+func ArgNames(p *plan.Step) []string {
+	rank := func(name string) int {
+		if i := slices.Index(mainArgs, name); i >= 0 {
+			return i
+		}
+		return len(mainArgs)
+	}
+	return slices.SortedFunc(maps.Keys(p.Args), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
+}
+
+// Difference is what is different in another plan, by the paths of its steps.
+type Difference struct {
+	Changed []int // in the new plan, as is Added
+	Added   []int
+	Gone    int
+}
+
+// Differ compares two plans.
+func Differ(old, now *plan.Plan) (d Difference) {
+	digests := make(map[string]string, len(old.Steps))
+	for i := range old.Steps {
+		digests[old.Steps[i].Path] = old.Steps[i].Digest
+	}
+	for i := range now.Steps {
+		digest, known := digests[now.Steps[i].Path]
+		switch {
+		case !known:
+			d.Added = append(d.Added, i)
+		case digest != now.Steps[i].Digest:
+			d.Changed = append(d.Changed, i)
+		}
+		delete(digests, now.Steps[i].Path)
+	}
+	d.Gone = len(digests)
+	return d
+}
