@@ -50,18 +50,17 @@ const (
 
 // oversized are what is still larger, with little room: they may shrink, and an entry that fits goes.
 var oversized = map[string]int{
-	"files of exec/action":      75,
-	"files of exec/spec":        79,
-	"files of plan/eval":        56,
-	"files of plan/planner":     45,
-	"files of tui":              74,
-	"lines of exec/action":      13750,
-	"lines of exec/spec":        6500,
-	"lines of plan":             6900,
-	"lines of plan/eval":        13250,
-	"lines of plan/planner":     8400,
-	"lines of tui":              13650,
-	"methods of engine.Session": 115,
+	"files of exec/action":  75,
+	"files of exec/spec":    79,
+	"files of plan/eval":    56,
+	"files of plan/planner": 45,
+	"files of tui":          74,
+	"lines of exec/action":  13750,
+	"lines of exec/spec":    6500,
+	"lines of plan":         6900,
+	"lines of plan/eval":    13250,
+	"lines of plan/planner": 8400,
+	"lines of tui":          13650,
 }
 
 // TestSizes holds the sizes of packages and types.

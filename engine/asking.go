@@ -16,10 +16,19 @@ type asking struct {
 	answer chan control.Answer // of one
 }
 
+// hearing takes requests of other processes, and knows the runs next to this one.
+type hearing struct {
+	steering
+	control *control.Server // nil if there is none
+	asked   map[string]control.Answer
+	met     map[string]bool // other runs on the same target that were warned of
+	answers []func()        // to be given when what they say is durable
+}
+
 const hasEnded = "the run has ended"
 
 // listen lets other processes send commands. A run that cannot be reached is still a run: it says so, and goes on.
-func (s *Session) listen() {
+func (s *hearing) listen() {
 	server, err := control.Listen(s.dir, s.relay)
 	if err != nil {
 		s.add(fact.Warned{Step: -1, Message: "moon attach cannot send commands to this run: " + err.Error()})
@@ -29,7 +38,7 @@ func (s *Session) listen() {
 }
 
 // relay hands a request to the loop and waits for what becomes of it.
-func (s *Session) relay(r control.Request) control.Answer {
+func (s *hearing) relay(r control.Request) control.Answer {
 	if r.Do == lookAround {
 		return control.Answer{Accepted: s.put(found{s.lookAround()})}
 	}
@@ -41,7 +50,7 @@ func (s *Session) relay(r control.Request) control.Answer {
 }
 
 // ask obeys a request, once. The answer is given when it is durable.
-func (s *Session) ask(in asking) {
+func (s *hearing) ask(in asking) {
 	a, again := s.asked[in.ID]
 	if !again {
 		a = s.consider(in.Request)
@@ -55,7 +64,7 @@ func (s *Session) ask(in asking) {
 }
 
 // answer gives the answers that were waiting for the disk.
-func (s *Session) answer() {
+func (s *hearing) answer() {
 	for _, give := range s.answers {
 		give()
 	}
@@ -63,7 +72,7 @@ func (s *Session) answer() {
 }
 
 // heard remembers what became of a command, for whoever sends it again.
-func (s *Session) heard(o events.Order, reason string) {
+func (s *hearing) heard(o events.Order, reason string) {
 	if o.ID != "" {
 		s.asked[o.ID] = control.Answer{Accepted: reason == "", Reason: reason}
 	}
@@ -72,7 +81,7 @@ func (s *Session) heard(o events.Order, reason string) {
 // maxRanges is how many commands one request may become.
 const maxRanges = 1000
 
-func (s *Session) consider(r control.Request) control.Answer {
+func (s *hearing) consider(r control.Request) control.Answer {
 	const maxID = 100
 	if r.ID == "" || len(r.ID) > maxID {
 		return control.Answer{Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again",

@@ -19,8 +19,21 @@ import (
 	"moon/plan/bind"
 )
 
+// attempts renders steps, has workers run them, and judges what they report.
+type attempts struct {
+	observer
+	mailbox
+	expectations
+	texts    texts
+	trustOf  *plan.Plan // whether it is trusted is known
+	trusted  bool
+	perhaps  map[int]bool // steps of a dry run whose condition only the run knows
+	starting []int        // those that begin when their facts are durable
+	stale    bool         // files have changed that steps read: the plan is to be made again once nothing runs
+}
+
 // unapproved reports whether nothing was approved: in a dry run of a playbook that is not trusted. What it names is not executed.
-func (s *Session) unapproved() bool {
+func (s *attempts) unapproved() bool {
 	if !s.state.Options().Check {
 		return false
 	}
@@ -31,7 +44,7 @@ func (s *Session) unapproved() bool {
 }
 
 // bind is a step with the values that the run has.
-func (s *Session) bind(step int) *bind.Bound {
+func (s *attempts) bind(step int) *bind.Bound {
 	b := bind.New(s.state.Plan(), step, s.results)
 	if s.unapproved() {
 		b.Unapproved()
@@ -40,7 +53,7 @@ func (s *Session) bind(step int) *bind.Bound {
 }
 
 // evaluate decides a step's condition.
-func (s *Session) evaluate(step int) {
+func (s *attempts) evaluate(step int) {
 	b := s.bind(step)
 	holds, text, err := b.Holds()
 	var missing *plan.Missing
@@ -61,7 +74,7 @@ func (s *Session) evaluate(step int) {
 
 // missing ends a step that needs a value no step has given. If the step that should have was not run either, this one is
 // skipped because of it; if its own condition said no, asking for its value is a mistake, and a failure.
-func (s *Session) missing(b *bind.Bound, step, number int, m *plan.Missing) {
+func (s *attempts) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 	switch {
 	case m.Never() && m.Why.Spreads:
 		s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: m.Reason(), Skips: true})
@@ -76,12 +89,12 @@ func (s *Session) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 	}
 }
 
-func (s *Session) dry(step int) bool {
+func (s *ledger) dry(step int) bool {
 	return s.state.Plan().Steps[step].Dry(s.state.Options().Check)
 }
 
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
-func (s *Session) failBefore(b *bind.Bound, step, attempt int, err error) {
+func (s *attempts) failBefore(b *bind.Bound, step, attempt int, err error) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, attempt)})
 	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal},
 		plan.Result{Attempts: attempt})
@@ -91,7 +104,7 @@ func (s *Session) failBefore(b *bind.Bound, step, attempt int, err error) {
 }
 
 // expire ends a step that no slot became free for in time. There is nothing to try again: it was never tried.
-func (s *Session) expire(step int) {
+func (s *attempts) expire(step int) {
 	b := s.bind(step)
 	number := s.state.Attempt(step) + 1
 	text := fmt.Sprintf("waited %s for a slot (timeout_queued)", b.Step.Queued)
@@ -101,7 +114,7 @@ func (s *Session) expire(step int) {
 }
 
 // prepare renders a step and journals its start. The work begins when the journal is durable.
-func (s *Session) prepare(step, number int) {
+func (s *attempts) prepare(step, number int) {
 	ps := &s.state.Plan().Steps[step]
 	b := s.bind(step)
 	files := s.verify(ps) // before anything is rendered: lookups read too
@@ -256,7 +269,7 @@ func pauseFor(ctx context.Context, now <-chan struct{}, d time.Duration) {
 }
 
 // caught makes what breaks in a worker a failure of its step: as a panic it would print whatever it was about.
-func (s *Session) caught(step, number int) {
+func (s *attempts) caught(step, number int) {
 	if broken := recover(); broken != nil {
 		text := s.secrets.Redact(fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack()))
 		s.put(report{AttemptFinished: fact.AttemptFinished{
@@ -298,10 +311,10 @@ func HostOf(c *plan.Connection) *exec.Host {
 }
 
 // mark is what the processes of an attempt are known by.
-func (s *Session) mark(out string) string { return s.id + "/" + out }
+func (s *ledger) mark(out string) string { return s.id + "/" + out }
 
 // notice is what an interactive step says before it has the terminal.
-func (s *Session) notice(ps *plan.Step, name string) string {
+func (s *attempts) notice(ps *plan.Step, name string) string {
 	if !ps.Terminal {
 		return ""
 	}
@@ -312,7 +325,7 @@ func (s *Session) notice(ps *plan.Step, name string) string {
 // backoff is how long to wait before an attempt: as the step says, or, where the engine tries again by itself, a second, two,
 // four, each half as long to half as long again, so that steps that got into each other's way do not do so again. Who
 // plays which part is no secret: the run and the step decide, and the journal keeps the time.
-func (s *Session) backoff(step, attempt int) time.Duration {
+func (s *attempts) backoff(step, attempt int) time.Duration {
 	if retry := s.state.Plan().Steps[step].Retry; retry.Max > 0 {
 		return retry.Delay
 	}
@@ -331,7 +344,7 @@ func withTail(text, tail string) string {
 }
 
 // unknowable ends a step of a dry run that uses what only a real run would give.
-func (s *Session) unknowable(b *bind.Bound, step, number int, m *plan.Missing) {
+func (s *attempts) unknowable(b *bind.Bound, step, number int, m *plan.Missing) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
 	r := report{AttemptFinished: fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.OK,
@@ -347,7 +360,7 @@ func (s *Session) unknowable(b *bind.Bound, step, number int, m *plan.Missing) {
 // pack makes a report fit for the journal: what is secret is taken out, and what is large is stored beside it, and
 // certain to stay before the record is. Failed says that the output could not be stored. A step whose result cannot be
 // stored counts as failed, because a resumed run could not go on after it.
-func (s *Session) pack(r *report, ps *plan.Step, failed error) {
+func (s *attempts) pack(r *report, ps *plan.Step, failed error) {
 	r.values = r.Values
 	if ps.NoLog {
 		r.Withheld = r.Registered != nil || r.Values != nil
@@ -374,7 +387,7 @@ func (s *Session) pack(r *report, ps *plan.Step, failed error) {
 }
 
 // judge turns what an action returned into the end of an attempt: the step's own conditions have the last word.
-func (s *Session) judge(b *bind.Bound, step, number int, r exec.Result, pieces plan.Result) report {
+func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces plan.Result) report {
 	ps := b.Step
 	f := fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: r.Outcome, Reason: r.Reason, Detail: r.Detail, Class: r.Class, Error: r.Error, RC: r.RC,
@@ -425,7 +438,7 @@ func (s *Session) judge(b *bind.Bound, step, number int, r exec.Result, pieces p
 
 // judgementOf is what the step's conditions say. In a dry run of all steps they say nothing of what only a real run finds out. One
 // step in check mode among others that really run has a result.
-func (s *Session) judgementOf(b *bind.Bound, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
+func (s *attempts) judgementOf(b *bind.Bound, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
 	if !s.dry(f.Step) || s.state.Plan().Plays && !s.state.Options().Check {
 		return b.Judge(registered)
 	}
@@ -446,7 +459,7 @@ func openDiff(d *events.Diff) *events.Diff {
 
 // piecesInPlays makes the pieces what plays of Ansible have. There the message is the action's, whatever the step's conditions
 // make of the result, and a task that was given up counts only the attempts after the first.
-func (s *Session) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r exec.Result) {
+func (s *attempts) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r exec.Result) {
 	if r.Error != "" {
 		pieces.Message = r.Error
 	} else if pieces.FailedWhen != nil || f.Again {
@@ -466,7 +479,7 @@ func (s *Session) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r 
 }
 
 // applyJudgement lets the step's conditions decide about an attempt, and returns what failed_when says.
-func (s *Session) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) (failed *bool) {
+func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) (failed *bool) {
 	j, err := s.judgementOf(b, f, registered)
 	if err != nil {
 		f.Outcome, f.Error = events.Failed, err.Error()
@@ -504,4 +517,31 @@ func (s *Session) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptFi
 	}
 	f.Ignored = bad() && j.Ignore
 	return j.Failed
+}
+
+// launch starts what was decided, unless that could not be recorded.
+func (s *attempts) launch() {
+	for _, step := range s.starting {
+		if s.fatal == nil {
+			s.running[step].begin()
+		} else {
+			delete(s.running, step)
+		}
+	}
+	s.starting = s.starting[:0]
+}
+
+func (s *attempts) finished(r report) {
+	delete(s.running, r.Step)
+	r.Rescued = s.broken(r.AttemptFinished)
+	s.learn(&r)
+	s.results.set(r.Step, r.registered, r.values, r.Rescued)
+	s.add(r.AttemptFinished)
+	if r.Outcome == events.Skipped && r.Result["skipped"] == true { // its action says more of that than the state knows
+		s.results.set(r.Step, r.registered, r.values, r.Rescued)
+	}
+	if r.err != nil {
+		s.retire(fmt.Errorf("%s: %w", events.StepID(r.Step), r.err))
+	}
+	s.stopRunning(s.state.Stopping())
 }

@@ -16,7 +16,8 @@ func TestBackoff(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Steps[0].Retry = plan.Retry{Max: 1, Delay: 5 * time.Second}
-	s := &Session{id: "run", state: state.New(p, g, nil)}
+	s := &attempts{}
+	s.id, s.state = "run", state.New(p, g, nil)
 	if got := s.backoff(0, 2); got != 5*time.Second {
 		t.Errorf("with a delay of its own: %s", got)
 	}

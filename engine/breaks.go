@@ -14,7 +14,7 @@ import (
 
 // probe evaluates a breakpoint where its step is about to start. One that cannot be decided stops: whoever set it wants
 // to look.
-func (s *Session) probe(step int) {
+func (s *attempts) probe(step int) {
 	b, bound := s.state.Breakpoint(step), s.bind(step)
 	f := fact.BreakProbed{Step: step, Holds: true}
 	names := bound.Names(&plan.Call{})

@@ -131,7 +131,7 @@ func (found) input() {}
 
 // meet warns of the runs that get in the way of this one, and has them warn of this one. It comes after listen: each of two runs that
 // start at once writes its lock, listens, and then looks, so that whichever looks last finds the other and can reach it.
-func (s *Session) meet() {
+func (s *hearing) meet() {
 	runs := s.lookAround()
 	s.warnOf(runs)
 	for _, c := range runs {
@@ -139,10 +139,10 @@ func (s *Session) meet() {
 	}
 }
 
-func (s *Session) lookAround() []Concurrent { return concurrent(rundir.Runs(s.dir), s.id, s.owner) }
+func (s *hearing) lookAround() []Concurrent { return concurrent(rundir.Runs(s.dir), s.id, s.owner) }
 
 // warnOf warns of other runs, of each once.
-func (s *Session) warnOf(runs []Concurrent) {
+func (s *hearing) warnOf(runs []Concurrent) {
 	for _, c := range runs {
 		if !s.met[c.ID] {
 			s.met[c.ID] = true

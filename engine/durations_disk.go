@@ -94,7 +94,7 @@ func writeDurations(dir string, p *plan.Plan, run *stopwatch) error {
 }
 
 // foresee reads how long the steps took in earlier runs.
-func (s *Session) foresee(p *plan.Plan) {
+func (s *observer) foresee(p *plan.Plan) {
 	s.usual, s.lately = readDurations(s.cfg.Durations, p)
 	s.state.Prefer(func(p *plan.Plan, g *graph.Graph) []int64 { return ranks(p, g, s.usual) })
 }
@@ -110,7 +110,7 @@ func (s *Session) Forecast(digest string) *events.Forecast {
 }
 
 // keepDurations remembers, right before the run's last record, what its steps took. A run that cannot is none the worse.
-func (s *Session) keepDurations() {
+func (s *observer) keepDurations() {
 	if s.cfg.Durations == "" || s.state.Options().Check || s.trouble != nil || len(s.timing.last) == 0 {
 		return
 	}

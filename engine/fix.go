@@ -50,7 +50,7 @@ func Preview(p *plan.Plan, c events.Fix) (*plan.Plan, string) {
 }
 
 // rerunOutdated runs again what other values have made outdated; before are the steps that were outdated already.
-func (s *Session) rerunOutdated(o events.Order, before []int) string {
+func (s *steering) rerunOutdated(o events.Order, before []int) string {
 	steps := slices.DeleteFunc(s.state.Outdated(events.Range{To: len(s.state.Plan().Steps)}),
 		func(i int) bool { return slices.Contains(before, i) })
 	if len(steps) == 0 {
@@ -76,7 +76,7 @@ func renumber(steps []int, now, old *plan.Plan) (list []int) {
 }
 
 // retryFixed tries a step again that failed, with its new values. Where a step is in the plan may be another place now.
-func (s *Session) retryFixed(o events.Order, path string) string {
+func (s *steering) retryFixed(o events.Order, path string) string {
 	step := indexOfPath(s.state.Plan(), path)
 	if step < 0 {
 		s.add(fact.Warned{Step: -1, Message: "there is no step " + path + " any more; nothing is tried again"})

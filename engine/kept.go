@@ -31,7 +31,7 @@ func (e *NotKeptError) Error() string { return e.Why }
 
 // keep stores what a plan was made from, before the first record that names it. A plan that uses all of the environment
 // at once, or was given a secret by a flag, is not kept: the run goes on, and can be resumed only as long as its playbook plans as it did.
-func (s *Session) keep(p *plan.Plan) error {
+func (s *ledger) keep(p *plan.Plan) error {
 	sources, err := saved.Of(p)
 	if _, whole := errors.AsType[*saved.WholeError](err); whole {
 		return nil

@@ -94,7 +94,7 @@ func readMade(path string) ([]Made, error) {
 }
 
 // made takes note of what a step made, to be added to the playbook's state once that it did so is durable.
-func (s *Session) made(step int, e events.StepCompleted) {
+func (s *observer) made(step int, e events.StepCompleted) {
 	if s.cfg.States == "" || e.Kept || len(e.Resources) == 0 || s.dry(step) {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *Session) made(step int, e events.StepCompleted) {
 }
 
 // record adds to the playbook's state what was made since the last time. A run that cannot is none the worse, and says so.
-func (s *Session) record() {
+func (s *observer) record() {
 	if len(s.unrecorded) == 0 || s.fatal != nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (s *Session) record() {
 }
 
 // catchUp leaves out of what a resumed run has made what its state has already.
-func (s *Session) catchUp() error {
+func (s *observer) catchUp() error {
 	all, err := readMade(statePath(s.cfg.States, s.state.Plan().Root, s.state.Plan().RootFile))
 	if err != nil {
 		return err

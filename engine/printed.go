@@ -24,7 +24,7 @@ import (
 // So output that is registered costs no memory before it is used, and one copy then.
 
 // maxResult is how much of what a step prints its result may have, in bytes.
-func (s *Session) maxResult() int64 {
+func (s *attempts) maxResult() int64 {
 	if limit := s.cfg.Options.MaxResult; limit > 0 {
 		return limit
 	}
@@ -32,7 +32,7 @@ func (s *Session) maxResult() int64 {
 }
 
 // printed is what an attempt has printed, for its result. The writer is closed.
-func (s *Session) printed(w *steplog.Writer, prefix string) (stdout, stderr plan.Output, err error) {
+func (s *attempts) printed(w *steplog.Writer, prefix string) (stdout, stderr plan.Output, err error) {
 	kept, errs, err := w.Kept()
 	files := steplog.Files(s.OutDir(), prefix)
 	if err == nil && kept.Size+errs.Size <= min(maxInline/2, s.maxResult()) {
@@ -41,7 +41,7 @@ func (s *Session) printed(w *steplog.Writer, prefix string) (stdout, stderr plan
 	return s.outputOf(kept, files[0]), s.outputOf(errs, files[1]), err
 }
 
-func (s *Session) outputOf(k steplog.Kept, file string) plan.Output {
+func (s *attempts) outputOf(k steplog.Kept, file string) plan.Output {
 	switch {
 	case k.Over:
 		return s.lost(k.Size)
@@ -52,13 +52,13 @@ func (s *Session) outputOf(k steplog.Kept, file string) plan.Output {
 }
 
 // lost is output that is too large to be used, and is not kept.
-func (s *Session) lost(size int64) plan.Output {
+func (s *attempts) lost(size int64) plan.Output {
 	limit := s.maxResult()
 	return plan.Output{From: string(fact.FromNone), Read: func() (string, error) { return "", &plan.TooLarge{Size: size, Limit: limit} }}
 }
 
 // inFile is output that a file has as it was printed.
-func (s *Session) inFile(file string, size int64) plan.Output {
+func (s *attempts) inFile(file string, size int64) plan.Output {
 	return plan.Output{From: string(fact.FromFile), Read: func() (string, error) {
 		if limit := s.maxResult(); size > limit {
 			return "", &plan.TooLarge{Size: size, Limit: limit}
@@ -131,7 +131,7 @@ var cutBefore = map[string]fact.Source{
 
 // addLater is the reverse of setAside, for a step of the plan at hand. That the files are whole is asked here: a run whose results
 // are damaged is not resumed.
-func (s *Session) addLater(f fact.AttemptFinished, registered map[string]any) error {
+func (s *attempts) addLater(f fact.AttemptFinished, registered map[string]any) error {
 	later := f.Later
 	if f.Cut {
 		later = cutBefore

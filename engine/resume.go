@@ -114,7 +114,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 			return nil, err
 		}
 	}
-	resumed, err := s.resumption(how, p.plan)
+	resumed, err := (resumer{&s.observer}).resumption(how, p.plan)
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +125,14 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if err := signLock(s.lock, s.owner); err != nil {
 		return nil, err
 	}
-	s.plans[p.plan.Digest] = p
+	s.hold(p)
 	resumed.Generation, resumed.Digest, resumed.Total = s.state.Generation()+1, p.plan.Digest, len(p.plan.Steps)
 	resumed.Options, resumed.Cut = cfg.Options, cut
 	r := fact.Record{Run: s.id, At: s.began, Fact: resumed}
 	if err := s.journal.Append(&r); err != nil {
 		return nil, err
 	}
-	killed := s.endLeft()
+	killed := (resumer{&s.observer}).endLeft()
 	s.current.Store(p.plan)
 	s.results.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
 	s.state.Resume(r, p.plan, p.graph)
@@ -148,9 +148,12 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	return s, nil
 }
 
+// resumer finds out where a run that is resumed stands, and what must be decided before it continues.
+type resumer struct{ *observer }
+
 // endLeft ends what is still running of steps that ran when moon died: whatever they are taken for, nobody listens to
 // them any more, and one that is run again must not run beside itself. It says what that was.
-func (s *Session) endLeft() string {
+func (s resumer) endLeft() string {
 	var attempts []string
 	for i := range s.state.Plan().Steps {
 		if s.state.Running(i) {
@@ -162,7 +165,7 @@ func (s *Session) endLeft() string {
 
 // resumption finds out what must be decided, and decides it as asked. Steps that are not the same in the next plan are
 // decided by being edited or removed; but one that was lost may have done its work, whatever it says now.
-func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, error) {
+func (s resumer) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, error) {
 	r := fact.RunResumed{PID: s.owner.PID, Host: s.owner.Host, Actor: s.owner.User, Keeps: true, Changed: how.Changed}
 	if s.cfg.Options.Review {
 		r.Changed = "" // a person decides
@@ -211,7 +214,7 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 }
 
 // decideChanged finds the steps that are done and whose definition changed, if nothing says what becomes of them.
-func (s *Session) decideChanged(how Resumption, next *plan.Plan, same map[int]int, undecided *UndecidedError) {
+func (s resumer) decideChanged(how Resumption, next *plan.Plan, same map[int]int, undecided *UndecidedError) {
 	if how.Changed != "" || s.cfg.Options.Review {
 		return
 	}
@@ -235,7 +238,7 @@ func (s *Session) decideChanged(how Resumption, next *plan.Plan, same map[int]in
 }
 
 // mayAsk reports whether a step asks somebody who is not there.
-func (s *Session) mayAsk(ps *plan.Step) bool {
+func (s resumer) mayAsk(ps *plan.Step) bool {
 	return ps.Confirm != "" && !s.cfg.Options.Review && !ps.Excluded && ps.Prediction != plan.WillSkip
 }
 
@@ -346,7 +349,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 }
 
 // unseal is the reverse of seal. It is not ok where a secret was not read in this process.
-func (s *Session) unseal(m map[string]any) (map[string]any, bool) {
+func (s *attempts) unseal(m map[string]any) (map[string]any, bool) {
 	if m == nil {
 		return nil, true
 	}
@@ -359,7 +362,7 @@ func (s *Session) unseal(m map[string]any) (map[string]any, bool) {
 }
 
 // unshrink is the reverse of shrink, for the values of one map.
-func (s *Session) unshrink(m map[string]any) (map[string]any, error) {
+func (s *attempts) unshrink(m map[string]any) (map[string]any, error) {
 	if m == nil {
 		return nil, nil
 	}

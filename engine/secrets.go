@@ -12,7 +12,7 @@ import (
 
 // redacted is a fact without secrets in what is for people. What the fold and a resumed run need is not touched: places, numbers
 // of steps, names of files. Values are sealed (seal).
-func (s *Session) redacted(f fact.Fact) fact.Fact {
+func (s *ledger) redacted(f fact.Fact) fact.Fact {
 	if s.secrets.Empty() {
 		return f
 	}
@@ -61,7 +61,7 @@ func (s *Session) redacted(f fact.Fact) fact.Fact {
 	return f
 }
 
-func (s *Session) cleanDiff(d *events.Diff) *events.Diff {
+func (s *ledger) cleanDiff(d *events.Diff) *events.Diff {
 	if d == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (s *Session) cleanDiff(d *events.Diff) *events.Diff {
 }
 
 // cleanOrder takes secrets out of the commands that can hold some.
-func (s *Session) cleanOrder(o events.Order) events.Order {
+func (s *ledger) cleanOrder(o events.Order) events.Order {
 	switch c := o.Command.(type) {
 	case events.Set:
 		c.Variable = s.secrets.Redact(c.Variable)
@@ -88,14 +88,14 @@ func (s *Session) cleanOrder(o events.Order) events.Order {
 }
 
 // exposed reports whether a command had a secret among its words that was not known before the run. Planning warns of others.
-func (s *Session) exposed(ps *plan.Step, call *plan.Call) bool {
+func (s *attempts) exposed(ps *plan.Step, call *plan.Call) bool {
 	argv, _ := call.Raw["argv"].([]any)
 	return ps.Action == "command" && len(ps.Unknowns) > 0 && s.secrets.Has(fmt.Sprint(argv...))
 }
 
 // seal puts references in the place of the secrets in what a step has given. Where one comes from nowhere that could be asked
 // again, the whole is withheld.
-func (s *Session) seal(r *report) {
+func (s *attempts) seal(r *report) {
 	registered, ok := s.secrets.Seal(asAny(r.Registered))
 	values, valuesToo := s.secrets.Seal(asAny(r.Values))
 	if !ok || !valuesToo {
@@ -118,7 +118,7 @@ func asAny(m map[string]any) any {
 const guarded = 256 << 10
 
 // learn marks what a step has given, so that what is computed from it is known to be secret where it is.
-func (s *Session) learn(r *report) {
+func (s *attempts) learn(r *report) {
 	all := s.state.Plan().Steps[r.Step].NoLog
 	if all && size(r.registered)+size(r.values) > guarded {
 		s.add(fact.Warned{
@@ -132,7 +132,7 @@ func (s *Session) learn(r *report) {
 
 // withheld finds the steps that gave what is not kept and is needed by steps that are still to run. A step that changed nothing is
 // run again; of the others somebody must decide.
-func (s *Session) withheld(same map[int]int, next *plan.Plan) (again []int, undecided []string) {
+func (s resumer) withheld(same map[int]int, next *plan.Plan) (again []int, undecided []string) {
 	for i := range next.Steps {
 		old, is := same[i]
 		if !is || !s.results.isWithheld(old) || !s.state.Settled(old) || !s.needed(i, same, next) {
@@ -148,7 +148,7 @@ func (s *Session) withheld(same map[int]int, next *plan.Plan) (again []int, unde
 }
 
 // needed reports whether a step that is still to run uses what another gives.
-func (s *Session) needed(giver int, same map[int]int, next *plan.Plan) bool {
+func (s resumer) needed(giver int, same map[int]int, next *plan.Plan) bool {
 	for i := range next.Steps {
 		if old, is := same[i]; is && s.keeps(old) {
 			continue
@@ -163,6 +163,6 @@ func (s *Session) needed(giver int, same map[int]int, next *plan.Plan) bool {
 }
 
 // keeps reports whether a step that is the same is not run again.
-func (s *Session) keeps(step int) bool {
+func (s resumer) keeps(step int) bool {
 	return s.state.Done(step) || s.state.Settled(step) && s.state.Outcome(step) == events.Skipped
 }

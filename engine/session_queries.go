@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"moon/events"
 	"moon/events/fact"
@@ -12,32 +13,42 @@ import (
 	"moon/secret"
 )
 
-// What a view asks of a session. Everything here may be called from anywhere: it reads what the loop publishes, under the
-// session's lock, and never the state.
+// What a view asks of a session. Everything here may be called from anywhere: it reads what the loop publishes, under locks
+// of its own, and never the state.
+
+// expectations are what a person was shown before the run, by what names a step. They may be used from anywhere.
+type expectations struct {
+	mu       sync.Mutex // guards what follows
+	foretold map[string]*events.Foretold
+}
 
 // Expect says what a step was foretold to do, when that was shown to somebody who decides. What it then does otherwise is
 // reported as drift.
-func (s *Session) Expect(p *plan.Plan, f *events.Foretold) {
+func (s *expectations) Expect(p *plan.Plan, f *events.Foretold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.foretold[identity(&p.Steps[f.Step])] = f
 }
 
 // ExpectNothing takes back all that was foretold.
-func (s *Session) ExpectNothing() {
+func (s *expectations) ExpectNothing() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.foretold)
+}
+
+func (s *expectations) expected(ps *plan.Step) *events.Foretold {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.foretold[identity(ps)]
 }
 
 // identity names a step as long as it does the same.
 func identity(ps *plan.Step) string { return ps.Path + "\x00" + ps.Host + "\x00" + ps.Digest }
 
 // drift says how the end of an attempt differs from what was foretold.
-func (s *Session) drift(ps *plan.Step, f *fact.AttemptFinished) string {
-	s.mu.Lock()
-	foretold := s.foretold[identity(ps)]
-	s.mu.Unlock()
+func (s *attempts) drift(ps *plan.Step, f *fact.AttemptFinished) string {
+	foretold := s.expected(ps)
 	if foretold == nil || ps.NoLog || s.dry(ps.Index) {
 		return ""
 	}
@@ -45,26 +56,12 @@ func (s *Session) drift(ps *plan.Step, f *fact.AttemptFinished) string {
 }
 
 // Reads is what a plan that is made again for this run takes what its steps read for: see plan.Options.Reads.
-func (s *Session) Reads() func(now *source.Source) *source.Source {
+func (s *steering) Reads() func(now *source.Source) *source.Source {
 	return s.ours.adopt(s.current.Load())
 }
 
 // Overrides are those of the plan that the run has now.
-func (s *Session) Overrides() []plan.Override { return s.current.Load().Overrides() }
-
-// PlanFor is the plan with the digest, if this run has or had it.
-func (s *Session) PlanFor(digest string) *plan.Plan {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.plans[digest].plan
-}
-
-func (s *Session) planned(digest string) (planned, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, ok := s.plans[digest]
-	return p, ok
-}
+func (s *steering) Overrides() []plan.Override { return s.current.Load().Overrides() }
 
 // Eval evaluates an expression for people, with the values a step of the plan would find now. It may take long, and may be
 // called from anywhere.

@@ -61,7 +61,7 @@ func recordOf(p *plan.Plan, ps *plan.Step, records string) string {
 }
 
 // remember records that a step ended well, and what it was made from.
-func (s *Session) remember(p *plan.Plan, ps *plan.Step, digest string) error {
+func (s *attempts) remember(p *plan.Plan, ps *plan.Step, digest string) error {
 	text, err := json.Marshal(record{filepath.Join(p.Root, p.RootFile), ps.Path, digest})
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type verified struct {
 }
 
 // verify compares what a step reads. Nothing has happened yet.
-func (s *Session) verify(ps *plan.Step) (v verified) {
+func (s *attempts) verify(ps *plan.Step) (v verified) {
 	if len(ps.Reads) == 0 || s.dry(ps.Index) {
 		return v
 	}
@@ -58,7 +58,7 @@ func (s *Session) verify(ps *plan.Step) (v verified) {
 }
 
 // stepAt names the step with a path.
-func (s *Session) stepAt(path string) string {
+func (s *attempts) stepAt(path string) string {
 	if i := indexOfPath(s.state.Plan(), path); i >= 0 {
 		return s.state.Plan().After([]int{i})
 	}
@@ -66,7 +66,7 @@ func (s *Session) stepAt(path string) string {
 }
 
 // inWords says what has changed, and no more than can be read.
-func (s *Session) inWords(changes []source.Change) string {
+func (s *attempts) inWords(changes []source.Change) string {
 	c := changes[0]
 	c.Path = s.state.Plan().Shown(c.Path)
 	if len(changes) == 1 {
@@ -77,7 +77,7 @@ func (s *Session) inWords(changes []source.Change) string {
 
 // outdated deals with a step whose files have changed from outside. Under review it waits to be approved again, as it is now; without
 // anybody to ask, it fails before it has done anything.
-func (s *Session) outdated(b *bind.Bound, step, number int, changes []source.Change) {
+func (s *attempts) outdated(b *bind.Bound, step, number int, changes []source.Change) {
 	what := s.inWords(changes)
 	if s.state.AsksAgain(step) {
 		s.add(fact.ReadsChanged{
@@ -102,7 +102,7 @@ func (s *Session) outdated(b *bind.Bound, step, number int, changes []source.Cha
 }
 
 // refresh plans a run under review again after files have changed that its steps read, so that what a person approves is what there is.
-func (s *Session) refresh() {
+func (s *steering) refresh() {
 	if !s.stale || len(s.running) > 0 || s.fatal != nil || s.state.Finished() {
 		return
 	}

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"fmt"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// observer keeps what follows from the events of the run: results, what steps made, how long they took.
+type observer struct {
+	ledger
+	results *results
+
+	unrecorded   []Made // not yet in the playbook's state
+	unrecordable bool   // it was said that it cannot be written
+
+	timing *stopwatch
+	usual  Durations // of earlier runs
+	lately Lasts     // of the last of them
+}
+
+// observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by. It also
+// measures how long steps take.
+func (s *observer) observe(step int, e events.Event) {
+	at, mono := s.state.Time()
+	s.timing.see(s.state.Plan(), step, e, mono, at, step >= 0 && s.dry(step))
+	if done, ok := e.(events.StepCompleted); ok && step >= 0 {
+		s.made(step, done)
+	}
+	switch e := e.(type) { //nolint:gochecksumtype // nothing is kept of the others
+	case events.StepSkipped:
+		s.results.decided(step, true)
+		s.results.fail(step, false)
+		if ps := &s.state.Plan().Steps[step]; (ps.Register != "" || ps.Keeps) && (!s.state.Plan().Plays || !s.excludes(step, e)) {
+			r := plan.Result{Skipped: true, Plays: s.state.Plan().Plays}
+			if e.Reason == events.SkipWhen {
+				r.Condition = e.Detail
+			}
+			s.results.set(step, r.Registered(), nil, false)
+		}
+		s.results.miss(step, s.skippedBy(step, e))
+	case events.StepCompleted:
+		s.results.decided(step, false)
+		s.results.fail(step, false)
+	case events.StepOmitted:
+		s.results.omit(step, s.state.Plan().NotReached())
+	case events.StepCancelled:
+		s.results.miss(step, plan.Absence{How: "was cancelled", Spreads: true})
+	case events.StepFailed:
+		s.results.fail(step, !e.Ignored && !e.Rescued)
+		s.results.miss(step, plan.Absence{How: "failed"})
+	case events.StepLost:
+		s.results.fail(step, !e.Rescued)
+		s.results.miss(step, plan.Absence{How: "was lost"})
+	case events.StepRetrying:
+		s.results.fail(step, false)
+	}
+}
+
+// excludes reports whether a step was skipped because a person excludes it, and not one that has failed.
+func (s *observer) excludes(step int, e events.StepSkipped) bool {
+	return e.Reason == events.SkipTags || e.Reason == events.SkipUser && s.state.Attempt(step) == 0
+}
+
+// skippedBy says why a skipped step has given nothing. What a person leaves out takes along what needs it; a step whose own condition
+// does not hold has a result that says so, and who asks it for more has made a mistake.
+func (s *observer) skippedBy(step int, e events.StepSkipped) plan.Absence {
+	switch {
+	case e.Reason == events.SkipTags:
+		return plan.Exclusion(plan.ByTags)
+	case e.Reason == events.SkipUser && s.state.Attempt(step) > 0:
+		return plan.Abandoned()
+	case e.Reason == events.SkipUser:
+		return plan.Exclusion(e.Detail)
+	case e.Reason == events.SkipNeeds:
+		return plan.Absence{How: "was skipped", Spreads: true}
+	case e.Detail != "":
+		return plan.Absence{How: fmt.Sprintf("was skipped (%s: %s)", e.Reason, e.Detail)}
+	}
+	return plan.Absence{How: fmt.Sprintf("was skipped (%s)", e.Reason)}
+}

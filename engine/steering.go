@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"moon/engine/state"
+	"moon/events"
+	"moon/events/fact"
+	"moon/plan"
+	"moon/plan/saved"
+)
+
+// steering obeys commands, and puts one plan in the place of another.
+type steering struct {
+	attempts
+	shelf
+	current atomic.Pointer[plan.Plan]
+}
+
+// obey journals a command before it acts. It says why it is refused, or "".
+func (s *steering) obey(o events.Order) string {
+	if s.fatal != nil {
+		if stop, ok := o.Command.(events.Stop); ok {
+			s.stopRunning(stop.How)
+		}
+		return hasEnded
+	}
+	why := s.state.Refuse(o.Command)
+	var next planned
+	switch c := o.Command.(type) {
+	case events.Set:
+		if why == "" {
+			next, why = s.again(s.state.Plan().With(c.Variable))
+		}
+	case events.Fix:
+		if why == "" {
+			next, why = s.again(s.state.Plan().WithOverrides(Overridden(s.state.Plan(), c)))
+		}
+		o.Command = withoutSecrets(c, next.plan)
+	default:
+	}
+	if why != "" {
+		s.add(fact.Refused{Order: o, Reason: why})
+		return why
+	}
+	s.add(fact.Commanded{Order: o})
+	fix, fixed := o.Command.(events.Fix)
+	var before []int // that are outdated already
+	if fix.Rerun {
+		before = renumber(s.state.Outdated(events.Range{To: len(s.state.Plan().Steps)}), next.plan, s.state.Plan())
+	}
+	if next.plan != nil {
+		if err := s.replace(next, fixed && saved.SameFiles(next.plan, s.state.Plan())); err != nil {
+			return err.Error()
+		}
+	}
+	if fixed && fix.Rerun {
+		if why := s.rerunOutdated(o, before); why != "" {
+			return why
+		}
+	}
+	if fixed && fix.Retry != "" {
+		return s.retryFixed(o, fix.Retry)
+	}
+	if a, ok := o.Command.(events.Answer); ok {
+		s.add(fact.GateResolved{Step: a.Step, By: o.Actor, Reject: a.Reject})
+	}
+	s.stopRunning(s.state.Stopping())
+	return ""
+}
+
+// again plans the playbook again with other values, or says why that cannot be. Nothing runs meanwhile, so nothing has to wait
+// for it.
+func (s *steering) again(o plan.Options) (planned, string) {
+	o.Reads = s.ours.adopt(s.state.Plan())
+	p, g, ds := Build(o)
+	if p == nil {
+		return planned{}, "with that the playbook cannot be planned: " + firstMistake(ds)
+	}
+	next := planned{p, g}
+	s.hold(next)
+	return next, ""
+}
+
+// edit takes over the plan of an edited playbook, unless it is the one there is.
+func (s *steering) edit(p planned) error {
+	if err := s.replaceable(); err != nil || s.state.Plan().Digest == p.plan.Digest {
+		return err
+	}
+	return s.replace(p, false)
+}
+
+func (s *steering) replaceable() error {
+	switch {
+	case len(s.running) > 0:
+		return errors.New(state.StillRunning)
+	case s.fatal != nil || s.state.Finished():
+		return errors.New("the run has ended")
+	}
+	return nil
+}
+
+// replace swaps the plan of a run in which nothing runs. The other may have the same digest: with other values of a step with no_log,
+// which it does not show. fixed says that a person has seen what the values lead to.
+func (s *steering) replace(p planned, fixed bool) error {
+	if err := s.replaceable(); err != nil {
+		return err
+	}
+	if err := s.keep(p.plan); err != nil {
+		s.fail(err)
+		return err
+	}
+	now := s.cfg.Now()
+	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: fact.RunReplanned{
+		Generation: s.state.Generation() + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: fixed, Keeps: true,
+	}}
+	if err := s.journal.Append(&r); err != nil {
+		s.fail(err)
+		return err
+	}
+	s.results.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
+	s.state.Replan(r, p.plan, p.graph)
+	s.current.Store(p.plan)
+	return nil
+}
