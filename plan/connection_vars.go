@@ -196,8 +196,8 @@ type IgnoredVariable struct {
 }
 
 // PlaceOf is where the variable in effect stands. A fact of that name is none.
-func PlaceOf(e *Env, name string) (at diag.Origin, given bool) {
-	e.Frame.Each(name, func(b *Binding) bool {
+func PlaceOf(fr *Frame, name string) (at diag.Origin, given bool) {
+	fr.Each(name, func(b *Binding) bool {
 		at, given = b.Origin, b.From != "fact"
 		if at.File == "" && given {
 			at.File = b.From
@@ -207,9 +207,8 @@ func PlaceOf(e *Env, name string) (at diag.Origin, given bool) {
 	return at, given
 }
 
-// Usual reports whether a variable asks for what moon does anyway.
-func (g *IgnoredVariable) Usual(e *Env) bool {
-	v, _ := e.Find(g.Name)
+// Usual reports whether a value of the variable asks for what moon does anyway; nil is none.
+func (g *IgnoredVariable) Usual(v any) bool {
 	switch v.(type) {
 	case nil:
 		return true

@@ -67,9 +67,8 @@ func (e *Env) Find(name string) (value any, ok bool) {
 			return true
 		case b.How == NotProduced || b.How == measured:
 			value = b.Value
-			if facts, ok := value.(factsOf); ok {
-				facts.e = e
-				value = facts
+			if facts, ok := value.(FactsOf); ok {
+				value = factsOf{facts.Host, e}
 			}
 			return true
 		case e.Results == nil && !e.absent(b):

@@ -9,21 +9,23 @@ import (
 )
 
 // NewGlobals has the facts as planning may see them. One that changes is unknown, so that it is no part of the digest.
-func NewGlobals(o Options) *Globals {
-	n := &Globals{FactsMap: maps.Clone(o.Facts), Costly: o.Costly}
+//
+// volatile gives those; nil: there are none. costly are found out when something names them.
+func NewGlobals(facts map[string]any, volatile func() map[string]any, costly map[string]func() any) *Globals {
+	n := &Globals{FactsMap: maps.Clone(facts), Costly: costly}
 	n.Document.Now, n.Produced.Now = new(int), new(int)
 	if n.FactsMap == nil {
 		n.FactsMap = map[string]any{}
 	}
-	if o.Volatile == nil {
-		o.Volatile = func() map[string]any { return nil }
+	if volatile == nil {
+		volatile = func() map[string]any { return nil }
 	}
-	for name := range o.Volatile() {
+	for name := range volatile() {
 		n.FactsMap[name] = eval.Unknown{}
 	}
 	n.Started = sync.OnceValue(func() map[string]any {
 		all := maps.Clone(n.FactsMap)
-		maps.Copy(all, o.Volatile())
+		maps.Copy(all, volatile())
 		return all
 	})
 	return n

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -66,14 +68,14 @@ func (m *PlannedHost) mayHave(name string, moment int, f func(*Binding) bool) bo
 	})
 }
 
-// factNames are the names of all facts of a host, in ansible_facts.
-func (m *PlannedHost) factNames(e *Env) []string {
+// FactNames are the names of all facts of a host at a moment, in ansible_facts. result gives what a step has given; nil while planning.
+func (m *PlannedHost) FactNames(moment int, result func(step int) (map[string]any, bool)) []string {
 	all := map[string]bool{}
 	for name := range m.Facts {
 		all[name] = true
 	}
-	if m.State == FactsPromised && e.Results != nil && m.Gatherer >= 0 {
-		if r, ok := e.Results.Registered(m.Gatherer); ok {
+	if m.State == FactsPromised && result != nil && m.Gatherer >= 0 {
+		if r, ok := result(m.Gatherer); ok {
 			facts, _ := r["ansible_facts"].(map[string]any)
 			for name := range facts {
 				all[strings.TrimPrefix(name, "ansible_")] = true
@@ -81,16 +83,16 @@ func (m *PlannedHost) factNames(e *Env) []string {
 		}
 	}
 	for name := range m.Handed.Versions {
-		m.Handed.before(name, e.Frame.ProducedAt, func(b *Binding) bool {
+		m.Handed.before(name, moment, func(b *Binding) bool {
 			if name != AnyName {
 				all[name] = true
 				return true
 			}
-			if e.Results == nil {
+			if result == nil {
 				return true
 			}
 			for _, step := range b.Steps {
-				r, _ := e.Results.Registered(step)
+				r, _ := result(step)
 				facts, _ := r["facts"].(map[string]any)
 				for name := range facts {
 					all[strings.TrimPrefix(name, "ansible_")] = true
@@ -99,7 +101,7 @@ func (m *PlannedHost) factNames(e *Env) []string {
 			return false
 		})
 	}
-	return SortedKeys(all)
+	return slices.Sorted(maps.Keys(all))
 }
 
 // changing are facts that are another thing every time. They are unknown until the run starts.
@@ -117,7 +119,7 @@ func (m *PlannedHost) fact(name string, moment int, f func(*Binding) bool) bool 
 		return false
 	}
 	if name == "ansible_facts" && m.hasHanded(moment) {
-		return f(&Binding{Name: name, Value: factsOf{m: m}, From: "facts"})
+		return f(&Binding{Name: name, Value: FactsOf{m}, From: "facts"})
 	}
 	if moment < m.Since {
 		return false
@@ -128,7 +130,7 @@ func (m *PlannedHost) fact(name string, moment int, f func(*Binding) bool) bool 
 	case m.State != FactsKnown:
 		return false
 	case name == "ansible_facts":
-		return f(&Binding{Name: name, Value: factsOf{m: m}, From: "facts"})
+		return f(&Binding{Name: name, Value: FactsOf{m}, From: "facts"})
 	}
 	v, ok := m.Facts[short]
 	if !ok {
@@ -140,7 +142,7 @@ func (m *PlannedHost) fact(name string, moment int, f func(*Binding) bool) bool 
 		m.Keeps = true
 		return f(&Binding{Name: name, From: "fact", How: promisedFact, Steps: m.gatherers()})
 	case short == "env":
-		v = envOf{m}
+		v = EnvOf{m}
 	}
 	return f(&Binding{Name: name, Value: v, From: "fact"})
 }
@@ -225,4 +227,66 @@ func (m *PlannedHost) Hides(moment int) bool {
 		}
 	}
 	return false
+}
+
+// UseWhole notes that all facts are used at once, or all of the environment.
+func (m *PlannedHost) UseWhole() {
+	if !m.Use.Done && m.Use.Whole.Line == 0 {
+		m.Use.Whole = m.Use.At
+	}
+}
+
+// All are the variables of the environment.
+func (e EnvOf) All() map[string]any {
+	env, _ := e.Host.Facts["env"].(map[string]any)
+	return env
+}
+
+// Known are the keys, for a person who has misspelt one.
+func (e EnvOf) Known() []string { return slices.Sorted(maps.Keys(e.All())) }
+
+// Keys implements eval.Object.
+func (e EnvOf) Keys() []string {
+	e.Host.UseWhole()
+	return slices.Sorted(maps.Keys(e.All()))
+}
+
+// Get implements eval.Object.
+func (e EnvOf) Get(key string) (any, bool) {
+	if u := e.Host.Use; !u.Done {
+		if e.Host.Env == nil {
+			e.Host.Env = map[string]bool{}
+		}
+		e.Host.Env[key] = e.Host.Env[key] || !u.Hiding
+	}
+	v, ok := e.All()[key]
+	return v, ok
+}
+
+// UsedFacts are the facts of the host that planning has used, without those that change. hidden is a variable of the environment
+// that only steps with no_log use, whose value is kept nowhere.
+func (m *PlannedHost) UsedFacts() (facts map[string]any, hidden string) {
+	facts = map[string]any{}
+	for name := range m.Read {
+		v, ok := m.Facts[name]
+		switch {
+		case !ok:
+		case name == "env":
+			env := map[string]any{}
+			for _, variable := range slices.Sorted(maps.Keys(m.Env)) {
+				v, ok := EnvOf{m}.All()[variable]
+				if ok && !m.Env[variable] {
+					hidden = variable
+				} else if ok {
+					env[variable] = v
+				}
+			}
+			facts[name] = env
+		case changing[name]:
+			facts[name] = nil // it is there, and that is all that is known
+		default:
+			facts[name] = v
+		}
+	}
+	return facts, hidden
 }

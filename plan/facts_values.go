@@ -7,20 +7,27 @@ import (
 	"moon/plan/eval"
 )
 
-// whole notes that all facts are used at once, or all of the environment.
-func (m *PlannedHost) whole() {
-	if !m.Use.Done && m.Use.Whole.Line == 0 {
-		m.Use.Whole = m.Use.At
+// factsOf is the variable ansible_facts.
+type factsOf struct {
+	m *PlannedHost
+	e *Env // that asks
+}
+
+// names are the names of all facts that there are.
+func (f factsOf) names() []string {
+	if f.e.Results == nil {
+		return f.m.FactNames(f.e.Frame.ProducedAt, nil)
 	}
+	return f.m.FactNames(f.e.Frame.ProducedAt, f.e.Results.Registered)
 }
 
 // Known are the keys, for a person who has misspelt one.
-func (f factsOf) Known() []string { return f.m.factNames(f.e) }
+func (f factsOf) Known() []string { return f.names() }
 
 // Keys implements eval.Object.
 func (f factsOf) Keys() []string {
-	f.m.whole()
-	return f.m.factNames(f.e)
+	f.m.UseWhole()
+	return f.names()
 }
 
 // Get implements eval.Object.
@@ -58,67 +65,15 @@ func (f factsOf) Get(key string) (value any, ok bool) {
 	return value, ok
 }
 
-func (e envOf) all() map[string]any {
-	env, _ := e.m.Facts["env"].(map[string]any)
-	return env
-}
-
-// Known are the keys, for a person who has misspelt one.
-func (e envOf) Known() []string { return SortedKeys(e.all()) }
-
-// Keys implements eval.Object.
-func (e envOf) Keys() []string {
-	e.m.whole()
-	return SortedKeys(e.all())
-}
-
-// Get implements eval.Object.
-func (e envOf) Get(key string) (any, bool) {
-	if u := e.m.Use; !u.Done {
-		if e.m.Env == nil {
-			e.m.Env = map[string]bool{}
-		}
-		e.m.Env[key] = e.m.Env[key] || !u.Hiding
-	}
-	v, ok := e.all()[key]
-	return v, ok
-}
-
 // WholeFacts is the map that a value of facts stands for, if it is one.
 func WholeFacts(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case factsOf:
 		return v.m.Facts, true
-	case envOf:
-		return v.all(), true
+	case FactsOf:
+		return v.Host.Facts, true
+	case EnvOf:
+		return v.All(), true
 	}
 	return nil, false
-}
-
-// UsedFacts are the facts of the host that planning has used, without those that change. hidden is a variable of the environment
-// that only steps with no_log use, whose value is kept nowhere.
-func (m *PlannedHost) UsedFacts() (facts map[string]any, hidden string) {
-	facts = map[string]any{}
-	for name := range m.Read {
-		v, ok := m.Facts[name]
-		switch {
-		case !ok:
-		case name == "env":
-			env := map[string]any{}
-			for _, variable := range SortedKeys(m.Env) {
-				v, ok := envOf{m}.all()[variable]
-				if ok && !m.Env[variable] {
-					hidden = variable
-				} else if ok {
-					env[variable] = v
-				}
-			}
-			facts[name] = env
-		case changing[name]:
-			facts[name] = nil // it is there, and that is all that is known
-		default:
-			facts[name] = v
-		}
-	}
-	return facts, hidden
 }

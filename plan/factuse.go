@@ -93,18 +93,18 @@ func (u *FactUsage) mentioned(fr *Frame, ref eval.Ref) {
 	}
 	m.used(short)
 	if variable, _, ok := step(path); ok && short == "env" {
-		envOf{m}.Get(variable)
+		EnvOf{m}.Get(variable)
 	}
 }
 
 // CallUsed is how moon was called, as far as a template asked while planning.
-func (u *FactUsage) CallUsed(o *Options) map[string]any {
+func (u *FactUsage) CallUsed(call *Invocation) map[string]any {
 	var used map[string]any
 	for name := range u.call {
 		if used == nil {
 			used = map[string]any{}
 		}
-		used[name] = o.Called(name)
+		used[name] = call.Called(name)
 	}
 	return used
 }

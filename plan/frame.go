@@ -88,15 +88,3 @@ var (
 	FailedTaskNames   = []string{"failed_task", "ansible_failed_task"}
 	FailedResultNames = []string{"failed_result", "ansible_failed_result"}
 )
-
-// collectedInPlays is what a loop registers in a play.
-func collectedInPlays(all []any, changed, failed, skipped bool) any {
-	sum := map[string]any{"results": all, "changed": changed, "skipped": skipped && len(all) > 0, "msg": "All items completed"}
-	switch {
-	case failed:
-		sum["failed"], sum["msg"] = true, "One or more items failed"
-	case skipped:
-		sum["msg"] = "All items skipped"
-	}
-	return sum
-}

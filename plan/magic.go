@@ -6,53 +6,19 @@ import (
 	"strings"
 
 	"moon/plan/eval"
-	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
 )
 
-// Magic are the variables that say where a template stands and how moon was called, in the order of the page about plays. Nothing
-// can hide them.
-var Magic = []VarSource{
-	{"inventory_hostname", "the name of the host in the inventory"},
-	{"inventory_hostname_short", "its name up to the first dot"},
-	{"group_names", "its groups, without `all`"},
-	{"groups", "all groups: a list of hosts each"},
-	{"hostvars", "the variables of every host, by its name"},
-	{"vars", "all variables, by name"},
-	{"ansible_play_name", "the play"},
-	{"ansible_play_hosts_all", "the hosts of the play"},
-	{"ansible_play_hosts", "the same; a plan does not know which hosts will have failed"},
-	{"ansible_play_batch", "the hosts of the batch, with `serial`"},
-	{"play_hosts", "the same"},
-	{"ansible_play_role_names", "the roles of the play"},
-	{"ansible_role_names", "the same"},
-	{"role_names", "the same"},
-	{"role_name", "the role that the task is in"},
-	{"ansible_role_name", "the same"},
-	{"role_path", "its directory"},
-	{"ansible_parent_role_names", "the roles around it, the nearest first"},
-	{"playbook_dir", "the directory of the playbook with this play"},
-	{"inventory_file", "the first inventory that is a file"},
-	{"inventory_dir", "its directory"},
-	{"ansible_check_mode", "whether the run is a dry run"},
-	{"ansible_diff_mode", "whether it shows diffs"},
-	{"ansible_forks", "how many steps may run at once"},
-	{"ansible_verbosity", "0"},
-	{"ansible_limit", "the value of `--limit`; undefined without it"},
-	{"ansible_run_tags", "the value of `--tags`, or `[all]`"},
-	{"ansible_skip_tags", "the value of `--skip-tags`"},
-	{"ansible_version", "the Ansible version whose language this is, as a map"},
-	{"ansible_playbook_python", "`/usr/bin/python3`"},
-	{"omit", "as `default(omit)`: the argument is omitted"},
-}
+// magicNames give the variables of Magic.
+var magicNames map[string]func(e *Env) (any, bool)
 
 func init() {
 	text := func(get func(e *Env) string) func(*Env) (any, bool) {
 		return func(e *Env) (any, bool) { return get(e), true }
 	}
 	list := func(get func(e *Env) []string) func(*Env) (any, bool) {
-		return func(e *Env) (any, bool) { return anyList(get(e)), true }
+		return func(e *Env) (any, bool) { return eval.ListOf(get(e)), true }
 	}
 	called := func(name string) func(*Env) (any, bool) {
 		return func(e *Env) (any, bool) {
@@ -74,25 +40,31 @@ func init() {
 			short, _, _ := strings.Cut(e.Frame.All.Of.Name, ".")
 			return short
 		}),
-		"group_names":               list(func(e *Env) []string { return e.Frame.groupNames() }),
-		"groups":                    func(e *Env) (any, bool) { return e.Frame.groups(), true },
-		"hostvars":                  func(e *Env) (any, bool) { return hostVars{e}, true },
-		"vars":                      func(e *Env) (any, bool) { return allVars{e}, true },
-		"play_hosts":                list(func(e *Env) []string { return e.going(e.Frame.Scene.Batch) }),
-		"ansible_play_batch":        list(func(e *Env) []string { return e.going(e.Frame.Scene.Batch) }),
-		"ansible_play_hosts":        list(func(e *Env) []string { return e.going(e.Frame.Scene.Hosts) }),
-		"ansible_play_hosts_all":    list(func(e *Env) []string { return e.Frame.Scene.Hosts }),
-		"ansible_play_name":         text(func(e *Env) string { return e.Frame.Scene.Play }),
-		"ansible_play_role_names":   list(func(e *Env) []string { return e.Frame.Scene.Roles }),
-		"ansible_role_names":        list(func(e *Env) []string { return e.Frame.Scene.Roles }),
-		"role_names":                list(func(e *Env) []string { return e.Frame.Scene.Roles }),
-		"playbook_dir":              text(func(e *Env) string { return e.Frame.Scene.Dir }),
-		"inventory_dir":             func(e *Env) (any, bool) { return e.Frame.Scene.inventoryDir() },
-		"inventory_file":            func(e *Env) (any, bool) { return e.Frame.Scene.inventoryFile() },
+		"group_names":             list(func(e *Env) []string { return e.Frame.groupNames() }),
+		"groups":                  func(e *Env) (any, bool) { return e.Frame.groups(), true },
+		"hostvars":                func(e *Env) (any, bool) { return hostVars{e}, true },
+		"vars":                    func(e *Env) (any, bool) { return allVars{e}, true },
+		"play_hosts":              list(func(e *Env) []string { return e.going(e.Frame.Scene.Batch) }),
+		"ansible_play_batch":      list(func(e *Env) []string { return e.going(e.Frame.Scene.Batch) }),
+		"ansible_play_hosts":      list(func(e *Env) []string { return e.going(e.Frame.Scene.Hosts) }),
+		"ansible_play_hosts_all":  list(func(e *Env) []string { return e.Frame.Scene.Hosts }),
+		"ansible_play_name":       text(func(e *Env) string { return e.Frame.Scene.Play }),
+		"ansible_play_role_names": list(func(e *Env) []string { return e.Frame.Scene.Roles }),
+		"ansible_role_names":      list(func(e *Env) []string { return e.Frame.Scene.Roles }),
+		"role_names":              list(func(e *Env) []string { return e.Frame.Scene.Roles }),
+		"playbook_dir":            text(func(e *Env) string { return e.Frame.Scene.Dir }),
+		"inventory_dir": func(e *Env) (any, bool) {
+			file := e.Frame.Scene.Call.InventoryFile
+			return filepath.Dir(file), file != ""
+		},
+		"inventory_file": func(e *Env) (any, bool) {
+			file := e.Frame.Scene.Call.InventoryFile
+			return file, file != ""
+		},
 		"role_name":                 inRole(func(r *Role) any { return r.Name }),
 		"ansible_role_name":         inRole(func(r *Role) any { return r.Name }),
 		"role_path":                 inRole(func(r *Role) any { return r.Dir }),
-		"ansible_parent_role_names": inRole(func(r *Role) any { return anyList(r.parents()) }),
+		"ansible_parent_role_names": inRole(func(r *Role) any { return eval.ListOf(r.parents()) }),
 		"ansible_check_mode":        called("ansible_check_mode"),
 		"ansible_diff_mode":         called("ansible_diff_mode"),
 		"ansible_forks":             called("ansible_forks"),
@@ -111,23 +83,6 @@ func init() {
 		"ansible_playbook_python": text(func(*Env) string { return "/usr/bin/python3" }),
 		"omit":                    func(*Env) (any, bool) { return eval.Omit, true },
 	}
-}
-
-func (sc *HostScope) inventoryFile() (any, bool) {
-	for _, written := range sc.Call.Inventory {
-		if !inventory.IsList(written) {
-			return source.ResolvePath(written, sc.Call.Dir, sc.Call.Home), true
-		}
-	}
-	return nil, false
-}
-
-func (sc *HostScope) inventoryDir() (any, bool) {
-	file, ok := sc.inventoryFile()
-	if !ok {
-		return nil, false
-	}
-	return filepath.Dir(file.(string)), true
 }
 
 // hostVars is the variable hostvars: of each host what it has at this moment, without what belongs to the play.

@@ -5,6 +5,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/secret"
@@ -151,15 +152,16 @@ func (p Prompt) Question() string {
 	return p.Text
 }
 
-// Called is what a variable says of the call.
-func (o *Options) Called(name string) any {
-	switch name {
-	case "ansible_check_mode":
-		return o.Check
-	case "ansible_diff_mode":
-		return o.Diff
+// Invocation is how moon was called, as far as variables say it.
+func (o *Options) Invocation() *Invocation {
+	call := &Invocation{Check: o.Check, Diff: o.Diff, Forks: o.Forks, Limit: o.Limit, Tags: o.Tags, SkipTags: o.SkipTags}
+	for _, written := range o.Inventory {
+		if !inventory.IsList(written) {
+			call.InventoryFile = source.ResolvePath(written, o.Dir, o.Home)
+			break
+		}
 	}
-	return o.Forks
+	return call
 }
 
 // Trusts decides whether something that a playbook names may be executed before anybody has approved it. what says in words what that

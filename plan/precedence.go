@@ -72,6 +72,42 @@ var Levels = []Level{
 	{[]VarSource{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(l Looking) bool { return l.Layer(l.All.Extra) }},
 }
 
+// Magic are the variables that say where a template stands and how moon was called, in the order of the page about plays. Nothing
+// can hide them.
+var Magic = []VarSource{
+	{"inventory_hostname", "the name of the host in the inventory"},
+	{"inventory_hostname_short", "its name up to the first dot"},
+	{"group_names", "its groups, without `all`"},
+	{"groups", "all groups: a list of hosts each"},
+	{"hostvars", "the variables of every host, by its name"},
+	{"vars", "all variables, by name"},
+	{"ansible_play_name", "the play"},
+	{"ansible_play_hosts_all", "the hosts of the play"},
+	{"ansible_play_hosts", "the same; a plan does not know which hosts will have failed"},
+	{"ansible_play_batch", "the hosts of the batch, with `serial`"},
+	{"play_hosts", "the same"},
+	{"ansible_play_role_names", "the roles of the play"},
+	{"ansible_role_names", "the same"},
+	{"role_names", "the same"},
+	{"role_name", "the role that the task is in"},
+	{"ansible_role_name", "the same"},
+	{"role_path", "its directory"},
+	{"ansible_parent_role_names", "the roles around it, the nearest first"},
+	{"playbook_dir", "the directory of the playbook with this play"},
+	{"inventory_file", "the first inventory that is a file"},
+	{"inventory_dir", "its directory"},
+	{"ansible_check_mode", "whether the run is a dry run"},
+	{"ansible_diff_mode", "whether it shows diffs"},
+	{"ansible_forks", "how many steps may run at once"},
+	{"ansible_verbosity", "0"},
+	{"ansible_limit", "the value of `--limit`; undefined without it"},
+	{"ansible_run_tags", "the value of `--tags`, or `[all]`"},
+	{"ansible_skip_tags", "the value of `--skip-tags`"},
+	{"ansible_version", "the Ansible version whose language this is, as a map"},
+	{"ansible_playbook_python", "`/usr/bin/python3`"},
+	{"omit", "as `default(omit)`: the argument is omitted"},
+}
+
 // Looking is a search for a name. found is told of every value, the one that counts first, until it returns true.
 type Looking struct {
 	*Frame
@@ -210,8 +246,8 @@ func (fr *Frame) namesOfHost(seen map[string]bool) {
 	for name := range fr.All.Of.Facts {
 		seen["ansible_"+name] = true
 	}
-	for name := range magicNames {
-		seen[name] = true
+	for _, m := range Magic {
+		seen[m.Name] = true
 	}
 }
 
@@ -264,7 +300,7 @@ func (fr *Frame) groups() any {
 func GroupsOf(inv *inventory.Inventory) map[string]any {
 	all := map[string]any{}
 	for _, g := range inv.Groups {
-		all[g.Name] = anyList(HostNames(g.All()))
+		all[g.Name] = eval.ListOf(HostNames(g.All()))
 	}
 	return all
 }

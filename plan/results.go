@@ -301,3 +301,15 @@ func FaultIn(v any) *eval.Fault {
 	}
 	return nil
 }
+
+// collectedInPlays is what a loop registers in a play.
+func collectedInPlays(all []any, changed, failed, skipped bool) any {
+	sum := map[string]any{"results": all, "changed": changed, "skipped": skipped && len(all) > 0, "msg": "All items completed"}
+	switch {
+	case failed:
+		sum["failed"], sum["msg"] = true, "One or more items failed"
+	case skipped:
+		sum["msg"] = "All items skipped"
+	}
+	return sum
+}

@@ -162,7 +162,7 @@ type HostScope struct {
 	Grouped   *Grouped
 	Machines  func(name string) *PlannedHost // those that exist, nil for others
 	Past      *[]PastInventory               // what the inventory was before it changed
-	Call      *Options
+	Call      *Invocation
 	Root      string // of the playbook
 	Dir       string // of the playbook of the play
 	Beside    int    // its number in fleet.besides
@@ -176,11 +176,30 @@ type HostScope struct {
 	Defaults  *Layer
 }
 
+// Invocation is how moon was called, as far as variables say it.
+type Invocation struct {
+	Check         bool // the run will be a dry one
+	Diff          bool // and show differences
+	Forks         int  // how many steps may run at once
+	Limit         string
+	Tags          []string
+	SkipTags      []string
+	InventoryFile string // the first inventory that is a file; "" if there is none
+}
+
+// Called is what a variable says of the call.
+func (i *Invocation) Called(name string) any {
+	switch name {
+	case "ansible_check_mode":
+		return i.Check
+	case "ansible_diff_mode":
+		return i.Diff
+	}
+	return i.Forks
+}
+
 // settings are variables that say how a host is reached. They are no facts, also where those are not known.
 var settings = map[string]bool{"ansible_group_priority": true, "ansible_managed": true, "ansible_no_log": true}
-
-// magicNames are the variables that say where a template stands. Nothing can hide them.
-var magicNames = map[string]func(e *Env) (any, bool){}
 
 // Grouped is the variable groups, which would take long to make for every step that asks for it. Steps that run ask at once.
 type Grouped struct{ last atomic.Pointer[groupsThen] }
@@ -191,14 +210,11 @@ type groupsThen struct {
 	all     map[string]any
 }
 
-// factsOf is the variable ansible_facts.
-type factsOf struct {
-	m *PlannedHost
-	e *Env // that asks
-}
+// FactsOf stands for the variable ansible_facts of a host. Whoever looks it up puts what finds them one by one in its place.
+type FactsOf struct{ Host *PlannedHost }
 
-// envOf is the variable ansible_env. It may hold what is nobody's business.
-type envOf struct{ m *PlannedHost }
+// EnvOf is the variable ansible_env. It may hold what is nobody's business.
+type EnvOf struct{ Host *PlannedHost }
 
 // Hidden are the moments between which the facts of a host are not there.
 type Hidden struct{ From, Until int }

@@ -164,14 +164,6 @@ func article(v any) string {
 	return "not a plain value"
 }
 
-func anyList(texts []string) []any {
-	list := make([]any, len(texts))
-	for i, text := range texts {
-		list[i] = text
-	}
-	return list
-}
-
 // Items are the labels of the items that a step is for, outermost first: those of the loops that it is in, and its own.
 func (p *Plan) Items(step int) []string {
 	s := &p.Steps[step]

@@ -477,14 +477,15 @@ var ownFunctions = map[string]func(args ...any) (any, error){
 func ourList(v any) any {
 	switch v := v.(type) {
 	case []string:
-		return anyList(v)
+		return ListOf(v)
 	case []int:
-		return anyList(v)
+		return ListOf(v)
 	}
 	return v
 }
 
-func anyList[T any](list []T) []any {
+// ListOf is a list as values hold it.
+func ListOf[T any](list []T) []any {
 	all := make([]any, len(list))
 	for i, v := range list {
 		all[i] = v

@@ -37,8 +37,8 @@ func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...plan.UseOf)
 		if said || !slices.Contains(uses, g.Entry.Only) {
 			continue
 		}
-		at, given := plan.PlaceOf(e, g.Name)
-		if !given || g.Usual(e) {
+		at, given := plan.PlaceOf(e.Frame, g.Name)
+		if v, _ := e.Find(g.Name); !given || g.Usual(v) {
 			continue
 		}
 		d := diag.Diagnostic{Severity: diag.Warning, Pos: c.pos, Chain: c.chain, Hint: g.Entry.Doc, Message: message}

@@ -130,7 +130,7 @@ func (p *fleet) hostlessContext(in importContext) *taskContext {
 	m := p.machine("localhost")
 	p.names = m.Names
 	sc := &plan.HostScope{
-		Inventory: p.inventory, Grouped: &p.grouped, Machines: p.knownMachine, Past: p.past, Call: &p.o,
+		Inventory: p.inventory, Grouped: &p.grouped, Machines: p.knownMachine, Past: p.past, Call: p.o.Invocation(),
 		Root: p.plan.Root, Dir: in.dir, Beside: p.playbookDirIndex(in.dir), Vars: in.vars,
 	}
 	c := &taskContext{scope: in.scope, file: in.file, dir: in.dir, chain: in.chain, tags: in.tags, when: in.when}

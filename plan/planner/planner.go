@@ -55,7 +55,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.disk, p.files, p.presets = d, map[string]*playbook.Playbook{}, map[string]*playbook.PresetFile{}
 	p.wasRead = func(text []byte) { p.names.Gather(text) }
 	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*plan.Compiled{}, plan.NewFactUsage()
-	p.names, p.tagsSeen = plan.NewGlobals(o), map[string]bool{}
+	p.names, p.tagsSeen = plan.NewGlobals(o.Facts, o.Volatile, o.Costly), map[string]bool{}
 	p.plan = &plan.Plan{
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
 		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},

@@ -58,7 +58,7 @@ func playsOf(p *plan.Plan) (*PlaySources, error) {
 		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
 		Hosts: map[string]map[string]any{}, Present: paths(plan.SortedKeys(m.Disk.Present), shown),
 		Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
-		Lists:     keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o),
+		Lists:     keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o.Invocation()),
 	}
 	if strings.HasPrefix(o.Limit, "@") {
 		s.Limit = "@" + shown(source.ResolvePath(o.Limit[1:], o.Dir, o.Home))
@@ -281,8 +281,9 @@ func (s *PlaySources) stale(abs func(string) string, o plan.Options, say func(st
 			say("%s prints something else", one.Path)
 		}
 	}
+	call := o.Invocation()
 	for _, name := range plan.SortedKeys(s.Call) {
-		if was, is := WholeNumbers(s.Call[name]), o.Called(name); was != is {
+		if was, is := WholeNumbers(s.Call[name]), call.Called(name); was != is {
 			say("`%s` was %v, and is %v", name, was, is)
 		}
 	}
