@@ -29,11 +29,12 @@ var layers = map[string][]string{
 	"exec/spec":       {"internal/suggest"},
 	"plan/source":     {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
-	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest"},
+	"plan/vars":       {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval"}, // which value is in effect where: it renders nothing and knows no steps
+	"plan":            {"plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest"},
 	"plan/doctor":     {"secret/vault", "internal/diag", "internal/suggest", "plan", "plan/planner", "plan/source", "plan/playbook", "plan/eval"}, // on the planner's disk and search paths
 	"plan/bind":       {"secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "exec/spec"},
-	"plan/saved":      {"internal/diag", "plan", "plan/eval", "plan/inventory", "plan/source", "exec/spec"},
-	"plan/planner":    {"secret", "secret/vault", "internal/diag", "internal/suggest", "plan", "plan/saved", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec"},
+	"plan/saved":      {"plan/vars", "internal/diag", "plan", "plan/eval", "plan/inventory", "plan/source", "exec/spec"},
+	"plan/planner":    {"plan/vars", "secret", "secret/vault", "internal/diag", "internal/suggest", "plan", "plan/saved", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec"},
 	"plan/show":       {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/eval", "plan/playbook"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":      {},                                                                                         // what an error means: below all of exec
 	"exec/fsys":       {"exec/fault", "exec/spec"},                                                                // files by anchored names: it knows no jobs, so that an action cannot slip one in

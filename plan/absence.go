@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan/eval"
+	"moon/plan/vars"
 )
 
 // NotReached is the absence of a step that was never reached. In plays what needs its value fails, as with Ansible.
@@ -132,12 +133,12 @@ func (e *Env) lost(v any) bool {
 }
 
 // absent reports whether all steps of a binding are over and have given nothing.
-func (e *Env) absent(b *Binding) bool {
-	return b.How != Broken && e.gone(b.Steps) // of a block nearly all steps have not failed
+func (e *Env) absent(b *vars.Binding) bool {
+	return b.How != vars.Broken && e.gone(b.Steps) // of a block nearly all steps have not failed
 }
 
 // hasResult reports whether one of the steps of a binding has a result all the same: one that was skipped has.
-func (e *Env) hasResult(b *Binding) bool {
+func (e *Env) hasResult(b *vars.Binding) bool {
 	return slices.ContainsFunc(b.Steps, func(step int) bool {
 		_, ok := e.registered(step)
 		return ok
@@ -189,28 +190,28 @@ func (e *Env) skippedGivers(name string) (steps []int) {
 			return nil
 		}
 	}
-	e.Frame.Each(name, func(b *Binding) bool {
+	e.Frame.Each(name, func(b *vars.Binding) bool {
 		switch b.How {
-		case Registered, Collected, Relayed:
+		case vars.Registered, vars.Collected, vars.Relayed:
 			for _, step := range b.Steps {
 				_, gone := e.whyAbsent(step)
-				if r, ok := e.registered(step); gone && (r["skipped"] == true || !ok && b.How != Registered) {
+				if r, ok := e.registered(step); gone && (r["skipped"] == true || !ok && b.How != vars.Registered) {
 					steps = append(steps, step)
 				}
 			}
-		case NotProduced:
+		case vars.NotProduced:
 			if b.Open && b.Given == nil { // an item of a loop over results
 				steps = e.skippedIn(b)
 			}
-		case Assigned, Broken, measured, promisedFact, Handed:
+		case vars.Assigned, vars.Broken, vars.Measured, vars.PromisedFact, vars.Handed:
 		}
-		return steps != nil || b.How != Registered || !e.absent(b)
+		return steps != nil || b.How != vars.Registered || !e.absent(b)
 	})
 	return steps
 }
 
 // skippedIn are those of the names that an open value is made from.
-func (e *Env) skippedIn(b *Binding) (steps []int) {
+func (e *Env) skippedIn(b *vars.Binding) (steps []int) {
 	t, err := e.Engine.Template(b.Raw.Text())
 	if err != nil {
 		return nil

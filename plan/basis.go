@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"moon/plan/source"
+	"moon/plan/vars"
 	"moon/secret"
 )
 
@@ -12,8 +13,8 @@ import (
 type Basis struct {
 	O       Options
 	Disk    *source.Disk
-	Facts   *FactUsage
-	Names   *Globals
+	Facts   *vars.FactUsage
+	Names   *vars.Globals
 	Secrets *secret.Set // what planning has read
 	saved   bool        // its texts are used in the run, and not what their files say now
 	renewed sync.Map    // but for these, which the run has changed: by path
@@ -23,7 +24,7 @@ type Basis struct {
 	decidedOf int
 
 	// Of plays.
-	Machines map[string]*PlannedHost
+	Machines map[string]*vars.Machine
 	Prompts  []Prompt
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // Decisives are what the texts and conditions of a step have noted, with the values that names have. Where a value is not known
@@ -16,8 +17,8 @@ func (r *Renderer) Decisives(e *Env) []decisive {
 	}
 	list := slices.Clone(r.Decided)
 	seen := map[string]bool{}
-	var add func(fr *Frame, refs []eval.Ref)
-	add = func(fr *Frame, refs []eval.Ref) {
+	var add func(fr *vars.Frame, refs []eval.Ref)
+	add = func(fr *vars.Frame, refs []eval.Ref) {
 		in := *e
 		in.Frame = fr
 		for _, ref := range refs {
@@ -90,8 +91,8 @@ func valueAt(v any, path []any) (at any, known bool) {
 }
 
 // written is the binding of a name whose value is written as a text that the run renders; nil if steps give it.
-func (e *Env) written(name string) (found *Binding) {
-	e.Frame.Each(name, func(b *Binding) bool {
+func (e *Env) written(name string) (found *vars.Binding) {
+	e.Frame.Each(name, func(b *vars.Binding) bool {
 		if !b.Raw.IsZero() && (b.Open || b.Lazy) {
 			found = b
 		}

@@ -6,6 +6,6 @@
 //	Plan, results of the run ──plan/bind──▶ Call: what a step is started with
 //	Plan ──plan/saved──▶ what it was made from, from which planner.Replay makes it again
 //
-// It has what planning and running share: variables, what they come to at a place (Env, Renderer), and texts for people. It
+// It has what planning and running share: what variables (plan/vars) come to at a place (Env, Renderer), and texts for people. It
 // runs nothing and knows nothing of how steps are executed (exec) or scheduled (engine).
 package plan

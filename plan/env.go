@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"moon/plan/eval"
+	"moon/plan/vars"
 )
 
 // Env looks names up in a frame. It is the evaluator's view of variables, the same when planning (results nil) and
@@ -11,18 +12,18 @@ import (
 type Env struct {
 	Plan    *Plan
 	Engine  *eval.Engine
-	Frame   *Frame
+	Frame   *vars.Frame
 	Results Results
 	At      *Step                         // whose values are asked for, in the run
 	Pending func(name string) (any, bool) // names further down in the block of vars being rendered
 	Extra   map[string]any                // a step's own result, for changed_when and the like
 
-	Unapproved bool       // nothing was approved: no lookup may run a command
-	Ahead      bool       // a dry run asks: what commands and servers would answer is not looked up
-	evaluating []*Binding // lazy ones around, to find one that needs itself
-	memo       *memo      // while a variable is rendered where it is used
-	Took       *[]int     // while planning: is given the steps whose values are known ahead and were used; may be nil
-	Changes    *bool      // is set where a value is known for planning and may be another in the run; may be nil
+	Unapproved bool            // nothing was approved: no lookup may run a command
+	Ahead      bool            // a dry run asks: what commands and servers would answer is not looked up
+	evaluating []*vars.Binding // lazy ones around, to find one that needs itself
+	memo       *memo           // while a variable is rendered where it is used
+	Took       *[]int          // while planning: is given the steps whose values are known ahead and were used; may be nil
+	Changes    *bool           // is set where a value is known for planning and may be another in the run; may be nil
 }
 
 // magic gives a variable that says where a template stands.
@@ -35,16 +36,16 @@ func (e *Env) magic(name string) (any, bool) {
 }
 
 // as is the environment of another host, as hostvars shows it.
-func (e *Env) as(m *PlannedHost) *Env {
+func (e *Env) as(m *vars.Machine) *Env {
 	key := hostKey{m, e.Frame}
-	var fr *Frame
+	var fr *vars.Frame
 	if e.memo != nil {
 		fr = e.memo.hosts[key]
 	}
 	if fr == nil {
 		sc := *e.Frame.Scene
 		sc.Role, sc.Vars, sc.RoleVars, sc.Defaults = nil, nil, nil, nil
-		fr = &Frame{All: m.Names, DocumentAt: e.Frame.DocumentAt, ProducedAt: e.Frame.ProducedAt, Scene: &sc}
+		fr = &vars.Frame{All: m.Names, DocumentAt: e.Frame.DocumentAt, ProducedAt: e.Frame.ProducedAt, Scene: &sc}
 	}
 	if e.memo != nil {
 		e.memo.hosts[key] = fr
@@ -55,7 +56,7 @@ func (e *Env) as(m *PlannedHost) *Env {
 }
 
 // On is the environment with the variables of a host, which may be another one where a task is delegated.
-func (e *Env) On(m *PlannedHost) *Env {
+func (e *Env) On(m *vars.Machine) *Env {
 	if e.Frame.All.Of == m {
 		return e
 	}
@@ -80,19 +81,19 @@ type memo struct {
 	work   eval.Work
 	depth  int
 	values map[memoKey]any
-	hosts  map[hostKey]*Frame
+	hosts  map[hostKey]*vars.Frame
 }
 
 // memoKey is a variable in what is in effect where it is rendered.
 type memoKey struct {
-	of *Binding
-	in *Frame
+	of *vars.Binding
+	in *vars.Frame
 }
 
 // hostKey is a host as hostvars shows it from somewhere.
 type hostKey struct {
-	of   *PlannedHost
-	from *Frame
+	of   *vars.Machine
+	from *vars.Frame
 }
 
 // Work lets the renderings of all variables below one name share a bound.
@@ -104,10 +105,10 @@ func (e *Env) Work() *eval.Work {
 }
 
 // remembered renders a variable at most once below one name.
-func (e *Env) remembered(b *Binding, in *Frame, render func(*memo) any) any {
+func (e *Env) remembered(b *vars.Binding, in *vars.Frame, render func(*memo) any) any {
 	m := e.memo
 	if m == nil {
-		m = &memo{values: map[memoKey]any{}, hosts: map[hostKey]*Frame{}}
+		m = &memo{values: map[memoKey]any{}, hosts: map[hostKey]*vars.Frame{}}
 		defer e.Engine.Spent(&m.work)
 	}
 	key := memoKey{b, in}

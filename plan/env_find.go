@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"moon/plan/eval"
+	"moon/plan/vars"
 )
 
 // Lookup implements eval.Env.
@@ -45,9 +46,9 @@ func (e *Env) Find(name string) (value any, ok bool) {
 		}
 	}
 	var waits []int
-	var lacking *Binding // the newest one whose steps have given nothing, and will not
-	var late any         // an Unknown that any older value takes the place of
-	e.Frame.Each(name, func(b *Binding) bool {
+	var lacking *vars.Binding // the newest one whose steps have given nothing, and will not
+	var late any              // an Unknown that any older value takes the place of
+	e.Frame.Each(name, func(b *vars.Binding) bool {
 		ok = true
 		switch {
 		case b.Lazy:
@@ -59,15 +60,15 @@ func (e *Env) Find(name string) (value any, ok bool) {
 				*e.Took = append(*e.Took, b.Steps...)
 			}
 			return true
-		case b.How == NotProduced && b.Open && (e.Results != nil || e.lost(b.Value)):
+		case b.How == vars.NotProduced && b.Open && (e.Results != nil || e.lost(b.Value)):
 			value = e.again(b)
 			return true
-		case b.How == measured && e.Results != nil:
-			value = e.Frame.All.measure(name)
+		case b.How == vars.Measured && e.Results != nil:
+			value = e.Frame.All.Measure(name)
 			return true
-		case b.How == NotProduced || b.How == measured:
+		case b.How == vars.NotProduced || b.How == vars.Measured:
 			value = b.Value
-			if facts, ok := value.(FactsOf); ok {
+			if facts, ok := value.(vars.FactsOf); ok {
 				value = factsOf{facts.Host, e}
 			}
 			return true
@@ -75,7 +76,7 @@ func (e *Env) Find(name string) (value any, ok bool) {
 			// A later assignment may not happen: then what it hides counts, and is waited for as well.
 			waits = append(waits, e.Coming(b.Steps)...)
 			e.keep(b)
-			return b.How != Handed && (b.How != Assigned || b.Certain)
+			return b.How != vars.Handed && (b.How != vars.Assigned || b.Certain)
 		}
 		if value, ok = e.produce(b); ok {
 			return true
@@ -104,12 +105,12 @@ func (e *Env) Find(name string) (value any, ok bool) {
 
 // produce takes a value from what steps have given. Steps that did not run, and assignments that were skipped, give way to what they
 // hide: a value that is not done stands only for want of any other.
-func (e *Env) produce(b *Binding) (value any, done bool) {
-	if b.How != Assigned && e.absent(b) && !e.hasResult(b) {
+func (e *Env) produce(b *vars.Binding) (value any, done bool) {
+	if b.How != vars.Assigned && e.absent(b) && !e.hasResult(b) {
 		return nil, false
 	}
 	switch b.How {
-	case Assigned:
+	case vars.Assigned:
 		var values map[string]any
 		ok := false
 		if e.Results != nil {
@@ -123,13 +124,13 @@ func (e *Env) produce(b *Binding) (value any, done bool) {
 		}
 		value, ok = values[b.Name]
 		return value, ok
-	case Registered:
+	case vars.Registered:
 		if r, ok := e.registered(b.Steps[0]); ok {
 			return AsValue(r), true
 		}
-	case Collected:
+	case vars.Collected:
 		return e.collect(b.Steps), true
-	case Broken:
+	case vars.Broken:
 		steps := b.Steps
 		if e.Plan.Plays { // of a host one after the other: the last counts
 			steps = slices.Clone(steps)
@@ -143,29 +144,29 @@ func (e *Env) produce(b *Binding) (value any, done bool) {
 		if e.Plan.Plays {
 			return nil, false // nothing failed there
 		}
-	case promisedFact:
+	case vars.PromisedFact:
 		r, ok := e.registered(b.Steps[0])
 		if ok {
-			return promisedOf(r, b.Name)
+			return vars.PromisedOf(r, b.Name)
 		}
-	case Relayed:
+	case vars.Relayed:
 		return e.relayed(b)
-	case Handed:
+	case vars.Handed:
 		return e.handed(b)
-	case NotProduced, measured:
+	case vars.NotProduced, vars.Measured:
 	}
 	return eval.Unknown{Steps: b.Steps}, true
 }
 
 // relayed is what the one host has set that a task with run_once ran on.
-func (e *Env) relayed(b *Binding) (value any, done bool) {
+func (e *Env) relayed(b *vars.Binding) (value any, done bool) {
 	var skipped any
 	for _, one := range b.Relay {
 		v, ok := e.produce(one)
 		if _, open := v.(eval.Unknown); !ok || open {
 			continue
 		}
-		if r, isMap := v.(map[string]any); isMap && r["skipped"] == true && one.How != Assigned {
+		if r, isMap := v.(map[string]any); isMap && r["skipped"] == true && one.How != vars.Assigned {
 			skipped = v
 			continue
 		}
@@ -174,12 +175,12 @@ func (e *Env) relayed(b *Binding) (value any, done bool) {
 	if skipped != nil {
 		return skipped, true
 	}
-	return eval.Unknown{Steps: b.Steps}, b.How == Relayed
+	return eval.Unknown{Steps: b.Steps}, b.How == vars.Relayed
 }
 
 // failure is what a rescue is told of the step that failed.
 func (e *Env) failure(step int, name string) any {
-	if slices.Contains(FailedResultNames, name) {
+	if slices.Contains(vars.FailedResultNames, name) {
 		if r, ok := e.Results.Registered(step); ok {
 			return AsValue(r)
 		}
@@ -243,7 +244,7 @@ func (e *Env) round(s *Step) any {
 }
 
 // again renders an open value with what is known now.
-func (e *Env) again(b *Binding) any {
+func (e *Env) again(b *vars.Binding) any {
 	if b.Given != nil {
 		return e.parameters(b)
 	}
@@ -266,7 +267,7 @@ func (e *Env) again(b *Binding) any {
 
 // parameters puts together what a preset was given. What was not known when planning gets its type now; one that has
 // another stays as it is, and the step that uses it says so.
-func (e *Env) parameters(b *Binding) any {
+func (e *Env) parameters(b *vars.Binding) any {
 	m := maps.Clone(b.Value.(map[string]any))
 	for i := range b.Given.Values {
 		one := &b.Given.Values[i]
@@ -289,8 +290,8 @@ func (e *Env) parameters(b *Binding) any {
 }
 
 // keep has steps keep their results, which nothing registers perhaps.
-func (e *Env) keep(b *Binding) {
-	if b.How != Handed || e.Plan.Basis.Facts.Done {
+func (e *Env) keep(b *vars.Binding) {
+	if b.How != vars.Handed || e.Plan.Basis.Facts.Done {
 		return
 	}
 	for _, step := range b.Steps {
@@ -299,7 +300,7 @@ func (e *Env) keep(b *Binding) {
 }
 
 // handed takes a fact from the result of the step that gives it. A step that gave none gives way to what it hides.
-func (e *Env) handed(b *Binding) (value any, done bool) {
+func (e *Env) handed(b *vars.Binding) (value any, done bool) {
 	var open any
 	for _, step := range slices.Backward(b.Steps) {
 		r, ok := e.registered(step)
@@ -307,7 +308,7 @@ func (e *Env) handed(b *Binding) (value any, done bool) {
 			open = eval.Unknown{Steps: b.Steps}
 			continue
 		}
-		if v, ok := handedOf(r, b.Name); ok {
+		if v, ok := vars.HandedOf(r, b.Name); ok {
 			return v, true
 		}
 	}
@@ -315,9 +316,9 @@ func (e *Env) handed(b *Binding) (value any, done bool) {
 }
 
 // anyHanded is a fact that a module may have given whose facts nobody knows before it runs.
-func (e *Env) anyHanded(m *PlannedHost, name string) (value any, ok bool) {
+func (e *Env) anyHanded(m *vars.Machine, name string) (value any, ok bool) {
 	var waits []int
-	m.Handed.before(AnyName, e.Frame.ProducedAt, func(b *Binding) bool {
+	m.Handed.Before(vars.AnyName, e.Frame.ProducedAt, func(b *vars.Binding) bool {
 		if e.Results == nil {
 			if !e.absent(b) {
 				e.keep(b)
@@ -327,7 +328,7 @@ func (e *Env) anyHanded(m *PlannedHost, name string) (value any, ok bool) {
 		}
 		for _, step := range b.Steps {
 			if r, given := e.Results.Registered(step); given {
-				if value, ok = handedOf(r, name); ok {
+				if value, ok = vars.HandedOf(r, name); ok {
 					return true
 				}
 			}
@@ -362,7 +363,7 @@ func (e *Env) going(hosts []string) []string {
 }
 
 // lazily renders the variable of a play where it is used.
-func (e *Env) lazily(b *Binding) any {
+func (e *Env) lazily(b *vars.Binding) any {
 	at := b.Origin.String()
 	if i := slices.Index(e.evaluating, b); i >= 0 {
 		names := []string{}

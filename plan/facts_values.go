@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"moon/plan/eval"
+	"moon/plan/vars"
 )
 
 // factsOf is the variable ansible_facts.
 type factsOf struct {
-	m *PlannedHost
+	m *vars.Machine
 	e *Env // that asks
 }
 
@@ -33,28 +34,28 @@ func (f factsOf) Keys() []string {
 // Get implements eval.Object.
 func (f factsOf) Get(key string) (value any, ok bool) {
 	var waits []int
-	take := func(b *Binding) bool {
+	take := func(b *vars.Binding) bool {
 		switch {
-		case b.How != promisedFact && b.How != Handed:
+		case b.How != vars.PromisedFact && b.How != vars.Handed:
 			value = b.Value
 		case f.e.absent(b) && !f.e.hasResult(b):
-			if b.How == promisedFact {
+			if b.How == vars.PromisedFact {
 				value = f.e.notGiven(b.Steps)
 			}
-			return b.How != Handed
+			return b.How != vars.Handed
 		case f.e.Results == nil:
 			f.e.keep(b)
 			waits = append(waits, f.e.Coming(b.Steps)...)
-			return b.How != Handed // which may not happen
+			return b.How != vars.Handed // which may not happen
 		default:
 			var done bool
 			value, done = f.e.produce(b)
-			return done || b.How != Handed
+			return done || b.How != vars.Handed
 		}
 		return true
 	}
 	at := f.e.Frame.ProducedAt
-	ok = f.m.Handed.before(key, at, take) || f.m.fact("ansible_"+strings.TrimPrefix(key, "ansible_"), at, take)
+	ok = f.m.Handed.Before(key, at, take) || f.m.Fact("ansible_"+strings.TrimPrefix(key, "ansible_"), at, take)
 	switch {
 	case len(waits) > 0:
 		slices.Sort(waits)
@@ -70,9 +71,9 @@ func WholeFacts(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case factsOf:
 		return v.m.Facts, true
-	case FactsOf:
+	case vars.FactsOf:
 		return v.Host.Facts, true
-	case EnvOf:
+	case vars.EnvOf:
 		return v.All(), true
 	}
 	return nil, false

@@ -8,6 +8,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // magicNames give the variables of Magic.
@@ -22,11 +23,11 @@ func init() {
 	}
 	called := func(name string) func(*Env) (any, bool) {
 		return func(e *Env) (any, bool) {
-			e.Plan.Basis.Facts.calls(name)
+			e.Plan.Basis.Facts.Calls(name)
 			return e.Frame.Scene.Call.Called(name), true
 		}
 	}
-	inRole := func(get func(r *Role) any) func(*Env) (any, bool) {
+	inRole := func(get func(r *vars.Role) any) func(*Env) (any, bool) {
 		return func(e *Env) (any, bool) {
 			if e.Frame.Scene.Role == nil {
 				return nil, false
@@ -40,8 +41,8 @@ func init() {
 			short, _, _ := strings.Cut(e.Frame.All.Of.Name, ".")
 			return short
 		}),
-		"group_names":             list(func(e *Env) []string { return e.Frame.groupNames() }),
-		"groups":                  func(e *Env) (any, bool) { return e.Frame.groups(), true },
+		"group_names":             list(func(e *Env) []string { return e.Frame.GroupNames() }),
+		"groups":                  func(e *Env) (any, bool) { return e.Frame.Groups(), true },
 		"hostvars":                func(e *Env) (any, bool) { return hostVars{e}, true },
 		"vars":                    func(e *Env) (any, bool) { return allVars{e}, true },
 		"play_hosts":              list(func(e *Env) []string { return e.going(e.Frame.Scene.Batch) }),
@@ -61,10 +62,10 @@ func init() {
 			file := e.Frame.Scene.Call.InventoryFile
 			return file, file != ""
 		},
-		"role_name":                 inRole(func(r *Role) any { return r.Name }),
-		"ansible_role_name":         inRole(func(r *Role) any { return r.Name }),
-		"role_path":                 inRole(func(r *Role) any { return r.Dir }),
-		"ansible_parent_role_names": inRole(func(r *Role) any { return eval.ListOf(r.parents()) }),
+		"role_name":                 inRole(func(r *vars.Role) any { return r.Name }),
+		"ansible_role_name":         inRole(func(r *vars.Role) any { return r.Name }),
+		"role_path":                 inRole(func(r *vars.Role) any { return r.Dir }),
+		"ansible_parent_role_names": inRole(func(r *vars.Role) any { return eval.ListOf(r.Parents()) }),
 		"ansible_check_mode":        called("ansible_check_mode"),
 		"ansible_diff_mode":         called("ansible_diff_mode"),
 		"ansible_forks":             called("ansible_forks"),
@@ -93,7 +94,7 @@ func (h hostVars) Keys() []string {
 	if h.e.Frame.Scene.Inventory == nil {
 		return []string{h.e.Frame.All.Of.Name}
 	}
-	return HostNames(h.e.Frame.Scene.Inventory.Hosts)
+	return vars.HostNames(h.e.Frame.Scene.Inventory.Hosts)
 }
 
 // Get implements eval.Object.
@@ -156,7 +157,7 @@ func IsLocalhost(name string) bool {
 }
 
 // LookoutOf is the place as far as the play and the roles around say it.
-func LookoutOf(sc *HostScope) source.Lookout {
+func LookoutOf(sc *vars.Scene) source.Lookout {
 	l := source.Lookout{Play: sc.Dir}
 	for r := sc.Role; r != nil; r = r.Parent {
 		l.Roles = append(l.Roles, r.Dir)

@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/bind"
 	"moon/plan/planner"
+	"moon/plan/vars"
 )
 
 // TestMagic asks for every magic variable where it can be asked for: in a role of a role, in the second batch of a play.
@@ -53,7 +54,7 @@ func TestMagic(t *testing.T) {
 		"omit":                      {"omit is defined", `true`},
 	}
 	tasks := ""
-	for _, m := range plan.Magic {
+	for _, m := range vars.Magic {
 		tasks += "- debug: {msg: \"{{ " + expressions[m.Name][0] + " }}\"}\n"
 	}
 	for name, text := range map[string]string{
@@ -78,11 +79,11 @@ func TestMagic(t *testing.T) {
 	if p == nil {
 		t.Fatal(ds)
 	}
-	if len(p.Steps) != 2*len(plan.Magic) || len(expressions) != len(plan.Magic) {
-		t.Fatalf("%d steps, %d variables, and %d here", len(p.Steps), len(plan.Magic), len(expressions))
+	if len(p.Steps) != 2*len(vars.Magic) || len(expressions) != len(vars.Magic) {
+		t.Fatalf("%d steps, %d variables, and %d here", len(p.Steps), len(vars.Magic), len(expressions))
 	}
-	for i, m := range plan.Magic {
-		got, err := json.Marshal(p.Steps[len(plan.Magic)+i].Args["msg"])
+	for i, m := range vars.Magic {
+		got, err := json.Marshal(p.Steps[len(vars.Magic)+i].Args["msg"])
 		if err != nil {
 			t.Fatal(err)
 		}

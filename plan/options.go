@@ -8,6 +8,7 @@ import (
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 	"moon/secret"
 	"moon/secret/vault"
 )
@@ -153,8 +154,8 @@ func (p Prompt) Question() string {
 }
 
 // Invocation is how moon was called, as far as variables say it.
-func (o *Options) Invocation() *Invocation {
-	call := &Invocation{Check: o.Check, Diff: o.Diff, Forks: o.Forks, Limit: o.Limit, Tags: o.Tags, SkipTags: o.SkipTags}
+func (o *Options) Invocation() *vars.Invocation {
+	call := &vars.Invocation{Check: o.Check, Diff: o.Diff, Forks: o.Forks, Limit: o.Limit, Tags: o.Tags, SkipTags: o.SkipTags}
 	for _, written := range o.Inventory {
 		if !inventory.IsList(written) {
 			call.InventoryFile = source.ResolvePath(written, o.Dir, o.Home)

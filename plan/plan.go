@@ -12,6 +12,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 	"moon/secret"
 )
 
@@ -73,7 +74,7 @@ type Export struct {
 	Value any // as far as known before the run; eval.Unknown where not
 
 	Raw   playbook.Value `json:"-"` // zero for the variable of that name
-	Frame *Frame         `json:"-"`
+	Frame *vars.Frame    `json:"-"`
 }
 
 // ScopeKind is what a scope of the plan was in the playbook.

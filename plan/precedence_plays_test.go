@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/bind"
 	"moon/plan/planner"
+	"moon/plan/vars"
 )
 
 // playSources gives a variable its value in a playbook of plays in one way, each a line of Levels.
@@ -138,7 +139,7 @@ func (w *playWith) value() any {
 }
 
 func playSourceNames() (names []string) {
-	for _, level := range plan.Levels {
+	for _, level := range vars.Levels {
 		for _, s := range level.Sources {
 			names = append(names, s.Name)
 		}

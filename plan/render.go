@@ -208,7 +208,7 @@ func (r *Renderer) Use(v playbook.Value, refs []eval.Ref) {
 	for _, ref := range refs {
 		if r.Facts != nil {
 			if e, ok := r.Env.(*Env); ok {
-				r.Facts.note(e.Frame, v, ref)
+				r.Facts.Note(e.Frame, v, ref)
 			}
 		}
 		if !ref.Call && !slices.Contains(r.Used, ref.Name) {

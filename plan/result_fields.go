@@ -11,6 +11,7 @@ import (
 	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // What a step registers is unknown before the run, but not what fields it has, nor of which types the best known of them are. A slip
@@ -35,8 +36,8 @@ func (r *Renderer) registeredBy(name string) *spec.Action {
 		return nil
 	}
 	var a *spec.Action
-	e.Frame.Each(name, func(b *Binding) bool {
-		if b.How == Registered && len(b.Steps) > 0 {
+	e.Frame.Each(name, func(b *vars.Binding) bool {
+		if b.How == vars.Registered && len(b.Steps) > 0 {
 			a = e.Plan.Steps[b.Steps[0]].Task.Action
 		}
 		return true

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"moon/exec/spec"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // OnController reports whether a step runs where moon does, as who moon is, whatever host and user it is about.
@@ -422,8 +424,8 @@ func NotUser(setting, name string) (message, hint string) {
 func UsesOf(names []string, e *Env) []Use {
 	var uses []Use
 	for _, name := range names {
-		var from *Binding
-		if !e.Frame.Each(name, func(b *Binding) bool { from = b; return true }) {
+		var from *vars.Binding
+		if !e.Frame.Each(name, func(b *vars.Binding) bool { from = b; return true }) {
 			continue
 		}
 		v, _ := e.Lookup(name)
@@ -459,4 +461,26 @@ func (k *Task) Resolve(path, home string) string {
 		return "~/" + path
 	}
 	return source.ResolvePath(path, k.Base, home)
+}
+
+// MayHide reports whether no_log hides a task: then its items give its steps neither names nor paths. A value that is
+// not written out counts as true, since it may be another one in each round.
+func MayHide(noLog playbook.Value) bool {
+	if noLog.IsZero() {
+		return false
+	}
+	hide, written := spec.ParseBool(Plain(noLog))
+	return hide || !written
+}
+
+// KeyPos is where the key of an argument is written.
+func (g *Arg) KeyPos(t *playbook.Task) diag.Pos {
+	for _, v := range []playbook.Value{t.Args, t.ExtraArgs} {
+		for _, e := range v.Entries() {
+			if e.Key == g.Key {
+				return e.Pos
+			}
+		}
+	}
+	return g.Value.Pos()
 }

@@ -6,6 +6,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // Call is what a step does, fully rendered.
@@ -58,7 +59,7 @@ type ReadVars struct {
 	Files []string
 	Vars  []playbook.Value // of each
 	Under string           // the name that they are given together; "": their own
-	Frame *Frame           // in which they are there: one may use another
+	Frame *vars.Frame      // in which they are there: one may use another
 }
 
 // Rendering is what the file of a template comes to.
@@ -74,7 +75,7 @@ type Renderer struct {
 	Engine  *eval.Engine
 	Env     eval.Env
 	Report  func(diag.Diagnostic)                 // may be nil
-	Facts   *FactUsage                            // what is used of the facts; nil when running
+	Facts   *vars.FactUsage                       // what is used of the facts; nil when running
 	Marks   bool                                  // what is secret stays marked, because the value becomes that of a name
 	Lenient bool                                  // an undefined name is no mistake: the step will not run
 	Idle    bool                                  // nor is anything else that shows only when a text is rendered
@@ -99,7 +100,7 @@ type Renderer struct {
 // Task is what running a step needs beyond what is shown.
 type Task struct {
 	*Compiled
-	Frame *Frame
+	Frame *vars.Frame
 	When  []Condition // the inherited ones first
 
 	Decisive []decisive // what decides the step and shows in no field

@@ -11,6 +11,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/plan"
+	"moon/plan/vars"
 )
 
 // happenings is every kind of event that concerns steps or the run, to be filled with anything.
@@ -142,7 +143,7 @@ func (d *dice) fill(v reflect.Value, steps int) {
 
 // forRunning reports whether a field is what planning keeps for running: no screen shows it, and it refers to itself.
 func forRunning(t reflect.Type) bool {
-	return t == reflect.TypeFor[*plan.Task]() || t == reflect.TypeFor[*plan.Frame]()
+	return t == reflect.TypeFor[*plan.Task]() || t == reflect.TypeFor[*vars.Frame]()
 }
 
 // plan is a plan with nasty texts in every field of scopes and steps, which is still a tree.

@@ -15,6 +15,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
@@ -34,9 +35,9 @@ var tables = map[string]map[string]func() string{
 		"parameter-types": func() string { return quotedList(playbook.ParameterTypes, 0) },
 	},
 	playsPage: {
-		"connection": func() string { return connectionTable(plan.Honoured, "") },
-		"unhonoured": func() string { return connectionTable(plan.Unhonoured, "instead") },
-		"harmless":   func() string { return connectionTable(plan.Harmless, "why") },
+		"connection": func() string { return connectionTable(vars.Honoured, "") },
+		"unhonoured": func() string { return connectionTable(vars.Unhonoured, "instead") },
+		"harmless":   func() string { return connectionTable(vars.Harmless, "why") },
 		"play-keys":  playKeyTable,
 		"task-keys":  taskKeyTable,
 		"precedence": precedenceTable,
@@ -90,7 +91,7 @@ func taskKeyTable() string {
 // precedenceTable is what the planner walks when it looks a variable of a play up.
 func precedenceTable() string {
 	var rows [][]string
-	for _, level := range plan.Levels {
+	for _, level := range vars.Levels {
 		for _, s := range level.Sources {
 			rows = append(rows, []string{s.Name, s.Doc})
 		}
@@ -100,16 +101,16 @@ func precedenceTable() string {
 
 func magicTable() string {
 	var rows [][]string
-	for _, m := range plan.Magic {
+	for _, m := range vars.Magic {
 		rows = append(rows, []string{"`" + m.Name + "`", m.Doc})
 	}
 	return table([]string{"variable", ""}, rows)
 }
 
 // connectionTable is what becomes of the variables with which Ansible's connections are set up.
-func connectionTable(honour plan.Honour, doc string) string {
+func connectionTable(honour vars.Honour, doc string) string {
 	var rows [][]string
-	for _, v := range plan.ConnectionVariables {
+	for _, v := range vars.ConnectionVariables {
 		if v.Honour == honour {
 			rows = append(rows, []string{quotedList(v.Names, 0), v.Doc})
 		}

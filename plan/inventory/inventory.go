@@ -321,3 +321,17 @@ func (inv *Inventory) added(h *Host, known int) {
 	inv.deepen()
 	inv.settleHost(h)
 }
+
+// GroupName makes a name of a value, as group_by does.
+func GroupName(text string) string { return strings.Join(strings.Fields(text), "-") }
+
+// GroupNames makes names of values. One that is empty, or all, is none.
+func GroupNames(texts []string) []string {
+	names := make([]string, 0, len(texts))
+	for _, text := range texts {
+		if name := GroupName(text); name != "" && name != "all" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -16,19 +16,20 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // noteName remembers that a variable exists which moon does not honour. Only those are looked for at each step.
 func (p *evaluator) noteName(name string) {
-	v := plan.UnhonouredEntry(name)
-	if v == nil || slices.ContainsFunc(p.ignored, func(g plan.IgnoredVariable) bool { return g.Name == name }) {
+	v := vars.UnhonouredEntry(name)
+	if v == nil || slices.ContainsFunc(p.ignored, func(g vars.IgnoredVariable) bool { return g.Name == name }) {
 		return
 	}
-	p.ignored = append(p.ignored, plan.IgnoredVariable{Name: name, Entry: v})
+	p.ignored = append(p.ignored, vars.IgnoredVariable{Name: name, Entry: v})
 }
 
 // nameIgnored warns about variables that would apply to a step and are not honoured, each of them once.
-func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...plan.UseOf) {
+func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...vars.UseOf) {
 	for i := range p.ignored {
 		g := &p.ignored[i]
 		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.Name)
@@ -37,7 +38,7 @@ func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...plan.UseOf)
 		if said || !slices.Contains(uses, g.Entry.Only) {
 			continue
 		}
-		at, given := plan.PlaceOf(e.Frame, g.Name)
+		at, given := vars.PlaceOf(e.Frame, g.Name)
 		if v, _ := e.Find(g.Name); !given || g.Usual(v) {
 			continue
 		}
@@ -140,7 +141,7 @@ func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, items []i
 	if lc.Type == "filetree" {
 		lc.Depth, _ = items[i].value.(map[string]any)["depth"].(int)
 	}
-	if mayHide(round.noLog(t)) && !lc.Labelled {
+	if plan.MayHide(round.noLog(t)) && !lc.Labelled {
 		lc.Label = strconv.Itoa(i)
 	} else {
 		lc.Label = p.secrets.Redact(p.itemLabel(round, t, lc))
@@ -231,10 +232,10 @@ func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by 
 }
 
 // roundOnHost are the variables of one round of a loop.
-func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, i int, made *plan.Layer) *plan.Layer {
-	l := &plan.Layer{Parent: c.loop, Binds: []plan.Binding{made.Binds[0]}}
+func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, i int, made *vars.Layer) *vars.Layer {
+	l := &vars.Layer{Parent: c.loop, Binds: []vars.Binding{made.Binds[0]}}
 	from := made.Binds[0].Origin
-	add := func(name string, v any) { l.Add(plan.Binding{Name: name, Value: v, From: "loop", Origin: from}) }
+	add := func(name string, v any) { l.Add(vars.Binding{Name: name, Value: v, From: "loop", Origin: from}) }
 	if t.Loop.Index != "" {
 		add(t.Loop.Index, i)
 		add("ansible_index_var", t.Loop.Index)
@@ -262,7 +263,7 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, 
 }
 
 // overlay is the layer of the overridden variables at the step that is planned, or in a scope.
-func (p *evaluator) overlay(scope int) *plan.Layer {
+func (p *evaluator) overlay(scope int) *vars.Layer {
 	path := p.at
 	if path == "" && scope < len(p.plan.Scopes) {
 		path = p.secrets.Redact(p.plan.Scopes[scope].Path)
@@ -279,26 +280,26 @@ func (p *evaluator) overlay(scope int) *plan.Layer {
 	if l, ok := p.overlays[mask.String()]; ok { // steps that see the same share it
 		return l
 	}
-	var l *plan.Layer
+	var l *vars.Layer
 	for i, o := range p.overrides {
 		if mask.String()[i] == '1' {
 			if l == nil {
-				l = &plan.Layer{}
+				l = &vars.Layer{}
 			}
 			p.noteName(o.Name)
-			l.Add(plan.Binding{Name: o.Name, Value: o.value, From: plan.FromOverride})
+			l.Add(vars.Binding{Name: o.Name, Value: o.value, From: plan.FromOverride})
 		}
 	}
 	if p.overlays == nil {
-		p.overlays = map[string]*plan.Layer{}
+		p.overlays = map[string]*vars.Layer{}
 	}
 	p.overlays[mask.String()] = l
 	return l
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.
-func (p *evaluator) frame(c *taskContext, step *plan.Layer) *plan.Frame {
-	fr := plan.Frame{
+func (p *evaluator) frame(c *taskContext, step *vars.Layer) *vars.Frame {
+	fr := vars.Frame{
 		All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now,
 		Block: c.block, Step: step, Params: c.params, Loop: c.loop,
 	}
@@ -313,7 +314,7 @@ func (p *evaluator) frame(c *taskContext, step *plan.Layer) *plan.Frame {
 	return p.last
 }
 
-func (p *evaluator) env(c *taskContext, step *plan.Layer) *plan.Env {
+func (p *evaluator) env(c *taskContext, step *vars.Layer) *plan.Env {
 	return &plan.Env{Plan: p.plan, Engine: p.engine, Frame: p.frame(c, step)}
 }
 

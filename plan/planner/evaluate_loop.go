@@ -16,6 +16,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -31,7 +32,7 @@ func (p *evaluator) factNames(k *plan.Task, t *playbook.Task, c *taskContext, e 
 	own.Args = nil
 	for _, g := range k.Args {
 		if templated(g) {
-			key := playbook.Written(keyPos(t, g), g.Key)
+			key := playbook.Written(g.KeyPos(t), g.Key)
 			r := p.renderer(e, c.chain)
 			r.Guards = guards
 			name := r.Text(key)
@@ -50,18 +51,6 @@ func (p *evaluator) factNames(k *plan.Task, t *playbook.Task, c *taskContext, e 
 		own.Args = append(own.Args, g)
 	}
 	k.Compiled = &own
-}
-
-// keyPos is where the key of an argument is written.
-func keyPos(t *playbook.Task, g plan.Arg) diag.Pos {
-	for _, v := range []playbook.Value{t.Args, t.ExtraArgs} {
-		for _, e := range v.Entries() {
-			if e.Key == g.Key {
-				return e.Pos
-			}
-		}
-	}
-	return g.Value.Pos()
 }
 
 // fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed; the
@@ -155,20 +144,20 @@ func (p *evaluator) resultsOf(over playbook.Value, e *plan.Env) ([]item, bool) {
 	if m == nil || e.Frame.All.Of == nil {
 		return nil, false
 	}
-	var from *plan.Binding
-	e.Frame.Each(m[1], func(b *plan.Binding) bool {
+	var from *vars.Binding
+	e.Frame.Each(m[1], func(b *vars.Binding) bool {
 		from = b
 		return true
 	})
 	if from == nil || from.By != nil && len(from.By.BreakWhen) > 0 {
 		return nil, false
 	}
-	all, given := from.Steps, []*plan.Binding{from}
-	if from.How == plan.Relayed { // each host would have given as many
+	all, given := from.Steps, []*vars.Binding{from}
+	if from.How == vars.Relayed { // each host would have given as many
 		given = from.Relay
 	}
 	for _, one := range given {
-		if one.How != plan.Collected || len(one.Steps) != len(given[0].Steps) {
+		if one.How != vars.Collected || len(one.Steps) != len(given[0].Steps) {
 			return nil, false
 		}
 	}
@@ -176,7 +165,7 @@ func (p *evaluator) resultsOf(over playbook.Value, e *plan.Env) ([]item, bool) {
 }
 
 // openResults are the results of the steps of a loop, which all of some steps give.
-func (p *evaluator) openResults(name string, over playbook.Value, e *plan.Env, from *plan.Binding, all []int) []item {
+func (p *evaluator) openResults(name string, over playbook.Value, e *plan.Env, from *vars.Binding, all []int) []item {
 	items := make([]item, len(from.Steps))
 	for i, step := range from.Steps {
 		s := &p.plan.Steps[step]

@@ -8,6 +8,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // readOverrides reads the values. Mistakes in them are mistakes of the plan.
@@ -153,7 +154,7 @@ func (p *evaluator) overriddenVar(k *plan.Task, u plan.Use, e *plan.Env) plan.Ov
 	without.Over = nil
 	hidden := *e
 	hidden.Frame = &without
-	without.Each(u.Name, func(b *plan.Binding) bool { one.Origin = b.Origin; return true })
+	without.Each(u.Name, func(b *vars.Binding) bool { one.Origin = b.Origin; return true })
 	if was, ok := hidden.Lookup(u.Name); ok {
 		one.Was = was
 	}

@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // mostRetries bounds the attempts at a step: more than anybody waits for, and far from where numbers end.
@@ -217,11 +218,11 @@ func (p *evaluator) become(s *plan.Step, k *plan.Task, b become, r *plan.Rendere
 	}
 	method := ""
 	if p.o.User != "root" {
-		method = plan.BecomeMethods[0]
+		method = vars.BecomeMethods[0]
 	}
-	p.fixed(b.method, "become_method", "one of "+strings.Join(plan.BecomeMethods, ", "), r, func(v any) bool {
+	p.fixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
 		method = eval.Text(v)
-		return slices.Contains(plan.BecomeMethods, method)
+		return slices.Contains(vars.BecomeMethods, method)
 	})
 	if !p.flag(b.yes, "become", r, false) {
 		return

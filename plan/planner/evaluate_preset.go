@@ -13,6 +13,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 var presetName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
@@ -35,10 +36,10 @@ func presetsIn(dir string) []string {
 }
 
 // parameters checks what a preset is given and makes it the variable `parameters`.
-func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *taskContext) plan.Binding {
-	all := plan.Binding{
+func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *taskContext) vars.Binding {
+	all := vars.Binding{
 		Name: "parameters", From: "preset " + name, Origin: origin(t.Pos, c.chain),
-		Given: &plan.Given{Secret: map[string]bool{}},
+		Given: &vars.Given{Secret: map[string]bool{}},
 	}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
 	inFile := *c
@@ -83,7 +84,7 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 }
 
 // parameter renders and checks one value.
-func (p *evaluator) parameter(all *plan.Binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *taskContext) {
+func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *taskContext) {
 	e := p.env(c, nil)
 	r := p.renderer(e, c.chain)
 	r.Marks = true
@@ -95,7 +96,7 @@ func (p *evaluator) parameter(all *plan.Binding, values map[string]any, param pl
 		got = v.Text() // text as written: yes, 1.10
 	}
 	values[param.Name] = eval.Unknown{}
-	part := plan.Binding{Name: param.Name, Value: got, Raw: v, Where: e.Frame, Open: len(r.Missing) > 0}
+	part := vars.Binding{Name: param.Name, Value: got, Raw: v, Where: e.Frame, Open: len(r.Missing) > 0}
 	defer func() {
 		all.Given.Values, all.Given.Types = append(all.Given.Values, part), append(all.Given.Types, param.Type)
 	}()

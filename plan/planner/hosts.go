@@ -8,6 +8,7 @@ import (
 	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // loadInventoryVars gives a machine the variables that its groups have now, and above them what add_host has given it.
@@ -19,7 +20,7 @@ func (p *fleet) loadInventoryVars(m *plannedHost) {
 	for _, dir := range p.besides {
 		chain := p.inventoryLayers(m.Host, dir)
 		for _, l := range m.added {
-			chain = &plan.Layer{Parent: chain, Binds: l.Binds, Last: l.Last}
+			chain = &vars.Layer{Parent: chain, Binds: l.Binds, Last: l.Last}
 		}
 		m.Inventory = append(m.Inventory, chain)
 	}
@@ -30,26 +31,26 @@ func (p *fleet) machine(name string) *plannedHost {
 	if m, ok := p.machines[name]; ok {
 		return m
 	}
-	m := &plannedHost{PlannedHost: &plan.PlannedHost{Name: name, Host: p.inventory.Host(name), Gatherer: -1, Use: p.facts}}
-	m.Names = &plan.Globals{
+	m := &plannedHost{Machine: &vars.Machine{Name: name, Host: p.inventory.Host(name), Gatherer: -1, Use: p.facts}}
+	m.Names = &vars.Globals{
 		FactsMap: p.here.FactsMap, Costly: p.here.Costly, Started: p.here.Started, Files: p.names.Files, Extra: p.names.Extra,
-		Root: p.names.Root, Of: m.PlannedHost,
+		Root: p.names.Root, Of: m.Machine,
 	}
 	m.Names.Document.Now, m.Names.ShownVars.Now = p.names.Document.Now, p.names.Document.Now
 	m.Names.ShownDefaults.Now = p.names.Document.Now
 	m.Names.Produced.Now, m.Handed.Now = p.names.Produced.Now, p.names.Produced.Now
 	p.loadInventoryVars(m)
-	p.machines[name], p.plan.Basis.Machines[name] = m, m.PlannedHost
+	p.machines[name], p.plan.Basis.Machines[name] = m, m.Machine
 	return m
 }
 
 // inventoryLayers are the variables that an inventory has for a host. Those of groups are shared.
-func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *plan.Layer {
-	var chain *plan.Layer
+func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *vars.Layer {
+	var chain *vars.Layer
 	for _, l := range p.inventory.Layers(h, beside) {
 		shared, ok := p.layers[layerKey{of: l, below: chain}]
 		if !ok {
-			shared = &plan.Layer{Parent: chain}
+			shared = &vars.Layer{Parent: chain}
 			for _, v := range l.Vars {
 				p.learnNamed(v, l.From)
 				shared.Add(p.lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
@@ -63,16 +64,16 @@ func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *plan.Layer {
 
 // knownMachine is a host that exists: of the inventory, or one that a play or a delegation has named. In a run several steps may ask
 // at once for one that no play is for.
-func (p *fleet) knownMachine(name string) *plan.PlannedHost {
+func (p *fleet) knownMachine(name string) *vars.Machine {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	if m, ok := p.machines[name]; ok {
-		return m.PlannedHost
+		return m.Machine
 	}
 	if p.inventory.Host(name) == nil && !plan.IsLocalhost(name) {
 		return nil
 	}
-	return p.machine(name).PlannedHost
+	return p.machine(name).Machine
 }
 
 // refresh would read the inventory again. Files are read once for the plan, and say the same unless a task writes into them; what
@@ -129,7 +130,7 @@ func (p *fleet) playbookDirIndex(dir string) int {
 func (p *fleet) hostlessContext(in importContext) *taskContext {
 	m := p.machine("localhost")
 	p.names = m.Names
-	sc := &plan.HostScope{
+	sc := &vars.Scene{
 		Inventory: p.inventory, Grouped: &p.grouped, Machines: p.knownMachine, Past: p.past, Call: p.o.Invocation(),
 		Root: p.plan.Root, Dir: in.dir, Beside: p.playbookDirIndex(in.dir), Vars: in.vars,
 	}

@@ -12,6 +12,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // unknownArguments refuses what would add something that only the run knows.
@@ -43,13 +44,13 @@ func (p *fleet) addHost(args *spec.AddHostArgs, from diag.Origin) {
 	p.changeInventory(func() { p.inventory.AddHost(name, args.Groups) })
 	m := p.machine(name)
 	m.Host = p.inventory.Host(name)
-	l := &plan.Layer{}
+	l := &vars.Layer{}
 	for _, key := range slices.Sorted(maps.Keys(args.Values)) {
 		p.noteName(key)
-		l.Add(plan.Binding{Name: key, Value: args.Values[key], From: "add_host", Origin: from})
+		l.Add(vars.Binding{Name: key, Value: args.Values[key], From: "add_host", Origin: from})
 	}
 	if port > 0 {
-		l.Add(plan.Binding{Name: "ansible_port", Value: port, From: "add_host", Origin: from})
+		l.Add(vars.Binding{Name: "ansible_port", Value: port, From: "add_host", Origin: from})
 	}
 	m.added = append(m.added, l)
 	p.loadInventoryVars(m)
@@ -59,9 +60,9 @@ func (p *fleet) addHost(args *spec.AddHostArgs, from diag.Origin) {
 func (p *fleet) changeInventory(change func()) {
 	now := p.names.Produced.Now
 	*now++
-	past := plan.PastInventory{Before: *now, Groups: plan.GroupsOf(p.inventory), Of: map[string][]string{}}
+	past := vars.PastInventory{Before: *now, Groups: vars.GroupsOf(p.inventory), Of: map[string][]string{}}
 	for name, m := range p.machines {
-		past.Of[name] = plan.GroupsOfHost(m.Host)
+		past.Of[name] = vars.GroupsOfHost(m.Host)
 	}
 	for _, h := range p.inventory.Hosts {
 		past.Hosts = append(past.Hosts, h.Name)
@@ -69,21 +70,8 @@ func (p *fleet) changeInventory(change func()) {
 	*p.past = append(*p.past, past)
 	change()
 	for _, m := range p.machines {
-		if m.Host != nil && !slices.Equal(past.Of[m.Name], plan.GroupsOfHost(m.Host)) {
+		if m.Host != nil && !slices.Equal(past.Of[m.Name], vars.GroupsOfHost(m.Host)) {
 			p.loadInventoryVars(m)
 		}
 	}
-}
-
-// groupName makes a name of a value, as group_by does.
-func groupName(text string) string { return strings.Join(strings.Fields(text), "-") }
-
-func groupNames(texts []string) []string {
-	names := make([]string, 0, len(texts))
-	for _, text := range texts {
-		if name := groupName(text); name != "" && name != "all" {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -12,6 +12,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 func (l link) with(connection, user, port playbook.Value) link {
@@ -29,7 +30,7 @@ func (l link) with(connection, user, port playbook.Value) link {
 
 // connectionTo finds out how a host is reached: nil for this machine. Variables of the host count before what the playbook says.
 func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *plan.Renderer) *plan.Connection {
-	setting := p.settings(e.On(m.PlannedHost))
+	setting := p.settings(e.On(m.Machine))
 	value := func(otherwise string, names ...string) string {
 		for _, name := range names {
 			v, ok := setting(name)
@@ -54,24 +55,24 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 		kind = "local"
 	}
 	kind = value(written(c.link.connection, kind), "ansible_connection")
-	uses := []plan.UseOf{plan.AnyStep, plan.SSHStep}
+	uses := []vars.UseOf{vars.AnyStep, vars.SSHStep}
 	switch kind {
 	case "local", "ansible.builtin.local":
-		p.nameIgnored(c, e.On(m.PlannedHost), plan.AnyStep)
+		p.nameIgnored(c, e.On(m.Machine), vars.AnyStep)
 		return nil
 	case "paramiko", "paramiko_ssh":
-		uses = append(uses, plan.Paramiko)
+		uses = append(uses, vars.Paramiko)
 	case "", "ssh", "smart", "ansible.builtin.ssh":
 	default:
 		p.errorf(c.pos, 0, r.Chain, "moon has local and ssh", "the connection `%s` of %s is not known", kind, m.Name)
 		return nil
 	}
-	p.nameIgnored(c, e.On(m.PlannedHost), uses...)
+	p.nameIgnored(c, e.On(m.Machine), uses...)
 	conn := &plan.Connection{
 		Host:    m.Name,
-		Address: value("", plan.AddressNames...),
-		User:    value(written(c.link.user, p.o.RemoteUser), plan.UserNames...),
-		Key:     value(p.o.PrivateKey, plan.KeyNames...),
+		Address: value("", vars.AddressNames...),
+		User:    value(written(c.link.user, p.o.RemoteUser), vars.UserNames...),
+		Key:     value(p.o.PrivateKey, vars.KeyNames...),
 	}
 	if conn.Address == m.Name {
 		conn.Address = ""
@@ -80,14 +81,14 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 		conn.Key = source.ResolvePath(conn.Key, p.plan.Root, p.o.Home)
 	}
 	args := []string{p.o.SSHArgs}
-	for _, name := range plan.ArgsNames {
+	for _, name := range vars.ArgsNames {
 		text := value("", name)
 		if option := plan.SteeringOption(text); option != "" && conn.Steers == "" {
 			conn.Steers = option + " in `" + name + "` of " + m.Name
 		}
 		args = append(args, text)
 	}
-	if text := value("", plan.HostKeyNames...); text != "" {
+	if text := value("", vars.HostKeyNames...); text != "" {
 		checked, ok := spec.ParseBool(text)
 		if !ok {
 			p.errorf(c.pos, 0, r.Chain, "true or false", "whether the key of %s is checked is %s", m.Name, plan.Quoted(text))
@@ -96,14 +97,14 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 		}
 	}
 	conn.Args = strings.Join(strings.Fields(strings.Join(args, " ")), " ")
-	if port := value(written(c.link.port, ""), plan.PortNames...); port != "" {
+	if port := value(written(c.link.port, ""), vars.PortNames...); port != "" {
 		n, ok := spec.ParseInt(port)
 		if !ok || n < 1 || n > 65535 {
 			p.errorf(c.pos, 0, r.Chain, "a port is a number from 1 to 65535", "the port of %s is %s", m.Name, plan.Quoted(port))
 		}
 		conn.Port = n
 	}
-	if seconds := value("", plan.TimeoutNames...); seconds != "" {
+	if seconds := value("", vars.TimeoutNames...); seconds != "" {
 		n, ok := spec.ParseInt(seconds)
 		if !ok || n < 1 || n > maxConnectSeconds {
 			p.errorf(c.pos, 0, r.Chain, fmt.Sprintf("a number of seconds from 1 to %d", maxConnectSeconds),
@@ -111,16 +112,16 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 		}
 		conn.Timeout = time.Duration(n) * time.Second
 	}
-	if program := value("", plan.ExecutableNames...); program != "" && !slices.Contains(usualSSH, program) {
+	if program := value("", vars.ExecutableNames...); program != "" && !slices.Contains(usualSSH, program) {
 		if strings.ContainsAny(program, "/~") {
 			program = source.ResolvePath(program, p.plan.Root, p.o.Home)
 		}
 		conn.Program = program
 		if conn.Steers == "" {
-			conn.Steers = program + " in `" + plan.ExecutableNames[0] + "` of " + m.Name
+			conn.Steers = program + " in `" + vars.ExecutableNames[0] + "` of " + m.Name
 		}
 	}
-	if password := value("", plan.PasswordNames...); password != "" {
+	if password := value("", vars.PasswordNames...); password != "" {
 		p.secrets.Add("ansible_password", password)
 		conn.Password = password
 	}
@@ -166,8 +167,8 @@ func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env,
 
 // pythonOf is the interpreter that the variables of a host name for modules in Python; "" if moon is to find one.
 func (p *fleet) pythonOf(c *taskContext, m *plannedHost, e *plan.Env, r *plan.Renderer) string {
-	const name = plan.PythonName
-	v, ok := p.settings(e.On(m.PlannedHost))(name)
+	const name = vars.PythonName
+	v, ok := p.settings(e.On(m.Machine))(name)
 	if !ok {
 		return ""
 	}
@@ -219,7 +220,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 		return
 	}
 	method := p.o.BecomeMethod
-	p.fixed(b.method, "become_method", "one of "+strings.Join(plan.BecomeMethods, ", "), r, func(v any) bool {
+	p.fixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
 		method = eval.Text(v)
 		return true
 	})
@@ -231,12 +232,12 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 		method = strings.TrimPrefix(method, "ansible.builtin.")
 	case "":
 		if s.Conn == nil && p.o.User != "root" {
-			method = plan.BecomeMethods[0]
+			method = vars.BecomeMethods[0]
 		}
 	default:
-		p.errorf(c.pos, 0, r.Chain, "moon has "+strings.Join(plan.BecomeMethods, ", "), "the become method `%s` is not supported", method)
+		p.errorf(c.pos, 0, r.Chain, "moon has "+strings.Join(vars.BecomeMethods, ", "), "the become method `%s` is not supported", method)
 	}
-	of := cmp.Or(method, plan.BecomeMethods[0]) // as with Ansible, where nothing says which
+	of := cmp.Or(method, vars.BecomeMethods[0]) // as with Ansible, where nothing says which
 	user, from, at := cmp.Or(p.o.BecomeUser, "root"), "--become-user", c.pos
 	if !b.user.IsZero() {
 		missing := len(r.Missing)
@@ -245,7 +246,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 			k.BecomeUser = b.user
 		}
 	}
-	for _, name := range []string{plan.BecomeNameOf(of, "user"), "ansible_become_user"} {
+	for _, name := range []string{vars.BecomeNameOf(of, "user"), "ansible_become_user"} {
 		v, given := setting(name)
 		if !given {
 			continue
@@ -261,7 +262,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 		message, hint := plan.NotUser(from, user)
 		p.errorf(at, 0, r.Chain, hint, "%s", message)
 	}
-	if v, ok := find(plan.BecomeNameOf(of, "password"), plan.BecomeNameOf(of, "pass"), "ansible_become_password",
+	if v, ok := find(vars.BecomeNameOf(of, "password"), vars.BecomeNameOf(of, "pass"), "ansible_become_password",
 		"ansible_become_pass"); ok {
 		if _, open := v.(eval.Unknown); !open {
 			k.BecomePassword = eval.Text(eval.Reveal(v))
@@ -274,7 +275,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 	}
 	if user != there || there == "" || !k.BecomeUser.IsZero() {
 		s.Become = &plan.Become{User: user, Method: method}
-		p.nameIgnored(c, e, plan.Becoming)
+		p.nameIgnored(c, e, vars.Becoming)
 	}
 }
 

@@ -3,6 +3,7 @@ package planner
 import (
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/vars"
 )
 
 // gather asks the hosts of a play for their facts, all at once. Those that nobody can ask now will give them in the run.
@@ -11,18 +12,18 @@ func (p *fleet) gather(cs []*taskContext) {
 	var of []*plannedHost
 	for _, c := range cs {
 		m := c.on
-		if m.State == plan.FactsKnown {
+		if m.State == vars.FactsKnown {
 			continue
 		}
-		if m.State == plan.FactsUnasked {
+		if m.State == vars.FactsUnasked {
 			*m.Names.Produced.Now++
 			m.Since = *m.Names.Produced.Now
 		}
 		if facts, ok := p.o.Known[m.Name]; ok && p.disk.Closed { // the plan is made again, from its sources alone
-			m.Facts, m.State = facts, plan.FactsKnown
+			m.Facts, m.State = facts, vars.FactsKnown
 			continue
 		}
-		m.State = plan.FactsPromised
+		m.State = vars.FactsPromised
 		if got, ok := p.o.Asked[m.Name]; ok && got.Facts == nil && p.disk.Closed {
 			p.unreached(m.Name, got.Why)
 		}
@@ -76,7 +77,7 @@ func (p *fleet) gather(cs []*taskContext) {
 			})
 			continue
 		}
-		m.Facts, m.State = got.Facts, plan.FactsKnown
+		m.Facts, m.State = got.Facts, vars.FactsKnown
 		if got.Own != nil {
 			m.Names.Own(got.Own, p.here.FactsMap)
 		}
@@ -93,7 +94,7 @@ func (p *fleet) gatherDelegates(cs []*taskContext) {
 	defer func() { p.ds = said }() // the steps say it
 	for _, c := range cs {
 		m := c.on
-		if m.Away || m.State == plan.FactsKnown {
+		if m.Away || m.State == vars.FactsKnown {
 			continue
 		}
 		p.selectHost(c)

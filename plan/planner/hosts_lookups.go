@@ -12,6 +12,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
@@ -74,7 +75,7 @@ func (p *fleet) world() eval.World {
 		},
 		Hosts: func(_ eval.Env, pattern string) ([]string, error) {
 			hosts, err := p.inventory.Match(pattern)
-			return plan.HostNames(hosts), err
+			return vars.HostNames(hosts), err
 		},
 		Run: func(at eval.Env, command string) (string, error) {
 			if !running(at) || planned.Basis.O.Pipe == nil || eval.Base(at).(*plan.Env).Unapproved {

@@ -9,6 +9,7 @@ import (
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 	"moon/secret"
 )
 
@@ -50,7 +51,7 @@ type compiler struct {
 	library
 	engine   *eval.Engine
 	lang     eval.Language
-	facts    *plan.FactUsage
+	facts    *vars.FactUsage
 	unread   bool // a survey has not seen all files: what they name is not known
 	compiled map[*playbook.Task]*plan.Compiled
 }
@@ -58,12 +59,12 @@ type compiler struct {
 // evaluator says what a value as written comes to at a place of the playbook, with the overrides of the run.
 type evaluator struct {
 	compiler
-	names     *plan.Globals
-	last      *plan.Frame
+	names     *vars.Globals
+	last      *vars.Frame
 	overrides []*overriding
-	overlays  map[string]*plan.Layer // by which of the overrides are in it
+	overlays  map[string]*vars.Layer // by which of the overrides are in it
 	at        string                 // path of the step that is planned, if there are overrides
-	ignored   []plan.IgnoredVariable // of those that are set
+	ignored   []vars.IgnoredVariable // of those that are set
 	tagsSeen  map[string]bool
 	leftOut   map[string]string // by path: the flag that leaves the step out
 	unasked   bool              // facts were not asked for, because of mistakes
@@ -72,10 +73,10 @@ type evaluator struct {
 // variables makes the layers that frames are of: blocks and files of variables, parameters, items of loops.
 type variables struct {
 	evaluator
-	layers      map[layerKey]*plan.Layer
-	fileLayers  map[fileKey]*plan.Layer
-	taskLayers  map[taskKey]*plan.Layer
-	paramLayers map[taskKey]*plan.Layer
+	layers      map[layerKey]*vars.Layer
+	fileLayers  map[fileKey]*vars.Layer
+	taskLayers  map[taskKey]*vars.Layer
+	paramLayers map[taskKey]*vars.Layer
 }
 
 // fleet is the hosts: those of the inventory and others, with their facts and the way to them.
@@ -84,11 +85,11 @@ type fleet struct {
 	inventory *inventory.Inventory
 	unmatched []unmatched
 	besides   []string // the directories of the playbooks that have plays
-	grouped   plan.Grouped
-	here      *plan.Globals // of the machine that moon runs on
+	grouped   vars.Grouped
+	here      *vars.Globals // of the machine that moon runs on
 	machines  map[string]*plannedHost
 	asking    *sync.Mutex // for those who ask for machines in a run
-	past      *[]plan.PastInventory
+	past      *[]vars.PastInventory
 	lookedAt  []string // files that the step that is planned has named in templates and lookups
 	repeated  int      // steps and scopes of tasks that are planned once more
 }
@@ -104,8 +105,8 @@ type stepPlanner struct {
 type playsState struct {
 	stepPlanner
 	roles      map[string]*playbook.RoleFiles
-	scenes     map[sceneKey]*plan.HostScope
-	roleParams map[taskKey]*plan.Layer
+	scenes     map[sceneKey]*vars.Scene
+	roleParams map[taskKey]*vars.Layer
 	factTasks  map[*playbook.Play]*playbook.Task
 	deciders   map[*playbook.Task]*playbook.Task
 	warned     map[string]bool // of what is said once

@@ -7,17 +7,18 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // rescueLayer has the names that tell what failed in the block. All steps of the block may give them.
-func (p *outline) rescueLayer(block int, outer *plan.Layer, from diag.Origin) *plan.Layer {
+func (p *outline) rescueLayer(block int, outer *vars.Layer, from diag.Origin) *vars.Layer {
 	var steps []int
 	for i := p.plan.Scopes[block].First; i < len(p.plan.Steps); i++ {
 		steps = append(steps, i)
 	}
-	l := &plan.Layer{Parent: outer}
-	for _, name := range slices.Concat(plan.FailedTaskNames, plan.FailedResultNames) {
-		l.Add(plan.Binding{Name: name, From: "rescue", Origin: from, How: plan.Broken, Steps: steps})
+	l := &vars.Layer{Parent: outer}
+	for _, name := range slices.Concat(vars.FailedTaskNames, vars.FailedResultNames) {
+		l.Add(vars.Binding{Name: name, From: "rescue", Origin: from, How: vars.Broken, Steps: steps})
 	}
 	return l
 }

@@ -13,6 +13,7 @@ import (
 	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/source"
+	"moon/plan/vars"
 	"moon/secret"
 )
 
@@ -54,8 +55,8 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.labels, p.ids = map[int]map[string]int{}, map[string][]int{}
 	p.disk, p.files, p.presets = d, map[string]*playbook.Playbook{}, map[string]*playbook.PresetFile{}
 	p.wasRead = func(text []byte) { p.names.Gather(text) }
-	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*plan.Compiled{}, plan.NewFactUsage()
-	p.names, p.tagsSeen = plan.NewGlobals(o.Facts, o.Volatile, o.Costly), map[string]bool{}
+	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*plan.Compiled{}, vars.NewFactUsage()
+	p.names, p.tagsSeen = vars.NewGlobals(o.Facts, o.Volatile, o.Costly), map[string]bool{}
 	p.plan = &plan.Plan{
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
 		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},
@@ -167,19 +168,19 @@ func (p *planner) finish() {
 
 // endVars are the variables in effect at the end, without facts.
 func (p *planner) endVars() []plan.Var {
-	fr := &plan.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
+	fr := &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
 	e := &plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}
-	var vars []plan.Var
+	var list []plan.Var
 	for _, name := range fr.Names() {
-		var from *plan.Binding
-		fr.Each(name, func(b *plan.Binding) bool { from = b; return true })
+		var from *vars.Binding
+		fr.Each(name, func(b *vars.Binding) bool { from = b; return true })
 		if from.From == "fact" || from.From == "facts" {
 			continue
 		}
 		v, _ := e.Lookup(name)
-		vars = append(vars, plan.Var{Name: name, Value: v, From: from.From, Origin: from.Origin})
+		list = append(list, plan.Var{Name: name, Value: v, From: from.From, Origin: from.Origin})
 	}
-	return vars
+	return list
 }
 
 // selected plans with a selection: once to see which steps there are, and again without those that are left out, so

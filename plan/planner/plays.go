@@ -17,6 +17,7 @@ import (
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // collectRegister gives the loop's register name the results of all its items.
@@ -24,12 +25,12 @@ func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext
 	if t.Register == "" || t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
 		return
 	}
-	b := &plan.Binding{Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: plan.Collected, By: t}
+	b := &vars.Binding{Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Collected, By: t}
 	for s := first; s < len(p.plan.Steps); s++ {
 		b.Steps = append(b.Steps, s)
 	}
 	if len(b.Steps) == 0 {
-		b.How, b.Steps = plan.NotProduced, nil
+		b.How, b.Steps = vars.NotProduced, nil
 		b.Value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
 	}
 	p.names.Produced.Add(b)
@@ -238,26 +239,26 @@ func (p *playsState) varsFiles(play *playPlanner, cs []*taskContext) {
 	if len(play.src.VarsFiles) == 0 {
 		return
 	}
-	scenes := map[*plan.Layer]*plan.HostScope{}
+	scenes := map[*vars.Layer]*vars.Scene{}
 	for _, c := range cs {
 		p.names = c.on.Names
-		vars := c.scene.Vars
+		below := c.scene.Vars
 		for _, candidates := range play.src.VarsFiles {
-			vars = p.firstVarsFile(c, candidates, vars)
+			below = p.firstVarsFile(c, candidates, below)
 		}
-		sc, ok := scenes[vars]
+		sc, ok := scenes[below]
 		if !ok {
 			with := *c.scene
-			with.Vars = vars
+			with.Vars = below
 			sc = &with
-			scenes[vars] = sc
+			scenes[below] = sc
 		}
 		c.scene = sc
 	}
 }
 
 // firstVarsFile is the first file of some that exists, above other variables.
-func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, below *plan.Layer) *plan.Layer {
+func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, below *vars.Layer) *vars.Layer {
 	if len(candidates) == 0 {
 		return below
 	}
@@ -306,7 +307,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 	var ask []plan.Prompt
 	for _, q := range pl.Prompts {
 		given := false
-		for _, l := range []*plan.Layer{p.names.Extra, p.names.Files} {
+		for _, l := range []*vars.Layer{p.names.Extra, p.names.Files} {
 			given = given || l != nil && l.Find(q.Name) != nil
 		}
 		if given {
@@ -356,7 +357,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 			}
 		}
 	}
-	l := &plan.Layer{Parent: c.scene.Vars}
+	l := &vars.Layer{Parent: c.scene.Vars}
 	for _, q := range ask {
 		p.o.Answers[q.Name] = answers[q.Name]
 		p.plan.Basis.Prompts = append(p.plan.Basis.Prompts, q)
@@ -364,7 +365,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 		if q.Private {
 			v = eval.Mark(p.secrets, v, eval.Every)
 		}
-		l.Add(plan.Binding{Name: q.Name, Value: v, From: "vars_prompt", Origin: origin(pl.Pos, c.chain)})
+		l.Add(vars.Binding{Name: q.Name, Value: v, From: "vars_prompt", Origin: origin(pl.Pos, c.chain)})
 	}
 	c.scene.Vars = l
 }
@@ -373,9 +374,9 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 func (p *playsState) hidden(c *taskContext, r *role) {
 	for _, e := range r.files.Vars {
 		own := p.lazyBinding(e.Key, e.Value, r.files.VarsFrom, origin(e.Pos, c.chain))
-		l := plan.Looking{Frame: p.frame(c, nil), Name: e.Key, Scene: c.scene}
-		var by *plan.Binding
-		l.Found = func(b *plan.Binding) bool { by = b; return true }
+		l := vars.Looking{Frame: p.frame(c, nil), Name: e.Key, Scene: c.scene}
+		var by *vars.Binding
+		l.Found = func(b *vars.Binding) bool { by = b; return true }
 		if !l.Layer(l.All.Root) && !l.Layer(l.Scene.Vars) || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
 			continue
 		}
@@ -404,7 +405,7 @@ func (p *playsState) staying(cs []*taskContext) []*taskContext {
 
 // ungathered are the contexts of hosts whose facts nobody has asked for.
 func (p *playsState) ungathered(cs []*taskContext) []*taskContext {
-	return slices.DeleteFunc(slices.Clone(cs), func(c *taskContext) bool { return c.on.State != plan.FactsUnasked })
+	return slices.DeleteFunc(slices.Clone(cs), func(c *taskContext) bool { return c.on.State != vars.FactsUnasked })
 }
 
 // unnamed is what a task without a name is called.
@@ -419,7 +420,7 @@ func (p *playsState) unnamed(t *playbook.Task) string {
 // spreadRunOnce gives what a task with run_once sets to all hosts it was for: its host is known only in the run, because the first may
 // have failed by then.
 func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
-	names := map[string][]*plan.Binding{}
+	names := map[string][]*vars.Binding{}
 	var order []string
 	for _, c := range cs {
 		for name, versions := range c.on.Names.Produced.Versions {
@@ -441,8 +442,8 @@ func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
 			steps = append(steps, b.Steps...)
 		}
 		slices.Sort(steps)
-		all := &plan.Binding{
-			Name: name, From: from[0].From, Origin: from[0].Origin, How: plan.Relayed, Relay: from,
+		all := &vars.Binding{
+			Name: name, From: from[0].From, Origin: from[0].Origin, How: vars.Relayed, Relay: from,
 			Steps: slices.Compact(steps), By: t,
 		}
 		if len(all.Steps) == 0 { // none of them runs
@@ -466,8 +467,8 @@ func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from dia
 		steps[s.Host] = append(steps[s.Host], i)
 	}
 	for _, c := range cs {
-		for _, name := range slices.Concat(plan.FailedTaskNames, plan.FailedResultNames) {
-			c.on.Names.Produced.Add(&plan.Binding{Name: name, From: "rescue", Origin: from, How: plan.Broken, Steps: steps[c.on.Name]})
+		for _, name := range slices.Concat(vars.FailedTaskNames, vars.FailedResultNames) {
+			c.on.Names.Produced.Add(&vars.Binding{Name: name, From: "rescue", Origin: from, How: vars.Broken, Steps: steps[c.on.Name]})
 		}
 	}
 }

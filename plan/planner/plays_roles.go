@@ -10,6 +10,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // findRole finds the directory of a role.
@@ -95,7 +96,7 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskC
 }
 
 // needing is the scene in which the dependencies of a role stand.
-func (p *playsState) needing(outer *plan.HostScope, r *role, t *playbook.Task) *plan.HostScope {
+func (p *playsState) needing(outer *vars.Scene, r *role, t *playbook.Task) *vars.Scene {
 	key := sceneKey{outer: outer, files: r.files, by: t, needs: true}
 	sc, ok := p.scenes[key]
 	if !ok {
@@ -114,7 +115,7 @@ func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *playboo
 	}
 	for _, c := range cs {
 		for _, one := range []struct {
-			into    *plan.History
+			into    *vars.History
 			entries []playbook.Entry
 			from    string
 		}{{&c.on.Names.ShownVars, files.Vars, files.VarsFrom}, {&c.on.Names.ShownDefaults, files.Defaults, files.DefsFrom}} {
@@ -161,9 +162,9 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	with := *c
 	with.scene = &sc
 	with.play = play
-	var walk func(c *taskContext, t *playbook.Task, parent *plan.Role)
+	var walk func(c *taskContext, t *playbook.Task, parent *vars.Role)
 	walked := 0
-	walk = func(c *taskContext, t *playbook.Task, parent *plan.Role) {
+	walk = func(c *taskContext, t *playbook.Task, parent *vars.Role) {
 		if t.Args.IsZero() || walked > mostDependencies {
 			return
 		}
@@ -192,7 +193,7 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 			}
 		}
 		files := p.loadRole(&at, t, dir)
-		r := &role{&plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent}, files}
+		r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent}, files}
 		for _, need := range files.Meta.Dependencies {
 			walk(&at, need, r.Role)
 		}

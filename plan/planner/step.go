@@ -12,6 +12,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // planStep plans one step: one task, one item.
@@ -55,25 +56,25 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 
 	// The step's own variables may need names that its condition guards: they are rendered again, strictly, when it
 	// is known that the step may run.
-	var vars *plan.Layer
+	var own *vars.Layer
 	renderVars := func(lenient bool) {
 		if t.StepVars.Kind() == playbook.Map && (t.Kind == playbook.Action || t.Kind == playbook.IncludeVars) {
 			if c.on != nil {
-				vars = p.shareLayer(t, nil, "task vars", c.chain)
+				own = p.shareLayer(t, nil, "task vars", c.chain)
 				return
 			}
-			vars = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Step = l }, "step vars", c.chain,
+			own = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain,
 				lenient)
 		}
 		if t.Kind != playbook.Vars {
 			return
 		}
 		if entries := p.usedBeside(t.Args); len(entries) > 0 {
-			vars = p.layerFrom(entries, nil, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Step = l }, "vars", c.chain, lenient)
+			own = p.layerFrom(entries, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "vars", c.chain, lenient)
 		}
 	}
 	renderVars(true)
-	e := p.env(c, vars)
+	e := p.env(c, own)
 	changes := false
 	var took []int
 	e.Changes, e.Took = &changes, &took
@@ -96,7 +97,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if !idle {
 		renderVars(false)
 	}
-	k.Frame = p.frame(c, vars)
+	k.Frame = p.frame(c, own)
 	e.Frame = k.Frame
 	r.Lenient, r.Idle = idle, idle && c.on != nil
 	r.Guards = plan.Guarded(k.When)
@@ -382,8 +383,8 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 		p.handOver(s, k, t, c)
 	}
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
-		p.names.Produced.Add(&plan.Binding{
-			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: plan.Registered,
+		p.names.Produced.Add(&vars.Binding{
+			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Registered,
 			Steps: []int{s.Index}, By: t,
 		})
 	}
@@ -395,8 +396,8 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 		into = &p.names.Document
 	}
 	for _, g := range k.Args {
-		b := &plan.Binding{
-			Name: g.Name, From: s.Action, Origin: origin(g.Value.Pos(), c.chain), How: plan.Assigned, Steps: []int{s.Index}, By: t,
+		b := &vars.Binding{
+			Name: g.Name, From: s.Action, Origin: origin(g.Value.Pos(), c.chain), How: vars.Assigned, Steps: []int{s.Index}, By: t,
 			Certain: s.Prediction == plan.WillRun && t.Creates.IsZero() && t.Removes.IsZero() && t.Unless.IsZero() && t.OnlyIf.IsZero(),
 		}
 		if c.on != nil {
@@ -424,13 +425,13 @@ func (p *stepPlanner) placeStep(s *plan.Step, c *taskContext) {
 	}
 	s.Role, s.Handler, s.Notifiers, s.Once = c.roleName(), c.handler, c.notifiers, c.once
 	if m := c.on; s.Action == "setup" && m.Gatherer < 0 {
-		m.Gatherer, s.Keeps = s.Index, m.State == plan.FactsPromised
+		m.Gatherer, s.Keeps = s.Index, m.State == vars.FactsPromised
 	}
 }
 
 // foresee takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
 // then depend on it.
-func (p *stepPlanner) foresee(b *plan.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
+func (p *stepPlanner) foresee(b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
 	if k.Call == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
 		return
 	}

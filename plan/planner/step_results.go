@@ -7,6 +7,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // breaking puts before the conditions of an item that no item before it has ended the loop.
@@ -45,15 +46,15 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 		}
 		names = []string{"getent_" + database}
 	case k.Action.Plugin != nil:
-		names = []string{plan.AnyName}
+		names = []string{vars.AnyName}
 	}
 	if len(names) == 0 || s.Excluded || s.Prediction == plan.WillSkip {
 		return
 	}
 	m := p.factHost(s, c)
 	for _, name := range names {
-		m.Handed.Add(&plan.Binding{
-			Name: name, From: s.Action, Origin: origin(t.Pos, c.chain), How: plan.Handed, Steps: []int{s.Index},
+		m.Handed.Add(&vars.Binding{
+			Name: name, From: s.Action, Origin: origin(t.Pos, c.chain), How: vars.Handed, Steps: []int{s.Index},
 			By: t,
 		})
 	}
@@ -61,7 +62,7 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 
 // relayFacts gives the facts that a task with run_once gives to all hosts it was for.
 func relayFacts(cs []*taskContext, t *playbook.Task) {
-	var from []*plan.Binding
+	var from []*vars.Binding
 	for _, c := range cs {
 		for _, versions := range c.on.Handed.Versions {
 			for _, v := range versions {
@@ -71,7 +72,7 @@ func relayFacts(cs []*taskContext, t *playbook.Task) {
 			}
 		}
 	}
-	slices.SortFunc(from, func(a, b *plan.Binding) int { return a.Steps[0] - b.Steps[0] })
+	slices.SortFunc(from, func(a, b *vars.Binding) int { return a.Steps[0] - b.Steps[0] })
 	for _, b := range from {
 		for _, c := range cs {
 			c.on.Handed.Add(b)

@@ -10,6 +10,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // unmatchedTasks is a walk through tasks that no host runs.
@@ -38,7 +39,7 @@ func (w *unmatchedTasks) tasks(tasks []*playbook.Task, c *taskContext) {
 }
 
 func (w *unmatchedTasks) task(t *playbook.Task, c *taskContext) {
-	if mayHide(t.NoLog) {
+	if plan.MayHide(t.NoLog) {
 		w.disk.KeepNot(c.file.Path)
 	}
 	_, planned := w.compiled[t]
@@ -192,7 +193,7 @@ func (w *unmatchedTasks) role(t *playbook.Task, c *taskContext) {
 	}
 	files := w.loadRole(c, t, dir)
 	scene := *c.scene
-	scene.Role = &plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}
+	scene.Role = &vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}
 	inside := *c
 	inside.scene = &scene
 	if files.NeedsFile != nil {

@@ -9,6 +9,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // varsBlock renders a block of variables. They come in document order: a name means the value in effect so far, and a
@@ -21,8 +22,8 @@ type varsBlock struct {
 	doing   []string       // names being rendered, for the message about a circle
 	from    string
 	chain   []string
-	frame   func() *plan.Frame  // what is in effect now, the part of the block already rendered included; never changes later
-	add     func(*plan.Binding) // makes one more name visible in frame
+	frame   func() *vars.Frame  // what is in effect now, the part of the block already rendered included; never changes later
+	add     func(*vars.Binding) // makes one more name visible in frame
 	lenient bool                // names may be missing: a loop's item is not known yet
 
 	// next takes a name that the block does not have from the block after it; may be nil.
@@ -57,7 +58,7 @@ func (vb *varsBlock) one(i int) {
 	vb.doing = append(vb.doing, e.Key)
 	r := vb.p.renderer(&plan.Env{Plan: vb.p.plan, Engine: vb.p.engine, Frame: vb.frame(), Pending: vb.pending}, vb.chain)
 	r.Lenient, r.Marks = vb.lenient, true
-	b := &plan.Binding{Name: e.Key, From: vb.from, Origin: origin(e.Pos, vb.chain)}
+	b := &vars.Binding{Name: e.Key, From: vb.from, Origin: origin(e.Pos, vb.chain)}
 	b.Value = plan.ForNames(r.Value(e.Value))
 	if b.Open = len(r.Missing) > 0; b.Open {
 		// Taken after the rendering: it holds the names from further down that this one needed, and not this one
@@ -110,24 +111,24 @@ func (vb *varsBlock) circle(i int) {
 
 // layerOf renders a block of variables, each into a layer of its own, so that a frame in the middle of the block sees
 // what was there before it. place puts a layer into a copy of the frame.
-func (p *variables) layerOf(m playbook.Value, parent *plan.Layer, fr *plan.Frame, place func(*plan.Frame, *plan.Layer), from string,
+func (p *variables) layerOf(m playbook.Value, parent *vars.Layer, fr *vars.Frame, place func(*vars.Frame, *vars.Layer), from string,
 	chain []string, lenient bool,
-) *plan.Layer {
+) *vars.Layer {
 	return p.layerFrom(m.Entries(), parent, fr, place, from, chain, lenient)
 }
 
-func (p *variables) layerFrom(entries []playbook.Entry, parent *plan.Layer, fr *plan.Frame, place func(*plan.Frame, *plan.Layer),
+func (p *variables) layerFrom(entries []playbook.Entry, parent *vars.Layer, fr *vars.Frame, place func(*vars.Frame, *vars.Layer),
 	from string, chain []string, lenient bool,
-) *plan.Layer {
+) *vars.Layer {
 	l := parent
 	vb := &varsBlock{
 		p: p, entries: entries, from: from, chain: chain, lenient: lenient,
-		frame: func() *plan.Frame {
+		frame: func() *vars.Frame {
 			inside := *fr
 			place(&inside, l)
 			return &inside
 		},
-		add: func(b *plan.Binding) { l = &plan.Layer{Parent: l, Binds: []plan.Binding{*b}} },
+		add: func(b *vars.Binding) { l = &vars.Layer{Parent: l, Binds: []vars.Binding{*b}} },
 	}
 	vb.render()
 	return l
@@ -135,7 +136,7 @@ func (p *variables) layerFrom(entries []playbook.Entry, parent *plan.Layer, fr *
 
 // ownVars renders the variables of a file of steps: its vars_files, and above them its vars. Both may use the other's
 // names.
-func (p *variables) ownVars(pb *playbook.Playbook, c *taskContext, frame func() *plan.Frame, addFile, addOwn func(*plan.Binding)) {
+func (p *variables) ownVars(pb *playbook.Playbook, c *taskContext, frame func() *vars.Frame, addFile, addOwn func(*vars.Binding)) {
 	own := &varsBlock{p: p, entries: pb.Vars.Entries(), from: "vars", chain: c.chain, frame: frame, add: addOwn}
 	own.prepare()
 	for _, v := range pb.VarsFiles {
@@ -195,8 +196,8 @@ func (p *variables) fileOfVars(r *plan.Renderer, v playbook.Value, key string,
 func (p *variables) documentVars(m playbook.Value, c *taskContext, from string, chain []string) {
 	vb := &varsBlock{
 		p: p, entries: m.Entries(), from: from, chain: chain,
-		frame: func() *plan.Frame { return p.frame(c, nil) },
-		add: func(b *plan.Binding) {
+		frame: func() *vars.Frame { return p.frame(c, nil) },
+		add: func(b *vars.Binding) {
 			p.shadows(b)
 			b.Passing = c.rescuing
 			p.names.Document.Add(b)
@@ -206,7 +207,7 @@ func (p *variables) documentVars(m playbook.Value, c *taskContext, from string, 
 }
 
 // shadows warns about a variable that hides a fact.
-func (p *variables) shadows(b *plan.Binding) {
+func (p *variables) shadows(b *vars.Binding) {
 	if _, ok := p.names.FactsMap[b.Name]; ok || b.Name == "facts" {
 		p.report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: diag.Pos{File: b.Origin.File, Line: b.Origin.Line, Column: b.Origin.Column}, Width: len(b.Name),

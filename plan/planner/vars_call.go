@@ -8,15 +8,16 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // outside reads what the command line gives: files of variables, and single ones.
 func (p *variables) outside(c *taskContext) {
-	p.names.Files = &plan.Layer{}
+	p.names.Files = &vars.Layer{}
 	for _, file := range p.o.VarsFiles {
 		p.varsFile(c, file, "--vars-file", p.names.Files, diag.Pos{File: "--vars-file " + file}, p.o.Dir)
 	}
-	p.names.Extra = &plan.Layer{}
+	p.names.Extra = &vars.Layer{}
 	for _, text := range p.o.ExtraVars {
 		p.extraVar(c, text)
 	}
@@ -48,7 +49,7 @@ func (p *variables) extraVar(c *taskContext, text string) {
 			continue
 		}
 		p.noteName(kv.Key)
-		b := plan.Binding{Name: kv.Key, Value: kv.Value, From: "--extra-vars"}
+		b := vars.Binding{Name: kv.Key, Value: kv.Value, From: "--extra-vars"}
 		if slices.Contains(p.o.Hidden, kv.Key) {
 			b.Value = eval.Mark(p.secrets, kv.Value, eval.Every)
 		}
@@ -57,14 +58,14 @@ func (p *variables) extraVar(c *taskContext, text string) {
 }
 
 // add puts the entries of a map into a layer as they are: values from outside are data, not templates.
-func (p *variables) add(l *plan.Layer, m playbook.Value, from string, chain []string) {
+func (p *variables) add(l *vars.Layer, m playbook.Value, from string, chain []string) {
 	for _, e := range m.Entries() {
 		p.noteName(e.Key)
-		l.Add(plan.Binding{Name: e.Key, Value: plan.Taken(e.Value, p.engine.Python), From: from, Origin: origin(e.Pos, chain)})
+		l.Add(vars.Binding{Name: e.Key, Value: plan.Taken(e.Value, p.engine.Python), From: from, Origin: origin(e.Pos, chain)})
 	}
 }
 
-func (p *variables) varsFile(c *taskContext, name, from string, into *plan.Layer, pos diag.Pos, dir string) {
+func (p *variables) varsFile(c *taskContext, name, from string, into *vars.Layer, pos diag.Pos, dir string) {
 	path := p.resolve(name, dir)
 	f, err := p.read(path)
 	if err != nil {
@@ -78,15 +79,15 @@ func (p *variables) varsFile(c *taskContext, name, from string, into *plan.Layer
 
 // rootVars renders the variables of the playbook itself.
 func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
-	p.names.Root = &plan.Layer{}
-	p.names.VarsFiles = &plan.Layer{}
-	into := func(l *plan.Layer) func(*plan.Binding) {
-		return func(b *plan.Binding) {
+	p.names.Root = &vars.Layer{}
+	p.names.VarsFiles = &vars.Layer{}
+	into := func(l *vars.Layer) func(*vars.Binding) {
+		return func(b *vars.Binding) {
 			p.shadows(b)
 			l.Add(*b)
 		}
 	}
 	// Each value is rendered in a frame of its own, because the layers grow.
-	frame := func() *plan.Frame { fr := *p.frame(c, nil); return &fr }
+	frame := func() *vars.Frame { fr := *p.frame(c, nil); return &fr }
 	p.ownVars(pb, c, frame, into(p.names.VarsFiles), into(p.names.Root))
 }

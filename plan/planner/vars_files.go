@@ -10,6 +10,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // filesOfVars are the files that an include_vars reads.
@@ -108,7 +109,7 @@ func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook
 }
 
 // fileLayer are the variables of a file upon others. Hosts that read the same share it.
-func (p *variables) fileLayer(f *playbook.File, below *plan.Layer) *plan.Layer {
+func (p *variables) fileLayer(f *playbook.File, below *vars.Layer) *vars.Layer {
 	key := fileKey{f.Path, below}
 	if l, ok := p.fileLayers[key]; ok {
 		return l

@@ -7,6 +7,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // unset makes of the names that excluded `vars` would set, and that have no other value, names without one, each with the reason. They
@@ -17,7 +18,7 @@ func (p *variables) unset(c *taskContext, t *playbook.Task) {
 			continue
 		}
 		why := fmt.Sprintf("the vars at %s:%d, which set it, are excluded by tags", t.Pos.File, t.Pos.Line)
-		p.names.Document.Add(&plan.Binding{Name: e.Key, From: "vars", Origin: origin(e.Pos, c.chain), Value: eval.Fault{
+		p.names.Document.Add(&vars.Binding{Name: e.Key, From: "vars", Origin: origin(e.Pos, c.chain), Value: eval.Fault{
 			Err:    &eval.Error{Kind: eval.Undefined, Message: why, Hint: "ask for their tags too, or give the value with -e", Offset: -1},
 			Absent: true,
 		}})
@@ -27,12 +28,12 @@ func (p *variables) unset(c *taskContext, t *playbook.Task) {
 // items evaluates what a loop runs over.
 func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ string, ok bool) {
 	// Variables of the step itself may feed the loop, and may use its item: those that do are left out here.
-	var step *plan.Layer
+	var step *vars.Layer
 	switch {
 	case c.on != nil && t.StepVars.Kind() == playbook.Map:
 		step = p.shareLayer(t, nil, "task vars", c.chain)
 	case t.StepVars.Kind() == playbook.Map && t.Kind == playbook.Action:
-		step = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Step = l }, "step vars", c.chain, true)
+		step = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain, true)
 	}
 	e := p.env(c, step)
 	defer p.shaping(e, c, "the loop", t.Loop.Over.Pos())()
@@ -106,20 +107,20 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 }
 
 // lazy makes a layer of variables that are rendered where they are used. What has no template is what it is.
-func (p *variables) lazyLayer(entries []playbook.Entry, parent *plan.Layer, from string, chain []string) *plan.Layer {
+func (p *variables) lazyLayer(entries []playbook.Entry, parent *vars.Layer, from string, chain []string) *vars.Layer {
 	if len(entries) == 0 {
 		return parent
 	}
-	l := &plan.Layer{Parent: parent}
+	l := &vars.Layer{Parent: parent}
 	for _, e := range entries {
 		l.Add(p.lazyBinding(e.Key, e.Value, from, origin(e.Pos, chain)))
 	}
 	return l
 }
 
-func (p *variables) lazyBinding(name string, v playbook.Value, from string, at diag.Origin) plan.Binding {
+func (p *variables) lazyBinding(name string, v playbook.Value, from string, at diag.Origin) vars.Binding {
 	p.noteName(name)
-	b := plan.Binding{Name: name, From: from, Origin: at}
+	b := vars.Binding{Name: name, From: from, Origin: at}
 	if plan.TemplatedIn(v) {
 		b.Lazy, b.Raw = true, v
 		return b
@@ -129,7 +130,7 @@ func (p *variables) lazyBinding(name string, v playbook.Value, from string, at d
 }
 
 // shareLayer is the layer of a task's `vars` upon others. Hosts share it.
-func (p *variables) shareLayer(t *playbook.Task, below *plan.Layer, from string, chain []string) *plan.Layer {
+func (p *variables) shareLayer(t *playbook.Task, below *vars.Layer, from string, chain []string) *vars.Layer {
 	key := taskKey{t, below}
 	if l, ok := p.taskLayers[key]; ok {
 		return l
@@ -140,7 +141,7 @@ func (p *variables) shareLayer(t *playbook.Task, below *plan.Layer, from string,
 }
 
 // paramsLayer are the variables that an include is given, upon others.
-func (p *variables) paramsLayer(t *playbook.Task, below *plan.Layer, chain []string) *plan.Layer {
+func (p *variables) paramsLayer(t *playbook.Task, below *vars.Layer, chain []string) *vars.Layer {
 	key := taskKey{t, below}
 	if l, ok := p.paramLayers[key]; ok {
 		return l

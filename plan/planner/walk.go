@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 func (p *planner) planTasks(c *taskContext, tasks []*playbook.Task) {
@@ -27,7 +28,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	}
 	inside := *c
 	inside.item = nil
-	if mayHide(t.NoLog) {
+	if plan.MayHide(t.NoLog) {
 		p.disk.KeepNot(c.file.Path)
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
@@ -116,7 +117,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
-		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Params = l },
+		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
 			"include vars", c.chain, false)
 	}
 	r := p.renderer(p.env(&inside, nil), c.chain)
@@ -159,12 +160,12 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	if !held.Known || c.rescuing {
 		p.lateVars(pb, &inside)
 	}
-	document := func(b *plan.Binding) {
+	document := func(b *vars.Binding) {
 		p.shadows(b)
 		b.Passing = !held.Known || c.rescuing
 		p.names.Document.Add(b)
 	}
-	p.ownVars(pb, &inside, func() *plan.Frame { return p.frame(&inside, nil) }, document, document)
+	p.ownVars(pb, &inside, func() *vars.Frame { return p.frame(&inside, nil) }, document, document)
 	p.planTasks(&inside, pb.Tasks)
 	leave()
 	if !held.Known {
@@ -187,7 +188,7 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
-		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Block = l }, "block vars",
+		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Block = l }, "block vars",
 			c.chain, false)
 	}
 	inside.scope = p.openScope(scope, scope.Name)
@@ -269,7 +270,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	}
 	name, label := plan.LoopName(t)
 	limit := p.limit(c, t)
-	hidden := mayHide(c.noLog(t))
+	hidden := plan.MayHide(c.noLog(t))
 	expression := plan.LoopExpression(t.Loop)
 	scope := p.openScope(plan.Scope{
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
@@ -281,7 +282,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	first := len(p.plan.Steps)
 	p.plan.Steps = slices.Grow(p.plan.Steps, len(items)) // room has been checked
 	from := origin(t.Loop.Pos, c.chain)
-	var ends *plan.Layer
+	var ends *vars.Layer
 	for i, item := range items {
 		round := *c
 		round.scope = scope
@@ -291,12 +292,12 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 			value = plan.ForNames(plan.CopyOf(value))
 		}
 		if i <= 1 || i == len(items)-1 { // all rounds between the first and the last share these
-			ends = &plan.Layer{Parent: c.loop, Binds: []plan.Binding{
+			ends = &vars.Layer{Parent: c.loop, Binds: []vars.Binding{
 				{Name: "first", Value: i == 0, From: "loop", Origin: from},
 				{Name: "last", Value: i == len(items)-1, From: "loop", Origin: from},
 			}}
 		}
-		round.loop = &plan.Layer{Parent: ends, Binds: []plan.Binding{
+		round.loop = &vars.Layer{Parent: ends, Binds: []vars.Binding{
 			{Name: t.Loop.Var, Value: value, Open: item.open, Raw: item.raw, Where: item.where, From: "loop", Origin: from},
 			{Name: t.Loop.Index, Value: i, From: "loop", Origin: from},
 		}}
@@ -322,7 +323,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 
 // exports plans what the run will give, in the state at its end.
 func (p *planner) exports(pb *playbook.Playbook) {
-	fr := &plan.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
+	fr := &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
 	for _, e := range pb.Exports {
 		x := plan.Export{Name: e.Key, Raw: e.Value, Frame: fr}
 		r := p.renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}, nil)

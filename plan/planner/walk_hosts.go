@@ -8,8 +8,10 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // adding plans add_host and group_by: the inventory has what they add from here on. add_host is done once for all hosts.
@@ -35,7 +37,7 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 			}
 		case *spec.GroupByArgs:
 			p.changeInventory(func() {
-				p.inventory.AddToGroup(p.hostOf(c.on), groupName(args.Key), groupNames(args.Parents))
+				p.inventory.AddToGroup(p.hostOf(c.on), inventory.GroupName(args.Key), inventory.GroupNames(args.Parents))
 			})
 		}
 	})
@@ -60,13 +62,13 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 		for i, item := range items {
 			one := *c
 			one.depth = c.depth + 1
-			made := &plan.Layer{Binds: []plan.Binding{{
+			made := &vars.Layer{Binds: []vars.Binding{{
 				Name: t.Loop.Var, Value: item.value, Open: item.open, Raw: item.raw,
 				Where: item.where, From: "loop", Origin: from,
 			}}}
 			one.loop = p.roundOnHost(&one, t, items, i, made)
 			lc := p.roundContext(&one, t, items, i, plan.LoopContext{Type: typ, Expression: expression})
-			if mayHide(one.noLog(t)) {
+			if plan.MayHide(one.noLog(t)) {
 				lc.Item = nil
 			}
 			one.inLoop = &lc
@@ -104,7 +106,7 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 		return
 	}
 	defer p.plan.CloseShapes(len(p.plan.Shapes))
-	if mayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
+	if plan.MayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
 		p.disk.KeepNot(cs[0].file.Path)
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
@@ -286,7 +288,7 @@ func (p *planner) planEmptyLoop(c *taskContext, t *playbook.Task, when []plan.Co
 	if t.Register == "" {
 		return
 	}
-	p.names.Produced.Add(&plan.Binding{
+	p.names.Produced.Add(&vars.Binding{
 		Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), By: t,
 		Value: map[string]any{"results": []any{}, "skipped": true, "changed": false, "skipped_reason": "No items in the list"},
 	})

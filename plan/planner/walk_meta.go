@@ -8,6 +8,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // clearErrors plans meta: clear_host_errors, once for all hosts: a step, because whether it is reached is known only in the run.
@@ -38,7 +39,7 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 	*p.names.Produced.Now++
 	for _, name := range c.scene.Hosts {
 		if m := p.machines[name]; m != nil && !m.Hides(math.MaxInt) {
-			m.Hidden = append(m.Hidden, plan.Hidden{From: *p.names.Produced.Now, Until: math.MaxInt})
+			m.Hidden = append(m.Hidden, vars.Hidden{From: *p.names.Produced.Now, Until: math.MaxInt})
 		}
 	}
 }

@@ -8,21 +8,22 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
-	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plannedHost{}, new(sync.Mutex), &[]plan.PastInventory{}
-	p.layers, p.fileLayers = map[layerKey]*plan.Layer{}, map[fileKey]*plan.Layer{}
-	p.taskLayers, p.paramLayers = map[taskKey]*plan.Layer{}, map[taskKey]*plan.Layer{}
+	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plannedHost{}, new(sync.Mutex), &[]vars.PastInventory{}
+	p.layers, p.fileLayers = map[layerKey]*vars.Layer{}, map[fileKey]*vars.Layer{}
+	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
 	p.taskFiles, p.roles = map[string]playbook.TasksOf{}, map[string]*playbook.RoleFiles{}
-	p.scenes, p.roleParams = map[sceneKey]*plan.HostScope{}, map[taskKey]*plan.Layer{}
+	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
 	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.empty = map[*playbook.Task]*playbook.Task{}
 	p.plan.Plays, p.here = true, p.names
 	p.disk.Thorough = true
-	p.plan.Basis.Machines = map[string]*plan.PlannedHost{}
+	p.plan.Basis.Machines = map[string]*vars.Machine{}
 	p.engine.Python, p.engine.World = true, p.world()
 	p.names.Root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
 }
@@ -119,10 +120,10 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	play.scope = p.openScope(plan.Scope{
 		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),
-		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: plan.HostNames(hosts), Tags: tags},
+		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags},
 	}, name)
 	play.scene = c.scene
-	play.scene.Play, play.scene.Hosts = name, plan.HostNames(listed)
+	play.scene.Play, play.scene.Hosts = name, vars.HostNames(listed)
 	p.policy(play, r)
 	p.preload(play, c)
 	machines := make([]*plannedHost, len(hosts))

@@ -9,6 +9,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // planPreset expands a parameterised playbook: its steps are in the plan, one scope deeper, and read what they are given
@@ -31,7 +32,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	}
 	inside := *c
 	if t.StepVars.Kind() == playbook.Map {
-		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Params = l },
+		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
 			"preset vars", c.chain, false)
 	}
 	r := p.renderer(p.env(&inside, nil), c.chain)
@@ -56,7 +57,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	p.included(said, c.chain, t)
 	scope.Name = p.groupName(c, t, name)
 	scope.Parallel = p.parallel(t.Parallel, c)
-	inside.params = &plan.Layer{Parent: inside.params, Binds: []plan.Binding{p.parameters(file, name, t, &inside)}}
+	inside.params = &vars.Layer{Parent: inside.params, Binds: []vars.Binding{p.parameters(file, name, t, &inside)}}
 	leave := p.enter(&inside, scope, name, file.File, including{path: target, preset: true}, t.Pos)
 	p.planTasks(&inside, file.Tasks)
 	leave()

@@ -7,6 +7,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // importRole puts a role in the place of a task, or of an entry of `roles`.
@@ -50,7 +51,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 		}
 	}
 	files := p.loadRole(c, t, dir)
-	r := &role{&plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}, files}
+	r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}, files}
 	if p.hasBeen(c, t, files) {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // link is how hosts are reached, as written on a task or around it; the nearest of each key counts.
@@ -24,7 +25,7 @@ type handler struct {
 	role   *role    // nil for one of the play
 	file   *playbook.File
 	dir    string
-	scene  *plan.HostScope // the role it belongs to, as far as it is known before any host is looked at
+	scene  *vars.Scene // the role it belongs to, as far as it is known before any host is looked at
 	by     *playbook.Task
 }
 
@@ -36,11 +37,11 @@ type flushed struct {
 
 // plannedHost is a host with what the planner alone asks of it. Its variables and facts are those of the plan.
 type plannedHost struct {
-	*plan.PlannedHost
+	*vars.Machine
 	left     bool          // it has left the play: meta, end_host
 	leftRole int           // the scope of the role that it has left: meta, end_role; 0: none
 	gates    []gateAt      // of steps that may let it leave
-	added    []*plan.Layer // what add_host has given it
+	added    []*vars.Layer // what add_host has given it
 
 	nowhereAt settingsKey     // where settings were looked for last
 	nowhere   map[string]bool // and which of them were not there
@@ -48,10 +49,10 @@ type plannedHost struct {
 
 // settingsKey is where a host stands in a play, as far as variables go that lie around a task and not on it.
 type settingsKey struct {
-	scene     *plan.HostScope
-	inventory *plan.Layer
-	block     *plan.Layer
-	state     plan.Gathering // facts are variables, too
+	scene     *vars.Scene
+	inventory *vars.Layer
+	block     *vars.Layer
+	state     vars.Gathering // facts are variables, too
 	// Moments pass with each task that sets something, whatever it sets.
 	documentAt, producedAt int
 }
@@ -59,7 +60,7 @@ type settingsKey struct {
 // layerKey is a layer of the inventory upon those below it.
 type layerKey struct {
 	of    *inventory.Layer
-	below *plan.Layer
+	below *vars.Layer
 }
 
 // gateAt is a gate with what a person reads of it.
@@ -72,13 +73,13 @@ type gateAt struct {
 
 // role is a role where it is used, with what it is made of.
 type role struct {
-	*plan.Role
+	*vars.Role
 	files *playbook.RoleFiles
 }
 
 // sceneKey is a role at a place that uses it.
 type sceneKey struct {
-	outer *plan.HostScope
+	outer *vars.Scene
 	files *playbook.RoleFiles
 	by    *playbook.Task
 	needs bool
@@ -97,9 +98,9 @@ type taskContext struct {
 	cwd    playbook.Value
 	ignore []plan.Condition
 	become become
-	block  *plan.Layer
-	params *plan.Layer
-	loop   *plan.Layer
+	block  *vars.Layer
+	params *vars.Layer
+	loop   *vars.Layer
 	depth  int // of loops
 	item   *iteration
 	inLoop *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
@@ -109,7 +110,7 @@ type taskContext struct {
 type scopeOnHost struct {
 	on        *plannedHost // nil in the step form
 	play      *playPlanner
-	scene     *plan.HostScope
+	scene     *vars.Scene
 	pos       diag.Pos // of the task
 	link      link
 	inherit   inherit
@@ -131,10 +132,10 @@ type scopeOnHost struct {
 type playPlanner struct {
 	src      *playbook.Play
 	scope    int
-	scene    *plan.HostScope // what all of its places have in common
-	serial   int             // the batch that is planned, from 0
-	over     bool            // meta: end_play
-	force    bool            // handlers run on failed hosts too
+	scene    *vars.Scene // what all of its places have in common
+	serial   int         // the batch that is planned, from 0
+	over     bool        // meta: end_play
+	force    bool        // handlers run on failed hosts too
 	anyFatal bool
 	maxFail  int // percentage of a batch that may fail; -1: any
 
@@ -153,7 +154,7 @@ type importContext struct {
 	scope int
 	when  []plan.Condition
 	tags  []string
-	vars  *plan.Layer
+	vars  *vars.Layer
 }
 
 // within are the contexts in a scope of their own.
@@ -169,7 +170,7 @@ func within(cs []*taskContext, scope int) []*taskContext {
 
 type fileKey struct {
 	path  string
-	below *plan.Layer
+	below *vars.Layer
 }
 
 // become is who a step runs as, as written on it or around it; the nearest of each key counts.
@@ -215,19 +216,13 @@ func noItems(t *playbook.Task) []plan.Condition {
 // Inside of them it had happened for all that follows it; what comes after has to wait for the run.
 func markUncertain(cs []*taskContext, since int) {
 	for _, c := range cs {
-		for _, versions := range c.on.Names.Produced.Versions {
-			for _, v := range versions {
-				if v.At > since {
-					v.Certain, v.Foreseen = false, false
-				}
-			}
-		}
+		c.on.Names.Produced.Doubt(since)
 	}
 }
 
 type taskKey struct {
 	of    *playbook.Task
-	below *plan.Layer
+	below *vars.Layer
 }
 
 // A play whose pattern matches no host plans nothing, and its mistakes would only show in the inventory of the day on which it does.

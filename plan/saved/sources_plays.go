@@ -14,6 +14,7 @@ import (
 	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/source"
+	"moon/plan/vars"
 )
 
 // PlaySources are what a plan of plays was made from beside.
@@ -293,7 +294,7 @@ func (s *PlaySources) stale(abs func(string) string, o plan.Options, say func(st
 func hostsOf(m *plan.Basis) []string {
 	var list []string
 	for name, host := range m.Machines {
-		if host.State == plan.FactsKnown {
+		if host.State == vars.FactsKnown {
 			list = append(list, name)
 		}
 	}

@@ -1,4 +1,4 @@
-package plan
+package vars
 
 import (
 	"strings"
@@ -10,8 +10,8 @@ import (
 // NewFactUsage has noted nothing yet.
 func NewFactUsage() *FactUsage { return &FactUsage{Names: map[string]bool{}, Env: map[string]bool{}} }
 
-// note takes down a use of a variable, if it reads a fact where the text is.
-func (u *FactUsage) note(fr *Frame, v playbook.Value, ref eval.Ref) {
+// Note takes down a use of a variable, if it reads a fact where the text is.
+func (u *FactUsage) Note(fr *Frame, v playbook.Value, ref eval.Ref) {
 	u.mentioned(fr, ref)
 	if !fr.mayBeFact(ref.Name) {
 		return
@@ -64,8 +64,8 @@ func (fr *Frame) mayBeFact(name string) bool {
 	return ok
 }
 
-// calls takes down the use of a variable that says how moon was called.
-func (u *FactUsage) calls(name string) {
+// Calls takes down the use of a variable that says how moon was called.
+func (u *FactUsage) Calls(name string) {
 	if u.Done {
 		return
 	}

@@ -1,4 +1,4 @@
-package plan
+package vars
 
 import (
 	"bytes"
@@ -45,8 +45,8 @@ func (n *Globals) Own(facts, here map[string]any) {
 	n.Started = func() map[string]any { return facts }
 }
 
-// measure is a fact that changes, or all facts, as it was when the run first asked.
-func (n *Globals) measure(name string) any {
+// Measure is a fact that changes, or all facts, as it was when the run first asked.
+func (n *Globals) Measure(name string) any {
 	if name == "facts" {
 		return n.Started()
 	}

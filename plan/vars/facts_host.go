@@ -1,4 +1,4 @@
-package plan
+package vars
 
 import (
 	"maps"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// promisedOf takes a fact from the result of the step that has gathered it.
-func promisedOf(r map[string]any, name string) (value any, known bool) {
+// PromisedOf takes a fact from the result of the step that has gathered it.
+func PromisedOf(r map[string]any, name string) (value any, known bool) {
 	own, _ := r["moon_facts"].(map[string]any)
 	facts, _ := r["ansible_facts"].(map[string]any)
 	switch {
@@ -31,16 +31,17 @@ func promisedOf(r map[string]any, name string) (value any, known bool) {
 const AnyName = ""
 
 // hasHanded reports whether a task has given facts.
-func (m *PlannedHost) hasHanded(moment int) bool {
+func (m *Machine) hasHanded(moment int) bool {
 	for name := range m.Handed.Versions {
-		if m.Handed.before(name, moment, func(*Binding) bool { return true }) {
+		if m.Handed.Before(name, moment, func(*Binding) bool { return true }) {
 			return true
 		}
 	}
 	return false
 }
 
-func handedOf(r map[string]any, name string) (any, bool) {
+// HandedOf takes a fact from the result of a task that may have given it.
+func HandedOf(r map[string]any, name string) (any, bool) {
 	for _, key := range []string{"ansible_facts", "facts"} {
 		if facts, ok := r[key].(map[string]any); ok {
 			if v, ok := factOf(facts, name); ok {
@@ -56,11 +57,11 @@ func handedOf(r map[string]any, name string) (any, bool) {
 
 // mayHave finds a variable that a module may have given which is there for facts, as its name says. Names that nobody else knows would
 // be mistakes otherwise.
-func (m *PlannedHost) mayHave(name string, moment int, f func(*Binding) bool) bool {
+func (m *Machine) mayHave(name string, moment int, f func(*Binding) bool) bool {
 	if settings[name] {
 		return false
 	}
-	return m.Handed.before(AnyName, moment, func(b *Binding) bool {
+	return m.Handed.Before(AnyName, moment, func(b *Binding) bool {
 		if !strings.HasSuffix(b.From, "_facts") {
 			return false
 		}
@@ -69,7 +70,7 @@ func (m *PlannedHost) mayHave(name string, moment int, f func(*Binding) bool) bo
 }
 
 // FactNames are the names of all facts of a host at a moment, in ansible_facts. result gives what a step has given; nil while planning.
-func (m *PlannedHost) FactNames(moment int, result func(step int) (map[string]any, bool)) []string {
+func (m *Machine) FactNames(moment int, result func(step int) (map[string]any, bool)) []string {
 	all := map[string]bool{}
 	for name := range m.Facts {
 		all[name] = true
@@ -83,7 +84,7 @@ func (m *PlannedHost) FactNames(moment int, result func(step int) (map[string]an
 		}
 	}
 	for name := range m.Handed.Versions {
-		m.Handed.before(name, moment, func(b *Binding) bool {
+		m.Handed.Before(name, moment, func(b *Binding) bool {
 			if name != AnyName {
 				all[name] = true
 				return true
@@ -109,9 +110,9 @@ var changing = map[string]bool{
 	"date_time": true, "memfree_mb": true, "memory_mb": true, "uptime_seconds": true, "loadavg": true, "swapfree_mb": true,
 }
 
-// fact finds a fact by the name it has as a variable. Before anybody has gathered them there are none.
-func (m *PlannedHost) fact(name string, moment int, f func(*Binding) bool) bool {
-	if m.Handed.before(name, moment, f) {
+// Fact finds a fact by the name it has as a variable. Before anybody has gathered them there are none.
+func (m *Machine) Fact(name string, moment int, f func(*Binding) bool) bool {
+	if m.Handed.Before(name, moment, f) {
 		return true
 	}
 	short, ok := strings.CutPrefix(name, "ansible_")
@@ -126,7 +127,7 @@ func (m *PlannedHost) fact(name string, moment int, f func(*Binding) bool) bool 
 	}
 	switch {
 	case m.State == FactsPromised && !settings[name]:
-		return f(&Binding{Name: name, From: "fact", How: promisedFact, Steps: m.gatherers()})
+		return f(&Binding{Name: name, From: "fact", How: PromisedFact, Steps: m.gatherers()})
 	case m.State != FactsKnown:
 		return false
 	case name == "ansible_facts":
@@ -140,7 +141,7 @@ func (m *PlannedHost) fact(name string, moment int, f func(*Binding) bool) bool 
 	switch {
 	case changing[short]:
 		m.Keeps = true
-		return f(&Binding{Name: name, From: "fact", How: promisedFact, Steps: m.gatherers()})
+		return f(&Binding{Name: name, From: "fact", How: PromisedFact, Steps: m.gatherers()})
 	case short == "env":
 		v = EnvOf{m}
 	}
@@ -148,11 +149,11 @@ func (m *PlannedHost) fact(name string, moment int, f func(*Binding) bool) bool 
 }
 
 // promises finds a fact of moon's own that a step of the run will give.
-func (m *PlannedHost) promises(name string, f func(*Binding) bool) bool {
+func (m *Machine) promises(name string, f func(*Binding) bool) bool {
 	if !m.Away || m.State != FactsPromised || !ownFacts[name] {
 		return false
 	}
-	return f(&Binding{Name: name, From: "fact", How: promisedFact, Steps: m.gatherers()})
+	return f(&Binding{Name: name, From: "fact", How: PromisedFact, Steps: m.gatherers()})
 }
 
 // ownFacts are the names of facts that are no names of Ansible's.
@@ -170,7 +171,7 @@ func init() {
 }
 
 // gatherers are the steps that give facts, as far as there is one.
-func (m *PlannedHost) gatherers() []int {
+func (m *Machine) gatherers() []int {
 	if m.Gatherer < 0 {
 		return nil
 	}
@@ -178,7 +179,7 @@ func (m *PlannedHost) gatherers() []int {
 }
 
 // InventoryFor are the variables that the inventory has for a host in the plays of a scene.
-func (m *PlannedHost) InventoryFor(sc *HostScope) *Layer {
+func (m *Machine) InventoryFor(sc *Scene) *Layer {
 	switch {
 	case len(m.Inventory) == 0: // no inventory has it
 		return nil
@@ -191,7 +192,7 @@ func (m *PlannedHost) InventoryFor(sc *HostScope) *Layer {
 // What a plan uses of the facts of a host is taken down while it is made, because a saved plan keeps that much of them and no more.
 
 // used notes that a plan depends on a fact of the host.
-func (m *PlannedHost) used(fact string) {
+func (m *Machine) used(fact string) {
 	if m.Use.Done {
 		return
 	}
@@ -220,7 +221,7 @@ func shortNames(facts map[string]any) map[string]any {
 }
 
 // Hides reports whether the facts of the host are cleared at a moment.
-func (m *PlannedHost) Hides(moment int) bool {
+func (m *Machine) Hides(moment int) bool {
 	for _, h := range m.Hidden {
 		if moment >= h.From && moment < h.Until || moment == math.MaxInt && h.Until == math.MaxInt {
 			return true
@@ -230,7 +231,7 @@ func (m *PlannedHost) Hides(moment int) bool {
 }
 
 // UseWhole notes that all facts are used at once, or all of the environment.
-func (m *PlannedHost) UseWhole() {
+func (m *Machine) UseWhole() {
 	if !m.Use.Done && m.Use.Whole.Line == 0 {
 		m.Use.Whole = m.Use.At
 	}
@@ -265,7 +266,7 @@ func (e EnvOf) Get(key string) (any, bool) {
 
 // UsedFacts are the facts of the host that planning has used, without those that change. hidden is a variable of the environment
 // that only steps with no_log use, whose value is kept nowhere.
-func (m *PlannedHost) UsedFacts() (facts map[string]any, hidden string) {
+func (m *Machine) UsedFacts() (facts map[string]any, hidden string) {
 	facts = map[string]any{}
 	for name := range m.Read {
 		v, ok := m.Facts[name]

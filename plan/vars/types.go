@@ -1,4 +1,4 @@
-package plan
+package vars
 
 import (
 	"sync/atomic"
@@ -48,7 +48,7 @@ type Binding struct {
 
 	// Set by steps while running. Steps are those of one task, more than one in a loop.
 	Steps    []int
-	How      production
+	How      Production
 	Certain  bool           // an assignment that nothing known keeps from happening
 	Relay    []*Binding     // of run_once: what each of the hosts would have set
 	By       *playbook.Task // that sets it, in a play
@@ -56,8 +56,8 @@ type Binding struct {
 	Foreseen bool           // an assignment whose value is known before it happens
 }
 
-// production is how running steps give a name its value.
-type production uint8
+// Production is how running steps give a name its value.
+type Production uint8
 
 // Layer holds the names one construct brings: a block's vars, a loop's item, an include's parameters.
 type Layer struct {
@@ -72,11 +72,12 @@ const fewNames = 12
 // History holds the names that are set in document order and stay set: `vars` and `include_vars` steps, and what
 // running steps register or assign. A frame sees the versions before its own moment.
 type History struct {
-	Versions map[string][]version
+	Versions map[string][]Version
 	Now      *int // shared by the hosts of an inventory, so that a moment is the same for all
 }
 
-type version struct {
+// Version is what a name is from a moment on.
+type Version struct {
 	At   int
 	gone int // from when on it is not there any more; 0: it stays
 	*Binding
@@ -99,7 +100,7 @@ type Globals struct {
 	ShownVars     History
 	ShownDefaults History
 
-	Of *PlannedHost // the host of an inventory whose they are; nil in the step form
+	Of *Machine // the host of an inventory whose they are; nil in the step form
 }
 
 // Frame is the variables in effect at one place of the playbook. Frames are immutable once a step has one, and are
@@ -114,8 +115,8 @@ type Frame struct {
 	Loop       *Layer
 	Over       *Layer // of overrides, which are made during a run
 
-	Scene *HostScope // the play and the role around; nil in the step form
-	Looks string     // of plays: the directory of a role in which the task looks for files; "" for files
+	Scene *Scene // the play and the role around; nil in the step form
+	Looks string // of plays: the directory of a role in which the task looks for files; "" for files
 }
 
 // Given is what a preset was given, one by one. It is behind a pointer because loops make many bindings and presets few.
@@ -125,8 +126,8 @@ type Given struct {
 	Secret map[string]bool // by name
 }
 
-// PlannedHost is a host of the inventory as the planner knows it. What is known of it lasts over all plays.
-type PlannedHost struct {
+// Machine is a host of the inventory as the planner knows it. What is known of it lasts over all plays.
+type Machine struct {
 	Name      string
 	Host      *inventory.Host // nil for one that no inventory has: localhost, or an address to delegate to
 	Names     *Globals
@@ -156,12 +157,12 @@ const (
 	FactsPromised                  // a step of the run will give them
 )
 
-// HostScope is what a place of a playbook of plays brings beside variables. It does not change once a frame has it.
-type HostScope struct {
+// Scene is what a place of a playbook of plays brings beside variables. It does not change once a frame has it.
+type Scene struct {
 	Inventory *inventory.Inventory
 	Grouped   *Grouped
-	Machines  func(name string) *PlannedHost // those that exist, nil for others
-	Past      *[]PastInventory               // what the inventory was before it changed
+	Machines  func(name string) *Machine // those that exist, nil for others
+	Past      *[]PastInventory           // what the inventory was before it changed
 	Call      *Invocation
 	Root      string // of the playbook
 	Dir       string // of the playbook of the play
@@ -210,11 +211,11 @@ type groupsThen struct {
 	all     map[string]any
 }
 
-// FactsOf stands for the variable ansible_facts of a host. Whoever looks it up puts what finds them one by one in its place.
-type FactsOf struct{ Host *PlannedHost }
+// FactsOf stands for the variable ansible_facts of a host. plan.Env puts what finds them one by one in its place.
+type FactsOf struct{ Host *Machine }
 
 // EnvOf is the variable ansible_env. It may hold what is nobody's business.
-type EnvOf struct{ Host *PlannedHost }
+type EnvOf struct{ Host *Machine }
 
 // Hidden are the moments between which the facts of a host are not there.
 type Hidden struct{ From, Until int }
@@ -226,8 +227,8 @@ type Role struct {
 	Parent *Role  // the role that uses it; nil for a play
 }
 
-// parents are the names of the roles around, the nearest first.
-func (r *Role) parents() []string {
+// Parents are the names of the roles around, the nearest first.
+func (r *Role) Parents() []string {
 	var names []string
 	for r := r.Parent; r != nil; r = r.Parent {
 		names = append(names, r.Name)

@@ -1,4 +1,4 @@
-package plan
+package vars
 
 import (
 	"slices"
@@ -11,20 +11,20 @@ import (
 
 // Level is where variables of plays come from: sources of which the later one is the stronger, and which are looked through at once.
 type Level struct {
-	Sources []VarSource
+	Sources []Source
 	find    func(l Looking) bool
 }
 
-// VarSource is one place that gives variables, as the page about them names it.
-type VarSource struct{ Name, Doc string }
+// Source is one place that gives variables, as the page about them names it.
+type Source struct{ Name, Doc string }
 
 // Levels are the levels of the variables of plays, the weakest first. Looking a variable up walks them from the end. It is Ansible's
 // order but for role vars, which are below those of the play here: who writes a play decides, and not who wrote the role.
 var Levels = []Level{
-	{[]VarSource{{"role defaults", "`defaults/` of a role; after the role, for the rest of the play"}}, func(l Looking) bool {
+	{[]Source{{"role defaults", "`defaults/` of a role; after the role, for the rest of the play"}}, func(l Looking) bool {
 		return l.Layer(l.Scene.Defaults) || l.history(&l.All.ShownDefaults, l.DocumentAt)
 	}},
-	{[]VarSource{
+	{[]Source{
 		{"inventory, [all:vars]", "variables of the group `all` in the inventory itself"},
 		{"inventory, [group:vars]", "variables of other groups; those of a child count before those of its parent"},
 		{"inventory, group_vars/all", "in the directory of the inventory"},
@@ -35,46 +35,46 @@ var Levels = []Level{
 		{"inventory, host_vars/HOST", ""},
 		{"playbook, host_vars/HOST", ""},
 	}, func(l Looking) bool { return l.Layer(l.All.Of.InventoryFor(l.Scene)) }},
-	{[]VarSource{{"fact", "gathered from the host, as `ansible_NAME`"}}, func(l Looking) bool {
-		return !l.All.Of.Hides(l.ProducedAt) && l.All.Of.fact(l.Name, l.ProducedAt, l.Found)
+	{[]Source{{"fact", "gathered from the host, as `ansible_NAME`"}}, func(l Looking) bool {
+		return !l.All.Of.Hides(l.ProducedAt) && l.All.Of.Fact(l.Name, l.ProducedAt, l.Found)
 	}},
-	{[]VarSource{{"role vars", "`vars/` of a role; after the role, for the rest of the play"}}, func(l Looking) bool {
+	{[]Source{{"role vars", "`vars/` of a role; after the role, for the rest of the play"}}, func(l Looking) bool {
 		return l.Layer(l.Scene.RoleVars) || l.history(&l.All.ShownVars, l.DocumentAt)
 	}},
-	{[]VarSource{
+	{[]Source{
 		{"import_playbook vars", "`vars:` next to `import_playbook:`"},
 		{"play vars", "`vars:` of the play"},
 		{"vars_prompt", "the answers"},
 		{"vars_files", "files named under `vars_files:` of the play; the last one counts"},
 	}, func(l Looking) bool { return l.Layer(l.Scene.Vars) }},
-	{[]VarSource{{"root vars", "`vars:` next to `plays:`"}}, func(l Looking) bool { return l.Layer(l.All.Root) }},
+	{[]Source{{"root vars", "`vars:` next to `plays:`"}}, func(l Looking) bool { return l.Layer(l.All.Root) }},
 	{
-		[]VarSource{{"block vars", "`vars:` next to `block:`, `import_tasks:`, or under `apply:`; the innermost count"}},
+		[]Source{{"block vars", "`vars:` next to `block:`, `import_tasks:`, or under `apply:`; the innermost count"}},
 		func(l Looking) bool { return l.Layer(l.Block) },
 	},
-	{[]VarSource{{"task vars", "`vars:` of the task itself"}}, func(l Looking) bool { return l.Layer(l.Step) }},
-	{[]VarSource{{"include_vars", "the variables that the task has read, for the tasks after it"}}, func(l Looking) bool {
+	{[]Source{{"task vars", "`vars:` of the task itself"}}, func(l Looking) bool { return l.Layer(l.Step) }},
+	{[]Source{{"include_vars", "the variables that the task has read, for the tasks after it"}}, func(l Looking) bool {
 		return l.history(&l.All.Document, l.DocumentAt)
 	}},
-	{[]VarSource{
+	{[]Source{
 		{"set_fact", "for all plays after it"},
 		{"register", "the same; the later of the two counts"},
 	}, func(l Looking) bool { return l.history(&l.All.Produced, l.ProducedAt) }},
-	{[]VarSource{
+	{[]Source{
 		{"role parameters", "given to a role, next to its name"},
 		{"include vars", "`vars:` next to `include_tasks:` or `include_role:`; the innermost count"},
 	}, func(l Looking) bool { return l.Layer(l.Params) }},
-	{[]VarSource{{"loop", "`item`, or the name set by `loop_control`"}}, func(l Looking) bool { return l.Layer(l.Loop) }},
+	{[]Source{{"loop", "`item`, or the name set by `loop_control`"}}, func(l Looking) bool { return l.Layer(l.Loop) }},
 	{
-		[]VarSource{{"--vars-file", "a file given on the command line; the last one counts"}},
+		[]Source{{"--vars-file", "a file given on the command line; the last one counts"}},
 		func(l Looking) bool { return l.Layer(l.All.Files) },
 	},
-	{[]VarSource{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(l Looking) bool { return l.Layer(l.All.Extra) }},
+	{[]Source{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(l Looking) bool { return l.Layer(l.All.Extra) }},
 }
 
 // Magic are the variables that say where a template stands and how moon was called, in the order of the page about plays. Nothing
 // can hide them.
-var Magic = []VarSource{
+var Magic = []Source{
 	{"inventory_hostname", "the name of the host in the inventory"},
 	{"inventory_hostname_short", "its name up to the first dot"},
 	{"group_names", "its groups, without `all`"},
@@ -113,7 +113,7 @@ type Looking struct {
 	*Frame
 	Name  string
 	Found func(*Binding) bool
-	Scene *HostScope // never nil
+	Scene *Scene // never nil
 }
 
 // Layer looks in a layer and in those below it.
@@ -126,14 +126,14 @@ func (l Looking) Layer(of *Layer) bool {
 	return false
 }
 
-func (l Looking) history(h *History, moment int) bool { return h.before(l.Name, moment, l.Found) }
+func (l Looking) history(h *History, moment int) bool { return h.Before(l.Name, moment, l.Found) }
 
 // eachOfHost is frame.each for a host of an inventory. Only what a person overrides in a run is above all levels, and only the facts
 // of this machine, under moon's own names, are below them.
 func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 	l := Looking{Frame: fr, Name: name, Found: f, Scene: fr.Scene}
 	if l.Scene == nil {
-		l.Scene = &HostScope{}
+		l.Scene = &Scene{}
 	}
 	if l.Layer(fr.Over) {
 		return true
@@ -143,7 +143,7 @@ func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 			return true
 		}
 	}
-	return fr.All.Of.promises(name, f) || fr.fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f)
+	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f)
 }
 
 // pastOf is the inventory at the moment of a frame, nil where it is the one there is.
@@ -175,15 +175,16 @@ func (fr *Frame) Each(name string, f func(*Binding) bool) bool {
 		return fr.eachOfHost(name, f)
 	}
 	return try(fr.Over) || try(fr.All.Extra) || try(fr.All.Files) || try(fr.Loop) || try(fr.Params) ||
-		fr.All.Produced.before(name, fr.ProducedAt, f) ||
+		fr.All.Produced.Before(name, fr.ProducedAt, f) ||
 		try(fr.Step) || try(fr.Block) ||
-		fr.All.Document.before(name, fr.DocumentAt, f) ||
-		try(fr.All.Root) || try(fr.All.VarsFiles) || try(fr.All.facts) || fr.fact(name, f)
+		fr.All.Document.Before(name, fr.DocumentAt, f) ||
+		try(fr.All.Root) || try(fr.All.VarsFiles) || try(fr.All.facts) || fr.Fact(name, f)
 }
 
-func (fr *Frame) fact(name string, f func(*Binding) bool) bool {
+// Fact finds a fact of the machine that moon runs on, by its name or among all.
+func (fr *Frame) Fact(name string, f func(*Binding) bool) bool {
 	if name == "facts" {
-		return f(&Binding{Name: name, Value: fr.All.FactsMap, From: "facts", How: measured})
+		return f(&Binding{Name: name, Value: fr.All.FactsMap, From: "facts", How: Measured})
 	}
 	v, ok := fr.All.FactsMap[name]
 	if get, costly := fr.All.Costly[name]; costly && !ok {
@@ -194,7 +195,7 @@ func (fr *Frame) fact(name string, f func(*Binding) bool) bool {
 	}
 	b := Binding{Name: name, Value: v, From: "fact"}
 	if _, changes := v.(eval.Unknown); changes {
-		b.How = measured
+		b.How = Measured
 	}
 	return f(&b)
 }
@@ -211,7 +212,7 @@ func (fr *Frame) Names() []string {
 	}
 	add := func(h *History, moment int) {
 		for name := range h.Versions {
-			h.before(name, moment, func(*Binding) bool { seen[name] = true; return true })
+			h.Before(name, moment, func(*Binding) bool { seen[name] = true; return true })
 		}
 	}
 	add(&fr.All.Document, fr.DocumentAt)
@@ -256,8 +257,8 @@ func managed(name string, f func(*Binding) bool) bool {
 	return name == "ansible_managed" && f(&Binding{Name: name, Value: "Ansible managed", From: "default"})
 }
 
-// groupNames are the names of the host's groups, without all.
-func (fr *Frame) groupNames() []string {
+// GroupNames are the names of the host's groups, without all.
+func (fr *Frame) GroupNames() []string {
 	if past := fr.pastOf(); past != nil {
 		return past.Of[fr.All.Of.Name]
 	}
@@ -279,8 +280,8 @@ func GroupsOfHost(h *inventory.Host) []string {
 	return names
 }
 
-// groups are all groups with their hosts.
-func (fr *Frame) groups() any {
+// Groups are all groups with their hosts.
+func (fr *Frame) Groups() any {
 	if past := fr.pastOf(); past != nil {
 		return past.Groups
 	}
@@ -315,4 +316,4 @@ func HostNames(hosts []*inventory.Host) []string {
 }
 
 // BatchKey tells the batches of a play apart.
-func (sc *HostScope) BatchKey() string { return strings.Join(sc.Batch, ",") + "\x00" }
+func (sc *Scene) BatchKey() string { return strings.Join(sc.Batch, ",") + "\x00" }

@@ -1,4 +1,4 @@
-package plan
+package vars
 
 import (
 	"sort"
@@ -6,13 +6,13 @@ import (
 
 // How a value is produced while the run goes on.
 const (
-	NotProduced  production = iota
+	NotProduced  Production = iota
 	Registered              // the result of the step
 	Collected               // the results of a loop
 	Assigned                // by set_fact or a late vars step; may not happen
 	Broken                  // the step of a block that failed, in its rescue
-	measured                // when the run starts: a fact that changes
-	promisedFact            // by the step that gathers facts
+	Measured                // when the run starts: a fact that changes
+	PromisedFact            // by the step that gathers facts
 	Relayed                 // by one of the hosts of a task with run_once
 	Handed                  // a fact that a task gives beside those that are gathered; may not happen
 )
@@ -50,10 +50,10 @@ func (l *Layer) Find(name string) *Binding {
 // Add sets a name from now on.
 func (h *History) Add(b *Binding) {
 	if h.Versions == nil {
-		h.Versions = map[string][]version{}
+		h.Versions = map[string][]Version{}
 	}
 	*h.Now++
-	h.Versions[b.Name] = append(h.Versions[b.Name], version{At: *h.Now, Binding: b})
+	h.Versions[b.Name] = append(h.Versions[b.Name], Version{At: *h.Now, Binding: b})
 }
 
 // Forget takes the values that hold only for a time out of what comes after, if they were set after a moment.
@@ -68,8 +68,19 @@ func (h *History) Forget(since int) {
 	}
 }
 
-// before calls f with the versions of name as of the moment, newest first, until it returns true.
-func (h *History) before(name string, moment int, f func(*Binding) bool) bool {
+// Doubt says that what has been set since a moment may not happen.
+func (h *History) Doubt(since int) {
+	for _, versions := range h.Versions {
+		for _, v := range versions {
+			if v.At > since {
+				v.Certain, v.Foreseen = false, false
+			}
+		}
+	}
+}
+
+// Before calls f with the versions of name as of the moment, newest first, until it returns true.
+func (h *History) Before(name string, moment int, f func(*Binding) bool) bool {
 	all := h.Versions[name]
 	n := sort.Search(len(all), func(i int) bool { return all[i].At > moment })
 	for i := n - 1; i >= 0; i-- {
