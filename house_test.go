@@ -341,7 +341,7 @@ var words = []word{
 	{"told", "given, notified, known, reported", 169, 0},
 	{"shall", "should; desired state", 32, 0},
 	{"whoever|nobody|somebody|anybody|everybody", "the user, the caller, no one; or passive", 318, 1},
-	{"mend|mends|mended|mending", "fix", 9, 0},
+	{"mend|mends|mended|mending", "fix", 3, 0},
 	{"heed|heeds|heeded|heeding", "honour, ignore", 5, 0},
 	{"spelt", "written", 3, 0},
 	{"beside|besides", "next to, in addition to", 163, 5},

@@ -57,16 +57,17 @@ var layers = map[string][]string{
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/status", "internal/termtext", "internal/suggest"},
-	"tui/console":    {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                            // writes out what stands for a secret, where that has no glyph
+	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/status", "internal/termtext", "internal/suggest"},
+	"tui/console":    {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                                            // writes out what stands for a secret, where that has no glyph
 
-	"tui/feed":   {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/status", "tui/tree"},
-	"tui/keymap": {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
-	"tui/tree":   {"events", "plan", "tui/draw", "tui/status"},
-	"tui/draw":   {"internal/termtext", "themes"},                             // cells, and no plan
-	"tui/status": {"events", "plan", "plan/source"},                           // what the screen and lines have in common, also the names of changed files
-	"tui/fix":    {"events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
+	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/status", "tui/tree"},
+	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
+	"tui/tree":     {"events", "plan", "tui/draw", "tui/status"},
+	"tui/draw":     {"internal/termtext", "themes"},                             // cells, and no plan
+	"tui/debugger": {"events", "plan", "plan/bind", "tui/status"},               // what a front end asks, and no words
+	"tui/status":   {"events", "plan", "plan/source"},                           // what the screen and lines have in common, also the names of changed files
+	"tui/fix":      {"events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
 
 	"exec/exectest":       {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
 	"exec/remote/sshtest": {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it

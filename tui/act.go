@@ -29,7 +29,7 @@ func (m deciding) carryOut(do keymap.Intent) {
 	case keymap.GateApprove:
 		m.approve()
 	case keymap.GateApproveAll:
-		m.send(events.Approve{Range: m.everything(), Digest: m.plan.Digest})
+		m.send(events.Approve{Range: m.position().Everything(), Digest: m.plan.Digest})
 	case keymap.GateExclude:
 		m.exclude()
 	case keymap.GateExcludeHost:
@@ -56,29 +56,17 @@ func (m deciding) carryOut(do keymap.Intent) {
 	}
 }
 
-func (m *debugger) everything() events.Range { return events.Range{From: 0, To: len(m.plan.Steps)} }
-
 // targets are the steps that a decision is about, which ends the marking of a range.
 func (m *view) targets() (ranges []events.Range, single bool) {
 	m.cur.CloseRange(m.rows)
 	return m.aim()
 }
 
-// tallyOf counts the faces in some ranges.
-func (m *debugger) tallyOf(ranges []events.Range) (t status.Tally) {
-	for _, r := range ranges {
-		for i := r.From; i < r.To; i++ {
-			t[m.tree.Faces[i]]++
-		}
-	}
-	return t
-}
-
 // approve approves, or withdraws where everything is approved. A step that asks to be confirmed is confirmed only
 // when the cursor is on it: nobody confirms by approving what it is in.
 func (m deciding) approve() {
 	ranges, single := m.targets()
-	t := m.tallyOf(ranges)
+	t := m.position().Tally(ranges...)
 	ask := t.Sum(status.Confirm)
 	switch {
 	case single && t[status.Asking] > 0:
@@ -102,9 +90,9 @@ func (m deciding) approve() {
 // exclude excludes, or includes where everything is excluded. A failed step is skipped instead.
 func (m deciding) exclude() {
 	ranges, single := m.targets()
-	t := m.tallyOf(ranges)
+	t := m.position().Tally(ranges...)
 	switch {
-	case single && m.broken(ranges[0].From):
+	case single && m.position().Failed(ranges[0].From):
 		m.send(events.Skip{Step: ranges[0].From})
 		return
 	case single && t[status.Asking] > 0:
@@ -123,7 +111,7 @@ func (m deciding) exclude() {
 }
 
 // restoreSteps takes back the exclusion of the steps that were not skipped for it yet.
-func (m *debugger) restoreSteps(ranges []events.Range) {
+func (m *knownRun) restoreSteps(ranges []events.Range) {
 	var steps []int
 	m.store.Read(func(run *events.Run) {
 		for _, r := range ranges {
@@ -140,7 +128,7 @@ func (m *debugger) restoreSteps(ranges []events.Range) {
 }
 
 // leftOut counts the steps that the plan leaves out, which no command brings back.
-func (m *debugger) leftOut(ranges []events.Range) (n int32) {
+func (m *knownRun) leftOut(ranges []events.Range) (n int32) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			if m.plan.Steps[i].Excluded {
@@ -149,25 +137,6 @@ func (m *debugger) leftOut(ranges []events.Range) (n int32) {
 		}
 	}
 	return n
-}
-
-// next is the step that would start next, or -1.
-func (m *debugger) next() int {
-	at := m.run.Pointer
-	if at >= 0 && at < len(m.tree.Faces) && m.tree.Faces[at].Pending() {
-		return at
-	}
-	for i := at + 1; i < len(m.tree.Faces); i++ {
-		if m.tree.Faces[i].Pending() {
-			return i
-		}
-	}
-	for i := range max(at, 0) {
-		if i < len(m.tree.Faces) && m.tree.Faces[i].Pending() {
-			return i
-		}
-	}
-	return -1
 }
 
 // resume continues. It approves nothing, so it says how to.
@@ -193,30 +162,21 @@ func (m deciding) over() {
 
 // ahead is what comes next: the step, or with whole what over runs.
 func (m deciding) ahead(whole bool) (events.Range, bool) {
-	next := m.next()
+	next := m.position().Next()
 	if next < 0 {
 		return events.Range{}, false
 	}
-	if here := m.tree.Steps(m.at()); whole && m.at() > 0 && m.tree.Step(m.at()) < 0 && here.Has(next) && m.firstLeft(here) == next {
+	here := m.tree.Steps(m.at())
+	if whole && m.at() > 0 && m.tree.Step(m.at()) < 0 && here.Has(next) && m.position().FirstLeft(here) == next {
 		return here, true
 	}
 	return events.Range{From: next, To: next + 1}, true
 }
 
-// firstLeft is the first step of a range that has not run.
-func (m *debugger) firstLeft(r events.Range) int {
-	for i := r.From; i < r.To; i++ {
-		if m.tree.Faces[i].Pending() {
-			return i
-		}
-	}
-	return -1
-}
-
 // out runs from the pointer to the end of the scope around it.
 func (m deciding) out() {
 	var r events.Range // none after a failure that nothing follows
-	if next := m.next(); next >= 0 {
+	if next := m.position().Next(); next >= 0 {
 		parent := m.tree.Parent[m.tree.StepNode[next]]
 		r = events.Range{From: next, To: m.tree.Steps(int(parent)).To}
 	}
@@ -241,28 +201,11 @@ func (m deciding) pauseOrResume() {
 func (m deciding) retryMarked() {
 	ranges, _ := m.targets()
 	for _, r := range ranges {
-		if m.failedIn(r) > 0 {
+		if m.position().Retryable(r) > 0 {
 			m.send(events.Retry{Range: r})
 		}
 	}
 	m.cur.Clear()
-}
-
-// failedIn counts what can be retried: what failed, and a step that failed and was edited since.
-func (m *debugger) failedIn(r events.Range) int {
-	t := m.tallyOf([]events.Range{r})
-	n := t.Failed()
-	if at := m.run.PausedAt; r.Has(at) && (m.mended() || m.broken(at) && !m.tree.Faces[at].Bad()) {
-		n++
-	}
-	return n
-}
-
-// mended reports whether the step the run is paused on failed and is another now, after an edit.
-func (m *debugger) mended() bool {
-	at := m.run.PausedAt
-	return m.run.Phase == events.Paused && m.run.Pause.Reason == events.PauseFailure && at >= 0 &&
-		at < len(m.tree.Faces) && m.tree.Faces[at].Pending()
 }
 
 // retryOrAgain retries what failed. When the run is over there is nothing of the kind, and it is the whole that is run again.
@@ -278,8 +221,8 @@ func (m *model) retryOrAgain() tea.Cmd {
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
 func (m deciding) retryAll() {
 	r := m.tree.Steps(m.at())
-	if m.tree.Step(m.at()) >= 0 || m.failedIn(r) == 0 {
-		r = m.everything()
+	if m.tree.Step(m.at()) >= 0 || m.position().Retryable(r) == 0 {
+		r = m.position().Everything()
 	}
 	m.send(events.Retry{Range: r})
 }

@@ -60,7 +60,7 @@ type askField struct {
 }
 
 func newAskForm(o Options, env func(string) string, list []plan.Prompt) *askForm {
-	m := &model{view: &view{debugger: &debugger{o: o}}, env: env, profile: chooseProfile(o, env)}
+	m := &model{view: &view{knownRun: &knownRun{o: o}}, env: env, profile: chooseProfile(o, env)}
 	m.dress()
 	f := &askForm{m: m}
 	for _, p := range list {

@@ -37,7 +37,7 @@ type boundMoment struct {
 }
 
 // stepNow is a step as far as it is known by now.
-func (m *debugger) stepNow(i int) *plan.Step {
+func (m *knownRun) stepNow(i int) *plan.Step {
 	if b, ok := m.bound.steps[i]; ok && m.tree.Faces[i].Pending() {
 		return &b.Step
 	}
@@ -45,7 +45,7 @@ func (m *debugger) stepNow(i int) *plan.Step {
 }
 
 // openNow reports whether a step that has not begun was not known in full when the run was planned.
-func (m *debugger) openNow(i int) bool {
+func (m *knownRun) openNow(i int) bool {
 	p := &m.plan.Steps[i]
 	return m.tree.Faces[i].Pending() && !p.Excluded && (len(p.Unknowns) > 0 || p.Prediction == plan.MaySkip)
 }
@@ -159,7 +159,7 @@ func (b *boundSteps) halt() {
 }
 
 // foretoldNow is what a step would do. That it could not be known before others had ended counts no longer when they have.
-func (m *debugger) foretoldNow(i int) *events.Foretold {
+func (m *knownRun) foretoldNow(i int) *events.Foretold {
 	f := m.foretold.step(i)
 	if f == nil || len(f.After) == 0 ||
 		slices.ContainsFunc(f.After, func(of int) bool { return of < len(m.tree.Faces) && !m.overWith(of) }) {
@@ -169,7 +169,7 @@ func (m *debugger) foretoldNow(i int) *events.Foretold {
 }
 
 // overWith reports whether a step has ended, or will not run.
-func (m *debugger) overWith(i int) bool {
+func (m *knownRun) overWith(i int) bool {
 	f := m.tree.Faces[i]
 	return !f.Pending() && f != status.Running && f != status.Asking
 }
@@ -221,7 +221,7 @@ func (m *view) whenKnown(steps []int) string {
 func templateKept(text string) bool { return strings.Contains(text, "{{") }
 
 // titleNow is the title of a step whose name has become known before it began.
-func (m *debugger) titleNow(i int) string {
+func (m *knownRun) titleNow(i int) string {
 	b, ok := m.bound.steps[i]
 	if !ok || !m.tree.Faces[i].Pending() || templateKept(b.Title()) {
 		return ""

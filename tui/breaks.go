@@ -23,7 +23,7 @@ type stop struct {
 func (s *stop) conditional() bool { return s.When != "" || s.After > 0 }
 
 // breakAtStep takes over what is known of a step's breakpoint. It is called with the store locked: what is shared is copied.
-func (m *debugger) breakAtStep(step int, of *events.Step) {
+func (m *knownRun) breakAtStep(step int, of *events.Step) {
 	if of.Break || len(m.breaks) > 0 {
 		m.places = nil
 	}
@@ -149,14 +149,14 @@ type breakPlace struct {
 }
 
 // breakPlaces lists the breakpoints in the order of the plan.
-func (m *debugger) breakPlaces() []breakPlace {
+func (m *knownRun) breakPlaces() []breakPlace {
 	if m.places == nil && len(m.breaks) > 0 {
 		m.places = m.findPlaces()
 	}
 	return m.places
 }
 
-func (m *debugger) findPlaces() (list []breakPlace) {
+func (m *knownRun) findPlaces() (list []breakPlace) {
 	at := func(step int) events.Breakpoint {
 		return events.Breakpoint{Set: m.breaks[step].Break, Hits: m.breaks[step].hits}
 	}

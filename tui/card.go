@@ -158,7 +158,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 				tips[0] = keymap.TipOf(keymap.CursorPointer, "go to it")
 			}
 		}
-		if m.onFailure() {
+		if m.position().OnFailure() {
 			tips = []keymap.Tip{
 				keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunContinue, "go on"),
 				keymap.TipOf(keymap.RunLeave, "stop"),

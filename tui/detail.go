@@ -138,7 +138,7 @@ func (m outputPane) fetchDetail(l layout) tea.Cmd {
 }
 
 // attempt is the prefix of the output files of a step's attempt, or "" if there is none; -1 is the last.
-func (m *debugger) attempt(step, which int) (prefix string) {
+func (m *knownRun) attempt(step, which int) (prefix string) {
 	m.store.Read(func(run *events.Run) {
 		if step < 0 || step >= len(run.Steps) {
 			return

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
-	"moon/tui/status"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -61,17 +60,7 @@ func (m fixPane) openFix() tea.Cmd {
 	return nil
 }
 
-// hasRun reports whether a step has ended in a way that stays.
-func (m *debugger) hasRun(step int) bool {
-	switch m.tree.Faces[step] {
-	case status.OK, status.Changed, status.Skipped, status.Kept, status.Outdated, status.Running, status.Ignored:
-		return !m.broken(step)
-	default:
-		return false
-	}
-}
-
-func (m *debugger) newFix(n, step int) *fixSheet {
+func (m *knownRun) newFix(n, step int) *fixSheet {
 	var set map[string]any
 	m.store.Read(func(run *events.Run) { set = maps.Clone(run.Variables) })
 	f := &fixSheet{node: n, title: m.tree.Title(n), input: newInput()}
@@ -84,7 +73,7 @@ func (m *debugger) newFix(n, step int) *fixSheet {
 		return f
 	}
 	r, scope := m.tree.Steps(n), 0
-	r.From = max(m.firstLeft(r), r.From)
+	r.From = max(m.position().FirstLeft(r), r.From)
 	if s := m.tree.Scope(n); s != nil && n > 0 {
 		scope = s.ID
 	}
@@ -308,7 +297,7 @@ func (f *fixSheet) apply(m *model) tea.Cmd {
 		return nil
 	}
 	asks := events.Fix{Values: values, Rerun: f.again && f.done > 0}
-	if f.Step >= 0 && m.failedIn(events.Range{From: f.Step, To: f.Step + 1}) > 0 {
+	if f.Step >= 0 && m.position().Retryable(events.Range{From: f.Step, To: f.Step + 1}) > 0 {
 		asks.Retry = f.Path
 	}
 	m.send(asks)

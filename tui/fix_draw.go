@@ -341,7 +341,7 @@ func (m fixPane) fixTips() (tips []hintKey) {
 	}
 	r := f.row()
 	does := "take this"
-	if f.Step >= 0 && m.failedIn(m.tree.Steps(f.node)) > 0 {
+	if f.Step >= 0 && m.position().Retryable(m.tree.Steps(f.node)) > 0 {
 		does = "retry with this"
 	}
 	first, _, _ := strings.Cut(does, " ")

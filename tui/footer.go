@@ -188,16 +188,16 @@ func (m footerBar) runningTips() []keymap.Tip {
 
 func (m footerBar) pausedTips() []keymap.Tip {
 	t, single := m.aimed()
-	if m.onFailure() {
+	if m.position().OnFailure() {
 		var tips []keymap.Tip
-		if m.failedIn(m.tree.Steps(m.at())) > 0 {
+		if m.position().Retryable(m.tree.Steps(m.at())) > 0 {
 			tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"))
 		}
 		return m.failureTips(tips)
 	}
 	var tips []keymap.Tip
 	switch {
-	case m.mended() && m.failedIn(m.tree.Steps(m.at())) > 0:
+	case m.position().Edited() && m.position().Retryable(m.tree.Steps(m.at())) > 0:
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "run it"))
 	case t[status.Asking] > 0 && single:
 		tips = m.decisions()
@@ -235,7 +235,7 @@ func (m footerBar) pausedTips() []keymap.Tip {
 
 // failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
 func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
-	here, brief := m.broken(m.tree.Step(m.at())), m.width < 100
+	here, brief := m.position().Failed(m.tree.Step(m.at())), m.width < 100
 	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
 		tips = append(tips, keymap.TipOf(keymap.NodeFix, words[0]))
@@ -315,7 +315,7 @@ func (m footerBar) detailTips() []keymap.Tip {
 }
 
 // attempts is how many attempts of a step have output.
-func (m *debugger) attempts(step int) (n int) {
+func (m *knownRun) attempts(step int) (n int) {
 	m.store.Read(func(run *events.Run) {
 		if step >= 0 && step < len(run.Steps) {
 			n = len(outsOf(&run.Steps[step]))

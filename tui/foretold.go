@@ -29,7 +29,7 @@ type foretold struct {
 }
 
 // foretell begins to find out, or begins again if other steps are excluded than before. It ends with the review.
-func (m *debugger) foretell() {
+func (m *knownRun) foretell() {
 	if m.o.Foretell == nil {
 		return
 	}
@@ -63,7 +63,7 @@ func (m *debugger) foretell() {
 }
 
 // excludedOther reports whether other steps are excluded than these.
-func (m *debugger) excludedOther(out []bool) bool {
+func (m *knownRun) excludedOther(out []bool) bool {
 	if len(out) != len(m.tree.Faces) {
 		return true
 	}

@@ -123,7 +123,7 @@ func (m *view) kinds(k plan.ScopeKind) (n int) {
 }
 
 // progress is how many steps have ended, of how many, as the first row of the tree has it.
-func (m *debugger) progress() (done, total int) {
+func (m *knownRun) progress() (done, total int) {
 	t := m.tree.Tally(0)
 	return t.Done(), t.Total()
 }
@@ -180,7 +180,7 @@ func (m headerBar) runningWords() string {
 
 func (m headerBar) pausedLine(level int) []draw.Text {
 	done, total := m.progress()
-	failed := m.onFailure()
+	failed := m.position().OnFailure()
 	look := themes.Accent
 	if failed {
 		look = themes.Failed
@@ -232,7 +232,7 @@ func (m *view) pauseWord() string {
 }
 
 // decided says what a person has answered where the run is paused to be told.
-func (m *debugger) decided() string {
+func (m *knownRun) decided() string {
 	at := m.run.PausedAt
 	switch m.run.Pause.Reason {
 	case events.PauseUndecided, events.PauseConfirm:

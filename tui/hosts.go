@@ -22,7 +22,7 @@ type hostWords struct{ *view }
 const connecting = "connecting again"
 
 // unreached are the hosts that did not answer when the plan was made, but for those that are left out.
-func (m *debugger) unreached() []*plan.Unreached {
+func (m *knownRun) unreached() []*plan.Unreached {
 	var list []*plan.Unreached
 	open := map[string]*plan.Unreached{}
 	for i := range m.plan.Unreached {
@@ -38,7 +38,7 @@ func (m *debugger) unreached() []*plan.Unreached {
 }
 
 // missed is why a host did not answer when the plan was made, or nil if it did. Once something runs, that says more.
-func (m *debugger) missed(host string) *plan.Unreached {
+func (m *knownRun) missed(host string) *plan.Unreached {
 	if m.run.Phase != events.Review {
 		return nil
 	}
@@ -125,18 +125,18 @@ func (m *view) hostHere() string {
 }
 
 // ofHost are the steps of a host.
-func (m *debugger) ofHost(host string) []events.Range {
-	return m.everything().Where(func(step int) bool { return m.plan.Steps[step].Host == host })
+func (m *knownRun) ofHost(host string) []events.Range {
+	return m.position().Everything().Where(func(step int) bool { return m.plan.Steps[step].Host == host })
 }
 
 // excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.
 func (m deciding) excludeHost() {
 	host := m.hostHere()
 	ranges := m.ofHost(host)
-	t := m.tallyOf(ranges)
+	t := m.position().Tally(ranges...)
 	if t.Begins() > 0 {
 		for _, r := range slices.Backward(ranges) { // as in exclude
-			if one := m.tallyOf([]events.Range{r}); one.Sum(status.Undecided, status.Waiting, status.Confirm) > 0 {
+			if one := m.position().Tally(r); one.Sum(status.Undecided, status.Waiting, status.Confirm) > 0 {
 				m.send(events.Exclude{Range: r})
 			}
 		}

@@ -152,7 +152,7 @@ func TestUnreachable(t *testing.T) {
 	s.frame()
 	s.press("1")
 	s.has("↯ │ │ ├   web2", "unreachable", "↯ UNREACHABLE", "No route to", "↯ 1")
-	if !s.m.broken(1) || s.m.failedIn(events.Range{From: 0, To: 3}) != 1 {
+	if !s.m.position().Failed(1) || s.m.position().Retryable(events.Range{From: 0, To: 3}) != 1 {
 		t.Error("it cannot be retried")
 	}
 }

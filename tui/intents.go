@@ -210,7 +210,7 @@ func rankOf(ranks []func(status.State) bool, f status.State) int {
 
 // nextNeed is the step after a step that has a rank, or the nearest of the first rank that there is; -1 if there is none. After
 // the last step of a rank comes the first of the next.
-func (m *debugger) nextNeed(ranks []func(status.State) bool, rank, at, direction int) int {
+func (m *knownRun) nextNeed(ranks []func(status.State) bool, rank, at, direction int) int {
 	n := len(m.tree.Faces)
 	if rank >= 0 {
 		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
@@ -238,7 +238,7 @@ func (m *debugger) nextNeed(ranks []func(status.State) bool, rank, at, direction
 }
 
 // stepThat is the first step from one on whose face is wanted, without coming round, or -1.
-func (m *debugger) stepThat(from, n, direction int, wanted func(status.State) bool) int {
+func (m *knownRun) stepThat(from, n, direction int, wanted func(status.State) bool) int {
 	for i := from; i >= 0 && i < n; i += direction {
 		if wanted(m.tree.Faces[i]) {
 			return i

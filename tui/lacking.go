@@ -77,7 +77,7 @@ func (m predicting) takeLacking(found map[int]*plan.Missing) {
 }
 
 // newIn are the steps that one has and another has not.
-func (m *debugger) newIn(one, other map[int]*plan.Missing) (steps []int) {
+func (m *knownRun) newIn(one, other map[int]*plan.Missing) (steps []int) {
 	for i := range one {
 		if _, had := other[i]; !had && i < len(m.plan.Steps) {
 			steps = append(steps, i)
@@ -88,7 +88,7 @@ func (m *debugger) newIn(one, other map[int]*plan.Missing) (steps []int) {
 }
 
 // usersOf names steps that use a result: "2 steps that use its result: install, verify".
-func (m *debugger) usersOf(steps []int) string {
+func (m *knownRun) usersOf(steps []int) string {
 	const most = 3
 	words := fmt.Sprintf("%d steps that use its result", len(steps))
 	if len(steps) == 1 {
@@ -105,7 +105,7 @@ func (m *debugger) usersOf(steps []int) string {
 }
 
 // lacks is the value for lack of which a step that is still to run will be skipped, or nil.
-func (m *debugger) lacks(step int) *plan.Missing {
+func (m *knownRun) lacks(step int) *plan.Missing {
 	if !m.tree.Faces[step].Pending() {
 		return nil
 	}
@@ -124,7 +124,7 @@ func lackNote(l *plan.Missing) string {
 }
 
 // lackingNow counts the steps that are still to run and will be skipped for lack of a value.
-func (m *debugger) lackingNow() (n int) {
+func (m *knownRun) lackingNow() (n int) {
 	for i := range m.lacking.of {
 		if i < len(m.tree.Faces) && m.lacks(i) != nil {
 			n++

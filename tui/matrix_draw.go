@@ -295,7 +295,7 @@ func (m matrixPane) matrixTips() []keymap.Tip {
 	case events.Review, events.Paused:
 		tips = append(append(tips, footerBar(m).decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
 			keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
-		if m.broken(m.tree.Step(m.at())) {
+		if m.position().Failed(m.tree.Step(m.at())) {
 			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"),
 				keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
 		}

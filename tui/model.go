@@ -12,6 +12,7 @@ import (
 
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/debugger"
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/keymap"
@@ -49,9 +50,9 @@ type model struct {
 	crash  error // a panic on the way; ends the screen
 }
 
-// debugger is the run as far as the screen knows it, and what follows from that: what runs next, what waits for what, what would
+// knownRun is the run as far as the screen knows it, and what follows from that: what runs next, what waits for what, what would
 // be skipped, how often a breakpoint has stopped. It sends commands. It knows no cursor and no screen.
-type debugger struct {
+type knownRun struct {
 	o         Options
 	store     *feed.Store
 	now       func() time.Time
@@ -74,10 +75,18 @@ type debugger struct {
 	sent      int    // commands
 }
 
+// position is where the run stands.
+func (m *knownRun) position() debugger.Position {
+	return debugger.Position{
+		Plan: m.plan, Steps: debugger.States(m.tree.Faces),
+		Phase: m.run.Phase, Pause: m.run.Pause.Reason, PausedAt: m.run.PausedAt, Pointer: m.run.Pointer,
+	}
+}
+
 // view is what a part of the screen is given: the run, where the cursor stands, how the screen is divided, how big it is and how
 // it looks. Panes, rules and overlays are types of their own around it, and reach no more than this.
 type view struct {
-	*debugger
+	*knownRun
 
 	pen           *draw.Pen
 	glyphs        *draw.Glyphs
@@ -119,7 +128,7 @@ type (
 func newModel(o Options, env func(string) string) *model {
 	m := &model{
 		view: &view{
-			debugger: &debugger{
+			knownRun: &knownRun{
 				o: o, store: feed.NewStore(), now: o.Now, breaks: map[int]stop{}, failing: -1,
 				prefix: "tui-" + rand.Text()[:8],
 			},

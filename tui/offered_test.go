@@ -447,7 +447,7 @@ func (o *offering) offers() (list []offeredKey) {
 			add("footer", t.Do)
 		}
 		step := m.tree.Step(m.at())
-		if step >= 0 && m.tree.Faces[step].Bad() && m.detail.tab == tabSteps && (m.onFailure() || m.run.Phase == events.Ended) {
+		if step >= 0 && m.tree.Faces[step].Bad() && m.detail.tab == tabSteps && (m.position().OnFailure() || m.run.Phase == events.Ended) {
 			for _, c := range (outcomePane{m.view}).ways(&m.plan.Steps[step]) {
 				add("way", c.do)
 			}

@@ -99,7 +99,7 @@ func commandOf(p *plan.Step, of *events.Step) string {
 }
 
 // originOf is where a node comes from.
-func (m *debugger) originOf(n int) (diag.Origin, bool) {
+func (m *knownRun) originOf(n int) (diag.Origin, bool) {
 	var o diag.Origin
 	if i := m.tree.Step(n); i >= 0 {
 		o = m.plan.Steps[i].Origin

@@ -37,7 +37,7 @@ func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why st
 			switch {
 			case m.canRunAgain(i):
 				b.again = append(b.again, i)
-			case m.canMark(i):
+			case m.position().MayMark(i):
 				b.markable++
 			default:
 				continue
@@ -102,12 +102,12 @@ func (b *doneBox) rerun(with bool) events.Command {
 }
 
 func (m deciding) outdatedIn(r events.Range) int {
-	return int(m.tallyOf([]events.Range{r})[status.Outdated])
+	return int(m.position().Tally(r)[status.Outdated])
 }
 
 func (m deciding) markableIn(r events.Range) bool {
 	for i := r.From; i < r.To; i++ {
-		if m.canMark(i) {
+		if m.position().MayMark(i) {
 			return true
 		}
 	}

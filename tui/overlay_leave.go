@@ -87,7 +87,7 @@ type nowRunning struct {
 }
 
 // running lists what runs, at most n steps of it.
-func (m *debugger) running(n int) (list []nowRunning) {
+func (m *knownRun) running(n int) (list []nowRunning) {
 	m.store.Read(func(run *events.Run) {
 		for i, f := range m.tree.Faces {
 			if f == status.Running && i < len(run.Steps) && len(list) < n {

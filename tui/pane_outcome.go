@@ -26,7 +26,7 @@ func (m outcomePane) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars ma
 	if of.State != events.Settled && f != status.Running {
 		return false
 	}
-	if m.broken(p.Index) && f != status.Unreachable {
+	if m.position().Failed(p.Index) && f != status.Unreachable {
 		f = status.Failed // whatever becomes of it, it has not become of it yet
 	}
 	look := tree.FaceSigns[f]
@@ -114,10 +114,10 @@ func (m outcomePane) facts(step int, of *events.Step, f status.State) []string {
 }
 
 // duration is how long a step took, or takes so far.
-func (m *debugger) duration(of *events.Step) time.Duration { return of.Lasted(m.clockNow()) }
+func (m *knownRun) duration(of *events.Step) time.Duration { return of.Lasted(m.clockNow()) }
 
 // clockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.
-func (m *debugger) clockNow() time.Time {
+func (m *knownRun) clockNow() time.Time {
 	if m.moving() || m.run.Last.IsZero() {
 		return m.now()
 	}
@@ -154,7 +154,7 @@ func (m outcomePane) lastLines(d *draw.Doc, already string) {
 
 // whatNow lists what a person can do about a failed step.
 func (m outcomePane) whatNow(d *draw.Doc, p *plan.Step) {
-	halted := m.onFailure()
+	halted := m.position().OnFailure()
 	if !halted && m.run.Phase != events.Ended {
 		return
 	}
@@ -170,7 +170,8 @@ type choice struct {
 
 // ways are the ways out of a failure that would not be refused.
 func (m outcomePane) ways(p *plan.Step) []choice {
-	return slices.DeleteFunc(outcomePane{m.view}.waysOut(p, m.onFailure()), func(c choice) bool { return whyNot(m).cannot(c.do) != "" })
+	ways := outcomePane{m.view}.waysOut(p, m.position().OnFailure())
+	return slices.DeleteFunc(ways, func(c choice) bool { return whyNot(m).cannot(c.do) != "" })
 }
 
 func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {

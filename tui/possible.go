@@ -46,7 +46,7 @@ func (m whyNot) cannot(do keymap.Intent) string {
 	case keymap.RunRetry:
 		return whyNot{m.view}.cannotRetry()
 	case keymap.RunRetryAll:
-		if m.failedIn(m.everything()) == 0 {
+		if m.position().Retryable(m.position().Everything()) == 0 {
 			return "nothing to retry"
 		}
 	case keymap.StepDone:
@@ -101,7 +101,7 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 }
 
 // decides reports whether an intent is about what is still to happen.
-func (m *debugger) decides(do keymap.Intent) bool {
+func (m *knownRun) decides(do keymap.Intent) bool {
 	switch do {
 	case keymap.SourceEdit, keymap.NodeShell:
 		return false
@@ -145,7 +145,7 @@ func (m *view) aimed() (t status.Tally, single bool) {
 		return m.tree.Tally(m.at()), m.tree.Step(m.at()) >= 0
 	}
 	ranges, single := m.aim()
-	return m.tallyOf(ranges), single
+	return m.position().Tally(ranges...), single
 }
 
 func (m whyNot) cannotApprove() string {
@@ -161,16 +161,16 @@ func (m whyNot) cannotApprove() string {
 
 func (m whyNot) cannotExclude() string {
 	ranges, single := m.aim()
-	t := m.tallyOf(ranges)
+	t := m.position().Tally(ranges...)
 	switch step := ranges[0].From; {
-	case single && m.broken(step) && m.run.Phase != events.Paused:
+	case single && m.position().Failed(step) && m.run.Phase != events.Paused:
 		return "it can be skipped while the run is paused on it"
-	case single && m.broken(step) && !m.isOpen(step):
+	case single && m.position().Failed(step) && !m.isOpen(step):
 		return "it failed, and the run has continued without it"
-	case single && m.broken(step), single && t[status.Asking] > 0:
+	case single && m.position().Failed(step), single && t[status.Asking] > 0:
 		return ""
 	case t.Sum(status.Undecided, status.Waiting, status.Confirm) > 0:
-		return shaped(m.debugger, ranges, true)
+		return shaped(m.knownRun, ranges, true)
 	case t[status.Excluded] == 0:
 		return "it has run already"
 	case t[status.Excluded] == m.leftOut(ranges):
@@ -178,18 +178,18 @@ func (m whyNot) cannotExclude() string {
 	case !m.restorable(ranges):
 		return "it was excluded when its turn came"
 	}
-	return shaped(m.debugger, ranges, false)
+	return shaped(m.knownRun, ranges, false)
 }
 
 // shaped says why steps cannot be excluded, or restored, without others.
-func shaped(m *debugger, ranges []events.Range, exclude bool) (why string) {
+func shaped(m *knownRun, ranges []events.Range, exclude bool) (why string) {
 	m.store.Read(func(run *events.Run) { why = status.Shaped(m.plan, run.Steps, ranges, exclude) })
 	return why
 }
 
 // isOpen reports whether a failed step waits to be decided about, or is the one that the run is paused on after an edit.
-func (m *debugger) isOpen(step int) (open bool) {
-	if step == m.run.PausedAt && m.mended() {
+func (m *knownRun) isOpen(step int) (open bool) {
+	if step == m.run.PausedAt && m.position().Edited() {
 		return true
 	}
 	m.store.Read(func(run *events.Run) { open = step < len(run.Steps) && run.Steps[step].Open })
@@ -197,7 +197,7 @@ func (m *debugger) isOpen(step int) (open bool) {
 }
 
 // restorable reports whether an excluded step among these may still run.
-func (m *debugger) restorable(ranges []events.Range) (some bool) {
+func (m *knownRun) restorable(ranges []events.Range) (some bool) {
 	m.store.Read(func(run *events.Run) {
 		for _, r := range ranges {
 			for i := r.From; i < min(r.To, len(run.Steps)) && !some; i++ {
@@ -217,12 +217,12 @@ func (m whyNot) cannotExcludeHost() string {
 		return "go to the row of one host; " + m.keys.Label(keymap.ViewHosts) + " shows them"
 	}
 	ranges := m.ofHost(host)
-	t := m.tallyOf(ranges)
+	t := m.position().Tally(ranges...)
 	left := t.Sum(status.Undecided, status.Waiting, status.Confirm) > 0
 	if !left && !m.restorable(ranges) {
 		return "nothing left to run on " + draw.Plain(host)
 	}
-	return shaped(m.debugger, ranges, left)
+	return shaped(m.knownRun, ranges, left)
 }
 
 // cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.
@@ -242,11 +242,11 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 	}
 	switch do {
 	case keymap.RunOver, keymap.RunOut:
-		if m.next() < 0 && !m.onFailure() {
+		if m.position().Next() < 0 && !m.position().OnFailure() {
 			return "nothing left to run"
 		}
 	case keymap.RunUntil:
-		if next := m.next(); next < 0 || m.tree.Steps(m.at()).From <= next {
+		if next := m.position().Next(); next < 0 || m.tree.Steps(m.at()).From <= next {
 			return "the run has already passed this"
 		}
 	default:
@@ -278,7 +278,7 @@ func (m whyNot) cannotRetry() string {
 		return ""
 	}
 	ranges, _ := m.aim()
-	if !slices.ContainsFunc(ranges, func(r events.Range) bool { return m.failedIn(r) > 0 }) {
+	if !slices.ContainsFunc(ranges, func(r events.Range) bool { return m.position().Retryable(r) > 0 }) {
 		return "nothing to retry here"
 	}
 	return ""
@@ -294,7 +294,7 @@ func (m whyNot) cannotFix() string {
 		return "make the window larger, 40×10 at least, to edit values"
 	case step < 0 && m.tree.Steps(n).From >= m.tree.Steps(n).To:
 		return "no steps here whose values could be changed"
-	case step >= 0 && m.hasRun(step):
+	case step >= 0 && m.position().HasRun(step):
 		return "it has run already; edit a step that has not"
 	}
 	return ""
@@ -368,8 +368,8 @@ func (m whyNot) cannotTry(by int) string {
 }
 
 // canRunAgain reports whether a step is done, so that a person may have it run again.
-func (m *debugger) canRunAgain(step int) bool {
-	if m.broken(step) {
+func (m *knownRun) canRunAgain(step int) bool {
+	if m.position().Failed(step) {
 		return false
 	}
 	var done bool
@@ -377,13 +377,7 @@ func (m *debugger) canRunAgain(step int) bool {
 	return done
 }
 
-// canMark reports whether a step has failed, or has not begun.
-func (m *debugger) canMark(step int) bool {
-	f := m.tree.Faces[step]
-	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == status.Cancelled
-}
-
 // mayRunAgain reports whether the run is at rest, as running a step again wants it.
-func (m *debugger) mayRunAgain() bool {
+func (m *knownRun) mayRunAgain() bool {
 	return m.run.Phase != events.Running && m.run.Phase != events.Done && m.run.Counts.Running == 0
 }

@@ -20,7 +20,7 @@ type approving struct{ *view }
 
 // guarded reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
 // on how a word is spelt.
-func (m *debugger) guarded() bool { return m.o.Banner != "" && !m.recorded() }
+func (m *knownRun) guarded() bool { return m.o.Banner != "" && !m.recorded() }
 
 // banner puts the mark into a header: reverse in every theme, capitals in every terminal.
 func (m approving) banner(room int) []draw.Text {
@@ -61,7 +61,7 @@ func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 	case keymap.GateApprove:
 		what.ranges, what.single = m.targets()
 	case keymap.GateApproveAll:
-		what.ranges = []events.Range{m.everything()}
+		what.ranges = []events.Range{m.position().Everything()}
 	case keymap.RunStep, keymap.RunOver:
 		if r, ok := deciding(m).ahead(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
 			what.ranges = []events.Range{r}

@@ -4,7 +4,7 @@ package tui
 const isOver = "this run is over"
 
 // recorded reports whether the screen shows a run that is over and was recorded.
-func (m *debugger) recorded() bool { return m.o.Replay != "" }
+func (m *knownRun) recorded() bool { return m.o.Replay != "" }
 
 // replay takes a recorded run in, whole, before there is a screen: nobody sees it happen again.
 func (m *model) replay() error {

@@ -3,13 +3,13 @@ package tui
 import "moon/events"
 
 // point points to what comes next in a run that goes on where an earlier process has left it.
-func (m *debugger) point() {
+func (m *knownRun) point() {
 	if m.run.Phase == events.Paused && m.run.Pointer < 0 {
-		m.run.Pointer = m.next()
+		m.run.Pointer = m.position().Next()
 	}
 }
 
 // goneOn reports whether the run was resumed, and nothing has been asked for since.
-func (m *debugger) goneOn() bool {
+func (m *knownRun) goneOn() bool {
 	return m.run.Phase == events.Paused && m.run.Pause.Reason == events.PauseUser && m.run.Pause.Message != ""
 }

@@ -43,7 +43,7 @@ func (t *treeRows) right(n, i int) []draw.Text {
 func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	p, f := t.m.stepNow(step), t.m.tree.Faces[step]
 	note := draw.Inked(themes.Dim, rowWords{t.m}.note(step, p, of, f))
-	if t.m.broken(step) {
+	if t.m.position().Failed(step) {
 		note.Ink = themes.Failed
 	}
 	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
@@ -136,7 +136,7 @@ func (m rowWords) note(step int, p *plan.Step, of *events.Step, f status.State) 
 		return draw.Plain(status.WhySkipped(reason))
 	case status.Kept: // its sign says it
 	case status.Ignored, status.Rescued, status.Outdated, status.Cancelled:
-		if m.broken(step) {
+		if m.position().Failed(step) {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
 		word, _, _ := strings.Cut(draw.SignLooks[tree.FaceSigns[f]].Word, " (")
@@ -194,7 +194,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 }
 
 // maySkip reports whether it is not known before the run if anything in a scope runs.
-func (m *debugger) maySkip(n int) bool {
+func (m *knownRun) maySkip(n int) bool {
 	s := m.tree.Scope(n)
 	return s != nil && n > 0 && (s.When != "" || s.Dynamic) && s.First < min(s.Last, len(m.plan.Steps)) &&
 		m.plan.Steps[s.First].Prediction == plan.MaySkip

@@ -128,7 +128,7 @@ func (m *view) signOf(n int) (look draw.Sign, spins bool) {
 		switch {
 		case f == status.Unreachable:
 			return draw.SignUnreachable, false
-		case m.broken(i):
+		case m.position().Failed(i):
 			return draw.SignFailed, false
 		case f == status.Running:
 			return draw.SignRunning, true
@@ -260,9 +260,9 @@ func (t *treeRows) guides(n, w int) string {
 }
 
 // titleOn is stepTitle with the host of the step, where there are several.
-func (m *debugger) titleOn(s *plan.Step) string { return m.onHost(tree.StepTitle(s), s) }
+func (m *knownRun) titleOn(s *plan.Step) string { return m.onHost(tree.StepTitle(s), s) }
 
-func (m *debugger) onHost(title string, s *plan.Step) string {
+func (m *knownRun) onHost(title string, s *plan.Step) string {
 	if !m.tree.Over {
 		return title
 	}
@@ -270,6 +270,6 @@ func (m *debugger) onHost(title string, s *plan.Step) string {
 }
 
 // stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
-func (m *debugger) stepTitle(step int) string {
+func (m *knownRun) stepTitle(step int) string {
 	return m.onHost(m.tree.Title(int(m.tree.StepNode[step])), &m.plan.Steps[step])
 }

@@ -78,7 +78,7 @@ func (m replanning) adoptPlan() (news string) {
 	return news
 }
 
-func (m *debugger) see(step int, of *events.Step) {
+func (m *knownRun) see(step int, of *events.Step) {
 	m.tree.Set(step, status.Of(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of)
 	m.countdown.See(step, of)
@@ -90,7 +90,7 @@ func (m *debugger) see(step int, of *events.Step) {
 	}
 }
 
-func (m *debugger) seeAll(steps []events.Step) {
+func (m *knownRun) seeAll(steps []events.Step) {
 	var none events.Step
 	clear(m.breaks)
 	m.places = nil
@@ -218,29 +218,11 @@ func (m *view) toPointer(show bool) {
 	m.cur.Node = n
 }
 
-// onFailure reports whether the run is paused on a step that is still failed. After a retry the pause stays, but not
-// its reason.
-func (m *debugger) onFailure() bool {
-	at := m.run.PausedAt
-	if m.run.Phase != events.Paused || m.run.Pause.Reason != events.PauseFailure {
-		return false
-	}
-	if at < 0 || at >= len(m.tree.Faces) {
-		return true
-	}
-	switch m.tree.Faces[at] {
-	case status.Failed, status.Unreachable, status.Rescued, status.Ignored: // the rescue has not begun
-		return true
-	default:
-		return false
-	}
-}
-
 // holdFailure lets the step that the run is paused on count as failed, also where a rescue will follow or the failure be
 // ignored: while a person decides, neither has happened.
-func (m *debugger) holdFailure() {
+func (m *knownRun) holdFailure() {
 	at := -1
-	if m.onFailure() {
+	if m.position().OnFailure() {
 		at = m.run.PausedAt
 	}
 	if was := m.failing; was >= 0 && was != at {
@@ -255,27 +237,22 @@ func (m *debugger) holdFailure() {
 	}
 }
 
-// broken reports whether a step has failed and a person may still decide what becomes of it.
-func (m *debugger) broken(step int) bool {
-	return step >= 0 && (m.tree.Faces[step].Bad() || step == m.run.PausedAt && m.onFailure())
-}
-
 // retrying says how a retry goes, where the run was paused on a failure.
-func (m *debugger) retrying() string {
-	if m.run.Pause.Reason != events.PauseFailure || m.onFailure() {
+func (m *knownRun) retrying() string {
+	if m.run.Pause.Reason != events.PauseFailure || m.position().OnFailure() {
 		return ""
 	}
 	switch {
 	case m.tree.Faces[m.run.PausedAt] == status.Running:
 		return "retrying"
-	case m.mended():
+	case m.position().Edited():
 		return "after an edit"
 	}
 	return "after a retry"
 }
 
 // moving reports whether there is something to watch.
-func (m *debugger) moving() bool {
+func (m *knownRun) moving() bool {
 	return m.run.Phase != events.Done && (m.run.Phase == events.Running || m.run.Counts.Running > 0)
 }
 

@@ -18,7 +18,7 @@ type typeahead struct{ input []tea.Msg }
 type deferred struct{ do keymap.Intent }
 
 // send sends a command to the run. Until it is answered, what depends on the run waits.
-func (m *debugger) send(c events.Command) {
+func (m *knownRun) send(c events.Command) {
 	m.sent++
 	id := fmt.Sprintf("%s-%d", m.prefix, m.sent)
 	m.store.Await(id)

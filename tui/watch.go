@@ -43,7 +43,7 @@ const (
 )
 
 // cannotWatch says why nothing can be evaluated, or "".
-func (m *debugger) cannotWatch() string {
+func (m *knownRun) cannotWatch() string {
 	switch {
 	case m.recorded():
 		return "of a recorded run there is only what was recorded"
@@ -61,7 +61,7 @@ func (m watchPane) watchStep() int {
 	}
 	if at < 0 {
 		if at = m.tree.Step(m.at()); at < 0 {
-			at = max(m.next(), 0)
+			at = max(m.position().Next(), 0)
 		}
 	}
 	return min(at, len(m.plan.Steps)-1)

@@ -28,12 +28,12 @@ func (c *control) proceed(string) {
 	i := c.run.PausedAt
 	if r := c.run.Pause.Reason; c.run.Phase == events.Paused && i >= 0 && i < len(c.plan.Steps) &&
 		(r == events.PauseUndecided || r == events.PauseConfirm) {
-		if s := c.state(i); s == undecided || s == confirm {
+		if s := c.State(i); s == undecided || s == confirm {
 			c.say("%s is not approved: yes approves it, no excludes it, approve all approves all.", c.called(i))
 			return
 		}
 	}
-	if t := c.tally(c.everything()); c.run.Phase == events.Review && t[waiting] == 0 && t.Sum(undecided, confirm) > 0 {
+	if t := c.position().Counts(); c.run.Phase == events.Review && t[waiting] == 0 && t.Sum(undecided, confirm) > 0 {
 		c.say("nothing is approved. approve all, or approve safe; step runs one step.")
 		return
 	}
@@ -48,7 +48,7 @@ func (c *control) advance(a events.Advance) bool {
 		c.say("it is running. pause stops before what comes next.")
 	case c.run.Phase == events.Ended:
 		c.say("nothing left to run. retry, or quit.")
-	case c.nextStep() < 0:
+	case c.position().Next() < 0:
 		c.say("nothing left to run.")
 	default:
 		c.send(a)
@@ -58,8 +58,8 @@ func (c *control) advance(a events.Advance) bool {
 }
 
 func (c *control) step(string) {
-	next := c.nextStep()
-	if next >= 0 && c.state(next) == confirm && c.run.Phase != events.Running {
+	next := c.position().Next()
+	if next >= 0 && c.State(next) == confirm && c.run.Phase != events.Running {
 		c.say("%s needs confirmation: approve %s confirms it.", c.called(next), c.outline.stepNumber(next))
 		return
 	}
@@ -68,7 +68,7 @@ func (c *control) step(string) {
 
 // over runs the next step whole, or a part of the plan that begins with it.
 func (c *control) over(args string) {
-	next := c.nextStep()
+	next := c.position().Next()
 	if next < 0 {
 		c.say("nothing left to run.")
 		return
@@ -81,7 +81,7 @@ func (c *control) over(args string) {
 			return
 		}
 		part := c.outline.steps(n)
-		if !part.Has(next) || c.firstLeft(part) != next {
+		if !part.Has(next) || c.position().FirstLeft(part) != next {
 			c.say("the next step is %s; over takes that, or a part of the plan that begins with it.", c.called(next))
 			return
 		}
@@ -94,7 +94,7 @@ func (c *control) over(args string) {
 
 // out runs from the next step to the end of the part of the plan around it.
 func (c *control) out(string) {
-	next := c.nextStep()
+	next := c.position().Next()
 	if next < 0 {
 		c.say("nothing left to run.")
 		return
@@ -116,7 +116,7 @@ func (c *control) until(args string) {
 		return
 	}
 	to := c.outline.steps(n).From
-	if next := c.nextStep(); next < 0 || to <= next {
+	if next := c.position().Next(); next < 0 || to <= next {
 		c.say("the run has already passed that, or is about to start it.")
 		return
 	}
@@ -139,13 +139,14 @@ func (c *control) pause(string) {
 
 // retry runs what failed once more. Without a number that is the step it paused on, or the only one that failed.
 func (c *control) retry(args string) {
-	r := []events.Range{c.everything()}
+	at := c.position()
+	r := []events.Range{at.Everything()}
 	switch {
 	case args == "" && c.run.Phase == events.Paused && c.run.PausedAt >= 0 && c.run.PausedAt < len(c.plan.Steps) &&
-		c.broken(c.run.PausedAt):
+		at.FailedOrEdited(c.run.PausedAt):
 		r = []events.Range{{From: c.run.PausedAt, To: c.run.PausedAt + 1}}
-	case args == "" && c.failedSteps() > 1:
-		c.say("%d failed: retry all, or retry N. next goes to them.", c.failedSteps())
+	case args == "" && at.Retryable(at.Everything()) > 1:
+		c.say("%d failed: retry all, or retry N. next goes to them.", at.Retryable(at.Everything()))
 		return
 	case args != "" && args != "all":
 		ranges, _, why := c.find.targets(args)
@@ -157,12 +158,7 @@ func (c *control) retry(args string) {
 	}
 	n := 0
 	for _, one := range r {
-		found := 0
-		for i := one.From; i < one.To; i++ {
-			if c.broken(i) {
-				found++
-			}
-		}
+		found := at.Retryable(one)
 		if found > 0 {
 			c.send(events.Retry{Range: one})
 		}

@@ -43,7 +43,7 @@ func (c *control) rerun(args string) {
 
 // keep takes outdated steps as they are.
 func (c *control) keep(args string) {
-	ranges, _, why := []events.Range{c.everything()}, false, ""
+	ranges, _, why := []events.Range{c.position().Everything()}, false, ""
 	if args != "" && args != "all" {
 		if ranges, _, why = c.find.targets(args); why != "" {
 			c.say("%s", why)
@@ -52,7 +52,7 @@ func (c *control) keep(args string) {
 	}
 	n := 0
 	for _, r := range ranges {
-		if t := c.tally(r); t[outdated] > 0 {
+		if t := c.position().Tally(r); t[outdated] > 0 {
 			c.send(events.Keep{Range: r})
 			n += t.Sum(outdated)
 		}
@@ -79,7 +79,7 @@ func (c *control) mark(args string) {
 	for _, r := range ranges {
 		n := len(steps)
 		for i := r.From; i < r.To; i++ {
-			if c.broken(i) || c.state(i).Pending() || c.state(i) == cancelled {
+			if c.position().MayMark(i) {
 				steps = append(steps, i)
 			}
 		}

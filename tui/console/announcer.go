@@ -31,7 +31,7 @@ type announcer struct {
 // open says what the plan is, when there is something to decide for the first time: in review, or where a run is resumed.
 func (c *announcer) open() {
 	c.opened = true
-	t := c.tally(c.everything())
+	t := c.position().Counts()
 	name := clean(c.plan.RootFile)
 	if c.plan.Name != "" {
 		name += " " + clean(c.plan.Name)
@@ -178,7 +178,7 @@ func (c *announcer) tell(r *events.Record, word string, step int, rest ...string
 // ended says how a step ended, or counts it.
 func (c *announcer) ended(r *events.Record) {
 	i := r.Step
-	s, st := &c.run.Steps[i], c.state(i)
+	s, st := &c.run.Steps[i], c.State(i)
 	c.follow.end(i, c.telling.left == 0)
 	if c.telling.again || s.Kept {
 		return

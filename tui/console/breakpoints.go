@@ -22,7 +22,7 @@ var clauses = regexp.MustCompile(`^(.*?)(?:\s+if\s+(.+?))?(?:\s+after\s+(\d+))?(
 
 func (c *breakpoints) setBreak(args string) {
 	if args == "" {
-		if i := c.here(); i >= 0 && c.state(i).Pending() {
+		if i := c.here(); i >= 0 && c.State(i).Pending() {
 			args = c.outline.stepNumber(i)
 		} else {
 			c.say("break before what? give a number of the plan, such as 2.1.")

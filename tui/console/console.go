@@ -37,7 +37,7 @@ type console struct {
 }
 
 func newConsole(o Options) *console {
-	d := &debugger{
+	d := &knownRun{
 		now: o.Now, others: status.OtherFilesOf(o.Earlier, o.Plan),
 		sources: sources{Forecast: o.Forecast, PredictAll: o.PredictAll, Why: o.Why, Bind: o.Bind, Predict: o.Predict},
 	}
@@ -45,7 +45,7 @@ func newConsole(o Options) *console {
 		d.now = time.Now
 	}
 	d.predicted.news = make(chan struct{}, 1)
-	t := &titles{debugger: d}
+	t := &titles{knownRun: d}
 	t.setPlan(o.Plan)
 	s := &speaker{
 		w: bufio.NewWriter(o.Out), redact: o.Redact, width: o.Width, terminal: o.Terminal, person: o.Person,

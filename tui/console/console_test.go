@@ -572,3 +572,17 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// TestSkipAfterwards asks to skip a failed step that the run has continued without: there is nothing left to decide.
+func TestSkipAfterwards(t *testing.T) {
+	k := newTalk(t, release())
+	k.types("step")
+	k.engine.say(1, events.StepStarted{Name: "update the index"})
+	k.engine.say(1, events.StepFailed{Name: "update the index", Error: "no network"})
+	k.types("where")
+	sent := len(k.engine.sent)
+	k.says("skip 2.1", "it failed, and the run has continued without it.")
+	if len(k.engine.sent) > sent {
+		t.Errorf("it sends %v", k.last())
+	}
+}

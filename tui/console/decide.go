@@ -21,7 +21,7 @@ type decisions struct {
 func (c *decisions) approve(args string) {
 	switch args {
 	case "":
-		if i := c.here(); i >= 0 && c.run.Phase == events.Paused && c.state(i).Pending() {
+		if i := c.here(); i >= 0 && c.run.Phase == events.Paused && c.State(i).Pending() {
 			c.yes("")
 			return
 		}
@@ -29,8 +29,8 @@ func (c *decisions) approve(args string) {
 	case "all":
 		c.approveAll()
 	case "safe":
-		t := c.tally(c.everything())
-		c.send(events.Approve{Range: c.everything(), Digest: c.plan.Digest})
+		t := c.position().Counts()
+		c.send(events.Approve{Range: c.position().Everything(), Digest: c.plan.Digest})
 		c.decided("approved", t.Sum(undecided), c.stillAsk(t.Sum(confirm)))
 	default:
 		c.approveSome(args)
@@ -38,12 +38,12 @@ func (c *decisions) approve(args string) {
 }
 
 func (c *decisions) approveAll() {
-	t := c.tally(c.everything())
+	t := c.position().Counts()
 	if t.Sum(undecided, confirm) == 0 {
 		c.say("nothing to approve.")
 		return
 	}
-	c.send(events.Approve{Range: c.everything(), Digest: c.plan.Digest, Confirm: true})
+	c.send(events.Approve{Range: c.position().Everything(), Digest: c.plan.Digest, Confirm: true})
 	rest := ""
 	if n := t[confirm]; n > 0 {
 		rest = fmt.Sprintf("including %d that needed confirmation", n)
@@ -57,7 +57,7 @@ func (c *decisions) approveSome(args string) {
 		c.say("%s", why)
 		return
 	}
-	t := c.tally(ranges...)
+	t := c.position().Tally(ranges...)
 	switch {
 	case single && t[asking] > 0:
 		c.send(events.Answer{Step: ranges[0].From})
@@ -132,7 +132,7 @@ func (c *decisions) skip(args string) {
 }
 
 func (c *decisions) skipSteps(ranges []events.Range, single bool) {
-	t := c.tally(ranges...)
+	t := c.position().Tally(ranges...)
 	left := 0
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
@@ -141,11 +141,14 @@ func (c *decisions) skipSteps(ranges []events.Range, single bool) {
 			}
 		}
 	}
+	at, first := c.position(), ranges[0].From
 	switch {
-	case single && c.broken(ranges[0].From) && c.run.Phase == events.Paused:
-		c.send(events.Skip{Step: ranges[0].From})
+	case single && at.Failed(first) && c.run.Phase == events.Paused && !c.of(first).Open:
+		c.say("it failed, and the run has continued without it.")
+	case single && at.FailedOrEdited(first) && c.run.Phase == events.Paused:
+		c.send(events.Skip{Step: first})
 		c.say("skipped; continuing without it.")
-	case single && c.broken(ranges[0].From):
+	case single && at.FailedOrEdited(first):
 		c.say("it can only be skipped while the run is paused on it.")
 	case single && t[asking] > 0:
 		c.send(events.Answer{Step: ranges[0].From, Reject: true})
@@ -251,16 +254,16 @@ func (c *decisions) asksHere() (step int, what state) {
 	if i < 0 || c.run.Phase != events.Paused && c.gate() < 0 {
 		return -1, omitted
 	}
-	return i, c.state(i)
+	return i, c.State(i)
 }
 
 func (c *decisions) nothingAsks(i int) {
 	switch {
 	case c.run.Phase == events.Review:
 		c.say("nothing is asking yet. approve all, approve safe, or approve N.")
-	case i >= 0 && c.broken(i):
+	case i >= 0 && c.position().FailedOrEdited(i):
 		c.say("a step failed: retry, skip or run.")
-	case i >= 0 && c.state(i) == waiting:
+	case i >= 0 && c.State(i) == waiting:
 		c.say("it is already approved. step runs it, run continues.")
 	default:
 		c.say("nothing is asking.")

@@ -4,7 +4,7 @@
 //	feed ──▶ console ──▶ announcer ──▶ speaker ──▶ lines
 //	keyboard ──▶ console ──▶ commands ──▶ viewer, decisions, control, fixes, ... ──▶ requests ──▶ Send
 //
-// Each of them is given the layers that it reads, and no other: speaker (lines), debugger (the plan and the run, without a word),
+// Each of them is given the layers that it reads, and no other: speaker (lines), knownRun (the plan and the run, without a word),
 // titles on it (what things are called), reporter on them (what they are like), requests (what was asked of the run), dialogue (the
 // question that is open).
 //

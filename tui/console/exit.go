@@ -38,7 +38,7 @@ func (c *exit) quit(string) {
 }
 
 func (c *exit) askToLeave() {
-	t := c.tally(c.everything())
+	t := c.position().Counts()
 	left := t.Sum(waiting, undecided, confirm, asking)
 	text := ""
 	if n := c.run.Counts.Running; n > 0 {

@@ -378,7 +378,7 @@ func (f *fake) end(i int) {
 	if f.fails[p.Name] > 0 {
 		f.fails[p.Name]--
 		rc, retried := 1, f.run.Phase == events.Paused
-		f.say(i, events.StepFailed{Name: p.Name, Error: "exit status 1\nERROR: lock timeout\ncancelling", RC: &rc})
+		f.say(i, events.StepFailed{Name: p.Name, Error: "exit status 1\nERROR: lock timeout\ncancelling", RC: &rc, Open: true})
 		switch {
 		case !retried:
 			f.pause(i, events.PauseFailure)

@@ -130,13 +130,13 @@ func (c *fixes) formOf(node string) (f *fix.Form, called, why string) {
 		n = int(c.outline.stepAt[i])
 	}
 	if i := int(c.outline.nodes[n].step); i >= 0 {
-		if c.hasRun(i) {
+		if c.position().HasRun(i) {
 			return nil, "", c.called(i) + " has run already: edit the values of one that has not."
 		}
 		return fix.OfStep(c.plan, i, c.run.Variables), c.called(i), ""
 	}
 	r := c.outline.steps(n)
-	if first := c.firstLeft(r); first >= 0 {
+	if first := c.position().FirstLeft(r); first >= 0 {
 		r.From = first
 	}
 	return fix.OfScope(c.plan, max(int(c.outline.nodes[n].scope), 0), r, c.run.Variables), c.partCalled(n), ""

@@ -21,7 +21,7 @@ type lacking struct {
 }
 
 // lacking are the steps that will be skipped for lack of a value, each with the value, by what is decided now.
-func (d *debugger) lacking() map[int]*plan.Missing {
+func (d *knownRun) lacking() map[int]*plan.Missing {
 	if l := &d.lack; l.plan != d.plan || l.of == nil || l.seq != d.run.LastSeq {
 		gone := d.gone()
 		if l.plan != d.plan || l.of == nil || !maps.Equal(l.gone, gone) {
@@ -33,7 +33,7 @@ func (d *debugger) lacking() map[int]*plan.Missing {
 }
 
 // gone are the steps that give nothing, by what is decided now.
-func (d *debugger) gone() map[int]plan.Absence {
+func (d *knownRun) gone() map[int]plan.Absence {
 	gone := map[int]plan.Absence{}
 	for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
 		if why, ok := status.Gone(d.of(i)); ok {
@@ -44,14 +44,14 @@ func (d *debugger) gone() map[int]plan.Absence {
 }
 
 // lackingWith is lacking as it will be when some more steps are excluded, or taken in again.
-func (d *debugger) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.Missing {
+func (d *knownRun) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.Missing {
 	gone := d.gone()
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			switch {
 			case !excluded:
 				delete(gone, i)
-			case d.state(i).Pending():
+			case d.State(i).Pending():
 				gone[i] = plan.Exclusion("")
 			}
 		}
@@ -60,8 +60,8 @@ func (d *debugger) lackingWith(ranges []events.Range, excluded bool) map[int]*pl
 }
 
 // lacks is the value for lack of which a step that is still to run will be skipped, or nil.
-func (d *debugger) lacks(i int) *plan.Missing {
-	if !d.state(i).Pending() {
+func (d *knownRun) lacks(i int) *plan.Missing {
+	if !d.State(i).Pending() {
 		return nil
 	}
 	return d.lacking()[i]
@@ -71,7 +71,7 @@ func (d *debugger) lacks(i int) *plan.Missing {
 func (c *reporter) lackingWords() string {
 	n := 0
 	for i := range c.lacking() {
-		if c.state(i).Pending() {
+		if c.State(i).Pending() {
 			n++
 		}
 	}
@@ -91,7 +91,7 @@ func (c *reporter) alsoSkipped(ranges []events.Range, excluded bool) string {
 	}
 	var steps []int
 	for i := range after {
-		if _, had := before[i]; !had && c.state(i).Pending() {
+		if _, had := before[i]; !had && c.State(i).Pending() {
 			steps = append(steps, i)
 		}
 	}

@@ -80,7 +80,7 @@ func (c *viewer) next(string) {
 		var lines []string
 		for i := range c.plan.Steps {
 			for _, s := range of {
-				if c.state(i) == s {
+				if c.State(i) == s {
 					lines = append(lines, c.entry(int(c.outline.stepAt[i])))
 				}
 			}
@@ -113,7 +113,7 @@ func (c *viewer) findText(args string) {
 
 // where says where the run is and what can be done.
 func (c *viewer) where(string) {
-	t := c.tally(c.everything())
+	t := c.position().Counts()
 	switch c.run.Phase {
 	case events.Review:
 		c.say("REVIEW %s", sentence(clean(c.plan.RootFile), count(len(c.plan.Steps), "step"), tallied(&t, undecided, waiting), asks(t.Sum(confirm)),
@@ -147,7 +147,7 @@ func (c *viewer) why(args string) {
 		return
 	}
 	s, p, called := c.of(i), &c.plan.Steps[i], c.called(i)
-	switch st := c.state(i); {
+	switch st := c.State(i); {
 	case s.State == events.Settled:
 		c.say("%s: %s.", called, c.word(i))
 		c.reasons(i)
@@ -224,7 +224,7 @@ func (c *viewer) summary(string) {
 	lines = append(lines, sentence(words))
 	for i := range c.plan.Steps {
 		s := c.of(i)
-		switch c.state(i) {
+		switch c.State(i) {
 		case failed, unreachable, ignored, rescued, outdated, cancelled:
 			lines = append(lines, c.entry(int(c.outline.stepAt[i])))
 			if s.Error != "" {

@@ -44,7 +44,7 @@ func (p *past) add(r *events.Record) {
 
 // events lists what has happened, oldest first.
 func (c *viewer) events(args string) {
-	r := c.everything()
+	r := c.position().Everything()
 	if args != "" {
 		n, why := c.find.oneNode(args)
 		if why != "" {

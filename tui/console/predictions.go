@@ -24,7 +24,7 @@ type predictions struct {
 }
 
 // predictAll begins to find out, or begins again if other steps are excluded than before. It ends with the review.
-func (d *debugger) predictAll() {
+func (d *knownRun) predictAll() {
 	f := &d.predicted
 	if d.sources.PredictAll == nil {
 		return
@@ -36,7 +36,7 @@ func (d *debugger) predictAll() {
 	p := d.plan
 	out := make([]bool, len(p.Steps))
 	for i := range out {
-		out[i] = d.state(i) == excluded
+		out[i] = d.State(i) == excluded
 	}
 	if f.cancel != nil && slices.Equal(f.out, out) {
 		return
@@ -102,7 +102,7 @@ func (f *predictions) step(i int) *events.Foretold {
 }
 
 // prediction is what a step would do. That it could not be known before others had ended counts no longer when they have.
-func (d *debugger) prediction(i int) *events.Foretold {
+func (d *knownRun) prediction(i int) *events.Foretold {
 	f := d.predicted.step(i)
 	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return d.of(of).State != events.Settled }) {
 		return f

@@ -51,7 +51,7 @@ func (c *reporter) entry(n int) string {
 		return sentence(append([]string{head}, c.stepWords(i)...)...)
 	}
 	r := c.outline.steps(n)
-	t := c.tally(r)
+	t := c.position().Tally(r)
 	head += c.ofHost(n)
 	if s := &c.plan.Scopes[c.outline.nodes[n].scope]; s.Skipped != "" && r.From == r.To {
 		return sentence(head, "skipped: "+clean(s.Skipped)+" is false")
@@ -75,7 +75,7 @@ func (c *reporter) entry(n int) string {
 // stepWords are what a step is like, and what else there is to say of it in a word.
 func (c *reporter) stepWords(i int) []string {
 	s := c.of(i)
-	st := c.state(i)
+	st := c.State(i)
 	words := []string{c.word(i)}
 	if l := c.lacks(i); l != nil {
 		words = append(words, "will be skipped: uses "+clean(l.Reason()))
@@ -91,7 +91,7 @@ func (c *reporter) stepWords(i int) []string {
 		if s.Break {
 			words = append(words, "breakpoint"+clean(s.BreakOn))
 		}
-		if i == c.nextStep() && c.run.Phase != events.Review {
+		if i == c.position().Next() && c.run.Phase != events.Review {
 			words = append(words, "next")
 		}
 	}
@@ -109,12 +109,12 @@ func (c *reporter) stepWords(i int) []string {
 
 // word is what a step is like. What is approved waits, once the run has begun.
 func (c *reporter) word(i int) string {
-	st := c.state(i)
+	st := c.State(i)
 	s := c.of(i)
 	switch {
 	case st == waiting && c.run.Phase != events.Review:
 		return "waiting"
-	case (st == rescued || st == ignored) && c.broken(i):
+	case (st == rescued || st == ignored) && c.position().Failed(i):
 		return stateWords[failed] // whatever becomes of it, it has not become of it yet
 	case st == failed && s.Outcome == events.Timeout:
 		return "FAILED: timeout"
@@ -132,7 +132,7 @@ func (c *reporter) word(i int) string {
 
 // progress is how far the run is, what runs, and how long it may take.
 func (c *reporter) progress() string {
-	t := c.tally(c.everything())
+	t := c.position().Counts()
 	return sentence(fmt.Sprintf("%d of %d", t.Done(), t.Total()), tallied(&t, failed, unreachable), c.runningNow(),
 		c.timeLeft())
 }
@@ -174,7 +174,7 @@ func (c *reporter) runningNow() string {
 }
 
 func (c *reporter) counts() string {
-	t := c.tally(c.everything())
+	t := c.position().Counts()
 	return tallied(&t, ends...)
 }
 
@@ -198,12 +198,12 @@ func (c *reporter) pausedWords() string {
 		if i >= 0 {
 			ask = " " + sentence(clean(c.plan.Steps[i].Confirm))
 		}
-		if i >= 0 && c.state(i) != confirm {
+		if i >= 0 && c.State(i) != confirm {
 			return "PAUSED" + before + ", which is confirmed." + still + " step runs it, run continues."
 		}
 		return "PAUSED" + before + ", which needs confirmation." + ask + still + " yes, no, show, quit."
 	case events.PauseUndecided:
-		if i >= 0 && c.state(i) != undecided {
+		if i >= 0 && c.State(i) != undecided {
 			return "PAUSED" + before + ", " + c.word(i) + "." + still + " step, run, quit."
 		}
 		return "PAUSED" + before + ", which is not approved." + still + " yes, no, approve all, show, quit."
@@ -215,7 +215,7 @@ func (c *reporter) pausedWords() string {
 		return "PAUSED" + before + "." + still + " step, over, out, run, show, skip, quit."
 	case events.PauseUser, events.PauseReview, events.PauseEnd:
 	}
-	if next := c.nextStep(); before == "" && next >= 0 {
+	if next := c.position().Next(); before == "" && next >= 0 {
 		before = " before " + c.called(next)
 	}
 	why := ""
@@ -229,10 +229,10 @@ func (c *reporter) failedWords(i int, still string) string {
 	if i < 0 {
 		return "PAUSED on failure." + still + " retry, run, quit."
 	}
-	if !c.broken(i) {
+	if !c.position().FailedOrEdited(i) {
 		return "PAUSED after " + c.called(i) + ", which is " + c.word(i) + " now." + still + " run continues, step runs one step, quit."
 	}
-	if c.state(i).Pending() {
+	if c.State(i).Pending() {
 		return "PAUSED at " + c.called(i) + ", which failed and was changed since." + still + " retry, skip, run, quit."
 	}
 	giveUp := "run continues without it, and its dependents are skipped"

@@ -23,7 +23,7 @@ func (c *viewer) showStep(i int) {
 			lines = append(lines, name+": "+clean(value))
 		}
 	}
-	if st := c.state(i); st.Pending() || st == outdated {
+	if st := c.State(i); st.Pending() || st == outdated {
 		for _, file := range c.others.Of(c.plan, i) {
 			field("file", file.String())
 		}

@@ -51,7 +51,7 @@ func (c *finder) noNumber(word string) string {
 func (c *finder) named(text string) (ranges []events.Range, why string) {
 	found := c.plan.Match(text)
 	if len(found) == 0 && text == "all" && len(c.plan.Steps) > 0 {
-		return []events.Range{c.everything()}, ""
+		return []events.Range{c.position().Everything()}, ""
 	}
 	if len(found) == 0 {
 		message, hint := c.plan.NoMatch(text)

@@ -11,7 +11,7 @@ import (
 
 // titles say what steps, parts of the plan and values are called in a sentence.
 type titles struct {
-	*debugger
+	*knownRun
 	outline   *outline
 	overHosts bool // steps are called with their hosts
 }
@@ -65,7 +65,7 @@ func (c *titles) whenKnown(steps []int) string {
 		case c.of(i).State != events.Settled:
 			pending = append(pending, i)
 		default:
-			switch c.state(i) {
+			switch c.State(i) {
 			case status.OK, status.Changed, status.Kept, status.Ignored, status.Rescued:
 			default:
 				gone = append(gone, i)
@@ -76,7 +76,7 @@ func (c *titles) whenKnown(steps []int) string {
 	case len(pending) > 0:
 		return "known " + c.after(pending)
 	case len(gone) > 0:
-		return "has no value: " + c.called(gone[0]) + " " + status.Fate(c.state(gone[0]))
+		return "has no value: " + c.called(gone[0]) + " " + status.Fate(c.State(gone[0]))
 	case len(steps) > 0:
 		return "given by " + strings.TrimPrefix(c.after(steps), "after ")
 	case c.run.Phase != events.Review:

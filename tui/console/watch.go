@@ -96,7 +96,7 @@ func (c *watches) sayWatches() {
 func (c *watches) value(expression string) status.Value {
 	step := c.here()
 	if c.run.Phase == events.Review || step < 0 {
-		step = max(c.nextStep(), 0)
+		step = max(c.position().Next(), 0)
 	}
 	return c.eval.Value(c.plan, step, expression)
 }

@@ -7,11 +7,12 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/debugger"
 	"moon/tui/status"
 )
 
-// debugger is what is known of the plan and of the run, without a word about it.
-type debugger struct {
+// knownRun is what is known of the plan and of the run, without a word about it.
+type knownRun struct {
 	sources   sources
 	now       func() time.Time
 	plan      *plan.Plan
@@ -32,33 +33,11 @@ type sources struct {
 	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
 }
 
-// firstLeft is the first step of a range that has not run, or -1.
-func (d *debugger) firstLeft(r events.Range) int {
-	for i := r.From; i < r.To; i++ {
-		if d.state(i).Pending() {
-			return i
-		}
-	}
-	return -1
-}
-
-// nextStep is the step that would start next, or -1.
-func (d *debugger) nextStep() int {
-	at := d.run.Pointer
-	if at >= 0 && at < len(d.plan.Steps) && d.state(at).Pending() {
-		return at
-	}
-	if i := d.firstLeft(events.Range{From: max(at+1, 0), To: len(d.plan.Steps)}); i >= 0 {
-		return i
-	}
-	return d.firstLeft(events.Range{From: 0, To: min(max(at, 0), len(d.plan.Steps))})
-}
-
 // doneIn are the steps of some ranges that have succeeded.
-func (d *debugger) doneIn(ranges []events.Range) (steps []int) {
+func (d *knownRun) doneIn(ranges []events.Range) (steps []int) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
-			if status.Done(d.of(i)) && !d.broken(i) {
+			if status.Done(d.of(i)) && !d.position().Failed(i) {
 				steps = append(steps, i)
 			}
 		}
@@ -67,30 +46,12 @@ func (d *debugger) doneIn(ranges []events.Range) (steps []int) {
 }
 
 // dependents are the done steps that depend on some.
-func (d *debugger) dependents(steps []int) []int {
+func (d *knownRun) dependents(steps []int) []int {
 	return slices.DeleteFunc(d.plan.Dependents(steps), func(i int) bool { return !status.Done(d.of(i)) })
 }
 
-// broken reports whether a step has failed and a person may still decide what becomes of it.
-func (d *debugger) broken(i int) bool {
-	if d.state(i).Bad() {
-		return true
-	}
-	if d.run.Phase != events.Paused || d.run.Pause.Reason != events.PauseFailure || i != d.run.PausedAt {
-		return false
-	}
-	s := d.state(i)
-	return s == rescued || s == ignored || s.Pending() // the rescue has not begun; or it was edited since
-}
-
-// failedSteps is how many steps have failed, in whatever way.
-func (d *debugger) failedSteps() int {
-	t := d.tally(d.everything())
-	return t.Failed()
-}
-
 // breakpointAt is the breakpoint at a step that has one.
-func (d *debugger) breakpointAt(i int) events.Breakpoint {
+func (d *knownRun) breakpointAt(i int) events.Breakpoint {
 	if s := &d.run.Steps[i]; s.Stop != nil {
 		return *s.Stop
 	}
@@ -98,7 +59,7 @@ func (d *debugger) breakpointAt(i int) events.Breakpoint {
 }
 
 // gate is the first step that asks whether to go on, or -1.
-func (d *debugger) gate() int {
+func (d *knownRun) gate() int {
 	for i := range d.run.Steps {
 		if s := &d.run.Steps[i]; s.State == events.Held && s.Hold == events.PauseUser {
 			return i
@@ -108,30 +69,20 @@ func (d *debugger) gate() int {
 }
 
 // atHand is the step whose values edit is about, or -1.
-func (d *debugger) atHand() int {
-	if i := d.here(); i >= 0 && !d.hasRun(i) {
+func (d *knownRun) atHand() int {
+	if i := d.here(); i >= 0 && !d.position().HasRun(i) {
 		return i
 	}
 	if d.run.Phase == events.Review {
 		return -1
 	}
-	return d.nextStep()
-}
-
-// hasRun reports whether a step has ended in a way that stays.
-func (d *debugger) hasRun(i int) bool {
-	switch d.state(i) {
-	case ok, changed, skipped, kept, outdated, running, ignored:
-		return !d.broken(i)
-	default:
-		return false
-	}
+	return d.position().Next()
 }
 
 // stepNow is a step as far as it is known by now, and why it cannot run as it is.
-func (d *debugger) stepNow(i int) (p *plan.Step, wrong string) {
+func (d *knownRun) stepNow(i int) (p *plan.Step, wrong string) {
 	p = &d.plan.Steps[i]
-	if d.sources.Bind == nil || d.run.Phase == events.Review || !d.state(i).Pending() {
+	if d.sources.Bind == nil || d.run.Phase == events.Review || !d.State(i).Pending() {
 		return p, ""
 	}
 	now, err := d.sources.Bind(d.plan, i)
@@ -145,8 +96,8 @@ func (d *debugger) stepNow(i int) (p *plan.Step, wrong string) {
 }
 
 // predict finds out what the step would do that the run is paused at, with the values there are by now.
-func (d *debugger) predict(i int) {
-	if d.sources.Predict == nil || d.run.Phase != events.Paused || i != d.run.PausedAt || !d.state(i).Pending() {
+func (d *knownRun) predict(i int) {
+	if d.sources.Predict == nil || d.run.Phase != events.Paused || i != d.run.PausedAt || !d.State(i).Pending() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), predictTime)
@@ -156,10 +107,8 @@ func (d *debugger) predict(i int) {
 	}
 }
 
-func (d *debugger) everything() events.Range { return events.Range{From: 0, To: len(d.plan.Steps)} }
-
 // here is the step the run is at, or -1: paused at, running, or the last that ran.
-func (d *debugger) here() int {
+func (d *knownRun) here() int {
 	if i := d.gate(); i >= 0 {
 		return i
 	}
@@ -168,7 +117,7 @@ func (d *debugger) here() int {
 	}
 	if d.run.Phase == events.Ended || d.run.Phase == events.Done {
 		for i := range d.plan.Steps {
-			if d.state(i).Bad() {
+			if d.State(i).Bad() {
 				return i
 			}
 		}
@@ -179,14 +128,14 @@ func (d *debugger) here() int {
 	return -1
 }
 
-// state is what a step is like.
-func (d *debugger) state(i int) state {
+// State is what a step is like.
+func (d *knownRun) State(i int) status.State {
 	var none events.Step
 	return status.Of(d.stepOr(i, &none), &d.plan.Steps[i])
 }
 
 // stepOr is what is known of a step; the feed may be behind the plan.
-func (d *debugger) stepOr(i int, none *events.Step) *events.Step {
+func (d *knownRun) stepOr(i int, none *events.Step) *events.Step {
 	if i < len(d.run.Steps) {
 		return &d.run.Steps[i]
 	}
@@ -195,19 +144,10 @@ func (d *debugger) stepOr(i int, none *events.Step) *events.Step {
 }
 
 // of is stepOr for those who only look.
-func (d *debugger) of(i int) *events.Step { return d.stepOr(i, &events.Step{}) }
-
-func (d *debugger) tally(ranges ...events.Range) (t status.Tally) {
-	for _, r := range ranges {
-		for i := r.From; i < r.To; i++ {
-			t[d.state(i)]++
-		}
-	}
-	return t
-}
+func (d *knownRun) of(i int) *events.Step { return d.stepOr(i, &events.Step{}) }
 
 // rescuable reports whether a scope, or one around it, has a rescue.
-func (d *debugger) rescuable(scope int) bool {
+func (d *knownRun) rescuable(scope int) bool {
 	for id := scope; id > 0 && id < len(d.plan.Scopes); id = d.plan.Scopes[id].Parent {
 		if d.plan.Scopes[id].Branch != "" {
 			return false // a failure in a rescue is not rescued by it
@@ -219,4 +159,11 @@ func (d *debugger) rescuable(scope int) bool {
 		}
 	}
 	return false
+}
+
+// position is where the run stands.
+func (d *knownRun) position() debugger.Position {
+	return debugger.Position{
+		Plan: d.plan, Steps: d, Phase: d.run.Phase, Pause: d.run.Pause.Reason, PausedAt: d.run.PausedAt, Pointer: d.run.Pointer,
+	}
 }
