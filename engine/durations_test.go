@@ -15,6 +15,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -279,7 +280,7 @@ func TestLongestFirst(t *testing.T) {
 		if got := strings.Join(f.order, " "); got != want {
 			t.Errorf("ran %s, want %s", got, want)
 		}
-		past, err := engine.Find(runs, w.run.ID)
+		past, err := history.Find(runs, w.run.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

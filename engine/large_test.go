@@ -10,6 +10,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -168,11 +169,11 @@ func runLarge(t *testing.T, playbook string, total int) {
 	if err != nil || again.run.Result.Outcome != events.RunDone {
 		t.Fatalf("resumed: %v, %v", again, err)
 	}
-	past, err := engine.Find(filepath.Dir(s.Dir()), s.ID())
+	past, err := history.Find(filepath.Dir(s.Dir()), s.ID())
 	if err != nil || past.Outcome != events.RunDone || past.Damaged != "" {
 		t.Fatalf("%+v, %v", past, err)
 	}
-	records, err := engine.Outline(past)
+	records, err := history.Outline(past)
 	if err != nil || len(records) < total {
 		t.Errorf("the outline has %d events, %v", len(records), err)
 	}

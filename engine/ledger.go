@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/engine/state"
 	"moon/events"
@@ -26,7 +27,7 @@ type ledger struct {
 	id      string
 	dir     string
 	cfg     Config
-	owner   Owner
+	owner   history.Owner
 	lock    *flock.Flock
 	journal *journal.Writer
 	state   *state.State
@@ -47,7 +48,7 @@ type ledger struct {
 func (s *ledger) makeDir() (err error) {
 	var suffix [2]byte
 	rand.Read(suffix[:])
-	s.id = s.began.UTC().Format(idTime) + "-" + hex.EncodeToString(suffix[:])
+	s.id = s.began.UTC().Format(history.IDTime) + "-" + hex.EncodeToString(suffix[:])
 	s.dir = rundir.Of(s.cfg.Runs, s.id)
 	disk := s.cfg.Disk
 	if err := disk.MkdirAll(s.cfg.Runs); err != nil {
@@ -64,7 +65,7 @@ func (s *ledger) makeDir() (err error) {
 	if err := disk.Mkdir(s.OutDir()); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
-	lock, err := lockRun(s.dir, s.owner)
+	lock, err := history.Lock(s.dir, s.owner)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (s *ledger) makeDir() (err error) {
 		err = disk.SyncDir(s.cfg.Runs)
 	}
 	if err != nil {
-		return errors.Join(err, unlockRun(s.lock))
+		return errors.Join(err, history.Unlock(s.lock))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/engine/state"
 	"moon/events"
@@ -164,7 +165,7 @@ func (o *ours) adopt(p *plan.Plan) func(now *source.Source) *source.Source {
 
 // Adopt is what a plan that is made again for a past run takes what steps read for: see plan.Options.Reads. planned gives the plans of
 // the run by their digests.
-func Adopt(past Past, planned func(digest string) (*plan.Plan, error)) (func(now *source.Source) *source.Source, error) {
+func Adopt(past history.Past, planned func(digest string) (*plan.Plan, error)) (func(now *source.Source) *source.Source, error) {
 	r, err := journal.Open(rundir.Journal(past.Dir))
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
@@ -130,7 +131,7 @@ func (p *promise) resume(dir string) {
 		cfg.Plan, cfg.Graph = next.plan, next.graph
 	}
 	s, err := Resume(cfg, how)
-	unbegun := &UnbegunError{}
+	unbegun := &history.UnbegunError{}
 	p.note("resume, lost %s, changed %s, edited %t: %v", how.Lost, how.Changed, cfg.Plan != nil, err)
 	switch {
 	case errors.Is(err, ErrFinished), errors.As(err, &unbegun):

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/engine/state"
 	"moon/events"
@@ -79,12 +80,12 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s.dir = how.Dir
 	s.id = filepath.Base(how.Dir)
 	defer func() { err = journal.OutOfRoom(s.dir, err) }()
-	if s.lock, err = lockRun(s.dir, s.owner); err != nil {
+	if s.lock, err = history.Lock(s.dir, s.owner); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, unlockRun(s.lock))
+			err = errors.Join(err, history.Unlock(s.lock))
 		}
 	}()
 	past := &past{session: s, planned: how.Planned}
@@ -99,7 +100,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		}
 	}()
 	if s.state == nil || !s.state.Begun() {
-		return nil, &UnbegunError{Run: s.id}
+		return nil, &history.UnbegunError{Run: s.id}
 	}
 	if err := s.catchUp(); err != nil {
 		return nil, err
@@ -121,8 +122,8 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if err := w.Reserve(s.dir); err != nil {
 		return nil, err
 	}
-	s.owner.Target = targetOf(p.plan, cfg.Options)
-	if err := signLock(s.lock, s.owner); err != nil {
+	s.owner.Target = history.TargetOf(p.plan, cfg.Options)
+	if err := history.Sign(s.lock, s.owner); err != nil {
 		return nil, err
 	}
 	s.hold(p)

@@ -10,6 +10,7 @@ import (
 
 	"moon/engine/control"
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/engine/state"
 	"moon/events"
@@ -108,7 +109,7 @@ func Start(cfg Config) (*Session, error) {
 	s.secrets = cfg.Plan.Secrets()
 	s.state = state.New(cfg.Plan, cfg.Graph, s.observe)
 	s.foresee(cfg.Plan)
-	s.owner.Target = targetOf(cfg.Plan, cfg.Options)
+	s.owner.Target = history.TargetOf(cfg.Plan, cfg.Options)
 	if err := s.makeDir(); err != nil {
 		return nil, journal.OutOfRoom(cfg.Runs, err)
 	}
@@ -136,7 +137,7 @@ func newSession(cfg Config) *Session {
 		cfg.Now = time.Now
 	}
 	s := &Session{done: make(chan struct{})}
-	s.ledger = ledger{cfg: cfg, owner: self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{}}
+	s.ledger = ledger{cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{}}
 	s.results, s.timing = newResults(), newStopwatch()
 	s.wake, s.foretold, s.perhaps = make(chan struct{}, 1), map[string]*events.Foretold{}, map[int]bool{}
 	s.plans = map[string]planned{}
@@ -252,7 +253,7 @@ func (s *Session) close() {
 	if s.fatal != nil {
 		err = s.fatal // the file says the same again
 	}
-	s.err = errors.Join(err, s.trouble, unlockRun(s.lock))
+	s.err = errors.Join(err, s.trouble, history.Unlock(s.lock))
 	close(s.done)
 	s.news.poke()
 }

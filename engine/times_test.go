@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moon/engine"
+	"moon/engine/history"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -82,14 +83,14 @@ func TestTimes(t *testing.T) {
 	}
 	told := func(when string, ran, waited time.Duration) {
 		t.Helper()
-		past, err := engine.Find(runs, "")
+		past, err := history.Find(runs, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if past.Ran.Round(100*time.Millisecond) != ran || past.Waited != waited {
 			t.Errorf("%s the history says it ran %s and waited %s, want %s and %s", when, past.Ran, past.Waited, ran, waited)
 		}
-		all, err := engine.Outline(past)
+		all, err := history.Outline(past)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/events"
 	"moon/plan"
 )
@@ -14,7 +15,7 @@ import (
 // Watch reads a run from its directory, whether it is over or another process runs it now. That process does not
 // notice.
 type Watch struct {
-	past Past
+	past history.Past
 	load func(digest string) (*plan.Plan, *graph.Graph, error)
 
 	mu    sync.Mutex
@@ -23,9 +24,9 @@ type Watch struct {
 
 // NewWatch watches a run. load gives the plans it had, and has while it is watched, by digest; those it had so far must
 // be there.
-func NewWatch(past Past, load func(digest string) (*plan.Plan, *graph.Graph, error)) (*Watch, error) {
+func NewWatch(past history.Past, load func(digest string) (*plan.Plan, *graph.Graph, error)) (*Watch, error) {
 	if len(past.Digests) == 0 {
-		return nil, &UnbegunError{Run: past.ID}
+		return nil, &history.UnbegunError{Run: past.ID}
 	}
 	w := &Watch{past: past, load: load, plans: map[string]planned{}}
 	for _, digest := range past.Digests {
@@ -89,7 +90,7 @@ func (p *poll) listen(quiet bool) (<-chan struct{}, bool) {
 		p.wait = pollSoon
 	}
 	changed := make(chan struct{})
-	p.over = p.over || !taken(p.dir)
+	p.over = p.over || !history.Taken(p.dir)
 	if !p.over {
 		time.AfterFunc(p.wait, func() { close(changed) })
 	}

@@ -14,6 +14,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -33,7 +34,7 @@ func plansOf(p *plan.Plan, g *graph.Graph) func(string) (*plan.Plan, *graph.Grap
 // watched are all the events that a run's directory gives, with lines of output.
 func watched(t *testing.T, dir string, p *plan.Plan, g *graph.Graph) ([]events.Record, error) {
 	t.Helper()
-	past, err := engine.Find(filepath.Dir(dir), filepath.Base(dir))
+	past, err := history.Find(filepath.Dir(dir), filepath.Base(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +90,11 @@ func TestWatchTellsTheSame(t *testing.T) {
 		}
 	}
 
-	past, err := engine.Find(filepath.Dir(s.Dir()), s.ID())
+	past, err := history.Find(filepath.Dir(s.Dir()), s.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	outline, err := engine.Outline(past)
+	outline, err := history.Outline(past)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestWatchOfBrokenRuns(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Find(filepath.Dir(s.Dir()), s.ID()); err == nil || !strings.Contains(err.Error(), "had not begun") {
+	if _, err := history.Find(filepath.Dir(s.Dir()), s.ID()); err == nil || !strings.Contains(err.Error(), "had not begun") {
 		t.Errorf("of an empty journal: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/control"
+	"moon/engine/history"
 	"moon/events/rundir"
 	"moon/internal/app"
 )
@@ -53,10 +54,10 @@ func (c *attachCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	var past engine.Past
+	var past history.Past
 	if c.Which == "" {
-		past, err = engine.FindLive(state.Runs())
-	} else if past, err = engine.Find(state.Runs(), c.Which); err == nil && !past.Live {
+		past, err = history.FindLive(state.Runs())
+	} else if past, err = history.Find(state.Runs(), c.Which); err == nil && !past.Live {
 		err = fmt.Errorf("%s is not in progress (%s); moon show %s says what it did", past.ID, outcomeOf(past), past.ID)
 	}
 	if err != nil {
@@ -69,7 +70,7 @@ func (c *attachCmd) Run(call *app.Invocation) error {
 }
 
 // follow prints the run from its first event on, as the terminal that has it does, until it ends.
-func (c *attachCmd) follow(call *app.Invocation, past engine.Past) error {
+func (c *attachCmd) follow(call *app.Invocation, past history.Past) error {
 	outs, err := app.ParseOutputs(c.Output, c.Verbose, past.Options.Diff)
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (c *attachCmd) follow(call *app.Invocation, past engine.Past) error {
 }
 
 // send sends one command after the other, as long as they are accepted.
-func (c *attachCmd) send(call *app.Invocation, past engine.Past) (err error) {
+func (c *attachCmd) send(call *app.Invocation, past history.Past) (err error) {
 	requests := make([]control.Request, len(c.Send))
 	for i, text := range c.Send {
 		if requests[i], err = request(text); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/events"
 	"moon/events/fact"
 	"moon/internal/app"
@@ -132,7 +133,7 @@ type resumable struct {
 
 // planned gives the plan to go on with: that of the playbook as it is now with the flags of then, but for a run of a saved
 // plan, which keeps to it. What an edit changes is printed.
-func (c *resumeCmd) planned(call *app.Invocation, past engine.Past) (r resumable, err error) {
+func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumable, err error) {
 	here, err := thisMachine(call, c.vaultPasswords())
 	if err != nil {
 		return r, err
@@ -191,7 +192,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past engine.Past) (r resumable
 }
 
 // plannedSaved goes on with the plan that was saved, as it was saved. What the run itself has changed since is no reason not to.
-func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.Options, r *resumable) (err error) {
+func (c *resumeCmd) plannedSaved(past history.Past, kept *engine.Kept, here plan.Options, r *resumable) (err error) {
 	if r.plan, r.graph, err = kept.Plan(here); err != nil {
 		return app.Usage("%s: %s", past.ID, err)
 	}
@@ -212,7 +213,7 @@ func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.
 }
 
 // adopt gives options what engine.Adopt makes of a past run. That a plan of the run cannot be had any more is no fault of the disk.
-func (r *resumable) adopt(past engine.Past, o *plan.Options) (err error) {
+func (r *resumable) adopt(past history.Past, o *plan.Options) (err error) {
 	var unkept error
 	o.Reads, err = engine.Adopt(past, func(digest string) (*plan.Plan, error) {
 		p, err := r.planOf(digest)
@@ -231,7 +232,7 @@ func (r *resumable) adopt(past engine.Past, o *plan.Options) (err error) {
 }
 
 // earlier are the plans that the run had before, oldest first. One that cannot be made again is left out: the TUI only compares with it.
-func (r *resumable) earlier(past engine.Past) (list []*plan.Plan) {
+func (r *resumable) earlier(past history.Past) (list []*plan.Plan) {
 	for _, digest := range past.Digests {
 		if digest == r.plan.Digest {
 			continue
@@ -250,7 +251,7 @@ func (r *resumable) planOf(digest string) (*plan.Plan, error) {
 }
 
 // plannedAgain plans the playbook as it is now.
-func (c *resumeCmd) plannedAgain(call *app.Invocation, past engine.Past, r *resumable) error {
+func (c *resumeCmd) plannedAgain(call *app.Invocation, past history.Past, r *resumable) error {
 	p, g, ds := engine.Build(r.again)
 	if left, ok := errors.AsType[*app.Exit](c.unanswered); ok {
 		return left
@@ -325,7 +326,7 @@ func changedSince(d *show.Difference) string {
 }
 
 // byFlags is for a run that does not keep what its plan was made from: the same flags must plan the same.
-func (c *resumeCmd) byFlags(call *app.Invocation, past engine.Past) (r resumable, err error) {
+func (c *resumeCmd) byFlags(call *app.Invocation, past history.Past) (r resumable, err error) {
 	flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: c.planFlags}
 	if r.again, err = flags.planOptions(call); err != nil {
 		return r, err
@@ -375,7 +376,7 @@ func (c *resumeCmd) override(o plan.Options, dir string) plan.Options {
 
 // changedSince says of each step that is done and changed what of it has: the files that it reads, if that is all. The files are those
 // that differ from any earlier plan of the run, since a resume that was only looked at has taken over the new plan already.
-func (r *resumable) changedSince(past engine.Past, undecided *engine.UndecidedError) (lines []string) {
+func (r *resumable) changedSince(past history.Past, undecided *engine.UndecidedError) (lines []string) {
 	if len(undecided.ChangedAt) == 0 {
 		return nil
 	}
@@ -395,7 +396,7 @@ func (r *resumable) changedSince(past engine.Past, undecided *engine.UndecidedEr
 }
 
 // refusal says why a run is not resumed, and what would help.
-func (r *resumable) refusal(past engine.Past, err error) error {
+func (r *resumable) refusal(past history.Past, err error) error {
 	if undecided, ok := errors.AsType[*engine.UndecidedError](err); ok {
 		var help []string
 		for _, h := range []struct {
@@ -422,7 +423,7 @@ func (r *resumable) refusal(past engine.Past, err error) error {
 		return app.Usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide in the TUI", past.ID,
 			strings.Join(help, "\n"))
 	}
-	if _, unbegun := errors.AsType[*engine.UnbegunError](err); unbegun {
+	if _, unbegun := errors.AsType[*history.UnbegunError](err); unbegun {
 		return app.Usage("%s", err)
 	}
 	if errors.Is(err, engine.ErrFinished) {

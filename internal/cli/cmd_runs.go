@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"moon/engine"
+	"moon/engine/history"
 	"moon/events"
 	"moon/internal/app"
 	"moon/internal/termtext"
@@ -34,7 +34,7 @@ func (c *runsCmd) Run(call *app.Invocation) error {
 	if c.Limit < 0 {
 		return app.Usage("-n must not be below 0")
 	}
-	list, more, err := history(c.Limit)
+	list, more, err := pastRuns(c.Limit)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (c *runsCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
-	waited := slices.ContainsFunc(list, func(p engine.Past) bool { return p.Waited >= time.Second })
+	waited := slices.ContainsFunc(list, func(p history.Past) bool { return p.Waited >= time.Second })
 	column := func(text string) string { // only where a run has waited for a person
 		if waited {
 			return text + "\t"
@@ -77,31 +77,31 @@ func (c *runsCmd) Run(call *app.Invocation) error {
 	return err
 }
 
-// history is the latest runs, and how many more there are; all of them where limit is 0.
-func history(limit int) ([]engine.Past, int, error) {
+// pastRuns is the latest runs, and how many more there are; all of them where limit is 0.
+func pastRuns(limit int) ([]history.Past, int, error) {
 	state, err := app.StateDir()
 	if err != nil {
 		return nil, 0, err
 	}
-	list, more, err := engine.History(state.Runs(), limit)
+	list, more, err := history.List(state.Runs(), limit)
 	return list, more, app.WrapDisk(err)
 }
 
-// pastRun finds the run that the user names, or the latest. The error is an *engine.UnbegunError, next to the run before, if that had
+// pastRun finds the run that the user names, or the latest. The error is an *history.UnbegunError, next to the run before, if that had
 // not begun.
-func pastRun(which string) (engine.Past, error) {
+func pastRun(which string) (history.Past, error) {
 	state, err := app.StateDir()
 	if err != nil {
-		return engine.Past{}, err
+		return history.Past{}, err
 	}
 	if which == "" {
-		return engine.Latest(state.Runs())
+		return history.Latest(state.Runs())
 	}
-	return engine.Find(state.Runs(), which)
+	return history.Find(state.Runs(), which)
 }
 
 // outcomeOf is the end of a run in a word.
-func outcomeOf(p engine.Past) string {
+func outcomeOf(p history.Past) string {
 	word := string(p.Outcome)
 	switch {
 	case p.Live:
@@ -117,7 +117,7 @@ func outcomeOf(p engine.Past) string {
 	return word
 }
 
-func stepsOf(p engine.Past) string {
+func stepsOf(p history.Past) string {
 	text := fmt.Sprintf("%d/%d", p.Done, p.Total)
 	if p.Failed > 0 && p.Outcome != events.RunDone {
 		text += fmt.Sprintf(", %d failed", p.Failed)
@@ -152,7 +152,7 @@ type processJSON struct {
 	Since time.Time `json:"since"`
 }
 
-func runsJSON(list []engine.Past) []runJSON {
+func runsJSON(list []history.Past) []runJSON {
 	out := make([]runJSON, 0, len(list))
 	for _, p := range list {
 		check := p.Options.Check
@@ -193,7 +193,7 @@ func (c *pruneCmd) Run(call *app.Invocation) error {
 	if c.Keep < 0 {
 		return app.Usage("--keep must not be below 0")
 	}
-	list, _, err := history(0)
+	list, _, err := pastRuns(0)
 	if err != nil {
 		return err
 	}
@@ -224,11 +224,11 @@ func (c *pruneCmd) Run(call *app.Invocation) error {
 }
 
 // unbegun are the runs that had no record when moon was killed: nothing can be done with them. A new one may be about to begin.
-func (c *pruneCmd) unbegun(now time.Time) ([]engine.Past, error) {
+func (c *pruneCmd) unbegun(now time.Time) ([]history.Past, error) {
 	state, err := app.StateDir()
 	if err != nil {
 		return nil, err
 	}
-	list, err := engine.Unbegun(state.Runs(), engine.Past{})
-	return slices.DeleteFunc(list, func(p engine.Past) bool { return now.Sub(p.Started) < time.Minute }), err
+	list, err := history.Unbegun(state.Runs(), history.Past{})
+	return slices.DeleteFunc(list, func(p history.Past) bool { return now.Sub(p.Started) < time.Minute }), err
 }

@@ -10,6 +10,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/events"
 	"moon/events/rundir"
 	"moon/events/steplog"
@@ -60,7 +61,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 		}
 	}
 	past, err := pastRun(c.Which)
-	if unbegun, is := errors.AsType[*engine.UnbegunError](err); is && past.ID != "" && c.Which == "" {
+	if unbegun, is := errors.AsType[*history.UnbegunError](err); is && past.ID != "" && c.Which == "" {
 		fmt.Fprintf(call.Err, "moon: %s had not begun when moon ended; the run before it is shown\n", unbegun.Run)
 		err = nil
 	}
@@ -111,7 +112,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 }
 
 // screen shows the run as it was left, until the person leaves.
-func (c *showCmd) screen(call *app.Invocation, past engine.Past, w *engine.Watch) error {
+func (c *showCmd) screen(call *app.Invocation, past history.Past, w *engine.Watch) error {
 	if err := c.settle(); err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (c *showCmd) screen(call *app.Invocation, past engine.Past, w *engine.Watch
 }
 
 // take gives the run to what shows it: with its plan, or as far as it is known without.
-func (c *showCmd) take(s *plain.Show, past engine.Past, w *engine.Watch, noPlan error) error {
+func (c *showCmd) take(s *plain.Show, past history.Past, w *engine.Watch, noPlan error) error {
 	if w != nil {
 		s.PlanFor = w.PlanFor
 	}
@@ -155,14 +156,14 @@ func (c *showCmd) take(s *plain.Show, past engine.Past, w *engine.Watch, noPlan 
 	if noPlan != nil {
 		s.NoPlan = noPlan.Error()
 	}
-	list, err := engine.Outline(past)
+	list, err := history.Outline(past)
 	for _, r := range list {
 		s.Take(r)
 	}
 	return err
 }
 
-func (c *showCmd) json(call *app.Invocation, past engine.Past, s *plain.Show) error {
+func (c *showCmd) json(call *app.Invocation, past history.Past, s *plain.Show) error {
 	account, err := s.Account()
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func (c *showCmd) json(call *app.Invocation, past engine.Past, s *plain.Show) er
 		Actor string `json:"actor"`
 		Host  string `json:"host"`
 		plain.Account
-	}{runsJSON([]engine.Past{past})[0], past.Moon, past.Actor, past.Host, account})
+	}{runsJSON([]history.Past{past})[0], past.Moon, past.Actor, past.Host, account})
 }
 
 // output prints what one step has printed. A terminal gets what is fit for it, anything else every byte.
@@ -257,7 +258,7 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 
 // replanned gives the plans of a run that is over or that another process runs: made again from what the run keeps of
 // them, or, where it keeps nothing, from its playbook.
-func replanned(call *app.Invocation, past engine.Past, flags vaultFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
+func replanned(call *app.Invocation, past history.Past, flags vaultFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
 	return func(digest string) (*plan.Plan, *graph.Graph, error) {
 		kept, err := engine.ReadKept(past.Dir, digest)
 		if err == nil {

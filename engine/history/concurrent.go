@@ -1,16 +1,12 @@
-package engine
+package history
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"moon/engine/control"
 	"moon/events/fact"
 	"moon/events/rundir"
 	"moon/plan"
@@ -22,8 +18,8 @@ type Target struct {
 	Hosts    []string `json:"hosts,omitempty"`    // sorted; localhost is that of the owner
 }
 
-// targetOf is what a run of a plan may change. A dry run has no target.
-func targetOf(p *plan.Plan, o fact.Options) (t Target) {
+// TargetOf is what a run of a plan may change. A dry run has no target.
+func TargetOf(p *plan.Plan, o fact.Options) (t Target) {
 	if o.Check {
 		return t
 	}
@@ -86,9 +82,9 @@ func (c Concurrent) String() string {
 	return fmt.Sprintf("run %s of this playbook is also in progress on %s (%s)", c.ID, c.On, c.Owner)
 }
 
-// concurrent finds the runs in progress next to the one with an id and an owner, the latest first. Whoever holds no lock any more, dead or
+// InProgress finds the runs in progress next to the one with an id and an owner, the latest first. Whoever holds no lock any more, dead or
 // done, is not one of them, whatever its lock file says. A run that cannot be looked at is not reported: this is a courtesy.
-func concurrent(runs, id string, me Owner) (list []Concurrent) {
+func InProgress(runs, id string, me Owner) (list []Concurrent) {
 	if me.Playbook == "" {
 		return nil
 	}
@@ -106,7 +102,7 @@ func concurrent(runs, id string, me Owner) (list []Concurrent) {
 			continue
 		}
 		other := ownerOf(dir)
-		if on := me.shared(other); on != "" && taken(dir) {
+		if on := me.shared(other); on != "" && Taken(dir) {
 			list = append(list, Concurrent{name, other, on})
 		}
 	}
@@ -118,48 +114,5 @@ func (p Past) Concurrent() []Concurrent {
 	if !p.Live {
 		return nil
 	}
-	return concurrent(rundir.Runs(p.Dir), p.ID, p.Owner)
-}
-
-// lookAround is what a run asks of another that it has found: to look who else is there. It is no command of users.
-const lookAround = "look-around"
-
-// found is what a run has found when it looked around.
-type found struct{ runs []Concurrent }
-
-func (found) input() {}
-
-// meet warns of the runs that get in the way of this one, and has them warn of this one. It comes after listen: each of two runs that
-// start at once writes its lock, listens, and then looks, so that whichever looks last finds the other and can reach it.
-func (s *hearing) meet() {
-	runs := s.lookAround()
-	s.warnOf(runs)
-	for _, c := range runs {
-		notify(rundir.Of(rundir.Runs(s.dir), c.ID))
-	}
-}
-
-func (s *hearing) lookAround() []Concurrent { return concurrent(rundir.Runs(s.dir), s.id, s.owner) }
-
-// warnOf warns of other runs, of each once.
-func (s *hearing) warnOf(runs []Concurrent) {
-	for _, c := range runs {
-		if !s.met[c.ID] {
-			s.met[c.ID] = true
-			s.add(fact.Warned{Step: -1, Message: c.String()})
-		}
-	}
-}
-
-// notify asks a run to look around. One that does not answer, because it has just ended or was stopped, is not waited for: the run
-// that was started has the warning in any case.
-func notify(dir string) {
-	client, err := control.Dial(dir)
-	if err != nil {
-		return
-	}
-	defer func() { _ = client.Close() }()
-	var id [8]byte
-	rand.Read(id[:])
-	_, _ = client.Send(control.Request{ID: hex.EncodeToString(id[:]), Do: lookAround}, 250*time.Millisecond)
+	return InProgress(rundir.Runs(p.Dir), p.ID, p.Owner)
 }

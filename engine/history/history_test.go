@@ -1,4 +1,4 @@
-package engine_test
+package history_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"moon/engine"
+	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
@@ -65,7 +65,7 @@ func TestHistoryReadsWhatItShows(t *testing.T) {
 		{3, 4, "0001 0003 0002"},
 		{4, 2, "0001 0003 0002 cccc"},
 	} {
-		list, more, err := engine.History(runs, tt.limit)
+		list, more, err := history.List(runs, tt.limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestHistoryReadsWhatItShows(t *testing.T) {
 			t.Errorf("the latest %d: %s and %d more, want %s and %d", tt.limit, got, more, tt.want, tt.more)
 		}
 	}
-	if _, _, err := engine.History(runs, 0); err == nil {
+	if _, _, err := history.List(runs, 0); err == nil {
 		t.Error("all runs were listed, although two cannot be read")
 	}
 	for id, want := range map[string]string{
@@ -84,18 +84,18 @@ func TestHistoryReadsWhatItShows(t *testing.T) {
 		"20260102-030407":  "there is no run 20260102-030407; moon runs lists them",
 		"notes":            "there is no run notes",
 	} {
-		p, err := engine.Find(runs, id)
+		p, err := history.Find(runs, id)
 		if got := p.ID; err == nil && !strings.HasSuffix(got, want) || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %s, %v, want %s", id, got, err, want)
 		}
 	}
-	if _, err := engine.Find(t.TempDir(), ""); err == nil || err.Error() != "there are no runs yet" {
+	if _, err := history.Find(t.TempDir(), ""); err == nil || err.Error() != "there are no runs yet" {
 		t.Errorf("nothing there: %v", err)
 	}
 }
 
 // lastFour are the last four letters of the ids.
-func lastFour(list []engine.Past) string {
+func lastFour(list []history.Past) string {
 	var ends []string
 	for _, p := range list {
 		ends = append(ends, p.ID[len(p.ID)-4:])

@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"errors"
@@ -46,10 +46,10 @@ type Past struct {
 	Damaged  string // why its journal could not be read to the end
 }
 
-// History lists the runs in a directory, the latest first: at most so many, or all where limit is 0. It reads the journals
+// List lists the runs in a directory, the latest first: at most so many, or all where limit is 0. It reads the journals
 // of those alone; more says how many others there are, counted by their names. A directory that holds no run is left
 // out; a missing one has no runs.
-func History(runs string, limit int) (list []Past, more int, err error) {
+func List(runs string, limit int) (list []Past, more int, err error) {
 	names, err := runNames(runs)
 	if err != nil {
 		return nil, 0, err
@@ -83,10 +83,10 @@ func History(runs string, limit int) (list []Past, more int, err error) {
 	return list, more, nil
 }
 
-// idTime is how the id of a run begins: the second in which it was started, in UTC.
-const idTime = "20060102-150405"
+// IDTime is how the id of a run begins: the second in which it was started, in UTC.
+const IDTime = "20060102-150405"
 
-func second(id string) string { return id[:len(idTime)] }
+func second(id string) string { return id[:len(IDTime)] }
 
 // runNames are the names of a directory that are ids of runs, the latest second first.
 func runNames(runs string) ([]string, error) {
@@ -99,8 +99,8 @@ func runNames(runs string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if name := e.Name(); e.IsDir() && len(name) > len(idTime) {
-			if _, err := time.Parse(idTime, second(name)); err == nil {
+		if name := e.Name(); e.IsDir() && len(name) > len(IDTime) {
+			if _, err := time.Parse(IDTime, second(name)); err == nil {
 				names = append(names, name)
 			}
 		}
@@ -112,7 +112,7 @@ func runNames(runs string) ([]string, error) {
 // Find gives the run with an id, or whose id begins so; "" is the latest. It reads that run's journal alone.
 func Find(runs, id string) (Past, error) {
 	if id == "" {
-		list, _, err := History(runs, 1)
+		list, _, err := List(runs, 1)
 		if err == nil && len(list) == 0 {
 			err = errNoRuns
 		}
@@ -202,7 +202,7 @@ func Unbegun(runs string, after Past) (list []Past, err error) {
 		if after.ID != "" && (second(name) < second(after.ID) || second(name) == second(after.ID) && !p.Started.After(after.Started)) {
 			continue
 		}
-		if _, err := look(p.Dir); errors.Is(err, fs.ErrNotExist) && !taken(p.Dir) {
+		if _, err := look(p.Dir); errors.Is(err, fs.ErrNotExist) && !Taken(p.Dir) {
 			list = append(list, p)
 		}
 	}
@@ -217,7 +217,7 @@ func FindLive(runs string) (Past, error) {
 	}
 	for _, name := range names {
 		dir := rundir.Of(runs, name)
-		if !taken(dir) {
+		if !Taken(dir) {
 			continue
 		}
 		p, err := look(dir)
@@ -258,7 +258,7 @@ func look(dir string) (p Past, err error) {
 			return p, fs.ErrNotExist // moon died, or is, between making the journal and its first record
 		case errors.Is(err, io.EOF):
 			p.count(ends)
-			if p.Live = p.Outcome == "" && taken(dir); p.Live {
+			if p.Live = p.Outcome == "" && Taken(dir); p.Live {
 				p.Owner = ownerOf(dir)
 			}
 			return p, nil
@@ -316,8 +316,8 @@ func (p *Past) count(ends map[int]fact.AttemptFinished) {
 	}
 }
 
-// taken reports whether a process holds the lock of a run.
-func taken(dir string) bool {
+// Taken reports whether a process holds the lock of a run.
+func Taken(dir string) bool {
 	if _, err := os.Stat(rundir.Lock(dir)); err != nil {
 		return false // to try would make the file
 	}
@@ -332,7 +332,7 @@ func taken(dir string) bool {
 
 // Remove deletes a run and everything about it. It refuses one that some moon has.
 func (p Past) Remove() error {
-	if taken(p.Dir) {
+	if Taken(p.Dir) {
 		return fmt.Errorf("%s is running", p.ID)
 	}
 	if err := os.RemoveAll(p.Dir); err != nil {

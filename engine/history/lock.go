@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"encoding/json"
@@ -29,7 +29,8 @@ func (o Owner) String() string {
 	return fmt.Sprintf("process %d of %s on %s, since %s", o.PID, o.User, o.Host, o.Since.Local().Format(time.DateTime))
 }
 
-func self() Owner {
+// Self is this process as an owner.
+func Self() Owner {
 	o := Owner{PID: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second)}
 	o.Host, _ = os.Hostname() // for people; a run without it is still a run
 	if u, err := user.Current(); err == nil {
@@ -54,8 +55,8 @@ func (e *TakenError) Error() string {
 // about to, or it only looks whether the run is alive.
 const lockTries = 100
 
-// lockRun takes a run for this process, for as long as it lives.
-func lockRun(dir string, me Owner) (*flock.Flock, error) {
+// Lock takes a run for this process, for as long as it lives.
+func Lock(dir string, me Owner) (*flock.Flock, error) {
 	lock := flock.New(rundir.Lock(dir), flock.SetPermissions(0o600))
 	for try := 1; ; try++ {
 		ok, err := journal.TryLock(lock.TryLock)
@@ -63,7 +64,7 @@ func lockRun(dir string, me Owner) (*flock.Flock, error) {
 			return nil, fmt.Errorf("lock the run: %w", err)
 		}
 		if ok {
-			if err := signLock(lock, me); err != nil {
+			if err := Sign(lock, me); err != nil {
 				return nil, errors.Join(err, lock.Unlock())
 			}
 			return lock, nil
@@ -75,8 +76,8 @@ func lockRun(dir string, me Owner) (*flock.Flock, error) {
 	}
 }
 
-// signLock writes into a lock who has it.
-func signLock(lock *flock.Flock, me Owner) error {
+// Sign writes into a lock who has it.
+func Sign(lock *flock.Flock, me Owner) error {
 	record, err := json.Marshal(me)
 	if err == nil {
 		err = os.WriteFile(lock.Path(), record, 0o600)
@@ -87,8 +88,8 @@ func signLock(lock *flock.Flock, me Owner) error {
 	return nil
 }
 
-// unlockRun gives a run back. The file stays: who waits for it must wait for the same one.
-func unlockRun(lock *flock.Flock) error {
+// Unlock gives a run back. The file stays: who waits for it must wait for the same one.
+func Unlock(lock *flock.Flock) error {
 	return errors.Join(os.Truncate(lock.Path(), 0), journal.Uninterrupted(lock.Unlock))
 }
 
