@@ -121,6 +121,54 @@ func measure(t *testing.T) (files, lines, methods map[string]int) {
 	return files, lines, methods
 }
 
+// longFunction is how many lines a function may have without a comment inside: what is longer has a thought that the code does not say.
+const longFunction = 40
+
+// unexplained are the parts of the tree with longer functions that say nothing, and how many. They may shrink, with a little room for
+// several people who shrink them at a time.
+var unexplained = map[string]int{"engine": 6, "plan": 49, "tui/console": 9}
+
+// TestLongFunctions looks for a comment in every long function.
+func TestLongFunctions(t *testing.T) {
+	found := map[string][]string{}
+	for file, code := range sources(t) {
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, file, code, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := func(p token.Pos) int { return set.Position(p).Line }
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Body == nil || line(fn.End())-line(fn.Pos()) < longFunction {
+				continue
+			}
+			explains := func(g *ast.CommentGroup) bool {
+				return g.Pos() > fn.Body.Lbrace && g.End() < fn.Body.Rbrace && strings.TrimSpace(g.Text()) != "" // it has no //nolint
+			}
+			if !slices.ContainsFunc(f.Comments, explains) {
+				part := filepath.Dir(file)
+				for part != "." && unexplained[part] == 0 {
+					part = filepath.Dir(part)
+				}
+				found[part] = append(found[part], set.Position(fn.Pos()).String()+" "+fn.Name.Name)
+			}
+		}
+	}
+	for part, list := range found {
+		if n, bound := len(list), unexplained[part]; n > bound {
+			slices.Sort(list)
+			t.Errorf("%d functions of %s are over %d lines and have no comment inside, and %d may be so: cut one, or say what the code does not:\n\t%s",
+				n, part, longFunction, bound, strings.Join(list, "\n\t"))
+		}
+	}
+	for part, bound := range unexplained {
+		if n := len(found[part]); n < bound-bound/10-2 {
+			t.Errorf("%s has only %d long functions without a comment: lower the %d of the table", part, n, bound)
+		}
+	}
+}
+
 // receiver is the name of the type that a method belongs to.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {

@@ -405,6 +405,7 @@ func (r *Run) count(s *Step, d int) {
 	if s.State != Settled {
 		return
 	}
+	// In addition to its outcome, so that the outcomes still add up to the number of steps.
 	if s.Outdated {
 		c.Outdated += d
 	}

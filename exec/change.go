@@ -184,6 +184,7 @@ func (a *Attempt) predict(ctx context.Context, act Action) Result {
 	r := Result{Outcome: events.OK, Diff: &c.Diff, Warnings: c.Warnings}
 	if c.Diff.Kind != events.ChangeNone {
 		r.Outcome = events.Changed
+		// Later steps of the dry run see what this one would leave.
 		if a.Overlay != nil {
 			for _, do := range c.Predictions {
 				do(a.Overlay)

@@ -167,6 +167,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 	case events.Ended, events.Done:
 		tips = []keymap.Tip{keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}
 	}
+	// No key is offered that would be refused. If the rest does not fit, gaps go first and then words, from the right; keys stay.
 	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return whyNot(m).cannot(t.Do) != "" })
 	between := 2
 	if footerBar(m).tipsWidth(tips, 0, between) > m.width {

@@ -97,6 +97,7 @@ func (f *fixSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	f.note = ""
 	if key != "enter" {
+		// A question that enter has asked is answered by the next enter, and by that only.
 		f.asked = false
 	}
 	switch key {

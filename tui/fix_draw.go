@@ -68,6 +68,7 @@ func (m fixPane) fixRow(d *draw.Doc, at []int, i int) {
 	if here {
 		mark = m.glyphs.Pointer
 	}
+	// One row more than there are values: a new variable.
 	if i == len(f.Rows) {
 		line := []draw.Text{draw.Inked(themes.Accent, mark+draw.Spaces(2-draw.Cells(mark))), draw.Inked(themes.Dim, "+ add a variable")}
 		if here && f.typing {
@@ -225,6 +226,7 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 		d.Add(draw.Inked(draw.InkTitle, "Will be"))
 		d.Para(themes.Failed, 2, p.why)
 		return
+	// The preview is made elsewhere, and comes as a message.
 	case p.plan == nil:
 		d.Add(draw.Inked(draw.InkTitle, "Will be"))
 		d.Hint("planning …")

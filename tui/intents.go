@@ -56,6 +56,7 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.DividerRight:
 		browsing{m.view}.moveDivider(+2)
 	case keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars, keymap.TabEvents:
+		// Tabs and the intents that open them have the same order.
 		browsing{m.view}.chooseTab(tab(do - keymap.TabStep))
 	case keymap.FindText:
 		browsing{m.view}.openFind()

@@ -214,6 +214,7 @@ func (m matrixPane) inMatrix(do keymap.Intent) (done bool) {
 		m.closeMatrix()
 	case keymap.PaneOther, keymap.PaneGrow, keymap.PaneShrink, keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars,
 		keymap.TabEvents:
+		// These are about panes, which the matrix covers: it makes room, and they do what they do elsewhere.
 		m.closeMatrix()
 		return false
 	case keymap.DividerLeft, keymap.DividerRight, keymap.TreeFold, keymap.TreeOpen:

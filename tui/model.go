@@ -255,6 +255,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case came:
 		cmd = msg.then(m)
 	default:
+		// Bubble Tea has messages of its own, which change nothing that is drawn.
 		m.stale = was
 		if schemeChanged(msg) {
 			cmd = m.askBackground()

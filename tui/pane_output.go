@@ -270,6 +270,7 @@ func (m outputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Ti
 	left := !v.wrap && v.x > 0 && row.first && l.Text != ""
 	switch {
 	case left && row.more && w > 2:
+		// The first cell gives way to the mark, so the text does not shift.
 		mid, _ := draw.Stretch(s, 1, w-2)
 		return append(line, draw.Inked(themes.Dim, m.glyphs.OnLeft), draw.Inked(look, mid), draw.Inked(themes.Dim, m.glyphs.OnRight))
 	case left && w > 1:

@@ -47,6 +47,7 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 		d.Field("skipped", draw.Inked(themes.Changed, s.Skipped+" is false"))
 	}
 	switch {
+	// One at a time is the order of the file, which needs no words.
 	case s.Parallel >= plan.Unlimited:
 		d.Value("order", "none: all at once")
 	case s.Parallel > 1:

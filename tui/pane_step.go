@@ -76,6 +76,7 @@ func (m stepPane) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 	if predicting(m).defiesDryRun(p) {
 		d.Field("dry run", draw.Inked(themes.Warn, "runs for real"), draw.Inked(themes.Dim, "  check_mode: false"))
 	}
+	// Once it has run, what it did takes the place of what was expected.
 	if !ran {
 		predicting(m).foretoldField(d, p)
 		m.lastRun(d, p)

@@ -73,6 +73,7 @@ func (m summaryPane) summarize() summary {
 				s.changes[at].hosts = append(s.changes[at].hosts, status.On(p))
 				continue
 			}
+			// Bounded, since a run may have very many steps; the others are only counted.
 			if len(s.changes) >= 2*listed {
 				s.more++
 				continue

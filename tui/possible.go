@@ -18,6 +18,7 @@ type whyNot struct{ *view }
 // the footer and the list of ways out offer nothing that it refuses, and the palette shows its answer. The engine decides, and may
 // still refuse what has changed meanwhile.
 func (m whyNot) cannot(do keymap.Intent) string {
+	// What is true of the whole run explains more than what a single key would say.
 	switch {
 	case m.recorded() && keymap.AsksTheRun(do):
 		return isOver

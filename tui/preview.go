@@ -233,6 +233,7 @@ func (p *preview) tree() {
 		default:
 		}
 		row(draw.OnRow, gutter, guide, s, name, pointer)
+		// The cursor has a background of its own, on which these colours are used, too.
 		if s == draw.SignFailed || s == draw.SignChanged {
 			row(draw.OnCursor, "", guide, s, name, g.Pointer)
 		}

@@ -213,6 +213,7 @@ func (m rulesBar) tallyState(b *draw.Brush) {
 		n     int
 		keeps bool
 	}{
+		// Outcomes first, then what is still open.
 		{draw.SignOK, t.Sum(status.OK), true},
 		{draw.SignChanged, t.Sum(status.Changed), true},
 		{draw.SignFailed, t.Sum(status.Failed), true},

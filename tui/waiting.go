@@ -195,6 +195,7 @@ func (m waitWords) waitReason(w events.Wait) string {
 			at += ", which " + doing
 		}
 		return at
+	// A step that runs waits for nothing.
 	case events.WaitRuns:
 	}
 	return ""

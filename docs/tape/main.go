@@ -115,6 +115,7 @@ func (p *player) do(word, rest string) error {
 		p.show(time.Duration(seconds * float64(time.Second)))
 		return nil
 	case "still":
+		// A still shows what remains once nothing moves, however slow the machine is.
 		p.settle()
 		p.stills = append(p.stills, still{rest, p.shot()})
 		return nil

@@ -163,6 +163,7 @@ func (p *apt) predictTransaction(ctx context.Context, a *exec.Attempt) (*transac
 	}
 	var todo []order
 	for _, o := range orders {
+		// Each is simulated against what is installed now, not against what the one before it would leave.
 		changes, err := p.simulateOrder(ctx, a, o)
 		if err != nil {
 			return nil, err

@@ -67,6 +67,7 @@ func planAptKey(ctx context.Context, at *exec.Attempt) (*exec.Change, error) {
 		return nil, err
 	}
 	id, print, data := a.args.ID, a.args.ID, ""
+	// A key that is trusted already is not read: to add it changes nothing, and its id is enough to remove it.
 	if has := there.findFingerprint(id); id != "" && has != "" {
 		print = has
 	} else if a.args.State != fsys.Absent && a.args.KeyServer == "" {

@@ -103,6 +103,7 @@ func planSource(ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec
 	before, apply := c.Apply, one.Apply
 	kind := one.Diff.Kind
 	switch {
+	// A list in which nothing remains is removed, but never the main one of apt.
 	case emptied:
 		kind = events.ChangeDelete
 		apply = func(context.Context) error { return os.Remove(file) }

@@ -126,6 +126,7 @@ func (r *archiving) expandPaths() (globs bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	// Patterns of exclude_path do not count: they say nothing about how many files there are to pack.
 	globs = false
 	all, err := find(r.args.Path, func(p string) { r.missing = append(r.missing, p) })
 	if err != nil {
@@ -208,6 +209,7 @@ func (r *archiving) collectPath(ctx context.Context, path string) error {
 		if err == nil && fault.Stopped(ctx) != "" {
 			err = context.Cause(ctx)
 		}
+		// The archive itself may be below what it packs.
 		if err != nil || path == r.dest {
 			return err
 		}

@@ -40,6 +40,8 @@ func (u unmet) Error() string { return u.message }
 func checkAssertions(ctx context.Context, a *exec.Attempt, effects bool) exec.Result {
 	args := a.Args.(*spec.AssertArgs)
 	err := checkConditions(a, args.That)
+	// A dry run starts no command, asks no server, and cannot see a file that an earlier step changes. If the rest holds, the outcome is
+	// unknown.
 	left := !effects && (args.Command != nil || args.HTTP != nil)
 	if err == nil && args.File != nil {
 		if a.Overlay.Concerns(args.File.Path) {
@@ -138,6 +140,7 @@ func checkFile(a *exec.Attempt, want *spec.AssertFile) error {
 	if err != nil {
 		return err
 	}
+	// What setting the attributes would change is what does not hold. So names of users and modes mean what they mean to file and copy.
 	w, _ := attrs.For(is)
 	switch {
 	case w.Mode != is.Mode:

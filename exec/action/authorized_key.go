@@ -159,7 +159,7 @@ func readKeyFile(a *exec.Attempt, f *keyFile, args *spec.AuthorizedKeyArgs) erro
 	f.mode = info.Mode().Perm()
 	f.old, err = f.dir.ReadFile(f.name)
 	if f.old == nil {
-		f.old = []byte{}
+		f.old = []byte{} // nil means that there was no file
 	}
 	return f.wrapError(err)
 }
@@ -183,6 +183,7 @@ func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
 	d := readDocument(text)
 	added, changed, removed := 0, 0, 0
 	seen := map[string]bool{}
+	// Backwards, so that the numbers of the lines still to come stay right. Of a key that is there twice, the last line stays.
 	for i, line := range slices.Backward(slices.Clone(d.lines)) {
 		is, ok := spec.ParsePublicKey(line)
 		if !ok {

@@ -43,6 +43,7 @@ func (t target) planWrite(ctx context.Context, a *exec.Attempt, c *exec.Change) 
 		if !t.force {
 			return c.PlanNothing(), nil
 		}
+		// The link itself is replaced, and not what it leads to.
 		w, words := t.attrs.ForNew(fsys.Regular)
 		t.foreseeContent(c, w)
 		return c.Plan(events.ChangeUpdate, t.replaceFile(a, c, w),

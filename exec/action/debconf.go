@@ -37,6 +37,7 @@ func planDebconf(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	words := fmt.Sprintf("%s: %s → %s", args.Question, quoteEmpty(was), quoteEmpty(*args.Value))
 	c.Fields["previous"] = map[string]any{args.Question: was}
 	if args.Type == "password" || a.NoLog {
+		// The summary and the result are stored; neither may have a password.
 		words = args.Question + ": another answer"
 		delete(c.Fields, "previous")
 	}

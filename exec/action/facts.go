@@ -86,6 +86,7 @@ func systemdServices(ctx context.Context, a *exec.Attempt, services map[string]a
 			continue
 		}
 		services[f[0]] = map[string]any{
+			// A template such as getty@.service is not started itself, so it has no state.
 			"name":  f[0],
 			"state": map[bool]string{true: "unknown", false: "inactive"}[strings.HasSuffix(f[0], "@.service")], "status": f[1],
 			"source": "systemd",

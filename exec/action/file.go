@@ -238,6 +238,7 @@ func (s fileStep) makeLink() (*exec.Change, error) {
 	if errors.As(err, new(fault.NotYet)) || err == nil && src.Kind == fsys.Absent {
 		err = fs.ErrNotExist
 	}
+	// With force a symbolic link may lead to what does not exist. A hard link is another name of a file, which must exist.
 	if err != nil && (s.args.State == "hard" || !s.args.Force) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fault.Missing(s.args.Path, "src %s does not exist", s.args.Src)

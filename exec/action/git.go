@@ -405,6 +405,8 @@ func (g *gitStep) updateBare(ctx context.Context) error {
 	}
 	behind := 0
 	for name, id := range g.refs {
+		// NAME^{} is the commit of a tag that has a message; for-each-ref gives the tag. What the remote has deleted stays here, since
+		// fetch does not prune.
 		if strings.HasPrefix(name, "refs/") && !strings.HasSuffix(name, "^{}") && is[name] != id {
 			behind++
 		}

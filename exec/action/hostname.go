@@ -46,6 +46,7 @@ func planHostname(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		}
 	}
 	c.Result = nil
+	// There are two names, that of the file, for the next start, and that of the kernel, for now. Either may be right already.
 	write := c.Apply
 	if c.Diff.Kind == events.ChangeNone {
 		write = nil

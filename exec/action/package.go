@@ -49,6 +49,7 @@ func planPackage(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if manager == "yum" {
 		in["use_backend"] = "yum"
 	}
+	// Further arguments are those of the manager's own action, which refuses them as if the step had named it.
 	maps.Copy(in, args.Given())
 	declared, _ := spec.Lookup(name)
 	decoded, problems := declared.Decode(in)

@@ -71,6 +71,7 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 	if t != nil && t.idle {
 		c.Diff.Kind, c.Diff.Summary = events.ChangeUnknown, "the lists of packages may have news"
 	}
+	// Whatever was predicted: only the new lists say what there is to do.
 	c.Always = true
 	c.Apply = func(ctx context.Context) error {
 		before := stampLists(p.listPatterns())

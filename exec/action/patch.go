@@ -345,6 +345,7 @@ func (p *patching) takeCopies(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		f := p.files[name]
+		// A file that had a copy, and has it no longer, was deleted by the patch.
 		if f.is.Kind == fsys.Absent || made[name] {
 			continue
 		}

@@ -93,6 +93,7 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 			if err != nil {
 				return packageErrorOr(said, err)
 			}
+			// pip succeeds whether it did anything or not; only its output says which.
 			did = did || pipDid.MatchString(said.Stdout)
 		}
 		c.Diff.Kind = events.ChangeNone
@@ -150,6 +151,7 @@ func (p *piped) findPip(a *exec.Attempt) error {
 			p.pip = []string{name}
 			return nil
 		}
+		// One that the step names is not replaced by another.
 		if name != "" && p.args.Executable != "" {
 			break
 		}

@@ -50,6 +50,7 @@ func (s *systemd) readState(ctx context.Context, a *exec.Attempt) (*serviceState
 		return nil, errors.New("systemd gives a service no arguments; they belong into its unit")
 	}
 	is := &serviceState{}
+	// Units of all users are enabled or not; no manager runs them that could say more.
 	if args.Scope != "global" {
 		said, err := a.AskTool(ctx, s.buildCommand("show", "--no-pager", "--", args.Name))
 		if err != nil {

@@ -54,6 +54,7 @@ func (s *userStep) planKey(home string) (*newKey, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(home, path)
 	}
+	// useradd chooses the home, so whether the key is there is known only after it.
 	if !filepath.IsAbs(path) {
 		return k, nil
 	}

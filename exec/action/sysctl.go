@@ -113,6 +113,7 @@ func planParameter(c *exec.Change, args *spec.SysctlArgs) error {
 	}
 	write, kind, words := c.Apply, c.Diff.Kind, []string{"in effect " + is + " → " + args.Value}
 	if kind == events.ChangeNone {
+		// The file is right already; only the kernel has another value.
 		write, kind = nil, events.ChangeUpdate
 	} else {
 		words = append([]string{c.Diff.Summary}, words...)

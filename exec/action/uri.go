@@ -184,6 +184,7 @@ func multipartBody(a *exec.Attempt, parts []spec.Part) (body, typ string, err er
 		params := map[string]string{"name": p.Name}
 		if p.FileName != "" {
 			params["filename"] = p.FileName
+			// A part without a type counts as plain text, which a file need not be.
 			if p.Typ == "" {
 				p.Typ = mime.TypeByExtension(filepath.Ext(p.FileName))
 			}

@@ -333,6 +333,7 @@ func (s *userStep) planUpdate() error {
 	}
 	var newHome *homeDir
 	moved := s.args.MoveHome && home != s.is.home
+	// A home that moves is made by usermod, with what was in the old one.
 	if s.args.CreateHome && !moved && !isHomeless(home) {
 		if _, err := os.Stat(home); errors.Is(err, os.ErrNotExist) {
 			newHome = &homeDir{path: home, skeleton: s.args.Skeleton, mode: s.homeMode()}

@@ -77,6 +77,7 @@ func (z *zypper) predictTransaction(ctx context.Context, a *exec.Attempt) (*tran
 		t.changes[i].asked = z.asksFor(t.changes[i].name)
 	}
 	t.do = func(ctx context.Context) error {
+		// The command that was simulated, less --dry-run.
 		_, err := runManager(ctx, a, z.buildCommand(false, append([]string{verb}, options[1:]...)...), args.LockTimeout, zypperReboot,
 			zypperRestart)
 		return err

@@ -191,6 +191,7 @@ func (s *survey) devices() {
 		parts := map[string]any{}
 		for _, part := range s.list(dir) {
 			at := dir + "/" + part
+			// Of the directories below a device, partitions are those with its name and a first sector.
 			if !strings.HasPrefix(part, name) || !s.exists(at+"/start") {
 				continue
 			}

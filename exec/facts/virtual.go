@@ -52,6 +52,7 @@ func (s *survey) virtual() {
 	group := s.read("/proc/1/cgroup")
 	env := "\x00" + s.read("/proc/1/environ")
 	container := s.read("/run/systemd/container")
+	// Containers come first: inside one, product and processor are still those of the machine below.
 	if dockerGroup.MatchString(group) {
 		is("docker", "guest")
 	}

@@ -106,6 +106,8 @@ func (p *Command) awaitEnd(ctx context.Context, c *child) fault.Stop {
 			if !c.signalGroup(firstSignal(why)) {
 				continue
 			}
+			// An interrupt leaves a fifth of the grace before SIGTERM and the rest before SIGKILL; any other stop has SIGKILL next, after
+			// all of it.
 			stop = why
 			ladder = []syscall.Signal{syscall.SIGKILL}
 			next = time.After(p.Grace)

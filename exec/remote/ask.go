@@ -229,6 +229,7 @@ func (a *answering) findAnswer(q ask) (got answer, err error) {
 	if files == nil {
 		files = fsys.OwnFiles{}
 	}
+	// The other machine may be hostile: it gets what its job names, and nothing else of this one.
 	if !a.concernsJob(q) {
 		return got, errNotItsOwn
 	}

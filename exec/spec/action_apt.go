@@ -73,6 +73,7 @@ func (a *AptArgs) validate(given func(string) bool) []Problem {
 			ways = append(ways, "`"+field+"`")
 		}
 	}
+	// A map has no order, and the message must have one.
 	slices.Sort(ways)
 	if len(ways) > 1 {
 		add("", strings.Join(ways, " and ")+" exclude each other", "make several steps")

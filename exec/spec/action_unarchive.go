@@ -70,6 +70,7 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 		problems = checkURL("src", a.Src, "https", "http")
 	} else {
 		for _, field := range []string{"validate_certs", "timeout"} {
+			// validate_certs: true changes nothing for a file either, and may stay.
 			if given(field) && (field == "timeout" || !a.ValidateCerts) {
 				add(field, "`"+field+"` goes with a URL as `src` only", "")
 			}

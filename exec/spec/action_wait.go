@@ -68,6 +68,7 @@ func (a *WaitArgs) validate(given func(string) bool) []Problem {
 		if a.Condition == "" && !given("timeout") && !given("delay") {
 			add("", "`wait` has nothing to wait for", "give `condition`, `port`, `path`, `url` or `cmd`")
 		}
+	// A condition counts before a state.
 	case "file_exists":
 		a.Absent = false
 	case "file_absent":

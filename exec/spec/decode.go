@@ -200,6 +200,7 @@ func (d *decoder) set(f *Field, to reflect.Value, value any, name string) {
 			d.wrong(name, "a map", value)
 		}
 	case Any:
+		// reflect has no value for nil; the field keeps its zero.
 		if value != nil {
 			to.Set(reflect.ValueOf(value))
 		}

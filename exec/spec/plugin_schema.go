@@ -230,6 +230,7 @@ func (s *schema) explain(action string, is *jsonschema.Schema, v any, at []strin
 			add(subject+" must be at most "+number(*is.Maximum)+", found "+number(v), "")
 		}
 	case string:
+		// A pattern that Go cannot read is not explained. That the value is wrong is known already.
 		if re, err := regexp.Compile(is.Pattern); err == nil && !re.MatchString(v) {
 			add(subject+" must match `"+is.Pattern+"`, found "+describe(v), "")
 		}

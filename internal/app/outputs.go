@@ -117,6 +117,7 @@ func (t target) write(call *Invocation, feed <-chan []events.Record, run story, 
 			w = g
 		}
 	}
+	// After a signal moon ends only once nothing more of the report is taken; this counts what is.
 	w = reports{w, &call.Signals.reported}
 	if t.format == "json" {
 		return plain.JSON(w, run.PlanFor, feed)

@@ -58,7 +58,7 @@ func AnswersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question str
 		}
 		line, err := in.ReadString('\n')
 		if errors.Is(err, io.EOF) {
-			return "", NewExit(ExitInterrupted, "")
+			return "", NewExit(ExitInterrupted, "") // ctrl-d cancels, before anything runs
 		}
 		return strings.TrimRight(line, "\r\n"), err
 	}

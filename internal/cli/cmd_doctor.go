@@ -86,6 +86,7 @@ func (c checkup) text(w io.Writer) error {
 		fmt.Fprintf(w, "%s: %s, %s in %s\n", name, plan.CountOf(c.Plays, "play"), plan.CountOf(c.Tasks, "task"),
 			plan.CountOf(c.Files, "file"))
 	}
+	// What stops the playbook comes first, what explains it last.
 	if len(c.Foreign) > 0 {
 		fmt.Fprintf(w, "\nModules that moon does not know\n")
 		t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)

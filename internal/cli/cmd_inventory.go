@@ -106,6 +106,7 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 	}
 	var ds diag.List
 	inv := inventory.Load(sources, beside, files.Files, &ds)
+	// A program of the inventory that was interrupted looks like a mistake of the inventory, and is not one.
 	if ctx.Err() != nil {
 		return app.NewExit(app.ExitInterrupted, "interrupted")
 	}
@@ -300,6 +301,7 @@ func inventoryFiles(ctx context.Context, call *app.Invocation, dir string, vault
 	}
 	d.Learn = func(f *playbook.File, v playbook.Value) {
 		if f.Secret {
+			// A file that is encrypted or named like one of secrets has no value that may be shown.
 			hide(call.Secrets, v)
 		}
 	}

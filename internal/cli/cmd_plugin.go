@@ -295,6 +295,7 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 	if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
 		return app.Usage("--args is not a JSON map: %s", err)
 	}
+	// JSON has floats only, and an argument that must be a whole number refuses one.
 	args, _ = saved.WholeNumbers(args).(map[string]any)
 	dir, err := os.Getwd()
 	if err != nil {

@@ -74,6 +74,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	how := engine.Resumption{Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed, Planned: now.by}
 	switch {
 	case onScreen:
+		// The review asks before anything runs, so nothing is repeated unseen.
 		how.Lost = fact.LostRetry
 	case c.Lost == "ask":
 		how.Lost = ""
@@ -180,6 +181,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	switch {
 	case past.Options.Saved:
 		return r, c.plannedSaved(past, kept, here, &r)
+	// Standard input cannot be read again: the playbook of then is all there is.
 	case r.again.Path == "-":
 		r.plan, r.graph, err = kept.Plan(here)
 	default:

@@ -58,6 +58,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 		return nil, nil, isStale(f.Saved, []string{lost.Error()}, false)
 	case err != nil:
 		return nil, nil, app.Usage("%s cannot be used: %s", f.Saved, err)
+	// --allow-stale is offered only if the plan holds all that it needs to run unchanged.
 	case len(kept.Stale) > 0 && !f.AllowStale:
 		return nil, nil, isStale(f.Saved, kept.Stale, len(kept.Lost) == 0)
 	case len(kept.Lost) > 0:

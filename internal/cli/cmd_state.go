@@ -37,6 +37,7 @@ func (c *stateCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return app.Usage("%s", err)
 	}
+	// The playbook may be gone, so only its directory is resolved, as planning does.
 	root, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
 		return app.Usage("no such directory: %s", filepath.Dir(path))

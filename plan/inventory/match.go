@@ -174,6 +174,7 @@ func (inv *Inventory) match(parts []string) ([]*Host, error) {
 			return nil, err
 		}
 		in := set(found)
+		// An intersection drops the hosts that are not in it, an exclusion those that are.
 		hosts = slices.DeleteFunc(hosts, func(h *Host) bool { return in[h] == (i >= len(both)) })
 	}
 	if len(missing.Parts) > 0 {

@@ -166,6 +166,7 @@ func stepKeys() []Key {
 			set: scalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v }),
 		},
 
+		// Known, so that the message says what to do instead.
 		{
 			Name: "notify", on: onSteps,
 			later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it",

@@ -133,6 +133,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 				found = true
 			}
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s` of a playbook", e.Key)
+			// A misspelt `steps` is one mistake; that there are no steps is not said as well.
 			found = found || strings.Contains(hint, "`steps`")
 		}
 	}

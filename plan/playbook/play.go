@@ -102,6 +102,7 @@ func playTable() []PlayKey {
 		tasks("post_tasks", "tasks after the others", func(pl *Play) *[]*Task { return &pl.PostTasks }),
 		tasks("handlers", "tasks that run when they have been notified", func(pl *Play) *[]*Task { return &pl.Handlers }),
 
+		// Known, so that the message says what to do instead.
 		{Name: "throttle", later: playForm.keys["throttle"].later},
 		{Name: "module_defaults", later: playForm.keys["module_defaults"].later},
 		{Name: "debugger", later: playForm.keys["debugger"].later},

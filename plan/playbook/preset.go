@@ -76,6 +76,7 @@ func ParsePreset(f *File, actions Actions, ds *diag.List) *PresetFile {
 			steps = true
 			preset.Tasks = p.tasks(e.Value, "`steps:`")
 		default:
+			// Keys with x- are the user's own, as in a playbook.
 			if !strings.HasPrefix(e.Key, "x-") {
 				p.unknown(e, "of a preset", PresetKeys)
 			}
@@ -131,7 +132,7 @@ func parameter(p *parser, e Entry) Parameter {
 			if !slices.Contains(ParameterTypes, param.Type) {
 				p.errorf(c.Value.Pos(), utf8.RuneCountInString(param.Type), typeHint(param.Type), "`type:` must be one of %s",
 					strings.Join(ParameterTypes, ", "))
-				param.Type = ""
+				param.Type = "" // no default is compared with a type that does not exist
 			}
 		case "required":
 			if c.Value.Kind() != Bool {

@@ -180,6 +180,7 @@ func (p *Past) Words() (text string, look draw.Sign) {
 		return "warning: " + e.Message, draw.SignConfirm
 	case events.RunCompleted:
 		return "the run ended: " + string(e.Outcome), draw.SignNone
+	// History does not keep these.
 	case events.StepOutput, events.StepProgress, events.AttemptStarted, events.Gap:
 	}
 	return events.Type(p.Event), draw.SignNone

@@ -28,6 +28,7 @@ func writeJSON(v any, newline string) string {
 			return "{}"
 		}
 		b.WriteByte('{')
+		// Ansible sorts keys in what it prints.
 		for i, key := range slices.Sorted(maps.Keys(v)) {
 			if i > 0 {
 				b.WriteString(between)

@@ -180,6 +180,7 @@ func (j *JUnit) step(class string, i int) error {
 			why = "not run"
 		}
 		fmt.Fprintf(j.w, "\n      <skipped message=%s></skipped>", quoted(termtext.CleanName(why)))
+	// JUnit has errors for what could not be tested, and failures for what was and is wrong.
 	case failed(s) && s.Outcome == events.Lost:
 		why := events.StepLost{Error: s.Error}.Why()
 		fmt.Fprintf(j.w, "\n      <error message=%s type=\"lost\"></error>", quoted(termtext.CleanName(why)))

@@ -40,6 +40,7 @@ func (r Report) Write(w io.Writer) error {
 		marks = [...]string{"v", "~", "X", "-", "/", "c", ".", "#"}
 	}
 	if r.Words {
+		// In words the mark of a failure is the heading of its details; the others would only repeat the words after the numbers.
 		marks = [...]string{"", "", "FAILED", "", "", "", "", ""}
 	}
 	var counts []string

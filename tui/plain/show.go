@@ -359,6 +359,7 @@ func commandText(c events.Command) string {
 	case events.Fix:
 		return verb + " " + c.Words()
 	case events.Advance:
+		// step takes whatever comes next, and has no range.
 		if c.Verb == "step" {
 			return c.Verb
 		}
@@ -431,6 +432,7 @@ func (s *Show) Account() (Account, error) {
 	}
 	for i := range s.run.Steps {
 		step := &s.run.Steps[i]
+		// Never reached; a.NotRun counts it.
 		if step.State == events.Waiting && step.Attempt == 0 {
 			continue
 		}

@@ -150,6 +150,7 @@ func (t *Text) event(r events.Record) {
 		if e.Detail != "" {
 			why += ": " + e.Detail
 		}
+		// The user excluded it, and need not be reminded.
 		if t.plan.Steps[r.Step].Excluded && !t.Verbose {
 			break
 		}
