@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/vars"
 )
 
@@ -162,12 +163,12 @@ func (e *Env) AbsenceText(steps []int) string {
 }
 
 // notGiven is the value of a name that some steps would have given.
-func (e *Env) notGiven(steps []int) eval.Fault { return eval.NotGiven(steps, e.AbsenceText(steps)) }
+func (e *Env) notGiven(steps []int) value.Fault { return value.NotGiven(steps, e.AbsenceText(steps)) }
 
 // Lacks are the steps that would have given the name of an error, and did not run; nil if it is undefined for another reason. A step
 // that was skipped has a result which says nothing but that: what else is asked of it counts as not given.
-func (r *Renderer) Lacks(e *eval.Error) []int {
-	if e.Kind != eval.Undefined {
+func (r *Renderer) Lacks(e *value.Error) []int {
+	if e.Kind != value.UndefinedError {
 		return nil
 	}
 	at, ok := eval.Base(r.Env).(*Env)

@@ -9,6 +9,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // Verdict is what a list of conditions, and-ed, comes to.
@@ -36,7 +37,7 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 			skipped, ok := r.gate(c.Gate.Step)
 			switch {
 			case !ok:
-				r.Miss([]eval.Missing{{Name: gateName, Steps: []int{c.Gate.Step}}})
+				r.Miss([]value.Missing{{Name: gateName, Steps: []int{c.Gate.Step}}})
 				v.Known = false
 			case skipped == c.Gate.Ran:
 				return Verdict{Known: true, Culprit: c.Value.Text()}
@@ -130,7 +131,7 @@ func Guarded(list []Condition) []string {
 var outputAlone = regexp.MustCompile(`^\w+\.(stdout|stderr)(_lines)?$`)
 
 // undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
-func (r *Renderer) undecidable(c Condition, missing []eval.Missing) {
+func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
 	m := outputAlone.FindStringSubmatch(strings.TrimSpace(c.Value.Text()))
 	e, ok := eval.Base(r.Env).(*Env)
 	if m == nil || !ok || r.Report == nil || e.Results != nil || len(missing) != 1 {
@@ -178,8 +179,8 @@ func (e *Env) breaks(step int) bool {
 }
 
 // waitsForBreak is what an item waits for until it is known whether it is there.
-func waitsForBreak(c *Earlier) []eval.Missing {
-	return []eval.Missing{{Name: breakName, Steps: c.Steps[len(c.Steps)-1:]}}
+func waitsForBreak(c *Earlier) []value.Missing {
+	return []value.Missing{{Name: breakName, Steps: c.Steps[len(c.Steps)-1:]}}
 }
 
 // breakName stands for the items before one where it waits for them.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // TypeWords are the types of parameters in words.
@@ -16,9 +16,9 @@ var TypeWords = map[string]string{
 
 // Convert brings a value to the type of a parameter. Text that reads as a number or boolean is one: -e gives text.
 func Convert(typ string, v any) (any, bool) {
-	if s, ok := v.(eval.Secret); ok {
+	if s, ok := v.(value.Secret); ok {
 		typed, ok := Convert(typ, s.Value)
-		return eval.Secret{Value: typed, Shown: s.Shown}, ok
+		return value.Secret{Value: typed, Shown: s.Shown}, ok
 	}
 	switch typ {
 	case "string":
@@ -26,11 +26,11 @@ func Convert(typ string, v any) (any, bool) {
 		case []any, map[string]any, nil:
 			return nil, false
 		}
-		return eval.Text(v), true
+		return value.Text(v), true
 	case "int":
-		return asAny(spec.ParseInt(eval.Plain(v)))
+		return asAny(spec.ParseInt(value.Plain(v)))
 	case "number":
-		switch n := eval.Plain(v).(type) {
+		switch n := value.Plain(v).(type) {
 		case int, float64:
 			return n, true
 		case string:
@@ -42,7 +42,7 @@ func Convert(typ string, v any) (any, bool) {
 		}
 		return nil, false
 	case "bool":
-		return asAny(spec.ParseBool(eval.Plain(v)))
+		return asAny(spec.ParseBool(value.Plain(v)))
 	case "array":
 		list, ok := v.([]any)
 		return list, ok

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -54,11 +55,11 @@ func (r *Renderer) Decisives(e *Env) []decisive {
 // not for all facts at once: which of them a text takes is not to be seen.
 func valueAt(v any, path []any) (at any, known bool) {
 	for _, key := range path {
-		v = eval.Reveal(v)
+		v = value.Reveal(v)
 		var next any
 		var ok bool
 		switch v := v.(type) {
-		case eval.Object:
+		case value.Object:
 			if name, is := key.(string); is {
 				next, ok = v.Get(name)
 			}
@@ -77,11 +78,11 @@ func valueAt(v any, path []any) (at any, known bool) {
 		v = next
 	}
 	switch v.(type) {
-	case eval.Object:
-		if _, isDict := v.(*eval.Dict); !isDict {
+	case value.Object:
+		if _, isDict := v.(*value.Dict); !isDict {
 			return nil, false
 		}
-	case eval.Fault:
+	case value.Fault:
 		return nil, false
 	}
 	if _, unknown := UnknownSteps(v); unknown {

@@ -3,25 +3,25 @@ package plan
 import (
 	"slices"
 
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // Display is how a value of the plan prints, for views that know nothing of eval's types. What is not known yet has no
 // text but the steps that will give it.
 func Display(v any) (text string, after []int) {
-	if u, ok := v.(eval.Unknown); ok && len(u.Steps) == 0 {
+	if u, ok := v.(value.Unknown); ok && len(u.Steps) == 0 {
 		return "known when the run starts", nil
 	}
 	if after = unknownIn(v, nil); len(after) > 0 {
 		slices.Sort(after)
 		return "", slices.Compact(after)
 	}
-	return eval.Text(v), nil
+	return value.Text(v), nil
 }
 
 // UnknownSteps are the steps that give what is not known of a value; none for a fact that changes.
 func UnknownSteps(v any) (steps []int, unknown bool) {
-	if u, ok := v.(eval.Unknown); ok {
+	if u, ok := v.(value.Unknown); ok {
 		return u.Steps, true
 	}
 	_, steps = Display(v)
@@ -31,7 +31,7 @@ func UnknownSteps(v any) (steps []int, unknown bool) {
 // unknownIn collects the steps of all unknown values inside v.
 func unknownIn(v any, steps []int) []int {
 	switch v := v.(type) {
-	case eval.Unknown:
+	case value.Unknown:
 		return append(steps, v.Steps...)
 	case []any:
 		for _, item := range v {
@@ -41,7 +41,7 @@ func unknownIn(v any, steps []int) []int {
 		for _, item := range v {
 			steps = unknownIn(item, steps)
 		}
-	case *eval.Dict:
+	case *value.Dict:
 		for _, key := range v.Keys() {
 			item, _ := v.Get(key)
 			steps = unknownIn(item, steps)
@@ -53,11 +53,11 @@ func unknownIn(v any, steps []int) []int {
 // JSONValue turns a value into what JSON can say: an unknown one becomes null, a number keeps its value.
 func JSONValue(v any) any {
 	switch v := v.(type) {
-	case eval.Unknown:
+	case value.Unknown:
 		return nil
-	case eval.Number:
+	case value.Number:
 		return v.Value
-	case eval.Secret:
+	case value.Secret:
 		return v.String()
 	case []any:
 		list := make([]any, len(v))
@@ -71,8 +71,8 @@ func JSONValue(v any) any {
 			m[k] = JSONValue(v[k])
 		}
 		return m
-	case *eval.Dict:
-		return JSONValue(eval.Ordinary(v))
+	case *value.Dict:
+		return JSONValue(value.Ordinary(v))
 	}
 	return v
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/vars"
 )
 
@@ -116,7 +117,7 @@ func (e *Env) remembered(b *vars.Binding, in *vars.Frame, render func(*memo) any
 		return v
 	}
 	if m.depth == MaxChain {
-		return eval.Fault{Err: &eval.Error{Kind: eval.Failed, Message: ChainTooLong(b.Name), Offset: -1}, From: b.Origin.String()}
+		return value.Fault{Err: &value.Error{Kind: value.Failure, Message: ChainTooLong(b.Name), Offset: -1}, From: b.Origin.String()}
 	}
 	m.depth++
 	v := render(m)

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/vars"
 )
 
@@ -38,11 +38,11 @@ func (e *Env) Names() []string {
 	return list
 }
 
-// Find is the value of a name. It may be eval.Unknown.
-func (e *Env) Find(name string) (value any, ok bool) {
+// Find is the value of a name. It may be value.Unknown.
+func (e *Env) Find(name string) (val any, ok bool) {
 	if e.Frame.Scene != nil {
-		if value, ok := e.magic(name); ok {
-			return value, true
+		if val, ok := e.magic(name); ok {
+			return val, true
 		}
 	}
 	var waits []int
@@ -52,24 +52,24 @@ func (e *Env) Find(name string) (value any, ok bool) {
 		ok = true
 		switch {
 		case b.Lazy:
-			value = e.lazily(b)
+			val = e.lazily(b)
 			return true
 		case b.Foreseen && e.Results == nil && !e.absent(b):
-			value = b.Value
+			val = b.Value
 			if e.Took != nil {
 				*e.Took = append(*e.Took, b.Steps...)
 			}
 			return true
 		case b.How == vars.NotProduced && b.Open && (e.Results != nil || e.lost(b.Value)):
-			value = e.again(b)
+			val = e.again(b)
 			return true
 		case b.How == vars.Measured && e.Results != nil:
-			value = e.Frame.All.Measure(name)
+			val = e.Frame.All.Measure(name)
 			return true
 		case b.How == vars.NotProduced || b.How == vars.Measured:
-			value = b.Value
-			if facts, ok := value.(vars.FactsOf); ok {
-				value = factsOf{facts.Host, e}
+			val = b.Value
+			if facts, ok := val.(vars.FactsOf); ok {
+				val = factsOf{facts.Host, e}
 			}
 			return true
 		case e.Results == nil && !e.absent(b):
@@ -78,11 +78,11 @@ func (e *Env) Find(name string) (value any, ok bool) {
 			e.keep(b)
 			return b.How != vars.Handed && (b.How != vars.Assigned || b.Certain)
 		}
-		if value, ok = e.produce(b); ok {
+		if val, ok = e.produce(b); ok {
 			return true
 		}
-		if value != nil && late == nil {
-			late = value
+		if val != nil && late == nil {
+			late = val
 		}
 		if lacking == nil && e.absent(b) {
 			lacking = b
@@ -92,9 +92,9 @@ func (e *Env) Find(name string) (value any, ok bool) {
 	switch {
 	case len(waits) > 0:
 		sort.Ints(waits)
-		return eval.Unknown{Steps: waits}, true
+		return value.Unknown{Steps: waits}, true
 	case ok:
-		return value, true
+		return val, true
 	case lacking != nil:
 		return e.notGiven(lacking.Steps), true
 	case late != nil:
@@ -105,7 +105,7 @@ func (e *Env) Find(name string) (value any, ok bool) {
 
 // produce takes a value from what steps have given. Steps that did not run, and assignments that were skipped, give way to what they
 // hide: a value that is not done stands only for want of any other.
-func (e *Env) produce(b *vars.Binding) (value any, done bool) {
+func (e *Env) produce(b *vars.Binding) (val any, done bool) {
 	if b.How != vars.Assigned && e.absent(b) && !e.hasResult(b) {
 		return nil, false
 	}
@@ -120,10 +120,10 @@ func (e *Env) produce(b *vars.Binding) (value any, done bool) {
 			return nil, false
 		}
 		if !ok { // of a dry run, in which nobody knows what it would be
-			return eval.Unknown{Steps: b.Steps}, true
+			return value.Unknown{Steps: b.Steps}, true
 		}
-		value, ok = values[b.Name]
-		return value, ok
+		val, ok = values[b.Name]
+		return val, ok
 	case vars.Registered:
 		if r, ok := e.registered(b.Steps[0]); ok {
 			return AsValue(r), true
@@ -155,15 +155,15 @@ func (e *Env) produce(b *vars.Binding) (value any, done bool) {
 		return e.handed(b)
 	case vars.NotProduced, vars.Measured:
 	}
-	return eval.Unknown{Steps: b.Steps}, true
+	return value.Unknown{Steps: b.Steps}, true
 }
 
 // relayed is what the one host has set that a task with run_once ran on.
-func (e *Env) relayed(b *vars.Binding) (value any, done bool) {
+func (e *Env) relayed(b *vars.Binding) (val any, done bool) {
 	var skipped any
 	for _, one := range b.Relay {
 		v, ok := e.produce(one)
-		if _, open := v.(eval.Unknown); !ok || open {
+		if _, open := v.(value.Unknown); !ok || open {
 			continue
 		}
 		if r, isMap := v.(map[string]any); isMap && r["skipped"] == true && one.How != vars.Assigned {
@@ -175,7 +175,7 @@ func (e *Env) relayed(b *vars.Binding) (value any, done bool) {
 	if skipped != nil {
 		return skipped, true
 	}
-	return eval.Unknown{Steps: b.Steps}, b.How == vars.Relayed
+	return value.Unknown{Steps: b.Steps}, b.How == vars.Relayed
 }
 
 // failure is what a rescue is told of the step that failed.
@@ -200,7 +200,7 @@ func (e *Env) collect(steps []int) any {
 		r, ok := e.registered(s)
 		if !ok {
 			if _, gone := e.whyAbsent(s); !gone {
-				return eval.Unknown{Steps: steps}
+				return value.Unknown{Steps: steps}
 			}
 			r = Result{Skipped: true, Plays: e.Plan.Plays}.Registered() // a round that was not reached, behind one that failed
 		}
@@ -255,8 +255,8 @@ func (e *Env) again(b *vars.Binding) any {
 		}
 		v := ForNames(copyIfOpen(r, r.Value(b.Raw)))
 		if r.Lacking != nil {
-			e, _ := errors.AsType[*eval.Error](r.err)
-			return eval.Fault{Err: e, From: b.Origin.String(), Absent: true}
+			e, _ := errors.AsType[*value.Error](r.err)
+			return value.Fault{Err: e, From: b.Origin.String(), Absent: true}
 		}
 		if r.Failed {
 			return b.Value
@@ -276,14 +276,14 @@ func (e *Env) parameters(b *vars.Binding) any {
 		}
 		m[one.Name] = e.again(one)
 		switch m[one.Name].(type) {
-		case eval.Fault, eval.Unknown:
+		case value.Fault, value.Unknown:
 			continue
 		}
 		if typed, ok := Convert(b.Given.Types[i], m[one.Name]); ok {
 			m[one.Name] = typed
 		}
 		if b.Given.Secret[one.Name] {
-			m[one.Name] = eval.Mark(e.Engine.Secrets, m[one.Name], eval.Every)
+			m[one.Name] = value.Mark(e.Engine.Secrets, m[one.Name], value.Every)
 		}
 	}
 	return m
@@ -300,12 +300,12 @@ func (e *Env) keep(b *vars.Binding) {
 }
 
 // handed takes a fact from the result of the step that gives it. A step that gave none gives way to what it hides.
-func (e *Env) handed(b *vars.Binding) (value any, done bool) {
+func (e *Env) handed(b *vars.Binding) (val any, done bool) {
 	var open any
 	for _, step := range slices.Backward(b.Steps) {
 		r, ok := e.registered(step)
 		if !ok {
-			open = eval.Unknown{Steps: b.Steps}
+			open = value.Unknown{Steps: b.Steps}
 			continue
 		}
 		if v, ok := vars.HandedOf(r, b.Name); ok {
@@ -316,7 +316,7 @@ func (e *Env) handed(b *vars.Binding) (value any, done bool) {
 }
 
 // anyHanded is a fact that a module may have given whose facts nobody knows before it runs.
-func (e *Env) anyHanded(m *vars.Machine, name string) (value any, ok bool) {
+func (e *Env) anyHanded(m *vars.Machine, name string) (val any, ok bool) {
 	var waits []int
 	m.Handed.Before(vars.AnyName, e.Frame.ProducedAt, func(b *vars.Binding) bool {
 		if e.Results == nil {
@@ -328,7 +328,7 @@ func (e *Env) anyHanded(m *vars.Machine, name string) (value any, ok bool) {
 		}
 		for _, step := range b.Steps {
 			if r, given := e.Results.Registered(step); given {
-				if value, ok = vars.HandedOf(r, name); ok {
+				if val, ok = vars.HandedOf(r, name); ok {
 					return true
 				}
 			}
@@ -337,9 +337,9 @@ func (e *Env) anyHanded(m *vars.Machine, name string) (value any, ok bool) {
 	})
 	if len(waits) > 0 {
 		slices.Sort(waits)
-		return eval.Unknown{Steps: waits}, true
+		return value.Unknown{Steps: waits}, true
 	}
-	return value, ok
+	return val, ok
 }
 
 // going are those of some hosts that have not failed. Planning takes it that none will; what is shown of it is asked again in the run.
@@ -371,8 +371,8 @@ func (e *Env) lazily(b *vars.Binding) any {
 			names = append(names, one.Name)
 		}
 		names = append(names, b.Name)
-		return eval.Fault{Err: &eval.Error{
-			Kind: eval.Failed, Message: "variables that need each other: " + strings.Join(names, " → "),
+		return value.Fault{Err: &value.Error{
+			Kind: value.Failure, Message: "variables that need each other: " + strings.Join(names, " → "),
 			Hint: "give one of them a value of its own", Offset: -1,
 		}, From: at}
 	}
@@ -382,11 +382,11 @@ func (e *Env) lazily(b *vars.Binding) any {
 		r := &Renderer{Engine: e.Engine, Env: &inner, Marks: true}
 		v := r.Value(b.Raw)
 		if r.err != nil {
-			found, ok := errors.AsType[*eval.Error](r.err)
+			found, ok := errors.AsType[*value.Error](r.err)
 			if !ok {
-				found = &eval.Error{Kind: eval.Failed, Message: r.err.Error(), Offset: -1}
+				found = &value.Error{Kind: value.Failure, Message: r.err.Error(), Offset: -1}
 			}
-			return eval.Fault{Err: found, From: at, Absent: found.Kind == eval.Undefined}
+			return value.Fault{Err: found, From: at, Absent: found.Kind == value.UndefinedError}
 		}
 		return ForNames(copyIfOpen(r, v))
 	})

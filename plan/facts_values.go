@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/vars"
 )
 
@@ -25,22 +25,22 @@ func (f factsOf) names() []string {
 // Known are the keys, for a person who has misspelt one.
 func (f factsOf) Known() []string { return f.names() }
 
-// Keys implements eval.Object.
+// Keys implements value.Object.
 func (f factsOf) Keys() []string {
 	f.m.UseWhole()
 	return f.names()
 }
 
-// Get implements eval.Object.
-func (f factsOf) Get(key string) (value any, ok bool) {
+// Get implements value.Object.
+func (f factsOf) Get(key string) (val any, ok bool) {
 	var waits []int
 	take := func(b *vars.Binding) bool {
 		switch {
 		case b.How != vars.PromisedFact && b.How != vars.Handed:
-			value = b.Value
+			val = b.Value
 		case f.e.absent(b) && !f.e.hasResult(b):
 			if b.How == vars.PromisedFact {
-				value = f.e.notGiven(b.Steps)
+				val = f.e.notGiven(b.Steps)
 			}
 			return b.How != vars.Handed
 		case f.e.Results == nil:
@@ -49,7 +49,7 @@ func (f factsOf) Get(key string) (value any, ok bool) {
 			return b.How != vars.Handed // which may not happen
 		default:
 			var done bool
-			value, done = f.e.produce(b)
+			val, done = f.e.produce(b)
 			return done || b.How != vars.Handed
 		}
 		return true
@@ -59,11 +59,11 @@ func (f factsOf) Get(key string) (value any, ok bool) {
 	switch {
 	case len(waits) > 0:
 		slices.Sort(waits)
-		return eval.Unknown{Steps: waits}, true
+		return value.Unknown{Steps: waits}, true
 	case !ok:
 		return f.e.anyHanded(f.m, key)
 	}
-	return value, ok
+	return val, ok
 }
 
 // WholeFacts is the map that a value of facts stands for, if it is one.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -19,7 +20,7 @@ func init() {
 		return func(e *Env) (any, bool) { return get(e), true }
 	}
 	list := func(get func(e *Env) []string) func(*Env) (any, bool) {
-		return func(e *Env) (any, bool) { return eval.ListOf(get(e)), true }
+		return func(e *Env) (any, bool) { return value.ListOf(get(e)), true }
 	}
 	called := func(name string) func(*Env) (any, bool) {
 		return func(e *Env) (any, bool) {
@@ -65,7 +66,7 @@ func init() {
 		"role_name":                 inRole(func(r *vars.Role) any { return r.Name }),
 		"ansible_role_name":         inRole(func(r *vars.Role) any { return r.Name }),
 		"role_path":                 inRole(func(r *vars.Role) any { return r.Dir }),
-		"ansible_parent_role_names": inRole(func(r *vars.Role) any { return eval.ListOf(r.Parents()) }),
+		"ansible_parent_role_names": inRole(func(r *vars.Role) any { return value.ListOf(r.Parents()) }),
 		"ansible_check_mode":        called("ansible_check_mode"),
 		"ansible_diff_mode":         called("ansible_diff_mode"),
 		"ansible_forks":             called("ansible_forks"),
@@ -82,14 +83,14 @@ func init() {
 			return map[string]any{"full": "2.16.0", "major": 2, "minor": 16, "revision": 0, "string": "2.16.0"}, true
 		},
 		"ansible_playbook_python": text(func(*Env) string { return "/usr/bin/python3" }),
-		"omit":                    func(*Env) (any, bool) { return eval.Omit, true },
+		"omit":                    func(*Env) (any, bool) { return value.Omit, true },
 	}
 }
 
 // hostVars is the variable hostvars: of each host what it has at this moment, without what belongs to the play.
 type hostVars struct{ e *Env }
 
-// Keys implements eval.Object.
+// Keys implements value.Object.
 func (h hostVars) Keys() []string {
 	if h.e.Frame.Scene.Inventory == nil {
 		return []string{h.e.Frame.All.Of.Name}
@@ -97,7 +98,7 @@ func (h hostVars) Keys() []string {
 	return vars.HostNames(h.e.Frame.Scene.Inventory.Hosts)
 }
 
-// Get implements eval.Object.
+// Get implements value.Object.
 func (h hostVars) Get(key string) (any, bool) {
 	m := h.e.Frame.Scene.Machines(key)
 	if m == nil {
@@ -109,19 +110,19 @@ func (h hostVars) Get(key string) (any, bool) {
 // hostVarsOf are the variables of one host.
 type hostVarsOf struct{ e *Env }
 
-// Keys implements eval.Object.
+// Keys implements value.Object.
 func (h hostVarsOf) Keys() []string { return keysOf(h.e) }
 
-// Get implements eval.Object.
+// Get implements value.Object.
 func (h hostVarsOf) Get(key string) (any, bool) { return entryOf(h.e, key) }
 
 // allVars is the variable vars.
 type allVars struct{ e *Env }
 
-// Keys implements eval.Object.
+// Keys implements value.Object.
 func (v allVars) Keys() []string { return keysOf(v.e) }
 
-// Get implements eval.Object.
+// Get implements value.Object.
 func (v allVars) Get(key string) (any, bool) { return entryOf(v.e, key) }
 
 // keysOf are the names of an environment, without those that hold all others.

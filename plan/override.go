@@ -9,6 +9,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 )
 
@@ -65,7 +66,7 @@ func (p *Plan) hides(o Override) bool {
 			return true
 		}
 		for _, u := range s.Uses {
-			if o.Field == "" && u.Name == o.Name && eval.Marked(u.Value) {
+			if o.Field == "" && u.Name == o.Name && value.Marked(u.Value) {
 				return true
 			}
 		}
@@ -145,14 +146,14 @@ func WriteText(text string) string {
 }
 
 // Secret reports whether a value is, or holds, a secret.
-func Secret(v any) bool { return eval.Marked(v) }
+func Secret(v any) bool { return value.Marked(v) }
 
 // With are the options the plan was made with, and one more variable, as -e takes it. What takes the place of a secret is one.
 func (p *Plan) With(extraVar string) Options {
 	o := p.Basis.O
 	for _, kv := range playbook.SplitPairs(extraVar) {
 		for i := range p.Vars {
-			if p.Vars[i].Name == kv.Key && eval.Marked(p.Vars[i].Value) {
+			if p.Vars[i].Name == kv.Key && value.Marked(p.Vars[i].Value) {
 				o.Hidden = append(slices.Clip(o.Hidden), kv.Key)
 			}
 		}

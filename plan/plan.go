@@ -57,7 +57,7 @@ type Input struct {
 // Var is a variable and where its value comes from.
 type Var struct {
 	Name   string
-	Value  any // plain data; eval.Unknown where not known yet
+	Value  any // plain data; value.Unknown where not known yet
 	From   string
 	Origin diag.Origin // zero for --extra-vars and facts
 }
@@ -71,7 +71,7 @@ type Unreached struct {
 // Export is a value that a run gives when all went well.
 type Export struct {
 	Name  string
-	Value any // as far as known before the run; eval.Unknown where not
+	Value any // as far as known before the run; value.Unknown where not
 
 	Raw   playbook.Value `json:"-"` // zero for the variable of that name
 	Frame *vars.Frame    `json:"-"`
@@ -176,7 +176,7 @@ type Unknown struct {
 // Use is a variable a step uses, as far as it is known.
 type Use struct {
 	Name   string
-	Value  any // eval.Unknown where not known yet
+	Value  any // value.Unknown where not known yet
 	From   string
 	Origin diag.Origin
 }

@@ -7,6 +7,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 )
 
@@ -19,7 +20,7 @@ func AsWritten(v playbook.Value) any { return Taken(v, true) }
 // Taken is a value as written: what is secret is marked, and maps keep their order if asked to.
 func Taken(v playbook.Value, ordered bool) any {
 	if k := v.Kind(); v.Secret() && k != playbook.Null && k != playbook.List && k != playbook.Map {
-		return eval.Secret{Value: written(v, ordered)}
+		return value.Secret{Value: written(v, ordered)}
 	}
 	return written(v, ordered)
 }
@@ -32,8 +33,8 @@ func written(v playbook.Value, ordered bool) any {
 		return v.Bool()
 	case playbook.Int, playbook.Float:
 		n := v.Number()
-		if text := v.Text(); text != eval.Text(n) {
-			return eval.Number{Text: text, Value: n}
+		if text := v.Text(); text != value.Text(n) {
+			return value.Number{Text: text, Value: n}
 		}
 		return n
 	case playbook.List:
@@ -60,7 +61,7 @@ func mapped(v playbook.Value, ordered bool, f func(playbook.Value) any) any {
 		}
 		return m
 	}
-	d := eval.NewDict(len(entries))
+	d := value.NewDict(len(entries))
 	for _, e := range entries {
 		d.SetNamed(e.Key, keyOf(e), f(e.Value))
 	}
@@ -101,7 +102,7 @@ func (r *Renderer) kept(v any) any {
 	if r.Marks {
 		return v
 	}
-	return eval.Reveal(v)
+	return value.Reveal(v)
 }
 
 // Text renders a value that must be text: what YAML would read as a number or a boolean is taken as written.
@@ -112,11 +113,11 @@ func (r *Renderer) Text(v playbook.Value) string {
 	if text := v.Text(); v.Literal() || !eval.Templated(text) {
 		return text
 	}
-	t := eval.Reveal(r.template(v))
+	t := value.Reveal(r.template(v))
 	if o, ok := t.(OpenText); ok {
 		t = o.Text
 	}
-	return eval.Text(t)
+	return value.Text(t)
 }
 
 func (r *Renderer) template(v playbook.Value) any {
@@ -143,10 +144,10 @@ func (r *Renderer) template(v playbook.Value) any {
 	r.Miss(result.Missing)
 	if len(result.Missing) > 0 {
 		r.Leaves(t.Refs())
-		return OpenText{eval.Text(result.Value), StepsOf(result.Missing)}
+		return OpenText{value.Text(result.Value), StepsOf(result.Missing)}
 	}
 	if v.Secret() {
-		return r.kept(eval.Mark(r.Engine.Secrets, result.Value, eval.Every))
+		return r.kept(value.Mark(r.Engine.Secrets, result.Value, value.Every))
 	}
 	return r.kept(result.Value)
 }
@@ -170,7 +171,7 @@ func ForDisplay(v any) any { return closed(v, func(o OpenText) any { return o.Te
 
 // ForNames replaces open texts by Unknown, so that what uses the value is unknown too.
 func ForNames(v any) any {
-	return closed(v, func(o OpenText) any { return eval.Unknown{Steps: o.steps} })
+	return closed(v, func(o OpenText) any { return value.Unknown{Steps: o.steps} })
 }
 
 // closed replaces the open texts inside v, in place.
@@ -186,14 +187,14 @@ func closed(v any, f func(OpenText) any) any {
 		for k := range v {
 			v[k] = closed(v[k], f)
 		}
-	case *eval.Dict:
+	case *value.Dict:
 		v.Replace(func(item any) any { return closed(item, f) })
 	}
 	return v
 }
 
 // StepsOf are the producers of what is missing, ascending.
-func StepsOf(missing []eval.Missing) []int {
+func StepsOf(missing []value.Missing) []int {
 	var all []int
 	for _, m := range missing {
 		all = append(all, m.Steps...)
@@ -218,9 +219,9 @@ func (r *Renderer) Use(v playbook.Value, refs []eval.Ref) {
 }
 
 // Miss notes values that are not known yet.
-func (r *Renderer) Miss(missing []eval.Missing) {
+func (r *Renderer) Miss(missing []value.Missing) {
 	for _, m := range missing {
-		i := slices.IndexFunc(r.Missing, func(have eval.Missing) bool { return have.Name == m.Name })
+		i := slices.IndexFunc(r.Missing, func(have value.Missing) bool { return have.Name == m.Name })
 		if i < 0 {
 			r.Missing = append(r.Missing, m)
 			continue
@@ -236,18 +237,18 @@ func (r *Renderer) Miss(missing []eval.Missing) {
 }
 
 // Excused reports whether an undefined name, or something else, is no mistake here.
-func (r *Renderer) Excused(e *eval.Error) bool {
-	if r.Idle && e.Kind != eval.Syntax {
+func (r *Renderer) Excused(e *value.Error) bool {
+	if r.Idle && e.Kind != value.SyntaxError {
 		return true
 	}
-	return e.Kind == eval.Undefined && (r.Lenient || r.Unread || slices.Contains(r.Guards, RootName(e.Name)))
+	return e.Kind == value.UndefinedError && (r.Lenient || r.Unread || slices.Contains(r.Guards, RootName(e.Name)))
 }
 
 // Wrong reports the mistakes in the text of v.
 func (r *Renderer) Wrong(v playbook.Value, err error) {
-	var e *eval.Error
+	var e *value.Error
 	if !errors.As(err, &e) {
-		e = &eval.Error{Message: err.Error(), Offset: -1}
+		e = &value.Error{Message: err.Error(), Offset: -1}
 	}
 	for _, one := range e.All() {
 		r.mistake(v, one)
@@ -256,8 +257,8 @@ func (r *Renderer) Wrong(v playbook.Value, err error) {
 
 // warned warns of a name without a value where that does not matter: debug says so.
 func (r *Renderer) warned(v playbook.Value, err error) bool {
-	e, ok := errors.AsType[*eval.Error](err)
-	if !ok || e.Kind != eval.Undefined {
+	e, ok := errors.AsType[*value.Error](err)
+	if !ok || e.Kind != value.UndefinedError {
 		return false
 	}
 	if r.Report != nil && !r.Excused(e) {
@@ -271,7 +272,7 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 	return true
 }
 
-func (r *Renderer) mistake(v playbook.Value, e *eval.Error) {
+func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 	slip := r.Idle && e.Lacking // a role may use filters that only machines of another kind need
 	if steps := r.Lacks(e); len(steps) > 0 && !r.Lenient && !r.Idle {
 		r.Needs(e, steps)
@@ -300,14 +301,14 @@ func (r *Renderer) mistake(v playbook.Value, e *eval.Error) {
 
 // Needs takes down that a value is needed which a step would have given that did not run, or will not. While planning it counts as one
 // that is not known yet: what cannot be planned without it says so, and the step that uses it will be skipped.
-func (r *Renderer) Needs(e *eval.Error, steps []int) {
+func (r *Renderer) Needs(e *value.Error, steps []int) {
 	if e.Unless != nil {
 		r.Miss(e.Unless)
 		return
 	}
 	at := eval.Base(r.Env).(*Env)
 	if at.Results == nil {
-		r.Miss([]eval.Missing{{Name: RootName(e.Name), Steps: steps}})
+		r.Miss([]value.Missing{{Name: RootName(e.Name), Steps: steps}})
 	} else {
 		r.Failed = true
 	}
@@ -322,7 +323,7 @@ func (r *Renderer) Needs(e *eval.Error, steps []int) {
 	}
 }
 
-func (r *Renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {
+func (r *Renderer) diagnostic(v playbook.Value, e *value.Error) diag.Diagnostic {
 	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: e.Hint, Chain: r.Chain}
 	if e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		d.Pos = v.PosAt(e.Offset)
@@ -360,7 +361,7 @@ func CopyOf(v any) any {
 			m[k] = CopyOf(v[k])
 		}
 		return m
-	case *eval.Dict:
+	case *value.Dict:
 		return v.With(CopyOf)
 	}
 	return v
@@ -381,13 +382,13 @@ func (x *Export) Render(r *Renderer) any {
 		return r.Value(x.Raw)
 	}
 	v, _ := r.Env.Lookup(x.Name)
-	if f, ok := v.(eval.Fault); ok && len(f.Err.Steps) > 0 {
-		r.Needs(&eval.Error{Name: x.Name}, f.Err.Steps)
+	if f, ok := v.(value.Fault); ok && len(f.Err.Steps) > 0 {
+		r.Needs(&value.Error{Name: x.Name}, f.Err.Steps)
 		return nil
 	}
 	v = Entire(v)
 	if steps, unknown := UnknownSteps(v); unknown {
-		r.Miss([]eval.Missing{{Name: x.Name, Steps: steps}})
+		r.Miss([]value.Missing{{Name: x.Name, Steps: steps}})
 	}
 	return v
 }
@@ -395,20 +396,20 @@ func (x *Export) Render(r *Renderer) any {
 // Environment renders a template that gives environment variables.
 func (r *Renderer) Environment(v playbook.Value) map[string]string {
 	got := r.Value(v)
-	m, ok := eval.Plain(eval.Reveal(got)).(map[string]any)
+	m, ok := value.Plain(value.Reveal(got)).(map[string]any)
 	if !ok {
 		if got != nil && len(r.Missing) == 0 && !r.Failed && r.Report != nil {
 			r.Failed = true
 			r.Report(diag.Diagnostic{
 				Pos: v.Pos(), Chain: r.Chain,
-				Message: "`environment:` must be a map; this is " + Described(eval.Plain(got)),
+				Message: "`environment:` must be a map; this is " + Described(value.Plain(got)),
 			})
 		}
 		return nil
 	}
 	env := make(map[string]string, len(m))
-	for name, value := range m {
-		env[name] = eval.Text(value)
+	for name, val := range m {
+		env[name] = value.Text(val)
 	}
 	return env
 }

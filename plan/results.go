@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // LoopResults is a loop over what another loop has registered.
@@ -201,7 +201,7 @@ func (o Output) read(then func(text string) any) any {
 	}
 	text, err := o.Read()
 	if err != nil {
-		return eval.Fault{Err: &eval.Error{Kind: eval.Failed, Message: err.Error()}}
+		return value.Fault{Err: &value.Error{Kind: value.Failure, Message: err.Error()}}
 	}
 	return then(text)
 }
@@ -282,9 +282,9 @@ func Entire(v any) any {
 }
 
 // FaultIn is the first value inside of another that cannot be had, or nil.
-func FaultIn(v any) *eval.Fault {
+func FaultIn(v any) *value.Fault {
 	switch v := v.(type) {
-	case eval.Fault:
+	case value.Fault:
 		return &v
 	case []any:
 		for _, item := range v {

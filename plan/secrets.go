@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/source"
 	"moon/secret"
 	"moon/secret/vault"
@@ -52,9 +52,9 @@ func (p *Plan) Conceal(result map[string]any, all bool) map[string]any {
 	if result == nil || !all && set.Empty() && !late {
 		return result
 	}
-	mark := func(v any) any { return eval.Mixed(set, v) }
+	mark := func(v any) any { return value.Mixed(set, v) }
 	if all {
-		mark = func(v any) any { return eval.Mark(set, v, eval.Every) }
+		mark = func(v any) any { return value.Mark(set, v, value.Every) }
 	}
 	marked := make(map[string]any, len(result))
 	for name, v := range result {

@@ -7,7 +7,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -59,7 +59,7 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 	for _, g := range args {
 		each(prefix + g.Name)
 		v := k.ArgValue(r, g, home, prefix, each)
-		if _, omitted := v.(eval.Omitted); omitted {
+		if _, omitted := v.(value.Omitted); omitted {
 			left = true
 			continue
 		}
@@ -67,7 +67,7 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 			if prefix == "" && k.Action.Name == "set_fact" {
 				r.remember(g.Name, v)
 			}
-			v = eval.Ordinary(v)
+			v = value.Ordinary(v)
 		}
 		m[g.Name] = v
 	}
@@ -95,7 +95,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 				r.Wrong(g.Value, err)
 			}
 			r.Miss(result.Missing)
-			if omitted, ok := result.Value.(eval.Omitted); ok && err == nil {
+			if omitted, ok := result.Value.(value.Omitted); ok && err == nil {
 				return omitted
 			}
 		}
@@ -142,7 +142,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 				if v == nil {
 					v = r.Value(item)
 				}
-				list = append(list, eval.Plain(v))
+				list = append(list, value.Plain(v))
 			}
 			return list
 		}
@@ -157,13 +157,13 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 		}
 	default:
 	}
-	return eval.Plain(r.Value(g.Value))
+	return value.Plain(r.Value(g.Value))
 }
 
 // absolutePaths resolves a list of paths, or one text with commas between them. What is open stays open.
 func absolutePaths(v any, resolve func(string) string) any {
 	var items []any
-	switch v := eval.Plain(v).(type) {
+	switch v := value.Plain(v).(type) {
 	case []any:
 		items = v
 	case string:
@@ -192,10 +192,10 @@ func (r *Renderer) scalar(v playbook.Value) any {
 		switch got := r.template(v).(type) {
 		case OpenText:
 			return got
-		case []any, map[string]any, *eval.Dict, nil, eval.Omitted:
+		case []any, map[string]any, *value.Dict, nil, value.Omitted:
 			return got
 		default:
-			return eval.Text(got)
+			return value.Text(got)
 		}
 	case playbook.Null, playbook.List, playbook.Map:
 	}
@@ -214,11 +214,11 @@ func (r *Renderer) json(v playbook.Value) (any, bool) {
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
 	switch got.(type) {
-	case []any, map[string]any, *eval.Dict:
+	case []any, map[string]any, *value.Dict:
 		if len(r.Missing) == missing {
-			return eval.PythonJSON(got), true
+			return value.PythonJSON(got), true
 		}
-		return eval.Plain(got), true
+		return value.Plain(got), true
 	}
 	return nil, false
 }
@@ -254,7 +254,7 @@ func ValueOf(args []Arg, field string) (playbook.Value, bool) {
 
 // Summary says on one line what a step will do. Paths below the playbook's directory are shown relative to it.
 func (p *Plan) Summary(action string, args map[string]any) string {
-	text := func(name string) string { return FirstLine(eval.Text(p.Portable(args[name]))) }
+	text := func(name string) string { return FirstLine(value.Text(p.Portable(args[name]))) }
 	switch action {
 	case "shell":
 		return text("cmd")
@@ -262,7 +262,7 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 		if argv, ok := args["argv"].([]any); ok {
 			words := make([]string, len(argv))
 			for i, w := range argv {
-				words[i] = eval.Text(w)
+				words[i] = value.Text(w)
 			}
 			return FirstLine(strings.Join(words, " "))
 		}
@@ -329,7 +329,7 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 			if len(that) > 1 {
 				more = fmt.Sprintf(" and %d more", len(that)-1)
 			}
-			return FirstLine(eval.Text(that[0])) + more
+			return FirstLine(value.Text(that[0])) + more
 		}
 		return text("that")
 	case "set_fact", "vars":
@@ -344,7 +344,7 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 func shownPaths(root string, paths []any) []string {
 	var shown []string
 	for _, path := range paths {
-		shown = append(shown, ShownPath(root, eval.Text(path)))
+		shown = append(shown, ShownPath(root, value.Text(path)))
 	}
 	return shown
 }
@@ -359,7 +359,7 @@ func (p *Plan) pluginSummary(a *spec.Action, args map[string]any) string {
 		switch args[f.Name].(type) {
 		case nil, []any, map[string]any:
 		default:
-			words = append(words, eval.Text(p.Portable(args[f.Name])))
+			words = append(words, value.Text(p.Portable(args[f.Name])))
 		}
 	}
 	if len(words) == 0 {
@@ -381,7 +381,7 @@ func pairsOf(args map[string]any) []string {
 		case nil, []any, map[string]any:
 		default:
 			if len(pairs) < most {
-				pairs = append(pairs, name+"="+eval.Text(args[name]))
+				pairs = append(pairs, name+"="+value.Text(args[name]))
 			}
 		}
 	}
@@ -393,7 +393,7 @@ type Fields struct {
 	R        *Renderer
 	Field    string
 	Unknowns []Unknown
-	All      []eval.Missing
+	All      []value.Missing
 }
 
 // At closes the field before and opens the next.
@@ -444,7 +444,7 @@ func (c *Call) InOrder(values map[string]any) map[string]any {
 	}
 	made := make(map[string]any, len(values))
 	for name, v := range values {
-		made[name] = eval.InOrderOf(v, c.Ordered[name])
+		made[name] = value.InOrderOf(v, c.Ordered[name])
 	}
 	return made
 }

@@ -4,6 +4,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -74,14 +75,14 @@ type Rendering struct {
 type Renderer struct {
 	Engine  *eval.Engine
 	Env     eval.Env
-	Report  func(diag.Diagnostic)                 // may be nil
-	Facts   *vars.FactUsage                       // what is used of the facts; nil when running
-	Marks   bool                                  // what is secret stays marked, because the value becomes that of a name
-	Lenient bool                                  // an undefined name is no mistake: the step will not run
-	Idle    bool                                  // nor is anything else that shows only when a text is rendered
-	Guards  []string                              // names whose absence the step's condition provides for
-	Unread  bool                                  // a file that may give names could not be read
-	Lack    func(v playbook.Value, e *eval.Error) // is given what is undefined; may be nil
+	Report  func(diag.Diagnostic)                  // may be nil
+	Facts   *vars.FactUsage                        // what is used of the facts; nil when running
+	Marks   bool                                   // what is secret stays marked, because the value becomes that of a name
+	Lenient bool                                   // an undefined name is no mistake: the step will not run
+	Idle    bool                                   // nor is anything else that shows only when a text is rendered
+	Guards  []string                               // names whose absence the step's condition provides for
+	Unread  bool                                   // a file that may give names could not be read
+	Lack    func(v playbook.Value, e *value.Error) // is given what is undefined; may be nil
 	Chain   []string
 
 	Ordered map[string]any // of set_fact: its values before their maps lose their order
@@ -89,7 +90,7 @@ type Renderer struct {
 	Later   []eval.Ref // names in texts that the run evaluates
 	Decided []decisive // what conditions came to
 
-	Missing   []eval.Missing
+	Missing   []value.Missing
 	Lacking   *Missing // the first name that a step would have given which did not run
 	Used      []string // names, in order of first use
 	Failed    bool

@@ -11,6 +11,7 @@ import (
 	"moon/exec/spec"
 	"moon/plan/eval"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // pythonTime is how Python prints a time.
@@ -44,7 +45,7 @@ func (k *Task) TemplateNames(r *Renderer, file string, raw map[string]any, now b
 		"template_uid": func() string { return ownerOf(file) },
 	}
 	for name, get := range late {
-		names[name] = eval.Unknown{}
+		names[name] = value.Unknown{}
 		if now {
 			names[name] = get()
 		}

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 )
 
@@ -146,19 +146,19 @@ func Width(v playbook.Value) int { return utf8.RuneCountInString(FirstLine(v.Tex
 // article names the type of a value: "a list", "text".
 func article(v any) string {
 	switch v.(type) {
-	case eval.Secret:
+	case value.Secret:
 		return "a secret"
 	case nil:
 		return "nothing"
 	case bool:
 		return "a boolean"
-	case int, float64, eval.Number:
+	case int, float64, value.Number:
 		return "a number"
 	case string:
 		return "text"
 	case []any:
 		return "a list"
-	case map[string]any, *eval.Dict:
+	case map[string]any, *value.Dict:
 		return "a map"
 	}
 	return "not a plain value"
@@ -231,12 +231,12 @@ func FirstOf(values ...playbook.Value) playbook.Value {
 // Described names a value with its type: `text "abc"`.
 func Described(v any) string {
 	switch v.(type) {
-	case eval.Secret:
+	case value.Secret:
 		return "a secret"
 	case string:
-		return "text " + Quoted(eval.Text(v))
-	case bool, int, float64, eval.Number:
-		return eval.Text(v)
+		return "text " + Quoted(value.Text(v))
+	case bool, int, float64, value.Number:
+		return value.Text(v)
 	}
 	return article(v)
 }

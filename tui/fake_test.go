@@ -8,10 +8,10 @@ import (
 
 	"moon/events"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
-func unknown(steps ...int) any { return eval.Unknown{Steps: steps} }
+func unknown(steps ...int) any { return value.Unknown{Steps: steps} }
 
 // fake is an engine for tests and for looking at: it runs steps one after the other, does what commands say, and
 // each of its ticks starts or ends one step. It decides as TUI.md says, as far as the screen can tell.

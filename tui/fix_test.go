@@ -9,7 +9,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -136,7 +136,7 @@ func TestFixKeepsTypes(t *testing.T) {
 	use := &p.Steps[stepUnpack].Uses
 	set := secret.NewSet()
 	*use = append(*use,
-		plan.Use{Name: "port", Value: 80}, plan.Use{Name: "token", Value: eval.Mark(set, "hunter2hunter2", eval.Every)})
+		plan.Use{Name: "port", Value: 80}, plan.Use{Name: "token", Value: value.Mark(set, "hunter2hunter2", value.Every)})
 	path := p.Steps[stepUnpack].Path
 	open := func() *screen {
 		s := newScreen(t, setup{p: p, w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2 }, options: func(o *Options) { o.Preview = foreplan }})

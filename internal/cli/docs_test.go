@@ -16,6 +16,7 @@ import (
 	"moon/exec/facts"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/show"
 )
 
@@ -271,7 +272,7 @@ func rendered(t *testing.T, page string, f fence, examples string) []string {
 	questions, p := asked(t, page, f, examples, func(text string) string { return "  - print: " + text + "\n" })
 	answers := make([]string, len(questions))
 	for i := range questions {
-		answers[i] = eval.Text(p.Steps[i].Args["msg"])
+		answers[i] = value.Text(p.Steps[i].Args["msg"])
 		if s, ok := p.Steps[i].Args["msg"].(string); ok && (strings.ContainsAny(s, "\n") || s == "" || s != strings.TrimSpace(s)) {
 			answers[i] = strconv.Quote(s)
 		}

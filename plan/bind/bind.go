@@ -10,6 +10,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/secret/vault"
 )
@@ -44,7 +45,7 @@ func (b *Bound) Unapproved() *Bound {
 func Order(values map[string]any) map[string]any {
 	var order map[string]any
 	for name, v := range values {
-		if o := eval.Order(v); o != nil {
+		if o := value.Order(v); o != nil {
 			if order == nil {
 				order = map[string]any{}
 			}
@@ -62,7 +63,7 @@ func Reorder(values, order map[string]any) map[string]any {
 	made := maps.Clone(values)
 	for name, o := range order {
 		if v, ok := values[name]; ok {
-			made[name] = eval.Reorder(v, o)
+			made[name] = value.Reorder(v, o)
 		}
 	}
 	return made
@@ -96,7 +97,7 @@ func (b *Bound) failure(r *plan.Renderer, problems *[]diag.Diagnostic) error {
 	return nil
 }
 
-func missingOf(list []eval.Missing) *plan.Missing {
+func missingOf(list []value.Missing) *plan.Missing {
 	return &plan.Missing{Name: list[0].Name, Steps: list[0].Steps}
 }
 
@@ -251,7 +252,7 @@ func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
 	names := b.namesOf(result)
 	if !found {
 		for name := range names {
-			names[name] = eval.Unknown{}
+			names[name] = value.Unknown{}
 		}
 	}
 	j, _ := b.judge(names) // a mistake shows when the step really runs
@@ -359,7 +360,7 @@ func (n *Names) Open() *plan.Missing { return n.open.Load() }
 
 // lacks turns the error for a name that a step would have given which did not run.
 func (n *Names) lacks(env eval.Env, err error) *plan.Missing {
-	e, ok := errors.AsType[*eval.Error](err)
+	e, ok := errors.AsType[*value.Error](err)
 	if !ok {
 		return nil
 	}
@@ -396,7 +397,7 @@ func (n *Names) Render(text, file string) (string, error) {
 	with.Extra = n.b.Step.Task.TemplateNames(n.b.renderer(), file, n.call.Raw, true)
 	if vars, ok := n.call.Raw["vars"].(map[string]any); ok {
 		set := n.b.plan.Secrets()
-		with.Extra = plan.Joined(with.Extra, eval.Mixed(set, vars).(map[string]any))
+		with.Extra = plan.Joined(with.Extra, value.Mixed(set, vars).(map[string]any))
 	}
 	result, err := t.Render(&with)
 	if m := n.lacks(&with, err); m != nil {
@@ -410,11 +411,11 @@ func (n *Names) Render(text, file string) (string, error) {
 		n.open.Store(m)
 		return "", m
 	}
-	return eval.Text(eval.Reveal(result.Value)), nil
+	return value.Text(value.Reveal(result.Value)), nil
 }
 
 func (n *Names) at(text, file string, err error) error {
-	var e *eval.Error
+	var e *value.Error
 	if !errors.As(err, &e) {
 		return err
 	}
@@ -463,8 +464,8 @@ func (n *Names) Value(text string) (any, error) {
 		return nil, err
 	}
 	result, err := x.Value(n.b.env)
-	switch e, ok := errors.AsType[*eval.Error](err); {
-	case ok && e.Kind == eval.Undefined && n.b.plan.Plays: // of debug, which is not to end a play
+	switch e, ok := errors.AsType[*value.Error](err); {
+	case ok && e.Kind == value.UndefinedError && n.b.plan.Plays: // of debug, which is not to end a play
 		return "VARIABLE IS NOT DEFINED!", nil
 	case err != nil:
 		if m := n.lacks(n.b.env, err); m != nil {
@@ -474,7 +475,7 @@ func (n *Names) Value(text string) (any, error) {
 	case len(result.Missing) > 0:
 		return nil, missingOf(result.Missing)
 	}
-	return eval.Plain(eval.Reveal(result.Value)), nil
+	return value.Plain(value.Reveal(result.Value)), nil
 }
 
 // Show evaluates an expression for people: of what is secret in it only the mask is seen, and of a step with no_log nothing. What
@@ -503,7 +504,7 @@ func (n *Names) Show(text string) (string, error) {
 
 // withHint says the way out too, for where there is one line for both.
 func withHint(err error) error {
-	if e, ok := errors.AsType[*eval.Error](err); ok && e.Hint != "" {
+	if e, ok := errors.AsType[*value.Error](err); ok && e.Hint != "" {
 		return fmt.Errorf("%s; %s", e.Message, e.Hint)
 	}
 	return err
@@ -531,7 +532,7 @@ func (b *Bound) registers(read *plan.ReadVars) *spec.SteeringArgs {
 		for _, entry := range read.Vars[i].Entries() {
 			r := &plan.Renderer{Engine: b.plan.Engine, Env: &e, Lenient: true}
 			if values[entry.Key] = r.Value(entry.Value); r.Failed || r.Undefined || len(r.Missing) > 0 {
-				values[entry.Key] = eval.Reveal(plan.Plain(entry.Value))
+				values[entry.Key] = value.Reveal(plan.Plain(entry.Value))
 			}
 		}
 	}
@@ -555,11 +556,11 @@ func (b *Bound) Used() map[string]any {
 		if m, whole := plan.WholeFacts(v); whole {
 			v = m
 		}
-		_, fault := v.(eval.Fault)
+		_, fault := v.(value.Fault)
 		if _, unknown := plan.UnknownSteps(v); !ok || unknown || fault {
 			continue
 		}
-		used[u.Name] = eval.Plain(eval.Reveal(plan.Entire(v)))
+		used[u.Name] = value.Plain(value.Reveal(plan.Entire(v)))
 	}
 	return used
 }

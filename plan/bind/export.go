@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // Exports gives the values of the playbook's `exports:` at the end of a run. An error says which has none, and why.
@@ -21,10 +21,10 @@ func Exports(p *plan.Plan, results plan.Results) (map[string]any, error) {
 		if f := plan.FaultIn(v); f != nil {
 			return nil, fmt.Errorf("export `%s`: %s", x.Name, f.Err.Message)
 		}
-		if set := p.Secrets(); eval.Marked(v) || set.Has(eval.Text(v)) {
+		if set := p.Secrets(); value.Marked(v) || set.Has(value.Text(v)) {
 			return nil, fmt.Errorf("export `%s`: it holds a secret; let a step write it to a file of its own", x.Name)
 		}
-		values[x.Name] = plan.JSONValue(eval.Plain(v))
+		values[x.Name] = plan.JSONValue(value.Plain(v))
 	}
 	return values, nil
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // Lacking are the steps that will be skipped because they use the value of a step that gives none, or of one that is skipped for that
@@ -100,7 +100,7 @@ func (b *Bound) fileLacks(r *plan.Renderer, raw map[string]any) {
 	if err != nil {
 		return // the step says so when it runs
 	}
-	n := b.Names(&plan.Call{Raw: eval.Plain(plan.ForDisplay(raw)).(map[string]any)})
+	n := b.Names(&plan.Call{Raw: value.Plain(plan.ForDisplay(raw)).(map[string]any)})
 	_, _ = n.Render(text, src)
 	r.Lacking = n.Lacking()
 }
@@ -119,7 +119,7 @@ func (b *Bound) judgeable(r *plan.Renderer) {
 				inner := *b.env
 				inner.Extra = map[string]any{}
 				for _, name := range b.plan.ResultNames(k.Src.Register) {
-					inner.Extra[name] = eval.Unknown{}
+					inner.Extra[name] = value.Unknown{}
 				}
 				with = &inner
 			}

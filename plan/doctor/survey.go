@@ -15,6 +15,7 @@ import (
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/planner"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -309,7 +310,7 @@ func (s *surveyor) document(path string) {
 	}
 	text := string(f.Text)
 	if _, err := s.engine.Document(text); err != nil {
-		if e, ok := errors.AsType[*eval.Error](err); ok {
+		if e, ok := errors.AsType[*value.Error](err); ok {
 			line, column := plan.LineColumn(text, max(e.Offset, 0))
 			s.errorf(diag.Pos{File: f.Name, Line: line, Column: column}, e.Width, e.Hint, "%s", e.Message)
 		}
@@ -537,7 +538,7 @@ func (s *surveyor) conditions(v playbook.Value) {
 var lookups = regexp.MustCompile(`\b(?:lookup|query|q)\(\s*['"]([A-Za-z_][\w.]*)['"]`)
 
 func (s *surveyor) wrong(v playbook.Value, err error) {
-	if e, ok := errors.AsType[*eval.Error](err); ok {
+	if e, ok := errors.AsType[*value.Error](err); ok {
 		pos, width := v.Pos(), 0
 		if e.Offset >= 0 && e.Offset+e.Width <= len(v.Text()) {
 			pos, width = v.PosAt(e.Offset), utf8.RuneCountInString(v.Text()[e.Offset:e.Offset+e.Width])

@@ -2,9 +2,9 @@ package eval
 
 import (
 	"slices"
-	"strings"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // filter is what {{ in | name(args) }} calls.
@@ -80,14 +80,14 @@ func (c *input) str(i int, otherwise string) string {
 	return c.print(c.args[i])
 }
 
-func (c *input) flag(i int) bool { return c.has(i) && truthy(c.args[i]) }
+func (c *input) flag(i int) bool { return c.has(i) && value.Truthy(c.args[i]) }
 
 // integer gives argument i, which must be a whole number.
 func (c *input) integer(i, otherwise int) (int, error) {
 	if !c.has(i) || c.args[i] == nil {
 		return otherwise, nil
 	}
-	n, ok := number(c.args[i])
+	n, ok := value.NumberOf(c.args[i])
 	if ok {
 		switch n := n.(type) {
 		case int:
@@ -98,53 +98,28 @@ func (c *input) integer(i, otherwise int) (int, error) {
 			}
 		}
 	}
-	return 0, fault(Type, "", "must be a whole number, not %s", kindOf(c.args[i]))
+	return 0, value.Errorf(value.TypeError, "", "must be a whole number, not %s", value.KindOf(c.args[i]))
 }
 
 // text gives the value, which must be text or print as text.
 func (c *input) text() (string, error) {
 	switch c.value.(type) {
-	case []any, map[string]any, *Dict:
+	case []any, map[string]any, *value.Dict:
 		if c.engine.Python {
 			break // as Python does: people take quotes out of a printed list
 		}
-		return "", fault(Type, "", "needs a string, not %s", kindOf(c.value))
+		return "", value.Errorf(value.TypeError, "", "needs a string, not %s", value.KindOf(c.value))
 	}
 	return c.print(c.value), nil
 }
 
 // items gives the value as a list: the items of a list, the keys of a map, the characters of a string.
-func (c *input) items() ([]any, error) { return itemsOf(c.value) }
-
-func itemsOf(v any) ([]any, error) {
-	switch v := v.(type) {
-	case []any:
-		return v, nil
-	case map[string]any, *Dict:
-		keys := namesOf(v)
-		items := make([]any, len(keys))
-		for i, key := range keys {
-			items[i] = keyIn(v, key)
-		}
-		return items, nil
-	case Partial:
-		return nil, v.whole()
-	case Object:
-		return stringList(v.Keys()), nil
-	case string:
-		items := make([]any, 0, len(v))
-		for _, r := range v {
-			items = append(items, string(r))
-		}
-		return items, nil
-	}
-	return nil, fault(Type, "", "needs a list, not %s", kindOf(v))
-}
+func (c *input) items() ([]any, error) { return value.ItemsOf(c.value) }
 
 // mapping gives the value, which must be a map of either kind.
 func (c *input) mapping() (any, error) {
-	if _, ok := mapOf(c.value); !ok {
-		return nil, fault(Type, "", "needs a map, not %s", kindOf(c.value))
+	if _, ok := value.MapOf(c.value); !ok {
+		return nil, value.Errorf(value.TypeError, "", "needs a map, not %s", value.KindOf(c.value))
 	}
 	return c.value, nil
 }
@@ -193,7 +168,7 @@ func size(v any) int {
 		return len(v) / 4
 	case map[string]any:
 		return len(v) / 4
-	case *Dict:
+	case *value.Dict:
 		return v.Len() / 4
 	case string:
 		return len(v) / 256
@@ -207,7 +182,7 @@ func (s scope) filter(n *jinja.Filtering) (any, error) {
 		return def.lazy(s, n)
 	}
 	c, err := s.prepare(n.In, n.Name, def.params, n.Args, def.guards)
-	if err == nil && (!def.objects || isPartial(c.value)) {
+	if err == nil && (!def.objects || value.IsPartial(c.value)) {
 		err = c.ordinaryAll()
 	}
 	if err != nil {
@@ -228,7 +203,7 @@ func (s scope) test(n *jinja.Testing) (any, error) {
 		}
 	}
 	c, err := s.prepare(n.In, n.Name, def.params, n.Args, def.guards)
-	if err == nil && (!def.objects || isPartial(c.value)) {
+	if err == nil && (!def.objects || value.IsPartial(c.value)) {
 		err = c.ordinaryAll()
 	}
 	if err != nil {
@@ -244,7 +219,7 @@ func (s scope) test(n *jinja.Testing) (any, error) {
 // fieldOf decides a test of a result from its field alone, if that is known.
 func (s scope) fieldOf(n *jinja.Testing) (bool, bool) {
 	v, _, err := s.reach(n.In)
-	result, ok := mapOf(v)
+	result, ok := value.MapOf(v)
 	if err != nil || !ok {
 		return false, false
 	}
@@ -257,18 +232,18 @@ func (s scope) fieldOf(n *jinja.Testing) (bool, bool) {
 // to it; anything open keeps the whole call open.
 func (s scope) prepare(in jinja.Node, name string, p jinja.Params, args []jinja.Argument, guards bool) (*input, error) {
 	c := &input{scope: s, name: name}
-	value, err := s.eval(in)
-	o, isOpen := openOf(err)
+	val, err := s.eval(in)
+	o, isOpen := value.OpenOf(err)
 	if err != nil && !isOpen {
-		if !guards || !isUndefined(err) {
+		if !guards || !value.IsUndefined(err) {
 			return nil, err
 		}
 		c.err = err
 	}
-	c.value = value
+	c.value = val
 	err = s.bind(c, p, args)
-	if o2, ok := openOf(err); ok && isOpen {
-		return nil, &open{union(o.missing, o2.missing)}
+	if o2, ok := value.OpenOf(err); ok && isOpen {
+		return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
 	}
 	if err != nil {
 		return nil, err
@@ -276,7 +251,7 @@ func (s scope) prepare(in jinja.Node, name string, p jinja.Params, args []jinja.
 	if isOpen {
 		return nil, o
 	}
-	if err := s.spend(1 + size(value)); err != nil {
+	if err := s.spend(1 + size(val)); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -284,35 +259,30 @@ func (s scope) prepare(in jinja.Node, name string, p jinja.Params, args []jinja.
 
 // calleeError words what went wrong inside a filter, test, method or function: "filter `b64decode` failed: …".
 func (s scope) calleeError(kind, name string, err error, offset, width int) error {
-	if e, ok := asError(err); ok {
+	if e, ok := value.AsError(err); ok {
 		if e.Offset >= 0 {
 			return e
 		}
 		placed := *e
 		placed.Offset, placed.Width = offset, width
-		if e.Kind != Undefined {
+		if e.Kind != value.UndefinedError {
 			placed.Message = kind + " `" + name + "` " + failure(e)
 		}
 		return &placed
 	}
-	if _, ok := openOf(err); ok {
+	if _, ok := value.OpenOf(err); ok {
 		return err
 	}
-	return &Error{Kind: Failed, Message: kind + " `" + name + "` failed: " + plainSentence(err.Error()), Offset: offset, Width: width}
+	return &value.Error{Kind: value.Failure, Message: kind + " `" + name + "` failed: " + value.Sentence(err.Error()), Offset: offset,
+		Width: width}
 }
 
 // failure continues a sentence that begins with the callee's name. Type errors are written as predicates: "needs a map".
-func failure(e *Error) string {
-	if e.Kind == Type {
+func failure(e *value.Error) string {
+	if e.Kind == value.TypeError {
 		return e.Message
 	}
 	return "failed: " + e.Message
-}
-
-// plainSentence makes an error of a library fit into a sentence: one line, no trailing stop, backticks for quotes.
-func plainSentence(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return strings.TrimRight(s, ". ")
 }
 
 // ordinaryAll is ordinary for the input and the arguments of a call.
@@ -320,11 +290,11 @@ func (c *input) ordinaryAll() error {
 	if !c.objects {
 		return nil
 	}
-	var missing []Missing
+	var missing []value.Missing
 	one := func(v any) (any, error) {
 		plain, err := c.ordinary(v)
-		if o, ok := openOf(err); ok {
-			missing = union(missing, o.missing)
+		if o, ok := value.OpenOf(err); ok {
+			missing = value.UniteMissing(missing, o.Missing)
 			return nil, nil
 		}
 		return plain, err
@@ -346,7 +316,7 @@ func (c *input) ordinaryAll() error {
 		}
 	}
 	if missing != nil {
-		return &open{missing}
+		return &value.Open{Missing: missing}
 	}
 	return nil
 }

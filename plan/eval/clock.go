@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 	"time"
@@ -32,23 +33,23 @@ func filterStrftime(c *input) (any, error) {
 	t := time.Time{}
 	if c.arg(0) == nil {
 		if c.engine.World.Now == nil {
-			return nil, fault(Type, "", "needs the seconds since 1970")
+			return nil, value.Errorf(value.TypeError, "", "needs the seconds since 1970")
 		}
 		t, err = c.engine.World.Now(c.env)
 		if t, err = ask("now", "", t, err); err != nil {
 			return nil, err
 		}
 	} else {
-		seconds, ok := number(c.args[0])
+		seconds, ok := value.NumberOf(c.args[0])
 		if s, isText := c.args[0].(string); isText {
 			f, err := strconv.ParseFloat(s, 64)
 			seconds, ok = f, err == nil
 		}
 		if !ok {
-			return nil, fault(Type, "", "needs the seconds since 1970, not %s", kindOf(c.args[0]))
+			return nil, value.Errorf(value.TypeError, "", "needs the seconds since 1970, not %s", value.KindOf(c.args[0]))
 		}
-		whole := int64(float(seconds))
-		t = time.Unix(whole, int64((float(seconds)-float64(whole))*1e9))
+		whole := int64(value.Float(seconds))
+		t = time.Unix(whole, int64((value.Float(seconds)-float64(whole))*1e9))
 	}
 	if c.flag(1) {
 		t = t.UTC()
@@ -70,7 +71,7 @@ func strftime(t time.Time, format string) (any, error) {
 			continue
 		}
 		if i++; i == len(format) {
-			return nil, fault(Failed, "write `%%` for a percent sign", "the format of a time ends in `%%`")
+			return nil, value.Errorf(value.Failure, "write `%%` for a percent sign", "the format of a time ends in `%%`")
 		}
 		layout, ok := layouts[format[i]]
 		_, week := t.ISOWeek()
@@ -92,7 +93,7 @@ func strftime(t time.Time, format string) (any, error) {
 		case verb == 'V':
 			fmt.Fprintf(&b, "%02d", week)
 		default:
-			return nil, fault(Failed, "write `%%` for a percent sign", "the format of a time has an unknown `%%%c`", verb)
+			return nil, value.Errorf(value.Failure, "write `%%` for a percent sign", "the format of a time has an unknown `%%%c`", verb)
 		}
 	}
 	return b.String(), nil

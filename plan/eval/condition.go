@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // Language says how a condition or expression is read.
@@ -39,7 +40,7 @@ type Verdict struct {
 	Known bool
 	Holds bool // only if Known
 	// Missing lists the unknown variables that keep the condition from being decided, each once.
-	Missing []Missing
+	Missing []value.Missing
 }
 
 // Refs lists the free variables that the expression uses, in its order.
@@ -63,7 +64,7 @@ func (x *Expression) Value(env Env) (result Result, err error) {
 	})
 }
 
-// Eval decides the condition. Only and, or and not look past unknown values. The error is an *Error: of kind Type if the
+// Eval decides the condition. Only and, or and not look past unknown values. The error is an *Error: of kind TypeError if the
 // condition gives something else than a boolean or null.
 func (c *Condition) Eval(env Env) (verdict Verdict, err error) {
 	defer recovered(&err)
@@ -76,8 +77,8 @@ func (c *Condition) Eval(env Env) (verdict Verdict, err error) {
 		}
 		return r.decide(x.tree)
 	})
-	if o, ok := openOf(err); ok {
-		return Verdict{Missing: o.missing}, nil
+	if o, ok := value.OpenOf(err); ok {
+		return Verdict{Missing: o.Missing}, nil
 	}
 	if err != nil {
 		return Verdict{}, err
@@ -92,7 +93,7 @@ func (c *Condition) Eval(env Env) (verdict Verdict, err error) {
 
 // verdictOf takes true, false and null. Anything else is refused: whether a string "false" or an empty list holds is a
 // question on which the two languages, and their users, disagree.
-func verdictOf(v any) (bool, *Error) {
+func verdictOf(v any) (bool, *value.Error) {
 	switch v := v.(type) {
 	case bool:
 		return v, nil
@@ -107,10 +108,10 @@ func verdictOf(v any) (bool, *Error) {
 		case "true", "false", "yes", "no", "on", "off":
 			hint = "turn the text into a boolean with `| bool`"
 		}
-	case []any, map[string]any, *Dict, *namespace, *box:
+	case []any, map[string]any, *value.Dict, *value.Namespace, *value.Box:
 		hint = "say what must hold: `| length > 0`"
 	}
-	return false, fault(Type, hint, "the condition gives %s, not true or false", kindOf(v))
+	return false, value.Errorf(value.TypeError, hint, "the condition gives %s, not true or false", value.KindOf(v))
 }
 
 // compileExpression reads a text in a language. what names it in messages.
@@ -121,7 +122,7 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 	}
 	x := &Expression{engine: e, text: text, inside: inside}
 	if len(inside.text) > maxExpression {
-		return nil, &Error{
+		return nil, &value.Error{
 			Message: fmt.Sprintf("the %s is too long: %d bytes, where %d are allowed", what, len(inside.text), maxExpression),
 			Hint:    "put long lists into a variable", Offset: inside.offset,
 		}
@@ -153,16 +154,16 @@ type excerpt struct {
 }
 
 // bare takes the {{ }} off that may enclose the whole.
-func bare(text, what string) (excerpt, *Error) {
+func bare(text, what string) (excerpt, *value.Error) {
 	if strings.TrimSpace(text) == "" {
-		return excerpt{}, &Error{Message: "the " + what + " is empty", Offset: 0}
+		return excerpt{}, &value.Error{Message: "the " + what + " is empty", Offset: 0}
 	}
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
 		return excerpt{text, 0}.trimmed(), nil
 	}
 	pieces, err := jinja.Split(text, jinja.Reading{Style: jinja.Style{KeepBreaks: true}})
 	if err != nil {
-		return excerpt{}, syntaxError(err)
+		return excerpt{}, value.FromParser(err)
 	}
 	var inside excerpt
 	outputs := 0
@@ -177,7 +178,7 @@ func bare(text, what string) (excerpt, *Error) {
 		}
 	}
 	if outputs != 1 {
-		return excerpt{}, &Error{
+		return excerpt{}, &value.Error{
 			Message: "the " + what + " is an expression by itself: a template inside of it does not work",
 			Hint:    "write the names without `{{ }}`, or put the whole " + what + " between them",
 			Offset:  max(strings.Index(text, "{{"), strings.Index(text, "{%")), Width: 2,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 func TestCondition(t *testing.T) {
@@ -172,7 +173,7 @@ func TestExpression(t *testing.T) {
 	}{
 		{"lst", []any{"a", "b", "c"}},
 		{"cfg.ports", []any{80, 443}},
-		{"version", eval.Number{Text: "1.10", Value: 1.1}},
+		{"version", value.Number{Text: "1.10", Value: 1.1}},
 		{"1..3", []any{1, 2, 3}},
 		{"filter(users, .admin)", []any{users[0], users[2]}},
 		{"map(users, .name)", []any{"ann", "bob", "cid"}},

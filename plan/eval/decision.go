@@ -4,6 +4,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // A text in expr is cut into a skeleton of and, or, not and ?:, which we decide ourselves because values may be unknown,
@@ -68,13 +69,13 @@ func (r *rendering) decide(d *decision) (any, error) {
 	}
 	isAnd := d.kind == andDecision
 	left, err := r.boolean(d.left, d.op)
-	if o, ok := openOf(err); ok {
+	if o, ok := value.OpenOf(err); ok {
 		right, rightErr := r.boolean(d.right, d.op)
-		switch o2, rightOpen := openOf(rightErr); {
+		switch o2, rightOpen := value.OpenOf(rightErr); {
 		case rightOpen:
-			return nil, &open{union(o.missing, o2.missing)}
-		case isUndefined(rightErr):
-			return nil, unless(rightErr, o)
+			return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
+		case value.IsUndefined(rightErr):
+			return nil, value.Unless(rightErr, o)
 		case rightErr == nil && right != isAnd:
 			return right, nil
 		}
@@ -97,7 +98,7 @@ func (r *rendering) boolean(d *decision, operator string) (bool, error) {
 	}
 	holds, e := verdictOf(v)
 	if e != nil {
-		e.Message = "`" + operator + "` needs true or false, not " + kindOf(v)
+		e.Message = "`" + operator + "` needs true or false, not " + value.KindOf(v)
 		if d.leaf != nil && d.leaf.program == nil {
 			return false, placed(e, d.leaf.slots[0].node)
 		}
@@ -109,7 +110,7 @@ func (r *rendering) boolean(d *decision, operator string) (bool, error) {
 
 func (r *rendering) leaf(l *leaf) (any, error) {
 	s := scope{rendering: r}
-	var missing []Missing
+	var missing []value.Missing
 	values := make(map[string]any, len(l.slots))
 	for _, slot := range l.slots {
 		v, root, err := s.reach(slot.node)
@@ -120,25 +121,25 @@ func (r *rendering) leaf(l *leaf) (any, error) {
 			v, err = s.ordinary(v)
 		}
 		err = s.placed(err, slot.node)
-		o, isOpen := openOf(err)
+		o, isOpen := value.OpenOf(err)
 		switch {
 		case isOpen:
-			missing = union(missing, o.missing)
+			missing = value.UniteMissing(missing, o.Missing)
 		case slot.defined:
-			if err != nil && !isUndefined(err) {
+			if err != nil && !value.IsUndefined(err) {
 				return nil, err
 			}
 			v = err == nil
-		case err != nil && (!slot.optional || !isUndefined(err)):
+		case err != nil && (!slot.optional || !value.IsUndefined(err)):
 			return nil, err
 		}
 		if l.program == nil && !isOpen {
 			return v, nil
 		}
-		values[slot.name] = plainShared(v)
+		values[slot.name] = value.PlainShared(v)
 	}
 	if missing != nil {
-		return nil, &open{missing}
+		return nil, &value.Open{Missing: missing}
 	}
 	machine := machines.Get().(*vm.VM)
 	v, err := machine.Run(l.program, values)
@@ -156,8 +157,8 @@ func (r *rendering) leaf(l *leaf) (any, error) {
 // decided is decide for an expression, whose value may be anything.
 func (r *rendering) decided(d *decision) (Result, error) {
 	v, err := r.decide(d)
-	if o, ok := openOf(err); ok {
-		return Result{Value: r.text, Missing: o.missing}, nil
+	if o, ok := value.OpenOf(err); ok {
+		return Result{Value: r.text, Missing: o.Missing}, nil
 	}
 	switch {
 	case err != nil:
@@ -165,7 +166,7 @@ func (r *rendering) decided(d *decision) (Result, error) {
 	case !r.touched:
 		return Result{Value: v}, nil
 	case d.kind == leafDecision && d.leaf.program == nil: // a part of a value, which has its own marks
-		if part, _, err := (scope{rendering: r}).reach(d.leaf.slots[0].node); err == nil && Marked(part) {
+		if part, _, err := (scope{rendering: r}).reach(d.leaf.slots[0].node); err == nil && value.Marked(part) {
 			return Result{Value: part}, nil
 		}
 	}

@@ -8,18 +8,19 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // ordered are names of plays: a map whose keys are not in the order of the alphabet, and files.
 func ordered(files map[string]string) (*eval.Engine, vars) {
-	inner := eval.NewDict(2)
+	inner := value.NewDict(2)
 	inner.Set("y", 2)
 	inner.Set("b", []any{3})
-	d := eval.NewDict(3)
+	d := value.NewDict(3)
 	d.Set("zeta", 1)
 	d.Set("alpha", inner)
 	d.Set("mid", true)
-	ports := eval.NewDict(2)
+	ports := value.NewDict(2)
 	ports.SetAny(8080, "web")
 	ports.SetAny(22, "ssh")
 	e := eval.New()
@@ -30,7 +31,7 @@ func ordered(files map[string]string) (*eval.Engine, vars) {
 		}
 		return "", errors.New("no such file: " + name)
 	}
-	return e, vars{"d": d, "ports": ports, "who": "world", "later": eval.Unknown{Steps: []int{4}}}
+	return e, vars{"d": d, "ports": ports, "who": "world", "later": value.Unknown{Steps: []int{4}}}
 }
 
 // What ansible-playbook 2.14 gives for the same texts.
@@ -103,16 +104,16 @@ func TestOrderSurvivesJSON(t *testing.T) {
 		if err != nil || string(back) != text {
 			t.Fatalf("%s became %s, %v", text, back, err)
 		}
-		plain := eval.Ordinary(got.Value)
+		plain := value.Ordinary(got.Value)
 		a, _ := json.Marshal(plain)
-		if again, _ := json.Marshal(eval.InOrderOf(plain, got.Value)); string(again) != text {
+		if again, _ := json.Marshal(value.InOrderOf(plain, got.Value)); string(again) != text {
 			t.Fatalf("%s came back as %s", a, again)
 		}
 		var kept any
-		if order, _ := json.Marshal(eval.Order(got.Value)); json.Unmarshal(order, &kept) != nil {
+		if order, _ := json.Marshal(value.Order(got.Value)); json.Unmarshal(order, &kept) != nil {
 			t.Fatalf("%s has the order %s", text, order)
 		}
-		if again, _ := json.Marshal(eval.Reorder(plain, kept)); string(again) != text {
+		if again, _ := json.Marshal(value.Reorder(plain, kept)); string(again) != text {
 			t.Fatalf("%s came back as %s from %v", a, again, kept)
 		}
 	}
@@ -122,12 +123,12 @@ func TestOrderSurvivesJSON(t *testing.T) {
 func TestOrderedMapsAreLookedInto(t *testing.T) {
 	t.Parallel()
 	e, env := ordered(nil)
-	d := eval.NewDict(2)
-	d.Set("open", eval.Unknown{Steps: []int{7}})
+	d := value.NewDict(2)
+	d.Set("open", value.Unknown{Steps: []int{7}})
 	d.Set("known", 1)
 	env["half"] = d
-	hidden := eval.NewDict(1)
-	hidden.Set("password", eval.Secret{Value: "correct horse"})
+	hidden := value.NewDict(1)
+	hidden.Set("password", value.Secret{Value: "correct horse"})
 	env["hidden"] = hidden
 	render := func(text string) eval.Result {
 		tmpl, err := e.Template(text)
@@ -146,11 +147,11 @@ func TestOrderedMapsAreLookedInto(t *testing.T) {
 	if got := render("{{ half }}"); len(got.Missing) != 1 || got.Missing[0].Steps[0] != 7 {
 		t.Errorf("%+v", got)
 	}
-	if got := render("{{ hidden }}"); !eval.Marked(got.Value) || strings.Contains(eval.Text(got.Value), "horse") {
-		t.Errorf("%s", eval.Text(got.Value))
+	if got := render("{{ hidden }}"); !value.Marked(got.Value) || strings.Contains(value.Text(got.Value), "horse") {
+		t.Errorf("%s", value.Text(got.Value))
 	}
-	if got := render("pw={{ hidden.password }}"); !eval.Marked(got.Value) || strings.Contains(eval.Text(got.Value), "horse") {
-		t.Errorf("%s", eval.Text(got.Value))
+	if got := render("pw={{ hidden.password }}"); !value.Marked(got.Value) || strings.Contains(value.Text(got.Value), "horse") {
+		t.Errorf("%s", value.Text(got.Value))
 	}
 }
 

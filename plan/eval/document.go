@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // Templated reports whether text has anything to render.
@@ -14,7 +15,7 @@ func Templated(text string) bool { return jinja.Templated(text) }
 func (e *Engine) DocumentIn(text string, style jinja.Style) (*Template, error) {
 	style, from, err := style.WithHeader(text)
 	if err != nil {
-		return nil, syntaxError(err)
+		return nil, value.FromParser(err)
 	}
 	if from == 0 && style.Usual() && !jinja.Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
@@ -58,12 +59,12 @@ func constantOf(n jinja.Node) (any, bool) {
 		return n.Value, true
 	case *jinja.Signed:
 		v, ok := constantOf(n.Of)
-		x, isNumber := number(v)
+		x, isNumber := value.NumberOf(v)
 		if !ok || !isNumber {
 			return nil, false
 		}
 		if n.Minus {
-			negative, err := arithmeticOf("-", 0, x)
+			negative, err := value.Calculate("-", 0, x)
 			return negative, err == nil
 		}
 		return x, true
@@ -78,7 +79,7 @@ func constantOf(n jinja.Node) (any, bool) {
 		}
 		return list, true
 	case *jinja.Dict:
-		m := NewDict(len(n.Keys))
+		m := value.NewDict(len(n.Keys))
 		for i := range n.Keys {
 			key, ok := constantOf(n.Keys[i])
 			v, ok2 := constantOf(n.Values[i])

@@ -1,13 +1,13 @@
 package eval
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -77,7 +77,7 @@ func (e *Engine) functionNames() []string {
 }
 
 // Template compiles text. In plays the first newline after a tag is dropped, as it is in a Document, and a first line `#jinja2: …` counts.
-// The error is an *Error of kind Syntax: also for unknown filters, tests, functions and tags, and for filters whose result would differ
+// The error is an *Error of kind SyntaxError: also for unknown filters, tests, functions and tags, and for filters whose result would differ
 // from run to run.
 func (e *Engine) Template(text string) (*Template, error) {
 	if !Templated(text) {
@@ -107,7 +107,7 @@ func (e *Engine) Document(text string) (*Template, error) {
 	return compiled(&e.documents, text, func() (*Template, error) { return e.compileTemplate(text, jinja.Reading{Document: true}) })
 }
 
-// Condition compiles a condition, which may be wrapped in {{ }} as a whole. The error is an *Error of kind Syntax.
+// Condition compiles a condition, which may be wrapped in {{ }} as a whole. The error is an *Error of kind SyntaxError.
 func (e *Engine) Condition(text string, lang Language) (*Condition, error) {
 	return compiled(&e.conditions[lang], text, func() (*Condition, error) {
 		x, err := e.compileExpression(text, lang, "condition")
@@ -119,7 +119,7 @@ func (e *Engine) Condition(text string, lang Language) (*Condition, error) {
 }
 
 // Expression compiles a bare expression, which may be wrapped in {{ }} as a whole: the list of a loop, debug's var. The
-// error is an *Error of kind Syntax.
+// error is an *Error of kind SyntaxError.
 func (e *Engine) Expression(text string, lang Language) (*Expression, error) {
 	return compiled(&e.expressions[lang], text, func() (*Expression, error) { return e.compileExpression(text, lang, "expression") })
 }
@@ -172,20 +172,20 @@ func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, er
 	if err == nil {
 		return result, nil
 	}
-	if _, ok := openOf(err); ok {
+	if _, ok := value.OpenOf(err); ok {
 		return none, err
 	}
 	err = located(err, r.text)
-	first, ok := asError(err)
+	first, ok := value.AsError(err)
 	taken := map[string]bool{}
-	for e := first; ok && e.Kind == Undefined && e.Name != "" && !taken[e.Name] && len(first.All()) < mostNames; {
+	for e := first; ok && e.Kind == value.UndefinedError && e.Name != "" && !taken[e.Name] && len(first.All()) < mostNames; {
 		taken[e.Name] = true
 		r = &rendering{engine: r.engine, env: r.env, text: r.text, deciding: r.deciding, taken: taken, work: r.work}
 		_, err := evaluate(r)
 		if err == nil {
 			break
 		}
-		if e, ok = asError(located(err, r.text)); ok && e.Kind == Undefined && !taken[e.Name] {
+		if e, ok = value.AsError(located(err, r.text)); ok && e.Kind == value.UndefinedError && !taken[e.Name] {
 			first.Also = append(first.Also, e)
 		}
 	}
@@ -195,15 +195,15 @@ func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, er
 // recovered turns a panic of a library into an error: a playbook must never end moon.
 func recovered(err *error) {
 	if r := recover(); r != nil {
-		*err = &Error{Kind: Failed, Message: "cannot be evaluated: " + plainSentence(fmt.Sprint(r)), Offset: -1}
+		*err = &value.Error{Kind: value.Failure, Message: "cannot be evaluated: " + value.Sentence(fmt.Sprint(r)), Offset: -1}
 	}
 }
 
 // located makes every error one of ours, with a place inside the text or none.
 func located(err error, text string) error {
-	e, ok := asError(err)
+	e, ok := value.AsError(err)
 	if !ok {
-		return &Error{Kind: Failed, Message: plainSentence(err.Error()), Offset: -1}
+		return &value.Error{Kind: value.Failure, Message: value.Sentence(err.Error()), Offset: -1}
 	}
 	if e.Offset > len(text) || e.Offset < 0 {
 		e.Offset, e.Width = -1, 0
@@ -211,15 +211,4 @@ func located(err error, text string) error {
 		e.Width = len(text) - e.Offset
 	}
 	return e
-}
-
-// asError also takes what is wrong with a text.
-func asError(err error) (*Error, bool) {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e, true
-	}
-	if e, ok := errors.AsType[*jinja.Error](err); ok {
-		return syntaxError(e), true
-	}
-	return nil, false
 }

@@ -2,17 +2,18 @@ package eval
 
 import (
 	"errors"
+	"moon/plan/eval/value"
 	"strings"
 
 	"github.com/expr-lang/expr/file"
 )
 
 // exprSyntax words an error of expr's parser or type checker.
-func exprSyntax(err error, source excerpt) *Error {
-	if own, ok := asError(err); ok {
+func exprSyntax(err error, source excerpt) *value.Error {
+	if own, ok := value.AsError(err); ok {
 		return own
 	}
-	e := &Error{Message: "the expression cannot be understood", Offset: -1}
+	e := &value.Error{Message: "the expression cannot be understood", Offset: -1}
 	if fe, ok := errors.AsType[*file.Error](err); ok {
 		e.Message = exprSentence(fe.Message)
 		e.Offset = source.byteOffset(fe.From)
@@ -23,10 +24,10 @@ func exprSyntax(err error, source excerpt) *Error {
 
 // exprFailure words an error of a running expression.
 func exprFailure(err error, source excerpt) error {
-	if own, ok := asError(err); ok {
+	if own, ok := value.AsError(err); ok {
 		return own
 	}
-	e := &Error{Kind: Failed, Message: "the expression cannot be evaluated", Offset: -1}
+	e := &value.Error{Kind: value.Failure, Message: "the expression cannot be evaluated", Offset: -1}
 	fe, ok := errors.AsType[*file.Error](err)
 	if !ok {
 		return e
@@ -37,9 +38,9 @@ func exprFailure(err error, source excerpt) error {
 	switch {
 	case strings.HasPrefix(fe.Message, "interface conversion"), strings.HasPrefix(fe.Message, "invalid operation"),
 		strings.HasPrefix(fe.Message, "invalid argument"), strings.HasPrefix(fe.Message, "cannot fetch"):
-		e.Kind = Type
+		e.Kind = value.TypeError
 	}
-	if e.Kind == Type && strings.Contains(e.Message, "a string") && strings.Contains(e.Message, "a number") {
+	if e.Kind == value.TypeError && strings.Contains(e.Message, "a string") && strings.Contains(e.Message, "a number") {
 		e.Hint = "turn the string into a number with `int(…)` or `float(…)`"
 	}
 	return e
@@ -108,7 +109,7 @@ var exprPhrases = []struct {
 
 // exprSentence says in our words what expr complains about.
 func exprSentence(s string) string {
-	s = plainSentence(s)
+	s = value.Sentence(s)
 	for _, p := range exprPhrases {
 		if rest, ok := strings.CutPrefix(s, p.begins); ok {
 			return p.words(rest)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // TestExpressions has texts that an engine of templates in Go has read or computed otherwise than Jinja does.
@@ -57,8 +58,8 @@ func TestExpressions(t *testing.T) {
 	}
 	for _, tc := range tests {
 		got, err := render(t, tc.text, world())
-		if err != nil || eval.Text(got.Value) != tc.want {
-			t.Errorf("%s: %s\n got %v (%v)\nwant %s", tc.what, tc.text, eval.Text(got.Value), err, tc.want)
+		if err != nil || value.Text(got.Value) != tc.want {
+			t.Errorf("%s: %s\n got %v (%v)\nwant %s", tc.what, tc.text, value.Text(got.Value), err, tc.want)
 		}
 	}
 }
@@ -67,24 +68,24 @@ func TestExpressions(t *testing.T) {
 func TestExpressionsRefused(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []broken{
-		{"{{ 1 / zero }}", "division by zero", "", "/", eval.Failed},
-		{"{{ n + name }}", "`+` does not work on a number and a string", "join as text with `~`, or turn the string into a number with `| int`", "+", eval.Type},
-		{"{{ n | length }}", "filter `length` needs a string, a list or a map, not a number", "", "length", eval.Type},
-		{"{{ 'x' | abs }}", "filter `abs` needs a number, not a string", "", "abs", eval.Type},
-		{"{{ lst | sum }}", "filter `sum` `+` does not work on a number and a string", "join as text with `~`, or turn the string into a number with `| int`", "sum", eval.Type},
-		{"{{ [1, 'a'] | sum }}", "filter `sum` `+` does not work on a number and a string", "join as text with `~`, or turn the string into a number with `| int`", "sum", eval.Type},
-		{"{{ users | map(attribute='nick') | list }}", "filter `map`: a map has no `nick`", "choose the items that have it with `| selectattr('nick', 'defined')`", "map", eval.Undefined},
-		{"{{ users | sort(attribute='nick') }}", "filter `sort`: a map has no `nick`", "choose the items that have it with `| selectattr('nick', 'defined')`", "sort", eval.Undefined},
-		{"{% for a, b in nums %}{{ b }}{% endfor %}", "cannot unpack a number into 2 names", "", "nums", eval.Type},
-		{"{{ range(1 2) }}", "unexpected `2`: expected `)`", "", "2", eval.Syntax},
-		{"{{ [1 2] }}", "unexpected `2`: expected `]`", "", "2", eval.Syntax},
-		{"{{ {'a' 1} }}", "unexpected `1`: expected `:`", "", "1", eval.Syntax},
-		{"{{ n@1 }}", "unexpected `@`", "", "@", eval.Syntax},
-		{"{{ n) }}", "unexpected `)`: expected the end of the expression", "", ")", eval.Syntax},
-		{"{{ 5x }}", "unexpected `x`: expected the end of the expression", "", "x", eval.Syntax},
-		{"{{ 1 == not flag }}", "unexpected `not`: expected a value", "", "not", eval.Syntax},
-		{"{{ a < b is defined }}", "undefined variable `a`", "", "a", eval.Undefined},
-		{"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "macro `m` calls itself too often", "", "m", eval.Failed},
+		{"{{ 1 / zero }}", "division by zero", "", "/", value.Failure},
+		{"{{ n + name }}", "`+` does not work on a number and a string", "join as text with `~`, or turn the string into a number with `| int`", "+", value.TypeError},
+		{"{{ n | length }}", "filter `length` needs a string, a list or a map, not a number", "", "length", value.TypeError},
+		{"{{ 'x' | abs }}", "filter `abs` needs a number, not a string", "", "abs", value.TypeError},
+		{"{{ lst | sum }}", "filter `sum` `+` does not work on a number and a string", "join as text with `~`, or turn the string into a number with `| int`", "sum", value.TypeError},
+		{"{{ [1, 'a'] | sum }}", "filter `sum` `+` does not work on a number and a string", "join as text with `~`, or turn the string into a number with `| int`", "sum", value.TypeError},
+		{"{{ users | map(attribute='nick') | list }}", "filter `map`: a map has no `nick`", "choose the items that have it with `| selectattr('nick', 'defined')`", "map", value.UndefinedError},
+		{"{{ users | sort(attribute='nick') }}", "filter `sort`: a map has no `nick`", "choose the items that have it with `| selectattr('nick', 'defined')`", "sort", value.UndefinedError},
+		{"{% for a, b in nums %}{{ b }}{% endfor %}", "cannot unpack a number into 2 names", "", "nums", value.TypeError},
+		{"{{ range(1 2) }}", "unexpected `2`: expected `)`", "", "2", value.SyntaxError},
+		{"{{ [1 2] }}", "unexpected `2`: expected `]`", "", "2", value.SyntaxError},
+		{"{{ {'a' 1} }}", "unexpected `1`: expected `:`", "", "1", value.SyntaxError},
+		{"{{ n@1 }}", "unexpected `@`", "", "@", value.SyntaxError},
+		{"{{ n) }}", "unexpected `)`: expected the end of the expression", "", ")", value.SyntaxError},
+		{"{{ 5x }}", "unexpected `x`: expected the end of the expression", "", "x", value.SyntaxError},
+		{"{{ 1 == not flag }}", "unexpected `not`: expected a value", "", "not", value.SyntaxError},
+		{"{{ a < b is defined }}", "undefined variable `a`", "", "a", value.UndefinedError},
+		{"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "macro `m` calls itself too often", "", "m", value.Failure},
 	} {
 		_, err := render(t, tc.text, world())
 		tc.check(t, err)

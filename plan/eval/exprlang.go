@@ -17,6 +17,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 var machines = sync.Pool{New: func() any { return new(vm.VM) }}
@@ -36,7 +37,7 @@ func (x *Expression) compileExpr(inside excerpt) (err error) {
 	if err != nil {
 		return exprSyntax(err, inside)
 	}
-	defer catchError(&err)
+	defer value.Catch(&err)
 	w := &rewriter{text: x.text, inside: inside}
 	root := w.hoistNot(tree.Node)
 	x.tree = w.decision(root, tree.Source)
@@ -57,7 +58,7 @@ type rewriter struct {
 
 func (w *rewriter) fail(n ast.Node, message, hint string) {
 	from, to := w.place(n)
-	panic(&Error{Message: message, Hint: hint, Offset: from, Width: to - from})
+	panic(&value.Error{Message: message, Hint: hint, Offset: from, Width: to - from})
 }
 
 // place gives a node's bytes in the text; expr counts characters.
@@ -444,66 +445,57 @@ const ownPrefix = "own."
 // order. The last argument is the place.
 var ownFunctions = map[string]func(args ...any) (any, error){
 	ownPrefix + "in": func(args ...any) (any, error) {
-		ok, err := within(args[0], ourList(args[1]))
+		ok, err := value.Within(args[0], ourList(args[1]))
 		return ok, at0(err, args[2])
 	},
 	ownPrefix + "member": func(args ...any) (any, error) {
 		switch of := ourList(args[0]).(type) {
 		case map[string]any:
-			if v, ok := of[keyText(args[1])]; ok {
+			if v, ok := of[value.KeyText(args[1])]; ok {
 				return v, nil
 			}
 		case []any:
-			if i, ok := indexFor(args[1]); ok && fromEnd(i, len(of)) >= 0 && fromEnd(i, len(of)) < len(of) {
-				return of[fromEnd(i, len(of))], nil
+			if i, ok := value.IndexFor(args[1]); ok && value.FromEnd(i, len(of)) >= 0 && value.FromEnd(i, len(of)) < len(of) {
+				return of[value.FromEnd(i, len(of))], nil
 			}
 		}
-		e := fault(Undefined, "", "%s has no `%s`", kindOf(args[0]), Text(args[1]))
-		e.Name = Text(args[1])
+		e := value.Errorf(value.UndefinedError, "", "%s has no `%s`", value.KindOf(args[0]), value.Text(args[1]))
+		e.Name = value.Text(args[1])
 		return nil, at0(e, args[2])
 	},
-	ownPrefix + "keys": ofMap(func(m map[string]any) any { list, _ := itemsOf(m); return list }),
+	ownPrefix + "keys": ofMap(func(m map[string]any) any { list, _ := value.ItemsOf(m); return list }),
 	ownPrefix + "values": ofMap(func(m map[string]any) any {
 		list := make([]any, 0, len(m))
-		for _, key := range sortedKeys(m) {
+		for _, key := range value.SortedKeys(m) {
 			list = append(list, m[key])
 		}
 		return list
 	}),
-	ownPrefix + "toPairs": ofMap(func(m map[string]any) any { return pairs(m) }),
+	ownPrefix + "toPairs": ofMap(func(m map[string]any) any { return value.Pairs(m) }),
 }
 
 // ourList is a list that a function of expr has made, as ours are: split gives texts, and 1..3 whole numbers.
 func ourList(v any) any {
 	switch v := v.(type) {
 	case []string:
-		return ListOf(v)
+		return value.ListOf(v)
 	case []int:
-		return ListOf(v)
+		return value.ListOf(v)
 	}
 	return v
-}
-
-// ListOf is a list as values hold it.
-func ListOf[T any](list []T) []any {
-	all := make([]any, len(list))
-	for i, v := range list {
-		all[i] = v
-	}
-	return all
 }
 
 func ofMap(f func(m map[string]any) any) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		m, ok := args[0].(map[string]any)
 		if !ok || len(args) != 2 {
-			return nil, at0(fault(Type, "", "this needs a map, not %s", kindOf(args[0])), args[len(args)-1])
+			return nil, at0(value.Errorf(value.TypeError, "", "this needs a map, not %s", value.KindOf(args[0])), args[len(args)-1])
 		}
 		return f(m), nil
 	}
 }
 
-func at0(err *Error, offset any) error {
+func at0(err *value.Error, offset any) error {
 	if err == nil {
 		return nil
 	}

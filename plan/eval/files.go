@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // Files that a template reads: {% include %}, {% import %} and {% from %}, which only plays have.
@@ -15,6 +16,9 @@ type module struct {
 	names *names
 }
 
+// Kind implements Thing.
+func (*module) Kind() string { return "an imported file" }
+
 // module renders a file for its names.
 func (s scope) module(n *jinja.Importing) (any, error) {
 	v, err := s.eval(n.Of)
@@ -24,11 +28,11 @@ func (s scope) module(n *jinja.Importing) (any, error) {
 	name, isText := v.(string)
 	switch {
 	case !isText:
-		return nil, placed(fault(Type, "", "needs the name of a file, not %s", kindOf(v)), n.Of)
+		return nil, placed(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
 	case s.engine.World.File == nil:
-		return nil, placed(fault(Failed, "", "other files cannot be imported here"), n.Of)
+		return nil, placed(value.Errorf(value.Failure, "", "other files cannot be imported here"), n.Of)
 	case s.files >= maxFiles:
-		return nil, placed(fault(Failed, "", "templates include each other without end"), n.Of)
+		return nil, placed(value.Errorf(value.Failure, "", "templates include each other without end"), n.Of)
 	}
 	text, err := s.engine.World.File(s.env, "templates", name)
 	if text, err = ask("template", name, text, err); err != nil {
@@ -36,7 +40,7 @@ func (s scope) module(n *jinja.Importing) (any, error) {
 	}
 	t, err := s.engine.DocumentIn(text, jinja.Style{})
 	if err != nil {
-		return nil, s.placed(inFile(name, text, err), n.Of)
+		return nil, s.placed(value.InFile(name, text, err), n.Of)
 	}
 	env := s.env
 	if n.Context {
@@ -48,7 +52,7 @@ func (s scope) module(n *jinja.Importing) (any, error) {
 		_, m.names, err = inner.treeNames(t)
 	}
 	if err != nil {
-		return nil, s.placed(inFile(name, text, err), n.Of)
+		return nil, s.placed(value.InFile(name, text, err), n.Of)
 	}
 	return m, nil
 }
@@ -64,7 +68,7 @@ func (s scope) include(n *jinja.Including) (any, error) {
 		names = []any{v}
 	}
 	if s.engine.World.File == nil {
-		return nil, placed(fault(Failed, "", "other files cannot be included here"), n.Of)
+		return nil, placed(value.Errorf(value.Failure, "", "other files cannot be included here"), n.Of)
 	}
 	env := s.env
 	if !n.Alone {
@@ -74,11 +78,11 @@ func (s scope) include(n *jinja.Including) (any, error) {
 	for _, v := range names {
 		name, isText := v.(string)
 		if !isText {
-			return nil, placed(fault(Type, "", "needs the name of a file, not %s", kindOf(v)), n.Of)
+			return nil, placed(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
 		}
 		text, err := s.engine.World.File(s.env, "templates", name)
 		text, err = ask("template", name, text, err)
-		if isOpen(err) {
+		if value.IsOpen(err) {
 			return nil, err
 		}
 		if err != nil {
@@ -98,13 +102,13 @@ func (s scope) include(n *jinja.Including) (any, error) {
 func (s scope) visible(name string) (any, bool) {
 	v, ok := s.local(name)
 	switch v := v.(type) {
-	case *box:
-		return v.value, ok
-	case *namespace:
-		return v.snapshot(), ok
-	case *unsettled:
-		return Unknown{}, ok
-	case nil, bool, string, int, float64, Number, []any, map[string]any, *Dict, Object:
+	case *value.Box:
+		return v.Value, ok
+	case *value.Namespace:
+		return v.Snapshot(), ok
+	case *value.Unsettled:
+		return value.Unknown{}, ok
+	case nil, bool, string, int, float64, value.Number, []any, map[string]any, *value.Dict, value.Object:
 		return v, ok
 	}
 	return nil, false

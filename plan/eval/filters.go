@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // filters are those a template may use, by name. It is filled by init because some of them (map, select) look filters
@@ -21,23 +22,23 @@ var refused = map[string]string{
 // unqualified is the name of a filter or test without the collection that Ansible says it is from, as in map('ansible.builtin.int').
 func unqualified(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-func findFilter(name string) (*filter, *Error) {
+func findFilter(name string) (*filter, *value.Error) {
 	name = unqualified(name)
 	if f, ok := filters[name]; ok {
 		return f, nil
 	}
 	if reason, ok := refused[name]; ok {
-		return nil, &Error{Message: "the filter `" + name + "` is not available: " + reason, Offset: -1}
+		return nil, &value.Error{Message: "the filter `" + name + "` is not available: " + reason, Offset: -1}
 	}
-	return nil, misspelt("filter", name, slices.Sorted(maps.Keys(filters)))
+	return nil, value.Misspelt("filter", name, slices.Sorted(maps.Keys(filters)))
 }
 
-func findTest(name string) (*test, *Error) {
+func findTest(name string) (*test, *value.Error) {
 	name = unqualified(name)
 	if t, ok := tests[name]; ok {
 		return t, nil
 	}
-	return nil, misspelt("test", name, slices.Sorted(maps.Keys(tests)))
+	return nil, value.Misspelt("test", name, slices.Sorted(maps.Keys(tests)))
 }
 
 func init() {
@@ -54,7 +55,7 @@ func init() {
 			params: jinja.Takes("msg?"), guards: true,
 			run: filterMandatory,
 		},
-		"type_debug": {run: func(c *input) (any, error) { return pythonType(c.value), nil }},
+		"type_debug": {run: func(c *input) (any, error) { return value.PythonType(c.value), nil }},
 		"attr":       {params: jinja.Takes("name"), run: filterAttr},
 	}
 	filters["d"] = filters["default"]
@@ -85,13 +86,13 @@ func lazyDefault(s scope, n *jinja.Filtering) (any, error) {
 	}
 	v, err := s.eval(n.In)
 	switch {
-	case err != nil && !isUndefined(err):
+	case err != nil && !value.IsUndefined(err):
 		return nil, err
 	case err == nil && boolean == nil:
 		return v, nil
 	case err == nil:
 		strict, err := s.eval(boolean)
-		if err != nil || !truthy(strict) || truthy(v) {
+		if err != nil || !value.Truthy(strict) || value.Truthy(v) {
 			return v, err
 		}
 	}
@@ -103,7 +104,7 @@ func lazyDefault(s scope, n *jinja.Filtering) (any, error) {
 
 // runDefault serves map('default', x), whose inputs always have a value.
 func runDefault(c *input) (any, error) {
-	if c.err == nil && (!c.flag(1) || truthy(c.value)) {
+	if c.err == nil && (!c.flag(1) || value.Truthy(c.value)) {
 		return c.value, nil
 	}
 	if !c.has(0) {
@@ -127,7 +128,7 @@ func lazyTernary(s scope, n *jinja.Filtering) (any, error) {
 	switch {
 	case v == nil && choices[2] != nil:
 		return s.eval(choices[2])
-	case truthy(v):
+	case value.Truthy(v):
 		return s.eval(choices[0])
 	default:
 		return s.eval(choices[1])
@@ -138,7 +139,7 @@ func runTernary(c *input) (any, error) {
 	switch {
 	case c.value == nil && c.has(2):
 		return c.args[2], nil
-	case truthy(c.value):
+	case value.Truthy(c.value):
 		return c.args[0], nil
 	default:
 		return c.args[1], nil
@@ -151,22 +152,22 @@ func filterMandatory(c *input) (any, error) {
 	}
 	if c.has(0) {
 		var name string
-		if u, ok := asError(c.err); ok {
+		if u, ok := value.AsError(c.err); ok {
 			name = u.Name
 		}
-		return nil, &Error{Kind: Undefined, Name: name, Message: c.str(0, ""), Offset: -1}
+		return nil, &value.Error{Kind: value.UndefinedError, Name: name, Message: c.str(0, ""), Offset: -1}
 	}
 	return nil, c.err
 }
 
 // apply calls a filter by name on a value that is at hand, as map('upper') does.
-func (c *input) apply(name string, value any, args []any, named map[string]any) (any, error) {
+func (c *input) apply(name string, val any, args []any, named map[string]any) (any, error) {
 	f, e := findFilter(name)
 	if e != nil {
 		return nil, e
 	}
-	in, err := c.with(name, value, f.params, args, named)
-	if err == nil && (!f.objects || isPartial(in.value)) {
+	in, err := c.with(name, val, f.params, args, named)
+	if err == nil && (!f.objects || value.IsPartial(in.value)) {
 		err = in.ordinaryAll()
 	}
 	if err != nil {
@@ -176,7 +177,7 @@ func (c *input) apply(name string, value any, args []any, named map[string]any) 
 }
 
 // check calls a test by name; err is why there is no value.
-func (c *input) check(name string, value any, missing error, args []any, named map[string]any) (bool, error) {
+func (c *input) check(name string, val any, missing error, args []any, named map[string]any) (bool, error) {
 	t, e := findTest(name)
 	if e != nil {
 		return false, e
@@ -184,8 +185,8 @@ func (c *input) check(name string, value any, missing error, args []any, named m
 	if missing != nil && !t.guards {
 		return false, missing
 	}
-	in, err := c.with(name, value, t.params, args, named)
-	if err == nil && (!t.objects || isPartial(in.value)) {
+	in, err := c.with(name, val, t.params, args, named)
+	if err == nil && (!t.objects || value.IsPartial(in.value)) {
 		err = in.ordinaryAll()
 	}
 	if err != nil {
@@ -195,19 +196,19 @@ func (c *input) check(name string, value any, missing error, args []any, named m
 	return t.run(in)
 }
 
-func (c *input) with(name string, value any, p jinja.Params, args []any, named map[string]any) (*input, error) {
+func (c *input) with(name string, val any, p jinja.Params, args []any, named map[string]any) (*input, error) {
 	if err := c.spend(1); err != nil {
 		return nil, err
 	}
 	if len(args) > len(p.Names) && !p.Rest && !p.Open {
-		return nil, fault(Type, "", "`%s` takes %s, not %s", name, p.Count(), jinja.Counted(len(args), "argument"))
+		return nil, value.Errorf(value.TypeError, "", "`%s` takes %s, not %s", name, p.Count(), jinja.Counted(len(args), "argument"))
 	}
-	in := &input{scope: c.scope, name: name, value: value}
+	in := &input{scope: c.scope, name: name, value: val}
 	list := make([]jinja.Argument, len(args), len(args)+len(named))
 	values := slices.Clone(args)
-	for _, key := range sortedKeys(named) {
+	for _, key := range value.SortedKeys(named) {
 		if !p.Open && !slices.Contains(p.Names, key) {
-			return nil, fault(Type, "", "`%s` has no argument `%s`", name, key)
+			return nil, value.Errorf(value.TypeError, "", "`%s` has no argument `%s`", name, key)
 		}
 		list = append(list, jinja.Argument{Name: key})
 		values = append(values, named[key])
@@ -215,7 +216,7 @@ func (c *input) with(name string, value any, p jinja.Params, args []any, named m
 	in.fill(p, list, values)
 	for i := range p.Required {
 		if !in.has(i) && !p.Rest {
-			return nil, fault(Type, "", "`%s` needs the argument `%s`", name, p.Names[i])
+			return nil, value.Errorf(value.TypeError, "", "`%s` needs the argument `%s`", name, p.Names[i])
 		}
 	}
 	return in, nil
@@ -229,37 +230,16 @@ func filterBool(c *input) (any, error) {
 		if c.engine.Python {
 			return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(v)), nil
 		}
-		return isYes(v), nil
+		return value.SaysYes(v), nil
 	}
-	n, ok := number(c.value)
-	return ok && compareNumbers(n, 1) == 0, nil
+	n, ok := value.NumberOf(c.value)
+	return ok && value.CompareNumbers(n, 1) == 0, nil
 }
 
 func filterAttr(c *input) (any, error) {
-	m, ok := mapOf(c.value)
+	m, ok := value.MapOf(c.value)
 	if !ok {
 		return nil, nil
 	}
 	return m[c.str(0, "")], nil
-}
-
-func pythonType(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "NoneType"
-	case bool:
-		return "bool"
-	case string:
-		return "str"
-	case int:
-		return "int"
-	case float64:
-		return "float"
-	case Number:
-		return pythonType(v.Value)
-	case []any:
-		return "list"
-	default:
-		return "dict"
-	}
 }

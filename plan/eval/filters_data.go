@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 func dataFilters() map[string]*filter {
@@ -66,16 +67,16 @@ func filterToNiceJSON(c *input) (any, error) {
 
 func (c *input) json(indent int) (any, error) {
 	if indent > 100 {
-		return nil, fault(Failed, "", "the indent %d is too large", indent)
+		return nil, value.Errorf(value.Failure, "", "the indent %d is too large", indent)
 	}
-	style := layout{indent: max(indent, 0), spaced: indent <= 0}
+	style := value.Layout{Indent: max(indent, 0), Spaced: indent <= 0}
 	if c.engine.Python {
-		style.python, style.ascii, style.sorted = true, !c.has(2) || c.flag(2), c.flag(1)
+		style.Python, style.ASCII, style.Sorted = true, !c.has(2) || c.flag(2), c.flag(1)
 		if c.name == "to_nice_json" {
-			style.sorted = !c.has(1) || c.flag(1)
+			style.Sorted = !c.has(1) || c.flag(1)
 		}
 	}
-	text := string(appendJSON(nil, c.value, style, 0))
+	text := string(value.AppendJSON(nil, c.value, style, 0))
 	if err := c.grow(len(text)); err != nil {
 		return nil, err
 	}
@@ -106,10 +107,10 @@ func filterB64Decode(c *input) (any, error) {
 		b, err = base64.RawStdEncoding.DecodeString(s)
 	}
 	if err != nil {
-		return nil, fault(Failed, "", "the text is not base64")
+		return nil, value.Errorf(value.Failure, "", "the text is not base64")
 	}
 	if !utf8.Valid(b) {
-		return nil, fault(Failed, "", "the decoded bytes are not UTF-8 text")
+		return nil, value.Errorf(value.Failure, "", "the decoded bytes are not UTF-8 text")
 	}
 	return string(b), nil
 }
@@ -123,7 +124,7 @@ func digest(c *input, name string) (any, error) {
 		"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 	}[name]
 	if newHash == nil {
-		return nil, fault(Type, "", "knows md5, sha1, sha224, sha256, sha384 and sha512, not `%s`", name)
+		return nil, value.Errorf(value.TypeError, "", "knows md5, sha1, sha224, sha256, sha384 and sha512, not `%s`", name)
 	}
 	h := newHash()
 	h.Write([]byte(s))
@@ -133,10 +134,10 @@ func digest(c *input, name string) (any, error) {
 // filterCombine merges maps, later ones winning. list_merge says what happens to lists of the same key: replace, keep,
 // append, prepend, append_rp, prepend_rp.
 func filterCombine(c *input) (any, error) {
-	out := NewDict(0)
+	out := value.NewDict(0)
 	merge := c.str(1, "replace")
 	if !slices.Contains([]string{"replace", "keep", "append", "prepend", "append_rp", "prepend_rp"}, merge) {
-		return nil, fault(Type, "", "does not know the list_merge `%s`", merge)
+		return nil, value.Errorf(value.TypeError, "", "does not know the list_merge `%s`", merge)
 	}
 	var all []any
 	for _, v := range append([]any{c.value}, c.rest...) {
@@ -147,9 +148,9 @@ func filterCombine(c *input) (any, error) {
 		}
 	}
 	for _, v := range all {
-		m, ok := mapOf(v)
+		m, ok := value.MapOf(v)
 		if !ok {
-			return nil, fault(Type, "", "needs maps, not %s", kindOf(v))
+			return nil, value.Errorf(value.TypeError, "", "needs maps, not %s", value.KindOf(v))
 		}
 		if err := c.spend(len(m)); err != nil {
 			return nil, err
@@ -160,24 +161,24 @@ func filterCombine(c *input) (any, error) {
 }
 
 // merged puts the keys of b, a map of either kind, into a copy of a.
-func (c *input) merged(a *Dict, b any, lists string) *Dict {
-	out := a.clone(0)
-	for _, key := range namesOf(b) {
-		value, _ := entryOf(b, key)
-		old, exists := out.values[key]
-		_, isMap := mapOf(old)
-		_, bothMaps := mapOf(value)
+func (c *input) merged(a *value.Dict, b any, lists string) *value.Dict {
+	out := a.Clone(0)
+	for _, key := range value.KeysOf(b) {
+		val, _ := value.EntryOf(b, key)
+		old, exists := out.Get(key)
+		_, isMap := value.MapOf(old)
+		_, bothMaps := value.MapOf(val)
 		oldList, isList := old.([]any)
-		newList, bothLists := value.([]any)
+		newList, bothLists := val.([]any)
 		switch {
 		case exists && c.flag(0) && isMap && bothMaps:
-			oldMap := NewDict(0)
-			oldMap.add(old)
-			value = c.ofForm(c.merged(oldMap, value, lists))
+			oldMap := value.NewDict(0)
+			oldMap.Add(old)
+			val = c.ofForm(c.merged(oldMap, val, lists))
 		case exists && isList && bothLists:
-			value = mergedLists(oldList, newList, lists)
+			val = mergedLists(oldList, newList, lists)
 		}
-		out.SetNamed(key, keyIn(b, key), value)
+		out.SetNamed(key, value.KeyOf(b, key), val)
 	}
 	return out
 }
@@ -191,8 +192,8 @@ func mergedLists(old, added []any, how string) []any {
 	case "prepend":
 		return slices.Concat(added, old)
 	case "append_rp", "prepend_rp":
-		ids := identities(added)
-		kept := slices.DeleteFunc(slices.Clone(old), func(v any) bool { return ids[identity(v)] })
+		ids := value.Identities(added)
+		kept := slices.DeleteFunc(slices.Clone(old), func(v any) bool { return ids[value.Identity(v)] })
 		if how == "append_rp" {
 			return slices.Concat(kept, added)
 		}
@@ -207,12 +208,12 @@ func filterDictToItems(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := namesOf(m)
+	names := value.KeysOf(m)
 	out := make([]any, 0, len(names))
 	for _, key := range names {
-		item := NewDict(2)
-		item.Set(c.str(0, "key"), keyIn(m, key))
-		v, _ := entryOf(m, key)
+		item := value.NewDict(2)
+		item.Set(c.str(0, "key"), value.KeyOf(m, key))
+		v, _ := value.EntryOf(m, key)
 		item.Set(c.str(1, "value"), v)
 		out = append(out, c.ofForm(item))
 	}
@@ -222,43 +223,23 @@ func filterDictToItems(c *input) (any, error) {
 func filterItemsToDict(c *input) (any, error) {
 	items, ok := c.value.([]any)
 	if !ok {
-		return nil, fault(Type, "", "needs a list of maps, not %s", kindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a list of maps, not %s", value.KindOf(c.value))
 	}
-	out := NewDict(len(items))
+	out := value.NewDict(len(items))
 	for i, item := range items {
-		m, ok := mapOf(item)
+		m, ok := value.MapOf(item)
 		if !ok {
-			return nil, fault(Type, "", "needs a list of maps; item %d is %s", i+1, kindOf(item))
+			return nil, value.Errorf(value.TypeError, "", "needs a list of maps; item %d is %s", i+1, value.KindOf(item))
 		}
 		key, hasKey := m[c.str(0, "key")]
-		value, hasValue := m[c.str(1, "value")]
+		val, hasValue := m[c.str(1, "value")]
 		if !hasKey || !hasValue {
-			return nil, fault(Type, "", "needs `%s` and `%s` in every item; item %d has not", c.str(0, "key"), c.str(1, "value"), i+1)
+			return nil, value.Errorf(value.TypeError, "", "needs `%s` and `%s` in every item; item %d has not", c.str(0, "key"),
+				c.str(1, "value"), i+1)
 		}
-		out.SetAny(key, value)
+		out.SetAny(key, val)
 	}
 	return c.ofForm(out), nil
-}
-
-// pairs are the keys and values of a map of either kind.
-func pairs(m any) []any {
-	names := namesOf(m)
-	out := make([]any, len(names))
-	for i, key := range names {
-		v, _ := entryOf(m, key)
-		out[i] = []any{keyIn(m, key), v}
-	}
-	return out
-}
-
-// valuesOf are the values of a map of either kind.
-func valuesOf(m any) []any {
-	names := namesOf(m)
-	out := make([]any, len(names))
-	for i, key := range names {
-		out[i], _ = entryOf(m, key)
-	}
-	return out
 }
 
 func filterItems(c *input) (any, error) {
@@ -269,7 +250,7 @@ func filterItems(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pairs(m), nil
+	return value.Pairs(m), nil
 }
 
 func filterDictSort(c *input) (any, error) {
@@ -279,12 +260,12 @@ func filterDictSort(c *input) (any, error) {
 	}
 	place, ok := map[string]int{"key": 0, "value": 1}[c.str(1, "key")]
 	if !ok {
-		return nil, fault(Type, "", "sorts by `key` or `value`, not by `%s`", c.str(1, ""))
+		return nil, value.Errorf(value.TypeError, "", "sorts by `key` or `value`, not by `%s`", c.str(1, ""))
 	}
-	out := pairs(m)
-	var failed *Error
+	out := value.Pairs(m)
+	var failed *value.Error
 	slices.SortStableFunc(out, func(a, b any) int {
-		o, err := order(folded(a.([]any)[place], c.flag(0)), folded(b.([]any)[place], c.flag(0)))
+		o, err := value.Compare(folded(a.([]any)[place], c.flag(0)), folded(b.([]any)[place], c.flag(0)))
 		if err != nil {
 			failed = err
 		}

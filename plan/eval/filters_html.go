@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // Filters for HTML and XML. There is no autoescaping and no mark for text that is safe already: what is escaped twice has
@@ -30,7 +31,7 @@ func escapeHTML(s string) string { return html.EscapeString(s) }
 
 // filterSafe gives text; numbers stay numbers.
 func filterSafe(c *input) (any, error) {
-	if isNumber(c.value) {
+	if value.IsNumber(c.value) {
 		return c.value, nil
 	}
 	return c.print(c.value), nil
@@ -61,13 +62,13 @@ func filterXMLAttr(c *input) (any, error) {
 		return nil, err
 	}
 	var b strings.Builder
-	for _, key := range namesOf(m) {
-		v, _ := entryOf(m, key)
+	for _, key := range value.KeysOf(m) {
+		v, _ := value.EntryOf(m, key)
 		if v == nil {
 			continue
 		}
 		if strings.ContainsAny(key, "/>=") || strings.ContainsFunc(key, unicode.IsSpace) {
-			return nil, fault(Failed, "", "`%s` cannot be the name of an attribute", key)
+			return nil, value.Errorf(value.Failure, "", "`%s` cannot be the name of an attribute", key)
 		}
 		if b.Len() > 0 || !c.has(0) || c.flag(0) {
 			b.WriteByte(' ')
@@ -102,13 +103,13 @@ func filterURLize(c *input) (any, error) {
 	}
 	l := linker{limit: limit}
 	if v := c.arg(4); v != nil {
-		schemes, err := itemsOf(v)
+		schemes, err := value.ItemsOf(v)
 		if err != nil {
 			return nil, err
 		}
 		for _, scheme := range schemes {
 			if l.schemes = append(l.schemes, c.print(scheme)); !schemeLike.MatchString(c.print(scheme)) {
-				return nil, fault(Failed, "write one such as `ftp:`", "`%s` does not begin an address", c.print(scheme))
+				return nil, value.Errorf(value.Failure, "write one such as `ftp:`", "`%s` does not begin an address", c.print(scheme))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 func listFilters() map[string]*filter {
@@ -56,12 +57,12 @@ func filterLength(c *input) (any, error) {
 		return len(v), nil
 	case map[string]any:
 		return len(v), nil
-	case *Dict:
+	case *value.Dict:
 		return v.Len(), nil
-	case Object:
+	case value.Object:
 		return len(v.Keys()), nil
 	}
-	return nil, fault(Type, "", "needs a string, a list or a map, not %s", kindOf(c.value))
+	return nil, value.Errorf(value.TypeError, "", "needs a string, a list or a map, not %s", value.KindOf(c.value))
 }
 
 func filterFirst(c *input) (any, error) { return c.pick(func(l []any) any { return l[0] }) }
@@ -74,8 +75,8 @@ func (c *input) pick(f func(l []any) any) (any, error) {
 		return nil, err
 	}
 	if len(items) == 0 {
-		return nil, &Error{
-			Kind: Undefined, Message: "the list is empty: there is no " + c.name + " item",
+		return nil, &value.Error{
+			Kind: value.UndefinedError, Message: "the list is empty: there is no " + c.name + " item",
 			Hint: "give another value with `| default(…)`", Offset: -1,
 		}
 	}
@@ -88,8 +89,8 @@ func (c *input) attribute(item any, path any) (any, error) {
 		path = strconv.Itoa(i)
 	}
 	at := item
-	for key := range strings.SplitSeq(Text(path), ".") {
-		v, err := c.part(at, key, Text(path))
+	for key := range strings.SplitSeq(value.Text(path), ".") {
+		v, err := c.part(at, key, value.Text(path))
 		if err != nil {
 			return nil, err
 		}
@@ -101,11 +102,11 @@ func (c *input) attribute(item any, path any) (any, error) {
 // part is the part of a value under one key of a path.
 func (c *input) part(of any, key, path string) (any, error) {
 	switch of := of.(type) {
-	case map[string]any, *Dict:
-		if v, ok := entryOf(of, key); ok {
+	case map[string]any, *value.Dict:
+		if v, ok := value.EntryOf(of, key); ok {
 			return v, nil
 		}
-	case Object:
+	case value.Object:
 		v, ok, err := c.entry(of, key)
 		if err != nil {
 			return nil, err
@@ -114,12 +115,12 @@ func (c *input) part(of any, key, path string) (any, error) {
 			return c.settled(v, key)
 		}
 	case []any:
-		if i, err := strconv.Atoi(key); err == nil && fromEnd(i, len(of)) >= 0 && fromEnd(i, len(of)) < len(of) {
-			return of[fromEnd(i, len(of))], nil
+		if i, err := strconv.Atoi(key); err == nil && value.FromEnd(i, len(of)) >= 0 && value.FromEnd(i, len(of)) < len(of) {
+			return of[value.FromEnd(i, len(of))], nil
 		}
 	}
-	return nil, &Error{
-		Kind: Undefined, Name: path, Message: "filter `" + c.name + "`: " + kindOf(of) + " has no `" + key + "`",
+	return nil, &value.Error{
+		Kind: value.UndefinedError, Name: path, Message: "filter `" + c.name + "`: " + value.KindOf(of) + " has no `" + key + "`",
 		Hint: "choose the items that have it with `| selectattr('" + path + "', 'defined')`", Offset: -1,
 	}
 }
@@ -169,16 +170,17 @@ func filterMap(c *input) (any, error) {
 		delete(named, "default")
 	}
 	if byAttribute && (len(c.rest) > 0 || len(named) > 0) || !byAttribute && len(c.rest) == 0 {
-		return nil, fault(Type, "write `map('upper')` or `map(attribute='name')`", "needs the name of a filter or an attribute")
+		return nil, value.Errorf(value.TypeError, "write `map('upper')` or `map(attribute='name')`",
+			"needs the name of a filter or an attribute")
 	}
 	out := make([]any, len(items))
 	for i, item := range items {
 		switch {
 		case !byAttribute:
-			out[i], err = c.apply(Text(c.rest[0]), item, c.rest[1:], named)
+			out[i], err = c.apply(value.Text(c.rest[0]), item, c.rest[1:], named)
 		default:
 			out[i], err = c.attribute(item, path)
-			if hasDefault && isUndefined(err) {
+			if hasDefault && value.IsUndefined(err) {
 				out[i], err = otherwise, nil
 			}
 		}
@@ -200,7 +202,7 @@ func picking(keep, byAttribute bool) func(c *input) (any, error) {
 		var path any
 		if byAttribute {
 			if len(args) == 0 {
-				return nil, fault(Type, "", "needs the name of an attribute")
+				return nil, value.Errorf(value.TypeError, "", "needs the name of an attribute")
 			}
 			path, args = args[0], args[1:]
 		}
@@ -214,9 +216,9 @@ func picking(keep, byAttribute bool) func(c *input) (any, error) {
 			var ok bool
 			switch {
 			case len(args) > 0:
-				ok, err = c.check(Text(args[0]), v, missing, args[1:], c.named)
+				ok, err = c.check(value.Text(args[0]), v, missing, args[1:], c.named)
 			default:
-				ok, err = truthy(v), missing
+				ok, err = value.Truthy(v), missing
 			}
 			if err != nil {
 				return nil, err
@@ -264,10 +266,10 @@ func filterSort(c *input) (any, error) {
 			list[i].keys = append(list[i].keys, folded(v, c.flag(1)))
 		}
 	}
-	var failed *Error
+	var failed *value.Error
 	slices.SortStableFunc(list, func(a, b keyed) int {
 		for i := range a.keys {
-			o, err := order(a.keys[i], b.keys[i])
+			o, err := value.Compare(a.keys[i], b.keys[i])
 			if err != nil && failed == nil {
 				failed = err
 			}
@@ -298,25 +300,14 @@ func filterReverse(c *input) (any, error) {
 	}
 	out := slices.Clone(items)
 	slices.Reverse(out)
-	if isString(c.value) {
+	if value.IsString(c.value) {
 		var b strings.Builder
 		for _, r := range out {
-			b.WriteString(Text(r))
+			b.WriteString(value.Text(r))
 		}
 		return b.String(), nil
 	}
 	return out, nil
-}
-
-// identity is a text that is the same for equal values, for sets.
-func identity(v any) string {
-	if n, ok := number(v); ok {
-		return "n" + floatText(float(n))
-	}
-	if s, ok := v.(string); ok {
-		return "s" + s
-	}
-	return "j" + string(appendJSON(nil, Plain(v), layout{}, 0))
 }
 
 func filterUnique(c *input) (any, error) {
@@ -332,7 +323,7 @@ func filterUnique(c *input) (any, error) {
 			return nil, err
 		}
 		// Jinja's unique does not look at case, and Ansible's is Jinja's. In the step form whoever wants to lose items can say so.
-		id := identity(folded(v, !c.has(0) && !c.engine.Python || c.flag(0)))
+		id := value.Identity(folded(v, !c.has(0) && !c.engine.Python || c.flag(0)))
 		if !seen[id] {
 			seen[id] = true
 			out = append(out, item)
@@ -358,7 +349,7 @@ func extreme(sign int) func(c *input) (any, error) {
 			}
 			key = folded(key, c.flag(0))
 			if i > 0 {
-				o, err := order(key, bestKey)
+				o, err := value.Compare(key, bestKey)
 				if err != nil {
 					return nil, err
 				}
@@ -409,22 +400,22 @@ func filterGroupBy(c *input) (any, error) {
 	var all []*group
 	for _, item := range items {
 		key, err := c.attribute(item, c.args[0])
-		if err != nil && c.has(1) && isUndefined(err) {
+		if err != nil && c.has(1) && value.IsUndefined(err) {
 			key, err = c.args[1], nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		id := identity(folded(key, c.flag(2)))
+		id := value.Identity(folded(key, c.flag(2)))
 		if groups[id] == nil {
 			groups[id] = &group{key: key}
 			all = append(all, groups[id])
 		}
 		groups[id].items = append(groups[id].items, item)
 	}
-	var failed *Error
+	var failed *value.Error
 	slices.SortStableFunc(all, func(a, b *group) int {
-		o, err := order(folded(a.key, c.flag(2)), folded(b.key, c.flag(2)))
+		o, err := value.Compare(folded(a.key, c.flag(2)), folded(b.key, c.flag(2)))
 		failed = cmp.Or(failed, err)
 		return o
 	})
@@ -449,8 +440,8 @@ func filterFlatten(c *input) (any, error) {
 	}
 	keepNulls := c.has(1) && !c.flag(1)
 	var out []any
-	var flatten func(items []any, level int) *Error
-	flatten = func(items []any, level int) *Error {
+	var flatten func(items []any, level int) *value.Error
+	flatten = func(items []any, level int) *value.Error {
 		for _, item := range items {
 			if nested, ok := item.([]any); ok && level != 0 {
 				if err := flatten(nested, level-1); err != nil {
@@ -481,11 +472,11 @@ func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		right, err := itemsOf(c.args[0])
+		right, err := value.ItemsOf(c.args[0])
 		if err != nil {
 			return nil, err
 		}
-		isLeft, isRight := identities(left), identities(right)
+		isLeft, isRight := value.Identities(left), value.Identities(right)
 		out := make([]any, 0, len(left))
 		seen := map[string]bool{}
 		add := func(id string, item any) {
@@ -495,13 +486,13 @@ func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *input) (any, error) {
 			}
 		}
 		for _, item := range left {
-			if id := identity(item); isRight[id] && inBoth || !isRight[id] && onlyLeft {
+			if id := value.Identity(item); isRight[id] && inBoth || !isRight[id] && onlyLeft {
 				add(id, item)
 			}
 		}
 		if onlyRight {
 			for _, item := range right {
-				if id := identity(item); !isLeft[id] {
+				if id := value.Identity(item); !isLeft[id] {
 					add(id, item)
 				}
 			}
@@ -510,19 +501,11 @@ func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *input) (any, error) {
 	}
 }
 
-func identities(list []any) map[string]bool {
-	ids := make(map[string]bool, len(list))
-	for _, item := range list {
-		ids[identity(item)] = true
-	}
-	return ids
-}
-
 // lists are the value and the positional arguments, which must all be lists.
 func (c *input) lists() ([][]any, error) {
 	var all [][]any
 	for _, v := range append([]any{c.value}, c.rest...) {
-		items, err := itemsOf(v)
+		items, err := value.ItemsOf(v)
 		if err != nil {
 			return nil, err
 		}
@@ -589,7 +572,7 @@ func filterBatch(c *input) (any, error) {
 	}
 	n, err := c.integer(0, 0)
 	if err != nil || n < 1 || n > maxRange {
-		return nil, fault(Type, "", "needs a number of items from 1 to %d", maxRange)
+		return nil, value.Errorf(value.TypeError, "", "needs a number of items from 1 to %d", maxRange)
 	}
 	out := []any{}
 	for row := range slices.Chunk(items, n) {
@@ -610,7 +593,7 @@ func filterSlice(c *input) (any, error) {
 	}
 	n, err := c.integer(0, 0)
 	if err != nil || n < 1 || n > maxRange {
-		return nil, fault(Type, "", "needs a number of slices from 1 to %d", maxRange)
+		return nil, value.Errorf(value.TypeError, "", "needs a number of slices from 1 to %d", maxRange)
 	}
 	out := make([]any, n)
 	size, extra, from := len(items)/n, len(items)%n, 0
@@ -641,7 +624,7 @@ func filterExtract(c *input) (any, error) {
 	}
 	at := c.args[0]
 	for _, key := range keys {
-		v, err := c.part(at, Text(key), Text(key))
+		v, err := c.part(at, value.Text(key), value.Text(key))
 		if err != nil {
 			return nil, err
 		}
@@ -657,8 +640,8 @@ func filterSubelements(c *input) (any, error) {
 		return nil, err
 	}
 	skip := c.flag(1)
-	if options, ok := mapOf(c.arg(1)); ok {
-		skip = truthy(options["skip_missing"])
+	if options, ok := value.MapOf(c.arg(1)); ok {
+		skip = value.Truthy(options["skip_missing"])
 	}
 	out := []any{}
 	for _, item := range items {
@@ -671,7 +654,7 @@ func filterSubelements(c *input) (any, error) {
 		}
 		inner, ok := v.([]any)
 		if !ok {
-			return nil, fault(Type, "", "needs a list at `%s`, not %s", c.str(0, ""), kindOf(v))
+			return nil, value.Errorf(value.TypeError, "", "needs a list at `%s`, not %s", c.str(0, ""), value.KindOf(v))
 		}
 		for _, sub := range inner {
 			out = append(out, []any{item, sub})

@@ -2,17 +2,10 @@ package eval
 
 import (
 	"math"
+	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 )
-
-func isYes(s string) bool {
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "1", "true", "yes", "on", "y", "t":
-		return true
-	}
-	return false
-}
 
 // filterInt gives 0, or the default, for what is no number: Jinja's int never fails.
 func filterInt(c *input) (any, error) {
@@ -24,7 +17,7 @@ func filterInt(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, ok := number(c.value); ok {
+	if n, ok := value.NumberOf(c.value); ok {
 		switch n := n.(type) {
 		case int:
 			return n, nil
@@ -62,8 +55,8 @@ func filterFloat(c *input) (any, error) {
 	if c.has(0) {
 		otherwise = c.args[0]
 	}
-	if n, ok := number(c.value); ok {
-		return float(n), nil
+	if n, ok := value.NumberOf(c.value); ok {
+		return value.Float(n), nil
 	}
 	if s, ok := c.value.(string); ok {
 		if f, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil {
@@ -74,14 +67,14 @@ func filterFloat(c *input) (any, error) {
 }
 
 func filterAbs(c *input) (any, error) {
-	n, ok := number(c.value)
+	n, ok := value.NumberOf(c.value)
 	if !ok {
-		return nil, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
 	}
-	if compareNumbers(n, 0) >= 0 {
+	if value.CompareNumbers(n, 0) >= 0 {
 		return n, nil
 	}
-	v, err := arithmeticOf("-", 0, n)
+	v, err := value.Calculate("-", 0, n)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +82,9 @@ func filterAbs(c *input) (any, error) {
 }
 
 func filterRound(c *input) (any, error) {
-	n, ok := number(c.value)
+	n, ok := value.NumberOf(c.value)
 	if !ok {
-		return nil, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
 	}
 	precision, err := c.integer(0, 0)
 	if err != nil {
@@ -99,18 +92,18 @@ func filterRound(c *input) (any, error) {
 	}
 	round := map[string]func(float64) float64{"common": math.RoundToEven, "ceil": math.Ceil, "floor": math.Floor}[c.str(1, "common")]
 	if round == nil {
-		return nil, fault(Type, "", "knows the methods `common`, `ceil` and `floor`, not `%s`", c.str(1, ""))
+		return nil, value.Errorf(value.TypeError, "", "knows the methods `common`, `ceil` and `floor`, not `%s`", c.str(1, ""))
 	}
 	scale := math.Pow(10, float64(max(-300, min(precision, 300))))
-	if isInt(n) && precision >= 0 && c.str(1, "common") == "common" {
+	if value.IsInt(n) && precision >= 0 && c.str(1, "common") == "common" {
 		return n, nil
 	}
-	f := round(float(n)*scale) / scale
-	if isInt(n) && c.engine.Python && c.str(1, "common") == "common" {
+	f := round(value.Float(n)*scale) / scale
+	if value.IsInt(n) && c.engine.Python && c.str(1, "common") == "common" {
 		return int(f), nil
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return float(n), nil
+		return value.Float(n), nil
 	}
 	return f, nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"hash"
+	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,16 +45,17 @@ func filterPasswordHash(c *input) (any, error) {
 	name := c.str(0, "sha512")
 	h, ok := passwordHashes[name]
 	if !ok {
-		return nil, fault(Type, "", "knows sha512, sha256 and yescrypt, not `%s`", name)
+		return nil, value.Errorf(value.TypeError, "", "knows sha512, sha256 and yescrypt, not `%s`", name)
 	}
 	salt := c.str(1, "")
 	switch {
 	case c.arg(1) == nil || salt == "":
-		return nil, fault(Type, "give one that is kept, such as `| password_hash('sha512', salt)`: one that is made up would change the password with every run", "needs a salt")
+		return nil, value.Errorf(value.TypeError,
+			"give one that is kept, such as `| password_hash('sha512', salt)`: one that is made up would change the password with every run", "needs a salt")
 	case len(salt) > maxSalt || strings.Trim(salt, saltLetters) != "":
-		return nil, fault(Type, "", "needs a salt of at most %d letters, digits, dots and slashes", maxSalt)
+		return nil, value.Errorf(value.TypeError, "", "needs a salt of at most %d letters, digits, dots and slashes", maxSalt)
 	case h.sum == nil && len(salt)%4 != 0: // it is base64 there
-		return nil, fault(Type, "", "needs a salt of 4, 8, 12 or 16 letters with %s", name)
+		return nil, value.Errorf(value.TypeError, "", "needs a salt of 4, 8, 12 or 16 letters with %s", name)
 	}
 	rounds, err := c.integer(3, h.rounds)
 	if err != nil {
@@ -61,9 +63,9 @@ func filterPasswordHash(c *input) (any, error) {
 	}
 	switch {
 	case h.rounds == 0 && rounds != 0:
-		return nil, fault(Type, "", "has no rounds with %s", name)
+		return nil, value.Errorf(value.TypeError, "", "has no rounds with %s", name)
 	case h.rounds > 0 && (rounds < minRounds || rounds > maxRounds):
-		return nil, fault(Type, "", "needs between %d and %d rounds", minRounds, maxRounds)
+		return nil, value.Errorf(value.TypeError, "", "needs between %d and %d rounds", minRounds, maxRounds)
 	}
 	made, err := hashed(name, password, salt, rounds)
 	if c.engine.Python {
@@ -87,7 +89,7 @@ func hashed(name, password, salt string, rounds int) (string, error) {
 	if h.sum == nil {
 		b, err := yescrypt.Hash([]byte(password), []byte(setting+yescryptCost+"$"+salt))
 		if err != nil {
-			return "", fault(Failed, "give another salt", "%s cannot use the salt", name)
+			return "", value.Errorf(value.Failure, "give another salt", "%s cannot use the salt", name)
 		}
 		text = string(b)
 	} else {

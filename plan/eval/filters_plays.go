@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // Filters and tests that came with plays. The step form has them as well.
@@ -52,8 +53,8 @@ func playTests() map[string]*test {
 		"urn":             ofText(func(s string) bool { return strings.HasPrefix(strings.ToLower(s), "urn:") }),
 		"abs":             ofText(path.IsAbs),
 		"nan": ofValue(func(v any) bool {
-			n, ok := number(v)
-			return ok && math.IsNaN(float(n))
+			n, ok := value.NumberOf(v)
+			return ok && math.IsNaN(value.Float(n))
 		}),
 		"exists":      ofFile(os.Stat, func(os.FileInfo) bool { return true }),
 		"link_exists": ofFile(os.Lstat, func(os.FileInfo) bool { return true }),
@@ -104,7 +105,7 @@ func isMount(c *input) (bool, error) {
 	}
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
-		return false, fault(Failed, "", "the mounts of this machine cannot be read")
+		return false, value.Errorf(value.Failure, "", "the mounts of this machine cannot be read")
 	}
 	for line := range strings.Lines(string(mounts)) {
 		if fields := strings.Fields(line); len(fields) > 1 && fields[1] == path.Clean(name) {
@@ -127,18 +128,18 @@ func unitSize(letter byte) float64 {
 }
 
 func filterHumanReadable(c *input) (any, error) {
-	n, ok := number(c.value)
+	n, ok := value.NumberOf(c.value)
 	if s, isText := c.value.(string); isText {
 		f, err := strconv.ParseFloat(s, 64)
 		n, ok = f, err == nil
 	}
 	if !ok {
-		return nil, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
 	}
 	letter := byte('B')
 	wanted := strings.ToUpper(c.str(1, ""))
 	for i := range len(units) {
-		if wanted == "" && float(n) >= unitSize(units[i]) || wanted != "" && wanted[0] == units[i] {
+		if wanted == "" && value.Float(n) >= unitSize(units[i]) || wanted != "" && wanted[0] == units[i] {
 			letter = units[i]
 			break
 		}
@@ -152,7 +153,7 @@ func filterHumanReadable(c *input) (any, error) {
 	case letter != 'B':
 		unit = string(letter) + "B"
 	}
-	return fmt.Sprintf("%.2f %s", float(n)/unitSize(letter), unit), nil
+	return fmt.Sprintf("%.2f %s", value.Float(n)/unitSize(letter), unit), nil
 }
 
 func filterHumanToBytes(c *input) (any, error) {
@@ -175,7 +176,7 @@ func filterHumanToBytes(c *input) (any, error) {
 		(len(unit) == 1 && (letter != "B" || unit == suffix) || len(unit) == 2 && letter[0] != 'B' && unit[1:] == suffix ||
 			len(unit) > 2 && humanWord(letter, c.flag(1)))
 	if err != nil || !known {
-		return nil, fault(Failed, "write a size such as `10M` or `1.5 GB`", "cannot read the size `%s`", s)
+		return nil, value.Errorf(value.Failure, "write a size such as `10M` or `1.5 GB`", "cannot read the size `%s`", s)
 	}
 	size := 1.0
 	if unit != "" {
@@ -196,11 +197,11 @@ func humanWord(unit string, bits bool) bool {
 }
 
 func (c *input) float() (float64, error) {
-	n, ok := number(c.value)
+	n, ok := value.NumberOf(c.value)
 	if !ok {
-		return 0, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+		return 0, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
 	}
-	return float(n), nil
+	return value.Float(n), nil
 }
 
 // floatArg gives argument i, which must be a number.
@@ -208,11 +209,11 @@ func (c *input) floatArg(i int, otherwise float64) (float64, error) {
 	if !c.has(i) {
 		return otherwise, nil
 	}
-	n, ok := number(c.args[i])
+	n, ok := value.NumberOf(c.args[i])
 	if !ok {
-		return 0, fault(Type, "", "needs a number, not %s", kindOf(c.args[i]))
+		return 0, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.args[i]))
 	}
-	return float(n), nil
+	return value.Float(n), nil
 }
 
 func filterPow(c *input) (any, error) {
@@ -237,7 +238,7 @@ func filterLog(c *input) (any, error) {
 		return nil, err
 	}
 	if x <= 0 || base <= 0 || base == 1 {
-		return nil, fault(Failed, "", "there is no such logarithm")
+		return nil, value.Errorf(value.Failure, "", "there is no such logarithm")
 	}
 	switch base {
 	case 10:
@@ -258,7 +259,7 @@ func filterRoot(c *input) (any, error) {
 		return nil, err
 	}
 	if base == 0 || x < 0 {
-		return nil, fault(Failed, "", "there is no such root")
+		return nil, value.Errorf(value.Failure, "", "there is no such root")
 	}
 	if base == 2 {
 		return math.Sqrt(x), nil
@@ -273,7 +274,7 @@ func filterURLDecode(c *input) (any, error) {
 	}
 	text, err := url.QueryUnescape(s)
 	if err != nil {
-		return nil, fault(Failed, "", "the text is not that of a URL")
+		return nil, value.Errorf(value.Failure, "", "the text is not that of a URL")
 	}
 	return text, nil
 }
@@ -285,7 +286,7 @@ func filterURLSplit(c *input) (any, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return nil, fault(Failed, "", "the text is not a URL")
+		return nil, value.Errorf(value.Failure, "", "the text is not a URL")
 	}
 	parts := map[string]any{
 		"scheme": u.Scheme, "netloc": u.Host, "hostname": nil, "port": nil, "username": nil, "password": nil,
@@ -313,7 +314,7 @@ func filterURLSplit(c *input) (any, error) {
 	}
 	v, ok := parts[part]
 	if !ok {
-		return nil, fault(Type, "", "knows %s, not `%s`", strings.Join(sortedKeys(parts), ", "), part)
+		return nil, value.Errorf(value.TypeError, "", "knows %s, not `%s`", strings.Join(value.SortedKeys(parts), ", "), part)
 	}
 	return v, nil
 }
@@ -334,8 +335,8 @@ func (c *input) choices(ordered bool) (any, error) {
 	}
 	out := []any{}
 	used := make([]bool, len(items))
-	var take func(row []any, from int) *Error
-	take = func(row []any, from int) *Error {
+	var take func(row []any, from int) *value.Error
+	take = func(row []any, from int) *value.Error {
 		if err := c.spend(1 + len(row)); err != nil {
 			return err
 		}
@@ -387,7 +388,7 @@ func filterCommonPath(c *input) (any, error) {
 		return nil, err
 	}
 	if len(items) == 0 {
-		return nil, fault(Type, "", "needs at least one path")
+		return nil, value.Errorf(value.TypeError, "", "needs at least one path")
 	}
 	common := strings.Split(path.Clean(c.print(items[0])), "/")
 	for _, item := range items[1:] {
@@ -417,7 +418,7 @@ func filterUUID(c *input) (any, error) {
 	if c.has(0) {
 		space = nil
 		if _, err := fmt.Sscanf(strings.ReplaceAll(c.str(0, ""), "-", ""), "%x", &space); err != nil || len(space) != 16 {
-			return nil, fault(Type, "", "needs a UUID as the namespace")
+			return nil, value.Errorf(value.TypeError, "", "needs a UUID as the namespace")
 		}
 	}
 	h := sha1.New() // see above
@@ -441,7 +442,8 @@ func filterFromYAMLAll(c *input) (any, error) {
 			return all, nil
 		}
 		if err != nil {
-			return nil, fault(Failed, "", "the text is not YAML: %s", strings.TrimPrefix(plainSentence(err.Error()), "yaml: "))
+			return nil, value.Errorf(value.Failure, "", "the text is not YAML: %s",
+				strings.TrimPrefix(value.Sentence(err.Error()), "yaml: "))
 		}
 		var v any
 		if len(doc.Content) > 0 {
@@ -457,11 +459,12 @@ func filterFromYAMLAll(c *input) (any, error) {
 func filterJSONQuery(c *input) (any, error) {
 	query, err := jmespath.Compile(c.str(0, ""))
 	if err != nil {
-		return nil, fault(Failed, "", "the query is wrong: %s", strings.TrimPrefix(plainSentence(err.Error()), "SyntaxError: "))
+		return nil, value.Errorf(value.Failure, "", "the query is wrong: %s",
+			strings.TrimPrefix(value.Sentence(err.Error()), "SyntaxError: "))
 	}
-	found, err := query.Search(floats(Plain(c.value)))
+	found, err := query.Search(floats(value.Plain(c.value)))
 	if err != nil {
-		return nil, fault(Failed, "", "the query does not work: %s", plainSentence(err.Error()))
+		return nil, value.Errorf(value.Failure, "", "the query does not work: %s", value.Sentence(err.Error()))
 	}
 	if found == nil {
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // Roles spread work over hosts with random(seed=inventory_hostname), such as the minutes of cron jobs. What they got with Ansible must
@@ -82,7 +83,7 @@ func (t *twister) below(n uint64) uint64 {
 func seeded(seed any) (*twister, error) {
 	n := new(big.Int)
 	text, isText := seed.(string)
-	whole, isNumber := number(seed)
+	whole, isNumber := value.NumberOf(seed)
 	switch i, isInt := whole.(int); {
 	case isText:
 		sum := sha512.Sum512([]byte(text))
@@ -90,9 +91,9 @@ func seeded(seed any) (*twister, error) {
 	case isNumber && isInt:
 		n.Abs(n.SetInt64(int64(i)))
 	case seed == nil:
-		return nil, fault(Type, jinja.SeedHint, jinja.Unseeded)
+		return nil, value.Errorf(value.TypeError, jinja.SeedHint, jinja.Unseeded)
 	default:
-		return nil, fault(Type, "", "takes a text or a whole number as seed, not %s", kindOf(seed))
+		return nil, value.Errorf(value.TypeError, "", "takes a text or a whole number as seed, not %s", value.KindOf(seed))
 	}
 	var key []uint32
 	for b := n.Bytes(); len(b) > 0; {
@@ -114,25 +115,27 @@ func filterRandom(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, ok := number(c.value); ok {
+	if n, ok := value.NumberOf(c.value); ok {
 		end, ok := n.(int)
 		if !ok {
-			return nil, fault(Type, "make it one with `| int`", "needs a whole number or a list, not %s", kindOf(c.value))
+			return nil, value.Errorf(value.TypeError, "make it one with `| int`", "needs a whole number or a list, not %s",
+				value.KindOf(c.value))
 		}
 		return c.drawn(t, end)
 	}
-	if start, step := c.arg(0), c.arg(1); truthy(start) || truthy(step) {
-		return nil, fault(Type, "", "takes start and step only for a number")
+	if start, step := c.arg(0), c.arg(1); value.Truthy(start) || value.Truthy(step) {
+		return nil, value.Errorf(value.TypeError, "", "takes start and step only for a number")
 	}
-	if _, isMap := mapOf(c.value); isMap {
-		return nil, fault(Type, "make a list of it with `| list` or `| dict2items`", "needs a whole number or a list, not a map")
+	if _, isMap := value.MapOf(c.value); isMap {
+		return nil, value.Errorf(value.TypeError, "make a list of it with `| list` or `| dict2items`",
+			"needs a whole number or a list, not a map")
 	}
 	list, err := c.items()
 	switch {
 	case err != nil:
 		return nil, err
 	case len(list) == 0:
-		return nil, fault(Failed, "", "there is nothing to choose from: the list is empty")
+		return nil, value.Errorf(value.Failure, "", "there is nothing to choose from: the list is empty")
 	}
 	return list[t.below(uint64(len(list)))], nil
 }
@@ -159,15 +162,16 @@ func (c *input) drawn(t *twister, end int) (any, error) {
 	}
 	count := width.Quo(width, by)
 	if count.Sign() <= 0 || !count.IsUint64() {
-		return nil, fault(Failed, "", "there is nothing to choose from: no number is from %d up to and without %d in steps of %s", start,
+		return nil, value.Errorf(value.Failure, "",
+			"there is nothing to choose from: no number is from %d up to and without %d in steps of %s", start,
 			end, by)
 	}
 	return start + int(by.Int64())*int(t.below(count.Uint64())), nil
 }
 
 func filterShuffle(c *input) (any, error) {
-	if !truthy(c.arg(0)) { // an empty seed is none for Ansible
-		return nil, fault(Type, jinja.SeedHint, jinja.Unseeded)
+	if !value.Truthy(c.arg(0)) { // an empty seed is none for Ansible
+		return nil, value.Errorf(value.TypeError, jinja.SeedHint, jinja.Unseeded)
 	}
 	t, err := seeded(c.arg(0))
 	if err != nil {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"moon/plan/eval/value"
 	"regexp"
 	"strings"
 )
@@ -50,9 +51,9 @@ func filterRegexSearch(c *input) (any, error) {
 		c.rest = append([]any{c.args[0]}, c.rest...)
 	}
 	if len(c.rest) == 0 {
-		return nil, fault(Type, "", "needs the argument `pattern`")
+		return nil, value.Errorf(value.TypeError, "", "needs the argument `pattern`")
 	}
-	re, err := c.engine.pattern(Text(c.rest[0]), c.flag(1), c.flag(2))
+	re, err := c.engine.pattern(value.Text(c.rest[0]), c.flag(1), c.flag(2))
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +66,10 @@ func filterRegexSearch(c *input) (any, error) {
 	}
 	var groups []any
 	for _, g := range c.rest[1:] {
-		name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(Text(g), `\`), "g<"), ">")
+		name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(value.Text(g), `\`), "g<"), ">")
 		i := re.group(name)
 		if i < 0 || i >= len(m.groups) {
-			return nil, fault(Failed, "", "the pattern has no group `%s`", Text(g))
+			return nil, value.Errorf(value.Failure, "", "the pattern has no group `%s`", value.Text(g))
 		}
 		if m.missing[i] && c.engine.Python {
 			groups = append(groups, nil)
@@ -96,7 +97,7 @@ func filterRegexFindall(c *input) (any, error) {
 		case 2:
 			all = append(all, f.groups[1])
 		default:
-			all = append(all, stringList(f.groups[1:]))
+			all = append(all, value.ListOf(f.groups[1:]))
 		}
 		if err := c.spend(1); err != nil {
 			return err

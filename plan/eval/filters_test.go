@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 func TestFilters(t *testing.T) {
@@ -81,8 +82,8 @@ func TestFilters(t *testing.T) {
 		got, err := render(t, tc.text, world())
 		if err != nil {
 			t.Errorf("%s\nerror: %v", tc.text, err)
-		} else if eval.Text(got.Value) != tc.want {
-			t.Errorf("%s\n got %s\nwant %s", tc.text, eval.Text(got.Value), tc.want)
+		} else if value.Text(got.Value) != tc.want {
+			t.Errorf("%s\n got %s\nwant %s", tc.text, value.Text(got.Value), tc.want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 func textFilters() map[string]*filter {
@@ -91,7 +92,7 @@ func filterReplace(c *input) (any, error) {
 	if count >= 0 {
 		n = min(n, count)
 	}
-	if n > 0 && len(replacement) > maxText/n {
+	if n > 0 && len(replacement) > value.MaxText/n {
 		return nil, errTooMuchText()
 	}
 	if err := c.grow(len(s) + n*len(replacement)); err != nil {
@@ -131,22 +132,14 @@ func splitText(s string, separator any, limit int) (any, error) {
 		if rest != "" {
 			parts = append(parts, strings.TrimRightFunc(rest, unicode.IsSpace))
 		}
-	case Text(separator) == "":
-		return nil, fault(Type, "", "needs a separator that is not empty")
+	case value.Text(separator) == "":
+		return nil, value.Errorf(value.TypeError, "", "needs a separator that is not empty")
 	case limit < 0:
-		parts = strings.Split(s, Text(separator))
+		parts = strings.Split(s, value.Text(separator))
 	default:
-		parts = strings.SplitN(s, Text(separator), limit+1)
+		parts = strings.SplitN(s, value.Text(separator), limit+1)
 	}
-	return stringList(parts), nil
-}
-
-func stringList(parts []string) []any {
-	list := make([]any, len(parts))
-	for i, p := range parts {
-		list[i] = p
-	}
-	return list
+	return value.ListOf(parts), nil
 }
 
 func filterFormat(c *input) (any, error) {
@@ -177,7 +170,7 @@ func filterIndent(c *input) (any, error) {
 			return nil, err
 		}
 		if width > 1000 {
-			return nil, fault(Failed, "", "the width %d is too large", width)
+			return nil, value.Errorf(value.Failure, "", "the width %d is too large", width)
 		}
 		indent = strings.Repeat(" ", max(width, 0))
 	}
@@ -204,13 +197,13 @@ func filterCenter(c *input) (any, error) {
 		return nil, err
 	}
 	if width > maxRange {
-		return nil, fault(Failed, "", "the width %d is too large", width)
+		return nil, value.Errorf(value.Failure, "", "the width %d is too large", width)
 	}
 	space := max(width-utf8.RuneCountInString(s), 0)
 	left := space/2 + space&width&1 // where Python puts the odd one
 	fill := c.str(1, " ")
 	if utf8.RuneCountInString(fill) != 1 {
-		return nil, fault(Type, "", "needs one character to fill up with")
+		return nil, value.Errorf(value.TypeError, "", "needs one character to fill up with")
 	}
 	return strings.Repeat(fill, left) + s + strings.Repeat(fill, space-left), nil
 }
@@ -222,7 +215,7 @@ func filterQuote(c *input) (any, error) {
 		return nil, err
 	}
 	if strings.ContainsRune(s, 0) {
-		return nil, fault(Failed, "", "a shell word cannot contain a null byte")
+		return nil, value.Errorf(value.Failure, "", "a shell word cannot contain a null byte")
 	}
 	if c.engine.Python {
 		return pythonQuote(s), nil
@@ -252,7 +245,7 @@ func filterComment(c *input) (any, error) {
 	}
 	prefix := map[string]string{"plain": "# ", "c": "// ", "erlang": "% "}[c.str(0, "plain")]
 	if prefix == "" {
-		return nil, fault(Type, "", "knows the styles `plain`, `c` and `erlang`, not `%s`", c.str(0, ""))
+		return nil, value.Errorf(value.TypeError, "", "knows the styles `plain`, `c` and `erlang`, not `%s`", c.str(0, ""))
 	}
 	bare := strings.TrimSpace(prefix)
 	lines := append([]string{""}, append(strings.Split(s, "\n"), "")...)
@@ -266,10 +259,10 @@ func filterComment(c *input) (any, error) {
 
 // formatted is Python's % on a string: %s %d %i %f %x %o %e %g %c %r %%, with flags, width, precision and names. The
 // names are those of a map that is the only argument. lenient allows arguments that the format does not use.
-func (r *rendering) formatted(pattern string, list []any, lenient bool) (any, *Error) {
+func (r *rendering) formatted(pattern string, list []any, lenient bool) (any, *value.Error) {
 	var named map[string]any
 	if len(list) == 1 {
-		named, _ = mapOf(list[0])
+		named, _ = value.MapOf(list[0])
 	}
 	var b strings.Builder
 	used := 0
@@ -291,13 +284,13 @@ func (r *rendering) formatted(pattern string, list []any, lenient bool) (any, *E
 		var v any
 		switch {
 		case verb.name != "":
-			value, ok := named[verb.name]
+			val, ok := named[verb.name]
 			if !ok {
-				return nil, fault(Failed, "", "the format needs a value `%s`", verb.name)
+				return nil, value.Errorf(value.Failure, "", "the format needs a value `%s`", verb.name)
 			}
-			v = value
+			v = val
 		case used >= len(list):
-			return nil, fault(Failed, "", "the format has more `%%` than values")
+			return nil, value.Errorf(value.Failure, "", "the format has more `%%` than values")
 		default:
 			v = list[used]
 			used++
@@ -312,7 +305,7 @@ func (r *rendering) formatted(pattern string, list []any, lenient bool) (any, *E
 		b.WriteString(s)
 	}
 	if !lenient && used < len(list) {
-		return nil, fault(Failed, "", "the format has fewer `%%` than values")
+		return nil, value.Errorf(value.Failure, "", "the format has fewer `%%` than values")
 	}
 	return b.String(), nil
 }
@@ -324,11 +317,11 @@ type formatVerb struct {
 	letter byte
 }
 
-func takeVerb(s string) (v formatVerb, rest string, err *Error) {
+func takeVerb(s string) (v formatVerb, rest string, err *value.Error) {
 	if strings.HasPrefix(s, "(") {
 		i := strings.IndexByte(s, ')')
 		if i < 0 {
-			return v, "", fault(Failed, "", "the format has a `%%(` without `)`")
+			return v, "", value.Errorf(value.Failure, "", "the format has a `%%(` without `)`")
 		}
 		v.name, s = s[1:i], s[i+1:]
 	}
@@ -343,55 +336,55 @@ func takeVerb(s string) (v formatVerb, rest string, err *Error) {
 			digits = 0
 		}
 		if digits > 5 {
-			return v, "", fault(Failed, "", "the format `%%%s` is too wide", v.spec)
+			return v, "", value.Errorf(value.Failure, "", "the format `%%%s` is too wide", v.spec)
 		}
 	}
 	if n == len(s) {
-		return v, "", fault(Failed, "write `%%` for a percent sign", "the format ends in `%%`")
+		return v, "", value.Errorf(value.Failure, "write `%%` for a percent sign", "the format ends in `%%`")
 	}
 	v.letter = s[n]
 	return v, s[n+1:], nil
 }
 
 // verbText is one value as a verb of a format has it.
-func (r *rendering) verbText(v formatVerb, value any) (string, *Error) {
+func (r *rendering) verbText(v formatVerb, val any) (string, *value.Error) {
 	switch v.letter {
 	case 's':
-		return fmt.Sprintf("%"+v.spec+"s", r.print(value)), nil
+		return fmt.Sprintf("%"+v.spec+"s", r.print(val)), nil
 	case 'r', 'a':
-		return fmt.Sprintf("%"+v.spec+"s", r.printQuoted(value)), nil
+		return fmt.Sprintf("%"+v.spec+"s", r.printQuoted(val)), nil
 	case 'c':
-		return fmt.Sprintf("%"+v.spec+"s", Text(value)), nil
+		return fmt.Sprintf("%"+v.spec+"s", value.Text(val)), nil
 	}
-	n, ok := number(value)
+	n, ok := value.NumberOf(val)
 	if !ok {
-		return "", fault(Type, "", "`%%%c` needs a number, not %s", v.letter, kindOf(value))
+		return "", value.Errorf(value.TypeError, "", "`%%%c` needs a number, not %s", v.letter, value.KindOf(val))
 	}
 	switch v.letter {
 	case 'd', 'i', 'u':
 		i, isInt := n.(int)
 		if !isInt {
-			i = int(float(n))
+			i = int(value.Float(n))
 		}
 		return fmt.Sprintf("%"+v.spec+"d", i), nil
 	case 'x', 'X', 'o':
 		i, isInt := n.(int)
 		if !isInt {
-			return "", fault(Type, "", "`%%%c` needs a whole number", v.letter)
+			return "", value.Errorf(value.TypeError, "", "`%%%c` needs a whole number", v.letter)
 		}
 		return fmt.Sprintf("%"+v.spec+string(v.letter), i), nil
 	case 'f', 'F', 'e', 'E', 'g', 'G':
-		return fmt.Sprintf("%"+v.spec+string(v.letter), float(n)), nil
+		return fmt.Sprintf("%"+v.spec+string(v.letter), value.Float(n)), nil
 	}
-	return "", fault(Failed, "write `%%` for a percent sign", "the format has an unknown `%%%c`", v.letter)
+	return "", value.Errorf(value.Failure, "write `%%` for a percent sign", "the format has an unknown `%%%c`", v.letter)
 }
 
 // filterURLEncode makes text a part of a path, and a map or a list of pairs a query.
 func filterURLEncode(c *input) (any, error) {
 	var list []any
 	switch v := c.value.(type) {
-	case map[string]any, *Dict:
-		list = pairs(v)
+	case map[string]any, *value.Dict:
+		list = value.Pairs(v)
 	case []any:
 		list = v
 	default:
@@ -402,7 +395,7 @@ func filterURLEncode(c *input) (any, error) {
 	for i, item := range list {
 		pair, ok := item.([]any)
 		if !ok || len(pair) != 2 {
-			return nil, fault(Type, "", "needs text, a map or a list of pairs")
+			return nil, value.Errorf(value.TypeError, "", "needs text, a map or a list of pairs")
 		}
 		parts[i] = url.QueryEscape(c.print(pair[0])) + "=" + url.QueryEscape(c.print(pair[1]))
 	}

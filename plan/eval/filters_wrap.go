@@ -12,6 +12,7 @@ import (
 	"github.com/dlclark/regexp2/v2"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // Filters that make text fit: into a number of characters, into lines, into a unit.
@@ -31,16 +32,16 @@ func filterFileSize(c *input) (any, error) {
 			v = parsed
 		}
 	}
-	n, ok := number(v)
+	n, ok := value.NumberOf(v)
 	if !ok {
-		return nil, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
 	}
 	base, letters := 1000.0, "kMGTPEZY"
 	unit := "B"
 	if c.flag(0) {
 		base, letters, unit = 1024, "KMGTPEZY", "iB"
 	}
-	bytes := float(n)
+	bytes := value.Float(n)
 	switch {
 	case bytes == 1:
 		return "1 Byte", nil
@@ -68,9 +69,9 @@ func filterTruncate(c *input) (any, error) {
 	keep := length - utf8.RuneCountInString(end)
 	switch {
 	case keep < 0:
-		return nil, fault(Failed, "", "expected length >= %d, got %d", utf8.RuneCountInString(end), length)
+		return nil, value.Errorf(value.Failure, "", "expected length >= %d, got %d", utf8.RuneCountInString(end), length)
 	case leeway < 0:
-		return nil, fault(Failed, "", "expected leeway >= 0, got %d", leeway)
+		return nil, value.Errorf(value.Failure, "", "expected leeway >= 0, got %d", leeway)
 	case len(text)-leeway <= length:
 		return string(text), nil
 	}
@@ -88,7 +89,7 @@ func filterWordWrap(c *input) (any, error) {
 		return nil, err
 	}
 	if width <= 0 {
-		return nil, fault(Failed, "", "the width must be above 0, not %d", width)
+		return nil, value.Errorf(value.Failure, "", "the width must be above 0, not %d", width)
 	}
 	text, newline := c.print(c.value), "\n"
 	if err := c.grow(len(text)); err != nil {
@@ -146,7 +147,7 @@ func (w *wrapper) chunks(line string) ([]string, error) {
 		all = append(all, m.String())
 	}
 	if err != nil {
-		return nil, fault(Failed, "", "the text takes too long to wrap")
+		return nil, value.Errorf(value.Failure, "", "the text takes too long to wrap")
 	}
 	return all, nil
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"math"
+	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ type formatter struct {
 
 func (c *input) formatFields(pattern string) (any, error) {
 	if tooWide(pattern) {
-		return nil, fault(Failed, "", "the format is too wide")
+		return nil, value.Errorf(value.Failure, "", "the format is too wide")
 	}
 	f := &formatter{input: c}
 	text, err := f.text(pattern, 0)
@@ -43,7 +44,7 @@ func tooWide(format string) bool {
 }
 
 // text fills the fields of a pattern. A field's specification may have fields itself, and those no more.
-func (f *formatter) text(pattern string, depth int) (string, *Error) {
+func (f *formatter) text(pattern string, depth int) (string, *value.Error) {
 	var b strings.Builder
 	for {
 		i := strings.IndexAny(pattern, "{}")
@@ -59,13 +60,13 @@ func (f *formatter) text(pattern string, depth int) (string, *Error) {
 			pattern = rest[1:]
 			continue
 		case sign == '}':
-			return "", fault(Failed, "write `}}` for a brace", "the format has a `}` without `{`")
+			return "", value.Errorf(value.Failure, "write `}}` for a brace", "the format has a `}` without `{`")
 		case depth > 1:
-			return "", fault(Failed, "", "the format has fields within fields within fields")
+			return "", value.Errorf(value.Failure, "", "the format has fields within fields within fields")
 		}
 		end := fieldEnd(rest)
 		if end < 0 {
-			return "", fault(Failed, "write `{{` for a brace", "the format has a `{` without `}`")
+			return "", value.Errorf(value.Failure, "write `{{` for a brace", "the format has a `{` without `}`")
 		}
 		field, err := f.field(rest[:end], depth)
 		if err != nil {
@@ -97,7 +98,7 @@ func fieldEnd(s string) int {
 }
 
 // field is one name!conversion:specification.
-func (f *formatter) field(text string, depth int) (string, *Error) {
+func (f *formatter) field(text string, depth int) (string, *value.Error) {
 	name, spec, _ := strings.Cut(text, ":")
 	if open := strings.IndexByte(name, '['); open >= 0 { // a key may have a colon
 		if end := strings.IndexByte(text[open:], ']'); end >= 0 {
@@ -120,7 +121,7 @@ func (f *formatter) field(text string, depth int) (string, *Error) {
 	case conversion == "r", conversion == "a":
 		v = f.printQuoted(v)
 	default:
-		return "", fault(Failed, "", "the format has an unknown conversion `!%s`", conversion)
+		return "", value.Errorf(value.Failure, "", "the format has an unknown conversion `!%s`", conversion)
 	}
 	if spec == "" {
 		return f.print(v), nil
@@ -131,13 +132,13 @@ func (f *formatter) field(text string, depth int) (string, *Error) {
 // printQuoted is Python's repr, and JSON in the step form.
 func (r *rendering) printQuoted(v any) string {
 	if r.engine.Python {
-		return string(appendRepr(nil, v))
+		return string(value.AppendRepr(nil, v))
 	}
-	return string(appendJSON(nil, v, layout{spaced: true}, 0))
+	return string(value.AppendJSON(nil, v, value.Layout{Spaced: true}, 0))
 }
 
 // value finds the argument that a field names, as in 0.name[key].
-func (f *formatter) value(name string) (any, *Error) {
+func (f *formatter) value(name string) (any, *value.Error) {
 	end := strings.IndexAny(name, ".[")
 	if end < 0 {
 		end = len(name)
@@ -154,7 +155,7 @@ func (f *formatter) value(name string) (any, *Error) {
 		} else {
 			inside, after, found := strings.Cut(rest[1:], "]")
 			if !found || after != "" && after[0] != '.' && after[0] != '[' {
-				return nil, fault(Failed, "", "the format has a `[` without `]`")
+				return nil, value.Errorf(value.Failure, "", "the format has a `[` without `]`")
 			}
 			key, rest = inside, after
 		}
@@ -163,31 +164,31 @@ func (f *formatter) value(name string) (any, *Error) {
 	return v, err
 }
 
-func (f *formatter) argument(name string) (any, *Error) {
+func (f *formatter) argument(name string) (any, *value.Error) {
 	i, parseErr := strconv.Atoi(name)
 	switch {
 	case name == "" && f.named || name != "" && parseErr == nil && f.next > 0:
-		return nil, fault(Failed, "", "the format numbers some of its fields and not all")
+		return nil, value.Errorf(value.Failure, "", "the format numbers some of its fields and not all")
 	case name == "":
 		i = f.next
 		f.next++
 	case parseErr != nil:
 		v, ok := f.input.named[name]
 		if !ok {
-			return nil, fault(Failed, "", "the format needs a value `%s`", name)
+			return nil, value.Errorf(value.Failure, "", "the format needs a value `%s`", name)
 		}
 		return v, nil
 	default:
 		f.named = true
 	}
 	if i < 0 || i >= len(f.rest) {
-		return nil, fault(Failed, "", "the format has more `{}` than values")
+		return nil, value.Errorf(value.Failure, "", "the format has more `{}` than values")
 	}
 	return f.rest[i], nil
 }
 
-func partOf(v any, key string) (any, *Error) {
-	if m, ok := mapOf(v); ok {
+func partOf(v any, key string) (any, *value.Error) {
+	if m, ok := value.MapOf(v); ok {
 		if part, ok := m[key]; ok {
 			return part, nil
 		}
@@ -197,7 +198,7 @@ func partOf(v any, key string) (any, *Error) {
 			return list[i], nil
 		}
 	}
-	return nil, fault(Failed, "", "%s has no `%s`, which the format needs", kindOf(v), key)
+	return nil, value.Errorf(value.Failure, "", "%s has no `%s`, which the format needs", value.KindOf(v), key)
 }
 
 // formatSpec is [[fill]align][sign][#][0][width][grouping][.precision][letter].
@@ -212,7 +213,7 @@ type formatSpec struct {
 	letter    byte
 }
 
-func parseFormatSpec(s string) (f formatSpec, err *Error) {
+func parseFormatSpec(s string) (f formatSpec, err *value.Error) {
 	f = formatSpec{fill: ' ', precision: -1}
 	whole := s
 	fill, n := utf8.DecodeRuneInString(s)
@@ -246,49 +247,49 @@ func parseFormatSpec(s string) (f formatSpec, err *Error) {
 	f.grouping = take(",_")
 	if take(".") != 0 {
 		if s == "" || !isDigit(s[0]) {
-			return f, fault(Failed, "", "the format `%s` lacks its precision", whole)
+			return f, value.Errorf(value.Failure, "", "the format `%s` lacks its precision", whole)
 		}
 		f.precision = count()
 	}
 	f.letter = take("bcdeEfFgGnosxX%")
 	if s != "" {
-		return f, fault(Failed, "", "the format `%s` is wrong from `%s` on", whole, s)
+		return f, value.Errorf(value.Failure, "", "the format `%s` is wrong from `%s` on", whole, s)
 	}
 	return f, nil
 }
 
 // formatAs is one value as a specification wants it.
-func formatAs(v any, spec string) (string, *Error) {
+func formatAs(v any, spec string) (string, *value.Error) {
 	f, err := parseFormatSpec(spec)
 	if err != nil {
 		return "", err
 	}
 	text, isText := v.(string)
-	n, isNumber := number(v)
+	n, isNumber := value.NumberOf(v)
 	switch {
 	case isText && (f.letter == 0 || f.letter == 's'):
 		if f.sign != 0 || f.alternate || f.grouping != 0 || f.align == '=' && f.fill != '0' {
-			return "", fault(Failed, "", "the format `%s` is for numbers", spec)
+			return "", value.Errorf(value.Failure, "", "the format `%s` is for numbers", spec)
 		}
 		if end, _ := runesUpTo(text, f.precision); f.precision >= 0 {
 			text = text[:end]
 		}
 		return f.padded("", text, '<'), nil
 	case !isNumber || f.letter == 's':
-		return "", fault(Type, "", "the format `%s` does not work on %s", spec, kindOf(v))
+		return "", value.Errorf(value.TypeError, "", "the format `%s` does not work on %s", spec, value.KindOf(v))
 	}
 	if i, isInt := n.(int); isInt && strings.IndexByte("bcdoxXn\x00", f.letter) >= 0 {
 		return f.integer(i, spec)
 	}
 	if strings.IndexByte("bcdoxX", f.letter) >= 0 && f.letter != 0 {
-		return "", fault(Type, "", "the format `%s` needs a whole number", spec)
+		return "", value.Errorf(value.TypeError, "", "the format `%s` needs a whole number", spec)
 	}
-	return f.float(float(n)), nil
+	return f.float(value.Float(n)), nil
 }
 
-func (f formatSpec) integer(i int, spec string) (string, *Error) {
+func (f formatSpec) integer(i int, spec string) (string, *value.Error) {
 	if f.precision >= 0 {
-		return "", fault(Failed, "", "the format `%s` gives a precision to a whole number", spec)
+		return "", value.Errorf(value.Failure, "", "the format `%s` gives a precision to a whole number", spec)
 	}
 	if f.letter == 'c' {
 		return f.padded("", string(rune(i)), '<'), nil // what is no character becomes the one for that
@@ -330,7 +331,7 @@ func (f formatSpec) float(x float64) string {
 	case math.IsNaN(x):
 		digits, negative = "nan", false
 	case letter == 0 && precision < 0:
-		digits = pythonFloat(x)
+		digits = value.PythonFloat(x)
 	case letter == 0:
 		digits = shortFloat(x, max(precision, 1), 'e')
 		if strings.Trim(digits, "0123456789") == "" {

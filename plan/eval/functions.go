@@ -1,9 +1,8 @@
 package eval
 
 import (
-	"slices"
-
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // builtinFunctions are what a template may call by name. Filled by init: dict and namespace evaluate arguments.
@@ -31,12 +30,6 @@ func init() {
 	builtinFunctions["now"] = function{params: jinja.Takes("utc? fmt?"), plays: true, run: (*input).now}
 }
 
-// namespace is the one kind of value that a template may change from inside a loop: {% set ns.found = true %}.
-type namespace struct{ fields map[string]any }
-
-// box holds a list or map that a template made with {% set %}, so that append, extend and update can work on it.
-type box struct{ value any }
-
 type cycler struct {
 	items []any
 	next  int
@@ -51,13 +44,13 @@ func rangeOf(c *input) (any, error) {
 	bounds := []int{0, 0, 1}
 	given := c.rest
 	if len(given) < 1 || len(given) > 3 {
-		return nil, fault(Type, "", "takes from 1 to 3 arguments, not %d", len(given))
+		return nil, value.Errorf(value.TypeError, "", "takes from 1 to 3 arguments, not %d", len(given))
 	}
 	for i, v := range given {
-		n, ok := number(v)
+		n, ok := value.NumberOf(v)
 		bound, isInt := n.(int)
 		if !ok || !isInt {
-			return nil, fault(Type, "turn it into a number with `| int`", "needs whole numbers, not %s", kindOf(v))
+			return nil, value.Errorf(value.TypeError, "turn it into a number with `| int`", "needs whole numbers, not %s", value.KindOf(v))
 		}
 		place := i
 		if len(given) == 1 {
@@ -67,12 +60,12 @@ func rangeOf(c *input) (any, error) {
 	}
 	from, to, step := bounds[0], bounds[1], bounds[2]
 	if step == 0 {
-		return nil, fault(Failed, "", "the step of a range cannot be 0")
+		return nil, value.Errorf(value.Failure, "", "the step of a range cannot be 0")
 	}
 	// In floats, because the distance of two integers may not fit into one.
 	n := (float64(to) - float64(from)) / float64(step)
 	if n > maxRange {
-		return nil, fault(Failed, "", "the range has more than %d items", maxRange)
+		return nil, value.Errorf(value.Failure, "", "the range has more than %d items", maxRange)
 	}
 	if err := c.spend(int(max(n, 0))); err != nil {
 		return nil, err
@@ -96,22 +89,22 @@ func dictOf(c *input) (any, error) {
 }
 
 // fields are the arguments of dict and namespace: maps first, then names.
-func (c *input) fields() (*Dict, error) {
-	m := NewDict(len(c.named))
+func (c *input) fields() (*value.Dict, error) {
+	m := value.NewDict(len(c.named))
 	for _, v := range c.rest {
 		switch v := v.(type) {
-		case map[string]any, *Dict:
-			m.add(v)
+		case map[string]any, *value.Dict:
+			m.Add(v)
 		case []any:
 			for _, item := range v {
 				pair, ok := item.([]any)
 				if !ok || len(pair) != 2 {
-					return nil, fault(Type, "", "needs a list of pairs")
+					return nil, value.Errorf(value.TypeError, "", "needs a list of pairs")
 				}
 				m.SetAny(pair[0], pair[1])
 			}
 		default:
-			return nil, fault(Type, "", "needs a map, not %s", kindOf(v))
+			return nil, value.Errorf(value.TypeError, "", "needs a map, not %s", value.KindOf(v))
 		}
 	}
 	for _, name := range c.order {
@@ -125,7 +118,7 @@ func newNamespace(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &namespace{fields.With(boxed).values}, nil
+	return value.NewNamespace(fields), nil
 }
 
 // environment is env('NAME'), env('NAME', 'otherwise') and env('NAME', secret): a variable of moon's own environment. One that
@@ -133,11 +126,11 @@ func newNamespace(c *input) (any, error) {
 func (c *input) environment() (any, error) {
 	name, ok := c.args[0].(string)
 	if !ok {
-		return nil, fault(Type, "", "needs the name of a variable, not %s", kindOf(c.args[0]))
+		return nil, value.Errorf(value.TypeError, "", "needs the name of a variable, not %s", value.KindOf(c.args[0]))
 	}
 	facts, _ := c.env.Lookup("facts")
-	all, _ := mapOf(facts)
-	vars, _ := mapOf(all["env"])
+	all, _ := value.MapOf(facts)
+	vars, _ := value.MapOf(all["env"])
 	text, ok := vars[name].(string)
 	switch {
 	case ok && c.flag(2):
@@ -149,15 +142,15 @@ func (c *input) environment() (any, error) {
 	case c.has(1):
 		return c.args[1], nil
 	}
-	return nil, &Error{
-		Kind: Undefined, Name: "env('" + name + "')", Message: "the environment variable `" + name + "` is not set",
+	return nil, &value.Error{
+		Kind: value.UndefinedError, Name: "env('" + name + "')", Message: "the environment variable `" + name + "` is not set",
 		Hint: "set it, or give what to take otherwise: env('" + name + "', 'otherwise')", Offset: -1,
 	}
 }
 
 func newCycler(c *input) (any, error) {
 	if len(c.rest) == 0 {
-		return nil, fault(Type, "", "needs at least one item")
+		return nil, value.Errorf(value.TypeError, "", "needs at least one item")
 	}
 	return &cycler{items: c.rest}, nil
 }
@@ -168,34 +161,22 @@ func (s scope) assign(n *jinja.Assignment) error {
 	if err != nil {
 		return err
 	}
-	ns, ok := of.(*namespace)
+	ns, ok := of.(*value.Namespace)
 	if !ok {
-		return placed(fault(Type, "make it with `{% set x = namespace(…) %}`, or build a new map with `| combine(…)`",
-			"cannot set a part of %s", kindOf(of)), n.Target)
+		return placed(value.Errorf(value.TypeError, "make it with `{% set x = namespace(…) %}`, or build a new map with `| combine(…)`",
+			"cannot set a part of %s", value.KindOf(of)), n.Target)
 	}
-	key := keyText(n.Target.Key.(*jinja.Constant).Value)
+	key := value.KeyText(n.Target.Key.(*jinja.Constant).Value)
 	v, err := s.eval(n.Value)
-	if o, isOpen := openOf(err); isOpen {
-		ns.fields[key] = &unsettled{o.missing}
+	if o, isOpen := value.OpenOf(err); isOpen {
+		ns.Fields[key] = &value.Unsettled{Missing: o.Missing}
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	ns.fields[key] = boxed(v)
+	ns.Fields[key] = value.Boxed(v)
 	return nil
-}
-
-// snapshot is what a namespace holds now, as a map.
-func (ns *namespace) snapshot() map[string]any {
-	m := make(map[string]any, len(ns.fields))
-	for key, v := range ns.fields {
-		if b, ok := v.(*box); ok {
-			v = b.value
-		}
-		m[key] = v
-	}
-	return m
 }
 
 func (s scope) call(n *jinja.Call) (any, error) {
@@ -205,7 +186,7 @@ func (s scope) call(n *jinja.Call) (any, error) {
 	case *jinja.Member:
 		return s.callMethod(n, f)
 	}
-	return nil, &Error{Kind: Type, Message: "this is not a function", Offset: n.Offset()}
+	return nil, &value.Error{Kind: value.TypeError, Message: "this is not a function", Offset: n.Offset()}
 }
 
 func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
@@ -242,12 +223,12 @@ func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
 		}
 		return s.settled(unwrapUnknown(v, f.Name))
 	}
-	return nil, &Error{Kind: Type, Message: "`" + f.Name + "` is not a function", Offset: f.Offset(), Width: width}
+	return nil, &value.Error{Kind: value.TypeError, Message: "`" + f.Name + "` is not a function", Offset: f.Offset(), Width: width}
 }
 
 func unwrapUnknown(v any, name string) (any, string) {
-	if u, ok := v.(Unknown); ok {
-		return &unsettled{[]Missing{{name, sortedSteps(u.Steps)}}}, name
+	if u, ok := v.(value.Unknown); ok {
+		return &value.Unsettled{Missing: []value.Missing{{Name: name, Steps: value.SortSteps(u.Steps)}}}, name
 	}
 	return v, name
 }
@@ -261,25 +242,15 @@ func (s scope) callLocal(n *jinja.Call, f *jinja.Variable, v any) (any, error) {
 			return "", nil
 		}
 		return v.separator, nil
-	case *unsettled:
-		return nil, &open{v.missing}
+	case *value.Unsettled:
+		return nil, &value.Open{Missing: v.Missing}
 	case *macro:
 		return s.callMacro(n, f.Name, v)
 	case *loop:
 		return v.callAgain(s, n, f)
 	}
-	return nil, &Error{Kind: Type, Message: "`" + f.Name + "` is " + kindOf(v) + ", not a function", Offset: f.Offset(), Width: len(f.Name)}
-}
-
-// boxed prepares a value for a name of the template.
-func boxed(v any) any {
-	switch v := v.(type) {
-	case []any:
-		return &box{slices.Clip(v)}
-	case map[string]any, *Dict:
-		return &box{v}
-	}
-	return v
+	return nil, &value.Error{Kind: value.TypeError, Message: "`" + f.Name + "` is " + value.KindOf(v) + ", not a function",
+		Offset: f.Offset(), Width: len(f.Name)}
 }
 
 func (c *cycler) call(name string, f *jinja.Member) (any, error) {
@@ -292,5 +263,6 @@ func (c *cycler) call(name string, f *jinja.Member) (any, error) {
 		c.next = 0
 		return nil, nil
 	}
-	return nil, &Error{Kind: Type, Message: "a cycler has no method `" + name + "`", Offset: f.KeyAt, Width: f.End - f.KeyAt}
+	return nil, &value.Error{Kind: value.TypeError, Message: "a cycler has no method `" + name + "`", Offset: f.KeyAt,
+		Width: f.End - f.KeyAt}
 }

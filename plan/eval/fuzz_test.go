@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // wellPlaced checks what must hold of any error: it is ours, says something, and lies inside of the text.
@@ -21,7 +22,7 @@ func wellPlaced(t *testing.T, text string, err error) {
 		if e.Message == "" || strings.HasPrefix(e.Message, "cannot be evaluated") { // a panic, recovered
 			t.Errorf("%q: %q", text, e.Message)
 		}
-		if e.Kind == eval.Undefined && e.Name != "" && found[e.Name] {
+		if e.Kind == value.UndefinedError && e.Name != "" && found[e.Name] {
 			t.Errorf("%q: %q twice", text, e.Message)
 		}
 		found[e.Name] = true
@@ -65,8 +66,8 @@ func FuzzTemplate(f *testing.F) {
 			first, err := tmpl.Render(env)
 			wellPlaced(t, text, err)
 			second, again := tmpl.Render(env)
-			if (err == nil) != (again == nil) || eval.Text(first.Value) != eval.Text(second.Value) {
-				t.Errorf("%q renders to %q and then to %q", text, eval.Text(first.Value), eval.Text(second.Value))
+			if (err == nil) != (again == nil) || value.Text(first.Value) != value.Text(second.Value) {
+				t.Errorf("%q renders to %q and then to %q", text, value.Text(first.Value), value.Text(second.Value))
 			}
 		}
 	})
@@ -103,7 +104,7 @@ func FuzzCondition(f *testing.F) {
 		if err == nil {
 			got, err := x.Value(env)
 			wellPlaced(t, text, err)
-			_ = eval.Text(got.Value)
+			_ = value.Text(got.Value)
 		}
 	})
 }

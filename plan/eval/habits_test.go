@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // TestConditionHabits gives each language what only the other one has: it works, or the hint says what to write.
@@ -54,7 +55,7 @@ func TestConditionHabits(t *testing.T) {
 				_, err = c.Eval(world())
 			}
 			hint := ""
-			if e, ok := errors.AsType[*eval.Error](err); ok {
+			if e, ok := errors.AsType[*value.Error](err); ok {
 				hint = e.Hint
 			}
 			if (err == nil) != (want == works) || hint != want {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // TestJinja holds the behaviours of Jinja that playbooks rely on, as text. Where moon prints otherwise than Python it
@@ -96,8 +97,8 @@ func TestJinja(t *testing.T) {
 		got, err := render(t, tc.text, world())
 		if err != nil {
 			t.Errorf("%s\nerror: %v", tc.text, err)
-		} else if eval.Text(got.Value) != tc.want {
-			t.Errorf("%s\n got %s\nwant %s", tc.text, eval.Text(got.Value), tc.want)
+		} else if value.Text(got.Value) != tc.want {
+			t.Errorf("%s\n got %s\nwant %s", tc.text, value.Text(got.Value), tc.want)
 		}
 	}
 }

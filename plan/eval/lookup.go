@@ -6,90 +6,46 @@ import (
 
 	"moon/internal/suggest"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // settled turns a value as it is stored into one that can be computed with: open if any part of it is unknown.
 func (s scope) settled(v any, root string) (any, error) {
 	switch v := v.(type) {
-	case Secret:
+	case value.Secret:
 		return s.bare(v), nil
-	case []any, map[string]any, *Dict:
-		var f unknowns
-		f.in(v)
-		s.objects = s.objects || f.object
-		if err := s.spend(f.parts / 16); err != nil || f.parts > maxParts {
+	case []any, map[string]any, *value.Dict:
+		var f value.Contents
+		f.Take(v)
+		s.objects = s.objects || f.Object
+		if err := s.spend(f.Parts / 16); err != nil || f.Parts > value.MaxParts {
 			return nil, errTooMuchWork()
 		}
-		if f.here || f.missing != nil {
-			slices.SortFunc(f.missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) }) // maps have no order
-			if f.here {
-				f.missing = union([]Missing{{root, sortedSteps(f.steps)}}, f.missing)
+		if f.Here || f.Missing != nil {
+			slices.SortFunc(f.Missing, func(a, b value.Missing) int { return strings.Compare(a.Name, b.Name) }) // maps have no order
+			if f.Here {
+				f.Missing = value.UniteMissing([]value.Missing{{Name: root, Steps: value.SortSteps(f.Steps)}}, f.Missing)
 			}
-			return nil, &open{f.missing}
+			return nil, &value.Open{Missing: f.Missing}
 		}
-		if f.fault != nil {
-			return nil, f.fault.at(root)
+		if f.Fault != nil {
+			return nil, f.Fault.At(root)
 		}
-		if f.secret {
+		if f.Secret {
 			return s.bareAll(v), nil
 		}
-	case *box:
-		return s.settled(v.value, root)
-	case *namespace:
-		return s.settled(v.snapshot(), root)
-	case *unsettled:
-		return nil, &open{v.missing}
-	case Unknown:
-		return nil, &open{[]Missing{{root, sortedSteps(v.Steps)}}}
-	case Fault:
-		return nil, v.at(root)
+	case *value.Box:
+		return s.settled(v.Value, root)
+	case *value.Namespace:
+		return s.settled(v.Snapshot(), root)
+	case *value.Unsettled:
+		return nil, &value.Open{Missing: v.Missing}
+	case value.Unknown:
+		return nil, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps)}}}
+	case value.Fault:
+		return nil, v.At(root)
 	}
 	return v, nil
-}
-
-// unknowns gathers what is not known inside of a value.
-type unknowns struct {
-	parts   int       // looked at; lists that hold the same list twice grow exponentially
-	here    bool      // as an Unknown
-	secret  bool      // there is a Secret
-	object  bool      // there is an Object
-	fault   *Fault    // the first
-	steps   []int     // that will produce it
-	missing []Missing // of the template's own names
-}
-
-func (f *unknowns) in(v any) {
-	if f.parts++; f.parts > maxParts {
-		return
-	}
-	switch v := v.(type) {
-	case Unknown:
-		f.here = true
-		f.steps = append(f.steps, v.Steps...)
-	case Secret:
-		f.secret = true
-	case Fault:
-		if f.fault == nil {
-			f.fault = &v
-		}
-	case *Dict:
-		f.parts--
-		f.in(v.values)
-	case Object:
-		f.object = true
-	case *unsettled:
-		f.missing = union(f.missing, v.missing)
-	case *box:
-		f.in(v.value)
-	case []any:
-		for _, item := range v {
-			f.in(item)
-		}
-	case map[string]any:
-		for _, item := range v {
-			f.in(item)
-		}
-	}
 }
 
 // reach gives what a chain of members leads to, as it is stored: parts of it may be unknown. root is the variable at
@@ -115,12 +71,12 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 		}
 		v, err := s.get(s.bare(of), key, n)
 		switch v := v.(type) {
-		case Unknown:
-			return nil, root, &open{[]Missing{{root, sortedSteps(v.Steps)}}}
-		case Fault:
+		case value.Unknown:
+			return nil, root, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps)}}}
+		case value.Fault:
 			return nil, root, s.broken(v, n)
-		case *Dict:
-		case Object:
+		case *value.Dict:
+		case value.Object:
 			s.objects = true
 		}
 		return v, root, err
@@ -136,20 +92,20 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 		v, ok = s.env.Lookup(n.Name)
 	}
 	switch v := v.(type) {
-	case Unknown:
-		return nil, &open{[]Missing{{n.Name, sortedSteps(v.Steps)}}}
-	case *unsettled:
-		return nil, &open{v.missing}
+	case value.Unknown:
+		return nil, &value.Open{Missing: []value.Missing{{Name: n.Name, Steps: value.SortSteps(v.Steps)}}}
+	case *value.Unsettled:
+		return nil, &value.Open{Missing: v.Missing}
 	case *jinja.Absent:
 		return s.eval(v)
-	case Fault:
+	case value.Fault:
 		return nil, s.broken(v, n)
-	case *Dict:
-	case Object:
+	case *value.Dict:
+	case value.Object:
 		s.objects = true
 	}
 	if !ok && n.Name == "omit" && s.engine.Python {
-		return Omit, nil
+		return value.Omit, nil
 	}
 	if !ok {
 		return nil, s.lacking(s.undefined(n))
@@ -158,9 +114,9 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 }
 
 // lacking is the error for a name without a value, unless the name has been found before.
-func (s scope) lacking(e *Error) error {
+func (s scope) lacking(e *value.Error) error {
 	if s.taken[e.Name] {
-		return &open{[]Missing{{Name: e.Name}}}
+		return &value.Open{Missing: []value.Missing{{Name: e.Name}}}
 	}
 	return e
 }
@@ -173,7 +129,7 @@ func (s scope) local(name string) (any, bool) {
 	return s.locals.get(name)
 }
 
-func (s scope) undefined(n *jinja.Variable) *Error {
+func (s scope) undefined(n *jinja.Variable) *value.Error {
 	hint := suggest.DidYouMean(n.Name, s.env.Names())
 	if s.engine.isFunction(n.Name) {
 		hint = "`" + n.Name + "` is a function: call it with `()`"
@@ -181,20 +137,21 @@ func (s scope) undefined(n *jinja.Variable) *Error {
 	if n.Name == "nil" {
 		hint = "write `none`"
 	}
-	return &Error{
-		Kind: Undefined, Name: n.Name, Message: "undefined variable `" + n.Name + "`", Hint: hint,
+	return &value.Error{
+		Kind: value.UndefinedError, Name: n.Name, Message: "undefined variable `" + n.Name + "`", Hint: hint,
 		Offset: n.Offset(), Width: len(n.Name),
 	}
 }
 
 // unpackable checks that a value can be taken apart into so many names.
-func unpackable(v any, names int) *Error {
+func unpackable(v any, names int) *value.Error {
 	list, ok := v.([]any)
 	if !ok {
-		return fault(Type, "", "cannot unpack %s into %s", kindOf(v), jinja.Counted(names, "name"))
+		return value.Errorf(value.TypeError, "", "cannot unpack %s into %s", value.KindOf(v), jinja.Counted(names, "name"))
 	}
 	if len(list) != names {
-		return fault(Type, "", "cannot unpack a list of %s into %s", jinja.Counted(len(list), "item"), jinja.Counted(names, "name"))
+		return value.Errorf(value.TypeError, "", "cannot unpack a list of %s into %s", jinja.Counted(len(list), "item"),
+			jinja.Counted(names, "name"))
 	}
 	return nil
 }
@@ -217,11 +174,11 @@ func (s scope) slice(n *jinja.Slicing) (any, error) {
 	var items []any
 	runes, isText := values[0].(string)
 	if isText {
-		items, _ = itemsOf(runes)
+		items, _ = value.ItemsOf(runes)
 	} else if list, ok := values[0].([]any); ok {
 		items = list
 	} else {
-		return nil, placed(fault(Type, "", "cannot take a slice of %s", kindOf(values[0])), n)
+		return nil, placed(value.Errorf(value.TypeError, "", "cannot take a slice of %s", value.KindOf(values[0])), n)
 	}
 	picked, e := sliced(items, bounds)
 	if e != nil {
@@ -230,22 +187,22 @@ func (s scope) slice(n *jinja.Slicing) (any, error) {
 	if isText {
 		var b strings.Builder
 		for _, r := range picked {
-			b.WriteString(Text(r))
+			b.WriteString(value.Text(r))
 		}
 		return b.String(), nil
 	}
 	return picked, nil
 }
 
-func sliced(items []any, bounds [3]any) ([]any, *Error) {
+func sliced(items []any, bounds [3]any) ([]any, *value.Error) {
 	var at [3]int
 	for i, b := range bounds {
 		if b == nil {
 			continue
 		}
-		n, ok := indexFor(b)
+		n, ok := value.IndexFor(b)
 		if !ok {
-			return nil, fault(Type, "", "a slice needs whole numbers, not %s", kindOf(b))
+			return nil, value.Errorf(value.TypeError, "", "a slice needs whole numbers, not %s", value.KindOf(b))
 		}
 		at[i] = n
 	}
@@ -254,7 +211,7 @@ func sliced(items []any, bounds [3]any) ([]any, *Error) {
 		step = 1
 	}
 	if step == 0 {
-		return nil, fault(Failed, "", "the step of a slice cannot be 0")
+		return nil, value.Errorf(value.Failure, "", "the step of a slice cannot be 0")
 	}
 	// The positions from and to may lie one before the first and one behind the last item.
 	low, high := 0, len(items)
@@ -265,7 +222,7 @@ func sliced(items []any, bounds [3]any) ([]any, *Error) {
 		if bounds[i] == nil {
 			return otherwise
 		}
-		return max(low, min(fromEnd(at[i], len(items)), high))
+		return max(low, min(value.FromEnd(at[i], len(items)), high))
 	}
 	from, to := bound(0, low), bound(1, high)
 	if step < 0 {
@@ -284,73 +241,53 @@ func sliced(items []any, bounds [3]any) ([]any, *Error) {
 // get gives the part of a value that a key names.
 func (s scope) get(of, key any, n *jinja.Member) (any, error) {
 	switch of := of.(type) {
-	case map[string]any, *Dict:
-		if v, ok := entryOf(of, keyText(key)); ok {
+	case map[string]any, *value.Dict:
+		if v, ok := value.EntryOf(of, value.KeyText(key)); ok {
 			return v, nil
 		}
 	case []any:
-		if i, ok := indexFor(key); ok {
-			if j := fromEnd(i, len(of)); j >= 0 && j < len(of) {
+		if i, ok := value.IndexFor(key); ok {
+			if j := value.FromEnd(i, len(of)); j >= 0 && j < len(of) {
 				return of[j], nil
 			}
 		}
 		// The pairs that groupby makes have names.
-		if i := slices.Index([]string{"grouper", "list"}, keyText(key)); i >= 0 && len(of) == 2 {
+		if i := slices.Index([]string{"grouper", "list"}, value.KeyText(key)); i >= 0 && len(of) == 2 {
 			return of[i], nil
 		}
 	case string:
-		if i, ok := indexFor(key); ok {
+		if i, ok := value.IndexFor(key); ok {
 			runes := []rune(of)
-			if j := fromEnd(i, len(runes)); j >= 0 && j < len(runes) {
+			if j := value.FromEnd(i, len(runes)); j >= 0 && j < len(runes) {
 				return string(runes[j]), nil
 			}
 		}
-	case Object:
-		if v, ok, err := s.entry(of, keyText(key)); ok || err != nil {
+	case value.Object:
+		if v, ok, err := s.entry(of, value.KeyText(key)); ok || err != nil {
 			return v, err
 		}
-	case Unknown, *unsettled:
+	case value.Unknown, *value.Unsettled:
 		return of, nil
-	case *box:
-		return s.get(of.value, key, n)
+	case *value.Box:
+		return s.get(of.Value, key, n)
 	case *module:
-		if v, ok := of.names.get(keyText(key)); ok {
+		if v, ok := of.names.get(value.KeyText(key)); ok {
 			return v, nil
 		}
-	case *namespace:
-		v, ok := of.fields[keyText(key)]
-		if u, isOpen := v.(*unsettled); isOpen {
-			return nil, &open{u.missing}
+	case *value.Namespace:
+		v, ok := of.Fields[value.KeyText(key)]
+		if u, isOpen := v.(*value.Unsettled); isOpen {
+			return nil, &value.Open{Missing: u.Missing}
 		}
 		if ok {
 			return v, nil
 		}
 	case *loop:
-		if v, ok := of.attribute(keyText(key)); ok {
+		if v, ok := of.attribute(value.KeyText(key)); ok {
 			return v, nil
 		}
 	}
 	return nil, s.lacking(s.noMember(of, key, n))
-}
-
-// indexFor gives the position a key means in a list.
-func indexFor(key any) (int, bool) {
-	if _, isBool := key.(bool); isBool {
-		return 0, false
-	}
-	n, ok := number(key)
-	if !ok {
-		return 0, false
-	}
-	i, ok := n.(int)
-	return i, ok
-}
-
-func fromEnd(i, length int) int {
-	if i < 0 {
-		return i + length
-	}
-	return i
 }
 
 // nearestPath is the hint for a misspelt key, with the path as it should be written.
@@ -366,32 +303,32 @@ func nearestPath(n *jinja.Member, text, key string, known []string) string {
 }
 
 // noMember says that a value has no such part. It counts as undefined, so that default() and `is defined` see it.
-func (s scope) noMember(of, key any, n *jinja.Member) *Error {
+func (s scope) noMember(of, key any, n *jinja.Member) *value.Error {
 	whole := s.text[n.Offset():n.End]
 	if _, isChain := jinja.FirstName(n); !isChain || strings.Contains(whole, "\n") {
-		whole = keyText(key)
+		whole = value.KeyText(key)
 	}
-	e := &Error{
-		Kind: Undefined, Name: whole, Message: "undefined variable `" + whole + "`",
+	e := &value.Error{
+		Kind: value.UndefinedError, Name: whole, Message: "undefined variable `" + whole + "`",
 		Offset: n.KeyAt, Width: n.End - n.KeyAt,
 	}
 	switch of := of.(type) {
-	case map[string]any, *Dict:
-		e.Hint = nearestPath(n, s.text, keyText(key), namesOf(of))
-	case Object:
-		e.Hint = nearestPath(n, s.text, keyText(key), known(of))
-	case *namespace:
-		e.Hint = nearestPath(n, s.text, keyText(key), sortedKeys(of.fields))
+	case map[string]any, *value.Dict:
+		e.Hint = nearestPath(n, s.text, value.KeyText(key), value.KeysOf(of))
+	case value.Object:
+		e.Hint = nearestPath(n, s.text, value.KeyText(key), value.KnownKeys(of))
+	case *value.Namespace:
+		e.Hint = nearestPath(n, s.text, value.KeyText(key), value.SortedKeys(of.Fields))
 	case []any:
 		e.Message += ": the list has " + jinja.Counted(len(of), "item")
-		if _, isIndex := indexFor(key); !isIndex {
-			e.Message, e.Hint = "undefined variable `"+whole+"`: a list has no names, only positions", memberHints[keyText(key)]
+		if _, isIndex := value.IndexFor(key); !isIndex {
+			e.Message, e.Hint = "undefined variable `"+whole+"`: a list has no names, only positions", memberHints[value.KeyText(key)]
 		}
 	case *module:
-		e.Message += ": " + of.file + " does not set `" + keyText(key) + "`"
+		e.Message += ": " + of.file + " does not set `" + value.KeyText(key) + "`"
 	default:
-		e.Message += ": " + kindOf(of) + " has no `" + keyText(key) + "`"
-		e.Hint = memberHints[keyText(key)]
+		e.Message += ": " + value.KindOf(of) + " has no `" + value.KeyText(key) + "`"
+		e.Hint = memberHints[value.KeyText(key)]
 	}
 	return e
 }

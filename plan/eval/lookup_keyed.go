@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/csv"
 	"math/big"
+	"moon/plan/eval/value"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,16 +116,17 @@ func lookupPassword(c *input, terms []any) ([]any, error) {
 		file, options := keyed(c.print(term))
 		for option := range options {
 			if option != "length" && option != "chars" && option != "encoding" && option != "seed" {
-				return nil, fault(Type, "", "the option `%s` of `password` is not supported", option)
+				return nil, value.Errorf(value.TypeError, "", "the option `%s` of `password` is not supported", option)
 			}
 		}
 		length, err := strconv.Atoi(c.setting(options, "length", "20"))
 		if err != nil || length < 1 || length > 10_000 {
-			return nil, fault(Type, "", "the length of a password must be a number from 1 to 10000")
+			return nil, value.Errorf(value.TypeError, "", "the length of a password must be a number from 1 to 10000")
 		}
 		chars := c.charsOf(options)
 		if len(chars) == 0 {
-			return nil, fault(Type, "name some, such as `chars=ascii_letters,digits`", "needs characters to make a password of")
+			return nil, value.Errorf(value.TypeError, "name some, such as `chars=ascii_letters,digits`",
+				"needs characters to make a password of")
 		}
 		seed, always := options["seed"]
 		if v := c.named["seed"]; !always && v != nil {
@@ -210,20 +212,20 @@ func lookupCSV(c *input, terms []any) ([]any, error) {
 		}
 		column, err := strconv.Atoi(c.setting(options, "col", "1"))
 		if err != nil || column < 0 || len([]rune(delimiter)) != 1 {
-			return nil, fault(Type, "", "`csvfile` needs a number for `col` and one character for `delimiter`")
+			return nil, value.Errorf(value.TypeError, "", "`csvfile` needs a number for `col` and one character for `delimiter`")
 		}
 		rows := csv.NewReader(strings.NewReader(text))
 		rows.Comma, rows.FieldsPerRecord, rows.LazyQuotes = []rune(delimiter)[0], -1, true
 		all, err := rows.ReadAll()
 		if err != nil {
-			return nil, fault(Failed, "", "%s is not CSV: %s", name, plainSentence(err.Error()))
+			return nil, value.Errorf(value.Failure, "", "%s is not CSV: %s", name, value.Sentence(err.Error()))
 		}
 		at := slices.IndexFunc(all, func(row []string) bool { return len(row) > 0 && row[0] == key })
 		switch {
 		case at < 0:
 			out = append(out, c.setting(options, "default", ""))
 		case column >= len(all[at]):
-			return nil, fault(Failed, "", "%s has no column %d in the row `%s`", name, column, key)
+			return nil, value.Errorf(value.Failure, "", "%s has no column %d in the row `%s`", name, column, key)
 		default:
 			out = append(out, all[at][column])
 		}

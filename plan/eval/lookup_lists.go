@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"moon/plan/eval/value"
 	"regexp"
 	"strconv"
 	"strings"
@@ -38,13 +39,13 @@ func lookupFlattened(_ *input, terms []any) ([]any, error) { return deepFlat(ter
 func lookupDict(_ *input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
-		if _, ok := mapOf(term); !ok {
-			return nil, fault(Type, "", "needs a map, not %s", kindOf(term))
+		if _, ok := value.MapOf(term); !ok {
+			return nil, value.Errorf(value.TypeError, "", "needs a map, not %s", value.KindOf(term))
 		}
-		for _, key := range namesOf(term) {
-			v, _ := entryOf(term, key)
-			item := NewDict(2)
-			item.Set("key", keyIn(term, key))
+		for _, key := range value.KeysOf(term) {
+			v, _ := value.EntryOf(term, key)
+			item := value.NewDict(2)
+			item.Set("key", value.KeyOf(term, key))
 			item.Set("value", v)
 			out = append(out, item)
 		}
@@ -84,7 +85,7 @@ func (c *input) sequence(options map[string]string) ([]any, error) {
 	whole := func(name string, otherwise int) int {
 		n, err := strconv.ParseInt(c.setting(options, name, strconv.Itoa(otherwise)), 0, 64)
 		if err != nil && failed == nil {
-			failed = fault(Type, "", "needs a number for `%s`, not `%s`", name, c.setting(options, name, ""))
+			failed = value.Errorf(value.TypeError, "", "needs a number for `%s`, not `%s`", name, c.setting(options, name, ""))
 		}
 		return int(n)
 	}
@@ -93,7 +94,7 @@ func (c *input) sequence(options map[string]string) ([]any, error) {
 	end := whole("end", 0)
 	switch {
 	case has("count") == has("end"):
-		return nil, fault(Type, "", "needs either `count` or `end`")
+		return nil, value.Errorf(value.TypeError, "", "needs either `count` or `end`")
 	case has("count"):
 		count := whole("count", 0)
 		if count == 0 {
@@ -109,10 +110,11 @@ func (c *input) sequence(options map[string]string) ([]any, error) {
 		if stride == 0 {
 			return []any{}, nil
 		}
-		return nil, fault(Failed, "give a `stride` with the other sign", "cannot count from %d to %d in steps of %d", start, end, stride)
+		return nil, value.Errorf(value.Failure, "give a `stride` with the other sign", "cannot count from %d to %d in steps of %d", start,
+			end, stride)
 	}
 	if (end-start)/stride > maxRange {
-		return nil, fault(Failed, "", "the sequence has more than %d items", maxRange)
+		return nil, value.Errorf(value.Failure, "", "the sequence has more than %d items", maxRange)
 	}
 	out := []any{}
 	for i := start; stride > 0 && i <= end || stride < 0 && i >= end; i += stride {
@@ -130,7 +132,7 @@ func (c *input) sequence(options map[string]string) ([]any, error) {
 
 func (c *input) termLists(terms []any) ([]any, error) {
 	if len(terms) == 0 {
-		return nil, fault(Type, "", "needs at least one list")
+		return nil, value.Errorf(value.TypeError, "", "needs at least one list")
 	}
 	lists := make([]any, len(terms))
 	for i, term := range terms {
@@ -178,20 +180,20 @@ func lookupIndexed(_ *input, terms []any) ([]any, error) {
 
 func lookupSubelements(c *input, terms []any) ([]any, error) {
 	if len(terms) < 2 || len(terms) > 3 {
-		return nil, fault(Type, "", "needs a list, the name of a list inside of its items, and may have options")
+		return nil, value.Errorf(value.TypeError, "", "needs a list, the name of a list inside of its items, and may have options")
 	}
-	if _, ok := mapOf(terms[0]); ok {
-		terms = append([]any{valuesOf(terms[0])}, terms[1:]...)
+	if _, ok := value.MapOf(terms[0]); ok {
+		terms = append([]any{value.ValuesOf(terms[0])}, terms[1:]...)
 	}
 	in := &input{scope: c.scope, name: c.name, value: terms[0], args: []any{terms[1], unset{}}}
 	if len(terms) == 3 {
-		options, ok := mapOf(terms[2])
+		options, ok := value.MapOf(terms[2])
 		if !ok {
-			return nil, fault(Type, "", "needs a map of options, not %s", kindOf(terms[2]))
+			return nil, value.Errorf(value.TypeError, "", "needs a map of options, not %s", value.KindOf(terms[2]))
 		}
 		in.args[1] = options
 		if skip, isText := options["skip_missing"].(string); isText {
-			in.args[1] = map[string]any{"skip_missing": isYes(skip)}
+			in.args[1] = map[string]any{"skip_missing": value.SaysYes(skip)}
 		}
 	}
 	rows, err := filterSubelements(in)

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // World is what lookups reach for, of the place that env stands for. What is nil is refused. A function that cannot say
@@ -83,24 +83,24 @@ var refusedPlugins = map[string]string{
 	"random_choice": "its result would differ from one run to the next",
 }
 
-func findPlugin(name string) (plugin, *Error) {
+func findPlugin(name string) (plugin, *value.Error) {
 	name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "ansible."), "builtin."), "legacy.")
 	name = strings.TrimPrefix(name, "community.general.")
 	if p, ok := plugins[name]; ok {
 		return p, nil
 	}
 	if reason, ok := refusedPlugins[name]; ok {
-		return plugin{}, &Error{Kind: Failed, Message: "the lookup `" + name + "` is not available: " + reason, Offset: -1}
+		return plugin{}, &value.Error{Kind: value.Failure, Message: "the lookup `" + name + "` is not available: " + reason, Offset: -1}
 	}
-	e := misspelt("lookup", name, slices.Sorted(maps.Keys(plugins)))
-	e.Kind = Failed
+	e := value.Misspelt("lookup", name, slices.Sorted(maps.Keys(plugins)))
+	e.Kind = value.Failure
 	return plugin{}, e
 }
 
 // looked is lookup('name', term, …, wantlist=…, errors=…), query and q.
 func looked(c *input, list bool) (any, error) {
 	if len(c.rest) == 0 {
-		return nil, fault(Type, "", "needs the name of a lookup")
+		return nil, value.Errorf(value.TypeError, "", "needs the name of a lookup")
 	}
 	name := c.print(c.rest[0])
 	p, e := findPlugin(name)
@@ -108,17 +108,17 @@ func looked(c *input, list bool) (any, error) {
 		return nil, e
 	}
 	takes := append(strings.Fields(p.options), "wantlist", "errors")
-	for _, option := range sortedKeys(c.named) {
+	for _, option := range value.SortedKeys(c.named) {
 		if !slices.Contains(takes, option) {
-			return nil, fault(Type, "", "has no option `%s` for `%s`", option, name)
+			return nil, value.Errorf(value.TypeError, "", "has no option `%s` for `%s`", option, name)
 		}
 	}
 	if want, ok := c.named["wantlist"]; ok {
-		list = truthy(want)
+		list = value.Truthy(want)
 	}
 	found, err := p.run(c, c.rest[1:])
 	if err != nil {
-		if how := c.print(c.named["errors"]); (how == "ignore" || how == "warn") && !isOpen(err) {
+		if how := c.print(c.named["errors"]); (how == "ignore" || how == "warn") && !value.IsOpen(err) {
 			if list {
 				return []any{}, nil
 			}
@@ -152,11 +152,9 @@ func joinedResult(found []any) any {
 	return strings.Join(parts, ",")
 }
 
-func isOpen(err error) bool { _, ok := openOf(err); return ok }
-
 // LookupItems gives the items of a with_NAME loop over terms, a value as it was rendered. dir is where the action searches its
 // files, "" for "files". Missing lists what the items depend on; then there are none.
-func (e *Engine) LookupItems(env Env, name string, terms any, dir string) (items []any, missing []Missing, err error) {
+func (e *Engine) LookupItems(env Env, name string, terms any, dir string) (items []any, missing []value.Missing, err error) {
 	defer recovered(&err)
 	p, lookupErr := findPlugin(name)
 	if lookupErr != nil {
@@ -176,8 +174,8 @@ func (e *Engine) LookupItems(env Env, name string, terms any, dir string) (items
 		c := &input{scope: s, name: name, dir: dir}
 		items, err = p.run(c, list)
 	}
-	if o, ok := openOf(err); ok {
-		return nil, o.missing, nil
+	if o, ok := value.OpenOf(err); ok {
+		return nil, o.Missing, nil
 	}
 	if err != nil {
 		return nil, nil, located(s.calleeError("lookup", name, err, -1, 0), "")
@@ -195,30 +193,30 @@ func ask[T any](name, term string, answer T, err error) (T, error) {
 		if name == "now" {
 			what = "now()"
 		}
-		return answer, &open{[]Missing{{Name: what}}}
+		return answer, &value.Open{Missing: []value.Missing{{Name: what}}}
 	}
 	if err != nil {
-		if e, ok := asError(err); ok {
+		if e, ok := value.AsError(err); ok {
 			return answer, e
 		}
-		return answer, fault(Failed, "", "%s", plainSentence(err.Error()))
+		return answer, value.Errorf(value.Failure, "", "%s", value.Sentence(err.Error()))
 	}
 	return answer, nil
 }
 
 func notHere(name string) error {
-	return fault(Failed, "", "`%s` is not available here", name)
+	return value.Errorf(value.Failure, "", "`%s` is not available here", name)
 }
 
 // texts asks for every term and gathers the answers.
 func (c *input) texts(name string, terms []any, asked func(Env, string) (string, error), finish func(string) []any) ([]any, error) {
 	out := []any{}
-	var missing []Missing
+	var missing []value.Missing
 	for _, term := range terms {
 		answer, err := asked(c.env, c.print(term))
 		answer, err = ask(name, c.print(term), answer, err)
-		if o, ok := openOf(err); ok {
-			missing = union(missing, o.missing)
+		if o, ok := value.OpenOf(err); ok {
+			missing = value.UniteMissing(missing, o.Missing)
 			continue
 		}
 		if err != nil {
@@ -230,7 +228,7 @@ func (c *input) texts(name string, terms []any, asked func(Env, string) (string,
 		out = append(out, finish(answer)...)
 	}
 	if missing != nil {
-		return nil, &open{missing}
+		return nil, &value.Open{Missing: missing}
 	}
 	return out, nil
 }
@@ -240,9 +238,9 @@ func (c *input) option(name string, otherwise bool) bool {
 	case nil:
 		return otherwise
 	case string:
-		return isYes(v)
+		return value.SaysYes(v)
 	default:
-		return truthy(v)
+		return value.Truthy(v)
 	}
 }
 
@@ -251,13 +249,13 @@ func lookupVars(c *input, terms []any) ([]any, error) {
 	for _, term := range terms {
 		name, ok := term.(string)
 		if !ok {
-			return nil, fault(Type, "", "needs the names of variables, not %s", kindOf(term))
+			return nil, value.Errorf(value.TypeError, "", "needs the names of variables, not %s", value.KindOf(term))
 		}
 		v, err := c.eval(&jinja.Variable{At: -1, Name: name})
-		if otherwise, ok := c.named["default"]; ok && isUndefined(err) {
+		if otherwise, ok := c.named["default"]; ok && value.IsUndefined(err) {
 			v, err = otherwise, nil
 		}
-		if e, ok := asError(err); ok && e.Kind == Undefined {
+		if e, ok := value.AsError(err); ok && e.Kind == value.UndefinedError {
 			e.Offset, e.Width = -1, 0
 		}
 		if err != nil {
@@ -339,7 +337,7 @@ func lookupGlob(c *input, terms []any) ([]any, error) {
 		if paths, err = ask("fileglob", c.print(term), paths, err); err != nil {
 			return nil, err
 		}
-		out = append(out, stringList(paths)...)
+		out = append(out, value.ListOf(paths)...)
 	}
 	return out, nil
 }
@@ -357,7 +355,7 @@ func lookupHosts(c *input, terms []any) ([]any, error) {
 	if hosts, err = ask("inventory_hostnames", pattern, hosts, err); err != nil {
 		return nil, err
 	}
-	return stringList(hosts), nil
+	return value.ListOf(hosts), nil
 }
 
 // candidates are the files that first_found is asked for, in their order.
@@ -373,7 +371,7 @@ func (c *input) candidates(term any, paths []string, into *[]string, skip *bool)
 		}
 		return all
 	}
-	m, isMap := mapOf(term)
+	m, isMap := value.MapOf(term)
 	switch {
 	case isMap:
 		files, dirs := words(m["files"]), words(m["paths"])
@@ -381,7 +379,7 @@ func (c *input) candidates(term any, paths []string, into *[]string, skip *bool)
 			dirs = paths
 		}
 		if v, ok := m["skip"]; ok {
-			*skip = truthy(v)
+			*skip = value.Truthy(v)
 		}
 		for _, dir := range dirs {
 			for _, name := range files {
@@ -427,7 +425,8 @@ func lookupFirstFound(c *input, terms []any) ([]any, error) {
 	if skip {
 		return []any{}, nil
 	}
-	return nil, fault(Failed, "add one that is always there, or `skip: true`", "none of these files exists: %s", strings.Join(names, ", "))
+	return nil, value.Errorf(value.Failure, "add one that is always there, or `skip: true`", "none of these files exists: %s",
+		strings.Join(names, ", "))
 }
 
 // layered is an environment with some names of its own.
@@ -459,7 +458,7 @@ func lookupTemplate(c *input, terms []any) ([]any, error) {
 	if c.engine.World.File == nil {
 		return nil, notHere("template")
 	}
-	extra, _ := mapOf(c.named["template_vars"])
+	extra, _ := value.MapOf(c.named["template_vars"])
 	style := jinja.Style{}
 	for option, at := range map[string]*string{
 		"variable_start_string": &style.VariableStart, "variable_end_string": &style.VariableEnd,
@@ -497,11 +496,11 @@ func lookupTemplate(c *input, terms []any) ([]any, error) {
 // renderFile renders the text of another file. Its mistakes are told with its name: their place is not in this text.
 func (r *rendering) renderFile(name, text string, style jinja.Style, env Env) (any, error) {
 	if r.files >= maxFiles {
-		return nil, fault(Failed, "", "templates include each other without end")
+		return nil, value.Errorf(value.Failure, "", "templates include each other without end")
 	}
 	t, err := r.engine.DocumentIn(text, style)
 	if err != nil {
-		return nil, inFile(name, text, err)
+		return nil, value.InFile(name, text, err)
 	}
 	if t.literal {
 		return t.text, nil
@@ -509,12 +508,12 @@ func (r *rendering) renderFile(name, text string, style jinja.Style, env Env) (a
 	inner := &rendering{engine: r.engine, env: env, text: text, work: r.work, files: r.files + 1, taken: r.taken}
 	result, err := t.run(inner)
 	if err != nil {
-		return nil, inFile(name, text, err)
+		return nil, value.InFile(name, text, err)
 	}
 	if len(result.Missing) > 0 {
-		return nil, &open{result.Missing}
+		return nil, &value.Open{Missing: result.Missing}
 	}
-	if marked, ok := result.Value.(Secret); ok {
+	if marked, ok := result.Value.(value.Secret); ok {
 		return r.bare(marked), nil
 	}
 	return result.Value, nil
@@ -522,26 +521,6 @@ func (r *rendering) renderFile(name, text string, style jinja.Style, env Env) (a
 
 // maxFiles bounds templates that include templates.
 const maxFiles = 20
-
-// inFile says in which line of which other file a mistake is.
-func inFile(name, text string, err error) error {
-	e, ok := asError(err)
-	if !ok {
-		return err
-	}
-	moved := *e
-	where := name
-	if e.Offset >= 0 && e.Offset <= len(text) {
-		where = fmt.Sprintf("%s:%d", name, 1+strings.Count(text[:e.Offset], "\n"))
-	}
-	moved.Message, moved.Offset, moved.Width, moved.Also = where+": "+e.Message, -1, 0, nil
-	moved.through, moved.cause = nil, ""
-	moved.final = true // default() is for names of the text at hand
-	if moved.Kind == Syntax {
-		moved.Kind = Failed
-	}
-	return &moved
-}
 
 func lookupPipe(c *input, terms []any) ([]any, error) {
 	if c.engine.World.Run == nil {
@@ -574,5 +553,5 @@ func textLines(text string) []any {
 	for line := range strings.Lines(text) {
 		lines = append(lines, strings.TrimRight(line, "\r\n"))
 	}
-	return stringList(lines)
+	return value.ListOf(lines)
 }

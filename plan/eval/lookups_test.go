@@ -11,6 +11,7 @@ import (
 
 	"moon/plan/eval"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -154,8 +155,8 @@ func TestLookupPassword(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := tmpl.Render(world())
-		if err != nil || !eval.Marked(got.Value) || eval.Reveal(got.Value) != want {
-			t.Errorf("%s\n got %v, %v\nwant %s", arguments, eval.Reveal(got.Value), err, want)
+		if err != nil || !value.Marked(got.Value) || value.Reveal(got.Value) != want {
+			t.Errorf("%s\n got %v, %v\nwant %s", arguments, value.Reveal(got.Value), err, want)
 		}
 	}
 }
@@ -182,15 +183,15 @@ func TestLookupItems(t *testing.T) {
 		{"items", []any{}, []any{}},
 	} {
 		items, missing, err := e.LookupItems(world(), tc.name, tc.terms, "")
-		if err != nil || missing != nil || !reflect.DeepEqual(eval.Ordinary(items), any(tc.want)) {
+		if err != nil || missing != nil || !reflect.DeepEqual(value.Ordinary(items), any(tc.want)) {
 			t.Errorf("with_%s: %v gives %v, %v, %v; want %v", tc.name, tc.terms, items, missing, err, tc.want)
 		}
 	}
 	_, _, err := e.LookupItems(world(), "itms", nil, "")
-	if le, ok := errors.AsType[*eval.Error](err); !ok || le.Hint != "did you mean `items`?" {
+	if le, ok := errors.AsType[*value.Error](err); !ok || le.Hint != "did you mean `items`?" {
 		t.Errorf("%+v", err)
 	}
-	_, missing, err := e.LookupItems(world(), "items", []any{eval.Unknown{Steps: []int{3}}}, "")
+	_, missing, err := e.LookupItems(world(), "items", []any{value.Unknown{Steps: []int{3}}}, "")
 	if err != nil || len(missing) != 1 || len(missing[0].Steps) != 1 {
 		t.Errorf("%v, %v", missing, err)
 	}
@@ -210,8 +211,8 @@ func TestPlaysText(t *testing.T) {
 		{"{{ n }}", 5},
 		{`{{ 'a\nb' }}!`, `a\nb!`},
 		{"{% set x = [] %}{% for i in nums %}{{ x.append({'a': i}) }}{% endfor %}{{ x }}", []any{map[string]any{"a": 3}, map[string]any{"a": 1}, map[string]any{"a": 2}}},
-		{"{{ nope | default(omit) }}", eval.Omit},
-		{"{{ {'a': omit}.a }}", eval.Omit},
+		{"{{ nope | default(omit) }}", value.Omit},
+		{"{{ {'a': omit}.a }}", value.Omit},
 		{"[{{ n }}]", "[5]"},
 	} {
 		tmpl, err := e.Template(tc.text)
@@ -219,7 +220,7 @@ func TestPlaysText(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := tmpl.Render(world())
-		if err != nil || !reflect.DeepEqual(eval.Ordinary(got.Value), tc.want) {
+		if err != nil || !reflect.DeepEqual(value.Ordinary(got.Value), tc.want) {
 			t.Errorf("%q: %#v, %v; want %#v", tc.text, got.Value, err, tc.want)
 		}
 	}
@@ -273,7 +274,7 @@ func TestPlaysConditions(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = c.Eval(world())
-		if got := errorOf(t, err); got.Kind != eval.Type || got.Hint != hint {
+		if got := errorOf(t, err); got.Kind != value.TypeError || got.Hint != hint {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}

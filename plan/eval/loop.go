@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // loop is {% for %} while it runs, and the variable of that name.
@@ -16,6 +17,9 @@ type loop struct {
 	last  any // what changed was asked about
 	asked bool
 }
+
+// Kind implements Thing.
+func (*loop) Kind() string { return "a loop" }
 
 // runFor runs a {% for %}.
 func (s tagRunner) runFor(st *jinja.ForTag) error {
@@ -60,15 +64,15 @@ func (s tagRunner) runOver(st *jinja.ForTag, v any, from jinja.Node, depth int) 
 
 // itemsToLoop gives the items of a loop, each fit for the number of names.
 func (s scope) itemsToLoop(st *jinja.ForTag, v any, from jinja.Node) ([]any, error) {
-	if _, ok := mapOf(v); ok && len(st.Names) == 2 {
-		v = pairs(v) // Jinja wants .items(); playbooks are written without
+	if _, ok := value.MapOf(v); ok && len(st.Names) == 2 {
+		v = value.Pairs(v) // Jinja wants .items(); playbooks are written without
 	}
-	items, err := itemsOf(v)
-	if _, ok := openOf(err); ok {
+	items, err := value.ItemsOf(v)
+	if _, ok := value.OpenOf(err); ok {
 		return nil, err
 	}
 	if err != nil {
-		return nil, placed(fault(Type, "", "cannot loop over %s", kindOf(v)), from)
+		return nil, placed(value.Errorf(value.TypeError, "", "cannot loop over %s", value.KindOf(v)), from)
 	}
 	if err := s.spend(5 * len(items)); err != nil {
 		return nil, err
@@ -159,7 +163,8 @@ func (l *loop) call(s scope, n *jinja.Call, f *jinja.Member, name string) (any, 
 	}
 	if name == "cycle" {
 		if len(args) == 0 {
-			return nil, &Error{Kind: Type, Message: "`loop.cycle` needs at least one item", Offset: f.KeyAt, Width: f.End - f.KeyAt}
+			return nil, &value.Error{Kind: value.TypeError, Message: "`loop.cycle` needs at least one item", Offset: f.KeyAt,
+				Width: f.End - f.KeyAt}
 		}
 		return args[l.at%len(args)], nil
 	}
@@ -167,7 +172,7 @@ func (l *loop) call(s scope, n *jinja.Call, f *jinja.Member, name string) (any, 
 	if len(args) == 1 {
 		now = args[0]
 	}
-	changed := !l.asked || !equal(l.last, now)
+	changed := !l.asked || !value.Equal(l.last, now)
 	l.last, l.asked = now, true
 	return changed, nil
 }
@@ -177,7 +182,8 @@ func (s scope) evalPositional(n *jinja.Call, of string) ([]any, error) {
 	nodes := make([]jinja.Node, len(n.Args))
 	for i, a := range n.Args {
 		if a.Name != "" {
-			return nil, &Error{Kind: Type, Message: "`" + of + "` has no argument `" + a.Name + "`", Offset: a.At, Width: len(a.Name)}
+			return nil, &value.Error{Kind: value.TypeError, Message: "`" + of + "` has no argument `" + a.Name + "`", Offset: a.At,
+				Width: len(a.Name)}
 		}
 		nodes[i] = a.Value
 	}
@@ -187,8 +193,8 @@ func (s scope) evalPositional(n *jinja.Call, of string) ([]any, error) {
 // callAgain is loop(items): the loop runs with other items, and gives what it writes.
 func (l *loop) callAgain(s scope, n *jinja.Call, f *jinja.Variable) (any, error) {
 	if !l.tag.Recursive {
-		return nil, &Error{
-			Kind: Type, Message: "`loop` is not a function",
+		return nil, &value.Error{
+			Kind: value.TypeError, Message: "`loop` is not a function",
 			Hint:   "write `recursive` at the end of its `{% for %}`, so that it can call itself",
 			Offset: f.Offset(), Width: len(f.Name),
 		}
@@ -198,8 +204,8 @@ func (l *loop) callAgain(s scope, n *jinja.Call, f *jinja.Variable) (any, error)
 		return nil, err
 	}
 	if len(args) != 1 {
-		return nil, &Error{
-			Kind: Type, Message: "`loop` needs the items to loop over, and nothing else", Offset: f.Offset(),
+		return nil, &value.Error{
+			Kind: value.TypeError, Message: "`loop` needs the items to loop over, and nothing else", Offset: f.Offset(),
 			Width: len(f.Name),
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // macro is a macro that a template has come past, and the body of a {% call %}, which is one without name. It sees the names of
@@ -32,7 +33,7 @@ func (s scope) callMacro(n *jinja.Call, name string, m *macro) (any, error) {
 	}
 	args := make([]argued, len(values))
 	for i, v := range values {
-		args[i] = argued{n.Args[i].Name, boxed(v)}
+		args[i] = argued{n.Args[i].Name, value.Boxed(v)}
 	}
 	text, err := s.runMacro(n, name, m, args, nil)
 	if err != nil {
@@ -67,7 +68,7 @@ func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
 	}
 	m, ok := v.(*macro)
 	if !ok {
-		return "", placed(fault(Type, "", "%s, not of %s", jinja.NotMacro, kindOf(v)), st.Of.Function)
+		return "", placed(value.Errorf(value.TypeError, "", "%s, not of %s", jinja.NotMacro, value.KindOf(v)), st.Of.Function)
 	}
 	return s.runMacro(st.Of, m.tag.Name, m, args, &macro{tag: st.Caller, at: s})
 }
@@ -75,7 +76,8 @@ func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
 // enterCall counts a call from inside of a template.
 func (r *rendering) enterCall(name string, n *jinja.Call) (leave func(), err error) {
 	if r.calls++; r.calls > maxCalls {
-		return nil, &Error{Kind: Failed, Message: "macro `" + name + "` calls itself too often", Offset: n.Offset(), Width: len(name)}
+		return nil, &value.Error{Kind: value.Failure, Message: "macro `" + name + "` calls itself too often", Offset: n.Offset(),
+			Width: len(name)}
 	}
 	if err := r.spend(20); err != nil {
 		return nil, err
@@ -111,15 +113,15 @@ func (s scope) runMacro(n *jinja.Call, name string, m *macro, args []argued, cal
 	if elsewhere {
 		s.touched = s.touched || m.at.secret
 		if err != nil {
-			err = inFile(m.at.file, m.at.text, err)
+			err = value.InFile(m.at.file, m.at.text, err)
 		}
 	}
 	return text, err
 }
 
 // bindArguments gives the parameters of a macro what it is called with.
-func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *Error {
-	rest, others := []any{}, NewDict(0)
+func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *value.Error {
+	rest, others := []any{}, value.NewDict(0)
 	positional := 0
 	for _, a := range args {
 		switch {
@@ -127,18 +129,19 @@ func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *Error {
 			s.locals.set(m.Params[positional].Name, a.value)
 			positional++
 		case a.name == "" && m.Varargs != "":
-			rest = append(rest, unboxed(a.value))
+			rest = append(rest, value.Unboxed(a.value))
 		case a.name == "":
-			return fault(Failed, "", "macro `%s` received %d arguments but expected only %d", spellMacro(m), countPositional(args),
+			return value.Errorf(value.Failure, "", "macro `%s` received %d arguments but expected only %d", spellMacro(m),
+				countPositional(args),
 				len(m.Params))
 		case m.Has(a.name) && s.locals.has(a.name):
-			return fault(Failed, "", "macro `%s` received the argument `%s` twice", spellMacro(m), a.name)
+			return value.Errorf(value.Failure, "", "macro `%s` received the argument `%s` twice", spellMacro(m), a.name)
 		case m.Has(a.name):
 			s.locals.set(a.name, a.value)
 		case m.Kwargs != "":
-			others.Set(a.name, unboxed(a.value))
+			others.Set(a.name, value.Unboxed(a.value))
 		default:
-			return fault(Failed, "", "macro `%s` takes no keyword argument `%s`", spellMacro(m), a.name)
+			return value.Errorf(value.Failure, "", "macro `%s` takes no keyword argument `%s`", spellMacro(m), a.name)
 		}
 	}
 	if m.Varargs != "" {

@@ -10,6 +10,7 @@ import (
 
 	"moon/internal/suggest"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
@@ -21,7 +22,7 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := keyText(key)
+	name := value.KeyText(key)
 	switch of := of.(type) {
 	case *cycler:
 		return of.call(name, f)
@@ -31,10 +32,11 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 			return s.callMacro(n, name, m)
 		}
 		if err == nil {
-			err = &Error{Kind: Type, Message: "`" + name + "` is " + kindOf(v) + ", not a macro", Offset: f.KeyAt, Width: f.End - f.KeyAt}
+			err = &value.Error{Kind: value.TypeError, Message: "`" + name + "` is " + value.KindOf(v) + ", not a macro", Offset: f.KeyAt,
+				Width: f.End - f.KeyAt}
 		}
 		return nil, err
-	case *box:
+	case *value.Box:
 		if jinja.Changes[name] {
 			return s.change(n, f, of, name)
 		}
@@ -43,28 +45,28 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 			return of.call(s, n, f, name)
 		}
 	}
-	value, err := s.settled(of, root)
+	val, err := s.settled(of, root)
 	err = s.placed(err, f)
-	c := &input{scope: s, name: name, value: value}
+	c := &input{scope: s, name: name, value: val}
 	argErr := s.bind(c, jinja.Takes("..."), n.Args)
-	o, isOpen := openOf(err)
-	o2, argsOpen := openOf(argErr)
+	o, isOpen := value.OpenOf(err)
+	o2, argsOpen := value.OpenOf(argErr)
 	switch {
 	case err != nil && !isOpen:
 		return nil, err
 	case argErr != nil && !argsOpen:
 		return nil, argErr
 	case isOpen && argsOpen:
-		return nil, &open{union(o.missing, o2.missing)}
+		return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
 	case isOpen:
 		return nil, o
 	case argsOpen:
 		return nil, o2
 	}
-	if err := s.spend(1 + size(value)); err != nil {
+	if err := s.spend(1 + size(val)); err != nil {
 		return nil, err
 	}
-	if o, ok := value.(Object); !ok || isDict(o) || isPartial(o) {
+	if o, ok := val.(value.Object); !ok || value.IsDict(o) || value.IsPartial(o) {
 		if err := c.ordinaryAll(); err != nil {
 			return nil, s.placed(err, f)
 		}
@@ -77,31 +79,31 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 }
 
 // change is list.append(x), list.extend(l) and map.update(m) on a value that the template made itself.
-func (s scope) change(n *jinja.Call, f *jinja.Member, b *box, name string) (any, error) {
+func (s scope) change(n *jinja.Call, f *jinja.Member, b *value.Box, name string) (any, error) {
 	c := &input{scope: s, name: name}
 	err := s.bind(c, jinja.Takes("..."), n.Args)
-	if o, ok := openOf(err); ok {
-		b.value = &unsettled{o.missing}
+	if o, ok := value.OpenOf(err); ok {
+		b.Value = &value.Unsettled{Missing: o.Missing}
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	list, isList := b.value.([]any)
-	m, isMap := mapOf(b.value)
+	list, isList := b.Value.([]any)
+	m, isMap := value.MapOf(b.Value)
 	switch {
-	case isUnsettled(b.value):
+	case value.IsUnsettled(b.Value):
 	case isList && name == "append" && len(c.rest) == 1:
-		b.value = append(list, c.rest[0])
+		b.Value = append(list, c.rest[0])
 	case isList && name == "extend" && len(c.rest) == 1:
-		more, err := itemsOf(c.rest[0])
+		more, err := value.ItemsOf(c.rest[0])
 		if err != nil {
 			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
 		}
 		if err := s.spend(len(more)); err != nil {
 			return nil, err
 		}
-		b.value = append(list, more...)
+		b.Value = append(list, more...)
 	case isMap && name == "update":
 		more, err := c.fields()
 		if err != nil {
@@ -110,34 +112,33 @@ func (s scope) change(n *jinja.Call, f *jinja.Member, b *box, name string) (any,
 		if err := s.spend(len(m) + more.Len()); err != nil {
 			return nil, err
 		}
-		all := NewDict(len(m) + more.Len())
-		all.add(b.value)
-		all.add(more)
-		b.value = s.ofForm(all)
+		all := value.NewDict(len(m) + more.Len())
+		all.Add(b.Value)
+		all.Add(more)
+		b.Value = s.ofForm(all)
 	default:
-		return nil, unchangeable(f, b.value, name)
+		return nil, unchangeable(f, b.Value, name)
 	}
 	return nil, nil
 }
 
-func isUnsettled(v any) bool { _, ok := v.(*unsettled); return ok }
-
-func unchangeable(f *jinja.Member, v any, name string) *Error {
+func unchangeable(f *jinja.Member, v any, name string) *value.Error {
 	hint := "build a new list with `+`, or one with `{% set %}` that `append` and `extend` work on"
-	if _, ok := mapOf(v); ok {
+	if _, ok := value.MapOf(v); ok {
 		hint = "build a new map with `| combine(…)`, or one with `{% set %}` that `update` works on"
 	}
-	return &Error{
-		Kind: Type, Message: "method `" + name + "` would change " + kindOf(v) + " that does not belong to the template", Hint: hint,
+	return &value.Error{
+		Kind: value.TypeError, Message: "method `" + name + "` would change " + value.KindOf(v) + " that does not belong to the template",
+		Hint:   hint,
 		Offset: f.KeyAt, Width: f.End - f.KeyAt,
 	}
 }
 
 func (c *input) method() (any, error) {
 	switch v := c.value.(type) {
-	case map[string]any, *Dict:
+	case map[string]any, *value.Dict:
 		return c.mapMethod(v)
-	case Object:
+	case value.Object:
 		return c.objectMethod(v)
 	case []any:
 		return c.listMethod(v)
@@ -148,10 +149,11 @@ func (c *input) method() (any, error) {
 }
 
 func (c *input) noMethod(known []string) error {
-	e := fault(Type, cmp.Or(methodHints[c.name], suggest.DidYouMean(c.name, known)), "does not exist for %s", kindOf(c.value))
+	e := value.Errorf(value.TypeError, cmp.Or(methodHints[c.name], suggest.DidYouMean(c.name, known)), "does not exist for %s",
+		value.KindOf(c.value))
 	if jinja.Changes[c.name] {
-		return &Error{
-			Kind: Type, Message: "would change " + kindOf(c.value) + " that does not belong to the template", Offset: -1,
+		return &value.Error{
+			Kind: value.TypeError, Message: "would change " + value.KindOf(c.value) + " that does not belong to the template", Offset: -1,
 			Hint: "build a new value with `+` or `| combine(…)`",
 		}
 	}
@@ -161,18 +163,18 @@ func (c *input) noMethod(known []string) error {
 func (c *input) mapMethod(m any) (any, error) {
 	switch c.name {
 	case "items":
-		return pairs(m), nil
+		return value.Pairs(m), nil
 	case "keys":
 		return c.items()
 	case "values":
-		return valuesOf(m), nil
+		return value.ValuesOf(m), nil
 	case "copy":
 		return m, nil
 	case "get":
 		if len(c.rest) < 1 || len(c.rest) > 2 {
-			return nil, fault(Type, "", "takes 1 or 2 arguments, not %d", len(c.rest))
+			return nil, value.Errorf(value.TypeError, "", "takes 1 or 2 arguments, not %d", len(c.rest))
 		}
-		if v, ok := entryOf(m, keyText(c.rest[0])); ok {
+		if v, ok := value.EntryOf(m, value.KeyText(c.rest[0])); ok {
 			return v, nil
 		}
 		if len(c.rest) == 2 {
@@ -184,14 +186,14 @@ func (c *input) mapMethod(m any) (any, error) {
 }
 
 // objectMethod is mapMethod, which asks for no more entries than it needs.
-func (c *input) objectMethod(o Object) (any, error) {
+func (c *input) objectMethod(o value.Object) (any, error) {
 	switch {
 	case c.name == "keys":
 		return c.items()
 	case c.name == "get" && len(c.rest) > 0:
-		v, ok, err := c.entry(o, keyText(c.rest[0]))
-		if ok && err == nil && !IsNotGiven(v) {
-			return c.settled(v, keyText(c.rest[0]))
+		v, ok, err := c.entry(o, value.KeyText(c.rest[0]))
+		if ok && err == nil && !value.IsNotGiven(v) {
+			return c.settled(v, value.KeyText(c.rest[0]))
 		}
 		if err != nil {
 			return nil, err
@@ -210,15 +212,15 @@ func (c *input) listMethod(l []any) (any, error) {
 		return l, nil
 	case c.name == "index" && len(c.rest) == 1:
 		for i, item := range l {
-			if equal(item, c.rest[0]) {
+			if value.Equal(item, c.rest[0]) {
 				return i, nil
 			}
 		}
-		return nil, fault(Failed, "", "the list does not contain it")
+		return nil, value.Errorf(value.Failure, "", "the list does not contain it")
 	case c.name == "count" && len(c.rest) == 1:
 		n := 0
 		for _, item := range l {
-			if equal(item, c.rest[0]) {
+			if value.Equal(item, c.rest[0]) {
 				n++
 			}
 		}
@@ -300,7 +302,7 @@ var stringMethods = map[string]struct {
 		if err != nil {
 			return nil, err
 		}
-		return sign + Text(v), nil
+		return sign + value.Text(v), nil
 	}},
 }
 
@@ -328,7 +330,7 @@ func (c *input) stringMethod(s string) (any, error) {
 // anyOf is startswith and endswith, which take a string or several.
 func (c *input) anyOf(s string, has func(s, part string) bool) bool {
 	if list, ok := c.args[0].([]any); ok {
-		return slices.ContainsFunc(list, func(part any) bool { return has(s, Text(part)) })
+		return slices.ContainsFunc(list, func(part any) bool { return has(s, value.Text(part)) })
 	}
 	return has(s, c.str(0, ""))
 }
@@ -343,7 +345,7 @@ func position(s string, i int) int {
 
 func (c *input) mustFind(s string, i int) (any, error) {
 	if i < 0 {
-		return nil, fault(Failed, "", "the text does not contain `%s`", c.str(0, ""))
+		return nil, value.Errorf(value.Failure, "", "the text does not contain `%s`", c.str(0, ""))
 	}
 	return position(s, i), nil
 }
@@ -355,11 +357,11 @@ func (c *input) padded(s, after, before, fill string) (any, error) {
 		return nil, err
 	}
 	if width > maxRange {
-		return nil, fault(Failed, "", "the width %d is too large", width)
+		return nil, value.Errorf(value.Failure, "", "the width %d is too large", width)
 	}
 	fill = c.str(1, fill)
 	if utf8.RuneCountInString(fill) != 1 {
-		return nil, fault(Type, "", "needs one character to fill up with")
+		return nil, value.Errorf(value.TypeError, "", "needs one character to fill up with")
 	}
 	return before + strings.Repeat(fill, max(width-utf8.RuneCountInString(s), 0)) + after, nil
 }
@@ -372,7 +374,7 @@ func rsplit(c *input, s string) (any, error) {
 	}
 	separator, byWords := c.str(0, ""), c.arg(0) == nil
 	if separator == "" && !byWords {
-		return nil, fault(Type, "", "needs a separator that is not empty")
+		return nil, value.Errorf(value.TypeError, "", "needs a separator that is not empty")
 	}
 	parts := []any{}
 	for len(parts) < limit {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // hosts is an Object that notes what it is asked for.
@@ -27,22 +28,22 @@ func (h *hosts) Keys() []string { return h.keys }
 
 // worldOfHosts has an entry that nothing may read but what names it: broken.
 func worldOfHosts() (vars, *hosts) {
-	lacking := &eval.Error{Kind: eval.Undefined, Name: "b", Message: "undefined variable `b`", Hint: "did you mean `c`?"}
+	lacking := &value.Error{Kind: value.UndefinedError, Name: "b", Message: "undefined variable `b`", Hint: "did you mean `c`?"}
 	web := &hosts{
 		keys: []string{"port", "addr", "later"},
-		vars: map[string]any{"addr": "10.0.0.1", "port": 80, "later": eval.Unknown{Steps: []int{4}}},
+		vars: map[string]any{"addr": "10.0.0.1", "port": 80, "later": value.Unknown{Steps: []int{4}}},
 	}
 	db := &hosts{keys: []string{"port", "addr"}, vars: map[string]any{"addr": "10.0.0.2", "port": 5432}}
 	all := &hosts{
 		keys: []string{"web.example", "db", "bad"},
-		vars: map[string]any{"web.example": web, "db": db, "bad": eval.Fault{Err: lacking, From: "host_vars/bad.yml:2"}},
+		vars: map[string]any{"web.example": web, "db": db, "bad": value.Fault{Err: lacking, From: "host_vars/bad.yml:2"}},
 	}
 	return vars{
 		"hostvars": all, "web": web, "db": db, "name": "web.example", "nobody": &hosts{},
-		"a": eval.Fault{Err: lacking, From: "group_vars/web.yml:3"}, "bare": eval.Fault{Err: &eval.Error{Kind: eval.Type, Message: "no"}},
-		"cfg":    map[string]any{"ok": 1, "bad": eval.Fault{Err: lacking, From: "x.yml:1"}},
-		"absent": eval.Fault{Err: lacking, From: "x.yml:1", Absent: true},
-		"secret": &hosts{keys: []string{"p", "q"}, vars: map[string]any{"p": eval.Secret{Value: "hunter2!"}, "q": "plain"}},
+		"a": value.Fault{Err: lacking, From: "group_vars/web.yml:3"}, "bare": value.Fault{Err: &value.Error{Kind: value.TypeError, Message: "no"}},
+		"cfg":    map[string]any{"ok": 1, "bad": value.Fault{Err: lacking, From: "x.yml:1"}},
+		"absent": value.Fault{Err: lacking, From: "x.yml:1", Absent: true},
+		"secret": &hosts{keys: []string{"p", "q"}, vars: map[string]any{"p": value.Secret{Value: "hunter2!"}, "q": "plain"}},
 	}, all
 }
 
@@ -72,8 +73,8 @@ func TestObject(t *testing.T) {
 	} {
 		env, all := worldOfHosts()
 		got, err := render(t, tc.text, env)
-		if err != nil || eval.Text(got.Value) != tc.want {
-			t.Errorf("%s\n got %v (%v)\nwant %s", tc.text, eval.Text(got.Value), err, tc.want)
+		if err != nil || value.Text(got.Value) != tc.want {
+			t.Errorf("%s\n got %v (%v)\nwant %s", tc.text, value.Text(got.Value), err, tc.want)
 		}
 		if tc.asked != "" && strings.Join(all.asked, " ") != tc.asked {
 			t.Errorf("%s: asked for %v, want %s", tc.text, all.asked, tc.asked)
@@ -87,7 +88,7 @@ func TestObjectAsValue(t *testing.T) {
 	env, _ := worldOfHosts()
 	got, err := render(t, "{{ secret }}", env)
 	m, ok := got.Value.(map[string]any)
-	if err != nil || !ok || m["q"] != "plain" || !eval.Marked(m["p"]) {
+	if err != nil || !ok || m["q"] != "plain" || !value.Marked(m["p"]) {
 		t.Errorf("%#v, %v", got.Value, err)
 	}
 	got, err = render(t, "{{ [web] }}", env)
@@ -126,16 +127,16 @@ func TestFault(t *testing.T) {
 	env, _ := worldOfHosts()
 	const why = " cannot be had: undefined variable `b`"
 	for _, tc := range []broken{
-		{"x{{ a }}", "`a` (group_vars/web.yml:3)" + why, "did you mean `c`?", "a", eval.Undefined},
-		{"{{ a | default('x') }}", "`a` (group_vars/web.yml:3)" + why, "did you mean `c`?", "a", eval.Undefined},
-		{"{{ a is defined }}", "`a` (group_vars/web.yml:3)" + why, "did you mean `c`?", "a", eval.Undefined},
-		{"{{ bare | default(1) }}", "`bare` cannot be had: no", "", "bare", eval.Type},
-		{"{{ hostvars['bad'].x }}", "`hostvars['bad']` (host_vars/bad.yml:2)" + why, "did you mean `c`?", "hostvars['bad']", eval.Undefined},
-		{"{{ hostvars | to_json }}", "`bad` (host_vars/bad.yml:2)" + why, "did you mean `c`?", "hostvars", eval.Undefined},
-		{"{{ cfg.bad.deep | d }}", "`cfg.bad` (x.yml:1)" + why, "did you mean `c`?", "cfg.bad", eval.Undefined},
-		{"{{ cfg }}", "`cfg` (x.yml:1)" + why, "did you mean `c`?", "cfg", eval.Undefined},
-		{"{% if cfg %}y{% endif %}", "`cfg` (x.yml:1)" + why, "did you mean `c`?", "cfg", eval.Undefined},
-		{"{{ absent }}", "`absent` (x.yml:1)" + why, "did you mean `c`?", "absent", eval.Undefined},
+		{"x{{ a }}", "`a` (group_vars/web.yml:3)" + why, "did you mean `c`?", "a", value.UndefinedError},
+		{"{{ a | default('x') }}", "`a` (group_vars/web.yml:3)" + why, "did you mean `c`?", "a", value.UndefinedError},
+		{"{{ a is defined }}", "`a` (group_vars/web.yml:3)" + why, "did you mean `c`?", "a", value.UndefinedError},
+		{"{{ bare | default(1) }}", "`bare` cannot be had: no", "", "bare", value.TypeError},
+		{"{{ hostvars['bad'].x }}", "`hostvars['bad']` (host_vars/bad.yml:2)" + why, "did you mean `c`?", "hostvars['bad']", value.UndefinedError},
+		{"{{ hostvars | to_json }}", "`bad` (host_vars/bad.yml:2)" + why, "did you mean `c`?", "hostvars", value.UndefinedError},
+		{"{{ cfg.bad.deep | d }}", "`cfg.bad` (x.yml:1)" + why, "did you mean `c`?", "cfg.bad", value.UndefinedError},
+		{"{{ cfg }}", "`cfg` (x.yml:1)" + why, "did you mean `c`?", "cfg", value.UndefinedError},
+		{"{% if cfg %}y{% endif %}", "`cfg` (x.yml:1)" + why, "did you mean `c`?", "cfg", value.UndefinedError},
+		{"{{ absent }}", "`absent` (x.yml:1)" + why, "did you mean `c`?", "absent", value.UndefinedError},
 	} {
 		_, err := render(t, tc.text, env)
 		tc.check(t, err)
@@ -146,7 +147,7 @@ func TestFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = c.Eval(env)
-		if e := errorOf(t, err); e.Kind != eval.Undefined || !strings.Contains(e.Message, why) {
+		if e := errorOf(t, err); e.Kind != value.UndefinedError || !strings.Contains(e.Message, why) {
 			t.Errorf("%s: %+v", text, e)
 		}
 	}

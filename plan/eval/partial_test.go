@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // TestPartial: of a map that is known in part its known entries can be had, and nothing else is taken for known.
@@ -11,7 +12,7 @@ func TestPartial(t *testing.T) {
 	t.Parallel()
 	e := eval.New()
 	e.Python = true
-	env := vars{"item": eval.Partial{Name: "st", Known: map[string]any{"item": "a", "ansible_loop_var": "item"}, Steps: []int{2, 3}}}
+	env := vars{"item": value.Partial{Name: "st", Known: map[string]any{"item": "a", "ansible_loop_var": "item"}, Steps: []int{2, 3}}}
 	for text, want := range map[string]string{ // "" is open
 		"{{ item.item }}":                                          "a",
 		"{{ item['item'] | upper }}":                               "A",
@@ -52,7 +53,7 @@ func TestPartial(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		case want == "" && len(got.Missing) == 0:
 			t.Errorf("%s: %v is taken for known", text, got.Value)
-		case want != "" && (len(got.Missing) > 0 || eval.Text(got.Value) != want):
+		case want != "" && (len(got.Missing) > 0 || value.Text(got.Value) != want):
 			t.Errorf("%s: got %v %v, want %s", text, got.Value, got.Missing, want)
 		}
 	}

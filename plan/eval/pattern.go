@@ -10,6 +10,7 @@ import (
 	"github.com/dlclark/regexp2/v2"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // pattern is a regular expression: Go's in the step form, which takes no longer than its text is long; Python's in plays,
@@ -75,8 +76,8 @@ func compilePattern(text, flags string, python bool) (*pattern, error) {
 		}
 		re, err := regexp2.Compile(fromPython(text), options, regexp2.OptionMaintainCaptureOrder())
 		if err != nil {
-			reason := strings.TrimPrefix(plainSentence(err.Error()), "error parsing regexp: ")
-			return nil, fault(Failed, "", "the pattern is wrong: %s", reason)
+			reason := strings.TrimPrefix(value.Sentence(err.Error()), "error parsing regexp: ")
+			return nil, value.Errorf(value.Failure, "", "the pattern is wrong: %s", reason)
 		}
 		re.MatchTimeout = maxMatching
 		return &pattern{python: re}, nil
@@ -91,7 +92,7 @@ func compilePattern(text, flags string, python bool) (*pattern, error) {
 		if strings.Contains(reason, "(?=") || strings.Contains(reason, "(?!") || strings.Contains(reason, "(?<") {
 			hint = "looking ahead and behind does not work here"
 		}
-		return nil, fault(Failed, hint, "the pattern is wrong: %s", reason)
+		return nil, value.Errorf(value.Failure, hint, "the pattern is wrong: %s", reason)
 	}
 	return &pattern{plain: re}, nil
 }
@@ -173,7 +174,7 @@ func plainMatch(s string, at []int, from int) *found {
 func (p *pattern) findRunes(runes []rune, from int) (*found, error) {
 	m, err := p.python.FindRunesMatchStartingAt(runes, from)
 	if err != nil {
-		return nil, fault(Failed, "make it simpler", "the pattern takes too long on this text")
+		return nil, value.Errorf(value.Failure, "make it simpler", "the pattern takes too long on this text")
 	}
 	if m == nil {
 		return nil, nil
@@ -272,7 +273,7 @@ func (p *pattern) expand(replacement string, f *found) (string, error) {
 		case n >= 0 && n < len(f.groups):
 			b.WriteString(f.groups[n])
 		case p.python != nil:
-			return "", fault(Failed, "", "the pattern has no group `%s`", name)
+			return "", value.Errorf(value.Failure, "", "the pattern has no group `%s`", name)
 		}
 		i += length - 1
 	}

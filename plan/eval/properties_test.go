@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 var switches = []string{"a", "b", "c", "d"}
@@ -41,7 +42,7 @@ func logic(t *rapid.T, depth int) string {
 func possible(env vars) []vars {
 	all := []vars{maps.Clone(env)}
 	for _, name := range switches {
-		if _, ok := env[name].(eval.Unknown); !ok {
+		if _, ok := env[name].(value.Unknown); !ok {
 			continue
 		}
 		var more []vars
@@ -60,7 +61,7 @@ func possible(env vars) []vars {
 func drawSwitches(t *rapid.T) vars {
 	env := vars{}
 	for i, name := range switches {
-		env[name] = rapid.SampledFrom([]any{true, false, eval.Unknown{Steps: []int{i}}}).Draw(t, name)
+		env[name] = rapid.SampledFrom([]any{true, false, value.Unknown{Steps: []int{i}}}).Draw(t, name)
 	}
 	return env
 }
@@ -82,7 +83,7 @@ func TestVerdictsAreSound(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, m := range v.Missing {
-				if _, ok := env[m.Name].(eval.Unknown); !ok || v.Known {
+				if _, ok := env[m.Name].(value.Unknown); !ok || v.Known {
 					t.Fatalf("%s: missing %v", text, v.Missing)
 				}
 			}
@@ -129,7 +130,7 @@ func TestRenderingIsSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := e.Template(eval.Text(partial.Value))
+		again, err := e.Template(value.Text(partial.Value))
 		if err != nil {
 			t.Fatalf("%s is no template: %v", partial.Value, err)
 		}
@@ -139,7 +140,7 @@ func TestRenderingIsSound(t *testing.T) {
 				t.Fatalf("%s: %v, %v", text.String(), full, err)
 			}
 			second, err := again.Render(world)
-			if err != nil || eval.Text(second.Value) != full.Value {
+			if err != nil || value.Text(second.Value) != full.Value {
 				t.Fatalf("%s\n partly %s\n  fully %s\n  again %s (%v)", text.String(), partial.Value, full.Value, second.Value, err)
 			}
 			if len(partial.Missing) == 0 && partial.Value != full.Value {
@@ -184,26 +185,26 @@ func TestValuesSurvive(t *testing.T) {
 	t.Parallel()
 	e := eval.New()
 	rapid.Check(t, func(t *rapid.T) {
-		value := drawValue(t, 3)
-		env := vars{"v": map[string]any{"inner": value}}
+		val := drawValue(t, 3)
+		env := vars{"v": map[string]any{"inner": val}}
 		for _, text := range []string{"{{ v.inner }}", "{{ v | to_json | from_json | attr('inner') }}", "{{ v['inner'] if true }}", "{{ [v.inner][0] }}"} {
 			tmpl, err := e.Template(text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got, err := tmpl.Render(env)
-			if err != nil || eval.Text(got.Value) != eval.Text(value) {
-				t.Fatalf("%s: %#v became %#v (%v)", text, value, got.Value, err)
+			if err != nil || value.Text(got.Value) != value.Text(val) {
+				t.Fatalf("%s: %#v became %#v (%v)", text, val, got.Value, err)
 			}
 		}
 		var decoded any
-		if list, ok := value.([]any); ok {
-			if err := json.Unmarshal([]byte(eval.Text(list)), &decoded); err != nil {
-				t.Fatalf("%s is not JSON: %v", eval.Text(list), err)
+		if list, ok := val.([]any); ok {
+			if err := json.Unmarshal([]byte(value.Text(list)), &decoded); err != nil {
+				t.Fatalf("%s is not JSON: %v", value.Text(list), err)
 			}
 		}
-		if !reflect.DeepEqual(eval.Plain(value), value) {
-			t.Fatalf("Plain changed %#v", value)
+		if !reflect.DeepEqual(value.Plain(val), val) {
+			t.Fatalf("Plain changed %#v", val)
 		}
 	})
 }

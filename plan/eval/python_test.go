@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // pythonWorld are the variables of testdata/python/oracle.py.
@@ -108,5 +109,5 @@ func pythonText(e *eval.Engine, env eval.Env, text string) (string, error) {
 	if len(r.Missing) > 0 {
 		return "", fmt.Errorf("unknown: %v", r.Missing)
 	}
-	return eval.PythonText(r.Value), nil
+	return value.PythonText(r.Value), nil
 }

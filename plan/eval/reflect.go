@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"moon/plan/eval/value"
 	"reflect"
 )
 
@@ -9,7 +10,7 @@ import (
 func fromReflectValue(v any) (any, error) { return fromReflect(reflect.ValueOf(v)) }
 
 func fromReflect(v reflect.Value) (any, error) {
-	if n, ok := reflect.TypeAssert[Number](v); ok {
+	if n, ok := reflect.TypeAssert[value.Number](v); ok {
 		return n, nil
 	}
 	switch v.Kind() {
@@ -17,7 +18,7 @@ func fromReflect(v reflect.Value) (any, error) {
 		if v.IsNil() {
 			return nil, nil
 		}
-		if d, ok := reflect.TypeAssert[*Dict](v); ok {
+		if d, ok := reflect.TypeAssert[*value.Dict](v); ok {
 			return d, nil
 		}
 		return fromReflect(v.Elem())
@@ -56,5 +57,5 @@ func fromReflect(v reflect.Value) (any, error) {
 		return m, nil
 	default:
 	}
-	return nil, fault(Failed, "", "the result is not a value that a playbook can hold")
+	return nil, value.Errorf(value.Failure, "", "the result is not a value that a playbook can hold")
 }

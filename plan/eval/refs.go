@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // binding says whether a name belongs to the template at some place.
@@ -164,7 +165,7 @@ func (c *collector) environment(n *jinja.Call, f *jinja.Variable) {
 	}
 	for _, a := range n.Args {
 		mark, ok := a.Value.(*jinja.Constant)
-		ref.Secret = ref.Secret || a.Name == "secret" && ok && truthy(mark.Value)
+		ref.Secret = ref.Secret || a.Name == "secret" && ok && value.Truthy(mark.Value)
 	}
 	c.refs = append(c.refs, ref)
 }
@@ -179,8 +180,8 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 	}
 	guarded := slices.ContainsFunc(n.Args, func(a jinja.Argument) bool { return a.Name == "default" })
 	for _, a := range n.Args[1:] {
-		if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && isString(name.Value) {
-			c.refs = append(c.refs, Ref{Name: Text(name.Value), Guarded: guarded, Offset: a.At + 1})
+		if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && value.IsString(name.Value) {
+			c.refs = append(c.refs, Ref{Name: value.Text(name.Value), Guarded: guarded, Offset: a.At + 1})
 		}
 	}
 }
@@ -194,9 +195,10 @@ func (c *collector) unknownFunction(macros []string) error {
 			continue
 		}
 		if reason, ok := refused[f.Name]; ok {
-			return &Error{Message: "the function `" + f.Name + "` is not available: " + reason, Offset: f.Offset(), Width: len(f.Name)}
+			return &value.Error{Message: "the function `" + f.Name + "` is not available: " + reason, Offset: f.Offset(),
+				Width: len(f.Name)}
 		}
-		e := misspelt("function", f.Name, append(c.engine.functionNames(), macros...))
+		e := value.Misspelt("function", f.Name, append(c.engine.functionNames(), macros...))
 		if hint := functionHint(f.Name); hint != "" {
 			e.Hint = hint
 		}
@@ -222,14 +224,14 @@ func isLookup(function string) bool {
 
 // textOf is the text that an expression is, or "".
 func textOf(n jinja.Node) string {
-	if c, ok := n.(*jinja.Constant); ok && isString(c.Value) {
-		return Text(c.Value)
+	if c, ok := n.(*jinja.Constant); ok && value.IsString(c.Value) {
+		return value.Text(c.Value)
 	}
 	return ""
 }
 
 // noLookup says what steps have instead of the lookup that users know from plays.
-func noLookup(function, of, what string) *Error {
+func noLookup(function, of, what string) *value.Error {
 	hint := "read it in a step with `register`"
 	switch of = unqualified(of); of {
 	case "env":
@@ -245,7 +247,7 @@ func noLookup(function, of, what string) *Error {
 	case "sequence":
 		hint = "write a range: `1..3`, or `range(1, 4)`"
 	}
-	return &Error{Message: "`" + function + "` is for plays", Hint: hint, Offset: -1, Lacking: true}
+	return &value.Error{Message: "`" + function + "` is for plays", Hint: hint, Offset: -1, Lacking: true}
 }
 
 // done gives the refs in the order of the text. A name that is guarded anywhere is guarded everywhere: who asks whether

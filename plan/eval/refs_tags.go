@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // frame is one level of names during compilation.
@@ -144,7 +145,7 @@ func (c *tagCollector) callOf(st *jinja.CallTag) {
 		root, ok = m.Of.(*jinja.Variable)
 	}
 	if !ok || c.binding(root.Name) == free {
-		panic(&Error{Message: jinja.NotMacro, Offset: st.TagAt, Width: len("call")})
+		panic(&value.Error{Message: jinja.NotMacro, Offset: st.TagAt, Width: len("call")})
 	}
 	c.arguments(st.Of.Args)
 }

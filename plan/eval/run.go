@@ -1,23 +1,20 @@
 package eval
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
 // and ends in an error instead of a hanging plan.
 const (
-	maxRange  = 1_000_000          // items of one range()
-	maxSteps  = 10_000_000         // items visited, expressions evaluated, blocks of text made
-	maxParts  = 10_000_000         // lists, maps and scalars in one value
-	maxText   = 32 << 20           // bytes of one text
-	maxTexts  = maxText / 2 * 3    // bytes of all texts that one rendering makes on the way
-	maxCalls  = 100                // macros within macros
-	maxLevels = 2 * jinja.MaxNodes // operations within operations, those of macros that are being called included
+	maxRange  = 1_000_000             // items of one range()
+	maxSteps  = 10_000_000            // items visited, expressions evaluated, blocks of text made
+	maxTexts  = value.MaxText / 2 * 3 // bytes of all texts that one rendering makes on the way
+	maxCalls  = 100                   // macros within macros
+	maxLevels = 2 * jinja.MaxNodes    // operations within operations, those of macros that are being called included
 )
 
 // rendering is one evaluation of a template or expression. It is used by one goroutine.
@@ -25,9 +22,9 @@ type rendering struct {
 	engine *Engine
 	env    Env
 	text   string
-	file   string    // that the text is of, if it was imported
-	unmet  []Missing // what the outputs left open depend on
-	work   *Work     // own, unless it is a part of another's
+	file   string          // that the text is of, if it was imported
+	unmet  []value.Missing // what the outputs left open depend on
+	work   *Work           // own, unless it is a part of another's
 	own    Work
 	calls  int
 	files  int // templates within templates
@@ -62,52 +59,6 @@ func (e *Engine) begin(env Env, text string) *rendering {
 	return r
 }
 
-// open is the error that carries "this depends on something not known yet" through an evaluation. Every operation but
-// and, or and not passes it on.
-type open struct{ missing []Missing }
-
-func (*open) Error() string { return "the value is not known yet" }
-
-// unsettled is what a name of the template (set, with, a macro's parameter) holds when its value is open.
-type unsettled struct{ missing []Missing }
-
-func openOf(err error) (*open, bool) { return errors.AsType[*open](err) }
-
-func isUndefined(err error) bool {
-	e, ok := asError(err)
-	return ok && e.Kind == Undefined && !e.final
-}
-
-// unless is the error for an undefined name that is not asked for if what is open settles the matter.
-func unless(err error, o *open) error {
-	e, _ := asError(err)
-	may := *e
-	may.Unless = union(e.Unless, o.missing)
-	return &may
-}
-
-// union merges missing values: each name once, its steps ascending.
-func union(a, b []Missing) []Missing {
-	out := slices.Clone(a)
-	for _, m := range b {
-		i := slices.IndexFunc(out, func(o Missing) bool { return o.Name == m.Name })
-		if i < 0 {
-			out = append(out, Missing{m.Name, sortedSteps(m.Steps)})
-			continue
-		}
-		out[i].Steps = sortedSteps(append(slices.Clone(out[i].Steps), m.Steps...))
-	}
-	return out
-}
-
-func sortedSteps(steps []int) []int {
-	if slices.IsSorted(steps) {
-		return slices.Compact(slices.Clone(steps))
-	}
-	sorted := slices.Sorted(slices.Values(steps))
-	return slices.Compact(sorted)
-}
-
 // scope is where names are looked up: first among the template's own, then in the environment.
 type scope struct {
 	*rendering
@@ -117,7 +68,7 @@ type scope struct {
 // deeper goes into an operation. A stack that overflows cannot be recovered from, so it is bounded here.
 func (s scope) deeper(n jinja.Node) error {
 	if s.levels++; s.levels > maxLevels {
-		return &Error{Kind: Failed, Message: "the template is nested too deeply", Offset: n.Offset()}
+		return &value.Error{Kind: value.Failure, Message: "the template is nested too deeply", Offset: n.Offset()}
 	}
 	return nil
 }
@@ -150,7 +101,7 @@ func (s scope) eval(n jinja.Node) (any, error) {
 		return s.test(n)
 	case *jinja.Negation:
 		v, err := s.eval(n.Of)
-		return !truthy(v), err
+		return !value.Truthy(v), err
 	case *jinja.Signed:
 		return s.sign(n)
 	case *jinja.Arithmetic:
@@ -176,8 +127,9 @@ func (s scope) eval(n jinja.Node) (any, error) {
 	case *jinja.Importing:
 		return s.module(n)
 	case *jinja.Absent:
-		return nil, &Error{
-			Kind: Undefined, Name: n.Name, Message: "the macro was called without its parameter `" + n.Name + "`", Offset: n.Offset(),
+		return nil, &value.Error{
+			Kind: value.UndefinedError, Name: n.Name, Message: "the macro was called without its parameter `" + n.Name + "`",
+			Offset: n.Offset(),
 		}
 	}
 	panic(fmt.Sprintf("no evaluation for %T", n))
@@ -187,31 +139,31 @@ func (s scope) eval(n jinja.Node) (any, error) {
 // another is open.
 func (s scope) evalAll(nodes []jinja.Node) ([]any, error) {
 	values := make([]any, len(nodes))
-	var missing []Missing
+	var missing []value.Missing
 	for i, n := range nodes {
 		v, err := s.eval(n)
-		if o, ok := openOf(err); ok {
-			missing = union(missing, o.missing)
+		if o, ok := value.OpenOf(err); ok {
+			missing = value.UniteMissing(missing, o.Missing)
 		} else if err != nil {
 			return nil, err
 		}
 		values[i] = v
 	}
 	if missing != nil {
-		return nil, &open{missing}
+		return nil, &value.Open{Missing: missing}
 	}
 	return values, nil
 }
 
 func (s scope) both(a, b jinja.Node) (left, right any, err error) {
 	left, err = s.eval(a)
-	o, isOpen := openOf(err)
+	o, isOpen := value.OpenOf(err)
 	if err != nil && !isOpen {
 		return nil, nil, err
 	}
 	right, err = s.eval(b)
-	if o2, ok := openOf(err); ok && isOpen {
-		return nil, nil, &open{union(o.missing, o2.missing)}
+	if o2, ok := value.OpenOf(err); ok && isOpen {
+		return nil, nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
 	}
 	if err == nil && isOpen {
 		err = o
@@ -224,14 +176,14 @@ func (s scope) sign(n *jinja.Signed) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, ok := number(v)
+	x, ok := value.NumberOf(v)
 	if !ok {
-		return nil, placed(fault(Type, "", "a sign needs a number, not %s", kindOf(v)), n)
+		return nil, placed(value.Errorf(value.TypeError, "", "a sign needs a number, not %s", value.KindOf(v)), n)
 	}
 	if !n.Minus {
 		return x, nil
 	}
-	v, e := arithmeticOf("-", 0, x)
+	v, e := value.Calculate("-", 0, x)
 	if e != nil {
 		return nil, placed(e, n)
 	}
@@ -240,14 +192,14 @@ func (s scope) sign(n *jinja.Signed) (any, error) {
 
 // placed is placed for an error of any kind.
 func (s scope) placed(err error, n jinja.Node) error {
-	if e, ok := err.(*Error); ok { //nolint:errorlint // as it was made
+	if e, ok := err.(*value.Error); ok { //nolint:errorlint // as it was made
 		return s.lacking(placed(e, n))
 	}
 	return err
 }
 
 // placed adds the place to an error that has none.
-func placed(err *Error, n jinja.Node) *Error {
+func placed(err *value.Error, n jinja.Node) *value.Error {
 	if err.Offset < 0 {
 		err.Offset = n.Offset()
 		if e := jinja.End(n); e > 0 {
@@ -269,7 +221,7 @@ func (s scope) arithmetic(n *jinja.Arithmetic) (any, error) {
 		return nil, s.placed(err, n)
 	}
 	var v any
-	var e *Error
+	var e *value.Error
 	tuple, isTuple := n.Right.(*jinja.Listing)
 	pattern, isText := left.(string)
 	switch {
@@ -299,7 +251,7 @@ func (s scope) compare(n *jinja.Comparison) (any, error) {
 		} else {
 			right, err = s.eval(c.Right)
 		}
-		if err == nil && (c.Op != "in" && c.Op != "not in" || isPartial(right)) {
+		if err == nil && (c.Op != "in" && c.Op != "not in" || value.IsPartial(right)) {
 			right, err = s.ordinary(right)
 		}
 		if err == nil {
@@ -308,7 +260,7 @@ func (s scope) compare(n *jinja.Comparison) (any, error) {
 		if err != nil {
 			return nil, s.placed(err, n)
 		}
-		ok, e := compare(c.Op, leftValue, right)
+		ok, e := value.Relate(c.Op, leftValue, right)
 		if e != nil {
 			e.Offset, e.Width = c.At, len(c.Op)
 			return nil, e
@@ -325,14 +277,14 @@ func (s scope) compare(n *jinja.Comparison) (any, error) {
 // is open: it may settle the matter, and a misspelt name there is a mistake today.
 func (s scope) decide(n *jinja.Logic) (any, error) {
 	left, err := s.eval(n.Left)
-	if o, ok := openOf(err); ok {
+	if o, ok := value.OpenOf(err); ok {
 		right, rightErr := s.eval(n.Right)
-		switch o2, rightOpen := openOf(rightErr); {
+		switch o2, rightOpen := value.OpenOf(rightErr); {
 		case rightOpen:
-			return nil, &open{union(o.missing, o2.missing)}
-		case isUndefined(rightErr):
-			return nil, unless(rightErr, o)
-		case rightErr == nil && s.deciding && truthy(right) != n.And:
+			return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
+		case value.IsUndefined(rightErr):
+			return nil, value.Unless(rightErr, o)
+		case rightErr == nil && s.deciding && value.Truthy(right) != n.And:
 			return !n.And, nil
 		}
 		return nil, o
@@ -340,7 +292,7 @@ func (s scope) decide(n *jinja.Logic) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if truthy(left) != n.And {
+	if value.Truthy(left) != n.And {
 		return left, nil
 	}
 	return s.eval(n.Right)
@@ -351,7 +303,7 @@ func (s scope) choose(n *jinja.Choice) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case truthy(cond):
+	case value.Truthy(cond):
 		return s.eval(n.Then)
 	case n.Other != nil:
 		return s.eval(n.Other)
@@ -361,13 +313,13 @@ func (s scope) choose(n *jinja.Choice) (any, error) {
 
 func (s scope) dict(n *jinja.Dict) (any, error) {
 	keys, err := s.evalAll(n.Keys)
-	o, isOpen := openOf(err)
+	o, isOpen := value.OpenOf(err)
 	if err != nil && !isOpen {
 		return nil, err
 	}
 	values, err := s.evalAll(n.Values)
-	if o2, ok := openOf(err); ok && isOpen {
-		return nil, &open{union(o.missing, o2.missing)}
+	if o2, ok := value.OpenOf(err); ok && isOpen {
+		return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
 	}
 	if err != nil {
 		return nil, err
@@ -375,11 +327,11 @@ func (s scope) dict(n *jinja.Dict) (any, error) {
 	if isOpen {
 		return nil, o
 	}
-	m := NewDict(len(keys))
+	m := value.NewDict(len(keys))
 	for i, key := range keys {
 		switch key.(type) {
-		case []any, map[string]any, *Dict:
-			return nil, placed(fault(Type, "", "%s cannot be the key of a map", kindOf(key)), n.Keys[i])
+		case []any, map[string]any, *value.Dict:
+			return nil, placed(value.Errorf(value.TypeError, "", "%s cannot be the key of a map", value.KindOf(key)), n.Keys[i])
 		}
 		m.SetAny(key, values[i])
 	}

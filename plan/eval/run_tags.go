@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -33,8 +34,8 @@ func (r *rendering) treeNames(t *Template) (Result, *names, error) {
 	own := &names{}
 	out := &sink{b: make([]byte, 0, len(t.text))}
 	err := tagRunner{scope{rendering: r, locals: own}, out}.run(t.tree)
-	if o, ok := openOf(err); ok { // only where nothing smaller could be left open
-		return Result{Value: t.text, Missing: union(r.unmet, o.missing)}, own, nil
+	if o, ok := value.OpenOf(err); ok { // only where nothing smaller could be left open
+		return Result{Value: t.text, Missing: value.UniteMissing(r.unmet, o.Missing)}, own, nil
 	}
 	if err != nil {
 		return Result{}, nil, err
@@ -127,7 +128,7 @@ func (s tagRunner) writeText(text string) error {
 }
 
 func (s tagRunner) putText(text string) error {
-	if len(s.out.b)+len(text) > maxText {
+	if len(s.out.b)+len(text) > value.MaxText {
 		return errTooMuchText()
 	}
 	s.out.b = append(s.out.b, text...)
@@ -157,19 +158,19 @@ func (s tagRunner) leaveOpen(err error, of *jinja.Span, mark int) error {
 	if err == nil {
 		return nil
 	}
-	o, isOpen := openOf(err)
+	o, isOpen := value.OpenOf(err)
 	if !isOpen || s.captures > 0 {
 		return err
 	}
-	s.unmet = union(s.unmet, o.missing)
+	s.unmet = value.UniteMissing(s.unmet, o.Missing)
 	s.out.b = append(s.out.b[:mark], s.text[of.Start:of.End]...)
 	s.unsettle(of, o)
 	return nil
 }
 
-func (s tagRunner) unsettle(of *jinja.Span, o *open) {
+func (s tagRunner) unsettle(of *jinja.Span, o *value.Open) {
 	for _, name := range of.Sets {
-		s.locals.set(name, &unsettled{o.missing})
+		s.locals.set(name, &value.Unsettled{Missing: o.Missing})
 	}
 }
 
@@ -208,10 +209,10 @@ func (s scope) evalBound(n jinja.Node) (any, error) {
 	if e := s.spend(1); e != nil && err == nil {
 		return nil, e
 	}
-	if o, ok := openOf(err); ok {
-		return &unsettled{o.missing}, nil
+	if o, ok := value.OpenOf(err); ok {
+		return &value.Unsettled{Missing: o.Missing}, nil
 	}
-	return boxed(v), err
+	return value.Boxed(v), err
 }
 
 func (s tagRunner) runIf(st *jinja.IfTag) error {
@@ -238,7 +239,7 @@ func (s scope) evalCondition(cond jinja.Node) (bool, error) {
 	if err := s.spend(1); err != nil {
 		return false, err
 	}
-	return truthy(v), nil
+	return value.Truthy(v), nil
 }
 
 func (s tagRunner) runSet(st *jinja.SetTag) error {
@@ -246,18 +247,18 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 	if err != nil {
 		return err
 	}
-	if len(st.Names) == 1 || isUnsettled(v) {
+	if len(st.Names) == 1 || value.IsUnsettled(v) {
 		for _, name := range st.Names {
 			s.locals.set(name, v)
 		}
 		return nil
 	}
-	items := unboxed(v)
+	items := value.Unboxed(v)
 	if e := unpackable(items, len(st.Names)); e != nil {
 		return placed(e, st.Value)
 	}
 	for i, name := range st.Names {
-		s.locals.set(name, boxed(items.([]any)[i]))
+		s.locals.set(name, value.Boxed(items.([]any)[i]))
 	}
 	return nil
 }
@@ -265,7 +266,7 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 // runCapture runs {% set x %}…{% endset %}. If its text is open, the name is.
 func (s tagRunner) runCapture(st *jinja.CaptureTag) error {
 	text, err := s.captureText(func(s tagRunner) error { return s.openBlock().run(st.Body) })
-	if o, ok := openOf(err); ok {
+	if o, ok := value.OpenOf(err); ok {
 		s.unsettle(&st.Span, o)
 		return nil
 	}
@@ -319,7 +320,7 @@ func (s tagRunner) runDo(st *jinja.DoTag) error {
 	if e := s.spend(1); e != nil && err == nil {
 		return e
 	}
-	if _, ok := openOf(err); ok {
+	if _, ok := value.OpenOf(err); ok {
 		return nil
 	}
 	return err

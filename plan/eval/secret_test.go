@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -14,11 +15,11 @@ func vault() (vars, *secret.Set) {
 	set := secret.NewSet()
 	set.Add("pw", "hunter2")
 	set.Add("key", "s3cr3t-key")
-	pw, key := eval.Secret{Value: "hunter2"}, eval.Secret{Value: "s3cr3t-key"}
+	pw, key := value.Secret{Value: "hunter2"}, value.Secret{Value: "s3cr3t-key"}
 	return vars{
-		"pw": pw, "pin": eval.Secret{Value: 4815}, "short": eval.Secret{Value: "abc"}, "name": "ann", "u": eval.Unknown{Steps: []int{3}},
+		"pw": pw, "pin": value.Secret{Value: 4815}, "short": value.Secret{Value: "abc"}, "name": "ann", "u": value.Unknown{Steps: []int{3}},
 		"db":      map[string]any{"user": "alice", "password": pw, "port": 5432},
-		"printed": eval.Secret{Value: "user=ann pw=hunter2\n", Shown: "user=ann pw=" + secret.Mask + "\n"},
+		"printed": value.Secret{Value: "user=ann pw=hunter2\n", Shown: "user=ann pw=" + secret.Mask + "\n"},
 		"keys":    []any{key, "public"},
 		"facts":   map[string]any{"env": map[string]any{"TOKEN": "t0ken-value", "HOME": "/root"}},
 	}, set
@@ -32,40 +33,40 @@ func TestSecrets(t *testing.T) {
 		shown      string // as it prints
 		found      []string
 	}{
-		{"itself keeps its mark", "{{ pw }}", eval.Secret{Value: "hunter2"}, mask, nil},
-		{"a number too", "{{ pin }}", eval.Secret{Value: 4815}, mask, nil},
-		{"a part of a map", "{{ db.password }}", eval.Secret{Value: "hunter2"}, mask, nil},
+		{"itself keeps its mark", "{{ pw }}", value.Secret{Value: "hunter2"}, mask, nil},
+		{"a number too", "{{ pin }}", value.Secret{Value: 4815}, mask, nil},
+		{"a part of a map", "{{ db.password }}", value.Secret{Value: "hunter2"}, mask, nil},
 		{"what stands beside it is none", "{{ db.user }}", "alice", "alice", nil},
-		{"the whole map", "{{ db }}", map[string]any{"user": "alice", "password": eval.Secret{Value: "hunter2"}, "port": 5432}, `{"password":"` + mask + `","port":5432,"user":"alice"}`, nil},
-		{"text around it", "u:{{ name }} p:{{ pw }}!", eval.Secret{Value: "u:ann p:hunter2!", Shown: "u:ann p:" + mask + "!"}, "u:ann p:" + mask + "!", nil},
-		{"computed", "{{ pw | upper }}", eval.Secret{Value: "HUNTER2"}, mask, []string{"HUNTER2"}},
-		{"computed in text", "x {{ pw | sha1 }}", eval.Secret{Value: "x f3bbbd66a63d4bf1747940578ec3d0103530e21d", Shown: "x " + mask}, "x " + mask, []string{"f3bbbd66a63d4bf1747940578ec3d0103530e21d"}},
-		{"joined", "{{ name ~ ':' ~ pw }}", eval.Secret{Value: "ann:hunter2"}, mask, []string{"ann:hunter2"}},
-		{"a slice", "{{ pw[0:5] }}", eval.Secret{Value: "hunte"}, mask, []string{"hunte"}},
-		{"a character", "{{ pw[0] }}", eval.Secret{Value: "h"}, mask, nil},
-		{"lists of what is computed", "{{ [pw, name] }}", []any{eval.Secret{Value: "hunter2"}, eval.Secret{Value: "ann"}}, `["` + mask + `","` + mask + `"]`, nil},
+		{"the whole map", "{{ db }}", map[string]any{"user": "alice", "password": value.Secret{Value: "hunter2"}, "port": 5432}, `{"password":"` + mask + `","port":5432,"user":"alice"}`, nil},
+		{"text around it", "u:{{ name }} p:{{ pw }}!", value.Secret{Value: "u:ann p:hunter2!", Shown: "u:ann p:" + mask + "!"}, "u:ann p:" + mask + "!", nil},
+		{"computed", "{{ pw | upper }}", value.Secret{Value: "HUNTER2"}, mask, []string{"HUNTER2"}},
+		{"computed in text", "x {{ pw | sha1 }}", value.Secret{Value: "x f3bbbd66a63d4bf1747940578ec3d0103530e21d", Shown: "x " + mask}, "x " + mask, []string{"f3bbbd66a63d4bf1747940578ec3d0103530e21d"}},
+		{"joined", "{{ name ~ ':' ~ pw }}", value.Secret{Value: "ann:hunter2"}, mask, []string{"ann:hunter2"}},
+		{"a slice", "{{ pw[0:5] }}", value.Secret{Value: "hunte"}, mask, []string{"hunte"}},
+		{"a character", "{{ pw[0] }}", value.Secret{Value: "h"}, mask, nil},
+		{"lists of what is computed", "{{ [pw, name] }}", []any{value.Secret{Value: "hunter2"}, value.Secret{Value: "ann"}}, `["` + mask + `","` + mask + `"]`, nil},
 		{"a map with more in it", "{{ db | combine({'x': 'y'}) }}", map[string]any{
-			"user": "alice", "password": eval.Secret{Value: "hunter2"}, "port": 5432, "x": eval.Secret{Value: "y"},
+			"user": "alice", "password": value.Secret{Value: "hunter2"}, "port": 5432, "x": value.Secret{Value: "y"},
 		}, `{"password":"` + mask + `","port":5432,"user":"alice","x":"` + mask + `"}`, nil},
 		{"how long it is", "{{ pw | length }}", 7, "7", nil},
 		{"whether it is", "{{ pw == 'x' }}", false, "false", nil},
 		{"not taken", "{{ pw if name == 'bob' else name }}", "ann", "ann", nil},
-		{"in a list", "{{ keys | join(',') }}", eval.Secret{Value: "s3cr3t-key,public"}, mask, []string{"s3cr3t-key,public"}},
-		{"with a tag", "{% if pw %}p={{ pw }}{% endif %} n={{ name }}", eval.Secret{Value: "p=hunter2 n=ann", Shown: "p=" + mask + " n=ann"}, "p=" + mask + " n=ann", nil},
-		{"in a name of the template", "{% set x = pw | reverse %}{{ x }}", eval.Secret{Value: "2retnuh", Shown: mask}, mask, []string{"2retnuh"}},
-		{"in a loop", "{% for k in keys %}[{{ k | upper }}]{% endfor %}", eval.Secret{Value: "[S3CR3T-KEY][PUBLIC]", Shown: "[" + mask + "][" + mask + "]"}, "[" + mask + "][" + mask + "]", []string{"S3CR3T-KEY"}},
-		{"in a macro", "{% macro m(x) %}<{{ x | upper }}>{% endmacro %}{{ m(pw) }}", eval.Secret{Value: "<HUNTER2>", Shown: mask}, mask, []string{"<HUNTER2>"}},
-		{"too short to be found", "a{{ short }}b{% if 1 %}{% endif %}", eval.Secret{Value: "aabcb", Shown: mask}, mask, nil},
-		{"too short, without a tag", "a{{ short }}b", eval.Secret{Value: "aabcb", Shown: "a" + mask + "b"}, "a" + mask + "b", nil},
-		{"of the environment", "{{ env('TOKEN', secret) }}", eval.Secret{Value: "t0ken-value"}, mask, []string{"t0ken-value"}},
-		{"of the environment, by name", "{{ env('TOKEN', secret=true) | upper }}", eval.Secret{Value: "T0KEN-VALUE"}, mask, []string{"t0ken-value", "T0KEN-VALUE"}},
+		{"in a list", "{{ keys | join(',') }}", value.Secret{Value: "s3cr3t-key,public"}, mask, []string{"s3cr3t-key,public"}},
+		{"with a tag", "{% if pw %}p={{ pw }}{% endif %} n={{ name }}", value.Secret{Value: "p=hunter2 n=ann", Shown: "p=" + mask + " n=ann"}, "p=" + mask + " n=ann", nil},
+		{"in a name of the template", "{% set x = pw | reverse %}{{ x }}", value.Secret{Value: "2retnuh", Shown: mask}, mask, []string{"2retnuh"}},
+		{"in a loop", "{% for k in keys %}[{{ k | upper }}]{% endfor %}", value.Secret{Value: "[S3CR3T-KEY][PUBLIC]", Shown: "[" + mask + "][" + mask + "]"}, "[" + mask + "][" + mask + "]", []string{"S3CR3T-KEY"}},
+		{"in a macro", "{% macro m(x) %}<{{ x | upper }}>{% endmacro %}{{ m(pw) }}", value.Secret{Value: "<HUNTER2>", Shown: mask}, mask, []string{"<HUNTER2>"}},
+		{"too short to be found", "a{{ short }}b{% if 1 %}{% endif %}", value.Secret{Value: "aabcb", Shown: mask}, mask, nil},
+		{"too short, without a tag", "a{{ short }}b", value.Secret{Value: "aabcb", Shown: "a" + mask + "b"}, "a" + mask + "b", nil},
+		{"of the environment", "{{ env('TOKEN', secret) }}", value.Secret{Value: "t0ken-value"}, mask, []string{"t0ken-value"}},
+		{"of the environment, by name", "{{ env('TOKEN', secret=true) | upper }}", value.Secret{Value: "T0KEN-VALUE"}, mask, []string{"t0ken-value", "T0KEN-VALUE"}},
 		{"the environment is no secret by itself", "{{ env('HOME') }}", "/root", "/root", nil},
 		{"what to take otherwise", "{{ env('NONE', 'x') }}", "x", "x", nil},
-		{"mixed", "{{ printed | trim }}", eval.Secret{Value: "user=ann pw=hunter2", Shown: "user=ann pw=" + mask}, "user=ann pw=" + mask, nil},
-		{"a mixed text in text", "x {{ printed.split('=')[2] | trim }} y", eval.Secret{Value: "x hunter2 y", Shown: "x " + mask + " y"}, "x " + mask + " y", nil},
-		{"a word of it that is none", "{{ printed.split(' ')[0] }}", eval.Secret{Value: "user=ann", Shown: "user=ann"}, "user=ann", nil},
-		{"a secret cut apart", "{{ printed[0:16] }}", eval.Secret{Value: "user=ann pw=hunt"}, mask, []string{"user=ann pw=hunt"}},
-		{"a mixed text, computed with", "{{ printed | upper }}", eval.Secret{Value: "USER=ANN PW=HUNTER2\n"}, mask, []string{"USER=ANN PW=HUNTER2"}},
+		{"mixed", "{{ printed | trim }}", value.Secret{Value: "user=ann pw=hunter2", Shown: "user=ann pw=" + mask}, "user=ann pw=" + mask, nil},
+		{"a mixed text in text", "x {{ printed.split('=')[2] | trim }} y", value.Secret{Value: "x hunter2 y", Shown: "x " + mask + " y"}, "x " + mask + " y", nil},
+		{"a word of it that is none", "{{ printed.split(' ')[0] }}", value.Secret{Value: "user=ann", Shown: "user=ann"}, "user=ann", nil},
+		{"a secret cut apart", "{{ printed[0:16] }}", value.Secret{Value: "user=ann pw=hunt"}, mask, []string{"user=ann pw=hunt"}},
+		{"a mixed text, computed with", "{{ printed | upper }}", value.Secret{Value: "USER=ANN PW=HUNTER2\n"}, mask, []string{"USER=ANN PW=HUNTER2"}},
 		{"open: what is shown has none", "{{ pw }} {{ u }}", "hunter2", mask + " {{ u }}", nil},
 	}
 	for _, test := range tests {
@@ -84,10 +85,10 @@ func TestSecrets(t *testing.T) {
 			if len(got.Missing) == 0 && !reflect.DeepEqual(got.Value, test.want) {
 				t.Errorf("got %#v, want %#v", got.Value, test.want)
 			}
-			if shown := eval.Text(got.Value); shown != test.shown {
+			if shown := value.Text(got.Value); shown != test.shown {
 				t.Errorf("shown as %q, want %q", shown, test.shown)
 			}
-			if eval.Marked(eval.Reveal(got.Value)) {
+			if value.Marked(value.Reveal(got.Value)) {
 				t.Error("there is a mark on what was revealed")
 			}
 			for _, text := range test.found {
@@ -118,8 +119,8 @@ func TestSecretsInConditions(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]any{
-		"db.password": eval.Secret{Value: "hunter2"}, "keys": []any{eval.Secret{Value: "s3cr3t-key"}, "public"},
-		`name + pw`: eval.Secret{Value: "annhunter2"}, `name`: "ann", `filter(keys, # != "x")`: []any{eval.Secret{Value: "s3cr3t-key"}, "public"},
+		"db.password": value.Secret{Value: "hunter2"}, "keys": []any{value.Secret{Value: "s3cr3t-key"}, "public"},
+		`name + pw`: value.Secret{Value: "annhunter2"}, `name`: "ann", `filter(keys, # != "x")`: []any{value.Secret{Value: "s3cr3t-key"}, "public"},
 	} {
 		x, err := e.Expression(text, eval.Expr)
 		if err != nil {
@@ -151,13 +152,13 @@ func TestEnvironmentRefs(t *testing.T) {
 		}
 	}
 	_, err := render(t, "{{ env('NONE', secret) }}", vars{"facts": map[string]any{"env": map[string]any{}}})
-	if e := errorOf(t, err); e.Message != "the environment variable `NONE` is not set" || e.Kind != eval.Undefined || e.Offset != 3 {
+	if e := errorOf(t, err); e.Message != "the environment variable `NONE` is not set" || e.Kind != value.UndefinedError || e.Offset != 3 {
 		t.Errorf("%+v", e)
 	}
 }
 
 func TestSecretAsJSON(t *testing.T) {
-	text, err := json.Marshal(map[string]any{"a": eval.Secret{Value: "hunter2"}, "b": eval.Plain([]any{eval.Secret{Value: 1, Shown: "x"}})})
+	text, err := json.Marshal(map[string]any{"a": value.Secret{Value: "hunter2"}, "b": value.Plain([]any{value.Secret{Value: 1, Shown: "x"}})})
 	if err != nil || string(text) != `{"a":"`+secret.Mask+`","b":["x"]}` {
 		t.Errorf("%s, %v", text, err)
 	}

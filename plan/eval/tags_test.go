@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // TestTags holds what tags do; the answers are Jinja's.
@@ -42,8 +43,8 @@ func TestTags(t *testing.T) {
 		{"a filtered text", "{% filter upper | replace('B', n) %}a{% for x in ['b'] %}{{ x }}{% endfor %}{% endfilter %}", "A5"},
 	} {
 		got, err := render(t, tc.text, world())
-		if err != nil || eval.Text(got.Value) != tc.want {
-			t.Errorf("%s: %s\n got %v (%v)\nwant %s", tc.what, tc.text, eval.Text(got.Value), err, tc.want)
+		if err != nil || value.Text(got.Value) != tc.want {
+			t.Errorf("%s: %s\n got %v (%v)\nwant %s", tc.what, tc.text, value.Text(got.Value), err, tc.want)
 		}
 	}
 }
@@ -51,23 +52,23 @@ func TestTags(t *testing.T) {
 func TestTagsRefused(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []broken{
-		{"{% if flag %}{% else %}{% else %}{% endif %}", "unexpected `{% else %}`: `{% if %}` has its `{% else %}`", "", "else", eval.Syntax},
-		{"{% if flag %}{% else %}{% elif n %}{% endif %}", "unexpected `{% elif %}`: `{% if %}` has its `{% else %}`", "", "elif", eval.Syntax},
-		{"{% for x in lst %}{% elif n %}{% endfor %}", "unexpected `{% elif %}`: `{% for %}` is still open", "", "elif", eval.Syntax},
-		{"{% for x in lst %}{% macro m() %}{% break %}{% endmacro %}{% endfor %}", "`{% break %}` outside of a loop", "", "break", eval.Syntax},
-		{"{% for x in [] %}{% else %}{% continue %}{% endfor %}", "`{% continue %}` outside of a loop", "", "continue", eval.Syntax},
-		{"{% macro m(a, a) %}{% endmacro %}", "the parameter `a` is there twice", "", "a", eval.Syntax},
-		{"{% macro m(*a, *b) %}{% endmacro %}", "only one parameter can have `*`", "", "*", eval.Syntax},
-		{"{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}", "macro `m` received 2 arguments but expected only 1", "", "m", eval.Failed},
-		{"{% macro m(a) %}{% endmacro %}{{ m(1, a=2) }}", "macro `m` received the argument `a` twice", "", "m", eval.Failed},
-		{"{% macro m(a) %}{% endmacro %}{{ m(1, b=2) }}", "macro `m` takes no keyword argument `b`", "", "m", eval.Failed},
-		{"{% macro m() %}{{ caller(1) }}{% endmacro %}{% call m() %}{% endcall %}", "macro `caller` received 1 arguments but expected only 0", "", "caller", eval.Failed},
-		{"{% set x = 1 %}{% call x() %}{% endcall %}", "`{% call %}` needs the call of a macro of this text, not of a number", "", "x", eval.Type},
-		{"{% for x in lst %}{{ loop(lst) }}{% endfor %}", "`loop` is not a function", "write `recursive` at the end of its `{% for %}`, so that it can call itself", "loop", eval.Type},
-		{"{% for x in lst recursive %}{{ loop(n) }}{% endfor %}", "cannot loop over a number", "", "n", eval.Type},
-		{"{% for x in lst %}{{ loop.cycle() }}{% endfor %}", "`loop.cycle` needs at least one item", "", "cycle", eval.Type},
-		{"{% for x in lst %}{{ loop.cycle(a=1) }}{% endfor %}", "`loop.cycle` has no argument `a`", "", "a", eval.Type},
-		{"{% for x in lst %}{{ loop.nope }}{% endfor %}", "undefined variable `loop.nope`: a loop has no `nope`", "", "nope", eval.Undefined},
+		{"{% if flag %}{% else %}{% else %}{% endif %}", "unexpected `{% else %}`: `{% if %}` has its `{% else %}`", "", "else", value.SyntaxError},
+		{"{% if flag %}{% else %}{% elif n %}{% endif %}", "unexpected `{% elif %}`: `{% if %}` has its `{% else %}`", "", "elif", value.SyntaxError},
+		{"{% for x in lst %}{% elif n %}{% endfor %}", "unexpected `{% elif %}`: `{% for %}` is still open", "", "elif", value.SyntaxError},
+		{"{% for x in lst %}{% macro m() %}{% break %}{% endmacro %}{% endfor %}", "`{% break %}` outside of a loop", "", "break", value.SyntaxError},
+		{"{% for x in [] %}{% else %}{% continue %}{% endfor %}", "`{% continue %}` outside of a loop", "", "continue", value.SyntaxError},
+		{"{% macro m(a, a) %}{% endmacro %}", "the parameter `a` is there twice", "", "a", value.SyntaxError},
+		{"{% macro m(*a, *b) %}{% endmacro %}", "only one parameter can have `*`", "", "*", value.SyntaxError},
+		{"{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}", "macro `m` received 2 arguments but expected only 1", "", "m", value.Failure},
+		{"{% macro m(a) %}{% endmacro %}{{ m(1, a=2) }}", "macro `m` received the argument `a` twice", "", "m", value.Failure},
+		{"{% macro m(a) %}{% endmacro %}{{ m(1, b=2) }}", "macro `m` takes no keyword argument `b`", "", "m", value.Failure},
+		{"{% macro m() %}{{ caller(1) }}{% endmacro %}{% call m() %}{% endcall %}", "macro `caller` received 1 arguments but expected only 0", "", "caller", value.Failure},
+		{"{% set x = 1 %}{% call x() %}{% endcall %}", "`{% call %}` needs the call of a macro of this text, not of a number", "", "x", value.TypeError},
+		{"{% for x in lst %}{{ loop(lst) }}{% endfor %}", "`loop` is not a function", "write `recursive` at the end of its `{% for %}`, so that it can call itself", "loop", value.TypeError},
+		{"{% for x in lst recursive %}{{ loop(n) }}{% endfor %}", "cannot loop over a number", "", "n", value.TypeError},
+		{"{% for x in lst %}{{ loop.cycle() }}{% endfor %}", "`loop.cycle` needs at least one item", "", "cycle", value.TypeError},
+		{"{% for x in lst %}{{ loop.cycle(a=1) }}{% endfor %}", "`loop.cycle` has no argument `a`", "", "a", value.TypeError},
+		{"{% for x in lst %}{{ loop.nope }}{% endfor %}", "undefined variable `loop.nope`: a loop has no `nope`", "", "nope", value.UndefinedError},
 	} {
 		_, err := render(t, tc.text, world())
 		tc.check(t, err)
@@ -118,8 +119,8 @@ func TestOpenTags(t *testing.T) {
 		"{% for x in nested recursive %}{{ loop(x) if x is sequence else u }}{% endfor %}.":        "{{ loop(x) if x is sequence else u }}{{ loop(x) if x is sequence else u }}.",
 	} {
 		got, err := render(t, text, world())
-		if err != nil || eval.Text(got.Value) != want || len(got.Missing) == 0 {
-			t.Errorf("%s\n got %v %v (%v)\nwant %s", text, eval.Text(got.Value), got.Missing, err, want)
+		if err != nil || value.Text(got.Value) != want || len(got.Missing) == 0 {
+			t.Errorf("%s\n got %v %v (%v)\nwant %s", text, value.Text(got.Value), got.Missing, err, want)
 		}
 	}
 }
@@ -134,7 +135,7 @@ func TestManyNames(t *testing.T) {
 	}
 	b.WriteString("{% set found = 1 %}{{ found }}")
 	got, err := render(t, b.String(), world())
-	if err != nil || eval.Text(got.Value) != "1" {
+	if err != nil || value.Text(got.Value) != "1" {
 		t.Errorf("%v, %v", got.Value, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -41,7 +42,7 @@ type Result struct {
 	// stands as it was written.
 	Value any
 	// Missing lists the unknown variables the value depends on, each once.
-	Missing []Missing
+	Missing []value.Missing
 }
 
 // Literal reports whether the text has no templating at all.
@@ -113,7 +114,7 @@ func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
 	if err != nil {
 		return err
 	}
-	defer catchError(&err)
+	defer value.Catch(&err)
 	c := newTagCollector(t.engine)
 	c.walk(tree)
 	t.tree, t.refs = tree, c.done()
@@ -164,15 +165,15 @@ func (t *Template) ended(result Result, tags bool) Result {
 			return Result{Value: truth}
 		}
 		return Result{Value: likeSource(v, t.text)}
-	case Secret:
+	case value.Secret:
 		if text, ok := v.Value.(string); ok {
-			return Result{Value: Secret{Value: likeSource(text, t.text), Shown: v.Shown}}
+			return Result{Value: value.Secret{Value: likeSource(text, t.text), Shown: v.Shown}}
 		}
-	case []any, map[string]any, *Dict, Omitted, nil:
+	case []any, map[string]any, *value.Dict, value.Omitted, nil:
 		return result
 	}
 	if _, truth := result.Value.(bool); trailing(t.text) > 1 || trailing(t.text) == 1 && !truth {
-		return Result{Value: likeSource(PythonText(result.Value), t.text)}
+		return Result{Value: likeSource(value.PythonText(result.Value), t.text)}
 	}
 	return result
 }
@@ -188,7 +189,7 @@ func (t *Template) direct(env Env) (any, bool) {
 	}
 	v, ok := env.Lookup(t.root.Name)
 	for _, key := range t.path {
-		m, isMap := mapOf(v)
+		m, isMap := value.MapOf(v)
 		name, isName := key.(string)
 		if !ok || !isMap || !isName {
 			return nil, false
@@ -196,7 +197,7 @@ func (t *Template) direct(env Env) (any, bool) {
 		v, ok = m[name]
 	}
 	switch v.(type) {
-	case []any, map[string]any, *Dict, Unknown, Fault, Object:
+	case []any, map[string]any, *value.Dict, value.Unknown, value.Fault, value.Object:
 		return nil, false
 	}
 	return v, ok
@@ -206,22 +207,22 @@ func (t *Template) direct(env Env) (any, bool) {
 func (r *rendering) value(n jinja.Node) (Result, error) {
 	s := scope{rendering: r}
 	v, err := s.eval(n)
-	if o, ok := openOf(err); ok {
-		return Result{Value: r.text, Missing: o.missing}, nil
+	if o, ok := value.OpenOf(err); ok {
+		return Result{Value: r.text, Missing: o.Missing}, nil
 	}
 	if err == nil {
 		v, err = s.ordinary(v)
-		if o, ok := openOf(err); ok {
-			return Result{Value: r.text, Missing: o.missing}, nil
+		if o, ok := value.OpenOf(err); ok {
+			return Result{Value: r.text, Missing: o.Missing}, nil
 		}
 	}
 	if err != nil {
 		return Result{}, s.placed(err, n)
 	}
-	if e := storable(v); e != nil {
+	if e := value.Storable(v); e != nil {
 		return Result{}, placed(e, n)
 	}
-	if v = unboxed(v); !r.touched {
+	if v = value.Unboxed(v); !r.touched {
 		return Result{Value: v}, nil
 	}
 	if _, _, ok := jinja.PathOf(n); ok { // a part of a value, which has its own marks
@@ -229,30 +230,11 @@ func (r *rendering) value(n jinja.Node) (Result, error) {
 		if err == nil {
 			part, err = s.stored(part)
 		}
-		if err == nil && Marked(part) {
-			return Result{Value: unboxed(part)}, nil
+		if err == nil && value.Marked(part) {
+			return Result{Value: value.Unboxed(part)}, nil
 		}
 	}
 	return Result{Value: r.conceal(v)}, nil
-}
-
-// storable refuses functions, which are no values.
-func storable(v any) *Error {
-	switch v.(type) {
-	case nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, *namespace, *box, Omitted:
-		return nil
-	}
-	return fault(Type, "call it with `()`", "%s is not a value", kindOf(v))
-}
-
-func unboxed(v any) any {
-	switch v := v.(type) {
-	case *namespace:
-		return v.snapshot()
-	case *box:
-		return v.value
-	}
-	return v
 }
 
 // parts writes the pieces of a template without tags one after the other.
@@ -274,7 +256,7 @@ func (r *rendering) parts(parts []part) (Result, error) {
 		if r.secret {
 			shown.WriteString(visible)
 		}
-		if b.Len() > maxText {
+		if b.Len() > value.MaxText {
 			return Result{}, errTooMuchText()
 		}
 	}
@@ -291,22 +273,23 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 	if err == nil {
 		v, err = s.ordinary(v)
 	}
-	if o, ok := openOf(err); ok && s.captures == 0 {
-		s.unmet = union(s.unmet, o.missing)
+	if o, ok := value.OpenOf(err); ok && s.captures == 0 {
+		s.unmet = value.UniteMissing(s.unmet, o.Missing)
 		text = s.text[start:end]
 		return text, text, nil
 	}
 	if err != nil {
 		return "", "", s.placed(err, n)
 	}
-	e := storable(v)
-	if _, ok := v.(Omitted); ok {
-		e = fault(Type, "it stands for an argument as a whole: `{{ x | default(omit) }}`", "`omit` cannot be a part of a text")
+	e := value.Storable(v)
+	if _, ok := v.(value.Omitted); ok {
+		e = value.Errorf(value.TypeError, "it stands for an argument as a whole: `{{ x | default(omit) }}`",
+			"`omit` cannot be a part of a text")
 	}
 	if e != nil {
 		return "", "", placed(e, n)
 	}
-	text = s.shownOutput(unboxed(v))
+	text = s.shownOutput(value.Unboxed(v))
 	if err := s.grow(len(text)); err != nil {
 		return "", "", err
 	}
@@ -315,10 +298,10 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 		if err == nil {
 			part, err = s.stored(part)
 		}
-		if err == nil && Marked(part) {
+		if err == nil && value.Marked(part) {
 			s.secret = true
 			s.short = s.short || len(text) < secret.MinLength
-			return text, s.shownOutput(unboxed(part)), nil
+			return text, s.shownOutput(value.Unboxed(part)), nil
 		}
 	}
 	return text, s.concealed(text), nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 func TestWholeValueKeepsType(t *testing.T) {
@@ -22,8 +23,8 @@ func TestWholeValueKeepsType(t *testing.T) {
 		{"{{ nothing }}", nil},
 		{"{{ lst }}", []any{"a", "b", "c"}},
 		{"{{ cfg.deep }}", map[string]any{"x": 1}},
-		{"{{ version }}", eval.Number{Text: "1.10", Value: 1.1}},
-		{"{{ cfg.v }}", eval.Number{Text: "1.10", Value: 1.1}},
+		{"{{ version }}", value.Number{Text: "1.10", Value: 1.1}},
+		{"{{ cfg.v }}", value.Number{Text: "1.10", Value: 1.1}},
 		{"{{- cfg['ports'][0] -}}", 80},
 		{"{{ n + 1 }}", 6},
 		{"{{ nums | sort }}", []any{1, 2, 3}},
@@ -121,13 +122,13 @@ func TestText(t *testing.T) {
 		{1e20, "100000000000000000000"},
 		{1e-5, "0.00001"},
 		{1e300, "1e+300"},
-		{eval.Number{Text: "0644", Value: 420}, "0644"},
+		{value.Number{Text: "0644", Value: 420}, "0644"},
 		{[]any{}, "[]"},
-		{[]any{1, "a", nil, true, 1.0, eval.Number{Text: "0644", Value: 420}, eval.Number{Text: "1.10", Value: 1.1}}, `[1,"a",null,true,1,420,1.10]`},
+		{[]any{1, "a", nil, true, 1.0, value.Number{Text: "0644", Value: 420}, value.Number{Text: "1.10", Value: 1.1}}, `[1,"a",null,true,1,420,1.10]`},
 		{map[string]any{"b": []any{map[string]any{}}, "a": "<&\"\\\x01\u00e9\xff"}, `{"a":"<&\"\\\u0001é\ufffd","b":[{}]}`},
 	}
 	for _, tc := range tests {
-		if got := eval.Text(tc.value); got != tc.want {
+		if got := value.Text(tc.value); got != tc.want {
 			t.Errorf("%#v: got %s, want %s", tc.value, got, tc.want)
 		}
 	}
@@ -135,9 +136,9 @@ func TestText(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	number := eval.Number{Text: "1.10", Value: 1.1}
+	number := value.Number{Text: "1.10", Value: 1.1}
 	in := map[string]any{"a": []any{number, "x"}, "b": number}
-	got := eval.Plain(in)
+	got := value.Plain(in)
 	if want := map[string]any{"a": []any{1.1, "x"}, "b": 1.1}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // tests are what `x is name` may ask, by name. Filled by init for the same reason as filters.
@@ -18,21 +19,21 @@ func init() {
 
 		"none":     ofValue(func(v any) bool { return v == nil }),
 		"boolean":  ofValue(func(v any) bool { _, ok := v.(bool); return ok }),
-		"string":   ofValue(isString),
-		"mapping":  ofValue(isMapping),
-		"sequence": ofValue(isIterable),
-		"iterable": ofValue(isIterable),
+		"string":   ofValue(value.IsString),
+		"mapping":  ofValue(value.IsMapping),
+		"sequence": ofValue(value.IsIterable),
+		"iterable": ofValue(value.IsIterable),
 		"number": {run: func(c *input) (bool, error) {
 			_, isBool := c.value.(bool)
-			return isNumber(c.value) || isBool && c.engine.Python, nil // to Python a boolean is a number
+			return value.IsNumber(c.value) || isBool && c.engine.Python, nil // to Python a boolean is a number
 		}},
-		"integer":  ofValue(isInteger),
-		"float":    ofValue(func(v any) bool { return isNumber(v) && !isInteger(v) }),
+		"integer":  ofValue(value.IsInteger),
+		"float":    ofValue(func(v any) bool { return value.IsNumber(v) && !value.IsInteger(v) }),
 		"callable": ofValue(func(any) bool { return false }),
 		"true":     ofValue(func(v any) bool { return v == true }),
 		"false":    ofValue(func(v any) bool { return v == false }),
-		"lower":    ofValue(func(v any) bool { return isCased(Text(v), strings.ToLower) }),
-		"upper":    ofValue(func(v any) bool { return isCased(Text(v), strings.ToUpper) }),
+		"lower":    ofValue(func(v any) bool { return isCased(value.Text(v), strings.ToLower) }),
+		"upper":    ofValue(func(v any) bool { return isCased(value.Text(v), strings.ToUpper) }),
 		"even":     {run: func(c *input) (bool, error) { return c.divides(2, 0) }},
 		"odd":      {run: func(c *input) (bool, error) { return c.divides(2, 1) }},
 		"divisibleby": {params: jinja.Takes("num"), run: func(c *input) (bool, error) {
@@ -44,11 +45,11 @@ func init() {
 		}},
 		"truthy": {params: jinja.Takes("convert_bool?"), run: func(c *input) (bool, error) { return c.convertedTruth(), nil }},
 		"falsy":  {params: jinja.Takes("convert_bool?"), run: func(c *input) (bool, error) { return !c.convertedTruth(), nil }},
-		"filter": ofValue(func(v any) bool { _, err := findFilter(Text(v)); return err == nil }),
-		"test":   ofValue(func(v any) bool { _, err := findTest(Text(v)); return err == nil }),
+		"filter": ofValue(func(v any) bool { _, err := findFilter(value.Text(v)); return err == nil }),
+		"test":   ofValue(func(v any) bool { _, err := findTest(value.Text(v)); return err == nil }),
 
-		"in":       {params: jinja.Takes("seq"), run: func(c *input) (bool, error) { return boolOf(within(c.value, c.args[0])) }},
-		"contains": {params: jinja.Takes("item"), run: func(c *input) (bool, error) { return boolOf(within(c.args[0], c.value)) }},
+		"in":       {params: jinja.Takes("seq"), run: func(c *input) (bool, error) { return boolOf(value.Within(c.value, c.args[0])) }},
+		"contains": {params: jinja.Takes("item"), run: func(c *input) (bool, error) { return boolOf(value.Within(c.args[0], c.value)) }},
 		"subset":   {params: jinja.Takes("other"), run: func(c *input) (bool, error) { return isSubset(c.value, c.args[0]) }},
 		"superset": {params: jinja.Takes("other"), run: func(c *input) (bool, error) { return isSubset(c.args[0], c.value) }},
 		"all":      {run: func(c *input) (bool, error) { return c.every(true) }},
@@ -76,7 +77,8 @@ func init() {
 	for name, ops := range map[string][]string{
 		"==": {"eq", "equalto", "sameas"}, "!=": {"ne"}, "<": {"lt", "lessthan"}, "<=": {"le"}, ">": {"gt", "greaterthan"}, ">=": {"ge"},
 	} {
-		t := &test{params: jinja.Takes("other"), run: func(c *input) (bool, error) { return boolOf(compare(name, c.value, c.args[0])) }}
+		t := &test{params: jinja.Takes("other"),
+			run: func(c *input) (bool, error) { return boolOf(value.Relate(name, c.value, c.args[0])) }}
 		tests[name] = t
 		for _, alias := range ops {
 			tests[alias] = t
@@ -96,7 +98,7 @@ func init() {
 	}
 }
 
-func boolOf(ok bool, err *Error) (bool, error) {
+func boolOf(ok bool, err *value.Error) (bool, error) {
 	if err != nil {
 		return false, err
 	}
@@ -112,78 +114,40 @@ func isCased(s string, change func(string) string) bool {
 	return change(s) == s && strings.ToLower(s) != strings.ToUpper(s)
 }
 
-func isNumber(v any) bool {
-	_, isBool := v.(bool)
-	_, ok := number(v)
-	return ok && !isBool
-}
-
-func isInteger(v any) bool {
-	n, _ := number(v)
-	_, ok := n.(int)
-	_, isBool := v.(bool)
-	return ok && !isBool
-}
-
-func isIterable(v any) bool {
-	switch v.(type) {
-	case string, []any, map[string]any, *Dict, Object:
-		return true
-	}
-	return false
-}
-
-func isMapping(v any) bool {
-	switch v.(type) {
-	case map[string]any, *Dict, Object:
-		return true
-	}
-	return false
-}
-
 func (c *input) divides(by, remainder int) (bool, error) {
-	n, _ := number(c.value)
+	n, _ := value.NumberOf(c.value)
 	i, ok := n.(int)
 	if !ok {
-		return false, fault(Type, "", "needs a whole number, not %s", kindOf(c.value))
+		return false, value.Errorf(value.TypeError, "", "needs a whole number, not %s", value.KindOf(c.value))
 	}
 	if by == 0 {
-		return false, fault(Failed, "", "division by zero")
+		return false, value.Errorf(value.Failure, "", "division by zero")
 	}
 	return (i%by+by)%by == remainder, nil
 }
 
 func (c *input) convertedTruth() bool {
 	if s, ok := c.value.(string); ok && c.flag(0) {
-		if c.engine.Python && !isBoolean(s) {
-			return truthy(s)
+		if c.engine.Python && !value.SaysYesOrNo(s) {
+			return value.Truthy(s)
 		}
-		return isYes(s)
+		return value.SaysYes(s)
 	}
-	return truthy(c.value)
-}
-
-// isBoolean reports whether a text says yes or no.
-func isBoolean(s string) bool {
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "0", "false", "no", "off", "n", "f":
-		return true
-	}
-	return isYes(s)
+	return value.Truthy(c.value)
 }
 
 func isSubset(a, b any) (bool, error) {
-	small, err := itemsOf(a)
+	small, err := value.ItemsOf(a)
 	if err != nil {
 		return false, err
 	}
-	large, err := itemsOf(b)
+	large, err := value.ItemsOf(b)
 	if err != nil {
 		return false, err
 	}
-	ids := identities(large)
+	ids := value.Identities(large)
 	for _, item := range small {
-		if !ids[identity(item)] {
+		if !ids[value.Identity(item)] {
 			return false, nil
 		}
 	}
@@ -197,7 +161,7 @@ func (c *input) every(truth bool) (bool, error) {
 		return false, err
 	}
 	for _, item := range items {
-		if truthy(item) != truth {
+		if value.Truthy(item) != truth {
 			return false, nil
 		}
 	}
@@ -215,7 +179,7 @@ func (c *input) matches(how string) (bool, error) {
 	case "fullmatch":
 		pattern = `\A(?:` + pattern + `)\z`
 	default:
-		return false, fault(Type, "", "knows `search`, `match` and `fullmatch`, not `%s`", how)
+		return false, value.Errorf(value.TypeError, "", "knows `search`, `match` and `fullmatch`, not `%s`", how)
 	}
 	re, err := c.engine.pattern(pattern, c.flag(1), c.flag(2))
 	if err != nil {
@@ -228,19 +192,20 @@ func (c *input) matches(how string) (bool, error) {
 // ofResult is a test of a registered result.
 func ofResult(field string, inverted bool) *test {
 	return &test{field: field, inverted: inverted, run: func(c *input) (bool, error) {
-		m, ok := mapOf(c.value)
+		m, ok := value.MapOf(c.value)
 		if !ok {
-			return false, fault(Type, "name a registered result", "needs the result of a step, not %s", kindOf(c.value))
+			return false, value.Errorf(value.TypeError, "name a registered result", "needs the result of a step, not %s",
+				value.KindOf(c.value))
 		}
-		return truthy(m[field]) != inverted, nil
+		return value.Truthy(m[field]) != inverted, nil
 	}}
 }
 
 func testVersion(c *input) (bool, error) {
-	o := compareVersions(Text(c.value), c.str(0, ""))
+	o := compareVersions(value.Text(c.value), c.str(0, ""))
 	if c.engine.Python && !c.flag(2) && (!c.has(3) || c.str(3, "") == "loose") {
-		var e *Error
-		if o, e = looseVersions(Text(c.value), c.str(0, "")); e != nil {
+		var e *value.Error
+		if o, e = looseVersions(value.Text(c.value), c.str(0, "")); e != nil {
 			return false, e
 		}
 	}
@@ -258,18 +223,19 @@ func testVersion(c *input) (bool, error) {
 	case ">=", "ge":
 		return o >= 0, nil
 	default:
-		return false, fault(Type, "", "does not know the operator `%s`", op)
+		return false, value.Errorf(value.TypeError, "", "does not know the operator `%s`", op)
 	}
 }
 
 // looseVersions compares as Python's LooseVersion: part by part, and what has more parts is later. 1.0-rc1 is later than 1.0.
-func looseVersions(a, b string) (int, *Error) {
+func looseVersions(a, b string) (int, *value.Error) {
 	x, y := looseParts(a), looseParts(b)
 	for i := range min(len(x), len(y)) {
-		if _, isText := x[i].(string); isText != isString(y[i]) {
-			return 0, fault(Type, "say how they compare: `version_type='semver'`", "cannot compare the versions `%s` and `%s`", a, b)
+		if _, isText := x[i].(string); isText != value.IsString(y[i]) {
+			return 0, value.Errorf(value.TypeError, "say how they compare: `version_type='semver'`",
+				"cannot compare the versions `%s` and `%s`", a, b)
 		}
-		if o, err := order(x[i], y[i]); o != 0 || err != nil {
+		if o, err := value.Compare(x[i], y[i]); o != 0 || err != nil {
 			return o, err
 		}
 	}
@@ -318,7 +284,7 @@ func compareVersions(a, b string) int {
 		n, errB := strconv.Atoi(y[i])
 		switch {
 		case errA == nil && errB == nil && m != n:
-			return compareNumbers(m, n)
+			return value.CompareNumbers(m, n)
 		case errA == nil && errB != nil:
 			return 1
 		case errA != nil && errB == nil:

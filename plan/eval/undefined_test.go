@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // TestSeveralUndefined checks that all names without a value are found at once: each name once, where it first stands.
 func TestSeveralUndefined(t *testing.T) {
 	t.Parallel()
-	env := vars{"cfg": map[string]any{"port": 80}, "later": eval.Unknown{Steps: []int{1}}, "yes": true, "no": false, "list": []any{1}}
+	env := vars{"cfg": map[string]any{"port": 80}, "later": value.Unknown{Steps: []int{1}}, "yes": true, "no": false, "list": []any{1}}
 	for _, c := range []struct{ text, want string }{
 		{"{{ a }}{{ b }}", "a@3 b@10"},
 		{"{{ a }}{{ a }}{{ b }}", "a@3 b@17"},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 func TestOpenTemplates(t *testing.T) {
@@ -53,8 +54,8 @@ func TestOpenTemplates(t *testing.T) {
 			t.Errorf("%s: %v", tc.text, err)
 			continue
 		}
-		if eval.Text(got.Value) != tc.want || fmt.Sprint(got.Missing) != tc.missing {
-			t.Errorf("%s\n got %s %v\nwant %s %s", tc.text, eval.Text(got.Value), got.Missing, tc.want, tc.missing)
+		if value.Text(got.Value) != tc.want || fmt.Sprint(got.Missing) != tc.missing {
+			t.Errorf("%s\n got %s %v\nwant %s %s", tc.text, value.Text(got.Value), got.Missing, tc.want, tc.missing)
 		}
 	}
 }

@@ -7,12 +7,12 @@ type vocabulary struct{}
 
 func (vocabulary) FindFilter(name string) (jinja.Callable, *jinja.Error) {
 	f, err := findFilter(name)
-	return f, err.ofText()
+	return f, err.ForParser()
 }
 
 func (vocabulary) FindTest(name string) (jinja.Callable, *jinja.Error) {
 	t, err := findTest(name)
-	return t, err.ofText()
+	return t, err.ForParser()
 }
 
 func (vocabulary) FindFunction(name string) (jinja.Callable, bool) {

@@ -1,6 +1,9 @@
 package eval
 
-import "sync/atomic"
+import (
+	"moon/plan/eval/value"
+	"sync/atomic"
+)
 
 // Work is what renderings have done. Those of variables that are rendered where they are used share one, since each may
 // use others: what is bounded is the work for the name that was asked for first.
@@ -36,28 +39,20 @@ func (e *Engine) Spent(w *Work) {
 	}
 }
 
-// TooMuch reports whether a message says that all templates together did more than is allowed: the rest need not be tried.
-func TooMuch(message string) bool { return message == tooMuchWork || message == tooMuchText }
-
-const (
-	tooMuchWork = "the templates of this playbook do too much work for a plan"
-	tooMuchText = "the templates of this playbook make too much text for a plan"
-)
-
 // exceeded is the error for work beyond what is allowed.
-func (e *Engine) exceeded(w *Work) *Error {
+func (e *Engine) exceeded(w *Work) *value.Error {
 	switch {
 	case !e.budget.bounded.Load():
 	case int64(w.steps) > e.budget.steps.Load():
-		return fault(Failed, "have a command do what is much to compute, in the run", tooMuchWork)
+		return value.Errorf(value.Failure, "have a command do what is much to compute, in the run", value.TooMuchWork)
 	case int64(w.bytes) > e.budget.bytes.Load():
-		return fault(Failed, "name large files with `src`", tooMuchText)
+		return value.Errorf(value.Failure, "name large files with `src`", value.TooMuchText)
 	}
 	return nil
 }
 
 // spend counts work.
-func (r *rendering) spend(n int) *Error {
+func (r *rendering) spend(n int) *value.Error {
 	if r.work.steps += n; r.work.steps > r.engine.maxSteps || r.work.steps < 0 {
 		return errTooMuchWork()
 	}
@@ -65,8 +60,8 @@ func (r *rendering) spend(n int) *Error {
 }
 
 // grow counts text that is made.
-func (r *rendering) grow(n int) *Error {
-	if n > maxText || n < 0 {
+func (r *rendering) grow(n int) *value.Error {
+	if n > value.MaxText || n < 0 {
 		return errTooMuchText()
 	}
 	if r.work.bytes += n; r.work.bytes > maxTexts {
@@ -78,10 +73,10 @@ func (r *rendering) grow(n int) *Error {
 	return r.spend(n / 16)
 }
 
-func errTooMuchWork() *Error {
-	return fault(Failed, "", "the template does more than 10 million steps")
+func errTooMuchWork() *value.Error {
+	return value.Errorf(value.Failure, "", "the template does more than 10 million steps")
 }
 
-func errTooMuchText() *Error {
-	return fault(Failed, "", "the text grows beyond 32 MiB")
+func errTooMuchText() *value.Error {
+	return value.Errorf(value.Failure, "", "the text grows beyond 32 MiB")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 type vars map[string]any
@@ -19,10 +20,10 @@ func world() vars {
 	return vars{
 		"name": "web", "text": "hello world", "digits": "5", "yes_text": "yes", "html": "<a & 'b'>", "template": "{{ name }}",
 		"n": 5, "zero": 0, "half": 1.5, "three": 3.0, "flag": true, "off": false, "nothing": nil,
-		"version": eval.Number{Text: "1.10", Value: 1.1}, "mode": eval.Number{Text: "0644", Value: 420},
+		"version": value.Number{Text: "1.10", Value: 1.1}, "mode": value.Number{Text: "0644", Value: 420},
 		"lst": []any{"a", "b", "c"}, "nums": []any{3, 1, 2}, "empty": []any{}, "nested": []any{1, []any{2, []any{3}}},
 		"cfg": map[string]any{
-			"host": "h1", "ports": []any{80, 443}, "v": eval.Number{Text: "1.10", Value: 1.1},
+			"host": "h1", "ports": []any{80, 443}, "v": value.Number{Text: "1.10", Value: 1.1},
 			"deep": map[string]any{"x": 1}, "items": "own",
 		},
 		"users": []any{
@@ -33,16 +34,16 @@ func world() vars {
 		"index": 2, "last": false, "first": true, "len": "a variable", "item": map[string]any{"key": "k"},
 		"done": map[string]any{"rc": 0, "stdout": "ok\n", "failed": false, "changed": true},
 		"sk":   map[string]any{"skipped": true, "changed": false, "failed": false},
-		"r":    map[string]any{"rc": eval.Unknown{Steps: []int{3}}, "changed": false, "stdout": eval.Unknown{Steps: []int{3, 1}}},
-		"u":    eval.Unknown{Steps: []int{7, 2}}, "us": []any{"x", eval.Unknown{Steps: []int{4}}},
+		"r":    map[string]any{"rc": value.Unknown{Steps: []int{3}}, "changed": false, "stdout": value.Unknown{Steps: []int{3, 1}}},
+		"u":    value.Unknown{Steps: []int{7, 2}}, "us": []any{"x", value.Unknown{Steps: []int{4}}},
 	}
 }
 
-func errorOf(t *testing.T, err error) *eval.Error {
+func errorOf(t *testing.T, err error) *value.Error {
 	t.Helper()
-	e, ok := errors.AsType[*eval.Error](err)
+	e, ok := errors.AsType[*value.Error](err)
 	if !ok {
-		t.Fatalf("error is not an *eval.Error: %v", err)
+		t.Fatalf("error is not an *value.Error: %v", err)
 	}
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 
@@ -24,10 +25,10 @@ func filterFromJSON(c *input) (any, error) {
 	}
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
+		return nil, value.Errorf(value.Failure, "", "the text is not JSON: %s", jsonReason(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault(Failed, "", "the text is not JSON: more follows after the first value")
+		return nil, value.Errorf(value.Failure, "", "the text is not JSON: more follows after the first value")
 	}
 	return fromJSONNumbers(v), nil
 }
@@ -36,14 +37,14 @@ func filterFromJSON(c *input) (any, error) {
 func (c *input) fromJSONInOrder(s string, d *json.Decoder) (any, error) {
 	var whole json.RawMessage
 	if err := json.NewDecoder(strings.NewReader(s)).Decode(&whole); err != nil {
-		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
+		return nil, value.Errorf(value.Failure, "", "the text is not JSON: %s", jsonReason(err))
 	}
 	v, err := c.jsonValue(d)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault(Failed, "", "the text is not JSON: more follows after the first value")
+		return nil, value.Errorf(value.Failure, "", "the text is not JSON: more follows after the first value")
 	}
 	return v, nil
 }
@@ -54,11 +55,11 @@ func (c *input) jsonValue(d *json.Decoder) (any, error) {
 	}
 	t, err := d.Token()
 	if err != nil {
-		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
+		return nil, value.Errorf(value.Failure, "", "the text is not JSON: %s", jsonReason(err))
 	}
 	switch t := t.(type) {
 	case json.Number:
-		return spelled(string(t)), nil
+		return value.ParseNumber(string(t)), nil
 	case json.Delim:
 		return c.jsonContent(d, t == '{')
 	}
@@ -67,7 +68,7 @@ func (c *input) jsonValue(d *json.Decoder) (any, error) {
 
 // jsonContent reads what is in brackets.
 func (c *input) jsonContent(d *json.Decoder, isMap bool) (any, error) {
-	m, list := NewDict(0), []any{}
+	m, list := value.NewDict(0), []any{}
 	for d.More() {
 		v, err := c.jsonValue(d)
 		if err != nil {
@@ -84,7 +85,7 @@ func (c *input) jsonContent(d *json.Decoder, isMap bool) (any, error) {
 		m.Set(key, v)
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
+		return nil, value.Errorf(value.Failure, "", "the text is not JSON: %s", jsonReason(err))
 	}
 	if isMap {
 		return m, nil
@@ -98,7 +99,7 @@ func jsonReason(err error) string {
 	case errors.Is(err, io.EOF):
 		return "it is empty"
 	case errors.As(err, &syntax):
-		return plainSentence(syntax.Error()) + " at byte " + strconv.FormatInt(syntax.Offset, 10)
+		return value.Sentence(syntax.Error()) + " at byte " + strconv.FormatInt(syntax.Offset, 10)
 	default:
 		return "it ends too early"
 	}
@@ -107,7 +108,7 @@ func jsonReason(err error) string {
 func fromJSONNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		return spelled(string(v))
+		return value.ParseNumber(string(v))
 	case []any:
 		for i := range v {
 			v[i] = fromJSONNumbers(v[i])
@@ -120,31 +121,14 @@ func fromJSONNumbers(v any) any {
 	return v
 }
 
-// spelled gives the value of a decimal number, as a Number if it would print otherwise than it is written.
-func spelled(s string) any {
-	if i, err := strconv.Atoi(s); err == nil {
-		if strconv.Itoa(i) == s {
-			return i
-		}
-		return Number{Text: s, Value: i}
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return s
-	}
-	if floatText(f) == s {
-		return f
-	}
-	return Number{Text: s, Value: f}
-}
-
 func filterToYAML(c *input) (any, error) {
 	if c.engine.Python {
 		return c.ansibleYAML()
 	}
 	for i := 3; i < len(c.args); i++ {
 		if c.has(i) {
-			return nil, fault(Type, "", "has no argument `%s`", []string{"default_flow_style", "explicit_start", "allow_unicode"}[i-3])
+			return nil, value.Errorf(value.TypeError, "", "has no argument `%s`",
+				[]string{"default_flow_style", "explicit_start", "allow_unicode"}[i-3])
 		}
 	}
 	indent, err := c.integer(0, 4)
@@ -182,7 +166,7 @@ func (c *input) ansibleYAML() (any, error) {
 	}
 	switch {
 	case !c.has(3) || c.args[3] == nil:
-	case truthy(c.args[3]):
+	case value.Truthy(c.args[3]):
 		flow = flowAlways
 	default:
 		flow = flowNever
@@ -210,14 +194,14 @@ func yamlNode(v any) *yaml.Node {
 		return n
 	case map[string]any:
 		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		for _, key := range sortedKeys(v) {
+		for _, key := range value.SortedKeys(v) {
 			n.Content = append(n.Content, yamlNode(key), yamlNode(v[key]))
 		}
 		if len(v) == 0 {
 			n.Style = yaml.FlowStyle
 		}
 		return n
-	case Number:
+	case value.Number:
 		tag := "!!float"
 		if _, ok := v.Value.(int); ok {
 			tag = "!!int"
@@ -226,7 +210,7 @@ func yamlNode(v any) *yaml.Node {
 	default:
 		n := &yaml.Node{}
 		if err := n.Encode(v); err != nil {
-			n.SetString(Text(v))
+			n.SetString(value.Text(v))
 		}
 		return n
 	}
@@ -239,8 +223,8 @@ func filterFromYAML(c *input) (any, error) {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(s), &doc); err != nil {
-		reason := strings.TrimPrefix(plainSentence(err.Error()), "yaml: ")
-		return nil, fault(Failed, "", "the text is not YAML: %s", reason)
+		reason := strings.TrimPrefix(value.Sentence(err.Error()), "yaml: ")
+		return nil, value.Errorf(value.Failure, "", "the text is not YAML: %s", reason)
 	}
 	if len(doc.Content) == 0 {
 		return nil, nil
@@ -254,7 +238,7 @@ func (c *input) fromYAML(n *yaml.Node, depth int) (any, error) {
 		return nil, err
 	}
 	if depth > 1000 {
-		return nil, fault(Failed, "", "the YAML is nested too deeply")
+		return nil, value.Errorf(value.Failure, "", "the YAML is nested too deeply")
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -279,7 +263,7 @@ func (c *input) fromYAML(n *yaml.Node, depth int) (any, error) {
 }
 
 func (c *input) fromYAMLMap(n *yaml.Node, depth int) (any, error) {
-	m := NewDict(len(n.Content) / 2)
+	m := value.NewDict(len(n.Content) / 2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		v, err := c.fromYAML(n.Content[i+1], depth+1)
@@ -299,10 +283,10 @@ func (c *input) fromYAMLMap(n *yaml.Node, depth int) (any, error) {
 			sources = []any{v}
 		}
 		for _, source := range sources {
-			for _, k := range namesOf(source) {
-				if _, ok := m.values[k]; !ok {
-					v, _ := entryOf(source, k)
-					m.SetNamed(k, keyIn(source, k), v)
+			for _, k := range value.KeysOf(source) {
+				if _, ok := m.Get(k); !ok {
+					v, _ := value.EntryOf(source, k)
+					m.SetNamed(k, value.KeyOf(source, k), v)
 				}
 			}
 		}
@@ -315,22 +299,22 @@ func yamlScalar(n *yaml.Node) any {
 	case "!!null":
 		return nil
 	case "!!bool":
-		return isYes(n.Value)
+		return value.SaysYes(n.Value)
 	case "!!int":
 		var i int
 		if err := n.Decode(&i); err == nil {
 			if strconv.Itoa(i) == n.Value {
 				return i
 			}
-			return Number{Text: n.Value, Value: i}
+			return value.Number{Text: n.Value, Value: i}
 		}
 	case "!!float":
 		var f float64
 		if err := n.Decode(&f); err == nil {
-			if floatText(f) == n.Value || math.IsNaN(f) {
+			if value.FloatText(f) == n.Value || math.IsNaN(f) {
 				return f
 			}
-			return Number{Text: n.Value, Value: f}
+			return value.Number{Text: n.Value, Value: f}
 		}
 	case "!!str":
 		// YAML 1.1, which playbooks are written in, has more words for true and false.

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"moon/plan/eval/value"
 	"regexp"
 	"slices"
 	"strconv"
@@ -60,7 +61,7 @@ func (w *yamlWriter) document(v any) string {
 
 func isScalar(v any) bool {
 	switch v.(type) {
-	case []any, map[string]any, *Dict:
+	case []any, map[string]any, *value.Dict:
 		return false
 	}
 	return true
@@ -82,7 +83,7 @@ func (w *yamlWriter) inline(items []any, p yamlPlace) bool {
 }
 
 func (w *yamlWriter) value(v any, p yamlPlace) {
-	if len(w.b) > maxText {
+	if len(w.b) > value.MaxText {
 		return
 	}
 	switch v := v.(type) {
@@ -92,8 +93,8 @@ func (w *yamlWriter) value(v any, p yamlPlace) {
 		} else {
 			w.blockList(v, p)
 		}
-	case map[string]any, *Dict:
-		if w.inline(valuesOf(v), p) {
+	case map[string]any, *value.Dict:
+		if w.inline(value.ValuesOf(v), p) {
 			w.flowMap(v, p)
 		} else {
 			w.blockMap(v, p)
@@ -129,19 +130,19 @@ func (w *yamlWriter) blockList(list []any, p yamlPlace) {
 // keys are those of a map in the order in which they are written.
 func (w *yamlWriter) keys(m any) []string {
 	if w.inOrder {
-		return namesOf(m)
+		return value.KeysOf(m)
 	}
-	keys := slices.Clone(namesOf(m))
-	var failed *Error
+	keys := slices.Clone(value.KeysOf(m))
+	var failed *value.Error
 	slices.SortFunc(keys, func(a, b string) int {
-		o, err := order(keyIn(m, a), keyIn(m, b))
+		o, err := value.Compare(value.KeyOf(m, a), value.KeyOf(m, b))
 		if err != nil {
 			failed = err
 		}
 		return o
 	})
 	if failed != nil { // keys of several types have no order
-		return namesOf(m)
+		return value.KeysOf(m)
 	}
 	return keys
 }
@@ -154,10 +155,10 @@ func (w *yamlWriter) blockMap(m any, p yamlPlace) {
 	}
 	for _, key := range w.keys(m) {
 		w.indent(p.indent)
-		v, _ := entryOf(m, key)
+		v, _ := value.EntryOf(m, key)
 		inside := yamlPlace{indent: p.indent, inMap: true}
 		if len(key) < 128 && !strings.Contains(key, "\n") {
-			w.value(keyIn(m, key), yamlPlace{indent: p.indent, inMap: true, key: true})
+			w.value(value.KeyOf(m, key), yamlPlace{indent: p.indent, inMap: true, key: true})
 			w.sign(":", false, false, false)
 		} else {
 			w.sign("?", true, false, true)
@@ -186,9 +187,9 @@ func (w *yamlWriter) flowMap(m any, p yamlPlace) {
 		w.next(i, p)
 		keyPlace := p
 		keyPlace.key = true
-		w.value(keyIn(m, key), keyPlace)
+		w.value(value.KeyOf(m, key), keyPlace)
 		w.sign(":", false, false, false)
-		v, _ := entryOf(m, key)
+		v, _ := value.EntryOf(m, key)
 		w.value(v, p)
 	}
 	w.sign("}", false, false, false)
@@ -265,10 +266,10 @@ func yamlPlain(v any) string {
 		return "null"
 	case bool:
 		return strconv.FormatBool(v)
-	case Number:
+	case value.Number:
 		return yamlPlain(v.Value)
 	case float64:
-		s := pythonFloat(v)
+		s := value.PythonFloat(v)
 		switch s {
 		case "inf", "nan":
 			return "." + s
@@ -280,7 +281,7 @@ func yamlPlain(v any) string {
 		}
 		return s
 	}
-	return PythonText(v)
+	return value.PythonText(v)
 }
 
 // plain writes text without quotes.

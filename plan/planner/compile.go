@@ -16,6 +16,7 @@ import (
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 )
 
@@ -87,9 +88,9 @@ var plainWords = regexp.MustCompile(`^[A-Za-z][\w-]*([ ,]+[A-Za-z][\w-]*)*$`)
 func (p *compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 	over := t.Loop.Over
 	text := over.Text()
-	e, ok := errors.AsType[*eval.Error](err)
+	e, ok := errors.AsType[*value.Error](err)
 	switch {
-	case !ok || !plainWords.MatchString(text) || e.Kind != eval.Undefined && e.Kind != eval.Syntax:
+	case !ok || !plainWords.MatchString(text) || e.Kind != value.UndefinedError && e.Kind != value.SyntaxError:
 	case !identifierOnly.MatchString(text):
 		r.Failed = true
 		items := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })

@@ -15,6 +15,7 @@ import (
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -88,7 +89,7 @@ func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 
 // tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
 // mistake waits for no step either; then the mistake has been said.
-func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
+func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string, missing []value.Missing) {
 	steps := plan.StepsOf(missing)
 	if len(steps) == 0 && p.ds.HasErrors() {
 		return
@@ -120,7 +121,7 @@ func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string,
 }
 
 // describeSteps names the steps that unknown values wait for: "step-0003 «read release»".
-func (p *evaluator) describeSteps(missing []eval.Missing) string {
+func (p *evaluator) describeSteps(missing []value.Missing) string {
 	var parts []string
 	for _, s := range plan.StepsOf(missing) {
 		parts = append(parts, p.plan.StepRef(s))
@@ -172,7 +173,7 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 	case map[string]any:
 		for _, key := range []string{"name", "path", "key", "id", "dest", "src", "title"} {
 			if v, ok := item[key]; ok {
-				if s := eval.Text(v); s != "" {
+				if s := value.Text(v); s != "" {
 					return plan.FirstLine(s)
 				}
 			}
@@ -181,7 +182,7 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 	case []any:
 		return fmt.Sprint(lc.Index)
 	default:
-		if s := plan.FirstLine(eval.Text(item)); s != "" {
+		if s := plan.FirstLine(value.Text(item)); s != "" {
 			return s
 		}
 		return fmt.Sprint(lc.Index)
@@ -189,25 +190,25 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 }
 
 // noList says that a loop is over something that has no items.
-func (p *evaluator) noList(c *taskContext, t *playbook.Task, value any) {
+func (p *evaluator) noList(c *taskContext, t *playbook.Task, val any) {
 	over := t.Loop.Over
 	text := plan.FirstLine(over.Text())
 	hint := "write a list: `[" + text + "]`"
-	switch value.(type) {
+	switch val.(type) {
 	case string:
-		if strings.Contains(text, "{{") || text != eval.Text(value) {
+		if strings.Contains(text, "{{") || text != value.Text(val) {
 			hint = "split a text into a list: `.split(',')`, or `| split`"
 		}
-	case int, float64, eval.Number:
+	case int, float64, value.Number:
 		hint = "to count, write a range: `1..3`"
 	case nil:
 		hint = "give it a list, or `| default([], true)`"
 	}
 	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key,
-		plan.Described(value))
+		plan.Described(val))
 }
 
-func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []eval.Missing) {
+func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []value.Missing) {
 	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step",
 		"the items of this loop", missing)
 }
@@ -326,15 +327,15 @@ func (p *evaluator) pattern(pl *playbook.Play, r *plan.Renderer) (string, bool) 
 		values = pl.Hosts.Items()
 	}
 	for _, v := range values {
-		got := eval.Plain(r.Value(v))
+		got := value.Plain(r.Value(v))
 		if list, ok := got.([]any); ok {
 			for _, one := range list {
-				parts = append(parts, eval.Text(one))
+				parts = append(parts, value.Text(one))
 			}
 			continue
 		}
 		if got != nil {
-			parts = append(parts, eval.Text(got))
+			parts = append(parts, value.Text(got))
 		}
 	}
 	if len(r.Missing) > 0 {
@@ -354,12 +355,12 @@ func (p *evaluator) fixed(v playbook.Value, key, want string, r *plan.Renderer, 
 	got := r.Value(v)
 	open, silent := r.Missing, r.Failed || r.Undefined
 	r.Missing, r.Failed, r.Undefined = missing, r.Failed || failed, r.Undefined || undefined
-	_, omitted := got.(eval.Omitted)
+	_, omitted := got.(value.Omitted)
 	switch {
 	case silent, omitted:
 	case len(open) > 0:
 		p.tooLate(v, r.Chain, "write a value that is known before the run", "`"+key+":`", open)
-	case !accept(eval.Plain(got)):
+	case !accept(value.Plain(got)):
 		found := ""
 		if got != nil && (v.Kind() != playbook.String || strings.Contains(v.Text(), "{{")) {
 			found = "; this is " + plan.Described(got)

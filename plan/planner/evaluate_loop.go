@@ -14,6 +14,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -174,7 +175,7 @@ func (p *evaluator) openResults(name string, over playbook.Value, e *plan.Env, f
 			known[s.Loop.Var] = s.Task.Frame.Loop.Find(s.Loop.Var).Value
 		}
 		items[i] = item{
-			value: eval.Partial{Name: name, Known: known, Steps: slices.Clone(all)}, open: true,
+			value: value.Partial{Name: name, Known: known, Steps: slices.Clone(all)}, open: true,
 			raw: playbook.Written(over.Pos(), fmt.Sprintf("{{ %s.results[%d] }}", name, i)), where: e.Frame,
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -32,7 +32,7 @@ func (p *evaluator) readOverrides() {
 		if o.Field == "" {
 			one.value = plan.Taken(v[0].Value, p.plan.Plays)
 			if o.Secret {
-				one.value = eval.Mark(p.secrets, one.value, eval.Every)
+				one.value = value.Mark(p.secrets, one.value, value.Every)
 			}
 		} else if o.Secret {
 			p.secrets.Add("", v[0].Value.Text())

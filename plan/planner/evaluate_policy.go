@@ -9,7 +9,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -138,7 +138,7 @@ func (p *evaluator) confirm(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 	if v.IsZero() {
 		return
 	}
-	got := eval.Plain(plan.ForDisplay(r.Value(v)))
+	got := value.Plain(plan.ForDisplay(r.Value(v)))
 	r.Missing = nil
 	yes, ok := got.(bool)
 	if !ok && strings.Contains(v.Text(), "{{") {
@@ -148,7 +148,7 @@ func (p *evaluator) confirm(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 	case ok && yes:
 		s.Confirm = question
 	case !ok:
-		s.Confirm = eval.Text(got)
+		s.Confirm = value.Text(got)
 	}
 }
 
@@ -160,7 +160,7 @@ func (p *evaluator) checkNames(r *plan.Renderer, list []plan.Condition, own []st
 	}
 	extra := map[string]any{}
 	for _, name := range own {
-		extra[name] = eval.Unknown{Steps: nil}
+		extra[name] = value.Unknown{Steps: nil}
 	}
 	with := *r.Env.(*plan.Env)
 	with.Extra = extra
@@ -179,7 +179,7 @@ func (p *evaluator) checkNames(r *plan.Renderer, list []plan.Condition, own []st
 	}
 	for _, m := range sub.Missing {
 		if len(m.Steps) > 0 {
-			r.Miss([]eval.Missing{m})
+			r.Miss([]value.Missing{m})
 		}
 	}
 	r.Failed = r.Failed || sub.Failed
@@ -221,7 +221,7 @@ func (p *evaluator) become(s *plan.Step, k *plan.Task, b become, r *plan.Rendere
 		method = vars.BecomeMethods[0]
 	}
 	p.fixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
-		method = eval.Text(v)
+		method = value.Text(v)
 		return slices.Contains(vars.BecomeMethods, method)
 	})
 	if !p.flag(b.yes, "become", r, false) {

@@ -11,7 +11,7 @@ import (
 
 	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -74,7 +74,7 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 		case param.Required:
 			p.errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), c.chain, "give it under `with:`",
 				"the preset `%s` needs the parameter `%s` (%s)", name, param.Name, param.Type)
-			values[param.Name] = eval.Unknown{}
+			values[param.Name] = value.Unknown{}
 		default:
 			values[param.Name] = nil
 		}
@@ -95,7 +95,7 @@ func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param pl
 	if k := v.Kind(); param.Type == "string" && (k == playbook.Bool || k == playbook.Int || k == playbook.Float) {
 		got = v.Text() // text as written: yes, 1.10
 	}
-	values[param.Name] = eval.Unknown{}
+	values[param.Name] = value.Unknown{}
 	part := vars.Binding{Name: param.Name, Value: got, Raw: v, Where: e.Frame, Open: len(r.Missing) > 0}
 	defer func() {
 		all.Given.Values, all.Given.Types = append(all.Given.Values, part), append(all.Given.Types, param.Type)
@@ -119,7 +119,7 @@ func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param pl
 	}
 	kept := typed
 	if param.Secret {
-		kept = eval.Mark(p.secrets, typed, eval.Every)
+		kept = value.Mark(p.secrets, typed, value.Every)
 	}
 	values[param.Name], part.Value = kept, kept
 	if len(param.Enum) == 0 {
@@ -127,9 +127,9 @@ func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param pl
 	}
 	var allowed []string
 	for _, one := range param.Enum {
-		allowed = append(allowed, eval.Text(plan.Plain(one)))
+		allowed = append(allowed, value.Text(plan.Plain(one)))
 	}
-	if text := eval.Text(eval.Reveal(typed)); !slices.Contains(allowed, text) {
+	if text := value.Text(value.Reveal(typed)); !slices.Contains(allowed, text) {
 		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed),
 			"the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), plan.Described(typed))
 	}

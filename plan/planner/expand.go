@@ -2,7 +2,7 @@ package planner
 
 import (
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -21,10 +21,10 @@ type item struct {
 // shown is the item as far as it is known, for display.
 func (i item) shown() any {
 	shown := i.value
-	if partial, ok := shown.(eval.Partial); ok {
+	if partial, ok := shown.(value.Partial); ok {
 		shown = partial.Known[partial.Known["ansible_loop_var"].(string)]
 	} else if i.open {
 		shown = plan.ForDisplay(plan.CopyOf(shown))
 	}
-	return eval.Ordinary(shown)
+	return value.Ordinary(shown)
 }

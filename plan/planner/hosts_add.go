@@ -9,7 +9,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -20,7 +20,7 @@ func (p *fleet) unknownArguments(c *taskContext, s *plan.Step, t *playbook.Task)
 	for _, u := range s.Unknowns {
 		if v, ok := plan.ValueOf(s.Task.Args, u.Field); ok {
 			p.tooLate(v, c.chain, "add what is known before the run, or have the inventory give it", "what "+t.Action+" adds",
-				[]eval.Missing{{Name: u.Name, Steps: u.Steps}})
+				[]value.Missing{{Name: u.Name, Steps: u.Steps}})
 			return
 		}
 	}

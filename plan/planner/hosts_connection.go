@@ -9,7 +9,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -184,15 +184,15 @@ func (p *fleet) pythonOf(c *taskContext, m *plannedHost, e *plan.Env, r *plan.Re
 // there is none.
 func (p *fleet) settingText(c *taskContext, r *plan.Renderer, what, name string, v any) (text string, ok bool) {
 	switch v := v.(type) {
-	case eval.Fault:
+	case value.Fault:
 		p.errorf(c.pos, 0, r.Chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
 		return "", false
-	case eval.Unknown:
+	case value.Unknown:
 		p.errorf(c.pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name,
-			p.describeSteps([]eval.Missing{{Name: name, Steps: v.Steps}}))
+			p.describeSteps([]value.Missing{{Name: name, Steps: v.Steps}}))
 		return "", false
 	}
-	return eval.Text(eval.Reveal(v)), true
+	return value.Text(value.Reveal(v)), true
 }
 
 // becomeOnHost finds out who a step of a play runs as: variables count before keys, and keys before the command line.
@@ -212,7 +212,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 		yes = p.flag(b.yes, "become", r, false)
 	}
 	if v, ok := find("ansible_become"); ok {
-		if got, ok := spec.ParseBool(eval.Plain(v)); ok {
+		if got, ok := spec.ParseBool(value.Plain(v)); ok {
 			yes = got
 		}
 	}
@@ -221,11 +221,11 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 	}
 	method := p.o.BecomeMethod
 	p.fixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
-		method = eval.Text(v)
+		method = value.Text(v)
 		return true
 	})
 	if v, ok := find("ansible_become_method"); ok {
-		method = eval.Text(eval.Plain(v))
+		method = value.Text(value.Plain(v))
 	}
 	switch strings.TrimPrefix(method, "ansible.builtin.") {
 	case "sudo", "su", "doas":
@@ -264,8 +264,8 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 	}
 	if v, ok := find(vars.BecomeNameOf(of, "password"), vars.BecomeNameOf(of, "pass"), "ansible_become_password",
 		"ansible_become_pass"); ok {
-		if _, open := v.(eval.Unknown); !open {
-			k.BecomePassword = eval.Text(eval.Reveal(v))
+		if _, open := v.(value.Unknown); !open {
+			k.BecomePassword = value.Text(value.Reveal(v))
 			p.secrets.Add("ansible_become_password", k.BecomePassword)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -158,7 +158,7 @@ func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	play.anyFatal = p.flag(pl.AnyFatal, "any_errors_fatal", r, false)
 	play.force = p.flag(pl.Force, "force_handlers", r, p.o.ForceHandlers)
 	p.fixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
-		n, ok := spec.ParseInt(strings.TrimSuffix(eval.Text(v), "%"))
+		n, ok := spec.ParseInt(strings.TrimSuffix(value.Text(v), "%"))
 		play.maxFail = n
 		return ok && n >= 0
 	})
@@ -166,7 +166,7 @@ func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
 	s.Strategy = "linear"
 	p.fixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
-		s.Strategy = strings.TrimPrefix(eval.Text(v), "ansible.builtin.")
+		s.Strategy = strings.TrimPrefix(value.Text(v), "ansible.builtin.")
 		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
 	})
 	if s.Strategy == "host_pinned" {
@@ -186,7 +186,7 @@ func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Rend
 	}
 	for _, v := range values {
 		p.fixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
-			text := eval.Text(got)
+			text := value.Text(got)
 			if percent, ok := strings.CutSuffix(text, "%"); ok {
 				n, ok := spec.ParseInt(percent)
 				sizes = append(sizes, max(n*len(all)/100, 1))
@@ -363,7 +363,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 		p.plan.Basis.Prompts = append(p.plan.Basis.Prompts, q)
 		var v any = answers[q.Name]
 		if q.Private {
-			v = eval.Mark(p.secrets, v, eval.Every)
+			v = value.Mark(p.secrets, v, value.Every)
 		}
 		l.Add(vars.Binding{Name: q.Name, Value: v, From: "vars_prompt", Origin: origin(pl.Pos, c.chain)})
 	}

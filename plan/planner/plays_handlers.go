@@ -7,7 +7,7 @@ import (
 
 	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 )
 
@@ -75,7 +75,7 @@ func (p *playsState) notify(c *taskContext) {
 	}
 	for _, v := range c.notify {
 		r := p.renderer(p.env(c, nil), c.chain)
-		got := eval.Plain(r.Value(v))
+		got := value.Plain(r.Value(v))
 		if r.Failed {
 			continue
 		}
@@ -88,7 +88,7 @@ func (p *playsState) notify(c *taskContext) {
 			names = []any{got}
 		}
 		for _, one := range names {
-			name := strings.TrimSpace(eval.Text(one))
+			name := strings.TrimSpace(value.Text(one))
 			handlers := c.play.wanted(name)
 			if len(handlers) == 0 {
 				p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s",

@@ -8,7 +8,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -136,10 +136,10 @@ func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *playbook.R
 		p.flag(dup, "allow_duplicates", p.renderer(p.env(c, nil), c.chain), false) {
 		return false
 	}
-	texts := []string{files.Dir, eval.Text(plan.Plain(t.RoleParams)), eval.Text(plan.Plain(t.StepVars))}
+	texts := []string{files.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
 	for _, list := range [][]playbook.Value{t.When, t.Tags} {
 		for _, v := range list {
-			texts = append(texts, eval.Text(plan.Plain(v)))
+			texts = append(texts, value.Text(plan.Plain(v)))
 		}
 		texts = append(texts, "")
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"moon/internal/diag"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 )
 
 func (p *problems) report(d diag.Diagnostic) {
-	if eval.TooMuch(d.Message) {
+	if value.TooMuch(d.Message) {
 		if p.full {
 			return
 		}
@@ -45,8 +45,8 @@ func (p *problems) blame(format string, d diag.Diagnostic) {
 }
 
 // lack notes an undefined name.
-func (p *problems) lack(v playbook.Value, e *eval.Error) {
-	if e.Kind == eval.Undefined && e.Offset >= 0 && e.Offset <= len(v.Text()) {
+func (p *problems) lack(v playbook.Value, e *value.Error) {
+	if e.Kind == value.UndefinedError && e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		p.lacking = append(p.lacking, lacking{v.PosAt(e.Offset), e.Name, len(p.plan.Steps)})
 	}
 }

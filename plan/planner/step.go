@@ -10,6 +10,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -254,7 +255,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 		with := *r.Env.(*plan.Env)
 		with.Extra = k.TemplateNames(r, src, raw, false)
 		if vars, ok := raw["vars"].(map[string]any); ok {
-			with.Extra = plan.Joined(with.Extra, eval.Mixed(p.secrets, plan.ForNames(plan.CopyOf(vars))).(map[string]any))
+			with.Extra = plan.Joined(with.Extra, value.Mixed(p.secrets, plan.ForNames(plan.CopyOf(vars))).(map[string]any))
 		}
 		var result eval.Result
 		result, err = t.Render(&with)
@@ -269,7 +270,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 			})
 		}
 	}
-	var found *eval.Error
+	var found *value.Error
 	if !errors.As(err, &found) {
 		return
 	}
@@ -355,7 +356,7 @@ func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 	with := *r.Env.(*plan.Env)
 	with.Extra = map[string]any{}
 	for _, name := range p.plan.ResultNames(k.Src.Register) {
-		with.Extra[name] = eval.Unknown{}
+		with.Extra[name] = value.Unknown{}
 	}
 	sub := &plan.Renderer{
 		Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient,
@@ -439,7 +440,7 @@ func (p *stepPlanner) foresee(b *vars.Binding, s *plan.Step, k *plan.Task, c *ta
 	if !ok {
 		return
 	}
-	b.Foreseen, b.Value = true, eval.Mixed(p.secrets, eval.InOrderOf(v, k.Call.Ordered[b.Name]))
+	b.Foreseen, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Call.Ordered[b.Name]))
 }
 
 // searching says where a task looks for what it copies. On the host itself there is nothing to look for.
@@ -450,7 +451,7 @@ func (p *stepPlanner) searching(k *plan.Task, c *taskContext, r *plan.Renderer) 
 	}
 	if v, given := plan.ValueOf(k.Args, "remote_src"); given {
 		missing := r.Missing
-		yes, _ := spec.ParseBool(eval.Plain(r.Value(v)))
+		yes, _ := spec.ParseBool(value.Plain(r.Value(v)))
 		r.Missing = missing
 		if yes {
 			return

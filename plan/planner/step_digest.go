@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // stepDigest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
@@ -16,7 +16,7 @@ import (
 func (p *stepPlanner) stepDigest(s *plan.Step, k *plan.Task) string {
 	b := p.digested[:0]
 	part := func(name string, v any) {
-		text := eval.Text(v)
+		text := value.Text(v)
 		text = p.secrets.Redact(strings.ReplaceAll(text, p.plan.Root, ""))
 		b = append(append(b, name...), '=')
 		b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
@@ -85,11 +85,11 @@ func (p *stepPlanner) stepDigest(s *plan.Step, k *plan.Task) string {
 	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
 	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded))
 	if s.Loop != nil && !s.NoLog {
-		part("item", eval.Plain(s.Loop.Item))
+		part("item", value.Plain(s.Loop.Item))
 	}
 	for _, d := range k.Decisive {
 		if !s.NoLog || d.Verdict {
-			part(d.Name, eval.Plain(d.Value))
+			part(d.Name, value.Plain(d.Value))
 		}
 	}
 	s.DigestReads(k, p.plan.Root, part)

@@ -10,6 +10,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/source"
 )
 
@@ -53,7 +54,7 @@ func (p *stepPlanner) readsOf(s *plan.Step, k *plan.Task, raw map[string]any) {
 // sourceOf is the path of what a step is made from on this machine, as far as it is known; "" if there is none.
 func (p *stepPlanner) sourceOf(s *plan.Step, k *plan.Task, raw map[string]any) string {
 	if line, ok := raw["cmd"].(plan.OpenText); ok && k.Action.Name == "script" {
-		return p.scriptOf(k, eval.Text(line.Text))
+		return p.scriptOf(k, value.Text(line.Text))
 	}
 	path := k.Action.SourceOf(raw)
 	if path == "" && k.Action.Name == "assemble" && s.Conn == nil && s.Delegate == "" {
@@ -125,8 +126,8 @@ func (p *stepPlanner) rendersTo(k *plan.Task, value any, again func() (any, erro
 	k.Renders = &plan.Rendering{Digest: p.maskedDigest(value), Again: again, Known: p.secrets.Known()}
 }
 
-func (p *stepPlanner) maskedDigest(value any) string {
-	text := strings.ReplaceAll(eval.Text(eval.Reveal(value)), p.plan.Root, "")
+func (p *stepPlanner) maskedDigest(val any) string {
+	text := strings.ReplaceAll(value.Text(value.Reveal(val)), p.plan.Root, "")
 	sum := sha256.Sum256([]byte(p.secrets.Redact(text)))
 	return hex.EncodeToString(sum[:16])
 }

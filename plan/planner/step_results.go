@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -40,7 +40,7 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 		if k.Call == nil {
 			return
 		}
-		database := eval.Text(eval.Plain(k.Call.Raw["database"]))
+		database := value.Text(value.Plain(k.Call.Raw["database"]))
 		if strings.Contains(database, "{{") {
 			return
 		}

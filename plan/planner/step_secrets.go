@@ -6,7 +6,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -120,7 +120,7 @@ func (p *stepPlanner) inArguments(s *plan.Step, k *plan.Task, raw map[string]any
 		return
 	}
 	if v, ok := plan.ValueOf(k.Args, "repo"); ok && k.Action.Name == "git" &&
-		p.secrets.Has(secret.WithoutPassword(eval.Text(raw["repo"]))) {
+		p.secrets.Has(secret.WithoutPassword(value.Text(raw["repo"]))) {
 		p.report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(v.Text())), Chain: s.Origin.Chain,
 			Message: "a secret in the URL of a repository is visible to everyone on the machine while git runs, and stays in the configuration of the working copy",
@@ -132,7 +132,7 @@ func (p *stepPlanner) inArguments(s *plan.Step, k *plan.Task, raw map[string]any
 	}
 	for _, name := range []string{"argv", "cmd"} {
 		v, ok := plan.ValueOf(k.Args, name)
-		if !ok || !p.secrets.Has(eval.Text(raw[name])) {
+		if !ok || !p.secrets.Has(value.Text(raw[name])) {
 			continue
 		}
 		p.report(diag.Diagnostic{

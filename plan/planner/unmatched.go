@@ -9,6 +9,7 @@ import (
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -113,9 +114,9 @@ func (w *unmatchedTasks) arguments(k *plan.Compiled, c *taskContext) {
 		case g.Field != nil && (g.Field.Kind == spec.Conditions || g.Field.Kind == spec.Expression):
 			raw[g.Name] = plan.PlainTexts(g.Value)
 		case plan.TemplatedIn(g.Value) || g.Field != nil && g.Field.Kind == spec.Object:
-			raw[g.Name], open[g.Name] = eval.Ordinary(plan.Plain(g.Value)), true
+			raw[g.Name], open[g.Name] = value.Ordinary(plan.Plain(g.Value)), true
 		default:
-			raw[g.Name] = eval.Ordinary(of.ArgValue(r, g, w.o.Home, "", func(string) {}))
+			raw[g.Name] = value.Ordinary(of.ArgValue(r, g, w.o.Home, "", func(string) {}))
 		}
 	}
 	_, problems := k.Action.Decode(raw)

@@ -7,7 +7,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -84,11 +84,11 @@ func (vb *varsBlock) pending(name string) (any, bool) {
 		return nil, false
 	case vb.state[i] == plan.Doing:
 		vb.circle(i)
-		return eval.Unknown{}, true
+		return value.Unknown{}, true
 	case len(vb.doing) == plan.MaxChain:
 		e := vb.entries[i]
 		vb.p.errorf(e.Pos, utf8.RuneCountInString(e.Key), vb.chain, "write what others need before them", "%s", plan.ChainTooLong(e.Key))
-		return eval.Unknown{}, true
+		return value.Unknown{}, true
 	}
 	vb.one(i)
 	return (&plan.Env{Plan: vb.p.plan, Engine: vb.p.engine, Frame: vb.frame()}).Lookup(name)

@@ -6,7 +6,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -51,7 +51,7 @@ func (p *variables) extraVar(c *taskContext, text string) {
 		p.noteName(kv.Key)
 		b := vars.Binding{Name: kv.Key, Value: kv.Value, From: "--extra-vars"}
 		if slices.Contains(p.o.Hidden, kv.Key) {
-			b.Value = eval.Mark(p.secrets, kv.Value, eval.Every)
+			b.Value = value.Mark(p.secrets, kv.Value, value.Every)
 		}
 		p.names.Extra.Add(b)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -52,14 +52,14 @@ func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook
 		if !ok {
 			return nil, v
 		}
-		got := eval.Plain(r.Value(v))
+		got := value.Plain(r.Value(v))
 		if all, isList := got.([]any); isList {
 			for _, one := range all {
-				list = append(list, eval.Text(one))
+				list = append(list, value.Text(one))
 			}
 			return list, v
 		}
-		return []string{eval.Text(got)}, v
+		return []string{value.Text(got)}, v
 	}
 	pattern := func(text string, v playbook.Value) *regexp.Regexp {
 		re, err := regexp.Compile(text)

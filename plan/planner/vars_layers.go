@@ -5,7 +5,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -18,8 +18,8 @@ func (p *variables) unset(c *taskContext, t *playbook.Task) {
 			continue
 		}
 		why := fmt.Sprintf("the vars at %s:%d, which set it, are excluded by tags", t.Pos.File, t.Pos.Line)
-		p.names.Document.Add(&vars.Binding{Name: e.Key, From: "vars", Origin: origin(e.Pos, c.chain), Value: eval.Fault{
-			Err:    &eval.Error{Kind: eval.Undefined, Message: why, Hint: "ask for their tags too, or give the value with -e", Offset: -1},
+		p.names.Document.Add(&vars.Binding{Name: e.Key, From: "vars", Origin: origin(e.Pos, c.chain), Value: value.Fault{
+			Err:    &value.Error{Kind: value.UndefinedError, Message: why, Hint: "ask for their tags too, or give the value with -e", Offset: -1},
 			Absent: true,
 		}})
 	}
@@ -52,9 +52,9 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 		for _, v := range over.Items() {
 			one := p.renderer(e, c.chain)
 			one.Marks = true
-			value := one.Value(v)
+			val := one.Value(v)
 			r.Failed = r.Failed || one.Failed
-			items = append(items, item{value: value, open: len(one.Missing) > 0, raw: v, where: e.Frame})
+			items = append(items, item{value: val, open: len(one.Missing) > 0, raw: v, where: e.Frame})
 		}
 		return items, "items", !r.Failed
 	case playbook.Map:
@@ -73,7 +73,7 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 		return nil, "", false
 	case playbook.String:
 	}
-	value := p.loopValue(r, t)
+	val := p.loopValue(r, t)
 	if r.Failed {
 		return nil, "", false
 	}
@@ -84,23 +84,23 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 		p.unknownLoop(c, t, r.Missing)
 		return nil, "", false
 	}
-	switch value := value.(type) {
+	switch val := val.(type) {
 	case []any:
-		items = make([]item, len(value))
-		for i, v := range value {
+		items = make([]item, len(val))
+		for i, v := range val {
 			items[i].value = v
 		}
 	case map[string]any:
-		for _, k := range plan.SortedKeys(value) {
-			items = append(items, item{value: map[string]any{"key": k, "value": value[k]}})
+		for _, k := range plan.SortedKeys(val) {
+			items = append(items, item{value: map[string]any{"key": k, "value": val[k]}})
 		}
-	case *eval.Dict:
-		for _, k := range value.Keys() {
-			v, _ := value.Get(k)
+	case *value.Dict:
+		for _, k := range val.Keys() {
+			v, _ := val.Get(k)
 			items = append(items, item{value: map[string]any{"key": k, "value": v}})
 		}
 	default:
-		p.noList(c, t, value)
+		p.noList(c, t, val)
 		return nil, "", false
 	}
 	return items, "items", true

@@ -9,7 +9,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -287,9 +287,9 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 		round := *c
 		round.scope = scope
 		round.depth = c.depth + 1
-		value := item.value
-		if _, ok := value.(eval.Partial); !ok && item.open {
-			value = plan.ForNames(plan.CopyOf(value))
+		val := item.value
+		if _, ok := val.(value.Partial); !ok && item.open {
+			val = plan.ForNames(plan.CopyOf(val))
 		}
 		if i <= 1 || i == len(items)-1 { // all rounds between the first and the last share these
 			ends = &vars.Layer{Parent: c.loop, Binds: []vars.Binding{
@@ -298,7 +298,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 			}}
 		}
 		round.loop = &vars.Layer{Parent: ends, Binds: []vars.Binding{
-			{Name: t.Loop.Var, Value: value, Open: item.open, Raw: item.raw, Where: item.where, From: "loop", Origin: from},
+			{Name: t.Loop.Var, Value: val, Open: item.open, Raw: item.raw, Where: item.where, From: "loop", Origin: from},
 			{Name: t.Loop.Index, Value: i, From: "loop", Origin: from},
 		}}
 		if c.on != nil {
@@ -338,7 +338,7 @@ func (p *planner) exports(pb *playbook.Playbook) {
 					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.StepRef(m.Steps[i]))
 			}
 		}
-		if eval.Marked(x.Value) {
+		if value.Marked(x.Value) {
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own",
 				"the export `%s` holds a secret", e.Key)
 		}

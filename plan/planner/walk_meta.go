@@ -131,9 +131,8 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 			undecided = append(undecided, c)
 		}
 	}
-	all := func(list []*taskContext) []*plannedHost {
+	all := func(list []*taskContext) (ms []*plannedHost) {
 		if what == "end_host" {
-			var ms []*plannedHost
 			for _, c := range list {
 				ms = append(ms, c.on)
 			}
@@ -142,7 +141,6 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 		if len(list) == 0 {
 			return nil
 		}
-		var ms []*plannedHost
 		for _, name := range cs[0].scene.Batch {
 			ms = append(ms, p.machines[name])
 		}

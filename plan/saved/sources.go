@@ -16,7 +16,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/source"
 )
 
@@ -176,7 +176,7 @@ func keepFacts(m *plan.Basis, s *Sources) {
 		if get, costly := m.Names.Costly[name]; costly && !ok {
 			v, ok = get(), true
 		}
-		if _, changes := v.(eval.Unknown); changes || !ok {
+		if _, changes := v.(value.Unknown); changes || !ok {
 			continue
 		}
 		if s.Facts == nil {

@@ -11,7 +11,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // WriteDump prints everything that is known of the plan, a line per field, for tests and bug reports: no line depends
@@ -90,7 +90,7 @@ func (d *dump) value(name string, v any) {
 		d.field(name+" known after", d.after(steps))
 		return
 	}
-	d.field(name, plan.JSONValue(eval.Plain(v)))
+	d.field(name, plan.JSONValue(value.Plain(v)))
 }
 
 // after lists all steps: a dump leaves nothing out.

@@ -12,7 +12,7 @@ import (
 
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // WriteExplanation says for people all that is known of one step: why it is there, where its values come from, what it
@@ -100,7 +100,7 @@ func (e *explanation) what() {
 		lines = append(lines, said{s.Summary, ""})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Args)) {
-		lines = append(lines, block(name, eval.Text(s.Args[name]))...)
+		lines = append(lines, block(name, value.Text(s.Args[name]))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		if !s.NoLog {
@@ -143,7 +143,7 @@ func (e *explanation) why() {
 	slices.Reverse(lines)
 	own := "the task itself"
 	if l := s.Loop; l != nil {
-		item := eval.Text(l.Item)
+		item := value.Text(l.Item)
 		if after, unknown := knownAfter(e.p, l.Item); unknown {
 			item = "(known after " + after + ")"
 		}
@@ -218,7 +218,7 @@ func (e *explanation) values() {
 			lines = append(lines, said{u.Name, "known after " + after + " (" + from + ")"})
 			continue
 		}
-		lines = append(lines, said{u.Name + " = " + e.short(eval.Text(u.Value)), from})
+		lines = append(lines, said{u.Name + " = " + e.short(value.Text(u.Value)), from})
 	}
 	if e.s.NoLog {
 		lines = []said{{"hidden by no_log", ""}}

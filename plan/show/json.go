@@ -14,7 +14,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/saved"
 )
@@ -451,7 +451,7 @@ func rendersOf(p *plan.Plan, s *plan.Step) *rendersJSON {
 	for _, u := range s.Uses {
 		switch v := plan.JSONValue(u.Value).(type) {
 		case nil, bool, string, int, float64, []any, map[string]any:
-			sum := sha256.Sum256([]byte(strings.ReplaceAll(eval.Text(v), p.Root, "")))
+			sum := sha256.Sum256([]byte(strings.ReplaceAll(value.Text(v), p.Root, "")))
 			j.Variables[u.Name] = hex.EncodeToString(sum[:4])
 		}
 	}

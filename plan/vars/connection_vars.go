@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"moon/internal/diag"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // Honour is what moon makes of a variable of Ansible that says how a host is reached, or how steps are started there.
@@ -212,10 +212,10 @@ func (g *IgnoredVariable) Usual(v any) bool {
 	switch v.(type) {
 	case nil:
 		return true
-	case eval.Unknown, eval.Fault:
+	case value.Unknown, value.Fault:
 		return false
 	}
-	text := strings.TrimSpace(eval.Text(eval.Plain(v)))
+	text := strings.TrimSpace(value.Text(value.Plain(v)))
 	return text == "" || slices.Contains(g.Entry.usual, text)
 }
 

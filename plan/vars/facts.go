@@ -5,7 +5,7 @@ import (
 	"maps"
 	"sync"
 
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 )
 
 // NewGlobals has the facts as planning may see them. One that changes is unknown, so that it is no part of the digest.
@@ -21,7 +21,7 @@ func NewGlobals(facts map[string]any, volatile func() map[string]any, costly map
 		volatile = func() map[string]any { return nil }
 	}
 	for name := range volatile() {
-		n.FactsMap[name] = eval.Unknown{}
+		n.FactsMap[name] = value.Unknown{}
 	}
 	n.Started = sync.OnceValue(func() map[string]any {
 		all := maps.Clone(n.FactsMap)
@@ -38,7 +38,7 @@ func (n *Globals) Own(facts, here map[string]any) {
 		n.FactsMap = map[string]any{}
 	}
 	for name, v := range here {
-		if _, changes := v.(eval.Unknown); changes && n.FactsMap[name] != nil {
+		if _, changes := v.(value.Unknown); changes && n.FactsMap[name] != nil {
 			n.FactsMap[name] = v
 		}
 	}

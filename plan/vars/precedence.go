@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/inventory"
 )
 
@@ -194,7 +194,7 @@ func (fr *Frame) Fact(name string, f func(*Binding) bool) bool {
 		return false
 	}
 	b := Binding{Name: name, Value: v, From: "fact"}
-	if _, changes := v.(eval.Unknown); changes {
+	if _, changes := v.(value.Unknown); changes {
 		b.How = Measured
 	}
 	return f(&b)
@@ -301,7 +301,7 @@ func (fr *Frame) Groups() any {
 func GroupsOf(inv *inventory.Inventory) map[string]any {
 	all := map[string]any{}
 	for _, g := range inv.Groups {
-		all[g.Name] = eval.ListOf(HostNames(g.All()))
+		all[g.Name] = value.ListOf(HostNames(g.All()))
 	}
 	return all
 }

@@ -14,7 +14,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -95,7 +95,7 @@ func TestFixKinds(t *testing.T) {
 func TestFixSecret(t *testing.T) {
 	for _, person := range []bool{true, false} {
 		p := release()
-		p.Steps[5].Uses[0] = plan.Use{Name: "token", Value: eval.Mark(secret.NewSet(), "hunter2hunter2", eval.Every), Origin: diag.Origin{File: "db.secret.yml", Line: 1}}
+		p.Steps[5].Uses[0] = plan.Use{Name: "token", Value: value.Mark(secret.NewSet(), "hunter2hunter2", value.Every), Origin: diag.Origin{File: "db.secret.yml", Line: 1}}
 		k := newTalk(t, p, func(o *Options, f *fake) { o.Person, f.fails["run the migration"] = person, 1 })
 		said := k.types("approve all") + k.types("run") + k.types("edit") + k.types("edit token")
 		if !strings.HasSuffix(said, "token is (hidden), from db.secret.yml line 1. what you type is not shown. new value (empty keeps it):") {
@@ -126,7 +126,7 @@ func TestFixSecret(t *testing.T) {
 // TestFixSecretInOneLine does not repeat what a script gives with the name.
 func TestFixSecretInOneLine(t *testing.T) {
 	p := release()
-	p.Steps[5].Uses[0] = plan.Use{Name: "token", Value: eval.Mark(secret.NewSet(), "hunter2hunter2", eval.Every)}
+	p.Steps[5].Uses[0] = plan.Use{Name: "token", Value: value.Mark(secret.NewSet(), "hunter2hunter2", value.Every)}
 	p.Steps[0].NoLog, p.Steps[0].Args = true, nil
 	k := newTalk(t, p, func(o *Options, _ *fake) { o.Person = false })
 	for _, line := range []string{"set token=swordfish99", "edit token of 3.2 = swordfish99", "edit env.PW of 1=swordfish99"} {

@@ -11,7 +11,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/secret"
 )
 
@@ -64,7 +64,7 @@ func hostilePlan(t *rapid.T) *plan.Plan {
 		p.Steps[i].When = name
 		p.Steps[i].Args = map[string]any{"cmd": name, name: name}
 		p.Steps[i].Env = map[string]string{name: name}
-		p.Steps[i].Uses = append(p.Steps[i].Uses, plan.Use{Name: name, Value: name, From: name}, plan.Use{Name: "later", Value: eval.Unknown{}})
+		p.Steps[i].Uses = append(p.Steps[i].Uses, plan.Use{Name: name, Value: name, From: name}, plan.Use{Name: "later", Value: value.Unknown{}})
 	}
 	for i := range p.Scopes {
 		p.Scopes[i].Name = rapid.SampledFrom(hostile).Draw(t, "scope")

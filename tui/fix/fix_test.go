@@ -11,7 +11,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/secret"
 	"moon/tui/fix"
 )
@@ -24,7 +24,7 @@ func release() *plan.Plan {
 		Steps: []plan.Step{
 			{
 				Path: "site/migrate/run", Scope: 1, Args: map[string]any{"cmd": "migrate 5s"}, Summary: "migrate 5s", Cwd: "/srv", Env: map[string]string{"LANG": "C"},
-				Uses: []plan.Use{{Name: "lock", Value: "5s"}, {Name: "port", Value: 80}, {Name: "token", Value: eval.Mark(set, "hunter2hunter2", eval.Every)}},
+				Uses: []plan.Use{{Name: "lock", Value: "5s"}, {Name: "port", Value: 80}, {Name: "token", Value: value.Mark(set, "hunter2hunter2", value.Every)}},
 			},
 			{Index: 1, Path: "site/migrate/check", Scope: 1, Uses: []plan.Use{{Name: "lock", Value: "5s"}}},
 			{Index: 2, Path: "site/hidden", NoLog: true},

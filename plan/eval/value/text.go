@@ -1,4 +1,4 @@
-package eval
+package value
 
 import (
 	"encoding/json"
@@ -23,18 +23,18 @@ func Text(v any) string {
 	case int:
 		return strconv.Itoa(v)
 	case float64:
-		return floatText(v)
+		return FloatText(v)
 	case Number:
 		return v.Text
 	case Secret:
 		return v.String()
 	default:
-		return string(appendJSON(nil, v, layout{}, 0))
+		return string(AppendJSON(nil, v, Layout{}, 0))
 	}
 }
 
-// floatText avoids exponents where a person would not write one.
-func floatText(f float64) string {
+// FloatText avoids exponents where a person would not write one.
+func FloatText(f float64) string {
 	if a := math.Abs(f); a != 0 && (a < 1e-7 || a >= 1e21) || math.IsInf(f, 0) || math.IsNaN(f) {
 		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
@@ -67,8 +67,8 @@ func Plain(v any) any {
 	}
 }
 
-// plainShared is Plain for values that are only read: what is plain is not copied.
-func plainShared(v any) any {
+// PlainShared is Plain for values that are only read: what is plain is not copied.
+func PlainShared(v any) any {
 	if hasNumber(v) {
 		return Plain(v)
 	}
@@ -93,22 +93,22 @@ func hasNumber(v any) bool {
 
 // PythonJSON is a value as Python writes it as JSON.
 func PythonJSON(v any) string {
-	return string(appendJSON(nil, v, layout{spaced: true, python: true, ascii: true}, 0))
+	return string(AppendJSON(nil, v, Layout{Spaced: true, Python: true, ASCII: true}, 0))
 }
 
-// layout of printed JSON. The zero value is compact.
-type layout struct {
-	indent int  // spaces per level, 0 for one line
-	spaced bool // one line, but ", " and ": "
-	python bool // numbers as Python prints them
-	ascii  bool // everything else as \uXXXX
-	sorted bool // the keys of all maps
+// Layout of printed JSON. The zero value is compact.
+type Layout struct {
+	Indent int  // spaces per level, 0 for one line
+	Spaced bool // one line, but ", " and ": "
+	Python bool // numbers as Python prints them
+	ASCII  bool // everything else as \uXXXX
+	Sorted bool // the keys of all maps
 }
 
-// appendJSON writes v as JSON with sorted keys, those of a Dict in their order unless the layout sorts them. A Number keeps its
+// AppendJSON writes v as JSON with sorted keys, those of a Dict in their order unless the layout sorts them. A Number keeps its
 // spelling where JSON allows it.
-func appendJSON(b []byte, v any, style layout, level int) []byte {
-	if len(b) > maxText {
+func AppendJSON(b []byte, v any, style Layout, level int) []byte {
+	if len(b) > MaxText {
 		return b
 	}
 	switch v := v.(type) {
@@ -120,17 +120,17 @@ func appendJSON(b []byte, v any, style layout, level int) []byte {
 		return strconv.AppendInt(b, int64(v), 10)
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return appendQuoted(b, floatText(v))
+			return appendQuoted(b, FloatText(v))
 		}
-		if style.python {
-			return append(b, pythonFloat(v)...)
+		if style.Python {
+			return append(b, PythonFloat(v)...)
 		}
-		return append(b, floatText(v)...)
+		return append(b, FloatText(v)...)
 	case Number:
-		if !style.python && json.Valid([]byte(v.Text)) {
+		if !style.Python && json.Valid([]byte(v.Text)) {
 			return append(b, v.Text...)
 		}
-		return appendJSON(b, v.Value, style, level)
+		return AppendJSON(b, v.Value, style, level)
 	case string:
 		return appendString(b, v, style)
 	case []any:
@@ -140,26 +140,26 @@ func appendJSON(b []byte, v any, style layout, level int) []byte {
 		b = append(b, '[')
 		for i, item := range v {
 			b = appendSeparator(b, i, style, level+1)
-			b = appendJSON(b, item, style, level+1)
+			b = AppendJSON(b, item, style, level+1)
 		}
 		return append(appendBreak(b, style, level), ']')
 	case map[string]any, *Dict:
-		m, _ := mapOf(v)
+		m, _ := MapOf(v)
 		if len(m) == 0 {
 			return append(b, "{}"...)
 		}
-		keys := namesOf(v)
-		if style.sorted {
-			keys = sortedKeys(m)
+		keys := KeysOf(v)
+		if style.Sorted {
+			keys = SortedKeys(m)
 		}
 		b = append(b, '{')
 		for i, key := range keys {
 			b = appendSeparator(b, i, style, level+1)
 			b = append(appendString(b, jsonKey(v, key, style), style), ':')
-			if style.indent > 0 || style.spaced {
+			if style.Indent > 0 || style.Spaced {
 				b = append(b, ' ')
 			}
-			b = appendJSON(b, m[key], style, level+1)
+			b = AppendJSON(b, m[key], style, level+1)
 		}
 		return append(appendBreak(b, style, level), '}')
 	case Secret:
@@ -168,49 +168,49 @@ func appendJSON(b []byte, v any, style layout, level int) []byte {
 		return appendQuoted(b, "(unknown)")
 	default:
 		// Nothing else is a value; print something rather than panic.
-		return appendQuoted(b, kindOf(v))
+		return appendQuoted(b, KindOf(v))
 	}
 }
 
 // jsonKey is a key as JSON has it. Python writes None as null there, which it prints otherwise.
-func jsonKey(m any, key string, style layout) string {
-	switch real := keyIn(m, key).(type) {
+func jsonKey(m any, key string, style Layout) string {
+	switch real := KeyOf(m, key).(type) {
 	case string, Number:
 	case nil:
 		return "null"
 	case float64:
-		if style.python {
-			return pythonFloat(real)
+		if style.Python {
+			return PythonFloat(real)
 		}
 	}
 	return key
 }
 
-func appendSeparator(b []byte, i int, style layout, level int) []byte {
+func appendSeparator(b []byte, i int, style Layout, level int) []byte {
 	if i > 0 {
 		b = append(b, ',')
-		if style.spaced {
+		if style.Spaced {
 			b = append(b, ' ')
 		}
 	}
 	return appendBreak(b, style, level)
 }
 
-func appendBreak(b []byte, style layout, level int) []byte {
-	if style.indent == 0 {
+func appendBreak(b []byte, style Layout, level int) []byte {
+	if style.Indent == 0 {
 		return b
 	}
 	b = append(b, '\n')
-	for range style.indent * level {
+	for range style.Indent * level {
 		b = append(b, ' ')
 	}
 	return b
 }
 
-func appendString(b []byte, s string, style layout) []byte {
+func appendString(b []byte, s string, style Layout) []byte {
 	from := len(b)
 	b = appendQuoted(b, s)
-	if !style.ascii {
+	if !style.ASCII {
 		return b
 	}
 	text := string(b[from:])
@@ -267,45 +267,5 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// kindOf names the kind of a value for an error message: "a list".
-func kindOf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case string:
-		return "a string"
-	case []any:
-		return "a list"
-	case map[string]any, *namespace, *Dict, Object:
-		return "a map"
-	case int, float64:
-		return "a number"
-	case Number:
-		return "a number"
-	case *box:
-		return kindOf(v.value)
-	case Secret:
-		return kindOf(v.Value)
-	case *module:
-		return "an imported file"
-	case *loop:
-		return "a loop"
-	case Omitted:
-		return "`omit`"
-	case Unknown, *unsettled:
-		return "a value that is not known yet"
-	default:
-		return "a function"
-	}
-}
+// MaxText bounds one text, in bytes.
+const MaxText = 32 << 20

@@ -1,4 +1,4 @@
-package eval
+package value
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ func (d *Dict) Set(key string, v any) {
 }
 
 // SetAny is Set for a key of any type.
-func (d *Dict) SetAny(key, v any) { d.SetNamed(keyText(key), key, v) }
+func (d *Dict) SetAny(key, v any) { d.SetNamed(KeyText(key), key, v) }
 
 // SetNamed is Set for a key that is found under a name and shown as what it is.
 func (d *Dict) SetNamed(name string, key, v any) {
@@ -88,18 +88,18 @@ func (d *Dict) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// clone is a copy that can be set.
-func (d *Dict) clone(room int) *Dict {
+// Clone is a copy that can be set.
+func (d *Dict) Clone(room int) *Dict {
 	made := &Dict{keys: make([]string, len(d.keys), len(d.keys)+room), values: maps.Clone(d.values), real: maps.Clone(d.real)}
 	copy(made.keys, d.keys)
 	return made
 }
 
-// add sets the keys of another map.
-func (d *Dict) add(m any) {
-	for _, key := range namesOf(m) {
-		v, _ := entryOf(m, key)
-		d.SetNamed(key, keyIn(m, key), v)
+// Add sets the keys of another map.
+func (d *Dict) Add(m any) {
+	for _, key := range KeysOf(m) {
+		v, _ := EntryOf(m, key)
+		d.SetNamed(key, KeyOf(m, key), v)
 	}
 }
 
@@ -109,64 +109,6 @@ func (d *Dict) key(name string) any {
 		return real
 	}
 	return name
-}
-
-// mapOf gives the keys and values of a map of either kind, to be read.
-func mapOf(v any) (m map[string]any, ok bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		return v, true
-	case *Dict:
-		return v.values, true
-	}
-	return nil, false
-}
-
-// namesOf are the keys of a map of either kind, in the order in which they are shown.
-func namesOf(m any) []string {
-	switch m := m.(type) {
-	case map[string]any:
-		return sortedKeys(m)
-	case *Dict:
-		return m.keys
-	}
-	return nil
-}
-
-// entryOf is the value of a key of a map of either kind.
-func entryOf(m any, key string) (any, bool) {
-	values, _ := mapOf(m)
-	v, ok := values[key]
-	return v, ok
-}
-
-// keyIn is a key of a map of either kind as it was written.
-func keyIn(m any, name string) any {
-	if d, ok := m.(*Dict); ok {
-		return d.key(name)
-	}
-	return name
-}
-
-// withMap is a copy of a map of either kind with other values.
-func withMap(m any, f func(v any) any) any {
-	if d, ok := m.(*Dict); ok {
-		return d.With(f)
-	}
-	values, _ := m.(map[string]any)
-	made := make(map[string]any, len(values))
-	for key, v := range values {
-		made[key] = f(v)
-	}
-	return made
-}
-
-// ofForm is a map that was just made as the form of playbook has maps.
-func (r *rendering) ofForm(d *Dict) any {
-	if r.engine.Python {
-		return d
-	}
-	return d.values
 }
 
 // InOrderOf gives the maps in a value the order of keys that those of a like value have. Keys that only the value has are last.
@@ -194,7 +136,7 @@ func InOrderOf(v, like any) any {
 				made.SetNamed(key, d.key(key), InOrderOf(item, d.values[key]))
 			}
 		}
-		for _, key := range sortedKeys(v) {
+		for _, key := range SortedKeys(v) {
 			if _, ok := made.values[key]; !ok {
 				made.Set(key, v[key])
 			}
@@ -279,7 +221,7 @@ func Reorder(v, order any) any {
 				set(name)
 			}
 		}
-		for _, key := range sortedKeys(v) {
+		for _, key := range SortedKeys(v) {
 			if _, ok := made.values[key]; !ok {
 				set(key)
 			}
@@ -287,52 +229,4 @@ func Reorder(v, order any) any {
 		return made
 	}
 	return v
-}
-
-func isDict(v any) bool {
-	_, ok := v.(*Dict)
-	return ok
-}
-
-// Ordinary makes ordinary maps of those in a value that have an order, and copies nothing else.
-func Ordinary(v any) any {
-	switch v := v.(type) {
-	case *Dict:
-		m := make(map[string]any, len(v.values))
-		for key, item := range v.values {
-			m[key] = Ordinary(item)
-		}
-		return m
-	case []any:
-		if !holdsDict(v) {
-			return v
-		}
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = Ordinary(v[i])
-		}
-		return list
-	case map[string]any:
-		if holdsDict(v) {
-			return withMap(v, Ordinary)
-		}
-	}
-	return v
-}
-
-// holdsDict reports whether a value has a map with an order.
-func holdsDict(v any) bool {
-	switch v := v.(type) {
-	case *Dict:
-		return true
-	case []any:
-		return slices.ContainsFunc(v, holdsDict)
-	case map[string]any:
-		for _, item := range v {
-			if holdsDict(item) {
-				return true
-			}
-		}
-	}
-	return false
 }

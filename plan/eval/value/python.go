@@ -1,4 +1,4 @@
-package eval
+package value
 
 import (
 	"fmt"
@@ -9,28 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// In the plays form text looks as Python prints it, because the files of people who move here must not change:
-// True, None, ['a', 1], 1.0.
-
-// print is how a value looks as text: that of the language of the playbook.
-func (r *rendering) print(v any) string {
-	if !r.engine.Python {
-		return Text(v)
-	}
-	if s, ok := v.(string); ok {
-		return s
-	}
-	return PythonText(v)
-}
-
-// shownOutput is print for what stands in {{ }}, where nothing prints as nothing.
-func (r *rendering) shownOutput(v any) string {
-	if v == nil {
-		return ""
-	}
-	return r.print(v)
-}
-
 // PythonText is how Python prints a value.
 func PythonText(v any) string {
 	switch v := v.(type) {
@@ -39,12 +17,12 @@ func PythonText(v any) string {
 	case Secret:
 		return v.String()
 	}
-	return string(appendRepr(nil, v))
+	return string(AppendRepr(nil, v))
 }
 
-// appendRepr writes a value as Python's repr does. It ends after 64 MiB.
-func appendRepr(b []byte, v any) []byte {
-	if len(b) > maxText {
+// AppendRepr writes a value as Python's repr does. It ends after 64 MiB.
+func AppendRepr(b []byte, v any) []byte {
+	if len(b) > MaxText {
 		return b
 	}
 	switch v := v.(type) {
@@ -58,9 +36,9 @@ func appendRepr(b []byte, v any) []byte {
 	case int:
 		return strconv.AppendInt(b, int64(v), 10)
 	case float64:
-		return append(b, pythonFloat(v)...)
+		return append(b, PythonFloat(v)...)
 	case Number:
-		return appendRepr(b, v.Value)
+		return AppendRepr(b, v.Value)
 	case string:
 		return appendPythonString(b, v)
 	case Secret:
@@ -71,30 +49,30 @@ func appendRepr(b []byte, v any) []byte {
 			if i > 0 {
 				b = append(b, ", "...)
 			}
-			b = appendRepr(b, item)
+			b = AppendRepr(b, item)
 		}
 		return append(b, ']')
 	case map[string]any, *Dict:
 		b = append(b, '{')
-		for i, key := range namesOf(v) {
+		for i, key := range KeysOf(v) {
 			if i > 0 {
 				b = append(b, ", "...)
 			}
-			b = append(appendRepr(b, keyIn(v, key)), ": "...)
-			item, _ := entryOf(v, key)
-			b = appendRepr(b, item)
+			b = append(AppendRepr(b, KeyOf(v, key)), ": "...)
+			item, _ := EntryOf(v, key)
+			b = AppendRepr(b, item)
 		}
 		return append(b, '}')
-	case *box:
-		return appendRepr(b, v.value)
-	case *namespace:
-		return appendRepr(b, v.snapshot())
+	case *Box:
+		return AppendRepr(b, v.Value)
+	case *Namespace:
+		return AppendRepr(b, v.Snapshot())
 	}
 	return append(b, Text(v)...)
 }
 
-// pythonFloat always has a point or an exponent.
-func pythonFloat(f float64) string {
+// PythonFloat always has a point or an exponent.
+func PythonFloat(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
 		return "inf"

@@ -1,0 +1,183 @@
+package value
+
+import "slices"
+
+// MapOf gives the keys and values of a map of either kind, to be read.
+func MapOf(v any) (m map[string]any, ok bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, true
+	case *Dict:
+		return v.values, true
+	}
+	return nil, false
+}
+
+// KeysOf are the keys of a map of either kind, in the order in which they are shown.
+func KeysOf(m any) []string {
+	switch m := m.(type) {
+	case map[string]any:
+		return SortedKeys(m)
+	case *Dict:
+		return m.keys
+	}
+	return nil
+}
+
+// EntryOf is the value of a key of a map of either kind.
+func EntryOf(m any, key string) (any, bool) {
+	values, _ := MapOf(m)
+	v, ok := values[key]
+	return v, ok
+}
+
+// KeyOf is a key of a map of either kind as it was written.
+func KeyOf(m any, name string) any {
+	if d, ok := m.(*Dict); ok {
+		return d.key(name)
+	}
+	return name
+}
+
+// MapValues is a copy of a map of either kind with other values.
+func MapValues(m any, f func(v any) any) any {
+	if d, ok := m.(*Dict); ok {
+		return d.With(f)
+	}
+	values, _ := m.(map[string]any)
+	made := make(map[string]any, len(values))
+	for key, v := range values {
+		made[key] = f(v)
+	}
+	return made
+}
+
+// Pairs are the keys and values of a map of either kind.
+func Pairs(m any) []any {
+	names := KeysOf(m)
+	out := make([]any, len(names))
+	for i, key := range names {
+		v, _ := EntryOf(m, key)
+		out[i] = []any{KeyOf(m, key), v}
+	}
+	return out
+}
+
+// ValuesOf are the values of a map of either kind.
+func ValuesOf(m any) []any {
+	names := KeysOf(m)
+	out := make([]any, len(names))
+	for i, key := range names {
+		out[i], _ = EntryOf(m, key)
+	}
+	return out
+}
+
+// SortedKeys are the keys of a map, sorted.
+func SortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Ordinary makes ordinary maps of those in a value that have an order, and copies nothing else.
+func Ordinary(v any) any {
+	switch v := v.(type) {
+	case *Dict:
+		m := make(map[string]any, len(v.values))
+		for key, item := range v.values {
+			m[key] = Ordinary(item)
+		}
+		return m
+	case []any:
+		if !holdsDict(v) {
+			return v
+		}
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = Ordinary(v[i])
+		}
+		return list
+	case map[string]any:
+		if holdsDict(v) {
+			return MapValues(v, Ordinary)
+		}
+	}
+	return v
+}
+
+// holdsDict reports whether a value has a map with an order.
+func holdsDict(v any) bool {
+	switch v := v.(type) {
+	case *Dict:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, holdsDict)
+	case map[string]any:
+		for _, item := range v {
+			if holdsDict(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ItemsOf gives a value as a list: the items of a list, the keys of a map, the characters of a string.
+func ItemsOf(v any) ([]any, error) {
+	switch v := v.(type) {
+	case []any:
+		return v, nil
+	case map[string]any, *Dict:
+		keys := KeysOf(v)
+		items := make([]any, len(keys))
+		for i, key := range keys {
+			items[i] = KeyOf(v, key)
+		}
+		return items, nil
+	case Partial:
+		return nil, v.Whole()
+	case Object:
+		return ListOf(v.Keys()), nil
+	case string:
+		items := make([]any, 0, len(v))
+		for _, r := range v {
+			items = append(items, string(r))
+		}
+		return items, nil
+	}
+	return nil, Errorf(TypeError, "", "needs a list, not %s", KindOf(v))
+}
+
+// ListOf is a list of Go's as one of ours.
+func ListOf[T any](list []T) []any {
+	all := make([]any, len(list))
+	for i, v := range list {
+		all[i] = v
+	}
+	return all
+}
+
+// IndexFor gives the position a key means in a list.
+func IndexFor(key any) (int, bool) {
+	if _, isBool := key.(bool); isBool {
+		return 0, false
+	}
+	n, ok := NumberOf(key)
+	if !ok {
+		return 0, false
+	}
+	i, ok := n.(int)
+	return i, ok
+}
+
+// FromEnd counts a negative position from the end.
+func FromEnd(i, length int) int {
+	if i < 0 {
+		return i + length
+	}
+	return i
+}
