@@ -33,31 +33,31 @@ var gatherers = []struct {
 	name, group string
 	do          func(*survey)
 }{
-	{"apparmor", "min", (*survey).apparmor},
-	{"cmdline", "min", (*survey).cmdline},
+	{"apparmor", "min", (*survey).addAppArmor},
+	{"cmdline", "min", (*survey).addCmdline},
 	{"date_time", "min", (*survey).dateTime},
-	{"distribution", "min", (*survey).distribution},
-	{"dns", "min", (*survey).dns},
-	{"env", "min", (*survey).env},
-	{"fips", "min", (*survey).fips},
+	{"distribution", "min", (*survey).addDistribution},
+	{"dns", "min", (*survey).addDNS},
+	{"env", "min", (*survey).addEnv},
+	{"fips", "min", (*survey).addFIPS},
 	{"local", "min", (*survey).localFacts},
-	{"lsb", "min", (*survey).lsb},
+	{"lsb", "min", (*survey).addLSB},
 	{"pkg_mgr", "min", (*survey).packageManager},
-	{"platform", "min", (*survey).platform},
-	{"python", "min", (*survey).python},
-	{"selinux", "min", (*survey).selinux},
+	{"platform", "min", (*survey).addPlatform},
+	{"python", "min", (*survey).addPython},
+	{"selinux", "min", (*survey).addSELinux},
 	{"service_mgr", "min", (*survey).serviceManager},
 	{"ssh_pub_keys", "min", (*survey).hostKeys},
-	{"user", "min", (*survey).user},
-	{"devices", "hardware", (*survey).devices},
-	{"dmi", "hardware", (*survey).dmi},
-	{"loadavg", "hardware", (*survey).load},
-	{"memory", "hardware", (*survey).memory},
-	{"mounts", "hardware", (*survey).mounts},
-	{"processor", "hardware", (*survey).processor},
-	{"uptime_seconds", "hardware", (*survey).uptime},
-	{"interfaces", "network", (*survey).network},
-	{"virtual", "virtual", (*survey).virtual},
+	{"user", "min", (*survey).addUser},
+	{"devices", "hardware", (*survey).addDevices},
+	{"dmi", "hardware", (*survey).addDMI},
+	{"loadavg", "hardware", (*survey).addLoad},
+	{"memory", "hardware", (*survey).addMemory},
+	{"mounts", "hardware", (*survey).addMounts},
+	{"processor", "hardware", (*survey).addProcessor},
+	{"uptime_seconds", "hardware", (*survey).addUptime},
+	{"interfaces", "network", (*survey).addNetwork},
+	{"virtual", "virtual", (*survey).addVirtual},
 }
 
 // subsetNames are facts that are gathered with others, and with which.
@@ -166,8 +166,8 @@ func factSubset(subset []string) map[string]bool {
 	return wanted
 }
 
-// read is the text of a file, without white space around it; "" if it cannot be read.
-func (s *survey) read(path string) string {
+// readText returns the text of a file, without white space around it; "" if it cannot be read.
+func (s *survey) readText(path string) string {
 	text, err := os.ReadFile(s.root + path)
 	if err != nil {
 		return "" // facts are what can be seen
@@ -175,13 +175,13 @@ func (s *survey) read(path string) string {
 	return strings.TrimSpace(string(text))
 }
 
-func (s *survey) exists(path string) bool {
+func (s *survey) fileExists(path string) bool {
 	_, err := os.Lstat(s.root + path)
 	return err == nil
 }
 
-// list is the names in a directory, in order.
-func (s *survey) list(dir string) []string {
+// listDir returns the names in a directory, in order.
+func (s *survey) listDir(dir string) []string {
 	entries, _ := os.ReadDir(s.root + dir) // none where it cannot be read
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
@@ -190,8 +190,8 @@ func (s *survey) list(dir string) []string {
 	return names
 }
 
-// glob is the paths that a pattern matches, in order.
-func (s *survey) glob(pattern string) []string {
+// globPaths returns the paths that a pattern matches, in order.
+func (s *survey) globPaths(pattern string) []string {
 	found, _ := filepath.Glob(s.root + pattern) // the patterns are moon's own
 	for i := range found {
 		found[i] = strings.TrimPrefix(found[i], s.root)
@@ -199,8 +199,8 @@ func (s *survey) glob(pattern string) []string {
 	return found
 }
 
-// set notes a fact.
-func (s *survey) set(name string, value any) { s.found[name] = value }
+// setFact notes a fact.
+func (s *survey) setFact(name string, value any) { s.found[name] = value }
 
 // orNA is what Ansible writes for what a machine does not say.
 func orNA(text string) string {

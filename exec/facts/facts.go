@@ -25,17 +25,17 @@ func Local() map[string]any {
 		"darwin":       runtime.GOOS == "darwin",
 		"windows":      runtime.GOOS == "windows",
 		"cpu_cores":    runtime.NumCPU(),
-		"ip_addresses": addresses(),
+		"ip_addresses": listAddresses(),
 		"default_ipv4": defaultAddress(),
-		"env":          environment(),
+		"env":          readEnvironment(),
 	}
 	facts["hostname"], _ = os.Hostname() // "" if it has none
-	facts["home"], facts["username"] = home()
+	facts["home"], facts["username"] = findHome()
 	facts["kernel_version"] = kernelVersion()
 	facts["memory_total_mb"] = memoryTotal()
 	facts["pid1"] = firstProcess()
 	facts["python_version"] = pythonVersion()
-	d := distribution()
+	d := readDistribution()
 	facts["distribution"] = d.id
 	facts["distribution_version"] = d.version
 	facts["distribution_major"], _, _ = strings.Cut(d.version, ".")
@@ -77,7 +77,7 @@ func packageManagers(facts map[string]any) {
 	}
 }
 
-func addresses() []any {
+func listAddresses() []any {
 	list := []any{}
 	all, _ := net.InterfaceAddrs() // none without permission
 	for _, a := range all {
@@ -111,7 +111,7 @@ func dateTime(t time.Time) map[string]any {
 	}
 }
 
-func environment() map[string]any {
+func readEnvironment() map[string]any {
 	env := map[string]any{}
 	for _, entry := range os.Environ() {
 		if name, value, ok := strings.Cut(entry, "="); ok {
@@ -121,7 +121,7 @@ func environment() map[string]any {
 	return env
 }
 
-func home() (dir, name string) {
+func findHome() (dir, name string) {
 	dir, _ = os.UserHomeDir() // "" without HOME
 	name = os.Getenv("USER")
 	if u, err := user.Current(); err == nil {

@@ -15,7 +15,7 @@ import (
 // memoryFields reads /proc/meminfo, in MiB.
 func (s *survey) memoryFields() map[string]int {
 	fields := map[string]int{}
-	for line := range strings.Lines(s.read("/proc/meminfo")) {
+	for line := range strings.Lines(s.readText("/proc/meminfo")) {
 		name, rest, _ := strings.Cut(line, ":")
 		if words := strings.Fields(rest); len(words) > 0 {
 			kb, _ := strconv.Atoi(words[0])
@@ -25,17 +25,17 @@ func (s *survey) memoryFields() map[string]int {
 	return fields
 }
 
-func (s *survey) memory() {
+func (s *survey) addMemory() {
 	m := s.memoryFields()
 	if m["MemTotal"] == 0 {
 		return
 	}
-	s.set("memtotal_mb", m["MemTotal"])
-	s.set("memfree_mb", m["MemFree"])
-	s.set("swaptotal_mb", m["SwapTotal"])
-	s.set("swapfree_mb", m["SwapFree"])
+	s.setFact("memtotal_mb", m["MemTotal"])
+	s.setFact("memfree_mb", m["MemFree"])
+	s.setFact("swaptotal_mb", m["SwapTotal"])
+	s.setFact("swapfree_mb", m["SwapFree"])
 	free := m["MemFree"] + m["Cached"] + m["Buffers"]
-	s.set("memory_mb", map[string]any{
+	s.setFact("memory_mb", map[string]any{
 		"real":    map[string]any{"total": m["MemTotal"], "used": m["MemTotal"] - m["MemFree"], "free": m["MemFree"]},
 		"nocache": map[string]any{"free": free, "used": m["MemTotal"] - free},
 		"swap": map[string]any{
@@ -45,13 +45,13 @@ func (s *survey) memory() {
 	})
 }
 
-// processor counts what /proc/cpuinfo tells of. Processors that do not say to which socket they belong are one each.
-func (s *survey) processor() {
+// addProcessor counts what /proc/cpuinfo tells of. Processors that do not say to which socket they belong are one each.
+func (s *survey) addProcessor() {
 	var list []any
 	cores := map[string]int{} // by socket
 	count, siblings := 0, 0
 	socket := ""
-	for line := range strings.Lines(s.read("/proc/cpuinfo")) {
+	for line := range strings.Lines(s.readText("/proc/cpuinfo")) {
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimSpace(value)
 		number, _ := strconv.Atoi(value)
@@ -85,25 +85,25 @@ func (s *survey) processor() {
 		each = n
 	}
 	threads := max(1, siblings/each)
-	s.set("processor", list)
-	s.set("processor_count", sockets)
-	s.set("processor_cores", each)
-	s.set("processor_threads_per_core", threads)
-	s.set("processor_vcpus", threads*sockets*each)
-	s.set("processor_nproc", runtime.NumCPU())
+	s.setFact("processor", list)
+	s.setFact("processor_count", sockets)
+	s.setFact("processor_cores", each)
+	s.setFact("processor_threads_per_core", threads)
+	s.setFact("processor_vcpus", threads*sockets*each)
+	s.setFact("processor_nproc", runtime.NumCPU())
 }
 
-func (s *survey) uptime() {
-	words := strings.Fields(s.read("/proc/uptime"))
+func (s *survey) addUptime() {
+	words := strings.Fields(s.readText("/proc/uptime"))
 	if len(words) == 0 {
 		return
 	}
 	seconds, _ := strconv.ParseFloat(words[0], 64)
-	s.set("uptime_seconds", int(seconds))
+	s.setFact("uptime_seconds", int(seconds))
 }
 
-func (s *survey) load() {
-	words := strings.Fields(s.read("/proc/loadavg"))
+func (s *survey) addLoad() {
+	words := strings.Fields(s.readText("/proc/loadavg"))
 	if len(words) < 3 {
 		return
 	}
@@ -111,7 +111,7 @@ func (s *survey) load() {
 	for i, name := range []string{"1m", "5m", "15m"} {
 		load[name], _ = strconv.ParseFloat(words[i], 64)
 	}
-	s.set("loadavg", load)
+	s.setFact("loadavg", load)
 }
 
 // formFactors are the kinds of chassis that machines are, by their numbers in SMBIOS.
@@ -127,27 +127,27 @@ var formFactors = []string{
 
 const dmiDir = "/sys/devices/virtual/dmi/id/"
 
-func (s *survey) dmi() {
+func (s *survey) addDMI() {
 	for _, name := range []string{
 		"bios_date", "bios_vendor", "bios_version", "board_asset_tag", "board_name", "board_serial", "board_vendor", "board_version",
 		"chassis_asset_tag",
 		"chassis_serial", "chassis_vendor", "chassis_version", "product_name", "product_serial", "product_uuid", "product_version",
 	} {
-		s.set(name, orNA(s.read(dmiDir+name)))
+		s.setFact(name, orNA(s.readText(dmiDir+name)))
 	}
-	s.set("system_vendor", orNA(s.read(dmiDir+"sys_vendor")))
-	factor := orNA(s.read(dmiDir + "chassis_type"))
+	s.setFact("system_vendor", orNA(s.readText(dmiDir+"sys_vendor")))
+	factor := orNA(s.readText(dmiDir + "chassis_type"))
 	if n, err := strconv.Atoi(factor); err == nil && n >= 0 && n < len(formFactors) {
 		factor = formFactors[n]
 	}
-	s.set("form_factor", factor)
+	s.setFact("form_factor", factor)
 }
 
 // byDevice says which names of /dev/disk/by-KIND lead to a device.
 func (s *survey) byDevice(kind string) map[string][]any {
 	names := map[string][]any{}
 	dir := "/dev/disk/by-" + kind
-	for _, name := range s.list(dir) {
+	for _, name := range s.listDir(dir) {
 		if target, err := os.Readlink(s.root + dir + "/" + name); err == nil {
 			device := filepath.Base(target)
 			names[device] = append(names[device], name)
@@ -156,16 +156,16 @@ func (s *survey) byDevice(kind string) map[string][]any {
 	return names
 }
 
-func (s *survey) devices() {
+func (s *survey) addDevices() {
 	links := map[string]map[string][]any{"ids": s.byDevice("id"), "uuids": s.byDevice("uuid"), "labels": s.byDevice("label"), "masters": {}}
 	devices := map[string]any{}
-	for _, name := range s.list("/sys/block") {
+	for _, name := range s.listDir("/sys/block") {
 		dir := "/sys/block/" + name
-		for _, holder := range s.list(dir + "/slaves") {
+		for _, holder := range s.listDir(dir + "/slaves") {
 			links["masters"][holder] = append(links["masters"][holder], name)
 		}
 		text := func(file string) any {
-			if v := s.read(dir + file); v != "" {
+			if v := s.readText(dir + file); v != "" {
 				return v
 			}
 			return nil
@@ -173,7 +173,7 @@ func (s *survey) devices() {
 		d := map[string]any{
 			"model": text("/device/model"), "vendor": text("/device/vendor"), "removable": text("/removable"),
 			"rotational": text("/queue/rotational"),
-			"holders":    AnyList(s.list(dir + "/holders")), "links": linksOf(links, name), "sas_address": nil, "sas_device_handle": nil,
+			"holders":    AnyList(s.listDir(dir + "/holders")), "links": linksOf(links, name), "sas_address": nil, "sas_device_handle": nil,
 			"host":            "",
 			"support_discard": text("/queue/discard_granularity"), "virtual": 1, "scheduler_mode": "",
 		}
@@ -182,24 +182,24 @@ func (s *survey) devices() {
 			delete(d, "virtual")
 			d["virtual"] = 0
 		}
-		s.measure(d, dir, s.read(dir+"/queue/logical_block_size"))
-		for word := range strings.FieldsSeq(s.read(dir + "/queue/scheduler")) {
+		s.measureDevice(d, dir, s.readText(dir+"/queue/logical_block_size"))
+		for word := range strings.FieldsSeq(s.readText(dir + "/queue/scheduler")) {
 			if strings.HasPrefix(word, "[") {
 				d["scheduler_mode"] = strings.Trim(word, "[]")
 			}
 		}
 		parts := map[string]any{}
-		for _, part := range s.list(dir) {
+		for _, part := range s.listDir(dir) {
 			at := dir + "/" + part
 			// Of the directories below a device, partitions are those with its name and a first sector.
-			if !strings.HasPrefix(part, name) || !s.exists(at+"/start") {
+			if !strings.HasPrefix(part, name) || !s.fileExists(at+"/start") {
 				continue
 			}
 			p := map[string]any{
-				"start": s.read(at + "/start"), "holders": AnyList(s.list(at + "/holders")), "links": linksOf(links, part),
+				"start": s.readText(at + "/start"), "holders": AnyList(s.listDir(at + "/holders")), "links": linksOf(links, part),
 				"uuid": nil,
 			}
-			s.measure(p, at, s.read(dir+"/queue/logical_block_size"))
+			s.measureDevice(p, at, s.readText(dir+"/queue/logical_block_size"))
 			if ids := links["uuids"][part]; len(ids) > 0 {
 				p["uuid"] = ids[0]
 			}
@@ -208,7 +208,7 @@ func (s *survey) devices() {
 		d["partitions"] = parts
 		devices[name] = d
 	}
-	s.set("devices", devices)
+	s.setFact("devices", devices)
 	all := map[string]any{}
 	for kind, names := range links {
 		of := map[string]any{}
@@ -217,7 +217,7 @@ func (s *survey) devices() {
 		}
 		all[kind] = of
 	}
-	s.set("device_links", all)
+	s.setFact("device_links", all)
 }
 
 func linksOf(links map[string]map[string][]any, device string) map[string]any {
@@ -228,9 +228,9 @@ func linksOf(links map[string]map[string][]any, device string) map[string]any {
 	return of
 }
 
-// measure notes how large a device is. The kernel counts in sectors of 512 bytes, whatever the device has.
-func (s *survey) measure(d map[string]any, dir, sector string) {
-	sectors := s.read(dir + "/size")
+// measureDevice notes how large a device is. The kernel counts in sectors of 512 bytes, whatever the device has.
+func (s *survey) measureDevice(d map[string]any, dir, sector string) {
+	sectors := s.readText(dir + "/size")
 	d["sectors"] = sectors
 	d["sectorsize"] = sector
 	n, _ := strconv.ParseFloat(sectors, 64)
@@ -247,11 +247,11 @@ func roughSize(bytes float64) string {
 	return fmt.Sprintf("%.2f %s", bytes, units[i])
 }
 
-func (s *survey) mounts() {
+func (s *survey) addMounts() {
 	list := []any{}
 	ids := s.byDevice("uuid")
 	var seen []string
-	for line := range strings.Lines(s.read("/proc/mounts")) {
+	for line := range strings.Lines(s.readText("/proc/mounts")) {
 		f := strings.Fields(line)
 		if len(f) < 4 || !strings.HasPrefix(f[0], "/") && !strings.Contains(f[0], ":/") || f[2] == "none" {
 			continue
@@ -272,14 +272,14 @@ func (s *survey) mounts() {
 		if names := ids[device]; len(names) > 0 {
 			m["uuid"] = names[0]
 		}
-		s.room(m, s.root+path)
+		s.measureRoom(m, s.root+path)
 		list = append(list, m)
 	}
-	s.set("mounts", list)
+	s.setFact("mounts", list)
 }
 
-// room notes how full a file system is. One whose server has gone does not answer at all, so it is asked on the side.
-func (s *survey) room(m map[string]any, path string) {
+// measureRoom notes how full a file system is. One whose server has gone does not answer at all, so it is asked on the side.
+func (s *survey) measureRoom(m map[string]any, path string) {
 	answer := make(chan *unix.Statfs_t, 1)
 	go func() {
 		var st unix.Statfs_t

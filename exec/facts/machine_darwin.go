@@ -9,7 +9,7 @@ import (
 
 var productVersion = regexp.MustCompile(`<key>ProductVersion</key>\s*<string>([^<]*)</string>`)
 
-func distribution() release {
+func readDistribution() release {
 	r := release{id: "macos", family: "darwin"}
 	if text, err := os.ReadFile("/System/Library/CoreServices/SystemVersion.plist"); err == nil {
 		if m := productVersion.FindSubmatch(text); m != nil {

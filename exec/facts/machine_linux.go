@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-func distribution() release { return readRelease("/etc/os-release", "/usr/lib/os-release") }
+func readDistribution() release { return readRelease("/etc/os-release", "/usr/lib/os-release") }
 
 // readRelease takes the first of the files that can be read. A container may have none.
 func readRelease(paths ...string) release {
@@ -19,12 +19,12 @@ func readRelease(paths ...string) release {
 }
 
 // memoryTotal is in MiB.
-func memoryTotal() int { return meminfo("MemTotal:") }
+func memoryTotal() int { return parseMeminfo("MemTotal:") }
 
 // memoryFree is what new work could have without swapping, in MiB.
-func memoryFree() int { return meminfo("MemAvailable:") }
+func memoryFree() int { return parseMeminfo("MemAvailable:") }
 
-func meminfo(line string) int {
+func parseMeminfo(line string) int {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// network looks at the interfaces of the machine, and at the ways out.
-func (s *survey) network() {
+// addNetwork looks at the interfaces of the machine, and at the ways out.
+func (s *survey) addNetwork() {
 	all, _ := net.Interfaces() // none without permission
 	names, four, six := []any{}, []any{}, []any{}
 	by := map[string]map[string]any{}
@@ -34,13 +34,13 @@ func (s *survey) network() {
 		}
 		names = append(names, i.Name)
 		by[i.Name] = one
-		s.set(strings.ReplaceAll(i.Name, "-", "_"), one)
+		s.setFact(strings.ReplaceAll(i.Name, "-", "_"), one)
 	}
-	s.set("interfaces", names)
-	s.set("all_ipv4_addresses", four)
-	s.set("all_ipv6_addresses", six)
-	s.set("default_ipv4", defaultWay(by, s.gateway4, "ipv4"))
-	s.set("default_ipv6", defaultWay(by, s.gateway6, "ipv6"))
+	s.setFact("interfaces", names)
+	s.setFact("all_ipv4_addresses", four)
+	s.setFact("all_ipv6_addresses", six)
+	s.setFact("default_ipv4", defaultWay(by, s.gateway4, "ipv4"))
+	s.setFact("default_ipv6", defaultWay(by, s.gateway6, "ipv6"))
 }
 
 func (s *survey) networkInterface(i net.Interface) map[string]any {
@@ -49,16 +49,16 @@ func (s *survey) networkInterface(i net.Interface) map[string]any {
 		"device": i.Name, "mtu": i.MTU, "active": i.Flags&net.FlagUp != 0, "type": s.interfaceType(i, at),
 		"promisc": false,
 	}
-	if state := s.read(at + "/operstate"); state == "down" || state == "lowerlayerdown" {
+	if state := s.readText(at + "/operstate"); state == "down" || state == "lowerlayerdown" {
 		one["active"] = false
 	}
-	if flags, err := strconv.ParseUint(strings.TrimPrefix(s.read(at+"/flags"), "0x"), 16, 32); err == nil {
+	if flags, err := strconv.ParseUint(strings.TrimPrefix(s.readText(at+"/flags"), "0x"), 16, 32); err == nil {
 		one["promisc"] = flags&0x100 != 0
 	}
 	if mac := i.HardwareAddr.String(); mac != "" && i.Flags&net.FlagLoopback == 0 {
 		one["macaddress"] = mac
 	}
-	if n, err := strconv.Atoi(s.read(at + "/speed")); err == nil {
+	if n, err := strconv.Atoi(s.readText(at + "/speed")); err == nil {
 		one["speed"] = n
 	}
 	if target, err := os.Readlink(s.root + at + "/device"); err == nil {
@@ -68,12 +68,13 @@ func (s *survey) networkInterface(i net.Interface) map[string]any {
 		}
 	}
 	if one["type"] == "bridge" {
-		members := s.list(at + "/brif")
-		one["interfaces"], one["id"], one["stp"] = AnyList(members), s.read(at+"/bridge/bridge_id"), s.read(at+"/bridge/stp_state") == "1"
+		members := s.listDir(at + "/brif")
+		one["interfaces"], one["id"] = AnyList(members), s.readText(at+"/bridge/bridge_id")
+		one["stp"] = s.readText(at+"/bridge/stp_state") == "1"
 	}
 	if one["type"] == "bonding" {
-		one["slaves"], one["mode"] = AnyList(strings.Fields(s.read(at+"/bonding/slaves"))), strings.Split(s.read(at+"/bonding/mode"),
-			" ")[0]
+		one["slaves"] = AnyList(strings.Fields(s.readText(at + "/bonding/slaves")))
+		one["mode"] = strings.Split(s.readText(at+"/bonding/mode"), " ")[0]
 	}
 	addresses, _ := i.Addrs() // none without permission
 	for _, a := range addresses {
@@ -88,12 +89,12 @@ func (s *survey) interfaceType(i net.Interface, at string) string {
 	switch {
 	case i.Flags&net.FlagLoopback != 0:
 		return "loopback"
-	case s.exists(at + "/bridge"):
+	case s.fileExists(at + "/bridge"):
 		return "bridge"
-	case s.exists(at + "/bonding"):
+	case s.fileExists(at + "/bonding"):
 		return "bonding"
 	}
-	switch s.read(at + "/type") {
+	switch s.readText(at + "/type") {
 	case "1":
 		return "ether"
 	case "32":
@@ -168,7 +169,7 @@ func defaultWay(by map[string]map[string]any, gateway func() (device, address st
 // first on the machines that moon runs on.
 func (s *survey) gateway4() (device, address string) {
 	best := -1
-	for line := range strings.Lines(s.read("/proc/net/route")) {
+	for line := range strings.Lines(s.readText("/proc/net/route")) {
 		f := strings.Fields(line)
 		if len(f) < 8 || f[1] != "00000000" || f[7] != "00000000" {
 			continue
@@ -186,7 +187,7 @@ func (s *survey) gateway4() (device, address string) {
 
 func (s *survey) gateway6() (device, address string) {
 	best := uint64(1) << 32
-	for line := range strings.Lines(s.read("/proc/net/ipv6_route")) {
+	for line := range strings.Lines(s.readText("/proc/net/ipv6_route")) {
 		f := strings.Fields(line)
 		if len(f) < 10 || strings.Trim(f[0], "0") != "" || f[1] != "00" || f[9] == "lo" {
 			continue

@@ -22,18 +22,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (s *survey) apparmor() {
+func (s *survey) addAppArmor() {
 	status := "disabled"
-	if s.exists("/sys/kernel/security/apparmor") {
+	if s.fileExists("/sys/kernel/security/apparmor") {
 		status = "enabled"
 	}
-	s.set("apparmor", map[string]any{"status": status})
+	s.setFact("apparmor", map[string]any{"status": status})
 }
 
-// cmdline is what the kernel was started with. Of a word that is there several times, proc_cmdline has all values.
-func (s *survey) cmdline() {
+// addCmdline notes what the kernel was started with. Of a word that is there several times, proc_cmdline has all values.
+func (s *survey) addCmdline() {
 	last, all := map[string]any{}, map[string]any{}
-	for word := range strings.FieldsSeq(s.read("/proc/cmdline")) {
+	for word := range strings.FieldsSeq(s.readText("/proc/cmdline")) {
 		var value any = true
 		name, text, ok := strings.Cut(word, "=")
 		if ok {
@@ -49,11 +49,11 @@ func (s *survey) cmdline() {
 			all[name] = []any{before, value}
 		}
 	}
-	s.set("cmdline", last)
-	s.set("proc_cmdline", all)
+	s.setFact("cmdline", last)
+	s.setFact("proc_cmdline", all)
 }
 
-func (s *survey) dateTime() { s.set("date_time", ansibleTime(time.Now())) }
+func (s *survey) dateTime() { s.setFact("date_time", ansibleTime(time.Now())) }
 
 func ansibleTime(t time.Time) map[string]any {
 	zone, _ := t.Zone()
@@ -104,7 +104,7 @@ var distributions = map[string]struct{ name, family string }{
 func (s *survey) releaseFile() (path string, fields map[string]string) {
 	fields = map[string]string{}
 	for _, path = range []string{"/etc/os-release", "/usr/lib/os-release"} {
-		text := s.read(path)
+		text := s.readText(path)
 		if text == "" {
 			continue
 		}
@@ -122,10 +122,10 @@ var (
 	inBrackets   = regexp.MustCompile(`\((.+)\)`)
 )
 
-func (s *survey) distribution() {
+func (s *survey) addDistribution() {
 	if runtime.GOOS == "darwin" {
-		s.set("distribution", "MacOSX")
-		s.set("os_family", "Darwin")
+		s.setFact("distribution", "MacOSX")
+		s.setFact("os_family", "Darwin")
 		return
 	}
 	path, fields := s.releaseFile()
@@ -146,7 +146,7 @@ func (s *survey) distribution() {
 	}
 	version := fields["VERSION_ID"]
 	exact := map[string]string{"debian": "/etc/debian_version", "raspbian": "/etc/debian_version", "centos": "/etc/centos-release"}[id]
-	if is := dottedNumber.FindString(s.read(exact)); is != "" { // os-release knows the major version only
+	if is := dottedNumber.FindString(s.readText(exact)); is != "" { // os-release knows the major version only
 		version = is
 		if id == "centos" {
 			version = strings.Join(strings.Split(is, ".")[:min(2, strings.Count(is, ".")+1)], ".")
@@ -157,23 +157,23 @@ func (s *survey) distribution() {
 		codename = m[1]
 	}
 	parts := strings.Split(version, ".")
-	s.set("distribution", name)
-	s.set("os_family", family)
-	s.set("distribution_version", orNA(version))
-	s.set("distribution_major_version", orNA(parts[0]))
+	s.setFact("distribution", name)
+	s.setFact("os_family", family)
+	s.setFact("distribution_version", orNA(version))
+	s.setFact("distribution_major_version", orNA(parts[0]))
 	if len(parts) > 1 {
-		s.set("distribution_minor_version", parts[1])
+		s.setFact("distribution_minor_version", parts[1])
 	}
-	s.set("distribution_release", orNA(codename))
-	s.set("distribution_file_variety", name)
-	s.set("distribution_file_path", path)
-	s.set("distribution_file_parsed", id != "")
+	s.setFact("distribution_release", orNA(codename))
+	s.setFact("distribution_file_variety", name)
+	s.setFact("distribution_file_path", path)
+	s.setFact("distribution_file_parsed", id != "")
 }
 
-func (s *survey) lsb() {
+func (s *survey) addLSB() {
 	_, release := s.releaseFile()
 	lsb := map[string]any{}
-	own := s.read("/etc/lsb-release")
+	own := s.readText("/etc/lsb-release")
 	for line := range strings.Lines(own) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		if what, ok := strings.CutPrefix(name, "DISTRIB_"); ok {
@@ -190,12 +190,12 @@ func (s *survey) lsb() {
 	if text, ok := lsb["release"].(string); ok {
 		lsb["major_release"], _, _ = strings.Cut(text, ".")
 	}
-	s.set("lsb", lsb)
+	s.setFact("lsb", lsb)
 }
 
-func (s *survey) dns() {
+func (s *survey) addDNS() {
 	dns := map[string]any{}
-	for line := range strings.Lines(s.read("/etc/resolv.conf")) {
+	for line := range strings.Lines(s.readText("/etc/resolv.conf")) {
 		words := strings.Fields(line)
 		if len(words) < 2 || strings.ContainsAny(words[0][:1], "#;") {
 			continue
@@ -220,17 +220,17 @@ func (s *survey) dns() {
 			dns["options"] = options
 		}
 	}
-	s.set("dns", dns)
+	s.setFact("dns", dns)
 }
 
-func (s *survey) env() { s.set("env", environment()) }
+func (s *survey) addEnv() { s.setFact("env", readEnvironment()) }
 
-func (s *survey) fips() { s.set("fips", s.read("/proc/sys/crypto/fips_enabled") == "1") }
+func (s *survey) addFIPS() { s.setFact("fips", s.readText("/proc/sys/crypto/fips_enabled") == "1") }
 
 // localFacts are files that the machine's owner has laid down: JSON, INI, or a program that prints either.
 func (s *survey) localFacts() {
 	local := map[string]any{}
-	for _, path := range s.glob(s.local + "/*.fact") {
+	for _, path := range s.globPaths(s.local + "/*.fact") {
 		name := strings.TrimSuffix(filepath.Base(path), ".fact")
 		text, err := s.localFact(s.root + path)
 		if err != nil {
@@ -239,7 +239,7 @@ func (s *survey) localFacts() {
 		}
 		local[name] = readLocalFact(text, path)
 	}
-	s.set("local", local)
+	s.setFact("local", local)
 }
 
 func (s *survey) localFact(path string) ([]byte, error) {
@@ -325,38 +325,38 @@ func (s *survey) packageManager() {
 	if other, ok := ansibleManagers[name]; ok {
 		name = other
 	}
-	s.set("pkg_mgr", name)
+	s.setFact("pkg_mgr", name)
 }
 
-func (s *survey) platform() {
+func (s *survey) addPlatform() {
 	var u unix.Utsname
 	_ = unix.Uname(&u) // it fails only for a bad address
 	machine := unix.ByteSliceToString(u.Machine[:])
-	s.set("system", unix.ByteSliceToString(u.Sysname[:]))
-	s.set("kernel", unix.ByteSliceToString(u.Release[:]))
-	s.set("kernel_version", unix.ByteSliceToString(u.Version[:]))
-	s.set("machine", machine)
-	s.set("architecture", machine)
+	s.setFact("system", unix.ByteSliceToString(u.Sysname[:]))
+	s.setFact("kernel", unix.ByteSliceToString(u.Release[:]))
+	s.setFact("kernel_version", unix.ByteSliceToString(u.Version[:]))
+	s.setFact("machine", machine)
+	s.setFact("architecture", machine)
 	bits := strconv.Itoa(strconv.IntSize)
-	s.set("userspace_bits", bits)
-	s.set("userspace_architecture", machine)
+	s.setFact("userspace_bits", bits)
+	s.setFact("userspace_architecture", machine)
 	if bits == "32" && (machine == "x86_64" || machine == "i686" || machine == "i586") {
-		s.set("architecture", "i386")
-		s.set("userspace_architecture", "i386")
+		s.setFact("architecture", "i386")
+		s.setFact("userspace_architecture", "i386")
 	}
 	node := unix.ByteSliceToString(u.Nodename[:])
 	full := s.fullName(node)
-	s.set("nodename", node)
-	s.set("hostname", strings.Split(node, ".")[0])
-	s.set("fqdn", full)
+	s.setFact("nodename", node)
+	s.setFact("hostname", strings.Split(node, ".")[0])
+	s.setFact("fqdn", full)
 	_, domain, _ := strings.Cut(full, ".")
-	s.set("domain", domain)
-	id := s.read("/var/lib/dbus/machine-id")
+	s.setFact("domain", domain)
+	id := s.readText("/var/lib/dbus/machine-id")
 	if id == "" {
-		id = s.read("/etc/machine-id")
+		id = s.readText("/etc/machine-id")
 	}
 	if id != "" {
-		s.set("machine_id", id)
+		s.setFact("machine_id", id)
 	}
 }
 
@@ -368,7 +368,7 @@ func (s *survey) fullName(node string) string {
 	if strings.Contains(node, ".") || node == "" {
 		return node
 	}
-	for line := range strings.Lines(s.read("/etc/hosts")) {
+	for line := range strings.Lines(s.readText("/etc/hosts")) {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
 		for i := range words {
@@ -394,15 +394,15 @@ func (s *survey) fullName(node string) string {
 	return node
 }
 
-func (s *survey) python() {
+func (s *survey) addPython() {
 	path, version := s.pythonVersion()
 	if path == "" {
 		return
 	}
-	s.set("python_version", version)
+	s.setFact("python_version", version)
 	parts := append(strings.Split(version, "."), "0", "0")
 	number := func(i int) int { n, _ := strconv.Atoi(parts[i]); return n }
-	s.set("python", map[string]any{
+	s.setFact("python", map[string]any{
 		"executable": path, "type": "cpython", "has_sslcontext": true,
 		"version":      map[string]any{"major": number(0), "minor": number(1), "micro": number(2), "releaselevel": "final", "serial": 0},
 		"version_info": []any{number(0), number(1), number(2), "final", 0},
@@ -457,17 +457,17 @@ func versionIn(file, minor string) string {
 	}
 }
 
-func (s *survey) selinux() {
+func (s *survey) addSELinux() {
 	is := map[string]any{"status": "disabled"}
-	if s.exists("/sys/fs/selinux/enforce") {
+	if s.fileExists("/sys/fs/selinux/enforce") {
 		is["status"], is["mode"], is["policyvers"] = "enabled", "permissive", "unknown"
-		if s.read("/sys/fs/selinux/enforce") == "1" {
+		if s.readText("/sys/fs/selinux/enforce") == "1" {
 			is["mode"] = "enforcing"
 		}
-		if n, err := strconv.Atoi(s.read("/sys/fs/selinux/policyvers")); err == nil {
+		if n, err := strconv.Atoi(s.readText("/sys/fs/selinux/policyvers")); err == nil {
 			is["policyvers"] = n
 		}
-		for line := range strings.Lines(s.read("/etc/selinux/config")) {
+		for line := range strings.Lines(s.readText("/etc/selinux/config")) {
 			switch name, value, _ := strings.Cut(strings.TrimSpace(line), "="); name {
 			case "SELINUX":
 				is["config_mode"] = value
@@ -476,13 +476,13 @@ func (s *survey) selinux() {
 			}
 		}
 	}
-	s.set("selinux", is)
-	s.set("selinux_python_present", true)
+	s.setFact("selinux", is)
+	s.setFact("selinux_python_present", true)
 }
 
 // serviceManager is what runs services. The name of the first process says it, unless that is anybody's.
 func (s *survey) serviceManager() {
-	first := filepath.Base(s.read("/proc/1/comm"))
+	first := filepath.Base(s.readText("/proc/1/comm"))
 	known := map[string]string{"procd": "openwrt_init", "runit-init": "runit", "svscan": "svc", "openrc-init": "openrc"}
 	switch {
 	case runtime.GOOS == "darwin":
@@ -490,20 +490,20 @@ func (s *survey) serviceManager() {
 	case known[first] != "":
 		first = known[first]
 	case first != "." && first != "init" && !strings.HasSuffix(first, "sh"):
-	case s.exists("/run/systemd/system"), s.exists("/dev/.run/systemd"), s.exists("/dev/.systemd"):
+	case s.fileExists("/run/systemd/system"), s.fileExists("/dev/.run/systemd"), s.fileExists("/dev/.systemd"):
 		first = "systemd"
-	case s.exists("/etc/init") && s.exists("/sbin/initctl"):
+	case s.fileExists("/etc/init") && s.fileExists("/sbin/initctl"):
 		first = "upstart"
-	case s.exists("/sbin/openrc"):
+	case s.fileExists("/sbin/openrc"):
 		first = "openrc"
 	case s.leadsToSystemd():
 		first = "systemd"
-	case s.exists("/etc/init.d"):
+	case s.fileExists("/etc/init.d"):
 		first = "sysvinit"
 	default:
 		first = "service"
 	}
-	s.set("service_mgr", first)
+	s.setFact("service_mgr", first)
 }
 
 func (s *survey) leadsToSystemd() bool {
@@ -514,34 +514,34 @@ func (s *survey) leadsToSystemd() bool {
 func (s *survey) hostKeys() {
 	for _, kind := range []string{"dsa", "rsa", "ecdsa", "ed25519"} {
 		for _, dir := range []string{"/etc/ssh", "/etc/openssh", "/etc"} {
-			words := strings.Fields(s.read(dir + "/ssh_host_" + kind + "_key.pub"))
+			words := strings.Fields(s.readText(dir + "/ssh_host_" + kind + "_key.pub"))
 			if len(words) < 2 {
 				continue
 			}
-			s.set("ssh_host_key_"+kind+"_public", words[1])
-			s.set("ssh_host_key_"+kind+"_public_keytype", words[0])
+			s.setFact("ssh_host_key_"+kind+"_public", words[1])
+			s.setFact("ssh_host_key_"+kind+"_public_keytype", words[0])
 			break
 		}
 	}
 }
 
-func (s *survey) user() {
-	s.set("real_user_id", os.Getuid())
-	s.set("effective_user_id", os.Geteuid())
-	s.set("real_group_id", os.Getgid())
-	s.set("effective_group_id", os.Getegid())
-	s.set("user_uid", os.Geteuid())
-	s.set("user_gid", os.Getegid())
+func (s *survey) addUser() {
+	s.setFact("real_user_id", os.Getuid())
+	s.setFact("effective_user_id", os.Geteuid())
+	s.setFact("real_group_id", os.Getgid())
+	s.setFact("effective_group_id", os.Getegid())
+	s.setFact("user_uid", os.Geteuid())
+	s.setFact("user_gid", os.Getegid())
 	if u, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil {
-		s.set("user_id", u.Username)
-		s.set("user_dir", u.HomeDir)
-		s.set("user_gecos", u.Name)
+		s.setFact("user_id", u.Username)
+		s.setFact("user_dir", u.HomeDir)
+		s.setFact("user_gecos", u.Name)
 	}
-	s.set("user_shell", os.Getenv("SHELL"))
-	for line := range strings.Lines(s.read("/etc/passwd")) {
+	s.setFact("user_shell", os.Getenv("SHELL"))
+	for line := range strings.Lines(s.readText("/etc/passwd")) {
 		if f := strings.Split(strings.TrimSpace(line), ":"); len(f) == 7 && f[2] == strconv.Itoa(os.Geteuid()) {
-			s.set("user_gecos", f[4])
-			s.set("user_shell", f[6])
+			s.setFact("user_gecos", f[4])
+			s.setFact("user_shell", f[6])
 			break
 		}
 	}

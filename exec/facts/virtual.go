@@ -39,8 +39,8 @@ var (
 	lxcGroup    = regexp.MustCompile(`/lxc/|/machine\.slice/machine-lxc`)
 )
 
-// virtual says on what the machine runs. The first sign decides what it is; all signs are listed.
-func (s *survey) virtual() {
+// addVirtual notes on what the machine runs. The first sign decides what it is; all signs are listed.
+func (s *survey) addVirtual() {
 	guest, host := map[string]bool{}, map[string]bool{}
 	kind, role := "", ""
 	is := func(what, as string) {
@@ -49,9 +49,9 @@ func (s *survey) virtual() {
 			kind, role = what, as
 		}
 	}
-	group := s.read("/proc/1/cgroup")
-	env := "\x00" + s.read("/proc/1/environ")
-	container := s.read("/run/systemd/container")
+	group := s.readText("/proc/1/cgroup")
+	env := "\x00" + s.readText("/proc/1/environ")
+	container := s.readText("/run/systemd/container")
 	// Containers come first: inside one, product and processor are still those of the machine below.
 	if dockerGroup.MatchString(group) {
 		is("docker", "guest")
@@ -62,35 +62,35 @@ func (s *survey) virtual() {
 	if strings.Contains(group, "/system.slice/containerd.service") {
 		is("containerd", "guest")
 	}
-	if strings.Contains(env, "\x00container=podman") || s.exists("/run/.containerenv") {
+	if strings.Contains(env, "\x00container=podman") || s.fileExists("/run/.containerenv") {
 		is("podman", "guest")
 	}
 	if container != "" {
 		is(container, "guest")
 	}
-	if s.exists("/.dockerenv") || s.exists("/.dockerinit") {
+	if s.fileExists("/.dockerenv") || s.fileExists("/.dockerinit") {
 		is("docker", "guest")
 	}
 	if strings.Contains(env, "\x00container=") || len(guest) > 0 {
 		is("container", "guest")
 	}
-	if s.exists("/proc/xen") {
-		is("xen", map[bool]string{true: "host", false: "guest"}[strings.Contains(s.read("/proc/xen/capabilities"), "control_d")])
+	if s.fileExists("/proc/xen") {
+		is("xen", map[bool]string{true: "host", false: "guest"}[strings.Contains(s.readText("/proc/xen/capabilities"), "control_d")])
 	}
-	product, vendor := s.read(dmiDir+"product_name"), s.read(dmiDir+"sys_vendor")
+	product, vendor := s.readText(dmiDir+"product_name"), s.readText(dmiDir+"sys_vendor")
 	for _, p := range virtualProducts {
 		if strings.Contains(product, p.product) && strings.Contains(vendor, p.vendor) {
 			is(p.is, "guest")
 			break
 		}
 	}
-	cpu := s.read("/proc/cpuinfo")
+	cpu := s.readText("/proc/cpuinfo")
 	if strings.Contains(cpu, "QEMU Virtual CPU") || strings.Contains(cpu, "User Mode Linux") {
 		is(map[bool]string{true: "kvm", false: "uml"}[strings.Contains(cpu, "QEMU")], "guest")
 	}
-	modules := s.read("/proc/modules")
+	modules := s.readText("/proc/modules")
 	switch {
-	case strings.Contains("\n"+modules, "\nkvm ") || s.exists("/dev/kvm"):
+	case strings.Contains("\n"+modules, "\nkvm ") || s.fileExists("/dev/kvm"):
 		is("kvm", "host")
 	case strings.Contains("\n"+modules, "\nvboxdrv "):
 		is("virtualbox", "host")
@@ -98,8 +98,8 @@ func (s *survey) virtual() {
 	if kind == "" {
 		kind, role = "NA", "NA"
 	}
-	s.set("virtualization_type", kind)
-	s.set("virtualization_role", role)
-	s.set("virtualization_tech_guest", AnyList(slices.Sorted(maps.Keys(guest))))
-	s.set("virtualization_tech_host", AnyList(slices.Sorted(maps.Keys(host))))
+	s.setFact("virtualization_type", kind)
+	s.setFact("virtualization_role", role)
+	s.setFact("virtualization_tech_guest", AnyList(slices.Sorted(maps.Keys(guest))))
+	s.setFact("virtualization_tech_host", AnyList(slices.Sorted(maps.Keys(host))))
 }

@@ -35,7 +35,7 @@ type python struct {
 // asModule finds out whether a file of library/ is a module as Ansible has them, and how that is run. ours says that it is none,
 // but a plugin as moon has them. verified is the copy of it that was compared.
 func (r *Registry) asModule(f *Found, verified string) (ours bool, err error) {
-	text, err := head(verified)
+	text, err := readHead(verified)
 	if err != nil {
 		return false, &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be read: " + err.Error()}
 	}
@@ -56,7 +56,7 @@ func (r *Registry) asModule(f *Found, verified string) (ours bool, err error) {
 	case bytes.Contains(text, []byte("WANT_JSON")):
 		f.speaks = spec.SpeaksFile
 		if !executable() {
-			if f.program = interpreter(text); f.program == nil {
+			if f.program = readInterpreter(text); f.program == nil {
 				return wrong("is not executable, and its first line names nothing that runs it")
 			}
 		}
@@ -64,7 +64,7 @@ func (r *Registry) asModule(f *Found, verified string) (ours bool, err error) {
 			c.Check = spec.CheckFull
 		}
 	case bytes.Contains(text, []byte("ansible.module_utils")):
-		py := r.python()
+		py := r.findPython()
 		if py.path == "" {
 			return false, noAnsible("the module "+f.Shown+" needs", py)
 		}
@@ -78,8 +78,8 @@ func (r *Registry) asModule(f *Found, verified string) (ours bool, err error) {
 	return false, nil
 }
 
-// head is the beginning of a file: as much as says what it is.
-func head(path string) ([]byte, error) {
+// readHead returns the beginning of a file: as much as says what it is.
+func readHead(path string) ([]byte, error) {
 	f, err := fsys.OwnFiles{}.Open(path)
 	if err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func head(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 1<<20))
 }
 
-// interpreter is what the first line of a script names. Modules may name a python that is elsewhere here.
-func interpreter(text []byte) []string {
+// readInterpreter returns what the first line of a script names. Modules may name a python that is elsewhere here.
+func readInterpreter(text []byte) []string {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	rest, ok := bytes.CutPrefix(line, []byte("#!"))
 	words := strings.Fields(string(rest))
@@ -108,14 +108,14 @@ func interpreter(text []byte) []string {
 // probe asks a python for its Ansible.
 const probe = "import ansible.module_utils.basic, ansible.release; print(ansible.release.__version__)"
 
-// python finds an interpreter with Ansible's libraries: the one that is usual here, the one that Ansible itself runs with, the
+// findPython finds an interpreter with Ansible's libraries: the one that is usual here, the one that Ansible itself runs with, the
 // system's.
-func (a *ansible) python() python {
+func (a *ansible) findPython() python {
 	a.look.Do(func() {
 		candidates := []string{"python3"}
 		if path, err := exec.LookPath("ansible-playbook"); err == nil {
-			if text, err := head(path); err == nil {
-				if words := interpreter(text); words != nil {
+			if text, err := readHead(path); err == nil {
+				if words := readInterpreter(text); words != nil {
 					candidates = append(candidates, words[0])
 				}
 			}
@@ -127,7 +127,7 @@ func (a *ansible) python() python {
 				continue
 			}
 			a.py.tried = append(a.py.tried, path)
-			if version, ok := a.ask(path, probe); ok {
+			if version, ok := a.askPython(path, probe); ok {
 				a.py.path, a.py.version = path, version
 				return
 			}
@@ -136,8 +136,8 @@ func (a *ansible) python() python {
 	return a.py
 }
 
-// ask has a python print a line.
-func (a *ansible) ask(python, text string, args ...string) (string, bool) {
+// askPython has a python print a line.
+func (a *ansible) askPython(python, text string, args ...string) (string, bool) {
 	var out bytes.Buffer
 	words := a.asker.Output(context.Background(), append([]string{python, "-c", text}, args...), "/", "", &out, nil)
 	return strings.TrimSpace(out.String()), words == ""
@@ -176,17 +176,17 @@ func checkModules(names []string) error {
 	return nil
 }
 
-// module is a module that is installed with Ansible, if it may be used.
-func (r *Registry) module(name string) (*spec.Action, error) {
+// findModule returns a module that is installed with Ansible, if it may be used.
+func (r *Registry) findModule(name string) (*spec.Action, error) {
 	if !slices.Contains(r.search.Modules, name) {
 		return nil, errors.New("there is no action `" + name + "`")
 	}
-	py := r.python()
+	py := r.findPython()
 	if py.path == "" {
 		return nil, noAnsible("the module "+name+" of Ansible needs", py)
 	}
 	of := "ansible.modules." + name
-	if there, ok := r.ask(py.path, "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]) is not None)", of); !ok ||
+	if there, ok := r.askPython(py.path, "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]) is not None)", of); !ok ||
 		there != "True" {
 		return nil, &spec.PluginError{Text: fmt.Sprintf("Ansible %s of %s has no module %s", py.version, py.path, name)}
 	}

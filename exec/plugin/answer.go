@@ -51,13 +51,13 @@ func readAnswer(text []byte) (answer, error) {
 		return a, fmt.Errorf("answered nothing")
 	}
 	if text[0] != '{' {
-		return a, fmt.Errorf("answered %s, which is not a JSON object", quote(text))
+		return a, fmt.Errorf("answered %s, which is not a JSON object", quoteText(text))
 	}
-	if err := decode(text, &a); err != nil {
-		return a, fmt.Errorf("answered %s, which cannot be read: %s", quote(text), jsonError(err))
+	if err := decodeJSON(text, &a); err != nil {
+		return a, fmt.Errorf("answered %s, which cannot be read: %s", quoteText(text), jsonError(err))
 	}
-	a.Data, _ = native(a.Data).(map[string]any)
-	a.Facts, _ = native(a.Facts).(map[string]any)
+	a.Data, _ = nativeValues(a.Data).(map[string]any)
+	a.Facts, _ = nativeValues(a.Facts).(map[string]any)
 	switch {
 	case a.Status != "":
 		if !slices.Contains(statuses, a.Status) {
@@ -88,10 +88,10 @@ func moduleAnswer(text []byte) (answer, error) {
 		return answer{}, fmt.Errorf("answered nothing")
 	}
 	var said map[string]any
-	if text[0] != '{' || decode(text, &said) != nil {
-		return answer{}, fmt.Errorf("answered %s, which is not a JSON object", quote(text))
+	if text[0] != '{' || decodeJSON(text, &said) != nil {
+		return answer{}, fmt.Errorf("answered %s, which is not a JSON object", quoteText(text))
 	}
-	said, _ = native(said).(map[string]any)
+	said, _ = nativeValues(said).(map[string]any)
 	a := answer{Data: said}
 	truth := func(name string) bool { b, _ := said[name].(bool); return b }
 	changed := truth("changed")
@@ -110,7 +110,7 @@ func moduleAnswer(text []byte) (answer, error) {
 	}
 	a.Msg, _ = said["msg"].(string)
 	a.Facts, _ = said["ansible_facts"].(map[string]any)
-	a.Warnings = warnings(said["warnings"])
+	a.Warnings = readWarnings(said["warnings"])
 	a.Diff = moduleDiff(said["diff"])
 	for _, name := range []string{"changed", "failed", "skipped", "warnings", "deprecations", "diff", "invocation"} {
 		delete(said, name)
@@ -121,7 +121,7 @@ func moduleAnswer(text []byte) (answer, error) {
 	return a, nil
 }
 
-func warnings(v any) []string {
+func readWarnings(v any) []string {
 	list, _ := v.([]any)
 	var all []string
 	for _, item := range list {
@@ -148,7 +148,7 @@ func moduleDiff(v any) []difference {
 			all = append(all, difference{After: &prepared})
 			continue
 		}
-		d := difference{Before: side(m["before"]), After: side(m["after"])}
+		d := difference{Before: diffSide(m["before"]), After: diffSide(m["after"])}
 		for _, name := range []string{"after_header", "before_header"} {
 			if header, ok := m[name].(string); ok && d.Path == "" {
 				d.Path = header
@@ -161,8 +161,8 @@ func moduleDiff(v any) []difference {
 	return all
 }
 
-// side is a text of a difference. Attributes are a line each.
-func side(v any) *string {
+// diffSide is a text of a difference. Attributes are a line each.
+func diffSide(v any) *string {
 	switch v := v.(type) {
 	case string:
 		return &v
@@ -181,8 +181,8 @@ func side(v any) *string {
 	return nil
 }
 
-// result is what the answer means for the step.
-func (a answer) result(c *exec.PluginCall) exec.Result {
+// toResult returns what the answer means for the step.
+func (a answer) toResult(c *exec.PluginCall) exec.Result {
 	if c.Check && (a.Status == statusUnknown || a.Status == statusSkipped) {
 		r := c.Unknown(a.Msg)
 		r.Warnings = a.Warnings
@@ -221,7 +221,7 @@ func (a answer) result(c *exec.PluginCall) exec.Result {
 		r.Fields["facts"] = a.Facts
 	}
 	if r.Outcome == events.Changed {
-		r.Diff = a.difference(c)
+		r.Diff = a.toDiff(c)
 	}
 	if r.Diff == nil && r.Outcome != events.Failed && r.Outcome != events.Skipped {
 		r.Message = a.Msg // else it stands there already
@@ -229,8 +229,8 @@ func (a answer) result(c *exec.PluginCall) exec.Result {
 	return r
 }
 
-// difference is the change as views show it; nil in a run that shows none.
-func (a answer) difference(c *exec.PluginCall) *events.Diff {
+// toDiff returns the change as views show it; nil in a run that shows none.
+func (a answer) toDiff(c *exec.PluginCall) *events.Diff {
 	if !c.Check && len(a.Diff) == 0 {
 		return nil
 	}

@@ -69,21 +69,21 @@ func Find(s Search) (*Registry, error) {
 		return nil, err
 	}
 	if s.Beside != "" {
-		r.read(filepath.Join(s.Beside, "plugins"), true, false)
-		r.read(filepath.Join(s.Beside, "library"), true, true)
+		r.readDir(filepath.Join(s.Beside, "plugins"), true, false)
+		r.readDir(filepath.Join(s.Beside, "library"), true, true)
 		libraries, _ := filepath.Glob(filepath.Join(globEscape(s.Beside), "roles", "*", "library")) // the pattern is right
 		for _, dir := range libraries {
-			r.read(dir, true, true)
+			r.readDir(dir, true, true)
 		}
 	}
 	for _, dir := range s.Modular {
-		r.read(dir, false, true) // who names a directory trusts it
+		r.readDir(dir, false, true) // who names a directory trusts it
 	}
 	for _, dir := range s.Dirs {
-		r.read(dir, false, false)
+		r.readDir(dir, false, false)
 	}
 	if s.Own != "" {
-		r.read(s.Own, false, false)
+		r.readDir(s.Own, false, false)
 	}
 	return r, nil
 }
@@ -114,8 +114,8 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// read takes the plugins of a directory, unless their names are taken.
-func (r *Registry) read(dir string, local, library bool) {
+// readDir takes the plugins of a directory, unless their names are taken.
+func (r *Registry) readDir(dir string, local, library bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return // most playbooks have none
@@ -134,11 +134,11 @@ func (r *Registry) read(dir string, local, library bool) {
 		if info.Mode()&0o111 == 0 && !asModule {
 			continue
 		}
-		r.add(&Found{Path: path, Shown: r.shown(path), Local: local, Library: library})
+		r.addFound(&Found{Path: path, Shown: r.shownPath(path), Local: local, Library: library})
 	}
 }
 
-func (r *Registry) add(f *Found) {
+func (r *Registry) addFound(f *Found) {
 	f.Name = strings.TrimPrefix(filepath.Base(f.Path), commandPrefix)
 	f.Name, _, _ = strings.Cut(f.Name, ".")
 	if r.found[f.Name] == nil {
@@ -149,15 +149,15 @@ func (r *Registry) add(f *Found) {
 // commandPrefix begins the names of plugins in $PATH.
 const commandPrefix = "moon-plugin-"
 
-func (r *Registry) shown(path string) string {
+func (r *Registry) shownPath(path string) string {
 	if rel, err := filepath.Rel(r.search.Beside, path); r.search.Beside != "" && err == nil && !strings.HasPrefix(rel, "..") {
 		return rel
 	}
 	return path
 }
 
-// lookup finds the plugin that a capability would be of.
-func (r *Registry) lookup(name string) *Found {
+// lookUp finds the plugin that a capability would be of.
+func (r *Registry) lookUp(name string) *Found {
 	stem, _, _ := strings.Cut(name, ".")
 	if f := r.found[stem]; f != nil {
 		return f
@@ -171,7 +171,7 @@ func (r *Registry) lookup(name string) *Found {
 	for _, dir := range r.search.Path {
 		path := filepath.Join(dir, commandPrefix+stem)
 		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			r.add(&Found{Path: path, Shown: path})
+			r.addFound(&Found{Path: path, Shown: path})
 			return r.found[stem]
 		}
 	}
@@ -186,7 +186,7 @@ func (r *Registry) All() []*Found {
 		matches, _ := filepath.Glob(filepath.Join(globEscape(dir), commandPrefix+"*")) // the pattern is right
 		for _, path := range matches {
 			if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-				r.add(&Found{Path: path, Shown: path})
+				r.addFound(&Found{Path: path, Shown: path})
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func (r *Registry) AskBy(ask func(path, shown, digest string) bool) { r.search.A
 // Has implements plan.Plugins.
 func (r *Registry) Has(name string) (string, bool) {
 	bare := strings.TrimPrefix(name, spec.BuiltinPrefix)
-	if bare == name && r.lookup(name) != nil {
+	if bare == name && r.lookUp(name) != nil {
 		return name, true
 	}
 	return bare, slices.Contains(r.search.Modules, bare)
@@ -221,9 +221,9 @@ func (r *Registry) Names() []string {
 
 // Action implements plan.Plugins.
 func (r *Registry) Action(name string) (*spec.Action, error) {
-	f := r.lookup(name)
+	f := r.lookUp(name)
 	if f == nil {
-		return r.module(name)
+		return r.findModule(name)
 	}
 	if err := r.Load(f); err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (r *Registry) Action(name string) (*spec.Action, error) {
 	var names []string
 	for _, c := range f.said.Capabilities {
 		if c.Kind == Execute && c.Name == name {
-			a, err := f.declared(c).Declare()
+			a, err := f.toSpec(c).Declare()
 			if err != nil {
 				return nil, &spec.PluginError{Text: "the plugin " + f.Shown + ": " + err.Error()}
 			}
@@ -251,8 +251,8 @@ func (r *Registry) Action(name string) (*spec.Action, error) {
 // Load asks a plugin what it can do, once. One that came with a playbook is not run before somebody has said that it may.
 func (r *Registry) Load(f *Found) error {
 	f.once.Do(func() {
-		if f.err = r.trusted(f); f.err == nil {
-			f.err = r.describe(f)
+		if f.err = r.checkTrust(f); f.err == nil {
+			f.err = r.describePlugin(f)
 		}
 	})
 	return f.err
@@ -264,7 +264,7 @@ func (r *Registry) Trusted(f *Found) bool {
 	return err == nil && r.checkOwner(f) == nil && (!f.Local || r.search.TrustAll || r.search.Trust.Has(f.Path, digest))
 }
 
-func (r *Registry) trusted(f *Found) error {
+func (r *Registry) checkTrust(f *Found) error {
 	if err := r.checkOwner(f); err != nil {
 		return err
 	}
@@ -290,8 +290,8 @@ func Untrusted(shown, path string) error {
 	}
 }
 
-// describe finds out how a plugin is talked to, and what it says of itself.
-func (r *Registry) describe(f *Found) error {
+// describePlugin finds out how a plugin is talked to, and what it says of itself.
+func (r *Registry) describePlugin(f *Found) error {
 	broken := func(err error) error {
 		return &spec.PluginError{
 			Text: "the plugin " + f.Shown + " cannot be used: " + err.Error(),
@@ -311,14 +311,14 @@ func (r *Registry) describe(f *Found) error {
 	}
 	stderr := &tail{}
 	answer := &lastLine{}
-	hello, err := encode(newCall(1, "initialize", r.greeting()))
+	hello, err := encodeLine(newCall(1, "initialize", r.newGreeting()))
 	if err != nil {
 		return err
 	}
 	// What it is asked stands on its standard input too: a long-lived plugin that does not look at its arguments answers as it
 	// will in a run, and shows by that what it is.
 	words := r.search.Asker.Output(context.Background(), []string{program, "describe"}, filepath.Dir(f.Path), string(hello), answer, stderr)
-	text := answer.end()
+	text := answer.endLine()
 	words = strings.ReplaceAll(words, program, f.Path) // which is where it will be corrected
 	switch said := strings.ReplaceAll(stderr.lastLine(), program, f.Path); {
 	case words != "" && said != "":
@@ -330,7 +330,7 @@ func (r *Registry) describe(f *Found) error {
 	}
 	f.speaks = spec.SpeaksOnce
 	var m incoming
-	if decode(text, &m) == nil && m.Version != "" {
+	if decodeJSON(text, &m) == nil && m.Version != "" {
 		f.speaks = spec.SpeaksLines
 		if m.Error != nil {
 			return broken(fmt.Errorf("asked what it can do: %s", m.Error.Message))
@@ -338,12 +338,12 @@ func (r *Registry) describe(f *Found) error {
 		text = m.Result
 	}
 	if len(text) == 0 || text[0] != '{' {
-		return broken(fmt.Errorf("asked what it can do, it answered %s, which is not a JSON object", quote(text)))
+		return broken(fmt.Errorf("asked what it can do, it answered %s, which is not a JSON object", quoteText(text)))
 	}
-	if err := f.said.read(text, f.Name); err != nil {
+	if err := f.said.readAnswer(text, f.Name); err != nil {
 		return broken(err)
 	}
 	return nil
 }
 
-func (r *Registry) greeting() greeting { return greeting{Protocol, r.search.Moon, r.search.Beside} }
+func (r *Registry) newGreeting() greeting { return greeting{Protocol, r.search.Moon, r.search.Beside} }

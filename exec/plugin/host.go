@@ -53,23 +53,23 @@ func (h *Host) Run(ctx context.Context, c *exec.PluginCall) exec.Result {
 	case spec.SpeaksFile, spec.SpeaksEnvelope:
 		return h.runModule(ctx, c)
 	}
-	return failed("the plugin %s speaks %q, which this moon does not", c.Args.Plugin.Name, c.Args.Plugin.Speaks)
+	return failedResult("the plugin %s speaks %q, which this moon does not", c.Args.Plugin.Name, c.Args.Plugin.Speaks)
 }
 
-func failed(format string, args ...any) exec.Result {
+func failedResult(format string, args ...any) exec.Result {
 	return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf(format, args...)}
 }
 
-// named is how errors name the plugin.
-func named(g *spec.Plugin) string {
+// namePlugin returns how errors name the plugin.
+func namePlugin(g *spec.Plugin) string {
 	if g.Path == "" {
 		return "the module " + g.Action + " of Ansible"
 	}
 	return "the plugin " + g.Path
 }
 
-// request is what a plugin is told of its step.
-func (h *Host) request(ctx context.Context, c *exec.PluginCall) request {
+// newRequest is what a plugin is told of its step.
+func (h *Host) newRequest(ctx context.Context, c *exec.PluginCall) request {
 	r := request{
 		Protocol: Protocol, Check: c.Check, Diff: c.Diff, Secrets: []string{},
 		Task: taskOf{Name: c.Action, Args: c.Args.Values, Env: c.Env, Cwd: c.Dir()},
@@ -103,7 +103,7 @@ func (h *Host) request(ctx context.Context, c *exec.PluginCall) request {
 	return r
 }
 
-func (h *Host) heard(what string, text []byte) {
+func (h *Host) logHeard(what string, text []byte) {
 	if h.Heard != nil {
 		h.Heard(what, text)
 	}
@@ -117,41 +117,41 @@ func (h *Host) runOnce(ctx context.Context, c *exec.PluginCall) exec.Result {
 		return c.Failed(ctx, err)
 	}
 	defer done()
-	text, err := encode(h.request(ctx, c))
+	text, err := encodeLine(h.newRequest(ctx, c))
 	if err != nil {
 		return c.Failed(ctx, err)
 	}
-	h.heard("request", text)
+	h.logHeard("request", text)
 	last := &lastLine{}
 	if c.Output != nil {
 		last.to = c.Output.Stdout()
 	}
 	e := c.Command(ctx, exec.Argv(g, path, "execute"), string(text), 0, last, nil)
-	h.heard("answer", last.end())
+	h.logHeard("answer", last.endLine())
 	if !e.Exited {
-		last.pass()
+		last.passOn()
 		return e.Result
 	}
 	if last.over {
-		return failed("%s: %s", named(g), errTooLong)
+		return failedResult("%s: %s", namePlugin(g), errTooLong)
 	}
-	a, err := readAnswer(last.end())
+	a, err := readAnswer(last.endLine())
 	if e.Outcome != events.OK { // it says so by its exit status, whatever else it says
 		r := e.Result
-		r.Error = fmt.Sprintf("%s: %s", named(g), e.Words)
+		r.Error = fmt.Sprintf("%s: %s", namePlugin(g), e.Words)
 		if err != nil || a.Msg == "" {
-			last.pass()
+			last.passOn()
 			return r
 		}
 		r.Error, r.Fields = a.Msg, a.Data
 		return r
 	}
 	if err != nil {
-		r := failed("%s %s", named(g), err)
+		r := failedResult("%s %s", namePlugin(g), err)
 		r.RC = e.RC
 		return r
 	}
-	r := a.result(c)
+	r := a.toResult(c)
 	r.Warnings = append(r.Warnings, e.Warnings...)
 	return r
 }
@@ -169,7 +169,7 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	argv, stdin := exec.Argv(g, path), ""
 	if python := pythonFor(c, path); python != nil {
 		if _, err := exec.LookPath(python[0]); err != nil {
-			return failed("%s is to run with %s, which is not there; correct `ansible_python_interpreter`", named(g), python[0])
+			return failedResult("%s is to run with %s, which is not there; correct `ansible_python_interpreter`", namePlugin(g), python[0])
 		}
 		argv = append(python, argv[min(len(g.Program), 1):]...)
 	} else if _, err := os.Stat(argv[0]); filepath.IsAbs(argv[0]) && err != nil {
@@ -179,11 +179,11 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	if g.Speaks == spec.SpeaksEnvelope {
 		request = map[string]any{"ANSIBLE_MODULE_ARGS": args}
 	}
-	text, err := encode(request)
+	text, err := encodeLine(request)
 	if err != nil {
 		return c.Failed(ctx, err)
 	}
-	h.heard("request", text)
+	h.logHeard("request", text)
 	if g.Speaks == spec.SpeaksEnvelope {
 		stdin = string(text)
 	} else {
@@ -196,10 +196,10 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	}
 	out, said := &bounded{}, &tail{}
 	e := c.Command(ctx, argv, stdin, maxLine, out, said)
-	h.heard("answer", out.text)
+	h.logHeard("answer", out.text)
 	switch {
 	case out.over: // and was killed for it
-		return failed("%s: it answered more than %d MB", named(g), maxLine>>20)
+		return failedResult("%s: it answered more than %d MB", namePlugin(g), maxLine>>20)
 	case !e.Exited:
 		return e.Result
 	}
@@ -207,20 +207,20 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	switch {
 	case err != nil && e.Outcome != events.OK:
 		r := e.Result
-		r.Error = fmt.Sprintf("%s: %s", named(g), e.Words)
+		r.Error = fmt.Sprintf("%s: %s", namePlugin(g), e.Words)
 		if g.Speaks == spec.SpeaksEnvelope && noLibraries.MatchString(said.String()) {
-			r.Error = fmt.Sprintf("%s needs Ansible's libraries for Python, and %s has none where the step runs; install ansible-core there, or `delegate_to: localhost`", named(g), argv[0])
+			r.Error = fmt.Sprintf("%s needs Ansible's libraries for Python, and %s has none where the step runs; install ansible-core there, or `delegate_to: localhost`", namePlugin(g), argv[0])
 		}
 		if len(out.text) > 0 {
 			r.Error += ", and it " + err.Error()
 		}
 		return r
 	case err != nil:
-		return failed("%s %s", named(g), err)
+		return failedResult("%s %s", namePlugin(g), err)
 	case e.Outcome != events.OK && a.Status != statusFailed:
 		a.Status, a.Msg = statusFailed, strings.TrimSpace(e.Words+" "+a.Msg)
 	}
-	return a.result(c)
+	return a.toResult(c)
 }
 
 // pythonFor is the interpreter that the playbook has chosen for a module, with its options; nil if it has not, or if the module is
@@ -231,11 +231,11 @@ func pythonFor(c *exec.PluginCall, path string) []string {
 	}
 	words := c.Args.Plugin.Program
 	if len(words) == 0 {
-		text, err := head(path)
+		text, err := readHead(path)
 		if err != nil {
 			return nil
 		}
-		words = interpreter(text)
+		words = readInterpreter(text)
 	}
 	if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "python") {
 		return nil
@@ -249,13 +249,13 @@ var noLibraries = regexp.MustCompile(`No module named '?ansible\b`)
 // overLines has the plugin's one program for the run carry out the call.
 func (h *Host) overLines(ctx context.Context, c *exec.PluginCall) exec.Result {
 	g := c.Args.Plugin
-	p, err := h.open(ctx, g, func() (starting, func(), error) {
+	p, err := h.openPeer(ctx, g, func() (starting, func(), error) {
 		path, done, err := c.File()
 		if err != nil {
 			return nil, nil, err
 		}
 		return func(stdout, stderr writer) *exec.Companion {
-			return c.Companion(exec.Argv(g, path, "serve"), h.dir(), stdout, stderr)
+			return c.Companion(exec.Argv(g, path, "serve"), h.ownDir(), stdout, stderr)
 		}, done, nil
 	})
 	if err != nil {
@@ -264,12 +264,12 @@ func (h *Host) overLines(ctx context.Context, c *exec.PluginCall) exec.Result {
 		}
 		return c.Failed(ctx, err)
 	}
-	req := h.request(ctx, c)
-	if text, err := encode(req); err == nil {
-		h.heard("request", text)
+	req := h.newRequest(ctx, c)
+	if text, err := encodeLine(req); err == nil {
+		h.logHeard("request", text)
 	}
-	text, err := p.call(ctx, c.Now, "execute", req, listening(c))
-	h.heard("answer", text)
+	text, err := p.callMethod(ctx, c.Now, "execute", req, newPending(c))
+	h.logHeard("answer", text)
 	switch {
 	case errors.Is(err, errStopped):
 		return c.Stopped(ctx)
@@ -278,24 +278,24 @@ func (h *Host) overLines(ctx context.Context, c *exec.PluginCall) exec.Result {
 	}
 	a, err := readAnswer(text)
 	if err != nil {
-		return failed("%s %s", named(g), err)
+		return failedResult("%s %s", namePlugin(g), err)
 	}
-	return a.result(c)
+	return a.toResult(c)
 }
 
-func (h *Host) dir() string {
+func (h *Host) ownDir() string {
 	if h.Cwd == "" {
 		return "/"
 	}
 	return h.Cwd
 }
 
-// open gives the program of a plugin, and starts it if there is none. Who comes meanwhile waits for the same one.
-func (h *Host) open(ctx context.Context, g *spec.Plugin, prepare func() (starting, func(), error)) (*peer, error) {
+// openPeer gives the program of a plugin, and starts it if there is none. Who comes meanwhile waits for the same one.
+func (h *Host) openPeer(ctx context.Context, g *spec.Plugin, prepare func() (starting, func(), error)) (*peer, error) {
 	key := g.Digest + " " + g.Path
 	h.mu.Lock()
 	o := h.peers[key]
-	if o != nil && o.over() {
+	if o != nil && o.isOver() {
 		o = nil
 	}
 	if h.closed {
@@ -310,7 +310,7 @@ func (h *Host) open(ctx context.Context, g *spec.Plugin, prepare func() (startin
 		h.peers[key] = o
 		go func() {
 			defer close(o.done)
-			o.peer, o.err = h.start(g, prepare)
+			o.peer, o.err = h.startPeer(g, prepare)
 		}()
 	}
 	h.mu.Unlock()
@@ -322,16 +322,16 @@ func (h *Host) open(ctx context.Context, g *spec.Plugin, prepare func() (startin
 	}
 }
 
-func (o *opening) over() bool {
+func (o *opening) isOver() bool {
 	select {
 	case <-o.done:
-		return o.err != nil || !o.peer.alive()
+		return o.err != nil || !o.peer.isAlive()
 	default:
 		return false
 	}
 }
 
-func (h *Host) start(g *spec.Plugin, prepare func() (starting, func(), error)) (*peer, error) {
+func (h *Host) startPeer(g *spec.Plugin, prepare func() (starting, func(), error)) (*peer, error) {
 	start, done, err := prepare()
 	if err != nil {
 		return nil, err
@@ -339,8 +339,8 @@ func (h *Host) start(g *spec.Plugin, prepare func() (starting, func(), error)) (
 	p := newPeer(g.Path, cmp.Or(h.Patience, usualPatience), start, done)
 	ctx, greeted := h.Asker.Within(context.Background(), filepath.Base(g.Path))
 	defer greeted()
-	if err := p.greet(ctx, greeting{Protocol, h.Moon, h.dir()}); err != nil {
-		p.close()
+	if err := p.greetPlugin(ctx, greeting{Protocol, h.Moon, h.ownDir()}); err != nil {
+		p.closeInput()
 		return nil, err
 	}
 	return p, nil
@@ -358,7 +358,7 @@ func (h *Host) Close() {
 		wg.Go(func() {
 			<-o.done
 			if o.err == nil {
-				o.peer.close()
+				o.peer.closeInput()
 			}
 		})
 	}
@@ -372,63 +372,63 @@ func (h *Host) Ask(ctx context.Context, g *spec.Plugin, method string, params an
 	}
 	within, done := h.Asker.Within(ctx, filepath.Base(g.Path))
 	defer done()
-	p, err := h.open(within, g, func() (starting, func(), error) {
-		path, done, err := verified(g)
+	p, err := h.openPeer(within, g, func() (starting, func(), error) {
+		path, done, err := copyVerified(g)
 		return func(stdout, stderr writer) *exec.Companion {
-			return exec.NewCompanion(exec.Argv(g, path, "serve"), h.dir(), stdout, stderr)
+			return exec.NewCompanion(exec.Argv(g, path, "serve"), h.ownDir(), stdout, stderr)
 		}, done, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if text, err := encode(params); err == nil {
-		h.heard("request", text)
+	if text, err := encodeLine(params); err == nil {
+		h.logHeard("request", text)
 	}
-	text, err := p.call(within, nil, method, params, &pending{})
-	h.heard("answer", text)
+	text, err := p.callMethod(within, nil, method, params, &pending{})
+	h.logHeard("answer", text)
 	if errors.Is(err, errStopped) && ctx.Err() == nil {
-		err = fmt.Errorf("%s: %s", named(g), h.Asker.TooSlow())
+		err = fmt.Errorf("%s: %s", namePlugin(g), h.Asker.TooSlow())
 	}
 	return text, err
 }
 
-// verified is a copy of the plugin as it was when it was asked what it can do.
-func verified(g *spec.Plugin) (path string, done func(), err error) {
+// copyVerified is a copy of the plugin as it was when it was asked what it can do.
+func copyVerified(g *spec.Plugin) (path string, done func(), err error) {
 	path, done, err = exec.Verified(g.Path, g.Digest)
 	if errors.Is(err, exec.ErrNotVerified) {
-		err = fmt.Errorf("%s was edited in the meantime", named(g))
+		err = fmt.Errorf("%s was edited in the meantime", namePlugin(g))
 	}
 	return path, done, err
 }
 
 func (h *Host) askOnce(ctx context.Context, g *spec.Plugin, method string, params any) (json.RawMessage, error) {
-	text, err := encode(params)
+	text, err := encodeLine(params)
 	if err != nil {
 		return nil, err
 	}
-	path, done, err := verified(g)
+	path, done, err := copyVerified(g)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	h.heard("request", text)
+	h.logHeard("request", text)
 	out, stderr := &lastLine{}, &tail{}
-	words := h.Asker.Output(ctx, exec.Argv(g, path, method), h.dir(), string(text), out, stderr)
-	h.heard("answer", out.end())
-	switch answer := out.end(); {
+	words := h.Asker.Output(ctx, exec.Argv(g, path, method), h.ownDir(), string(text), out, stderr)
+	h.logHeard("answer", out.endLine())
+	switch answer := out.endLine(); {
 	case words != "":
-		return nil, stderr.under(fmt.Sprintf("%s: %s", named(g), words))
+		return nil, stderr.wrapError(fmt.Sprintf("%s: %s", namePlugin(g), words))
 	case out.over:
-		return nil, fmt.Errorf("%s: %w", named(g), errTooLong)
+		return nil, fmt.Errorf("%s: %w", namePlugin(g), errTooLong)
 	case !json.Valid(answer):
-		return nil, fmt.Errorf("%s answered %s, which is not JSON", named(g), quote(answer))
+		return nil, fmt.Errorf("%s answered %s, which is not JSON", namePlugin(g), quoteText(answer))
 	default:
 		return answer, nil
 	}
 }
 
-// listening takes what is said of a call while it runs.
-func listening(c *exec.PluginCall) *pending {
+// newPending takes what is said of a call while it runs.
+func newPending(c *exec.PluginCall) *pending {
 	if c.Output == nil {
 		return &pending{}
 	}

@@ -56,8 +56,8 @@ type Described struct {
 	Globs   []string        `json:"globs"`
 }
 
-// read takes an answer to describe or initialize. stem is what the names of its capabilities must begin with.
-func (d *Description) read(text []byte, stem string) error {
+// readAnswer takes an answer to describe or initialize. stem is what the names of its capabilities must begin with.
+func (d *Description) readAnswer(text []byte, stem string) error {
 	if err := json.Unmarshal(text, d); err != nil {
 		return fmt.Errorf("what it says of itself cannot be read: %s", jsonError(err))
 	}
@@ -129,8 +129,8 @@ type hostOf struct {
 	Vars map[string]any `json:"vars_used"`
 }
 
-// native gives values of JSON the types that moon has: a whole number is an int.
-func native(v any) any {
+// nativeValues gives values of JSON the types that moon has: a whole number is an int.
+func nativeValues(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
@@ -140,25 +140,25 @@ func native(v any) any {
 		return f
 	case []any:
 		for i := range v {
-			v[i] = native(v[i])
+			v[i] = nativeValues(v[i])
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = native(v[name])
+			v[name] = nativeValues(v[name])
 		}
 	}
 	return v
 }
 
-// decode reads one JSON value, whose numbers stay what they are.
-func decode(text []byte, into any) error {
+// decodeJSON reads one JSON value, whose numbers stay what they are.
+func decodeJSON(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return d.Decode(into)
 }
 
-// encode writes a message on one line. What HTML would want escaped stays as it is.
-func encode(v any) ([]byte, error) {
+// encodeLine writes a message on one line. What HTML would want escaped stays as it is.
+func encodeLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -166,8 +166,8 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// quote is what was read, for an error: not more of it than a person wants to see.
-func quote(text []byte) string {
+// quoteText returns what was read, for an error: not more of it than a person wants to see.
+func quoteText(text []byte) string {
 	const most = 200
 	if len(text) > most {
 		return fmt.Sprintf("%q and %d bytes more", bytes.ToValidUTF8(text[:most], nil), len(text)-most)
@@ -175,8 +175,8 @@ func quote(text []byte) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// declared makes an action of what a plugin said; a plugin without a schema takes any arguments.
-func (p *Found) declared(c Described) *spec.Plugin {
+// toSpec makes an action of what a plugin said; a plugin without a schema takes any arguments.
+func (p *Found) toSpec(c Described) *spec.Plugin {
 	return &spec.Plugin{
 		Action: c.Name, Name: p.said.Name, Version: p.said.Version, Path: p.Path, Digest: p.Digest, Program: p.program, Speaks: p.speaks,
 		Where: c.Where, Check: c.Check, Diff: c.Diff, Doc: c.Doc, Free: c.Free, Schema: c.Schema, Returns: maps.Clone(c.Returns),

@@ -49,41 +49,41 @@ type Router struct{ byName map[string]*Capability }
 func Route(r *Registry) *Router {
 	router := &Router{byName: map[string]*Capability{}}
 	for _, a := range spec.All() {
-		router.add(&Capability{Name: Execute + "." + a.Name, Doc: a.Doc, Action: a, Shown: builtIn})
+		router.addCapability(&Capability{Name: Execute + "." + a.Name, Doc: a.Doc, Action: a, Shown: builtIn})
 	}
 	for i := range own {
 		c := own[i]
 		c.Shown = builtIn
-		router.add(&c)
+		router.addCapability(&c)
 	}
 	for _, f := range r.All() {
-		router.plugin(r, f)
+		router.addPlugin(r, f)
 	}
 	for _, name := range r.search.Modules {
-		router.module(r, name)
+		router.addModule(r, name)
 	}
 	return router
 }
 
-// add adds a capability unless its name is taken.
-func (r *Router) add(c *Capability) {
+// addCapability adds a capability unless its name is taken.
+func (r *Router) addCapability(c *Capability) {
 	if r.byName[c.Name] == nil {
 		r.byName[c.Name] = c
 	}
 }
 
-// plugin adds what a plugin can do. One that is not trusted is not asked.
-func (r *Router) plugin(reg *Registry, f *Found) {
+// addPlugin adds what a plugin can do. One that is not trusted is not asked.
+func (r *Router) addPlugin(reg *Registry, f *Found) {
 	if !reg.Trusted(f) {
-		r.add(&Capability{Name: Execute + "." + f.Name, Shown: f.Shown, Missing: Untrusted(f.Shown, f.Path)})
+		r.addCapability(&Capability{Name: Execute + "." + f.Name, Shown: f.Shown, Missing: Untrusted(f.Shown, f.Path)})
 		return
 	}
 	if err := reg.Load(f); err != nil {
-		r.add(&Capability{Name: Execute + "." + f.Name, Shown: f.Shown, Missing: err})
+		r.addCapability(&Capability{Name: Execute + "." + f.Name, Shown: f.Shown, Missing: err})
 		return
 	}
 	for _, said := range f.said.Capabilities {
-		c := &Capability{Name: said.Kind + "." + said.Name, Doc: said.Doc, Globs: said.Globs, Shown: f.Shown, Plugin: f.declared(said)}
+		c := &Capability{Name: said.Kind + "." + said.Name, Doc: said.Doc, Globs: said.Globs, Shown: f.Shown, Plugin: f.toSpec(said)}
 		if said.Kind == Execute {
 			c.Action, c.Missing = c.Plugin.Declare()
 			if a, ok := spec.Lookup(said.Name); ok {
@@ -91,16 +91,16 @@ func (r *Router) plugin(reg *Registry, f *Found) {
 				c.Name += " (hidden)"
 			}
 		}
-		r.add(c)
+		r.addCapability(c)
 	}
 }
 
-func (r *Router) module(reg *Registry, name string) {
+func (r *Router) addModule(reg *Registry, name string) {
 	c := &Capability{Name: Execute + "." + name, Shown: "ansible"}
-	if c.Action, c.Missing = reg.module(name); c.Missing == nil {
+	if c.Action, c.Missing = reg.findModule(name); c.Missing == nil {
 		c.Plugin, c.Doc = c.Action.Plugin, c.Action.Doc
 	}
-	r.add(c)
+	r.addCapability(c)
 }
 
 // All are the capabilities, by name.
@@ -150,31 +150,31 @@ func (r *Router) Of(kind string) []*Capability {
 
 // Inventory asks a plugin for an inventory. The answer is {hosts, groups, vars}, or what Ansible's scripts answer to --list.
 func (h *Host) Inventory(ctx context.Context, c *Capability, source string, args map[string]any) (json.RawMessage, error) {
-	return h.of(ctx, c, Inventory, map[string]any{"source": source, "args": args})
+	return h.callCapability(ctx, c, Inventory, map[string]any{"source": source, "args": args})
 }
 
 // Facts asks a plugin for the facts of a host. A subset of none is all of them.
 func (h *Host) Facts(ctx context.Context, c *Capability, host string, subset []string) (map[string]any, error) {
-	text, err := h.of(ctx, c, Facts, map[string]any{"host": host, "subset": subset})
+	text, err := h.callCapability(ctx, c, Facts, map[string]any{"host": host, "subset": subset})
 	if err != nil {
 		return nil, err
 	}
 	var said struct {
 		Facts map[string]any `json:"facts"`
 	}
-	if err := decode(text, &said); err != nil || said.Facts == nil {
-		return nil, fmt.Errorf("%s answered %s, which has no facts", named(c.Plugin), quote(text))
+	if err := decodeJSON(text, &said); err != nil || said.Facts == nil {
+		return nil, fmt.Errorf("%s answered %s, which has no facts", namePlugin(c.Plugin), quoteText(text))
 	}
-	facts, _ := native(said.Facts).(map[string]any)
+	facts, _ := nativeValues(said.Facts).(map[string]any)
 	return facts, nil
 }
 
 // Parse has a plugin read a file that moon cannot. The answer is {kind, doc, positions}.
 func (h *Host) Parse(ctx context.Context, c *Capability, path, format string) (json.RawMessage, error) {
-	return h.of(ctx, c, Parse, map[string]any{"path": path, "format": format})
+	return h.callCapability(ctx, c, Parse, map[string]any{"path": path, "format": format})
 }
 
-func (h *Host) of(ctx context.Context, c *Capability, method string, params map[string]any) (json.RawMessage, error) {
+func (h *Host) callCapability(ctx context.Context, c *Capability, method string, params map[string]any) (json.RawMessage, error) {
 	switch {
 	case c.Missing != nil:
 		return nil, c.Missing

@@ -94,7 +94,7 @@ func newPeer(shown string, patience time.Duration, start starting, done func()) 
 	}
 	p.mu.Lock() // until it is known what could be ended, nothing is heard of it
 	defer p.mu.Unlock()
-	p.c = start(&byLine{take: p.take}, writerFunc(p.mutter))
+	p.c = start(&byLine{take: p.takeLine}, writerFunc(p.takeStderr))
 	go func() {
 		defer close(p.cleared)
 		<-p.c.Done()
@@ -103,8 +103,8 @@ func newPeer(shown string, patience time.Duration, start starting, done func()) 
 	return p
 }
 
-// mutter is what it writes to standard error: a part of the output of what it does just now, and kept for errors.
-func (p *peer) mutter(text []byte) {
+// takeStderr takes what it writes to standard error: a part of the output of what it does just now, and kept for errors.
+func (p *peer) takeStderr(text []byte) {
 	_, _ = p.stderr.Write(text) // memory
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,12 +118,12 @@ func (p *peer) mutter(text []byte) {
 	}
 }
 
-// take is given each line that it says.
-func (p *peer) take(line []byte) {
+// takeLine is called with each line that it says.
+func (p *peer) takeLine(line []byte) {
 	var m incoming
 	if err := json.Unmarshal(line, &m); err != nil || line[0] != '{' {
 		p.giveUp(fmt.Errorf("the plugin %s wrote %s, which is not a message; write text for people to standard error", p.shown,
-			quote(line)))
+			quoteText(line)))
 		return
 	}
 	if m.Method == "progress" {
@@ -161,8 +161,8 @@ func (p *peer) giveUp(why error) {
 	go c.Stop() // and not on the thread that reads from it
 }
 
-// alive reports whether calls can be made.
-func (p *peer) alive() bool {
+// isAlive reports whether calls can be made.
+func (p *peer) isAlive() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
@@ -176,14 +176,14 @@ func (p *peer) alive() bool {
 // errStopped says that a call was ended because its context was.
 var errStopped = errors.New("stopped")
 
-// call makes a call and waits for the answer. now ends it at once.
-func (p *peer) call(ctx context.Context, now <-chan struct{}, method string, params any, c *pending) (json.RawMessage, error) {
+// callMethod makes a call and waits for the answer. now ends it at once.
+func (p *peer) callMethod(ctx context.Context, now <-chan struct{}, method string, params any, c *pending) (json.RawMessage, error) {
 	if !p.concurrent {
 		select {
 		case p.turn <- struct{}{}:
 			defer func() { <-p.turn }()
 		case <-p.c.Done():
-			return nil, p.ended()
+			return nil, p.explainEnd()
 		case <-ctx.Done():
 			return nil, errStopped
 		}
@@ -199,20 +199,20 @@ func (p *peer) call(ctx context.Context, now <-chan struct{}, method string, par
 		delete(p.calls, id)
 		p.mu.Unlock()
 	}()
-	text, err := encode(newCall(id, method, params))
+	text, err := encodeLine(newCall(id, method, params))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	go func() { _, _ = p.c.Write(text) }() // it may never read; that it has ended is seen below
 	select {
 	case m := <-c.reply:
-		return result(method, m)
+		return resultOf(method, m)
 	case <-p.c.Done():
 		return p.lateAnswer(c, method)
 	case <-now:
-		p.kill()
+		p.killNow()
 	case <-ctx.Done():
-		p.cancel(id, c, now)
+		p.cancelCall(id, c, now)
 	}
 	return nil, errStopped
 }
@@ -221,33 +221,33 @@ func (p *peer) call(ctx context.Context, now <-chan struct{}, method string, par
 func (p *peer) lateAnswer(c *pending, method string) (json.RawMessage, error) {
 	select {
 	case m := <-c.reply:
-		return result(method, m)
+		return resultOf(method, m)
 	default:
-		return nil, p.ended()
+		return nil, p.explainEnd()
 	}
 }
 
-func result(method string, m incoming) (json.RawMessage, error) {
+func resultOf(method string, m incoming) (json.RawMessage, error) {
 	if m.Error != nil {
 		return nil, fmt.Errorf("the plugin refuses %s: %s (%d)", method, m.Error.Message, m.Error.Code)
 	}
 	return m.Result, nil
 }
 
-// ended says how it came to its end.
-func (p *peer) ended() error {
+// explainEnd says how it came to its end.
+func (p *peer) explainEnd() error {
 	p.mu.Lock()
 	why := p.broken
 	p.mu.Unlock()
 	if why != nil {
-		return p.stderr.under(why.Error())
+		return p.stderr.wrapError(why.Error())
 	}
-	return p.stderr.under(fmt.Sprintf("the plugin %s ended before it had answered: %s", p.shown, p.c.End()))
+	return p.stderr.wrapError(fmt.Sprintf("the plugin %s ended before it had answered: %s", p.shown, p.c.End()))
 }
 
-// cancel asks a plugin to end a call, and ends the plugin if it does not.
-func (p *peer) cancel(id int, c *pending, now <-chan struct{}) {
-	text, err := encode(call{Version: "2.0", Method: "cancel", Params: map[string]any{"id": id}})
+// cancelCall asks a plugin to end a call, and ends the plugin if it does not.
+func (p *peer) cancelCall(id int, c *pending, now <-chan struct{}) {
+	text, err := encodeLine(call{Version: "2.0", Method: "cancel", Params: map[string]any{"id": id}})
 	if err == nil {
 		go func() { _, _ = p.c.Write(text) }()
 	}
@@ -257,7 +257,7 @@ func (p *peer) cancel(id int, c *pending, now <-chan struct{}) {
 	case <-p.c.Done():
 		return
 	case <-now:
-		p.kill()
+		p.killNow()
 		return
 	case <-time.After(p.patience):
 	}
@@ -268,12 +268,12 @@ func (p *peer) cancel(id int, c *pending, now <-chan struct{}) {
 	select {
 	case <-p.c.Done():
 	case <-now:
-		p.kill()
+		p.killNow()
 	}
 }
 
-// kill ends it without grace, and waits until it has ended.
-func (p *peer) kill() {
+// killNow ends it without grace, and waits until it has ended.
+func (p *peer) killNow() {
 	p.mu.Lock()
 	p.killed = true
 	p.mu.Unlock()
@@ -281,9 +281,9 @@ func (p *peer) kill() {
 	<-p.c.Done()
 }
 
-// greet makes it known to a plugin who calls.
-func (p *peer) greet(ctx context.Context, hello greeting) error {
-	text, err := p.call(ctx, nil, "initialize", hello, &pending{})
+// greetPlugin makes it known to a plugin who calls.
+func (p *peer) greetPlugin(ctx context.Context, hello greeting) error {
+	text, err := p.callMethod(ctx, nil, "initialize", hello, &pending{})
 	if errors.Is(err, errStopped) {
 		return fmt.Errorf("the plugin %s did not answer initialize in time", p.shown)
 	}
@@ -304,8 +304,8 @@ func (p *peer) greet(ctx context.Context, hello greeting) error {
 // farewell is how long a plugin has to end when its input has.
 const farewell = time.Second
 
-// close ends it when there is nothing more to do.
-func (p *peer) close() {
+// closeInput ends it when there is nothing more to do.
+func (p *peer) closeInput() {
 	_ = p.c.Close() // a pipe in memory
 	select {
 	case <-p.c.Done():

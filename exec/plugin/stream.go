@@ -28,7 +28,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 			if len(bytes.TrimSpace(seg)) == 0 {
 				continue // an empty line is no answer
 			}
-			l.pass()
+			l.passOn()
 		}
 		if len(l.held)+len(seg) > maxLine {
 			l.over = true
@@ -42,16 +42,16 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pass passes the held line on: it was none.
-func (l *lastLine) pass() {
+// passOn passes the held line on: it was none.
+func (l *lastLine) passOn() {
 	if l.to != nil && len(l.held) > 0 {
 		_, _ = l.to.Write(l.held) // the writer remembers its error
 	}
 	l.held, l.over = l.held[:0], false
 }
 
-// end is the last line.
-func (l *lastLine) end() []byte { return bytes.TrimSpace(l.held) }
+// endLine returns the last line.
+func (l *lastLine) endLine() []byte { return bytes.TrimSpace(l.held) }
 
 // tail keeps the end of a text.
 type tail struct {
@@ -83,8 +83,8 @@ func (t *tail) lastLine() string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// under adds the end of what was said to an error.
-func (t *tail) under(words string) error {
+// wrapError adds the end of what was said to an error.
+func (t *tail) wrapError(words string) error {
 	if text := t.String(); text != "" {
 		words += "\n" + text
 	}

@@ -24,7 +24,7 @@ func (t Trust) Has(path, digest string) bool {
 		return false // nobody has trusted anything yet, or nobody can tell
 	}
 	defer f.Close() //nolint:errcheck // only read
-	want := line(path, digest)
+	want := trustLine(path, digest)
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		if lines.Text() == want {
@@ -34,7 +34,7 @@ func (t Trust) Has(path, digest string) bool {
 	return false
 }
 
-func line(path, digest string) string { return digest + "  " + path }
+func trustLine(path, digest string) string { return digest + "  " + path }
 
 // Add trusts a file. A line is written at once, so that two that do it at the same time both have done it.
 func (t Trust) Add(path, digest string) error {
@@ -51,13 +51,13 @@ func (t Trust) Add(path, digest string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(line(path, digest) + "\n")
+	_, err = f.WriteString(trustLine(path, digest) + "\n")
 	return errors.Join(err, f.Close())
 }
 
 // All are the paths of the files that are trusted, or were before they were edited, by name.
 func (t Trust) All() ([]string, error) {
-	lines, err := t.lines()
+	lines, err := t.readLines()
 	paths := make([]string, 0, len(lines))
 	for _, l := range lines {
 		_, path, _ := strings.Cut(l, "  ")
@@ -67,7 +67,7 @@ func (t Trust) All() ([]string, error) {
 	return slices.Compact(paths), err
 }
 
-func (t Trust) lines() ([]string, error) {
+func (t Trust) readLines() ([]string, error) {
 	text, err := os.ReadFile(t.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -77,7 +77,7 @@ func (t Trust) lines() ([]string, error) {
 
 // Remove forgets what is trusted below a directory, and says how many files that were.
 func (t Trust) Remove(dir string) (n int, err error) {
-	lines, err := t.lines()
+	lines, err := t.readLines()
 	if err != nil {
 		return 0, err
 	}

@@ -12,7 +12,7 @@ type AddHostArgs struct {
 	Groups []string `arg:"groups,groupname,group" doc:"Groups to put it in, as a list or text with commas. Missing groups are created."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name: "add_host",
 	Doc:  "Adds a host to the inventory for the rest of the run. All other keys are variables of that host.",
 	Open: true,
@@ -28,7 +28,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *AddHostArgs) validate(func(string) bool) []Problem {
+func (a *AddHostArgs) validateArgs(func(string) bool) []Problem {
 	a.Groups = commaNames(a.Groups)
 	if strings.TrimSpace(a.Name) == "" {
 		return []Problem{{"name", "`name` is empty", ""}}

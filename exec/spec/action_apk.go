@@ -18,7 +18,7 @@ type ApkArgs struct {
 	LockTimeout time.Duration `arg:"lock_timeout" default:"60" doc:"How long to wait while another process holds the package manager's lock."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "apk",
 	Aliases:  []string{"community.general.apk"},
 	Doc:      "Installs, upgrades and removes packages of Alpine Linux.",
@@ -36,7 +36,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *ApkArgs) validate(given func(string) bool) []Problem {
+func (a *ApkArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if a.Upgrade && len(names) > 0 {

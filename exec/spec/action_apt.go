@@ -40,7 +40,7 @@ type AptArgs struct {
 	ModuleDeps    bool          `arg:"auto_install_module_deps" default:"true" doc:"Accepted from playbooks written for Ansible; moon needs no extra modules."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "apt",
 	Doc:      "Installs, upgrades and removes packages of Debian and related systems.",
 	Free:     "name",
@@ -60,7 +60,7 @@ var _ = declare(&Action{
 // take that for the wish to remove it.
 var aptPattern = regexp.MustCompile(`^[a-zA-Z0-9*?\[]([a-zA-Z0-9+.*?\[\]!^-]*[a-zA-Z0-9+.*?\]])?(:[a-z0-9-]+)?(=[a-zA-Z0-9.+:~*?-]+|/[a-zA-Z0-9._-]+)?$`)
 
-func (a *AptArgs) validate(given func(string) bool) []Problem {
+func (a *AptArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, aptPattern, "a file or an address of one goes to `deb`")
 	a.Name = names
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
@@ -92,7 +92,7 @@ func (a *AptArgs) validate(given func(string) bool) []Problem {
 	}
 	for option := range strings.SplitSeq(a.DpkgOptions, ",") {
 		if !dpkgOption.MatchString(option) {
-			add("dpkg_options", "`dpkg_options` has "+describe(option)+", which is not a dpkg option",
+			add("dpkg_options", "`dpkg_options` has "+nameValue(option)+", which is not a dpkg option",
 				"write it without the two hyphens, as in force-confnew")
 		}
 	}

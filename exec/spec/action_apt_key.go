@@ -18,7 +18,7 @@ type AptKeyArgs struct {
 	Validate  bool   `arg:"validate_certs" default:"true" doc:"Whether the certificate of the server is verified."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "apt_key",
 	Doc:     "Adds a key that apt trusts, or removes it, with apt-key. Debian 13 has no apt-key: there put the key into /etc/apt/keyrings with get_url, and name it in apt_repository.",
 	Process: "*",
@@ -40,7 +40,7 @@ var _ = declare(&Action{
 
 var keyDigits = regexp.MustCompile(`^[0-9A-F]{8,40}$`)
 
-func (a *AptKeyArgs) validate(func(string) bool) []Problem {
+func (a *AptKeyArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem
 	sources := 0
 	for _, given := range []string{a.Data, a.File, a.URL, a.KeyServer} {
@@ -62,7 +62,7 @@ func (a *AptKeyArgs) validate(func(string) bool) []Problem {
 	a.ID = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(a.ID, " ", "")), "0X")
 	if a.ID != "" && !keyDigits.MatchString(a.ID) {
 		problems = append(problems, Problem{
-			"id", "`id` must be the digits of a key, found " + describe(written),
+			"id", "`id` must be the digits of a key, found " + nameValue(written),
 			"they are 8, 16 or 40 of 0 to 9 and A to F",
 		})
 	}

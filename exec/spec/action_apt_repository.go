@@ -22,7 +22,7 @@ type AptRepositoryArgs struct {
 	Line string
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "apt_repository",
 	Doc:   "Adds a source of packages on Debian and Ubuntu, or removes it.",
 	Check: true,
@@ -47,7 +47,7 @@ var (
 	notInName  = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 )
 
-func (a *AptRepositoryArgs) validate(func(string) bool) []Problem {
+func (a *AptRepositoryArgs) validateArgs(func(string) bool) []Problem {
 	a.Line = strings.Join(strings.Fields(a.Repo), " ")
 	if strings.HasPrefix(a.Line, "ppa:") {
 		return []Problem{{
@@ -57,7 +57,7 @@ func (a *AptRepositoryArgs) validate(func(string) bool) []Problem {
 	}
 	if !repoLine.MatchString(a.Line) {
 		return []Problem{{
-			"repo", "`repo` must be a line of sources.list, found " + describe(a.Repo),
+			"repo", "`repo` must be a line of sources.list, found " + nameValue(a.Repo),
 			"it is like `deb https://example.com/apt stable main`",
 		}}
 	}

@@ -22,7 +22,7 @@ type ArchiveArgs struct {
 	Unwanted []*regexp.Regexp
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "archive",
 	Aliases: []string{"community.general.archive"},
 	Doc:     "Packs files and directories into an archive, unless one with the same content exists. The same files give the same archive, byte for byte.",
@@ -49,7 +49,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *ArchiveArgs) validate(given func(string) bool) []Problem {
+func (a *ArchiveArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message string) { problems = append(problems, Problem{field, message, ""}) }
 	if a.Mode.Preserve() {
@@ -64,7 +64,7 @@ func (a *ArchiveArgs) validate(given func(string) bool) []Problem {
 	for _, p := range a.ExclusionPatterns {
 		re, err := regexp.Compile(`(?s)\A(?:` + globPattern(strings.TrimSuffix(p, "/")) + `)(?:/.*)?\z`)
 		if err != nil {
-			add("exclusion_patterns", "`exclusion_patterns` has "+describe(p)+", which is not a name pattern")
+			add("exclusion_patterns", "`exclusion_patterns` has "+nameValue(p)+", which is not a name pattern")
 			continue
 		}
 		a.Unwanted = append(a.Unwanted, re)

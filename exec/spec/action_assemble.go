@@ -22,7 +22,7 @@ type AssembleArgs struct {
 	Match *regexp.Regexp
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "assemble",
 	Doc:     "Writes a file from all files in a directory, in the order of their names.",
 	Check:   true,
@@ -40,10 +40,10 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *AssembleArgs) validate(func(string) bool) []Problem {
+func (a *AssembleArgs) validateArgs(func(string) bool) []Problem {
 	problems := checkValidate(a.Validate)
 	if a.Regexp != "" {
-		re, wrong := pattern("regexp", "^(?:"+a.Regexp+")", "")
+		re, wrong := compilePattern("regexp", "^(?:"+a.Regexp+")", "")
 		a.Match, problems = re, append(problems, wrong...)
 	}
 	return problems

@@ -46,7 +46,7 @@ type AssertHTTP struct {
 	Timeout  time.Duration  `arg:"timeout" default:"30s" doc:"How long the answer may take."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "assert",
 	Doc:      "Fails unless conditions hold. It changes nothing.",
 	Free:     "that",
@@ -70,7 +70,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *AssertArgs) validate(func(string) bool) []Problem {
+func (a *AssertArgs) validateArgs(func(string) bool) []Problem {
 	if len(a.That) == 0 && a.Command == nil && a.File == nil && a.HTTP == nil {
 		return []Problem{{"", "`assert` has nothing to check", "give `that`, `command`, `file` or `http`"}}
 	}

@@ -42,7 +42,7 @@ func ParsePublicKey(line string) (PublicKey, bool) {
 	return PublicKey{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), strings.Join(options, ","), comment}, true
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "authorized_key",
 	Aliases: []string{"ansible.posix.authorized_key"},
 	Doc:     "Adds an SSH key that a user may log in with, or removes it.",
@@ -62,7 +62,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *AuthorizedKeyArgs) validate(func(string) bool) []Problem {
+func (a *AuthorizedKeyArgs) validateArgs(func(string) bool) []Problem {
 	problems := checkAccountName("user", a.User)
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	for line := range strings.Lines(a.Key) {
@@ -76,7 +76,7 @@ func (a *AuthorizedKeyArgs) validate(func(string) bool) []Problem {
 		}
 		key, ok := ParsePublicKey(line)
 		if !ok {
-			add("key", "`key` has a line that is not a public key: "+describe(line), "it is what a file like id_ed25519.pub holds")
+			add("key", "`key` has a line that is not a public key: "+nameValue(line), "it is what a file like id_ed25519.pub holds")
 			continue
 		}
 		if a.KeyOptions != nil {

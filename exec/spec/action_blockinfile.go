@@ -30,7 +30,7 @@ type BlockinfileArgs struct {
 	Anchor Anchor
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "blockinfile",
 	Doc:     "Puts lines into a file, between two lines that mark them, or removes them. The rest of the file is unchanged.",
 	Check:   true,
@@ -53,7 +53,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *BlockinfileArgs) validate(func(string) bool) []Problem {
+func (a *BlockinfileArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	a.Begin = strings.ReplaceAll(a.Marker, "{mark}", a.MarkerBegin)
@@ -69,7 +69,7 @@ func (a *BlockinfileArgs) validate(func(string) bool) []Problem {
 		add("block", "`block` has a line that is the marker", "choose another `marker`")
 	}
 	var wrong []Problem
-	a.Anchor, wrong = anchor(a.InsertAfter, a.InsertBefore)
+	a.Anchor, wrong = readAnchor(a.InsertAfter, a.InsertBefore)
 	problems = append(problems, wrong...)
 	return append(append(problems, checkAttributes(a.Mode)...), checkValidate(a.Validate)...)
 }

@@ -11,7 +11,7 @@ type CommandArgs struct {
 	WithinArgs
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "command",
 	Doc:      "Runs a program without a shell. Its result counts as a change unless changed_when says otherwise.",
 	Free:     "cmd",
@@ -28,7 +28,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *CommandArgs) validate(given func(string) bool) []Problem {
+func (a *CommandArgs) validateArgs(given func(string) bool) []Problem {
 	switch {
 	case given("argv") && given("cmd"):
 		return []Problem{{"argv", "`argv` and `cmd` are two ways to say the same", "give one of them"}}

@@ -21,7 +21,7 @@ type CopyArgs struct {
 	Validate  string  `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "copy",
 	Doc:     "Copies a file or a directory tree, or writes content to a file. The old file is replaced atomically.",
 	Check:   true,
@@ -41,7 +41,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *CopyArgs) validate(given func(string) bool) []Problem {
+func (a *CopyArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	switch {

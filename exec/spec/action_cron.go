@@ -32,7 +32,7 @@ type CronArgs struct {
 	Time string
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "cron",
 	Doc:   "Puts a job into a crontab, changes it or removes it. It has a line with its name above it, as Ansible writes it.",
 	Check: true,
@@ -59,7 +59,7 @@ var (
 	dayNames     = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
-func (a *CronArgs) validate(given func(string) bool) []Problem {
+func (a *CronArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	for _, f := range []struct{ field, text string }{{"name", a.Name}, {"job", a.Job}} {

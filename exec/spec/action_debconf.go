@@ -14,7 +14,7 @@ type DebconfArgs struct {
 	Unseen   bool    `arg:"unseen" default:"false" doc:"Ask the question anyway."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "debconf",
 	Doc:     "Answers in advance the questions that Debian packages ask when they are installed.",
 	Process: "*",
@@ -30,7 +30,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *DebconfArgs) validate(func(string) bool) []Problem {
+func (a *DebconfArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem
 	if a.Question != "" && (a.Type == "" || a.Value == nil) {
 		problems = append(problems, Problem{"question", "`question` needs `vtype` and `value`", ""})

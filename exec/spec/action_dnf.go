@@ -29,7 +29,7 @@ type DnfArgs struct {
 	LockTimeout string   `arg:"lock_timeout" doc:"Refused: dnf itself waits for other processes."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "dnf",
 	Aliases:  []string{"yum", "dnf5"},
 	Doc:      "Installs, upgrades and removes packages of Fedora, Red Hat Enterprise Linux and related systems, with dnf or yum.",
@@ -47,7 +47,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *DnfArgs) validate(given func(string) bool) []Problem {
+func (a *DnfArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if given("lock_timeout") {

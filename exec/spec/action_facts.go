@@ -5,7 +5,7 @@ import "reflect"
 // ServiceFactsArgs are the arguments of service_facts: none.
 type ServiceFactsArgs struct{}
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "service_facts",
 	Doc:   "Finds out which services the machine has, and changes nothing.",
 	Check: true,
@@ -27,7 +27,7 @@ type PackageFactsArgs struct {
 	Strategy string   `arg:"strategy" default:"first" enum:"first|all" doc:"Whether to ask the first manager found, or all of them."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "package_facts",
 	Doc:     "Finds out which packages are installed, and changes nothing.",
 	Check:   true,
@@ -40,13 +40,13 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *PackageFactsArgs) validate(func(string) bool) []Problem {
+func (a *PackageFactsArgs) validateArgs(func(string) bool) []Problem {
 	a.Manager = commaNames(a.Manager)
 	for _, name := range a.Manager {
 		switch name {
 		case "auto", "apt", "rpm", "pacman", "apk", "dnf", "yum", "zypper":
 		default:
-			return []Problem{{"manager", "`manager` knows no " + describe(name), "it takes auto, apt, rpm, pacman and apk"}}
+			return []Problem{{"manager", "`manager` knows no " + nameValue(name), "it takes auto, apt, rpm, pacman and apk"}}
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ type FailArgs struct {
 	Msg string `arg:"msg,message" implied:"failed as the playbook asks" doc:"The error."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "fail",
 	Doc:     "Fails. With `when` it stops a run that must not continue.",
 	Free:    "msg",

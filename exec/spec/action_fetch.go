@@ -11,7 +11,7 @@ type FetchArgs struct {
 	Validate bool   `arg:"validate_checksum" default:"true" doc:"Compare the checksums of both afterwards."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "fetch",
 	Doc:   "Copies a file from the machine of the step to the one that moon runs on.",
 	Check: true,

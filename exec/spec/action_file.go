@@ -20,7 +20,7 @@ type FileArgs struct {
 	Backup bool `arg:"backup" default:"false" doc:"Keep a backup of what is replaced or removed in the same directory, with the time in its name."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "file",
 	Doc:   "Creates files, directories and links, sets their content, mode and owner, and removes them.",
 	Check: true,
@@ -50,7 +50,7 @@ var attributeReturns = []Return{
 	{"backup_file", "Where the old one was kept, with backup."},
 }
 
-func (a *FileArgs) validate(given func(string) bool) []Problem {
+func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	link := a.State == "link" || a.State == "hard"

@@ -29,7 +29,7 @@ type FindArgs struct {
 	Seconds, Bytes   int64 // below 0: at most; what is not given is 0 or empty
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "find",
 	Doc:   "Lists files or directories by name, age, size and content, and changes nothing.",
 	Check: true,
@@ -48,7 +48,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *FindArgs) validate(given func(string) bool) []Problem {
+func (a *FindArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	names := func(field string, patterns []string) (all []*regexp.Regexp) {
@@ -59,10 +59,10 @@ func (a *FindArgs) validate(given func(string) bool) []Problem {
 			if !a.UseRegex {
 				p = globPattern(strings.TrimSpace(p)) + `\Z`
 			}
-			_, wrong := pattern(field, p, "s") // alone, so that a message shows what is written
+			_, wrong := compilePattern(field, p, "s") // alone, so that a message shows what is written
 			if len(wrong) == 0 {
 				var re *regexp.Regexp
-				re, wrong = pattern(field, `\A(?:`+p+`)`, "s")
+				re, wrong = compilePattern(field, `\A(?:`+p+`)`, "s")
 				all = append(all, re)
 			}
 			problems = append(problems, wrong...)
@@ -72,14 +72,14 @@ func (a *FindArgs) validate(given func(string) bool) []Problem {
 	a.Wanted, a.Unwanted = names("patterns", a.Patterns), names("excludes", a.Excludes)
 	if a.Contains != "" {
 		var wrong []Problem
-		a.Text, wrong = pattern("contains", `\A(?:`+a.Contains+`)`, "")
+		a.Text, wrong = compilePattern("contains", `\A(?:`+a.Contains+`)`, "")
 		problems = append(problems, wrong...)
 	}
 	var ok bool
-	if a.Seconds, ok = amount(a.Age, map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}); !ok {
+	if a.Seconds, ok = parseAmount(a.Age, map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}); !ok {
 		add("age", "`age` must be a number with s, m, h, d or w, such as 2d", "")
 	}
-	if a.Bytes, ok = amount(a.Size, map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); !ok {
+	if a.Bytes, ok = parseAmount(a.Size, map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); !ok {
 		add("size", "`size` must be a number with b, k, m, g or t, such as 10k", "")
 	}
 	if given("depth") && a.Depth < 1 {
@@ -88,8 +88,8 @@ func (a *FindArgs) validate(given func(string) bool) []Problem {
 	return problems
 }
 
-// amount reads a number with a unit; nothing is 0.
-func amount(text string, units map[string]int64) (int64, bool) {
+// parseAmount reads a number with a unit; nothing is 0.
+func parseAmount(text string, units map[string]int64) (int64, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" {
 		return 0, true

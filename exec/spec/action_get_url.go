@@ -27,7 +27,7 @@ type GetURLArgs struct {
 	Sums      string // a URL, when the digits are not known
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "get_url",
 	Aliases: []string{"download"},
 	Doc:     "Downloads a file. The old file is replaced atomically, once the download is complete and its checksum is right.",
@@ -56,8 +56,8 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *GetURLArgs) validate(given func(string) bool) []Problem {
-	problems := append(checkURL("url", a.URL, "https", "http", "file"), a.check(given)...)
+func (a *GetURLArgs) validateArgs(given func(string) bool) []Problem {
+	problems := append(checkURL("url", a.URL, "https", "http", "file"), a.checkArgs(given)...)
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if given("retries") {
 		add("retries", "`retries` is a key of the step", "write it next to `get_url`; temporary failures are retried without it")

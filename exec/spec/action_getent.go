@@ -11,7 +11,7 @@ type GetentArgs struct {
 	Service  string  `arg:"service" doc:"The one service to ask, such as files."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "getent",
 	Doc:     "Looks up users, groups, hosts and so on as the system does, and changes nothing.",
 	Check:   true,
@@ -24,6 +24,6 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *GetentArgs) validate(func(string) bool) []Problem {
+func (a *GetentArgs) validateArgs(func(string) bool) []Problem {
 	return optionWords(map[string][]string{"database": {a.Database}, "key": {a.Key}, "service": {a.Service}})
 }

@@ -31,7 +31,7 @@ type GitArgs struct {
 	Executable       string `arg:"executable" implied:"git" doc:"The git program to use."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "git",
 	Doc:     "Clones a repository and keeps the working copy at a version. It never asks for anything.",
 	Check:   true,
@@ -57,7 +57,7 @@ func ArchiveFormat(path string) string {
 	return strings.TrimPrefix(archiveNames.FindString(path), ".")
 }
 
-func (a *GitArgs) validate(given func(string) bool) []Problem {
+func (a *GitArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if a.Dest == "" && a.Clone {

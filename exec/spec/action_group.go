@@ -18,7 +18,7 @@ type GroupArgs struct {
 	Force     bool   `arg:"force" default:"false" doc:"Remove the group even if it is a user's primary group."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "group",
 	Doc:   "Creates, changes and removes user groups.",
 	Check: true,
@@ -36,7 +36,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *GroupArgs) validate(given func(string) bool) []Problem {
+func (a *GroupArgs) validateArgs(given func(string) bool) []Problem {
 	problems := checkAccountName("name", a.Name)
 	if a.NonUnique && !given("gid") && a.State == "present" {
 		problems = append(problems, Problem{"non_unique", "`non_unique` needs `gid`", ""})

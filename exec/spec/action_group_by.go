@@ -11,7 +11,7 @@ type GroupByArgs struct {
 	Parents []string `arg:"parents" default:"all" doc:"Parent groups of that group, as a list or text with commas."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name: "group_by",
 	Doc:  "Puts the host into a group for the rest of the run, usually by a fact.",
 	args: reflect.TypeFor[GroupByArgs](),
@@ -27,7 +27,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *GroupByArgs) validate(func(string) bool) []Problem {
+func (a *GroupByArgs) validateArgs(func(string) bool) []Problem {
 	a.Parents = commaNames(a.Parents)
 	if strings.TrimSpace(a.Key) == "" {
 		return []Problem{{"key", "`key` is empty", ""}}

@@ -15,7 +15,7 @@ type HomebrewArgs struct {
 	UpgradeOptions []string `arg:"upgrade_options" doc:"Options for upgrading, without the two hyphens."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "homebrew",
 	Aliases:  []string{"brew", "community.general.homebrew"},
 	Doc:      "Installs, upgrades and removes formulae with Homebrew, which must not run as root.",
@@ -32,7 +32,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *HomebrewArgs) validate(given func(string) bool) []Problem {
+func (a *HomebrewArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if a.UpgradeAll && len(names) > 0 {

@@ -11,7 +11,7 @@ type HostnameArgs struct {
 	Use  string `arg:"use" implied:"systemd where it runs, otherwise generic" enum:"systemd|generic|debian>generic|alpine>generic" doc:"How to set it. systemd: with hostnamectl; generic: in /etc/hostname and the kernel."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "hostname",
 	Doc:   "Sets the name of the machine, now and for the next start.",
 	Check: true,
@@ -26,7 +26,7 @@ var _ = declare(&Action{
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_-]{1,63})*$`)
 
-func (a *HostnameArgs) validate(func(string) bool) []Problem {
+func (a *HostnameArgs) validateArgs(func(string) bool) []Problem {
 	if !hostName.MatchString(a.Name) || len(a.Name) > 64 {
 		return []Problem{{"name", "`name` must be letters, digits and hyphens with dots between, at most 64 in all", ""}}
 	}

@@ -14,7 +14,7 @@ type KnownHostsArgs struct {
 	Hash  bool   `arg:"hash_host" default:"false" doc:"Write a hash of the name, so that the file does not reveal which hosts it knows."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "known_hosts",
 	Doc:     "Adds the public key of a host to those that ssh trusts, changes it or removes it.",
 	Check:   true,
@@ -29,7 +29,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *KnownHostsArgs) validate(func(string) bool) []Problem {
+func (a *KnownHostsArgs) validateArgs(func(string) bool) []Problem {
 	if a.Key == "" {
 		if a.State == "present" {
 			return []Problem{{"key", "`known_hosts` needs `key`", "ssh-keyscan HOST prints it; see that it is the right one"}}

@@ -37,7 +37,7 @@ type Anchor struct {
 	Whole  bool           // Line is for the whole text, not for one line
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "lineinfile",
 	Doc:     "Puts a line into a file, replaces one or removes some. The rest of the file is unchanged.",
 	Check:   true,
@@ -61,7 +61,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *LineinfileArgs) validate(given func(string) bool) []Problem {
+func (a *LineinfileArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	switch {
@@ -85,20 +85,20 @@ func (a *LineinfileArgs) validate(given func(string) bool) []Problem {
 	}
 	if given("regexp") {
 		var wrong []Problem
-		a.Match, wrong = pattern("regexp", *a.Regexp, "")
+		a.Match, wrong = compilePattern("regexp", *a.Regexp, "")
 		if a.Backrefs && given("line") && len(wrong) == 0 {
 			a.Template, wrong = replacementFor("line", *a.Line, a.Match)
 		}
 		problems = append(problems, wrong...)
 	}
 	var wrong []Problem
-	a.Anchor, wrong = anchor(a.InsertAfter, a.InsertBefore)
+	a.Anchor, wrong = readAnchor(a.InsertAfter, a.InsertBefore)
 	problems = append(problems, wrong...)
 	return append(append(problems, checkAttributes(a.Mode)...), checkValidate(a.Validate)...)
 }
 
-// anchor reads insertafter and insertbefore.
-func anchor(after, before string) (at Anchor, problems []Problem) {
+// readAnchor reads insertafter and insertbefore.
+func readAnchor(after, before string) (at Anchor, problems []Problem) {
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	switch {
 	case after != "" && before != "":
@@ -107,9 +107,9 @@ func anchor(after, before string) (at Anchor, problems []Problem) {
 		at.Top = true
 	case before != "":
 		at.Before = true
-		at.Line, problems = pattern("insertbefore", before, "")
+		at.Line, problems = compilePattern("insertbefore", before, "")
 	case after != "" && after != "EOF":
-		at.Line, problems = pattern("insertafter", after, "")
+		at.Line, problems = compilePattern("insertafter", after, "")
 	}
 	at.Whole = at.Line != nil && wholeText.MatchString(at.Line.String())
 	return at, problems

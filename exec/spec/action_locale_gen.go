@@ -11,7 +11,7 @@ type LocaleGenArgs struct {
 	State string   `arg:"state" default:"present" enum:"present|absent" doc:"Whether they should exist."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "locale_gen",
 	Aliases: []string{"community.general.locale_gen"},
 	Doc:     "Creates or removes locales on Debian and related systems: it switches their lines of /etc/locale.gen on or off, and runs locale-gen.",
@@ -26,10 +26,10 @@ var _ = declare(&Action{
 
 var localeName = regexp.MustCompile(`^[A-Za-z][A-Za-z_]*(\.[A-Za-z0-9-]+)?(@[A-Za-z]+)?$`)
 
-func (a *LocaleGenArgs) validate(func(string) bool) []Problem {
+func (a *LocaleGenArgs) validateArgs(func(string) bool) []Problem {
 	for _, name := range a.Name {
 		if !localeName.MatchString(name) {
-			return []Problem{{"name", "`name` must be a locale like de_DE.UTF-8, found " + describe(name), ""}}
+			return []Problem{{"name", "`name` must be a locale like de_DE.UTF-8, found " + nameValue(name), ""}}
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ type MetaArgs struct {
 	Do string `arg:"do,_raw_params" need:"yes" enum:"noop|flush_handlers|end_host|end_play|end_batch|end_role|clear_host_errors|refresh_inventory|clear_facts|reset_connection" doc:"flush_handlers runs the handlers that were notified so far; end_host, end_batch, end_play and end_role skip the rest; clear_host_errors brings failed hosts back."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "meta",
 	Doc:     "Controls a play. Only `noop`, which does nothing, has a meaning in a list of steps.",
 	Free:    "do",

@@ -46,7 +46,7 @@ func (o PackageOptions) Given() map[string]any {
 	return given
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "package",
 	Doc:      "Installs, upgrades and removes packages with the package manager that the machine has.",
 	Free:     "name",
@@ -62,7 +62,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *PackageArgs) validate(given func(string) bool) []Problem {
+func (a *PackageArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if a.Upgrade && len(names) > 0 {

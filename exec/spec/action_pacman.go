@@ -20,7 +20,7 @@ type PacmanArgs struct {
 	Extra []string // ExtraArgs, in words
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "pacman",
 	Aliases:  []string{"community.general.pacman"},
 	Doc:      "Installs, upgrades and removes packages of Arch Linux and related systems.",
@@ -38,7 +38,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *PacmanArgs) validate(given func(string) bool) []Problem {
+func (a *PacmanArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	if a.Upgrade && len(names) > 0 {

@@ -15,7 +15,7 @@ type PatchArgs struct {
 	RemoteSrc        bool   `arg:"remote_src" default:"false" doc:"src is on the machine of the step, not with the other files that steps copy; in a step of another user, that user reads it."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "patch",
 	Aliases: []string{"ansible.posix.patch"},
 	Doc:     "Applies a patch, unless it is applied already, or reverts it. If a part does not fit, no file is touched.",
@@ -36,7 +36,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *PatchArgs) validate(given func(string) bool) []Problem {
+func (a *PatchArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	if !given("basedir") && !given("dest") {
 		problems = append(problems, Problem{"basedir", "`patch` needs `basedir` or `dest`", ""})

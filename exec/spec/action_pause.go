@@ -14,7 +14,7 @@ type PauseArgs struct {
 	Time time.Duration
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "pause",
 	Doc:     "Waits for a time, or asks whether to continue. Without a terminal a pause that asks must be approved with --approve.",
 	Free:    "prompt",
@@ -28,7 +28,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *PauseArgs) validate(given func(string) bool) []Problem {
+func (a *PauseArgs) validateArgs(given func(string) bool) []Problem {
 	if given("seconds") && given("minutes") {
 		return []Problem{{"minutes", "`seconds` and `minutes` exclude each other", "give one of them; `seconds: 1m30s` works too"}}
 	}

@@ -26,7 +26,7 @@ type PipArgs struct {
 	Options  []string
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "pip",
 	Doc:     "Installs, upgrades and removes packages of Python.",
 	Check:   true,
@@ -53,7 +53,7 @@ var _ = declare(&Action{
 
 var pipName = regexp.MustCompile(`^[A-Za-z0-9./_~+:@\[]`)
 
-func (a *PipArgs) validate(given func(string) bool) []Problem {
+func (a *PipArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	for _, name := range a.Name {
 		// A comma may also stand between two conditions for a version.
@@ -68,7 +68,7 @@ func (a *PipArgs) validate(given func(string) bool) []Problem {
 	}
 	for _, p := range a.Packages {
 		if !pipName.MatchString(p) {
-			problems = append(problems, Problem{"name", "`name` has " + describe(p) + ", which is not a package name", ""})
+			problems = append(problems, Problem{"name", "`name` has " + nameValue(p) + ", which is not a package name", ""})
 		}
 	}
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }

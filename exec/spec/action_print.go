@@ -9,7 +9,7 @@ type PrintArgs struct {
 	Verbosity int    `arg:"verbosity" default:"0" doc:"Accepted from playbooks written for Ansible. A message with a verbosity above 0 is not printed."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "print",
 	Aliases:  []string{"debug"},
 	Doc:      "Prints a message.",
@@ -25,7 +25,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *PrintArgs) validate(given func(string) bool) []Problem {
+func (a *PrintArgs) validateArgs(given func(string) bool) []Problem {
 	switch {
 	case given("msg") && given("var"):
 		return []Problem{{"var", "`msg` and `var` exclude each other", "use two steps"}}

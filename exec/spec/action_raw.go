@@ -8,7 +8,7 @@ type RawArgs struct {
 	Interpreter string `arg:"executable" kind:"path" default:"/bin/sh" doc:"The shell."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "raw",
 	Doc:     "Runs text with a shell. It exists for playbooks written for Ansible, whose other modules need Python; in moon it is the same as `shell`.",
 	Free:    "cmd",

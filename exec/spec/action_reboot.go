@@ -18,7 +18,7 @@ type RebootArgs struct {
 	Path     []string      `arg:"search_paths" default:"/sbin,/bin,/usr/sbin,/usr/bin,/usr/local/sbin" doc:"Where to look for shutdown."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "reboot",
 	Doc:     "Restarts another machine, and waits until it is back. It refuses to restart the machine that moon runs on.",
 	Changes: true,

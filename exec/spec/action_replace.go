@@ -25,7 +25,7 @@ type ReplaceArgs struct {
 	Returns  bool           // the playbook speaks of carriage returns, so that those of the file are for it to see
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "replace",
 	Doc:     "Replaces everything that matches a pattern in a file. The rest of the file is unchanged.",
 	Check:   true,
@@ -48,16 +48,16 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *ReplaceArgs) validate(func(string) bool) []Problem {
+func (a *ReplaceArgs) validateArgs(func(string) bool) []Problem {
 	var problems, wrong []Problem
-	if a.Match, wrong = pattern("regexp", a.Regexp, "m"); len(wrong) == 0 {
+	if a.Match, wrong = compilePattern("regexp", a.Regexp, "m"); len(wrong) == 0 {
 		a.Template, wrong = replacementFor("replace", a.Replace, a.Match)
 	}
 	problems = append(problems, wrong...)
 	text := ""
 	for _, s := range []struct{ field, text string }{{"after", a.After}, {"before", a.Before}} {
 		if s.text != "" {
-			_, wrong := pattern(s.field, s.text, "s")
+			_, wrong := compilePattern(s.field, s.text, "s")
 			problems = append(problems, wrong...)
 		}
 	}
@@ -71,7 +71,7 @@ func (a *ReplaceArgs) validate(func(string) bool) []Problem {
 		text = `(?P<subsection>.*)` + a.Before
 	}
 	if text != "" && len(problems) == 0 {
-		a.Section, wrong = pattern("after", text, "s")
+		a.Section, wrong = compilePattern("after", text, "s")
 		problems = append(problems, wrong...)
 	}
 	a.Returns = returns.MatchString(a.Regexp + a.Replace + a.After + a.Before)

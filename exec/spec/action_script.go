@@ -15,7 +15,7 @@ type ScriptArgs struct {
 	Rest   string
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "script",
 	Doc:     "Runs a script from the directory of the playbook, from a temporary copy. Its result counts as a change unless changed_when says otherwise.",
 	Free:    "cmd",
@@ -33,7 +33,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *ScriptArgs) validate(func(string) bool) []Problem {
+func (a *ScriptArgs) validateArgs(func(string) bool) []Problem {
 	script, rest, ok := cutScript(a.Cmd)
 	if !ok {
 		return []Problem{{"cmd", "`cmd` has a quote that is not closed", ""}}

@@ -26,7 +26,7 @@ type ServiceArgs struct {
 	Words []string // of Arguments
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "service",
 	Aliases: []string{"systemd", "systemd_service", "sysvinit"},
 	Doc:     "Starts, stops and restarts services, and enables or disables them at start-up.",
@@ -47,7 +47,7 @@ var _ = declare(&Action{
 
 var serviceName = regexp.MustCompile(`^[a-zA-Z0-9@_.:\\+~-]+$`)
 
-func (a *ServiceArgs) validate(given func(string) bool) []Problem {
+func (a *ServiceArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	units := a.State != "" || a.Enabled != nil || a.Masked != nil
@@ -59,7 +59,7 @@ func (a *ServiceArgs) validate(given func(string) bool) []Problem {
 	case a.Name != "" && !units && !a.DaemonReload && !a.DaemonReexec:
 		add("state", "`service` has nothing to do", "give `state`, `enabled` or `masked`")
 	case a.Name != "" && !serviceName.MatchString(a.Name):
-		add("name", "`name` has "+describe(a.Name)+", which is not a service name", "")
+		add("name", "`name` has "+nameValue(a.Name)+", which is not a service name", "")
 	}
 	if a.Scope == "global" && a.State != "" {
 		add("state", "`state` does not go with `scope: global`", "a service runs for one user: scope: user")

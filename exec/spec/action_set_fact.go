@@ -8,7 +8,7 @@ type SetFactArgs struct {
 	Cacheable bool `arg:"cacheable" default:"false" doc:"Accepted from playbooks written for Ansible. Variables exist as long as the run and its records."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "set_fact",
 	Doc:     "Sets variables for the steps after it. Every key is the name of a variable.",
 	Open:    true,

@@ -9,7 +9,7 @@ type SetStatsArgs struct {
 	Aggregate bool           `arg:"aggregate" default:"true" doc:"Add to what was set before: numbers are summed, lists and maps joined."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "set_stats",
 	Doc:     "Records values that are shown with the counts at the end of the run.",
 	Check:   true,

@@ -17,7 +17,7 @@ type SetupArgs struct {
 	FactPath string        `arg:"fact_path" kind:"path" default:"/etc/ansible/facts.d" doc:"Directory of the machine's own facts: files NAME.fact with JSON or INI, or programs that print one of these."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "setup",
 	Aliases: []string{"gather_facts"},
 	Doc:     "Gathers facts about the machine under Ansible's names, and changes nothing. It reads files, and does not need Python.",
@@ -52,12 +52,12 @@ func FactSubset(words []string) []Problem {
 		if hint == "" {
 			hint = "it takes " + strings.Join(subsetWords[:5], ", ") + ", and names of facts"
 		}
-		problems = append(problems, Problem{"gather_subset", "`gather_subset` knows no " + describe(name), hint})
+		problems = append(problems, Problem{"gather_subset", "`gather_subset` knows no " + nameValue(name), hint})
 	}
 	return problems
 }
 
-func (a *SetupArgs) validate(func(string) bool) []Problem {
+func (a *SetupArgs) validateArgs(func(string) bool) []Problem {
 	if len(a.Subset) == 1 { // as a play's gather_subset may be written
 		a.Subset = strings.FieldsFunc(a.Subset[0], func(r rune) bool { return r == ',' || r == ' ' })
 	}

@@ -11,7 +11,7 @@ type ShellArgs struct {
 	WithinArgs
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "shell",
 	Doc:     "Runs a command line in a shell. Its result counts as a change unless changed_when says otherwise.",
 	Free:    "cmd",

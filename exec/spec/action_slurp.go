@@ -7,7 +7,7 @@ type SlurpArgs struct {
 	Src string `arg:"src,path" kind:"path" need:"yes" doc:"The file to read."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "slurp",
 	Doc:   "Reads a file of the machine into its result, as Base64. It holds up to 64 MiB; `fetch` copies larger files.",
 	Check: true,

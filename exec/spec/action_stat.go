@@ -12,7 +12,7 @@ type StatArgs struct {
 	GetAttributes bool   `arg:"get_attributes,attr,attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "stat",
 	Doc:   "Looks at a file, directory or link, and changes nothing. If it does not exist, that is not an error.",
 	Check: true,
@@ -42,7 +42,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *StatArgs) validate(func(string) bool) []Problem {
+func (a *StatArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if a.GetAttributes {

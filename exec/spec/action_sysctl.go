@@ -19,7 +19,7 @@ type SysctlArgs struct {
 	Key string
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "sysctl",
 	Aliases: []string{"ansible.posix.sysctl"},
 	Doc:     "Sets a parameter of the kernel, in a file for the next start and in effect.",
@@ -40,7 +40,7 @@ var _ = declare(&Action{
 
 var sysctlName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_:@+*/.-]*$`)
 
-func (a *SysctlArgs) validate(func(string) bool) []Problem {
+func (a *SysctlArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	a.Key = SysctlKey(a.Name)

@@ -13,7 +13,7 @@ type TempfileArgs struct {
 	Suffix string `arg:"suffix" doc:"What its name ends with."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "tempfile",
 	Doc:   "Creates a file or directory with a unique name, accessible to its owner only. Nothing removes it but the playbook.",
 	args:  reflect.TypeFor[TempfileArgs](),
@@ -36,7 +36,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *TempfileArgs) validate(func(string) bool) []Problem {
+func (a *TempfileArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	for _, s := range []struct{ field, text string }{{"prefix", a.Prefix}, {"suffix", a.Suffix}} {

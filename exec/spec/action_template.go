@@ -29,7 +29,7 @@ type TemplateArgs struct {
 	Newline       string `arg:"newline_sequence" implied:"\\n" doc:"The line ends of the written file: \\n, \\r or \\r\\n."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "template",
 	Doc:     "Renders a template file and writes the result. The new file takes the old one's place at once.",
 	Check:   true,
@@ -51,7 +51,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *TemplateArgs) validate(func(string) bool) []Problem {
+func (a *TemplateArgs) validateArgs(func(string) bool) []Problem {
 	problems := checkValidate(a.Validate)
 	a.Newline = strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(a.Newline)
 	switch a.Newline {

@@ -10,7 +10,7 @@ type TimezoneArgs struct {
 	Name string `arg:"name" need:"yes" doc:"The zone, as the files below /usr/share/zoneinfo are named: Europe/Berlin, UTC."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "timezone",
 	Aliases: []string{"community.general.timezone"},
 	Doc:     "Sets the time zone of the machine.",
@@ -24,10 +24,10 @@ var _ = declare(&Action{
 
 var zoneName = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
 
-func (a *TimezoneArgs) validate(func(string) bool) []Problem {
+func (a *TimezoneArgs) validateArgs(func(string) bool) []Problem {
 	if !zoneName.MatchString(a.Name) {
 		return []Problem{{
-			"name", "`name` must be a time zone like Europe/Berlin, found " + describe(a.Name),
+			"name", "`name` must be a time zone like Europe/Berlin, found " + nameValue(a.Name),
 			"the files below /usr/share/zoneinfo are the zones",
 		}}
 	}

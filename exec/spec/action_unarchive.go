@@ -36,7 +36,7 @@ type UnarchiveArgs struct {
 	Bytes    int64
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "unarchive",
 	Doc:     "Unpacks a tar or zip archive: what is not there, and what is something else there. Nothing in an archive gets out of dest.",
 	Check:   true,
@@ -63,7 +63,7 @@ var _ = declare(&Action{
 // There reports whether the archive is where it is unpacked, or comes from a server.
 func (a *UnarchiveArgs) There() bool { return a.RemoteSrc || !a.Copy || strings.Contains(a.Src, "://") }
 
-func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
+func (a *UnarchiveArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if strings.Contains(a.Src, "://") {
@@ -80,7 +80,7 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 		add("timeout", "`timeout` must be longer than nothing", "")
 	}
 	if other := a.takeOptions(); other != "" {
-		add("extra_opts", "`extra_opts` has "+describe(other)+", but moon runs no tar program that could take it",
+		add("extra_opts", "`extra_opts` has "+nameValue(other)+", but moon runs no tar program that could take it",
 			"use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`")
 	}
 	if given("include") && given("exclude") {
@@ -101,7 +101,8 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 		}
 	}
 	var ok bool
-	if a.Bytes, ok = amount(a.MaxBytes, map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); !ok ||
+	if a.Bytes, ok = parseAmount(a.MaxBytes,
+		map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); !ok ||
 		a.Bytes < 0 {
 		add("max_bytes", "`max_bytes` must be a number with b, k, m, g or t, such as 20g", "")
 	}
@@ -110,7 +111,7 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 			p = strings.Trim(strings.TrimPrefix(p, "./"), "/")
 			re, err := regexp.Compile(`(?s)\A(?:` + globPattern(p) + `)(?:/.*)?\z`)
 			if err != nil || p == "" {
-				add(field, "`"+field+"` has "+describe(p)+", which is not a name pattern", "")
+				add(field, "`"+field+"` has "+nameValue(p)+", which is not a name pattern", "")
 				continue
 			}
 			all = append(all, re)

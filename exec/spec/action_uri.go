@@ -52,7 +52,7 @@ type Part struct {
 	Typ      string // "": told by the name
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "uri",
 	Doc:     "Asks a web server for something, and fails unless it answers as wanted. A dry run asks for nothing.",
 	Proxies: true,
@@ -82,8 +82,8 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *URIArgs) validate(given func(string) bool) []Problem {
-	problems := append(checkURL("url", a.URL, "https", "http"), a.check(given)...)
+func (a *URIArgs) validateArgs(given func(string) bool) []Problem {
+	problems := append(checkURL("url", a.URL, "https", "http"), a.checkArgs(given)...)
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	a.Method = strings.ToUpper(a.Method)
 	if a.Method == "" || strings.Trim(a.Method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_") != "" {
@@ -113,13 +113,13 @@ func (a *URIArgs) validate(given func(string) bool) []Problem {
 		}
 	}
 	if given("body") && a.Body != nil {
-		problems = append(problems, a.format()...)
+		problems = append(problems, a.formatBody()...)
 	}
 	return problems
 }
 
-// format puts the body into words.
-func (a *URIArgs) format() []Problem {
+// formatBody puts the body into words.
+func (a *URIArgs) formatBody() []Problem {
 	wrong := func(message string) []Problem { return []Problem{{"body", message, ""}} }
 	text, isText := asText(a.Body)
 	if isText && a.BodyFormat != "form-multipart" {
@@ -144,7 +144,7 @@ func (a *URIArgs) format() []Problem {
 		return nil
 	case "form-multipart":
 		var ok bool
-		if a.Parts, ok = parts(a.Body); !ok {
+		if a.Parts, ok = readParts(a.Body); !ok {
 			return wrong("`body` of a multipart form must be a map of names to texts, or to maps with `content` or `filename`")
 		}
 		return nil
@@ -192,8 +192,8 @@ func encodeForm(body any) (string, bool) {
 	return strings.Join(pairs, "&"), true
 }
 
-// parts reads the fields of a form, sorted by name.
-func parts(body any) ([]Part, bool) {
+// readParts reads the fields of a form, sorted by name.
+func readParts(body any) ([]Part, bool) {
 	m, ok := body.(map[string]any)
 	if !ok {
 		return nil, false

@@ -45,7 +45,7 @@ type UserArgs struct {
 	KeyPassphrase  string   `arg:"ssh_key_passphrase" implied:"none" doc:"The passphrase that it is encrypted with."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:  "user",
 	Doc:   "Creates, changes and removes users. What is not given is left as it is.",
 	Check: true,
@@ -81,7 +81,7 @@ var _ = declare(&Action{
 // hashedPassword matches what /etc/shadow may hold. What is left of DES, 13 characters, is not told from a password.
 var hashedPassword = regexp.MustCompile(`^(!*\$[0-9a-z-]+\$[^:\s]+|[!*]+)$`)
 
-func (a *UserArgs) validate(given func(string) bool) []Problem {
+func (a *UserArgs) validateArgs(given func(string) bool) []Problem {
 	problems := checkAccountName("name", a.Name)
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if a.State == "present" {

@@ -30,7 +30,7 @@ type WaitArgs struct {
 // waitDefault is the timeout when none is given.
 const waitDefault = 300 * time.Second
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "wait",
 	Aliases: []string{"wait_for"},
 	Doc:     "Waits until a file, a port, a command or an HTTP server is as wanted, and fails after a time.",
@@ -45,7 +45,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *WaitArgs) validate(given func(string) bool) []Problem {
+func (a *WaitArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if a.SearchRegex != "" {
@@ -64,7 +64,7 @@ func (a *WaitArgs) validate(given func(string) bool) []Problem {
 	a.Absent = a.State == "stopped"
 	switch a.Condition {
 	case "":
-		a.guess()
+		a.guessCondition()
 		if a.Condition == "" && !given("timeout") && !given("delay") {
 			add("", "`wait` has nothing to wait for", "give `condition`, `port`, `path`, `url` or `cmd`")
 		}
@@ -92,8 +92,8 @@ func (a *WaitArgs) validate(given func(string) bool) []Problem {
 // waitNeeds is the field that each condition is about.
 var waitNeeds = map[string]string{"file_exists": "path", "file_absent": "path", "command": "cmd", "http": "url", "port": "port"}
 
-// guess finds the condition of a call in Ansible's form.
-func (a *WaitArgs) guess() {
+// guessCondition finds the condition of a call in Ansible's form.
+func (a *WaitArgs) guessCondition() {
 	switch {
 	case a.URL != "":
 		a.Condition = "http"

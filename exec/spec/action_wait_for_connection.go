@@ -13,7 +13,7 @@ type WaitForConnectionArgs struct {
 	Connect time.Duration `arg:"connect_timeout" default:"5s" doc:"How long one attempt may take."`
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:    "wait_for_connection",
 	Doc:     "Waits until the host can be reached. The machine that moon runs on always can.",
 	Check:   true,

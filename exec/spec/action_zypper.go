@@ -27,7 +27,7 @@ type ZypperArgs struct {
 	Extra []string // ExtraArgs, in words
 }
 
-var _ = declare(&Action{
+var _ = declareAction(&Action{
 	Name:     "zypper",
 	Aliases:  []string{"community.general.zypper"},
 	Doc:      "Installs, upgrades and removes packages of SUSE and openSUSE.",
@@ -45,7 +45,7 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *ZypperArgs) validate(given func(string) bool) []Problem {
+func (a *ZypperArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
 	all := slices.Contains(names, "*")

@@ -30,7 +30,7 @@ func (p Problem) String() string {
 
 // validator is an argument struct with rules across fields. It may also settle what implied defaults mean.
 type validator interface {
-	validate(given func(field string) bool) []Problem
+	validateArgs(given func(field string) bool) []Problem
 }
 
 // Decode turns rendered arguments into a pointer to the action's argument struct. Values are nil, bool, int, float64,
@@ -43,14 +43,14 @@ func (a *Action) Decode(args map[string]any) (any, []Problem) {
 	v := reflect.New(a.args)
 	d := decoder{action: a.Name}
 	if a.Open {
-		d.open(a, v.Elem(), args)
+		d.decodeOpen(a, v.Elem(), args)
 	} else {
-		d.object(a.fields(), v.Elem(), args, "")
+		d.decodeObject(a.fields(), v.Elem(), args, "")
 	}
 	if check, ok := reflect.TypeAssert[validator](v); ok && len(d.problems) == 0 {
-		d.problems = check.validate(func(name string) bool {
+		d.problems = check.validateArgs(func(name string) bool {
 			f, _ := a.Field(name)
-			_, _, ok := f.given(args)
+			_, _, ok := f.findGiven(args)
 			return ok
 		})
 	}
@@ -62,12 +62,12 @@ type decoder struct {
 	problems []Problem
 }
 
-func (d *decoder) report(field, hint, format string, args ...any) {
+func (d *decoder) reportProblem(field, hint, format string, args ...any) {
 	d.problems = append(d.problems, Problem{field, fmt.Sprintf(format, args...), hint})
 }
 
-// given finds the field's value under any of its names. A null is a value only where any value is.
-func (f *Field) given(args map[string]any) (name string, value any, ok bool) {
+// findGiven finds the field's value under any of its names. A null is a value only where any value is.
+func (f *Field) findGiven(args map[string]any) (name string, value any, ok bool) {
 	if v, there := args[f.Name]; v != nil || there && f.Kind == Any {
 		return f.Name, v, true
 	}
@@ -79,13 +79,13 @@ func (f *Field) given(args map[string]any) (name string, value any, ok bool) {
 	return "", nil, false
 }
 
-// null reports whether the field is written, with a value that turned out to be null.
-func (f *Field) null(args map[string]any) bool {
+// isNull reports whether the field is written, with a value that turned out to be null.
+func (f *Field) isNull(args map[string]any) bool {
 	return slices.ContainsFunc(append([]string{f.Name}, f.Aliases...), func(name string) bool { _, there := args[name]; return there })
 }
 
-// open decodes an action whose keys are the user's own names; what it declares as fields is taken out of them.
-func (d *decoder) open(a *Action, v reflect.Value, args map[string]any) {
+// decodeOpen decodes an action whose keys are the user's own names; what it declares as fields is taken out of them.
+func (d *decoder) decodeOpen(a *Action, v reflect.Value, args map[string]any) {
 	rest := maps.Clone(args)
 	for _, f := range a.fields() {
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
@@ -94,41 +94,41 @@ func (d *decoder) open(a *Action, v reflect.Value, args map[string]any) {
 	}
 	if len(rest) == 0 {
 		if d.action == "set_fact" {
-			d.report("", "", "`%s` sets no variable", d.action)
+			d.reportProblem("", "", "`%s` sets no variable", d.action)
 		}
 	}
 	v.FieldByName("Values").Set(reflect.ValueOf(rest))
 	known := maps.Clone(args)
 	maps.DeleteFunc(known, func(name string, _ any) bool { _, ok := rest[name]; return ok })
-	d.object(a.fields(), v, known, "")
+	d.decodeObject(a.fields(), v, known, "")
 }
 
-func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, prefix string) {
+func (d *decoder) decodeObject(fields []Field, v reflect.Value, args map[string]any, prefix string) {
 	misspelt := map[string]bool{} // fields that an unknown name is probably meant to be
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if _, ok := find(fields, name); !ok && !d.later(name, args[name], prefix) {
-			misspelt[d.unknown(fields, name, prefix)] = true
+		if _, ok := findField(fields, name); !ok && !d.reportLater(name, args[name], prefix) {
+			misspelt[d.reportUnknown(fields, name, prefix)] = true
 		}
 	}
 	for i := range fields {
 		f := &fields[i]
-		name, value, ok := f.given(args)
+		name, value, ok := f.findGiven(args)
 		switch {
 		case ok:
-			d.twice(f, args, name, prefix)
-			d.set(f, v.FieldByIndex(f.index), value, prefix+name)
-		case f.Required && f.null(args):
-			d.report(prefix+f.Name, "", "`%s` needs `%s`, which is null", d.action, prefix+f.Name)
+			d.reportTwice(f, args, name, prefix)
+			d.setField(f, v.FieldByIndex(f.index), value, prefix+name)
+		case f.Required && f.isNull(args):
+			d.reportProblem(prefix+f.Name, "", "`%s` needs `%s`, which is null", d.action, prefix+f.Name)
 		case f.Required && !misspelt[f.Name]:
-			d.report(prefix+f.Name, "", "`%s` needs `%s`", d.action, prefix+f.Name)
+			d.reportProblem(prefix+f.Name, "", "`%s` needs `%s`", d.action, prefix+f.Name)
 		case f.fill:
-			d.set(f, v.FieldByIndex(f.index), f.Default, prefix+f.Name)
+			d.setField(f, v.FieldByIndex(f.index), f.Default, prefix+f.Name)
 		}
 	}
 }
 
-// unknown reports a name that is no field's, and gives the field that it is probably meant to be.
-func (d *decoder) unknown(fields []Field, name, prefix string) string {
+// reportUnknown reports a name that is no field's, and gives the field that it is probably meant to be.
+func (d *decoder) reportUnknown(fields []Field, name, prefix string) string {
 	names := make([]string, 0, len(fields))
 	all := make([]string, 0, len(fields))
 	for _, f := range fields {
@@ -139,65 +139,65 @@ func (d *decoder) unknown(fields []Field, name, prefix string) string {
 	if hint == "" {
 		hint = "it has " + strings.Join(names, ", ")
 	}
-	d.report(prefix+name, hint, "`%s` has no field `%s`", d.action, prefix+name)
-	if meant, ok := find(fields, suggest.Nearest(name, all)); ok {
+	d.reportProblem(prefix+name, hint, "`%s` has no field `%s`", d.action, prefix+name)
+	if meant, ok := findField(fields, suggest.Nearest(name, all)); ok {
 		return meant.Name
 	}
 	return ""
 }
 
-func (d *decoder) twice(f *Field, args map[string]any, first, prefix string) {
+func (d *decoder) reportTwice(f *Field, args map[string]any, first, prefix string) {
 	for _, alias := range f.Aliases {
 		if alias != first && args[alias] != nil {
-			d.report(prefix+alias, "give one of them", "`%s` and `%s` are the same field", prefix+first, prefix+alias)
+			d.reportProblem(prefix+alias, "give one of them", "`%s` and `%s` are the same field", prefix+first, prefix+alias)
 		}
 	}
 }
 
-// set decodes one value. name is what the user called the field.
-func (d *decoder) set(f *Field, to reflect.Value, value any, name string) {
+// setField decodes one value. name is what the user called the field.
+func (d *decoder) setField(f *Field, to reflect.Value, value any, name string) {
 	if to.Kind() == reflect.Pointer && f.Kind != Object {
 		p := reflect.New(to.Type().Elem())
-		d.set(f, p.Elem(), value, name)
+		d.setField(f, p.Elem(), value, name)
 		to.Set(p)
 		return
 	}
 	switch f.Kind {
 	case String, Path, ScriptLine, Expression:
-		if s, ok := d.text(f, value, name); ok {
+		if s, ok := d.decodeText(f, value, name); ok {
 			to.SetString(s)
 		}
 	case Bool:
 		if b, ok := asBool(value); ok {
 			to.SetBool(b)
 		} else {
-			d.wrong(name, "true or false", value)
+			d.reportType(name, "true or false", value)
 		}
 	case Int:
 		if n, ok := asInt(value); ok {
 			to.SetInt(int64(n))
 		} else {
-			d.wrong(name, "a whole number", value)
+			d.reportType(name, "a whole number", value)
 		}
 	case Duration:
 		if t, ok := asDuration(value); ok {
 			to.SetInt(int64(t))
 		} else {
-			d.wrong(name, "a duration like 30s, 1m30s or a number of seconds", value)
+			d.reportType(name, "a duration like 30s, 1m30s or a number of seconds", value)
 		}
 	case FileMode:
-		d.mode(to, value, name)
+		d.decodeMode(to, value, name)
 	case Strings, Paths, Conditions:
 		if list, ok := asStrings(value); ok {
 			to.Set(reflect.ValueOf(list))
 		} else {
-			d.wrong(name, "a "+f.Kind.String(), value)
+			d.reportType(name, "a "+f.Kind.String(), value)
 		}
 	case Map:
 		if m, ok := value.(map[string]any); ok {
 			to.Set(reflect.ValueOf(m))
 		} else {
-			d.wrong(name, "a map", value)
+			d.reportType(name, "a map", value)
 		}
 	case Any:
 		// reflect has no value for nil; the field keeps its zero.
@@ -207,38 +207,39 @@ func (d *decoder) set(f *Field, to reflect.Value, value any, name string) {
 	case Object:
 		m, ok := value.(map[string]any)
 		if !ok {
-			d.wrong(name, "a map", value)
+			d.reportType(name, "a map", value)
 			return
 		}
 		p := reflect.New(to.Type().Elem())
-		d.object(f.Fields, p.Elem(), m, name+".")
+		d.decodeObject(f.Fields, p.Elem(), m, name+".")
 		to.Set(p)
 	}
 }
 
-func (d *decoder) wrong(name, want string, value any) {
-	d.report(name, "", "`%s` must be %s, found %s", name, want, describe(value))
+func (d *decoder) reportType(name, want string, value any) {
+	d.reportProblem(name, "", "`%s` must be %s, found %s", name, want, nameValue(value))
 }
 
-func (d *decoder) text(f *Field, value any, name string) (string, bool) {
+func (d *decoder) decodeText(f *Field, value any, name string) (string, bool) {
 	s, ok := asText(value)
 	if !ok && f.JSON {
 		s, ok = asJSON(value)
 	}
 	if !ok {
-		d.wrong(name, "text", value)
+		d.reportType(name, "text", value)
 		return "", false
 	}
 	if same, ok := f.same[s]; ok {
 		s = same
 	} else if len(f.Enum) > 0 && !slices.Contains(f.Enum, s) {
-		d.report(name, suggest.DidYouMean(s, f.Enum), "`%s` must be one of %s, found %s", name, strings.Join(f.Enum, ", "), describe(value))
+		d.reportProblem(name, suggest.DidYouMean(s, f.Enum), "`%s` must be one of %s, found %s", name, strings.Join(f.Enum, ", "),
+			nameValue(value))
 		return "", false
 	}
 	return s, true
 }
 
-func (d *decoder) mode(to reflect.Value, value any, name string) {
+func (d *decoder) decodeMode(to reflect.Value, value any, name string) {
 	text, ok := "", false
 	if n, whole := asInt(value); whole {
 		// A number has lost its spelling; the only reading that never surprises is its digits as octal.
@@ -247,8 +248,8 @@ func (d *decoder) mode(to reflect.Value, value any, name string) {
 			text = s
 		}
 		if _, isText := value.(string); !isText && n > 0 && n <= 0o7777 && strings.ContainsAny(text, "89") {
-			d.report(name, fmt.Sprintf("if it is the decimal form of an octal mode, write \"%04o\"", n),
-				"`%s` must be octal digits like 0644, found %s", name, describe(value))
+			d.reportProblem(name, fmt.Sprintf("if it is the decimal form of an octal mode, write \"%04o\"", n),
+				"`%s` must be octal digits like 0644, found %s", name, nameValue(value))
 			return
 		}
 	} else if s, isText := asText(value); isText {
@@ -256,19 +257,19 @@ func (d *decoder) mode(to reflect.Value, value any, name string) {
 		text, ok = s, !isBool
 	}
 	if !ok {
-		d.wrong(name, "like 0644 or u+x", value)
+		d.reportType(name, "like 0644 or u+x", value)
 		return
 	}
 	m, err := ParseMode(text)
 	if err != nil {
-		d.report(name, "", "`%s` %v", name, err)
+		d.reportProblem(name, "", "`%s` %v", name, err)
 		return
 	}
 	to.Set(reflect.ValueOf(m))
 }
 
-// describe names a value as a person would.
-func describe(value any) string {
+// nameValue names a value as a person would.
+func nameValue(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "nothing"

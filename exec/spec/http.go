@@ -24,8 +24,8 @@ type HTTPArgs struct {
 	UseNetrc            bool           `arg:"use_netrc" default:"false" doc:"Refused: give url_username and url_password."`
 }
 
-// check finds what cannot be done.
-func (a *HTTPArgs) check(given func(string) bool) []Problem {
+// checkArgs finds what cannot be done.
+func (a *HTTPArgs) checkArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	switch {

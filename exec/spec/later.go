@@ -27,24 +27,26 @@ var (
 )
 
 var fieldsLater = map[string]map[string]later{
-	"blockinfile": fileLater, "get_url": fileLater, "uri": fileLater, "assemble": with(fileLater, map[string]later{"decrypt": vaultLater}),
+	"blockinfile": fileLater, "get_url": fileLater, "uri": fileLater,
+	"assemble":   mergeParts(fileLater, map[string]later{"decrypt": vaultLater}),
 	"service":    {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
-	"lineinfile": with(fileLater, map[string]later{"others": leaveOut}), "replace": with(fileLater, map[string]later{"others": leaveOut}),
-	"file": with(fileLater, map[string]later{
+	"lineinfile": mergeParts(fileLater, map[string]later{"others": leaveOut}),
+	"replace":    mergeParts(fileLater, map[string]later{"others": leaveOut}),
+	"file": mergeParts(fileLater, map[string]later{
 		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 		"follow":                   {idle: "true", way: "name what the link leads to"},
 	}),
-	"copy": with(fileLater, map[string]later{
+	"copy": mergeParts(fileLater, map[string]later{
 		"decrypt": vaultLater, "directory_mode": {way: "set the modes with `file: {path: …, state: directory, recurse: true, mode: …}`"},
 		"follow":       {way: "name what the link leads to as `dest`"},
 		"local_follow": {idle: "true", way: "copy the links with `command: cp -a`"},
 	}),
-	"template": with(fileLater, map[string]later{
+	"template": mergeParts(fileLater, map[string]later{
 		"output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
 		"follow":          {way: "name what the link leads to as `dest`"},
 	}),
-	"unarchive": with(fileLater, map[string]later{"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "remove it"}}),
+	"unarchive": mergeParts(fileLater, map[string]later{"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "remove it"}}),
 	"script":    {"decrypt": vaultLater},
 	"command":   {"strip_empty_ends": {idle: "true", way: "remove it"}},
 	"shell":     {"strip_empty_ends": {idle: "true", way: "remove it"}},
@@ -80,7 +82,7 @@ var fieldsLater = map[string]map[string]later{
 
 var solaris = later{way: "it is for Solaris; remove it"}
 
-func with(parts ...map[string]later) map[string]later {
+func mergeParts(parts ...map[string]later) map[string]later {
 	all := map[string]later{}
 	for _, part := range parts {
 		maps.Copy(all, part)
@@ -94,8 +96,8 @@ func IsLater(action, name string) bool {
 	return known
 }
 
-// later reports a field that moon has not, and that the playbook asks something of. It reports false for what is not known at all.
-func (d *decoder) later(name string, value any, prefix string) bool {
+// reportLater reports a field that moon has not, and that the playbook asks something of. It reports false for what is not known at all.
+func (d *decoder) reportLater(name string, value any, prefix string) bool {
 	l, known := fieldsLater[d.action][name]
 	if !known || prefix != "" {
 		return false
@@ -103,7 +105,7 @@ func (d *decoder) later(name string, value any, prefix string) bool {
 	text, _ := asText(value)
 	b, isBool := asBool(value)
 	if idle := value == "" || text != "" && text == l.idle || isBool && b == (l.idle == "true"); value != nil && !idle {
-		d.report(name, l.way, "`%s` does not support `%s` yet", d.action, name)
+		d.reportProblem(name, l.way, "`%s` does not support `%s` yet", d.action, name)
 	}
 	return true
 }

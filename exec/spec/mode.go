@@ -144,12 +144,12 @@ func (m Mode) Apply(current uint32, dir bool, umask uint32) uint32 {
 		return m.bits
 	}
 	for _, c := range m.changes {
-		current = c.apply(current, dir, umask)
+		current = c.applyTo(current, dir, umask)
 	}
 	return current
 }
 
-func (c modeChange) apply(mode uint32, dir bool, umask uint32) uint32 {
+func (c modeChange) applyTo(mode uint32, dir bool, umask uint32) uint32 {
 	who := c.who
 	if who == 0 {
 		who = 0o7777 &^ umask

@@ -25,7 +25,7 @@ func packageNames(names []string, pattern *regexp.Regexp, hint string) (all []st
 		switch {
 		case name == "" || slices.Contains(all, name):
 		case !pattern.MatchString(name):
-			problems = append(problems, Problem{"name", "`name` has " + describe(name) + ", which is not a package name", hint})
+			problems = append(problems, Problem{"name", "`name` has " + nameValue(name) + ", which is not a package name", hint})
 		default:
 			all = append(all, name)
 		}
@@ -50,7 +50,7 @@ func optionWords(fields map[string][]string) (problems []Problem) {
 		for _, value := range fields[field] {
 			if strings.HasPrefix(value, "-") {
 				problems = append(problems,
-					Problem{field, "`" + field + "` has " + describe(value) + ", which begins with a hyphen", "leave the hyphens out"})
+					Problem{field, "`" + field + "` has " + nameValue(value) + ", which begins with a hyphen", "leave the hyphens out"})
 			}
 		}
 	}

@@ -66,7 +66,8 @@ func (p *Plugin) From(shown func(path string) string) string {
 // Declare makes an action of what a plugin says of it. The error is for its author.
 func (p *Plugin) Declare() (*Action, error) {
 	a := &Action{
-		Name: p.Action, Doc: p.Doc, Free: p.Free, Process: "*", Check: p.Check == CheckFull, Diff: p.Diff, Returns: p.returns(), Plugin: p,
+		Name: p.Action, Doc: p.Doc, Free: p.Free, Process: "*", Check: p.Check == CheckFull, Diff: p.Diff, Returns: p.listReturns(),
+		Plugin: p,
 	}
 	if p.Where != "" && p.Where != OnTarget && p.Where != OnController {
 		return nil, fmt.Errorf("`where` of %s is %q, and not %s or %s", p.Action, p.Where, OnTarget, OnController)
@@ -82,7 +83,7 @@ func (p *Plugin) Declare() (*Action, error) {
 	return a, nil
 }
 
-func (p *Plugin) returns() []Return {
+func (p *Plugin) listReturns() []Return {
 	said := p.Returns
 	if properties, ok := said["properties"].(map[string]any); ok {
 		said = properties
@@ -110,13 +111,13 @@ func (a *Action) decodePlugin(args map[string]any) (any, []Problem) {
 		if v == nil && (f == nil || !f.Required) {
 			continue // null counts as not given
 		}
-		values[name] = typed(f, v)
+		values[name] = typedValue(f, v)
 	}
-	return &PluginArgs{Plugin: a.Plugin, Values: values}, a.schema.judge(a.Name, values)
+	return &PluginArgs{Plugin: a.Plugin, Values: values}, a.schema.checkArgs(a.Name, values)
 }
 
-// typed is a value as JSON has it. What cannot be made what the field wants stays, and the schema refuses it.
-func typed(f *Field, v any) any {
+// typedValue is a value as JSON has it. What cannot be made what the field wants stays, and the schema refuses it.
+func typedValue(f *Field, v any) any {
 	kind := Any
 	if f != nil {
 		kind = f.Kind
@@ -143,7 +144,7 @@ func typed(f *Field, v any) any {
 			inner := map[string]any{}
 			for name, x := range m {
 				sub, _ := f.Field(name)
-				inner[name] = typed(sub, x)
+				inner[name] = typedValue(sub, x)
 			}
 			return inner
 		}

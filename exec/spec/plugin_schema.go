@@ -43,13 +43,13 @@ func readSchema(action string, text json.RawMessage) (*schema, error) {
 	}
 	s := &schema{open: true}
 	if properties, ok := root["properties"].(map[string]any); ok {
-		s.fields = schemaFields(properties, texts(root["required"]))
-		s.open = opens(root)
+		s.fields = schemaFields(properties, textList(root["required"]))
+		s.open = isOpen(root)
 		if !s.open {
 			root["additionalProperties"] = false
 		}
 	}
-	if err := sound(root); err != nil {
+	if err := checkSound(root); err != nil {
 		return nil, errSchema(action, err)
 	}
 	closed, err := json.Marshal(root)
@@ -68,8 +68,8 @@ func readSchema(action string, text json.RawMessage) (*schema, error) {
 
 func schemaURL(action string) string { return "plugin:///" + url.PathEscape(action) }
 
-// opens reports whether a schema takes other properties than those it names.
-func opens(s map[string]any) bool {
+// isOpen reports whether a schema takes other properties than those it names.
+func isOpen(s map[string]any) bool {
 	if additional, ok := s["additionalProperties"]; ok {
 		closed, isBool := additional.(bool)
 		return !isBool || closed
@@ -97,10 +97,10 @@ func schemaFields(properties map[string]any, required []string) []Field {
 				f.Default, _ = asJSON(v)
 			}
 		}
-		f.Enum = texts(s["enum"])
+		f.Enum = textList(s["enum"])
 		if f.Kind == Object {
 			inner, _ := s["properties"].(map[string]any)
-			f.Fields = schemaFields(inner, texts(s["required"]))
+			f.Fields = schemaFields(inner, textList(s["required"]))
 		}
 		fields = append(fields, f)
 	}
@@ -121,7 +121,7 @@ func schemaFields(properties map[string]any, required []string) []Field {
 func schemaKind(s map[string]any) Kind {
 	format, _ := s["format"].(string)
 	typ, _ := s["type"].(string)
-	if words, _ := s["enum"].([]any); typ == "" && len(words) > 0 && len(texts(words)) == len(words) {
+	if words, _ := s["enum"].([]any); typ == "" && len(words) > 0 && len(textList(words)) == len(words) {
 		typ = "string"
 	}
 	switch typ {
@@ -152,7 +152,7 @@ func schemaKind(s map[string]any) Kind {
 	return Any
 }
 
-func texts(v any) []string {
+func textList(v any) []string {
 	list, _ := v.([]any)
 	var all []string
 	for _, item := range list {
@@ -163,8 +163,8 @@ func texts(v any) []string {
 	return all
 }
 
-// judge says what is wrong with arguments.
-func (s *schema) judge(action string, values map[string]any) []Problem {
+// checkArgs says what is wrong with arguments.
+func (s *schema) checkArgs(action string, values map[string]any) []Problem {
 	if s.whole == nil {
 		return nil
 	}
@@ -181,15 +181,15 @@ func (s *schema) judge(action string, values map[string]any) []Problem {
 		return nil
 	}
 	var problems []Problem
-	s.explain(action, s.whole.Schema(), doc, nil, &problems)
+	s.explainError(action, s.whole.Schema(), doc, nil, &problems)
 	if len(problems) == 0 {
-		problems = append(problems, Problem{"", unfit(action, wrong), ""})
+		problems = append(problems, Problem{"", wordUnfit(action, wrong), ""})
 	}
 	return problems
 }
 
-// unfit words what only the whole schema says, of which the validator knows but a text.
-func unfit(action string, err error) string {
+// wordUnfit words what only the whole schema says, of which the validator knows but a text.
+func wordUnfit(action string, err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}
@@ -200,9 +200,9 @@ func unfit(action string, err error) string {
 	return "what `" + action + "` is given does not fit its schema: " + err.Error()
 }
 
-// explain words what is wrong with a value, as far as it is about the value itself: of a choice that nothing fits, why each branch
+// explainError words what is wrong with a value, as far as it is about the value itself: of a choice that nothing fits, why each branch
 // does not fit helps nobody.
-func (s *schema) explain(action string, is *jsonschema.Schema, v any, at []string, list *[]Problem) {
+func (s *schema) explainError(action string, is *jsonschema.Schema, v any, at []string, list *[]Problem) {
 	here := strings.Join(at, ".")
 	subject := "`" + here + "`"
 	if here == "" {
@@ -214,30 +214,30 @@ func (s *schema) explain(action string, is *jsonschema.Schema, v any, at []strin
 		types = []string{is.Type}
 	}
 	if len(types) > 0 && !slices.ContainsFunc(types, func(name string) bool { return isType(v, name) }) {
-		add(subject+" must be "+wanted(types)+", found "+describe(v), "")
+		add(subject+" must be "+joinTypes(types)+", found "+nameValue(v), "")
 		return
 	}
 	if is.Enum != nil && !slices.ContainsFunc(is.Enum, func(one any) bool { return reflect.DeepEqual(one, v) }) {
 		got, _ := v.(string)
-		add(subject+" must be one of "+allOf(is.Enum)+", found "+describe(v), suggest.DidYouMean(got, texts(is.Enum)))
+		add(subject+" must be one of "+allOf(is.Enum)+", found "+nameValue(v), suggest.DidYouMean(got, textList(is.Enum)))
 	}
 	switch v := v.(type) {
 	case float64:
 		if is.Minimum != nil && v < *is.Minimum {
-			add(subject+" must be at least "+number(*is.Minimum)+", found "+number(v), "")
+			add(subject+" must be at least "+formatNumber(*is.Minimum)+", found "+formatNumber(v), "")
 		}
 		if is.Maximum != nil && v > *is.Maximum {
-			add(subject+" must be at most "+number(*is.Maximum)+", found "+number(v), "")
+			add(subject+" must be at most "+formatNumber(*is.Maximum)+", found "+formatNumber(v), "")
 		}
 	case string:
 		// A pattern that Go cannot read is not explained. That the value is wrong is known already.
 		if re, err := regexp.Compile(is.Pattern); err == nil && !re.MatchString(v) {
-			add(subject+" must match `"+is.Pattern+"`, found "+describe(v), "")
+			add(subject+" must match `"+is.Pattern+"`, found "+nameValue(v), "")
 		}
 	case []any:
 		for i, item := range v {
 			if is.Items != nil {
-				s.explain(action, is.Items, item, append(slices.Clip(at), strconv.Itoa(i)), list)
+				s.explainError(action, is.Items, item, append(slices.Clip(at), strconv.Itoa(i)), list)
 			}
 		}
 	case map[string]any:
@@ -256,13 +256,13 @@ func (s *schema) explainMap(action string, is *jsonschema.Schema, v map[string]a
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		switch inner, ok := is.Properties[name]; {
 		case ok:
-			s.explain(action, inner, v[name], in(name), list)
+			s.explainError(action, inner, v[name], in(name), list)
 		case is.AdditionalProperties == nil || len(is.PatternProperties) > 0:
 		case isFalse(is.AdditionalProperties):
 			field := strings.Join(in(name), ".")
-			*list = append(*list, Problem{field, "`" + action + "` has no field `" + field + "`", s.near(name)})
+			*list = append(*list, Problem{field, "`" + action + "` has no field `" + field + "`", s.suggestName(name)})
 		default:
-			s.explain(action, is.AdditionalProperties, v[name], in(name), list)
+			s.explainError(action, is.AdditionalProperties, v[name], in(name), list)
 		}
 	}
 }
@@ -289,9 +289,9 @@ func isType(v any, name string) bool {
 	return name == "object"
 }
 
-func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-func (s *schema) near(name string) string {
+func (s *schema) suggestName(name string) string {
 	var names []string
 	for _, f := range s.fields {
 		names = append(names, f.Name)
@@ -304,7 +304,7 @@ var typeWords = map[string]string{
 	"null": "null",
 }
 
-func wanted(types []string) string {
+func joinTypes(types []string) string {
 	words := make([]string, len(types))
 	for i, t := range types {
 		words[i] = typeWords[t]

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// sound says what is wrong with a schema that whoever judges by it would not notice, or would never come back from: types that
+// checkSound says what is wrong with a schema that whoever judges by it would not notice, or would never come back from: types that
 // there are none of, and schemas that lead to themselves without looking at anything in between.
-func sound(root map[string]any) error {
+func checkSound(root map[string]any) error {
 	s := soundness{root: root, seen: map[uintptr]bool{}}
-	return s.everywhere(root, false)
+	return s.checkAll(root, false)
 }
 
 type soundness struct {
@@ -27,12 +27,12 @@ var (
 	namedSchemas = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 )
 
-// everywhere looks at all schemas in a value. named says that its keys are the user's.
-func (s *soundness) everywhere(v any, named bool) error {
+// checkAll looks at all schemas in a value. named says that its keys are the user's.
+func (s *soundness) checkAll(v any, named bool) error {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			if err := s.everywhere(item, false); err != nil {
+			if err := s.checkAll(item, false); err != nil {
 				return err
 			}
 		}
@@ -41,7 +41,7 @@ func (s *soundness) everywhere(v any, named bool) error {
 			if id, ok := v["$id"].(string); ok && !s.isRoot(v) {
 				return fmt.Errorf("it has an $id inside, %s, which its references would start from; remove it", id)
 			}
-			if err := s.follow(v); err != nil {
+			if err := s.followReferences(v); err != nil {
 				return err
 			}
 		}
@@ -49,7 +49,7 @@ func (s *soundness) everywhere(v any, named bool) error {
 			if !named && slices.Contains(notSchemas, name) {
 				continue
 			}
-			if err := s.everywhere(inner, !named && slices.Contains(namedSchemas, name)); err != nil {
+			if err := s.checkAll(inner, !named && slices.Contains(namedSchemas, name)); err != nil {
 				return err
 			}
 		}
@@ -61,8 +61,8 @@ func (s *soundness) isRoot(v map[string]any) bool {
 	return reflect.ValueOf(v).Pointer() == reflect.ValueOf(s.root).Pointer()
 }
 
-// follow goes where a value is looked at once more: to the parts of a choice, and along references.
-func (s *soundness) follow(at map[string]any) error {
+// followReferences goes where a value is looked at once more: to the parts of a choice, and along references.
+func (s *soundness) followReferences(at map[string]any) error {
 	id := reflect.ValueOf(at).Pointer()
 	if following, ok := s.seen[id]; ok {
 		if following {
@@ -89,7 +89,7 @@ func (s *soundness) follow(at map[string]any) error {
 			if !strings.HasPrefix(name, "$") {
 				continue
 			}
-			to, err := s.find(v)
+			to, err := s.resolveReference(v)
 			if err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (s *soundness) follow(at map[string]any) error {
 	}
 	for _, inner := range next {
 		if schema, ok := inner.(map[string]any); ok {
-			if err := s.follow(schema); err != nil {
+			if err := s.followReferences(schema); err != nil {
 				return err
 			}
 		}
@@ -129,8 +129,8 @@ func inPlace(name string) (keyword string, ok bool) {
 	return "", false
 }
 
-// find gives what a reference means. Reading a schema must open no file and no connection.
-func (s *soundness) find(to string) (any, error) {
+// resolveReference gives what a reference means. Reading a schema must open no file and no connection.
+func (s *soundness) resolveReference(to string) (any, error) {
 	path, inside := strings.CutPrefix(to, "#")
 	if !inside || path != "" && !strings.HasPrefix(path, "/") {
 		return nil, fmt.Errorf("it refers to %s; a schema must be whole, and its references like #/$defs/NAME", to)
@@ -158,7 +158,7 @@ func (s *soundness) find(to string) (any, error) {
 }
 
 func soundType(v any) error {
-	names := texts(v)
+	names := textList(v)
 	if name, ok := v.(string); ok {
 		names = []string{name}
 	}

@@ -11,8 +11,8 @@ import (
 // Playbooks are written with Python's regular expressions. Here they are Go's, which differ in little that playbooks
 // use: what has another spelling is translated, what has none is refused.
 
-// pattern compiles a regular expression of a field. flags are Go's, such as "m".
-func pattern(field, text, flags string) (*regexp.Regexp, []Problem) {
+// compilePattern compiles a regular expression of a field. flags are Go's, such as "m".
+func compilePattern(field, text, flags string) (*regexp.Regexp, []Problem) {
 	translated, hint := fromPython(text)
 	if flags != "" {
 		translated = "(?" + flags + ")" + translated

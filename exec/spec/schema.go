@@ -65,7 +65,7 @@ func (k Kind) Schema() map[string]any {
 func (a *Action) Schema() map[string]any {
 	s := objectSchema(a.fields(), a.Open)
 	s["description"] = a.Doc
-	s["type"] = append(a.types(), "null")
+	s["type"] = append(a.jsonTypes(), "null")
 	if a.Free == "" {
 		s["pattern"] = `^\s*[A-Za-z_][A-Za-z0-9_]*=`
 		s["patternErrorMessage"] = "must be a map, or text like name=value"
@@ -78,8 +78,8 @@ func (a *Action) Schema() map[string]any {
 	return s
 }
 
-// types are the JSON types that the arguments may have.
-func (a *Action) types() []any {
+// jsonTypes are the JSON types that the arguments may have.
+func (a *Action) jsonTypes() []any {
 	types := []any{"object", "string"}
 	if f, ok := a.Field(a.Free); ok && f.Kind == Conditions {
 		types = append(types, "boolean")
@@ -96,11 +96,11 @@ func (a *Action) types() []any {
 // nothing.
 func (a *Action) Needs() (schema map[string]any, ok bool) {
 	s := map[string]any{}
-	require(s, a.fields())
+	setRequired(s, a.fields())
 	if len(s) == 0 {
 		return nil, false
 	}
-	s["type"] = a.types() // and not null
+	s["type"] = a.jsonTypes() // and not null
 	return s, true
 }
 
@@ -108,9 +108,9 @@ func objectSchema(fields []Field, open bool) map[string]any {
 	properties := map[string]any{}
 	for i := range fields {
 		f := &fields[i]
-		properties[f.Name] = f.schema()
+		properties[f.Name] = f.toSchema()
 		for _, alias := range f.Aliases {
-			s := f.schema()
+			s := f.toSchema()
 			s["description"] = "The same as " + f.Name + ". " + f.Doc
 			properties[alias] = s
 		}
@@ -118,7 +118,7 @@ func objectSchema(fields []Field, open bool) map[string]any {
 	return map[string]any{"properties": properties, "additionalProperties": open}
 }
 
-func require(s map[string]any, fields []Field) {
+func setRequired(s map[string]any, fields []Field) {
 	var names, either []any
 	for _, f := range fields {
 		if !f.Required {
@@ -142,12 +142,12 @@ func require(s map[string]any, fields []Field) {
 	}
 }
 
-func (f *Field) schema() map[string]any {
+func (f *Field) toSchema() map[string]any {
 	s := f.Kind.Schema()
 	switch {
 	case f.Kind == Object:
 		maps.Copy(s, objectSchema(f.Fields, false))
-		require(s, f.Fields)
+		setRequired(s, f.Fields)
 	case len(f.Enum) > 0:
 		words := make([]any, len(f.Enum))
 		for i, w := range f.Enum {
@@ -160,7 +160,7 @@ func (f *Field) schema() map[string]any {
 	case f.JSON:
 		s = map[string]any{} // a list or map is written as JSON
 	}
-	f.optional(s)
+	f.allowNull(s)
 	s["description"] = f.Doc
 	if f.Default != "" {
 		s["description"] = f.Doc + " Default: " + f.Default + "."
@@ -171,8 +171,8 @@ func (f *Field) schema() map[string]any {
 	return s
 }
 
-// optional lets a field be null, which counts as not given.
-func (f *Field) optional(s map[string]any) {
+// allowNull lets a field be null, which counts as not given.
+func (f *Field) allowNull(s map[string]any) {
 	if f.Required {
 		return
 	}

@@ -7,17 +7,17 @@ import (
 
 // sourced are arguments that may name what a step is made from, on the machine that moon runs on.
 type sourced interface {
-	// source is a path, or "" if the step is made from nothing there.
-	source() string
+	// sourcePath is a path, or "" if the step is made from nothing there.
+	sourcePath() string
 }
 
-func (a *TemplateArgs) source() string { return a.Src }
-func (a *ScriptArgs) source() string   { return a.Script }
-func (a *CopyArgs) source() string     { return unlessRemote(a.Src, a.RemoteSrc) }
-func (a *PatchArgs) source() string    { return unlessRemote(a.Src, a.RemoteSrc) }
-func (a *AssembleArgs) source() string { return unlessRemote(a.Src, a.RemoteSrc) }
-func (a *URIArgs) source() string      { return unlessRemote(a.Src, a.RemoteSrc) }
-func (a *UnarchiveArgs) source() string {
+func (a *TemplateArgs) sourcePath() string { return a.Src }
+func (a *ScriptArgs) sourcePath() string   { return a.Script }
+func (a *CopyArgs) sourcePath() string     { return unlessRemote(a.Src, a.RemoteSrc) }
+func (a *PatchArgs) sourcePath() string    { return unlessRemote(a.Src, a.RemoteSrc) }
+func (a *AssembleArgs) sourcePath() string { return unlessRemote(a.Src, a.RemoteSrc) }
+func (a *URIArgs) sourcePath() string      { return unlessRemote(a.Src, a.RemoteSrc) }
+func (a *UnarchiveArgs) sourcePath() string {
 	return unlessRemote(a.Src, a.There())
 }
 
@@ -35,7 +35,7 @@ func Source(args any) string {
 	case *PluginArgs:
 		return a.Plugin.Path
 	case sourced:
-		return a.source()
+		return a.sourcePath()
 	}
 	return ""
 }
@@ -50,25 +50,25 @@ func (a *Action) SourceOf(raw map[string]any) string {
 	}
 	switch a.Name {
 	case "template":
-		return (&TemplateArgs{Src: src}).source()
+		return (&TemplateArgs{Src: src}).sourcePath()
 	case "script":
 		line, _ := raw["cmd"].(string)
 		script, _, _ := cutScript(line)
 		return script
 	case "copy":
-		return (&CopyArgs{Src: src, RemoteSrc: remote}).source()
+		return (&CopyArgs{Src: src, RemoteSrc: remote}).sourcePath()
 	case "patch":
-		return (&PatchArgs{Src: src, RemoteSrc: remote}).source()
+		return (&PatchArgs{Src: src, RemoteSrc: remote}).sourcePath()
 	case "uri":
-		return (&URIArgs{Src: src, RemoteSrc: remote}).source()
+		return (&URIArgs{Src: src, RemoteSrc: remote}).sourcePath()
 	case "assemble":
-		return (&AssembleArgs{Src: src, RemoteSrc: remote || raw["remote_src"] == nil}).source()
+		return (&AssembleArgs{Src: src, RemoteSrc: remote || raw["remote_src"] == nil}).sourcePath()
 	case "unarchive":
 		copied, known := ParseBool(raw["copy"])
 		if raw["copy"] != nil && !known {
 			return ""
 		}
-		return (&UnarchiveArgs{Src: src, RemoteSrc: remote, Copy: copied || raw["copy"] == nil}).source()
+		return (&UnarchiveArgs{Src: src, RemoteSrc: remote, Copy: copied || raw["copy"] == nil}).sourcePath()
 	}
 	return ""
 }

@@ -97,9 +97,9 @@ type Action struct {
 func (a *Action) Fields() []Field { return a.fields() }
 
 // Field finds a field by its name or an alias.
-func (a *Action) Field(name string) (*Field, bool) { return find(a.fields(), name) }
+func (a *Action) Field(name string) (*Field, bool) { return findField(a.fields(), name) }
 
-func find(fields []Field, name string) (*Field, bool) {
+func findField(fields []Field, name string) (*Field, bool) {
 	for i := range fields {
 		if f := &fields[i]; f.Name == name || slices.Contains(f.Aliases, name) {
 			return f, true
@@ -109,7 +109,7 @@ func find(fields []Field, name string) (*Field, bool) {
 }
 
 // Field finds a field of an object by its name or an alias.
-func (f *Field) Field(name string) (*Field, bool) { return find(f.Fields, name) }
+func (f *Field) Field(name string) (*Field, bool) { return findField(f.Fields, name) }
 
 // BuiltinPrefix is how Ansible spells the full name of its own modules.
 const BuiltinPrefix = "ansible.builtin."
@@ -147,8 +147,8 @@ func Names() []string { return slices.Sorted(maps.Keys(byName)) }
 // byName is every action, by its name and by its aliases.
 var byName = map[string]*Action{}
 
-// declare adds an action to all there are. Each is declared in a file of its own, by a variable without a name.
-func declare(a *Action) *Action { //nolint:unparam // a variable without a name takes it
+// declareAction adds an action to all there are. Each is declared in a file of its own, by a variable without a name.
+func declareAction(a *Action) *Action { //nolint:unparam // a variable without a name takes it
 	a.fields = sync.OnceValue(func() []Field { return fieldsOf(a.args) }) // most runs need few of them
 	for _, name := range append([]string{a.Name}, a.Aliases...) {
 		if byName[name] != nil {

@@ -57,7 +57,7 @@ type waiting struct {
 // sectionOf takes the head of a section apart: [name] or [name:kind], behind which there may be a comment.
 func sectionOf(text string) (name, kind string, ok bool) {
 	inside, after, closed := strings.Cut(text, "]")
-	if text[0] != '[' || !closed || !blank(after) {
+	if text[0] != '[' || !closed || !isBlank(after) {
 		return "", "", false
 	}
 	name, kind, colon := strings.Cut(inside[1:], ":")
@@ -65,8 +65,8 @@ func sectionOf(text string) (name, kind string, ok bool) {
 	return name, kind, word(name) && (!colon || word(kind) && !strings.Contains(kind, ":"))
 }
 
-// blank reports whether nothing follows but a comment.
-func blank(text string) bool {
+// isBlank reports whether nothing follows but a comment.
+func isBlank(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "" || text[0] == '#'
 }
@@ -74,7 +74,7 @@ func blank(text string) bool {
 // bracketed looks like a list or a map, and is no template.
 var bracketed = regexp.MustCompile(`^(?:\[.*\]|\{[^{%].*\})$`)
 
-func (inv *Inventory) ini(f *playbook.File) {
+func (inv *Inventory) readINI(f *playbook.File) {
 	r := &iniReader{inv: inv, f: f, group: inv.groups["ungrouped"], childs: map[string][]waiting{}, known: map[string]bool{}}
 	for _, g := range inv.Groups {
 		r.known[g.Name] = true
@@ -85,59 +85,59 @@ func (inv *Inventory) ini(f *playbook.File) {
 		if inv.ds.Full() {
 			return
 		}
-		r.read(strings.TrimRight(line, "\r\n"))
+		r.readLine(strings.TrimRight(line, "\r\n"))
 	}
-	r.finish()
+	r.checkGroups()
 }
 
-func (r *iniReader) pos(column int) diag.Pos {
+func (r *iniReader) posAt(column int) diag.Pos {
 	return diag.Pos{File: r.f.Name, Line: r.line, Column: column}
 }
 
-func (r *iniReader) fail(column, width int, hint, message string) {
-	r.inv.ds.Add(diag.Diagnostic{Pos: r.pos(column), Width: width, Message: message, Hint: hint})
+func (r *iniReader) failAt(column, width int, hint, message string) {
+	r.inv.ds.Add(diag.Diagnostic{Pos: r.posAt(column), Width: width, Message: message, Hint: hint})
 }
 
-func (r *iniReader) warn(column, width int, hint, message string) {
-	r.inv.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: r.pos(column), Width: width, Message: message, Hint: hint})
+func (r *iniReader) warnAt(column, width int, hint, message string) {
+	r.inv.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: r.posAt(column), Width: width, Message: message, Hint: hint})
 }
 
-func (r *iniReader) read(line string) {
+func (r *iniReader) readLine(line string) {
 	text := strings.TrimSpace(line)
 	if text == "" || text[0] == '#' || text[0] == ';' {
 		return
 	}
 	if len(text) > longestLine {
-		r.fail(1, 0, "write large values as YAML, in group_vars or host_vars", "this line is longer than a megabyte")
+		r.failAt(1, 0, "write large values as YAML, in group_vars or host_vars", "this line is longer than a megabyte")
 		return
 	}
 	column := utf8.RuneCountInString(line[:strings.Index(line, text)]) + 1
 	if !utf8.ValidString(line) {
-		r.fail(1, 0, "save the file as UTF-8", "this line is not valid UTF-8")
+		r.failAt(1, 0, "save the file as UTF-8", "this line is not valid UTF-8")
 		return
 	}
 	if name, kind, ok := sectionOf(text); ok {
-		r.section(name, kind, column)
+		r.beginSection(name, kind, column)
 		return
 	}
 	if text[0] == '[' && strings.HasSuffix(text, "]") {
 		r.lines = noLines
-		r.fail(column, utf8.RuneCountInString(text), "the name of a group has no spaces, colons or brackets",
+		r.failAt(column, utf8.RuneCountInString(text), "the name of a group has no spaces, colons or brackets",
 			"a section is [group], [group:vars] or [group:children]")
 		return
 	}
 	switch r.lines {
 	case hostLines:
-		r.hosts(text, column)
+		r.readHosts(text, column)
 	case varLines:
-		r.variable(text, column)
+		r.readVariable(text, column)
 	case childLines:
-		r.child(text, column)
+		r.readChild(text, column)
 	case noLines: // the mistake is above
 	}
 }
 
-func (r *iniReader) section(name, kind string, column int) {
+func (r *iniReader) beginSection(name, kind string, column int) {
 	lines, ok := lineKinds[kind]
 	if !ok {
 		r.lines = noLines
@@ -145,12 +145,12 @@ func (r *iniReader) section(name, kind string, column int) {
 		if hint == "" {
 			hint = "a section is [" + name + "], [" + name + ":vars] or [" + name + ":children]"
 		}
-		r.fail(column+utf8.RuneCountInString(name)+2, utf8.RuneCountInString(kind), hint, "sections of the kind `"+kind+"` are not known")
+		r.failAt(column+utf8.RuneCountInString(name)+2, utf8.RuneCountInString(kind), hint, "sections of the kind `"+kind+"` are not known")
 		return
 	}
-	pos := r.pos(column + 1)
+	pos := r.posAt(column + 1)
 	known := r.inv.groups[name] != nil
-	r.group, r.lines = r.inv.group(name, pos), lines
+	r.group, r.lines = r.inv.findGroup(name, pos), lines
 	if lines == varLines {
 		if !known {
 			r.vague = append(r.vague, vague{name, pos, "[" + name + ":vars]"})
@@ -161,17 +161,17 @@ func (r *iniReader) section(name, kind string, column int) {
 		r.known[name], r.group.Pos = true, pos
 	}
 	for _, c := range r.childs[name] {
-		r.inv.adopt(c.parent, r.group, c.pos)
+		r.inv.addChild(c.parent, r.group, c.pos)
 	}
 	delete(r.childs, name)
 }
 
-// adopt puts a group below another, or says why that cannot be.
-func (inv *Inventory) adopt(parent, child *Group, pos diag.Pos) {
-	if adopt(parent, child) {
+// addChild puts a group below another, or says why that cannot be.
+func (inv *Inventory) addChild(parent, child *Group, pos diag.Pos) {
+	if addChild(parent, child) {
 		return
 	}
-	message := "the group `" + child.Name + "` would be below itself: " + circle(parent, child)
+	message := "the group `" + child.Name + "` would be below itself: " + nameCircle(parent, child)
 	if child.Name == "all" {
 		message = "the group `all` has all others below it, and is below none"
 	}
@@ -181,8 +181,8 @@ func (inv *Inventory) adopt(parent, child *Group, pos diag.Pos) {
 	})
 }
 
-// circle names the way from a group down to the parent it would get, and back.
-func circle(parent, child *Group) string {
+// nameCircle names the way from a group down to the parent it would get, and back.
+func nameCircle(parent, child *Group) string {
 	var way func(g *Group) []string
 	seen := map[*Group]bool{}
 	way = func(g *Group) []string {
@@ -202,20 +202,20 @@ func circle(parent, child *Group) string {
 	return strings.Join(append(way(child), child.Name), " → ")
 }
 
-func (r *iniReader) child(text string, column int) {
+func (r *iniReader) readChild(text string, column int) {
 	name, after := text, ""
 	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
 		name, after = text[:i], text[i:]
 	}
-	if !blank(after) || strings.ContainsAny(name, ":]") {
-		r.fail(column, utf8.RuneCountInString(text), "one group on each line; hosts are in ["+r.group.Name+"]",
+	if !isBlank(after) || strings.ContainsAny(name, ":]") {
+		r.failAt(column, utf8.RuneCountInString(text), "one group on each line; hosts are in ["+r.group.Name+"]",
 			"a section of children holds names of groups")
 		return
 	}
-	pos := r.pos(column)
+	pos := r.posAt(column)
 	c := waiting{r.group, pos}
 	if g := r.inv.groups[name]; g != nil {
-		r.inv.adopt(c.parent, g, c.pos)
+		r.inv.addChild(c.parent, g, c.pos)
 		return
 	}
 	if len(r.childs[name]) == 0 {
@@ -224,23 +224,23 @@ func (r *iniReader) child(text string, column int) {
 	r.childs[name] = append(r.childs[name], c)
 }
 
-func (r *iniReader) variable(text string, column int) {
+func (r *iniReader) readVariable(text string, column int) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		r.fail(column, utf8.RuneCountInString(text), wayToEquals(text), "variables are name=value")
+		r.failAt(column, utf8.RuneCountInString(text), wayToEquals(text), "variables are name=value")
 		return
 	}
 	key := strings.TrimSpace(name)
 	if key == "" {
-		r.fail(column, 1, "", "there is no name before `=`")
+		r.failAt(column, 1, "", "there is no name before `=`")
 		return
 	}
 	column += utf8.RuneCountInString(name) + 1
 	trimmed := strings.TrimSpace(value)
 	column += utf8.RuneCountInString(value[:strings.Index(value, trimmed)])
-	v := r.value(word{text: trimmed, columns: columns(trimmed, column), column: column})
+	v := r.readValue(word{text: trimmed, columns: columnsOf(trimmed, column), column: column})
 	if before, _, ok := strings.Cut(trimmed, " #"); ok && v.Kind() == playbook.String && v.Text() == trimmed {
-		r.warn(column+utf8.RuneCountInString(before)+1, 1, "write comments on lines of their own",
+		r.warnAt(column+utf8.RuneCountInString(before)+1, 1, "write comments on lines of their own",
 			"the value of `"+key+"` extends to the end of the line, including what looks like a comment")
 	}
 	r.inv.setGroup(r.group, key, v)
@@ -254,7 +254,7 @@ func wayToEquals(text string) string {
 	return ""
 }
 
-func columns(text string, column int) []int {
+func columnsOf(text string, column int) []int {
 	all := make([]int, 0, len(text))
 	for _, c := range text {
 		for range utf8.RuneLen(c) {
@@ -265,7 +265,7 @@ func columns(text string, column int) []int {
 	return all
 }
 
-func (r *iniReader) value(w word) playbook.Value {
+func (r *iniReader) readValue(w word) playbook.Value {
 	if len(w.columns) == 0 {
 		w.columns = []int{w.column}
 	}
@@ -275,36 +275,36 @@ func (r *iniReader) value(w word) playbook.Value {
 // setGroup gives a group a variable; one of them is its priority.
 func (inv *Inventory) setGroup(g *Group, name string, v playbook.Value) {
 	if name != "ansible_group_priority" {
-		g.inline.set(name, v)
+		g.inline.setVar(name, v)
 		return
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(v.Text()))
 	if err != nil || v.Kind() != playbook.Int && v.Kind() != playbook.String {
-		inv.fail(v.Pos(), "groups of equal depth count by it, and have 1", "ansible_group_priority is a whole number")
+		inv.failAt(v.Pos(), "groups of equal depth count by it, and have 1", "ansible_group_priority is a whole number")
 		return
 	}
 	g.Priority = n
 }
 
-// hosts reads a line of a name, which may stand for many, and variables.
-func (r *iniReader) hosts(text string, column int) {
-	words, cut, err := split(text, column)
+// readHosts reads a line of a name, which may stand for many, and variables.
+func (r *iniReader) readHosts(text string, column int) {
+	words, cut, err := splitWords(text, column)
 	if err != nil {
 		hint := "put what has spaces or quotes in it into quotes of the other kind"
 		if errors.Is(err, errLoneBackslash) {
 			hint = "write two for one; a line does not continue on the next"
 		}
-		r.fail(column, utf8.RuneCountInString(text), hint, err.Error())
+		r.failAt(column, utf8.RuneCountInString(text), hint, err.Error())
 		return
 	}
 	if len(words) == 0 {
 		return
 	}
 	if cut > 0 {
-		r.warn(cut, 1, "put it into quotes if it belongs to the value, or a space before it",
+		r.warnAt(cut, 1, "put it into quotes if it belongs to the value, or a space before it",
 			"`#` begins a comment here, in the middle of a word")
 	}
-	names, port, ok := r.names(words[0])
+	names, port, ok := r.expandNames(words[0])
 	var vars Layer
 	anyVariable := slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "=") })
 	for i, w := range words[1:] {
@@ -316,28 +316,28 @@ func (r *iniReader) hosts(text string, column int) {
 			if r.inv.ds.Full() {
 				return
 			}
-			r.fail(w.column, max(utf8.RuneCountInString(w.text), 1), notVariable(words, i+1, anyVariable),
+			r.failAt(w.column, max(utf8.RuneCountInString(w.text), 1), notVariable(words, i+1, anyVariable),
 				"after the name of a host there are variables, as name=value")
 			continue
 		}
-		v := r.value(w.rest(len(name) + 1))
+		v := r.readValue(w.restAfter(len(name) + 1))
 		if text := v.Text(); w.within && v.Kind() == playbook.String && bracketed.MatchString(text) {
-			r.warn(w.column, utf8.RuneCountInString(w.text), "put quotes of the other kind around the whole value",
+			r.warnAt(w.column, utf8.RuneCountInString(w.text), "put quotes of the other kind around the whole value",
 				"the quotes within the value of `"+name+"` are taken away, and the rest is text, no list or map")
 		}
-		vars.set(name, v)
+		vars.setVar(name, v)
 	}
 	if !ok {
 		return
 	}
 	for _, name := range names {
-		h := r.inv.host(name, r.f.Path, r.pos(words[0].column))
-		join(r.group, h)
+		h := r.inv.findHost(name, r.f.Path, r.posAt(words[0].column))
+		addMember(r.group, h)
 		if !port.IsZero() {
-			h.inline.set("ansible_port", port)
+			h.inline.setVar("ansible_port", port)
 		}
 		for _, v := range vars.Vars {
-			h.inline.set(v.Name, v.Value)
+			h.inline.setVar(v.Name, v.Value)
 		}
 	}
 }
@@ -357,37 +357,37 @@ func notVariable(words []word, at int, anyVariable bool) string {
 	return "put a value with spaces into quotes"
 }
 
-// names are those of the hosts that the first word of a line stands for.
-func (r *iniReader) names(w word) (names []string, port playbook.Value, ok bool) {
+// expandNames returns the names of the hosts that the first word of a line stands for.
+func (r *iniReader) expandNames(w word) (names []string, port playbook.Value, ok bool) {
 	width := utf8.RuneCountInString(w.text)
 	name, digits := splitPort(w.text)
 	switch {
 	case w.text == "---":
-		r.fail(w.column, width, "name the file .yml if it is YAML", "`---` is not a host")
+		r.failAt(w.column, width, "name the file .yml if it is YAML", "`---` is not a host")
 	case w.text == "":
-		r.fail(w.column, 1, "", "the name of a host is empty")
+		r.failAt(w.column, 1, "", "the name of a host is empty")
 	case strings.HasSuffix(w.text, ":") && !strings.Contains(w.text, "["):
-		r.fail(w.column, width, "a port follows after a colon, as in web1:2222; in YAML the file is named .yml",
+		r.failAt(w.column, width, "a port follows after a colon, as in web1:2222; in YAML the file is named .yml",
 			"the name of a host does not end in `:`")
 	case strings.Contains(name, "="):
-		r.fail(w.column, width, "write variables of the group in ["+r.group.Name+":vars]",
+		r.failAt(w.column, width, "write variables of the group in ["+r.group.Name+":vars]",
 			"a line of a group begins with the name of a host")
 	default:
 		var err error
-		if names, err = r.inv.expand(name); err != nil {
-			r.fail(w.column, width, "", err.Error())
+		if names, err = r.inv.expandName(name); err != nil {
+			r.failAt(w.column, width, "", err.Error())
 			return nil, port, false
 		}
 		if digits != "" {
-			port = r.value(w.rest(len(w.text) - len(digits)))
+			port = r.readValue(w.restAfter(len(w.text) - len(digits)))
 		}
 		return names, port, true
 	}
 	return nil, port, false
 }
 
-// finish reports groups that are mentioned and nowhere declared.
-func (r *iniReader) finish() {
+// checkGroups reports groups that are mentioned and nowhere declared.
+func (r *iniReader) checkGroups() {
 	var names []string
 	for name := range r.known {
 		names = append(names, name)

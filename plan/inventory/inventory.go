@@ -76,8 +76,8 @@ func IsSecret(name string) bool {
 	return ansible || strings.HasSuffix(name, "_token")
 }
 
-// set gives a variable its value. Given again it keeps its place.
-func (l *Layer) set(name string, v playbook.Value) {
+// setVar gives a variable its value. Given again it keeps its place.
+func (l *Layer) setVar(name string, v playbook.Value) {
 	if i, ok := l.index[name]; ok {
 		l.Vars[i].Value = v
 		return
@@ -89,9 +89,9 @@ func (l *Layer) set(name string, v playbook.Value) {
 	l.Vars = append(l.Vars, Var{name, v})
 }
 
-func empty() *Inventory {
+func newEmpty() *Inventory {
 	inv := &Inventory{hosts: map[string]*Host{}, groups: map[string]*Group{}, dirs: map[string]*varsDir{}}
-	adopt(inv.group("all", diag.Pos{}), inv.group("ungrouped", diag.Pos{}))
+	addChild(inv.findGroup("all", diag.Pos{}), inv.findGroup("ungrouped", diag.Pos{}))
 	return inv
 }
 
@@ -101,7 +101,7 @@ func (inv *Inventory) Host(name string) *Host {
 		return h
 	}
 	if inv.local == nil {
-		inv.local = implicit(name)
+		inv.local = newImplicit(name)
 	}
 	return inv.local
 }
@@ -112,17 +112,17 @@ func (inv *Inventory) Group(name string) *Group { return inv.groups[name] }
 // localNames are those of the machine that moon runs on.
 var localNames = []string{"localhost", "127.0.0.1", "::1"}
 
-func implicit(name string) *Host {
+func newImplicit(name string) *Host {
 	h := &Host{Name: name, Implicit: true, inline: &Layer{From: "implicit " + name}}
-	h.inline.set("ansible_connection", playbook.Literal(&playbook.File{Name: "implicit " + name}, "local", 1, nil))
+	h.inline.setVar("ansible_connection", playbook.Literal(&playbook.File{Name: "implicit " + name}, "local", 1, nil))
 	return h
 }
 
 // Priority that a group has unless its variables say otherwise.
 const usualPriority = 1
 
-// group is the one of that name, made if there is none.
-func (inv *Inventory) group(name string, pos diag.Pos) *Group {
+// findGroup returns the one of that name, made if there is none.
+func (inv *Inventory) findGroup(name string, pos diag.Pos) *Group {
 	g := inv.groups[name]
 	if g == nil {
 		g = &Group{
@@ -135,8 +135,8 @@ func (inv *Inventory) group(name string, pos diag.Pos) *Group {
 	return g
 }
 
-// host is the one of that name, made if there is none.
-func (inv *Inventory) host(name, source string, pos diag.Pos) *Host {
+// findHost returns the one of that name, made if there is none.
+func (inv *Inventory) findHost(name, source string, pos diag.Pos) *Host {
 	h := inv.hosts[name]
 	if h == nil {
 		h = &Host{Name: name, Pos: pos, Source: source, inline: &Layer{From: "inventory, host " + name}}
@@ -149,8 +149,8 @@ func (inv *Inventory) host(name, source string, pos diag.Pos) *Host {
 	return h
 }
 
-// join puts a host directly into a group.
-func join(g *Group, h *Host) {
+// addMember puts a host directly into a group.
+func addMember(g *Group, h *Host) {
 	if g.member[h] {
 		return
 	}
@@ -159,7 +159,7 @@ func join(g *Group, h *Host) {
 	h.direct = append(h.direct, g)
 }
 
-func leave(g *Group, h *Host) {
+func removeMember(g *Group, h *Host) {
 	if !g.member[h] {
 		return
 	}
@@ -168,12 +168,12 @@ func leave(g *Group, h *Host) {
 	h.direct = slices.DeleteFunc(h.direct, func(other *Group) bool { return other == g })
 }
 
-// adopt makes a group the child of another, unless it would be its own ancestor.
-func adopt(parent, child *Group) bool {
+// addChild makes a group the child of another, unless it would be its own ancestor.
+func addChild(parent, child *Group) bool {
 	if slices.Contains(parent.Children, child) {
 		return true
 	}
-	if parent == child || child.Name == "all" || slices.Contains(upwards([]*Group{parent}), child) {
+	if parent == child || child.Name == "all" || slices.Contains(withAncestors([]*Group{parent}), child) {
 		return false
 	}
 	parent.Children = append(parent.Children, child)
@@ -181,8 +181,8 @@ func adopt(parent, child *Group) bool {
 	return true
 }
 
-// upwards are the groups and all that they are in, each once.
-func upwards(groups []*Group) []*Group {
+// withAncestors are the groups and all that they are in, each once.
+func withAncestors(groups []*Group) []*Group {
 	all := slices.Clone(groups)
 	seen := make(map[*Group]bool, len(all))
 	for _, g := range all {
@@ -221,16 +221,16 @@ func (g *Group) All() []*Host {
 	return hosts
 }
 
-// settle completes what the sources have left open: every group is in all, and every host in a group. Only then it is known how
+// completeGroups completes what the sources have left open: every group is in all, and every host in a group. Only then it is known how
 // deep a group lies.
-func (inv *Inventory) settle() {
+func (inv *Inventory) completeGroups() {
 	all := inv.groups["all"]
 	for _, g := range inv.Groups {
 		if g != all && len(g.Parents) == 0 {
-			adopt(all, g)
+			addChild(all, g)
 		}
 	}
-	inv.deepen()
+	inv.setDepths()
 	for _, h := range inv.Hosts {
 		inv.settleHost(h)
 	}
@@ -242,24 +242,24 @@ func (inv *Inventory) settleHost(h *Host) {
 	all, ungrouped := inv.groups["all"], inv.groups["ungrouped"]
 	switch {
 	case slices.ContainsFunc(h.direct, func(g *Group) bool { return g != all && g != ungrouped }):
-		leave(ungrouped, h)
+		removeMember(ungrouped, h)
 	case !h.Implicit:
-		join(ungrouped, h)
+		addMember(ungrouped, h)
 	}
-	h.place()
+	h.findGroups()
 }
 
-// place finds the groups of a host again.
-func (h *Host) place() {
+// findGroups finds the groups of a host again.
+func (h *Host) findGroups() {
 	h.layers = nil
-	h.Groups = upwards(h.direct)
+	h.Groups = withAncestors(h.direct)
 	slices.SortFunc(h.Groups, func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// deepen says of every group how far it is from all, on the longest way.
-func (inv *Inventory) deepen() {
+// setDepths says of every group how far it is from all, on the longest way.
+func (inv *Inventory) setDepths() {
 	open := map[*Group]int{} // parents that are not counted yet
 	for _, g := range inv.Groups {
 		g.Depth, open[g] = 0, len(g.Parents)
@@ -282,11 +282,11 @@ func (inv *Inventory) Changes() int { return inv.changes }
 func (inv *Inventory) AddHost(name string, groups []string) *Host {
 	inv.changes++
 	known := len(inv.Groups)
-	h := inv.host(name, "", diag.Pos{})
+	h := inv.findHost(name, "", diag.Pos{})
 	for _, g := range groups {
-		join(inv.group(g, diag.Pos{}), h)
+		addMember(inv.findGroup(g, diag.Pos{}), h)
 	}
-	inv.added(h, known)
+	inv.placeAdded(h, known)
 	return h
 }
 
@@ -295,30 +295,30 @@ func (inv *Inventory) AddHost(name string, groups []string) *Host {
 func (inv *Inventory) AddToGroup(h *Host, name string, parents []string) {
 	inv.changes++
 	known := len(inv.Groups)
-	g := inv.group(name, diag.Pos{})
+	g := inv.findGroup(name, diag.Pos{})
 	moved := false
 	for _, parent := range parents {
 		before := len(g.Parents)
-		adopt(inv.group(parent, diag.Pos{}), g)
+		addChild(inv.findGroup(parent, diag.Pos{}), g)
 		moved = moved || len(g.Parents) > before
 	}
-	join(g, h)
+	addMember(g, h)
 	if !moved || len(g.Hosts) <= 1 {
-		inv.added(h, known)
+		inv.placeAdded(h, known)
 		return
 	}
-	inv.settle()
+	inv.completeGroups()
 }
 
-// added places a host that has come into groups, of which those from the given number on are new.
-func (inv *Inventory) added(h *Host, known int) {
+// placeAdded places a host that has come into groups, of which those from the given number on are new.
+func (inv *Inventory) placeAdded(h *Host, known int) {
 	all := inv.groups["all"]
 	for _, g := range inv.Groups[known:] {
 		if len(g.Parents) == 0 {
-			adopt(all, g)
+			addChild(all, g)
 		}
 	}
-	inv.deepen()
+	inv.setDepths()
 	inv.settleHost(h)
 }
 

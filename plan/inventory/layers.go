@@ -17,8 +17,8 @@ type varsDir struct {
 	read  map[string][]*Layer // by either and the name of a group or host
 }
 
-// dir is the directory of a path, of which it is then known what lies in it.
-func (inv *Inventory) dir(path string) *varsDir {
+// openDir returns the directory of a path, of which it is then known what lies in it.
+func (inv *Inventory) openDir(path string) *varsDir {
 	d := inv.dirs[path]
 	if d != nil {
 		return d
@@ -28,7 +28,7 @@ func (inv *Inventory) dir(path string) *varsDir {
 	for _, kind := range []string{"group_vars", "host_vars"} {
 		names, err := inv.from.List(filepath.Join(path, kind))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			inv.warn(inv.at(filepath.Join(path, kind)), "", "it is not read: %s", reason(err))
+			inv.warnAt(inv.fileStart(filepath.Join(path, kind)), "", "it is not read: %s", reasonOf(err))
 		}
 		d.names[kind] = names
 	}
@@ -38,26 +38,26 @@ func (inv *Inventory) dir(path string) *varsDir {
 // readAll reads the variables of all groups and hosts, so that all mistakes are known at once.
 func (inv *Inventory) readAll(d *varsDir) {
 	for _, g := range inv.Groups {
-		inv.files([]*varsDir{d}, "group_vars", g.Name)
+		inv.readLayers([]*varsDir{d}, "group_vars", g.Name)
 	}
 	for _, h := range inv.Hosts {
-		inv.files([]*varsDir{d}, "host_vars", h.Name)
+		inv.readLayers([]*varsDir{d}, "host_vars", h.Name)
 	}
 }
 
 // Beside reads the variables beside another playbook, one that is imported: those are for its plays alone.
 func (inv *Inventory) Beside(dir string) {
 	if dir != "" && inv.dirs[dir] == nil {
-		inv.readAll(inv.dir(dir))
+		inv.readAll(inv.openDir(dir))
 	}
 }
 
-// around are the directories that count for the plays of a playbook. One that is both counts as the playbook's, and once.
-func (inv *Inventory) around(beside string) (sources, playbook []*varsDir) {
+// dirsAround are the directories that count for the plays of a playbook. One that is both counts as the playbook's, and once.
+func (inv *Inventory) dirsAround(beside string) (sources, playbook []*varsDir) {
 	if beside == "" {
 		return inv.sources, nil
 	}
-	own := inv.dir(beside)
+	own := inv.openDir(beside)
 	return slices.DeleteFunc(slices.Clone(inv.sources), func(d *varsDir) bool { return d == own }), []*varsDir{own}
 }
 
@@ -68,10 +68,10 @@ func (inv *Inventory) around(beside string) (sources, playbook []*varsDir) {
 func (inv *Inventory) Layers(h *Host, beside string) []*Layer {
 	layers, ok := h.layers[beside]
 	if !ok {
-		sources, playbook := inv.around(beside)
+		sources, playbook := inv.dirsAround(beside)
 		layers = slices.Concat(
-			inv.ofGroups(h, beside), filled([]*Layer{h.inline}), inv.files(sources, "host_vars", h.Name),
-			inv.files(playbook, "host_vars", h.Name))
+			inv.ofGroups(h, beside), withoutEmpty([]*Layer{h.inline}), inv.readLayers(sources, "host_vars", h.Name),
+			inv.readLayers(playbook, "host_vars", h.Name))
 		if h.layers == nil {
 			h.layers = map[string][]*Layer{}
 		}
@@ -99,8 +99,8 @@ func (inv *Inventory) ofGroups(h *Host, beside string) []*Layer {
 			layers = append(layers, g.inline)
 		}
 	}
-	layers = filled(layers)
-	sources, playbook := inv.around(beside)
+	layers = withoutEmpty(layers)
+	sources, playbook := inv.dirsAround(beside)
 	for _, groups := range [][]*Group{{all}, own} {
 		for _, dirs := range [][]*varsDir{sources, playbook} {
 			layers = append(layers, inv.ofFiles(dirs, groups)...)
@@ -113,22 +113,22 @@ func (inv *Inventory) ofGroups(h *Host, beside string) []*Layer {
 func (inv *Inventory) ofFiles(dirs []*varsDir, groups []*Group) (layers []*Layer) {
 	for _, d := range dirs {
 		for _, g := range groups {
-			layers = append(layers, inv.files([]*varsDir{d}, "group_vars", g.Name)...)
+			layers = append(layers, inv.readLayers([]*varsDir{d}, "group_vars", g.Name)...)
 		}
 	}
 	return layers
 }
 
-// filled leaves out layers without variables.
-func filled(layers []*Layer) []*Layer {
+// withoutEmpty leaves out layers without variables.
+func withoutEmpty(layers []*Layer) []*Layer {
 	return slices.DeleteFunc(layers, func(l *Layer) bool { return len(l.Vars) == 0 })
 }
 
 // varsEndings are those of files of variables, in the order in which one is looked for. A directory has none.
 var varsEndings = []string{"", ".yml", ".yaml", ".json"}
 
-// files are the variables of a group or a host in some directories.
-func (inv *Inventory) files(dirs []*varsDir, kind, name string) (layers []*Layer) {
+// readLayers returns the variables of a group or a host in some directories.
+func (inv *Inventory) readLayers(dirs []*varsDir, kind, name string) (layers []*Layer) {
 	for _, d := range dirs {
 		key := kind + "/" + name
 		found, ok := d.read[key]
@@ -154,7 +154,7 @@ func (inv *Inventory) lookFor(d *varsDir, kind, name string) []*Layer {
 	}
 	dir := filepath.Join(d.path, kind)
 	for _, other := range there[1:] {
-		inv.warn(inv.at(filepath.Join(dir, other)), "put its variables there", "it is not read, because %s is there too",
+		inv.warnAt(inv.fileStart(filepath.Join(dir, other)), "put its variables there", "it is not read, because %s is there too",
 			filepath.Join(kind, there[0]))
 	}
 	path := filepath.Join(dir, there[0])
@@ -173,9 +173,9 @@ func (inv *Inventory) varsTree(dir string, depth int) (layers []*Layer) {
 	if err != nil || depth > deepest {
 		why := "directories lie too deep in each other"
 		if err != nil {
-			why = reason(err)
+			why = reasonOf(err)
 		}
-		inv.fail(inv.at(dir), "", "the directory of variables cannot be read: %s", why)
+		inv.failAt(inv.fileStart(dir), "", "the directory of variables cannot be read: %s", why)
 		return nil
 	}
 	for _, name := range names {
@@ -198,7 +198,7 @@ func (inv *Inventory) varsTree(dir string, depth int) (layers []*Layer) {
 func (inv *Inventory) varsFile(path string) []*Layer {
 	f, err := inv.from.Read(path)
 	if err != nil {
-		inv.fail(inv.at(path), "", "the file of variables cannot be read: %s", reason(err))
+		inv.failAt(inv.fileStart(path), "", "the file of variables cannot be read: %s", reasonOf(err))
 		return nil
 	}
 	v, ok := playbook.ParseVars(f, inv.ds)
@@ -211,8 +211,8 @@ func (inv *Inventory) varsFile(path string) []*Layer {
 	l := &Layer{From: f.Name}
 	for _, e := range v.Entries() {
 		if !e.NoText {
-			l.set(e.Key, e.Value)
+			l.setVar(e.Key, e.Value)
 		}
 	}
-	return filled([]*Layer{l})
+	return withoutEmpty([]*Layer{l})
 }

@@ -32,24 +32,24 @@ type Files struct {
 // directory beside is the playbook's, or "": its group_vars and host_vars count as well, and more than those beside the inventories.
 // What is wrong goes to ds, also later, when hosts are added. The inventory is never nil.
 func Load(sources []string, beside string, from Files, ds *diag.List) *Inventory {
-	inv := empty()
+	inv := newEmpty()
 	inv.from, inv.ds, inv.beside = from, ds, beside
 	for _, source := range sources {
-		if IsList(source) && !exists(from, source) {
-			inv.list(source)
+		if IsList(source) && !fileExists(from, source) {
+			inv.addList(source)
 			continue
 		}
 		dir := filepath.Dir(source)
 		if isDir, _, err := from.Kind(source); err == nil && isDir {
 			dir = source
 		}
-		inv.source(source, true)
-		if d := inv.dir(dir); !slices.Contains(inv.sources, d) {
+		inv.readSource(source, true)
+		if d := inv.openDir(dir); !slices.Contains(inv.sources, d) {
 			inv.sources = append(inv.sources, d)
 		}
 	}
-	inv.settle()
-	inv.conflicts()
+	inv.completeGroups()
+	inv.warnOfConflicts()
 	for _, d := range inv.sources {
 		inv.readAll(d)
 	}
@@ -62,42 +62,42 @@ func IsList(source string) bool {
 	return strings.Contains(source, ",") && !strings.Contains(source, "/")
 }
 
-func exists(from Files, path string) bool {
+func fileExists(from Files, path string) bool {
 	_, _, err := from.Kind(path)
 	return err == nil
 }
 
-// list takes hosts that are given by name.
-func (inv *Inventory) list(source string) {
+// addList takes hosts that are given by name.
+func (inv *Inventory) addList(source string) {
 	for name := range strings.SplitSeq(source, ",") {
 		if name = strings.TrimSpace(name); name == "" || inv.hosts[name] != nil {
 			continue
 		}
 		address, port := splitPort(name)
-		h := inv.host(address, "", diag.Pos{})
+		h := inv.findHost(address, "", diag.Pos{})
 		if port != "" {
-			h.inline.set("ansible_port", playbook.Literal(&playbook.File{Name: "--inventory"}, port, 1, nil))
+			h.inline.setVar("ansible_port", playbook.Literal(&playbook.File{Name: "--inventory"}, port, 1, nil))
 		}
-		join(inv.groups["ungrouped"], h)
+		addMember(inv.groups["ungrouped"], h)
 	}
 }
 
-// source reads an inventory. One that was named must be there; others were found in a directory.
-func (inv *Inventory) source(path string, named bool) {
+// readSource reads an inventory. One that was named must be there; others were found in a directory.
+func (inv *Inventory) readSource(path string, named bool) {
 	dir, executable, err := inv.from.Kind(path)
 	switch {
 	case err != nil:
-		inv.fail(inv.at(path), wayToFile(err), "the inventory cannot be read: %s", reason(err))
+		inv.failAt(inv.fileStart(path), wayToFile(err), "the inventory cannot be read: %s", reasonOf(err))
 	case dir:
-		inv.directory(path)
-	case executable && !data(path):
-		inv.program(path)
+		inv.readDirectory(path)
+	case executable && !isData(path):
+		inv.readProgram(path)
 	default:
-		inv.file(path, named)
+		inv.readFile(path, named)
 	}
 }
 
-func reason(err error) string {
+func reasonOf(err error) string {
 	var p *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -115,8 +115,8 @@ func wayToFile(err error) string {
 	return ""
 }
 
-// data reports whether a file is no program, also where everything is executable, as on drives of other systems.
-func data(path string) bool {
+// isData reports whether a file is no program, also where everything is executable, as on drives of other systems.
+func isData(path string) bool {
 	return slices.Contains([]string{".yml", ".yaml", ".json", ".ini"}, filepath.Ext(path))
 }
 
@@ -131,24 +131,24 @@ func passedOver(name string) bool {
 	return name[0] == '.' || slices.ContainsFunc(notInventories, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
-func (inv *Inventory) directory(dir string) {
+func (inv *Inventory) readDirectory(dir string) {
 	names, err := inv.from.List(dir)
 	if err != nil {
-		inv.fail(inv.at(dir), "", "the directory of inventories cannot be read: %s", reason(err))
+		inv.failAt(inv.fileStart(dir), "", "the directory of inventories cannot be read: %s", reasonOf(err))
 		return
 	}
 	for _, name := range names {
 		if !passedOver(name) {
-			inv.source(filepath.Join(dir, name), false)
+			inv.readSource(filepath.Join(dir, name), false)
 		}
 	}
 }
 
-// file reads an inventory of either kind.
-func (inv *Inventory) file(path string, named bool) {
+// readFile reads an inventory of either kind.
+func (inv *Inventory) readFile(path string, named bool) {
 	f, err := inv.from.Read(path)
 	if err != nil {
-		inv.fail(inv.at(path), "", "the inventory cannot be read: %s", reason(err))
+		inv.failAt(inv.fileStart(path), "", "the inventory cannot be read: %s", reasonOf(err))
 		return
 	}
 	f.Path = path
@@ -156,20 +156,20 @@ func (inv *Inventory) file(path string, named bool) {
 	errors := inv.ds.Count(diag.Error)
 	switch {
 	case bytes.HasPrefix(f.Text, []byte("#!")):
-		inv.fail(diag.Pos{File: f.Name, Line: 1, Column: 1}, "allow it: chmod +x "+filepath.Base(path),
+		inv.failAt(diag.Pos{File: f.Name, Line: 1, Column: 1}, "allow it: chmod +x "+filepath.Base(path),
 			"an inventory that is a program must be executable")
 		return
 	case filepath.Ext(path) == ".toml":
-		inv.fail(diag.Pos{File: f.Name}, "write it as INI or YAML; ansible-inventory --list --yaml prints the latter",
+		inv.failAt(diag.Pos{File: f.Name}, "write it as INI or YAML; ansible-inventory --list --yaml prints the latter",
 			"inventories in TOML are not read")
 		return
 	case isYAML(f):
-		inv.yaml(f)
+		inv.readYAML(f)
 	default:
-		inv.ini(f)
+		inv.readINI(f)
 	}
 	if named && len(inv.Hosts) == hosts && len(inv.Groups) == groups && inv.ds.Count(diag.Error) == errors && len(inv.Hosts) == 0 {
-		inv.warn(diag.Pos{File: f.Name}, "", "there are no hosts in this inventory")
+		inv.warnAt(diag.Pos{File: f.Name}, "", "there are no hosts in this inventory")
 	}
 }
 
@@ -191,31 +191,31 @@ func isYAML(f *playbook.File) bool {
 	return false
 }
 
-// conflicts warns about names that a host and a group share: in a pattern such a name means the host.
-func (inv *Inventory) conflicts() {
+// warnOfConflicts warns about names that a host and a group share: in a pattern such a name means the host.
+func (inv *Inventory) warnOfConflicts() {
 	for _, g := range inv.Groups {
 		if h := inv.hosts[g.Name]; h != nil {
 			pos := g.Pos
 			if pos.IsZero() {
 				pos = h.Pos
 			}
-			inv.warn(pos, "give one of them another name", "`%s` is a group and a host; in a pattern it means the host", g.Name)
+			inv.warnAt(pos, "give one of them another name", "`%s` is a group and a host; in a pattern it means the host", g.Name)
 		}
 	}
 }
 
-// at is a file as a whole.
-func (inv *Inventory) at(path string) diag.Pos {
+// fileStart is a file as a whole.
+func (inv *Inventory) fileStart(path string) diag.Pos {
 	if inv.from.Shown != nil {
 		path = inv.from.Shown(path)
 	}
 	return diag.Pos{File: path}
 }
 
-func (inv *Inventory) fail(pos diag.Pos, hint, format string, args ...any) {
+func (inv *Inventory) failAt(pos diag.Pos, hint, format string, args ...any) {
 	inv.ds.Add(diag.Diagnostic{Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (inv *Inventory) warn(pos diag.Pos, hint, format string, args ...any) {
+func (inv *Inventory) warnAt(pos diag.Pos, hint, format string, args ...any) {
 	inv.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
 }

@@ -38,7 +38,7 @@ func (inv *Inventory) Match(pattern string) ([]*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inv.match(parts)
+	return inv.matchParts(parts)
 }
 
 // Limit leaves those of the hosts that a limit (-l) has too. Its grammar is that of patterns; @FILE stands for the lines of a file. The
@@ -57,7 +57,7 @@ func (inv *Inventory) Limit(hosts []*Host, limit string, read func(file string) 
 		}
 		text, err := read(file)
 		if err != nil {
-			return nil, fmt.Errorf("the limit %s cannot be read: %s", part, reason(err))
+			return nil, fmt.Errorf("the limit %s cannot be read: %s", part, reasonOf(err))
 		}
 		for line := range strings.Lines(string(text)) {
 			if line = strings.TrimSpace(line); line != "" {
@@ -68,12 +68,12 @@ func (inv *Inventory) Limit(hosts []*Host, limit string, read func(file string) 
 	if len(all) == 0 {
 		return nil, nil
 	}
-	within, err := inv.match(all)
-	in := set(within)
+	within, err := inv.matchParts(all)
+	in := hostSet(within)
 	return slices.DeleteFunc(slices.Clone(hosts), func(h *Host) bool { return !in[h] }), err
 }
 
-func set(hosts []*Host) map[*Host]bool {
+func hostSet(hosts []*Host) map[*Host]bool {
 	m := make(map[*Host]bool, len(hosts))
 	for _, h := range hosts {
 		m[h] = true
@@ -86,7 +86,7 @@ var ipv6 = regexp.MustCompile(`^[!&]?(?:[0-9a-fA-F.]*:){2,}[0-9a-fA-F.]*$`)
 // takeApart finds the parts of a pattern. In brackets a colon is that of a range, in an address of IPv6 one of its own, and in a
 // regular expression it may mean anything, so that only a comma ends one there.
 func takeApart(pattern string) (parts []string, err error) {
-	for _, text := range commas(pattern) {
+	for _, text := range splitCommas(pattern) {
 		text = strings.TrimSpace(text)
 		bare := strings.TrimLeft(text, "!&")
 		switch {
@@ -95,7 +95,7 @@ func takeApart(pattern string) (parts []string, err error) {
 			strings.Count(text, ":") == 7 && ipv6.MatchString(text):
 			parts = append(parts, text)
 		default:
-			more, err := colons(text)
+			more, err := splitColons(text)
 			if err != nil {
 				return nil, err
 			}
@@ -110,10 +110,10 @@ func takeApart(pattern string) (parts []string, err error) {
 	return parts, nil
 }
 
-func commas(pattern string) []string { return strings.Split(pattern, ",") }
+func splitCommas(pattern string) []string { return strings.Split(pattern, ",") }
 
-// colons takes a text apart at colons and spaces outside of brackets.
-func colons(text string) (parts []string, err error) {
+// splitColons takes a text apart at colons and spaces outside of brackets.
+func splitColons(text string) (parts []string, err error) {
 	from, open := 0, -1
 	for i, c := range text {
 		switch {
@@ -137,8 +137,8 @@ func colons(text string) (parts []string, err error) {
 	return slices.DeleteFunc(parts, func(p string) bool { return p == "" }), nil
 }
 
-// match puts the parts of a pattern together. One without anything to begin with begins with all.
-func (inv *Inventory) match(parts []string) ([]*Host, error) {
+// matchParts puts the parts of a pattern together. One without anything to begin with begins with all.
+func (inv *Inventory) matchParts(parts []string) ([]*Host, error) {
 	var unions, both, without []string
 	for _, p := range parts {
 		switch p[0] {
@@ -157,7 +157,7 @@ func (inv *Inventory) match(parts []string) ([]*Host, error) {
 	var hosts []*Host
 	have := map[*Host]bool{}
 	for _, p := range unions {
-		found, err := inv.part(p, true, missing)
+		found, err := inv.matchPart(p, true, missing)
 		if err != nil {
 			return nil, err
 		}
@@ -169,11 +169,11 @@ func (inv *Inventory) match(parts []string) ([]*Host, error) {
 		}
 	}
 	for i, p := range slices.Concat(both, without) {
-		found, err := inv.part(p, false, missing)
+		found, err := inv.matchPart(p, false, missing)
 		if err != nil {
 			return nil, err
 		}
-		in := set(found)
+		in := hostSet(found)
 		// An intersection drops the hosts that are not in it, an exclusion those that are.
 		hosts = slices.DeleteFunc(hosts, func(h *Host) bool { return in[h] == (i >= len(both)) })
 	}
@@ -190,8 +190,8 @@ type subscript struct {
 	from, to string // to is "" if there is no end
 }
 
-// subscripted takes a subscript off a part of a pattern. Brackets around anything else belong to a glob.
-func subscripted(p string) (s subscript, ok bool) {
+// cutSubscript takes a subscript off a part of a pattern. Brackets around anything else belong to a glob.
+func cutSubscript(p string) (s subscript, ok bool) {
 	at := strings.LastIndexByte(p, '[')
 	inside, closed := strings.CutSuffix(p[at+1:], "]")
 	if at < 1 || !closed || p[0] == '~' {
@@ -209,33 +209,33 @@ func subscripted(p string) (s subscript, ok bool) {
 	return s, false
 }
 
-// part gives the hosts of one part. The name of a host means the host, even where a group has it too; only behind a sign the group
+// matchPart gives the hosts of one part. The name of a host means the host, even where a group has it too; only behind a sign the group
 // comes first.
-func (inv *Inventory) part(p string, plain bool, missing *NoMatch) ([]*Host, error) {
+func (inv *Inventory) matchPart(p string, plain bool, missing *NoMatch) ([]*Host, error) {
 	if h := inv.hosts[p]; plain && h != nil {
 		return []*Host{h}, nil
 	}
 	name := p
-	sub, some := subscripted(p)
+	sub, some := cutSubscript(p)
 	if some {
 		name = sub.name
 	}
-	hosts, known, err := inv.named(name)
+	hosts, known, err := inv.matchNames(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(hosts) == 0 && !known && name != "all":
 		missing.Parts = append(missing.Parts, p)
-		missing.Hints = append(missing.Hints, inv.near(name))
+		missing.Hints = append(missing.Hints, inv.suggestName(name))
 		return nil, nil
 	case !some || len(hosts) == 0:
 		return hosts, nil
 	}
-	return sub.of(p, hosts)
+	return sub.selectFrom(p, hosts)
 }
 
-// of takes some out of a list: [n], from the end if n is negative, or [from:to], which has both.
-func (s subscript) of(p string, hosts []*Host) ([]*Host, error) {
+// selectFrom takes some out of a list: [n], from the end if n is negative, or [from:to], which has both.
+func (s subscript) selectFrom(p string, hosts []*Host) ([]*Host, error) {
 	number := func(text string, otherwise int) int {
 		n, err := strconv.Atoi(text)
 		if err != nil { // missing, or larger than any list
@@ -261,9 +261,9 @@ func (s subscript) of(p string, hosts []*Host) ([]*Host, error) {
 	return hosts[min(from, to):to], nil
 }
 
-// named gives the hosts of all groups that a name, glob or regular expression matches, and the hosts that it matches itself: a plain
+// matchNames gives the hosts of all groups that a name, glob or regular expression matches, and the hosts that it matches itself: a plain
 // name looks for hosts only where no group has it. Known says that it has matched a group, which may have no hosts.
-func (inv *Inventory) named(name string) (hosts []*Host, known bool, err error) {
+func (inv *Inventory) matchNames(name string) (hosts []*Host, known bool, err error) {
 	special := name[0] == '~' || strings.ContainsAny(name, ".?*[")
 	if !special {
 		if g := inv.groups[name]; g != nil {
@@ -274,7 +274,7 @@ func (inv *Inventory) named(name string) (hosts []*Host, known bool, err error) 
 		}
 		return nil, false, nil
 	}
-	matches, err := matcher(name)
+	matches, err := newMatcher(name)
 	if err != nil {
 		return nil, false, err
 	}
@@ -297,8 +297,8 @@ func (inv *Inventory) named(name string) (hosts []*Host, known bool, err error) 
 	return hosts, known, nil
 }
 
-// matcher makes a test of a glob, which must match all of a name, or of a regular expression, which must match its beginning.
-func matcher(pattern string) (func(string) bool, error) {
+// newMatcher makes a test of a glob, which must match all of a name, or of a regular expression, which must match its beginning.
+func newMatcher(pattern string) (func(string) bool, error) {
 	if expression, ok := strings.CutPrefix(pattern, "~"); ok {
 		if _, err := syntax.Parse(expression, syntax.Perl); err != nil {
 			if wrong, ok := errors.AsType[*syntax.Error](err); ok {
@@ -357,8 +357,8 @@ func globExpression(glob string) string {
 	return b.String() + `$`
 }
 
-// near is a hint for a name that is not known.
-func (inv *Inventory) near(name string) string {
+// suggestName returns a hint for a name that is not known.
+func (inv *Inventory) suggestName(name string) string {
 	var names []string
 	for _, g := range inv.Groups {
 		names = append(names, g.Name)

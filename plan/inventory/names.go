@@ -51,17 +51,17 @@ func isAddress(inside string) bool {
 	return inside != "" && !strings.ContainsAny(inside, "[]") && (colons == 0 || colons == 7 || strings.Contains(inside, "::"))
 }
 
-// expand gives the names that one stands for, as long as there is room for them.
-func (inv *Inventory) expand(name string) ([]string, error) {
-	names, err := expand(name)
+// expandName gives the names that one stands for, as long as there is room for them.
+func (inv *Inventory) expandName(name string) ([]string, error) {
+	names, err := expandRanges(name)
 	if err == nil && len(inv.Hosts)+len(names) > mostHosts {
 		err = fmt.Errorf("there are more than %d hosts in all", mostHosts)
 	}
 	return names, err
 }
 
-// expand gives the names that one with ranges stands for: web[1:3], web[01:10:2], db-[a:c].
-func expand(name string) ([]string, error) {
+// expandRanges gives the names that one with ranges stands for: web[1:3], web[01:10:2], db-[a:c].
+func expandRanges(name string) ([]string, error) {
 	names := []string{""}
 	for {
 		from := strings.IndexByte(name, '[')
@@ -69,14 +69,14 @@ func expand(name string) ([]string, error) {
 			if strings.Contains(name, "]") {
 				return nil, fmt.Errorf("a `]` without its `[`")
 			}
-			return each(names, []string{name}), nil
+			return joinEach(names, []string{name}), nil
 		}
 		to := strings.IndexByte(name[from:], ']')
 		if to < 0 {
 			return nil, fmt.Errorf("a `[` is not closed")
 		}
 		to += from
-		part, err := sequence(name[from+1 : to])
+		part, err := expandSequence(name[from+1 : to])
 		if err != nil {
 			return nil, err
 		}
@@ -86,13 +86,13 @@ func expand(name string) ([]string, error) {
 		for i := range part {
 			part[i] = name[:from] + part[i]
 		}
-		names = each(names, part)
+		names = joinEach(names, part)
 		name = name[to+1:]
 	}
 }
 
-// each puts every one of the ends behind every one of the beginnings.
-func each(beginnings, ends []string) []string {
+// joinEach puts every one of the ends behind every one of the beginnings.
+func joinEach(beginnings, ends []string) []string {
 	all := make([]string, 0, len(beginnings)*len(ends))
 	for _, b := range beginnings {
 		for _, e := range ends {
@@ -104,8 +104,8 @@ func each(beginnings, ends []string) []string {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// sequence is what the inside of a range stands for: begin:end or begin:end:step.
-func sequence(text string) ([]string, error) {
+// expandSequence returns what the inside of a range stands for: begin:end or begin:end:step.
+func expandSequence(text string) ([]string, error) {
 	bounds := strings.Split(text, ":")
 	if len(bounds) != 2 && len(bounds) != 3 {
 		return nil, fmt.Errorf("a range is [begin:end] or [begin:end:step], not [%s]", text)
@@ -132,7 +132,7 @@ func sequence(text string) ([]string, error) {
 	}
 	if len(begin) == 1 && len(end) == 1 {
 		if from, to := strings.Index(letters, begin), strings.Index(letters, end); from >= 0 && to >= 0 {
-			return count(text, from, to, step, func(i int) string { return letters[i : i+1] })
+			return countNames(text, from, to, step, func(i int) string { return letters[i : i+1] })
 		}
 	}
 	from, err := strconv.Atoi(begin)
@@ -140,10 +140,10 @@ func sequence(text string) ([]string, error) {
 	if err != nil || err2 != nil || from < 0 || to < 0 {
 		return nil, fmt.Errorf("a range goes from number to number or from letter to letter, not [%s]", text)
 	}
-	return count(text, from, to, step, func(i int) string { return fmt.Sprintf("%0*d", width, i) })
+	return countNames(text, from, to, step, func(i int) string { return fmt.Sprintf("%0*d", width, i) })
 }
 
-func count(text string, from, to, step int, name func(int) string) ([]string, error) {
+func countNames(text string, from, to, step int, name func(int) string) ([]string, error) {
 	switch {
 	case from > to:
 		return nil, fmt.Errorf("the range [%s] ends before it begins", text)

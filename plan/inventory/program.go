@@ -7,15 +7,15 @@ import (
 	"moon/plan/playbook"
 )
 
-// program asks an executable inventory, which prints JSON: --list for the groups, and --host NAME for the variables of each host,
+// readProgram asks an executable inventory, which prints JSON: --list for the groups, and --host NAME for the variables of each host,
 // unless the list has them under _meta.
-func (inv *Inventory) program(path string) {
-	listed, ok := inv.ask(path, "--list")
+func (inv *Inventory) readProgram(path string) {
+	listed, ok := inv.askProgram(path, "--list")
 	if !ok {
 		return
 	}
 	if listed.Kind() != playbook.Map {
-		inv.fail(listed.Pos(), "", "what an executable inventory prints is a map of groups; this is %s", listed.Kind())
+		inv.failAt(listed.Pos(), "", "what an executable inventory prints is a map of groups; this is %s", listed.Kind())
 		return
 	}
 	var names []string // of its hosts, in order
@@ -35,32 +35,32 @@ func (inv *Inventory) program(path string) {
 		asked[name] = true
 		vars, _ := meta.Get(name)
 		if meta.IsZero() {
-			vars, ok = inv.ask(path, "--host", name)
+			vars, ok = inv.askProgram(path, "--host", name)
 			if !ok {
 				return // the next would fail as well
 			}
 		}
 		if kind := vars.Kind(); kind != playbook.Map && kind != playbook.Null {
-			inv.fail(vars.Pos(), "", "the variables of the host `%s` are a map; this is %s", name, kind)
+			inv.failAt(vars.Pos(), "", "the variables of the host `%s` are a map; this is %s", name, kind)
 			continue
 		}
 		for _, v := range vars.Entries() {
-			inv.hosts[name].inline.set(v.Key, v.Value)
+			inv.hosts[name].inline.setVar(v.Key, v.Value)
 		}
 	}
 }
 
-// ask starts the program.
-func (inv *Inventory) ask(path string, args ...string) (playbook.Value, bool) {
+// askProgram starts the program.
+func (inv *Inventory) askProgram(path string, args ...string) (playbook.Value, bool) {
 	name := filepath.Base(path)
-	at := inv.at(path)
+	at := inv.fileStart(path)
 	if inv.from.Run == nil {
-		inv.fail(at, "", "executable inventories are not started here")
+		inv.failAt(at, "", "executable inventories are not started here")
 		return playbook.Value{}, false
 	}
 	out, err := inv.from.Run(path, args...)
 	if err != nil {
-		inv.fail(at, "if it is not a program, remove the execute permission: chmod -x "+name, "the executable inventory failed: %s", err)
+		inv.failAt(at, "if it is not a program, remove the execute permission: chmod -x "+name, "the executable inventory failed: %s", err)
 		return playbook.Value{}, false
 	}
 	f := &playbook.File{Name: "output of " + name + " " + args[0], Path: path, Text: out}
@@ -75,7 +75,7 @@ func (inv *Inventory) ask(path string, args ...string) (playbook.Value, bool) {
 
 // programGroup reads a group: a list of hosts, or a map with hosts, vars and children, or the variables of a host of that name.
 func (inv *Inventory) programGroup(path string, e playbook.Entry) (hosts []string) {
-	g := inv.group(e.Key, e.Pos)
+	g := inv.findGroup(e.Key, e.Pos)
 	list := e.Value
 	if e.Value.Kind() == playbook.Map {
 		var given [3]playbook.Value
@@ -87,26 +87,26 @@ func (inv *Inventory) programGroup(path string, e playbook.Entry) (hosts []strin
 		}
 		if !known {
 			inv.programVars(g, e.Value)
-			join(g, inv.host(e.Key, path, e.Pos))
+			addMember(g, inv.findHost(e.Key, path, e.Pos))
 			return []string{e.Key}
 		}
 		list = given[0]
 		inv.programVars(g, given[1])
 		for _, child := range given[2].Items() {
-			inv.adopt(g, inv.group(child.Text(), child.Pos()), child.Pos())
+			inv.addChild(g, inv.findGroup(child.Text(), child.Pos()), child.Pos())
 		}
 	}
 	if kind := list.Kind(); kind != playbook.List && kind != playbook.Null {
-		inv.fail(list.Pos(), "", "the hosts of the group `%s` are a list; this is %s", e.Key, kind)
+		inv.failAt(list.Pos(), "", "the hosts of the group `%s` are a list; this is %s", e.Key, kind)
 		return nil
 	}
 	for _, item := range list.Items() {
 		name := item.Text()
 		if name == "" {
-			inv.fail(item.Pos(), "", "the name of a host is empty")
+			inv.failAt(item.Pos(), "", "the name of a host is empty")
 			continue
 		}
-		join(g, inv.host(name, path, item.Pos()))
+		addMember(g, inv.findHost(name, path, item.Pos()))
 		hosts = append(hosts, name)
 	}
 	return hosts
@@ -114,7 +114,7 @@ func (inv *Inventory) programGroup(path string, e playbook.Entry) (hosts []strin
 
 func (inv *Inventory) programVars(g *Group, vars playbook.Value) {
 	if kind := vars.Kind(); kind != playbook.Map && kind != playbook.Null {
-		inv.fail(vars.Pos(), "", "the variables of the group `%s` are a map; this is %s", g.Name, kind)
+		inv.failAt(vars.Pos(), "", "the variables of the group `%s` are a map; this is %s", g.Name, kind)
 		return
 	}
 	for _, v := range vars.Entries() {

@@ -18,21 +18,22 @@ func (inv *Inventory) Vars(h *Host) map[string]any { return plainVars(inv.Layers
 
 // groupVars are what a group itself gives.
 func (inv *Inventory) groupVars(g *Group) map[string]any {
-	sources, playbook := inv.around(inv.beside)
-	return plainVars(slices.Concat([]*Layer{g.inline}, inv.files(sources, "group_vars", g.Name), inv.files(playbook, "group_vars", g.Name)))
+	sources, playbook := inv.dirsAround(inv.beside)
+	return plainVars(slices.Concat([]*Layer{g.inline}, inv.readLayers(sources, "group_vars", g.Name),
+		inv.readLayers(playbook, "group_vars", g.Name)))
 }
 
 func plainVars(layers []*Layer) map[string]any {
 	vars := map[string]any{}
 	for _, l := range layers {
 		for _, v := range l.Vars {
-			vars[v.Name] = plain(v.Value)
+			vars[v.Name] = plainValue(v.Value)
 		}
 	}
 	return vars
 }
 
-func plain(v playbook.Value) any {
+func plainValue(v playbook.Value) any {
 	if v.Secret() {
 		return secret.Mask
 	}
@@ -47,13 +48,13 @@ func plain(v playbook.Value) any {
 	case playbook.List:
 		list := make([]any, 0, v.Len())
 		for _, item := range v.Items() {
-			list = append(list, plain(item))
+			list = append(list, plainValue(item))
 		}
 		return list
 	case playbook.Map:
 		m := map[string]any{}
 		for _, e := range v.Entries() {
-			m[e.Key] = plain(e.Value)
+			m[e.Key] = plainValue(e.Value)
 		}
 		return m
 	case playbook.String:
@@ -65,7 +66,7 @@ func plain(v playbook.Value) any {
 
 // List is what an executable inventory would print: the groups with those of their hosts that are given, and the hosts' variables.
 func (inv *Inventory) List(hosts []*Host) map[string]any {
-	in := set(hosts)
+	in := hostSet(hosts)
 	doc := map[string]any{}
 	for _, g := range inv.Groups {
 		entry := map[string]any{}
@@ -105,22 +106,22 @@ func namesOf(hosts []*Host, in map[*Host]bool) (names []string) {
 // WriteGraph draws a group with what is below it, of its hosts those that are given.
 func (inv *Inventory) WriteGraph(w io.Writer, g *Group, hosts []*Host, vars bool) error {
 	var b strings.Builder
-	inv.draw(&b, g, set(hosts), vars, 0)
+	inv.drawGroup(&b, g, hostSet(hosts), vars, 0)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (inv *Inventory) draw(b *strings.Builder, g *Group, in map[*Host]bool, vars bool, depth int) {
-	branch(b, depth, "@"+g.Name+":")
+func (inv *Inventory) drawGroup(b *strings.Builder, g *Group, in map[*Host]bool, vars bool, depth int) {
+	drawBranch(b, depth, "@"+g.Name+":")
 	for _, c := range g.Children {
-		inv.draw(b, c, in, vars, depth+1)
+		inv.drawGroup(b, c, in, vars, depth+1)
 	}
 	if g.Name != "all" {
 		for _, h := range g.Hosts {
 			if !in[h] {
 				continue
 			}
-			branch(b, depth+1, h.Name)
+			drawBranch(b, depth+1, h.Name)
 			if vars {
 				drawVars(b, inv.Vars(h), depth+2)
 			}
@@ -131,7 +132,7 @@ func (inv *Inventory) draw(b *strings.Builder, g *Group, in map[*Host]bool, vars
 	}
 }
 
-func branch(b *strings.Builder, depth int, text string) {
+func drawBranch(b *strings.Builder, depth int, text string) {
 	if depth > 0 {
 		text = strings.Repeat("  |", depth) + "--" + text
 	}
@@ -150,6 +151,6 @@ func drawVars(b *strings.Builder, vars map[string]any, depth int) {
 			}
 			text = strings.TrimSuffix(line.String(), "\n")
 		}
-		branch(b, depth, fmt.Sprintf("{%s = %s}", name, strings.ReplaceAll(text, "\n", `\n`)))
+		drawBranch(b, depth, fmt.Sprintf("{%s = %s}", name, strings.ReplaceAll(text, "\n", `\n`)))
 	}
 }

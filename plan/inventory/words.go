@@ -16,8 +16,8 @@ type word struct {
 	within  bool   // quotes have begun in the middle of its value: they are taken away, and nothing else
 }
 
-// rest is what follows after n bytes.
-func (w word) rest(n int) word {
+// restAfter is what follows after n bytes.
+func (w word) restAfter(n int) word {
 	r := word{text: w.text[n:], columns: w.columns[n:], column: w.column}
 	if len(r.columns) > 0 {
 		r.column = r.columns[0]
@@ -30,9 +30,9 @@ var (
 	errLoneBackslash = errors.New("a backslash at the end stands for nothing")
 )
 
-// split takes a line apart as a shell does: words with spaces between them, quotes, backslashes, and # for the rest of the line,
+// splitWords takes a line apart as a shell does: words with spaces between them, quotes, backslashes, and # for the rest of the line,
 // even within a word. Cut is the column of such a #, or 0.
-func split(line string, column int) (words []word, cut int, err error) {
+func splitWords(line string, column int) (words []word, cut int, err error) {
 	var w *word
 	defer func() {
 		for i := range words {

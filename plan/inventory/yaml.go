@@ -9,8 +9,8 @@ import (
 	"moon/plan/playbook"
 )
 
-// yaml reads an inventory whose keys are groups, each with hosts, vars and children.
-func (inv *Inventory) yaml(f *playbook.File) {
+// readYAML reads an inventory whose keys are groups, each with hosts, vars and children.
+func (inv *Inventory) readYAML(f *playbook.File) {
 	root, ok := playbook.Document(f, inv.ds)
 	if !ok {
 		return
@@ -20,12 +20,12 @@ func (inv *Inventory) yaml(f *playbook.File) {
 	case playbook.Null:
 		return
 	default:
-		inv.fail(root.Pos(), "begin with `all:`, and below it `hosts:` with a name and a colon on each line",
+		inv.failAt(root.Pos(), "begin with `all:`, and below it `hosts:` with a name and a colon on each line",
 			"an inventory is a map of groups; this is %s", root.Kind())
 		return
 	}
 	if plugin, ok := root.Get("plugin"); ok {
-		inv.fail(plugin.Pos(), "use an executable inventory, such as a script that calls ansible-inventory --list",
+		inv.failAt(plugin.Pos(), "use an executable inventory, such as a script that calls ansible-inventory --list",
 			"inventory plugins are not supported")
 		return
 	}
@@ -40,23 +40,23 @@ var groupKeys = []string{"hosts", "vars", "children"}
 
 // yamlGroup reads a group and those below it.
 func (inv *Inventory) yamlGroup(f *playbook.File, e playbook.Entry) *Group {
-	g := inv.group(e.Key, e.Pos)
+	g := inv.findGroup(e.Key, e.Pos)
 	switch e.Value.Kind() {
 	case playbook.Map:
 	case playbook.Null:
 		return g
 	default:
-		inv.fail(e.Value.Pos(), "put `hosts:`, `vars:` or `children:` below it", "the group `%s` is %s, not a map", e.Key, e.Value.Kind())
+		inv.failAt(e.Value.Pos(), "put `hosts:`, `vars:` or `children:` below it", "the group `%s` is %s, not a map", e.Key, e.Value.Kind())
 		return g
 	}
 	for _, part := range e.Value.Entries() {
 		switch part.Key {
 		case "hosts":
-			inv.each(f, g, part, inv.yamlHost)
+			inv.eachEntry(f, g, part, inv.yamlHost)
 		case "vars":
-			inv.each(f, g, part, func(_ *playbook.File, g *Group, e playbook.Entry) { inv.setGroup(g, e.Key, e.Value) })
+			inv.eachEntry(f, g, part, func(_ *playbook.File, g *Group, e playbook.Entry) { inv.setGroup(g, e.Key, e.Value) })
 		case "children":
-			inv.each(f, g, part, inv.yamlChild)
+			inv.eachEntry(f, g, part, inv.yamlChild)
 		default:
 			hint := suggest.DidYouMean(part.Key, groupKeys)
 			if hint == "" {
@@ -71,8 +71,8 @@ func (inv *Inventory) yamlGroup(f *playbook.File, e playbook.Entry) *Group {
 	return g
 }
 
-// each goes through a part of a group: a map, a single name, or nothing.
-func (inv *Inventory) each(f *playbook.File, g *Group, part playbook.Entry, do func(*playbook.File, *Group, playbook.Entry)) {
+// eachEntry goes through a part of a group: a map, a single name, or nothing.
+func (inv *Inventory) eachEntry(f *playbook.File, g *Group, part playbook.Entry, do func(*playbook.File, *Group, playbook.Entry)) {
 	switch part.Value.Kind() {
 	case playbook.Map:
 		for _, e := range part.Value.Entries() {
@@ -88,46 +88,46 @@ func (inv *Inventory) each(f *playbook.File, g *Group, part playbook.Entry, do f
 		}
 		fallthrough
 	default:
-		inv.fail(part.Value.Pos(), "write a name and a colon on each line, without `-`", "`%s` of the group `%s` is a map; this is %s",
+		inv.failAt(part.Value.Pos(), "write a name and a colon on each line, without `-`", "`%s` of the group `%s` is a map; this is %s",
 			part.Key, g.Name, part.Value.Kind())
 	}
 }
 
 func (inv *Inventory) yamlChild(f *playbook.File, g *Group, e playbook.Entry) {
 	child := inv.yamlGroup(f, e)
-	inv.adopt(g, child, e.Pos)
+	inv.addChild(g, child, e.Pos)
 }
 
 func (inv *Inventory) yamlHost(f *playbook.File, g *Group, e playbook.Entry) {
 	width := utf8.RuneCountInString(e.Key)
 	address, digits := splitPort(e.Key)
-	names, err := inv.expand(address)
+	names, err := inv.expandName(address)
 	if err != nil {
 		inv.ds.Add(diag.Diagnostic{Pos: e.Pos, Width: width, Message: err.Error()})
 		return
 	}
 	if kind := e.Value.Kind(); kind != playbook.Map && kind != playbook.Null {
-		inv.fail(e.Value.Pos(), "write the host's variables below it, as `name: value`", "the host `%s` is %s, not a map", e.Key, kind)
+		inv.failAt(e.Value.Pos(), "write the host's variables below it, as `name: value`", "the host `%s` is %s, not a map", e.Key, kind)
 		return
 	}
 	for _, name := range names {
 		if name == "" {
-			inv.fail(e.Pos, "", "the name of a host is empty")
+			inv.failAt(e.Pos, "", "the name of a host is empty")
 			return
 		}
-		h := inv.host(name, f.Path, e.Pos)
-		join(g, h)
+		h := inv.findHost(name, f.Path, e.Pos)
+		addMember(g, h)
 		if digits != "" {
-			h.inline.set("ansible_port", inv.port(f, e, digits))
+			h.inline.setVar("ansible_port", inv.portValue(f, e, digits))
 		}
 		for _, v := range e.Value.Entries() {
-			h.inline.set(v.Key, v.Value)
+			h.inline.setVar(v.Key, v.Value)
 		}
 	}
 }
 
-// port is the one behind the name of a host, at its place.
-func (inv *Inventory) port(f *playbook.File, e playbook.Entry, digits string) playbook.Value {
+// portValue is the one behind the name of a host, at its place.
+func (inv *Inventory) portValue(f *playbook.File, e playbook.Entry, digits string) playbook.Value {
 	column := e.Pos.Column + utf8.RuneCountInString(e.Key) - len(digits)
-	return playbook.Literal(f, digits, e.Pos.Line, columns(digits, column))
+	return playbook.Literal(f, digits, e.Pos.Line, columnsOf(digits, column))
 }

@@ -19,7 +19,7 @@ import (
 func YAML(doc []byte) ([]byte, error) {
 	e := emitter{dec: json.NewDecoder(bytes.NewReader(doc))}
 	e.dec.UseNumber()
-	if err := e.value(0, true); err != nil {
+	if err := e.writeValue(0, true); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
@@ -33,9 +33,9 @@ type emitter struct {
 	out bytes.Buffer
 }
 
-// value writes the next value and ends the line. What is inside a collection stands at the indent; open says that the
+// writeValue writes the next value and ends the line. What is inside a collection stands at the indent; open says that the
 // line has been indented that far already, as it is behind a dash.
-func (e *emitter) value(indent int, open bool) error {
+func (e *emitter) writeValue(indent int, open bool) error {
 	t, err := e.dec.Token()
 	if err != nil {
 		return err
@@ -46,25 +46,25 @@ func (e *emitter) value(indent int, open bool) error {
 		if !open {
 			e.out.WriteByte('\n')
 		}
-		return e.collection(delim, indent, open)
+		return e.writeCollection(delim, indent, open)
 	case collection:
 		_, err := e.dec.Token()
-		e.scalar(map[json.Delim]string{'{': "{}", '[': "[]"}[delim], open)
+		e.writeScalar(map[json.Delim]string{'{': "{}", '[': "[]"}[delim], open)
 		return err
 	}
 	switch t := t.(type) {
 	case string:
-		e.scalar(emitText(t, indent), open)
+		e.writeScalar(emitText(t, indent), open)
 	case nil:
-		e.scalar("null", open)
+		e.writeScalar("null", open)
 	default:
-		e.scalar(fmt.Sprint(t), open)
+		e.writeScalar(fmt.Sprint(t), open)
 	}
 	return nil
 }
 
-// scalar writes text behind a dash (open) or a colon.
-func (e *emitter) scalar(text string, open bool) {
+// writeScalar writes text behind a dash (open) or a colon.
+func (e *emitter) writeScalar(text string, open bool) {
 	if !open {
 		e.out.WriteByte(' ')
 	}
@@ -72,7 +72,7 @@ func (e *emitter) scalar(text string, open bool) {
 	e.out.WriteByte('\n')
 }
 
-func (e *emitter) collection(delim json.Delim, indent int, open bool) error {
+func (e *emitter) writeCollection(delim json.Delim, indent int, open bool) error {
 	for e.dec.More() {
 		if !open {
 			e.out.WriteString(strings.Repeat(" ", indent))
@@ -80,15 +80,15 @@ func (e *emitter) collection(delim json.Delim, indent int, open bool) error {
 		open = false
 		if delim == '[' {
 			e.out.WriteString("- ")
-			if err := e.value(indent+2, true); err != nil {
+			if err := e.writeValue(indent+2, true); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := e.key(indent); err != nil {
+		if err := e.writeKey(indent); err != nil {
 			return err
 		}
-		if err := e.value(indent+2, false); err != nil {
+		if err := e.writeValue(indent+2, false); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (e *emitter) collection(delim json.Delim, indent int, open bool) error {
 // characters.
 const maxKey = 1000
 
-func (e *emitter) key(indent int) error {
+func (e *emitter) writeKey(indent int) error {
 	t, err := e.dec.Token()
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func emitText(text string, indent int) string {
 	switch {
 	case plainText(text):
 		return text
-	case !literal(text):
+	case !fitsBlock(text):
 		return strconv.Quote(text)
 	}
 	head := "|-"
@@ -150,8 +150,8 @@ func emitText(text string, indent int) string {
 	return b.String()
 }
 
-// literal reports text of several lines that a block keeps as it is.
-func literal(text string) bool {
+// fitsBlock reports text of several lines that a block keeps as it is.
+func fitsBlock(text string) bool {
 	text = strings.TrimSuffix(text, "\n")
 	if !strings.Contains(text, "\n") || strings.HasSuffix(text, "\n") || text[0] == ' ' || text[0] == '\n' {
 		return false

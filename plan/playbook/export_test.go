@@ -20,6 +20,6 @@ func FindFault(f *File) string {
 // PlaceFault is where a fault between two bytes of a line is said to be: its column and width.
 func PlaceFault(line string, from, to int) (column, width int) {
 	s := layout{lines: []string{line}}
-	s.fail(1, from, to, "", "")
+	s.failAt(1, from, to, "", "")
 	return s.found.column, s.found.width
 }

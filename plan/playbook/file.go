@@ -59,8 +59,8 @@ func (f *File) Lines() []string {
 	return f.lines
 }
 
-// read parses the file's one document. On a mistake that leaves nothing to go on with, ok is false.
-func read(f *File, ds *diag.List) (v Value, ok bool) {
+// readDocument parses the file's one document. On a mistake that leaves nothing to go on with, ok is false.
+func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
 	text := bytes.TrimPrefix(f.Text, []byte("\xef\xbb\xbf"))
 	f.Text = text
 	fail := func(line, column int, message, hint string) (Value, bool) {
@@ -76,11 +76,11 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 		f.refused = true
 		return fail(0, 0, why, "split it into files that are included, or keep data outside of it")
 	}
-	if name := encoding(f.Text); name != "" {
+	if name := detectEncoding(f.Text); name != "" {
 		f.refused = true // its lines would be no lines
 		return fail(1, 1, "the file is "+name+", not UTF-8", "save the file as UTF-8")
 	}
-	if at, line, column := invalid(text); at < len(text) {
+	if at, line, column := findInvalid(text); at < len(text) {
 		r, w := utf8.DecodeRune(text[at:])
 		if w == 1 && r == utf8.RuneError {
 			return fail(line, column, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
@@ -105,10 +105,10 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 	}
 	root := doc.Content[0]
 	c := checker{f: f, ds: ds, anchored: map[*yaml.Node]int{}}
-	if !c.bounded(root, 0) {
+	if !c.checkBounds(root, 0) {
 		return Value{}, false
 	}
-	c.keys(root)
+	c.checkKeys(root)
 	return Value{root, f}, true
 }
 
@@ -154,9 +154,9 @@ func tooMuch(text []byte) string {
 	return ""
 }
 
-// encoding names the encoding of a text that is UTF-16 or UTF-32; otherwise it is "". Without a byte order mark a text
+// detectEncoding names the encoding of a text that is UTF-16 or UTF-32; otherwise it is "". Without a byte order mark a text
 // that begins with two characters of ASCII tells itself by its zeros.
-func encoding(text []byte) string {
+func detectEncoding(text []byte) string {
 	begins := func(mark string) bool { return bytes.HasPrefix(text, []byte(mark)) }
 	zero := func(places ...int) bool {
 		for i, c := range text[:4] {
@@ -175,9 +175,9 @@ func encoding(text []byte) string {
 	return ""
 }
 
-// invalid finds the first place that is not UTF-8, or a character that YAML does not allow; at is the text's length if
+// findInvalid finds the first place that is not UTF-8, or a character that YAML does not allow; at is the text's length if
 // there is none.
-func invalid(text []byte) (at, line, column int) {
+func findInvalid(text []byte) (at, line, column int) {
 	line, column = 1, 1
 	for at < len(text) {
 		if c := text[at]; c >= ' ' && c < 0x7f || c == '\t' {
@@ -186,7 +186,7 @@ func invalid(text []byte) (at, line, column int) {
 		}
 		r, w := utf8.DecodeRune(text[at:])
 		switch {
-		case r == utf8.RuneError && w == 1, forbidden(r):
+		case r == utf8.RuneError && w == 1, isForbidden(r):
 			return at, line, column
 		case r == '\r' && at+1 < len(text) && text[at+1] == '\n': // counted with its newline
 		case strings.ContainsRune("\n\r\u0085\u2028\u2029", r):
@@ -199,8 +199,8 @@ func invalid(text []byte) (at, line, column int) {
 	return at, line, column
 }
 
-// forbidden are the control characters and the like that YAML has no place for.
-func forbidden(r rune) bool {
+// isForbidden reports the control characters and the like that YAML has no place for.
+func isForbidden(r rune) bool {
 	switch {
 	case r < ' ':
 		return r != '\t' && r != '\n' && r != '\r'
@@ -210,8 +210,8 @@ func forbidden(r rune) bool {
 	return r == 0xfffe || r == 0xffff
 }
 
-// line is a line of the file, or "".
-func (f *File) line(n int) string {
+// lineText is a line of the file, or "".
+func (f *File) lineText(n int) string {
 	if n < 1 || n > len(f.Lines()) {
 		return ""
 	}
@@ -226,27 +226,27 @@ type checker struct {
 	anchored map[*yaml.Node]int // size of what aliases may stand for; -1 while being computed
 }
 
-// bounded refuses a document that is too deep, contains itself, or grows without measure when its aliases are
+// checkBounds refuses a document that is too deep, contains itself, or grows without measure when its aliases are
 // expanded: yaml.v3 loads such a bomb into nodes without a word.
-func (c *checker) bounded(n *yaml.Node, depth int) bool {
-	size, ok := c.measure(n, depth)
+func (c *checker) checkBounds(n *yaml.Node, depth int) bool {
+	size, ok := c.measureNode(n, depth)
 	if !ok {
 		return false
 	}
 	if size > maxExpansion && size > 8*c.nodes {
-		c.fail(n, "its aliases expand to too many values", "write the values out, or use variables")
+		c.failAt(n, "its aliases expand to too many values", "write the values out, or use variables")
 		return false
 	}
 	return true
 }
 
-func (c *checker) measure(n *yaml.Node, depth int) (int, bool) {
+func (c *checker) measureNode(n *yaml.Node, depth int) (int, bool) {
 	if depth > maxDepth {
-		return c.fail(n, fmt.Sprintf("nested more than %d levels deep", maxDepth), "put a part of it into a file of its own")
+		return c.failAt(n, fmt.Sprintf("nested more than %d levels deep", maxDepth), "put a part of it into a file of its own")
 	}
 	if s, ok := c.anchored[n]; ok {
 		if s < 0 {
-			return c.fail(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "write out what is meant")
+			return c.failAt(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "write out what is meant")
 		}
 		return s, true
 	}
@@ -256,14 +256,14 @@ func (c *checker) measure(n *yaml.Node, depth int) (int, bool) {
 	c.nodes++
 	size := 1
 	if n.Kind == yaml.AliasNode {
-		s, ok := c.measure(n.Alias, depth+1)
+		s, ok := c.measureNode(n.Alias, depth+1)
 		if !ok {
 			return 0, false
 		}
 		size += s
 	}
 	for _, child := range n.Content {
-		s, ok := c.measure(child, depth+1)
+		s, ok := c.measureNode(child, depth+1)
 		if !ok {
 			return 0, false
 		}
@@ -275,7 +275,7 @@ func (c *checker) measure(n *yaml.Node, depth int) (int, bool) {
 	return size, true
 }
 
-func (c *checker) fail(n *yaml.Node, message, hint string) (int, bool) {
+func (c *checker) failAt(n *yaml.Node, message, hint string) (int, bool) {
 	c.ds.Add(diag.Diagnostic{Pos: diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}, Message: message, Hint: hint})
 	return 0, false
 }
@@ -286,19 +286,19 @@ var knownTags = map[string]bool{
 	"!!merge": true, "!!timestamp": true,
 }
 
-// tag refuses a type that somebody has written and that nobody would give the value.
-func (c *checker) tag(n *yaml.Node) {
+// checkTag refuses a type that somebody has written and that nobody would give the value.
+func (c *checker) checkTag(n *yaml.Node) {
 	tag := n.ShortTag()
 	if n.Style&yaml.TaggedStyle == 0 || knownTags[tag] {
 		return
 	}
 	switch tag {
 	case "!vault":
-		c.decrypt(n)
+		c.decryptValue(n)
 		return
 	case "!unsafe":
 		n.Tag = map[yaml.Kind]string{yaml.ScalarNode: "!!str", yaml.SequenceNode: "!!seq", yaml.MappingNode: "!!map"}[n.Kind]
-		c.unsafe(n)
+		c.markUnsafe(n)
 		return
 	}
 	hint := "remove it; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
@@ -308,8 +308,8 @@ func (c *checker) tag(n *yaml.Node) {
 	})
 }
 
-// unsafe keeps the texts of a value from being rendered.
-func (c *checker) unsafe(n *yaml.Node) {
+// markUnsafe keeps the texts of a value from being rendered.
+func (c *checker) markUnsafe(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
 		if c.f.literal == nil {
 			c.f.literal = map[*yaml.Node]bool{}
@@ -318,12 +318,12 @@ func (c *checker) unsafe(n *yaml.Node) {
 		return
 	}
 	for _, inner := range n.Content { // an alias leads to what is safe elsewhere
-		c.unsafe(inner)
+		c.markUnsafe(inner)
 	}
 }
 
-// decrypt puts the text of an encrypted value in its place.
-func (c *checker) decrypt(n *yaml.Node) {
+// decryptValue puts the text of an encrypted value in its place.
+func (c *checker) decryptValue(n *yaml.Node) {
 	at := diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}
 	width := len("!vault")
 	switch {
@@ -347,9 +347,9 @@ func (c *checker) decrypt(n *yaml.Node) {
 	n.Value, n.Tag = plain, "!!str"
 }
 
-// keys reports duplicate keys, keys that are not text, and types that are not known.
-func (c *checker) keys(n *yaml.Node) {
-	c.tag(n)
+// checkKeys reports duplicate keys, keys that are not text, and types that are not known.
+func (c *checker) checkKeys(n *yaml.Node) {
+	c.checkTag(n)
 	if n.Kind == yaml.MappingNode {
 		first := map[string]*yaml.Node{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -362,11 +362,11 @@ func (c *checker) keys(n *yaml.Node) {
 				if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
 					hint = "a value that starts with {{ must be quoted: \"{{ … }}\""
 				}
-				c.fail(n.Content[i], "this is read as a map whose key is "+(Value{key, c.f}).Kind().String(), hint)
+				c.failAt(n.Content[i], "this is read as a map whose key is "+(Value{key, c.f}).Kind().String(), hint)
 				continue
 			}
 			if key.ShortTag() == "!!merge" {
-				c.merge(n.Content[i+1])
+				c.mergeKeys(n.Content[i+1])
 				continue
 			}
 			if old, ok := first[key.Value]; ok {
@@ -384,18 +384,18 @@ func (c *checker) keys(n *yaml.Node) {
 		}
 	}
 	for _, child := range n.Content {
-		c.keys(child)
+		c.checkKeys(child)
 	}
 }
 
-func (c *checker) merge(n *yaml.Node) {
+func (c *checker) mergeKeys(n *yaml.Node) {
 	values := []Value{{n, c.f}}
 	if values[0].Kind() == List {
 		values = values[0].Items()
 	}
 	for _, v := range values {
 		if v.Kind() != Map {
-			c.fail(v.node, "`<<` merges maps; this is "+v.Kind().String(), "")
+			c.failAt(v.node, "`<<` merges maps; this is "+v.Kind().String(), "")
 		}
 	}
 }

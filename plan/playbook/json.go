@@ -16,7 +16,7 @@ import (
 )
 
 // Document reads a YAML file of any kind.
-func Document(f *File, ds *diag.List) (Value, bool) { return read(f, ds) }
+func Document(f *File, ds *diag.List) (Value, bool) { return readDocument(f, ds) }
 
 // JSON reads a file of JSON, such as a program prints. Unlike in YAML its texts are texts, whatever they look like.
 func JSON(f *File, ds *diag.List) (Value, bool) {
@@ -26,7 +26,7 @@ func JSON(f *File, ds *diag.List) (Value, bool) {
 	err := json.Unmarshal(f.Text, &whole) // which says best where a mistake is
 	if err == nil {
 		var n *yaml.Node
-		if n, err = r.value(0); err == nil {
+		if n, err = r.readValue(0); err == nil {
 			return Value{n, f}, true
 		}
 	}
@@ -36,7 +36,7 @@ func JSON(f *File, ds *diag.List) (Value, bool) {
 			at, err = len(f.Text), errors.New("it ends too early")
 		}
 	}
-	line, column := r.place(max(at, 0))
+	line, column := r.placeOf(max(at, 0))
 	ds.Add(diag.Diagnostic{Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Message: fmt.Sprintf("not valid JSON: %s", err)})
 	return Value{}, false
 }
@@ -50,7 +50,7 @@ type jsonReader struct {
 	start int // of the line
 }
 
-func (r *jsonReader) place(at int) (line, column int) {
+func (r *jsonReader) placeOf(at int) (line, column int) {
 	at = min(at, len(r.f.Text))
 	if at < r.at {
 		r.at, r.line, r.start = 0, 1, 0
@@ -64,7 +64,7 @@ func (r *jsonReader) place(at int) (line, column int) {
 	return r.line, utf8.RuneCount(r.f.Text[r.start:at]) + 1
 }
 
-func (r *jsonReader) value(depth int) (*yaml.Node, error) {
+func (r *jsonReader) readValue(depth int) (*yaml.Node, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("nested more than %d levels deep", maxDepth)
 	}
@@ -72,7 +72,7 @@ func (r *jsonReader) value(depth int) (*yaml.Node, error) {
 	for at < len(r.f.Text) && strings.IndexByte(" \t\r\n,:", r.f.Text[at]) >= 0 {
 		at++
 	}
-	line, column := r.place(at)
+	line, column := r.placeOf(at)
 	t, err := r.dec.Token()
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (r *jsonReader) value(depth int) (*yaml.Node, error) {
 		if t == '{' {
 			n.Kind, n.Tag = yaml.MappingNode, "!!map"
 		}
-		return n, r.content(n, depth)
+		return n, r.readContent(n, depth)
 	case bool:
 		return scalar("!!bool", fmt.Sprint(t))
 	case json.Number:
@@ -111,10 +111,10 @@ func numberTag(text string) (tag, yamlText string) {
 	return "!!float", text
 }
 
-func (r *jsonReader) content(n *yaml.Node, depth int) error {
+func (r *jsonReader) readContent(n *yaml.Node, depth int) error {
 	seen := map[string]int{}
 	for r.dec.More() {
-		v, err := r.value(depth + 1)
+		v, err := r.readValue(depth + 1)
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (r *jsonReader) content(n *yaml.Node, depth int) error {
 			continue
 		}
 		key := v
-		if v, err = r.value(depth + 1); err != nil {
+		if v, err = r.readValue(depth + 1); err != nil {
 			return err
 		}
 		if i, ok := seen[key.Value]; ok { // the last one counts

@@ -54,116 +54,119 @@ func stepKeys() []Key {
 	return []Key{
 		{
 			Name: "name", on: onAll, Doc: "what the step is called; rendered at plan time as far as it is known",
-			set: text(func(t *Task, v Value) { t.Name = v }),
+			set: setText(func(t *Task, v Value) { t.Name = v }),
 		},
-		{Name: "id", on: onAction, Doc: "a handle for needs, selection and breakpoints; unique in the playbook", set: (*parser).id},
+		{Name: "id", on: onAction, Doc: "a handle for needs, selection and breakpoints; unique in the playbook", set: (*parser).readID},
 		{
 			Name: "when", on: onAll, Doc: "condition, boolean or list of them (all must hold)",
-			set: conditions(func(t *Task, v []Value) { t.When = v }),
+			set: setConditions(func(t *Task, v []Value) { t.When = v }),
 		},
-		{Name: "register", on: onAction, Doc: "name of the variable that gets the result", set: (*parser).register},
-		{Name: "tags", on: onAll, Doc: "list of tags or one text; inherited downwards", set: (*parser).tags},
+		{Name: "register", on: onAction, Doc: "name of the variable that gets the result", set: (*parser).readRegister},
+		{Name: "tags", on: onAll, Doc: "list of tags or one text; inherited downwards", set: (*parser).readTags},
 		{
 			Name: "with_items", Aliases: []string{"loop"}, on: onSteps, Doc: "list, map or expression: one step per item",
-			set: (*parser).loop,
+			set: (*parser).readLoop,
 		},
-		{Name: "with_filetree", on: onSteps, Doc: "directory: one step per entry below it", set: (*parser).loop},
+		{Name: "with_filetree", on: onSteps, Doc: "directory: one step per entry below it", set: (*parser).readLoop},
 		{Name: "loop_control", on: onSteps, Doc: "map of loop_var, index_var, label and limit", set: (*parser).loopControl},
-		{Name: "needs", on: onAction, Doc: "ids of steps that must end first; `{id: failure}` picks another outcome", set: (*parser).needs},
-		{Name: "creates", on: onAction, Doc: "skip when the path exists", set: text(func(t *Task, v Value) { t.Creates = v })},
-		{Name: "removes", on: onAction, Doc: "skip when the path does not exist", set: text(func(t *Task, v Value) { t.Removes = v })},
-		{Name: "unless", on: onAction, Doc: "shell command: skip when it succeeds", set: text(func(t *Task, v Value) { t.Unless = v })},
-		{Name: "onlyif", on: onAction, Doc: "shell command: skip when it fails", set: text(func(t *Task, v Value) { t.OnlyIf = v })},
+		{
+			Name: "needs", on: onAction, Doc: "ids of steps that must end first; `{id: failure}` picks another outcome",
+			set: (*parser).readNeeds,
+		},
+		{Name: "creates", on: onAction, Doc: "skip when the path exists", set: setText(func(t *Task, v Value) { t.Creates = v })},
+		{Name: "removes", on: onAction, Doc: "skip when the path does not exist", set: setText(func(t *Task, v Value) { t.Removes = v })},
+		{Name: "unless", on: onAction, Doc: "shell command: skip when it succeeds", set: setText(func(t *Task, v Value) { t.Unless = v })},
+		{Name: "onlyif", on: onAction, Doc: "shell command: skip when it fails", set: setText(func(t *Task, v Value) { t.OnlyIf = v })},
 		{
 			Name: "changed_when", on: onAction, Doc: "conditions that decide whether the step changed something",
-			set: conditions(func(t *Task, v []Value) { t.ChangedWhen = v }),
+			set: setConditions(func(t *Task, v []Value) { t.ChangedWhen = v }),
 		},
 		{
 			Name: "failed_when", on: onAction, Doc: "conditions that decide whether the step failed",
-			set: conditions(func(t *Task, v []Value) { t.FailedWhen = v }),
+			set: setConditions(func(t *Task, v []Value) { t.FailedWhen = v }),
 		},
 		{
 			Name: "ignore_errors", on: onSteps, Doc: "condition or boolean: a failure stays visible and stops nothing",
-			set: scalar("a boolean or a condition", func(t *Task, v Value) { t.Ignore = v }),
+			set: setScalar("a boolean or a condition", func(t *Task, v Value) { t.Ignore = v }),
 		},
 		{
 			Name: "retries", on: onAction, Doc: "further attempts after the first; 3 makes up to four attempts",
-			set: scalar("a number", func(t *Task, v Value) { t.Retries = v }),
+			set: setScalar("a number", func(t *Task, v Value) { t.Retries = v }),
 		},
 		{
 			Name: "retry_delay", Aliases: []string{"delay"}, on: onAction, Doc: "time between attempts (1s)",
-			set: scalar("a duration such as 5s", func(t *Task, v Value) { t.Delay = v }),
+			set: setScalar("a duration such as 5s", func(t *Task, v Value) { t.Delay = v }),
 		},
 		{
 			Name: "until", on: onAction, Doc: "conditions: try again until they hold",
-			set: conditions(func(t *Task, v []Value) { t.Until = v }),
+			set: setConditions(func(t *Task, v []Value) { t.Until = v }),
 		},
 		{
 			Name: "timeout", on: onAction, Doc: "30s, 1m30s or seconds; the whole process group is killed and the step fails",
-			set: scalar("a duration such as 30s", func(t *Task, v Value) { t.Timeout = v }),
+			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Timeout = v }),
 		},
 		{
 			Name: "timeout_queued", on: onAction, Doc: "how long the step may wait for a slot once it is ready; then it fails",
-			set: scalar("a duration such as 30s", func(t *Task, v Value) { t.Queued = v }),
+			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Queued = v }),
 		},
 		{
 			Name: "sources", on: onAction,
-			Doc: "globs of the step's source files: it is skipped while they, its command and its environment are unchanged since it last succeeded, and what it generates exists", set: func(p *parser, t *Task, e Entry) { t.Sources = p.paths(e) },
+			Doc: "globs of the step's source files: it is skipped while they, its command and its environment are unchanged since it last succeeded, and what it generates exists", set: func(p *parser, t *Task, e Entry) { t.Sources = p.readPaths(e) },
 		},
 		{
 			Name: "generates", on: onAction, Doc: "globs of files the step creates; see sources",
-			set: func(p *parser, t *Task, e Entry) { t.Generates = p.paths(e) },
+			set: func(p *parser, t *Task, e Entry) { t.Generates = p.readPaths(e) },
 		},
 		{
 			Name: "env", Aliases: []string{"environment"}, on: onSteps, Doc: "map of environment variables",
-			set: mapping(func(t *Task, v Value) { t.Env = v }),
+			set: setMapping(func(t *Task, v Value) { t.Env = v }),
 		},
 		{
 			Name: "cwd", Aliases: []string{"chdir"}, on: onAction | onBlock,
 			Doc: "working directory; default is the directory of the file that holds the step",
-			set: text(func(t *Task, v Value) { t.Cwd = v }),
+			set: setText(func(t *Task, v Value) { t.Cwd = v }),
 		},
-		{Name: "become", on: onSteps, Doc: "run as another user", set: scalar("a boolean", func(t *Task, v Value) { t.Become = v })},
-		{Name: "become_user", on: onSteps, Doc: "the user to become (root)", set: text(func(t *Task, v Value) { t.BecomeUser = v })},
-		{Name: "become_method", on: onSteps, Doc: "sudo, su or doas", set: text(func(t *Task, v Value) { t.BecomeHow = v })},
+		{Name: "become", on: onSteps, Doc: "run as another user", set: setScalar("a boolean", func(t *Task, v Value) { t.Become = v })},
+		{Name: "become_user", on: onSteps, Doc: "the user to become (root)", set: setText(func(t *Task, v Value) { t.BecomeUser = v })},
+		{Name: "become_method", on: onSteps, Doc: "sudo, su or doas", set: setText(func(t *Task, v Value) { t.BecomeHow = v })},
 		{
 			Name: "confirm", on: onAction, Doc: "true, or the question to ask: the step always asks, whatever was approved in bulk",
-			set: scalar("a boolean or the text to ask", func(t *Task, v Value) { t.Confirm = v }),
+			set: setScalar("a boolean or the text to ask", func(t *Task, v Value) { t.Confirm = v }),
 		},
 		{
 			Name: "no_log", on: onAction, Doc: "show and store nothing of arguments, output and result",
-			set: scalar("a boolean", func(t *Task, v Value) { t.NoLog = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.NoLog = v }),
 		},
 		{
 			Name: "interactive", on: onAction, Doc: "true: the command gets the terminal, for questions and answers; for shell and command",
-			set: scalar("a boolean", func(t *Task, v Value) { t.Interactive = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.Interactive = v }),
 		},
-		{Name: "undo", on: onAction, Doc: "a step that reverses this one", set: (*parser).undo},
+		{Name: "undo", on: onAction, Doc: "a step that reverses this one", set: (*parser).readUndo},
 		{
 			Name: "check_mode", on: onAction, Doc: "force (true) or forbid (false) the dry run for this step",
-			set: scalar("a boolean", func(t *Task, v Value) { t.CheckMode = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.CheckMode = v }),
 		},
 		{
 			Name: "diff", on: onAction, Doc: "force or forbid the diff for this step",
-			set: scalar("a boolean", func(t *Task, v Value) { t.Diff = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.Diff = v }),
 		},
 		{
 			Name: "vars", on: onSteps, Doc: "variables: for this step, or for all below",
-			set: mapping(func(t *Task, v Value) { t.StepVars = v }),
+			set: setMapping(func(t *Task, v Value) { t.StepVars = v }),
 		},
-		{Name: "args", on: onAction, Doc: "further arguments of the action", set: mapping(func(t *Task, v Value) { t.ExtraArgs = v })},
+		{Name: "args", on: onAction, Doc: "further arguments of the action", set: setMapping(func(t *Task, v Value) { t.ExtraArgs = v })},
 		{Name: "rescue", on: onBlock, Doc: "steps that run when one of the block fails", set: func(p *parser, t *Task, e Entry) {
-			t.Rescue, t.RescuePos = p.tasks(e.Value, "`rescue:`"), e.Pos
+			t.Rescue, t.RescuePos = p.readTasks(e.Value, "`rescue:`"), e.Pos
 		}},
 		{
 			Name: "always", on: onBlock, Doc: "steps that run in any case, once the block was entered",
 			set: func(p *parser, t *Task, e Entry) {
-				t.Always, t.AlwaysPos = p.tasks(e.Value, "`always:`"), e.Pos
+				t.Always, t.AlwaysPos = p.readTasks(e.Value, "`always:`"), e.Pos
 			},
 		},
 		{
 			Name: "parallel", on: onGroups, Doc: "true or a number: the steps below have no order among themselves",
-			set: scalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v }),
+			set: setScalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v }),
 		},
 
 		// Known, so that the message says what to do instead.
@@ -191,7 +194,7 @@ var directives = map[string]TaskKind{
 	"include_vars": IncludeVars, "block": Block, "preset": Preset,
 }
 
-func (p *parser) wrong(e Entry, want string) {
+func (p *parser) reportKind(e Entry, want string) {
 	if e.Value.isUnquotedTemplate() {
 		return // the braces were taken for a map, which has been said with the way out
 	}
@@ -204,36 +207,36 @@ func (p *parser) wrong(e Entry, want string) {
 
 func isScalar(v Value) bool { k := v.Kind(); return k != List && k != Map && k != Null }
 
-// text takes a key whose value is text; what YAML would read as a number or boolean is taken as written.
-func text(set func(*Task, Value)) func(*parser, *Task, Entry) { return scalar("text", set) }
+// setText takes a key whose value is text; what YAML would read as a number or boolean is taken as written.
+func setText(set func(*Task, Value)) func(*parser, *Task, Entry) { return setScalar("text", set) }
 
-func scalar(want string, set func(*Task, Value)) func(*parser, *Task, Entry) {
+func setScalar(want string, set func(*Task, Value)) func(*parser, *Task, Entry) {
 	return func(p *parser, t *Task, e Entry) {
 		if !isScalar(e.Value) {
-			p.wrong(e, want)
+			p.reportKind(e, want)
 			return
 		}
 		set(t, e.Value)
 	}
 }
 
-func mapping(set func(*Task, Value)) func(*parser, *Task, Entry) {
+func setMapping(set func(*Task, Value)) func(*parser, *Task, Entry) {
 	return func(p *parser, t *Task, e Entry) {
 		switch e.Value.Kind() {
 		case Null: // `vars:` with everything below it commented out
 		case Map:
 			set(t, e.Value)
 		default:
-			p.wrong(e, "a map")
+			p.reportKind(e, "a map")
 		}
 	}
 }
 
-func conditions(set func(*Task, []Value)) func(*parser, *Task, Entry) {
+func setConditions(set func(*Task, []Value)) func(*parser, *Task, Entry) {
 	return func(p *parser, t *Task, e Entry) {
 		if e.Value.Kind() != List {
 			if !isScalar(e.Value) {
-				p.wrong(e, "a condition, a boolean or a list of them")
+				p.reportKind(e, "a condition, a boolean or a list of them")
 				return
 			}
 			set(t, []Value{e.Value})
@@ -253,10 +256,10 @@ func conditions(set func(*Task, []Value)) func(*parser, *Task, Entry) {
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func (p *parser) identifier(e Entry, what string) (string, bool) {
+func (p *parser) readIdentifier(e Entry, what string) (string, bool) {
 	name := e.Value.Text()
 	if e.Value.Kind() == Null {
-		p.wrong(e, what)
+		p.reportKind(e, what)
 		return "", false
 	}
 	if !isScalar(e.Value) || !identifier.MatchString(name) {
@@ -267,7 +270,7 @@ func (p *parser) identifier(e Entry, what string) (string, bool) {
 	return name, true
 }
 
-func (p *parser) id(t *Task, e Entry) {
+func (p *parser) readID(t *Task, e Entry) {
 	name := e.Value.Text()
 	if !isScalar(e.Value) || !idPattern.MatchString(name) {
 		p.errorf(e.Value.Pos(), utf8.RuneCountInString(name), "letters, digits, `_`, `-` and `.`, starting with a letter",
@@ -279,15 +282,15 @@ func (p *parser) id(t *Task, e Entry) {
 
 var idPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-func (p *parser) register(t *Task, e Entry) {
-	if name, ok := p.identifier(e, "the name of a variable"); ok {
+func (p *parser) readRegister(t *Task, e Entry) {
+	if name, ok := p.readIdentifier(e, "the name of a variable"); ok {
 		t.Register, t.RegisterPos = name, e.Value.Pos()
 	}
 }
 
-func (p *parser) tags(t *Task, e Entry) {
+func (p *parser) readTags(t *Task, e Entry) {
 	if e.Value.Kind() == Null {
-		p.wrong(e, "a tag or a list of tags")
+		p.reportKind(e, "a tag or a list of tags")
 		return
 	}
 	values := []Value{e.Value}
@@ -303,7 +306,7 @@ func (p *parser) tags(t *Task, e Entry) {
 	}
 }
 
-func (p *parser) loop(t *Task, e Entry) {
+func (p *parser) readLoop(t *Task, e Entry) {
 	if t.Loop.Kind != NoLoop {
 		p.errorf(e.Pos, len(e.Key), "use one of them; a loop in a loop is an include with its own loop", "`%s` beside `%s`", e.Key,
 			t.Loop.Key)
@@ -313,7 +316,7 @@ func (p *parser) loop(t *Task, e Entry) {
 	if e.Key == "with_filetree" {
 		t.Loop.Kind = FileTree
 		if !isScalar(e.Value) {
-			p.wrong(e, "the path of a directory")
+			p.reportKind(e, "the path of a directory")
 			t.Loop.Over = Value{}
 		}
 		return
@@ -326,12 +329,12 @@ func (p *parser) loop(t *Task, e Entry) {
 
 func (p *parser) loopControl(t *Task, e Entry) {
 	if e.Value.Kind() != Map {
-		p.wrong(e, "a map of loop_var, index_var, label and limit")
+		p.reportKind(e, "a map of loop_var, index_var, label and limit")
 		return
 	}
 	for _, c := range e.Value.Entries() {
 		if !p.loopKey(t, c) {
-			p.unknown(c, "of `loop_control:`", []string{"loop_var", "index_var", "label", "limit"})
+			p.reportUnknown(c, "of `loop_control:`", []string{"loop_var", "index_var", "label", "limit"})
 		}
 	}
 }
@@ -340,11 +343,11 @@ func (p *parser) loopControl(t *Task, e Entry) {
 func (p *parser) loopKey(t *Task, c Entry) bool {
 	switch c.Key {
 	case "loop_var":
-		if name, ok := p.identifier(c, "the name of a variable"); ok {
+		if name, ok := p.readIdentifier(c, "the name of a variable"); ok {
 			t.Loop.Var = name
 		}
 	case "index_var":
-		if name, ok := p.identifier(c, "the name of a variable"); ok {
+		if name, ok := p.readIdentifier(c, "the name of a variable"); ok {
 			t.Loop.Index = name
 		}
 	case "label":
@@ -359,7 +362,7 @@ func (p *parser) loopKey(t *Task, c Entry) bool {
 
 var needOutcomes = []string{"success", "failure", "finish", "changed"}
 
-func (p *parser) needs(t *Task, e Entry) {
+func (p *parser) readNeeds(t *Task, e Entry) {
 	add := func(v Value, on string, pos diag.Pos) {
 		if !isScalar(v) {
 			p.errorf(v.Pos(), 0, "", "an entry of `needs:` must be the id of a step; this is %s", v.Kind())
@@ -380,7 +383,7 @@ func (p *parser) needs(t *Task, e Entry) {
 	}
 	switch e.Value.Kind() {
 	case Null:
-		p.wrong(e, "the id of a step, or a list of ids")
+		p.reportKind(e, "the id of a step, or a list of ids")
 	case Map:
 		pair(e.Value)
 	case List:
@@ -396,7 +399,7 @@ func (p *parser) needs(t *Task, e Entry) {
 	}
 }
 
-func (p *parser) unknown(e Entry, of string, known []string) {
+func (p *parser) reportUnknown(e Entry, of string, known []string) {
 	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), suggest.DidYouMean(e.Key, known), "unknown key `%s` %s", e.Key, of)
 }
 

@@ -23,12 +23,12 @@ type fault struct {
 func (f *File) findFault() (fault, bool) {
 	s := layout{lines: f.Lines()}
 	for i := range s.lines {
-		if s.line(i + 1); s.found != nil || s.lost {
+		if s.readLine(i + 1); s.found != nil || s.lost {
 			break
 		}
 	}
 	if s.found == nil && !s.lost && s.open.line > 0 {
-		s.unclosed()
+		s.reportUnclosed()
 	}
 	if s.found == nil {
 		return fault{}, false
@@ -76,7 +76,7 @@ type opening struct {
 	brackets []byte
 }
 
-func (s *layout) fail(line, from, to int, hint, format string, args ...any) {
+func (s *layout) failAt(line, from, to int, hint, format string, args ...any) {
 	text := s.lines[line-1]
 	from = min(max(from, 0), len(text)) // a mistake in here must not hide the mistake in the file
 	to = min(max(to, from), len(text))
@@ -88,18 +88,18 @@ func (s *layout) fail(line, from, to int, hint, format string, args ...any) {
 
 const tabHint = "YAML is indented with spaces, not tabs"
 
-// line looks at the next line.
-func (s *layout) line(n int) {
+// readLine looks at the next line.
+func (s *layout) readLine(n int) {
 	text := s.lines[n-1]
 	indent := len(text) - len(strings.TrimLeft(text, " "))
 	content := strings.TrimRight(text[indent:], " \t")
 	switch {
 	case s.open.line > 0:
 		if indent <= s.open.indent && looksLikeEntry.MatchString(content) {
-			s.unclosed()
+			s.reportUnclosed()
 			return
 		}
-		s.flow(n, text, indent)
+		s.readFlow(n, text, indent)
 		return
 	case content == "":
 		return
@@ -109,7 +109,7 @@ func (s *layout) line(n int) {
 		if rest := strings.TrimLeft(content, "\t "); rest == "" || rest[0] == '#' {
 			return
 		}
-		s.fail(n, indent, indent+1, tabHint, "a tab in the indentation")
+		s.failAt(n, indent, indent+1, tabHint, "a tab in the indentation")
 		return
 	case content[0] == '#', content[0] == '%' && indent == 0 && len(s.levels) == 0:
 		return
@@ -117,22 +117,22 @@ func (s *layout) line(n int) {
 		s.levels = nil
 		return
 	}
-	s.entries(n, indent, content)
+	s.readEntries(n, indent, content)
 }
 
 // looksLikeEntry is the beginning of a line that people mean as a list item or a key.
 var looksLikeEntry = regexp.MustCompile(`^(- )?[A-Za-z_][\w.]*:( |$)|^- `)
 
-// unclosed reports the quote or bracket that is still open.
-func (s *layout) unclosed() {
+// reportUnclosed reports the quote or bracket that is still open.
+func (s *layout) reportUnclosed() {
 	o := s.open
 	switch s.lines[o.line-1][o.at] {
 	case '"', '\'':
-		s.fail(o.line, o.at, len(strings.TrimRight(s.lines[o.line-1], " ")), "add the closing quote", "a quote is not closed")
+		s.failAt(o.line, o.at, len(strings.TrimRight(s.lines[o.line-1], " ")), "add the closing quote", "a quote is not closed")
 	case '[':
-		s.fail(o.line, o.at, o.at+1, "add the missing `]`, or quote the text", "a `[` is not closed")
+		s.failAt(o.line, o.at, o.at+1, "add the missing `]`, or quote the text", "a `[` is not closed")
 	default:
-		s.fail(o.line, o.at, o.at+1, "add the missing `}`, or quote the text: a value that starts with {{ must be quoted",
+		s.failAt(o.line, o.at, o.at+1, "add the missing `}`, or quote the text: a value that starts with {{ must be quoted",
 			"a `{` is not closed")
 	}
 }
@@ -143,7 +143,7 @@ func (s *layout) inBlock(n, indent int, content string) bool {
 	switch {
 	case indent <= b.parent:
 		if content[0] == '\t' {
-			s.fail(n, indent, indent+1, tabHint, "a tab in the indentation")
+			s.failAt(n, indent, indent+1, tabHint, "a tab in the indentation")
 			return true
 		}
 		b.line = 0
@@ -151,13 +151,13 @@ func (s *layout) inBlock(n, indent int, content string) bool {
 	case b.indent < 0:
 		b.indent = indent
 	case indent < b.indent && content[0] != '#':
-		s.fail(n, indent, indent+1, fmt.Sprintf("indent it with at least %s, like line %d", spaces(b.indent), b.line+1),
-			"this line is indented with %s, the text that begins on line %d with %d", spaces(indent), b.line+1, b.indent)
+		s.failAt(n, indent, indent+1, fmt.Sprintf("indent it with at least %s, like line %d", countSpaces(b.indent), b.line+1),
+			"this line is indented with %s, the text that begins on line %d with %d", countSpaces(indent), b.line+1, b.indent)
 	}
 	return true
 }
 
-func spaces(n int) string {
+func countSpaces(n int) string {
 	if n == 1 {
 		return "1 space"
 	}
@@ -166,15 +166,15 @@ func spaces(n int) string {
 
 var properties = regexp.MustCompile(`^[&!][^\s,\[\]{}]*(?:\s+|$)`)
 
-// entries takes a line apart into the list items and the key that begin on it.
-func (s *layout) entries(n, at int, content string) {
+// readEntries takes a line apart into the list items and the key that begin on it.
+func (s *layout) readEntries(n, at int, content string) {
 	for content != "" && s.found == nil {
 		if m := properties.FindString(content); m != "" && m != content {
 			at, content = at+len(m), content[len(m):]
 			continue
 		}
 		if content == "-" || strings.HasPrefix(content, "- ") || strings.HasPrefix(content, "-\t") {
-			if !s.enter(n, at, true, content) {
+			if !s.enterLevel(n, at, true, content) {
 				return
 			}
 			rest := strings.TrimLeft(content[1:], " \t")
@@ -190,14 +190,14 @@ func (s *layout) entries(n, at int, content string) {
 		}
 		key, value := cutKey(content)
 		if key == "" {
-			s.scalar(n, at, content)
+			s.readScalar(n, at, content)
 			return
 		}
-		if !s.enter(n, at, false, content) {
+		if !s.enterLevel(n, at, false, content) {
 			return
 		}
 		rest := strings.TrimLeft(value, " \t")
-		s.value(n, at+len(content)-len(rest), rest)
+		s.readValue(n, at+len(content)-len(rest), rest)
 		return
 	}
 }
@@ -240,16 +240,17 @@ func endOfQuote(text string, from int, quote byte) int {
 	return -1
 }
 
-// enter finds the map or list that a key or an item belongs to.
-func (s *layout) enter(n, at int, list bool, content string) bool {
+// enterLevel finds the map or list that a key or an item belongs to.
+func (s *layout) enterLevel(n, at int, list bool, content string) bool {
 	above := slices.Clone(s.levels)
 	for len(s.levels) > 0 && s.levels[len(s.levels)-1].indent > at {
 		s.levels = s.levels[:len(s.levels)-1]
 	}
-	if top := s.top(); top != nil && top.indent == at && top.list && !list && len(s.levels) > 1 && s.levels[len(s.levels)-2].indent == at {
+	if top := s.topLevel(); top != nil && top.indent == at && top.list && !list && len(s.levels) > 1 &&
+		s.levels[len(s.levels)-2].indent == at {
 		s.levels = s.levels[:len(s.levels)-1] // the list was the value of a key that is indented like its items
 	}
-	top := s.top()
+	top := s.topLevel()
 	switch {
 	case top == nil && len(above) == 0, top != nil && top.indent < at && top.empty:
 		s.levels = append(s.levels, level{indent: at, list: list})
@@ -257,26 +258,26 @@ func (s *layout) enter(n, at int, list bool, content string) bool {
 	case top != nil && top.indent == at && list && top.empty:
 		s.levels = append(s.levels, level{indent: at, list: true})
 	default:
-		s.misplaced(n, at, list, content, above)
+		s.reportMisplaced(n, at, list, content, above)
 		return false
 	}
 	for i := range s.levels {
 		s.levels[i].empty = false
 	}
-	top = s.top()
+	top = s.topLevel()
 	top.line, top.empty, top.plain = n, true, plainScalar{}
 	return true
 }
 
-func (s *layout) top() *level {
+func (s *layout) topLevel() *level {
 	if len(s.levels) == 0 {
 		return nil
 	}
 	return &s.levels[len(s.levels)-1]
 }
 
-// misplaced reports a key or an item that belongs to nothing above it.
-func (s *layout) misplaced(n, at int, list bool, content string, above []level) {
+// reportMisplaced reports a key or an item that belongs to nothing above it.
+func (s *layout) reportMisplaced(n, at int, list bool, content string, above []level) {
 	end := at + len(content)
 	if key, _ := cutKey(content); key != "" && !list {
 		end = at + len(key) - 1
@@ -285,12 +286,12 @@ func (s *layout) misplaced(n, at int, list bool, content string, above []level) 
 	}
 	last := above[len(above)-1]
 	if key, value, ok := strings.Cut(last.plain.text, ":"); ok && at > last.indent && value != "" && identifier.MatchString(key) {
-		s.fail(last.plain.line, last.plain.at, last.plain.at+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value),
+		s.failAt(last.plain.line, last.plain.at, last.plain.at+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value),
 			"a space is missing after `%s:`", key)
 		return
 	}
-	if top := s.top(); top != nil && top.indent == at {
-		s.mixed(n, at, end, list, content, above)
+	if top := s.topLevel(); top != nil && top.indent == at {
+		s.reportMixed(n, at, end, list, content, above)
 		return
 	}
 	like, known := last, false // the level that was meant: of the same kind, and the nearest
@@ -301,11 +302,11 @@ func (s *layout) misplaced(n, at int, list bool, content string, above []level) 
 	}
 	hint := ""
 	if known {
-		hint = fmt.Sprintf("indent it with %s, like line %d", spaces(like.indent), like.line)
+		hint = fmt.Sprintf("indent it with %s, like line %d", countSpaces(like.indent), like.line)
 	}
 	switch {
 	case at > last.indent:
-		s.fail(n, at, end, hint, "this line is indented more than line %d, which has a value already", last.line)
+		s.failAt(n, at, end, hint, "this line is indented more than line %d, which has a value already", last.line)
 	default:
 		var depths []string
 		for _, l := range above {
@@ -317,44 +318,45 @@ func (s *layout) misplaced(n, at int, list bool, content string, above []level) 
 			depths[most-1] += " or " + depths[most]
 			depths = depths[:most]
 		}
-		s.fail(n, at, end, hint, "this line is indented with %s, what it could belong to with %s", spaces(at), strings.Join(depths, ", "))
+		s.failAt(n, at, end, hint, "this line is indented with %s, what it could belong to with %s", countSpaces(at),
+			strings.Join(depths, ", "))
 	}
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// mixed reports a key among items, or an item among keys.
-func (s *layout) mixed(n, at, end int, list bool, content string, above []level) {
-	top := s.top()
+// reportMixed reports a key among items, or an item among keys.
+func (s *layout) reportMixed(n, at, end int, list bool, content string, above []level) {
+	top := s.topLevel()
 	root := len(s.levels) == 1
 	item := "" // the map of the item above, which may be meant
 	if i := len(s.levels); i < len(above) && !above[i].list {
-		item = fmt.Sprintf("indent it with %s if it belongs to the item above; ", spaces(above[i].indent))
+		item = fmt.Sprintf("indent it with %s if it belongs to the item above; ", countSpaces(above[i].indent))
 	}
 	const either = "a file is a map or a list; in a playbook with other keys the steps are in a list under `steps:`"
 	switch {
 	case len(content) > 1 && content[0] == '-' && !list:
-		s.fail(n, at, at+1, "write `- "+strings.TrimLeft(content, "-")+"`", "a space is missing after `-`")
+		s.failAt(n, at, at+1, "write `- "+strings.TrimLeft(content, "-")+"`", "a space is missing after `-`")
 	case list && root:
-		s.fail(n, at, end, either, "a list begins here, but the file is a map (line %d)", top.line)
+		s.failAt(n, at, end, either, "a list begins here, but the file is a map (line %d)", top.line)
 	case list:
-		s.fail(n, at, end, "indent it more than the key that it belongs to, or remove the `- `",
+		s.failAt(n, at, end, "indent it more than the key that it belongs to, or remove the `- `",
 			"a list item among the keys of a map (line %d)", top.line)
 	case root:
-		s.fail(n, at, end, item+either, "a key among the items of a list (line %d)", top.line)
+		s.failAt(n, at, end, item+either, "a key among the items of a list (line %d)", top.line)
 	default:
-		s.fail(n, at, end, item+"an item begins with `- `", "a key among the items of a list (line %d)", top.line)
+		s.failAt(n, at, end, item+"an item begins with `- `", "a key among the items of a list (line %d)", top.line)
 	}
 }
 
-// scalar looks at a line, or the rest of a list item, that has no key.
-func (s *layout) scalar(n, at int, content string) {
-	top := s.top()
+// readScalar looks at a line, or the rest of a list item, that has no key.
+func (s *layout) readScalar(n, at int, content string) {
+	top := s.topLevel()
 	switch {
 	case top == nil:
 		s.lost = true
 	case top.line == n && top.empty || top.empty && at > top.indent:
-		s.value(n, at, content)
+		s.readValue(n, at, content)
 	case at > top.indent && top.plain.text != "": // a further line of the text
 	default:
 		s.noKey(n, at, content)
@@ -364,22 +366,22 @@ func (s *layout) scalar(n, at int, content string) {
 // noKey reports a line without a colon among keys.
 func (s *layout) noKey(n, at int, content string) {
 	if len(content) > 1 && content[0] == '-' {
-		s.fail(n, at, at+1, "write `- "+strings.TrimLeft(content, "-")+"`", "a space is missing after `-`")
+		s.failAt(n, at, at+1, "write `- "+strings.TrimLeft(content, "-")+"`", "a space is missing after `-`")
 		return
 	}
 	if key, value, ok := strings.Cut(content, ":"); ok && identifier.MatchString(key) {
-		s.fail(n, at, at+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value), "a space is missing after `%s:`", key)
+		s.failAt(n, at, at+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value), "a space is missing after `%s:`", key)
 		return
 	}
 	hint := "a text of several lines is indented more than its key"
 	if key, value, ok := strings.Cut(content, " "); ok && identifier.MatchString(key) {
 		hint = fmt.Sprintf("write `%s: %s`; %s", key, strings.TrimSpace(value), hint)
 	}
-	s.fail(n, at, at+len(content), hint, "this line has no `:`, and is not part of a value")
+	s.failAt(n, at, at+len(content), hint, "this line has no `:`, and is not part of a value")
 }
 
-// value looks at what is behind a key or a dash.
-func (s *layout) value(n, at int, text string) {
+// readValue looks at what is behind a key or a dash.
+func (s *layout) readValue(n, at int, text string) {
 	for {
 		m := properties.FindString(text)
 		if m == "" {
@@ -387,7 +389,7 @@ func (s *layout) value(n, at int, text string) {
 		}
 		at, text = at+len(m), text[len(m):]
 	}
-	top := s.top()
+	top := s.topLevel()
 	if text == "" || text[0] == '#' {
 		return
 	}
@@ -400,42 +402,42 @@ func (s *layout) value(n, at int, text string) {
 		}
 	case '"', '\'':
 		s.open = opening{line: n, at: at, indent: top.indent, quote: c}
-		s.flow(n, s.lines[n-1], at+1)
+		s.readFlow(n, s.lines[n-1], at+1)
 	case '[', '{':
 		s.open = opening{line: n, at: at, indent: top.indent}
-		s.flow(n, s.lines[n-1], at)
+		s.readFlow(n, s.lines[n-1], at)
 	default:
-		s.plain(n, at, text)
+		s.readPlain(n, at, text)
 	}
 }
 
-// plain looks at text without quotes.
-func (s *layout) plain(n, at int, text string) {
+// readPlain looks at text without quotes.
+func (s *layout) readPlain(n, at int, text string) {
 	if i := strings.Index(text, " #"); i >= 0 {
 		text = strings.TrimRight(text[:i], " \t")
 	}
-	top := s.top()
+	top := s.topLevel()
 	top.plain = plainScalar{n, at, text}
 	switch {
 	case strings.IndexByte("@`%", text[0]) >= 0, text[0] == '*' && !alias.MatchString(text):
-		s.fail(n, at, at+1, "quote it: \""+text+"\"", "a text cannot start with `%c`", text[0])
+		s.failAt(n, at, at+1, "quote it: \""+text+"\"", "a text cannot start with `%c`", text[0])
 	case strings.HasPrefix(text, "- "):
-		s.fail(n, at, at+1, "put the list on the lines below its key, or write `[…]`; quote a text that starts with `- `",
+		s.failAt(n, at, at+1, "put the list on the lines below its key, or write `[…]`; quote a text that starts with `- `",
 			"a list cannot begin on the line of its key")
 	case strings.HasSuffix(text, ":"):
-		s.fail(n, at+len(text)-1, at+len(text), "quote a text that contains \": \", and indent keys of one map alike",
+		s.failAt(n, at+len(text)-1, at+len(text), "quote a text that contains \": \", and indent keys of one map alike",
 			"a `:` where no key can be")
 	default:
 		if i := strings.Index(text, ": "); i >= 0 {
-			s.fail(n, at+i, at+i+2, "quote a text that contains \": \", and indent keys of one map alike", "a `:` where no key can be")
+			s.failAt(n, at+i, at+i+2, "quote a text that contains \": \", and indent keys of one map alike", "a `:` where no key can be")
 		}
 	}
 }
 
 var alias = regexp.MustCompile(`^\*[\w-]+$`)
 
-// flow goes on inside quotes and brackets.
-func (s *layout) flow(n int, text string, from int) {
+// readFlow goes on inside quotes and brackets.
+func (s *layout) readFlow(n int, text string, from int) {
 	o := &s.open
 	for i := from; i < len(text); {
 		if o.quote != 0 {
@@ -464,14 +466,14 @@ func (s *layout) flow(n int, text string, from int) {
 			i++
 		}
 		if o.quote == 0 && len(o.brackets) == 0 {
-			s.closed(n, text, i)
+			s.checkClosed(n, text, i)
 			return
 		}
 	}
 }
 
-// closed looks at what is behind the end of quotes or brackets.
-func (s *layout) closed(n int, text string, end int) {
+// checkClosed looks at what is behind the end of quotes or brackets.
+func (s *layout) checkClosed(n int, text string, end int) {
 	o := s.open
 	s.open = opening{}
 	rest := strings.TrimLeft(text[end:], " \t")
@@ -484,15 +486,15 @@ func (s *layout) closed(n int, text string, end int) {
 	}
 	at := len(text) - len(rest)
 	if strings.HasPrefix(s.lines[o.line-1][o.at:], "{{") {
-		s.fail(o.line, o.at, o.at+2, "write \"{{ … }} …\"", "a value that starts with {{ must be quoted")
+		s.failAt(o.line, o.at, o.at+2, "write \"{{ … }} …\"", "a value that starts with {{ must be quoted")
 		return
 	}
 	if o.line < n { // the first quote is the one without a partner
 		s.open = o
-		s.unclosed()
+		s.reportUnclosed()
 		return
 	}
-	s.fail(n, at, len(text), "quote the whole value; inside of '…' a double quote is plain, inside of \"…\" a single one",
+	s.failAt(n, at, len(text), "quote the whole value; inside of '…' a double quote is plain, inside of \"…\" a single one",
 		"text after the end of the value")
 }
 

@@ -14,11 +14,11 @@ import (
 // as it is. So `true` is text, as is 007. Byte i of the text stands in column columns[i] of the line.
 func Literal(f *File, text string, line int, columns []int) Value {
 	l := &pythonReader{text: text, line: line, columns: columns}
-	if n, ok := l.whole(); ok {
+	if n, ok := l.readWhole(); ok {
 		return Value{n, f}
 	}
 	l.at = 0
-	return Value{l.scalar("!!str", text, 0), f}
+	return Value{l.makeScalar("!!str", text, 0), f}
 }
 
 // maxLiteral is how deep lists and maps of a literal may lie in each other. What is deeper is text, as it is for Python.
@@ -33,11 +33,11 @@ type pythonReader struct {
 	columns []int
 }
 
-func (l *pythonReader) scalar(tag, value string, at int) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Style: yaml.TaggedStyle, Value: value, Line: l.line, Column: l.column(at)}
+func (l *pythonReader) makeScalar(tag, value string, at int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Style: yaml.TaggedStyle, Value: value, Line: l.line, Column: l.columnOf(at)}
 }
 
-func (l *pythonReader) column(at int) int {
+func (l *pythonReader) columnOf(at int) int {
 	switch {
 	case at < len(l.columns):
 		return l.columns[at]
@@ -47,75 +47,75 @@ func (l *pythonReader) column(at int) int {
 	return 1
 }
 
-func (l *pythonReader) space() {
+func (l *pythonReader) skipSpace() {
 	for l.at < len(l.text) && strings.IndexByte(" \t\f", l.text[l.at]) >= 0 {
 		l.at++
 	}
 }
 
-// next reports whether the character follows, and goes past it and the space around it.
-func (l *pythonReader) next(c byte) bool {
-	l.space()
+// skipNext reports whether the character follows, and goes past it and the space around it.
+func (l *pythonReader) skipNext(c byte) bool {
+	l.skipSpace()
 	if l.at >= len(l.text) || l.text[l.at] != c {
 		return false
 	}
 	l.at++
-	l.space()
+	l.skipSpace()
 	return true
 }
 
-// whole reads the text to its end. Values with commas between them are a list without brackets, and # begins a comment.
-func (l *pythonReader) whole() (*yaml.Node, bool) {
-	l.space()
+// readWhole reads the text to its end. Values with commas between them are a list without brackets, and # begins a comment.
+func (l *pythonReader) readWhole() (*yaml.Node, bool) {
+	l.skipSpace()
 	from := l.at
-	n, ok := l.value()
+	n, ok := l.readValue()
 	if !ok {
 		return nil, false
 	}
-	if l.next(',') {
-		list := l.list(from)
+	if l.skipNext(',') {
+		list := l.makeList(from)
 		list.Content = append(list.Content, n)
-		if n, ok = l.rest(list, 0); !ok {
+		if n, ok = l.readRest(list, 0); !ok {
 			return nil, false
 		}
 	}
-	l.space()
+	l.skipSpace()
 	return n, l.at == len(l.text) || l.text[l.at] == '#'
 }
 
-func (l *pythonReader) list(at int) *yaml.Node {
-	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Line: l.line, Column: l.column(at)}
+func (l *pythonReader) makeList(at int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Line: l.line, Column: l.columnOf(at)}
 }
 
-// rest reads further values of a list up to the closing bracket, which 0 has none of.
-func (l *pythonReader) rest(list *yaml.Node, closing byte) (*yaml.Node, bool) {
+// readRest reads further values of a list up to the closing bracket, which 0 has none of.
+func (l *pythonReader) readRest(list *yaml.Node, closing byte) (*yaml.Node, bool) {
 	for {
-		l.space()
+		l.skipSpace()
 		switch {
-		case closing != 0 && l.next(closing):
+		case closing != 0 && l.skipNext(closing):
 			return list, true
 		case closing == 0 && (l.at == len(l.text) || l.text[l.at] == '#'):
 			return list, true
 		}
-		n, ok := l.value()
+		n, ok := l.readValue()
 		if !ok {
 			return nil, false
 		}
 		list.Content = append(list.Content, n)
-		if l.next(',') {
+		if l.skipNext(',') {
 			continue
 		}
 		if closing == 0 {
 			return list, true
 		}
-		return list, l.next(closing)
+		return list, l.skipNext(closing)
 	}
 }
 
-func (l *pythonReader) value() (*yaml.Node, bool) {
+func (l *pythonReader) readValue() (*yaml.Node, bool) {
 	l.depth++
 	defer func() { l.depth-- }()
-	l.space()
+	l.skipSpace()
 	if l.at >= len(l.text) || l.depth > maxLiteral {
 		return nil, false
 	}
@@ -123,21 +123,21 @@ func (l *pythonReader) value() (*yaml.Node, bool) {
 	switch c := l.text[l.at]; {
 	case c == '[':
 		l.at++
-		return l.rest(l.list(from), ']')
+		return l.readRest(l.makeList(from), ']')
 	case c == '(':
-		return l.parentheses(from)
+		return l.readParentheses(from)
 	case c == '{':
-		return l.braces(from)
+		return l.readBraces(from)
 	case c == '+' || c == '-' || c == '.' || c >= '0' && c <= '9':
-		return l.number(from)
+		return l.readNumber(from)
 	}
-	if n, ok := l.quoted(from); ok {
+	if n, ok := l.readQuoted(from); ok {
 		return n, true
 	}
 	for word, n := range map[string][2]string{"True": {"!!bool", "true"}, "False": {"!!bool", "false"}, "None": {"!!null", "null"}} {
 		if after, ok := strings.CutPrefix(l.text[from:], word); ok && !wordStart.MatchString(after) {
 			l.at = from + len(word)
-			return l.scalar(n[0], n[1], from), true
+			return l.makeScalar(n[0], n[1], from), true
 		}
 	}
 	return nil, false
@@ -145,46 +145,46 @@ func (l *pythonReader) value() (*yaml.Node, bool) {
 
 var wordStart = regexp.MustCompile(`^[\pL\pN_]`)
 
-// parentheses are around one value, or make a list.
-func (l *pythonReader) parentheses(from int) (*yaml.Node, bool) {
+// readParentheses reads what is in parentheses: one value, or a list.
+func (l *pythonReader) readParentheses(from int) (*yaml.Node, bool) {
 	l.at++
-	list := l.list(from)
-	if l.next(')') {
+	list := l.makeList(from)
+	if l.skipNext(')') {
 		return list, true
 	}
-	n, ok := l.value()
+	n, ok := l.readValue()
 	if !ok {
 		return nil, false
 	}
-	if !l.next(',') {
-		return n, l.next(')')
+	if !l.skipNext(',') {
+		return n, l.skipNext(')')
 	}
 	list.Content = append(list.Content, n)
-	return l.rest(list, ')')
+	return l.readRest(list, ')')
 }
 
-// braces are around a map, or a set, which is taken for a list.
-func (l *pythonReader) braces(from int) (*yaml.Node, bool) {
+// readBraces reads what is in braces: a map, or a set, which is taken for a list.
+func (l *pythonReader) readBraces(from int) (*yaml.Node, bool) {
 	l.at++
-	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle, Line: l.line, Column: l.column(from)}
+	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle, Line: l.line, Column: l.columnOf(from)}
 	seen := map[string]int{}
-	for !l.next('}') {
-		key, ok := l.value()
+	for !l.skipNext('}') {
+		key, ok := l.readValue()
 		if !ok {
 			return nil, false
 		}
-		if !l.next(':') {
+		if !l.skipNext(':') {
 			if len(m.Content) > 0 {
 				return nil, false
 			}
-			set := l.list(from)
+			set := l.makeList(from)
 			set.Content = append(set.Content, key)
-			if !l.next(',') {
-				return set, l.next('}')
+			if !l.skipNext(',') {
+				return set, l.skipNext('}')
 			}
-			return l.rest(set, '}')
+			return l.readRest(set, '}')
 		}
-		v, ok := l.value()
+		v, ok := l.readValue()
 		if !ok || key.Kind != yaml.ScalarNode {
 			return nil, false
 		}
@@ -194,8 +194,8 @@ func (l *pythonReader) braces(from int) (*yaml.Node, bool) {
 			m.Content = append(m.Content, key, v)
 			seen[key.Value] = len(m.Content) - 1
 		}
-		if !l.next(',') {
-			return m, l.next('}')
+		if !l.skipNext(',') {
+			return m, l.skipNext('}')
 		}
 	}
 	return m, true
@@ -211,14 +211,14 @@ var (
 // longestWhole is how many digits of a whole number Python reads.
 const longestWhole = 4300
 
-func (l *pythonReader) number(from int) (*yaml.Node, bool) {
+func (l *pythonReader) readNumber(from int) (*yaml.Node, bool) {
 	sign := ""
 	if c := l.text[l.at]; c == '+' || c == '-' {
 		if c == '-' {
 			sign = "-"
 		}
 		l.at++
-		l.space()
+		l.skipSpace()
 	}
 	text := numberText.FindString(l.text[l.at:])
 	l.at += len(text)
@@ -235,33 +235,33 @@ func (l *pythonReader) number(from int) (*yaml.Node, bool) {
 			i.Neg(i)
 		}
 		tag, value := numberTag(i.String())
-		return l.scalar(tag, value, from), true
+		return l.makeScalar(tag, value, from), true
 	case strings.ContainsAny(text, ".eE") && floatWhole.MatchString(text):
 		_, value := numberTag(sign + strings.ReplaceAll(text, "_", ""))
-		return l.scalar("!!float", value, from), true
+		return l.makeScalar("!!float", value, from), true
 	}
 	return nil, false
 }
 
 var quotePrefix = regexp.MustCompile(`^(?i:r|u|b|br|rb)?("""|'''|"|')`)
 
-// quoted reads texts in quotes; several in a row are one.
-func (l *pythonReader) quoted(from int) (*yaml.Node, bool) {
+// readQuoted reads texts in quotes; several in a row are one.
+func (l *pythonReader) readQuoted(from int) (*yaml.Node, bool) {
 	var b strings.Builder
 	for count := 0; ; count++ {
 		m := quotePrefix.FindStringSubmatchIndex(l.text[l.at:])
 		if m == nil {
-			return l.scalar("!!str", b.String(), from), count > 0
+			return l.makeScalar("!!str", b.String(), from), count > 0
 		}
 		prefix, quote := strings.ToLower(l.text[l.at:l.at+m[2]]), l.text[l.at+m[2]:l.at+m[3]]
 		l.at += m[1]
 		for !strings.HasPrefix(l.text[l.at:], quote) {
-			if l.at >= len(l.text) || !l.character(&b, prefix) {
+			if l.at >= len(l.text) || !l.readCharacter(&b, prefix) {
 				return nil, false
 			}
 		}
 		l.at += len(quote)
-		l.space()
+		l.skipSpace()
 	}
 }
 
@@ -273,8 +273,8 @@ var simpleEscapes = map[byte]string{
 
 var numberEscape = regexp.MustCompile(`^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3}))`)
 
-// character reads one of a quoted text. A backslash before a letter that means nothing stays.
-func (l *pythonReader) character(b *strings.Builder, prefix string) bool {
+// readCharacter reads one of a quoted text. A backslash before a letter that means nothing stays.
+func (l *pythonReader) readCharacter(b *strings.Builder, prefix string) bool {
 	rest := l.text[l.at:]
 	if rest[0] != '\\' {
 		_, w := utf8.DecodeRuneInString(rest)

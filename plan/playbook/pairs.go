@@ -16,8 +16,8 @@ type word struct {
 	at   int    // in bytes of the whole
 }
 
-// words splits a text as arguments are split: `a=1 b="two words" c={{ x | default('y z') }}`.
-func words(text string) []word {
+// splitWords splits a text as arguments are split: `a=1 b="two words" c={{ x | default('y z') }}`.
+func splitWords(text string) []word {
 	var all []word
 	start, quote, depth := -1, byte(0), 0
 	for i := 0; i < len(text); i++ {
@@ -117,18 +117,18 @@ func (v Value) mapOf(arguments []argument) Value {
 	return Value{n, v.file}
 }
 
-// without is the map with some of its keys left out.
-func (v Value) without(keys ...string) Value {
+// withoutKeys is the map with some of its keys left out.
+func (v Value) withoutKeys(keys ...string) Value {
 	var kept []argument
 	for _, e := range v.Entries() {
 		if !e.NoText && !slices.Contains(keys, e.Key) {
-			kept = append(kept, e.argument())
+			kept = append(kept, e.toArgument())
 		}
 	}
 	return v.mapOf(kept)
 }
 
-func (e Entry) argument() argument {
+func (e Entry) toArgument() argument {
 	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.TaggedStyle, Value: e.Key, Line: e.Pos.Line, Column: e.Pos.Column}
 	return argument{Value{key, e.Value.file}, e.Value}
 }
@@ -139,8 +139,8 @@ var freeWords = []string{"creates", "removes", "chdir", "executable", "stdin", "
 // takesCommand are the actions whose text is a command and no list of arguments.
 var takesCommand = []string{"command", "shell", "script", "raw"}
 
-// command takes the arguments out of a command: what is left is a text of its own, and the arguments are a map.
-func (p *parser) command(v Value) (rest, arguments Value) {
+// splitCommand takes the arguments out of a command: what is left is a text of its own, and the arguments are a map.
+func (p *parser) splitCommand(v Value) (rest, arguments Value) {
 	text := v.Text()
 	if v.Encrypted() { // what is cut out of it would be no secret any more
 		return v, Value{}
@@ -158,7 +158,7 @@ func (p *parser) command(v Value) (rest, arguments Value) {
 			left.WriteString(piece)
 		}
 	}
-	for _, w := range words(text) {
+	for _, w := range splitWords(text) {
 		a, ok := v.argumentOf(w)
 		if !ok || !slices.Contains(freeWords, a.key.Text()) {
 			continue
@@ -177,9 +177,9 @@ func (p *parser) command(v Value) (rest, arguments Value) {
 	return v.Part(begin, strings.TrimRight(left.String(), " \t\r\n")), v.mapOf(found)
 }
 
-// arguments reads a text of arguments. Where the first word is none, all of it is text that means something else.
-func (p *parser) arguments(of string, v Value) (Value, bool) {
-	all := words(v.Text())
+// readArguments reads a text of arguments. Where the first word is none, all of it is text that means something else.
+func (p *parser) readArguments(of string, v Value) (Value, bool) {
+	all := splitWords(v.Text())
 	if len(all) == 0 || v.Encrypted() {
 		return v, false
 	}
@@ -206,8 +206,8 @@ func (p *parser) arguments(of string, v Value) (Value, bool) {
 	return v.mapOf(found), true
 }
 
-// plus is a map with the entries of another behind its own.
-func (v Value) plus(other Value) Value {
+// addEntries is a map with the entries of another behind its own.
+func (v Value) addEntries(other Value) Value {
 	if v.IsZero() || v.Kind() != Map {
 		return other
 	}
@@ -216,7 +216,7 @@ func (v Value) plus(other Value) Value {
 	}
 	var all []argument
 	for _, e := range append(v.Entries(), other.Entries()...) {
-		all = append(all, e.argument())
+		all = append(all, e.toArgument())
 	}
 	return v.mapOf(all)
 }

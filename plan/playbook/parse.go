@@ -41,19 +41,19 @@ var stepForm = &dialect{word: "step", keys: keyIndex, directives: directives}
 func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 	p := &parser{dialect: stepForm, file: f, actions: actions, ds: ds}
 	pb := &Playbook{File: f}
-	root, ok := read(f, ds)
+	root, ok := readDocument(f, ds)
 	if !ok {
 		return pb
 	}
 	switch root.Kind() {
 	case List:
 		if holdsPlays(root) {
-			pb.Plays = playsParser{p.inPlays()}.list(root, "the playbook")
+			pb.Plays = playsParser{p.inPlays()}.readPlays(root, "the playbook")
 		} else {
-			pb.Tasks = p.tasks(root, "the playbook")
+			pb.Tasks = p.readTasks(root, "the playbook")
 		}
 	case Map:
-		p.document(pb, root)
+		p.readDocument(pb, root)
 	case Null:
 		p.errorf(diag.Pos{File: f.Name, Line: 1, Column: 1}, 0,
 			"a playbook is a list of steps, or a map with `steps:`; `[]` is a playbook of no steps", "the file is empty")
@@ -65,7 +65,7 @@ func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 
 // ParseVars reads a file of variables: a map, or nothing at all.
 func ParseVars(f *File, ds *diag.List) (Value, bool) {
-	v, ok := read(f, ds)
+	v, ok := readDocument(f, ds)
 	if !ok {
 		return Value{}, false
 	}
@@ -78,7 +78,7 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 
 var documentKeys = []string{"version", "name", "vars", "vars_files", "strategy", "parallel", "exports", "steps"}
 
-func (p *parser) document(pb *Playbook, root Value) {
+func (p *parser) readDocument(pb *Playbook, root Value) {
 	var steps, plays Entry
 	found := false
 	for _, e := range root.Entries() {
@@ -91,7 +91,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 			if isScalar(e.Value) {
 				pb.Name = e.Value
 			} else {
-				p.wrong(e, "text")
+				p.reportKind(e, "text")
 			}
 		case "vars":
 			switch e.Value.Kind() {
@@ -100,10 +100,10 @@ func (p *parser) document(pb *Playbook, root Value) {
 				pb.Vars = e.Value
 				p.varNames(e.Value)
 			default:
-				p.wrong(e, "a map")
+				p.reportKind(e, "a map")
 			}
 		case "vars_files":
-			pb.VarsFiles = p.paths(e)
+			pb.VarsFiles = p.readPaths(e)
 		case "strategy":
 			pb.Strategy = e.Value.Text()
 			if pb.Strategy != "linear" && pb.Strategy != "graph" {
@@ -115,7 +115,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 		case "parallel":
 			pb.Parallel = e.Value
 		case "exports":
-			pb.Exports = p.exports(e)
+			pb.Exports = p.readExports(e)
 		case "steps":
 			steps, found = e, true
 		case "plays":
@@ -139,16 +139,16 @@ func (p *parser) document(pb *Playbook, root Value) {
 	}
 	switch {
 	case plays.Key != "":
-		playsParser{p}.document(pb, root, plays)
+		playsParser{p}.readDocument(pb, root, plays)
 	case steps.Key != "":
-		pb.Tasks = p.tasks(steps.Value, "`steps:`")
+		pb.Tasks = p.readTasks(steps.Value, "`steps:`")
 	case !found:
 		p.errorf(root.Pos(), 0, "add `steps:` with a list of steps", "this playbook has no `steps:`")
 	}
 }
 
-// exports reads a list of names, or a map of names and templates.
-func (p *parser) exports(e Entry) []Entry {
+// readExports reads a list of names, or a map of names and templates.
+func (p *parser) readExports(e Entry) []Entry {
 	var list []Entry
 	switch e.Value.Kind() {
 	case Map:
@@ -163,7 +163,7 @@ func (p *parser) exports(e Entry) []Entry {
 			list = append(list, Entry{Key: v.Text(), Pos: v.Pos()})
 		}
 	default:
-		p.wrong(e, "a list of variables, or a map of names and templates")
+		p.reportKind(e, "a list of variables, or a map of names and templates")
 		return nil
 	}
 	names := map[string]bool{}
@@ -183,13 +183,13 @@ func (p *parser) exports(e Entry) []Entry {
 	return kept
 }
 
-// paths reads one path or a list of them.
-func (p *parser) paths(e Entry) []Value {
+// readPaths reads one path or a list of them.
+func (p *parser) readPaths(e Entry) []Value {
 	if e.Value.Kind() == String {
 		return []Value{e.Value}
 	}
 	if e.Value.Kind() != List {
-		p.wrong(e, "a list of paths")
+		p.reportKind(e, "a list of paths")
 		return nil
 	}
 	var all []Value
@@ -214,8 +214,8 @@ func (p *parser) isTaskKey(name string) (string, bool) {
 	return name, ok
 }
 
-// tasks parses a list of steps. A null item is what is left of a commented-out step: it is dropped with a warning.
-func (p *parser) tasks(v Value, where string) []*Task {
+// readTasks parses a list of steps. A null item is what is left of a commented-out step: it is dropped with a warning.
+func (p *parser) readTasks(v Value, where string) []*Task {
 	if v.Kind() == Null {
 		p.errorf(v.Pos(), 0, "`[]` is a list of no "+p.word+"s", "%s holds nothing", where)
 		return nil
@@ -233,7 +233,7 @@ func (p *parser) tasks(v Value, where string) []*Task {
 		case Null:
 			p.warnf(item.Pos(), "remove the `-`, or write the "+p.word, "an empty list item is not a %s", p.word)
 		case Map:
-			tasks = append(tasks, p.task(item))
+			tasks = append(tasks, p.readTask(item))
 		default:
 			hint := "a " + p.word + " is a map, such as `- shell: make`"
 			if name, rest, ok := strings.Cut(item.Text(), " "); ok {
@@ -247,14 +247,14 @@ func (p *parser) tasks(v Value, where string) []*Task {
 	return tasks
 }
 
-func (p *parser) task(item Value) *Task {
+func (p *parser) readTask(item Value) *Task {
 	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item", Index: "index"}, PlayTask: &noPlay}
 	if p.plays {
 		t.PlayTask = new(PlayTask)
 		p.playTask(t)
 		return t
 	}
-	unknown := p.identify(t)
+	unknown := p.identifyTask(t)
 	for _, e := range t.Keys {
 		if e.Pos == t.ActionPos {
 			continue
@@ -275,7 +275,7 @@ func (p *parser) task(item Value) *Task {
 	if t.StepVars.Kind() == Map {
 		p.varNames(t.StepVars)
 	}
-	p.consistent(t)
+	p.checkTogether(t)
 	return t
 }
 
@@ -297,8 +297,8 @@ func (p *parser) refusalHint(t *Task, key string) string {
 	return ""
 }
 
-// identify finds what the task is. It returns the keys it has already complained about.
-func (p *parser) identify(t *Task) (complained []string) {
+// identifyTask finds what the task is. It returns the keys it has already complained about.
+func (p *parser) identifyTask(t *Task) (complained []string) {
 	found := make([]Entry, 0, 2)
 	var varsEntry *Entry
 	for i, e := range t.Keys {
@@ -329,7 +329,7 @@ func (p *parser) identify(t *Task) (complained []string) {
 				p.varNames(t.Args)
 			case Null:
 			default:
-				p.wrong(*varsEntry, "a map")
+				p.reportKind(*varsEntry, "a map")
 				t.Args = Value{}
 			}
 		case len(complained) == 0:
@@ -349,17 +349,17 @@ func (p *parser) identify(t *Task) (complained []string) {
 	t.ActionKey, t.ActionPos, t.Args = e.Key, e.Pos, e.Value
 	if kind, ok := directives[e.Key]; ok {
 		t.Kind = kind
-		p.directive(t, e)
+		p.readDirective(t, e)
 		return complained
 	}
 	t.Action, _ = p.actions.Canonical(e.Key)
 	return complained
 }
 
-func (p *parser) directive(t *Task, e Entry) {
+func (p *parser) readDirective(t *Task, e Entry) {
 	switch t.Kind {
 	case Block:
-		t.Body = p.tasks(e.Value, "`block:`")
+		t.Body = p.readTasks(e.Value, "`block:`")
 	case Include, IncludeVars:
 		if e.Value.Kind() == Map {
 			file := Value{}
@@ -368,7 +368,7 @@ func (p *parser) directive(t *Task, e Entry) {
 					file = c.Value
 					continue
 				}
-				p.unknown(c, fmt.Sprintf("of `%s:`", e.Key), []string{"file", "path"})
+				p.reportUnknown(c, fmt.Sprintf("of `%s:`", e.Key), []string{"file", "path"})
 			}
 			t.Args = file
 		}
@@ -377,13 +377,13 @@ func (p *parser) directive(t *Task, e Entry) {
 			t.Args = Value{}
 		}
 	case Preset:
-		p.preset(t, e)
+		p.readPreset(t, e)
 	case Action, Vars, Role:
 	}
 }
 
-// preset reads `preset: name` and `preset: {name: …, with: {…}}`.
-func (p *parser) preset(t *Task, e Entry) {
+// readPreset reads `preset: name` and `preset: {name: …, with: {…}}`.
+func (p *parser) readPreset(t *Task, e Entry) {
 	if e.Value.Kind() == Map {
 		t.Args = Value{}
 		for _, c := range e.Value.Entries() {
@@ -396,7 +396,7 @@ func (p *parser) preset(t *Task, e Entry) {
 				case Map:
 					t.With = c.Value
 				default:
-					p.wrong(c, "a map of parameters")
+					p.reportKind(c, "a map of parameters")
 				}
 			default:
 				hint := suggest.DidYouMean(c.Key, []string{"name", "with"})
@@ -419,11 +419,11 @@ func (p *parser) unknownTaskKey(t *Task, e Entry) {
 	if e.NoText || p.ds.Full() {
 		return
 	}
-	if p.later(e) {
+	if p.reportLater(e) {
 		return
 	}
 	hint := suggest.DidYouMean(e.Key, p.taskWords())
-	if other := p.elsewhere(e.Key, t); other != "" {
+	if other := p.suggestElsewhere(e.Key, t); other != "" {
 		hint = other
 	}
 	if hint == "" {
@@ -455,8 +455,8 @@ var otherNames = map[string]string{
 	"cmd": "shell", "exec": "command",
 }
 
-// elsewhere is the way out for a key that belongs elsewhere, or that other tools have; "" if there is none.
-func (p *parser) elsewhere(key string, t *Task) string {
+// suggestElsewhere returns the way out for a key that belongs elsewhere, or that other tools have; "" if there is none.
+func (p *parser) suggestElsewhere(key string, t *Task) string {
 	ofPreset := slices.ContainsFunc(t.Keys, func(e Entry) bool { return e.Key == "preset" })
 	if key == "with" && ofPreset && !p.plays {
 		return "parameters are inside of `preset:`, as in `preset: {name: nginx, with: {port: 80}}`"
@@ -468,8 +468,8 @@ func (p *parser) elsewhere(key string, t *Task) string {
 	return "did you mean `" + other + "`?"
 }
 
-// later reports an action that there is not yet.
-func (p *parser) later(e Entry) bool {
+// reportLater reports an action that there is not yet.
+func (p *parser) reportLater(e Entry) bool {
 	if p.actions.Later == nil {
 		return false
 	}
@@ -502,8 +502,8 @@ func (p *parser) taskWords() []string {
 	return known
 }
 
-// consistent finds keys that need each other.
-func (p *parser) consistent(t *Task) {
+// checkTogether finds keys that need each other.
+func (p *parser) checkTogether(t *Task) {
 	if t.Loop.Kind == NoLoop {
 		for _, e := range t.Keys {
 			if e.Key == "loop_control" && e.Value.Kind() == Map {

@@ -29,21 +29,21 @@ var PlayKeys []PlayKey
 // playTable makes the table, when that of the keys of tasks is there.
 func playTable() []PlayKey {
 	one := func(name, want, doc string, field func(*Play) *Value) PlayKey {
-		return PlayKey{Name: name, Doc: doc, set: func(p playsParser, pl *Play, e Entry) { p.one(e, want, field(pl)) }}
+		return PlayKey{Name: name, Doc: doc, set: func(p playsParser, pl *Play, e Entry) { p.readOne(e, want, field(pl)) }}
 	}
 	tasks := func(name, doc string, field func(*Play) *[]*Task) PlayKey {
 		return PlayKey{Name: name, Doc: doc, set: func(p playsParser, pl *Play, e Entry) {
 			q := *p.parser
 			q.handlers = name == "handlers"
-			*field(pl) = q.tasks(e.Value, "`"+name+":`")
+			*field(pl) = q.readTasks(e.Value, "`"+name+":`")
 		}}
 	}
 	return []PlayKey{
 		one("name", "text", "what the play is called", func(pl *Play) *Value { return &pl.Name }),
-		{Name: "hosts", Doc: "pattern of hosts and groups, or a list of patterns", set: playsParser.hosts},
+		{Name: "hosts", Doc: "pattern of hosts and groups, or a list of patterns", set: playsParser.readHosts},
 		{Name: "vars", Doc: "variables", set: func(p playsParser, pl *Play, e Entry) { pl.Vars = p.varsMap(e) }},
 		{Name: "vars_files", Doc: "files of variables; of a list within the list the first that exists", set: playsParser.varsFiles},
-		{Name: "vars_prompt", Doc: "variables that moon asks for", set: playsParser.prompts},
+		{Name: "vars_prompt", Doc: "variables that moon asks for", set: playsParser.readPrompts},
 		one("gather_facts", "a boolean", "whether the play needs facts of its hosts (true)", func(pl *Play) *Value { return &pl.Facts }),
 		{
 			Name: "gather_subset", Doc: "accepted; gathering facts costs little",
@@ -56,7 +56,7 @@ func playTable() []PlayKey {
 			set: func(p playsParser, pl *Play, e Entry) {
 				if e.Value.Kind() == Map ||
 					e.Value.Kind() == List && slices.ContainsFunc(e.Value.Items(), func(v Value) bool { return !isScalar(v) }) {
-					p.wrong(e, "a number, a percentage, or a list of them")
+					p.reportKind(e, "a number, a percentage, or a list of them")
 					return
 				}
 				pl.Serial = e.Value
@@ -81,7 +81,7 @@ func playTable() []PlayKey {
 		one("become_method", "text", "sudo, su or doas", func(pl *Play) *Value { return &pl.BecomeHow }),
 		{
 			Name: "environment", Doc: "environment variables: a map, a template that returns one, or a list of them",
-			set: func(p playsParser, pl *Play, e Entry) { pl.Env = p.environment(e) },
+			set: func(p playsParser, pl *Play, e Entry) { pl.Env = p.readEnvironment(e) },
 		},
 		one("check_mode", "a boolean", "force or forbid the dry run", func(pl *Play) *Value { return &pl.CheckMode }),
 		one("diff", "a boolean", "force or forbid diffs", func(pl *Play) *Value { return &pl.Diff }),
@@ -89,14 +89,14 @@ func playTable() []PlayKey {
 		one("timeout", "a duration such as 30s", "of every task", func(pl *Play) *Value { return &pl.Timeout }),
 		{Name: "tags", Doc: "list of tags or one text; inherited downwards", set: func(p playsParser, pl *Play, e Entry) {
 			var t Task
-			p.tags(&t, e)
+			p.readTags(&t, e)
 			pl.Tags = t.Tags
 		}},
 		{Name: "collections", Doc: "accepted; names are found without it", set: func(playsParser, *Play, Entry) {}},
 		tasks("pre_tasks", "tasks before the roles", func(pl *Play) *[]*Task { return &pl.PreTasks }),
 		{
 			Name: "roles", Doc: "roles, by name or as maps with name, keys and parameters",
-			set: func(p playsParser, pl *Play, e Entry) { pl.Roles = p.roles(e) },
+			set: func(p playsParser, pl *Play, e Entry) { pl.Roles = p.readRoles(e) },
 		},
 		tasks("tasks", "the tasks", func(pl *Play) *[]*Task { return &pl.Tasks }),
 		tasks("post_tasks", "tasks after the others", func(pl *Play) *[]*Task { return &pl.PostTasks }),
@@ -118,13 +118,13 @@ var playKeys = map[string]*PlayKey{}
 // ParsePlays reads a file of plays, as import_playbook names it.
 func ParsePlays(f *File, actions Actions, ds *diag.List) []*Play {
 	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds}
-	root, ok := read(f, ds)
+	root, ok := readDocument(f, ds)
 	if !ok {
 		return nil
 	}
 	switch {
 	case root.Kind() == List:
-		return playsParser{p}.list(root, "the playbook")
+		return playsParser{p}.readPlays(root, "the playbook")
 	case root.Kind() == Null:
 		p.errorf(diag.Pos{File: f.Name, Line: 1, Column: 1}, 0, "a playbook is a list of plays", "the file is empty")
 	default:
@@ -144,7 +144,7 @@ func ParseHandlers(f *File, actions Actions, ds *diag.List) []*Task {
 }
 
 func parseTasks(p *parser) []*Task {
-	root, ok := read(p.file, p.ds)
+	root, ok := readDocument(p.file, p.ds)
 	if !ok {
 		return nil
 	}
@@ -156,7 +156,7 @@ func parseTasks(p *parser) []*Task {
 			"a list of tasks is wanted here, and this is one of plays")
 		return nil
 	}
-	return p.tasks(root, "the file")
+	return p.readTasks(root, "the file")
 }
 
 // ParseApply reads the keys that an include gives to what is inside.
@@ -166,7 +166,7 @@ func ParseApply(f *File, m Value, ds *diag.List) *Task {
 	for _, e := range t.Keys {
 		k, ok := p.playKey(e.Key)
 		if !ok || e.NoText {
-			p.unknown(e, "of `apply:`",
+			p.reportUnknown(e, "of `apply:`",
 				[]string{
 					"tags", "become", "become_user", "when", "vars", "environment", "ignore_errors", "notify", "delegate_to",
 					"run_once", "no_log",
@@ -207,7 +207,7 @@ type TasksOf struct {
 func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds}
 	meta := &RoleMeta{}
-	root, ok := read(f, ds)
+	root, ok := readDocument(f, ds)
 	if !ok || root.Kind() == Null {
 		return meta
 	}
@@ -218,9 +218,9 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 	for _, e := range root.Entries() {
 		switch e.Key {
 		case "dependencies":
-			meta.Dependencies = playsParser{p}.roles(e)
+			meta.Dependencies = playsParser{p}.readRoles(e)
 		case "allow_duplicates":
-			p.one(e, "a boolean", &meta.AllowDup)
+			p.readOne(e, "a boolean", &meta.AllowDup)
 		case "galaxy_info", "collections", "standalone":
 		case "argument_specs":
 			p.warnf(e.Pos, "use `assert` where it matters", "the arguments of a role are not checked by `argument_specs` yet")
@@ -242,7 +242,7 @@ var playMarks = []string{"hosts", "import_playbook", "tasks", "roles", "pre_task
 func holdsPlays(root Value) bool {
 	for _, item := range root.Items() {
 		for _, e := range item.Entries() {
-			if slices.Contains(playMarks, bare(e.Key)) {
+			if slices.Contains(playMarks, bareName(e.Key)) {
 				return true
 			}
 		}
@@ -253,8 +253,8 @@ func holdsPlays(root Value) bool {
 // playsParser reads what stands around the tasks of plays: the plays themselves, their hosts, prompts and roles.
 type playsParser struct{ *parser }
 
-// document reads a playbook in its map form whose plays are under `plays:`.
-func (p playsParser) document(pb *Playbook, root Value, plays Entry) {
+// readDocument reads a playbook in its map form whose plays are under `plays:`.
+func (p playsParser) readDocument(pb *Playbook, root Value, plays Entry) {
 	for _, e := range root.Entries() {
 		switch e.Key {
 		case "steps":
@@ -268,10 +268,10 @@ func (p playsParser) document(pb *Playbook, root Value, plays Entry) {
 		}
 	}
 	pb.Strategy, pb.Parallel, pb.Exports = "", Value{}, nil
-	pb.Plays = playsParser{p.inPlays()}.list(plays.Value, "`plays:`")
+	pb.Plays = playsParser{p.inPlays()}.readPlays(plays.Value, "`plays:`")
 }
 
-func (p playsParser) list(v Value, where string) []*Play {
+func (p playsParser) readPlays(v Value, where string) []*Play {
 	if v.Kind() != List {
 		if v.Kind() == Null {
 			p.errorf(v.Pos(), 0, "`[]` is a list of no plays", "%s holds nothing", where)
@@ -289,7 +289,7 @@ func (p playsParser) list(v Value, where string) []*Play {
 		case Null:
 			p.warnf(item.Pos(), "remove the `-`, or write the play", "an empty list item is not a play")
 		case Map:
-			plays = append(plays, p.play(item))
+			plays = append(plays, p.readPlay(item))
 		default:
 			p.errorf(item.Pos(), 0, "a play is a map with `hosts:` and `tasks:`", "a play must be a map; this is %s", item.Kind())
 		}
@@ -297,10 +297,10 @@ func (p playsParser) list(v Value, where string) []*Play {
 	return plays
 }
 
-func (p playsParser) play(item Value) *Play {
+func (p playsParser) readPlay(item Value) *Play {
 	pl := &Play{Pos: item.Pos(), Keys: item.Entries()}
 	for _, e := range pl.Keys {
-		if bare(e.Key) == "import_playbook" {
+		if bareName(e.Key) == "import_playbook" {
 			p.importPlaybook(pl, e)
 			return pl
 		}
@@ -338,7 +338,7 @@ func (p playsParser) unknownKey(e Entry) {
 	switch {
 	case e.Key == "include":
 		hint = "write `import_playbook`"
-	case hint == "" && p.isAction(bare(e.Key)):
+	case hint == "" && p.isAction(bareName(e.Key)):
 		hint = "it belongs to a task: put it under `tasks:`"
 	case hint == "":
 		hint = suggest.DidYouMean(e.Key, known)
@@ -351,7 +351,7 @@ func (p playsParser) unknownKey(e Entry) {
 
 // importPlaybook reads an import of plays. Tags may stand behind the path, as they once had to.
 func (p playsParser) importPlaybook(pl *Play, at Entry) {
-	for _, c := range p.options(at, "file").Entries() {
+	for _, c := range p.readOptions(at, "file").Entries() {
 		switch {
 		case c.Key == "file" && at.Value.Kind() == String:
 			pl.Import = c.Value
@@ -376,7 +376,7 @@ func (p playsParser) importPlaybook(pl *Play, at Entry) {
 				pl.Tags = append(tags, pl.Tags...)
 			}
 		case e.Key == "when":
-			conditions(func(t *Task, v []Value) { pl.When = v })(p.parser, nil, e)
+			setConditions(func(t *Task, v []Value) { pl.When = v })(p.parser, nil, e)
 		default:
 			hint := suggest.DidYouMean(e.Key, []string{"name", "vars", "when", "tags"})
 			if _, ok := playKeys[e.Key]; ok {
@@ -387,13 +387,13 @@ func (p playsParser) importPlaybook(pl *Play, at Entry) {
 	}
 }
 
-func (p playsParser) hosts(pl *Play, e Entry) {
+func (p playsParser) readHosts(pl *Play, e Entry) {
 	all := e.Value.Items()
 	switch {
 	case isScalar(e.Value):
 		p.plainBool(e.Key, e.Value)
 	case e.Value.Kind() != List:
-		p.wrong(e, "a pattern of hosts, or a list of them")
+		p.reportKind(e, "a pattern of hosts, or a list of them")
 		return
 	case len(all) == 0:
 		p.errorf(e.Value.Pos(), 0, "write `all`, or the names of groups and hosts", "`hosts:` names no host")
@@ -415,7 +415,7 @@ func (p playsParser) varsFiles(pl *Play, e Entry) {
 		return
 	}
 	if e.Value.Kind() != List {
-		p.wrong(e, "a list of paths")
+		p.reportKind(e, "a list of paths")
 		return
 	}
 	for _, v := range e.Value.Items() {
@@ -443,9 +443,9 @@ func (p playsParser) varsFiles(pl *Play, e Entry) {
 
 var promptKeys = []string{"name", "prompt", "default", "private", "confirm", "encrypt", "salt", "salt_size", "unsafe"}
 
-func (p playsParser) prompts(pl *Play, e Entry) {
+func (p playsParser) readPrompts(pl *Play, e Entry) {
 	if e.Value.Kind() != List {
-		p.wrong(e, "a list of maps with `name` and `prompt`")
+		p.reportKind(e, "a list of maps with `name` and `prompt`")
 		return
 	}
 	for _, item := range e.Value.Items() {
@@ -454,11 +454,11 @@ func (p playsParser) prompts(pl *Play, e Entry) {
 				"an entry of `vars_prompt:` must be a map; this is %s", item.Kind())
 			continue
 		}
-		pl.Prompts = append(pl.Prompts, p.prompt(item))
+		pl.Prompts = append(pl.Prompts, p.readPrompt(item))
 	}
 }
 
-func (p playsParser) prompt(item Value) Prompt {
+func (p playsParser) readPrompt(item Value) Prompt {
 	one := Prompt{Pos: item.Pos()}
 	for _, c := range item.Entries() {
 		to := map[string]*Value{
@@ -468,29 +468,29 @@ func (p playsParser) prompt(item Value) Prompt {
 		switch {
 		case c.NoText:
 		case c.Key == "name":
-			if name, ok := p.identifier(c, "the name of the variable to ask for"); ok {
+			if name, ok := p.readIdentifier(c, "the name of the variable to ask for"); ok {
 				one.Name = name
 			}
 		case to == nil:
-			p.unknown(c, "of an entry of `vars_prompt:`", promptKeys)
+			p.reportUnknown(c, "of an entry of `vars_prompt:`", promptKeys)
 		case c.Value.Kind() == Null:
 		default:
-			p.one(c, "text", to)
+			p.readOne(c, "text", to)
 		}
 	}
-	if !has(item.Entries(), "name") {
+	if !hasKey(item.Entries(), "name") {
 		p.errorf(item.Pos(), 0, "add `name:` with the name of a variable", "an entry of `vars_prompt:` has no name")
 	}
 	return one
 }
 
-// roles reads the roles of a play, or those that a role depends on.
-func (p playsParser) roles(e Entry) []*Task {
+// readRoles reads the roles of a play, or those that a role depends on.
+func (p playsParser) readRoles(e Entry) []*Task {
 	if e.Value.Kind() == Null {
 		return nil
 	}
 	if e.Value.Kind() != List {
-		p.wrong(e, "a list of roles")
+		p.reportKind(e, "a list of roles")
 		return nil
 	}
 	var roles []*Task
@@ -501,7 +501,10 @@ func (p playsParser) roles(e Entry) []*Task {
 		case Map:
 			roles = append(roles, p.roleEntry(item))
 		case String:
-			roles = append(roles, p.named(&Task{Kind: Role, Pos: item.Pos(), Args: item, Loop: Loop{Var: "item"}, PlayTask: new(PlayTask)}))
+			roles = append(roles, p.requireName(&Task{
+				Kind: Role, Pos: item.Pos(), Args: item, Loop: Loop{Var: "item"},
+				PlayTask: new(PlayTask),
+			}))
 		default:
 			p.errorf(item.Pos(), 0, "write the name of a role", "a role must be a name or a map; this is %s", item.Kind())
 		}
@@ -519,14 +522,14 @@ var roleKeys = []string{
 
 func (p playsParser) roleEntry(item Value) *Task {
 	t := &Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}, PlayTask: new(PlayTask)}
-	src, named := Value{}, has(t.Keys, "role")
+	src, named := Value{}, hasKey(t.Keys, "role")
 	var params []string
 	for _, e := range t.Keys {
 		switch {
 		case e.NoText:
 		case e.Key == "role", e.Key == "name" && !named:
 			if !isScalar(e.Value) {
-				p.wrong(e, "the name of a role")
+				p.reportKind(e, "the name of a role")
 				continue
 			}
 			t.Args = e.Value
@@ -545,7 +548,7 @@ func (p playsParser) roleEntry(item Value) *Task {
 		var given []argument
 		for _, e := range t.Keys {
 			if slices.Contains(params, e.Key) {
-				given = append(given, e.argument())
+				given = append(given, e.toArgument())
 			}
 		}
 		t.RoleParams = item.mapOf(given)
@@ -553,11 +556,11 @@ func (p playsParser) roleEntry(item Value) *Task {
 	if t.Args.IsZero() {
 		t.Args = src
 	}
-	return p.named(t)
+	return p.requireName(t)
 }
 
-// named refuses an entry without the name of a role.
-func (p *parser) named(t *Task) *Task {
+// requireName refuses an entry without the name of a role.
+func (p *parser) requireName(t *Task) *Task {
 	if strings.TrimSpace(t.Args.Text()) == "" {
 		p.errorf(t.Pos, 0, "add `role: web`", "this entry names no role")
 	}

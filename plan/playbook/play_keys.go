@@ -61,7 +61,7 @@ func init() {
 		switch k.Name {
 		case "env":
 			k.on, k.Doc = onInherits, "environment variables: a map, a template that returns one, or a list of them"
-			k.set = func(p *parser, t *Task, e Entry) { t.Envs = p.environment(e) }
+			k.set = func(p *parser, t *Task, e Entry) { t.Envs = p.readEnvironment(e) }
 		case "loop_control":
 			k.Doc = "map of loop_var, index_var, label, pause, extended, break_when and limit"
 			k.set = (*parser).playLoopControl
@@ -72,7 +72,7 @@ func init() {
 		case "retry_delay":
 			k.Doc = "time between attempts (5s)"
 		case "args":
-			k.set = mapping(func(t *Task, v Value) { t.ExtraArgs = t.ExtraArgs.plus(v) })
+			k.set = setMapping(func(t *Task, v Value) { t.ExtraArgs = t.ExtraArgs.addEntries(v) })
 		case "vars":
 			k.set = func(p *parser, t *Task, e Entry) { t.StepVars = p.varsMap(e) }
 		}
@@ -81,35 +81,35 @@ func init() {
 	PlayTaskKeys = append(PlayTaskKeys, []Key{
 		{
 			Name: "notify", on: onInherits, Doc: "names or topics of handlers, which run when the task has changed something",
-			set: texts("the name of a handler", func(t *Task, v []Value) { t.Notify = v }),
+			set: setTexts("the name of a handler", func(t *Task, v []Value) { t.Notify = v }),
 		},
 		{
 			Name: "listen", on: onTask | onInclude | onDynamic, Doc: "topics that notify the handler, in addition to its name",
-			set: (*parser).listen,
+			set: (*parser).readListen,
 		},
 		{
 			Name: "delegate_to", on: onInherits, Doc: "host that runs the task instead of the play's host",
-			set: text(func(t *Task, v Value) { t.DelegateTo = v }),
+			set: setText(func(t *Task, v Value) { t.DelegateTo = v }),
 		},
 		{
 			Name: "delegate_facts", on: onInherits, Doc: "true: facts belong to the host of delegate_to",
-			set: scalar("a boolean", func(t *Task, v Value) { t.DelegateFact = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.DelegateFact = v }),
 		},
 		{
 			Name: "run_once", on: onAnything, Doc: "true: only the first host of the batch runs it",
-			set: scalar("a boolean", func(t *Task, v Value) { t.RunOnce = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.RunOnce = v }),
 		},
 		{
 			Name: "ignore_unreachable", on: onInherits, Doc: "true: a host that cannot be reached continues",
-			set: scalar("a boolean", func(t *Task, v Value) { t.Unreachable = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.Unreachable = v }),
 		},
 		{
 			Name: "any_errors_fatal", on: onInherits, Doc: "true: a failure on one host ends the run on all",
-			set: scalar("a boolean", func(t *Task, v Value) { t.AnyFatal = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.AnyFatal = v }),
 		},
-		{Name: "connection", on: onInherits, Doc: "ssh or local", set: text(func(t *Task, v Value) { t.Connection = v })},
-		{Name: "remote_user", on: onInherits, Doc: "user to log in as", set: text(func(t *Task, v Value) { t.RemoteUser = v })},
-		{Name: "port", on: onInherits, Doc: "port of the SSH server", set: scalar("a number", func(t *Task, v Value) { t.Port = v })},
+		{Name: "connection", on: onInherits, Doc: "ssh or local", set: setText(func(t *Task, v Value) { t.Connection = v })},
+		{Name: "remote_user", on: onInherits, Doc: "user to log in as", set: setText(func(t *Task, v Value) { t.RemoteUser = v })},
+		{Name: "port", on: onInherits, Doc: "port of the SSH server", set: setScalar("a number", func(t *Task, v Value) { t.Port = v })},
 		{
 			Name: "collections", on: onAnything, Doc: "accepted; names are found without it",
 			set: func(p *parser, t *Task, e Entry) { t.Collections = e.Value },
@@ -162,12 +162,12 @@ func (p *parser) playKey(name string) (*Key, bool) {
 	return nil, false
 }
 
-// texts takes one text or a list of them.
-func texts(what string, set func(*Task, []Value)) func(*parser, *Task, Entry) {
-	return func(p *parser, t *Task, e Entry) { set(t, p.texts(e, what)) }
+// setTexts takes one text or a list of them.
+func setTexts(what string, set func(*Task, []Value)) func(*parser, *Task, Entry) {
+	return func(p *parser, t *Task, e Entry) { set(t, p.readTexts(e, what)) }
 }
 
-func (p *parser) texts(e Entry, what string) []Value {
+func (p *parser) readTexts(e Entry, what string) []Value {
 	values := []Value{e.Value}
 	if e.Value.Kind() == List {
 		values = e.Value.Items()
@@ -198,17 +198,17 @@ var textKeys = []string{
 	"remote_user", "user", "hosts",
 }
 
-func (p *parser) listen(t *Task, e Entry) {
+func (p *parser) readListen(t *Task, e Entry) {
 	if !p.handlers {
 		p.errorf(e.Pos, len(e.Key), "put the task under `handlers:`; tasks notify handlers with `notify`",
 			"`listen` has no meaning on a task that is not a handler")
 		return
 	}
-	t.Listen = p.texts(e, "the name of a topic")
+	t.Listen = p.readTexts(e, "the name of a topic")
 }
 
-// environment reads a map, a template, or a list of them.
-func (p *parser) environment(e Entry) []Value {
+// readEnvironment reads a map, a template, or a list of them.
+func (p *parser) readEnvironment(e Entry) []Value {
 	values := []Value{e.Value}
 	if e.Value.Kind() == List {
 		values = e.Value.Items()
@@ -242,7 +242,7 @@ func (p *parser) varsMap(e Entry) Value {
 					item.Kind())
 				continue
 			}
-			whole = whole.plus(item)
+			whole = whole.addEntries(item)
 		}
 		p.varNames(whole)
 		return whole
@@ -251,16 +251,16 @@ func (p *parser) varsMap(e Entry) Value {
 		return v
 	case Bool, Int, Float, String:
 	}
-	p.wrong(e, "a map")
+	p.reportKind(e, "a map")
 	return Value{}
 }
 
 func (p *parser) playLoop(t *Task, e Entry) {
 	name := strings.TrimPrefix(e.Key, "with_")
-	name = bare(name)
+	name = bareName(name)
 	switch {
 	case e.Key == "loop" || e.Key == "with_items" || e.Key == "with_filetree":
-		p.loop(t, e)
+		p.readLoop(t, e)
 	case t.Loop.Kind != NoLoop:
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "use one of them; a loop in a loop is an include with its own loop",
 			"`%s` beside `%s`", e.Key, t.Loop.Key)
@@ -269,7 +269,7 @@ func (p *parser) playLoop(t *Task, e Entry) {
 	case !slices.Contains(Lookups, name):
 		hint := suggest.DidYouMean(name, Lookups)
 		if hint != "" {
-			hint = suggest.DidYouMean(e.Key, prefixed("with_", Lookups))
+			hint = suggest.DidYouMean(e.Key, addPrefix("with_", Lookups))
 		}
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "there is no lookup `%s` for `%s`", name, e.Key)
 	default:
@@ -277,7 +277,7 @@ func (p *parser) playLoop(t *Task, e Entry) {
 	}
 }
 
-func prefixed(with string, all []string) []string {
+func addPrefix(with string, all []string) []string {
 	list := make([]string, len(all))
 	for i, s := range all {
 		list[i] = with + s
@@ -289,7 +289,7 @@ var playLoopKeys = []string{"loop_var", "index_var", "label", "pause", "extended
 
 func (p *parser) playLoopControl(t *Task, e Entry) {
 	if e.Value.Kind() != Map {
-		p.wrong(e, "a map of "+strings.Join(playLoopKeys, ", "))
+		p.reportKind(e, "a map of "+strings.Join(playLoopKeys, ", "))
 		return
 	}
 	for _, c := range e.Value.Entries() {
@@ -298,22 +298,22 @@ func (p *parser) playLoopControl(t *Task, e Entry) {
 		}
 		switch c.Key {
 		case "pause":
-			p.one(c, "a number of seconds", &t.Pause)
+			p.readOne(c, "a number of seconds", &t.Pause)
 		case "extended":
-			p.one(c, "a boolean", &t.Extended)
+			p.readOne(c, "a boolean", &t.Extended)
 		case "extended_allitems": // only about memory
 		case "break_when":
-			conditions(func(t *Task, v []Value) { t.BreakWhen = v })(p, t, c)
+			setConditions(func(t *Task, v []Value) { t.BreakWhen = v })(p, t, c)
 		default:
-			p.unknown(c, "of `loop_control:`", playLoopKeys)
+			p.reportUnknown(c, "of `loop_control:`", playLoopKeys)
 		}
 	}
 }
 
-// one takes a scalar.
-func (p *parser) one(e Entry, want string, to *Value) {
+// readOne takes a scalar.
+func (p *parser) readOne(e Entry, want string, to *Value) {
 	if !isScalar(e.Value) {
-		p.wrong(e, want)
+		p.reportKind(e, want)
 		return
 	}
 	if slices.Contains(textKeys, e.Key) {
@@ -322,8 +322,8 @@ func (p *parser) one(e Entry, want string, to *Value) {
 	*to = e.Value
 }
 
-// bare is the name of what Ansible itself brings without its collection.
-func bare(name string) string {
+// bareName is the name of what Ansible itself brings without its collection.
+func bareName(name string) string {
 	if rest, ok := strings.CutPrefix(name, "ansible.builtin."); ok {
 		return rest
 	}

@@ -25,7 +25,7 @@ func (p *parser) playTask(t *Task) {
 		}
 	}
 	for _, e := range t.Keys {
-		if e.Key == "loop_control" && t.Loop.Kind == NoLoop && t.on()&p.keys[e.Key].on != 0 {
+		if e.Key == "loop_control" && t.Loop.Kind == NoLoop && t.kindOf()&p.keys[e.Key].on != 0 {
 			p.warnf(e.Pos, "add `loop`, or remove it", "`loop_control` without a loop")
 		}
 	}
@@ -34,8 +34,8 @@ func (p *parser) playTask(t *Task) {
 	}
 }
 
-// on is the bit of what the task is.
-func (t *Task) on() kinds {
+// kindOf is the bit of what the task is.
+func (t *Task) kindOf() kinds {
 	if t.Dynamic {
 		return onDynamic
 	}
@@ -47,10 +47,10 @@ func (p *parser) playTaskKey(t *Task, k *Key, e Entry) {
 	switch {
 	case k.later != "":
 		p.errorf(e.Pos, width, k.later, "`%s` is not supported yet", e.Key)
-	case slices.Contains(idleKeys, k.Name) && t.on()&idle != 0:
-		p.warnf(e.Pos, "put it on the tasks inside", "`%s` does nothing %s", e.Key, t.phrase())
-	case k.on&t.on() == 0:
-		p.errorf(e.Pos, width, t.wayOut(k), "`%s` has no meaning %s", e.Key, t.phrase())
+	case slices.Contains(idleKeys, k.Name) && t.kindOf()&idle != 0:
+		p.warnf(e.Pos, "put it on the tasks inside", "`%s` does nothing %s", e.Key, t.namePhrase())
+	case k.on&t.kindOf() == 0:
+		p.errorf(e.Pos, width, t.wayOut(k), "`%s` has no meaning %s", e.Key, t.namePhrase())
 	case e.Value.Kind() == Null && k.Name != "rescue" && k.Name != "always" && k.Name != "with_items":
 		if k.Name != "vars" {
 			p.warnf(e.Pos, "write one, or leave the key out", "`%s:` has no value", e.Key)
@@ -65,13 +65,13 @@ func (p *parser) playTaskKey(t *Task, k *Key, e Entry) {
 	}
 }
 
-// phrase says what the task is, behind "has no meaning".
-func (t *Task) phrase() string {
+// namePhrase says what the task is, behind "has no meaning".
+func (t *Task) namePhrase() string {
 	if t.Kind == Include || t.Kind == Role {
 		if t.ActionKey == "" {
 			return "on a role"
 		}
-		return "on `" + bare(t.ActionKey) + "`"
+		return "on `" + bareName(t.ActionKey) + "`"
 	}
 	switch t.Kind {
 	case IncludeVars:
@@ -107,7 +107,7 @@ func (t *Task) wayOut(k *Key) string {
 func (p *parser) identifyInPlay(t *Task) (complained []string) {
 	var found, unknown []Entry
 	for _, e := range t.Keys {
-		name := bare(e.Key)
+		name := bareName(e.Key)
 		switch {
 		case e.NoText:
 		case p.isAction(name):
@@ -120,7 +120,7 @@ func (p *parser) identifyInPlay(t *Task) (complained []string) {
 			unknown = append(unknown, e)
 		}
 	}
-	if i := p.module(unknown, complained, len(found)); i >= 0 {
+	if i := p.guessModule(unknown, complained, len(found)); i >= 0 {
 		found = append(found, unknown[i])
 		unknown = slices.Delete(unknown, i, i+1)
 	}
@@ -144,7 +144,7 @@ func (p *parser) identifyInPlay(t *Task) (complained []string) {
 		}
 	}
 	t.ActionPos = e.Pos
-	p.act(t, e)
+	p.readAction(t, e)
 	return complained
 }
 
@@ -164,8 +164,8 @@ func (p *parser) isPlayKey(name string) bool {
 	return ok
 }
 
-// module finds the entry that is most likely an action nobody has told of: all others are misspelt keys. It is -1 if there is none.
-func (p *parser) module(unknown []Entry, complained []string, found int) int {
+// guessModule finds the entry that is most likely an action nobody has told of: all others are misspelt keys. It is -1 if there is none.
+func (p *parser) guessModule(unknown []Entry, complained []string, found int) int {
 	dotted := slices.IndexFunc(unknown, func(e Entry) bool { return strings.Count(e.Key, ".") >= 2 && !strings.Contains(e.Key, " ") })
 	switch {
 	case found > 0:
@@ -184,9 +184,9 @@ func (p *parser) module(unknown []Entry, complained []string, found int) int {
 	})
 }
 
-// act reads what the task does. The entry may stand in the task itself, or be what `action:` says.
-func (p *parser) act(t *Task, e Entry) {
-	name := bare(e.Key)
+// readAction reads what the task does. The entry may stand in the task itself, or be what `action:` says.
+func (p *parser) readAction(t *Task, e Entry) {
+	name := bareName(e.Key)
 	t.ActionKey, t.Args = e.Key, e.Value
 	kind, directive := p.directives[name]
 	switch {
@@ -198,7 +198,7 @@ func (p *parser) act(t *Task, e Entry) {
 		t.Kind = kind
 	case kind == Block && directive:
 		t.Kind = Block
-		t.Body = p.tasks(e.Value, "`block:`")
+		t.Body = p.readTasks(e.Value, "`block:`")
 	case kind == Include:
 		t.Kind, t.Dynamic = Include, name == "include_tasks"
 		p.playInclude(t, e)
@@ -240,28 +240,28 @@ func (p *parser) actionArgs(t *Task, e Entry) {
 		return
 	}
 	if slices.Contains(takesCommand, t.Action) {
-		rest, beside := p.command(e.Value)
+		rest, beside := p.splitCommand(e.Value)
 		t.Args, t.ExtraArgs = rest, beside
 		return
 	}
-	if m, ok := p.arguments(e.Key, e.Value); ok {
+	if m, ok := p.readArguments(e.Key, e.Value); ok {
 		t.Args = m
 	}
 }
 
 // actionKey reads `action: copy src=a dest=b` and `action: {module: copy, …}`, which are other ways to write `copy:`.
 func (p *parser) actionKey(t *Task, e Entry) {
-	if bare(e.Key) == "local_action" {
-		t.DelegateTo = e.argument().key.textOf("localhost")
+	if bareName(e.Key) == "local_action" {
+		t.DelegateTo = e.toArgument().key.textOf("localhost")
 	}
 	inner := Entry{Pos: e.Pos}
 	switch e.Value.Kind() {
 	case Map:
 		module, _ := e.Value.Get("module")
-		inner.Key, inner.Pos, inner.Value = module.Text(), module.Pos(), e.Value.without("module")
+		inner.Key, inner.Pos, inner.Value = module.Text(), module.Pos(), e.Value.withoutKeys("module")
 	case String:
 		text := e.Value.Text()
-		all := words(text)
+		all := splitWords(text)
 		if len(all) == 0 {
 			break
 		}
@@ -271,7 +271,7 @@ func (p *parser) actionKey(t *Task, e Entry) {
 		}
 	case Null, Bool, Int, Float, List:
 	}
-	name := bare(inner.Key)
+	name := bareName(inner.Key)
 	switch {
 	case inner.Key == "":
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `copy: {src: a, dest: b}`", "`%s:` must name a module and its arguments",
@@ -286,15 +286,15 @@ func (p *parser) actionKey(t *Task, e Entry) {
 			"`%s:` must name a module and its arguments", e.Key)
 		t.ActionKey = ""
 	default:
-		p.act(t, inner)
+		p.readAction(t, inner)
 	}
 }
 
 // textOf is a text at the place of the value.
 func (v Value) textOf(text string) Value { return v.Part(-1, text) }
 
-// options reads the arguments of an include: text, of which what is no key=value is the path, or a map.
-func (p *parser) options(e Entry, rest string) Value {
+// readOptions reads the arguments of an include: text, of which what is no key=value is the path, or a map.
+func (p *parser) readOptions(e Entry, rest string) Value {
 	if e.Value.Kind() != String {
 		if e.Value.Kind() == Map {
 			return e.Value
@@ -305,7 +305,7 @@ func (p *parser) options(e Entry, rest string) Value {
 	text := v.Text()
 	var found []argument
 	from, to := -1, -1
-	for _, w := range words(text) {
+	for _, w := range splitWords(text) {
 		a, ok := v.argumentOf(w)
 		if ok && !v.Encrypted() {
 			found = append(found, a)
@@ -321,24 +321,24 @@ func (p *parser) options(e Entry, rest string) Value {
 		if len(found) > 0 {
 			path = v.Part(from, text[from:to])
 		}
-		found = append([]argument{{e.argument().key.textOf(rest), path}}, found...)
+		found = append([]argument{{e.toArgument().key.textOf(rest), path}}, found...)
 	}
 	return v.mapOf(found)
 }
 
 // playInclude reads include_tasks and import_tasks.
 func (p *parser) playInclude(t *Task, e Entry) {
-	name := bare(e.Key)
+	name := bareName(e.Key)
 	t.Args = Value{}
-	for _, c := range p.options(e, "file").Entries() {
+	for _, c := range p.readOptions(e, "file").Entries() {
 		switch c.Key {
 		case "file":
 			t.Args = c.Value
 		case "apply":
-			p.apply(t, c, name)
+			p.readApply(t, c, name)
 		case "tags":
 			if e.Value.Kind() == String {
-				p.tags(t, c)
+				p.readTags(t, c)
 				continue
 			}
 			fallthrough
@@ -356,21 +356,21 @@ func (p *parser) playInclude(t *Task, e Entry) {
 	}
 }
 
-func (p *parser) apply(t *Task, c Entry, name string) {
+func (p *parser) readApply(t *Task, c Entry, name string) {
 	switch {
 	case !t.Dynamic:
 		p.errorf(c.Pos, len(c.Key), "write the keys on the task itself: an import passes them on", "`apply` has no meaning on `%s`", name)
 	case c.Value.Kind() == Null:
 	case c.Value.Kind() != Map:
-		p.wrong(c, "a map of keys for the tasks inside")
+		p.reportKind(c, "a map of keys for the tasks inside")
 	default:
 		t.Apply = c.Value
-		p.applied(t, c.Value)
+		p.checkApplied(t, c.Value)
 	}
 }
 
-// applied checks the keys that an include gives to what is inside, as if they were written on a block.
-func (p *parser) applied(t *Task, m Value) {
+// checkApplied checks the keys that an include gives to what is inside, as if they were written on a block.
+func (p *parser) checkApplied(t *Task, m Value) {
 	block := &Task{Kind: Block, ActionKey: "block", Pos: m.Pos(), PlayTask: new(PlayTask)}
 	for _, e := range m.Entries() {
 		k, ok := p.playKey(e.Key)
@@ -383,7 +383,7 @@ func (p *parser) applied(t *Task, m Value) {
 					known = append(known, PlayTaskKeys[i].Name)
 				}
 			}
-			p.unknown(e, "of `apply:`", known)
+			p.reportUnknown(e, "of `apply:`", known)
 		case k.Name == "rescue" || k.Name == "always" || k.Name == "parallel" && t.Kind == Role || k.on&onBlock == 0 && k.later == "":
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "put it on the tasks inside", "`%s` has no meaning in `apply:`", e.Key)
 		default:
@@ -399,27 +399,27 @@ var roleOptions = []string{
 
 // roleTask reads include_role and import_role.
 func (p *parser) roleTask(t *Task, e Entry) {
-	name := bare(e.Key)
+	name := bareName(e.Key)
 	t.Args = Value{}
-	for _, c := range p.options(e, "").Entries() {
+	for _, c := range p.readOptions(e, "").Entries() {
 		switch c.Key {
 		case "name", "role":
-			p.one(c, "the name of a role", &t.Args)
+			p.readOne(c, "the name of a role", &t.Args)
 		case "tasks_from":
-			p.one(c, "the name of a file", &t.TasksFrom)
+			p.readOne(c, "the name of a file", &t.TasksFrom)
 		case "vars_from":
-			p.one(c, "the name of a file", &t.VarsFrom)
+			p.readOne(c, "the name of a file", &t.VarsFrom)
 		case "defaults_from":
-			p.one(c, "the name of a file", &t.DefaultsFrom)
+			p.readOne(c, "the name of a file", &t.DefaultsFrom)
 		case "handlers_from":
-			p.one(c, "the name of a file", &t.HandlersFrom)
+			p.readOne(c, "the name of a file", &t.HandlersFrom)
 		case "public":
-			p.one(c, "a boolean", &t.Public)
+			p.readOne(c, "a boolean", &t.Public)
 		case "allow_duplicates":
-			p.one(c, "a boolean", &t.AllowDup)
+			p.readOne(c, "a boolean", &t.AllowDup)
 		case "rolespec_validate": // argument specifications are not checked
 		case "apply":
-			p.apply(t, c, name)
+			p.readApply(t, c, name)
 		default:
 			hint := suggest.DidYouMean(c.Key, roleOptions)
 			if hint == "" {
@@ -441,19 +441,19 @@ var includeVarsOptions = []string{
 
 // playIncludeVars reads include_vars: Args is the file, zero if a directory is meant, and ExtraArgs a map of all else.
 func (p *parser) playIncludeVars(t *Task, e Entry) {
-	all := p.options(e, "file")
+	all := p.readOptions(e, "file")
 	for _, c := range all.Entries() {
 		switch {
 		case c.Key == "file":
-			p.one(c, "the path of a file", &t.Args)
+			p.readOne(c, "the path of a file", &t.Args)
 		case c.Key == "hash_behaviour":
 			p.errorf(c.Pos, len(c.Key), "maps replace each other; write `| combine(…, recursive=true)` where they are used",
 				"`%s` is not supported yet", c.Key)
 		case !slices.Contains(includeVarsOptions, c.Key):
-			p.unknown(c, "of `include_vars:`", includeVarsOptions)
+			p.reportUnknown(c, "of `include_vars:`", includeVarsOptions)
 		}
 	}
-	t.ExtraArgs = all.without("file")
+	t.ExtraArgs = all.withoutKeys("file")
 	file, ok := all.Get("file")
 	if !ok {
 		t.Args = Value{}

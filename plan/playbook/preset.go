@@ -44,7 +44,7 @@ var (
 func ParsePreset(f *File, actions Actions, ds *diag.List) *PresetFile {
 	p := &parser{dialect: stepForm, file: f, actions: actions, ds: ds}
 	preset := &PresetFile{File: f}
-	root, ok := read(f, ds)
+	root, ok := readDocument(f, ds)
 	if !ok {
 		return preset
 	}
@@ -71,14 +71,14 @@ func ParsePreset(f *File, actions Actions, ds *diag.List) *PresetFile {
 		case "version":
 			p.scalarOf(e, &preset.Version)
 		case "parameters":
-			preset.Parameters = parameters(p, e)
+			preset.Parameters = readParameters(p, e)
 		case "steps":
 			steps = true
-			preset.Tasks = p.tasks(e.Value, "`steps:`")
+			preset.Tasks = p.readTasks(e.Value, "`steps:`")
 		default:
 			// Keys with x- are the user's own, as in a playbook.
 			if !strings.HasPrefix(e.Key, "x-") {
-				p.unknown(e, "of a preset", PresetKeys)
+				p.reportUnknown(e, "of a preset", PresetKeys)
 			}
 		}
 	}
@@ -90,31 +90,31 @@ func ParsePreset(f *File, actions Actions, ds *diag.List) *PresetFile {
 
 func (p *parser) scalarOf(e Entry, to *Value) {
 	if !isScalar(e.Value) {
-		p.wrong(e, "text")
+		p.reportKind(e, "text")
 		return
 	}
 	*to = e.Value
 }
 
-// parameters reads what a preset takes.
-func parameters(p *parser, e Entry) []Parameter {
+// readParameters reads what a preset takes.
+func readParameters(p *parser, e Entry) []Parameter {
 	switch e.Value.Kind() {
 	case Null:
 		return nil
 	case Map:
 	default:
-		p.wrong(e, "a map of names and their `type`, `required`, `default`, `enum` and `description`")
+		p.reportKind(e, "a map of names and their `type`, `required`, `default`, `enum` and `description`")
 		return nil
 	}
 	p.varNames(e.Value)
 	list := make([]Parameter, 0, e.Value.Len())
 	for _, c := range e.Value.Entries() {
-		list = append(list, parameter(p, c))
+		list = append(list, readParameter(p, c))
 	}
 	return list
 }
 
-func parameter(p *parser, e Entry) Parameter {
+func readParameter(p *parser, e Entry) Parameter {
 	param := Parameter{Name: e.Key, Pos: e.Pos, Type: "string"}
 	switch e.Value.Kind() {
 	case Null:
@@ -136,12 +136,12 @@ func parameter(p *parser, e Entry) Parameter {
 			}
 		case "required":
 			if c.Value.Kind() != Bool {
-				p.wrong(c, "true or false")
+				p.reportKind(c, "true or false")
 			}
 			param.Required = c.Value.Bool()
 		case "secret":
 			if c.Value.Kind() != Bool {
-				p.wrong(c, "true or false")
+				p.reportKind(c, "true or false")
 			}
 			param.Secret = c.Value.Bool()
 		case "default":
@@ -149,7 +149,7 @@ func parameter(p *parser, e Entry) Parameter {
 		case "enum":
 			switch {
 			case c.Value.Kind() != List:
-				p.wrong(c, "a list of the values that are allowed")
+				p.reportKind(c, "a list of the values that are allowed")
 			case c.Value.Len() == 0:
 				p.errorf(c.Value.Pos(), 0, "list the values that are allowed, or remove it", "`enum:` allows no value at all")
 			}
@@ -157,7 +157,7 @@ func parameter(p *parser, e Entry) Parameter {
 		case "description":
 			p.scalarOf(c, &param.Description)
 		default:
-			p.unknown(c, "of the parameter `"+e.Key+"`", ParameterKeys)
+			p.reportUnknown(c, "of the parameter `"+e.Key+"`", ParameterKeys)
 		}
 	}
 	if param.Required && param.Default.Kind() != Null {

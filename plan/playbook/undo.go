@@ -12,13 +12,13 @@ var undoKeys = []string{
 	"retries", "retry_delay", "delay", "until", "ignore_errors", "become", "become_user", "become_method", "no_log", "check_mode", "diff",
 }
 
-// undo reads the step that reverses another.
-func (p *parser) undo(t *Task, e Entry) {
+// readUndo reads the step that reverses another.
+func (p *parser) readUndo(t *Task, e Entry) {
 	if e.Value.Kind() != Map {
-		p.wrong(e, "a step, such as `{shell: rm -r build}`")
+		p.reportKind(e, "a step, such as `{shell: rm -r build}`")
 		return
 	}
-	u := p.task(e.Value)
+	u := p.readTask(e.Value)
 	if u.Kind != Action {
 		p.errorf(u.ActionPos, utf8.RuneCountInString(u.ActionKey), "give it one action",
 			"`undo:` must be a step with an action; this is `%s`", u.ActionKey)

@@ -56,8 +56,8 @@ func (v Value) Pos() diag.Pos {
 	return diag.Pos{File: v.file.Name, Line: v.node.Line, Column: v.node.Column}
 }
 
-// target is the node itself, or what an alias stands for.
-func (v Value) target() *yaml.Node {
+// aliasTarget is the node itself, or what an alias stands for.
+func (v Value) aliasTarget() *yaml.Node {
 	n := v.node
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -67,7 +67,7 @@ func (v Value) target() *yaml.Node {
 
 // Kind returns the type of the value. Plain yes, no, on and off are booleans, as users of playbooks expect.
 func (v Value) Kind() Kind {
-	n := v.target()
+	n := v.aliasTarget()
 	if n == nil {
 		return Null
 	}
@@ -104,7 +104,7 @@ var oldBools = map[string]bool{
 
 // Text is a scalar as written (without quotes), and "" for null, lists and maps.
 func (v Value) Text() string {
-	n := v.target()
+	n := v.aliasTarget()
 	if n == nil || n.Kind != yaml.ScalarNode || v.Kind() == Null {
 		return ""
 	}
@@ -117,13 +117,13 @@ func (v Value) Secret() bool { return v.file != nil && v.file.Secret || v.Encryp
 // Encrypted reports whether the value itself is encrypted where it is written. Then its Text, which is what was encrypted, is no
 // template.
 func (v Value) Encrypted() bool {
-	n := v.target()
+	n := v.aliasTarget()
 	return n != nil && v.file != nil && v.file.encrypted[n]
 }
 
 // Literal reports whether the Text is no template although it may look like one: it was encrypted, or is !unsafe.
 func (v Value) Literal() bool {
-	n := v.target()
+	n := v.aliasTarget()
 	return n != nil && v.file != nil && (v.file.encrypted[n] || v.file.literal[n])
 }
 
@@ -138,7 +138,7 @@ func (v Value) Bool() bool {
 
 // Number is the value of an Int (as int, or as float64 where it does not fit) or a Float.
 func (v Value) Number() any {
-	n := v.target()
+	n := v.aliasTarget()
 	if n == nil {
 		return nil
 	}
@@ -157,14 +157,14 @@ func (v Value) Number() any {
 
 // isUnquotedTemplate reports whether the value is what YAML makes of {{ x }}: a map whose key is a map.
 func (v Value) isUnquotedTemplate() bool {
-	n := v.target()
+	n := v.aliasTarget()
 	return n != nil && n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 &&
 		n.Content[0].Kind == yaml.MappingNode
 }
 
 // Len is the number of items of a list or keys of a map.
 func (v Value) Len() int {
-	n := v.target()
+	n := v.aliasTarget()
 	switch {
 	case n == nil:
 		return 0
@@ -176,7 +176,7 @@ func (v Value) Len() int {
 
 // Items are the items of a list.
 func (v Value) Items() []Value {
-	n := v.target()
+	n := v.aliasTarget()
 	if n == nil || n.Kind != yaml.SequenceNode {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (v Value) Items() []Value {
 
 // Entries are the keys of a map in document order, merged maps (`<<`) last and only where they are not overridden.
 func (v Value) Entries() []Entry {
-	n := v.target()
+	n := v.aliasTarget()
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
@@ -206,12 +206,12 @@ func (v Value) Entries() []Entry {
 			continue
 		}
 		k := Value{key, v.file}
-		name := k.target()
+		name := k.aliasTarget()
 		entries = append(entries, Entry{name.Value, k.Pos(), value, name.Kind != yaml.ScalarNode, k})
 	}
 	for _, m := range merged {
 		for _, e := range m.Entries() {
-			if !has(entries, e.Key) {
+			if !hasKey(entries, e.Key) {
 				entries = append(entries, e)
 			}
 		}
@@ -219,7 +219,7 @@ func (v Value) Entries() []Entry {
 	return entries
 }
 
-func has(entries []Entry, key string) bool {
+func hasKey(entries []Entry, key string) bool {
 	for _, e := range entries {
 		if e.Key == key {
 			return true
@@ -240,7 +240,7 @@ func (v Value) Get(key string) (Value, bool) {
 
 // PosAt is the place in the file of the byte at offset of Text. In a block scalar that is a place inside the block.
 func (v Value) PosAt(offset int) diag.Pos {
-	n := v.target()
+	n := v.aliasTarget()
 	pos := Value{n, v.file}.Pos()
 	if n == nil || n.Kind != yaml.ScalarNode || offset < 0 {
 		return v.Pos()
@@ -285,21 +285,21 @@ func (v Value) inFlow(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
 	switch {
 	case n.Style&yaml.SingleQuotedStyle != 0:
 		quote = '\''
-		src.next()
+		src.nextRune()
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		quote = '"'
-		src.next()
+		src.nextRune()
 	case n.Style&yaml.FoldedStyle != 0:
 		src.nextLine()
 	}
-	for src.ok() {
+	for src.inText() {
 		line, at := src.line, src.at
-		r := src.next()
+		r := src.nextRune()
 		switch {
-		case quote == '\'' && r == '\'' && src.peek() == '\'':
-			src.next()
+		case quote == '\'' && r == '\'' && src.peekRune() == '\'':
+			src.nextRune()
 		case quote == '"' && r == '\\':
-			r = src.escape()
+			r = src.readEscape()
 		}
 		if unicode.IsSpace(r) {
 			continue
@@ -321,26 +321,26 @@ type cursor struct {
 
 func newCursor(lines []string, line, column int) *cursor {
 	c := &cursor{lines: lines, line: line}
-	for i := 1; i < column && c.ok(); i++ {
+	for i := 1; i < column && c.inText(); i++ {
 		_, w := utf8.DecodeRuneInString(lines[line-1][c.at:])
 		c.at += w
 	}
 	return c
 }
 
-func (c *cursor) ok() bool { return c.line >= 1 && c.line <= len(c.lines) }
+func (c *cursor) inText() bool { return c.line >= 1 && c.line <= len(c.lines) }
 
-func (c *cursor) peek() rune {
-	if !c.ok() || c.at >= len(c.lines[c.line-1]) {
+func (c *cursor) peekRune() rune {
+	if !c.inText() || c.at >= len(c.lines[c.line-1]) {
 		return '\n'
 	}
 	r, _ := utf8.DecodeRuneInString(c.lines[c.line-1][c.at:])
 	return r
 }
 
-// next returns the character here, a line's end as '\n', and goes past it.
-func (c *cursor) next() rune {
-	if !c.ok() {
+// nextRune returns the character here, a line's end as '\n', and goes past it.
+func (c *cursor) nextRune() rune {
+	if !c.inText() {
 		return 0
 	}
 	l := c.lines[c.line-1]
@@ -357,20 +357,20 @@ func (c *cursor) nextLine() { c.line, c.at = c.line+1, 0 }
 
 // skipProperties goes past an anchor and a tag in front of a scalar.
 func (c *cursor) skipProperties() {
-	for r := c.peek(); r == '&' || r == '!'; r = c.peek() {
-		for r := c.peek(); !unicode.IsSpace(r); r = c.peek() {
-			c.next()
+	for r := c.peekRune(); r == '&' || r == '!'; r = c.peekRune() {
+		for r := c.peekRune(); !unicode.IsSpace(r); r = c.peekRune() {
+			c.nextRune()
 		}
-		for c.ok() && unicode.IsSpace(c.peek()) {
-			c.next()
+		for c.inText() && unicode.IsSpace(c.peekRune()) {
+			c.nextRune()
 		}
 	}
 }
 
-// escape reads what follows a backslash in double quotes and returns the character it stands for.
-func (c *cursor) escape() rune {
+// readEscape reads what follows a backslash in double quotes and returns the character it stands for.
+func (c *cursor) readEscape() rune {
 	width := 0
-	switch r := c.next(); r {
+	switch r := c.nextRune(); r {
 	case 'n', 't', 'r', ' ', '\n', '\t', 'v', 'f', 'N', '_', 'L', 'P':
 		return ' '
 	case 'x':
@@ -384,7 +384,7 @@ func (c *cursor) escape() rune {
 	}
 	var hex strings.Builder
 	for range width {
-		hex.WriteRune(c.next())
+		hex.WriteRune(c.nextRune())
 	}
 	code, err := strconv.ParseUint(hex.String(), 16, 32)
 	if err != nil {

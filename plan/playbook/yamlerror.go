@@ -49,7 +49,7 @@ func failYAML(f *File, err error, ds *diag.List) (Value, bool) {
 			break
 		}
 	}
-	l := f.line(line)
+	l := f.lineText(line)
 	d.Pos.Column = len(l) - len(strings.TrimLeft(l, " \t")) + 1
 	if notLayout.MatchString(message) || !f.findLayout(&d) {
 		f.findMistake(&d, message)
@@ -89,7 +89,7 @@ var unknownAnchor = regexp.MustCompile(`unknown anchor '(.+)' referenced`)
 // findMistake moves a diagnostic to what it is about.
 func (f *File) findMistake(d *diag.Diagnostic, complaint string) {
 	at := func(line, from, to int) {
-		l := f.line(line)
+		l := f.lineText(line)
 		d.Pos.Line, d.Pos.Column, d.Width = line, utf8.RuneCountInString(l[:from])+1, utf8.RuneCountInString(l[from:to])
 	}
 	if m := unknownAnchor.FindStringSubmatch(complaint); m != nil { // the parser does not say where: the first use is
@@ -102,7 +102,7 @@ func (f *File) findMistake(d *diag.Diagnostic, complaint string) {
 	}
 	if strings.Contains(complaint, "unexpected end of stream") {
 		for line := len(f.Lines()); line >= 1; line-- {
-			if m := openQuote.FindStringSubmatchIndex(f.line(line)); m != nil {
+			if m := openQuote.FindStringSubmatchIndex(f.lineText(line)); m != nil {
 				at(line, m[2], m[3])
 				return
 			}
@@ -113,7 +113,7 @@ func (f *File) findMistake(d *diag.Diagnostic, complaint string) {
 			continue
 		}
 		for line := d.Pos.Line; line < d.Pos.Line+s.lines; line++ {
-			m := s.pattern.FindStringSubmatchIndex(f.line(line))
+			m := s.pattern.FindStringSubmatchIndex(f.lineText(line))
 			if m == nil {
 				continue
 			}
