@@ -5,6 +5,7 @@ import (
 
 	"moon/events"
 	"moon/events/fact"
+	"moon/exec/fault"
 )
 
 // attempting takes what is reported of a step whose turn it is: its condition, its attempts, the answer to its question.
@@ -175,4 +176,13 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 		}
 		s.fail(f.Step, f.Outcome, f.Ignored)
 	}
+}
+
+// retries is how many attempts may follow the first after this failure.
+func (s attempting) retries(f fact.AttemptFinished) int {
+	own := s.plan.Steps[f.Step].Retry.Max
+	if own == 0 && f.Class == fault.Transient {
+		return transientRetries
+	}
+	return own
 }

@@ -9,7 +9,6 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
-	"moon/exec/fault"
 	"moon/plan"
 	"moon/secret"
 )
@@ -98,15 +97,6 @@ func (s *board) missingCause(f fact.ValuesMissing) int32 {
 // made again.
 func (s *board) AsksAgain(step int) bool {
 	return s.opts.Review && !s.opts.Saved && !s.halting && s.plan.RootFile != "-" && s.node(step).state == ready
-}
-
-// retries is how many attempts may follow the first after this failure.
-func (s *board) retries(f fact.AttemptFinished) int {
-	own := s.plan.Steps[f.Step].Retry.Max
-	if own == 0 && f.Class == fault.Transient {
-		return transientRetries
-	}
-	return own
 }
 
 // remember keeps what the next attempt's event says of this one.

@@ -15,9 +15,6 @@ type commands struct{ *rerunning }
 
 func (s *rerunning) commands() commands { return commands{s} }
 
-// StillRunning is why a plan is not replaced.
-const StillRunning = "steps are still running; pause, and try again when they have ended"
-
 // Harder reports whether one way to stop a run brings what runs to an end more forcibly than another.
 func Harder(a, b events.StopHow) bool {
 	order := []events.StopHow{"", events.StopDrain, events.StopInterrupt, events.StopNow}

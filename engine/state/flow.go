@@ -379,3 +379,5 @@ func (s *flow) settleMarked(id graph.ID) {
 		s.publish(step, events.StepCompleted{Name: s.started(step), Result: map[string]any{"marked": true}})
 	})
 }
+
+func pausedByUser() fact.RunPaused { return fact.RunPaused{Reason: events.PauseUser, Step: -1} }

@@ -91,3 +91,9 @@ type ending struct {
 	held    bool // it waits to be told what becomes of it
 	ran     events.Ran
 }
+
+// StillRunning is why a plan is not replaced.
+const StillRunning = "steps are still running; pause, and try again when they have ended"
+
+// lostError is why a step failed that was taken for failed when the run was resumed.
+const lostError = "it was running when moon crashed"

@@ -14,8 +14,6 @@ import (
 // replanning puts one plan in the place of another, and carries over what was done.
 type replanning struct{ rerunning }
 
-const lostError = "it was running when moon crashed"
-
 // carrying is how a plan takes the place of another.
 type carrying struct {
 	generation int

@@ -6,13 +6,10 @@ import (
 
 	"moon/engine/graph"
 	"moon/events"
-	"moon/events/fact"
 )
 
 // rerunning runs done steps again, one after the other.
 type rerunning struct{ reopening }
-
-func pausedByUser() fact.RunPaused { return fact.RunPaused{Reason: events.PauseUser, Step: -1} }
 
 // rerunnable are the done steps of a range, and with those that depend on them: in the order of the graph, in which nothing
 // comes before what it depends on.
