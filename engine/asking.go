@@ -257,3 +257,5 @@ func answers(r events.Range, reject bool) []events.Command {
 	}
 	return list
 }
+
+func (asking) input() {}

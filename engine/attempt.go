@@ -89,10 +89,6 @@ func (s *attempts) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 	}
 }
 
-func (s *ledger) dry(step int) bool {
-	return s.state.Plan().Steps[step].Dry(s.state.Options().Check)
-}
-
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
 func (s *attempts) failBefore(b *bind.Bound, step, attempt int, err error) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, attempt)})
@@ -309,9 +305,6 @@ func HostOf(c *plan.Connection) *exec.Host {
 		Password: c.Password,
 	}
 }
-
-// mark is what the processes of an attempt are known by.
-func (s *ledger) mark(out string) string { return s.id + "/" + out }
 
 // notice is what an interactive step says before it has the terminal.
 func (s *attempts) notice(ps *plan.Step, name string) string {
@@ -544,4 +537,13 @@ func (s *attempts) finished(r report) {
 		s.retire(fmt.Errorf("%s: %w", events.StepID(r.Step), r.err))
 	}
 	s.stopRunning(s.state.Stopping())
+}
+
+// drift says how the end of an attempt differs from what was foretold.
+func (s *attempts) drift(ps *plan.Step, f *fact.AttemptFinished) string {
+	foretold := s.expected(ps)
+	if foretold == nil || ps.NoLog || s.dry(ps.Index) {
+		return ""
+	}
+	return foretold.Drift(f.Outcome, s.cleanDiff(f.Diff))
 }

@@ -1,14 +1,11 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"moon/engine/graph"
@@ -35,12 +32,6 @@ type ended struct {
 // durationsPath is the file of a playbook.
 func durationsPath(dir string, p *plan.Plan) string {
 	return fileOf(dir, ".json", p.Root, p.RootFile)
-}
-
-// fileOf is the file in a directory that belongs to something, by what names that.
-func fileOf(dir, suffix string, names ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
-	return filepath.Join(dir, hex.EncodeToString(sum[:16])+suffix)
 }
 
 // readDurations gives what is remembered of a playbook. Nothing depends on it, so what cannot be read is nothing.
@@ -97,16 +88,6 @@ func writeDurations(dir string, p *plan.Plan, run *stopwatch) error {
 func (s *observer) foresee(p *plan.Plan) {
 	s.usual, s.lately = readDurations(s.cfg.Durations, p)
 	s.state.Prefer(func(p *plan.Plan, g *graph.Graph) []int64 { return ranks(p, g, s.usual) })
-}
-
-// Forecast is how long a plan of this run may take, by the runs before it; nil where nothing is known of it, or the run is
-// dry, and takes another time.
-func (s *Session) Forecast(digest string) *events.Forecast {
-	p, ok := s.planned(digest)
-	if !ok || s.cfg.Options.Check {
-		return nil
-	}
-	return forecast(p.plan, p.graph, s.usual, s.lately, s.cfg.Options.Forks)
 }
 
 // keepDurations remembers, right before the run's last record, what its steps took. A run that cannot is none the worse.

@@ -88,13 +88,3 @@ func (s *steering) retryFixed(o events.Order, path string) string {
 	}
 	return s.obey(events.Order{Actor: o.Actor, Command: events.Retry{Range: events.Range{From: step, To: step + 1}}})
 }
-
-// indexOfPath is the number of the step with a path, or -1.
-func indexOfPath(p *plan.Plan, path string) int {
-	for i := range p.Steps {
-		if p.Steps[i].Path == path {
-			return i
-		}
-	}
-	return -1
-}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"moon/engine/journal"
 	"moon/engine/state"
@@ -17,54 +15,6 @@ import (
 	"moon/events/rundir"
 	"moon/events/steplog"
 )
-
-// news tells waiting readers that there is something new to read. It never blocks and keeps nothing.
-type news struct {
-	mu      sync.Mutex
-	ch      chan struct{}
-	printed atomic.Uint64 // how often a step has
-}
-
-func newNews() *news { return &news{ch: make(chan struct{})} }
-
-func (n *news) poke() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	close(n.ch)
-	n.ch = make(chan struct{})
-}
-
-// print says that a step has printed.
-func (n *news) print() {
-	n.printed.Add(1)
-	n.poke()
-}
-
-// wait returns a channel that is closed by the next poke. It is taken before reading, so that nothing is missed.
-func (n *news) wait() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.ch
-}
-
-// Follow publishes the run's events in batches, read from the journal at the reader's own pace: a slow reader slows
-// nothing and loses nothing. With lines, every line of output comes as an event of its own, read from the output
-// files. The channel is closed after run.completed, or when ctx ends; the error function says then whether anything
-// was wrong.
-func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
-	return (&follower{
-		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load,
-		printed: s.news.printed.Load,
-		listen:  func(bool) (<-chan struct{}, bool) { return s.news.wait(), isClosed(s.done) },
-		planned: func(digest string) (planned, error) {
-			p, ok := s.planned(digest)
-			if !ok {
-				return p, fmt.Errorf("the journal names a plan that is not here: %s", digest)
-			}
-			return p, nil
-		},
-	}).start(ctx)
-}
 
 // follower folds the journal again and publishes what follows from it.
 type follower struct {

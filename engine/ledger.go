@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -173,3 +174,18 @@ func (s *ledger) stopAttempt(step int, a *attempt) {
 func (s *ledger) broken(f fact.AttemptFinished) bool {
 	return events.Bad.Has(f.Outcome) && !f.Ignored && s.state.HasRescue(f.Step)
 }
+
+// attempt is a step that runs.
+type attempt struct {
+	begin  func()
+	cancel context.CancelCauseFunc
+	now    chan struct{}
+	nowing bool
+}
+
+func (s *ledger) dry(step int) bool {
+	return s.state.Plan().Steps[step].Dry(s.state.Options().Check)
+}
+
+// mark is what the processes of an attempt are known by.
+func (s *ledger) mark(out string) string { return s.id + "/" + out }

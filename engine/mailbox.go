@@ -1,6 +1,11 @@
 package engine
 
-import "sync"
+import (
+	"sync"
+
+	"moon/events"
+	"moon/events/fact"
+)
 
 // mailbox holds what has come in for the loop. It may be used from anywhere.
 type mailbox struct {
@@ -41,3 +46,24 @@ func (s *mailbox) shut() []input {
 	s.inbox = nil
 	return in
 }
+
+// input is something that happens to the loop.
+type input interface{ input() }
+
+type (
+	order  struct{ events.Order }
+	report struct {
+		fact.AttemptFinished
+		out                string         // prefix of the output files
+		registered, values map[string]any // whole, and also what is hidden from the journal
+		err                error          // of the files beside it
+	}
+	replan struct {
+		planned
+		answer chan error
+	}
+)
+
+func (order) input()  {}
+func (report) input() {}
+func (replan) input() {}

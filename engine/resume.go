@@ -382,3 +382,40 @@ func (s *attempts) unshrink(m map[string]any) (map[string]any, error) {
 	}
 	return out, nil
 }
+
+// withheld finds the steps that gave what is not kept and is needed by steps that are still to run. A step that changed nothing is
+// run again; of the others somebody must decide.
+func (s resumer) withheld(same map[int]int, next *plan.Plan) (again []int, undecided []string) {
+	for i := range next.Steps {
+		old, is := same[i]
+		if !is || !s.results.isWithheld(old) || !s.state.Settled(old) || !s.needed(i, same, next) {
+			continue
+		}
+		if s.state.Outcome(old) == events.OK {
+			again = append(again, old)
+			continue
+		}
+		undecided = append(undecided, next.After([]int{i}))
+	}
+	return again, undecided
+}
+
+// needed reports whether a step that is still to run uses what another gives.
+func (s resumer) needed(giver int, same map[int]int, next *plan.Plan) bool {
+	for i := range next.Steps {
+		if old, is := same[i]; is && s.keeps(old) {
+			continue
+		}
+		for _, u := range next.Steps[i].Unknowns {
+			if slices.Contains(u.Steps, giver) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keeps reports whether a step that is the same is not run again.
+func (s resumer) keeps(step int) bool {
+	return s.state.Done(step) || s.state.Settled(step) && s.state.Outcome(step) == events.Skipped
+}

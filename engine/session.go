@@ -15,37 +15,10 @@ import (
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
-	"moon/exec"
 	"moon/exec/process"
 	"moon/plan"
 	"moon/plan/bind"
 )
-
-// Runner does one attempt. exec has the real one and the dry run; tests have a fake.
-type Runner interface {
-	Run(ctx context.Context, job *exec.Job) exec.Result
-}
-
-// RoomError says that there is not enough space for the files of a run.
-type RoomError = journal.RoomError
-
-// Config is what a session is made from.
-type Config struct {
-	Plan    *plan.Plan     // required to start
-	Graph   *graph.Graph   // required to start
-	Runner  Runner         // required
-	Dry     Runner         // required: for --check and check_mode
-	Runs    string         // directory that holds the run directories; required to start
-	Records string         // directory that remembers, across runs, what incremental steps were made from; required if there are any
-	Options fact.Options   // Forks is required; without OnFailure it is Drain, or Host for plays
-	First   []events.Order // commands that act before anything is decided; sent later, a run might already wait for them
-	Version string
-	Now     func() time.Time // nil: time.Now
-	Disk    journal.Disk
-
-	States    string // directory that remembers what runs of each playbook have made; "": none
-	Durations string // directory that remembers, across runs, how long steps took; "": none
-}
 
 // Session is one run of a plan. It lies in layers, each of which knows those below it and nothing above:
 //
@@ -59,41 +32,6 @@ type Session struct {
 	done    chan struct{}
 	err     error
 }
-
-type planned struct {
-	plan  *plan.Plan
-	graph *graph.Graph
-}
-
-// attempt is a step that runs.
-type attempt struct {
-	begin  func()
-	cancel context.CancelCauseFunc
-	now    chan struct{}
-	nowing bool
-}
-
-// input is something that happens to the loop.
-type input interface{ input() }
-
-type (
-	order  struct{ events.Order }
-	report struct {
-		fact.AttemptFinished
-		out                string         // prefix of the output files
-		registered, values map[string]any // whole, and also what is hidden from the journal
-		err                error          // of the files beside it
-	}
-	replan struct {
-		planned
-		answer chan error
-	}
-)
-
-func (order) input()  {}
-func (report) input() {}
-func (replan) input() {}
-func (asking) input() {}
 
 // Start makes the run directory and begins the run. With Options.Review it is paused until a command goes on.
 func Start(cfg Config) (*Session, error) {
@@ -316,4 +254,23 @@ func (s *Session) decide() (until time.Time) {
 		}
 	}
 	return time.Time{}
+}
+
+// Follow publishes the run's events in batches, read from the journal at the reader's own pace: a slow reader slows
+// nothing and loses nothing. With lines, every line of output comes as an event of its own, read from the output
+// files. The channel is closed after run.completed, or when ctx ends; the error function says then whether anything
+// was wrong.
+func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
+	return (&follower{
+		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load,
+		printed: s.news.printed.Load,
+		listen:  func(bool) (<-chan struct{}, bool) { return s.news.wait(), isClosed(s.done) },
+		planned: func(digest string) (planned, error) {
+			p, ok := s.planned(digest)
+			if !ok {
+				return p, fmt.Errorf("the journal names a plan that is not here: %s", digest)
+			}
+			return p, nil
+		},
+	}).start(ctx)
 }

@@ -3,10 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"moon/events"
-	"moon/events/fact"
 	"moon/plan"
 	"moon/plan/bind"
 	"moon/plan/source"
@@ -15,45 +13,6 @@ import (
 
 // What a view asks of a session. Everything here may be called from anywhere: it reads what the loop publishes, under locks
 // of its own, and never the state.
-
-// expectations are what a person was shown before the run, by what names a step. They may be used from anywhere.
-type expectations struct {
-	mu       sync.Mutex // guards what follows
-	foretold map[string]*events.Foretold
-}
-
-// Expect says what a step was foretold to do, when that was shown to somebody who decides. What it then does otherwise is
-// reported as drift.
-func (s *expectations) Expect(p *plan.Plan, f *events.Foretold) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.foretold[identity(&p.Steps[f.Step])] = f
-}
-
-// ExpectNothing takes back all that was foretold.
-func (s *expectations) ExpectNothing() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.foretold)
-}
-
-func (s *expectations) expected(ps *plan.Step) *events.Foretold {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.foretold[identity(ps)]
-}
-
-// identity names a step as long as it does the same.
-func identity(ps *plan.Step) string { return ps.Path + "\x00" + ps.Host + "\x00" + ps.Digest }
-
-// drift says how the end of an attempt differs from what was foretold.
-func (s *attempts) drift(ps *plan.Step, f *fact.AttemptFinished) string {
-	foretold := s.expected(ps)
-	if foretold == nil || ps.NoLog || s.dry(ps.Index) {
-		return ""
-	}
-	return foretold.Drift(f.Outcome, s.cleanDiff(f.Diff))
-}
 
 // Reads is what a plan that is made again for this run takes what its steps read for: see plan.Options.Reads.
 func (s *steering) Reads() func(now *source.Source) *source.Source {
@@ -118,3 +77,13 @@ func (s *Session) Predict(ctx context.Context, step int, o *Oracle) (*events.For
 
 // maxShown is how much of a value is shown to people, in bytes.
 const maxShown = 64 << 10
+
+// Forecast is how long a plan of this run may take, by the runs before it; nil where nothing is known of it, or the run is
+// dry, and takes another time.
+func (s *Session) Forecast(digest string) *events.Forecast {
+	p, ok := s.planned(digest)
+	if !ok || s.cfg.Options.Check {
+		return nil
+	}
+	return forecast(p.plan, p.graph, s.usual, s.lately, s.cfg.Options.Forks)
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"sync"
 
+	"moon/engine/graph"
 	"moon/plan"
 )
 
@@ -31,4 +32,9 @@ func (s *shelf) planned(digest string) (planned, bool) {
 	defer s.mu.Unlock()
 	p, ok := s.plans[digest]
 	return p, ok
+}
+
+type planned struct {
+	plan  *plan.Plan
+	graph *graph.Graph
 }

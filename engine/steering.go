@@ -124,3 +124,20 @@ func (s *steering) replace(p planned, fixed bool) error {
 	s.current.Store(p.plan)
 	return nil
 }
+
+// refresh plans a run under review again after files have changed that its steps read, so that what a person approves is what there is.
+func (s *steering) refresh() {
+	if !s.stale || len(s.running) > 0 || s.fatal != nil || s.state.Finished() {
+		return
+	}
+	s.stale = false
+	next, why := s.again(s.state.Plan().Again())
+	if why == "" { // also with the same digest, which does not cover what no_log hides
+		if err := s.replace(next, false); err != nil {
+			why = err.Error()
+		}
+	}
+	if why != "" {
+		s.add(fact.Warned{Step: -1, Message: why})
+	}
+}

@@ -101,19 +101,12 @@ func (s *attempts) outdated(b *bind.Bound, step, number int, changes []source.Ch
 	s.finished(r)
 }
 
-// refresh plans a run under review again after files have changed that its steps read, so that what a person approves is what there is.
-func (s *steering) refresh() {
-	if !s.stale || len(s.running) > 0 || s.fatal != nil || s.state.Finished() {
-		return
-	}
-	s.stale = false
-	next, why := s.again(s.state.Plan().Again())
-	if why == "" { // also with the same digest, which does not cover what no_log hides
-		if err := s.replace(next, false); err != nil {
-			why = err.Error()
+// indexOfPath is the number of the step with a path, or -1.
+func indexOfPath(p *plan.Plan, path string) int {
+	for i := range p.Steps {
+		if p.Steps[i].Path == path {
+			return i
 		}
 	}
-	if why != "" {
-		s.add(fact.Warned{Step: -1, Message: why})
-	}
+	return -1
 }

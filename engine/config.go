@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"moon/engine/graph"
+	"moon/engine/journal"
+	"moon/events"
+	"moon/events/fact"
+	"moon/exec"
+	"moon/plan"
+)
+
+// Runner does one attempt. exec has the real one and the dry run; tests have a fake.
+type Runner interface {
+	Run(ctx context.Context, job *exec.Job) exec.Result
+}
+
+// RoomError says that there is not enough space for the files of a run.
+type RoomError = journal.RoomError
+
+// Config is what a session is made from.
+type Config struct {
+	Plan    *plan.Plan     // required to start
+	Graph   *graph.Graph   // required to start
+	Runner  Runner         // required
+	Dry     Runner         // required: for --check and check_mode
+	Runs    string         // directory that holds the run directories; required to start
+	Records string         // directory that remembers, across runs, what incremental steps were made from; required if there are any
+	Options fact.Options   // Forks is required; without OnFailure it is Drain, or Host for plays
+	First   []events.Order // commands that act before anything is decided; sent later, a run might already wait for them
+	Version string
+	Now     func() time.Time // nil: time.Now
+	Disk    journal.Disk
+
+	States    string // directory that remembers what runs of each playbook have made; "": none
+	Durations string // directory that remembers, across runs, how long steps took; "": none
+}
+
+// fileOf is the file in a directory that belongs to something, by what names that.
+func fileOf(dir, suffix string, names ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
+	return filepath.Join(dir, hex.EncodeToString(sum[:16])+suffix)
+}

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"sync"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// expectations are what a person was shown before the run, by what names a step. They may be used from anywhere.
+type expectations struct {
+	mu       sync.Mutex // guards what follows
+	foretold map[string]*events.Foretold
+}
+
+// Expect says what a step was foretold to do, when that was shown to somebody who decides. What it then does otherwise is
+// reported as drift.
+func (s *expectations) Expect(p *plan.Plan, f *events.Foretold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.foretold[identity(&p.Steps[f.Step])] = f
+}
+
+// ExpectNothing takes back all that was foretold.
+func (s *expectations) ExpectNothing() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.foretold)
+}
+
+func (s *expectations) expected(ps *plan.Step) *events.Foretold {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.foretold[identity(ps)]
+}
+
+// identity names a step as long as it does the same.
+func identity(ps *plan.Step) string { return ps.Path + "\x00" + ps.Host + "\x00" + ps.Digest }
