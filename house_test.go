@@ -384,7 +384,7 @@ type word struct {
 
 // words is the table. What to do with it: replace words in the code, run the test, lower the numbers.
 var words = []word{
-	{"foretell|foretells|foretelling|foretold|foresee|foreseen|foresaw|foresight", "predict, preview, dry run", 166, 0},
+	{"foretell|foretells|foretelling|foretold|foresee|foreseen|foresaw|foresight", "predict, preview, dry run", 126, 0},
 	{"oracle|oracles", "predictor", 16, 0},
 	{"told", "given, notified, known, reported", 169, 0},
 	{"shall", "should; desired state", 32, 0},

@@ -141,7 +141,7 @@ func (m predicting) predictNext(now boundMoment) tea.Cmd {
 		f := predict(ctx, p, at)
 		return came{func(m *model) tea.Cmd {
 			if f != nil && ctx.Err() == nil && m.plan == p {
-				m.foretold.replace(f, len(p.Steps))
+				m.predicted.Replace(f, len(p.Steps))
 			}
 			cancel()
 			return nil
@@ -158,59 +158,20 @@ func (b *boundSteps) halt() {
 	b.predicted = boundMoment{}
 }
 
-// foretoldNow is what a step would do. That it could not be known before others had ended counts no longer when they have.
-func (m *knownRun) foretoldNow(i int) *events.Foretold {
-	f := m.foretold.step(i)
-	if f == nil || len(f.After) == 0 ||
-		slices.ContainsFunc(f.After, func(of int) bool { return of < len(m.tree.Faces) && !m.overWith(of) }) {
-		return f
-	}
-	return nil
-}
-
-// overWith reports whether a step has ended, or will not run.
-func (m *knownRun) overWith(i int) bool {
-	f := m.tree.Faces[i]
-	return !f.Pending() && f != status.Running && f != status.Asking
-}
-
-// replace takes what is known better by now.
-func (f *foretold) replace(one *events.Foretold, steps int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.of) < steps {
-		f.of = append(f.of, make([]*events.Foretold, steps-len(f.of))...)
-	}
-	if one.Step < len(f.of) {
-		f.of[one.Step] = one
-	}
-}
+// prediction is what a step would do, as far as it is known by now.
+func (m *knownRun) prediction(i int) *events.Foretold { return m.predicted.Now(i, m.position()) }
 
 // whenKnown says what a value waits for: the steps that will give it. Of those that have ended it says what became of them.
 func (m *view) whenKnown(steps []int) string {
-	var pending, gone, given []int
-	for _, i := range steps {
-		if i < 0 || i >= len(m.plan.Steps) {
-			continue
-		}
-		switch f := m.tree.Faces[i]; f {
-		case status.OK, status.Changed, status.Kept, status.Ignored, status.Rescued:
-			given = append(given, i)
-		case status.Skipped, status.Excluded, status.Omitted, status.Failed, status.Unreachable, status.Cancelled:
-			gone = append(gone, i)
-		default:
-			pending = append(pending, i)
-		}
-	}
-	switch {
-	case len(pending) > 0:
-		return "known after " + m.stepNames(pending)
-	case len(gone) > 0:
-		return "has no value: " + m.stepName(gone[0]) + " " + status.Fate(m.tree.Faces[gone[0]])
-	case len(given) > 0 && !m.recorded():
-		return "given by " + m.stepNames(given)
-	case len(given) > 0:
-		return "was given by " + m.stepNames(given)
+	switch from := m.position().SourcesOf(steps); {
+	case len(from.Pending) > 0:
+		return "known after " + m.stepNames(from.Pending)
+	case len(from.Gone) > 0:
+		return "has no value: " + m.stepName(from.Gone[0]) + " " + status.Fate(m.tree.Faces[from.Gone[0]])
+	case len(from.Given) > 0 && !m.recorded():
+		return "given by " + m.stepNames(from.Given)
+	case len(from.Given) > 0:
+		return "was given by " + m.stepNames(from.Given)
 	case m.run.Phase != events.Review:
 		return "known when the step starts"
 	}

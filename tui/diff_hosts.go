@@ -38,7 +38,7 @@ func (m diffPane) diffOf(step int, steps []events.Step) *events.Diff {
 	if step < len(steps) && (steps[step].Diff != nil || steps[step].Attempt > 0) {
 		return steps[step].Diff
 	}
-	if f := m.foretold.step(step); f != nil && f.Error == "" && f.Skipped == "" && f.Diff.Kind != "" {
+	if f := m.predicted.Step(step); f != nil && f.Error == "" && f.Skipped == "" && f.Diff.Kind != "" {
 		return &f.Diff
 	}
 	return nil

@@ -132,7 +132,7 @@ func TestPredictedAgainForOthers(t *testing.T) {
 	faces := s.m.tree.Faces
 	out, in := first.left[0], slices.IndexFunc(faces, func(f status.State) bool { return f != status.Excluded })
 	faces[out], faces[in] = faces[in], faces[out] // both between two frames
-	s.m.foretell()
+	s.m.predictAll()
 	select {
 	case again := <-calls:
 		if len(again.left) != len(first.left) || slices.Equal(again.left, first.left) {

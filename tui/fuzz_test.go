@@ -223,10 +223,7 @@ func drive(tb testing.TB, d *dice) {
 		case 6:
 			var f events.Foretold
 			d.loaded().fill(reflect.ValueOf(&f).Elem(), steps)
-			s.m.foretold.mu.Lock()
-			s.m.foretold.of, s.m.foretold.kinds = make([]*events.Foretold, steps), map[events.ChangeKind]int{}
-			s.m.foretold.mu.Unlock()
-			s.m.foretold.take(&f)
+			s.m.predicted.Replace(&f, steps)
 			s.frame()
 		case 7:
 			p := plans[d.below(2)]

@@ -65,7 +65,7 @@ type knownRun struct {
 	bound     boundSteps
 	stopping  int // how often a stop was asked for
 	failing   int // the step that counts as failed while the run is paused on it, or -1
-	foretold  foretold
+	predicted debugger.Predictions
 	countdown feed.Countdown
 	timeline  feed.Timeline
 	waiting   waiting
@@ -181,7 +181,7 @@ func (m replanning) setPlan(p *plan.Plan) {
 	}
 	m.timeline, m.waiting = feed.NewTimeline(t, &m.timeline), waiting{}
 	m.lacking = lacking{stale: true}
-	m.foretold.halt() // it was about another plan
+	m.predicted.Halt() // it was about another plan
 	m.refilter()
 	fixPane(m).carryFix(sheet)
 }

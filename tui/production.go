@@ -94,7 +94,7 @@ func (m approving) destroys(i int) string {
 	if p.Confirm != "" {
 		return p.Confirm
 	}
-	if f := m.foretold.step(i); f != nil && f.Diff.Kind == events.ChangeDelete {
+	if f := m.predicted.Step(i); f != nil && f.Diff.Kind == events.ChangeDelete {
 		return cmp.Or(f.Diff.Summary, "deletes "+f.Diff.Path)
 	}
 	if p.Action == "wait" {

@@ -173,8 +173,7 @@ func TestDestroys(t *testing.T) {
 		}
 	}
 	// What a look at the machine has found.
-	s.m.foretold.of = make([]*events.Foretold, len(s.m.plan.Steps))
-	s.m.foretold.of[5] = &events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}
+	s.m.predicted.Replace(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}, len(s.m.plan.Steps))
 	if got := (approving{s.m.view}).destroys(5); got != "deletes /srv/x" {
 		t.Errorf("foretold: %q", got)
 	}

@@ -54,7 +54,7 @@ func (m *model) sync() tea.Cmd {
 	}
 	m.filterAgain()
 	m.detail.reel.Stale, m.peek.Stale = true, true
-	m.foretell()
+	m.predictAll()
 	return tea.Batch(cmd, m.keepTicking())
 }
 

@@ -140,7 +140,7 @@ func (m *model) show(ctx context.Context) error {
 	_, err := p.Run()
 	undo()
 	m.unwatch()
-	m.foretold.halt()
+	m.predicted.Halt()
 	close(stop)
 	if o.KeepView != nil && m.crash == nil {
 		o.KeepView(replanning{m.view}.viewNow())

@@ -127,7 +127,7 @@ func (m watchPane) watchShown(expression string) draw.Text {
 
 // afterShort says in short after which step a value is known, or in full what became of that.
 func (m watchPane) afterShort(steps []int) string {
-	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.plan.Steps) && !m.overWith(s) }); i >= 0 {
+	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.plan.Steps) && !m.position().Over(s) }); i >= 0 {
 		return "after " + m.plan.Steps[steps[i]].ID()
 	}
 	return m.whenKnown(steps)

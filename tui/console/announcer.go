@@ -26,6 +26,8 @@ type announcer struct {
 
 	telling telling
 	opened  bool // the review was told
+
+	toldPredicted string // what was said of the predictions
 }
 
 // open says what the plan is, when there is something to decide for the first time: in review, or where a run is resumed.

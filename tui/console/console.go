@@ -44,7 +44,7 @@ func newConsole(o Options) *console {
 	if d.now == nil {
 		d.now = time.Now
 	}
-	d.predicted.news = make(chan struct{}, 1)
+	d.predictedAll = make(chan struct{}, 1)
 	t := &titles{knownRun: d}
 	t.setPlan(o.Plan)
 	s := &speaker{
@@ -129,7 +129,7 @@ func (c *console) mayAct(line string) bool {
 	if c.person || v != nil && v.atOnce && c.question == nil {
 		return true
 	}
-	return c.atRest() && (v == nil || !v.predicts || !c.predicted.busy())
+	return c.atRest() && (v == nil || !v.predicts || !c.predicted.Busy())
 }
 
 // take does what a line says.

@@ -366,7 +366,7 @@ func TestPredictions(t *testing.T) {
 			tell(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeUnknown, Summary: "a command"}})
 		}
 	})
-	<-k.predicted.news
+	<-k.predictedAll
 	k.heard.Reset()
 	k.announcer.sayPredicted()
 	if got := k.said(); got != "predicted: 1 would fail, 1 create, 1 update, 1 no change. show N says more." {
@@ -584,5 +584,14 @@ func TestSkipAfterwards(t *testing.T) {
 	k.says("skip 2.1", "it failed, and the run has continued without it.")
 	if len(k.engine.sent) > sent {
 		t.Errorf("it sends %v", k.last())
+	}
+}
+
+// TestValueOfExcluded says of the value of an excluded step that there is none, before the run has come to the step.
+func TestValueOfExcluded(t *testing.T) {
+	k := newTalk(t, release())
+	k.types("skip 1")
+	if got, want := k.whenKnown([]int{0}), "has no value: step 1 say hello is excluded"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

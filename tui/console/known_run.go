@@ -13,21 +13,22 @@ import (
 
 // knownRun is what is known of the plan and of the run, without a word about it.
 type knownRun struct {
-	sources   sources
-	now       func() time.Time
-	plan      *plan.Plan
-	others    status.OtherFiles
-	run       events.Run
-	estimate  *events.Estimate // nil: nothing is known of earlier runs
-	predicted predictions
-	lack      lacking
-	stopping  int // how often a stop was asked for
+	sources      sources
+	now          func() time.Time
+	plan         *plan.Plan
+	others       status.OtherFiles
+	run          events.Run
+	estimate     *events.Estimate // nil: nothing is known of earlier runs
+	predicted    debugger.Predictions
+	predictedAll chan struct{} // a round of predictions has ended
+	lack         lacking
+	stopping     int // how often a stop was asked for
 }
 
 // sources are what can be asked about a plan and its run, as Options has them. Each may be nil.
 type sources struct {
 	Forecast   func(digest string) *events.Forecast
-	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
+	PredictAll debugger.PredictAll
 	Why        func(digest string, steps []int) []events.Wait
 	Bind       func(p *plan.Plan, step int) (plan.Step, error)
 	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
@@ -103,7 +104,7 @@ func (d *knownRun) predict(i int) {
 	ctx, cancel := context.WithTimeout(context.Background(), predictTime)
 	defer cancel()
 	if one := d.sources.Predict(ctx, d.plan, i); one != nil {
-		d.predicted.replace(one, len(d.plan.Steps))
+		d.predicted.Replace(one, len(d.plan.Steps))
 	}
 }
 

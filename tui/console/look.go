@@ -118,7 +118,7 @@ func (c *viewer) where(string) {
 	case events.Review:
 		c.say("REVIEW %s", sentence(clean(c.plan.RootFile), count(len(c.plan.Steps), "step"), tallied(&t, undecided, waiting), asks(t.Sum(confirm)),
 			tallied(&t, excluded), c.lackingWords()))
-		if words := c.predicted.words(); words != "" {
+		if words := c.predictedCounts(); words != "" {
 			c.say("predicted: %s.", words)
 		}
 		c.say("nothing has run. approve all, approve safe, approve N, run, step, show, help, quit.")

@@ -129,7 +129,7 @@ func (c *outputs) diff(args string) {
 	var lines []string
 	if diff == nil && s.Attempt == 0 {
 		switch {
-		case f == nil && c.sources.PredictAll != nil && c.predicted.busy():
+		case f == nil && c.sources.PredictAll != nil && c.predicted.Busy():
 			c.say("what %s would do is still being predicted; ask again.", c.called(i))
 			return
 		case f == nil || f.Diff.Kind == "" && f.Error == "" && f.Skipped == "":

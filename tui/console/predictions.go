@@ -1,142 +1,43 @@
 package console
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 
 	"moon/events"
 	"moon/tui/status"
 )
 
-// predictions are what the steps of a plan would do, as far as it is known by now. It is found out in the background.
-type predictions struct {
-	news chan struct{} // there is some
-
-	mu     sync.Mutex
-	of     []*events.Foretold // by step
-	runs   int                // that find out
-	told   string             // words that were said
-	cancel context.CancelFunc
-	out    []bool // the steps that were excluded when it began
-}
-
-// predictAll begins to find out, or begins again if other steps are excluded than before. It ends with the review.
+// predictAll keeps the predictions up with the run.
 func (d *knownRun) predictAll() {
-	f := &d.predicted
-	if d.sources.PredictAll == nil {
-		return
-	}
-	if d.run.Phase != events.Review {
-		f.halt()
-		return
-	}
-	p := d.plan
-	out := make([]bool, len(p.Steps))
-	for i := range out {
-		out[i] = d.State(i) == excluded
-	}
-	if f.cancel != nil && slices.Equal(f.out, out) {
-		return
-	}
-	f.halt()
-	ctx, cancel := context.WithCancel(context.Background())
-	f.mu.Lock()
-	f.of, f.cancel, f.out = make([]*events.Foretold, len(p.Steps)), cancel, out
-	f.runs++
-	f.mu.Unlock()
-	go func() {
-		d.sources.PredictAll(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			if ctx.Err() == nil && one.Step < len(f.of) {
-				f.of[one.Step] = one
-			}
-		})
-		f.mu.Lock()
-		f.runs--
-		f.mu.Unlock()
+	d.predicted.Follow(d.position(), d.sources.PredictAll, func(do func()) { do() }, func() {
+		if d.predicted.Busy() { // they are said together
+			return
+		}
 		select {
-		case f.news <- struct{}{}:
+		case d.predictedAll <- struct{}{}:
 		default:
 		}
-	}()
+	})
 }
 
-// halt stops finding out. What is known stays.
-func (f *predictions) halt() {
-	if f.cancel != nil {
-		f.cancel()
-		f.cancel = nil
-	}
-}
+// prediction is what a step would do, as far as it is known by now.
+func (d *knownRun) prediction(i int) *events.Foretold { return d.predicted.Now(i, d.position()) }
 
-// replace takes what is known better by now.
-func (f *predictions) replace(one *events.Foretold, steps int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.of) < steps {
-		f.of = append(f.of, make([]*events.Foretold, steps-len(f.of))...)
-	}
-	if one.Step < len(f.of) {
-		f.of[one.Step] = one
-	}
-}
-
-// busy reports whether there is more to come.
-func (f *predictions) busy() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.runs > 0 && f.cancel != nil
-}
-
-func (f *predictions) step(i int) *events.Foretold {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if i < 0 || i >= len(f.of) {
-		return nil
-	}
-	return f.of[i]
-}
-
-// prediction is what a step would do. That it could not be known before others had ended counts no longer when they have.
-func (d *knownRun) prediction(i int) *events.Foretold {
-	f := d.predicted.step(i)
-	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return d.of(of).State != events.Settled }) {
-		return f
-	}
-	return nil
-}
-
-// words counts what would be done.
-func (f *predictions) words() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	kinds, fail, away := map[events.ChangeKind]int{}, 0, 0
-	for _, one := range f.of {
-		switch {
-		case one == nil:
-		case one.Away:
-			away++
-		case one.Error != "":
-			fail++
-		case one.Skipped == "":
-			kinds[one.Diff.Kind]++
-		}
-	}
+// predictedCounts are how many steps would do what, in words.
+func (c *reporter) predictedCounts() string {
+	counts := c.predicted.Counts()
 	var parts []string
 	for _, k := range []struct {
 		n    int
 		word string
 	}{
-		{fail, "would fail"},
-		{away, "not reached"},
-		{kinds[events.ChangeCreate], "create"},
-		{kinds[events.ChangeUpdate], "update"},
-		{kinds[events.ChangeDelete], "delete"},
-		{kinds[events.ChangeNone], "no change"},
+		{counts.Fail, "would fail"},
+		{counts.Away, "not reached"},
+		{counts.Create, "create"},
+		{counts.Update, "update"},
+		{counts.Delete, "delete"},
+		{counts.Same, "no change"},
 	} {
 		if k.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", k.n, k.word))
@@ -147,11 +48,11 @@ func (f *predictions) words() string {
 
 // sayPredicted says once what is predicted, to a person: a script asks for it.
 func (c *announcer) sayPredicted() {
-	if !c.person || c.run.Phase != events.Review || c.predicted.busy() {
+	if !c.person || c.run.Phase != events.Review || c.predicted.Busy() {
 		return
 	}
-	if words := c.predicted.words(); words != "" && words != c.predicted.told {
-		c.predicted.told = words
+	if words := c.predictedCounts(); words != "" && words != c.toldPredicted {
+		c.toldPredicted = words
 		c.say("predicted: %s. show N says more.", words)
 	}
 }

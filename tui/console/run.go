@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) error {
 	c := newConsole(o)
 	c.lent, c.hide = keys.lent, keys.hide
 	err = c.attend(ctx, &o, keys.lines, ticks)
-	c.predicted.halt()
+	c.predicted.Halt()
 	if c.prompted { // what comes after is on a line of its own
 		fmt.Fprintln(c.w)
 		c.flush()
@@ -151,7 +151,7 @@ func (c *console) attend(ctx context.Context, o *Options, typed <-chan string, t
 			c.interrupt()
 		case do := <-o.Aside:
 			c.lend(do)
-		case <-c.predicted.news:
+		case <-c.predictedAll:
 			c.announcer.sayPredicted()
 		case now := <-ticks:
 			c.tick(now)

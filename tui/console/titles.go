@@ -44,7 +44,7 @@ func (c *titles) setPlan(p *plan.Plan) {
 			c.estimate = events.NewEstimate(*f)
 		}
 	}
-	c.predicted.halt() // it was about another plan
+	c.predicted.Halt() // it was about another plan
 }
 
 // known is a value in words.
@@ -58,27 +58,13 @@ func (c *titles) known(v any) string {
 
 // whenKnown says what a value waits for, or what became of the steps that should have given it.
 func (c *titles) whenKnown(steps []int) string {
-	var pending, gone []int
-	for _, i := range steps {
-		switch {
-		case i < 0 || i >= len(c.plan.Steps):
-		case c.of(i).State != events.Settled:
-			pending = append(pending, i)
-		default:
-			switch c.State(i) {
-			case status.OK, status.Changed, status.Kept, status.Ignored, status.Rescued:
-			default:
-				gone = append(gone, i)
-			}
-		}
-	}
-	switch {
-	case len(pending) > 0:
-		return "known " + c.after(pending)
-	case len(gone) > 0:
-		return "has no value: " + c.called(gone[0]) + " " + status.Fate(c.State(gone[0]))
-	case len(steps) > 0:
-		return "given by " + strings.TrimPrefix(c.after(steps), "after ")
+	switch from := c.position().SourcesOf(steps); {
+	case len(from.Pending) > 0:
+		return "known " + c.after(from.Pending)
+	case len(from.Gone) > 0:
+		return "has no value: " + c.called(from.Gone[0]) + " " + status.Fate(c.State(from.Gone[0]))
+	case len(from.Given) > 0:
+		return "given by " + strings.TrimPrefix(c.after(from.Given), "after ")
 	case c.run.Phase != events.Review:
 		return "known when the step starts"
 	}

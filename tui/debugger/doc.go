@@ -1,5 +1,5 @@
 // Package debugger is what a debugger finds out about a run, for every front end: what runs next, what has failed and can still be
-// decided, which values are known.
+// decided, what steps would do, which values are known.
 //
 //	plan, states of steps, phase ──▶ Position ──▶ answers ──▶ tui draws them · tui/console says them
 //

@@ -13,7 +13,7 @@ func at(states ...status.State) debugger.Position {
 	return debugger.Position{Plan: &plan.Plan{Steps: make([]plan.Step, len(states))}, Steps: debugger.States(states), PausedAt: -1, Pointer: -1}
 }
 
-// TestNext goes on from the pointer, and comes back to what was passed over.
+// TestNext continues from the pointer, and comes back to what was passed over.
 func TestNext(t *testing.T) {
 	const left, done = status.Waiting, status.OK
 	for _, c := range []struct {

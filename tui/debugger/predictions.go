@@ -1,0 +1,189 @@
+package debugger
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"moon/events"
+	"moon/plan"
+	"moon/tui/status"
+)
+
+// PredictAll finds out what the steps of a plan would do, except those that are excluded, and tells of each, until the context ends.
+type PredictAll func(ctx context.Context, p *plan.Plan, excluded func(step int) bool, tell func(*events.Foretold))
+
+// Predictions are what the steps of a plan would do, as far as it is known by now. They are found in the background during the review.
+// One goroutine begins and halts; any may look.
+type Predictions struct {
+	cancel   context.CancelFunc
+	excluded []bool // when it began
+
+	mu     sync.Mutex
+	of     []*events.Foretold // by step
+	counts PredictionCounts
+	rounds int // that have begun
+	round  int // the one that is running, or 0
+}
+
+// PredictionCounts are how many steps would do what.
+type PredictionCounts struct {
+	Create, Update, Delete, Same int
+	Fail                         int
+	Away                         int // on hosts that were not reached
+}
+
+func (c *PredictionCounts) add(one *events.Foretold, n int) {
+	switch {
+	case one.Away:
+		c.Away += n
+	case one.Error != "":
+		c.Fail += n
+	case one.Skipped != "":
+	default:
+		switch one.Diff.Kind {
+		case events.ChangeCreate:
+			c.Create += n
+		case events.ChangeUpdate:
+			c.Update += n
+		case events.ChangeDelete:
+			c.Delete += n
+		case events.ChangeNone:
+			c.Same += n
+		case events.ChangeUnknown:
+		}
+	}
+}
+
+// Follow keeps the predictions up with the run: it begins to find them, begins again if other steps are excluded than before, and
+// halts when the review is over. guard runs what is done in the background; news is called from there, for each prediction and at
+// the end.
+func (f *Predictions) Follow(at Position, predict PredictAll, guard func(do func()), news func()) {
+	switch {
+	case predict == nil:
+		return
+	case at.Phase != events.Review:
+		f.Halt()
+		return
+	case f.cancel != nil && f.excludes(at):
+		return
+	}
+	f.Halt()
+	p, excluded := at.Plan, make([]bool, len(at.Plan.Steps))
+	for i := range excluded {
+		excluded[i] = at.Steps.State(i) == status.Excluded
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	f.cancel, f.excluded = cancel, excluded
+	f.mu.Lock()
+	f.of, f.counts = make([]*events.Foretold, len(p.Steps)), PredictionCounts{}
+	f.rounds++
+	f.round = f.rounds
+	round := f.round
+	f.mu.Unlock()
+	go guard(func() {
+		defer news()
+		defer f.end(round)
+		predict(ctx, p, func(step int) bool { return excluded[step] }, func(one *events.Foretold) {
+			if f.take(round, one) {
+				news()
+			}
+		})
+	})
+}
+
+// excludes reports whether the steps that are excluded are those of the last time.
+func (f *Predictions) excludes(at Position) bool {
+	if len(f.excluded) != len(at.Plan.Steps) {
+		return false
+	}
+	for i, was := range f.excluded {
+		if was != (at.Steps.State(i) == status.Excluded) {
+			return false
+		}
+	}
+	return true
+}
+
+// Halt stops finding more. What is known stays.
+func (f *Predictions) Halt() {
+	if f.cancel != nil {
+		f.cancel()
+		f.cancel = nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.round = 0
+}
+
+func (f *Predictions) end(round int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.round == round {
+		f.round = 0
+	}
+}
+
+// take keeps a prediction, unless its round has been halted: it would be about another plan, or other exclusions.
+func (f *Predictions) take(round int, one *events.Foretold) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.round != round || one.Step >= len(f.of) {
+		return false
+	}
+	f.put(one)
+	return true
+}
+
+func (f *Predictions) put(one *events.Foretold) {
+	if was := f.of[one.Step]; was != nil {
+		f.counts.add(was, -1)
+	}
+	f.of[one.Step] = one
+	f.counts.add(one, 1)
+}
+
+// Replace keeps what is known better by now, of a plan with so many steps.
+func (f *Predictions) Replace(one *events.Foretold, steps int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.of) < steps {
+		f.of = append(f.of, make([]*events.Foretold, steps-len(f.of))...)
+	}
+	if one.Step < len(f.of) {
+		f.put(one)
+	}
+}
+
+// Busy reports whether there is more to come.
+func (f *Predictions) Busy() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.round > 0
+}
+
+// Counts counts what would be done.
+func (f *Predictions) Counts() PredictionCounts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts
+}
+
+// Step is what was predicted of a step, or nil.
+func (f *Predictions) Step(i int) *events.Foretold {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i < 0 || i >= len(f.of) {
+		return nil
+	}
+	return f.of[i]
+}
+
+// Now is what a step would do. That it could not be known before others had ended counts no longer when they have.
+func (f *Predictions) Now(i int, at Position) *events.Foretold {
+	one := f.Step(i)
+	if one == nil || len(one.After) == 0 || slices.ContainsFunc(one.After, func(of int) bool { return at.has(of) && !at.Over(of) }) {
+		return one
+	}
+	return nil
+}
