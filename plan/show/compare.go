@@ -81,13 +81,13 @@ func ReadComparable(doc []byte) (*Comparable, error) {
 		Settings: map[string]string{},
 	}
 	for name, v := range d.Vars {
-		c.Vars[name] = compared(v)
+		c.Vars[name] = comparedText(v)
 	}
 	for _, in := range d.Inputs {
 		c.Inputs[in.Path] = in.Digest
 	}
-	set(c.Settings, "name", d.Name)
-	set(c.Settings, "strategy", d.Strategy)
+	setField(c.Settings, "name", d.Name)
+	setField(c.Settings, "strategy", d.Strategy)
 	paths := make(map[string]string, len(d.Steps))
 	for i := range d.Steps {
 		paths[d.Steps[i].ID] = d.Steps[i].Path
@@ -133,7 +133,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	}
 	f := c.Fields
 	for name, v := range s.Args {
-		f["args."+name] = compared(v)
+		f["args."+name] = comparedText(v)
 	}
 	for name, v := range s.Env {
 		f["env."+name] = v
@@ -143,27 +143,27 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 		f["become"] = (&plan.Become{User: b.User, Method: b.Method}).String()
 	}
 	if s.Undo != nil {
-		set(f, "undo", s.Undo.Action)
+		setField(f, "undo", s.Undo.Action)
 		for name, v := range s.Undo.Args {
-			f["undo."+name] = compared(v)
+			f["undo."+name] = comparedText(v)
 		}
 	}
-	set(f, "name", s.Name)
-	set(f, "action", s.Action)
-	set(f, "cwd", s.Cwd)
-	set(f, "when", s.When)
-	set(f, "prediction", string(s.Prediction))
-	set(f, "register", s.Register)
-	set(f, "tags", strings.Join(s.Tags, ", "))
-	set(f, "confirm", s.Confirm)
-	set(f, "host", s.Host)
-	set(f, "delegated to", s.Delegate)
-	set(f, "connection", s.Connection)
+	setField(f, "name", s.Name)
+	setField(f, "action", s.Action)
+	setField(f, "cwd", s.Cwd)
+	setField(f, "when", s.When)
+	setField(f, "prediction", string(s.Prediction))
+	setField(f, "register", s.Register)
+	setField(f, "tags", strings.Join(s.Tags, ", "))
+	setField(f, "confirm", s.Confirm)
+	setField(f, "host", s.Host)
+	setField(f, "delegated to", s.Delegate)
+	setField(f, "connection", s.Connection)
 	var notifiers []string
 	for _, id := range s.NotifiedBy {
 		notifiers = append(notifiers, paths[id])
 	}
-	set(f, "notified by", strings.Join(notifiers, ", "))
+	setField(f, "notified by", strings.Join(notifiers, ", "))
 	switch {
 	case s.Skipped:
 		f["excluded by"] = plan.ByTags
@@ -174,13 +174,13 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	for _, n := range s.Needs {
 		needs = append(needs, paths[n.Step]+" ("+n.On+")")
 	}
-	set(f, "needs", strings.Join(needs, ", "))
+	setField(f, "needs", strings.Join(needs, ", "))
 	for _, u := range s.Unknowns {
 		unknown = append(unknown, u.Name+" in "+u.Field)
 	}
-	set(f, "known later", strings.Join(unknown, ", "))
+	setField(f, "known later", strings.Join(unknown, ", "))
 	if s.LoopContext != nil && isItem {
-		f["item"] = compared(s.LoopContext.Item)
+		f["item"] = comparedText(s.LoopContext.Item)
 	}
 	for _, r := range s.Reads {
 		switch {
@@ -221,9 +221,9 @@ func comparedScope(s *scopeJSON) Compared {
 		Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: diag.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(),
 		Fields: map[string]string{},
 	}
-	set(c.Fields, "when", s.When)
-	set(c.Fields, "skipped", s.Skipped)
-	set(c.Fields, "loop", s.Loop)
+	setField(c.Fields, "when", s.When)
+	setField(c.Fields, "skipped", s.Skipped)
+	setField(c.Fields, "loop", s.Loop)
 	switch {
 	case s.Parallel == plan.Unlimited:
 		c.Fields["parallel"] = "true"
@@ -233,14 +233,14 @@ func comparedScope(s *scopeJSON) Compared {
 	return c
 }
 
-func set(fields map[string]string, name, text string) {
+func setField(fields map[string]string, name, text string) {
 	if text != "" {
 		fields[name] = text
 	}
 }
 
-// compared is a value as text. Text stays as it is; anything else is JSON, whose keys are sorted.
-func compared(v any) string {
+// comparedText is a value as text. Text stays as it is; anything else is JSON, whose keys are sorted.
+func comparedText(v any) string {
 	if text, ok := v.(string); ok {
 		return text
 	}

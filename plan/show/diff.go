@@ -83,7 +83,7 @@ func Diff(old, now *Comparable) *Difference {
 		pairs[i], kept[o] = o, true
 		order = append(order, o)
 	}
-	elsewhere := d.relocated(old, now, added, kept)
+	elsewhere := d.findRelocated(old, now, added, kept)
 	still := inOrder(order)
 	for i := range now.Steps {
 		s := &now.Steps[i]
@@ -113,7 +113,7 @@ func Diff(old, now *Comparable) *Difference {
 		}
 	}
 	slices.SortFunc(d.Moved, func(a, b DiffStep) int { return a.index - b.index })
-	d.scopes(old, now)
+	d.compareScopes(old, now)
 	return d
 }
 
@@ -131,8 +131,8 @@ func renamedRoot(old, now *Comparable, path string) string {
 	return path
 }
 
-// relocated finds removed steps that were added at another path with the same content, in order, and marks them kept.
-func (d *Difference) relocated(old, now *Comparable, added []int, kept []bool) map[int]bool {
+// findRelocated finds removed steps that were added at another path with the same content, in order, and marks them kept.
+func (d *Difference) findRelocated(old, now *Comparable, added []int, kept []bool) map[int]bool {
 	gone := map[string][]int{}
 	for o, ok := range kept {
 		if digest := old.Steps[o].Digest; !ok && digest != "" {
@@ -182,7 +182,7 @@ func inOrder(list []int) map[int]bool {
 	return still
 }
 
-func (d *Difference) scopes(old, now *Comparable) {
+func (d *Difference) compareScopes(old, now *Comparable) {
 	at := make(map[string]*Compared, len(old.Scopes))
 	for i := range old.Scopes {
 		at[renamedRoot(old, now, old.Scopes[i].Path)] = &old.Scopes[i]
@@ -235,34 +235,34 @@ func (d *Difference) Write(w io.Writer, width int) error {
 	t := &diffText{width: width}
 	t.linef("%s: plan %s → %s: plan %s", d.Old.RootFile, shortDigest(d.Old.Digest), d.New.RootFile, shortDigest(d.New.Digest))
 	for _, s := range d.Added {
-		t.head("+", s)
+		t.writeHead("+", s)
 	}
 	for _, s := range d.Removed {
-		t.head("-", s)
+		t.writeHead("-", s)
 	}
 	for _, s := range d.Changed {
-		t.head("~", s)
-		t.fields(s.Fields, "      ")
+		t.writeHead("~", s)
+		t.writeFields(s.Fields, "      ")
 		if len(s.Fields) == 0 {
 			t.linef("      content not shown: it holds a secret, or no_log hides it")
 		}
 	}
 	for _, s := range d.Moved {
-		t.head(">", s)
+		t.writeHead(">", s)
 		from := "was " + s.OldID
 		if s.OldPath != "" {
 			from += ", " + s.OldPath
 		}
 		t.linef("      %s", from)
-		t.fields(s.Fields, "      ")
+		t.writeFields(s.Fields, "      ")
 	}
 	for _, s := range d.Scopes {
-		t.head("~", s)
-		t.fields(s.Fields, "      ")
+		t.writeHead("~", s)
+		t.writeFields(s.Fields, "      ")
 	}
-	t.section("playbook", d.Settings)
-	t.section("variables", d.Vars)
-	t.files(d.Inputs)
+	t.writeSection("playbook", d.Settings)
+	t.writeSection("variables", d.Vars)
+	t.writeFiles(d.Inputs)
 	t.linef("")
 	t.linef("%s", d.Summary())
 	_, err := io.WriteString(w, t.out.String())
@@ -289,7 +289,7 @@ func (t *diffText) linef(format string, args ...any) {
 	t.out.WriteString(cutTo(termtext.CleanName(fmt.Sprintf(format, args...)), t.width) + "\n")
 }
 
-func (t *diffText) head(mark string, s DiffStep) {
+func (t *diffText) writeHead(mark string, s DiffStep) {
 	t.linef("")
 	id := s.ID
 	if id != "" {
@@ -298,20 +298,20 @@ func (t *diffText) head(mark string, s DiffStep) {
 	t.linef("  %s %s%s  %s", mark, id, s.Title, s.At)
 }
 
-func (t *diffText) section(title string, changes []FieldChange) {
+func (t *diffText) writeSection(title string, changes []FieldChange) {
 	if len(changes) == 0 {
 		return
 	}
 	t.linef("")
 	t.linef("  %s", title)
-	t.fields(changes, "    ")
+	t.writeFields(changes, "    ")
 }
 
 // diffLimit is the size of both sides of a text together, in bytes, above which only their sizes are given.
 const diffLimit = 1 << 20
 
-// fields prints each change on a line; text of several lines as a unified diff.
-func (t *diffText) fields(changes []FieldChange, indent string) {
+// writeFields prints each change on a line; text of several lines as a unified diff.
+func (t *diffText) writeFields(changes []FieldChange, indent string) {
 	for _, c := range changes {
 		if said, ok := c.ofFile(changes); ok {
 			if said != "" {
@@ -319,7 +319,7 @@ func (t *diffText) fields(changes []FieldChange, indent string) {
 			}
 			continue
 		}
-		if old, now := side(c.Old), side(c.New); !strings.Contains(old+now, "\n") {
+		if old, now := sideText(c.Old), sideText(c.New); !strings.Contains(old+now, "\n") {
 			t.linef("%s%s: %s → %s", indent, c.Field, old, now)
 			continue
 		} else if len(old)+len(now) > diffLimit {
@@ -329,10 +329,10 @@ func (t *diffText) fields(changes []FieldChange, indent string) {
 		t.linef("%s%s:", indent, c.Field)
 		var old, now string
 		if c.Old != nil {
-			old = ended(*c.Old)
+			old = endLine(*c.Old)
 		}
 		if c.New != nil {
-			now = ended(*c.New)
+			now = endLine(*c.New)
 		}
 		diff := udiff.Unified("old", "new", old, now)
 		if diff == "" {
@@ -376,15 +376,15 @@ func (c FieldChange) ofFile(all []FieldChange) (said string, ok bool) {
 	return said, true
 }
 
-// ended gives text a newline at its end, so that a diff does not speak of one that is missing.
-func ended(text string) string {
+// endLine gives text a newline at its end, so that a diff does not speak of one that is missing.
+func endLine(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
 	}
 	return text + "\n"
 }
 
-func side(text *string) string {
+func sideText(text *string) string {
 	if text == nil {
 		return "(none)"
 	}
@@ -394,7 +394,7 @@ func side(text *string) string {
 	return *text
 }
 
-func (t *diffText) files(changes []FieldChange) {
+func (t *diffText) writeFiles(changes []FieldChange) {
 	if len(changes) == 0 {
 		return
 	}

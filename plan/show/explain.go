@@ -21,15 +21,15 @@ import (
 func WriteExplanation(w io.Writer, p *plan.Plan, step int, before, after []plan.Link, width int) error {
 	s := &p.Steps[step]
 	e := &explanation{p: p, s: s, width: width}
-	e.what()
-	e.why()
-	e.conditions()
-	e.values()
-	e.reads()
-	e.links("Waits for", before, "nothing: it can start at once")
-	e.links("Waited for by", after, "no step")
-	e.guards()
-	e.policy()
+	e.explainWhat()
+	e.explainWhy()
+	e.explainConditions()
+	e.explainValues()
+	e.explainReads()
+	e.explainLinks("Waits for", before, "nothing: it can start at once")
+	e.explainLinks("Waited for by", after, "no step")
+	e.explainGuards()
+	e.explainPolicy()
 	_, err := io.WriteString(w, e.out.String())
 	return err
 }
@@ -51,7 +51,7 @@ const (
 	pageWidth  = 80
 )
 
-func (e *explanation) section(title string, lines []said) {
+func (e *explanation) writeSection(title string, lines []said) {
 	if len(lines) == 0 {
 		return
 	}
@@ -69,18 +69,18 @@ func (e *explanation) section(title string, lines []said) {
 	for _, l := range lines {
 		switch n := ansi.StringWidth(l.text); {
 		case l.note == "":
-			e.line(2, l.text)
+			e.writeLine(2, l.text)
 		case n > column, 2+column+2+ansi.StringWidth(l.note) > pageWidth:
-			e.line(2, l.text)
-			e.line(6, l.note)
+			e.writeLine(2, l.text)
+			e.writeLine(6, l.note)
 		default:
-			e.line(2, l.text+strings.Repeat(" ", column-n)+"  "+l.note)
+			e.writeLine(2, l.text+strings.Repeat(" ", column-n)+"  "+l.note)
 		}
 	}
 }
 
-// line writes a line, wrapped for a terminal.
-func (e *explanation) line(indent int, text string) {
+// writeLine writes a line, wrapped for a terminal.
+func (e *explanation) writeLine(indent int, text string) {
 	pad := strings.Repeat(" ", indent)
 	if e.width > indent+20 {
 		text = strings.ReplaceAll(ansi.Wrap(text, e.width-indent-2, ""), "\n", "\n"+pad+"  ")
@@ -88,23 +88,23 @@ func (e *explanation) line(indent int, text string) {
 	e.out.WriteString(pad + text + "\n")
 }
 
-func (e *explanation) what() {
+func (e *explanation) explainWhat() {
 	s := e.s
-	e.line(0, termtext.CleanName(s.ID()+"  "+s.Label(s.Title())))
-	e.line(2, termtext.CleanName("path  "+s.Path))
+	e.writeLine(0, termtext.CleanName(s.ID()+"  "+s.Label(s.Title())))
+	e.writeLine(2, termtext.CleanName("path  "+s.Path))
 	if s.UserID != "" {
-		e.line(2, termtext.CleanName("id    "+s.UserID))
+		e.writeLine(2, termtext.CleanName("id    "+s.UserID))
 	}
 	var lines []said
 	if s.NoLog {
 		lines = append(lines, said{s.Summary, ""})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Args)) {
-		lines = append(lines, block(name, value.Text(s.Args[name]))...)
+		lines = append(lines, blockLines(name, value.Text(s.Args[name]))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		if !s.NoLog {
-			lines = append(lines, block("env "+name, s.Env[name])...)
+			lines = append(lines, blockLines("env "+name, s.Env[name])...)
 		}
 	}
 	if s.Cwd != "" {
@@ -116,11 +116,11 @@ func (e *explanation) what() {
 	if s.Become != nil {
 		lines = append(lines, said{"as " + s.Become.String(), ""})
 	}
-	e.section("What it does: "+s.Action, lines)
+	e.writeSection("What it does: "+s.Action, lines)
 }
 
-// block shows a value, each line of a longer one on its own.
-func block(name, text string) []said {
+// blockLines shows a value, each line of a longer one on its own.
+func blockLines(name, text string) []said {
 	text = strings.TrimSuffix(text, "\n")
 	if !strings.Contains(text, "\n") {
 		return []said{{name + ": " + text, ""}}
@@ -132,8 +132,8 @@ func block(name, text string) []said {
 	return lines
 }
 
-// why lists the constructs around the step, outermost first.
-func (e *explanation) why() {
+// explainWhy lists the constructs around the step, outermost first.
+func (e *explanation) explainWhy() {
 	s := e.s
 	var lines []said
 	for id := s.Scope; id > 0; id = e.p.Scopes[id].Parent {
@@ -151,7 +151,7 @@ func (e *explanation) why() {
 			item = "(hidden by no_log)"
 		}
 		rounds := e.p.Scopes[s.Scope].Items
-		own = fmt.Sprintf("the task itself, round %d of %d: %s = %s", l.Index+1, rounds, l.Var, e.short(item))
+		own = fmt.Sprintf("the task itself, round %d of %d: %s = %s", l.Index+1, rounds, l.Var, e.shortText(item))
 	}
 	lines = append(lines, said{s.Origin.String(), own})
 	if len(s.Tags) > 0 {
@@ -165,11 +165,11 @@ func (e *explanation) why() {
 	case s.Lacks != nil:
 		lines = append(lines, said{"it will be skipped: uses " + s.Lacks.Reason(), ""})
 	}
-	e.section("Why it is there", lines)
+	e.writeSection("Why it is there", lines)
 }
 
-// conditions lists what is and-ed, each with its place and what is known of it.
-func (e *explanation) conditions() {
+// explainConditions lists what is and-ed, each with its place and what is known of it.
+func (e *explanation) explainConditions() {
 	var lines []said
 	for _, c := range e.p.ConditionsOf(e.s.Index) {
 		note := fmt.Sprintf("%s:%d, ", c.Pos.File, c.Pos.Line)
@@ -189,10 +189,10 @@ func (e *explanation) conditions() {
 	if len(lines) > 1 {
 		title = "Conditions, all of which must hold"
 	}
-	e.section(title+": it "+e.prediction(), lines)
+	e.writeSection(title+": it "+e.explainPrediction(), lines)
 }
 
-func (e *explanation) prediction() string {
+func (e *explanation) explainPrediction() string {
 	switch e.s.Prediction {
 	case plan.WillSkip:
 		return "will be skipped"
@@ -203,8 +203,8 @@ func (e *explanation) prediction() string {
 	return "runs"
 }
 
-// values lists the variables the step uses. A value that is not known yet has the step that gives it.
-func (e *explanation) values() {
+// explainValues lists the variables the step uses. A value that is not known yet has the step that gives it.
+func (e *explanation) explainValues() {
 	var lines []said
 	for _, u := range e.s.Uses {
 		from := u.From
@@ -218,16 +218,16 @@ func (e *explanation) values() {
 			lines = append(lines, said{u.Name, "known after " + after + " (" + from + ")"})
 			continue
 		}
-		lines = append(lines, said{u.Name + " = " + e.short(value.Text(u.Value)), from})
+		lines = append(lines, said{u.Name + " = " + e.shortText(value.Text(u.Value)), from})
 	}
 	if e.s.NoLog {
 		lines = []said{{"hidden by no_log", ""}}
 	}
-	e.section("Values", lines)
+	e.writeSection("Values", lines)
 }
 
-// reads lists the files on this machine that the step reads, which must be the same when it starts.
-func (e *explanation) reads() {
+// explainReads lists the files on this machine that the step reads, which must be the same when it starts.
+func (e *explanation) explainReads() {
 	if e.s.NoLog {
 		return
 	}
@@ -244,11 +244,11 @@ func (e *explanation) reads() {
 		}
 		lines = append(lines, said{e.p.Shown(r.Path), note})
 	}
-	e.section("Reads", lines)
+	e.writeSection("Reads", lines)
 }
 
-// short is a value on one line, which a terminal need not show to its end.
-func (e *explanation) short(text string) string {
+// shortText is a value on one line, which a terminal need not show to its end.
+func (e *explanation) shortText(text string) string {
 	if strings.ContainsAny(text, "\n\t") {
 		text = strconv.Quote(text)
 	}
@@ -258,7 +258,7 @@ func (e *explanation) short(text string) string {
 // maxLinks is how many neighbours are listed by name: after a loop of thousands there are as many.
 const maxLinks = 10
 
-func (e *explanation) links(title string, links []plan.Link, none string) {
+func (e *explanation) explainLinks(title string, links []plan.Link, none string) {
 	var lines []said
 	for i, l := range links {
 		if i == maxLinks && len(links) > maxLinks+1 {
@@ -272,7 +272,7 @@ func (e *explanation) links(title string, links []plan.Link, none string) {
 		if note == "" {
 			note = "on " + l.On
 		}
-		if names := e.carried(l); len(names) > 0 {
+		if names := e.carriedValues(l); len(names) > 0 {
 			note += ", for " + strings.Join(names, ", ")
 		}
 		other := &e.p.Steps[l.Step]
@@ -281,11 +281,11 @@ func (e *explanation) links(title string, links []plan.Link, none string) {
 	if len(lines) == 0 {
 		lines = append(lines, said{none, ""})
 	}
-	e.section(title, lines)
+	e.writeSection(title, lines)
 }
 
-// carried are the values that go over a link, in either direction.
-func (e *explanation) carried(l plan.Link) []string {
+// carriedValues are the values that go over a link, in either direction.
+func (e *explanation) carriedValues(l plan.Link) []string {
 	if !l.Data {
 		return nil
 	}
@@ -310,11 +310,11 @@ var guardTexts = map[string]string{
 	"onlyif":  "if `%s` fails (onlyif)",
 }
 
-// guards lists what else may skip the step when it is reached.
-func (e *explanation) guards() {
+// explainGuards lists what else may skip the step when it is reached.
+func (e *explanation) explainGuards() {
 	var lines []said
 	for _, g := range e.p.GuardsOf(e.s.Index) {
-		lines = append(lines, said{fmt.Sprintf(guardTexts[g.Key], e.short(g.Text)), fmt.Sprintf("%s:%d", g.Pos.File, g.Pos.Line)})
+		lines = append(lines, said{fmt.Sprintf(guardTexts[g.Key], e.shortText(g.Text)), fmt.Sprintf("%s:%d", g.Pos.File, g.Pos.Line)})
 	}
 	if sources, generates := e.s.Patterns(); len(sources)+len(generates) > 0 {
 		text := "if its sources are unchanged since it last succeeded"
@@ -326,7 +326,7 @@ func (e *explanation) guards() {
 		}
 		lines = append(lines, said{text + " (sources, generates)", ""})
 	}
-	e.section("Is skipped when it is reached", lines)
+	e.writeSection("Is skipped when it is reached", lines)
 }
 
 // rulingTexts say what a step says of its own result.
@@ -336,7 +336,7 @@ var rulingTexts = map[string]struct{ always, never, when string }{
 	"ignore_errors": {"a failure is ignored", "a failure is not ignored", "a failure is ignored when %s"},
 }
 
-func (e *explanation) policy() {
+func (e *explanation) explainPolicy() {
 	s := e.s
 	var lines []said
 	add := func(format string, args ...any) { lines = append(lines, said{fmt.Sprintf(format, args...), ""}) }
@@ -383,7 +383,7 @@ func (e *explanation) policy() {
 	if s.Register != "" {
 		add("registers %s", s.Register)
 	}
-	e.section("Policy", lines)
+	e.writeSection("Policy", lines)
 }
 
 // knownAfter reports whether a value is not known when planning, and after what it is.

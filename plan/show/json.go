@@ -161,12 +161,12 @@ func WriteJSON(w io.Writer, p *plan.Plan, graph []byte) error {
 // WritePredictionsJSON is WriteJSON with what steps would do, nil for those of which nothing is known. predicted may be nil.
 func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, predicted func(step int) any) error {
 	d := newDocument(w)
-	d.field("format", p.Format)
-	d.field("digest", p.Digest)
-	d.field("root", p.Root)
+	d.writeField("format", p.Format)
+	d.writeField("digest", p.Digest)
+	d.writeField("root", p.Root)
 	writeBody(d, p, graph, predicted)
-	d.field("diagnostics", DiagnosticsJSON(p.Diagnostics))
-	return d.end()
+	d.writeField("diagnostics", DiagnosticsJSON(p.Diagnostics))
+	return d.endDocument()
 }
 
 // WriteSaved writes the plan as a file that it can be read from again: the document with the version of moon that made
@@ -180,57 +180,57 @@ func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, moon string) error {
 	seal := sha256.New()
 	d := newDocument(w)
 	d.seal = seal
-	d.field("format", p.Format)
+	d.writeField("format", p.Format)
 	d.seal = nil
-	d.field("root", p.Root)
+	d.writeField("root", p.Root)
 	d.seal = seal
-	d.field("moon", moon)
-	d.field("digest", p.Digest)
+	d.writeField("moon", moon)
+	d.writeField("digest", p.Digest)
 	writeBody(d, p, graph, nil)
-	d.field("sources", sources)
-	d.field("seal", hex.EncodeToString(seal.Sum(nil)))
-	return d.end()
+	d.writeField("sources", sources)
+	d.writeField("seal", hex.EncodeToString(seal.Sum(nil)))
+	return d.endDocument()
 }
 
 func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(step int) any) {
-	d.field("root_file", p.RootFile)
+	d.writeField("root_file", p.RootFile)
 	if p.Name != "" {
-		d.field("name", p.Name)
+		d.writeField("name", p.Name)
 	}
 	if p.Strategy != "" {
-		d.field("strategy", p.Strategy)
+		d.writeField("strategy", p.Strategy)
 	}
-	d.field("tags", orEmpty(p.Tags))
+	d.writeField("tags", orEmpty(p.Tags))
 	inputs := make([]inputJSON, len(p.Inputs))
 	for i, in := range p.Inputs {
 		inputs[i] = inputJSON(in)
 	}
-	d.field("inputs", inputs)
+	d.writeField("inputs", inputs)
 	vars := make(map[string]any, len(p.Vars))
 	for _, v := range p.Vars {
 		vars[v.Name] = p.Portable(plan.JSONValue(v.Value))
 	}
-	d.field("vars", vars)
+	d.writeField("vars", vars)
 	if len(p.Exports) > 0 {
 		exports := make(map[string]any, len(p.Exports))
 		for _, x := range p.Exports {
 			exports[x.Name] = p.Portable(plan.JSONValue(x.Value))
 		}
-		d.field("exports", exports)
+		d.writeField("exports", exports)
 	}
-	d.list("steps", len(p.Steps), func(i int) any {
+	d.writeList("steps", len(p.Steps), func(i int) any {
 		s := stepDocument(p, &p.Steps[i])
 		if predicted != nil {
 			s.Foretold = predicted(i)
 		}
 		return s
 	})
-	d.list("scopes", len(p.Scopes), func(i int) any { return scopeDocument(p, p.Scopes[i]) })
-	d.name("graph")
+	d.writeList("scopes", len(p.Scopes), func(i int) any { return scopeDocument(p, p.Scopes[i]) })
+	d.writeName("graph")
 	if graph == nil { // as it is for a comparison
 		graph = []byte("null")
 	}
-	d.took(json.Indent(&d.room, graph, "  ", "  "))
+	d.noteError(json.Indent(&d.room, graph, "  ", "  "))
 }
 
 // documentWriter writes a JSON object field by field, as json.MarshalIndent would have written it at once.
@@ -249,15 +249,15 @@ func newDocument(w io.Writer) *documentWriter {
 	return d
 }
 
-func (d *documentWriter) text(parts ...string) {
+func (d *documentWriter) writeText(parts ...string) {
 	for _, s := range parts {
 		d.room.WriteString(s)
 	}
-	d.took(nil)
+	d.noteError(nil)
 }
 
-// took writes what is in the room, unless putting it there has failed.
-func (d *documentWriter) took(err error) {
+// noteError writes what is in the room, unless putting it there has failed.
+func (d *documentWriter) noteError(err error) {
 	if d.err = cmp.Or(d.err, err); d.err == nil {
 		_, d.err = d.w.Write(d.room.Bytes())
 	}
@@ -267,47 +267,47 @@ func (d *documentWriter) took(err error) {
 	d.room.Reset()
 }
 
-func (d *documentWriter) name(name string) {
+func (d *documentWriter) writeName(name string) {
 	if d.began {
-		d.text(",\n  ")
+		d.writeText(",\n  ")
 	} else {
-		d.text("{\n  ")
+		d.writeText("{\n  ")
 	}
 	d.began = true
-	d.text(strconv.Quote(name), ": ")
+	d.writeText(strconv.Quote(name), ": ")
 }
 
-func (d *documentWriter) field(name string, v any) {
-	d.name(name)
-	d.value(v, "  ")
+func (d *documentWriter) writeField(name string, v any) {
+	d.writeName(name)
+	d.writeValue(v, "  ")
 }
 
-func (d *documentWriter) value(v any, indent string) {
+func (d *documentWriter) writeValue(v any, indent string) {
 	d.enc.SetIndent(indent, "  ")
 	err := d.enc.Encode(v)
 	d.room.Truncate(max(d.room.Len()-1, 0)) // Encode ends the line
-	d.took(err)
+	d.noteError(err)
 }
 
-func (d *documentWriter) list(name string, n int, item func(int) any) {
-	d.name(name)
+func (d *documentWriter) writeList(name string, n int, item func(int) any) {
+	d.writeName(name)
 	if n == 0 {
-		d.text("[]")
+		d.writeText("[]")
 		return
 	}
 	for i := range n {
 		if i == 0 {
-			d.text("[\n    ")
+			d.writeText("[\n    ")
 		} else {
-			d.text(",\n    ")
+			d.writeText(",\n    ")
 		}
-		d.value(item(i), "    ")
+		d.writeValue(item(i), "    ")
 	}
-	d.text("\n  ]")
+	d.writeText("\n  ]")
 }
 
-func (d *documentWriter) end() error {
-	d.text("\n}\n")
+func (d *documentWriter) endDocument() error {
+	d.writeText("\n}\n")
 	return cmp.Or(d.err, d.w.Flush())
 }
 

@@ -32,7 +32,7 @@ func WritePredictions(w io.Writer, p *plan.Plan, width int, predicted func(step 
 			t.shown[i+1]++
 		}
 	}
-	t.scope(0, 0, len(p.Steps), 1)
+	t.addScope(0, 0, len(p.Steps), 1)
 	var out strings.Builder
 	title := p.RootFile
 	if p.Name != "" {
@@ -40,15 +40,15 @@ func WritePredictions(w io.Writer, p *plan.Plan, width int, predicted func(step 
 	}
 	title = fmt.Sprintf("%s: %s, plan %s", termtext.CleanName(title), plan.CountOf(len(p.Steps), "step"), p.Digest[:12])
 	out.WriteString(wrapTo(title, width) + "\n\n")
-	column := t.column(width)
+	column := t.originColumn(width)
 	for _, l := range t.lines {
 		text := l.text
 		if l.at != "" {
-			text = columns(text, l.at, column, width)
+			text = alignColumns(text, l.at, column, width)
 		}
 		out.WriteString(cutTo(text, width) + "\n")
 	}
-	if notes := t.notes(); notes != "" {
+	if notes := t.notesText(); notes != "" {
 		if len(t.lines) > 0 {
 			out.WriteString("\n")
 		}
@@ -61,8 +61,8 @@ func WritePredictions(w io.Writer, p *plan.Plan, width int, predicted func(step 
 // maxColumn is where origins stand at the latest, so that one long line does not push all of them away.
 const maxColumn = 88
 
-// column is where the origins stand.
-func (t *treeText) column(width int) int {
+// originColumn is where the origins stand.
+func (t *treeText) originColumn(width int) int {
 	text, at := 0, 0
 	for _, l := range t.lines {
 		if l.at != "" {
@@ -75,8 +75,8 @@ func (t *treeText) column(width int) int {
 	return text
 }
 
-// columns puts at into a column behind text, which is cut only for a terminal.
-func columns(text, at string, column, width int) string {
+// alignColumns puts at into a column behind text, which is cut only for a terminal.
+func alignColumns(text, at string, column, width int) string {
 	if width > 0 {
 		text = cutTo(text, column)
 	}
@@ -114,15 +114,15 @@ type treeText struct {
 
 type treeLine struct{ text, at string }
 
-func (t *treeText) add(depth int, at, format string, args ...any) {
+func (t *treeText) addLine(depth int, at, format string, args ...any) {
 	t.lines = append(t.lines, treeLine{
 		strings.Repeat("  ", depth) + termtext.CleanName(fmt.Sprintf(format, args...)),
 		termtext.CleanName(at),
 	})
 }
 
-// scope prints what is inside a scope, between two of its steps: its steps and its scopes, in order.
-func (t *treeText) scope(id, from, to, depth int) {
+// addScope prints what is inside a scope, between two of its steps: its steps and its scopes, in order.
+func (t *treeText) addScope(id, from, to, depth int) {
 	step := from
 	var batch batches
 	for _, child := range t.children[id] {
@@ -131,29 +131,29 @@ func (t *treeText) scope(id, from, to, depth int) {
 			continue
 		}
 		for ; step < c.First; step++ {
-			t.step(step, depth)
+			t.addStep(step, depth)
 		}
 		step = c.Last
 		if t.shown[c.Last] == t.shown[c.First] && t.shown[len(t.p.Steps)] < len(t.p.Steps) {
 			continue
 		}
 		if c.Kind == plan.ScopeTask && t.p.Plays {
-			t.task(c, depth)
+			t.addTask(c, depth)
 			continue
 		}
-		if c.Kind == plan.ScopeBatch && batch.take(t, c, depth) {
+		if c.Kind == plan.ScopeBatch && batch.takeBatch(t, c, depth) {
 			continue
 		}
-		t.head(c, depth)
-		t.scope(child, c.First, c.Last, depth+1)
+		t.addHead(c, depth)
+		t.addScope(child, c.First, c.Last, depth+1)
 	}
-	batch.end(t, depth)
+	batch.endBatches(t, depth)
 	for ; step < to; step++ {
-		t.step(step, depth)
+		t.addStep(step, depth)
 	}
 }
 
-func (t *treeText) head(s plan.Scope, depth int) {
+func (t *treeText) addHead(s plan.Scope, depth int) {
 	if t.shaping {
 		s.Hosts = 0
 	}
@@ -164,18 +164,18 @@ func (t *treeText) head(s plan.Scope, depth int) {
 	if s.Skipped != "" {
 		text += "  skipped: " + s.Skipped + " is false"
 	}
-	t.add(depth, s.Origin.String(), "%s", text)
+	t.addLine(depth, s.Origin.String(), "%s", text)
 }
 
-func (t *treeText) step(i, depth int) {
+func (t *treeText) addStep(i, depth int) {
 	p := t.p
 	s := &p.Steps[i]
 	if s.Deselected() {
 		return
 	}
-	t.add(depth, s.Origin.String(), "%s  %s%s", t.ref(i), onHost(p, s, t.who(s)), titleAndAction(s))
+	t.addLine(depth, s.Origin.String(), "%s  %s%s", t.ref(i), onHost(p, s, t.who(s)), titleAndAction(s))
 	note := func(format string, args ...any) {
-		t.add(depth, "", "           "+format, args...)
+		t.addLine(depth, "", "           "+format, args...)
 	}
 	switch {
 	case s.Excluded:
@@ -188,16 +188,16 @@ func (t *treeText) step(i, depth int) {
 		note("will be skipped: when %s", s.When)
 		return
 	case s.Prediction == plan.MaySkip:
-		note("may be skipped: when %s (known after %s)", s.When, t.after(whenSteps(s)))
+		note("may be skipped: when %s (known after %s)", s.When, t.afterText(whenSteps(s)))
 	}
 	for _, u := range s.Unknowns {
 		if u.Field == "when" {
 			continue
 		}
-		note("%s: %s (known after %s)", u.Field, u.Name, t.after(u.Steps))
+		note("%s: %s (known after %s)", u.Field, u.Name, t.afterText(u.Steps))
 	}
 	if s.Handler {
-		note("if %s", t.notified(s))
+		note("if %s", t.notifiedText(s))
 	}
 	if names := t.notifies[i]; len(names) > 0 {
 		note("notifies %s", strings.Join(names, ", "))
@@ -238,11 +238,11 @@ func onHost(p *plan.Plan, s *plan.Step, who string) string {
 	return who + "  "
 }
 
-// notified says what makes a handler run.
-func (t *treeText) notified(s *plan.Step) string {
+// notifiedText says what makes a handler run.
+func (t *treeText) notifiedText(s *plan.Step) string {
 	var names []string
 	for _, step := range s.Notifiers {
-		names = append(names, t.named(step))
+		names = append(names, t.stepText(step))
 	}
 	const most = 3
 	if n := len(names); n > most {
@@ -254,12 +254,12 @@ func (t *treeText) notified(s *plan.Step) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + " changes something"
 }
 
-// named refers to a step, as StepRef does.
-func (t *treeText) named(step int) string {
+// stepText refers to a step, as StepRef does.
+func (t *treeText) stepText(step int) string {
 	return t.ref(step) + strings.TrimPrefix(t.p.StepRef(step), t.p.Steps[step].ID())
 }
 
-func (t *treeText) after(steps []int) string { return plan.AfterSteps(steps, t.named) }
+func (t *treeText) afterText(steps []int) string { return plan.AfterSteps(steps, t.stepText) }
 
 // titleAndAction is the name of a step and what it does, on one line.
 func titleAndAction(s *plan.Step) string {
@@ -296,7 +296,7 @@ func WriteFlat(w io.Writer, p *plan.Plan, width int) error {
 			continue
 		}
 		line := s.ID() + "  " + termtext.CleanName(onHost(p, s, s.Host)) +
-			columns(termtext.CleanName(s.Origin.String()), termtext.CleanName(titleAndAction(s)), column, 0)
+			alignColumns(termtext.CleanName(s.Origin.String()), termtext.CleanName(titleAndAction(s)), column, 0)
 		var marks []string
 		switch {
 		case s.Excluded:
@@ -333,8 +333,8 @@ func whenSteps(s *plan.Step) []int {
 	return slices.Compact(steps)
 }
 
-// notes counts what a person should know before running.
-func (t *treeText) notes() string {
+// notesText counts what a person should know before running.
+func (t *treeText) notesText() string {
 	var asks, open, maySkip, willSkip, real int
 	left := map[string]int{}
 	for i := range t.p.Steps {

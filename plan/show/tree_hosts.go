@@ -23,12 +23,12 @@ type alike struct {
 // span is a range of steps.
 type span struct{ from, to int }
 
-// task prints a task over hosts. Those on which it is the same but for their own names and steps are one entry, so that a thousand of
+// addTask prints a task over hosts. Those on which it is the same but for their own names and steps are one entry, so that a thousand of
 // them are as readable as one.
-func (t *treeText) task(c plan.Scope, depth int) {
-	groups := t.groups(c)
+func (t *treeText) addTask(c plan.Scope, depth int) {
+	groups := t.groupHosts(c)
 	if len(groups) != 1 {
-		t.head(c, depth)
+		t.addHead(c, depth)
 		depth++
 	}
 	shown := groups
@@ -36,21 +36,21 @@ func (t *treeText) task(c plan.Scope, depth int) {
 		shown = groups[:groupsShown-1]
 	}
 	for i := range shown {
-		t.group(c, &shown[i], depth)
+		t.addGroup(c, &shown[i], depth)
 	}
 	left := 0
 	for _, g := range groups[len(shown):] {
 		left += len(g.hosts)
 	}
 	if left > 0 {
-		t.add(depth, "", "and %s more, with other values each; --format flat lists them", plan.CountOf(left, "host"))
+		t.addLine(depth, "", "and %s more, with other values each; --format flat lists them", plan.CountOf(left, "host"))
 	}
 }
 
-// groups are the hosts of a task by what it does on them. Hosts that are alike only if each is called <host> where its own name stands
+// groupHosts groups the hosts of a task by what it does on them. Hosts that are alike only if each is called <host> where its own name stands
 // are so.
-func (t *treeText) groups(c plan.Scope) []alike {
-	exact := t.gather(c, nil, func(_, text string) string { return text })
+func (t *treeText) groupHosts(c plan.Scope) []alike {
+	exact := t.gatherAlike(c, nil, func(_, text string) string { return text })
 	var single []alike
 	for _, g := range exact {
 		if len(g.hosts) == 1 {
@@ -65,13 +65,13 @@ func (t *treeText) groups(c plan.Scope) []alike {
 		only = append(only, g.spans[0])
 	}
 	groups := slices.DeleteFunc(exact, func(g alike) bool { return len(g.hosts) == 1 })
-	groups = append(groups, t.gather(c, only, plan.Nameless)...)
+	groups = append(groups, t.gatherAlike(c, only, plan.Nameless)...)
 	slices.SortFunc(groups, func(a, b alike) int { return cmp.Compare(a.spans[0].from, b.spans[0].from) })
 	return groups
 }
 
-// gather groups hosts by the text about them. only, if it is not nil, are those that are looked at.
-func (t *treeText) gather(c plan.Scope, only []span, form func(host, text string) string) []alike {
+// gatherAlike groups hosts by the text about them. only, if it is not nil, are those that are looked at.
+func (t *treeText) gatherAlike(c plan.Scope, only []span, form func(host, text string) string) []alike {
 	if only == nil {
 		for i := c.First; i < c.Last; {
 			from := i
@@ -86,7 +86,7 @@ func (t *treeText) gather(c plan.Scope, only []span, form func(host, text string
 	known := map[string]int{}
 	for _, s := range only {
 		host := t.p.Steps[s.from].Host
-		lines, refs := t.about(c, s)
+		lines, refs := t.aboutSteps(c, s)
 		var key strings.Builder
 		for i := range lines {
 			lines[i].text = form(host, lines[i].text)
@@ -111,8 +111,8 @@ const (
 	whoMark = "\uf8f1"
 )
 
-// about is what is printed about some steps of a task, with marks for steps and their host, and the steps in question.
-func (t *treeText) about(c plan.Scope, s span) (lines []treeLine, refs []int) {
+// aboutSteps is what is printed about some steps of a task, with marks for steps and their host, and the steps in question.
+func (t *treeText) aboutSteps(c plan.Scope, s span) (lines []treeLine, refs []int) {
 	was, ref, who := t.lines, t.ref, t.who
 	t.lines = nil
 	t.ref = func(step int) string {
@@ -120,15 +120,15 @@ func (t *treeText) about(c plan.Scope, s span) (lines []treeLine, refs []int) {
 		return refMark
 	}
 	t.who = func(*plan.Step) string { return whoMark }
-	t.scope(c.ID, s.from, s.to, 0)
+	t.addScope(c.ID, s.from, s.to, 0)
 	lines, t.lines, t.ref, t.who = t.lines, was, ref, who
 	return lines, refs
 }
 
-// group prints what is the same on some hosts.
-func (t *treeText) group(c plan.Scope, g *alike, depth int) {
+// addGroup prints what is the same on some hosts.
+func (t *treeText) addGroup(c plan.Scope, g *alike, depth int) {
 	if len(g.hosts) == 1 { // with its name in full wherever it stands
-		t.scope(c.ID, g.spans[0].from, g.spans[0].to, depth)
+		t.addScope(c.ID, g.spans[0].from, g.spans[0].to, depth)
 		return
 	}
 	next := 0
@@ -157,20 +157,20 @@ type batches struct {
 	more  []plan.Scope // those that are not
 }
 
-// take reports whether a batch need not be printed, since it is as the one before. What was not printed is said before another is.
-func (b *batches) take(t *treeText, c plan.Scope, depth int) bool {
-	shape := t.shape(c)
+// takeBatch reports whether a batch need not be printed, since it is as the one before. What was not printed is said before another is.
+func (b *batches) takeBatch(t *treeText, c plan.Scope, depth int) bool {
+	shape := t.batchShape(c)
 	if b.shape != "" && shape == b.shape {
 		b.more = append(b.more, c)
 		return true
 	}
-	b.end(t, depth)
+	b.endBatches(t, depth)
 	*b = batches{shape: shape, first: c}
 	return false
 }
 
-// end says which batches are as one that was printed.
-func (b *batches) end(t *treeText, depth int) {
+// endBatches says which batches are as one that was printed.
+func (b *batches) endBatches(t *treeText, depth int) {
 	if len(b.more) == 0 {
 		return
 	}
@@ -181,18 +181,18 @@ func (b *batches) end(t *treeText, depth int) {
 		name = "batches " + from + "–" + strings.TrimPrefix(last.Name, "batch ")
 	}
 	as, _, _ := strings.Cut(b.first.Name, " of ")
-	t.add(depth, first.Origin.String(), "%s  on %s, as %s: %s–%s", name, plan.HostsName(hostsBetween(t.p, first.First, last.Last)), as,
+	t.addLine(depth, first.Origin.String(), "%s  on %s, as %s: %s–%s", name, plan.HostsName(hostsBetween(t.p, first.First, last.Last)), as,
 		t.p.Steps[first.First].ID(), strings.TrimPrefix(t.p.Steps[last.Last-1].ID(), "step-"))
 	b.more = nil
 }
 
-// shape is what a batch does, whichever hosts it is for.
-func (t *treeText) shape(c plan.Scope) string {
+// batchShape is what a batch does, whichever hosts it is for.
+func (t *treeText) batchShape(c plan.Scope) string {
 	hosts := hostsBetween(t.p, c.First, c.Last)
 	was := *t
 	t.lines, t.shaping = nil, true
 	t.ref, t.who = func(int) string { return refMark }, func(*plan.Step) string { return whoMark }
-	t.scope(c.ID, c.First, c.Last, 0)
+	t.addScope(c.ID, c.First, c.Last, 0)
 	var shape strings.Builder
 	for _, l := range t.lines {
 		for _, host := range hosts {

@@ -82,11 +82,11 @@ var noTask = taskKey{-1, -1}
 // Follow writes until the feed ends and returns the state the run ended in.
 func (a *Ansible) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	a.out = bufio.NewWriterSize(a.W, 64<<10)
-	a.reset()
+	a.resetLine()
 	for batch := range feed {
 		for _, r := range batch {
 			a.run.Apply(r)
-			a.event(r)
+			a.printEvent(r)
 		}
 		if err := a.out.Flush(); err != nil {
 			return &a.run, err
@@ -95,50 +95,50 @@ func (a *Ansible) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	return &a.run, a.out.Flush()
 }
 
-func (a *Ansible) reset() {
+func (a *Ansible) resetLine() {
 	a.play, a.task = -1, noTask
 	a.included, a.loops, a.printed = nil, map[loopKey]*loopEnd{}, map[int]*streams{}
 }
 
 func (a *Ansible) printf(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
 
-// banner is a line with stars to the right, after an empty one.
-func (a *Ansible) banner(text string) {
+// printBanner prints a line with stars to the right, after an empty one.
+func (a *Ansible) printBanner(text string) {
 	text = termtext.CleanName(text)
 	a.printf("\n%s %s", text, strings.Repeat("*", max(columns-1-ansi.StringWidth(text), 3)))
 }
 
-func (a *Ansible) event(r events.Record) {
+func (a *Ansible) printEvent(r events.Record) {
 	switch e := r.Event.(type) {
 	case events.PlanLoaded:
 		a.plan = a.PlanFor(e.Digest)
-		a.reset()
+		a.resetLine()
 		a.countLoops()
 	case events.StepStarted:
-		a.head(r.Step)
+		a.printHeads(r.Step)
 	case events.StepOutput:
-		a.keep(r.Step, e)
+		a.keepOutput(r.Step, e)
 	case events.StepRetrying:
 		if !e.ByUser {
 			s := &a.plan.Steps[r.Step]
-			a.printf("FAILED - RETRYING: [%s]: %s (%d retries left).", a.on(s), termtext.CleanName(a.title(r.Step)),
+			a.printf("FAILED - RETRYING: [%s]: %s (%d retries left).", a.hostOf(s), termtext.CleanName(a.taskTitle(r.Step)),
 				max(s.Retry.Max-e.Attempt+2, 0))
 		}
 		delete(a.printed, r.Step)
 	case events.StepCompleted:
-		a.completed(r.Step, e)
+		a.printCompleted(r.Step, e)
 	case events.StepSkipped:
-		a.skipped(r.Step, e)
+		a.printSkipped(r.Step, e)
 	case events.StepFailed:
-		a.failed(r.Step, e)
+		a.printFailed(r.Step, e)
 	case events.StepLost:
-		a.failed(r.Step, events.StepFailed{Error: e.Why(), Unreachable: e.Error != "", Ignored: e.Ignored, Rescued: e.Rescued})
+		a.printFailed(r.Step, events.StepFailed{Error: e.Why(), Unreachable: e.Error != "", Ignored: e.Ignored, Rescued: e.Rescued})
 	case events.StepCancelled:
-		a.failed(r.Step, events.StepFailed{Error: "cancelled"})
+		a.printFailed(r.Step, events.StepFailed{Error: "cancelled"})
 	case events.Warning:
 		a.printf("[WARNING]: %s", termtext.CleanName(e.Message))
 	case events.RunCompleted:
-		a.recap(e)
+		a.printRecap(e)
 	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOmitted, events.PrintMessage, events.StepProgress,
 		events.VariableSet,
 		events.Notified, events.GateOpened, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted,
@@ -175,8 +175,8 @@ func (a *Ansible) keyOf(step int) taskKey {
 	return taskKey{-1, step}
 }
 
-// head makes sure that what follows is read as belonging to the step's task: it prints the heads that have changed.
-func (a *Ansible) head(step int) {
+// printHeads makes sure that what follows is read as belonging to the step's task: it prints the heads that have changed.
+func (a *Ansible) printHeads(step int) {
 	key := a.keyOf(step)
 	if key != a.task {
 		a.tellIncluded()
@@ -190,7 +190,7 @@ func (a *Ansible) head(step int) {
 	if a.plan.Steps[step].Handler {
 		word = "RUNNING HANDLER"
 	}
-	a.banner(word + " [" + status.TaskTitle(a.plan.Steps[step].Role, a.title(step)) + "]")
+	a.printBanner(word + " [" + status.TaskTitle(a.plan.Steps[step].Role, a.taskTitle(step)) + "]")
 }
 
 // playHead prints the head of the play, or of the batch of one, that a step is in.
@@ -214,10 +214,10 @@ func (a *Ansible) playHead(step int) {
 	if play == a.play {
 		return
 	}
-	a.leave()
+	a.noteLeft()
 	a.emptyPlays(play)
 	a.play, a.task = play, noTask
-	a.banner("PLAY [" + cmp.Or(name, a.plan.Name, a.plan.RootFile) + "]")
+	a.printBanner("PLAY [" + cmp.Or(name, a.plan.Name, a.plan.RootFile) + "]")
 }
 
 // emptyPlays prints the plays before a scope that have no tasks to print.
@@ -227,15 +227,15 @@ func (a *Ansible) emptyPlays(before int) {
 		if s.Kind != plan.ScopePlay || s.Steps() > 0 {
 			continue
 		}
-		a.banner("PLAY [" + s.Name + "]")
+		a.printBanner("PLAY [" + s.Name + "]")
 		if s.Hosts == 0 {
 			a.printf("skipping: no hosts matched")
 		}
 	}
 }
 
-// leave says of the play that has ended that nothing more was run on hosts that had not failed.
-func (a *Ansible) leave() {
+// noteLeft says of the play that has ended that nothing more was run on hosts that had not failed.
+func (a *Ansible) noteLeft() {
 	if a.play <= 0 {
 		return
 	}
@@ -255,29 +255,29 @@ func (a *Ansible) leave() {
 	}
 	for host := range stopped {
 		if !bad[host] {
-			a.banner("NO MORE HOSTS LEFT")
+			a.printBanner("NO MORE HOSTS LEFT")
 			return
 		}
 	}
 }
 
-// includes takes down that a host includes a file. The line is printed when all hosts have decided.
-func (a *Ansible) includes(step int) {
+// noteInclude takes down that a host includes a file. The line is printed when all hosts have decided.
+func (a *Ansible) noteInclude(step int) {
 	s := &a.plan.Steps[step]
 	if s.Action == "include_role" {
 		return // the tasks of the role say enough
 	}
-	line := "included: " + a.file(s.Includes) + " for"
+	line := "included: " + a.shortFile(s.Includes) + " for"
 	item := ""
 	if s.Loop != nil {
-		item = " => " + a.item(step)
+		item = " => " + a.itemOf(step)
 	}
 	i := slices.IndexFunc(a.included, func(in inclusion) bool { return in.line == line && in.item == item })
 	if i < 0 {
 		i = len(a.included)
 		a.included = append(a.included, inclusion{line: line, item: item})
 	}
-	a.included[i].hosts = append(a.included[i].hosts, a.on(s))
+	a.included[i].hosts = append(a.included[i].hosts, a.hostOf(s))
 }
 
 // tellIncluded prints what the hosts of a task have included.
@@ -288,15 +288,15 @@ func (a *Ansible) tellIncluded() {
 	a.included = nil
 }
 
-func (a *Ansible) file(name string) string {
+func (a *Ansible) shortFile(name string) string {
 	if filepath.IsAbs(name) || a.plan.Root == "" {
 		return name
 	}
 	return filepath.Join(a.plan.Root, name)
 }
 
-// title is the name of a step's task. One over several hosts, or items, has the name as it is written.
-func (a *Ansible) title(step int) string {
+// taskTitle is the name of a step's task. One over several hosts, or items, has the name as it is written.
+func (a *Ansible) taskTitle(step int) string {
 	s := &a.plan.Steps[step]
 	including := strings.HasPrefix(s.Action, "include_") && strings.HasPrefix(s.Name, s.Action+": ") // as the planner calls it
 	if word, ok := ansibleWords[s.Action]; s.Name == "" || including {
@@ -317,9 +317,9 @@ func (a *Ansible) title(step int) string {
 	return cmp.Or(a.run.Steps[step].Name, s.Name)
 }
 
-func (a *Ansible) on(s *plan.Step) string { return termtext.CleanName(status.On(s)) }
+func (a *Ansible) hostOf(s *plan.Step) string { return termtext.CleanName(status.On(s)) }
 
-func (a *Ansible) keep(step int, e events.StepOutput) {
+func (a *Ansible) keepOutput(step int, e events.StepOutput) {
 	s := a.printed[step]
 	if s == nil {
 		s = &streams{}
@@ -335,8 +335,8 @@ func (a *Ansible) keep(step int, e events.StepOutput) {
 	s.lines[k] = append(s.lines[k], steplog.Marked(e.Line, e.Dropped, e.Binary))
 }
 
-// item is " => (item=x)" for a step that is an item of a loop.
-func (a *Ansible) item(step int) string {
+// itemOf is " => (item=x)" for a step that is an item of a loop.
+func (a *Ansible) itemOf(step int) string {
 	s := &a.plan.Steps[step]
 	if _, ok := a.loopOf(step); !ok || s.Loop == nil {
 		return ""
@@ -357,48 +357,48 @@ func (a *Ansible) itemText(s *plan.Step) string {
 	return termtext.CleanName(s.Loop.Label)
 }
 
-func (a *Ansible) completed(step int, e events.StepCompleted) {
+func (a *Ansible) printCompleted(step int, e events.StepCompleted) {
 	s := &a.plan.Steps[step]
-	a.head(step)
+	a.printHeads(step)
 	if s.Includes != "" {
-		a.includes(step)
+		a.noteInclude(step)
 		return
 	}
-	a.diff(s, e.Diff)
+	a.printDiff(s, e.Diff)
 	word := "ok"
 	if e.Changed {
 		word = "changed"
 	}
-	line := word + ": [" + a.on(s) + "]"
-	if item := a.item(step); item != "" {
+	line := word + ": [" + a.hostOf(s) + "]"
+	if item := a.itemOf(step); item != "" {
 		line += " => " + item
 	}
-	switch result := a.result(step, e.Result); {
+	switch result := a.shownResult(step, e.Result); {
 	case s.NoLog:
 		if a.Verbose {
 			line += " => " + oneLine(result)
 		}
 	case s.Action == "print":
-		line += " => " + indentedJSON(a.message(s, step, e.Result))
+		line += " => " + indentedJSON(a.printedMessage(s, step, e.Result))
 	case s.Action == "assert":
 		line += " => " + indentedJSON(map[string]any{"changed": false, "msg": cmp.Or[any](result["msg"], "All assertions passed")})
 	case a.Verbose:
 		line += " => " + oneLine(result)
 	}
-	a.lines(line)
+	a.printLines(line)
 	delete(a.printed, step)
 	a.itemEnded(step, true, false)
 }
 
-// lines prints a text of several lines, each fit for a terminal.
-func (a *Ansible) lines(text string) {
+// printLines prints a text of several lines, each fit for a terminal.
+func (a *Ansible) printLines(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		a.printf("%s", termtext.CleanName(line))
 	}
 }
 
-// message is what a print has printed, under the name Ansible gives it.
-func (a *Ansible) message(s *plan.Step, step int, result map[string]any) map[string]any {
+// printedMessage is what a print has printed, under the name Ansible gives it.
+func (a *Ansible) printedMessage(s *plan.Step, step int, result map[string]any) map[string]any {
 	if name, ok := s.Args["var"].(string); ok && name != "" {
 		if v, ok := result[name]; ok {
 			return map[string]any{name: v}
@@ -411,8 +411,8 @@ func (a *Ansible) message(s *plan.Step, step int, result map[string]any) map[str
 	return map[string]any{"msg": a.run.Steps[step].Message}
 }
 
-// result is the result of a step as Ansible shows it: without what stands in the line already, with what was printed.
-func (a *Ansible) result(step int, given map[string]any) map[string]any {
+// shownResult is the result of a step as Ansible shows it: without what stands in the line already, with what was printed.
+func (a *Ansible) shownResult(step int, given map[string]any) map[string]any {
 	s := &a.plan.Steps[step]
 	m := map[string]any{"changed": a.run.Steps[step].Outcome == events.Changed}
 	if s.NoLog {
@@ -436,15 +436,15 @@ func (a *Ansible) result(step int, given map[string]any) map[string]any {
 	return m
 }
 
-func (a *Ansible) diff(s *plan.Step, d *events.Diff) {
+func (a *Ansible) printDiff(s *plan.Step, d *events.Diff) {
 	if d == nil || d.Text == "" || !a.Diff && !s.ShowDiff {
 		return
 	}
-	a.lines(strings.TrimSuffix(d.Text, "\n"))
+	a.printLines(strings.TrimSuffix(d.Text, "\n"))
 	a.printf("")
 }
 
-func (a *Ansible) skipped(step int, e events.StepSkipped) {
+func (a *Ansible) printSkipped(step int, e events.StepSkipped) {
 	s := &a.plan.Steps[step]
 	switch e.Reason {
 	case events.SkipTags, events.SkipUser, events.SkipUnchanged, events.SkipNeeds:
@@ -453,15 +453,15 @@ func (a *Ansible) skipped(step int, e events.StepSkipped) {
 	case events.SkipWhen, events.SkipCreates, events.SkipRemoves, events.SkipUnless, events.SkipOnlyIf, events.SkipUpToDate,
 		events.SkipAction, events.SkipPlugin:
 	}
-	a.head(step)
+	a.printHeads(step)
 	if e.Reason != events.SkipWhen && e.Reason != events.SkipAction && e.Reason != events.SkipPlugin { // its work is done
 		a.plainLine("ok", s, step)
 		a.itemEnded(step, true, false)
 		return
 	}
 	result := map[string]any{"changed": false, "skip_reason": "Conditional result was False"}
-	line := "skipping: [" + a.on(s) + "]"
-	if item := a.item(step); item != "" {
+	line := "skipping: [" + a.hostOf(s) + "]"
+	if item := a.itemOf(step); item != "" {
 		line += " => " + item + " "
 		if a.Verbose {
 			line += " => " + oneLine(result)
@@ -477,32 +477,32 @@ func (a *Ansible) skipped(step int, e events.StepSkipped) {
 }
 
 func (a *Ansible) plainLine(word string, s *plan.Step, step int) {
-	line := word + ": [" + a.on(s) + "]"
-	if item := a.item(step); item != "" {
+	line := word + ": [" + a.hostOf(s) + "]"
+	if item := a.itemOf(step); item != "" {
 		line += " => " + item
 	}
 	a.printf("%s", line)
 }
 
-func (a *Ansible) failed(step int, e events.StepFailed) {
+func (a *Ansible) printFailed(step int, e events.StepFailed) {
 	s := &a.plan.Steps[step]
-	a.head(step)
-	result := a.result(step, e.Result)
+	a.printHeads(step)
+	result := a.shownResult(step, e.Result)
 	if _, there := result["msg"]; !there && !s.NoLog {
 		result["msg"] = e.Error
 		if e.RC != nil && strings.HasPrefix(e.Error, "exit status") {
 			result["msg"] = "non-zero return code"
 		}
 	}
-	item := a.item(step)
+	item := a.itemOf(step)
 	switch {
 	case e.Unreachable:
 		result["unreachable"] = true
-		a.lines("fatal: [" + a.on(s) + "]: UNREACHABLE! => " + oneLine(result))
+		a.printLines("fatal: [" + a.hostOf(s) + "]: UNREACHABLE! => " + oneLine(result))
 	case item != "":
-		a.lines("failed: [" + a.on(s) + "] " + item + " => " + oneLine(result))
+		a.printLines("failed: [" + a.hostOf(s) + "] " + item + " => " + oneLine(result))
 	default:
-		a.lines("fatal: [" + a.on(s) + "]: FAILED! => " + oneLine(result))
+		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + oneLine(result))
 	}
 	delete(a.printed, step)
 	if item != "" {
@@ -527,19 +527,19 @@ func (a *Ansible) itemEnded(step int, ran, ignored bool) {
 		a.printf("...ignoring")
 	case !l.ran && (strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)) ||
 		strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipAction))):
-		a.printf("skipping: [%s]", a.on(s))
+		a.printf("skipping: [%s]", a.hostOf(s))
 	}
 }
 
-// recap prints how the tasks of each host ended, by name.
-func (a *Ansible) recap(e events.RunCompleted) {
+// printRecap prints how the tasks of each host ended, by name.
+func (a *Ansible) printRecap(e events.RunCompleted) {
 	if a.plan == nil {
 		return
 	}
 	a.tellIncluded()
-	a.leave()
+	a.noteLeft()
 	a.emptyPlays(len(a.plan.Scopes))
-	a.banner("PLAY RECAP")
+	a.printBanner("PLAY RECAP")
 	hosts := slices.Clone(e.Hosts)
 	if len(hosts) == 0 {
 		hosts = status.Recap(a.plan, a.run.Steps)

@@ -18,8 +18,8 @@ type GitHub struct {
 	Token string // required: ends a quotation; nobody must guess it
 }
 
-// fold begins what folds under a line, and quotes it. For people it is a line.
-func (t *Text) fold(line string) {
+// beginFold begins what folds under a line, and quotes it. For people it is a line.
+func (t *Text) beginFold(line string) {
 	if t.GitHub == nil {
 		t.printf("%s", line)
 		return
@@ -29,8 +29,8 @@ func (t *Text) fold(line string) {
 	t.folded = true
 }
 
-// unfold ends what folds.
-func (t *Text) unfold() {
+// endFold ends what folds.
+func (t *Text) endFold() {
 	if !t.folded {
 		return
 	}
@@ -39,9 +39,9 @@ func (t *Text) unfold() {
 	t.printf("::endgroup::")
 }
 
-// quote quotes what is printed until the function it returns is called.
-func (t *Text) quote() (end func()) {
-	t.unfold()
+// beginQuote quotes what is printed until the function it returns is called.
+func (t *Text) beginQuote() (end func()) {
+	t.endFold()
 	if t.GitHub == nil {
 		return func() {}
 	}
@@ -49,8 +49,8 @@ func (t *Text) quote() (end func()) {
 	return func() { t.printf("::%s::", t.GitHub.Token) }
 }
 
-// annotate marks where a failed step is written.
-func (t *Text) annotate(step int, e events.StepFailed) {
+// annotateFailure marks where a failed step is written.
+func (t *Text) annotateFailure(step int, e events.StepFailed) {
 	if t.GitHub == nil || e.Ignored || e.Rescued {
 		return
 	}
@@ -76,23 +76,23 @@ func (t *Text) annotate(step int, e events.StepFailed) {
 	if len(s.Origin.Chain) > 0 {
 		lines = append(lines, "at "+termtext.CleanName(s.Origin.Full()))
 	}
-	title := s.ID() + " " + termtext.CleanName(t.on(step)+t.plan.NameWithItems(step, t.name(step)))
+	title := s.ID() + " " + termtext.CleanName(t.hostOf(step)+t.plan.NameWithItems(step, t.stepName(step)))
 	t.printf("::error %s,title=%s::%s", place, escapeProperty(title), escapeData(strings.Join(lines, "\n")))
 }
 
-func (t *Text) warning(e events.Warning) {
+func (t *Text) printWarning(e events.Warning) {
 	text := termtext.CleanName(e.Message)
 	if t.GitHub == nil {
 		t.printf("  warning: %s", text)
 		return
 	}
-	t.unfold()
+	t.endFold()
 	t.printf("::warning::%s", escapeData(text))
 }
 
-// bare makes a text fit for a line that begins with a word of moon's and is not quoted: there the runner looks only for the
+// bareText makes a text fit for a line that begins with a word of moon's and is not quoted: there the runner looks only for the
 // old form of commands.
-func (t *Text) bare(text string) string {
+func (t *Text) bareText(text string) string {
 	if t.GitHub == nil {
 		return text
 	}

@@ -12,8 +12,8 @@ import (
 	"moon/tui/status"
 )
 
-// recap writes how the tasks of each host ended, one line for each, the numbers below each other.
-func recap(to io.Writer, hosts []events.HostCounts) {
+// writeRecap writes how the tasks of each host ended, one line for each, the numbers below each other.
+func writeRecap(to io.Writer, hosts []events.HostCounts) {
 	if len(hosts) == 0 {
 		return
 	}

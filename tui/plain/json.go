@@ -17,7 +17,7 @@ func JSON(w io.Writer, planFor func(digest string) *plan.Plan, feed <-chan []eve
 			if loaded, ok := r.Event.(events.PlanLoaded); ok {
 				p = planFor(loaded.Digest)
 			}
-			line, err := r.JSON(where(p, r.Step))
+			line, err := r.JSON(whereOf(p, r.Step))
 			if err != nil {
 				return err
 			}
@@ -31,8 +31,8 @@ func JSON(w io.Writer, planFor func(digest string) *plan.Plan, feed <-chan []eve
 	return nil
 }
 
-// where says what a step is to a reader that has no plan.
-func where(p *plan.Plan, step int) events.Where {
+// whereOf says what a step is to a reader that has no plan.
+func whereOf(p *plan.Plan, step int) events.Where {
 	if p == nil || step < 0 || step >= len(p.Steps) {
 		return events.Where{}
 	}

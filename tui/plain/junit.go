@@ -60,11 +60,11 @@ type tally struct {
 func (j *JUnit) Write(to io.Writer) error {
 	j.w = bufio.NewWriter(to)
 	var all tally
-	suites := j.suites()
+	suites := j.groupSuites()
 	for i := range suites {
 		s := &suites[i]
 		for _, step := range s.steps {
-			s.count(&j.run.Steps[step])
+			s.countStep(&j.run.Steps[step])
 		}
 		all.tests += s.tests
 		all.failures += s.failures
@@ -73,12 +73,12 @@ func (j *JUnit) Write(to io.Writer) error {
 	}
 	all.took = j.run.Result.Duration
 	fmt.Fprint(j.w, xml.Header)
-	fmt.Fprintf(j.w, "<testsuites name=%s%s>\n", quoted("moon "+j.run.Playbook), all.attributes())
+	fmt.Fprintf(j.w, "<testsuites name=%s%s>\n", quoteText("moon "+j.run.Playbook), all.writeAttributes())
 	for _, s := range suites {
-		fmt.Fprintf(j.w, "  <testsuite name=%s%s timestamp=%s>\n", quoted(s.name), s.attributes(),
-			quoted(j.run.Started.UTC().Format("2006-01-02T15:04:05")))
+		fmt.Fprintf(j.w, "  <testsuite name=%s%s timestamp=%s>\n", quoteText(s.name), s.writeAttributes(),
+			quoteText(j.run.Started.UTC().Format("2006-01-02T15:04:05")))
 		for _, step := range s.steps {
-			if err := j.step(s.name, step); err != nil {
+			if err := j.writeStep(s.name, step); err != nil {
 				return err
 			}
 		}
@@ -88,26 +88,26 @@ func (j *JUnit) Write(to io.Writer) error {
 	return j.w.Flush()
 }
 
-func (t *tally) attributes() string {
+func (t *tally) writeAttributes() string {
 	return fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="%d" time="%s"`, t.tests, t.failures, t.errors, t.skipped,
-		seconds(t.took))
+		inSeconds(t.took))
 }
 
-func (t *tally) count(s *events.Step) {
+func (t *tally) countStep(s *events.Step) {
 	t.tests++
 	t.took += tookOf(s)
 	switch {
-	case !ended(s):
+	case !hasEnded(s):
 		t.skipped++
-	case failed(s) && (s.Outcome == events.Lost || s.Outcome == events.Unreachable):
+	case hasFailed(s) && (s.Outcome == events.Lost || s.Outcome == events.Unreachable):
 		t.errors++
-	case failed(s):
+	case hasFailed(s):
 		t.failures++
 	}
 }
 
-// ended reports whether a step has run to an end of its own: otherwise it counts as skipped.
-func ended(s *events.Step) bool {
+// hasEnded reports whether a step has run to an end of its own: otherwise it counts as skipped.
+func hasEnded(s *events.Step) bool {
 	return s.State == events.Settled && s.Outcome != events.Skipped && s.Outcome != events.Omitted && s.Outcome != events.Cancelled
 }
 
@@ -118,8 +118,8 @@ func tookOf(s *events.Step) time.Duration {
 	return s.Lasted(s.Ended)
 }
 
-// suites groups the steps, in the order of the plan.
-func (j *JUnit) suites() []suite {
+// groupSuites groups the steps, in the order of the plan.
+func (j *JUnit) groupSuites() []suite {
 	if j.plan == nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (j *JUnit) suites() []suite {
 	for i := range j.plan.Steps[:min(len(j.plan.Steps), len(j.run.Steps))] {
 		scope := j.plan.Steps[i].Scope
 		for j.plan.Scopes[scope].Parent >= 0 {
-			if !inner(j.plan.Scopes[scope].Kind) {
+			if !isInner(j.plan.Scopes[scope].Kind) {
 				break
 			}
 			scope = j.plan.Scopes[scope].Parent
@@ -144,8 +144,8 @@ func (j *JUnit) suites() []suite {
 	return list
 }
 
-// inner reports whether the steps of a kind of scope count as those of what it is in.
-func inner(k plan.ScopeKind) bool {
+// isInner reports whether the steps of a kind of scope count as those of what it is in.
+func isInner(k plan.ScopeKind) bool {
 	switch k {
 	case plan.ScopeBlock, plan.ScopeBranch, plan.ScopeLoop, plan.ScopeTask, plan.ScopeSection, plan.ScopeBatch:
 		return true
@@ -154,22 +154,22 @@ func inner(k plan.ScopeKind) bool {
 	return false
 }
 
-func (j *JUnit) step(class string, i int) error {
+func (j *JUnit) writeStep(class string, i int) error {
 	s, ps := &j.run.Steps[i], &j.plan.Steps[i]
 	name := j.plan.NameWithItems(i, cmp.Or(s.Name, ps.Title()))
 	if j.hosts {
 		name = status.On(ps) + " " + name
 	}
-	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class),
-		quoted(ps.ID()+" "+termtext.CleanName(name)),
-		quoted(ps.Origin.File), ps.Origin.Line, seconds(tookOf(s)))
+	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoteText(class),
+		quoteText(ps.ID()+" "+termtext.CleanName(name)),
+		quoteText(ps.Origin.File), ps.Origin.Line, inSeconds(tookOf(s)))
 	head, _, _ := strings.Cut(s.Error, "\n")
 	text := s.Error
 	if len(ps.Origin.Chain) > 0 {
 		text += "\nat " + ps.Origin.Full()
 	}
 	switch {
-	case !ended(s):
+	case !hasEnded(s):
 		why := s.Reason
 		switch {
 		case s.Outcome == events.Cancelled:
@@ -179,26 +179,26 @@ func (j *JUnit) step(class string, i int) error {
 		case why == "":
 			why = "not run"
 		}
-		fmt.Fprintf(j.w, "\n      <skipped message=%s></skipped>", quoted(termtext.CleanName(why)))
+		fmt.Fprintf(j.w, "\n      <skipped message=%s></skipped>", quoteText(termtext.CleanName(why)))
 	// JUnit has errors for what could not be tested, and failures for what was and is wrong.
-	case failed(s) && s.Outcome == events.Lost:
+	case hasFailed(s) && s.Outcome == events.Lost:
 		why := events.StepLost{Error: s.Error}.Why()
-		fmt.Fprintf(j.w, "\n      <error message=%s type=\"lost\"></error>", quoted(termtext.CleanName(why)))
-	case failed(s) && s.Outcome == events.Unreachable:
-		fmt.Fprintf(j.w, "\n      <error message=%s type=\"unreachable\">%s</error>", quoted(termtext.CleanName(head)), content(text))
-	case failed(s):
-		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(termtext.CleanName(head)), quoted(s.Outcome.String()),
-			content(text))
+		fmt.Fprintf(j.w, "\n      <error message=%s type=\"lost\"></error>", quoteText(termtext.CleanName(why)))
+	case hasFailed(s) && s.Outcome == events.Unreachable:
+		fmt.Fprintf(j.w, "\n      <error message=%s type=\"unreachable\">%s</error>", quoteText(termtext.CleanName(head)), textContent(text))
+	case hasFailed(s):
+		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoteText(termtext.CleanName(head)), quoteText(s.Outcome.String()),
+			textContent(text))
 	}
-	if err := j.output(s, head); err != nil {
+	if err := j.writeOutput(s, head); err != nil {
 		return err
 	}
 	fmt.Fprint(j.w, "\n    </testcase>\n")
 	return nil
 }
 
-// output writes what the last attempt of a step has printed. failure is the first line of why it failed.
-func (j *JUnit) output(s *events.Step, failure string) error {
+// writeOutput writes what the last attempt of a step has printed. failure is the first line of why it failed.
+func (j *JUnit) writeOutput(s *events.Step, failure string) error {
 	var text [2]string
 	var cut [2]bool
 	if len(s.Out) > 0 && s.State == events.Settled {
@@ -208,7 +208,7 @@ func (j *JUnit) output(s *events.Step, failure string) error {
 		}
 	}
 	note := s.Message
-	if s.Error != "" && !failed(s) && ended(s) {
+	if s.Error != "" && !hasFailed(s) && hasEnded(s) {
 		note = "failed, and that did not count: " + failure
 	}
 	if note != "" {
@@ -222,13 +222,13 @@ func (j *JUnit) output(s *events.Step, failure string) error {
 		if cut[stream] {
 			before = fmt.Sprintf("(the last %d bytes)\n", caseOutput)
 		}
-		fmt.Fprintf(j.w, "\n      <%s>%s</%s>", tag, content(before+text[stream]), tag)
+		fmt.Fprintf(j.w, "\n      <%s>%s</%s>", tag, textContent(before+text[stream]), tag)
 	}
 	return nil
 }
 
-// content is a text between tags: without what a terminal would act on, which is also what XML cannot hold.
-func content(text string) string {
+// textContent is a text between tags: without what a terminal would act on, which is also what XML cannot hold.
+func textContent(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = termtext.CleanName(lines[i])
@@ -236,7 +236,7 @@ func content(text string) string {
 	return strings.ReplaceAll(escapeXML(strings.Join(lines, "\n")), "&#xA;", "\n")
 }
 
-func quoted(text string) string { return `"` + escapeXML(text) + `"` }
+func quoteText(text string) string { return `"` + escapeXML(text) + `"` }
 
 func escapeXML(text string) string {
 	var b strings.Builder
@@ -244,4 +244,4 @@ func escapeXML(text string) string {
 	return b.String()
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+func inSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -9,9 +9,9 @@ import (
 	"moon/plan"
 )
 
-// overrides lists the values that were put in the place of others and that steps have run with, each once, with where to write what
+// listOverrides lists the values that were put in the place of others and that steps have run with, each once, with where to write what
 // is to stay.
-func overrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow string) {
+func listOverrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow string) {
 	seen := map[string]bool{}
 	for i := range min(len(p.Steps), len(run.Steps)) {
 		of := &run.Steps[i]

@@ -31,10 +31,10 @@ func (r Report) Write(w io.Writer) error {
 	var b strings.Builder
 	e := r.Run.Result
 	c := r.Run.Counts
-	word, by := r.word()
+	word, by := r.outcomeWord()
 	excluded, needless := r.leftOut()
 	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s%s\n", termtext.CleanName(r.Plan.RootFile), word,
-		c.Settled()-c.Omitted-excluded+needless, e.TotalSteps-excluded, Duration(e.Duration)+waited("   ", e.Waited), by)
+		c.Settled()-c.Omitted-excluded+needless, e.TotalSteps-excluded, Duration(e.Duration)+waitedText("   ", e.Waited), by)
 	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·", "≠"}
 	if r.ASCII {
 		marks = [...]string{"v", "~", "X", "-", "/", "c", ".", "#"}
@@ -74,15 +74,15 @@ func (r Report) Write(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "  %s\n", strings.Join(counts, between))
 	for i := range r.Run.Steps {
-		r.failure(&b, i, marks[2])
+		r.writeFailure(&b, i, marks[2])
 	}
 	if len(e.Hosts) > 0 {
 		b.WriteByte('\n')
-		recap(&b, e.Hosts)
+		writeRecap(&b, e.Hosts)
 	}
-	overrides(&b, r.Plan, r.Run, r.arrow())
+	listOverrides(&b, r.Plan, r.Run, r.arrowSign())
 	if r.Dir != "" {
-		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.outputs()))
+		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.outputPath()))
 	}
 	if e.Outcome != events.RunDone && e.Failed+e.NotRun+e.Cancelled > 0 {
 		fmt.Fprint(&b, "Resume   moon resume                              (review first)\n")
@@ -101,8 +101,8 @@ func (r Report) Write(w io.Writer) error {
 	return err
 }
 
-// arrow stands between what was and what is.
-func (r Report) arrow() string {
+// arrowSign stands between what was and what is.
+func (r Report) arrowSign() string {
 	switch {
 	case r.Words:
 		return " becomes "
@@ -126,8 +126,8 @@ func (r Report) leftOut() (excluded, needless int) {
 	return excluded, needless
 }
 
-// word is how the run ended, and by is who ended it before its end, where that is not said with it.
-func (r Report) word() (word, by string) {
+// outcomeWord is how the run ended, and by is who ended it before its end, where that is not said with it.
+func (r Report) outcomeWord() (word, by string) {
 	bad := r.Run.Result.Failed > 0
 	switch r.Run.Result.Outcome {
 	case events.RunDone:
@@ -151,13 +151,13 @@ func (r Report) word() (word, by string) {
 	return "ENDED", ""
 }
 
-// outputs is where the output is: of the only step that failed, or else of all of them.
-func (r Report) outputs() string {
+// outputPath is where the output is: of the only step that failed, or else of all of them.
+func (r Report) outputPath() string {
 	all := rundir.Output(r.Dir)
 	one := ""
 	for i := range r.Run.Steps {
 		s := &r.Run.Steps[i]
-		if !failed(s) || len(s.Out) == 0 {
+		if !hasFailed(s) || len(s.Out) == 0 {
 			continue
 		}
 		if one != "" {
@@ -173,9 +173,9 @@ func (r Report) outputs() string {
 	return all
 }
 
-func (r Report) failure(b *strings.Builder, i int, mark string) {
+func (r Report) writeFailure(b *strings.Builder, i int, mark string) {
 	s := &r.Run.Steps[i]
-	if !failed(s) {
+	if !hasFailed(s) {
 		return
 	}
 	ps := &r.Plan.Steps[i]

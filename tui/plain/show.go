@@ -109,7 +109,7 @@ func (s *Show) Match(selector string) (found []int) {
 	return found
 }
 
-func (s *Show) summary() events.RunCompleted {
+func (s *Show) summarise() events.RunCompleted {
 	e := s.run.Result
 	if e.Outcome == "" {
 		e = s.run.Summary()
@@ -127,7 +127,7 @@ const (
 // Write prints it for people.
 func (s *Show) Write(w io.Writer) error {
 	var b strings.Builder
-	e := s.summary()
+	e := s.summarise()
 	fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, termtext.CleanName(ShortHome(s.Playbook)), s.Word)
 	again := ""
 	if s.Resumed {
@@ -145,7 +145,7 @@ func (s *Show) Write(w io.Writer) error {
 			fmt.Fprintf(&b, "  warning  %s\n", termtext.CleanName(w))
 		}
 	}
-	fmt.Fprintf(&b, "  took     %s%s\n", Duration(e.Duration), waited("   ", e.Waited))
+	fmt.Fprintf(&b, "  took     %s%s\n", Duration(e.Duration), waitedText("   ", e.Waited))
 	if s.plan == nil || s.run.Result.Outcome == "" {
 		e.NotRun = 0 // not known, or not yet
 	}
@@ -157,32 +157,32 @@ func (s *Show) Write(w io.Writer) error {
 	if s.NoPlan != "" {
 		fmt.Fprintf(&b, "  note     without places and what follows from the plan: %s\n", termtext.CleanName(s.NoPlan))
 	}
-	s.active(&b)
-	if err := s.failures(&b); err != nil {
+	s.writeActive(&b)
+	if err := s.writeFailures(&b); err != nil {
 		return err
 	}
-	if len(s.recap()) > 0 {
+	if len(s.hostRecap()) > 0 {
 		b.WriteString("\nHosts\n")
-		recap(&b, s.recap())
+		writeRecap(&b, s.hostRecap())
 	}
-	s.slowest(&b)
+	s.writeSlowest(&b)
 	if s.plan != nil {
-		overrides(&b, s.plan, &s.run, " → ")
+		listOverrides(&b, s.plan, &s.run, " → ")
 	}
-	s.told(&b)
+	s.writeTold(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// recap is how the tasks of each host ended: as the run has told it, or for one that has not come to its end, as far as it got.
-func (s *Show) recap() []events.HostCounts {
+// hostRecap is how the tasks of each host ended: as the run has told it, or for one that has not come to its end, as far as it got.
+func (s *Show) hostRecap() []events.HostCounts {
 	if s.run.Result.Outcome != "" || !s.hosts {
 		return s.run.Result.Hosts
 	}
 	return status.Recap(s.plan, s.run.Steps)
 }
 
-func (s *Show) active(b *strings.Builder) {
+func (s *Show) writeActive(b *strings.Builder) {
 	title := "Running"
 	if s.Word != "running" {
 		title = "Running when moon crashed"
@@ -199,14 +199,14 @@ func (s *Show) active(b *strings.Builder) {
 }
 
 // Line is one line about a step: id, name, place.
-func (s *Show) Line(i int) string { return s.line(i, diag.Origin.String) }
+func (s *Show) Line(i int) string { return s.stepLine(i, diag.Origin.String) }
 
-func (s *Show) line(i int, place func(diag.Origin) string) string {
+func (s *Show) stepLine(i int, place func(diag.Origin) string) string {
 	line := events.StepID(i)
 	if s.hosts {
 		line += "  " + termtext.CleanName(status.On(&s.plan.Steps[i]))
 	}
-	if name := s.name(i); name != "" {
+	if name := s.stepName(i); name != "" {
 		line += "  " + termtext.CleanName(name)
 	}
 	if s.plan != nil {
@@ -215,8 +215,8 @@ func (s *Show) line(i int, place func(diag.Origin) string) string {
 	return line
 }
 
-// name is what a step is called where it stands alone.
-func (s *Show) name(i int) string {
+// stepName is what a step is called where it stands alone.
+func (s *Show) stepName(i int) string {
 	name := s.run.Steps[i].Name
 	if s.plan == nil {
 		return name
@@ -224,7 +224,7 @@ func (s *Show) name(i int) string {
 	return s.plan.NameWithItems(i, cmp.Or(name, s.plan.Steps[i].Title()))
 }
 
-func (s *Show) label(i int) string {
+func (s *Show) stepLabel(i int) string {
 	name := s.run.Steps[i].Name
 	if s.plan == nil {
 		return name
@@ -232,16 +232,16 @@ func (s *Show) label(i int) string {
 	return s.plan.Steps[i].Label(cmp.Or(name, s.plan.Steps[i].Title()))
 }
 
-// failed reports whether a step failed, and nothing made it good.
-func failed(s *events.Step) bool {
+// hasFailed reports whether a step failed, and nothing made it good.
+func hasFailed(s *events.Step) bool {
 	return s.State == events.Settled && (events.OnFailure.Has(s.Outcome) || s.Outcome == events.Unreachable) && !s.Ignored && !s.Rescued
 }
 
-func (s *Show) failures(b *strings.Builder) error {
+func (s *Show) writeFailures(b *strings.Builder) error {
 	title := "\nFailed\n"
 	for i := range s.run.Steps {
 		step := &s.run.Steps[i]
-		if !failed(step) {
+		if !hasFailed(step) {
 			continue
 		}
 		b.WriteString(title)
@@ -256,7 +256,7 @@ func (s *Show) failures(b *strings.Builder) error {
 				return err
 			}
 		}
-		fmt.Fprintf(b, "  %s\n    %s\n", s.line(i, diag.Origin.Full), termtext.CleanName(head))
+		fmt.Fprintf(b, "  %s\n    %s\n", s.stepLine(i, diag.Origin.Full), termtext.CleanName(head))
 		if rest == "" {
 			continue
 		}
@@ -269,28 +269,28 @@ func (s *Show) failures(b *strings.Builder) error {
 	return nil
 }
 
-func (s *Show) slowest(b *strings.Builder) {
+func (s *Show) writeSlowest(b *strings.Builder) {
 	var steps []int
 	for i := range s.run.Steps {
-		if s.took(i) >= slow {
+		if s.timeTaken(i) >= slow {
 			steps = append(steps, i)
 		}
 	}
 	if len(steps) == 0 {
 		return
 	}
-	slices.SortStableFunc(steps, func(i, j int) int { return cmp.Compare(s.took(j), s.took(i)) })
+	slices.SortStableFunc(steps, func(i, j int) int { return cmp.Compare(s.timeTaken(j), s.timeTaken(i)) })
 	b.WriteString("\nSlowest\n")
 	for _, i := range steps[:min(slowest, len(steps))] {
-		fmt.Fprintf(b, "  %6s  %s\n", Duration(s.took(i)), s.Line(i))
+		fmt.Fprintf(b, "  %6s  %s\n", Duration(s.timeTaken(i)), s.Line(i))
 	}
 }
 
-func (s *Show) took(i int) time.Duration {
+func (s *Show) timeTaken(i int) time.Duration {
 	return tookOf(&s.run.Steps[i])
 }
 
-func (s *Show) told(b *strings.Builder) {
+func (s *Show) writeTold(b *strings.Builder) {
 	if len(s.people) == 0 {
 		return
 	}
@@ -330,30 +330,30 @@ func commandText(c events.Command) string {
 	verb := events.Verb(c)
 	switch c := c.(type) {
 	case events.Approve:
-		return verb + " " + span(c.Range)
+		return verb + " " + rangeText(c.Range)
 	case events.Withdraw:
-		return verb + " " + span(c.Range)
+		return verb + " " + rangeText(c.Range)
 	case events.Exclude:
-		return verb + " " + span(c.Range)
+		return verb + " " + rangeText(c.Range)
 	case events.Include:
-		return verb + " " + span(c.Range)
+		return verb + " " + rangeText(c.Range)
 	case events.Retry:
-		return verb + " " + span(c.Range)
+		return verb + " " + rangeText(c.Range)
 	case events.Break:
 		if c.Clear {
 			verb = "clear break"
 		}
-		return verb + " " + span(c.Range()) + c.Clauses()
+		return verb + " " + rangeText(c.Range()) + c.Clauses()
 	case events.Mark:
-		return verb + " " + span(c.Range)
+		return verb + " " + rangeText(c.Range)
 	case events.Rerun:
-		verb += " " + span(c.Range)
+		verb += " " + rangeText(c.Range)
 		if c.With {
 			verb += " and what depends on it"
 		}
 		return verb
 	case events.Keep:
-		return verb + " " + span(c.Range)
+		return verb + " " + rangeText(c.Range)
 	case events.Set:
 		return verb + " " + c.Variable
 	case events.Fix:
@@ -363,7 +363,7 @@ func commandText(c events.Command) string {
 		if c.Verb == "step" {
 			return c.Verb
 		}
-		return c.Verb + " " + span(c.Range)
+		return c.Verb + " " + rangeText(c.Range)
 	case events.Skip:
 		return verb + " " + events.StepID(c.Step)
 	case events.Answer:
@@ -378,7 +378,7 @@ func commandText(c events.Command) string {
 	return verb
 }
 
-func span(r events.Range) string {
+func rangeText(r events.Range) string {
 	if r.To-r.From == 1 {
 		return events.StepID(r.From)
 	}
@@ -422,10 +422,10 @@ type orderJSON struct {
 
 // Account gives it for programs.
 func (s *Show) Account() (Account, error) {
-	e := s.summary()
+	e := s.summarise()
 	a := Account{
 		Skipped: e.Skipped, Ignored: e.Ignored, Rescued: e.Rescued, Cancelled: e.Cancelled, Planned: s.plan != nil,
-		Steps: []stepJSON{}, Commands: []orderJSON{}, Hosts: s.recap(),
+		Steps: []stepJSON{}, Commands: []orderJSON{}, Hosts: s.hostRecap(),
 	}
 	if s.plan != nil {
 		a.NotRun = &e.NotRun
@@ -437,8 +437,8 @@ func (s *Show) Account() (Account, error) {
 			continue
 		}
 		j := stepJSON{
-			Where: where(s.plan, i), Name: s.label(i), Outcome: step.Outcome.String(), Attempts: step.Attempt,
-			DurationMS: s.took(i).Milliseconds(),
+			Where: whereOf(s.plan, i), Name: s.stepLabel(i), Outcome: step.Outcome.String(), Attempts: step.Attempt,
+			DurationMS: s.timeTaken(i).Milliseconds(),
 			Error:      step.Error, Reason: step.Reason, Ignored: step.Ignored, Rescued: step.Rescued,
 		}
 		j.Step = events.StepID(i)

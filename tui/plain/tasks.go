@@ -35,9 +35,9 @@ func (t *Text) taskHead(step int) {
 	if t.task == first {
 		return
 	}
-	t.unfold()
+	t.endFold()
 	s := &t.plan.Steps[step]
-	name, on := cmp.Or(t.name(step), s.Action), ""
+	name, on := cmp.Or(t.stepName(step), s.Action), ""
 	if scope >= 0 {
 		name = cmp.Or(t.plan.Scopes[scope].Name, name)
 		if n := t.plan.Scopes[scope].Hosts; n > 1 {
@@ -47,14 +47,14 @@ func (t *Text) taskHead(step int) {
 	if s.Handler {
 		on += "  (handler)"
 	}
-	on += t.real(step)
+	on += t.realMark(step)
 	if t.told[first] {
 		on += "  (continued)"
 	}
 	t.task, t.told[first] = first, true
 	clear(t.diffs)
 	t.playHead(s.Scope)
-	t.fold(fmt.Sprintf("step %d/%d  %s%s", first+1, len(t.plan.Steps), termtext.CleanName(status.TaskTitle(s.Role, name)), on))
+	t.beginFold(fmt.Sprintf("step %d/%d  %s%s", first+1, len(t.plan.Steps), termtext.CleanName(status.TaskTitle(s.Role, name)), on))
 }
 
 // playHead prints the name of the play, or of the batch of one, that a scope is in, where that is another than before.
@@ -72,7 +72,7 @@ func (t *Text) playHead(scope int) {
 			}
 			if at != t.play {
 				t.play = at
-				t.printf("%s", t.bare("play "+termtext.CleanName(name)))
+				t.printf("%s", t.bareText("play "+termtext.CleanName(name)))
 			}
 			return
 		default:
@@ -83,12 +83,12 @@ func (t *Text) playHead(scope int) {
 // stepOver ends what folds where each step has its own.
 func (t *Text) stepOver() {
 	if !t.byTask {
-		t.unfold()
+		t.endFold()
 	}
 }
 
-// margin stands before what is said of a step: its host, in a column, and the item of a loop.
-func (t *Text) margin(step int) string {
+// stepMargin stands before what is said of a step: its host, in a column, and the item of a loop.
+func (t *Text) stepMargin(step int) string {
 	if !t.byTask {
 		return "  "
 	}
@@ -101,8 +101,8 @@ func (t *Text) margin(step int) string {
 	return text
 }
 
-// widest is how wide the column of hosts is.
-func widest(p *plan.Plan) (n int) {
+// widestHost is how wide the column of hosts is.
+func widestHost(p *plan.Plan) (n int) {
 	for i := range p.Steps {
 		n = max(n, ansi.StringWidth(termtext.CleanName(status.On(&p.Steps[i]))))
 	}

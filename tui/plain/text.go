@@ -53,13 +53,13 @@ func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	for batch := range feed {
 		for _, r := range batch {
 			t.run.Apply(r)
-			t.event(r)
+			t.printEvent(r)
 		}
 		if err := t.out.Flush(); err != nil {
 			return &t.run, err
 		}
 	}
-	t.unfold()
+	t.endFold()
 	return &t.run, t.out.Flush()
 }
 
@@ -68,8 +68,8 @@ func (t *Text) printf(format string, args ...any) { fmt.Fprintf(t.out, format+"\
 // lackingShown is how many of the steps that will be skipped for lack of a value are named before the run.
 const lackingShown = 10
 
-// lacking says which steps will be skipped because they use what an excluded step would give.
-func (t *Text) lacking() {
+// printLacking says which steps will be skipped because they use what an excluded step would give.
+func (t *Text) printLacking() {
 	if t.plan == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (t *Text) lacking() {
 	}
 }
 
-func (t *Text) event(r events.Record) {
+func (t *Text) printEvent(r events.Record) {
 	switch e := r.Event.(type) {
 	case events.RunStarted:
 		mode := ""
@@ -104,46 +104,46 @@ func (t *Text) event(r events.Record) {
 		if t.Usual != "" {
 			usual = "  about " + t.Usual + ", as last time"
 		}
-		t.printf("moon %s  %s%s%s", t.bare(termtext.CleanName(e.Playbook)), steps(e.TotalSteps), mode, usual)
+		t.printf("moon %s  %s%s%s", t.bareText(termtext.CleanName(e.Playbook)), countSteps(e.TotalSteps), mode, usual)
 	case events.PlanLoaded:
 		t.plan = t.PlanFor(e.Digest)
 		t.hosts = t.plan != nil && status.OverHosts(t.plan)
 		if t.byTask = t.plan != nil && t.plan.Plays; t.byTask {
-			t.wide, t.task = widest(t.plan), -1
+			t.wide, t.task = widestHost(t.plan), -1
 		}
-		t.lacking()
+		t.printLacking()
 	case events.StepStarted:
 		t.active++
 		if t.byTask {
 			t.taskHead(r.Step)
 			if t.Verbose && e.Command != "" && e.Action != "print" {
-				t.printf("%s%s", t.margin(r.Step), termtext.CleanName(e.Command))
+				t.printf("%s%s", t.stepMargin(r.Step), termtext.CleanName(e.Command))
 			}
 			break
 		}
-		t.head(r.Step, e.Name)
+		t.printHead(r.Step, e.Name)
 		if e.Command != "" && e.Action != "print" && (t.Verbose || !strings.HasSuffix(e.Command, e.Name)) {
 			t.printf("  %s", termtext.CleanName(e.Command))
 		}
 	case events.StepOutput:
 		if !t.Seen || !t.plan.Steps[r.Step].Terminal {
-			t.line(r.Step, e)
+			t.printLine(r.Step, e)
 		}
 	case events.PrintMessage:
-		t.under(r.Step)
+		t.printUnder(r.Step)
 		for line := range strings.SplitSeq(strings.TrimSuffix(e.Message, "\n"), "\n") {
-			t.printf("%s%s", t.margin(r.Step), termtext.CleanName(line))
+			t.printf("%s%s", t.stepMargin(r.Step), termtext.CleanName(line))
 		}
 	case events.StepRetrying:
-		t.under(r.Step)
-		t.printf("%sattempt %d failed: %s", t.margin(r.Step), e.Attempt-1, termtext.CleanName(first(e.Error)))
-		t.printf("%sattempt %d in %s", t.margin(r.Step), e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
+		t.printUnder(r.Step)
+		t.printf("%sattempt %d failed: %s", t.stepMargin(r.Step), e.Attempt-1, termtext.CleanName(firstLine(e.Error)))
+		t.printf("%sattempt %d in %s", t.stepMargin(r.Step), e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
 	case events.StepCompleted:
-		t.end(r.Step, e.Name, t.completed(r.Step, e))
+		t.printEnd(r.Step, e.Name, t.completedText(r.Step, e))
 		if e.Drift != "" {
-			t.printf("%sdrift: %s", t.margin(r.Step), termtext.CleanName(e.Drift))
+			t.printf("%sdrift: %s", t.stepMargin(r.Step), termtext.CleanName(e.Drift))
 		}
-		t.diff(r.Step, e.Diff)
+		t.printDiff(r.Step, e.Diff)
 		t.stepOver()
 	case events.StepSkipped:
 		why := string(e.Reason)
@@ -154,7 +154,7 @@ func (t *Text) event(r events.Record) {
 		if t.plan.Steps[r.Step].Excluded && !t.Verbose {
 			break
 		}
-		t.end(r.Step, e.Name, "skipped ("+termtext.CleanName(status.WhySkipped(why))+")")
+		t.printEnd(r.Step, e.Name, "skipped ("+termtext.CleanName(status.WhySkipped(why))+")")
 		t.stepOver()
 	case events.StepFailed:
 		word := "FAILED"
@@ -166,33 +166,33 @@ func (t *Text) event(r events.Record) {
 		case e.Unreachable:
 			word = "UNREACHABLE"
 		}
-		t.end(r.Step, e.Name, fmt.Sprintf("%s: %s%s", word, termtext.CleanName(first(e.Error)), t.took(r.Step)))
-		t.unfold()
-		t.annotate(r.Step, e)
+		t.printEnd(r.Step, e.Name, fmt.Sprintf("%s: %s%s", word, termtext.CleanName(firstLine(e.Error)), t.timeTaken(r.Step)))
+		t.endFold()
+		t.annotateFailure(r.Step, e)
 	case events.StepLost:
 		word := "lost"
 		if e.Ignored {
 			word = "lost (ignored)"
 		}
-		t.end(r.Step, e.Name, word+": "+termtext.CleanName(e.Why()))
-		t.unfold()
-		t.annotate(r.Step, events.StepFailed{Error: e.Why(), Ignored: e.Ignored, Rescued: e.Rescued})
+		t.printEnd(r.Step, e.Name, word+": "+termtext.CleanName(e.Why()))
+		t.endFold()
+		t.annotateFailure(r.Step, events.StepFailed{Error: e.Why(), Ignored: e.Ignored, Rescued: e.Rescued})
 	case events.StepCancelled:
-		t.end(r.Step, e.Name, "cancelled"+t.took(r.Step))
-		t.unfold()
+		t.printEnd(r.Step, e.Name, "cancelled"+t.timeTaken(r.Step))
+		t.endFold()
 	case events.Warning:
 		if r.Step >= 0 && t.run.Steps[r.Step].Attempt > 0 {
-			t.under(r.Step)
+			t.printUnder(r.Step)
 		}
-		t.warning(e)
+		t.printWarning(e)
 	case events.RunPaused:
-		t.unfold()
+		t.endFold()
 		t.printf("paused: %s", e.Reason)
 	case events.CommandRejected:
-		t.unfold()
-		t.printf("refused %s: %s", events.Verb(e.Command), t.bare(termtext.CleanName(e.Reason)))
+		t.endFold()
+		t.printf("refused %s: %s", events.Verb(e.Command), t.bareText(termtext.CleanName(e.Reason)))
 	case events.RunCompleted:
-		t.summary(e)
+		t.printSummary(e)
 	case events.StepOmitted, events.StepTried, events.AttemptStarted, events.StepProgress, events.VariableSet, events.Notified,
 		events.GateOpened, events.GateResolved,
 		events.RunResumed, events.CommandAccepted, events.Gap:
@@ -210,65 +210,65 @@ func dryRun(realSteps int) string {
 	return fmt.Sprintf("dry run, except for %d steps with check_mode: false, which run for real", realSteps)
 }
 
-// real marks a step that a dry run executes.
-func (t *Text) real(step int) string {
+// realMark marks a step that a dry run executes.
+func (t *Text) realMark(step int) string {
 	if t.run.Check && t.run.Steps[step].Attempt > 0 && t.plan.Steps[step].DefiesDryRun() {
 		return "  (runs for real)"
 	}
 	return ""
 }
 
-func (t *Text) head(step int, name string) {
-	t.unfold()
+func (t *Text) printHead(step int, name string) {
+	t.endFold()
 	t.last = step
-	t.fold(t.title(step, name))
+	t.beginFold(t.stepTitle(step, name))
 }
 
-func (t *Text) title(step int, name string) string {
-	return fmt.Sprintf("step %d/%d  %s%s", step+1, len(t.plan.Steps), termtext.CleanName(t.on(step)+t.plan.Steps[step].Label(name)),
-		t.real(step))
+func (t *Text) stepTitle(step int, name string) string {
+	return fmt.Sprintf("step %d/%d  %s%s", step+1, len(t.plan.Steps), termtext.CleanName(t.hostOf(step)+t.plan.Steps[step].Label(name)),
+		t.realMark(step))
 }
 
-// on is the host of a step, to stand before its name.
-func (t *Text) on(step int) string {
+// hostOf is the host of a step, to stand before its name.
+func (t *Text) hostOf(step int) string {
 	if !t.hosts {
 		return ""
 	}
 	return status.On(&t.plan.Steps[step]) + "  "
 }
 
-// under makes sure that what follows is read as belonging to the step.
-func (t *Text) under(step int) {
+// printUnder makes sure that what follows is read as belonging to the step.
+func (t *Text) printUnder(step int) {
 	if t.byTask {
 		t.taskHead(step)
 		return
 	}
 	if t.last != step {
-		t.head(step, t.name(step)+" (continued)")
+		t.printHead(step, t.stepName(step)+" (continued)")
 	}
 }
 
-func (t *Text) name(step int) string {
+func (t *Text) stepName(step int) string {
 	if name := t.run.Steps[step].Name; name != "" {
 		return name
 	}
 	return t.plan.Steps[step].Title()
 }
 
-func (t *Text) line(step int, e events.StepOutput) {
-	t.under(step)
+func (t *Text) printLine(step int, e events.StepOutput) {
+	t.printUnder(step)
 	mark := "|"
 	if e.Stderr {
 		mark = "!"
 	}
 	text := termtext.CleanName(steplog.Marked(e.Line, e.Dropped, e.Binary))
-	t.printf("%s%s %s", t.margin(step), mark, text)
+	t.printf("%s%s %s", t.stepMargin(step), mark, text)
 	if e.Dropped > 0 && !t.dropped[step] {
 		if t.dropped == nil {
 			t.dropped = map[int]bool{}
 		}
 		t.dropped[step] = true
-		t.printf("%s%s all of it: moon show %s --output %s", t.margin(step), mark, t.run.ID, events.StepID(step))
+		t.printf("%s%s all of it: moon show %s --output %s", t.stepMargin(step), mark, t.run.ID, events.StepID(step))
 	}
 	tail := append(t.tails[step], text)
 	if len(tail) > tailLines {
@@ -277,27 +277,27 @@ func (t *Text) line(step int, e events.StepOutput) {
 	t.tails[step] = tail
 }
 
-func (t *Text) end(step int, name, result string) {
+func (t *Text) printEnd(step int, name, result string) {
 	if t.run.Steps[step].Attempt > 0 {
 		t.active--
 	}
 	switch {
 	case t.byTask, t.run.Steps[step].Attempt > 0:
-		t.under(step)
+		t.printUnder(step)
 	case t.GitHub != nil: // nothing to fold
-		t.unfold()
-		t.printf("%s", t.bare(t.title(step, name)+": "+result))
+		t.endFold()
+		t.printf("%s", t.bareText(t.stepTitle(step, name)+": "+result))
 		return
 	default:
-		t.head(step, name)
+		t.printHead(step, name)
 	}
-	if !failed(&t.run.Steps[step]) {
+	if !hasFailed(&t.run.Steps[step]) {
 		delete(t.tails, step)
 	}
-	t.printf("%s%s", t.margin(step), result)
+	t.printf("%s%s", t.stepMargin(step), result)
 }
 
-func (t *Text) completed(step int, e events.StepCompleted) string {
+func (t *Text) completedText(step int, e events.StepCompleted) string {
 	word := "ok"
 	if file := t.plan.Steps[step].Includes; file != "" {
 		word = "includes " + termtext.CleanName(file)
@@ -324,11 +324,11 @@ func (t *Text) completed(step int, e events.StepCompleted) string {
 			word += " (" + termtext.CleanName(d.Summary) + ")"
 		}
 	}
-	return word + t.took(step)
+	return word + t.timeTaken(step)
 }
 
-// diff shows a change of text, where the run or the step was asked to show it.
-func (t *Text) diff(step int, d *events.Diff) {
+// printDiff shows a change of text, where the run or the step was asked to show it.
+func (t *Text) printDiff(step int, d *events.Diff) {
 	if d == nil || d.Text == "" || !t.Diff && (t.plan == nil || !t.plan.Steps[step].ShowDiff) {
 		return
 	}
@@ -349,8 +349,8 @@ func (t *Text) diff(step int, d *events.Diff) {
 	}
 }
 
-// took is how long a step ran, where that is worth a word.
-func (t *Text) took(step int) string {
+// timeTaken is how long a step ran, where that is worth a word.
+func (t *Text) timeTaken(step int) string {
 	s := &t.run.Steps[step]
 	if d := s.Lasted(s.Ended); d >= 10*time.Millisecond {
 		return " in " + Duration(d)
@@ -369,41 +369,41 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// waited says how long a run waited for a person, where that is worth a word.
-func waited(before string, d time.Duration) string {
+// waitedText says how long a run waited for a person, where that is worth a word.
+func waitedText(before string, d time.Duration) string {
 	if d < time.Second {
 		return ""
 	}
 	return before + "waited " + Duration(d)
 }
 
-func (t *Text) summary(e events.RunCompleted) {
-	defer t.quote()()
+func (t *Text) printSummary(e events.RunCompleted) {
+	defer t.beginQuote()()
 	for i := range t.run.Steps {
 		s := &t.run.Steps[i]
-		if !failed(s) {
+		if !hasFailed(s) {
 			continue
 		}
 		word := "FAILED"
 		if s.Outcome == events.Unreachable {
 			word = "UNREACHABLE"
 		}
-		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), termtext.CleanName(t.on(i)+t.plan.NameWithItems(i, t.name(i))),
+		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), termtext.CleanName(t.hostOf(i)+t.plan.NameWithItems(i, t.stepName(i))),
 			termtext.CleanName(t.plan.Steps[i].Origin.Full()))
-		t.failure(s.Error, t.tails[i])
+		t.printFailure(s.Error, t.tails[i])
 	}
 	t.printf("")
-	t.printf("%s: %s in %s", termtext.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration)+waited(", ", e.Waited))
+	t.printf("%s: %s in %s", termtext.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration)+waitedText(", ", e.Waited))
 	t.printf("  %s", countsLine(e))
 	if len(e.Hosts) > 0 {
 		t.printf("")
-		recap(t.out, e.Hosts)
+		writeRecap(t.out, e.Hosts)
 	}
 }
 
-// failure prints why a step failed: the first line of the error, then the end of its output. The error carries the
+// printFailure prints why a step failed: the first line of the error, then the end of its output. The error carries the
 // same lines where there is no output to show.
-func (t *Text) failure(text string, tail []string) {
+func (t *Text) printFailure(text string, tail []string) {
 	head, rest, _ := strings.Cut(text, "\n")
 	t.printf("  %s", termtext.CleanName(head))
 	if len(tail) == 0 && rest != "" {
@@ -436,17 +436,17 @@ func countsLine(e events.RunCompleted) string {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
 		}
 	}
-	return fmt.Sprintf("%s, of %s", strings.Join(parts, ", "), steps(e.TotalSteps))
+	return fmt.Sprintf("%s, of %s", strings.Join(parts, ", "), countSteps(e.TotalSteps))
 }
 
-func steps(n int) string {
+func countSteps(n int) string {
 	if n == 1 {
 		return "1 step"
 	}
 	return fmt.Sprintf("%d steps", n)
 }
 
-func first(text string) string {
+func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
