@@ -57,7 +57,7 @@ var oversized = map[string]int{
 	"files of tui":          74,
 	"lines of exec/action":  13750,
 	"lines of exec/spec":    6500,
-	"lines of plan/eval":    11555,
+	"lines of plan/eval":    11557,
 	"lines of plan/planner": 8400,
 	"lines of tui":          13650,
 }

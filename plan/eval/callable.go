@@ -273,8 +273,9 @@ func (s scope) calleeError(kind, name string, err error, offset, width int) erro
 	if _, ok := value.OpenOf(err); ok {
 		return err
 	}
-	return &value.Error{Kind: value.Failure, Message: kind + " `" + name + "` failed: " + value.Sentence(err.Error()), Offset: offset,
-		Width: width}
+	return &value.Error{
+		Kind: value.Failure, Message: kind + " `" + name + "` failed: " + value.Sentence(err.Error()), Offset: offset, Width: width,
+	}
 }
 
 // failure continues a sentence that begins with the callee's name. Type errors are written as predicates: "needs a map".

@@ -2,10 +2,11 @@ package eval
 
 import (
 	"fmt"
-	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 	"time"
+
+	"moon/plan/eval/value"
 )
 
 // now is now(), now(utc=true) and now(fmt='%Y-%m-%d').

@@ -53,6 +53,15 @@ func literal(text string) (any, bool) {
 	return constantOf(n)
 }
 
+// listOrMap reads a text that begins as a list or a map does.
+func listOrMap(text string) (any, bool) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {
+		return nil, false
+	}
+	return literal(text)
+}
+
 func constantOf(n jinja.Node) (any, bool) {
 	switch n := n.(type) {
 	case *jinja.Constant:

@@ -77,8 +77,8 @@ func (e *Engine) functionNames() []string {
 }
 
 // Template compiles text. In plays the first newline after a tag is dropped, as it is in a Document, and a first line `#jinja2: …` counts.
-// The error is an *Error of kind SyntaxError: also for unknown filters, tests, functions and tags, and for filters whose result would differ
-// from run to run.
+// The error is an *Error of kind SyntaxError: also for unknown filters, tests, functions and tags, and for filters whose result would
+// differ from run to run.
 func (e *Engine) Template(text string) (*Template, error) {
 	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil

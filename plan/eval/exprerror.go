@@ -2,10 +2,11 @@ package eval
 
 import (
 	"errors"
-	"moon/plan/eval/value"
 	"strings"
 
 	"github.com/expr-lang/expr/file"
+
+	"moon/plan/eval/value"
 )
 
 // exprSyntax words an error of expr's parser or type checker.

@@ -125,24 +125,22 @@ func lazyTernary(s scope, n *jinja.Filtering) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case v == nil && choices[2] != nil:
-		return s.eval(choices[2])
-	case value.Truthy(v):
-		return s.eval(choices[0])
-	default:
-		return s.eval(choices[1])
-	}
+	return s.eval(choices[chooseTernary(v, choices[2] != nil)])
 }
 
 func runTernary(c *input) (any, error) {
+	return c.args[chooseTernary(c.value, c.has(2))], nil
+}
+
+// chooseTernary gives which argument of ternary is meant: the first if the value holds, the second if not, and the third for null.
+func chooseTernary(v any, hasNone bool) int {
 	switch {
-	case c.value == nil && c.has(2):
-		return c.args[2], nil
-	case value.Truthy(c.value):
-		return c.args[0], nil
+	case v == nil && hasNone:
+		return 2
+	case value.Truthy(v):
+		return 0
 	default:
-		return c.args[1], nil
+		return 1
 	}
 }
 

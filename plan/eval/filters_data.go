@@ -208,16 +208,21 @@ func filterDictToItems(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.namedPairs(m, c.str(0, "key"), c.str(1, "value")), nil
+}
+
+// namedPairs are the entries of a map of either kind, each a map of its key and its value under these names.
+func (r *rendering) namedPairs(m any, keyName, valueName string) []any {
 	names := value.KeysOf(m)
 	out := make([]any, 0, len(names))
 	for _, key := range names {
 		item := value.NewDict(2)
-		item.Set(c.str(0, "key"), value.KeyOf(m, key))
+		item.Set(keyName, value.KeyOf(m, key))
 		v, _ := value.EntryOf(m, key)
-		item.Set(c.str(1, "value"), v)
-		out = append(out, c.ofForm(item))
+		item.Set(valueName, v)
+		out = append(out, r.ofForm(item))
 	}
-	return out, nil
+	return out
 }
 
 func filterItemsToDict(c *input) (any, error) {

@@ -439,30 +439,32 @@ func filterFlatten(c *input) (any, error) {
 		return nil, err
 	}
 	keepNulls := c.has(1) && !c.flag(1)
-	var out []any
-	var flatten func(items []any, level int) *value.Error
-	flatten = func(items []any, level int) *value.Error {
-		for _, item := range items {
-			if nested, ok := item.([]any); ok && level != 0 {
-				if err := flatten(nested, level-1); err != nil {
-					return err
-				}
-			} else if item != nil || keepNulls {
-				if err := c.spend(1); err != nil {
-					return err
-				}
-				out = append(out, item)
-			}
-		}
-		return nil
-	}
-	if err := flatten(items, levels); err != nil {
-		return nil, err
-	}
-	if out == nil {
-		return []any{}, nil
+	out := []any{}
+	e := flatten(items, levels, keepNulls, func(item any) *value.Error {
+		out = append(out, item)
+		return c.spend(1)
+	})
+	if e != nil {
+		return nil, e
 	}
 	return out, nil
+}
+
+// flatten takes lists inside of a list apart, so many levels deep, or all of them if levels is negative. It gives each item to take
+// before it looks at the next: lists that hold the same list twice grow exponentially.
+func flatten(items []any, levels int, keepNulls bool, take func(item any) *value.Error) *value.Error {
+	for _, item := range items {
+		var err *value.Error
+		if nested, ok := item.([]any); ok && levels != 0 {
+			err = flatten(nested, levels-1, keepNulls, take)
+		} else if item != nil || keepNulls {
+			err = take(item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // setFilter combines two lists as sets: what is only left, in both, only right.

@@ -67,24 +67,24 @@ func filterFloat(c *input) (any, error) {
 }
 
 func filterAbs(c *input) (any, error) {
-	n, ok := value.NumberOf(c.value)
-	if !ok {
-		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
+	n, err := c.number()
+	if err != nil {
+		return nil, err
 	}
 	if value.CompareNumbers(n, 0) >= 0 {
 		return n, nil
 	}
-	v, err := value.Calculate("-", 0, n)
-	if err != nil {
-		return nil, err
+	v, e := value.Calculate("-", 0, n)
+	if e != nil {
+		return nil, e
 	}
 	return v, nil
 }
 
 func filterRound(c *input) (any, error) {
-	n, ok := value.NumberOf(c.value)
-	if !ok {
-		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
+	n, err := c.number()
+	if err != nil {
+		return nil, err
 	}
 	precision, err := c.integer(0, 0)
 	if err != nil {

@@ -196,12 +196,18 @@ func humanWord(unit string, bits bool) bool {
 		[]string{"KILO", "MEGA", "GIGA", "TERA", "PETA", "EXA", "ZETTA", "YOTTA"}, strings.TrimSuffix(unit, what))
 }
 
-func (c *input) float() (float64, error) {
+// number gives the value, which must be a number.
+func (c *input) number() (any, error) {
 	n, ok := value.NumberOf(c.value)
 	if !ok {
-		return 0, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
 	}
-	return value.Float(n), nil
+	return n, nil
+}
+
+func (c *input) float() (float64, error) {
+	n, err := c.number()
+	return value.Float(n), err
 }
 
 // floatArg gives argument i, which must be a number.

@@ -192,19 +192,12 @@ func filterCenter(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	width, err := c.integer(0, 80)
+	width, fill, err := c.padding(80, " ")
 	if err != nil {
 		return nil, err
 	}
-	if width > maxRange {
-		return nil, value.Errorf(value.Failure, "", "the width %d is too large", width)
-	}
 	space := max(width-utf8.RuneCountInString(s), 0)
 	left := space/2 + space&width&1 // where Python puts the odd one
-	fill := c.str(1, " ")
-	if utf8.RuneCountInString(fill) != 1 {
-		return nil, value.Errorf(value.TypeError, "", "needs one character to fill up with")
-	}
 	return strings.Repeat(fill, left) + s + strings.Repeat(fill, space-left), nil
 }
 
@@ -330,14 +323,8 @@ func takeVerb(s string) (v formatVerb, rest string, err *value.Error) {
 		n++
 	}
 	v.spec = s[:n]
-	digits := 0
-	for _, c := range v.spec {
-		if digits++; c < '0' || c > '9' {
-			digits = 0
-		}
-		if digits > 5 {
-			return v, "", value.Errorf(value.Failure, "", "the format `%%%s` is too wide", v.spec)
-		}
+	if tooWide(v.spec) {
+		return v, "", value.Errorf(value.Failure, "", "the format `%%%s` is too wide", v.spec)
 	}
 	if n == len(s) {
 		return v, "", value.Errorf(value.Failure, "write `%%` for a percent sign", "the format ends in `%%`")

@@ -11,44 +11,30 @@ import (
 
 // onceFlat takes lists inside of a list apart, one level deep.
 func onceFlat(terms []any) []any {
-	out := make([]any, 0, len(terms))
-	for _, term := range terms {
-		if list, ok := term.([]any); ok {
-			out = append(out, list...)
-		} else {
-			out = append(out, term)
-		}
-	}
-	return out
+	return gatherFlat(terms, 1, true)
 }
 
-func deepFlat(terms []any) []any {
+// deepFlat takes all lists inside of a list apart, and drops nulls.
+func deepFlat(terms []any) []any { return gatherFlat(terms, -1, false) }
+
+func gatherFlat(terms []any, levels int, keepNulls bool) []any {
 	out := make([]any, 0, len(terms))
-	for _, term := range terms {
-		if list, ok := term.([]any); ok {
-			out = append(out, deepFlat(list)...)
-		} else if term != nil {
-			out = append(out, term)
-		}
-	}
+	_ = flatten(terms, levels, keepNulls, func(item any) *value.Error {
+		out = append(out, item)
+		return nil
+	})
 	return out
 }
 
 func lookupFlattened(_ *input, terms []any) ([]any, error) { return deepFlat(terms), nil }
 
-func lookupDict(_ *input, terms []any) ([]any, error) {
+func lookupDict(c *input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
 		if _, ok := value.MapOf(term); !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs a map, not %s", value.KindOf(term))
 		}
-		for _, key := range value.KeysOf(term) {
-			v, _ := value.EntryOf(term, key)
-			item := value.NewDict(2)
-			item.Set("key", value.KeyOf(term, key))
-			item.Set("value", v)
-			out = append(out, item)
-		}
+		out = append(out, c.namedPairs(term, "key", "value")...)
 	}
 	return out, nil
 }

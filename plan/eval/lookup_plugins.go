@@ -481,11 +481,8 @@ func lookupTemplate(c *input, terms []any) ([]any, error) {
 			return nil, err
 		}
 		if s, ok := v.(string); ok && c.option("convert_data", true) {
-			trimmed := strings.TrimSpace(s)
-			if strings.HasPrefix(trimmed, "[") || strings.HasPrefix(trimmed, "{") {
-				if made, ok := literal(trimmed); ok {
-					v = made
-				}
+			if made, ok := listOrMap(s); ok {
+				v = made
 			}
 		}
 		out = append(out, v)

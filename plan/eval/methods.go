@@ -352,18 +352,27 @@ func (c *input) mustFind(s string, i int) (any, error) {
 
 // padded fills up before and after s, up to the width.
 func (c *input) padded(s, after, before, fill string) (any, error) {
-	width, err := c.integer(0, 0)
+	width, fill, err := c.padding(0, fill)
 	if err != nil {
 		return nil, err
 	}
+	return before + strings.Repeat(fill, max(width-utf8.RuneCountInString(s), 0)) + after, nil
+}
+
+// padding is the width that a text is filled up to, and with which character: the first two arguments.
+func (c *input) padding(otherwise int, fill string) (int, string, error) {
+	width, err := c.integer(0, otherwise)
+	if err != nil {
+		return 0, "", err
+	}
 	if width > maxRange {
-		return nil, value.Errorf(value.Failure, "", "the width %d is too large", width)
+		return 0, "", value.Errorf(value.Failure, "", "the width %d is too large", width)
 	}
 	fill = c.str(1, fill)
 	if utf8.RuneCountInString(fill) != 1 {
-		return nil, value.Errorf(value.TypeError, "", "needs one character to fill up with")
+		return 0, "", value.Errorf(value.TypeError, "", "needs one character to fill up with")
 	}
-	return before + strings.Repeat(fill, max(width-utf8.RuneCountInString(s), 0)) + after, nil
+	return width, fill, nil
 }
 
 // rsplit takes parts from the right until the limit is reached.

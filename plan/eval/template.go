@@ -156,8 +156,8 @@ func (t *Template) ended(result Result, tags bool) Result {
 	}
 	switch v := result.Value.(type) {
 	case string:
-		if trimmed := strings.TrimSpace(v); tags && !t.document && (strings.HasPrefix(trimmed, "[") || strings.HasPrefix(trimmed, "{")) {
-			if made, ok := literal(trimmed); ok {
+		if tags && !t.document {
+			if made, ok := listOrMap(v); ok {
 				return Result{Value: made}
 			}
 		}
