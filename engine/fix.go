@@ -77,7 +77,7 @@ func renumber(steps []int, now, old *plan.Plan) (list []int) {
 
 // retryFixed tries a step again that failed, with its new values. Where a step is in the plan may be another place now.
 func (s *steering) retryFixed(o events.Order, path string) string {
-	step := indexOfPath(s.state.Plan(), path)
+	step := s.state.Plan().IndexOfPath(path)
 	if step < 0 {
 		s.add(fact.Warned{Step: -1, Message: "there is no step " + path + " any more; nothing is tried again"})
 		return ""

@@ -59,7 +59,7 @@ func (s *attempts) verify(ps *plan.Step) (v verified) {
 
 // stepAt names the step with a path.
 func (s *attempts) stepAt(path string) string {
-	if i := indexOfPath(s.state.Plan(), path); i >= 0 {
+	if i := s.state.Plan().IndexOfPath(path); i >= 0 {
 		return s.state.Plan().After([]int{i})
 	}
 	return "a step of this run"

@@ -493,3 +493,13 @@ func (c *Connection) String() string {
 	}
 	return text
 }
+
+// IndexOfPath is the number of the step with a path, or -1.
+func (p *Plan) IndexOfPath(path string) int {
+	for i := range p.Steps {
+		if p.Steps[i].Path == path {
+			return i
+		}
+	}
+	return -1
+}
