@@ -39,7 +39,8 @@ func textFields(t *testing.T, task func(step string) string, planned func(text s
 			if len(f.Enum) > 0 {
 				continue
 			}
-			value := map[spec.Kind]string{spec.Strings: `["{{ big.stdout }}"]`, spec.Paths: `["{{ big.stdout }}"]`, spec.Map: `{k: "{{ big.stdout }}"}`}[f.Kind]
+			value := map[spec.Kind]string{spec.Strings: `["{{ big.stdout }}"]`, spec.Paths: `["{{ big.stdout }}"]`,
+				spec.Map: `{k: "{{ big.stdout }}"}`}[f.Kind]
 			if value == "" {
 				value = `"{{ big.stdout }}"`
 			}
@@ -79,7 +80,7 @@ func tryPlan(t *testing.T, text string) (*plan.Plan, *graph.Graph) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, g, _ := engine.Build(plan.Options{Path: path, Dir: dir, Facts: map[string]any{}})
+	p, g, _ := engine.Build(plan.Options{Path: path, Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}}})
 	return p, g
 }
 
@@ -97,7 +98,8 @@ func TestLargeTexts(t *testing.T) {
 	for name, playbook := range map[string]func([]string) string{
 		"steps": steps,
 		"plays": func(list []string) string {
-			return "- hosts: localhost\n  connection: local\n  gather_facts: false\n  tasks:\n    " + strings.ReplaceAll(strings.TrimSpace(steps(list)), "\n", "\n    ") + "\n"
+			return "- hosts: localhost\n  connection: local\n  gather_facts: false\n  tasks:\n    " +
+				strings.ReplaceAll(strings.TrimSpace(steps(list)), "\n", "\n    ") + "\n"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +118,8 @@ func TestLargeTexts(t *testing.T) {
 				}
 			}
 			list = sample
-			list = append(list, `name: "{{ big.stdout }}"`+"\nshell: named", `shell: asks`+"\n"+`when: "big.stdout == 'no'"`, "shell: breaks", "shell: last")
+			list = append(list, `name: "{{ big.stdout }}"`+"\nshell: named", `shell: asks`+"\n"+`when: "big.stdout == 'no'"`,
+				"shell: breaks", "shell: last")
 			runLarge(t, playbook(list), len(list)+1)
 		})
 	}
@@ -137,7 +140,8 @@ func runLarge(t *testing.T, playbook string, total int) {
 			fmt.Fprint(job.Output.Stdout(), big)
 			return exec.Result{Outcome: events.Changed, RC: &zero}
 		case cmd == "breaks" && broken:
-			return exec.Result{Outcome: events.Failed, Error: big, Message: big, Fields: map[string]any{"msg": big}, Warnings: []string{big}}
+			return exec.Result{Outcome: events.Failed, Error: big, Message: big, Fields: map[string]any{"msg": big},
+				Warnings: []string{big}}
 		case job.Action == "print", job.Action == "fail":
 			return exec.Result{Outcome: events.OK, Message: big, Fields: map[string]any{"msg": big}}
 		}
@@ -150,7 +154,8 @@ func runLarge(t *testing.T, playbook string, total int) {
 			w.run.Apply(r)
 			w.all = append(w.all, r)
 			if _, asks := r.Event.(events.RunPaused); asks {
-				s.Send(events.Order{Actor: "test", Command: events.Approve{Range: events.Range{From: r.Step, To: r.Step + 1}, Confirm: true}})
+				s.Send(events.Order{Actor: "test",
+					Command: events.Approve{Range: events.Range{From: r.Step, To: r.Step + 1}, Confirm: true}})
 				s.Send(events.Order{Actor: "test", Command: events.Continue{}})
 			}
 		}

@@ -64,7 +64,8 @@ func TestResumePlaysFromEverywhere(t *testing.T) {
 		}
 	}
 	p, ds := planner.New(plan.Options{
-		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,b,c"}, Connection: "local", NoConnect: true,
+		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
+		Hosts: plan.HostSelection{Inventory: []string{"a,b,c"}, NoConnect: true}, Login: plan.Login{Connection: "local"},
 	})
 	if p == nil {
 		t.Fatalf("%+v", ds)
@@ -147,7 +148,8 @@ func TestResumeKeepsOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, ds := planner.New(plan.Options{
-		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,"}, Connection: "local", NoConnect: true,
+		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
+		Hosts: plan.HostSelection{Inventory: []string{"a,"}, NoConnect: true}, Login: plan.Login{Connection: "local"},
 	})
 	if p == nil {
 		t.Fatalf("%+v", ds)
@@ -174,7 +176,8 @@ func TestResumeKeepsOrder(t *testing.T) {
 		t.Fatalf("%v, ran %q", err, whole)
 	}
 	one := "{'zeta': %s, 'alpha': {'y': [{'d': 1, 'c': 2}], 'b': 3}, 80: 'port'}"
-	if want := "show " + strings.Replace(one, "%s", "1", 1) + " " + strings.Replace(one, "%s", "0", 1) + " "; !strings.HasPrefix(whole[1], want) {
+	if want := "show " + strings.Replace(one, "%s", "1", 1) + " " + strings.Replace(one, "%s", "0", 1) + " "; !strings.HasPrefix(whole[1],
+		want) {
 		t.Errorf("ran %q, want %q", whole[1], want)
 	}
 	text, err := os.ReadFile(filepath.Join(s.Dir(), "journal.jsonl"))
@@ -234,7 +237,8 @@ func TestResumeLostHost(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "hosts"), []byte("a\nb\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, g, ds := engine.Build(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
+	p, g, ds := engine.Build(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir,
+		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts")}}})
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}

@@ -55,7 +55,8 @@ func TestPromise(t *testing.T) {
 	}
 	t.Logf("%v", sum)
 	if seeds >= 300 {
-		for _, what := range []string{"edit", "crash", "resume", "fix", "rerun", "retry", "mark", "keep", "skip", "exclude", "include", "break", "advance", "touch", "started", "omitted", "rescued", "plays", "done", "failed"} {
+		for _, what := range []string{"edit", "crash", "resume", "fix", "rerun", "retry", "mark", "keep", "skip", "exclude", "include",
+			"break", "advance", "touch", "started", "omitted", "rescued", "plays", "done", "failed"} {
 			if sum[what] == 0 {
 				t.Errorf("there was no %s in any run: %v", what, sum)
 			}
@@ -158,9 +159,9 @@ func (p *promise) try() {
 // build plans the playbook as it is written now.
 func (p *promise) build(o plan.Options) (planned, string) {
 	p.texts = append(p.texts, p.a.write())
-	o.Path, o.Dir, o.Facts = filepath.Join(p.a.dir, "p.yml"), p.a.dir, map[string]any{}
+	o.Path, o.Dir, o.Facts.Here = filepath.Join(p.a.dir, "p.yml"), p.a.dir, map[string]any{}
 	if p.a.plays {
-		o.Inventory, o.Connection, o.NoConnect = []string{"a,b,"}, "local", true
+		o.Hosts.Inventory, o.Login.Connection, o.Hosts.NoConnect = []string{"a,b,"}, "local", true
 	}
 	pl, g, ds := Build(o)
 	if pl == nil {
@@ -242,7 +243,8 @@ func (p *promise) until(what string, there func() bool) bool {
 		select {
 		case batch, more := <-p.feed:
 			if !more {
-				p.t.Errorf("the feed has ended before %s; phase %d, pause %+v, counts %+v\n%s", what, p.run.Phase, p.run.Pause, p.run.Counts, p.dump())
+				p.t.Errorf("the feed has ended before %s; phase %d, pause %+v, counts %+v\n%s", what, p.run.Phase, p.run.Pause,
+					p.run.Counts, p.dump())
 				return false
 			}
 			p.take(batch)
@@ -294,7 +296,8 @@ func (p *promise) send(c events.Command) (accepted bool) {
 func (p *promise) act() {
 	moved := p.run.LastSeq
 	idle := func() bool {
-		return p.run.Phase == events.Done || p.run.Phase != events.Running && !p.busy() || p.asks() >= 0 || p.run.LastSeq > moved && p.IntN(10) == 0
+		return p.run.Phase == events.Done || p.run.Phase != events.Running && !p.busy() || p.asks() >= 0 ||
+			p.run.LastSeq > moved && p.IntN(10) == 0
 	}
 	if !p.until("the run goes on, ends, or asks", idle) {
 		return
@@ -460,7 +463,7 @@ func (p *promise) hurry() {
 
 func (p *promise) edit() {
 	p.a.edit()
-	next, why := p.build(plan.Options{Overrides: p.session.Overrides(), Reads: p.session.Reads()})
+	next, why := p.build(plan.Options{Values: plan.Values{Overrides: p.session.Overrides()}, Reads: p.session.Reads()})
 	if why != "" {
 		p.t.Errorf("the edited playbook cannot be planned: %s", why)
 		return

@@ -70,7 +70,7 @@ func build(t *testing.T, playbook string) (*plan.Plan, *graph.Graph) {
 
 func buildAt(t *testing.T, path string) (*plan.Plan, *graph.Graph) {
 	t.Helper()
-	p, g, ds := engine.Build(plan.Options{Path: path, Dir: filepath.Dir(path), Facts: map[string]any{}})
+	p, g, ds := engine.Build(plan.Options{Path: path, Dir: filepath.Dir(path), Facts: plan.KnownFacts{Here: map[string]any{}}})
 	if p == nil {
 		t.Fatalf("%+v", ds)
 	}
@@ -387,7 +387,8 @@ func TestNoLogLeavesNothing(t *testing.T) {
 	p, g := build(t, "- shell: echo s3cret\n  name: quiet\n  no_log: true\n  register: r\n  ignore_errors: true\n- shell: got {{ r.stdout }}\n  no_log: true\n")
 	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
 		fmt.Fprint(job.Output.Stdout(), "s3cret")
-		return exec.Result{Outcome: events.Failed, Error: "s3cret is wrong", Message: "s3cret", Fields: map[string]any{"x": "s3cret"}, Warnings: []string{"s3cret"}}
+		return exec.Result{Outcome: events.Failed, Error: "s3cret is wrong", Message: "s3cret", Fields: map[string]any{"x": "s3cret"},
+			Warnings: []string{"s3cret"}}
 	}}
 	s := begin(t, p, g, f, fact.Options{})
 	w := watching(t, s, true)

@@ -18,7 +18,10 @@ func onePlay(t *testing.T, text string, change func(o *plan.Options)) (p *plan.P
 	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	o := plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Home: dir, User: "ada", Inventory: []string{"a,b"}, Facts: map[string]any{}}
+	o := plan.Options{
+		Path: filepath.Join(dir, "site.yml"), Dir: dir, Home: dir, User: "ada",
+		Hosts: plan.HostSelection{Inventory: []string{"a,b"}}, Facts: plan.KnownFacts{Here: map[string]any{}},
+	}
 	change(&o)
 	p, ds := planner.New(o)
 	var b strings.Builder
@@ -33,7 +36,7 @@ func TestPrompts(t *testing.T) {
 		"  tasks:\n    - debug: {msg: \"{{ release }} {{ where }}\"}\n"
 	answering := func(err error) func(o *plan.Options) {
 		return func(o *plan.Options) {
-			o.Ask = func(list []plan.Prompt) (map[string]string, error) {
+			o.Outside.Ask = func(list []plan.Prompt) (map[string]string, error) {
 				answers := map[string]string{}
 				for _, q := range list {
 					answers[q.Name] = "answer to " + q.Question()
@@ -47,9 +50,9 @@ func TestPrompts(t *testing.T) {
 		want   string // what a task prints, or what is said
 	}{
 		"asked":          {answering(nil), "•••••••• answer to where"},
-		"given":          {func(o *plan.Options) { answering(nil)(o); o.ExtraVars = []string{"release=3"} }, "3 answer to where"},
+		"given":          {func(o *plan.Options) { answering(nil)(o); o.Values.Extra = []string{"release=3"} }, "3 answer to where"},
 		"nobody to ask":  {func(*plan.Options) {}, "`release` is asked for (vars_prompt), and there is nobody to ask"},
-		"default counts": {func(o *plan.Options) { o.ExtraVars = []string{"release=3"} }, "3 here"},
+		"default counts": {func(o *plan.Options) { o.Values.Extra = []string{"release=3"} }, "3 here"},
 		"left":           {answering(errors.New("nobody answers")), "vars_prompt: nobody answers"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,17 +70,18 @@ func TestPrompts(t *testing.T) {
 
 // TestFactsThatNobodyGives plans for a host that cannot be asked: its facts are those of the run.
 func TestFactsThatNobodyGives(t *testing.T) {
-	p, said := onePlay(t, "- hosts: all\n  tasks:\n    - debug: {msg: \"{{ ansible_os_family }} {{ ansible_facts.os_family }}\"}\n", func(o *plan.Options) {
-		o.Gather = func(targets []plan.Target) []plan.Gathered {
-			got := make([]plan.Gathered, len(targets))
-			for i, target := range targets {
-				if got[i].Why = "no route to host\nand more"; target.Host == "a" {
-					got[i] = plan.Gathered{Facts: map[string]any{"os_family": "Debian"}}
+	p, said := onePlay(t, "- hosts: all\n  tasks:\n    - debug: {msg: \"{{ ansible_os_family }} {{ ansible_facts.os_family }}\"}\n",
+		func(o *plan.Options) {
+			o.Outside.Gather = func(targets []plan.Target) []plan.Gathered {
+				got := make([]plan.Gathered, len(targets))
+				for i, target := range targets {
+					if got[i].Why = "no route to host\nand more"; target.Host == "a" {
+						got[i] = plan.Gathered{Facts: map[string]any{"os_family": "Debian"}}
+					}
 				}
+				return got
 			}
-			return got
-		}
-	})
+		})
 	if !strings.Contains(said, "site.yml:1:3: warning: the facts of b are not known yet: no route to host …\n") || p == nil {
 		t.Fatalf("it says %q", said)
 	}
@@ -92,7 +96,7 @@ func TestFactsThatNobodyGives(t *testing.T) {
 // TestFactsBeforeTheyAreGathered asks for a fact before and after the task that gathers them, of which the plan knows nothing yet.
 func TestFactsBeforeTheyAreGathered(t *testing.T) {
 	p, said := onePlay(t, "- hosts: a\n  gather_facts: no\n  tasks:\n    - {ping: , when: ansible_system is defined}\n    - setup:\n    - {ping: , when: ansible_system is defined}\n    - {ping: , when: ansible_facts.system == 'Linux'}\n",
-		func(o *plan.Options) { o.NoConnect = true })
+		func(o *plan.Options) { o.Hosts.NoConnect = true })
 	if p == nil {
 		t.Fatal(said)
 	}

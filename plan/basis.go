@@ -59,4 +59,4 @@ func (p *Plan) Shown(path string) string { return ShownPath(p.Root, path) }
 
 // Answers are what was answered to the questions of the playbook (vars_prompt), by name. A plan that is made again with them in
 // Options.Answers asks no more.
-func (p *Plan) Answers() map[string]string { return p.Basis.O.Answers }
+func (p *Plan) Answers() map[string]string { return p.Basis.O.Values.Answers }

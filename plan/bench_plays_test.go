@@ -43,14 +43,15 @@ func fleet(tb testing.TB, tasks, hosts int) plan.Options {
 	dir := written(tb, files)
 	facts := map[string]any{"os_family": "Debian", "hostname": "h", "distribution": "Debian"}
 	return plan.Options{
-		Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts.ini")}, Facts: map[string]any{"os": "linux"},
-		Gather: func(targets []plan.Target) []plan.Gathered {
+		Path: filepath.Join(dir, "site.yml"), Dir: dir, Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts.ini")}},
+		Facts: plan.KnownFacts{Here: map[string]any{"os": "linux"}},
+		Outside: plan.Outside{Gather: func(targets []plan.Target) []plan.Gathered {
 			got := make([]plan.Gathered, len(targets))
 			for i := range got {
 				got[i].Facts = facts
 			}
 			return got
-		},
+		}},
 	}
 }
 

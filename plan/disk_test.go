@@ -36,7 +36,8 @@ func TestFilesChangeWhilePlanning(t *testing.T) {
 			return "seen"
 		}
 		p, ds := planner.New(plan.Options{
-			Path: filepath.Join(dir, "p.yml"), Dir: dir, Only: only, Facts: map[string]any{}, Costly: map[string]func() any{"look": look},
+			Path: filepath.Join(dir, "p.yml"), Dir: dir, Select: plan.Selection{Only: only},
+			Facts: plan.KnownFacts{Here: map[string]any{}, Costly: map[string]func() any{"look": look}},
 		})
 		if p == nil {
 			t.Fatal(ds)

@@ -20,7 +20,8 @@ func planWith(t *testing.T, text string, volatile func() map[string]any, costly 
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: path, Dir: dir, Facts: map[string]any{"os": "linux"}, Volatile: volatile, Costly: costly})
+	p, ds := planner.New(plan.Options{Path: path, Dir: dir,
+		Facts: plan.KnownFacts{Here: map[string]any{"os": "linux"}, Volatile: volatile, Costly: costly}})
 	var b strings.Builder
 	if err := ds.Print(&b); err != nil {
 		t.Fatal(err)
@@ -74,7 +75,8 @@ func TestVolatileFactsAreUnknownUntilTheRun(t *testing.T) {
 	if err := show.WriteTree(&tree, first, 0); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(tree.String(), "date_time (known after the run starts)") && !strings.Contains(tree.String(), "date_time.year (known after the run starts)") {
+	if !strings.Contains(tree.String(), "date_time (known after the run starts)") &&
+		!strings.Contains(tree.String(), "date_time.year (known after the run starts)") {
 		t.Error(tree.String())
 	}
 	// The first of these asks; the year stays that of the start.

@@ -34,7 +34,8 @@ func FuzzPlan(f *testing.F) {
 	const include, vars = "- print: \"{{ greeting | default('hello') }} {{ item | default('') }}\"\n", "greeting: hi\nlist: [1, 2]\n"
 	f.Add("- include: inc.yml\n  loop: [a, b]\n- include_vars: vars.yml\n- print: \"{{ greeting }} {{ list | join }}\"\n", include, vars)
 	f.Add("vars_files: vars.yml\nsteps:\n- shell: x\n  loop: list\n  register: r\n- print: \"{{ r.results[0].stdout }}\"\n", include, vars)
-	f.Add("- preset: inc\n  vars: {a: 1}\n", "parameters: {p: {type: int, default: \"{{ a }}\"}}\nsteps: [print: \"{{ parameters.p }}\"]\n", vars)
+	f.Add("- preset: inc\n  vars: {a: 1}\n", "parameters: {p: {type: int, default: \"{{ a }}\"}}\nsteps: [print: \"{{ parameters.p }}\"]\n",
+		vars)
 	f.Add("- id: a\n  shell: x\n- block: [{shell: y, needs: {a: failure}}]\n  rescue: [include: inc.yml]\n  parallel: 2\n", include, vars)
 	for _, pattern := range []string{"../testdata/err/*.yml", "../testdata/err/*/playbook.yml", "../testdata/playbooks/*/playbook.yml"} {
 		files, err := filepath.Glob(pattern)
@@ -172,9 +173,9 @@ func planFuzzed(t *testing.T, dir string, inventory []string) (*plan.Plan, diag.
 	t.Helper()
 	p, ds := planner.New(plan.Options{
 		Path: filepath.Join(dir, "p.yml"), Dir: dir, Home: dir, User: "ada", MaxSteps: fuzzSteps,
-		Inventory: inventory, NoConnect: true,
-		Facts:    map[string]any{"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"}},
-		Volatile: func() map[string]any { return map[string]any{"date_time": map[string]any{"year": "2031"}} },
+		Hosts: plan.HostSelection{Inventory: inventory, NoConnect: true},
+		Facts: plan.KnownFacts{Here: map[string]any{"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"}},
+			Volatile: func() map[string]any { return map[string]any{"date_time": map[string]any{"year": "2031"}} }},
 	})
 	return p, ds
 }
@@ -184,7 +185,8 @@ func inFile(t *testing.T, files map[string]string, file string, line, column int
 	t.Helper()
 	text, ours := files[file]
 	switch {
-	case strings.HasPrefix(message, "there is more"), strings.HasPrefix(message, "there are no hosts in this inventory") && line == 0, filepath.IsAbs(file):
+	case strings.HasPrefix(message, "there is more"), strings.HasPrefix(message, "there are no hosts in this inventory") && line == 0,
+		filepath.IsAbs(file):
 		return
 	case !ours:
 		t.Errorf("%q is in %q, which does not exist", message, file)

@@ -118,7 +118,8 @@ func planned(t *testing.T, dir string, lines []string) (fingerprint, wrong strin
 	t.Helper()
 	text := "- id: first\n  shell: first\n- " + strings.Join(lines, "\n  ") + "\n"
 	p, ds := planner.New(plan.Options{
-		Path: "-", Stdin: strings.NewReader(text), Dir: dir, Home: dir, User: "ada", SkipTags: []string{"left-out"}, Facts: map[string]any{},
+		Path: "-", Stdin: strings.NewReader(text), Dir: dir, Home: dir, User: "ada", Select: plan.Selection{SkipTags: []string{"left-out"}},
+		Facts: plan.KnownFacts{Here: map[string]any{}},
 	})
 	if p == nil {
 		return "", ds[0].Source

@@ -73,8 +73,9 @@ func TestMagic(t *testing.T) {
 		}
 	}
 	p, ds := planner.New(plan.Options{
-		Path: filepath.Join(dir, "site.yml"), Dir: dir, Home: dir, User: "ada", Inventory: []string{"hosts"}, Limit: "web", SkipTags: []string{"slow"},
-		Check: true, Forks: 7, Facts: map[string]any{},
+		Path: filepath.Join(dir, "site.yml"), Dir: dir, Home: dir, User: "ada",
+		Hosts: plan.HostSelection{Inventory: []string{"hosts"}, Limit: "web"}, Select: plan.Selection{SkipTags: []string{"slow"}},
+		Mode: plan.Mode{Check: true, Forks: 7}, Facts: plan.KnownFacts{Here: map[string]any{}},
 	})
 	if p == nil {
 		t.Fatal(ds)
@@ -109,7 +110,8 @@ func TestHostsNobodyPlays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
+	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir,
+		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts")}}})
 	if p == nil {
 		t.Fatal(ds)
 	}

@@ -62,65 +62,97 @@ const DefaultMaxSteps = 1_000_000
 
 // Options are what a plan is made from.
 type Options struct {
-	Path      string         // of the playbook; "-" reads Stdin; required
-	Stdin     io.Reader      // of "-"
-	Dir       string         // working directory; required: `-` and relative paths of flags are resolved here
-	Home      string         // for ~; required
-	User      string         // the current user's name, for become
-	Presets   string         // the user's directory of presets; "" if there is none
-	Facts     map[string]any // of this machine
-	ExtraVars []string       // -e: k=v, {"k": 1} or @file
-	VarsFiles []string       // --vars-file
-	Tags      []string
-	SkipTags  []string
-	Only      []string // selectors (Plan.Match): leave out every other step
-	Skip      []string // selectors: leave out these
-	StartAt   string   // selector: leave out the steps before the first it names; "" for none
-	MaxSteps  int      // 0: DefaultMaxSteps
-	Hidden    []string // names that ExtraVars give secret values
-	Overrides []Override
+	Path     string    // of the playbook; "-" reads Stdin; required
+	Given    string    // the same as the user has written it; ""
+	Stdin    io.Reader // of "-"
+	Dir      string    // working directory; required: `-` and relative paths of flags are resolved here
+	Home     string    // for ~; required
+	User     string    // the current user's name, for become
+	Presets  string    // the user's directory of presets; "" if there is none
+	MaxSteps int       // 0: DefaultMaxSteps
+
+	Values  Values
+	Select  Selection
+	Mode    Mode
+	Facts   KnownFacts
+	Outside Outside
+	// Of plays over hosts.
+	Hosts      HostSelection
+	Login      Login
+	ModulePath []string // --module-path: directories of modules, beside library/
+	RolesPath  []string // further directories of roles; absolute
+
+	Plugins Plugins     // actions that are not compiled in; nil: there are none
+	Trusts  Trusts      // nil: nothing is trusted
+	Secrets *secret.Set // is told what planning and running learn of secrets; nil for one of the plan's own
+	Unseen  *diag.List  // of a survey: what only facts could tell, which nobody asks for
 	// Reads gives what a step reads in the place of what is there now; nil: that itself. A run that plans again uses it for what its own
 	// steps have changed.
-	Reads   func(now *source.Source) *source.Source
-	Plugins Plugins // actions that are not compiled in; nil: there are none
+	Reads func(now *source.Source) *source.Source
+}
 
-	// Of plays over hosts.
-	Inventory     []string // -i: files, directories, executables, or "a,b,"
-	Limit         string   // -l: a pattern; "" for all hosts
-	ForceHandlers bool     // handlers run on failed hosts too; the key of a play wins
-	NoConnect     bool     // facts of hosts stay unknown until the run
-	RemoteUser    string   // -u, and so on: what is used where neither play nor inventory say otherwise
-	PrivateKey    string
-	Connection    string
-	Become        bool
-	BecomeUser    string
-	BecomeMethod  string
-	SSHArgs       string   // --ssh-common-args
-	ModulePath    []string // --module-path: directories of modules, beside library/
+// Values are given from outside the playbook.
+type Values struct {
+	Extra     []string          // -e: k=v, {"k": 1} or @file
+	Files     []string          // --vars-file
+	Hidden    []string          // names that Extra gives secret values
+	Overrides []Override        // of a run
+	Answers   map[string]string // to vars_prompt, by name
+}
 
-	Given   string                           // the path of the playbook as the user has written it; ""
-	Secrets *secret.Set                      // is told what planning and running learn of secrets; nil for one of the plan's own
-	Vault   func() ([]vault.Password, error) // asked when something is encrypted; nil: there are none
+// Selection says which steps a person wants. The selectors are those of Plan.Match.
+type Selection struct {
+	Tags     []string
+	SkipTags []string
+	Only     []string // selectors: leave out every other step
+	Skip     []string // selectors: leave out these
+	StartAt  string   // selector: leave out the steps before the first it names; "" for none
+}
 
-	// What plays need beside.
-	Check     bool     // the run will be a dry one
-	Diff      bool     // and show differences
-	Forks     int      // how many steps may run at once
-	RolesPath []string // further directories of roles; absolute
-	Answers   map[string]string
-	// facts of hosts, before the plan is shown; nil: they are unknown until the run
-	Gather       func([]Target) []Gathered
+// Mode is how the run will go.
+type Mode struct {
+	Check         bool // it will be a dry one
+	Diff          bool // and show differences
+	Forks         int  // how many steps may run at once
+	ForceHandlers bool // handlers run on failed hosts too; the key of a play wins
+}
+
+// HostSelection says which hosts there are, and which of them are wanted.
+type HostSelection struct {
+	Inventory []string // -i: files, directories, executables, or "a,b,"
+	Limit     string   // -l: a pattern; "" for all hosts
+	NoConnect bool     // facts of hosts stay unknown until the run
+}
+
+// Login is how hosts are reached and who steps run as where neither play nor inventory say otherwise.
+type Login struct {
+	User         string // -u
+	PrivateKey   string
+	Connection   string
+	SSHArgs      string // --ssh-common-args
+	Become       bool
+	BecomeUser   string
+	BecomeMethod string
+}
+
+// KnownFacts are the facts that planning may use.
+type KnownFacts struct {
+	Here     map[string]any            // of the machine that moon runs on
+	Volatile func() map[string]any     // those that change: unknown when planning, read once when a run asks for one; may be nil
+	Costly   map[string]func() any     // those that are found out when the playbook names them
+	Hosts    map[string]map[string]any // of hosts as they were when the plan was made first, by host
+	Asked    map[string]Gathered       // of hosts that were asked for this plan
+}
+
+// Outside is what planning may ask of the world. Without one of its functions nothing is asked, and what depends on it is unknown until
+// the run or refused.
+type Outside struct {
+	Gather       func([]Target) []Gathered                         // facts of hosts, before the plan is shown
 	RunInventory func(path string, args ...string) ([]byte, error) // an executable inventory
-	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe'); nil: there is none
+	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe')
 	Fetch        func(url string) (string, error)                  // of lookup('url')
-	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt; nil: there is nobody to ask
-	Trusts       Trusts                                            // nil: nothing is trusted
-	Known        map[string]map[string]any                         // facts of hosts as they were when the plan was made first, by host
-	Asked        map[string]Gathered                               // hosts that were asked for this plan
-	Unseen       *diag.List                                        // of a survey: what only facts could tell, which nobody asks for
-
-	Volatile func() map[string]any // facts that change: unknown when planning, read once when a run asks for one; may be nil
-	Costly   map[string]func() any // facts that are found out when the playbook names them
+	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt
+	Vault        func() ([]vault.Password, error)                  // when something is encrypted
 }
 
 // Plugins are the actions that are not compiled in. Whoever calls the planner finds them on the disk; a plan that is made
@@ -155,8 +187,11 @@ func (p Prompt) Question() string {
 
 // Invocation is how moon was called, as far as variables say it.
 func (o *Options) Invocation() *vars.Invocation {
-	call := &vars.Invocation{Check: o.Check, Diff: o.Diff, Forks: o.Forks, Limit: o.Limit, Tags: o.Tags, SkipTags: o.SkipTags}
-	for _, written := range o.Inventory {
+	call := &vars.Invocation{
+		Check: o.Mode.Check, Diff: o.Mode.Diff, Forks: o.Mode.Forks, Limit: o.Hosts.Limit, Tags: o.Select.Tags,
+		SkipTags: o.Select.SkipTags,
+	}
+	for _, written := range o.Hosts.Inventory {
 		if !inventory.IsList(written) {
 			call.InventoryFile = source.ResolvePath(written, o.Dir, o.Home)
 			break

@@ -44,15 +44,15 @@ func (p *Plan) Overrides() []Override {
 	if p.Basis == nil { // it was put together by hand
 		return nil
 	}
-	return p.Basis.O.Overrides
+	return p.Basis.O.Values.Overrides
 }
 
 // WithOverrides are the options the plan was made with, and other overrides. What takes the place of a secret is one.
 func (p *Plan) WithOverrides(list []Override) Options {
 	o := p.Basis.O
-	o.Overrides = slices.Clone(list)
-	for i := range o.Overrides {
-		one := &o.Overrides[i]
+	o.Values.Overrides = slices.Clone(list)
+	for i := range o.Values.Overrides {
+		one := &o.Values.Overrides[i]
 		one.Secret = one.Secret || p.hides(*one)
 	}
 	return o
@@ -154,10 +154,10 @@ func (p *Plan) With(extraVar string) Options {
 	for _, kv := range playbook.SplitPairs(extraVar) {
 		for i := range p.Vars {
 			if p.Vars[i].Name == kv.Key && value.Marked(p.Vars[i].Value) {
-				o.Hidden = append(slices.Clip(o.Hidden), kv.Key)
+				o.Values.Hidden = append(slices.Clip(o.Values.Hidden), kv.Key)
 			}
 		}
 	}
-	o.ExtraVars = append(slices.Clip(o.ExtraVars), extraVar)
+	o.Values.Extra = append(slices.Clip(o.Values.Extra), extraVar)
 	return o
 }

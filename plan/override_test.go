@@ -171,17 +171,19 @@ func TestOverrideMistakes(t *testing.T) {
 // The value that takes the place of a secret is one: it shows nowhere and is kept nowhere.
 func TestSecretOverrides(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"v.secret.yml": "token: hunter2hunter2\n", "p.yml": "vars_files: [v.secret.yml]\nsteps:\n  - shell: login\n    env: { T: \"{{ token }}\" }\n  - shell: hide {{ x }}\n    no_log: true\n    vars: { x: 1 }\n"} {
+	for name, text := range map[string]string{"v.secret.yml": "token: hunter2hunter2\n",
+		"p.yml": "vars_files: [v.secret.yml]\nsteps:\n  - shell: login\n    env: { T: \"{{ token }}\" }\n  - shell: hide {{ x }}\n    no_log: true\n    vars: { x: 1 }\n"} {
 		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}}})
 	if p == nil {
 		t.Fatal(ds)
 	}
 	const value = "swordfish99"
-	for _, o := range []plan.Override{{Name: "token", Value: value}, {Name: "x", Value: value, At: p.Steps[1].Path}, {Field: "env", Name: "T", Value: value, At: p.Steps[1].Path}} {
+	for _, o := range []plan.Override{{Name: "token", Value: value}, {Name: "x", Value: value, At: p.Steps[1].Path},
+		{Field: "env", Name: "T", Value: value, At: p.Steps[1].Path}} {
 		q, ds := planner.New(p.WithOverrides([]plan.Override{o}))
 		if q == nil {
 			t.Fatal(ds)
@@ -193,7 +195,7 @@ func TestSecretOverrides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, what := range []any{q.Steps, q.Vars, q.Scopes, sources.Overrides, sources.Options(dir, plan.Options{}).Overrides} {
+		for i, what := range []any{q.Steps, q.Vars, q.Scopes, sources.Overrides, sources.Options(dir, plan.Options{}).Values.Overrides} {
 			if strings.Contains(fmt.Sprintf("%+v", what), value) {
 				t.Errorf("%s: the secret shows (%d)", o.Label(), i)
 			}
@@ -210,7 +212,7 @@ func planOf(tb testing.TB, text string) *plan.Plan {
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}}})
 	if p == nil {
 		tb.Fatalf("%+v", ds)
 	}

@@ -50,9 +50,10 @@ func TestPlan(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			o := plan.Options{Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Home: "/home/ada", User: "ada", Facts: map[string]any{
-				"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"},
-			}}
+			o := plan.Options{Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Home: "/home/ada", User: "ada",
+				Facts: plan.KnownFacts{Here: map[string]any{
+					"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"},
+				}}}
 			options(&o, string(ar.Comment))
 			p, ds := planner.New(o)
 			got := map[string]string{}
@@ -101,13 +102,13 @@ func options(o *plan.Options, comment string) {
 		for i := 0; i+1 < len(args); i += 2 {
 			switch args[i] {
 			case "-e":
-				o.ExtraVars = append(o.ExtraVars, args[i+1])
+				o.Values.Extra = append(o.Values.Extra, args[i+1])
 			case "--vars-file":
-				o.VarsFiles = append(o.VarsFiles, args[i+1])
+				o.Values.Files = append(o.Values.Files, args[i+1])
 			case "--tags":
-				o.Tags = append(o.Tags, args[i+1])
+				o.Select.Tags = append(o.Select.Tags, args[i+1])
 			case "--skip-tags":
-				o.SkipTags = append(o.SkipTags, args[i+1])
+				o.Select.SkipTags = append(o.Select.SkipTags, args[i+1])
 			case "--max-steps":
 				o.MaxSteps = len(args[i+1]) // as many as there are letters
 			}

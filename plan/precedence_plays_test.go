@@ -52,9 +52,9 @@ var playSources = map[string]func(w *playWith){
 	"loop":            func(w *playWith) { w.task += "  loop: [loop]\n  loop_control: {loop_var: ansible_x}\n" },
 	"--vars-file": func(w *playWith) {
 		w.put("outside.yml", "ansible_x: --vars-file\n")
-		w.o.VarsFiles = []string{"outside.yml"}
+		w.o.Values.Files = []string{"outside.yml"}
 	},
-	"-e": func(w *playWith) { w.o.ExtraVars = []string{"ansible_x=-e"} },
+	"-e": func(w *playWith) { w.o.Values.Extra = []string{"ansible_x=-e"} },
 }
 
 // playWith is a playbook that imports another, whose play prints a variable at its end.
@@ -119,9 +119,10 @@ func (w *playWith) value() any {
 	w.put("play/play.yml", text)
 	w.put("play/site.yml", w.root+"plays:\n  - import_playbook: play.yml\n"+w.imported)
 	w.put("hosts", "[web]\nh1 ansible_connection=local"+w.host+"\n"+w.inventory)
-	w.o.Path, w.o.Dir, w.o.Home, w.o.User, w.o.Inventory = filepath.Join(w.dir, "play/site.yml"), w.dir, w.dir, "ada", []string{"hosts"}
-	w.o.Gather = func(list []plan.Target) []plan.Gathered { return []plan.Gathered{{Facts: w.facts}} }
-	w.o.Ask = func([]plan.Prompt) (map[string]string, error) {
+	w.o.Path, w.o.Dir, w.o.Home, w.o.User, w.o.Hosts.Inventory = filepath.Join(w.dir,
+		"play/site.yml"), w.dir, w.dir, "ada", []string{"hosts"}
+	w.o.Outside.Gather = func(list []plan.Target) []plan.Gathered { return []plan.Gathered{{Facts: w.facts}} }
+	w.o.Outside.Ask = func([]plan.Prompt) (map[string]string, error) {
 		return map[string]string{"ansible_x": "vars_prompt"}, nil
 	}
 	p, ds := planner.New(w.o)

@@ -60,14 +60,14 @@ func valueWith(t *testing.T, names ...string) string {
 			t.Fatal(err)
 		}
 	}
-	o := plan.Options{Path: filepath.Join(dir, "p.yml"), Dir: dir, Home: dir, User: "ada", Facts: map[string]any{}}
+	o := plan.Options{Path: filepath.Join(dir, "p.yml"), Dir: dir, Home: dir, User: "ada", Facts: plan.KnownFacts{Here: map[string]any{}}}
 	var head, before strings.Builder
 	step := []string{`print: "{{ x }}"`}
 	wrap := map[string]bool{}
 	for _, name := range names {
 		switch name {
 		case "fact":
-			o.Facts["x"] = name
+			o.Facts.Here["x"] = name
 		case "vars_files":
 			write("vars.yml", "x: "+name)
 			head.WriteString("vars_files: vars.yml\n")
@@ -88,9 +88,9 @@ func valueWith(t *testing.T, names ...string) string {
 			step = append(step, "loop: [loop]", "loop_control: {loop_var: x}")
 		case "--vars-file":
 			write("outside.yml", "x: "+name)
-			o.VarsFiles = append(o.VarsFiles, "outside.yml")
+			o.Values.Files = append(o.Values.Files, "outside.yml")
 		case "-e":
-			o.ExtraVars = append(o.ExtraVars, "x=-e")
+			o.Values.Extra = append(o.Values.Extra, "x=-e")
 		default:
 			wrap[name] = true
 		}

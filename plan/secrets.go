@@ -75,7 +75,7 @@ func (p *Plan) Conceal(result map[string]any, all bool) map[string]any {
 // Decrypt gives the text of an encrypted file that a step takes. All of it is secret.
 func (p *Plan) Decrypt(text []byte) ([]byte, error) {
 	var passwords []vault.Password
-	if get := p.Basis.O.Vault; get != nil {
+	if get := p.Basis.O.Outside.Vault; get != nil {
 		var err error
 		if passwords, err = get(); err != nil {
 			return nil, err

@@ -181,8 +181,8 @@ func (p *Plan) nearLine(file string, line int) string {
 	return fmt.Sprintf("did you mean `%s`? %s begins there", p.Steps[best].Origin, p.StepRef(best))
 }
 
-// Selects reports whether only some of the steps are to run.
-func (o *Options) Selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || o.StartAt != "" }
+// Bounded reports whether selectors leave steps out.
+func (s *Selection) Bounded() bool { return len(s.Only) > 0 || len(s.Skip) > 0 || s.StartAt != "" }
 
 // PortableSelectors are selectors that mean the same in another working directory.
 func (p *Plan) PortableSelectors(selectors []string) []string {

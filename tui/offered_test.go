@@ -192,9 +192,9 @@ func (o *offering) write(file, text string) {
 }
 
 func (o *offering) planned() plan.Options {
-	p := plan.Options{Path: filepath.Join(o.dir, "site.yml"), Dir: o.dir, Facts: map[string]any{}}
+	p := plan.Options{Path: filepath.Join(o.dir, "site.yml"), Dir: o.dir, Facts: plan.KnownFacts{Here: map[string]any{}}}
 	if o.plays {
-		p.Inventory, p.Connection, p.NoConnect = []string{"h1,h2"}, "local", true
+		p.Hosts.Inventory, p.Login.Connection, p.Hosts.NoConnect = []string{"h1,h2"}, "local", true
 	}
 	return p
 }
@@ -208,7 +208,8 @@ func (o *offering) playbook() string {
 		return b.String()
 	}
 	for range 1 + o.IntN(2) {
-		fmt.Fprintf(&b, "- hosts: all\n  gather_facts: false\n  strategy: %s\n  vars:\n    word: x\n  tasks:\n", o.pick("linear", "linear", "free"))
+		fmt.Fprintf(&b, "- hosts: all\n  gather_facts: false\n  strategy: %s\n  vars:\n    word: x\n  tasks:\n",
+			o.pick("linear", "linear", "free"))
 		o.tasks(&b, "    ", 2)
 		b.WriteString("  handlers:\n    - name: handle\n      shell: handled\n")
 	}
@@ -301,7 +302,7 @@ func (o *offering) begin(p *plan.Plan, g *graph.Graph) {
 		ParseBreak: engine.ParseBreak,
 		Reload: func() (diag.List, error) {
 			again := o.planned()
-			again.Overrides = s.Overrides()
+			again.Values.Overrides = s.Overrides()
 			p, g, ds := engine.Build(again)
 			if p == nil {
 				return ds, nil
@@ -473,7 +474,8 @@ func (o *offering) state() string {
 	}
 	fmt.Fprintln(&b, m.cur.Node, m.cur.Anchor, slices.Sorted(maps.Keys(m.cur.Marks)), m.filter, m.panes, m.detail.tab, m.detail.output.wrap,
 		m.detail.output.times, m.detail.output.attempt, m.detail.output.follow, m.following, m.mouse.on, m.find.Text, m.sequence)
-	fmt.Fprintln(&b, reflect.TypeOf(m.overlay), m.prompt != nil, m.fix != nil, m.matrix != nil, len(m.rows.Rows), len(o.sc.cmds), m.leaving, o.edits)
+	fmt.Fprintln(&b, reflect.TypeOf(m.overlay), m.prompt != nil, m.fix != nil, m.matrix != nil, len(m.rows.Rows), len(o.sc.cmds), m.leaving,
+		o.edits)
 	return b.String()
 }
 
@@ -509,7 +511,8 @@ func (o *offering) press(k offeredKey) {
 func (o *offering) quiet(k offeredKey) {
 	o.t.Helper()
 	said := o.sc.m.message
-	if f := o.sc.m.fix; f != nil && k.where == "sheet" && f.note != "" && !strings.Contains(f.note, "enter again does that") && !strings.Contains(f.note, "what you typed is still here") {
+	if f := o.sc.m.fix; f != nil && k.where == "sheet" && f.note != "" && !strings.Contains(f.note, "enter again does that") &&
+		!strings.Contains(f.note, "what you typed is still here") {
 		o.fatal("the sheet at %d offers %s, and answers: %s", k.w, k.key, f.note)
 	}
 	allowed := said == "" || k.where == "palette" && !strings.HasPrefix(said, feed.Refused)
@@ -522,7 +525,8 @@ func (o *offering) quiet(k offeredKey) {
 }
 
 // wander are keys that move about.
-var wander = []string{"j", "j", "k", "]", "[", "G", "home", "l", "h", "enter", "space", "v", "f", "tab", "1", "2", "4", "esc", ".", "=", "-", "F", "b", "x", "H", "p"}
+var wander = []string{"j", "j", "k", "]", "[", "G", "home", "l", "h", "enter", "space", "v", "f", "tab", "1", "2", "4", "esc", ".", "=",
+	"-", "F", "b", "x", "H", "p"}
 
 // drive presses keys until the run has ended, or long enough.
 func (o *offering) drive(pressed map[string]int) {

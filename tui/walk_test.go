@@ -119,7 +119,8 @@ func (k *walk) write(file, text string) {
 }
 
 func (k *walk) planned() plan.Options {
-	return plan.Options{Path: filepath.Join(k.home, "shop/site.yml"), Dir: k.home, Home: k.home, User: "ann", Inventory: k.hosts}
+	return plan.Options{Path: filepath.Join(k.home, "shop/site.yml"), Dir: k.home, Home: k.home, User: "ann",
+		Hosts: plan.HostSelection{Inventory: k.hosts}}
 }
 
 func (k *walk) build() (*plan.Plan, *graph.Graph) {
@@ -158,7 +159,7 @@ func (k *walk) resume() {
 	k.pace.mu.Unlock()
 	last := k.took.PlanFor(k.run.Digest)
 	again := k.planned()
-	again.Overrides = last.Overrides()
+	again.Values.Overrides = last.Overrides()
 	p, g, ds := engine.Build(again)
 	if p == nil {
 		k.t.Fatal(ds)
@@ -214,7 +215,7 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 		},
 		Reload: func() (diag.List, error) {
 			o := k.planned()
-			o.Overrides = s.Overrides()
+			o.Values.Overrides = s.Overrides()
 			p, g, ds := engine.Build(o)
 			if p == nil {
 				return ds, nil

@@ -38,7 +38,8 @@ func TestBuild(t *testing.T) {
 				}
 			}
 			p, ds := planner.New(plan.Options{
-				Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,b,c"}, Connection: "local", NoConnect: true,
+				Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
+				Hosts: plan.HostSelection{Inventory: []string{"a,b,c"}, NoConnect: true}, Login: plan.Login{Connection: "local"},
 			})
 			if p == nil {
 				t.Fatalf("%+v", ds)
@@ -79,7 +80,7 @@ func TestEdgesStayLinear(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "p.yml"), Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "p.yml"), Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}}})
 	if p == nil {
 		t.Fatalf("%+v", ds)
 	}
@@ -99,7 +100,8 @@ func TestEdgesOfPlays(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		var b strings.Builder
-		b.WriteString("- hosts: all\n  gather_facts: false\n" + keys + "  handlers: [{name: handle, shell: x}]\n  tasks:\n    - meta: clear_host_errors\n")
+		b.WriteString("- hosts: all\n  gather_facts: false\n" + keys +
+			"  handlers: [{name: handle, shell: x}]\n  tasks:\n    - meta: clear_host_errors\n")
 		const deep = 6
 		for depth := range deep {
 			b.WriteString(strings.Repeat("  ", 2*depth+2) + "- block:\n")
@@ -124,7 +126,9 @@ func TestEdgesOfPlays(t *testing.T) {
 			hosts[i] = fmt.Sprintf("h%d", i)
 		}
 		p, ds := planner.New(plan.Options{
-			Path: filepath.Join(dir, "p.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{strings.Join(hosts, ",")}, Connection: "local", NoConnect: true,
+			Path: filepath.Join(dir, "p.yml"), Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
+			Hosts: plan.HostSelection{Inventory: []string{strings.Join(hosts, ",")}, NoConnect: true},
+			Login: plan.Login{Connection: "local"},
 		})
 		if p == nil {
 			t.Fatalf("%+v", ds)

@@ -24,13 +24,13 @@ const version = "test"
 func machine() plan.Options {
 	return plan.Options{
 		Home: "/home/ann", User: "ann",
-		Facts: map[string]any{
+		Facts: plan.KnownFacts{Here: map[string]any{
 			"os": "linux", "arch": "amd64", "hostname": "box", "cpu_cores": 4, "distribution": "debian", "os_family": "debian",
 			"package_manager": "apt", "apt_available": true, "home": "/home/ann", "username": "ann", "ip_addresses": []any{"192.0.2.1"},
 			"env": map[string]any{"EDITOR": "vi", "TOKEN": "of-the-environment", "PATH": "/bin"},
 		},
-		Volatile: func() map[string]any { return map[string]any{"memory_free_mb": 100} },
-		Costly:   map[string]func() any{"docker_version": func() any { return "27.1" }},
+			Volatile: func() map[string]any { return map[string]any{"memory_free_mb": 100} },
+			Costly:   map[string]func() any{"docker_version": func() any { return "27.1" }}},
 	}
 }
 
@@ -122,15 +122,15 @@ func savedPlan(tb testing.TB, o plan.Options) []byte {
 func options(dir string) plan.Options {
 	o := machine()
 	o.Path, o.Dir = filepath.Join(dir, "site.yml"), dir
-	o.ExtraVars = []string{"x=1"}
+	o.Values.Extra = []string{"x=1"}
 	return o
 }
 
 func TestReadGivesThePlanThatWasSaved(t *testing.T) {
 	dir := project(t)
 	o := options(dir)
-	o.ExtraVars, o.VarsFiles = []string{"x=1", "@vars/common.yml"}, []string{"vars/common.yml"}
-	o.Skip, o.Only = []string{"tasks/web.yml:1"}, []string{"*"}
+	o.Values.Extra, o.Values.Files = []string{"x=1", "@vars/common.yml"}, []string{"vars/common.yml"}
+	o.Select.Skip, o.Select.Only = []string{"tasks/web.yml:1"}, []string{"*"}
 	doc := savedPlan(t, o)
 	got, err := planfile.Read(doc, machine(), version)
 	if err != nil {
@@ -151,10 +151,12 @@ func TestSavedPlanIsTheSameEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options(one)
-	o.VarsFiles, o.Only, o.ExtraVars = []string{"vars/common.yml"}, []string{"tasks/web.yml:1", "read"}, []string{"@vars/common.yml"}
+	o.Values.Files, o.Select.Only, o.Values.Extra = []string{"vars/common.yml"}, []string{"tasks/web.yml:1",
+		"read"}, []string{"@vars/common.yml"}
 	first := savedPlan(t, o)
 	o.Dir, o.Path = filepath.Join(two, "tasks"), filepath.Join(one, "elsewhere", "tasks", "..", "site.yml")
-	o.VarsFiles, o.Only, o.ExtraVars = []string{"../vars/common.yml"}, []string{"web.yml:1", "read"}, []string{"@../vars/common.yml"}
+	o.Values.Files, o.Select.Only, o.Values.Extra = []string{"../vars/common.yml"}, []string{"web.yml:1",
+		"read"}, []string{"@../vars/common.yml"}
 	second := savedPlan(t, o)
 	a, b := bytes.SplitAfterN(first, []byte("\n"), 4), bytes.SplitAfterN(second, []byte("\n"), 4)
 	if !bytes.Contains(a[2], []byte(one)) || !bytes.Contains(b[2], []byte(two)) {
@@ -210,23 +212,25 @@ func TestStale(t *testing.T) {
 		{"there now", func(dir string, _ *plan.Options) error {
 			return os.WriteFile(filepath.Join(dir, "nothere.j2"), nil, 0o644)
 		}, "nothere.j2 was not there, and now it is"},
-		{"fact", func(_ string, o *plan.Options) error { o.Facts["hostname"] = "other"; return nil }, `the fact hostname was "box", and is "other"`},
+		{"fact", func(_ string, o *plan.Options) error { o.Facts.Here["hostname"] = "other"; return nil },
+			`the fact hostname was "box", and is "other"`},
 		{"costly fact", func(_ string, o *plan.Options) error {
-			o.Costly = map[string]func() any{"docker_version": func() any { return "28" }}
+			o.Facts.Costly = map[string]func() any{"docker_version": func() any { return "28" }}
 			return nil
 		}, `the fact docker_version was "27.1", and is "28"`},
 		{"environment", func(_ string, o *plan.Options) error {
-			o.Facts["env"] = map[string]any{"EDITOR": "ed", "TOKEN": "x"}
+			o.Facts.Here["env"] = map[string]any{"EDITOR": "ed", "TOKEN": "x"}
 			return nil
 		}, "the environment variable EDITOR is not what it was"},
 		{"private environment", func(_ string, o *plan.Options) error {
-			o.Facts["env"] = map[string]any{"EDITOR": "vi"}
+			o.Facts.Here["env"] = map[string]any{"EDITOR": "vi"}
 			return nil
 		}, "the environment variable TOKEN is not set"},
-		{"home", func(_ string, o *plan.Options) error { o.Home = "/root"; return nil }, `the home directory was "/home/ann", and is "/root"`},
-		{"unused fact", func(_ string, o *plan.Options) error { o.Facts["arch"] = "arm64"; return nil }, ""},
+		{"home", func(_ string, o *plan.Options) error { o.Home = "/root"; return nil },
+			`the home directory was "/home/ann", and is "/root"`},
+		{"unused fact", func(_ string, o *plan.Options) error { o.Facts.Here["arch"] = "arm64"; return nil }, ""},
 		{"another secret", func(_ string, o *plan.Options) error {
-			o.Facts["env"] = map[string]any{"EDITOR": "vi", "TOKEN": "another"}
+			o.Facts.Here["env"] = map[string]any{"EDITOR": "vi", "TOKEN": "another"}
 			return nil
 		}, ""},
 	} {
@@ -297,7 +301,8 @@ func refusesWhole(t *testing.T, o plan.Options, use string, line int) {
 		t.Fatal(err)
 	}
 	var whole *saved.WholeError
-	if err := planfile.Write(new(bytes.Buffer), p, g, version); !errors.As(err, &whole) || whole.Pos.File != "site.yml" || whole.Pos.Line != line {
+	if err := planfile.Write(new(bytes.Buffer), p, g, version); !errors.As(err, &whole) || whole.Pos.File != "site.yml" ||
+		whole.Pos.Line != line {
 		t.Errorf("%s: %v", use, err)
 	}
 }
@@ -306,8 +311,8 @@ func TestWholeEnvironmentIsNotSaved(t *testing.T) {
 	for _, use := range []string{"{{ env }}", "{{ facts }}", "{{ facts.env | length }}", "{{ env[x] }}", "{{ facts[x] }}"} {
 		dir := write(t, map[string]string{"site.yml": "- print: |\n    {{ x }}\n    " + use + "\n"})
 		o := options(dir)
-		o.ExtraVars = []string{"x=os", "os=1"}
-		o.Facts["env"] = map[string]any{"os": "x"}
+		o.Values.Extra = []string{"x=os", "os=1"}
+		o.Facts.Here["env"] = map[string]any{"os": "x"}
 		refusesWhole(t, o, use, 1)
 	}
 }
@@ -383,7 +388,8 @@ func TestWrongFiles(t *testing.T) {
 		{"- print: hello\n", "it is not a saved plan, or was damaged; make one with moon plan -o FILE"},
 		{"{}", "it is not a saved plan; make one with moon plan -o FILE"},
 		{`{"format": 1, "root": "/x"}`, "it is a plan to be looked at, without what it was made from; save one with moon plan -o FILE"},
-		{strings.Replace(doc, `"format": 1`, `"format": 9`, 1), "it has format 9, and this moon (test) reads format 1; make it again with moon plan -o FILE"},
+		{strings.Replace(doc, `"format": 1`, `"format": 9`, 1),
+			"it has format 9, and this moon (test) reads format 1; make it again with moon plan -o FILE"},
 		{strings.Replace(doc, "hello", "hallo", 1), "it was changed after it was saved; make it again with moon plan -o FILE"},
 		{doc + "\n", "it was changed after it was saved; make it again with moon plan -o FILE"},
 	} {
@@ -405,7 +411,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		got, err := planfile.Read(in, machine(), version)
 		if err != nil {
-			if text := err.Error(); text == "" || strings.Contains(text, "json:") || strings.Contains(text, "plan.") && !strings.Contains(text, "moon plan") {
+			if text := err.Error(); text == "" || strings.Contains(text, "json:") ||
+				strings.Contains(text, "plan.") && !strings.Contains(text, "moon plan") {
 				t.Errorf("%q is no message for a person", text)
 			}
 			return

@@ -67,7 +67,7 @@ const printedInventory = `{"db": {"hosts": ["d1"], "vars": {"port": 5432, "own":
 // reachable is a machine from which hosts, programs and people answer.
 func reachable() plan.Options {
 	o := machine()
-	o.Gather = func(targets []plan.Target) []plan.Gathered {
+	o.Outside.Gather = func(targets []plan.Target) []plan.Gathered {
 		got := make([]plan.Gathered, len(targets))
 		for i, t := range targets {
 			got[i].Facts = map[string]any{
@@ -77,8 +77,8 @@ func reachable() plan.Options {
 		}
 		return got
 	}
-	o.RunInventory = func(string, ...string) ([]byte, error) { return []byte(printedInventory), nil }
-	o.Ask = func(list []plan.Prompt) (map[string]string, error) {
+	o.Outside.RunInventory = func(string, ...string) ([]byte, error) { return []byte(printedInventory), nil }
+	o.Outside.Ask = func(list []plan.Prompt) (map[string]string, error) {
 		answers := map[string]string{}
 		for _, q := range list {
 			answers[q.Name] = "answer-" + q.Name
@@ -91,25 +91,25 @@ func reachable() plan.Options {
 func playOptions(dir string) plan.Options {
 	o := reachable()
 	o.Path, o.Dir = filepath.Join(dir, "site.yml"), dir
-	o.Inventory = []string{"hosts", "db.sh"}
+	o.Hosts.Inventory = []string{"hosts", "db.sh"}
 	return o
 }
 
 func TestPlansOfPlaysAreReadBack(t *testing.T) {
 	for name, change := range map[string]func(o *plan.Options){
 		"plain":   func(*plan.Options) {},
-		"limited": func(o *plan.Options) { o.Limit = "w1,w2,db" },
+		"limited": func(o *plan.Options) { o.Hosts.Limit = "w1,w2,db" },
 		"a flag each": func(o *plan.Options) {
-			o.RemoteUser, o.PrivateKey, o.SSHArgs, o.Become, o.ForceHandlers = "ann", "~/k", "-v", true, true
+			o.Login.User, o.Login.PrivateKey, o.Login.SSHArgs, o.Login.Become, o.Mode.ForceHandlers = "ann", "~/k", "-v", true, true
 		},
-		"a selection":   func(o *plan.Options) { o.Skip = []string{"more"} },
-		"not connected": func(o *plan.Options) { o.NoConnect = true; o.ExtraVars = []string{"family=x"} },
+		"a selection":   func(o *plan.Options) { o.Select.Skip = []string{"more"} },
+		"not connected": func(o *plan.Options) { o.Hosts.NoConnect = true; o.Values.Extra = []string{"family=x"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := playsProject(t)
 			o := playOptions(dir)
 			change(&o)
-			if o.NoConnect { // which file of variables to read is then not known
+			if o.Hosts.NoConnect { // which file of variables to read is then not known
 				text := strings.Replace(plays["site.yml"], `"vars/{{ ansible_facts.os_family }}.yml", `, "", 1)
 				if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte(text), 0o644); err != nil {
 					t.Fatal(err)
@@ -118,7 +118,7 @@ func TestPlansOfPlaysAreReadBack(t *testing.T) {
 			doc := savedPlan(t, o)
 			want, _ := planner.New(o)
 			here := reachable()
-			here.Gather = func([]plan.Target) []plan.Gathered { t.Error("a saved plan asks hosts"); return nil }
+			here.Outside.Gather = func([]plan.Target) []plan.Gathered { t.Error("a saved plan asks hosts"); return nil }
 			got, err := planfile.Read(doc, here, version)
 			if err != nil {
 				t.Fatal(err)
@@ -136,11 +136,11 @@ func TestPlansOfPlaysAreReadBack(t *testing.T) {
 func TestPlansOfPlaysAreTheSameEverywhere(t *testing.T) {
 	one, two := playsProject(t), playsProject(t)
 	o := playOptions(one)
-	o.Limit, o.RolesPath = "all", []string{filepath.Join(one, "shared")}
+	o.Hosts.Limit, o.RolesPath = "all", []string{filepath.Join(one, "shared")}
 	first := savedPlan(t, o)
 	o = playOptions(two)
-	o.Dir, o.Path, o.Limit, o.RolesPath = filepath.Join(two, "vars"), "../site.yml", "all", []string{filepath.Join(two, "shared")}
-	o.Inventory = []string{"../hosts", filepath.Join(two, "db.sh")}
+	o.Dir, o.Path, o.Hosts.Limit, o.RolesPath = filepath.Join(two, "vars"), "../site.yml", "all", []string{filepath.Join(two, "shared")}
+	o.Hosts.Inventory = []string{"../hosts", filepath.Join(two, "db.sh")}
 	rest := func(doc []byte) []byte { return bytes.SplitAfterN(doc, []byte("\n"), 4)[3] }
 	second := savedPlan(t, o)
 	if !bytes.Equal(rest(first), rest(second)) {
@@ -188,26 +188,32 @@ func TestStalePlansOfPlays(t *testing.T) {
 		want   string
 	}{
 		{"inventory", func(dir string, _ *plan.Options) error { return put(dir, "hosts", "[web]\nw1\n") }, "hosts was edited"},
-		{"group_vars", func(dir string, _ *plan.Options) error { return put(dir, "group_vars/web.yml", "own: 2\n") }, "group_vars/web.yml was edited"},
-		{"more group_vars", func(dir string, _ *plan.Options) error { return put(dir, "group_vars/db.yml", "own: 2\n") }, "what is in group_vars is not the same"},
-		{"host_vars", func(dir string, _ *plan.Options) error { return put(dir, "host_vars/w1.yml", "own: 2\n") }, "host_vars was not there, and now it is"},
-		{"a role's", func(dir string, _ *plan.Options) error { return put(dir, "roles/web/vars/main.yml", "size: 2\n") }, "roles/web/vars/main.yml was not there, and now it is"},
+		{"group_vars", func(dir string, _ *plan.Options) error { return put(dir, "group_vars/web.yml", "own: 2\n") },
+			"group_vars/web.yml was edited"},
+		{"more group_vars", func(dir string, _ *plan.Options) error { return put(dir, "group_vars/db.yml", "own: 2\n") },
+			"what is in group_vars is not the same"},
+		{"host_vars", func(dir string, _ *plan.Options) error { return put(dir, "host_vars/w1.yml", "own: 2\n") },
+			"host_vars was not there, and now it is"},
+		{"a role's", func(dir string, _ *plan.Options) error { return put(dir, "roles/web/vars/main.yml", "size: 2\n") },
+			"roles/web/vars/main.yml was not there, and now it is"},
 		{"handlers", func(dir string, _ *plan.Options) error {
 			return os.Remove(filepath.Join(dir, "roles/web/handlers/main.yml"))
 		}, "roles/web/handlers/main.yml is gone"},
-		{"a nearer file", func(dir string, _ *plan.Options) error { return put(dir, "x.yml", "at_y: 2\n") }, "x.yml was not there, and now it is"},
+		{"a nearer file", func(dir string, _ *plan.Options) error { return put(dir, "x.yml", "at_y: 2\n") },
+			"x.yml was not there, and now it is"},
 		{"a glob", func(dir string, _ *plan.Options) error { return put(dir, "two.conf", "2") }, "other files match *.conf"},
 		{"a file beside", func(dir string, _ *plan.Options) error { return put(dir, "README", "2") }, ""},
 		{"a program", func(_ string, o *plan.Options) error {
-			o.RunInventory = func(string, ...string) ([]byte, error) { return []byte(`{"db": ["d2"]}`), nil }
+			o.Outside.RunInventory = func(string, ...string) ([]byte, error) { return []byte(`{"db": ["d2"]}`), nil }
 			return nil
 		}, "db.sh prints something else"},
 		{"a program that fails", func(_ string, o *plan.Options) error {
-			o.RunInventory = func(string, ...string) ([]byte, error) { return nil, errors.New("exit status 1") }
+			o.Outside.RunInventory = func(string, ...string) ([]byte, error) { return nil, errors.New("exit status 1") }
 			return nil
 		}, "db.sh cannot be asked: exit status 1"},
-		{"a dry run", func(_ string, o *plan.Options) error { o.Check = true; return nil }, "`ansible_check_mode` was false, and is true"},
-		{"more forks, which nothing asks for", func(_ string, o *plan.Options) error { o.Forks = 99; return nil }, ""},
+		{"a dry run", func(_ string, o *plan.Options) error { o.Mode.Check = true; return nil },
+			"`ansible_check_mode` was false, and is true"},
+		{"more forks, which nothing asks for", func(_ string, o *plan.Options) error { o.Mode.Forks = 99; return nil }, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := playsProject(t)
@@ -232,7 +238,7 @@ func TestSecretAnswersAreAskedForAgain(t *testing.T) {
 	doc := savedPlan(t, playOptions(playsProject(t)))
 	here := reachable()
 	var asked []string
-	here.Ask = func(list []plan.Prompt) (map[string]string, error) {
+	here.Outside.Ask = func(list []plan.Prompt) (map[string]string, error) {
 		for _, q := range list {
 			asked = append(asked, q.Question())
 		}
@@ -245,13 +251,13 @@ func TestSecretAnswersAreAskedForAgain(t *testing.T) {
 	if got.Plan.Answers()["word"] != "another" || got.Plan.Answers()["release"] != "answer-release" {
 		t.Errorf("answers %v", got.Plan.Answers())
 	}
-	here.Ask = func([]plan.Prompt) (map[string]string, error) { return nil, errors.New("no terminal") }
+	here.Outside.Ask = func([]plan.Prompt) (map[string]string, error) { return nil, errors.New("no terminal") }
 	_, err = planfile.Read(doc, here, version)
 	var withheld *saved.WithheldError
 	if !errors.As(err, &withheld) || !strings.HasSuffix(err.Error(), ": word") {
 		t.Errorf("with nobody to ask: %v", err)
 	}
-	here.Ask = nil // only to be shown
+	here.Outside.Ask = nil // only to be shown
 	if _, err := planfile.Read(doc, here, version); err != nil {
 		t.Errorf("to be shown: %v", err)
 	}
@@ -260,16 +266,16 @@ func TestSecretAnswersAreAskedForAgain(t *testing.T) {
 // TestHostsAreAskedOnce plans with a selection, which takes two rounds.
 func TestHostsAreAskedOnce(t *testing.T) {
 	o := playOptions(playsProject(t))
-	o.Only = []string{"more"}
-	gather, ask := o.Gather, o.Ask
+	o.Select.Only = []string{"more"}
+	gather, ask := o.Outside.Gather, o.Outside.Ask
 	hosts, questions := map[string]int{}, map[string]int{}
-	o.Gather = func(targets []plan.Target) []plan.Gathered {
+	o.Outside.Gather = func(targets []plan.Target) []plan.Gathered {
 		for _, t := range targets {
 			hosts[t.Host]++
 		}
 		return gather(targets)
 	}
-	o.Ask = func(list []plan.Prompt) (map[string]string, error) {
+	o.Outside.Ask = func(list []plan.Prompt) (map[string]string, error) {
 		for _, q := range list {
 			questions[q.Name]++
 		}
@@ -285,10 +291,11 @@ func TestHostsAreAskedOnce(t *testing.T) {
 
 // TestAllFactsAreNotSaved is about a plan that takes all facts at once, with what the environment of a host holds.
 func TestAllFactsAreNotSaved(t *testing.T) {
-	for _, use := range []string{"{{ ansible_facts }}", "{{ ansible_env }}", "{{ ansible_facts | length }}", "{{ ansible_facts.env | dict2items }}"} {
+	for _, use := range []string{"{{ ansible_facts }}", "{{ ansible_env }}", "{{ ansible_facts | length }}",
+		"{{ ansible_facts.env | dict2items }}"} {
 		dir := write(t, map[string]string{"site.yml": "- hosts: a\n  tasks:\n    - debug: {msg: \"" + use + "\"}\n"})
 		o := playOptions(dir)
-		o.Inventory = []string{"a,"}
+		o.Hosts.Inventory = []string{"a,"}
 		refusesWhole(t, o, use, 3)
 	}
 }

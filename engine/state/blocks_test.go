@@ -29,7 +29,7 @@ func TestBlocksOfSteps(t *testing.T) {
 		if err := os.WriteFile(path, []byte(p.b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		pl, ds := planner.New(plan.Options{Path: path, Dir: dir, Facts: map[string]any{}})
+		pl, ds := planner.New(plan.Options{Path: path, Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}}})
 		if pl == nil {
 			t.Fatalf("%+v\n%s", ds, p.b.String())
 		}
@@ -53,7 +53,8 @@ func TestBlocksOfSteps(t *testing.T) {
 			}
 		}
 		if !maps.Equal(got, h.ran) {
-			t.Fatalf("seed %d: ran %v, want %v\n%s\n%s\n%s", seed, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(h.ran)), p.b.String(), fmt.Sprint(outcomes), g.Text())
+			t.Fatalf("seed %d: ran %v, want %v\n%s\n%s\n%s", seed, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(h.ran)),
+				p.b.String(), fmt.Sprint(outcomes), g.Text())
 		}
 		if left := be.s.tally().unexplained(); left != nil {
 			t.Errorf("seed %d: nothing says why %v did not run\n%s\n%s", seed, left, p.b.String(), g.Text())

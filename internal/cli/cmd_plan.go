@@ -55,9 +55,9 @@ type planFlags struct {
 
 // called tells the planner how the run will be called.
 func (f *planFlags) called(o *plan.Options) {
-	o.Check, o.Diff, o.Forks = f.mode.Check, f.mode.Diff, f.mode.Forks
-	if o.Forks == 0 {
-		o.Forks = usualForks()
+	o.Mode.Check, o.Mode.Diff, o.Mode.Forks = f.mode.Check, f.mode.Diff, f.mode.Forks
+	if o.Mode.Forks == 0 {
+		o.Mode.Forks = usualForks()
 	}
 }
 
@@ -86,12 +86,13 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 	case o.Path != "-" && !filepath.IsAbs(o.Path):
 		o.Path = filepath.Join(o.Dir, o.Path)
 	}
-	o.ExtraVars, o.VarsFiles, o.Tags, o.SkipTags, o.Only, o.Skip = f.ExtraVars, f.VarsFile, f.Tags, f.SkipTags, f.Only, f.Skip
+	o.Values.Extra, o.Values.Files = f.ExtraVars, f.VarsFile
+	o.Select = plan.Selection{Tags: f.Tags, SkipTags: f.SkipTags, Only: f.Only, Skip: f.Skip}
 	if f.StartAt != nil {
 		if *f.StartAt == "" { // an empty variable of a script must not start at the beginning
 			return plan.Options{}, app.Usage("--start-at names no step")
 		}
-		o.StartAt = *f.StartAt
+		o.Select.StartAt = *f.StartAt
 	}
 	beside := o.Dir
 	if o.Path != "-" {
@@ -124,15 +125,15 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	if err != nil {
 		return plan.Options{}, app.Usage("the working directory cannot be read: %s", err)
 	}
-	o := plan.Options{Dir: dir, Facts: facts.Local(), Volatile: facts.Volatile, Costly: facts.Costly()}
+	o := plan.Options{Dir: dir, Facts: plan.KnownFacts{Here: facts.Local(), Volatile: facts.Volatile, Costly: facts.Costly()}}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
 	o.Presets = presetsDir(o.Home)
 	if u, err := user.Current(); err == nil {
 		o.User = u.Username
 	}
 	o.Secrets = call.Secrets
-	o.Pipe, o.Fetch = call.Asker.Pipe, action.Fetch
-	o.Vault, err = passwords.Passwords(call)
+	o.Outside.Pipe, o.Outside.Fetch = call.Asker.Pipe, action.Fetch
+	o.Outside.Vault, err = passwords.Passwords(call)
 	return o, err
 }
 

@@ -266,7 +266,7 @@ func (c *resumeCmd) plannedAgain(call *app.Invocation, past history.Past, r *res
 	if err := flags.complain(call, p, here.FromHere(ds)); err != nil {
 		return err
 	}
-	r.again.Answers, r.again.Ask = p.Answers(), noForm
+	r.again.Values.Answers, r.again.Outside.Ask = p.Answers(), noForm
 	if p.Digest == past.Digest {
 		r.plan, r.graph = p, g
 		return nil
@@ -359,19 +359,19 @@ func (c *resumeCmd) override(o plan.Options, dir string) plan.Options {
 		}
 	}
 	for _, g := range []struct{ to, given *[]string }{
-		{&o.ExtraVars, &c.ExtraVars},
-		{&o.VarsFiles, &c.VarsFile},
-		{&o.Tags, &c.Tags},
-		{&o.SkipTags, &c.SkipTags},
-		{&o.Only, &c.Only},
-		{&o.Skip, &c.Skip},
+		{&o.Values.Extra, &c.ExtraVars},
+		{&o.Values.Files, &c.VarsFile},
+		{&o.Select.Tags, &c.Tags},
+		{&o.Select.SkipTags, &c.SkipTags},
+		{&o.Select.Only, &c.Only},
+		{&o.Select.Skip, &c.Skip},
 	} {
 		if len(*g.given) > 0 {
 			*g.to = *g.given
 		}
 	}
 	if c.StartAt != nil {
-		o.StartAt = *c.StartAt
+		o.Select.StartAt = *c.StartAt
 	}
 	return o
 }

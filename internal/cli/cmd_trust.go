@@ -58,8 +58,8 @@ func (c *trustCmd) Run(call *app.Invocation) error {
 		return nil
 	}
 	var named []plan.Input
-	run := o.RunInventory
-	o.RunInventory = func(path string, args ...string) ([]byte, error) {
+	run := o.Outside.RunInventory
+	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		if digest, err := exec.FileDigest(path); err == nil {
 			named = append(named, plan.Input{Path: path, Digest: digest})
 		}

@@ -306,7 +306,7 @@ func (c *tuiCmd) reload(call *app.Invocation, s *engine.Session) (diag.List, err
 	if err != nil {
 		return nil, err
 	}
-	o.Overrides = s.Overrides() // they are the run's, and not the playbook's
+	o.Values.Overrides = s.Overrides() // they are the run's, and not the playbook's
 	o.Reads = s.Reads()
 	if o.Path == "-" {
 		return nil, errors.New("a playbook from standard input cannot be read again")

@@ -44,7 +44,8 @@ const (
 //	text run        what running it prints
 //	jinja           lines `{{ expression }} → text`
 //	conditions      lines `condition → true`
-var fences = []string{"yaml", "yaml examples", "yaml example", "text plan", "text error", "text run", "jinja", "conditions", "sh", "console"}
+var fences = []string{"yaml", "yaml examples", "yaml example", "text plan", "text error", "text run", "jinja", "conditions", "sh",
+	"console"}
 
 // fence is a fenced block of a page.
 type fence struct {
@@ -198,7 +199,8 @@ func planExample(t *testing.T, f fence) (*plan.Plan, string) {
 		inventory = []string{"hosts"}
 	}
 	p, _, ds := engine.Build(plan.Options{
-		Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Inventory: inventory, Home: "/home/ada", User: "ada", Facts: pageFacts(), Volatile: facts.Volatile,
+		Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Hosts: plan.HostSelection{Inventory: inventory}, Home: "/home/ada", User: "ada",
+		Facts: plan.KnownFacts{Here: pageFacts(), Volatile: facts.Volatile},
 	})
 	var b strings.Builder
 	if err := ds.Print(&b); err != nil {
@@ -216,9 +218,11 @@ func pageFacts() map[string]any {
 		}
 	}
 	maps.Copy(facts, map[string]any{
-		"os": "linux", "arch": "amd64", "linux": true, "darwin": false, "windows": false, "hostname": "devbox", "username": "ada", "home": "/home/ada",
-		"distribution": "ubuntu", "distribution_version": "24.04", "distribution_major": "24", "os_family": "debian", "package_manager": "apt",
-		"cpu_cores": 8, "memory_total_mb": 16000, "env": map[string]any{"HOME": "/home/ada", "LANG": "C.UTF-8"},
+		"os": "linux", "arch": "amd64", "linux": true, "darwin": false, "windows": false, "hostname": "devbox", "username": "ada",
+		"home":         "/home/ada",
+		"distribution": "ubuntu", "distribution_version": "24.04", "distribution_major": "24", "os_family": "debian",
+		"package_manager": "apt",
+		"cpu_cores":       8, "memory_total_mb": 16000, "env": map[string]any{"HOME": "/home/ada", "LANG": "C.UTF-8"},
 	})
 	return facts
 }
@@ -285,7 +289,8 @@ func decided(t *testing.T, page string, f fence, examples string) []string {
 	questions, p := asked(t, page, f, examples, func(text string) string { return "  - {print: x, when: " + text + "}\n" })
 	answers := make([]string, len(questions))
 	for i := range questions {
-		answers[i] = map[plan.Prediction]string{plan.WillRun: "true", plan.WillSkip: "false", plan.MaySkip: "not known"}[p.Steps[i].Prediction]
+		answers[i] = map[plan.Prediction]string{plan.WillRun: "true", plan.WillSkip: "false",
+			plan.MaySkip: "not known"}[p.Steps[i].Prediction]
 	}
 	return inColumns(questions, answers)
 }

@@ -69,7 +69,7 @@ func (f *hostFlags) hosts(o *plan.Options, dir string) error {
 		if !inventory.IsList(source) && !filepath.IsAbs(source) {
 			source = filepath.Join(dir, source)
 		}
-		o.Inventory = append(o.Inventory, source)
+		o.Hosts.Inventory = append(o.Hosts.Inventory, source)
 	}
 	for _, path := range f.ModulePath {
 		for one := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
@@ -79,9 +79,10 @@ func (f *hostFlags) hosts(o *plan.Options, dir string) error {
 			o.ModulePath = append(o.ModulePath, one)
 		}
 	}
-	o.Limit, o.ForceHandlers, o.NoConnect = f.Limit, f.ForceHandlers, f.NoConnect
-	o.RemoteUser, o.PrivateKey, o.Connection = f.User, f.PrivateKey, f.Connection
-	o.Become, o.BecomeUser, o.BecomeMethod, o.SSHArgs = f.Become, f.BecomeUser, f.BecomeMethod, string(f.SSHCommonArgs)
+	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = f.Limit, f.ForceHandlers, f.NoConnect
+	o.Login.User, o.Login.PrivateKey, o.Login.Connection = f.User, f.PrivateKey, f.Connection
+	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod = f.Become, f.BecomeUser, f.BecomeMethod
+	o.Login.SSHArgs = string(f.SSHCommonArgs)
 	return nil
 }
 
@@ -121,27 +122,28 @@ func (f *hostFlags) overrideHosts(o *plan.Options, dir string) error {
 	if err := f.hosts(&given, dir); err != nil {
 		return err
 	}
-	if len(given.Inventory) > 0 {
-		o.Inventory = given.Inventory
+	if len(given.Hosts.Inventory) > 0 {
+		o.Hosts.Inventory = given.Hosts.Inventory
 	}
 	if len(given.ModulePath) > 0 {
 		o.ModulePath = given.ModulePath
 	}
 	for _, g := range []struct{ to, given *string }{
-		{&o.Limit, &given.Limit},
-		{&o.RemoteUser, &given.RemoteUser},
-		{&o.PrivateKey, &given.PrivateKey},
-		{&o.Connection, &given.Connection},
-		{&o.BecomeUser, &given.BecomeUser},
-		{&o.BecomeMethod, &given.BecomeMethod},
-		{&o.SSHArgs, &given.SSHArgs},
+		{&o.Hosts.Limit, &given.Hosts.Limit},
+		{&o.Login.User, &given.Login.User},
+		{&o.Login.PrivateKey, &given.Login.PrivateKey},
+		{&o.Login.Connection, &given.Login.Connection},
+		{&o.Login.BecomeUser, &given.Login.BecomeUser},
+		{&o.Login.BecomeMethod, &given.Login.BecomeMethod},
+		{&o.Login.SSHArgs, &given.Login.SSHArgs},
 	} {
 		if *g.given != "" {
 			*g.to = *g.given
 		}
 	}
-	o.ForceHandlers, o.NoConnect, o.Become = o.ForceHandlers || given.ForceHandlers, o.NoConnect || given.NoConnect, o.Become ||
-		given.Become
+	o.Mode.ForceHandlers, o.Hosts.NoConnect, o.Login.Become = o.Mode.ForceHandlers || given.Mode.ForceHandlers, o.Hosts.NoConnect ||
+		given.Hosts.NoConnect, o.Login.Become ||
+		given.Login.Become
 	return nil
 }
 
@@ -235,12 +237,12 @@ func (f *hostFlags) connecting(o *plan.Options, call *app.Invocation, pf *plugin
 	}
 	o.RolesPath = append(o.RolesPath, set.RolesPath...)
 	f.reachable(o, call, t)
-	if len(o.Inventory) == 0 && len(set.Inventory) > 0 {
-		if o.Inventory, err = set.InventoryPaths(); err != nil {
+	if len(o.Hosts.Inventory) == 0 && len(set.Inventory) > 0 {
+		if o.Hosts.Inventory, err = set.InventoryPaths(); err != nil {
 			return err
 		}
 		if named := set.Supplied(); named != "" {
-			o.RunInventory = app.OnlyTrusted(o.RunInventory, t, named)
+			o.Outside.RunInventory = app.OnlyTrusted(o.Outside.RunInventory, t, named)
 		}
 	}
 	return nil
@@ -253,12 +255,12 @@ func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Trus
 	if ask == nil {
 		ask = call.AskPrompts
 	}
-	o.Gather, o.Answers = call.Hosts.Gather, f.answered
-	o.Ask = func(list []plan.Prompt) (answers map[string]string, err error) {
+	o.Outside.Gather, o.Values.Answers = call.Hosts.Gather, f.answered
+	o.Outside.Ask = func(list []plan.Prompt) (answers map[string]string, err error) {
 		answers, f.unanswered = ask(list)
 		return answers, f.unanswered
 	}
-	o.RunInventory = func(path string, args ...string) ([]byte, error) {
+	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		return call.Asker.Run(context.Background(), path, args...)
 	}
 }

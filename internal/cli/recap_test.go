@@ -25,7 +25,8 @@ func (c chance) Run(_ context.Context, job *exec.Job) exec.Result {
 	h := fnv.New32a()
 	_, _ = h.Write(append([]byte(attemptName.FindString(job.Attempt)), c.seed)) // never fails
 	outcome := []events.Outcome{
-		events.OK, events.OK, events.OK, events.Changed, events.Changed, events.Changed, events.Changed, events.Skipped, events.Failed, events.Unreachable,
+		events.OK, events.OK, events.OK, events.Changed, events.Changed, events.Changed, events.Changed, events.Skipped, events.Failed,
+		events.Unreachable,
 	}[h.Sum32()%10]
 	r := exec.Result{Outcome: outcome}
 	if outcome == events.Skipped {
@@ -47,8 +48,9 @@ func TestRecapsAgree(t *testing.T) {
 		}
 		dir := c.lay(t)
 		p, g, _ := engine.Build(plan.Options{
-			Path: filepath.Join(dir, "site.yml"), Dir: dir, Home: dir, User: "ann", Inventory: []string{filepath.Join(dir, "inventory")},
-			ExtraVars: []string{"out=" + filepath.Join(dir, "out")},
+			Path: filepath.Join(dir, "site.yml"), Dir: dir, Home: dir, User: "ann",
+			Hosts:  plan.HostSelection{Inventory: []string{filepath.Join(dir, "inventory")}},
+			Values: plan.Values{Extra: []string{"out=" + filepath.Join(dir, "out")}},
 		})
 		if p == nil {
 			continue // what it needs is not here, or it is refused
@@ -56,7 +58,8 @@ func TestRecapsAgree(t *testing.T) {
 		ran++
 		for seed := range byte(2) {
 			s, err := engine.Start(engine.Config{
-				Plan: p, Graph: g, Runner: chance{seed}, Dry: chance{seed}, Runs: filepath.Join(dir, ".runs"), Options: fact.Options{Forks: 4, OnFailure: fact.Host},
+				Plan: p, Graph: g, Runner: chance{seed}, Dry: chance{seed}, Runs: filepath.Join(dir, ".runs"),
+				Options: fact.Options{Forks: 4, OnFailure: fact.Host},
 			})
 			if err != nil {
 				t.Fatal(err)

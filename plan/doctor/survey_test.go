@@ -37,7 +37,7 @@ func TestSurveyAgrees(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		o := plan.Options{Path: here, Dir: filepath.Dir(here), Home: "/nowhere", NoConnect: true}
+		o := plan.Options{Path: here, Dir: filepath.Dir(here), Home: "/nowhere", Hosts: plan.HostSelection{NoConnect: true}}
 		p, ds := planner.New(o)
 		told := missing(read(o).ds)
 		if p != nil {

@@ -39,7 +39,8 @@ func TestDigestCoversWhatDecides(t *testing.T) {
 			write("t.j2", "{% if r.rc == 0 and rate == 2 %}yes{% endif %}")
 			write("moon.yml", giver+test.steps)
 			digest := func(rate int) string {
-				p, ds := New(plan.Options{Path: filepath.Join(dir, "moon.yml"), Dir: dir, Home: dir, ExtraVars: []string{fmt.Sprintf(`{"rate": %d, "cfg": {"a": %[1]d, "b": 0}}`, rate)}})
+				p, ds := New(plan.Options{Path: filepath.Join(dir, "moon.yml"), Dir: dir, Home: dir,
+					Values: plan.Values{Extra: []string{fmt.Sprintf(`{"rate": %d, "cfg": {"a": %[1]d, "b": 0}}`, rate)}}})
 				if ds.HasErrors() {
 					t.Fatal(ds)
 				}
@@ -57,7 +58,7 @@ func TestDigestCoversWhatDecides(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p, ds := New(plan.Options{Path: path, Dir: dir, Home: dir, ExtraVars: []string{`{"rate": 1}`}})
+			p, ds := New(plan.Options{Path: path, Dir: dir, Home: dir, Values: plan.Values{Extra: []string{`{"rate": 1}`}}})
 			if ds.HasErrors() {
 				t.Fatal(ds)
 			}

@@ -446,7 +446,7 @@ func (p *evaluator) excludedBy(s *plan.Step) string {
 // excluded reports whether --tags and --skip-tags leave a step with these tags out.
 func (p *evaluator) excluded(tags []string) bool {
 	wanted := func(list []string, tag string) bool { return slices.Contains(list, tag) }
-	for _, skip := range p.o.SkipTags {
+	for _, skip := range p.o.Select.SkipTags {
 		switch {
 		case wanted(tags, skip),
 			skip == "all" && !wanted(tags, "always"),
@@ -456,16 +456,16 @@ func (p *evaluator) excluded(tags []string) bool {
 		}
 	}
 	named := wanted(tags, "always") // or a requested tag is among the step's own
-	for _, tag := range p.o.Tags {
+	for _, tag := range p.o.Select.Tags {
 		named = named || wanted(tags, tag)
 	}
 	if wanted(tags, "never") && !named {
 		return true
 	}
-	if len(p.o.Tags) == 0 || named {
+	if len(p.o.Select.Tags) == 0 || named {
 		return false
 	}
-	for _, tag := range p.o.Tags {
+	for _, tag := range p.o.Select.Tags {
 		if tag == "all" || tag == "tagged" && len(tags) > 0 || tag == "untagged" && len(tags) == 0 {
 			return false
 		}
@@ -481,7 +481,7 @@ func (p *evaluator) checkTags() {
 	for _, list := range []struct {
 		flag string
 		tags []string
-	}{{"--tags", p.o.Tags}, {"--skip-tags", p.o.SkipTags}} {
+	}{{"--tags", p.o.Select.Tags}, {"--skip-tags", p.o.Select.SkipTags}} {
 		var lost []string
 		for _, tag := range list.tags {
 			if !p.tagsSeen[tag] && !slices.Contains(specialTags, tag) {

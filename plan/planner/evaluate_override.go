@@ -13,7 +13,7 @@ import (
 
 // readOverrides reads the values. Mistakes in them are mistakes of the plan.
 func (p *evaluator) readOverrides() {
-	for _, o := range p.o.Overrides {
+	for _, o := range p.o.Values.Overrides {
 		file := &playbook.File{
 			Name: "override of " + o.Label(),
 			Text: []byte("value:\n  " + strings.ReplaceAll(o.Value, "\n", "\n  ") + "\n"),

@@ -100,7 +100,7 @@ func (p *fleet) factHost(s *plan.Step, c *taskContext) *plannedHost {
 // readInventory reads the hosts. Without a source there is this machine.
 func (p *fleet) readInventory() {
 	var sources []string
-	for _, source := range p.o.Inventory {
+	for _, source := range p.o.Hosts.Inventory {
 		if !inventory.IsList(source) {
 			source = p.resolve(source, p.o.Dir)
 		}
@@ -149,8 +149,8 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	if len(hosts) == 0 {
 		p.unmatched = append(p.unmatched, unmatched{pl, in})
 	}
-	if p.o.Limit != "" && len(hosts) > 0 {
-		limited, err := p.inventory.Limit(hosts, p.o.Limit, func(file string) ([]byte, error) {
+	if p.o.Hosts.Limit != "" && len(hosts) > 0 {
+		limited, err := p.inventory.Limit(hosts, p.o.Hosts.Limit, func(file string) ([]byte, error) {
 			f, err := p.read(p.resolve(file, p.o.Dir))
 			if err != nil {
 				return nil, err
@@ -158,7 +158,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 			return f.Text, nil
 		})
 		if err != nil {
-			p.errorf(diag.Pos{File: "--limit " + p.o.Limit}, 0, nil, "", "%s", err)
+			p.errorf(diag.Pos{File: "--limit " + p.o.Hosts.Limit}, 0, nil, "", "%s", err)
 			return nil, false
 		}
 		hosts = limited

@@ -50,7 +50,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 		}
 		return r.Text(v)
 	}
-	kind := p.o.Connection
+	kind := p.o.Login.Connection
 	if m.Host == nil && plan.IsLocalhost(m.Name) {
 		kind = "local"
 	}
@@ -71,8 +71,8 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 	conn := &plan.Connection{
 		Host:    m.Name,
 		Address: value("", vars.AddressNames...),
-		User:    value(written(c.link.user, p.o.RemoteUser), vars.UserNames...),
-		Key:     value(p.o.PrivateKey, vars.KeyNames...),
+		User:    value(written(c.link.user, p.o.Login.User), vars.UserNames...),
+		Key:     value(p.o.Login.PrivateKey, vars.KeyNames...),
 	}
 	if conn.Address == m.Name {
 		conn.Address = ""
@@ -80,7 +80,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 	if conn.Key != "" {
 		conn.Key = source.ResolvePath(conn.Key, p.plan.Root, p.o.Home)
 	}
-	args := []string{p.o.SSHArgs}
+	args := []string{p.o.Login.SSHArgs}
 	for _, name := range vars.ArgsNames {
 		text := value("", name)
 		if option := plan.SteeringOption(text); option != "" && conn.Steers == "" {
@@ -207,7 +207,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 		}
 		return nil, false
 	}
-	yes := p.o.Become
+	yes := p.o.Login.Become
 	if !b.yes.IsZero() {
 		yes = p.flag(b.yes, "become", r, false)
 	}
@@ -219,7 +219,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 	if !yes {
 		return
 	}
-	method := p.o.BecomeMethod
+	method := p.o.Login.BecomeMethod
 	p.fixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
 		method = value.Text(v)
 		return true
@@ -238,7 +238,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 		p.errorf(c.pos, 0, r.Chain, "moon has "+strings.Join(vars.BecomeMethods, ", "), "the become method `%s` is not supported", method)
 	}
 	of := cmp.Or(method, vars.BecomeMethods[0]) // as with Ansible, where nothing says which
-	user, from, at := cmp.Or(p.o.BecomeUser, "root"), "--become-user", c.pos
+	user, from, at := cmp.Or(p.o.Login.BecomeUser, "root"), "--become-user", c.pos
 	if !b.user.IsZero() {
 		missing := len(r.Missing)
 		user, from, at = r.Text(b.user), "`become_user:`", b.user.Pos()

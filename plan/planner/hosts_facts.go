@@ -19,15 +19,15 @@ func (p *fleet) gather(cs []*taskContext) {
 			*m.Names.Produced.Now++
 			m.Since = *m.Names.Produced.Now
 		}
-		if facts, ok := p.o.Known[m.Name]; ok && p.disk.Closed { // the plan is made again, from its sources alone
+		if facts, ok := p.o.Facts.Hosts[m.Name]; ok && p.disk.Closed { // the plan is made again, from its sources alone
 			m.Facts, m.State = facts, vars.FactsKnown
 			continue
 		}
 		m.State = vars.FactsPromised
-		if got, ok := p.o.Asked[m.Name]; ok && got.Facts == nil && p.disk.Closed {
+		if got, ok := p.o.Facts.Asked[m.Name]; ok && got.Facts == nil && p.disk.Closed {
 			p.unreached(m.Name, got.Why)
 		}
-		if p.disk.Closed || p.o.Gather == nil || p.o.NoConnect || m.Why != "" {
+		if p.disk.Closed || p.o.Outside.Gather == nil || p.o.Hosts.NoConnect || m.Why != "" {
 			continue
 		}
 		p.names = m.Names
@@ -64,7 +64,7 @@ func (p *fleet) gather(cs []*taskContext) {
 	}
 	for i, got := range p.ask(ask) {
 		m := of[i]
-		if facts, ok := p.o.Known[m.Name]; ok && got.Facts == nil { // a run that goes on had reached it
+		if facts, ok := p.o.Facts.Hosts[m.Name]; ok && got.Facts == nil { // a run that goes on had reached it
 			got.Facts = facts
 		}
 		if got.Facts == nil {
@@ -110,18 +110,18 @@ func (p *fleet) gatherDelegates(cs []*taskContext) {
 func (p *fleet) ask(targets []plan.Target) []plan.Gathered {
 	var open []plan.Target
 	for _, t := range targets {
-		if _, ok := p.o.Asked[t.Host]; !ok {
+		if _, ok := p.o.Facts.Asked[t.Host]; !ok {
 			open = append(open, t)
 		}
 	}
 	if len(open) > 0 {
-		for i, got := range p.o.Gather(open) {
-			p.o.Asked[open[i].Host] = got
+		for i, got := range p.o.Outside.Gather(open) {
+			p.o.Facts.Asked[open[i].Host] = got
 		}
 	}
 	got := make([]plan.Gathered, len(targets))
 	for i, t := range targets {
-		got[i] = p.o.Asked[t.Host]
+		got[i] = p.o.Facts.Asked[t.Host]
 	}
 	return got
 }

@@ -78,16 +78,16 @@ func (p *fleet) world() eval.World {
 			return vars.HostNames(hosts), err
 		},
 		Run: func(at eval.Env, command string) (string, error) {
-			if !running(at) || planned.Basis.O.Pipe == nil || eval.Base(at).(*plan.Env).Unapproved {
+			if !running(at) || planned.Basis.O.Outside.Pipe == nil || eval.Base(at).(*plan.Env).Unapproved {
 				return "", eval.ErrLater
 			}
-			return planned.Basis.O.Pipe(command, planned.Root)
+			return planned.Basis.O.Outside.Pipe(command, planned.Root)
 		},
 		Get: func(at eval.Env, url string) (string, error) {
-			if !running(at) || planned.Basis.O.Fetch == nil {
+			if !running(at) || planned.Basis.O.Outside.Fetch == nil {
 				return "", eval.ErrLater
 			}
-			return planned.Basis.O.Fetch(url)
+			return planned.Basis.O.Outside.Fetch(url)
 		},
 		Now: func(at eval.Env) (time.Time, error) {
 			if !running(at) {

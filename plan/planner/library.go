@@ -203,10 +203,10 @@ func (p *library) runInventory(path string, args ...string) ([]byte, error) {
 	key := path + " " + strings.Join(args, " ")
 	f, ok := p.disk.Files[key]
 	if !ok {
-		if p.disk.Closed || p.o.RunInventory == nil {
+		if p.disk.Closed || p.o.Outside.RunInventory == nil {
 			return nil, source.NotThere(path)
 		}
-		text, err := p.o.RunInventory(path, args...)
+		text, err := p.o.Outside.RunInventory(path, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +218,7 @@ func (p *library) runInventory(path string, args ...string) ([]byte, error) {
 }
 
 func (p *library) inventoryHint() string {
-	if len(p.o.Inventory) == 0 {
+	if len(p.o.Hosts.Inventory) == 0 {
 		return "give an inventory with -i; without one there is only localhost"
 	}
 	return ""

@@ -54,10 +54,10 @@ func (p *library) decrypt(text []byte, from string) (string, error) {
 }
 
 func (p *library) passwords() ([]vault.Password, error) {
-	if p.o.Vault == nil {
+	if p.o.Outside.Vault == nil {
 		return nil, nil
 	}
-	return p.o.Vault()
+	return p.o.Outside.Vault()
 }
 
 // learn makes the values of a file of secrets known, each by its place in the file. A template is known when it is rendered.

@@ -28,7 +28,7 @@ func New(o plan.Options) (*plan.Plan, diag.List) {
 // Check says what planning says of a playbook whose files are read from d. Hosts are not asked for their facts: what is known only with
 // them goes to unfollowed.
 func Check(o plan.Options, d *source.Disk, unfollowed *diag.List) diag.List {
-	o.NoConnect, o.Unseen = true, unfollowed
+	o.Hosts.NoConnect, o.Unseen = true, unfollowed
 	_, ds := newPlan(o, d)
 	return ds
 }
@@ -38,11 +38,11 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 		o.Secrets = secret.NewSet()
 	}
 	// With a selection the plan is made twice, and nobody is asked twice.
-	o.Answers, o.Asked = maps.Clone(o.Answers), map[string]plan.Gathered{}
-	if o.Answers == nil {
-		o.Answers = map[string]string{}
+	o.Values.Answers, o.Facts.Asked = maps.Clone(o.Values.Answers), map[string]plan.Gathered{}
+	if o.Values.Answers == nil {
+		o.Values.Answers = map[string]string{}
 	}
-	if o.Selects() {
+	if o.Select.Bounded() {
 		return selected(o, d)
 	}
 	return newPlanner(o, d, nil).result()
@@ -56,7 +56,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.disk, p.files, p.presets = d, map[string]*playbook.Playbook{}, map[string]*playbook.PresetFile{}
 	p.wasRead = func(text []byte) { p.names.Gather(text) }
 	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*plan.Compiled{}, vars.NewFactUsage()
-	p.names, p.tagsSeen = vars.NewGlobals(o.Facts, o.Volatile, o.Costly), map[string]bool{}
+	p.names, p.tagsSeen = vars.NewGlobals(o.Facts.Here, o.Facts.Volatile, o.Facts.Costly), map[string]bool{}
 	p.plan = &plan.Plan{
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
 		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},
@@ -155,7 +155,7 @@ func (p *planner) run() {
 func (p *planner) finish() {
 	p.keepGathered()
 	p.plan.Files = p.sources
-	p.plan.Tags = p.o.Tags
+	p.plan.Tags = p.o.Select.Tags
 	p.plan.Vars = p.endVars()
 	p.conceal()
 	for i := range p.plan.Steps {
@@ -218,8 +218,8 @@ func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
 		}
 		return found
 	}
-	if p.o.StartAt != "" {
-		if found := match("--start-at", p.o.StartAt); len(found) > 0 {
+	if p.o.Select.StartAt != "" {
+		if found := match("--start-at", p.o.Select.StartAt); len(found) > 0 {
 			for i := range found[0] {
 				if !p.gathersFor(&p.plan.Steps[i]) {
 					leftOut[p.plan.Steps[i].Path] = "--start-at"
@@ -227,9 +227,9 @@ func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
 			}
 		}
 	}
-	if len(p.o.Only) > 0 {
+	if len(p.o.Select.Only) > 0 {
 		only := map[int]bool{}
-		for _, selector := range p.o.Only {
+		for _, selector := range p.o.Select.Only {
 			for _, i := range match("--only", selector) {
 				only[i] = true
 			}
@@ -240,7 +240,7 @@ func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
 			}
 		}
 	}
-	for _, selector := range p.o.Skip {
+	for _, selector := range p.o.Select.Skip {
 		for _, i := range match("--skip", selector) {
 			if path := p.plan.Steps[i].Path; leftOut[path] == "" {
 				leftOut[path] = "--skip"

@@ -156,7 +156,7 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	pl := play.src
 	play.anyFatal = p.flag(pl.AnyFatal, "any_errors_fatal", r, false)
-	play.force = p.flag(pl.Force, "force_handlers", r, p.o.ForceHandlers)
+	play.force = p.flag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
 	p.fixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
 		n, ok := spec.ParseInt(strings.TrimSuffix(value.Text(v), "%"))
 		play.maxFail = n
@@ -331,14 +331,14 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 	answers := map[string]string{}
 	var open []plan.Prompt
 	for _, q := range ask {
-		if v, ok := p.o.Answers[q.Name]; ok {
+		if v, ok := p.o.Values.Answers[q.Name]; ok {
 			answers[q.Name] = v
 		} else {
 			open = append(open, q)
 		}
 	}
 	if len(open) > 0 {
-		if p.o.Ask == nil {
+		if p.o.Outside.Ask == nil {
 			for _, q := range open {
 				if q.Default == "" {
 					p.errorf(pl.Pos, 0, c.chain, "give it with -e "+q.Name+"=…",
@@ -347,7 +347,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 				answers[q.Name] = q.Default
 			}
 		} else {
-			got, err := p.o.Ask(open)
+			got, err := p.o.Outside.Ask(open)
 			if err != nil {
 				p.errorf(pl.Pos, 0, c.chain, "", "vars_prompt: %s", err)
 				return
@@ -359,7 +359,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 	}
 	l := &vars.Layer{Parent: c.scene.Vars}
 	for _, q := range ask {
-		p.o.Answers[q.Name] = answers[q.Name]
+		p.o.Values.Answers[q.Name] = answers[q.Name]
 		p.plan.Basis.Prompts = append(p.plan.Basis.Prompts, q)
 		var v any = answers[q.Name]
 		if q.Private {

@@ -14,11 +14,11 @@ import (
 // outside reads what the command line gives: files of variables, and single ones.
 func (p *variables) outside(c *taskContext) {
 	p.names.Files = &vars.Layer{}
-	for _, file := range p.o.VarsFiles {
+	for _, file := range p.o.Values.Files {
 		p.varsFile(c, file, "--vars-file", p.names.Files, diag.Pos{File: "--vars-file " + file}, p.o.Dir)
 	}
 	p.names.Extra = &vars.Layer{}
-	for _, text := range p.o.ExtraVars {
+	for _, text := range p.o.Values.Extra {
 		p.extraVar(c, text)
 	}
 }
@@ -50,7 +50,7 @@ func (p *variables) extraVar(c *taskContext, text string) {
 		}
 		p.noteName(kv.Key)
 		b := vars.Binding{Name: kv.Key, Value: kv.Value, From: "--extra-vars"}
-		if slices.Contains(p.o.Hidden, kv.Key) {
+		if slices.Contains(p.o.Values.Hidden, kv.Key) {
 			b.Value = value.Mark(p.secrets, kv.Value, value.Every)
 		}
 		p.names.Extra.Add(b)

@@ -103,20 +103,20 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	}
 	shown := func(path string) string { return plan.ShownPath(p.Root, path) }
 	s = &Sources{
-		Playbook: p.RootFile, Tags: m.O.Tags, SkipTags: m.O.SkipTags,
-		Only: p.PortableSelectors(m.O.Only), Skip: p.PortableSelectors(m.O.Skip), Files: []SourceFile{},
-		Overrides: keepOverrides(m.O.Overrides), Plugins: pluginsOf(p),
+		Playbook: p.RootFile, Tags: m.O.Select.Tags, SkipTags: m.O.Select.SkipTags,
+		Only: p.PortableSelectors(m.O.Select.Only), Skip: p.PortableSelectors(m.O.Select.Skip), Files: []SourceFile{},
+		Overrides: keepOverrides(m.O.Values.Overrides), Plugins: pluginsOf(p),
 	}
-	if m.O.StartAt != "" {
-		s.StartAt = p.PortableSelectors([]string{m.O.StartAt})[0]
+	if m.O.Select.StartAt != "" {
+		s.StartAt = p.PortableSelectors([]string{m.O.Select.StartAt})[0]
 	}
-	for _, v := range m.O.ExtraVars {
+	for _, v := range m.O.Values.Extra {
 		if file, ok := strings.CutPrefix(v, "@"); ok {
 			v = "@" + shown(source.ResolvePath(file, m.O.Dir, m.O.Home))
 		}
 		s.ExtraVars = append(s.ExtraVars, v)
 	}
-	for _, file := range m.O.VarsFiles {
+	for _, file := range m.O.Values.Files {
 		s.VarsFiles = append(s.VarsFiles, shown(source.ResolvePath(file, m.O.Dir, m.O.Home)))
 	}
 	for _, path := range plan.SortedKeys(m.Disk.Files) {
@@ -214,7 +214,7 @@ func mentions(m *plan.Basis, text string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(slices.Concat(m.O.ExtraVars, m.O.VarsFiles), func(s string) bool { return strings.Contains(s, text) })
+	return slices.ContainsFunc(slices.Concat(m.O.Values.Extra, m.O.Values.Files), func(s string) bool { return strings.Contains(s, text) })
 }
 
 // RestoreInputs gives the options that the plan was made with, and a disk that has nothing but what the plan has read.
@@ -268,22 +268,22 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 		d.Reads[source.ReadKey{Path: abs(r.Path), Parts: r.Parts}] = r.source(abs(r.Path))
 	}
 	again := s.Options(root, o)
-	again.Overrides = s.Overrides
+	again.Values.Overrides = s.Overrides
 	known, err := s.plugins(abs)
 	if err != nil {
 		return plan.Options{}, nil, err
 	}
 	again.Plugins = known
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
-	again.Facts, again.Costly = s.facts(o.Facts), nil
+	again.Facts.Here, again.Facts.Costly = s.facts(o.Facts.Here), nil
 	if s.Plays != nil {
 		if err := s.Plays.remembered(d, abs, o); err != nil {
 			return plan.Options{}, nil, err
 		}
-		if again.Answers, err = s.Plays.answered(o); err != nil {
+		if again.Values.Answers, err = s.Plays.answered(o); err != nil {
 			return plan.Options{}, nil, err
 		}
-		again.Gather, again.Ask, again.RunInventory = nil, nil, nil
+		again.Outside.Gather, again.Outside.Ask, again.Outside.RunInventory = nil, nil, nil
 	}
 	return again, d, nil
 }
@@ -295,9 +295,9 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	if o.Path != "-" && !filepath.IsAbs(o.Path) {
 		o.Path = filepath.Join(root, o.Path)
 	}
-	o.ExtraVars, o.VarsFiles, o.Tags, o.SkipTags = s.ExtraVars, s.VarsFiles, s.Tags, s.SkipTags
-	o.Only, o.Skip, o.StartAt = s.Only, s.Skip, s.StartAt
-	o.Overrides = knownOverrides(s.Overrides)
+	o.Values.Extra, o.Values.Files, o.Select.Tags, o.Select.SkipTags = s.ExtraVars, s.VarsFiles, s.Tags, s.SkipTags
+	o.Select.Only, o.Select.Skip, o.Select.StartAt = s.Only, s.Skip, s.StartAt
+	o.Values.Overrides = knownOverrides(s.Overrides)
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
@@ -434,13 +434,13 @@ func (s *Sources) staleFacts(o plan.Options) []string {
 		}
 	}
 	for _, name := range plan.SortedKeys(s.Facts) {
-		is, known := o.Facts[name]
-		if get, costly := o.Costly[name]; costly && !known {
+		is, known := o.Facts.Here[name]
+		if get, costly := o.Facts.Costly[name]; costly && !known {
 			is, known = get(), true
 		}
 		differ("the fact "+name, s.Facts[name], is, known)
 	}
-	env, _ := o.Facts["env"].(map[string]any)
+	env, _ := o.Facts.Here["env"].(map[string]any)
 	for _, name := range plan.SortedKeys(s.Environment) {
 		if is, known := env[name]; !known || is != s.Environment[name] {
 			list = append(list, "the environment variable "+name+" is not what it was") // what it is may be secret by now
@@ -533,7 +533,7 @@ func secretFlagOf(m *plan.Basis) string {
 	for _, g := range []struct {
 		flag string
 		list []string
-	}{{"--extra-vars", m.O.ExtraVars}, {"--vars-file", m.O.VarsFiles}} {
+	}{{"--extra-vars", m.O.Values.Extra}, {"--vars-file", m.O.Values.Files}} {
 		if slices.ContainsFunc(g.list, m.Secrets.Has) {
 			return g.flag
 		}

@@ -54,17 +54,19 @@ func playsOf(p *plan.Plan) (*PlaySources, error) {
 	m, o := p.Basis, &p.Basis.O
 	shown := func(path string) string { return plan.ShownPath(p.Root, path) }
 	s := &PlaySources{
-		Limit: o.Limit, ForceHandlers: o.ForceHandlers, NoConnect: o.NoConnect, RemoteUser: o.RemoteUser, PrivateKey: o.PrivateKey,
-		Connection: o.Connection, Become: o.Become, BecomeUser: o.BecomeUser, BecomeMethod: o.BecomeMethod, SSHArgs: o.SSHArgs,
+		Limit: o.Hosts.Limit, ForceHandlers: o.Mode.ForceHandlers, NoConnect: o.Hosts.NoConnect, RemoteUser: o.Login.User,
+		PrivateKey: o.Login.PrivateKey,
+		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
+		SSHArgs:   o.Login.SSHArgs,
 		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
 		Hosts: map[string]map[string]any{}, Present: paths(plan.SortedKeys(m.Disk.Present), shown),
 		Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
 		Lists:     keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o.Invocation()),
 	}
-	if strings.HasPrefix(o.Limit, "@") {
-		s.Limit = "@" + shown(source.ResolvePath(o.Limit[1:], o.Dir, o.Home))
+	if strings.HasPrefix(o.Hosts.Limit, "@") {
+		s.Limit = "@" + shown(source.ResolvePath(o.Hosts.Limit[1:], o.Dir, o.Home))
 	}
-	for _, written := range o.Inventory {
+	for _, written := range o.Hosts.Inventory {
 		if !inventory.IsList(written) {
 			written = shown(source.ResolvePath(written, o.Dir, o.Home))
 		}
@@ -101,7 +103,7 @@ func playsOf(p *plan.Plan) (*PlaySources, error) {
 // keepAnswers adds what was typed, without what is secret.
 func keepAnswers(m *plan.Basis, s *PlaySources) {
 	for _, q := range m.Prompts {
-		answer := m.O.Answers[q.Name]
+		answer := m.O.Values.Answers[q.Name]
 		if q.Private || m.Secrets.Has(answer) {
 			q.Default = "" // it may be as secret as the answer
 			if !slices.ContainsFunc(s.Withheld, func(have plan.Prompt) bool { return have.Name == q.Name }) {
@@ -140,35 +142,35 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 		}
 		return filepath.Join(root, path)
 	}
-	o.Inventory = nil
+	o.Hosts.Inventory = nil
 	for _, written := range s.Inventory {
 		if !inventory.IsList(written) {
 			written = abs(written)
 		}
-		o.Inventory = append(o.Inventory, written)
+		o.Hosts.Inventory = append(o.Hosts.Inventory, written)
 	}
-	o.Limit, o.ForceHandlers, o.NoConnect = s.Limit, s.ForceHandlers, s.NoConnect
-	o.RemoteUser, o.PrivateKey, o.Connection = s.RemoteUser, s.PrivateKey, s.Connection
-	o.Become, o.BecomeUser, o.BecomeMethod, o.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
+	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = s.Limit, s.ForceHandlers, s.NoConnect
+	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
+	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
 	if v, ok := s.Call["ansible_check_mode"].(bool); ok {
-		o.Check = v
+		o.Mode.Check = v
 	}
 	if v, ok := s.Call["ansible_diff_mode"].(bool); ok {
-		o.Diff = v
+		o.Mode.Diff = v
 	}
 	if v, ok := WholeNumbers(s.Call["ansible_forks"]).(int); ok {
-		o.Forks = v
+		o.Mode.Forks = v
 	}
 	answers := maps.Clone(s.Answers)
 	if answers == nil {
 		answers = map[string]string{}
 	}
-	maps.Copy(answers, o.Answers)
-	o.Answers = answers
-	o.Known = map[string]map[string]any{}
+	maps.Copy(answers, o.Values.Answers)
+	o.Values.Answers = answers
+	o.Facts.Hosts = map[string]map[string]any{}
 	for host, facts := range s.Hosts {
-		o.Known[host], _ = WholeNumbers(facts).(map[string]any)
+		o.Facts.Hosts[host], _ = WholeNumbers(facts).(map[string]any)
 	}
 }
 
@@ -189,11 +191,11 @@ func (s *PlaySources) answered(o plan.Options) (map[string]string, error) {
 	}
 	var open []plan.Prompt
 	for _, q := range s.Withheld {
-		given, ok := o.Answers[q.Name]
+		given, ok := o.Values.Answers[q.Name]
 		switch {
 		case ok:
 			answers[q.Name] = given
-		case o.Ask == nil:
+		case o.Outside.Ask == nil:
 			answers[q.Name] = withheldValue
 		default:
 			open = append(open, q)
@@ -202,7 +204,7 @@ func (s *PlaySources) answered(o plan.Options) (map[string]string, error) {
 	if len(open) == 0 {
 		return answers, nil
 	}
-	got, err := o.Ask(open)
+	got, err := o.Outside.Ask(open)
 	if err != nil {
 		names := make([]string, len(open))
 		for i, q := range open {
@@ -249,10 +251,10 @@ func (s *PlaySources) remembered(d *source.Disk, abs func(string) string, o plan
 }
 
 func printed(o plan.Options, of *source.FileSeen) ([]byte, error) {
-	if o.RunInventory == nil {
+	if o.Outside.RunInventory == nil {
 		return nil, errors.New("programs are not started here")
 	}
-	return o.RunInventory(of.Program, of.Args...)
+	return o.Outside.RunInventory(of.Program, of.Args...)
 }
 
 // stale says what is not as it was.

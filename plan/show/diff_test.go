@@ -23,7 +23,8 @@ func TestDiffCountsEveryStep(t *testing.T) {
 		list := make([]show.Compared, len(ids))
 		for i, id := range ids {
 			path := fmt.Sprintf("p.yml/%d", id)
-			list[i] = show.Compared{Path: path, ID: fmt.Sprintf("step-%04d", i+1), Digest: path, Fields: map[string]string{"action": "shell"}}
+			list[i] = show.Compared{Path: path, ID: fmt.Sprintf("step-%04d", i+1), Digest: path,
+				Fields: map[string]string{"action": "shell"}}
 		}
 		return list
 	})
@@ -105,7 +106,8 @@ func FuzzReadComparable(f *testing.F) {
 // FuzzMatch checks that any selector either names steps, ascending, or is refused with words.
 func FuzzMatch(f *testing.F) {
 	p := planOf(f, "- name: one\n  shell: echo\n  id: x\n- block:\n    - print: \"[two] {{ 1 }} (three\"\n  name: b*\n")
-	for _, s := range []string{"", "x", "one", "step-0002", "p.yml:1", "p.yml:99999999999999999999", "*", "??", "[*", "b*", "p.yml/*", ":1", "p.yml:-1", "\xff*"} {
+	for _, s := range []string{"", "x", "one", "step-0002", "p.yml:1", "p.yml:99999999999999999999", "*", "??", "[*", "b*", "p.yml/*", ":1",
+		"p.yml:-1", "\xff*"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, selector string) {
@@ -125,7 +127,7 @@ func planOf(tb testing.TB, text string) *plan.Plan {
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}}})
 	if p == nil {
 		tb.Fatalf("%+v", ds)
 	}

@@ -21,7 +21,8 @@ func planHosts(t *testing.T, files map[string]string) *plan.Plan {
 			t.Fatal(err)
 		}
 	}
-	p, ds := planner.New(plan.Options{Path: "site.yml", Dir: dir, Facts: map[string]any{}, Inventory: []string{"hosts.ini"}})
+	p, ds := planner.New(plan.Options{Path: "site.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
+		Hosts: plan.HostSelection{Inventory: []string{"hosts.ini"}}})
 	if p == nil || ds.HasErrors() {
 		t.Fatalf("%+v", ds)
 	}
@@ -105,7 +106,8 @@ func TestManyUnlikeHosts(t *testing.T) {
 	if n := strings.Count(got, "\n"); n > 20 {
 		t.Errorf("%d lines", n)
 	}
-	for _, want := range []string{"on 1000 hosts: web[0:999]", "step-0011  web10  command: listen 5100", "and 989 hosts more", "--format flat", "step-1001–2000  web[0:999] (1000 hosts)  command: the same"} {
+	for _, want := range []string{"on 1000 hosts: web[0:999]", "step-0011  web10  command: listen 5100", "and 989 hosts more",
+		"--format flat", "step-1001–2000  web[0:999] (1000 hosts)  command: the same"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q:\n%s", want, got)
 		}
@@ -136,7 +138,8 @@ func TestAlikeBatches(t *testing.T) {
     batches 2–3 of 5  on web[3:6], as batch 1: step-0007–0018  site.yml:1
     batch 4 of 5  on web7, web8  site.yml:1
 `
-	if got := squeeze(treeOf(t, p)); !strings.HasPrefix(got, strings.TrimSuffix(squeeze(want), "\n")) || strings.Count(got, "batch 5 of 5 on web9 site.yml:1") != 1 {
+	if got := squeeze(treeOf(t, p)); !strings.HasPrefix(got, strings.TrimSuffix(squeeze(want), "\n")) ||
+		strings.Count(got, "batch 5 of 5 on web9 site.yml:1") != 1 {
 		t.Errorf("got\n%s\nwant\n%s", treeOf(t, p), want)
 	}
 }

@@ -23,7 +23,7 @@ func TestWidth(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}}})
 	if p == nil {
 		t.Fatalf("%+v", ds)
 	}
@@ -71,7 +71,7 @@ func TestWidthKeepsOrigins(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte("- shell: echo "+strings.Repeat("long ", 30)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}}})
 	if p == nil {
 		t.Fatalf("%+v", ds)
 	}
