@@ -2,9 +2,10 @@ package eval
 
 import (
 	"math"
-	"moon/plan/eval/value"
 	"strconv"
 	"strings"
+
+	"moon/plan/eval/value"
 )
 
 // filterInt gives 0, or the default, for what is no number: Jinja's int never fails.

@@ -4,13 +4,14 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"hash"
-	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/go-crypt/x/crypt"
 	"github.com/go-crypt/x/yescrypt"
+
+	"moon/plan/eval/value"
 )
 
 // passwordHash is one way in which /etc/shadow keeps passwords.

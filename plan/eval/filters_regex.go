@@ -1,9 +1,10 @@
 package eval
 
 import (
-	"moon/plan/eval/value"
 	"regexp"
 	"strings"
+
+	"moon/plan/eval/value"
 )
 
 func filterRegexReplace(c *input) (any, error) {

@@ -2,10 +2,11 @@ package eval
 
 import (
 	"math"
-	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"moon/plan/eval/value"
 )
 
 // Python's str.format: 'a {} b {name:>8}'.format(…).

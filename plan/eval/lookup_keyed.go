@@ -4,10 +4,11 @@ import (
 	"crypto/rand"
 	"encoding/csv"
 	"math/big"
-	"moon/plan/eval/value"
 	"slices"
 	"strconv"
 	"strings"
+
+	"moon/plan/eval/value"
 )
 
 // Lookups whose terms have options in them: a password, a value of an INI or CSV file.

@@ -1,10 +1,11 @@
 package eval
 
 import (
-	"moon/plan/eval/value"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"moon/plan/eval/value"
 )
 
 // Lookups that make lists of lists.

@@ -1,8 +1,9 @@
 package eval
 
 import (
-	"moon/plan/eval/value"
 	"strings"
+
+	"moon/plan/eval/value"
 )
 
 // The operators are Python's, as Jinja has them: integers stay integers, // and % round down, a comparison across types

@@ -2,8 +2,9 @@ package eval
 
 import (
 	"fmt"
-	"moon/plan/eval/value"
 	"reflect"
+
+	"moon/plan/eval/value"
 )
 
 // fromReflectValue turns a result of expr into one of our values.

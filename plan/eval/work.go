@@ -1,8 +1,9 @@
 package eval
 
 import (
-	"moon/plan/eval/value"
 	"sync/atomic"
+
+	"moon/plan/eval/value"
 )
 
 // Work is what renderings have done. Those of variables that are rendered where they are used share one, since each may

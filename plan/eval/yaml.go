@@ -6,11 +6,12 @@ import (
 	"errors"
 	"io"
 	"math"
-	"moon/plan/eval/value"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"moon/plan/eval/value"
 )
 
 func filterFromJSON(c *input) (any, error) {

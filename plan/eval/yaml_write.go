@@ -2,12 +2,13 @@ package eval
 
 import (
 	"fmt"
-	"moon/plan/eval/value"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"moon/plan/eval/value"
 )
 
 // yamlWriter writes YAML as Ansible's filters do, byte for byte: files that they have made must not change.

@@ -19,8 +19,10 @@ func (p *variables) unset(c *taskContext, t *playbook.Task) {
 		}
 		why := fmt.Sprintf("the vars at %s:%d, which set it, are excluded by tags", t.Pos.File, t.Pos.Line)
 		p.names.Document.Add(&vars.Binding{Name: e.Key, From: "vars", Origin: origin(e.Pos, c.chain), Value: value.Fault{
-			Err:    &value.Error{Kind: value.UndefinedError, Message: why, Hint: "ask for their tags too, or give the value with -e", Offset: -1},
 			Absent: true,
+			Err: &value.Error{
+				Kind: value.UndefinedError, Message: why, Hint: "ask for their tags too, or give the value with -e", Offset: -1,
+			},
 		}})
 	}
 }
