@@ -20,8 +20,10 @@ func planWith(t *testing.T, text string, volatile func() map[string]any, costly 
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: path, Dir: dir,
-		Facts: plan.KnownFacts{Here: map[string]any{"os": "linux"}, Volatile: volatile, Costly: costly}})
+	p, ds := planner.New(plan.Options{
+		Path: path, Dir: dir,
+		Facts: plan.KnownFacts{Here: map[string]any{"os": "linux"}, Volatile: volatile, Costly: costly},
+	})
 	var b strings.Builder
 	if err := ds.Print(&b); err != nil {
 		t.Fatal(err)

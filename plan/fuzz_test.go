@@ -174,8 +174,10 @@ func planFuzzed(t *testing.T, dir string, inventory []string) (*plan.Plan, diag.
 	p, ds := planner.New(plan.Options{
 		Path: filepath.Join(dir, "p.yml"), Dir: dir, Home: dir, User: "ada", MaxSteps: fuzzSteps,
 		Hosts: plan.HostSelection{Inventory: inventory, NoConnect: true},
-		Facts: plan.KnownFacts{Here: map[string]any{"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"}},
-			Volatile: func() map[string]any { return map[string]any{"date_time": map[string]any{"year": "2031"}} }},
+		Facts: plan.KnownFacts{
+			Here:     map[string]any{"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"}},
+			Volatile: func() map[string]any { return map[string]any{"date_time": map[string]any{"year": "2031"}} },
+		},
 	})
 	return p, ds
 }

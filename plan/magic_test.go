@@ -110,8 +110,10 @@ func TestHostsNobodyPlays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir,
-		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts")}}})
+	p, ds := planner.New(plan.Options{
+		Path: filepath.Join(dir, "site.yml"), Dir: dir,
+		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts")}},
+	})
 	if p == nil {
 		t.Fatal(ds)
 	}

@@ -16,8 +16,10 @@ func TestOverrideOfTask(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "playbook.yml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: "playbook.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
-		Hosts: plan.HostSelection{Inventory: []string{"web1,web2,"}}})
+	p, ds := planner.New(plan.Options{
+		Path: "playbook.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
+		Hosts: plan.HostSelection{Inventory: []string{"web1,web2,"}},
+	})
 	if p == nil {
 		t.Fatal(ds)
 	}

@@ -171,8 +171,10 @@ func TestOverrideMistakes(t *testing.T) {
 // The value that takes the place of a secret is one: it shows nowhere and is kept nowhere.
 func TestSecretOverrides(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"v.secret.yml": "token: hunter2hunter2\n",
-		"p.yml": "vars_files: [v.secret.yml]\nsteps:\n  - shell: login\n    env: { T: \"{{ token }}\" }\n  - shell: hide {{ x }}\n    no_log: true\n    vars: { x: 1 }\n"} {
+	for name, text := range map[string]string{
+		"v.secret.yml": "token: hunter2hunter2\n",
+		"p.yml":        "vars_files: [v.secret.yml]\nsteps:\n  - shell: login\n    env: { T: \"{{ token }}\" }\n  - shell: hide {{ x }}\n    no_log: true\n    vars: { x: 1 }\n",
+	} {
 		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -182,8 +184,11 @@ func TestSecretOverrides(t *testing.T) {
 		t.Fatal(ds)
 	}
 	const value = "swordfish99"
-	for _, o := range []plan.Override{{Name: "token", Value: value}, {Name: "x", Value: value, At: p.Steps[1].Path},
-		{Field: "env", Name: "T", Value: value, At: p.Steps[1].Path}} {
+	for _, o := range []plan.Override{
+		{Name: "token", Value: value},
+		{Name: "x", Value: value, At: p.Steps[1].Path},
+		{Field: "env", Name: "T", Value: value, At: p.Steps[1].Path},
+	} {
 		q, ds := planner.New(p.WithOverrides([]plan.Override{o}))
 		if q == nil {
 			t.Fatal(ds)

@@ -50,10 +50,12 @@ func TestPlan(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			o := plan.Options{Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Home: "/home/ada", User: "ada",
+			o := plan.Options{
+				Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Home: "/home/ada", User: "ada",
 				Facts: plan.KnownFacts{Here: map[string]any{
 					"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"},
-				}}}
+				}},
+			}
 			options(&o, string(ar.Comment))
 			p, ds := planner.New(o)
 			got := map[string]string{}

@@ -23,8 +23,10 @@ func planFiles(t *testing.T, dir string, files map[string]string, more func(*pla
 			t.Fatal(err)
 		}
 	}
-	o := plan.Options{Path: "playbook.yml", Dir: dir, Home: dir,
-		Facts: plan.KnownFacts{Here: map[string]any{"env": map[string]any{"TOKEN": "t0ken-value"}}}, Secrets: secret.NewSet()}
+	o := plan.Options{
+		Path: "playbook.yml", Dir: dir, Home: dir,
+		Facts: plan.KnownFacts{Here: map[string]any{"env": map[string]any{"TOKEN": "t0ken-value"}}}, Secrets: secret.NewSet(),
+	}
 	if more != nil {
 		more(&o)
 	}
@@ -110,8 +112,10 @@ func TestSecretReadLate(t *testing.T) {
 
 func TestSecretsOfFlags(t *testing.T) {
 	dir := t.TempDir()
-	files := map[string]string{"playbook.yml": "vars_files: [all.secret.yml]\nsteps: [print: '{{ password }}']\n",
-		"all.secret.yml": "password: hunter2\n"}
+	files := map[string]string{
+		"playbook.yml":   "vars_files: [all.secret.yml]\nsteps: [print: '{{ password }}']\n",
+		"all.secret.yml": "password: hunter2\n",
+	}
 	p := planFiles(t, dir, files, nil)
 	o := p.With("password=typed-instead")
 	with, ds := planner.New(o)

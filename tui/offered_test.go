@@ -525,8 +525,10 @@ func (o *offering) quiet(k offeredKey) {
 }
 
 // wander are keys that move about.
-var wander = []string{"j", "j", "k", "]", "[", "G", "home", "l", "h", "enter", "space", "v", "f", "tab", "1", "2", "4", "esc", ".", "=",
-	"-", "F", "b", "x", "H", "p"}
+var wander = []string{
+	"j", "j", "k", "]", "[", "G", "home", "l", "h", "enter", "space", "v", "f", "tab", "1", "2", "4", "esc", ".", "=",
+	"-", "F", "b", "x", "H", "p",
+}
 
 // drive presses keys until the run has ended, or long enough.
 func (o *offering) drive(pressed map[string]int) {

@@ -119,8 +119,10 @@ func (k *walk) write(file, text string) {
 }
 
 func (k *walk) planned() plan.Options {
-	return plan.Options{Path: filepath.Join(k.home, "shop/site.yml"), Dir: k.home, Home: k.home, User: "ann",
-		Hosts: plan.HostSelection{Inventory: k.hosts}}
+	return plan.Options{
+		Path: filepath.Join(k.home, "shop/site.yml"), Dir: k.home, Home: k.home, User: "ann",
+		Hosts: plan.HostSelection{Inventory: k.hosts},
+	}
 }
 
 func (k *walk) build() (*plan.Plan, *graph.Graph) {

@@ -39,8 +39,10 @@ func TestDigestCoversWhatDecides(t *testing.T) {
 			write("t.j2", "{% if r.rc == 0 and rate == 2 %}yes{% endif %}")
 			write("moon.yml", giver+test.steps)
 			digest := func(rate int) string {
-				p, ds := New(plan.Options{Path: filepath.Join(dir, "moon.yml"), Dir: dir, Home: dir,
-					Values: plan.Values{Extra: []string{fmt.Sprintf(`{"rate": %d, "cfg": {"a": %[1]d, "b": 0}}`, rate)}}})
+				p, ds := New(plan.Options{
+					Path: filepath.Join(dir, "moon.yml"), Dir: dir, Home: dir,
+					Values: plan.Values{Extra: []string{fmt.Sprintf(`{"rate": %d, "cfg": {"a": %[1]d, "b": 0}}`, rate)}},
+				})
 				if ds.HasErrors() {
 					t.Fatal(ds)
 				}

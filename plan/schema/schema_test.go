@@ -176,10 +176,12 @@ func moonTakes(path string) (ok bool, playbooks []string) {
 			return false, nil
 		}
 	}
-	p, _ := planner.New(plan.Options{Path: path, Dir: filepath.Dir(path), Hosts: plan.HostSelection{Inventory: []string{inventory}},
+	p, _ := planner.New(plan.Options{
+		Path: path, Dir: filepath.Dir(path), Hosts: plan.HostSelection{Inventory: []string{inventory}},
 		Home: "/home/ada", User: "ada", Facts: plan.KnownFacts{Here: map[string]any{
 			"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"},
-		}}})
+		}},
+	})
 	if p == nil {
 		return false, nil
 	}

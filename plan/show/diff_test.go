@@ -23,8 +23,10 @@ func TestDiffCountsEveryStep(t *testing.T) {
 		list := make([]show.Compared, len(ids))
 		for i, id := range ids {
 			path := fmt.Sprintf("p.yml/%d", id)
-			list[i] = show.Compared{Path: path, ID: fmt.Sprintf("step-%04d", i+1), Digest: path,
-				Fields: map[string]string{"action": "shell"}}
+			list[i] = show.Compared{
+				Path: path, ID: fmt.Sprintf("step-%04d", i+1), Digest: path,
+				Fields: map[string]string{"action": "shell"},
+			}
 		}
 		return list
 	})
@@ -106,8 +108,10 @@ func FuzzReadComparable(f *testing.F) {
 // FuzzMatch checks that any selector either names steps, ascending, or is refused with words.
 func FuzzMatch(f *testing.F) {
 	p := planOf(f, "- name: one\n  shell: echo\n  id: x\n- block:\n    - print: \"[two] {{ 1 }} (three\"\n  name: b*\n")
-	for _, s := range []string{"", "x", "one", "step-0002", "p.yml:1", "p.yml:99999999999999999999", "*", "??", "[*", "b*", "p.yml/*", ":1",
-		"p.yml:-1", "\xff*"} {
+	for _, s := range []string{
+		"", "x", "one", "step-0002", "p.yml:1", "p.yml:99999999999999999999", "*", "??", "[*", "b*", "p.yml/*", ":1",
+		"p.yml:-1", "\xff*",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, selector string) {

@@ -21,8 +21,10 @@ func planHosts(t *testing.T, files map[string]string) *plan.Plan {
 			t.Fatal(err)
 		}
 	}
-	p, ds := planner.New(plan.Options{Path: "site.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
-		Hosts: plan.HostSelection{Inventory: []string{"hosts.ini"}}})
+	p, ds := planner.New(plan.Options{
+		Path: "site.yml", Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
+		Hosts: plan.HostSelection{Inventory: []string{"hosts.ini"}},
+	})
 	if p == nil || ds.HasErrors() {
 		t.Fatalf("%+v", ds)
 	}
@@ -106,8 +108,10 @@ func TestManyUnlikeHosts(t *testing.T) {
 	if n := strings.Count(got, "\n"); n > 20 {
 		t.Errorf("%d lines", n)
 	}
-	for _, want := range []string{"on 1000 hosts: web[0:999]", "step-0011  web10  command: listen 5100", "and 989 hosts more",
-		"--format flat", "step-1001–2000  web[0:999] (1000 hosts)  command: the same"} {
+	for _, want := range []string{
+		"on 1000 hosts: web[0:999]", "step-0011  web10  command: listen 5100", "and 989 hosts more",
+		"--format flat", "step-1001–2000  web[0:999] (1000 hosts)  command: the same",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q:\n%s", want, got)
 		}
