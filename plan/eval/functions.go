@@ -249,8 +249,10 @@ func (s scope) callLocal(n *jinja.Call, f *jinja.Variable, v any) (any, error) {
 	case *loop:
 		return v.callAgain(s, n, f)
 	}
-	return nil, &value.Error{Kind: value.TypeError, Message: "`" + f.Name + "` is " + value.KindOf(v) + ", not a function",
-		Offset: f.Offset(), Width: len(f.Name)}
+	return nil, &value.Error{
+		Kind: value.TypeError, Message: "`" + f.Name + "` is " + value.KindOf(v) + ", not a function",
+		Offset: f.Offset(), Width: len(f.Name),
+	}
 }
 
 func (c *cycler) call(name string, f *jinja.Member) (any, error) {
@@ -263,6 +265,8 @@ func (c *cycler) call(name string, f *jinja.Member) (any, error) {
 		c.next = 0
 		return nil, nil
 	}
-	return nil, &value.Error{Kind: value.TypeError, Message: "a cycler has no method `" + name + "`", Offset: f.KeyAt,
-		Width: f.End - f.KeyAt}
+	return nil, &value.Error{
+		Kind: value.TypeError, Message: "a cycler has no method `" + name + "`", Offset: f.KeyAt,
+		Width: f.End - f.KeyAt,
+	}
 }

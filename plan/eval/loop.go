@@ -163,8 +163,10 @@ func (l *loop) call(s scope, n *jinja.Call, f *jinja.Member, name string) (any, 
 	}
 	if name == "cycle" {
 		if len(args) == 0 {
-			return nil, &value.Error{Kind: value.TypeError, Message: "`loop.cycle` needs at least one item", Offset: f.KeyAt,
-				Width: f.End - f.KeyAt}
+			return nil, &value.Error{
+				Kind: value.TypeError, Message: "`loop.cycle` needs at least one item", Offset: f.KeyAt,
+				Width: f.End - f.KeyAt,
+			}
 		}
 		return args[l.at%len(args)], nil
 	}
@@ -182,8 +184,10 @@ func (s scope) evalPositional(n *jinja.Call, of string) ([]any, error) {
 	nodes := make([]jinja.Node, len(n.Args))
 	for i, a := range n.Args {
 		if a.Name != "" {
-			return nil, &value.Error{Kind: value.TypeError, Message: "`" + of + "` has no argument `" + a.Name + "`", Offset: a.At,
-				Width: len(a.Name)}
+			return nil, &value.Error{
+				Kind: value.TypeError, Message: "`" + of + "` has no argument `" + a.Name + "`", Offset: a.At,
+				Width: len(a.Name),
+			}
 		}
 		nodes[i] = a.Value
 	}

@@ -76,8 +76,10 @@ func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
 // enterCall counts a call from inside of a template.
 func (r *rendering) enterCall(name string, n *jinja.Call) (leave func(), err error) {
 	if r.calls++; r.calls > maxCalls {
-		return nil, &value.Error{Kind: value.Failure, Message: "macro `" + name + "` calls itself too often", Offset: n.Offset(),
-			Width: len(name)}
+		return nil, &value.Error{
+			Kind: value.Failure, Message: "macro `" + name + "` calls itself too often", Offset: n.Offset(),
+			Width: len(name),
+		}
 	}
 	if err := r.spend(20); err != nil {
 		return nil, err

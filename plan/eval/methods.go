@@ -32,8 +32,10 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 			return s.callMacro(n, name, m)
 		}
 		if err == nil {
-			err = &value.Error{Kind: value.TypeError, Message: "`" + name + "` is " + value.KindOf(v) + ", not a macro", Offset: f.KeyAt,
-				Width: f.End - f.KeyAt}
+			err = &value.Error{
+				Kind: value.TypeError, Message: "`" + name + "` is " + value.KindOf(v) + ", not a macro", Offset: f.KeyAt,
+				Width: f.End - f.KeyAt,
+			}
 		}
 		return nil, err
 	case *value.Box:

@@ -195,8 +195,10 @@ func (c *collector) unknownFunction(macros []string) error {
 			continue
 		}
 		if reason, ok := refused[f.Name]; ok {
-			return &value.Error{Message: "the function `" + f.Name + "` is not available: " + reason, Offset: f.Offset(),
-				Width: len(f.Name)}
+			return &value.Error{
+				Message: "the function `" + f.Name + "` is not available: " + reason, Offset: f.Offset(),
+				Width: len(f.Name),
+			}
 		}
 		e := value.Misspelt("function", f.Name, append(c.engine.functionNames(), macros...))
 		if hint := functionHint(f.Name); hint != "" {

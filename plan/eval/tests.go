@@ -77,8 +77,10 @@ func init() {
 	for name, ops := range map[string][]string{
 		"==": {"eq", "equalto", "sameas"}, "!=": {"ne"}, "<": {"lt", "lessthan"}, "<=": {"le"}, ">": {"gt", "greaterthan"}, ">=": {"ge"},
 	} {
-		t := &test{params: jinja.Takes("other"),
-			run: func(c *input) (bool, error) { return boolOf(value.Relate(name, c.value, c.args[0])) }}
+		t := &test{
+			params: jinja.Takes("other"),
+			run:    func(c *input) (bool, error) { return boolOf(value.Relate(name, c.value, c.args[0])) },
+		}
 		tests[name] = t
 		for _, alias := range ops {
 			tests[alias] = t
