@@ -97,7 +97,9 @@ func (f *follower) follow(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		quiet = len(f.batch) == 0 && f.text == 0
+		// A run that was resumed begins where it was left: with its start alone it would look like a run under review.
+		behind := f.skip > 0 && f.current.Seq <= f.skip
+		quiet = behind || len(f.batch) == 0 && f.text == 0
 		if quiet {
 			if over {
 				return f.cutShort(ctx) // the run ended without a last record: it could not be written
@@ -118,15 +120,20 @@ func (f *follower) follow(ctx context.Context) (err error) {
 
 // cutShort publishes what is left of a run that has no end: lines that were being written when moon died.
 func (f *follower) cutShort(ctx context.Context) error {
+	if err := f.finishTails(ctx); err != nil || len(f.batch) == 0 {
+		return err
+	}
+	return f.send(ctx)
+}
+
+// finishTails publishes the last lines of the steps that a process left running.
+func (f *follower) finishTails(ctx context.Context) error {
 	for _, step := range slices.Sorted(maps.Keys(f.tails)) {
 		if err := f.finishLines(ctx, step, false); err != nil {
 			return err
 		}
 	}
-	if len(f.batch) == 0 {
-		return nil
-	}
-	return f.send(ctx)
+	return nil
 }
 
 // send hands the batch over, and waits until the reader takes it.
@@ -198,7 +205,7 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 		if err != nil {
 			return err
 		}
-		if err := f.cutShort(ctx); err != nil {
+		if err := f.finishTails(ctx); err != nil {
 			return err
 		}
 		f.state.Resume(rec, p.plan, p.graph)

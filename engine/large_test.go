@@ -39,8 +39,10 @@ func textFields(t *testing.T, task func(step string) string, planned func(text s
 			if len(f.Enum) > 0 {
 				continue
 			}
-			value := map[spec.Kind]string{spec.Strings: `["{{ big.stdout }}"]`, spec.Paths: `["{{ big.stdout }}"]`,
-				spec.Map: `{k: "{{ big.stdout }}"}`}[f.Kind]
+			value := map[spec.Kind]string{
+				spec.Strings: `["{{ big.stdout }}"]`, spec.Paths: `["{{ big.stdout }}"]`,
+				spec.Map: `{k: "{{ big.stdout }}"}`,
+			}[f.Kind]
 			if value == "" {
 				value = `"{{ big.stdout }}"`
 			}
@@ -140,8 +142,10 @@ func runLarge(t *testing.T, playbook string, total int) {
 			fmt.Fprint(job.Output.Stdout(), big)
 			return exec.Result{Outcome: events.Changed, RC: &zero}
 		case cmd == "breaks" && broken:
-			return exec.Result{Outcome: events.Failed, Error: big, Message: big, Fields: map[string]any{"msg": big},
-				Warnings: []string{big}}
+			return exec.Result{
+				Outcome: events.Failed, Error: big, Message: big, Fields: map[string]any{"msg": big},
+				Warnings: []string{big},
+			}
 		case job.Action == "print", job.Action == "fail":
 			return exec.Result{Outcome: events.OK, Message: big, Fields: map[string]any{"msg": big}}
 		}
@@ -154,8 +158,10 @@ func runLarge(t *testing.T, playbook string, total int) {
 			w.run.Apply(r)
 			w.all = append(w.all, r)
 			if _, asks := r.Event.(events.RunPaused); asks {
-				s.Send(events.Order{Actor: "test",
-					Command: events.Approve{Range: events.Range{From: r.Step, To: r.Step + 1}, Confirm: true}})
+				s.Send(events.Order{
+					Actor:   "test",
+					Command: events.Approve{Range: events.Range{From: r.Step, To: r.Step + 1}, Confirm: true},
+				})
 				s.Send(events.Order{Actor: "test", Command: events.Continue{}})
 			}
 		}

@@ -237,8 +237,10 @@ func TestResumeLostHost(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "hosts"), []byte("a\nb\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, g, ds := engine.Build(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir,
-		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts")}}})
+	p, g, ds := engine.Build(plan.Options{
+		Path: filepath.Join(dir, "site.yml"), Dir: dir,
+		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts")}},
+	})
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}

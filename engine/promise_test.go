@@ -55,8 +55,10 @@ func TestPromise(t *testing.T) {
 	}
 	t.Logf("%v", sum)
 	if seeds >= 300 {
-		for _, what := range []string{"edit", "crash", "resume", "fix", "rerun", "retry", "mark", "keep", "skip", "exclude", "include",
-			"break", "advance", "touch", "started", "omitted", "rescued", "plays", "done", "failed"} {
+		for _, what := range []string{
+			"edit", "crash", "resume", "fix", "rerun", "retry", "mark", "keep", "skip", "exclude", "include",
+			"break", "advance", "touch", "started", "omitted", "rescued", "plays", "done", "failed",
+		} {
 			if sum[what] == 0 {
 				t.Errorf("there was no %s in any run: %v", what, sum)
 			}

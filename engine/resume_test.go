@@ -263,3 +263,42 @@ func TestResumeIsAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestResumedIsNeverSeenInReview resumes a run that was reviewed: what a reader gets first says already that it has gone on, or a screen
+// would show the review once more, and predict what steps would do.
+func TestResumedIsNeverSeenInReview(t *testing.T) {
+	p, g := build(t, "- shell: a\n- shell: b\n")
+	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result { return exec.Result{Outcome: events.OK} }}
+	s := begin(t, p, g, f, fact.Options{Forks: 1, Review: true})
+	w := watching(t, s, false)
+	s.Send(events.Order{Command: events.Approve{Range: events.Range{To: 2}}})
+	s.Send(events.Order{Command: events.Advance{Verb: "step"}})
+	w.until("a pause after the first step", func() bool { return w.run.Phase == events.Paused })
+	s.Send(events.Order{Command: events.Stop{How: events.StopDrain}})
+	w.done()
+	if err := s.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		again, err := engine.Resume(engine.Config{Runner: f, Dry: f, Options: fact.Options{Forks: 1, Review: true, OnFailure: fact.Drain}},
+			engine.Resumption{Dir: s.Dir(), Planned: plans(p, g)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		feed, failed := again.Follow(t.Context(), false)
+		first := <-feed
+		var run events.Run
+		for _, r := range first {
+			run.Apply(r)
+		}
+		if run.Phase != events.Paused {
+			t.Errorf("begins with %v, in phase %v", first, run.Phase)
+		}
+		again.Send(events.Order{Command: events.Stop{How: events.StopDrain}})
+		for range feed {
+		}
+		if err := errors.Join(failed(), again.Wait()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -387,8 +387,10 @@ func TestNoLogLeavesNothing(t *testing.T) {
 	p, g := build(t, "- shell: echo s3cret\n  name: quiet\n  no_log: true\n  register: r\n  ignore_errors: true\n- shell: got {{ r.stdout }}\n  no_log: true\n")
 	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
 		fmt.Fprint(job.Output.Stdout(), "s3cret")
-		return exec.Result{Outcome: events.Failed, Error: "s3cret is wrong", Message: "s3cret", Fields: map[string]any{"x": "s3cret"},
-			Warnings: []string{"s3cret"}}
+		return exec.Result{
+			Outcome: events.Failed, Error: "s3cret is wrong", Message: "s3cret", Fields: map[string]any{"x": "s3cret"},
+			Warnings: []string{"s3cret"},
+		}
 	}}
 	s := begin(t, p, g, f, fact.Options{})
 	w := watching(t, s, true)

@@ -100,13 +100,3 @@ func (s *attempts) outdated(b *bind.Bound, step, number int, changes []source.Ch
 	s.pack(&r, b.Step, nil)
 	s.finished(r)
 }
-
-// indexOfPath is the number of the step with a path, or -1.
-func indexOfPath(p *plan.Plan, path string) int {
-	for i := range p.Steps {
-		if p.Steps[i].Path == path {
-			return i
-		}
-	}
-	return -1
-}

@@ -24,13 +24,15 @@ const version = "test"
 func machine() plan.Options {
 	return plan.Options{
 		Home: "/home/ann", User: "ann",
-		Facts: plan.KnownFacts{Here: map[string]any{
-			"os": "linux", "arch": "amd64", "hostname": "box", "cpu_cores": 4, "distribution": "debian", "os_family": "debian",
-			"package_manager": "apt", "apt_available": true, "home": "/home/ann", "username": "ann", "ip_addresses": []any{"192.0.2.1"},
-			"env": map[string]any{"EDITOR": "vi", "TOKEN": "of-the-environment", "PATH": "/bin"},
-		},
+		Facts: plan.KnownFacts{
+			Here: map[string]any{
+				"os": "linux", "arch": "amd64", "hostname": "box", "cpu_cores": 4, "distribution": "debian", "os_family": "debian",
+				"package_manager": "apt", "apt_available": true, "home": "/home/ann", "username": "ann", "ip_addresses": []any{"192.0.2.1"},
+				"env": map[string]any{"EDITOR": "vi", "TOKEN": "of-the-environment", "PATH": "/bin"},
+			},
 			Volatile: func() map[string]any { return map[string]any{"memory_free_mb": 100} },
-			Costly:   map[string]func() any{"docker_version": func() any { return "27.1" }}},
+			Costly:   map[string]func() any{"docker_version": func() any { return "27.1" }},
+		},
 	}
 }
 
@@ -151,12 +153,16 @@ func TestSavedPlanIsTheSameEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options(one)
-	o.Values.Files, o.Select.Only, o.Values.Extra = []string{"vars/common.yml"}, []string{"tasks/web.yml:1",
-		"read"}, []string{"@vars/common.yml"}
+	o.Values.Files, o.Select.Only, o.Values.Extra = []string{"vars/common.yml"}, []string{
+		"tasks/web.yml:1",
+		"read",
+	}, []string{"@vars/common.yml"}
 	first := savedPlan(t, o)
 	o.Dir, o.Path = filepath.Join(two, "tasks"), filepath.Join(one, "elsewhere", "tasks", "..", "site.yml")
-	o.Values.Files, o.Select.Only, o.Values.Extra = []string{"../vars/common.yml"}, []string{"web.yml:1",
-		"read"}, []string{"@../vars/common.yml"}
+	o.Values.Files, o.Select.Only, o.Values.Extra = []string{"../vars/common.yml"}, []string{
+		"web.yml:1",
+		"read",
+	}, []string{"@../vars/common.yml"}
 	second := savedPlan(t, o)
 	a, b := bytes.SplitAfterN(first, []byte("\n"), 4), bytes.SplitAfterN(second, []byte("\n"), 4)
 	if !bytes.Contains(a[2], []byte(one)) || !bytes.Contains(b[2], []byte(two)) {
@@ -212,8 +218,10 @@ func TestStale(t *testing.T) {
 		{"there now", func(dir string, _ *plan.Options) error {
 			return os.WriteFile(filepath.Join(dir, "nothere.j2"), nil, 0o644)
 		}, "nothere.j2 was not there, and now it is"},
-		{"fact", func(_ string, o *plan.Options) error { o.Facts.Here["hostname"] = "other"; return nil },
-			`the fact hostname was "box", and is "other"`},
+		{
+			"fact", func(_ string, o *plan.Options) error { o.Facts.Here["hostname"] = "other"; return nil },
+			`the fact hostname was "box", and is "other"`,
+		},
 		{"costly fact", func(_ string, o *plan.Options) error {
 			o.Facts.Costly = map[string]func() any{"docker_version": func() any { return "28" }}
 			return nil
@@ -226,8 +234,10 @@ func TestStale(t *testing.T) {
 			o.Facts.Here["env"] = map[string]any{"EDITOR": "vi"}
 			return nil
 		}, "the environment variable TOKEN is not set"},
-		{"home", func(_ string, o *plan.Options) error { o.Home = "/root"; return nil },
-			`the home directory was "/home/ann", and is "/root"`},
+		{
+			"home", func(_ string, o *plan.Options) error { o.Home = "/root"; return nil },
+			`the home directory was "/home/ann", and is "/root"`,
+		},
 		{"unused fact", func(_ string, o *plan.Options) error { o.Facts.Here["arch"] = "arm64"; return nil }, ""},
 		{"another secret", func(_ string, o *plan.Options) error {
 			o.Facts.Here["env"] = map[string]any{"EDITOR": "vi", "TOKEN": "another"}
@@ -388,8 +398,10 @@ func TestWrongFiles(t *testing.T) {
 		{"- print: hello\n", "it is not a saved plan, or was damaged; make one with moon plan -o FILE"},
 		{"{}", "it is not a saved plan; make one with moon plan -o FILE"},
 		{`{"format": 1, "root": "/x"}`, "it is a plan to be looked at, without what it was made from; save one with moon plan -o FILE"},
-		{strings.Replace(doc, `"format": 1`, `"format": 9`, 1),
-			"it has format 9, and this moon (test) reads format 1; make it again with moon plan -o FILE"},
+		{
+			strings.Replace(doc, `"format": 1`, `"format": 9`, 1),
+			"it has format 9, and this moon (test) reads format 1; make it again with moon plan -o FILE",
+		},
 		{strings.Replace(doc, "hello", "hallo", 1), "it was changed after it was saved; make it again with moon plan -o FILE"},
 		{doc + "\n", "it was changed after it was saved; make it again with moon plan -o FILE"},
 	} {

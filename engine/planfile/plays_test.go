@@ -188,19 +188,29 @@ func TestStalePlansOfPlays(t *testing.T) {
 		want   string
 	}{
 		{"inventory", func(dir string, _ *plan.Options) error { return put(dir, "hosts", "[web]\nw1\n") }, "hosts was edited"},
-		{"group_vars", func(dir string, _ *plan.Options) error { return put(dir, "group_vars/web.yml", "own: 2\n") },
-			"group_vars/web.yml was edited"},
-		{"more group_vars", func(dir string, _ *plan.Options) error { return put(dir, "group_vars/db.yml", "own: 2\n") },
-			"what is in group_vars is not the same"},
-		{"host_vars", func(dir string, _ *plan.Options) error { return put(dir, "host_vars/w1.yml", "own: 2\n") },
-			"host_vars was not there, and now it is"},
-		{"a role's", func(dir string, _ *plan.Options) error { return put(dir, "roles/web/vars/main.yml", "size: 2\n") },
-			"roles/web/vars/main.yml was not there, and now it is"},
+		{
+			"group_vars", func(dir string, _ *plan.Options) error { return put(dir, "group_vars/web.yml", "own: 2\n") },
+			"group_vars/web.yml was edited",
+		},
+		{
+			"more group_vars", func(dir string, _ *plan.Options) error { return put(dir, "group_vars/db.yml", "own: 2\n") },
+			"what is in group_vars is not the same",
+		},
+		{
+			"host_vars", func(dir string, _ *plan.Options) error { return put(dir, "host_vars/w1.yml", "own: 2\n") },
+			"host_vars was not there, and now it is",
+		},
+		{
+			"a role's", func(dir string, _ *plan.Options) error { return put(dir, "roles/web/vars/main.yml", "size: 2\n") },
+			"roles/web/vars/main.yml was not there, and now it is",
+		},
 		{"handlers", func(dir string, _ *plan.Options) error {
 			return os.Remove(filepath.Join(dir, "roles/web/handlers/main.yml"))
 		}, "roles/web/handlers/main.yml is gone"},
-		{"a nearer file", func(dir string, _ *plan.Options) error { return put(dir, "x.yml", "at_y: 2\n") },
-			"x.yml was not there, and now it is"},
+		{
+			"a nearer file", func(dir string, _ *plan.Options) error { return put(dir, "x.yml", "at_y: 2\n") },
+			"x.yml was not there, and now it is",
+		},
 		{"a glob", func(dir string, _ *plan.Options) error { return put(dir, "two.conf", "2") }, "other files match *.conf"},
 		{"a file beside", func(dir string, _ *plan.Options) error { return put(dir, "README", "2") }, ""},
 		{"a program", func(_ string, o *plan.Options) error {
@@ -211,8 +221,10 @@ func TestStalePlansOfPlays(t *testing.T) {
 			o.Outside.RunInventory = func(string, ...string) ([]byte, error) { return nil, errors.New("exit status 1") }
 			return nil
 		}, "db.sh cannot be asked: exit status 1"},
-		{"a dry run", func(_ string, o *plan.Options) error { o.Mode.Check = true; return nil },
-			"`ansible_check_mode` was false, and is true"},
+		{
+			"a dry run", func(_ string, o *plan.Options) error { o.Mode.Check = true; return nil },
+			"`ansible_check_mode` was false, and is true",
+		},
 		{"more forks, which nothing asks for", func(_ string, o *plan.Options) error { o.Mode.Forks = 99; return nil }, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -291,8 +303,10 @@ func TestHostsAreAskedOnce(t *testing.T) {
 
 // TestAllFactsAreNotSaved is about a plan that takes all facts at once, with what the environment of a host holds.
 func TestAllFactsAreNotSaved(t *testing.T) {
-	for _, use := range []string{"{{ ansible_facts }}", "{{ ansible_env }}", "{{ ansible_facts | length }}",
-		"{{ ansible_facts.env | dict2items }}"} {
+	for _, use := range []string{
+		"{{ ansible_facts }}", "{{ ansible_env }}", "{{ ansible_facts | length }}",
+		"{{ ansible_facts.env | dict2items }}",
+	} {
 		dir := write(t, map[string]string{"site.yml": "- hosts: a\n  tasks:\n    - debug: {msg: \"" + use + "\"}\n"})
 		o := playOptions(dir)
 		o.Hosts.Inventory = []string{"a,"}

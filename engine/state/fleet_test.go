@@ -39,8 +39,10 @@ func fleet(tb testing.TB, tasks, hosts int) *plan.Plan {
 			tb.Fatal(err)
 		}
 	}
-	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir,
-		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts.ini")}}})
+	p, ds := planner.New(plan.Options{
+		Path: filepath.Join(dir, "site.yml"), Dir: dir,
+		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts.ini")}},
+	})
 	if p == nil {
 		tb.Fatal(ds)
 	}

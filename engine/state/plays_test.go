@@ -25,8 +25,10 @@ func planPlays(tb testing.TB, text, hosts string) (*plan.Plan, *graph.Graph) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{Path: path, Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
-		Hosts: plan.HostSelection{Inventory: []string{hosts}, NoConnect: true}, Login: plan.Login{Connection: "local"}})
+	p, ds := planner.New(plan.Options{
+		Path: path, Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
+		Hosts: plan.HostSelection{Inventory: []string{hosts}, NoConnect: true}, Login: plan.Login{Connection: "local"},
+	})
 	if p == nil {
 		tb.Fatalf("%+v\n%s", ds, text)
 	}
@@ -131,8 +133,10 @@ func TestPlaysRunAsOnOneHost(t *testing.T) {
 		pl, g := planPlays(t, p.b.String(), "h1,h2,h3,h4")
 		outcomes := map[string]events.Outcome{}
 		for i := range pl.Steps {
-			outcomes[pl.Steps[i].Name+pl.Steps[i].Host] = []events.Outcome{events.OK, events.Changed, events.Changed, events.OK,
-				events.Failed, events.Failed, events.Unreachable}[p.IntN(7)]
+			outcomes[pl.Steps[i].Name+pl.Steps[i].Host] = []events.Outcome{
+				events.OK, events.Changed, events.Changed, events.OK,
+				events.Failed, events.Failed, events.Unreachable,
+			}[p.IntN(7)]
 			if p.IntN(3) > 0 {
 				outcomes[pl.Steps[i].Name+pl.Steps[i].Host] = events.OK
 			}
@@ -184,19 +188,25 @@ func TestPlaysAlwaysEnd(t *testing.T) {
 		for range 2 {
 			fmt.Fprintf(&p.b, "- hosts: all\n  gather_facts: false\n  strategy: %s\n", []string{"linear", "free"}[p.IntN(2)])
 			p.b.WriteString([]string{"", "  serial: 2\n", "  serial: [1, \"50%\"]\n"}[p.IntN(3)])
-			p.b.WriteString([]string{"", "  any_errors_fatal: true\n", "  max_fail_percentage: 0\n", "  max_fail_percentage: 40\n",
-				"  max_fail_percentage: 100\n"}[p.IntN(5)])
+			p.b.WriteString([]string{
+				"", "  any_errors_fatal: true\n", "  max_fail_percentage: 0\n", "  max_fail_percentage: 40\n",
+				"  max_fail_percentage: 100\n",
+			}[p.IntN(5)])
 			p.b.WriteString([]string{"", "  force_handlers: true\n"}[p.IntN(2)])
 			p.b.WriteString("  handlers:\n    - name: handle\n      shell: \"true\"\n      notify: after it\n    - name: after it\n      shell: \"true\"\n  tasks:\n")
 			p.list("    ", 2)
-			p.b.WriteString([]string{"", "    - meta: clear_host_errors\n    - shell: \"true\"\n",
-				"    - meta: flush_handlers\n"}[p.IntN(3)])
+			p.b.WriteString([]string{
+				"", "    - meta: clear_host_errors\n    - shell: \"true\"\n",
+				"    - meta: flush_handlers\n",
+			}[p.IntN(3)])
 		}
 		pl, g := planPlays(t, p.b.String(), "h1,h2,h3,h4")
 		be := newBench(t, pl, g, fact.Options{OnFailure: fact.Host, Forks: 1 + p.IntN(6)})
 		be.outcome = func(int, int) events.Outcome {
-			return []events.Outcome{events.OK, events.Changed, events.Changed, events.OK, events.Failed, events.Unreachable, events.Lost,
-				events.Changed}[p.IntN(8)]
+			return []events.Outcome{
+				events.OK, events.Changed, events.Changed, events.OK, events.Failed, events.Unreachable, events.Lost,
+				events.Changed,
+			}[p.IntN(8)]
 		}
 		be.anyOrder(p.Rand)
 		if !be.s.finished || be.s.left != 0 {
@@ -234,8 +244,10 @@ func (b *bench) anyOrder(r *rand.Rand) {
 
 // TestRetryOnAHost tries a failed step of a host again when all others have ended: what the failure had kept from running follows.
 func TestRetryOnAHost(t *testing.T) {
-	for _, keys := range []string{"", "  any_errors_fatal: true\n", "  max_fail_percentage: 0\n", "  strategy: free\n",
-		"  force_handlers: true\n"} {
+	for _, keys := range []string{
+		"", "  any_errors_fatal: true\n", "  max_fail_percentage: 0\n", "  strategy: free\n",
+		"  force_handlers: true\n",
+	} {
 		pl, g := planPlays(t, "- hosts: all\n  gather_facts: false\n"+keys+`  tasks:
     - {name: t0, shell: "true"}
     - {name: t1, shell: "true"}

@@ -44,8 +44,10 @@ const (
 //	text run        what running it prints
 //	jinja           lines `{{ expression }} → text`
 //	conditions      lines `condition → true`
-var fences = []string{"yaml", "yaml examples", "yaml example", "text plan", "text error", "text run", "jinja", "conditions", "sh",
-	"console"}
+var fences = []string{
+	"yaml", "yaml examples", "yaml example", "text plan", "text error", "text run", "jinja", "conditions", "sh",
+	"console",
+}
 
 // fence is a fenced block of a page.
 type fence struct {
@@ -289,8 +291,10 @@ func decided(t *testing.T, page string, f fence, examples string) []string {
 	questions, p := asked(t, page, f, examples, func(text string) string { return "  - {print: x, when: " + text + "}\n" })
 	answers := make([]string, len(questions))
 	for i := range questions {
-		answers[i] = map[plan.Prediction]string{plan.WillRun: "true", plan.WillSkip: "false",
-			plan.MaySkip: "not known"}[p.Steps[i].Prediction]
+		answers[i] = map[plan.Prediction]string{
+			plan.WillRun: "true", plan.WillSkip: "false",
+			plan.MaySkip: "not known",
+		}[p.Steps[i].Prediction]
 	}
 	return inColumns(questions, answers)
 }

@@ -75,8 +75,10 @@ func TestPasswordsOfVariables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir,
-		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts")}}})
+	p, ds := planner.New(plan.Options{
+		Path: filepath.Join(dir, "site.yml"), Dir: dir,
+		Hosts: plan.HostSelection{Inventory: []string{filepath.Join(dir, "hosts")}},
+	})
 	if p == nil {
 		t.Fatal(ds)
 	}

@@ -47,8 +47,8 @@ func (t *treeText) addTask(c plan.Scope, depth int) {
 	}
 }
 
-// groupHosts groups the hosts of a task by what it does on them. Hosts that are alike only if each is called <host> where its own name stands
-// are so.
+// groupHosts groups the hosts of a task by what it does on them. Hosts that are alike only if each is called <host> where its own name
+// stands are so.
 func (t *treeText) groupHosts(c plan.Scope) []alike {
 	exact := t.gatherAlike(c, nil, func(_, text string) string { return text })
 	var single []alike
