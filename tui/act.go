@@ -16,8 +16,8 @@ import (
 // deciding turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
 type deciding struct{ *view }
 
-// act turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
-func (m *model) act(do keymap.Intent) {
+// sendIntent turns what a person wants into commands. Whether they could do anything was asked before: see whyCannot.
+func (m *model) sendIntent(do keymap.Intent) {
 	if !m.asksName(do) {
 		deciding{m.view}.carryOut(do)
 	}
@@ -27,25 +27,25 @@ func (m *model) act(do keymap.Intent) {
 func (m deciding) carryOut(do keymap.Intent) {
 	switch do {
 	case keymap.GateApprove:
-		m.approve()
+		m.toggleApproval()
 	case keymap.GateApproveAll:
-		m.send(events.Approve{Range: m.position().Everything(), Digest: m.plan.Digest})
+		m.sendCommand(events.Approve{Range: m.position().Everything(), Digest: m.plan.Digest})
 	case keymap.GateExclude:
-		m.exclude()
+		m.toggleExclusion()
 	case keymap.GateExcludeHost:
 		m.excludeHost()
 	case keymap.GateBreak:
-		m.breakpoint()
+		m.toggleBreakpoint()
 	case keymap.RunContinue:
-		m.resume()
+		m.continueRun()
 	case keymap.RunStep:
-		m.advance(events.Advance{Verb: "step", Approve: true})
+		m.sendAdvance(events.Advance{Verb: "step", Approve: true})
 	case keymap.RunOver:
-		m.over()
+		m.stepOver()
 	case keymap.RunOut:
-		m.out()
+		m.stepOut()
 	case keymap.RunUntil:
-		m.until()
+		m.runUntil()
 	case keymap.RunPause:
 		m.pauseOrResume()
 	case keymap.RunRetry:
@@ -56,52 +56,53 @@ func (m deciding) carryOut(do keymap.Intent) {
 	}
 }
 
-// targets are the steps that a decision is about, which ends the marking of a range.
-func (m *view) targets() (ranges []events.Range, single bool) {
+// decisionTargets are the steps that a decision is about, which ends the marking of a range.
+func (m *view) decisionTargets() (ranges []events.Range, single bool) {
 	m.cur.CloseRange(m.rows)
-	return m.aim()
+	return m.decisionAim()
 }
 
-// approve approves, or withdraws where everything is approved. A step that asks to be confirmed is confirmed only
+// toggleApproval approves, or withdraws where everything is approved. A step that asks to be confirmed is confirmed only
 // when the cursor is on it: nobody confirms by approving what it is in.
-func (m deciding) approve() {
-	ranges, single := m.targets()
+func (m deciding) toggleApproval() {
+	ranges, single := m.decisionTargets()
 	t := m.position().Tally(ranges...)
 	ask := t.Sum(status.Confirm)
 	switch {
 	case single && t[status.Asking] > 0:
-		m.send(events.Answer{Step: ranges[0].From})
+		m.sendCommand(events.Answer{Step: ranges[0].From})
 		return
 	case t.Sum(status.Undecided) == 0 && (!single || ask == 0) && t.Sum(status.Waiting) > 0:
 		for _, r := range ranges {
-			m.send(events.Withdraw{Range: r})
+			m.sendCommand(events.Withdraw{Range: r})
 		}
 	default:
 		for _, r := range ranges {
-			m.send(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
+			m.sendCommand(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
 		}
 		if !single && ask > 0 {
-			m.say(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"), m.keys.Label(keymap.NeedNext)))
+			m.showMessage(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"),
+				m.keys.Label(keymap.NeedNext)))
 		}
 	}
 	m.cur.Clear()
 }
 
-// exclude excludes, or includes where everything is excluded. A failed step is skipped instead.
-func (m deciding) exclude() {
-	ranges, single := m.targets()
+// toggleExclusion excludes, or includes where everything is excluded. A failed step is skipped instead.
+func (m deciding) toggleExclusion() {
+	ranges, single := m.decisionTargets()
 	t := m.position().Tally(ranges...)
 	switch {
 	case single && m.position().Failed(ranges[0].From):
-		m.send(events.Skip{Step: ranges[0].From})
+		m.sendCommand(events.Skip{Step: ranges[0].From})
 		return
 	case single && t[status.Asking] > 0:
-		m.send(events.Answer{Step: ranges[0].From, Reject: true})
+		m.sendCommand(events.Answer{Step: ranges[0].From, Reject: true})
 		return
 	case t.Begins() > 0:
 		m.lacking.tell = true
 		for _, r := range slices.Backward(ranges) { // what was planned with the value of a step before the step itself
-			m.send(events.Exclude{Range: r})
+			m.sendCommand(events.Exclude{Range: r})
 		}
 	default:
 		m.lacking.tell = true
@@ -123,7 +124,7 @@ func (m *knownRun) restoreSteps(ranges []events.Range) {
 		}
 	})
 	for _, r := range events.RangesOf(steps) {
-		m.send(events.Include{Range: r})
+		m.sendCommand(events.Include{Range: r})
 	}
 }
 
@@ -139,70 +140,70 @@ func (m *knownRun) leftOut(ranges []events.Range) (n int32) {
 	return n
 }
 
-// resume continues. It approves nothing, so it says how to.
-func (m deciding) resume() {
+// continueRun continues. It approves nothing, so it says how to.
+func (m deciding) continueRun() {
 	m.following = true
-	m.send(events.Continue{})
+	m.sendCommand(events.Continue{})
 	if n := m.tree.Tallies[0].Sum(status.Undecided); n > 0 {
-		m.say(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.Label(keymap.GateApproveAll)))
+		m.showMessage(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.Label(keymap.GateApproveAll)))
 	}
 }
 
-func (m deciding) advance(a events.Advance) {
+func (m deciding) sendAdvance(a events.Advance) {
 	m.following = true
-	m.send(a)
+	m.sendCommand(a)
 }
 
-// over runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it. It is
+// stepOver runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it. It is
 // never the playbook: the cursor is on that from the start, and one key must not approve and run everything.
-func (m deciding) over() {
-	r, _ := m.ahead(true)
-	m.advance(events.Advance{Verb: "over", Range: r, Approve: true})
+func (m deciding) stepOver() {
+	r, _ := m.aheadRange(true)
+	m.sendAdvance(events.Advance{Verb: "over", Range: r, Approve: true})
 }
 
-// ahead is what comes next: the step, or with whole what over runs.
-func (m deciding) ahead(whole bool) (events.Range, bool) {
+// aheadRange is what comes next: the step, or with whole what over runs.
+func (m deciding) aheadRange(whole bool) (events.Range, bool) {
 	next := m.position().Next()
 	if next < 0 {
 		return events.Range{}, false
 	}
-	here := m.tree.Steps(m.at())
-	if whole && m.at() > 0 && m.tree.Step(m.at()) < 0 && here.Has(next) && m.position().FirstLeft(here) == next {
+	here := m.tree.Steps(m.cursorNode())
+	if whole && m.cursorNode() > 0 && m.tree.Step(m.cursorNode()) < 0 && here.Has(next) && m.position().FirstLeft(here) == next {
 		return here, true
 	}
 	return events.Range{From: next, To: next + 1}, true
 }
 
-// out runs from the pointer to the end of the scope around it.
-func (m deciding) out() {
+// stepOut runs from the pointer to the end of the scope around it.
+func (m deciding) stepOut() {
 	var r events.Range // none after a failure that nothing follows
 	if next := m.position().Next(); next >= 0 {
 		parent := m.tree.Parent[m.tree.StepNode[next]]
 		r = events.Range{From: next, To: m.tree.Steps(int(parent)).To}
 	}
-	m.advance(events.Advance{Verb: "out", Range: r})
+	m.sendAdvance(events.Advance{Verb: "out", Range: r})
 }
 
-// until runs up to the node under the cursor.
-func (m deciding) until() {
-	m.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.tree.Steps(m.at()).From}})
+// runUntil runs up to the node under the cursor.
+func (m deciding) runUntil() {
+	m.sendAdvance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.tree.Steps(m.cursorNode()).From}})
 }
 
 func (m deciding) pauseOrResume() {
 	if m.run.Phase == events.Running {
-		m.send(events.Pause{})
-		m.say("pausing: running steps finish first")
+		m.sendCommand(events.Pause{})
+		m.showMessage("pausing: running steps finish first")
 		return
 	}
-	m.resume()
+	m.continueRun()
 }
 
 // retryMarked retries what failed at the cursor, or below the marks.
 func (m deciding) retryMarked() {
-	ranges, _ := m.targets()
+	ranges, _ := m.decisionTargets()
 	for _, r := range ranges {
 		if m.position().Retryable(r) > 0 {
-			m.send(events.Retry{Range: r})
+			m.sendCommand(events.Retry{Range: r})
 		}
 	}
 	m.cur.Clear()
@@ -214,30 +215,30 @@ func (m *model) retryOrAgain() tea.Cmd {
 		m.again = true
 		return tea.Quit
 	}
-	m.act(keymap.RunRetryAll)
+	m.sendIntent(keymap.RunRetryAll)
 	return nil
 }
 
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
 func (m deciding) retryAll() {
-	r := m.tree.Steps(m.at())
-	if m.tree.Step(m.at()) >= 0 || m.position().Retryable(r) == 0 {
+	r := m.tree.Steps(m.cursorNode())
+	if m.tree.Step(m.cursorNode()) >= 0 || m.position().Retryable(r) == 0 {
 		r = m.position().Everything()
 	}
-	m.send(events.Retry{Range: r})
+	m.sendCommand(events.Retry{Range: r})
 }
 
-// leave leaves, and asks first if that would stop something.
-func (m *model) leave() tea.Cmd {
+// askToLeave leaves, and asks first if that would stop something.
+func (m *model) askToLeave() tea.Cmd {
 	switch m.run.Phase {
 	case events.Done:
 		return tea.Quit
 	case events.Ended:
 		m.leaving = true
 		m.stopping++
-		m.send(events.Leave{})
+		m.sendCommand(events.Leave{})
 	case events.Review:
-		m.stop(events.StopInterrupt, false)
+		m.stopRun(events.StopInterrupt, false)
 	case events.Running, events.Paused:
 		m.overlay = leaveBox{}
 	}
@@ -247,14 +248,14 @@ func (m *model) leave() tea.Cmd {
 	return nil
 }
 
-// interrupt is ctrl+c: it asks like leave, and does not ask again.
-func (m *model) interrupt() tea.Cmd {
+// handleInterrupt is ctrl+c: it asks like askToLeave, and does not ask again.
+func (m *model) handleInterrupt() tea.Cmd {
 	if _, asked := m.overlay.(leaveBox); !asked && m.stopping == 0 {
 		m.overlay, m.prompt = nil, nil
-		return m.leave()
+		return m.askToLeave()
 	}
 	m.overlay = nil
-	m.stop(events.StopNow, true)
+	m.stopRun(events.StopNow, true)
 	if m.stopping > 2 || m.store.Over() {
 		m.forced = m.run.Phase != events.Done
 		return tea.Quit // whatever keeps the run must not keep the terminal
@@ -262,9 +263,9 @@ func (m *model) interrupt() tea.Cmd {
 	return nil
 }
 
-// stop ends the run before its end.
-func (m *model) stop(how events.StopHow, signal bool) {
+// stopRun ends the run before its end.
+func (m *model) stopRun(how events.StopHow, signal bool) {
 	m.leaving = true
 	m.stopping++
-	m.send(events.Stop{How: how, Signal: signal})
+	m.sendCommand(events.Stop{How: how, Signal: signal})
 }

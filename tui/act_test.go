@@ -137,7 +137,7 @@ func TestStepping(t *testing.T) {
 	s.has("already passed this")
 	s.sends("c", events.Continue{})
 	s.has("PAUSED to confirm  replace /etc/hosts")
-	if s.m.tree.Step(s.m.at()) != stepConfirm {
+	if s.m.tree.Step(s.m.cursorNode()) != stepConfirm {
 		t.Error("the cursor did not follow to what asks")
 	}
 	s.sends("a c", events.Approve{Range: span1(stepConfirm, stepConfirm+1), Digest: s.m.plan.Digest, Confirm: true}, events.Continue{})
@@ -177,11 +177,11 @@ func TestFailure(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2; f.fails["install git"] = 1 }})
 	s.keys("A c")
 	s.has("PAUSED on failure", "What now?", "r  retry this step", "x  skip it and continue", "continue without it")
-	if s.m.tree.Step(s.m.at()) != stepGit {
+	if s.m.tree.Step(s.m.cursorNode()) != stepGit {
 		t.Fatal("the cursor is not on the failed step")
 	}
 	s.sends("x", events.Skip{Step: stepGit})
-	if s.m.tree.Step(s.m.at()) != stepUnpack {
+	if s.m.tree.Step(s.m.cursorNode()) != stepUnpack {
 		t.Fatal("the cursor did not go to the next failure")
 	}
 	s.has("Permission denied", "5 lines in 2 Output")

@@ -12,8 +12,8 @@ type (
 	returned struct{ err error }
 )
 
-// asides passes on who asks for the terminal.
-func asides(asks <-chan func(), stop <-chan struct{}, send func(do func())) {
+// passAsides passes on who asks for the terminal.
+func passAsides(asks <-chan func(), stop <-chan struct{}, send func(do func())) {
 	for {
 		select {
 		case do := <-asks:

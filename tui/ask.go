@@ -40,7 +40,7 @@ func Ask(ctx context.Context, o Options, list []plan.Prompt) (map[string]string,
 	case !f.done:
 		return nil, ErrUnanswered
 	}
-	return f.answers(), nil
+	return f.collectAnswers(), nil
 }
 
 // askForm is a form of questions, one line for each, and a second for one that is to be typed twice.
@@ -61,18 +61,18 @@ type askField struct {
 
 func newAskForm(o Options, env func(string) string, list []plan.Prompt) *askForm {
 	m := &model{view: &view{knownRun: &knownRun{o: o}}, env: env, profile: chooseProfile(o, env)}
-	m.dress()
+	m.loadThemes()
 	f := &askForm{m: m}
 	for _, p := range list {
-		f.add(p, false)
+		f.addField(p, false)
 		if p.Confirm {
-			f.add(p, true)
+			f.addField(p, true)
 		}
 	}
 	return f
 }
 
-func (f *askForm) add(p plan.Prompt, again bool) {
+func (f *askForm) addField(p plan.Prompt, again bool) {
 	in := newInput()
 	if p.Private {
 		in.EchoMode = textinput.EchoPassword
@@ -80,18 +80,18 @@ func (f *askForm) add(p plan.Prompt, again bool) {
 	f.fields = append(f.fields, askField{p, again, in})
 }
 
-// value is what a field comes to: an empty one is the default, also where it is to be typed twice.
-func (a *askField) value() string {
+// finalValue is what a field comes to: an empty one is the default, also where it is to be typed twice.
+func (a *askField) finalValue() string {
 	if a.input.Value() == "" {
 		return a.Default
 	}
 	return a.input.Value()
 }
 
-func (f *askForm) answers() map[string]string {
+func (f *askForm) collectAnswers() map[string]string {
 	answers := map[string]string{}
 	for i := range f.fields {
-		answers[f.fields[i].Name] = f.fields[i].value()
+		answers[f.fields[i].Name] = f.fields[i].finalValue()
 	}
 	return answers
 }
@@ -107,12 +107,12 @@ func (f *askForm) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.PasteMsg:
 		f.fields[f.at].input, _ = f.fields[f.at].input.Update(msg)
 	case tea.KeyPressMsg:
-		return f, f.press(msg)
+		return f, f.pressKey(msg)
 	}
 	return f, nil
 }
 
-func (f *askForm) press(msg tea.KeyPressMsg) tea.Cmd {
+func (f *askForm) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	f.note = ""
 	switch msg.String() {
 	case "esc", "ctrl+c":
@@ -122,26 +122,26 @@ func (f *askForm) press(msg tea.KeyPressMsg) tea.Cmd {
 	case "up", "shift+tab", "ctrl+p":
 		f.at = max(f.at-1, 0)
 	case "enter":
-		return f.next()
+		return f.nextField()
 	default:
 		f.fields[f.at].input, _ = f.fields[f.at].input.Update(msg)
 	}
 	return nil
 }
 
-// next goes on, if what was typed the second time is the same.
-func (f *askForm) next() tea.Cmd {
+// nextField goes on, if what was typed the second time is the same.
+func (f *askForm) nextField() tea.Cmd {
 	if f.at+1 < len(f.fields) {
-		if f.differs(f.at) {
-			f.mistyped(f.at)
+		if f.answersDiffer(f.at) {
+			f.markMistyped(f.at)
 			return nil
 		}
 		f.at++
 		return nil
 	}
 	for i := range f.fields {
-		if f.differs(i) {
-			f.mistyped(i)
+		if f.answersDiffer(i) {
+			f.markMistyped(i)
 			return nil
 		}
 	}
@@ -149,11 +149,11 @@ func (f *askForm) next() tea.Cmd {
 	return tea.Quit
 }
 
-func (f *askForm) differs(i int) bool {
-	return f.fields[i].again && f.fields[i].value() != f.fields[i-1].value()
+func (f *askForm) answersDiffer(i int) bool {
+	return f.fields[i].again && f.fields[i].finalValue() != f.fields[i-1].finalValue()
 }
 
-func (f *askForm) mistyped(i int) {
+func (f *askForm) markMistyped(i int) {
 	f.note = "that is not what was typed before; type both again"
 	f.fields[i].input.SetValue("")
 	f.fields[i-1].input.SetValue("")
@@ -161,9 +161,9 @@ func (f *askForm) mistyped(i int) {
 }
 
 // View draws the form in the middle of an empty screen.
-func (f *askForm) View() tea.View { return tea.View{Content: f.draw(), AltScreen: true} }
+func (f *askForm) View() tea.View { return tea.View{Content: f.drawForm(), AltScreen: true} }
 
-func (f *askForm) draw() string {
+func (f *askForm) drawForm() string {
 	m := f.m
 	if m.width <= 0 || m.height <= 0 {
 		return ""
@@ -182,17 +182,17 @@ func (f *askForm) draw() string {
 	return frame
 }
 
-// lines are two for each field: the question, and what is typed.
-func (f *askForm) lines(m *view, w, high int) (title string, body [][]draw.Text, foot string) {
+// drawLines draws two lines for each field: the question, and what is typed.
+func (f *askForm) drawLines(m *view, w, high int) (title string, body [][]draw.Text, foot string) {
 	note := 0
 	if f.note != "" {
 		note = 1
 	}
 	shown := max((high-note)/2, 1)
-	f.top = window(f.top, f.at, shown, len(f.fields))
+	f.top = windowStart(f.top, f.at, shown, len(f.fields))
 	for i := f.top; i < min(f.top+shown, len(f.fields)); i++ {
 		a := &f.fields[i]
-		question := []draw.Text{draw.Inked(themes.Text, draw.CutRight(draw.Plain(a.words()), w, m.glyphs.Dots))}
+		question := []draw.Text{draw.Inked(themes.Text, draw.CutRight(draw.Plain(a.questionText()), w, m.glyphs.Dots))}
 		if i == f.at {
 			question[0].Ink = draw.InkTitle
 		}
@@ -201,7 +201,7 @@ func (f *askForm) lines(m *view, w, high int) (title string, body [][]draw.Text,
 		} else if a.Default != "" {
 			question = append(question, draw.Inked(themes.Dim, "  has a default"))
 		}
-		body = append(body, question, f.typed(i, w))
+		body = append(body, question, f.typedLine(i, w))
 	}
 	if note > 0 {
 		body = append(body, []draw.Text{draw.Inked(themes.Warn, f.note)})
@@ -213,15 +213,15 @@ func (f *askForm) lines(m *view, w, high int) (title string, body [][]draw.Text,
 	return "Input required", body, foot
 }
 
-func (a *askField) words() string {
+func (a *askField) questionText() string {
 	if a.again {
 		return a.Question() + " (again)"
 	}
 	return a.Question()
 }
 
-// typed is what stands in a field, with the caret in the one that has the keys.
-func (f *askForm) typed(i, w int) []draw.Text {
+// typedLine is what stands in a field, with the caret in the one that has the keys.
+func (f *askForm) typedLine(i, w int) []draw.Text {
 	in := f.fields[i].input
 	if f.fields[i].Private {
 		in.SetValue(strings.Repeat("•", len([]rune(in.Value()))))
@@ -240,9 +240,9 @@ func (f *askForm) typed(i, w int) []draw.Text {
 // askBox draws the form as what lies over the panes is drawn.
 type askBox struct{ *askForm }
 
-func (a askBox) press(_ *model, msg tea.KeyPressMsg) tea.Cmd { return a.askForm.press(msg) }
+func (a askBox) pressKey(_ *model, msg tea.KeyPressMsg) tea.Cmd { return a.askForm.pressKey(msg) }
 
-func (a askBox) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (a askBox) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
 	_, cmd := a.Update(msg)
 	return cmd
 }

@@ -51,14 +51,14 @@ func TestAskForm(t *testing.T) {
 		t.Fatalf("two passwords that differ: at %d, %q", f.at, f.note)
 	}
 	f.keys(t, "s3cret", "enter", "s3cret", "enter", "eu")
-	if frame := f.draw(); strings.Contains(frame, "s3cret") {
+	if frame := f.drawForm(); strings.Contains(frame, "s3cret") {
 		t.Errorf("the password is on the screen:\n%s", plainFrame(frame))
 	}
 	if !f.keys(t, "enter") || !f.done {
 		t.Fatal("it is not done")
 	}
 	want := map[string]string{"release": "1.4.2", "password": "s3cret", "region": "eu"}
-	if got := f.answers(); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := f.collectAnswers(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("answers %v", got)
 	}
 	if f := askScreen(questions, false, 80, 24); !f.keys(t, "esc") || f.done {
@@ -72,8 +72,8 @@ func TestAskScenes(t *testing.T) {
 		for _, size := range sizes {
 			f := askScreen(questions, ascii, size.w, size.h)
 			f.keys(t, "2.0", "enter", "s3cret", "enter")
-			checkFrame(t, f.draw(), size.w, size.h)
-			out += fmt.Sprintf("%d×%d\n%s", size.w, size.h, plainFrame(f.draw()))
+			checkFrame(t, f.drawForm(), size.w, size.h)
+			out += fmt.Sprintf("%d×%d\n%s", size.w, size.h, plainFrame(f.drawForm()))
 		}
 		golden(t, "ask/"+map[bool]string{false: "unicode", true: "ascii"}[ascii], out)
 	}
@@ -92,7 +92,7 @@ func TestAskFrames(t *testing.T) {
 			if key := rapid.SampledFrom([]string{"enter", "up", "down", "a", "世", "backspace"}).Draw(rt, "key"); f.keys(t, key) {
 				break
 			}
-			checkFrame(rt, f.draw(), w, h)
+			checkFrame(rt, f.drawForm(), w, h)
 		}
 	})
 }

@@ -105,7 +105,7 @@ func BenchmarkKeyUnderLoad(b *testing.B) {
 	// One goroutine takes messages, as Bubble Tea's loop does.
 	msgs := make(chan func())
 	go s.m.store.Drain(feed)
-	go frames(s.m.store.Poke, stop, func() {
+	go passFrames(s.m.store.Poke, stop, func() {
 		select {
 		case msgs <- func() { _, _ = s.m.Update(frameMsg{}); _ = s.m.View() }:
 		case <-stop:

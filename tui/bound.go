@@ -54,8 +54,8 @@ func (m *knownRun) openNow(i int) bool {
 // is paused at predicted.
 func (m predicting) askBound() tea.Cmd {
 	b := &m.bound
-	if m.o.Bind == nil || m.recorded() || m.run.Phase == events.Review || m.run.Phase == events.Done || len(m.plan.Steps) == 0 {
-		b.halt()
+	if m.o.Bind == nil || m.isRecorded() || m.run.Phase == events.Review || m.run.Phase == events.Done || len(m.plan.Steps) == 0 {
+		b.haltBinding()
 		return nil
 	}
 	now := boundMoment{digest: m.plan.Digest, settled: m.run.Counts.Settled(), pauses: m.run.Pauses}
@@ -70,7 +70,7 @@ func (m predicting) bindShown(now boundMoment) tea.Cmd {
 	if b.asking {
 		return nil
 	}
-	wanted := []int{m.run.Pointer, m.tree.Step(m.at())}
+	wanted := []int{m.run.Pointer, m.tree.Step(m.cursorNode())}
 	for _, n := range m.waiting.rows {
 		wanted = append(wanted, m.tree.Step(int(n)))
 	}
@@ -98,7 +98,7 @@ func (m predicting) bindShown(now boundMoment) tea.Cmd {
 			found[i] = one
 		}
 		return came{func(m *model) tea.Cmd {
-			m.bound.take(found, now, fresh, m.plan == p)
+			m.bound.takeResult(found, now, fresh, m.plan == p)
 			m.tree.Soon = map[int]string{}
 			for i := range m.bound.steps {
 				if title := m.titleNow(i); title != "" && title != m.plan.Steps[i].Title() {
@@ -110,7 +110,7 @@ func (m predicting) bindShown(now boundMoment) tea.Cmd {
 	}
 }
 
-func (b *boundSteps) take(found map[int]boundStep, now boundMoment, fresh, same bool) {
+func (b *boundSteps) takeResult(found map[int]boundStep, now boundMoment, fresh, same bool) {
 	b.asking = false
 	if !same {
 		return
@@ -129,7 +129,7 @@ func (m predicting) predictNext(now boundMoment) tea.Cmd {
 	if now == b.predicted {
 		return nil
 	}
-	b.halt()
+	b.haltBinding()
 	if m.o.Predict == nil || m.run.Phase != events.Paused || at < 0 || at >= len(m.plan.Steps) || !m.tree.Faces[at].Pending() {
 		return nil
 	}
@@ -149,8 +149,8 @@ func (m predicting) predictNext(now boundMoment) tea.Cmd {
 	}
 }
 
-// halt gives up what is being predicted.
-func (b *boundSteps) halt() {
+// haltBinding gives up what is being predicted.
+func (b *boundSteps) haltBinding() {
 	if b.predicting != nil {
 		b.predicting()
 		b.predicting = nil
@@ -168,7 +168,7 @@ func (m *view) whenKnown(steps []int) string {
 		return "known after " + m.stepNames(from.Pending)
 	case len(from.Gone) > 0:
 		return "has no value: " + m.stepName(from.Gone[0]) + " " + status.Fate(m.tree.Faces[from.Gone[0]])
-	case len(from.Given) > 0 && !m.recorded():
+	case len(from.Given) > 0 && !m.isRecorded():
 		return "given by " + m.stepNames(from.Given)
 	case len(from.Given) > 0:
 		return "was given by " + m.stepNames(from.Given)

@@ -158,8 +158,8 @@ func TestBreaksList(t *testing.T) {
 	s.has("● say hello", "◉ clone the dotfiles  if x == 1")
 	s.press("down")
 	s.press("enter")
-	if s.m.tree.Step(s.m.at()) != stepClone {
-		t.Errorf("went to %d", s.m.at())
+	if s.m.tree.Step(s.m.cursorNode()) != stepClone {
+		t.Errorf("went to %d", s.m.cursorNode())
 	}
 	s.command("breaks")
 	s.sends("d", events.Break{Step: stepHello, Clear: true})

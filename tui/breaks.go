@@ -19,8 +19,8 @@ type stop struct {
 	hits int
 }
 
-// conditional reports whether it stops only sometimes.
-func (s *stop) conditional() bool { return s.When != "" || s.After > 0 }
+// isConditional reports whether it stops only sometimes.
+func (s *stop) isConditional() bool { return s.When != "" || s.After > 0 }
 
 // breakAtStep takes over what is known of a step's breakpoint. It is called with the store locked: what is shared is copied.
 func (m *knownRun) breakAtStep(step int, of *events.Step) {
@@ -73,12 +73,12 @@ func (m *view) breakAt(n int) bool {
 	return ok
 }
 
-// sign is how the breakpoint looks in the gutter.
-func (s *stop) sign(g *draw.Glyphs) draw.Text {
+// gutterSign is how the breakpoint looks in the gutter.
+func (s *stop) gutterSign(g *draw.Glyphs) draw.Text {
 	switch {
 	case s.Log != "":
 		return draw.Inked(themes.Accent, g.BrkLog)
-	case s.conditional():
+	case s.isConditional():
 		return draw.Inked(themes.Failed, g.BrkIf)
 	}
 	return draw.Inked(themes.Failed, g.Brk)
@@ -90,7 +90,7 @@ func (m deciding) breakState(b *draw.Brush) bool {
 	if !ok || m.run.Phase != events.Paused || m.run.Pause.Reason != events.PauseBreakpoint {
 		return false
 	}
-	sign := s.sign(m.glyphs)
+	sign := s.gutterSign(m.glyphs)
 	b.Put(sign.Ink, sign.S)
 	words := fmt.Sprintf(" here   hit %d   condition: %s", s.hits, draw.Plain(orNone(s.When)))
 	if s.After > 0 {
@@ -107,9 +107,9 @@ func orNone(s string) string {
 	return s
 }
 
-// breakpoint sets a breakpoint before the first step of the node, or of each mark, or clears it where there is one. On the row of a
+// toggleBreakpoint sets a breakpoint before the first step of the node, or of each mark, or clears it where there is one. On the row of a
 // task over several hosts it is before the task on each of them.
-func (m deciding) breakpoint() {
+func (m deciding) toggleBreakpoint() {
 	var steps []int
 	var rows [][]int
 	all := true
@@ -127,7 +127,7 @@ func (m deciding) breakpoint() {
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.breaks[step]; return set != all })
 		for _, c := range status.Breaks(row, all) {
-			m.send(c)
+			m.sendCommand(c)
 		}
 	}
 	m.cur.Clear()
@@ -137,7 +137,7 @@ func (m deciding) breakpoint() {
 func (m *view) markedNodes() []int {
 	m.cur.CloseRange(m.rows)
 	if len(m.cur.Marks) == 0 {
-		return []int{m.at()}
+		return []int{m.cursorNode()}
 	}
 	return slices.Sorted(maps.Keys(m.cur.Marks))
 }
@@ -166,8 +166,8 @@ func (m *knownRun) findPlaces() (list []breakPlace) {
 	return list
 }
 
-// words say what a breakpoint is for, next to where it is.
-func (p *breakPlace) words() string {
+// placeText says what a breakpoint is for, next to where it is.
+func (p *breakPlace) placeText() string {
 	words := strings.TrimSpace(p.Clauses())
 	if p.hits > 0 {
 		words = strings.TrimSpace(fmt.Sprintf("%s  hit %d", words, p.hits))
@@ -175,8 +175,8 @@ func (p *breakPlace) words() string {
 	return words
 }
 
-// title is what the breakpoint is at: a step or a task, with its hosts.
-func (p *breakPlace) title(m *view) string {
+// placeTitle is what the breakpoint is at: a step or a task, with its hosts.
+func (p *breakPlace) placeTitle(m *view) string {
 	title := tree.StepTitle(&m.plan.Steps[p.Steps[0]])
 	if p.Task >= 0 && len(p.Steps) > 1 {
 		title = m.plan.Scopes[p.Task].Name
@@ -196,9 +196,9 @@ func (m scopePane) breakList(d *draw.Doc) {
 		}
 		step := &m.plan.Steps[p.Steps[0]]
 		at := max(d.W-20, d.W/2)
-		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), p.sign(m.glyphs), draw.Inked(themes.Text, p.title(m.view)),
+		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), p.gutterSign(m.glyphs), draw.Inked(themes.Text, p.placeTitle(m.view)),
 			d.Place(at, step.Origin.String()))
-		if words := p.words(); words != "" {
+		if words := p.placeText(); words != "" {
 			d.Para(themes.Dim, 4, words)
 		}
 	}

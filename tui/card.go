@@ -25,7 +25,7 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}
 	if m.run.Phase == events.Paused {
-		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.retrying(), m.pauseWord()))})
+		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.retryingText(), m.pauseWord()))})
 	}
 	if step := (cardScreen{m.view}).cardStep(); step >= 0 && m.run.Phase != events.Done {
 		lines = append(lines, []draw.Text{
@@ -40,7 +40,8 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 		}
 	}
 	if m.fix != nil { // it was opened on a larger screen
-		lines = append(lines, append([]draw.Text{draw.Inked(themes.Text, draw.Plain(m.fix.label())+" ")}, fixPane(m).fixInput(m.width)...))
+		label := draw.Inked(themes.Text, draw.Plain(m.fix.rowLabel())+" ")
+		lines = append(lines, append([]draw.Text{label}, fixPane(m).fixInput(m.width)...))
 	}
 	if m.message != "" {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, m.message)})
@@ -70,21 +71,21 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 }
 
 func (m cardScreen) cardHead() []draw.Text {
-	if least := m.headline(2); m.o.Banner != "" {
-		whole := draw.WidthOf(approving(m).banner(m.width))
+	if least := m.headlineTexts(2); m.o.Banner != "" {
+		whole := draw.WidthOf(approving(m).bannerTexts(m.width))
 		for len(least) > 1 && whole+1+draw.WidthOf(least) > m.width { // of the state, the word is enough
 			least = least[:len(least)-1]
 		}
-		mark := approving(m).banner(max(m.width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
+		mark := approving(m).bannerTexts(max(m.width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
 		return append(append(mark, draw.Inked(themes.Text, " ")), least...)
 	}
 	for level := range 3 {
-		line := append([]draw.Text{draw.Inked(draw.InkTitle, "moon ")}, m.headline(level)...)
+		line := append([]draw.Text{draw.Inked(draw.InkTitle, "moon ")}, m.headlineTexts(level)...)
 		if draw.WidthOf(line) <= m.width && level > 0 {
 			return line
 		}
 	}
-	return m.headline(2)
+	return m.headlineTexts(2)
 }
 
 func (m cardScreen) cardCounts() []draw.Text {
@@ -94,7 +95,7 @@ func (m cardScreen) cardCounts() []draw.Text {
 	rulesBar(m).tallyState(b)
 	line := []draw.Text{draw.Inked(draw.InkRaw, string(b.Buf))}
 	if m.run.Phase == events.Running {
-		done, total := m.progress()
+		done, total := m.countProgress()
 		line = append([]draw.Text{draw.Inked(themes.Text, fmt.Sprintf("%d/%d ", done, total))}, line...)
 	}
 	return line
@@ -118,18 +119,18 @@ func (m cardScreen) cardStep() int {
 	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) {
 		return p
 	}
-	return m.tree.Step(m.at())
+	return m.tree.Step(m.cursorNode())
 }
 
 func (m cardScreen) cardKeys(b *draw.Brush) {
 	b.Begin(m.width, draw.OnRow)
 	defer b.End()
 	if m.prompt != nil {
-		m.prompt.draw(m.view, b)
+		m.prompt.drawPrompt(m.view, b)
 		return
 	}
 	if m.sequence != "" {
-		footerBar(m).pending(b)
+		footerBar(m).drawPending(b)
 		return
 	}
 	var tips []keymap.Tip
@@ -149,12 +150,12 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 			keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunStep, "step"),
 			keymap.TipOf(keymap.RunLeave, "quit"),
 		}
-		if m.asks() != "" {
+		if m.pauseQuestion() != "" {
 			tips = []keymap.Tip{
 				keymap.TipOf(keymap.GateApprove, "approve"), keymap.TipOf(keymap.RunContinue, "go on"),
 				keymap.TipOf(keymap.RunLeave, "quit"),
 			}
-			if m.tree.Step(m.at()) != m.run.PausedAt {
+			if m.tree.Step(m.cursorNode()) != m.run.PausedAt {
 				tips[0] = keymap.TipOf(keymap.CursorPointer, "go to it")
 			}
 		}
@@ -168,7 +169,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 		tips = []keymap.Tip{keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}
 	}
 	// No key is offered that would be refused. If the rest does not fit, gaps go first and then words, from the right; keys stay.
-	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return whyNot(m).cannot(t.Do) != "" })
+	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return whyNot(m).whyCannot(t.Do) != "" })
 	between := 2
 	if footerBar(m).tipsWidth(tips, 0, between) > m.width {
 		between = 1

@@ -36,29 +36,29 @@ const terminalTakes = 74_994
 // screenPiece is how long a wrapped piece may be that GNU screen passes on.
 const screenPiece = 256
 
-// copied puts a text on the clipboard.
-func (m *model) copied(c copied) tea.Cmd {
+// copyText puts a text on the clipboard.
+func (m *model) copyText(c copied) tea.Cmd {
 	if c.err != nil {
-		m.say("copy: " + c.err.Error())
+		m.showMessage("copy: " + c.err.Error())
 		return nil
 	}
 	put := m.clip.put
 	if put == nil {
-		return m.clipped(clipped{c, nil})
+		return m.clipText(clipped{c, nil})
 	}
 	return func() tea.Msg { return clipped{c, put(c.text)} }
 }
 
-// clipped gives the text to the terminal, and says what was copied and how much.
-func (m *model) clipped(c clipped) tea.Cmd {
-	text := fmt.Sprintf("copied %s, %s", c.words, amount(len(c.text)))
+// clipText gives the text to the terminal, and says what was copied and how much.
+func (m *model) clipText(c clipped) tea.Cmd {
+	text := fmt.Sprintf("copied %s, %s", c.words, byteAmount(len(c.text)))
 	if len(c.by) == 0 && len(c.text) > terminalTakes {
 		text += "; many terminals take no more than 75 kB"
 	}
 	if c.rest != "" {
 		text += "; " + c.rest
 	}
-	m.say(text)
+	m.showMessage(text)
 	switch {
 	case slices.Contains(c.by, "tmux"):
 		return nil
@@ -68,8 +68,8 @@ func (m *model) clipped(c clipped) tea.Cmd {
 	return tea.SetClipboard(c.text)
 }
 
-// amount is a number of bytes for people.
-func amount(n int) string {
+// byteAmount is a number of bytes for people.
+func byteAmount(n int) string {
 	switch {
 	case n < 1000:
 		return draw.Count(n, "byte")

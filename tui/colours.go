@@ -74,20 +74,20 @@ func chooseTheme(o Options, profile colorprofile.Profile, env func(string) strin
 	return theme, warnings
 }
 
-// dress gives the screen its theme, for both backgrounds, and says what is wrong with it. It reads files.
-func (m *model) dress() {
+// loadThemes gives the screen its theme, for both backgrounds, and says what is wrong with it. It reads files.
+func (m *model) loadThemes() {
 	var all []themes.Warning
 	for i, dark := range []bool{true, false} {
 		theme, warnings := chooseTheme(m.o, m.profile, m.env, dark)
 		m.skins[i] = theme
 		all = append(all, warnings...)
 	}
-	all = append(all, m.paint()...)
-	m.message = warned(all)
+	all = append(all, m.applyTheme()...)
+	m.message = firstWarning(all)
 }
 
-// paint takes the colours and glyphs for the background there is. Until a terminal says otherwise it is dark.
-func (m *model) paint() (refused []themes.Warning) {
+// applyTheme takes the colours and glyphs for the background there is. Until a terminal says otherwise it is dark.
+func (m *model) applyTheme() (refused []themes.Warning) {
 	theme := m.skins[0]
 	if m.light {
 		theme = m.skins[1]
@@ -97,8 +97,8 @@ func (m *model) paint() (refused []themes.Warning) {
 	return m.glyphs.Adopt(theme)
 }
 
-// warned is the first of some warnings, with how many more there are. Both halves of a theme may have the same.
-func warned(all []themes.Warning) string {
+// firstWarning is the first of some warnings, with how many more there are. Both halves of a theme may have the same.
+func firstWarning(all []themes.Warning) string {
 	var texts []string
 	for _, w := range all {
 		if text := w.String(); !slices.Contains(texts, text) {
@@ -114,13 +114,15 @@ func warned(all []themes.Warning) string {
 	return draw.Plain(fmt.Sprintf("theme %s (and %d more; moon themes NAME lists them)", texts[0], len(texts)-1))
 }
 
-// adapts reports whether the screen looks otherwise on a light background.
-func (m *model) adapts() bool { return m.skins[0].Adaptive || m.skins[0].Name != m.skins[1].Name }
+// adaptsToBackground reports whether the screen looks otherwise on a light background.
+func (m *model) adaptsToBackground() bool {
+	return m.skins[0].Adaptive || m.skins[0].Name != m.skins[1].Name
+}
 
 // watchBackground asks for the terminal's background, and to be told when it changes. What comes is a message, some time or
 // never: nothing waits for it.
 func (m *model) watchBackground() tea.Cmd {
-	if !m.adapts() {
+	if !m.adaptsToBackground() {
 		return nil
 	}
 	m.watching = true
@@ -130,17 +132,17 @@ func (m *model) watchBackground() tea.Cmd {
 // askBackground asks for the background again: the terminal has said that light and dark have changed, or it had the chance to
 // change while somebody was elsewhere. Not every terminal says so.
 func (m *model) askBackground() tea.Cmd {
-	if !m.adapts() {
+	if !m.adaptsToBackground() {
 		return nil
 	}
 	return tea.RequestBackgroundColor
 }
 
-// background takes the terminal's answer.
-func (m *model) background(msg tea.BackgroundColorMsg) {
+// setBackground takes the terminal's answer.
+func (m *model) setBackground(msg tea.BackgroundColorMsg) {
 	if light := !msg.IsDark(); light != m.light {
 		m.light = light
-		m.paint()
+		m.applyTheme()
 	}
 }
 
@@ -153,16 +155,16 @@ func schemeChanged(msg tea.Msg) bool {
 	return false
 }
 
-// unwatched does something that gives the terminal to somebody else, who must not be told of changes they did not ask for.
-func (m *model) unwatched(do tea.Cmd) tea.Cmd {
+// lendUnwatched does something that gives the terminal to somebody else, who must not be told of changes they did not ask for.
+func (m *model) lendUnwatched(do tea.Cmd) tea.Cmd {
 	if !m.watching || do == nil {
 		return do
 	}
 	return tea.Sequence(tea.Raw(ansi.ResetModeLightDark), do, tea.Raw(ansi.SetModeLightDark), tea.RequestBackgroundColor)
 }
 
-// unwatch gives the terminal back as it was. The screen is closed by then.
-func (m *model) unwatch() {
+// stopWatching gives the terminal back as it was. The screen is closed by then.
+func (m *model) stopWatching() {
 	if !m.watching {
 		return
 	}

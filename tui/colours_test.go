@@ -54,7 +54,7 @@ func TestScenesInEveryTheme(t *testing.T) {
 				s := newScreen(t, setup{w: 100, h: 30, fake: scene.fake, options: dressed(theme, alike[0])})
 				scene.play(s)
 				backgrounds := []color.Color{color.Black, color.White}
-				if !s.m.adapts() {
+				if !s.m.adaptsToBackground() {
 					backgrounds = backgrounds[:1]
 				}
 				for _, background := range backgrounds {
@@ -152,7 +152,7 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 			row := strings.Split(frame, "\n")[2+s.m.rows.Row(n)-s.m.cur.Top]
 			text := []rune(ansi.Strip(row))
 			glyph := string(text[3])
-			_, words, _ := strings.Cut(string(text[:s.m.layout().treeW]), tree.StepTitle(&s.m.plan.Steps[i]))
+			_, words, _ := strings.Cut(string(text[:s.m.currentLayout().treeW]), tree.StepTitle(&s.m.plan.Steps[i]))
 			look := glyph + " " + strings.TrimSpace(words)
 			if other, taken := says[look]; taken {
 				t.Errorf("%s: %s and %s both say %q", name, draw.SignLooks[other].Word, draw.SignLooks[state.sign].Word, look)
@@ -211,7 +211,7 @@ func TestAttributesTellStructure(t *testing.T) {
 			s.keys("A c")
 			frame := asShown(t, s.m.View().Content, p)
 			rows := strings.Split(frame, "\n")
-			cursor := rows[2+s.m.rows.Row(s.m.at())-s.m.cur.Top]
+			cursor := rows[2+s.m.rows.Row(s.m.cursorNode())-s.m.cur.Top]
 			has := func(what, row, text, attribute string) {
 				t.Helper()
 				at := strings.Index(row, text)
@@ -307,7 +307,7 @@ func TestBackgroundIsAskedFor(t *testing.T) {
 		}
 		var out strings.Builder
 		s.m.o.Output = &out
-		s.m.unwatch()
+		s.m.stopWatching()
 		if got := out.String(); (got == ansi.ResetModeLightDark) != c.asks {
 			t.Errorf("%s leaves the terminal with %q", c.theme, got)
 		}

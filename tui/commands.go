@@ -56,15 +56,15 @@ func commandNames() (names []string) {
 	return names
 }
 
-// command does what was typed.
-func (m *model) command(c *command, arg string) tea.Cmd {
+// runCommand does what was typed.
+func (m *model) runCommand(c *command, arg string) tea.Cmd {
 	switch c.name {
 	case "goto":
 		return browsing{m.view}.gotoNamed(arg)
 	case "p":
 		return watchPane{m.view}.printOnce(arg)
 	case "watch":
-		m.watch.add(arg)
+		m.watch.addWatch(arg)
 	case "break":
 		return deciding{m.view}.breakNamed(arg)
 	case "breaks":
@@ -74,7 +74,7 @@ func (m *model) command(c *command, arg string) tea.Cmd {
 	case "theme":
 		return m.themeNamed(arg)
 	case "quit":
-		return m.do(keymap.RunLeave)
+		return m.doIntent(keymap.RunLeave)
 	}
 	return nil
 }
@@ -92,14 +92,14 @@ func (m browsing) gotoNamed(selector string) tea.Cmd {
 		return came{func(m *model) tea.Cmd {
 			switch {
 			case m.plan != p:
-				m.say("the plan has changed; try again")
+				m.showMessage("the plan has changed; try again")
 			case len(found) == 0:
-				m.say(message)
+				m.showMessage(message)
 			default:
 				m.panes.focusOn(paneTree)
 				m.goToStep(found[0])
 				if len(found) > 1 {
-					m.say(fmt.Sprintf("the first of %s", draw.Count(len(found), "step")))
+					m.showMessage(fmt.Sprintf("the first of %s", draw.Count(len(found), "step")))
 				}
 			}
 			return nil
@@ -109,7 +109,7 @@ func (m browsing) gotoNamed(selector string) tea.Cmd {
 
 func (m whyNot) cannotBreak() string {
 	switch {
-	case m.recorded():
+	case m.isRecorded():
 		return isOver
 	case m.run.Phase == events.Done:
 		return "the run is over"
@@ -129,11 +129,11 @@ func (m deciding) breakNamed(text string) tea.Cmd {
 				why = "the plan has changed; try again"
 			}
 			if why != "" {
-				m.say(why)
+				m.showMessage(why)
 				return nil
 			}
 			for _, c := range list {
-				m.send(c)
+				m.sendCommand(c)
 			}
 			return nil
 		}}
@@ -153,7 +153,7 @@ func (m whyNot) filterNamed(word string) {
 	if hint == "" {
 		hint = "there are " + strings.Join(names, ", ")
 	}
-	m.say(fmt.Sprintf("unknown filter `%s`; %s", word, hint))
+	m.showMessage(fmt.Sprintf("unknown filter `%s`; %s", word, hint))
 }
 
 // themeNamed changes the colours, until the screen is closed.
@@ -172,24 +172,24 @@ func (m *model) themeNamed(name string) tea.Cmd {
 				skins[i], half = chooseTheme(o, profile, env, dark)
 				warnings = append(warnings, half...)
 			}
-			return came{func(m *model) tea.Cmd { return m.wear(name, skins, warnings) }}
+			return came{func(m *model) tea.Cmd { return m.changeTheme(name, skins, warnings) }}
 		}
 		hint := suggest.DidYouMean(name, themes.Names(o.ThemeDir))
 		if hint == "" {
 			hint = "there are " + strings.Join(themes.Names(o.ThemeDir), ", ")
 		}
 		return came{func(m *model) tea.Cmd {
-			m.say(fmt.Sprintf("unknown theme `%s`; %s", name, hint))
+			m.showMessage(fmt.Sprintf("unknown theme `%s`; %s", name, hint))
 			return nil
 		}}
 	}
 }
 
-// wear changes to other colours. Which half of an adaptive theme it takes, the terminal is asked again.
-func (m *model) wear(name string, skins [2]*themes.Theme, warnings []themes.Warning) tea.Cmd {
+// changeTheme changes to other colours. Which half of an adaptive theme it takes, the terminal is asked again.
+func (m *model) changeTheme(name string, skins [2]*themes.Theme, warnings []themes.Warning) tea.Cmd {
 	m.o.Theme, m.o.LightTheme, m.skins = name, "", skins
-	if text := warned(append(warnings, m.paint()...)); text != "" {
-		m.say(text)
+	if text := firstWarning(append(warnings, m.applyTheme()...)); text != "" {
+		m.showMessage(text)
 	}
 	return m.Init()
 }

@@ -42,25 +42,25 @@ type detail struct {
 
 func newDetail() detail { return detail{output: newOutputView()} }
 
-// open shows a tab.
-func (d *detail) open(t tab) {
+// openTab shows a tab.
+func (d *detail) openTab(t tab) {
 	if d.tab != t {
 		d.tab, d.scroll = t, 0
 	}
 }
 
-// look turns to another node.
-func (d *detail) look(n int) {
+// lookAt turns to another node.
+func (d *detail) lookAt(n int) {
 	if d.node == n {
 		return
 	}
 	d.node, d.scroll = n, 0
-	d.output = d.output.fresh()
+	d.output = d.output.freshView()
 	d.search = search{gen: d.search.gen + 1}
 }
 
-// move scrolls a text.
-func (d *detail) move(by int) { d.scroll = max(min(d.scroll+by, d.length-d.height), 0) }
+// scrollBy scrolls a text.
+func (d *detail) scrollBy(by int) { d.scroll = max(min(d.scroll+by, d.length-d.height), 0) }
 
 // subject is what the detail is about: a copy of the run's step, as the store may change it at any moment.
 type subject struct {
@@ -74,9 +74,9 @@ type subject struct {
 // eventsShown bounds the Events tab.
 const eventsShown = 500
 
-func (m *view) subject() subject {
-	n := m.at()
-	m.detail.look(n)
+func (m *view) detailSubject() subject {
+	n := m.cursorNode()
+	m.detail.lookAt(n)
 	s := subject{node: n, step: m.tree.Step(n)}
 	m.store.Mu.Lock()
 	defer m.store.Mu.Unlock()
@@ -106,18 +106,18 @@ func (m *view) outputOf(n int) int {
 	return -1
 }
 
-// fetch asks for the output that is on the screen and not there yet.
-func (m outputPane) fetch() tea.Cmd {
+// fetchOutput asks for the output that is on the screen and not there yet.
+func (m outputPane) fetchOutput() tea.Cmd {
 	if m.o.OutDir == nil {
 		return nil
 	}
-	l := m.layout()
+	l := m.currentLayout()
 	var cmds []tea.Cmd
 	if l.detailH > 0 {
 		cmds = append(cmds, m.fetchDetail(l))
 	}
 	if l.peekH > 0 || l.kind == layoutCard {
-		m.peek.Show(m.o.OutDir(), m.attempt(m.run.Pointer, -1))
+		m.peek.Show(m.o.OutDir(), m.attemptPrefix(m.run.Pointer, -1))
 		cmds = append(cmds, m.peek.Need(-1, feed.EndLines))
 	}
 	return tea.Batch(cmds...)
@@ -125,20 +125,20 @@ func (m outputPane) fetch() tea.Cmd {
 
 func (m outputPane) fetchDetail(l layout) tea.Cmd {
 	d := &m.detail
-	n := m.at()
-	d.look(n)
-	if d.reel.Show(m.o.OutDir(), m.attempt(m.outputOf(n), d.output.attempt)) {
-		d.search = d.search.again()
+	n := m.cursorNode()
+	d.lookAt(n)
+	if d.reel.Show(m.o.OutDir(), m.attemptPrefix(m.outputOf(n), d.output.attempt)) {
+		d.search = d.search.restartIn()
 	}
 	from := -1
 	if !d.output.follow && d.tab == tabOutputs {
 		from = d.output.top
 	}
-	return tea.Batch(d.reel.Need(from, l.detailH), m.seek())
+	return tea.Batch(d.reel.Need(from, l.detailH), m.seekNext())
 }
 
-// attempt is the prefix of the output files of a step's attempt, or "" if there is none; -1 is the last.
-func (m *knownRun) attempt(step, which int) (prefix string) {
+// attemptPrefix is the prefix of the output files of a step's attempt, or "" if there is none; -1 is the last.
+func (m *knownRun) attemptPrefix(step, which int) (prefix string) {
 	m.store.Read(func(run *events.Run) {
 		if step < 0 || step >= len(run.Steps) {
 			return
@@ -165,7 +165,7 @@ func outsOf(of *events.Step) []string {
 
 // drawDetail makes the text of the tab; the rows are drawn one by one.
 func (m detailPane) detailDoc(w, h int) *draw.Doc {
-	s := m.subject()
+	s := m.detailSubject()
 	d := draw.NewDoc(w, h, m.glyphs)
 	switch m.detail.tab {
 	case tabSteps:
@@ -181,7 +181,7 @@ func (m detailPane) detailDoc(w, h int) *draw.Doc {
 	}
 	watches := watchPane(m).watchLines(d)
 	m.detail.length, m.detail.height = len(d.Lines)+len(watches), h
-	m.detail.move(0)
+	m.detail.scrollBy(0)
 	d.Pin(watches, m.detail.scroll)
 	return d
 }

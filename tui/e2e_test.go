@@ -156,7 +156,7 @@ func TestWalk(t *testing.T) {
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(w, h))
 	stop := make(chan struct{})
 	defer close(stop)
-	go frames(m.store.Poke, stop, func() { tm.Send(frameMsg{}) })
+	go passFrames(m.store.Poke, stop, func() { tm.Send(frameMsg{}) })
 	e := newTerminal(t, w, h, io.Discard)
 	go e.watch(tm.Output(), stop)
 
@@ -308,7 +308,7 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 			}
 			return excerpt(file, line, around)
 		}
-		go func() { result <- m.show(t.Context()) }()
+		go func() { result <- m.showScreen(t.Context()) }()
 		e.waitFor("REVIEW")
 		switch where {
 		case "a key":

@@ -21,23 +21,23 @@ type (
 	}
 )
 
-func (m *view) canEdit() bool { return m.o.Editor != nil && !m.recorded() }
+func (m *view) canEdit() bool { return m.o.Editor != nil && !m.isRecorded() }
 
-// edit opens the source of the node under the cursor.
-func (m *model) edit() tea.Cmd {
-	o, _ := m.originOf(m.at())
+// editSource opens the source of the node under the cursor.
+func (m *model) editSource() tea.Cmd {
+	o, _ := m.originOf(m.cursorNode())
 	return m.editAt(o.File, o.Line)
 }
 
 func (m *model) editAt(file string, line int) tea.Cmd {
-	return m.unwatched(lend(m.o.Editor(absolute(m.plan, file), line), func(err error) tea.Msg { return edited{err} }))
+	return m.lendUnwatched(lendTerminal(m.o.Editor(absolutePath(m.plan, file), line), func(err error) tea.Msg { return edited{err} }))
 }
 
 const planning = "planning again"
 
-func (m fixPane) edited(e edited) tea.Cmd {
+func (m fixPane) takeEdited(e edited) tea.Cmd {
 	if e.err != nil {
-		m.say("editor: " + e.err.Error())
+		m.showMessage("editor: " + e.err.Error())
 		return nil
 	}
 	return m.planAgain(planning)
@@ -48,7 +48,7 @@ func (m *view) planAgain(saying string) tea.Cmd {
 	if m.o.Reload == nil {
 		return nil
 	}
-	m.say(saying)
+	m.showMessage(saying)
 	reload := m.o.Reload
 	return func() tea.Msg {
 		diagnostics, err := reload()
@@ -56,23 +56,23 @@ func (m *view) planAgain(saying string) tea.Cmd {
 	}
 }
 
-// reloaded shows what is wrong with the edited playbook. If nothing is, the feed brings the new plan.
-func (m replanning) reloaded(r reloaded) {
+// takeReloaded shows what is wrong with the edited playbook. If nothing is, the feed brings the new plan.
+func (m replanning) takeReloaded(r reloaded) {
 	switch {
 	case r.diagnostics.HasErrors():
 		m.overlay = &diagBox{list: r.diagnostics}
 		m.message = ""
 	case r.err != nil:
-		m.say(r.err.Error())
+		m.showMessage(r.err.Error())
 	case m.message == connecting:
-		m.connected()
+		m.takeConnected()
 	case m.message == planning:
-		m.say("replanned")
+		m.showMessage("replanned")
 	}
 }
 
-// absolute is the place of a file the plan names.
-func absolute(p *plan.Plan, file string) string {
+// absolutePath is the place of a file the plan names.
+func absolutePath(p *plan.Plan, file string) string {
 	if filepath.IsAbs(file) {
 		return file
 	}

@@ -25,7 +25,10 @@ type prompt struct {
 }
 
 func (m browsing) openFind() {
-	p := &prompt{input: newInput(), from: m.at(), was: m.filter, only: m.filter == tree.FilterFound, output: m.place() == keymap.InOutput}
+	p := &prompt{
+		input: newInput(), from: m.cursorNode(), was: m.filter, only: m.filter == tree.FilterFound,
+		output: m.keyPlace() == keymap.InOutput,
+	}
 	p.view, p.sought = m.detail.output, m.detail.search
 	m.prompt = p
 }
@@ -37,7 +40,7 @@ func newInput() textinput.Model {
 	return in
 }
 
-func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (p *prompt) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
 		m.prompt = nil
@@ -61,7 +64,7 @@ func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	case "tab":
 		if !p.output {
 			p.only = !p.only
-			p.search(m)
+			p.searchFirst(m)
 		}
 		return nil
 	case "up", "down":
@@ -69,18 +72,18 @@ func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	p.input, _ = p.input.Update(msg)
-	p.search(m)
+	p.searchFirst(m)
 	return nil
 }
 
-func (p *prompt) paste(m *model, msg tea.PasteMsg) tea.Cmd {
+func (p *prompt) pasteText(m *model, msg tea.PasteMsg) tea.Cmd {
 	p.input, _ = p.input.Update(msg)
-	p.search(m)
+	p.searchFirst(m)
 	return nil
 }
 
-// search goes to the first match from where the person was.
-func (p *prompt) search(m *model) {
+// searchFirst goes to the first match from where the person was.
+func (p *prompt) searchFirst(m *model) {
 	if p.output {
 		m.detail.output = p.view
 		outputPane{m.view}.searchOutput(p.input.Value())
@@ -104,7 +107,7 @@ func (p *prompt) search(m *model) {
 // giveUp makes the output as it was before anything was typed.
 func (p *prompt) giveUp(m *model) {
 	m.detail.output = p.view
-	m.detail.search = p.sought.again()
+	m.detail.search = p.sought.restartIn()
 }
 
 func (m *view) goTo(n int) {
@@ -114,19 +117,19 @@ func (m *view) goTo(n int) {
 
 func (m browsing) findAgain(direction int) {
 	if why := whyNot(m).cannotFind(); why != "" { // it is asked while a text is typed, too
-		m.say(why)
+		m.showMessage(why)
 		return
 	}
-	if m.place() == keymap.InOutput {
+	if m.keyPlace() == keymap.InOutput {
 		outputPane(m).nextHit(direction)
 		return
 	}
 	m.following = false
-	m.goTo(m.find.Next(m.tree, m.at(), direction))
+	m.goTo(m.find.Next(m.tree, m.cursorNode(), direction))
 }
 
-// draw writes the prompt into the stretch that is open.
-func (p *prompt) draw(m *view, b *draw.Brush) {
+// drawPrompt writes the prompt into the stretch that is open.
+func (p *prompt) drawPrompt(m *view, b *draw.Brush) {
 	b.Put(draw.InkKey, "/")
 	for _, s := range m.inputLine(&p.input)[1:] {
 		b.Put(s.Ink, s.S)
@@ -141,11 +144,11 @@ func (p *prompt) draw(m *view, b *draw.Brush) {
 		if p.only {
 			words = "jump"
 		}
-		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", matches(m.find.Count(m.tree)), words))
+		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", countMatches(m.find.Count(m.tree)), words))
 	}
 }
 
-func matches(n int) string {
+func countMatches(n int) string {
 	if n == 1 {
 		return "1 match"
 	}

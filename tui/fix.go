@@ -55,7 +55,7 @@ type replanned struct {
 
 // openFix edits the values of the step under the cursor.
 func (m fixPane) openFix() tea.Cmd {
-	n := m.at()
+	n := m.cursorNode()
 	m.fix = m.newFix(n, m.tree.Step(n))
 	return nil
 }
@@ -81,19 +81,19 @@ func (m *knownRun) newFix(n, step int) *fixSheet {
 	return f
 }
 
-// adding reports whether the cursor is on the line that adds a row.
-func (f *fixSheet) adding() bool { return f.at == len(f.Rows) }
+// isAdding reports whether the cursor is on the line that adds a row.
+func (f *fixSheet) isAdding() bool { return f.at == len(f.Rows) }
 
-// row is the one under the cursor, or nil.
-func (f *fixSheet) row() *fix.Row {
-	if f.adding() {
+// currentRow is the one under the cursor, or nil.
+func (f *fixSheet) currentRow() *fix.Row {
+	if f.isAdding() {
 		return nil
 	}
 	return &f.Rows[f.at]
 }
 
-// press takes a key. Letters change the value they are typed on; nothing runs but by enter.
-func (f *fixSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+// pressKey takes a key. Letters change the value they are typed on; nothing runs but by enter.
+func (f *fixSheet) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	f.note = ""
 	if key != "enter" {
@@ -103,25 +103,25 @@ func (f *fixSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch key {
 	case "esc":
 		if f.typing {
-			f.revert()
-			return f.plan(m)
+			f.revertTyped()
+			return f.planRows(m)
 		}
 		m.fix = nil
 		return nil
 	case "up", "down", "ctrl+p", "ctrl+n":
-		f.commit()
+		f.commitTyped()
 		by := map[string]int{"up": -1, "ctrl+p": -1}[key]
 		f.at = min(max(f.at+cmp.Or(by, 1), 0), len(f.Rows))
-		return f.plan(m)
+		return f.planRows(m)
 	case "tab":
 		f.Scope = (f.Scope + 1) % len(f.Scopes)
-		return f.plan(m)
+		return f.planRows(m)
 	case "shift+tab":
 		f.Scope = (f.Scope + len(f.Scopes) - 1) % len(f.Scopes)
-		return f.plan(m)
+		return f.planRows(m)
 	case "ctrl+u":
-		f.undo()
-		return f.plan(m)
+		f.undoLast()
+		return f.planRows(m)
 	case "ctrl+r":
 		if f.done == 0 {
 			f.note = "nothing that is done would change"
@@ -132,9 +132,9 @@ func (f *fixSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	case "ctrl+e":
 		return f.inEditor(m)
 	case "enter":
-		return f.apply(m)
+		return f.applyRows(m)
 	}
-	if !f.begin() {
+	if !f.beginTyping() {
 		return nil
 	}
 	before := f.input.Value()
@@ -142,27 +142,27 @@ func (f *fixSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	if f.input.Value() == before {
 		return nil
 	}
-	f.typed()
-	return f.plan(m)
+	f.takeTyped()
+	return f.planRows(m)
 }
 
-func (f *fixSheet) paste(m *model, msg tea.PasteMsg) tea.Cmd {
-	if !f.begin() {
+func (f *fixSheet) pasteText(m *model, msg tea.PasteMsg) tea.Cmd {
+	if !f.beginTyping() {
 		return nil
 	}
 	f.input, _ = f.input.Update(msg)
-	f.typed()
-	return f.plan(m)
+	f.takeTyped()
+	return f.planRows(m)
 }
 
-// begin lets the row under the cursor be typed on.
-func (f *fixSheet) begin() bool {
+// beginTyping lets the row under the cursor be typed on.
+func (f *fixSheet) beginTyping() bool {
 	if f.typing {
 		return true
 	}
 	f.input.EchoMode = textinput.EchoNormal
 	value := f.new
-	if r := f.row(); r != nil {
+	if r := f.currentRow(); r != nil {
 		switch value = r.Now; {
 		case strings.Contains(value, "\n"):
 			f.note = "it has several lines: ctrl+e edits it in $EDITOR"
@@ -178,32 +178,32 @@ func (f *fixSheet) begin() bool {
 	return true
 }
 
-// typed takes over what stands in the line.
-func (f *fixSheet) typed() {
-	if f.adding() {
+// takeTyped takes over what stands in the line.
+func (f *fixSheet) takeTyped() {
+	if f.isAdding() {
 		f.new = f.input.Value()
 		return
 	}
-	f.row().Type(f.input.Value())
+	f.currentRow().Type(f.input.Value())
 }
 
-// revert takes back what was typed under the cursor.
-func (f *fixSheet) revert() {
+// revertTyped takes back what was typed under the cursor.
+func (f *fixSheet) revertTyped() {
 	f.typing = false
-	if f.adding() {
+	if f.isAdding() {
 		f.new = ""
 		return
 	}
-	f.row().Revert()
+	f.currentRow().Revert()
 }
 
-// commit ends typing. On the last line it makes a row of NAME=VALUE.
-func (f *fixSheet) commit() {
+// commitTyped ends typing. On the last line it makes a row of NAME=VALUE.
+func (f *fixSheet) commitTyped() {
 	f.typing = false
-	if !f.adding() || strings.TrimSpace(f.new) == "" {
+	if !f.isAdding() || strings.TrimSpace(f.new) == "" {
 		return
 	}
-	name, value, why := f.named()
+	name, value, why := f.parseNamed()
 	if why != "" {
 		f.note = why
 		return
@@ -216,8 +216,8 @@ func (f *fixSheet) commit() {
 	f.at, f.new = row, ""
 }
 
-// named is what was typed on the last line, or what is wrong with it.
-func (f *fixSheet) named() (name, value, why string) {
+// parseNamed returns what was typed on the last line, or what is wrong with it.
+func (f *fixSheet) parseNamed() (name, value, why string) {
 	name, value, ok := strings.Cut(f.new, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" {
 		return "", "", "write NAME=VALUE; env.NAME and args.NAME are those of the step"
@@ -227,26 +227,26 @@ func (f *fixSheet) named() (name, value, why string) {
 
 // canUndo reports whether there is something to take back under the cursor.
 func (f *fixSheet) canUndo() bool {
-	r := f.row()
+	r := f.currentRow()
 	if r == nil {
 		return f.typing || f.new != ""
 	}
 	return f.typing || r.Edited || r.Restore || r.InForce != nil
 }
 
-// undo takes back one thing: what is typed on the row, what was changed on it, or an override that is in force.
-func (f *fixSheet) undo() {
-	r := f.row()
+// undoLast takes back one thing: what is typed on the row, what was changed on it, or an override that is in force.
+func (f *fixSheet) undoLast() {
+	r := f.currentRow()
 	switch {
 	case !f.canUndo():
 		f.note = "nothing was changed here"
 	case r == nil:
-		f.revert()
+		f.revertTyped()
 	case (f.typing || r.Edited) && r.Added:
 		f.typing = false
 		f.Rows = slices.Delete(f.Rows, f.at, f.at+1)
 	case f.typing || r.Edited:
-		f.revert()
+		f.revertTyped()
 	case r.Restore:
 		r.Restore = false
 	default:
@@ -271,18 +271,18 @@ func (f *fixSheet) cannotApply(m *view) (values []events.Override, why string, r
 
 // offersApply reports whether enter would give the run the values, with what is typed on the last line.
 func (f *fixSheet) offersApply(m *view) bool {
-	if f.adding() && strings.TrimSpace(f.new) != "" {
-		_, _, why := f.named()
+	if f.isAdding() && strings.TrimSpace(f.new) != "" {
+		_, _, why := f.parseNamed()
 		return why == "" && m.run.Counts.Running == 0
 	}
 	_, why, _ := f.cannotApply(m)
 	return why == ""
 }
 
-// apply gives the run its new values, and tries the step again if it failed.
-func (f *fixSheet) apply(m *model) tea.Cmd {
-	if f.typing || f.adding() {
-		f.commit()
+// applyRows gives the run its new values, and tries the step again if it failed.
+func (f *fixSheet) applyRows(m *model) tea.Cmd {
+	if f.typing || f.isAdding() {
+		f.commitTyped()
 	}
 	if f.note != "" {
 		return nil
@@ -290,7 +290,7 @@ func (f *fixSheet) apply(m *model) tea.Cmd {
 	values, why, row := f.cannotApply(m.view)
 	if why != "" {
 		f.note, f.at = why, row
-		return f.plan(m)
+		return f.planRows(m)
 	}
 	if r, kind := f.OtherKind(); r != nil && !f.asked {
 		f.asked = true
@@ -301,14 +301,14 @@ func (f *fixSheet) apply(m *model) tea.Cmd {
 	if f.Step >= 0 && m.position().Retryable(events.Range{From: f.Step, To: f.Step + 1}) > 0 {
 		asks.Retry = f.Path
 	}
-	m.send(asks)
+	m.sendCommand(asks)
 	m.fix, m.fixSent = nil, f
-	m.say("values changed: " + asks.Words())
+	m.showMessage("values changed: " + asks.Words())
 	return nil
 }
 
-// plan plans with the values as they are now, in the background, one plan at a time.
-func (f *fixSheet) plan(m *model) tea.Cmd {
+// planRows plans with the values as they are now, in the background, one plan at a time.
+func (f *fixSheet) planRows(m *model) tea.Cmd {
 	f.preview.gen++
 	return f.planNext(m)
 }
@@ -378,5 +378,5 @@ func (m fixPane) carryFix(old *fixSheet) {
 		m.fix = f
 		return
 	}
-	m.say("the step you edited is not in the plan any more")
+	m.showMessage("the step you edited is not in the plan any more")
 }

@@ -43,7 +43,7 @@ func (m fixPane) fixDoc(w, h int) *draw.Doc {
 		d.Para(themes.Warn, 0, f.note)
 		d.Blank()
 	}
-	if r := f.row(); r != nil {
+	if r := f.currentRow(); r != nil {
 		d.Field("Type", draw.Inked(themes.Text, fixType(r)))
 	}
 	d.Field("Scope", m.fixScopes()...)
@@ -111,7 +111,7 @@ func (m fixPane) fixInput(w int) []draw.Text {
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
 	before, after := draw.Plain(string(value[:at])), draw.Plain(string(value[at:]))
-	if r := m.fix.row(); r != nil && r.Secret {
+	if r := m.fix.currentRow(); r != nil && r.Secret {
 		before, after = strings.Repeat("•", at), strings.Repeat("•", len(value)-at)
 	}
 	room := max(w-1, 1)
@@ -122,9 +122,9 @@ func (m fixPane) fixInput(w int) []draw.Text {
 	return []draw.Text{draw.Inked(themes.Text, before), draw.Inked(themes.Accent, m.glyphs.Caret), draw.Inked(themes.Text, after)}
 }
 
-// label is what the cursor is on.
-func (f *fixSheet) label() string {
-	if r := f.row(); r != nil {
+// rowLabel is what the cursor is on.
+func (f *fixSheet) rowLabel() string {
+	if r := f.currentRow(); r != nil {
 		return r.Label()
 	}
 	return ""
@@ -138,7 +138,7 @@ func (m fixPane) fixPlace(r *fix.Row) string {
 	case r.Field != "":
 		return fmt.Sprintf(":%d", r.Origin.Line)
 	}
-	return from(r.From, r.Origin)
+	return sourceText(r.From, r.Origin)
 }
 
 // fixAfter says when a value will be known.
@@ -193,7 +193,7 @@ func fixType(r *fix.Row) string {
 
 func (m fixPane) fixScopes() []draw.Text {
 	f := m.fix
-	if r := f.row(); r != nil && r.Field != "" {
+	if r := f.currentRow(); r != nil && r.Field != "" {
 		return []draw.Text{draw.Inked(themes.Text, "this step (it is not a variable)")}
 	}
 	var line []draw.Text
@@ -272,9 +272,9 @@ func (m fixPane) fixDone(d *draw.Doc, steps []*plan.Step) {
 		return
 	}
 	d.Blank()
-	words := "Already done, with the old value; ctrl+r runs " + them(len(steps)) + " again too"
+	words := "Already done, with the old value; ctrl+r runs " + countThem(len(steps)) + " again too"
 	if m.fix.again {
-		words = "Already done, and run again with the new value; ctrl+r keeps " + them(len(steps))
+		words = "Already done, and run again with the new value; ctrl+r keeps " + countThem(len(steps))
 	}
 	d.Para(themes.Warn, 0, words)
 	for i, s := range steps {
@@ -286,7 +286,7 @@ func (m fixPane) fixDone(d *draw.Doc, steps []*plan.Step) {
 	}
 }
 
-func them(n int) string {
+func countThem(n int) string {
 	if n == 1 {
 		return "it"
 	}
@@ -341,7 +341,7 @@ func (m fixPane) fixTips() (tips []hintKey) {
 			tips = append(tips, hintKey{key, words})
 		}
 	}
-	r := f.row()
+	r := f.currentRow()
 	does := "take this"
 	if f.Step >= 0 && m.position().Retryable(m.tree.Steps(f.node)) > 0 {
 		does = "retry with this"

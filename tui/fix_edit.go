@@ -16,7 +16,7 @@ type valueEdited struct {
 
 // inEditor opens the value under the cursor in the person's editor: one that has many lines can be edited nowhere else.
 func (f *fixSheet) inEditor(m *model) tea.Cmd {
-	r := f.row()
+	r := f.currentRow()
 	switch {
 	case m.o.Editor == nil:
 		f.note = "no editor available"
@@ -28,10 +28,10 @@ func (f *fixSheet) inEditor(m *model) tea.Cmd {
 		f.note = "a secret is not written to a file; type it here"
 		return nil
 	}
-	f.commit()
+	f.commitTyped()
 	e := &fix.Editor{Text: r.Now, Open: func(file string) fix.Program { return m.o.Editor(file, 1) }}
 	row := f.at
-	return m.unwatched(lend(e, func(err error) tea.Msg { return valueEdited{f, row, e.Text, err} }))
+	return m.lendUnwatched(lendTerminal(e, func(err error) tea.Msg { return valueEdited{f, row, e.Text, err} }))
 }
 
 func (m *model) valueEdited(msg valueEdited) tea.Cmd {
@@ -46,5 +46,5 @@ func (m *model) valueEdited(msg valueEdited) tea.Cmd {
 	if r := &f.Rows[msg.row]; msg.text != r.Now {
 		r.Type(msg.text)
 	}
-	return f.plan(m)
+	return f.planRows(m)
 }

@@ -16,8 +16,8 @@ type footerBar struct{ *view }
 // footerKeys is the most keys a footer shows; all others are behind palette and help.
 const footerKeys = 9
 
-// footer is the last row: the keys that make sense now.
-func (m footerBar) footer(b *draw.Brush) {
+// drawFooter draws the last row: the keys that make sense now.
+func (m footerBar) drawFooter(b *draw.Brush) {
 	b.Begin(m.width, draw.OnRow)
 	defer b.End()
 	lead, between := "  ", "   "
@@ -26,7 +26,7 @@ func (m footerBar) footer(b *draw.Brush) {
 	}
 	if m.prompt != nil {
 		b.Put(themes.Text, lead)
-		m.prompt.draw(m.view, b)
+		m.prompt.drawPrompt(m.view, b)
 		return
 	}
 	if m.fix != nil {
@@ -36,7 +36,7 @@ func (m footerBar) footer(b *draw.Brush) {
 	}
 	if m.sequence != "" {
 		b.Put(themes.Text, lead)
-		m.pending(b)
+		m.drawPending(b)
 		return
 	}
 	b.Put(themes.Text, lead)
@@ -60,8 +60,8 @@ func (m footerBar) footerTips(lead, between int) []keymap.Tip {
 		last.Words = ""
 	}
 	var tips []keymap.Tip
-	for _, t := range (footerBar{m.view}).withKeys(footerBar{m.view}.tips()) {
-		if len(tips) < footerKeys-1 && whyNot(m).cannot(t.Do) == "" {
+	for _, t := range (footerBar{m.view}).withKeys(footerBar{m.view}.listTips()) {
+		if len(tips) < footerKeys-1 && whyNot(m).whyCannot(t.Do) == "" {
 			tips = append(tips, t)
 		}
 	}
@@ -83,12 +83,12 @@ func (m footerBar) tipsWidth(tips []keymap.Tip, lead, between int) int {
 	return w
 }
 
-// tips are the keys that make sense now, the most useful first.
-func (m footerBar) tips() []keymap.Tip {
+// listTips returns the keys that make sense now, the most useful first.
+func (m footerBar) listTips() []keymap.Tip {
 	if m.matrixShown() {
 		return matrixPane(m).matrixTips()
 	}
-	if m.focus() == paneDetail {
+	if m.focusedPane() == paneDetail {
 		if tips := m.detailTips(); tips != nil {
 			return tips
 		}
@@ -105,13 +105,13 @@ func (m footerBar) tips() []keymap.Tip {
 	return m.doneTips()
 }
 
-// decisions are the tips about the node under the cursor.
-func (m footerBar) decisions() (tips []keymap.Tip) {
-	t, single := m.aimed()
+// decisionTips are the tips about the node under the cursor.
+func (m footerBar) decisionTips() (tips []keymap.Tip) {
+	t, single := m.countAim()
 	if t[status.Asking] > 0 && single {
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "continue"), keymap.TipOf(keymap.GateExclude, "reject")}
 	}
-	tips = m.approvals()
+	tips = m.approvalTips()
 	switch {
 	case t[status.Undecided]+t[status.Confirm] == 0 && t[status.Waiting] > 0:
 		tips = append([]keymap.Tip{keymap.TipOf(keymap.GateApprove, "unapprove")}, tips...)
@@ -127,10 +127,10 @@ func (m footerBar) decisions() (tips []keymap.Tip) {
 	return tips
 }
 
-// approvals are the tips that approve what a decision would be about. What asks to be confirmed is confirmed by itself, wherever the
+// approvalTips are the tips that approve what a decision would be about. What asks to be confirmed is confirmed by itself, wherever the
 // cursor is.
-func (m footerBar) approvals() []keymap.Tip {
-	t, single := m.aimed()
+func (m footerBar) approvalTips() []keymap.Tip {
+	t, single := m.countAim()
 	switch {
 	case single && t[status.Confirm] > 0:
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "confirm")}
@@ -143,7 +143,7 @@ func (m footerBar) approvals() []keymap.Tip {
 }
 
 func (m footerBar) reviewTips() []keymap.Tip {
-	tips := m.decisions()
+	tips := m.decisionTips()
 	if m.tree.Tallies[0].Sum(status.Undecided) > 0 {
 		tips = append(tips, keymap.TipOf(keymap.GateApproveAll, "all"))
 	}
@@ -154,7 +154,7 @@ func (m footerBar) reviewTips() []keymap.Tip {
 
 // paneTip is how to see the detail where it is not on the screen.
 func (m footerBar) paneTip() []keymap.Tip {
-	if m.layout().kind == layoutOne {
+	if m.currentLayout().kind == layoutOne {
 		return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "detail")}
 	}
 	return nil
@@ -168,8 +168,8 @@ func (m footerBar) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip 
 }
 
 func (m footerBar) runningTips() []keymap.Tip {
-	if m.tree.Tally(m.at())[status.Asking] > 0 && m.tree.Step(m.at()) >= 0 {
-		return append(m.decisions(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"),
+	if m.tree.Tally(m.cursorNode())[status.Asking] > 0 && m.tree.Step(m.cursorNode()) >= 0 {
+		return append(m.decisionTips(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"),
 			keymap.TipOf(keymap.ShowPalette, "commands"))
 	}
 	follow := "follow"
@@ -177,7 +177,7 @@ func (m footerBar) runningTips() []keymap.Tip {
 		follow = "follow on"
 	}
 	tips := []keymap.Tip{keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CursorFollow, follow)}
-	if m.layout().kind == layoutOne {
+	if m.currentLayout().kind == layoutOne {
 		tips = append(tips, keymap.TipOf(keymap.TabOutput, "output"))
 	} else {
 		tips = append(tips, keymap.TipOf(keymap.PaneGrow, "larger"))
@@ -187,35 +187,35 @@ func (m footerBar) runningTips() []keymap.Tip {
 }
 
 func (m footerBar) pausedTips() []keymap.Tip {
-	t, single := m.aimed()
+	t, single := m.countAim()
 	if m.position().OnFailure() {
 		var tips []keymap.Tip
-		if m.position().Retryable(m.tree.Steps(m.at())) > 0 {
+		if m.position().Retryable(m.tree.Steps(m.cursorNode())) > 0 {
 			tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"))
 		}
 		return m.failureTips(tips)
 	}
 	var tips []keymap.Tip
 	switch {
-	case m.position().Edited() && m.position().Retryable(m.tree.Steps(m.at())) > 0:
+	case m.position().Edited() && m.position().Retryable(m.tree.Steps(m.cursorNode())) > 0:
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "run it"))
 	case t[status.Asking] > 0 && single:
-		tips = m.decisions()
+		tips = m.decisionTips()
 	default:
-		tips = m.approvals()
+		tips = m.approvalTips()
 	}
-	if m.asks() != "" && m.tree.Step(m.at()) != m.run.PausedAt {
+	if m.pauseQuestion() != "" && m.tree.Step(m.cursorNode()) != m.run.PausedAt {
 		tips = append(tips, keymap.TipOf(keymap.CursorPointer, "go to it")) // which nothing runs past
 	}
-	if m.decided() != "" {
+	if m.decidedText() != "" {
 		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue")) // which is what the answer was for
 	}
 	tips = append(tips, keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunOver, "over"), keymap.TipOf(keymap.RunOut, "out"),
 		keymap.TipOf(keymap.RunUntil, "until"))
-	if m.decided() == "" {
+	if m.decidedText() == "" {
 		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue"))
 	}
-	if m.breakAt(m.at()) {
+	if m.breakAt(m.cursorNode()) {
 		tips = append(tips, keymap.TipOf(keymap.GateBreakIf, "condition"), keymap.TipOf(keymap.GateBreak, "clear"))
 		if m.cannotWatch() == "" {
 			tips = append(tips, keymap.TipOf(keymap.WatchAdd, "watch"))
@@ -225,7 +225,7 @@ func (m footerBar) pausedTips() []keymap.Tip {
 		tips = append([]keymap.Tip{keymap.TipOf(keymap.StepDone, "rerun or keep")}, tips...)
 	}
 	tips = m.withEdit(tips)
-	for _, more := range m.decisions() {
+	for _, more := range m.decisionTips() {
 		if !slices.ContainsFunc(tips, func(t keymap.Tip) bool { return t.Do == more.Do }) {
 			tips = append(tips, more)
 		}
@@ -235,7 +235,7 @@ func (m footerBar) pausedTips() []keymap.Tip {
 
 // failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
 func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
-	here, brief := m.position().Failed(m.tree.Step(m.at())), m.width < 100
+	here, brief := m.position().Failed(m.tree.Step(m.cursorNode())), m.width < 100
 	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
 		tips = append(tips, keymap.TipOf(keymap.NodeFix, words[0]))
@@ -253,7 +253,7 @@ func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
 }
 
 func (m footerBar) otherPaneTip() []keymap.Tip {
-	if m.layout().kind != layoutOne {
+	if m.currentLayout().kind != layoutOne {
 		return nil
 	}
 	if m.panes.focus == paneDetail {
@@ -268,7 +268,7 @@ func (m footerBar) doneTips() []keymap.Tip {
 	if m.run.Phase == events.Ended && t.Failed() > 0 {
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunRetryAll, "retry all"))
 	}
-	if m.run.Phase == events.Ended && m.tree.Tally(m.at())[status.Outdated] > 0 {
+	if m.run.Phase == events.Ended && m.tree.Tally(m.cursorNode())[status.Outdated] > 0 {
 		tips = append(tips, keymap.TipOf(keymap.StepDone, "rerun or keep"))
 	}
 	if t.Sum(status.Failed, status.Unreachable, status.Ignored, status.Rescued, status.Outdated, status.Cancelled) > 0 {
@@ -284,22 +284,22 @@ func (m footerBar) doneTips() []keymap.Tip {
 
 // detailTips are the keys of the detail pane, unless the run has better ones.
 func (m footerBar) detailTips() []keymap.Tip {
-	if m.panes.lent || m.run.Phase == events.Paused && m.place() != keymap.InOutput {
+	if m.panes.lent || m.run.Phase == events.Paused && m.keyPlace() != keymap.InOutput {
 		return nil
 	}
 	tips := []keymap.Tip{keymap.TipOf(keymap.GoBack, "back")}
-	if m.place() == keymap.InOutput {
+	if m.keyPlace() == keymap.InOutput {
 		tips = append(tips, keymap.TipOf(keymap.FindText, "find"))
 		if m.detail.search.text != "" {
 			tips = append(tips, keymap.TipOf(keymap.FindNext, "next"))
 		}
 		tips = append(tips, keymap.TipOf(keymap.OutputWrap, "wrap"), keymap.TipOf(keymap.OutputTimes, "times"),
 			keymap.TipOf(keymap.CursorFollow, "follow"))
-		if i := m.tree.Step(m.at()); i >= 0 && m.attempts(i) > 1 {
+		if i := m.tree.Step(m.cursorNode()); i >= 0 && m.countAttempts(i) > 1 {
 			tips = append(tips, keymap.TipOf(keymap.OutputEarlier, "attempt"))
 		}
 	}
-	if m.layout().kind == layoutWide || m.layout().kind == layoutTall {
+	if m.currentLayout().kind == layoutWide || m.currentLayout().kind == layoutTall {
 		tips = append(tips, keymap.TipOf(keymap.PaneGrow, "larger"))
 	}
 	tips = append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
@@ -314,8 +314,8 @@ func (m footerBar) detailTips() []keymap.Tip {
 	return tips
 }
 
-// attempts is how many attempts of a step have output.
-func (m *knownRun) attempts(step int) (n int) {
+// countAttempts returns how many attempts of a step have output.
+func (m *knownRun) countAttempts(step int) (n int) {
 	m.store.Read(func(run *events.Run) {
 		if step >= 0 && step < len(run.Steps) {
 			n = len(outsOf(&run.Steps[step]))

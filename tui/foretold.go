@@ -75,8 +75,8 @@ func (m predicting) foretoldCounts() []draw.Text {
 	return line
 }
 
-// drifted reports whether a step did otherwise than it was foretold to.
-func (m predicting) drifted(of *events.Step) bool {
+// hasDrifted reports whether a step did otherwise than it was foretold to.
+func (m predicting) hasDrifted(of *events.Step) bool {
 	return of.Drift != "" && of.State == events.Settled
 }
 

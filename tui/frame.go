@@ -14,8 +14,8 @@ type frame struct{ *view }
 // peekPane shows below the tree what the pane beside it would.
 type peekPane struct{ *view }
 
-// draw writes the whole screen: exactly height rows of width cells.
-func (m *model) draw() string {
+// drawScreen writes the whole screen: exactly height rows of width cells.
+func (m *model) drawScreen() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
 	}
@@ -23,14 +23,14 @@ func (m *model) draw() string {
 		return strings.Repeat("\n", m.height-1)
 	}
 	b := &draw.Brush{Pen: m.pen, Buf: make([]byte, 0, 2*len(m.frame)+m.width*m.height)}
-	m.mouse.forget()
+	m.mouse.forgetSpots()
 	if m.mouse.on {
 		b.Spots = &m.mouse.spots
 	}
 	if m.matrixShown() {
 		frame{m.view}.drawMatrix(b)
 	} else {
-		frame{m.view}.drawPanes(b, m.layout())
+		frame{m.view}.drawPanes(b, m.currentLayout())
 	}
 	drawn := strings.TrimSuffix(string(b.Buf), "\n")
 	if m.overlay != nil {
@@ -55,12 +55,12 @@ func (m frame) drawPanes(b *draw.Brush, l layout) {
 }
 
 // body draws the rows of a pane, one at a time, into a stretch that is open.
-type body interface{ row(b *draw.Brush, i int) }
+type body interface{ drawRow(b *draw.Brush, i int) }
 
 // drawWide draws the tree left and the detail right, with one divider.
 func (m frame) drawWide(b *draw.Brush, l layout) {
 	detail := detailPane(m).detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
-	headerBar(m).header(b)
+	headerBar(m).drawHeader(b)
 	b.Begin(l.treeW, draw.OnRow)
 	rulesBar(m).treeRule(b)
 	b.End()
@@ -74,13 +74,13 @@ func (m frame) drawWide(b *draw.Brush, l layout) {
 
 	tree := rowWords(m).treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
-		tree.row(b, i)
+		tree.drawRow(b, i)
 		b.Begin(l.detailW+1, draw.OnRow)
 		b.Put(themes.Border, m.glyphs.Down)
 		b.Spot(b.X-1, draw.SpotDivider, 0)
 		from := b.X
 		b.Put(themes.Text, " ")
-		detail.row(b, i)
+		detail.drawRow(b, i)
 		b.End()
 		b.Spot(from, draw.SpotDetail, 0)
 		b.Newline()
@@ -89,13 +89,13 @@ func (m frame) drawWide(b *draw.Brush, l layout) {
 	rulesBar(m).stateRule(b, l.treeW)
 	b.End()
 	b.Newline()
-	footerBar(m).footer(b)
+	footerBar(m).drawFooter(b)
 }
 
 // drawTall draws the tree above the detail.
 func (m frame) drawTall(b *draw.Brush, l layout) {
 	detail := detailPane(m).detailBody(l.detailW-1, l.detailH)
-	headerBar(m).header(b)
+	headerBar(m).drawHeader(b)
 	m.drawTree(b, l)
 	b.Begin(l.wide, draw.OnRow)
 	b.Note(0, l.wide, draw.SpotDivider, 0) // but for the tabs in it
@@ -103,12 +103,12 @@ func (m frame) drawTall(b *draw.Brush, l layout) {
 	b.End()
 	b.Newline()
 	peekPane(m).drawDetail(b, l, detail)
-	m.bottom(b, l)
+	m.drawBottom(b, l)
 }
 
 // drawOne draws the pane that has the keys.
 func (m frame) drawOne(b *draw.Brush, l layout) {
-	headerBar(m).header(b)
+	headerBar(m).drawHeader(b)
 	if l.treeH == 0 {
 		detail := detailPane(m).detailBody(l.detailW-1, l.detailH)
 		b.Begin(l.wide, draw.OnRow)
@@ -116,12 +116,12 @@ func (m frame) drawOne(b *draw.Brush, l layout) {
 		b.End()
 		b.Newline()
 		peekPane(m).drawDetail(b, l, detail)
-		m.bottom(b, l)
+		m.drawBottom(b, l)
 		return
 	}
 	m.drawTree(b, l)
 	peekPane(m).drawPeek(b, l)
-	m.bottom(b, l)
+	m.drawBottom(b, l)
 }
 
 // drawTree draws the tree with its rule, over the whole width.
@@ -132,7 +132,7 @@ func (m frame) drawTree(b *draw.Brush, l layout) {
 	b.Newline()
 	tree := rowWords(m).treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
-		tree.row(b, i)
+		tree.drawRow(b, i)
 		b.Newline()
 	}
 }
@@ -141,19 +141,19 @@ func (m peekPane) drawDetail(b *draw.Brush, l layout, detail body) {
 	for i := range l.detailH {
 		b.Begin(l.detailW, draw.OnRow)
 		b.Put(themes.Text, " ")
-		detail.row(b, i)
+		detail.drawRow(b, i)
 		b.End()
 		b.Spot(0, draw.SpotDetail, 0)
 		b.Newline()
 	}
 }
 
-func (m frame) bottom(b *draw.Brush, l layout) {
+func (m frame) drawBottom(b *draw.Brush, l layout) {
 	b.Begin(l.wide, draw.OnRow)
 	rulesBar(m).stateRule(b, -1)
 	b.End()
 	b.Newline()
-	footerBar(m).footer(b)
+	footerBar(m).drawFooter(b)
 }
 
 // docBody is a doc, scrolled.
@@ -163,7 +163,7 @@ type docBody struct {
 	h   int
 }
 
-func (d docBody) row(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
+func (d docBody) drawRow(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
 
 func (m detailPane) detailBody(w, h int) body {
 	w = max(w-1, 1) // a cell of air at the right edge
@@ -171,7 +171,7 @@ func (m detailPane) detailBody(w, h int) body {
 		return docBody{fixPane(m).fixDoc(w, h), 0, h}
 	}
 	if m.detail.tab == tabOutputs {
-		return timePane(m).withTime(w, h, func(h int) *draw.Doc { return outputPane(m).outputDoc(outputWidth(m.layout()), h) })
+		return timePane(m).withTime(w, h, func(h int) *draw.Doc { return outputPane(m).outputDoc(outputWidth(m.currentLayout()), h) })
 	}
 	return docBody{m.detailDoc(w, h), m.detail.scroll, h}
 }
@@ -225,7 +225,7 @@ func (m *view) peekLines(n int) []feed.TextLine {
 
 // peekStep says on one line what the step under the cursor does, and where it comes from.
 func (m peekPane) peekStep(b *draw.Brush) {
-	n := m.at()
+	n := m.cursorNode()
 	t := m.tree.Tally(n)
 	what, words := "", draw.Count(t.Total(), "step")
 	if i := m.tree.Step(n); i >= 0 {

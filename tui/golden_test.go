@@ -129,7 +129,7 @@ var scenes = []struct {
 	}},
 	{"folded", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
 		s.keys("A c -")
-		if s.m.focus() == paneDetail {
+		if s.m.focusedPane() == paneDetail {
 			s.press("tab")
 		}
 	}},
@@ -157,8 +157,8 @@ var scenes = []struct {
 	}},
 	{"breakpoint-hit", nil, func(s *screen) {
 		s.m.o.Eval = evaluates(s)
-		s.m.watch.add("go_version")
-		s.m.watch.add("go_now.stdout")
+		s.m.watch.addWatch("go_version")
+		s.m.watch.addWatch("go_now.stdout")
 		s.on("loop: install packages")
 		s.keys("A B enter c c")
 	}},
@@ -176,7 +176,7 @@ var scenes = []struct {
 	{"watch", nil, func(s *screen) {
 		s.m.o.Eval = evaluates(s)
 		for _, text := range []string{"go_now.stdout", "go_version", "nonsense", "token"} {
-			s.m.watch.add(text)
+			s.m.watch.addWatch(text)
 		}
 		s.on("unpack go")
 		s.keys("W down down")
@@ -253,7 +253,7 @@ const smallW = 40
 
 // toOutput gives the keys to the output of the step under the cursor, whether or not it is beside the tree.
 func (s *screen) toOutput() {
-	if s.press("2"); s.m.focus() == paneTree {
+	if s.press("2"); s.m.focusedPane() == paneTree {
 		s.press("tab")
 	}
 }

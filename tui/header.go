@@ -17,15 +17,15 @@ import (
 // headerBar is the first row: in what state the run is.
 type headerBar struct{ *view }
 
-// header is the first row: what is run, and at the right end in what state it is, as much of it as fits.
-func (m headerBar) header(b *draw.Brush) {
+// drawHeader draws the first row: what is run, and at the right end in what state it is, as much of it as fits.
+func (m headerBar) drawHeader(b *draw.Brush) {
 	b.Begin(m.width, draw.OnRow)
 	b.Put(draw.InkTitle, " moon")
 	room := max(m.width/3, 8)
-	for _, s := range approving(m).banner(max(m.width/3, 12)) {
+	for _, s := range approving(m).bannerTexts(max(m.width/3, 12)) {
 		b.Put(themes.Text, "  ")
 		b.Put(s.Ink, s.S)
-		room = max(min(room, b.Left-draw.WidthOf(m.headline(2))-5), 0) // of the three the name can be missed
+		room = max(min(room, b.Left-draw.WidthOf(m.headlineTexts(2))-5), 0) // of the three the name can be missed
 	}
 	name := draw.Plain(cmp.Or(m.plan.RootFile, m.plan.Name))
 	b.Put(themes.Text, "  "+draw.CutLeft(name, room, m.glyphs.Dots))
@@ -42,7 +42,7 @@ func (m headerBar) header(b *draw.Brush) {
 	w := 0
 	room = b.Left - 3
 	for level := range 3 {
-		spans = m.headline(level)
+		spans = m.headlineTexts(level)
 		if w = draw.WidthOf(spans); w <= room {
 			break
 		}
@@ -55,8 +55,8 @@ func (m headerBar) header(b *draw.Brush) {
 	b.Newline()
 }
 
-// headline is the state of the run: 0 is all of it, 2 the least.
-func (m *view) headline(level int) []draw.Text {
+// headlineTexts is the state of the run: 0 is all of it, 2 the least.
+func (m *view) headlineTexts(level int) []draw.Text {
 	switch m.run.Phase {
 	case events.Review:
 		return headerBar{m}.reviewLine(level)
@@ -82,7 +82,7 @@ func (m headerBar) reviewLine(level int) []draw.Text {
 		return line
 	}
 	words := "  "
-	if n := m.kinds(plan.ScopePlay); n > 1 {
+	if n := m.countKind(plan.ScopePlay); n > 1 {
 		words += draw.Count(n, "play") + dot
 	}
 	if all := len(m.plan.Steps); all != total {
@@ -113,7 +113,7 @@ func needYou(n int) string {
 	return fmt.Sprintf("%d need attention", n)
 }
 
-func (m *view) kinds(k plan.ScopeKind) (n int) {
+func (m *view) countKind(k plan.ScopeKind) (n int) {
 	for i := range m.plan.Scopes {
 		if m.plan.Scopes[i].Kind == k {
 			n++
@@ -122,14 +122,14 @@ func (m *view) kinds(k plan.ScopeKind) (n int) {
 	return n
 }
 
-// progress is how many steps have ended, of how many, as the first row of the tree has it.
-func (m *knownRun) progress() (done, total int) {
+// countProgress returns how many steps have ended, of how many, as the first row of the tree has it.
+func (m *knownRun) countProgress() (done, total int) {
 	t := m.tree.Tally(0)
 	return t.Done(), t.Total()
 }
 
 func (m headerBar) runningLine(level int) []draw.Text {
-	done, total := m.progress()
+	done, total := m.countProgress()
 	part := float64(done+m.tree.Tallies[0].Sum(status.Omitted)) / float64(max(total, 1)) // what will not be run is done with
 	percent := fmt.Sprintf("%d%%", int(part*100))
 	word := "RUNNING"
@@ -149,21 +149,21 @@ func (m headerBar) runningLine(level int) []draw.Text {
 			draw.Inked(themes.Text, "  "),
 			draw.Inked(themes.BarFill, bar),
 			draw.Inked(themes.BarRest, draw.Spaces(w-draw.Cells(bar))),
-			draw.Inked(themes.Text, fmt.Sprintf("  %d/%d  %s   %s%s", done, total, percent, m.elapsed(), left)),
+			draw.Inked(themes.Text, fmt.Sprintf("  %d/%d  %s   %s%s", done, total, percent, m.elapsedText(), left)),
 		}
 	case 1:
-		return []draw.Text{draw.Inked(themes.Running, word), draw.Inked(themes.Text, " "+percent+"  "+m.elapsed()+brief)}
+		return []draw.Text{draw.Inked(themes.Running, word), draw.Inked(themes.Text, " "+percent+"  "+m.elapsedText()+brief)}
 	}
 	return []draw.Text{draw.Inked(themes.Running, word), draw.Inked(themes.Text, " "+percent)}
 }
 
-// elapsed is how long the run has taken.
-func (m headerBar) elapsed() string {
+// elapsedText is how long the run has taken.
+func (m headerBar) elapsedText() string {
 	return draw.Clock(m.run.Times.RanAt(m.clockNow()))
 }
 
-// waited is how long the run has waited for a person so far, if that is worth a word.
-func (m headerBar) waited() string {
+// waitedText is how long the run has waited for a person so far, if that is worth a word.
+func (m headerBar) waitedText() string {
 	if m.run.Times.Waited < time.Second {
 		return ""
 	}
@@ -179,7 +179,7 @@ func (m headerBar) runningWords() string {
 }
 
 func (m headerBar) pausedLine(level int) []draw.Text {
-	done, total := m.progress()
+	done, total := m.countProgress()
 	failed := m.position().OnFailure()
 	look := themes.Accent
 	if failed {
@@ -191,12 +191,12 @@ func (m headerBar) pausedLine(level int) []draw.Text {
 		if failed {
 			line = append(line, draw.Inked(look, " "+m.glyphs.Signs[draw.SignFailed]))
 		} else if level == 1 {
-			line = append(line, draw.Inked(themes.Text, afterPaused(cmp.Or(m.retrying(), m.decided(), m.pauseWord()))))
+			line = append(line, draw.Inked(themes.Text, afterPaused(cmp.Or(m.retryingText(), m.decidedText(), m.pauseWord()))))
 		}
-		return append(line, draw.Inked(themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]))
+		return append(line, draw.Inked(themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsedText(), 2: " " + amount}[level]))
 	}
 	line = append(line, draw.Inked(themes.Text, afterPaused(m.pauseLong())))
-	return append(line, draw.Inked(themes.Text, "   "+amount+"   "+m.elapsed()+"   "+m.runningWords()))
+	return append(line, draw.Inked(themes.Text, "   "+amount+"   "+m.elapsedText()+"   "+m.runningWords()))
 }
 
 // afterPaused joins a reason to "PAUSED".
@@ -231,8 +231,8 @@ func (m *view) pauseWord() string {
 	return pauseShort(m.run.Pause.Reason)
 }
 
-// decided says what a person has answered where the run is paused to be told.
-func (m *knownRun) decided() string {
+// decidedText says what a person has answered where the run is paused to be told.
+func (m *knownRun) decidedText() string {
 	at := m.run.PausedAt
 	switch m.run.Pause.Reason {
 	case events.PauseUndecided, events.PauseConfirm:
@@ -255,7 +255,7 @@ func (m *knownRun) decided() string {
 // pauseLong says why the run is paused, and before what.
 func (m headerBar) pauseLong() string {
 	why, before := m.pauseWord(), ""
-	if how := m.retrying(); how != "" {
+	if how := m.retryingText(); how != "" {
 		return how
 	}
 	if at := m.run.PausedAt; at >= 0 && at < len(m.plan.Steps) {
@@ -265,7 +265,7 @@ func (m headerBar) pauseLong() string {
 	case events.PauseFailure, events.PauseUser:
 		return why
 	case events.PauseUndecided, events.PauseConfirm:
-		return cmp.Or(m.decided(), why) + "  " + before
+		return cmp.Or(m.decidedText(), why) + "  " + before
 	case events.PauseBreakpoint:
 		why += ","
 	case events.PauseStep, events.PauseReview, events.PauseEnd:
@@ -283,7 +283,7 @@ func (m headerBar) doneLine(level int) []draw.Text {
 	c := m.run.Counts
 	word, look := "DONE (no changes)", themes.OK
 	switch {
-	case m.recorded() && m.run.Result.Outcome == "":
+	case m.isRecorded() && m.run.Result.Outcome == "":
 		word, look = strings.ToUpper(draw.Plain(m.o.Replay)), themes.Failed
 	case c.Failed+c.Lost > 0 || m.run.Result.Outcome == events.RunFailed:
 		word, look = "FAILED", themes.Failed
@@ -294,20 +294,20 @@ func (m headerBar) doneLine(level int) []draw.Text {
 	case c.Changed > 0:
 		word, look = "DONE (changed)", themes.Changed
 	}
-	done, total := m.progress()
+	done, total := m.countProgress()
 	line := []draw.Text{draw.Inked(look, word)}
 	switch level {
 	case 0:
-		words := fmt.Sprintf("   %d/%d   %s%s", done, total, m.elapsed(), m.waited())
+		words := fmt.Sprintf("   %d/%d   %s%s", done, total, m.elapsedText(), m.waitedText())
 		if m.summary.retried > 0 {
 			words += fmt.Sprintf("   %d retried", m.summary.retried)
 		}
-		if n := origins(m).overridden(); n > 0 {
+		if n := origins(m).countOverridden(); n > 0 {
 			words += fmt.Sprintf("   %d overridden", n)
 		}
 		return append(line, draw.Inked(themes.Text, words))
 	case 1:
-		return append(line, draw.Inked(themes.Text, "  "+m.elapsed()))
+		return append(line, draw.Inked(themes.Text, "  "+m.elapsedText()))
 	}
 	return line
 }

@@ -21,8 +21,8 @@ type hostWords struct{ *view }
 // connecting is what is said while hosts are asked again that did not answer.
 const connecting = "connecting again"
 
-// unreached are the hosts that did not answer when the plan was made, but for those that are left out.
-func (m *knownRun) unreached() []*plan.Unreached {
+// listUnreached returns the hosts that did not answer when the plan was made, but for those that are left out.
+func (m *knownRun) listUnreached() []*plan.Unreached {
 	var list []*plan.Unreached
 	open := map[string]*plan.Unreached{}
 	for i := range m.plan.Unreached {
@@ -37,8 +37,8 @@ func (m *knownRun) unreached() []*plan.Unreached {
 	return list
 }
 
-// missed is why a host did not answer when the plan was made, or nil if it did. Once something runs, that says more.
-func (m *knownRun) missed(host string) *plan.Unreached {
+// findUnreached returns why a host did not answer when the plan was made, or nil if it did. Once something runs, that says more.
+func (m *knownRun) findUnreached(host string) *plan.Unreached {
 	if m.run.Phase != events.Review {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (m hostWords) missedWords(missed []*plan.Unreached) string {
 
 // missedField says of a step that its host did not answer, and what can be done.
 func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
-	u := m.missed(p.Host)
+	u := m.findUnreached(p.Host)
 	if u == nil {
 		return
 	}
@@ -84,7 +84,7 @@ func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
 		ways = append(ways, choice{keymap.RunRetry, "connect again, and plan with what it says", "connect again"})
 	}
 	ways = append(ways, choice{keymap.GateExcludeHost, "exclude " + draw.Plain(u.Host) + " from this run", "exclude it"})
-	m.choices(d, append(ways, choice{keymap.RunContinue, "run: it is tried again when its turn comes", "run"}))
+	m.drawChoices(d, append(ways, choice{keymap.RunContinue, "run: it is tried again when its turn comes", "run"}))
 	d.Blank()
 }
 
@@ -93,8 +93,8 @@ func (m deciding) connectAgain() tea.Cmd {
 	return m.planAgain(connecting)
 }
 
-// connected says what asking again has brought. The feed brings a plan that has become another.
-func (m replanning) connected() {
+// takeConnected says what asking again has brought. The feed brings a plan that has become another.
+func (m replanning) takeConnected() {
 	if m.o.PlanFor != nil {
 		if p := m.o.PlanFor(m.plan.Digest); p != nil && p != m.plan && p.Digest == m.plan.Digest {
 			m.setPlan(p)
@@ -104,7 +104,7 @@ func (m replanning) connected() {
 	}
 	m.message = ""
 	if len(m.plan.Unreached) == 0 {
-		m.say("all hosts have answered")
+		m.showMessage("all hosts have answered")
 	}
 }
 
@@ -113,7 +113,7 @@ func (m *view) hostHere() string {
 	if m.matrixShown() {
 		return m.matrix.hosts[m.matrix.row]
 	}
-	r, host := m.tree.Steps(m.at()), ""
+	r, host := m.tree.Steps(m.cursorNode()), ""
 	for i := r.From; i < r.To; i++ {
 		if h := m.plan.Steps[i].Host; host == "" {
 			host = h
@@ -137,14 +137,14 @@ func (m deciding) excludeHost() {
 	if t.Begins() > 0 {
 		for _, r := range slices.Backward(ranges) { // as in exclude
 			if one := m.position().Tally(r); one.Sum(status.Undecided, status.Waiting, status.Confirm) > 0 {
-				m.send(events.Exclude{Range: r})
+				m.sendCommand(events.Exclude{Range: r})
 			}
 		}
-		m.say(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.keys.Label(keymap.GateExcludeHost)))
+		m.showMessage(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.keys.Label(keymap.GateExcludeHost)))
 		return
 	}
 	m.restoreSteps(ranges)
-	m.say(draw.Plain(host) + " is restored")
+	m.showMessage(draw.Plain(host) + " is restored")
 }
 
 // givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.
@@ -226,7 +226,7 @@ func (m hostWords) hostsField(d *draw.Doc, s *plan.Scope) {
 	if s.Kind != plan.ScopeTask || s.First >= len(m.plan.Steps) {
 		return
 	}
-	if names := m.notifiers(s.First); len(names) > 0 {
+	if names := m.notifierNames(s.First); len(names) > 0 {
 		d.Value("notified", "by "+strings.Join(names, ", ")+", on the hosts where that changes something")
 	}
 }
@@ -251,11 +251,11 @@ func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 			m.glyphs.Quote[1])
 	}
 	d.Value("decided", words)
-	stepPane(m).unknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())
+	stepPane(m).drawUnknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())
 }
 
-// notifiers are the tasks that make a handler run, by their names.
-func (m hostWords) notifiers(step int) (names []string) {
+// notifierNames are the tasks that make a handler run, by their names.
+func (m hostWords) notifierNames(step int) (names []string) {
 	for _, by := range m.plan.Steps[step].Notifiers {
 		if name := m.plan.Steps[by].Title(); !slices.Contains(names, name) {
 			names = append(names, name)
@@ -264,10 +264,10 @@ func (m hostWords) notifiers(step int) (names []string) {
 	return names
 }
 
-// notified says in a row of w cells what makes a handler run.
-func (m hostWords) notified(step, w int) string {
+// notifiedText says in a row of w cells what makes a handler run.
+func (m hostWords) notifiedText(step, w int) string {
 	const brief = "if notified"
-	names := m.notifiers(step)
+	names := m.notifierNames(step)
 	if len(names) == 0 {
 		return brief
 	}
@@ -281,7 +281,7 @@ func (m hostWords) notified(step, w int) string {
 	return words
 }
 
-// handler reports whether a step is a handler.
-func (m hostWords) handler(step int) bool {
+// isHandler reports whether a step is a handler.
+func (m hostWords) isHandler(step int) bool {
 	return step < len(m.plan.Steps) && m.plan.Steps[step].Handler
 }

@@ -114,8 +114,8 @@ func TestDecidesByHost(t *testing.T) {
 func TestFailureGoesToTheHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["update the package index"] = 1 }})
 	s.keys("A c")
-	if i := s.m.tree.Step(s.m.at()); i != 0 {
-		t.Fatalf("the cursor is on %q", s.m.tree.Title(s.m.at()))
+	if i := s.m.tree.Step(s.m.cursorNode()); i != 0 {
+		t.Fatalf("the cursor is on %q", s.m.tree.Title(s.m.cursorNode()))
 	}
 	s.has("▾ update the package index", "✗ FAILED", "on web1")
 }
@@ -125,8 +125,8 @@ func TestFindsHosts(t *testing.T) {
 	s.press("/")
 	s.text("host:web2 render")
 	s.keys("enter")
-	if i := s.m.tree.Step(s.m.at()); i < 0 || s.m.plan.Steps[i].Host != "web2" || s.m.plan.Steps[i].Name != "render nginx.conf" {
-		t.Errorf("the cursor is on %q", s.m.tree.Title(s.m.at()))
+	if i := s.m.tree.Step(s.m.cursorNode()); i < 0 || s.m.plan.Steps[i].Host != "web2" || s.m.plan.Steps[i].Name != "render nginx.conf" {
+		t.Errorf("the cursor is on %q", s.m.tree.Title(s.m.cursorNode()))
 	}
 	if n := s.m.find.Count(s.m.tree); n != 1 {
 		t.Errorf("%d matches", n)
@@ -254,16 +254,16 @@ func TestMatrixMoves(t *testing.T) {
 	s.has("Hosts", "task 1/7", "update the package index", "web1", "db1.example.org")
 	s.keys("j j l l")
 	s.has("3/3", "task 3/7  migrate", "db1.example.org")
-	if i := s.m.tree.Step(s.m.at()); i < 0 || s.m.plan.Steps[i].Name != "migrate" {
-		t.Errorf("the cursor of the tree is on %q", s.m.tree.Title(s.m.at()))
+	if i := s.m.tree.Step(s.m.cursorNode()); i < 0 || s.m.plan.Steps[i].Name != "migrate" {
+		t.Errorf("the cursor of the tree is on %q", s.m.tree.Title(s.m.cursorNode()))
 	}
 	s.keys("k")
 	s.has("web2  has no part in this task")
 	s.keys("j enter")
 	s.hasNot("task 3/7")
 	s.has("migrate")
-	if i := s.m.tree.Step(s.m.at()); i < 0 || s.m.plan.Steps[i].Name != "migrate" {
-		t.Errorf("enter goes to %q", s.m.tree.Title(s.m.at()))
+	if i := s.m.tree.Step(s.m.cursorNode()); i < 0 || s.m.plan.Steps[i].Name != "migrate" {
+		t.Errorf("enter goes to %q", s.m.tree.Title(s.m.cursorNode()))
 	}
 }
 

@@ -14,35 +14,35 @@ import (
 // browsing moves the cursor, folds, filters and divides the screen. It asks nothing of the run.
 type browsing struct{ *view }
 
-// do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
-func (m *model) do(do keymap.Intent) tea.Cmd {
-	if m.defers(do) {
+// doIntent acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
+func (m *model) doIntent(do keymap.Intent) tea.Cmd {
+	if m.defersIntent(do) {
 		return nil
 	}
 	if m.matrix != nil && (matrixPane{m.view}).inMatrix(do) {
 		return nil
 	}
-	if why := (whyNot{m.view}).cannot(do); why != "" {
-		m.say(why)
+	if why := (whyNot{m.view}).whyCannot(do); why != "" {
+		m.showMessage(why)
 		return nil
 	}
 	switch do {
 	case keymap.CursorDown, keymap.CursorUp, keymap.CursorTop, keymap.CursorBottom, keymap.CursorHalfDown, keymap.CursorHalfUp,
 		keymap.CursorPageDown, keymap.CursorPageUp:
-		browsing{m.view}.move(do)
+		browsing{m.view}.moveCursor(do)
 	case keymap.CursorPointer:
 		browsing{m.view}.backToPointer()
 	case keymap.CursorFollow:
 		browsing{m.view}.toggleFollow()
 	case keymap.NeedNext:
-		browsing{m.view}.need(+1)
+		browsing{m.view}.goToAttention(+1)
 	case keymap.NeedPrev:
-		browsing{m.view}.need(-1)
+		browsing{m.view}.goToAttention(-1)
 	case keymap.NodeClose, keymap.NodeOpen, keymap.NodeToggle, keymap.TreeFold, keymap.TreeOpen:
-		browsing{m.view}.fold(do)
+		browsing{m.view}.foldRows(do)
 	case keymap.MarkToggle:
-		m.cur.Mark(m.at())
-		browsing{m.view}.move(keymap.CursorDown)
+		m.cur.Mark(m.cursorNode())
+		browsing{m.view}.moveCursor(keymap.CursorDown)
 	case keymap.MarkRange:
 		browsing{m.view}.toggleRange()
 	case keymap.PaneOther:
@@ -79,7 +79,7 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.ScrollRight:
 		outputPane{m.view}.scrollSideways(+8)
 	case keymap.GoBack:
-		browsing{m.view}.back()
+		browsing{m.view}.stepBack()
 	case keymap.CopyMenu:
 		m.overlay = newCopyBox(m.view)
 	case keymap.ShowPalette:
@@ -87,9 +87,9 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.ShowHelp:
 		m.overlay = newHelp(m.view)
 	case keymap.AppSuspend:
-		return m.unwatched(m.suspend())
+		return m.lendUnwatched(m.suspendMoon())
 	case keymap.SourceEdit:
-		return m.edit()
+		return m.editSource()
 	case keymap.NodeFix:
 		return fixPane{m.view}.openFix()
 	case keymap.NodeShell:
@@ -107,26 +107,26 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.RunRetryAll:
 		return m.retryOrAgain()
 	case keymap.RunLeave:
-		return m.leave()
+		return m.askToLeave()
 	case keymap.RunInterrupt:
-		return m.interrupt()
+		return m.handleInterrupt()
 	case keymap.RunRetry:
-		if m.run.Phase == events.Review && len(m.unreached()) > 0 {
+		if m.run.Phase == events.Review && len(m.listUnreached()) > 0 {
 			return deciding{m.view}.connectAgain()
 		}
-		m.act(do)
+		m.sendIntent(do)
 	case keymap.GateApprove, keymap.GateApproveAll, keymap.GateExclude, keymap.GateExcludeHost, keymap.GateBreak, keymap.RunContinue,
 		keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
-		m.act(do)
+		m.sendIntent(do)
 	case keymap.IntentNone, keymap.Intents:
 	}
 	return nil
 }
 
-// move moves the cursor, or scrolls the detail if it has the keys.
-func (m browsing) move(do keymap.Intent) {
+// moveCursor moves the cursor, or scrolls the detail if it has the keys.
+func (m browsing) moveCursor(do keymap.Intent) {
 	page := max(m.cur.Height, 1)
-	if m.focus() == paneDetail {
+	if m.focusedPane() == paneDetail {
 		page = max(m.detail.height, m.detail.output.height, 1)
 	}
 	const far = 1 << 30
@@ -134,13 +134,13 @@ func (m browsing) move(do keymap.Intent) {
 		keymap.CursorDown: 1, keymap.CursorUp: -1, keymap.CursorTop: -far, keymap.CursorBottom: far, keymap.CursorHalfDown: page / 2,
 		keymap.CursorHalfUp: -page / 2, keymap.CursorPageDown: page - 1, keymap.CursorPageUp: 1 - page,
 	}[do]
-	if m.focus() == paneTree {
+	if m.focusedPane() == paneTree {
 		m.following = false
 		m.cur.Move(m.rows, max(min(by, len(m.rows.Rows)), -len(m.rows.Rows)))
 		return
 	}
 	if m.detail.tab != tabOutputs {
-		m.detail.move(max(min(by, m.detail.length), -m.detail.length))
+		m.detail.scrollBy(max(min(by, m.detail.length), -m.detail.length))
 		return
 	}
 	outputPane(m).scrollOutput(do, by)
@@ -152,7 +152,7 @@ func (m browsing) backToPointer() {
 }
 
 func (m browsing) toggleFollow() {
-	if m.place() == keymap.InOutput {
+	if m.keyPlace() == keymap.InOutput {
 		m.detail.output.follow = !m.detail.output.follow
 		return
 	}
@@ -161,13 +161,13 @@ func (m browsing) toggleFollow() {
 		m.toPointer(false)
 	}
 	if m.run.Phase != events.Running { // else it is to be seen
-		m.say(map[bool]string{true: "the cursor will follow the run", false: "the cursor stays where it is put"}[m.following])
+		m.showMessage(map[bool]string{true: "the cursor will follow the run", false: "the cursor stays where it is put"}[m.following])
 	}
 }
 
-// need goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
+// goToAttention goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
 // a step that needs none it goes to the nearest of the most urgent ones.
-func (m browsing) need(direction int) {
+func (m browsing) goToAttention(direction int) {
 	n := int(m.tree.StepNode[m.toNeed(direction)])
 	m.following = false
 	m.rows.Reveal(n)
@@ -176,10 +176,10 @@ func (m browsing) need(direction int) {
 
 // toNeed is the step that need goes to, or -1.
 func (m browsing) toNeed(direction int) int {
-	ranks := m.attention()
-	here := m.tree.Steps(m.at())
+	ranks := m.attentionKinds()
+	here := m.tree.Steps(m.cursorNode())
 	at, rank := here.From, -1
-	if step := m.tree.Step(m.at()); step < 0 {
+	if step := m.tree.Step(m.cursorNode()); step < 0 {
 		if direction > 0 {
 			at-- // the first step of a scope comes after the scope
 		}
@@ -189,9 +189,9 @@ func (m browsing) toNeed(direction int) int {
 	return m.nextNeed(ranks, rank, at, direction)
 }
 
-// attention are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes
+// attentionKinds are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes
 // it is what was asked for.
-func (m browsing) attention() []func(status.State) bool {
+func (m browsing) attentionKinds() []func(status.State) bool {
 	switch m.filter {
 	case tree.FilterChanged, tree.FilterLeft:
 		return []func(status.State) bool{m.filter.Shows}
@@ -248,9 +248,9 @@ func (m *knownRun) stepThat(from, n, direction int, wanted func(status.State) bo
 	return -1
 }
 
-// fold opens and folds.
-func (m browsing) fold(do keymap.Intent) {
-	n := m.at()
+// foldRows opens and folds.
+func (m browsing) foldRows(do keymap.Intent) {
+	n := m.cursorNode()
 	m.cur.KeepPlace(m.rows, func() {
 		switch do {
 		case keymap.TreeFold:
@@ -281,7 +281,7 @@ func (m browsing) fold(do keymap.Intent) {
 		default:
 		}
 	})
-	if n != m.at() && do != keymap.TreeFold && do != keymap.TreeOpen {
+	if n != m.cursorNode() && do != keymap.TreeFold && do != keymap.TreeOpen {
 		m.following = false
 	}
 	if do != keymap.TreeFold && do != keymap.TreeOpen {
@@ -301,45 +301,45 @@ func (m browsing) otherPane() {
 
 // growPane makes the pane with the keys larger. Where it is the only one, half of the screen is no step on the way.
 func (m browsing) growPane() {
-	was := m.layout()
+	was := m.currentLayout()
 	m.panes.zoom = min(m.panes.zoom+1, 2)
-	if m.layout() == was {
+	if m.currentLayout() == was {
 		m.panes.zoom = 2
 	}
-	if m.layout() == was && was.kind == layoutOne {
-		m.say("it cannot be larger")
+	if m.currentLayout() == was && was.kind == layoutOne {
+		m.showMessage("it cannot be larger")
 	}
 }
 
 // shrinkPane makes it smaller again.
 func (m browsing) shrinkPane() {
-	was := m.layout()
+	was := m.currentLayout()
 	m.panes.zoom = max(m.panes.zoom-1, 0)
-	if m.layout() == was {
+	if m.currentLayout() == was {
 		m.panes.zoom = 0
 	}
-	if m.layout() == was && was.kind == layoutOne {
-		m.say("it cannot be smaller")
+	if m.currentLayout() == was && was.kind == layoutOne {
+		m.showMessage("it cannot be smaller")
 	}
 }
 
 // moveDivider moves the divider, as far as both panes keep their least size.
 func (m browsing) moveDivider(by int) {
-	before := m.layout()
+	before := m.currentLayout()
 	if before.kind != layoutWide && before.kind != layoutTall {
-		m.say("no divider: only one pane is shown")
+		m.showMessage("no divider: only one pane is shown")
 		return
 	}
 	m.panes.divider[before.kind] += by
-	if after := m.layout(); after.treeW == before.treeW && after.treeH == before.treeH {
+	if after := m.currentLayout(); after.treeW == before.treeW && after.treeH == before.treeH {
 		m.panes.divider[before.kind] -= by
 	}
 }
 
 func (m browsing) chooseTab(t tab) {
-	m.detail.open(t)
+	m.detail.openTab(t)
 	m.tabChosen = true
-	if m.layout().kind == layoutOne {
+	if m.currentLayout().kind == layoutOne {
 		m.panes.focusOn(paneDetail)
 	}
 }
@@ -349,11 +349,11 @@ func (m browsing) toggleRange() {
 		m.cur.CloseRange(m.rows)
 		return
 	}
-	m.cur.Anchor = m.at()
+	m.cur.Anchor = m.cursorNode()
 }
 
-// back takes back one thing, the latest first. It never ends or runs anything.
-func (m browsing) back() {
+// stepBack takes back one thing, the latest first. It never ends or runs anything.
+func (m browsing) stepBack() {
 	switch {
 	case m.panes.focus == paneDetail && m.detail.search.text != "":
 		m.detail.search = search{gen: m.detail.search.gen + 1}
@@ -375,11 +375,11 @@ func (m browsing) back() {
 
 func (m *view) setFilter(f tree.Filter) {
 	m.filter = f
-	m.refilter()
+	m.rebuildRows()
 }
 
-// refilter rebuilds the rows after the filter, or what it looks at, changed.
-func (m *view) refilter() {
+// rebuildRows rebuilds the rows after the filter, or what it looks at, changed.
+func (m *view) rebuildRows() {
 	m.cur.KeepPlace(m.rows, func() {
 		m.rows.Filter(m.filter.Keep(m.tree, &m.find), m.filter != tree.FilterFound)
 	})

@@ -373,7 +373,7 @@ func checkKeys(t *testing.T, rt *rapid.T, k *keymap.Keys) {
 		}
 	}
 	s := newScreen(t, setup{w: 80, h: 24, options: func(o *Options) { o.Keys = k }})
-	s.m.do(keymap.ShowPalette)
+	s.m.doIntent(keymap.ShowPalette)
 	listed := map[keymap.Intent]bool{keymap.ShowPalette: true}
 	for _, o := range s.m.overlay.(*palette).all {
 		listed[o.do] = true

@@ -25,7 +25,7 @@ type lacking struct {
 	tell   bool // a decision of the user waits for what comes of it
 }
 
-func (l *lacking) see(step int, of *events.Step) {
+func (l *lacking) seeStep(step int, of *events.Step) {
 	why, gone := status.Gone(of)
 	if had, was := l.gone[step]; was == gone && had == why {
 		return
@@ -44,7 +44,7 @@ func (l *lacking) see(step int, of *events.Step) {
 // askLacking has them found, if it is not known any more which they are.
 func (m predicting) askLacking() tea.Cmd {
 	l := &m.lacking
-	if !l.stale || l.asking || len(m.plan.Steps) == 0 || m.recorded() {
+	if !l.stale || l.asking || len(m.plan.Steps) == 0 || m.isRecorded() {
 		return nil
 	}
 	l.stale, l.asking = false, true
@@ -70,9 +70,9 @@ func (m predicting) takeLacking(found map[int]*plan.Missing) {
 	}
 	l.tell = false
 	if more := m.newIn(found, before); len(more) > 0 {
-		m.say("also skipped: " + m.usersOf(more))
+		m.showMessage("also skipped: " + m.usersOf(more))
 	} else if fewer := m.newIn(before, found); len(fewer) > 0 {
-		m.say("no longer skipped: " + m.usersOf(fewer))
+		m.showMessage("no longer skipped: " + m.usersOf(fewer))
 	}
 }
 
@@ -104,8 +104,8 @@ func (m *knownRun) usersOf(steps []int) string {
 	return words + ": " + strings.Join(names, ", ")
 }
 
-// lacks is the value for lack of which a step that is still to run will be skipped, or nil.
-func (m *knownRun) lacks(step int) *plan.Missing {
+// missingValue is the value for lack of which a step that is still to run will be skipped, or nil.
+func (m *knownRun) missingValue(step int) *plan.Missing {
 	if !m.tree.Faces[step].Pending() {
 		return nil
 	}
@@ -126,7 +126,7 @@ func lackNote(l *plan.Missing) string {
 // lackingNow counts the steps that are still to run and will be skipped for lack of a value.
 func (m *knownRun) lackingNow() (n int) {
 	for i := range m.lacking.of {
-		if i < len(m.tree.Faces) && m.lacks(i) != nil {
+		if i < len(m.tree.Faces) && m.missingValue(i) != nil {
 			n++
 		}
 	}

@@ -60,7 +60,7 @@ const (
 // frameRows is what header, rules and footer take.
 const frameRows = 4
 
-func (p *panes) layout(w, h int) layout {
+func (p *panes) layoutFor(w, h int) layout {
 	l := layout{wide: w, high: h}
 	switch {
 	case w < oneW || h < oneH:
@@ -72,13 +72,13 @@ func (p *panes) layout(w, h int) layout {
 	case w >= wideW && h >= wideH && p.zoom < 2:
 		l.kind = layoutWide
 		l.treeH, l.detailH = h-frameRows, h-frameRows
-		l.treeW = min(max(p.share(w, layoutWide), 24), w-25)
+		l.treeW = min(max(p.shareOf(w, layoutWide), 24), w-25)
 		l.detailW = w - l.treeW - 1
 	case w >= tallW && h >= tallH && w < wideW && p.zoom < 2:
 		l.kind = layoutTall
 		rows := h - frameRows - 1
 		l.treeW, l.detailW = w, w
-		l.treeH = min(max(p.share(rows, layoutTall), 5), rows-5)
+		l.treeH = min(max(p.shareOf(rows, layoutTall), 5), rows-5)
 		l.detailH = rows - l.treeH
 	default:
 		l.kind = layoutOne
@@ -91,8 +91,8 @@ func (p *panes) layout(w, h int) layout {
 	return l
 }
 
-// share is the tree's part of so many cells, or rows.
-func (p *panes) share(n int, in layoutKind) int {
+// shareOf is the tree's part of so many cells, or rows.
+func (p *panes) shareOf(n int, in layoutKind) int {
 	part := n * 54 / 100
 	switch {
 	case p.zoom == 1 && p.focus == paneTree:
@@ -103,12 +103,12 @@ func (p *panes) share(n int, in layoutKind) int {
 	return part + p.divider[in]
 }
 
-func (m *view) layout() layout {
+func (m *view) currentLayout() layout {
 	panes := m.panes
 	if m.fix != nil {
 		panes.focus, panes.zoom = paneDetail, 0
 	}
-	l := panes.layout(m.width, m.height)
+	l := panes.layoutFor(m.width, m.height)
 	if l.kind == layoutOne && l.treeH > 0 {
 		if l.peekH = (cardScreen{m}).peekRows(); l.treeH-l.peekH < 5 {
 			l.peekH = 0
@@ -118,8 +118,8 @@ func (m *view) layout() layout {
 	return l
 }
 
-// focus is the pane that has the keys. A card has none but the tree.
-func (m *view) focus() pane {
+// focusedPane is the pane that has the keys. A card has none but the tree.
+func (m *view) focusedPane() pane {
 	if m.width < oneW || m.height < oneH {
 		return paneTree
 	}

@@ -36,7 +36,7 @@ func TestLayoutSizes(t *testing.T) {
 		{200, 9, layoutCard},
 	} {
 		p := newPanes()
-		if l := p.layout(c.w, c.h); l.kind != c.want {
+		if l := p.layoutFor(c.w, c.h); l.kind != c.want {
 			t.Errorf("%d×%d is layout %d, want %d", c.w, c.h, l.kind, c.want)
 		}
 	}
@@ -46,23 +46,23 @@ func TestLayoutSizes(t *testing.T) {
 func TestDividersStay(t *testing.T) {
 	p := newPanes()
 	p.divider[layoutWide], p.divider[layoutTall] = 10, -4
-	wide, tall := p.layout(120, 40), p.layout(80, 40)
+	wide, tall := p.layoutFor(120, 40), p.layoutFor(80, 40)
 	if wide.treeW != 120*54/100+10 || tall.treeH != (40-frameRows-1)*54/100-4 {
 		t.Errorf("%+v %+v", wide, tall)
 	}
 	s := newScreen(t, setup{w: 80, h: 40})
-	before := s.m.layout().treeH
+	before := s.m.currentLayout().treeH
 	s.keys("> >")
-	after := s.m.layout().treeH
+	after := s.m.currentLayout().treeH
 	s.send(tea.WindowSizeMsg{Width: 120, Height: 40})
-	if s.m.layout().treeW != 120*54/100 {
+	if s.m.currentLayout().treeW != 120*54/100 {
 		t.Error("the divider of one layout moved that of another")
 	}
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.keys("> > >") // there is none
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 40})
-	if s.m.layout().treeH != after || after != before+4 {
-		t.Errorf("%d rows, then %d, then %d", before, after, s.m.layout().treeH)
+	if s.m.currentLayout().treeH != after || after != before+4 {
+		t.Errorf("%d rows, then %d, then %d", before, after, s.m.currentLayout().treeH)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestCard(t *testing.T) {
 	s.has("to confirm", "❯ replace /etc/hosts", "a approve  q quit")
 	s.press("a")
 	s.frame()
-	if s.m.asks() != "" {
+	if s.m.pauseQuestion() != "" {
 		t.Error("a on the card does not approve")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// lend gives the terminal to a program and takes it back as it was, however the program ended.
-func lend(program ExecCommand, then func(error) tea.Msg) tea.Cmd {
+// lendTerminal gives the terminal to a program and takes it back as it was, however the program ended.
+func lendTerminal(program ExecCommand, then func(error) tea.Msg) tea.Cmd {
 	return takeTurns(&borrower{ExecCommand: program}, then)
 }
 
@@ -50,7 +50,7 @@ func (b *borrower) Run() (err error) {
 	defer keepTerminal(b.in)()
 	defer func() {
 		if r := recover(); r != nil {
-			err = panicked(r)
+			err = panicError(r)
 		}
 		if err != nil && b.out != nil {
 			_, _ = io.WriteString(b.out, UndoModes)

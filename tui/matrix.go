@@ -91,7 +91,7 @@ func (x *matrix) columnAt(n int, at map[string]int) (c column, whole bool) {
 			add(k)
 		}
 		sort.Stable(&c)
-	case s.Kind == plan.ScopeLoop && n > 0 && flat(t, n):
+	case s.Kind == plan.ScopeLoop && n > 0 && isFlat(t, n):
 		add(n)
 	default:
 		return c, false
@@ -99,8 +99,8 @@ func (x *matrix) columnAt(n int, at map[string]int) (c column, whole bool) {
 	return c, len(c.cells) > 0
 }
 
-// flat reports whether a scope holds steps and nothing else.
-func flat(t *tree.Tree, n int) bool {
+// isFlat reports whether a scope holds steps and nothing else.
+func isFlat(t *tree.Tree, n int) bool {
 	for k := n + 1; k < n+int(t.Size[n]); k++ {
 		if t.Step(k) < 0 {
 			return false
@@ -126,8 +126,8 @@ func (c *column) Swap(i, j int) {
 	c.cells[i], c.cells[j] = c.cells[j], c.cells[i]
 }
 
-// cell is the node of a host in a task, or -1 where it has none.
-func (x *matrix) cell(row, col int) int {
+// nodeAt is the node of a host in a task, or -1 where it has none.
+func (x *matrix) nodeAt(row, col int) int {
 	c := &x.columns[col]
 	if len(c.rows) == len(x.hosts) { // all of them, in order
 		return int(c.cells[row])
@@ -139,8 +139,8 @@ func (x *matrix) cell(row, col int) int {
 	return int(c.cells[i])
 }
 
-// find puts the cursor on the cell of a node, if it has one.
-func (x *matrix) find(n int) {
+// findNode puts the cursor on the cell of a node, if it has one.
+func (x *matrix) findNode(n int) {
 	x.node = n
 	if n < 0 || n >= len(x.inside) || x.inside[n] < 0 {
 		return
@@ -237,7 +237,7 @@ func (m matrixPane) followMatrix() {
 	}
 	x := m.matrix
 	if x.node != m.cur.Node {
-		x.find(m.cur.Node)
+		x.findNode(m.cur.Node)
 	}
 	x.row = max(min(x.row, len(x.hosts)-1), 0)
 	x.col = max(min(x.col, len(x.columns)-1), 0)
@@ -249,7 +249,7 @@ func (m matrixPane) moveMatrix(down, right int) {
 	m.following = false
 	x.row = max(min(x.row+down, len(x.hosts)-1), 0)
 	x.col = max(min(x.col+right, len(x.columns)-1), 0)
-	n := x.cell(x.row, x.col)
+	n := x.nodeAt(x.row, x.col)
 	if n < 0 {
 		n = x.columns[x.col].node
 	}
@@ -257,10 +257,10 @@ func (m matrixPane) moveMatrix(down, right int) {
 	m.rows.Reveal(n)
 }
 
-// tallied counts how the tasks of a host have ended so far.
-func (x *matrix) tallied(row int, steps []events.Step) (c events.HostCounts) {
+// hostCounts counts how the tasks of a host have ended so far.
+func (x *matrix) hostCounts(row int, steps []events.Step) (c events.HostCounts) {
 	for col := range x.columns {
-		if n := x.cell(row, col); n >= 0 {
+		if n := x.nodeAt(row, col); n >= 0 {
 			r := x.tree.Steps(n)
 			status.CountTask(x.tree.Plan, steps, r.From, r.To, &c)
 		}

@@ -56,9 +56,9 @@ func (m frame) drawMatrix(b *draw.Brush) {
 	matrixPane(m).followMatrix()
 	x, v := m.matrix, matrixPane(m).matrixView()
 	x.height, x.across = v.high, v.across
-	x.top = window(x.top, x.row, v.high, len(x.hosts))
-	x.left = window(x.left, x.col, v.across, len(x.columns))
-	headerBar(m).header(b)
+	x.top = windowStart(x.top, x.row, v.high, len(x.hosts))
+	x.left = windowStart(x.left, x.col, v.across, len(x.columns))
+	headerBar(m).drawHeader(b)
 	matrixPane(m).matrixRule(b)
 	matrixPane(m).matrixMarks(b, v)
 	counts := make([]events.HostCounts, min(v.high, len(x.hosts)-x.top))
@@ -67,7 +67,7 @@ func (m frame) drawMatrix(b *draw.Brush) {
 			return // it is about another plan
 		}
 		for i := range counts {
-			counts[i] = x.tallied(x.top+i, run.Steps)
+			counts[i] = x.hostCounts(x.top+i, run.Steps)
 		}
 	})
 	for i := range v.high {
@@ -87,11 +87,11 @@ func (m frame) drawMatrix(b *draw.Brush) {
 	rulesBar(m).stateRule(b, -1)
 	b.End()
 	b.Newline()
-	footerBar(m).footer(b)
+	footerBar(m).drawFooter(b)
 }
 
-// window is the first of some rows that keeps a cursor among the high that are shown.
-func window(top, cursor, high, n int) int {
+// windowStart is the first of some rows that keeps a cursor among the high that are shown.
+func windowStart(top, cursor, high, n int) int {
 	top = max(min(top, n-high), 0)
 	return max(min(top, cursor), cursor-high+1)
 }
@@ -166,7 +166,7 @@ func (m matrixPane) matrixRow(b *draw.Brush, v matrixView, row int, counts *even
 	}
 	b.Begin(v.hosts+2, mode)
 	look := themes.Text
-	if m.missed(x.hosts[row]) != nil {
+	if m.findUnreached(x.hosts[row]) != nil {
 		look = themes.Failed
 	}
 	b.Put(look, " "+draw.CutMiddle(draw.Plain(x.hosts[row]), v.hosts, m.glyphs.Dots))
@@ -207,7 +207,7 @@ func (m matrixPane) matrixCell(b *draw.Brush, row, col int) {
 		mode = draw.OnCursor
 	}
 	b.Begin(1, mode)
-	if n := x.cell(row, col); n >= 0 {
+	if n := x.nodeAt(row, col); n >= 0 {
 		look, spins := m.signOf(n)
 		if m.tree.Step(n) < 0 {
 			t := m.tree.Tally(n)
@@ -237,7 +237,7 @@ func (m matrixPane) matrixDetail(b *draw.Brush) {
 	host := draw.Plain(x.hosts[x.row])
 	b.Put(themes.Text, " ")
 	b.Put(draw.InkTitle, draw.CutMiddle(host, m.width/3, m.glyphs.Dots))
-	n := x.cell(x.row, x.col)
+	n := x.nodeAt(x.row, x.col)
 	if n < 0 {
 		b.Put(themes.Dim, "  has no part in this task")
 		return
@@ -272,7 +272,7 @@ func (m matrixPane) matrixDetail(b *draw.Brush) {
 
 // cellWords is what there is to say of a step on one line: why it ended so, how long it took, or what it does.
 func (m matrixPane) cellWords(step int, of *events.Step) string {
-	missed := m.missed(m.plan.Steps[step].Host)
+	missed := m.findUnreached(m.plan.Steps[step].Host)
 	switch {
 	case missed != nil && of.Attempt == 0:
 		return "not reached: " + draw.Plain(missed.Why)
@@ -293,9 +293,9 @@ func (m matrixPane) matrixTips() []keymap.Tip {
 	tips := []keymap.Tip{keymap.TipOf(keymap.NodeToggle, "to the plan")}
 	switch m.run.Phase {
 	case events.Review, events.Paused:
-		tips = append(append(tips, footerBar(m).decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
+		tips = append(append(tips, footerBar(m).decisionTips()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
 			keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
-		if m.position().Failed(m.tree.Step(m.at())) {
+		if m.position().Failed(m.tree.Step(m.cursorNode())) {
 			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"),
 				keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
 		}

@@ -143,9 +143,9 @@ func newModel(o Options, env func(string) string) *model {
 	if m.keys == nil {
 		m.keys = keymap.UsualKeys()
 	}
-	m.dress()
+	m.loadThemes()
 	if len(o.Warnings) > 0 {
-		m.say(strings.Join(o.Warnings, "; "))
+		m.showMessage(strings.Join(o.Warnings, "; "))
 	}
 	m.peek.Id = peekReel
 	m.mouse.on = o.Mouse
@@ -153,10 +153,10 @@ func newModel(o Options, env func(string) string) *model {
 	replanning{m.view}.setPlan(o.Plan)
 	m.others = status.OtherFilesOf(o.Earlier, o.Plan)
 	if o.View != nil {
-		m.restore(o.View)
+		m.restoreView(o.View)
 	}
 	if o.Notice != "" {
-		m.say(o.Notice)
+		m.showMessage(o.Notice)
 	}
 	return m
 }
@@ -182,7 +182,7 @@ func (m replanning) setPlan(p *plan.Plan) {
 	m.timeline, m.waiting = feed.NewTimeline(t, &m.timeline), waiting{}
 	m.lacking = lacking{stale: true}
 	m.predicted.Halt() // it was about another plan
-	m.refilter()
+	m.rebuildRows()
 	fixPane(m).carryFix(sheet)
 }
 
@@ -193,7 +193,7 @@ func (m *model) Init() tea.Cmd { return m.watchBackground() }
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if r := recover(); r != nil {
-			m.crash = panicked(r)
+			m.crash = panicError(r)
 			next, cmd = m, tea.Quit
 		}
 	}()
@@ -204,33 +204,33 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	m.stale = true
 	switch msg := msg.(type) {
 	case frameMsg:
-		cmd = tea.Batch(m.sync(), m.catchUp())
+		cmd = tea.Batch(m.syncStore(), m.catchUp())
 	case tickMsg:
-		cmd = m.tick()
+		cmd = m.handleTick()
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseMsg:
-		cmd = m.input(msg)
+		cmd = m.takeInput(msg)
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.open()
+		m.openScreen()
 	case tea.FocusMsg:
 		m.unfocused = false
 		cmd = m.askBackground()
 	case tea.BlurMsg:
 		m.unfocused = true
 	case tea.BackgroundColorMsg:
-		m.background(msg)
+		m.setBackground(msg)
 	case feed.Fetched:
-		m.reel(msg.Id).Take(msg)
+		m.outputReel(msg.Id).Take(msg)
 	case waited:
-		m.waiting.take(msg, m.plan.Digest)
+		m.waiting.takeAnswer(msg, m.plan.Digest)
 	case found:
 		outputPane{m.view}.foundMore(msg)
 	case copied:
-		cmd = m.copied(msg)
+		cmd = m.copyText(msg)
 	case clipped:
-		cmd = m.clipped(msg)
+		cmd = m.clipText(msg)
 	case asideMsg:
-		cmd = m.unwatched(makeRoom(msg.do))
+		cmd = m.lendUnwatched(makeRoom(msg.do))
 	case continuedMsg:
 		cmd = m.wakeUp()
 	case broke:
@@ -238,10 +238,10 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		return m, tea.Quit
 	case returned:
 		if msg.err != nil {
-			m.say("the terminal: " + msg.err.Error())
+			m.showMessage("the terminal: " + msg.err.Error())
 		}
 	case edited:
-		cmd = fixPane{m.view}.edited(msg)
+		cmd = fixPane{m.view}.takeEdited(msg)
 	case replanned:
 		cmd = m.fixPreviewed(msg)
 	case valueEdited:
@@ -251,7 +251,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case shellLeft:
 		deciding{m.view}.shellLeft(msg)
 	case reloaded:
-		replanning{m.view}.reloaded(msg)
+		replanning{m.view}.takeReloaded(msg)
 	case came:
 		cmd = msg.then(m)
 	default:
@@ -261,7 +261,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guarded(tea.Batch(cmd, outputPane{m.view}.fetch(), waitWords{m.view}.wonder(), watchPane{m.view}.askWatches(),
+	return m, guardCommand(tea.Batch(cmd, outputPane{m.view}.fetchOutput(), waitWords{m.view}.askWaits(), watchPane{m.view}.askWatches(),
 		predicting{m.view}.askBound(), predicting{m.view}.askLacking()))
 }
 
@@ -269,12 +269,12 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 func (m *model) View() tea.View {
 	defer func() {
 		if r := recover(); r != nil {
-			m.crash = panicked(r)
+			m.crash = panicError(r)
 			m.store.Wake() // drawing cannot quit; the next message does
 		}
 	}()
 	if m.stale {
-		m.frame, m.stale = m.draw(), false
+		m.frame, m.stale = m.drawScreen(), false
 		if m.glyphs.Mask != "" {
 			m.frame = strings.ReplaceAll(m.frame, "•", m.glyphs.Mask) // what stands for secrets
 		}
@@ -282,55 +282,55 @@ func (m *model) View() tea.View {
 	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true, MouseMode: pointing{m.view}.mouseMode()}
 }
 
-// panicked makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the
+// panicError makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the
 // keyboard before it closes what that one reads from.
-func panicked(r any) error {
+func panicError(r any) error {
 	return fmt.Errorf("internal error in the TUI:  %v\n%s", r, debug.Stack())
 }
 
-// press takes a key: to what is open above the panes, or as an intent.
-func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
+// pressKey takes a key: to what is open above the panes, or as an intent.
+func (m *model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	m.message = ""
 	m.cur.Free = false
 	switch {
 	case key == "ctrl+c": // an interrupt is never text
-		return m.do(keymap.RunInterrupt)
+		return m.doIntent(keymap.RunInterrupt)
 	case m.overlay != nil:
-		return m.overlay.press(m, msg)
+		return m.overlay.pressKey(m, msg)
 	case m.prompt != nil:
-		return m.prompt.press(m, msg)
+		return m.prompt.pressKey(m, msg)
 	case m.fix != nil:
-		return m.fix.press(m, msg)
+		return m.fix.pressKey(m, msg)
 	}
-	return m.pressed(key)
+	return m.takeSequence(key)
 }
 
-func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
+func (m *model) pasteText(msg tea.PasteMsg) tea.Cmd {
 	switch {
 	case m.overlay != nil:
-		return m.overlay.paste(m, msg)
+		return m.overlay.pasteText(m, msg)
 	case m.prompt != nil:
-		return m.prompt.paste(m, msg)
+		return m.prompt.pasteText(m, msg)
 	case m.fix != nil:
-		return m.fix.paste(m, msg)
+		return m.fix.pasteText(m, msg)
 	}
 	return nil
 }
 
-// typing reports whether the person is in the middle of something that must not be pulled away.
-func (m *view) typing() bool { return m.prompt != nil || m.overlay != nil || m.fix != nil }
+// isTyping reports whether the person is in the middle of something that must not be pulled away.
+func (m *view) isTyping() bool { return m.prompt != nil || m.overlay != nil || m.fix != nil }
 
-// say shows a message until the next key.
-func (m *view) say(text string) { m.message = draw.Plain(text) }
+// showMessage shows a message until the next key.
+func (m *view) showMessage(text string) { m.message = draw.Plain(text) }
 
-// at is the node the cursor stands on.
-func (m *view) at() int { return m.cur.On(m.rows) }
+// cursorNode is the node the cursor stands on.
+func (m *view) cursorNode() int { return m.cur.On(m.rows) }
 
-// place is where keys go.
-func (m *view) place() keymap.Place {
+// keyPlace is where keys go.
+func (m *view) keyPlace() keymap.Place {
 	switch {
-	case m.focus() == paneTree:
+	case m.focusedPane() == paneTree:
 		return keymap.InTree
 	case m.detail.tab == tabOutputs:
 		return keymap.InOutput
@@ -338,8 +338,8 @@ func (m *view) place() keymap.Place {
 	return keymap.InDetail
 }
 
-// tick runs only while something does: it moves clocks and looks for new output.
-func (m *model) tick() tea.Cmd {
+// handleTick runs only while something does: it moves clocks and looks for new output.
+func (m *model) handleTick() tea.Cmd {
 	m.ticking = false
 	m.spin++
 	m.detail.reel.Stale, m.peek.Stale = true, true
@@ -352,7 +352,7 @@ func (m *model) tick() tea.Cmd {
 const tickTime = 250 * time.Millisecond
 
 func (m *model) keepTicking() tea.Cmd {
-	if m.ticking || !m.moving() {
+	if m.ticking || !m.isMoving() {
 		return nil
 	}
 	m.ticking = true
@@ -366,7 +366,7 @@ const (
 	peekReel
 )
 
-func (m *view) reel(id int) *feed.Reel {
+func (m *view) outputReel(id int) *feed.Reel {
 	if id == peekReel {
 		return &m.peek
 	}

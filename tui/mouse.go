@@ -39,9 +39,9 @@ func (m pointing) toggleMouse() tea.Cmd {
 	m.mouse.on = !m.mouse.on
 	m.mouse.dragging = false
 	if m.mouse.on {
-		m.say("mouse on: shift selects text; " + m.keys.Label(keymap.AppMouse) + " turns it off")
+		m.showMessage("mouse on: shift selects text; " + m.keys.Label(keymap.AppMouse) + " turns it off")
 	} else {
-		m.say("mouse off")
+		m.showMessage("mouse off")
 	}
 	return nil
 }
@@ -61,8 +61,8 @@ func (m pointing) mouseState(b *draw.Brush) {
 	}
 }
 
-// forget begins a new frame.
-func (u *mouse) forget() { u.box = box{}; u.spots.Forget() }
+// forgetSpots begins a new frame.
+func (u *mouse) forgetSpots() { u.box = box{}; u.spots.Forget() }
 
 func (u *mouse) inBox(x, y int) bool {
 	return x >= u.box.x && x < u.box.x+u.box.w && y >= u.box.y && y < u.box.y+u.box.h
@@ -76,21 +76,21 @@ func (m *model) mouseMsg(msg tea.MouseMsg) tea.Cmd {
 	}
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
-		return m.wheel(at)
+		return m.scrollAt(at)
 	case tea.MouseMotionMsg:
-		pointing{m.view}.drag(at)
+		pointing{m.view}.dragDivider(at)
 	case tea.MouseReleaseMsg:
 		m.mouse.dragging = false
 	case tea.MouseClickMsg:
 		if at.Button == tea.MouseLeft {
-			return m.click(at)
+			return m.clickAt(at)
 		}
 	}
 	return nil
 }
 
-// click does what the place that was clicked says.
-func (m *model) click(at tea.Mouse) tea.Cmd {
+// clickAt does what the place that was clicked says.
+func (m *model) clickAt(at tea.Mouse) tea.Cmd {
 	m.message = ""
 	m.mouse.dragging = false
 	if m.overlay != nil {
@@ -110,11 +110,11 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 		return m.clickNode(s.N, double)
 	case draw.SpotFold:
 		m.goToNode(s.N)
-		return m.do(keymap.NodeToggle)
+		return m.doIntent(keymap.NodeToggle)
 	case draw.SpotBreak:
 		was := m.cur.Node
 		m.cur.Node = s.N
-		cmd := m.do(keymap.GateBreak)
+		cmd := m.doIntent(keymap.GateBreak)
 		m.cur.Node = was
 		return cmd
 	case draw.SpotDetail:
@@ -133,7 +133,7 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 func (m *model) clickNode(n int, double bool) tea.Cmd {
 	m.goToNode(n)
 	if double {
-		return m.do(keymap.NodeToggle)
+		return m.doIntent(keymap.NodeToggle)
 	}
 	return nil
 }
@@ -148,19 +148,19 @@ func (m *view) goToNode(n int) {
 // doClicked does what a key that is named on the screen does, unless that asks something of the run or ends it.
 func (m *model) doClicked(do keymap.Intent) tea.Cmd {
 	if do == keymap.RunLeave || do == keymap.RunInterrupt || keymap.AsksTheRun(do) && do != keymap.GateBreak {
-		m.say("the mouse decides nothing: press " + m.keys.Label(do))
+		m.showMessage("the mouse decides nothing: press " + m.keys.Label(do))
 		return nil
 	}
-	return m.do(do)
+	return m.doIntent(do)
 }
 
-// drag moves the divider after the mouse.
-func (m pointing) drag(at tea.Mouse) {
+// dragDivider moves the divider after the mouse.
+func (m pointing) dragDivider(at tea.Mouse) {
 	if !m.mouse.dragging {
 		return
 	}
 	for {
-		l := m.layout()
+		l := m.currentLayout()
 		by := at.X - l.treeW
 		if l.kind == layoutTall {
 			by = at.Y - 2 - l.treeH // header and rule
@@ -169,14 +169,14 @@ func (m pointing) drag(at tea.Mouse) {
 			return
 		}
 		browsing(m).moveDivider(max(min(by, 1), -1))
-		if m.layout() == l {
+		if m.currentLayout() == l {
 			return
 		}
 	}
 }
 
-// wheel scrolls what is under the mouse; the keys go where they went.
-func (m *model) wheel(at tea.Mouse) tea.Cmd {
+// scrollAt scrolls what is under the mouse; the keys go where they went.
+func (m *model) scrollAt(at tea.Mouse) tea.Cmd {
 	by, sideways := 0, 0
 	switch at.Button {
 	case tea.MouseWheelUp:
@@ -210,7 +210,7 @@ func (m pointing) wheelDetail(by, sideways int) {
 	v := &m.detail.output
 	switch {
 	case m.detail.tab != tabOutputs:
-		m.detail.move(by)
+		m.detail.scrollBy(by)
 	case sideways != 0 && !v.wrap:
 		v.x, v.aim = max(v.x+sideways, 0), -1
 	default:
@@ -220,8 +220,8 @@ func (m pointing) wheelDetail(by, sideways int) {
 
 // lister is an overlay with a list in it, of which one can be clicked.
 type lister interface {
-	// click is told the row of the body, and whether it was clicked twice.
-	click(m *model, row int, double bool) tea.Cmd
+	// clickRow is told the row of the body, and whether it was clicked twice.
+	clickRow(m *model, row int, double bool) tea.Cmd
 }
 
 // clickBox clicks into the overlay. What asks a person to decide is answered by keys.
@@ -234,7 +234,7 @@ func (m *model) clickBox(at tea.Mouse) tea.Cmd {
 	s := draw.Spot{Y: at.Y, Kind: draw.SpotNone, N: row, From: -1}
 	double := s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
 	m.mouse.where, m.mouse.clicked = s, m.now()
-	return list.click(m, row, double)
+	return list.clickRow(m, row, double)
 }
 
 // wheelBox moves in the overlay, as the arrows do.
@@ -249,14 +249,14 @@ func (m *model) wheelBox(at tea.Mouse, by int) tea.Cmd {
 	var cmd tea.Cmd
 	for range max(by, -by) {
 		if m.overlay != nil {
-			cmd = m.overlay.press(m, key)
+			cmd = m.overlay.pressKey(m, key)
 		}
 	}
 	return cmd
 }
 
-// click chooses a line of the palette; a double click does it, if the mouse may.
-func (p *palette) click(m *model, row int, double bool) tea.Cmd {
+// clickRow chooses a line of the palette; a double click does it, if the mouse may.
+func (p *palette) clickRow(m *model, row int, double bool) tea.Cmd {
 	i := p.top + row - 1 // the first row is typed in
 	if row < 1 || i >= p.n {
 		return nil
@@ -268,46 +268,46 @@ func (p *palette) click(m *model, row int, double bool) tea.Cmd {
 	case o.why != "":
 		p.wrong = o.why
 	case o.command != nil:
-		p.complete(o.command)
+		p.completeName(o.command)
 	default:
 		m.overlay = nil
-		m.recently(o.do)
+		m.rememberPicked(o.do)
 		return m.doClicked(o.do)
 	}
 	return nil
 }
 
-// click chooses a breakpoint; a double click goes to it.
-func (b *breaksBox) click(m *model, row int, double bool) tea.Cmd {
+// clickRow chooses a breakpoint; a double click goes to it.
+func (b *breaksBox) clickRow(m *model, row int, double bool) tea.Cmd {
 	i := b.top + row
 	if i >= b.n {
 		return nil
 	}
 	b.at = i
 	if double {
-		return b.press(m, tea.KeyPressMsg{Code: tea.KeyEnter})
+		return b.pressKey(m, tea.KeyPressMsg{Code: tea.KeyEnter})
 	}
 	return nil
 }
 
-// click copies what the line names.
-func (c *copyBox) click(m *model, row int, _ bool) tea.Cmd {
+// clickRow copies what the line names.
+func (c *copyBox) clickRow(m *model, row int, _ bool) tea.Cmd {
 	if row >= len(c.items) {
 		m.overlay = nil
 		return nil
 	}
-	return c.copy(m, &c.items[row])
+	return c.copyItem(m, &c.items[row])
 }
 
-// boxed notes where the overlay is. Nothing below it is to be clicked.
-func (u *mouse) boxed(x, y, w, h int) { u.box = box{x, y, w, h} }
+// noteBox notes where the overlay is. Nothing below it is to be clicked.
+func (u *mouse) noteBox(x, y, w, h int) { u.box = box{x, y, w, h} }
 
-// spots notes what of a row of the tree can be clicked: all of it, its place for a breakpoint, its sign of folding.
-func (t *treeRows) spots(b *draw.Brush, n, from int) {
+// noteSpots notes what of a row of the tree can be clicked: all of it, its place for a breakpoint, its sign of folding.
+func (t *treeRows) noteSpots(b *draw.Brush, n, from int) {
 	b.Spot(from, draw.SpotTree, n)
 	b.Note(from, from+1, draw.SpotBreak, n)
 	if b.Noted() && !t.m.tree.Leaf(n) {
-		sign := from + gutterWidth + draw.Cells(t.guides(n, max(t.w-gutterWidth-22, 2)))
+		sign := from + gutterWidth + draw.Cells(t.guideText(n, max(t.w-gutterWidth-22, 2)))
 		b.Note(sign, min(sign+1, from+t.w), draw.SpotFold, n)
 	}
 }

@@ -56,7 +56,7 @@ func TestMouseIsOffAtFirst(t *testing.T) {
 		t.Errorf("the mouse is reported: %v", mode)
 	}
 	s.clickOn("install git")
-	if s.m.at() != 0 {
+	if s.m.cursorNode() != 0 {
 		t.Error("a click did something although the mouse is off")
 	}
 	s.press("M")
@@ -76,37 +76,37 @@ func TestMouseIsOffAtFirst(t *testing.T) {
 func TestMouseInTheTree(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Mouse = true }})
 	s.clickOn("└   install tmux")
-	if got := s.m.tree.Title(s.m.at()); got != "install tmux" || s.m.focus() != paneTree {
+	if got := s.m.tree.Title(s.m.cursorNode()); got != "install tmux" || s.m.focusedPane() != paneTree {
 		t.Errorf("a click went to %q", got)
 	}
 	x, y := s.cellOf("└   install tmux")
 	s.later()
 	s.click(x, y)
 	s.click(x+1, y)
-	if s.m.focus() != paneDetail {
+	if s.m.focusedPane() != paneDetail {
 		t.Error("a double click does not open the detail")
 	}
 	s.click(x, y)
 	s.later()
 	s.click(x, y)
-	if s.m.focus() != paneTree {
+	if s.m.focusedPane() != paneTree {
 		t.Error("two slow clicks are taken for one of two")
 	}
 	s.clickOn("▾ include: packages.yml")
-	if n := s.m.at(); s.m.tree.Title(n) != "include: packages.yml" || !s.m.rows.Folded[n] {
+	if n := s.m.cursorNode(); s.m.tree.Title(n) != "include: packages.yml" || !s.m.rows.Folded[n] {
 		t.Error("a click on the sign does not fold")
 	}
 	s.clickOn("▸ include: packages.yml")
-	if s.m.rows.Folded[s.m.at()] {
+	if s.m.rows.Folded[s.m.cursorNode()] {
 		t.Error("a click on the sign does not open")
 	}
-	at := s.m.at()
+	at := s.m.cursorNode()
 	_, y = s.cellOf("install git")
 	s.later()
 	s.click(0, y)
 	s.frame()
-	if _, set := s.m.breaks[stepGit]; !set || s.m.at() != at {
-		t.Errorf("a click into the gutter: breakpoints %v, cursor at %d", s.m.breaks, s.m.at())
+	if _, set := s.m.breaks[stepGit]; !set || s.m.cursorNode() != at {
+		t.Errorf("a click into the gutter: breakpoints %v, cursor at %d", s.m.breaks, s.m.cursorNode())
 	}
 	s.later()
 	s.click(0, y)
@@ -120,8 +120,8 @@ func TestMouseWheel(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 20, fake: printsLong, options: func(o *Options) { o.Mouse = true }})
 	s.press("=")
 	s.wheel(10, 5, tea.MouseWheelDown)
-	if s.m.cur.Top != wheelRows || s.m.at() != 0 {
-		t.Errorf("the wheel scrolled to row %d, cursor at %d", s.m.cur.Top, s.m.at())
+	if s.m.cur.Top != wheelRows || s.m.cursorNode() != 0 {
+		t.Errorf("the wheel scrolled to row %d, cursor at %d", s.m.cur.Top, s.m.cursorNode())
 	}
 	s.wheel(10, 5, tea.MouseWheelUp)
 	s.wheel(10, 5, tea.MouseWheelUp)
@@ -139,9 +139,9 @@ func TestMouseWheel(t *testing.T) {
 	s.keys("A c")
 	s.on("install git")
 	s.press("2")
-	focus := s.m.focus()
+	focus := s.m.focusedPane()
 	s.wheel(100, 5, tea.MouseWheelUp)
-	if v := &s.m.detail.output; v.follow || v.top != 91-16-wheelRows || s.m.focus() != focus {
+	if v := &s.m.detail.output; v.follow || v.top != 91-16-wheelRows || s.m.focusedPane() != focus {
 		t.Errorf("the wheel over the output: %+v", *v)
 	}
 	s.wheel(100, 5, tea.MouseWheelRight)
@@ -195,25 +195,25 @@ func TestMouseDragsTheDivider(t *testing.T) {
 	for _, size := range [][4]int{{120, 40, 64, 10}, {80, 40, 70, 20}} {
 		w, h, x, y := size[0], size[1], size[2], size[3]
 		s := newScreen(t, setup{w: w, h: h, options: func(o *Options) { o.Mouse = true }})
-		before := s.m.layout()
+		before := s.m.currentLayout()
 		s.send(tea.MouseMotionMsg{X: x - 9, Y: y - 5, Button: tea.MouseLeft})
-		if s.m.layout() != before {
+		if s.m.currentLayout() != before {
 			t.Error("it moves without being held")
 		}
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 		s.send(tea.MouseMotionMsg{X: x - 9, Y: y - 5, Button: tea.MouseLeft})
-		after := s.m.layout()
+		after := s.m.currentLayout()
 		if w == 120 && after.treeW != x-9 || w == 80 && after.treeH != before.treeH-5 {
 			t.Errorf("from %+v to %+v", before, after)
 		}
 		s.send(tea.MouseMotionMsg{X: 0, Y: 0, Button: tea.MouseLeft})
-		if l := s.m.layout(); l.treeW < 24 || l.treeH < 5 {
+		if l := s.m.currentLayout(); l.treeW < 24 || l.treeH < 5 {
 			t.Errorf("the tree is gone: %+v", l)
 		}
-		after = s.m.layout()
+		after = s.m.currentLayout()
 		s.send(tea.MouseReleaseMsg{X: 0, Y: 0, Button: tea.MouseLeft})
 		s.send(tea.MouseMotionMsg{X: 70, Y: 30})
-		if s.m.layout() != after {
+		if s.m.currentLayout() != after {
 			t.Error("it moves after it was let go")
 		}
 	}

@@ -436,7 +436,7 @@ type offeredKey struct {
 func (o *offering) offers() (list []offeredKey) {
 	m := o.sc.m
 	add := func(where string, do keymap.Intent) {
-		if why := (whyNot{m.view}).cannot(do); why != "" && where != "palette" {
+		if why := (whyNot{m.view}).whyCannot(do); why != "" && where != "palette" {
 			o.fatal("%s at %d offers %s, and the same screen says: %s", where, m.width, m.keys.Label(do), why)
 		}
 		list = append(list, offeredKey{where, do, m.keys.Label(do), m.width})
@@ -447,9 +447,9 @@ func (o *offering) offers() (list []offeredKey) {
 		for _, t := range (footerBar{m.view}).footerTips(2, 3) {
 			add("footer", t.Do)
 		}
-		step := m.tree.Step(m.at())
+		step := m.tree.Step(m.cursorNode())
 		if step >= 0 && m.tree.Faces[step].Bad() && m.detail.tab == tabSteps && (m.position().OnFailure() || m.run.Phase == events.Ended) {
-			for _, c := range (outcomePane{m.view}).ways(&m.plan.Steps[step]) {
+			for _, c := range (outcomePane{m.view}).choicesNow(&m.plan.Steps[step]) {
 				add("way", c.do)
 			}
 		}
@@ -552,7 +552,7 @@ func (o *offering) drive(pressed map[string]int) {
 			o.log = append(o.log, key)
 			o.sc.press(key)
 			o.settle()
-		case what < 9 && whyNot{m.view}.cannot(keymap.NodeFix) == "" && m.fix == nil:
+		case what < 9 && whyNot{m.view}.whyCannot(keymap.NodeFix) == "" && m.fix == nil:
 			o.sheet(pressed)
 		default:
 			o.offered(pressed)

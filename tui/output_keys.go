@@ -28,8 +28,8 @@ func (m outputPane) scrollOutput(do keymap.Intent, by int) {
 
 // wheelOutput scrolls by rows.
 func (m outputPane) wheelOutput(by int) {
-	l := m.layout()
-	m.outputPage(outputWidth(l), l.detailH).move(by)
+	l := m.currentLayout()
+	m.outputPage(outputWidth(l), l.detailH).scrollBy(by)
 }
 
 // outputWidth is how wide the output is: to the edge of the screen.
@@ -52,7 +52,7 @@ func (m outputPane) nextTimes() {
 	if v.times++; v.times > timesClock {
 		v.times = timesOff
 	}
-	m.say(map[lineTimes]string{
+	m.showMessage(map[lineTimes]string{
 		timesOff: "no times", timesSince: "times since the attempt began; 2> marks standard error",
 		timesClock: "times of the day; 2> marks standard error",
 	}[v.times])
@@ -61,8 +61,8 @@ func (m outputPane) nextTimes() {
 // scrollSideways moves the text; at its left edge, back to the tree. On the whole screen there is no tree to go to.
 func (m outputPane) scrollSideways(by int) {
 	v := &m.detail.output
-	if m.place() != keymap.InOutput || v.wrap || by < 0 && v.x == 0 {
-		if by < 0 && m.layout().kind != layoutBare {
+	if m.keyPlace() != keymap.InOutput || v.wrap || by < 0 && v.x == 0 {
+		if by < 0 && m.currentLayout().kind != layoutBare {
 			m.panes.focusOn(paneTree)
 		}
 		return
@@ -72,14 +72,14 @@ func (m outputPane) scrollSideways(by int) {
 
 // otherAttempt shows the output of an earlier or later attempt.
 func (m outputPane) otherAttempt(by int) {
-	n := m.attempts(m.outputOf(m.at()))
+	n := m.countAttempts(m.outputOf(m.cursorNode()))
 	v := &m.detail.output
 	at := v.attempt
 	if at < 0 {
 		at = n - 1
 	}
 	to := at + by
-	*v = v.fresh()
+	*v = v.freshView()
 	if v.attempt = to; to == n-1 {
 		v.attempt = -1
 	}
@@ -144,7 +144,7 @@ func (m outputPane) attemptLine(d *draw.Doc, n int) {
 	if which < 0 || which >= n {
 		which = n - 1
 	}
-	step := m.outputOf(m.at())
+	step := m.outputOf(m.cursorNode())
 	t := m.triedAt(step, which)
 	line := []draw.Text{draw.Inked(draw.InkTitle, fmt.Sprintf("attempt %d of %d", which+1, n))}
 	look, _ := m.signOf(int(m.tree.StepNode[step]))
@@ -154,7 +154,7 @@ func (m outputPane) attemptLine(d *draw.Doc, n int) {
 	}
 	line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+words))
 	keys := ""
-	if m.focus() == paneDetail {
+	if m.focusedPane() == paneDetail {
 		keys = m.keys.Label(keymap.OutputEarlier) + " " + m.keys.Label(keymap.OutputLater)
 	}
 	if why, _, _ := strings.Cut(t.why, "\n"); why != "" {

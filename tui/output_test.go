@@ -87,7 +87,7 @@ func TestOutputSearch(t *testing.T) {
 	s.has("not found")
 	s.press("esc")
 	s.press("esc")
-	if s.m.detail.search.text != "" || s.m.focus() != paneDetail {
+	if s.m.detail.search.text != "" || s.m.focusedPane() != paneDetail {
 		t.Error("esc does not end the search alone")
 	}
 	s.press("n")
@@ -100,13 +100,13 @@ func TestOutputSearchIsCancelled(t *testing.T) {
 	s.keys("g g /")
 	m := s.m
 	outputPane{m.view}.searchOutput("line 4")
-	stale := outputPane{m.view}.seek()().(found)
+	stale := outputPane{m.view}.seekNext()().(found)
 	if len(stale.hits) == 0 {
 		t.Fatal("nothing was found to be dropped")
 	}
 	outputPane{m.view}.searchOutput("line 7")
 	outputPane{m.view}.foundMore(stale)
-	if len(m.detail.search.hits) != 0 || m.detail.search.done() {
+	if len(m.detail.search.hits) != 0 || m.detail.search.isDone() {
 		t.Errorf("%d hits of another search", len(m.detail.search.hits))
 	}
 	s.frame()
@@ -305,11 +305,11 @@ func TestFullScreenIsTextAlone(t *testing.T) {
 		t.Errorf("the last row is %q", rows[19])
 	}
 	s.keys("h")
-	if s.m.focus() != paneDetail {
+	if s.m.focusedPane() != paneDetail {
 		t.Error("h leaves the text that has the whole screen")
 	}
 	s.press("esc")
-	if s.m.panes.zoom != 0 || s.m.focus() != paneDetail {
+	if s.m.panes.zoom != 0 || s.m.focusedPane() != paneDetail {
 		t.Error("esc takes back more than the size")
 	}
 }
@@ -385,7 +385,7 @@ func TestNeedle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("abAB äÄİſK1"))).Draw(rt, "text")
 		what := rapid.StringOfN(rapid.SampledFrom([]rune("abä1 ")), 1, 3, -1).Draw(rt, "what")
-		from, to := needle{what, true}.find(text)
+		from, to := needle{what, true}.findIn(text)
 		if from < 0 {
 			if strings.Contains(text, what) {
 				rt.Fatalf("%q is not found in %q", what, text)

@@ -10,10 +10,10 @@ import (
 
 // overlay is a box over the panes that has the keys until it is closed.
 type overlay interface {
-	press(m *model, msg tea.KeyPressMsg) tea.Cmd
-	paste(m *model, msg tea.PasteMsg) tea.Cmd
-	// lines are what the box shows in w by h cells, with its title and what stands in its lower edge.
-	lines(m *view, w, h int) (title string, body [][]draw.Text, foot string)
+	pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd
+	pasteText(m *model, msg tea.PasteMsg) tea.Cmd
+	// drawLines are what the box shows in w by h cells, with its title and what stands in its lower edge.
+	drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string)
 }
 
 // boxWidth is the widest a box may be.
@@ -26,7 +26,7 @@ func (m frame) drawOverlay(frame string) string {
 	if w < 8 || len(rows) < 4 {
 		w = m.width
 	}
-	title, body, foot := m.overlay.lines(m.view, max(w-4, 1), max(len(rows)-4, 1))
+	title, body, foot := m.overlay.drawLines(m.view, max(w-4, 1), max(len(rows)-4, 1))
 	body = body[:min(len(body), max(len(rows)-2, 0))]
 	c := draw.Canvas{Pen: m.pen, Glyphs: m.glyphs}
 	box := c.Box(w, title, body, foot)
@@ -35,7 +35,7 @@ func (m frame) drawOverlay(frame string) string {
 	if _, leaving := m.overlay.(leaveBox); leaving { // what went wrong is told above
 		y = max(len(rows)-len(box)-2, 0)
 	}
-	m.mouse.boxed(x, y, w, len(box))
+	m.mouse.noteBox(x, y, w, len(box))
 	for i, line := range box {
 		rows[y+i] = c.Splice(rows[y+i], m.width, x, line, w)
 	}

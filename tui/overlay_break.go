@@ -46,7 +46,7 @@ const longestField = 1000
 
 // openBreakSheet asks for the condition, count or message of a breakpoint.
 func (m *model) openBreakSheet() tea.Cmd {
-	n := m.at()
+	n := m.cursorNode()
 	r := m.tree.Steps(n)
 	b := &breakSheet{steps: r, title: "Breakpoint before " + m.tree.Title(n)}
 	if m.tree.Step(n) < 0 {
@@ -66,19 +66,19 @@ func (m *model) openBreakSheet() tea.Cmd {
 	}
 	b.fields[b.at].CursorEnd()
 	m.overlay = b
-	b.check(m.view)
-	return b.try(m)
+	b.checkFields(m.view)
+	return b.tryCondition(m)
 }
 
-func (b *breakSheet) text(field int) string { return strings.TrimSpace(b.fields[field].Value()) }
+func (b *breakSheet) fieldText(field int) string { return strings.TrimSpace(b.fields[field].Value()) }
 
-// order is the command that the fields ask for; wrong says why they ask for none.
-func (b *breakSheet) order(m *view) (c events.Break, wrong string) {
-	c = events.Break{Step: b.steps.From, When: b.text(breakWhen), Log: b.text(breakLog)}
+// readCommand returns the command that the fields ask for; wrong says why they ask for none.
+func (b *breakSheet) readCommand(m *view) (c events.Break, wrong string) {
+	c = events.Break{Step: b.steps.From, When: b.fieldText(breakWhen), Log: b.fieldText(breakLog)}
 	if b.steps.To > b.steps.From+1 {
 		c.To = b.steps.To
 	}
-	if text := b.text(breakAfter); text != "" {
+	if text := b.fieldText(breakAfter); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
 			return c, "the count is a number, such as 3"
@@ -93,11 +93,11 @@ func (b *breakSheet) order(m *view) (c events.Break, wrong string) {
 	return c, ""
 }
 
-func (b *breakSheet) check(m *view) { _, b.wrong = b.order(m) }
+func (b *breakSheet) checkFields(m *view) { _, b.wrong = b.readCommand(m) }
 
-// try finds out what the condition is now.
-func (b *breakSheet) try(m *model) tea.Cmd {
-	when := b.text(breakWhen)
+// tryCondition finds out what the condition is now.
+func (b *breakSheet) tryCondition(m *model) tea.Cmd {
+	when := b.fieldText(breakWhen)
 	if when == b.checked {
 		return nil
 	}
@@ -117,13 +117,13 @@ func (b *breakSheet) try(m *model) tea.Cmd {
 	}
 }
 
-func (b *breakSheet) paste(m *model, msg tea.PasteMsg) tea.Cmd {
+func (b *breakSheet) pasteText(m *model, msg tea.PasteMsg) tea.Cmd {
 	b.fields[b.at], _ = b.fields[b.at].Update(msg)
-	b.check(m.view)
-	return b.try(m)
+	b.checkFields(m.view)
+	return b.tryCondition(m)
 }
 
-func (b *breakSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *breakSheet) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
 		m.overlay = nil
@@ -135,15 +135,15 @@ func (b *breakSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.overlay = nil
 		deciding{m.view}.clearBreaks(b.steps)
 	case "enter":
-		c, wrong := b.order(m.view)
+		c, wrong := b.readCommand(m.view)
 		if b.wrong = wrong; wrong == "" {
 			m.overlay = nil
-			m.send(c)
+			m.sendCommand(c)
 		}
 	default:
 		b.fields[b.at], _ = b.fields[b.at].Update(msg)
-		b.check(m.view)
-		return b.try(m)
+		b.checkFields(m.view)
+		return b.tryCondition(m)
 	}
 	return nil
 }
@@ -156,14 +156,14 @@ func (m deciding) clearBreaks(r events.Range) {
 			if r.To > r.From+1 {
 				c.To = r.To
 			}
-			m.send(c)
+			m.sendCommand(c)
 			return
 		}
 	}
-	m.say("no breakpoint here")
+	m.showMessage("no breakpoint here")
 }
 
-func (b *breakSheet) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *breakSheet) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	for i, label := range breakLabels {
 		mark, look := draw.Inked(themes.Text, "  "), themes.Dim
 		if i == b.at {
@@ -183,7 +183,7 @@ func (b *breakSheet) lines(m *view, w, h int) (title string, body [][]draw.Text,
 		}
 		body = append(body, line)
 	}
-	body = append(body, nil, []draw.Text{b.state(m, w)})
+	body = append(body, nil, []draw.Text{b.stateText(m, w)})
 	if h < len(body) { // what is wrong is worth more than the blank line
 		body = append(body[:breakFields], body[breakFields+1:]...)
 	}
@@ -194,8 +194,8 @@ func (b *breakSheet) lines(m *view, w, h int) (title string, body [][]draw.Text,
 	return draw.Plain(b.title), body, foot
 }
 
-// state is what there is to say of what is in the fields.
-func (b *breakSheet) state(m *view, w int) draw.Text {
+// stateText is what there is to say of what is in the fields.
+func (b *breakSheet) stateText(m *view, w int) draw.Text {
 	s := draw.Inked(themes.Dim, "")
 	switch {
 	case b.wrong != "":

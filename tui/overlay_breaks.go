@@ -17,39 +17,39 @@ type breaksBox struct{ picker }
 
 func (m deciding) openBreaks() {
 	if len(m.breaks) == 0 {
-		m.say("there are no breakpoints; " + m.keys.Label(keymap.GateBreak) + " sets one")
+		m.showMessage("there are no breakpoints; " + m.keys.Label(keymap.GateBreak) + " sets one")
 		return
 	}
 	m.overlay = &breaksBox{picker: newPicker()}
 }
 
-func (b *breaksBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (b *breaksBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
 
-func (b *breaksBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *breaksBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	list := m.breakPlaces()
 	if b.n = len(list); b.n == 0 {
 		m.overlay = nil
 		return nil
 	}
-	b.move(0)
+	b.moveBy(0)
 	p := list[b.at]
 	switch msg.String() {
 	case "esc", "q":
 		m.overlay = nil
 	case "down", "j":
-		b.move(+1)
+		b.moveBy(+1)
 	case "up", "k":
-		b.move(-1)
+		b.moveBy(-1)
 	case "pgdown":
-		b.move(+10)
+		b.moveBy(+10)
 	case "pgup":
-		b.move(-10)
+		b.moveBy(-10)
 	case "enter":
 		m.overlay = nil
 		m.goToStep(p.Steps[0])
 	case "d", "delete", "b":
 		for _, c := range status.Breaks(p.Steps, true) {
-			m.send(c)
+			m.sendCommand(c)
 		}
 	case "B", "e":
 		m.goToStep(p.Steps[0])
@@ -68,21 +68,21 @@ func (m *view) goToStep(step int) {
 	m.goTo(n)
 }
 
-func (b *breaksBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *breaksBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	list := m.breakPlaces()
 	b.n = len(list)
-	b.move(0)
+	b.moveBy(0)
 	if b.n == 0 {
 		return "Breakpoints", [][]draw.Text{{draw.Inked(themes.Dim, "There are none any more.")}}, "esc closes"
 	}
-	from, to := b.window(max(h, 1))
+	from, to := b.visibleRange(max(h, 1))
 	for i := from; i < to; i++ {
 		p := &list[i]
 		step := &m.plan.Steps[p.Steps[0]]
-		mark, look := b.mark(m, i)
-		sign := p.sign(m.glyphs)
-		words := strings.TrimSpace(draw.Plain(p.title(m)) + "  " + draw.Plain(p.words()))
-		line := m.opposite(w-2, mark, draw.Inked(look, words), draw.Inked(themes.Dim, draw.Plain(step.Origin.String())))
+		mark, look := b.lineMark(m, i)
+		sign := p.gutterSign(m.glyphs)
+		words := strings.TrimSpace(draw.Plain(p.placeTitle(m)) + "  " + draw.Plain(p.placeText()))
+		line := m.oppositeTexts(w-2, mark, draw.Inked(look, words), draw.Inked(themes.Dim, draw.Plain(step.Origin.String())))
 		body = append(body, append([]draw.Text{line[0], draw.Inked(sign.Ink, sign.S+" ")}, line[1:]...))
 	}
 	return "Breakpoints", body, "enter goes there   B changes   d clears   esc closes"

@@ -32,9 +32,9 @@ type copied struct {
 }
 
 func newCopyBox(m *view) overlay {
-	s := m.subject()
+	s := m.detailSubject()
 	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.tree.Title(s.node)}}}
-	if prefix := m.attempt(m.outputOf(s.node), m.detail.output.attempt); prefix != "" {
+	if prefix := m.attemptPrefix(m.outputOf(s.node), m.detail.output.attempt); prefix != "" {
 		c.items = append(c.items, copyItem{key: "o", words: "output", output: prefix})
 	}
 	if o, ok := m.originOf(s.node); ok {
@@ -112,29 +112,29 @@ func (m *knownRun) originOf(n int) (diag.Origin, bool) {
 	return o, o.File != ""
 }
 
-func (c *copyBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (c *copyBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
 
-func (c *copyBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (c *copyBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	m.overlay = nil
 	for _, item := range c.items {
 		if item.key != msg.String() {
 			continue
 		}
-		return c.copy(m, &item)
+		return c.copyItem(m, &item)
 	}
 	return nil
 }
 
-func (*copyBox) copy(m *model, item *copyItem) tea.Cmd {
+func (*copyBox) copyItem(m *model, item *copyItem) tea.Cmd {
 	m.overlay = nil
 	if item.output != "" {
-		m.say("reading the output")
+		m.showMessage("reading the output")
 		return readAll(m.o.OutDir(), item.output)
 	}
-	return m.copied(copied{text: item.text, words: item.words})
+	return m.copyText(copied{text: item.text, words: item.words})
 }
 
-func (c *copyBox) lines(*view, int, int) (title string, body [][]draw.Text, foot string) {
+func (c *copyBox) drawLines(*view, int, int) (title string, body [][]draw.Text, foot string) {
 	for _, item := range c.items {
 		body = append(body, draw.Hint(item.key, item.words))
 	}

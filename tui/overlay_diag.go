@@ -18,9 +18,9 @@ type diagBox struct {
 	last int // the last line that can be at the top
 }
 
-func (b *diagBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (b *diagBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
 
-func (b *diagBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *diagBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc", "q":
 		m.overlay = nil
@@ -39,7 +39,7 @@ func (b *diagBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *diagBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *diagBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	d := draw.NewDoc(w, h, m.glyphs)
 	for _, one := range b.list {
 		role := themes.Failed

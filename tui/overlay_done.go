@@ -28,7 +28,7 @@ type doneBox struct {
 
 // newDoneBox looks at the node under the cursor, or the marks. why says that there is nothing to decide.
 func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why string) {
-	b = &doneBox{ranges: ranges, what: draw.Plain(m.tree.Title(m.at()))}
+	b = &doneBox{ranges: ranges, what: draw.Plain(m.tree.Title(m.cursorNode()))}
 	var about []int
 	n := 0
 	for _, r := range ranges {
@@ -60,31 +60,31 @@ func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why st
 
 // openDone opens the box about the node under the cursor.
 func (m deciding) openDone() {
-	ranges, single := m.targets()
+	ranges, single := m.decisionTargets()
 	b, _ := newDoneBox(m.view, ranges, single)
 	m.overlay = b
 }
 
-func (b *doneBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (b *doneBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
 
-func (b *doneBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *doneBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	m.overlay = nil
 	key := msg.String()
 	switch {
 	case key == "r" && b.canRun(m.view):
-		m.send(b.rerun(false))
+		m.sendCommand(b.rerunCommand(false))
 	case key == "w" && b.canRun(m.view) && len(b.dependents) > 0:
-		m.send(b.rerun(true))
+		m.sendCommand(b.rerunCommand(true))
 	case key == "k" && b.outdated > 0:
 		for _, r := range b.ranges {
 			if (deciding{m.view}).outdatedIn(r) > 0 {
-				m.send(events.Keep{Range: r})
+				m.sendCommand(events.Keep{Range: r})
 			}
 		}
 	case key == "m" && b.markable > 0:
 		for _, r := range b.ranges {
 			if (deciding{m.view}).markableIn(r) {
-				m.send(events.Mark{Range: r})
+				m.sendCommand(events.Mark{Range: r})
 			}
 		}
 	default:
@@ -96,8 +96,8 @@ func (b *doneBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 
 func (b *doneBox) canRun(m *view) bool { return len(b.again) > 0 && m.mayRunAgain() }
 
-// rerun is one command for all of them: they run one after the other.
-func (b *doneBox) rerun(with bool) events.Command {
+// rerunCommand is one command for all of them: they run one after the other.
+func (b *doneBox) rerunCommand(with bool) events.Command {
 	return events.Rerun{Range: events.Range{From: b.again[0], To: b.again[len(b.again)-1] + 1}, Steps: b.again, With: with}
 }
 
@@ -117,7 +117,7 @@ func (m deciding) markableIn(r events.Range) bool {
 // dependentsShown is how many of the steps that depend on it are named.
 const dependentsShown = 3
 
-func (b *doneBox) lines(m *view, w, _ int) (title string, body [][]draw.Text, foot string) {
+func (b *doneBox) drawLines(m *view, w, _ int) (title string, body [][]draw.Text, foot string) {
 	para := func(s string) {
 		for _, part := range draw.WrapText(s, max(w, 8)) {
 			body = append(body, []draw.Text{draw.Inked(themes.Text, part)})
@@ -125,7 +125,7 @@ func (b *doneBox) lines(m *view, w, _ int) (title string, body [][]draw.Text, fo
 	}
 	para(b.what)
 	if b.outdated > 0 {
-		body = append(body, []draw.Text{draw.Inked(themes.Warn, done(b.outdated, len(b.again))+"; the definition has changed since")})
+		body = append(body, []draw.Text{draw.Inked(themes.Warn, doneText(b.outdated, len(b.again))+"; the definition has changed since")})
 	}
 	if names := (deciding{m}).namesOf(b.dependents, dependentsShown); names != "" {
 		para("Done, and depending on it: " + names)
@@ -135,7 +135,7 @@ func (b *doneBox) lines(m *view, w, _ int) (title string, body [][]draw.Text, fo
 	if len(b.again) > 0 {
 		title = "Run again?"
 		if b.canRun(m) {
-			body = append(body, draw.Hint("r", "run "+only(len(b.again))+" again"))
+			body = append(body, draw.Hint("r", "run "+onlyText(len(b.again))+" again"))
 			if n := len(b.dependents); n > 0 {
 				body = append(body, draw.Hint("w", fmt.Sprintf("run again with the %s depending on it", draw.Count(n, "done step"))))
 			}
@@ -156,15 +156,15 @@ func (b *doneBox) lines(m *view, w, _ int) (title string, body [][]draw.Text, fo
 	return title, append(body, draw.Hint("esc", "back")), ""
 }
 
-// only is what runs again without what depends on it.
-func only(n int) string {
+// onlyText is what runs again without what depends on it.
+func onlyText(n int) string {
 	if n == 1 {
 		return "this step"
 	}
 	return draw.Count(n, "done step")
 }
 
-func done(n, of int) string {
+func doneText(n, of int) string {
 	if of == 1 {
 		return "Done with an earlier definition"
 	}

@@ -30,30 +30,30 @@ type helpLine struct {
 }
 
 func newHelp(m *view) *help {
-	h := &help{picker: newPicker(), where: m.place()}
-	h.table(m, "", func(b *keymap.Binding) bool { return b.Where&h.where != 0 })
+	h := &help{picker: newPicker(), where: m.keyPlace()}
+	h.addTable(m, "", func(b *keymap.Binding) bool { return b.Where&h.where != 0 })
 	for in, where := range keymap.Places {
 		if where != h.where {
 			// What works here too has been said.
-			h.table(m, ", in "+keymap.PlaceWords(keymap.Places[in]), func(b *keymap.Binding) bool {
+			h.addTable(m, ", in "+keymap.PlaceWords(keymap.Places[in]), func(b *keymap.Binding) bool {
 				return b.Where&h.where == 0 && b.Where&where != 0 && firstOf(b.Where&^h.where) == where
 			})
 		}
 	}
-	h.legend(m)
-	h.narrow()
+	h.addLegend(m)
+	h.narrowLines()
 	return h
 }
 
 // firstOf is the first of some places, under which an action is listed that works in several.
 func firstOf(where keymap.Place) keymap.Place { return where & -where }
 
-// table adds the actions that are meant, in groups.
-func (h *help) table(m *view, suffix string, meant func(*keymap.Binding) bool) {
+// addTable adds the actions that are meant, in groups.
+func (h *help) addTable(m *view, suffix string, meant func(*keymap.Binding) bool) {
 	last := keymap.Groups
 	for i := range keymap.Bindings {
 		b := &keymap.Bindings[i]
-		if !meant(b) || m.recorded() && keymap.AsksTheRun(b.Do) {
+		if !meant(b) || m.isRecorded() && keymap.AsksTheRun(b.Do) {
 			continue
 		}
 		if b.Group != last {
@@ -65,8 +65,8 @@ func (h *help) table(m *view, suffix string, meant func(*keymap.Binding) bool) {
 	}
 }
 
-// legend says what the signs of the tree mean.
-func (h *help) legend(m *view) {
+// addLegend says what the signs of the tree mean.
+func (h *help) addLegend(m *view) {
 	add := func(glyph string, look draw.Ink, words string) {
 		h.all = append(h.all, helpLine{keys: glyph, look: look, words: words})
 	}
@@ -84,8 +84,8 @@ func (h *help) legend(m *view) {
 	add(g.Open, themes.Dim, "open")
 }
 
-// narrow keeps the lines in which each word that was typed occurs, or that have it as a key, with their headlines.
-func (h *help) narrow() {
+// narrowLines keeps the lines in which each word that was typed occurs, or that have it as a key, with their headlines.
+func (h *help) narrowLines() {
 	h.shown, h.keys = nil, 0
 	what := strings.ToLower(strings.TrimSpace(h.input.Value()))
 	headline := ""
@@ -93,7 +93,7 @@ func (h *help) narrow() {
 		switch {
 		case l.headline != "":
 			headline = l.headline
-		case l.matches(what, h.input.Value()):
+		case l.matchesWord(what, h.input.Value()):
 			if headline != "" {
 				h.shown = append(h.shown, helpLine{headline: headline})
 				headline = ""
@@ -102,10 +102,10 @@ func (h *help) narrow() {
 			h.keys++
 		}
 	}
-	h.has(len(h.shown))
+	h.setLength(len(h.shown))
 }
 
-func (l *helpLine) matches(what, typed string) bool {
+func (l *helpLine) matchesWord(what, typed string) bool {
 	for key := range strings.SplitSeq(l.keys, "  ") {
 		if key == strings.TrimSpace(typed) {
 			return true
@@ -119,7 +119,7 @@ func (l *helpLine) matches(what, typed string) bool {
 	return true
 }
 
-func (h *help) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (h *help) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch key := msg.String(); {
 	case key == "esc", key == "enter", key == "?" && h.input.Value() == "":
 		m.overlay = nil
@@ -136,23 +136,23 @@ func (h *help) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	case key == "pgup", key == "ctrl+u":
 		h.top -= 10
 	default:
-		if h.picker.press(msg) {
-			h.narrow()
+		if h.picker.pressKey(msg) {
+			h.narrowLines()
 		}
 	}
 	return nil
 }
 
-func (h *help) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (h *help) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
 	h.input, _ = h.input.Update(msg)
-	h.narrow()
+	h.narrowLines()
 	return nil
 }
 
 // keyColumn is what the help leaves for keys.
 const keyColumn = 16
 
-func (h *help) lines(m *view, w, high int) (title string, body [][]draw.Text, foot string) {
+func (h *help) drawLines(m *view, w, high int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&h.input))
 	room := max(high-1, 1)
 	h.top = max(min(h.top, h.n-room), 0)
@@ -174,15 +174,15 @@ func (h *help) lines(m *view, w, high int) (title string, body [][]draw.Text, fo
 		})
 	}
 	where := map[keymap.Place]string{keymap.InTree: "the plan", keymap.InDetail: "this tab", keymap.InOutput: "the output"}[h.where]
-	foot = fmt.Sprintf("%d of %d   type to narrow   esc closes", h.keys, h.total())
+	foot = fmt.Sprintf("%d of %d   type to narrow   esc closes", h.keys, h.countLines())
 	if h.n > room {
 		foot = fmt.Sprintf("%d-%d of %d lines   type to narrow   esc closes", h.top+1, min(h.top+room, h.n), h.n)
 	}
 	return "Keys in " + where, body, foot
 }
 
-// total is how many lines there would be with nothing typed.
-func (h *help) total() (n int) {
+// countLines returns how many lines there would be with nothing typed.
+func (h *help) countLines() (n int) {
 	for i := range h.all {
 		if h.all[i].headline == "" {
 			n++

@@ -18,16 +18,16 @@ import (
 // and enter is none of them.
 type leaveBox struct{}
 
-func (leaveBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (leaveBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
 
-func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (leaveBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "w":
-		m.stop(events.StopDrain, false)
-		m.say("stopping after the running steps")
+		m.stopRun(events.StopDrain, false)
+		m.showMessage("stopping after the running steps")
 	case "k":
-		m.stop(events.StopInterrupt, false)
-		m.say("stopping")
+		m.stopRun(events.StopInterrupt, false)
+		m.showMessage("stopping")
 	case "esc", "q":
 	default:
 		return nil
@@ -39,9 +39,9 @@ func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (leaveBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (leaveBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	left := m.tree.Tallies[0].Sum(status.Waiting, status.Undecided, status.Confirm)
-	running := m.running(listed)
+	running := m.listRunning(listed)
 	n := m.run.Counts.Running
 	if n == 0 {
 		body = append(body, []draw.Text{draw.Inked(themes.Text, "Nothing is running. "+notRunYet(left))})
@@ -86,12 +86,12 @@ type nowRunning struct {
 	took time.Duration
 }
 
-// running lists what runs, at most n steps of it.
-func (m *knownRun) running(n int) (list []nowRunning) {
+// listRunning lists what runs, at most n steps of it.
+func (m *knownRun) listRunning(n int) (list []nowRunning) {
 	m.store.Read(func(run *events.Run) {
 		for i, f := range m.tree.Faces {
 			if f == status.Running && i < len(run.Steps) && len(list) < n {
-				list = append(list, nowRunning{&m.plan.Steps[i], m.duration(&run.Steps[i])})
+				list = append(list, nowRunning{&m.plan.Steps[i], m.stepDuration(&run.Steps[i])})
 			}
 		}
 	})

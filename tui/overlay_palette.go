@@ -35,13 +35,13 @@ type offer struct {
 func newPalette(m *view) *palette {
 	p := &palette{picker: newPicker()}
 	var cannot []offer
-	for _, do := range m.offered() {
+	for _, do := range m.paletteIntents() {
 		b := keymap.ByIntent[do]
-		o := offer{do: do, name: b.Name, words: b.Words, right: m.keys.Labels(do, m.place())}
-		if b.Where&m.place() == 0 {
+		o := offer{do: do, name: b.Name, words: b.Words, right: m.keys.Labels(do, m.keyPlace())}
+		if b.Where&m.keyPlace() == 0 {
 			o.why = "in " + keymap.PlaceWords(b.Where)
 		} else {
-			o.why = whyNot{m}.cannot(do)
+			o.why = whyNot{m}.whyCannot(do)
 		}
 		if o.why != "" {
 			cannot = append(cannot, o)
@@ -62,46 +62,46 @@ func newPalette(m *view) *palette {
 		}
 	}
 	p.all = append(p.all, cannot...)
-	p.narrow()
+	p.narrowItems()
 	return p
 }
 
-// offered are the actions of the palette: what was used last, then the table. Of a run that is over it has none that could ask
+// paletteIntents are the actions of the palette: what was used last, then the table. Of a run that is over it has none that could ask
 // something of it.
-func (m *view) offered() []keymap.Intent {
+func (m *view) paletteIntents() []keymap.Intent {
 	list := slices.Clone(m.recent)
 	for i := range keymap.Bindings {
 		if do := keymap.Bindings[i].Do; do != keymap.ShowPalette && !slices.Contains(m.recent, do) {
 			list = append(list, do)
 		}
 	}
-	return slices.DeleteFunc(list, func(do keymap.Intent) bool { return m.recorded() && keymap.AsksTheRun(do) })
+	return slices.DeleteFunc(list, func(do keymap.Intent) bool { return m.isRecorded() && keymap.AsksTheRun(do) })
 }
 
-// recently remembers what was picked, the latest first.
-func (m *view) recently(do keymap.Intent) {
+// rememberPicked remembers what was picked, the latest first.
+func (m *view) rememberPicked(do keymap.Intent) {
 	const keep = 5
 	m.recent = slices.Insert(slices.DeleteFunc(m.recent, func(d keymap.Intent) bool { return d == do }), 0, do)
 	m.recent = m.recent[:min(len(m.recent), keep)]
 }
 
-// typed is the command that the line begins with.
-func (p *palette) typed() (c *command, arg string, argued bool) {
+// typedCommand is the command that the line begins with.
+func (p *palette) typedCommand() (c *command, arg string, argued bool) {
 	word, arg, argued := strings.Cut(strings.TrimLeft(p.input.Value(), " :"), " ")
 	return commandNamed(word), strings.TrimSpace(arg), argued
 }
 
-// narrow keeps what the line may mean.
-func (p *palette) narrow() {
+// narrowItems keeps what the line may mean.
+func (p *palette) narrowItems() {
 	p.wrong = ""
-	defer func() { p.has(len(p.shown)) }()
+	defer func() { p.setLength(len(p.shown)) }()
 	what := strings.TrimLeft(p.input.Value(), " :")
 	if what == "" {
 		p.shown = p.all
 		return
 	}
 	p.shown = nil
-	c, _, argued := p.typed()
+	c, _, argued := p.typedCommand()
 	first := func(o offer) bool { return c != nil && o.command == c && (argued || c.takes == "") || o.name == what }
 	for _, o := range p.all {
 		if first(o) {
@@ -124,39 +124,39 @@ func (p *palette) narrow() {
 	}
 }
 
-func (p *palette) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (p *palette) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
 		m.overlay = nil
 	case "enter":
-		return p.enter(m)
+		return p.enterLine(m)
 	case "tab":
 		if p.at < p.n && p.shown[p.at].command != nil {
-			p.complete(p.shown[p.at].command)
+			p.completeName(p.shown[p.at].command)
 		}
 	default:
-		if p.picker.press(msg) {
-			p.narrow()
+		if p.picker.pressKey(msg) {
+			p.narrowItems()
 		}
 	}
 	return nil
 }
 
-// complete writes the name of a command into the line, before what may be its argument.
-func (p *palette) complete(c *command) {
+// completeName writes the name of a command into the line, before what may be its argument.
+func (p *palette) completeName(c *command) {
 	_, arg, _ := strings.Cut(strings.TrimLeft(p.input.Value(), " :"), " ")
 	p.input.SetValue(c.name + " " + arg)
 	p.input.CursorEnd()
-	p.narrow()
+	p.narrowItems()
 }
 
-func (p *palette) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (p *palette) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
 	p.input, _ = p.input.Update(msg)
-	p.narrow()
+	p.narrowItems()
 	return nil
 }
 
-func (p *palette) enter(m *model) tea.Cmd {
+func (p *palette) enterLine(m *model) tea.Cmd {
 	if p.at >= p.n {
 		word, _, _ := strings.Cut(strings.TrimLeft(p.input.Value(), " :"), " ")
 		p.wrong = fmt.Sprintf("unknown command `%s`", draw.CutRight(draw.Plain(word), 30, m.glyphs.Dots))
@@ -172,33 +172,33 @@ func (p *palette) enter(m *model) tea.Cmd {
 	}
 	if o.command == nil {
 		m.overlay = nil
-		m.recently(o.do)
-		return m.do(o.do)
+		m.rememberPicked(o.do)
+		return m.doIntent(o.do)
 	}
-	c, arg, _ := p.typed()
+	c, arg, _ := p.typedCommand()
 	if c != o.command {
 		arg = ""
 	}
 	if arg == "" && o.command.takes != "" {
 		if c != o.command {
-			p.complete(o.command)
+			p.completeName(o.command)
 		}
 		p.wrong = "type " + o.right
 		return nil
 	}
 	m.overlay = nil
-	return m.command(o.command, arg)
+	return m.runCommand(o.command, arg)
 }
 
-func (p *palette) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (p *palette) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&p.input))
 	room := max(h-1, 1)
 	if p.wrong != "" {
 		room = max(room-1, 1)
 	}
-	from, to := p.window(room)
+	from, to := p.visibleRange(room)
 	for i := from; i < to; i++ {
-		body = append(body, p.line(m, w, i))
+		body = append(body, p.drawLine(m, w, i))
 	}
 	if p.wrong != "" {
 		body = append(body, []draw.Text{draw.Inked(themes.Warn, "  "+draw.CutRight(draw.Plain(p.wrong), max(w-2, 0), m.glyphs.Dots))})
@@ -206,11 +206,11 @@ func (p *palette) lines(m *view, w, h int) (title string, body [][]draw.Text, fo
 	return ":", body, fmt.Sprintf("%d of %d actions   enter does it   esc closes", len(p.shown), len(p.all))
 }
 
-func (p *palette) line(m *view, w, i int) []draw.Text {
+func (p *palette) drawLine(m *view, w, i int) []draw.Text {
 	o := p.shown[i]
-	mark, look := p.mark(m, i)
+	mark, look := p.lineMark(m, i)
 	if o.why != "" {
-		return m.opposite(w, mark, draw.Inked(themes.Dim, o.words), draw.Inked(themes.Dim, draw.Plain(o.why)))
+		return m.oppositeTexts(w, mark, draw.Inked(themes.Dim, o.words), draw.Inked(themes.Dim, draw.Plain(o.why)))
 	}
-	return m.opposite(w, mark, draw.Inked(look, o.words), draw.Inked(draw.InkKey, o.right))
+	return m.oppositeTexts(w, mark, draw.Inked(look, o.words), draw.Inked(draw.InkKey, o.right))
 }

@@ -18,17 +18,17 @@ type picker struct {
 
 func newPicker() picker { return picker{input: newInput()} }
 
-// press moves in the list, or types; typed reports whether the line has changed.
-func (p *picker) press(msg tea.KeyPressMsg) (typed bool) {
+// pressKey moves in the list, or types; typed reports whether the line has changed.
+func (p *picker) pressKey(msg tea.KeyPressMsg) (typed bool) {
 	switch msg.String() {
 	case "down", "ctrl+n":
-		p.move(+1)
+		p.moveBy(+1)
 	case "up", "ctrl+p":
-		p.move(-1)
+		p.moveBy(-1)
 	case "pgdown":
-		p.move(+10)
+		p.moveBy(+10)
 	case "pgup":
-		p.move(-10)
+		p.moveBy(-10)
 	default:
 		before := p.input.Value()
 		p.input, _ = p.input.Update(msg)
@@ -37,19 +37,19 @@ func (p *picker) press(msg tea.KeyPressMsg) (typed bool) {
 	return false
 }
 
-func (p *picker) move(by int) { p.at = max(min(p.at+by, p.n-1), 0) }
+func (p *picker) moveBy(by int) { p.at = max(min(p.at+by, p.n-1), 0) }
 
-// has says how long the list is now, and begins at its top.
-func (p *picker) has(n int) { p.n, p.at, p.top = n, 0, 0 }
+// setLength says how long the list is now, and begins at its top.
+func (p *picker) setLength(n int) { p.n, p.at, p.top = n, 0, 0 }
 
-// window is the part of the list that shows in h lines.
-func (p *picker) window(h int) (from, to int) {
+// visibleRange is the part of the list that shows in h lines.
+func (p *picker) visibleRange(h int) (from, to int) {
 	p.top = max(min(p.top, p.at), p.at-h+1, 0)
 	return p.top, min(p.top+h, p.n)
 }
 
-// mark is what stands before a line of the list.
-func (p *picker) mark(m *view, i int) (before draw.Text, look draw.Ink) {
+// lineMark is what stands before a line of the list.
+func (p *picker) lineMark(m *view, i int) (before draw.Text, look draw.Ink) {
 	if i == p.at {
 		return draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.InkTitle
 	}
@@ -68,8 +68,8 @@ func (m *view) inputLine(in *textinput.Model) []draw.Text {
 	}
 }
 
-// opposite is a line of w cells with a text at its left and one at its right end, which gives way.
-func (m *view) opposite(w int, mark, left, right draw.Text) []draw.Text {
+// oppositeTexts is a line of w cells with a text at its left and one at its right end, which gives way.
+func (m *view) oppositeTexts(w int, mark, left, right draw.Text) []draw.Text {
 	room := max(w-draw.Cells(mark.S), 0)
 	right.S = draw.CutRight(right.S, max(room-draw.Cells(left.S)-2, room/2), m.glyphs.Dots)
 	left.S = draw.CutRight(left.S, max(room-draw.Cells(right.S)-2, 0), m.glyphs.Dots)

@@ -29,27 +29,27 @@ func newProductionBox(m *model, do keymap.Intent, what approval) *productionBox 
 	return &productionBox{do: do, what: what, digest: m.plan.Digest, name: name, kind: kind, input: newInput()}
 }
 
-func (b *productionBox) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (b *productionBox) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
 	b.input, _ = b.input.Update(msg)
 	return nil
 }
 
-// press takes the name. Enter confirms nothing unless the name is there.
-func (b *productionBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+// pressKey takes the name. Enter confirms nothing unless the name is there.
+func (b *productionBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
 		m.overlay = nil
-		m.say("nothing was approved")
+		m.showMessage("nothing was approved")
 	case "enter":
 		switch {
-		case m.plan.Digest != b.digest || !b.what.same(approving{m.view}.wouldApprove(b.do)):
+		case m.plan.Digest != b.digest || !b.what.sameAs(approving{m.view}.wouldApprove(b.do)):
 			m.overlay = nil
-			m.say("things have changed meanwhile; nothing was approved")
-		case typable(b.input.Value()) == b.name:
+			m.showMessage("things have changed meanwhile; nothing was approved")
+		case typableName(b.input.Value()) == b.name:
 			m.overlay = nil
 			deciding{m.view}.carryOut(b.do)
 		default:
-			b.wrong = typable(b.input.Value()) != ""
+			b.wrong = typableName(b.input.Value()) != ""
 		}
 	default:
 		b.wrong = false
@@ -58,13 +58,13 @@ func (b *productionBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *productionBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
-	steps, destructive := approving{m}.weigh(b.what)
+func (b *productionBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+	steps, destructive := approving{m}.weighApproval(b.what)
 	verb := "Approve"
 	if b.do == keymap.RunStep || b.do == keymap.RunOver {
 		verb = "Approve and run"
 	}
-	where := strings.ToUpper(typable(m.o.Banner))
+	where := strings.ToUpper(typableName(m.o.Banner))
 	if title = fmt.Sprintf("%s %s on %s?", verb, draw.Count(steps, "step"), where); draw.Cells(title) > w-1 {
 		title = fmt.Sprintf("%s: %s?", where, draw.Count(steps, "step")) // what must not be cut comes first
 	}

@@ -28,9 +28,9 @@ func newTextBox(title, text string) *textBox {
 	return &textBox{title: title, text: strings.Split(strings.TrimRight(text, "\n"), "\n")}
 }
 
-func (t *textBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (t *textBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
 
-func (t *textBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (t *textBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc", "enter", "q":
 		m.overlay = nil
@@ -50,7 +50,7 @@ func (t *textBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (t *textBox) lines(_ *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (t *textBox) drawLines(_ *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	var all []string
 	for _, line := range t.text {
 		all = append(all, draw.WrapText(draw.Plain(line), max(w, 1))...)

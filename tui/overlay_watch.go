@@ -25,12 +25,12 @@ func (m watchPane) openWatch() tea.Cmd {
 	return nil
 }
 
-func (b *watchBox) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (b *watchBox) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
 	b.input, _ = b.input.Update(msg)
 	return nil
 }
 
-func (b *watchBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *watchBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch key := msg.String(); {
 	case key == "esc":
 		m.overlay = nil
@@ -42,14 +42,14 @@ func (b *watchBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 			m.overlay = nil
 			return nil
 		}
-		m.watch.add(expression)
+		m.watch.addWatch(expression)
 		b.input.Reset()
 		b.back = 0
 	case key == "up":
-		b.recall(m, +1)
+		b.recallTyped(m, +1)
 	case key == "down":
 		if b.back > 0 {
-			b.recall(m, -1)
+			b.recallTyped(m, -1)
 		} else if len(m.watch.texts) > 0 {
 			b.at = 0
 		}
@@ -67,19 +67,19 @@ func (b *watchBox) pressList(m *model, key string) {
 	case "down", "j":
 		b.at = min(b.at+1, len(m.watch.texts)-1)
 	case "d", "delete", "backspace", "ctrl+d":
-		m.watch.remove(m.watch.texts[b.at])
+		m.watch.removeWatch(m.watch.texts[b.at])
 		b.at = min(b.at, len(m.watch.texts)-1)
 	case "enter", "e": // change it: it goes back into the line
 		expression := m.watch.texts[b.at]
-		m.watch.remove(expression)
+		m.watch.removeWatch(expression)
 		b.input.SetValue(expression)
 		b.input.CursorEnd()
 		b.at, b.back = -1, 0
 	}
 }
 
-// recall goes back, or forward again, in what was typed.
-func (b *watchBox) recall(m *model, by int) {
+// recallTyped goes back, or forward again, in what was typed.
+func (b *watchBox) recallTyped(m *model, by int) {
 	before := m.watch.before
 	if b.back == 0 {
 		b.fresh = b.input.Value()
@@ -93,7 +93,7 @@ func (b *watchBox) recall(m *model, by int) {
 	b.input.CursorEnd()
 }
 
-func (b *watchBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *watchBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&b.input))
 	if b.at >= 0 {
 		body[0] = []draw.Text{draw.Inked(themes.Dim, "> "+draw.Plain(b.input.Value()))}
@@ -108,7 +108,7 @@ func (b *watchBox) lines(m *view, w, h int) (title string, body [][]draw.Text, f
 		}
 		value := watchPane{m}.watchShown(list[i])
 		value.S = draw.Plain(value.S)
-		body = append(body, m.opposite(w, mark, draw.Inked(look, draw.Plain(list[i])), value))
+		body = append(body, m.oppositeTexts(w, mark, draw.Inked(look, draw.Plain(list[i])), value))
 	}
 	foot = "enter adds   up: typed before   esc closes"
 	switch {

@@ -14,8 +14,8 @@ import (
 // origins say what is not as the files of the playbook have it now: overrides, and files that have changed.
 type origins struct{ *view }
 
-// overridden counts the values that were put in the place of others for this run.
-func (m origins) overridden() int { return len(m.plan.Overrides()) }
+// countOverridden counts the values that were put in the place of others for this run.
+func (m origins) countOverridden() int { return len(m.plan.Overrides()) }
 
 // overrideText says what was overridden, in the glyphs of this screen.
 func (m origins) overrideText(o plan.Overridden) string {
@@ -40,8 +40,8 @@ type overrideUsed struct {
 	step *plan.Step
 }
 
-// used takes in the overrides of a step that ran, each once.
-func (s *summary) used(p *plan.Step) {
+// addUsed takes in the overrides of a step that ran, each once.
+func (s *summary) addUsed(p *plan.Step) {
 	for _, o := range p.Overridden {
 		if !slices.ContainsFunc(s.overrides, func(u overrideUsed) bool { return u.Text() == o.Text() && u.Host == o.Host }) {
 			s.overrides = append(s.overrides, overrideUsed{o, p})

@@ -72,13 +72,13 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 func TestTypedCommands(t *testing.T) {
 	s := debugging(t, 120, 40)
 	s.command("goto unpack go")
-	if s.m.tree.Step(s.m.at()) != stepUnpack {
-		t.Errorf("went to %d", s.m.at())
+	if s.m.tree.Step(s.m.cursorNode()) != stepUnpack {
+		t.Errorf("went to %d", s.m.cursorNode())
 	}
 	s.press("tab")
 	s.command("g packages.yml:5") // the loop, whose first step it is
-	if s.m.tree.Step(s.m.at()) != stepGit || s.m.focus() != paneTree {
-		t.Errorf("went to %d", s.m.at())
+	if s.m.tree.Step(s.m.cursorNode()) != stepGit || s.m.focusedPane() != paneTree {
+		t.Errorf("went to %d", s.m.cursorNode())
 	}
 	s.has("the first of 4 steps")
 	s.command("goto nowhere")
@@ -88,8 +88,8 @@ func TestTypedCommands(t *testing.T) {
 		t.Errorf("filter %s", s.m.filter)
 	}
 	s.command("goto say hello") // which the filter hides
-	if s.m.tree.Step(s.m.at()) != stepHello || s.m.filter != tree.FilterAll {
-		t.Errorf("at %d, filter %s", s.m.at(), s.m.filter)
+	if s.m.tree.Step(s.m.cursorNode()) != stepHello || s.m.filter != tree.FilterAll {
+		t.Errorf("at %d, filter %s", s.m.cursorNode(), s.m.filter)
 	}
 	s.command("filter chnaged")
 	s.has("unknown filter `chnaged`; did you mean `changed`?")
@@ -141,7 +141,7 @@ func TestHelpShowsEveryKey(t *testing.T) {
 		}
 		for i := range keymap.Bindings {
 			b := &keymap.Bindings[i]
-			if labels := s.m.keys.Labels(b.Do, s.m.place()); !strings.Contains(pages.String(), labels) || !strings.Contains(pages.String(), b.Words) {
+			if labels := s.m.keys.Labels(b.Do, s.m.keyPlace()); !strings.Contains(pages.String(), labels) || !strings.Contains(pages.String(), b.Words) {
 				t.Errorf("%s (%s) is not in the help", b.Name, labels)
 			}
 		}

@@ -20,7 +20,7 @@ type diffLines struct {
 	lines []string
 }
 
-func (c *diffLines) split(diff *events.Diff) []string {
+func (c *diffLines) splitDiff(diff *events.Diff) []string {
 	if c.of != diff {
 		c.of, c.lines = diff, strings.Split(strings.TrimRight(diff.Text, "\n"), "\n")
 	}
@@ -83,7 +83,7 @@ func (m diffPane) diffTab(d *draw.Doc, s subject) {
 		return
 	}
 	d.Blank()
-	m.diffText(d, m.diffs.split(diff))
+	m.diffText(d, m.diffs.splitDiff(diff))
 }
 
 // diffText shows the lines of a diff.

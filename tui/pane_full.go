@@ -12,14 +12,14 @@ func (m frame) drawBare(b *draw.Brush, l layout) {
 	text := detailPane(m).detailBody(l.detailW+1, l.detailH)
 	for i := range l.detailH {
 		b.Begin(l.wide, draw.OnRow)
-		text.row(b, i)
+		text.drawRow(b, i)
 		b.End()
 		b.Newline()
 	}
 	b.Begin(l.wide, draw.OnRow)
 	defer b.End()
 	if m.prompt != nil {
-		m.prompt.draw(m.view, b)
+		m.prompt.drawPrompt(m.view, b)
 		return
 	}
 	outputPane(m).bareLine(b)
@@ -27,7 +27,7 @@ func (m frame) drawBare(b *draw.Brush, l layout) {
 
 // bareLine is the one line: what is shown, where in it, a message or the keys, and the state of the run.
 func (m outputPane) bareLine(b *draw.Brush) {
-	state := m.headline(2)
+	state := m.headlineTexts(2)
 	room := max(b.Left-draw.WidthOf(state)-2, 0)
 	b.Keep(b.Left-room, func() {
 		b.Put(draw.InkTabFocus, m.tabName(m.detail.tab))
@@ -35,7 +35,7 @@ func (m outputPane) bareLine(b *draw.Brush) {
 			b.Put(themes.Warn, "  "+draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
 			return
 		}
-		title := draw.Plain(m.tree.Title(m.at()))
+		title := draw.Plain(m.tree.Title(m.cursorNode()))
 		b.Put(themes.Text, "  "+draw.CutMiddle(title, max(b.Left/3, 8), m.glyphs.Dots))
 		if m.detail.tab == tabOutputs {
 			b.Put(themes.Dim, "  "+m.outputTitle(b.Left-2, false))

@@ -20,8 +20,8 @@ import (
 // outcomePane is how a step has ended, and the ways out of a failure.
 type outcomePane struct{ *view }
 
-// outcome says what became of a step. It reports false for one that has not run.
-func (m outcomePane) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
+// drawOutcome says what became of a step. It reports false for one that has not run.
+func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
 	f := status.Of(of, p)
 	if of.State != events.Settled && f != status.Running {
 		return false
@@ -31,11 +31,11 @@ func (m outcomePane) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars ma
 	}
 	look := tree.FaceSigns[f]
 	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+outcomeWord(of, f))}
-	for _, part := range (outcomePane{m.view}).facts(p.Index, of, f) {
+	for _, part := range (outcomePane{m.view}).smallFacts(p.Index, of, f) {
 		head = append(head, draw.Inked(themes.Text, "  "+part))
 	}
 	d.Add(head...)
-	if m.layout().kind != layoutOne { // there it stands in the rule above
+	if m.currentLayout().kind != layoutOne { // there it stands in the rule above
 		d.Para(draw.InkTitle, 0, tree.RanTitle(p, of.Name))
 	}
 	switch {
@@ -88,13 +88,13 @@ func outcomeWord(of *events.Step, f status.State) string {
 	return draw.SignLooks[tree.FaceSigns[f]].Word
 }
 
-// facts are the small things that are known of a step that ran.
-func (m outcomePane) facts(step int, of *events.Step, f status.State) []string {
+// smallFacts are the small things that are known of a step that ran.
+func (m outcomePane) smallFacts(step int, of *events.Step, f status.State) []string {
 	var facts []string
 	if of.HasRC && (f.Bad() || f == status.Ignored || f == status.Rescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
 	}
-	if d := m.duration(of); of.Attempt > 0 {
+	if d := m.stepDuration(of); of.Attempt > 0 {
 		word := "after "
 		if f == status.Running {
 			word = "for "
@@ -113,12 +113,12 @@ func (m outcomePane) facts(step int, of *events.Step, f status.State) []string {
 	return facts
 }
 
-// duration is how long a step took, or takes so far.
-func (m *knownRun) duration(of *events.Step) time.Duration { return of.Lasted(m.clockNow()) }
+// stepDuration is how long a step took, or takes so far.
+func (m *knownRun) stepDuration(of *events.Step) time.Duration { return of.Lasted(m.clockNow()) }
 
 // clockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.
 func (m *knownRun) clockNow() time.Time {
-	if m.moving() || m.run.Last.IsZero() {
+	if m.isMoving() || m.run.Last.IsZero() {
 		return m.now()
 	}
 	return m.run.Last
@@ -159,7 +159,7 @@ func (m outcomePane) whatNow(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Heading("What now?")
-	m.choices(d, m.ways(p))
+	m.drawChoices(d, m.choicesNow(p))
 }
 
 // choice is a key with what it does, in a sentence and in a word or two.
@@ -168,10 +168,10 @@ type choice struct {
 	words, brief string
 }
 
-// ways are the ways out of a failure that would not be refused.
-func (m outcomePane) ways(p *plan.Step) []choice {
+// choicesNow are the ways out of a failure that would not be refused.
+func (m outcomePane) choicesNow(p *plan.Step) []choice {
 	ways := outcomePane{m.view}.waysOut(p, m.position().OnFailure())
-	return slices.DeleteFunc(ways, func(c choice) bool { return whyNot(m).cannot(c.do) != "" })
+	return slices.DeleteFunc(ways, func(c choice) bool { return whyNot(m).whyCannot(c.do) != "" })
 }
 
 func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
@@ -203,16 +203,16 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
 	}
 	ways = append(ways, choice{keymap.GateExclude, "skip it and continue", "skip"})
 	switch {
-	case m.plan.Plays && (away || !m.rescued(p.Scope)):
+	case m.plan.Plays && (away || !m.isRescued(p.Scope)):
 		ways = append(ways, hostWords(m).givingUp(p, away))
-	case m.rescued(p.Scope):
+	case m.isRescued(p.Scope):
 		ways = append(ways, choice{keymap.RunContinue, "run the rescue, then continue", "rescue"})
 	default:
 		ways = append(ways, choice{keymap.RunContinue, "continue without it (dependents are skipped)", "continue"})
 	}
 	step := choice{keymap.RunStep, "continue without it, and pause before what comes next", "continue, pause"}
 	switch {
-	case m.rescued(p.Scope):
+	case m.isRescued(p.Scope):
 		step.words = "pause before the rescue"
 	case m.cleansUp(p.Scope):
 		step.words = "pause before the always"
@@ -231,8 +231,8 @@ func (m outcomePane) shellPlace(p *plan.Step) string {
 	return " in " + draw.CutLeft(draw.Plain(p.Cwd), 30, m.glyphs.Dots)
 }
 
-// choices lists keys, one on a line, or two where lines are few.
-func (m *view) choices(d *draw.Doc, list []choice) {
+// drawChoices lists keys, one on a line, or two where lines are few.
+func (m *view) drawChoices(d *draw.Doc, list []choice) {
 	for i := 0; i < len(list); i++ {
 		c := list[i]
 		if d.H >= 18 {
@@ -264,8 +264,8 @@ func (m outcomePane) cleansUp(scope int) bool {
 	})
 }
 
-// rescued reports whether a scope, or one around it, has a rescue.
-func (m outcomePane) rescued(scope int) bool {
+// isRescued reports whether a scope, or one around it, has a rescue.
+func (m outcomePane) isRescued(scope int) bool {
 	for id := scope; id > 0 && id < len(m.plan.Scopes); id = m.plan.Scopes[id].Parent {
 		if m.plan.Scopes[id].Kind == plan.ScopeBranch {
 			return false // a failure in a rescue is not rescued by it
@@ -282,6 +282,6 @@ func (m outcomePane) rescued(scope int) bool {
 func (m outcomePane) usedHere(d *draw.Doc, p *plan.Step, set map[string]any) {
 	if len(p.Uses) > 0 {
 		d.Heading("Variables it used")
-		varsPane(m).uses(d, p, set, 2)
+		varsPane(m).drawUses(d, p, set, 2)
 	}
 }

@@ -44,8 +44,8 @@ var timeWidth = [...]int{timesOff: 0, timesSince: 12, timesClock: 14}
 
 func newOutputView() outputView { return outputView{follow: true, attempt: -1, aim: -1} }
 
-// fresh is the same view of another output.
-func (v *outputView) fresh() outputView {
+// freshView is the same view of another output.
+func (v *outputView) freshView() outputView {
 	n := newOutputView()
 	n.wrap, n.times = v.wrap, v.times
 	return n
@@ -72,9 +72,9 @@ type outputRow struct {
 	more  bool // the line goes on to the right of the screen
 }
 
-// rows are the rows on the screen.
-func (p outputPage) rows() []outputRow {
-	p.reach()
+// visibleRows are the rows on the screen.
+func (p outputPage) visibleRows() []outputRow {
+	p.reachMatch()
 	if p.follow || p.top+p.h > p.r.Total { // so that the screen is full as long as there is enough to fill it
 		last := p.lastRows(p.top, p.sub)
 		if last != nil {
@@ -84,7 +84,7 @@ func (p outputPage) rows() []outputRow {
 	var rows []outputRow
 	skip := p.sub
 	for i := p.top; i < p.r.Total && len(rows) < p.h; i++ {
-		for _, row := range p.split(i) {
+		for _, row := range p.splitLine(i) {
 			if skip > 0 {
 				skip--
 				continue
@@ -102,7 +102,7 @@ func (p outputPage) lastRows(top, sub int) []outputRow {
 	var rows []outputRow
 	from, skip := p.r.Total, 0
 	for i := p.r.Total - 1; i >= 0 && len(rows) < p.h; i-- {
-		rows = append(p.split(i), rows...)
+		rows = append(p.splitLine(i), rows...)
 		from = i
 	}
 	if over := len(rows) - p.h; over > 0 {
@@ -115,8 +115,8 @@ func (p outputPage) lastRows(top, sub int) []outputRow {
 	return rows
 }
 
-// split breaks a line into its rows.
-func (p outputPage) split(i int) []outputRow {
+// splitLine breaks a line into its rows.
+func (p outputPage) splitLine(i int) []outputRow {
 	l, ok := p.r.Line(i)
 	if !ok {
 		return []outputRow{{line: i, first: true}}
@@ -134,8 +134,8 @@ func (p outputPage) split(i int) []outputRow {
 	return rows
 }
 
-// move scrolls by rows. Scrolling to the end follows it.
-func (p outputPage) move(by int) {
+// scrollBy scrolls by rows. Scrolling to the end follows it.
+func (p outputPage) scrollBy(by int) {
 	p.aim = -1
 	if by < 0 {
 		p.follow = false
@@ -143,7 +143,7 @@ func (p outputPage) move(by int) {
 	n, of := 0, -1 // lines are split once, however many of their rows are gone over
 	count := func(line int) int {
 		if of != line {
-			n, of = len(p.split(line)), line
+			n, of = len(p.splitLine(line)), line
 		}
 		return n
 	}
@@ -172,8 +172,8 @@ func (p outputPage) move(by int) {
 	}
 }
 
-// show brings a line onto the screen, with what is looked for in it when the line is there.
-func (v *outputView) show(line int) {
+// showLine brings a line onto the screen, with what is looked for in it when the line is there.
+func (v *outputView) showLine(line int) {
 	v.aim = line
 	first := v.top
 	if v.sub > 0 {
@@ -186,8 +186,8 @@ func (v *outputView) show(line int) {
 	v.top = max(line-v.height/3, 0)
 }
 
-// reach moves to the part of the line that show was about.
-func (p outputPage) reach() {
+// reachMatch moves to the part of the line that showLine was about.
+func (p outputPage) reachMatch() {
 	l, ok := p.r.Line(p.aim)
 	if !ok {
 		return
@@ -211,10 +211,10 @@ func (p outputPage) reach() {
 
 // outputDoc writes the Output tab: its rows are cut from files, so it has no doc of its own.
 func (m outputPane) outputDoc(w, h int) *draw.Doc {
-	s := m.subject()
+	s := m.detailSubject()
 	d := draw.NewDoc(w, h, m.glyphs)
 	r, v := &m.detail.reel, &m.detail.output
-	if n := m.attempts(m.outputOf(s.node)); n > 1 {
+	if n := m.countAttempts(m.outputOf(s.node)); n > 1 {
 		h = max(h-1, 1)
 		outputPane{m.view}.attemptLine(d, n)
 	}
@@ -223,7 +223,7 @@ func (m outputPane) outputDoc(w, h int) *draw.Doc {
 		d.Hint(text)
 		return d
 	}
-	live := s.of.State == events.Active && v.follow && v.attempt < 0 || s.step < 0 && m.moving() && v.follow
+	live := s.of.State == events.Active && v.follow && v.attempt < 0 || s.step < 0 && m.isMoving() && v.follow
 	if live && h > 1 {
 		h--
 	}
@@ -231,7 +231,7 @@ func (m outputPane) outputDoc(w, h int) *draw.Doc {
 	if v.times == timesClock {
 		began = outputPane{m.view}.attemptBegan(m.outputOf(s.node))
 	}
-	for _, row := range m.outputPage(w, h).rows() {
+	for _, row := range m.outputPage(w, h).visibleRows() {
 		d.Add(outputPane{m.view}.outputLine(r, row, w, began)...)
 		v.last = row.line
 	}
@@ -318,14 +318,14 @@ func (m outputPane) noOutput(s *subject, r *feed.Reel) string {
 // into so many cells. Where the rule below has room for that, the one above is not asked for it.
 func (m *view) outputTitle(room int, above bool) string {
 	v, total := &m.detail.output, m.detail.reel.Total
-	if total == 0 || above && m.layout().kind != layoutOne {
+	if total == 0 || above && m.currentLayout().kind != layoutOne {
 		return ""
 	}
 	dot := " " + m.glyphs.Dot + " "
 	where, brief := draw.Count(total, "line"), fmt.Sprint(total)
 	switch {
 	case v.last < 0 || v.top == 0 && v.sub == 0 && v.last == total-1: // all of it is there
-	case v.follow && outputPane{m}.printing():
+	case v.follow && outputPane{m}.isPrinting():
 		where += dot + "following"
 	case v.last == total-1:
 		where += dot + "end"
@@ -353,7 +353,7 @@ func (m *view) outputTitle(room int, above bool) string {
 
 // outputState ends the rule below the panes with that, where the output is on the screen.
 func (m outputPane) outputState(b *draw.Brush) {
-	l := m.layout()
+	l := m.currentLayout()
 	if l.detailH == 0 || m.detail.tab != tabOutputs || l.kind == layoutOne {
 		return
 	}
@@ -365,8 +365,8 @@ func (m outputPane) outputState(b *draw.Brush) {
 	b.Put(themes.Dim, " "+words+" ")
 }
 
-// printing reports whether the output on the screen may still grow.
-func (m outputPane) printing() bool {
-	i := m.outputOf(m.at())
+// isPrinting reports whether the output on the screen may still grow.
+func (m outputPane) isPrinting() bool {
+	i := m.outputOf(m.cursorNode())
 	return i >= 0 && i < len(m.tree.Faces) && m.tree.Faces[i] == status.Running && m.detail.output.attempt < 0
 }

@@ -24,7 +24,7 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	d.Blank()
 	waitWords(m).whyField(d, n)
 	t := m.tree.Tally(n)
-	scopePane{m.view}.counts(d, &t)
+	scopePane{m.view}.drawCounts(d, &t)
 	s := m.tree.Scope(n)
 	if s == nil {
 		return
@@ -54,20 +54,20 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 		d.Value("order", fmt.Sprintf("none: %d at once", s.Parallel))
 	}
 	if n == 0 {
-		scopePane{m.view}.playbook(d)
+		scopePane{m.view}.drawPlaybook(d)
 	} else {
-		stepPane(m).origin(d, s.Origin)
-		stepPane(m).source(d, s.Origin)
+		stepPane(m).drawOrigin(d, s.Origin)
+		stepPane(m).drawSource(d, s.Origin)
 	}
 	if n == 0 {
 		m.breakList(d)
 	}
-	scopePane{m.view}.list(d, n, "Failed", status.State.Bad)
-	scopePane{m.view}.list(d, n, "Needs attention", func(f status.State) bool { return f == status.Confirm })
+	scopePane{m.view}.drawList(d, n, "Failed", status.State.Bad)
+	scopePane{m.view}.drawList(d, n, "Needs attention", func(f status.State) bool { return f == status.Confirm })
 }
 
-// counts says how many steps there are of each kind.
-func (m scopePane) counts(d *draw.Doc, t *status.Tally) {
+// drawCounts says how many steps there are of each kind.
+func (m scopePane) drawCounts(d *draw.Doc, t *status.Tally) {
 	line := []draw.Text{draw.Inked(themes.Text, draw.Count(t.Total(), "step"))}
 	add := func(look draw.Sign, n int, words string) {
 		if n > 0 {
@@ -89,8 +89,8 @@ func (m scopePane) counts(d *draw.Doc, t *status.Tally) {
 	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
-// playbook lists what planning warned of and the files of the plan.
-func (m scopePane) playbook(d *draw.Doc) {
+// drawPlaybook lists what planning warned of and the files of the plan.
+func (m scopePane) drawPlaybook(d *draw.Doc) {
 	if len(m.plan.Diagnostics) > 0 {
 		d.Heading("Warnings")
 		for _, w := range m.plan.Diagnostics {
@@ -113,8 +113,8 @@ func (m scopePane) playbook(d *draw.Doc) {
 	}
 }
 
-// list names the steps below a node that have a certain face.
-func (m scopePane) list(d *draw.Doc, n int, title string, is func(status.State) bool) {
+// drawList names the steps below a node that have a certain face.
+func (m scopePane) drawList(d *draw.Doc, n int, title string, is func(status.State) bool) {
 	r, shown := m.tree.Steps(n), 0
 	for i := r.From; i < r.To; i++ {
 		if !is(m.tree.Faces[i]) {
@@ -129,12 +129,12 @@ func (m scopePane) list(d *draw.Doc, n int, title string, is func(status.State) 
 		}
 		look := tree.FaceSigns[m.tree.Faces[i]]
 		p := &m.plan.Steps[i]
-		m.entry(d, look, p)
+		m.drawEntry(d, look, p)
 	}
 }
 
-// entry is a line of a list of steps: how it is, its name, its place.
-func (m scopePane) entry(d *draw.Doc, look draw.Sign, p *plan.Step) {
+// drawEntry draws a line of a list of steps: how it is, its name, its place.
+func (m scopePane) drawEntry(d *draw.Doc, look draw.Sign, p *plan.Step) {
 	at := max(d.W-20, d.W/2)
 	d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]),
 		draw.Inked(themes.Text, m.stepTitle(p.Index)), d.Place(at, p.Origin.String()))

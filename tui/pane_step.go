@@ -30,7 +30,7 @@ func (m stepPane) stepTab(d *draw.Doc, s subject) {
 		return
 	}
 	p := m.stepNow(s.step)
-	if outcomePane(m).outcome(d, p, &s.of, s.vars) {
+	if outcomePane(m).drawOutcome(d, p, &s.of, s.vars) {
 		d.Blank()
 	} else {
 		d.Para(draw.InkTitle, 0, tree.RanTitle(p, s.of.Name))
@@ -42,16 +42,16 @@ func (m stepPane) stepTab(d *draw.Doc, s subject) {
 		}
 	}
 	origins(m).otherFilesField(d, s.step)
-	stepPane{m.view}.what(d, p, &s.of)
-	stepPane{m.view}.origin(d, p.Origin)
-	stepPane{m.view}.source(d, p.Origin)
-	stepPane{m.view}.why(d, p)
+	stepPane{m.view}.drawWhat(d, p, &s.of)
+	stepPane{m.view}.drawOrigin(d, p.Origin)
+	stepPane{m.view}.drawSource(d, p.Origin)
+	stepPane{m.view}.drawWhy(d, p)
 }
 
-// what lists what the step does, as far as it is known.
-func (m stepPane) what(d *draw.Doc, p *plan.Step, of *events.Step) {
+// drawWhat lists what the step does, as far as it is known.
+func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
-	m.arguments(d, p, ran)
+	m.drawArguments(d, p, ran)
 	origins(m).overriddenFields(d, p)
 	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" &&
 		command != p.Summary {
@@ -71,7 +71,7 @@ func (m stepPane) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 		}
 		d.Field(label, draw.Inked(themes.Text, name+"="+p.Env[name]))
 	}
-	m.condition(d, p, ran)
+	m.drawCondition(d, p, ran)
 	hostWords(m).hangsOn(d, p)
 	if predicting(m).defiesDryRun(p) {
 		d.Field("dry run", draw.Inked(themes.Warn, "runs for real"), draw.Inked(themes.Dim, "  check_mode: false"))
@@ -135,8 +135,8 @@ func (m stepPane) itemOf(p *plan.Step, l *plan.LoopContext) string {
 	return draw.Join(", ", fmt.Sprintf("  %d%s", l.Index+1, of), over)
 }
 
-// arguments shows the action and what it is given. The first line has the one argument that says most.
-func (m stepPane) arguments(d *draw.Doc, p *plan.Step, ran bool) {
+// drawArguments shows the action and what it is given. The first line has the one argument that says most.
+func (m stepPane) drawArguments(d *draw.Doc, p *plan.Step, ran bool) {
 	if p.NoLog {
 		d.Field(p.Action, draw.Inked(themes.Dim, "arguments hidden: no_log"))
 		return
@@ -152,14 +152,14 @@ func (m stepPane) arguments(d *draw.Doc, p *plan.Step, ran bool) {
 		}
 		switch {
 		case i == 0 && (name == "cmd" || name == "argv" || name == "msg"):
-			d.Field(p.Action, draw.Inked(themes.Text, argument(p, name, value)))
+			d.Field(p.Action, draw.Inked(themes.Text, argumentText(p, name, value)))
 		case i == 0:
 			d.Field(p.Action, draw.Inked(themes.Text, p.Summary))
 			d.Field("  "+name, draw.Inked(themes.Text, value))
 		default:
 			d.Field("  "+name, draw.Inked(themes.Text, value))
 		}
-		m.unknown(d, p, name, ran)
+		m.drawUnknown(d, p, name, ran)
 	}
 	for _, u := range p.Unknowns {
 		if ran {
@@ -171,16 +171,16 @@ func (m stepPane) arguments(d *draw.Doc, p *plan.Step, ran bool) {
 	}
 }
 
-// argument is how the main argument shows: a list of words as the command line it is.
-func argument(p *plan.Step, name, value string) string {
+// argumentText is how the main argument shows: a list of words as the command line it is.
+func argumentText(p *plan.Step, name, value string) string {
 	if name == "argv" && p.Summary != "" {
 		return p.Summary
 	}
 	return value
 }
 
-// unknown says what a field still waits for. Once the step has run there is nothing of the kind.
-func (m stepPane) unknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
+// drawUnknown says what a field still waits for. Once the step has run there is nothing of the kind.
+func (m stepPane) drawUnknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
 	for _, u := range p.Unknowns {
 		if u.Field == field && !ran {
 			d.Field("", draw.Inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
@@ -188,7 +188,7 @@ func (m stepPane) unknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
 	}
 }
 
-func (m stepPane) condition(d *draw.Doc, p *plan.Step, ran bool) {
+func (m stepPane) drawCondition(d *draw.Doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
 		d.Field("excluded", draw.Inked(themes.Dim, "by tags or selection"))
@@ -200,7 +200,7 @@ func (m stepPane) condition(d *draw.Doc, p *plan.Step, ran bool) {
 			look = themes.Changed
 		}
 		d.Field("when", draw.Inked(themes.Text, p.When), draw.Inked(look, "  "+m.glyphs.Arrow+" "+string(p.Prediction)))
-		m.unknown(d, p, "when", ran)
+		m.drawUnknown(d, p, "when", ran)
 	}
 }
 
@@ -242,8 +242,8 @@ func (m *view) stepNames(steps []int) string {
 	return strings.Join(names, ", ")
 }
 
-// origin says where something comes from, with the including steps, innermost first.
-func (m stepPane) origin(d *draw.Doc, o diag.Origin) {
+// drawOrigin says where something comes from, with the including steps, innermost first.
+func (m stepPane) drawOrigin(d *draw.Doc, o diag.Origin) {
 	if o.File == "" {
 		return
 	}
@@ -257,7 +257,7 @@ func (m stepPane) origin(d *draw.Doc, o diag.Origin) {
 // excerptAround is how many lines of source are shown before and after.
 const excerptAround = 2
 
-func (m stepPane) source(d *draw.Doc, o diag.Origin) {
+func (m stepPane) drawSource(d *draw.Doc, o diag.Origin) {
 	lines, first := m.excerpt(o.File, o.Line, excerptAround)
 	if len(lines) == 0 {
 		return
@@ -274,9 +274,9 @@ func (m stepPane) source(d *draw.Doc, o diag.Origin) {
 	}
 }
 
-// why says why a step asks for attention.
-func (m stepPane) why(d *draw.Doc, p *plan.Step) {
-	if l := m.lacks(p.Index); l != nil {
+// drawWhy says why a step asks for attention.
+func (m stepPane) drawWhy(d *draw.Doc, p *plan.Step) {
+	if l := m.missingValue(p.Index); l != nil {
 		d.Blank()
 		d.Field("will skip", draw.Inked(themes.Warn, "It uses "+draw.Plain(l.Reason())+"."))
 	}

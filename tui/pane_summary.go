@@ -46,20 +46,20 @@ const slowestShown = 3
 // roomForTime is how many rows it takes for the time of each part to stand before what changed.
 const roomForTime = 24
 
-func (m summaryPane) summarize() summary {
+func (m summaryPane) makeSummary() summary {
 	var s summary
 	alike := map[string]int{}
 	m.store.Read(func(run *events.Run) {
 		for i := range min(len(run.Steps), len(m.plan.Steps)) {
 			of := &run.Steps[i]
 			if of.Attempt > 0 || of.Kept {
-				s.used(&m.plan.Steps[i])
+				s.addUsed(&m.plan.Steps[i])
 			}
 			if of.Attempt > 1 {
 				s.retried++
 			}
 			if of.Attempt > 0 && of.State == events.Settled {
-				s.slow(i, of.Lasted(of.Ended))
+				s.addSlow(i, of.Lasted(of.Ended))
 			}
 			if of.Drift != "" && len(s.drift) < 2*listed {
 				s.drift = append(s.drift, changed{step: i, what: of.Drift})
@@ -91,8 +91,8 @@ func (m summaryPane) summarize() summary {
 	return s
 }
 
-// slow keeps the slowest steps, slowest first.
-func (s *summary) slow(step int, took time.Duration) {
+// addSlow keeps the slowest steps, slowest first.
+func (s *summary) addSlow(step int, took time.Duration) {
 	if took < time.Second {
 		return
 	}
@@ -109,7 +109,7 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 		d.Para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
 			m.keys.Label(keymap.RunRetry), m.keys.Label(keymap.RunRetryAll)))
 	}
-	m.failures(d)
+	m.drawFailures(d)
 	if len(m.summary.drift) > 0 {
 		d.Heading("Drift (differs from the preview)")
 		for _, c := range m.summary.drift {
@@ -128,8 +128,8 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 	if d.H >= roomForTime {
 		timePane(m).timeBars(d, mostBars, d.Heading)
 	}
-	m.changes(d)
-	scopePane(m).list(d, 0, "Not run", func(f status.State) bool { return f == status.Omitted || f == status.Cancelled })
+	m.drawChanges(d)
+	scopePane(m).drawList(d, 0, "Not run", func(f status.State) bool { return f == status.Omitted || f == status.Cancelled })
 	if d.H < roomForTime {
 		timePane(m).timeBars(d, mostBars, d.Heading)
 	}
@@ -175,8 +175,8 @@ func (m summaryPane) tallyLine(d *draw.Doc) {
 	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
-// failures names what failed, with the first line of each error.
-func (m summaryPane) failures(d *draw.Doc) {
+// drawFailures names what failed, with the first line of each error.
+func (m summaryPane) drawFailures(d *draw.Doc) {
 	shown := 0
 	for i, f := range m.tree.Faces {
 		if !f.Bad() && f != status.Ignored {
@@ -196,14 +196,14 @@ func (m summaryPane) failures(d *draw.Doc) {
 			}
 		})
 		look := tree.FaceSigns[f]
-		scopePane(m).entry(d, look, p)
+		scopePane(m).drawEntry(d, look, p)
 		if reason != "" {
 			d.Add(draw.Inked(themes.Text, "    "), draw.Inked(themes.Dim, draw.CutRight(draw.Plain(reason), max(d.W-4, 0), m.glyphs.Dots)))
 		}
 	}
 }
 
-func (m summaryPane) changes(d *draw.Doc) {
+func (m summaryPane) drawChanges(d *draw.Doc) {
 	if len(m.summary.changes) == 0 {
 		return
 	}

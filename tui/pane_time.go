@@ -32,7 +32,7 @@ const (
 
 // withTime draws an output with what runs now and the time of each part below it, where there is room.
 func (m timePane) withTime(w, h int, output func(h int) *draw.Doc) body {
-	if m.layout().kind != layoutWide || !m.moving() {
+	if m.currentLayout().kind != layoutWide || !m.isMoving() {
 		return docBody{output(h), 0, h}
 	}
 	below := draw.NewDoc(w, h, m.glyphs)
@@ -56,12 +56,12 @@ type stacked struct {
 	h          int // of the top
 }
 
-func (s stacked) row(b *draw.Brush, i int) {
+func (s stacked) drawRow(b *draw.Brush, i int) {
 	switch {
 	case i < s.h:
-		s.top.row(b, i)
+		s.top.drawRow(b, i)
 	case i > s.h:
-		s.below.row(b, i-s.h-1)
+		s.below.drawRow(b, i-s.h-1)
 	}
 }
 
@@ -134,7 +134,7 @@ func (m timePane) timeBars(d *draw.Doc, most int, heading func(title string)) {
 		p := &l.Parts[i]
 		name := draw.CutMiddle(m.partName(p), names, m.glyphs.Dots)
 		line := []draw.Text{draw.Inked(themes.Text, "  "+name+draw.Spaces(names-draw.Cells(name)+1))}
-		d.Add(append(line, m.bar(p, total, w)...)...)
+		d.Add(append(line, m.partBar(p, total, w)...)...)
 	}
 	if more := len(l.Parts) - n; more > 0 {
 		d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
@@ -191,8 +191,8 @@ func (m timePane) partName(p *feed.Part) string {
 	return draw.Plain(m.tree.Title(p.Node))
 }
 
-// bar is a part's line: blocks where it was busy, or else a sign of how it is.
-func (m timePane) bar(p *feed.Part, total time.Duration, w int) []draw.Text {
+// partBar is a part's line: blocks where it was busy, or else a sign of how it is.
+func (m timePane) partBar(p *feed.Part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
 	if len(p.Busy) == 0 {
 		look := tree.Sign(&t, true, false)

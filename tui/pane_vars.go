@@ -25,21 +25,21 @@ func (m varsPane) varsTab(d *draw.Doc, s subject) {
 			d.Hint("It uses no variables.")
 		default:
 			d.Heading("It uses")
-			m.uses(d, p, s.vars, 2)
+			m.drawUses(d, p, s.vars, 2)
 		}
 	}
 	if len(s.vars) > 0 {
 		d.Heading("Set during this run")
 		for _, name := range slices.Sorted(maps.Keys(s.vars)) {
 			value, _ := plan.Display(s.vars[name])
-			m.variable(d, 2, 0, name, draw.Inked(themes.Text, value), "")
+			m.drawVariable(d, 2, 0, name, draw.Inked(themes.Text, value), "")
 		}
 	}
 	if s.step < 0 && len(m.plan.Vars) > 0 {
 		d.Heading("At the end of planning")
 		for i := range m.plan.Vars {
 			v := &m.plan.Vars[i]
-			m.variable(d, 2, 0, v.Name, m.known(v.Value), from(v.From, v.Origin))
+			m.drawVariable(d, 2, 0, v.Name, m.knownText(v.Value), sourceText(v.From, v.Origin))
 		}
 	}
 	if len(d.Lines) == 0 {
@@ -47,24 +47,24 @@ func (m varsPane) varsTab(d *draw.Doc, s subject) {
 	}
 }
 
-// uses lists the variables of a step. What the run has set since stands where planning knew no value.
-func (m varsPane) uses(d *draw.Doc, p *plan.Step, set map[string]any, indent int) {
+// drawUses lists the variables of a step. What the run has set since stands where planning knew no value.
+func (m varsPane) drawUses(d *draw.Doc, p *plan.Step, set map[string]any, indent int) {
 	widest := 0
 	for i := range p.Uses {
 		widest = max(widest, draw.Cells(draw.Plain(p.Uses[i].Name)))
 	}
 	for i := range p.Uses {
 		u := &p.Uses[i]
-		value := m.known(u.Value)
+		value := m.knownText(u.Value)
 		if now, ok := set[u.Name]; ok && value.Ink == themes.Dim {
 			s, _ := plan.Display(now)
 			value = draw.Inked(themes.Text, s)
 		}
-		m.variable(d, indent, widest, u.Name, value, from(u.From, u.Origin))
+		m.drawVariable(d, indent, widest, u.Name, value, sourceText(u.From, u.Origin))
 	}
 }
 
-func (m varsPane) known(v any) draw.Text {
+func (m varsPane) knownText(v any) draw.Text {
 	s, after := plan.Display(v)
 	if len(after) > 0 && after[0] >= 0 && after[0] < len(m.plan.Steps) {
 		return draw.Inked(themes.Dim, watchPane(m).afterShort(after))
@@ -75,8 +75,8 @@ func (m varsPane) known(v any) draw.Text {
 // nameColumn is how wide the column of names is where the widest is known: as it must be, in bounds.
 func nameColumn(w, widest int) int { return min(max(w/4, 10, min(widest+2, w/3)), 22) }
 
-// variable is a row of name, value and place.
-func (m varsPane) variable(d *draw.Doc, indent, widest int, name string, value draw.Text, place string) {
+// drawVariable draws a row of name, value and place.
+func (m varsPane) drawVariable(d *draw.Doc, indent, widest int, name string, value draw.Text, place string) {
 	at := []int{indent, indent + nameColumn(d.W, widest), max(d.W-min(d.W/3, 26), d.W/2)}
 	if place == "" {
 		d.Columns([]int{0, at[0], at[1]}, draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, name), value)
@@ -85,5 +85,5 @@ func (m varsPane) variable(d *draw.Doc, indent, widest int, name string, value d
 	d.Columns([]int{0, at[0], at[1], at[2]}, draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, name), value, d.Place(at[2], place))
 }
 
-// from is where a value comes from: the place, or in words where it has none.
-func from(source string, o diag.Origin) string { return cmp.Or(o.String(), source) }
+// sourceText is where a value comes from: the place, or in words where it has none.
+func sourceText(source string, o diag.Origin) string { return cmp.Or(o.String(), source) }

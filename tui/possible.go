@@ -14,17 +14,17 @@ import (
 // whyNot says why an action would do nothing.
 type whyNot struct{ *view }
 
-// cannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
+// whyCannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
 // the footer and the list of ways out offer nothing that it refuses, and the palette shows its answer. The engine decides, and may
 // still refuse what has changed meanwhile.
-func (m whyNot) cannot(do keymap.Intent) string {
+func (m whyNot) whyCannot(do keymap.Intent) string {
 	// What is true of the whole run explains more than what a single key would say.
 	switch {
-	case m.recorded() && keymap.AsksTheRun(do):
+	case m.isRecorded() && keymap.AsksTheRun(do):
 		return isOver
 	case do == keymap.RunRetryAll && m.run.Phase == events.Done && m.o.Again:
 		return ""
-	case m.run.Phase == events.Done && m.decides(do):
+	case m.run.Phase == events.Done && m.decidesRun(do):
 		return runIsOver
 	}
 	switch do {
@@ -39,7 +39,7 @@ func (m whyNot) cannot(do keymap.Intent) string {
 	case keymap.GateExcludeHost:
 		return whyNot{m.view}.cannotExcludeHost()
 	case keymap.GateBreak, keymap.GateBreakIf:
-		if r := m.tree.Steps(m.at()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.cur.Marks) == 0) {
+		if r := m.tree.Steps(m.cursorNode()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.cur.Marks) == 0) {
 			return "no step here"
 		}
 	case keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
@@ -51,7 +51,7 @@ func (m whyNot) cannot(do keymap.Intent) string {
 			return "nothing to retry"
 		}
 	case keymap.StepDone:
-		ranges, single := m.aim()
+		ranges, single := m.decisionAim()
 		_, why := newDoneBox(m.view, ranges, single)
 		return why
 	case keymap.NodeFix:
@@ -77,7 +77,7 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 			return "nothing has run yet"
 		}
 	case keymap.CursorFollow:
-		if m.place() != keymap.InOutput && m.run.Phase == events.Done {
+		if m.keyPlace() != keymap.InOutput && m.run.Phase == events.Done {
 			return runIsOver
 		}
 	case keymap.NeedNext, keymap.NeedPrev:
@@ -91,7 +91,7 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 		case m.matrix != nil:
 		case !m.tree.Over:
 			return "everything runs on this machine; there are no hosts to compare"
-		case m.layout().kind == layoutCard:
+		case m.currentLayout().kind == layoutCard:
 			return "make the window larger, 40×10 at least, to see the hosts by their tasks"
 		}
 	case keymap.WatchAdd:
@@ -101,8 +101,8 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 	return ""
 }
 
-// decides reports whether an intent is about what is still to happen.
-func (m *knownRun) decides(do keymap.Intent) bool {
+// decidesRun reports whether an intent is about what is still to happen.
+func (m *knownRun) decidesRun(do keymap.Intent) bool {
 	switch do {
 	case keymap.SourceEdit, keymap.NodeShell:
 		return false
@@ -111,9 +111,9 @@ func (m *knownRun) decides(do keymap.Intent) bool {
 	}
 }
 
-// aim is what a decision is about: the marks with the range that is being marked, or the node under the cursor. Single says that
+// decisionAim is what a decision is about: the marks with the range that is being marked, or the node under the cursor. Single says that
 // it is exactly one step, the one a person looks at. It changes nothing.
-func (m *view) aim() (ranges []events.Range, single bool) {
+func (m *view) decisionAim() (ranges []events.Range, single bool) {
 	marks := maps.Clone(m.cur.Marks)
 	if m.cur.Anchor >= 0 {
 		for _, n := range m.rows.Rows {
@@ -123,7 +123,7 @@ func (m *view) aim() (ranges []events.Range, single bool) {
 		}
 	}
 	if len(marks) == 0 {
-		return []events.Range{m.tree.Steps(m.at())}, m.tree.Step(m.at()) >= 0
+		return []events.Range{m.tree.Steps(m.cursorNode())}, m.tree.Step(m.cursorNode()) >= 0
 	}
 	for n := range marks {
 		ranges = append(ranges, m.tree.Steps(n))
@@ -140,17 +140,17 @@ func (m *view) aim() (ranges []events.Range, single bool) {
 	return merged, false
 }
 
-// aimed counts the faces of what a decision is about.
-func (m *view) aimed() (t status.Tally, single bool) {
+// countAim counts the faces of what a decision is about.
+func (m *view) countAim() (t status.Tally, single bool) {
 	if len(m.cur.Marks) == 0 && m.cur.Anchor < 0 {
-		return m.tree.Tally(m.at()), m.tree.Step(m.at()) >= 0
+		return m.tree.Tally(m.cursorNode()), m.tree.Step(m.cursorNode()) >= 0
 	}
-	ranges, single := m.aim()
+	ranges, single := m.decisionAim()
 	return m.position().Tally(ranges...), single
 }
 
 func (m whyNot) cannotApprove() string {
-	t, single := m.aimed()
+	t, single := m.countAim()
 	switch {
 	case single && t[status.Asking] > 0, t.Sum(status.Undecided, status.Waiting) > 0, single && t[status.Confirm] > 0:
 		return ""
@@ -161,7 +161,7 @@ func (m whyNot) cannotApprove() string {
 }
 
 func (m whyNot) cannotExclude() string {
-	ranges, single := m.aim()
+	ranges, single := m.decisionAim()
 	t := m.position().Tally(ranges...)
 	switch step := ranges[0].From; {
 	case single && m.position().Failed(step) && m.run.Phase != events.Paused:
@@ -171,19 +171,19 @@ func (m whyNot) cannotExclude() string {
 	case single && m.position().Failed(step), single && t[status.Asking] > 0:
 		return ""
 	case t.Sum(status.Undecided, status.Waiting, status.Confirm) > 0:
-		return shaped(m.knownRun, ranges, true)
+		return shapedWhy(m.knownRun, ranges, true)
 	case t[status.Excluded] == 0:
 		return "it has run already"
 	case t[status.Excluded] == m.leftOut(ranges):
 		return "excluded by tags or selection"
-	case !m.restorable(ranges):
+	case !m.isRestorable(ranges):
 		return "it was excluded when its turn came"
 	}
-	return shaped(m.knownRun, ranges, false)
+	return shapedWhy(m.knownRun, ranges, false)
 }
 
-// shaped says why steps cannot be excluded, or restored, without others.
-func shaped(m *knownRun, ranges []events.Range, exclude bool) (why string) {
+// shapedWhy says why steps cannot be excluded, or restored, without others.
+func shapedWhy(m *knownRun, ranges []events.Range, exclude bool) (why string) {
 	m.store.Read(func(run *events.Run) { why = status.Shaped(m.plan, run.Steps, ranges, exclude) })
 	return why
 }
@@ -197,8 +197,8 @@ func (m *knownRun) isOpen(step int) (open bool) {
 	return open
 }
 
-// restorable reports whether an excluded step among these may still run.
-func (m *knownRun) restorable(ranges []events.Range) (some bool) {
+// isRestorable reports whether an excluded step among these may still run.
+func (m *knownRun) isRestorable(ranges []events.Range) (some bool) {
 	m.store.Read(func(run *events.Run) {
 		for _, r := range ranges {
 			for i := r.From; i < min(r.To, len(run.Steps)) && !some; i++ {
@@ -220,10 +220,10 @@ func (m whyNot) cannotExcludeHost() string {
 	ranges := m.ofHost(host)
 	t := m.position().Tally(ranges...)
 	left := t.Sum(status.Undecided, status.Waiting, status.Confirm) > 0
-	if !left && !m.restorable(ranges) {
+	if !left && !m.isRestorable(ranges) {
 		return "nothing left to run on " + draw.Plain(host)
 	}
-	return shaped(m.knownRun, ranges, left)
+	return shapedWhy(m.knownRun, ranges, left)
 }
 
 // cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.
@@ -238,7 +238,7 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 		return "nothing left to run"
 	case events.Review, events.Paused, events.Done:
 	}
-	if why := m.blocked(do); why != "" {
+	if why := m.whyBlocked(do); why != "" {
 		return why
 	}
 	switch do {
@@ -247,7 +247,7 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 			return "nothing left to run"
 		}
 	case keymap.RunUntil:
-		if next := m.position().Next(); next < 0 || m.tree.Steps(m.at()).From <= next {
+		if next := m.position().Next(); next < 0 || m.tree.Steps(m.cursorNode()).From <= next {
 			return "the run has already passed this"
 		}
 	default:
@@ -255,30 +255,30 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 	return ""
 }
 
-// blocked says what the run is paused for, where it would pause again at once. Step and over approve what they run, but for a step
+// whyBlocked says what the run is paused for, where it would pause again at once. Step and over approve what they run, but for a step
 // that asks to be confirmed.
-func (m whyNot) blocked(do keymap.Intent) string {
-	asks := m.asks()
+func (m whyNot) whyBlocked(do keymap.Intent) string {
+	asks := m.pauseQuestion()
 	switch reason := m.run.Pause.Reason; {
 	case asks == "", reason != events.PauseUndecided && reason != events.PauseConfirm:
 		return "" // at another pause, other steps may be ready as well
 	case reason == events.PauseUndecided && (do == keymap.RunStep || do == keymap.RunOver):
 		return ""
 	}
-	if m.tree.Step(m.at()) != m.run.PausedAt {
+	if m.tree.Step(m.cursorNode()) != m.run.PausedAt {
 		asks += "   " + m.keys.Label(keymap.CursorPointer) + " goes to it"
 	}
 	return asks
 }
 
 func (m whyNot) cannotRetry() string {
-	if m.run.Phase == events.Review && len(m.unreached()) > 0 {
+	if m.run.Phase == events.Review && len(m.listUnreached()) > 0 {
 		if m.o.Reload == nil {
 			return "hosts cannot be asked again here"
 		}
 		return ""
 	}
-	ranges, _ := m.aim()
+	ranges, _ := m.decisionAim()
 	if !slices.ContainsFunc(ranges, func(r events.Range) bool { return m.position().Retryable(r) > 0 }) {
 		return "nothing to retry here"
 	}
@@ -286,12 +286,12 @@ func (m whyNot) cannotRetry() string {
 }
 
 func (m whyNot) cannotFix() string {
-	n := m.at()
+	n := m.cursorNode()
 	step := m.tree.Step(n)
 	switch {
 	case m.o.Preview == nil:
 		return "values cannot be changed here"
-	case m.layout().kind == layoutCard:
+	case m.currentLayout().kind == layoutCard:
 		return "make the window larger, 40×10 at least, to edit values"
 	case step < 0 && m.tree.Steps(n).From >= m.tree.Steps(n).To:
 		return "no steps here whose values could be changed"
@@ -305,7 +305,7 @@ func (m whyNot) cannotShell() string {
 	switch {
 	case m.o.Shell == nil:
 		return "no shell available"
-	case m.tree.Step(m.at()) < 0:
+	case m.tree.Step(m.cursorNode()) < 0:
 		return "a shell opens in a step's directory: select a step"
 	}
 	return ""
@@ -315,7 +315,7 @@ func (m whyNot) cannotEdit() string {
 	if !m.canEdit() {
 		return "no editor available"
 	}
-	if _, ok := m.originOf(m.at()); !ok {
+	if _, ok := m.originOf(m.cursorNode()); !ok {
 		return "this has no source file"
 	}
 	return ""
@@ -326,7 +326,7 @@ func (m whyNot) cannotNeed(direction int) string {
 	switch i := browsing(m).toNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
-	case i == m.tree.Step(m.at()) && m.focus() == paneTree:
+	case i == m.tree.Step(m.cursorNode()) && m.focusedPane() == paneTree:
 		return "nothing else needs attention"
 	}
 	return ""
@@ -334,17 +334,17 @@ func (m whyNot) cannotNeed(direction int) string {
 
 func (m whyNot) cannotFind() string {
 	switch {
-	case m.place() == keymap.InOutput && m.detail.search.text != "":
+	case m.keyPlace() == keymap.InOutput && m.detail.search.text != "":
 		return ""
 	case m.find.Text == "" && m.detail.search.text != "":
 		return "what is looked for is in the output"
-	case m.find.Text == "" && m.recorded():
+	case m.find.Text == "" && m.isRecorded():
 		return "no search"
 	case m.find.Text == "":
 		return "no search; step over is " + m.keys.Label(keymap.RunOver) // which is what a debugger's user means
-	case m.place() == keymap.InOutput:
+	case m.keyPlace() == keymap.InOutput:
 		return "no search in the output; " + m.keys.Label(keymap.GoBack) + " goes back to the plan, where " + m.find.Text + " was sought"
-	case m.find.Next(m.tree, m.at(), +1) < 0:
+	case m.find.Next(m.tree, m.cursorNode(), +1) < 0:
 		return "not found: " + m.find.Text
 	}
 	return ""
@@ -352,7 +352,7 @@ func (m whyNot) cannotFind() string {
 
 // cannotTry says why the output of no other attempt can be shown in a direction.
 func (m whyNot) cannotTry(by int) string {
-	n := m.attempts(m.outputOf(m.at()))
+	n := m.countAttempts(m.outputOf(m.cursorNode()))
 	at := m.detail.output.attempt
 	if at < 0 {
 		at = n - 1

@@ -27,7 +27,7 @@ func Preview(o Options, env func(string) string, dark bool, width int) (string, 
 	p.glyphs = draw.ChooseGlyphs(o.Glyphs, env)
 	mistakes = append(mistakes, p.glyphs.Adopt(p.theme)...)
 	p.b = &draw.Brush{Pen: draw.NewPen(p.shown)}
-	p.draw()
+	p.drawAll()
 
 	var out strings.Builder
 	w := &colorprofile.Writer{Forward: &out, Profile: p.profile}
@@ -53,7 +53,7 @@ type preview struct {
 	b       *draw.Brush
 }
 
-func (p *preview) line(spans ...draw.Text) {
+func (p *preview) addLine(spans ...draw.Text) {
 	p.b.Begin(p.w, draw.OnRow)
 	for _, s := range spans {
 		p.b.Put(s.Ink, s.S)
@@ -62,12 +62,12 @@ func (p *preview) line(spans ...draw.Text) {
 	p.b.Newline()
 }
 
-func (p *preview) heading(words string) {
-	p.line()
-	p.line(draw.Inked(draw.InkTitle, " "+words))
+func (p *preview) addHeading(words string) {
+	p.addLine()
+	p.addLine(draw.Inked(draw.InkTitle, " "+words))
 }
 
-func (p *preview) draw() {
+func (p *preview) drawAll() {
 	head := []draw.Text{
 		draw.Inked(draw.InkTitle, " "+draw.Plain(p.theme.Name)),
 		draw.Inked(themes.Dim, "   for "+p.theme.For()+" backgrounds"),
@@ -76,22 +76,22 @@ func (p *preview) draw() {
 		half := map[bool]string{true: "this is the dark half (--light)", false: "this is the light half (--dark)"}[p.dark]
 		head[1].S = "   " + p.theme.For() + "; " + half
 	}
-	p.line(head...)
-	for _, words := range []string{p.theme.About, p.theme.Path, p.colours()} {
+	p.addLine(head...)
+	for _, words := range []string{p.theme.About, p.theme.Path, p.colourText()} {
 		if words != "" {
 			for _, part := range draw.WrapText(draw.Plain(words), p.w-2) {
-				p.line(draw.Inked(themes.Text, " "+part))
+				p.addLine(draw.Inked(themes.Text, " "+part))
 			}
 		}
 	}
-	p.roles()
-	p.tree()
-	p.diff()
-	p.output()
+	p.drawRoles()
+	p.drawTree()
+	p.drawDiff()
+	p.drawOutput()
 }
 
-// colours says what this terminal makes of the theme.
-func (p *preview) colours() string {
+// colourText says what this terminal makes of the theme.
+func (p *preview) colourText() string {
 	fixed := p.theme.Fixed()
 	switch {
 	case p.profile == colorprofile.TrueColor:
@@ -111,7 +111,7 @@ func (p *preview) colours() string {
 }
 
 // samples are what each role stands for, in words of the screen.
-func (p *preview) sample(r themes.Role) string {
+func (p *preview) sampleText(r themes.Role) string {
 	sign := func(s draw.Sign) string { return p.glyphs.Signs[s] + " " + draw.SignLooks[s].Word }
 	samples := map[themes.Role]string{
 		themes.Text: "what a step is called", themes.Dim: "where it comes from", themes.Faint: "what hardly matters",
@@ -130,8 +130,8 @@ func (p *preview) sample(r themes.Role) string {
 	return samples[r]
 }
 
-func (p *preview) roles() {
-	p.heading("Roles")
+func (p *preview) drawRoles() {
+	p.addHeading("Roles")
 	fixed := p.theme.Fixed()
 	if fixed {
 		p.b.Begin(p.w, draw.OnRow)
@@ -142,26 +142,26 @@ func (p *preview) roles() {
 		p.b.End()
 		p.b.Newline()
 	} else {
-		p.line(draw.Inked(themes.Dim, " The colours are the terminal's own: their contrast is unknown."))
+		p.addLine(draw.Inked(themes.Dim, " The colours are the terminal's own: their contrast is unknown."))
 	}
 	for r := range themes.Roles {
 		p.b.Begin(p.w, draw.OnRow)
 		p.b.Put(themes.Text, " "+r.String())
 		p.b.At(14)
-		p.b.Put(r, p.sample(r))
+		p.b.Put(r, p.sampleText(r))
 		if fixed {
 			p.b.At(38)
-			p.figure(r, draw.OnRow)
+			p.contrastText(r, draw.OnRow)
 			p.b.At(57)
-			p.figure(r, draw.OnCursor)
+			p.contrastText(r, draw.OnCursor)
 		}
 		p.b.End()
 		p.b.Newline()
 	}
 }
 
-// figure is how well a role can be read, with what it should be where that is less.
-func (p *preview) figure(r themes.Role, mode int) {
+// contrastText is how well a role can be read, with what it should be where that is less.
+func (p *preview) contrastText(r themes.Role, mode int) {
 	need := themes.Need(r, p.theme.Style(r))
 	fg, bg := colorsOf(p.theme, r, mode)
 	switch {
@@ -190,9 +190,9 @@ func colorsOf(theme *themes.Theme, i draw.Ink, mode int) (fg, bg color.Color) {
 	return known(s.Fg), known(s.Bg)
 }
 
-// tree shows every state, with its word where the screen has a note.
-func (p *preview) tree() {
-	p.heading("States")
+// drawTree shows every state, with its word where the screen has a note.
+func (p *preview) drawTree() {
+	p.addHeading("States")
 	g := p.glyphs
 	row := func(mode int, gutter, guide string, s draw.Sign, name draw.Ink, pointer string) {
 		look := draw.SignLooks[s]
@@ -215,7 +215,7 @@ func (p *preview) tree() {
 		p.b.End()
 		p.b.Newline()
 	}
-	p.line(
+	p.addLine(
 		draw.Inked(themes.Text, "   "), draw.Inked(themes.Failed, g.Signs[draw.SignFailed]), draw.Inked(themes.Dim, " "+g.Open+" "),
 		draw.Inked(draw.InkTitle, "site.yml"), draw.Inked(themes.Text, "   "), draw.Inked(draw.InkBanner, " PRODUCTION "),
 		draw.Inked(themes.Text, "   "),
@@ -240,8 +240,8 @@ func (p *preview) tree() {
 	}
 }
 
-func (p *preview) diff() {
-	p.heading("Diff")
+func (p *preview) drawDiff() {
+	p.addHeading("Diff")
 	for _, l := range []draw.Text{
 		draw.Inked(themes.Dim, "--- /etc/postgresql/postgresql.conf"),
 		draw.Inked(themes.DiffHunk, "@@ -12,3 +12,3 @@"),
@@ -249,18 +249,18 @@ func (p *preview) diff() {
 		draw.Inked(themes.DiffDel, "-max_connections = 100"),
 		draw.Inked(themes.DiffAdd, "+max_connections = 400"),
 	} {
-		p.line(draw.Inked(themes.Text, "  "), l)
+		p.addLine(draw.Inked(themes.Text, "  "), l)
 	}
 }
 
-func (p *preview) output() {
-	p.heading("Output")
-	p.line(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:07 "),
+func (p *preview) drawOutput() {
+	p.addHeading("Output")
+	p.addLine(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:07 "),
 		draw.Inked(themes.Text, "Running upgrade 91aa to a03d, "), draw.Inked(themes.Match, "backfill"),
 		draw.Inked(themes.Text, " tenant_id"))
-	p.line(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:09 "),
+	p.addLine(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:09 "),
 		draw.Inked(themes.LogStderr, "canceling statement due to lock timeout"))
-	p.line(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, "a"), draw.Inked(themes.Text, " approve   "),
+	p.addLine(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, "a"), draw.Inked(themes.Text, " approve   "),
 		draw.Inked(draw.InkKey, "x"), draw.Inked(themes.Text, " exclude   "), draw.Inked(draw.InkKey, "?"),
 		draw.Inked(themes.Text, " help"))
 }

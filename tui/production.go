@@ -18,12 +18,12 @@ import (
 // approving is approval on a target that is marked as production: what is guarded, and what a name is to be typed for.
 type approving struct{ *view }
 
-// guarded reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
+// isProduction reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
 // on how a word is spelt.
-func (m *knownRun) guarded() bool { return m.o.Banner != "" && !m.recorded() }
+func (m *knownRun) isProduction() bool { return m.o.Banner != "" && !m.isRecorded() }
 
-// banner puts the mark into a header: reverse in every theme, capitals in every terminal.
-func (m approving) banner(room int) []draw.Text {
+// bannerTexts puts the mark into a header: reverse in every theme, capitals in every terminal.
+func (m approving) bannerTexts(room int) []draw.Text {
 	words := strings.ToUpper(strings.TrimSpace(draw.Plain(m.o.Banner)))
 	if words == "" || room < 3 {
 		return nil
@@ -34,11 +34,11 @@ func (m approving) banner(room int) []draw.Text {
 // asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
 // it does the intent.
 func (m *model) asksName(do keymap.Intent) bool {
-	if !m.guarded() {
+	if !m.isProduction() {
 		return false
 	}
 	what := approving{m.view}.wouldApprove(do)
-	steps, destructive := approving{m.view}.weigh(what)
+	steps, destructive := approving{m.view}.weighApproval(what)
 	if steps == 0 || len(destructive) == 0 && do != keymap.GateApproveAll {
 		return false
 	}
@@ -52,18 +52,18 @@ type approval struct {
 	single bool // one step that a person looks at, which is confirmed as well
 }
 
-func (a approval) same(b approval) bool {
+func (a approval) sameAs(b approval) bool {
 	return a.single == b.single && slices.Equal(a.ranges, b.ranges)
 }
 
 func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 	switch do {
 	case keymap.GateApprove:
-		what.ranges, what.single = m.targets()
+		what.ranges, what.single = m.decisionTargets()
 	case keymap.GateApproveAll:
 		what.ranges = []events.Range{m.position().Everything()}
 	case keymap.RunStep, keymap.RunOver:
-		if r, ok := deciding(m).ahead(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
+		if r, ok := deciding(m).aheadRange(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
 			what.ranges = []events.Range{r}
 		}
 	default:
@@ -71,15 +71,15 @@ func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 	return what
 }
 
-// weigh counts the steps that would be approved and are not yet, and lists those that destroy.
-func (m approving) weigh(what approval) (steps int, destructive []int) {
+// weighApproval counts the steps that would be approved and are not yet, and lists those that destroy.
+func (m approving) weighApproval(what approval) (steps int, destructive []int) {
 	for _, r := range what.ranges {
 		for i := r.From; i < r.To && i < len(m.tree.Faces); i++ {
 			if f := m.tree.Faces[i]; f != status.Undecided && (f != status.Confirm || !what.single) {
 				continue
 			}
 			steps++
-			if m.destroys(i) != "" {
+			if m.whyDestroys(i) != "" {
 				destructive = append(destructive, i)
 			}
 		}
@@ -87,9 +87,9 @@ func (m approving) weigh(what approval) (steps int, destructive []int) {
 	return steps, destructive
 }
 
-// destroys says why a step is taken for one that destroys, or "". What a command does nobody knows: whoever writes one that
+// whyDestroys says why a step is taken for one that destroys, or "". What a command does nobody knows: whoever writes one that
 // destroys lets it ask to be confirmed.
-func (m approving) destroys(i int) string {
+func (m approving) whyDestroys(i int) string {
 	p := &m.plan.Steps[i]
 	if p.Confirm != "" {
 		return p.Confirm
@@ -122,15 +122,15 @@ func (m approving) nameToType(ranges []events.Range) (name, kind string) {
 		if s.Kind != plan.ScopePlay || len(ranges) == 0 || ranges[0].From < s.First || ranges[len(ranges)-1].To > s.Last {
 			continue
 		}
-		if name := typable(s.Name); name != "" {
+		if name := typableName(s.Name); name != "" {
 			return name, "play"
 		}
 	}
-	return cmp.Or(typable(m.plan.Name), typable(path.Base(m.plan.RootFile)), "yes"), "playbook"
+	return cmp.Or(typableName(m.plan.Name), typableName(path.Base(m.plan.RootFile)), "yes"), "playbook"
 }
 
-// typable is a name as it is shown and compared: one blank between words.
-func typable(name string) string { return strings.Join(strings.Fields(draw.Plain(name)), " ") }
+// typableName is a name as it is shown and compared: one blank between words.
+func typableName(name string) string { return strings.Join(strings.Fields(draw.Plain(name)), " ") }
 
 // destructiveLines are some steps with the reason for each, in at most n lines.
 func (m approving) destructiveLines(list []int, w, n int) (lines [][]draw.Text) {
@@ -145,7 +145,7 @@ func (m approving) destructiveLines(list []int, w, n int) (lines [][]draw.Text) 
 		lines = append(lines, []draw.Text{
 			draw.Inked(themes.Warn, m.glyphs.Signs[draw.SignConfirm]+" "),
 			draw.Inked(themes.Text, name),
-			draw.Inked(themes.Dim, draw.CutRight("  "+draw.Plain(m.destroys(i)), max(w-2-draw.Cells(name), 0), m.glyphs.Dots)),
+			draw.Inked(themes.Dim, draw.CutRight("  "+draw.Plain(m.whyDestroys(i)), max(w-2-draw.Cells(name), 0), m.glyphs.Dots)),
 		})
 	}
 	return lines

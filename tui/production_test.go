@@ -168,13 +168,13 @@ func TestDestroys(t *testing.T) {
 	s := newScreen(t, setup{p: b.done(), w: 80, h: 24})
 	for i := range s.m.plan.Steps {
 		want := i < 5 || i == 9
-		if got := (approving{s.m.view}).destroys(i); (got != "") != want {
+		if got := (approving{s.m.view}).whyDestroys(i); (got != "") != want {
 			t.Errorf("step %d: %q", i, got)
 		}
 	}
 	// What a look at the machine has found.
 	s.m.predicted.Replace(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}, len(s.m.plan.Steps))
-	if got := (approving{s.m.view}).destroys(5); got != "deletes /srv/x" {
+	if got := (approving{s.m.view}).whyDestroys(5); got != "deletes /srv/x" {
 		t.Errorf("foretold: %q", got)
 	}
 }

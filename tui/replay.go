@@ -3,13 +3,13 @@ package tui
 // isOver is what the screen says to a key that would ask something of a recorded run.
 const isOver = "this run is over"
 
-// recorded reports whether the screen shows a run that is over and was recorded.
-func (m *knownRun) recorded() bool { return m.o.Replay != "" }
+// isRecorded reports whether the screen shows a run that is over and was recorded.
+func (m *knownRun) isRecorded() bool { return m.o.Replay != "" }
 
-// replay takes a recorded run in, whole, before there is a screen: nobody sees it happen again.
-func (m *model) replay() error {
-	drained(m.store, m.o.Feed, func() {})
+// takeRecorded takes a recorded run in, whole, before there is a screen: nobody sees it happen again.
+func (m *model) takeRecorded() error {
+	drainFeed(m.store, m.o.Feed, func() {})
 	m.store.Conclude()
-	m.sync()
+	m.syncStore()
 	return m.store.Failure()
 }

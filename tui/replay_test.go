@@ -52,7 +52,7 @@ func replaying(t *testing.T, w, h int, ascii bool, word string, all []events.Rec
 	}, func(string) string { return "" })
 	s.m.excerpt = excerptOf
 	s.m.later = func() tea.Cmd { t.Error("a recorded run ticks"); return nil }
-	if err := s.m.replay(); err != nil {
+	if err := s.m.takeRecorded(); err != nil {
 		t.Fatal(err)
 	}
 	s.send(tea.WindowSizeMsg{Width: w, Height: h})
@@ -142,7 +142,7 @@ func TestReplayAsksNothing(t *testing.T) {
 			for _, focus := range []pane{paneTree, paneDetail} {
 				s.m.cur.Node = n
 				s.m.panes.focusOn(focus)
-				for _, tip := range (footerBar{s.m.view}).tips() {
+				for _, tip := range (footerBar{s.m.view}).listTips() {
 					if keymap.AsksTheRun(tip.Do) {
 						t.Errorf("%s: the footer offers %s", word, tip.Words)
 					}

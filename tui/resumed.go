@@ -2,8 +2,8 @@ package tui
 
 import "moon/events"
 
-// point points to what comes next in a run that goes on where an earlier process has left it.
-func (m *knownRun) point() {
+// pointToNext points to what comes next in a run that goes on where an earlier process has left it.
+func (m *knownRun) pointToNext() {
 	if m.run.Phase == events.Paused && m.run.Pointer < 0 {
 		m.run.Pointer = m.position().Next()
 	}

@@ -16,8 +16,8 @@ import (
 // rowWords are the short words of a row.
 type rowWords struct{ *view }
 
-// right is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
-func (t *treeRows) right(n, i int) []draw.Text {
+// rightColumn is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
+func (t *treeRows) rightColumn(n, i int) []draw.Text {
 	var fields []draw.Text
 	if step := t.m.tree.Step(n); step >= 0 {
 		fields = t.stepFields(step, &t.steps[i])
@@ -42,7 +42,7 @@ func (t *treeRows) right(n, i int) []draw.Text {
 
 func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	p, f := t.m.stepNow(step), t.m.tree.Faces[step]
-	note := draw.Inked(themes.Dim, rowWords{t.m}.note(step, p, of, f))
+	note := draw.Inked(themes.Dim, rowWords{t.m}.rowNote(step, p, of, f))
 	if t.m.position().Failed(step) {
 		note.Ink = themes.Failed
 	}
@@ -55,11 +55,11 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 		}
 	}
 	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
-		if t.m.missed(p.Host) != nil {
+		if t.m.findUnreached(p.Host) != nil {
 			note = draw.Inked(themes.Failed, "not reached")
 		}
 	}
-	if (predicting{t.m}).drifted(of) && note.S == "" {
+	if (predicting{t.m}).hasDrifted(of) && note.S == "" {
 		note = draw.Inked(themes.Warn, "drift")
 	}
 	if wait := (waitWords{t.m}).waitNote(step); wait != "" {
@@ -76,13 +76,13 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	}
 	spent := ""
 	if of.Attempt > 0 {
-		spent = draw.Took(t.m.duration(of))
+		spent = draw.Took(t.m.stepDuration(of))
 	}
 	return []draw.Text{note, origins{t.m}.overrideMark(p), draw.Inked(themes.Dim, spent)}
 }
 
-// note is the one thing to say of a step in its row.
-func (m rowWords) note(step int, p *plan.Step, of *events.Step, f status.State) string {
+// rowNote is the one thing to say of a step in its row.
+func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.State) string {
 	other := origins(m).otherFileNote(step)
 	switch f {
 	case status.Waiting, status.Undecided, status.Confirm:
@@ -91,14 +91,14 @@ func (m rowWords) note(step int, p *plan.Step, of *events.Step, f status.State) 
 			return other
 		case m.run.Phase == events.Paused && step == m.run.PausedAt:
 			return "before"
-		case m.lacks(step) != nil:
-			return lackNote(m.lacks(step))
+		case m.missingValue(step) != nil:
+			return lackNote(m.missingValue(step))
 		case p.Prediction == plan.WillSkip:
 			return "will skip"
 		case p.Prediction == plan.MaySkip:
 			return "may skip"
 		case p.Handler:
-			return hostWords(m).notified(step, m.width/2)
+			return hostWords(m).notifiedText(step, m.width/2)
 		}
 	case status.Asking:
 		return "needs an answer"
@@ -180,7 +180,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	}
 	spent := ""
 	if n == 0 && (done > 0 || c[status.Running] > 0) {
-		spent = headerBar{m}.elapsed()
+		spent = headerBar{m}.elapsedText()
 	} else if s := m.tree.Spans[m.tree.ScopeOf(n)]; s.From != 0 {
 		to := s.To
 		if c[status.Running] > 0 || to == 0 {
@@ -218,8 +218,8 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.Done() == 0 && c[status.Running] == 0:
 		return fmt.Sprintf("%s %d", t.m.glyphs.Times, s.Items)
-	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[status.Running] == 0 && hostWords{t.m}.handler(s.First):
-		return hostWords{t.m}.notified(s.First, t.w)
+	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[status.Running] == 0 && hostWords{t.m}.isHandler(s.First):
+		return hostWords{t.m}.notifiedText(s.First, t.w)
 	case s.Hosts > 0 && c.Done() == 0 && c[status.Running] == 0:
 		return draw.Count(s.Hosts, "host")
 	case s.Kind == plan.ScopeTask && t.m.rows.Folded[n] && c.Done() > 0:

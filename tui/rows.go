@@ -62,7 +62,7 @@ func (m rowWords) treeBody(w, h int) *treeRows {
 	return t
 }
 
-func (t *treeRows) row(b *draw.Brush, i int) {
+func (t *treeRows) drawRow(b *draw.Brush, i int) {
 	if i >= len(t.nodes) {
 		b.Begin(t.w, draw.OnRow)
 		b.End()
@@ -74,23 +74,23 @@ func (t *treeRows) row(b *draw.Brush, i int) {
 	}
 	b.Begin(t.w, mode)
 	from := b.X
-	t.gutter(b, n, i)
-	if mode == draw.OnCursor && t.m.focus() != paneTree {
+	t.drawGutter(b, n, i)
+	if mode == draw.OnCursor && t.m.focusedPane() != paneTree {
 		// The keys go elsewhere: only the gutter shows where the cursor is.
 		left := b.Left
 		b.Stop()
 		b.Begin(left, draw.OnRow)
 	}
-	t.label(b, n, i)
+	t.drawLabel(b, n, i)
 	b.End()
-	t.spots(b, n, from)
+	t.noteSpots(b, n, from)
 }
 
-func (t *treeRows) gutter(b *draw.Brush, n, i int) {
+func (t *treeRows) drawGutter(b *draw.Brush, n, i int) {
 	m, g := t.m, t.m.glyphs
 	left := b.Left - gutterWidth
 	if stop, ok := m.breakOn(n); ok {
-		sign := stop.sign(g)
+		sign := stop.gutterSign(g)
 		b.Put(sign.Ink, sign.S)
 	} else {
 		b.Put(themes.Text, " ")
@@ -149,9 +149,9 @@ func (m *view) signOf(n int) (look draw.Sign, spins bool) {
 	return look, folded && t[status.Running] > 0 // open, the step itself moves
 }
 
-// label writes guides, name and right column.
-func (t *treeRows) label(b *draw.Brush, n, i int) {
-	guides := t.guides(n, max(b.Left-22, 2))
+// drawLabel writes guides, name and right column.
+func (t *treeRows) drawLabel(b *draw.Brush, n, i int) {
+	guides := t.guideText(n, max(b.Left-22, 2))
 	b.Put(themes.Border, guides)
 	switch {
 	case t.m.tree.Leaf(n) && t.m.tree.Step(n) >= 0:
@@ -161,7 +161,7 @@ func (t *treeRows) label(b *draw.Brush, n, i int) {
 	default:
 		b.Put(themes.Dim, t.m.glyphs.Open+" ")
 	}
-	right := t.right(n, i)
+	right := t.rightColumn(n, i)
 	w := 0
 	for _, s := range right {
 		w += draw.Cells(s.S)
@@ -185,7 +185,7 @@ func (t *treeRows) label(b *draw.Brush, n, i int) {
 	name := t.m.tree.Short(n, room, t.narrow, t.m.glyphs.Dots)
 	look := t.nameInk(n)
 	if f := t.m.find.Text; f != "" && strings.Contains(strings.ToLower(name), f) {
-		for _, s := range highlight(name, f) {
+		for _, s := range highlightMatch(name, f) {
 			b.Put(map[bool]draw.Ink{true: themes.Match, false: look}[s.Ink == themes.Match], s.S)
 		}
 	} else {
@@ -227,8 +227,8 @@ const guideDepth = 8
 // leastName is how many cells a name keeps before anything stands behind it.
 const leastName = 20
 
-// guides are the lines that lead to a node, at most w cells of them.
-func (t *treeRows) guides(n, w int) string {
+// guideText are the lines that lead to a node, at most w cells of them.
+func (t *treeRows) guideText(n, w int) string {
 	g, tree := t.m.glyphs, t.m.tree
 	if n == 0 {
 		return ""

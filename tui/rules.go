@@ -21,7 +21,7 @@ type rulesBar struct{ *view }
 func (m rulesBar) treeRule(b *draw.Brush) {
 	b.Rule(m.glyphs, 1)
 	look := themes.Dim
-	if m.focus() == paneTree {
+	if m.focusedPane() == paneTree {
 		look = draw.InkTitle
 	}
 	b.Put(look, " Plan")
@@ -58,7 +58,7 @@ func (m rulesBar) tabRule(b *draw.Brush) {
 		look := themes.Dim
 		if t == m.detail.tab {
 			look = draw.InkTab
-			if m.focus() == paneDetail {
+			if m.focusedPane() == paneDetail {
 				look = draw.InkTabFocus
 			}
 		}
@@ -101,7 +101,7 @@ func (m rulesBar) titleRule(b *draw.Brush) {
 	b.Rule(m.glyphs, 1)
 	b.Put(themes.Text, " ")
 	b.Put(draw.InkTabFocus, m.tabName(m.detail.tab))
-	title := draw.Plain(m.tree.Title(m.at()))
+	title := draw.Plain(m.tree.Title(m.cursorNode()))
 	b.Put(themes.Dim, "  "+draw.CutMiddle(title, max(b.Left-12, 4), m.glyphs.Dots)+" ")
 	m.ruleEnd(b)
 }
@@ -130,7 +130,7 @@ func (m *view) tabKey(t tab) string {
 }
 
 func (m *view) tabName(t tab) string {
-	if t == tabSteps && m.at() == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
+	if t == tabSteps && m.cursorNode() == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
 		return "Summary"
 	}
 	return tabNames[t]
@@ -148,8 +148,8 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 		b.Put(themes.Warn, draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
 	case m.run.Phase == events.Review:
 		m.reviewState(b)
-	case m.asks() != "":
-		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.asks()), max(b.Left-2, 0), m.glyphs.Dots))
+	case m.pauseQuestion() != "":
+		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.pauseQuestion()), max(b.Left-2, 0), m.glyphs.Dots))
 	case deciding(m).breakState(b):
 	default:
 		m.tallyState(b)
@@ -165,7 +165,7 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 
 func (m rulesBar) reviewState(b *draw.Brush) {
 	t := m.tree.Tally(0)
-	if missed := m.unreached(); len(missed) > 0 {
+	if missed := m.listUnreached(); len(missed) > 0 {
 		b.Put(themes.Failed, draw.CutRight(hostWords(m).missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
 		return
 	}
@@ -180,8 +180,8 @@ func (m rulesBar) reviewState(b *draw.Brush) {
 	}
 }
 
-// asks is what the run is paused to be told.
-func (m *view) asks() string {
+// pauseQuestion is what the run is paused to be told.
+func (m *view) pauseQuestion() string {
 	at := m.run.PausedAt
 	if m.run.Phase != events.Paused || at < 0 || at >= len(m.tree.Faces) {
 		return ""

@@ -59,13 +59,13 @@ func (m outputPane) searchOutput(what string) {
 	s.todo = []lineRange{{top, total}, {0, top}}
 }
 
-// again looks for the same in another output.
-func (s *search) again() search {
+// restartIn looks for the same in another output.
+func (s *search) restartIn() search {
 	return search{text: s.text, fold: s.fold, gen: s.gen + 1, at: -1}
 }
 
-// seek asks for the next part of the search, also in what was printed since.
-func (m outputPane) seek() tea.Cmd {
+// seekNext asks for the next part of the search, also in what was printed since.
+func (m outputPane) seekNext() tea.Cmd {
 	s, r := &m.detail.search, &m.detail.reel
 	if s.text == "" || s.busy || r.Log == nil || r.LogOf != filepath.Join(r.Dir, r.Prefix) {
 		return nil
@@ -85,10 +85,10 @@ func (m outputPane) seek() tea.Cmd {
 	next.to = min(next.to, next.from+searchAtOnce)
 	s.busy = true
 	log, gen, what := r.Log, s.gen, needle{s.text, s.fold}
-	return func() tea.Msg { return look(log, gen, what, next) }
+	return func() tea.Msg { return lookFor(log, gen, what, next) }
 }
 
-func look(log *steplog.Log, gen int, what needle, in lineRange) found {
+func lookFor(log *steplog.Log, gen int, what needle, in lineRange) found {
 	f := found{gen: gen, in: in}
 	log.Each(in.from, in.to, func(i int, l steplog.Line) {
 		if what.inLine(l) {
@@ -108,23 +108,23 @@ func (m outputPane) foundMore(f found) {
 	if len(s.todo) > 0 && s.todo[0].from == f.in.from {
 		s.todo[0].from = f.in.to
 	}
-	from, to := s.index(f.in.from), s.index(f.in.to)
+	from, to := s.hitIndex(f.in.from), s.hitIndex(f.in.to)
 	s.hits = slices.Replace(s.hits, from, to, f.hits...)
 	if s.wait && len(f.hits) > 0 {
 		s.wait = false
 		s.at = int(f.hits[0])
-		m.detail.output.show(s.at)
+		m.detail.output.showLine(s.at)
 	}
-	if s.wait && s.done() {
+	if s.wait && s.isDone() {
 		s.wait = false
-		if !m.printing() { // or it may still come
-			m.say("not found: " + s.text)
+		if !m.isPrinting() { // or it may still come
+			m.showMessage("not found: " + s.text)
 		}
 	}
 }
 
-// done reports whether everything that is known was looked at.
-func (s *search) done() bool {
+// isDone reports whether everything that is known was looked at.
+func (s *search) isDone() bool {
 	for _, r := range s.todo {
 		if r.from < r.to {
 			return false
@@ -133,8 +133,8 @@ func (s *search) done() bool {
 	return true
 }
 
-// index is the number of the first hit from a line on.
-func (s *search) index(line int) int {
+// hitIndex is the number of the first hit from a line on.
+func (s *search) hitIndex(line int) int {
 	i, _ := slices.BinarySearch(s.hits, int32(line))
 	return i
 }
@@ -144,32 +144,32 @@ func (s *search) index(line int) int {
 func (m outputPane) nextHit(direction int) {
 	s, v := &m.detail.search, &m.detail.output
 	if len(s.hits) == 0 {
-		if s.done() {
-			m.say("not found: " + s.text)
+		if s.isDone() {
+			m.showMessage("not found: " + s.text)
 		}
 		return
 	}
-	i := s.index(s.at)
+	i := s.hitIndex(s.at)
 	switch here := s.at >= v.top && s.at <= v.last; {
 	case here && direction > 0:
-		i = s.index(s.at + 1)
+		i = s.hitIndex(s.at + 1)
 	case here:
 		i--
 	case direction > 0:
-		i = s.index(v.top)
+		i = s.hitIndex(v.top)
 	default:
-		i = s.index(v.top) - 1
+		i = s.hitIndex(v.top) - 1
 	}
 	switch {
 	case i >= len(s.hits):
 		i = 0
-		m.say("from the top again")
+		m.showMessage("from the top again")
 	case i < 0:
 		i = len(s.hits) - 1
-		m.say("from the end again")
+		m.showMessage("from the end again")
 	}
 	s.at = int(s.hits[i])
-	v.show(s.at)
+	v.showLine(s.at)
 }
 
 // searchTitle says what is looked for, and which hit of how many the screen is at.
@@ -185,10 +185,10 @@ func (m outputPane) searchTitle() string {
 func (m outputPane) searchCount() string {
 	s := &m.detail.search
 	more := ""
-	if !s.done() {
+	if !s.isDone() {
 		more = m.glyphs.Dots
 	}
-	switch i := s.index(s.at); {
+	switch i := s.hitIndex(s.at); {
 	case s.text == "":
 		return ""
 	case len(s.hits) == 0 && more == "":
@@ -209,7 +209,7 @@ type needle struct {
 // inLine reports whether it is in a line, as that is seen on the screen.
 func (n needle) inLine(l steplog.Line) bool {
 	if !asciiBytes(l.Text) {
-		from, _ := n.find(draw.Bare(feed.CleanLine(l).Text))
+		from, _ := n.findIn(draw.Bare(feed.CleanLine(l).Text))
 		return from >= 0
 	}
 	if !n.fold {
@@ -221,8 +221,8 @@ func (n needle) inLine(l steplog.Line) bool {
 	return foldASCII(l.Text, n.text) >= 0
 }
 
-// find is where it stands in a text first.
-func (n needle) find(s string) (from, to int) {
+// findIn returns where it stands in a text first.
+func (n needle) findIn(s string) (from, to int) {
 	switch {
 	case n.text == "":
 		return -1, -1
@@ -242,12 +242,12 @@ func (n needle) find(s string) (from, to int) {
 	return -1, -1
 }
 
-// highlight marks where a text without capitals is found in a name.
-func highlight(s, what string) []draw.Text {
+// highlightMatch marks where a text without capitals is found in a name.
+func highlightMatch(s, what string) []draw.Text {
 	var line []draw.Text
 	n := needle{what, true}
 	for {
-		from, to := n.find(s)
+		from, to := n.findIn(s)
 		if from < 0 {
 			return append(line, draw.Inked(themes.Text, s))
 		}
@@ -276,11 +276,11 @@ func foldASCII[T string | []byte](s T, what string) int {
 	}
 	first := what[0]
 	for i := 0; i <= len(s)-len(what); i++ {
-		if lower(s[i]) != first {
+		if lowerByte(s[i]) != first {
 			continue
 		}
 		k := 1
-		for k < len(what) && lower(s[i+k]) == what[k] {
+		for k < len(what) && lowerByte(s[i+k]) == what[k] {
 			k++
 		}
 		if k == len(what) {
@@ -290,7 +290,7 @@ func foldASCII[T string | []byte](s T, what string) int {
 	return -1
 }
 
-func lower(b byte) byte {
+func lowerByte(b byte) byte {
 	if b >= 'A' && b <= 'Z' {
 		return b + 'a' - 'A'
 	}
@@ -309,7 +309,7 @@ func asciiBytes(text []byte) bool {
 // hitColumns are the cells of a line in which the first hit stands; below 0 if there is none.
 func (m outputPane) hitColumns(l *feed.TextLine) (from, to int) {
 	seen := draw.Bare(l.Text)
-	from, to = needle{m.detail.search.text, m.detail.search.fold}.find(seen)
+	from, to = needle{m.detail.search.text, m.detail.search.fold}.findIn(seen)
 	if from < 0 {
 		return -1, -1
 	}
@@ -324,7 +324,7 @@ func (m outputPane) markHits(l *feed.TextLine, line int) string {
 		return l.Text
 	}
 	seen := draw.Bare(l.Text)
-	from, to := n.find(seen)
+	from, to := n.findIn(seen)
 	if from < 0 {
 		return l.Text
 	}
@@ -361,7 +361,7 @@ func (m outputPane) markHits(l *feed.TextLine, line int) string {
 			continue
 		}
 		within = false
-		if next, end := n.find(seen[at:]); next >= 0 {
+		if next, end := n.findIn(seen[at:]); next >= 0 {
 			from, to = at+next, at+end
 		} else {
 			from = -1

@@ -8,28 +8,28 @@ import (
 	"moon/tui/keymap"
 )
 
-// pressed takes a key as an intent, or as a part of a sequence.
-func (m *model) pressed(key string) tea.Cmd {
+// takeSequence takes a key as an intent, or as a part of a sequence.
+func (m *model) takeSequence(key string) tea.Cmd {
 	before := m.sequence
 	if before != "" && key == "esc" {
 		m.sequence = ""
 		return nil
 	}
-	do, rest := m.keys.Lookup(before, key, m.place())
+	do, rest := m.keys.Lookup(before, key, m.keyPlace())
 	m.sequence = rest
 	if do == keymap.IntentNone {
 		if before != "" && rest == "" {
-			m.say(before + " " + key + " means nothing")
+			m.showMessage(before + " " + key + " means nothing")
 		}
 		return nil
 	}
-	return m.do(do)
+	return m.doIntent(do)
 }
 
-// pending shows a sequence that waits for its rest, with what may follow.
-func (m footerBar) pending(b *draw.Brush) {
+// drawPending shows a sequence that waits for its rest, with what may follow.
+func (m footerBar) drawPending(b *draw.Brush) {
 	b.Put(draw.InkKey, m.sequence+" "+m.glyphs.Dots)
-	tips, names := m.keys.Follows(m.sequence, m.place())
+	tips, names := m.keys.Follows(m.sequence, m.keyPlace())
 	for i, t := range tips {
 		b.Put(themes.Text, "   ")
 		b.Put(draw.InkKey, names[i])

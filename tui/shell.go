@@ -13,7 +13,7 @@ type (
 
 // openShell opens a shell where the step under the cursor runs. The run goes on meanwhile, and is shown afterwards.
 func (m deciding) openShell() tea.Cmd {
-	step := m.tree.Step(m.at())
+	step := m.tree.Step(m.cursorNode())
 	find, p := m.o.Shell, m.plan
 	return func() tea.Msg {
 		shell, err := find(p, step)
@@ -23,14 +23,14 @@ func (m deciding) openShell() tea.Cmd {
 
 func (m *model) shellFound(f shellFound) tea.Cmd {
 	if f.err != nil {
-		m.say("shell: " + f.err.Error())
+		m.showMessage("shell: " + f.err.Error())
 		return nil
 	}
-	return m.unwatched(lend(f.shell, func(err error) tea.Msg { return shellLeft{err} }))
+	return m.lendUnwatched(lendTerminal(f.shell, func(err error) tea.Msg { return shellLeft{err} }))
 }
 
 func (m deciding) shellLeft(l shellLeft) {
 	if l.err != nil {
-		m.say("shell: " + l.err.Error())
+		m.showMessage("shell: " + l.err.Error())
 	}
 }

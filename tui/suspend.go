@@ -11,9 +11,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// suspend gives the terminal back and stops moon until a shell lets it go on, as ctrl+z does with any program. Bubble
+// suspendMoon gives the terminal back and stops moon until a shell lets it go on, as ctrl+z does with any program. Bubble
 // Tea's own way waits for good where nothing stops: without a shell to go back to the system ignores the request.
-func (m *model) suspend() tea.Cmd {
+func (m *model) suspendMoon() tea.Cmd {
 	return takeTurns(nap{m}, func(err error) tea.Msg { return returned{err} })
 }
 
@@ -54,8 +54,8 @@ func (n nap) Run() error {
 // continuedMsg says that moon goes on after it was stopped, by ctrl+z or behind its back (kill -STOP).
 type continuedMsg struct{}
 
-// continued passes on that moon was stopped.
-func continued(stop <-chan struct{}, send func()) {
+// passContinued passes on that moon was stopped.
+func passContinued(stop <-chan struct{}, send func()) {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGCONT)
 	defer signal.Stop(again)

@@ -16,15 +16,15 @@ import (
 	"moon/tui/tree"
 )
 
-// sync brings the model up to date with the store. What matters is compared with the last time, so nothing that
+// syncStore brings the model up to date with the store. What matters is compared with the last time, so nothing that
 // happened between two frames is lost: a pause that came and went still counts as one.
-func (m *model) sync() tea.Cmd {
+func (m *model) syncStore() tea.Cmd {
 	news := replanning{m.view}.adoptPlan()
 	before := m.run
 	changed := false
 	m.run = m.store.Take(func(times events.Times) { m.timeline.Times = times }, func(step int, of *events.Step) {
 		if step < len(m.plan.Steps) {
-			m.see(step, of)
+			m.seeStep(step, of)
 			changed = true
 		}
 	}, func(steps []events.Step) {
@@ -32,25 +32,25 @@ func (m *model) sync() tea.Cmd {
 		changed = true
 	})
 	m.holdFailure()
-	m.point()
+	m.pointToNext()
 	m.countdown.Refresh(m.clockNow())
 	m.timeline.Advance(m.clockNow())
-	m.waiting.stale = m.waiting.stale || !m.moving()     // while something does, the tick asks
+	m.waiting.stale = m.waiting.stale || !m.isMoving()   // while something does, the tick asks
 	if m.run.Phase != before.Phase && before.Steps > 0 { // at the first look it is what the screen opens with
 		m.message = "" // it was about something else
 	}
 	if news != "" {
-		m.say(news)
+		m.showMessage(news)
 	}
 	for _, note := range m.run.Notes {
-		m.say(note)
+		m.showMessage(note)
 		if why, is := strings.CutPrefix(note, feed.Refused); is {
 			fixPane{m.view}.fixRefused(why)
 		}
 	}
-	cmd := m.follow(before)
+	cmd := m.followRun(before)
 	if changed && m.filter != tree.FilterAll && m.filter != tree.FilterFound {
-		m.refilter()
+		m.rebuildRows()
 	}
 	m.filterAgain()
 	m.detail.reel.Stale, m.peek.Stale = true, true
@@ -78,14 +78,14 @@ func (m replanning) adoptPlan() (news string) {
 	return news
 }
 
-func (m *knownRun) see(step int, of *events.Step) {
+func (m *knownRun) seeStep(step int, of *events.Step) {
 	m.tree.Set(step, status.Of(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of)
 	m.countdown.See(step, of)
 	m.timeline.See(step, of)
-	m.lacking.see(step, of)
+	m.lacking.seeStep(step, of)
 	m.tree.RanAs(step, of)
-	if from, to := times(of); from != 0 {
+	if from, to := stepTimes(of); from != 0 {
 		m.tree.Ran(step, from, to)
 	}
 }
@@ -102,15 +102,15 @@ func (m *knownRun) seeAll(steps []events.Step) {
 		m.breakAtStep(i, of)
 		m.countdown.See(i, of)
 		m.timeline.See(i, of)
-		m.lacking.see(i, of)
+		m.lacking.seeStep(i, of)
 		m.tree.RanAs(i, of)
-		from, to := times(of)
+		from, to := stepTimes(of)
 		return status.Of(of, &m.plan.Steps[i]), from, to
 	})
 }
 
-// times is when a step that ran started and ended, in nanoseconds.
-func times(s *events.Step) (from, to int64) {
+// stepTimes is when a step that ran started and ended, in nanoseconds.
+func stepTimes(s *events.Step) (from, to int64) {
 	if s.Attempt == 0 || s.Started.IsZero() || s.Kept { // when it was kept is not when it ran
 		return 0, 0
 	}
@@ -120,18 +120,18 @@ func times(s *events.Step) (from, to int64) {
 	return s.Started.UnixNano(), to
 }
 
-// follow reacts to what happened to the run since before.
-func (m *model) follow(before feed.Shot) tea.Cmd {
+// followRun reacts to what happened to the run since before.
+func (m *model) followRun(before feed.Shot) tea.Cmd {
 	var cmd tea.Cmd
 	paused := m.run.Pauses != m.seen
 	m.seen = m.run.Pauses
 	switch {
 	case m.run.Phase == events.Done || m.run.Phase == events.Ended:
 		if before.Phase != m.run.Phase {
-			browsing{m.view}.arrive(before.Phase)
+			browsing{m.view}.showEnd(before.Phase)
 		}
 	case paused && m.run.Phase == events.Paused:
-		cmd = browsing{m.view}.halted()
+		cmd = browsing{m.view}.showPause()
 	case before.Phase != events.Running && m.run.Phase == events.Running:
 		m.autoTab(tabOutputs)
 		m.panes.giveBack()
@@ -145,18 +145,18 @@ func (m *model) follow(before feed.Shot) tea.Cmd {
 	return cmd
 }
 
-// halted reacts to a pause: it shows where and why, and rings once if nobody is looking.
-func (m browsing) halted() tea.Cmd {
+// showPause reacts to a pause: it shows where and why, and rings once if nobody is looking.
+func (m browsing) showPause() tea.Cmd {
 	failed := m.run.Pause.Reason == events.PauseFailure
 	if failed || m.following {
 		m.toPointer(failed)
 	}
 	switch {
-	case failed && !m.typing():
+	case failed && !m.isTyping():
 		m.tabChosen = false
-		m.detail.open(tabSteps)
+		m.detail.openTab(tabSteps)
 		m.detail.scroll = 0
-		m.lend()
+		m.lendDetail()
 	case !failed:
 		m.autoTab(tabSteps)
 	}
@@ -166,9 +166,9 @@ func (m browsing) halted() tea.Cmd {
 	return nil
 }
 
-// arrive reacts to the end of the run: the tree shows what is worth seeing, the root what it came to.
-func (m browsing) arrive(before events.Phase) {
-	m.summary = summaryPane(m).summarize()
+// showEnd reacts to the end of the run: the tree shows what is worth seeing, the root what it came to.
+func (m browsing) showEnd(before events.Phase) {
+	m.summary = summaryPane(m).makeSummary()
 	if before == events.Ended {
 		return // it was shown already
 	}
@@ -177,25 +177,25 @@ func (m browsing) arrive(before events.Phase) {
 			status.Outdated, status.Cancelled)+len(m.tree.Drift) > 0 {
 		m.setFilter(tree.FilterNotable)
 	}
-	if m.typing() || m.focus() == paneDetail && !m.panes.lent {
+	if m.isTyping() || m.focusedPane() == paneDetail && !m.panes.lent {
 		return
 	}
 	m.cur.Node, m.following, m.tabChosen = 0, false, false
-	m.detail.open(tabSteps)
-	m.lend()
+	m.detail.openTab(tabSteps)
+	m.lendDetail()
 }
 
-// lend shows the detail where there is room for one pane only, until the run goes on.
-func (m *view) lend() {
-	if m.matrix == nil && m.layout().kind == layoutOne && m.panes.focus == paneTree {
+// lendDetail shows the detail where there is room for one pane only, until the run goes on.
+func (m *view) lendDetail() {
+	if m.matrix == nil && m.currentLayout().kind == layoutOne && m.panes.focus == paneTree {
 		m.panes.focus, m.panes.lent = paneDetail, true
 	}
 }
 
 // autoTab shows a tab, unless a person chose another.
 func (m *view) autoTab(t tab) {
-	if !m.tabChosen && !m.typing() {
-		m.detail.open(t)
+	if !m.tabChosen && !m.isTyping() {
+		m.detail.openTab(t)
 	}
 }
 
@@ -205,7 +205,7 @@ func (m *view) toPointer(show bool) {
 	if m.run.Phase == events.Paused && m.run.PausedAt >= 0 {
 		step, show = m.run.PausedAt, true
 	}
-	if step < 0 || step >= len(m.plan.Steps) || m.typing() {
+	if step < 0 || step >= len(m.plan.Steps) || m.isTyping() {
 		return
 	}
 	n := int(m.tree.StepNode[step])
@@ -237,8 +237,8 @@ func (m *knownRun) holdFailure() {
 	}
 }
 
-// retrying says how a retry goes, where the run was paused on a failure.
-func (m *knownRun) retrying() string {
+// retryingText says how a retry goes, where the run was paused on a failure.
+func (m *knownRun) retryingText() string {
 	if m.run.Pause.Reason != events.PauseFailure || m.position().OnFailure() {
 		return ""
 	}
@@ -251,8 +251,8 @@ func (m *knownRun) retrying() string {
 	return "after a retry"
 }
 
-// moving reports whether there is something to watch.
-func (m *knownRun) moving() bool {
+// isMoving reports whether there is something to watch.
+func (m *knownRun) isMoving() bool {
 	return m.run.Phase != events.Done && (m.run.Phase == events.Running || m.run.Counts.Running > 0)
 }
 

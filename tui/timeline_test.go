@@ -42,7 +42,7 @@ func (s *screen) bars(seconds int) string {
 	var lines []string
 	for i := range s.m.timeline.Parts {
 		line := ""
-		for _, span := range (timePane{s.m.view}).bar(&s.m.timeline.Parts[i], time.Duration(seconds)*time.Second, seconds) {
+		for _, span := range (timePane{s.m.view}).partBar(&s.m.timeline.Parts[i], time.Duration(seconds)*time.Second, seconds) {
 			line += span.S
 		}
 		lines = append(lines, line)

@@ -42,7 +42,7 @@ func TestProgressIsTheSame(t *testing.T) {
 	s.keys("A c")
 	s.m.tree.Set(s.m.run.PausedAt+1, status.Omitted)
 	s.m.stale = true
-	done, total := s.m.progress()
+	done, total := s.m.countProgress()
 	root := s.m.tree.Tally(0)
 	if done != root.Done() || total != root.Total() {
 		t.Errorf("%d of %d above, %d of %d in the tree", done, total, root.Done(), root.Total())
@@ -102,11 +102,11 @@ func TestNextInOutput(t *testing.T) {
 	s.on("install git")
 	s.keys("2 tab n")
 	s.has("no search in the output; esc goes back to the plan, where install was sought")
-	if got := s.m.tree.Title(s.m.at()); got != "install git" {
+	if got := s.m.tree.Title(s.m.cursorNode()); got != "install git" {
 		t.Errorf("the cursor went to %s", got)
 	}
 	s.keys("esc n")
-	if got := s.m.tree.Title(s.m.at()); got != "install ripgrep" {
+	if got := s.m.tree.Title(s.m.cursorNode()); got != "install ripgrep" {
 		t.Errorf("the cursor is on %s", got)
 	}
 }
@@ -116,7 +116,7 @@ func TestItemOfLoop(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.on("install ripgrep")
 	s.has("item      ripgrep  2 of 4, packages")
-	step := s.m.tree.Step(s.m.at())
+	step := s.m.tree.Step(s.m.cursorNode())
 	s.m.plan.Steps[step].Loop.Expression = "list of 4"
 	if got := (stepPane{s.m.view}).itemOf(&s.m.plan.Steps[step], s.m.plan.Steps[step].Loop); got != "  2 of 4" {
 		t.Errorf("%q", got)
@@ -126,7 +126,7 @@ func TestItemOfLoop(t *testing.T) {
 // A step of an include that loops says which item that is for.
 func TestItemOfIncludedLoop(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	step := s.m.tree.Step(s.m.at())
+	step := s.m.tree.Step(s.m.cursorNode())
 	for n := range s.m.tree.Size {
 		if i := s.m.tree.Step(n); i >= 0 && s.m.plan.Steps[i].Loop == nil {
 			step = i
@@ -205,16 +205,16 @@ func TestPanesSayWhatCannotBe(t *testing.T) {
 	s.keys(">")
 	s.has("no divider")
 	s.keys("tab +")
-	if kind := s.m.layout().kind; kind != layoutBare {
+	if kind := s.m.currentLayout().kind; kind != layoutBare {
 		t.Errorf("the layout is %d", kind)
 	}
 	s.keys("_")
-	if kind := s.m.layout().kind; kind != layoutOne {
+	if kind := s.m.currentLayout().kind; kind != layoutOne {
 		t.Errorf("the layout is %d", kind)
 	}
 	s = newScreen(t, setup{w: 120, h: 40})
 	s.keys("tab + +")
-	if kind := s.m.layout().kind; kind != layoutBare {
+	if kind := s.m.currentLayout().kind; kind != layoutBare {
 		t.Errorf("the layout is %d", kind)
 	}
 	s.keys("_ _")

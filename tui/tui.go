@@ -106,18 +106,18 @@ var ErrAgain = errors.New("run it again")
 // ends the screen at once, with the context's error; signals are the caller's business. The feed is drained to its
 // end in any case.
 func Run(ctx context.Context, o Options) error {
-	return newModel(o, os.Getenv).show(ctx)
+	return newModel(o, os.Getenv).showScreen(ctx)
 }
 
-// show is the life of the screen.
-func (m *model) show(ctx context.Context) error {
+// showScreen is the life of the screen.
+func (m *model) showScreen(ctx context.Context) error {
 	o := m.o
-	if m.recorded() {
-		if err := m.replay(); err != nil {
+	if m.isRecorded() {
+		if err := m.takeRecorded(); err != nil {
 			return err
 		}
 	}
-	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile), tea.WithFilter(m.closes)}
+	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile), tea.WithFilter(m.noteClosing)}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
 	}
@@ -131,15 +131,15 @@ func (m *model) show(ctx context.Context) error {
 	defer keepTerminal(keyboard)()
 	p := tea.NewProgram(m, options...)
 	stop := make(chan struct{})
-	go drained(m.store, o.Feed, p.Quit)
-	go frames(m.store.Poke, stop, func() { p.Send(frameMsg{}) })
-	go asides(o.Aside, stop, func(do func()) { p.Send(asideMsg{do}) })
-	go continued(stop, func() { p.Send(continuedMsg{}) })
+	go drainFeed(m.store, o.Feed, p.Quit)
+	go passFrames(m.store.Poke, stop, func() { p.Send(frameMsg{}) })
+	go passAsides(o.Aside, stop, func(do func()) { p.Send(asideMsg{do}) })
+	go passContinued(stop, func() { p.Send(continuedMsg{}) })
 	// Not tea.WithContext: a program that is cancelled that way does not wait for its reader of the keyboard.
 	undo := context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()
 	undo()
-	m.unwatch()
+	m.stopWatching()
 	m.predicted.Halt()
 	close(stop)
 	if o.KeepView != nil && m.crash == nil {
@@ -163,21 +163,21 @@ func (m *model) show(ctx context.Context) error {
 	return nil
 }
 
-// closes notes that the screen is about to go. Its last frame is empty: terminals without a screen of their own for programs,
+// noteClosing notes that the screen is about to go. Its last frame is empty: terminals without a screen of their own for programs,
 // such as GNU screen as it comes, would keep a torn picture above the report.
-func (m *model) closes(_ tea.Model, msg tea.Msg) tea.Msg {
+func (m *model) noteClosing(_ tea.Model, msg tea.Msg) tea.Msg {
 	if _, ok := msg.(tea.QuitMsg); ok {
 		m.closed, m.stale = true, true
 	}
 	return msg
 }
 
-// drained folds the feed to its end. A panic on the way must not end the process while the terminal belongs to the
+// drainFeed folds the feed to its end. A panic on the way must not end the process while the terminal belongs to the
 // screen, nor keep the engine waiting for somebody to read.
-func drained(s *feed.Store, feed <-chan []events.Record, failed func()) {
+func drainFeed(s *feed.Store, feed <-chan []events.Record, failed func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.End(panicked(r))
+			s.End(panicError(r))
 			failed()
 			for range feed { // only read
 			}
@@ -189,22 +189,22 @@ func drained(s *feed.Store, feed <-chan []events.Record, failed func()) {
 // broke is what a command says when it panicked.
 type broke struct{ err error }
 
-// guarded makes a message of a panic in a command. Bubble Tea would catch it too, but print its trace across the screen
+// guardCommand makes a message of a panic in a command. Bubble Tea would catch it too, but print its trace across the screen
 // and leave without waiting for its reader of the keyboard.
-func guarded(cmd tea.Cmd) tea.Cmd {
+func guardCommand(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
 	return func() (msg tea.Msg) {
 		defer func() {
 			if r := recover(); r != nil {
-				msg = broke{panicked(r)}
+				msg = broke{panicError(r)}
 			}
 		}()
 		msg = cmd()
 		if batch, ok := msg.(tea.BatchMsg); ok {
 			for i := range batch {
-				batch[i] = guarded(batch[i])
+				batch[i] = guardCommand(batch[i])
 			}
 		}
 		return msg
@@ -214,8 +214,8 @@ func guarded(cmd tea.Cmd) tea.Cmd {
 // frameTime is the shortest time between two frames that the feed asks for.
 const frameTime = 33 * time.Millisecond
 
-// frames passes pokes on: the first at once, the others at most once in a frameTime.
-func frames(poke <-chan struct{}, stop <-chan struct{}, send func()) {
+// passFrames passes pokes on: the first at once, the others at most once in a frameTime.
+func passFrames(poke <-chan struct{}, stop <-chan struct{}, send func()) {
 	for {
 		select {
 		case <-stop:

@@ -17,8 +17,8 @@ type typeahead struct{ input []tea.Msg }
 // deferred is a key that was read already, as what it means.
 type deferred struct{ do keymap.Intent }
 
-// send sends a command to the run. Until it is answered, what depends on the run waits.
-func (m *knownRun) send(c events.Command) {
+// sendCommand sends a command to the run. Until it is answered, what depends on the run waits.
+func (m *knownRun) sendCommand(c events.Command) {
 	m.sent++
 	id := fmt.Sprintf("%s-%d", m.prefix, m.sent)
 	m.store.Await(id)
@@ -26,11 +26,11 @@ func (m *knownRun) send(c events.Command) {
 	m.o.Send(events.Order{ID: id, Command: c})
 }
 
-// input takes what was typed, clicked or pasted, now or when its turn comes.
-func (m *model) input(msg tea.Msg) tea.Cmd {
+// takeInput takes what was typed, clicked or pasted, now or when its turn comes.
+func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 	if key, ok := msg.(tea.KeyPressMsg); ok && key.String() == "ctrl+c" {
 		m.typed.input = nil
-		return m.press(key)
+		return m.pressKey(key)
 	}
 	if len(m.typed.input) > 0 || m.run.Awaits && m.overlay != nil { // boxes offer what the run allowed when they were drawn
 		m.typed.input = append(m.typed.input, msg)
@@ -42,19 +42,19 @@ func (m *model) input(msg tea.Msg) tea.Cmd {
 func (m *model) inputNow(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		return m.press(msg)
+		return m.pressKey(msg)
 	case tea.PasteMsg:
-		return m.paste(msg)
+		return m.pasteText(msg)
 	case tea.MouseMsg:
 		return m.mouseMsg(msg)
 	case deferred:
-		return m.do(msg.do)
+		return m.doIntent(msg.do)
 	}
 	return nil
 }
 
-// defers reports whether an intent has to wait for the answer to a command, and keeps it until then.
-func (m *model) defers(do keymap.Intent) bool {
+// defersIntent reports whether an intent has to wait for the answer to a command, and keeps it until then.
+func (m *model) defersIntent(do keymap.Intent) bool {
 	if !m.run.Awaits || !dependsOnRun(do) {
 		return false
 	}

@@ -71,20 +71,20 @@ func footing(o *offering) string {
 // While an answer is to come, moving about goes on; what follows a key that waits, waits too; an interrupt discards it all.
 func TestTypeaheadKeepsTheOrder(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	at := s.m.at()
+	at := s.m.cursorNode()
 	s.typeKey("A")
 	s.typeKey("j")
-	if s.m.at() == at {
+	if s.m.cursorNode() == at {
 		t.Error("j waited for the answer to A")
 	}
-	at = s.m.at()
+	at = s.m.cursorNode()
 	s.typeKey("c")
 	s.typeKey("j")
-	if s.m.at() != at || len(s.f.sent) != 1 {
+	if s.m.cursorNode() != at || len(s.f.sent) != 1 {
 		t.Errorf("c or the j after it did not wait: %v", s.f.sent)
 	}
 	s.frame()
-	if s.m.at() == at || len(s.f.sent) != 2 {
+	if s.m.cursorNode() == at || len(s.f.sent) != 2 {
 		t.Errorf("after the answer, c and j were not done: %v", s.f.sent)
 	}
 	s.typeKey("p")

@@ -34,7 +34,7 @@ func (m replanning) viewNow() View {
 		Watches: slices.Clone(m.watch.texts), Typed: slices.Clone(m.watch.before), Playbook: m.plan.RootFile,
 	}
 	v.Folded, v.Open, v.AllShut = m.rows.Remember()
-	for n := m.at(); n > 0 && len(v.Cursor) < tree.ViewPaths; n = int(m.tree.Parent[n]) {
+	for n := m.cursorNode(); n > 0 && len(v.Cursor) < tree.ViewPaths; n = int(m.tree.Parent[n]) {
 		v.Cursor = append(v.Cursor, m.tree.Path(n))
 	}
 	if m.panes.focus == paneTree {
@@ -52,8 +52,8 @@ func (m replanning) viewNow() View {
 	return v
 }
 
-// restore puts a view back, as far as it fits the plan. The file it comes from may have been changed by anybody.
-func (m *model) restore(v *View) {
+// restoreView puts a view back, as far as it fits the plan. The file it comes from may have been changed by anybody.
+func (m *model) restoreView(v *View) {
 	m.rows.Recall(v.Folded, v.Open, v.AllShut)
 	for i, by := range v.Dividers {
 		m.panes.divider[i] = max(min(by, 1000), -1000)
@@ -61,7 +61,7 @@ func (m *model) restore(v *View) {
 	m.panes.zoom = max(min(v.Zoom, 2), 0)
 	m.detail.output.wrap, m.detail.output.times = v.Wrap, lineTimes(max(min(v.Times, int(timesClock)), 0))
 	if v.Tab > 0 && v.Tab < int(tabs) && tab(v.Tab) != tabOutputs { // nothing has been printed yet
-		m.detail.open(tab(v.Tab))
+		m.detail.openTab(tab(v.Tab))
 	}
 	for _, text := range v.Watches[:min(len(v.Watches), watchesKept)] {
 		if text != "" && len(text) <= longestField {
@@ -70,13 +70,13 @@ func (m *model) restore(v *View) {
 	}
 	for _, text := range v.Typed {
 		if text != "" && len(text) <= longestField {
-			m.watch.typed(text)
+			m.watch.rememberTyped(text)
 		}
 	}
 	for _, name := range slices.Backward(v.Recent) {
 		for i := range keymap.Bindings {
 			if keymap.Bindings[i].Name == name {
-				m.recently(keymap.Bindings[i].Do)
+				m.rememberPicked(keymap.Bindings[i].Do)
 			}
 		}
 	}
@@ -104,10 +104,10 @@ func (m *model) filterAgain() {
 	}
 }
 
-// open is the first time the size of the screen is known. Where nobody has looked at this playbook before and it has more rows
-// than fit, it is folded below the levels that do, but for what asks to be confirmed.
-func (m *model) open() {
-	l := m.layout()
+// openScreen is called the first time that the size of the screen is known. Where nobody has looked at this playbook before and it has
+// more rows than fit, it is folded below the levels that do, but for what asks to be confirmed.
+func (m *model) openScreen() {
+	l := m.currentLayout()
 	if m.opened || l.kind == layoutCard {
 		return
 	}

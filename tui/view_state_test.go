@@ -32,13 +32,13 @@ func TestViewIsRemembered(t *testing.T) {
 	s.press("h")
 	s.on("link .zshrc")
 	s.keys("> > + w 4 f f f")
-	s.m.watch.add("go_version")
+	s.m.watch.addWatch("go_version")
 	s.command("cursor.pointer")
 	v := replanning{s.m.view}.viewNow()
 
 	again := reopened(t, v, nil, 120, 40)
 	again.has("not done", "▎  ◇ │ ├   link .zshrc")
-	if got := again.m.tree.Title(again.m.at()); got != "link .zshrc" {
+	if got := again.m.tree.Title(again.m.cursorNode()); got != "link .zshrc" {
 		t.Errorf("at %s", got)
 	}
 	if got := (replanning{again.m.view}).viewNow(); !reflect.DeepEqual(got, v) && got.Tab != 0 {
@@ -61,7 +61,7 @@ func TestViewIsRemembered(t *testing.T) {
 	less.Steps[stepClone+1].Path += " by another name"
 	v.Filter = ""
 	again = reopened(t, v, less, 120, 40)
-	if got := again.m.tree.Title(again.m.at()); got != "block: dotfiles" {
+	if got := again.m.tree.Title(again.m.cursorNode()); got != "block: dotfiles" {
 		t.Errorf("at %s", got)
 	}
 }
@@ -118,7 +118,7 @@ func TestReloadKeepsThePlace(t *testing.T) {
 		s.frame()
 		return s
 	}
-	title := func(s *screen) string { return s.m.tree.Title(s.m.at()) }
+	title := func(s *screen) string { return s.m.tree.Title(s.m.cursorNode()) }
 	above := with(func(p *plan.Plan) {
 		b := newBuilder("devbox.yml")
 		b.step("a new one", "shell", 3)

@@ -40,19 +40,19 @@ func TestFolding(t *testing.T) {
 		t.Errorf("folded:\n%s", got)
 	}
 	s.keys("j j l l")
-	if got := s.m.tree.Title(s.m.at()); got != "update the package index" {
+	if got := s.m.tree.Title(s.m.cursorNode()); got != "update the package index" {
 		t.Errorf("l l went to %q", got)
 	}
 	s.keys("h")
-	if got := s.m.tree.Title(s.m.at()); got != "include: packages.yml" {
+	if got := s.m.tree.Title(s.m.cursorNode()); got != "include: packages.yml" {
 		t.Errorf("h went to %q", got)
 	}
 	s.keys("h")
-	if !s.m.rows.Folded[s.m.at()] {
+	if !s.m.rows.Folded[s.m.cursorNode()] {
 		t.Error("h did not fold")
 	}
 	s.keys("enter")
-	if s.m.rows.Folded[s.m.at()] {
+	if s.m.rows.Folded[s.m.cursorNode()] {
 		t.Error("enter did not open")
 	}
 	s.keys("=")
@@ -61,11 +61,11 @@ func TestFolding(t *testing.T) {
 	}
 	s.on("install git")
 	s.keys("enter")
-	if s.m.focus() != paneDetail {
+	if s.m.focusedPane() != paneDetail {
 		t.Error("enter on a step does not go to the detail")
 	}
 	s.keys("esc")
-	if s.m.focus() != paneTree {
+	if s.m.focusedPane() != paneTree {
 		t.Error("esc does not come back")
 	}
 	if len(s.f.sent) > 0 {
@@ -82,7 +82,7 @@ func TestLargePlansStartFolded(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 	s.press("]")
-	if s.m.tree.Step(s.m.at()) != 345 {
+	if s.m.tree.Step(s.m.cursorNode()) != 345 {
 		t.Error("] did not go to what asks")
 	}
 }
@@ -135,23 +135,23 @@ func TestFind(t *testing.T) {
 	s.press("/")
 	s.text("GIT")
 	s.has("1 match")
-	if s.m.tree.Step(s.m.at()) != stepGit {
-		t.Errorf("at %s", s.m.tree.Title(s.m.at()))
+	if s.m.tree.Step(s.m.cursorNode()) != stepGit {
+		t.Errorf("at %s", s.m.tree.Title(s.m.cursorNode()))
 	}
 	s.press("esc")
-	if s.m.at() != 0 || s.m.find.Text != "" {
+	if s.m.cursorNode() != 0 || s.m.find.Text != "" {
 		t.Error("esc did not take the search back")
 	}
 	s.press("/")
 	s.text("install")
 	s.press("enter")
-	first := s.m.at()
+	first := s.m.cursorNode()
 	s.keys("n n")
-	if s.m.at() <= first {
+	if s.m.cursorNode() <= first {
 		t.Error("n did not go on")
 	}
 	s.keys("N N")
-	if s.m.at() != first {
+	if s.m.cursorNode() != first {
 		t.Error("N did not go back")
 	}
 	s.press("/")
@@ -202,24 +202,24 @@ func TestFollow(t *testing.T) {
 	s.press("c")
 	s.f.until("install git")
 	s.frame()
-	if s.m.tree.Step(s.m.at()) != stepGit {
+	if s.m.tree.Step(s.m.cursorNode()) != stepGit {
 		t.Fatal("the cursor does not follow")
 	}
 	s.press("k")
 	s.f.until("install tmux")
 	s.frame()
-	if s.m.tree.Step(s.m.at()) == stepTmux {
+	if s.m.tree.Step(s.m.cursorNode()) == stepTmux {
 		t.Error("it follows although the person moved")
 	}
 	s.press(".")
-	if s.m.tree.Step(s.m.at()) != stepTmux {
+	if s.m.tree.Step(s.m.cursorNode()) != stepTmux {
 		t.Error(". did not go to the pointer")
 	}
 	s.press("F")
 	s.has("following")
 	s.f.until("download go")
 	s.frame()
-	if s.m.tree.Step(s.m.at()) != stepTmux+1 {
+	if s.m.tree.Step(s.m.cursorNode()) != stepTmux+1 {
 		t.Error("F does not follow")
 	}
 }
@@ -232,10 +232,10 @@ func TestFailureDoesNotDisturbTyping(t *testing.T) {
 	s.on("say hello")
 	s.press("/")
 	s.text("shell")
-	at := s.m.at()
+	at := s.m.cursorNode()
 	s.f.settle()
 	s.frame()
-	if s.m.run.Phase != events.Paused || s.m.at() != at || s.m.prompt == nil {
+	if s.m.run.Phase != events.Paused || s.m.cursorNode() != at || s.m.prompt == nil {
 		t.Error("the failure moved the cursor while somebody typed")
 	}
 	s.has("PAUSED on failure")
@@ -270,30 +270,30 @@ func TestTabsAndPanes(t *testing.T) {
 		s.has(want)
 	}
 	s.keys("1 tab")
-	if s.m.focus() != paneDetail {
+	if s.m.focusedPane() != paneDetail {
 		t.Error("tab did not change the pane")
 	}
-	width := s.m.layout().detailW
+	width := s.m.currentLayout().detailW
 	s.press("<")
-	if s.m.layout().detailW != width+2 {
+	if s.m.currentLayout().detailW != width+2 {
 		t.Error("< did not move the divider")
 	}
 	s.keys("> +")
-	if got := s.m.layout().detailW; got <= width {
+	if got := s.m.currentLayout().detailW; got <= width {
 		t.Errorf("+ made the pane %d cells", got)
 	}
 	s.press("+")
-	if s.m.layout().treeW != 0 {
+	if s.m.currentLayout().treeW != 0 {
 		t.Error("+ + is not the whole screen")
 	}
 	s.keys("_ _")
-	if s.m.layout().detailW != width {
+	if s.m.currentLayout().detailW != width {
 		t.Error("_ _ did not come back")
 	}
 	for range 100 {
 		s.press(">")
 	}
-	if s.m.layout().detailW < 20 {
+	if s.m.currentLayout().detailW < 20 {
 		t.Error("the divider left the screen")
 	}
 	// 80×24 has room for one pane, and tab flips.
@@ -348,7 +348,7 @@ func TestOutput(t *testing.T) {
 		t.Errorf("l l scrolled to %d", s.m.detail.output.x)
 	}
 	s.keys("h h h")
-	if s.m.focus() != paneTree {
+	if s.m.focusedPane() != paneTree {
 		t.Error("h at the left edge does not go back to the tree")
 	}
 	// ] and [ are problems in the tree, attempts in the output: with one attempt they say so.
@@ -451,7 +451,7 @@ func TestEditAndReload(t *testing.T) {
 	s.f.say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
 	s.frame()
 	s.has("devbox.yml: 1 step changed, 1 added", "17 steps", "= │ │ ├   install git", "1 marked")
-	if got := s.m.tree.Title(s.m.at()); got != "install tmux" {
+	if got := s.m.tree.Title(s.m.cursorNode()); got != "install tmux" {
 		t.Errorf("the cursor went to %q", got)
 	}
 	if s.m.rows.Folded[s.m.tree.ScopeNode[4]] != true {
@@ -582,7 +582,7 @@ func TestFramesAreFew(t *testing.T) {
 	defer close(stop)
 	drawn := make(chan uint64, 1000)
 	go st.Drain(feed)
-	go frames(st.Poke, stop, func() {
+	go passFrames(st.Poke, stop, func() {
 		st.Read(func(run *events.Run) { drawn <- run.LastSeq })
 	})
 	const n = 20_000
@@ -623,7 +623,7 @@ func TestNothingIsDrawnTwice(t *testing.T) {
 	if s.m.View().Content != before {
 		t.Error("a message that changes nothing drew a frame")
 	}
-	if s.m.moving() || s.m.keepTicking() != nil {
+	if s.m.isMoving() || s.m.keepTicking() != nil {
 		t.Error("a review ticks")
 	}
 }

@@ -33,13 +33,13 @@ type waited struct {
 	waits  []events.Wait
 }
 
-// wonder asks about the steps that are on the screen now, if there is anything new to ask.
-func (m waitWords) wonder() tea.Cmd {
+// askWaits asks about the steps that are on the screen now, if there is anything new to ask.
+func (m waitWords) askWaits() tea.Cmd {
 	w := &m.waiting
 	if m.o.Why == nil || w.open || m.run.Phase != events.Running && m.run.Phase != events.Paused {
 		return nil
 	}
-	steps := m.wondering()
+	steps := m.stepsToAsk()
 	if len(steps) == 0 || !w.stale && slices.Equal(steps, w.asked) {
 		return nil
 	}
@@ -48,8 +48,8 @@ func (m waitWords) wonder() tea.Cmd {
 	return func() tea.Msg { return waited{digest, steps, why(digest, steps)} }
 }
 
-// take keeps an answer, which may be none: then nothing is said.
-func (w *waiting) take(a waited, digest string) {
+// takeAnswer keeps an answer, which may be none: then nothing is said.
+func (w *waiting) takeAnswer(a waited, digest string) {
 	w.open, w.of = false, map[int]events.Wait{}
 	for i := range a.waits {
 		if a.digest == digest {
@@ -58,46 +58,46 @@ func (w *waiting) take(a waited, digest string) {
 	}
 }
 
-// wondering are the steps to ask about: the one the detail is about first, then those in the rows.
-func (m waitWords) wondering() (steps []int) {
-	if step := m.held(m.at()); step >= 0 {
+// stepsToAsk are the steps to ask about: the one the detail is about first, then those in the rows.
+func (m waitWords) stepsToAsk() (steps []int) {
+	if step := m.heldStep(m.cursorNode()); step >= 0 {
 		steps = append(steps, step)
 	}
 	for _, n := range m.waiting.rows {
 		if int(n) >= m.tree.Len() { // of the plan before
 			break
 		}
-		if i := m.tree.Step(int(n)); i >= 0 && m.waits(i) && !slices.Contains(steps, i) {
+		if i := m.tree.Step(int(n)); i >= 0 && m.isWaiting(i) && !slices.Contains(steps, i) {
 			steps = append(steps, i)
 		}
 	}
 	return steps
 }
 
-// waits reports whether a step waits, for whatever it is.
-func (m waitWords) waits(step int) bool {
+// isWaiting reports whether a step waits, for whatever it is.
+func (m waitWords) isWaiting(step int) bool {
 	f := m.tree.Faces[step]
 	return f.Pending() || f == status.Asking
 }
 
-// held is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
-func (m waitWords) held(n int) int {
+// heldStep is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
+func (m waitWords) heldStep(n int) int {
 	if t := m.tree.Tally(n); t[status.Running] > 0 ||
 		t.Sum(status.Waiting, status.Undecided, status.Confirm, status.Asking) == 0 {
 		return -1
 	}
 	r := m.tree.Steps(n)
 	for i := r.From; i < r.To; i++ {
-		if m.waits(i) {
+		if m.isWaiting(i) {
 			return i
 		}
 	}
 	return -1
 }
 
-// wait is what was last said of a step.
-func (m waitWords) wait(step int) events.Wait {
-	if !m.waits(step) || m.run.Phase != events.Running && m.run.Phase != events.Paused {
+// lastWait is what was last said of a step.
+func (m waitWords) lastWait(step int) events.Wait {
+	if !m.isWaiting(step) || m.run.Phase != events.Running && m.run.Phase != events.Paused {
 		return events.Wait{}
 	}
 	return m.waiting.of[step]
@@ -105,7 +105,7 @@ func (m waitWords) wait(step int) events.Wait {
 
 // waitNote is the reason in a row, where it is another than that the steps before it have not ended.
 func (m waitWords) waitNote(step int) string {
-	switch w := m.wait(step); w.For {
+	switch w := m.lastWait(step); w.For {
 	case events.WaitPool:
 		return fmt.Sprintf("waiting (%d of %d in use)", w.Slots, w.Slots)
 	case events.WaitForks:
@@ -123,11 +123,11 @@ func (m waitWords) waitNote(step int) string {
 
 // whyField says in the detail why a node has not begun.
 func (m waitWords) whyField(d *draw.Doc, n int) {
-	step := m.held(n)
+	step := m.heldStep(n)
 	if step < 0 {
 		return
 	}
-	w := m.wait(step)
+	w := m.lastWait(step)
 	if w.For == "" {
 		return
 	}
@@ -157,11 +157,11 @@ func (m waitWords) waitReason(w events.Wait) string {
 	approve := m.keys.Label(keymap.GateApprove)
 	switch w.For {
 	case events.WaitSteps:
-		return "for " + m.waitSteps(w) + m.chain(w)
+		return "for " + m.waitSteps(w) + m.chainText(w)
 	case events.WaitValue:
-		return "for the value of " + draw.Plain(w.Name) + " from " + m.waitSteps(w) + m.chain(w)
+		return "for the value of " + draw.Plain(w.Name) + " from " + m.waitSteps(w) + m.chainText(w)
 	case events.WaitOutcome:
-		return "for the outcome of " + m.waitSteps(w) + m.chain(w)
+		return "for the outcome of " + m.waitSteps(w) + m.chainText(w)
 	case events.WaitPool:
 		return fmt.Sprintf("for a slot of %s: %d of %d are in use by %s", draw.Plain(w.Name), w.Slots, w.Slots, m.waitSteps(w))
 	case events.WaitForks:
@@ -191,7 +191,7 @@ func (m waitWords) waitReason(w events.Wait) string {
 			return "for you: the run is paused (" + m.keys.Label(keymap.RunContinue) + " continues)"
 		}
 		at := "for you: the run is paused at " + m.stepName(w.Root)
-		if doing := m.doing(w.Root, w.Is); doing != "" {
+		if doing := m.doingText(w.Root, w.Is); doing != "" {
 			at += ", which " + doing
 		}
 		return at
@@ -206,12 +206,12 @@ func (m waitWords) waitSteps(w events.Wait) string {
 	return status.Awaited(w, len(m.plan.Steps), m.stepName)
 }
 
-// chain says what the steps that are waited for wait for themselves.
-func (m waitWords) chain(w events.Wait) string {
+// chainText says what the steps that are waited for wait for themselves.
+func (m waitWords) chainText(w events.Wait) string {
 	if w.Root < 0 || w.Root >= len(m.plan.Steps) || len(w.Steps) == 0 {
 		return ""
 	}
-	doing := m.doing(w.Root, w.Is)
+	doing := m.doingText(w.Root, w.Is)
 	switch {
 	case doing == "":
 		return ""
@@ -221,8 +221,8 @@ func (m waitWords) chain(w events.Wait) string {
 	return "; " + m.stepName(w.Root) + " " + doing
 }
 
-// doing is what a step at the end of a chain does, or what holds it up.
-func (m waitWords) doing(step int, is events.WaitFor) string {
+// doingText is what a step at the end of a chain does, or what holds it up.
+func (m waitWords) doingText(step int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
 		if since, ok := m.timeline.Active[step]; ok {

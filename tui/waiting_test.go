@@ -70,7 +70,7 @@ func TestWaitWords(t *testing.T) {
 		events.WaitForks, events.WaitTerminal, events.WaitTurn, events.WaitApproval, events.WaitConfirm, events.WaitBreakpoint, events.WaitAnswer,
 		events.WaitFailed, events.WaitPaused, events.WaitStepping, events.WaitStopping,
 	} {
-		if (waitWords{s.m.view}).doing(0, is) == "" {
+		if (waitWords{s.m.view}).doingText(0, is) == "" {
 			t.Errorf("nothing is said of a step that is at %s", is)
 		}
 	}
@@ -133,8 +133,8 @@ func TestWhyIsAsked(t *testing.T) {
 		t.Error("a scope in which something runs waits")
 	}
 	// An answer about another plan, and none, say nothing.
-	s.m.waiting.take(waited{digest: "another", steps: []int{stepClone}, waits: []events.Wait{{For: events.WaitTurn}}}, s.m.plan.Digest)
-	s.m.waiting.take(waited{digest: s.m.plan.Digest, steps: []int{stepClone}}, s.m.plan.Digest)
+	s.m.waiting.takeAnswer(waited{digest: "another", steps: []int{stepClone}, waits: []events.Wait{{For: events.WaitTurn}}}, s.m.plan.Digest)
+	s.m.waiting.takeAnswer(waited{digest: s.m.plan.Digest, steps: []int{stepClone}}, s.m.plan.Digest)
 	if len(s.m.waiting.of) != 0 {
 		t.Errorf("%v", s.m.waiting.of)
 	}

@@ -231,7 +231,7 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 	m.later = func() tea.Cmd { return nil } // no time goes by while a step runs
 	go m.store.Drain(shown)
 	k.tm = teatest.NewTestModel(k.t, m, teatest.WithInitialTermSize(k.w, k.h), teatest.WithProgramOptions(tea.WithColorProfile(profile)))
-	go frames(m.store.Poke, k.stop, func() { k.tm.Send(frameMsg{}) })
+	go passFrames(m.store.Poke, k.stop, func() { k.tm.Send(frameMsg{}) })
 	k.e = newTerminal(k.t, k.w, k.h, io.Discard)
 	go k.e.watch(k.tm.Output(), k.stop)
 }

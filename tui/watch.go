@@ -45,7 +45,7 @@ const (
 // cannotWatch says why nothing can be evaluated, or "".
 func (m *knownRun) cannotWatch() string {
 	switch {
-	case m.recorded():
+	case m.isRecorded():
 		return "of a recorded run there is only what was recorded"
 	case m.o.Eval == nil:
 		return "nothing can be evaluated here"
@@ -60,7 +60,7 @@ func (m watchPane) watchStep() int {
 		at = m.run.PausedAt
 	}
 	if at < 0 {
-		if at = m.tree.Step(m.at()); at < 0 {
+		if at = m.tree.Step(m.cursorNode()); at < 0 {
 			at = max(m.position().Next(), 0)
 		}
 	}
@@ -91,22 +91,22 @@ func (m watchPane) askWatches() tea.Cmd {
 	}
 }
 
-// add watches an expression.
-func (w *watchList) add(text string) {
-	w.typed(text)
+// addWatch watches an expression.
+func (w *watchList) addWatch(text string) {
+	w.rememberTyped(text)
 	if !slices.Contains(w.texts, text) && len(w.texts) < watchesKept {
 		w.texts = append(w.texts, text)
 		w.round++
 	}
 }
 
-func (w *watchList) remove(text string) {
+func (w *watchList) removeWatch(text string) {
 	w.texts = slices.DeleteFunc(w.texts, func(t string) bool { return t == text })
 	w.round++
 }
 
-// typed remembers an expression, for who wants to change it.
-func (w *watchList) typed(text string) {
+// rememberTyped remembers an expression, for who wants to change it.
+func (w *watchList) rememberTyped(text string) {
 	w.before = append(slices.DeleteFunc(w.before, func(t string) bool { return t == text }), text)
 	w.before = w.before[max(len(w.before)-typedKept, 0):]
 }
@@ -193,12 +193,12 @@ func (m watchPane) nameFrom(name string) string {
 	step := &m.plan.Steps[m.watchStep()]
 	for i := range step.Uses {
 		if u := &step.Uses[i]; u.Name == name {
-			return from(u.From, u.Origin)
+			return sourceText(u.From, u.Origin)
 		}
 	}
 	for i := range m.plan.Vars {
 		if v := &m.plan.Vars[i]; v.Name == name {
-			return from(v.From, v.Origin)
+			return sourceText(v.From, v.Origin)
 		}
 	}
 	return ""
@@ -207,10 +207,10 @@ func (m watchPane) nameFrom(name string) string {
 // printOnce evaluates an expression once and shows what it is.
 func (m watchPane) printOnce(text string) tea.Cmd {
 	if why := m.cannotWatch(); why != "" || len(m.plan.Steps) == 0 {
-		m.say(why)
+		m.showMessage(why)
 		return nil
 	}
-	m.watch.typed(text)
+	m.watch.rememberTyped(text)
 	p, step, eval := m.plan, watchPane{m.view}.watchStep(), status.Eval(m.o.Eval)
 	return func() tea.Msg {
 		v := eval.Value(p, step, text)
@@ -225,14 +225,14 @@ func (m watchPane) printOnce(text string) tea.Cmd {
 func (m watchPane) showValue(expression string, v status.Value) {
 	switch {
 	case v.Wrong != "":
-		m.say(expression + ": " + oneLine(v.Wrong))
+		m.showMessage(expression + ": " + oneLine(v.Wrong))
 	case v.After != nil:
-		m.say(expression + ": " + m.whenKnown(v.After))
+		m.showMessage(expression + ": " + m.whenKnown(v.After))
 	case strings.Contains(strings.TrimSpace(v.Text), "\n") || draw.Cells(draw.Plain(expression+quotedLines(v.Text))) > m.width-10:
-		if !m.typing() {
+		if !m.isTyping() {
 			m.overlay = newTextBox(expression, v.Text)
 		}
 	default:
-		m.say(expression + " = " + quotedLines(v.Text))
+		m.showMessage(expression + " = " + quotedLines(v.Text))
 	}
 }

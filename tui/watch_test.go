@@ -62,7 +62,7 @@ func TestWatch(t *testing.T) {
 // A reload keeps what is watched, and asks again.
 func TestWatchesSurviveReloads(t *testing.T) {
 	s := debugging(t, 120, 40)
-	s.m.watch.add("go_version")
+	s.m.watch.addWatch("go_version")
 	s.frame()
 	s.has("1.26.1")
 	asked := 0
@@ -83,7 +83,7 @@ func TestWatchesSurviveReloads(t *testing.T) {
 func TestWatchesStayInPlace(t *testing.T) {
 	s := debugging(t, 100, 16)
 	for i := range 12 {
-		s.m.watch.add("x" + strings.Repeat("y", i))
+		s.m.watch.addWatch("x" + strings.Repeat("y", i))
 	}
 	s.on("unpack go")
 	s.press("tab")
