@@ -1,9 +1,7 @@
 package console
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"moon/events"
@@ -161,8 +159,6 @@ func (c *announcer) hearOne(r *events.Record) {
 		events.GateResolved, events.Gap:
 	}
 }
-
-func clock(t time.Time) string { return t.Local().Format("15:04:05") }
 
 // said puts what was swallowed before something that matters.
 func (c *announcer) said(at time.Time) {
@@ -378,30 +374,13 @@ func (c *announcer) completed(r *events.Record) {
 	}
 }
 
-func commandWords(c events.Command) string {
-	switch c := c.(type) {
-	case events.Advance:
-		return cmp.Or(c.Verb, "advance")
-	case events.Set:
-		return "set " + clean(c.Variable)
-	case events.Fix:
-		return "fix " + clean(c.Words())
-	case events.Approve:
-		return "approve " + count(c.To-c.From, "step")
-	case events.Break:
-		if c.Clear {
-			return "clear breakpoint"
-		}
-		return "break" + clean(c.Clauses())
-	case events.Stop:
-		return strings.TrimSpace("stop " + string(c.How))
-	case events.Withdraw:
-		return "unapprove"
-	case events.Include:
-		return "restore"
-	case nil:
-		return "a command"
-	default:
-		return events.Verb(c)
+// sayPredicted says once what is predicted, to a person: a script asks for it.
+func (c *announcer) sayPredicted() {
+	if !c.person || c.run.Phase != events.Review || c.predicted.Busy() {
+		return
+	}
+	if words := c.predictedCounts(); words != "" && words != c.toldPredicted {
+		c.toldPredicted = words
+		c.say("predicted: %s. show N says more.", words)
 	}
 }

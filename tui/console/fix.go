@@ -180,18 +180,6 @@ func (c *fixes) rowValue(r *fix.Row) string {
 	return sayLine(r.Was)
 }
 
-// sayLine is a value on one line: the first of it, and how many there are.
-func sayLine(text string) string {
-	head, rest := first(text)
-	switch {
-	case text == "":
-		return "empty"
-	case len(rest) > 0:
-		return clean(head) + " and so on, " + count(len(rest)+1, "line")
-	}
-	return clean(head)
-}
-
 // valueNamed finds a value by its name or its number in the list. One that the step does not use may be one of the others'.
 func (c *fixes) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
 	if isNumber(a.name) {

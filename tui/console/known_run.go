@@ -2,11 +2,13 @@ package console
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"moon/events"
 	"moon/plan"
+	"moon/plan/bind"
 	"moon/tui/debugger"
 	"moon/tui/status"
 )
@@ -167,4 +169,78 @@ func (d *knownRun) position() debugger.Position {
 	return debugger.Position{
 		Plan: d.plan, Steps: d, Phase: d.run.Phase, Pause: d.run.Pause.Reason, PausedAt: d.run.PausedAt, Pointer: d.run.Pointer,
 	}
+}
+
+// predictTime is how long a person waits to be told what a step would do.
+const predictTime = 5 * time.Second
+
+// predictAll keeps the predictions up with the run.
+func (d *knownRun) predictAll() {
+	d.predicted.Follow(d.position(), d.sources.PredictAll, func(do func()) { do() }, func() {
+		if d.predicted.Busy() { // they are said together
+			return
+		}
+		select {
+		case d.predictedAll <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// prediction is what a step would do, as far as it is known by now.
+func (d *knownRun) prediction(i int) *events.Foretold { return d.predicted.Now(i, d.position()) }
+
+// lacking are the steps that will be skipped for lack of a value, as they were found last, for which decisions.
+type lacking struct {
+	plan *plan.Plan
+	seq  uint64 // of the last event that was looked at
+	gone map[int]plan.Absence
+	of   map[int]*plan.Missing
+}
+
+// lacking are the steps that will be skipped for lack of a value, each with the value, by what is decided now.
+func (d *knownRun) lacking() map[int]*plan.Missing {
+	if l := &d.lack; l.plan != d.plan || l.of == nil || l.seq != d.run.LastSeq {
+		gone := d.gone()
+		if l.plan != d.plan || l.of == nil || !maps.Equal(l.gone, gone) {
+			*l = lacking{plan: d.plan, gone: gone, of: bind.Lacking(d.plan, gone)}
+		}
+		l.seq = d.run.LastSeq
+	}
+	return d.lack.of
+}
+
+// gone are the steps that give nothing, by what is decided now.
+func (d *knownRun) gone() map[int]plan.Absence {
+	gone := map[int]plan.Absence{}
+	for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
+		if why, ok := status.Gone(d.of(i)); ok {
+			gone[i] = why
+		}
+	}
+	return gone
+}
+
+// lackingWith is lacking as it will be when some more steps are excluded, or taken in again.
+func (d *knownRun) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.Missing {
+	gone := d.gone()
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			switch {
+			case !excluded:
+				delete(gone, i)
+			case d.State(i).Pending():
+				gone[i] = plan.Exclusion("")
+			}
+		}
+	}
+	return bind.Lacking(d.plan, gone)
+}
+
+// lacks is the value for lack of which a step that is still to run will be skipped, or nil.
+func (d *knownRun) lacks(i int) *plan.Missing {
+	if !d.State(i).Pending() {
+		return nil
+	}
+	return d.lacking()[i]
 }

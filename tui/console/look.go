@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"moon/events"
@@ -244,4 +245,38 @@ func (c *viewer) summary(string) {
 		}
 	}
 	c.list(append(append(lines, c.recap()...), c.overridesUsed()...))
+}
+
+// events lists what has happened, oldest first.
+func (c *viewer) events(args string) {
+	r := c.position().Everything()
+	if args != "" {
+		n, why := c.find.oneNode(args)
+		if why != "" {
+			c.say("%s", why)
+			return
+		}
+		r = c.outline.steps(n)
+	}
+	const most = 200
+	var lines []string
+	for k := range c.past.ring {
+		h := c.past.ring[(c.past.next+len(c.past.ring)-1-k)%len(c.past.ring)]
+		if args != "" && !r.Has(h.step) {
+			continue
+		}
+		line := clock(h.at) + " " + h.text
+		if h.step >= 0 && h.step < len(c.plan.Steps) {
+			line = clock(h.at) + " " + c.called(h.step) + ": " + h.text
+		}
+		if lines = append(lines, sentence(line)); len(lines) == most {
+			break
+		}
+	}
+	if len(lines) == 0 {
+		c.say("no events yet.")
+		return
+	}
+	slices.Reverse(lines)
+	c.list(lines)
 }

@@ -190,3 +190,17 @@ func (o *outline) title(n int) string {
 	}
 	return clean(cmp.Or(o.plan.RootFile, o.plan.Name, "playbook"))
 }
+
+// isNumber reports whether a word is the number of a node.
+func isNumber(word string) bool {
+	word = strings.TrimSuffix(word, ".")
+	if word == "" || len(word) > 100 {
+		return false
+	}
+	for place := range strings.SplitSeq(word, ".") {
+		if place == "" || strings.ContainsFunc(place, func(r rune) bool { return r < '0' || r > '9' }) {
+			return false
+		}
+	}
+	return true
+}

@@ -110,13 +110,6 @@ func tail(dir, prefix string, most int) (lines []string, total int, err error) {
 	return lines, total, nil
 }
 
-func cleanLines(lines []string) []string {
-	for i := range lines {
-		lines[i] = clean(lines[i])
-	}
-	return lines
-}
-
 // diff says what a step changed, or would change.
 func (c *outputs) diff(args string) {
 	i, why := c.find.oneStep(args)
@@ -155,36 +148,6 @@ func (c *outputs) diff(args string) {
 		lines = append(lines, diffLines(diff.Text)...)
 	}
 	c.list(lines)
-}
-
-// diffLines says in words which lines go and which come: a sign at the beginning of a line is easily missed.
-func diffLines(text string) (lines []string) {
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		switch {
-		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-		case strings.HasPrefix(line, "@@"):
-			lines = append(lines, hunk(line))
-		case strings.HasPrefix(line, "+"):
-			lines = append(lines, "added: "+clean(line[1:]))
-		case strings.HasPrefix(line, "-"):
-			lines = append(lines, "removed: "+clean(line[1:]))
-		default:
-			lines = append(lines, "same: "+clean(strings.TrimPrefix(line, " ")))
-		}
-	}
-	return lines
-}
-
-// hunk is where a part of a diff is: @@ -12,4 +12,4 @@ is at line 12.
-func hunk(line string) string {
-	words := strings.Fields(line)
-	if len(words) > 2 {
-		at, _, _ := strings.Cut(strings.TrimPrefix(words[2], "+"), ",")
-		if n, err := strconv.Atoi(at); err == nil {
-			return "at line " + strconv.Itoa(n) + ":"
-		}
-	}
-	return clean(line)
 }
 
 func (c *outputs) followOutput(args string) {

@@ -22,7 +22,7 @@ func (c *fixes) overrides(string) {
 }
 
 // overrideWords say what is overridden, for what, and where to keep it.
-func (c *reporter) overrideWords(o plan.Override) string {
+func (c *titles) overrideWords(o plan.Override) string {
 	words := clean(o.Label()) + ", for " + c.overriddenFor(o)
 	for i := range c.plan.Steps {
 		for _, u := range c.plan.Steps[i].Overridden {
@@ -99,7 +99,7 @@ func (c *fixes) undo(args string) {
 }
 
 // overridden are the values of a step that are not as the playbook has them.
-func (c *reporter) overridden(i int) (lines []string) {
+func (c *titles) overridden(i int) (lines []string) {
 	for _, o := range c.plan.Steps[i].Overridden {
 		lines = append(lines, sentence("for this run only: "+clean(o.Text())))
 	}
@@ -107,7 +107,7 @@ func (c *reporter) overridden(i int) (lines []string) {
 }
 
 // overridesUsed are what steps that ran had in the place of what the playbook has, each once.
-func (c *reporter) overridesUsed() (lines []string) {
+func (c *titles) overridesUsed() (lines []string) {
 	for i := range c.plan.Steps {
 		if c.of(i).Attempt == 0 {
 			continue

@@ -1,8 +1,9 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"moon/events"
@@ -40,40 +41,6 @@ func (p *past) add(r *events.Record) {
 	}
 	p.ring[p.next] = h
 	p.next = (p.next + 1) % pastSize
-}
-
-// events lists what has happened, oldest first.
-func (c *viewer) events(args string) {
-	r := c.position().Everything()
-	if args != "" {
-		n, why := c.find.oneNode(args)
-		if why != "" {
-			c.say("%s", why)
-			return
-		}
-		r = c.outline.steps(n)
-	}
-	const most = 200
-	var lines []string
-	for k := range c.past.ring {
-		h := c.past.ring[(c.past.next+len(c.past.ring)-1-k)%len(c.past.ring)]
-		if args != "" && !r.Has(h.step) {
-			continue
-		}
-		line := clock(h.at) + " " + h.text
-		if h.step >= 0 && h.step < len(c.plan.Steps) {
-			line = clock(h.at) + " " + c.called(h.step) + ": " + h.text
-		}
-		if lines = append(lines, sentence(line)); len(lines) == most {
-			break
-		}
-	}
-	if len(lines) == 0 {
-		c.say("no events yet.")
-		return
-	}
-	slices.Reverse(lines)
-	c.list(lines)
 }
 
 // pastWords says what happened; nothing for what is not worth it.
@@ -146,4 +113,32 @@ func because(text string) string {
 	}
 	head, _ := first(text)
 	return ": " + clean(head)
+}
+
+func commandWords(c events.Command) string {
+	switch c := c.(type) {
+	case events.Advance:
+		return cmp.Or(c.Verb, "advance")
+	case events.Set:
+		return "set " + clean(c.Variable)
+	case events.Fix:
+		return "fix " + clean(c.Words())
+	case events.Approve:
+		return "approve " + count(c.To-c.From, "step")
+	case events.Break:
+		if c.Clear {
+			return "clear breakpoint"
+		}
+		return "break" + clean(c.Clauses())
+	case events.Stop:
+		return strings.TrimSpace("stop " + string(c.How))
+	case events.Withdraw:
+		return "unapprove"
+	case events.Include:
+		return "restore"
+	case nil:
+		return "a command"
+	default:
+		return events.Verb(c)
+	}
 }

@@ -8,24 +8,8 @@ import (
 	"moon/tui/status"
 )
 
-// predictAll keeps the predictions up with the run.
-func (d *knownRun) predictAll() {
-	d.predicted.Follow(d.position(), d.sources.PredictAll, func(do func()) { do() }, func() {
-		if d.predicted.Busy() { // they are said together
-			return
-		}
-		select {
-		case d.predictedAll <- struct{}{}:
-		default:
-		}
-	})
-}
-
-// prediction is what a step would do, as far as it is known by now.
-func (d *knownRun) prediction(i int) *events.Foretold { return d.predicted.Now(i, d.position()) }
-
 // predictedCounts are how many steps would do what, in words.
-func (c *reporter) predictedCounts() string {
+func (c *titles) predictedCounts() string {
 	counts := c.predicted.Counts()
 	var parts []string
 	for _, k := range []struct {
@@ -46,19 +30,8 @@ func (c *reporter) predictedCounts() string {
 	return strings.Join(parts, ", ")
 }
 
-// sayPredicted says once what is predicted, to a person: a script asks for it.
-func (c *announcer) sayPredicted() {
-	if !c.person || c.run.Phase != events.Review || c.predicted.Busy() {
-		return
-	}
-	if words := c.predictedCounts(); words != "" && words != c.toldPredicted {
-		c.toldPredicted = words
-		c.say("predicted: %s. show N says more.", words)
-	}
-}
-
 // predictedWord is the one word about what a step would do.
-func (c *reporter) predictedWord(i int) string {
+func (c *titles) predictedWord(i int) string {
 	f := c.prediction(i)
 	switch {
 	case f == nil:
@@ -89,7 +62,7 @@ func kindWord(k events.ChangeKind) string {
 }
 
 // predictedWords says it whole.
-func (c *reporter) predictedWords(i int) string {
+func (c *titles) predictedWords(i int) string {
 	f := c.prediction(i)
 	word := c.predictedWord(i)
 	switch {

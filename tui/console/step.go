@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"moon/events"
 	"moon/internal/diag"
@@ -83,9 +82,6 @@ func (c *viewer) showStep(i int) {
 	}
 }
 
-// predictTime is how long a person waits to be told what a step would do.
-const predictTime = 5 * time.Second
-
 // arguments are the action and what it is given, as far as it is known.
 func (c *viewer) arguments(p *plan.Step) (lines []string) {
 	if p.NoLog {
@@ -145,12 +141,4 @@ func (c *viewer) from(o diag.Origin) []string {
 		words = append(words, "included by "+place(in))
 	}
 	return []string{strings.Join(words, ", ")}
-}
-
-// place is file:line as it is read aloud.
-func place(at string) string {
-	if i := strings.LastIndexByte(at, ':'); i > 0 {
-		return clean(at[:i]) + " line " + clean(at[i+1:])
-	}
-	return clean(at)
 }

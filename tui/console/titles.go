@@ -106,3 +106,32 @@ func (c *titles) stepTitle(i int) string {
 	}
 	return title
 }
+
+// on is the host of a step, to be said after its name: " on web1", " on web1, by lb1".
+func (c *titles) on(i int) string {
+	p := &c.plan.Steps[i]
+	switch {
+	case p.Host == "" || !c.overHosts && p.Host == "localhost":
+		return ""
+	case p.Delegate != "" && p.Delegate != p.Host:
+		return " on " + clean(p.Host) + ", by " + clean(p.Delegate)
+	}
+	return " on " + clean(p.Host)
+}
+
+// ofHost is the host that a loop is on, where its task is over several.
+func (c *titles) ofHost(n int) string {
+	s := &c.plan.Scopes[c.outline.nodes[n].scope]
+	if s.Kind != plan.ScopeLoop || s.First >= s.Last || s.Last > len(c.plan.Steps) || status.Task(c.plan, s.ID) < 0 {
+		return ""
+	}
+	return " on " + clean(c.plan.Steps[s.First].Host)
+}
+
+// hostsWords is over how many hosts a part of the plan is.
+func hostsWords(s *plan.Scope) string {
+	if s.Hosts == 0 {
+		return ""
+	}
+	return count(s.Hosts, "host")
+}

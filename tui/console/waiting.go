@@ -8,7 +8,7 @@ import (
 )
 
 // waitWords say why a step has not begun, as the engine knows it; "" where it says nothing.
-func (c *reporter) waitWords(i int) string {
+func (c *titles) waitWords(i int) string {
 	if c.sources.Why == nil || c.run.Phase != events.Running && c.run.Phase != events.Paused {
 		return ""
 	}
@@ -36,7 +36,7 @@ func (c *reporter) waitWords(i int) string {
 	return c.called(i) + " " + words + "."
 }
 
-func (c *reporter) waitReason(w events.Wait, approve string) string {
+func (c *titles) waitReason(w events.Wait, approve string) string {
 	switch w.For {
 	case events.WaitSteps:
 		return "is waiting for " + c.waitSteps(w) + c.atTheEnd(w)
@@ -91,7 +91,7 @@ func (c *titles) waitSteps(w events.Wait) string {
 }
 
 // atTheEnd says what all of that waits for in turn.
-func (c *reporter) atTheEnd(w events.Wait) string {
+func (c *titles) atTheEnd(w events.Wait) string {
 	if w.Root < 0 || w.Root >= len(c.plan.Steps) || len(w.Steps) == 0 {
 		return ""
 	}
@@ -106,7 +106,7 @@ func (c *reporter) atTheEnd(w events.Wait) string {
 }
 
 // doing is what a step does that others wait for, or what holds it up.
-func (c *reporter) doing(i int, is events.WaitFor) string {
+func (c *titles) doing(i int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
 		if t := lasted(c.of(i).Lasted(c.now())); t != "" && c.of(i).State == events.Active {

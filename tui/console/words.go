@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -144,3 +145,62 @@ func sentence(parts ...string) string {
 	}
 	return text + "."
 }
+
+// place is file:line as it is read aloud.
+func place(at string) string {
+	if i := strings.LastIndexByte(at, ':'); i > 0 {
+		return clean(at[:i]) + " line " + clean(at[i+1:])
+	}
+	return clean(at)
+}
+
+// sayLine is a value on one line: the first of it, and how many there are.
+func sayLine(text string) string {
+	head, rest := first(text)
+	switch {
+	case text == "":
+		return "empty"
+	case len(rest) > 0:
+		return clean(head) + " and so on, " + count(len(rest)+1, "line")
+	}
+	return clean(head)
+}
+
+// diffLines says in words which lines go and which come: a sign at the beginning of a line is easily missed.
+func diffLines(text string) (lines []string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+		case strings.HasPrefix(line, "@@"):
+			lines = append(lines, hunk(line))
+		case strings.HasPrefix(line, "+"):
+			lines = append(lines, "added: "+clean(line[1:]))
+		case strings.HasPrefix(line, "-"):
+			lines = append(lines, "removed: "+clean(line[1:]))
+		default:
+			lines = append(lines, "same: "+clean(strings.TrimPrefix(line, " ")))
+		}
+	}
+	return lines
+}
+
+// hunk is where a part of a diff is: @@ -12,4 +12,4 @@ is at line 12.
+func hunk(line string) string {
+	words := strings.Fields(line)
+	if len(words) > 2 {
+		at, _, _ := strings.Cut(strings.TrimPrefix(words[2], "+"), ",")
+		if n, err := strconv.Atoi(at); err == nil {
+			return "at line " + strconv.Itoa(n) + ":"
+		}
+	}
+	return clean(line)
+}
+
+func cleanLines(lines []string) []string {
+	for i := range lines {
+		lines[i] = clean(lines[i])
+	}
+	return lines
+}
+
+func clock(t time.Time) string { return t.Local().Format("15:04:05") }
