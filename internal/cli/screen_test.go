@@ -186,9 +186,9 @@ func TestDevbox(t *testing.T) {
 			t.Parallel()
 			target := filepath.Join(t.TempDir(), "home")
 			c := open(t, size[0], size[1], nil, "tui", "testdata/playbooks/devbox/playbook.yml", "-e", "target="+target)
-			c.see("REVIEW", "1 needs attention", "make the home directory")
-			c.press("A", "◆ ├   make the home directory")
-			c.press("c", "PAUSED", "forget the downloads")
+			c.see("REVIEW", "1 needs attention", "create the home directory")
+			c.press("A", "◆ ├   create the home directory")
+			c.press("c", "PAUSED", "remove the downloads")
 			if _, err := os.Stat(filepath.Join(target, "bin/moon-hello")); err != nil {
 				t.Error(err)
 			}

@@ -185,10 +185,10 @@ func (t *treeText) addStep(i, depth int) {
 		note("will be skipped: uses %s", s.Lacks.Reason())
 		return
 	case s.Prediction == plan.WillSkip:
-		note("will be skipped: when %s", s.When)
+		note("skipped: %s is false", s.When)
 		return
 	case s.Prediction == plan.MaySkip:
-		note("may be skipped: when %s (known after %s)", s.When, t.afterText(whenSteps(s)))
+		note("runs only if %s (known after %s)", s.When, t.afterText(whenSteps(s)))
 	}
 	for _, u := range s.Unknowns {
 		if u.Field == "when" {

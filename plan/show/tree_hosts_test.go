@@ -61,10 +61,10 @@ func TestAlikeHosts(t *testing.T) {
                registers asked
     task listen  on 21 hosts                                         site.yml:5
       step-0022–0041  web[01:20] (20 hosts)  listen  command: listen 80  site.yml:5
-                 may be skipped: when asked.rc == 0 (known after step-0001–0020 «ask»)
+                 runs only if asked.rc == 0 (known after step-0001–0020 «ask»)
                  notifies again
       step-0042  mail  listen  command: listen 25                    site.yml:5
-                 may be skipped: when asked.rc == 0 (known after step-0021 «ask»)
+                 runs only if asked.rc == 0 (known after step-0021 «ask»)
                  notifies again
     loop each × 2 over list of 2                                     site.yml:6
       step-0043…  web[01:20], mail (21 hosts)  each (x)  command: echo x  site.yml:6
@@ -138,7 +138,7 @@ func TestAlikeBatches(t *testing.T) {
         step-0002+0004  web1, web2  ask (y)  command: cat /srv/<host>  site.yml:5
                    registers asked
       step-0005–0006  web1, web2  listen  command: listen 80  site.yml:6
-                 may be skipped: when asked is succeeded (known after step-0001+0003 «ask», step-0002+0004 «ask»)
+                 runs only if asked is succeeded (known after step-0001+0003 «ask», step-0002+0004 «ask»)
     batches 2–3 of 5  on web[3:6], as batch 1: step-0007–0018  site.yml:1
     batch 4 of 5  on web7, web8  site.yml:1
 `
