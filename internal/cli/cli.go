@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -25,22 +24,6 @@ func Main(args []string) int {
 		return app.ExitDone
 	}
 	return run(app.NewInvocation(os.Stdin, os.Stdout, os.Stderr, Version, build(), tui.UndoModes), args)
-}
-
-// Version is set when a release is built.
-var Version = "dev"
-
-// build says which moon this is: two of the same version that were built from different sources differ.
-func build() string {
-	words := []string{Version}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if strings.HasPrefix(s.Key, "vcs.") {
-				words = append(words, s.Value)
-			}
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 type cli struct {
@@ -139,17 +122,3 @@ func ignoreEmpty(n *kong.Node) {
 
 // exitNow carries the exit that kong asks for after --help out of the parser.
 type exitNow int
-
-type versionCmd struct{}
-
-// Help shows the call.
-func (versionCmd) Help() string {
-	return `Prints the version, and nothing else.
-
-  moon version`
-}
-
-func (versionCmd) Run(call *app.Invocation) error {
-	_, err := fmt.Fprintf(call.Out, "moon %s\n", Version)
-	return err
-}

@@ -254,8 +254,6 @@ func setConditions(set func(*Task, []Value)) func(*parser, *Task, Entry) {
 	}
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 func (p *parser) readIdentifier(e Entry, what string) (string, bool) {
 	name := e.Value.Text()
 	if e.Value.Kind() == Null {

@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,6 +36,9 @@ type Value struct {
 	node *yaml.Node
 	file *File
 }
+
+// identifier is what a key must look like that names a variable or a step. The layout of a broken file takes words of this form for keys.
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Entry is one key of a map.
 type Entry struct {
