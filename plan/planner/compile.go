@@ -21,7 +21,7 @@ import (
 )
 
 func (p *compiler) renderer(e eval.Env, chain []string) *plan.Renderer {
-	return &plan.Renderer{Engine: p.engine, Env: e, Report: p.report, Lack: p.lack, Facts: p.facts, Unread: p.unread, Chain: chain}
+	return &plan.Renderer{Engine: p.engine, Env: e, Report: p.Report, Lack: p.Lack, Facts: p.facts, Unread: p.unread, Chain: chain}
 }
 
 // conditions compiles what is written under a key that takes conditions.
@@ -33,7 +33,7 @@ func (p *compiler) conditions(values []playbook.Value, chain []string) []plan.Co
 			list = append(list, plan.Condition{Value: v, Constant: true, Holds: v.Bool()})
 			continue
 		case playbook.Int, playbook.Float:
-			p.report(diag.Diagnostic{
+			p.Report(diag.Diagnostic{
 				Pos: v.Pos(), Width: len(v.Text()), Chain: chain,
 				Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`",
 			})
@@ -95,7 +95,7 @@ func (p *compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 		r.Failed = true
 		items := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 		hint := "write a list: `[" + strings.Join(items, ", ") + "]`"
-		p.errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s", t.Loop.Key,
+		p.Errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s", t.Loop.Key,
 			plan.Quoted(text))
 		return
 	case e.Hint == "":
@@ -121,7 +121,7 @@ func onlyInPlays(t *playbook.Task) bool {
 func (p *compiler) action(t *playbook.Task, chain []string) *spec.Action {
 	if a, ok := spec.Lookup(t.Action); ok {
 		if !p.plan.Plays && onlyInPlays(t) {
-			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`",
+			p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`",
 				"`%s` belongs to plays", t.ActionKey)
 			return nil
 		}
@@ -139,7 +139,7 @@ func (p *compiler) action(t *playbook.Task, chain []string) *spec.Action {
 		if e, ok := errors.AsType[*spec.PluginError](err); ok {
 			hint = e.Hint
 		}
-		p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, hint, "%s", err)
+		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, hint, "%s", err)
 		return nil
 	}
 	if p.plan.Declared == nil {
@@ -157,7 +157,7 @@ func (p *compiler) checkOwn(k *plan.Compiled, chain []string) {
 	for _, list := range [][]plan.Condition{k.Changed, k.Failed, k.Until} {
 		for _, c := range list {
 			if !c.Constant {
-				plan.CheckTypes(c.Value, chain, p.report, func(name string) bool { return name == k.Src.Register })
+				plan.CheckTypes(c.Value, chain, p.Report, func(name string) bool { return name == k.Src.Register })
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func (p *compiler) checkOwn(k *plan.Compiled, chain []string) {
 func (p *compiler) glob(r *plan.Renderer, v playbook.Value, key string) {
 	pattern := r.Text(v)
 	if len(r.Missing) == 0 && !r.Failed && !doublestar.ValidatePattern(pattern) {
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain,
+		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain,
 			"* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
 			"`%s:` has a pattern that is not complete: %s", key, plan.Quoted(pattern))
 	}
@@ -183,7 +183,7 @@ func (p *compiler) decode(k *plan.Task, raw map[string]any, chain []string) {
 		} else if k.Misspelt {
 			continue
 		}
-		p.blame("argument "+problem.Field,
+		p.Blame("argument "+problem.Field,
 			diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
 	}
 	if len(problems) == 0 && (k.Search == nil || !k.Search.Missed) { // what is missing is looked for again in the run
@@ -259,7 +259,7 @@ func (p *compiler) actionArgs(a *spec.Action, t *playbook.Task, chain []string) 
 	case kind == playbook.String:
 		for _, kv := range playbook.SplitPairs(v.Text()) {
 			if kv.Key == "" {
-				p.errorf(v.PosAt(kv.At), utf8.RuneCountInString(kv.Value), chain, "write its arguments as a map, or as key=value",
+				p.Errorf(v.PosAt(kv.At), utf8.RuneCountInString(kv.Value), chain, "write its arguments as a map, or as key=value",
 					"`%s` does not take a plain text", a.Name)
 				return nil, false
 			}
@@ -275,7 +275,7 @@ func (p *compiler) actionArgs(a *spec.Action, t *playbook.Task, chain []string) 
 			args = append(args, p.arg(name, kv.Key, f, v.Part(kv.ValuesAt, kv.Value), chain))
 		}
 	default:
-		p.errorf(v.Pos(), 0, chain, "write its arguments as a map", "`%s` does not take %s", a.Name, kind)
+		p.Errorf(v.Pos(), 0, chain, "write its arguments as a map", "`%s` does not take %s", a.Name, kind)
 		return nil, false
 	}
 	if t.ExtraArgs.Kind() == playbook.Map {
@@ -284,7 +284,7 @@ func (p *compiler) actionArgs(a *spec.Action, t *playbook.Task, chain []string) 
 	seen := map[string]string{}
 	for _, g := range args {
 		if as, ok := seen[g.Name]; ok {
-			p.errorf(g.Value.Pos(), 0, chain, "give it once", "`%s` and `%s` are the same argument of `%s`", as, g.Key, a.Name)
+			p.Errorf(g.Value.Pos(), 0, chain, "give it once", "`%s` and `%s` are the same argument of `%s`", as, g.Key, a.Name)
 		}
 		seen[g.Name] = g.Key
 	}
@@ -299,7 +299,7 @@ func (p *compiler) unknownArg(key, of string, pos diag.Pos, known, chain []strin
 	if hint == "" && len(known) < 16 {
 		hint = "it takes " + strings.Join(known, ", ")
 	}
-	p.errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
+	p.Errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
 }
 
 func (p *compiler) mapArgs(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value,
@@ -357,7 +357,7 @@ func (p *compiler) arg(name, key string, f *spec.Field, v playbook.Value, chain 
 func (p *compiler) traps(f *spec.Field, key string, v playbook.Value, chain []string) {
 	text := v.Text()
 	warn := func(hint, format string, args ...any) {
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(text), Chain: chain, Message: fmt.Sprintf(format, args...),
 			Hint: hint,
 		})

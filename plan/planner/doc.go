@@ -2,7 +2,7 @@
 //
 //	Options ──New──▶ planner ──walk──▶ plan.Plan: scopes, steps, needs, digest
 //	                    │                 └──▶ diag.List: what is wrong, with its place
-//	problems ◀ outline ◀ library ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//	ground   ◀ outline ◀ library ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
 //	 mistakes   scopes    files     keys of    values at   layers of   hosts   one task on    roles and    planTasks,
 //	                                a task     a place     variables           one host       handlers     planTasksForHosts
 //

@@ -35,7 +35,7 @@ func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...vars.UseOf)
 		g := &p.ignored[i]
 		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.Name)
 		// What is only tried out takes back what it has reported.
-		said := g.Said > 0 && g.Said <= len(p.ds) && p.ds[g.Said-1].Message == message
+		said := g.Said > 0 && g.Said <= len(p.Found) && p.Found[g.Said-1].Message == message
 		if said || !slices.Contains(uses, g.Entry.Only) {
 			continue
 		}
@@ -47,8 +47,8 @@ func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...vars.UseOf)
 		if at.File != "" {
 			d.Pos, d.Chain = diag.Pos{File: at.File, Line: at.Line, Column: at.Column}, at.Chain
 		}
-		p.report(d)
-		g.Said = len(p.ds)
+		p.Report(d)
+		g.Said = len(p.Found)
 	}
 }
 
@@ -91,7 +91,7 @@ func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 // mistake waits for no step either; then the mistake has been said.
 func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string, missing []value.Missing) {
 	steps := plan.StepsOf(missing)
-	if len(steps) == 0 && p.ds.HasErrors() {
+	if len(steps) == 0 && p.Found.HasErrors() {
 		return
 	}
 	is := "is"
@@ -113,11 +113,11 @@ func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string,
 		}
 	}
 	if e := (&plan.Env{Plan: p.plan}); len(e.Coming(steps)) < len(steps) {
-		p.errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what,
+		p.Errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what,
 			e.AbsenceText(steps))
 		return
 	}
-	p.errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.describeSteps(missing))
+	p.Errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.describeSteps(missing))
 }
 
 // describeSteps names the steps that unknown values wait for: "step-0003 «read release»".
@@ -204,7 +204,7 @@ func (p *evaluator) noList(c *taskContext, t *playbook.Task, val any) {
 	case nil:
 		hint = "give it a list, or `| default([], true)`"
 	}
-	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key,
+	p.Errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key,
 		plan.Described(val))
 }
 
@@ -272,7 +272,7 @@ func (p *evaluator) overlay(scope int) *vars.Layer {
 	var mask strings.Builder
 	for _, o := range p.overrides {
 		bit := byte('0')
-		if o.Field == "" && o.on && o.covers(path, p.host) {
+		if o.Field == "" && o.on && o.covers(path, p.Host) {
 			bit = '1'
 			o.used = true
 		}
@@ -365,7 +365,7 @@ func (p *evaluator) fixed(v playbook.Value, key, want string, r *plan.Renderer, 
 		if got != nil && (v.Kind() != playbook.String || strings.Contains(v.Text(), "{{")) {
 			found = "; this is " + plan.Described(got)
 		}
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain, "", "`%s:` must be %s%s", key, want, found)
+		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain, "", "`%s:` must be %s%s", key, want, found)
 	}
 }
 
@@ -421,7 +421,7 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 			r := p.renderer(p.env(c, nil), c.chain)
 			text = r.Text(v)
 			if len(r.Missing) > 0 {
-				p.errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.describeSteps(r.Missing))
+				p.Errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.describeSteps(r.Missing))
 				continue
 			}
 		}
@@ -497,7 +497,7 @@ func (p *evaluator) checkTags() {
 			if hint == "" && len(known) > 0 {
 				hint = "the playbook has the tags " + strings.Join(known, ", ")
 			}
-			p.report(diag.Diagnostic{
+			p.Report(diag.Diagnostic{
 				Severity: severity, Pos: diag.Pos{File: list.flag + " " + tag},
 				Message: "no step has the tag `" + tag + "`", Hint: hint,
 			})
@@ -519,7 +519,7 @@ func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) 
 		return "", false
 	}
 	if name == "" {
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: v.Pos(), Chain: c.chain,
 			Message: "this is empty, so nothing is included", Hint: "write a `when` that is false then",
 		})

@@ -43,7 +43,7 @@ func (p *evaluator) factNames(k *plan.Task, t *playbook.Task, c *taskContext, e 
 				p.tooLate(key, c.chain, "set a variable with a name that is known, to a map: `found: {\"{{ … }}\": …}`",
 					"the name of this variable", r.Missing)
 			case !variableName.MatchString(name):
-				p.errorf(key.Pos(), utf8.RuneCountInString(g.Key), c.chain, "letters, digits and _, not starting with a digit",
+				p.Errorf(key.Pos(), utf8.RuneCountInString(g.Key), c.chain, "letters, digits and _, not starting with a digit",
 					"%s cannot be the name of a variable", plan.Quoted(name))
 			default:
 				g.Name = name
@@ -62,7 +62,7 @@ func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer)
 		return nil, false // the parser has said why
 	}
 	fail := func(hint, format string, args ...any) ([]item, bool) {
-		p.errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), c.chain, hint, "with_filetree: "+format, args...)
+		p.Errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), c.chain, hint, "with_filetree: "+format, args...)
 		return nil, false
 	}
 	name := r.Text(over)

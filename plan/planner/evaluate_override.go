@@ -18,13 +18,13 @@ func (p *evaluator) readOverrides() {
 			Name: "override of " + o.Label(),
 			Text: []byte("value:\n  " + strings.ReplaceAll(o.Value, "\n", "\n  ") + "\n"),
 		}
-		m, ok := playbook.ParseVars(file, &p.ds)
+		m, ok := playbook.ParseVars(file, &p.Found)
 		if !ok {
 			continue
 		}
 		v := m.Entries()
 		if len(v) != 1 {
-			p.errorf(diag.Pos{File: file.Name}, 0, nil, "write one value, as in a playbook", "this is not one value: %s",
+			p.Errorf(diag.Pos{File: file.Name}, 0, nil, "write one value, as in a playbook", "this is not one value: %s",
 				plan.Quoted(o.Value))
 			continue
 		}
@@ -89,7 +89,7 @@ func (p *evaluator) override(k *plan.Task, c *taskContext) {
 	}
 	for _, o := range p.ofStep(plan.OverrideEnv) {
 		text := "env:\n  " + o.Name + ":\n    " + strings.ReplaceAll(o.Value, "\n", "\n    ") + "\n"
-		if m, ok := playbook.ParseVars(&playbook.File{Name: "override of " + o.Label(), Text: []byte(text)}, &p.ds); ok {
+		if m, ok := playbook.ParseVars(&playbook.File{Name: "override of " + o.Label(), Text: []byte(text)}, &p.Found); ok {
 			k.Env = append(slices.Clip(k.Env), m.Entries()[0].Value)
 		}
 	}
@@ -146,7 +146,7 @@ func (p *evaluator) overridden(s *plan.Step, k *plan.Task, before plan.Task, r *
 func (p *evaluator) overriddenVar(k *plan.Task, u plan.Use, e *plan.Env) plan.Overridden {
 	one := plan.Overridden{Now: u.Value}
 	for _, o := range p.overrides { // the last counts
-		if o.Field == "" && o.Name == u.Name && o.on && o.covers(p.at, p.host) {
+		if o.Field == "" && o.Name == u.Name && o.on && o.covers(p.at, p.Host) {
 			one.Override = o.Override
 		}
 	}
@@ -174,7 +174,7 @@ func (p *evaluator) unusedOverrides() {
 		case o.At == "":
 			what = "the step it begins with is gone: " + o.From
 		}
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: diag.Pos{File: "override of " + o.Label()},
 			Message: "the override of `" + o.Label() + "` has no effect: " + what,
 		})

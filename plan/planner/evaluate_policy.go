@@ -122,7 +122,7 @@ func (p *evaluator) refuseKey(t *playbook.Task, v playbook.Value, r *plan.Render
 	}
 	for _, e := range t.Keys {
 		if e.Value == v {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), r.Chain, hint, "`%s` has no effect on this step: %s", e.Key, why)
+			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), r.Chain, hint, "`%s` has no effect on this step: %s", e.Key, why)
 			return
 		}
 	}
@@ -211,7 +211,7 @@ func (p *evaluator) become(s *plan.Step, k *plan.Task, b become, r *plan.Rendere
 	if b.yes.IsZero() {
 		for _, v := range []playbook.Value{b.user, b.method} {
 			if !v.IsZero() {
-				p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.Chain, "add `become: true`", "without `become` this has no effect")
+				p.Errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.Chain, "add `become: true`", "without `become` this has no effect")
 			}
 		}
 		return
@@ -235,7 +235,7 @@ func (p *evaluator) become(s *plan.Step, k *plan.Task, b become, r *plan.Rendere
 			k.BecomeUser = b.user
 		} else if !plan.IsUser(user) && !r.Failed && !r.Undefined {
 			message, hint := plan.NotUser("`become_user:`", user)
-			p.errorf(b.user.Pos(), utf8.RuneCountInString(plan.FirstLine(b.user.Text())), r.Chain, hint, "%s", message)
+			p.Errorf(b.user.Pos(), utf8.RuneCountInString(plan.FirstLine(b.user.Text())), r.Chain, hint, "%s", message)
 		}
 	}
 	if user != p.o.User {

@@ -61,7 +61,7 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 			default:
 				hint = "it takes " + strings.Join(known, ", ")
 			}
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, hint, "the preset `%s` has no parameter `%s`", name, e.Key)
+			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, hint, "the preset `%s` has no parameter `%s`", name, e.Key)
 			continue
 		}
 		p.parameter(&all, values, file.Parameters[i], e.Value, c)
@@ -72,7 +72,7 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 		case !param.Default.IsZero():
 			p.parameter(&all, values, param, param.Default, &inFile)
 		case param.Required:
-			p.errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), c.chain, "give it under `with:`",
+			p.Errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), c.chain, "give it under `with:`",
 				"the preset `%s` needs the parameter `%s` (%s)", name, param.Name, param.Type)
 			values[param.Name] = value.Unknown{}
 		default:
@@ -113,7 +113,7 @@ func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param pl
 	}
 	typed, ok := plan.Convert(param.Type, got)
 	if !ok {
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s",
+		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s",
 			param.Name, plan.TypeWords[param.Type], plan.Described(got))
 		return
 	}
@@ -130,7 +130,7 @@ func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param pl
 		allowed = append(allowed, value.Text(plan.Plain(one)))
 	}
 	if text := value.Text(value.Reveal(typed)); !slices.Contains(allowed, text) {
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed),
+		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed),
 			"the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), plan.Described(typed))
 	}
 }

@@ -85,7 +85,7 @@ func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
 		d.Severity, d.Message = diag.Error, "`meta: refresh_inventory` is not supported with an inventory that is a program"
 		d.Hint = "put what follows into a playbook of its own, run after this one; or remove it: the plan is made with the inventory as it is before the run"
 	}
-	p.report(d)
+	p.Report(d)
 }
 
 // factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
@@ -108,7 +108,7 @@ func (p *fleet) readInventory() {
 	}
 	p.inventory = inventory.Load(sources, p.plan.Root, inventory.Files{
 		Read: p.read, List: p.disk.List, Kind: p.disk.Kind, Run: p.runInventory,
-	}, &p.ds)
+	}, &p.Found)
 	p.besides = []string{p.plan.Root}
 }
 
@@ -144,7 +144,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	at := pl.Hosts.Pos()
 	hosts, err := p.inventory.Match(pattern)
 	if err != nil {
-		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: p.inventoryHint()})
+		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: p.inventoryHint()})
 	}
 	if len(hosts) == 0 {
 		p.unmatched = append(p.unmatched, unmatched{pl, in})
@@ -158,14 +158,14 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 			return f.Text, nil
 		})
 		if err != nil {
-			p.errorf(diag.Pos{File: "--limit " + p.o.Hosts.Limit}, 0, nil, "", "%s", err)
+			p.Errorf(diag.Pos{File: "--limit " + p.o.Hosts.Limit}, 0, nil, "", "%s", err)
 			return nil, false
 		}
 		hosts = limited
 	}
 	if len(hosts) == 0 {
 		if err == nil {
-			p.report(diag.Diagnostic{
+			p.Report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: at, Chain: in.chain,
 				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: p.inventoryHint(),
 			})
@@ -185,7 +185,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 
 // selectHost makes a host the one that is planned for.
 func (p *fleet) selectHost(c *taskContext) {
-	p.names, p.host = c.on.Names, c.on.Name
+	p.names, p.Host = c.on.Names, c.on.Name
 	p.facts.At = c.pos
 }
 

@@ -18,9 +18,9 @@ func (p *fleet) reached(n int, k *plan.Compiled, c *taskContext) bool {
 	if p.repeated <= limit {
 		return true
 	}
-	if !p.full {
-		p.full = true
-		p.errorf(k.Src.Pos, 0, c.chain, "make the loops and includes around it smaller, or raise the limit with --max-steps",
+	if !p.Full {
+		p.Full = true
+		p.Errorf(k.Src.Pos, 0, c.chain, "make the loops and includes around it smaller, or raise the limit with --max-steps",
 			"loops and includes in each other would repeat tasks more than %d times", limit)
 	}
 	return false

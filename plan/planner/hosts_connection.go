@@ -64,7 +64,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 		uses = append(uses, vars.Paramiko)
 	case "", "ssh", "smart", "ansible.builtin.ssh":
 	default:
-		p.errorf(c.pos, 0, r.Chain, "moon has local and ssh", "the connection `%s` of %s is not known", kind, m.Name)
+		p.Errorf(c.pos, 0, r.Chain, "moon has local and ssh", "the connection `%s` of %s is not known", kind, m.Name)
 		return nil
 	}
 	p.nameIgnored(c, e.On(m.Machine), uses...)
@@ -91,7 +91,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 	if text := value("", vars.HostKeyNames...); text != "" {
 		checked, ok := spec.ParseBool(text)
 		if !ok {
-			p.errorf(c.pos, 0, r.Chain, "true or false", "whether the key of %s is checked is %s", m.Name, plan.Quoted(text))
+			p.Errorf(c.pos, 0, r.Chain, "true or false", "whether the key of %s is checked is %s", m.Name, plan.Quoted(text))
 		} else if !checked {
 			args = append(args, "-o StrictHostKeyChecking=no") // what is written in the others counts before it
 		}
@@ -100,14 +100,14 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *plan.Env, r *pla
 	if port := value(written(c.link.port, ""), vars.PortNames...); port != "" {
 		n, ok := spec.ParseInt(port)
 		if !ok || n < 1 || n > 65535 {
-			p.errorf(c.pos, 0, r.Chain, "a port is a number from 1 to 65535", "the port of %s is %s", m.Name, plan.Quoted(port))
+			p.Errorf(c.pos, 0, r.Chain, "a port is a number from 1 to 65535", "the port of %s is %s", m.Name, plan.Quoted(port))
 		}
 		conn.Port = n
 	}
 	if seconds := value("", vars.TimeoutNames...); seconds != "" {
 		n, ok := spec.ParseInt(seconds)
 		if !ok || n < 1 || n > maxConnectSeconds {
-			p.errorf(c.pos, 0, r.Chain, fmt.Sprintf("a number of seconds from 1 to %d", maxConnectSeconds),
+			p.Errorf(c.pos, 0, r.Chain, fmt.Sprintf("a number of seconds from 1 to %d", maxConnectSeconds),
 				"the timeout for connecting to %s is %s", m.Name, plan.Quoted(seconds))
 		}
 		conn.Timeout = time.Duration(n) * time.Second
@@ -185,10 +185,10 @@ func (p *fleet) pythonOf(c *taskContext, m *plannedHost, e *plan.Env, r *plan.Re
 func (p *fleet) settingText(c *taskContext, r *plan.Renderer, what, name string, v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case value.Fault:
-		p.errorf(c.pos, 0, r.Chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
+		p.Errorf(c.pos, 0, r.Chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
 		return "", false
 	case value.Unknown:
-		p.errorf(c.pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name,
+		p.Errorf(c.pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name,
 			p.describeSteps([]value.Missing{{Name: name, Steps: v.Steps}}))
 		return "", false
 	}
@@ -235,7 +235,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 			method = vars.BecomeMethods[0]
 		}
 	default:
-		p.errorf(c.pos, 0, r.Chain, "moon has "+strings.Join(vars.BecomeMethods, ", "), "the become method `%s` is not supported", method)
+		p.Errorf(c.pos, 0, r.Chain, "moon has "+strings.Join(vars.BecomeMethods, ", "), "the become method `%s` is not supported", method)
 	}
 	of := cmp.Or(method, vars.BecomeMethods[0]) // as with Ansible, where nothing says which
 	user, from, at := cmp.Or(p.o.Login.BecomeUser, "root"), "--become-user", c.pos
@@ -260,7 +260,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 	}
 	if k.BecomeUser.IsZero() && !plan.IsUser(user) && !r.Failed && !r.Undefined {
 		message, hint := plan.NotUser(from, user)
-		p.errorf(at, 0, r.Chain, hint, "%s", message)
+		p.Errorf(at, 0, r.Chain, hint, "%s", message)
 	}
 	if v, ok := find(vars.BecomeNameOf(of, "password"), vars.BecomeNameOf(of, "pass"), "ansible_become_password",
 		"ansible_become_pass"); ok {

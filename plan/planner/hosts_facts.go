@@ -40,7 +40,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		if s.Conn != nil && s.Conn.Steers != "" && !p.trusts(s.Conn.Steers) {
 			m.Why = "it is reached with " + s.Conn.Steers + ", which only a trusted playbook may have before approval"
 			p.unreached(m.Name, m.Why)
-			p.report(diag.Diagnostic{
+			p.Report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.Name + " are not known yet: " + m.Why,
 				Hint: "look at the playbook and its inventory; then run moon trust",
 			})
@@ -48,7 +48,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		}
 		ask, of = append(ask, plan.Target{Host: m.Name, Conn: s.Conn, Become: s.Become, BecomePassword: k.BecomePassword}), append(of, m)
 	}
-	if p.ds.HasErrors() { // nothing will run: no connection is made, but what can be said of this machine is
+	if p.Found.HasErrors() { // nothing will run: no connection is made, but what can be said of this machine is
 		all, allOf := ask, of
 		ask, of = nil, nil
 		for i, target := range all {
@@ -70,7 +70,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		if got.Facts == nil {
 			m.Why = got.Why
 			p.unreached(m.Name, got.Why)
-			p.report(diag.Diagnostic{
+			p.Report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: cs[0].pos,
 				Message: "the facts of " + m.Name + " are not known yet: " + plan.FirstLine(got.Why),
 				Hint:    "its steps are planned without them, and asked again when they run",
@@ -90,8 +90,8 @@ func (p *fleet) unreached(host, why string) {
 
 // gatherDelegates takes from hosts that are other machines the facts of this one.
 func (p *fleet) gatherDelegates(cs []*taskContext) {
-	said := p.ds
-	defer func() { p.ds = said }() // the steps say it
+	said := p.Found
+	defer func() { p.Found = said }() // the steps say it
 	for _, c := range cs {
 		m := c.on
 		if m.Away || m.State == vars.FactsKnown {

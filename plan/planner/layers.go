@@ -3,32 +3,28 @@ package planner
 import (
 	"sync"
 
-	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/inventory"
+	"moon/plan/planner/problems"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
 	"moon/secret"
 )
 
-// problems collects the mistakes of a plan that is being made, each once however many hosts and rounds come across it.
-type problems struct {
+// ground is what all layers stand on: what is asked for, the plan that is made of it, and what is wrong with it.
+type ground struct {
+	*problems.Collector
 	o       plan.Options
 	plan    *plan.Plan
-	host    string                    // of the step that is planned, in plays; "" in the step form
 	secrets *secret.Set               // the plan's own
 	sources map[string]*playbook.File // by shown path
-	ds      diag.List
-	full    bool             // MaxSteps, or what may be repeated, is exceeded; said once
-	blamed  map[blame]blamed // what has been reported
-	lacking []lacking        // names that were undefined
 }
 
 // outline writes the plan: its scopes, the paths of what is in them, and the order between steps.
 type outline struct {
-	problems
+	ground
 	labels map[int]map[string]int // per scope: how often a label was used
 	ids    map[string][]int       // steps by the `id:` of their task
 	needs  []pendingNeed
@@ -112,27 +108,6 @@ type playsState struct {
 	warned     map[string]bool // of what is said once
 }
 
-// blame is a mistake as it is written. Each host and each round of a loop comes across it, perhaps with another value.
-type blame struct {
-	pos      diag.Pos
-	severity diag.Severity
-	format   string
-}
-
-// blamed is who came across it first.
-type blamed struct {
-	at    int // in the list of diagnostics
-	host  string
-	steps int // how many were planned by then
-}
-
-// lacking is a name that was undefined where it was used.
-type lacking struct {
-	pos   diag.Pos
-	name  string
-	steps int // how many were planned by then
-}
-
 // overriding is an override while the plan is made.
 type overriding struct {
 	plan.Override
@@ -144,7 +119,7 @@ type overriding struct {
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
 //
-//	problems ◀ outline ◀ library ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//	ground ◀ outline ◀ library ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
 //
 // A layer is the narrow argument of what is declared on it: what reads a file can report a mistake, and plans no step.
 type planner struct {

@@ -20,8 +20,8 @@ import (
 
 // included adds to what the parser says of an included file where that is included.
 func (p *library) included(said int, chain []string, t *playbook.Task) {
-	for i := said; i < min(len(p.ds), diag.Max); i++ { // behind them is only that there is more
-		p.ds[i].Chain = append(slices.Clip(chain), fmt.Sprintf("%s:%d", t.Pos.File, t.Pos.Line))
+	for i := said; i < min(len(p.Found), diag.Max); i++ { // behind them is only that there is more
+		p.Found[i].Chain = append(slices.Clip(chain), fmt.Sprintf("%s:%d", t.Pos.File, t.Pos.Line))
 	}
 }
 
@@ -43,7 +43,7 @@ func (p *library) circular(target string, t *playbook.Task, c *taskContext) bool
 		parts = slices.Concat(parts[:circleShown], []string{fmt.Sprintf("… %d more …", n)}, parts[len(parts)-circleShown:])
 	}
 	parts = append(parts, p.including[at].name)
-	p.errorf(t.Args.Pos(), 0, c.chain, "a file may be included twice, but not inside itself", "include cycle: %s",
+	p.Errorf(t.Args.Pos(), 0, c.chain, "a file may be included twice, but not inside itself", "include cycle: %s",
 		strings.Join(parts, " → "))
 	return true
 }
@@ -77,14 +77,14 @@ func (p *library) varsBelow(c *taskContext, written playbook.Value, dir string, 
 		}
 		if !slices.Contains(in.extensions, strings.TrimPrefix(filepath.Ext(name), ".")) {
 			if !in.lenient {
-				p.errorf(written.Pos(), plan.Width(written), c.chain, "set `ignore_unknown_extensions: true`, or `extensions`",
+				p.Errorf(written.Pos(), plan.Width(written), c.chain, "set `ignore_unknown_extensions: true`, or `extensions`",
 					"include_vars: %s has none of the extensions %s", p.shown(path), strings.Join(in.extensions, ", "))
 			}
 			continue
 		}
 		f, err := p.read(path)
 		if err != nil {
-			p.errorf(written.Pos(), plan.Width(written), c.chain, p.wayTo(path, err), "include_vars: %s", p.fileError(err))
+			p.Errorf(written.Pos(), plan.Width(written), c.chain, p.wayTo(path, err), "include_vars: %s", p.fileError(err))
 			continue
 		}
 		files = append(files, f)
@@ -115,7 +115,7 @@ func (p *library) load(path string) (*playbook.Playbook, error) {
 	if f.Secret {
 		return nil, errSecretSteps
 	}
-	pb := playbook.Parse(f, p.o.Actions(), &p.ds)
+	pb := playbook.Parse(f, p.o.Actions(), &p.Found)
 	p.files[path] = pb
 	return pb, nil
 }
@@ -254,7 +254,7 @@ func (p *library) loadAs(key, path string,
 	if f.Secret {
 		return nil, nil, errSecretSteps
 	}
-	tasks := parse(f, p.o.Actions(), &p.ds)
+	tasks := parse(f, p.o.Actions(), &p.Found)
 	p.taskFiles[key] = playbook.TasksOf{File: f, Tasks: tasks}
 	return f, tasks, nil
 }

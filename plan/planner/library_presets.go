@@ -34,7 +34,7 @@ func (p *library) presetDirs(c *taskContext) []string {
 func (p *library) findPreset(name string, t *playbook.Task, c *taskContext) (path string, ok bool) {
 	width := utf8.RuneCountInString(t.Args.Text())
 	if !presetName.MatchString(name) || strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") {
-		p.errorf(t.Args.Pos(), width, c.chain, "presets are found by their name; for a path use `include`",
+		p.Errorf(t.Args.Pos(), width, c.chain, "presets are found by their name; for a path use `include`",
 			"%s is not the name of a preset", plan.Quoted(name))
 		return "", false
 	}
@@ -61,7 +61,7 @@ func (p *library) findPreset(name string, t *playbook.Task, c *taskContext) (pat
 	if hint == "" {
 		hint = fmt.Sprintf("moon looked for %s.yml and %s/preset.yml in %s", name, name, strings.Join(looked, ", "))
 	}
-	p.errorf(t.Args.Pos(), width, c.chain, hint, "no preset is called `%s`", name)
+	p.Errorf(t.Args.Pos(), width, c.chain, hint, "no preset is called `%s`", name)
 	return "", false
 }
 
@@ -76,11 +76,11 @@ func (p *library) loadPreset(path string) (*playbook.PresetFile, error) {
 	if f.Secret {
 		return nil, errSecretSteps
 	}
-	file := playbook.ParsePreset(f, p.o.Actions(), &p.ds)
+	file := playbook.ParsePreset(f, p.o.Actions(), &p.Found)
 	for _, param := range file.Parameters {
 		for _, v := range param.Enum {
 			if _, ok := plan.Convert(param.Type, plan.Plain(v)); !ok {
-				p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), nil, "",
+				p.Errorf(v.Pos(), utf8.RuneCountInString(v.Text()), nil, "",
 					"an entry of `enum:` of the parameter `%s` must be %s; this is %s", param.Name, plan.TypeWords[param.Type],
 					plan.Described(plan.Plain(v)))
 			}

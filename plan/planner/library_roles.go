@@ -34,13 +34,13 @@ func (p *library) roleTasks(c *taskContext, t *playbook.Task, dir, name string, 
 	path, ok := p.roleFile(dir, name)
 	if !ok {
 		if must {
-			p.errorf(t.Pos, 0, c.chain, p.similar(filepath.Join(dir, name)), "the role has no %s", p.shown(filepath.Join(dir, name+".yml")))
+			p.Errorf(t.Pos, 0, c.chain, p.similar(filepath.Join(dir, name)), "the role has no %s", p.shown(filepath.Join(dir, name+".yml")))
 		}
 		return playbook.TasksOf{}
 	}
 	f, tasks, err := load(p.disk.Real(path))
 	if err != nil {
-		p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
+		p.Errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
 	}
 	return playbook.TasksOf{File: f, Tasks: tasks}
 }
@@ -57,12 +57,12 @@ func (p *library) roleVars(c *taskContext, t *playbook.Task, dir, name string, m
 			}
 		}
 	} else if must {
-		p.errorf(t.Pos, 0, c.chain, p.similar(filepath.Join(dir, name)), "the role has no %s", p.shown(filepath.Join(dir, name+".yml")))
+		p.Errorf(t.Pos, 0, c.chain, p.similar(filepath.Join(dir, name)), "the role has no %s", p.shown(filepath.Join(dir, name+".yml")))
 	}
 	for _, path := range paths {
 		f, err := p.read(path)
 		if err != nil {
-			p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
+			p.Errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
 			continue
 		}
 		if m, ok := p.parseVars(f); ok {

@@ -93,7 +93,7 @@ func (p *library) learnNamed(v inventory.Var, from string) {
 
 // parseVars reads the values of a file of variables.
 func (p *library) parseVars(f *playbook.File) (playbook.Value, bool) {
-	v, ok := playbook.ParseVars(f, &p.ds)
+	v, ok := playbook.ParseVars(f, &p.Found)
 	if ok && f.Secret {
 		p.learn(f, v, "")
 	}

@@ -71,9 +71,9 @@ func (p *outline) gatesOf(c *taskContext) []gateAt {
 // openScope begins a scope. label is its part of paths. Scopes are bounded as steps are: loops in loops over nothing at all
 // would make them without end.
 func (p *outline) openScope(s plan.Scope, label string) int {
-	if limit := 2*p.o.MaxSteps + 100; len(p.plan.Scopes) == limit && !p.full {
-		p.full = true
-		p.errorf(diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column}, 0, s.Origin.Chain,
+	if limit := 2*p.o.MaxSteps + 100; len(p.plan.Scopes) == limit && !p.Full {
+		p.Full = true
+		p.Errorf(diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column}, 0, s.Origin.Chain,
 			"raise the limit with --max-steps",
 			"the plan would have more than %d blocks, includes and rounds of loops for the limit of %d steps", limit, p.o.MaxSteps)
 	}
@@ -110,9 +110,9 @@ func (p *outline) hasRoom(n int, pos diag.Pos, chain []string) bool {
 	if len(p.plan.Steps)+n <= p.o.MaxSteps {
 		return true
 	}
-	if !p.full {
-		p.full = true
-		p.errorf(pos, 0, chain, "raise the limit with --max-steps", "the plan would have %d steps or more; the limit is %d",
+	if !p.Full {
+		p.Full = true
+		p.Errorf(pos, 0, chain, "raise the limit with --max-steps", "the plan would have %d steps or more; the limit is %d",
 			len(p.plan.Steps)+n, p.o.MaxSteps)
 	}
 	return false
@@ -121,7 +121,7 @@ func (p *outline) hasRoom(n int, pos diag.Pos, chain []string) bool {
 func (p *outline) userID(t *playbook.Task, s *plan.Step) {
 	for _, other := range p.ids[t.ID] {
 		if o := p.plan.Steps[other].Task.Src; o != t {
-			p.errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID,
+			p.Errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID,
 				p.plan.Steps[other].Origin)
 			break
 		}

@@ -31,7 +31,7 @@ func (p *outline) resolveNeeds() {
 }
 
 func (p *outline) needError(n pendingNeed, hint, format string, args ...any) {
-	p.errorf(n.need.Pos, len(n.need.ID), p.plan.Steps[n.step].Origin.Chain, hint, format, args...)
+	p.Errorf(n.need.Pos, len(n.need.ID), p.plan.Steps[n.step].Origin.Chain, hint, format, args...)
 }
 
 // mayNeed reports whether a step can wait for another: for one before it always, for one after it only where their
@@ -103,7 +103,7 @@ func (p *outline) circles() {
 		if i := slices.IndexFunc(p.needs, func(n pendingNeed) bool { return n.step == first }); i >= 0 {
 			pos = p.needs[i].need.Pos
 		}
-		p.errorf(pos, 0, s.Origin.Chain, "take one of these needs out", "steps that need each other: %s", text)
+		p.Errorf(pos, 0, s.Origin.Chain, "take one of these needs out", "steps that need each other: %s", text)
 	}
 }
 

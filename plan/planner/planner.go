@@ -10,6 +10,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/planner/problems"
 	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/source"
@@ -61,6 +62,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
 		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},
 	}
+	p.Collector = problems.New(p.plan)
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(plan.PlanWork, plan.PlanText)
@@ -74,20 +76,20 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 
 // result is the plan, unless the diagnostics forbid it.
 func (p *planner) result() (*plan.Plan, diag.List) {
-	p.hintAtLater()
-	p.ds.Sort()
-	p.ds.Locate(func(file string) []string {
+	p.HintAtLater()
+	p.Found.Sort()
+	p.Found.Locate(func(file string) []string {
 		if f, ok := p.sources[file]; ok {
 			return f.Lines()
 		}
 		return nil
 	})
-	p.clean(p.ds)
-	if p.ds.HasErrors() {
-		return nil, p.ds
+	p.clean(p.Found)
+	if p.Found.HasErrors() {
+		return nil, p.Found
 	}
-	p.plan.Diagnostics = p.ds
-	return p.plan, p.ds
+	p.plan.Diagnostics = p.Found
+	return p.plan, p.Found
 }
 
 func (p *planner) run() {
@@ -112,7 +114,7 @@ func (p *planner) run() {
 		if p.o.Given != "" && errors.Is(err, fs.ErrNotExist) {
 			message = "no such file: " + p.o.Given
 		}
-		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.wayTo(path, err), "%s", message)
+		p.Errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.wayTo(path, err), "%s", message)
 		return
 	}
 	p.readOverrides()
@@ -139,7 +141,7 @@ func (p *planner) run() {
 		p.readInventory()
 		p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
 		p.checkUnmatched()
-		p.names, p.host = names, ""
+		p.names, p.Host = names, ""
 	} else {
 		p.planTasks(c, pb.Tasks)
 	}
@@ -188,18 +190,18 @@ func (p *planner) endVars() []plan.Var {
 // may be in what is left out.
 func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	all := newPlanner(o, d, nil)
-	if all.ds.HasErrors() && len(all.plan.Steps) == 0 {
+	if all.Found.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
 	}
 	leftOut, wrong := all.selection()
 	if len(wrong) > 0 {
-		all.ds = append(all.ds, wrong...)
+		all.Found = append(all.Found, wrong...)
 		return all.result()
 	}
 	p := newPlanner(o, d, leftOut)
 	p.usedToo(all)
 	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool { return !s.Excluded }) {
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: diag.Pos{File: p.plan.RootFile},
 			Message: "the selection leaves no step to run", Hint: "moon plan --flat without it lists the steps",
 		})

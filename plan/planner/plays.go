@@ -67,7 +67,7 @@ var metas = []string{
 // checkMeta refuses what is none of them.
 func (p *playsState) checkMeta(t *playbook.Task, c *taskContext) {
 	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, suggest.DidYouMean(what, metas), "`meta: %s` is not known", what)
+		p.Errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, suggest.DidYouMean(what, metas), "`meta: %s` is not known", what)
 	}
 }
 
@@ -91,7 +91,7 @@ func (p *playsState) group(c *taskContext, t *playbook.Task) parallelGroup {
 		return g
 	}
 	refuse := func(pos diag.Pos, key, hint string) {
-		p.errorf(pos, len(key), c.chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
+		p.Errorf(pos, len(key), c.chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
 	}
 	if g.atOnce > 0 && g.atOnce < plan.Unlimited {
 		refuse(g.pos, parallelKey, "remove it and limit the whole run with `--forks`, or use another strategy")
@@ -127,7 +127,7 @@ func (p *playsState) steersParallel(c *taskContext, t *playbook.Task, what strin
 	if c.parallel.Line == 0 || !slices.Contains(ordersPlay, what) {
 		return false
 	}
-	p.errorf(c.parallel, len(parallelKey), c.chain, "move the `meta` in front of the parallel tasks or behind them",
+	p.Errorf(c.parallel, len(parallelKey), c.chain, "move the `meta` in front of the parallel tasks or behind them",
 		"`meta: %s` (line %d) needs an order of the tasks, and `parallel` gives them none", what, t.Pos.Line)
 	return true
 }
@@ -146,7 +146,7 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 		hosts = slices.Clone(hosts)
 		slices.Reverse(hosts)
 	default:
-		p.errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted",
+		p.Errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted",
 			"`order: %s` is not supported: a plan has one order", order)
 	}
 	return hosts, true
@@ -284,7 +284,7 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 			return p.fileLayer(f, below)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s",
+			p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s",
 				p.fileError(err))
 			return below
 		}
@@ -293,10 +293,10 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 	v := candidates[0]
 	if len(tried) == 1 {
 		path := p.resolve(tried[0], p.plan.Root)
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s",
+		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s",
 			tried[0])
 	} else {
-		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s",
+		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s",
 			strings.Join(tried, ", "))
 	}
 	return below
@@ -316,7 +316,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 		r := p.renderer(p.env(c, nil), c.chain)
 		for _, v := range []playbook.Value{q.Encrypt, q.Salt, q.SaltSize} {
 			if !v.IsZero() && v.Kind() != playbook.Null {
-				p.errorf(v.Pos(), 0, c.chain, "ask for the text, and use `| password_hash('sha512')` where it is needed",
+				p.Errorf(v.Pos(), 0, c.chain, "ask for the text, and use `| password_hash('sha512')` where it is needed",
 					"vars_prompt: `encrypt` is not supported yet")
 			}
 		}
@@ -341,7 +341,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 		if p.o.Outside.Ask == nil {
 			for _, q := range open {
 				if q.Default == "" {
-					p.errorf(pl.Pos, 0, c.chain, "give it with -e "+q.Name+"=…",
+					p.Errorf(pl.Pos, 0, c.chain, "give it with -e "+q.Name+"=…",
 						"`%s` is asked for (vars_prompt), and there is nobody to ask", q.Name)
 				}
 				answers[q.Name] = q.Default
@@ -349,7 +349,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 		} else {
 			got, err := p.o.Outside.Ask(open)
 			if err != nil {
-				p.errorf(pl.Pos, 0, c.chain, "", "vars_prompt: %s", err)
+				p.Errorf(pl.Pos, 0, c.chain, "", "vars_prompt: %s", err)
 				return
 			}
 			for _, q := range open {
@@ -385,7 +385,7 @@ func (p *playsState) hidden(c *taskContext, r *role) {
 			continue
 		}
 		p.warned[told] = true
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: c.chain,
 			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.Name + ", and by the play (" + by.Origin.String() +
 				"), whose value counts",

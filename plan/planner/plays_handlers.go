@@ -91,7 +91,7 @@ func (p *playsState) notify(c *taskContext) {
 			name := strings.TrimSpace(value.Text(one))
 			handlers := c.play.wanted(name)
 			if len(handlers) == 0 {
-				p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s",
+				p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s",
 					plan.Quoted(name))
 				return
 			}

@@ -32,7 +32,7 @@ func (p *playsState) findRole(c *taskContext, v playbook.Value, name string) (st
 			hint = "roles of collections are not found yet: put the role into roles/"
 		}
 	}
-	p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, hint, "there is no role %s", plan.Quoted(name))
+	p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, hint, "there is no role %s", plan.Quoted(name))
 	return "", false
 }
 
@@ -54,9 +54,9 @@ func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *pla
 	f.Defaults, f.DefsFrom = p.roleVars(c, t, filepath.Join(dir, "defaults"), names[2], !t.DefaultsFrom.IsZero())
 	if path, ok := p.roleFile(filepath.Join(dir, "meta"), "main"); ok {
 		if file, err := p.read(path); err == nil {
-			f.Meta, f.NeedsFile = playbook.ParseMeta(file, p.o.Actions(), &p.ds), file
+			f.Meta, f.NeedsFile = playbook.ParseMeta(file, p.o.Actions(), &p.Found), file
 		} else {
-			p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
+			p.Errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
 		}
 	}
 	return f
@@ -169,7 +169,7 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 			return
 		}
 		if walked++; walked > mostDependencies {
-			p.errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once",
+			p.Errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once",
 				"the dependencies of roles lead to more than %d others", mostDependencies)
 			return
 		}
@@ -181,10 +181,10 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		scene := sc
 		scene.Role = parent
 		at.scene = &scene
-		said := len(p.ds)
+		said := len(p.Found)
 		dir, ok := p.findRole(&at, t.Args, name)
 		if !ok {
-			p.ds = p.ds[:said] // it is said where the role is used
+			p.Found = p.Found[:said] // it is said where the role is used
 			return
 		}
 		for r := parent; r != nil; r = r.Parent {

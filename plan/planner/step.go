@@ -197,10 +197,10 @@ func (p *stepPlanner) foreclose(s *plan.Step) {
 // a task is left out, it does not matter.
 func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
 	if way, ok := spec.ActionLater(t.ActionKey); ok {
-		p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
+		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
 		return
 	}
-	p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain,
+	p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain,
 		"`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
 }
 
@@ -234,7 +234,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 	v, _ := plan.ValueOf(k.Args, "src")
 	if err := p.disk.Exists(src, k.Action.Name == "template"); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			p.blame("no such file yet", diag.Diagnostic{
+			p.Blame("no such file yet", diag.Diagnostic{
 				Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(v.Text()), Chain: s.Origin.Chain,
 				Message: "no such file yet: " + p.shown(src), Hint: p.similar(src),
 			})
@@ -246,7 +246,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 	}
 	f, err := p.read(src)
 	if err != nil {
-		p.errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", p.fileError(err))
+		p.Errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", p.fileError(err))
 		return
 	}
 	t, err := plan.DocumentOf(p.engine, string(f.Text), raw)
@@ -283,7 +283,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 			continue
 		}
 		line, column := plan.LineColumn(string(f.Text), e.Offset)
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Hint,
 			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),
 		})

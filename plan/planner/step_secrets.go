@@ -121,7 +121,7 @@ func (p *stepPlanner) inArguments(s *plan.Step, k *plan.Task, raw map[string]any
 	}
 	if v, ok := plan.ValueOf(k.Args, "repo"); ok && k.Action.Name == "git" &&
 		p.secrets.Has(secret.WithoutPassword(value.Text(raw["repo"]))) {
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(v.Text())), Chain: s.Origin.Chain,
 			Message: "a secret in the URL of a repository is visible to everyone on the machine while git runs, and stays in the configuration of the working copy",
 			Hint:    "give it as a password, as in https://USER:{{ secret }}@host/path, which moon takes out of the URL",
@@ -135,7 +135,7 @@ func (p *stepPlanner) inArguments(s *plan.Step, k *plan.Task, raw map[string]any
 		if !ok || !p.secrets.Has(value.Text(raw[name])) {
 			continue
 		}
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(v.Text())), Chain: s.Origin.Chain,
 			Message: "a secret among the words of a command is visible to everyone on the machine while it runs",
 			Hint:    "give it in `env` or `stdin`, or use `shell`, whose text moon hands over unseen",

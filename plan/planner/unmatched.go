@@ -131,7 +131,7 @@ func (w *unmatchedTasks) arguments(k *plan.Compiled, c *taskContext) {
 		if given {
 			pos, width = v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text()))
 		}
-		w.errorf(pos, width, c.chain, problem.Hint, "%s", problem.Message)
+		w.Errorf(pos, width, c.chain, problem.Hint, "%s", problem.Message)
 	}
 }
 
@@ -147,7 +147,7 @@ func (w *unmatchedTasks) include(t *playbook.Task, c *taskContext) {
 	}
 	f, tasks, err := w.loadTasks(target)
 	if err != nil {
-		w.errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, w.similar(target), "%s: %s", t.ActionKey,
+		w.Errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, w.similar(target), "%s: %s", t.ActionKey,
 			w.fileError(err))
 		return
 	}
@@ -178,11 +178,11 @@ func (w *unmatchedTasks) role(t *playbook.Task, c *taskContext) {
 	if t.Args.Kind() != playbook.String || plan.TemplatedIn(t.Args) || name == "" {
 		return
 	}
-	said := len(w.ds)
+	said := len(w.Found)
 	dir, ok := w.findRole(c, t.Args, name)
 	if !ok {
 		if t.Dynamic {
-			w.ds = w.ds[:said]
+			w.Found = w.Found[:said]
 		}
 		return
 	}

@@ -87,7 +87,7 @@ func (vb *varsBlock) pending(name string) (any, bool) {
 		return value.Unknown{}, true
 	case len(vb.doing) == plan.MaxChain:
 		e := vb.entries[i]
-		vb.p.errorf(e.Pos, utf8.RuneCountInString(e.Key), vb.chain, "write what others need before them", "%s", plan.ChainTooLong(e.Key))
+		vb.p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), vb.chain, "write what others need before them", "%s", plan.ChainTooLong(e.Key))
 		return value.Unknown{}, true
 	}
 	vb.one(i)
@@ -104,7 +104,7 @@ func (vb *varsBlock) circle(i int) {
 		hint = "give it a value before, or use another name"
 		message = "the variable `" + e.Key + "` needs itself, and has no value yet"
 	}
-	vb.p.report(diag.Diagnostic{
+	vb.p.Report(diag.Diagnostic{
 		Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: vb.chain, Message: message, Hint: hint,
 	})
 }
@@ -185,7 +185,7 @@ func (p *variables) fileOfVars(r *plan.Renderer, v playbook.Value, key string,
 	target := p.resolve(name, c.dir)
 	f, err := p.read(target)
 	if err != nil {
-		p.errorf(v.Pos(), width, c.chain, p.wayTo(target, err), "%s: %s", key, p.fileError(err))
+		p.Errorf(v.Pos(), width, c.chain, p.wayTo(target, err), "%s: %s", key, p.fileError(err))
 		return nil, m, false
 	}
 	m, ok = p.parseVars(f)
@@ -209,7 +209,7 @@ func (p *variables) documentVars(m playbook.Value, c *taskContext, from string, 
 // shadows warns about a variable that hides a fact.
 func (p *variables) shadows(b *vars.Binding) {
 	if _, ok := p.names.FactsMap[b.Name]; ok || b.Name == "facts" {
-		p.report(diag.Diagnostic{
+		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: diag.Pos{File: b.Origin.File, Line: b.Origin.Line, Column: b.Origin.Column}, Width: len(b.Name),
 			Chain:   b.Origin.Chain,
 			Message: "variable `" + b.Name + "` hides the fact of that name",

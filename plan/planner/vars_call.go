@@ -31,7 +31,7 @@ func (p *variables) extraVar(c *taskContext, text string) {
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		f := &playbook.File{Name: "--extra-vars", Text: []byte(text)}
-		v, ok := playbook.ParseVars(f, &p.ds)
+		v, ok := playbook.ParseVars(f, &p.Found)
 		if ok {
 			p.add(p.names.Extra, v, "--extra-vars", nil)
 		}
@@ -39,12 +39,12 @@ func (p *variables) extraVar(c *taskContext, text string) {
 	}
 	pairs := playbook.SplitPairs(text)
 	if len(pairs) == 0 {
-		p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map",
+		p.Errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map",
 			text)
 	}
 	for _, kv := range pairs {
 		if kv.Key == "" {
-			p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml",
+			p.Errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml",
 				"--extra-vars %q is neither name=value nor a map", text)
 			continue
 		}
@@ -69,7 +69,7 @@ func (p *variables) varsFile(c *taskContext, name, from string, into *vars.Layer
 	path := p.resolve(name, dir)
 	f, err := p.read(path)
 	if err != nil {
-		p.errorf(pos, 0, c.chain, p.wayTo(path, err), "variables file: %s", p.fileError(err))
+		p.Errorf(pos, 0, c.chain, p.wayTo(path, err), "variables file: %s", p.fileError(err))
 		return
 	}
 	if v, ok := p.parseVars(f); ok {

@@ -37,7 +37,7 @@ func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) 
 	path := source.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
 	f, err := p.read(path)
 	if err != nil {
-		p.errorf(written.Pos(), plan.Width(written), c.chain, p.wayTo(path, err), "include_vars: %s", p.fileError(err))
+		p.Errorf(written.Pos(), plan.Width(written), c.chain, p.wayTo(path, err), "include_vars: %s", p.fileError(err))
 		return nil
 	}
 	return []*playbook.File{f}
@@ -64,7 +64,7 @@ func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook
 	pattern := func(text string, v playbook.Value) *regexp.Regexp {
 		re, err := regexp.Compile(text)
 		if err != nil {
-			p.errorf(v.Pos(), plan.Width(v), c.chain, "", "include_vars: %s is not a regular expression:  %s", plan.Quoted(text), err)
+			p.Errorf(v.Pos(), plan.Width(v), c.chain, "", "include_vars: %s is not a regular expression:  %s", plan.Quoted(text), err)
 			return nil
 		}
 		return re
@@ -99,7 +99,7 @@ func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook
 	}
 	dir := source.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
 	if _, err := p.disk.List(dir); err != nil {
-		p.errorf(written.Pos(), plan.Width(written), c.chain, p.similar(dir), "include_vars: no such directory: %s", p.shown(dir))
+		p.Errorf(written.Pos(), plan.Width(written), c.chain, p.similar(dir), "include_vars: no such directory: %s", p.shown(dir))
 		return nil
 	}
 	if role := c.scene.Role; role != nil && dir == filepath.Join(role.Dir, "vars") {

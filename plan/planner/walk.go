@@ -23,7 +23,7 @@ func (p *planner) planTasks(c *taskContext, tasks []*playbook.Task) {
 
 // planTask expands a task into steps and scopes.
 func (p *planner) planTask(c *taskContext, t *playbook.Task) {
-	if p.full {
+	if p.Full {
 		return
 	}
 	inside := *c
@@ -134,19 +134,19 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	if p.circular(target, t, c) {
 		return
 	}
-	said := len(p.ds)
+	said := len(p.Found)
 	pb, err := p.load(target)
 	if err != nil {
-		p.errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", p.fileError(err))
+		p.Errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", p.fileError(err))
 		return
 	}
 	p.included(said, c.chain, t)
 	if pb.Strategy != "" {
-		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)",
+		p.Errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)",
 			pb.File.Name)
 	}
 	for _, e := range pb.Exports {
-		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)",
+		p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)",
 			pb.File.Name)
 	}
 	label := pb.File.Name
@@ -313,7 +313,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 			round.inLoop = &bare
 		}
 		p.planRound(&round, t)
-		if p.full {
+		if p.Full {
 			break
 		}
 	}
@@ -329,17 +329,17 @@ func (p *planner) exports(pb *playbook.Playbook) {
 		r := p.renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}, nil)
 		x.Value = plan.ForNames(x.Render(r))
 		if _, known := r.Env.Lookup(e.Key); e.Value.IsZero() && !known {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.Env.Names()), "undefined variable `%s`", e.Key)
+			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.Env.Names()), "undefined variable `%s`", e.Key)
 			continue
 		}
 		for _, m := range r.Missing {
 			if i := slices.IndexFunc(m.Steps, func(s int) bool { return p.plan.Steps[s].NoLog }); i >= 0 {
-				p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",
+				p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",
 					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.StepRef(m.Steps[i]))
 			}
 		}
 		if value.Marked(x.Value) {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own",
+			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own",
 				"the export `%s` holds a secret", e.Key)
 		}
 		p.plan.Exports = append(p.plan.Exports, x)

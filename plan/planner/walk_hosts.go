@@ -82,7 +82,7 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 	}
 	slices.SortStableFunc(rounds, func(a, b *round) int { return a.index - b.index })
 	for _, r := range rounds {
-		if p.full {
+		if p.Full {
 			return
 		}
 		p.blockOnce(r.cs, t, r.label)
@@ -102,7 +102,7 @@ func (p *planner) planTasksForHosts(cs []*taskContext, tasks []*playbook.Task) {
 // planTaskForHosts plans one task for some hosts.
 func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	cs = p.staying(cs)
-	if p.full || len(cs) == 0 {
+	if p.Full || len(cs) == 0 {
 		return
 	}
 	defer p.plan.CloseShapes(len(p.plan.Shapes))
@@ -240,7 +240,7 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 			p.loopOnHost(&one, t)
 		}
 		p.notify(&one)
-		if p.full {
+		if p.Full {
 			break
 		}
 	}
@@ -258,10 +258,10 @@ func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
 		quiet := p.renderer(p.env(c, nil), c.chain)
 		quiet.Report = func(diag.Diagnostic) {}
 		if v := quiet.Decide(c.when); v.Known && !v.Holds && !quiet.Failed {
-			said := p.ds
-			p.ds = nil
+			said := p.Found
+			p.Found = nil
 			_, _, ok := p.items(c, t)
-			p.ds = said
+			p.Found = said
 			if !ok {
 				p.planEmptyLoop(c, t, c.when)
 				return
@@ -383,10 +383,10 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key,
 		return
 	}
 	p.selectHost(c)
-	said := len(p.ds)
+	said := len(p.Found)
 	f, tasks, err := p.loadTasks(target)
 	if err != nil {
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key,
+		p.Errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key,
 			p.fileError(err))
 		return
 	}
@@ -495,7 +495,7 @@ func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	}
 	apply, ok := p.applies[t]
 	if !ok {
-		apply = playbook.ParseApply(c.file, t.Apply, &p.ds)
+		apply = playbook.ParseApply(c.file, t.Apply, &p.Found)
 		p.applies[t] = apply
 	}
 	with := p.deriveContext(&in, apply)

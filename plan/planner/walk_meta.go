@@ -53,7 +53,7 @@ func (p *planner) certain(cs []*taskContext, t *playbook.Task, what string, do f
 		}
 		k := s.Task
 		if c.rescuing {
-			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "do it before the block, or after it",
+			p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "do it before the block, or after it",
 				"%s is known only in the run: this is a rescue, which may not be needed", what)
 			return
 		}
@@ -149,7 +149,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	role := 0
 	if what == "end_role" {
 		if role = p.roleScope(cs[0].scope); role < 0 {
-			p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "remove it, or use end_host or end_play",
+			p.Errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "remove it, or use end_host or end_play",
 				"`meta: end_role` is not in a role")
 			return
 		}

@@ -31,7 +31,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 // planPlays plans the plays of a file.
 func (p *planner) planPlays(list []*playbook.Play, in importContext) {
 	for _, pl := range list {
-		if p.full {
+		if p.Full {
 			return
 		}
 		if !pl.Import.IsZero() {
@@ -61,10 +61,10 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 	}
 	f, err := p.read(target)
 	if err != nil {
-		p.errorf(pl.Import.Pos(), 0, in.chain, p.similar(target), "import_playbook: %s", p.fileError(err))
+		p.Errorf(pl.Import.Pos(), 0, in.chain, p.similar(target), "import_playbook: %s", p.fileError(err))
 		return
 	}
-	list := playbook.ParsePlays(f, p.o.Actions(), &p.ds)
+	list := playbook.ParsePlays(f, p.o.Actions(), &p.Found)
 	inside := importContext{
 		file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...),
 		tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c),

@@ -48,10 +48,10 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	if !ok || p.circular(target, t, c) {
 		return
 	}
-	said := len(p.ds)
+	said := len(p.Found)
 	file, err := p.loadPreset(target)
 	if err != nil {
-		p.errorf(t.Args.Pos(), 0, c.chain, "", "preset: %s", p.fileError(err))
+		p.Errorf(t.Args.Pos(), 0, c.chain, "", "preset: %s", p.fileError(err))
 		return
 	}
 	p.included(said, c.chain, t)

@@ -45,7 +45,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 	for r := c.scene.Role; r != nil; r = r.Parent {
 		depth++
 		if r.Dir == dir && !t.Dynamic || depth > 30 {
-			p.errorf(t.Args.Pos(), utf8.RuneCountInString(name), c.chain, "a role may be used twice, but not inside itself",
+			p.Errorf(t.Args.Pos(), utf8.RuneCountInString(name), c.chain, "a role may be used twice, but not inside itself",
 				"the role %s uses itself", plan.Quoted(name))
 			return
 		}
