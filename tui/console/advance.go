@@ -12,11 +12,11 @@ type control struct {
 	find *finder
 }
 
-// proceed runs until something needs a person. It approves nothing, so it says how to.
-func (c *control) proceed(string) {
+// continueRun runs until something needs a person. It approves nothing, so it says how to.
+func (c *control) continueRun(string) {
 	switch {
-	case c.gate() >= 0 && c.run.Counts.Running == 0:
-		c.say("%s asks whether to continue: yes or no.", c.called(c.gate()))
+	case c.openGate() >= 0 && c.run.Counts.Running == 0:
+		c.say("%s asks whether to continue: yes or no.", c.called(c.openGate()))
 		return
 	case c.run.Phase == events.Running:
 		c.say("it is already running. pause stops before what comes next.")
@@ -41,8 +41,8 @@ func (c *control) proceed(string) {
 	c.say("running.")
 }
 
-// advance sends what runs a part of the plan.
-func (c *control) advance(a events.Advance) bool {
+// sendAdvance sends what runs a part of the plan.
+func (c *control) sendAdvance(a events.Advance) bool {
 	switch {
 	case c.run.Phase == events.Running:
 		c.say("it is running. pause stops before what comes next.")
@@ -57,17 +57,17 @@ func (c *control) advance(a events.Advance) bool {
 	return false
 }
 
-func (c *control) step(string) {
+func (c *control) stepOnce(string) {
 	next := c.position().Next()
 	if next >= 0 && c.State(next) == confirm && c.run.Phase != events.Running {
 		c.say("%s needs confirmation: approve %s confirms it.", c.called(next), c.outline.stepNumber(next))
 		return
 	}
-	c.advance(events.Advance{Verb: "step", Approve: true})
+	c.sendAdvance(events.Advance{Verb: "step", Approve: true})
 }
 
-// over runs the next step whole, or a part of the plan that begins with it.
-func (c *control) over(args string) {
+// stepOver runs the next step whole, or a part of the plan that begins with it.
+func (c *control) stepOver(args string) {
 	next := c.position().Next()
 	if next < 0 {
 		c.say("nothing left to run.")
@@ -80,32 +80,32 @@ func (c *control) over(args string) {
 			c.say("%s", why)
 			return
 		}
-		part := c.outline.steps(n)
+		part := c.outline.rangeOf(n)
 		if !part.Has(next) || c.position().FirstLeft(part) != next {
 			c.say("the next step is %s; over takes that, or a part of the plan that begins with it.", c.called(next))
 			return
 		}
 		r = part
 	}
-	if c.advance(events.Advance{Verb: "over", Range: r, Approve: true}) && r.To-r.From > 1 {
+	if c.sendAdvance(events.Advance{Verb: "over", Range: r, Approve: true}) && r.To-r.From > 1 {
 		c.say("running %s.", count(r.To-r.From, "step"))
 	}
 }
 
-// out runs from the next step to the end of the part of the plan around it.
-func (c *control) out(string) {
+// stepOut runs from the next step to the end of the part of the plan around it.
+func (c *control) stepOut(string) {
 	next := c.position().Next()
 	if next < 0 {
 		c.say("nothing left to run.")
 		return
 	}
-	parent := int(c.outline.nodes[c.outline.stepAt[next]].parent)
-	if c.advance(events.Advance{Verb: "out", Range: events.Range{From: next, To: c.outline.steps(parent).To}}) {
+	parent := int(c.outline.nodes[c.outline.nodeOf[next]].parent)
+	if c.sendAdvance(events.Advance{Verb: "out", Range: events.Range{From: next, To: c.outline.rangeOf(parent).To}}) {
 		c.say("running to the end of %s.", c.partCalled(parent))
 	}
 }
 
-func (c *control) until(args string) {
+func (c *control) runUntil(args string) {
 	if args == "" {
 		c.say("until what? give a number of the plan, such as 2.1.")
 		return
@@ -115,17 +115,17 @@ func (c *control) until(args string) {
 		c.say("%s", why)
 		return
 	}
-	to := c.outline.steps(n).From
+	to := c.outline.rangeOf(n).From
 	if next := c.position().Next(); next < 0 || to <= next {
 		c.say("the run has already passed that, or is about to start it.")
 		return
 	}
-	if c.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: to}}) {
+	if c.sendAdvance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: to}}) {
 		c.say("running until %s.", c.partCalled(n))
 	}
 }
 
-func (c *control) pause(string) {
+func (c *control) pauseRun(string) {
 	switch c.run.Phase {
 	case events.Running:
 		c.send(events.Pause{})
@@ -137,8 +137,8 @@ func (c *control) pause(string) {
 	}
 }
 
-// retry runs what failed once more. Without a number that is the step it paused on, or the only one that failed.
-func (c *control) retry(args string) {
+// retryFailed runs what failed once more. Without a number that is the step it paused on, or the only one that failed.
+func (c *control) retryFailed(args string) {
 	at := c.position()
 	r := []events.Range{at.Everything()}
 	switch {
@@ -149,7 +149,7 @@ func (c *control) retry(args string) {
 		c.say("%d failed: retry all, or retry N. next goes to them.", at.Retryable(at.Everything()))
 		return
 	case args != "" && args != "all":
-		ranges, _, why := c.find.targets(args)
+		ranges, _, why := c.find.findTargets(args)
 		if why != "" {
 			c.say("%s", why)
 			return

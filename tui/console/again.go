@@ -6,14 +6,14 @@ import (
 	"moon/events"
 )
 
-// rerun runs done steps again. It says what depends on them first; with makes the done ones of those run again too.
-func (c *control) rerun(args string) {
+// rerunDone runs done steps again. It says what depends on them first; with makes the done ones of those run again too.
+func (c *control) rerunDone(args string) {
 	args, with := strings.CutSuffix(args, " with")
 	if args == "" {
 		c.say("run what again? rerun N; rerun N with also reruns what depends on it.")
 		return
 	}
-	ranges, _, why := c.find.targets(args)
+	ranges, _, why := c.find.findTargets(args)
 	if why != "" {
 		c.say("%s", why)
 		return
@@ -27,7 +27,7 @@ func (c *control) rerun(args string) {
 		c.say("pause first: done steps run again only while the run is paused.")
 		return
 	}
-	depend := c.dependents(steps)
+	depend := c.doneDependents(steps)
 	c.send(events.Rerun{Range: events.Range{From: steps[0], To: steps[len(steps)-1] + 1}, Steps: steps, With: with})
 	switch {
 	case len(depend) == 0:
@@ -41,11 +41,11 @@ func (c *control) rerun(args string) {
 	}
 }
 
-// keep takes outdated steps as they are.
-func (c *control) keep(args string) {
+// keepOutdated takes outdated steps as they are.
+func (c *control) keepOutdated(args string) {
 	ranges, _, why := []events.Range{c.position().Everything()}, false, ""
 	if args != "" && args != "all" {
-		if ranges, _, why = c.find.targets(args); why != "" {
+		if ranges, _, why = c.find.findTargets(args); why != "" {
 			c.say("%s", why)
 			return
 		}
@@ -61,16 +61,16 @@ func (c *control) keep(args string) {
 		c.say("nothing here is outdated.")
 		return
 	}
-	c.decided("kept", n, "as done")
+	c.sayDecided("kept", n, "as done")
 }
 
-// mark takes steps for done.
-func (c *control) mark(args string) {
+// markDone takes steps for done.
+func (c *control) markDone(args string) {
 	if args == "" {
 		c.say("mark what as done? mark N.")
 		return
 	}
-	ranges, _, why := c.find.targets(args)
+	ranges, _, why := c.find.findTargets(args)
 	if why != "" {
 		c.say("%s", why)
 		return
@@ -95,5 +95,5 @@ func (c *control) mark(args string) {
 	if depend := c.plan.Dependents(steps); len(depend) > 0 {
 		rest = "what depends on it goes by that: " + c.someNames(depend)
 	}
-	c.decided("marked as done", len(steps), rest)
+	c.sayDecided("marked as done", len(steps), rest)
 }

@@ -28,8 +28,8 @@ type announcer struct {
 	toldPredicted string // what was said of the predictions
 }
 
-// open says what the plan is, when there is something to decide for the first time: in review, or where a run is resumed.
-func (c *announcer) open() {
+// sayOpening says what the plan is, when there is something to decide for the first time: in review, or where a run is resumed.
+func (c *announcer) sayOpening() {
 	c.opened = true
 	t := c.position().Counts()
 	name := clean(c.plan.RootFile)
@@ -41,12 +41,12 @@ func (c *announcer) open() {
 		head, done = "RESUMED", tallied(&t, failed, unreachable, ok, changed, kept, skipped)
 	}
 	c.say("%s %s", head, sentence(name, c.mode, c.realWords(), count(len(c.plan.Steps), "step"), done, tallied(&t, excluded),
-		asks(t.Sum(confirm)), c.lackingWords()))
+		asksWords(t.Sum(confirm)), c.lackingWords()))
 	var lines []string
-	for _, n := range c.outline.unfolded(0) {
-		lines = append(lines, c.entry(n))
+	for _, n := range c.outline.unfoldBelow(0) {
+		lines = append(lines, c.entryLine(n))
 	}
-	c.list(lines)
+	c.sayList(lines)
 	if c.run.Phase != events.Review {
 		return
 	}
@@ -77,8 +77,8 @@ const (
 	everyRound = time.Minute      // how often progress is said
 )
 
-// hear takes in what has happened.
-func (c *announcer) hear(batch []events.Record) {
+// hearBatch takes in what has happened.
+func (c *announcer) hearBatch(batch []events.Record) {
 	for i := range batch {
 		r := &batch[i]
 		c.run.Apply(*r)
@@ -94,7 +94,7 @@ func (c *announcer) hear(batch []events.Record) {
 }
 
 func (c *announcer) hearOne(r *events.Record) {
-	c.past.add(r)
+	c.past.addRecord(r)
 	if c.estimate != nil && r.Step >= 0 && r.Step < len(c.run.Steps) {
 		c.estimate.See(r.Step, &c.run.Steps[r.Step])
 	}
@@ -105,41 +105,41 @@ func (c *announcer) hearOne(r *events.Record) {
 	case events.PlanLoaded:
 		c.planLoaded(e)
 	case events.RunPaused:
-		c.paused(r, e)
+		c.sayPaused(r, e)
 	case events.RunResumed:
 		c.telling.again, c.telling.owes = false, false
 		c.telling.round, c.telling.spoke = r.Time, r.Time
 		c.telling.refilled = time.Time{}
 	case events.RunCompleted:
-		c.completed(r)
+		c.sayCompleted(r)
 	case events.StepStarted:
-		c.follow.begin(r.Step)
+		c.follow.beginStep(r.Step)
 		c.telling.spoke = r.Time
-		c.telling.refill(r.Time)
+		c.telling.refillBursts(r.Time)
 		if c.follow.on && c.telling.left > 0 {
-			c.tell(r, "running", r.Step)
+			c.sayStep(r, "running", r.Step)
 		}
 	case events.StepRetrying:
-		c.follow.begin(r.Step)
+		c.follow.beginStep(r.Step)
 		if !e.ByUser {
-			head, _ := first(e.Error)
-			c.say("%s %s failed: %s. attempt %d follows.", clock(r.Time), c.called(r.Step), clean(head), e.Attempt)
+			head, _ := firstLine(e.Error)
+			c.say("%s %s failed: %s. attempt %d follows.", clockText(r.Time), c.called(r.Step), clean(head), e.Attempt)
 		}
 	case events.StepCompleted:
-		c.ended(r)
+		c.sayEnd(r)
 	case events.StepSkipped:
 		if !c.plan.Steps[r.Step].Excluded {
-			c.ended(r)
+			c.sayEnd(r)
 		}
 	case events.StepFailed, events.StepLost, events.StepCancelled:
-		c.ended(r)
+		c.sayEnd(r)
 	case events.PrintMessage:
-		c.message(r, e.Message)
+		c.sayMessage(r, e.Message)
 	case events.Warning:
-		c.said(r.Time)
+		c.endSilence(r.Time)
 		c.say("warning: %s", sentence(clean(e.Message)))
 	case events.CommandAccepted:
-		c.accepted(e)
+		c.sayAccepted(e)
 	case events.CommandRejected:
 		c.say("refused: %s", sentence(clean(e.Reason)))
 		if e.Actor == Actor {
@@ -150,9 +150,9 @@ func (c *announcer) hearOne(r *events.Record) {
 		}
 	case events.GateOpened:
 		if e.Reason == events.PauseUser {
-			c.said(r.Time)
-			c.ring()
-			c.say("%s %s asks whether to continue: %s yes or no.", clock(r.Time), c.called(r.Step), sentence(clean(e.Message)))
+			c.endSilence(r.Time)
+			c.ringBell()
+			c.say("%s %s asks whether to continue: %s yes or no.", clockText(r.Time), c.called(r.Step), sentence(clean(e.Message)))
 		}
 	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOutput, events.StepProgress, events.StepOmitted,
 		events.VariableSet, events.Notified,
@@ -160,29 +160,29 @@ func (c *announcer) hearOne(r *events.Record) {
 	}
 }
 
-// said puts what was swallowed before something that matters.
-func (c *announcer) said(at time.Time) {
+// endSilence puts what was swallowed before something that matters.
+func (c *announcer) endSilence(at time.Time) {
 	c.telling.spoke = at
 	c.flushSwallowed(at)
 }
 
-// tell says what became of a step, on one line.
-func (c *announcer) tell(r *events.Record, word string, step int, rest ...string) {
+// sayStep says what became of a step, on one line.
+func (c *announcer) sayStep(r *events.Record, word string, step int, rest ...string) {
 	c.telling.spoke = r.Time
-	parts := append([]string{fmt.Sprintf("%s %s %s", clock(r.Time), word, c.called(step))}, rest...)
+	parts := append([]string{fmt.Sprintf("%s %s %s", clockText(r.Time), word, c.called(step))}, rest...)
 	c.say("%s", sentence(parts...))
 }
 
-// ended says how a step ended, or counts it.
-func (c *announcer) ended(r *events.Record) {
+// sayEnd says how a step ended, or counts it.
+func (c *announcer) sayEnd(r *events.Record) {
 	i := r.Step
 	s, st := &c.run.Steps[i], c.State(i)
-	c.follow.end(i, c.telling.left == 0)
+	c.follow.endStep(i, c.telling.left == 0)
 	if c.telling.again || s.Kept {
 		return
 	}
 	c.telling.owes = c.run.Phase == events.Paused
-	c.telling.refill(r.Time)
+	c.telling.refillBursts(r.Time)
 	may := &c.telling.left
 	if st.Bad() || st == rescued || st == ignored {
 		may = &c.telling.failures
@@ -207,23 +207,23 @@ func (c *announcer) ended(r *events.Record) {
 		rest = append(rest, clean(s.Reason))
 	}
 	if s.Attempt > 0 {
-		rest = append(rest, lasted(s.Lasted(s.Ended)))
+		rest = append(rest, lastedWords(s.Lasted(s.Ended)))
 	}
 	if s.Drift != "" {
 		rest = append(rest, "drift: "+clean(s.Drift))
 	}
-	word := c.word(i)
+	word := c.stateWord(i)
 	if st == rescued {
 		word = stateWords[failed] // its rescue has not begun
 	}
-	c.tell(r, word, i, rest...)
+	c.sayStep(r, word, i, rest...)
 	if s.Error != "" && (st.Bad() || st == rescued || st == ignored) {
 		c.errorLines(s.Error, 5)
 	}
 }
 
-// refill lets one more end be said for each second that has gone by, by the clock of the run.
-func (t *telling) refill(now time.Time) {
+// refillBursts lets one more end be said for each second that has gone by, by the clock of the run.
+func (t *telling) refillBursts(now time.Time) {
 	if t.refilled.IsZero() {
 		t.left, t.failures, t.refilled = burst, burst, now
 	}
@@ -239,21 +239,21 @@ func (c *announcer) flushSwallowed(now time.Time) {
 	if t.swallowed == (status.Tally{}) {
 		return
 	}
-	c.say("%s then %s.", clock(now), tallied(&t.swallowed, ends...))
+	c.say("%s then %s.", clockText(now), tallied(&t.swallowed, ends...))
 	t.swallowed = status.Tally{}
 }
 
 // flushLate counts it when it has waited for long enough.
 func (c *announcer) flushLate(now time.Time) {
 	if t := &c.telling; t.swallowed != (status.Tally{}) && now.Sub(t.since) >= lateAfter {
-		c.said(now)
+		c.endSilence(now)
 	}
 }
 
 // sayProgress says every minute how far the run is, and of a step that runs long without a word, once.
 func (c *announcer) sayProgress(now time.Time) {
 	t := &c.telling
-	if c.run.Phase != events.Running && c.run.Counts.Running == 0 || c.gate() >= 0 && c.run.Counts.Running == 0 {
+	if c.run.Phase != events.Running && c.run.Counts.Running == 0 || c.openGate() >= 0 && c.run.Counts.Running == 0 {
 		return
 	}
 	quiet := !t.spoke.IsZero() && now.Sub(t.spoke) >= quietAfter
@@ -265,14 +265,14 @@ func (c *announcer) sayProgress(now time.Time) {
 	}
 	t.spoke = time.Time{} // until something is said
 	c.flushSwallowed(now)
-	c.say("%s %s", clock(now), c.progress())
+	c.say("%s %s", clockText(now), c.progressWords())
 }
 
-// message is what a step has to say to people.
-func (c *announcer) message(r *events.Record, text string) {
-	c.said(r.Time)
-	head, rest := first(text)
-	c.say("%s %s says: %s", clock(r.Time), c.called(r.Step), clean(head))
+// sayMessage is what a step has to say to people.
+func (c *announcer) sayMessage(r *events.Record, text string) {
+	c.endSilence(r.Time)
+	head, rest := firstLine(text)
+	c.say("%s %s says: %s", clockText(r.Time), c.called(r.Step), clean(head))
 	for _, line := range rest[:min(len(rest), page)] {
 		c.say("  %s", clean(line))
 	}
@@ -284,7 +284,7 @@ func (c *announcer) message(r *events.Record, text string) {
 // engineActor is who decides what no person has.
 const engineActor = "moon"
 
-func (c *announcer) accepted(e events.CommandAccepted) {
+func (c *announcer) sayAccepted(e events.CommandAccepted) {
 	if e.Actor == Actor {
 		c.asked--
 	}
@@ -330,41 +330,41 @@ func (c *announcer) planLoaded(e events.PlanLoaded) {
 	}
 }
 
-// paused says why nothing new starts, and what can be done.
-func (c *announcer) paused(r *events.Record, e events.RunPaused) {
+// sayPaused says why nothing new starts, and what can be done.
+func (c *announcer) sayPaused(r *events.Record, e events.RunPaused) {
 	c.telling.again, c.telling.owes = false, false
 	if !c.opened {
-		c.open()
+		c.sayOpening()
 		if e.Reason == events.PauseReview {
 			return
 		}
 	}
-	c.said(r.Time)
+	c.endSilence(r.Time)
 	if e.Reason == events.PauseReview { // the plan was replaced in it
-		c.say("%s REVIEW. nothing has run. approve, then run, or step.", clock(r.Time))
+		c.say("%s REVIEW. nothing has run. approve, then run, or step.", clockText(r.Time))
 		return
 	}
 	if e.Reason == events.PauseFailure {
-		c.ring()
+		c.ringBell()
 	}
 	if e.Reason == events.PauseEnd {
-		c.ring()
-		c.say("%s ENDED. %s retry, editor, next, summary, quit.", clock(r.Time), sentence(c.counts()))
+		c.ringBell()
+		c.say("%s ENDED. %s retry, editor, next, summary, quit.", clockText(r.Time), sentence(c.countsWords()))
 		return
 	}
-	c.say("%s %s", clock(r.Time), c.pausedWords())
+	c.say("%s %s", clockText(r.Time), c.pausedWords())
 	c.watches.sayWatches()
 }
 
-// completed says how the run ended.
-func (c *announcer) completed(r *events.Record) {
-	c.said(r.Time)
+// sayCompleted says how the run ended.
+func (c *announcer) sayCompleted(r *events.Record) {
+	c.endSilence(r.Time)
 	c.opened = true
 	if c.exit.leaving {
 		return // the report says it
 	}
-	c.say("%s %s. %s", clock(r.Time), c.doneWord(), sentence(c.counts(), lasted(c.run.Result.Duration), waited(c.run.Result.Waited)))
-	if hosts := c.recap(); len(hosts) <= page {
+	c.say("%s %s. %s", clockText(r.Time), c.doneWord(), sentence(c.countsWords(), lastedWords(c.run.Result.Duration), waitedWords(c.run.Result.Waited)))
+	if hosts := c.recapHosts(); len(hosts) <= page {
 		for _, line := range hosts {
 			c.say("%s", line)
 		}

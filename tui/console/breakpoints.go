@@ -22,7 +22,7 @@ var clauses = regexp.MustCompile(`^(.*?)(?:\s+if\s+(.+?))?(?:\s+after\s+(\d+))?(
 
 func (c *breakpoints) setBreak(args string) {
 	if args == "" {
-		if i := c.here(); i >= 0 && c.State(i).Pending() {
+		if i := c.currentStep(); i >= 0 && c.State(i).Pending() {
 			args = c.outline.stepNumber(i)
 		} else {
 			c.say("break before what? give a number of the plan, such as 2.1.")
@@ -30,9 +30,9 @@ func (c *breakpoints) setBreak(args string) {
 		}
 	}
 	var b events.Break
-	ranges, _, why := c.find.targets(args)
+	ranges, _, why := c.find.findTargets(args)
 	if m := clauses.FindStringSubmatch(args); why != "" && m != nil && m[1] != args { // a name may hold the words too
-		if ranges, _, why = c.find.targets(m[1]); why == "" {
+		if ranges, _, why = c.find.findTargets(m[1]); why == "" {
 			b.When, b.Log = m[2], m[4]
 			if m[3] != "" {
 				n, err := strconv.Atoi(m[3])
@@ -77,8 +77,8 @@ func (c *breakpoints) setBreak(args string) {
 	c.say("stops %s%s.", where, clean(b.Clauses()))
 }
 
-// breaks lists the breakpoints, with all steps that have the same one as one entry.
-func (c *breakpoints) breaks(string) {
+// listBreaks lists the breakpoints, with all steps that have the same one as one entry.
+func (c *breakpoints) listBreaks(string) {
 	var steps []int
 	for i := 0; i < len(c.run.Steps) && i < len(c.plan.Steps); i++ {
 		if c.run.Steps[i].Break {
@@ -100,11 +100,11 @@ func (c *breakpoints) breaks(string) {
 		c.say("there are no breakpoints.")
 		return
 	}
-	c.list(lines)
+	c.sayList(lines)
 }
 
 func (c *breakpoints) clearBreak(args string) {
-	ranges, _, why := c.find.targets(args)
+	ranges, _, why := c.find.findTargets(args)
 	if why != "" {
 		c.say("%s", why)
 		return
@@ -112,7 +112,7 @@ func (c *breakpoints) clearBreak(args string) {
 	n := 0
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
-			if c.of(i).Break {
+			if c.stepAt(i).Break {
 				n++
 			}
 		}

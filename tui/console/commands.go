@@ -31,8 +31,8 @@ type commands struct {
 	verbs []verb // in the order in which help lists them
 }
 
-// names are all words for a verb.
-func (v *verb) names() []string { return append([]string{v.name}, v.also...) }
+// allNames are all words for a verb.
+func (v *verb) allNames() []string { return append([]string{v.name}, v.also...) }
 
 // lookUp finds what a line asks for: by a whole word, by the beginning of one, or by a letter, which is the screen's key. A
 // line that begins with a number shows what has it. why says what is wrong with it.
@@ -48,7 +48,7 @@ func (c *commands) lookUp(line string) (v *verb, args, why string) {
 	}
 	named := func(is func(name string) bool) (found []*verb) {
 		for i := range c.verbs {
-			if slices.ContainsFunc(c.verbs[i].names(), is) {
+			if slices.ContainsFunc(c.verbs[i].allNames(), is) {
 				found = append(found, &c.verbs[i])
 			}
 		}
@@ -65,17 +65,17 @@ func (c *commands) lookUp(line string) (v *verb, args, why string) {
 		case 1:
 			return found[0], args, ""
 		default:
-			return nil, "", fmt.Sprintf("%s may be %s. type more of it.", clean(word), either(found, lower))
+			return nil, "", fmt.Sprintf("%s may be %s. type more of it.", clean(word), eitherOf(found, lower))
 		}
 	}
-	return nil, "", c.unknown(word)
+	return nil, "", c.unknownWords(word)
 }
 
-// either lists what a beginning may mean.
-func either(found []*verb, start string) string {
+// eitherOf lists what a beginning may mean.
+func eitherOf(found []*verb, start string) string {
 	var names []string
 	for _, v := range found {
-		for _, name := range v.names() {
+		for _, name := range v.allNames() {
 			if len(name) > 1 && strings.HasPrefix(name, start) {
 				names = append(names, name)
 			}
@@ -84,10 +84,10 @@ func either(found []*verb, start string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-func (c *commands) unknown(word string) string {
+func (c *commands) unknownWords(word string) string {
 	var known []string
 	for i := range c.verbs {
-		for _, name := range c.verbs[i].names() {
+		for _, name := range c.verbs[i].allNames() {
 			if len(name) > 2 {
 				known = append(known, name)
 			}
@@ -99,14 +99,14 @@ func (c *commands) unknown(word string) string {
 	return fmt.Sprintf("there is no command %s; help lists those there are. nothing was done.", clean(word))
 }
 
-// help lists the commands, or says more of one.
-func (c *commands) help(args string) {
+// sayHelp lists the commands, or says more of one.
+func (c *commands) sayHelp(args string) {
 	if args == "" {
 		lines := []string{"N is a number of the plan such as 2.1. A unique prefix of a word is enough. Letters are the keys of the TUI."}
 		for i := range c.verbs {
-			lines = append(lines, c.verbs[i].usage())
+			lines = append(lines, c.verbs[i].usageLine())
 		}
-		c.list(lines)
+		c.sayList(lines)
 		return
 	}
 	v, _, why := c.lookUp(args)
@@ -114,7 +114,7 @@ func (c *commands) help(args string) {
 		c.say("%s", why)
 		return
 	}
-	c.say("%s", v.usage())
+	c.say("%s", v.usageLine())
 	if v.more != "" {
 		c.say("%s", v.more)
 	}
@@ -123,7 +123,7 @@ func (c *commands) help(args string) {
 	}
 }
 
-func (v *verb) usage() string {
+func (v *verb) usageLine() string {
 	words := v.name
 	if v.takes != "" {
 		words += " " + v.takes

@@ -73,12 +73,12 @@ func newConsole(o Options) *console {
 	c.breakpoints = &breakpoints{speaker: s, titles: t, requests: r, find: find}
 	c.control = &control{speaker: s, reporter: st, requests: r, find: find}
 	c.commands = &commands{speaker: s}
-	c.commands.verbs = c.verbs()
+	c.commands.verbs = c.listVerbs()
 	return c
 }
 
-// interrupt is ctrl-c: it asks like quit, and does not ask again.
-func (c *console) interrupt() {
+// handleInterrupt is ctrl-c: it asks like quit, and does not ask again.
+func (c *console) handleInterrupt() {
 	asked := c.question != nil && c.question.leave || c.stopping > 0
 	c.question, c.waits = nil, nil
 	if c.person { // the terminal has written ^C
@@ -86,18 +86,18 @@ func (c *console) interrupt() {
 	}
 	switch {
 	case !c.announcer.opened:
-		c.exit.stop(events.StopInterrupt, true)
+		c.exit.stopRun(events.StopInterrupt, true)
 	case !asked:
-		c.exit.quit("")
+		c.exit.askQuit("")
 	default:
-		c.exit.stop(events.StopNow, true)
+		c.exit.stopRun(events.StopNow, true)
 		c.say("stopping now.")
 		c.exit.forced = c.stopping > 2 && c.run.Phase != events.Done
 	}
 }
 
-// prompt invites to type, where somebody can and the run waits for it.
-func (c *console) prompt() {
+// showPrompt invites to type, where somebody can and the run waits for it.
+func (c *console) showPrompt() {
 	if c.person && c.announcer.opened && !c.prompted && !c.inputOver && !c.exit.leaving && c.waits == nil && c.atRest() {
 		c.prompted = true
 		fmt.Fprint(c.w, "> ")
@@ -113,7 +113,7 @@ func (c *console) atRest() bool {
 	case c.asked > 0, c.run.Counts.Running > 0, c.coming != "":
 		return false
 	case c.run.Phase == events.Running:
-		return c.gate() >= 0
+		return c.openGate() >= 0
 	}
 	return c.run.Phase != events.Done // its feed is about to end
 }
@@ -132,28 +132,28 @@ func (c *console) mayAct(line string) bool {
 	return c.atRest() && (v == nil || !v.predicts || !c.predicted.Busy())
 }
 
-// take does what a line says.
-func (c *console) take(line string) {
+// takeLine does what a line says.
+func (c *console) takeLine(line string) {
 	if c.person && line != endOfInput {
 		c.prompted = false // the terminal has gone on to a new line
 	}
 	text := strings.TrimSpace(line)
 	if !c.person {
-		c.say("> %s", c.repeated(text))
+		c.say("> %s", c.repeatLine(text))
 	}
 	switch {
 	case c.question != nil:
-		c.answer(line, text)
+		c.answerQuestion(line, text)
 	case line == endOfInput:
-		c.exit.quit("")
+		c.exit.askQuit("")
 	case text == "":
-		c.view.where("")
+		c.view.sayWhere("")
 	default:
-		c.obey(text)
+		c.obeyLine(text)
 	}
 }
 
-func (c *console) answer(line, text string) {
+func (c *console) answerQuestion(line, text string) {
 	q := c.question
 	switch {
 	case line == endOfInput:
@@ -168,7 +168,7 @@ func (c *console) answer(line, text string) {
 	}
 }
 
-func (c *console) obey(text string) {
+func (c *console) obeyLine(text string) {
 	v, args, why := c.commands.lookUp(text)
 	if v == nil {
 		c.say("%s", why)
@@ -185,15 +185,15 @@ func (c *console) obey(text string) {
 	v.do(args)
 }
 
-// tick is a second that has gone by.
-func (c *console) tick(now time.Time) {
+// handleTick is a second that has gone by.
+func (c *console) handleTick(now time.Time) {
 	c.announcer.flushLate(now)
-	c.announcer.follow.all(c.announcer.telling.left == 0)
+	c.announcer.follow.readAll(c.announcer.telling.left == 0)
 	c.announcer.sayProgress(now)
 }
 
-// repeated is a line of a script as it is said again: without a secret that stands in it.
-func (c *console) repeated(text string) string {
+// repeatLine is a line of a script as it is said again: without a secret that stands in it.
+func (c *console) repeatLine(text string) string {
 	if c.question != nil && c.question.secret && text != "" {
 		return "(hidden)"
 	}
@@ -206,7 +206,7 @@ func (c *console) repeated(text string) string {
 	if why != "" {
 		return clean(text)
 	}
-	if x, _ := c.fixes.valueNamed(f, a); x == nil || !x.value().Secret {
+	if x, _ := c.fixes.valueNamed(f, a); x == nil || !x.currentRow().Secret {
 		return clean(text)
 	}
 	left, _, _ := strings.Cut(text, "=")

@@ -276,7 +276,7 @@ func TestProgress(t *testing.T) {
 	})
 	k.types("approve all")
 	k.heard.Reset()
-	k.take("run")
+	k.takeLine("run")
 	k.engine.tick()
 	k.said()
 	k.heard.Reset()
@@ -284,7 +284,7 @@ func TestProgress(t *testing.T) {
 	var said []string
 	for s := 1; s <= 150; s++ {
 		k.engine.clock = begin.Add(time.Duration(s) * time.Second)
-		k.tick(k.engine.clock)
+		k.handleTick(k.engine.clock)
 		if text := k.said(); text != "" {
 			said = append(said, fmt.Sprintf("%d: %s", s, text))
 		}
@@ -438,17 +438,17 @@ func (program) SetStderr(io.Writer) {}
 func TestInterrupt(t *testing.T) {
 	k := newTalk(t, release())
 	k.types("approve all")
-	k.take("run")
+	k.takeLine("run")
 	k.engine.tick()
 	k.said()
 	k.heard.Reset()
-	k.interrupt()
+	k.handleInterrupt()
 	if got := k.said(); got != "quit? step 1 say hello is running. wait (let running steps finish, then stop), stop (interrupt them now) or stay." {
 		t.Errorf("got %q", got)
 	}
-	k.take("stay")
-	k.interrupt()
-	k.interrupt()
+	k.takeLine("stay")
+	k.handleInterrupt()
+	k.handleInterrupt()
 	if got := k.last(); got != (events.Stop{How: events.StopNow, Signal: true}) {
 		t.Errorf("sent %#v", got)
 	}
@@ -456,7 +456,7 @@ func TestInterrupt(t *testing.T) {
 	k = newTalk(t, release())
 	k.types("step")
 	k.types("edit lock_timeout")
-	k.interrupt()
+	k.handleInterrupt()
 	if _, stopped := k.last().(events.Stop); stopped || k.question == nil || !k.question.leave {
 		t.Errorf("sent %#v", k.last())
 	}
@@ -467,8 +467,8 @@ func TestInterruptBeforeTheAnswer(t *testing.T) {
 	k := newTalk(t, release())
 	k.types("approve all")
 	k.out = func(events.Command) {} // it says nothing yet
-	k.take("run")
-	k.interrupt()
+	k.takeLine("run")
+	k.handleInterrupt()
 	if k.stopping > 0 || k.question == nil || !k.question.leave {
 		t.Errorf("stopped %d times, asks %v", k.stopping, k.question)
 	}
@@ -567,7 +567,7 @@ func TestWrap(t *testing.T) {
 		{"no width, no end", 0, []string{"no width, no end"}},
 		{"", 20, []string{""}},
 	} {
-		if got := wrap(tt.text, tt.width); !reflect.DeepEqual(got, tt.want) {
+		if got := wrapLine(tt.text, tt.width); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%q at %d: %q", tt.text, tt.width, got)
 		}
 	}

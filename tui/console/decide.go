@@ -16,13 +16,13 @@ type decisions struct {
 	find *finder
 }
 
-// approve lets steps run. One that needs confirmation is confirmed by its own number or by all, and not by a part of the
+// approveTyped lets steps run. One that needs confirmation is confirmed by its own number or by all, and not by a part of the
 // plan that it is in.
-func (c *decisions) approve(args string) {
+func (c *decisions) approveTyped(args string) {
 	switch args {
 	case "":
-		if i := c.here(); i >= 0 && c.run.Phase == events.Paused && c.State(i).Pending() {
-			c.yes("")
+		if i := c.currentStep(); i >= 0 && c.run.Phase == events.Paused && c.State(i).Pending() {
+			c.sayYes("")
 			return
 		}
 		c.say("approve what? all, safe (all except what needs confirmation), or numbers.")
@@ -31,7 +31,7 @@ func (c *decisions) approve(args string) {
 	case "safe":
 		t := c.position().Counts()
 		c.send(events.Approve{Range: c.position().Everything(), Digest: c.plan.Digest})
-		c.decided("approved", t.Sum(undecided), c.stillAsk(t.Sum(confirm)))
+		c.sayDecided("approved", t.Sum(undecided), c.stillAsk(t.Sum(confirm)))
 	default:
 		c.approveSome(args)
 	}
@@ -48,11 +48,11 @@ func (c *decisions) approveAll() {
 	if n := t[confirm]; n > 0 {
 		rest = fmt.Sprintf("including %d that needed confirmation", n)
 	}
-	c.decided("approved", t.Sum(undecided, confirm), rest)
+	c.sayDecided("approved", t.Sum(undecided, confirm), rest)
 }
 
 func (c *decisions) approveSome(args string) {
-	ranges, single, why := c.find.targets(args)
+	ranges, single, why := c.find.findTargets(args)
 	if why != "" {
 		c.say("%s", why)
 		return
@@ -78,10 +78,10 @@ func (c *decisions) approveSome(args string) {
 		c.send(events.Approve{Range: r, Digest: c.plan.Digest, Confirm: single && t[confirm] > 0})
 	}
 	if single {
-		c.decided("approved", 1)
+		c.sayDecided("approved", 1)
 		return
 	}
-	c.decided("approved", t.Sum(undecided), c.stillAsk(t.Sum(confirm)))
+	c.sayDecided("approved", t.Sum(undecided), c.stillAsk(t.Sum(confirm)))
 }
 
 func (c *decisions) stillAsk(n int) string {
@@ -94,8 +94,8 @@ func (c *decisions) stillAsk(n int) string {
 	return fmt.Sprintf("%d steps need confirmation: approve their own numbers, or all", n)
 }
 
-func (c *decisions) unapprove(args string) {
-	ranges, _, why := c.find.targets(args)
+func (c *decisions) unapproveSteps(args string) {
+	ranges, _, why := c.find.findTargets(args)
 	if why != "" {
 		c.say("%s", why)
 		return
@@ -103,19 +103,19 @@ func (c *decisions) unapprove(args string) {
 	n := 0
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
-			if s := c.of(i); s.State != events.Settled && s.Approved {
+			if s := c.stepAt(i); s.State != events.Settled && s.Approved {
 				n++
 			}
 		}
 		c.send(events.Withdraw{Range: r})
 	}
-	c.decided("unapproved", n)
+	c.sayDecided("unapproved", n)
 }
 
-// skip excludes steps. A failed one is given up instead.
-func (c *decisions) skip(args string) {
+// skipTyped excludes steps. A failed one is given up instead.
+func (c *decisions) skipTyped(args string) {
 	if args == "" {
-		i := c.here()
+		i := c.currentStep()
 		if i < 0 || c.run.Phase != events.Paused {
 			c.say("skip what? give numbers of the plan.")
 			return
@@ -123,7 +123,7 @@ func (c *decisions) skip(args string) {
 		c.skipSteps([]events.Range{{From: i, To: i + 1}}, true)
 		return
 	}
-	ranges, single, why := c.find.targets(args)
+	ranges, single, why := c.find.findTargets(args)
 	if why != "" {
 		c.say("%s", why)
 		return
@@ -143,7 +143,7 @@ func (c *decisions) skipSteps(ranges []events.Range, single bool) {
 	}
 	at, first := c.position(), ranges[0].From
 	switch {
-	case single && at.Failed(first) && c.run.Phase == events.Paused && !c.of(first).Open:
+	case single && at.Failed(first) && c.run.Phase == events.Paused && !c.stepAt(first).Open:
 		c.say("it failed, and the run has continued without it.")
 	case single && at.FailedOrEdited(first) && c.run.Phase == events.Paused:
 		c.send(events.Skip{Step: first})
@@ -162,7 +162,7 @@ func (c *decisions) skipSteps(ranges []events.Range, single bool) {
 		for _, r := range slices.Backward(ranges) { // what was planned with the value of a step before the step itself
 			c.send(events.Exclude{Range: r})
 		}
-		c.decided("excluded", t.Begins())
+		c.sayDecided("excluded", t.Begins())
 		c.sayAlso(also)
 	case left > 0 && left == t.Sum(excluded):
 		c.say("excluded by tags or selection.")
@@ -179,8 +179,8 @@ func (c *decisions) sayAlso(words string) {
 	}
 }
 
-func (c *decisions) restore(args string) {
-	ranges, _, why := c.find.targets(args)
+func (c *decisions) restoreSteps(args string) {
+	ranges, _, why := c.find.findTargets(args)
 	if why != "" {
 		c.say("%s", why)
 		return
@@ -189,7 +189,7 @@ func (c *decisions) restore(args string) {
 	late := -1
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
-			switch of := c.of(i); {
+			switch of := c.stepAt(i); {
 			case !of.Excluded || c.plan.Steps[i].Excluded:
 			case of.Restorable():
 				steps = append(steps, i)
@@ -215,12 +215,12 @@ func (c *decisions) restore(args string) {
 	for _, r := range ranges {
 		c.send(events.Include{Range: r})
 	}
-	c.decided("restored", len(steps))
+	c.sayDecided("restored", len(steps))
 	c.sayAlso(also)
 }
 
-// yes answers what the run stopped for. It starts nothing: whoever says yes to one thing has not said run.
-func (c *decisions) yes(string) {
+// sayYes answers what the run stopped for. It starts nothing: whoever says yes to one thing has not said run.
+func (c *decisions) sayYes(string) {
 	i, what := c.asksHere()
 	switch what {
 	case asking:
@@ -234,7 +234,7 @@ func (c *decisions) yes(string) {
 	}
 }
 
-func (c *decisions) no(string) {
+func (c *decisions) sayNo(string) {
 	i, what := c.asksHere()
 	switch what {
 	case asking:
@@ -250,8 +250,8 @@ func (c *decisions) no(string) {
 
 // asksHere is the step that the run stopped at, and what it is like.
 func (c *decisions) asksHere() (step int, what state) {
-	i := c.here()
-	if i < 0 || c.run.Phase != events.Paused && c.gate() < 0 {
+	i := c.currentStep()
+	if i < 0 || c.run.Phase != events.Paused && c.openGate() < 0 {
 		return -1, omitted
 	}
 	return i, c.State(i)

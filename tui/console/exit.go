@@ -18,8 +18,8 @@ type exit struct {
 	forced  bool
 }
 
-// quit leaves, and asks first if that would stop something.
-func (c *exit) quit(string) {
+// askQuit leaves, and asks first if that would stop something.
+func (c *exit) askQuit(string) {
 	if c.leaving {
 		return
 	}
@@ -27,9 +27,9 @@ func (c *exit) quit(string) {
 	case c.run.Phase == events.Done:
 		c.leaving = true
 	case c.run.Phase == events.Ended:
-		c.leave(events.Leave{})
+		c.sendLeaving(events.Leave{})
 	case c.run.Phase == events.Review && c.asked == 0: // what was asked for last may have begun the run
-		c.stop(events.StopInterrupt, false)
+		c.stopRun(events.StopInterrupt, false)
 	case !c.person:
 		c.leaveUnseen()
 	default:
@@ -50,10 +50,10 @@ func (c *exit) askToLeave() {
 	c.question = &question{leave: true, again: text, answer: func(answer string) bool {
 		switch answer {
 		case "wait", "w":
-			c.stop(events.StopDrain, false)
+			c.stopRun(events.StopDrain, false)
 			c.say("quitting when the running steps have finished.")
 		case "stop", "k":
-			c.stop(events.StopInterrupt, false)
+			c.stopRun(events.StopInterrupt, false)
 			c.say("stopping.")
 		case "stay":
 			c.say("staying.")
@@ -72,21 +72,21 @@ func (c *exit) leaveUnseen() {
 	case c.run.Phase == events.Done || c.closed:
 		c.leaving = true
 	case c.run.Phase == events.Ended:
-		c.leave(events.Leave{})
+		c.sendLeaving(events.Leave{})
 	case c.run.Phase == events.Review:
-		c.stop(events.StopInterrupt, false)
+		c.stopRun(events.StopInterrupt, false)
 	default:
-		c.stop(events.StopDrain, false)
+		c.stopRun(events.StopDrain, false)
 	}
 }
 
-func (c *exit) leave(command events.Command) {
+func (c *exit) sendLeaving(command events.Command) {
 	c.leaving = true
 	c.send(command)
 }
 
-// stop ends the run before its end.
-func (c *exit) stop(how events.StopHow, signal bool) {
+// stopRun ends the run before its end.
+func (c *exit) stopRun(how events.StopHow, signal bool) {
 	c.stopping++
-	c.leave(events.Stop{How: how, Signal: signal})
+	c.sendLeaving(events.Stop{How: how, Signal: signal})
 }

@@ -412,9 +412,9 @@ func newTalk(t *testing.T, p *plan.Plan, with ...func(*Options, *fake)) *talk {
 		w(&o, k.engine)
 	}
 	k.console = newConsole(o)
-	k.engine.emit = k.announcer.hear
+	k.engine.emit = k.announcer.hearBatch
 	k.engine.begin()
-	k.prompt()
+	k.showPrompt()
 	return k
 }
 
@@ -422,14 +422,14 @@ func newTalk(t *testing.T, p *plan.Plan, with ...func(*Options, *fake)) *talk {
 func (k *talk) settle() {
 	for k.engine.tick() {
 	}
-	k.prompt()
+	k.showPrompt()
 }
 
 // type types a line, lets the engine do what it does then, and gives what is said, without the times.
 func (k *talk) types(line string) string {
 	k.heard.Reset()
-	k.take(line)
-	k.prompt()
+	k.takeLine(line)
+	k.showPrompt()
 	k.settle()
 	return k.said()
 }

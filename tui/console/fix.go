@@ -34,7 +34,7 @@ type fixing struct {
 	row int
 }
 
-func (x *fixing) value() *fix.Row { return &x.Rows[x.row] }
+func (x *fixing) currentRow() *fix.Row { return &x.Rows[x.row] }
 
 // typedFor is what somebody typed for a value, and the run has not taken.
 type typedFor struct{ path, label, text string }
@@ -75,8 +75,8 @@ func readFixArgs(args string) (a fixArgs) {
 	return a
 }
 
-// edit lists the values of a step, asks for another one, or takes one that is given with it.
-func (c *fixes) edit(args string) {
+// editValue lists the values of a step, asks for another one, or takes one that is given with it.
+func (c *fixes) editValue(args string) {
 	a := readFixArgs(args)
 	switch {
 	case c.preview == nil:
@@ -109,13 +109,13 @@ func (c *fixes) edit(args string) {
 	}
 }
 
-// set is edit for one line, as scripts have it.
-func (c *fixes) set(args string) {
+// setValue is edit for one line, as scripts have it.
+func (c *fixes) setValue(args string) {
 	if a := readFixArgs(args); !a.given || a.name == "" {
 		c.say("set what? set NAME=VALUE.")
 		return
 	}
-	c.edit(args)
+	c.editValue(args)
 }
 
 // formOf takes the values of a node. Without one it is the step at hand: what the run is at, or what comes next; and where
@@ -127,7 +127,7 @@ func (c *fixes) formOf(node string) (f *fix.Form, called, why string) {
 			return nil, "", why
 		}
 	} else if i := c.atHand(); i >= 0 {
-		n = int(c.outline.stepAt[i])
+		n = int(c.outline.nodeOf[i])
 	}
 	if i := int(c.outline.nodes[n].step); i >= 0 {
 		if c.position().HasRun(i) {
@@ -135,7 +135,7 @@ func (c *fixes) formOf(node string) (f *fix.Form, called, why string) {
 		}
 		return fix.OfStep(c.plan, i, c.run.Variables), c.called(i), ""
 	}
-	r := c.outline.steps(n)
+	r := c.outline.rangeOf(n)
 	if first := c.position().FirstLeft(r); first >= 0 {
 		r.From = first
 	}
@@ -151,7 +151,7 @@ func (c *fixes) listValues(f *fix.Form, of string) {
 	for i := range f.Rows {
 		lines = append(lines, fmt.Sprintf("value %d: %s.", i+1, c.rowWords(&f.Rows[i])))
 	}
-	c.list(append(lines, "edit with a number or a name asks for another value; edit NAME=VALUE takes one."))
+	c.sayList(append(lines, "edit with a number or a name asks for another value; edit NAME=VALUE takes one."))
 }
 
 // rowWords say what a value is, and where it comes from.
@@ -165,7 +165,7 @@ func (c *fixes) rowWords(r *fix.Row) string {
 	case r.Field == "" && r.Origin.File == "" && r.From != "":
 		return words + ", from " + clean(r.From)
 	case r.Origin.File != "":
-		return words + ", from " + place(r.Origin.String())
+		return words + ", from " + placeWords(r.Origin.String())
 	}
 	return words
 }
@@ -175,7 +175,7 @@ func (c *fixes) rowValue(r *fix.Row) string {
 	case r.Secret:
 		return "(hidden)"
 	case len(r.After) > 0:
-		return "known " + c.after(r.After)
+		return "known " + c.afterSteps(r.After)
 	}
 	return sayLine(r.Was)
 }
@@ -190,12 +190,12 @@ func (c *fixes) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
 		}
 		return &fixing{f, n - 1}, ""
 	}
-	if row := find(f, a.name); row >= 0 {
+	if row := findRow(f, a.name); row >= 0 {
 		return &fixing{f, row}, ""
 	}
 	if a.of == "" && f.Step >= 0 {
 		whole := fix.OfScope(c.plan, 0, events.Range{From: f.Step, To: len(c.plan.Steps)}, c.run.Variables)
-		if row := find(whole, a.name); row >= 0 {
+		if row := findRow(whole, a.name); row >= 0 {
 			return &fixing{whole, row}, ""
 		}
 	}
@@ -209,8 +209,8 @@ func (c *fixes) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
 	return &fixing{f, row}, ""
 }
 
-// find is the row that goes by a name, or -1: cmd and args.cmd are the same argument, unless there is a variable cmd.
-func find(f *fix.Form, name string) int {
+// findRow returns the row that goes by a name, or -1: cmd and args.cmd are the same argument, unless there is a variable cmd.
+func findRow(f *fix.Form, name string) int {
 	return slices.IndexFunc(f.Rows, func(r fix.Row) bool { return r.Label() == name || r.Field != "" && r.Field+"."+r.Name == name })
 }
 
@@ -231,11 +231,11 @@ func (c *fixes) noValue(f *fix.Form, name string) string {
 
 // fixAtOnce takes a value that was given with its name.
 func (c *fixes) fixAtOnce(x *fixing, a fixArgs) {
-	r := x.value()
+	r := x.currentRow()
 	r.Type(a.value)
 	reach := 0
 	if a.reach != "" {
-		if reach = x.reach(a.reach); reach < 0 {
+		if reach = x.scopeOf(a.reach); reach < 0 {
 			c.say("%s can be changed %s only. nothing was done.", clean(r.Label()), x.forWhat(0))
 			return
 		}
@@ -247,11 +247,11 @@ func (c *fixes) fixAtOnce(x *fixing, a fixArgs) {
 	if row, kind := x.OtherKind(); row != nil {
 		c.say("%s was %s and becomes %s.", clean(row.Label()), row.Kind, kind)
 	}
-	effects, why := c.effects(x)
+	effects, why := c.planEffects(x)
 	switch {
 	case why == "" && effects[reach].why != "":
 		why = effects[reach].why
-	case why == "" && r.Added && x.nothing(effects):
+	case why == "" && r.Added && x.changesNothing(effects):
 		why = c.noValue(x.Form, r.Label())
 	}
 	if why != "" {
@@ -264,7 +264,7 @@ func (c *fixes) fixAtOnce(x *fixing, a fixArgs) {
 
 // fixBySteps says a value and asks for another.
 func (c *fixes) fixBySteps(x *fixing) {
-	r := x.value()
+	r := x.currentRow()
 	if k := c.refusedFix; k != nil && k.path == x.Path && k.label == r.Label() {
 		c.refusedFix = nil
 		c.say("%s: what you typed before is kept.", clean(r.Label()))
@@ -279,7 +279,7 @@ func (c *fixes) fixBySteps(x *fixing) {
 }
 
 func (c *fixes) askValue(x *fixing) {
-	r := x.value()
+	r := x.currentRow()
 	hidden := ""
 	if r.Secret {
 		hidden = "what you type is not shown. "
@@ -298,14 +298,14 @@ func (c *fixes) askValue(x *fixing) {
 
 // fixInEditor is for what has several lines, which nobody can type on one.
 func (c *fixes) fixInEditor(x *fixing) {
-	r := x.value()
+	r := x.currentRow()
 	if c.programs.openEditor == nil || !c.person {
 		c.say("%s. edit %s=VALUE gives it another value, of one line.", c.rowWords(r), clean(r.Label()))
 		return
 	}
 	c.say("%s. the editor opens it.", c.rowWords(r))
 	e := &fix.Editor{Text: r.Now, Open: func(file string) fix.Program { return c.programs.openEditor(file, 1) }}
-	if !c.programs.program(e, "the editor") {
+	if !c.programs.runProgram(e, "the editor") {
 		return
 	}
 	c.typedValue(x, e.Text)
@@ -313,7 +313,7 @@ func (c *fixes) fixInEditor(x *fixing) {
 
 // typedValue weighs what was typed: whether it is a value, and of the kind there was.
 func (c *fixes) typedValue(x *fixing, text string) {
-	r := x.value()
+	r := x.currentRow()
 	r.Type(text)
 	if !r.Changed() {
 		c.say("unchanged.")
@@ -326,7 +326,7 @@ func (c *fixes) typedValue(x *fixing, text string) {
 	}
 	row, kind := x.OtherKind()
 	if row == nil {
-		c.offer(x)
+		c.offerScopes(x)
 		return
 	}
 	ask := fmt.Sprintf("%s was %s and becomes %s: yes, or no to type another.", clean(row.Label()), row.Kind, kind)
@@ -335,7 +335,7 @@ func (c *fixes) typedValue(x *fixing, text string) {
 		switch answer {
 		case "yes", "y":
 			c.question = nil
-			c.offer(x)
+			c.offerScopes(x)
 		case "no", "n":
 			c.askAgain(x)
 		default:
@@ -347,7 +347,7 @@ func (c *fixes) typedValue(x *fixing, text string) {
 }
 
 func (c *fixes) askAgain(x *fixing) {
-	x.value().Revert()
+	x.currentRow().Revert()
 	c.askValue(x)
 }
 
@@ -357,10 +357,10 @@ type effect struct {
 	why string // it cannot be planned
 }
 
-// effects plans with a value for each of its scopes. why says that it cannot be for the first of them.
-func (c *fixes) effects(x *fixing) (list []effect, why string) {
+// planEffects plans with a value for each of its scopes. why says that it cannot be for the first of them.
+func (c *fixes) planEffects(x *fixing) (list []effect, why string) {
 	defer func() { x.Scope = 0 }()
-	for x.Scope = range x.reaching() {
+	for x.Scope = range x.countScopes() {
 		values, wrong, _ := x.Overrides()
 		if wrong != "" {
 			return nil, wrong
@@ -373,21 +373,21 @@ func (c *fixes) effects(x *fixing) (list []effect, why string) {
 			list = append(list, effect{why: "it cannot be planned so: " + why})
 			continue
 		}
-		list = append(list, effect{Effect: fix.EffectOf(c.plan, next, x.Path, func(i int) bool { return status.Done(c.of(i)) })})
+		list = append(list, effect{Effect: fix.EffectOf(c.plan, next, x.Path, func(i int) bool { return status.Done(c.stepAt(i)) })})
 	}
 	return list, ""
 }
 
-// nothing reports whether a value changes nothing, however far it reaches.
-func (x *fixing) nothing(effects []effect) bool {
+// changesNothing reports whether a value changes nothing, however far it reaches.
+func (x *fixing) changesNothing(effects []effect) bool {
 	return !slices.ContainsFunc(effects, func(e effect) bool {
 		return e.Gone || len(e.Changes)+len(e.Notes)+len(e.Others)+len(e.Done)+e.Left > 0
 	})
 }
 
-// offer says what a value leads to, and asks how far it is to reach.
-func (c *fixes) offer(x *fixing) {
-	effects, why := c.effects(x)
+// offerScopes says what a value leads to, and asks how far it is to reach.
+func (c *fixes) offerScopes(x *fixing) {
+	effects, why := c.planEffects(x)
 	if why != "" {
 		c.say("%s", sentence(clean(why)))
 		c.askAgain(x)
@@ -396,12 +396,12 @@ func (c *fixes) offer(x *fixing) {
 	c.sayEffect(&effects[0])
 	ways := []string{"yes, " + x.forWhat(0)}
 	for i := 1; i < len(effects); i++ {
-		ways = append(ways, x.word(i)+", "+x.forWhat(i)+effects[i].alsoWords())
+		ways = append(ways, x.scopeWord(i)+", "+x.forWhat(i)+effects[i].alsoWords())
 	}
 	ask := "apply it: " + strings.Join(append(ways, "no"), "; ") + "."
 	c.say("%s", ask)
 	c.question = &question{again: ask, answer: func(answer string) bool {
-		reach := x.reach(answer)
+		reach := x.scopeOf(answer)
 		switch {
 		case answer == "no" || answer == "n":
 			c.say("unchanged.")
@@ -420,26 +420,26 @@ func (c *fixes) offer(x *fixing) {
 	}}
 }
 
-// reaching is how many of its scopes a value may be for: what is no variable is its step's alone.
-func (x *fixing) reaching() int {
-	if x.value().Field != "" {
+// countScopes returns how many of its scopes a value may be for: what is no variable is its step's alone.
+func (x *fixing) countScopes() int {
+	if x.currentRow().Field != "" {
 		return 1
 	}
 	return len(x.Scopes)
 }
 
-// reach is the scope that a word means, or -1.
-func (x *fixing) reach(word string) int {
-	for i := range x.reaching() {
-		if x.word(i) == word || word == part && x.Scopes[i].At != "" && x.word(i) != "step" && x.Scopes[i].Host == "" {
+// scopeOf is the scope that a word means, or -1.
+func (x *fixing) scopeOf(word string) int {
+	for i := range x.countScopes() {
+		if x.scopeWord(i) == word || word == part && x.Scopes[i].At != "" && x.scopeWord(i) != "step" && x.Scopes[i].Host == "" {
 			return i
 		}
 	}
 	return -1
 }
 
-// word is what a scope goes by.
-func (x *fixing) word(scope int) string {
+// scopeWord is what a scope goes by.
+func (x *fixing) scopeWord(scope int) string {
 	if x.Scopes[scope].Rest() {
 		return rest
 	}
@@ -501,24 +501,24 @@ func (c *fixes) sayEffect(e *effect) {
 		lines = append(lines, "what it does stays the same, as far as can be seen.")
 	}
 	if n := len(e.Others); n > 0 {
-		lines = append(lines, sentence("it changes "+e.others()))
+		lines = append(lines, sentence("it changes "+e.otherNames()))
 	}
 	if n := len(e.Done); n > 0 {
-		lines = append(lines, sentence("already done, with the old value: "+names(e.Done)+"; rerun runs "+them(n)+" again"))
+		lines = append(lines, sentence("already done, with the old value: "+stepNames(e.Done)+"; rerun runs "+itOrThem(n)+" again"))
 	}
 	if e.Left > 0 {
 		lines = append(lines, count(e.Left, "step")+" would be gone from the plan.")
 	}
-	c.list(lines)
+	c.sayList(lines)
 }
 
-// others names some of the other steps that change.
-func (e *effect) others() string {
-	return count(len(e.Others), "step") + ": " + names(e.Others)
+// otherNames names some of the other steps that change.
+func (e *effect) otherNames() string {
+	return count(len(e.Others), "step") + ": " + stepNames(e.Others)
 }
 
-// names are those of some steps, the first of them.
-func names(steps []*plan.Step) string {
+// stepNames are those of some steps, the first of them.
+func stepNames(steps []*plan.Step) string {
 	const named = 3
 	var list []string
 	for _, s := range steps[:min(len(steps), named)] {
@@ -530,7 +530,7 @@ func names(steps []*plan.Step) string {
 	return strings.Join(list, ", ")
 }
 
-func them(n int) string {
+func itOrThem(n int) string {
 	if n == 1 {
 		return "it"
 	}
@@ -545,7 +545,7 @@ func (c *fixes) takeFix(x *fixing, reach int) {
 		c.say("%s", sentence(clean(wrong)))
 		return
 	}
-	r := x.value()
+	r := x.currentRow()
 	c.sentFix = &typedFor{x.Path, r.Label(), r.Now}
 	asks := events.Fix{Values: values}
 	value := sayLine(r.Now)

@@ -155,12 +155,12 @@ func TestFixRefused(t *testing.T) {
 func TestFixWhileItRuns(t *testing.T) {
 	k := newTalk(t, release())
 	k.types("approve all")
-	k.take("run")
+	k.takeLine("run")
 	k.engine.tick()
 	k.said()
 	for _, line := range []string{"edit", "edit lock_timeout", "set lock_timeout=60s"} {
 		k.heard.Reset()
-		k.take(line)
+		k.takeLine(line)
 		if got := k.said(); got != "steps are still running: pause, and edit when they have finished." {
 			t.Errorf("got %q", got)
 		}
@@ -248,7 +248,7 @@ func TestWhy(t *testing.T) {
 		o.Why = func(_ string, steps []int) []events.Wait { return []events.Wait{w} }
 	})
 	k.types("approve all")
-	k.take("run")
+	k.takeLine("run")
 	k.engine.tick()
 	k.engine.clock = k.engine.clock.Add(9 * time.Second)
 	for _, tt := range []struct {
@@ -268,7 +268,7 @@ func TestWhy(t *testing.T) {
 		w = tt.w
 		k.said()
 		k.heard.Reset()
-		k.take("why 7")
+		k.takeLine("why 7")
 		if got := k.said(); got != "step 7 check the site "+tt.want {
 			t.Errorf("%+v:\ngot  %s\nwant step 7 check the site %s", tt.w, got, tt.want)
 		}

@@ -14,8 +14,8 @@ type follow struct {
 	of map[int]*steplog.Bounded
 }
 
-func (f *follow) begin(step int) {
-	f.close(step)
+func (f *follow) beginStep(step int) {
+	f.closeStep(step)
 	s := &f.run.Steps[step]
 	if !f.on || f.outDir == nil || len(s.Out) == 0 {
 		return
@@ -26,39 +26,39 @@ func (f *follow) begin(step int) {
 	f.of[step] = steplog.FollowBounded(f.outDir(), s.Out[len(s.Out)-1])
 }
 
-func (f *follow) close(step int) {
+func (f *follow) closeStep(step int) {
 	if l := f.of[step]; l != nil {
 		_ = l.Close() // it was only read
 		delete(f.of, step)
 	}
 }
 
-func (f *follow) all(counted bool) {
+func (f *follow) readAll(counted bool) {
 	for i := range min(len(f.run.Steps), len(f.plan.Steps)) {
 		if f.of[i] != nil {
-			f.read(i, counted)
+			f.readStep(i, counted)
 		}
 	}
 }
 
-func (f *follow) end(step int, counted bool) {
+func (f *follow) endStep(step int, counted bool) {
 	if l := f.of[step]; l != nil {
 		l.Finish()
-		f.read(step, counted)
-		f.close(step)
+		f.readStep(step, counted)
+		f.closeStep(step)
 	}
 }
 
-// read says what has come since, at most a page of it: the rest can be asked for. Of steps whose ends are only counted it
+// readStep says what has come since, at most a page of it: the rest can be asked for. Of steps whose ends are only counted it
 // says nothing.
-func (f *follow) read(step int, counted bool) {
+func (f *follow) readStep(step int, counted bool) {
 	left := 0
 	number := f.outline.stepNumber(step)
 	for n := 0; ; n++ {
 		line, more, err := f.of[step].Next()
 		if err != nil {
 			f.say("the output of %s cannot be read: %s", f.called(step), sentence(clean(err.Error())))
-			f.close(step)
+			f.closeStep(step)
 			return
 		}
 		if !more {

@@ -8,8 +8,8 @@ import (
 	"moon/tui/status"
 )
 
-// recap says of each host how its tasks have ended, the numbers that are not zero.
-func (c *reporter) recap() (lines []string) {
+// recapHosts says of each host how its tasks have ended, the numbers that are not zero.
+func (c *reporter) recapHosts() (lines []string) {
 	if !c.overHosts {
 		return nil
 	}

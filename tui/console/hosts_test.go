@@ -38,7 +38,7 @@ func TestSaysHosts(t *testing.T) {
 		1: "1. play web, 2 hosts, 4 steps, 4 done, 1 UNREACHABLE", 2: "1.1. task install, 2 hosts, 3 steps", 3: "1.1.1. loop install on web1, 2 steps",
 		6: "1.1.2. install on web2, UNREACHABLE", 7: "1.2. drain on web2, by lb1, skipped",
 	} {
-		if got := d.entry(n); !strings.HasPrefix(got, want) {
+		if got := d.entryLine(n); !strings.HasPrefix(got, want) {
 			t.Errorf("node %d: %q, want %q", n, got, want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestSaysHosts(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	d.breakpoints.setBreak("1.1")
-	d.breakpoints.breaks("")
+	d.breakpoints.listBreaks("")
 	_ = d.w.Flush()
 	if want := []events.Command{events.Break{Step: 0, To: 1}, events.Break{Step: 2, To: 3}}; !slices.Equal(sent, want) {
 		t.Errorf("break on a task over two hosts sends %v", sent)
@@ -57,7 +57,7 @@ func TestSaysHosts(t *testing.T) {
 		}
 	}
 	want := []string{"host web1: 1 ok, 1 changed.", "host web2: 1 unreachable, 1 skipped."}
-	if got := d.recap(); !slices.Equal(got, want) {
+	if got := d.recapHosts(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

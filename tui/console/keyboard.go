@@ -46,40 +46,40 @@ func newKeyboard(in *os.File) (*keyboard, error) {
 	}
 	unix.CloseOnExec(k.wake[0])
 	unix.CloseOnExec(k.wake[1])
-	go k.read()
+	go k.readLines()
 	return k, nil
 }
 
-// close ends reading, and waits for it.
-func (k *keyboard) close() {
-	k.hide(false)
+// closeKeyboard ends reading, and waits for it.
+func (k *keyboard) closeKeyboard() {
+	k.hideTyped(false)
 	close(k.done)
-	k.nudge()
+	k.wakeReader()
 	k.turn.Lock()
 	defer k.turn.Unlock()
 	_, _ = unix.Close(k.wake[0]), unix.Close(k.wake[1])
 	k.wake = [2]int{-1, -1}
 }
 
-func (k *keyboard) nudge() { _, _ = unix.Write(k.wake[1], []byte{0}) } // one byte fits
+func (k *keyboard) wakeReader() { _, _ = unix.Write(k.wake[1], []byte{0}) } // one byte fits
 
-// lent does something while nothing is read.
-func (k *keyboard) lent(do func()) {
-	k.nudge()
+// lendTerminal does something while nothing is read.
+func (k *keyboard) lendTerminal(do func()) {
+	k.wakeReader()
 	k.turn.Lock()
 	defer k.turn.Unlock()
 	_, _ = unix.Read(k.wake[0], make([]byte, 1))
 	if k.shown != nil {
-		k.hide(false)
-		defer k.silence()
+		k.hideTyped(false)
+		defer k.turnEchoOff()
 	}
 	do()
 }
 
-// hide lets the terminal show nothing of what is typed, or shows it again. It may be asked again and again: a shell to which
+// hideTyped lets the terminal show nothing of what is typed, or shows it again. It may be asked again and again: a shell to which
 // the user went back meanwhile has made the terminal its own. Whatever was typed before it is hidden is dropped: the terminal has
 // shown it, so it is not the secret that is asked for now, and half a line of it would become a part of the secret.
-func (k *keyboard) hide(on bool) {
+func (k *keyboard) hideTyped(on bool) {
 	if !on {
 		if k.shown != nil {
 			_ = unix.IoctlSetTermios(k.fd, setTermios, k.shown) // or it has gone
@@ -87,29 +87,29 @@ func (k *keyboard) hide(on bool) {
 		}
 		return
 	}
-	if _, shown := k.shows(); !shown {
+	if _, shown := k.terminalShows(); !shown {
 		return
 	}
 	// The reader may have a line already, or wait for one: it alone knows.
-	k.nudge()
+	k.wakeReader()
 	dropped := make(chan struct{})
 	select {
 	case k.drop <- dropped:
 		<-dropped
 	case <-k.ended:
-		k.silence()
+		k.turnEchoOff()
 	}
 }
 
-// shows reports whether the input is a terminal that moon has and that shows what is typed, and how it is set up.
-func (k *keyboard) shows() (now *unix.Termios, shown bool) {
+// terminalShows reports whether the input is a terminal that moon has and that shows what is typed, and how it is set up.
+func (k *keyboard) terminalShows() (now *unix.Termios, shown bool) {
 	now, err := unix.IoctlGetTermios(k.fd, getTermios)
 	return now, err == nil && now.Lflag&unix.ECHO != 0 && k.ours() // in the background moon would be stopped for changing it
 }
 
-// silence turns the echo off, and drops what the terminal has of what was typed before.
-func (k *keyboard) silence() {
-	now, shown := k.shows()
+// turnEchoOff turns the echo off, and drops what the terminal has of what was typed before.
+func (k *keyboard) turnEchoOff() {
+	now, shown := k.terminalShows()
 	if !shown {
 		return
 	}
@@ -120,38 +120,39 @@ func (k *keyboard) silence() {
 	}
 }
 
-// forget drops what was read, for hide, which has nudged.
-func (k *keyboard) forget(dropped chan<- struct{}) {
+// forgetRead drops what was read, for hide, which has nudged.
+func (k *keyboard) forgetRead(dropped chan<- struct{}) {
 	_, _ = unix.Read(k.wake[0], make([]byte, 1))
 	k.text = nil
-	k.silence()
+	k.turnEchoOff()
 	close(dropped)
 }
 
 var errWoken = errors.New("woken")
 
-// read sends each line until the input ends. That of a terminal ends when it does so three times without a line: once is
+// readLines sends each line until the input ends. That of a terminal ends when it does so three times without a line: once is
 // somebody's ctrl-d.
-func (k *keyboard) read() {
+func (k *keyboard) readLines() {
 	defer close(k.lines)
 	defer close(k.ended)
 	buf := make([]byte, 4<<10)
 	for ends := 0; ; {
-		n, err := k.next(buf)
+		n, err := k.readNext(buf)
 		switch {
 		case errors.Is(err, errWoken):
-			if k.closed() {
+			if k.isClosed() {
 				return
 			}
 			select {
 			case dropped := <-k.drop:
-				k.forget(dropped)
+				k.forgetRead(dropped)
 			default:
 			}
 			continue
 		case err != nil:
 			n, ends = 0, 2
 		}
+		// Only whole lines are sent. What is left waits for more, unless the input has ended or the line is too long: then it is one.
 		k.text = append(k.text, buf[:n]...)
 		for n > 0 {
 			line, rest, whole := bytes.Cut(k.text, []byte{'\n'})
@@ -159,7 +160,7 @@ func (k *keyboard) read() {
 				break
 			}
 			k.text, ends = bytes.Clone(rest), 0
-			if !k.send(string(line)) {
+			if !k.sendLine(string(line)) {
 				return
 			}
 		}
@@ -167,7 +168,7 @@ func (k *keyboard) read() {
 			continue
 		}
 		if len(k.text) > 0 {
-			if !k.send(string(k.text)) {
+			if !k.sendLine(string(k.text)) {
 				return
 			}
 			k.text = nil
@@ -178,13 +179,13 @@ func (k *keyboard) read() {
 		if ends++; ends > 2 || !term.IsTerminal(k.fd) {
 			return
 		}
-		if !k.send(endOfInput) {
+		if !k.sendLine(endOfInput) {
 			return
 		}
 	}
 }
 
-func (k *keyboard) closed() bool {
+func (k *keyboard) isClosed() bool {
 	select {
 	case <-k.done:
 		return true
@@ -193,24 +194,24 @@ func (k *keyboard) closed() bool {
 	}
 }
 
-// send hands a line over, unless it is to be dropped meanwhile. False: the keyboard is closed.
-func (k *keyboard) send(line string) bool {
+// sendLine hands a line over, unless it is to be dropped meanwhile. False: the keyboard is closed.
+func (k *keyboard) sendLine(line string) bool {
 	select {
 	case k.lines <- line:
 		return true
 	case dropped := <-k.drop:
-		k.forget(dropped)
+		k.forgetRead(dropped)
 		return true
 	case <-k.done:
 		return false
 	}
 }
 
-// next reads what there is. A terminal has something to read when a line is whole.
-func (k *keyboard) next(buf []byte) (int, error) {
+// readNext reads what there is. A terminal has something to read when a line is whole.
+func (k *keyboard) readNext(buf []byte) (int, error) {
 	k.turn.Lock()
 	defer k.turn.Unlock()
-	if k.closed() {
+	if k.isClosed() {
 		return 0, errWoken
 	}
 	for {

@@ -22,7 +22,7 @@ func TestPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer k.close()
+	defer k.closeKeyboard()
 	for _, piece := range []string{"app", "rove ", "all\nrun\n\nwhere\nqu", "it"} {
 		if _, err := io.WriteString(w, piece); err != nil {
 			t.Fatal(err)
@@ -51,9 +51,9 @@ func TestLentTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer k.close()
+	defer k.closeKeyboard()
 	for range 20 {
-		k.lent(func() {
+		k.lendTerminal(func() {
 			io.WriteString(master, "for it\n")
 			buf := make([]byte, 100)
 			if n, err := slave.Read(buf); err != nil || string(buf[:n]) != "for it\n" {
@@ -87,7 +87,7 @@ func TestCloseKeyboard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.close()
+		k.closeKeyboard()
 		for range k.lines { // it is closed
 		}
 		r.Close()
@@ -119,11 +119,11 @@ func TestHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.hide(true)
+	k.hideTyped(true)
 	if shows() {
 		t.Error("it shows what is typed")
 	}
-	k.lent(func() {
+	k.lendTerminal(func() {
 		if !shows() {
 			t.Error("a program does not show what is typed for it")
 		}
@@ -135,15 +135,15 @@ func TestHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.ours = func() bool { return false }
-	if k.hide(true); !shows() {
+	if k.hideTyped(true); !shows() {
 		t.Error("it changes the terminal of somebody else")
 	}
 	k.ours = func() bool { return true }
-	k.hide(true)
+	k.hideTyped(true)
 	if shows() {
 		t.Error("it shows what is typed after it was stopped")
 	}
-	k.close()
+	k.closeKeyboard()
 	after, err := term.GetState(int(slave.Fd()))
 	if err != nil {
 		t.Fatal(err)
@@ -172,21 +172,21 @@ func TestTypedAheadOfSecret(t *testing.T) {
 		if _, err := io.ReadFull(master, echo); err != nil { // the terminal has it, and has shown it
 			t.Fatal(err)
 		}
-		k.hide(true)
+		k.hideTyped(true)
 		if _, err := io.WriteString(master, "swordfish\n"); err != nil {
 			t.Fatal(err)
 		}
 		if got := <-k.lines; got != "swordfish" {
 			t.Fatalf("the secret is %q", got)
 		}
-		k.hide(false)
+		k.hideTyped(false)
 		if _, err := io.WriteString(master, "shown\n"); err != nil {
 			t.Fatal(err)
 		}
 		if got := <-k.lines; got != "shown" {
 			t.Fatalf("then came %q", got)
 		}
-		k.close()
+		k.closeKeyboard()
 		_, _ = master.Close(), slave.Close()
 	}
 }

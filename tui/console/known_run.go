@@ -40,7 +40,7 @@ type sources struct {
 func (d *knownRun) doneIn(ranges []events.Range) (steps []int) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
-			if status.Done(d.of(i)) && !d.position().Failed(i) {
+			if status.Done(d.stepAt(i)) && !d.position().Failed(i) {
 				steps = append(steps, i)
 			}
 		}
@@ -48,9 +48,9 @@ func (d *knownRun) doneIn(ranges []events.Range) (steps []int) {
 	return steps
 }
 
-// dependents are the done steps that depend on some.
-func (d *knownRun) dependents(steps []int) []int {
-	return slices.DeleteFunc(d.plan.Dependents(steps), func(i int) bool { return !status.Done(d.of(i)) })
+// doneDependents are the done steps that depend on some.
+func (d *knownRun) doneDependents(steps []int) []int {
+	return slices.DeleteFunc(d.plan.Dependents(steps), func(i int) bool { return !status.Done(d.stepAt(i)) })
 }
 
 // breakpointAt is the breakpoint at a step that has one.
@@ -61,8 +61,8 @@ func (d *knownRun) breakpointAt(i int) events.Breakpoint {
 	return events.Breakpoint{Set: events.Break{Step: i}}
 }
 
-// gate is the first step that asks whether to go on, or -1.
-func (d *knownRun) gate() int {
+// openGate returns the first step that asks whether to go on, or -1.
+func (d *knownRun) openGate() int {
 	for i := range d.run.Steps {
 		if s := &d.run.Steps[i]; s.State == events.Held && s.Hold == events.PauseUser {
 			return i
@@ -73,7 +73,7 @@ func (d *knownRun) gate() int {
 
 // atHand is the step whose values edit is about, or -1.
 func (d *knownRun) atHand() int {
-	if i := d.here(); i >= 0 && !d.position().HasRun(i) {
+	if i := d.currentStep(); i >= 0 && !d.position().HasRun(i) {
 		return i
 	}
 	if d.run.Phase == events.Review {
@@ -98,8 +98,8 @@ func (d *knownRun) stepNow(i int) (p *plan.Step, wrong string) {
 	return &now, "it cannot run: " + err.Error()
 }
 
-// predict finds out what the step would do that the run is paused at, with the values there are by now.
-func (d *knownRun) predict(i int) {
+// predictNow finds out what the step would do that the run is paused at, with the values there are by now.
+func (d *knownRun) predictNow(i int) {
 	if d.sources.Predict == nil || d.run.Phase != events.Paused || i != d.run.PausedAt || !d.State(i).Pending() {
 		return
 	}
@@ -110,9 +110,9 @@ func (d *knownRun) predict(i int) {
 	}
 }
 
-// here is the step the run is at, or -1: paused at, running, or the last that ran.
-func (d *knownRun) here() int {
-	if i := d.gate(); i >= 0 {
+// currentStep is the step the run is at, or -1: paused at, running, or the last that ran.
+func (d *knownRun) currentStep() int {
+	if i := d.openGate(); i >= 0 {
 		return i
 	}
 	if i := d.run.PausedAt; i >= 0 && i < len(d.plan.Steps) && d.run.Phase == events.Paused {
@@ -146,11 +146,11 @@ func (d *knownRun) stepOr(i int, none *events.Step) *events.Step {
 	return none
 }
 
-// of is stepOr for those who only look.
-func (d *knownRun) of(i int) *events.Step { return d.stepOr(i, &events.Step{}) }
+// stepAt is stepOr for those who only look.
+func (d *knownRun) stepAt(i int) *events.Step { return d.stepOr(i, &events.Step{}) }
 
-// rescuable reports whether a scope, or one around it, has a rescue.
-func (d *knownRun) rescuable(scope int) bool {
+// hasRescue reports whether a scope, or one around it, has a rescue.
+func (d *knownRun) hasRescue(scope int) bool {
 	for id := scope; id > 0 && id < len(d.plan.Scopes); id = d.plan.Scopes[id].Parent {
 		if d.plan.Scopes[id].Branch != "" {
 			return false // a failure in a rescue is not rescued by it
@@ -187,8 +187,8 @@ func (d *knownRun) predictAll() {
 	})
 }
 
-// prediction is what a step would do, as far as it is known by now.
-func (d *knownRun) prediction(i int) *events.Foretold { return d.predicted.Now(i, d.position()) }
+// predictionOf is what a step would do, as far as it is known by now.
+func (d *knownRun) predictionOf(i int) *events.Foretold { return d.predicted.Now(i, d.position()) }
 
 // lacking are the steps that will be skipped for lack of a value, as they were found last, for which decisions.
 type lacking struct {
@@ -198,10 +198,10 @@ type lacking struct {
 	of   map[int]*plan.Missing
 }
 
-// lacking are the steps that will be skipped for lack of a value, each with the value, by what is decided now.
-func (d *knownRun) lacking() map[int]*plan.Missing {
+// lackingSteps are the steps that will be skipped for lack of a value, each with the value, by what is decided now.
+func (d *knownRun) lackingSteps() map[int]*plan.Missing {
 	if l := &d.lack; l.plan != d.plan || l.of == nil || l.seq != d.run.LastSeq {
-		gone := d.gone()
+		gone := d.goneSteps()
 		if l.plan != d.plan || l.of == nil || !maps.Equal(l.gone, gone) {
 			*l = lacking{plan: d.plan, gone: gone, of: bind.Lacking(d.plan, gone)}
 		}
@@ -210,20 +210,20 @@ func (d *knownRun) lacking() map[int]*plan.Missing {
 	return d.lack.of
 }
 
-// gone are the steps that give nothing, by what is decided now.
-func (d *knownRun) gone() map[int]plan.Absence {
+// goneSteps are the steps that give nothing, by what is decided now.
+func (d *knownRun) goneSteps() map[int]plan.Absence {
 	gone := map[int]plan.Absence{}
 	for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
-		if why, ok := status.Gone(d.of(i)); ok {
+		if why, ok := status.Gone(d.stepAt(i)); ok {
 			gone[i] = why
 		}
 	}
 	return gone
 }
 
-// lackingWith is lacking as it will be when some more steps are excluded, or taken in again.
+// lackingWith are lackingSteps as they will be when some more steps are excluded, or taken in again.
 func (d *knownRun) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.Missing {
-	gone := d.gone()
+	gone := d.goneSteps()
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			switch {
@@ -237,10 +237,10 @@ func (d *knownRun) lackingWith(ranges []events.Range, excluded bool) map[int]*pl
 	return bind.Lacking(d.plan, gone)
 }
 
-// lacks is the value for lack of which a step that is still to run will be skipped, or nil.
-func (d *knownRun) lacks(i int) *plan.Missing {
+// missingValue is the value for lack of which a step that is still to run will be skipped, or nil.
+func (d *knownRun) missingValue(i int) *plan.Missing {
 	if !d.State(i).Pending() {
 		return nil
 	}
-	return d.lacking()[i]
+	return d.lackingSteps()[i]
 }

@@ -11,7 +11,7 @@ import (
 // lackingWords counts them, or "".
 func (c *titles) lackingWords() string {
 	n := 0
-	for i := range c.lacking() {
+	for i := range c.lackingSteps() {
 		if c.State(i).Pending() {
 			n++
 		}
@@ -24,7 +24,7 @@ func (c *titles) lackingWords() string {
 
 // alsoSkipped says which steps are skipped along with some that are excluded, or no longer are.
 func (c *titles) alsoSkipped(ranges []events.Range, excluded bool) string {
-	before := c.lacking()
+	before := c.lackingSteps()
 	after := c.lackingWith(ranges, excluded)
 	word := "also skipped"
 	if !excluded {

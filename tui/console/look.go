@@ -17,8 +17,8 @@ type viewer struct {
 	past *past
 }
 
-// show says what a node is. Without a number it is the plan.
-func (c *viewer) show(args string) {
+// showNode says what a node is. Without a number it is the plan.
+func (c *viewer) showNode(args string) {
 	if args == "" {
 		c.showPart(0)
 		return
@@ -37,7 +37,7 @@ func (c *viewer) show(args string) {
 func (c *viewer) showPart(n int) {
 	var lines []string
 	if n > 0 {
-		lines = append(lines, c.entry(n))
+		lines = append(lines, c.entryLine(n))
 		s := &c.plan.Scopes[c.outline.nodes[n].scope]
 		if s.When != "" {
 			lines = append(lines, "when: "+clean(s.When))
@@ -45,14 +45,14 @@ func (c *viewer) showPart(n int) {
 		if s.Loop != "" {
 			lines = append(lines, "loop: "+clean(s.Loop))
 		}
-		lines = append(lines, c.from(s.Origin)...)
+		lines = append(lines, c.originLines(s.Origin)...)
 	} else {
-		lines = append(lines, sentence(c.outline.title(0), count(len(c.plan.Steps), "step"), c.counts()))
+		lines = append(lines, sentence(c.outline.titleOf(0), count(len(c.plan.Steps), "step"), c.countsWords()))
 	}
-	for _, b := range c.outline.unfolded(n) {
-		lines = append(lines, c.entry(b))
+	for _, b := range c.outline.unfoldBelow(n) {
+		lines = append(lines, c.entryLine(b))
 	}
-	c.list(lines)
+	c.sayList(lines)
 }
 
 func (c *viewer) listAll(args string) {
@@ -66,28 +66,28 @@ func (c *viewer) listAll(args string) {
 	}
 	var lines []string
 	for b := max(n, 1); b < n+int(c.outline.nodes[n].size); b++ {
-		lines = append(lines, c.entry(b))
+		lines = append(lines, c.entryLine(b))
 	}
 	if len(lines) == 0 {
 		c.say("the plan has no steps.")
 		return
 	}
-	c.list(lines)
+	c.sayList(lines)
 }
 
-// next goes through what needs a person: what failed or asks, and if there is none, what is not approved.
-func (c *viewer) next(string) {
+// goToAttention goes through what needs a person: what failed or asks, and if there is none, what is not approved.
+func (c *viewer) goToAttention(string) {
 	for _, of := range [][]state{{failed, unreachable, asking, confirm, outdated}, {undecided}} {
 		var lines []string
 		for i := range c.plan.Steps {
 			for _, s := range of {
 				if c.State(i) == s {
-					lines = append(lines, c.entry(int(c.outline.stepAt[i])))
+					lines = append(lines, c.entryLine(int(c.outline.nodeOf[i])))
 				}
 			}
 		}
 		if len(lines) > 0 {
-			c.list(lines)
+			c.sayList(lines)
 			return
 		}
 	}
@@ -101,57 +101,57 @@ func (c *viewer) findText(args string) {
 	}
 	var lines []string
 	for n := 1; n < len(c.outline.nodes); n++ {
-		if strings.Contains(strings.ToLower(c.outline.title(n)), strings.ToLower(args)) {
-			lines = append(lines, c.entry(n))
+		if strings.Contains(strings.ToLower(c.outline.titleOf(n)), strings.ToLower(args)) {
+			lines = append(lines, c.entryLine(n))
 		}
 	}
 	if len(lines) == 0 {
 		c.say("nothing is called %s.", clean(args))
 		return
 	}
-	c.list(lines)
+	c.sayList(lines)
 }
 
-// where says where the run is and what can be done.
-func (c *viewer) where(string) {
+// sayWhere says where the run is and what can be done.
+func (c *viewer) sayWhere(string) {
 	t := c.position().Counts()
 	switch c.run.Phase {
 	case events.Review:
-		c.say("REVIEW %s", sentence(clean(c.plan.RootFile), count(len(c.plan.Steps), "step"), tallied(&t, undecided, waiting), asks(t.Sum(confirm)),
+		c.say("REVIEW %s", sentence(clean(c.plan.RootFile), count(len(c.plan.Steps), "step"), tallied(&t, undecided, waiting), asksWords(t.Sum(confirm)),
 			tallied(&t, excluded), c.lackingWords()))
 		if words := c.predictedCounts(); words != "" {
 			c.say("predicted: %s.", words)
 		}
 		c.say("nothing has run. approve all, approve safe, approve N, run, step, show, help, quit.")
 	case events.Running:
-		if i := c.gate(); i >= 0 && c.run.Counts.Running == 0 {
+		if i := c.openGate(); i >= 0 && c.run.Counts.Running == 0 {
 			c.say("RUNNING. %s asks whether to continue: yes or no.", c.called(i))
 			return
 		}
-		c.say("RUNNING. %s", c.progress())
+		c.say("RUNNING. %s", c.progressWords())
 	case events.Paused:
 		c.say("%s", c.pausedWords())
 		c.say("%s", sentence(fmt.Sprintf("%d of %d", t.Done(), t.Total()), tallied(&t, failed, unreachable, undecided),
-			asks(t.Sum(confirm))))
+			asksWords(t.Sum(confirm))))
 	case events.Ended:
-		c.say("ENDED. %s nothing left to run. retry, next, editor, summary, quit.", sentence(c.counts()))
+		c.say("ENDED. %s nothing left to run. retry, next, editor, summary, quit.", sentence(c.countsWords()))
 	case events.Done:
-		c.say("%s. %s summary, output, diff, quit.", c.doneWord(), sentence(c.counts()))
+		c.say("%s. %s summary, output, diff, quit.", c.doneWord(), sentence(c.countsWords()))
 	}
 }
 
-// why says what a step waits for, or why it ended so.
-func (c *viewer) why(args string) {
+// sayWhy says what a step waits for, or why it ended so.
+func (c *viewer) sayWhy(args string) {
 	i, problem := c.find.oneStep(args)
 	if problem != "" {
 		c.say("%s", problem)
 		return
 	}
-	s, p, called := c.of(i), &c.plan.Steps[i], c.called(i)
+	s, p, called := c.stepAt(i), &c.plan.Steps[i], c.called(i)
 	switch st := c.State(i); {
 	case s.State == events.Settled:
-		c.say("%s: %s.", called, c.word(i))
-		c.reasons(i)
+		c.say("%s: %s.", called, c.stateWord(i))
+		c.sayReasons(i)
 	case st == excluded && p.Excluded:
 		c.say("%s is excluded by tags or selection.", called)
 	case st == excluded:
@@ -174,7 +174,7 @@ func (c *viewer) why(args string) {
 		c.waitsSomehow(i)
 	}
 	if s.State != events.Settled {
-		c.needs(p)
+		c.sayNeeds(p)
 	}
 }
 
@@ -190,17 +190,17 @@ func (c *viewer) waitsSomehow(i int) {
 	}
 }
 
-func (c *viewer) needs(p *plan.Step) {
+func (c *viewer) sayNeeds(p *plan.Step) {
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(c.plan.Steps) {
-			c.say("it needs %s (%s), which is %s.", c.called(need.Step), need.On, c.word(need.Step))
+			c.say("it needs %s (%s), which is %s.", c.called(need.Step), need.On, c.stateWord(need.Step))
 		}
 	}
 }
 
-// reasons are why a step ended as it did.
-func (c *viewer) reasons(i int) {
-	s := c.of(i)
+// sayReasons are why a step ended as it did.
+func (c *viewer) sayReasons(i int) {
+	s := c.stepAt(i)
 	if s.Reason != "" {
 		c.say("%s", sentence(clean(s.Reason)))
 	}
@@ -215,21 +215,21 @@ func (c *viewer) reasons(i int) {
 	}
 }
 
-// summary is what the run came to so far.
-func (c *viewer) summary(string) {
+// sumUp returns what the run came to so far.
+func (c *viewer) sumUp(string) {
 	var lines []string
-	words := c.counts()
+	words := c.countsWords()
 	if words == "" {
 		words = "nothing has run"
 	}
 	lines = append(lines, sentence(words))
 	for i := range c.plan.Steps {
-		s := c.of(i)
+		s := c.stepAt(i)
 		switch c.State(i) {
 		case failed, unreachable, ignored, rescued, outdated, cancelled:
-			lines = append(lines, c.entry(int(c.outline.stepAt[i])))
+			lines = append(lines, c.entryLine(int(c.outline.nodeOf[i])))
 			if s.Error != "" {
-				head, _ := first(s.Error)
+				head, _ := firstLine(s.Error)
 				lines = append(lines, "  "+clean(head))
 			}
 		case changed:
@@ -244,11 +244,11 @@ func (c *viewer) summary(string) {
 			lines = append(lines, "  drift: "+clean(s.Drift))
 		}
 	}
-	c.list(append(append(lines, c.recap()...), c.overridesUsed()...))
+	c.sayList(append(append(lines, c.recapHosts()...), c.overridesUsed()...))
 }
 
-// events lists what has happened, oldest first.
-func (c *viewer) events(args string) {
+// listEvents lists what has happened, oldest first.
+func (c *viewer) listEvents(args string) {
 	r := c.position().Everything()
 	if args != "" {
 		n, why := c.find.oneNode(args)
@@ -256,7 +256,7 @@ func (c *viewer) events(args string) {
 			c.say("%s", why)
 			return
 		}
-		r = c.outline.steps(n)
+		r = c.outline.rangeOf(n)
 	}
 	const most = 200
 	var lines []string
@@ -265,9 +265,9 @@ func (c *viewer) events(args string) {
 		if args != "" && !r.Has(h.step) {
 			continue
 		}
-		line := clock(h.at) + " " + h.text
+		line := clockText(h.at) + " " + h.text
 		if h.step >= 0 && h.step < len(c.plan.Steps) {
-			line = clock(h.at) + " " + c.called(h.step) + ": " + h.text
+			line = clockText(h.at) + " " + c.called(h.step) + ": " + h.text
 		}
 		if lines = append(lines, sentence(line)); len(lines) == most {
 			break
@@ -278,5 +278,5 @@ func (c *viewer) events(args string) {
 		return
 	}
 	slices.Reverse(lines)
-	c.list(lines)
+	c.sayList(lines)
 }

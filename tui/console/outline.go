@@ -16,7 +16,7 @@ import (
 type outline struct {
 	plan   *plan.Plan
 	nodes  []node
-	stepAt []int32 // the node of each step
+	nodeOf []int32 // the node of each step
 }
 
 type node struct {
@@ -30,7 +30,7 @@ type node struct {
 
 // newOutline lists a plan. One that contradicts itself still gives every step exactly one number.
 func newOutline(p *plan.Plan) *outline {
-	o := &outline{plan: p, nodes: make([]node, 0, len(p.Steps)+len(p.Scopes)+1), stepAt: make([]int32, len(p.Steps))}
+	o := &outline{plan: p, nodes: make([]node, 0, len(p.Steps)+len(p.Scopes)+1), nodeOf: make([]int32, len(p.Steps))}
 	l := lister{outline: o, below: make([][]int, max(len(p.Scopes), 1))}
 	for i := range p.Scopes {
 		if in := p.Scopes[i].Parent; i > 0 && in >= 0 && in < i {
@@ -40,7 +40,7 @@ func newOutline(p *plan.Plan) *outline {
 	for _, scopes := range l.below {
 		slices.SortStableFunc(scopes, func(a, b int) int { return cmp.Compare(p.Scopes[a].First, p.Scopes[b].First) })
 	}
-	l.scope(0, -1)
+	l.addScope(0, -1)
 	return o
 }
 
@@ -51,7 +51,7 @@ type lister struct {
 	place []int32
 }
 
-func (l *lister) add(parent, step, scope int) int {
+func (l *lister) addNode(parent, step, scope int) int {
 	n := len(l.nodes)
 	at := node{parent: int32(parent), size: 1, step: int32(step), scope: int32(scope)}
 	if parent >= 0 {
@@ -63,28 +63,28 @@ func (l *lister) add(parent, step, scope int) int {
 	return n
 }
 
-func (l *lister) scope(id, parent int) {
-	n := l.add(parent, -1, id)
+func (l *lister) addScope(id, parent int) {
+	n := l.addNode(parent, -1, id)
 	last := len(l.plan.Steps)
 	if id > 0 {
 		last = min(last, l.plan.Scopes[id].Last)
 	}
 	for _, below := range l.below[id] {
-		l.steps(min(l.plan.Scopes[below].First, last), n)
-		l.scope(below, n)
+		l.addSteps(min(l.plan.Scopes[below].First, last), n)
+		l.addScope(below, n)
 	}
-	l.steps(last, n)
+	l.addSteps(last, n)
 	l.nodes[n].size = int32(len(l.nodes) - n)
 }
 
-func (l *lister) steps(to, parent int) {
+func (l *lister) addSteps(to, parent int) {
 	for ; l.next < to; l.next++ {
-		l.stepAt[l.next] = int32(l.add(parent, l.next, -1))
+		l.nodeOf[l.next] = int32(l.addNode(parent, l.next, -1))
 	}
 }
 
-// number is what a node is called: 2.1.3, and nothing for the playbook.
-func (o *outline) number(n int) string {
+// numberOf is what a node is called: 2.1.3, and nothing for the playbook.
+func (o *outline) numberOf(n int) string {
 	var places []string
 	for ; n > 0; n = int(o.nodes[n].parent) {
 		places = append(places, strconv.Itoa(int(o.nodes[n].place)))
@@ -93,19 +93,19 @@ func (o *outline) number(n int) string {
 	return strings.Join(places, ".")
 }
 
-func (o *outline) stepNumber(step int) string { return o.number(int(o.stepAt[step])) }
+func (o *outline) stepNumber(step int) string { return o.numberOf(int(o.nodeOf[step])) }
 
 // scopeNumber is the number of a scope with a step in it.
 func (o *outline) scopeNumber(scope, step int) string {
-	n := int(o.stepAt[step])
+	n := int(o.nodeOf[step])
 	for n > 0 && int(o.nodes[n].scope) != scope {
 		n = int(o.nodes[n].parent)
 	}
-	return o.number(n)
+	return o.numberOf(n)
 }
 
-// at finds a node by its number.
-func (o *outline) at(number string) (int, bool) {
+// nodeAt finds a node by its number.
+func (o *outline) nodeAt(number string) (int, bool) {
 	n := 0
 	for word := range strings.SplitSeq(strings.TrimSuffix(number, "."), ".") {
 		place, err := strconv.Atoi(word)
@@ -113,7 +113,7 @@ func (o *outline) at(number string) (int, bool) {
 			return 0, false
 		}
 		found := false
-		for b := range o.below(n) {
+		for b := range o.nodesBelow(n) {
 			if found = int(o.nodes[b].place) == place; found {
 				n = b
 				break
@@ -126,8 +126,8 @@ func (o *outline) at(number string) (int, bool) {
 	return n, true
 }
 
-// below yields the nodes right below one.
-func (o *outline) below(n int) func(yield func(int) bool) {
+// nodesBelow yields the nodes right below one.
+func (o *outline) nodesBelow(n int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		end := n + int(o.nodes[n].size)
 		for b := n + 1; b < end; b += int(o.nodes[b].size) {
@@ -138,8 +138,8 @@ func (o *outline) below(n int) func(yield func(int) bool) {
 	}
 }
 
-// steps is the range of steps at and below a node.
-func (o *outline) steps(n int) events.Range {
+// rangeOf is the range of steps at and below a node.
+func (o *outline) rangeOf(n int) events.Range {
 	at := o.nodes[n]
 	switch {
 	case at.step >= 0:
@@ -151,8 +151,8 @@ func (o *outline) steps(n int) events.Range {
 	return events.Range{From: s.First, To: min(s.Last, len(o.plan.Steps))}
 }
 
-// unfolded are the nodes below one that fit a page, as deep as all of that depth fit, and at least those right below.
-func (o *outline) unfolded(n int) []int {
+// unfoldBelow are the nodes below one that fit a page, as deep as all of that depth fit, and at least those right below.
+func (o *outline) unfoldBelow(n int) []int {
 	stretch := o.nodes[n+1 : n+int(o.nodes[n].size)]
 	deepest := o.nodes[n].depth + 1
 	for {
@@ -178,8 +178,8 @@ func (o *outline) unfolded(n int) []int {
 	return nodes
 }
 
-// title is how a node is called, cleaned.
-func (o *outline) title(n int) string {
+// titleOf is how a node is called, cleaned.
+func (o *outline) titleOf(n int) string {
 	switch at := o.nodes[n]; {
 	case at.step >= 0:
 		s := &o.plan.Steps[at.step]

@@ -17,8 +17,8 @@ type outputs struct {
 	outDir func() string // nil: no output is kept
 }
 
-// output says the last lines that a step printed.
-func (c *outputs) output(args string) {
+// sayOutput says the last lines that a step printed.
+func (c *outputs) sayOutput(args string) {
 	which, most := splitCount(args)
 	which, attempt := splitAttempt(which)
 	i, why := c.find.oneStep(which)
@@ -26,10 +26,10 @@ func (c *outputs) output(args string) {
 		c.say("%s", why)
 		return
 	}
-	s, p := c.of(i), &c.plan.Steps[i]
+	s, p := c.stepAt(i), &c.plan.Steps[i]
 	switch {
 	case s.Message != "" && attempt == 0:
-		c.list(cleanLines(strings.Split(strings.TrimSuffix(s.Message, "\n"), "\n")))
+		c.sayList(cleanLines(strings.Split(strings.TrimSuffix(s.Message, "\n"), "\n")))
 		return
 	case p.NoLog:
 		c.say("its output is not kept: no_log.")
@@ -41,6 +41,7 @@ func (c *outputs) output(args string) {
 		c.say("%s printed nothing.", c.called(i))
 		return
 	}
+	// Attempts count from 1; without a number it is the last one, which alone may still be printing.
 	of := len(s.Out)
 	switch {
 	case attempt > of:
@@ -52,7 +53,7 @@ func (c *outputs) output(args string) {
 	if of > 1 {
 		c.say("attempt %d of %d of %s:", attempt, of, c.called(i))
 	}
-	lines, total, err := tail(c.outDir(), s.Out[attempt-1], most)
+	lines, total, err := readTail(c.outDir(), s.Out[attempt-1], most)
 	settled := s.State == events.Settled || attempt < of
 	switch {
 	case err != nil:
@@ -65,7 +66,7 @@ func (c *outputs) output(args string) {
 		if len(lines) < total {
 			c.say("the last %d of %s of %s:", len(lines), count(total, "line"), c.called(i))
 		}
-		c.list(lines)
+		c.sayList(lines)
 	}
 }
 
@@ -94,8 +95,8 @@ func splitAttempt(args string) (which string, attempt int) {
 	return args, 0
 }
 
-// tail reads the last lines of an attempt's output.
-func tail(dir, prefix string, most int) (lines []string, total int, err error) {
+// readTail reads the last lines of an attempt's output.
+func readTail(dir, prefix string, most int) (lines []string, total int, err error) {
 	log := steplog.Open(dir, prefix)
 	defer log.Close() //nolint:errcheck // only read
 	for again := true; again; again = log.More() {
@@ -110,14 +111,14 @@ func tail(dir, prefix string, most int) (lines []string, total int, err error) {
 	return lines, total, nil
 }
 
-// diff says what a step changed, or would change.
-func (c *outputs) diff(args string) {
+// sayDiff says what a step changed, or would change.
+func (c *outputs) sayDiff(args string) {
 	i, why := c.find.oneStep(args)
 	if why != "" {
 		c.say("%s", why)
 		return
 	}
-	s, f := c.of(i), c.prediction(i)
+	s, f := c.stepAt(i), c.predictionOf(i)
 	diff := s.Diff
 	var lines []string
 	if diff == nil && s.Attempt == 0 {
@@ -147,7 +148,7 @@ func (c *outputs) diff(args string) {
 	if diff.Text != "" {
 		lines = append(lines, diffLines(diff.Text)...)
 	}
-	c.list(lines)
+	c.sayList(lines)
 }
 
 func (c *outputs) followOutput(args string) {
@@ -156,14 +157,14 @@ func (c *outputs) followOutput(args string) {
 		c.follow.on = true
 		for i := range min(len(c.run.Steps), len(c.plan.Steps)) {
 			if c.run.Steps[i].State == events.Active {
-				c.follow.begin(i)
+				c.follow.beginStep(i)
 			}
 		}
 		c.say("output of steps is said as it comes.")
 	case "off":
 		c.follow.on = false
 		for i := range c.follow.of {
-			c.follow.close(i)
+			c.follow.closeStep(i)
 		}
 		c.say("output of steps is not said; output N says it.")
 	default:

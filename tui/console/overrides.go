@@ -8,8 +8,8 @@ import (
 	"moon/plan"
 )
 
-// overrides lists the values that are other ones for this run.
-func (c *fixes) overrides(string) {
+// listOverrides lists the values that are other ones for this run.
+func (c *fixes) listOverrides(string) {
 	var lines []string
 	for i, o := range c.plan.Overrides() {
 		lines = append(lines, fmt.Sprintf("override %d: %s", i+1, sentence(c.overrideWords(o))))
@@ -18,7 +18,7 @@ func (c *fixes) overrides(string) {
 		c.say("no value is overridden.")
 		return
 	}
-	c.list(append(lines, "undo with a number or a name takes one back."))
+	c.sayList(append(lines, "undo with a number or a name takes one back."))
 }
 
 // overrideWords say what is overridden, for what, and where to keep it.
@@ -31,7 +31,7 @@ func (c *titles) overrideWords(o plan.Override) string {
 			}
 			words = clean(u.Text()) + ", for " + c.overriddenFor(o)
 			if u.Origin.File != "" {
-				words += "; to keep it, write it to " + place(u.Origin.String())
+				words += "; to keep it, write it to " + placeWords(u.Origin.String())
 			}
 			return words
 		}
@@ -64,8 +64,8 @@ func (c *titles) overriddenAt(path string) string {
 	return clean(path)
 }
 
-// undo takes an override back.
-func (c *fixes) undo(args string) {
+// undoOverride takes an override back.
+func (c *fixes) undoOverride(args string) {
 	list := c.plan.Overrides()
 	var found []plan.Override
 	n := 0
@@ -98,8 +98,8 @@ func (c *fixes) undo(args string) {
 	c.send(events.Fix{Values: []events.Override{{Field: o.Field, Name: o.Name, At: o.At, Host: o.Host, Clear: true}}})
 }
 
-// overridden are the values of a step that are not as the playbook has them.
-func (c *titles) overridden(i int) (lines []string) {
+// overriddenLines are the values of a step that are not as the playbook has them.
+func (c *titles) overriddenLines(i int) (lines []string) {
 	for _, o := range c.plan.Steps[i].Overridden {
 		lines = append(lines, sentence("for this run only: "+clean(o.Text())))
 	}
@@ -109,7 +109,7 @@ func (c *titles) overridden(i int) (lines []string) {
 // overridesUsed are what steps that ran had in the place of what the playbook has, each once.
 func (c *titles) overridesUsed() (lines []string) {
 	for i := range c.plan.Steps {
-		if c.of(i).Attempt == 0 {
+		if c.stepAt(i).Attempt == 0 {
 			continue
 		}
 		for _, o := range c.plan.Steps[i].Overridden {

@@ -24,7 +24,7 @@ type happened struct {
 
 const pastSize = 10_000
 
-func (p *past) add(r *events.Record) {
+func (p *past) addRecord(r *events.Record) {
 	text := pastWords(r.Event)
 	if text == "" {
 		return
@@ -53,7 +53,7 @@ func pastWords(e events.Event) string {
 	case events.StepStarted:
 		return "started"
 	case events.StepRetrying:
-		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error))
+		return fmt.Sprintf("attempt %d%s", e.Attempt, becauseOf(e.Error))
 	case events.StepCompleted:
 		switch {
 		case e.Outdated:
@@ -65,29 +65,29 @@ func pastWords(e events.Event) string {
 		}
 		return "ok"
 	case events.StepSkipped:
-		return "skipped: " + status.WhySkipped(string(e.Reason)+because(e.Detail))
+		return "skipped: " + status.WhySkipped(string(e.Reason)+becauseOf(e.Detail))
 	case events.StepFailed:
 		if e.Unreachable {
-			return "unreachable" + because(e.Error)
+			return "unreachable" + becauseOf(e.Error)
 		}
-		return "failed" + because(e.Error)
+		return "failed" + becauseOf(e.Error)
 	case events.StepLost:
 		if e.Error != "" {
-			return "lost" + because(e.Error)
+			return "lost" + becauseOf(e.Error)
 		}
 		return "lost: moon crashed while it ran"
 	case events.StepCancelled:
 		return "cancelled"
 	case events.StepOmitted:
-		return "not run" + because(e.Reason)
+		return "not run" + becauseOf(e.Reason)
 	case events.PrintMessage:
-		return "says" + because(e.Message)
+		return "says" + becauseOf(e.Message)
 	case events.VariableSet:
 		return "set " + clean(e.Name)
 	case events.Notified:
 		return "notified " + clean(e.Handler)
 	case events.GateOpened:
-		return "asks" + because(e.Message)
+		return "asks" + becauseOf(e.Message)
 	case events.GateResolved:
 		return "answered by " + clean(e.By)
 	case events.RunPaused:
@@ -97,21 +97,22 @@ func pastWords(e events.Event) string {
 	case events.CommandAccepted:
 		return clean(e.Actor) + ": " + commandWords(e.Command)
 	case events.CommandRejected:
-		return "refused " + commandWords(e.Command) + because(e.Reason)
+		return "refused " + commandWords(e.Command) + becauseOf(e.Reason)
 	case events.Warning:
-		return "warning" + because(e.Message)
+		return "warning" + becauseOf(e.Message)
 	case events.RunCompleted:
 		return "the run ended: " + string(e.Outcome)
 	case events.StepTried, events.AttemptStarted, events.StepOutput, events.StepProgress, events.Gap:
+		// There are many of these, and each is followed by one that says what came of it: they would push out what is listed.
 	}
 	return ""
 }
 
-func because(text string) string {
+func becauseOf(text string) string {
 	if text == "" {
 		return ""
 	}
-	head, _ := first(text)
+	head, _ := firstLine(text)
 	return ": " + clean(head)
 }
 

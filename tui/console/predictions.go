@@ -32,7 +32,7 @@ func (c *titles) predictedCounts() string {
 
 // predictedWord is the one word about what a step would do.
 func (c *titles) predictedWord(i int) string {
-	f := c.prediction(i)
+	f := c.predictionOf(i)
 	switch {
 	case f == nil:
 		return ""
@@ -63,7 +63,7 @@ func kindWord(k events.ChangeKind) string {
 
 // predictedWords says it whole.
 func (c *titles) predictedWords(i int) string {
-	f := c.prediction(i)
+	f := c.predictionOf(i)
 	word := c.predictedWord(i)
 	switch {
 	case f == nil:

@@ -23,41 +23,25 @@ type programs struct {
 	reload     func() (digest string, diagnostics diag.List, err error)
 }
 
-// editor opens the file of a node at its line, and plans again.
-func (c *programs) editor(args string) {
+// openSource opens the file of a node at its line, and plans again.
+func (c *programs) openSource(args string) {
 	if c.openEditor == nil {
 		c.say("there is no editor here.")
 		return
 	}
-	o := diag.Origin{File: c.plan.RootFile}
-	if args != "" || c.here() >= 0 {
-		n, why := c.find.oneNode(args)
-		if why != "" {
-			c.say("%s", why)
-			return
-		}
-		if at := c.outline.nodes[n]; at.step >= 0 {
-			o = c.plan.Steps[at.step].Origin
-		} else {
-			o = c.plan.Scopes[at.scope].Origin
-		}
-	}
-	if o.File == "" {
-		c.say("it is not written in a file.")
+	file, line, why := c.sourceOf(args)
+	if why != "" {
+		c.say("%s", why)
 		return
 	}
-	file := o.File
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(c.plan.Root, file)
-	}
-	if !c.program(c.openEditor(file, o.Line), "the editor") || c.reload == nil {
+	if !c.runProgram(c.openEditor(file, line), "the editor") || c.reload == nil {
 		return
 	}
 	before := c.plan.Digest
 	digest, diagnostics, err := c.reload()
 	switch {
 	case diagnostics.HasErrors():
-		c.mistakes(diagnostics)
+		c.sayMistakes(diagnostics)
 	case err != nil:
 		c.say("%s", sentence(clean(err.Error())))
 	case digest == before:
@@ -67,8 +51,31 @@ func (c *programs) editor(args string) {
 	}
 }
 
-// mistakes says why an edited playbook cannot be planned. The old plan stays until it can.
-func (c *programs) mistakes(list diag.List) {
+// sourceOf is where a node is written. Without one it is the step the run is at; before there is one, the playbook.
+func (c *programs) sourceOf(node string) (file string, line int, why string) {
+	o := diag.Origin{File: c.plan.RootFile}
+	if node != "" || c.currentStep() >= 0 {
+		n, why := c.find.oneNode(node)
+		if why != "" {
+			return "", 0, why
+		}
+		if at := c.outline.nodes[n]; at.step >= 0 {
+			o = c.plan.Steps[at.step].Origin
+		} else {
+			o = c.plan.Scopes[at.scope].Origin
+		}
+	}
+	switch {
+	case o.File == "":
+		return "", 0, "it is not written in a file."
+	case filepath.IsAbs(o.File):
+		return o.File, o.Line, ""
+	}
+	return filepath.Join(c.plan.Root, o.File), o.Line, ""
+}
+
+// sayMistakes says why an edited playbook cannot be planned. The old plan stays until it can.
+func (c *programs) sayMistakes(list diag.List) {
 	lines := []string{count(list.Count(diag.Error), "mistake") + "; the old plan stays. editor opens the file again."}
 	for _, one := range list {
 		at := clean(one.Pos.File) + " line " + strconv.Itoa(one.Pos.Line)
@@ -77,11 +84,11 @@ func (c *programs) mistakes(list diag.List) {
 			lines = append(lines, "  hint: "+clean(one.Hint))
 		}
 	}
-	c.list(lines)
+	c.sayList(lines)
 }
 
-// shell opens a shell where a step runs.
-func (c *programs) shell(args string) {
+// openStepShell opens a shell where a step runs.
+func (c *programs) openStepShell(args string) {
 	i, why := c.find.oneStep(args)
 	switch {
 	case c.openShell == nil:
@@ -99,13 +106,13 @@ func (c *programs) shell(args string) {
 		c.say("%s", sentence(clean(err.Error())))
 		return
 	}
-	if c.program(p, "the shell") {
+	if c.runProgram(p, "the shell") {
 		c.say("the shell has ended.")
 	}
 }
 
-// program runs what takes the terminal. Without a person it has no input.
-func (c *programs) program(p Program, called string) bool {
+// runProgram runs what takes the terminal. Without a person it has no input.
+func (c *programs) runProgram(p Program, called string) bool {
 	if c.person {
 		p.SetStdin(c.in)
 	}
@@ -116,7 +123,7 @@ func (c *programs) program(p Program, called string) bool {
 	p.SetStdout(screen)
 	p.SetStderr(screen)
 	var err error
-	c.lend(func() { err = p.Run() })
+	c.lendTerminal(func() { err = p.Run() })
 	if err != nil {
 		c.say("%s: %s", called, sentence(clean(err.Error())))
 	}

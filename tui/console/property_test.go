@@ -31,7 +31,7 @@ func TestVerbs(t *testing.T) {
 	seen := map[string]string{}
 	known := newTalk(t, release()).commands
 	for _, v := range known.verbs {
-		for _, name := range v.names() {
+		for _, name := range v.allNames() {
 			if seen[name] != "" {
 				t.Errorf("%s is %s and %s", name, seen[name], v.name)
 			}
@@ -75,7 +75,7 @@ func hostilePlan(t *rapid.T) *plan.Plan {
 func drawLine(t *rapid.T, verbs []verb) string {
 	var words []string
 	for i := range verbs {
-		words = append(words, verbs[i].names()...)
+		words = append(words, verbs[i].allNames()...)
 	}
 	if rapid.Bool().Draw(t, "usual") { // what gets somewhere
 		return rapid.SampledFrom([]string{"", "approve all", "approve safe", "run", "step", "over", "y", "n", "where", "why", "retry", "break 3", "show", "next", "until 3.2", "skip", "quit", "stay", "edit", "e 1", "60s", "edit 1 of 3.2", "set lock_timeout=60s", "block", "rest", "watch x", "vars", "summary"}).Draw(t, "line")
@@ -112,20 +112,20 @@ func TestAnyLines(t *testing.T) {
 			asked := k.question != nil
 			switch rapid.IntRange(0, 12).Draw(rt, "how") {
 			case 0:
-				k.interrupt()
+				k.handleInterrupt()
 				line, v = "(ctrl-c)", nil
 			case 1:
-				k.take(endOfInput)
+				k.takeLine(endOfInput)
 				line, v = "(ctrl-d)", nil
 			default:
-				k.take(line)
+				k.takeLine(line)
 			}
 			if rapid.Bool().Draw(rt, "wait") {
 				k.settle()
 			} else {
 				k.engine.tick()
 			}
-			k.tick(k.engine.clock)
+			k.handleTick(k.engine.clock)
 			if k.attempts() > before && k.engine.quietBefore(before) {
 				if v == nil || asked || !slices.Contains(starters, v.name) && (v.name != "skip" || !onFailure) {
 					rt.Fatalf("%q has started something", line)

@@ -25,15 +25,15 @@ func (c *reporter) realWords() string {
 	return fmt.Sprintf("%d steps run for real", n)
 }
 
-// real marks a step that is executed although the run is dry.
-func (c *reporter) real(i int) string {
+// realWord marks a step that is executed although the run is dry.
+func (c *reporter) realWord(i int) string {
 	if c.run.Check && c.plan.Steps[i].DefiesDryRun() {
 		return "runs for real (check_mode: false)"
 	}
 	return ""
 }
 
-func asks(n int) string {
+func asksWords(n int) string {
 	switch n {
 	case 0:
 		return ""
@@ -43,14 +43,14 @@ func asks(n int) string {
 	return fmt.Sprintf("%d need confirmation", n)
 }
 
-// entry is a node on one line.
-func (c *reporter) entry(n int) string {
-	head := c.outline.number(n) + ". " + c.outline.title(n)
+// entryLine is a node on one line.
+func (c *reporter) entryLine(n int) string {
+	head := c.outline.numberOf(n) + ". " + c.outline.titleOf(n)
 	if i := int(c.outline.nodes[n].step); i >= 0 {
-		head = c.outline.number(n) + ". " + c.stepTitle(i) + c.on(i)
+		head = c.outline.numberOf(n) + ". " + c.stepTitle(i) + c.onHost(i)
 		return sentence(append([]string{head}, c.stepWords(i)...)...)
 	}
-	r := c.outline.steps(n)
+	r := c.outline.rangeOf(n)
 	t := c.position().Tally(r)
 	head += c.ofHost(n)
 	if s := &c.plan.Scopes[c.outline.nodes[n].scope]; s.Skipped != "" && r.From == r.To {
@@ -59,7 +59,7 @@ func (c *reporter) entry(n int) string {
 	parts := []string{head, hostsWords(&c.plan.Scopes[c.outline.nodes[n].scope]), count(r.To-r.From, "step")}
 	for s, k := range t {
 		if k > 0 && int(k) == r.To-r.From { // all the same
-			return sentence(append(parts, strings.Replace(stateWords[s], "CONFIRM", asks(int(k)), 1))...)
+			return sentence(append(parts, strings.Replace(stateWords[s], "CONFIRM", asksWords(int(k)), 1))...)
 		}
 	}
 	if done := t.Done(); done > 0 {
@@ -69,18 +69,18 @@ func (c *reporter) entry(n int) string {
 	if c.run.Phase == events.Review {
 		parts = append(parts, tallied(&t, waiting))
 	}
-	return sentence(append(parts, asks(t.Sum(confirm)), tallied(&t, excluded))...)
+	return sentence(append(parts, asksWords(t.Sum(confirm)), tallied(&t, excluded))...)
 }
 
 // stepWords are what a step is like, and what else there is to say of it in a word.
 func (c *reporter) stepWords(i int) []string {
-	s := c.of(i)
+	s := c.stepAt(i)
 	st := c.State(i)
-	words := []string{c.word(i)}
-	if l := c.lacks(i); l != nil {
+	words := []string{c.stateWord(i)}
+	if l := c.missingValue(i); l != nil {
 		words = append(words, "will be skipped: uses "+clean(l.Reason()))
 	} else if st.Pending() || st == asking {
-		words = append(words, c.predictedWord(i), c.real(i))
+		words = append(words, c.predictedWord(i), c.realWord(i))
 	}
 	if st == undecided || st == confirm || st == outdated {
 		if files := c.others.Of(c.plan, i); len(files) > 0 {
@@ -99,7 +99,7 @@ func (c *reporter) stepWords(i int) []string {
 		words = append(words, fmt.Sprintf("rc %d", s.RC))
 	}
 	if s.Attempt > 0 && s.State == events.Settled {
-		words = append(words, lasted(s.Lasted(s.Ended)))
+		words = append(words, lastedWords(s.Lasted(s.Ended)))
 	}
 	if s.Attempt > 1 {
 		words = append(words, fmt.Sprintf("attempt %d", s.Attempt))
@@ -107,10 +107,10 @@ func (c *reporter) stepWords(i int) []string {
 	return words
 }
 
-// word is what a step is like. What is approved waits, once the run has begun.
-func (c *reporter) word(i int) string {
+// stateWord is what a step is like. What is approved waits, once the run has begun.
+func (c *reporter) stateWord(i int) string {
 	st := c.State(i)
-	s := c.of(i)
+	s := c.stepAt(i)
 	switch {
 	case st == waiting && c.run.Phase != events.Review:
 		return "waiting"
@@ -130,8 +130,8 @@ func (c *reporter) word(i int) string {
 	return stateWords[st]
 }
 
-// progress is how far the run is, what runs, and how long it may take.
-func (c *reporter) progress() string {
+// progressWords is how far the run is, what runs, and how long it may take.
+func (c *reporter) progressWords() string {
 	t := c.position().Counts()
 	return sentence(fmt.Sprintf("%d of %d", t.Done(), t.Total()), tallied(&t, failed, unreachable), c.runningNow(),
 		c.timeLeft())
@@ -145,7 +145,7 @@ func (c *reporter) timeLeft() string {
 	if !known {
 		return ""
 	}
-	return about(left) + " left"
+	return aboutTime(left) + " left"
 }
 
 // runningNow names what runs.
@@ -162,7 +162,7 @@ func (c *reporter) runningNow() string {
 			continue
 		}
 		words := c.called(i) + " is running"
-		if t := lasted(s.Lasted(c.now())); t != "" {
+		if t := lastedWords(s.Lasted(c.now())); t != "" {
 			words += " for " + t
 		}
 		parts = append(parts, words)
@@ -173,7 +173,7 @@ func (c *reporter) runningNow() string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *reporter) counts() string {
+func (c *reporter) countsWords() string {
 	t := c.position().Counts()
 	return tallied(&t, ends...)
 }
@@ -192,6 +192,7 @@ func (c *reporter) pausedWords() string {
 	if n := c.run.Counts.Running; n > 0 {
 		still = " " + count(n, "step") + " still finishing."
 	}
+	// The reason is why it paused. What it asks for may have been decided since, so each case looks at the step again.
 	switch e.Reason {
 	case events.PauseConfirm:
 		ask := ""
@@ -204,7 +205,7 @@ func (c *reporter) pausedWords() string {
 		return "PAUSED" + before + ", which needs confirmation." + ask + still + " yes, no, show, quit."
 	case events.PauseUndecided:
 		if i >= 0 && c.State(i) != undecided {
-			return "PAUSED" + before + ", " + c.word(i) + "." + still + " step, run, quit."
+			return "PAUSED" + before + ", " + c.stateWord(i) + "." + still + " step, run, quit."
 		}
 		return "PAUSED" + before + ", which is not approved." + still + " yes, no, approve all, show, quit."
 	case events.PauseBreakpoint:
@@ -230,13 +231,14 @@ func (c *reporter) failedWords(i int, still string) string {
 		return "PAUSED on failure." + still + " retry, run, quit."
 	}
 	if !c.position().FailedOrEdited(i) {
-		return "PAUSED after " + c.called(i) + ", which is " + c.word(i) + " now." + still + " run continues, step runs one step, quit."
+		return "PAUSED after " + c.called(i) + ", which is " + c.stateWord(i) + " now." + still +
+			" run continues, step runs one step, quit."
 	}
 	if c.State(i).Pending() {
 		return "PAUSED at " + c.called(i) + ", which failed and was changed since." + still + " retry, skip, run, quit."
 	}
 	giveUp := "run continues without it, and its dependents are skipped"
-	if c.rescuable(c.plan.Steps[i].Scope) {
+	if c.hasRescue(c.plan.Steps[i].Scope) {
 		giveUp = "run runs the rescue, then continues"
 	}
 	shell := ""

@@ -13,7 +13,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer keys.close()
+	defer keys.closeKeyboard()
 	ticks := o.Ticks
 	if ticks == nil && o.Person {
 		t := time.NewTicker(time.Second)
@@ -21,8 +21,8 @@ func Run(ctx context.Context, o Options) error {
 		ticks = t.C
 	}
 	c := newConsole(o)
-	c.lent, c.hide = keys.lent, keys.hide
-	err = c.attend(ctx, &o, keys.lines, ticks)
+	c.lent, c.hide = keys.lendTerminal, keys.hideTyped
+	err = c.attendLoop(ctx, &o, keys.lines, ticks)
 	c.predicted.Halt()
 	if c.prompted { // what comes after is on a line of its own
 		fmt.Fprintln(c.w)
@@ -35,20 +35,20 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// attend is the loop. Whatever comes is answered before the next is taken.
-func (c *console) attend(ctx context.Context, o *Options, typed <-chan string, ticks <-chan time.Time) error {
+// attendLoop is the loop. Whatever comes is answered before the next is taken.
+func (c *console) attendLoop(ctx context.Context, o *Options, typed <-chan string, ticks <-chan time.Time) error {
 	feed := o.Feed
 	for {
 		for c.waits != nil && c.mayAct(*c.waits) {
 			line := *c.waits
 			c.waits = nil
-			c.take(line)
+			c.takeLine(line)
 		}
 		if c.inputOver && c.waits == nil && c.announcer.opened && c.atRest() {
 			c.exit.leaveUnseen()
 		}
 		c.hide(c.question != nil && c.question.secret)
-		c.prompt()
+		c.showPrompt()
 		switch {
 		case c.failure != nil:
 			return c.failure
@@ -57,6 +57,7 @@ func (c *console) attend(ctx context.Context, o *Options, typed <-chan string, t
 		case c.exit.leaving && feed == nil:
 			return nil
 		}
+		// One line waits at most. While it does, nothing is read: what was typed after it stays in the terminal, for whatever it starts.
 		lines := typed
 		if c.waits != nil || !c.announcer.opened {
 			lines = nil
@@ -67,7 +68,7 @@ func (c *console) attend(ctx context.Context, o *Options, typed <-chan string, t
 				feed, c.exit.closed = nil, true
 				continue
 			}
-			c.announcer.hear(batch)
+			c.announcer.hearBatch(batch)
 		case line, ok := <-lines:
 			if ok {
 				c.waits = &line
@@ -75,13 +76,13 @@ func (c *console) attend(ctx context.Context, o *Options, typed <-chan string, t
 				typed, c.inputOver = nil, true
 			}
 		case <-o.Interrupts:
-			c.interrupt()
+			c.handleInterrupt()
 		case do := <-o.Aside:
-			c.lend(do)
+			c.lendTerminal(do)
 		case <-c.predictedAll:
 			c.announcer.sayPredicted()
 		case now := <-ticks:
-			c.tick(now)
+			c.handleTick(now)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

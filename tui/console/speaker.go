@@ -22,8 +22,8 @@ type speaker struct {
 	failure  error
 }
 
-// decided says what was asked for in one line. What the engine refuses comes after it.
-func (c *speaker) decided(word string, n int, rest ...string) {
+// sayDecided says what was asked for in one line. What the engine refuses comes after it.
+func (c *speaker) sayDecided(word string, n int, rest ...string) {
 	c.say("%s", sentence(append([]string{word + " " + count(n, "step")}, rest...)...))
 }
 
@@ -37,7 +37,7 @@ func (c *speaker) say(format string, args ...any) {
 	if c.redact != nil { // before whoever writes it does, whose mask cannot be read aloud
 		text = spoken.Replace(c.redact(text))
 	}
-	for _, line := range wrap(text, c.lineWidth()) {
+	for _, line := range wrapLine(text, c.lineWidth()) {
 		fmt.Fprintln(c.w, line)
 	}
 }
@@ -50,8 +50,8 @@ func (c *speaker) lineWidth() int {
 	return c.width()
 }
 
-// wrap breaks a line between words: a terminal breaks in them, and what is read line by line is then no word at all.
-func wrap(text string, width int) (lines []string) {
+// wrapLine breaks a line between words: a terminal breaks in them, and what is read line by line is then no word at all.
+func wrapLine(text string, width int) (lines []string) {
 	if width < 20 { // nothing can be read in less
 		return []string{text}
 	}
@@ -85,8 +85,8 @@ func (c *speaker) flush() {
 // page is how many lines are said at once: more cannot be listened to.
 const page = 20
 
-// list says lines, and keeps what does not fit a page for more.
-func (c *speaker) list(lines []string) {
+// sayList says lines, and keeps what does not fit a page for more.
+func (c *speaker) sayList(lines []string) {
 	if len(lines) > page+1 { // the last one is shorter than saying that there is one
 		lines, c.rest = lines[:page], lines[page:]
 	} else {
@@ -100,16 +100,16 @@ func (c *speaker) list(lines []string) {
 	}
 }
 
-func (c *speaker) more(string) {
+func (c *speaker) sayMore(string) {
 	if len(c.rest) == 0 {
 		c.say("there is no more.")
 		return
 	}
-	c.list(c.rest)
+	c.sayList(c.rest)
 }
 
-// lend gives the terminal away until whoever asked for it is done.
-func (c *speaker) lend(do func()) {
+// lendTerminal gives the terminal away until whoever asked for it is done.
+func (c *speaker) lendTerminal(do func()) {
 	if c.prompted {
 		c.prompted = false
 		fmt.Fprintln(c.w)
@@ -120,14 +120,14 @@ func (c *speaker) lend(do func()) {
 
 // errorLines says the first line of an error, and the last of the others.
 func (c *speaker) errorLines(text string, most int) {
-	head, rest := first(text)
+	head, rest := firstLine(text)
 	c.say("  %s", clean(head))
 	for _, line := range rest[max(len(rest)-most, 0):] {
 		c.say("  %s", clean(line))
 	}
 }
 
-func (c *speaker) ring() {
+func (c *speaker) ringBell() {
 	if c.terminal != nil {
 		c.flush()
 		_, _ = io.WriteString(c.terminal, "\a") // nobody is told if it cannot ring

@@ -14,9 +14,9 @@ import (
 
 // showStep says all that a person needs to decide about a step, or what became of it.
 func (c *viewer) showStep(i int) {
-	s := c.of(i)
+	s := c.stepAt(i)
 	p, wrong := c.stepNow(i)
-	lines := []string{c.entry(int(c.outline.stepAt[i]))}
+	lines := []string{c.entryLine(int(c.outline.nodeOf[i]))}
 	field := func(name, value string) {
 		if value != "" {
 			lines = append(lines, name+": "+clean(value))
@@ -27,10 +27,33 @@ func (c *viewer) showStep(i int) {
 			field("file", file.String())
 		}
 	}
-	lines = append(lines, c.arguments(p)...)
+	lines = append(lines, c.argumentLines(p)...)
 	if command := strings.TrimPrefix(s.Command, p.Action+": "); command != p.Summary {
 		field("ran", command)
 	}
+	c.addPlace(p, field)
+	c.addCondition(p, field)
+	field("in this dry run", c.realWord(i))
+	if s.Attempt == 0 { // what has run says what it did, not what it would do
+		c.predictNow(i)
+		field("predicted", c.predictedWords(i))
+		field("by now", wrong)
+	}
+	c.addRules(p, field)
+	if p.Confirm != "" && !s.Confirmed {
+		field("confirm", p.Confirm)
+	}
+	lines = append(lines, c.overriddenLines(i)...)
+	lines = append(lines, c.originLines(p.Origin)...)
+	field("message", s.Message)
+	c.sayList(lines)
+	if s.State == events.Settled {
+		c.sayReasons(i)
+	}
+}
+
+// addPlace adds where a step runs, and as whom. What every step of the playbook has in common is not said.
+func (c *viewer) addPlace(p *plan.Step, field func(name, value string)) {
 	if on := status.On(p); on != "" && on != "localhost" {
 		field("runs on", strings.Replace(on, " -> ", ", done by ", 1))
 	}
@@ -43,13 +66,10 @@ func (c *viewer) showStep(i int) {
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		field("env", name+"="+p.Env[name])
 	}
-	c.condition(p, field)
-	field("in this dry run", c.real(i))
-	if s.Attempt == 0 {
-		c.predict(i)
-		field("predicted", c.predictedWords(i))
-		field("by now", wrong)
-	}
+}
+
+// addRules adds what the playbook says of a step next to what it does.
+func (c *viewer) addRules(p *plan.Step, field func(name, value string)) {
 	field("registers", p.Register)
 	if p.Retry.Max > 0 {
 		field("retry", fmt.Sprintf("up to %d attempts, %s apart", p.Retry.Max+1, p.Retry.Delay))
@@ -58,7 +78,7 @@ func (c *viewer) showStep(i int) {
 		field("timeout", p.Timeout.String())
 	}
 	field("tags", strings.Join(p.Tags, ", "))
-	field("item", strings.Join(c.plan.Items(i), ", "))
+	field("item", strings.Join(c.plan.Items(p.Index), ", "))
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(c.plan.Steps) {
 			field("needs", c.called(need.Step)+" ("+need.On+")")
@@ -70,20 +90,10 @@ func (c *viewer) showStep(i int) {
 	if p.Undo != nil {
 		field("undo", p.Undo.Action+": "+p.Undo.Summary)
 	}
-	if p.Confirm != "" && !s.Confirmed {
-		field("confirm", p.Confirm)
-	}
-	lines = append(lines, c.overridden(i)...)
-	lines = append(lines, c.from(p.Origin)...)
-	field("message", s.Message)
-	c.list(lines)
-	if s.State == events.Settled {
-		c.reasons(i)
-	}
 }
 
-// arguments are the action and what it is given, as far as it is known.
-func (c *viewer) arguments(p *plan.Step) (lines []string) {
+// argumentLines are the action and what it is given, as far as it is known.
+func (c *viewer) argumentLines(p *plan.Step) (lines []string) {
 	if p.NoLog {
 		return []string{p.Action + ": arguments hidden, no_log"}
 	}
@@ -112,16 +122,16 @@ func (c *viewer) arguments(p *plan.Step) (lines []string) {
 	return lines
 }
 
-func (c *viewer) condition(p *plan.Step, field func(name, value string)) {
+func (c *viewer) addCondition(p *plan.Step, field func(name, value string)) {
 	switch {
 	case p.Excluded:
 		field("excluded", "by tags or selection")
-	case p.When != "" && p.Prediction != "" && c.lacks(p.Index) == nil:
+	case p.When != "" && p.Prediction != "" && c.missingValue(p.Index) == nil:
 		field("when", p.When+", "+string(p.Prediction))
 	default:
 		field("when", p.When)
 	}
-	if l := c.lacks(p.Index); l != nil {
+	if l := c.missingValue(p.Index); l != nil {
 		field("will be skipped", "uses "+l.Reason())
 	}
 	for _, u := range p.Unknowns {
@@ -131,14 +141,14 @@ func (c *viewer) condition(p *plan.Step, field func(name, value string)) {
 	}
 }
 
-// from says where something is written, with the including steps, innermost first.
-func (c *viewer) from(o diag.Origin) []string {
+// originLines says where something is written, with the including steps, innermost first.
+func (c *viewer) originLines(o diag.Origin) []string {
 	if o.File == "" {
 		return nil
 	}
-	words := []string{"from " + place(o.String())}
+	words := []string{"from " + placeWords(o.String())}
 	for _, in := range slices.Backward(o.Chain) {
-		words = append(words, "included by "+place(in))
+		words = append(words, "included by "+placeWords(in))
 	}
 	return []string{strings.Join(words, ", ")}
 }

@@ -11,24 +11,24 @@ import (
 // finder finds what a command is about.
 type finder struct{ *titles }
 
-// targets finds what a command is about: numbers of the plan, all, or whatever else names steps (an id, a path, a name,
+// findTargets finds what a command is about: numbers of the plan, all, or whatever else names steps (an id, a path, a name,
 // file:line). single says that it is exactly one step, by its own name. why says what is wrong.
-func (c *finder) targets(text string) (ranges []events.Range, single bool, why string) {
+func (c *finder) findTargets(text string) (ranges []events.Range, single bool, why string) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
 	numbers := len(words) > 0
 	for _, w := range words {
 		numbers = numbers && isNumber(w)
 	}
 	if !numbers {
-		ranges, why = c.named(text)
+		ranges, why = c.findNamed(text)
 		return ranges, len(ranges) == 1 && ranges[0].To == ranges[0].From+1, why
 	}
 	for _, w := range words {
-		n, found := c.outline.at(w)
+		n, found := c.outline.nodeAt(w)
 		if !found {
 			return nil, false, c.noNumber(w)
 		}
-		r := c.outline.steps(n)
+		r := c.outline.rangeOf(n)
 		single = len(words) == 1 && c.outline.nodes[n].step >= 0
 		if r.From < r.To {
 			ranges = append(ranges, r)
@@ -47,8 +47,8 @@ func (c *finder) noNumber(word string) string {
 	return fmt.Sprintf("the plan has no %s. list lists its numbers.", word)
 }
 
-// named finds steps by whatever names them in the plan.
-func (c *finder) named(text string) (ranges []events.Range, why string) {
+// findNamed finds steps by whatever names them in the plan.
+func (c *finder) findNamed(text string) (ranges []events.Range, why string) {
 	found := c.plan.Match(text)
 	if len(found) == 0 && text == "all" && len(c.plan.Steps) > 0 {
 		return []events.Range{c.position().Everything()}, ""
@@ -69,23 +69,23 @@ func (c *finder) named(text string) (ranges []events.Range, why string) {
 // oneNode finds the node that a command is about. Without a text it is the step the run is at.
 func (c *finder) oneNode(text string) (n int, why string) {
 	if text == "" {
-		if i := c.here(); i >= 0 {
-			return int(c.outline.stepAt[i]), ""
+		if i := c.currentStep(); i >= 0 {
+			return int(c.outline.nodeOf[i]), ""
 		}
 		return 0, "of what? give a number of the plan, such as 2.1, or a name."
 	}
 	if isNumber(text) {
-		if n, found := c.outline.at(text); found {
+		if n, found := c.outline.nodeAt(text); found {
 			return n, ""
 		}
 		return 0, c.noNumber(text)
 	}
 	for n := 1; n < len(c.outline.nodes); n++ { // a scope by its name, as it was listed
-		if c.outline.nodes[n].step < 0 && c.outline.title(n) == text {
+		if c.outline.nodes[n].step < 0 && c.outline.titleOf(n) == text {
 			return n, ""
 		}
 	}
-	ranges, why := c.named(text)
+	ranges, why := c.findNamed(text)
 	if why != "" {
 		return 0, why
 	}
@@ -96,7 +96,7 @@ func (c *finder) oneNode(text string) (n int, why string) {
 		}
 		return 0, fmt.Sprintf("%s have that name. find lists them with their numbers.", count(total, "step"))
 	}
-	return int(c.outline.stepAt[ranges[0].From]), ""
+	return int(c.outline.nodeOf[ranges[0].From]), ""
 }
 
 // oneStep is oneNode for what a single step is asked.
@@ -106,7 +106,7 @@ func (c *finder) oneStep(text string) (step int, why string) {
 		return -1, why
 	}
 	if step = int(c.outline.nodes[n].step); step < 0 {
-		return -1, c.outline.number(n) + " is a part of the plan, and not a step. show " + c.outline.number(n) + " lists what is in it."
+		return -1, c.outline.numberOf(n) + " is a part of the plan, and not a step. show " + c.outline.numberOf(n) + " lists what is in it."
 	}
 	return step, ""
 }

@@ -20,7 +20,7 @@ func (c *titles) partCalled(n int) string {
 	if n == 0 {
 		return "the playbook"
 	}
-	return c.outline.number(n) + " " + c.outline.title(n)
+	return c.outline.numberOf(n) + " " + c.outline.titleOf(n)
 }
 
 // someNames names some steps.
@@ -47,8 +47,8 @@ func (c *titles) setPlan(p *plan.Plan) {
 	c.predicted.Halt() // it was about another plan
 }
 
-// known is a value in words.
-func (c *titles) known(v any) string {
+// knownWords is a value in words.
+func (c *titles) knownWords(v any) string {
 	text, after := plan.Display(v)
 	if len(after) > 0 {
 		return c.whenKnown(after)
@@ -60,18 +60,18 @@ func (c *titles) known(v any) string {
 func (c *titles) whenKnown(steps []int) string {
 	switch from := c.position().SourcesOf(steps); {
 	case len(from.Pending) > 0:
-		return "known " + c.after(from.Pending)
+		return "known " + c.afterSteps(from.Pending)
 	case len(from.Gone) > 0:
 		return "has no value: " + c.called(from.Gone[0]) + " " + status.Fate(c.State(from.Gone[0]))
 	case len(from.Given) > 0:
-		return "given by " + strings.TrimPrefix(c.after(from.Given), "after ")
+		return "given by " + strings.TrimPrefix(c.afterSteps(from.Given), "after ")
 	case c.run.Phase != events.Review:
 		return "known when the step starts"
 	}
-	return "known " + c.after(steps)
+	return "known " + c.afterSteps(steps)
 }
 
-func (c *titles) after(steps []int) string {
+func (c *titles) afterSteps(steps []int) string {
 	var names []string
 	for _, i := range steps {
 		if i >= 0 && i < len(c.plan.Steps) {
@@ -90,13 +90,13 @@ func (c *titles) after(steps []int) string {
 
 // called is a step as a sentence has it: step 2.1 stop the app.
 func (c *titles) called(i int) string {
-	return "step " + c.outline.stepNumber(i) + " " + c.stepTitle(i) + c.on(i)
+	return "step " + c.outline.stepNumber(i) + " " + c.stepTitle(i) + c.onHost(i)
 }
 
 // stepTitle is how a step is called, as far as it is known by now.
 func (c *titles) stepTitle(i int) string {
-	p, title := &c.plan.Steps[i], c.outline.title(int(c.outline.stepAt[i]))
-	if ran := c.of(i).Name; ran != "" {
+	p, title := &c.plan.Steps[i], c.outline.titleOf(int(c.outline.nodeOf[i]))
+	if ran := c.stepAt(i).Name; ran != "" {
 		return clean(p.Label(ran))
 	}
 	if strings.Contains(title, "{{") {
@@ -107,8 +107,8 @@ func (c *titles) stepTitle(i int) string {
 	return title
 }
 
-// on is the host of a step, to be said after its name: " on web1", " on web1, by lb1".
-func (c *titles) on(i int) string {
+// onHost is the host of a step, to be said after its name: " on web1", " on web1, by lb1".
+func (c *titles) onHost(i int) string {
 	p := &c.plan.Steps[i]
 	switch {
 	case p.Host == "" || !c.overHosts && p.Host == "localhost":

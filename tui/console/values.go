@@ -15,23 +15,23 @@ type values struct {
 	find *finder
 }
 
-// vars lists values: what a step uses, what is in effect for the playbook, and what the run has set.
-func (c *values) vars(args string) {
+// listVars lists values: what a step uses, what is in effect for the playbook, and what the run has set.
+func (c *values) listVars(args string) {
 	var lines []string
-	if args != "" || c.here() >= 0 {
+	if args != "" || c.currentStep() >= 0 {
 		n, why := c.find.oneNode(args)
 		if why != "" {
 			c.say("%s", why)
 			return
 		}
 		if i := int(c.outline.nodes[n].step); i >= 0 {
-			lines = c.used(i)
+			lines = c.usedLines(i)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.run.Variables)) {
-		lines = append(lines, clean(name)+" is "+c.known(c.run.Variables[name])+", set during this run")
+		lines = append(lines, clean(name)+" is "+c.knownWords(c.run.Variables[name])+", set during this run")
 	}
-	if args == "" && c.here() < 0 {
+	if args == "" && c.currentStep() < 0 {
 		for i := range c.plan.Vars {
 			v := &c.plan.Vars[i]
 			lines = append(lines, c.valueWords(v.Name, v.Value, v.From, v.Origin))
@@ -41,11 +41,11 @@ func (c *values) vars(args string) {
 		c.say("there are no variables.")
 		return
 	}
-	c.list(lines)
+	c.sayList(lines)
 }
 
-// used are the variables of a step. What the run has set since stands where planning knew no value.
-func (c *values) used(i int) (lines []string) {
+// usedLines are the variables of a step. What the run has set since stands where planning knew no value.
+func (c *values) usedLines(i int) (lines []string) {
 	p, _ := c.stepNow(i)
 	if p.NoLog {
 		return []string{"the values of " + c.called(i) + " are hidden, no_log"}
@@ -69,14 +69,14 @@ func (c *values) used(i int) (lines []string) {
 			}
 		}
 		if was, is := over[u.Name]; is {
-			lines = append(lines, clean(u.Name)+" is "+c.known(value)+", for this run only; "+was)
+			lines = append(lines, clean(u.Name)+" is "+c.knownWords(value)+", for this run only; "+was)
 			continue
 		}
 		lines = append(lines, c.valueWords(u.Name, value, u.From, u.Origin))
 	}
 	for _, o := range p.Overridden {
 		if o.Field != "" {
-			lines = append(lines, clean(o.Label())+" is "+c.known(o.Now)+", for this run only; "+c.wasWords(o))
+			lines = append(lines, clean(o.Label())+" is "+c.knownWords(o.Now)+", for this run only; "+c.wasWords(o))
 		}
 	}
 	return lines
@@ -87,18 +87,18 @@ func (c *values) wasWords(o plan.Overridden) string {
 	if o.Was == nil {
 		return "there was none"
 	}
-	words := "it was " + c.known(o.Was)
+	words := "it was " + c.knownWords(o.Was)
 	if o.Origin.File != "" {
-		words += ", from " + place(o.Origin.String())
+		words += ", from " + placeWords(o.Origin.String())
 	}
 	return words
 }
 
 func (c *values) valueWords(name string, value any, from string, o diag.Origin) string {
-	words := clean(name) + " is " + c.known(value)
+	words := clean(name) + " is " + c.knownWords(value)
 	switch {
 	case o.File != "":
-		words += ", from " + place(o.String())
+		words += ", from " + placeWords(o.String())
 	case from != "":
 		words += ", from " + clean(from)
 	}

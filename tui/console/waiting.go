@@ -22,7 +22,7 @@ func (c *titles) waitWords(i int) string {
 		return ""
 	}
 	if w.Limit > 0 {
-		words += ", for at most " + lasted(w.Limit)
+		words += ", for at most " + lastedWords(w.Limit)
 	}
 	switch w.Held {
 	case events.WaitApproval:
@@ -37,6 +37,7 @@ func (c *titles) waitWords(i int) string {
 }
 
 func (c *titles) waitReason(w events.Wait, approve string) string {
+	// These are not the words of the TUI: it names keys, and what can be typed is said here.
 	switch w.For {
 	case events.WaitSteps:
 		return "is waiting for " + c.waitSteps(w) + c.atTheEnd(w)
@@ -53,7 +54,7 @@ func (c *titles) waitReason(w events.Wait, approve string) string {
 	case events.WaitTurn:
 		return "is about to start"
 	case events.WaitRetry:
-		if in := lasted(w.Due.Sub(c.now())); in != "" {
+		if in := lastedWords(w.Due.Sub(c.now())); in != "" {
 			return "is waiting for its next attempt in " + in
 		}
 		return "is about to be tried again"
@@ -76,7 +77,7 @@ func (c *titles) waitReason(w events.Wait, approve string) string {
 			return "is waiting for you: the run is paused; run continues"
 		}
 		words := "is waiting for you: the run is paused at " + c.called(w.Root)
-		if doing := c.doing(w.Root, w.Is); doing != "" {
+		if doing := c.doingWords(w.Root, w.Is); doing != "" {
 			words += ", which " + doing
 		}
 		return words
@@ -95,7 +96,7 @@ func (c *titles) atTheEnd(w events.Wait) string {
 	if w.Root < 0 || w.Root >= len(c.plan.Steps) || len(w.Steps) == 0 {
 		return ""
 	}
-	doing := c.doing(w.Root, w.Is)
+	doing := c.doingWords(w.Root, w.Is)
 	switch {
 	case doing == "":
 		return ""
@@ -105,11 +106,11 @@ func (c *titles) atTheEnd(w events.Wait) string {
 	return ". " + c.called(w.Root) + " " + doing
 }
 
-// doing is what a step does that others wait for, or what holds it up.
-func (c *titles) doing(i int, is events.WaitFor) string {
+// doingWords is what a step does that others wait for, or what holds it up.
+func (c *titles) doingWords(i int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
-		if t := lasted(c.of(i).Lasted(c.now())); t != "" && c.of(i).State == events.Active {
+		if t := lastedWords(c.stepAt(i).Lasted(c.now())); t != "" && c.stepAt(i).State == events.Active {
 			return "has been running for " + t
 		}
 		return "is running"

@@ -21,8 +21,8 @@ type watches struct {
 // watchesKept bounds what is said at each pause.
 const watchesKept = page
 
-// watch says what an expression is, now and at each pause.
-func (c *watches) watch(args string) {
+// addWatch says what an expression is, now and at each pause.
+func (c *watches) addWatch(args string) {
 	switch {
 	case c.cannotEval():
 		return
@@ -40,8 +40,8 @@ func (c *watches) watch(args string) {
 	}
 }
 
-// unwatch takes away one that is watched, by its text or its number, or all.
-func (c *watches) unwatch(args string) {
+// removeWatch takes away one that is watched, by its text or its number, or all.
+func (c *watches) removeWatch(args string) {
 	i := slices.Index(c.watches, args)
 	if n, err := strconv.Atoi(args); i < 0 && err == nil && n >= 1 && n <= len(c.watches) {
 		i = n - 1
@@ -67,13 +67,13 @@ func (c *watches) printOnce(args string) {
 	case args == "":
 		c.say("print what? print release, print r.rc == 0.")
 	default:
-		v := c.value(args)
+		v := c.evalHere(args)
 		lines := strings.Split(strings.TrimRight(v.Text, "\n"), "\n")
 		if v.Wrong != "" || v.After != nil || len(lines) == 1 {
 			c.say("%s", c.valueLine(args))
 			return
 		}
-		c.list(append([]string{clean(args) + " is:"}, cleanLines(lines)...))
+		c.sayList(append([]string{clean(args) + " is:"}, cleanLines(lines)...))
 	}
 }
 
@@ -92,9 +92,9 @@ func (c *watches) sayWatches() {
 	}
 }
 
-// value is what an expression is at the step the run is at; before it has begun, at the first.
-func (c *watches) value(expression string) status.Value {
-	step := c.here()
+// evalHere is what an expression is at the step the run is at; before it has begun, at the first.
+func (c *watches) evalHere(expression string) status.Value {
+	step := c.currentStep()
 	if c.run.Phase == events.Review || step < 0 {
 		step = max(c.position().Next(), 0)
 	}
@@ -102,7 +102,7 @@ func (c *watches) value(expression string) status.Value {
 }
 
 func (c *watches) valueLine(expression string) string {
-	v := c.value(expression)
+	v := c.evalHere(expression)
 	switch {
 	case v.Wrong != "":
 		return sentence(clean(expression) + ": " + clean(v.Wrong))

@@ -78,8 +78,8 @@ func clean(text string) string {
 // spoken are the marks that moon's own texts have on the screen, in what can be read aloud anywhere.
 var spoken = strings.NewReplacer(secret.Mask, "(hidden)", "…", "...", " → ", " to ", "→", "to")
 
-// first is the first line of a text, and what follows it.
-func first(text string) (head string, rest []string) {
+// firstLine is the first line of a text, and what follows it.
+func firstLine(text string) (head string, rest []string) {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	return lines[0], lines[1:]
 }
@@ -92,8 +92,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// lasted is a time in words: 9 seconds, 2 minutes 13, 1 hour 5. What took no time says nothing.
-func lasted(t time.Duration) string {
+// lastedWords is a time in words: 9 seconds, 2 minutes 13, 1 hour 5. What took no time says nothing.
+func lastedWords(t time.Duration) string {
 	s := int(t / time.Second)
 	switch {
 	case s <= 0:
@@ -110,16 +110,16 @@ func lasted(t time.Duration) string {
 	return fmt.Sprintf("%s %d", count(s/3600, "hour"), s/60%60)
 }
 
-// waited is how long a run waited for a person, in words, or "".
-func waited(t time.Duration) string {
-	if words := lasted(t); words != "" {
+// waitedWords is how long a run waited for a person, in words, or "".
+func waitedWords(t time.Duration) string {
+	if words := lastedWords(t); words != "" {
 		return "waited " + words
 	}
 	return ""
 }
 
-// about is a time as roughly as it is known.
-func about(t time.Duration) string {
+// aboutTime is a time as roughly as it is known.
+func aboutTime(t time.Duration) string {
 	switch t = events.Roughly(t); {
 	case t == 0:
 		return "a few seconds"
@@ -128,7 +128,7 @@ func about(t time.Duration) string {
 	case t < time.Hour:
 		return "about " + count(int(t/time.Minute), "minute")
 	}
-	return "about " + lasted(t)
+	return "about " + lastedWords(t)
 }
 
 // sentence joins parts and ends them.
@@ -146,8 +146,8 @@ func sentence(parts ...string) string {
 	return text + "."
 }
 
-// place is file:line as it is read aloud.
-func place(at string) string {
+// placeWords is file:line as it is read aloud.
+func placeWords(at string) string {
 	if i := strings.LastIndexByte(at, ':'); i > 0 {
 		return clean(at[:i]) + " line " + clean(at[i+1:])
 	}
@@ -156,7 +156,7 @@ func place(at string) string {
 
 // sayLine is a value on one line: the first of it, and how many there are.
 func sayLine(text string) string {
-	head, rest := first(text)
+	head, rest := firstLine(text)
 	switch {
 	case text == "":
 		return "empty"
@@ -172,7 +172,7 @@ func diffLines(text string) (lines []string) {
 		switch {
 		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
 		case strings.HasPrefix(line, "@@"):
-			lines = append(lines, hunk(line))
+			lines = append(lines, hunkWords(line))
 		case strings.HasPrefix(line, "+"):
 			lines = append(lines, "added: "+clean(line[1:]))
 		case strings.HasPrefix(line, "-"):
@@ -184,8 +184,8 @@ func diffLines(text string) (lines []string) {
 	return lines
 }
 
-// hunk is where a part of a diff is: @@ -12,4 +12,4 @@ is at line 12.
-func hunk(line string) string {
+// hunkWords is where a part of a diff is: @@ -12,4 +12,4 @@ is at line 12.
+func hunkWords(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 2 {
 		at, _, _ := strings.Cut(strings.TrimPrefix(words[2], "+"), ",")
@@ -203,4 +203,4 @@ func cleanLines(lines []string) []string {
 	return lines
 }
 
-func clock(t time.Time) string { return t.Local().Format("15:04:05") }
+func clockText(t time.Time) string { return t.Local().Format("15:04:05") }
