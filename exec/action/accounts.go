@@ -66,6 +66,7 @@ func readAccounts(ctx context.Context, a *exec.Attempt, local bool) (*accounts, 
 		if local || !a.Installed("getent") {
 			return ""
 		}
+		// getent asks every source of nsswitch.conf: LDAP and sssd know users that the files do not have.
 		said, err := a.AskTool(ctx, exec.NewTool("getent", database, name))
 		if err != nil || said.Code != 0 {
 			return ""
@@ -143,6 +144,7 @@ func (s *accounts) mustGroup(name string) (*userGroup, error) {
 		return g, nil
 	}
 	if id, ok := s.ahead.ID("group", name); ok {
+		// In a dry run the number only stands for a group that does not exist yet; groupadd chooses the real one.
 		return &userGroup{name: name, gid: id}, nil
 	}
 	return nil, fault.Missing("", "group %s does not exist", name)
@@ -169,6 +171,7 @@ func (s *accounts) listMemberships(u *account) []string {
 
 // readSecrets finds a user's line in /etc/shadow. A user without one has a password that is never right.
 func readSecrets(name string) (secrets, error) {
+	// "!" is the hash of no password, and -1 an empty field: no limit is set.
 	none := secrets{"!", -1, -1, -1, -1, -1}
 	text, err := os.ReadFile("/etc/shadow")
 	switch {
@@ -214,6 +217,7 @@ func changeAccounts(ctx context.Context, a *exec.Attempt, tools ...exec.Tool) er
 	defer forgetNames()
 	for _, t := range tools {
 		said, err := a.RunToolReading(ctx, t)
+		// The shadow tools fail at once while another program has /etc/passwd locked. That passes, so it is worth a retry.
 		if err := said.Explain(err, "cannot lock", "try again later"); err != nil {
 			return err
 		}

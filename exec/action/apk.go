@@ -107,6 +107,7 @@ func apkName(text string) string {
 // the newest, is for apk to find out.
 func (p *apk) selectNames(ctx context.Context, a *exec.Attempt) ([]string, error) {
 	if p.args.State == "latest" {
+		// Whether there is something newer only apk knows, so all names are given to it.
 		return p.args.Name, nil
 	}
 	var names []string
@@ -119,6 +120,7 @@ func (p *apk) selectNames(ctx context.Context, a *exec.Attempt) ([]string, error
 		switch {
 		case p.args.State == "absent" && there:
 			names = append(names, apkName(name))
+		// With a version or a repository in the name only apk can say whether what is installed will do.
 		case p.args.State == "present" && (!there || apkName(name) != name):
 			names = append(names, name)
 		}

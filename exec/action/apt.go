@@ -35,6 +35,7 @@ func planApt(ctx context.Context, a *exec.Attempt, args *spec.AptArgs) (*exec.Ch
 	if !a.Plays {
 		return c, err
 	}
+	// The words of the simulation stand if there is nothing to do; those of the act itself take their place.
 	apply := c.Apply
 	c.Apply = func(ctx context.Context) error {
 		err := apply(ctx)
@@ -83,6 +84,7 @@ func (p *apt) listsAreStale() bool {
 	if !p.args.UpdateCache {
 		return false
 	}
+	// A list has the date that the server gave it. Only the directories and the stamp say when the lists were last asked for.
 	last := newestList([]string{aptLists, aptLists + "/partial", "/var/lib/apt/periodic/update-success-stamp"})
 	if len(filesOf(p.listPatterns())) == 0 {
 		return true
@@ -129,6 +131,8 @@ func (p *apt) updateLists(ctx context.Context, a *exec.Attempt) error {
 	delay := time.Second
 	for try := 0; ; try++ {
 		said, err := runManager(ctx, a, exec.Tool{Argv: p.buildCommand("update"), Env: aptEnv}, p.args.LockTimeout)
+		// apt-get update succeeds with a warning if a list could not be fetched, and uses the old one. A step that asks for new lists
+		// fails.
 		if err == nil && failedLists.MatchString(said.Stderr) {
 			said.Stderr = strings.ReplaceAll(said.Stderr, "W: ", "E: ")
 			err = packageError("apt-get", said, "")
@@ -139,6 +143,7 @@ func (p *apt) updateLists(ctx context.Context, a *exec.Attempt) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		// The delay doubles from one second up to the limit of the playbook.
 		case <-time.After(min(delay, p.args.UpdateDelay)):
 		}
 		delay *= 2
@@ -194,6 +199,7 @@ func (p *apt) predictTransaction(ctx context.Context, a *exec.Attempt) (*transac
 				return err
 			}
 		}
+		// Cleaned last: the installation itself fills the cache.
 		for _, verb := range cleans {
 			if _, err := runManager(ctx, a, exec.Tool{Argv: p.buildCommand(verb), Env: aptEnv}, args.LockTimeout); err != nil {
 				return err
@@ -218,6 +224,7 @@ func (p *apt) planOrders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([
 	case args.Deb != "":
 		return p.debOrders(ctx, a, is)
 	case args.Upgrade == "safe":
+		// Without --with-new-pkgs a package stays back whose new version needs one that is not installed, as those of kernels do.
 		return []order{{words: p.buildAuto("upgrade", "--with-new-pkgs")}}, nil
 	case args.Upgrade == "full":
 		return []order{{words: p.buildAuto("dist-upgrade")}}, nil
@@ -278,6 +285,7 @@ func (p *apt) selectNames(ctx context.Context, a *exec.Attempt, is dpkgStatus) (
 		n := readAptName(text)
 		each := []aptName{n}
 		if strings.ContainsAny(n.name, "*?[") {
+			// What is to be removed can only be what dpkg knows; what is to be installed may be any name of the lists.
 			all := slices.Collect(maps.Keys(is))
 			if args.State != "absent" {
 				if known == nil {
@@ -318,10 +326,13 @@ func (p *apt) lacksPackage(is dpkgStatus, n aptName) bool {
 	there := has != nil && has.isInstalled() && versionMatches(n.version, has.version)
 	switch p.args.State {
 	case "absent":
+		// Purging also concerns a package that was removed but has left its configuration behind.
 		return there || p.args.Purge && has != nil && n.version == ""
 	case "latest":
+		// Whether there is a newer version only apt knows, so what is installed is named as well.
 		return there || !p.args.OnlyUpgrade && (n.version != "" || len(is.listProviders(n.name)) == 0 || has != nil)
 	}
+	// A virtual package is there if anything provides it. A version of one has no meaning to dpkg, so apt decides.
 	return !there && (n.version != "" || len(is.listProviders(n.name)) == 0)
 }
 
@@ -368,6 +379,7 @@ func (p *apt) buildCommand(words ...string) []string {
 			argv = append(argv, "-o", "Dpkg::Options::=--"+option)
 		}
 	}
+	// With a pty of its own dpkg would draw a progress bar into the output. apt itself waits for the lock that another program holds.
 	argv = append(argv, "-o", "Dpkg::Use-Pty=0", "-o", "DPkg::Lock::Timeout="+strconv.Itoa(int(args.LockTimeout.Seconds())))
 	if args.InstallRecommends != nil {
 		argv = append(argv, map[bool]string{true: "--install-recommends", false: "--no-install-recommends"}[*args.InstallRecommends])
@@ -409,6 +421,7 @@ func (p *apt) simulateOrder(ctx context.Context, a *exec.Attempt, o order) ([]pa
 		return nil, err
 	}
 	p.heard = &said
+	// apt-get takes a name that it does not know for a regular expression, and would install everything that matches.
 	if m := byRegex.FindStringSubmatch(said.Stdout); m != nil {
 		return nil, p.explainUnknown(ctx, a, m[1])
 	}
@@ -424,6 +437,7 @@ func (p *apt) simulateOrder(ctx context.Context, a *exec.Attempt, o order) ([]pa
 	if p.name != "" {
 		asked[p.name] = true
 	}
+	// For a virtual package apt names the one that it takes: that is what the step asked for.
 	for _, m := range instead.FindAllStringSubmatch(said.Stdout, -1) {
 		asked[m[1]] = asked[m[1]] || asked[m[2]]
 	}
@@ -469,6 +483,7 @@ func readAptSimulation(text string) []packageChange {
 		seen[c.name] = len(changes)
 		changes = append(changes, c)
 	}
+	// The lines of the simulation do not say up or down; the summary above them does.
 	var down []string
 	if m := aptDown.FindStringSubmatch(text); m != nil {
 		down = strings.Fields(m[1])
@@ -553,6 +568,7 @@ func (p *apt) carryOut(ctx context.Context, a *exec.Attempt, o order) (err error
 	said, err := runManager(ctx, a, exec.Tool{Argv: p.buildCommand(o.buildCommand()...), Env: aptEnv}, p.args.LockTimeout)
 	p.heard = &said
 	if err != nil && said.Code != 0 && fault.Stopped(ctx) == "" {
+		// dpkg was interrupted once, and refuses all else until that is settled.
 		if strings.Contains(said.Stderr, "dpkg --configure -a") {
 			return packageError("apt-get", said, "state: fixed does that")
 		}
@@ -591,6 +607,7 @@ func countFiles(n int) string {
 func (p *apt) debOrders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]order, error) {
 	file := p.args.Deb
 	if p.isRemote() {
+		// Only the run fetches it, before it asks again; a dry run downloads nothing.
 		if p.temp == "" {
 			return nil, fault.Missing("", "what is at %s is known only once it is fetched", file)
 		}
@@ -613,6 +630,7 @@ func (p *apt) debOrders(ctx context.Context, a *exec.Attempt, is dpkgStatus) ([]
 	p.name = fields[0]
 	if has := is.findPackage(aptName{name: fields[0], arch: fields[2]}); has != nil && has.isInstalled() && has.version != fields[1] &&
 		!p.args.AllowDowngrade && !p.args.Force {
+		// dpkg answers with its exit status: 0 means that what is installed is newer, which a step without allow_downgrade keeps.
 		newer, err := a.AskTool(ctx, exec.NewTool("dpkg", "--compare-versions", has.version, "gt", fields[1]))
 		if err != nil || newer.Code == 0 {
 			return nil, err

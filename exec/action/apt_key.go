@@ -141,6 +141,7 @@ func (a aptKey) readGiven(ctx context.Context) (string, error) {
 		}
 		return string(text), err
 	}
+	// The same client as for get_url, so that the proxies of the step hold.
 	args := &spec.HTTPArgs{ValidateCerts: a.args.Validate, UseProxy: true, HTTPAgent: "moon", Decompress: true}
 	got, err := download{request: request{method: "GET", url: a.args.URL, timeout: 30 * time.Second, args: args, env: a.Getenv}}.peekAt(ctx)
 	switch {
@@ -184,6 +185,7 @@ func (a aptKey) applyKey(ctx context.Context, c *exec.Change, id, data string) e
 	if err := a.RunTool(ctx, do); err != nil {
 		return err
 	}
+	// apt-key ends with 0 also if gpg did nothing, so the keys are read again.
 	now, err := a.readTrusted(ctx)
 	if err != nil {
 		return err

@@ -48,6 +48,7 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 		if len(holding) == 0 {
 			holding, create = []string{own}, !isPresent(own)
 		}
+		// One file is enough: apt complains of a source that is configured twice.
 		holding = holding[:1]
 	}
 	for _, file := range holding {
@@ -61,6 +62,7 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 	}
 	write := all.Apply
 	all.Apply = func(ctx context.Context) error {
+		// A source that fails would break every later `apt-get update`, so the files come back if the update with it fails.
 		restore, err := keepFiles(holding)
 		if err != nil {
 			return err
@@ -158,6 +160,7 @@ func putRepo(text string, args *spec.AptRepositoryArgs) (edited, says string) {
 	d := readDocument(text)
 	if args.State == fsys.Absent {
 		d.lines = slices.DeleteFunc(d.lines, func(l string) bool {
+			// A comment is not a source, so it stays.
 			is, on := readRepo(l)
 			return on && is == args.Line
 		})

@@ -81,6 +81,7 @@ func (r *archiving) planArchive(ctx context.Context) error {
 			return err
 		}
 	}
+	// Paths and patterns may overlap. Each entry is packed once, and the order does not depend on how they were written.
 	slices.SortFunc(r.pack.Items, func(a, b fsys.Item) int { return strings.Compare(a.Name, b.Name) })
 	r.pack.Items = slices.CompactFunc(r.pack.Items, func(a, b fsys.Item) bool { return a.Name == b.Name })
 	r.describeResult()
@@ -118,6 +119,7 @@ func (r *archiving) expandPaths() (globs bool, err error) {
 		return slices.Compact(all), nil
 	}
 	for _, p := range slices.Concat(r.args.Path, r.args.ExcludePath) {
+		// Of a pattern only the part before the first wildcard is a path that an earlier step can have changed.
 		if at, _, _ := strings.Cut(p, "*"); r.Overlay.Concerns(strings.TrimSuffix(at, "/")) {
 			return false, fault.Missing(r.dest, "an earlier step would change %s", p)
 		}
@@ -179,6 +181,7 @@ func (r *archiving) detectSingle(globs bool) error {
 	if r.dest == "" {
 		r.dest = r.paths[0] + "." + r.args.Format
 	}
+	// Names in the archive are relative to the directory that all paths have in common.
 	r.root = filepath.Dir(r.paths[0])
 	for _, p := range r.paths[1:] {
 		for !strings.HasPrefix(p, strings.TrimSuffix(r.root, "/")+"/") {
@@ -291,6 +294,7 @@ func (r *archiving) compareArchive(ctx context.Context, at *fsys.Anchored, is fs
 	}
 	if r.args.Remove {
 		words = append(words, "what is packed is removed")
+		// make may be nil: a run that was killed after the archive was complete still has to remove what is in it.
 		make = r.removeSources(make)
 	}
 	if make == nil {
@@ -372,6 +376,7 @@ func (r *archiving) removeSources(first func(context.Context) error) func(contex
 				return err
 			}
 		}
+		// Backwards, since the names are sorted: what is in a directory goes before the directory.
 		for i := range slices.Backward(r.pack.Items) {
 			if fault.Stopped(ctx) != "" {
 				return context.Cause(ctx)
@@ -383,6 +388,7 @@ func (r *archiving) removeSources(first func(context.Context) error) func(contex
 			}
 			err = at.PathError(at.Dir.Remove(at.Name))
 			at.Close()
+			// POSIX allows either error for a directory that is not empty.
 			full := m.Is.Kind == fsys.Directory && (errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST))
 			if err != nil && !full && !errors.Is(err, fs.ErrNotExist) {
 				return err

@@ -26,6 +26,7 @@ func planAssemble(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if !args.RemoteSrc {
 		files = a.Files()
 	}
+	// Fragments of the controller are not changed by steps on this host.
 	if a.Overlay.Concerns(args.Src) && args.RemoteSrc {
 		return nil, fault.Missing(args.Dest, "an earlier step changes %s", args.Src)
 	}
@@ -55,6 +56,7 @@ func joinFragments(ctx context.Context, files fsys.Files, args *spec.AssembleArg
 		return nil, err
 	}
 	delimiter := ""
+	// Ansible decodes \n in a delimiter, which YAML leaves as two characters outside double quotes.
 	if args.Delimiter != nil {
 		delimiter = strings.ReplaceAll(*args.Delimiter, `\n`, "\n")
 	}
@@ -72,6 +74,7 @@ func joinFragments(ctx context.Context, files fsys.Files, args *spec.AssembleArg
 		if fault.Stopped(ctx) != "" {
 			return nil, context.Cause(ctx)
 		}
+		// A fragment without a newline at its end must not run into what follows.
 		if !first && b.Len() > 0 && !bytes.HasSuffix(b.Bytes(), []byte("\n")) {
 			b.WriteByte('\n')
 		}

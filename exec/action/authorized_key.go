@@ -71,6 +71,7 @@ func openKeyFile(args *spec.AuthorizedKeyArgs, u *account) (*keyFile, error) {
 		f.path = filepath.Join(u.home, ".ssh/authorized_keys")
 	}
 	base := filepath.Dir(f.path)
+	// Below the home the user can put links anywhere. os.Root refuses those that lead out of it.
 	if strings.HasPrefix(f.path, strings.TrimSuffix(u.home, "/")+"/") {
 		base = u.home
 	} else if args.ManageDir {
@@ -145,6 +146,7 @@ func readKeyFile(a *exec.Attempt, f *keyFile, args *spec.AuthorizedKeyArgs) erro
 		if err != nil {
 			return f.wrapError(err)
 		}
+		// os.Root takes any absolute target for one that leads out.
 		if filepath.IsAbs(to) {
 			return fmt.Errorf("%s is a link to %s; name that as `path`", f.path, to)
 		}
@@ -241,6 +243,7 @@ func (f *keyFile) writeText(text string, args *spec.AuthorizedKeyArgs) error {
 	}
 	name := filepath.Join(filepath.Dir(f.name), fsys.TempName())
 	err := writeOwned(f.dir, name, []byte(text), f.mode, f.u)
+	// The rename swaps the whole file: sshd reads either the old keys or the new.
 	if err == nil {
 		err = f.dir.Rename(name, f.name)
 	}

@@ -127,6 +127,7 @@ func (t target) diffText(a *exec.Attempt) string {
 
 func (t target) replaceFile(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func(context.Context) error {
 	return func(ctx context.Context) error {
+		// In a copy of many files one sync at the end stands for one for each file.
 		r := fsys.Replacement{
 			At: t.at, Old: t.is, Want: w, MustOwn: t.attrs.UID >= 0 || t.attrs.GID >= 0,
 			From: t.from, Backup: t.backup, Flush: t.later == nil || !*t.later,
@@ -139,6 +140,7 @@ func (t target) replaceFile(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func
 			return err
 		}
 		c.Fields["checksum"] = t.sumOf(a, m.Checksum)
+		// Ansible registers the MD5 as well. If the checksum is a secret, so is this one.
 		if a.Plays && !a.Secrets.Has(m.Checksum) {
 			if is, err := t.at.Look(); err == nil && is.Kind == fsys.Regular {
 				c.Fields["md5sum"], _ = t.at.Sum(ctx, is, "md5") // what cannot be read is not said
@@ -160,6 +162,7 @@ func acceptFile(ctx context.Context, a *exec.Attempt, command, file string) erro
 	if err != nil {
 		return err
 	}
+	// The template is split before the name is put in, so that blanks in the name do not make two words.
 	for i := range words {
 		words[i] = strings.ReplaceAll(words[i], "%s", file)
 	}

@@ -71,6 +71,7 @@ func withOwnFiles(a *exec.Attempt) *exec.Attempt {
 // writeInto plans to write to dest, or to the name in it if it is a directory.
 func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, dest, name string) (*exec.Change, error) {
 	at, err := a.Overlay.Stat(dest)
+	// As in Ansible, a slash at the end of `dest` asks for a directory, which is made.
 	if t.makes && name != "" && strings.HasSuffix(dest, "/") && errors.Is(err, fs.ErrNotExist) {
 		return t.intoNew(ctx, a, c, dest, name)
 	}
@@ -101,6 +102,7 @@ func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 
 // intoNew is into for a directory that is not there, which is made first.
 func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, dest, name string) (*exec.Change, error) {
+	// The directory is planned by the action `file`, as a job that differs in its arguments only.
 	job, own := *a.Job, *a
 	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(dest, "/"), State: fsys.Directory}, &job
 	made, err := planFile(ctx, &own)
@@ -118,6 +120,7 @@ func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, de
 		if err := made.Apply(ctx); err != nil {
 			return err
 		}
+		// Only now is there a directory that can be opened.
 		in, err := t.writeInto(ctx, a, &exec.Change{Fields: map[string]any{}}, dest, name)
 		if err != nil {
 			return err
@@ -160,6 +163,7 @@ func decryptSource(a *exec.Attempt, from fsys.Source) (fsys.Source, error) {
 		return from, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
+	// Enough for the header of a vault file, so that large files are not read for nothing.
 	text := make([]byte, 64)
 	n, _ := io.ReadFull(f, text)
 	if a.Decrypt == nil || !vault.Is(text[:n]) {

@@ -98,6 +98,7 @@ func (t *treeCopy) openSource() error {
 		return err
 	}
 	t.c.Places = append(t.c.Places, t.above)
+	// A directory that is only predicted cannot be opened, and what would be in it has nothing to be compared with.
 	if at, ok, missed := t.Overlay.Follow(t.dest); ok && (missed != nil || at.Kind != fsys.Directory || at.Fresh) {
 		if missed == nil && at.Kind != fsys.Directory {
 			t.c.Close()
@@ -212,6 +213,7 @@ func (t *treeCopy) copyLink(rel, path string, is fsys.Entry) error {
 		f.Put(filepath.Join(t.dest, rel), fsys.Predicted{Entry: e})
 	})
 	t.addStep(rel, is, func(_ context.Context, to *os.Root) error {
+		// A link cannot be changed. A new one takes its place by a rename, so there is a link at any moment.
 		temp := filepath.Join(filepath.Dir(rel), fsys.TempName())
 		if err := to.Symlink(target, temp); err != nil {
 			return err
@@ -244,6 +246,7 @@ func (t *treeCopy) copyFile(ctx context.Context, rel, path string, from, is fsys
 		return err
 	}
 	t.c.Predictions = append(t.c.Predictions, c.Predictions...)
+	// The diff of a whole tree has the limit of one file; what is beyond is counted but not shown.
 	if t.text.Len()+len(c.Diff.Text) <= fsys.DiffLimit {
 		t.text.WriteString(c.Diff.Text)
 	}
@@ -275,6 +278,7 @@ func (t *treeCopy) applySteps(ctx context.Context) error {
 			return err
 		}
 	}
+	// The files look at this through a pointer: how many there are is known only when all were compared.
 	t.many = len(t.steps) > few
 	for _, do := range t.steps {
 		if fault.Stopped(ctx) != "" {

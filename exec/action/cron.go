@@ -150,6 +150,7 @@ func (e *cronEdit) putVariable(d *document) string {
 		d.putLines(i, i+1, line)
 		return "variable changed"
 	}
+	// cron applies a variable to the lines after it, so a new one goes to the top.
 	at := 0
 	if anchor := e.args.InsertAfter + e.args.InsertBefore; anchor != "" {
 		i := findVariable(d, anchor)
@@ -234,6 +235,7 @@ func planCrontab(ctx context.Context, a *exec.Attempt, args *spec.CronArgs) (*ex
 	if err := lacksTool(a, "crontab", "cron (Debian) or cronie (Fedora, RHEL, Arch, Alpine)"); err != nil {
 		return nil, err
 	}
+	// crontab swaps the whole table: of two steps that read it first and write then, one would lose its job.
 	unlock, err := edits.takeKey(ctx, "crontab")
 	if err != nil {
 		return nil, err
@@ -249,6 +251,7 @@ func planCrontab(ctx context.Context, a *exec.Attempt, args *spec.CronArgs) (*ex
 
 func editCrontab(ctx context.Context, a *exec.Attempt, c *exec.Change, args *spec.CronArgs) error {
 	whose, options := args.User, []string{}
+	// crontab allows -u to root only, even for one's own name.
 	if me, err := user.Current(); whose == "" && err == nil {
 		whose = me.Username
 	} else if err != nil || whose != me.Username {
@@ -325,6 +328,7 @@ var cronHeaders = []*regexp.Regexp{
 }
 
 func withoutHeader(text string) string {
+	// Some versions print the comment that they put there themselves. Written back, it would grow with each edit.
 	for range cronHeaders {
 		line, rest, _ := strings.Cut(text, "\n")
 		if !slices.ContainsFunc(cronHeaders, func(h *regexp.Regexp) bool { return h.MatchString(line) }) {

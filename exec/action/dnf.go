@@ -79,6 +79,7 @@ func (d *dnf) predictTransaction(ctx context.Context, a *exec.Attempt) (*transac
 	if len(words) == 0 {
 		return t, nil
 	}
+	// --assumeno prints the table and then ends with 1, as if a person had said no: the status alone means nothing.
 	said, err := a.AskTool(ctx, exec.NewTool(d.buildCommand(a, append([]string{"--assumeno"}, words...)...)...))
 	if err != nil {
 		return nil, err

@@ -62,6 +62,7 @@ func (d download) peekAt(ctx context.Context) (*peeked, error) {
 	if p.size > peekLimit {
 		return p, nil
 	}
+	// One byte more tells a file that is larger from one that just fits.
 	data, err := io.ReadAll(io.LimitReader(body, peekLimit+1))
 	switch {
 	case err != nil:
@@ -186,6 +187,7 @@ type checkedBody struct {
 func (b *checkedBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if err == io.EOF {
+		// The error takes the place of the end of the file, so no reader takes what it has for complete.
 		if wrong := b.check(); wrong != nil {
 			return n, wrong
 		}
@@ -209,6 +211,7 @@ func (d download) loadUnnamed(ctx context.Context, dir string) (*os.File, error)
 	if err != nil {
 		return nil, err
 	}
+	// Without a name it is gone with the process, however that ends.
 	err = os.Remove(f.Name())
 	if err == nil {
 		err = d.loadInto(ctx, f)

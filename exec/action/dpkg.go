@@ -34,6 +34,7 @@ func dpkgPackages(ctx context.Context, a *exec.Attempt) (dpkgStatus, error) {
 	if err != nil {
 		return nil, err
 	}
+	// dpkg-query fails if it has no package at all to show.
 	if said.Code != 0 && said.Stdout == "" && !strings.Contains(said.Stderr, "no packages found") {
 		return nil, packageError("dpkg-query", said, "")
 	}
@@ -61,6 +62,7 @@ func readDpkg(text string) dpkgStatus {
 func (is dpkgStatus) findPackage(n aptName) *dpkgPackage {
 	var found *dpkgPackage
 	for _, p := range is[n.name] {
+		// A package for all architectures satisfies every one that is asked for.
 		if n.arch == "" || n.arch == p.arch || p.arch == "all" {
 			if p.isInstalled() {
 				return p
@@ -123,12 +125,14 @@ func tellServices(status int) (restore func() error, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
+	// A moon that is killed after this leaves its own file in the place. The mark keeps the next one from saving that as the machine's.
 	case !strings.Contains(string(old), policyMark):
 		if err := os.Rename(policyFile, policyKept); err != nil {
 			return nil, err
 		}
 	}
 	restore = func() error {
+		// Without a file that was put aside there was none before, and only moon's is to go.
 		if err := os.Rename(policyKept, policyFile); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

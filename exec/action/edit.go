@@ -60,6 +60,7 @@ func planEdit(ctx context.Context, a *exec.Attempt, e edit, do editing) (*exec.C
 }
 
 func (t *target) editText(ctx context.Context, a *exec.Attempt, c *exec.Change, e edit, do editing) error {
+	// The place is found without the lock and looked at with it: only what is read under the lock may be edited.
 	p, _, err := a.Overlay.Followed(e.path)
 	if e.gone && errors.As(err, new(fault.NotYet)) {
 		c.Fields["msg"] = "file not present"
@@ -120,6 +121,7 @@ type locks struct {
 func (l *locks) lockPlace(ctx context.Context, p *fsys.Anchored) (unlock func(), err error) {
 	key := p.Path
 	if p.Dir != nil {
+		// Paths may lead to the same file through links; device and inode of the directory do not differ.
 		dir, err := p.Dir.Stat(".")
 		if err != nil {
 			return nil, p.PathError(err)
@@ -140,6 +142,7 @@ func (l *locks) takeKey(ctx context.Context, key string) (unlock func(), err err
 			free := make(chan struct{})
 			l.held[key] = free
 			l.mu.Unlock()
+			// The key is free before those who wait wake up, or they would find it taken.
 			return func() {
 				l.mu.Lock()
 				delete(l.held, key)

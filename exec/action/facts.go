@@ -58,6 +58,7 @@ func systemdServices(ctx context.Context, a *exec.Attempt, services map[string]a
 		return err
 	}
 	for line := range strings.Lines(said.Stdout) {
+		// A unit that failed or is masked has a symbol before its name.
 		f := strings.Fields(strings.TrimLeft(line, "●*× "))
 		if len(f) < 4 {
 			continue
@@ -104,6 +105,7 @@ func initServices(ctx context.Context, a *exec.Attempt, services map[string]any)
 	if err != nil {
 		return err
 	}
+	// Services that cannot be asked are printed to stderr: [ ? ]  ssh
 	for line := range strings.Lines(said.Stdout + said.Stderr) {
 		f := strings.Fields(line) // [ + ]  ssh
 		if len(f) == 4 && f[0] == "[" && f[2] == "]" {

@@ -72,6 +72,7 @@ func (d *OwnDepot) Sum(src string) (path, sum string, err error) {
 	if strings.HasPrefix(d.args.Src, "~") {
 		d.at(src)
 	}
+	// SHA-1 is what Ansible's fetch registers.
 	sum, err = fileSum(context.Background(), d.path, "sha1")
 	if errors.Is(err, fs.ErrNotExist) {
 		return d.path, "", nil
@@ -99,6 +100,7 @@ func (d *OwnDepot) Put(piece []byte, last bool) error {
 		return nil
 	}
 	f := d.temp
+	// On the disk before it has the name: after a loss of power the old file is there, or the whole new one.
 	err := errors.Join(f.Chmod(fs.FileMode(0o644&^fsys.Umask())), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), d.path)
@@ -179,6 +181,7 @@ func planFetchFile(ctx context.Context, c *exec.Change, a *exec.Attempt, args *s
 		}
 		defer func() { _ = in.Close() }() // it was only read
 		got, err := putFile(ctx, in, depot)
+		// The file was not locked: it may have changed since its checksum was taken.
 		if err == nil && got != sum && args.Validate {
 			err = fmt.Errorf("%s has changed while it was fetched", args.Src)
 		}

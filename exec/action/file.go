@@ -35,6 +35,7 @@ func planFile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	// src of a symbolic link is kept as it is written; a hard link needs the file itself.
 	if args.State == fsys.HardLink && !filepath.IsAbs(args.Src) {
 		absolute := *args
 		absolute.Src = filepath.Join(a.Cwd, args.Src)
@@ -82,6 +83,7 @@ func (s fileStep) planChange(ctx context.Context) (*exec.Change, error) {
 
 // makeFile makes a regular file. Content that is given is kept exact, other content is left alone.
 func (s fileStep) makeFile(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+	// Ansible's `state: file` only looks; it never makes a file.
 	if s.Plays && s.args.Content == nil && e.Kind == fsys.Absent && s.args.State != "touch" {
 		return nil, fault.Missing(s.args.Path, "%s does not exist; `state: touch` makes it, and `copy` with `content`", s.args.Path)
 	}
@@ -183,6 +185,7 @@ func (s fileStep) removeTree() (*exec.Change, error) {
 	}
 	s.c.Places = append(s.c.Places, p)
 	s.c.Result = p
+	// The root is not an entry of any directory, so it has no name to remove.
 	if p.Name == "." {
 		return nil, fmt.Errorf("%s cannot be removed", s.args.Path)
 	}
@@ -282,6 +285,7 @@ func (s fileStep) hardLink(p *fsys.Anchored, e, src fsys.Entry) (*exec.Change, e
 	}
 	s.c.Fields["state"] = fsys.HardLink
 	s.c.Result = nil
+	// Two names that are only predicted have no inode to compare; the overlay remembers which file they are.
 	at, _ := s.Overlay.Look(p.Path)
 	if e.Kind == fsys.Regular && (os.SameFile(e.Info, src.Info) || p.Path == s.args.Src || at.Twin == s.args.Src) {
 		return s.c.PlanNothing(), nil
@@ -298,6 +302,7 @@ func (s fileStep) hardLink(p *fsys.Anchored, e, src fsys.Entry) (*exec.Change, e
 		if err := linkInto(p.Dir, s.args.Src, name); err != nil {
 			return err
 		}
+		// The link was made by the path of src, which may lead to another file by now.
 		if info, err := p.Dir.Lstat(name); err != nil || !os.SameFile(info, src.Info) {
 			return &fs.PathError{Op: "link", Path: s.args.Src, Err: fsys.ErrSwapped}
 		}
@@ -311,6 +316,7 @@ func linkInto(dir *os.Root, src, name string) error {
 	if err != nil {
 		return err
 	}
+	// Without the flag linkat would make another name of the link that src may be.
 	defer func() { _ = d.Close() }() // it was only read
 	if err := unix.Linkat(unix.AT_FDCWD, src, int(d.Fd()), name, unix.AT_SYMLINK_FOLLOW); err != nil {
 		return &fs.PathError{Op: "link", Path: name, Err: err}
@@ -355,6 +361,7 @@ func (s fileStep) swapEntry(p *fsys.Anchored, e fsys.Entry, name string) error {
 		}
 		s.c.Fields["backup_file"] = kept
 	}
+	// A rename puts nothing in the place of a directory. For a moment there is neither of the two.
 	if e.Kind == fsys.Directory {
 		if err := p.Dir.Remove(p.Name); err != nil { // only if it is empty
 			return err

@@ -88,6 +88,7 @@ func (f *finding) searchDirectory(ctx context.Context, dir *os.Root, path string
 		f.skipPath(path, err)
 		return nil
 	}
+	// The search is inside this directory already: links lead in a circle.
 	if slices.ContainsFunc(f.inside, func(d fs.FileInfo) bool { return os.SameFile(d, info) }) {
 		return nil
 	}
@@ -196,6 +197,7 @@ func reachesBound(is, bound float64, written string) bool {
 
 // openSeenFile opens a file that was looked at in a directory, and no other that is there now.
 func openSeenFile(dir *os.File, name, path string, seen *unix.Stat_t) (*os.File, error) {
+	// A FIFO that has taken the place of the file would hold up the opening until something writes to it.
 	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}

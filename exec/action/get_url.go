@@ -97,6 +97,7 @@ func (g *getting) planDownload(ctx context.Context) error {
 
 // intoDir asks for the download's name first.
 func (g *getting) intoDir(ctx context.Context) error {
+	// With the date of what is there the server can answer that nothing has changed.
 	if u, err := url.Parse(g.args.URL); err == nil && !g.args.Force {
 		if is, err := g.Overlay.Stat(filepath.Join(g.args.Dest, nameIn(u))); err == nil && is.Kind == fsys.Regular && is.Info != nil {
 			g.since = is.Info.ModTime()
@@ -135,6 +136,7 @@ func (g *getting) isThere(ctx context.Context, at *fsys.Anchored, is fsys.Entry)
 			return false, nil // it leads to nothing, so the file is not there
 		}
 	}
+	// Without a checksum any file will do, unless `force` asks for the server's.
 	if g.algorithm == "" {
 		return true, g.attributesOnly(at, is)
 	}
@@ -186,6 +188,7 @@ func (g *getting) compareContent(ctx context.Context, p *peeked, at *fsys.Anchor
 		_, err := t.planWrite(ctx, g.Attempt, g.c)
 		return err
 	}
+	// A size beyond the limit keeps the diff from asking for content that is not loaded yet.
 	t.from.Size = max(p.size, fsys.DiffLimit+1)
 	return g.planLarge(t, p.size)
 }
@@ -207,6 +210,7 @@ func (g *getting) planLarge(t target, n int64) error {
 		w, words = t.attrs.For(t.is)
 		words = append([]string{fmt.Sprintf("content, %s → %s", fsys.FormatSize(t.is.Size), amount)}, words...)
 		kind = events.ChangeUpdate
+		// The same size may be the same file. Only the run can say, since it has both.
 		if g.algorithm == "" && (n < 0 || n == t.is.Size) {
 			kind, words = events.ChangeUnknown, []string{"would be downloaded and compared, " + amount}
 		}
@@ -225,6 +229,7 @@ func (g *getting) putContent(ctx context.Context, t target, w fsys.Wanted) error
 	t.from.Stream = func() (io.ReadCloser, error) { return g.openSource(ctx, t) }
 	err := t.replaceFile(g.Attempt, g.c, w)(ctx)
 	g.c.Fields["elapsed"] = int(time.Since(start).Seconds())
+	// What came was equal, so the replacement has ended itself; the attributes are left to do.
 	if errors.Is(err, fsys.ErrSame) {
 		if err := g.attributesOnly(t.at, t.is); err != nil || g.c.Diff.Kind == events.ChangeNone {
 			return err
@@ -250,6 +255,7 @@ func (g *getting) openSource(ctx context.Context, t target) (content io.ReadClos
 	if err != nil || g.c.Diff.Kind != events.ChangeUnknown {
 		return content, err
 	}
+	// Both are read side by side while the new one is written, and the writing ends if they do not differ.
 	there, err := t.at.OpenFile(t.is)
 	if err != nil {
 		return nil, errors.Join(err, content.Close())
@@ -260,6 +266,7 @@ func (g *getting) openSource(ctx context.Context, t target) (content io.ReadClos
 // lookUp finds the checksum in the file that the playbook names.
 func (g *getting) lookUp(ctx context.Context) error {
 	sums := g.download
+	// The list itself has no checksum to be held against.
 	sums.url, sums.algorithm = g.args.Sums, ""
 	p, err := sums.peekAt(ctx)
 	switch {
@@ -285,6 +292,7 @@ func digitsIn(list, name, algorithm string) string {
 	for s := bufio.NewScanner(strings.NewReader(list)); s.Scan(); {
 		line := strings.TrimSpace(s.Text())
 		digits, file, named := strings.Cut(line, " ")
+		// BSD's programs write: SHA256 (name) = digits
 		if before, after, bsd := strings.Cut(line, ") = "); bsd {
 			_, file, named = strings.Cut(before, " (")
 			digits = after
@@ -293,6 +301,7 @@ func digitsIn(list, name, algorithm string) string {
 		if err != nil || got != algorithm {
 			continue
 		}
+		// An asterisk marks a file that was read as binary.
 		file = strings.TrimLeft(file, " *")
 		switch {
 		case !named:

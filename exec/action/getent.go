@@ -62,6 +62,7 @@ func runGetent(ctx context.Context, a *exec.Attempt) exec.Result {
 // getentEntries takes the lines apart. Of several with the same first field the last counts.
 func getentEntries(text string, args *spec.GetentArgs) map[string]any {
 	split := args.Split
+	// Ansible splits these by itself; other databases have blanks between their fields.
 	if colon := ":"; split == nil && strings.Contains(" passwd shadow group gshadow ", " "+args.Database+" ") {
 		split = &colon
 	}

@@ -112,6 +112,7 @@ func (g *gitStep) planClone() error {
 	if g.args.SingleBranch {
 		argv = append(argv, "--single-branch")
 	}
+	// clone takes a branch or a tag, and no commit: that is checked out afterwards.
 	named := g.want.branch + g.want.tag
 	if named != "" && g.args.Version != "HEAD" && !g.args.Bare {
 		argv = append(argv, "--branch", named)
@@ -178,6 +179,7 @@ func (g *gitStep) planUpdate(ctx context.Context) error {
 	case modified > 0:
 		words = append(words, countedFiles(modified)+" reset")
 	}
+	// The remote lists neither short ids nor what only a refspec brings; an earlier fetch may have brought it.
 	if g.want.commit == "" {
 		g.want.commit = g.findFetched(ctx, g.args.Version)
 	}
@@ -200,6 +202,7 @@ func (g *gitStep) planUpdate(ctx context.Context) error {
 	}
 	g.depthOptions() // for its warning
 	g.c.PlanFor(events.ChangeUpdate, "git", g.args.Dest, func(ctx context.Context) error {
+		// The remote goes first, since what follows fetches from it.
 		if err := g.setRemote(ctx, remote); err != nil {
 			return err
 		}
@@ -299,6 +302,7 @@ func (g *gitStep) openSubmodules(ctx context.Context) (int, error) {
 	text, err := g.askLine(ctx, g.args.Dest, "submodule", "status", "--recursive")
 	n := 0
 	for line := range strings.Lines(text) {
+		// - is not checked out, + is at another commit.
 		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
 			n++
 		}
@@ -319,6 +323,7 @@ func (g *gitStep) fetchVersion(ctx context.Context) error {
 	argv := append([]string{"fetch", "--force"}, g.depthOptions()...)
 	tracked := "refs/remotes/" + g.args.Remote + "/"
 	switch {
+	// A depth would cut the history of every branch that is fetched, so only the one that is wanted is.
 	case len(argv) > 2 || g.args.SingleBranch:
 		from := g.want.ref
 		to := from
@@ -346,6 +351,7 @@ func (g *gitStep) fetchVersion(ctx context.Context) error {
 	case g.want.ref != "":
 		return g.changeWith(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.want.ref)
 	default:
+		// Many servers give a commit by its id only if a branch or a tag has it.
 		return g.changeWith(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.want.commit)
 	}
 	return nil
@@ -356,6 +362,7 @@ func (g *gitStep) finishCheckout(ctx context.Context, checkout bool) error {
 	if checkout {
 		argv := []string{"checkout", "--force", "--detach", g.want.commit}
 		if g.want.branch != "" {
+			// -B sets a branch of that name to the remote's, whatever commits it has here.
 			argv = []string{"checkout", "--force", "-B", g.want.branch, "refs/remotes/" + g.args.Remote + "/" + g.want.branch}
 		}
 		if err := g.changeWith(ctx, g.args.Dest, argv...); err != nil {
@@ -363,6 +370,7 @@ func (g *gitStep) finishCheckout(ctx context.Context, checkout bool) error {
 		}
 	}
 	if g.hasSubmodules() {
+		// .gitmodules may name another address than the one that the first checkout noted.
 		if err := g.changeWith(ctx, g.args.Dest, "submodule", "sync", "--recursive", "--quiet"); err != nil {
 			return err
 		}

@@ -60,6 +60,7 @@ func packedCommit(path, prefix string) string {
 			return ""
 		}
 	}
+	// git notes the commit in a global PAX header, before any file, and in the comment of a zip.
 	t := tar.NewReader(in)
 	head, err := t.Next()
 	if err != nil || head.Typeflag != tar.TypeXGlobalHeader {

@@ -44,12 +44,14 @@ type version struct {
 // this host: it is no argument, which anybody could read, and is not written into the working copy.
 func (g *gitStep) hideLogin() {
 	g.url = g.args.Repo
+	// git must fail rather than ask: no one can answer it.
 	g.env = map[string]string{"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": ""}
 	u, err := url.Parse(g.args.Repo)
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User != nil {
 		if password, ok := u.User.Password(); ok {
 			g.env["MOON_GIT_USER"], g.env["MOON_GIT_PASSWORD"] = u.User.Username(), password
 			helper := `!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' "$MOON_GIT_USER" "$MOON_GIT_PASSWORD"; }; f`
+			// The empty helper clears those of the user's configuration, which would otherwise be asked first and store what worked.
 			host := "credential." + u.Scheme + "://" + u.Host + ".helper="
 			g.options = []string{"-c", host, "-c", host + helper}
 			u.User = url.User(u.User.Username())
@@ -100,6 +102,7 @@ func (g *gitStep) buildCommand(dir string, args ...string) exec.Tool {
 		program = "git"
 	}
 	var argv []string
+	// A umask belongs to the whole process, and steps run side by side: a shell sets it for git alone.
 	if !g.args.Umask.IsZero() {
 		argv = []string{process.ShellPath, "-c", fmt.Sprintf(`umask %04o; exec "$@"`, g.args.Umask.Apply(0, false, 0)), "git"}
 	}
@@ -173,6 +176,7 @@ func (g *gitStep) askRemote(ctx context.Context) error {
 	if path, ok := g.localRepo(); ok {
 		from = path // a dry run is not in the directory that it is relative to
 	}
+	// --symref says which branch HEAD stands for.
 	words := []string{"ls-remote", "--symref", "--", from, "HEAD", "refs/heads/*", "refs/tags/*"}
 	if strings.HasPrefix(g.args.Version, "refs/") {
 		words = append(words, g.args.Version)
@@ -197,6 +201,7 @@ func (g *gitStep) askRemote(ctx context.Context) error {
 // localRepo is the path of a repository on this machine.
 func (g *gitStep) localRepo() (string, bool) {
 	path, isFile := strings.CutPrefix(g.url, "file://")
+	// host:path is the address of an ssh server.
 	if !isFile && (strings.Contains(path, ":") || path == "") {
 		return "", false
 	}
@@ -230,6 +235,7 @@ func (g *gitStep) resolveVersion(head string) error {
 		g.want = version{ref: name, commit: g.refs[name]}
 	case wholeCommit.MatchString(name):
 		g.want = version{commit: name}
+	// Refs alone do not resolve a short id; it is looked up once everything is fetched.
 	case shortCommit.MatchString(name) || g.args.Refspec != "":
 	default:
 		return fault.Missing(g.args.Dest, "repo %s has no branch, tag or commit %s", spec.ShownURL(g.url), name)

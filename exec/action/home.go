@@ -42,6 +42,7 @@ func (h *homeDir) makeHome(u *account) error {
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o755); err != nil {
 		return err
 	}
+	// Closed to all others until what is in it belongs to the user.
 	if err := os.Mkdir(h.path, 0o700); err != nil {
 		return err
 	}
@@ -57,6 +58,7 @@ func (h *homeDir) makeHome(u *account) error {
 	if err := copySkeleton(root, skeleton, u); err != nil {
 		return err
 	}
+	// The mode comes after the owner: a change of owner clears the set-id bits.
 	return errors.Join(root.Lchown(".", u.uid, u.gid), root.Chmod(".", fsys.FileMode(h.mode)))
 }
 

@@ -110,6 +110,7 @@ func (h *homebrew) predictTransaction(ctx context.Context, a *exec.Attempt) (*tr
 		}
 		t.changes = append(t.changes, c)
 	}
+	// Below, nil means that there is no call, and empty one without names, which upgrades all.
 	if args.UpgradeAll && len(upgrade) > 0 {
 		upgrade = []string{} // all, without naming them
 	}

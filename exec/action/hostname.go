@@ -67,6 +67,7 @@ func planHostname(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		return os.WriteFile(kernelHostname, []byte(args.Name), 0)
 	}
 	if usesHostnamectl(a, args) {
+		// Where the name is kept is hostnamectl's affair, so no file is predicted.
 		c.Predictions = nil
 		apply = func(ctx context.Context) error {
 			said, err := a.RunToolReading(ctx, exec.NewTool("hostnamectl", "set-hostname", args.Name))

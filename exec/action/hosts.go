@@ -33,6 +33,7 @@ func runAddHost(_ context.Context, a *exec.Attempt) exec.Result {
 		vars = map[string]any{}
 	}
 	name := args.Name
+	// An IPv6 address has more than one colon.
 	if host, port, ok := strings.Cut(name, ":"); ok && !strings.Contains(port, ":") {
 		if n, err := strconv.Atoi(port); err == nil {
 			name, vars["ansible_port"] = host, n

@@ -96,6 +96,7 @@ func (r request) makeRequest(ctx context.Context) (*http.Request, error) {
 	}
 	for name, value := range headers {
 		req.Header.Set(name, fmt.Sprint(value))
+		// net/http sends the field of the request, and drops a header of that name.
 		if strings.EqualFold(name, "Host") {
 			req.Host = fmt.Sprint(value)
 		}
@@ -155,6 +156,7 @@ func (r request) doRequest(ctx context.Context) (*http.Response, error) {
 		end()
 		return nil, err
 	}
+	// From here on each piece of the body has the timeout for itself.
 	silence.Reset(r.timeout)
 	resp.Body = &answerBody{
 		ReadCloser: resp.Body, end: end, given: func() error { return context.Cause(within) },
@@ -194,6 +196,7 @@ func (r request) explainFailure(ctx, within context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	e := requestError{message: hidePassword(r.url) + ": " + networkReason(err), passing: isPassing(err)}
+	// A connection that was never made has carried nothing, so the request may be sent again whatever its method.
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		e.unsent = op.Op == "dial"
 	}
@@ -219,6 +222,7 @@ const maxRedirects = 10
 
 func (r request) makeClient() (*http.Client, error) {
 	a := r.args
+	// Each request has a client of its own, so a connection that is kept open would never be used.
 	t := &http.Transport{DisableKeepAlives: true, DisableCompression: !a.Decompress}
 	if a.UseProxy {
 		proxy := r.chooseProxies()
@@ -234,11 +238,13 @@ func (r request) makeClient() (*http.Client, error) {
 	if t.TLSClientConfig, err = tlsConfig(a); err != nil {
 		return nil, err
 	}
+	// A transport with TLS settings of its own would speak HTTP/1.1 only.
 	t.ForceAttemptHTTP2 = true
 	return &http.Client{Transport: t, CheckRedirect: r.checkRedirect}, nil
 }
 
 func (r request) chooseProxies() func(*url.URL) (*url.URL, error) {
+	// net/http reads the proxies once, from moon's own environment; those of the step count.
 	either := func(name string) string {
 		if value := r.env(name); value != "" {
 			return value
@@ -260,6 +266,7 @@ func (r request) checkRedirect(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("it is sent elsewhere more than %d times", maxRedirects)
 	}
 	leave := slices.Clone(r.args.UnredirectedHeaders)
+	// A login goes neither to another host nor in the clear to the same.
 	if req.URL.Host != first.URL.Host || first.URL.Scheme == "https" && req.URL.Scheme != "https" {
 		leave = append(leave, "Authorization", "Cookie")
 	}
@@ -286,6 +293,7 @@ func tlsConfig(a *spec.HTTPArgs) (*tls.Config, error) {
 	}
 	if a.ClientCert != "" {
 		key := a.ClientKey
+		// One PEM file may hold the certificate and the key.
 		if key == "" {
 			key = a.ClientCert
 		}

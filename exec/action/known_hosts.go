@@ -33,6 +33,7 @@ func planKnownHosts(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 	if err == nil {
 		c.Fields["name"], c.Fields["key"] = args.Name, args.Key
 		if a.Plays {
+			// What follows are the fields that Ansible's module has, in its own spelling.
 			c.Fields["hash_host"] = args.Hash
 			c.Fields["key"] = nil
 			if args.Key != "" {
@@ -50,6 +51,7 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 	put := -1
 	for i := 0; i < len(d.lines); i++ {
 		words := strings.Fields(d.lineText(i))
+		// A line with @ in front revokes a key or names an authority, so it is not the key of a host.
 		if len(words) < 3 || strings.HasPrefix(words[0], "#") || strings.HasPrefix(words[0], "@") || !meansHost(words[0], args.Name) {
 			continue
 		}
@@ -74,6 +76,7 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 	if args.State == fsys.Absent {
 		return d.String(), "key removed"
 	}
+	// Lines were removed since put was noted, so it may be beyond the end.
 	if put < 0 || put > len(d.lines) {
 		put = len(d.lines)
 	}

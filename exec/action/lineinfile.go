@@ -68,6 +68,7 @@ func putLine(text string, args *spec.LineinfileArgs) (edited, says string) {
 			return d.String(), "line replaced"
 		}
 	}
+	// With backrefs a line without a match has nothing to refer to, so nothing is added.
 	if args.Backrefs || d.findLine(true, func(l string) bool { return l == line }) >= 0 {
 		return text, ""
 	}
@@ -96,6 +97,7 @@ func (d *document) findAnchor(at spec.Anchor, first bool) int {
 
 func removeLines(text string, args *spec.LineinfileArgs) (edited string, removed int) {
 	matches := lineMatches(args)
+	// Without a pattern the whole line is what is meant.
 	if matches == nil {
 		matches = func(line string) bool { return line == *args.Line }
 	}

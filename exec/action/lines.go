@@ -16,6 +16,7 @@ type document struct {
 func readDocument(text string) *document {
 	d := &document{lines: slices.Collect(strings.Lines(text)), eol: "\n"}
 	if len(d.lines) == 0 {
+		// An empty file has no line that could say which end its lines have.
 		return d
 	}
 	if strings.HasSuffix(d.lines[0], "\r\n") {
@@ -24,6 +25,7 @@ func readDocument(text string) *document {
 	last := &d.lines[len(d.lines)-1]
 	if !strings.HasSuffix(*last, "\n") {
 		d.open = true
+		// The last line gets an end for the time of the edit; open takes it away again.
 		*last += d.eol
 	}
 	return d

@@ -35,6 +35,7 @@ func planLocaleGen(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		return nil, fault.Missing(localeFile, "the locale %s is not among those of %s", unknown[0], localeFile)
 	}
 	c.Fields, c.Result = map[string]any{"name": facts.AnyList(args.Name)}, nil
+	// The file alone does not say whether the locale was made: it may have been edited by hand.
 	if args.State != fsys.Absent && c.Diff.Kind == events.ChangeNone && haveLocales(ctx, a, args.Name) ||
 		args.State == fsys.Absent && c.Diff.Kind == events.ChangeNone {
 		return c, nil
@@ -48,6 +49,7 @@ func planLocaleGen(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 			if err := write(ctx); err != nil {
 				return err
 			}
+			// The step is about a locale; which bytes its file has is of no interest to a play.
 			delete(c.Fields, "checksum")
 			delete(c.Fields, "md5sum")
 		}

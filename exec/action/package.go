@@ -39,6 +39,7 @@ func planPackage(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	}
 	in := map[string]any{"name": names, "state": args.State, "update_cache": args.UpdateCache}
 	if args.Upgrade {
+		// dnf and zypper upgrade everything by the name *, the others by an argument.
 		switch name {
 		case "dnf", "zypper":
 			in["name"], in["state"] = []any{"*"}, "latest"
@@ -46,6 +47,7 @@ func planPackage(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 			in["upgrade"] = true
 		}
 	}
+	// The action dnf also drives yum, if it is asked to.
 	if manager == "yum" {
 		in["use_backend"] = "yum"
 	}

@@ -59,6 +59,7 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 	switch {
 	case err == nil:
 		describePackages(c, a, t)
+	// A package that the old lists do not have may be in the new ones.
 	case outdated && isLacking:
 		c.Diff.Kind, c.Diff.Summary = events.ChangeUnknown, lacking.Message
 	default:
@@ -68,6 +69,7 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 		c.Apply = func(ctx context.Context) error { return t.runCommands(ctx) }
 		return c, nil
 	}
+	// A step that asks for nothing but new lists.
 	if t != nil && t.idle {
 		c.Diff.Kind, c.Diff.Summary = events.ChangeUnknown, "the lists of packages may have news"
 	}
@@ -85,6 +87,7 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 			return err
 		}
 		describePackages(c, a, t)
+		// Without packages to change, new lists are the change; if there are some, they are.
 		if t.idle && news {
 			c.Diff.Kind, c.Diff.Summary = events.ChangeUpdate, "new lists of packages"
 		}
@@ -105,6 +108,7 @@ func (t *transaction) isEmpty() bool { return len(t.changes) == 0 && len(t.other
 // describePackages makes the change that of a transaction.
 func describePackages(c *exec.Change, a *exec.Attempt, t *transaction) {
 	c.Resources = nil
+	// Managers print in the order of their solver, which differs between two calls.
 	slices.SortFunc(t.changes, func(x, y packageChange) int {
 		return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.from, y.from))
 	})
@@ -132,6 +136,7 @@ func describePackages(c *exec.Change, a *exec.Attempt, t *transaction) {
 	switch {
 	case t.isEmpty():
 		c.Diff.Kind = events.ChangeNone
+	// If all packages have the same kind of change, that is the kind of the whole.
 	case len(kinds) == 1 && len(t.others) == 0:
 		for kind := range kinds {
 			c.Diff.Kind = kind
@@ -171,6 +176,7 @@ func (t *transaction) wordSummary() string {
 	for _, verb := range order {
 		list := done[verb]
 		if len(list) > shownNames {
+			// The capacity is cut as well, or the append would write into the list itself.
 			list = append(list[:shownNames:shownNames], fmt.Sprintf("and %d more", len(list)-shownNames))
 		}
 		words = append(words, verb+" "+strings.Join(list, ", "))
@@ -227,6 +233,7 @@ func stampLists(patterns []string) string {
 		if err != nil {
 			continue // it has just gone
 		}
+		// The name belongs to the digest: a list that was renamed is another one.
 		_, _ = fmt.Fprintln(h, file)
 		_, _ = io.Copy(h, f) // what cannot be read is the same as before
 		_ = f.Close()        // it was only read
@@ -268,6 +275,7 @@ func packageError(tool string, said exec.Answer, hint string) error {
 	text := said.Stderr + "\n" + said.Stdout
 	e := fault.CommandError{Message: tool + ": " + findComplaint(said), RC: &said.Code, Class: fault.Fatal}
 	switch {
+	// Without rights the same words appear as for a lock that is held, so this is looked at first.
 	case packagesDenied.MatchString(text) && os.Geteuid() != 0:
 		e.Message += "; it must run as root"
 	case packagesLocked.MatchString(text):
@@ -310,9 +318,11 @@ func runManager(ctx context.Context, a *exec.Attempt, t exec.Tool, wait time.Dur
 		if err == nil || said.Code == 0 || fault.Stopped(ctx) != "" {
 			return said, err
 		}
+		// Some managers succeed with other codes than 0: a restart is needed.
 		if slices.Contains(good, said.Code) {
 			return said, nil
 		}
+		// Everything else is final: the caller's retries are the step's, and not this loop's.
 		if !packagesLocked.MatchString(said.Stderr+said.Stdout) || packagesDenied.MatchString(said.Stderr) || time.Now().After(deadline) {
 			return said, packageError(t.Argv[0], said, "")
 		}

@@ -57,6 +57,7 @@ func (p *pacman) predictTransaction(ctx context.Context, a *exec.Attempt) (*tran
 	}
 	asked := map[string]bool{}
 	for _, name := range args.Name {
+		// Repository and version are not part of the name that pacman prints.
 		name, _, _ = strings.Cut(name, "=")
 		asked[name[strings.LastIndexByte(name, '/')+1:]] = true
 	}
@@ -77,6 +78,7 @@ func (p *pacman) predictTransaction(ctx context.Context, a *exec.Attempt) (*tran
 			if len(words) != 2 {
 				continue // what it is doing
 			}
+			// What it installs it prints with the new version only; the old one is in the list from before.
 			c := packageChange{name: words[0], from: is[words[0]], to: words[1], asked: asked[words[0]]}
 			if o[0] == "--remove" {
 				c.from, c.to, c.purge = words[1], "", args.RemoveNoSave
@@ -111,6 +113,7 @@ func (p *pacman) planInstallation(ctx context.Context, a *exec.Attempt) ([][]str
 	}
 	if p.args.State == "present" && len(names) > 0 {
 		said, err := a.AskTool(ctx, exec.NewTool(append([]string{"pacman", "--deptest", "--"}, names...)...))
+		// --deptest prints what is not satisfied, so its exit status is no failure.
 		if err != nil {
 			return nil, err
 		}
@@ -137,6 +140,7 @@ func (p *pacman) planRemoval(ctx context.Context, a *exec.Attempt, is map[string
 			names = append(names, name)
 			continue
 		}
+		// A group is not installed as such: its members are.
 		said, err := a.AskTool(ctx, exec.NewTool("pacman", "--query", "--groups", "--", name))
 		if err != nil {
 			return nil, err
@@ -152,6 +156,7 @@ func (p *pacman) planRemoval(ctx context.Context, a *exec.Attempt, is map[string
 	}
 	words := []string{"--remove"}
 	if p.args.Force {
+		// Given twice it also ignores dependencies with versions.
 		words = append(words, "--nodeps", "--nodeps")
 	}
 	if p.args.RemoveNoSave {

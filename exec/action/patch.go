@@ -91,6 +91,7 @@ func (p *patching) planPatch(ctx context.Context) error {
 		return err
 	}
 	reversed := p.args.State == "absent"
+	// The other direction is tried dry first: if it fits, the patch is in place already.
 	done, err := p.runPatch(ctx, kind, !reversed, true)
 	if err != nil {
 		return err
@@ -228,6 +229,7 @@ func (p *patching) copyFile(name string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
+	// WriteFile's mode is cut by the umask, and patch copies the mode of what it reads.
 	return errors.Join(os.WriteFile(to, f.old, 0o600), os.Chmod(to, copyMode(is)))
 }
 
@@ -254,6 +256,7 @@ func copyMode(is fsys.Entry) fs.FileMode { return fsys.FileMode(is.Mode&0o777 | 
 // runPatch runs the program on the copies.
 func (p *patching) runPatch(ctx context.Context, kind string, reverse, dry bool) (exec.Answer, error) {
 	argv := []string{
+		// Without --batch patch asks at its terminal, and without --forward it would take a patch back that is applied.
 		"patch", "--batch", "--forward", "--no-backup-if-mismatch", "--reject-file=-", kind, "--strip=" + strconv.Itoa(p.args.Strip),
 		"--directory=" + p.scratch,
 	}
@@ -265,6 +268,7 @@ func (p *patching) runPatch(ctx context.Context, kind string, reverse, dry bool)
 			argv = append(argv, flag)
 		}
 	}
+	// The options come from a map; their order must not differ between two runs.
 	slices.Sort(argv[8:])
 	if p.args.Dest != "" {
 		argv = append(argv, "--", filepath.Base(p.args.Dest))
@@ -306,6 +310,7 @@ func (p *patching) explainMisfit(said exec.Answer) error {
 		parts = append(parts[:most], fmt.Sprintf("%d more", more))
 	}
 	return fault.Missing(p.c.Diff.Path, "the patch %s does not fit: %s; nothing was changed", p.args.Src,
+		// A file with several hunks that do not fit is named once for each of them.
 		strings.Join(slices.Compact(parts), ", "))
 }
 
@@ -330,6 +335,7 @@ func (p *patching) takeCopies(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		// patch can make links from what git writes; such a link could lead anywhere.
 		if !d.Type().IsRegular() {
 			return fmt.Errorf("the patch %s makes %s, which is not a file", p.args.Src, name)
 		}
@@ -364,6 +370,7 @@ func (p *patching) takeCopies(ctx context.Context) error {
 		took = append(took, r.Name)
 	}
 	p.c.Fields["files"], p.c.Fields["msg"] = took, "patched "+strings.Join(words, ", ")
+	// A diff that was cut would look like the whole.
 	if p.Diff && !p.NoLog && p.text.Len() <= fsys.DiffLimit {
 		p.c.Diff.Text = p.text.String()
 	}
@@ -405,6 +412,7 @@ func (p *patching) putFile(ctx context.Context, name, from string) (func(context
 	}
 	mode := uint32(info.Mode().Perm())
 	if f.is.Kind == fsys.Absent {
+		// patch makes files with moon's umask in the scratch directory; only its x bits are the patch's.
 		mode = 0o755 &^ fsys.Umask()
 	}
 	if dressed || f.is.Kind == fsys.Absent && info.Mode()&0o100 != 0 {
@@ -438,6 +446,7 @@ func (p *patching) putFile(ctx context.Context, name, from string) (func(context
 			if err != nil {
 				return err
 			}
+			// The place is closed with the change, as the others are.
 			p.c.Places = append(p.c.Places, at)
 			t.at = at
 			if _, err := t.planWrite(ctx, p.Attempt, one); err != nil {
@@ -466,6 +475,7 @@ func (p *patching) newFile(name string) (*patched, func() error, error) {
 	w, _ := fsys.Attributes{UID: -1, GID: -1}.ForNew(fsys.Directory)
 	p.c.AddPrediction(func(f *fsys.Overlay) { f.Mkdir(filepath.Dir(path), w, w) })
 	above := func() error {
+		// An earlier file of the same patch may have made it.
 		if _, err := os.Stat(filepath.Dir(path)); err == nil {
 			return nil
 		}

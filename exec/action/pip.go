@@ -40,6 +40,7 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.PipArgs)
 	if args.Chdir != "" {
 		job, own := *a.Job, *a
+		// A change of directory is for this action alone, so it works on a copy of the job.
 		job.Cwd, job.Roams = args.Chdir, false
 		own.Job = &job
 		a = &own
@@ -81,6 +82,7 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		c.AddResource(events.ChangeUpdate, "package", name)
 	}
 	c.Plan(kind, func(ctx context.Context) error {
+		// The environment is made first: pip is in it.
 		made := p.venv != nil
 		if made {
 			if err := a.RunTool(ctx, exec.NewTool(p.venv...)); err != nil {
@@ -137,6 +139,7 @@ func (p *piped) findPip(a *exec.Attempt) error {
 			maker = append(maker, "--system-site-packages")
 		}
 		if p.args.Python != "" {
+			// `python3 -m venv` is made for another Python by that Python itself; virtualenv takes it as an option.
 			if strings.HasSuffix(maker[len(maker)-1], "venv") && len(maker) > 2 {
 				maker[0] = p.args.Python
 			} else {
@@ -197,6 +200,7 @@ func (p *piped) listMissing(ctx context.Context, a *exec.Attempt) (names []strin
 	args := p.args
 	is := map[string]string{}
 	if p.venv == nil {
+		// pip looks for a newer pip by itself, which takes a request to the network.
 		said, err := a.AskTool(ctx, exec.NewTool(append(append([]string{}, p.pip...), "list", "--format=freeze",
 			"--disable-pip-version-check")...))
 		if err != nil {
@@ -217,6 +221,7 @@ func (p *piped) listMissing(ctx context.Context, a *exec.Attempt) (names []strin
 			names, sure = append(names, wanted), false // an address, or a path
 			continue
 		}
+		// Names differ in case, - and _ and mean the same package.
 		version, there := is[pipKey(m[1])]
 		exact := args.Version
 		if m[2] == "==" {
@@ -228,6 +233,7 @@ func (p *piped) listMissing(ctx context.Context, a *exec.Attempt) (names []strin
 				names = append(names, wanted)
 			}
 		case args.State == "forcereinstall", !there, exact != "" && exact != version:
+			// Which versions satisfy >= or ~= only pip decides.
 			names = append(names, wanted)
 		case args.State == "latest", m[2] != "" && exact == "":
 			names, sure = append(names, wanted), false

@@ -53,6 +53,7 @@ const lineWidth = 80
 func asJSON(value any, indent string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
+	// Texts are for people: < and & stay as they are.
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
 	if err := e.Encode(value); err != nil {

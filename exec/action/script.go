@@ -44,6 +44,7 @@ func runScript(ctx context.Context, a *exec.Attempt) exec.Result {
 	if err := copyScript(a, args.Script, path); err != nil {
 		return a.Failure(ctx, err)
 	}
+	// The shell takes the arguments apart as Ansible does, so quotes and variables in them count.
 	line := shellQuote(path)
 	if args.Executable != "" {
 		line = args.Executable + " " + line

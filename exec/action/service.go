@@ -37,6 +37,7 @@ type serviceState struct {
 func findServices(a *exec.Attempt, args *spec.ServiceArgs) services {
 	use := args.Use
 	if use == "auto" {
+		// systemd may be installed without running, as in a container: only its directory in /run says so.
 		switch {
 		case isPresent("/run/systemd/system") && a.Installed("systemctl"):
 			use = "systemd"
@@ -63,6 +64,7 @@ func planService(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	s := findServices(a, args)
 	c := &exec.Change{Fields: map[string]any{}}
 	if args.Name == "" {
+		// Without a name the step is about the units as a whole.
 		c.Always = true
 		c.Apply = func(ctx context.Context) error { return s.rereadUnits(ctx, a) }
 		return c.PlanNothing(), nil
@@ -71,6 +73,7 @@ func planService(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Units that are read again may say something else, so the verbs are found out again after it.
 	reread := args.DaemonReload || args.DaemonReexec
 	c.Always = reread
 	c.Apply = func(ctx context.Context) error {
@@ -117,6 +120,7 @@ func planVerbs(ctx context.Context, c *exec.Change, a *exec.Attempt, s services,
 	verbs := is.listVerbs(args)
 	c.Fields["name"] = args.Name
 	if args.State != "" || is.status != nil {
+		// A play reads the state that the step has asked for, and not what became of it.
 		c.Fields["state"] = map[bool]string{true: "started", false: "stopped"}[is.running && args.State == "" ||
 			args.State != "" && args.State != "stopped"]
 	}
@@ -127,6 +131,7 @@ func planVerbs(ctx context.Context, c *exec.Change, a *exec.Attempt, s services,
 	if is.status != nil {
 		c.Fields["status"] = is.status
 	}
+	// Called twice for one change, so what the first call left goes.
 	c.Diff, c.Resources, c.Warnings = events.Diff{Kind: events.ChangeNone}, nil, nil
 	if len(verbs) > 0 {
 		c.Diff = events.Diff{Kind: events.ChangeUpdate, Summary: strings.Join(verbs, ", ") + " " + args.Name}

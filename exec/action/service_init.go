@@ -55,6 +55,7 @@ func (s *initScripts) readState(ctx context.Context, a *exec.Attempt) (*serviceS
 		return nil, fmt.Errorf("%s is not executable", script)
 	}
 	is := &serviceState{enabled: s.isEnabled()}
+	// Whether it runs is of interest only if the step wants it to run or stop: a status may be slow.
 	if is.running, err = isRunning(s.args); err != nil || s.args.Pattern != "" || s.args.State == "" {
 		return is, err
 	}
@@ -78,6 +79,7 @@ func (s *initScripts) askStatus(ctx context.Context, a *exec.Attempt) (bool, err
 		return false, err
 	}
 	text := said.Stdout + said.Stderr
+	// Old scripts without `status` print their usage, and end with what looks like a state.
 	if said.Code != initRunning && initUsage.MatchString(text) {
 		return false, fmt.Errorf("%s/%s does not tell whether it is running; `pattern` gives a part of its command line to look for",
 			initDir, s.name)
@@ -94,6 +96,7 @@ func (s *initScripts) askStatus(ctx context.Context, a *exec.Attempt) (bool, err
 // buildCommand returns a call of the init script, with no more of moon's environment than the machine would give it when it starts.
 func (s *initScripts) buildCommand(a *exec.Attempt, words ...string) exec.Tool {
 	argv := []string{"env", "-i", "TERM=dumb"}
+	// An init script must not find more here than at boot: not moon's own variables either.
 	for _, name := range []string{"PATH", "LANG"} {
 		if _, own := a.Env[name]; !own {
 			argv = append(argv, name+"="+os.Getenv(name))
@@ -136,6 +139,7 @@ func (s *initScripts) listLinks(level, letter string) []string {
 	entries, _ := os.ReadDir(runlevelDir(level)) // none is an answer, too
 	for _, e := range entries {
 		name := e.Name()
+		// S20ssh: a letter and two digits, then the name.
 		if strings.HasPrefix(name, letter) && len(name) > 3 && name[3:] == s.name {
 			links = append(links, filepath.Join(runlevelDir(level), name))
 		}
@@ -201,6 +205,7 @@ func (s *initScripts) makeLinks(old, now string) error {
 				return err
 			}
 		}
+		// A link that is there may have another number on purpose.
 		if len(s.listLinks(level, now[:1])) > 0 {
 			continue
 		}
@@ -225,6 +230,7 @@ func isRunning(args *spec.ServiceArgs) (bool, error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
+		// A process that has ended meanwhile has no such file, and is not the one.
 		line, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
 		if err == nil && bytes.Contains(bytes.ReplaceAll(line, []byte{0}, []byte{' '}), []byte(args.Pattern)) {
 			return true, nil

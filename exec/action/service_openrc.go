@@ -85,6 +85,7 @@ func (o *openrc) readState(ctx context.Context, a *exec.Attempt) (*serviceState,
 		if err != nil {
 			return nil, err
 		}
+		// It is enabled only if it is in all runlevels that are asked for.
 		is.enabled = is.enabled && inRunlevel(said.Stdout, args.Name, level)
 	}
 	return is, nil

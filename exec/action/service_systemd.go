@@ -22,6 +22,7 @@ func (s *systemd) buildCommand(words ...string) exec.Tool {
 	if s.args.Scope != "system" {
 		t.Argv = append(t.Argv, "--"+s.args.Scope)
 	}
+	// Without a login session, as after su, the variable is not set and systemctl does not find the manager of the user.
 	if s.args.Scope == "user" && os.Getenv("XDG_RUNTIME_DIR") == "" {
 		t.Env = map[string]string{"XDG_RUNTIME_DIR": fmt.Sprintf("/run/user/%d", os.Geteuid())}
 	}
@@ -59,6 +60,7 @@ func (s *systemd) readState(ctx context.Context, a *exec.Attempt) (*serviceState
 		if said.Code != 0 {
 			return nil, systemdError(said, fault.CommandError{Message: "systemctl: " + findComplaint(said), RC: &said.Code, Class: fault.Fatal})
 		}
+		// `show` succeeds for any name; only the load state says whether there is such a unit.
 		is.status = readProperties(said.Stdout)
 		switch is.status["LoadState"] {
 		case "not-found":
@@ -77,6 +79,7 @@ func (s *systemd) readState(ctx context.Context, a *exec.Attempt) (*serviceState
 	case "enabled", "alias", "linked":
 		is.enabled = word == "enabled"
 	case "static", "generated", "transient":
+		// A generated unit comes from an init script, which can be enabled as such.
 		is.enabled, is.static = said.Code == 0, word != "generated"
 	case "masked", "masked-runtime":
 		is.masked = true
@@ -120,6 +123,7 @@ func (s *systemd) suggestUnit(ctx context.Context, a *exec.Attempt) string {
 
 func (s *systemd) runVerb(ctx context.Context, a *exec.Attempt, verb string) error {
 	words := []string{}
+	// Enabling and masking only change links; there is no job that could be waited for.
 	if s.args.NoBlock && !slices.Contains([]string{"enable", "disable", "mask", "unmask"}, verb) {
 		words = append(words, "--no-block")
 	}
@@ -144,6 +148,7 @@ func (s *systemd) explainFailure(ctx context.Context, a *exec.Attempt, verb stri
 	}
 	logged := false
 	if a.Installed("journalctl") {
+		// The log goes to the output of the step, where a person looks first.
 		logged = a.RunTool(ctx, exec.NewTool(append(journal, "--no-pager", "-n", "20", "-u", s.args.Name)...)) == nil
 	}
 	e := fault.CommandError{Message: "systemctl: " + findComplaint(said), RC: &said.Code, Class: fault.Fatal}

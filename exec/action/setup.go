@@ -56,6 +56,7 @@ func isWanted(name string, filter []string) bool {
 		return true
 	}
 	for _, pattern := range filter {
+		// Ansible's filters are written with or without its prefix.
 		pattern = strings.TrimPrefix(pattern, facts.FactPrefix)
 		if ok, err := path.Match(pattern, name); pattern == "" || ok && err == nil {
 			return true

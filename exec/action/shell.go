@@ -32,6 +32,7 @@ func runShell(ctx context.Context, a *exec.Attempt) exec.Result {
 	p := a.PrepareWithOutput(argv)
 	p.Stdin = a.StdinText(args.Stdin, args.StdinNewline)
 	p.KeepTail()
+	// A text in the arguments of a process can be read by every user in /proc.
 	seen := exec.HideSecretArg(a.Secrets, p)
 	r := a.AsCommand(args.Cmd, start, exec.AddTerminalHint(p, a.EndedAs(p.Run(ctx), events.Changed)))
 	if seen {

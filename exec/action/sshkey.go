@@ -59,6 +59,7 @@ func (s *userStep) planKey(home string) (*newKey, error) {
 		return k, nil
 	}
 	s.c.Fields["ssh_key_file"] = path
+	// A new key is made whatever is there.
 	if s.args.Force {
 		return k, nil
 	}
@@ -123,6 +124,7 @@ func (k *newKey) makeKey(u *account, fields map[string]any) error {
 		return err
 	}
 	base, name := u.home, k.file
+	// Without a home yet, path is relative to it; useradd has chosen it by now.
 	if rest, inside := strings.CutPrefix(name, strings.TrimSuffix(base, "/")+"/"); inside {
 		name = rest
 	}
@@ -134,6 +136,7 @@ func (k *newKey) makeKey(u *account, fields map[string]any) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }() // nothing is written through it
+	// What is above the file may be missing in a home that was just made.
 	if err := makeOwned(dir, filepath.Dir(name), u); err != nil {
 		return err
 	}
@@ -159,6 +162,7 @@ func makeOwned(dir *os.Root, path string, u *account) error {
 	if err := makeOwned(dir, filepath.Dir(path), u); err != nil {
 		return err
 	}
+	// Looking first would leave a moment for a link. Mkdir follows none in the last part of the path.
 	switch err := dir.Mkdir(path, 0o700); {
 	case errors.Is(err, fs.ErrExist):
 		return nil
@@ -170,6 +174,7 @@ func makeOwned(dir *os.Root, path string, u *account) error {
 
 // writeOwned writes a file anew, for its owner from the start.
 func writeOwned(dir *os.Root, name string, data []byte, mode fs.FileMode, u *account) error {
+	// The name is freed first, so that O_EXCL holds: a link or a file of the user is never written through.
 	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -178,6 +183,7 @@ func writeOwned(dir *os.Root, name string, data []byte, mode fs.FileMode, u *acc
 		return err
 	}
 	_, err = f.Write(data)
+	// Only the descriptor is touched: the name may lead elsewhere already. The mode is last, as a change of owner clears bits.
 	return errors.Join(err, f.Chown(u.uid, u.gid), f.Chmod(mode), f.Close())
 }
 
@@ -209,6 +215,7 @@ func (k *newKey) generateKey() (private, public []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// ssh-keygen writes the comment behind the key, which the library does not.
 	line := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(half))) + " " + k.comment + "\n"
 	return pem.EncodeToMemory(block), []byte(line), nil
 }

@@ -64,6 +64,7 @@ func statPath(ctx context.Context, a *exec.Attempt, args *spec.StatArgs) (map[st
 	m := statFields(args.Path, &st)
 	m["exists"] = true
 	for name, right := range map[string]uint32{"readable": unix.R_OK, "writeable": unix.W_OK, "executable": unix.X_OK} {
+		// Asked of the kernel, which also knows access lists and read-only file systems.
 		m[name] = unix.Access(args.Path, right) == nil
 	}
 	if m["islnk"] == true {
@@ -71,6 +72,7 @@ func statPath(ctx context.Context, a *exec.Attempt, args *spec.StatArgs) (map[st
 			return nil, err
 		}
 		m["lnk_source"] = m["lnk_target"]
+		// A link that leads nowhere has its text for both.
 		if end, err := filepath.EvalSymlinks(args.Path); err == nil {
 			m["lnk_source"] = end
 		}
@@ -94,6 +96,7 @@ func readContent(ctx context.Context, a *exec.Attempt, m map[string]any, st *uni
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
+	// Between the two looks the path may have been given to another file.
 	if !fsys.IsSame(e.Info, st) {
 		return &fs.PathError{Op: "read", Path: args.Path, Err: fsys.ErrSwapped}
 	}

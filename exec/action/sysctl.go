@@ -57,6 +57,7 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 		case last < 0 && args.State != fsys.Absent:
 			last, was = i, value
 		default:
+			// The line that is kept moves up with each one that goes before it.
 			d.putLines(i, i+1)
 			last--
 			says = "line removed"
@@ -69,6 +70,7 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 		d.putLines(len(d.lines), len(d.lines), args.Name+"="+args.Value)
 		return d.String(), "line added"
 	case was != args.Value:
+		// The blanks around = stay as they are written in the file.
 		begin, _, _ := strings.Cut(d.lineText(last), "=")
 		blank := ""
 		if strings.HasSuffix(begin, " ") {
@@ -94,6 +96,7 @@ func parseParameter(line string) (key, value string, ok bool) {
 func planParameter(c *exec.Change, args *spec.SysctlArgs) error {
 	path := "/proc/sys/" + args.Key
 	text, err := os.ReadFile(path)
+	// The kernel separates several values by tabs, playbooks by blanks.
 	is := strings.Join(strings.Fields(string(text)), " ")
 	if err == nil {
 		c.Fields["value"] = is
@@ -124,6 +127,7 @@ func planParameter(c *exec.Change, args *spec.SysctlArgs) error {
 				return err
 			}
 		}
+		// Mode 0: a file in /proc is never created, and a typo must not leave one.
 		if err := os.WriteFile(path, []byte(args.Value+"\n"), 0); err != nil {
 			err = fmt.Errorf("the kernel does not take %s = %s: %s", args.Name, args.Value, fault.Reason(errors.Unwrap(err)))
 			if !args.IgnoreErrors {

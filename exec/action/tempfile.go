@@ -50,6 +50,7 @@ func makeTemp(args *spec.TempfileArgs) (path string, is fsys.Entry, err error) {
 		return "", is, err
 	}
 	defer func() { _ = dir.Close() }() // what is made in it is closed already
+	// The name is random, so a collision is someone's attempt, or the directory's fault: not worth more tries.
 	for range 1000 {
 		name := args.Prefix + rand.Text()[:10] + args.Suffix
 		if args.State == fsys.Directory {

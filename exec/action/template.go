@@ -43,6 +43,7 @@ func planTemplate(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		return nil, err
 	}
 	if args.Newline != "" {
+		// To one form first, or \r\n would become \r\r\n.
 		rendered = strings.ReplaceAll(strings.ReplaceAll(rendered, "\r\n", "\n"), "\n", args.Newline)
 	}
 	c := &exec.Change{Fields: map[string]any{}}

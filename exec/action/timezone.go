@@ -35,6 +35,7 @@ func planTimezone(_ context.Context, a *exec.Attempt) (*exec.Change, error) {
 	}
 	c := &exec.Change{Fields: map[string]any{"name": name}}
 	is := zoneOf(localtime)
+	// Debian notes the zone a second time, in a text that other programs read; other systems have no such file.
 	noted, err := os.ReadFile(timezoneFile)
 	note := err == nil && strings.TrimSpace(string(noted)) != name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -72,6 +72,7 @@ type checked interface{ Checked() (*os.File, error) }
 func openUnpackSource(ctx context.Context, a *exec.Attempt, args *spec.UnarchiveArgs, dest string) (*os.File, error) {
 	var f io.ReadCloser
 	var err error
+	// a.From is nil on the controller itself, where both ways lead to the same file.
 	if !args.There() && a.From != nil {
 		f, err = a.Files().Open(args.Src)
 	} else if at, ahead, missed := a.Overlay.Follow(args.Src); ahead && missed == nil && at.Kind == fsys.Other {
@@ -112,6 +113,7 @@ func openUnpackDest(a *exec.Attempt, dest string) (*fsys.Anchored, error) {
 	if ahead, ok, _ := a.Overlay.Follow(dest); ok && ahead.Fresh {
 		return at, nil
 	}
+	// The directory is opened where the path leads now; what is swapped later does not count.
 	at.Dir, err = fsys.OpenDir(filepath.Dir(a.Overlay.Leads(dest + "/x")))
 	return at, err
 }
@@ -123,6 +125,7 @@ func tempWith(from io.Reader) (*os.File, error) {
 		return nil, err
 	}
 	_, err = io.Copy(f, from)
+	// Unlinked at once: nothing is left of it if moon is killed.
 	if err := errors.Join(err, os.Remove(f.Name())); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -155,6 +158,7 @@ func unpackArchive(ctx context.Context, a *exec.Attempt, c *exec.Change, args *s
 	if err != nil {
 		return err
 	}
+	// Limits are checked while unpacking, because what an archive says of its sizes may be a lie.
 	ar.MaxBytes, ar.MaxEntries, ar.MaxRatio = args.Bytes, args.MaxEntries, int64(args.MaxRatio)
 	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
@@ -176,6 +180,7 @@ func unpackArchive(ctx context.Context, a *exec.Attempt, c *exec.Change, args *s
 
 // planUnpack says what is to be done, once all members were compared.
 func (u *unpacking) planUnpack() error {
+	// An `include` without a match is more likely a typo than a wish.
 	for i, found := range u.found {
 		if !found {
 			return fmt.Errorf("include: nothing in %s is called %s", u.ar.Path, u.args.Include[i])

@@ -102,6 +102,7 @@ func (u *unpacking) closeDirectory() {
 
 // compareMember takes one member up into the plan.
 func (u *unpacking) compareMember(ctx context.Context, m *fsys.Member) error {
+	// The digests show at the second reading whether the archive is still the one that was planned.
 	u.digests = append(u.digests, m.Digest())
 	name, err := u.nameOf(m.Name)
 	if err != nil || name == "" {
@@ -115,6 +116,7 @@ func (u *unpacking) compareMember(ctx context.Context, m *fsys.Member) error {
 		return fmt.Errorf("%s: %s is %s, and only files, directories and links are unpacked; exclude it with `exclude`", u.ar.Path,
 			fsys.Quoted(name), what)
 	}
+	// Set-id bits would let an archive bring programs that run as root.
 	if m.Kind != fsys.Link && m.Mode&0o6000 != 0 && u.special == "" && u.attrs.Mode.IsZero() {
 		u.special = fsys.Quoted(name)
 	}
@@ -133,6 +135,7 @@ func (u *unpacking) compareMember(ctx context.Context, m *fsys.Member) error {
 	}
 	p := &u.list[i]
 	p.member, p.state, p.words = len(u.digests)-1, st, strings.Join(words, ", ")
+	// Only a dry run has an overlay to fill.
 	if u.Overlay != nil && i < keptFiles && st != same {
 		p.ahead, err = u.findOutlook(p, m)
 	}
@@ -174,6 +177,7 @@ func (u *unpacking) nameOf(raw string) (string, error) {
 	if !u.isWanted(strings.Join(parts, "/")) {
 		return "", nil
 	}
+	// Excluded names are not an error, so the check comes after the selection.
 	if slices.Contains(parts, "..") || strings.ContainsRune(raw, 0) {
 		return "", fmt.Errorf("%s: the name %s leads out of the directory; nothing is unpacked, unless it is excluded with `exclude`",
 			u.ar.Path, fsys.Quoted(raw))
@@ -254,6 +258,7 @@ func (u *unpacking) isDir(name string, is fsys.Entry) error {
 		return fault.Missing(u.at.Path, "an earlier step would make the link %s", u.destPath(name))
 	}
 	if is.Kind == fsys.Link {
+		// os.Root follows a link only within dest.
 		info, err := u.at.Dir.Stat(name)
 		if err == nil && info.IsDir() {
 			return nil
@@ -280,6 +285,7 @@ func (u *unpacking) openDirectory(name string) (*os.Root, error) {
 		return u.dir, nil
 	}
 	u.closeDirectory()
+	// Members of a directory mostly follow each other: one open directory serves them all.
 	dir, err := u.at.Dir.OpenRoot(above)
 	if err != nil {
 		return nil, err
@@ -312,6 +318,7 @@ func (u *unpacking) describeDifference(ctx context.Context, i int, m *fsys.Membe
 	}
 	if m.Kind == fsys.Directory && is.Kind != fsys.Absent {
 		if err := u.isDir(p.name, is); err != nil || is.Kind == fsys.Link {
+			// A link to a directory is as good as one, and its own mode says nothing.
 			return same, nil, err
 		}
 		w, words := u.onDir(is)
@@ -328,6 +335,7 @@ func (u *unpacking) describeDifference(ctx context.Context, i int, m *fsys.Membe
 		return fresh, nil, nil
 	}
 	if m.Kind == fsys.Link {
+		// The link is replaced and never followed: it could lead out of dest.
 		if is.Kind != fsys.Link || is.Target != m.Target {
 			return replaced, []string{strings.TrimPrefix(is.What(), "a ") + " → link to " + fsys.Quoted(m.Target)}, nil
 		}
@@ -373,6 +381,7 @@ func (u *unpacking) sameContent(ctx context.Context, name string, is fsys.Entry,
 		return false, err
 	}
 	defer func() { _ = there.Close() }() // it was only read
+	// The checksum of the archive is enough to say that they are equal, and saves unpacking.
 	if m.HasCRC {
 		h := crc32.NewIEEE()
 		_, err := io.CopyBuffer(h, fsys.UntilStopped(ctx, there), u.buf)
@@ -382,6 +391,7 @@ func (u *unpacking) sameContent(ctx context.Context, name string, is fsys.Entry,
 	if err != nil {
 		return false, err
 	}
+	// One buffer, half for either side.
 	half := len(u.buf) / 2
 	for left := m.Size; left > 0; {
 		n := int(min(left, int64(half)))
@@ -428,12 +438,14 @@ func (u *unpacking) keepContent(name string, m *fsys.Member) error {
 	if err != nil {
 		return err
 	}
+	// One byte more than announced shows that the archive lies about the size.
 	data, err := io.ReadAll(io.LimitReader(packed, m.Size+1))
 	if err != nil || int64(len(data)) != m.Size {
 		return u.ar.Damaged(err)
 	}
 	u.contents[name] = data
 	u.kept += m.Size
+	// The stream can be read only once, and the comparison still needs it.
 	m.Open = func() (io.Reader, error) { return bytes.NewReader(data), nil }
 	return nil
 }
@@ -468,6 +480,7 @@ func (u *unpacking) foreseeFiles(f *fsys.Overlay) {
 		case at.Kind == fsys.Regular && known:
 			at.From = fsys.Source{Data: data, Size: int64(len(data))}
 		case p.kind != fsys.Directory:
+			// Its content was too large to keep: it is there, but later steps cannot look into it.
 			at.Kind = fsys.Other
 		}
 		f.Put(path, at)
@@ -490,6 +503,7 @@ func (u *unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (sta
 	if is.Kind == fsys.Absent {
 		return fresh, words, nil
 	}
+	// Its target gets a new inode, so the link must be made again.
 	if st := u.list[i].state; st == fresh || st == replaced {
 		return replaced, words, nil
 	}
@@ -512,10 +526,12 @@ func (u *unpacking) wantedOf(m *fsys.Member) fsys.Wanted {
 		w.Mode = 0o755 &^ fsys.Umask()
 	case m.Mode == 0 && m.HasCRC: // a zip archive from a system without modes
 		w.Mode = 0o644 &^ fsys.Umask()
+	// As root tar gives the mode as it is, as a user less the umask.
 	case !root:
 		w.Mode &^= fsys.Umask()
 	}
 	if m.Kind == fsys.Directory {
+		// Of the special bits only the sticky one is taken over, and only for directories: it takes rights away.
 		w.Mode |= m.Mode & 0o1000
 	}
 	w.Mode = u.modeOf(w.Mode, m.Kind == fsys.Directory)
@@ -544,6 +560,7 @@ func (u *unpacking) findID(name string, number int, find func(string) (int, erro
 	id, ok := u.ids[name]
 	if !ok {
 		id = -1
+		// A name of digits is a number already, and must not find a user of that name.
 		if _, err := strconv.Atoi(name[1:]); err != nil {
 			if known, err := find(name[1:]); err == nil {
 				id = known
@@ -564,6 +581,7 @@ func (u *unpacking) wantedOn(m *fsys.Member, is fsys.Entry) (fsys.Wanted, []stri
 	if u.attrs.Mode.IsZero() {
 		w.Mode |= is.Mode & 0o7000
 	}
+	// A link has no mode of its own.
 	if is.Kind == fsys.Link {
 		w.Mode = is.Mode
 	}

@@ -31,6 +31,7 @@ func (u *unpacking) applyPlan(ctx context.Context) error {
 	}
 	err := u.ar.Each(ctx, func(m *fsys.Member) error { return u.writeMember(ctx, m) })
 	if err == nil && u.next != len(u.digests) {
+		// Fewer members than before: the file was swapped between the readings.
 		err = u.explainSwap()
 	}
 	if err == nil {
@@ -53,6 +54,7 @@ func (u *unpacking) explainSwap() error {
 func (u *unpacking) writeMember(ctx context.Context, m *fsys.Member) error {
 	n := u.next
 	u.next++
+	// Each member is compared with what the first reading saw, so what was checked there holds here.
 	if n >= len(u.digests) || m.Digest() != u.digests[n] {
 		return u.explainSwap()
 	}
@@ -65,6 +67,7 @@ func (u *unpacking) writeMember(ctx context.Context, m *fsys.Member) error {
 	if err == nil {
 		err = u.writeEntry(ctx, *p, m)
 	}
+	// A name that comes twice is written once.
 	p.state = same
 	return u.wrapError(p.name, err)
 }
@@ -95,9 +98,11 @@ func (u *unpacking) makeDirectory(name string, w fsys.Wanted) error {
 		return err
 	}
 	base := path.Base(name)
+	// Open to its owner only until its content is complete.
 	if err := dir.Mkdir(base, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	// What is there by now may be a link that was put in between.
 	is, err := u.lookAt(name)
 	if err != nil {
 		return err
@@ -175,6 +180,7 @@ func (u *unpacking) fillFile(ctx context.Context, dir *os.Root, name string, m *
 	if err != nil {
 		return err
 	}
+	// The wrapper hides ReadFrom, which would ignore the buffer.
 	n, err := io.CopyBuffer(struct{ io.Writer }{f}, fsys.UntilStopped(ctx, io.LimitReader(packed, m.Size+1)), u.buf)
 	_, disk := errors.AsType[syscall.Errno](err)
 	switch {
@@ -184,6 +190,7 @@ func (u *unpacking) fillFile(ctx context.Context, dir *os.Root, name string, m *
 		err = u.ar.Damaged(err)
 	}
 	w := u.wantedOf(m)
+	// The mode is set after the owner: a change of owner clears bits.
 	if err == nil && (w.UID >= 0 || w.GID >= 0) {
 		err = f.Chown(w.UID, w.GID)
 	}
@@ -200,6 +207,7 @@ func (u *unpacking) fillFile(ctx context.Context, dir *os.Root, name string, m *
 	if m.Time.IsZero() {
 		return nil
 	}
+	// Last, since writing changes the time.
 	return dir.Chtimes(name, m.Time, m.Time)
 }
 

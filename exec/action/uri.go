@@ -44,6 +44,7 @@ func skipURI(a *exec.Attempt, args *spec.URIArgs) *exec.Result {
 	if skip == nil || !a.Plays {
 		return skip
 	}
+	// Ansible's module words these itself.
 	said := fmt.Sprintf("skipped, since '%s' exists", args.Creates)
 	if skip.Reason == events.SkipRemoves {
 		said = fmt.Sprintf("skipped, since '%s' does not exist", args.Removes)
@@ -84,6 +85,7 @@ func askOnce(ctx context.Context, a *exec.Attempt, args *spec.URIArgs) exec.Resu
 	}
 	if why := got.explainUnwanted(args); why != "" {
 		r.Outcome, r.Error, r.Class = events.Failed, hidePassword(args.URL)+" "+why, fault.Fatal
+		// A read may be sent again; anything else may have had its effect before the server failed.
 		if isReadOnly(args.Method) && isPassingStatus(got.StatusCode) {
 			r.Class = fault.Transient
 		}
@@ -115,6 +117,7 @@ func askServer(ctx context.Context, a *exec.Attempt, args *spec.URIArgs) (*answe
 	}
 	if args.Force {
 		how := args.HTTPArgs
+		// The step's own headers win over this one.
 		how.Headers = map[string]any{"Cache-Control": "no-cache"}
 		maps.Copy(how.Headers, args.Headers)
 		r.args = &how
@@ -139,6 +142,7 @@ func askServer(ctx context.Context, a *exec.Attempt, args *spec.URIArgs) (*answe
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
+	// One byte more shows that the answer was cut.
 	body, err := io.ReadAll(io.LimitReader(resp.Body, bodyLimit+1))
 	if err != nil {
 		return nil, err
@@ -229,6 +233,7 @@ func (g *answered) resultFields(args *spec.URIArgs) map[string]any {
 		cookies[c.Name] = c.Value
 		all = append(all, c.Name+"="+c.Value)
 	}
+	// -1 is a length that the server has not given.
 	length := "unknown"
 	if g.ContentLength >= 0 {
 		length = fmt.Sprint(g.ContentLength)
@@ -238,6 +243,7 @@ func (g *answered) resultFields(args *spec.URIArgs) map[string]any {
 		"msg":     fmt.Sprintf("%s (%s bytes)", strings.TrimSpace(http.StatusText(g.StatusCode)), length),
 		"elapsed": int(g.elapsed.Seconds()), "cookies": cookies, "cookies_string": strings.Join(all, "; "),
 	})
+	// A body is registered only on demand: it is kept with the results of the run.
 	if args.ReturnContent {
 		f["content"] = textOf(g.body)
 	}
@@ -264,6 +270,7 @@ func (g *answered) inPlays(f map[string]any) {
 // decodeJSON reads JSON into plain values: whole numbers are ints.
 func decodeJSON(data []byte) (any, bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
+	// Otherwise large ids would become floating-point numbers and lose digits.
 	d.UseNumber()
 	var v any
 	if d.Decode(&v) != nil || d.More() {
@@ -339,6 +346,7 @@ func keepAnswer(ctx context.Context, a *exec.Attempt, args *spec.URIArgs, got *a
 	}
 	kept := a.Apply(ctx, c)
 	for name, value := range kept.Fields {
+		// Headers and fields of the answer win over those of the file.
 		if _, ok := r.Fields[name]; !ok {
 			r.Fields[name] = value
 		}

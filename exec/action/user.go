@@ -81,6 +81,7 @@ func (s *userStep) echoArgs() {
 	switch {
 	case args.State == fsys.Absent && s.is != nil:
 		s.c.Fields["remove"], s.c.Fields["force"] = args.Remove, args.Force
+	// There is nothing to remove, and Ansible's result says nothing more.
 	case args.State == fsys.Absent:
 	case s.is == nil:
 		s.c.Fields["create_home"], s.c.Fields["system"] = args.CreateHome, args.System
@@ -112,6 +113,7 @@ func (s *userStep) findGroups() (err error) {
 			s.groups = append(s.groups, g)
 		}
 	}
+	// Sorted, so that the order in the playbook is not a change.
 	slices.SortFunc(s.groups, func(a, b *userGroup) int { return strings.Compare(a.name, b.name) })
 	return nil
 }
@@ -176,6 +178,7 @@ func (s *userStep) planCreation() error {
 	option("", limitOptions("UID_MIN", args.UIDMin, "UID_MAX", args.UIDMax)...)
 	option("", s.homeOptions()...)
 	tools := []exec.Tool{exec.NewTool(append(argv, args.Name)...)}
+	// "!" is what useradd sets by itself: no password fits.
 	if password := s.wantedPassword(secrets{password: "!"}); password != "!" {
 		tools = append(tools, s.setPassword(password))
 		words = append(words, passwordWords("!", password))
@@ -195,6 +198,7 @@ func (s *userStep) planCreation() error {
 // foreseeUser tells the later steps of a dry run of a new user.
 func (s *userStep) foreseeUser(f *fsys.Overlay, own *userGroup) {
 	f.Name("user", s.args.Name)
+	// useradd makes a group of the same name if login.defs says so.
 	if own == nil && loginDefs()["USERGROUPS_ENAB"] == "yes" {
 		f.Name("group", s.args.Name)
 		own = &userGroup{name: s.args.Name}
@@ -205,6 +209,7 @@ func (s *userStep) foreseeUser(f *fsys.Overlay, own *userGroup) {
 	}
 	home := s.args.Home
 	if home == "" {
+		// useradd's default may be another; a dry run does not ask it.
 		home = "/home/" + s.args.Name
 	}
 	uid, _ := f.ID("user", s.args.Name)
@@ -248,6 +253,7 @@ func (s *userStep) wantedPassword(is secrets) string {
 	switch {
 	case *s.args.PasswordLock && !strings.HasPrefix(want, "!"):
 		return "!" + want
+	// An empty field in /etc/shadow lets the user in without a password.
 	case !*s.args.PasswordLock && bare != "": // without its !, an empty one would let everybody in
 		return bare
 	}
@@ -288,6 +294,7 @@ func (s *userStep) planAges(is secrets) (tools []exec.Tool, words []string) {
 		if age.want == nil || *age.want == age.is {
 			continue
 		}
+		// One call for all limits: each rewrites /etc/shadow.
 		argv = append(argv, age.option, strconv.Itoa(*age.want))
 		words = append(words, fmt.Sprintf("%s %d days", age.word, *age.want))
 	}
@@ -308,6 +315,7 @@ func (s *userStep) planUpdate() error {
 			return err
 		}
 	}
+	// The date is in the same file as the password, which only root may read.
 	if more, word := s.compareExpiry(is); word != "" {
 		argv, words = append(argv, more...), append(words, word)
 	}
@@ -321,6 +329,7 @@ func (s *userStep) planUpdate() error {
 	if want := s.wantedPassword(is); want != is.password {
 		tools = append(tools, s.setPassword(want))
 		words = append(words, passwordWords(is.password, want))
+		// With nothing behind the lock, unlocking would open the account to everyone.
 	} else if s.args.PasswordLock != nil && !*s.args.PasswordLock && strings.Trim(want, "!") == "" {
 		return fmt.Errorf("user %s has no password to unlock; give one as `password`", s.args.Name)
 	}
@@ -370,6 +379,7 @@ func (s *userStep) listDifferences() (argv, words []string) {
 	args, is := s.args, s.is
 	if args.UID != nil && *args.UID != is.uid {
 		differs("uid", is.uid, *args.UID, "-u", strconv.Itoa(*args.UID))
+		// usermod refuses a number that another user has, unless it is to be shared.
 		if args.NonUnique {
 			argv = append(argv, "-o")
 		}
@@ -385,6 +395,7 @@ func (s *userStep) listDifferences() (argv, words []string) {
 	}
 	if args.Home != "" && args.Home != is.home {
 		if args.MoveHome {
+			// usermod moves the directory only to where there is none yet.
 			differs("home", is.home, args.Home+" with what is in it", "-d", args.Home, "-m")
 		} else {
 			differs("home", is.home, args.Home, "-d", args.Home)
@@ -437,6 +448,7 @@ func (s *userStep) compareExpiry(is secrets) (argv []string, word string) {
 		return nil, ""
 	}
 	const day = 24 * 60 * 60
+	// shadow counts days since 1970.
 	switch want := *s.args.Expires; {
 	case want < 0 && is.until >= 0:
 		return []string{"-e", ""}, "never expires"
@@ -461,6 +473,7 @@ func (s *userStep) applyTools(tools []exec.Tool, key *newKey, home *homeDir) fun
 			return fmt.Errorf("user %s was made, but the system does not know it", s.args.Name)
 		}
 		s.describeResult(u)
+		// A home is made after the user: its owner's number is known only now.
 		if home != nil {
 			if err := home.makeHome(u); err != nil {
 				return err
@@ -493,6 +506,7 @@ func (s *userStep) planRemoval() error {
 	argv = append(argv, s.args.Name)
 	s.c.PlanFor(events.ChangeDelete, "user", s.args.Name, func(ctx context.Context) error {
 		err := changeAccounts(ctx, s.Attempt, exec.NewTool(argv...))
+		// userdel ends with its own code if only the home could not be removed.
 		if e, ok := errors.AsType[fault.CommandError](err); ok && e.RC != nil && *e.RC == homeNotRemoved {
 			if _, there := os.Stat(s.is.home); errors.Is(there, os.ErrNotExist) {
 				return nil // there was no home to remove

@@ -88,11 +88,13 @@ func runWait(ctx context.Context, a *exec.Attempt) exec.Result {
 		}
 		return exec.Result{Outcome: events.OK, Fields: elapsed()}
 	}
+	// The limit of the wait has a cause of its own, so that it is not taken for a stop of the step.
 	waiting, cancel := context.WithTimeoutCause(ctx, args.Timeout, errTooLong)
 	defer cancel()
 	var why string
 	for {
 		done, reason := look(waiting)
+		// The end of the wait interrupts a look, which then reports that instead of what it was waiting for.
 		if why == "" || !isOver(waiting) { // a look that the end cut short tells less than the one before
 			why = reason
 		}
@@ -139,6 +141,7 @@ func waitFor(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
+		// Both may be ready at once, and then the end counts.
 		return ctx.Err() == nil
 	}
 }
@@ -189,6 +192,7 @@ func readGreeting(ctx context.Context, conn net.Conn, search *regexp.Regexp) boo
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = conn.SetReadDeadline(deadline) // it cannot fail on an open connection
 	}
+	// Read knows nothing of contexts: closing the connection ends it.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	var said []byte

@@ -64,6 +64,7 @@ func (z *zypper) predictTransaction(ctx context.Context, a *exec.Attempt) (*tran
 	}
 	stream, bad := readZypper(said.Stdout)
 	if m := zypperUnknown.FindStringSubmatch(stream.joinErrors()); m != nil && verb == "install" {
+		// zypper reports names that it does not know among its errors, not by the code alone.
 		return nil, fault.Missing("", "there is no %s %s; update_cache: true fetches newer lists", args.Type, m[1])
 	}
 	if bad != nil || said.Code != 0 && !slices.Contains([]int{zypperReboot, zypperRestart, zypperNotFound}, said.Code) {
@@ -105,6 +106,7 @@ func (z *zypper) selectNames(ctx context.Context, a *exec.Attempt) ([]string, er
 	}
 	var names []string
 	for _, name := range args.Name {
+		// Patterns, versions and repositories are zypper's to interpret.
 		if strings.ContainsAny(name, "*?<>=:/+[") {
 			names = append(names, name)
 			continue
@@ -160,7 +162,8 @@ func (z *zypper) buildCommand(asXML bool, words ...string) exec.Tool {
 	}
 	return exec.Tool{
 		Argv: append(argv, words...),
-		Env:  map[string]string{"ZYPP_LOCK_TIMEOUT": strconv.Itoa(int(z.args.LockTimeout.Seconds()))},
+		// libzypp itself waits that long for its lock.
+		Env: map[string]string{"ZYPP_LOCK_TIMEOUT": strconv.Itoa(int(z.args.LockTimeout.Seconds()))},
 	}
 }
 
