@@ -53,12 +53,11 @@ var oversized = map[string]int{
 	"files of exec/action":  75,
 	"files of exec/spec":    79,
 	"files of plan/eval":    52,
-	"files of plan/planner": 45,
 	"files of tui":          74,
 	"lines of exec/action":  13750,
 	"lines of exec/spec":    6500,
 	"lines of plan/eval":    11557,
-	"lines of plan/planner": 8400,
+	"lines of plan/planner": 7800,
 	"lines of tui":          13650,
 }
 

@@ -75,24 +75,24 @@ func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer)
 	case strings.TrimSpace(name) == "":
 		return fail("name the directory", "the path is empty")
 	}
-	root := strings.TrimSuffix(p.resolve(name, c.dir), "/") // "" is the root of the file system
+	root := strings.TrimSuffix(p.Resolve(name, c.dir), "/") // "" is the root of the file system
 	entries, seen := p.disk.Trees[root]
 	if !seen {
 		if info, err := p.disk.Stat(cmp.Or(root, "/")); err != nil {
 			if link, _ := os.Readlink(root); link != "" && errors.Is(err, fs.ErrNotExist) {
-				return fail("", "%s is a link to %s, which does not exist", p.shown(root), link)
+				return fail("", "%s is a link to %s, which does not exist", p.ShowPath(root), link)
 			}
-			return fail(p.similar(root), "%s", p.fileError(err))
+			return fail(p.SuggestFile(root), "%s", p.DescribeError(err))
 		} else if !info.IsDir() {
-			return fail("", "%s is not a directory", p.shown(root))
+			return fail("", "%s is not a directory", p.ShowPath(root))
 		}
 		all, count, err := source.EntriesOf(root, p.o.MaxSteps)
 		if err != nil {
-			return fail("", "%s", p.fileError(err))
+			return fail("", "%s", p.DescribeError(err))
 		}
 		if count > p.o.MaxSteps {
 			return fail("raise the limit with --max-steps, or name a directory further down",
-				"%s has %d entries; the limit of steps is %d", p.shown(root), count, p.o.MaxSteps)
+				"%s has %d entries; the limit of steps is %d", p.ShowPath(root), count, p.o.MaxSteps)
 		}
 		entries = all
 		p.disk.Trees[root] = entries

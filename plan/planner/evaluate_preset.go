@@ -2,9 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,25 +13,6 @@ import (
 	"moon/plan/vars"
 )
 
-var presetName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
-
-// presetsIn lists what could be meant by a misspelt name.
-func presetsIn(dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".yml"); ok {
-			names = append(names, name)
-		} else if _, err := os.Stat(filepath.Join(dir, e.Name(), "preset.yml")); err == nil {
-			names = append(names, e.Name())
-		}
-	}
-	return names
-}
-
 // parameters checks what a preset is given and makes it the variable `parameters`.
 func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *taskContext) vars.Binding {
 	all := vars.Binding{
@@ -43,7 +21,7 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 	}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
 	inFile := *c
-	inFile.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, t.Pos.Line))
+	inFile.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.Current(), t.Pos.Line))
 	written := map[string]bool{}
 	known := make([]string, 0, len(file.Parameters))
 	for _, param := range file.Parameters {

@@ -7,9 +7,6 @@ import (
 	"moon/plan/vars"
 )
 
-// circleShown is how many files of each end of a long circle are named.
-const circleShown = 5
-
 // item is an item of a loop as planned. An open one is rendered again when its step runs.
 type item struct {
 	value any

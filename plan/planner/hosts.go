@@ -52,7 +52,7 @@ func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *vars.Layer {
 		if !ok {
 			shared = &vars.Layer{Parent: chain}
 			for _, v := range l.Vars {
-				p.learnNamed(v, l.From)
+				p.LearnNamed(v, l.From)
 				shared.Add(p.lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
 			}
 			p.layers[layerKey{of: l, below: chain}] = shared
@@ -81,7 +81,7 @@ func (p *fleet) knownMachine(name string) *vars.Machine {
 func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
 	d := diag.Diagnostic{Severity: diag.Warning, Pos: t.Args.Pos(), Width: utf8.RuneCountInString(t.Args.Text()), Chain: c.chain}
 	d.Message, d.Hint = "the inventory is read once, before the run: `meta: refresh_inventory` does nothing", "what tasks write into its files counts for the next run; add_host adds a host to this one"
-	if p.programs {
+	if p.Programs {
 		d.Severity, d.Message = diag.Error, "`meta: refresh_inventory` is not supported with an inventory that is a program"
 		d.Hint = "put what follows into a playbook of its own, run after this one; or remove it: the plan is made with the inventory as it is before the run"
 	}
@@ -102,12 +102,12 @@ func (p *fleet) readInventory() {
 	var sources []string
 	for _, source := range p.o.Hosts.Inventory {
 		if !inventory.IsList(source) {
-			source = p.resolve(source, p.o.Dir)
+			source = p.Resolve(source, p.o.Dir)
 		}
 		sources = append(sources, source)
 	}
 	p.inventory = inventory.Load(sources, p.plan.Root, inventory.Files{
-		Read: p.read, List: p.disk.List, Kind: p.disk.Kind, Run: p.runInventory,
+		Read: p.Read, List: p.disk.List, Kind: p.disk.Kind, Run: p.RunInventory,
 	}, &p.Found)
 	p.besides = []string{p.plan.Root}
 }
@@ -144,14 +144,14 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	at := pl.Hosts.Pos()
 	hosts, err := p.inventory.Match(pattern)
 	if err != nil {
-		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: p.inventoryHint()})
+		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: inventoryHint(p.o)})
 	}
 	if len(hosts) == 0 {
 		p.unmatched = append(p.unmatched, unmatched{pl, in})
 	}
 	if p.o.Hosts.Limit != "" && len(hosts) > 0 {
 		limited, err := p.inventory.Limit(hosts, p.o.Hosts.Limit, func(file string) ([]byte, error) {
-			f, err := p.read(p.resolve(file, p.o.Dir))
+			f, err := p.Read(p.Resolve(file, p.o.Dir))
 			if err != nil {
 				return nil, err
 			}
@@ -167,7 +167,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 		if err == nil {
 			p.Report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: at, Chain: in.chain,
-				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: p.inventoryHint(),
+				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: inventoryHint(p.o),
 			})
 		}
 		label := pattern
@@ -197,4 +197,11 @@ func (p *fleet) once(cs []*taskContext) bool {
 	}
 	p.selectHost(cs[0])
 	return p.flag(v, "run_once", p.renderer(p.env(cs[0], nil), cs[0].chain), false)
+}
+
+func inventoryHint(o plan.Options) string {
+	if len(o.Hosts.Inventory) == 0 {
+		return "give an inventory with -i; without one there is only localhost"
+	}
+	return ""
 }

@@ -37,7 +37,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		k := &plan.Task{}
 		s.Conn = p.connectionTo(c, m, e, r)
 		p.becomeOnHost(&s, k, c, e, r)
-		if s.Conn != nil && s.Conn.Steers != "" && !p.trusts(s.Conn.Steers) {
+		if s.Conn != nil && s.Conn.Steers != "" && !p.plan.Trusts(s.Conn.Steers) {
 			m.Why = "it is reached with " + s.Conn.Steers + ", which only a trusted playbook may have before approval"
 			p.unreached(m.Name, m.Why)
 			p.Report(diag.Diagnostic{

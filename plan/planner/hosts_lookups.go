@@ -49,9 +49,9 @@ func (p *fleet) world() eval.World {
 			if running(at) {
 				return planned.ReadNow(path)
 			}
-			f, err := p.read(path)
+			f, err := p.Read(path)
 			if err != nil {
-				return "", errors.New(p.fileError(err))
+				return "", errors.New(p.DescribeError(err))
 			}
 			p.lookedAt = append(p.lookedAt, path)
 			return string(f.Text), nil
@@ -113,7 +113,7 @@ func (p *fleet) password(at eval.Env, file string, always bool, made func() (str
 	}
 	path := source.ResolvePath(file, e.Frame.Scene.Dir, p.o.Home)
 	if path != os.DevNull {
-		text, err := p.keptPassword(path, running(at))
+		text, err := p.ReadPassword(path, running(at))
 		switch {
 		case err == nil:
 			line, _, _ := strings.Cut(string(text), "\n")

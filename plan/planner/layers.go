@@ -6,6 +6,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/inventory"
+	"moon/plan/planner/library"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -18,8 +19,8 @@ type ground struct {
 	*problems.Collector
 	o       plan.Options
 	plan    *plan.Plan
-	secrets *secret.Set               // the plan's own
-	sources map[string]*playbook.File // by shown path
+	secrets *secret.Set // the plan's own
+	disk    *source.Disk
 }
 
 // outline writes the plan: its scopes, the paths of what is in them, and the order between steps.
@@ -30,21 +31,10 @@ type outline struct {
 	needs  []pendingNeed
 }
 
-// library reads files, each once, and knows who includes whom.
-type library struct {
-	outline
-	disk      *source.Disk
-	wasRead   func(text []byte)             // is given each text that was read
-	files     map[string]*playbook.Playbook // parsed, by absolute path
-	presets   map[string]*playbook.PresetFile
-	taskFiles map[string]playbook.TasksOf // by path
-	including []including                 // the stack of open files
-	programs  bool                        // an inventory is a program
-}
-
 // compiler reads what is written under the keys of a task, once for all hosts and rounds.
 type compiler struct {
-	library
+	outline
+	*library.Library
 	engine   *eval.Engine
 	lang     eval.Language
 	facts    *vars.FactUsage
@@ -100,7 +90,6 @@ type stepPlanner struct {
 // playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.
 type playsState struct {
 	stepPlanner
-	roles      map[string]*playbook.RoleFiles
 	scenes     map[sceneKey]*vars.Scene
 	roleParams map[taskKey]*vars.Layer
 	factTasks  map[*playbook.Play]*playbook.Task
@@ -119,20 +108,13 @@ type overriding struct {
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
 //
-//	ground ◀ outline ◀ library ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//	ground ◀ outline ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
 //
-// A layer is the narrow argument of what is declared on it: what reads a file can report a mistake, and plans no step.
+// A layer is the narrow argument of what is declared on it: what makes a layer of variables can report a mistake, and plans no step.
 type planner struct {
 	playsState
 	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
 	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
-}
-
-type including struct {
-	path   string // absolute
-	name   string // as shown
-	line   int    // of the include in that file
-	preset bool
 }
 
 type pendingNeed struct {

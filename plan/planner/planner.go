@@ -10,6 +10,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/planner/library"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
 	"moon/plan/saved"
@@ -52,10 +53,8 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 // newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
 func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *planner {
 	p := &planner{}
-	p.o, p.leftOut, p.secrets, p.sources = o, leftOut, o.Secrets.Below(), map[string]*playbook.File{}
+	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
 	p.labels, p.ids = map[int]map[string]int{}, map[string][]int{}
-	p.disk, p.files, p.presets = d, map[string]*playbook.Playbook{}, map[string]*playbook.PresetFile{}
-	p.wasRead = func(text []byte) { p.names.Gather(text) }
 	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*plan.Compiled{}, vars.NewFactUsage()
 	p.names, p.tagsSeen = vars.NewGlobals(o.Facts.Here, o.Facts.Volatile, o.Facts.Costly), map[string]bool{}
 	p.plan = &plan.Plan{
@@ -63,6 +62,10 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},
 	}
 	p.Collector = problems.New(p.plan)
+	p.Library = library.New(library.Request{
+		Plan: p.plan, Problems: p.Collector, Disk: d, Secrets: p.secrets, Options: &p.o,
+		WasRead: func(text []byte) { p.names.Gather(text) },
+	})
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(plan.PlanWork, plan.PlanText)
@@ -79,7 +82,7 @@ func (p *planner) result() (*plan.Plan, diag.List) {
 	p.HintAtLater()
 	p.Found.Sort()
 	p.Found.Locate(func(file string) []string {
-		if f, ok := p.sources[file]; ok {
+		if f, ok := p.Sources[file]; ok {
 			return f.Lines()
 		}
 		return nil
@@ -108,13 +111,13 @@ func (p *planner) run() {
 		p.plan.Root, p.plan.RootFile = filepath.Dir(abs), filepath.Base(abs)
 		path = abs
 	}
-	pb, err := p.load(path)
+	pb, err := p.LoadSteps(path)
 	if err != nil {
-		message := p.fileError(err)
+		message := p.DescribeError(err)
 		if p.o.Given != "" && errors.Is(err, fs.ErrNotExist) {
 			message = "no such file: " + p.o.Given
 		}
-		p.Errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.wayTo(path, err), "%s", message)
+		p.Errorf(diag.Pos{File: p.ShowPath(path)}, 0, nil, p.SuggestFix(path, err), "%s", message)
 		return
 	}
 	p.readOverrides()
@@ -122,7 +125,7 @@ func (p *planner) run() {
 	root := p.openScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: diag.Origin{File: name, Line: 1, Column: 1}},
 		name)
 	c := &taskContext{scope: root, file: pb.File, dir: p.plan.Root}
-	p.including = []including{{path: path, name: p.plan.RootFile}}
+	p.Enter(library.Opened{Path: path}, p.plan.RootFile, 0)
 	p.outside(c)
 	if pb.Plays != nil {
 		p.beginPlays(pb)
@@ -156,7 +159,7 @@ func (p *planner) run() {
 // finish fills what is computed over the whole plan.
 func (p *planner) finish() {
 	p.keepGathered()
-	p.plan.Files = p.sources
+	p.plan.Files = p.Sources
 	p.plan.Tags = p.o.Select.Tags
 	p.plan.Vars = p.endVars()
 	p.conceal()

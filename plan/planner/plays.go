@@ -278,22 +278,22 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 				"which file of variables to read", r.Missing)
 			return below
 		}
-		path := source.NewSearch(p.lookout(c).VarsFiles(), p.disk).Find(name, p.o.Home)
-		f, err := p.read(path)
+		path := source.NewSearch(c.lookout(p.plan.Root).VarsFiles(), p.disk).Find(name, p.o.Home)
+		f, err := p.Read(path)
 		if err == nil {
 			return p.fileLayer(f, below)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s",
-				p.fileError(err))
+			p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.SuggestFix(path, err), "vars_files: %s",
+				p.DescribeError(err))
 			return below
 		}
-		tried = append(tried, p.shown(path))
+		tried = append(tried, p.ShowPath(path))
 	}
 	v := candidates[0]
 	if len(tried) == 1 {
-		path := p.resolve(tried[0], p.plan.Root)
-		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s",
+		path := p.Resolve(tried[0], p.plan.Root)
+		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.SuggestFile(path), "vars_files: no such file: %s",
 			tried[0])
 	} else {
 		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s",
@@ -475,7 +475,7 @@ func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from dia
 
 // tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
 func (p *playsState) tasksFile(c *taskContext, name string) string {
-	path, _ := p.lookout(c).FindTasks(name, p.o.Home, p.disk)
+	path, _ := c.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
 	return path
 }
 

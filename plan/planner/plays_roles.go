@@ -3,63 +3,20 @@ package planner
 import (
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
-	"moon/internal/diag"
-	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
 
-// findRole finds the directory of a role.
-func (p *playsState) findRole(c *taskContext, v playbook.Value, name string) (string, bool) {
-	at := p.lookout(c)
-	if dir, ok := at.FindRole(name, p.o.Home, p.o.RolesPath, p.disk); ok {
-		return dir, true
-	}
-	var near []string
-	for _, dir := range at.Role(p.o.RolesPath) {
-		if entries, err := p.disk.List(dir); err == nil && filepath.Base(dir) == "roles" {
-			near = append(near, entries...)
-		}
-	}
-	hint := suggest.DidYouMean(name, near)
-	if hint == "" {
-		hint = "roles are looked for in " + strings.Join(p.shownAll(at.Role(p.o.RolesPath)), ", ")
-		if strings.Count(name, ".") >= 2 {
-			hint = "roles of collections are not found yet: put the role into roles/"
-		}
-	}
-	p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, hint, "there is no role %s", plan.Quoted(name))
-	return "", false
-}
-
 // loadRole reads the files of a role that a task asks for.
 func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *playbook.RoleFiles {
-	names := [4]string{
-		p.roleFileName(c, t.TasksFrom), p.roleFileName(c, t.VarsFrom), p.roleFileName(c, t.DefaultsFrom),
-		p.roleFileName(c, t.HandlersFrom),
-	}
-	key := dir + "\x00" + strings.Join(names[:], "\x00")
-	if f, ok := p.roles[key]; ok {
-		return f
-	}
-	f := &playbook.RoleFiles{Dir: dir, Meta: &playbook.RoleMeta{}}
-	p.roles[key] = f
-	f.Tasks = p.roleTasks(c, t, filepath.Join(dir, "tasks"), names[0], !t.TasksFrom.IsZero(), p.loadTasks)
-	f.Handlers = p.roleTasks(c, t, filepath.Join(dir, "handlers"), names[3], !t.HandlersFrom.IsZero(), p.loadHandlers)
-	f.Vars, f.VarsFrom = p.roleVars(c, t, filepath.Join(dir, "vars"), names[1], !t.VarsFrom.IsZero())
-	f.Defaults, f.DefsFrom = p.roleVars(c, t, filepath.Join(dir, "defaults"), names[2], !t.DefaultsFrom.IsZero())
-	if path, ok := p.roleFile(filepath.Join(dir, "meta"), "main"); ok {
-		if file, err := p.read(path); err == nil {
-			f.Meta, f.NeedsFile = playbook.ParseMeta(file, p.o.Actions(), &p.Found), file
-		} else {
-			p.Errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
-		}
-	}
-	return f
+	return p.LoadRole(t, dir, library.RoleNames{
+		Tasks: p.roleFileName(c, t.TasksFrom), Vars: p.roleFileName(c, t.VarsFrom), Defaults: p.roleFileName(c, t.DefaultsFrom),
+		Handlers: p.roleFileName(c, t.HandlersFrom),
+	}, c.chain)
 }
 
 // enterRole is the context of what is inside a role.
@@ -182,7 +139,7 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		scene.Role = parent
 		at.scene = &scene
 		said := len(p.Found)
-		dir, ok := p.findRole(&at, t.Args, name)
+		dir, ok := p.FindRole(at.lookout(p.plan.Root), t.Args, name, at.chain)
 		if !ok {
 			p.Found = p.Found[:said] // it is said where the role is used
 			return

@@ -236,7 +236,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 		if errors.Is(err, fs.ErrNotExist) {
 			p.Blame("no such file yet", diag.Diagnostic{
 				Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(v.Text()), Chain: s.Origin.Chain,
-				Message: "no such file yet: " + p.shown(src), Hint: p.similar(src),
+				Message: "no such file yet: " + p.ShowPath(src), Hint: p.SuggestFile(src),
 			})
 		}
 		return
@@ -244,9 +244,9 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 	if k.Action.Name != "template" {
 		return
 	}
-	f, err := p.read(src)
+	f, err := p.Read(src)
 	if err != nil {
-		p.Errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", p.fileError(err))
+		p.Errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", p.DescribeError(err))
 		return
 	}
 	t, err := plan.DocumentOf(p.engine, string(f.Text), raw)
@@ -418,7 +418,7 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 func (p *stepPlanner) placeStep(s *plan.Step, c *taskContext) {
 	s.Path = c.path
 	if s.Loop != nil {
-		s.Path += "#" + p.uniqueLabel(c.scope, p.portableLabel(s.Loop.Label))
+		s.Path += "#" + p.uniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))
 	}
 	s.Host, s.Group = c.on.Name, c.group
 	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
@@ -457,5 +457,5 @@ func (p *stepPlanner) searching(k *plan.Task, c *taskContext, r *plan.Renderer) 
 			return
 		}
 	}
-	k.Search = source.NewSearch(p.lookout(c).Files(kind), p.disk)
+	k.Search = source.NewSearch(c.lookout(p.plan.Root).Files(kind), p.disk)
 }

@@ -95,7 +95,7 @@ func (p *stepPlanner) concealInputs() {
 			continue
 		}
 		for i := range p.plan.Inputs {
-			if p.plan.Inputs[i].Path == p.shown(path) {
+			if p.plan.Inputs[i].Path == p.ShowPath(path) {
 				p.plan.Inputs[i].Digest = ""
 			}
 		}

@@ -145,10 +145,10 @@ func (w *unmatchedTasks) include(t *playbook.Task, c *taskContext) {
 	if !w.once(target, c) || t.Dynamic && !w.disk.Regular(target) {
 		return
 	}
-	f, tasks, err := w.loadTasks(target)
+	f, tasks, err := w.LoadTasks(target)
 	if err != nil {
-		w.Errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, w.similar(target), "%s: %s", t.ActionKey,
-			w.fileError(err))
+		w.Errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, w.SuggestFile(target), "%s: %s", t.ActionKey,
+			w.DescribeError(err))
 		return
 	}
 	w.tasks(tasks, inFileOf(c, t, f))
@@ -179,7 +179,7 @@ func (w *unmatchedTasks) role(t *playbook.Task, c *taskContext) {
 		return
 	}
 	said := len(w.Found)
-	dir, ok := w.findRole(c, t.Args, name)
+	dir, ok := w.FindRole(c.lookout(w.plan.Root), t.Args, name, c.chain)
 	if !ok {
 		if t.Dynamic {
 			w.Found = w.Found[:said]

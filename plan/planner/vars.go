@@ -160,8 +160,8 @@ func (p *variables) ownMaps(pb *playbook.Playbook, c *taskContext) (maps []playb
 		if r.Failed || len(r.Missing) > 0 {
 			continue
 		}
-		if f, err := p.read(p.resolve(name, c.dir)); err == nil {
-			if m, ok := p.parseVars(f); ok {
+		if f, err := p.Read(p.Resolve(name, c.dir)); err == nil {
+			if m, ok := p.ParseVars(f); ok {
 				maps = append(maps, m)
 			}
 		}
@@ -182,13 +182,13 @@ func (p *variables) fileOfVars(r *plan.Renderer, v playbook.Value, key string,
 		p.tooLate(v, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.Missing)
 		return nil, m, false
 	}
-	target := p.resolve(name, c.dir)
-	f, err := p.read(target)
+	target := p.Resolve(name, c.dir)
+	f, err := p.Read(target)
 	if err != nil {
-		p.Errorf(v.Pos(), width, c.chain, p.wayTo(target, err), "%s: %s", key, p.fileError(err))
+		p.Errorf(v.Pos(), width, c.chain, p.SuggestFix(target, err), "%s: %s", key, p.DescribeError(err))
 		return nil, m, false
 	}
-	m, ok = p.parseVars(f)
+	m, ok = p.ParseVars(f)
 	return f, m, ok
 }
 

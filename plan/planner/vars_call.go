@@ -26,7 +26,7 @@ func (p *variables) outside(c *taskContext) {
 func (p *variables) extraVar(c *taskContext, text string) {
 	pos := diag.Pos{File: "-e " + text}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
-		p.varsFile(c, file, "-e @"+p.shown(p.resolve(file, p.o.Dir)), p.names.Extra, pos, p.o.Dir)
+		p.varsFile(c, file, "-e @"+p.ShowPath(p.Resolve(file, p.o.Dir)), p.names.Extra, pos, p.o.Dir)
 		return
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
@@ -66,13 +66,13 @@ func (p *variables) add(l *vars.Layer, m playbook.Value, from string, chain []st
 }
 
 func (p *variables) varsFile(c *taskContext, name, from string, into *vars.Layer, pos diag.Pos, dir string) {
-	path := p.resolve(name, dir)
-	f, err := p.read(path)
+	path := p.Resolve(name, dir)
+	f, err := p.Read(path)
 	if err != nil {
-		p.Errorf(pos, 0, c.chain, p.wayTo(path, err), "variables file: %s", p.fileError(err))
+		p.Errorf(pos, 0, c.chain, p.SuggestFix(path, err), "variables file: %s", p.DescribeError(err))
 		return
 	}
-	if v, ok := p.parseVars(f); ok {
+	if v, ok := p.ParseVars(f); ok {
 		p.add(into, v, from, c.chain)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -34,10 +35,10 @@ func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) 
 	if t.Args.IsZero() {
 		return p.dirOfVars(c, t, written, name)
 	}
-	path := source.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
-	f, err := p.read(path)
+	path := source.NewSearch(c.lookout(p.plan.Root).Files("vars"), p.disk).Find(name, p.o.Home)
+	f, err := p.Read(path)
 	if err != nil {
-		p.Errorf(written.Pos(), plan.Width(written), c.chain, p.wayTo(path, err), "include_vars: %s", p.fileError(err))
+		p.Errorf(written.Pos(), plan.Width(written), c.chain, p.SuggestFix(path, err), "include_vars: %s", p.DescribeError(err))
 		return nil
 	}
 	return []*playbook.File{f}
@@ -45,7 +46,7 @@ func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) 
 
 // dirOfVars are the files of variables below a directory, in the order of their names; what is directly in it comes first.
 func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook.Value, name string) []*playbook.File {
-	in := varsIn{extensions: []string{"yaml", "yml", "json"}}
+	in := library.VarsDir{Extensions: []string{"yaml", "yml", "json"}}
 	r := p.renderer(p.env(c, nil), c.chain)
 	texts := func(key string) (list []string, v playbook.Value) {
 		v, ok := t.ExtraArgs.Get(key)
@@ -72,40 +73,40 @@ func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook
 	if v, ok := t.ExtraArgs.Get("depth"); ok {
 		p.fixed(v, "depth", "a whole number", r, func(got any) bool {
 			n, ok := spec.ParseInt(got)
-			in.depth = n
+			in.Depth = n
 			return ok && n >= 0
 		})
 	}
 	if v, ok := t.ExtraArgs.Get("ignore_unknown_extensions"); ok {
-		in.lenient = p.flag(v, "ignore_unknown_extensions", r, false)
+		in.Lenient = p.flag(v, "ignore_unknown_extensions", r, false)
 	}
 	if list, v := texts("files_matching"); len(list) > 0 {
-		if in.matching = pattern(list[0], v); in.matching == nil {
+		if in.Matching = pattern(list[0], v); in.Matching == nil {
 			return nil
 		}
 	}
 	if list, v := texts("ignore_files"); len(list) > 0 {
 		for _, text := range list {
 			if re := pattern("^(?:"+text+")$", v); re != nil {
-				in.ignore = append(in.ignore, re)
+				in.Ignore = append(in.Ignore, re)
 			}
 		}
 	}
 	if list, _ := texts("extensions"); len(list) > 0 {
-		in.extensions = nil
+		in.Extensions = nil
 		for _, ext := range list {
-			in.extensions = append(in.extensions, strings.TrimPrefix(ext, "."))
+			in.Extensions = append(in.Extensions, strings.TrimPrefix(ext, "."))
 		}
 	}
-	dir := source.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
+	dir := source.NewSearch(c.lookout(p.plan.Root).Files("vars"), p.disk).Find(name, p.o.Home)
 	if _, err := p.disk.List(dir); err != nil {
-		p.Errorf(written.Pos(), plan.Width(written), c.chain, p.similar(dir), "include_vars: no such directory: %s", p.shown(dir))
+		p.Errorf(written.Pos(), plan.Width(written), c.chain, p.SuggestFile(dir), "include_vars: no such directory: %s", p.ShowPath(dir))
 		return nil
 	}
 	if role := c.scene.Role; role != nil && dir == filepath.Join(role.Dir, "vars") {
-		in.except = filepath.Join(dir, "main.yml")
+		in.Except = filepath.Join(dir, "main.yml")
 	}
-	return p.varsBelow(c, written, dir, 1, &in)
+	return p.ReadVarsDir(c.chain, written, dir, 1, &in)
 }
 
 // fileLayer are the variables of a file upon others. Hosts that read the same share it.
@@ -114,7 +115,7 @@ func (p *variables) fileLayer(f *playbook.File, below *vars.Layer) *vars.Layer {
 	if l, ok := p.fileLayers[key]; ok {
 		return l
 	}
-	m, ok := p.parseVars(f)
+	m, ok := p.ParseVars(f)
 	if !ok {
 		return below
 	}

@@ -10,6 +10,7 @@ import (
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -130,17 +131,17 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		return
 	}
 	scope.Name = name
-	target := p.disk.Real(p.resolve(name, c.dir))
-	if p.circular(target, t, c) {
+	target := p.disk.Real(p.Resolve(name, c.dir))
+	if p.RefuseCircle(target, t, c.chain) {
 		return
 	}
 	said := len(p.Found)
-	pb, err := p.load(target)
+	pb, err := p.LoadSteps(target)
 	if err != nil {
-		p.Errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", p.fileError(err))
+		p.Errorf(t.Args.Pos(), 0, c.chain, p.SuggestFile(target), "include: %s", p.DescribeError(err))
 		return
 	}
-	p.included(said, c.chain, t)
+	p.TraceInclude(said, c.chain, t)
 	if pb.Strategy != "" {
 		p.Errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)",
 			pb.File.Name)
@@ -155,7 +156,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
 	}
-	leave := p.enter(&inside, scope, label, pb.File, including{path: target}, pos)
+	leave := p.enter(&inside, scope, label, pb.File, library.Opened{Path: target}, pos)
 	since := *p.names.Document.Now
 	if !held.Known || c.rescuing {
 		p.lateVars(pb, &inside)

@@ -9,6 +9,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/inventory"
+	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -379,18 +380,18 @@ func (p *planner) importTasks(cs []*taskContext, t *playbook.Task) {
 // planTaskFile plans the tasks of a file for some hosts.
 func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key, item string) {
 	c := cs[0]
-	if p.circular(target, t, c) {
+	if p.RefuseCircle(target, t, c.chain) {
 		return
 	}
 	p.selectHost(c)
 	said := len(p.Found)
-	f, tasks, err := p.loadTasks(target)
+	f, tasks, err := p.LoadTasks(target)
 	if err != nil {
-		p.Errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key,
-			p.fileError(err))
+		p.Errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, p.SuggestFile(target), "%s: %s", key,
+			p.DescribeError(err))
 		return
 	}
-	p.included(said, c.chain, t)
+	p.TraceInclude(said, c.chain, t)
 	group := p.group(c, cmp.Or(p.applies[t], t))
 	scope := plan.Scope{
 		Kind: plan.ScopeInclude, Parallel: group.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain),
@@ -400,7 +401,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key,
 		scope.Name = f.Name
 	}
 	first := *c
-	leave := p.enter(&first, scope, f.Name, f, including{path: target}, t.Pos)
+	leave := p.enter(&first, scope, f.Name, f, library.Opened{Path: target}, t.Pos)
 	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
@@ -463,7 +464,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 		if !ok {
 			return
 		}
-		s.Includes = p.shown(target)
+		s.Includes = p.ShowPath(target)
 		item, number := "", 0
 		if s.Loop != nil {
 			item, number = s.Loop.Label, s.Loop.Index

@@ -7,6 +7,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -16,7 +17,6 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plannedHost{}, new(sync.Mutex), &[]vars.PastInventory{}
 	p.layers, p.fileLayers = map[layerKey]*vars.Layer{}, map[fileKey]*vars.Layer{}
 	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
-	p.taskFiles, p.roles = map[string]playbook.TasksOf{}, map[string]*playbook.RoleFiles{}
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
 	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
@@ -54,14 +54,14 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		p.tooLate(pl.Import, in.chain, "name the file", "which playbook to import", r.Missing)
 		return
 	}
-	target := p.disk.Real(p.resolve(name, in.dir))
+	target := p.disk.Real(p.Resolve(name, in.dir))
 	t := &playbook.Task{Args: pl.Import, Pos: pl.Pos}
-	if p.circular(target, t, c) {
+	if p.RefuseCircle(target, t, c.chain) {
 		return
 	}
-	f, err := p.read(target)
+	f, err := p.Read(target)
 	if err != nil {
-		p.Errorf(pl.Import.Pos(), 0, in.chain, p.similar(target), "import_playbook: %s", p.fileError(err))
+		p.Errorf(pl.Import.Pos(), 0, in.chain, p.SuggestFile(target), "import_playbook: %s", p.DescribeError(err))
 		return
 	}
 	list := playbook.ParsePlays(f, p.o.Actions(), &p.Found)
@@ -78,7 +78,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 	if !pl.Name.IsZero() {
 		scope.Name = plan.NameLine(pl.Name, pl.Name.Text())
 	}
-	leave := p.enter(c, scope, label, f, including{path: target}, pl.Pos)
+	leave := p.enter(c, scope, label, f, library.Opened{Path: target}, pl.Pos)
 	inside.scope, inside.chain, inside.dir = c.scope, c.chain, c.dir
 	p.planPlays(list, inside)
 	leave()

@@ -1,13 +1,13 @@
 package planner
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -44,36 +44,32 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 		p.tooLate(t.Args, c.chain, "use each candidate with its own `when`", "which preset to use", r.Missing)
 		return
 	}
-	target, ok := p.findPreset(name, t, c)
-	if !ok || p.circular(target, t, c) {
+	target, ok := p.FindPreset(name, t, c.dir, c.chain)
+	if !ok || p.RefuseCircle(target, t, c.chain) {
 		return
 	}
 	said := len(p.Found)
-	file, err := p.loadPreset(target)
+	file, err := p.LoadPreset(target)
 	if err != nil {
-		p.Errorf(t.Args.Pos(), 0, c.chain, "", "preset: %s", p.fileError(err))
+		p.Errorf(t.Args.Pos(), 0, c.chain, "", "preset: %s", p.DescribeError(err))
 		return
 	}
-	p.included(said, c.chain, t)
+	p.TraceInclude(said, c.chain, t)
 	scope.Name = p.groupName(c, t, name)
 	scope.Parallel = p.parallel(t.Parallel, c)
 	inside.params = &vars.Layer{Parent: inside.params, Binds: []vars.Binding{p.parameters(file, name, t, &inside)}}
-	leave := p.enter(&inside, scope, name, file.File, including{path: target, preset: true}, t.Pos)
+	leave := p.enter(&inside, scope, name, file.File, library.Opened{Path: target, Preset: true}, t.Pos)
 	p.planTasks(&inside, file.Tasks)
 	leave()
 }
 
 // enter opens the scope of a file of steps and makes it what relative paths and origins start from.
-func (p *planner) enter(c *taskContext, scope plan.Scope, label string, f *playbook.File, as including, from diag.Pos) (leave func()) {
-	outer := &p.including[len(p.including)-1]
-	outer.line = from.Line
-	as.name = f.Name
-	c.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", outer.name, from.Line))
+func (p *planner) enter(c *taskContext, scope plan.Scope, label string, f *playbook.File, as library.Opened, from diag.Pos) (leave func()) {
+	c.chain = append(slices.Clip(c.chain), p.Enter(as, f.Name, from.Line))
 	c.scope = p.openScope(scope, label)
-	c.file, c.dir, c.cwd, c.item = f, filepath.Dir(as.path), playbook.Value{}, nil
-	p.including = append(p.including, as)
+	c.file, c.dir, c.cwd, c.item = f, filepath.Dir(as.Path), playbook.Value{}, nil
 	return func() {
-		p.including = p.including[:len(p.including)-1]
+		p.Leave()
 		p.closeScope(c.scope)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"moon/plan"
+	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -37,7 +38,7 @@ func (p *planner) includeRole(cs []*taskContext, t *playbook.Task) {
 func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item string) {
 	c := cs[0]
 	p.selectHost(c)
-	dir, ok := p.findRole(c, t.Args, name)
+	dir, ok := p.FindRole(c.lookout(p.plan.Root), t.Args, name, c.chain)
 	if !ok {
 		return
 	}
@@ -95,13 +96,11 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 func (p *planner) roleBody(cs []*taskContext, t *playbook.Task, files *playbook.RoleFiles) {
 	c := cs[0]
 	target := files.Tasks.File.Path
-	outer := &p.including[len(p.including)-1]
-	outer.line = t.Pos.Line
+	p.Enter(library.Opened{Path: target}, files.Tasks.File.Name, t.Pos.Line)
 	chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
-	p.including = append(p.including, including{path: target, name: files.Tasks.File.Name})
 	for _, c := range cs {
 		c.chain, c.file, c.dir = chain, files.Tasks.File, filepath.Dir(target)
 	}
 	p.planTasksForHosts(cs, files.Tasks.Tasks)
-	p.including = p.including[:len(p.including)-1]
+	p.Leave()
 }

@@ -5,6 +5,7 @@ import (
 	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/source"
 	"moon/plan/vars"
 )
 
@@ -246,4 +247,11 @@ func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
 		}
 	}
 	return plan.FirstOf(t.NoLog, applied, c.inherit.noLog)
+}
+
+// lookout is the place from which tasks look that are in a file of a play.
+func (c *taskContext) lookout(root string) source.Lookout {
+	l := plan.LookoutOf(c.scene)
+	l.Dir, l.Root = c.dir, root
+	return l
 }

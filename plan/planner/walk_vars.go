@@ -13,7 +13,7 @@ func (p *planner) includeVars(cs []*taskContext, t *playbook.Task) {
 		p.selectHost(c)
 		read := &plan.ReadVars{}
 		for _, f := range p.filesOfVars(c, t, s) {
-			m, ok := p.parseVars(f)
+			m, ok := p.ParseVars(f)
 			if !ok {
 				continue
 			}

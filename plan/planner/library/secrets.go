@@ -1,4 +1,4 @@
-package planner
+package library
 
 import (
 	"errors"
@@ -15,16 +15,16 @@ import (
 )
 
 // unlock puts the text of an encrypted file in its place, and says of a file of secrets that it is one.
-func (p *library) unlock(f *playbook.File) error {
+func (l *Library) unlock(f *playbook.File) error {
 	f.Decrypt = func(text string) (plain, wrong, hint string) {
-		plain, err := p.decrypt([]byte(text), "vault:"+source.DigestOf([]byte(strings.Join(strings.Fields(text), "")))[:32])
+		plain, err := l.decrypt([]byte(text), "vault:"+source.DigestOf([]byte(strings.Join(strings.Fields(text), "")))[:32])
 		if err != nil {
 			return "", err.Error(), plan.WayIn(err)
 		}
 		return plain, "", ""
 	}
 	if vault.Is(f.Text) {
-		plain, err := p.decrypt(f.Text, "")
+		plain, err := l.decrypt(f.Text, "")
 		if err != nil {
 			return &plan.LockedError{File: f.Name, Err: err}
 		}
@@ -35,8 +35,8 @@ func (p *library) unlock(f *playbook.File) error {
 }
 
 // decrypt opens a vault. Its text is secret if it has a name.
-func (p *library) decrypt(text []byte, from string) (string, error) {
-	passwords, err := p.passwords()
+func (l *Library) decrypt(text []byte, from string) (string, error) {
+	passwords, err := l.passwords()
 	if err != nil {
 		return "", err
 	}
@@ -48,54 +48,54 @@ func (p *library) decrypt(text []byte, from string) (string, error) {
 		return "", errors.New("the encrypted value is not text")
 	}
 	if from != "" {
-		p.secrets.Add(from, string(plain))
+		l.secrets.Add(from, string(plain))
 	}
 	return string(plain), nil
 }
 
-func (p *library) passwords() ([]vault.Password, error) {
-	if p.o.Outside.Vault == nil {
+func (l *Library) passwords() ([]vault.Password, error) {
+	if l.o.Outside.Vault == nil {
 		return nil, nil
 	}
-	return p.o.Outside.Vault()
+	return l.o.Outside.Vault()
 }
 
-// learn makes the values of a file of secrets known, each by its place in the file. A template is known when it is rendered.
-func (p *library) learn(f *playbook.File, v playbook.Value, at string) {
+// learnSecrets makes the values of a file of secrets known, each by its place in the file. A template is known when it is rendered.
+func (l *Library) learnSecrets(f *playbook.File, v playbook.Value, at string) {
 	switch v.Kind() {
 	case playbook.Map:
 		for _, e := range v.Entries() {
-			p.learn(f, e.Value, at+"."+e.Key)
+			l.learnSecrets(f, e.Value, at+"."+e.Key)
 		}
 	case playbook.List:
 		for i, item := range v.Items() {
-			p.learn(f, item, at+"."+strconv.Itoa(i))
+			l.learnSecrets(f, item, at+"."+strconv.Itoa(i))
 		}
 	case playbook.Int, playbook.Float:
 		if len(v.Text()) >= plan.LeastDigits {
-			p.secrets.Add(f.Name+"#"+at[1:], v.Text())
+			l.secrets.Add(f.Name+"#"+at[1:], v.Text())
 		}
 	case playbook.String:
 		if v.Literal() || !eval.Templated(v.Text()) {
-			p.secrets.Add(f.Name+"#"+at[1:], v.Text())
+			l.secrets.Add(f.Name+"#"+at[1:], v.Text())
 		}
 	case playbook.Null, playbook.Bool:
 	}
 }
 
-// learnNamed makes the value of a variable of an inventory known, if its name says that it is a secret. What a template comes to is
+// LearnNamed makes the value of a variable of an inventory known, if its name says that it is a secret. What a template comes to is
 // learnt where it is used.
-func (p *library) learnNamed(v inventory.Var, from string) {
+func (l *Library) LearnNamed(v inventory.Var, from string) {
 	if inventory.IsSecret(v.Name) {
-		p.learn(&playbook.File{Name: from}, v.Value, "."+v.Name)
+		l.learnSecrets(&playbook.File{Name: from}, v.Value, "."+v.Name)
 	}
 }
 
-// parseVars reads the values of a file of variables.
-func (p *library) parseVars(f *playbook.File) (playbook.Value, bool) {
-	v, ok := playbook.ParseVars(f, &p.Found)
+// ParseVars reads the values of a file of variables.
+func (l *Library) ParseVars(f *playbook.File) (playbook.Value, bool) {
+	v, ok := playbook.ParseVars(f, &l.problems.Found)
 	if ok && f.Secret {
-		p.learn(f, v, "")
+		l.learnSecrets(f, v, "")
 	}
 	return v, ok
 }

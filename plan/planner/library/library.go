@@ -1,0 +1,331 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan"
+	"moon/plan/planner/problems"
+	"moon/plan/playbook"
+	"moon/plan/source"
+	"moon/secret"
+)
+
+// Request is what a library needs to know: where it reads, for which plan, and whom it asks.
+type Request struct {
+	Plan     *plan.Plan
+	Problems *problems.Collector
+	Disk     *source.Disk
+	Secrets  *secret.Set       // where it puts what it decrypts
+	Options  *plan.Options     // Home, Presets, RolesPath, Outside.{Vault,RunInventory}, and the actions by name
+	WasRead  func(text []byte) // is given each text that was read
+}
+
+// Library reads the files of a plan, each once, and knows who includes whom.
+type Library struct {
+	Sources  map[string]*playbook.File // what was read, by shown path
+	Programs bool                      // an inventory is a program
+
+	problems  *problems.Collector
+	plan      *plan.Plan
+	disk      *source.Disk
+	secrets   *secret.Set
+	o         *plan.Options
+	wasRead   func(text []byte)
+	files     map[string]*playbook.Playbook // parsed, by absolute path
+	presets   map[string]*playbook.PresetFile
+	taskFiles map[string]playbook.TasksOf // by path
+	roles     map[string]*playbook.RoleFiles
+	open      []Opened
+}
+
+// Opened is a file of steps while what is in it is planned.
+type Opened struct {
+	Path   string // absolute
+	Preset bool
+	name   string // as shown
+	line   int    // of the include in that file
+}
+
+// New is an empty library.
+func New(r Request) *Library {
+	return &Library{
+		Sources: map[string]*playbook.File{}, problems: r.Problems, plan: r.Plan, disk: r.Disk, secrets: r.Secrets, o: r.Options,
+		wasRead: r.WasRead, files: map[string]*playbook.Playbook{}, presets: map[string]*playbook.PresetFile{},
+		taskFiles: map[string]playbook.TasksOf{}, roles: map[string]*playbook.RoleFiles{},
+	}
+}
+
+// Enter puts a file upon those that are open. Its place in the one that names it is the next link of chains.
+func (l *Library) Enter(f Opened, name string, line int) (place string) {
+	if n := len(l.open); n > 0 {
+		outer := &l.open[n-1]
+		outer.line = line
+		place = fmt.Sprintf("%s:%d", outer.name, line)
+	}
+	f.name = name
+	l.open = append(l.open, f)
+	return place
+}
+
+// Leave closes the file that was entered last.
+func (l *Library) Leave() { l.open = l.open[:len(l.open)-1] }
+
+// Current is the name of the file that was entered last.
+func (l *Library) Current() string { return l.open[len(l.open)-1].name }
+
+// circleShown is how many files of each end of a long circle are named.
+const circleShown = 5
+
+// TraceInclude adds to what the parser says of an included file where that is included.
+func (l *Library) TraceInclude(said int, chain []string, t *playbook.Task) {
+	for i := said; i < min(len(l.problems.Found), diag.Max); i++ { // behind them is only that there is more
+		l.problems.Found[i].Chain = append(slices.Clip(chain), fmt.Sprintf("%s:%d", t.Pos.File, t.Pos.Line))
+	}
+}
+
+// RefuseCircle reports an include of a file that is being included already.
+func (l *Library) RefuseCircle(target string, t *playbook.Task, chain []string) bool {
+	at := slices.IndexFunc(l.open, func(i Opened) bool { return i.Path == target })
+	if at < 0 {
+		return false
+	}
+	var parts []string
+	for i := at; i < len(l.open); i++ {
+		line := l.open[i].line
+		if i == len(l.open)-1 {
+			line = t.Pos.Line
+		}
+		parts = append(parts, fmt.Sprintf("%s:%d", l.open[i].name, line))
+	}
+	if n := len(parts) - 2*circleShown; n > 1 {
+		parts = slices.Concat(parts[:circleShown], []string{fmt.Sprintf("… %d more …", n)}, parts[len(parts)-circleShown:])
+	}
+	parts = append(parts, l.open[at].name)
+	l.problems.Errorf(t.Args.Pos(), 0, chain, "a file may be included twice, but not inside itself", "include cycle: %s",
+		strings.Join(parts, " → "))
+	return true
+}
+
+// VarsDir says which files of a directory an include_vars reads.
+type VarsDir struct {
+	Depth      int // 0: any
+	Matching   *regexp.Regexp
+	Ignore     []*regexp.Regexp
+	Extensions []string
+	Lenient    bool   // files with other extensions are passed over
+	Except     string // the file of the role that is in effect anyway
+}
+
+// ReadVarsDir reads the files of variables below a directory: those in it first, then what is below, each in the order of names.
+func (l *Library) ReadVarsDir(chain []string, written playbook.Value, dir string, depth int, in *VarsDir) (files []*playbook.File) {
+	names, err := l.disk.List(dir)
+	if err != nil || in.Depth > 0 && depth > in.Depth || depth > 30 {
+		return nil
+	}
+	names = slices.Sorted(slices.Values(names))
+	var below []string
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if !l.disk.Regular(path) {
+			below = append(below, path)
+			continue
+		}
+		if path == in.Except || in.Matching != nil && !in.Matching.MatchString(name) ||
+			slices.ContainsFunc(in.Ignore, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
+			continue
+		}
+		if !slices.Contains(in.Extensions, strings.TrimPrefix(filepath.Ext(name), ".")) {
+			if !in.Lenient {
+				l.problems.Errorf(written.Pos(), plan.Width(written), chain, "set `ignore_unknown_extensions: true`, or `extensions`",
+					"include_vars: %s has none of the extensions %s", l.ShowPath(path), strings.Join(in.Extensions, ", "))
+			}
+			continue
+		}
+		f, err := l.Read(path)
+		if err != nil {
+			l.problems.Errorf(written.Pos(), plan.Width(written), chain, l.SuggestFix(path, err), "include_vars: %s", l.DescribeError(err))
+			continue
+		}
+		files = append(files, f)
+	}
+	for _, path := range below {
+		files = append(files, l.ReadVarsDir(chain, written, path, depth+1, in)...)
+	}
+	return files
+}
+
+// PortableLabel is the label of an item in a path, which is the same wherever the playbook lies.
+func (l *Library) PortableLabel(label string) string {
+	if filepath.IsAbs(label) {
+		return l.ShowPath(label)
+	}
+	return label
+}
+
+// LoadSteps reads and parses a file of steps once.
+func (l *Library) LoadSteps(path string) (*playbook.Playbook, error) {
+	if pb, ok := l.files[path]; ok {
+		return pb, nil
+	}
+	f, err := l.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if f.Secret {
+		return nil, errSecretSteps
+	}
+	pb := playbook.Parse(f, l.o.Actions(), &l.problems.Found)
+	l.files[path] = pb
+	return pb, nil
+}
+
+// Read reads a file and notes it as an input of the plan.
+func (l *Library) Read(path string) (*playbook.File, error) {
+	shown := l.ShowPath(path)
+	if f, ok := l.Sources[shown]; ok {
+		return f, nil
+	}
+	seen, err := l.disk.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &playbook.File{Name: shown, Path: path, Text: seen.Text}
+	if err := l.unlock(f); err != nil {
+		return nil, err
+	}
+	l.plan.Inputs = append(l.plan.Inputs, plan.Input{Path: shown, Digest: seen.Digest})
+	l.Sources[shown] = f
+	l.wasRead(seen.Text)
+	return f, nil
+}
+
+// DescribeError words an error of the file system without Go's chain.
+func (l *Library) DescribeError(err error) string {
+	var pe *fs.PathError
+	if !errors.As(err, &pe) {
+		return err.Error()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file: " + l.ShowPath(pe.Path)
+	case errors.Is(pe.Err, source.ErrDirectory):
+		return l.ShowPath(pe.Path) + " is a directory"
+	case errors.Is(err, fs.ErrPermission):
+		return "no permission to read " + l.ShowPath(pe.Path)
+	case errors.Is(err, syscall.ELOOP):
+		return l.ShowPath(pe.Path) + " is a link that leads back to itself"
+	case errors.Is(pe.Err, source.ErrPipe), errors.Is(pe.Err, source.ErrNoFile), errors.Is(pe.Err, source.ErrTooLarge):
+		return fmt.Sprintf("%s cannot be read: %s", l.ShowPath(pe.Path), pe.Err)
+	}
+	return fmt.Sprintf("read %s: %s", l.ShowPath(pe.Path), pe.Err)
+}
+
+// errSecretSteps is said of a file of steps nobody could be shown anything of.
+var errSecretSteps = errors.New("the file is encrypted, or one of secrets, and holds steps: keep what is secret in a file of variables")
+
+// SuggestFix is the hint for a file that cannot be read.
+func (l *Library) SuggestFix(path string, err error) string {
+	if locked, ok := errors.AsType[*plan.LockedError](err); ok {
+		return plan.WayIn(locked.Err)
+	}
+	return l.SuggestFile(path)
+}
+
+// SuggestFile suggests a file that exists beside one that does not.
+func (l *Library) SuggestFile(path string) string {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return "" // it is there, and something else is wrong with it
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if near := suggest.Nearest(filepath.Base(path), names); near != "" {
+		return "that directory has `" + near + "`"
+	}
+	return ""
+}
+
+// ShowPath is the path as people see it: relative to the playbook's directory where it lies below it.
+func (l *Library) ShowPath(path string) string { return plan.ShownPath(l.plan.Root, path) }
+
+// Resolve makes a path of the playbook absolute.
+func (l *Library) Resolve(path, dir string) string { return source.ResolvePath(path, dir, l.o.Home) }
+
+// RunInventory is what an executable inventory says. It is kept with the plan, as a file would be.
+func (l *Library) RunInventory(path string, args ...string) ([]byte, error) {
+	l.Programs = true
+	key := path + " " + strings.Join(args, " ")
+	f, ok := l.disk.Files[key]
+	if !ok {
+		if l.disk.Closed || l.o.Outside.RunInventory == nil {
+			return nil, source.NotThere(path)
+		}
+		text, err := l.o.Outside.RunInventory(path, args...)
+		if err != nil {
+			return nil, err
+		}
+		f = &source.FileSeen{Text: text, Digest: source.DigestOf(text), Program: path, Args: args}
+		l.disk.Files[key] = f
+	}
+	l.plan.Inputs = append(l.plan.Inputs, plan.Input{Path: l.ShowPath(path) + " " + strings.Join(args, " "), Digest: f.Digest})
+	return f.Text, nil
+}
+
+// LoadTasks reads a file of tasks of plays once.
+func (l *Library) LoadTasks(path string) (*playbook.File, []*playbook.Task, error) {
+	return l.loadAs(path, path, playbook.ParseTasks)
+}
+
+// LoadHandlers reads a role's file of handlers once.
+func (l *Library) LoadHandlers(path string) (*playbook.File, []*playbook.Task, error) {
+	return l.loadAs("handlers "+path, path, playbook.ParseHandlers)
+}
+
+func (l *Library) loadAs(key, path string,
+	parse func(*playbook.File, playbook.Actions, *diag.List) []*playbook.Task,
+) (*playbook.File, []*playbook.Task, error) {
+	if got, ok := l.taskFiles[key]; ok {
+		return got.File, got.Tasks, nil
+	}
+	f, err := l.Read(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.Secret {
+		return nil, nil, errSecretSteps
+	}
+	tasks := parse(f, l.o.Actions(), &l.problems.Found)
+	l.taskFiles[key] = playbook.TasksOf{File: f, Tasks: tasks}
+	return f, tasks, nil
+}
+
+// ReadPassword is the text of a file with a password. Planning reads it as an input that is kept nowhere.
+func (l *Library) ReadPassword(path string, running bool) ([]byte, error) {
+	if running {
+		return os.ReadFile(path)
+	}
+	f, err := l.disk.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.disk.Absent[path], l.disk.Passwords[path] = true, true
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.Secret, f.Digest = true, ""
+	return f.Text, nil
+}

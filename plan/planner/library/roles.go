@@ -1,0 +1,126 @@
+package library
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan"
+	"moon/plan/playbook"
+	"moon/plan/source"
+)
+
+// FindRole finds the directory of a role, looked for from a place.
+func (l *Library) FindRole(at source.Lookout, v playbook.Value, name string, chain []string) (string, bool) {
+	if dir, ok := at.FindRole(name, l.o.Home, l.o.RolesPath, l.disk); ok {
+		return dir, true
+	}
+	var near []string
+	for _, dir := range at.Role(l.o.RolesPath) {
+		if entries, err := l.disk.List(dir); err == nil && filepath.Base(dir) == "roles" {
+			near = append(near, entries...)
+		}
+	}
+	hint := suggest.DidYouMean(name, near)
+	if hint == "" {
+		hint = "roles are looked for in " + strings.Join(l.showPaths(at.Role(l.o.RolesPath)), ", ")
+		if strings.Count(name, ".") >= 2 {
+			hint = "roles of collections are not found yet: put the role into roles/"
+		}
+	}
+	l.problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), chain, hint, "there is no role %s", plan.Quoted(name))
+	return "", false
+}
+
+// RoleNames are the files of a role that a task asks for, each by its name without extension.
+type RoleNames struct{ Tasks, Vars, Defaults, Handlers string }
+
+// LoadRole reads the files of a role that a task asks for.
+func (l *Library) LoadRole(t *playbook.Task, dir string, from RoleNames, chain []string) *playbook.RoleFiles {
+	key := dir + "\x00" + strings.Join([]string{from.Tasks, from.Vars, from.Defaults, from.Handlers}, "\x00")
+	if f, ok := l.roles[key]; ok {
+		return f
+	}
+	f := &playbook.RoleFiles{Dir: dir, Meta: &playbook.RoleMeta{}}
+	l.roles[key] = f
+	f.Tasks = l.readRoleTasks(chain, t, filepath.Join(dir, "tasks"), from.Tasks, !t.TasksFrom.IsZero(), l.LoadTasks)
+	f.Handlers = l.readRoleTasks(chain, t, filepath.Join(dir, "handlers"), from.Handlers, !t.HandlersFrom.IsZero(), l.LoadHandlers)
+	f.Vars, f.VarsFrom = l.readRoleVars(chain, t, filepath.Join(dir, "vars"), from.Vars, !t.VarsFrom.IsZero())
+	f.Defaults, f.DefsFrom = l.readRoleVars(chain, t, filepath.Join(dir, "defaults"), from.Defaults, !t.DefaultsFrom.IsZero())
+	if path, ok := l.findRoleFile(filepath.Join(dir, "meta"), "main"); ok {
+		if file, err := l.Read(path); err == nil {
+			f.Meta, f.NeedsFile = playbook.ParseMeta(file, l.o.Actions(), &l.problems.Found), file
+		} else {
+			l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
+		}
+	}
+	return f
+}
+
+func (l *Library) showPaths(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		if s := l.ShowPath(path); !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// findRoleFile finds NAME, NAME.yml, NAME.yaml or NAME.json in a directory of a role.
+func (l *Library) findRoleFile(dir, name string) (string, bool) {
+	for _, ext := range []string{".yml", ".yaml", ".json", ""} {
+		if path := filepath.Join(dir, name+ext); l.disk.Regular(path) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+func (l *Library) readRoleTasks(chain []string, t *playbook.Task, dir, name string, must bool,
+	load func(string) (*playbook.File, []*playbook.Task, error),
+) playbook.TasksOf {
+	path, ok := l.findRoleFile(dir, name)
+	if !ok {
+		if must {
+			l.problems.Errorf(t.Pos, 0, chain, l.SuggestFile(filepath.Join(dir, name)), "the role has no %s", l.ShowPath(filepath.Join(dir, name+".yml")))
+		}
+		return playbook.TasksOf{}
+	}
+	f, tasks, err := load(l.disk.Real(path))
+	if err != nil {
+		l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
+	}
+	return playbook.TasksOf{File: f, Tasks: tasks}
+}
+
+// readRoleVars reads the variables of a role: main.yml, or all files of the directory main.
+func (l *Library) readRoleVars(chain []string, t *playbook.Task, dir, name string, must bool) (all []playbook.Entry, from string) {
+	var paths []string
+	if path, ok := l.findRoleFile(dir, name); ok {
+		paths = append(paths, path)
+	} else if list, err := l.disk.List(filepath.Join(dir, name)); err == nil {
+		for _, one := range list {
+			if ext := filepath.Ext(one); ext == ".yml" || ext == ".yaml" || ext == ".json" {
+				paths = append(paths, filepath.Join(dir, name, one))
+			}
+		}
+	} else if must {
+		l.problems.Errorf(t.Pos, 0, chain, l.SuggestFile(filepath.Join(dir, name)), "the role has no %s", l.ShowPath(filepath.Join(dir, name+".yml")))
+	}
+	for _, path := range paths {
+		f, err := l.Read(path)
+		if err != nil {
+			l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
+			continue
+		}
+		if m, ok := l.ParseVars(f); ok {
+			all = append(all, m.Entries()...)
+			from = f.Name
+		}
+	}
+	return all, from
+}
