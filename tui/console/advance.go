@@ -15,8 +15,8 @@ type control struct {
 // continueRun runs until something needs a person. It approves nothing, so it says how to.
 func (c *control) continueRun(string) {
 	switch {
-	case c.openGate() >= 0 && c.run.Counts.Running == 0:
-		c.say("%s asks whether to continue: yes or no.", c.called(c.openGate()))
+	case c.position().Gate() >= 0 && c.run.Counts.Running == 0:
+		c.say("%s asks whether to continue: yes or no.", c.called(c.position().Gate()))
 		return
 	case c.run.Phase == events.Running:
 		c.say("it is already running. pause stops before what comes next.")

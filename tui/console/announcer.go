@@ -253,7 +253,7 @@ func (c *announcer) flushLate(now time.Time) {
 // sayProgress says every minute how far the run is, and of a step that runs long without a word, once.
 func (c *announcer) sayProgress(now time.Time) {
 	t := &c.telling
-	if c.run.Phase != events.Running && c.run.Counts.Running == 0 || c.openGate() >= 0 && c.run.Counts.Running == 0 {
+	if c.run.Phase != events.Running && c.run.Counts.Running == 0 || c.position().Gate() >= 0 && c.run.Counts.Running == 0 {
 		return
 	}
 	quiet := !t.spoke.IsZero() && now.Sub(t.spoke) >= quietAfter

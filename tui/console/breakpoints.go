@@ -1,11 +1,14 @@
 package console
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"moon/events"
+	"moon/tui/debugger"
 	"moon/tui/status"
 )
 
@@ -22,7 +25,7 @@ var clauses = regexp.MustCompile(`^(.*?)(?:\s+if\s+(.+?))?(?:\s+after\s+(\d+))?(
 
 func (c *breakpoints) setBreak(args string) {
 	if args == "" {
-		if i := c.currentStep(); i >= 0 && c.State(i).Pending() {
+		if i := c.position().At(); i >= 0 && c.State(i).Pending() {
 			args = c.outline.stepNumber(i)
 		} else {
 			c.say("break before what? give a number of the plan, such as 2.1.")
@@ -79,14 +82,14 @@ func (c *breakpoints) setBreak(args string) {
 
 // listBreaks lists the breakpoints, with all steps that have the same one as one entry.
 func (c *breakpoints) listBreaks(string) {
-	var steps []int
-	for i := 0; i < len(c.run.Steps) && i < len(c.plan.Steps); i++ {
-		if c.run.Steps[i].Break {
-			steps = append(steps, i)
+	set := map[int]events.Breakpoint{}
+	for i := range min(len(c.run.Steps), len(c.plan.Steps)) {
+		if b, is := debugger.BreakAt(i, &c.run.Steps[i]); is {
+			set[i] = b
 		}
 	}
 	var lines []string
-	for _, s := range status.Stops(c.plan, steps, c.breakpointAt) {
+	for _, s := range status.Stops(c.plan, slices.Collect(maps.Keys(set)), func(step int) events.Breakpoint { return set[step] }) {
 		line := c.called(s.Steps[0])
 		if n := len(s.Steps); n > 1 {
 			if s.Task >= 0 {

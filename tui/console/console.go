@@ -113,7 +113,7 @@ func (c *console) atRest() bool {
 	case c.asked > 0, c.run.Counts.Running > 0, c.coming != "":
 		return false
 	case c.run.Phase == events.Running:
-		return c.openGate() >= 0
+		return c.position().Gate() >= 0
 	}
 	return c.run.Phase != events.Done // its feed is about to end
 }

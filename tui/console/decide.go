@@ -21,7 +21,7 @@ type decisions struct {
 func (c *decisions) approveTyped(args string) {
 	switch args {
 	case "":
-		if i := c.currentStep(); i >= 0 && c.run.Phase == events.Paused && c.State(i).Pending() {
+		if i := c.position().At(); i >= 0 && c.run.Phase == events.Paused && c.State(i).Pending() {
 			c.sayYes("")
 			return
 		}
@@ -115,7 +115,7 @@ func (c *decisions) unapproveSteps(args string) {
 // skipTyped excludes steps. A failed one is given up instead.
 func (c *decisions) skipTyped(args string) {
 	if args == "" {
-		i := c.currentStep()
+		i := c.position().At()
 		if i < 0 || c.run.Phase != events.Paused {
 			c.say("skip what? give numbers of the plan.")
 			return
@@ -250,8 +250,8 @@ func (c *decisions) sayNo(string) {
 
 // asksHere is the step that the run stopped at, and what it is like.
 func (c *decisions) asksHere() (step int, what state) {
-	i := c.currentStep()
-	if i < 0 || c.run.Phase != events.Paused && c.openGate() < 0 {
+	i := c.position().At()
+	if i < 0 || c.run.Phase != events.Paused && c.position().Gate() < 0 {
 		return -1, omitted
 	}
 	return i, c.State(i)

@@ -2,13 +2,11 @@ package console
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
 	"moon/events"
 	"moon/plan"
-	"moon/plan/bind"
 	"moon/tui/debugger"
 	"moon/tui/status"
 )
@@ -23,8 +21,9 @@ type knownRun struct {
 	estimate     *events.Estimate // nil: nothing is known of earlier runs
 	predicted    debugger.Predictions
 	predictedAll chan struct{} // a round of predictions has ended
-	lack         lacking
-	stopping     int // how often a stop was asked for
+	lacks        debugger.Lacking
+	lacksSeq     uint64 // of the last event that it has seen
+	stopping     int    // how often a stop was asked for
 }
 
 // sources are what can be asked about a plan and its run, as Options has them. Each may be nil.
@@ -32,7 +31,7 @@ type sources struct {
 	Forecast   func(digest string) *events.Forecast
 	PredictAll debugger.PredictAll
 	Why        func(digest string, steps []int) []events.Wait
-	Bind       func(p *plan.Plan, step int) (plan.Step, error)
+	Bind       debugger.Bind
 	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
 }
 
@@ -53,27 +52,9 @@ func (d *knownRun) doneDependents(steps []int) []int {
 	return slices.DeleteFunc(d.plan.Dependents(steps), func(i int) bool { return !status.Done(d.stepAt(i)) })
 }
 
-// breakpointAt is the breakpoint at a step that has one.
-func (d *knownRun) breakpointAt(i int) events.Breakpoint {
-	if s := &d.run.Steps[i]; s.Stop != nil {
-		return *s.Stop
-	}
-	return events.Breakpoint{Set: events.Break{Step: i}}
-}
-
-// openGate returns the first step that asks whether to go on, or -1.
-func (d *knownRun) openGate() int {
-	for i := range d.run.Steps {
-		if s := &d.run.Steps[i]; s.State == events.Held && s.Hold == events.PauseUser {
-			return i
-		}
-	}
-	return -1
-}
-
 // atHand is the step whose values edit is about, or -1.
 func (d *knownRun) atHand() int {
-	if i := d.currentStep(); i >= 0 && !d.position().HasRun(i) {
+	if i := d.position().At(); i >= 0 && !d.position().HasRun(i) {
 		return i
 	}
 	if d.run.Phase == events.Review {
@@ -88,14 +69,14 @@ func (d *knownRun) stepNow(i int) (p *plan.Step, wrong string) {
 	if d.sources.Bind == nil || d.run.Phase == events.Review || !d.State(i).Pending() {
 		return p, ""
 	}
-	now, err := d.sources.Bind(d.plan, i)
+	now, known := d.sources.Bind.Step(d.plan, i)
 	switch {
-	case err == nil:
-		return &now, ""
-	case now.Action == "": // the plan is another one by now
+	case !known:
 		return p, ""
+	case now.Wrong == "":
+		return &now.Step, ""
 	}
-	return &now, "it cannot run: " + err.Error()
+	return &now.Step, "it cannot run: " + now.Wrong
 }
 
 // predictNow finds out what the step would do that the run is paused at, with the values there are by now.
@@ -108,27 +89,6 @@ func (d *knownRun) predictNow(i int) {
 	if one := d.sources.Predict(ctx, d.plan, i); one != nil {
 		d.predicted.Replace(one, len(d.plan.Steps))
 	}
-}
-
-// currentStep is the step the run is at, or -1: paused at, running, or the last that ran.
-func (d *knownRun) currentStep() int {
-	if i := d.openGate(); i >= 0 {
-		return i
-	}
-	if i := d.run.PausedAt; i >= 0 && i < len(d.plan.Steps) && d.run.Phase == events.Paused {
-		return i
-	}
-	if d.run.Phase == events.Ended || d.run.Phase == events.Done {
-		for i := range d.plan.Steps {
-			if d.State(i).Bad() {
-				return i
-			}
-		}
-	}
-	if i := d.run.Pointer; i >= 0 && i < len(d.plan.Steps) {
-		return i
-	}
-	return -1
 }
 
 // State is what a step is like.
@@ -190,57 +150,19 @@ func (d *knownRun) predictAll() {
 // predictionOf is what a step would do, as far as it is known by now.
 func (d *knownRun) predictionOf(i int) *events.Foretold { return d.predicted.Now(i, d.position()) }
 
-// lacking are the steps that will be skipped for lack of a value, as they were found last, for which decisions.
-type lacking struct {
-	plan *plan.Plan
-	seq  uint64 // of the last event that was looked at
-	gone map[int]plan.Absence
-	of   map[int]*plan.Missing
-}
-
-// lackingSteps are the steps that will be skipped for lack of a value, each with the value, by what is decided now.
-func (d *knownRun) lackingSteps() map[int]*plan.Missing {
-	if l := &d.lack; l.plan != d.plan || l.of == nil || l.seq != d.run.LastSeq {
-		gone := d.goneSteps()
-		if l.plan != d.plan || l.of == nil || !maps.Equal(l.gone, gone) {
-			*l = lacking{plan: d.plan, gone: gone, of: bind.Lacking(d.plan, gone)}
+// lacking are the steps that will be skipped for lack of a value, by what is decided now. They are found when somebody asks.
+func (d *knownRun) lacking() *debugger.Lacking {
+	if d.lacksSeq != d.run.LastSeq {
+		for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
+			d.lacks.See(i, d.stepAt(i))
 		}
-		l.seq = d.run.LastSeq
+		d.lacksSeq = d.run.LastSeq
 	}
-	return d.lack.of
-}
-
-// goneSteps are the steps that give nothing, by what is decided now.
-func (d *knownRun) goneSteps() map[int]plan.Absence {
-	gone := map[int]plan.Absence{}
-	for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
-		if why, ok := status.Gone(d.stepAt(i)); ok {
-			gone[i] = why
-		}
+	if d.lacks.IsStale() {
+		d.lacks.Take(d.lacks.Finder()())
 	}
-	return gone
-}
-
-// lackingWith are lackingSteps as they will be when some more steps are excluded, or taken in again.
-func (d *knownRun) lackingWith(ranges []events.Range, excluded bool) map[int]*plan.Missing {
-	gone := d.goneSteps()
-	for _, r := range ranges {
-		for i := r.From; i < r.To; i++ {
-			switch {
-			case !excluded:
-				delete(gone, i)
-			case d.State(i).Pending():
-				gone[i] = plan.Exclusion("")
-			}
-		}
-	}
-	return bind.Lacking(d.plan, gone)
+	return &d.lacks
 }
 
 // missingValue is the value for lack of which a step that is still to run will be skipped, or nil.
-func (d *knownRun) missingValue(i int) *plan.Missing {
-	if !d.State(i).Pending() {
-		return nil
-	}
-	return d.lackingSteps()[i]
-}
+func (d *knownRun) missingValue(i int) *plan.Missing { return d.lacking().Of(d.position(), i) }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"moon/events"
@@ -10,12 +9,7 @@ import (
 
 // lackingWords counts them, or "".
 func (c *titles) lackingWords() string {
-	n := 0
-	for i := range c.lackingSteps() {
-		if c.State(i).Pending() {
-			n++
-		}
-	}
+	n := c.lacking().Count(c.position())
 	if n == 0 {
 		return ""
 	}
@@ -24,22 +18,14 @@ func (c *titles) lackingWords() string {
 
 // alsoSkipped says which steps are skipped along with some that are excluded, or no longer are.
 func (c *titles) alsoSkipped(ranges []events.Range, excluded bool) string {
-	before := c.lackingSteps()
-	after := c.lackingWith(ranges, excluded)
+	steps, fewer := c.lacking().With(c.position(), ranges, excluded)
 	word := "also skipped"
 	if !excluded {
-		before, after, word = after, before, "no longer skipped"
-	}
-	var steps []int
-	for i := range after {
-		if _, had := before[i]; !had && c.State(i).Pending() {
-			steps = append(steps, i)
-		}
+		steps, word = fewer, "no longer skipped"
 	}
 	if len(steps) == 0 {
 		return ""
 	}
-	slices.Sort(steps)
 	const most = 5
 	var names []string
 	for _, i := range steps[:min(len(steps), most)] {

@@ -124,7 +124,7 @@ func (c *viewer) sayWhere(string) {
 		}
 		c.say("nothing has run. approve all, approve safe, approve N, run, step, show, help, quit.")
 	case events.Running:
-		if i := c.openGate(); i >= 0 && c.run.Counts.Running == 0 {
+		if i := c.position().Gate(); i >= 0 && c.run.Counts.Running == 0 {
 			c.say("RUNNING. %s asks whether to continue: yes or no.", c.called(i))
 			return
 		}

@@ -54,7 +54,7 @@ func (c *programs) openSource(args string) {
 // sourceOf is where a node is written. Without one it is the step the run is at; before there is one, the playbook.
 func (c *programs) sourceOf(node string) (file string, line int, why string) {
 	o := diag.Origin{File: c.plan.RootFile}
-	if node != "" || c.currentStep() >= 0 {
+	if node != "" || c.position().At() >= 0 {
 		n, why := c.find.oneNode(node)
 		if why != "" {
 			return "", 0, why

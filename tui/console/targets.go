@@ -69,7 +69,7 @@ func (c *finder) findNamed(text string) (ranges []events.Range, why string) {
 // oneNode finds the node that a command is about. Without a text it is the step the run is at.
 func (c *finder) oneNode(text string) (n int, why string) {
 	if text == "" {
-		if i := c.currentStep(); i >= 0 {
+		if i := c.position().At(); i >= 0 {
 			return int(c.outline.nodeOf[i]), ""
 		}
 		return 0, "of what? give a number of the plan, such as 2.1, or a name."

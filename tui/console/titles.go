@@ -6,6 +6,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/debugger"
 	"moon/tui/status"
 )
 
@@ -39,6 +40,7 @@ func (c *titles) someNames(steps []int) string {
 func (c *titles) setPlan(p *plan.Plan) {
 	c.plan, c.outline, c.estimate = p, newOutline(p), nil
 	c.overHosts = status.OverHosts(p)
+	c.lacks, c.lacksSeq = debugger.NewLacking(p), 0
 	if c.sources.Forecast != nil {
 		if f := c.sources.Forecast(p.Digest); f != nil {
 			c.estimate = events.NewEstimate(*f)

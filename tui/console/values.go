@@ -18,7 +18,7 @@ type values struct {
 // listVars lists values: what a step uses, what is in effect for the playbook, and what the run has set.
 func (c *values) listVars(args string) {
 	var lines []string
-	if args != "" || c.currentStep() >= 0 {
+	if args != "" || c.position().At() >= 0 {
 		n, why := c.find.oneNode(args)
 		if why != "" {
 			c.say("%s", why)
@@ -31,7 +31,7 @@ func (c *values) listVars(args string) {
 	for _, name := range slices.Sorted(maps.Keys(c.run.Variables)) {
 		lines = append(lines, clean(name)+" is "+c.knownWords(c.run.Variables[name])+", set during this run")
 	}
-	if args == "" && c.currentStep() < 0 {
+	if args == "" && c.position().At() < 0 {
 		for i := range c.plan.Vars {
 			v := &c.plan.Vars[i]
 			lines = append(lines, c.valueWords(v.Name, v.Value, v.From, v.Origin))

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/events"
 	"moon/tui/status"
 )
 
@@ -94,11 +93,7 @@ func (c *watches) sayWatches() {
 
 // evalHere is what an expression is at the step the run is at; before it has begun, at the first.
 func (c *watches) evalHere(expression string) status.Value {
-	step := c.currentStep()
-	if c.run.Phase == events.Review || step < 0 {
-		step = max(c.position().Next(), 0)
-	}
-	return c.eval.Value(c.plan, step, expression)
+	return c.eval.Value(c.plan, c.position().Scene(-1), expression)
 }
 
 func (c *watches) valueLine(expression string) string {

@@ -41,6 +41,57 @@ func (p Position) Next() int {
 	return p.FirstLeft(events.Range{From: 0, To: min(max(at, 0), end)})
 }
 
+// Gate is the first step that asks whether to continue, or -1.
+func (p Position) Gate() int {
+	for i := range p.Plan.Steps {
+		if p.Steps.State(i) == status.Asking {
+			return i
+		}
+	}
+	return -1
+}
+
+// At is the step that the run stands at, or -1: the one that asks, the one that it is paused at, the first that failed if it has
+// ended, or the one that it has come to.
+func (p Position) At() int {
+	if i := p.Gate(); i >= 0 {
+		return i
+	}
+	switch p.Phase {
+	case events.Paused:
+		if p.has(p.PausedAt) {
+			return p.PausedAt
+		}
+	case events.Ended, events.Done:
+		for i := range p.Plan.Steps {
+			if p.Steps.State(i).Bad() {
+				return i
+			}
+		}
+	case events.Review, events.Running:
+	}
+	if p.has(p.Pointer) {
+		return p.Pointer
+	}
+	return -1
+}
+
+// Scene is the step whose values an expression sees: the one that the run stands at. Before anything has run it is one that was
+// chosen, if it is not below 0, or the first. A plan without steps has none, and -1.
+func (p Position) Scene(chosen int) int {
+	at := -1
+	if p.Phase != events.Review {
+		at = p.At()
+	}
+	if at < 0 {
+		at = chosen
+	}
+	if at < 0 {
+		at = max(p.Next(), 0)
+	}
+	return min(at, len(p.Plan.Steps)-1)
+}
+
 // FirstLeft is the first step of a range that has not run, or -1.
 func (p Position) FirstLeft(r events.Range) int {
 	for i := r.From; i < r.To; i++ {

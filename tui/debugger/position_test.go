@@ -74,3 +74,41 @@ func TestMayMark(t *testing.T) {
 		}
 	}
 }
+
+// TestAt finds where a run stands: at a question before anything else, and after its end at what failed.
+func TestAt(t *testing.T) {
+	const left, done, bad, asks = status.Waiting, status.OK, status.Failed, status.Asking
+	for _, c := range []struct {
+		phase             events.Phase
+		states            []status.State
+		pausedAt, pointer int
+		at, scene         int // scene: with the last step chosen
+	}{
+		{events.Review, []status.State{left, left, left}, -1, -1, -1, 2},
+		{events.Review, []status.State{done, left, left}, -1, 1, 1, 2}, // a plan that was replaced before it began
+		{events.Running, []status.State{done, status.Running, left}, -1, 1, 1, 1},
+		{events.Running, []status.State{asks, status.Running, left}, -1, 1, 0, 0},
+		{events.Running, []status.State{left, left}, -1, -1, -1, 1},
+		{events.Paused, []status.State{done, left, left}, 2, 1, 2, 2},
+		{events.Paused, []status.State{done, left, asks}, 1, 1, 2, 2},
+		{events.Paused, []status.State{done, left}, 7, 1, 1, 1}, // of another plan
+		{events.Ended, []status.State{done, bad, done}, -1, 2, 1, 1},
+		{events.Done, []status.State{done, done}, -1, 1, 1, 1},
+	} {
+		p := at(c.states...)
+		p.Phase, p.PausedAt, p.Pointer = c.phase, c.pausedAt, c.pointer
+		if got := p.At(); got != c.at {
+			t.Errorf("%v %v paused at %d, pointer %d: at %d, not %d", c.phase, c.states, c.pausedAt, c.pointer, got, c.at)
+		}
+		if got := p.Scene(len(c.states) - 1); got != c.scene {
+			t.Errorf("%v %v paused at %d, pointer %d: scene %d, not %d", c.phase, c.states, c.pausedAt, c.pointer, got, c.scene)
+		}
+	}
+	if got := at().Scene(-1); got != -1 {
+		t.Errorf("a plan without steps has scene %d", got)
+	}
+	review := at(done, left, left)
+	if got := review.Scene(-1); got != 1 {
+		t.Errorf("with nothing chosen: scene %d, not the next step", got)
+	}
+}
