@@ -29,7 +29,7 @@ func (m deciding) carryOut(do keymap.Intent) {
 	case keymap.GateApprove:
 		m.toggleApproval()
 	case keymap.GateApproveAll:
-		m.sendCommand(events.Approve{Range: m.position().Everything(), Digest: m.plan.Digest})
+		m.Send(events.Approve{Range: m.Position().Everything(), Digest: m.Plan.Digest})
 	case keymap.GateExclude:
 		m.toggleExclusion()
 	case keymap.GateExcludeHost:
@@ -66,19 +66,19 @@ func (m *view) decisionTargets() (ranges []events.Range, single bool) {
 // when the cursor is on it: nobody confirms by approving what it is in.
 func (m deciding) toggleApproval() {
 	ranges, single := m.decisionTargets()
-	t := m.position().Tally(ranges...)
+	t := m.Position().Tally(ranges...)
 	ask := t.Sum(status.Confirm)
 	switch {
 	case single && t[status.Asking] > 0:
-		m.sendCommand(events.Answer{Step: ranges[0].From})
+		m.Send(events.Answer{Step: ranges[0].From})
 		return
 	case t.Sum(status.Undecided) == 0 && (!single || ask == 0) && t.Sum(status.Waiting) > 0:
 		for _, r := range ranges {
-			m.sendCommand(events.Withdraw{Range: r})
+			m.Send(events.Withdraw{Range: r})
 		}
 	default:
 		for _, r := range ranges {
-			m.sendCommand(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
+			m.Send(events.Approve{Range: r, Digest: m.Plan.Digest, Confirm: single && ask > 0})
 		}
 		if !single && ask > 0 {
 			m.showMessage(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"),
@@ -91,67 +91,38 @@ func (m deciding) toggleApproval() {
 // toggleExclusion excludes, or includes where everything is excluded. A failed step is skipped instead.
 func (m deciding) toggleExclusion() {
 	ranges, single := m.decisionTargets()
-	t := m.position().Tally(ranges...)
+	t := m.Position().Tally(ranges...)
 	switch {
-	case single && m.position().Failed(ranges[0].From):
-		m.sendCommand(events.Skip{Step: ranges[0].From})
+	case single && m.Position().Failed(ranges[0].From):
+		m.Send(events.Skip{Step: ranges[0].From})
 		return
 	case single && t[status.Asking] > 0:
-		m.sendCommand(events.Answer{Step: ranges[0].From, Reject: true})
+		m.Send(events.Answer{Step: ranges[0].From, Reject: true})
 		return
 	case t.Begins() > 0:
-		m.lacking.tell = true
+		m.TellLacking()
 		for _, r := range slices.Backward(ranges) { // what was planned with the value of a step before the step itself
-			m.sendCommand(events.Exclude{Range: r})
+			m.Send(events.Exclude{Range: r})
 		}
 	default:
-		m.lacking.tell = true
-		m.restoreSteps(ranges)
+		m.TellLacking()
+		m.RestoreSteps(ranges)
 	}
 	m.cur.Clear()
-}
-
-// restoreSteps takes back the exclusion of the steps that were not skipped for it yet.
-func (m *knownRun) restoreSteps(ranges []events.Range) {
-	var steps []int
-	m.store.Read(func(run *events.Run) {
-		for _, r := range ranges {
-			for i := r.From; i < min(r.To, len(run.Steps)); i++ {
-				if run.Steps[i].Restorable() && !m.plan.Steps[i].Excluded {
-					steps = append(steps, i)
-				}
-			}
-		}
-	})
-	for _, r := range events.RangesOf(steps) {
-		m.sendCommand(events.Include{Range: r})
-	}
-}
-
-// leftOut counts the steps that the plan leaves out, which no command brings back.
-func (m *knownRun) leftOut(ranges []events.Range) (n int32) {
-	for _, r := range ranges {
-		for i := r.From; i < r.To; i++ {
-			if m.plan.Steps[i].Excluded {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // continueRun continues. It approves nothing, so it says how to.
 func (m deciding) continueRun() {
 	m.following = true
-	m.sendCommand(events.Continue{})
-	if n := m.tree.Tallies[0].Sum(status.Undecided); n > 0 {
+	m.Send(events.Continue{})
+	if n := m.Tree.Tallies[0].Sum(status.Undecided); n > 0 {
 		m.showMessage(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.Label(keymap.GateApproveAll)))
 	}
 }
 
 func (m deciding) sendAdvance(a events.Advance) {
 	m.following = true
-	m.sendCommand(a)
+	m.Send(a)
 }
 
 // stepOver runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it. It is
@@ -163,12 +134,12 @@ func (m deciding) stepOver() {
 
 // aheadRange is what comes next: the step, or with whole what over runs.
 func (m deciding) aheadRange(whole bool) (events.Range, bool) {
-	next := m.position().Next()
+	next := m.Position().Next()
 	if next < 0 {
 		return events.Range{}, false
 	}
-	here := m.tree.Steps(m.cursorNode())
-	if whole && m.cursorNode() > 0 && m.tree.Step(m.cursorNode()) < 0 && here.Has(next) && m.position().FirstLeft(here) == next {
+	here := m.Tree.Steps(m.cursorNode())
+	if whole && m.cursorNode() > 0 && m.Tree.Step(m.cursorNode()) < 0 && here.Has(next) && m.Position().FirstLeft(here) == next {
 		return here, true
 	}
 	return events.Range{From: next, To: next + 1}, true
@@ -177,21 +148,21 @@ func (m deciding) aheadRange(whole bool) (events.Range, bool) {
 // stepOut runs from the pointer to the end of the scope around it.
 func (m deciding) stepOut() {
 	var r events.Range // none after a failure that nothing follows
-	if next := m.position().Next(); next >= 0 {
-		parent := m.tree.Parent[m.tree.StepNode[next]]
-		r = events.Range{From: next, To: m.tree.Steps(int(parent)).To}
+	if next := m.Position().Next(); next >= 0 {
+		parent := m.Tree.Parent[m.Tree.StepNode[next]]
+		r = events.Range{From: next, To: m.Tree.Steps(int(parent)).To}
 	}
 	m.sendAdvance(events.Advance{Verb: "out", Range: r})
 }
 
 // runUntil runs up to the node under the cursor.
 func (m deciding) runUntil() {
-	m.sendAdvance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.tree.Steps(m.cursorNode()).From}})
+	m.sendAdvance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.Tree.Steps(m.cursorNode()).From}})
 }
 
 func (m deciding) pauseOrResume() {
-	if m.run.Phase == events.Running {
-		m.sendCommand(events.Pause{})
+	if m.Shot.Phase == events.Running {
+		m.Send(events.Pause{})
 		m.showMessage("pausing: running steps finish first")
 		return
 	}
@@ -202,8 +173,8 @@ func (m deciding) pauseOrResume() {
 func (m deciding) retryMarked() {
 	ranges, _ := m.decisionTargets()
 	for _, r := range ranges {
-		if m.position().Retryable(r) > 0 {
-			m.sendCommand(events.Retry{Range: r})
+		if m.Position().Retryable(r) > 0 {
+			m.Send(events.Retry{Range: r})
 		}
 	}
 	m.cur.Clear()
@@ -211,7 +182,7 @@ func (m deciding) retryMarked() {
 
 // retryOrAgain retries what failed. When the run is over there is nothing of the kind, and it is the whole that is run again.
 func (m *model) retryOrAgain() tea.Cmd {
-	if m.run.Phase == events.Done && m.o.Again {
+	if m.Shot.Phase == events.Done && m.o.Again {
 		m.again = true
 		return tea.Quit
 	}
@@ -221,28 +192,28 @@ func (m *model) retryOrAgain() tea.Cmd {
 
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
 func (m deciding) retryAll() {
-	r := m.tree.Steps(m.cursorNode())
-	if m.tree.Step(m.cursorNode()) >= 0 || m.position().Retryable(r) == 0 {
-		r = m.position().Everything()
+	r := m.Tree.Steps(m.cursorNode())
+	if m.Tree.Step(m.cursorNode()) >= 0 || m.Position().Retryable(r) == 0 {
+		r = m.Position().Everything()
 	}
-	m.sendCommand(events.Retry{Range: r})
+	m.Send(events.Retry{Range: r})
 }
 
 // askToLeave leaves, and asks first if that would stop something.
 func (m *model) askToLeave() tea.Cmd {
-	switch m.run.Phase {
+	switch m.Shot.Phase {
 	case events.Done:
 		return tea.Quit
 	case events.Ended:
 		m.leaving = true
 		m.stopping++
-		m.sendCommand(events.Leave{})
+		m.Send(events.Leave{})
 	case events.Review:
 		m.stopRun(events.StopInterrupt, false)
 	case events.Running, events.Paused:
 		m.overlay = leaveBox{}
 	}
-	if m.store.Over() {
+	if m.Store.Over() {
 		return tea.Quit
 	}
 	return nil
@@ -256,8 +227,8 @@ func (m *model) handleInterrupt() tea.Cmd {
 	}
 	m.overlay = nil
 	m.stopRun(events.StopNow, true)
-	if m.stopping > 2 || m.store.Over() {
-		m.forced = m.run.Phase != events.Done
+	if m.stopping > 2 || m.Store.Over() {
+		m.forced = m.Shot.Phase != events.Done
 		return tea.Quit // whatever keeps the run must not keep the terminal
 	}
 	return nil
@@ -267,5 +238,5 @@ func (m *model) handleInterrupt() tea.Cmd {
 func (m *model) stopRun(how events.StopHow, signal bool) {
 	m.leaving = true
 	m.stopping++
-	m.sendCommand(events.Stop{How: how, Signal: signal})
+	m.Send(events.Stop{How: how, Signal: signal})
 }

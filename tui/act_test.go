@@ -126,7 +126,7 @@ func TestStepping(t *testing.T) {
 	s.sends("o", events.Advance{Verb: "over", Range: span1(stepGit, stepTmux+1), Approve: true})
 	s.has("before  download go")
 	s.sends("f10", events.Advance{Verb: "over", Range: span1(stepTmux+1, stepTmux+2), Approve: true})
-	s.sends("A", events.Approve{Range: span1(0, stepsAll), Digest: s.m.plan.Digest})
+	s.sends("A", events.Approve{Range: span1(0, stepsAll), Digest: s.m.Plan.Digest})
 	s.sends("O", events.Advance{Verb: "out", Range: span1(stepTmux+2, stepClone)})
 	s.has("before  clone the dotfiles")
 	s.on("replace /etc/hosts")
@@ -137,10 +137,10 @@ func TestStepping(t *testing.T) {
 	s.has("already passed this")
 	s.sends("c", events.Continue{})
 	s.has("PAUSED to confirm  replace /etc/hosts")
-	if s.m.tree.Step(s.m.cursorNode()) != stepConfirm {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepConfirm {
 		t.Error("the cursor did not follow to what asks")
 	}
-	s.sends("a c", events.Approve{Range: span1(stepConfirm, stepConfirm+1), Digest: s.m.plan.Digest, Confirm: true}, events.Continue{})
+	s.sends("a c", events.Approve{Range: span1(stepConfirm, stepConfirm+1), Digest: s.m.Plan.Digest, Confirm: true}, events.Continue{})
 	s.has("DONE (changed)")
 	s.sends("s")
 	s.has("the run has ended")
@@ -177,11 +177,11 @@ func TestFailure(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2; f.fails["install git"] = 1 }})
 	s.keys("A c")
 	s.has("PAUSED on failure", "What now?", "r  retry this step", "x  skip it and continue", "continue without it")
-	if s.m.tree.Step(s.m.cursorNode()) != stepGit {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepGit {
 		t.Fatal("the cursor is not on the failed step")
 	}
 	s.sends("x", events.Skip{Step: stepGit})
-	if s.m.tree.Step(s.m.cursorNode()) != stepUnpack {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepUnpack {
 		t.Fatal("the cursor did not go to the next failure")
 	}
 	s.has("Permission denied", "5 lines in 2 Output")
@@ -267,7 +267,7 @@ func TestLeaving(t *testing.T) {
 
 	// A run that does not end must not keep the terminal for ever.
 	s = running()
-	s.m.o.Send = func(events.Order) {}
+	s.m.Engine.Send = func(events.Order) {}
 	for range 4 {
 		s.press("ctrl+c")
 	}

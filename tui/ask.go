@@ -12,6 +12,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/known"
 )
 
 // ErrUnanswered is returned by Ask when the person has left without answering.
@@ -60,7 +61,7 @@ type askField struct {
 }
 
 func newAskForm(o Options, env func(string) string, list []plan.Prompt) *askForm {
-	m := &model{view: &view{knownRun: &knownRun{o: o}}, env: env, profile: chooseProfile(o, env)}
+	m := &model{view: &view{Run: &known.Run{}, o: o}, env: env, profile: chooseProfile(o, env)}
 	m.loadThemes()
 	f := &askForm{m: m}
 	for _, p := range list {

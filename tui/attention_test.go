@@ -13,7 +13,7 @@ import (
 // TestNextAttention goes to failures first, then to what needs approval, and never to what merely changed.
 func TestNextAttention(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 9 }})
-	at := func() string { return s.m.plan.Steps[s.m.tree.Step(s.m.cursorNode())].Name }
+	at := func() string { return s.m.Plan.Steps[s.m.Tree.Step(s.m.cursorNode())].Name }
 	goes := func(key string, names ...string) {
 		t.Helper()
 		for _, name := range names {
@@ -43,12 +43,12 @@ func TestChangesNeedNoAttention(t *testing.T) {
 	s.on("say hello")
 	s.keys("]")
 	s.has("nothing needs attention")
-	if s.m.tree.Step(s.m.cursorNode()) != 0 {
+	if s.m.Tree.Step(s.m.cursorNode()) != 0 {
 		t.Error("it went to a step that only changed something")
 	}
 	s.m.setFilter(tree.FilterChanged) // there it is what was asked for
 	s.keys("]")
-	if f := s.m.tree.Faces[s.m.tree.Step(s.m.cursorNode())]; f != status.Changed {
+	if f := s.m.Tree.Faces[s.m.Tree.Step(s.m.cursorNode())]; f != status.Changed {
 		t.Errorf("with the filter for changes it went to %v", f)
 	}
 }

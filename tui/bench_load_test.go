@@ -38,7 +38,7 @@ func BenchmarkScene(b *testing.B) {
 	} {
 		b.Run(scene.name, func(b *testing.B) {
 			s := largeScreen(b, 100_000, 200, 60)
-			s.m.cur.Node = s.m.tree.Len() / 2
+			s.m.cur.Node = s.m.Tree.Len() / 2
 			scene.play(s)
 			for b.Loop() {
 				s.m.stale = true
@@ -104,8 +104,8 @@ func BenchmarkKeyUnderLoad(b *testing.B) {
 	stop := make(chan struct{})
 	// One goroutine takes messages, as Bubble Tea's loop does.
 	msgs := make(chan func())
-	go s.m.store.Drain(feed)
-	go passFrames(s.m.store.Poke, stop, func() {
+	go s.m.Store.Drain(feed)
+	go passFrames(s.m.Store.Poke, stop, func() {
 		select {
 		case msgs <- func() { _, _ = s.m.Update(frameMsg{}); _ = s.m.View() }:
 		case <-stop:

@@ -14,7 +14,7 @@ func largeScreen(b *testing.B, n, w, h int) *screen {
 	p := large(n)
 	s := newScreen(b, setup{p: p, w: w, h: h, options: func(o *Options) { o.Forecast = inOrder(p, time.Minute) }})
 	s.press("=")
-	s.m.store.Apply(&events.Record{Step: -1, Event: events.CommandAccepted{Order: events.Order{Command: events.Approve{Range: events.Range{To: n / 2}}}}})
+	s.m.Store.Apply(&events.Record{Step: -1, Event: events.CommandAccepted{Order: events.Order{Command: events.Approve{Range: events.Range{To: n / 2}}}}})
 	s.frame()
 	return s
 }
@@ -24,7 +24,7 @@ func BenchmarkFrame(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(map[int]string{1_000: "1k", 100_000: "100k"}[n], func(b *testing.B) {
 			s := largeScreen(b, n, 200, 60)
-			s.m.cur.Node = s.m.tree.Len() / 2
+			s.m.cur.Node = s.m.Tree.Len() / 2
 			for b.Loop() {
 				s.m.stale = true
 				_ = s.m.View()
@@ -39,17 +39,17 @@ func BenchmarkRunningFrame(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(map[int]string{1_000: "1k", 100_000: "100k"}[n], func(b *testing.B) {
 			s := largeScreen(b, n, 200, 60)
-			s.m.store.Apply(&events.Record{Time: t0, Step: -1, Event: events.RunResumed{}})
+			s.m.Store.Apply(&events.Record{Time: t0, Step: -1, Event: events.RunResumed{}})
 			for i := range n {
 				at := t0.Add(time.Duration(i) * time.Millisecond)
-				s.m.store.Apply(&events.Record{Time: at, Step: i, Event: events.StepStarted{Name: "do"}})
+				s.m.Store.Apply(&events.Record{Time: at, Step: i, Event: events.StepStarted{Name: "do"}})
 				if i < n/2 || i > n/2+50 {
-					s.m.store.Apply(&events.Record{Time: at.Add(time.Second), Step: i, Event: events.StepCompleted{}})
+					s.m.Store.Apply(&events.Record{Time: at.Add(time.Second), Step: i, Event: events.StepCompleted{}})
 				}
 			}
 			s.f.clock = t0.Add(time.Hour)
 			s.frame()
-			s.m.cur.Node = s.m.tree.Len() / 2
+			s.m.cur.Node = s.m.Tree.Len() / 2
 			for b.Loop() {
 				_, _ = s.m.Update(tickMsg{})
 				_ = s.m.View()
@@ -97,7 +97,7 @@ func BenchmarkApply(b *testing.B) {
 		s := largeScreen(b, n, 120, 40)
 		b.StartTimer()
 		for i := range records {
-			s.m.store.Apply(&records[i])
+			s.m.Store.Apply(&records[i])
 			if i%3300 == 0 {
 				_, _ = s.m.Update(frameMsg{})
 				_ = s.m.View()

@@ -41,7 +41,7 @@ func TestStepAtThePointerIsBound(t *testing.T) {
 			return predicted
 		}
 	}})
-	s.m.o.Bind = binds(s, &given)
+	s.m.Engine.Bind = binds(s, &given)
 	s.on("unpack go")
 	s.has("may skip", "go_now known after step-0008")
 	s.keys("A b")
@@ -68,7 +68,7 @@ func TestStepAtThePointerIsBound(t *testing.T) {
 func TestNothingWaitsForWhatHasEnded(t *testing.T) {
 	given := "nothing"
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["read the installed version"] = 1 }})
-	s.m.o.Bind = binds(s, &given)
+	s.m.Engine.Bind = binds(s, &given)
 	s.keys("A c")
 	s.on("unpack go")
 	s.has("go_now has no value: step-0008", "failed", "cannot run: `go_now`")

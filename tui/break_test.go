@@ -119,8 +119,8 @@ func TestBreakSheet(t *testing.T) {
 	s.on("install ripgrep")
 	s.press("B")
 	s.press("esc")
-	if len(s.m.breaks) != 4 {
-		t.Errorf("esc changed something: %v", s.m.breaks)
+	if len(s.m.Breaks) != 4 {
+		t.Errorf("esc changed something: %v", s.m.Breaks)
 	}
 	s.on("include: docker.yml")
 	s.sends("B")
@@ -158,7 +158,7 @@ func TestBreaksList(t *testing.T) {
 	s.has("● say hello", "◉ clone the dotfiles  if x == 1")
 	s.press("down")
 	s.press("enter")
-	if s.m.tree.Step(s.m.cursorNode()) != stepClone {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepClone {
 		t.Errorf("went to %d", s.m.cursorNode())
 	}
 	s.command("breaks")
@@ -176,11 +176,11 @@ func TestBreaksList(t *testing.T) {
 // TestBreakOnTask stops before a task on each of its hosts, and the list has one entry for it.
 func TestBreakOnTask(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 30})
-	s.m.cur.Node = int(s.m.tree.ScopeNode[2]) // update the package index
+	s.m.cur.Node = int(s.m.Tree.ScopeNode[2]) // update the package index
 	s.sends("b", events.Break{Step: 0, To: 3})
-	s.m.cur.Node = int(s.m.tree.ScopeNode[3]) // install packages: a loop on each host
+	s.m.cur.Node = int(s.m.Tree.ScopeNode[3]) // install packages: a loop on each host
 	s.sends("b", events.Break{Step: 3}, events.Break{Step: 5}, events.Break{Step: 7})
-	s.m.cur.Node = int(s.m.tree.ScopeNode[3])
+	s.m.cur.Node = int(s.m.Tree.ScopeNode[3])
 	s.keys("l j l j j") // its second item on the first host
 	s.sends("b", events.Break{Step: 4})
 	s.command("breaks")
@@ -193,7 +193,7 @@ func TestBreakOnTask(t *testing.T) {
 	s.press("esc")
 
 	// Another condition on one host is another entry.
-	s.m.cur.Node = int(s.m.tree.ScopeNode[2])
+	s.m.cur.Node = int(s.m.Tree.ScopeNode[2])
 	s.sends("b", events.Break{Step: 0, To: 3})
 	s.f.send(events.Break{Step: 1, When: "x == 1"})
 	s.frame()
@@ -218,7 +218,7 @@ func (s *screen) command(text string) {
 
 func TestMarksDecide(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["install git"], f.fails["install tmux"] = 1, 1 }})
-	p := s.m.plan
+	p := s.m.Plan
 	s.on("install git")
 	s.keys("space space")
 	s.has("2 marked")
@@ -247,7 +247,7 @@ func TestMarksDecide(t *testing.T) {
 	// Two that failed, with what did not between them.
 	s.keys("A c c")
 	s.f.run.Steps[stepTmux].State, s.f.run.Steps[stepTmux].Outcome = events.Settled, events.Failed
-	s.m.tree.Set(stepTmux, status.Failed)
+	s.m.Tree.Set(stepTmux, status.Failed)
 	s.on("install git")
 	s.press("space")
 	s.on("install ripgrep")

@@ -4,66 +4,41 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/known"
 	"moon/tui/status"
-	"moon/tui/tree"
 )
 
-// stop is a breakpoint at a step: as it was set, and how often it has stopped the run.
-type stop struct {
-	events.Break
-	hits int
-}
-
-// isConditional reports whether it stops only sometimes.
-func (s *stop) isConditional() bool { return s.When != "" || s.After > 0 }
-
-// breakAtStep takes over what is known of a step's breakpoint. It is called with the store locked: what is shared is copied.
-func (m *knownRun) breakAtStep(step int, of *events.Step) {
-	if of.Break || len(m.breaks) > 0 {
-		m.places = nil
-	}
-	switch {
-	case of.Break && of.Stop != nil:
-		m.breaks[step] = stop{of.Stop.Set, of.Stop.Hits}
-	case of.Break:
-		m.breaks[step] = stop{Break: events.Break{Step: step}}
-	case len(m.breaks) > 0:
-		delete(m.breaks, step)
-	}
-}
-
 // breakOn is the breakpoint that shows at a node: its own, or the first that is folded into it.
-func (m *view) breakOn(n int) (stop, bool) {
-	if len(m.breaks) == 0 {
-		return stop{}, false
+func (m *view) breakOn(n int) (known.Breakpoint, bool) {
+	if len(m.Breaks) == 0 {
+		return known.Breakpoint{}, false
 	}
-	if i := m.tree.Step(n); i >= 0 {
-		s, ok := m.breaks[i]
+	if i := m.Tree.Step(n); i >= 0 {
+		s, ok := m.Breaks[i]
 		return s, ok
 	}
 	if !m.rows.Folded[n] {
-		return stop{}, false
+		return known.Breakpoint{}, false
 	}
-	r, first := m.tree.Steps(n), -1
-	if r.To-r.From < len(m.breaks) { // there may be one at every step
+	r, first := m.Tree.Steps(n), -1
+	if r.To-r.From < len(m.Breaks) { // there may be one at every step
 		for i := r.From; i < r.To; i++ {
-			if s, ok := m.breaks[i]; ok {
+			if s, ok := m.Breaks[i]; ok {
 				return s, true
 			}
 		}
-		return stop{}, false
+		return known.Breakpoint{}, false
 	}
-	for i := range m.breaks {
+	for i := range m.Breaks {
 		if r.Has(i) && (first < 0 || i < first) {
 			first = i
 		}
 	}
-	s, ok := m.breaks[first]
+	s, ok := m.Breaks[first]
 	return s, ok
 }
 
@@ -74,11 +49,11 @@ func (m *view) breakAt(n int) bool {
 }
 
 // gutterSign is how the breakpoint looks in the gutter.
-func (s *stop) gutterSign(g *draw.Glyphs) draw.Text {
+func gutterSign(s *known.Breakpoint, g *draw.Glyphs) draw.Text {
 	switch {
 	case s.Log != "":
 		return draw.Inked(themes.Accent, g.BrkLog)
-	case s.isConditional():
+	case s.IsConditional():
 		return draw.Inked(themes.Failed, g.BrkIf)
 	}
 	return draw.Inked(themes.Failed, g.Brk)
@@ -86,15 +61,15 @@ func (s *stop) gutterSign(g *draw.Glyphs) draw.Text {
 
 // breakState says at a glance at which breakpoint the run is paused.
 func (m deciding) breakState(b *draw.Brush) bool {
-	s, ok := m.breaks[m.run.PausedAt]
-	if !ok || m.run.Phase != events.Paused || m.run.Pause.Reason != events.PauseBreakpoint {
+	s, ok := m.Breaks[m.Shot.PausedAt]
+	if !ok || m.Shot.Phase != events.Paused || m.Shot.Pause.Reason != events.PauseBreakpoint {
 		return false
 	}
-	sign := s.gutterSign(m.glyphs)
+	sign := gutterSign(&s, m.glyphs)
 	b.Put(sign.Ink, sign.S)
-	words := fmt.Sprintf(" here   hit %d   condition: %s", s.hits, draw.Plain(orNone(s.When)))
+	words := fmt.Sprintf(" here   hit %d   condition: %s", s.Hits, draw.Plain(orNone(s.When)))
 	if s.After > 0 {
-		words = fmt.Sprintf(" here   hit %d, after %d   condition: %s", s.hits, s.After, draw.Plain(orNone(s.When)))
+		words = fmt.Sprintf(" here   hit %d, after %d   condition: %s", s.Hits, s.After, draw.Plain(orNone(s.When)))
 	}
 	b.Put(themes.Text, draw.CutRight(words, max(b.Left-2, 0), m.glyphs.Dots))
 	return true
@@ -115,19 +90,19 @@ func (m deciding) toggleBreakpoint() {
 	all := true
 	for _, n := range m.markedNodes() {
 		var row []int
-		for _, step := range status.FirstSteps(m.plan, m.tree.Steps(n)) {
+		for _, step := range status.FirstSteps(m.Plan, m.Tree.Steps(n)) {
 			if slices.Contains(steps, step) {
 				continue
 			}
-			_, set := m.breaks[step]
+			_, set := m.Breaks[step]
 			steps, row, all = append(steps, step), append(row, step), all && set
 		}
 		rows = append(rows, row)
 	}
 	for _, row := range rows {
-		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.breaks[step]; return set != all })
+		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.Breaks[step]; return set != all })
 		for _, c := range status.Breaks(row, all) {
-			m.sendCommand(c)
+			m.Send(c)
 		}
 	}
 	m.cur.Clear()
@@ -142,63 +117,21 @@ func (m *view) markedNodes() []int {
 	return slices.Sorted(maps.Keys(m.cur.Marks))
 }
 
-// breakPlace is a breakpoint with all its steps.
-type breakPlace struct {
-	stop
-	status.Stop
-}
-
-// breakPlaces lists the breakpoints in the order of the plan.
-func (m *knownRun) breakPlaces() []breakPlace {
-	if m.places == nil && len(m.breaks) > 0 {
-		m.places = m.findPlaces()
-	}
-	return m.places
-}
-
-func (m *knownRun) findPlaces() (list []breakPlace) {
-	at := func(step int) events.Breakpoint {
-		return events.Breakpoint{Set: m.breaks[step].Break, Hits: m.breaks[step].hits}
-	}
-	for _, s := range status.Stops(m.plan, slices.Collect(maps.Keys(m.breaks)), at) {
-		list = append(list, breakPlace{stop{s.Set, s.Hits}, s})
-	}
-	return list
-}
-
-// placeText says what a breakpoint is for, next to where it is.
-func (p *breakPlace) placeText() string {
-	words := strings.TrimSpace(p.Clauses())
-	if p.hits > 0 {
-		words = strings.TrimSpace(fmt.Sprintf("%s  hit %d", words, p.hits))
-	}
-	return words
-}
-
-// placeTitle is what the breakpoint is at: a step or a task, with its hosts.
-func (p *breakPlace) placeTitle(m *view) string {
-	title := tree.StepTitle(&m.plan.Steps[p.Steps[0]])
-	if p.Task >= 0 && len(p.Steps) > 1 {
-		title = m.plan.Scopes[p.Task].Name
-	}
-	return strings.TrimSpace(title + " " + p.Where(m.plan))
-}
-
 // breakList names the breakpoints of the run.
 func (m scopePane) breakList(d *draw.Doc) {
-	for i, p := range m.breakPlaces() {
+	for i, p := range m.BreakPlaces() {
 		switch i {
 		case 0:
 			d.Heading("Breakpoints")
 		case listed:
-			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more: :breaks", len(m.breakPlaces())-i)))
+			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more: :breaks", len(m.BreakPlaces())-i)))
 			return
 		}
-		step := &m.plan.Steps[p.Steps[0]]
+		step := &m.Plan.Steps[p.Steps[0]]
 		at := max(d.W-20, d.W/2)
-		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), p.gutterSign(m.glyphs), draw.Inked(themes.Text, p.placeTitle(m.view)),
+		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), gutterSign(&p.Breakpoint, m.glyphs), draw.Inked(themes.Text, p.Title(m.Run)),
 			d.Place(at, step.Origin.String()))
-		if words := p.placeText(); words != "" {
+		if words := p.Text(); words != "" {
 			d.Para(themes.Dim, 4, words)
 		}
 	}

@@ -20,17 +20,17 @@ type cardScreen struct{ *view }
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m cardScreen) drawCard(b *draw.Brush) {
 	lines := [][]draw.Text{cardScreen{m.view}.cardHead(), cardScreen{m.view}.cardCounts()}
-	if ask := m.tree.Tallies[0].Sum(status.Confirm); m.run.Phase == events.Review && ask > 0 &&
+	if ask := m.Tree.Tallies[0].Sum(status.Confirm); m.Shot.Phase == events.Review && ask > 0 &&
 		!slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}
-	if m.run.Phase == events.Paused {
-		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.retryingText(), m.pauseWord()))})
+	if m.Shot.Phase == events.Paused {
+		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.RetryingText(), m.pauseWord()))})
 	}
-	if step := (cardScreen{m.view}).cardStep(); step >= 0 && m.run.Phase != events.Done {
+	if step := (cardScreen{m.view}).cardStep(); step >= 0 && m.Shot.Phase != events.Done {
 		lines = append(lines, []draw.Text{
 			draw.Inked(themes.Accent, m.glyphs.Pointer+" "),
-			draw.Inked(draw.InkTitle, draw.Plain(m.stepTitle(step))),
+			draw.Inked(draw.InkTitle, draw.Plain(m.StepTitle(step))),
 		})
 		if words := (cardScreen{m.view}).cardTime(step); words != "" {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, words)})
@@ -94,8 +94,8 @@ func (m cardScreen) cardCounts() []draw.Text {
 	b.Wide = 0 // as narrow as can be
 	rulesBar(m).tallyState(b)
 	line := []draw.Text{draw.Inked(draw.InkRaw, string(b.Buf))}
-	if m.run.Phase == events.Running {
-		done, total := m.countProgress()
+	if m.Shot.Phase == events.Running {
+		done, total := m.CountProgress()
 		line = append([]draw.Text{draw.Inked(themes.Text, fmt.Sprintf("%d/%d ", done, total))}, line...)
 	}
 	return line
@@ -103,12 +103,12 @@ func (m cardScreen) cardCounts() []draw.Text {
 
 // cardTime is where a step runs, and since when.
 func (m cardScreen) cardTime(step int) string {
-	since, runs := m.timeline.Active[step]
+	since, runs := m.Timeline.Active[step]
 	if !runs {
 		return ""
 	}
-	words := draw.Took(m.clockNow().Sub(since))
-	if host := m.plan.Steps[step].Host; host != "localhost" {
+	words := draw.Took(m.ClockNow().Sub(since))
+	if host := m.Plan.Steps[step].Host; host != "localhost" {
 		words = strings.TrimSpace(draw.Plain(host) + "  " + words)
 	}
 	return words
@@ -116,10 +116,10 @@ func (m cardScreen) cardTime(step int) string {
 
 // cardStep is the step the engine is at, or in a review the one under the cursor.
 func (m cardScreen) cardStep() int {
-	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) {
+	if p := m.Shot.Pointer; p >= 0 && p < len(m.Plan.Steps) {
 		return p
 	}
-	return m.tree.Step(m.cursorNode())
+	return m.Tree.Step(m.cursorNode())
 }
 
 func (m cardScreen) cardKeys(b *draw.Brush) {
@@ -134,7 +134,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 		return
 	}
 	var tips []keymap.Tip
-	switch m.run.Phase {
+	switch m.Shot.Phase {
 	case events.Review:
 		tips = []keymap.Tip{
 			keymap.TipOf(keymap.GateApproveAll, "approve"), keymap.TipOf(keymap.RunContinue, "run"),
@@ -155,11 +155,11 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 				keymap.TipOf(keymap.GateApprove, "approve"), keymap.TipOf(keymap.RunContinue, "go on"),
 				keymap.TipOf(keymap.RunLeave, "quit"),
 			}
-			if m.tree.Step(m.cursorNode()) != m.run.PausedAt {
+			if m.Tree.Step(m.cursorNode()) != m.Shot.PausedAt {
 				tips[0] = keymap.TipOf(keymap.CursorPointer, "go to it")
 			}
 		}
-		if m.position().OnFailure() {
+		if m.Position().OnFailure() {
 			tips = []keymap.Tip{
 				keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunContinue, "go on"),
 				keymap.TipOf(keymap.RunLeave, "stop"),
@@ -188,7 +188,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 
 // peekRows is how many rows below the tree show what the other pane would.
 func (m cardScreen) peekRows() int {
-	switch m.run.Phase {
+	switch m.Shot.Phase {
 	case events.Review, events.Paused:
 		return 1
 	case events.Running:

@@ -142,7 +142,7 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 	for _, cursor := range []bool{false, true} {
 		says, drawn := map[string]draw.Sign{}, map[draw.Sign]string{}
 		for i, state := range everyState {
-			n := int(s.m.tree.StepNode[i])
+			n := int(s.m.Tree.StepNode[i])
 			s.m.cur.Node = 0
 			if cursor {
 				s.m.cur.Node = n
@@ -152,7 +152,7 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 			row := strings.Split(frame, "\n")[2+s.m.rows.Row(n)-s.m.cur.Top]
 			text := []rune(ansi.Strip(row))
 			glyph := string(text[3])
-			_, words, _ := strings.Cut(string(text[:s.m.currentLayout().treeW]), tree.StepTitle(&s.m.plan.Steps[i]))
+			_, words, _ := strings.Cut(string(text[:s.m.currentLayout().treeW]), tree.StepTitle(&s.m.Plan.Steps[i]))
 			look := glyph + " " + strings.TrimSpace(words)
 			if other, taken := says[look]; taken {
 				t.Errorf("%s: %s and %s both say %q", name, draw.SignLooks[other].Word, draw.SignLooks[state.sign].Word, look)

@@ -81,7 +81,7 @@ func (m *model) runCommand(c *command, arg string) tea.Cmd {
 
 // gotoNamed goes to the first step a selector names. It is looked for away from the screen: paths are looked up on the disk.
 func (m browsing) gotoNamed(selector string) tea.Cmd {
-	p := m.plan
+	p := m.Plan
 	return func() tea.Msg {
 		found := p.Match(selector)
 		message := ""
@@ -91,7 +91,7 @@ func (m browsing) gotoNamed(selector string) tea.Cmd {
 		}
 		return came{func(m *model) tea.Cmd {
 			switch {
-			case m.plan != p:
+			case m.Plan != p:
 				m.showMessage("the plan has changed; try again")
 			case len(found) == 0:
 				m.showMessage(message)
@@ -109,9 +109,9 @@ func (m browsing) gotoNamed(selector string) tea.Cmd {
 
 func (m whyNot) cannotBreak() string {
 	switch {
-	case m.isRecorded():
+	case m.IsRecorded():
 		return isOver
-	case m.run.Phase == events.Done:
+	case m.Shot.Phase == events.Done:
 		return "the run is over"
 	case m.o.ParseBreak == nil:
 		return "breakpoints cannot be named here"
@@ -121,11 +121,11 @@ func (m whyNot) cannotBreak() string {
 
 // breakNamed sets breakpoints as --break does.
 func (m deciding) breakNamed(text string) tea.Cmd {
-	p, parse := m.plan, m.o.ParseBreak
+	p, parse := m.Plan, m.o.ParseBreak
 	return func() tea.Msg {
 		list, why := parse(p, text)
 		return came{func(m *model) tea.Cmd {
-			if m.plan != p {
+			if m.Plan != p {
 				why = "the plan has changed; try again"
 			}
 			if why != "" {
@@ -133,7 +133,7 @@ func (m deciding) breakNamed(text string) tea.Cmd {
 				return nil
 			}
 			for _, c := range list {
-				m.sendCommand(c)
+				m.Send(c)
 			}
 			return nil
 		}}

@@ -77,16 +77,16 @@ const eventsShown = 500
 func (m *view) detailSubject() subject {
 	n := m.cursorNode()
 	m.detail.lookAt(n)
-	s := subject{node: n, step: m.tree.Step(n)}
-	m.store.Mu.Lock()
-	defer m.store.Mu.Unlock()
-	run := &m.store.Run
+	s := subject{node: n, step: m.Tree.Step(n)}
+	m.Store.Mu.Lock()
+	defer m.Store.Mu.Unlock()
+	run := &m.Store.Run
 	if s.step >= 0 && s.step < len(run.Steps) {
 		s.of = run.Steps[s.step]
 	}
 	switch m.detail.tab {
 	case tabHistory:
-		s.past = m.store.History.About(m.tree.Steps(n), n == 0, eventsShown)
+		s.past = m.Store.History.About(m.Tree.Steps(n), n == 0, eventsShown)
 	case tabVariables, tabSteps:
 		s.vars = make(map[string]any, len(run.Variables))
 		maps.Copy(s.vars, run.Variables)
@@ -97,10 +97,10 @@ func (m *view) detailSubject() subject {
 
 // outputOf is the step whose output belongs to a node: the step itself, or what runs, or ran last, in a scope.
 func (m *view) outputOf(n int) int {
-	if i := m.tree.Step(n); i >= 0 {
+	if i := m.Tree.Step(n); i >= 0 {
 		return i
 	}
-	if p := m.run.Pointer; p >= 0 && m.tree.Steps(n).Has(p) {
+	if p := m.Shot.Pointer; p >= 0 && m.Tree.Steps(n).Has(p) {
 		return p
 	}
 	return -1
@@ -117,7 +117,7 @@ func (m outputPane) fetchOutput() tea.Cmd {
 		cmds = append(cmds, m.fetchDetail(l))
 	}
 	if l.peekH > 0 || l.kind == layoutCard {
-		m.peek.Show(m.o.OutDir(), m.attemptPrefix(m.run.Pointer, -1))
+		m.peek.Show(m.o.OutDir(), m.AttemptPrefix(m.Shot.Pointer, -1))
 		cmds = append(cmds, m.peek.Need(-1, feed.EndLines))
 	}
 	return tea.Batch(cmds...)
@@ -127,7 +127,7 @@ func (m outputPane) fetchDetail(l layout) tea.Cmd {
 	d := &m.detail
 	n := m.cursorNode()
 	d.lookAt(n)
-	if d.reel.Show(m.o.OutDir(), m.attemptPrefix(m.outputOf(n), d.output.attempt)) {
+	if d.reel.Show(m.o.OutDir(), m.AttemptPrefix(m.outputOf(n), d.output.attempt)) {
 		d.search = d.search.restartIn()
 	}
 	from := -1
@@ -135,32 +135,6 @@ func (m outputPane) fetchDetail(l layout) tea.Cmd {
 		from = d.output.top
 	}
 	return tea.Batch(d.reel.Need(from, l.detailH), m.seekNext())
-}
-
-// attemptPrefix is the prefix of the output files of a step's attempt, or "" if there is none; -1 is the last.
-func (m *knownRun) attemptPrefix(step, which int) (prefix string) {
-	m.store.Read(func(run *events.Run) {
-		if step < 0 || step >= len(run.Steps) {
-			return
-		}
-		out := outsOf(&run.Steps[step])
-		switch {
-		case len(out) == 0:
-		case which < 0 || which >= len(out):
-			prefix = out[len(out)-1]
-		default:
-			prefix = out[which]
-		}
-	})
-	return prefix
-}
-
-// outsOf are the prefixes of the output of the attempts that have begun.
-func outsOf(of *events.Step) []string {
-	if last := len(of.Out) - 1; of.State == events.Backoff && last > 0 {
-		return of.Out[:last] // the next has a name already
-	}
-	return of.Out
 }
 
 // drawDetail makes the text of the tab; the rows are drawn one by one.

@@ -21,8 +21,8 @@ type hostDiff struct {
 
 // alikeKey is the same for steps of a task that do the same on several hosts; "" for one that has no others.
 func (m diffPane) alikeKey(step int, diff *events.Diff) string {
-	p := &m.plan.Steps[step]
-	task := status.Task(m.plan, p.Scope)
+	p := &m.Plan.Steps[step]
+	task := status.Task(m.Plan, p.Scope)
 	if task < 0 {
 		return ""
 	}
@@ -38,7 +38,7 @@ func (m diffPane) diffOf(step int, steps []events.Step) *events.Diff {
 	if step < len(steps) && (steps[step].Diff != nil || steps[step].Attempt > 0) {
 		return steps[step].Diff
 	}
-	if f := m.predicted.Step(step); f != nil && f.Error == "" && f.Skipped == "" && f.Diff.Kind != "" {
+	if f := m.Predicted.Step(step); f != nil && f.Error == "" && f.Skipped == "" && f.Diff.Kind != "" {
 		return &f.Diff
 	}
 	return nil
@@ -50,7 +50,7 @@ const stepsCompared = 400
 // hostDiffs are the differences of some steps, each once. Of those without text the kind says enough.
 func (m diffPane) hostDiffs(r events.Range) (list []hostDiff) {
 	known := map[string]int{}
-	m.store.Read(func(run *events.Run) {
+	m.Store.Read(func(run *events.Run) {
 		for i := r.From; i < min(r.To, r.From+stepsCompared); i++ {
 			diff := m.diffOf(i, run.Steps)
 			if diff == nil || diff.Kind == events.ChangeNone || diff.Kind == events.ChangeUnknown && diff.Text == "" {
@@ -62,7 +62,7 @@ func (m diffPane) hostDiffs(r events.Range) (list []hostDiff) {
 				at = len(list)
 				known[key], list = at, append(list, hostDiff{step: i, diff: diff})
 			}
-			list[at].hosts = append(list[at].hosts, status.On(&m.plan.Steps[i]))
+			list[at].hosts = append(list[at].hosts, status.On(&m.Plan.Steps[i]))
 		}
 	})
 	return list
@@ -73,7 +73,7 @@ const hostDiffsShown = 20
 
 // taskDiffs shows what a task changes on its hosts, what is the same once.
 func (m diffPane) taskDiffs(d *draw.Doc, n int) {
-	r := m.tree.Steps(n)
+	r := m.Tree.Steps(n)
 	list := m.hostDiffs(r)
 	if len(list) == 0 {
 		d.Hint("No change is known on any of its hosts.")
@@ -93,7 +93,7 @@ func (m diffPane) taskDiffs(d *draw.Doc, n int) {
 			words = "the same on "
 		}
 		item := ""
-		if p := &m.plan.Steps[one.step]; p.Loop != nil {
+		if p := &m.Plan.Steps[one.step]; p.Loop != nil {
 			item = draw.Plain(p.Loop.Label) + " "
 		}
 		d.Para(draw.InkTitle, 0, item+words+draw.Plain(plan.HostsName(one.hosts)))
@@ -110,17 +110,17 @@ func (m diffPane) taskDiffs(d *draw.Doc, n int) {
 
 // sameOn says on which other hosts a difference is the same.
 func (m diffPane) sameOn(d *draw.Doc, step int, diff *events.Diff) {
-	task := status.Task(m.plan, m.plan.Steps[step].Scope)
+	task := status.Task(m.Plan, m.Plan.Steps[step].Scope)
 	if task < 0 || diff.Kind == events.ChangeNone {
 		return
 	}
 	key := m.alikeKey(step, diff)
-	s := &m.plan.Scopes[task]
+	s := &m.Plan.Scopes[task]
 	var others []string
-	m.store.Read(func(run *events.Run) {
+	m.Store.Read(func(run *events.Run) {
 		for i := s.First; i < min(s.Last, s.First+stepsCompared); i++ {
 			if other := m.diffOf(i, run.Steps); i != step && other != nil && m.alikeKey(i, other) == key {
-				others = append(others, status.On(&m.plan.Steps[i]))
+				others = append(others, status.On(&m.Plan.Steps[i]))
 			}
 		}
 	})

@@ -150,13 +150,13 @@ func TestWalk(t *testing.T) {
 	l := newLive(f)
 	profile := colorprofile.TrueColor
 	m := newModel(Options{Plan: f.p, Send: l.take, Glyphs: "unicode", Profile: &profile}, func(string) string { return "" })
-	go m.store.Drain(l.feed)
+	go m.Store.Drain(l.feed)
 	go l.run()
 
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(w, h))
 	stop := make(chan struct{})
 	defer close(stop)
-	go passFrames(m.store.Poke, stop, func() { tm.Send(frameMsg{}) })
+	go passFrames(m.Store.Poke, stop, func() { tm.Send(frameMsg{}) })
 	e := newTerminal(t, w, h, io.Discard)
 	go e.watch(tm.Output(), stop)
 

@@ -21,16 +21,16 @@ type (
 	}
 )
 
-func (m *view) canEdit() bool { return m.o.Editor != nil && !m.isRecorded() }
+func (m *view) canEdit() bool { return m.o.Editor != nil && !m.IsRecorded() }
 
 // editSource opens the source of the node under the cursor.
 func (m *model) editSource() tea.Cmd {
-	o, _ := m.originOf(m.cursorNode())
+	o, _ := m.OriginOf(m.cursorNode())
 	return m.editAt(o.File, o.Line)
 }
 
 func (m *model) editAt(file string, line int) tea.Cmd {
-	return m.lendUnwatched(lendTerminal(m.o.Editor(absolutePath(m.plan, file), line), func(err error) tea.Msg { return edited{err} }))
+	return m.lendUnwatched(lendTerminal(m.o.Editor(absolutePath(m.Plan, file), line), func(err error) tea.Msg { return edited{err} }))
 }
 
 const planning = "planning again"

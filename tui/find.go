@@ -97,7 +97,7 @@ func (p *prompt) searchFirst(m *model) {
 		m.setFilter(tree.FilterAll)
 	}
 	m.following = false
-	if n := m.find.Next(m.tree, p.from-1, +1); n >= 0 {
+	if n := m.find.Next(m.Tree, p.from-1, +1); n >= 0 {
 		m.goTo(n)
 	} else {
 		m.cur.Node = p.from
@@ -125,7 +125,7 @@ func (m browsing) findAgain(direction int) {
 		return
 	}
 	m.following = false
-	m.goTo(m.find.Next(m.tree, m.cursorNode(), direction))
+	m.goTo(m.find.Next(m.Tree, m.cursorNode(), direction))
 }
 
 // drawPrompt writes the prompt into the stretch that is open.
@@ -144,7 +144,7 @@ func (p *prompt) drawPrompt(m *view, b *draw.Brush) {
 		if p.only {
 			words = "jump"
 		}
-		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", countMatches(m.find.Count(m.tree)), words))
+		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", countMatches(m.find.Count(m.Tree)), words))
 	}
 }
 

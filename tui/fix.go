@@ -56,28 +56,28 @@ type replanned struct {
 // openFix edits the values of the step under the cursor.
 func (m fixPane) openFix() tea.Cmd {
 	n := m.cursorNode()
-	m.fix = m.newFix(n, m.tree.Step(n))
+	m.fix = m.newFix(n, m.Tree.Step(n))
 	return nil
 }
 
-func (m *knownRun) newFix(n, step int) *fixSheet {
+func (m *view) newFix(n, step int) *fixSheet {
 	var set map[string]any
-	m.store.Read(func(run *events.Run) { set = maps.Clone(run.Variables) })
-	f := &fixSheet{node: n, title: m.tree.Title(n), input: newInput()}
-	if host := m.tree.HostRow(n); host != "" && step < 0 {
+	m.Store.Read(func(run *events.Run) { set = maps.Clone(run.Variables) })
+	f := &fixSheet{node: n, title: m.Tree.Title(n), input: newInput()}
+	if host := m.Tree.HostRow(n); host != "" && step < 0 {
 		f.title += " on " + host
 	}
 	if step >= 0 {
-		f.title = m.stepTitle(step)
-		f.Form = fix.OfStep(m.plan, step, set)
+		f.title = m.StepTitle(step)
+		f.Form = fix.OfStep(m.Plan, step, set)
 		return f
 	}
-	r, scope := m.tree.Steps(n), 0
-	r.From = max(m.position().FirstLeft(r), r.From)
-	if s := m.tree.Scope(n); s != nil && n > 0 {
+	r, scope := m.Tree.Steps(n), 0
+	r.From = max(m.Position().FirstLeft(r), r.From)
+	if s := m.Tree.Scope(n); s != nil && n > 0 {
 		scope = s.ID
 	}
-	f.Form = fix.OfScope(m.plan, scope, r, set)
+	f.Form = fix.OfScope(m.Plan, scope, r, set)
 	return f
 }
 
@@ -261,7 +261,7 @@ func (f *fixSheet) cannotApply(m *view) (values []events.Override, why string, r
 		return nil, why, row
 	case len(values) == 0:
 		why = "nothing is changed"
-	case m.run.Counts.Running > 0:
+	case m.Shot.Counts.Running > 0:
 		why = "steps are still running; " + m.keys.Label(keymap.RunPause) + " pauses the run, and then this can be tried"
 	case f.preview.why != "" && f.preview.shown == f.preview.gen:
 		why = "it cannot be planned so"
@@ -273,7 +273,7 @@ func (f *fixSheet) cannotApply(m *view) (values []events.Override, why string, r
 func (f *fixSheet) offersApply(m *view) bool {
 	if f.isAdding() && strings.TrimSpace(f.new) != "" {
 		_, _, why := f.parseNamed()
-		return why == "" && m.run.Counts.Running == 0
+		return why == "" && m.Shot.Counts.Running == 0
 	}
 	_, why, _ := f.cannotApply(m)
 	return why == ""
@@ -298,10 +298,10 @@ func (f *fixSheet) applyRows(m *model) tea.Cmd {
 		return nil
 	}
 	asks := events.Fix{Values: values, Rerun: f.again && f.done > 0}
-	if f.Step >= 0 && m.position().Retryable(events.Range{From: f.Step, To: f.Step + 1}) > 0 {
+	if f.Step >= 0 && m.Position().Retryable(events.Range{From: f.Step, To: f.Step + 1}) > 0 {
 		asks.Retry = f.Path
 	}
-	m.sendCommand(asks)
+	m.Send(asks)
 	m.fix, m.fixSent = nil, f
 	m.showMessage("values changed: " + asks.Words())
 	return nil
@@ -324,7 +324,7 @@ func (f *fixSheet) planNext(m *model) tea.Cmd {
 		return nil
 	}
 	p.busy = true
-	gen, current, preview := p.gen, m.plan, m.o.Preview
+	gen, current, preview := p.gen, m.Plan, m.o.Preview
 	return func() tea.Msg {
 		next, why := preview(current, events.Fix{Values: values})
 		return replanned{f, gen, next, why}
@@ -358,11 +358,11 @@ func (m fixPane) carryFix(old *fixSheet) {
 	if old == nil {
 		return
 	}
-	for i := range m.plan.Steps {
-		if old.Path == "" || m.plan.Steps[i].Path != old.Path {
+	for i := range m.Plan.Steps {
+		if old.Path == "" || m.Plan.Steps[i].Path != old.Path {
 			continue
 		}
-		f := m.newFix(int(m.tree.StepNode[i]), i)
+		f := m.newFix(int(m.Tree.StepNode[i]), i)
 		for _, r := range old.Rows {
 			if !r.Changed() || r.Restore {
 				continue

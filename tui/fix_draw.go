@@ -142,7 +142,7 @@ func (m fixPane) fixPlace(r *fix.Row) string {
 }
 
 // fixAfter says when a value will be known.
-func (m fixPane) fixAfter(r *fix.Row) string { return "after " + m.plan.Steps[r.After[0]].ID() }
+func (m fixPane) fixAfter(r *fix.Row) string { return "after " + m.Plan.Steps[r.After[0]].ID() }
 
 // fixShown is the value on one line.
 func fixShown(r *fix.Row) string {
@@ -233,7 +233,7 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 		return
 	}
 	d.Add(draw.Inked(draw.InkTitle, "Will be"))
-	e := fix.EffectOf(m.plan, p.plan, f.Path, m.canRunAgain)
+	e := fix.EffectOf(m.Plan, p.plan, f.Path, m.CanRunAgain)
 	switch {
 	case e.Gone:
 		d.Para(themes.Warn, 0, "This step is no longer in the plan.")
@@ -255,7 +255,7 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 			d.Blank()
 			d.Add(draw.Inked(themes.Text, "Also changes "+draw.Count(len(e.Others), "other step")))
 		}
-		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(m.titleOn(s))), draw.Inked(themes.Dim, "  "+draw.Plain(s.Summary)))
+		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(m.TitleOn(s))), draw.Inked(themes.Dim, "  "+draw.Plain(s.Summary)))
 	}
 	m.fixDone(d, e.Done)
 	if e.Left > 0 {
@@ -282,7 +282,7 @@ func (m fixPane) fixDone(d *draw.Doc, steps []*plan.Step) {
 			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(steps)-i)))
 			break
 		}
-		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(m.titleOn(s))), draw.Inked(themes.Dim, "  "+draw.Plain(s.Summary)))
+		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(m.TitleOn(s))), draw.Inked(themes.Dim, "  "+draw.Plain(s.Summary)))
 	}
 }
 
@@ -343,7 +343,7 @@ func (m fixPane) fixTips() (tips []hintKey) {
 	}
 	r := f.currentRow()
 	does := "take this"
-	if f.Step >= 0 && m.position().Retryable(m.tree.Steps(f.node)) > 0 {
+	if f.Step >= 0 && m.Position().Retryable(m.Tree.Steps(f.node)) > 0 {
 		does = "retry with this"
 	}
 	first, _, _ := strings.Cut(does, " ")

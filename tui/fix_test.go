@@ -173,7 +173,7 @@ func TestFixSurvivesAReload(t *testing.T) {
 	s.text("5")
 	other := devbox()
 	other.Digest = "another"
-	replanning{s.m.view}.setPlan(other)
+	replanning{s.m.view}.changePlan(other)
 	s.frame()
 	s.has("the plan was replaced; what you typed is still here", "1.26.15", "1 change")
 }

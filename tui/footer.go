@@ -93,7 +93,7 @@ func (m footerBar) listTips() []keymap.Tip {
 			return tips
 		}
 	}
-	switch m.run.Phase {
+	switch m.Shot.Phase {
 	case events.Review:
 		return m.reviewTips()
 	case events.Running:
@@ -136,7 +136,7 @@ func (m footerBar) approvalTips() []keymap.Tip {
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "confirm")}
 	case t[status.Undecided] > 0:
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "approve")}
-	case t[status.Confirm] > 0 && m.tree.Tallies[0].Failed() == 0: // which would be gone to first
+	case t[status.Confirm] > 0 && m.Tree.Tallies[0].Failed() == 0: // which would be gone to first
 		return []keymap.Tip{keymap.TipOf(keymap.NeedNext, "confirm each")}
 	}
 	return nil
@@ -144,7 +144,7 @@ func (m footerBar) approvalTips() []keymap.Tip {
 
 func (m footerBar) reviewTips() []keymap.Tip {
 	tips := m.decisionTips()
-	if m.tree.Tallies[0].Sum(status.Undecided) > 0 {
+	if m.Tree.Tallies[0].Sum(status.Undecided) > 0 {
 		tips = append(tips, keymap.TipOf(keymap.GateApproveAll, "all"))
 	}
 	tips = append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.RunStep, "step"),
@@ -168,7 +168,7 @@ func (m footerBar) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip 
 }
 
 func (m footerBar) runningTips() []keymap.Tip {
-	if m.tree.Tally(m.cursorNode())[status.Asking] > 0 && m.tree.Step(m.cursorNode()) >= 0 {
+	if m.Tree.Tally(m.cursorNode())[status.Asking] > 0 && m.Tree.Step(m.cursorNode()) >= 0 {
 		return append(m.decisionTips(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"),
 			keymap.TipOf(keymap.ShowPalette, "commands"))
 	}
@@ -188,31 +188,31 @@ func (m footerBar) runningTips() []keymap.Tip {
 
 func (m footerBar) pausedTips() []keymap.Tip {
 	t, single := m.countAim()
-	if m.position().OnFailure() {
+	if m.Position().OnFailure() {
 		var tips []keymap.Tip
-		if m.position().Retryable(m.tree.Steps(m.cursorNode())) > 0 {
+		if m.Position().Retryable(m.Tree.Steps(m.cursorNode())) > 0 {
 			tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"))
 		}
 		return m.failureTips(tips)
 	}
 	var tips []keymap.Tip
 	switch {
-	case m.position().Edited() && m.position().Retryable(m.tree.Steps(m.cursorNode())) > 0:
+	case m.Position().Edited() && m.Position().Retryable(m.Tree.Steps(m.cursorNode())) > 0:
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "run it"))
 	case t[status.Asking] > 0 && single:
 		tips = m.decisionTips()
 	default:
 		tips = m.approvalTips()
 	}
-	if m.pauseQuestion() != "" && m.tree.Step(m.cursorNode()) != m.run.PausedAt {
+	if m.pauseQuestion() != "" && m.Tree.Step(m.cursorNode()) != m.Shot.PausedAt {
 		tips = append(tips, keymap.TipOf(keymap.CursorPointer, "go to it")) // which nothing runs past
 	}
-	if m.decidedText() != "" {
+	if m.DecidedText() != "" {
 		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue")) // which is what the answer was for
 	}
 	tips = append(tips, keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunOver, "over"), keymap.TipOf(keymap.RunOut, "out"),
 		keymap.TipOf(keymap.RunUntil, "until"))
-	if m.decidedText() == "" {
+	if m.DecidedText() == "" {
 		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue"))
 	}
 	if m.breakAt(m.cursorNode()) {
@@ -235,7 +235,7 @@ func (m footerBar) pausedTips() []keymap.Tip {
 
 // failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
 func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
-	here, brief := m.position().Failed(m.tree.Step(m.cursorNode())), m.width < 100
+	here, brief := m.Position().Failed(m.Tree.Step(m.cursorNode())), m.width < 100
 	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
 		tips = append(tips, keymap.TipOf(keymap.NodeFix, words[0]))
@@ -264,11 +264,11 @@ func (m footerBar) otherPaneTip() []keymap.Tip {
 
 func (m footerBar) doneTips() []keymap.Tip {
 	var tips []keymap.Tip
-	t := m.tree.Tallies[0]
-	if m.run.Phase == events.Ended && t.Failed() > 0 {
+	t := m.Tree.Tallies[0]
+	if m.Shot.Phase == events.Ended && t.Failed() > 0 {
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunRetryAll, "retry all"))
 	}
-	if m.run.Phase == events.Ended && m.tree.Tally(m.cursorNode())[status.Outdated] > 0 {
+	if m.Shot.Phase == events.Ended && m.Tree.Tally(m.cursorNode())[status.Outdated] > 0 {
 		tips = append(tips, keymap.TipOf(keymap.StepDone, "rerun or keep"))
 	}
 	if t.Sum(status.Failed, status.Unreachable, status.Ignored, status.Rescued, status.Outdated, status.Cancelled) > 0 {
@@ -276,7 +276,7 @@ func (m footerBar) doneTips() []keymap.Tip {
 	}
 	tips = append(tips, keymap.TipOf(keymap.FilterNext, m.filter.Next().String()))
 	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.CopyMenu, "copy"))
-	if m.run.Phase == events.Done && m.o.Again {
+	if m.Shot.Phase == events.Done && m.o.Again {
 		tips = append(tips, keymap.TipOf(keymap.RunRetryAll, "run again"))
 	}
 	return append(m.withEdit(append(tips, keymap.TipOf(keymap.FindText, "find"))), keymap.TipOf(keymap.RunLeave, "leave"))
@@ -284,7 +284,7 @@ func (m footerBar) doneTips() []keymap.Tip {
 
 // detailTips are the keys of the detail pane, unless the run has better ones.
 func (m footerBar) detailTips() []keymap.Tip {
-	if m.panes.lent || m.run.Phase == events.Paused && m.keyPlace() != keymap.InOutput {
+	if m.panes.lent || m.Shot.Phase == events.Paused && m.keyPlace() != keymap.InOutput {
 		return nil
 	}
 	tips := []keymap.Tip{keymap.TipOf(keymap.GoBack, "back")}
@@ -295,7 +295,7 @@ func (m footerBar) detailTips() []keymap.Tip {
 		}
 		tips = append(tips, keymap.TipOf(keymap.OutputWrap, "wrap"), keymap.TipOf(keymap.OutputTimes, "times"),
 			keymap.TipOf(keymap.CursorFollow, "follow"))
-		if i := m.tree.Step(m.cursorNode()); i >= 0 && m.countAttempts(i) > 1 {
+		if i := m.Tree.Step(m.cursorNode()); i >= 0 && m.CountAttempts(i) > 1 {
 			tips = append(tips, keymap.TipOf(keymap.OutputEarlier, "attempt"))
 		}
 	}
@@ -312,14 +312,4 @@ func (m footerBar) detailTips() []keymap.Tip {
 		}
 	}
 	return tips
-}
-
-// countAttempts returns how many attempts of a step have output.
-func (m *knownRun) countAttempts(step int) (n int) {
-	m.store.Read(func(run *events.Run) {
-		if step >= 0 && step < len(run.Steps) {
-			n = len(outsOf(&run.Steps[step]))
-		}
-	})
-	return n
 }

@@ -14,15 +14,9 @@ import (
 // predicting is what steps would do, as far as it is known, in words.
 type predicting struct{ *view }
 
-// predictAll keeps the predictions up with the run.
-func (m *knownRun) predictAll() {
-	guard := func(do func()) { m.store.Guard("foretelling", do) }
-	m.predicted.Follow(m.position(), m.o.Foretell, guard, m.store.Wake)
-}
-
 // foretoldWord is the one word about what a step would do, for its row.
 func (m predicting) foretoldWord(step int) draw.Text {
-	f := m.prediction(step)
+	f := m.Prediction(step)
 	switch {
 	case f == nil:
 		return draw.Text{}
@@ -52,11 +46,11 @@ func (m predicting) foretoldWord(step int) draw.Text {
 }
 
 // defiesDryRun reports whether a step is executed although the run is dry.
-func (m predicting) defiesDryRun(p *plan.Step) bool { return m.run.Check && p.DefiesDryRun() }
+func (m predicting) defiesDryRun(p *plan.Step) bool { return m.Shot.Check && p.DefiesDryRun() }
 
 // foretoldCounts are how many things would be created, updated and deleted, for the header.
 func (m predicting) foretoldCounts() []draw.Text {
-	counts := m.predicted.Counts()
+	counts := m.Predicted.Counts()
 	var line []draw.Text
 	for _, k := range []struct {
 		n    int
@@ -82,7 +76,7 @@ func (m predicting) hasDrifted(of *events.Step) bool {
 
 // foretoldField says in the step's own pane what it would do.
 func (m predicting) foretoldField(d *draw.Doc, p *plan.Step) {
-	f := m.prediction(p.Index)
+	f := m.Prediction(p.Index)
 	if f == nil {
 		return
 	}

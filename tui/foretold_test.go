@@ -129,10 +129,10 @@ func TestPredictedAgainForOthers(t *testing.T) {
 	s.press("x")
 	s.frame()
 	first := <-calls
-	faces := s.m.tree.Faces
+	faces := s.m.Tree.Faces
 	out, in := first.left[0], slices.IndexFunc(faces, func(f status.State) bool { return f != status.Excluded })
 	faces[out], faces[in] = faces[in], faces[out] // both between two frames
-	s.m.predictAll()
+	s.m.FollowPredictions()
 	select {
 	case again := <-calls:
 		if len(again.left) != len(first.left) || slices.Equal(again.left, first.left) {

@@ -190,8 +190,8 @@ func (m peekPane) drawPeek(b *draw.Brush, l layout) {
 	}
 	b.Begin(l.wide, draw.OnRow)
 	b.Rule(m.glyphs, 2)
-	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) {
-		b.Put(themes.Dim, " "+draw.CutMiddle(draw.Plain(m.stepTitle(p)), max(l.wide-8, 1), m.glyphs.Dots)+" ")
+	if p := m.Shot.Pointer; p >= 0 && p < len(m.Plan.Steps) {
+		b.Put(themes.Dim, " "+draw.CutMiddle(draw.Plain(m.StepTitle(p)), max(l.wide-8, 1), m.glyphs.Dots)+" ")
 	}
 	b.Rule(m.glyphs, l.wide)
 	b.End()
@@ -226,13 +226,13 @@ func (m *view) peekLines(n int) []feed.TextLine {
 // peekStep says on one line what the step under the cursor does, and where it comes from.
 func (m peekPane) peekStep(b *draw.Brush) {
 	n := m.cursorNode()
-	t := m.tree.Tally(n)
+	t := m.Tree.Tally(n)
 	what, words := "", draw.Count(t.Total(), "step")
-	if i := m.tree.Step(n); i >= 0 {
-		what, words = m.plan.Steps[i].Action, m.stepNow(i).Summary
+	if i := m.Tree.Step(n); i >= 0 {
+		what, words = m.Plan.Steps[i].Action, m.StepNow(i).Summary
 	}
 	place := ""
-	if o, ok := m.originOf(n); ok {
+	if o, ok := m.OriginOf(n); ok {
 		place = draw.Plain(o.String())
 	}
 	if draw.Cells(place) > m.width/2 {

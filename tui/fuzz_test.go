@@ -223,7 +223,7 @@ func drive(tb testing.TB, d *dice) {
 		case 6:
 			var f events.Foretold
 			d.loaded().fill(reflect.ValueOf(&f).Elem(), steps)
-			s.m.predicted.Replace(&f, steps)
+			s.m.Predicted.Replace(&f, steps)
 			s.frame()
 		case 7:
 			p := plans[d.below(2)]

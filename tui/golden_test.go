@@ -215,7 +215,7 @@ var hostScenes = []struct {
 	{"hosts-done", nil, func(s *screen) { s.keys("A c") }},
 	{"hosts-unreached", nil, func(s *screen) {
 		s.m.o.Reload = func() (diag.List, error) { return nil, nil }
-		s.m.plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "db1.example.org cannot be reached: ssh: connect to host db1.example.org port 22: No route to host"}}
+		s.m.Plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "db1.example.org cannot be reached: ssh: connect to host db1.example.org port 22: No route to host"}}
 		s.keys("j j l j j j")
 	}},
 	{"hosts-fix", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) {
@@ -225,7 +225,7 @@ var hostScenes = []struct {
 	{"hosts-diff", sameDiffs, func(s *screen) {
 		s.keys("A c")
 		s.m.setFilter(tree.FilterAll)
-		s.m.cur.Node = int(s.m.tree.ScopeNode[2])
+		s.m.cur.Node = int(s.m.Tree.ScopeNode[2])
 		s.frame()
 		s.keys("3")
 	}},

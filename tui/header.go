@@ -27,15 +27,15 @@ func (m headerBar) drawHeader(b *draw.Brush) {
 		b.Put(s.Ink, s.S)
 		room = max(min(room, b.Left-draw.WidthOf(m.headlineTexts(2))-5), 0) // of the three the name can be missed
 	}
-	name := draw.Plain(cmp.Or(m.plan.RootFile, m.plan.Name))
+	name := draw.Plain(cmp.Or(m.Plan.RootFile, m.Plan.Name))
 	b.Put(themes.Text, "  "+draw.CutLeft(name, room, m.glyphs.Dots))
 	if m.o.Mode != "" {
 		b.Put(themes.Text, "  ")
 		b.Put(draw.InkMark, " "+draw.Plain(m.o.Mode)+" ")
 	}
-	if m.run.Check && m.real > 0 {
+	if m.Shot.Check && m.Real > 0 {
 		b.Put(themes.Text, " ")
-		b.Put(themes.Warn, fmt.Sprintf("%d for real", m.real))
+		b.Put(themes.Warn, fmt.Sprintf("%d for real", m.Real))
 	}
 	pointing(m).mouseState(b)
 	var spans []draw.Text
@@ -57,7 +57,7 @@ func (m headerBar) drawHeader(b *draw.Brush) {
 
 // headlineTexts is the state of the run: 0 is all of it, 2 the least.
 func (m *view) headlineTexts(level int) []draw.Text {
-	switch m.run.Phase {
+	switch m.Shot.Phase {
 	case events.Review:
 		return headerBar{m}.reviewLine(level)
 	case events.Running:
@@ -70,7 +70,7 @@ func (m *view) headlineTexts(level int) []draw.Text {
 }
 
 func (m headerBar) reviewLine(level int) []draw.Text {
-	t := m.tree.Tally(0)
+	t := m.Tree.Tally(0)
 	total, approved, ask := t.Total(), t.Sum(status.Waiting), t.Sum(status.Confirm)
 	line := []draw.Text{draw.Inked(themes.Accent, "REVIEW")}
 	dot := " " + m.glyphs.Dot + " "
@@ -85,19 +85,19 @@ func (m headerBar) reviewLine(level int) []draw.Text {
 	if n := m.countKind(plan.ScopePlay); n > 1 {
 		words += draw.Count(n, "play") + dot
 	}
-	if all := len(m.plan.Steps); all != total {
+	if all := len(m.Plan.Steps); all != total {
 		words += fmt.Sprintf("%d of %s", total, draw.Count(all, "step"))
 	} else {
 		words += draw.Count(total, "step")
 	}
-	if m.tree.Hosts > 1 {
-		words += dot + draw.Count(m.tree.Hosts, "host")
+	if m.Tree.Hosts > 1 {
+		words += dot + draw.Count(m.Tree.Hosts, "host")
 	}
 	line = append(line, draw.Inked(themes.Text, words+dot+fmt.Sprintf("%d approved", approved)))
 	if ask > 0 {
 		line = append(line, draw.Inked(themes.Text, dot), draw.Inked(themes.Warn, needYou(ask)))
 	}
-	if n := m.lackingNow(); n > 0 {
+	if n := m.CountLacking(); n > 0 {
 		line = append(line, draw.Inked(themes.Text, dot+fmt.Sprintf("%d will skip", n)))
 	}
 	if would := predicting(m).foretoldCounts(); len(would) > 0 {
@@ -114,23 +114,17 @@ func needYou(n int) string {
 }
 
 func (m *view) countKind(k plan.ScopeKind) (n int) {
-	for i := range m.plan.Scopes {
-		if m.plan.Scopes[i].Kind == k {
+	for i := range m.Plan.Scopes {
+		if m.Plan.Scopes[i].Kind == k {
 			n++
 		}
 	}
 	return n
 }
 
-// countProgress returns how many steps have ended, of how many, as the first row of the tree has it.
-func (m *knownRun) countProgress() (done, total int) {
-	t := m.tree.Tally(0)
-	return t.Done(), t.Total()
-}
-
 func (m headerBar) runningLine(level int) []draw.Text {
-	done, total := m.countProgress()
-	part := float64(done+m.tree.Tallies[0].Sum(status.Omitted)) / float64(max(total, 1)) // what will not be run is done with
+	done, total := m.CountProgress()
+	part := float64(done+m.Tree.Tallies[0].Sum(status.Omitted)) / float64(max(total, 1)) // what will not be run is done with
 	percent := fmt.Sprintf("%d%%", int(part*100))
 	word := "RUNNING"
 	left, brief := m.timeLeft()
@@ -159,28 +153,28 @@ func (m headerBar) runningLine(level int) []draw.Text {
 
 // elapsedText is how long the run has taken.
 func (m headerBar) elapsedText() string {
-	return draw.Clock(m.run.Times.RanAt(m.clockNow()))
+	return draw.Clock(m.Shot.Times.RanAt(m.ClockNow()))
 }
 
 // waitedText is how long the run has waited for a person so far, if that is worth a word.
 func (m headerBar) waitedText() string {
-	if m.run.Times.Waited < time.Second {
+	if m.Shot.Times.Waited < time.Second {
 		return ""
 	}
-	return "   waited " + draw.Clock(m.run.Times.Waited)
+	return "   waited " + draw.Clock(m.Shot.Times.Waited)
 }
 
 // running says whether something still runs although the run is paused.
 func (m headerBar) runningWords() string {
-	if n := m.run.Counts.Running; n > 0 {
+	if n := m.Shot.Counts.Running; n > 0 {
 		return fmt.Sprintf("%d still finishing", n)
 	}
 	return "nothing is running"
 }
 
 func (m headerBar) pausedLine(level int) []draw.Text {
-	done, total := m.countProgress()
-	failed := m.position().OnFailure()
+	done, total := m.CountProgress()
+	failed := m.Position().OnFailure()
 	look := themes.Accent
 	if failed {
 		look = themes.Failed
@@ -191,7 +185,7 @@ func (m headerBar) pausedLine(level int) []draw.Text {
 		if failed {
 			line = append(line, draw.Inked(look, " "+m.glyphs.Signs[draw.SignFailed]))
 		} else if level == 1 {
-			line = append(line, draw.Inked(themes.Text, afterPaused(cmp.Or(m.retryingText(), m.decidedText(), m.pauseWord()))))
+			line = append(line, draw.Inked(themes.Text, afterPaused(cmp.Or(m.RetryingText(), m.DecidedText(), m.pauseWord()))))
 		}
 		return append(line, draw.Inked(themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsedText(), 2: " " + amount}[level]))
 	}
@@ -225,47 +219,26 @@ func pauseShort(r events.PauseReason) string {
 }
 
 func (m *view) pauseWord() string {
-	if m.goneOn() {
+	if m.WasResumed() {
 		return "after resuming"
 	}
-	return pauseShort(m.run.Pause.Reason)
-}
-
-// decidedText says what a person has answered where the run is paused to be told.
-func (m *knownRun) decidedText() string {
-	at := m.run.PausedAt
-	switch m.run.Pause.Reason {
-	case events.PauseUndecided, events.PauseConfirm:
-	default:
-		return ""
-	}
-	if m.run.Phase != events.Paused || at < 0 || at >= len(m.tree.Faces) {
-		return ""
-	}
-	switch m.tree.Faces[at] {
-	case status.Waiting:
-		return "approved"
-	case status.Excluded:
-		return "excluded"
-	default:
-		return ""
-	}
+	return pauseShort(m.Shot.Pause.Reason)
 }
 
 // pauseLong says why the run is paused, and before what.
 func (m headerBar) pauseLong() string {
 	why, before := m.pauseWord(), ""
-	if how := m.retryingText(); how != "" {
+	if how := m.RetryingText(); how != "" {
 		return how
 	}
-	if at := m.run.PausedAt; at >= 0 && at < len(m.plan.Steps) {
-		before = draw.CutMiddle(draw.Plain(m.stepTitle(at)), max(m.width/4, 8), m.glyphs.Dots)
+	if at := m.Shot.PausedAt; at >= 0 && at < len(m.Plan.Steps) {
+		before = draw.CutMiddle(draw.Plain(m.StepTitle(at)), max(m.width/4, 8), m.glyphs.Dots)
 	}
-	switch m.run.Pause.Reason {
+	switch m.Shot.Pause.Reason {
 	case events.PauseFailure, events.PauseUser:
 		return why
 	case events.PauseUndecided, events.PauseConfirm:
-		return cmp.Or(m.decidedText(), why) + "  " + before
+		return cmp.Or(m.DecidedText(), why) + "  " + before
 	case events.PauseBreakpoint:
 		why += ","
 	case events.PauseStep, events.PauseReview, events.PauseEnd:
@@ -280,21 +253,21 @@ func (m headerBar) pauseLong() string {
 }
 
 func (m headerBar) doneLine(level int) []draw.Text {
-	c := m.run.Counts
+	c := m.Shot.Counts
 	word, look := "DONE (no changes)", themes.OK
 	switch {
-	case m.isRecorded() && m.run.Result.Outcome == "":
+	case m.IsRecorded() && m.Shot.Result.Outcome == "":
 		word, look = strings.ToUpper(draw.Plain(m.o.Replay)), themes.Failed
-	case c.Failed+c.Lost > 0 || m.run.Result.Outcome == events.RunFailed:
+	case c.Failed+c.Lost > 0 || m.Shot.Result.Outcome == events.RunFailed:
 		word, look = "FAILED", themes.Failed
-	case m.run.Result.Outcome == events.RunStopped:
+	case m.Shot.Result.Outcome == events.RunStopped:
 		word, look = "STOPPED by you", themes.Warn
-	case m.run.Result.Outcome == events.RunInterrupted:
+	case m.Shot.Result.Outcome == events.RunInterrupted:
 		word, look = "INTERRUPTED", themes.Warn
 	case c.Changed > 0:
 		word, look = "DONE (changed)", themes.Changed
 	}
-	done, total := m.countProgress()
+	done, total := m.CountProgress()
 	line := []draw.Text{draw.Inked(look, word)}
 	switch level {
 	case 0:
@@ -314,9 +287,9 @@ func (m headerBar) doneLine(level int) []draw.Text {
 
 // timeLeft is what the header says of it, with room for it and without.
 func (m headerBar) timeLeft() (words, brief string) {
-	left := m.countdown.Shown
+	left := m.Countdown.Shown
 	switch {
-	case !m.countdown.Known || m.stopping > 0:
+	case !m.Countdown.Known || m.stopping > 0:
 		return "", ""
 	case left == 0:
 		return "   a few seconds left", "  <10s left"

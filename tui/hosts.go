@@ -21,35 +21,6 @@ type hostWords struct{ *view }
 // connecting is what is said while hosts are asked again that did not answer.
 const connecting = "connecting again"
 
-// listUnreached returns the hosts that did not answer when the plan was made, but for those that are left out.
-func (m *knownRun) listUnreached() []*plan.Unreached {
-	var list []*plan.Unreached
-	open := map[string]*plan.Unreached{}
-	for i := range m.plan.Unreached {
-		open[m.plan.Unreached[i].Host] = &m.plan.Unreached[i]
-	}
-	for i := 0; i < len(m.plan.Steps) && len(open) > 0; i++ {
-		if u := open[m.plan.Steps[i].Host]; u != nil && m.tree.Faces[i].Pending() {
-			list = append(list, u)
-			delete(open, u.Host)
-		}
-	}
-	return list
-}
-
-// findUnreached returns why a host did not answer when the plan was made, or nil if it did. Once something runs, that says more.
-func (m *knownRun) findUnreached(host string) *plan.Unreached {
-	if m.run.Phase != events.Review {
-		return nil
-	}
-	for i := range m.plan.Unreached {
-		if u := &m.plan.Unreached[i]; u.Host == host {
-			return u
-		}
-	}
-	return nil
-}
-
 // missedWords say which hosts did not answer, and what can be done.
 func (m hostWords) missedWords(missed []*plan.Unreached) string {
 	var hosts []string
@@ -72,7 +43,7 @@ func (m hostWords) missedWords(missed []*plan.Unreached) string {
 
 // missedField says of a step that its host did not answer, and what can be done.
 func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
-	u := m.findUnreached(p.Host)
+	u := m.FindUnreached(p.Host)
 	if u == nil {
 		return
 	}
@@ -96,14 +67,14 @@ func (m deciding) connectAgain() tea.Cmd {
 // takeConnected says what asking again has brought. The feed brings a plan that has become another.
 func (m replanning) takeConnected() {
 	if m.o.PlanFor != nil {
-		if p := m.o.PlanFor(m.plan.Digest); p != nil && p != m.plan && p.Digest == m.plan.Digest {
-			m.setPlan(p)
-			m.store.Forget()
-			m.store.Wake()
+		if p := m.o.PlanFor(m.Plan.Digest); p != nil && p != m.Plan && p.Digest == m.Plan.Digest {
+			m.changePlan(p)
+			m.Store.Forget()
+			m.Store.Wake()
 		}
 	}
 	m.message = ""
-	if len(m.plan.Unreached) == 0 {
+	if len(m.Plan.Unreached) == 0 {
 		m.showMessage("all hosts have answered")
 	}
 }
@@ -113,9 +84,9 @@ func (m *view) hostHere() string {
 	if m.matrixShown() {
 		return m.matrix.hosts[m.matrix.row]
 	}
-	r, host := m.tree.Steps(m.cursorNode()), ""
+	r, host := m.Tree.Steps(m.cursorNode()), ""
 	for i := r.From; i < r.To; i++ {
-		if h := m.plan.Steps[i].Host; host == "" {
+		if h := m.Plan.Steps[i].Host; host == "" {
 			host = h
 		} else if host != h {
 			return ""
@@ -124,26 +95,21 @@ func (m *view) hostHere() string {
 	return host
 }
 
-// ofHost are the steps of a host.
-func (m *knownRun) ofHost(host string) []events.Range {
-	return m.position().Everything().Where(func(step int) bool { return m.plan.Steps[step].Host == host })
-}
-
 // excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.
 func (m deciding) excludeHost() {
 	host := m.hostHere()
-	ranges := m.ofHost(host)
-	t := m.position().Tally(ranges...)
+	ranges := m.StepsOf(host)
+	t := m.Position().Tally(ranges...)
 	if t.Begins() > 0 {
 		for _, r := range slices.Backward(ranges) { // as in exclude
-			if one := m.position().Tally(r); one.Sum(status.Undecided, status.Waiting, status.Confirm) > 0 {
-				m.sendCommand(events.Exclude{Range: r})
+			if one := m.Position().Tally(r); one.Sum(status.Undecided, status.Waiting, status.Confirm) > 0 {
+				m.Send(events.Exclude{Range: r})
 			}
 		}
 		m.showMessage(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.keys.Label(keymap.GateExcludeHost)))
 		return
 	}
-	m.restoreSteps(ranges)
+	m.RestoreSteps(ranges)
 	m.showMessage(draw.Plain(host) + " is restored")
 }
 
@@ -155,7 +121,7 @@ func (m hostWords) givingUp(p *plan.Step, away bool) choice {
 		return choice{keymap.RunContinue, "continue without it: " + host + " continues with the next task", "continue"}
 	case p.AnyFatal:
 		return choice{keymap.RunContinue, "continue without it: the play ends on all hosts", "end the play"}
-	case !m.tree.Over:
+	case !m.Tree.Over:
 		return choice{keymap.RunContinue, "continue without it (what follows is not run)", "continue"}
 	}
 	return choice{keymap.RunContinue, "continue without " + host + "; the other hosts continue", "without " + host}
@@ -188,8 +154,8 @@ func (m hostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 		}
 	}
 	var names []string
-	for i := p.Index + 1; i < len(m.plan.Steps) && !p.Handler; i++ {
-		h := &m.plan.Steps[i]
+	for i := p.Index + 1; i < len(m.Plan.Steps) && !p.Handler; i++ {
+		h := &m.Plan.Steps[i]
 		if h.Handler && slices.Contains(h.Notifiers, p.Index) && !slices.Contains(names, h.Title()) {
 			names = append(names, h.Title())
 		}
@@ -211,7 +177,7 @@ func (m hostWords) hostsField(d *draw.Doc, s *plan.Scope) {
 	} else if s.Last-s.First <= hostsLooked {
 		seen := map[string]bool{}
 		for i := s.First; i < s.Last; i++ {
-			if h := m.plan.Steps[i].Host; !seen[h] {
+			if h := m.Plan.Steps[i].Host; !seen[h] {
 				seen[h], hosts = true, append(hosts, h)
 			}
 		}
@@ -223,7 +189,7 @@ func (m hostWords) hostsField(d *draw.Doc, s *plan.Scope) {
 	if s.Once {
 		d.Value("run once", "on the first host that can")
 	}
-	if s.Kind != plan.ScopeTask || s.First >= len(m.plan.Steps) {
+	if s.Kind != plan.ScopeTask || s.First >= len(m.Plan.Steps) {
 		return
 	}
 	if names := m.notifierNames(s.First); len(names) > 0 {
@@ -233,11 +199,11 @@ func (m hostWords) hostsField(d *draw.Doc, s *plan.Scope) {
 
 // decidedField says which step decides in the run whether what is in a scope runs, and what that hangs on.
 func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
-	if !s.Dynamic || s.First >= s.Last || s.Last > len(m.plan.Steps) {
+	if !s.Dynamic || s.First >= s.Last || s.Last > len(m.Plan.Steps) {
 		return
 	}
 	by := -1
-	for _, g := range m.plan.Steps[s.First].Gates {
+	for _, g := range m.Plan.Steps[s.First].Gates {
 		if g.Ran {
 			by = max(by, g.Step)
 		}
@@ -247,17 +213,17 @@ func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 	}
 	words := "by " + m.stepName(by)
 	if s.Hosts > 1 {
-		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.tree.Title(int(m.tree.StepNode[by]))),
+		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.Tree.Title(int(m.Tree.StepNode[by]))),
 			m.glyphs.Quote[1])
 	}
 	d.Value("decided", words)
-	stepPane(m).drawUnknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())
+	stepPane(m).drawUnknown(d, &m.Plan.Steps[by], "when", !m.Tree.Faces[by].Pending())
 }
 
 // notifierNames are the tasks that make a handler run, by their names.
 func (m hostWords) notifierNames(step int) (names []string) {
-	for _, by := range m.plan.Steps[step].Notifiers {
-		if name := m.plan.Steps[by].Title(); !slices.Contains(names, name) {
+	for _, by := range m.Plan.Steps[step].Notifiers {
+		if name := m.Plan.Steps[by].Title(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -283,5 +249,5 @@ func (m hostWords) notifiedText(step, w int) string {
 
 // isHandler reports whether a step is a handler.
 func (m hostWords) isHandler(step int) bool {
-	return step < len(m.plan.Steps) && m.plan.Steps[step].Handler
+	return step < len(m.Plan.Steps) && m.Plan.Steps[step].Handler
 }

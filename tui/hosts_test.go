@@ -84,10 +84,10 @@ func TestTaskIsOneRow(t *testing.T) {
 	s.has("▸ update the package index", "3 hosts", "play: everything", "batch 1 of 2", "REVIEW  2 plays")
 	s.hasNot("loop: install packages")
 	s.on("update the package index")
-	s.m.cur.Node = int(s.m.tree.ScopeNode[2])
+	s.m.cur.Node = int(s.m.Tree.ScopeNode[2])
 	s.press("enter")
 	s.has("▾ update the package index", "web1", "db1.example.org")
-	s.m.cur.Node = int(s.m.tree.ScopeNode[3])
+	s.m.cur.Node = int(s.m.Tree.ScopeNode[3])
 	s.press("enter")
 	s.has("▾ install packages", "▸ web2", "× 2")
 }
@@ -95,10 +95,10 @@ func TestTaskIsOneRow(t *testing.T) {
 // A decision on the row of a task is about all its hosts, one on the row of a host about that alone.
 func TestDecidesByHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40})
-	task := int(s.m.tree.ScopeNode[2])
+	task := int(s.m.Tree.ScopeNode[2])
 	s.m.cur.Node = task
 	s.press("a")
-	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Approve{Range: events.Range{From: 0, To: 3}, Digest: s.m.plan.Digest}) {
+	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Approve{Range: events.Range{From: 0, To: 3}, Digest: s.m.Plan.Digest}) {
 		t.Errorf("a on the task sends %#v", got)
 	}
 	s.keys("l j j x")
@@ -114,8 +114,8 @@ func TestDecidesByHost(t *testing.T) {
 func TestFailureGoesToTheHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["update the package index"] = 1 }})
 	s.keys("A c")
-	if i := s.m.tree.Step(s.m.cursorNode()); i != 0 {
-		t.Fatalf("the cursor is on %q", s.m.tree.Title(s.m.cursorNode()))
+	if i := s.m.Tree.Step(s.m.cursorNode()); i != 0 {
+		t.Fatalf("the cursor is on %q", s.m.Tree.Title(s.m.cursorNode()))
 	}
 	s.has("▾ update the package index", "✗ FAILED", "on web1")
 }
@@ -125,16 +125,16 @@ func TestFindsHosts(t *testing.T) {
 	s.press("/")
 	s.text("host:web2 render")
 	s.keys("enter")
-	if i := s.m.tree.Step(s.m.cursorNode()); i < 0 || s.m.plan.Steps[i].Host != "web2" || s.m.plan.Steps[i].Name != "render nginx.conf" {
-		t.Errorf("the cursor is on %q", s.m.tree.Title(s.m.cursorNode()))
+	if i := s.m.Tree.Step(s.m.cursorNode()); i < 0 || s.m.Plan.Steps[i].Host != "web2" || s.m.Plan.Steps[i].Name != "render nginx.conf" {
+		t.Errorf("the cursor is on %q", s.m.Tree.Title(s.m.cursorNode()))
 	}
-	if n := s.m.find.Count(s.m.tree); n != 1 {
+	if n := s.m.find.Count(s.m.Tree); n != 1 {
 		t.Errorf("%d matches", n)
 	}
 	s.press("/")
 	s.m.prompt.input.SetValue("")
 	s.text("host:lb1")
-	if n := s.m.find.Count(s.m.tree); n != 2 {
+	if n := s.m.find.Count(s.m.Tree); n != 2 {
 		t.Errorf("%d matches for the host that does it", n)
 	}
 }
@@ -147,12 +147,12 @@ func TestUnreachable(t *testing.T) {
 	s.f.say(1, events.StepFailed{Unreachable: true, Error: "ssh: connect to host web2 port 22: No route to host"})
 	s.frame()
 	s.m.following = false
-	s.m.cur.Node = int(s.m.tree.StepNode[1])
+	s.m.cur.Node = int(s.m.Tree.StepNode[1])
 	s.m.rows.Reveal(s.m.cur.Node)
 	s.frame()
 	s.press("1")
 	s.has("↯ │ │ ├   web2", "unreachable", "↯ UNREACHABLE", "No route to", "↯ 1")
-	if !s.m.position().Failed(1) || s.m.position().Retryable(events.Range{From: 0, To: 3}) != 1 {
+	if !s.m.Position().Failed(1) || s.m.Position().Retryable(events.Range{From: 0, To: 3}) != 1 {
 		t.Error("it cannot be retried")
 	}
 }
@@ -167,7 +167,7 @@ func TestUnreached(t *testing.T) {
 				return nil, nil
 			}
 		}})
-		s.m.plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "No route to host"}}
+		s.m.Plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "No route to host"}}
 		s.frame()
 		s.has("not reached: db1.example.org   r ")
 		s.press("X")
@@ -176,22 +176,22 @@ func TestUnreached(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("asked %d times", asked)
 		}
-		answered := *s.m.plan
+		answered := *s.m.Plan
 		answered.Unreached = nil
 		s.m.o.PlanFor = func(string) *plan.Plan { return &answered }
 		s.press("r")
 		s.frame()
 		s.has("all hosts have answered")
 
-		s.m.plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "No route to host"}}
+		s.m.Plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "No route to host"}}
 		s.m.message = ""
 		s.keys("H j j")
 		s.has("not reached: ")
 		s.keys("X")
 		s.has("db1.example.org is excluded; X restores it")
-		for i := range s.m.plan.Steps {
-			if out := s.m.tree.Faces[i] == status.Excluded; out != (s.m.plan.Steps[i].Host == "db1.example.org") {
-				t.Errorf("step %d of %s: left out %t", i, s.m.plan.Steps[i].Host, out)
+		for i := range s.m.Plan.Steps {
+			if out := s.m.Tree.Faces[i] == status.Excluded; out != (s.m.Plan.Steps[i].Host == "db1.example.org") {
+				t.Errorf("step %d of %s: left out %t", i, s.m.Plan.Steps[i].Host, out)
 			}
 		}
 		s.press("H")
@@ -224,15 +224,15 @@ func TestDecidedInTheRun(t *testing.T) {
 	s := newScreen(t, setup{p: b.done(), w: 120, h: 40})
 	s.on("include: first.yml")
 	s.has("2 hosts  ≤ 2", "hosts     web1, web2", "decided   by «first time», on each host by itself", "marker known after step-0001 «look on")
-	s.m.cur.Node = int(s.m.tree.StepNode[5])
+	s.m.cur.Node = int(s.m.Tree.StepNode[5])
 	s.m.rows.Reveal(s.m.cur.Node)
 	s.frame()
 	s.has("if        step-0004 «first time on web2» runs", "notifies  restart")
-	s.m.cur.Node = int(s.m.tree.StepNode[7])
+	s.m.cur.Node = int(s.m.Tree.StepNode[7])
 	s.m.rows.Reveal(s.m.cur.Node)
 	s.frame()
 	s.has("notified  by step-0006 «mark on web2», if that", "by mark")
-	s.m.cur.Node = int(s.m.tree.ScopeNode[1])
+	s.m.cur.Node = int(s.m.Tree.ScopeNode[1])
 	s.frame()
 	s.has("strategy  free", "hosts     web1, web2")
 }
@@ -240,10 +240,10 @@ func TestDecidedInTheRun(t *testing.T) {
 // What giving up means is said of the host.
 func TestGivingUpHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["migrate"] = 1 }})
-	s.m.plan.Plays = true
+	s.m.Plan.Plays = true
 	s.keys("A c")
 	s.has("c  without db1.example.org")
-	s.m.plan.Steps[s.m.run.PausedAt].AnyFatal = true
+	s.m.Plan.Steps[s.m.Shot.PausedAt].AnyFatal = true
 	s.frame()
 	s.has("continue without it: the play ends on all hosts")
 }
@@ -254,16 +254,16 @@ func TestMatrixMoves(t *testing.T) {
 	s.has("Hosts", "task 1/7", "update the package index", "web1", "db1.example.org")
 	s.keys("j j l l")
 	s.has("3/3", "task 3/7  migrate", "db1.example.org")
-	if i := s.m.tree.Step(s.m.cursorNode()); i < 0 || s.m.plan.Steps[i].Name != "migrate" {
-		t.Errorf("the cursor of the tree is on %q", s.m.tree.Title(s.m.cursorNode()))
+	if i := s.m.Tree.Step(s.m.cursorNode()); i < 0 || s.m.Plan.Steps[i].Name != "migrate" {
+		t.Errorf("the cursor of the tree is on %q", s.m.Tree.Title(s.m.cursorNode()))
 	}
 	s.keys("k")
 	s.has("web2  has no part in this task")
 	s.keys("j enter")
 	s.hasNot("task 3/7")
 	s.has("migrate")
-	if i := s.m.tree.Step(s.m.cursorNode()); i < 0 || s.m.plan.Steps[i].Name != "migrate" {
-		t.Errorf("enter goes to %q", s.m.tree.Title(s.m.cursorNode()))
+	if i := s.m.Tree.Step(s.m.cursorNode()); i < 0 || s.m.Plan.Steps[i].Name != "migrate" {
+		t.Errorf("enter goes to %q", s.m.Tree.Title(s.m.cursorNode()))
 	}
 }
 
@@ -291,9 +291,9 @@ func TestMatrixCounts(t *testing.T) {
 			}
 		}
 		ok, changed := 0, 0
-		for i := range s.m.plan.Steps {
+		for i := range s.m.Plan.Steps {
 			// A loop counts once, and as changed if one of its items is.
-			p, of := &s.m.plan.Steps[i], s.f.run.Steps[i]
+			p, of := &s.m.Plan.Steps[i], s.f.run.Steps[i]
 			if p.Host != host || p.Loop != nil && !p.Loop.Last {
 				continue
 			}
@@ -320,7 +320,7 @@ func BenchmarkMatrix(b *testing.B) {
 	p := manyHosts(1000, 100)
 	s := newScreen(b, setup{p: p, w: 200, h: 60})
 	for i := range p.Steps {
-		s.m.store.Apply(&events.Record{Time: t0, Step: i, Event: events.StepCompleted{Changed: i%7 == 0}})
+		s.m.Store.Apply(&events.Record{Time: t0, Step: i, Event: events.StepCompleted{Changed: i%7 == 0}})
 	}
 	s.frame()
 	s.press("H")

@@ -111,7 +111,7 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	case keymap.RunInterrupt:
 		return m.handleInterrupt()
 	case keymap.RunRetry:
-		if m.run.Phase == events.Review && len(m.listUnreached()) > 0 {
+		if m.Shot.Phase == events.Review && len(m.ListUnreached()) > 0 {
 			return deciding{m.view}.connectAgain()
 		}
 		m.sendIntent(do)
@@ -157,10 +157,10 @@ func (m browsing) toggleFollow() {
 		return
 	}
 	m.following = !m.following
-	if m.following && m.run.Pointer >= 0 {
+	if m.following && m.Shot.Pointer >= 0 {
 		m.toPointer(false)
 	}
-	if m.run.Phase != events.Running { // else it is to be seen
+	if m.Shot.Phase != events.Running { // else it is to be seen
 		m.showMessage(map[bool]string{true: "the cursor will follow the run", false: "the cursor stays where it is put"}[m.following])
 	}
 }
@@ -168,7 +168,7 @@ func (m browsing) toggleFollow() {
 // goToAttention goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
 // a step that needs none it goes to the nearest of the most urgent ones.
 func (m browsing) goToAttention(direction int) {
-	n := int(m.tree.StepNode[m.toNeed(direction)])
+	n := int(m.Tree.StepNode[m.toNeed(direction)])
 	m.following = false
 	m.rows.Reveal(n)
 	m.cur.Node = n
@@ -177,14 +177,14 @@ func (m browsing) goToAttention(direction int) {
 // toNeed is the step that need goes to, or -1.
 func (m browsing) toNeed(direction int) int {
 	ranks := m.attentionKinds()
-	here := m.tree.Steps(m.cursorNode())
+	here := m.Tree.Steps(m.cursorNode())
 	at, rank := here.From, -1
-	if step := m.tree.Step(m.cursorNode()); step < 0 {
+	if step := m.Tree.Step(m.cursorNode()); step < 0 {
 		if direction > 0 {
 			at-- // the first step of a scope comes after the scope
 		}
 	} else {
-		rank = rankOf(ranks, m.tree.Faces[step])
+		rank = rankOf(ranks, m.Tree.Faces[step])
 	}
 	return m.nextNeed(ranks, rank, at, direction)
 }
@@ -198,7 +198,7 @@ func (m browsing) attentionKinds() []func(status.State) bool {
 	case tree.FilterAll, tree.FilterProblems, tree.FilterFound, tree.FilterNotable:
 	}
 	approval := tree.Asks
-	if m.run.Phase != events.Review || m.tree.Tallies[0].Sum(status.Confirm, status.Asking) == 0 {
+	if m.Shot.Phase != events.Review || m.Tree.Tallies[0].Sum(status.Confirm, status.Asking) == 0 {
 		approval = func(f status.State) bool { return tree.Asks(f) || f == status.Undecided }
 	}
 	return []func(status.State) bool{tree.HasFailed, approval, tree.Recovered}
@@ -211,8 +211,8 @@ func rankOf(ranks []func(status.State) bool, f status.State) int {
 
 // nextNeed is the step after a step that has a rank, or the nearest of the first rank that there is; -1 if there is none. After
 // the last step of a rank comes the first of the next.
-func (m *knownRun) nextNeed(ranks []func(status.State) bool, rank, at, direction int) int {
-	n := len(m.tree.Faces)
+func (m browsing) nextNeed(ranks []func(status.State) bool, rank, at, direction int) int {
+	n := len(m.Tree.Faces)
 	if rank >= 0 {
 		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
 			return i
@@ -239,9 +239,9 @@ func (m *knownRun) nextNeed(ranks []func(status.State) bool, rank, at, direction
 }
 
 // stepThat is the first step from one on whose face is wanted, without coming round, or -1.
-func (m *knownRun) stepThat(from, n, direction int, wanted func(status.State) bool) int {
+func (m browsing) stepThat(from, n, direction int, wanted func(status.State) bool) int {
 	for i := from; i >= 0 && i < n; i += direction {
-		if wanted(m.tree.Faces[i]) {
+		if wanted(m.Tree.Faces[i]) {
 			return i
 		}
 	}
@@ -258,14 +258,14 @@ func (m browsing) foldRows(do keymap.Intent) {
 		case keymap.TreeOpen:
 			m.rows.OpenAll()
 		case keymap.NodeClose:
-			if !m.tree.Leaf(n) && !m.rows.Folded[n] && n > 0 {
+			if !m.Tree.Leaf(n) && !m.rows.Folded[n] && n > 0 {
 				m.rows.Fold(n, true)
 			} else if n > 0 {
-				n = int(m.tree.Parent[n])
+				n = int(m.Tree.Parent[n])
 			}
 		case keymap.NodeOpen:
 			switch {
-			case m.tree.Leaf(n):
+			case m.Tree.Leaf(n):
 				m.openDetail()
 			case m.rows.Folded[n]:
 				m.rows.Fold(n, false)
@@ -273,7 +273,7 @@ func (m browsing) foldRows(do keymap.Intent) {
 				n = m.rows.Node(m.rows.Row(n) + 1)
 			}
 		case keymap.NodeToggle:
-			if m.tree.Leaf(n) {
+			if m.Tree.Leaf(n) {
 				m.openDetail()
 			} else {
 				m.rows.Fold(n, !m.rows.Folded[n])
@@ -381,6 +381,6 @@ func (m *view) setFilter(f tree.Filter) {
 // rebuildRows rebuilds the rows after the filter, or what it looks at, changed.
 func (m *view) rebuildRows() {
 	m.cur.KeepPlace(m.rows, func() {
-		m.rows.Filter(m.filter.Keep(m.tree, &m.find), m.filter != tree.FilterFound)
+		m.rows.Filter(m.filter.Keep(m.Tree, &m.find), m.filter != tree.FilterFound)
 	})
 }

@@ -163,7 +163,7 @@ func (m matrixPane) openMatrix() {
 	}
 	m.panes.focusOn(paneTree)
 	m.panes.zoom = 0
-	m.matrix = newMatrix(m.tree)
+	m.matrix = newMatrix(m.Tree)
 }
 
 func (m *view) closeMatrix() {
@@ -230,9 +230,9 @@ func (m matrixPane) inMatrix(do keymap.Intent) (done bool) {
 // followMatrix lets the matrix be about the plan there is, and its cursor where the tree's is: a search, a failure or following
 // may have moved that.
 func (m matrixPane) followMatrix() {
-	if m.matrix.tree != m.tree {
+	if m.matrix.tree != m.Tree {
 		old := m.matrix
-		m.matrix = newMatrix(m.tree)
+		m.matrix = newMatrix(m.Tree)
 		m.matrix.top, m.matrix.left = old.top, old.left
 	}
 	x := m.matrix

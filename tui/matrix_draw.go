@@ -62,8 +62,8 @@ func (m frame) drawMatrix(b *draw.Brush) {
 	matrixPane(m).matrixRule(b)
 	matrixPane(m).matrixMarks(b, v)
 	counts := make([]events.HostCounts, min(v.high, len(x.hosts)-x.top))
-	m.store.Read(func(run *events.Run) {
-		if len(run.Steps) < len(m.plan.Steps) {
+	m.Store.Read(func(run *events.Run) {
+		if len(run.Steps) < len(m.Plan.Steps) {
 			return // it is about another plan
 		}
 		for i := range counts {
@@ -115,20 +115,20 @@ func (m matrixPane) matrixRule(b *draw.Brush) {
 func (m matrixPane) taskName(col int) string {
 	n := m.matrix.columns[col].node
 	role := ""
-	if s := m.tree.Scope(n); s != nil {
+	if s := m.Tree.Scope(n); s != nil {
 		role = s.Role
 	}
-	if r := m.tree.Steps(n); role == "" && r.From < r.To {
-		role = m.plan.Steps[r.From].Role
+	if r := m.Tree.Steps(n); role == "" && r.From < r.To {
+		role = m.Plan.Steps[r.From].Role
 	}
-	if s := m.tree.Scope(n); s != nil {
+	if s := m.Tree.Scope(n); s != nil {
 		_, name := status.ScopeTitle(s)
 		if name == "" && s.First < s.Last {
-			name = m.plan.Steps[s.First].Action
+			name = m.Plan.Steps[s.First].Action
 		}
 		return draw.Plain(status.TaskTitle(role, name))
 	}
-	return draw.Plain(status.TaskTitle(role, m.tree.Title(n)))
+	return draw.Plain(status.TaskTitle(role, m.Tree.Title(n)))
 }
 
 // matrixMarks is the row above the hosts: where the cursor is, and what the numbers of the recap count.
@@ -166,7 +166,7 @@ func (m matrixPane) matrixRow(b *draw.Brush, v matrixView, row int, counts *even
 	}
 	b.Begin(v.hosts+2, mode)
 	look := themes.Text
-	if m.findUnreached(x.hosts[row]) != nil {
+	if m.FindUnreached(x.hosts[row]) != nil {
 		look = themes.Failed
 	}
 	b.Put(look, " "+draw.CutMiddle(draw.Plain(x.hosts[row]), v.hosts, m.glyphs.Dots))
@@ -209,9 +209,9 @@ func (m matrixPane) matrixCell(b *draw.Brush, row, col int) {
 	b.Begin(1, mode)
 	if n := x.nodeAt(row, col); n >= 0 {
 		look, spins := m.signOf(n)
-		if m.tree.Step(n) < 0 {
-			t := m.tree.Tally(n)
-			look, spins = tree.Sign(&t, true, m.run.Phase == events.Review), t[status.Running] > 0
+		if m.Tree.Step(n) < 0 {
+			t := m.Tree.Tally(n)
+			look, spins = tree.Sign(&t, true, m.Shot.Phase == events.Review), t[status.Running] > 0
 		}
 		glyph := m.glyphs.Signs[look]
 		if spins {
@@ -242,26 +242,26 @@ func (m matrixPane) matrixDetail(b *draw.Brush) {
 		b.Put(themes.Dim, "  has no part in this task")
 		return
 	}
-	i := m.tree.Steps(n).From
+	i := m.Tree.Steps(n).From
 	look, _ := m.signOf(n)
-	if m.tree.Step(n) < 0 {
-		t := m.tree.Tally(n)
-		look = tree.Sign(&t, true, m.run.Phase == events.Review)
+	if m.Tree.Step(n) < 0 {
+		t := m.Tree.Tally(n)
+		look = tree.Sign(&t, true, m.Shot.Phase == events.Review)
 	}
 	b.Put(draw.SignLooks[look].Role, "  "+m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word)
-	place := draw.Plain(m.plan.Steps[i].Origin.String())
+	place := draw.Plain(m.Plan.Steps[i].Origin.String())
 	if draw.Cells(place) > b.Left/2 {
 		place = draw.CutLeft(place, b.Left/2, m.glyphs.Dots)
 	}
 	var of events.Step
-	m.store.Read(func(run *events.Run) {
+	m.Store.Read(func(run *events.Run) {
 		if i < len(run.Steps) {
 			of = run.Steps[i]
 		}
 	})
 	words := ""
-	if m.tree.Step(n) < 0 {
-		words = draw.Count(m.tree.Steps(n).To-i, "item")
+	if m.Tree.Step(n) < 0 {
+		words = draw.Count(m.Tree.Steps(n).To-i, "item")
 	} else {
 		words = m.cellWords(i, &of)
 	}
@@ -272,7 +272,7 @@ func (m matrixPane) matrixDetail(b *draw.Brush) {
 
 // cellWords is what there is to say of a step on one line: why it ended so, how long it took, or what it does.
 func (m matrixPane) cellWords(step int, of *events.Step) string {
-	missed := m.findUnreached(m.plan.Steps[step].Host)
+	missed := m.FindUnreached(m.Plan.Steps[step].Host)
 	switch {
 	case missed != nil && of.Attempt == 0:
 		return "not reached: " + draw.Plain(missed.Why)
@@ -285,17 +285,17 @@ func (m matrixPane) cellWords(step int, of *events.Step) string {
 	case of.Diff != nil && of.Diff.Summary != "":
 		return draw.Plain(of.Diff.Summary)
 	}
-	return draw.Plain(m.stepNow(step).Summary)
+	return draw.Plain(m.StepNow(step).Summary)
 }
 
 // matrixTips are the keys of the matrix.
 func (m matrixPane) matrixTips() []keymap.Tip {
 	tips := []keymap.Tip{keymap.TipOf(keymap.NodeToggle, "to the plan")}
-	switch m.run.Phase {
+	switch m.Shot.Phase {
 	case events.Review, events.Paused:
 		tips = append(append(tips, footerBar(m).decisionTips()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
 			keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
-		if m.position().Failed(m.tree.Step(m.cursorNode())) {
+		if m.Position().Failed(m.Tree.Step(m.cursorNode())) {
 			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"),
 				keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
 		}

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"crypto/rand"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -12,16 +11,15 @@ import (
 
 	"moon/plan"
 	"moon/themes"
-	"moon/tui/debugger"
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/keymap"
-	"moon/tui/status"
+	"moon/tui/known"
 	"moon/tui/tree"
 )
 
 // model is the one Bubble Tea model: it owns the parts, passes keys to them as intents, and asks them to be drawn.
-// All of it lives in the program's own goroutine but store and what is foretold, which have locks.
+// All of it lives in the program's own goroutine but store and predictions, which have locks.
 type model struct {
 	*view
 
@@ -50,44 +48,12 @@ type model struct {
 	crash  error // a panic on the way; ends the screen
 }
 
-// knownRun is the run as far as the screen knows it, and what follows from that: what runs next, what waits for what, what would
-// be skipped, how often a breakpoint has stopped. It sends commands. It knows no cursor and no screen.
-type knownRun struct {
-	o         Options
-	store     *feed.Store
-	now       func() time.Time
-	plan      *plan.Plan
-	real      int // steps of it that a dry run executes
-	tree      *tree.Tree
-	run       feed.Shot    // as of the last frame
-	breaks    map[int]stop // by step
-	places    []breakPlace // the same, as they were set; nil: to be found
-	bound     boundSteps
-	stopping  int // how often a stop was asked for
-	failing   int // the step that counts as failed while the run is paused on it, or -1
-	predicted debugger.Predictions
-	countdown feed.Countdown
-	timeline  feed.Timeline
-	waiting   waiting
-	lacking   lacking
-	others    status.OtherFiles
-	prefix    string // of the IDs of this screen's commands: a journal may hold those of others
-	sent      int    // commands
-}
-
-// position is where the run stands.
-func (m *knownRun) position() debugger.Position {
-	return debugger.Position{
-		Plan: m.plan, Steps: debugger.States(m.tree.Faces),
-		Phase: m.run.Phase, Pause: m.run.Pause.Reason, PausedAt: m.run.PausedAt, Pointer: m.run.Pointer,
-	}
-}
-
 // view is what a part of the screen is given: the run, where the cursor stands, how the screen is divided, how big it is and how
 // it looks. Panes, rules and overlays are types of their own around it, and reach no more than this.
 type view struct {
-	*knownRun
+	*known.Run
 
+	o             Options
 	pen           *draw.Pen
 	glyphs        *draw.Glyphs
 	keys          *keymap.Keys
@@ -110,6 +76,8 @@ type view struct {
 	diffs         diffLines
 	summary       summary
 	recent        []keymap.Intent // done from the palette, the latest first
+	shown         []int32         // nodes on the screen, as last drawn
+	stopping      int             // how often a stop was asked for
 	overlay       overlay
 	prompt        *prompt
 	sequence      string // keys that wait for the rest of a sequence
@@ -128,17 +96,13 @@ type (
 func newModel(o Options, env func(string) string) *model {
 	m := &model{
 		view: &view{
-			knownRun: &knownRun{
-				o: o, store: feed.NewStore(), now: o.Now, breaks: map[int]stop{}, failing: -1,
-				prefix: "tui-" + rand.Text()[:8],
-			},
-			keys: o.Keys, following: true, panes: newPanes(), detail: newDetail(), cur: tree.NewCursor(),
+			Run: known.New(known.Options{
+				Plan: o.Plan, Earlier: o.Earlier, Recorded: o.Replay != "", Forecast: o.Forecast, Now: o.Now,
+				Engine: known.Engine{Send: o.Send, Why: o.Why, Bind: o.Bind, Predict: o.Predict, PredictAll: o.Foretell},
+			}),
+			o: o, keys: o.Keys, following: true, panes: newPanes(), detail: newDetail(), cur: tree.NewCursor(),
 		},
 		profile: chooseProfile(o, env), env: env, stale: true, later: nextTick,
-	}
-	m.run.Awaits = m.store.Awaits() // the first frame is drawn, and keys come, before the first look at the run
-	if m.now == nil {
-		m.now = time.Now
 	}
 	if m.keys == nil {
 		m.keys = keymap.UsualKeys()
@@ -150,8 +114,8 @@ func newModel(o Options, env func(string) string) *model {
 	m.peek.Id = peekReel
 	m.mouse.on = o.Mouse
 	m.clip = newClipboard(o, env)
-	replanning{m.view}.setPlan(o.Plan)
-	m.others = status.OtherFilesOf(o.Earlier, o.Plan)
+	m.rows, m.excerpt = tree.NewCollapse(m.Tree), o.Plan.Excerpt
+	m.rebuildRows()
 	if o.View != nil {
 		m.restoreView(o.View)
 	}
@@ -161,27 +125,18 @@ func newModel(o Options, env func(string) string) *model {
 	return m
 }
 
-func (m replanning) setPlan(p *plan.Plan) {
-	t := tree.Grow(p)
-	sheet := m.fix
+// changePlan takes another plan, and keeps what fits it of what was folded, marked and typed.
+func (m replanning) changePlan(p *plan.Plan) {
+	before, sheet := m.Tree, m.fix
+	m.SetPlan(p)
+	m.shown = nil
 	m.fix, m.fixSent = nil, nil // they are about another plan
-	if m.tree == nil {
-		m.rows = tree.NewCollapse(t)
-	} else {
-		m.cur.Carry(m.tree, t)
-		if m.prompt != nil { // it is where its esc goes back to
-			m.prompt.from, _ = tree.SameIn(m.tree, t)(m.prompt.from)
-		}
-		m.rows.Adopt(t)
+	m.cur.Carry(before, m.Tree)
+	if m.prompt != nil { // it is where its esc goes back to
+		m.prompt.from, _ = tree.SameIn(before, m.Tree)(m.prompt.from)
 	}
-	m.plan, m.tree, m.excerpt, m.real = p, t, p.Excerpt, p.DefyDryRun()
-	m.countdown = feed.Countdown{}
-	if m.o.Forecast != nil {
-		m.countdown = feed.NewCountdown(m.o.Forecast(p.Digest))
-	}
-	m.timeline, m.waiting = feed.NewTimeline(t, &m.timeline), waiting{}
-	m.lacking = lacking{stale: true}
-	m.predicted.Halt() // it was about another plan
+	m.rows.Adopt(m.Tree)
+	m.excerpt = p.Excerpt
 	m.rebuildRows()
 	fixPane(m).carryFix(sheet)
 }
@@ -221,8 +176,10 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.setBackground(msg)
 	case feed.Fetched:
 		m.outputReel(msg.Id).Take(msg)
-	case waited:
-		m.waiting.takeAnswer(msg, m.plan.Digest)
+	case known.Answer:
+		if news := m.Take(msg); news != "" {
+			m.showMessage(news)
+		}
 	case found:
 		outputPane{m.view}.foundMore(msg)
 	case copied:
@@ -261,8 +218,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guardCommand(tea.Batch(cmd, outputPane{m.view}.fetchOutput(), waitWords{m.view}.askWaits(), watchPane{m.view}.askWatches(),
-		predicting{m.view}.askBound(), predicting{m.view}.askLacking()))
+	return m, guardCommand(tea.Batch(cmd, outputPane{m.view}.fetchOutput(), m.AskWaits(waitWords{m.view}.stepsToAsk), watchPane{m.view}.askWatches(),
+		m.AskBound(func() []int { return append(m.shownSteps(), m.Tree.Step(m.cursorNode())) }), m.AskLacking()))
 }
 
 // View draws, if there is anything new to draw.
@@ -270,7 +227,7 @@ func (m *model) View() tea.View {
 	defer func() {
 		if r := recover(); r != nil {
 			m.crash = panicError(r)
-			m.store.Wake() // drawing cannot quit; the next message does
+			m.Store.Wake() // drawing cannot quit; the next message does
 		}
 	}()
 	if m.stale {
@@ -343,16 +300,14 @@ func (m *model) handleTick() tea.Cmd {
 	m.ticking = false
 	m.spin++
 	m.detail.reel.Stale, m.peek.Stale = true, true
-	m.countdown.Refresh(m.clockNow())
-	m.timeline.Advance(m.clockNow())
-	m.waiting.stale = true
+	m.Tick()
 	return m.keepTicking()
 }
 
 const tickTime = 250 * time.Millisecond
 
 func (m *model) keepTicking() tea.Cmd {
-	if m.ticking || !m.isMoving() {
+	if m.ticking || !m.IsMoving() {
 		return nil
 	}
 	m.ticking = true

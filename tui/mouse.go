@@ -100,8 +100,8 @@ func (m *model) clickAt(at tea.Mouse) tea.Cmd {
 		return nil // somebody types
 	}
 	s := m.mouse.spots.At(at.X, at.Y)
-	double := s.Kind != draw.SpotNone && s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
-	m.mouse.where, m.mouse.clicked = s, m.now()
+	double := s.Kind != draw.SpotNone && s == m.mouse.where && m.Now().Sub(m.mouse.clicked) <= doubleClick
+	m.mouse.where, m.mouse.clicked = s, m.Now()
 	if double {
 		m.mouse.where = draw.Spot{} // a third click is a first one
 	}
@@ -232,8 +232,8 @@ func (m *model) clickBox(at tea.Mouse) tea.Cmd {
 		return nil
 	}
 	s := draw.Spot{Y: at.Y, Kind: draw.SpotNone, N: row, From: -1}
-	double := s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
-	m.mouse.where, m.mouse.clicked = s, m.now()
+	double := s == m.mouse.where && m.Now().Sub(m.mouse.clicked) <= doubleClick
+	m.mouse.where, m.mouse.clicked = s, m.Now()
 	return list.clickRow(m, row, double)
 }
 
@@ -306,7 +306,7 @@ func (u *mouse) noteBox(x, y, w, h int) { u.box = box{x, y, w, h} }
 func (t *treeRows) noteSpots(b *draw.Brush, n, from int) {
 	b.Spot(from, draw.SpotTree, n)
 	b.Note(from, from+1, draw.SpotBreak, n)
-	if b.Noted() && !t.m.tree.Leaf(n) {
+	if b.Noted() && !t.m.Tree.Leaf(n) {
 		sign := from + gutterWidth + draw.Cells(t.guideText(n, max(t.w-gutterWidth-22, 2)))
 		b.Note(sign, min(sign+1, from+t.w), draw.SpotFold, n)
 	}

@@ -76,7 +76,7 @@ func TestMouseIsOffAtFirst(t *testing.T) {
 func TestMouseInTheTree(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Mouse = true }})
 	s.clickOn("└   install tmux")
-	if got := s.m.tree.Title(s.m.cursorNode()); got != "install tmux" || s.m.focusedPane() != paneTree {
+	if got := s.m.Tree.Title(s.m.cursorNode()); got != "install tmux" || s.m.focusedPane() != paneTree {
 		t.Errorf("a click went to %q", got)
 	}
 	x, y := s.cellOf("└   install tmux")
@@ -93,7 +93,7 @@ func TestMouseInTheTree(t *testing.T) {
 		t.Error("two slow clicks are taken for one of two")
 	}
 	s.clickOn("▾ include: packages.yml")
-	if n := s.m.cursorNode(); s.m.tree.Title(n) != "include: packages.yml" || !s.m.rows.Folded[n] {
+	if n := s.m.cursorNode(); s.m.Tree.Title(n) != "include: packages.yml" || !s.m.rows.Folded[n] {
 		t.Error("a click on the sign does not fold")
 	}
 	s.clickOn("▸ include: packages.yml")
@@ -105,8 +105,8 @@ func TestMouseInTheTree(t *testing.T) {
 	s.later()
 	s.click(0, y)
 	s.frame()
-	if _, set := s.m.breaks[stepGit]; !set || s.m.cursorNode() != at {
-		t.Errorf("a click into the gutter: breakpoints %v, cursor at %d", s.m.breaks, s.m.cursorNode())
+	if _, set := s.m.Breaks[stepGit]; !set || s.m.cursorNode() != at {
+		t.Errorf("a click into the gutter: breakpoints %v, cursor at %d", s.m.Breaks, s.m.cursorNode())
 	}
 	s.later()
 	s.click(0, y)
@@ -261,7 +261,7 @@ func TestMouseDecidesNothing(t *testing.T) {
 						rt.Fatalf("the mouse sent %#v", c)
 					}
 				}
-				if slices.ContainsFunc(s.cmds, func(msg tea.Msg) bool { _, ok := msg.(tea.QuitMsg); return ok && s.m.run.Phase != events.Done }) {
+				if slices.ContainsFunc(s.cmds, func(msg tea.Msg) bool { _, ok := msg.(tea.QuitMsg); return ok && s.m.Shot.Phase != events.Done }) {
 					rt.Fatal("the mouse left")
 				}
 				s.cmds = nil
@@ -287,8 +287,8 @@ func TestSpotsAreWhereThingsAre(t *testing.T) {
 			case draw.SpotFold:
 				want = "▾"
 			case draw.SpotTree:
-				want = draw.Head(s.m.tree.Title(spot.N), 5)
-				if s.m.tree.Scope(spot.N) != nil {
+				want = draw.Head(s.m.Tree.Title(spot.N), 5)
+				if s.m.Tree.Scope(spot.N) != nil {
 					continue // its kind may be left out
 				}
 			default:

@@ -393,9 +393,9 @@ func (o *offering) settle() {
 				o.run.Apply(r)
 				shown = append(shown, r)
 			}
-			o.sc.m.store.ApplyAll(shown)
+			o.sc.m.Store.ApplyAll(shown)
 			if !open {
-				o.sc.m.store.End(nil)
+				o.sc.m.Store.End(nil)
 			}
 			if !seen {
 				continue
@@ -447,9 +447,9 @@ func (o *offering) offers() (list []offeredKey) {
 		for _, t := range (footerBar{m.view}).footerTips(2, 3) {
 			add("footer", t.Do)
 		}
-		step := m.tree.Step(m.cursorNode())
-		if step >= 0 && m.tree.Faces[step].Bad() && m.detail.tab == tabSteps && (m.position().OnFailure() || m.run.Phase == events.Ended) {
-			for _, c := range (outcomePane{m.view}).choicesNow(&m.plan.Steps[step]) {
+		step := m.Tree.Step(m.cursorNode())
+		if step >= 0 && m.Tree.Faces[step].Bad() && m.detail.tab == tabSteps && (m.Position().OnFailure() || m.Shot.Phase == events.Ended) {
+			for _, c := range (outcomePane{m.view}).choicesNow(&m.Plan.Steps[step]) {
 				add("way", c.do)
 			}
 		}
@@ -537,7 +537,7 @@ func (o *offering) drive(pressed map[string]int) {
 	m := o.sc.m
 	for range 40 {
 		o.away()
-		if m.run.Phase == events.Done {
+		if m.Shot.Phase == events.Done {
 			return
 		}
 		switch what := o.IntN(20); {

@@ -10,7 +10,7 @@ import (
 
 // otherFileNote names in a row the first file of a step that has changed; "" if none has.
 func (m origins) otherFileNote(step int) string {
-	list := m.others.Of(m.plan, step)
+	list := m.Others.Of(m.Plan, step)
 	if len(list) == 0 {
 		return ""
 	}
@@ -20,8 +20,8 @@ func (m origins) otherFileNote(step int) string {
 
 // otherFilesField says in the step's own pane why it waits for a decision again.
 func (m origins) otherFilesField(d *draw.Doc, step int) {
-	list := m.others.Of(m.plan, step)
-	if f := m.tree.Faces[step]; len(list) == 0 || !f.Pending() && f != status.Outdated {
+	list := m.Others.Of(m.Plan, step)
+	if f := m.Tree.Faces[step]; len(list) == 0 || !f.Pending() && f != status.Outdated {
 		return
 	}
 	for i, c := range list {

@@ -72,7 +72,7 @@ func (m outputPane) scrollSideways(by int) {
 
 // otherAttempt shows the output of an earlier or later attempt.
 func (m outputPane) otherAttempt(by int) {
-	n := m.countAttempts(m.outputOf(m.cursorNode()))
+	n := m.CountAttempts(m.outputOf(m.cursorNode()))
 	v := &m.detail.output
 	at := v.attempt
 	if at < 0 {
@@ -95,7 +95,7 @@ type tried struct {
 
 // triedAt is the attempt whose output has the index, or the last for -1.
 func (m outputPane) triedAt(step, which int) (t tried) {
-	m.store.Read(func(run *events.Run) {
+	m.Store.Read(func(run *events.Run) {
 		if step < 0 || step >= len(run.Steps) {
 			return
 		}
@@ -114,7 +114,7 @@ func (m outputPane) triedAt(step, which int) (t tried) {
 		case t.last:
 			t.began = of.Started
 		}
-		for _, p := range m.store.History.Ring {
+		for _, p := range m.Store.History.Ring {
 			e, ok := p.Event.(events.StepRetrying)
 			switch {
 			case !ok || p.Step != step:
@@ -147,7 +147,7 @@ func (m outputPane) attemptLine(d *draw.Doc, n int) {
 	step := m.outputOf(m.cursorNode())
 	t := m.triedAt(step, which)
 	line := []draw.Text{draw.Inked(draw.InkTitle, fmt.Sprintf("attempt %d of %d", which+1, n))}
-	look, _ := m.signOf(int(m.tree.StepNode[step]))
+	look, _ := m.signOf(int(m.Tree.StepNode[step]))
 	words := draw.SignLooks[look].Word
 	if !t.last {
 		look, words = draw.SignFailed, "failed" // or there would be no other

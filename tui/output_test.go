@@ -273,8 +273,8 @@ func TestOutputAttempts(t *testing.T) {
 	s.keys("]")
 	s.has("that is the last attempt")
 	// Why an attempt failed is known from the next one.
-	s.m.store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.StepRetrying{Attempt: 4, Error: "no such disk\nand more", Due: s.f.clock, Out: "x"}})
-	s.m.store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.AttemptStarted{Attempt: 4}})
+	s.m.Store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.StepRetrying{Attempt: 4, Error: "no such disk\nand more", Due: s.f.clock, Out: "x"}})
+	s.m.Store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.AttemptStarted{Attempt: 4}})
 	s.frame()
 	s.keys("[")
 	s.has("attempt 3 of 4   ✗ failed  no such disk")

@@ -47,17 +47,17 @@ const longestField = 1000
 // openBreakSheet asks for the condition, count or message of a breakpoint.
 func (m *model) openBreakSheet() tea.Cmd {
 	n := m.cursorNode()
-	r := m.tree.Steps(n)
-	b := &breakSheet{steps: r, title: "Breakpoint before " + m.tree.Title(n)}
-	if m.tree.Step(n) < 0 {
-		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), m.tree.Title(n))
+	r := m.Tree.Steps(n)
+	b := &breakSheet{steps: r, title: "Breakpoint before " + m.Tree.Title(n)}
+	if m.Tree.Step(n) < 0 {
+		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), m.Tree.Title(n))
 	}
 	for i := range b.fields {
 		b.fields[i] = newInput()
 		b.fields[i].CharLimit = longestField
 	}
-	if have, ok := m.breaks[r.From]; ok {
-		b.set, b.hits = true, have.hits
+	if have, ok := m.Breaks[r.From]; ok {
+		b.set, b.hits = true, have.Hits
 		b.fields[breakWhen].SetValue(have.When)
 		b.fields[breakLog].SetValue(have.Log)
 		if have.After > 0 {
@@ -86,7 +86,7 @@ func (b *breakSheet) readCommand(m *view) (c events.Break, wrong string) {
 		c.After = n
 	}
 	if m.o.CheckBreak != nil {
-		if err := m.o.CheckBreak(m.plan, c.When, c.Log); err != nil {
+		if err := m.o.CheckBreak(m.Plan, c.When, c.Log); err != nil {
 			return c, err.Error()
 		}
 	}
@@ -105,7 +105,7 @@ func (b *breakSheet) tryCondition(m *model) tea.Cmd {
 	if when == "" || b.wrong != "" || m.cannotWatch() != "" {
 		return nil
 	}
-	p, step, eval := m.plan, watchPane{m.view}.watchStep(), m.o.Eval
+	p, step, eval := m.Plan, watchPane{m.view}.watchStep(), m.o.Eval
 	return func() tea.Msg {
 		v := status.Eval(eval).Value(p, step, when)
 		return came{func(*model) tea.Cmd {
@@ -138,7 +138,7 @@ func (b *breakSheet) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		c, wrong := b.readCommand(m.view)
 		if b.wrong = wrong; wrong == "" {
 			m.overlay = nil
-			m.sendCommand(c)
+			m.Send(c)
 		}
 	default:
 		b.fields[b.at], _ = b.fields[b.at].Update(msg)
@@ -150,13 +150,13 @@ func (b *breakSheet) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 
 // clearBreaks takes the breakpoints of a range away.
 func (m deciding) clearBreaks(r events.Range) {
-	for step := range m.breaks {
+	for step := range m.Breaks {
 		if r.Has(step) {
 			c := events.Break{Step: r.From, Clear: true}
 			if r.To > r.From+1 {
 				c.To = r.To
 			}
-			m.sendCommand(c)
+			m.Send(c)
 			return
 		}
 	}

@@ -16,7 +16,7 @@ import (
 type breaksBox struct{ picker }
 
 func (m deciding) openBreaks() {
-	if len(m.breaks) == 0 {
+	if len(m.Breaks) == 0 {
 		m.showMessage("there are no breakpoints; " + m.keys.Label(keymap.GateBreak) + " sets one")
 		return
 	}
@@ -26,7 +26,7 @@ func (m deciding) openBreaks() {
 func (b *breaksBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
 
 func (b *breaksBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
-	list := m.breakPlaces()
+	list := m.BreakPlaces()
 	if b.n = len(list); b.n == 0 {
 		m.overlay = nil
 		return nil
@@ -49,7 +49,7 @@ func (b *breaksBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.goToStep(p.Steps[0])
 	case "d", "delete", "b":
 		for _, c := range status.Breaks(p.Steps, true) {
-			m.sendCommand(c)
+			m.Send(c)
 		}
 	case "B", "e":
 		m.goToStep(p.Steps[0])
@@ -61,7 +61,7 @@ func (b *breaksBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 // goToStep puts the cursor on a step.
 func (m *view) goToStep(step int) {
 	m.following = false
-	n := int(m.tree.StepNode[step])
+	n := int(m.Tree.StepNode[step])
 	if m.rows.Keep != nil && !m.rows.Keep[n] {
 		m.setFilter(tree.FilterAll)
 	}
@@ -69,7 +69,7 @@ func (m *view) goToStep(step int) {
 }
 
 func (b *breaksBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
-	list := m.breakPlaces()
+	list := m.BreakPlaces()
 	b.n = len(list)
 	b.moveBy(0)
 	if b.n == 0 {
@@ -78,10 +78,10 @@ func (b *breaksBox) drawLines(m *view, w, h int) (title string, body [][]draw.Te
 	from, to := b.visibleRange(max(h, 1))
 	for i := from; i < to; i++ {
 		p := &list[i]
-		step := &m.plan.Steps[p.Steps[0]]
+		step := &m.Plan.Steps[p.Steps[0]]
 		mark, look := b.lineMark(m, i)
-		sign := p.gutterSign(m.glyphs)
-		words := strings.TrimSpace(draw.Plain(p.placeTitle(m)) + "  " + draw.Plain(p.placeText()))
+		sign := gutterSign(&p.Breakpoint, m.glyphs)
+		words := strings.TrimSpace(draw.Plain(p.Title(m.Run)) + "  " + draw.Plain(p.Text()))
 		line := m.oppositeTexts(w-2, mark, draw.Inked(look, words), draw.Inked(themes.Dim, draw.Plain(step.Origin.String())))
 		body = append(body, append([]draw.Text{line[0], draw.Inked(sign.Ink, sign.S+" ")}, line[1:]...))
 	}

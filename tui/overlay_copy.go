@@ -8,7 +8,6 @@ import (
 
 	"moon/events"
 	"moon/events/steplog"
-	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/themes"
@@ -33,17 +32,17 @@ type copied struct {
 
 func newCopyBox(m *view) overlay {
 	s := m.detailSubject()
-	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.tree.Title(s.node)}}}
-	if prefix := m.attemptPrefix(m.outputOf(s.node), m.detail.output.attempt); prefix != "" {
+	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.Tree.Title(s.node)}}}
+	if prefix := m.AttemptPrefix(m.outputOf(s.node), m.detail.output.attempt); prefix != "" {
 		c.items = append(c.items, copyItem{key: "o", words: "output", output: prefix})
 	}
-	if o, ok := m.originOf(s.node); ok {
+	if o, ok := m.OriginOf(s.node); ok {
 		c.items = append(c.items, copyItem{key: "l", words: "file:line", text: o.String()})
 	}
 	if s.step < 0 {
 		return c.ofScope(m, s.node)
 	}
-	p := m.stepNow(s.step)
+	p := m.StepNow(s.step)
 	if text := commandOf(p, &s.of); text != "" {
 		c.items = append(c.items, copyItem{key: "c", words: "command", text: text})
 	}
@@ -56,14 +55,14 @@ func newCopyBox(m *view) overlay {
 // ofScope adds what can be copied of a scope: the paths of its steps, and of the whole what it came to.
 func (c *copyBox) ofScope(m *view, n int) *copyBox {
 	var paths strings.Builder
-	r := m.tree.Steps(n)
+	r := m.Tree.Steps(n)
 	for i := r.From; i < r.To; i++ {
-		paths.WriteString(m.plan.Steps[i].Path + "\n")
+		paths.WriteString(m.Plan.Steps[i].Path + "\n")
 	}
 	if r.From < r.To {
 		c.items = append(c.items, copyItem{key: "p", words: "paths of its " + draw.Count(r.To-r.From, "step"), text: paths.String()})
 	}
-	if n == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
+	if n == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
 		c.items = append(c.items, copyItem{key: "s", words: "summary", text: summaryPane{m}.summaryText()})
 	}
 	return c
@@ -74,7 +73,7 @@ func (m summaryPane) summaryText() string {
 	d := draw.NewDoc(summaryWidth, 0, m.glyphs)
 	m.summaryTab(d)
 	b := strings.Builder{}
-	b.WriteString(m.plan.RootFile + "\n")
+	b.WriteString(m.Plan.RootFile + "\n")
 	for _, line := range d.Lines {
 		var row strings.Builder
 		for _, span := range line {
@@ -96,20 +95,6 @@ func commandOf(p *plan.Step, of *events.Step) string {
 		return text
 	}
 	return p.Summary
-}
-
-// originOf is where a node comes from.
-func (m *knownRun) originOf(n int) (diag.Origin, bool) {
-	var o diag.Origin
-	if i := m.tree.Step(n); i >= 0 {
-		o = m.plan.Steps[i].Origin
-	} else if s := m.tree.Scope(n); s != nil {
-		o = s.Origin
-	}
-	if o.File == "" {
-		o = diag.Origin{File: m.plan.RootFile, Line: max(o.Line, 1)}
-	}
-	return o, o.File != ""
 }
 
 func (c *copyBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }

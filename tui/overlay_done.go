@@ -28,21 +28,21 @@ type doneBox struct {
 
 // newDoneBox looks at the node under the cursor, or the marks. why says that there is nothing to decide.
 func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why string) {
-	b = &doneBox{ranges: ranges, what: draw.Plain(m.tree.Title(m.cursorNode()))}
+	b = &doneBox{ranges: ranges, what: draw.Plain(m.Tree.Title(m.cursorNode()))}
 	var about []int
 	n := 0
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			n++
 			switch {
-			case m.canRunAgain(i):
+			case m.CanRunAgain(i):
 				b.again = append(b.again, i)
-			case m.position().MayMark(i):
+			case m.Position().MayMark(i):
 				b.markable++
 			default:
 				continue
 			}
-			if m.tree.Faces[i] == status.Outdated {
+			if m.Tree.Faces[i] == status.Outdated {
 				b.outdated++
 			}
 			about = append(about, i)
@@ -54,7 +54,7 @@ func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why st
 	if len(about) == 0 {
 		return nil, "nothing here to rerun or mark as done"
 	}
-	b.dependents = slices.DeleteFunc(m.plan.Dependents(about), func(i int) bool { return !m.canRunAgain(i) })
+	b.dependents = slices.DeleteFunc(m.Plan.Dependents(about), func(i int) bool { return !m.CanRunAgain(i) })
 	return b, ""
 }
 
@@ -72,19 +72,19 @@ func (b *doneBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	switch {
 	case key == "r" && b.canRun(m.view):
-		m.sendCommand(b.rerunCommand(false))
+		m.Send(b.rerunCommand(false))
 	case key == "w" && b.canRun(m.view) && len(b.dependents) > 0:
-		m.sendCommand(b.rerunCommand(true))
+		m.Send(b.rerunCommand(true))
 	case key == "k" && b.outdated > 0:
 		for _, r := range b.ranges {
 			if (deciding{m.view}).outdatedIn(r) > 0 {
-				m.sendCommand(events.Keep{Range: r})
+				m.Send(events.Keep{Range: r})
 			}
 		}
 	case key == "m" && b.markable > 0:
 		for _, r := range b.ranges {
 			if (deciding{m.view}).markableIn(r) {
-				m.sendCommand(events.Mark{Range: r})
+				m.Send(events.Mark{Range: r})
 			}
 		}
 	default:
@@ -94,7 +94,7 @@ func (b *doneBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *doneBox) canRun(m *view) bool { return len(b.again) > 0 && m.mayRunAgain() }
+func (b *doneBox) canRun(m *view) bool { return len(b.again) > 0 && m.MayRunAgain() }
 
 // rerunCommand is one command for all of them: they run one after the other.
 func (b *doneBox) rerunCommand(with bool) events.Command {
@@ -102,12 +102,12 @@ func (b *doneBox) rerunCommand(with bool) events.Command {
 }
 
 func (m deciding) outdatedIn(r events.Range) int {
-	return int(m.position().Tally(r)[status.Outdated])
+	return int(m.Position().Tally(r)[status.Outdated])
 }
 
 func (m deciding) markableIn(r events.Range) bool {
 	for i := r.From; i < r.To; i++ {
-		if m.position().MayMark(i) {
+		if m.Position().MayMark(i) {
 			return true
 		}
 	}
@@ -175,7 +175,7 @@ func doneText(n, of int) string {
 func (m deciding) namesOf(steps []int, most int) string {
 	var names []string
 	for _, i := range steps[:min(len(steps), most)] {
-		names = append(names, draw.Plain(m.titleOn(&m.plan.Steps[i])))
+		names = append(names, draw.Plain(m.TitleOn(&m.Plan.Steps[i])))
 	}
 	if more := len(steps) - most; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

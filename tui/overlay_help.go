@@ -53,7 +53,7 @@ func (h *help) addTable(m *view, suffix string, meant func(*keymap.Binding) bool
 	last := keymap.Groups
 	for i := range keymap.Bindings {
 		b := &keymap.Bindings[i]
-		if !meant(b) || m.isRecorded() && keymap.AsksTheRun(b.Do) {
+		if !meant(b) || m.IsRecorded() && keymap.AsksTheRun(b.Do) {
 			continue
 		}
 		if b.Group != last {

@@ -33,16 +33,16 @@ func (leaveBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.overlay = nil
-	if m.store.Over() {
+	if m.Store.Over() {
 		return tea.Quit
 	}
 	return nil
 }
 
 func (leaveBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
-	left := m.tree.Tallies[0].Sum(status.Waiting, status.Undecided, status.Confirm)
+	left := m.Tree.Tallies[0].Sum(status.Waiting, status.Undecided, status.Confirm)
 	running := m.listRunning(listed)
-	n := m.run.Counts.Running
+	n := m.Shot.Counts.Running
 	if n == 0 {
 		body = append(body, []draw.Text{draw.Inked(themes.Text, "Nothing is running. "+notRunYet(left))})
 		if h > 3 {
@@ -52,7 +52,7 @@ func (leaveBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, 
 	}
 	for _, r := range running {
 		since := draw.Took(r.took)
-		name := draw.CutMiddle(draw.Plain(m.titleOn(r.plan)), max(w-len(since)-2, 4), m.glyphs.Dots)
+		name := draw.CutMiddle(draw.Plain(m.TitleOn(r.plan)), max(w-len(since)-2, 4), m.glyphs.Dots)
 		body = append(body, []draw.Text{draw.Inked(themes.Text, name+"  "), draw.Inked(themes.Dim, since)})
 	}
 	// On a tiny screen the answers count more than what they are about.
@@ -87,11 +87,11 @@ type nowRunning struct {
 }
 
 // listRunning lists what runs, at most n steps of it.
-func (m *knownRun) listRunning(n int) (list []nowRunning) {
-	m.store.Read(func(run *events.Run) {
-		for i, f := range m.tree.Faces {
+func (m *view) listRunning(n int) (list []nowRunning) {
+	m.Store.Read(func(run *events.Run) {
+		for i, f := range m.Tree.Faces {
 			if f == status.Running && i < len(run.Steps) && len(list) < n {
-				list = append(list, nowRunning{&m.plan.Steps[i], m.stepDuration(&run.Steps[i])})
+				list = append(list, nowRunning{&m.Plan.Steps[i], m.StepDuration(&run.Steps[i])})
 			}
 		}
 	})

@@ -75,7 +75,7 @@ func (m *view) paletteIntents() []keymap.Intent {
 			list = append(list, do)
 		}
 	}
-	return slices.DeleteFunc(list, func(do keymap.Intent) bool { return m.isRecorded() && keymap.AsksTheRun(do) })
+	return slices.DeleteFunc(list, func(do keymap.Intent) bool { return m.IsRecorded() && keymap.AsksTheRun(do) })
 }
 
 // rememberPicked remembers what was picked, the latest first.

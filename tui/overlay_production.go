@@ -26,7 +26,7 @@ type productionBox struct {
 
 func newProductionBox(m *model, do keymap.Intent, what approval) *productionBox {
 	name, kind := approving{m.view}.nameToType(what.ranges)
-	return &productionBox{do: do, what: what, digest: m.plan.Digest, name: name, kind: kind, input: newInput()}
+	return &productionBox{do: do, what: what, digest: m.Plan.Digest, name: name, kind: kind, input: newInput()}
 }
 
 func (b *productionBox) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
@@ -42,7 +42,7 @@ func (b *productionBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.showMessage("nothing was approved")
 	case "enter":
 		switch {
-		case m.plan.Digest != b.digest || !b.what.sameAs(approving{m.view}.wouldApprove(b.do)):
+		case m.Plan.Digest != b.digest || !b.what.sameAs(approving{m.view}.wouldApprove(b.do)):
 			m.overlay = nil
 			m.showMessage("things have changed meanwhile; nothing was approved")
 		case typableName(b.input.Value()) == b.name:

@@ -15,7 +15,7 @@ import (
 type origins struct{ *view }
 
 // countOverridden counts the values that were put in the place of others for this run.
-func (m origins) countOverridden() int { return len(m.plan.Overrides()) }
+func (m origins) countOverridden() int { return len(m.Plan.Overrides()) }
 
 // overrideText says what was overridden, in the glyphs of this screen.
 func (m origins) overrideText(o plan.Overridden) string {
@@ -57,7 +57,7 @@ func (m origins) overridesList(d *draw.Doc) {
 		}
 		what := "  " + draw.CutRight(draw.Plain(m.overrideText(o.Overridden)), max(d.W-2, 0), m.glyphs.Dots)
 		d.Add(draw.Inked(themes.Changed, what),
-			draw.Inked(themes.Dim, "   "+draw.CutMiddle(draw.Plain(m.titleOn(o.step)), max(d.W-draw.Cells(what)-3, 0), m.glyphs.Dots)))
+			draw.Inked(themes.Dim, "   "+draw.CutMiddle(draw.Plain(m.TitleOn(o.step)), max(d.W-draw.Cells(what)-3, 0), m.glyphs.Dots)))
 		if place := o.Origin.String(); place != "" {
 			d.Para(themes.Dim, 2, "to keep it, edit "+place)
 		}

@@ -72,12 +72,12 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 func TestTypedCommands(t *testing.T) {
 	s := debugging(t, 120, 40)
 	s.command("goto unpack go")
-	if s.m.tree.Step(s.m.cursorNode()) != stepUnpack {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepUnpack {
 		t.Errorf("went to %d", s.m.cursorNode())
 	}
 	s.press("tab")
 	s.command("g packages.yml:5") // the loop, whose first step it is
-	if s.m.tree.Step(s.m.cursorNode()) != stepGit || s.m.focusedPane() != paneTree {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepGit || s.m.focusedPane() != paneTree {
 		t.Errorf("went to %d", s.m.cursorNode())
 	}
 	s.has("the first of 4 steps")
@@ -88,7 +88,7 @@ func TestTypedCommands(t *testing.T) {
 		t.Errorf("filter %s", s.m.filter)
 	}
 	s.command("goto say hello") // which the filter hides
-	if s.m.tree.Step(s.m.cursorNode()) != stepHello || s.m.filter != tree.FilterAll {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepHello || s.m.filter != tree.FilterAll {
 		t.Errorf("at %d, filter %s", s.m.cursorNode(), s.m.filter)
 	}
 	s.command("filter chnaged")

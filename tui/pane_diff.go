@@ -33,7 +33,7 @@ const diffShown = 2000
 // diffTab shows what a step changed, or would change in a dry run.
 func (m diffPane) diffTab(d *draw.Doc, s subject) {
 	diff := s.of.Diff
-	before := m.prediction(s.step)
+	before := m.Prediction(s.step)
 	// Until the step runs, its preview takes the place of the change.
 	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" &&
 		before.Diff.Kind != events.ChangeUnknown {
@@ -42,7 +42,7 @@ func (m diffPane) diffTab(d *draw.Doc, s subject) {
 		d.Blank()
 	}
 	switch {
-	case s.step < 0 && m.tree.Over && m.tree.Task(s.node):
+	case s.step < 0 && m.Tree.Over && m.Tree.Task(s.node):
 		m.taskDiffs(d, s.node)
 		return
 	case s.step < 0:

@@ -21,8 +21,8 @@ func (m eventsPane) eventsTab(d *draw.Doc, s subject) {
 		p := &s.past[i]
 		words, look := p.Words()
 		line, _, _ := strings.Cut(words, "\n")
-		if s.step < 0 && p.Step >= 0 && p.Step < len(m.plan.Steps) && !aboutAll(p.Event) {
-			line = m.titleOn(&m.plan.Steps[p.Step]) + "  " + line
+		if s.step < 0 && p.Step >= 0 && p.Step < len(m.Plan.Steps) && !aboutAll(p.Event) {
+			line = m.TitleOn(&m.Plan.Steps[p.Step]) + "  " + line
 		}
 		role := draw.SignLooks[look].Role
 		if look == draw.SignNone {

@@ -35,7 +35,7 @@ func (m outputPane) bareLine(b *draw.Brush) {
 			b.Put(themes.Warn, "  "+draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
 			return
 		}
-		title := draw.Plain(m.tree.Title(m.cursorNode()))
+		title := draw.Plain(m.Tree.Title(m.cursorNode()))
 		b.Put(themes.Text, "  "+draw.CutMiddle(title, max(b.Left/3, 8), m.glyphs.Dots))
 		if m.detail.tab == tabOutputs {
 			b.Put(themes.Dim, "  "+m.outputTitle(b.Left-2, false))

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"moon/events"
 	"moon/plan"
@@ -26,7 +25,7 @@ func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 	if of.State != events.Settled && f != status.Running {
 		return false
 	}
-	if m.position().Failed(p.Index) && f != status.Unreachable {
+	if m.Position().Failed(p.Index) && f != status.Unreachable {
 		f = status.Failed // whatever becomes of it, it has not become of it yet
 	}
 	look := tree.FaceSigns[f]
@@ -42,7 +41,7 @@ func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 	case of.Reason != "" && of.Error == "":
 		d.Blank()
 		d.Para(themes.Text, 2, status.WhySkipped(of.Reason))
-		if of.Cause >= 0 && of.Cause < len(m.plan.Steps) && of.Outcome == events.Omitted {
+		if of.Cause >= 0 && of.Cause < len(m.Plan.Steps) && of.Outcome == events.Omitted {
 			d.Para(themes.Dim, 2, "because of "+m.stepName(of.Cause))
 		}
 	case of.Error != "":
@@ -94,34 +93,23 @@ func (m outcomePane) smallFacts(step int, of *events.Step, f status.State) []str
 	if of.HasRC && (f.Bad() || f == status.Ignored || f == status.Rescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
 	}
-	if d := m.stepDuration(of); of.Attempt > 0 {
+	if d := m.StepDuration(of); of.Attempt > 0 {
 		word := "after "
 		if f == status.Running {
 			word = "for "
 		}
 		facts = append(facts, word+draw.Exact(d))
-		if host := m.plan.Steps[step].Host; host != "" && host != "localhost" {
+		if host := m.Plan.Steps[step].Host; host != "" && host != "localhost" {
 			facts = append(facts, "on "+draw.Plain(host))
 		}
 	}
 	if of.Attempt > 1 || f.Bad() && of.Attempt > 0 {
 		facts = append(facts, fmt.Sprintf("(attempt %d)", of.Attempt))
 	}
-	if left := of.Due.Sub(m.clockNow()); of.State == events.Backoff && left > 0 {
+	if left := of.Due.Sub(m.ClockNow()); of.State == events.Backoff && left > 0 {
 		facts = append(facts, "next in "+draw.Exact(left))
 	}
 	return facts
-}
-
-// stepDuration is how long a step took, or takes so far.
-func (m *knownRun) stepDuration(of *events.Step) time.Duration { return of.Lasted(m.clockNow()) }
-
-// clockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.
-func (m *knownRun) clockNow() time.Time {
-	if m.isMoving() || m.run.Last.IsZero() {
-		return m.now()
-	}
-	return m.run.Last
 }
 
 // shownEnd is how many of the last lines of output the Step tab shows, if there is room for what follows them.
@@ -154,8 +142,8 @@ func (m outcomePane) lastLines(d *draw.Doc, already string) {
 
 // whatNow lists what a person can do about a failed step.
 func (m outcomePane) whatNow(d *draw.Doc, p *plan.Step) {
-	halted := m.position().OnFailure()
-	if !halted && m.run.Phase != events.Ended {
+	halted := m.Position().OnFailure()
+	if !halted && m.Shot.Phase != events.Ended {
 		return
 	}
 	d.Heading("What now?")
@@ -170,12 +158,12 @@ type choice struct {
 
 // choicesNow are the ways out of a failure that would not be refused.
 func (m outcomePane) choicesNow(p *plan.Step) []choice {
-	ways := outcomePane{m.view}.waysOut(p, m.position().OnFailure())
+	ways := outcomePane{m.view}.waysOut(p, m.Position().OnFailure())
 	return slices.DeleteFunc(ways, func(c choice) bool { return whyNot(m).whyCannot(c.do) != "" })
 }
 
 func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
-	away := m.tree.Faces[p.Index] == status.Unreachable
+	away := m.Tree.Faces[p.Index] == status.Unreachable
 	again := "retry this step"
 	if away {
 		again = "reconnect and retry this step"
@@ -198,12 +186,12 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
 	if !halted {
 		return append(ways, choice{keymap.RunLeave, "quit", "quit"})
 	}
-	if !m.isOpen(p.Index) { // it was given up before; the run is paused on another
+	if !m.IsOpen(p.Index) { // it was given up before; the run is paused on another
 		return append(ways, choice{keymap.CursorPointer, "go to the failure the run is paused on", "to the pause"})
 	}
 	ways = append(ways, choice{keymap.GateExclude, "skip it and continue", "skip"})
 	switch {
-	case m.plan.Plays && (away || !m.isRescued(p.Scope)):
+	case m.Plan.Plays && (away || !m.isRescued(p.Scope)):
 		ways = append(ways, hostWords(m).givingUp(p, away))
 	case m.isRescued(p.Scope):
 		ways = append(ways, choice{keymap.RunContinue, "run the rescue, then continue", "rescue"})
@@ -216,7 +204,7 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
 		step.words = "pause before the rescue"
 	case m.cleansUp(p.Scope):
 		step.words = "pause before the always"
-	case !m.plan.Plays: // nothing is left to run
+	case !m.Plan.Plays: // nothing is left to run
 		step.words, step.brief = "same as "+m.keys.Label(keymap.RunContinue), "continue"
 	}
 	ways = append(ways, step)
@@ -225,7 +213,7 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
 
 // shellPlace says where a shell would begin, unless that is where everybody would think.
 func (m outcomePane) shellPlace(p *plan.Step) string {
-	if p.Cwd == "" || p.Cwd == m.plan.Root {
+	if p.Cwd == "" || p.Cwd == m.Plan.Root {
 		return " in the step's directory"
 	}
 	return " in " + draw.CutLeft(draw.Plain(p.Cwd), 30, m.glyphs.Dots)
@@ -256,22 +244,22 @@ func (m *view) drawChoices(d *draw.Doc, list []choice) {
 // cleansUp reports whether an always runs after a failure in a scope: one of a block around it, and not the one that it is in.
 func (m outcomePane) cleansUp(scope int) bool {
 	around := map[int]bool{}
-	for id := scope; id > 0 && id < len(m.plan.Scopes); id = m.plan.Scopes[id].Parent {
+	for id := scope; id > 0 && id < len(m.Plan.Scopes); id = m.Plan.Scopes[id].Parent {
 		around[id] = true
 	}
-	return slices.ContainsFunc(m.plan.Scopes, func(s plan.Scope) bool {
+	return slices.ContainsFunc(m.Plan.Scopes, func(s plan.Scope) bool {
 		return s.Branch == "always" && around[s.Parent] && !around[s.ID]
 	})
 }
 
 // isRescued reports whether a scope, or one around it, has a rescue.
 func (m outcomePane) isRescued(scope int) bool {
-	for id := scope; id > 0 && id < len(m.plan.Scopes); id = m.plan.Scopes[id].Parent {
-		if m.plan.Scopes[id].Kind == plan.ScopeBranch {
+	for id := scope; id > 0 && id < len(m.Plan.Scopes); id = m.Plan.Scopes[id].Parent {
+		if m.Plan.Scopes[id].Kind == plan.ScopeBranch {
 			return false // a failure in a rescue is not rescued by it
 		}
-		for k := id + 1; k < len(m.plan.Scopes) && m.plan.Scopes[k].First <= m.plan.Scopes[id].Last; k++ {
-			if m.plan.Scopes[k].Parent == id && m.plan.Scopes[k].Branch == "rescue" {
+		for k := id + 1; k < len(m.Plan.Scopes) && m.Plan.Scopes[k].First <= m.Plan.Scopes[id].Last; k++ {
+			if m.Plan.Scopes[k].Parent == id && m.Plan.Scopes[k].Branch == "rescue" {
 				return true
 			}
 		}

@@ -214,7 +214,7 @@ func (m outputPane) outputDoc(w, h int) *draw.Doc {
 	s := m.detailSubject()
 	d := draw.NewDoc(w, h, m.glyphs)
 	r, v := &m.detail.reel, &m.detail.output
-	if n := m.countAttempts(m.outputOf(s.node)); n > 1 {
+	if n := m.CountAttempts(m.outputOf(s.node)); n > 1 {
 		h = max(h-1, 1)
 		outputPane{m.view}.attemptLine(d, n)
 	}
@@ -223,7 +223,7 @@ func (m outputPane) outputDoc(w, h int) *draw.Doc {
 		d.Hint(text)
 		return d
 	}
-	live := s.of.State == events.Active && v.follow && v.attempt < 0 || s.step < 0 && m.isMoving() && v.follow
+	live := s.of.State == events.Active && v.follow && v.attempt < 0 || s.step < 0 && m.IsMoving() && v.follow
 	if live && h > 1 {
 		h--
 	}
@@ -304,7 +304,7 @@ func (m outputPane) noOutput(s *subject, r *feed.Reel) string {
 		return s.of.Message
 	case s.step < 0 && r.Prefix == "":
 		return "Select a step to see what it printed."
-	case s.step >= 0 && m.plan.Steps[s.step].NoLog:
+	case s.step >= 0 && m.Plan.Steps[s.step].NoLog:
 		return "Its output is not kept: no_log."
 	case s.step >= 0 && s.of.Attempt == 0:
 		return "It has not run."
@@ -368,5 +368,5 @@ func (m outputPane) outputState(b *draw.Brush) {
 // isPrinting reports whether the output on the screen may still grow.
 func (m outputPane) isPrinting() bool {
 	i := m.outputOf(m.cursorNode())
-	return i >= 0 && i < len(m.tree.Faces) && m.tree.Faces[i] == status.Running && m.detail.output.attempt < 0
+	return i >= 0 && i < len(m.Tree.Faces) && m.Tree.Faces[i] == status.Running && m.detail.output.attempt < 0
 }

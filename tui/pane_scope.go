@@ -20,20 +20,20 @@ const listed = 12
 
 // scopeTab is the first tab for an inner node: what it is, how far it is, and what in it needs a person.
 func (m scopePane) scopeTab(d *draw.Doc, n int) {
-	d.Para(draw.InkTitle, 0, m.tree.Title(n))
+	d.Para(draw.InkTitle, 0, m.Tree.Title(n))
 	d.Blank()
 	waitWords(m).whyField(d, n)
-	t := m.tree.Tally(n)
+	t := m.Tree.Tally(n)
 	scopePane{m.view}.drawCounts(d, &t)
-	s := m.tree.Scope(n)
+	s := m.Tree.Scope(n)
 	if s == nil {
 		return
 	}
 	switch {
 	case n == 0:
-		d.Value("name", m.plan.Name)
-		d.Value("plan", feed.Short(m.plan.Digest))
-		d.Value("strategy", m.plan.Strategy)
+		d.Value("name", m.Plan.Name)
+		d.Value("plan", feed.Short(m.Plan.Digest))
+		d.Value("strategy", m.Plan.Strategy)
 	case s.Kind == plan.ScopeLoop:
 		d.Value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.Times, s.Items))
 	}
@@ -91,9 +91,9 @@ func (m scopePane) drawCounts(d *draw.Doc, t *status.Tally) {
 
 // drawPlaybook lists what planning warned of and the files of the plan.
 func (m scopePane) drawPlaybook(d *draw.Doc) {
-	if len(m.plan.Diagnostics) > 0 {
+	if len(m.Plan.Diagnostics) > 0 {
 		d.Heading("Warnings")
-		for _, w := range m.plan.Diagnostics {
+		for _, w := range m.Plan.Diagnostics {
 			d.Para(themes.Warn, 2, fmt.Sprintf("%s:%d", w.Pos.File, w.Pos.Line))
 			d.Para(themes.Text, 4, w.Message)
 			if w.Hint != "" {
@@ -101,11 +101,11 @@ func (m scopePane) drawPlaybook(d *draw.Doc) {
 			}
 		}
 	}
-	if len(m.plan.Inputs) > 0 {
+	if len(m.Plan.Inputs) > 0 {
 		d.Heading("Files")
-		for i, in := range m.plan.Inputs {
+		for i, in := range m.Plan.Inputs {
 			if i == listed {
-				d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.plan.Inputs)-i)))
+				d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.Plan.Inputs)-i)))
 				break
 			}
 			d.Add(draw.Inked(themes.Text, "  "), draw.Inked(themes.Text, draw.Plain(in.Path)))
@@ -115,9 +115,9 @@ func (m scopePane) drawPlaybook(d *draw.Doc) {
 
 // drawList names the steps below a node that have a certain face.
 func (m scopePane) drawList(d *draw.Doc, n int, title string, is func(status.State) bool) {
-	r, shown := m.tree.Steps(n), 0
+	r, shown := m.Tree.Steps(n), 0
 	for i := r.From; i < r.To; i++ {
-		if !is(m.tree.Faces[i]) {
+		if !is(m.Tree.Faces[i]) {
 			continue
 		}
 		if shown == 0 {
@@ -127,8 +127,8 @@ func (m scopePane) drawList(d *draw.Doc, n int, title string, is func(status.Sta
 			d.Add(draw.Inked(themes.Dim, "  and more"))
 			return
 		}
-		look := tree.FaceSigns[m.tree.Faces[i]]
-		p := &m.plan.Steps[i]
+		look := tree.FaceSigns[m.Tree.Faces[i]]
+		p := &m.Plan.Steps[i]
 		m.drawEntry(d, look, p)
 	}
 }
@@ -137,5 +137,5 @@ func (m scopePane) drawList(d *draw.Doc, n int, title string, is func(status.Sta
 func (m scopePane) drawEntry(d *draw.Doc, look draw.Sign, p *plan.Step) {
 	at := max(d.W-20, d.W/2)
 	d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]),
-		draw.Inked(themes.Text, m.stepTitle(p.Index)), d.Place(at, p.Origin.String()))
+		draw.Inked(themes.Text, m.StepTitle(p.Index)), d.Place(at, p.Origin.String()))
 }

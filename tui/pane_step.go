@@ -22,14 +22,14 @@ type stepPane struct{ *view }
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
 func (m stepPane) stepTab(d *draw.Doc, s subject) {
 	if s.step < 0 {
-		if s.node == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
+		if s.node == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
 			summaryPane(m).summaryTab(d)
 			return
 		}
 		scopePane(m).scopeTab(d, s.node)
 		return
 	}
-	p := m.stepNow(s.step)
+	p := m.StepNow(s.step)
 	if outcomePane(m).drawOutcome(d, p, &s.of, s.vars) {
 		d.Blank()
 	} else {
@@ -37,8 +37,8 @@ func (m stepPane) stepTab(d *draw.Doc, s subject) {
 		d.Blank()
 		waitWords(m).whyField(d, s.node)
 		hostWords(m).missedField(d, p)
-		if b := m.bound.steps[s.step]; b.wrong != "" {
-			d.Field("by now", draw.Inked(themes.Failed, "cannot run: "+b.wrong))
+		if wrong := m.WrongNow(s.step); wrong != "" {
+			d.Field("by now", draw.Inked(themes.Failed, "cannot run: "+wrong))
 		}
 	}
 	origins(m).otherFilesField(d, s.step)
@@ -61,7 +61,7 @@ func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	if p.Become != nil {
 		d.Value("runs as", p.Become.String())
 	}
-	if p.Cwd != "" && p.Cwd != m.plan.Root {
+	if p.Cwd != "" && p.Cwd != m.Plan.Root {
 		d.Value("cwd", p.Cwd)
 	}
 	for i, name := range slices.Sorted(maps.Keys(p.Env)) {
@@ -103,7 +103,7 @@ func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 		d.Field("item", draw.Inked(themes.Text, l.Label), draw.Inked(themes.Dim, m.itemOf(p, l)))
 	}
 	for _, need := range p.Needs {
-		if need.Step >= 0 && need.Step < len(m.plan.Steps) {
+		if need.Step >= 0 && need.Step < len(m.Plan.Steps) {
 			d.Value("needs", m.stepName(need.Step)+" ("+need.On+")")
 		}
 	}
@@ -119,8 +119,8 @@ func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 func (m stepPane) itemOf(p *plan.Step, l *plan.LoopContext) string {
 	of, over := "", l.Expression
 	round := false
-	for id := p.Scope; id >= 0; id = m.plan.Scopes[id].Parent {
-		s := &m.plan.Scopes[id]
+	for id := p.Scope; id >= 0; id = m.Plan.Scopes[id].Parent {
+		s := &m.Plan.Scopes[id]
 		if s.Kind == plan.ScopeLoop {
 			of = fmt.Sprintf(" of %d", s.Items)
 		}
@@ -206,7 +206,7 @@ func (m stepPane) drawCondition(d *draw.Doc, p *plan.Step, ran bool) {
 
 // lastRun says how a step ended in an earlier run.
 func (m stepPane) lastRun(d *draw.Doc, p *plan.Step) {
-	last := m.countdown.Last(p.Index)
+	last := m.Countdown.Last(p.Index)
 	look := map[events.Outcome]draw.Sign{
 		events.OK: draw.SignOK, events.Changed: draw.SignChanged, events.Failed: draw.SignFailed,
 		events.Unreachable: draw.SignUnreachable,
@@ -221,17 +221,17 @@ func (m stepPane) lastRun(d *draw.Doc, p *plan.Step) {
 
 // stepName refers to a step: step-0003 «read release file».
 func (m *view) stepName(step int) string {
-	p := &m.plan.Steps[step]
-	return p.ID() + " " + m.glyphs.Quote[0] + draw.Plain(m.stepTitle(step)) + m.glyphs.Quote[1]
+	p := &m.Plan.Steps[step]
+	return p.ID() + " " + m.glyphs.Quote[0] + draw.Plain(m.StepTitle(step)) + m.glyphs.Quote[1]
 }
 
 func (m *view) stepNames(steps []int) string {
 	if len(steps) == 0 {
-		return m.plan.After(nil)
+		return m.Plan.After(nil)
 	}
 	var names []string
 	for _, s := range steps {
-		if s >= 0 && s < len(m.plan.Steps) {
+		if s >= 0 && s < len(m.Plan.Steps) {
 			names = append(names, m.stepName(s))
 		}
 	}
@@ -276,7 +276,7 @@ func (m stepPane) drawSource(d *draw.Doc, o diag.Origin) {
 
 // drawWhy says why a step asks for attention.
 func (m stepPane) drawWhy(d *draw.Doc, p *plan.Step) {
-	if l := m.missingValue(p.Index); l != nil {
+	if l := m.MissingValue(p.Index); l != nil {
 		d.Blank()
 		d.Field("will skip", draw.Inked(themes.Warn, "It uses "+draw.Plain(l.Reason())+"."))
 	}
@@ -284,7 +284,7 @@ func (m stepPane) drawWhy(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Blank()
-	if m.tree.Faces[p.Index] != status.Confirm || m.run.Phase != events.Review { // in a run, what it waits for has said it
+	if m.Tree.Faces[p.Index] != status.Confirm || m.Shot.Phase != events.Review { // in a run, what it waits for has said it
 		d.Field("confirm", draw.Inked(themes.Warn, p.Confirm))
 		return
 	}

@@ -49,11 +49,11 @@ const roomForTime = 24
 func (m summaryPane) makeSummary() summary {
 	var s summary
 	alike := map[string]int{}
-	m.store.Read(func(run *events.Run) {
-		for i := range min(len(run.Steps), len(m.plan.Steps)) {
+	m.Store.Read(func(run *events.Run) {
+		for i := range min(len(run.Steps), len(m.Plan.Steps)) {
 			of := &run.Steps[i]
 			if of.Attempt > 0 || of.Kept {
-				s.addUsed(&m.plan.Steps[i])
+				s.addUsed(&m.Plan.Steps[i])
 			}
 			if of.Attempt > 1 {
 				s.retried++
@@ -67,7 +67,7 @@ func (m summaryPane) makeSummary() summary {
 			if of.Outcome != events.Changed || of.Kept {
 				continue
 			}
-			p := &m.plan.Steps[i]
+			p := &m.Plan.Steps[i]
 			key := diffPane(m).alikeKey(i, of.Diff)
 			if at, ok := alike[key]; ok {
 				s.changes[at].hosts = append(s.changes[at].hosts, status.On(p))
@@ -104,7 +104,7 @@ func (s *summary) addSlow(step int, took time.Duration) {
 // summaryTab is what the first tab of the root says when the run is done.
 func (m summaryPane) summaryTab(d *draw.Doc) {
 	m.tallyLine(d)
-	if m.run.Phase == events.Ended && m.tree.Tallies[0].Failed() > 0 {
+	if m.Shot.Phase == events.Ended && m.Tree.Tallies[0].Failed() > 0 {
 		d.Blank()
 		d.Para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
 			m.keys.Label(keymap.RunRetry), m.keys.Label(keymap.RunRetryAll)))
@@ -145,7 +145,7 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 }
 
 func (m summaryPane) tallyLine(d *draw.Doc) {
-	t := m.tree.Tallies[0]
+	t := m.Tree.Tallies[0]
 	line := []draw.Text{draw.Inked(themes.Text, "")}
 	add := func(look draw.Sign, n int, words string, always bool) {
 		if n == 0 && !always {
@@ -178,7 +178,7 @@ func (m summaryPane) tallyLine(d *draw.Doc) {
 // drawFailures names what failed, with the first line of each error.
 func (m summaryPane) drawFailures(d *draw.Doc) {
 	shown := 0
-	for i, f := range m.tree.Faces {
+	for i, f := range m.Tree.Faces {
 		if !f.Bad() && f != status.Ignored {
 			continue
 		}
@@ -189,8 +189,8 @@ func (m summaryPane) drawFailures(d *draw.Doc) {
 			d.Add(draw.Inked(themes.Dim, "  and more"))
 			return
 		}
-		p, reason := &m.plan.Steps[i], ""
-		m.store.Read(func(run *events.Run) {
+		p, reason := &m.Plan.Steps[i], ""
+		m.Store.Read(func(run *events.Run) {
 			if i < len(run.Steps) {
 				reason, _, _ = strings.Cut(strings.TrimSpace(run.Steps[i].Error), "\n")
 			}
@@ -222,16 +222,16 @@ func (m summaryPane) drawChanges(d *draw.Doc) {
 // changedTitle is what changed, with its hosts.
 func (m summaryPane) changedTitle(c *changed) string {
 	if len(c.hosts) < 2 {
-		return m.stepTitle(c.step)
+		return m.StepTitle(c.step)
 	}
-	return m.tree.Title(int(m.tree.StepNode[c.step])) + " on " + plan.HostsName(c.hosts)
+	return m.Tree.Title(int(m.Tree.StepNode[c.step])) + " on " + plan.HostsName(c.hosts)
 }
 
 // barLine is a step's time as a number and as a bar.
 func (m summaryPane) barLine(d *draw.Doc, t timed, longest time.Duration) {
 	bar := max(min(d.W/4, 20), 4)
 	name := max(d.W-bar-12, 8)
-	title := draw.CutMiddle(draw.Plain(m.stepTitle(t.step)), name, m.glyphs.Dots)
+	title := draw.CutMiddle(draw.Plain(m.StepTitle(t.step)), name, m.glyphs.Dots)
 	d.Add(draw.Inked(themes.Text, fmt.Sprintf("%7s  ", draw.Took(t.took))),
 		draw.Inked(themes.Text, title+draw.Spaces(name-draw.Cells(title)+2)),
 		draw.Inked(themes.BarFill, m.glyphs.Gauge(float64(t.took)/float64(longest), bar)))

@@ -32,7 +32,7 @@ const (
 
 // withTime draws an output with what runs now and the time of each part below it, where there is room.
 func (m timePane) withTime(w, h int, output func(h int) *draw.Doc) body {
-	if m.currentLayout().kind != layoutWide || !m.isMoving() {
+	if m.currentLayout().kind != layoutWide || !m.IsMoving() {
 		return docBody{output(h), 0, h}
 	}
 	below := draw.NewDoc(w, h, m.glyphs)
@@ -67,17 +67,17 @@ func (s stacked) drawRow(b *draw.Brush, i int) {
 
 // runningNow lists the steps that run, those that began first first, with how long each took in the last run.
 func (m timePane) runningNow(d *draw.Doc) {
-	if len(m.timeline.Active) == 0 {
+	if len(m.Timeline.Active) == 0 {
 		return
 	}
 	d.Section("Running now", m.glyphs)
-	steps := slices.SortedFunc(maps.Keys(m.timeline.Active), func(a, b int) int {
-		return cmp.Or(m.timeline.Active[a].Compare(m.timeline.Active[b]), cmp.Compare(a, b))
+	steps := slices.SortedFunc(maps.Keys(m.Timeline.Active), func(a, b int) int {
+		return cmp.Or(m.Timeline.Active[a].Compare(m.Timeline.Active[b]), cmp.Compare(a, b))
 	})
 	shown := steps[:min(len(steps), mostRunning)]
 	hosts, last := 0, 0 // cells of the columns
 	for _, step := range shown {
-		if host := draw.Plain(m.plan.Steps[step].Host); host != "localhost" {
+		if host := draw.Plain(m.Plan.Steps[step].Host); host != "localhost" {
 			hosts = max(hosts, min(draw.Cells(host), d.W/4))
 		}
 		last = max(last, draw.Cells(m.lastWords(step)))
@@ -92,7 +92,7 @@ func (m timePane) runningNow(d *draw.Doc) {
 
 // lastWords is how long a step took in the last run, if it ended well.
 func (m timePane) lastWords(step int) string {
-	last := m.countdown.Last(step)
+	last := m.Countdown.Last(step)
 	if last.Outcome != events.OK && last.Outcome != events.Changed {
 		return ""
 	}
@@ -100,16 +100,16 @@ func (m timePane) lastWords(step int) string {
 }
 
 func (m timePane) runningRow(d *draw.Doc, step, hosts, last int) {
-	spent := cmp.Or(draw.Took(m.clockNow().Sub(m.timeline.Active[step])), "0:00")
+	spent := cmp.Or(draw.Took(m.ClockNow().Sub(m.Timeline.Active[step])), "0:00")
 	at := d.W - last - max(draw.Cells(spent), 4)
 	line := []draw.Text{draw.Inked(themes.Text, "  ")}
 	used := 2
 	if hosts > 0 {
-		host := draw.CutMiddle(draw.Plain(m.plan.Steps[step].Host), hosts, m.glyphs.Dots)
+		host := draw.CutMiddle(draw.Plain(m.Plan.Steps[step].Host), hosts, m.glyphs.Dots)
 		line = append(line, draw.Inked(themes.Dim, host+draw.Spaces(hosts-draw.Cells(host)+2)))
 		used += hosts + 2
 	}
-	name := draw.CutMiddle(draw.Plain(m.tree.Title(int(m.tree.StepNode[step]))), max(at-used-2, 1), m.glyphs.Dots)
+	name := draw.CutMiddle(draw.Plain(m.Tree.Title(int(m.Tree.StepNode[step]))), max(at-used-2, 1), m.glyphs.Dots)
 	d.Add(append(line, draw.Inked(themes.Text, name+draw.Spaces(at-used-draw.Cells(name))), draw.Inked(themes.Running, spent),
 		draw.Inked(themes.Dim, m.lastWords(step)))...)
 }
@@ -117,7 +117,7 @@ func (m timePane) runningRow(d *draw.Doc, step, hosts, last int) {
 // timeBars draws when each part of the plan was busy, at most so many of them, with a line that says when that is. It draws
 // nothing where there is nothing to compare.
 func (m timePane) timeBars(d *draw.Doc, most int, heading func(title string)) {
-	l := &m.timeline
+	l := &m.Timeline
 	total := m.shownTime()
 	if len(l.Parts) < 2 || total <= 0 || most < 1 || d.W < 30 {
 		return
@@ -144,17 +144,17 @@ func (m timePane) timeBars(d *draw.Doc, most int, heading func(title string)) {
 // shownTime is the run time from the first start to now, or to the end.
 func (m timePane) shownTime() time.Duration {
 	switch {
-	case m.timeline.From.IsZero():
+	case m.Timeline.From.IsZero():
 		return 0
-	case !m.run.Ended.IsZero():
-		return m.timeline.Times.RunTime(m.run.Ended).Sub(m.timeline.From)
+	case !m.Shot.Ended.IsZero():
+		return m.Timeline.Times.RunTime(m.Shot.Ended).Sub(m.Timeline.From)
 	}
-	return m.timeline.Times.RunTime(m.clockNow()).Sub(m.timeline.From)
+	return m.Timeline.Times.RunTime(m.ClockNow()).Sub(m.Timeline.From)
 }
 
 // barsShown are the parts that show: all, or a stretch with the first that has not ended.
 func (m timePane) barsShown(most int) (first, n int) {
-	parts := m.timeline.Parts
+	parts := m.Timeline.Parts
 	if len(parts) <= most {
 		return 0, len(parts)
 	}
@@ -168,27 +168,27 @@ func (m timePane) barsShown(most int) (first, n int) {
 
 // partTally counts the steps of a part. Single steps are counted one by one, at most so many: what is said of them is rough.
 func (m timePane) partTally(p *feed.Part) (t status.Tally) {
-	if m.tree.Step(p.Node) < 0 {
-		return m.tree.Tally(p.Node)
+	if m.Tree.Step(p.Node) < 0 {
+		return m.Tree.Tally(p.Node)
 	}
 	const most = 100
 	for i := p.Steps.From; i < min(p.Steps.To, p.Steps.From+most); i++ {
-		t[m.tree.Faces[i]]++
+		t[m.Tree.Faces[i]]++
 	}
 	return t
 }
 
 func (m timePane) partName(p *feed.Part) string {
-	if n := p.Steps.To - p.Steps.From; m.tree.Step(p.Node) >= 0 && n > 1 {
+	if n := p.Steps.To - p.Steps.From; m.Tree.Step(p.Node) >= 0 && n > 1 {
 		return draw.Count(n, "step")
 	}
-	if s := m.tree.Scope(p.Node); s != nil && s.Name != "" {
+	if s := m.Tree.Scope(p.Node); s != nil && s.Name != "" {
 		if s.Kind == plan.ScopeLoop {
-			return draw.Plain(m.tree.LoopName(p.Node, s.Name))
+			return draw.Plain(m.Tree.LoopName(p.Node, s.Name))
 		}
 		return draw.Plain(s.Name)
 	}
-	return draw.Plain(m.tree.Title(p.Node))
+	return draw.Plain(m.Tree.Title(p.Node))
 }
 
 // partBar is a part's line: blocks where it was busy, or else a sign of how it is.
@@ -207,7 +207,7 @@ func (m timePane) partBar(p *feed.Part, total time.Duration, w int) []draw.Text 
 	}
 	shares := make([]float64, w+1)
 	for c := range w {
-		shares[c] = m.timeline.Share(p, total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))
+		shares[c] = m.Timeline.Share(p, total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))
 	}
 	var b strings.Builder
 	steps := len(m.glyphs.Bar)

@@ -17,7 +17,7 @@ type varsPane struct{ *view }
 // varsTab lists values: what a step uses, what is in effect for a scope, and what the run has set so far.
 func (m varsPane) varsTab(d *draw.Doc, s subject) {
 	if s.step >= 0 {
-		p := m.stepNow(s.step)
+		p := m.StepNow(s.step)
 		switch {
 		case p.NoLog:
 			d.Hint("Its values are hidden: no_log.")
@@ -35,10 +35,10 @@ func (m varsPane) varsTab(d *draw.Doc, s subject) {
 			m.drawVariable(d, 2, 0, name, draw.Inked(themes.Text, value), "")
 		}
 	}
-	if s.step < 0 && len(m.plan.Vars) > 0 {
+	if s.step < 0 && len(m.Plan.Vars) > 0 {
 		d.Heading("At the end of planning")
-		for i := range m.plan.Vars {
-			v := &m.plan.Vars[i]
+		for i := range m.Plan.Vars {
+			v := &m.Plan.Vars[i]
 			m.drawVariable(d, 2, 0, v.Name, m.knownText(v.Value), sourceText(v.From, v.Origin))
 		}
 	}
@@ -66,7 +66,7 @@ func (m varsPane) drawUses(d *draw.Doc, p *plan.Step, set map[string]any, indent
 
 func (m varsPane) knownText(v any) draw.Text {
 	s, after := plan.Display(v)
-	if len(after) > 0 && after[0] >= 0 && after[0] < len(m.plan.Steps) {
+	if len(after) > 0 && after[0] >= 0 && after[0] < len(m.Plan.Steps) {
 		return draw.Inked(themes.Dim, watchPane(m).afterShort(after))
 	}
 	return draw.Inked(themes.Text, s)

@@ -20,18 +20,18 @@ type whyNot struct{ *view }
 func (m whyNot) whyCannot(do keymap.Intent) string {
 	// What is true of the whole run explains more than what a single key would say.
 	switch {
-	case m.isRecorded() && keymap.AsksTheRun(do):
+	case m.IsRecorded() && keymap.AsksTheRun(do):
 		return isOver
-	case do == keymap.RunRetryAll && m.run.Phase == events.Done && m.o.Again:
+	case do == keymap.RunRetryAll && m.Shot.Phase == events.Done && m.o.Again:
 		return ""
-	case m.run.Phase == events.Done && m.decidesRun(do):
+	case m.Shot.Phase == events.Done && decidesRun(do):
 		return runIsOver
 	}
 	switch do {
 	case keymap.GateApprove:
 		return whyNot{m.view}.cannotApprove()
 	case keymap.GateApproveAll:
-		if m.tree.Tallies[0].Sum(status.Undecided) == 0 {
+		if m.Tree.Tallies[0].Sum(status.Undecided) == 0 {
 			return "everything is approved"
 		}
 	case keymap.GateExclude:
@@ -39,7 +39,7 @@ func (m whyNot) whyCannot(do keymap.Intent) string {
 	case keymap.GateExcludeHost:
 		return whyNot{m.view}.cannotExcludeHost()
 	case keymap.GateBreak, keymap.GateBreakIf:
-		if r := m.tree.Steps(m.cursorNode()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.cur.Marks) == 0) {
+		if r := m.Tree.Steps(m.cursorNode()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.cur.Marks) == 0) {
 			return "no step here"
 		}
 	case keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
@@ -47,7 +47,7 @@ func (m whyNot) whyCannot(do keymap.Intent) string {
 	case keymap.RunRetry:
 		return whyNot{m.view}.cannotRetry()
 	case keymap.RunRetryAll:
-		if m.position().Retryable(m.position().Everything()) == 0 {
+		if m.Position().Retryable(m.Position().Everything()) == 0 {
 			return "nothing to retry"
 		}
 	case keymap.StepDone:
@@ -73,11 +73,11 @@ const runIsOver = "the run has ended"
 func (m whyNot) cannotShow(do keymap.Intent) string {
 	switch do {
 	case keymap.CursorPointer:
-		if m.run.Pointer < 0 {
+		if m.Shot.Pointer < 0 {
 			return "nothing has run yet"
 		}
 	case keymap.CursorFollow:
-		if m.keyPlace() != keymap.InOutput && m.run.Phase == events.Done {
+		if m.keyPlace() != keymap.InOutput && m.Shot.Phase == events.Done {
 			return runIsOver
 		}
 	case keymap.NeedNext, keymap.NeedPrev:
@@ -89,7 +89,7 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 	case keymap.ViewHosts:
 		switch {
 		case m.matrix != nil:
-		case !m.tree.Over:
+		case !m.Tree.Over:
 			return "everything runs on this machine; there are no hosts to compare"
 		case m.currentLayout().kind == layoutCard:
 			return "make the window larger, 40×10 at least, to see the hosts by their tasks"
@@ -102,7 +102,7 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 }
 
 // decidesRun reports whether an intent is about what is still to happen.
-func (m *knownRun) decidesRun(do keymap.Intent) bool {
+func decidesRun(do keymap.Intent) bool {
 	switch do {
 	case keymap.SourceEdit, keymap.NodeShell:
 		return false
@@ -123,10 +123,10 @@ func (m *view) decisionAim() (ranges []events.Range, single bool) {
 		}
 	}
 	if len(marks) == 0 {
-		return []events.Range{m.tree.Steps(m.cursorNode())}, m.tree.Step(m.cursorNode()) >= 0
+		return []events.Range{m.Tree.Steps(m.cursorNode())}, m.Tree.Step(m.cursorNode()) >= 0
 	}
 	for n := range marks {
-		ranges = append(ranges, m.tree.Steps(n))
+		ranges = append(ranges, m.Tree.Steps(n))
 	}
 	slices.SortFunc(ranges, func(a, b events.Range) int { return a.From - b.From })
 	merged := ranges[:1]
@@ -143,10 +143,10 @@ func (m *view) decisionAim() (ranges []events.Range, single bool) {
 // countAim counts the faces of what a decision is about.
 func (m *view) countAim() (t status.Tally, single bool) {
 	if len(m.cur.Marks) == 0 && m.cur.Anchor < 0 {
-		return m.tree.Tally(m.cursorNode()), m.tree.Step(m.cursorNode()) >= 0
+		return m.Tree.Tally(m.cursorNode()), m.Tree.Step(m.cursorNode()) >= 0
 	}
 	ranges, single := m.decisionAim()
-	return m.position().Tally(ranges...), single
+	return m.Position().Tally(ranges...), single
 }
 
 func (m whyNot) cannotApprove() string {
@@ -162,73 +162,46 @@ func (m whyNot) cannotApprove() string {
 
 func (m whyNot) cannotExclude() string {
 	ranges, single := m.decisionAim()
-	t := m.position().Tally(ranges...)
+	t := m.Position().Tally(ranges...)
 	switch step := ranges[0].From; {
-	case single && m.position().Failed(step) && m.run.Phase != events.Paused:
+	case single && m.Position().Failed(step) && m.Shot.Phase != events.Paused:
 		return "it can be skipped while the run is paused on it"
-	case single && m.position().Failed(step) && !m.isOpen(step):
+	case single && m.Position().Failed(step) && !m.IsOpen(step):
 		return "it failed, and the run has continued without it"
-	case single && m.position().Failed(step), single && t[status.Asking] > 0:
+	case single && m.Position().Failed(step), single && t[status.Asking] > 0:
 		return ""
 	case t.Sum(status.Undecided, status.Waiting, status.Confirm) > 0:
-		return shapedWhy(m.knownRun, ranges, true)
+		return m.WhyShaped(ranges, true)
 	case t[status.Excluded] == 0:
 		return "it has run already"
-	case t[status.Excluded] == m.leftOut(ranges):
+	case t[status.Excluded] == m.CountExcluded(ranges):
 		return "excluded by tags or selection"
-	case !m.isRestorable(ranges):
+	case !m.IsRestorable(ranges):
 		return "it was excluded when its turn came"
 	}
-	return shapedWhy(m.knownRun, ranges, false)
-}
-
-// shapedWhy says why steps cannot be excluded, or restored, without others.
-func shapedWhy(m *knownRun, ranges []events.Range, exclude bool) (why string) {
-	m.store.Read(func(run *events.Run) { why = status.Shaped(m.plan, run.Steps, ranges, exclude) })
-	return why
-}
-
-// isOpen reports whether a failed step waits to be decided about, or is the one that the run is paused on after an edit.
-func (m *knownRun) isOpen(step int) (open bool) {
-	if step == m.run.PausedAt && m.position().Edited() {
-		return true
-	}
-	m.store.Read(func(run *events.Run) { open = step < len(run.Steps) && run.Steps[step].Open })
-	return open
-}
-
-// isRestorable reports whether an excluded step among these may still run.
-func (m *knownRun) isRestorable(ranges []events.Range) (some bool) {
-	m.store.Read(func(run *events.Run) {
-		for _, r := range ranges {
-			for i := r.From; i < min(r.To, len(run.Steps)) && !some; i++ {
-				some = m.tree.Faces[i] == status.Excluded && !m.plan.Steps[i].Excluded && run.Steps[i].State != events.Settled
-			}
-		}
-	})
-	return some
+	return m.WhyShaped(ranges, false)
 }
 
 func (m whyNot) cannotExcludeHost() string {
-	if !m.tree.Over {
+	if !m.Tree.Over {
 		return "everything runs on this machine; there are no hosts to exclude"
 	}
 	host := m.hostHere()
 	if host == "" {
 		return "go to the row of one host; " + m.keys.Label(keymap.ViewHosts) + " shows them"
 	}
-	ranges := m.ofHost(host)
-	t := m.position().Tally(ranges...)
+	ranges := m.StepsOf(host)
+	t := m.Position().Tally(ranges...)
 	left := t.Sum(status.Undecided, status.Waiting, status.Confirm) > 0
-	if !left && !m.isRestorable(ranges) {
+	if !left && !m.IsRestorable(ranges) {
 		return "nothing left to run on " + draw.Plain(host)
 	}
-	return shapedWhy(m.knownRun, ranges, left)
+	return m.WhyShaped(ranges, left)
 }
 
 // cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.
 func (m whyNot) cannotGoOn(do keymap.Intent) string {
-	switch m.run.Phase {
+	switch m.Shot.Phase {
 	case events.Running:
 		if do == keymap.RunPause {
 			return ""
@@ -243,11 +216,11 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 	}
 	switch do {
 	case keymap.RunOver, keymap.RunOut:
-		if m.position().Next() < 0 && !m.position().OnFailure() {
+		if m.Position().Next() < 0 && !m.Position().OnFailure() {
 			return "nothing left to run"
 		}
 	case keymap.RunUntil:
-		if next := m.position().Next(); next < 0 || m.tree.Steps(m.cursorNode()).From <= next {
+		if next := m.Position().Next(); next < 0 || m.Tree.Steps(m.cursorNode()).From <= next {
 			return "the run has already passed this"
 		}
 	default:
@@ -259,27 +232,27 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 // that asks to be confirmed.
 func (m whyNot) whyBlocked(do keymap.Intent) string {
 	asks := m.pauseQuestion()
-	switch reason := m.run.Pause.Reason; {
+	switch reason := m.Shot.Pause.Reason; {
 	case asks == "", reason != events.PauseUndecided && reason != events.PauseConfirm:
 		return "" // at another pause, other steps may be ready as well
 	case reason == events.PauseUndecided && (do == keymap.RunStep || do == keymap.RunOver):
 		return ""
 	}
-	if m.tree.Step(m.cursorNode()) != m.run.PausedAt {
+	if m.Tree.Step(m.cursorNode()) != m.Shot.PausedAt {
 		asks += "   " + m.keys.Label(keymap.CursorPointer) + " goes to it"
 	}
 	return asks
 }
 
 func (m whyNot) cannotRetry() string {
-	if m.run.Phase == events.Review && len(m.listUnreached()) > 0 {
+	if m.Shot.Phase == events.Review && len(m.ListUnreached()) > 0 {
 		if m.o.Reload == nil {
 			return "hosts cannot be asked again here"
 		}
 		return ""
 	}
 	ranges, _ := m.decisionAim()
-	if !slices.ContainsFunc(ranges, func(r events.Range) bool { return m.position().Retryable(r) > 0 }) {
+	if !slices.ContainsFunc(ranges, func(r events.Range) bool { return m.Position().Retryable(r) > 0 }) {
 		return "nothing to retry here"
 	}
 	return ""
@@ -287,15 +260,15 @@ func (m whyNot) cannotRetry() string {
 
 func (m whyNot) cannotFix() string {
 	n := m.cursorNode()
-	step := m.tree.Step(n)
+	step := m.Tree.Step(n)
 	switch {
 	case m.o.Preview == nil:
 		return "values cannot be changed here"
 	case m.currentLayout().kind == layoutCard:
 		return "make the window larger, 40×10 at least, to edit values"
-	case step < 0 && m.tree.Steps(n).From >= m.tree.Steps(n).To:
+	case step < 0 && m.Tree.Steps(n).From >= m.Tree.Steps(n).To:
 		return "no steps here whose values could be changed"
-	case step >= 0 && m.position().HasRun(step):
+	case step >= 0 && m.Position().HasRun(step):
 		return "it has run already; edit a step that has not"
 	}
 	return ""
@@ -305,7 +278,7 @@ func (m whyNot) cannotShell() string {
 	switch {
 	case m.o.Shell == nil:
 		return "no shell available"
-	case m.tree.Step(m.cursorNode()) < 0:
+	case m.Tree.Step(m.cursorNode()) < 0:
 		return "a shell opens in a step's directory: select a step"
 	}
 	return ""
@@ -315,7 +288,7 @@ func (m whyNot) cannotEdit() string {
 	if !m.canEdit() {
 		return "no editor available"
 	}
-	if _, ok := m.originOf(m.cursorNode()); !ok {
+	if _, ok := m.OriginOf(m.cursorNode()); !ok {
 		return "this has no source file"
 	}
 	return ""
@@ -326,7 +299,7 @@ func (m whyNot) cannotNeed(direction int) string {
 	switch i := browsing(m).toNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
-	case i == m.tree.Step(m.cursorNode()) && m.focusedPane() == paneTree:
+	case i == m.Tree.Step(m.cursorNode()) && m.focusedPane() == paneTree:
 		return "nothing else needs attention"
 	}
 	return ""
@@ -338,13 +311,13 @@ func (m whyNot) cannotFind() string {
 		return ""
 	case m.find.Text == "" && m.detail.search.text != "":
 		return "what is looked for is in the output"
-	case m.find.Text == "" && m.isRecorded():
+	case m.find.Text == "" && m.IsRecorded():
 		return "no search"
 	case m.find.Text == "":
 		return "no search; step over is " + m.keys.Label(keymap.RunOver) // which is what a debugger's user means
 	case m.keyPlace() == keymap.InOutput:
 		return "no search in the output; " + m.keys.Label(keymap.GoBack) + " goes back to the plan, where " + m.find.Text + " was sought"
-	case m.find.Next(m.tree, m.cursorNode(), +1) < 0:
+	case m.find.Next(m.Tree, m.cursorNode(), +1) < 0:
 		return "not found: " + m.find.Text
 	}
 	return ""
@@ -352,7 +325,7 @@ func (m whyNot) cannotFind() string {
 
 // cannotTry says why the output of no other attempt can be shown in a direction.
 func (m whyNot) cannotTry(by int) string {
-	n := m.countAttempts(m.outputOf(m.cursorNode()))
+	n := m.CountAttempts(m.outputOf(m.cursorNode()))
 	at := m.detail.output.attempt
 	if at < 0 {
 		at = n - 1
@@ -366,19 +339,4 @@ func (m whyNot) cannotTry(by int) string {
 		return "that is the last attempt"
 	}
 	return ""
-}
-
-// canRunAgain reports whether a step is done, so that a person may have it run again.
-func (m *knownRun) canRunAgain(step int) bool {
-	if m.position().Failed(step) {
-		return false
-	}
-	var done bool
-	m.store.Read(func(run *events.Run) { done = step < len(run.Steps) && status.Done(&run.Steps[step]) })
-	return done
-}
-
-// mayRunAgain reports whether the run is at rest, as running a step again wants it.
-func (m *knownRun) mayRunAgain() bool {
-	return m.run.Phase != events.Running && m.run.Phase != events.Done && m.run.Counts.Running == 0
 }

@@ -20,7 +20,7 @@ type approving struct{ *view }
 
 // isProduction reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
 // on how a word is spelt.
-func (m *knownRun) isProduction() bool { return m.o.Banner != "" && !m.isRecorded() }
+func (m *view) isProduction() bool { return m.o.Banner != "" && !m.IsRecorded() }
 
 // bannerTexts puts the mark into a header: reverse in every theme, capitals in every terminal.
 func (m approving) bannerTexts(room int) []draw.Text {
@@ -61,9 +61,9 @@ func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 	case keymap.GateApprove:
 		what.ranges, what.single = m.decisionTargets()
 	case keymap.GateApproveAll:
-		what.ranges = []events.Range{m.position().Everything()}
+		what.ranges = []events.Range{m.Position().Everything()}
 	case keymap.RunStep, keymap.RunOver:
-		if r, ok := deciding(m).aheadRange(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
+		if r, ok := deciding(m).aheadRange(do == keymap.RunOver); ok && m.Shot.Phase != events.Running && m.Shot.Phase != events.Ended {
 			what.ranges = []events.Range{r}
 		}
 	default:
@@ -74,8 +74,8 @@ func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 // weighApproval counts the steps that would be approved and are not yet, and lists those that destroy.
 func (m approving) weighApproval(what approval) (steps int, destructive []int) {
 	for _, r := range what.ranges {
-		for i := r.From; i < r.To && i < len(m.tree.Faces); i++ {
-			if f := m.tree.Faces[i]; f != status.Undecided && (f != status.Confirm || !what.single) {
+		for i := r.From; i < r.To && i < len(m.Tree.Faces); i++ {
+			if f := m.Tree.Faces[i]; f != status.Undecided && (f != status.Confirm || !what.single) {
 				continue
 			}
 			steps++
@@ -90,11 +90,11 @@ func (m approving) weighApproval(what approval) (steps int, destructive []int) {
 // whyDestroys says why a step is taken for one that destroys, or "". What a command does nobody knows: whoever writes one that
 // destroys lets it ask to be confirmed.
 func (m approving) whyDestroys(i int) string {
-	p := &m.plan.Steps[i]
+	p := &m.Plan.Steps[i]
 	if p.Confirm != "" {
 		return p.Confirm
 	}
-	if f := m.predicted.Step(i); f != nil && f.Diff.Kind == events.ChangeDelete {
+	if f := m.Predicted.Step(i); f != nil && f.Diff.Kind == events.ChangeDelete {
 		return cmp.Or(f.Diff.Summary, "deletes "+f.Diff.Path)
 	}
 	if p.Action == "wait" {
@@ -103,7 +103,7 @@ func (m approving) whyDestroys(i int) string {
 	state, after := plan.Display(p.Args["state"])
 	switch {
 	case len(after) > 0:
-		return "its state is known after " + m.plan.After(after)
+		return "its state is known after " + m.Plan.After(after)
 	case state == "absent", state == "removed", state == "uninstalled":
 		return "state: " + state
 	}
@@ -117,8 +117,8 @@ func (m approving) whyDestroys(i int) string {
 
 // nameToType is what has to be typed to approve some steps, and what that is: the play they are in, or the playbook.
 func (m approving) nameToType(ranges []events.Range) (name, kind string) {
-	for i := range m.plan.Scopes {
-		s := &m.plan.Scopes[i]
+	for i := range m.Plan.Scopes {
+		s := &m.Plan.Scopes[i]
 		if s.Kind != plan.ScopePlay || len(ranges) == 0 || ranges[0].From < s.First || ranges[len(ranges)-1].To > s.Last {
 			continue
 		}
@@ -126,7 +126,7 @@ func (m approving) nameToType(ranges []events.Range) (name, kind string) {
 			return name, "play"
 		}
 	}
-	return cmp.Or(typableName(m.plan.Name), typableName(path.Base(m.plan.RootFile)), "yes"), "playbook"
+	return cmp.Or(typableName(m.Plan.Name), typableName(path.Base(m.Plan.RootFile)), "yes"), "playbook"
 }
 
 // typableName is a name as it is shown and compared: one blank between words.
@@ -141,7 +141,7 @@ func (m approving) destructiveLines(list []int, w, n int) (lines [][]draw.Text) 
 		if k == n {
 			break
 		}
-		name := draw.CutMiddle(draw.Plain(m.titleOn(&m.plan.Steps[i])), max(w/2, 8), m.glyphs.Dots)
+		name := draw.CutMiddle(draw.Plain(m.TitleOn(&m.Plan.Steps[i])), max(w/2, 8), m.glyphs.Dots)
 		lines = append(lines, []draw.Text{
 			draw.Inked(themes.Warn, m.glyphs.Signs[draw.SignConfirm]+" "),
 			draw.Inked(themes.Text, name),

@@ -132,7 +132,7 @@ func TestWhatChangesMeanwhileIsNotApproved(t *testing.T) {
 		"another plan": func(s *screen) {
 			other := devbox()
 			other.Digest = "another"
-			replanning{s.m.view}.setPlan(other)
+			replanning{s.m.view}.changePlan(other)
 		},
 		"another row": func(s *screen) { s.m.cur.Node = 0 },
 	} {
@@ -166,14 +166,14 @@ func TestDestroys(t *testing.T) {
 	}
 	b.step("asks", "shell", 1, func(s *plan.Step) { s.Confirm = "really?" })
 	s := newScreen(t, setup{p: b.done(), w: 80, h: 24})
-	for i := range s.m.plan.Steps {
+	for i := range s.m.Plan.Steps {
 		want := i < 5 || i == 9
 		if got := (approving{s.m.view}).whyDestroys(i); (got != "") != want {
 			t.Errorf("step %d: %q", i, got)
 		}
 	}
 	// What a look at the machine has found.
-	s.m.predicted.Replace(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}, len(s.m.plan.Steps))
+	s.m.Predicted.Replace(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}, len(s.m.Plan.Steps))
 	if got := (approving{s.m.view}).whyDestroys(5); got != "deletes /srv/x" {
 		t.Errorf("foretold: %q", got)
 	}

@@ -138,7 +138,7 @@ func TestReplayAsksNothing(t *testing.T) {
 			}
 		}
 		s = replaying(t, 200, 40, false, word, all, dir)
-		for n := range s.m.tree.Len() {
+		for n := range s.m.Tree.Len() {
 			for _, focus := range []pane{paneTree, paneDetail} {
 				s.m.cur.Node = n
 				s.m.panes.focusOn(focus)

@@ -19,13 +19,13 @@ type rowWords struct{ *view }
 // rightColumn is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
 func (t *treeRows) rightColumn(n, i int) []draw.Text {
 	var fields []draw.Text
-	if step := t.m.tree.Step(n); step >= 0 {
+	if step := t.m.Tree.Step(n); step >= 0 {
 		fields = t.stepFields(step, &t.steps[i])
 	} else {
 		fields = t.scopeFields(n)
 	}
-	if step := t.m.tree.Step(n); step >= 0 && t.m.tree.Over && status.Task(t.m.plan, t.m.plan.Steps[step].Scope) < 0 {
-		fields = append([]draw.Text{draw.Inked(themes.Dim, draw.Plain(status.On(&t.m.plan.Steps[step])))}, fields...)
+	if step := t.m.Tree.Step(n); step >= 0 && t.m.Tree.Over && status.Task(t.m.Plan, t.m.Plan.Steps[step].Scope) < 0 {
+		fields = append([]draw.Text{draw.Inked(themes.Dim, draw.Plain(status.On(&t.m.Plan.Steps[step])))}, fields...)
 	}
 	var spans []draw.Text
 	for _, f := range fields {
@@ -41,9 +41,9 @@ func (t *treeRows) rightColumn(n, i int) []draw.Text {
 }
 
 func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
-	p, f := t.m.stepNow(step), t.m.tree.Faces[step]
+	p, f := t.m.StepNow(step), t.m.Tree.Faces[step]
 	note := draw.Inked(themes.Dim, rowWords{t.m}.rowNote(step, p, of, f))
-	if t.m.position().Failed(step) {
+	if t.m.Position().Failed(step) {
 		note.Ink = themes.Failed
 	}
 	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
@@ -55,7 +55,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 		}
 	}
 	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
-		if t.m.findUnreached(p.Host) != nil {
+		if t.m.FindUnreached(p.Host) != nil {
 			note = draw.Inked(themes.Failed, "not reached")
 		}
 	}
@@ -67,7 +67,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	}
 	if f.Pending() || f == status.Excluded && of.State != events.Settled {
 		line := ""
-		if usual := t.m.countdown.Usually(step); usual >= time.Second && f.Pending() && t.m.run.Phase == events.Running {
+		if usual := t.m.Countdown.Usually(step); usual >= time.Second && f.Pending() && t.m.Shot.Phase == events.Running {
 			line = "~" + draw.Took(usual)
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
@@ -76,7 +76,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	}
 	spent := ""
 	if of.Attempt > 0 {
-		spent = draw.Took(t.m.stepDuration(of))
+		spent = draw.Took(t.m.StepDuration(of))
 	}
 	return []draw.Text{note, origins{t.m}.overrideMark(p), draw.Inked(themes.Dim, spent)}
 }
@@ -89,10 +89,10 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 		switch {
 		case f != status.Waiting && other != "":
 			return other
-		case m.run.Phase == events.Paused && step == m.run.PausedAt:
+		case m.Shot.Phase == events.Paused && step == m.Shot.PausedAt:
 			return "before"
-		case m.missingValue(step) != nil:
-			return lackNote(m.missingValue(step))
+		case m.MissingValue(step) != nil:
+			return lackNote(m.MissingValue(step))
 		case p.Prediction == plan.WillSkip:
 			return "will skip"
 		case p.Prediction == plan.MaySkip:
@@ -107,7 +107,7 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 	case status.Running:
 		switch {
 		case of.State == events.Backoff:
-			if left := of.Due.Sub(m.clockNow()); left > 0 {
+			if left := of.Due.Sub(m.ClockNow()); left > 0 {
 				return "again in " + draw.Exact(left)
 			}
 			return fmt.Sprintf("attempt %d next", of.Attempt) // the run is paused, or no slot is free
@@ -136,7 +136,7 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 		return draw.Plain(status.WhySkipped(reason))
 	case status.Kept: // its sign says it
 	case status.Ignored, status.Rescued, status.Outdated, status.Cancelled:
-		if m.position().Failed(step) {
+		if m.Position().Failed(step) {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
 		word, _, _ := strings.Cut(draw.SignLooks[tree.FaceSigns[f]].Word, " (")
@@ -159,7 +159,7 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 
 func (t *treeRows) scopeFields(n int) []draw.Text {
 	m := t.m
-	c := m.tree.Tally(n)
+	c := m.Tree.Tally(n)
 	total, done := c.Total(), c.Done()
 	note := draw.Inked(themes.Dim, t.scopeNote(n, &c))
 	if c.Failed() > 0 && m.rows.Folded[n] {
@@ -169,7 +169,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	switch waiting := c.Sum(status.Waiting); {
 	case total == 0:
 		amount = ""
-	case t.m.maySkip(n) && done == 0 && c[status.Running] == 0:
+	case rowWords{t.m}.maySkip(n) && done == 0 && c[status.Running] == 0:
 		amount = m.glyphs.Most + " " + amount
 	case done > 0 || c[status.Running] > 0:
 		amount = fmt.Sprintf("%d/%d", done, total)
@@ -181,12 +181,12 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	spent := ""
 	if n == 0 && (done > 0 || c[status.Running] > 0) {
 		spent = headerBar{m}.elapsedText()
-	} else if s := m.tree.Spans[m.tree.ScopeOf(n)]; s.From != 0 {
+	} else if s := m.Tree.Spans[m.Tree.ScopeOf(n)]; s.From != 0 {
 		to := s.To
 		if c[status.Running] > 0 || to == 0 {
 			to = t.now.UnixNano()
 		}
-		if spent = draw.Clock(t.m.run.Times.Between(time.Unix(0, s.From), time.Unix(0, to))); spent == "00:00" {
+		if spent = draw.Clock(t.m.Shot.Times.Between(time.Unix(0, s.From), time.Unix(0, to))); spent == "00:00" {
 			spent = ""
 		}
 	}
@@ -194,15 +194,15 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 }
 
 // maySkip reports whether it is not known before the run if anything in a scope runs.
-func (m *knownRun) maySkip(n int) bool {
-	s := m.tree.Scope(n)
-	return s != nil && n > 0 && (s.When != "" || s.Dynamic) && s.First < min(s.Last, len(m.plan.Steps)) &&
-		m.plan.Steps[s.First].Prediction == plan.MaySkip
+func (m rowWords) maySkip(n int) bool {
+	s := m.Tree.Scope(n)
+	return s != nil && n > 0 && (s.When != "" || s.Dynamic) && s.First < min(s.Last, len(m.Plan.Steps)) &&
+		m.Plan.Steps[s.First].Prediction == plan.MaySkip
 }
 
 // scopeNote says what is hidden in a folded scope, or what a scope is like.
 func (t *treeRows) scopeNote(n int, c *status.Tally) string {
-	s := t.m.tree.Scope(n)
+	s := t.m.Tree.Scope(n)
 	switch {
 	case s == nil:
 		return ""
@@ -236,7 +236,7 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 func (t *treeRows) failedNote(n int, s *plan.Scope, c *status.Tally) string {
 	const most = 3
 	if s.Kind == plan.ScopeLoop && c.Failed() <= most {
-		words := strings.Join(t.m.tree.FailedItems(n, most), ", ") + " failed"
+		words := strings.Join(t.m.Tree.FailedItems(n, most), ", ") + " failed"
 		if words = draw.Plain(words); words != " failed" && draw.Cells(words) <= t.w/3 {
 			return words
 		}

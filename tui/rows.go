@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/status"
@@ -41,20 +40,20 @@ func (m rowWords) treeBody(w, h int) *treeRows {
 	top := m.cur.Window(m.rows, h)
 	t := &treeRows{
 		m: m.view, w: w, first: top, nodes: m.rows.Rows[top:min(top+h, len(m.rows.Rows))], pointer: -1,
-		cursor: m.rows.Row(m.cur.Node), narrow: w < narrowTree, review: m.run.Phase == events.Review, now: m.clockNow(),
+		cursor: m.rows.Row(m.cur.Node), narrow: w < narrowTree, review: m.Shot.Phase == events.Review, now: m.ClockNow(),
 	}
-	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) && (m.run.Phase == events.Running || m.run.Phase == events.Paused) {
-		n := int(m.tree.StepNode[p])
+	if p := m.Shot.Pointer; p >= 0 && p < len(m.Plan.Steps) && (m.Shot.Phase == events.Running || m.Shot.Phase == events.Paused) {
+		n := int(m.Tree.StepNode[p])
 		row := m.rows.Row(n)
-		if on := m.rows.Node(row); n < on+int(m.tree.Size[on]) { // not hidden by a filter
+		if on := m.rows.Node(row); n < on+int(m.Tree.Size[on]) { // not hidden by a filter
 			t.pointer = row
 		}
 	}
-	m.waiting.rows = t.nodes
+	m.shown = t.nodes
 	t.steps = make([]events.Step, len(t.nodes))
-	m.store.Read(func(run *events.Run) {
+	m.Store.Read(func(run *events.Run) {
 		for i, n := range t.nodes {
-			if s := m.tree.Step(int(n)); s >= 0 && s < len(run.Steps) {
+			if s := m.Tree.Step(int(n)); s >= 0 && s < len(run.Steps) {
 				t.steps[i] = run.Steps[s]
 			}
 		}
@@ -90,7 +89,7 @@ func (t *treeRows) drawGutter(b *draw.Brush, n, i int) {
 	m, g := t.m, t.m.glyphs
 	left := b.Left - gutterWidth
 	if stop, ok := m.breakOn(n); ok {
-		sign := stop.gutterSign(g)
+		sign := gutterSign(&stop, g)
 		b.Put(sign.Ink, sign.S)
 	} else {
 		b.Put(themes.Text, " ")
@@ -121,29 +120,29 @@ func (t *treeRows) drawGutter(b *draw.Brush, n, i int) {
 
 // signOf is the sign of a node, and whether it moves.
 func (m *view) signOf(n int) (look draw.Sign, spins bool) {
-	folded := !m.tree.Leaf(n) && m.rows.Folded[n]
-	at := m.run.PausedAt
-	if i := m.tree.Step(n); i >= 0 {
-		f := m.tree.Faces[i]
+	folded := !m.Tree.Leaf(n) && m.rows.Folded[n]
+	at := m.Shot.PausedAt
+	if i := m.Tree.Step(n); i >= 0 {
+		f := m.Tree.Faces[i]
 		switch {
 		case f == status.Unreachable:
 			return draw.SignUnreachable, false
-		case m.position().Failed(i):
+		case m.Position().Failed(i):
 			return draw.SignFailed, false
 		case f == status.Running:
 			return draw.SignRunning, true
-		case f == status.Waiting && m.run.Phase == events.Paused && i == at:
+		case f == status.Waiting && m.Shot.Phase == events.Paused && i == at:
 			return draw.SignPaused, false
-		case f == status.Waiting && m.run.Phase == events.Review:
+		case f == status.Waiting && m.Shot.Phase == events.Review:
 			return draw.SignApproved, false
 		}
 		return tree.FaceSigns[f], false
 	}
-	t := m.tree.Tally(n)
-	look = tree.Sign(&t, folded, m.run.Phase == events.Review)
-	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.Phase == events.Paused && at >= 0 &&
-		m.tree.Steps(n).Has(at) &&
-		m.tree.Faces[at] == status.Waiting {
+	t := m.Tree.Tally(n)
+	look = tree.Sign(&t, folded, m.Shot.Phase == events.Review)
+	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.Shot.Phase == events.Paused && at >= 0 &&
+		m.Tree.Steps(n).Has(at) &&
+		m.Tree.Faces[at] == status.Waiting {
 		return draw.SignPaused, false
 	}
 	return look, folded && t[status.Running] > 0 // open, the step itself moves
@@ -154,9 +153,9 @@ func (t *treeRows) drawLabel(b *draw.Brush, n, i int) {
 	guides := t.guideText(n, max(b.Left-22, 2))
 	b.Put(themes.Border, guides)
 	switch {
-	case t.m.tree.Leaf(n) && t.m.tree.Step(n) >= 0:
+	case t.m.Tree.Leaf(n) && t.m.Tree.Step(n) >= 0:
 		b.Put(themes.Text, "  ")
-	case t.m.tree.Leaf(n) || t.m.rows.Folded[n]:
+	case t.m.Tree.Leaf(n) || t.m.rows.Folded[n]:
 		b.Put(themes.Dim, t.m.glyphs.Closed+" ")
 	default:
 		b.Put(themes.Dim, t.m.glyphs.Open+" ")
@@ -182,7 +181,7 @@ func (t *treeRows) drawLabel(b *draw.Brush, n, i int) {
 			room-- // a cell of air before the divider, as behind the right column
 		}
 	}
-	name := t.m.tree.Short(n, room, t.narrow, t.m.glyphs.Dots)
+	name := t.m.Tree.Short(n, room, t.narrow, t.m.glyphs.Dots)
 	look := t.nameInk(n)
 	if f := t.m.find.Text; f != "" && strings.Contains(strings.ToLower(name), f) {
 		for _, s := range highlightMatch(name, f) {
@@ -201,17 +200,17 @@ func (t *treeRows) drawLabel(b *draw.Brush, n, i int) {
 }
 
 func (t *treeRows) nameInk(n int) draw.Ink {
-	i := t.m.tree.Step(n)
+	i := t.m.Tree.Step(n)
 	if i < 0 {
 		if n == 0 {
 			return draw.InkTitle
 		}
-		if s := t.m.tree.Scope(n); s.Skipped != "" {
+		if s := t.m.Tree.Scope(n); s.Skipped != "" {
 			return themes.Dim
 		}
 		return themes.Text
 	}
-	switch t.m.tree.Faces[i] {
+	switch t.m.Tree.Faces[i] {
 	case status.Excluded, status.Skipped, status.Omitted:
 		return themes.Dim
 	case status.Failed, status.Unreachable, status.Running:
@@ -229,7 +228,7 @@ const leastName = 20
 
 // guideText are the lines that lead to a node, at most w cells of them.
 func (t *treeRows) guideText(n, w int) string {
-	g, tree := t.m.glyphs, t.m.tree
+	g, tree := t.m.glyphs, t.m.Tree
 	if n == 0 {
 		return ""
 	}
@@ -257,19 +256,4 @@ func (t *treeRows) guideText(n, w int) string {
 		b.WriteString(piece)
 	}
 	return b.String()
-}
-
-// titleOn is stepTitle with the host of the step, where there are several.
-func (m *knownRun) titleOn(s *plan.Step) string { return m.onHost(tree.StepTitle(s), s) }
-
-func (m *knownRun) onHost(title string, s *plan.Step) string {
-	if !m.tree.Over {
-		return title
-	}
-	return title + " on " + status.On(s)
-}
-
-// stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
-func (m *knownRun) stepTitle(step int) string {
-	return m.onHost(m.tree.Title(int(m.tree.StepNode[step])), &m.plan.Steps[step])
 }

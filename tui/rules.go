@@ -29,7 +29,7 @@ func (m rulesBar) treeRule(b *draw.Brush) {
 	if m.filter != tree.FilterAll || b.Wide >= narrowTree {
 		words = "  " + m.filter.String()
 	}
-	if m.following && m.run.Phase == events.Running {
+	if m.following && m.Shot.Phase == events.Running {
 		words += " " + m.glyphs.Dot + " following"
 	}
 	if n := len(m.cur.Marks); n > 0 {
@@ -101,7 +101,7 @@ func (m rulesBar) titleRule(b *draw.Brush) {
 	b.Rule(m.glyphs, 1)
 	b.Put(themes.Text, " ")
 	b.Put(draw.InkTabFocus, m.tabName(m.detail.tab))
-	title := draw.Plain(m.tree.Title(m.cursorNode()))
+	title := draw.Plain(m.Tree.Title(m.cursorNode()))
 	b.Put(themes.Dim, "  "+draw.CutMiddle(title, max(b.Left-12, 4), m.glyphs.Dots)+" ")
 	m.ruleEnd(b)
 }
@@ -130,7 +130,7 @@ func (m *view) tabKey(t tab) string {
 }
 
 func (m *view) tabName(t tab) string {
-	if t == tabSteps && m.cursorNode() == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
+	if t == tabSteps && m.cursorNode() == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
 		return "Summary"
 	}
 	return tabNames[t]
@@ -146,7 +146,7 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 		b.Put(themes.Text, draw.Count(m.fix.Changes(), "change"))
 	case m.message != "":
 		b.Put(themes.Warn, draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
-	case m.run.Phase == events.Review:
+	case m.Shot.Phase == events.Review:
 		m.reviewState(b)
 	case m.pauseQuestion() != "":
 		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.pauseQuestion()), max(b.Left-2, 0), m.glyphs.Dots))
@@ -164,8 +164,8 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 }
 
 func (m rulesBar) reviewState(b *draw.Brush) {
-	t := m.tree.Tally(0)
-	if missed := m.listUnreached(); len(missed) > 0 {
+	t := m.Tree.Tally(0)
+	if missed := m.ListUnreached(); len(missed) > 0 {
 		b.Put(themes.Failed, draw.CutRight(hostWords(m).missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
 		return
 	}
@@ -182,16 +182,16 @@ func (m rulesBar) reviewState(b *draw.Brush) {
 
 // pauseQuestion is what the run is paused to be told.
 func (m *view) pauseQuestion() string {
-	at := m.run.PausedAt
-	if m.run.Phase != events.Paused || at < 0 || at >= len(m.tree.Faces) {
+	at := m.Shot.PausedAt
+	if m.Shot.Phase != events.Paused || at < 0 || at >= len(m.Tree.Faces) {
 		return ""
 	}
 	approve := m.keys.Label(keymap.GateApprove)
-	switch m.tree.Faces[at] {
+	switch m.Tree.Faces[at] {
 	case status.Confirm:
-		return m.plan.Steps[at].Confirm + "   " + approve + " confirms it"
+		return m.Plan.Steps[at].Confirm + "   " + approve + " confirms it"
 	case status.Undecided:
-		if m.run.Pause.Reason == events.PauseUndecided {
+		if m.Shot.Pause.Reason == events.PauseUndecided {
 			return "not approved: " + approve + " approves it, " + m.keys.Label(keymap.GateApproveAll) + " approves all"
 		}
 	default:
@@ -201,7 +201,7 @@ func (m *view) pauseQuestion() string {
 
 // tallyState counts the outcomes so far. Ok, changed and failed are always there, so that nothing jumps.
 func (m rulesBar) tallyState(b *draw.Brush) {
-	t := m.tree.Tally(0)
+	t := m.Tree.Tally(0)
 	between := "   "
 	space := " "
 	if b.Wide < 64 {

@@ -17,6 +17,7 @@ import (
 	"moon/events/steplog"
 	"moon/plan"
 	"moon/tui/feed"
+	"moon/tui/known"
 )
 
 func TestMain(m *testing.M) {
@@ -67,7 +68,7 @@ func newScreen(tb testing.TB, s setup) *screen {
 	sc.m.later = func() tea.Cmd { return nil } // tests move the clock themselves
 	sc.f.emit = func(batch []events.Record) {
 		for i := range batch {
-			sc.m.store.Apply(&batch[i])
+			sc.m.Store.Apply(&batch[i])
 		}
 	}
 	sc.f.dir = sc.dir
@@ -124,7 +125,7 @@ func (s *screen) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			s.run(c)
 		}
-	case feed.Fetched, waited, found, copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft, came:
+	case feed.Fetched, known.Answer, found, copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft, came:
 		s.send(msg)
 	case nil:
 	default:
@@ -156,7 +157,7 @@ var keyCodes = map[string]tea.Key{
 // press presses a key after the screen has seen the answer to the last one. See typeKey for keys that come faster.
 func (s *screen) press(key string) {
 	s.t.Helper()
-	if s.m.run.Awaits {
+	if s.m.Shot.Awaits {
 		s.frame()
 	}
 	s.typeKey(key)
@@ -232,8 +233,8 @@ func (s *screen) hasNot(texts ...string) {
 // on puts the cursor on a node by its title.
 func (s *screen) on(title string) {
 	s.t.Helper()
-	for n := range s.m.tree.Len() {
-		if s.m.tree.Title(n) == title {
+	for n := range s.m.Tree.Len() {
+		if s.m.Tree.Title(n) == title {
 			s.m.rows.Reveal(n)
 			s.m.cur.Node = n
 			s.m.following = false

@@ -13,8 +13,8 @@ type (
 
 // openShell opens a shell where the step under the cursor runs. The run goes on meanwhile, and is shown afterwards.
 func (m deciding) openShell() tea.Cmd {
-	step := m.tree.Step(m.cursorNode())
-	find, p := m.o.Shell, m.plan
+	step := m.Tree.Step(m.cursorNode())
+	find, p := m.o.Shell, m.Plan
 	return func() tea.Msg {
 		shell, err := find(p, step)
 		return shellFound{shell, err}

@@ -20,29 +20,15 @@ import (
 // happened between two frames is lost: a pause that came and went still counts as one.
 func (m *model) syncStore() tea.Cmd {
 	news := replanning{m.view}.adoptPlan()
-	before := m.run
-	changed := false
-	m.run = m.store.Take(func(times events.Times) { m.timeline.Times = times }, func(step int, of *events.Step) {
-		if step < len(m.plan.Steps) {
-			m.seeStep(step, of)
-			changed = true
-		}
-	}, func(steps []events.Step) {
-		m.seeAll(steps)
-		changed = true
-	})
-	m.holdFailure()
-	m.pointToNext()
-	m.countdown.Refresh(m.clockNow())
-	m.timeline.Advance(m.clockNow())
-	m.waiting.stale = m.waiting.stale || !m.isMoving()   // while something does, the tick asks
-	if m.run.Phase != before.Phase && before.Steps > 0 { // at the first look it is what the screen opens with
+	before := m.Shot
+	changed := m.Sync()
+	if m.Shot.Phase != before.Phase && before.Steps > 0 { // at the first look it is what the screen opens with
 		m.message = "" // it was about something else
 	}
 	if news != "" {
 		m.showMessage(news)
 	}
-	for _, note := range m.run.Notes {
+	for _, note := range m.Shot.Notes {
 		m.showMessage(note)
 		if why, is := strings.CutPrefix(note, feed.Refused); is {
 			fixPane{m.view}.fixRefused(why)
@@ -54,92 +40,49 @@ func (m *model) syncStore() tea.Cmd {
 	}
 	m.filterAgain()
 	m.detail.reel.Stale, m.peek.Stale = true, true
-	m.predictAll()
 	return tea.Batch(cmd, m.keepTicking())
 }
 
 // adoptPlan takes over another plan when the run has one, and says what is different in it.
 func (m replanning) adoptPlan() (news string) {
-	digest := m.store.Digest()
-	if digest == "" || digest == m.plan.Digest || m.o.PlanFor == nil {
+	digest := m.Store.Digest()
+	if digest == "" || digest == m.Plan.Digest || m.o.PlanFor == nil {
 		return ""
 	}
 	p := m.o.PlanFor(digest)
 	if p == nil {
 		return ""
 	}
-	m.others = m.others.Replan(m.plan, p)
-	news = planChange(m.plan, p, m.others)
+	m.Others = m.Others.Replan(m.Plan, p)
+	news = planChange(m.Plan, p, m.Others)
 	if _, words, ok := strings.Cut(news, ": "); ok && m.fixSent != nil {
 		news = "values changed: " + words
 	}
-	m.setPlan(p)
-	m.store.Forget()
+	m.changePlan(p)
+	m.Store.Forget()
 	return news
-}
-
-func (m *knownRun) seeStep(step int, of *events.Step) {
-	m.tree.Set(step, status.Of(of, &m.plan.Steps[step]))
-	m.breakAtStep(step, of)
-	m.countdown.See(step, of)
-	m.timeline.See(step, of)
-	m.lacking.seeStep(step, of)
-	m.tree.RanAs(step, of)
-	if from, to := stepTimes(of); from != 0 {
-		m.tree.Ran(step, from, to)
-	}
-}
-
-func (m *knownRun) seeAll(steps []events.Step) {
-	var none events.Step
-	clear(m.breaks)
-	m.places = nil
-	m.tree.Recount(func(i int) (status.State, int64, int64) {
-		of := &none
-		if i < len(steps) {
-			of = &steps[i]
-		}
-		m.breakAtStep(i, of)
-		m.countdown.See(i, of)
-		m.timeline.See(i, of)
-		m.lacking.seeStep(i, of)
-		m.tree.RanAs(i, of)
-		from, to := stepTimes(of)
-		return status.Of(of, &m.plan.Steps[i]), from, to
-	})
-}
-
-// stepTimes is when a step that ran started and ended, in nanoseconds.
-func stepTimes(s *events.Step) (from, to int64) {
-	if s.Attempt == 0 || s.Started.IsZero() || s.Kept { // when it was kept is not when it ran
-		return 0, 0
-	}
-	if s.State == events.Settled {
-		to = s.Ended.UnixNano()
-	}
-	return s.Started.UnixNano(), to
 }
 
 // followRun reacts to what happened to the run since before.
 func (m *model) followRun(before feed.Shot) tea.Cmd {
 	var cmd tea.Cmd
-	paused := m.run.Pauses != m.seen
-	m.seen = m.run.Pauses
+	paused := m.Shot.Pauses != m.seen
+	m.seen = m.Shot.Pauses
 	switch {
-	case m.run.Phase == events.Done || m.run.Phase == events.Ended:
-		if before.Phase != m.run.Phase {
+	case m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended:
+		if before.Phase != m.Shot.Phase {
 			browsing{m.view}.showEnd(before.Phase)
 		}
-	case paused && m.run.Phase == events.Paused:
+	case paused && m.Shot.Phase == events.Paused:
 		cmd = browsing{m.view}.showPause()
-	case before.Phase != events.Running && m.run.Phase == events.Running:
+	case before.Phase != events.Running && m.Shot.Phase == events.Running:
 		m.autoTab(tabOutputs)
 		m.panes.giveBack()
 	}
-	if m.following && m.run.Phase == events.Running {
+	if m.following && m.Shot.Phase == events.Running {
 		m.toPointer(false)
 	}
-	if m.run.Phase == events.Done && (m.leaving || m.run.Stopped) {
+	if m.Shot.Phase == events.Done && (m.leaving || m.Shot.Stopped) {
 		return tea.Quit
 	}
 	return cmd
@@ -147,7 +90,7 @@ func (m *model) followRun(before feed.Shot) tea.Cmd {
 
 // showPause reacts to a pause: it shows where and why, and rings once if nobody is looking.
 func (m browsing) showPause() tea.Cmd {
-	failed := m.run.Pause.Reason == events.PauseFailure
+	failed := m.Shot.Pause.Reason == events.PauseFailure
 	if failed || m.following {
 		m.toPointer(failed)
 	}
@@ -173,8 +116,8 @@ func (m browsing) showEnd(before events.Phase) {
 		return // it was shown already
 	}
 	if m.filter == tree.FilterAll &&
-		m.tree.Tallies[0].Sum(status.Changed, status.Failed, status.Unreachable, status.Ignored, status.Rescued,
-			status.Outdated, status.Cancelled)+len(m.tree.Drift) > 0 {
+		m.Tree.Tallies[0].Sum(status.Changed, status.Failed, status.Unreachable, status.Ignored, status.Rescued,
+			status.Outdated, status.Cancelled)+len(m.Tree.Drift) > 0 {
 		m.setFilter(tree.FilterNotable)
 	}
 	if m.isTyping() || m.focusedPane() == paneDetail && !m.panes.lent {
@@ -201,14 +144,14 @@ func (m *view) autoTab(t tab) {
 
 // toPointer moves the cursor to the step the engine is at, or to the row it is folded into.
 func (m *view) toPointer(show bool) {
-	step := m.run.Pointer
-	if m.run.Phase == events.Paused && m.run.PausedAt >= 0 {
-		step, show = m.run.PausedAt, true
+	step := m.Shot.Pointer
+	if m.Shot.Phase == events.Paused && m.Shot.PausedAt >= 0 {
+		step, show = m.Shot.PausedAt, true
 	}
-	if step < 0 || step >= len(m.plan.Steps) || m.isTyping() {
+	if step < 0 || step >= len(m.Plan.Steps) || m.isTyping() {
 		return
 	}
-	n := int(m.tree.StepNode[step])
+	n := int(m.Tree.StepNode[step])
 	if show {
 		if m.rows.Keep != nil && !m.rows.Keep[n] {
 			m.setFilter(tree.FilterAll)
@@ -216,44 +159,6 @@ func (m *view) toPointer(show bool) {
 		m.rows.Reveal(n)
 	}
 	m.cur.Node = n
-}
-
-// holdFailure lets the step that the run is paused on count as failed, also where a rescue will follow or the failure be
-// ignored: while a person decides, neither has happened.
-func (m *knownRun) holdFailure() {
-	at := -1
-	if m.position().OnFailure() {
-		at = m.run.PausedAt
-	}
-	if was := m.failing; was >= 0 && was != at {
-		m.store.Read(func(run *events.Run) {
-			if was < len(run.Steps) && was < len(m.plan.Steps) {
-				m.tree.Set(was, status.Of(&run.Steps[was], &m.plan.Steps[was]))
-			}
-		})
-	}
-	if m.failing = at; at >= 0 && at < len(m.tree.Faces) && !m.tree.Faces[at].Bad() {
-		m.tree.Set(at, status.Failed)
-	}
-}
-
-// retryingText says how a retry goes, where the run was paused on a failure.
-func (m *knownRun) retryingText() string {
-	if m.run.Pause.Reason != events.PauseFailure || m.position().OnFailure() {
-		return ""
-	}
-	switch {
-	case m.tree.Faces[m.run.PausedAt] == status.Running:
-		return "retrying"
-	case m.position().Edited():
-		return "after an edit"
-	}
-	return "after a retry"
-}
-
-// isMoving reports whether there is something to watch.
-func (m *knownRun) isMoving() bool {
-	return m.run.Phase != events.Done && (m.run.Phase == events.Running || m.run.Counts.Running > 0)
 }
 
 // planChange says what is different in a plan, and in which file if it is one.

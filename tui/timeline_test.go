@@ -40,9 +40,9 @@ func ranFrom(from, to float64) *events.Step {
 // bars are the lines of a timeline over so many seconds, in a second a cell.
 func (s *screen) bars(seconds int) string {
 	var lines []string
-	for i := range s.m.timeline.Parts {
+	for i := range s.m.Timeline.Parts {
 		line := ""
-		for _, span := range (timePane{s.m.view}).partBar(&s.m.timeline.Parts[i], time.Duration(seconds)*time.Second, seconds) {
+		for _, span := range (timePane{s.m.view}).partBar(&s.m.Timeline.Parts[i], time.Duration(seconds)*time.Second, seconds) {
 			line += span.S
 		}
 		lines = append(lines, line)
@@ -53,7 +53,7 @@ func (s *screen) bars(seconds int) string {
 func TestTimeline(t *testing.T) {
 	s := newScreen(t, setup{p: threeParts(), w: 120, h: 40, ascii: true})
 	s.keys("A")
-	l := &s.m.timeline
+	l := &s.m.Timeline
 	l.Times = events.Times{} // of no review
 	if len(l.Parts) != 3 || l.Parts[1].Steps != (events.Range{From: 2, To: 4}) {
 		t.Fatalf("%+v", l.Parts)
@@ -87,7 +87,7 @@ func TestTimeline(t *testing.T) {
 	// A plan that was edited keeps what is still in it.
 	next := threeParts()
 	next.Scopes[2].Path = "/api"
-	replanning{s.m.view}.setPlan(next)
+	replanning{s.m.view}.changePlan(next)
 	if got := s.bars(20); got != "##          ##\n  #\n-" {
 		t.Errorf("after an edit\n%s", got)
 	}

@@ -35,7 +35,7 @@ func TestWaitingIsNoRunTime(t *testing.T) {
 	if got, want := s.bars(16), "████\n    ████\n        ████████"; got != want {
 		t.Errorf("the bars are\n%s\nwant\n%s", got, want)
 	}
-	s.m.store.Read(func(run *events.Run) {
+	s.m.Store.Read(func(run *events.Run) {
 		if took := run.Steps[5].Lasted(s.f.clock); took != 2*time.Second {
 			t.Errorf("the step that was tried again took %s", took)
 		}

@@ -29,9 +29,9 @@ func TestFailureBeforeItsRescue(t *testing.T) {
 	s.has("PAUSED on failure", "✗ ▾ devbox.yml", "✗ │ └ ▾ include: languages/go.yml", "✗ 1")
 	s.hasNot("↻ 1")
 	s.f.say(-1, events.RunResumed{})
-	s.m.store.Read(func(run *events.Run) { run.Phase = events.Running })
+	s.m.Store.Read(func(run *events.Run) { run.Phase = events.Running })
 	s.frame()
-	if step := s.m.failing; step >= 0 || s.m.tree.Tallies[0][status.Rescued] != 1 {
+	if step := s.m.Failing; step >= 0 || s.m.Tree.Tallies[0][status.Rescued] != 1 {
 		t.Errorf("step %d still counts as failed when the run has gone on\n%s", step, s.shows())
 	}
 }
@@ -40,10 +40,10 @@ func TestFailureBeforeItsRescue(t *testing.T) {
 func TestProgressIsTheSame(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A c")
-	s.m.tree.Set(s.m.run.PausedAt+1, status.Omitted)
+	s.m.Tree.Set(s.m.Shot.PausedAt+1, status.Omitted)
 	s.m.stale = true
-	done, total := s.m.countProgress()
-	root := s.m.tree.Tally(0)
+	done, total := s.m.CountProgress()
+	root := s.m.Tree.Tally(0)
 	if done != root.Done() || total != root.Total() {
 		t.Errorf("%d of %d above, %d of %d in the tree", done, total, root.Done(), root.Total())
 	}
@@ -102,11 +102,11 @@ func TestNextInOutput(t *testing.T) {
 	s.on("install git")
 	s.keys("2 tab n")
 	s.has("no search in the output; esc goes back to the plan, where install was sought")
-	if got := s.m.tree.Title(s.m.cursorNode()); got != "install git" {
+	if got := s.m.Tree.Title(s.m.cursorNode()); got != "install git" {
 		t.Errorf("the cursor went to %s", got)
 	}
 	s.keys("esc n")
-	if got := s.m.tree.Title(s.m.cursorNode()); got != "install ripgrep" {
+	if got := s.m.Tree.Title(s.m.cursorNode()); got != "install ripgrep" {
 		t.Errorf("the cursor is on %s", got)
 	}
 }
@@ -116,9 +116,9 @@ func TestItemOfLoop(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.on("install ripgrep")
 	s.has("item      ripgrep  2 of 4, packages")
-	step := s.m.tree.Step(s.m.cursorNode())
-	s.m.plan.Steps[step].Loop.Expression = "list of 4"
-	if got := (stepPane{s.m.view}).itemOf(&s.m.plan.Steps[step], s.m.plan.Steps[step].Loop); got != "  2 of 4" {
+	step := s.m.Tree.Step(s.m.cursorNode())
+	s.m.Plan.Steps[step].Loop.Expression = "list of 4"
+	if got := (stepPane{s.m.view}).itemOf(&s.m.Plan.Steps[step], s.m.Plan.Steps[step].Loop); got != "  2 of 4" {
 		t.Errorf("%q", got)
 	}
 }
@@ -126,28 +126,16 @@ func TestItemOfLoop(t *testing.T) {
 // A step of an include that loops says which item that is for.
 func TestItemOfIncludedLoop(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	step := s.m.tree.Step(s.m.cursorNode())
-	for n := range s.m.tree.Size {
-		if i := s.m.tree.Step(n); i >= 0 && s.m.plan.Steps[i].Loop == nil {
+	step := s.m.Tree.Step(s.m.cursorNode())
+	for n := range s.m.Tree.Size {
+		if i := s.m.Tree.Step(n); i >= 0 && s.m.Plan.Steps[i].Loop == nil {
 			step = i
 			break
 		}
 	}
-	s.m.plan.Steps[step].InLoop = &plan.LoopContext{Label: "web", Expression: "machines"}
-	s.on(s.m.plan.Steps[step].Title())
+	s.m.Plan.Steps[step].InLoop = &plan.LoopContext{Label: "web", Expression: "machines"}
+	s.on(s.m.Plan.Steps[step].Title())
 	s.has("item      web  1, machines")
-}
-
-// Before the next attempt the output is that of the last.
-func TestOutputBetweenAttempts(t *testing.T) {
-	of := events.Step{State: events.Backoff, Out: []string{"step-0001.1", "step-0001.2"}}
-	if got := outsOf(&of); len(got) != 1 || got[0] != "step-0001.1" {
-		t.Errorf("waiting: %q", got)
-	}
-	of.State = events.Active
-	if got := outsOf(&of); len(got) != 2 {
-		t.Errorf("running: %q", got)
-	}
 }
 
 // A screen that was left with a step's output on it opens with what the steps will do.

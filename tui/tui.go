@@ -47,7 +47,7 @@ type Options struct {
 	Bind    func(p *plan.Plan, step int) (plan.Step, error)
 	Predict func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
 	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
-	// context ends. It is called in the background, while the plan is reviewed. Without it nothing is foretold.
+	// context ends. It is called in the background, while the plan is reviewed. Without it nothing is predicted.
 	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
 	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are shown.
 	Reload func() (diag.List, error)
@@ -112,7 +112,7 @@ func Run(ctx context.Context, o Options) error {
 // showScreen is the life of the screen.
 func (m *model) showScreen(ctx context.Context) error {
 	o := m.o
-	if m.isRecorded() {
+	if m.IsRecorded() {
 		if err := m.takeRecorded(); err != nil {
 			return err
 		}
@@ -131,8 +131,8 @@ func (m *model) showScreen(ctx context.Context) error {
 	defer keepTerminal(keyboard)()
 	p := tea.NewProgram(m, options...)
 	stop := make(chan struct{})
-	go drainFeed(m.store, o.Feed, p.Quit)
-	go passFrames(m.store.Poke, stop, func() { p.Send(frameMsg{}) })
+	go drainFeed(m.Store, o.Feed, p.Quit)
+	go passFrames(m.Store.Poke, stop, func() { p.Send(frameMsg{}) })
 	go passAsides(o.Aside, stop, func(do func()) { p.Send(asideMsg{do}) })
 	go passContinued(stop, func() { p.Send(continuedMsg{}) })
 	// Not tea.WithContext: a program that is cancelled that way does not wait for its reader of the keyboard.
@@ -140,12 +140,12 @@ func (m *model) showScreen(ctx context.Context) error {
 	_, err := p.Run()
 	undo()
 	m.stopWatching()
-	m.predicted.Halt()
+	m.Predicted.Halt()
 	close(stop)
 	if o.KeepView != nil && m.crash == nil {
 		o.KeepView(replanning{m.view}.viewNow())
 	}
-	broken := m.store.Failure()
+	broken := m.Store.Failure()
 	switch {
 	case m.crash != nil:
 		return m.crash

@@ -1,11 +1,8 @@
 package tui
 
 import (
-	"fmt"
-
 	tea "charm.land/bubbletea/v2"
 
-	"moon/events"
 	"moon/tui/keymap"
 )
 
@@ -17,22 +14,13 @@ type typeahead struct{ input []tea.Msg }
 // deferred is a key that was read already, as what it means.
 type deferred struct{ do keymap.Intent }
 
-// sendCommand sends a command to the run. Until it is answered, what depends on the run waits.
-func (m *knownRun) sendCommand(c events.Command) {
-	m.sent++
-	id := fmt.Sprintf("%s-%d", m.prefix, m.sent)
-	m.store.Await(id)
-	m.run.Awaits = true
-	m.o.Send(events.Order{ID: id, Command: c})
-}
-
 // takeInput takes what was typed, clicked or pasted, now or when its turn comes.
 func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 	if key, ok := msg.(tea.KeyPressMsg); ok && key.String() == "ctrl+c" {
 		m.typed.input = nil
 		return m.pressKey(key)
 	}
-	if len(m.typed.input) > 0 || m.run.Awaits && m.overlay != nil { // boxes offer what the run allowed when they were drawn
+	if len(m.typed.input) > 0 || m.Shot.Awaits && m.overlay != nil { // boxes offer what the run allowed when they were drawn
 		m.typed.input = append(m.typed.input, msg)
 		return nil
 	}
@@ -55,7 +43,7 @@ func (m *model) inputNow(msg tea.Msg) tea.Cmd {
 
 // defersIntent reports whether an intent has to wait for the answer to a command, and keeps it until then.
 func (m *model) defersIntent(do keymap.Intent) bool {
-	if !m.run.Awaits || !dependsOnRun(do) {
+	if !m.Shot.Awaits || !dependsOnRun(do) {
 		return false
 	}
 	m.typed.input = append([]tea.Msg{deferred{do}}, m.typed.input...)
@@ -75,7 +63,7 @@ func dependsOnRun(do keymap.Intent) bool {
 // catchUp takes what was typed ahead, until a command has to be answered again.
 func (m *model) catchUp() tea.Cmd {
 	var cmds []tea.Cmd
-	for len(m.typed.input) > 0 && (!m.run.Awaits || m.overlay == nil && !m.startsDeferred()) {
+	for len(m.typed.input) > 0 && (!m.Shot.Awaits || m.overlay == nil && !m.startsDeferred()) {
 		next := m.typed.input[0]
 		m.typed.input = m.typed.input[1:]
 		cmds = append(cmds, m.inputNow(next))

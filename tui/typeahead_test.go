@@ -19,7 +19,7 @@ func (o *offering) typed(keys string) {
 	for key := range strings.FieldsSeq(keys) {
 		o.sc.typeKey(key)
 	}
-	for o.settle(); o.sc.m.run.Awaits || len(o.sc.m.typed.input) > 0; {
+	for o.settle(); o.sc.m.Shot.Awaits || len(o.sc.m.typed.input) > 0; {
 		o.settle()
 	}
 }
@@ -63,7 +63,7 @@ func footing(o *offering) string {
 	defer o.jobs.mu.Unlock()
 	var b strings.Builder
 	for i, s := range o.run.Steps {
-		fmt.Fprintf(&b, "%s %v %v\n", o.sc.m.plan.Steps[i].Name, s.State, s.Outcome)
+		fmt.Fprintf(&b, "%s %v %v\n", o.sc.m.Plan.Steps[i].Name, s.State, s.Outcome)
 	}
 	return fmt.Sprintf("%sphase %d, pause %s at %d", &b, o.run.Phase, o.run.Pause.Reason, o.run.PausedAt)
 }
@@ -112,7 +112,7 @@ func TestTypeaheadAfterTheEnd(t *testing.T) {
 	s.typeKey("c")
 	s.typeKey("c")
 	s.frame()
-	if s.m.run.Awaits || len(s.m.typed.input) > 0 {
+	if s.m.Shot.Awaits || len(s.m.typed.input) > 0 {
 		t.Error("an answer is awaited that cannot come")
 	}
 }
@@ -137,8 +137,8 @@ func TestTypeaheadBeforeTheBeginning(t *testing.T) {
 	}
 	f.begin()
 	close(l.feed)
-	m.store.Drain(l.feed)
-	m.store.Ended = false
+	m.Store.Drain(l.feed)
+	m.Store.Ended = false
 	m.Update(frameMsg{})
 	if len(f.sent) != 1 {
 		t.Errorf("A was dropped: %v", f.sent)
@@ -152,10 +152,10 @@ func TestReviewFromTheFirstEvent(t *testing.T) {
 	m := newModel(Options{Plan: f.p, Send: func(events.Order) {}, Glyphs: "unicode"}, func(string) string { return "" })
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	f.emit = func(batch []events.Record) {
-		m.store.ApplyAll(batch)
+		m.Store.ApplyAll(batch)
 		m.Update(frameMsg{})
-		if m.run.Phase != events.Review || m.detail.tab != tabSteps {
-			t.Errorf("after %T: phase %v, tab %v", batch[0].Event, m.run.Phase, m.detail.tab)
+		if m.Shot.Phase != events.Review || m.detail.tab != tabSteps {
+			t.Errorf("after %T: phase %v, tab %v", batch[0].Event, m.Shot.Phase, m.detail.tab)
 		}
 	}
 	f.begin()

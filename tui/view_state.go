@@ -31,11 +31,11 @@ type View struct {
 func (m replanning) viewNow() View {
 	v := View{
 		Dividers: m.panes.divider, Wrap: m.detail.output.wrap, Times: int(m.detail.output.times),
-		Watches: slices.Clone(m.watch.texts), Typed: slices.Clone(m.watch.before), Playbook: m.plan.RootFile,
+		Watches: slices.Clone(m.watch.texts), Typed: slices.Clone(m.watch.before), Playbook: m.Plan.RootFile,
 	}
 	v.Folded, v.Open, v.AllShut = m.rows.Remember()
-	for n := m.cursorNode(); n > 0 && len(v.Cursor) < tree.ViewPaths; n = int(m.tree.Parent[n]) {
-		v.Cursor = append(v.Cursor, m.tree.Path(n))
+	for n := m.cursorNode(); n > 0 && len(v.Cursor) < tree.ViewPaths; n = int(m.Tree.Parent[n]) {
+		v.Cursor = append(v.Cursor, m.Tree.Path(n))
 	}
 	if m.panes.focus == paneTree {
 		v.Zoom = m.panes.zoom // of the other pane it would hide the tree when the screen opens
@@ -81,8 +81,8 @@ func (m *model) restoreView(v *View) {
 		}
 	}
 	cursor := v.Cursor[:min(len(v.Cursor), tree.ViewPaths)]
-	for n := 1; n < m.tree.Len() && len(cursor) > 0; n++ {
-		if i := slices.Index(cursor, m.tree.Path(n)); i >= 0 {
+	for n := 1; n < m.Tree.Len() && len(cursor) > 0; n++ {
+		if i := slices.Index(cursor, m.Tree.Path(n)); i >= 0 {
 			m.cur.Node, cursor = n, cursor[:i] // what is left is inside of it
 		}
 	}
@@ -95,7 +95,7 @@ func (m *model) restoreView(v *View) {
 
 // filterAgain filters as before, when it is known what the steps are like. A filter that would show nothing now is left.
 func (m *model) filterAgain() {
-	if m.wanted == tree.FilterAll || m.run.Steps == 0 {
+	if m.wanted == tree.FilterAll || m.Shot.Steps == 0 {
 		return
 	}
 	m.setFilter(m.wanted)
@@ -112,7 +112,7 @@ func (m *model) openScreen() {
 		return
 	}
 	m.opened = true
-	if m.o.View == nil && (len(m.rows.Rows) > l.treeH || m.tree.Over) && l.treeH > 0 {
+	if m.o.View == nil && (len(m.rows.Rows) > l.treeH || m.Tree.Over) && l.treeH > 0 {
 		m.rows.Overview(l.treeH)
 	}
 }

@@ -38,7 +38,7 @@ func TestViewIsRemembered(t *testing.T) {
 
 	again := reopened(t, v, nil, 120, 40)
 	again.has("not done", "▎  ◇ │ ├   link .zshrc")
-	if got := again.m.tree.Title(again.m.cursorNode()); got != "link .zshrc" {
+	if got := again.m.Tree.Title(again.m.cursorNode()); got != "link .zshrc" {
 		t.Errorf("at %s", got)
 	}
 	if got := (replanning{again.m.view}).viewNow(); !reflect.DeepEqual(got, v) && got.Tab != 0 {
@@ -61,7 +61,7 @@ func TestViewIsRemembered(t *testing.T) {
 	less.Steps[stepClone+1].Path += " by another name"
 	v.Filter = ""
 	again = reopened(t, v, less, 120, 40)
-	if got := again.m.tree.Title(again.m.cursorNode()); got != "block: dotfiles" {
+	if got := again.m.Tree.Title(again.m.cursorNode()); got != "block: dotfiles" {
 		t.Errorf("at %s", got)
 	}
 }
@@ -114,11 +114,11 @@ func TestReloadKeepsThePlace(t *testing.T) {
 		p := devbox()
 		p.Digest = "another"
 		change(p)
-		replanning{s.m.view}.setPlan(p)
+		replanning{s.m.view}.changePlan(p)
 		s.frame()
 		return s
 	}
-	title := func(s *screen) string { return s.m.tree.Title(s.m.cursorNode()) }
+	title := func(s *screen) string { return s.m.Tree.Title(s.m.cursorNode()) }
 	above := with(func(p *plan.Plan) {
 		b := newBuilder("devbox.yml")
 		b.step("a new one", "shell", 3)
@@ -169,7 +169,7 @@ func TestManyFolds(t *testing.T) {
 	if len(v.Folded) > 0 || !v.AllShut || len(v.Open) != 2 {
 		t.Fatalf("%d folded, %d open", len(v.Folded), len(v.Open))
 	}
-	again := reopened(t, v, s.m.plan, 120, 40)
+	again := reopened(t, v, s.m.Plan, 120, 40)
 	if len(again.m.rows.Rows) != len(s.m.rows.Rows) {
 		t.Errorf("%d rows, and again %d", len(s.m.rows.Rows), len(again.m.rows.Rows))
 	}

@@ -27,7 +27,7 @@ import (
 func (s *screen) rowsShown() string {
 	var titles []string
 	for _, n := range s.m.rows.Rows {
-		titles = append(titles, s.m.tree.Title(int(n)))
+		titles = append(titles, s.m.Tree.Title(int(n)))
 	}
 	return strings.Join(titles, "\n")
 }
@@ -40,11 +40,11 @@ func TestFolding(t *testing.T) {
 		t.Errorf("folded:\n%s", got)
 	}
 	s.keys("j j l l")
-	if got := s.m.tree.Title(s.m.cursorNode()); got != "update the package index" {
+	if got := s.m.Tree.Title(s.m.cursorNode()); got != "update the package index" {
 		t.Errorf("l l went to %q", got)
 	}
 	s.keys("h")
-	if got := s.m.tree.Title(s.m.cursorNode()); got != "include: packages.yml" {
+	if got := s.m.Tree.Title(s.m.cursorNode()); got != "include: packages.yml" {
 		t.Errorf("h went to %q", got)
 	}
 	s.keys("h")
@@ -82,7 +82,7 @@ func TestLargePlansStartFolded(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 	s.press("]")
-	if s.m.tree.Step(s.m.cursorNode()) != 345 {
+	if s.m.Tree.Step(s.m.cursorNode()) != 345 {
 		t.Error("] did not go to what asks")
 	}
 }
@@ -135,8 +135,8 @@ func TestFind(t *testing.T) {
 	s.press("/")
 	s.text("GIT")
 	s.has("1 match")
-	if s.m.tree.Step(s.m.cursorNode()) != stepGit {
-		t.Errorf("at %s", s.m.tree.Title(s.m.cursorNode()))
+	if s.m.Tree.Step(s.m.cursorNode()) != stepGit {
+		t.Errorf("at %s", s.m.Tree.Title(s.m.cursorNode()))
 	}
 	s.press("esc")
 	if s.m.cursorNode() != 0 || s.m.find.Text != "" {
@@ -202,24 +202,24 @@ func TestFollow(t *testing.T) {
 	s.press("c")
 	s.f.until("install git")
 	s.frame()
-	if s.m.tree.Step(s.m.cursorNode()) != stepGit {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepGit {
 		t.Fatal("the cursor does not follow")
 	}
 	s.press("k")
 	s.f.until("install tmux")
 	s.frame()
-	if s.m.tree.Step(s.m.cursorNode()) == stepTmux {
+	if s.m.Tree.Step(s.m.cursorNode()) == stepTmux {
 		t.Error("it follows although the person moved")
 	}
 	s.press(".")
-	if s.m.tree.Step(s.m.cursorNode()) != stepTmux {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepTmux {
 		t.Error(". did not go to the pointer")
 	}
 	s.press("F")
 	s.has("following")
 	s.f.until("download go")
 	s.frame()
-	if s.m.tree.Step(s.m.cursorNode()) != stepTmux+1 {
+	if s.m.Tree.Step(s.m.cursorNode()) != stepTmux+1 {
 		t.Error("F does not follow")
 	}
 }
@@ -235,7 +235,7 @@ func TestFailureDoesNotDisturbTyping(t *testing.T) {
 	at := s.m.cursorNode()
 	s.f.settle()
 	s.frame()
-	if s.m.run.Phase != events.Paused || s.m.cursorNode() != at || s.m.prompt == nil {
+	if s.m.Shot.Phase != events.Paused || s.m.cursorNode() != at || s.m.prompt == nil {
 		t.Error("the failure moved the cursor while somebody typed")
 	}
 	s.has("PAUSED on failure")
@@ -451,10 +451,10 @@ func TestEditAndReload(t *testing.T) {
 	s.f.say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
 	s.frame()
 	s.has("devbox.yml: 1 step changed, 1 added", "17 steps", "= │ │ ├   install git", "1 marked")
-	if got := s.m.tree.Title(s.m.cursorNode()); got != "install tmux" {
+	if got := s.m.Tree.Title(s.m.cursorNode()); got != "install tmux" {
 		t.Errorf("the cursor went to %q", got)
 	}
-	if s.m.rows.Folded[s.m.tree.ScopeNode[4]] != true {
+	if s.m.rows.Folded[s.m.Tree.ScopeNode[4]] != true {
 		t.Error("the folding was forgotten")
 	}
 	// A plan nobody knows leaves the old one, and nothing breaks.
@@ -523,7 +523,7 @@ func TestEveryStateWithoutColours(t *testing.T) {
 		rows := map[string]string{}
 		for row := range strings.SplitSeq(s.shows(), "\n") {
 			for i := range outcomes {
-				title := tree.StepTitle(&s.m.plan.Steps[i])
+				title := tree.StepTitle(&s.m.Plan.Steps[i])
 				if at := strings.Index(row, title); at > 0 && strings.Contains(row, "│") == !ascii {
 					look := string([]rune(row)[3]) + strings.TrimSpace(strings.SplitN(row[at+len(title):], s.m.glyphs.Down, 2)[0])
 					if other, ok := rows[look]; ok {
@@ -623,7 +623,7 @@ func TestNothingIsDrawnTwice(t *testing.T) {
 	if s.m.View().Content != before {
 		t.Error("a message that changes nothing drew a frame")
 	}
-	if s.m.isMoving() || s.m.keepTicking() != nil {
+	if s.m.IsMoving() || s.m.keepTicking() != nil {
 		t.Error("a review ticks")
 	}
 }

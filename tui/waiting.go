@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
-
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
@@ -16,96 +14,35 @@ import (
 // waitWords say what a step waits for.
 type waitWords struct{ *view }
 
-// waiting is why the steps on the screen have not begun. Only the engine knows; it is asked off the screen's goroutine, one
-// question at a time, and not more often than a person can read.
-type waiting struct {
-	of    map[int]events.Wait // by step, as of the last answer
-	asked []int               // the steps of the last question
-	open  bool                // it has not been answered
-	stale bool                // what was said may have changed
-	rows  []int32             // nodes on the screen, as last drawn
-}
-
-// waited is an answer.
-type waited struct {
-	digest string
-	steps  []int
-	waits  []events.Wait
-}
-
-// askWaits asks about the steps that are on the screen now, if there is anything new to ask.
-func (m waitWords) askWaits() tea.Cmd {
-	w := &m.waiting
-	if m.o.Why == nil || w.open || m.run.Phase != events.Running && m.run.Phase != events.Paused {
-		return nil
-	}
-	steps := m.stepsToAsk()
-	if len(steps) == 0 || !w.stale && slices.Equal(steps, w.asked) {
-		return nil
-	}
-	w.open, w.stale, w.asked = true, false, steps
-	digest, why := m.plan.Digest, m.o.Why
-	return func() tea.Msg { return waited{digest, steps, why(digest, steps)} }
-}
-
-// takeAnswer keeps an answer, which may be none: then nothing is said.
-func (w *waiting) takeAnswer(a waited, digest string) {
-	w.open, w.of = false, map[int]events.Wait{}
-	for i := range a.waits {
-		if a.digest == digest {
-			w.of[a.steps[i]] = a.waits[i]
-		}
-	}
-}
-
 // stepsToAsk are the steps to ask about: the one the detail is about first, then those in the rows.
 func (m waitWords) stepsToAsk() (steps []int) {
-	if step := m.heldStep(m.cursorNode()); step >= 0 {
+	if step := m.HeldStep(m.cursorNode()); step >= 0 {
 		steps = append(steps, step)
 	}
-	for _, n := range m.waiting.rows {
-		if int(n) >= m.tree.Len() { // of the plan before
-			break
-		}
-		if i := m.tree.Step(int(n)); i >= 0 && m.isWaiting(i) && !slices.Contains(steps, i) {
+	for _, i := range m.shownSteps() {
+		if m.IsWaiting(i) && !slices.Contains(steps, i) {
 			steps = append(steps, i)
 		}
 	}
 	return steps
 }
 
-// isWaiting reports whether a step waits, for whatever it is.
-func (m waitWords) isWaiting(step int) bool {
-	f := m.tree.Faces[step]
-	return f.Pending() || f == status.Asking
-}
-
-// heldStep is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
-func (m waitWords) heldStep(n int) int {
-	if t := m.tree.Tally(n); t[status.Running] > 0 ||
-		t.Sum(status.Waiting, status.Undecided, status.Confirm, status.Asking) == 0 {
-		return -1
-	}
-	r := m.tree.Steps(n)
-	for i := r.From; i < r.To; i++ {
-		if m.isWaiting(i) {
-			return i
+// shownSteps are the steps in the rows that are on the screen.
+func (m *view) shownSteps() (steps []int) {
+	for _, n := range m.shown {
+		if int(n) >= m.Tree.Len() { // of the plan before
+			break
+		}
+		if i := m.Tree.Step(int(n)); i >= 0 {
+			steps = append(steps, i)
 		}
 	}
-	return -1
-}
-
-// lastWait is what was last said of a step.
-func (m waitWords) lastWait(step int) events.Wait {
-	if !m.isWaiting(step) || m.run.Phase != events.Running && m.run.Phase != events.Paused {
-		return events.Wait{}
-	}
-	return m.waiting.of[step]
+	return steps
 }
 
 // waitNote is the reason in a row, where it is another than that the steps before it have not ended.
 func (m waitWords) waitNote(step int) string {
-	switch w := m.lastWait(step); w.For {
+	switch w := m.LastWait(step); w.For {
 	case events.WaitPool:
 		return fmt.Sprintf("waiting (%d of %d in use)", w.Slots, w.Slots)
 	case events.WaitForks:
@@ -123,11 +60,11 @@ func (m waitWords) waitNote(step int) string {
 
 // whyField says in the detail why a node has not begun.
 func (m waitWords) whyField(d *draw.Doc, n int) {
-	step := m.heldStep(n)
+	step := m.HeldStep(n)
 	if step < 0 {
 		return
 	}
-	w := m.lastWait(step)
+	w := m.LastWait(step)
 	if w.For == "" {
 		return
 	}
@@ -171,7 +108,7 @@ func (m waitWords) waitReason(w events.Wait) string {
 	case events.WaitTurn:
 		return "about to start"
 	case events.WaitRetry:
-		return "for its next attempt in " + draw.Exact(max(w.Due.Sub(m.clockNow()), 0))
+		return "for its next attempt in " + draw.Exact(max(w.Due.Sub(m.ClockNow()), 0))
 	case events.WaitApproval:
 		return "not approved (" + approve + " approves)"
 	case events.WaitConfirm:
@@ -187,7 +124,7 @@ func (m waitWords) waitReason(w events.Wait) string {
 	case events.WaitStopping:
 		return "the run is stopping; this step will not run"
 	case events.WaitPaused:
-		if w.Root < 0 || w.Root >= len(m.plan.Steps) {
+		if w.Root < 0 || w.Root >= len(m.Plan.Steps) {
 			return "for you: the run is paused (" + m.keys.Label(keymap.RunContinue) + " continues)"
 		}
 		at := "for you: the run is paused at " + m.stepName(w.Root)
@@ -203,12 +140,12 @@ func (m waitWords) waitReason(w events.Wait) string {
 
 // waitSteps names the steps of a wait.
 func (m waitWords) waitSteps(w events.Wait) string {
-	return status.Awaited(w, len(m.plan.Steps), m.stepName)
+	return status.Awaited(w, len(m.Plan.Steps), m.stepName)
 }
 
 // chainText says what the steps that are waited for wait for themselves.
 func (m waitWords) chainText(w events.Wait) string {
-	if w.Root < 0 || w.Root >= len(m.plan.Steps) || len(w.Steps) == 0 {
+	if w.Root < 0 || w.Root >= len(m.Plan.Steps) || len(w.Steps) == 0 {
 		return ""
 	}
 	doing := m.doingText(w.Root, w.Is)
@@ -225,8 +162,8 @@ func (m waitWords) chainText(w events.Wait) string {
 func (m waitWords) doingText(step int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
-		if since, ok := m.timeline.Active[step]; ok {
-			if spent := draw.Took(m.clockNow().Sub(since)); spent != "" {
+		if since, ok := m.Timeline.Active[step]; ok {
+			if spent := draw.Took(m.ClockNow().Sub(since)); spent != "" {
 				return "has been running for " + spent
 			}
 		}

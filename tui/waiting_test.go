@@ -60,7 +60,7 @@ func TestWaitWords(t *testing.T) {
 		if got := (waitWords{s.m.view}).waitWords(c.wait); got != c.words {
 			t.Errorf("%s:\n%s, want\n%s", c.wait.For, got, c.words)
 		}
-		s.m.waiting.of = map[int]events.Wait{stepClone: c.wait}
+		s.m.Waits = map[int]events.Wait{stepClone: c.wait}
 		if got := (waitWords{s.m.view}).waitNote(stepClone); got != c.note {
 			t.Errorf("the row of %s says %q, want %q", c.wait.For, got, c.note)
 		}
@@ -133,10 +133,10 @@ func TestWhyIsAsked(t *testing.T) {
 		t.Error("a scope in which something runs waits")
 	}
 	// An answer about another plan, and none, say nothing.
-	s.m.waiting.takeAnswer(waited{digest: "another", steps: []int{stepClone}, waits: []events.Wait{{For: events.WaitTurn}}}, s.m.plan.Digest)
-	s.m.waiting.takeAnswer(waited{digest: s.m.plan.Digest, steps: []int{stepClone}}, s.m.plan.Digest)
-	if len(s.m.waiting.of) != 0 {
-		t.Errorf("%v", s.m.waiting.of)
+	s.m.TakeWaits("another", []int{stepClone}, []events.Wait{{For: events.WaitTurn}})
+	s.m.TakeWaits(s.m.Plan.Digest, []int{stepClone}, nil)
+	if len(s.m.Waits) != 0 {
+		t.Errorf("%v", s.m.Waits)
 	}
 }
 

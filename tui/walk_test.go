@@ -229,9 +229,9 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 		Glyphs: "unicode", Profile: &profile, Now: k.pace.time,
 	}, func(string) string { return "" })
 	m.later = func() tea.Cmd { return nil } // no time goes by while a step runs
-	go m.store.Drain(shown)
+	go m.Store.Drain(shown)
 	k.tm = teatest.NewTestModel(k.t, m, teatest.WithInitialTermSize(k.w, k.h), teatest.WithProgramOptions(tea.WithColorProfile(profile)))
-	go passFrames(m.store.Poke, k.stop, func() { k.tm.Send(frameMsg{}) })
+	go passFrames(m.Store.Poke, k.stop, func() { k.tm.Send(frameMsg{}) })
 	k.e = newTerminal(k.t, k.w, k.h, io.Discard)
 	go k.e.watch(k.tm.Output(), k.stop)
 }

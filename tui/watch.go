@@ -43,9 +43,9 @@ const (
 )
 
 // cannotWatch says why nothing can be evaluated, or "".
-func (m *knownRun) cannotWatch() string {
+func (m *view) cannotWatch() string {
 	switch {
-	case m.isRecorded():
+	case m.IsRecorded():
 		return "of a recorded run there is only what was recorded"
 	case m.o.Eval == nil:
 		return "nothing can be evaluated here"
@@ -55,30 +55,30 @@ func (m *knownRun) cannotWatch() string {
 
 // watchStep is the step whose variables an expression sees: the one at the pointer, and in a review the one under the cursor.
 func (m watchPane) watchStep() int {
-	at := m.run.Pointer
-	if m.run.Phase == events.Paused && m.run.PausedAt >= 0 {
-		at = m.run.PausedAt
+	at := m.Shot.Pointer
+	if m.Shot.Phase == events.Paused && m.Shot.PausedAt >= 0 {
+		at = m.Shot.PausedAt
 	}
 	if at < 0 {
-		if at = m.tree.Step(m.cursorNode()); at < 0 {
-			at = max(m.position().Next(), 0)
+		if at = m.Tree.Step(m.cursorNode()); at < 0 {
+			at = max(m.Position().Next(), 0)
 		}
 	}
-	return min(at, len(m.plan.Steps)-1)
+	return min(at, len(m.Plan.Steps)-1)
 }
 
 // askWatches has the watched expressions evaluated, if something they may depend on has changed.
 func (m watchPane) askWatches() tea.Cmd {
 	w := &m.watch
-	if len(w.texts) == 0 || w.asking || m.cannotWatch() != "" || len(m.plan.Steps) == 0 {
+	if len(w.texts) == 0 || w.asking || m.cannotWatch() != "" || len(m.Plan.Steps) == 0 {
 		return nil
 	}
-	now := watchMoment{m.plan.Digest, watchPane{m.view}.watchStep(), m.run.Counts.Settled(), m.run.Pauses, w.round, m.run.Phase}
+	now := watchMoment{m.Plan.Digest, watchPane{m.view}.watchStep(), m.Shot.Counts.Settled(), m.Shot.Pauses, w.round, m.Shot.Phase}
 	if now == w.of {
 		return nil
 	}
 	w.asking = true
-	texts, p, eval := slices.Clone(w.texts), m.plan, status.Eval(m.o.Eval)
+	texts, p, eval := slices.Clone(w.texts), m.Plan, status.Eval(m.o.Eval)
 	return func() tea.Msg {
 		values := make(map[string]status.Value, len(texts))
 		for _, text := range texts {
@@ -127,8 +127,8 @@ func (m watchPane) watchShown(expression string) draw.Text {
 
 // afterShort says in short after which step a value is known, or in full what became of that.
 func (m watchPane) afterShort(steps []int) string {
-	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.plan.Steps) && !m.position().Over(s) }); i >= 0 {
-		return "after " + m.plan.Steps[steps[i]].ID()
+	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.Plan.Steps) && !m.Position().Over(s) }); i >= 0 {
+		return "after " + m.Plan.Steps[steps[i]].ID()
 	}
 	return m.whenKnown(steps)
 }
@@ -161,7 +161,7 @@ func (m watchPane) watchLines(d *draw.Doc) [][]draw.Text {
 		return nil
 	}
 	room := max(d.H/3, 3) - 2
-	if len(m.watch.texts) == 0 || len(m.plan.Steps) == 0 || d.H < 6 || m.cannotWatch() != "" {
+	if len(m.watch.texts) == 0 || len(m.Plan.Steps) == 0 || d.H < 6 || m.cannotWatch() != "" {
 		return nil
 	}
 	w := draw.NewDoc(d.W, d.H, m.glyphs)
@@ -190,14 +190,14 @@ func (m watchPane) watchLines(d *draw.Doc) [][]draw.Text {
 
 // nameFrom is where a variable comes from, if that is all that is watched.
 func (m watchPane) nameFrom(name string) string {
-	step := &m.plan.Steps[m.watchStep()]
+	step := &m.Plan.Steps[m.watchStep()]
 	for i := range step.Uses {
 		if u := &step.Uses[i]; u.Name == name {
 			return sourceText(u.From, u.Origin)
 		}
 	}
-	for i := range m.plan.Vars {
-		if v := &m.plan.Vars[i]; v.Name == name {
+	for i := range m.Plan.Vars {
+		if v := &m.Plan.Vars[i]; v.Name == name {
 			return sourceText(v.From, v.Origin)
 		}
 	}
@@ -206,12 +206,12 @@ func (m watchPane) nameFrom(name string) string {
 
 // printOnce evaluates an expression once and shows what it is.
 func (m watchPane) printOnce(text string) tea.Cmd {
-	if why := m.cannotWatch(); why != "" || len(m.plan.Steps) == 0 {
+	if why := m.cannotWatch(); why != "" || len(m.Plan.Steps) == 0 {
 		m.showMessage(why)
 		return nil
 	}
 	m.watch.rememberTyped(text)
-	p, step, eval := m.plan, watchPane{m.view}.watchStep(), status.Eval(m.o.Eval)
+	p, step, eval := m.Plan, watchPane{m.view}.watchStep(), status.Eval(m.o.Eval)
 	return func() tea.Msg {
 		v := eval.Value(p, step, text)
 		return came{func(m *model) tea.Cmd {

@@ -69,7 +69,7 @@ func TestWatchesSurviveReloads(t *testing.T) {
 	s.m.o.Eval = func(*plan.Plan, int, string) (string, error) { asked++; return "another", nil }
 	again := devbox()
 	again.Digest = "another"
-	replanning{s.m.view}.setPlan(again)
+	replanning{s.m.view}.changePlan(again)
 	s.frame()
 	s.has("go_version   another")
 	s.frame()
@@ -111,7 +111,7 @@ func TestPrint(t *testing.T) {
 	s.has(`output = "one\n"`)
 	s.command("p unpacked")
 	s.has("unpacked: there is no variable `unpacked`")
-	s.m.plan.Steps[stepShell].Register = "unpacked" // by a step that comes later
+	s.m.Plan.Steps[stepShell].Register = "unpacked" // by a step that comes later
 	s.command("p unpacked.rc")
 	s.has("unpacked.rc: known after step-0016")
 	s.command("p map")
