@@ -23,15 +23,15 @@ race:
 	$(MAKE) --no-print-directory -j2 --output-sync packages whole
 
 packages:
-	$(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v -e /internal/cli -e '^moon$$')
-	$(GO) test -race -short -timeout 30m -run 'TestScript/(run_f|resume|attach)' ./internal/cli
+	$(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v -e /internal/test/ -e '^moon$$')
+	$(GO) test -race -short -timeout 30m -run 'TestScript/(run_f|resume|attach)' ./internal/test/script
 
 whole:
-	$(GO) test -short -timeout 30m . ./internal/cli
+	$(GO) test -short -timeout 30m . ./internal/test/...
 
 full: build lint ## the tests in their long form, with real hosts, floods, kills: half an hour
-	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/cli)
-	$(GO) test -timeout 60m ./internal/cli
+	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/test/)
+	$(GO) test -timeout 60m ./internal/test/...
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -61,23 +61,23 @@ soak: ## 10,000 random playbooks under random sessions, with edits, crashes and 
 	PROMISE=10000 $(GO) test -timeout 3h -v -run 'TestPromise$$' ./engine
 
 ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make full`
-	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' ./internal/cli
+	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' ./internal/test/ansible ./internal/test/machine
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestSameAsAnsible' ./exec/action
 
 ansible-golden: ## write down again what ansible-playbook answers; read the diff before committing it
-	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself|TestModulesItself' ./internal/cli
+	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself|TestModulesItself' ./internal/test/ansible ./internal/test/machine
 
 ansible-random: ## a hundred playbooks that nobody wrote through both programs; RANDOM_SHRINK=1 makes what differs small
-	ANSIBLE=random $(GO) test -timeout 60m -v -run 'TestAnsibleRandom' ./internal/cli
+	ANSIBLE=random $(GO) test -timeout 60m -v -run 'TestAnsibleRandom' ./internal/test/ansible
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...
 
 perf: ## the budgets of docs/performance.md, best of five
-	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem ./internal/cli ./plan ./engine ./engine/state ./exec
+	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem ./internal/test/bench ./plan ./engine ./engine/state ./exec
 
 bench-hosts: ## 50 tasks on 20 hosts over ssh, by moon and by ansible-playbook; needs sshd and ansible-core, takes minutes
-	BENCH=hosts REAL_HOME=$(HOME) $(GO) test -count 1 -timeout 60m -v -run TestHostsAgainstAnsible ./internal/cli
+	BENCH=hosts REAL_HOME=$(HOME) $(GO) test -count 1 -timeout 60m -v -run TestHostsAgainstAnsible ./internal/test/fleet
 
 try: ## the screen on the example playbook
 	$(GO) run . tui testdata/playbooks/devbox/playbook.yml

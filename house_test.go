@@ -491,6 +491,9 @@ func pages(t *testing.T) []string {
 // codeOfPage are blocks of code, code within text, addresses of links and what marks generated parts.
 var codeOfPage = regexp.MustCompile("(?s)```.*?\n *```|`[^`\n]*`|\\]\\([^)]*\\)|<!--.*?-->")
 
+// suites is where the tests from outside are, with what they share.
+var suites = filepath.Join("internal", "test")
+
 // sources are the files of the code, without tests.
 func sources(t *testing.T) map[string][]byte {
 	t.Helper()
@@ -499,7 +502,7 @@ func sources(t *testing.T) map[string][]byte {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
+		case d.IsDir() && (d.Name() == "testdata" || path == suites || strings.HasPrefix(d.Name(), ".") && path != "."):
 			return filepath.SkipDir
 		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil

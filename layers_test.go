@@ -81,6 +81,18 @@ var layers = map[string][]string{
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
 
+	"internal/test/fakes":   {"engine/journal", "events", "events/fact", "exec", "exec/process", "internal/cli"}, // what the suites share; no program of moon's has it
+	"internal/test/ansible": {},                                                                                  // suites: they see moon from outside
+	"internal/test/bench":   {},
+	"internal/test/crash":   {},
+	"internal/test/docs":    {},
+	"internal/test/fleet":   {},
+	"internal/test/hostile": {},
+	"internal/test/machine": {},
+	"internal/test/screen":  {},
+	"internal/test/script":  {},
+	"internal/test/signals": {},
+
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
@@ -102,7 +114,7 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd"}, "processes have one owner, which kills their whole group; remote starts only other selves of moon; tape and assault, which are no part of it, moon and its tests"},
+	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes"}, "processes have one owner, which kills their whole group; remote starts only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -23,7 +24,12 @@ func Main(args []string) int {
 		}
 		return app.ExitDone
 	}
-	return run(app.NewInvocation(os.Stdin, os.Stdout, os.Stderr, Version, build(), tui.UndoModes), args)
+	return Run(NewInvocation(os.Stdin, os.Stdout, os.Stderr), args)
+}
+
+// NewInvocation is a call of this moon with streams of its own.
+func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
+	return app.NewInvocation(in, out, errs, Version, build(), tui.UndoModes)
 }
 
 type cli struct {
@@ -67,8 +73,8 @@ func options(more ...kong.Option) []kong.Option {
 	}, more...)
 }
 
-// run runs moon with arguments, and returns its exit code. The tests call it, too.
-func run(call *app.Invocation, args []string) (code int) {
+// Run runs moon with arguments, and returns its exit code. The tests call it, too.
+func Run(call *app.Invocation, args []string) (code int) {
 	var c cli
 	defer call.Guard()()
 	defer call.EndUnasked()()

@@ -1,0 +1,248 @@
+package docs
+
+import (
+	"bytes"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"moon/internal/app"
+)
+
+// TestMistakes runs every playbook of testdata/err and compares what moon says of it. A fixture is NAME.yml or the
+// directory NAME with its playbook.yml; a first line `# args: …` gives flags. Each ends with exit code 2, prints nothing
+// on stdout and runs nothing.
+func TestMistakes(t *testing.T) {
+	moon, err := exec.LookPath("moon") // testscript has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range fixtures(t) {
+		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/err/"), ".yml"), "/playbook")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir, err := filepath.Abs(filepath.Dir(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"run", filepath.Base(file)}
+			if line, _, _ := strings.Cut(string(text), "\n"); strings.HasPrefix(line, "# args: ") {
+				args = append(args, strings.Fields(strings.TrimPrefix(line, "# args: "))...)
+			}
+			state := t.TempDir()
+			cmd := exec.Command(moon, args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state, "XDG_DATA_HOME="+state, "HOME="+state)
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			err = cmd.Run()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != app.ExitUsage {
+				t.Errorf("it ended with %v, not with exit status %d", err, app.ExitUsage)
+			}
+			if stdout.Len() > 0 {
+				t.Errorf("it printed %q", stdout.String())
+			}
+			if entries, err := os.ReadDir(state); err != nil || len(entries) > 0 {
+				t.Errorf("it left %v (%v)", entries, err)
+			}
+			got := strings.NewReplacer(dir, "$DIR", state, "$HOME").Replace(stderr.String())
+			golden := filepath.Join("testdata/err", name+".out")
+			if os.Getenv("UPDATE") != "" {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func fixtures(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range []string{"testdata/err/*.yml", "testdata/err/*/playbook.yml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal("no fixtures", err)
+		}
+		all = append(all, files...)
+	}
+	return all
+}
+
+// unshown are the diagnostics that no fixture can show, each with its reason.
+var unshown = map[string]string{
+	"the file is %d MB; moon reads at most %d MB":        "a fixture of 16 MB; TestBombs has it",
+	"the file has more than %d million values and lines": "the same",
+	"template: %s":              "the file vanishes between two looks at it",
+	"there is more; the first ": "a thousand mistakes",
+	"the dependencies of roles lead to more than %d others":                      "dozens of roles (plan.TestBombs)",
+	"loops and includes in each other would repeat tasks more than %d times":     "a hundred thousand steps (plan.TestBombs)",
+	"this is not one value: %s":                                                  "values are typed in a run (plan.TestOverrideMistakes)",
+	"the override of `%s` has no effect: %s":                                     "values are typed in a run (plan.TestOverrideMistakes)",
+	"not valid JSON: %s":                                                         "a program prints it (inventory.TestInventories)",
+	"standard input cannot be read":                                              "a fixture is a file",
+	"%s %s known only with the facts of the hosts, which are not asked for here": "only doctor says it (testdata/script/doctor.txtar)",
+	"%s is not looked into: its name is a template":                              "no mistake: moon doctor says it (testdata/script/doctor.txtar)",
+	"preset: %s":      "the file cannot be read although it is there",
+	"vars_prompt: %s": "there may be a terminal to ask on (plan.TestPrompts)",
+	"`%s` is asked for (vars_prompt), and there is nobody to ask": "the same",
+	"the facts of %s are not known yet: %s":                       "ssh says why, in its own words (plan.TestFactsThatNobodyGives)",
+}
+
+// TestMistakesAreComplete finds every sentence in the code that a diagnostic can begin with, and looks for it in the
+// fixtures.
+func TestMistakesAreComplete(t *testing.T) {
+	files, err := filepath.Glob("testdata/err/*.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if _, message, ok := strings.Cut(line, ": error: "); ok {
+				shown = append(shown, strings.TrimSpace(message))
+			} else if _, message, ok := strings.Cut(line, ": warning: "); ok {
+				shown = append(shown, strings.TrimSpace(message))
+			}
+		}
+	}
+	count := 0
+	for _, dir := range []string{"plan", "plan/playbook", "exec/spec"} {
+		for where, format := range messages(t, dir) {
+			count++
+			if unshown[format] != "" {
+				continue
+			}
+			pattern := regexp.MustCompile(pattern(format))
+			found := false
+			for _, line := range shown {
+				found = found || pattern.MatchString(line)
+			}
+			if !found {
+				t.Errorf("%s: no fixture in testdata/err shows %q", where, format)
+			}
+		}
+	}
+	if count < 100 {
+		t.Errorf("only %d messages were found in the code", count)
+	}
+}
+
+// pattern turns a format into a regular expression.
+func pattern(format string) string {
+	parts := regexp.MustCompile(`%[-+0-9.]*[a-zA-Z]`).Split(format, -1)
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return strings.Join(parts, ".*")
+}
+
+// sayers are the functions that report, and which of their arguments is the message.
+var sayers = map[string]int{"errorf": 4, "warnf": 2, "needError": 2}
+
+// parserErrorf has one argument less than the planner's errorf: there is no chain of includes.
+const parserErrorf = 3
+
+// messages are the messages that a package's code can report, by their place in the code.
+func messages(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(fset, file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			var message ast.Expr
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				name := ""
+				switch f := n.Fun.(type) {
+				case *ast.SelectorExpr:
+					name = f.Sel.Name
+				case *ast.Ident:
+					name = f.Name
+				}
+				at, ok := sayers[name]
+				switch {
+				case name == "errorf" && dir == "plan/playbook":
+					at = parserErrorf
+				case name == "add" && dir == "exec/spec":
+					at, ok = 1, len(n.Args) == 3
+				}
+				if ok && at < len(n.Args) {
+					message = n.Args[at]
+				}
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Message" {
+					message = n.Value
+				}
+			}
+			if format := literal(message); format != "" {
+				all[fset.Position(n.Pos()).String()] = format
+			}
+			return true
+		})
+	}
+	return all
+}
+
+// literal is the text of an expression, with %s for what is not constant; "" if nothing is.
+func literal(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		if err == nil {
+			return text
+		}
+	case *ast.BinaryExpr:
+		left, right := literal(e.X), literal(e.Y)
+		if left == "" && right == "" {
+			return ""
+		}
+		if left == "" {
+			left = "%s"
+		}
+		if right == "" {
+			right = "%s"
+		}
+		return left + right
+	case *ast.CallExpr:
+		if f, ok := e.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Sprintf" && len(e.Args) > 0 {
+			return literal(e.Args[0])
+		}
+	}
+	return ""
+}

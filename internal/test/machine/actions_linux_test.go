@@ -1,0 +1,195 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"moon/events"
+	"moon/exec/spec"
+	"moon/internal/assault"
+)
+
+// TestActions runs every action's example on a scratch machine, as the documentation shows it: first a dry run, which
+// must change nothing and foretell what the run then does, then the run, and then both again, which must find
+// nothing left to do. testdata/actions/NAME.txtar has what the example needs:
+//
+//	the comment       a shell script that prepares the machine; it runs in /work, as everything does
+//	playbook.yml      more steps, treated like the example
+//	vars.yml          variables for both
+//	verify.sh         what must hold after a run
+//	online            the machine has this one's network
+//	restless          why a second run changes something again; only where it must
+//	unforeseen        why a dry run cannot tell; only where it must
+//	play              why the steps are the tasks of a play; only where they must
+//	unrun             why the example is only planned, and what test runs the action instead
+//	any other         a file in /work
+func TestActions(t *testing.T) {
+	for _, a := range spec.All() {
+		t.Run(a.Name, func(t *testing.T) {
+			archive, err := txtar.ParseFile(filepath.Join("testdata/actions", a.Name+".txtar"))
+			if err != nil {
+				t.Fatalf("every action has a test of its example: %s", err)
+			}
+			t.Parallel()
+			tryAction(t, a, archive)
+		})
+	}
+}
+
+// slowPrograms are actions that call programs which take many seconds.
+var slowPrograms = map[string]bool{"apt_key": true, "git": true, "pip": true}
+
+func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, f := range archive.Files {
+		files[f.Name] = f.Data
+	}
+	take := func(name string) (string, bool) {
+		data, ok := files[name]
+		delete(files, name)
+		return strings.TrimSpace(string(data)), ok
+	}
+	_, online := take("online")
+	if slowPrograms[a.Name] {
+		assault.Long(t)
+	}
+	_, inPlay := take("play")
+	_, unrun := take("unrun")
+	restless, again := take("restless")
+	unforeseen, blind := take("unforeseen")
+	for what, reason := range map[string]string{"restless": restless, "unforeseen": unforeseen} {
+		if (again && what == "restless" || blind && what == "unforeseen") && reason == "" {
+			t.Errorf("%s without a reason", what)
+		}
+	}
+	verify, _ := take("verify.sh")
+	playbooks := map[string]string{"example.yml": a.Example}
+	if more, ok := take("playbook.yml"); ok {
+		playbooks["playbook.yml"] = more + "\n"
+	}
+	for name, steps := range playbooks {
+		if inPlay {
+			tasks := "    " + strings.ReplaceAll(strings.TrimSpace(steps), "\n", "\n    ")
+			playbooks[name] = "- hosts: localhost\n  tasks:\n" + tasks + "\n"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(playbooks)) {
+		s := newScratch(t, online)
+		for file, data := range files {
+			s.write(t, file, data, 0o644)
+		}
+		s.write(t, name, []byte(playbooks[name]), 0o644)
+		if script := strings.TrimSpace(string(archive.Comment)); script != "" {
+			s.must(t, "set -e\n"+script)
+		}
+		if unrun {
+			s.must(t, "moon plan "+name)
+			continue
+		}
+		before := s.changes(t)
+		foretold := s.steps(t, name, "--check --diff")
+		if after := s.changes(t); !maps.Equal(before, after) {
+			t.Errorf("%s: a dry run changed %s", name, differing(before, after))
+		}
+		did := s.steps(t, name, "--diff")
+		if !blind {
+			compareSteps(t, name+": a dry run before", foretold, did)
+		}
+		if verify != "" {
+			s.must(t, "set -e\n"+verify)
+		}
+		if again {
+			continue
+		}
+		before = s.changes(t)
+		for _, flags := range []string{"--check --diff", "--diff"} {
+			for _, done := range s.steps(t, name, flags) {
+				if done.Changed {
+					t.Errorf("%s %s, the second time: %s changed again: %+v", name, flags, done.Name, done.Diff)
+				}
+			}
+		}
+		if after := s.changes(t); !maps.Equal(before, after) {
+			t.Errorf("%s: the second run changed %s", name, differing(before, after))
+		}
+	}
+}
+
+// done is the end of a step, as the events tell it.
+type done struct {
+	Step    string
+	Name    string
+	Changed bool
+	Diff    *events.Diff
+}
+
+// steps runs a playbook, which must end well, and returns the ends of its steps.
+func (s *scratch) steps(t *testing.T, playbook, flags string) []done {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(s.dir, "up/work/vars.yml")); err == nil {
+		flags += " -e @vars.yml"
+	}
+	s.must(t, "moon run --approve all -o text -o json:events "+flags+" "+playbook)
+	data, err := os.ReadFile(filepath.Join(s.dir, "up/work/events"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []done
+	for line := range strings.Lines(string(data)) {
+		if !strings.HasPrefix(line, `{"type":"step.completed"`) {
+			continue
+		}
+		var d done
+		if err := json.Unmarshal([]byte(line), &d); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// compareSteps holds what was foretold against what was done.
+func compareSteps(t *testing.T, when string, foretold, did []done) {
+	t.Helper()
+	if len(foretold) != len(did) {
+		t.Errorf("%s has %d steps, the run %d", when, len(foretold), len(did))
+		return
+	}
+	for i, f := range foretold {
+		d := did[i]
+		switch {
+		case f.Diff == nil && d.Diff == nil:
+		case f.Diff == nil || d.Diff == nil:
+			if f.Diff == nil || f.Diff.Kind != events.ChangeUnknown { // a command
+				t.Errorf("%s says %v of %s, the run %v", when, f.Diff, d.Name, d.Diff)
+			}
+		case *f.Diff != *d.Diff:
+			t.Errorf("%s says of %s\n%+v\nand the run\n%+v", when, d.Name, *f.Diff, *d.Diff)
+		}
+	}
+}
+
+// differing says how two states of a machine differ.
+func differing(before, after map[string]string) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if before[name] != after[name] {
+			words = append(words, fmt.Sprintf("%s\n  %.200s\n  %.200s", name, before[name], after[name]))
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			words = append(words, name+" (undone)")
+		}
+	}
+	return strings.Join(words, "\n")
+}
