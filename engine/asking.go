@@ -42,6 +42,7 @@ func (s *hearing) relay(r control.Request) control.Answer {
 	if r.Do == lookAround {
 		return control.Answer{Accepted: s.put(found{s.lookAround()})}
 	}
+	// Room for the answer: the loop must not wait for a client that is gone.
 	in := asking{r, make(chan control.Answer, 1)}
 	if !s.put(in) {
 		return control.Answer{Reason: hasEnded}
@@ -51,6 +52,7 @@ func (s *hearing) relay(r control.Request) control.Answer {
 
 // ask obeys a request, once. The answer is given when it is durable.
 func (s *hearing) ask(in asking) {
+	// A client that got no answer sends the same id again, and must not act twice.
 	a, again := s.asked[in.ID]
 	if !again {
 		a = s.consider(in.Request)
@@ -100,6 +102,7 @@ func (s *hearing) consider(r control.Request) control.Answer {
 	}
 	// All of them or none: whoever asked has asked for one thing.
 	for _, c := range commands {
+		// One refused command is enough to refuse the request, in the words of that one.
 		if s.state.Refuse(c) != "" {
 			commands = []events.Command{c}
 			break
@@ -117,6 +120,7 @@ type requests struct{ *state.State }
 
 // commands turns a request into the commands it means in this state, or says why there are none.
 func (s requests) commands(r control.Request) ([]events.Command, string) {
+	// The client has looked at a plan. What it names by number may be another step now.
 	if r.Digest != "" && r.Digest != s.Plan().Digest {
 		return nil, "the plan is another one; look again"
 	}
@@ -166,6 +170,7 @@ func (s requests) commands(r control.Request) ([]events.Command, string) {
 	if why != "" {
 		return nil, why
 	}
+	// From the back: a step is skipped after those that use its values, or they would be skipped as its dependants.
 	if r.Do == "skip" {
 		slices.Reverse(ranges)
 	}
@@ -173,6 +178,7 @@ func (s requests) commands(r control.Request) ([]events.Command, string) {
 	for _, r := range ranges {
 		list = append(list, each(r)...)
 	}
+	// The limit keeps one request from holding up the loop, which obeys and journals each command by itself.
 	if len(list) > maxRanges {
 		return nil, fmt.Sprintf("%s names %d places of the plan; name fewer at once", r.Step, len(list))
 	}
@@ -240,6 +246,7 @@ func (s requests) skipping(r events.Range) []events.Command {
 func (s requests) restoring(r events.Range) []events.Command {
 	ranges := r.Where(s.Restorable)
 	if ranges == nil {
+		// With nothing to restore the range itself is sent, so that the state words the refusal.
 		ranges = append(ranges, r)
 	}
 	var list []events.Command

@@ -91,9 +91,11 @@ func (s *attempts) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
 func (s *attempts) failBefore(b *bind.Bound, step, attempt int, err error) {
+	// Started and ended at once: the journal knows no end of an attempt without its start.
 	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, attempt)})
 	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal},
 		plan.Result{Attempts: attempt})
+	// What cannot be rendered cannot be rendered the next time either.
 	r.Again = false
 	s.pack(&r, b.Step, nil)
 	s.finished(r)
@@ -103,6 +105,7 @@ func (s *attempts) failBefore(b *bind.Bound, step, attempt int, err error) {
 func (s *attempts) expire(step int) {
 	b := s.bind(step)
 	number := s.state.Attempt(step) + 1
+	// The step was never started, so this fact has no attempt that it ends.
 	text := fmt.Sprintf("waited %s for a slot (timeout_queued)", b.Step.Queued)
 	r := s.judge(b, step, number, exec.Result{Outcome: events.Timeout, Error: text}, plan.Result{})
 	r.Unstarted, r.Again = true, false
@@ -114,6 +117,7 @@ func (s *attempts) prepare(step, number int) {
 	ps := &s.state.Plan().Steps[step]
 	b := s.bind(step)
 	files := s.verify(ps) // before anything is rendered: lookups read too
+	// A change is found before anything is executed, so the step can fail without having had an effect.
 	if len(files.changed) > 0 {
 		s.outdated(b, step, number, files.changed)
 		return
@@ -147,6 +151,7 @@ func (s *attempts) prepare(step, number int) {
 	name = cutLine(name)
 	out := s.state.OutName(step, number)
 	command := strings.TrimSpace(ps.Action + ": " + cutLine(call.Summary))
+	// The name is the author's own words; the command may hold what no_log is to hide.
 	if ps.NoLog {
 		command = ""
 	}
@@ -154,6 +159,7 @@ func (s *attempts) prepare(step, number int) {
 	for _, text := range files.told {
 		s.add(fact.Warned{Step: step, Message: text})
 	}
+	// Noted before the step runs: what changes meanwhile is its own doing.
 	if !s.dry(step) {
 		s.ours.declares(ps, call)
 	}
@@ -163,12 +169,14 @@ func (s *attempts) prepare(step, number int) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &attempt{cancel: cancel, now: make(chan struct{})}
 	s.running[step] = a
+	// Begun after the sync: an attempt that ran without its record would run a second time after a crash.
 	s.starting = append(s.starting, step)
 	w := steplog.NewWriter(s.OutDir(), out, s.news.print)
 	w.Redact(s.secrets)
 	if ps.NoLog {
 		w = steplog.NewDiscard()
 	}
+	// Output is kept in memory only for those who can use it: a result, a condition of the step, or a rescue.
 	if ps.Register != "" || ps.Keeps || b.Judges() || s.state.HasRescue(step) {
 		w.Keep(s.maxResult())
 	}
@@ -185,6 +193,7 @@ func (s *attempts) prepare(step, number int) {
 	runner := s.cfg.Runner
 	dry, checks, perhaps := s.dry(step), s.state.Options().Check, s.perhaps[step]
 	job.Trusted = !s.unapproved() // a task with check_mode in a real run was approved
+	// Only to reach its host would already execute what a playbook names that no one has trusted.
 	switch why := steered(ps); {
 	case !job.Trusted && why != "":
 		diff := unforetold(why)
@@ -196,20 +205,24 @@ func (s *attempts) prepare(step, number int) {
 		go func() {
 			defer cancel(nil)
 			defer s.caught(step, number)
+			// The pause of a loop belongs to its item; a retry has a delay of its own.
 			if ps.Pause > 0 && number == 1 && !dry {
 				pauseFor(ctx, a.now, ps.Pause)
 			}
 			began := s.cfg.Now()
 			result := runner.Run(ctx, job)
+			// A template that met an unknown value has not failed the step: its effect is what is unknown.
 			if m := names.Open(); m != nil && dry {
 				result = notKnownYet(p, m)
 			}
 			if dry && job.Plays && !checks {
 				result = result.Decided()
 			}
+			// An action that failed because of a value that will never come is skipped with the step that was to give it.
 			if m := names.Lacking(); m != nil && m.Why.Spreads && events.Bad.Has(result.Outcome) {
 				result = exec.Result{Outcome: events.Skipped, Reason: events.SkipNeeds, Detail: m.Reason()}
 			}
+			// Closed before the result is made: only then all output is in the files.
 			failed := w.Close()
 			ended := s.cfg.Now()
 			stdout, stderr, unread := s.printed(w, out)
@@ -217,6 +230,7 @@ func (s *attempts) prepare(step, number int) {
 			r := s.judge(b, step, number, result, plan.Result{
 				Stdout: stdout, Stderr: stderr, Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
 			})
+			// Recorded after the success only. A crash in between makes the step run again, which is safe.
 			if result.Sources != "" && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
 				if err := s.remember(p, ps, result.Sources); err != nil {
 					r.Warnings = append(r.Warnings,
@@ -229,6 +243,7 @@ func (s *attempts) prepare(step, number int) {
 			}
 			r.out = out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
+			// The conditions of later steps must not be decided by what a dry run made up.
 			if dry && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
 				r.registered = nil // what a dry run did not find out is not known to the steps that use it
 			}
@@ -241,6 +256,7 @@ func (s *attempts) prepare(step, number int) {
 			ordered := call.InOrder(r.Values)
 			r.Order = bind.Order(ordered)
 			s.pack(&r, ps, failed)
+			// Sealing and storing has changed the map; the run itself needs the values as they are.
 			r.values = ordered
 			s.put(r)
 		}()
@@ -266,6 +282,7 @@ func pauseFor(ctx context.Context, now <-chan struct{}, d time.Duration) {
 
 // caught makes what breaks in a worker a failure of its step: as a panic it would print whatever it was about.
 func (s *attempts) caught(step, number int) {
+	// A worker has no caller that could report a panic, and would take the run with it.
 	if broken := recover(); broken != nil {
 		text := s.secrets.Redact(fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack()))
 		s.put(report{AttemptFinished: fact.AttemptFinished{
@@ -324,6 +341,7 @@ func (s *attempts) backoff(step, attempt int) time.Duration {
 	}
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s %d %d", s.id, step, attempt)
+	// Half to one and a half times the delay. A hash instead of chance, so that a journal replays the same.
 	jitter := 0.5 + float64(h.Sum32()%1000)/1000
 	return time.Duration(jitter * float64(time.Second<<min(attempt-2, 5)))
 }
@@ -359,9 +377,11 @@ func (s *attempts) pack(r *report, ps *plan.Step, failed error) {
 		r.Withheld = r.Registered != nil || r.Values != nil
 		hide(&r.AttemptFinished)
 	}
+	// Output that stays in files leaves the record before it is measured.
 	r.Registered, r.Later = setAside(r.Registered)
 	s.seal(r)
 	r.AttemptFinished = s.redacted(r.AttemptFinished).(fact.AttemptFinished)
+	// Blobs are on the disk before the record that names them, so a record never refers to nothing.
 	err := shrink(&r.AttemptFinished, s.blobs())
 	if len(r.Later) > 0 {
 		err = errors.Join(err, failed, keepOutput(s.cfg.Disk, s.OutDir(), r.out))
@@ -369,6 +389,7 @@ func (s *attempts) pack(r *report, ps *plan.Step, failed error) {
 	if err == nil {
 		err = s.journal.Large(r.AttemptFinished)
 	}
+	// A success that cannot be recorded counts as a failure: a resumed run could not tell it from a step that never ran.
 	if err != nil && !events.Bad.Has(r.Outcome) {
 		r.Outcome, r.Ignored, r.Again, r.Error = events.Failed, false, false, err.Error()
 	}
@@ -388,6 +409,7 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 		Warnings:  r.Warnings,
 		Resources: r.Resources,
 	}
+	// A play takes `creates` for ok, the step form for skipped.
 	unneeded := s.state.Plan().Plays && r.Outcome == events.Skipped && (r.Reason == events.SkipCreates || r.Reason == events.SkipRemoves)
 	if unneeded { // in plays a command that need not run is well
 		f.Outcome, f.Reason, f.Detail = events.OK, "", ""
@@ -408,6 +430,7 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 		}
 		return pieces.Registered()
 	}
+	// Made twice: the step's conditions look at the result before their own verdict changes it.
 	registered := update()
 	switch {
 	case f.Outcome == events.Unreachable, f.Outcome == events.Lost && s.state.Plan().Plays:
@@ -416,12 +439,14 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 		pieces.FailedWhen = s.applyJudgement(b, ps, &f, registered)
 		registered = update()
 	}
+	// Ansible counts a command that ran as changed also if it failed.
 	if s.state.Plan().Plays && f.Outcome == events.Failed && b.ChangesByDefault() && f.RC != nil && !b.NeverChanges() {
 		f.Touched = true
 		registered = update()
 	}
 	f.Drift = s.drift(ps, &f)
 	rep := report{AttemptFinished: f}
+	// A rescue reads ansible_failed_result, so a failure is kept without `register` as well.
 	if (ps.Register != "" || ps.Keeps || s.broken(f)) && f.Outcome != events.Cancelled {
 		rep.registered = registered
 		rep.Registered = registered
@@ -483,6 +508,7 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 	}
 	if j.Failed != nil {
 		switch {
+		// A process that was killed has no exit status of its own.
 		case f.Outcome == events.Timeout: // what was cut off has no result to judge
 		case *j.Failed:
 			f.Outcome, f.Error = events.Failed, "failed_when: "+j.Because
@@ -500,6 +526,7 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 			f.Outcome = events.Changed
 		}
 	}
+	// Without `until` any failure may be tried again; with it, only `until` decides.
 	f.Again = bad() && j.Until == nil
 	if j.Until != nil && !*j.Until {
 		f.Again = true
@@ -516,6 +543,7 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 func (s *attempts) launch() {
 	for _, step := range s.starting {
 		if s.fatal == nil {
+			// Its record was lost with the journal, so the step must not have any effect.
 			s.running[step].begin()
 		} else {
 			delete(s.running, step)
@@ -527,6 +555,7 @@ func (s *attempts) launch() {
 func (s *attempts) finished(r report) {
 	delete(s.running, r.Step)
 	r.Rescued = s.broken(r.AttemptFinished)
+	// Before the fact: folding it may already ask for the result.
 	s.learn(&r)
 	s.results.set(r.Step, r.registered, r.values, r.Rescued)
 	s.add(r.AttemptFinished)

@@ -46,6 +46,7 @@ var breakClauses = regexp.MustCompile(`^(?: if (.+?))?(?: after (\d+))?(?: log (
 func ParseBreak(p *plan.Plan, text string) (list []events.Command, why string) {
 	clauses := []string{"", "", "", ""}
 	found := p.Match(text)
+	// A name of a step may hold blanks and words of the clauses, so the shortest part that is a step counts.
 	for at := 0; len(found) == 0; {
 		i := strings.IndexByte(text[at:], ' ')
 		if i < 0 {

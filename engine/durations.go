@@ -38,6 +38,7 @@ func (d Durations) blend(run Durations) {
 	for key, now := range run {
 		now = min(max(now.Round(time.Microsecond), time.Microsecond), longestDuration)
 		if before, ok := d[key]; ok {
+			// The mean moves by a fixed part of the difference, so one slow run does not stand for all.
 			now = before + time.Duration(lastRuns*float64(now-before)).Round(time.Microsecond)
 		}
 		d[key] = now
@@ -51,6 +52,7 @@ func (d Durations) trim(p *plan.Plan, most int) {
 	}
 	keep := make(map[string]bool, most)
 	for i := range p.Steps {
+		// Steps of the plan come first, in order: what was edited out is the first to go.
 		if key := durationKey(&p.Steps[i]); d[key] > 0 && len(keep) < most {
 			keep[key] = true
 		}
@@ -124,6 +126,7 @@ const rankGrain = 100 * time.Millisecond
 // not known takes what most do. Where nothing is known, it is their number.
 func ranks(p *plan.Plan, g *graph.Graph, d Durations) []int64 {
 	took, median := d.of(p)
+	// Without times the number of steps behind a node is the best guess of what it holds up.
 	if median == 0 {
 		return g.Ranks(nil)
 	}
@@ -176,6 +179,7 @@ func newStopwatch() *stopwatch { return &stopwatch{map[int]time.Duration{}, Dura
 func (w *stopwatch) see(p *plan.Plan, step int, e events.Event, at time.Duration, now time.Time, dry bool) {
 	switch e := e.(type) {
 	case events.PlanLoaded:
+		// A new plan gives the steps other numbers; what was being measured has no place in it.
 		clear(w.since)
 	case events.StepStarted:
 		w.since[step] = at

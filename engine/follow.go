@@ -81,7 +81,9 @@ func (f *follower) follow(ctx context.Context) (err error) {
 		}
 		err = errors.Join(err, r.Close())
 	}()
+	// The first look reads everything there is; later ones are woken by the run or by the clock.
 	for quiet := false; !f.ended; {
+		// Taken before reading: what ends between the two is seen in the next round and not missed.
 		changed, over := f.listen(quiet)
 		printed := f.printed() // before reading as well: the start of a step that has printed will be read
 		err := f.read(ctx, r)
@@ -92,6 +94,7 @@ func (f *follower) follow(ctx context.Context) (err error) {
 			}
 		}
 		if err != nil && len(f.batch) > 0 {
+			// What could be read is published before the error, so that a view is not behind the file.
 			err = errors.Join(err, f.send(ctx)) // what could be read is true
 		}
 		if err != nil {
@@ -214,6 +217,7 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 		}
 		return nil
 	case fact.RunFinished:
+		// A resumed run has ended before. Only the last end is one.
 		f.ended = rec.Seq > max(f.skip, f.resumed)
 	default:
 	}

@@ -52,6 +52,7 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 			results.miss(i, o.Plan.NotReached())
 			continue
 		case o.Plan.Steps[i].Excluded || o.Left != nil && o.Left(i):
+			// A play does not register excluded tasks, and `is defined` shows that.
 			if !o.Plan.Plays {
 				results.set(i, plan.Result{Skipped: true}.Registered(), nil, false)
 			}
@@ -59,6 +60,7 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 			continue
 		}
 		within, done := o.within(ctx, i)
+		// Limits hold for each step: one that hangs must not hide what the rest would do.
 		f := o.step(within, i, results)
 		slow := within.Err() != nil && ctx.Err() == nil
 		done()
@@ -138,6 +140,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	}
 	call, err := b.Call()
 	switch {
+	// Its values would come from a host that could not be reached, so waiting for them is pointless.
 	case errors.As(err, &missing) && ps.Conn != nil && o.away[ps.Conn.Host] != "":
 		f.Away, f.Error = true, o.away[ps.Conn.Host] // it does not come to what it depends on
 		return f

@@ -80,6 +80,7 @@ func (k *Kept) Plan(here plan.Options) (*plan.Plan, *graph.Graph, error) {
 		return nil, nil, &NotKeptError{err.Error()}
 	case p == nil:
 		return nil, nil, &NotKeptError{"the run's plan cannot be made again: " + firstMistake(ds)}
+	// A newer moon may plan the same files in another way. A run is continued only with the plan that was approved.
 	case p.Digest != k.Digest:
 		return nil, nil, &NotKeptError{fmt.Sprintf("moon %s made the run's plan, and this moon plans differently", k.Moon)}
 	}

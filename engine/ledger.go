@@ -47,6 +47,7 @@ type ledger struct {
 
 // makeDir makes the run's directory with its lock and journal, or nothing.
 func (s *ledger) makeDir() (err error) {
+	// Two runs may begin in the same second.
 	var suffix [2]byte
 	rand.Read(suffix[:])
 	s.id = s.began.UTC().Format(history.IDTime) + "-" + hex.EncodeToString(suffix[:])
@@ -73,6 +74,7 @@ func (s *ledger) makeDir() (err error) {
 	s.lock = lock
 	s.journal, err = disk.Create(rundir.Journal(s.dir)) // with it what else is in the directory is certain to stay
 	if err == nil {
+		// The name of the run's directory is durable before its first step: a step without a record could not be found.
 		err = disk.SyncDir(s.cfg.Runs)
 	}
 	if err != nil {
@@ -96,11 +98,13 @@ func (s *ledger) OutDir() string { return rundir.Output(s.dir) }
 
 // add records a fact and folds it.
 func (s *ledger) add(f fact.Fact) {
+	// Nothing is recorded after a failed write: what is in the file is unknown, and a gap would be worse.
 	if s.fatal != nil {
 		return
 	}
 	now := s.cfg.Now()
 	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Cause: s.cause, Fact: s.redacted(f)}
+	// Journal first, state second: a fact that is folded and not recorded would be forgotten by a resume.
 	if err := s.journal.Append(&r); err != nil {
 		s.fail(err)
 		return
@@ -119,6 +123,7 @@ func (s *ledger) retire(err error) {
 	}
 	s.trouble = err
 	s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("the run stops: %s", err)})
+	// The drain is a command like one of a person, so that a fold of the journal stops at the same place.
 	s.add(fact.Commanded{Order: events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}}})
 }
 
@@ -139,12 +144,14 @@ func (s *ledger) sync() {
 		s.fail(err)
 		return
 	}
+	// Followers read up to here and no further, so they never show what a loss of power could take back.
 	s.durable.Store(s.journal.Seq())
 	s.news.poke()
 }
 
 // stopRunning brings what runs to an end, as hard as asked. Each way is gone through once.
 func (s *ledger) stopRunning(how events.StopHow) {
+	// A stop can only become harder. Weaker ones come too late.
 	if !state.Harder(how, s.stopped) {
 		return
 	}

@@ -54,6 +54,7 @@ func ReadState(dir, root, rootFile string) ([]Made, error) {
 		i, known := at[key]
 		switch {
 		case m.Change == events.ChangeDelete:
+			// Removing a directory removes what runs made below it.
 			for j := range list {
 				l := &list[j]
 				below := l.Type == events.FileResource && m.Type == l.Type && strings.HasPrefix(l.Name, m.Name+"/")
@@ -136,6 +137,7 @@ func (s *observer) catchUp() error {
 			known[end{m.Step, m.Attempt}] = true
 		}
 	}
+	// A crash between the journal and this file leaves entries that only the journal has; those are written now.
 	s.unrecorded = slices.DeleteFunc(s.unrecorded, func(m Made) bool { return known[end{m.Step, m.Attempt}] })
 	return nil
 }
@@ -153,6 +155,7 @@ func appendMade(dir string, p *plan.Plan, list []Made) error {
 		return err
 	}
 	path := statePath(dir, p.Root, p.RootFile)
+	// Looked at before the file is opened, which may create it: a new name needs a sync of its directory.
 	_, missing := os.Stat(path)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {

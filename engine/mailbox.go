@@ -22,6 +22,7 @@ func (s *mailbox) put(in input) bool {
 		return false
 	}
 	s.inbox = append(s.inbox, in)
+	// One wake-up is enough: the loop takes everything that has come in.
 	select {
 	case s.wake <- struct{}{}:
 	default:

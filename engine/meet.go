@@ -53,5 +53,6 @@ func notify(dir string) {
 	defer func() { _ = client.Close() }()
 	var id [8]byte
 	rand.Read(id[:])
+	// The warning is a courtesy, so a run that is busy is not waited for.
 	_, _ = client.Send(control.Request{ID: hex.EncodeToString(id[:]), Do: lookAround}, 250*time.Millisecond)
 }

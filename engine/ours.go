@@ -52,6 +52,7 @@ func (o *ours) see(p *plan.Plan, check bool, r fact.Record) {
 	case fact.AttemptStarted:
 		o.spans = append(o.spans, span{step: ps.Path, from: r.At})
 	case fact.AttemptFinished:
+		// Backwards: the open span of a step is the last one.
 		for i := len(o.spans) - 1; i >= 0; i-- {
 			if o.spans[i].step == ps.Path && o.spans[i].to.IsZero() {
 				o.spans[i].to = r.At
@@ -115,6 +116,7 @@ func fixedPart(pattern string) string {
 func (o *ours) by(c source.Change) (step string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	// A step that wrote a directory accounts for what is below it.
 	for path := c.Path; ; path = filepath.Dir(path) {
 		if step, ok = o.said[path]; ok {
 			return step, true
@@ -127,6 +129,7 @@ func (o *ours) by(c source.Change) (step string, ok bool) {
 		return "", false
 	}
 	for _, s := range o.spans {
+		// File systems keep coarser times than the clock, so a change may seem older than the step that made it.
 		if !c.At.Before(s.from.Add(-grain)) && (s.to.IsZero() || !c.At.After(s.to)) {
 			return s.step, true
 		}

@@ -72,6 +72,7 @@ func (p *pinned) Open(path string) (io.ReadCloser, error) {
 	want, ok := p.want[clean]
 	if !ok {
 		for _, tree := range p.trees {
+			// A file that was not in the directory when the plan was made has not been approved.
 			if strings.HasPrefix(clean, strings.TrimSuffix(tree, "/")+"/") {
 				return nil, &changedError{path}
 			}
@@ -93,6 +94,7 @@ type checkedFile struct {
 
 func (f *checkedFile) Read(b []byte) (int, error) {
 	n, err := f.ReadCloser.Read(b)
+	// The digest is computed of what is really handed out, whatever became of the file since it was looked at.
 	_, _ = f.sum.Write(b[:n]) // a hash takes everything
 	if errors.Is(err, io.EOF) && hex.EncodeToString(f.sum.Sum(nil)) != f.want {
 		err = &changedError{f.path}

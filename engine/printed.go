@@ -91,9 +91,11 @@ func (t *texts) read(file string, size int64) (string, error) {
 		return "", fmt.Errorf("read output: %w", err)
 	}
 	text := b.String()
+	// A file that is shorter than its record was cut by someone; a result must not change silently.
 	if int64(len(text)) != size {
 		return "", fmt.Errorf("read output: %s has %d bytes; %d were written", filepath.Base(file), len(text), size)
 	}
+	// A weak pointer: as long as an expression holds the text no second copy is read, and then it may go.
 	t.file, t.last = file, weak.Make(&text)
 	return text, nil
 }

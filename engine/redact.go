@@ -13,6 +13,7 @@ func (s *ledger) redacted(f fact.Fact) fact.Fact {
 		return f
 	}
 	clean := s.secrets.Redact
+	// There is no default: for each new fact someone must decide which of its texts are for people.
 	switch f := f.(type) {
 	case fact.AttemptStarted:
 		f.Name, f.Command = clean(f.Name), clean(f.Command)

@@ -156,6 +156,7 @@ func (r *results) set(step int, registered, assigned map[string]any, broken bool
 func (r *results) move(of []int, to *plan.Plan) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// A step keeps what it has given under its new number; names and places belong to the plan and come with it.
 	r.registered, r.assigned = moved(r.registered, of), moved(r.assigned, of)
 	r.broken, r.skipped, r.omitted, r.withheld = moved(r.broken, of), moved(r.skipped, of), moved(r.omitted, of), moved(r.withheld, of)
 	r.absent = map[int]plan.Absence{} // of what did not run the run says again what it keeps
@@ -214,6 +215,7 @@ func shrink(f *fact.AttemptFinished, blobs journal.Blobs) error {
 		d.Text = cut(d.Text, maxInline)
 		f.Diff = &d
 	}
+	// Halves until it fits: which of ten thousand files are listed matters less than that the record can be written.
 	if n := len(f.Resources); size(f.Resources) > maxInline {
 		for size(f.Resources) > maxInline {
 			f.Resources = f.Resources[:len(f.Resources)/2]
@@ -225,6 +227,7 @@ func shrink(f *fact.AttemptFinished, blobs journal.Blobs) error {
 		large := size(*m) > maxInline
 		small := maps.Clone(*m)
 		for name, v := range small {
+			// A value that looks like a reference is stored as well, or it would be read as one.
 			if large && size(v) > maxInline/8 || blobOf(v) != "" {
 				blob, err := storeValue(blobs, v)
 				errs = append(errs, err)

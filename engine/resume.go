@@ -85,6 +85,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	}
 	defer func() {
 		if err != nil {
+			// Locked before anything is read: the journal of a run that is alive grows meanwhile.
 			err = errors.Join(err, history.Unlock(s.lock))
 		}
 	}()
@@ -108,6 +109,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s.ours.cut(past.last)
 	s.skipped = w.Seq()
 	s.durable.Store(w.Seq())
+	// Only now is the whole past folded, so that questions about it have answers.
 	p := planned{s.state.Plan(), s.state.Graph()}
 	if cfg.Plan != nil && cfg.Plan.Digest != p.plan.Digest {
 		p = planned{cfg.Plan, cfg.Graph}
@@ -119,6 +121,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// Room is reserved before anything is ended or killed on behalf of the run.
 	if err := w.Reserve(s.dir); err != nil {
 		return nil, err
 	}
@@ -133,9 +136,11 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if err := s.journal.Append(&r); err != nil {
 		return nil, err
 	}
+	// After the record is appended and before the state moves on: the state still knows what ran.
 	killed := (resumer{&s.observer}).endLeft()
 	s.current.Store(p.plan)
 	s.results.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
+	// The fact is folded by hand, as it needs the plan that no record holds.
 	s.state.Resume(r, p.plan, p.graph)
 	s.foresee(p.plan)
 	if killed != "" {
@@ -171,6 +176,7 @@ func (s resumer) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, e
 	if s.cfg.Options.Review {
 		r.Changed = "" // a person decides
 	}
+	// A finished run with an edited plan has something left to do.
 	if s.state.Finished() && s.state.Succeeded() && next.Digest == s.state.Plan().Digest {
 		return r, ErrFinished
 	}
@@ -187,6 +193,7 @@ func (s resumer) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, e
 		if !edited || s.state.Over(i) && stays {
 			same[there] = i
 		}
+		// A step that is no longer in the plan needs no decision.
 		switch {
 		case s.state.Undecided(i) && !stays:
 		case s.state.Undecided(i):
@@ -202,6 +209,7 @@ func (s resumer) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, e
 	for i := range next.Steps {
 		old, is := same[i]
 		answered := slices.ContainsFunc(how.Confirmed, func(r events.Range) bool { return r.Has(i) })
+		// An answer from before counts only for a step that has kept its definition.
 		if ps := &next.Steps[i]; s.mayAsk(ps) && !answered && (!is || !s.state.Answered(old)) {
 			undecided.Asking = append(undecided.Asking, next.After([]int{i}))
 		}
@@ -221,6 +229,7 @@ func (s resumer) decideChanged(how Resumption, next *plan.Plan, same map[int]int
 	}
 	var changed []int
 	for i := range next.Steps {
+		// What a play knows ahead of the run is made new with the plan, so it is not an edit.
 		old, is := same[i]
 		if !is || !s.state.Over(old) || next.Plays && next.Steps[i].KnownAhead() {
 			continue
@@ -319,6 +328,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		return nil
 	}
 	if s.state == nil || f.Registered == nil && f.Values == nil && !s.broken(f) {
+		// A secret that is not stored makes the result unusable for later steps; who needs it is found out later.
 		return nil
 	}
 	registered, err := s.unshrink(f.Registered)
@@ -403,6 +413,7 @@ func (s resumer) withheld(same map[int]int, next *plan.Plan) (again []int, undec
 // needed reports whether a step that is still to run uses what another gives.
 func (s resumer) needed(giver int, same map[int]int, next *plan.Plan) bool {
 	for i := range next.Steps {
+		// A step that keeps its result needs no values any more.
 		if old, is := same[i]; is && s.keeps(old) {
 			continue
 		}

@@ -40,6 +40,7 @@ const guarded = 256 << 10
 // learn marks what a step has given, so that what is computed from it is known to be secret where it is.
 func (s *attempts) learn(r *report) {
 	all := s.state.Plan().Steps[r.Step].NoLog
+	// Looking for a huge text in all output would slow down every other step.
 	if all && size(r.registered)+size(r.values) > guarded {
 		s.add(fact.Warned{
 			Step:    r.Step,

@@ -53,6 +53,7 @@ func Start(cfg Config) (*Session, error) {
 	}
 	err := s.journal.Reserve(cfg.Runs)
 	if err == nil {
+		// Stored before the first record, which names the plan by its digest.
 		err = journal.OutOfRoom(cfg.Runs, s.keep(cfg.Plan))
 	}
 	if err != nil {
@@ -65,6 +66,7 @@ func Start(cfg Config) (*Session, error) {
 	s.add(fact.RunStarted{})
 	s.putFirst()
 	s.listen()
+	// After listening: a run that starts at the same moment either sees the lock or is reached by the request.
 	s.meet()
 	go s.loop()
 	return s, nil
@@ -97,6 +99,7 @@ func (s *Session) Send(o events.Order) { s.put(order{o}) }
 // Replan replaces the plan of a paused run by an edited one. It refuses while steps run.
 func (s *Session) Replan(p *plan.Plan, g *graph.Graph) error {
 	r := replan{planned{p, g}, make(chan error, 1)}
+	// Held before the loop knows of it: a follower may ask for the plan as soon as the record is there.
 	s.hold(r.planned)
 	if !s.put(r) {
 		return errors.New("the run has ended")
@@ -147,6 +150,7 @@ func (s *Session) loop() {
 			s.handle(in)
 		}
 		until := s.decide()
+		// The cause belongs to one round: what is decided next has others.
 		s.cause = 0
 		s.sync()
 		s.record()
@@ -155,6 +159,7 @@ func (s *Session) loop() {
 		switch {
 		case s.fatal != nil && len(s.running) == 0, s.fatal == nil && s.state.Finished():
 			return
+		// Little room is left on the disk. What runs may end and be recorded.
 		case s.fatal == nil && s.trouble == nil && s.journal.Low() != nil:
 			s.retire(s.journal.Low())
 			continue
@@ -172,6 +177,7 @@ func (s *Session) loop() {
 }
 
 func (s *Session) close() {
+	// Those who wait for an answer get one, or they would wait for ever.
 	for _, in := range s.shut() {
 		switch in := in.(type) {
 		case replan:
@@ -186,6 +192,7 @@ func (s *Session) close() {
 	if s.control != nil {
 		_ = s.control.Close() // a socket that is left behind is in nobody's way
 	}
+	// Processes that a step left running are the run's, and end with it.
 	process.EndRun(s.id)
 	err := s.journal.Close()
 	if s.fatal != nil {
@@ -217,6 +224,7 @@ func (s *Session) handle(in input) {
 // become those that are starting, because their facts must be durable first.
 func (s *Session) decide() (until time.Time) {
 	for s.fatal == nil {
+		// A new plan is taken in between two decisions, never in the middle of one.
 		s.refresh()
 		switch d := s.state.Next(s.cfg.Now()).(type) {
 		case state.Idle:
@@ -248,6 +256,7 @@ func (s *Session) decide() (until time.Time) {
 				})
 			}
 			sum := s.state.Summary()
+			// After the durations, as nothing may follow the last record.
 			s.add(fact.RunFinished{Outcome: d.Outcome, Counts: fact.Counts{Done: sum.Executed, Changed: sum.Changed, Failed: sum.Failed}})
 		case state.Stuck:
 			s.fail(errors.New("internal error: the run is stuck; please report this\n" + s.state.Dump()))

@@ -21,6 +21,7 @@ type steering struct {
 // obey journals a command before it acts. It says why it is refused, or "".
 func (s *steering) obey(o events.Order) string {
 	if s.fatal != nil {
+		// A run without a journal can still be stopped, or its steps would run unrecorded.
 		if stop, ok := o.Command.(events.Stop); ok {
 			s.stopRunning(stop.How)
 		}
@@ -37,6 +38,7 @@ func (s *steering) obey(o events.Order) string {
 		if why == "" {
 			next, why = s.again(s.state.Plan().WithOverrides(Overridden(s.state.Plan(), c)))
 		}
+		// The values are replaced by nothing before they are recorded; the plan knows by now which are secret.
 		o.Command = withoutSecrets(c, next.plan)
 	default:
 	}
@@ -48,6 +50,7 @@ func (s *steering) obey(o events.Order) string {
 	fix, fixed := o.Command.(events.Fix)
 	var before []int // that are outdated already
 	if fix.Rerun {
+		// Under their new numbers, so that only those that this override makes outdated run again.
 		before = renumber(s.state.Outdated(events.Range{To: len(s.state.Plan().Steps)}), next.plan, s.state.Plan())
 	}
 	if next.plan != nil {
@@ -131,6 +134,7 @@ func (s *steering) refresh() {
 		return
 	}
 	s.stale = false
+	// With the same options: only the files differ.
 	next, why := s.again(s.state.Plan().Again())
 	if why == "" { // also with the same digest, which does not cover what no_log hides
 		if err := s.replace(next, false); err != nil {

@@ -44,6 +44,7 @@ func incremental(p *plan.Plan, ps *plan.Step, call *plan.Call, records string, f
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
+		// Forgotten before the step runs: a crash during it must not leave a record that says up to date.
 		if err == nil { // a loss of power must not bring it back
 			err = journal.Disk{}.SyncDir(records)
 		}

@@ -29,6 +29,7 @@ func (s *attempts) verify(ps *plan.Step) (v verified) {
 	files := &pinned{want: map[string]string{}, saved: map[string][]byte{}}
 	for _, r := range ps.Reads {
 		if r.Digest == "" {
+			// Without a digest there is nothing that could have changed.
 			continue // it was not there: an earlier step makes it
 		}
 		now, err := source.Look(r.Path, r.Parts)
@@ -78,6 +79,7 @@ func (s *attempts) inWords(changes []source.Change) string {
 // outdated deals with a step whose files have changed from outside. Under review it waits to be approved again, as it is now; without
 // anybody to ask, it fails before it has done anything.
 func (s *attempts) outdated(b *bind.Bound, step, number int, changes []source.Change) {
+	// Under review a person can look again. Headless there is no one to ask, and nothing has happened yet.
 	what := s.inWords(changes)
 	if s.state.AsksAgain(step) {
 		s.add(fact.ReadsChanged{

@@ -85,11 +85,13 @@ const (
 )
 
 func (p *poll) listen(quiet bool) (<-chan struct{}, bool) {
+	// Looks become rarer while nothing happens: a run that waits for days costs next to nothing to watch.
 	p.wait = min(2*p.wait, pollRare)
 	if !quiet || p.wait == 0 {
 		p.wait = pollSoon
 	}
 	changed := make(chan struct{})
+	// Asked before the next look at the journal: a run that ends in between is read to its end first.
 	p.over = p.over || !history.Taken(p.dir)
 	if !p.over {
 		time.AfterFunc(p.wait, func() { close(changed) })

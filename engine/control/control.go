@@ -54,6 +54,7 @@ type Server struct {
 // may call it. handle is called from several goroutines; it may wait, but must return when the run has ended.
 func Listen(dir string, handle func(Request) Answer) (*Server, error) {
 	s := &Server{path: rundir.Socket(dir), handle: handle, conns: map[*net.UnixConn]bool{}}
+	// The lock of the run is held, so a socket that is there belongs to no one alive.
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("make the control socket: %w", err)
 	}
@@ -78,6 +79,7 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	for c := range s.conns {
+		// Clients that do not read must not hold up the end of the run.
 		s.hurry(c)
 	}
 	s.mu.Unlock()
@@ -155,6 +157,7 @@ func (s *Server) serve(c *net.UnixConn) {
 			}
 		}
 		text, err2 := json.Marshal(a)
+		// The connection ends after this answer, as the rest of the line would be taken for a request.
 		if err2 != nil || !s.wait(c.SetWriteDeadline) {
 			return
 		}

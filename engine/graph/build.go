@@ -64,6 +64,7 @@ func (b *planBuilder) scope(id int, after []Edge, at attributes) []Edge {
 func (b *planBuilder) list(id int, after []Edge, at attributes) []Edge {
 	parallel := b.tree.Parallel(id)
 	members := b.tree.Members(id)
+	// A group of one member needs no barriers: it is a list.
 	if parallel == 0 || len(members) < 2 {
 		for _, m := range members {
 			after = b.member(m, after, at)
@@ -74,6 +75,7 @@ func (b *planBuilder) list(id int, after []Edge, at attributes) []Edge {
 	if parallel < plan.Unlimited {
 		at.pool = b.Pool(name, parallel)
 	}
+	// One barrier takes m edges in and gives n out, instead of m times n.
 	if len(after) > 1 {
 		after = []Edge{on(b.barrier("enter", All, at.essential, after), onMet)}
 	}
@@ -94,6 +96,7 @@ func (b *planBuilder) member(m plan.Member, after []Edge, at attributes) []Edge 
 func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 	s := &b.p.Steps[i]
 	edges := slices.Clone(after)
+	// needSets has the outcomes that `on` asks for; success is the default.
 	if slices.ContainsFunc(s.Needs, func(n plan.Need) bool { return needSets[n.On] != events.OnSuccess }) {
 		// What its needs ask for decides whether the step runs. The order of the document is kept, but a failure that is
 		// asked for must not keep it from running.
@@ -111,6 +114,7 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 		edges = append(edges, b.data(u, b.sound(s, at))...)
 	}
 	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal}, edges)
+	// The failures that a rescue further out looks at.
 	if at.rescued {
 		b.failed = append(b.failed, on(n, events.OnFailure))
 		b.within[i] = at.bodies[len(at.bodies)-1]
@@ -159,6 +163,7 @@ func (b *planBuilder) data(u plan.Unknown, set func(producer int) events.Outcome
 	if len(edges) <= 2 {
 		return edges
 	}
+	// Steps of a loop ask for the same producers again and again: one barrier serves them all.
 	key := fmt.Sprint(ends, u.Steps)
 	if ends == onMet { // not all users ask the same of each
 		key = fmt.Sprint(edges)
@@ -180,6 +185,7 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 	entry := b.barrier("enter", All, at.essential, after)
 	first := ID(len(b.g.Nodes))
 	inside := at
+	// Clip makes append copy: sibling blocks must not share what they append.
 	if rescue >= 0 {
 		inside.rescued, inside.bodies = true, append(slices.Clip(at.bodies), id)
 	}
@@ -190,6 +196,7 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 		head := b.barrier("rescue", Any, at.essential, b.failed)
 		b.failed = nil // those are handled: for a block around only what fails in the rescue counts
 		rescued := b.list(rescue, []Edge{on(head, onMet)}, at)
+		// One of the two ends decides: the body if all went as planned, the rescue otherwise.
 		bodyEnd := b.barrier("body", All, at.essential, ends)
 		rescueEnd := b.barrier("rescued", All, at.essential, rescued)
 		ends = []Edge{on(b.barrier("ended", Any, at.essential, []Edge{on(bodyEnd, onMet), on(rescueEnd, onMet)}), onMet)}
@@ -199,6 +206,7 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 		return ends
 	}
 	edges := []Edge{on(entry, onMet)}
+	// Ids are given in order, so these are exactly the nodes that were built since the entry.
 	for n := first; n < ID(len(b.g.Nodes)); n++ {
 		if b.g.Nodes[n].Kind == Step {
 			edges = append(edges, on(n, events.OnFinish))

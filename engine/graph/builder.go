@@ -79,6 +79,7 @@ func (b *Builder) Graph() (*Graph, error) {
 	for _, in := range b.ins {
 		total += len(in)
 	}
+	// Whatever is built with barriers costs a few edges a node. More means that some construct multiplies.
 	if limit := 8*n + 64; total > limit {
 		return nil, fmt.Errorf("the execution graph has %d edges for %d nodes: more than it can be made of", total, n)
 	}
@@ -88,6 +89,7 @@ func (b *Builder) Graph() (*Graph, error) {
 	for id, in := range b.ins {
 		g.ins = append(g.ins, in...)
 		g.inStart[id+1] = int32(len(g.ins))
+		// The first pass counts the edges out of each node, the sum gives their places, and the second fills them in.
 		for _, e := range in {
 			g.outStart[e.From+1]++
 		}

@@ -116,6 +116,7 @@ func (b *playBuilder) play(id int) {
 
 // batch builds what some hosts of a play do. It ends well if one of them does: where all have failed, nothing more is done.
 func (b *playBuilder) batch(play *plan.Scope, id int) {
+	// -1 stands for no limit.
 	st := &playState{hosts: b.hostsOf(id), linear: play.Strategy != "free", allowed: -1, gone: map[string]Edge{}, at: attributes{pool: -1}}
 	if len(st.hosts) == 0 {
 		return
@@ -132,6 +133,7 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 		if !known {
 			b.order = append(b.order, host)
 		}
+		// A host that failed in an earlier play takes no part: its edges from there are missed.
 		b.alive[host] = append(b.alive[host], b.after...)
 		if known && (anyFatal || st.allowed >= 0) {
 			st.gone[host] = on(b.barrier("entry", All, false, b.alive[host]), 1<<events.Omitted)
@@ -144,6 +146,7 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 		b.members(id, st)
 	}
 	for _, host := range st.hosts {
+		// One edge for each host, so that later plays do not see every step of this one.
 		b.alive[host] = []Edge{b.one("host", slices.Concat(b.alive[host], st.stops), st)}
 	}
 	b.takeIn(st)
@@ -157,6 +160,7 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 		b.after = []Edge{on(b.barrier("ended", All, false, ends), onMet)}
 	case st.allowed >= 0 && len(st.gone) == 0:
 		b.after = []Edge{on(b.quorum("ended", ends, st.allowed, len(st.hosts)), onMet)}
+	// Hosts that were lost before the play do not count as failures of it.
 	case anyFatal: // and somebody is left
 		b.after = []Edge{on(b.barrier("ended", All, false, append(spared, b.some(ends))), onMet)}
 	case st.allowed >= 0:
@@ -245,6 +249,7 @@ func (b *playBuilder) playMember(m plan.Member, st *playState) {
 	s := &b.p.Scopes[m.Scope]
 	switch {
 	case s.Kind == plan.ScopeTask:
+		// A loop stands for one task on its host.
 		b.task(b.tree.Members(m.Scope), s.Once, st)
 	case s.Kind == plan.ScopeLoop:
 		b.task([]plan.Member{m}, false, st)
@@ -300,6 +305,7 @@ func (b *playBuilder) first(m plan.Member) *plan.Step {
 
 // task builds one task: for each host a step, or the steps of its loop.
 func (b *playBuilder) task(members []plan.Member, once bool, st *playState) {
+	// run_once: the first host that reaches the task runs it.
 	var turn, ends, spared []Edge // turn is met where no host before has reached the task
 	from := ID(len(b.g.Nodes))
 	for _, m := range members {
@@ -390,6 +396,7 @@ func (b *playBuilder) items(id int, after []Edge, st *playState) (ends []Edge) {
 	for i := s.First; i < s.Last; i++ {
 		last := b.hostStep(i, next, &at)
 		ends = append(ends, on(last, events.OnSuccess))
+		// The items follow each other whatever becomes of one, unless it takes the host away.
 		if parallel == 0 {
 			next = append(slices.Clip(after), on(last, goes))
 		}
@@ -447,6 +454,7 @@ func (b *playBuilder) hostBlock(id int, st *playState) {
 		entry[host] = on(b.barrier("enter", All, st.at.essential, slices.Concat(b.alive[host], st.stops)), onMet)
 		b.alive[host] = []Edge{entry[host]}
 	}
+	// What happens in the block is collected apart, and handed on when it is known what a rescue has dealt with.
 	own := newBody(st.body)
 	inner := *st
 	inner.body = own
@@ -523,6 +531,7 @@ func (b *playBuilder) rescue(id int, hosts []string, own *body, stops []Edge, st
 		b.alive[host] = []Edge{on(b.barrier("ended", Any, st.at.essential, ends[host]), onMet)}
 	}
 	for _, host := range hosts {
+		// A failure in the rescue is one of the block around.
 		own.ended[host] = append(own.ended[host], part.ended[host]...)
 	}
 	own.failed, own.well, own.fatal, own.gaveUp = part.failed, part.well, part.fatal, part.gaveUp
@@ -548,6 +557,7 @@ func (b *playBuilder) any(label string, edges []Edge, st *playState) Edge {
 // always builds what runs in any case on the hosts that entered the block, unless they are out of reach. stops are those of what is
 // before it. It returns those of what comes after.
 func (b *playBuilder) always(id int, hosts []string, own *body, entry map[string]Edge, stops []Edge, st *playState) []Edge {
+	// The end of the block needs both: that what came before succeeded, and that the cleaning up did.
 	ends := map[string][]Edge{}
 	for _, host := range hosts {
 		ends[host] = b.alive[host]

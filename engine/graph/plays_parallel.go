@@ -13,6 +13,7 @@ func (b *playBuilder) together(id int, members []plan.Member, st *playState) {
 	s := &b.p.Scopes[id]
 	hosts := b.hostsOf(id)
 	inner := *st
+	// Inside the group tasks do not wait for each other; quotas count at its end.
 	inner.barrier, inner.stops, inner.allowed = nil, nil, -1
 	if st.group == nil {
 		inner.group = s
@@ -30,6 +31,7 @@ func (b *playBuilder) together(id int, members []plan.Member, st *playState) {
 	var barriers, stops []Edge
 	for _, m := range members {
 		for _, host := range hosts {
+			// Every member begins at the entry, not behind the one before.
 			b.alive[host] = entry[host]
 		}
 		one := inner

@@ -27,6 +27,7 @@ func TargetOf(p *plan.Plan, o fact.Options) (t Target) {
 		s := &p.Steps[i]
 		host := s.Host
 		if s.Delegate != "" {
+			// The work of a task that is delegated here is not the same thing on two hosts, so it cannot clash.
 			if host = s.Delegate; s.Conn == nil {
 				continue // what plays do here for their hosts is different work for different hosts
 			}
@@ -40,6 +41,7 @@ func TargetOf(p *plan.Plan, o fact.Options) (t Target) {
 	}
 	slices.Sort(t.Hosts)
 	t.Hosts = slices.Compact(t.Hosts)
+	// Sorted for the binary search of the other run.
 	t.Playbook = filepath.Join(p.Root, p.RootFile)
 	if real, err := filepath.EvalSymlinks(t.Playbook); err == nil {
 		t.Playbook = real
@@ -98,6 +100,7 @@ func InProgress(runs, id string, me Owner) (list []Concurrent) {
 			continue
 		}
 		// The file of a run that has ended is empty, which is cheaper to see than whether its lock is free.
+		// Dead runs keep their file; the lock itself is tried only for those that match.
 		if info, err := os.Lstat(rundir.Lock(dir)); err != nil || info.Size() == 0 {
 			continue
 		}

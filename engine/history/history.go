@@ -215,6 +215,7 @@ func FindLive(runs string) (Past, error) {
 	if err != nil {
 		return Past{}, err
 	}
+	// A lock file alone proves nothing: a process that was killed leaves it.
 	for _, name := range names {
 		dir := rundir.Of(runs, name)
 		if !Taken(dir) {
@@ -322,6 +323,7 @@ func Taken(dir string) bool {
 		return false // to try would make the file
 	}
 	l := flock.New(rundir.Lock(dir))
+	// A shared lock: two that look at the same time do not keep each other out.
 	ok, err := journal.TryLock(l.TryRLock)
 	if err != nil || !ok {
 		return err == nil

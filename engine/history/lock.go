@@ -58,6 +58,7 @@ const lockTries = 100
 // Lock takes a run for this process, for as long as it lives.
 func Lock(dir string, me Owner) (*flock.Flock, error) {
 	lock := flock.New(rundir.Lock(dir), flock.SetPermissions(0o600))
+	// Those who only look hold the lock for a moment, so the first refusal may not mean a run.
 	for try := 1; ; try++ {
 		ok, err := journal.TryLock(lock.TryLock)
 		if err != nil {

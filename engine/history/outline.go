@@ -77,6 +77,7 @@ func (o *outline) take(f fact.Fact) {
 	case fact.RunResumed:
 		o.run.Clock.Continue(o.current.At, o.current.Mono)
 		// With the same plan the steps are the same, and those that are run again say so themselves.
+		// With another plan the numbers mean other steps, and views must drop what they have.
 		if f.Digest != o.run.Digest {
 			o.publish(-1, events.PlanLoaded{TotalSteps: f.Total, Digest: f.Digest, Generation: f.Generation})
 		}
@@ -97,6 +98,7 @@ func (o *outline) take(f fact.Fact) {
 	case fact.RunPaused:
 		o.publish(f.Step, events.RunPaused{Reason: f.Reason, Message: f.Message})
 	case fact.RunFinished:
+		// Ends of earlier processes are not the end of the run.
 		if o.current.Seq > o.past.Resumed {
 			end := o.run.Summary()
 			end.Outcome, end.Success = f.Outcome, f.Outcome == events.RunDone
@@ -127,6 +129,7 @@ func (o *outline) take(f fact.Fact) {
 	case fact.Commanded:
 		o.publish(-1, events.CommandAccepted{Order: f.Order})
 		switch f.Order.Command.(type) {
+		// No fact says that a paused run continues; the commands that make it do.
 		case events.Continue, events.Advance, events.Stop:
 			o.publish(-1, events.RunResumed{})
 		default:

@@ -24,6 +24,7 @@ func (d Disk) BlobsBeside(path string) Blobs {
 
 // Store keeps a text, certain to stay when it returns, and gives its name. It may be called from several goroutines.
 func (b Blobs) Store(text []byte) (string, error) {
+	// The name is the digest, so the same value is stored once, and damage shows.
 	sum := sha256.Sum256(text)
 	name := hex.EncodeToString(sum[:])
 	if err := b.disk.MkdirAll(b.dir); err != nil {

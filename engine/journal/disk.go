@@ -50,6 +50,7 @@ func (d Disk) did(op Op) error {
 
 // MkdirAll makes a directory, and those it is in, where they are missing.
 func (d Disk) MkdirAll(path string) error {
+	// Most calls find the directory, and then nothing has to be synced.
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil
 	}
@@ -59,6 +60,7 @@ func (d Disk) MkdirAll(path string) error {
 	if err := d.Mkdir(path); err != nil && !errors.Is(err, fs.ErrExist) { // another moon was faster
 		return err
 	}
+	// A new name is certain only after a sync of the directory that it is in.
 	return d.SyncDir(filepath.Dir(path))
 }
 
@@ -87,6 +89,7 @@ func (d Disk) Replace(path string, content []byte) error {
 	}
 	err = d.fill(f, content)
 	if err == nil {
+		// Content first, name second: whatever happens, the name leads to a whole file.
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

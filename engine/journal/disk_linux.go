@@ -16,6 +16,7 @@ func (w *Writer) durable() error {
 // hold keeps room on the disk beyond what is about to be written. Not every file system can; then there is none.
 func (w *Writer) hold() {
 	need := w.size + int64(w.buf.Len()) + reserve
+	// Twice the reserve is asked for at a time, so that not every record costs a call.
 	if need <= w.held {
 		return
 	}
@@ -28,6 +29,7 @@ func (w *Writer) hold() {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		w.low = fmt.Errorf("journal: %w", err)
 	default:
+		// A file system that cannot reserve is not asked again.
 		w.held = math.MaxInt64
 	}
 }

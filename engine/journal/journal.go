@@ -43,6 +43,7 @@ func (d Disk) Create(path string) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create journal: %w", err)
 	}
+	// The umask may have taken more away.
 	err = f.Chmod(0o600)
 	if err == nil {
 		err = d.did(Op{Kind: OpCreate, Path: path})
@@ -105,6 +106,7 @@ func (d Disk) Reopen(path string, take func(fact.Record) error) (w *Writer, cut 
 // wholeAfter reports whether a record stands behind the damage.
 func wholeAfter(f io.ReaderAt, d *DamageError) (bool, error) {
 	rest := bufio.NewReaderSize(io.NewSectionReader(f, d.Offset, 1<<62), 64<<10)
+	// Lines are the only marks in the file: behind damage the next whole line shows whether something would be lost.
 	for {
 		line, err := rest.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
@@ -138,6 +140,7 @@ func (w *Writer) Append(r *fact.Record) error {
 	if w.err != nil {
 		return w.err
 	}
+	// Numbers are given when a record is appended, and are consecutive: a gap is damage.
 	r.Seq = w.seq + 1
 	line, err := r.Encode(maxData, w.blobs.Store)
 	if err != nil {
@@ -189,12 +192,14 @@ func (w *Writer) flush() error {
 	if w.err != nil || w.buf.Len() == 0 {
 		return w.err
 	}
+	// Room is asked for before the write, so that a full disk is known while there is still some.
 	w.hold()
 	n, err := w.f.Write(w.buf.Bytes())
 	w.size += int64(n)
 	if err == nil {
 		err = w.disk.did(Op{Kind: OpWrite, Path: w.f.Name(), Data: w.buf.Bytes()})
 	}
+	// Also after an error: what was half written is never written again.
 	w.buf.Reset()
 	if err != nil {
 		w.err = fmt.Errorf("journal: %w", err)
@@ -238,6 +243,7 @@ func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 6
 // Next returns the next record, or io.EOF when there is no further whole record yet. A *DamageError says that what
 // follows is no record.
 func (r *Reader) Next() (fact.Record, error) {
+	// ReadSlice gives the line in the buffer itself; it is good until the next call.
 	chunk, err := r.r.ReadSlice('\n')
 	for errors.Is(err, bufio.ErrBufferFull) {
 		r.part = append(r.part, chunk...)
@@ -247,6 +253,7 @@ func (r *Reader) Next() (fact.Record, error) {
 		chunk, err = r.r.ReadSlice('\n')
 	}
 	if err != nil {
+		// The rest of a line that is being written; the next call continues it.
 		r.part = append(r.part, chunk...)
 		if errors.Is(err, io.EOF) {
 			return fact.Record{}, io.EOF
@@ -259,6 +266,7 @@ func (r *Reader) Next() (fact.Record, error) {
 		r.part = nil
 	}
 	rec, reason := decode(line[:len(line)-1], r.blobs.Load)
+	// A missing record is as bad as a damaged one: the fold would go wrong from here.
 	if reason == "" && rec.Seq != r.seq+1 {
 		reason = fmt.Sprintf("record %d where %d should be", rec.Seq, r.seq+1)
 	}

@@ -67,6 +67,7 @@ func freeOn(dir string) (int64, bool) {
 		}
 		dir = filepath.Dir(dir)
 	}
+	// What is left for users without root's reserve.
 	blocks := uint64(st.Bavail) //nolint:unconvert // not the same type on every system
 	if os.Geteuid() == 0 {
 		blocks = st.Bfree

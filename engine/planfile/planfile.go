@@ -75,6 +75,7 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	if err != nil {
 		return nil, notSame(h, moon, stale, "")
 	}
+	// The plan is written again and compared byte by byte: what the file says is what would run.
 	same := &comparer{want: doc}
 	if err := Write(same, p, g, h.Moon); err != nil || len(same.want) > 0 {
 		return nil, notSame(h, moon, stale, "")
@@ -120,6 +121,7 @@ func sealOf(doc []byte) string {
 		return ""
 	}
 	h := sha256.New()
+	// The root may be another directory on this machine.
 	_, _ = h.Write(doc[:root]) // a hash takes everything
 	_, _ = h.Write(doc[rest:end])
 	return hex.EncodeToString(h.Sum(nil))

@@ -20,6 +20,7 @@ const transientRetries = 3
 func (s attempting) condition(f fact.CondEvaluated) {
 	n := s.node(f.Step)
 	if f.Holds {
+		// It was taken out of the queue for the evaluation, and has its place there again.
 		n.decided = true
 		heap.Push(&s.ready, s.id(f.Step))
 		return
@@ -35,6 +36,7 @@ func (s attempting) attemptStarted(f fact.AttemptStarted) {
 	n := &s.nodes[id]
 	n.state, n.attempt, n.solo = running, int32(f.Attempt), false
 	s.names[f.Step], s.outs[f.Step] = f.Name, f.Out
+	// The time of the first attempt stays, so that a step that is retried shows how long it took as a whole.
 	ran := s.began[f.Step]
 	if ran.From.IsZero() {
 		ran.From = s.now
@@ -48,6 +50,7 @@ func (s attempting) attemptStarted(f fact.AttemptStarted) {
 	s.take(id, +1)
 	s.spend(n)
 	step := &s.plan.Steps[f.Step]
+	// A retry by a person has announced the step already.
 	if !n.announced {
 		n.announced = true
 		s.publish(f.Step, events.StepStarted{
@@ -93,6 +96,7 @@ func (s attempting) gateOpened(f fact.GateOpened) {
 func (s attempting) gateResolved(f fact.GateResolved) {
 	s.open--
 	s.publish(f.Step, events.GateResolved{By: f.By, Reject: f.Reject})
+	// A rejection counts as a failure, so that a rescue or the stop policy has its effect.
 	if f.Reject {
 		s.fail(f.Step, events.Rejected, false)
 		s.publish(f.Step, events.StepFailed{Name: s.name(f.Step), Error: "rejected", Rescued: s.graph.Nodes[s.id(f.Step)].Rescued})
@@ -108,6 +112,7 @@ func (s attempting) gateResolved(f fact.GateResolved) {
 func (s attempting) attemptFinished(f fact.AttemptFinished) {
 	id := s.id(f.Step)
 	n := &s.nodes[id]
+	// An attempt that never started holds no slot.
 	if !f.Unstarted {
 		s.active--
 		s.take(id, -1)
@@ -120,9 +125,11 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 		s.publish(f.Step, events.PrintMessage{Message: f.Message})
 	}
 	bad := events.Bad.Has(f.Outcome)
+	// Attempts under an earlier plan do not count against the limit of this one.
 	if f.Again && bad && int(n.attempt)-len(s.tried[f.Step]) <= s.retries(f) && !s.halting {
 		n.state = again
 		s.again = append(s.again, id)
+		// Kept for the case that the run stops before the next attempt: then this error is the end of the step.
 		s.remember(f)
 		return
 	}

@@ -83,6 +83,7 @@ func (s *board) missingCause(f fact.ValuesMissing) int32 {
 		}
 		for _, p := range u.Steps {
 			from := s.node(p)
+			// The producer itself was kept from running by another step, and that one is the cause.
 			if from.outcome == events.Omitted {
 				n.cause = from.cause
 			} else if n.cause < 0 {
@@ -223,6 +224,7 @@ func (s *board) uncount(id graph.ID) {
 		return
 	}
 	switch o := s.nodes[id].outcome; {
+	// The same order as in fail: ignored and rescued failures are counted as such, and not as failures.
 	case events.Bad.Has(o) && s.own(id) == events.OK:
 		s.counts.Ignored--
 	case events.Bad.Has(o) && s.rescues(id, o):

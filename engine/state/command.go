@@ -28,6 +28,7 @@ func (s commands) refuse(c events.Command) string {
 	}
 	switch c := c.(type) {
 	case events.Approve:
+		// The person has approved what was on screen. With another digest that is not what would run.
 		if c.Digest != "" && c.Digest != s.plan.Digest {
 			return "the plan has changed since it was on screen; look again"
 		}
@@ -69,6 +70,7 @@ func (s commands) refuse(c events.Command) string {
 		if len(s.Outdated(c.Range)) == 0 {
 			return "nothing here is done with an earlier definition"
 		}
+	// The check and the command ask the same function, so that they agree.
 	case events.Retry:
 		if why := s.inside(c.Range); why != "" {
 			return why
@@ -182,6 +184,7 @@ func (s commands) command(c events.Command) {
 		s.goOn()
 	case events.Advance:
 		s.advance(c)
+	// A pause also takes back what was asked to run during the one before.
 	case events.Pause:
 		for i := range s.nodes {
 			s.nodes[i].asked = false
@@ -215,6 +218,7 @@ func (s commands) command(c events.Command) {
 // goOn ends a pause: the breakpoint of the step it was paused before is passed, whatever the reason for the pause, and failed steps that
 // waited for a decision are given up. A breakpoint that was set during the pause still stops the run there.
 func (s commands) goOn() {
+	// The pause may have been for another reason at a step that has a breakpoint as well.
 	if at := s.pause.Step; at >= 0 && at < len(s.choices) && (s.atBreak || s.pause.Reason == events.PauseBreakpoint) {
 		s.choices[at] |= passed
 	}
@@ -253,6 +257,7 @@ func (s commands) advance(c events.Advance) {
 
 func (s commands) stopRun(c events.Stop) {
 	s.signalled = s.signalled || c.Signal
+	// A harder stop may follow a softer one, and never the other way round.
 	if Harder(c.How, s.stop) {
 		s.stop = c.How
 	}
@@ -260,6 +265,7 @@ func (s commands) stopRun(c events.Stop) {
 	s.held = nil
 	s.halting = false
 	s.resume()
+	// -1 stands for a person: no step is the cause of what is omitted.
 	s.halt(-1)
 	s.haltCause = -1
 	for _, step := range given {

@@ -58,6 +58,7 @@ func (s decider) next(now time.Time) Decision {
 	if !s.begun || s.finished {
 		return Idle{}
 	}
+	// Failures come first: nothing else is decided while one waits for a person.
 	if len(s.held) > 0 && (!s.paused || s.pause.Reason != events.PauseFailure) && !s.halting {
 		return Pause{fact.RunPaused{Reason: events.PauseFailure, Step: s.held[0]}}
 	}
@@ -65,6 +66,7 @@ func (s decider) next(now time.Time) Decision {
 		id := s.again[0]
 		return Schedule{int(s.graph.Nodes[id].Step), int(s.nodes[id].attempt) + 1}
 	}
+	// What a person has asked for by name runs in spite of a pause.
 	for _, id := range s.solo {
 		switch step := int(s.graph.Nodes[id].Step); {
 		case !s.slot(id):
@@ -78,6 +80,7 @@ func (s decider) next(now time.Time) Decision {
 	if due >= 0 {
 		return Start{int(s.graph.Nodes[due].Step), int(s.nodes[due].attempt) + 1}
 	}
+	// Everything below starts steps by itself, which a pause forbids.
 	if s.waits() && !s.leaving { // one can leave only when all has ended
 		return Idle{until}
 	}
@@ -86,6 +89,7 @@ func (s decider) next(now time.Time) Decision {
 			return d
 		}
 	}
+	// Only steps that wait for a slot can be too late, so this comes after everything that could have started.
 	over, id := s.overdue(now)
 	switch {
 	case id >= 0 && s.conditional(int(s.graph.Nodes[id].Step)) && !s.nodes[id].decided:
@@ -96,6 +100,7 @@ func (s decider) next(now time.Time) Decision {
 	case !over.IsZero() && (until.IsZero() || over.Before(until)):
 		until = over
 	}
+	// Something is under way and will bring a new decision.
 	if s.active > 0 || s.open > 0 || len(s.delayed) > 0 {
 		return Idle{until}
 	}
@@ -140,15 +145,18 @@ func (s decider) pick() Decision {
 		id := s.ready.ids[0]
 		n, g := &s.nodes[id], &s.graph.Nodes[id]
 		step := int(g.Step)
+		// The heap is cleaned lazily: entries of nodes that went another way meanwhile are dropped here.
 		if n.state != ready || n.solo {
 			heap.Pop(&s.ready)
 			continue
 		}
+		// A condition needs no slot, so it is evaluated before the step waits for one.
 		if s.conditional(step) && !n.decided {
 			heap.Pop(&s.ready)
 			return Evaluate{step}
 		}
 		if !s.slot(id) {
+			// Back in the heap when a slot of the pool becomes free.
 			s.blocked = append(s.blocked, heap.Pop(&s.ready).(graph.ID))
 			continue
 		}
@@ -156,10 +164,12 @@ func (s decider) pick() Decision {
 			s.fenced = append(s.fenced, heap.Pop(&s.ready).(graph.ID))
 			continue
 		}
+		// Whether a conditional breakpoint stops is for the session to find out: it evaluates expressions.
 		if s.undecidedBreak(step) {
 			return Probe{step}
 		}
 		if reason, message := s.hold(step); reason != "" {
+			// In step mode the pause comes when what runs has ended, otherwise at once.
 			if s.active > 0 && s.fence == nil && s.budget < 0 || s.active == 0 {
 				return Pause{fact.RunPaused{Reason: reason, Step: step, Message: message}}
 			}

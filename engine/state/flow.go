@@ -37,6 +37,7 @@ func (s *flow) arriveRoots() {
 
 func (s *flow) setPause(f fact.RunPaused) {
 	s.paused, s.pause = true, f
+	// Remembered apart from the reason: a failure can pause the run at a step that has a breakpoint.
 	s.atBreak = f.Step >= 0 && f.Step < len(s.choices) && s.choices[f.Step]&breakpoint != 0
 	s.fence, s.budget = nil, -1
 	s.unfence()
@@ -84,10 +85,12 @@ func (s *flow) fail(step int, outcome events.Outcome, ignored bool) {
 			s.counts.Failed++
 		}
 	})
+	// `host` needs no halt: the chain of that host is broken by its own edges.
 	if ignored || rescued || s.opts.OnFailure == fact.Continue || s.opts.OnFailure == fact.Host {
 		return
 	}
 	s.halt(step)
+	// Cancel also ends what runs, unless a person has asked for something harder.
 	if s.opts.OnFailure == fact.Cancel && s.stop == "" {
 		s.stop = events.StopInterrupt
 	}
@@ -104,6 +107,7 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 	}
 	delete(s.queued, id)
 	n.state, n.outcome, n.asked = settled, outcome, false
+	// For an ignored failure fail has set it already: what follows sees ok.
 	if n.effective == events.None {
 		n.effective = outcome
 	}
@@ -115,6 +119,7 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 		s.countEnd(outcome, +1)
 	}
 	publish()
+	// Its edges are sent when the last of those before it has arrived.
 	if n.unsent = n.pending > 0; n.unsent {
 		return
 	}
@@ -149,6 +154,7 @@ func (s *flow) passOn(id graph.ID) {
 // resolve follows the edges of what has settled until nothing more follows. It is a loop and not a recursion because a
 // failure may omit a hundred thousand steps in a row.
 func (s *flow) resolve() {
+	// First in, first out, so that a fold of the journal reaches the nodes in the same order.
 	for len(s.queue) > 0 {
 		a := s.queue[0]
 		s.queue = s.queue[1:]
@@ -158,6 +164,7 @@ func (s *flow) resolve() {
 			n.hits++
 		} else {
 			n.misses++
+			// The first cause is the one that is shown; later ones are consequences.
 			if n.cause < 0 {
 				n.cause = a.why
 			}
@@ -184,9 +191,11 @@ func (s *flow) arrive(id graph.ID) {
 	g := &s.graph.Nodes[id]
 	step := int(g.Step)
 	v, by := s.joins().verdict(id)
+	// Remembered for reopen: what was not run because of edges is decided again if they are taken back.
 	s.nodes[id].byEdges = v != met
 	switch {
 	case g.Kind == graph.Barrier && v == met:
+		// A barrier is nothing that a view knows, so nothing is published.
 		s.settle(id, events.OK, -1, func() {})
 	case g.Kind == graph.Barrier && v == unchanged:
 		s.settle(id, events.Skipped, -1, func() {})
@@ -202,6 +211,7 @@ func (s *flow) arrive(id graph.ID) {
 		s.skip(id, events.SkipNeeds, fmt.Sprintf("%s was %s", s.plan.After([]int{by}), s.node(by).effective))
 	case v == unreached:
 		s.omit(id)
+	// Another host has done the task while this one's end was taken back.
 	case s.reopened && s.joins().doneMeanwhile(step):
 		s.skip(id, events.SkipNeeds, "another host has run it")
 	default:
@@ -212,6 +222,7 @@ func (s *flow) arrive(id graph.ID) {
 func (s *flow) makeReady(id graph.ID) {
 	g := &s.graph.Nodes[id]
 	step := int(g.Step)
+	// Kept first: neither a choice nor a stop changes what has happened already.
 	if k, ok := s.kept[step]; ok {
 		s.keep(id, k)
 		return
@@ -240,6 +251,7 @@ func (s *flow) keep(id graph.ID, k *ending) {
 	step := int(s.graph.Nodes[id].Step)
 	s.ends[step] = k
 	var ran *events.Ran
+	// Without it views take the result for one of an earlier process, and show it as kept.
 	if s.sameRun && !k.ran.To.IsZero() {
 		ran = &k.ran
 	}
@@ -265,6 +277,7 @@ func (s *flow) keep(id graph.ID, k *ending) {
 		return
 	}
 	if events.Bad.Has(k.outcome) {
+		// It waits for the same decision as before the plan was replaced.
 		if open {
 			s.nodes[id].state, s.nodes[id].outcome = failed, k.outcome
 			s.held = append(s.held, step)
@@ -335,6 +348,7 @@ func (s *flow) halt(cause int) {
 			switch {
 			case s.choices[s.graph.Nodes[i].Step]&excluded != 0:
 				s.skip(id, events.SkipUser, "")
+			// A stop by a person starts essential steps without asking, and so omits those that need a confirmation.
 			case s.graph.Nodes[i].Essential && (cause >= 0 || !s.unconfirmed(int(s.graph.Nodes[i].Step))):
 				heap.Push(&s.ready, id)
 			default:

@@ -26,6 +26,7 @@ func (s *board) joins() joins { return joins{s} }
 func (s joins) verdict(id graph.ID) (v verdict, by int) {
 	n, g := &s.nodes[id], &s.graph.Nodes[id]
 	unmet := n.misses > g.Spare
+	// Any means at least one: a rescue begins with the first failure that it is for.
 	if g.Join == graph.Any {
 		unmet = n.hits == 0
 	}
@@ -84,6 +85,7 @@ func (s joins) doneMeanwhile(step int) bool {
 		return false
 	}
 	at := ps.Scope
+	// The scope of the task holds its steps on all hosts.
 	for at >= 0 && s.plan.Scopes[at].Kind != plan.ScopeTask {
 		at = s.plan.Scopes[at].Parent
 	}
@@ -121,6 +123,7 @@ func (s joins) tookTurn(turn graph.ID) bool {
 func (s joins) declined(id graph.ID) int {
 	by := -1
 	for _, e := range s.graph.In(id) {
+		// One edge that failure has missed is enough to be cut off; otherwise the last step that declined is named.
 		from := &s.nodes[e.From]
 		switch step := int(s.graph.Nodes[e.From].Step); {
 		case e.On.Has(from.effective):
@@ -137,6 +140,7 @@ func (s joins) declined(id graph.ID) int {
 func (s joins) missed(id, but graph.ID) int32 {
 	for _, e := range s.graph.In(id) {
 		from := &s.nodes[e.From]
+		// An edge that is not sent yet has missed nothing.
 		if e.From == but || from.state != settled || from.unsent || e.On.Has(from.effective) {
 			continue
 		}

@@ -56,6 +56,7 @@ func (s *reopening) mark(r events.Range) {
 			s.settleMarked(id)
 		case settled:
 			s.reopen(id)
+			// The failure that had stopped the run is gone, and so is the stop.
 			s.halting, s.haltCause, s.stop = false, -1, ""
 			s.settleMarked(id)
 		default: // when it is reached
@@ -83,6 +84,7 @@ func (s *reopening) retry(r events.Range) {
 		default:
 		}
 		n.state, n.outcome, n.effective, n.solo, n.asked = ready, events.None, events.None, true, true
+		// A retry does not ask the condition again.
 		n.decided = true
 		s.choices[step] = (s.choices[step] | approved | confirmed) &^ excluded
 		s.solo = append(s.solo, id)
@@ -90,6 +92,7 @@ func (s *reopening) retry(r events.Range) {
 		n.announced = true
 	}
 	s.halting, s.haltCause = false, -1
+	// Whatever stopped the run was a consequence of failures that are tried again now.
 	s.stop = ""
 	if s.pause.Reason == events.PauseEnd {
 		s.setPause(fact.RunPaused{Reason: events.PauseFailure, Step: steps[0]})
@@ -104,6 +107,7 @@ func (s *reopening) reopen(from graph.ID) {
 	step := s.graph.Nodes[from].Step
 	failed := events.Bad.Has(s.nodes[from].outcome) || s.nodes[from].outcome == events.Cancelled
 	todo := []graph.ID{from}
+	// All that names the step as its cause: the omitted ones come back, the others only lose the cause.
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		switch {
@@ -117,6 +121,7 @@ func (s *reopening) reopen(from graph.ID) {
 	seen := map[graph.ID]bool{}
 	for len(todo) > 0 {
 		id := todo[0]
+		// Breadth first through the edges, each node once: blocks join again behind their branches.
 		todo = todo[1:]
 		if seen[id] {
 			continue
@@ -128,6 +133,7 @@ func (s *reopening) reopen(from graph.ID) {
 		}
 	}
 	for i := range s.nodes {
+		// Only after all are unsettled: a node must not be reached while another on its way is still to be taken back.
 		if id := graph.ID(i); id != from && seen[id] && s.nodes[i].pending == 0 {
 			s.halting = false
 			s.reach(id)
@@ -151,6 +157,7 @@ func (s *reopening) retract(id graph.ID) (settledOnes []graph.ID) {
 	if n.state != settled {
 		return nil
 	}
+	// Its edges were never sent, so there is nothing to take off those that come after.
 	already := n.unsent
 	n.unsent = true
 	for _, e := range s.graph.Out(id) {
@@ -166,6 +173,7 @@ func (s *reopening) retract(id graph.ID) (settledOnes []graph.ID) {
 			to.hits--
 		} else {
 			to.misses--
+			// The cause may have been this node; another missed edge takes its place.
 			if to.state != settled || to.outcome != events.Omitted && to.effective == events.Omitted {
 				to.cause = s.joins().missed(e.To, id)
 			}

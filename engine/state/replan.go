@@ -34,6 +34,7 @@ func stays(k *ending, n *graph.Node) bool {
 
 // Counterparts says which step of the old plan each of the new one is; journals from before went by their paths alone.
 func Counterparts(p, old *plan.Plan, keeps bool) []int {
+	// Journals from before this rule must fold as they did then.
 	if keeps {
 		return plan.Counterparts(p, old)
 	}
@@ -62,6 +63,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.used, s.lent = make([]int, len(g.Pools)), 0
 	s.ends = make([]*ending, len(p.Steps))
 	s.tried, s.began = nil, map[int]events.Ran{}
+	// Attempts start at one again; carry puts the earlier ones back.
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: s.ranks(p, g)}
 	s.blocked, s.fenced, s.solo, s.again, s.held, s.reruns = nil, nil, nil, nil, nil, nil
@@ -76,6 +78,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.budget = -1
 	s.fence = nil
 	for i := range s.nodes {
+		// Nodes start with all edges unresolved; roots are reached by arriveRoots.
 		s.nodes[i].pending = int32(len(g.In(graph.ID(i))))
 		s.nodes[i].cause = -1
 	}
@@ -89,6 +92,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	s.now, s.mono = r.At, r.Mono
 	was := s.pause
 	undecided := -1
+	// The failure that a person is deciding about: a rescue must not run until that is done.
 	if s.paused && was.Reason == events.PauseFailure {
 		undecided = was.Step
 	}
@@ -100,6 +104,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	if f.Fixed { // who overrides a value has seen which steps change; what asks to be confirmed asks again
 		changed = ^confirmed
 	}
+	// The closure sees the old plan: carry calls it before it loads the new one.
 	s.carry(p, g, carrying{generation: f.Generation, keeps: f.Keeps, decisions: changed}, func(step int, old *node) (*ending, choice) {
 		if s.Done(step) {
 			return s.ends[step], s.choices[step]
@@ -125,6 +130,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 
 // pausedAgain is where a pause is after the plan was replaced. It moves to what comes before its step now, if anything does.
 func (s *replanning) pausedAgain(was fact.RunPaused) fact.RunPaused {
+	// Its step is over now, so the pause has lost its reason.
 	if was.Reason == events.PauseEnd || was.Step >= 0 && s.node(was.Step).state == settled {
 		return pausedByUser()
 	}
@@ -145,6 +151,7 @@ func (s *replanning) pausedAgain(was fact.RunPaused) fact.RunPaused {
 func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	f := r.Fact.(fact.RunResumed)
 	s.now, s.mono = r.At, r.Mono
+	// The clock of the process before has stopped; its sums are continued.
 	s.clock.Continue(r.At, r.Mono)
 	s.opts = f.Options
 	lost, again := map[int]fact.LostAs{}, []int{}
@@ -154,6 +161,7 @@ func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			again = append(again, l.Step)
 		}
 	}
+	// Results that were secret and not stored are needed again, so these steps run again although they are done.
 	needed := map[int]bool{}
 	for _, step := range f.Again {
 		needed[step] = true
@@ -211,6 +219,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	old := s.plan
 	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
 	tried, queued, behind := map[int][]string{}, []int{}, map[int]bool{}
+	// By counterpart and not by number: an inserted step has moved all others.
 	for i, j := range Counterparts(p, old, with.keeps) {
 		if j < 0 {
 			continue
@@ -225,6 +234,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 			tried[i] = outs
 		}
 		end, decided := keep(j, s.node(j))
+		// A changed definition costs a step its approval, unless it is over already.
 		if same := p.Steps[i].Digest == old.Steps[j].Digest; !same && (!with.keeps || end == nil || !stays(end, &g.Nodes[g.NodeOf(i)])) {
 			end, decided = nil, s.choices[j]&with.decisions
 		}
@@ -240,12 +250,14 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	}
 	s.load(p, g)
 	maps.DeleteFunc(stops, func(_ int, b *breaks) bool { return b == nil })
+	// Loaded first: load clears what is put back here.
 	s.choices, s.kept, s.breaks, s.tried, s.behind = choices, kept, stops, tried, behind
 	for i, outs := range tried {
 		s.node(i).attempt = int32(len(outs))
 	}
 	s.generation = with.generation
 	s.halting, s.haltCause, s.stop = false, -1, ""
+	// Before everything else, so that a view starts from an empty plan of the right size.
 	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Times: s.clock.Copy()})
 	s.republish()
 	s.publishTried()
@@ -291,6 +303,7 @@ func (s *replanning) republish() {
 		{confirmed, func(r events.Range) events.Command { return events.Approve{Range: r, Confirm: true} }},
 		{excluded, func(r events.Range) events.Command { return events.Exclude{Range: r} }},
 	} {
+		// Neighbours with the same choice are one command, as a person would have given it.
 		for from := 0; from < len(s.choices); {
 			to := from
 			for to < len(s.choices) && s.choices[to]&c.bit != 0 {

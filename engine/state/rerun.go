@@ -26,6 +26,7 @@ func (s *rerunning) rerunnable(c events.Rerun) (steps []int) {
 			}
 		}
 	}
+	// Ids are in topological order, so what depends on another comes after it.
 	slices.SortFunc(steps, func(a, b int) int { return int(s.id(a) - s.id(b)) })
 	return steps
 }
@@ -62,6 +63,7 @@ func (s *rerunning) queueReruns(steps []int) {
 	for _, step := range s.reruns {
 		s.choices[step] &^= excluded | marked
 	}
+	// The rest waits behind the first; retracting their edges keeps what follows them from running early.
 	for _, step := range s.reruns[1:] {
 		s.detain(step)
 	}
@@ -85,6 +87,7 @@ func (s *rerunning) detain(step int) {
 			s.unsettle(at)
 		}
 	}
+	// One edge more than there is: nothing can reach the node until nextRerun takes it off.
 	s.nodes[id].pending++
 }
 
@@ -112,6 +115,7 @@ func (s *rerunning) nextRerun() {
 	case len(rest) == 0:
 	case s.Done(last) || s.node(last).outcome == events.Skipped && s.choices[last]&excluded == 0:
 		s.reruns = rest
+		// The edge that detain has added.
 		s.node(rest[0]).pending--
 		s.beginRerun(rest[0])
 	default:
@@ -135,6 +139,7 @@ func (s *rerunning) release(step int) {
 func (s *rerunning) dropReruns(r events.Range) {
 	var stay []int
 	for i, step := range s.reruns {
+		// The first runs already.
 		if i == 0 || !r.Has(step) {
 			stay = append(stay, step)
 			continue

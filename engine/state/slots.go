@@ -52,6 +52,7 @@ func (s *slots) unblock(id graph.ID) {
 		return
 	}
 	for _, b := range s.blocked {
+		// All of them, also those of other pools: they are looked at and blocked again.
 		heap.Push(&s.ready, b)
 	}
 	s.blocked = nil
@@ -77,6 +78,7 @@ func (s *slots) slot(id graph.ID) bool {
 // is paused only attempts of steps that a person wants to run now count.
 func (s *slots) dueRetry(now time.Time) (until time.Time, due graph.ID) {
 	due = -1
+	// The order of a map must not decide which goes first, or a fold would differ.
 	for id, at := range s.delayed {
 		switch {
 		case s.waits() && !s.nodes[id].asked:
@@ -100,6 +102,7 @@ func (s *slots) overdue(now time.Time) (until time.Time, over graph.ID) {
 	case len(s.queued) == 0:
 		return time.Time{}, over
 	case now.Before(s.nextDue):
+		// Nothing can be over before the earliest time that was found in the last round.
 		return s.nextDue, over
 	}
 	s.nextDue = time.Time{}

@@ -117,6 +117,7 @@ func (s *State) Apply(r fact.Record) error {
 	case fact.Refused:
 		s.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
 	}
+	// After the fact: its step may have been the one that others wait behind to run again.
 	s.nextRerun()
 	return nil
 }
@@ -131,6 +132,7 @@ func (s *State) check(f fact.Fact) error {
 		return fmt.Errorf("%s: the plan has no step %d", fact.Kind(f), step)
 	}
 	states := allowed[fact.Kind(f)]
+	// It has never left the queue.
 	if end, ok := f.(fact.AttemptFinished); ok && end.Unstarted {
 		states = []nodeState{ready}
 	}
@@ -152,6 +154,7 @@ func (s *State) start() {
 	s.publish(-1, started)
 	s.publish(-1, events.PlanLoaded{TotalSteps: len(s.plan.Steps), Digest: s.plan.Digest, Generation: s.generation, Times: s.clock.Copy()})
 	s.arriveRoots()
+	// The pause is published after the plan, so that views have steps to show.
 	if s.opts.Review {
 		s.setPause(fact.RunPaused{Reason: events.PauseReview, Step: -1})
 	}

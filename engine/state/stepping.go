@@ -80,6 +80,7 @@ func (s *stepping) hold(step int) (events.PauseReason, string) {
 		return events.PauseConfirm, ps.Confirm
 	case c&breakpoint != 0 && c&passed == 0:
 		return events.PauseBreakpoint, ""
+	// In step mode the key itself is the approval.
 	case s.opts.Review && c&approved == 0 && s.budget <= 0:
 		return events.PauseUndecided, ""
 	}
@@ -91,6 +92,7 @@ func (s *stepping) setBreak(c events.Break) {
 	if !c.Clear && (c.When != "" || c.After > 0 || c.Log != "") {
 		b = &breaks{Break: c}
 	}
+	// The breakpoint is newer than the pause, so it stops the run there.
 	if c.Range().Has(s.pause.Step) {
 		s.atBreak = false
 	}
@@ -136,6 +138,7 @@ func (s *stepping) breakProbed(f fact.BreakProbed) {
 	stops := f.Holds
 	if f.Holds {
 		b.hits++
+		// `after N` lets the first N pass.
 		stops = b.hits > b.After
 	}
 	s.choices[f.Step] |= probed

@@ -19,6 +19,7 @@ func (s tally) summary() events.RunCompleted {
 	}
 	sum.Hosts = s.hosts()
 	sum.Outdated = len(s.Outdated(events.Range{To: len(s.plan.Steps)}))
+	// Whatever is left over was not run; computed so that all numbers add up to the total.
 	sum.NotRun = sum.TotalSteps - sum.Executed - sum.Skipped - sum.Failed - sum.Rescued - sum.Cancelled
 	return sum
 }
@@ -42,6 +43,7 @@ func (s tally) hosts() []events.HostCounts {
 	for i := 0; i < len(s.plan.Steps); {
 		group := s.plan.Steps[i].Group
 		end := i + 1
+		// A loop's items on one host are one task, as Ansible counts them.
 		for end < len(s.plan.Steps) && s.plan.Steps[end].Group == group && group == i {
 			end++
 		}
@@ -58,6 +60,7 @@ func (s tally) countTask(from, to int, count func(host string) *events.HostCount
 	for i := from; i < to; i++ {
 		ps, n := &s.plan.Steps[i], s.node(i)
 		if ps.Excluded || s.gone(ps) || n.state != settled {
+			// A step of an include that was skipped was never there.
 			continue
 		}
 		e := events.StepEnd{
@@ -79,6 +82,7 @@ func (s tally) countTask(from, to int, count func(host string) *events.HostCount
 func (s tally) gone(ps *plan.Step) bool {
 	for _, g := range ps.Gates {
 		n := s.node(g.Step)
+		// Most gates shut by running; one that is marked so shuts by not running.
 		shut := n.outcome == events.OK || n.outcome == events.Changed
 		if g.Ran {
 			shut = n.outcome == events.Skipped
@@ -124,6 +128,7 @@ func (s tally) unexplained() (steps []int) {
 		}
 		for _, e := range s.graph.In(graph.ID(id)) {
 			from := &s.nodes[e.From]
+			// An edge that was not met explains the node if what it comes from did not just vanish itself.
 			if !e.On.Has(from.effective) && (from.outcome != events.Omitted || explained[e.From]) {
 				explained[id] = true
 				break

@@ -10,6 +10,7 @@ import (
 // Why says of steps of the plan what keeps them from beginning, at this moment; of the first also what is at the end of the chain
 // it waits in. It changes nothing.
 func (s *State) Why(steps []int) []events.Wait {
+	// Each query may look at so many edges: it is asked while people scroll.
 	w := wonderer{State: s, left: mostLooks}
 	list := make([]events.Wait, len(steps))
 	for i, step := range steps {
@@ -209,6 +210,7 @@ func (w *wonderer) stage(step int) int {
 // root follows what a step waits for to one that does not wait for another, and says what keeps that one.
 func (w *wonderer) root(wait *events.Wait) {
 	step := wait.Steps[0]
+	// Ends, since every pending node has an unsettled one before it and the graph has no circle.
 	for w.node(step).state == pending {
 		before := w.before(w.id(step))
 		if len(before) == 0 {

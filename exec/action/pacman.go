@@ -113,7 +113,7 @@ func (p *pacman) planInstallation(ctx context.Context, a *exec.Attempt) ([][]str
 	}
 	if p.args.State == "present" && len(names) > 0 {
 		said, err := a.AskTool(ctx, exec.NewTool(append([]string{"pacman", "--deptest", "--"}, names...)...))
-		// --deptest prints what is not satisfied, so its exit status is no failure.
+		// --deptest prints what is not satisfied, so its exit status does not mean a failure.
 		if err != nil {
 			return nil, err
 		}

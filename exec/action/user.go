@@ -395,7 +395,7 @@ func (s *userStep) listDifferences() (argv, words []string) {
 	}
 	if args.Home != "" && args.Home != is.home {
 		if args.MoveHome {
-			// usermod moves the directory only to where there is none yet.
+			// usermod does not move the directory to one that exists.
 			differs("home", is.home, args.Home+" with what is in it", "-d", args.Home, "-m")
 		} else {
 			differs("home", is.home, args.Home, "-d", args.Home)
