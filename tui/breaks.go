@@ -13,16 +13,16 @@ import (
 )
 
 // breakOn is the breakpoint that shows at a node: its own, or the first that is folded into it.
-func (m *view) breakOn(n int) (known.Breakpoint, bool) {
+func (m *view) breakOn(n int) (events.Breakpoint, bool) {
 	if len(m.Breaks) == 0 {
-		return known.Breakpoint{}, false
+		return events.Breakpoint{}, false
 	}
 	if i := m.Tree.Step(n); i >= 0 {
 		s, ok := m.Breaks[i]
 		return s, ok
 	}
 	if !m.rows.Folded[n] {
-		return known.Breakpoint{}, false
+		return events.Breakpoint{}, false
 	}
 	r, first := m.Tree.Steps(n), -1
 	if r.To-r.From < len(m.Breaks) { // there may be one at every step
@@ -31,7 +31,7 @@ func (m *view) breakOn(n int) (known.Breakpoint, bool) {
 				return s, true
 			}
 		}
-		return known.Breakpoint{}, false
+		return events.Breakpoint{}, false
 	}
 	for i := range m.Breaks {
 		if r.Has(i) && (first < 0 || i < first) {
@@ -48,15 +48,9 @@ func (m *view) breakAt(n int) bool {
 	return ok
 }
 
-// gutterSign is how the breakpoint looks in the gutter.
-func gutterSign(s *known.Breakpoint, g *draw.Glyphs) draw.Text {
-	switch {
-	case s.Log != "":
-		return draw.Inked(themes.Accent, g.BrkLog)
-	case s.IsConditional():
-		return draw.Inked(themes.Failed, g.BrkIf)
-	}
-	return draw.Inked(themes.Failed, g.Brk)
+// breakSign is how a breakpoint looks in the gutter.
+func breakSign(set events.Break, g *draw.Glyphs) draw.Text {
+	return g.BreakSign(set.Log != "", set.When != "" || set.After > 0)
 }
 
 // breakState says at a glance at which breakpoint the run is paused.
@@ -65,11 +59,11 @@ func (m deciding) breakState(b *draw.Brush) bool {
 	if !ok || m.Shot.Phase != events.Paused || m.Shot.Pause.Reason != events.PauseBreakpoint {
 		return false
 	}
-	sign := gutterSign(&s, m.glyphs)
+	sign := breakSign(s.Set, m.glyphs)
 	b.Put(sign.Ink, sign.S)
-	words := fmt.Sprintf(" here   hit %d   condition: %s", s.Hits, draw.Plain(orNone(s.When)))
-	if s.After > 0 {
-		words = fmt.Sprintf(" here   hit %d, after %d   condition: %s", s.Hits, s.After, draw.Plain(orNone(s.When)))
+	words := fmt.Sprintf(" here   hit %d   condition: %s", s.Hits, draw.Plain(orNone(s.Set.When)))
+	if s.Set.After > 0 {
+		words = fmt.Sprintf(" here   hit %d, after %d   condition: %s", s.Hits, s.Set.After, draw.Plain(orNone(s.Set.When)))
 	}
 	b.Put(themes.Text, draw.CutRight(words, max(b.Left-2, 0), m.glyphs.Dots))
 	return true
@@ -129,9 +123,9 @@ func (m scopePane) breakList(d *draw.Doc) {
 		}
 		step := &m.Plan.Steps[p.Steps[0]]
 		at := max(d.W-20, d.W/2)
-		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), gutterSign(&p.Breakpoint, m.glyphs), draw.Inked(themes.Text, p.Title(m.Run)),
+		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), breakSign(p.Set, m.glyphs), draw.Inked(themes.Text, m.BreakTitle(&p)),
 			d.Place(at, step.Origin.String()))
-		if words := p.Text(); words != "" {
+		if words := known.BreakText(&p); words != "" {
 			d.Para(themes.Dim, 4, words)
 		}
 	}

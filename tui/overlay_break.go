@@ -58,10 +58,10 @@ func (m *model) openBreakSheet() tea.Cmd {
 	}
 	if have, ok := m.Breaks[r.From]; ok {
 		b.set, b.hits = true, have.Hits
-		b.fields[breakWhen].SetValue(have.When)
-		b.fields[breakLog].SetValue(have.Log)
-		if have.After > 0 {
-			b.fields[breakAfter].SetValue(strconv.Itoa(have.After))
+		b.fields[breakWhen].SetValue(have.Set.When)
+		b.fields[breakLog].SetValue(have.Set.Log)
+		if have.Set.After > 0 {
+			b.fields[breakAfter].SetValue(strconv.Itoa(have.Set.After))
 		}
 	}
 	b.fields[b.at].CursorEnd()

@@ -8,6 +8,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/known"
 	"moon/tui/status"
 	"moon/tui/tree"
 )
@@ -80,8 +81,8 @@ func (b *breaksBox) drawLines(m *view, w, h int) (title string, body [][]draw.Te
 		p := &list[i]
 		step := &m.Plan.Steps[p.Steps[0]]
 		mark, look := b.lineMark(m, i)
-		sign := gutterSign(&p.Breakpoint, m.glyphs)
-		words := strings.TrimSpace(draw.Plain(p.Title(m.Run)) + "  " + draw.Plain(p.Text()))
+		sign := breakSign(p.Set, m.glyphs)
+		words := strings.TrimSpace(draw.Plain(m.BreakTitle(p)) + "  " + draw.Plain(known.BreakText(p)))
 		line := m.oppositeTexts(w-2, mark, draw.Inked(look, words), draw.Inked(themes.Dim, draw.Plain(step.Origin.String())))
 		body = append(body, append([]draw.Text{line[0], draw.Inked(sign.Ink, sign.S+" ")}, line[1:]...))
 	}

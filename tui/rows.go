@@ -89,7 +89,7 @@ func (t *treeRows) drawGutter(b *draw.Brush, n, i int) {
 	m, g := t.m, t.m.glyphs
 	left := b.Left - gutterWidth
 	if stop, ok := m.breakOn(n); ok {
-		sign := gutterSign(&stop, g)
+		sign := breakSign(stop.Set, g)
 		b.Put(sign.Ink, sign.S)
 	} else {
 		b.Put(themes.Text, " ")

@@ -53,19 +53,8 @@ func (m *view) cannotWatch() string {
 	return ""
 }
 
-// watchStep is the step whose variables an expression sees: the one at the pointer, and in a review the one under the cursor.
-func (m watchPane) watchStep() int {
-	at := m.Shot.Pointer
-	if m.Shot.Phase == events.Paused && m.Shot.PausedAt >= 0 {
-		at = m.Shot.PausedAt
-	}
-	if at < 0 {
-		if at = m.Tree.Step(m.cursorNode()); at < 0 {
-			at = max(m.Position().Next(), 0)
-		}
-	}
-	return min(at, len(m.Plan.Steps)-1)
-}
+// watchStep is the step whose variables an expression sees: the one that the run stands at, and in a review the one under the cursor.
+func (m watchPane) watchStep() int { return m.Position().Scene(m.Tree.Step(m.cursorNode())) }
 
 // askWatches has the watched expressions evaluated, if something they may depend on has changed.
 func (m watchPane) askWatches() tea.Cmd {

@@ -261,3 +261,14 @@ func (g *Glyphs) Gauge(part float64, w int) string {
 	}
 	return s
 }
+
+// BreakSign is how a breakpoint looks: one that only says something, one that stops only sometimes, or one that always stops.
+func (g *Glyphs) BreakSign(logs, sometimes bool) Text {
+	switch {
+	case logs:
+		return Inked(themes.Accent, g.BrkLog)
+	case sometimes:
+		return Inked(themes.Failed, g.BrkIf)
+	}
+	return Inked(themes.Failed, g.Brk)
+}

@@ -10,22 +10,18 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/debugger"
 )
 
 // boundSteps are steps that have not begun, with the values that the run has by now. Like what is watched they are found in
 // the background, one round at a time: those in sight that were open when the run was planned, after each step that has ended.
 type boundSteps struct {
-	steps  map[int]boundStep
+	steps  map[int]debugger.Bound
 	of     boundMoment
 	asking bool
 
 	predicting context.CancelFunc
 	predicted  boundMoment // of the step that is paused at
-}
-
-type boundStep struct {
-	plan.Step
-	wrong string // why it cannot be run as it is
 }
 
 // boundMoment is what the values depend on.
@@ -53,7 +49,7 @@ func (m *Run) openNow(i int) bool {
 func (m *Run) Prediction(i int) *events.Foretold { return m.Predicted.Now(i, m.Position()) }
 
 // WrongNow is why a step cannot be run as it is by now, or "".
-func (m *Run) WrongNow(i int) string { return m.bound.steps[i].wrong }
+func (m *Run) WrongNow(i int) string { return m.bound.steps[i].Wrong }
 
 // titleNow is the title of a step whose name has become known before it began.
 func (m *Run) titleNow(i int) string {
@@ -99,17 +95,11 @@ func (m *Run) bindShown(now boundMoment, shown func() []int) tea.Cmd {
 	b.asking = true
 	p, bind, fresh := m.Plan, m.Engine.Bind, now != b.of
 	return func() tea.Msg {
-		found := make(map[int]boundStep, len(wanted))
+		found := make(map[int]debugger.Bound, len(wanted))
 		for _, i := range wanted {
-			step, err := bind(p, i)
-			if err != nil && step.Action == "" { // the plan is another one by now
-				continue
+			if one, known := bind.Step(p, i); known {
+				found[i] = one
 			}
-			one := boundStep{Step: step}
-			if err != nil {
-				one.wrong = err.Error()
-			}
-			found[i] = one
 		}
 		return Answer{func() string {
 			m.bound.takeResult(found, now, fresh, m.Plan == p)
@@ -124,13 +114,13 @@ func (m *Run) bindShown(now boundMoment, shown func() []int) tea.Cmd {
 	}
 }
 
-func (b *boundSteps) takeResult(found map[int]boundStep, now boundMoment, fresh, same bool) {
+func (b *boundSteps) takeResult(found map[int]debugger.Bound, now boundMoment, fresh, same bool) {
 	b.asking = false
 	if !same {
 		return
 	}
 	if fresh || b.steps == nil {
-		b.steps = map[int]boundStep{}
+		b.steps = map[int]debugger.Bound{}
 	}
 	maps.Copy(b.steps, found)
 	b.of = now

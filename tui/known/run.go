@@ -30,7 +30,7 @@ type Options struct {
 type Engine struct {
 	Send       func(events.Order)
 	Why        func(digest string, steps []int) []events.Wait
-	Bind       func(p *plan.Plan, step int) (plan.Step, error)
+	Bind       debugger.Bind
 	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
 	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
 }
@@ -44,8 +44,8 @@ type Run struct {
 	Plan      *plan.Plan
 	Real      int // steps of it that a dry run executes
 	Tree      *tree.Tree
-	Shot      feed.Shot          // as of the last look
-	Breaks    map[int]Breakpoint // by step
+	Shot      feed.Shot                 // as of the last look
+	Breaks    map[int]events.Breakpoint // by step
 	Predicted debugger.Predictions
 	Countdown feed.Countdown
 	Timeline  feed.Timeline
@@ -56,7 +56,7 @@ type Run struct {
 	recorded bool
 	forecast func(digest string) *events.Forecast
 	Now      func() time.Time
-	places   []BreakPlace // the breakpoints as they were set; nil: to be found
+	places   []status.Stop // the breakpoints as they were set; nil: to be found
 	bound    boundSteps
 	waiting  waiting
 	lacking  lacking
@@ -68,7 +68,7 @@ type Run struct {
 func New(o Options) *Run {
 	m := &Run{
 		Engine: o.Engine, Store: feed.NewStore(), recorded: o.Recorded, forecast: o.Forecast, Now: o.Now,
-		Breaks: map[int]Breakpoint{}, Failing: -1, prefix: "tui-" + rand.Text()[:8],
+		Breaks: map[int]events.Breakpoint{}, Failing: -1, prefix: "tui-" + rand.Text()[:8],
 	}
 	if m.Now == nil {
 		m.Now = time.Now
@@ -87,7 +87,7 @@ func (m *Run) SetPlan(p *plan.Plan) {
 		m.Countdown = feed.NewCountdown(m.forecast(p.Digest))
 	}
 	m.Timeline, m.Waits = feed.NewTimeline(m.Tree, &m.Timeline), nil
-	m.waiting, m.lacking = waiting{}, lacking{stale: true}
+	m.waiting, m.lacking = waiting{}, lacking{Lacking: debugger.NewLacking(p)}
 	m.Predicted.Halt()
 }
 

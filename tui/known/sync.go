@@ -42,7 +42,7 @@ func (m *Run) seeStep(step int, of *events.Step) {
 	m.breakAtStep(step, of)
 	m.Countdown.See(step, of)
 	m.Timeline.See(step, of)
-	m.lacking.seeStep(step, of)
+	m.lacking.See(step, of)
 	m.Tree.RanAs(step, of)
 	if from, to := stepTimes(of); from != 0 {
 		m.Tree.Ran(step, from, to)
@@ -61,7 +61,7 @@ func (m *Run) seeAll(steps []events.Step) {
 		m.breakAtStep(i, of)
 		m.Countdown.See(i, of)
 		m.Timeline.See(i, of)
-		m.lacking.seeStep(i, of)
+		m.lacking.See(i, of)
 		m.Tree.RanAs(i, of)
 		from, to := stepTimes(of)
 		return status.Of(of, &m.Plan.Steps[i]), from, to
