@@ -6,6 +6,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/inventory"
+	"moon/plan/planner/conceal"
 	"moon/plan/planner/library"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
@@ -83,8 +84,8 @@ type fleet struct {
 // stepPlanner makes a step of a task.
 type stepPlanner struct {
 	fleet
-	digested []byte                         // what the last step's digest was over; kept for its room
-	planned  func(c *taskContext, step int) // is told of each step; may be nil
+	concealer *conceal.Concealer
+	planned   func(c *taskContext, step int) // is told of each step; may be nil
 }
 
 // playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.

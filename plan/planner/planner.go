@@ -10,6 +10,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/planner/conceal"
 	"moon/plan/planner/library"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
@@ -66,6 +67,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 		Plan: p.plan, Problems: p.Collector, Disk: d, Secrets: p.secrets, Options: &p.o,
 		WasRead: func(text []byte) { p.names.Gather(text) },
 	})
+	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(plan.PlanWork, plan.PlanText)
@@ -87,7 +89,7 @@ func (p *planner) result() (*plan.Plan, diag.List) {
 		}
 		return nil
 	})
-	p.clean(p.Found)
+	p.concealer.Clean(p.Found)
 	if p.Found.HasErrors() {
 		return nil, p.Found
 	}
@@ -162,7 +164,7 @@ func (p *planner) finish() {
 	p.plan.Files = p.Sources
 	p.plan.Tags = p.o.Select.Tags
 	p.plan.Vars = p.endVars()
-	p.conceal()
+	p.concealer.HidePlan()
 	for i := range p.plan.Steps {
 		if r := p.plan.Steps[i].Task.Renders; r != nil {
 			r.Again = nil // nothing more becomes secret

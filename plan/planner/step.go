@@ -154,7 +154,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if r.Lacking != nil && !s.Excluded {
 		s.Prediction, s.Lacks, idle = plan.WillSkip, r.Lacking, true
 	}
-	p.readsOf(&s, k, raw)
+	p.concealer.NoteReads(&s, k, raw, p.lookedAt)
 	s.Args = raw // both are only read
 	if k.Open {
 		s.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
@@ -167,11 +167,11 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	s.Task = k
 	p.overridden(&s, k, before, r)
 	if !idle {
-		p.inArguments(&s, k, raw)
+		p.concealer.CheckArguments(&s, k, raw)
 	}
 	k.Decisive = r.Decisives(e)
-	p.concealStep(&s)
-	s.Digest = p.stepDigest(&s, k)
+	p.concealer.HideStep(&s)
+	s.Digest = p.concealer.Digest(&s, k)
 	if s.NoLog {
 		s.Hide()
 	}
@@ -264,7 +264,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 			r.Leaves(t.Refs())
 		}
 		if err == nil && !s.NoLog {
-			p.rendersTo(k, result.Value, func() (any, error) {
+			p.concealer.NoteRendering(k, result.Value, func() (any, error) {
 				again, err := t.Render(&with)
 				return again.Value, err
 			})

@@ -1,4 +1,4 @@
-package planner
+package conceal
 
 import (
 	"crypto/sha256"
@@ -14,47 +14,47 @@ import (
 	"moon/plan/source"
 )
 
-// reading notes that the step that is planned reads something.
-func (p *stepPlanner) reading(s *plan.Step, path string, parts bool) {
+// noteRead notes that the step that is planned reads something.
+func (c *Concealer) noteRead(s *plan.Step, path string, parts bool) {
 	if !filepath.IsAbs(path) {
 		return
 	}
-	seen := p.disk.Source(path, parts)
+	seen := c.disk.Source(path, parts)
 	if slices.ContainsFunc(s.Reads, func(r plan.Read) bool { return r.Source == seen.Source }) {
 		return
 	}
-	f := p.disk.Files[seen.Path]
+	f := c.disk.Files[seen.Path]
 	locked := f != nil && f.Secret || source.NamedSecret(seen.Path)
 	hidden := locked || s.NoLog && f == nil // of a file whose text is read like the playbook's the text as written counts
 	seen.Secret = seen.Sealed || seen.Secret && hidden
 	s.Reads = append(s.Reads, plan.Read{Source: seen.Source, Hidden: hidden})
 }
 
-// readsOf collects what a step reads: its source, and the files that its templates and lookups have named.
-func (p *stepPlanner) readsOf(s *plan.Step, k *plan.Task, raw map[string]any) {
+// NoteReads collects what a step reads: its source, and lookedAt, the files that its templates and lookups have named.
+func (c *Concealer) NoteReads(s *plan.Step, k *plan.Task, raw map[string]any, lookedAt []string) {
 	if s.Excluded || s.Prediction == plan.WillSkip {
 		return
 	}
-	if path := p.sourceOf(s, k, raw); path != "" && (!k.Plays || k.Search != nil || k.Action.Name == "assemble") {
-		p.reading(s, path, k.Action.Name == "assemble")
+	if path := c.sourceOf(s, k, raw); path != "" && (!k.Plays || k.Search != nil || k.Action.Name == "assemble") {
+		c.noteRead(s, path, k.Action.Name == "assemble")
 	}
 	if s.Conn == nil && s.Delegate == "" && s.Become == nil { // the machine of the step is this one, and its user too
 		for _, file := range k.Action.FilesOf(raw) {
 			if !filepath.IsAbs(file) {
 				file = filepath.Join(s.Cwd, file)
 			}
-			p.reading(s, file, false)
+			c.noteRead(s, file, false)
 		}
 	}
-	for _, path := range p.lookedAt {
-		p.reading(s, path, false)
+	for _, path := range lookedAt {
+		c.noteRead(s, path, false)
 	}
 }
 
 // sourceOf is the path of what a step is made from on this machine, as far as it is known; "" if there is none.
-func (p *stepPlanner) sourceOf(s *plan.Step, k *plan.Task, raw map[string]any) string {
+func (c *Concealer) sourceOf(s *plan.Step, k *plan.Task, raw map[string]any) string {
 	if line, ok := raw["cmd"].(plan.OpenText); ok && k.Action.Name == "script" {
-		return p.scriptOf(k, value.Text(line.Text))
+		return c.scriptOf(k, value.Text(line.Text))
 	}
 	path := k.Action.SourceOf(raw)
 	if path == "" && k.Action.Name == "assemble" && s.Conn == nil && s.Delegate == "" {
@@ -64,28 +64,28 @@ func (p *stepPlanner) sourceOf(s *plan.Step, k *plan.Task, raw map[string]any) s
 }
 
 // scriptOf is the path of a script whose arguments are not known yet; "" if the script is not either.
-func (p *stepPlanner) scriptOf(k *plan.Task, line string) string {
+func (c *Concealer) scriptOf(k *plan.Task, line string) string {
 	name := k.Action.SourceOf(map[string]any{"cmd": line})
 	switch {
 	case name == "" || eval.Templated(name):
 		return ""
 	case k.Search != nil:
-		return k.Search.Find(name, p.o.Home)
+		return k.Search.Find(name, c.home)
 	}
-	return source.ResolvePath(name, k.Dir, p.o.Home)
+	return source.ResolvePath(name, k.Dir, c.home)
 }
 
-// concealReads keeps the digests of what holds secrets out of the plan. It is asked at the end, when all secrets are known.
-func (p *stepPlanner) concealReads() {
-	for _, seen := range p.disk.Reads {
-		if !seen.Secret && p.holdsSecret(seen.Source) {
+// hideReads keeps the digests of what holds secrets out of the plan. It is asked at the end, when all secrets are known.
+func (c *Concealer) hideReads() {
+	for _, seen := range c.disk.Reads {
+		if !seen.Secret && c.holdsSecret(seen.Source) {
 			seen.Secret = true
 		}
 	}
-	for i := range p.plan.Steps {
-		for j := range p.plan.Steps[i].Reads {
-			r := &p.plan.Steps[i].Reads[j]
-			r.Hidden = r.Hidden || p.disk.Reads[source.ReadKey{Path: r.Path, Parts: r.Parts}].Secret
+	for i := range c.plan.Steps {
+		for j := range c.plan.Steps[i].Reads {
+			r := &c.plan.Steps[i].Reads[j]
+			r.Hidden = r.Hidden || c.disk.Reads[source.ReadKey{Path: r.Path, Parts: r.Parts}].Secret
 		}
 	}
 }
@@ -94,8 +94,8 @@ func (p *stepPlanner) concealReads() {
 const maxSearched = 16 << 20
 
 // holdsSecret reports whether a known secret is written in a source.
-func (p *stepPlanner) holdsSecret(s *source.Source) bool {
-	if p.disk.Closed || s.Digest == "" {
+func (c *Concealer) holdsSecret(s *source.Source) bool {
+	if c.disk.Closed || s.Digest == "" {
 		return false // the plan that was kept knows
 	}
 	paths := []string{s.Path}
@@ -114,31 +114,31 @@ func (p *stepPlanner) holdsSecret(s *source.Source) bool {
 			continue
 		}
 		left -= info.Size()
-		if text, err := source.ReadBounded(path); err == nil && (source.NamedSecret(path) || p.secrets.Has(string(text))) {
+		if text, err := source.ReadBounded(path); err == nil && (source.NamedSecret(path) || c.secrets.Has(string(text))) {
 			return true
 		}
 	}
 	return false
 }
 
-// rendersTo notes what a template's file comes to. A digest over the text is kept, in which secrets are masked.
-func (p *stepPlanner) rendersTo(k *plan.Task, value any, again func() (any, error)) {
-	k.Renders = &plan.Rendering{Digest: p.maskedDigest(value), Again: again, Known: p.secrets.Known()}
+// NoteRendering notes what a template's file comes to. A digest over the text is kept, in which secrets are masked.
+func (c *Concealer) NoteRendering(k *plan.Task, value any, again func() (any, error)) {
+	k.Renders = &plan.Rendering{Digest: c.maskedDigest(value), Again: again, Known: c.secrets.Known()}
 }
 
-func (p *stepPlanner) maskedDigest(val any) string {
-	text := strings.ReplaceAll(value.Text(value.Reveal(val)), p.plan.Root, "")
-	sum := sha256.Sum256([]byte(p.secrets.Redact(text)))
+func (c *Concealer) maskedDigest(val any) string {
+	text := strings.ReplaceAll(value.Text(value.Reveal(val)), c.plan.Root, "")
+	sum := sha256.Sum256([]byte(c.secrets.Redact(text)))
 	return hex.EncodeToString(sum[:16])
 }
 
-// maskAgain renders the template of a step again if secrets have become known since that may be in its text.
-func (p *stepPlanner) maskAgain(k *plan.Task) {
+// renderAgain renders the template of a step again if secrets have become known since that may be in its text.
+func (c *Concealer) renderAgain(k *plan.Task) {
 	r := k.Renders
-	if r == nil || r.Known == p.secrets.Known() {
+	if r == nil || r.Known == c.secrets.Known() {
 		return
 	}
 	if value, err := r.Again(); err == nil {
-		r.Digest = p.maskedDigest(value)
+		r.Digest = c.maskedDigest(value)
 	}
 }

@@ -1,4 +1,4 @@
-package planner
+package conceal
 
 import (
 	"crypto/sha256"
@@ -11,20 +11,20 @@ import (
 	"moon/plan/eval/value"
 )
 
-// stepDigest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
+// Digest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
 // with no_log the text as written counts: a digest of what it comes to would let others try out what that is.
-func (p *stepPlanner) stepDigest(s *plan.Step, k *plan.Task) string {
-	b := p.digested[:0]
+func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
+	b := c.digested[:0]
 	part := func(name string, v any) {
 		text := value.Text(v)
-		text = p.secrets.Redact(strings.ReplaceAll(text, p.plan.Root, ""))
+		text = c.secrets.Redact(strings.ReplaceAll(text, c.plan.Root, ""))
 		b = append(append(b, name...), '=')
 		b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
 		b = append(append(b, text...), '\n')
 	}
 	t := k.Src
 	part("action", s.Action)
-	if p.plan.Plays {
+	if c.plan.Plays {
 		part("host", s.Host+" "+s.Delegate)
 		if s.Conn != nil {
 			part("connection", s.Conn.String()+" "+s.Conn.Args)
@@ -33,10 +33,10 @@ func (p *stepPlanner) stepDigest(s *plan.Step, k *plan.Task) string {
 			}
 		}
 		for _, n := range s.Notifiers {
-			part("notified by", p.plan.Steps[n].Path)
+			part("notified by", c.plan.Steps[n].Path)
 		}
 		for _, g := range s.Gates {
-			part("gate", p.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
+			part("gate", c.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
 		}
 		part("once", fmt.Sprint(s.Once, s.GoesOn, s.AnyFatal))
 	}
@@ -92,8 +92,8 @@ func (p *stepPlanner) stepDigest(s *plan.Step, k *plan.Task) string {
 			part(d.Name, value.Plain(d.Value))
 		}
 	}
-	s.DigestReads(k, p.plan.Root, part)
-	p.digested = b
+	s.DigestReads(k, c.plan.Root, part)
+	c.digested = b
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
