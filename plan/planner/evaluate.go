@@ -54,7 +54,7 @@ func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...vars.UseOf)
 
 // verdict is what the conditions of a group come to.
 func (p *evaluator) verdict(c *taskContext) plan.Verdict {
-	return p.renderer(p.env(c, nil), c.chain).Decide(c.when)
+	return p.Renderer(p.env(c, nil), c.chain).Decide(c.when)
 }
 
 // skipped reports whether the conditions of a group are known to be false, and which one.
@@ -65,7 +65,7 @@ func (p *evaluator) skipped(c *taskContext) (why string, skip bool) {
 
 // groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
 func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string) string {
-	r := p.renderer(p.env(c, nil), c.chain)
+	r := p.Renderer(p.env(c, nil), c.chain)
 	r.Lenient = true // an undefined name is shown as written
 	return p.secrets.Redact(cmp.Or(plan.NameLine(t.Name, r.Text(t.Name)), otherwise))
 }
@@ -73,7 +73,7 @@ func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string
 // parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
 func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 	n := 0
-	p.fixed(v, "parallel", "true, false or a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+	p.fixed(v, "parallel", "true, false or a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
 		if i, ok := spec.ParseInt(got); ok {
 			n = i
 			return n > 0
@@ -104,7 +104,7 @@ func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string,
 		case p.unasked:
 			return // the facts would be known if other mistakes had not been said
 		case p.o.Unseen != nil:
-			p.unread = true
+			p.Unread = true
 			p.o.Unseen.Add(diag.Diagnostic{
 				Severity: diag.Warning, Pos: v.Pos(), Width: width,
 				Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is),
@@ -153,7 +153,7 @@ func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, items []i
 // limit is how many iterations may run at once: 0 for one after the other.
 func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
 	n := 0
-	p.fixed(t.Loop.Limit, "limit", "a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+	p.fixed(t.Loop.Limit, "limit", "a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
 		i, ok := spec.ParseInt(got)
 		n = i
 		return ok && n > 0
@@ -167,7 +167,7 @@ func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
 // itemLabel is how an item is called in names and paths.
 func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopContext) string {
 	if !t.Loop.Label.IsZero() {
-		return plan.FirstLine(p.renderer(p.env(c, nil), c.chain).Text(t.Loop.Label))
+		return plan.FirstLine(p.Renderer(p.env(c, nil), c.chain).Text(t.Loop.Label))
 	}
 	switch item := lc.Item.(type) {
 	case map[string]any:
@@ -221,7 +221,7 @@ func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by 
 		if r != nil && of.File != nil {
 			h.dir = filepath.Dir(of.File.Path)
 		}
-		render := p.renderer(p.env(c, nil), c.chain)
+		render := p.Renderer(p.env(c, nil), c.chain)
 		render.Lenient = true
 		h.name = strings.TrimSpace(render.Text(t.Name))
 		for _, v := range t.Listen {
@@ -242,7 +242,7 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, 
 		add("ansible_index_var", t.Loop.Index)
 	}
 	add("ansible_loop_var", t.Loop.Var)
-	if t.Extended.IsZero() || !p.flag(t.Extended, "extended", p.renderer(p.env(c, nil), c.chain), false) {
+	if t.Extended.IsZero() || !p.flag(t.Extended, "extended", p.Renderer(p.env(c, nil), c.chain), false) {
 		return l
 	}
 	all := make([]any, len(items))
@@ -406,7 +406,7 @@ func (p *evaluator) roleFileName(c *taskContext, v playbook.Value) string {
 }
 
 func (p *evaluator) public(c *taskContext, t *playbook.Task) bool {
-	return !t.Public.IsZero() && p.flag(t.Public, "public", p.renderer(p.env(c, nil), c.chain), false)
+	return !t.Public.IsZero() && p.flag(t.Public, "public", p.Renderer(p.env(c, nil), c.chain), false)
 }
 
 // tagsOf are the tags of a task with those it inherits.
@@ -418,7 +418,7 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 	for _, v := range t.Tags {
 		text := v.Text()
 		if eval.Templated(text) {
-			r := p.renderer(p.env(c, nil), c.chain)
+			r := p.Renderer(p.env(c, nil), c.chain)
 			text = r.Text(v)
 			if len(r.Missing) > 0 {
 				p.Errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.describeSteps(r.Missing))
@@ -509,7 +509,7 @@ func (p *evaluator) checkTags() {
 func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) (string, bool) {
 	e := p.env(c, nil)
 	defer p.shaping(e, c, "what is included", v.Pos())()
-	r := p.renderer(e, c.chain)
+	r := p.Renderer(e, c.chain)
 	name := strings.TrimSpace(r.Text(v))
 	if r.Failed {
 		return "", false

@@ -34,7 +34,7 @@ func (p *evaluator) factNames(k *plan.Task, t *playbook.Task, c *taskContext, e 
 	for _, g := range k.Args {
 		if templated(g) {
 			key := playbook.Written(g.KeyPos(t), g.Key)
-			r := p.renderer(e, c.chain)
+			r := p.Renderer(e, c.chain)
 			r.Guards = guards
 			name := r.Text(key)
 			switch {

@@ -74,7 +74,7 @@ func (p *evaluator) override(k *plan.Task, c *taskContext) {
 		for _, o := range list {
 			f, known := own.Action.Field(o.Name)
 			if !known && !own.Action.Open {
-				p.unknownArg(o.Name, own.Action.Name, diag.Pos{File: "override of " + o.Label()}, plan.FieldNames(own.Action.Fields()),
+				p.RefuseArgument(o.Name, own.Action.Name, diag.Pos{File: "override of " + o.Label()}, plan.FieldNames(own.Action.Fields()),
 					c.chain)
 				continue
 			}
@@ -83,7 +83,7 @@ func (p *evaluator) override(k *plan.Task, c *taskContext) {
 				name = f.Name
 			}
 			own.Args = slices.DeleteFunc(own.Args, func(g plan.Arg) bool { return g.Name == name })
-			own.Args = append(own.Args, p.arg(name, o.Name, f, o.text, c.chain))
+			own.Args = append(own.Args, p.Argument(name, o.Name, f, o.text, c.chain))
 		}
 		k.Compiled = &own
 	}

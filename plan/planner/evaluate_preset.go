@@ -64,7 +64,7 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 // parameter renders and checks one value.
 func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *taskContext) {
 	e := p.env(c, nil)
-	r := p.renderer(e, c.chain)
+	r := p.Renderer(e, c.chain)
 	r.Marks = true
 	if param.Secret {
 		all.Given.Secret[param.Name] = true

@@ -32,7 +32,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		}
 		p.names = m.Names
 		e := p.env(c, nil)
-		r := p.renderer(e, c.chain)
+		r := p.Renderer(e, c.chain)
 		var s plan.Step
 		k := &plan.Task{}
 		s.Conn = p.connectionTo(c, m, e, r)
@@ -99,7 +99,7 @@ func (p *fleet) gatherDelegates(cs []*taskContext) {
 		}
 		p.selectHost(c)
 		e := p.env(c, nil)
-		if p.connectionTo(c, m, e, p.renderer(e, c.chain)) != nil {
+		if p.connectionTo(c, m, e, p.Renderer(e, c.chain)) != nil {
 			m.Away = true
 			m.Names.Own(nil, p.here.FactsMap)
 		}

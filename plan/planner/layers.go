@@ -6,6 +6,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/inventory"
+	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/library"
 	"moon/plan/planner/problems"
@@ -22,6 +23,8 @@ type ground struct {
 	plan    *plan.Plan
 	secrets *secret.Set // the plan's own
 	disk    *source.Disk
+	engine  *eval.Engine
+	facts   *vars.FactUsage
 }
 
 // outline writes the plan: its scopes, the paths of what is in them, and the order between steps.
@@ -32,20 +35,11 @@ type outline struct {
 	needs  []pendingNeed
 }
 
-// compiler reads what is written under the keys of a task, once for all hosts and rounds.
-type compiler struct {
-	outline
-	*library.Library
-	engine   *eval.Engine
-	lang     eval.Language
-	facts    *vars.FactUsage
-	unread   bool // a survey has not seen all files: what they name is not known
-	compiled map[*playbook.Task]*plan.Compiled
-}
-
 // evaluator says what a value as written comes to at a place of the playbook, with the overrides of the run.
 type evaluator struct {
-	compiler
+	outline
+	*library.Library
+	*compile.Compiler
 	names     *vars.Globals
 	last      *vars.Frame
 	overrides []*overriding
@@ -109,7 +103,7 @@ type overriding struct {
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
 //
-//	ground ◀ outline ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//	ground ◀ outline ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
 //
 // A layer is the narrow argument of what is declared on it: what makes a layer of variables can report a mistake, and plans no step.
 type planner struct {

@@ -10,10 +10,10 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/library"
 	"moon/plan/planner/problems"
-	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -56,7 +56,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
 	p.labels, p.ids = map[int]map[string]int{}, map[string][]int{}
-	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*plan.Compiled{}, vars.NewFactUsage()
+	p.engine, p.facts = eval.New(), vars.NewFactUsage()
 	p.names, p.tagsSeen = vars.NewGlobals(o.Facts.Here, o.Facts.Volatile, o.Facts.Costly), map[string]bool{}
 	p.plan = &plan.Plan{
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
@@ -68,6 +68,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 		WasRead: func(text []byte) { p.names.Gather(text) },
 	})
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
+	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(plan.PlanWork, plan.PlanText)
@@ -134,7 +135,7 @@ func (p *planner) run() {
 	} else {
 		p.rootVars(pb, c)
 	}
-	p.plan.Name = p.renderer(p.env(c, nil), nil).Text(pb.Name)
+	p.plan.Name = p.Renderer(p.env(c, nil), nil).Text(pb.Name)
 	if pb.Strategy == "graph" {
 		p.plan.Strategy = "graph"
 	}

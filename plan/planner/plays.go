@@ -268,7 +268,7 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 	with.scene = &sc
 	var tried []string
 	for _, v := range candidates {
-		r := p.renderer(p.env(&with, nil), c.chain)
+		r := p.Renderer(p.env(&with, nil), c.chain)
 		name := r.Text(v)
 		switch {
 		case r.Failed:
@@ -313,7 +313,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 		if given {
 			continue
 		}
-		r := p.renderer(p.env(c, nil), c.chain)
+		r := p.Renderer(p.env(c, nil), c.chain)
 		for _, v := range []playbook.Value{q.Encrypt, q.Salt, q.SaltSize} {
 			if !v.IsZero() && v.Kind() != playbook.Null {
 				p.Errorf(v.Pos(), 0, c.chain, "ask for the text, and use `| password_hash('sha512')` where it is needed",

@@ -74,7 +74,7 @@ func (p *playsState) notify(c *taskContext) {
 		return
 	}
 	for _, v := range c.notify {
-		r := p.renderer(p.env(c, nil), c.chain)
+		r := p.Renderer(p.env(c, nil), c.chain)
 		got := value.Plain(r.Value(v))
 		if r.Failed {
 			continue

@@ -18,7 +18,7 @@ import (
 
 // planStep plans one step: one task, one item.
 func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
-	k := &plan.Task{Compiled: p.compileTask(t, c), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir}
+	k := &plan.Task{Compiled: p.CompileTask(t, c.chain), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir}
 	p.lookedAt = p.lookedAt[:0]
 	if k.Action == nil {
 		return
@@ -70,7 +70,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		if t.Kind != playbook.Vars {
 			return
 		}
-		if entries := p.usedBeside(t.Args); len(entries) > 0 {
+		if entries := p.UsedBeside(t.Args); len(entries) > 0 {
 			own = p.layerFrom(entries, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "vars", c.chain, lenient)
 		}
 	}
@@ -79,7 +79,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	changes := false
 	var took []int
 	e.Changes, e.Took = &changes, &took
-	r := p.renderer(e, c.chain)
+	r := p.Renderer(e, c.chain)
 	r.Lenient = s.Excluded
 	f := &plan.Fields{R: r, Field: "when"}
 	v := r.Decide(k.When)
@@ -146,7 +146,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	s.NoLog = p.flag(c.noLog(t), "no_log", r, false)
 	s.Terminal = p.flag(t.Interactive, "interactive", r, false)
 	if k.Sound && !k.Open && !r.Failed && !r.Undefined && !idle {
-		p.decode(k, raw, c.chain)
+		p.Decode(k, raw, c.chain)
 		if k.Call != nil {
 			k.Call.Ordered = r.Ordered
 		}
@@ -342,7 +342,7 @@ func (p *stepPlanner) fillProcess(s *plan.Step, k *plan.Task, r *plan.Renderer, 
 	}{{"sources", t.Sources}, {"generates", t.Generates}} {
 		for _, v := range g.values {
 			f.At(g.name)
-			p.glob(r, v, g.name)
+			p.CheckGlob(r, v, g.name)
 		}
 	}
 }
@@ -371,7 +371,7 @@ func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 		sub.Text(u.Src.Cwd)
 	}
 	if u.Sound && !sub.Failed && !sub.Undefined && len(sub.Missing) == 0 && !r.Lenient {
-		p.decode(u, raw, r.Chain)
+		p.Decode(u, raw, r.Chain)
 	}
 	s.Undo = &plan.Undo{Action: u.Action.Name}
 	s.Undo.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)

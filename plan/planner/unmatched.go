@@ -43,8 +43,8 @@ func (w *unmatchedTasks) task(t *playbook.Task, c *taskContext) {
 	if plan.MayHide(t.NoLog) {
 		w.disk.KeepNot(c.file.Path)
 	}
-	_, planned := w.compiled[t]
-	k := w.compileTask(t, c)
+	planned := w.Compiled(t)
+	k := w.CompileTask(t, c.chain)
 	if !planned {
 		for _, e := range t.Keys {
 			if !aside[e.Key] {
@@ -86,7 +86,7 @@ func (w *unmatchedTasks) texts(v playbook.Value, c *taskContext) {
 			return
 		}
 		if _, err := w.engine.Template(v.Text()); err != nil {
-			r := w.renderer(nil, c.chain)
+			r := w.Renderer(nil, c.chain)
 			r.Idle = true // filters that only machines of another kind need may be lacking
 			r.Wrong(v, err)
 		}
@@ -105,7 +105,7 @@ func (w *unmatchedTasks) texts(v playbook.Value, c *taskContext) {
 // arguments looks at those arguments of an action that are no templates. The others stand in as they are written, so that they are not
 // missing, and what is said of them, or of another because of them, is not meant.
 func (w *unmatchedTasks) arguments(k *plan.Compiled, c *taskContext) {
-	r := w.renderer(w.env(c, nil), c.chain)
+	r := w.Renderer(w.env(c, nil), c.chain)
 	r.Report = nil
 	of := &plan.Task{Compiled: k, Plays: true, Base: w.plan.Root, Dir: c.dir}
 	raw, open := map[string]any{}, map[string]bool{}

@@ -56,7 +56,7 @@ func (vb *varsBlock) one(i int) {
 	vb.state[i] = plan.Doing
 	e := vb.entries[i]
 	vb.doing = append(vb.doing, e.Key)
-	r := vb.p.renderer(&plan.Env{Plan: vb.p.plan, Engine: vb.p.engine, Frame: vb.frame(), Pending: vb.pending}, vb.chain)
+	r := vb.p.Renderer(&plan.Env{Plan: vb.p.plan, Engine: vb.p.engine, Frame: vb.frame(), Pending: vb.pending}, vb.chain)
 	r.Lenient, r.Marks = vb.lenient, true
 	b := &vars.Binding{Name: e.Key, From: vb.from, Origin: origin(e.Pos, vb.chain)}
 	b.Value = plan.ForNames(r.Value(e.Value))
@@ -140,7 +140,7 @@ func (p *variables) ownVars(pb *playbook.Playbook, c *taskContext, frame func() 
 	own := &varsBlock{p: p, entries: pb.Vars.Entries(), from: "vars", chain: c.chain, frame: frame, add: addOwn}
 	own.prepare()
 	for _, v := range pb.VarsFiles {
-		r := p.renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: frame(), Pending: own.pending}, c.chain)
+		r := p.Renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: frame(), Pending: own.pending}, c.chain)
 		f, m, ok := p.fileOfVars(r, v, "vars_files", c)
 		if !ok {
 			continue
@@ -154,7 +154,7 @@ func (p *variables) ownVars(pb *playbook.Playbook, c *taskContext, frame func() 
 // ownMaps are the variables of a file of steps as they are written: those of its vars_files, then its own.
 func (p *variables) ownMaps(pb *playbook.Playbook, c *taskContext) (maps []playbook.Value) {
 	for _, v := range pb.VarsFiles {
-		r := p.renderer(p.env(c, nil), c.chain)
+		r := p.Renderer(p.env(c, nil), c.chain)
 		r.Report = nil // what is wrong with it is said where it is read for good
 		name := r.Text(v)
 		if r.Failed || len(r.Missing) > 0 {

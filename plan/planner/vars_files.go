@@ -23,7 +23,7 @@ func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) 
 	if written.IsZero() {
 		return nil // the parser has said why
 	}
-	r := p.renderer(p.env(c, s.Task.Frame.Step), c.chain)
+	r := p.Renderer(p.env(c, s.Task.Frame.Step), c.chain)
 	name := strings.TrimSpace(r.Text(written))
 	switch {
 	case r.Failed:
@@ -47,7 +47,7 @@ func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) 
 // dirOfVars are the files of variables below a directory, in the order of their names; what is directly in it comes first.
 func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook.Value, name string) []*playbook.File {
 	in := library.VarsDir{Extensions: []string{"yaml", "yml", "json"}}
-	r := p.renderer(p.env(c, nil), c.chain)
+	r := p.Renderer(p.env(c, nil), c.chain)
 	texts := func(key string) (list []string, v playbook.Value) {
 		v, ok := t.ExtraArgs.Get(key)
 		if !ok {

@@ -39,7 +39,7 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 	}
 	e := p.env(c, step)
 	defer p.shaping(e, c, "the loop", t.Loop.Over.Pos())()
-	r := p.renderer(e, c.chain)
+	r := p.Renderer(e, c.chain)
 	r.Marks = true
 	if t.Loop.Kind == playbook.FileTree {
 		items, ok = p.fileTree(c, t, r)
@@ -52,7 +52,7 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 	switch over.Kind() {
 	case playbook.List:
 		for _, v := range over.Items() {
-			one := p.renderer(e, c.chain)
+			one := p.Renderer(e, c.chain)
 			one.Marks = true
 			val := one.Value(v)
 			r.Failed = r.Failed || one.Failed
@@ -75,7 +75,7 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 		return nil, "", false
 	case playbook.String:
 	}
-	val := p.loopValue(r, t)
+	val := p.LoopValue(r, t)
 	if r.Failed {
 		return nil, "", false
 	}

@@ -34,7 +34,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
 	}
-	own := p.compileTask(t, c)
+	own := p.CompileTask(t, c.chain)
 	inside.when = append(slices.Clip(c.when), own.When...)
 	inside.tags = p.tagsOf(t, c)
 	if t.Env.Kind() == playbook.Map {
@@ -50,7 +50,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		return // the parser has said why
 	}
 	if !t.Ignore.IsZero() {
-		inside.ignore = p.conditions([]playbook.Value{t.Ignore}, c.chain)
+		inside.ignore = p.Conditions([]playbook.Value{t.Ignore}, c.chain)
 	}
 	if !t.Cwd.IsZero() {
 		inside.cwd = t.Cwd
@@ -121,7 +121,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
 			"include vars", c.chain, false)
 	}
-	r := p.renderer(p.env(&inside, nil), c.chain)
+	r := p.Renderer(p.env(&inside, nil), c.chain)
 	name = r.Text(t.Args)
 	if r.Failed {
 		return
@@ -229,7 +229,7 @@ func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 		p.unset(c, t)
 		return
 	}
-	r := p.renderer(p.env(c, nil), c.chain)
+	r := p.Renderer(p.env(c, nil), c.chain)
 	v := r.Decide(c.when)
 	switch {
 	case v.Known && !v.Holds:
@@ -239,7 +239,7 @@ func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 	}
 	from, chain := "vars", c.chain
 	if t.Kind == playbook.IncludeVars {
-		f, m, ok := p.fileOfVars(p.renderer(p.env(c, nil), c.chain), t.Args, "include_vars", c)
+		f, m, ok := p.fileOfVars(p.Renderer(p.env(c, nil), c.chain), t.Args, "include_vars", c)
 		if !ok {
 			return
 		}
@@ -327,7 +327,7 @@ func (p *planner) exports(pb *playbook.Playbook) {
 	fr := &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
 	for _, e := range pb.Exports {
 		x := plan.Export{Name: e.Key, Raw: e.Value, Frame: fr}
-		r := p.renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}, nil)
+		r := p.Renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}, nil)
 		x.Value = plan.ForNames(x.Render(r))
 		if _, known := r.Env.Lookup(e.Key); e.Value.IsZero() && !known {
 			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.Env.Names()), "undefined variable `%s`", e.Key)

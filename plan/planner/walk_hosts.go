@@ -166,7 +166,7 @@ func (p *planner) deriveContexts(cs []*taskContext, t *playbook.Task) []*taskCon
 }
 
 func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
-	own := p.compileTask(t, c)
+	own := p.CompileTask(t, c.chain)
 	if t.Loop.Kind == playbook.NoLoop {
 		p.reached(1, own, c)
 	}
@@ -188,7 +188,7 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 		in.env = append(slices.Clip(c.env), t.Env)
 	}
 	if !t.Ignore.IsZero() {
-		in.ignore = p.conditions([]playbook.Value{t.Ignore}, c.chain)
+		in.ignore = p.Conditions([]playbook.Value{t.Ignore}, c.chain)
 	}
 	if !t.Cwd.IsZero() {
 		in.cwd = t.Cwd
@@ -256,7 +256,7 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 // loopOnHost plans the items of a task on one host. What the items are may depend on a name that its condition guards.
 func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
 	if t.Loop.Over.Kind() != playbook.List || plan.TemplatedIn(t.Loop.Over) {
-		quiet := p.renderer(p.env(c, nil), c.chain)
+		quiet := p.Renderer(p.env(c, nil), c.chain)
 		quiet.Report = func(diag.Diagnostic) {}
 		if v := quiet.Decide(c.when); v.Known && !v.Holds && !quiet.Failed {
 			said := p.Found
@@ -281,7 +281,7 @@ func (p *planner) planEmptyLoop(c *taskContext, t *playbook.Task, when []plan.Co
 		one.Register = ""
 		empty = &one
 		p.empty[t] = empty
-		p.compiled[empty] = p.compileTask(t, c)
+		p.Adopt(empty, p.CompileTask(t, c.chain))
 	}
 	with := *c
 	with.when = when

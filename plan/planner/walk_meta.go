@@ -26,7 +26,7 @@ func (p *planner) clearErrors(cs []*taskContext, t *playbook.Task) {
 func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 	c := cs[0]
 	p.selectHost(c)
-	r := p.renderer(p.env(c, nil), c.chain)
+	r := p.Renderer(p.env(c, nil), c.chain)
 	v := r.Decide(c.when)
 	switch {
 	case r.Failed || v.Known && !v.Holds:
@@ -58,7 +58,7 @@ func (p *planner) certain(cs []*taskContext, t *playbook.Task, what string, do f
 			return
 		}
 		if s.Prediction == plan.MaySkip {
-			r := p.renderer(p.env(c, k.Frame.Step), c.chain)
+			r := p.Renderer(p.env(c, k.Frame.Step), c.chain)
 			r.Report = func(diag.Diagnostic) {}
 			if r.Decide(k.When); !r.Failed {
 				p.tooLate(playbook.Written(t.ActionPos, t.ActionKey), c.chain, "write a condition that is known before the run", what,
@@ -120,7 +120,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	var leaving, undecided []*taskContext
 	for _, c := range cs {
 		p.selectHost(c)
-		r := p.renderer(p.env(c, nil), c.chain)
+		r := p.Renderer(p.env(c, nil), c.chain)
 		v := r.Decide(c.when)
 		switch {
 		case v.Known && v.Holds && !c.maybe():

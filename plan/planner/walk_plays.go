@@ -14,7 +14,7 @@ import (
 
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
-	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plannedHost{}, new(sync.Mutex), &[]vars.PastInventory{}
+	p.Lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plannedHost{}, new(sync.Mutex), &[]vars.PastInventory{}
 	p.layers, p.fileLayers = map[layerKey]*vars.Layer{}, map[fileKey]*vars.Layer{}
 	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
@@ -45,7 +45,7 @@ func (p *planner) planPlays(list []*playbook.Play, in importContext) {
 // importPlaybook plans the plays of another file.
 func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 	c := p.hostlessContext(in)
-	r := p.renderer(p.env(c, nil), in.chain)
+	r := p.Renderer(p.env(c, nil), in.chain)
 	name := r.Text(pl.Import)
 	switch {
 	case r.Failed:
@@ -66,7 +66,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 	}
 	list := playbook.ParsePlays(f, p.o.Actions(), &p.Found)
 	inside := importContext{
-		file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...),
+		file: f, when: append(slices.Clip(in.when), p.Conditions(pl.When, in.chain)...),
 		tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c),
 	}
 	inside.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
@@ -93,7 +93,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	c.pos = pl.Pos
 	c.scene.Vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "play vars", in.chain)
 	p.prompts(pl, c)
-	r := p.renderer(p.env(c, nil), in.chain)
+	r := p.Renderer(p.env(c, nil), in.chain)
 	r.Lenient = true
 	name := plan.NameLine(pl.Name, r.Text(pl.Name))
 	r.Lenient = false
@@ -177,12 +177,12 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 			runOnce: pl.RunOnce, anyFatal: pl.AnyFatal,
 		}
 		if !pl.Ignore.IsZero() {
-			c.ignore = p.conditions([]playbook.Value{pl.Ignore}, in.chain)
+			c.ignore = p.Conditions([]playbook.Value{pl.Ignore}, in.chain)
 		}
 		cs[i] = c
 	}
 	p.gatherDelegates(cs)
-	if r := p.renderer(p.env(p.hostlessContext(in), nil), in.chain); p.flag(pl.Facts, "gather_facts", r, true) {
+	if r := p.Renderer(p.env(p.hostlessContext(in), nil), in.chain); p.flag(pl.Facts, "gather_facts", r, true) {
 		p.showAgain(cs)
 		p.gather(cs)
 		p.planTaskForHosts(p.always(cs), p.factsTask(pl))

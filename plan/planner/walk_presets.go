@@ -35,7 +35,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
 			"preset vars", c.chain, false)
 	}
-	r := p.renderer(p.env(&inside, nil), c.chain)
+	r := p.Renderer(p.env(&inside, nil), c.chain)
 	name := strings.TrimSpace(r.Text(t.Args))
 	switch {
 	case r.Failed:

@@ -20,7 +20,7 @@ func (p *planner) includeVars(cs []*taskContext, t *playbook.Task) {
 			read.Files, read.Vars = append(read.Files, f.Path), append(read.Vars, m)
 			chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
 			if name, given := t.ExtraArgs.Get("name"); given {
-				under := p.renderer(p.env(c, nil), c.chain).Text(name)
+				under := p.Renderer(p.env(c, nil), c.chain).Text(name)
 				b := p.lazyBinding(under, m, f.Name, origin(t.Pos, c.chain))
 				p.names.Document.Add(&b)
 				continue
@@ -34,7 +34,7 @@ func (p *planner) includeVars(cs []*taskContext, t *playbook.Task) {
 			return
 		}
 		if name, given := t.ExtraArgs.Get("name"); given {
-			read.Under = p.renderer(p.env(c, nil), c.chain).Text(name)
+			read.Under = p.Renderer(p.env(c, nil), c.chain).Text(name)
 		}
 		read.Frame = p.frame(c, nil)
 		s.Task.Read = read

@@ -1,4 +1,4 @@
-package planner
+package compile
 
 import (
 	"errors"
@@ -17,15 +17,38 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
+	"moon/plan/planner/problems"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
-func (p *compiler) renderer(e eval.Env, chain []string) *plan.Renderer {
-	return &plan.Renderer{Engine: p.engine, Env: e, Report: p.Report, Lack: p.Lack, Facts: p.facts, Unread: p.unread, Chain: chain}
+// Compiler reads what is written under the keys of a task, once for all hosts and rounds.
+type Compiler struct {
+	Lang   eval.Language // of conditions
+	Unread bool          // a survey has not seen all files: what they name is not known
+
+	plan     *plan.Plan
+	engine   *eval.Engine
+	problems *problems.Collector
+	facts    *vars.FactUsage
+	plugins  plan.Plugins
+	compiled map[*playbook.Task]*plan.Compiled
 }
 
-// conditions compiles what is written under a key that takes conditions.
-func (p *compiler) conditions(values []playbook.Value, chain []string) []plan.Condition {
+// New compiles the tasks of a plan; what is no action of moon's is asked of plugins, which may be nil.
+func New(p *plan.Plan, list *problems.Collector, facts *vars.FactUsage, plugins plan.Plugins) *Compiler {
+	return &Compiler{
+		plan: p, engine: p.Engine, problems: list, facts: facts, plugins: plugins, compiled: map[*playbook.Task]*plan.Compiled{},
+	}
+}
+
+// Renderer renders what is written at a place, and reports what is wrong with it.
+func (c *Compiler) Renderer(e eval.Env, chain []string) *plan.Renderer {
+	return &plan.Renderer{Engine: c.engine, Env: e, Report: c.problems.Report, Lack: c.problems.Lack, Facts: c.facts, Unread: c.Unread, Chain: chain}
+}
+
+// Conditions compiles what is written under a key that takes conditions.
+func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Condition {
 	list := make([]plan.Condition, 0, len(values))
 	for _, v := range values {
 		switch v.Kind() {
@@ -33,16 +56,16 @@ func (p *compiler) conditions(values []playbook.Value, chain []string) []plan.Co
 			list = append(list, plan.Condition{Value: v, Constant: true, Holds: v.Bool()})
 			continue
 		case playbook.Int, playbook.Float:
-			p.Report(diag.Diagnostic{
+			c.problems.Report(diag.Diagnostic{
 				Pos: v.Pos(), Width: len(v.Text()), Chain: chain,
 				Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`",
 			})
 			continue
 		case playbook.Null, playbook.String, playbook.List, playbook.Map:
 		}
-		compiled, err := p.engine.Condition(v.Text(), p.lang)
+		compiled, err := c.engine.Condition(v.Text(), c.Lang)
 		if err != nil {
-			p.renderer(nil, chain).Wrong(v, err)
+			c.Renderer(nil, chain).Wrong(v, err)
 			continue
 		}
 		list = append(list, plan.Condition{Value: v, Compiled: compiled})
@@ -50,31 +73,37 @@ func (p *compiler) conditions(values []playbook.Value, chain []string) []plan.Co
 	return list
 }
 
-// compileTask are the conditions a task itself is written with, compiled once.
-func (p *compiler) compileTask(t *playbook.Task, c *taskContext) *plan.Compiled {
-	if k, ok := p.compiled[t]; ok {
+// Compiled reports whether a task has been compiled.
+func (c *Compiler) Compiled(t *playbook.Task) bool { return c.compiled[t] != nil }
+
+// Adopt makes what is compiled of a task that of another, which is a copy of it.
+func (c *Compiler) Adopt(t *playbook.Task, k *plan.Compiled) { c.compiled[t] = k }
+
+// CompileTask reads the keys of a task, once.
+func (c *Compiler) CompileTask(t *playbook.Task, chain []string) *plan.Compiled {
+	if k, ok := c.compiled[t]; ok {
 		return k
 	}
-	k := p.compile(t, c.chain)
-	p.compiled[t] = k
+	k := c.compile(t, chain)
+	c.compiled[t] = k
 	return k
 }
 
-// loopValue evaluates the text a loop is given: a template, or a bare expression.
-func (p *compiler) loopValue(r *plan.Renderer, t *playbook.Task) any {
+// LoopValue evaluates the text a loop is given: a template, or a bare expression.
+func (c *Compiler) LoopValue(r *plan.Renderer, t *playbook.Task) any {
 	over := t.Loop.Over
 	if strings.Contains(over.Text(), "{{") || strings.Contains(over.Text(), "{%") {
 		return r.Value(over)
 	}
-	x, err := p.engine.Expression(over.Text(), p.lang)
+	x, err := c.engine.Expression(over.Text(), c.Lang)
 	if err != nil {
-		p.wrongLoop(r, t, err)
+		c.wrongLoop(r, t, err)
 		return nil
 	}
 	r.Use(over, x.Refs())
 	result, err := x.Value(r.Env)
 	if err != nil {
-		p.wrongLoop(r, t, err)
+		c.wrongLoop(r, t, err)
 		return nil
 	}
 	r.Miss(result.Missing)
@@ -85,7 +114,7 @@ func (p *compiler) loopValue(r *plan.Renderer, t *playbook.Task) any {
 var plainWords = regexp.MustCompile(`^[A-Za-z][\w-]*([ ,]+[A-Za-z][\w-]*)*$`)
 
 // wrongLoop reports what is wrong with the expression of a loop. Words that mean nothing as an expression were meant as items.
-func (p *compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
+func (c *Compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 	over := t.Loop.Over
 	text := over.Text()
 	e, ok := errors.AsType[*value.Error](err)
@@ -93,9 +122,9 @@ func (p *compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 	case !ok || !plainWords.MatchString(text) || e.Kind != value.UndefinedError && e.Kind != value.SyntaxError:
 	case !identifierOnly.MatchString(text):
 		r.Failed = true
-		items := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
+		items := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 		hint := "write a list: `[" + strings.Join(items, ", ") + "]`"
-		p.Errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s", t.Loop.Key,
+		c.problems.Errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s", t.Loop.Key,
 			plan.Quoted(text))
 		return
 	case e.Hint == "":
@@ -117,95 +146,95 @@ func onlyInPlays(t *playbook.Task) bool {
 	return false
 }
 
-// action is the declaration of a task's action; nil if it cannot be used, which is said.
-func (p *compiler) action(t *playbook.Task, chain []string) *spec.Action {
+// declaration is the declaration of a task's action; nil if it cannot be used, which is said.
+func (c *Compiler) declaration(t *playbook.Task, chain []string) *spec.Action {
 	if a, ok := spec.Lookup(t.Action); ok {
-		if !p.plan.Plays && onlyInPlays(t) {
-			p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`",
+		if !c.plan.Plays && onlyInPlays(t) {
+			c.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`",
 				"`%s` belongs to plays", t.ActionKey)
 			return nil
 		}
 		return a
 	}
-	if a, ok := p.plan.Declared[t.Action]; ok {
+	if a, ok := c.plan.Declared[t.Action]; ok {
 		return a
 	}
-	if p.o.Plugins == nil || t.Action == "" { // what is no action has been said
+	if c.plugins == nil || t.Action == "" { // what is no action has been said
 		return nil
 	}
-	a, err := p.o.Plugins.Action(t.Action)
+	a, err := c.plugins.Action(t.Action)
 	if err != nil {
 		hint := ""
 		if e, ok := errors.AsType[*spec.PluginError](err); ok {
 			hint = e.Hint
 		}
-		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, hint, "%s", err)
+		c.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, hint, "%s", err)
 		return nil
 	}
-	if p.plan.Declared == nil {
-		p.plan.Declared = map[string]*spec.Action{}
+	if c.plan.Declared == nil {
+		c.plan.Declared = map[string]*spec.Action{}
 	}
-	p.plan.Declared[t.Action] = a
+	c.plan.Declared[t.Action] = a
 	return a
 }
 
 // checkOwn looks at the conditions of a task on its own result.
-func (p *compiler) checkOwn(k *plan.Compiled, chain []string) {
+func (c *Compiler) checkOwn(k *plan.Compiled, chain []string) {
 	if k.Action == nil || !k.Action.Command || k.Src.Register == "" {
 		return
 	}
 	for _, list := range [][]plan.Condition{k.Changed, k.Failed, k.Until} {
-		for _, c := range list {
-			if !c.Constant {
-				plan.CheckTypes(c.Value, chain, p.Report, func(name string) bool { return name == k.Src.Register })
+		for _, cond := range list {
+			if !cond.Constant {
+				plan.CheckTypes(cond.Value, chain, c.problems.Report, func(name string) bool { return name == k.Src.Register })
 			}
 		}
 	}
 }
 
-// glob renders a pattern for files and looks for what is wrong with it.
-func (p *compiler) glob(r *plan.Renderer, v playbook.Value, key string) {
+// CheckGlob renders a pattern for files and looks for what is wrong with it.
+func (c *Compiler) CheckGlob(r *plan.Renderer, v playbook.Value, key string) {
 	pattern := r.Text(v)
 	if len(r.Missing) == 0 && !r.Failed && !doublestar.ValidatePattern(pattern) {
-		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain,
+		c.problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain,
 			"* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
 			"`%s:` has a pattern that is not complete: %s", key, plan.Quoted(pattern))
 	}
 }
 
-// decode turns known arguments into the action's typed ones, and finds what is wrong with them.
-func (p *compiler) decode(k *plan.Task, raw map[string]any, chain []string) {
-	typed, problems := k.Action.Decode(raw)
-	for _, problem := range problems {
+// Decode turns known arguments into the action's typed ones, and finds what is wrong with them.
+func (c *Compiler) Decode(k *plan.Task, raw map[string]any, chain []string) {
+	typed, wrong := k.Action.Decode(raw)
+	for _, problem := range wrong {
 		pos, width := k.Src.ActionPos, utf8.RuneCountInString(k.Src.ActionKey)
 		if v, ok := plan.ValueOf(k.Args, problem.Field); ok {
 			pos, width = v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text()))
 		} else if k.Misspelt {
 			continue
 		}
-		p.Blame("argument "+problem.Field,
+		c.problems.Blame("argument "+problem.Field,
 			diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
 	}
-	if len(problems) == 0 && (k.Search == nil || !k.Search.Missed) { // what is missing is looked for again in the run
+	if len(wrong) == 0 && (k.Search == nil || !k.Search.Missed) { // what is missing is looked for again in the run
 		k.Call = &plan.Call{Action: k.Action.Name, Args: typed, Raw: raw}
 	}
 }
 
 // compile reads what is written under a task's keys, once per task.
-func (p *compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
-	k := &plan.Compiled{Src: t, When: p.conditions(t.When, chain)}
+func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
+	k := &plan.Compiled{Src: t, When: c.Conditions(t.When, chain)}
 	switch t.Kind {
 	case playbook.Action:
 		if _, known := spec.Lookup(t.Action); !known {
 			k.Action, _ = spec.Steering(t.Action)
 		}
 		if k.Action == nil && !t.Absent {
-			k.Action = p.action(t, chain)
+			k.Action = c.declaration(t, chain)
 		}
 		// What is wrong with its action is said, or will be. What it registers is there for the steps after it.
 		if t.Absent || k.Action == nil && t.Action != "" {
 			k.Action = spec.Absent(t.ActionKey)
-			k.Changed, k.Failed, k.Until = p.conditions(t.ChangedWhen, chain), p.conditions(t.FailedWhen, chain), p.conditions(t.Until,
+			k.Changed, k.Failed, k.Until = c.Conditions(t.ChangedWhen, chain), c.Conditions(t.FailedWhen, chain), c.Conditions(t.Until,
 				chain)
 			return k
 		}
@@ -215,83 +244,84 @@ func (p *compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 	case playbook.Vars:
 		k.Action, _ = spec.Lookup("set_fact")
 	case playbook.IncludeVars:
-		if !p.plan.Plays {
+		if !c.plan.Plays {
 			return k
 		}
 		k.Action, _ = spec.Steering("include_vars")
 	case playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
 		return k
 	}
-	k.Changed = p.conditions(t.ChangedWhen, chain)
-	k.Failed = p.conditions(t.FailedWhen, chain)
-	k.Until = p.conditions(t.Until, chain)
-	k.Breaks = p.conditions(t.BreakWhen, chain)
-	p.checkOwn(k, chain)
+	k.Changed = c.Conditions(t.ChangedWhen, chain)
+	k.Failed = c.Conditions(t.FailedWhen, chain)
+	k.Until = c.Conditions(t.Until, chain)
+	k.Breaks = c.Conditions(t.BreakWhen, chain)
+	c.checkOwn(k, chain)
 	if t.Kind == playbook.IncludeVars {
 		k.Args, k.Sound = plan.IncludeVarsArgs(t), true
 		return k
 	}
-	k.Args, k.Sound = p.actionArgs(k.Action, t, chain)
+	k.Args, k.Sound = c.arguments(k.Action, t, chain)
 	written := t.Args.Len() + t.ExtraArgs.Len()
 	if t.Args.Kind() == playbook.String && k.Action.Free == "" {
 		written += len(playbook.SplitPairs(t.Args.Text()))
 	}
 	k.Misspelt = len(k.Args) < written && t.Args.Kind() != playbook.List
 	if t.Undo != nil {
-		k.Undo = p.compile(t.Undo, chain)
+		k.Undo = c.compile(t.Undo, chain)
 	}
 	return k
 }
 
-// actionArgs brings the spellings of an action's arguments to one form: names and values.
-func (p *compiler) actionArgs(a *spec.Action, t *playbook.Task, chain []string) (args []plan.Arg, ok bool) {
+// arguments brings the spellings of an action's arguments to one form: names and values.
+func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (args []plan.Arg, ok bool) {
 	v := t.Args
 	switch kind := v.Kind(); {
 	case kind == playbook.Null:
 	case kind == playbook.Map:
-		args = p.mapArgs(a.Name, a.Open, a.Field, v, plan.FieldNames(a.Fields()), chain)
+		args = c.mapArguments(a.Name, a.Open, a.Field, v, plan.FieldNames(a.Fields()), chain)
 	case kind == playbook.List && a.FreeList != "":
 		f, _ := a.Field(a.FreeList)
-		args = append(args, p.arg(f.Name, f.Name, f, v, chain))
+		args = append(args, c.Argument(f.Name, f.Name, f, v, chain))
 	case kind != playbook.List && a.Free != "":
 		f, _ := a.Field(a.Free)
-		args = append(args, p.arg(f.Name, f.Name, f, v, chain))
+		args = append(args, c.Argument(f.Name, f.Name, f, v, chain))
 	case kind == playbook.String:
 		for _, kv := range playbook.SplitPairs(v.Text()) {
 			if kv.Key == "" {
-				p.Errorf(v.PosAt(kv.At), utf8.RuneCountInString(kv.Value), chain, "write its arguments as a map, or as key=value",
+				c.problems.Errorf(v.PosAt(kv.At), utf8.RuneCountInString(kv.Value), chain, "write its arguments as a map, or as key=value",
 					"`%s` does not take a plain text", a.Name)
 				return nil, false
 			}
 			f, ok := a.Field(kv.Key)
 			if !ok && !a.Open && !spec.IsLater(a.Name, kv.Key) {
-				p.unknownArg(kv.Key, a.Name, v.PosAt(kv.At), plan.FieldNames(a.Fields()), chain)
+				c.RefuseArgument(kv.Key, a.Name, v.PosAt(kv.At), plan.FieldNames(a.Fields()), chain)
 				continue
 			}
 			name := kv.Key
 			if f != nil {
 				name = f.Name
 			}
-			args = append(args, p.arg(name, kv.Key, f, v.Part(kv.ValuesAt, kv.Value), chain))
+			args = append(args, c.Argument(name, kv.Key, f, v.Part(kv.ValuesAt, kv.Value), chain))
 		}
 	default:
-		p.Errorf(v.Pos(), 0, chain, "write its arguments as a map", "`%s` does not take %s", a.Name, kind)
+		c.problems.Errorf(v.Pos(), 0, chain, "write its arguments as a map", "`%s` does not take %s", a.Name, kind)
 		return nil, false
 	}
 	if t.ExtraArgs.Kind() == playbook.Map {
-		args = append(args, p.mapArgs(a.Name, a.Open, a.Field, t.ExtraArgs, plan.FieldNames(a.Fields()), chain)...)
+		args = append(args, c.mapArguments(a.Name, a.Open, a.Field, t.ExtraArgs, plan.FieldNames(a.Fields()), chain)...)
 	}
 	seen := map[string]string{}
 	for _, g := range args {
 		if as, ok := seen[g.Name]; ok {
-			p.Errorf(g.Value.Pos(), 0, chain, "give it once", "`%s` and `%s` are the same argument of `%s`", as, g.Key, a.Name)
+			c.problems.Errorf(g.Value.Pos(), 0, chain, "give it once", "`%s` and `%s` are the same argument of `%s`", as, g.Key, a.Name)
 		}
 		seen[g.Name] = g.Key
 	}
 	return args, true
 }
 
-func (p *compiler) unknownArg(key, of string, pos diag.Pos, known, chain []string) {
+// RefuseArgument reports an argument that an action does not have.
+func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []string) {
 	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {
 		hint = "did you mean `" + plan.OtherArgs[key] + "`?"
@@ -299,10 +329,10 @@ func (p *compiler) unknownArg(key, of string, pos diag.Pos, known, chain []strin
 	if hint == "" && len(known) < 16 {
 		hint = "it takes " + strings.Join(known, ", ")
 	}
-	p.Errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
+	c.problems.Errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
 }
 
-func (p *compiler) mapArgs(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value,
+func (c *Compiler) mapArguments(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value,
 	known, chain []string,
 ) []plan.Arg {
 	var args []plan.Arg
@@ -311,23 +341,24 @@ func (p *compiler) mapArgs(of string, open bool, lookup func(string) (*spec.Fiel
 		switch {
 		case e.NoText:
 		case ok:
-			args = append(args, p.arg(f.Name, e.Key, f, e.Value, chain))
+			args = append(args, c.Argument(f.Name, e.Key, f, e.Value, chain))
 		case open, spec.IsLater(of, e.Key):
-			args = append(args, p.arg(e.Key, e.Key, nil, e.Value, chain))
+			args = append(args, c.Argument(e.Key, e.Key, nil, e.Value, chain))
 		default:
-			p.unknownArg(e.Key, of, e.Pos, known, chain)
+			c.RefuseArgument(e.Key, of, e.Pos, known, chain)
 		}
 	}
 	return args
 }
 
-func (p *compiler) arg(name, key string, f *spec.Field, v playbook.Value, chain []string) plan.Arg {
+// Argument reads one argument, by its name and by the key it is written with; f is nil if the action does not declare it.
+func (c *Compiler) Argument(name, key string, f *spec.Field, v playbook.Value, chain []string) plan.Arg {
 	g := plan.Arg{Name: name, Key: key, Field: f, Value: v}
 	if f == nil {
 		return g
 	}
-	if p.plan.Plays {
-		p.traps(f, key, v, chain)
+	if c.plan.Plays {
+		c.warnTraps(f, key, v, chain)
 	}
 	switch f.Kind {
 	case spec.Conditions:
@@ -335,29 +366,29 @@ func (p *compiler) arg(name, key string, f *spec.Field, v playbook.Value, chain 
 		if v.Kind() == playbook.List {
 			values = v.Items()
 		}
-		g.Conds = p.conditions(values, chain)
+		g.Conds = c.Conditions(values, chain)
 	case spec.Expression:
-		x, err := p.engine.Expression(v.Text(), p.lang)
+		x, err := c.engine.Expression(v.Text(), c.Lang)
 		if err != nil {
-			p.renderer(nil, chain).Wrong(v, err)
+			c.Renderer(nil, chain).Wrong(v, err)
 			break
 		}
 		g.Expr = x
 	case spec.Object:
 		if v.Kind() == playbook.Map {
-			g.Sub = p.mapArgs(name, false, f.Field, v, plan.FieldNames(f.Fields), chain)
+			g.Sub = c.mapArguments(name, false, f.Field, v, plan.FieldNames(f.Fields), chain)
 		}
 	default:
 	}
 	return g
 }
 
-// traps warns of arguments that are not what they look like. YAML has given them a type that the action does not want, and
+// warnTraps warns of arguments that are not what they look like. YAML has given them a type that the action does not want, and
 // ansible-playbook goes on with something else than is written.
-func (p *compiler) traps(f *spec.Field, key string, v playbook.Value, chain []string) {
+func (c *Compiler) warnTraps(f *spec.Field, key string, v playbook.Value, chain []string) {
 	text := v.Text()
 	warn := func(hint, format string, args ...any) {
-		p.Report(diag.Diagnostic{
+		c.problems.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(text), Chain: chain, Message: fmt.Sprintf(format, args...),
 			Hint: hint,
 		})
@@ -379,13 +410,13 @@ func (p *compiler) traps(f *spec.Field, key string, v playbook.Value, chain []st
 	}
 }
 
-// usedBeside are the entries of a block of variables that others of it use, and that do not use what they hide: a step that sets
+// UsedBeside are the entries of a block of variables that others of it use, and that do not use what they hide: a step that sets
 // variables sees them by their new values, as a block of variables does.
-func (p *compiler) usedBeside(m playbook.Value) (entries []playbook.Entry) {
+func (c *Compiler) UsedBeside(m playbook.Value) (entries []playbook.Entry) {
 	used := map[string]bool{}
 	own := map[string]bool{}
 	for _, e := range m.Entries() {
-		for _, name := range p.namesIn(e.Value, nil) {
+		for _, name := range c.namesIn(e.Value, nil) {
 			used[name] = used[name] || name != e.Key
 			own[e.Key] = own[e.Key] || name == e.Key
 		}
@@ -399,17 +430,17 @@ func (p *compiler) usedBeside(m playbook.Value) (entries []playbook.Entry) {
 }
 
 // namesIn adds the variables that a value uses.
-func (p *compiler) namesIn(v playbook.Value, names []string) []string {
+func (c *Compiler) namesIn(v playbook.Value, names []string) []string {
 	for _, item := range v.Items() {
-		names = p.namesIn(item, names)
+		names = c.namesIn(item, names)
 	}
 	for _, e := range v.Entries() {
-		names = p.namesIn(e.Value, names)
+		names = c.namesIn(e.Value, names)
 	}
 	if v.Kind() != playbook.String || v.Literal() || !eval.Templated(v.Text()) {
 		return names
 	}
-	if t, err := p.engine.Template(v.Text()); err == nil { // what is wrong with it is said where it is rendered
+	if t, err := c.engine.Template(v.Text()); err == nil { // what is wrong with it is said where it is rendered
 		for _, ref := range t.Refs() {
 			names = append(names, ref.Name)
 		}
