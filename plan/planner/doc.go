@@ -2,11 +2,14 @@
 //
 //	Options ──New──▶ planner ──walk──▶ plan.Plan: scopes, steps, needs, digest
 //	                    │                 └──▶ diag.List: what is wrong, with its place
-//	ground ◀ outline ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
-//	          scopes    values at   layers of   hosts   one task on    roles and    planTasks,
-//	                    a place     variables           one host       handlers     planTasksForHosts
+//	ground ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//	          values at   layers of   hosts   one task on    roles and    planTasks,
+//	          a place     variables           one host       handlers     planTasksForHosts
 //
-//	library: files, each read once   compile: keys of a task, read once   problems: mistakes, each said once   conceal: secrets, digests
+// The components that all layers ask are packages below it:
+//
+//	problems: mistakes, each said once   outline: scopes, paths, order    library: files, each read once
+//	compile: keys of a task, read once   conceal: secrets and digests
 //
 // It is a stack of layers (layers.go), each of which can reach only those below it. What it has made belongs to plan: binding a step to
 // the values of a run, and keeping what a plan was made from, work without the planner.

@@ -74,11 +74,9 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	}
 	p.interactive(k, r)
 	if t.ID != "" {
-		p.userID(t, s)
+		p.NameStep(t, s)
 	}
-	for _, n := range t.Needs {
-		p.needs = append(p.needs, pendingNeed{s.Index, n})
-	}
+	p.AddNeeds(s.Index, t.Needs)
 }
 
 // pointless refuses what is written on a step that it would have no effect on.

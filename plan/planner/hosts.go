@@ -174,7 +174,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 		if !pl.Name.IsZero() {
 			label = plan.NameLine(pl.Name, pl.Name.Text())
 		}
-		p.closeScope(p.openScope(plan.Scope{
+		p.CloseScope(p.OpenScope(plan.Scope{
 			Kind: plan.ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain),
 			Skipped: "no hosts matched", Play: &plan.PlayHead{Pattern: pattern},
 		}, label))

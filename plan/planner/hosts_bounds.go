@@ -32,5 +32,5 @@ func (p *fleet) rounds(n, hosts int, t *playbook.Task, c *taskContext) bool {
 	if t.Kind == playbook.Block {
 		each = max(plan.AtLeast(t.Body), 1)
 	}
-	return p.hasRoom(n*hosts*each, t.Loop.Pos, c.chain) && p.reached(n, p.CompileTask(t, c.chain), c)
+	return p.HasRoom(n*hosts*each, t.Loop.Pos, c.chain) && p.reached(n, p.CompileTask(t, c.chain), c)
 }

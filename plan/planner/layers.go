@@ -9,6 +9,7 @@ import (
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/library"
+	"moon/plan/planner/outline"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -19,6 +20,9 @@ import (
 // ground is what all layers stand on: what is asked for, the plan that is made of it, and what is wrong with it.
 type ground struct {
 	*problems.Collector
+	*outline.Outline
+	*library.Library
+	*compile.Compiler
 	o       plan.Options
 	plan    *plan.Plan
 	secrets *secret.Set // the plan's own
@@ -27,19 +31,9 @@ type ground struct {
 	facts   *vars.FactUsage
 }
 
-// outline writes the plan: its scopes, the paths of what is in them, and the order between steps.
-type outline struct {
-	ground
-	labels map[int]map[string]int // per scope: how often a label was used
-	ids    map[string][]int       // steps by the `id:` of their task
-	needs  []pendingNeed
-}
-
 // evaluator says what a value as written comes to at a place of the playbook, with the overrides of the run.
 type evaluator struct {
-	outline
-	*library.Library
-	*compile.Compiler
+	ground
 	names     *vars.Globals
 	last      *vars.Frame
 	overrides []*overriding
@@ -103,16 +97,11 @@ type overriding struct {
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
 //
-//	ground ◀ outline ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//	ground ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
 //
 // A layer is the narrow argument of what is declared on it: what makes a layer of variables can report a mistake, and plans no step.
 type planner struct {
 	playsState
 	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
 	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
-}
-
-type pendingNeed struct {
-	step int
-	need playbook.Need
 }

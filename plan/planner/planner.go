@@ -13,6 +13,7 @@ import (
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/library"
+	"moon/plan/planner/outline"
 	"moon/plan/planner/problems"
 	"moon/plan/saved"
 	"moon/plan/source"
@@ -55,7 +56,6 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *planner {
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
-	p.labels, p.ids = map[int]map[string]int{}, map[string][]int{}
 	p.engine, p.facts = eval.New(), vars.NewFactUsage()
 	p.names, p.tagsSeen = vars.NewGlobals(o.Facts.Here, o.Facts.Volatile, o.Facts.Costly), map[string]bool{}
 	p.plan = &plan.Plan{
@@ -69,6 +69,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	})
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
+	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(plan.PlanWork, plan.PlanText)
@@ -125,7 +126,7 @@ func (p *planner) run() {
 	}
 	p.readOverrides()
 	name := p.plan.RootFile
-	root := p.openScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: diag.Origin{File: name, Line: 1, Column: 1}},
+	root := p.OpenScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: diag.Origin{File: name, Line: 1, Column: 1}},
 		name)
 	c := &taskContext{scope: root, file: pb.File, dir: p.plan.Root}
 	p.Enter(library.Opened{Path: path}, p.plan.RootFile, 0)
@@ -151,9 +152,9 @@ func (p *planner) run() {
 	} else {
 		p.planTasks(c, pb.Tasks)
 	}
-	p.closeScope(root)
+	p.CloseScope(root)
 	p.exports(pb)
-	p.resolveNeeds()
+	p.ResolveNeeds()
 	p.checkTags()
 	p.unusedOverrides()
 	p.finish()

@@ -24,7 +24,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if c.on != nil {
-		p.gates(k, c)
+		p.addGates(k, c)
 	}
 	i := len(p.plan.Steps)
 	s := plan.Step{
@@ -44,7 +44,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		s.When = plan.WhenText(k.When)
 		p.placeStep(&s, c)
 	} else {
-		s.Path = p.plan.Scopes[c.scope].Path + "/" + p.uniqueLabel(c.scope, p.stepLabel(&s, t))
+		s.Path = p.plan.Scopes[c.scope].Path + "/" + p.UniqueLabel(c.scope, p.stepLabel(&s, t))
 	}
 	p.activateOverrides(s.Path)
 	defer func() { p.at = "" }()
@@ -418,7 +418,7 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 func (p *stepPlanner) placeStep(s *plan.Step, c *taskContext) {
 	s.Path = c.path
 	if s.Loop != nil {
-		s.Path += "#" + p.uniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))
+		s.Path += "#" + p.UniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))
 	}
 	s.Host, s.Group = c.on.Name, c.group
 	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {

@@ -28,6 +28,31 @@ func (p *stepPlanner) breaking(k *plan.Task, s *plan.Step, c *taskContext) {
 	k.When = append([]plan.Condition{{Value: playbook.Written(k.Src.BreakWhen[0].Pos(), "not ("+text+")"), Broke: before}}, k.When...)
 }
 
+// gated are the conditions of gates. They come before all others.
+func gated(list []gateAt) []plan.Condition {
+	conds := make([]plan.Condition, len(list))
+	for i, g := range list {
+		conds[i] = plan.Condition{Value: playbook.Written(g.pos, g.text), Gate: &list[i].Gate}
+	}
+	return conds
+}
+
+// addGates puts what decides whether a task is there at all before its own conditions.
+func (p *stepPlanner) addGates(k *plan.Task, c *taskContext) {
+	if own := p.gatesOf(c); len(c.gates)+len(own) > 0 {
+		k.When = slices.Concat(gated(own), gated(c.gates), k.When)
+	}
+}
+
+// gatesOf are the gates of the host that are about a place.
+func (p *stepPlanner) gatesOf(c *taskContext) []gateAt {
+	elsewhere := func(g gateAt) bool { return g.role > 0 && !p.Within(c.scope, g.role) }
+	if !slices.ContainsFunc(c.on.gates, elsewhere) {
+		return c.on.gates
+	}
+	return slices.DeleteFunc(slices.Clone(c.on.gates), elsewhere)
+}
+
 // handOver takes down the facts that a step gives its host.
 func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
 	var names []string

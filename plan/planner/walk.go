@@ -69,7 +69,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 func (p *planner) planRound(c *taskContext, t *playbook.Task) {
 	switch t.Kind {
 	case playbook.Action:
-		if p.hasRoom(1, t.Pos, c.chain) {
+		if p.HasRoom(1, t.Pos, c.chain) {
 			p.planStep(c, t)
 		}
 	case playbook.Include:
@@ -79,7 +79,7 @@ func (p *planner) planRound(c *taskContext, t *playbook.Task) {
 	case playbook.Preset:
 		p.planPreset(c, t)
 	case playbook.IncludeVars: // in plays it is a step like any other
-		if c.on != nil && p.hasRoom(1, t.Pos, c.chain) {
+		if c.on != nil && p.HasRoom(1, t.Pos, c.chain) {
 			p.planStep(c, t)
 		}
 	case playbook.Vars, playbook.Role:
@@ -90,7 +90,7 @@ func (p *planner) planRound(c *taskContext, t *playbook.Task) {
 // are known all the same; what comes after the include has to wait for the steps.
 func (p *planner) lateVars(pb *playbook.Playbook, c *taskContext) {
 	for _, m := range p.ownMaps(pb, c) {
-		if entries := m.Entries(); len(entries) > 0 && p.hasRoom(1, entries[0].Pos, c.chain) {
+		if entries := m.Entries(); len(entries) > 0 && p.HasRoom(1, entries[0].Pos, c.chain) {
 			pos := entries[0].Pos
 			p.planStep(c, &playbook.Task{
 				Kind: playbook.Vars, Pos: pos, ActionKey: "vars", ActionPos: pos, Args: m,
@@ -114,7 +114,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	held := p.verdict(c)
 	if held.Known && !held.Holds {
 		scope.Skipped = held.Culprit
-		p.closeScope(p.openScope(scope, scope.Name))
+		p.CloseScope(p.OpenScope(scope, scope.Name))
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
@@ -185,14 +185,14 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	}
 	if why, skip := p.skipped(c); skip {
 		scope.Skipped = why
-		p.closeScope(p.openScope(scope, scope.Name))
+		p.CloseScope(p.OpenScope(scope, scope.Name))
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
 		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Block = l }, "block vars",
 			c.chain, false)
 	}
-	inside.scope = p.openScope(scope, scope.Name)
+	inside.scope = p.OpenScope(scope, scope.Name)
 	inside.item = nil
 	p.planTasks(&inside, t.Body)
 	for _, branch := range []struct {
@@ -207,19 +207,19 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 		since := *p.names.Document.Now
 		if branch.name == "rescue" {
 			b.rescuing = true
-			b.loop = p.rescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
+			b.loop = p.RescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
 		}
-		b.scope = p.openScope(plan.Scope{
+		b.scope = p.OpenScope(plan.Scope{
 			Kind: plan.ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name,
 			Origin: origin(branch.pos, c.chain),
 		}, branch.name)
 		p.planTasks(&b, branch.tasks)
-		p.closeScope(b.scope)
+		p.CloseScope(b.scope)
 		if branch.name == "rescue" {
 			p.names.Document.Forget(since)
 		}
 	}
-	p.closeScope(inside.scope)
+	p.CloseScope(inside.scope)
 }
 
 // planVars handles a `vars` or `include_vars` step: no step of the plan, unless the run decides whether it happens. What a rescue sets
@@ -248,7 +248,7 @@ func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 		read.Kind, read.Args = playbook.Vars, m
 		t = &read
 	}
-	if (!v.Known || c.rescuing) && p.hasRoom(1, t.Pos, c.chain) {
+	if (!v.Known || c.rescuing) && p.HasRoom(1, t.Pos, c.chain) {
 		p.planStep(c, t)
 	}
 	if v.Known {
@@ -273,7 +273,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	limit := p.limit(c, t)
 	hidden := plan.MayHide(c.noLog(t))
 	expression := plan.LoopExpression(t.Loop)
-	scope := p.openScope(plan.Scope{
+	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
 		Items: len(items), Loop: expression, Parallel: limit,
 	}, label)
@@ -318,7 +318,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 			break
 		}
 	}
-	p.closeScope(scope)
+	p.CloseScope(scope)
 	p.collectRegister(t, first, c)
 }
 

@@ -20,7 +20,7 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 				delete(play.notified[c.on], h)
 			}
 			if scope < 0 {
-				scope = p.openScope(plan.Scope{
+				scope = p.OpenScope(plan.Scope{
 					Kind: plan.ScopeSection, Parent: c.scope, Name: "handlers",
 					Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: play.force,
 				}, "handlers")
@@ -36,7 +36,7 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 		}
 	}
 	if scope >= 0 {
-		p.closeScope(scope)
+		p.CloseScope(scope)
 	}
 }
 

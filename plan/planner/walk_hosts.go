@@ -215,14 +215,14 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 	base, scope := "", -1
 	if len(cs) > 1 {
 		p.selectHost(cs[0])
-		scope = p.openScope(plan.Scope{
+		scope = p.OpenScope(plan.Scope{
 			Kind: plan.ScopeTask, Parent: cs[0].scope, Name: p.groupName(cs[0], t, p.unnamed(t)), Origin: origin(t.Pos, cs[0].chain),
 			When:  plan.WhenText(cs[0].when),
 			Hosts: len(cs), Once: once, Role: cs[0].roleName(),
 		}, label)
 		base = p.plan.Scopes[scope].Path
 	} else {
-		base = p.plan.Scopes[cs[0].scope].Path + "/" + p.uniqueLabel(cs[0].scope, label)
+		base = p.plan.Scopes[cs[0].scope].Path + "/" + p.UniqueLabel(cs[0].scope, label)
 	}
 	for _, c := range cs {
 		p.selectHost(c)
@@ -234,7 +234,7 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 		one.group = len(p.plan.Steps)
 		one.once = once
 		if t.Loop.Kind == playbook.NoLoop {
-			if p.hasRoom(1, t.Pos, c.chain) {
+			if p.HasRoom(1, t.Pos, c.chain) {
 				p.planStep(&one, t)
 			}
 		} else {
@@ -246,7 +246,7 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 		}
 	}
 	if scope >= 0 {
-		p.closeScope(scope)
+		p.CloseScope(scope)
 	}
 	if once {
 		p.spreadRunOnce(cs, t)
@@ -309,7 +309,7 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 	first := cs[0]
 	p.selectHost(first)
 	group := p.group(first, t)
-	scope := p.openScope(plan.Scope{
+	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"),
 		Origin: origin(t.Pos, first.chain), When: plan.WhenText(first.when), Hosts: len(cs), Item: item,
 	}, plan.FirstLine(cmp.Or(t.Name.Text(), "block")))
@@ -336,7 +336,7 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 		if len(branch.tasks) == 0 {
 			continue
 		}
-		id := p.openScope(plan.Scope{
+		id := p.OpenScope(plan.Scope{
 			Kind: plan.ScopeBranch, Parent: scope, Name: branch.name, Branch: branch.name,
 			Origin: origin(branch.pos, first.chain),
 		}, branch.name)
@@ -352,9 +352,9 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 		if branch.name == "rescue" {
 			markUncertain(to, began)
 		}
-		p.closeScope(id)
+		p.CloseScope(id)
 	}
-	p.closeScope(scope)
+	p.CloseScope(scope)
 }
 
 // importTasks puts the tasks of a file in the place of an import.

@@ -148,7 +148,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	}
 	role := 0
 	if what == "end_role" {
-		if role = p.roleScope(cs[0].scope); role < 0 {
+		if role = p.RoleScope(cs[0].scope); role < 0 {
 			p.Errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "remove it, or use end_host or end_play",
 				"`meta: end_role` is not in a role")
 			return

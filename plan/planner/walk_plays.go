@@ -118,7 +118,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 		flushed: map[*plannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plannedHost]*taskContext{},
 		maxFail: -1,
 	}
-	play.scope = p.openScope(plan.Scope{
+	play.scope = p.OpenScope(plan.Scope{
 		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),
 		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags},
 	}, name)
@@ -143,17 +143,17 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 		scope := play.scope
 		if len(batch) < len(machines) {
 			label := fmt.Sprintf("batch %d", i+1)
-			scope = p.openScope(plan.Scope{
+			scope = p.OpenScope(plan.Scope{
 				Kind: plan.ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(batches)),
 				Origin: origin(pl.Pos, in.chain), Hosts: len(batch),
 			}, label)
 		}
 		p.planBatch(play, batch, scope, tags, in)
 		if scope != play.scope {
-			p.closeScope(scope)
+			p.CloseScope(scope)
 		}
 	}
-	p.closeScope(play.scope)
+	p.CloseScope(play.scope)
 }
 
 // planBatch plans what some hosts of a play do.
@@ -195,9 +195,9 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 		if len(at) == 0 {
 			return
 		}
-		scope := p.openScope(plan.Scope{Kind: plan.ScopeSection, Parent: scope, Name: name, Origin: origin(at[0].Pos, in.chain)}, name)
+		scope := p.OpenScope(plan.Scope{Kind: plan.ScopeSection, Parent: scope, Name: name, Origin: origin(at[0].Pos, in.chain)}, name)
 		p.planTasksForHosts(within(cs, scope), at)
-		p.closeScope(scope)
+		p.CloseScope(scope)
 	}
 	section("pre_tasks", pl.PreTasks)
 	p.flushHandlers(cs)

@@ -27,7 +27,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	}
 	if why, skip := p.skipped(c); skip {
 		scope.Skipped = why
-		p.closeScope(p.openScope(scope, scope.Name))
+		p.CloseScope(p.OpenScope(scope, scope.Name))
 		return
 	}
 	inside := *c
@@ -66,10 +66,10 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 // enter opens the scope of a file of steps and makes it what relative paths and origins start from.
 func (p *planner) enter(c *taskContext, scope plan.Scope, label string, f *playbook.File, as library.Opened, from diag.Pos) (leave func()) {
 	c.chain = append(slices.Clip(c.chain), p.Enter(as, f.Name, from.Line))
-	c.scope = p.openScope(scope, label)
+	c.scope = p.OpenScope(scope, label)
 	c.file, c.dir, c.cwd, c.item = f, filepath.Dir(as.Path), playbook.Value{}, nil
 	return func() {
 		p.Leave()
-		p.closeScope(c.scope)
+		p.CloseScope(c.scope)
 	}
 }

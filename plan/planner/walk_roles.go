@@ -57,7 +57,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 		return
 	}
 	label := r.Name
-	scope := p.openScope(plan.Scope{
+	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeRole, Parent: c.scope, Name: r.Name, Role: r.Name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
 		Hosts: len(cs), Item: item,
 	}, label)
@@ -89,7 +89,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 	if files.Tasks.File != nil {
 		p.roleBody(inner, t, files)
 	}
-	p.closeScope(scope)
+	p.CloseScope(scope)
 }
 
 // roleBody plans the tasks of a role.

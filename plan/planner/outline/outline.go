@@ -1,0 +1,128 @@
+package outline
+
+import (
+	"fmt"
+	"slices"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/planner/problems"
+	"moon/plan/playbook"
+	"moon/plan/vars"
+)
+
+// Outline writes a plan: its scopes, the paths of what is in them, and the order between steps.
+type Outline struct {
+	plan     *plan.Plan
+	problems *problems.Collector
+	maxSteps int
+	labels   map[int]map[string]int // per scope: how often a label was used
+	ids      map[string][]int       // steps by the `id:` of their task
+	needs    []pendingNeed
+}
+
+type pendingNeed struct {
+	step int
+	need playbook.Need
+}
+
+// New is the outline of a plan of so many steps at most.
+func New(p *plan.Plan, list *problems.Collector, maxSteps int) *Outline {
+	return &Outline{plan: p, problems: list, maxSteps: maxSteps, labels: map[int]map[string]int{}, ids: map[string][]int{}}
+}
+
+// RescueLayer has the names that tell what failed in the block. All steps of the block may give them.
+func (o *Outline) RescueLayer(block int, outer *vars.Layer, from diag.Origin) *vars.Layer {
+	var steps []int
+	for i := o.plan.Scopes[block].First; i < len(o.plan.Steps); i++ {
+		steps = append(steps, i)
+	}
+	l := &vars.Layer{Parent: outer}
+	for _, name := range slices.Concat(vars.FailedTaskNames, vars.FailedResultNames) {
+		l.Add(vars.Binding{Name: name, From: "rescue", Origin: from, How: vars.Broken, Steps: steps})
+	}
+	return l
+}
+
+// RoleScope is the scope of the role around a scope; -1: there is none.
+func (o *Outline) RoleScope(scope int) int {
+	for ; scope >= 0; scope = o.plan.Scopes[scope].Parent {
+		if o.plan.Scopes[scope].Kind == plan.ScopeRole {
+			return scope
+		}
+	}
+	return -1
+}
+
+// Within reports whether a scope is another, or inside it.
+func (o *Outline) Within(scope, other int) bool {
+	for ; scope >= 0; scope = o.plan.Scopes[scope].Parent {
+		if scope == other {
+			return true
+		}
+	}
+	return false
+}
+
+// OpenScope begins a scope. label is its part of paths. Scopes are bounded as steps are: loops in loops over nothing at all
+// would make them without end.
+func (o *Outline) OpenScope(s plan.Scope, label string) int {
+	if limit := 2*o.maxSteps + 100; len(o.plan.Scopes) == limit && !o.problems.Full {
+		o.problems.Full = true
+		o.problems.Errorf(diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column}, 0, s.Origin.Chain,
+			"raise the limit with --max-steps",
+			"the plan would have more than %d blocks, includes and rounds of loops for the limit of %d steps", limit, o.maxSteps)
+	}
+	s.ID, s.First = len(o.plan.Scopes), len(o.plan.Steps)
+	if s.Item != "" {
+		label += "#" + s.Item
+	}
+	s.Path = label
+	if s.Parent >= 0 {
+		s.Path = o.plan.Scopes[s.Parent].Path + "/" + o.UniqueLabel(s.Parent, label)
+	}
+	o.plan.Scopes = append(o.plan.Scopes, s)
+	return s.ID
+}
+
+// CloseScope ends a scope behind the last step.
+func (o *Outline) CloseScope(id int) { o.plan.Scopes[id].Last = len(o.plan.Steps) }
+
+// UniqueLabel makes a name unique in its scope, so that paths are identities.
+func (o *Outline) UniqueLabel(scope int, name string) string {
+	used := o.labels[scope]
+	if used == nil {
+		used = map[string]int{}
+		o.labels[scope] = used
+	}
+	used[name]++
+	if n := used[name]; n > 1 {
+		return fmt.Sprintf("%s~%d", name, n)
+	}
+	return name
+}
+
+// HasRoom reports whether n more steps fit into the plan.
+func (o *Outline) HasRoom(n int, pos diag.Pos, chain []string) bool {
+	if len(o.plan.Steps)+n <= o.maxSteps {
+		return true
+	}
+	if !o.problems.Full {
+		o.problems.Full = true
+		o.problems.Errorf(pos, 0, chain, "raise the limit with --max-steps", "the plan would have %d steps or more; the limit is %d",
+			len(o.plan.Steps)+n, o.maxSteps)
+	}
+	return false
+}
+
+// NameStep notes the id of a step, which belongs to its task: all rounds and hosts of that have it.
+func (o *Outline) NameStep(t *playbook.Task, s *plan.Step) {
+	for _, other := range o.ids[t.ID] {
+		if src := o.plan.Steps[other].Task.Src; src != t {
+			o.problems.Errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID,
+				o.plan.Steps[other].Origin)
+			break
+		}
+	}
+	o.ids[t.ID] = append(o.ids[t.ID], s.Index)
+}
