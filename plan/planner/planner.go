@@ -77,7 +77,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.run()
 	d.Planned = true
 	p.engine.Unbound()
-	p.engine.Secrets = o.Secrets // what running it learns is no part of the plan
+	p.engine.Secrets = o.Secrets // what running it learns does not belong to the plan
 	return p
 }
 

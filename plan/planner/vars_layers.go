@@ -11,7 +11,7 @@ import (
 )
 
 // unset makes of the names that excluded `vars` would set, and that have no other value, names without one, each with the reason. They
-// are no step, so that nothing can be skipped because of one.
+// are not steps, so that nothing can be skipped because of one.
 func (p *variables) unset(c *taskContext, t *playbook.Task) {
 	for _, e := range t.Args.Entries() {
 		if _, ok := p.env(c, nil).Lookup(e.Key); ok {

@@ -35,7 +35,7 @@ type Compiler struct {
 	compiled map[*playbook.Task]*plan.Compiled
 }
 
-// New compiles the tasks of a plan; what is no action of moon's is asked of plugins, which may be nil.
+// New compiles the tasks of a plan; plugins, which may be nil, are asked for the actions that moon lacks.
 func New(p *plan.Plan, list *problems.Collector, facts *vars.FactUsage, plugins plan.Plugins) *Compiler {
 	return &Compiler{
 		plan: p, engine: p.Engine, problems: list, facts: facts, plugins: plugins, compiled: map[*playbook.Task]*plan.Compiled{},
@@ -159,7 +159,7 @@ func (c *Compiler) declaration(t *playbook.Task, chain []string) *spec.Action {
 	if a, ok := c.plan.Declared[t.Action]; ok {
 		return a
 	}
-	if c.plugins == nil || t.Action == "" { // what is no action has been said
+	if c.plugins == nil || t.Action == "" { // the parser has said what cannot be an action
 		return nil
 	}
 	a, err := c.plugins.Action(t.Action)
