@@ -128,6 +128,7 @@ func (a *Attempt) Apply(ctx context.Context, c *Change) Result {
 	switch {
 	case c.Diff.Kind != events.ChangeNone: // as the prediction had it, or as it turned out
 		r.Outcome, r.Resources = events.Changed, c.touched()
+	// The attempt before was lost after it had made the change, so this one found nothing to do.
 	case a.Again:
 		r.Resources = c.touched() // by an attempt that died before it could say so
 		for i := range r.Resources {
@@ -135,6 +136,7 @@ func (a *Attempt) Apply(ctx context.Context, c *Change) Result {
 		}
 	}
 	if c.Result != nil {
+		// Described after the change: what is there now counts.
 		c.Describe(c.Result, a.Plays)
 	}
 	r.Diff, r.Fields, r.Warnings = &c.Diff, a.says(c), c.Warnings
@@ -172,6 +174,7 @@ func (a *Attempt) predict(ctx context.Context, act Action) Result {
 		return a.Failure(ctx, err)
 	}
 	defer c.Close()
+	// The effect is open, so later steps must not see any of it.
 	if c.Diff.Kind == events.ChangeUnknown {
 		r := UnknownChange("unpredictable: " + c.Diff.Summary)
 		r.Diff, r.Warnings = &c.Diff, c.Warnings
@@ -191,6 +194,7 @@ func (a *Attempt) predict(ctx context.Context, act Action) Result {
 			}
 		}
 	} else if c.Result != nil {
+		// Without an overlay nothing has changed, so what is there is the result.
 		c.Describe(c.Result, a.Plays)
 	}
 	r.Fields = a.says(c)

@@ -22,6 +22,7 @@ func Clipboard(text string) (by []string) {
 			cmd := osexec.CommandContext(ctx, argv[0], argv[1:]...)
 			cmd.Stdin = strings.NewReader(text)
 			if cmd.Run() == nil {
+				// One tool that took it is enough for each clipboard.
 				by = append(by, argv[0])
 				break
 			}
@@ -36,6 +37,7 @@ func clipboards(system string) (ways [][][]string) {
 		ways = append(ways, [][]string{{"tmux", "load-buffer", "-w", "-"}})
 	}
 	switch {
+	// The programs of this machine would fill the clipboard of the server, which no one sees.
 	case os.Getenv("SSH_CONNECTION") != "" || os.Getenv("SSH_TTY") != "":
 	case system == "darwin":
 		ways = append(ways, [][]string{{"pbcopy"}})

@@ -30,6 +30,7 @@ func (a *Attempt) Prepare(argv []string) *process.Command {
 
 // dir is where the step's commands run.
 func (a *Attempt) dir() string {
+	// Other errors show when the command starts, with the right words.
 	if !a.Roams || !errors.Is(unix.Access(a.Cwd, unix.X_OK), unix.EACCES) {
 		return a.Cwd
 	}
@@ -88,6 +89,7 @@ func (a *Attempt) environ() []string {
 	own := os.Environ()
 	env := make([]string, 0, len(own)+len(a.Env)+2)
 	for _, entry := range own {
+		// PWD and moon's own mark belong to the parent; the child gets its own.
 		name, _, _ := strings.Cut(entry, "=")
 		if _, ok := a.Env[name]; !ok && name != "PWD" && name != process.MarkVariable && !a.Secrets.Env(name) {
 			env = append(env, entry)
@@ -135,6 +137,7 @@ func (a *Attempt) EndedAs(e process.Exit, success events.Outcome) Result {
 		r.Outcome, r.Error = events.Failed, e.String()
 	}
 	switch others := process.DescribeOrphans(e.Others); {
+	// The output is closed after a while, or a daemon would keep the step from ending.
 	case e.Held && others != "":
 		r.Warnings = append(r.Warnings,
 			"left running: "+others+"; it still held the output, and what it prints from now on is lost (send it to a file)")

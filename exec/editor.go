@@ -106,6 +106,7 @@ var editors = map[string]editorStyle{
 // until the file is closed.
 func Editor(file string, line int) *Foreground {
 	words := editorWords()
+	// A plus is how editors take a line number.
 	if strings.HasPrefix(file, "-") || strings.HasPrefix(file, "+") {
 		file = "./" + file // not an option
 	}

@@ -44,6 +44,7 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 	if end != nil {
 		return *end
 	}
+	// The old record goes before the work: if moon crashes during it, the step runs again.
 	if a.Incremental != nil {
 		if err := a.Incremental.Forget(); err != nil {
 			return a.Failure(ctx, err)
@@ -76,6 +77,7 @@ type DryRun struct {
 
 // Run is Local.Run without effects.
 func (d DryRun) Run(ctx context.Context, job *Job) Result {
+	// A dry run has no attempt of its own, and without a mark its programs could not be found again.
 	if job.Attempt == "" { // what it asks is ended with all that it has started
 		own := *job
 		own.Attempt, job = process.NewMark(), &own
@@ -85,6 +87,7 @@ func (d DryRun) Run(ctx context.Context, job *Job) Result {
 		return *failed
 	}
 	a.Overlay, a.ahead = d.Overlay, true
+	// Before the first look: creates and sources belong to the playbook, but running anything does not.
 	if what := Supplies(job); what != "" && !job.Trusted {
 		return unpredicted(supplied{what})
 	}
@@ -194,6 +197,7 @@ func (a *Attempt) timed(ctx context.Context, run func(context.Context) Result) R
 // Failure is the result of an error that is not an exit status.
 func (a *Attempt) Failure(ctx context.Context, err error) Result {
 	stop := fault.Stopped(ctx)
+	// The reason of the context wins over the error: whatever failed then failed because of it.
 	if s, ok := errors.AsType[fault.Stop](err); ok {
 		stop = s
 	}

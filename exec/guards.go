@@ -92,6 +92,7 @@ func (a *Attempt) condition(ctx context.Context, key, command string) (bool, *Re
 		}
 		return Result{}
 	})
+	// The zero outcome is not one that a command can have.
 	if end.Outcome == events.None {
 		return ok, nil
 	}

@@ -25,6 +25,7 @@ func (a *Attempt) RunOnTerminal(ctx context.Context, argv []string) Result {
 		tty, err := process.BorrowTerminal()
 		if err != nil {
 			r = a.Failure(ctx, err)
+			// The notice goes first, so that the user knows whose prompt follows.
 			return
 		}
 		defer tty.GiveBack()
@@ -35,6 +36,7 @@ func (a *Attempt) RunOnTerminal(ctx context.Context, argv []string) Result {
 		p := a.Prepare(argv)
 		p.Tty = tty
 		record := &process.Unfolded{To: a.Output.Stdout()}
+		// The record has lines without carriage returns, as other steps have.
 		p.Stdout = io.MultiWriter(tty, record)
 		r = a.EndedAs(p.Run(ctx), events.Changed)
 		record.End()

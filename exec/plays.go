@@ -21,6 +21,7 @@ func (a *Attempt) AsCommand(cmd any, start time.Time, r Result) Result {
 		return r
 	}
 	if r.Outcome == events.Failed && r.RC != nil && r.Class == fault.Fatal {
+		// 126 and 127 would look like the command's own status; Ansible gives the error number of the system.
 		return unstarted(cmd, r)
 	}
 	end := time.Now()

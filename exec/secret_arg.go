@@ -25,16 +25,19 @@ const shellLoader = ". /dev/fd/3"
 // HideSecretArg takes the text of a script off the command line if it holds a secret. It reports whether it is still there.
 func HideSecretArg(secrets *secret.Set, p *process.Command) (seen bool) {
 	last := len(p.Argv) - 1
+	// Without a secret the script may be seen in the list of processes.
 	if !secrets.Has(p.Argv[last]) {
 		return false
 	}
 	name := strings.TrimRight(filepath.Base(p.Argv[0]), "0123456789.")
 	loader, ok := loaders[name]
+	// A secret in the words before the script cannot be moved away.
 	if !ok || secrets.Has(strings.Join(p.Argv[:last], " ")) {
 		return true
 	}
 	text := p.Argv[last]
 	if loader == shellLoader || name == "zsh" {
+		// The descriptor would be inherited by all that the script starts.
 		text = "exec 3<&-;" + text // what the script starts has no use for it
 	}
 	p.Argv = append(slices.Clone(p.Argv[:last]), loader)

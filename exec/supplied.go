@@ -82,6 +82,7 @@ func (a *Attempt) RefuseInProject(dir string) error {
 		return nil
 	}
 	project, dir := resolved(a.Project), resolved(dir)
+	// In both directions: a repository above the playbook belongs to the project as well.
 	if within(dir, project) || within(project, dir) {
 		return a.refuseSupplied("the settings in " + dir)
 	}

@@ -80,6 +80,7 @@ func (a *Attempt) AskTool(ctx context.Context, t Tool) (Answer, error) {
 	switch {
 	case e.Err != nil:
 		return Answer{}, e.Err
+	// An answer that is cut could be read as a wrong one.
 	case e.Flooded:
 		return Answer{}, fault.CommandError{Message: t.Argv[0] + ": " + process.ErrFlood.Error(), Class: fault.Fatal}
 	case e.Stop != "":

@@ -57,6 +57,7 @@ func (a *Attempt) because(ctx context.Context, key string, err error) *Result {
 // sources is the digest over what a step is made from.
 func (a *Attempt) sources(ctx context.Context) (string, error) {
 	h := sha256.New()
+	// Lengths in front keep two different lists of parts from having the same digest.
 	part := func(name, text string) { fmt.Fprintf(h, "%s %d %s\n", name, len(text), text) }
 	part("action", a.Action)
 	if a.Incremental.Identity != "" {
@@ -81,6 +82,7 @@ func (a *Attempt) sources(ctx context.Context) (string, error) {
 		files = append(files, found...)
 	}
 	slices.Sort(files)
+	// The same file under two patterns counts once.
 	for _, file := range slices.Compact(files) {
 		if fault.Stopped(ctx) != "" {
 			return "", context.Cause(ctx)
@@ -111,6 +113,7 @@ func digestFile(h hash.Hash, path string) error {
 	if _, err := io.Copy(own, f); err != nil {
 		return err
 	}
+	// The digest of each file has a fixed length, so file and name cannot run together.
 	_, err = h.Write(own.Sum(nil))
 	return err
 }

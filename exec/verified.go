@@ -47,6 +47,7 @@ func verified(files fsys.Files, path, digest string, neighbours func(dir string)
 		return "", remove, err
 	}
 	remove = func() { _ = os.RemoveAll(top) } // for its owner only, and in a directory that is cleaned
+	// Programs look at the name of their directory as well, so the copy lies in one of the same name.
 	dir := filepath.Join(top, base(filepath.Dir(path)))
 	copied = filepath.Join(dir, filepath.Base(path))
 	if err = os.Mkdir(dir, 0o700); err == nil {

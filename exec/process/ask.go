@@ -60,6 +60,7 @@ func (k *Asker) interruptibleContext(ctx context.Context) (within context.Contex
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	// What is asked after an interrupt ends at once.
 	if k.over {
 		end(fault.Interrupt)
 	}
@@ -84,6 +85,7 @@ func (k *Asker) Within(ctx context.Context, what string) (within context.Context
 	within, cancel := context.WithTimeoutCause(ctx, most, fault.Expired)
 	notice := func() bool { return true }
 	if k != nil && k.Waiting != nil {
+		// At half of the time at the latest, so that a short limit is announced before it ends.
 		notice = time.AfterFunc(min(askNotice, most/2), func() { k.Waiting(what, most) }).Stop
 	}
 	return within, func() { notice(); cancel(); released() }
@@ -118,6 +120,7 @@ func (k *Asker) Run(ctx context.Context, path string, args ...string) ([]byte, e
 	p := &Command{
 		Argv: append([]string{path}, args...), Env: append(os.Environ(), MarkVariable+"="+NestMark(os.Getenv(MarkVariable), mark)),
 		Dir: dir, Stdout: out, Stderr: said,
+		// The end of the context kills at once: an inventory has no work of its own that it could clean up.
 		Most: AskLimit, Grace: DefaultGrace, Now: within.Done(), Watch: func(Moment) {}, Attempt: mark,
 	}
 	e := p.Run(within)
@@ -195,6 +198,7 @@ func (k *Asker) Person(ctx context.Context, path string, args ...string) (text [
 	out := &Limited{Left: AskLimit}
 	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
 	cmd.Stdout = writerFunc(func(p []byte) (int, error) {
+		// Ended from within: the program has printed more than fits, and would wait for a reader.
 		if len(p) > out.Left {
 			end(ErrFlood)
 		}
@@ -203,12 +207,14 @@ func (k *Asker) Person(ctx context.Context, path string, args ...string) (text [
 	cmd.WaitDelay = drainTimeout // what the program left behind may hold its output open
 	cmd.Cancel = func() error {
 		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		// The group first, then what has left it, found by its mark.
 		killMarked(mark, func(int) bool { return true })
 		return err
 	}
 	if tty := OwnTerminal(); tty != nil {
 		err = InFront(cmd, tty)
 	} else {
+		// Without a terminal it gets a session of its own, so that it cannot ask on one that is not moon's to lend.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		err = cmd.Run()
 	}
@@ -237,6 +243,7 @@ func typedAway(ended *osexec.ExitError) bool {
 	case status.Signaled():
 		return status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGQUIT
 	}
+	// A shell that is interrupted exits with 128 and the number of the signal.
 	return status.ExitStatus() == 128+int(syscall.SIGINT) || status.ExitStatus() == 128+int(syscall.SIGQUIT)
 }
 

@@ -71,6 +71,7 @@ func newCgroups(run string) *cgroups {
 		return &cgroups{}
 	}
 	g.lock = fd
+	// Each run tidies up after those that were killed; the lock says who is alive.
 	removeForsaken(own)
 	return g
 }
@@ -113,6 +114,7 @@ func ownCgroup() string {
 		return ""
 	}
 	for line := range strings.Lines(string(text)) {
+		// A path that leads up is that of another namespace: the group cannot be seen from here.
 		if path, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "0::"); ok && !strings.HasPrefix(path, "/..") {
 			if mount, root := cgroupMount(); mount != "" {
 				if rest, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rest) {
@@ -153,6 +155,7 @@ func (g *cgroups) takeGroup() *cgroup {
 	}
 	c := &cgroup{path: filepath.Join(g.dir, strconv.Itoa(g.made+1))}
 	err := os.Mkdir(c.path, 0o755)
+	// A group of that name may be left from a moon that had the same run.
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		if c.dir, err = unix.Open(c.path, unix.O_DIRECTORY|unix.O_PATH|unix.O_CLOEXEC, 0); err == nil {
 			if c.events, err = unix.Open(filepath.Join(c.path, "cgroup.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
@@ -162,6 +165,7 @@ func (g *cgroups) takeGroup() *cgroup {
 			_ = syscall.Close(c.dir)
 		}
 	}
+	// Once it failed it will fail again, and steps are run without groups then.
 	g.dir = ""
 	return nil
 }
@@ -250,6 +254,7 @@ func killGroup(path string) {
 		return
 	}
 	for range 10 {
+		// Children may be born while the list is read, so it is read until it stays empty.
 		pids := pidsBelow(path)
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)

@@ -43,6 +43,7 @@ func (c *child) releaseGroup() {
 // killEscaped kills what is left of an attempt that was told to end: what has left the process group, which was killed
 // before.
 func (c *child) killEscaped() []orphan {
+	// Gone already, or in the group that is killed anyway: not worth a mention.
 	anyway := func(pid int) bool {
 		group, err := syscall.Getpgid(pid)
 		return err != nil || group == c.pid
@@ -180,6 +181,7 @@ func hasMark(pid int, attempt string) bool {
 func killMarked(attempt string, anyway func(pid int) bool) []orphan {
 	var list []orphan
 	seen := map[int]bool{}
+	// Several rounds, since marked processes may start others; a round without a find is the last.
 	for range 10 {
 		found := 0
 		for _, pid := range withMark(attempt) {
@@ -206,5 +208,6 @@ func killIf(pid int, meant func() bool) bool {
 		return false
 	}
 	defer func() { _ = syscall.Close(fd) }()
+	// The descriptor is opened first: then a number that passes on cannot be meant by it.
 	return meant() && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }

@@ -103,6 +103,7 @@ func (p *Command) awaitEnd(ctx context.Context, c *child) fault.Stop {
 		case <-done:
 			done = nil
 			why := fault.Stopped(ctx)
+			// It has ended by itself, so there is nothing to stop.
 			if !c.signalGroup(firstSignal(why)) {
 				continue
 			}
@@ -115,6 +116,7 @@ func (p *Command) awaitEnd(ctx context.Context, c *child) fault.Stop {
 				ladder = []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}
 				next = time.After(p.Grace / 5)
 			}
+		// From here on there is no more grace.
 		case <-now:
 			now, next, done = nil, nil, nil
 			if c.signalGroup(syscall.SIGKILL) && stop == "" {
@@ -191,6 +193,7 @@ func (c *child) runToEnd() {
 	ends, err := c.openEnds()
 	if err == nil {
 		err = c.startProcess(ends)
+		// Our copies of its ends are closed, or the output would never end.
 		ends.closeChild()
 		if err != nil {
 			ends.closeAll()
@@ -257,6 +260,7 @@ func (c *child) signalGroup(sig syscall.Signal) (sent bool) {
 	for _, group := range c.listGroups() {
 		_ = syscall.Kill(-group, sig) // ESRCH: nobody is left
 		if sig != syscall.SIGKILL {
+			// A stopped process receives no signal but SIGKILL until it continues.
 			_ = syscall.Kill(-group, syscall.SIGCONT)
 		}
 	}
@@ -335,6 +339,7 @@ func (p *Command) openEnds() (*ends, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Non-blocking, so that closing it ends a write to a process that reads nothing.
 		_ = syscall.SetNonblock(w, true)
 		e.childScript, e.script = r, os.NewFile(uintptr(w), "script")
 	}
@@ -426,6 +431,7 @@ func (c *child) drainOutput(e *ends) (held bool) {
 		}
 		if ended {
 			c.reapLeader()
+			// From here on only others can hold the output.
 			deadline = time.Now().Add(drainTimeout)
 		}
 	}
@@ -453,6 +459,7 @@ func (c *child) readPiece(e *ends, i int, buf []byte) int {
 		c.exit.Flooded = true
 		c.signalGroup(syscall.SIGKILL)
 	}
+	// A full read shows that the writer is faster than we are.
 	if n == len(buf) {
 		growPipe(e.reads[i])
 	}
@@ -488,6 +495,7 @@ func (c *child) pollOutput(e *ends, wait time.Duration) (ready [2]bool, ended bo
 	}
 	timeout := -1
 	if wait >= 0 {
+		// Rounded up: a timeout of 0 would spin until the deadline.
 		timeout = int((wait + time.Millisecond - 1) / time.Millisecond)
 	}
 	if c.pid != 0 {

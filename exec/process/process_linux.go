@@ -44,6 +44,7 @@ func onThread(do func()) {
 // startProcess starts the process in a session of its own, with its life tied to moon's.
 func (c *child) startProcess(e *ends) error {
 	c.end = -1
+	// The kernel sends Pdeathsig when the thread that forked ends, so the thread must live as long as moon.
 	sys := c.startSession(&syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.end})
 	c.enterGroup(sys)
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: e.childFiles(), Sys: sys}

@@ -66,6 +66,7 @@ func hasEnded(int) bool { return false }
 
 func makePipe() (r, w int, err error) {
 	syscall.ForkLock.RLock()
+	// Without the lock a fork between the pipe and the flag would inherit both ends.
 	defer syscall.ForkLock.RUnlock()
 	var fds [2]int
 	if err := syscall.Pipe(fds[:]); err != nil {

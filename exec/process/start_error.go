@@ -55,6 +55,7 @@ func (p *Command) Find() (string, error) {
 		if err != nil || info.IsDir() {
 			continue
 		}
+		// A shell, too, continues with the next directory after a file that is not executable.
 		if info.Mode()&0o111 != 0 {
 			return path, nil
 		}
@@ -72,6 +73,7 @@ func (p *Command) Find() (string, error) {
 func (p *Command) lookupEnv(name string) string {
 	value := ""
 	for _, entry := range p.Env {
+		// Of a variable that is set twice the last counts.
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
 			value = v
 		}
@@ -94,6 +96,7 @@ func checkDir(dir string) error {
 
 // startError finds out what the kernel's one word was about.
 func (p *Command) startError(path string, err error) error {
+	// A missing directory gives the same error as a missing program.
 	if err := checkDir(p.Dir); err != nil {
 		return err
 	}

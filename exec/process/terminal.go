@@ -55,6 +55,7 @@ func findTerminal() (fd int, why string) {
 	if err != nil {
 		return -1, "no terminal controls moon"
 	}
+	// In the background reading from the terminal would stop moon itself.
 	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
 		_ = syscall.Close(fd)
 		return -1, "moon runs in the background of its terminal (fg brings it to the front)"
@@ -84,6 +85,7 @@ func BorrowTerminal() (*terminal, error) {
 // several goroutines, the first of which may be panicking; the terminal must not be used afterwards.
 func (t *terminal) GiveBack() {
 	t.once.Do(func() {
+		// Closing the pipe wakes the goroutine that waits for keys.
 		signal.Stop(t.sizes)
 		_ = syscall.Close(t.wake[1])
 		t.typed.Wait()

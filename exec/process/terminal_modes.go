@@ -62,6 +62,7 @@ func controlLen(p []byte) int {
 		if b := p[i]; b >= 0x40 && b <= 0x7e {
 			return i + 1
 		} else if b < 0x20 || b > 0x7e {
+			// A control character within a sequence ends it, as terminals do.
 			return i // it was broken off
 		}
 	}

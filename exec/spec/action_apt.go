@@ -64,6 +64,7 @@ func (a *AptArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, aptPattern, "a file or an address of one goes to `deb`")
 	a.Name = names
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	// As in Ansible, cache_valid_time implies update_cache.
 	if given("cache_valid_time") {
 		a.UpdateCache = true
 	}
@@ -81,6 +82,7 @@ func (a *AptArgs) validateArgs(given func(string) bool) []Problem {
 	if a.Deb != "" && a.State != "present" {
 		add("deb", "`deb` goes with `state: present` only", "to remove a package give its `name`")
 	}
+	// A name that begins with a hyphen would be an option of apt-get.
 	if strings.HasPrefix(a.Deb, "-") {
 		add("deb", "`deb` cannot begin with a hyphen", "write ./ in front")
 	}

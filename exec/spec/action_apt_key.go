@@ -59,6 +59,7 @@ func (a *AptKeyArgs) validateArgs(func(string) bool) []Problem {
 		problems = append(problems, Problem{"keyserver", "`keyserver` needs the `id` of the key", ""})
 	}
 	written := a.ID
+	// gpg prints ids without 0x and in capitals; people copy them with both.
 	a.ID = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(a.ID, " ", "")), "0X")
 	if a.ID != "" && !keyDigits.MatchString(a.ID) {
 		problems = append(problems, Problem{

@@ -65,6 +65,7 @@ func (a *AptRepositoryArgs) validateArgs(func(string) bool) []Problem {
 		return []Problem{{"filename", "`filename` is a name in /etc/apt/sources.list.d, and no path", ""}}
 	}
 	if a.Filename == "" {
+		// Ansible names the file after the address without its scheme, so an existing one is found again.
 		rest := strings.TrimPrefix(strings.TrimPrefix(a.Line, "deb-src "), "deb ")
 		if strings.HasPrefix(rest, "[") {
 			_, rest, _ = strings.Cut(rest, "] ")

@@ -62,6 +62,7 @@ func (a *ArchiveArgs) validateArgs(given func(string) bool) []Problem {
 		add("dest", "`dest` is a directory; give the archive's name too")
 	}
 	for _, p := range a.ExclusionPatterns {
+		// What is below a directory that matches is excluded with it.
 		re, err := regexp.Compile(`(?s)\A(?:` + globPattern(strings.TrimSuffix(p, "/")) + `)(?:/.*)?\z`)
 		if err != nil {
 			add("exclusion_patterns", "`exclusion_patterns` has "+nameValue(p)+", which is not a name pattern")

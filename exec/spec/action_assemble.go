@@ -43,6 +43,7 @@ var _ = declareAction(&Action{
 func (a *AssembleArgs) validateArgs(func(string) bool) []Problem {
 	problems := checkValidate(a.Validate)
 	if a.Regexp != "" {
+		// Ansible's patterns match at the beginning of the name.
 		re, wrong := compilePattern("regexp", "^(?:"+a.Regexp+")", "")
 		a.Match, problems = re, append(problems, wrong...)
 	}

@@ -74,6 +74,7 @@ func (a *AssertArgs) validateArgs(func(string) bool) []Problem {
 	if len(a.That) == 0 && a.Command == nil && a.File == nil && a.HTTP == nil {
 		return []Problem{{"", "`assert` has nothing to check", "give `that`, `command`, `file` or `http`"}}
 	}
+	// Absence is all that can be asked of a file that must not be there.
 	if f := a.File; f != nil && f.Exists != nil && !*f.Exists &&
 		(f.Contains != nil || f.Content != nil || !f.Mode.IsZero() || f.Owner != "" || f.Group != "") {
 		return []Problem{{"file.exists", "a file that must not exist can have no content, mode or owner", "leave `exists` out"}}

@@ -85,6 +85,7 @@ func (a *AuthorizedKeyArgs) validateArgs(func(string) bool) []Problem {
 		if a.Comment != nil {
 			key.Comment = *a.Comment
 		}
+		// The line is read back: options with a quote or a newline could make another key of it.
 		if again, ok := ParsePublicKey(key.String()); !ok || again.ID != key.ID || strings.Contains(key.String(), "\n") {
 			add("key_options", "`key_options` and `comment` do not make a line with the key", "")
 			continue

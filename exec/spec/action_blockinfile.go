@@ -56,6 +56,7 @@ var _ = declareAction(&Action{
 func (a *BlockinfileArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	// Whole lines that never change: they are how the block is found again.
 	a.Begin = strings.ReplaceAll(a.Marker, "{mark}", a.MarkerBegin)
 	a.End = strings.ReplaceAll(a.Marker, "{mark}", a.MarkerEnd)
 	switch lines := strings.Split(a.Block, "\n"); {
@@ -65,6 +66,7 @@ func (a *BlockinfileArgs) validateArgs(func(string) bool) []Problem {
 		add("marker_end", "`marker_begin` and `marker_end` are the same", "")
 	case strings.Contains(a.Begin+a.End, "\n"):
 		add("marker", "`marker` must be one line", "")
+	// The next run would take such a line for the end of the block.
 	case slices.Contains(lines, a.Begin), slices.Contains(lines, a.End):
 		add("block", "`block` has a line that is the marker", "choose another `marker`")
 	}

@@ -69,6 +69,7 @@ var digestLengths = map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "sha256"
 func Checksum(text string) (algorithm, digits string, err error) {
 	algorithm, digits, named := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
 	if !named {
+		// The lengths of the algorithms differ, so the number of digits says which it is.
 		algorithm, digits = "", algorithm
 		for name, n := range digestLengths {
 			if n == len(digits) {

@@ -84,6 +84,7 @@ func (a *CronArgs) validateArgs(given func(string) bool) []Problem {
 	}
 	for _, f := range []string{"insertafter", "insertbefore"} {
 		if given(f) && !a.Env {
+			// The order of jobs has no meaning to cron.
 			add(f, "`"+f+"` goes with `env` only", "")
 		}
 	}
@@ -122,6 +123,7 @@ func (a *CronArgs) checkTime() (problems []Problem) {
 				Problem{f.field, fmt.Sprintf("`%s` must be *, numbers from %d to %d, ranges like 2-4 or steps like */2, with commas between, found %q", f.field, f.from, f.to, f.text), ""})
 		}
 	}
+	// special_time stands in the place of all five fields.
 	a.Time = strings.Join(words, " ")
 	if a.SpecialTime != "" {
 		a.Time = "@" + a.SpecialTime
@@ -132,6 +134,7 @@ func (a *CronArgs) checkTime() (problems []Problem) {
 // cronTime reports whether a field says something to cron: 5, 1-5, */10, 1-30/2, mon, and lists of those.
 func cronTime(text string, from, to int, names []string) bool {
 	number := func(word string) (int, bool) {
+		// Names count from the first number of their field: jan is 1, sun is 0.
 		if i := slices.Index(names, strings.ToLower(word)); i >= 0 {
 			return i + from, true
 		}
@@ -143,6 +146,7 @@ func cronTime(text string, from, to int, names []string) bool {
 		if n, err := strconv.Atoi(step); stepped && (err != nil || n < 1 || n > to || strings.HasPrefix(step, "+")) {
 			return false
 		}
+		// A step may follow a star or a range.
 		if span == "*" {
 			continue
 		}

@@ -50,6 +50,7 @@ var _ = declareAction(&Action{
 func (a *DnfArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, packagePattern, "")
 	a.Name = names
+	// dnf waits for its lock by itself, for as long as it takes.
 	if given("lock_timeout") {
 		problems = append(problems, Problem{
 			"lock_timeout", "`lock_timeout` is not for `dnf`, which waits for others by itself",

@@ -52,11 +52,13 @@ func (a *FindArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	names := func(field string, patterns []string) (all []*regexp.Regexp) {
+		// Ansible splits a text at its commas, but not a regular expression.
 		if len(patterns) == 1 && !a.UseRegex {
 			patterns = strings.Split(patterns[0], ",")
 		}
 		for _, p := range patterns {
 			if !a.UseRegex {
+				// Ansible matches a whole name by a pattern, and its beginning by a regular expression.
 				p = globPattern(strings.TrimSpace(p)) + `\Z`
 			}
 			_, wrong := compilePattern(field, p, "s") // alone, so that a message shows what is written
@@ -94,6 +96,7 @@ func parseAmount(text string, units map[string]int64) (int64, bool) {
 	if text == "" {
 		return 0, true
 	}
+	// All letters of all units, so that a wrong one is found in the table and refused.
 	number := strings.TrimRight(text, "bdghkmstw")
 	n, err := strconv.ParseInt(number, 10, 32)
 	unit, known := units[text[len(number):]]
@@ -105,6 +108,7 @@ func globPattern(glob string) string {
 	var b strings.Builder
 	for len(glob) > 0 {
 		n := 1
+		// A list in brackets is taken over, except for what only regular expressions know.
 		if m := globList.FindStringSubmatch(glob); m != nil {
 			not := strings.Replace(m[1], "!", "^", 1)
 			b.WriteString("[" + not + strings.NewReplacer(`\`, `\\`, `[`, `\[`, `^`, `\^`, `]`, `\]`).Replace(m[2]) + "]")

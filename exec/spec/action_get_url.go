@@ -72,6 +72,7 @@ func (a *GetURLArgs) validateArgs(given func(string) bool) []Problem {
 		return problems
 	}
 	algorithm, rest, _ := strings.Cut(strings.TrimSpace(a.Checksum), ":")
+	// A checksum with a URL in it is the address of a list of checksums.
 	if strings.Contains(rest, "://") {
 		a.Algorithm, a.Sums = strings.ToLower(algorithm), rest
 		if _, known := digestLengths[a.Algorithm]; !known {

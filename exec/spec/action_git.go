@@ -69,6 +69,7 @@ func (a *GitArgs) validateArgs(given func(string) bool) []Problem {
 		{"remote", a.Remote},
 		{"refspec", a.Refspec},
 	} {
+		// git would take it for an option, and some of them run a command.
 		if strings.HasPrefix(f.text, "-") {
 			add(f.field, "`"+f.field+"` cannot begin with -", "")
 		}

@@ -37,6 +37,7 @@ func (a *KnownHostsArgs) validateArgs(func(string) bool) []Problem {
 		return nil
 	}
 	words := strings.Fields(a.Key)
+	// What ssh-keyscan prints begins with the name of the host.
 	for i, word := range words {
 		if isKeyType(word) && i+1 < len(words) {
 			a.Key = strings.Join(words[i:], " ")

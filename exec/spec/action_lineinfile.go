@@ -77,6 +77,7 @@ func (a *LineinfileArgs) validateArgs(given func(string) bool) []Problem {
 		add("backrefs", "`backrefs` needs `regexp`", "")
 	}
 	if given("line") {
+		// A block scalar in YAML ends in a newline that is not part of the line.
 		line := strings.TrimSuffix(*a.Line, "\n") // which a text of its own lines in YAML has
 		a.Line = &line
 		if strings.Contains(line, "\n") {
@@ -86,6 +87,7 @@ func (a *LineinfileArgs) validateArgs(given func(string) bool) []Problem {
 	if given("regexp") {
 		var wrong []Problem
 		a.Match, wrong = compilePattern("regexp", *a.Regexp, "")
+		// The template refers to groups of the pattern, so it can be read only if that is right.
 		if a.Backrefs && given("line") && len(wrong) == 0 {
 			a.Template, wrong = replacementFor("line", *a.Line, a.Match)
 		}
@@ -103,6 +105,7 @@ func readAnchor(after, before string) (at Anchor, problems []Problem) {
 	switch {
 	case after != "" && before != "":
 		add("insertbefore", "`insertafter` and `insertbefore` exclude each other", "give one of them")
+	// Both words mean the same here: in front of the first line.
 	case after == "BOF", before == "BOF":
 		at.Top = true
 	case before != "":

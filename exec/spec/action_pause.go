@@ -37,6 +37,7 @@ func (a *PauseArgs) validateArgs(given func(string) bool) []Problem {
 	}
 	a.Time = a.For + time.Duration(a.Minutes)*time.Minute
 	if !given("seconds") && !given("minutes") {
+		// Free text may be a time: `pause: 10s`.
 		if d, ok := ParseDuration(a.Prompt); ok {
 			a.Time, a.Prompt = d, ""
 		}

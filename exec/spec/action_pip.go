@@ -59,6 +59,7 @@ func (a *PipArgs) validateArgs(given func(string) bool) []Problem {
 		// A comma may also stand between two conditions for a version.
 		for part := range strings.SplitSeq(name, ",") {
 			part = strings.TrimSpace(part)
+			// "foo>=1,<2" is one package with two conditions, "foo,bar" are two.
 			if n := len(a.Packages); n > 0 && part != "" && strings.ContainsAny(part[:1], "<>=!~") {
 				a.Packages[n-1] += "," + part
 			} else if part != "" {

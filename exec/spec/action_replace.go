@@ -57,6 +57,7 @@ func (a *ReplaceArgs) validateArgs(func(string) bool) []Problem {
 	text := ""
 	for _, s := range []struct{ field, text string }{{"after", a.After}, {"before", a.Before}} {
 		if s.text != "" {
+			// Compiled alone first, so that a message names the field.
 			_, wrong := compilePattern(s.field, s.text, "s")
 			problems = append(problems, wrong...)
 		}

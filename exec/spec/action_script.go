@@ -54,9 +54,11 @@ func (a *ScriptArgs) validateArgs(func(string) bool) []Problem {
 func cutScript(line string) (script, rest string, ok bool) {
 	line = strings.TrimSpace(line)
 	for i := 1; i <= len(line); i++ {
+		// Only a blank can end the word, so all else is skipped.
 		if i < len(line) && !strings.ContainsRune(" \t\n", rune(line[i])) {
 			continue
 		}
+		// A word whose quote is not closed yet fails, and the next blank is tried.
 		if words, err := Words(line[:i]); err == nil && !strings.HasSuffix(line[:i], `\`) {
 			return strings.Join(words, ""), strings.TrimSpace(line[i:]), true
 		}
@@ -71,6 +73,7 @@ func ResolveScript(line string, resolve func(string) string) string {
 		return line // refused when it is decoded
 	}
 	path := resolve(script)
+	// The path takes the place of a word that was quoted, so it may need quotes.
 	if strings.ContainsAny(path, " \t\n'\"\\") {
 		path = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}

@@ -44,11 +44,13 @@ func (a *SysctlArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	a.Key = SysctlKey(a.Name)
+	// The name becomes a path below /proc/sys, so it must not lead out of it.
 	if !sysctlName.MatchString(a.Name) || !strings.Contains(a.Key, "/") || strings.Contains("/"+a.Key+"/", "/../") ||
 		strings.Contains(a.Key, "//") || strings.HasSuffix(a.Key, "/") {
 		add("name", "`name` must be like net.ipv4.ip_forward", "")
 	}
 	a.Value = strings.Join(strings.Fields(a.Value), " ")
+	// YAML has made true of yes; the kernel knows numbers only.
 	switch strings.ToLower(a.Value) {
 	case "true", "yes", "on", "y", "t":
 		a.Value = "1"

@@ -53,6 +53,7 @@ var _ = declareAction(&Action{
 
 func (a *TemplateArgs) validateArgs(func(string) bool) []Problem {
 	problems := checkValidate(a.Validate)
+	// In plain YAML \n are two characters.
 	a.Newline = strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(a.Newline)
 	switch a.Newline {
 	case "", "\n", "\r", "\r\n":

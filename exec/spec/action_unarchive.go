@@ -108,6 +108,7 @@ func (a *UnarchiveArgs) validateArgs(given func(string) bool) []Problem {
 	}
 	names := func(field string, patterns []string) (all []*regexp.Regexp) {
 		for _, p := range patterns {
+			// tar archives often begin with ./, which patterns omit.
 			p = strings.Trim(strings.TrimPrefix(p, "./"), "/")
 			re, err := regexp.Compile(`(?s)\A(?:` + globPattern(p) + `)(?:/.*)?\z`)
 			if err != nil || p == "" {
@@ -127,6 +128,7 @@ func (a *UnarchiveArgs) takeOptions() (other string) {
 	for i := 0; i < len(a.ExtraOpts); i++ {
 		option := a.ExtraOpts[i]
 		name, value, has := strings.Cut(option, "=")
+		// tar takes the value of an option behind = or as the next word.
 		if !has && i+1 < len(a.ExtraOpts) && (name == "--strip-components" || name == "--strip" || name == "--exclude") {
 			i++
 			value = a.ExtraOpts[i]

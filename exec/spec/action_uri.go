@@ -128,6 +128,7 @@ func (a *URIArgs) formatBody() []Problem {
 	switch a.BodyFormat {
 	case "json":
 		a.Typ = "application/json"
+		// A text that is JSON is not quoted again.
 		if s, ok := a.Body.(string); !ok || !json.Valid([]byte(s)) { // text that is JSON already is sent as it is
 			a.Text = nil
 		}
@@ -174,6 +175,7 @@ func encodeForm(body any) (string, bool) {
 	}
 	switch body := body.(type) {
 	case map[string]any:
+		// Sorted, so that a change in the order of a map is not a change of the request.
 		for _, name := range slices.Sorted(maps.Keys(body)) {
 			if !add(name, body[name]) {
 				return "", false
@@ -215,6 +217,7 @@ func readParts(body any) ([]Part, bool) {
 		if has {
 			p.Content, ok = asText(content)
 		} else {
+			// Without content the file is read where the step runs; the server sees only its name.
 			p.File, ok = p.FileName, p.FileName != ""
 			p.FileName = p.FileName[strings.LastIndexByte(p.FileName, '/')+1:]
 		}

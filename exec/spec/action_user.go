@@ -92,10 +92,12 @@ func (a *UserArgs) validateArgs(given func(string) bool) []Problem {
 			add("move_home", "`move_home` needs `home`", "")
 		}
 	}
+	// A clear password would end up in /etc/shadow, where no login matches it.
 	if given("password") && !hashedPassword.MatchString(*a.Password) {
 		add("password", "`password` must be a hash, not the password itself",
 			"write `| password_hash('sha512', salt)` behind it, or give ! for none")
 	}
+	// A colon separates the fields of /etc/passwd, and a newline the users.
 	if given("comment") && strings.ContainsAny(*a.Comment, ":\n") {
 		add("comment", "`comment` can have no colon and no second line", "")
 	}
@@ -109,6 +111,7 @@ func (a *UserArgs) validateArgs(given func(string) bool) []Problem {
 		problems = append(problems, checkAccountName("group", a.Group)...)
 	}
 	if given("groups") {
+		// nil means that the groups stay as they are, and an empty list that there are none.
 		a.Groups = commaList(a.Groups)
 		for _, g := range a.Groups {
 			problems = append(problems, checkAccountName("groups", g)...)

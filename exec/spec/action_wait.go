@@ -49,6 +49,7 @@ func (a *WaitArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if a.SearchRegex != "" {
+		// Ansible compiles it so: ^ and $ match at every line.
 		re, err := regexp.Compile("(?m)" + a.SearchRegex)
 		if err != nil {
 			add("search_regex", "`search_regex` is not a regular expression: "+regexpError(err), "")
@@ -84,6 +85,7 @@ func (a *WaitArgs) validateArgs(given func(string) bool) []Problem {
 		add("state", "`state` goes with `path` and `port` only", "")
 	}
 	if a.Condition != "" && !given("timeout") {
+		// Without a condition only the given time passes, which has no default of its own.
 		a.Timeout = waitDefault
 	}
 	return problems

@@ -47,6 +47,7 @@ func (a *Action) Decode(args map[string]any) (any, []Problem) {
 	} else {
 		d.decodeObject(a.fields(), v.Elem(), args, "")
 	}
+	// Combinations are checked only if each field is right by itself: otherwise one mistake is reported twice.
 	if check, ok := reflect.TypeAssert[validator](v); ok && len(d.problems) == 0 {
 		d.problems = check.validateArgs(func(name string) bool {
 			f, _ := a.Field(name)
@@ -86,6 +87,7 @@ func (f *Field) isNull(args map[string]any) bool {
 
 // decodeOpen decodes an action whose keys are the user's own names; what it declares as fields is taken out of them.
 func (d *decoder) decodeOpen(a *Action, v reflect.Value, args map[string]any) {
+	// The map belongs to the caller.
 	rest := maps.Clone(args)
 	for _, f := range a.fields() {
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
@@ -106,6 +108,7 @@ func (d *decoder) decodeOpen(a *Action, v reflect.Value, args map[string]any) {
 func (d *decoder) decodeObject(fields []Field, v reflect.Value, args map[string]any, prefix string) {
 	misspelt := map[string]bool{} // fields that an unknown name is probably meant to be
 	for _, name := range slices.Sorted(maps.Keys(args)) {
+		// A name that moon knows but does not support yet has a message of its own.
 		if _, ok := findField(fields, name); !ok && !d.reportLater(name, args[name], prefix) {
 			misspelt[d.reportUnknown(fields, name, prefix)] = true
 		}
@@ -119,6 +122,7 @@ func (d *decoder) decodeObject(fields []Field, v reflect.Value, args map[string]
 			d.setField(f, v.FieldByIndex(f.index), value, prefix+name)
 		case f.Required && f.isNull(args):
 			d.reportProblem(prefix+f.Name, "", "`%s` needs `%s`, which is null", d.action, prefix+f.Name)
+		// A field that is missing only because its name is misspelt is not reported a second time.
 		case f.Required && !misspelt[f.Name]:
 			d.reportProblem(prefix+f.Name, "", "`%s` needs `%s`", d.action, prefix+f.Name)
 		case f.fill:
@@ -156,6 +160,7 @@ func (d *decoder) reportTwice(f *Field, args map[string]any, first, prefix strin
 
 // setField decodes one value. name is what the user called the field.
 func (d *decoder) setField(f *Field, to reflect.Value, value any, name string) {
+	// A pointer tells a field that is not given from one with the zero value.
 	if to.Kind() == reflect.Pointer && f.Kind != Object {
 		p := reflect.New(to.Type().Elem())
 		d.setField(f, p.Elem(), value, name)
@@ -229,6 +234,7 @@ func (d *decoder) decodeText(f *Field, value any, name string) (string, bool) {
 		d.reportType(name, "text", value)
 		return "", false
 	}
+	// Some words of an enumeration are other words for the same.
 	if same, ok := f.same[s]; ok {
 		s = same
 	} else if len(f.Enum) > 0 && !slices.Contains(f.Enum, s) {
@@ -247,6 +253,7 @@ func (d *decoder) decodeMode(to reflect.Value, value any, name string) {
 		if s, isText := value.(string); isText {
 			text = s
 		}
+		// YAML has converted an octal mode if the number has digits that are not octal: 0600 has become 384.
 		if _, isText := value.(string); !isText && n > 0 && n <= 0o7777 && strings.ContainsAny(text, "89") {
 			d.reportProblem(name, fmt.Sprintf("if it is the decimal form of an octal mode, write \"%04o\"", n),
 				"`%s` must be octal digits like 0644, found %s", name, nameValue(value))
@@ -322,6 +329,7 @@ func asBool(value any) (b, ok bool) {
 	}
 	s, _ := asText(value)
 	switch strings.ToLower(s) {
+	// The words of YAML 1.1, as Ansible takes them.
 	case "true", "yes", "on", "1":
 		return true, true
 	case "false", "no", "off", "0":
@@ -335,6 +343,7 @@ func asInt(value any) (int, bool) {
 	case int:
 		return v, true
 	case float64:
+		// Beyond 2^53 a float no longer holds every whole number.
 		return int(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
 	case bool:
 		return 0, false

@@ -32,6 +32,7 @@ func fieldsOf(t reflect.Type) []Field {
 	var fields []Field
 	for i := range t.NumField() {
 		sf := t.Field(i)
+		// The index of an embedded struct goes in front, so that reflect finds the field from the outside.
 		if sf.Anonymous { // fields that several actions have
 			for _, f := range fieldsOf(sf.Type) {
 				f.index = append([]int{i}, f.index...)
@@ -48,6 +49,7 @@ func fieldsOf(t reflect.Type) []Field {
 			Name: all[0], Aliases: all[1:], Doc: sf.Tag.Get("doc"), Required: sf.Tag.Get("need") == "yes", index: []int{i},
 			URL: sf.Tag.Get("kind") == "source", AsIs: sf.Tag.Get("kind") == "target",
 		}
+		// A default is filled in; what is only implied appears in the documentation.
 		f.Default, f.fill = sf.Tag.Lookup("default")
 		if !f.fill {
 			f.Default = sf.Tag.Get("implied")
@@ -85,6 +87,7 @@ func (f *Field) setEnum(tag string) {
 		return
 	}
 	for word := range strings.SplitSeq(tag, "|") {
+		// "old>new" in a declaration: old is accepted and means new.
 		word, same, ok := strings.Cut(word, ">")
 		if ok {
 			if f.same == nil {

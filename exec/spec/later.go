@@ -104,6 +104,7 @@ func (d *decoder) reportLater(name string, value any, prefix string) bool {
 	}
 	text, _ := asText(value)
 	b, isBool := asBool(value)
+	// A value that asks for what moon does anyway is let pass.
 	if idle := value == "" || text != "" && text == l.idle || isBool && b == (l.idle == "true"); value != nil && !idle {
 		d.reportProblem(name, l.way, "`%s` does not support `%s` yet", d.action, name)
 	}

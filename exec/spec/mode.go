@@ -44,9 +44,11 @@ func ParseMode(text string) (Mode, error) {
 	case text[0] >= '0' && text[0] <= '9':
 		digits := strings.TrimPrefix(text, "0o")
 		n, err := strconv.ParseUint(digits, 8, 32)
+		// 0o644 is how YAML 1.2 writes octal numbers.
 		if err != nil {
 			return Mode{}, fmt.Errorf("must be octal digits like 0644, found %s", text)
 		}
+		// Three digits at least: a mode of one digit is more likely a mistake.
 		if len(digits) < 3 || n > 0o7777 {
 			return Mode{}, fmt.Errorf("must have three or four octal digits like 0644, found %s", text)
 		}
@@ -86,6 +88,7 @@ func parseClause(clause string) ([]modeChange, bool) {
 	var changes []modeChange
 	for rest := clause[i:]; rest != ""; {
 		c := modeChange{who: who, op: rest[0]}
+		// Several changes may follow one "who": u+r-w.
 		end := strings.IndexAny(rest[1:], "+-=") + 1
 		if end == 0 {
 			end = len(rest)
@@ -151,13 +154,16 @@ func (m Mode) Apply(current uint32, dir bool, umask uint32) uint32 {
 
 func (c modeChange) applyTo(mode uint32, dir bool, umask uint32) uint32 {
 	who := c.who
+	// Without "who" chmod changes all, but leaves alone what the umask masks.
 	if who == 0 {
 		who = 0o7777 &^ umask
 	}
 	perms := c.perms
+	// Copies the bits of one class to all; who then selects.
 	if c.copy != 0 {
 		perms = mode >> map[byte]uint{'u': 6, 'g': 3, 'o': 0}[c.copy] & 7 * 0o111
 	}
+	// X gives the right to execute only to directories and to what someone may execute already.
 	if c.x && (dir || mode&0o111 != 0) {
 		perms |= 0o111
 	}

@@ -44,6 +44,7 @@ func readSchema(action string, text json.RawMessage) (*schema, error) {
 	s := &schema{open: true}
 	if properties, ok := root["properties"].(map[string]any); ok {
 		s.fields = schemaFields(properties, textList(root["required"]))
+		// Closed by default: a misspelt argument must not be ignored.
 		s.open = isOpen(root)
 		if !s.open {
 			root["additionalProperties"] = false
@@ -70,6 +71,7 @@ func schemaURL(action string) string { return "plugin:///" + url.PathEscape(acti
 
 // isOpen reports whether a schema takes other properties than those it names.
 func isOpen(s map[string]any) bool {
+	// A schema says that it is open; `false` alone closes it.
 	if additional, ok := s["additionalProperties"]; ok {
 		closed, isBool := additional.(bool)
 		return !isBool || closed
@@ -121,6 +123,7 @@ func schemaFields(properties map[string]any, required []string) []Field {
 func schemaKind(s map[string]any) Kind {
 	format, _ := s["format"].(string)
 	typ, _ := s["type"].(string)
+	// An enumeration of texts needs no type.
 	if words, _ := s["enum"].([]any); typ == "" && len(words) > 0 && len(textList(words)) == len(words) {
 		typ = "string"
 	}
@@ -181,6 +184,7 @@ func (s *schema) checkArgs(action string, values map[string]any) []Problem {
 		return nil
 	}
 	var problems []Problem
+	// The library's errors name a path in the schema. What is wrong is found again in words, as far as that goes.
 	s.explainError(action, s.whole.Schema(), doc, nil, &problems)
 	if len(problems) == 0 {
 		problems = append(problems, Problem{"", wordUnfit(action, wrong), ""})
@@ -210,6 +214,7 @@ func (s *schema) explainError(action string, is *jsonschema.Schema, v any, at []
 	}
 	add := func(message, hint string) { *list = append(*list, Problem{here, message, hint}) }
 	types := is.Types
+	// A value of the wrong type has no further properties that would be worth a message.
 	if is.Type != "" {
 		types = []string{is.Type}
 	}

@@ -38,6 +38,7 @@ func (s *soundness) checkAll(v any, named bool) error {
 		}
 	case map[string]any:
 		if !named {
+			// An $id moves the place from which references count, and could be an address.
 			if id, ok := v["$id"].(string); ok && !s.isRoot(v) {
 				return fmt.Errorf("it has an $id inside, %s, which its references would start from; remove it", id)
 			}
@@ -64,6 +65,7 @@ func (s *soundness) isRoot(v map[string]any) bool {
 // followReferences goes where a value is looked at once more: to the parts of a choice, and along references.
 func (s *soundness) followReferences(at map[string]any) error {
 	id := reflect.ValueOf(at).Pointer()
+	// A schema that leads back to itself for the same value would never be done.
 	if following, ok := s.seen[id]; ok {
 		if following {
 			return errors.New("it leads back to itself")
@@ -140,6 +142,7 @@ func (s *soundness) resolveReference(to string) (any, error) {
 		if path == "" {
 			break
 		}
+		// As JSON pointers write / and ~.
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 		switch in := v.(type) {
 		case map[string]any:

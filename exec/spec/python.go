@@ -15,6 +15,7 @@ import (
 func compilePattern(field, text, flags string) (*regexp.Regexp, []Problem) {
 	translated, hint := fromPython(text)
 	if flags != "" {
+		// Go takes flags at the beginning of the pattern.
 		translated = "(?" + flags + ")" + translated
 	}
 	re, err := regexp.Compile(translated)
@@ -55,9 +56,11 @@ func fromPython(s string) (translated, hint string) {
 		case rest[0] == '[':
 			class = i + 1
 			b.WriteByte('[')
+		// Python reads {,3} as {0,3}, Go as text.
 		case strings.HasPrefix(rest, "{,") && repeatUpTo.MatchString(rest):
 			b.WriteString("{0,")
 			n = len("{,")
+		// Comments do not exist in Go's syntax.
 		case strings.HasPrefix(rest, "(?#") && strings.Contains(rest, ")"):
 			n = strings.IndexByte(rest, ')') + 1
 		case pythonFlags.MatchString(rest):
@@ -104,6 +107,7 @@ func pythonEscape(s string, inClass bool) (string, int) {
 	_, size := utf8.DecodeRuneInString(s[1:])
 	n := 1 + size
 	switch {
+	// \Z is the very end in Python; Go writes \z for it.
 	case s[1] == 'Z':
 		return `\z`, n
 	case s[1] == 's' && inClass:
@@ -115,6 +119,7 @@ func pythonEscape(s string, inClass bool) (string, int) {
 	case s[1] == 'u' && len(s) >= len(`\u0000`):
 		return `\x{` + s[2:6] + `}`, 6
 	case s[1] >= utf8.RuneSelf:
+		// Python lets any character be escaped, Go only those that have a meaning.
 		return s[1:n], n // needs no backslash, and may not have one
 	}
 	return s[:n], n
@@ -156,6 +161,7 @@ func replacementFor(field, s string, re *regexp.Regexp) (*Template, []Problem) {
 			i++
 			continue
 		}
+		// Three octal digits, or two after a zero, are a character and not a group.
 		if m := octalEscape.FindString(s[i:]); m != "" {
 			n, _ := strconv.ParseUint(m[1:], 8, 16) // digits
 			text = utf8.AppendRune(text, rune(n))
@@ -164,6 +170,7 @@ func replacementFor(field, s string, re *regexp.Regexp) (*Template, []Problem) {
 		}
 		if m := groupReference.FindStringSubmatch(s[i:]); m != nil {
 			name := m[1] + m[2]
+			// A name is looked up in the pattern, a number is one already.
 			group, err := strconv.Atoi(name)
 			if err != nil {
 				group = re.SubexpIndex(name)
@@ -184,6 +191,7 @@ func replacementFor(field, s string, re *regexp.Regexp) (*Template, []Problem) {
 		switch {
 		case at >= 0:
 			text = append(text, "\\\a\b\f\n\r\t\v"[at])
+		// Python refuses unknown escapes of letters, to keep them for later.
 		case next >= 'a' && next <= 'z' || next >= 'A' && next <= 'Z':
 			return wrong(`has \%c, which means nothing`, next)
 		default:

@@ -22,6 +22,7 @@ const durationText = `^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*$|^\s*(([0-9]+\.?[0-9]
 // Schema returns the JSON Schema of a value of the kind. Of an Object it says no more than that it is a map.
 func (k Kind) Schema() map[string]any {
 	typed := func(pattern, message string, types ...any) map[string]any {
+		// A template may stand in place of every value, whatever its type.
 		s := map[string]any{"type": types}
 		if pattern != "" {
 			s["pattern"] = pattern + "|" + templated
@@ -67,6 +68,7 @@ func (a *Action) Schema() map[string]any {
 	s["description"] = a.Doc
 	s["type"] = append(a.jsonTypes(), "null")
 	if a.Free == "" {
+		// Free text has any form; otherwise it must look like name=value.
 		s["pattern"] = `^\s*[A-Za-z_][A-Za-z0-9_]*=`
 		s["patternErrorMessage"] = "must be a map, or text like name=value"
 	}
@@ -132,6 +134,7 @@ func setRequired(s map[string]any, fields []Field) {
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			spellings = append(spellings, map[string]any{"required": []any{name}})
 		}
+		// A required field may be given under any of its names.
 		either = append(either, map[string]any{"anyOf": spellings})
 	}
 	if len(names) > 0 {
@@ -158,6 +161,7 @@ func (f *Field) toSchema() map[string]any {
 			map[string]any{"type": "string", "pattern": templated},
 		}}
 	case f.JSON:
+		// A list or a map is fine, too: it becomes text.
 		s = map[string]any{} // a list or map is written as JSON
 	}
 	f.allowNull(s)

@@ -44,6 +44,7 @@ func Source(args any) string {
 // what the source is.
 func (a *Action) SourceOf(raw map[string]any) string {
 	src, _ := raw["src"].(string)
+	// A value that is a template is unknown here, and so is on which side the source lies.
 	remote, known := ParseBool(raw["remote_src"])
 	if raw["remote_src"] != nil && !known {
 		return ""

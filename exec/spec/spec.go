@@ -149,6 +149,7 @@ var byName = map[string]*Action{}
 
 // declareAction adds an action to all there are. Each is declared in a file of its own, by a variable without a name.
 func declareAction(a *Action) *Action { //nolint:unparam // a variable without a name takes it
+	// Reflection over a hundred structs would cost every start some milliseconds.
 	a.fields = sync.OnceValue(func() []Field { return fieldsOf(a.args) }) // most runs need few of them
 	for _, name := range append([]string{a.Name}, a.Aliases...) {
 		if byName[name] != nil {

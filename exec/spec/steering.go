@@ -22,6 +22,7 @@ func init() {
 		"include_role":  "Asks whether a role is run.",
 		"include_vars":  "Sets the variables of a file.",
 	} {
+		// Not registered with the others: a step cannot name it.
 		a := &Action{Name: name, Doc: doc, Open: true, Check: true, Inward: true, args: reflect.TypeFor[SteeringArgs]()}
 		a.fields = sync.OnceValue(func() []Field { return fieldsOf(a.args) })
 		steering[name] = a

@@ -25,6 +25,7 @@ func Words(line string) ([]string, error) {
 		case quote == '"' && r == '\\' && strings.ContainsRune("\"\\$`", next):
 			word.WriteRune(next)
 			i++
+		// A newline behind a backslash joins two lines, in double quotes too.
 		case r == '\\' && quote != '\'' && next == '\n':
 			i++
 		case quote == '"' && r != '"':
@@ -35,6 +36,7 @@ func Words(line string) ([]string, error) {
 			quote, in = r, true
 		case r == '\\' && next >= 0:
 			word.WriteRune(next)
+			// Also an escaped blank begins a word.
 			in = true
 			i++
 		case r == ' ' || r == '\t' || r == '\n' || r == '\r':
