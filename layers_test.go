@@ -23,7 +23,8 @@ var layers = map[string][]string{
 	"events/rundir":   {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":   {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/playbook":   {"internal/diag", "internal/suggest"},
-	"plan/eval":       {"plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value"},
+	"plan/eval":       {"plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan/eval/call":  {"plan/eval/jinja", "plan/eval/value", "secret"},                 // what callees see: it evaluates nothing
 	"plan/eval/value": {"plan/eval/jinja", "secret"},                                    // values and errors: it evaluates nothing
 	"plan/eval/jinja": {"internal/suggest"},                                             // texts and trees: it knows no values
 	"plan/inventory":  {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
@@ -31,11 +32,11 @@ var layers = map[string][]string{
 	"plan/source":     {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
 	"plan/vars":       {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
-	"plan":            {"plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value"},
+	"plan":            {"plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
 	"plan/doctor":     {"secret/vault", "internal/diag", "internal/suggest", "plan", "plan/planner", "plan/source", "plan/playbook", "plan/eval", "plan/eval/value"}, // on the planner's disk and search paths
 	"plan/bind":       {"secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "exec/spec", "plan/eval/value"},
 	"plan/saved":      {"plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":    {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/compile", "plan/planner/conceal", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "secret"},
+	"plan/planner":    {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/compile", "plan/planner/conceal", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "secret", "plan/eval/call"},
 	"plan/show":       {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":      {},                                                                                               // what an error means: below all of exec
 	"exec/fsys":       {"exec/fault", "exec/spec"},                                                                      // files by anchored names: it knows no jobs, so that an action cannot slip one in

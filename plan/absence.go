@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/eval"
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 	"moon/plan/vars"
 )
@@ -171,7 +171,7 @@ func (r *Renderer) Lacks(e *value.Error) []int {
 	if e.Kind != value.UndefinedError {
 		return nil
 	}
-	at, ok := eval.Base(r.Env).(*Env)
+	at, ok := call.Base(r.Env).(*Env)
 	if len(e.Steps) > 0 || !ok || at.Results == nil && len(at.Plan.Ahead.Why) == 0 {
 		return e.Steps
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/diag"
-	"moon/plan/eval"
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
@@ -133,7 +133,7 @@ var outputAlone = regexp.MustCompile(`^\w+\.(stdout|stderr)(_lines)?$`)
 // undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
 func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
 	m := outputAlone.FindStringSubmatch(strings.TrimSpace(c.Value.Text()))
-	e, ok := eval.Base(r.Env).(*Env)
+	e, ok := call.Base(r.Env).(*Env)
 	if m == nil || !ok || r.Report == nil || e.Results != nil || len(missing) != 1 {
 		return
 	}

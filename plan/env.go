@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"moon/plan/eval"
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 	"moon/plan/vars"
 )
@@ -79,7 +80,7 @@ func ChainTooLong(name string) string {
 // memo keeps what the variables below one name have given while that name is rendered. A variable that is rendered where it is
 // used may name others many times over, and they others: without it the work would double with each.
 type memo struct {
-	work   eval.Work
+	work   call.Work
 	depth  int
 	values map[memoKey]any
 	hosts  map[hostKey]*vars.Frame
@@ -98,7 +99,7 @@ type hostKey struct {
 }
 
 // Work lets the renderings of all variables below one name share a bound.
-func (e *Env) Work() *eval.Work {
+func (e *Env) Work() *call.Work {
 	if e.memo == nil {
 		return nil
 	}
@@ -110,7 +111,7 @@ func (e *Env) remembered(b *vars.Binding, in *vars.Frame, render func(*memo) any
 	m := e.memo
 	if m == nil {
 		m = &memo{values: map[memoKey]any{}, hosts: map[hostKey]*vars.Frame{}}
-		defer e.Engine.Spent(&m.work)
+		defer e.Engine.Charge(&m.work)
 	}
 	key := memoKey{b, in}
 	if v, ok := m.values[key]; ok {

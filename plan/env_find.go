@@ -11,7 +11,7 @@ import (
 	"moon/plan/vars"
 )
 
-// Lookup implements eval.Env.
+// Lookup implements value.Env.
 func (e *Env) Lookup(name string) (any, bool) {
 	if v, ok := e.Extra[name]; ok {
 		return makeEntry(v), true
@@ -25,7 +25,7 @@ func (e *Env) Lookup(name string) (any, bool) {
 	return nil, false
 }
 
-// Names implements eval.Env.
+// Names implements value.Env.
 func (e *Env) Names() []string {
 	list := e.Frame.Names()
 	for name := range e.Extra {

@@ -7,6 +7,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan/eval"
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 	"moon/plan/playbook"
 )
@@ -306,7 +307,7 @@ func (r *Renderer) Needs(e *value.Error, steps []int) {
 		r.Miss(e.Unless)
 		return
 	}
-	at := eval.Base(r.Env).(*Env)
+	at := call.Base(r.Env).(*Env)
 	if at.Results == nil {
 		r.Miss([]value.Missing{{Name: RootName(e.Name), Steps: steps}})
 	} else {

@@ -10,6 +10,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan/eval"
+	"moon/plan/eval/call"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -28,7 +29,7 @@ var commonFields = []string{
 
 // registeredBy is the action whose result a name has for certain here; nil if that is not known.
 func (r *Renderer) registeredBy(name string) *spec.Action {
-	e, ok := eval.Base(r.Env).(*Env)
+	e, ok := call.Base(r.Env).(*Env)
 	if !ok || e.Results != nil || e.Frame == nil {
 		return nil
 	}

@@ -74,7 +74,7 @@ type Rendering struct {
 // its place.
 type Renderer struct {
 	Engine  *eval.Engine
-	Env     eval.Env
+	Env     value.Env
 	Report  func(diag.Diagnostic)                  // may be nil
 	Facts   *vars.FactUsage                        // what is used of the facts; nil when running
 	Marks   bool                                   // what is secret stays marked, because the value becomes that of a name

@@ -359,7 +359,7 @@ func (n *Names) Lacking() *plan.Missing { return n.lacking.Load() }
 func (n *Names) Open() *plan.Missing { return n.open.Load() }
 
 // lacks turns the error for a name that a step would have given which did not run.
-func (n *Names) lacks(env eval.Env, err error) *plan.Missing {
+func (n *Names) lacks(env value.Env, err error) *plan.Missing {
 	e, ok := errors.AsType[*value.Error](err)
 	if !ok {
 		return nil

@@ -6,53 +6,54 @@ import (
 	"strings"
 	"time"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
-// now is now(), now(utc=true) and now(fmt='%Y-%m-%d').
-func (c *input) now() (any, error) {
-	if c.engine.World.Now == nil {
-		return nil, notHere("now")
+// readClock is now(), now(utc=true) and now(fmt='%Y-%m-%d').
+func readClock(c *call.Input) (any, error) {
+	if c.World.Now == nil {
+		return nil, call.Unavailable("now")
 	}
-	t, err := c.engine.World.Now(c.env)
-	if t, err = ask("now", "", t, err); err != nil {
+	t, err := c.World.Now(c.Env)
+	if t, err = call.Ask("now", "", t, err); err != nil {
 		return nil, err
 	}
-	if c.flag(0) {
+	if c.ArgTruth(0) {
 		t = t.UTC()
 	}
-	return strftime(t, c.str(1, "%Y-%m-%d %H:%M:%S.%f"))
+	return strftime(t, c.ArgText(1, "%Y-%m-%d %H:%M:%S.%f"))
 }
 
 // filterStrftime formats a time, in seconds since 1970, as the text before the bar says. Without one it would be the
 // time of the plan.
-func filterStrftime(c *input) (any, error) {
-	format, err := c.text()
+func filterStrftime(c *call.Input) (any, error) {
+	format, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
 	t := time.Time{}
-	if c.arg(0) == nil {
-		if c.engine.World.Now == nil {
+	if c.Arg(0) == nil {
+		if c.World.Now == nil {
 			return nil, value.Errorf(value.TypeError, "", "needs the seconds since 1970")
 		}
-		t, err = c.engine.World.Now(c.env)
-		if t, err = ask("now", "", t, err); err != nil {
+		t, err = c.World.Now(c.Env)
+		if t, err = call.Ask("now", "", t, err); err != nil {
 			return nil, err
 		}
 	} else {
-		seconds, ok := value.NumberOf(c.args[0])
-		if s, isText := c.args[0].(string); isText {
+		seconds, ok := value.NumberOf(c.Args[0])
+		if s, isText := c.Args[0].(string); isText {
 			f, err := strconv.ParseFloat(s, 64)
 			seconds, ok = f, err == nil
 		}
 		if !ok {
-			return nil, value.Errorf(value.TypeError, "", "needs the seconds since 1970, not %s", value.KindOf(c.args[0]))
+			return nil, value.Errorf(value.TypeError, "", "needs the seconds since 1970, not %s", value.KindOf(c.Args[0]))
 		}
 		whole := int64(value.Float(seconds))
 		t = time.Unix(whole, int64((value.Float(seconds)-float64(whole))*1e9))
 	}
-	if c.flag(1) {
+	if c.ArgTruth(1) {
 		t = t.UTC()
 	}
 	return strftime(t, format)

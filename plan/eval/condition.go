@@ -54,7 +54,7 @@ func (c *Condition) Refs() []Ref { return c.expression.refs }
 func (c *Condition) Guards() []string { return c.expression.guards }
 
 // Value evaluates the expression; the value keeps its type. The error is an *Error.
-func (x *Expression) Value(env Env) (result Result, err error) {
+func (x *Expression) Value(env value.Env) (result Result, err error) {
 	defer recovered(&err)
 	return evaluated(x.engine.begin(env, x.text), func(r *rendering) (Result, error) {
 		if x.node != nil {
@@ -66,7 +66,7 @@ func (x *Expression) Value(env Env) (result Result, err error) {
 
 // Eval decides the condition. Only and, or and not look past unknown values. The error is an *Error: of kind TypeError if the
 // condition gives something else than a boolean or null.
-func (c *Condition) Eval(env Env) (verdict Verdict, err error) {
+func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 	defer recovered(&err)
 	x := c.expression
 	r := x.engine.begin(env, x.text)
@@ -203,7 +203,7 @@ func (x *Expression) compileJinja(inside excerpt, how jinja.Lexing) error {
 	if perr != nil {
 		return perr
 	}
-	c := newCollector(x.engine)
+	c := newCollector(x.engine, x.engine.Python)
 	c.node(n, false)
 	x.node, x.refs, x.guards = n, c.done(), c.guards
 	return c.unknownFunction(nil)

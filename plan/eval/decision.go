@@ -115,10 +115,10 @@ func (r *rendering) leaf(l *leaf) (any, error) {
 	for _, slot := range l.slots {
 		v, root, err := s.reach(slot.node)
 		if err == nil {
-			v, err = s.settled(v, root)
+			v, err = s.Settle(v, root)
 		}
 		if err == nil {
-			v, err = s.ordinary(v)
+			v, err = s.ExpandObjects(v)
 		}
 		err = s.placed(err, slot.node)
 		o, isOpen := value.OpenOf(err)
@@ -163,12 +163,12 @@ func (r *rendering) decided(d *decision) (Result, error) {
 	switch {
 	case err != nil:
 		return Result{}, err
-	case !r.touched:
+	case !r.Touched:
 		return Result{Value: v}, nil
 	case d.kind == leafDecision && d.leaf.program == nil: // a part of a value, which has its own marks
 		if part, _, err := (scope{rendering: r}).reach(d.leaf.slots[0].node); err == nil && value.Marked(part) {
 			return Result{Value: part}, nil
 		}
 	}
-	return Result{Value: r.conceal(v)}, nil
+	return Result{Value: r.Conceal(v)}, nil
 }

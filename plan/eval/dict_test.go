@@ -25,7 +25,7 @@ func ordered(files map[string]string) (*eval.Engine, vars) {
 	ports.SetAny(22, "ssh")
 	e := eval.New()
 	e.Python = true
-	e.World.File = func(_ eval.Env, _, name string) (string, error) {
+	e.World.File = func(_ value.Env, _, name string) (string, error) {
 		if text, ok := files[name]; ok {
 			return text, nil
 		}

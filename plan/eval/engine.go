@@ -6,26 +6,16 @@ import (
 	"slices"
 	"sync"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
-	"moon/secret"
 )
 
 // Engine compiles templates, conditions and expressions, and keeps what it compiled. It is safe for concurrent use.
 type Engine struct {
-	// Secrets is told what is computed from secrets. It may be nil, and must not be set while texts are rendered.
-	Secrets *secret.Set
-
-	// Python is set for the plays form: text prints as Python has it, strings of outputs are as they are written, and what
-	// Jinja and Ansible do otherwise than the step form is as they do it. It must be set before anything is compiled.
-	Python bool
-	// World is what the lookups of plays reach for. It must be set before anything is rendered.
-	World World
+	call.Shared
 
 	functions map[string]Function
-	patterns  patterns
-	maxSteps  int // smaller in tests
-	budget    budget
 
 	templates, documents cache[Template]
 	conditions           [2]cache[Condition]
@@ -41,10 +31,12 @@ type cache[T any] struct {
 // Function is a function that templates may call, such as lookup. env is the environment of the rendering. The result
 // is a value as Env has them, Unknown included. An *Error keeps its kind and hint; any other error is put into a
 // sentence.
-type Function func(env Env, args []any, named map[string]any) (any, error)
+type Function func(env value.Env, args []any, named map[string]any) (any, error)
 
 // New returns an engine with the built-in filters, tests and functions.
-func New() *Engine { return &Engine{functions: map[string]Function{}, maxSteps: maxSteps} }
+func New() *Engine {
+	return &Engine{Shared: call.Shared{MaxSteps: call.MaxSteps}, functions: map[string]Function{}}
+}
 
 // Define adds a function. It must not be called once texts have been compiled.
 func (e *Engine) Define(name string, f Function) { e.functions[name] = f }
@@ -162,12 +154,10 @@ const mostNames = 20
 // are found: a person mends them in one go. The error is an *Error with a place in the text.
 func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, error) {
 	var none T
-	if err := r.engine.exceeded(r.work); err != nil {
+	if err := r.CheckBudget(); err != nil {
 		return none, err
 	}
-	if r.work == &r.own {
-		defer r.engine.Spent(r.work)
-	}
+	defer r.Finish()
 	result, err := evaluate(r)
 	if err == nil {
 		return result, nil
@@ -180,7 +170,7 @@ func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, er
 	taken := map[string]bool{}
 	for e := first; ok && e.Kind == value.UndefinedError && e.Name != "" && !taken[e.Name] && len(first.All()) < mostNames; {
 		taken[e.Name] = true
-		r = &rendering{engine: r.engine, env: r.env, text: r.text, deciding: r.deciding, taken: taken, work: r.work}
+		r = r.restart(taken)
 		_, err := evaluate(r)
 		if err == nil {
 			break

@@ -198,7 +198,7 @@ func (w *rewriter) slot(s slot, n ast.Node) ast.Node {
 	return placedAt(&ast.IdentifierNode{Value: s.name}, n)
 }
 
-// constantNames are written as in Python.
+// constantName gives written as in Python.
 func constantName(name string) ast.Node {
 	switch name {
 	case "True":

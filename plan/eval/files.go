@@ -3,6 +3,7 @@ package eval
 import (
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -13,7 +14,7 @@ import (
 // Jinja it always sees the variables of the playbook; `with context` adds the names of the text that imports it.
 type module struct {
 	file  string
-	names *names
+	names *call.Names
 }
 
 // Kind implements Thing.
@@ -29,25 +30,26 @@ func (s scope) module(n *jinja.Importing) (any, error) {
 	switch {
 	case !isText:
 		return nil, placed(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
-	case s.engine.World.File == nil:
+	case s.World.File == nil:
 		return nil, placed(value.Errorf(value.Failure, "", "other files cannot be imported here"), n.Of)
 	case s.files >= maxFiles:
 		return nil, placed(value.Errorf(value.Failure, "", "templates include each other without end"), n.Of)
 	}
-	text, err := s.engine.World.File(s.env, "templates", name)
-	if text, err = ask("template", name, text, err); err != nil {
+	text, err := s.World.File(s.Env, "templates", name)
+	if text, err = call.Ask("template", name, text, err); err != nil {
 		return nil, s.placed(err, n.Of)
 	}
 	t, err := s.engine.DocumentIn(text, jinja.Style{})
 	if err != nil {
 		return nil, s.placed(value.InFile(name, text, err), n.Of)
 	}
-	env := s.env
+	env := s.Env
 	if n.Context {
-		env = layered{s.env, s.visible}
+		env = call.Layered{Env: s.Env, Extra: s.visible}
 	}
-	inner := &rendering{engine: s.engine, env: env, text: text, file: name, work: s.work, files: s.files + 1, taken: s.taken}
-	m := &module{file: name, names: &names{}}
+	inner := s.beginFile(env, text)
+	inner.file = name
+	m := &module{file: name, names: &call.Names{}}
 	if t.tree != nil {
 		_, m.names, err = inner.treeNames(t)
 	}
@@ -67,12 +69,12 @@ func (s scope) include(n *jinja.Including) (any, error) {
 	if !isList {
 		names = []any{v}
 	}
-	if s.engine.World.File == nil {
+	if s.World.File == nil {
 		return nil, placed(value.Errorf(value.Failure, "", "other files cannot be included here"), n.Of)
 	}
-	env := s.env
+	env := s.Env
 	if !n.Alone {
-		env = layered{s.env, s.visible}
+		env = call.Layered{Env: s.Env, Extra: s.visible}
 	}
 	var last error
 	for _, v := range names {
@@ -80,8 +82,8 @@ func (s scope) include(n *jinja.Including) (any, error) {
 		if !isText {
 			return nil, placed(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
 		}
-		text, err := s.engine.World.File(s.env, "templates", name)
-		text, err = ask("template", name, text, err)
+		text, err := s.World.File(s.Env, "templates", name)
+		text, err = call.Ask("template", name, text, err)
 		if value.IsOpen(err) {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -48,14 +49,14 @@ func init() {
 		"bool":    {run: filterBool},
 		"int":     {params: jinja.Takes("default? base?"), run: filterInt},
 		"float":   {params: jinja.Takes("default?"), run: filterFloat},
-		"string":  {run: func(c *input) (any, error) { return c.print(c.value), nil }},
+		"string":  {run: func(c *call.Input) (any, error) { return c.Print(c.Value), nil }},
 		"abs":     {run: filterAbs},
 		"round":   {params: jinja.Takes("precision? method?"), run: filterRound},
 		"mandatory": {
 			params: jinja.Takes("msg?"), guards: true,
 			run: filterMandatory,
 		},
-		"type_debug": {run: func(c *input) (any, error) { return value.PythonType(c.value), nil }},
+		"type_debug": {run: func(c *call.Input) (any, error) { return value.PythonType(c.Value), nil }},
 		"attr":       {params: jinja.Takes("name"), run: filterAttr},
 	}
 	filters["d"] = filters["default"]
@@ -75,7 +76,7 @@ func init() {
 }
 
 // lazyDefault evaluates the default only where it is needed, so that x | default(y) works while y has no value.
-func lazyDefault(s scope, n *jinja.Filtering) (any, error) {
+func lazyDefault(s call.Scope, n *jinja.Filtering) (any, error) {
 	var otherwise, boolean jinja.Node
 	for i, a := range n.Args {
 		if a.Name == "boolean" || a.Name == "" && i == 1 {
@@ -84,14 +85,14 @@ func lazyDefault(s scope, n *jinja.Filtering) (any, error) {
 			otherwise = a.Value
 		}
 	}
-	v, err := s.eval(n.In)
+	v, err := s.Eval(n.In)
 	switch {
 	case err != nil && !value.IsUndefined(err):
 		return nil, err
 	case err == nil && boolean == nil:
 		return v, nil
 	case err == nil:
-		strict, err := s.eval(boolean)
+		strict, err := s.Eval(boolean)
 		if err != nil || !value.Truthy(strict) || value.Truthy(v) {
 			return v, err
 		}
@@ -99,21 +100,21 @@ func lazyDefault(s scope, n *jinja.Filtering) (any, error) {
 	if otherwise == nil {
 		return "", nil
 	}
-	return s.eval(otherwise)
+	return s.Eval(otherwise)
 }
 
 // runDefault serves map('default', x), whose inputs always have a value.
-func runDefault(c *input) (any, error) {
-	if c.err == nil && (!c.flag(1) || value.Truthy(c.value)) {
-		return c.value, nil
+func runDefault(c *call.Input) (any, error) {
+	if c.Err == nil && (!c.ArgTruth(1) || value.Truthy(c.Value)) {
+		return c.Value, nil
 	}
-	if !c.has(0) {
+	if !c.Has(0) {
 		return "", nil
 	}
-	return c.args[0], nil
+	return c.Args[0], nil
 }
 
-func lazyTernary(s scope, n *jinja.Filtering) (any, error) {
+func lazyTernary(s call.Scope, n *jinja.Filtering) (any, error) {
 	var choices [3]jinja.Node
 	for i, a := range n.Args {
 		if a.Name != "" {
@@ -121,15 +122,15 @@ func lazyTernary(s scope, n *jinja.Filtering) (any, error) {
 		}
 		choices[i] = a.Value
 	}
-	v, err := s.eval(n.In)
+	v, err := s.Eval(n.In)
 	if err != nil {
 		return nil, err
 	}
-	return s.eval(choices[chooseTernary(v, choices[2] != nil)])
+	return s.Eval(choices[chooseTernary(v, choices[2] != nil)])
 }
 
-func runTernary(c *input) (any, error) {
-	return c.args[chooseTernary(c.value, c.has(2))], nil
+func runTernary(c *call.Input) (any, error) {
+	return c.Args[chooseTernary(c.Value, c.Has(2))], nil
 }
 
 // chooseTernary gives which argument of ternary is meant: the first if the value holds, the second if not, and the third for null.
@@ -144,29 +145,29 @@ func chooseTernary(v any, hasNone bool) int {
 	}
 }
 
-func filterMandatory(c *input) (any, error) {
-	if c.err == nil {
-		return c.value, nil
+func filterMandatory(c *call.Input) (any, error) {
+	if c.Err == nil {
+		return c.Value, nil
 	}
-	if c.has(0) {
+	if c.Has(0) {
 		var name string
-		if u, ok := value.AsError(c.err); ok {
+		if u, ok := value.AsError(c.Err); ok {
 			name = u.Name
 		}
-		return nil, &value.Error{Kind: value.UndefinedError, Name: name, Message: c.str(0, ""), Offset: -1}
+		return nil, &value.Error{Kind: value.UndefinedError, Name: name, Message: c.ArgText(0, ""), Offset: -1}
 	}
-	return nil, c.err
+	return nil, c.Err
 }
 
-// apply calls a filter by name on a value that is at hand, as map('upper') does.
-func (c *input) apply(name string, val any, args []any, named map[string]any) (any, error) {
+// applyFilter calls a filter by name on a value that is at hand, as map('upper') does.
+func applyFilter(c *call.Input, name string, val any, args []any, named map[string]any) (any, error) {
 	f, e := findFilter(name)
 	if e != nil {
 		return nil, e
 	}
-	in, err := c.with(name, val, f.params, args, named)
-	if err == nil && (!f.objects || value.IsPartial(in.value)) {
-		err = in.ordinaryAll()
+	in, err := bindValues(c, name, val, f.params, args, named)
+	if err == nil && (!f.objects || value.IsPartial(in.Value)) {
+		err = in.ExpandAll()
 	}
 	if err != nil {
 		return nil, err
@@ -174,8 +175,8 @@ func (c *input) apply(name string, val any, args []any, named map[string]any) (a
 	return f.run(in)
 }
 
-// check calls a test by name; err is why there is no value.
-func (c *input) check(name string, val any, missing error, args []any, named map[string]any) (bool, error) {
+// applyTest calls a test by name; err is why there is no value.
+func applyTest(c *call.Input, name string, val any, missing error, args []any, named map[string]any) (bool, error) {
 	t, e := findTest(name)
 	if e != nil {
 		return false, e
@@ -183,25 +184,25 @@ func (c *input) check(name string, val any, missing error, args []any, named map
 	if missing != nil && !t.guards {
 		return false, missing
 	}
-	in, err := c.with(name, val, t.params, args, named)
-	if err == nil && (!t.objects || value.IsPartial(in.value)) {
-		err = in.ordinaryAll()
+	in, err := bindValues(c, name, val, t.params, args, named)
+	if err == nil && (!t.objects || value.IsPartial(in.Value)) {
+		err = in.ExpandAll()
 	}
 	if err != nil {
 		return false, err
 	}
-	in.err = missing
+	in.Err = missing
 	return t.run(in)
 }
 
-func (c *input) with(name string, val any, p jinja.Params, args []any, named map[string]any) (*input, error) {
-	if err := c.spend(1); err != nil {
+func bindValues(c *call.Input, name string, val any, p jinja.Params, args []any, named map[string]any) (*call.Input, error) {
+	if err := c.Spend(1); err != nil {
 		return nil, err
 	}
 	if len(args) > len(p.Names) && !p.Rest && !p.Open {
 		return nil, value.Errorf(value.TypeError, "", "`%s` takes %s, not %s", name, p.Count(), jinja.Counted(len(args), "argument"))
 	}
-	in := &input{scope: c.scope, name: name, value: val}
+	in := &call.Input{Scope: c.Scope, Name: name, Value: val}
 	list := make([]jinja.Argument, len(args), len(args)+len(named))
 	values := slices.Clone(args)
 	for _, key := range value.SortedKeys(named) {
@@ -211,33 +212,33 @@ func (c *input) with(name string, val any, p jinja.Params, args []any, named map
 		list = append(list, jinja.Argument{Name: key})
 		values = append(values, named[key])
 	}
-	in.fill(p, list, values)
+	in.Fill(p, list, values)
 	for i := range p.Required {
-		if !in.has(i) && !p.Rest {
+		if !in.Has(i) && !p.Rest {
 			return nil, value.Errorf(value.TypeError, "", "`%s` needs the argument `%s`", name, p.Names[i])
 		}
 	}
 	return in, nil
 }
 
-func filterBool(c *input) (any, error) {
-	switch v := c.value.(type) {
+func filterBool(c *call.Input) (any, error) {
+	switch v := c.Value.(type) {
 	case nil, bool:
 		return v, nil
 	case string:
-		if c.engine.Python {
+		if c.Python {
 			return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(v)), nil
 		}
 		return value.SaysYes(v), nil
 	}
-	n, ok := value.NumberOf(c.value)
+	n, ok := value.NumberOf(c.Value)
 	return ok && value.CompareNumbers(n, 1) == 0, nil
 }
 
-func filterAttr(c *input) (any, error) {
-	m, ok := value.MapOf(c.value)
+func filterAttr(c *call.Input) (any, error) {
+	m, ok := value.MapOf(c.Value)
 	if !ok {
 		return nil, nil
 	}
-	return m[c.str(0, "")], nil
+	return m[c.ArgText(0, "")], nil
 }

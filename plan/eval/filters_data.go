@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -32,7 +33,7 @@ func dataFilters() map[string]*filter {
 		"from_yaml":     {run: filterFromYAML},
 		"b64encode":     {params: jinja.Takes("encoding?"), run: filterB64Encode},
 		"b64decode":     {params: jinja.Takes("encoding?"), run: filterB64Decode},
-		"hash":          {params: jinja.Takes("hashtype?"), run: func(c *input) (any, error) { return digest(c, c.str(0, "sha1")) }},
+		"hash":          {params: jinja.Takes("hashtype?"), run: func(c *call.Input) (any, error) { return digest(c, c.ArgText(0, "sha1")) }},
 		"password_hash": {params: jinja.Takes("hashtype? salt? salt_size? rounds?"), run: filterPasswordHash},
 		"combine":       {params: jinja.Takes("* recursive? list_merge?"), run: filterCombine},
 		"dict2items":    {params: jinja.Takes("key_name? value_name?"), run: filterDictToItems},
@@ -41,7 +42,7 @@ func dataFilters() map[string]*filter {
 		"dictsort":      {params: jinja.Takes("case_sensitive? by? reverse?"), run: filterDictSort},
 	}
 	for _, name := range []string{"md5", "sha1"} {
-		data[name] = &filter{run: func(c *input) (any, error) { return digest(c, name) }}
+		data[name] = &filter{run: func(c *call.Input) (any, error) { return digest(c, name) }}
 	}
 	data["checksum"] = data["sha1"]
 	data["tojson"] = data["to_json"]
@@ -49,50 +50,50 @@ func dataFilters() map[string]*filter {
 	return data
 }
 
-func filterToJSON(c *input) (any, error) {
-	indent, err := c.integer(0, 0)
+func filterToJSON(c *call.Input) (any, error) {
+	indent, err := c.ArgInt(0, 0)
 	if err != nil {
 		return nil, err
 	}
-	return c.json(indent)
+	return writeJSON(c, indent)
 }
 
-func filterToNiceJSON(c *input) (any, error) {
-	indent, err := c.integer(0, 4)
+func filterToNiceJSON(c *call.Input) (any, error) {
+	indent, err := c.ArgInt(0, 4)
 	if err != nil {
 		return nil, err
 	}
-	return c.json(indent)
+	return writeJSON(c, indent)
 }
 
-func (c *input) json(indent int) (any, error) {
+func writeJSON(c *call.Input, indent int) (any, error) {
 	if indent > 100 {
 		return nil, value.Errorf(value.Failure, "", "the indent %d is too large", indent)
 	}
 	style := value.Layout{Indent: max(indent, 0), Spaced: indent <= 0}
-	if c.engine.Python {
-		style.Python, style.ASCII, style.Sorted = true, !c.has(2) || c.flag(2), c.flag(1)
-		if c.name == "to_nice_json" {
-			style.Sorted = !c.has(1) || c.flag(1)
+	if c.Python {
+		style.Python, style.ASCII, style.Sorted = true, !c.Has(2) || c.ArgTruth(2), c.ArgTruth(1)
+		if c.Name == "to_nice_json" {
+			style.Sorted = !c.Has(1) || c.ArgTruth(1)
 		}
 	}
-	text := string(value.AppendJSON(nil, c.value, style, 0))
-	if err := c.grow(len(text)); err != nil {
+	text := string(value.AppendJSON(nil, c.Value, style, 0))
+	if err := c.Grow(len(text)); err != nil {
 		return nil, err
 	}
 	return text, nil
 }
 
-func filterB64Encode(c *input) (any, error) {
-	s, err := c.text()
+func filterB64Encode(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
 	return base64.StdEncoding.EncodeToString([]byte(s)), nil
 }
 
-func filterB64Decode(c *input) (any, error) {
-	s, err := c.text()
+func filterB64Decode(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +116,8 @@ func filterB64Decode(c *input) (any, error) {
 	return string(b), nil
 }
 
-func digest(c *input, name string) (any, error) {
-	s, err := c.text()
+func digest(c *call.Input, name string) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
@@ -133,14 +134,14 @@ func digest(c *input, name string) (any, error) {
 
 // filterCombine merges maps, later ones winning. list_merge says what happens to lists of the same key: replace, keep,
 // append, prepend, append_rp, prepend_rp.
-func filterCombine(c *input) (any, error) {
+func filterCombine(c *call.Input) (any, error) {
 	out := value.NewDict(0)
-	merge := c.str(1, "replace")
+	merge := c.ArgText(1, "replace")
 	if !slices.Contains([]string{"replace", "keep", "append", "prepend", "append_rp", "prepend_rp"}, merge) {
 		return nil, value.Errorf(value.TypeError, "", "does not know the list_merge `%s`", merge)
 	}
 	var all []any
-	for _, v := range append([]any{c.value}, c.rest...) {
+	for _, v := range append([]any{c.Value}, c.Rest...) {
 		if list, ok := v.([]any); ok {
 			all = append(all, list...)
 		} else {
@@ -152,16 +153,16 @@ func filterCombine(c *input) (any, error) {
 		if !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs maps, not %s", value.KindOf(v))
 		}
-		if err := c.spend(len(m)); err != nil {
+		if err := c.Spend(len(m)); err != nil {
 			return nil, err
 		}
-		out = c.merged(out, v, merge)
+		out = mergeMaps(c, out, v, merge)
 	}
-	return c.ofForm(out), nil
+	return c.FinishMap(out), nil
 }
 
-// merged puts the keys of b, a map of either kind, into a copy of a.
-func (c *input) merged(a *value.Dict, b any, lists string) *value.Dict {
+// mergeMaps puts the keys of b, a map of either kind, into a copy of a.
+func mergeMaps(c *call.Input, a *value.Dict, b any, lists string) *value.Dict {
 	out := a.Clone(0)
 	for _, key := range value.KeysOf(b) {
 		val, _ := value.EntryOf(b, key)
@@ -171,10 +172,10 @@ func (c *input) merged(a *value.Dict, b any, lists string) *value.Dict {
 		oldList, isList := old.([]any)
 		newList, bothLists := val.([]any)
 		switch {
-		case exists && c.flag(0) && isMap && bothMaps:
+		case exists && c.ArgTruth(0) && isMap && bothMaps:
 			oldMap := value.NewDict(0)
 			oldMap.Add(old)
-			val = c.ofForm(c.merged(oldMap, val, lists))
+			val = c.FinishMap(mergeMaps(c, oldMap, val, lists))
 		case exists && isList && bothLists:
 			val = mergedLists(oldList, newList, lists)
 		}
@@ -203,16 +204,16 @@ func mergedLists(old, added []any, how string) []any {
 	}
 }
 
-func filterDictToItems(c *input) (any, error) {
-	m, err := c.mapping()
+func filterDictToItems(c *call.Input) (any, error) {
+	m, err := c.ValueMap()
 	if err != nil {
 		return nil, err
 	}
-	return c.namedPairs(m, c.str(0, "key"), c.str(1, "value")), nil
+	return makeNamedPairs(c.Rendering, m, c.ArgText(0, "key"), c.ArgText(1, "value")), nil
 }
 
-// namedPairs are the entries of a map of either kind, each a map of its key and its value under these names.
-func (r *rendering) namedPairs(m any, keyName, valueName string) []any {
+// makeNamedPairs gives the entries of a map of either kind, each a map of its key and its value under these names.
+func makeNamedPairs(r *call.Rendering, m any, keyName, valueName string) []any {
 	names := value.KeysOf(m)
 	out := make([]any, 0, len(names))
 	for _, key := range names {
@@ -220,15 +221,15 @@ func (r *rendering) namedPairs(m any, keyName, valueName string) []any {
 		item.Set(keyName, value.KeyOf(m, key))
 		v, _ := value.EntryOf(m, key)
 		item.Set(valueName, v)
-		out = append(out, r.ofForm(item))
+		out = append(out, r.FinishMap(item))
 	}
 	return out
 }
 
-func filterItemsToDict(c *input) (any, error) {
-	items, ok := c.value.([]any)
+func filterItemsToDict(c *call.Input) (any, error) {
+	items, ok := c.Value.([]any)
 	if !ok {
-		return nil, value.Errorf(value.TypeError, "", "needs a list of maps, not %s", value.KindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a list of maps, not %s", value.KindOf(c.Value))
 	}
 	out := value.NewDict(len(items))
 	for i, item := range items {
@@ -236,45 +237,45 @@ func filterItemsToDict(c *input) (any, error) {
 		if !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs a list of maps; item %d is %s", i+1, value.KindOf(item))
 		}
-		key, hasKey := m[c.str(0, "key")]
-		val, hasValue := m[c.str(1, "value")]
+		key, hasKey := m[c.ArgText(0, "key")]
+		val, hasValue := m[c.ArgText(1, "value")]
 		if !hasKey || !hasValue {
-			return nil, value.Errorf(value.TypeError, "", "needs `%s` and `%s` in every item; item %d has not", c.str(0, "key"),
-				c.str(1, "value"), i+1)
+			return nil, value.Errorf(value.TypeError, "", "needs `%s` and `%s` in every item; item %d has not", c.ArgText(0, "key"),
+				c.ArgText(1, "value"), i+1)
 		}
 		out.SetAny(key, val)
 	}
-	return c.ofForm(out), nil
+	return c.FinishMap(out), nil
 }
 
-func filterItems(c *input) (any, error) {
-	if c.value == nil {
+func filterItems(c *call.Input) (any, error) {
+	if c.Value == nil {
 		return []any{}, nil
 	}
-	m, err := c.mapping()
+	m, err := c.ValueMap()
 	if err != nil {
 		return nil, err
 	}
 	return value.Pairs(m), nil
 }
 
-func filterDictSort(c *input) (any, error) {
-	m, err := c.mapping()
+func filterDictSort(c *call.Input) (any, error) {
+	m, err := c.ValueMap()
 	if err != nil {
 		return nil, err
 	}
-	place, ok := map[string]int{"key": 0, "value": 1}[c.str(1, "key")]
+	place, ok := map[string]int{"key": 0, "value": 1}[c.ArgText(1, "key")]
 	if !ok {
-		return nil, value.Errorf(value.TypeError, "", "sorts by `key` or `value`, not by `%s`", c.str(1, ""))
+		return nil, value.Errorf(value.TypeError, "", "sorts by `key` or `value`, not by `%s`", c.ArgText(1, ""))
 	}
 	out := value.Pairs(m)
 	var failed *value.Error
 	slices.SortStableFunc(out, func(a, b any) int {
-		o, err := value.Compare(folded(a.([]any)[place], c.flag(0)), folded(b.([]any)[place], c.flag(0)))
+		o, err := value.Compare(folded(a.([]any)[place], c.ArgTruth(0)), folded(b.([]any)[place], c.ArgTruth(0)))
 		if err != nil {
 			failed = err
 		}
-		if c.flag(2) {
+		if c.ArgTruth(2) {
 			return -o
 		}
 		return o

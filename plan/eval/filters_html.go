@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -16,11 +17,11 @@ import (
 // been asked for twice.
 
 func htmlFilters() map[string]*filter {
-	escape := &filter{run: func(c *input) (any, error) { return escapeHTML(c.print(c.value)), nil }}
+	escape := &filter{run: func(c *call.Input) (any, error) { return escapeHTML(c.Print(c.Value)), nil }}
 	return map[string]*filter{
 		"e": escape, "escape": escape, "forceescape": escape,
 		"safe":      {run: filterSafe},
-		"striptags": {run: func(c *input) (any, error) { return stripTags(c.print(c.value)), nil }},
+		"striptags": {run: func(c *call.Input) (any, error) { return stripTags(c.Print(c.Value)), nil }},
 		"urlize":    {params: jinja.Takes("trim_url_limit? nofollow? target? rel? extra_schemes?"), run: filterURLize},
 		"xmlattr":   {params: jinja.Takes("autospace?"), run: filterXMLAttr},
 	}
@@ -30,11 +31,11 @@ func htmlFilters() map[string]*filter {
 func escapeHTML(s string) string { return html.EscapeString(s) }
 
 // filterSafe gives text; numbers stay numbers.
-func filterSafe(c *input) (any, error) {
-	if value.IsNumber(c.value) {
-		return c.value, nil
+func filterSafe(c *call.Input) (any, error) {
+	if value.IsNumber(c.Value) {
+		return c.Value, nil
 	}
-	return c.print(c.value), nil
+	return c.Print(c.Value), nil
 }
 
 // stripTags removes comments first: one may hold a tag. What begins and never ends stays.
@@ -56,8 +57,8 @@ func stripTags(s string) string {
 }
 
 // filterXMLAttr writes a map as the attributes of an element, without those that are null.
-func filterXMLAttr(c *input) (any, error) {
-	m, err := c.mapping()
+func filterXMLAttr(c *call.Input) (any, error) {
+	m, err := c.ValueMap()
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +71,10 @@ func filterXMLAttr(c *input) (any, error) {
 		if strings.ContainsAny(key, "/>=") || strings.ContainsFunc(key, unicode.IsSpace) {
 			return nil, value.Errorf(value.Failure, "", "`%s` cannot be the name of an attribute", key)
 		}
-		if b.Len() > 0 || !c.has(0) || c.flag(0) {
+		if b.Len() > 0 || !c.Has(0) || c.ArgTruth(0) {
 			b.WriteByte(' ')
 		}
-		b.WriteString(escapeHTML(key) + `="` + escapeHTML(c.print(v)) + `"`)
+		b.WriteString(escapeHTML(key) + `="` + escapeHTML(c.Print(v)) + `"`)
 	}
 	return b.String(), nil
 }
@@ -96,43 +97,43 @@ type linker struct {
 	schemes    []string
 }
 
-func filterURLize(c *input) (any, error) {
-	limit, err := c.integer(0, -1)
+func filterURLize(c *call.Input) (any, error) {
+	limit, err := c.ArgInt(0, -1)
 	if err != nil {
 		return nil, err
 	}
 	l := linker{limit: limit}
-	if v := c.arg(4); v != nil {
+	if v := c.Arg(4); v != nil {
 		schemes, err := value.ItemsOf(v)
 		if err != nil {
 			return nil, err
 		}
 		for _, scheme := range schemes {
-			if l.schemes = append(l.schemes, c.print(scheme)); !schemeLike.MatchString(c.print(scheme)) {
-				return nil, value.Errorf(value.Failure, "write one such as `ftp:`", "`%s` does not begin an address", c.print(scheme))
+			if l.schemes = append(l.schemes, c.Print(scheme)); !schemeLike.MatchString(c.Print(scheme)) {
+				return nil, value.Errorf(value.Failure, "write one such as `ftp:`", "`%s` does not begin an address", c.Print(scheme))
 			}
 		}
 	}
 	rel := []string{"noopener"}
-	if c.arg(3) != nil {
-		rel = append(rel, strings.Fields(c.str(3, ""))...)
+	if c.Arg(3) != nil {
+		rel = append(rel, strings.Fields(c.ArgText(3, ""))...)
 	}
-	if c.flag(1) {
+	if c.ArgTruth(1) {
 		rel = append(rel, "nofollow")
 	}
 	slices.Sort(rel)
 	l.attributes = ` rel="` + escapeHTML(strings.Join(slices.Compact(rel), " ")) + `"`
-	if target := c.arg(2); target != nil && target != "" {
-		l.attributes += ` target="` + escapeHTML(c.print(target)) + `"`
+	if target := c.Arg(2); target != nil && target != "" {
+		l.attributes += ` target="` + escapeHTML(c.Print(target)) + `"`
 	}
-	text := escapeHTML(c.print(c.value))
+	text := escapeHTML(c.Print(c.Value))
 	var b strings.Builder
 	from := 0
 	for _, gap := range append(spaces.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
 		b.WriteString(l.link(text[from:gap[0]]) + text[gap[0]:gap[1]])
 		from = gap[1]
 	}
-	if err := c.grow(b.Len()); err != nil {
+	if err := c.Grow(b.Len()); err != nil {
 		return nil, err
 	}
 	return b.String(), nil

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -16,7 +17,7 @@ func listFilters() map[string]*filter {
 		"length":               {run: filterLength},
 		"first":                {run: filterFirst},
 		"last":                 {run: filterLast},
-		"list":                 {run: func(c *input) (any, error) { return anyOf(c.items()) }},
+		"list":                 {run: func(c *call.Input) (any, error) { return anyOf(c.ValueItems()) }},
 		"join":                 {params: jinja.Takes("d? attribute?"), run: filterJoin},
 		"map":                  {params: jinja.Takes("..."), run: filterMap},
 		"select":               {params: jinja.Takes("..."), run: picking(true, false)},
@@ -49,8 +50,8 @@ func listFilters() map[string]*filter {
 
 func anyOf(list []any, err error) (any, error) { return list, err }
 
-func filterLength(c *input) (any, error) {
-	switch v := c.value.(type) {
+func filterLength(c *call.Input) (any, error) {
+	switch v := c.Value.(type) {
 	case string:
 		return len([]rune(v)), nil
 	case []any:
@@ -62,35 +63,37 @@ func filterLength(c *input) (any, error) {
 	case value.Object:
 		return len(v.Keys()), nil
 	}
-	return nil, value.Errorf(value.TypeError, "", "needs a string, a list or a map, not %s", value.KindOf(c.value))
+	return nil, value.Errorf(value.TypeError, "", "needs a string, a list or a map, not %s", value.KindOf(c.Value))
 }
 
-func filterFirst(c *input) (any, error) { return c.pick(func(l []any) any { return l[0] }) }
-func filterLast(c *input) (any, error)  { return c.pick(func(l []any) any { return l[len(l)-1] }) }
+func filterFirst(c *call.Input) (any, error) { return pickItem(c, func(l []any) any { return l[0] }) }
+func filterLast(c *call.Input) (any, error) {
+	return pickItem(c, func(l []any) any { return l[len(l)-1] })
+}
 
-// pick takes an item of a list. That of an empty list is undefined, so that | first | default('none') works.
-func (c *input) pick(f func(l []any) any) (any, error) {
-	items, err := c.items()
+// pickItem takes an item of a list. That of an empty list is undefined, so that | first | default('none') works.
+func pickItem(c *call.Input, f func(l []any) any) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
 	if len(items) == 0 {
 		return nil, &value.Error{
-			Kind: value.UndefinedError, Message: "the list is empty: there is no " + c.name + " item",
+			Kind: value.UndefinedError, Message: "the list is empty: there is no " + c.Name + " item",
 			Hint: "give another value with `| default(…)`", Offset: -1,
 		}
 	}
 	return f(items), nil
 }
 
-// attribute follows a path such as `user.name` or `tags.0` into an item.
-func (c *input) attribute(item any, path any) (any, error) {
+// readAttribute follows a path such as `user.name` or `tags.0` into an item.
+func readAttribute(c *call.Input, item any, path any) (any, error) {
 	if i, ok := path.(int); ok {
 		path = strconv.Itoa(i)
 	}
 	at := item
 	for key := range strings.SplitSeq(value.Text(path), ".") {
-		v, err := c.part(at, key, value.Text(path))
+		v, err := readPart(c, at, key, value.Text(path))
 		if err != nil {
 			return nil, err
 		}
@@ -99,20 +102,20 @@ func (c *input) attribute(item any, path any) (any, error) {
 	return at, nil
 }
 
-// part is the part of a value under one key of a path.
-func (c *input) part(of any, key, path string) (any, error) {
+// readPart gives the part of a value under one key of a path.
+func readPart(c *call.Input, of any, key, path string) (any, error) {
 	switch of := of.(type) {
 	case map[string]any, *value.Dict:
 		if v, ok := value.EntryOf(of, key); ok {
 			return v, nil
 		}
 	case value.Object:
-		v, ok, err := c.entry(of, key)
+		v, ok, err := c.ReadEntry(of, key)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			return c.settled(v, key)
+			return c.Settle(v, key)
 		}
 	case []any:
 		if i, err := strconv.Atoi(key); err == nil && value.FromEnd(i, len(of)) >= 0 && value.FromEnd(i, len(of)) < len(of) {
@@ -120,56 +123,56 @@ func (c *input) part(of any, key, path string) (any, error) {
 		}
 	}
 	return nil, &value.Error{
-		Kind: value.UndefinedError, Name: path, Message: "filter `" + c.name + "`: " + value.KindOf(of) + " has no `" + key + "`",
+		Kind: value.UndefinedError, Name: path, Message: "filter `" + c.Name + "`: " + value.KindOf(of) + " has no `" + key + "`",
 		Hint: "choose the items that have it with `| selectattr('" + path + "', 'defined')`", Offset: -1,
 	}
 }
 
-// by gives the value an item is judged by: the item itself, or an attribute of it.
-func (c *input) by(item any, i int) (any, error) {
-	if !c.has(i) || c.args[i] == nil {
+// readSortKey gives the value an item is judged by: the item itself, or an attribute of it.
+func readSortKey(c *call.Input, item any, i int) (any, error) {
+	if !c.Has(i) || c.Args[i] == nil {
 		return item, nil
 	}
-	return c.attribute(item, c.args[i])
+	return readAttribute(c, item, c.Args[i])
 }
 
-func filterJoin(c *input) (any, error) {
-	items, err := c.items()
+func filterJoin(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
 	parts := make([]string, len(items))
 	total := 0
 	for i, item := range items {
-		v, err := c.by(item, 1)
+		v, err := readSortKey(c, item, 1)
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = c.print(v)
-		total += len(parts[i]) + len(c.str(0, ""))
+		parts[i] = c.Print(v)
+		total += len(parts[i]) + len(c.ArgText(0, ""))
 	}
-	if err := c.grow(total); err != nil {
+	if err := c.Grow(total); err != nil {
 		return nil, err
 	}
-	return strings.Join(parts, c.str(0, "")), nil
+	return strings.Join(parts, c.ArgText(0, "")), nil
 }
 
-func filterMap(c *input) (any, error) {
-	if c.value == nil {
+func filterMap(c *call.Input) (any, error) {
+	if c.Value == nil {
 		return []any{}, nil
 	}
-	items, err := c.items()
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
-	named := maps.Clone(c.named)
+	named := maps.Clone(c.Named)
 	path, byAttribute := named["attribute"]
 	otherwise, hasDefault := named["default"]
 	if byAttribute {
 		delete(named, "attribute")
 		delete(named, "default")
 	}
-	if byAttribute && (len(c.rest) > 0 || len(named) > 0) || !byAttribute && len(c.rest) == 0 {
+	if byAttribute && (len(c.Rest) > 0 || len(named) > 0) || !byAttribute && len(c.Rest) == 0 {
 		return nil, value.Errorf(value.TypeError, "write `map('upper')` or `map(attribute='name')`",
 			"needs the name of a filter or an attribute")
 	}
@@ -177,9 +180,9 @@ func filterMap(c *input) (any, error) {
 	for i, item := range items {
 		switch {
 		case !byAttribute:
-			out[i], err = c.apply(value.Text(c.rest[0]), item, c.rest[1:], named)
+			out[i], err = applyFilter(c, value.Text(c.Rest[0]), item, c.Rest[1:], named)
 		default:
-			out[i], err = c.attribute(item, path)
+			out[i], err = readAttribute(c, item, path)
 			if hasDefault && value.IsUndefined(err) {
 				out[i], err = otherwise, nil
 			}
@@ -192,13 +195,13 @@ func filterMap(c *input) (any, error) {
 }
 
 // picking is select, reject, selectattr and rejectattr.
-func picking(keep, byAttribute bool) func(c *input) (any, error) {
-	return func(c *input) (any, error) {
-		items, err := c.items()
+func picking(keep, byAttribute bool) func(c *call.Input) (any, error) {
+	return func(c *call.Input) (any, error) {
+		items, err := c.ValueItems()
 		if err != nil {
 			return nil, err
 		}
-		args := c.rest
+		args := c.Rest
 		var path any
 		if byAttribute {
 			if len(args) == 0 {
@@ -211,12 +214,12 @@ func picking(keep, byAttribute bool) func(c *input) (any, error) {
 			v := item
 			var missing error
 			if byAttribute {
-				v, missing = c.attribute(item, path)
+				v, missing = readAttribute(c, item, path)
 			}
 			var ok bool
 			switch {
 			case len(args) > 0:
-				ok, err = c.check(value.Text(args[0]), v, missing, args[1:], c.named)
+				ok, err = applyTest(c, value.Text(args[0]), v, missing, args[1:], c.Named)
 			default:
 				ok, err = value.Truthy(v), missing
 			}
@@ -239,8 +242,8 @@ func folded(v any, caseSensitive bool) any {
 	return v
 }
 
-func filterSort(c *input) (any, error) {
-	items, err := c.items()
+func filterSort(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
@@ -249,21 +252,21 @@ func filterSort(c *input) (any, error) {
 		keys []any
 	}
 	var paths []string
-	if c.has(2) && c.args[2] != nil {
-		paths = strings.Split(c.str(2, ""), ",")
+	if c.Has(2) && c.Args[2] != nil {
+		paths = strings.Split(c.ArgText(2, ""), ",")
 	}
 	list := make([]keyed, len(items))
 	for i, item := range items {
 		list[i].item = item
 		if paths == nil {
-			list[i].keys = []any{folded(item, c.flag(1))}
+			list[i].keys = []any{folded(item, c.ArgTruth(1))}
 		}
 		for _, path := range paths {
-			v, err := c.attribute(item, strings.TrimSpace(path))
+			v, err := readAttribute(c, item, strings.TrimSpace(path))
 			if err != nil {
 				return nil, err
 			}
-			list[i].keys = append(list[i].keys, folded(v, c.flag(1)))
+			list[i].keys = append(list[i].keys, folded(v, c.ArgTruth(1)))
 		}
 	}
 	var failed *value.Error
@@ -276,7 +279,7 @@ func filterSort(c *input) (any, error) {
 			if o == 0 || o == 2 && err == nil {
 				continue
 			}
-			if c.flag(0) {
+			if c.ArgTruth(0) {
 				return -o
 			}
 			return o
@@ -293,14 +296,14 @@ func filterSort(c *input) (any, error) {
 	return out, nil
 }
 
-func filterReverse(c *input) (any, error) {
-	items, err := c.items()
+func filterReverse(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
 	out := slices.Clone(items)
 	slices.Reverse(out)
-	if value.IsString(c.value) {
+	if value.IsString(c.Value) {
 		var b strings.Builder
 		for _, r := range out {
 			b.WriteString(value.Text(r))
@@ -310,20 +313,20 @@ func filterReverse(c *input) (any, error) {
 	return out, nil
 }
 
-func filterUnique(c *input) (any, error) {
-	items, err := c.items()
+func filterUnique(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
 	seen := make(map[string]bool, len(items))
 	out := make([]any, 0, len(items))
 	for _, item := range items {
-		v, err := c.by(item, 1)
+		v, err := readSortKey(c, item, 1)
 		if err != nil {
 			return nil, err
 		}
 		// Jinja's unique does not look at case, and Ansible's is Jinja's. In the step form whoever wants to lose items can say so.
-		id := value.Identity(folded(v, !c.has(0) && !c.engine.Python || c.flag(0)))
+		id := value.Identity(folded(v, !c.Has(0) && !c.Python || c.ArgTruth(0)))
 		if !seen[id] {
 			seen[id] = true
 			out = append(out, item)
@@ -332,22 +335,22 @@ func filterUnique(c *input) (any, error) {
 	return out, nil
 }
 
-func extreme(sign int) func(c *input) (any, error) {
-	return func(c *input) (any, error) {
-		items, err := c.items()
+func extreme(sign int) func(c *call.Input) (any, error) {
+	return func(c *call.Input) (any, error) {
+		items, err := c.ValueItems()
 		if err != nil {
 			return nil, err
 		}
 		if len(items) == 0 {
-			return c.pick(nil)
+			return pickItem(c, nil)
 		}
 		var best, bestKey any
 		for i, item := range items {
-			key, err := c.by(item, 1)
+			key, err := readSortKey(c, item, 1)
 			if err != nil {
 				return nil, err
 			}
-			key = folded(key, c.flag(0))
+			key = folded(key, c.ArgTruth(0))
 			if i > 0 {
 				o, err := value.Compare(key, bestKey)
 				if err != nil {
@@ -363,21 +366,21 @@ func extreme(sign int) func(c *input) (any, error) {
 	}
 }
 
-func filterSum(c *input) (any, error) {
-	items, err := c.items()
+func filterSum(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
 	var total any = 0
-	if c.has(1) {
-		total = c.args[1]
+	if c.Has(1) {
+		total = c.Args[1]
 	}
 	for _, item := range items {
-		v, err := c.by(item, 0)
+		v, err := readSortKey(c, item, 0)
 		if err != nil {
 			return nil, err
 		}
-		sum, e := c.calculate("+", total, v)
+		sum, e := c.Calculate("+", total, v)
 		if e != nil {
 			return nil, e
 		}
@@ -387,8 +390,8 @@ func filterSum(c *input) (any, error) {
 }
 
 // filterGroupBy gives pairs of key and items, ordered by key; see get for their names grouper and list.
-func filterGroupBy(c *input) (any, error) {
-	items, err := c.items()
+func filterGroupBy(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
@@ -399,14 +402,14 @@ func filterGroupBy(c *input) (any, error) {
 	groups := map[string]*group{}
 	var all []*group
 	for _, item := range items {
-		key, err := c.attribute(item, c.args[0])
-		if err != nil && c.has(1) && value.IsUndefined(err) {
-			key, err = c.args[1], nil
+		key, err := readAttribute(c, item, c.Args[0])
+		if err != nil && c.Has(1) && value.IsUndefined(err) {
+			key, err = c.Args[1], nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		id := value.Identity(folded(key, c.flag(2)))
+		id := value.Identity(folded(key, c.ArgTruth(2)))
 		if groups[id] == nil {
 			groups[id] = &group{key: key}
 			all = append(all, groups[id])
@@ -415,7 +418,7 @@ func filterGroupBy(c *input) (any, error) {
 	}
 	var failed *value.Error
 	slices.SortStableFunc(all, func(a, b *group) int {
-		o, err := value.Compare(folded(a.key, c.flag(2)), folded(b.key, c.flag(2)))
+		o, err := value.Compare(folded(a.key, c.ArgTruth(2)), folded(b.key, c.ArgTruth(2)))
 		failed = cmp.Or(failed, err)
 		return o
 	})
@@ -429,20 +432,20 @@ func filterGroupBy(c *input) (any, error) {
 	return out, nil
 }
 
-func filterFlatten(c *input) (any, error) {
-	items, err := c.items()
+func filterFlatten(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
-	levels, err := c.integer(0, -1)
+	levels, err := c.ArgInt(0, -1)
 	if err != nil {
 		return nil, err
 	}
-	keepNulls := c.has(1) && !c.flag(1)
+	keepNulls := c.Has(1) && !c.ArgTruth(1)
 	out := []any{}
 	e := flatten(items, levels, keepNulls, func(item any) *value.Error {
 		out = append(out, item)
-		return c.spend(1)
+		return c.Spend(1)
 	})
 	if e != nil {
 		return nil, e
@@ -468,13 +471,13 @@ func flatten(items []any, levels int, keepNulls bool, take func(item any) *value
 }
 
 // setFilter combines two lists as sets: what is only left, in both, only right.
-func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *input) (any, error) {
-	return func(c *input) (any, error) {
-		left, err := c.items()
+func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *call.Input) (any, error) {
+	return func(c *call.Input) (any, error) {
+		left, err := c.ValueItems()
 		if err != nil {
 			return nil, err
 		}
-		right, err := value.ItemsOf(c.args[0])
+		right, err := value.ItemsOf(c.Args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -503,10 +506,10 @@ func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *input) (any, error) {
 	}
 }
 
-// lists are the value and the positional arguments, which must all be lists.
-func (c *input) lists() ([][]any, error) {
+// readLists gives the value and the positional arguments, which must all be lists.
+func readLists(c *call.Input) ([][]any, error) {
 	var all [][]any
-	for _, v := range append([]any{c.value}, c.rest...) {
+	for _, v := range append([]any{c.Value}, c.Rest...) {
 		items, err := value.ItemsOf(v)
 		if err != nil {
 			return nil, err
@@ -516,9 +519,9 @@ func (c *input) lists() ([][]any, error) {
 	return all, nil
 }
 
-func zipping(longest bool) func(c *input) (any, error) {
-	return func(c *input) (any, error) {
-		lists, err := c.lists()
+func zipping(longest bool) func(c *call.Input) (any, error) {
+	return func(c *call.Input) (any, error) {
+		lists, err := readLists(c)
 		if err != nil {
 			return nil, err
 		}
@@ -537,7 +540,7 @@ func zipping(longest bool) func(c *input) (any, error) {
 				if i < len(l) {
 					row[j] = l[i]
 				} else {
-					row[j] = c.arg(0)
+					row[j] = c.Arg(0)
 				}
 			}
 			out[i] = row
@@ -546,14 +549,14 @@ func zipping(longest bool) func(c *input) (any, error) {
 	}
 }
 
-func filterProduct(c *input) (any, error) {
-	lists, err := c.lists()
+func filterProduct(c *call.Input) (any, error) {
+	lists, err := readLists(c)
 	if err != nil {
 		return nil, err
 	}
 	rows := []any{[]any{}}
 	for _, l := range lists {
-		if err := c.spend(len(rows) * (len(l) + 1)); err != nil {
+		if err := c.Spend(len(rows) * (len(l) + 1)); err != nil {
 			return nil, err
 		}
 		next := make([]any, 0, len(rows)*len(l))
@@ -567,20 +570,20 @@ func filterProduct(c *input) (any, error) {
 	return rows, nil
 }
 
-func filterBatch(c *input) (any, error) {
-	items, err := c.items()
+func filterBatch(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
-	n, err := c.integer(0, 0)
-	if err != nil || n < 1 || n > maxRange {
-		return nil, value.Errorf(value.TypeError, "", "needs a number of items from 1 to %d", maxRange)
+	n, err := c.ArgInt(0, 0)
+	if err != nil || n < 1 || n > call.MaxRange {
+		return nil, value.Errorf(value.TypeError, "", "needs a number of items from 1 to %d", call.MaxRange)
 	}
 	out := []any{}
 	for row := range slices.Chunk(items, n) {
 		row = slices.Clone(row)
-		for c.has(1) && c.args[1] != nil && len(row) < n {
-			row = append(row, c.args[1])
+		for c.Has(1) && c.Args[1] != nil && len(row) < n {
+			row = append(row, c.Args[1])
 		}
 		out = append(out, row)
 	}
@@ -588,14 +591,14 @@ func filterBatch(c *input) (any, error) {
 }
 
 // filterSlice deals a list out into so many columns.
-func filterSlice(c *input) (any, error) {
-	items, err := c.items()
+func filterSlice(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
-	n, err := c.integer(0, 0)
-	if err != nil || n < 1 || n > maxRange {
-		return nil, value.Errorf(value.TypeError, "", "needs a number of slices from 1 to %d", maxRange)
+	n, err := c.ArgInt(0, 0)
+	if err != nil || n < 1 || n > call.MaxRange {
+		return nil, value.Errorf(value.TypeError, "", "needs a number of slices from 1 to %d", call.MaxRange)
 	}
 	out := make([]any, n)
 	size, extra, from := len(items)/n, len(items)%n, 0
@@ -605,8 +608,8 @@ func filterSlice(c *input) (any, error) {
 			to++
 		}
 		column := slices.Clone(items[from:to])
-		if c.has(1) && c.args[1] != nil && i >= extra && extra > 0 {
-			column = append(column, c.args[1])
+		if c.Has(1) && c.Args[1] != nil && i >= extra && extra > 0 {
+			column = append(column, c.Args[1])
 		}
 		if column == nil {
 			column = []any{}
@@ -617,16 +620,16 @@ func filterSlice(c *input) (any, error) {
 }
 
 // filterExtract is key | extract(container): map('extract', hostvars, 'address').
-func filterExtract(c *input) (any, error) {
-	keys := []any{c.value}
-	if more, ok := c.arg(1).([]any); ok {
+func filterExtract(c *call.Input) (any, error) {
+	keys := []any{c.Value}
+	if more, ok := c.Arg(1).([]any); ok {
 		keys = append(keys, more...)
-	} else if c.has(1) {
-		keys = append(keys, c.args[1])
+	} else if c.Has(1) {
+		keys = append(keys, c.Args[1])
 	}
-	at := c.args[0]
+	at := c.Args[0]
 	for _, key := range keys {
-		v, err := c.part(at, value.Text(key), value.Text(key))
+		v, err := readPart(c, at, value.Text(key), value.Text(key))
 		if err != nil {
 			return nil, err
 		}
@@ -636,18 +639,18 @@ func filterExtract(c *input) (any, error) {
 }
 
 // filterSubelements pairs every item with every item of a list inside of it.
-func filterSubelements(c *input) (any, error) {
-	items, err := c.items()
+func filterSubelements(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
-	skip := c.flag(1)
-	if options, ok := value.MapOf(c.arg(1)); ok {
+	skip := c.ArgTruth(1)
+	if options, ok := value.MapOf(c.Arg(1)); ok {
 		skip = value.Truthy(options["skip_missing"])
 	}
 	out := []any{}
 	for _, item := range items {
-		v, err := c.attribute(item, c.args[0])
+		v, err := readAttribute(c, item, c.Args[0])
 		if err != nil && skip {
 			continue
 		}
@@ -656,12 +659,12 @@ func filterSubelements(c *input) (any, error) {
 		}
 		inner, ok := v.([]any)
 		if !ok {
-			return nil, value.Errorf(value.TypeError, "", "needs a list at `%s`, not %s", c.str(0, ""), value.KindOf(v))
+			return nil, value.Errorf(value.TypeError, "", "needs a list at `%s`, not %s", c.ArgText(0, ""), value.KindOf(v))
 		}
 		for _, sub := range inner {
 			out = append(out, []any{item, sub})
 		}
-		if err := c.spend(len(inner)); err != nil {
+		if err := c.Spend(len(inner)); err != nil {
 			return nil, err
 		}
 	}

@@ -5,20 +5,21 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
 // filterInt gives 0, or the default, for what is no number: Jinja's int never fails.
-func filterInt(c *input) (any, error) {
+func filterInt(c *call.Input) (any, error) {
 	var otherwise any = 0
-	if c.has(0) {
-		otherwise = c.args[0]
+	if c.Has(0) {
+		otherwise = c.Args[0]
 	}
-	base, err := c.integer(1, 10)
+	base, err := c.ArgInt(1, 10)
 	if err != nil {
 		return nil, err
 	}
-	if n, ok := value.NumberOf(c.value); ok {
+	if n, ok := value.NumberOf(c.Value); ok {
 		switch n := n.(type) {
 		case int:
 			return n, nil
@@ -29,7 +30,7 @@ func filterInt(c *input) (any, error) {
 		}
 		return otherwise, nil
 	}
-	s, isText := c.value.(string)
+	s, isText := c.Value.(string)
 	if !isText || base != 0 && (base < 2 || base > 36) {
 		return otherwise, nil
 	}
@@ -51,15 +52,15 @@ func filterInt(c *input) (any, error) {
 	return otherwise, nil
 }
 
-func filterFloat(c *input) (any, error) {
+func filterFloat(c *call.Input) (any, error) {
 	var otherwise any = 0.0
-	if c.has(0) {
-		otherwise = c.args[0]
+	if c.Has(0) {
+		otherwise = c.Args[0]
 	}
-	if n, ok := value.NumberOf(c.value); ok {
+	if n, ok := value.NumberOf(c.Value); ok {
 		return value.Float(n), nil
 	}
-	if s, ok := c.value.(string); ok {
+	if s, ok := c.Value.(string); ok {
 		if f, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil {
 			return f, nil
 		}
@@ -67,8 +68,8 @@ func filterFloat(c *input) (any, error) {
 	return otherwise, nil
 }
 
-func filterAbs(c *input) (any, error) {
-	n, err := c.number()
+func filterAbs(c *call.Input) (any, error) {
+	n, err := readNumber(c)
 	if err != nil {
 		return nil, err
 	}
@@ -82,25 +83,25 @@ func filterAbs(c *input) (any, error) {
 	return v, nil
 }
 
-func filterRound(c *input) (any, error) {
-	n, err := c.number()
+func filterRound(c *call.Input) (any, error) {
+	n, err := readNumber(c)
 	if err != nil {
 		return nil, err
 	}
-	precision, err := c.integer(0, 0)
+	precision, err := c.ArgInt(0, 0)
 	if err != nil {
 		return nil, err
 	}
-	round := map[string]func(float64) float64{"common": math.RoundToEven, "ceil": math.Ceil, "floor": math.Floor}[c.str(1, "common")]
+	round := map[string]func(float64) float64{"common": math.RoundToEven, "ceil": math.Ceil, "floor": math.Floor}[c.ArgText(1, "common")]
 	if round == nil {
-		return nil, value.Errorf(value.TypeError, "", "knows the methods `common`, `ceil` and `floor`, not `%s`", c.str(1, ""))
+		return nil, value.Errorf(value.TypeError, "", "knows the methods `common`, `ceil` and `floor`, not `%s`", c.ArgText(1, ""))
 	}
 	scale := math.Pow(10, float64(max(-300, min(precision, 300))))
-	if value.IsInt(n) && precision >= 0 && c.str(1, "common") == "common" {
+	if value.IsInt(n) && precision >= 0 && c.ArgText(1, "common") == "common" {
 		return n, nil
 	}
 	f := round(value.Float(n)*scale) / scale
-	if value.IsInt(n) && c.engine.Python && c.str(1, "common") == "common" {
+	if value.IsInt(n) && c.Python && c.ArgText(1, "common") == "common" {
 		return int(f), nil
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {

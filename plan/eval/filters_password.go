@@ -11,6 +11,7 @@ import (
 	"github.com/go-crypt/x/crypt"
 	"github.com/go-crypt/x/yescrypt"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
@@ -38,19 +39,19 @@ const (
 
 // filterPasswordHash gives a password in the form that /etc/shadow keeps. It needs a salt: one that is made up would make
 // another plan of the same files.
-func filterPasswordHash(c *input) (any, error) {
-	password, err := c.text()
+func filterPasswordHash(c *call.Input) (any, error) {
+	password, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	name := c.str(0, "sha512")
+	name := c.ArgText(0, "sha512")
 	h, ok := passwordHashes[name]
 	if !ok {
 		return nil, value.Errorf(value.TypeError, "", "knows sha512, sha256 and yescrypt, not `%s`", name)
 	}
-	salt := c.str(1, "")
+	salt := c.ArgText(1, "")
 	switch {
-	case c.arg(1) == nil || salt == "":
+	case c.Arg(1) == nil || salt == "":
 		return nil, value.Errorf(value.TypeError,
 			"give one that is kept, such as `| password_hash('sha512', salt)`: one that is made up would change the password with every run", "needs a salt")
 	case len(salt) > maxSalt || strings.Trim(salt, saltLetters) != "":
@@ -58,7 +59,7 @@ func filterPasswordHash(c *input) (any, error) {
 	case h.sum == nil && len(salt)%4 != 0: // it is base64 there
 		return nil, value.Errorf(value.TypeError, "", "needs a salt of 4, 8, 12 or 16 letters with %s", name)
 	}
-	rounds, err := c.integer(3, h.rounds)
+	rounds, err := c.ArgInt(3, h.rounds)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func filterPasswordHash(c *input) (any, error) {
 		return nil, value.Errorf(value.TypeError, "", "needs between %d and %d rounds", minRounds, maxRounds)
 	}
 	made, err := hashed(name, password, salt, rounds)
-	if c.engine.Python {
+	if c.Python {
 		made = strings.Replace(made, "$rounds=5000$", "$", 1) // what is not said means 5000
 	}
 	return made, err

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"moon/plan/eval/call"
 	"os"
 	"os/user"
 	"path"
@@ -30,8 +31,8 @@ func dirname(s string) string {
 	return dir
 }
 
-func filterExpandUser(c *input) (any, error) {
-	s, err := c.text()
+func filterExpandUser(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +58,8 @@ func filterExpandUser(c *input) (any, error) {
 	return strings.TrimRight(home, "/") + rest, nil
 }
 
-func filterRealPath(c *input) (any, error) {
-	s, err := c.text()
+func filterRealPath(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +73,8 @@ func filterRealPath(c *input) (any, error) {
 	return abs, nil
 }
 
-func filterSplitExt(c *input) (any, error) {
-	s, err := c.text()
+func filterSplitExt(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +88,17 @@ func filterSplitExt(c *input) (any, error) {
 	return []any{strings.TrimSuffix(s, ext), ext}, nil
 }
 
-func filterPathJoin(c *input) (any, error) {
-	if s, ok := c.value.(string); ok {
+func filterPathJoin(c *call.Input) (any, error) {
+	if s, ok := c.Value.(string); ok {
 		return s, nil
 	}
-	items, err := c.items()
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
 	joined := ""
 	for _, item := range items {
-		part := c.print(item)
+		part := c.Print(item)
 		switch {
 		case path.IsAbs(part) || joined == "":
 			joined = part

@@ -15,6 +15,7 @@ import (
 	"github.com/jmespath/go-jmespath"
 	"gopkg.in/yaml.v3"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -62,12 +63,12 @@ func playTests() map[string]*test {
 		"directory":   ofFile(os.Stat, func(f os.FileInfo) bool { return f.IsDir() }),
 		"link":        ofFile(os.Lstat, func(f os.FileInfo) bool { return f.Mode()&os.ModeSymlink != 0 }),
 		"mount":       {run: isMount},
-		"same_file": {params: jinja.Takes("other"), run: func(c *input) (bool, error) {
-			a, err := os.Stat(c.print(c.value))
+		"same_file": {params: jinja.Takes("other"), run: func(c *call.Input) (bool, error) {
+			a, err := os.Stat(c.Print(c.Value))
 			if err != nil {
 				return false, nil //nolint:nilerr // what is not there is no file
 			}
-			b, err := os.Stat(c.str(0, ""))
+			b, err := os.Stat(c.ArgText(0, ""))
 			return err == nil && os.SameFile(a, b), nil
 		}},
 	}
@@ -80,16 +81,16 @@ func playTests() map[string]*test {
 }
 
 func ofText(f func(string) bool) *test {
-	return &test{run: func(c *input) (bool, error) {
-		s, ok := c.value.(string)
+	return &test{run: func(c *call.Input) (bool, error) {
+		s, ok := c.Value.(string)
 		return ok && f(s), nil
 	}}
 }
 
 // ofFile asks about a file of this machine, not of the host.
 func ofFile(stat func(string) (os.FileInfo, error), f func(os.FileInfo) bool) *test {
-	return &test{run: func(c *input) (bool, error) {
-		name, err := c.text()
+	return &test{run: func(c *call.Input) (bool, error) {
+		name, err := c.ValueText()
 		if err != nil {
 			return false, err
 		}
@@ -98,8 +99,8 @@ func ofFile(stat func(string) (os.FileInfo, error), f func(os.FileInfo) bool) *t
 	}}
 }
 
-func isMount(c *input) (bool, error) {
-	name, err := c.text()
+func isMount(c *call.Input) (bool, error) {
+	name, err := c.ValueText()
 	if err != nil {
 		return false, err
 	}
@@ -127,17 +128,17 @@ func unitSize(letter byte) float64 {
 	return math.Pow(1024, float64(len(units)-1-strings.IndexByte(units, letter)))
 }
 
-func filterHumanReadable(c *input) (any, error) {
-	n, ok := value.NumberOf(c.value)
-	if s, isText := c.value.(string); isText {
+func filterHumanReadable(c *call.Input) (any, error) {
+	n, ok := value.NumberOf(c.Value)
+	if s, isText := c.Value.(string); isText {
 		f, err := strconv.ParseFloat(s, 64)
 		n, ok = f, err == nil
 	}
 	if !ok {
-		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.Value))
 	}
 	letter := byte('B')
-	wanted := strings.ToUpper(c.str(1, ""))
+	wanted := strings.ToUpper(c.ArgText(1, ""))
 	for i := range len(units) {
 		if wanted == "" && value.Float(n) >= unitSize(units[i]) || wanted != "" && wanted[0] == units[i] {
 			letter = units[i]
@@ -146,9 +147,9 @@ func filterHumanReadable(c *input) (any, error) {
 	}
 	unit := "Bytes"
 	switch {
-	case c.flag(0) && letter == 'B':
+	case c.ArgTruth(0) && letter == 'B':
 		unit = "bits"
-	case c.flag(0):
+	case c.ArgTruth(0):
 		unit = string(letter) + "b"
 	case letter != 'B':
 		unit = string(letter) + "B"
@@ -156,8 +157,8 @@ func filterHumanReadable(c *input) (any, error) {
 	return fmt.Sprintf("%.2f %s", value.Float(n)/unitSize(letter), unit), nil
 }
 
-func filterHumanToBytes(c *input) (any, error) {
-	s := strings.TrimSpace(c.print(c.value))
+func filterHumanToBytes(c *call.Input) (any, error) {
+	s := strings.TrimSpace(c.Print(c.Value))
 	end := 0
 	for end < len(s) && (isDigit(s[end]) || s[end] == '.') {
 		end++
@@ -165,16 +166,16 @@ func filterHumanToBytes(c *input) (any, error) {
 	amount, err := strconv.ParseFloat(s[:end], 64)
 	unit := strings.TrimSpace(s[end:])
 	if unit == "" {
-		unit = c.str(0, "")
+		unit = c.ArgText(0, "")
 	}
 	letter := strings.ToUpper(unit)
 	suffix := "B"
-	if c.flag(1) {
+	if c.ArgTruth(1) {
 		suffix = "b"
 	}
 	known := unit == "" || strings.Contains(units, letter[:1]) &&
 		(len(unit) == 1 && (letter != "B" || unit == suffix) || len(unit) == 2 && letter[0] != 'B' && unit[1:] == suffix ||
-			len(unit) > 2 && humanWord(letter, c.flag(1)))
+			len(unit) > 2 && humanWord(letter, c.ArgTruth(1)))
 	if err != nil || !known {
 		return nil, value.Errorf(value.Failure, "write a size such as `10M` or `1.5 GB`", "cannot read the size `%s`", s)
 	}
@@ -196,50 +197,50 @@ func humanWord(unit string, bits bool) bool {
 		[]string{"KILO", "MEGA", "GIGA", "TERA", "PETA", "EXA", "ZETTA", "YOTTA"}, strings.TrimSuffix(unit, what))
 }
 
-// number gives the value, which must be a number.
-func (c *input) number() (any, error) {
-	n, ok := value.NumberOf(c.value)
+// readNumber gives the value, which must be a number.
+func readNumber(c *call.Input) (any, error) {
+	n, ok := value.NumberOf(c.Value)
 	if !ok {
-		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.Value))
 	}
 	return n, nil
 }
 
-func (c *input) float() (float64, error) {
-	n, err := c.number()
+func readFloat(c *call.Input) (float64, error) {
+	n, err := readNumber(c)
 	return value.Float(n), err
 }
 
-// floatArg gives argument i, which must be a number.
-func (c *input) floatArg(i int, otherwise float64) (float64, error) {
-	if !c.has(i) {
+// readFloatArg gives argument i, which must be a number.
+func readFloatArg(c *call.Input, i int, otherwise float64) (float64, error) {
+	if !c.Has(i) {
 		return otherwise, nil
 	}
-	n, ok := value.NumberOf(c.args[i])
+	n, ok := value.NumberOf(c.Args[i])
 	if !ok {
-		return 0, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.args[i]))
+		return 0, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.Args[i]))
 	}
 	return value.Float(n), nil
 }
 
-func filterPow(c *input) (any, error) {
-	x, err := c.float()
+func filterPow(c *call.Input) (any, error) {
+	x, err := readFloat(c)
 	if err != nil {
 		return nil, err
 	}
-	y, err := c.floatArg(0, 1)
+	y, err := readFloatArg(c, 0, 1)
 	if err != nil {
 		return nil, err
 	}
 	return math.Pow(x, y), nil
 }
 
-func filterLog(c *input) (any, error) {
-	x, err := c.float()
+func filterLog(c *call.Input) (any, error) {
+	x, err := readFloat(c)
 	if err != nil {
 		return nil, err
 	}
-	base, err := c.floatArg(0, math.E)
+	base, err := readFloatArg(c, 0, math.E)
 	if err != nil {
 		return nil, err
 	}
@@ -255,12 +256,12 @@ func filterLog(c *input) (any, error) {
 	return math.Log(x) / math.Log(base), nil
 }
 
-func filterRoot(c *input) (any, error) {
-	x, err := c.float()
+func filterRoot(c *call.Input) (any, error) {
+	x, err := readFloat(c)
 	if err != nil {
 		return nil, err
 	}
-	base, err := c.floatArg(0, 2)
+	base, err := readFloatArg(c, 0, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -273,8 +274,8 @@ func filterRoot(c *input) (any, error) {
 	return math.Pow(x, 1/base), nil
 }
 
-func filterURLDecode(c *input) (any, error) {
-	s, err := c.text()
+func filterURLDecode(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
@@ -285,8 +286,8 @@ func filterURLDecode(c *input) (any, error) {
 	return text, nil
 }
 
-func filterURLSplit(c *input) (any, error) {
-	s, err := c.text()
+func filterURLSplit(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +315,7 @@ func filterURLSplit(c *input) (any, error) {
 		}
 		parts["netloc"] = u.User.String() + "@" + u.Host
 	}
-	part := c.str(0, "")
+	part := c.ArgText(0, "")
 	if part == "" {
 		return parts, nil
 	}
@@ -325,17 +326,17 @@ func filterURLSplit(c *input) (any, error) {
 	return v, nil
 }
 
-func filterPermutations(c *input) (any, error) { return c.choices(true) }
+func filterPermutations(c *call.Input) (any, error) { return chooseItems(c, true) }
 
-func filterCombinations(c *input) (any, error) { return c.choices(false) }
+func filterCombinations(c *call.Input) (any, error) { return chooseItems(c, false) }
 
-// choices are the ways to take some of the items: in every order, or in theirs.
-func (c *input) choices(ordered bool) (any, error) {
-	items, err := c.items()
+// chooseItems gives the ways to take some of the items: in every order, or in theirs.
+func chooseItems(c *call.Input, ordered bool) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
-	n, err := c.integer(0, len(items))
+	n, err := c.ArgInt(0, len(items))
 	if err != nil {
 		return nil, err
 	}
@@ -343,7 +344,7 @@ func (c *input) choices(ordered bool) (any, error) {
 	used := make([]bool, len(items))
 	var take func(row []any, from int) *value.Error
 	take = func(row []any, from int) *value.Error {
-		if err := c.spend(1 + len(row)); err != nil {
+		if err := c.Spend(1 + len(row)); err != nil {
 			return err
 		}
 		if len(row) == n {
@@ -372,12 +373,12 @@ func (c *input) choices(ordered bool) (any, error) {
 	return out, nil
 }
 
-func filterRelPath(c *input) (any, error) {
-	s, err := c.text()
+func filterRelPath(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	from, err := filepath.Abs(c.str(0, "."))
+	from, err := filepath.Abs(c.ArgText(0, "."))
 	if err != nil {
 		return nil, err
 	}
@@ -388,17 +389,17 @@ func filterRelPath(c *input) (any, error) {
 	return filepath.Rel(from, to)
 }
 
-func filterCommonPath(c *input) (any, error) {
-	items, err := c.items()
+func filterCommonPath(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}
 	if len(items) == 0 {
 		return nil, value.Errorf(value.TypeError, "", "needs at least one path")
 	}
-	common := strings.Split(path.Clean(c.print(items[0])), "/")
+	common := strings.Split(path.Clean(c.Print(items[0])), "/")
 	for _, item := range items[1:] {
-		parts := strings.Split(path.Clean(c.print(item)), "/")
+		parts := strings.Split(path.Clean(c.Print(item)), "/")
 		n := 0
 		for n < len(common) && n < len(parts) && common[n] == parts[n] {
 			n++
@@ -415,15 +416,15 @@ func filterCommonPath(c *input) (any, error) {
 var uuidNamespace = []byte{0x36, 0x1e, 0x6d, 0x51, 0xfa, 0xec, 0x44, 0x4a, 0x90, 0x79, 0x34, 0x13, 0x86, 0xda, 0x8e, 0x2e}
 
 // filterUUID makes the same UUID of the same text.
-func filterUUID(c *input) (any, error) {
-	s, err := c.text()
+func filterUUID(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
 	space := uuidNamespace
-	if c.has(0) {
+	if c.Has(0) {
 		space = nil
-		if _, err := fmt.Sscanf(strings.ReplaceAll(c.str(0, ""), "-", ""), "%x", &space); err != nil || len(space) != 16 {
+		if _, err := fmt.Sscanf(strings.ReplaceAll(c.ArgText(0, ""), "-", ""), "%x", &space); err != nil || len(space) != 16 {
 			return nil, value.Errorf(value.TypeError, "", "needs a UUID as the namespace")
 		}
 	}
@@ -435,10 +436,10 @@ func filterUUID(c *input) (any, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]), nil
 }
 
-func filterFromYAMLAll(c *input) (any, error) {
-	s, ok := c.value.(string)
+func filterFromYAMLAll(c *call.Input) (any, error) {
+	s, ok := c.Value.(string)
 	if !ok {
-		return c.value, nil
+		return c.Value, nil
 	}
 	all := []any{}
 	for d := yaml.NewDecoder(strings.NewReader(s)); ; {
@@ -453,7 +454,7 @@ func filterFromYAMLAll(c *input) (any, error) {
 		}
 		var v any
 		if len(doc.Content) > 0 {
-			if v, err = c.fromYAML(doc.Content[0], 0); err != nil {
+			if v, err = decodeYAML(c, doc.Content[0], 0); err != nil {
 				return nil, err
 			}
 		}
@@ -462,13 +463,13 @@ func filterFromYAMLAll(c *input) (any, error) {
 }
 
 // filterJSONQuery is community.general's json_query.
-func filterJSONQuery(c *input) (any, error) {
-	query, err := jmespath.Compile(c.str(0, ""))
+func filterJSONQuery(c *call.Input) (any, error) {
+	query, err := jmespath.Compile(c.ArgText(0, ""))
 	if err != nil {
 		return nil, value.Errorf(value.Failure, "", "the query is wrong: %s",
 			strings.TrimPrefix(value.Sentence(err.Error()), "SyntaxError: "))
 	}
-	found, err := query.Search(floats(value.Plain(c.value)))
+	found, err := query.Search(floats(value.Plain(c.Value)))
 	if err != nil {
 		return nil, value.Errorf(value.Failure, "", "the query does not work: %s", value.Sentence(err.Error()))
 	}

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -110,27 +111,27 @@ func seeded(seed any) (*twister, error) {
 }
 
 // filterRandom draws an item of a list, a character of a text, or a number: from start up to the number before the bar, without it.
-func filterRandom(c *input) (any, error) {
-	t, err := seeded(c.arg(2))
+func filterRandom(c *call.Input) (any, error) {
+	t, err := seeded(c.Arg(2))
 	if err != nil {
 		return nil, err
 	}
-	if n, ok := value.NumberOf(c.value); ok {
+	if n, ok := value.NumberOf(c.Value); ok {
 		end, ok := n.(int)
 		if !ok {
 			return nil, value.Errorf(value.TypeError, "make it one with `| int`", "needs a whole number or a list, not %s",
-				value.KindOf(c.value))
+				value.KindOf(c.Value))
 		}
-		return c.drawn(t, end)
+		return drawNumber(c, t, end)
 	}
-	if start, step := c.arg(0), c.arg(1); value.Truthy(start) || value.Truthy(step) {
+	if start, step := c.Arg(0), c.Arg(1); value.Truthy(start) || value.Truthy(step) {
 		return nil, value.Errorf(value.TypeError, "", "takes start and step only for a number")
 	}
-	if _, isMap := value.MapOf(c.value); isMap {
+	if _, isMap := value.MapOf(c.Value); isMap {
 		return nil, value.Errorf(value.TypeError, "make a list of it with `| list` or `| dict2items`",
 			"needs a whole number or a list, not a map")
 	}
-	list, err := c.items()
+	list, err := c.ValueItems()
 	switch {
 	case err != nil:
 		return nil, err
@@ -140,13 +141,13 @@ func filterRandom(c *input) (any, error) {
 	return list[t.below(uint64(len(list)))], nil
 }
 
-// drawn is a number from start on, and below end.
-func (c *input) drawn(t *twister, end int) (any, error) {
-	start, err := c.integer(0, 0)
+// drawNumber gives a number from start on, and below end.
+func drawNumber(c *call.Input, t *twister, end int) (any, error) {
+	start, err := c.ArgInt(0, 0)
 	if err != nil {
 		return nil, err
 	}
-	step, err := c.integer(1, 1)
+	step, err := c.ArgInt(1, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -169,15 +170,15 @@ func (c *input) drawn(t *twister, end int) (any, error) {
 	return start + int(by.Int64())*int(t.below(count.Uint64())), nil
 }
 
-func filterShuffle(c *input) (any, error) {
-	if !value.Truthy(c.arg(0)) { // an empty seed is none for Ansible
+func filterShuffle(c *call.Input) (any, error) {
+	if !value.Truthy(c.Arg(0)) { // an empty seed is none for Ansible
 		return nil, value.Errorf(value.TypeError, jinja.SeedHint, jinja.Unseeded)
 	}
-	t, err := seeded(c.arg(0))
+	t, err := seeded(c.Arg(0))
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.items()
+	list, err := c.ValueItems()
 	if err != nil {
 		return nil, err
 	}

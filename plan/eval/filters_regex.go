@@ -4,19 +4,20 @@ import (
 	"regexp"
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
-func filterRegexReplace(c *input) (any, error) {
-	s, err := c.text()
+func filterRegexReplace(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	re, err := c.engine.pattern(c.str(0, ""), c.flag(2), c.flag(3))
+	re, err := c.CompilePattern(c.ArgText(0, ""), c.ArgTruth(2), c.ArgTruth(3))
 	if err != nil {
 		return nil, err
 	}
-	limit, err := c.integer(4, 0)
+	limit, err := c.ArgInt(4, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -24,14 +25,14 @@ func filterRegexReplace(c *input) (any, error) {
 		limit = -1
 	}
 	var b strings.Builder
-	rest, err := re.each(s, limit, func(before string, f *found) error {
-		text, err := re.expand(c.str(1, ""), f)
+	rest, err := re.Each(s, limit, func(before string, f *call.Match) error {
+		text, err := re.Expand(c.ArgText(1, ""), f)
 		if err != nil {
 			return err
 		}
 		b.WriteString(before)
 		b.WriteString(text)
-		if err := c.grow(b.Len()); err != nil {
+		if err := c.Grow(b.Len()); err != nil {
 			return err
 		}
 		return nil
@@ -43,64 +44,64 @@ func filterRegexReplace(c *input) (any, error) {
 }
 
 // filterRegexSearch gives the match, or null; with groups ('\1', '\g<name>') the list of their texts.
-func filterRegexSearch(c *input) (any, error) {
-	s, err := c.text()
+func filterRegexSearch(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	if c.has(0) {
-		c.rest = append([]any{c.args[0]}, c.rest...)
+	if c.Has(0) {
+		c.Rest = append([]any{c.Args[0]}, c.Rest...)
 	}
-	if len(c.rest) == 0 {
+	if len(c.Rest) == 0 {
 		return nil, value.Errorf(value.TypeError, "", "needs the argument `pattern`")
 	}
-	re, err := c.engine.pattern(value.Text(c.rest[0]), c.flag(1), c.flag(2))
+	re, err := c.CompilePattern(value.Text(c.Rest[0]), c.ArgTruth(1), c.ArgTruth(2))
 	if err != nil {
 		return nil, err
 	}
-	m, err := re.find(s, 0)
+	m, err := re.Find(s, 0)
 	if err != nil || m == nil {
 		return nil, err
 	}
-	if len(c.rest) == 1 {
-		return m.groups[0], nil
+	if len(c.Rest) == 1 {
+		return m.Groups[0], nil
 	}
 	var groups []any
-	for _, g := range c.rest[1:] {
+	for _, g := range c.Rest[1:] {
 		name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(value.Text(g), `\`), "g<"), ">")
-		i := re.group(name)
-		if i < 0 || i >= len(m.groups) {
+		i := re.GroupIndex(name)
+		if i < 0 || i >= len(m.Groups) {
 			return nil, value.Errorf(value.Failure, "", "the pattern has no group `%s`", value.Text(g))
 		}
-		if m.missing[i] && c.engine.Python {
+		if m.Missing[i] && c.Python {
 			groups = append(groups, nil)
 			continue
 		}
-		groups = append(groups, m.groups[i])
+		groups = append(groups, m.Groups[i])
 	}
 	return groups, nil
 }
 
-func filterRegexFindall(c *input) (any, error) {
-	s, err := c.text()
+func filterRegexFindall(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	re, err := c.engine.pattern(c.str(0, ""), c.flag(2), c.flag(1))
+	re, err := c.CompilePattern(c.ArgText(0, ""), c.ArgTruth(2), c.ArgTruth(1))
 	if err != nil {
 		return nil, err
 	}
 	all := []any{}
-	_, err = re.each(s, -1, func(_ string, f *found) error {
-		switch len(f.groups) {
+	_, err = re.Each(s, -1, func(_ string, f *call.Match) error {
+		switch len(f.Groups) {
 		case 1:
-			all = append(all, f.groups[0])
+			all = append(all, f.Groups[0])
 		case 2:
-			all = append(all, f.groups[1])
+			all = append(all, f.Groups[1])
 		default:
-			all = append(all, value.ListOf(f.groups[1:]))
+			all = append(all, value.ListOf(f.Groups[1:]))
 		}
-		if err := c.spend(1); err != nil {
+		if err := c.Spend(1); err != nil {
 			return err
 		}
 		return nil
@@ -111,12 +112,12 @@ func filterRegexFindall(c *input) (any, error) {
 	return all, nil
 }
 
-func filterRegexEscape(c *input) (any, error) {
-	s, err := c.text()
+func filterRegexEscape(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	if !c.engine.Python || c.str(0, "python") == "posix_basic" {
+	if !c.Python || c.ArgText(0, "python") == "posix_basic" {
 		return regexp.QuoteMeta(s), nil
 	}
 	var b strings.Builder

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 	"unicode"
@@ -9,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -26,7 +26,7 @@ func textFilters() map[string]*filter {
 		"indent":        {params: jinja.Takes("width? first? blank?"), run: filterIndent},
 		"center":        {params: jinja.Takes("width?"), run: filterCenter},
 		"quote":         {run: filterQuote},
-		"wordcount":     {run: func(c *input) (any, error) { return len(strings.Fields(c.print(c.value))), nil }},
+		"wordcount":     {run: func(c *call.Input) (any, error) { return len(strings.Fields(c.Print(c.Value))), nil }},
 		"regex_replace": {params: jinja.Takes("pattern replacement? ignorecase? multiline? count?"), run: filterRegexReplace},
 		"regex_search":  {params: jinja.Takes("* pattern ignorecase? multiline?"), run: filterRegexSearch},
 		"regex_findall": {params: jinja.Takes("regex multiline? ignorecase?"), run: filterRegexFindall},
@@ -36,9 +36,9 @@ func textFilters() map[string]*filter {
 	}
 }
 
-func onText(f func(string) string) func(c *input) (any, error) {
-	return func(c *input) (any, error) {
-		s, err := c.text()
+func onText(f func(string) string) func(c *call.Input) (any, error) {
+	return func(c *call.Input) (any, error) {
+		s, err := c.ValueText()
 		if err != nil {
 			return nil, err
 		}
@@ -67,50 +67,50 @@ func titled(s string) string {
 	}, s)
 }
 
-func filterTrim(c *input) (any, error) {
-	s, err := c.text()
+func filterTrim(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	if !c.has(0) || c.args[0] == nil {
+	if !c.Has(0) || c.Args[0] == nil {
 		return strings.TrimSpace(s), nil
 	}
-	return strings.Trim(s, c.str(0, "")), nil
+	return strings.Trim(s, c.ArgText(0, "")), nil
 }
 
-func filterReplace(c *input) (any, error) {
-	s, err := c.text()
+func filterReplace(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	count, err := c.integer(2, -1)
+	count, err := c.ArgInt(2, -1)
 	if err != nil {
 		return nil, err
 	}
-	old, replacement := c.str(0, ""), c.str(1, "")
+	old, replacement := c.ArgText(0, ""), c.ArgText(1, "")
 	n := strings.Count(s, old)
 	if count >= 0 {
 		n = min(n, count)
 	}
 	if n > 0 && len(replacement) > value.MaxText/n {
-		return nil, errTooMuchText()
+		return nil, call.TooMuchText()
 	}
-	if err := c.grow(len(s) + n*len(replacement)); err != nil {
+	if err := c.Grow(len(s) + n*len(replacement)); err != nil {
 		return nil, err
 	}
 	return strings.Replace(s, old, replacement, count), nil
 }
 
-func filterSplit(c *input) (any, error) {
-	s, err := c.text()
+func filterSplit(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	limit, err := c.integer(1, -1)
+	limit, err := c.ArgInt(1, -1)
 	if err != nil {
 		return nil, err
 	}
-	return splitText(s, c.arg(0), limit)
+	return splitText(s, c.Arg(0), limit)
 }
 
 // splitText is Python's str.split: without a separator it splits at runs of white space.
@@ -142,30 +142,30 @@ func splitText(s string, separator any, limit int) (any, error) {
 	return value.ListOf(parts), nil
 }
 
-func filterFormat(c *input) (any, error) {
-	s, err := c.text()
+func filterFormat(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	args := c.rest
-	if c.named != nil {
-		args = []any{c.named}
+	args := c.Rest
+	if c.Named != nil {
+		args = []any{c.Named}
 	}
-	v, e := c.formatted(s, args, c.named != nil)
+	v, e := c.FormatPercent(s, args, c.Named != nil)
 	if e != nil {
 		return nil, e
 	}
 	return v, nil
 }
 
-func filterIndent(c *input) (any, error) {
-	s, err := c.text()
+func filterIndent(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	indent, isText := c.arg(0).(string)
+	indent, isText := c.Arg(0).(string)
 	if !isText {
-		width, err := c.integer(0, 4)
+		width, err := c.ArgInt(0, 4)
 		if err != nil {
 			return nil, err
 		}
@@ -175,11 +175,11 @@ func filterIndent(c *input) (any, error) {
 		indent = strings.Repeat(" ", max(width, 0))
 	}
 	lines := strings.Split(s, "\n")
-	if err := c.grow(len(s) + len(lines)*len(indent)); err != nil {
+	if err := c.Grow(len(s) + len(lines)*len(indent)); err != nil {
 		return nil, err
 	}
 	for i, line := range lines {
-		if i == 0 && !c.flag(1) || line == "" && !c.flag(2) {
+		if i == 0 && !c.ArgTruth(1) || line == "" && !c.ArgTruth(2) {
 			continue
 		}
 		lines[i] = indent + line
@@ -187,12 +187,12 @@ func filterIndent(c *input) (any, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-func filterCenter(c *input) (any, error) {
-	s, err := c.text()
+func filterCenter(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	width, fill, err := c.padding(80, " ")
+	width, fill, err := readPadding(c, 80, " ")
 	if err != nil {
 		return nil, err
 	}
@@ -202,15 +202,15 @@ func filterCenter(c *input) (any, error) {
 }
 
 // filterQuote makes one word for a POSIX shell.
-func filterQuote(c *input) (any, error) {
-	s, err := c.text()
+func filterQuote(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
 	if strings.ContainsRune(s, 0) {
 		return nil, value.Errorf(value.Failure, "", "a shell word cannot contain a null byte")
 	}
-	if c.engine.Python {
+	if c.Python {
 		return pythonQuote(s), nil
 	}
 	if quoted, err := syntax.Quote(s, syntax.LangPOSIX); err == nil {
@@ -231,14 +231,14 @@ func pythonQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 }
 
-func filterComment(c *input) (any, error) {
-	s, err := c.text()
+func filterComment(c *call.Input) (any, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return nil, err
 	}
-	prefix := map[string]string{"plain": "# ", "c": "// ", "erlang": "% "}[c.str(0, "plain")]
+	prefix := map[string]string{"plain": "# ", "c": "// ", "erlang": "% "}[c.ArgText(0, "plain")]
 	if prefix == "" {
-		return nil, value.Errorf(value.TypeError, "", "knows the styles `plain`, `c` and `erlang`, not `%s`", c.str(0, ""))
+		return nil, value.Errorf(value.TypeError, "", "knows the styles `plain`, `c` and `erlang`, not `%s`", c.ArgText(0, ""))
 	}
 	bare := strings.TrimSpace(prefix)
 	lines := append([]string{""}, append(strings.Split(s, "\n"), "")...)
@@ -250,132 +250,16 @@ func filterComment(c *input) (any, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// formatted is Python's % on a string: %s %d %i %f %x %o %e %g %c %r %%, with flags, width, precision and names. The
-// names are those of a map that is the only argument. lenient allows arguments that the format does not use.
-func (r *rendering) formatted(pattern string, list []any, lenient bool) (any, *value.Error) {
-	var named map[string]any
-	if len(list) == 1 {
-		named, _ = value.MapOf(list[0])
-	}
-	var b strings.Builder
-	used := 0
-	for {
-		before, rest, found := strings.Cut(pattern, "%")
-		b.WriteString(before)
-		if !found {
-			break
-		}
-		verb, tail, err := takeVerb(rest)
-		if err != nil {
-			return nil, err
-		}
-		pattern = tail
-		if verb.letter == '%' {
-			b.WriteByte('%')
-			continue
-		}
-		var v any
-		switch {
-		case verb.name != "":
-			val, ok := named[verb.name]
-			if !ok {
-				return nil, value.Errorf(value.Failure, "", "the format needs a value `%s`", verb.name)
-			}
-			v = val
-		case used >= len(list):
-			return nil, value.Errorf(value.Failure, "", "the format has more `%%` than values")
-		default:
-			v = list[used]
-			used++
-		}
-		s, err := r.verbText(verb, v)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.grow(b.Len() + len(s)); err != nil {
-			return nil, err
-		}
-		b.WriteString(s)
-	}
-	if !lenient && used < len(list) {
-		return nil, value.Errorf(value.Failure, "", "the format has fewer `%%` than values")
-	}
-	return b.String(), nil
-}
-
-// formatVerb is one %-5.2f of a format.
-type formatVerb struct {
-	name   string
-	spec   string // flags, width and precision
-	letter byte
-}
-
-func takeVerb(s string) (v formatVerb, rest string, err *value.Error) {
-	if strings.HasPrefix(s, "(") {
-		i := strings.IndexByte(s, ')')
-		if i < 0 {
-			return v, "", value.Errorf(value.Failure, "", "the format has a `%%(` without `)`")
-		}
-		v.name, s = s[1:i], s[i+1:]
-	}
-	n := 0
-	for n < len(s) && strings.IndexByte("+-# 0123456789.", s[n]) >= 0 {
-		n++
-	}
-	v.spec = s[:n]
-	if tooWide(v.spec) {
-		return v, "", value.Errorf(value.Failure, "", "the format `%%%s` is too wide", v.spec)
-	}
-	if n == len(s) {
-		return v, "", value.Errorf(value.Failure, "write `%%` for a percent sign", "the format ends in `%%`")
-	}
-	v.letter = s[n]
-	return v, s[n+1:], nil
-}
-
-// verbText is one value as a verb of a format has it.
-func (r *rendering) verbText(v formatVerb, val any) (string, *value.Error) {
-	switch v.letter {
-	case 's':
-		return fmt.Sprintf("%"+v.spec+"s", r.print(val)), nil
-	case 'r', 'a':
-		return fmt.Sprintf("%"+v.spec+"s", r.printQuoted(val)), nil
-	case 'c':
-		return fmt.Sprintf("%"+v.spec+"s", value.Text(val)), nil
-	}
-	n, ok := value.NumberOf(val)
-	if !ok {
-		return "", value.Errorf(value.TypeError, "", "`%%%c` needs a number, not %s", v.letter, value.KindOf(val))
-	}
-	switch v.letter {
-	case 'd', 'i', 'u':
-		i, isInt := n.(int)
-		if !isInt {
-			i = int(value.Float(n))
-		}
-		return fmt.Sprintf("%"+v.spec+"d", i), nil
-	case 'x', 'X', 'o':
-		i, isInt := n.(int)
-		if !isInt {
-			return "", value.Errorf(value.TypeError, "", "`%%%c` needs a whole number", v.letter)
-		}
-		return fmt.Sprintf("%"+v.spec+string(v.letter), i), nil
-	case 'f', 'F', 'e', 'E', 'g', 'G':
-		return fmt.Sprintf("%"+v.spec+string(v.letter), value.Float(n)), nil
-	}
-	return "", value.Errorf(value.Failure, "write `%%` for a percent sign", "the format has an unknown `%%%c`", v.letter)
-}
-
 // filterURLEncode makes text a part of a path, and a map or a list of pairs a query.
-func filterURLEncode(c *input) (any, error) {
+func filterURLEncode(c *call.Input) (any, error) {
 	var list []any
-	switch v := c.value.(type) {
+	switch v := c.Value.(type) {
 	case map[string]any, *value.Dict:
 		list = value.Pairs(v)
 	case []any:
 		list = v
 	default:
-		text := strings.ReplaceAll(url.QueryEscape(c.print(v)), "+", "%20")
+		text := strings.ReplaceAll(url.QueryEscape(c.Print(v)), "+", "%20")
 		return strings.ReplaceAll(text, "%2F", "/"), nil
 	}
 	parts := make([]string, len(list))
@@ -384,7 +268,7 @@ func filterURLEncode(c *input) (any, error) {
 		if !ok || len(pair) != 2 {
 			return nil, value.Errorf(value.TypeError, "", "needs text, a map or a list of pairs")
 		}
-		parts[i] = url.QueryEscape(c.print(pair[0])) + "=" + url.QueryEscape(c.print(pair[1]))
+		parts[i] = url.QueryEscape(c.Print(pair[0])) + "=" + url.QueryEscape(c.Print(pair[1]))
 	}
 	return strings.Join(parts, "&"), nil
 }

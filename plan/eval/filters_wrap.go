@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -25,8 +26,8 @@ func fittingFilters() map[string]*filter {
 	}
 }
 
-func filterFileSize(c *input) (any, error) {
-	v := c.value
+func filterFileSize(c *call.Input) (any, error) {
+	v := c.Value
 	if s, isText := v.(string); isText {
 		if parsed, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil {
 			v = parsed
@@ -34,11 +35,11 @@ func filterFileSize(c *input) (any, error) {
 	}
 	n, ok := value.NumberOf(v)
 	if !ok {
-		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.value))
+		return nil, value.Errorf(value.TypeError, "", "needs a number, not %s", value.KindOf(c.Value))
 	}
 	base, letters := 1000.0, "kMGTPEZY"
 	unit := "B"
-	if c.flag(0) {
+	if c.ArgTruth(0) {
 		base, letters, unit = 1024, "KMGTPEZY", "iB"
 	}
 	bytes := value.Float(n)
@@ -56,16 +57,16 @@ func filterFileSize(c *input) (any, error) {
 }
 
 // filterTruncate cuts a text that is longer than length and leeway.
-func filterTruncate(c *input) (any, error) {
-	length, err := c.integer(0, 255)
+func filterTruncate(c *call.Input) (any, error) {
+	length, err := c.ArgInt(0, 255)
 	if err != nil {
 		return nil, err
 	}
-	leeway, err := c.integer(3, 5)
+	leeway, err := c.ArgInt(3, 5)
 	if err != nil {
 		return nil, err
 	}
-	text, end := []rune(c.print(c.value)), c.str(2, "...")
+	text, end := []rune(c.Print(c.Value)), c.ArgText(2, "...")
 	keep := length - utf8.RuneCountInString(end)
 	switch {
 	case keep < 0:
@@ -76,35 +77,35 @@ func filterTruncate(c *input) (any, error) {
 		return string(text), nil
 	}
 	cut := string(text[:keep])
-	if i := strings.LastIndexByte(cut, ' '); i >= 0 && !c.flag(1) {
+	if i := strings.LastIndexByte(cut, ' '); i >= 0 && !c.ArgTruth(1) {
 		cut = cut[:i]
 	}
 	return cut + end, nil
 }
 
 // filterWordWrap breaks lines as Python's textwrap does.
-func filterWordWrap(c *input) (any, error) {
-	width, err := c.integer(0, 79)
+func filterWordWrap(c *call.Input) (any, error) {
+	width, err := c.ArgInt(0, 79)
 	if err != nil {
 		return nil, err
 	}
 	if width <= 0 {
 		return nil, value.Errorf(value.Failure, "", "the width must be above 0, not %d", width)
 	}
-	text, newline := c.print(c.value), "\n"
-	if err := c.grow(len(text)); err != nil {
+	text, newline := c.Print(c.Value), "\n"
+	if err := c.Grow(len(text)); err != nil {
 		return nil, err
 	}
-	if c.arg(2) != nil {
-		newline = c.str(2, "")
+	if c.Arg(2) != nil {
+		newline = c.ArgText(2, "")
 	}
-	w := wrapper{width: width, breakWords: !c.has(1) || c.flag(1), hyphens: !c.has(3) || c.flag(3)}
+	w := wrapper{width: width, breakWords: !c.Has(1) || c.ArgTruth(1), hyphens: !c.Has(3) || c.ArgTruth(3)}
 	for line := range strings.Lines(text) {
 		if err := w.paragraph(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.grow(len(text) + len(w.lines)*len(newline)); err != nil {
+	if err := c.Grow(len(text) + len(w.lines)*len(newline)); err != nil {
 		return nil, err
 	}
 	return strings.Join(w.lines, newline), nil
@@ -123,7 +124,7 @@ var wordPieces = sync.OnceValue(func() *regexp2.Regexp {
 	re := regexp2.MustCompile(`[\t\n\v\f\r ]+|(?<=`+inWord+`)-{2,}(?=\w)|`+
 		`[^\t\n\v\f\r ]+?(?:-(?:(?<=`+letter+`{2}-)|(?<=`+letter+`-`+inWord+`-))(?=`+
 		letter+`-?`+letter+`)|(?=[\t\n\v\f\r ]|\z)|(?<=`+inWord+`)(?=-{2,}\w))`, regexp2.None)
-	re.MatchTimeout = maxMatching
+	re.MatchTimeout = call.MaxMatching
 	return re
 })
 

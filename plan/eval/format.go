@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
@@ -13,35 +14,21 @@ import (
 
 // formatter puts the arguments of one call into fields.
 type formatter struct {
-	*input
+	*call.Input
 	next  int  // the argument of the next {}
 	named bool // a field has named its argument by number
 }
 
-func (c *input) formatFields(pattern string) (any, error) {
-	if tooWide(pattern) {
+func formatFields(c *call.Input, pattern string) (any, error) {
+	if call.TooWide(pattern) {
 		return nil, value.Errorf(value.Failure, "", "the format is too wide")
 	}
-	f := &formatter{input: c}
+	f := &formatter{Input: c}
 	text, err := f.text(pattern, 0)
 	if err != nil {
 		return nil, err
 	}
 	return text, nil
-}
-
-// tooWide finds widths in a format that would make megabytes of padding.
-func tooWide(format string) bool {
-	digits := 0
-	for i := range len(format) {
-		if digits++; !isDigit(format[i]) {
-			digits = 0
-		}
-		if digits > 5 {
-			return true
-		}
-	}
-	return false
 }
 
 // text fills the fields of a pattern. A field's specification may have fields itself, and those no more.
@@ -73,7 +60,7 @@ func (f *formatter) text(pattern string, depth int) (string, *value.Error) {
 		if err != nil {
 			return "", err
 		}
-		if err := f.grow(b.Len() + len(field)); err != nil {
+		if err := f.Grow(b.Len() + len(field)); err != nil {
 			return "", err
 		}
 		b.WriteString(field)
@@ -118,24 +105,16 @@ func (f *formatter) field(text string, depth int) (string, *value.Error) {
 	switch {
 	case !converted:
 	case conversion == "s":
-		v = f.print(v)
+		v = f.Print(v)
 	case conversion == "r", conversion == "a":
-		v = f.printQuoted(v)
+		v = f.PrintQuoted(v)
 	default:
 		return "", value.Errorf(value.Failure, "", "the format has an unknown conversion `!%s`", conversion)
 	}
 	if spec == "" {
-		return f.print(v), nil
+		return f.Print(v), nil
 	}
 	return formatAs(v, spec)
-}
-
-// printQuoted is Python's repr, and JSON in the step form.
-func (r *rendering) printQuoted(v any) string {
-	if r.engine.Python {
-		return string(value.AppendRepr(nil, v))
-	}
-	return string(value.AppendJSON(nil, v, value.Layout{Spaced: true}, 0))
 }
 
 // value finds the argument that a field names, as in 0.name[key].
@@ -174,7 +153,7 @@ func (f *formatter) argument(name string) (any, *value.Error) {
 		i = f.next
 		f.next++
 	case parseErr != nil:
-		v, ok := f.input.named[name]
+		v, ok := f.Input.Named[name]
 		if !ok {
 			return nil, value.Errorf(value.Failure, "", "the format needs a value `%s`", name)
 		}
@@ -182,10 +161,10 @@ func (f *formatter) argument(name string) (any, *value.Error) {
 	default:
 		f.named = true
 	}
-	if i < 0 || i >= len(f.rest) {
+	if i < 0 || i >= len(f.Rest) {
 		return nil, value.Errorf(value.Failure, "", "the format has more `{}` than values")
 	}
-	return f.rest[i], nil
+	return f.Rest[i], nil
 }
 
 func partOf(v any, key string) (any, *value.Error) {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -10,7 +11,7 @@ var builtinFunctions map[string]function
 
 type function struct {
 	params jinja.Params
-	run    func(c *input) (any, error)
+	run    func(c *call.Input) (any, error)
 	plays  bool // only the plays form has it
 }
 
@@ -19,15 +20,15 @@ func init() {
 		"range":     {params: jinja.Takes("*"), run: rangeOf},
 		"dict":      {params: jinja.Takes("..."), run: dictOf},
 		"namespace": {params: jinja.Takes("..."), run: newNamespace},
-		"env":       {params: jinja.Takes("name default? secret?"), run: (*input).environment},
+		"env":       {params: jinja.Takes("name default? secret?"), run: readEnvironment},
 		"cycler":    {params: jinja.Takes("*"), run: newCycler},
-		"joiner":    {params: jinja.Takes("sep?"), run: func(c *input) (any, error) { return &joiner{separator: c.str(0, ", ")}, nil }},
+		"joiner":    {params: jinja.Takes("sep?"), run: func(c *call.Input) (any, error) { return &joiner{separator: c.ArgText(0, ", ")}, nil }},
 	}
 	looking := func(list bool) function {
-		return function{params: jinja.Takes("..."), plays: true, run: func(c *input) (any, error) { return looked(c, list) }}
+		return function{params: jinja.Takes("..."), plays: true, run: func(c *call.Input) (any, error) { return looked(c, list) }}
 	}
 	builtinFunctions["lookup"], builtinFunctions["query"], builtinFunctions["q"] = looking(false), looking(true), looking(true)
-	builtinFunctions["now"] = function{params: jinja.Takes("utc? fmt?"), plays: true, run: (*input).now}
+	builtinFunctions["now"] = function{params: jinja.Takes("utc? fmt?"), plays: true, run: readClock}
 }
 
 type cycler struct {
@@ -40,9 +41,9 @@ type joiner struct {
 	used      bool
 }
 
-func rangeOf(c *input) (any, error) {
+func rangeOf(c *call.Input) (any, error) {
 	bounds := []int{0, 0, 1}
-	given := c.rest
+	given := c.Rest
 	if len(given) < 1 || len(given) > 3 {
 		return nil, value.Errorf(value.TypeError, "", "takes from 1 to 3 arguments, not %d", len(given))
 	}
@@ -64,10 +65,10 @@ func rangeOf(c *input) (any, error) {
 	}
 	// In floats, because the distance of two integers may not fit into one.
 	n := (float64(to) - float64(from)) / float64(step)
-	if n > maxRange {
-		return nil, value.Errorf(value.Failure, "", "the range has more than %d items", maxRange)
+	if n > call.MaxRange {
+		return nil, value.Errorf(value.Failure, "", "the range has more than %d items", call.MaxRange)
 	}
-	if err := c.spend(int(max(n, 0))); err != nil {
+	if err := c.Spend(int(max(n, 0))); err != nil {
 		return nil, err
 	}
 	out := make([]any, 0, int(max(n, 0))+1)
@@ -80,67 +81,42 @@ func rangeOf(c *input) (any, error) {
 	return out, nil
 }
 
-func dictOf(c *input) (any, error) {
-	m, err := c.fields()
+func dictOf(c *call.Input) (any, error) {
+	m, err := c.CollectFields()
 	if err != nil {
 		return nil, err
 	}
-	return c.ofForm(m), nil
+	return c.FinishMap(m), nil
 }
 
-// fields are the arguments of dict and namespace: maps first, then names.
-func (c *input) fields() (*value.Dict, error) {
-	m := value.NewDict(len(c.named))
-	for _, v := range c.rest {
-		switch v := v.(type) {
-		case map[string]any, *value.Dict:
-			m.Add(v)
-		case []any:
-			for _, item := range v {
-				pair, ok := item.([]any)
-				if !ok || len(pair) != 2 {
-					return nil, value.Errorf(value.TypeError, "", "needs a list of pairs")
-				}
-				m.SetAny(pair[0], pair[1])
-			}
-		default:
-			return nil, value.Errorf(value.TypeError, "", "needs a map, not %s", value.KindOf(v))
-		}
-	}
-	for _, name := range c.order {
-		m.Set(name, c.named[name])
-	}
-	return m, nil
-}
-
-func newNamespace(c *input) (any, error) {
-	fields, err := c.fields()
+func newNamespace(c *call.Input) (any, error) {
+	fields, err := c.CollectFields()
 	if err != nil {
 		return nil, err
 	}
 	return value.NewNamespace(fields), nil
 }
 
-// environment is env('NAME'), env('NAME', 'otherwise') and env('NAME', secret): a variable of moon's own environment. One that
+// readEnvironment is env('NAME'), env('NAME', 'otherwise') and env('NAME', secret): a variable of moon's own environment. One that
 // is read as a secret is not handed on to the steps.
-func (c *input) environment() (any, error) {
-	name, ok := c.args[0].(string)
+func readEnvironment(c *call.Input) (any, error) {
+	name, ok := c.Args[0].(string)
 	if !ok {
-		return nil, value.Errorf(value.TypeError, "", "needs the name of a variable, not %s", value.KindOf(c.args[0]))
+		return nil, value.Errorf(value.TypeError, "", "needs the name of a variable, not %s", value.KindOf(c.Args[0]))
 	}
-	facts, _ := c.env.Lookup("facts")
+	facts, _ := c.Env.Lookup("facts")
 	all, _ := value.MapOf(facts)
 	vars, _ := value.MapOf(all["env"])
 	text, ok := vars[name].(string)
 	switch {
-	case ok && c.flag(2):
-		c.engine.Secrets.AddEnv(name, text)
-		c.touched = true
+	case ok && c.ArgTruth(2):
+		c.Secrets.AddEnv(name, text)
+		c.Touched = true
 		return text, nil
 	case ok:
 		return text, nil
-	case c.has(1):
-		return c.args[1], nil
+	case c.Has(1):
+		return c.Args[1], nil
 	}
 	return nil, &value.Error{
 		Kind: value.UndefinedError, Name: "env('" + name + "')", Message: "the environment variable `" + name + "` is not set",
@@ -148,11 +124,11 @@ func (c *input) environment() (any, error) {
 	}
 }
 
-func newCycler(c *input) (any, error) {
-	if len(c.rest) == 0 {
+func newCycler(c *call.Input) (any, error) {
+	if len(c.Rest) == 0 {
 		return nil, value.Errorf(value.TypeError, "", "needs at least one item")
 	}
-	return &cycler{items: c.rest}, nil
+	return &cycler{items: c.Rest}, nil
 }
 
 // assign is {% set ns.name = value %}.
@@ -194,11 +170,11 @@ func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
 	if v, ok := s.local(f.Name); ok {
 		return s.callLocal(n, f, v)
 	}
-	c := &input{scope: s, name: f.Name}
+	c := &call.Input{Scope: s.forCall(), Name: f.Name}
 	if b, ok := s.engine.builtin(f.Name); ok {
 		err := s.bind(c, b.params, n.Args)
 		if err == nil {
-			err = c.ordinaryAll()
+			err = c.ExpandAll()
 		}
 		if err != nil {
 			return nil, s.placed(err, f)
@@ -212,16 +188,16 @@ func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
 	if own, ok := s.engine.functions[f.Name]; ok {
 		err := s.bind(c, jinja.Takes("..."), n.Args)
 		if err == nil {
-			err = c.ordinaryAll()
+			err = c.ExpandAll()
 		}
 		if err != nil {
 			return nil, s.placed(err, f)
 		}
-		v, err := own(s.env, c.rest, c.named)
+		v, err := own(s.Env, c.Rest, c.Named)
 		if err != nil {
 			return nil, s.calleeError("function", f.Name, err, f.Offset(), width)
 		}
-		return s.settled(unwrapUnknown(v, f.Name))
+		return s.Settle(unwrapUnknown(v, f.Name))
 	}
 	return nil, &value.Error{Kind: value.TypeError, Message: "`" + f.Name + "` is not a function", Offset: f.Offset(), Width: width}
 }

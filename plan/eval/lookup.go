@@ -9,45 +9,6 @@ import (
 	"moon/plan/eval/value"
 )
 
-// settled turns a value as it is stored into one that can be computed with: open if any part of it is unknown.
-func (s scope) settled(v any, root string) (any, error) {
-	switch v := v.(type) {
-	case value.Secret:
-		return s.bare(v), nil
-	case []any, map[string]any, *value.Dict:
-		var f value.Contents
-		f.Take(v)
-		s.objects = s.objects || f.Object
-		if err := s.spend(f.Parts / 16); err != nil || f.Parts > value.MaxParts {
-			return nil, errTooMuchWork()
-		}
-		if f.Here || f.Missing != nil {
-			slices.SortFunc(f.Missing, func(a, b value.Missing) int { return strings.Compare(a.Name, b.Name) }) // maps have no order
-			if f.Here {
-				f.Missing = value.UniteMissing([]value.Missing{{Name: root, Steps: value.SortSteps(f.Steps)}}, f.Missing)
-			}
-			return nil, &value.Open{Missing: f.Missing}
-		}
-		if f.Fault != nil {
-			return nil, f.Fault.At(root)
-		}
-		if f.Secret {
-			return s.bareAll(v), nil
-		}
-	case *value.Box:
-		return s.settled(v.Value, root)
-	case *value.Namespace:
-		return s.settled(v.Snapshot(), root)
-	case *value.Unsettled:
-		return nil, &value.Open{Missing: v.Missing}
-	case value.Unknown:
-		return nil, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps)}}}
-	case value.Fault:
-		return nil, v.At(root)
-	}
-	return v, nil
-}
-
 // reach gives what a chain of members leads to, as it is stored: parts of it may be unknown. root is the variable at
 // the beginning.
 func (s scope) reach(n jinja.Node) (v any, root string, err error) {
@@ -69,7 +30,7 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 		if err != nil {
 			return nil, root, err
 		}
-		v, err := s.get(s.bare(of), key, n)
+		v, err := s.get(s.Unmark(of), key, n)
 		switch v := v.(type) {
 		case value.Unknown:
 			return nil, root, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps)}}}
@@ -77,7 +38,7 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 			return nil, root, s.broken(v, n)
 		case *value.Dict:
 		case value.Object:
-			s.objects = true
+			s.Objects = true
 		}
 		return v, root, err
 	default:
@@ -89,7 +50,7 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 func (s scope) lookup(n *jinja.Variable) (any, error) {
 	v, ok := s.local(n.Name)
 	if !ok {
-		v, ok = s.env.Lookup(n.Name)
+		v, ok = s.Env.Lookup(n.Name)
 	}
 	switch v := v.(type) {
 	case value.Unknown:
@@ -102,9 +63,9 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 		return nil, s.broken(v, n)
 	case *value.Dict:
 	case value.Object:
-		s.objects = true
+		s.Objects = true
 	}
-	if !ok && n.Name == "omit" && s.engine.Python {
+	if !ok && n.Name == "omit" && s.Python {
 		return value.Omit, nil
 	}
 	if !ok {
@@ -126,11 +87,11 @@ func (s scope) local(name string) (any, bool) {
 	if s.locals == nil {
 		return nil, false
 	}
-	return s.locals.get(name)
+	return s.locals.Get(name)
 }
 
 func (s scope) undefined(n *jinja.Variable) *value.Error {
-	hint := suggest.DidYouMean(n.Name, s.env.Names())
+	hint := suggest.DidYouMean(n.Name, s.Env.Names())
 	if s.engine.isFunction(n.Name) {
 		hint = "`" + n.Name + "` is a function: call it with `()`"
 	}
@@ -263,7 +224,7 @@ func (s scope) get(of, key any, n *jinja.Member) (any, error) {
 			}
 		}
 	case value.Object:
-		if v, ok, err := s.entry(of, value.KeyText(key)); ok || err != nil {
+		if v, ok, err := s.ReadEntry(of, value.KeyText(key)); ok || err != nil {
 			return v, err
 		}
 	case value.Unknown, *value.Unsettled:
@@ -271,7 +232,7 @@ func (s scope) get(of, key any, n *jinja.Member) (any, error) {
 	case *value.Box:
 		return s.get(of.Value, key, n)
 	case *module:
-		if v, ok := of.names.get(value.KeyText(key)); ok {
+		if v, ok := of.names.Get(value.KeyText(key)); ok {
 			return v, nil
 		}
 	case *value.Namespace:

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
@@ -28,20 +29,20 @@ func keyed(term string) (name string, options map[string]string) {
 	return strings.Join(words, " "), options
 }
 
-// setting takes an option from a term, or from the call.
-func (c *input) setting(options map[string]string, name, otherwise string) string {
+// readSetting takes an option from a term, or from the call.
+func readSetting(c *call.Input, options map[string]string, name, otherwise string) string {
 	if v, ok := options[name]; ok {
 		return v
 	}
-	if v, ok := c.named[name]; ok && v != nil {
+	if v, ok := c.Named[name]; ok && v != nil {
 		if list, isList := v.([]any); isList {
 			parts := make([]string, len(list))
 			for i := range list {
-				parts[i] = c.print(list[i])
+				parts[i] = c.Print(list[i])
 			}
 			return strings.Join(parts, ",")
 		}
-		return c.print(v)
+		return c.Print(v)
 	}
 	return otherwise
 }
@@ -53,19 +54,19 @@ var letters = map[string]string{
 	"hexdigits":     "0123456789abcdefABCDEF", "octdigits": "01234567", "punctuation": "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
 }
 
-// charsOf are the characters that a password may be made of: names of sets, or characters themselves, and a comma where two of
+// readCharacters gives the characters that a password may be made of: names of sets, or characters themselves, and a comma where two of
 // them follow each other. Quotes are never among them.
-func (c *input) charsOf(options map[string]string) []rune {
+func readCharacters(c *call.Input, options map[string]string) []rune {
 	sets := []string{"ascii_letters", "digits", ".,:-_"}
 	text, given := options["chars"]
-	if v := c.named["chars"]; !given && v != nil {
+	if v := c.Named["chars"]; !given && v != nil {
 		if list, isList := v.([]any); isList {
 			sets = make([]string, len(list))
 			for i := range list {
-				sets[i] = c.print(list[i])
+				sets[i] = c.Print(list[i])
 			}
 		} else {
-			text, given = c.print(v), true
+			text, given = c.Print(v), true
 		}
 	}
 	if given {
@@ -108,66 +109,66 @@ func drawn(chars []rune, length int, seed string, always bool) (string, error) {
 	return string(made), nil
 }
 
-func lookupPassword(c *input, terms []any) ([]any, error) {
-	if c.engine.World.Password == nil {
-		return nil, notHere("password")
+func lookupPassword(c *call.Input, terms []any) ([]any, error) {
+	if c.World.Password == nil {
+		return nil, call.Unavailable("password")
 	}
 	out := []any{}
 	for _, term := range terms {
-		file, options := keyed(c.print(term))
+		file, options := keyed(c.Print(term))
 		for option := range options {
 			if option != "length" && option != "chars" && option != "encoding" && option != "seed" {
 				return nil, value.Errorf(value.TypeError, "", "the option `%s` of `password` is not supported", option)
 			}
 		}
-		length, err := strconv.Atoi(c.setting(options, "length", "20"))
+		length, err := strconv.Atoi(readSetting(c, options, "length", "20"))
 		if err != nil || length < 1 || length > 10_000 {
 			return nil, value.Errorf(value.TypeError, "", "the length of a password must be a number from 1 to 10000")
 		}
-		chars := c.charsOf(options)
+		chars := readCharacters(c, options)
 		if len(chars) == 0 {
 			return nil, value.Errorf(value.TypeError, "name some, such as `chars=ascii_letters,digits`",
 				"needs characters to make a password of")
 		}
 		seed, always := options["seed"]
-		if v := c.named["seed"]; !always && v != nil {
-			seed, always = c.print(v), true
+		if v := c.Named["seed"]; !always && v != nil {
+			seed, always = c.Print(v), true
 		}
-		password, err := c.engine.World.Password(c.env, file, always, func() (string, error) { return drawn(chars, length, seed, always) })
-		if password, err = ask("password", file, password, err); err != nil {
+		password, err := c.World.Password(c.Env, file, always, func() (string, error) { return drawn(chars, length, seed, always) })
+		if password, err = call.Ask("password", file, password, err); err != nil {
 			return nil, err
 		}
-		c.touched = true
-		c.engine.Secrets.Add("", password)
+		c.Touched = true
+		c.Secrets.Add("", password)
 		out = append(out, password)
 	}
 	return out, nil
 }
 
-func lookupINI(c *input, terms []any) ([]any, error) {
-	if c.engine.World.File == nil {
-		return nil, notHere("ini")
+func lookupINI(c *call.Input, terms []any) ([]any, error) {
+	if c.World.File == nil {
+		return nil, call.Unavailable("ini")
 	}
 	out := []any{}
 	for _, term := range terms {
-		key, options := keyed(c.print(term))
-		name := c.setting(options, "file", "ansible.ini")
-		text, err := c.engine.World.File(c.env, "files", name)
-		if text, err = ask("ini", name, text, err); err != nil {
+		key, options := keyed(c.Print(term))
+		name := readSetting(c, options, "file", "ansible.ini")
+		text, err := c.World.File(c.Env, "files", name)
+		if text, err = call.Ask("ini", name, text, err); err != nil {
 			return nil, err
 		}
-		section := c.setting(options, "section", "global")
-		properties := c.setting(options, "type", "ini") == "properties"
+		section := readSetting(c, options, "section", "global")
+		properties := readSetting(c, options, "type", "ini") == "properties"
 		if properties {
 			section = ""
 		}
 		value, ok := iniValue(text, section, key)
 		if !ok {
-			if otherwise, given := c.named["default"]; given {
+			if otherwise, given := c.Named["default"]; given {
 				out = append(out, otherwise)
 				continue
 			}
-			value = c.setting(options, "default", "")
+			value = readSetting(c, options, "default", "")
 		}
 		out = append(out, value)
 	}
@@ -195,23 +196,23 @@ func iniValue(text, section, key string) (string, bool) {
 	return value, found
 }
 
-func lookupCSV(c *input, terms []any) ([]any, error) {
-	if c.engine.World.File == nil {
-		return nil, notHere("csvfile")
+func lookupCSV(c *call.Input, terms []any) ([]any, error) {
+	if c.World.File == nil {
+		return nil, call.Unavailable("csvfile")
 	}
 	out := []any{}
 	for _, term := range terms {
-		key, options := keyed(c.print(term))
-		name := c.setting(options, "file", "ansible.csv")
-		text, err := c.engine.World.File(c.env, "files", name)
-		if text, err = ask("csvfile", name, text, err); err != nil {
+		key, options := keyed(c.Print(term))
+		name := readSetting(c, options, "file", "ansible.csv")
+		text, err := c.World.File(c.Env, "files", name)
+		if text, err = call.Ask("csvfile", name, text, err); err != nil {
 			return nil, err
 		}
-		delimiter := c.setting(options, "delimiter", "TAB")
+		delimiter := readSetting(c, options, "delimiter", "TAB")
 		if delimiter == "TAB" || delimiter == `\t` {
 			delimiter = "\t"
 		}
-		column, err := strconv.Atoi(c.setting(options, "col", "1"))
+		column, err := strconv.Atoi(readSetting(c, options, "col", "1"))
 		if err != nil || column < 0 || len([]rune(delimiter)) != 1 {
 			return nil, value.Errorf(value.TypeError, "", "`csvfile` needs a number for `col` and one character for `delimiter`")
 		}
@@ -224,7 +225,7 @@ func lookupCSV(c *input, terms []any) ([]any, error) {
 		at := slices.IndexFunc(all, func(row []string) bool { return len(row) > 0 && row[0] == key })
 		switch {
 		case at < 0:
-			out = append(out, c.setting(options, "default", ""))
+			out = append(out, readSetting(c, options, "default", ""))
 		case column >= len(all[at]):
 			return nil, value.Errorf(value.Failure, "", "%s has no column %d in the row `%s`", name, column, key)
 		default:

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
@@ -27,15 +28,15 @@ func gatherFlat(terms []any, levels int, keepNulls bool) []any {
 	return out
 }
 
-func lookupFlattened(_ *input, terms []any) ([]any, error) { return deepFlat(terms), nil }
+func lookupFlattened(_ *call.Input, terms []any) ([]any, error) { return deepFlat(terms), nil }
 
-func lookupDict(c *input, terms []any) ([]any, error) {
+func lookupDict(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
 		if _, ok := value.MapOf(term); !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs a map, not %s", value.KindOf(term))
 		}
-		out = append(out, c.namedPairs(term, "key", "value")...)
+		out = append(out, makeNamedPairs(c.Rendering, term, "key", "value")...)
 	}
 	return out, nil
 }
@@ -43,14 +44,14 @@ func lookupDict(c *input, terms []any) ([]any, error) {
 // shortSequence is start-end/stride:format, all but end optional.
 var shortSequence = regexp.MustCompile(`^(?:(0?x?[0-9a-fA-F]+)-)?(0?x?[0-9a-fA-F]+)(?:/(-?(?:0x)?[0-9a-fA-F]+))?(?::(.+))?$`)
 
-func lookupSequence(c *input, terms []any) ([]any, error) {
+func lookupSequence(c *call.Input, terms []any) ([]any, error) {
 	if len(terms) == 0 {
 		terms = []any{""}
 	}
 	out := []any{}
 	for _, term := range terms {
-		_, options := keyed(c.print(term))
-		if m := shortSequence.FindStringSubmatch(c.print(term)); m != nil && !strings.Contains(c.print(term), "=") {
+		_, options := keyed(c.Print(term))
+		if m := shortSequence.FindStringSubmatch(c.Print(term)); m != nil && !strings.Contains(c.Print(term), "=") {
 			options = map[string]string{"end": m[2]}
 			for i, name := range map[int]string{1: "start", 3: "stride", 4: "format"} {
 				if m[i] != "" {
@@ -58,7 +59,7 @@ func lookupSequence(c *input, terms []any) ([]any, error) {
 				}
 			}
 		}
-		made, err := c.sequence(options)
+		made, err := countUp(c, options)
 		if err != nil {
 			return nil, err
 		}
@@ -67,16 +68,16 @@ func lookupSequence(c *input, terms []any) ([]any, error) {
 	return out, nil
 }
 
-func (c *input) sequence(options map[string]string) ([]any, error) {
+func countUp(c *call.Input, options map[string]string) ([]any, error) {
 	var failed error
 	whole := func(name string, otherwise int) int {
-		n, err := strconv.ParseInt(c.setting(options, name, strconv.Itoa(otherwise)), 0, 64)
+		n, err := strconv.ParseInt(readSetting(c, options, name, strconv.Itoa(otherwise)), 0, 64)
 		if err != nil && failed == nil {
-			failed = value.Errorf(value.TypeError, "", "needs a number for `%s`, not `%s`", name, c.setting(options, name, ""))
+			failed = value.Errorf(value.TypeError, "", "needs a number for `%s`, not `%s`", name, readSetting(c, options, name, ""))
 		}
 		return int(n)
 	}
-	has := func(name string) bool { return c.setting(options, name, "") != "" }
+	has := func(name string) bool { return readSetting(c, options, name, "") != "" }
 	start, stride := whole("start", 1), whole("stride", 1)
 	end := whole("end", 0)
 	switch {
@@ -92,7 +93,7 @@ func (c *input) sequence(options map[string]string) ([]any, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	format := c.setting(options, "format", "%d")
+	format := readSetting(c, options, "format", "%d")
 	if stride == 0 || stride > 0 && end < start || stride < 0 && end > start {
 		if stride == 0 {
 			return []any{}, nil
@@ -100,24 +101,24 @@ func (c *input) sequence(options map[string]string) ([]any, error) {
 		return nil, value.Errorf(value.Failure, "give a `stride` with the other sign", "cannot count from %d to %d in steps of %d", start,
 			end, stride)
 	}
-	if (end-start)/stride > maxRange {
-		return nil, value.Errorf(value.Failure, "", "the sequence has more than %d items", maxRange)
+	if (end-start)/stride > call.MaxRange {
+		return nil, value.Errorf(value.Failure, "", "the sequence has more than %d items", call.MaxRange)
 	}
 	out := []any{}
 	for i := start; stride > 0 && i <= end || stride < 0 && i >= end; i += stride {
-		text, err := c.formatted(format, []any{i}, false)
+		text, err := c.FormatPercent(format, []any{i}, false)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, text)
-		if err := c.spend(1); err != nil {
+		if err := c.Spend(1); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (c *input) termLists(terms []any) ([]any, error) {
+func splitTerms(c *call.Input, terms []any) ([]any, error) {
 	if len(terms) == 0 {
 		return nil, value.Errorf(value.TypeError, "", "needs at least one list")
 	}
@@ -132,31 +133,31 @@ func (c *input) termLists(terms []any) ([]any, error) {
 	return lists, nil
 }
 
-func lookupTogether(c *input, terms []any) ([]any, error) {
-	lists, err := c.termLists(terms)
+func lookupTogether(c *call.Input, terms []any) ([]any, error) {
+	lists, err := splitTerms(c, terms)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := zipping(true)(&input{scope: c.scope, name: c.name, value: lists[0], rest: lists[1:]})
-	if err != nil {
-		return nil, err
-	}
-	return rows.([]any), nil
-}
-
-func lookupNested(c *input, terms []any) ([]any, error) {
-	lists, err := c.termLists(terms)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := filterProduct(&input{scope: c.scope, name: c.name, value: lists[0], rest: lists[1:]})
+	rows, err := zipping(true)(&call.Input{Scope: c.Scope, Name: c.Name, Value: lists[0], Rest: lists[1:]})
 	if err != nil {
 		return nil, err
 	}
 	return rows.([]any), nil
 }
 
-func lookupIndexed(_ *input, terms []any) ([]any, error) {
+func lookupNested(c *call.Input, terms []any) ([]any, error) {
+	lists, err := splitTerms(c, terms)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := filterProduct(&call.Input{Scope: c.Scope, Name: c.Name, Value: lists[0], Rest: lists[1:]})
+	if err != nil {
+		return nil, err
+	}
+	return rows.([]any), nil
+}
+
+func lookupIndexed(_ *call.Input, terms []any) ([]any, error) {
 	items := onceFlat(terms)
 	out := make([]any, len(items))
 	for i, item := range items {
@@ -165,22 +166,22 @@ func lookupIndexed(_ *input, terms []any) ([]any, error) {
 	return out, nil
 }
 
-func lookupSubelements(c *input, terms []any) ([]any, error) {
+func lookupSubelements(c *call.Input, terms []any) ([]any, error) {
 	if len(terms) < 2 || len(terms) > 3 {
 		return nil, value.Errorf(value.TypeError, "", "needs a list, the name of a list inside of its items, and may have options")
 	}
 	if _, ok := value.MapOf(terms[0]); ok {
 		terms = append([]any{value.ValuesOf(terms[0])}, terms[1:]...)
 	}
-	in := &input{scope: c.scope, name: c.name, value: terms[0], args: []any{terms[1], unset{}}}
+	in := &call.Input{Scope: c.Scope, Name: c.Name, Value: terms[0], Args: []any{terms[1], call.Unset{}}}
 	if len(terms) == 3 {
 		options, ok := value.MapOf(terms[2])
 		if !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs a map of options, not %s", value.KindOf(terms[2]))
 		}
-		in.args[1] = options
+		in.Args[1] = options
 		if skip, isText := options["skip_missing"].(string); isText {
-			in.args[1] = map[string]any{"skip_missing": value.SaysYes(skip)}
+			in.Args[1] = map[string]any{"skip_missing": value.SaysYes(skip)}
 		}
 	}
 	rows, err := filterSubelements(in)

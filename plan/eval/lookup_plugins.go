@@ -1,49 +1,21 @@
 package eval
 
 import (
-	"errors"
 	"maps"
 	"os"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
 
-// World is what lookups reach for, of the place that env stands for. What is nil is refused. A function that cannot say
-// while planning, because the answer may be another one when the step runs, gives ErrLater: the value is then unknown.
-type World struct {
-	// File reads a file, searched as actions search theirs: dir is "files" or "templates".
-	File func(env Env, dir, name string) (text string, err error)
-	// Find gives the path of a file searched in the same way, "" if there is none. Dir may be "vars" as well, and "" where
-	// it is for the task to say.
-	Find func(env Env, dir, name string) (path string, err error)
-	// Glob gives the files that match a pattern, sorted.
-	Glob func(env Env, pattern string) ([]string, error)
-	// Hosts gives the hosts of the inventory that match a pattern.
-	Hosts func(env Env, pattern string) ([]string, error)
-	// Env reads a variable of moon's own environment; if nil it is read directly.
-	Env func(env Env, name string) (string, bool)
-	// Run gives the output of a shell command on this machine, Get the body at a URL.
-	Run func(env Env, command string) (string, error)
-	Get func(env Env, url string) (string, error)
-	// Now is the time.
-	Now func(env Env) (time.Time, error)
-	// Password gives what a file keeps, and makes the file of what made gives if there is none. The file /dev/null keeps nothing.
-	// always says that made gives the same each time.
-	Password func(env Env, file string, always bool, made func() (string, error)) (string, error)
-}
-
-// ErrLater is what a function of World gives for what is known only when the step runs.
-var ErrLater = errors.New("known when the step runs")
-
 // plugin is one way of looking things up. Its terms are the arguments behind its name.
 type plugin struct {
 	options string // those it takes by name
-	run     func(c *input, terms []any) ([]any, error)
+	run     func(c *call.Input, terms []any) ([]any, error)
 }
 
 // plugins by name; filled by init, because template renders.
@@ -65,8 +37,8 @@ func init() {
 		"lines":               {"", lookupLines},
 		"url":                 {"split_lines", lookupURL},
 		"inventory_hostnames": {"", lookupHosts},
-		"list":                {"", func(_ *input, terms []any) ([]any, error) { return terms, nil }},
-		"items":               {"", func(_ *input, terms []any) ([]any, error) { return onceFlat(terms), nil }},
+		"list":                {"", func(_ *call.Input, terms []any) ([]any, error) { return terms, nil }},
+		"items":               {"", func(_ *call.Input, terms []any) ([]any, error) { return onceFlat(terms), nil }},
 		"flattened":           {"", lookupFlattened},
 		"dict":                {"", lookupDict},
 		"sequence":            {"start end count stride format", lookupSequence},
@@ -98,27 +70,27 @@ func findPlugin(name string) (plugin, *value.Error) {
 }
 
 // looked is lookup('name', term, …, wantlist=…, errors=…), query and q.
-func looked(c *input, list bool) (any, error) {
-	if len(c.rest) == 0 {
+func looked(c *call.Input, list bool) (any, error) {
+	if len(c.Rest) == 0 {
 		return nil, value.Errorf(value.TypeError, "", "needs the name of a lookup")
 	}
-	name := c.print(c.rest[0])
+	name := c.Print(c.Rest[0])
 	p, e := findPlugin(name)
 	if e != nil {
 		return nil, e
 	}
 	takes := append(strings.Fields(p.options), "wantlist", "errors")
-	for _, option := range value.SortedKeys(c.named) {
+	for _, option := range value.SortedKeys(c.Named) {
 		if !slices.Contains(takes, option) {
 			return nil, value.Errorf(value.TypeError, "", "has no option `%s` for `%s`", option, name)
 		}
 	}
-	if want, ok := c.named["wantlist"]; ok {
+	if want, ok := c.Named["wantlist"]; ok {
 		list = value.Truthy(want)
 	}
-	found, err := p.run(c, c.rest[1:])
+	found, err := p.run(c, c.Rest[1:])
 	if err != nil {
-		if how := c.print(c.named["errors"]); (how == "ignore" || how == "warn") && !value.IsOpen(err) {
+		if how := c.Print(c.Named["errors"]); (how == "ignore" || how == "warn") && !value.IsOpen(err) {
 			if list {
 				return []any{}, nil
 			}
@@ -154,7 +126,7 @@ func joinedResult(found []any) any {
 
 // LookupItems gives the items of a with_NAME loop over terms, a value as it was rendered. dir is where the action searches its
 // files, "" for "files". Missing lists what the items depend on; then there are none.
-func (e *Engine) LookupItems(env Env, name string, terms any, dir string) (items []any, missing []value.Missing, err error) {
+func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) (items []any, missing []value.Missing, err error) {
 	defer recovered(&err)
 	p, lookupErr := findPlugin(name)
 	if lookupErr != nil {
@@ -162,16 +134,16 @@ func (e *Engine) LookupItems(env Env, name string, terms any, dir string) (items
 	}
 	r := e.begin(env, "")
 	s := scope{rendering: r}
-	plain, err := s.settled(terms, "with_"+name)
+	plain, err := s.Settle(terms, "with_"+name)
 	if err == nil {
-		plain, err = s.ordinary(plain)
+		plain, err = s.ExpandObjects(plain)
 	}
 	list, isList := plain.([]any)
 	if !isList {
 		list = []any{plain}
 	}
 	if err == nil {
-		c := &input{scope: s, name: name, dir: dir}
+		c := &call.Input{Scope: s.forCall(), Name: name, Dir: dir}
 		items, err = p.run(c, list)
 	}
 	if o, ok := value.OpenOf(err); ok {
@@ -180,41 +152,19 @@ func (e *Engine) LookupItems(env Env, name string, terms any, dir string) (items
 	if err != nil {
 		return nil, nil, located(s.calleeError("lookup", name, err, -1, 0), "")
 	}
-	if r.touched {
-		items, _ = r.conceal(items).([]any)
+	if r.Touched {
+		items, _ = r.Conceal(items).([]any)
 	}
 	return items, nil, nil
 }
 
-// ask words what the world says. name is that of the lookup, term what was asked for.
-func ask[T any](name, term string, answer T, err error) (T, error) {
-	if errors.Is(err, ErrLater) {
-		what := "lookup('" + name + "', '" + term + "')"
-		if name == "now" {
-			what = "now()"
-		}
-		return answer, &value.Open{Missing: []value.Missing{{Name: what}}}
-	}
-	if err != nil {
-		if e, ok := value.AsError(err); ok {
-			return answer, e
-		}
-		return answer, value.Errorf(value.Failure, "", "%s", value.Sentence(err.Error()))
-	}
-	return answer, nil
-}
-
-func notHere(name string) error {
-	return value.Errorf(value.Failure, "", "`%s` is not available here", name)
-}
-
-// texts asks for every term and gathers the answers.
-func (c *input) texts(name string, terms []any, asked func(Env, string) (string, error), finish func(string) []any) ([]any, error) {
+// askForTerms asks for every term and gathers the answers.
+func askForTerms(c *call.Input, name string, terms []any, asked func(value.Env, string) (string, error), finish func(string) []any) ([]any, error) {
 	out := []any{}
 	var missing []value.Missing
 	for _, term := range terms {
-		answer, err := asked(c.env, c.print(term))
-		answer, err = ask(name, c.print(term), answer, err)
+		answer, err := asked(c.Env, c.Print(term))
+		answer, err = call.Ask(name, c.Print(term), answer, err)
 		if o, ok := value.OpenOf(err); ok {
 			missing = value.UniteMissing(missing, o.Missing)
 			continue
@@ -222,7 +172,7 @@ func (c *input) texts(name string, terms []any, asked func(Env, string) (string,
 		if err != nil {
 			return nil, err
 		}
-		if err := c.grow(len(answer)); err != nil {
+		if err := c.Grow(len(answer)); err != nil {
 			return nil, err
 		}
 		out = append(out, finish(answer)...)
@@ -233,8 +183,8 @@ func (c *input) texts(name string, terms []any, asked func(Env, string) (string,
 	return out, nil
 }
 
-func (c *input) option(name string, otherwise bool) bool {
-	switch v := c.named[name].(type) {
+func readOption(c *call.Input, name string, otherwise bool) bool {
+	switch v := c.Named[name].(type) {
 	case nil:
 		return otherwise
 	case string:
@@ -244,15 +194,15 @@ func (c *input) option(name string, otherwise bool) bool {
 	}
 }
 
-func lookupVars(c *input, terms []any) ([]any, error) {
+func lookupVars(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
 		name, ok := term.(string)
 		if !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs the names of variables, not %s", value.KindOf(term))
 		}
-		v, err := c.eval(&jinja.Variable{At: -1, Name: name})
-		if otherwise, ok := c.named["default"]; ok && value.IsUndefined(err) {
+		v, err := c.Eval(&jinja.Variable{At: -1, Name: name})
+		if otherwise, ok := c.Named["default"]; ok && value.IsUndefined(err) {
 			v, err = otherwise, nil
 		}
 		if e, ok := value.AsError(err); ok && e.Kind == value.UndefinedError {
@@ -266,16 +216,16 @@ func lookupVars(c *input, terms []any) ([]any, error) {
 	return out, nil
 }
 
-func lookupVarNames(c *input, terms []any) ([]any, error) {
+func lookupVarNames(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
-		re, err := c.engine.pattern(c.print(term), false, false)
+		re, err := c.CompilePattern(c.Print(term), false, false)
 		if err != nil {
 			return nil, err
 		}
-		names := slices.Compact(slices.Sorted(slices.Values(c.env.Names())))
+		names := slices.Compact(slices.Sorted(slices.Values(c.Env.Names())))
 		for _, name := range names {
-			at, err := re.find(name, 0)
+			at, err := re.Find(name, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -287,18 +237,18 @@ func lookupVarNames(c *input, terms []any) ([]any, error) {
 	return out, nil
 }
 
-func lookupEnv(c *input, terms []any) ([]any, error) {
+func lookupEnv(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
-		name := c.print(term)
+		name := c.Print(term)
 		var value string
 		var ok bool
-		if c.engine.World.Env != nil {
-			value, ok = c.engine.World.Env(c.env, name)
+		if c.World.Env != nil {
+			value, ok = c.World.Env(c.Env, name)
 		} else {
 			value, ok = os.LookupEnv(name)
 		}
-		otherwise, given := c.named["default"]
+		otherwise, given := c.Named["default"]
 		switch {
 		case ok:
 			out = append(out, value)
@@ -311,30 +261,30 @@ func lookupEnv(c *input, terms []any) ([]any, error) {
 	return out, nil
 }
 
-func lookupFile(c *input, terms []any) ([]any, error) {
-	if c.engine.World.File == nil {
-		return nil, notHere("file")
+func lookupFile(c *call.Input, terms []any) ([]any, error) {
+	if c.World.File == nil {
+		return nil, call.Unavailable("file")
 	}
-	read := func(env Env, name string) (string, error) { return c.engine.World.File(env, "files", name) }
-	return c.texts("file", terms, read, func(text string) []any {
-		if c.option("rstrip", true) {
+	read := func(env value.Env, name string) (string, error) { return c.World.File(env, "files", name) }
+	return askForTerms(c, "file", terms, read, func(text string) []any {
+		if readOption(c, "rstrip", true) {
 			text = strings.TrimRight(text, whiteSpace)
 		}
-		if c.option("lstrip", false) {
+		if readOption(c, "lstrip", false) {
 			text = strings.TrimLeft(text, whiteSpace)
 		}
 		return []any{text}
 	})
 }
 
-func lookupGlob(c *input, terms []any) ([]any, error) {
-	if c.engine.World.Glob == nil {
-		return nil, notHere("fileglob")
+func lookupGlob(c *call.Input, terms []any) ([]any, error) {
+	if c.World.Glob == nil {
+		return nil, call.Unavailable("fileglob")
 	}
 	out := []any{}
 	for _, term := range deepFlat(terms) {
-		paths, err := c.engine.World.Glob(c.env, c.print(term))
-		if paths, err = ask("fileglob", c.print(term), paths, err); err != nil {
+		paths, err := c.World.Glob(c.Env, c.Print(term))
+		if paths, err = call.Ask("fileglob", c.Print(term), paths, err); err != nil {
 			return nil, err
 		}
 		out = append(out, value.ListOf(paths)...)
@@ -342,28 +292,28 @@ func lookupGlob(c *input, terms []any) ([]any, error) {
 	return out, nil
 }
 
-func lookupHosts(c *input, terms []any) ([]any, error) {
-	if c.engine.World.Hosts == nil {
-		return nil, notHere("inventory_hostnames")
+func lookupHosts(c *call.Input, terms []any) ([]any, error) {
+	if c.World.Hosts == nil {
+		return nil, call.Unavailable("inventory_hostnames")
 	}
 	parts := make([]string, len(terms))
 	for i, term := range terms {
-		parts[i] = c.print(term)
+		parts[i] = c.Print(term)
 	}
 	pattern := strings.Join(parts, ":")
-	hosts, err := c.engine.World.Hosts(c.env, pattern)
-	if hosts, err = ask("inventory_hostnames", pattern, hosts, err); err != nil {
+	hosts, err := c.World.Hosts(c.Env, pattern)
+	if hosts, err = call.Ask("inventory_hostnames", pattern, hosts, err); err != nil {
 		return nil, err
 	}
 	return value.ListOf(hosts), nil
 }
 
-// candidates are the files that first_found is asked for, in their order.
-func (c *input) candidates(term any, paths []string, into *[]string, skip *bool) {
+// listCandidates gives the files that first_found is asked for, in their order.
+func listCandidates(c *call.Input, term any, paths []string, into *[]string, skip *bool) {
 	words := func(v any) []string {
 		var all []string
 		for _, item := range deepFlat([]any{v}) {
-			for word := range strings.FieldsFuncSeq(c.print(item), func(r rune) bool { return r == ',' || r == ';' }) {
+			for word := range strings.FieldsFuncSeq(c.Print(item), func(r rune) bool { return r == ',' || r == ';' }) {
 				if word = strings.TrimSpace(word); word != "" {
 					all = append(all, word)
 				}
@@ -401,21 +351,21 @@ func (c *input) candidates(term any, paths []string, into *[]string, skip *bool)
 	}
 }
 
-func lookupFirstFound(c *input, terms []any) ([]any, error) {
-	if c.engine.World.Find == nil {
-		return nil, notHere("first_found")
+func lookupFirstFound(c *call.Input, terms []any) ([]any, error) {
+	if c.World.Find == nil {
+		return nil, call.Unavailable("first_found")
 	}
 	var names []string
-	skip := c.option("skip", false)
-	if c.named["files"] != nil || c.named["paths"] != nil {
-		terms = append(slices.Clone(terms), map[string]any{"files": c.named["files"], "paths": c.named["paths"]})
+	skip := readOption(c, "skip", false)
+	if c.Named["files"] != nil || c.Named["paths"] != nil {
+		terms = append(slices.Clone(terms), map[string]any{"files": c.Named["files"], "paths": c.Named["paths"]})
 	}
 	for _, term := range deepFlat(terms) {
-		c.candidates(term, nil, &names, &skip)
+		listCandidates(c, term, nil, &names, &skip)
 	}
 	for _, name := range names {
-		found, err := c.engine.World.Find(c.env, c.dir, name)
-		if found, err = ask("first_found", name, found, err); err != nil {
+		found, err := c.World.Find(c.Env, c.Dir, name)
+		if found, err = call.Ask("first_found", name, found, err); err != nil {
 			return nil, err
 		}
 		if found != "" {
@@ -429,58 +379,33 @@ func lookupFirstFound(c *input, terms []any) ([]any, error) {
 		strings.Join(names, ", "))
 }
 
-// layered is an environment with some names of its own.
-type layered struct {
-	Env
-	extra func(name string) (any, bool)
-}
-
-// Base is the environment that a World was given names for, without what a template has put on top: an included file, or a lookup, sees
-// more names than the step that it is for.
-func Base(e Env) Env {
-	for {
-		l, ok := e.(layered)
-		if !ok {
-			return e
-		}
-		e = l.Env
+func lookupTemplate(c *call.Input, terms []any) ([]any, error) {
+	if c.World.File == nil {
+		return nil, call.Unavailable("template")
 	}
-}
-
-func (l layered) Lookup(name string) (any, bool) {
-	if v, ok := l.extra(name); ok {
-		return v, true
-	}
-	return l.Env.Lookup(name)
-}
-
-func lookupTemplate(c *input, terms []any) ([]any, error) {
-	if c.engine.World.File == nil {
-		return nil, notHere("template")
-	}
-	extra, _ := value.MapOf(c.named["template_vars"])
+	extra, _ := value.MapOf(c.Named["template_vars"])
 	style := jinja.Style{}
 	for option, at := range map[string]*string{
 		"variable_start_string": &style.VariableStart, "variable_end_string": &style.VariableEnd,
 		"comment_start_string": &style.CommentStart, "comment_end_string": &style.CommentEnd,
 	} {
-		if v, ok := c.named[option]; ok {
-			*at = c.print(v)
+		if v, ok := c.Named[option]; ok {
+			*at = c.Print(v)
 		}
 	}
-	env := layered{c.env, func(name string) (any, bool) { v, ok := extra[name]; return v, ok }}
+	env := call.Layered{Env: c.Env, Extra: func(name string) (any, bool) { v, ok := extra[name]; return v, ok }}
 	out := []any{}
 	for _, term := range terms {
-		name := c.print(term)
-		text, err := c.engine.World.File(c.env, "templates", name)
-		if text, err = ask("template", name, text, err); err != nil {
+		name := c.Print(term)
+		text, err := c.World.File(c.Env, "templates", name)
+		if text, err = call.Ask("template", name, text, err); err != nil {
 			return nil, err
 		}
-		v, err := c.renderFile(name, text, style, env)
+		v, err := c.Evaluator.RenderFile(name, text, style, env)
 		if err != nil {
 			return nil, err
 		}
-		if s, ok := v.(string); ok && c.option("convert_data", true) {
+		if s, ok := v.(string); ok && readOption(c, "convert_data", true) {
 			if made, ok := listOrMap(s); ok {
 				v = made
 			}
@@ -491,7 +416,7 @@ func lookupTemplate(c *input, terms []any) ([]any, error) {
 }
 
 // renderFile renders the text of another file. Its mistakes are told with its name: their place is not in this text.
-func (r *rendering) renderFile(name, text string, style jinja.Style, env Env) (any, error) {
+func (r *rendering) renderFile(name, text string, style jinja.Style, env value.Env) (any, error) {
 	if r.files >= maxFiles {
 		return nil, value.Errorf(value.Failure, "", "templates include each other without end")
 	}
@@ -502,7 +427,7 @@ func (r *rendering) renderFile(name, text string, style jinja.Style, env Env) (a
 	if t.literal {
 		return t.text, nil
 	}
-	inner := &rendering{engine: r.engine, env: env, text: text, work: r.work, files: r.files + 1, taken: r.taken}
+	inner := r.beginFile(env, text)
 	result, err := t.run(inner)
 	if err != nil {
 		return nil, value.InFile(name, text, err)
@@ -511,7 +436,7 @@ func (r *rendering) renderFile(name, text string, style jinja.Style, env Env) (a
 		return nil, &value.Open{Missing: result.Missing}
 	}
 	if marked, ok := result.Value.(value.Secret); ok {
-		return r.bare(marked), nil
+		return r.Unmark(marked), nil
 	}
 	return result.Value, nil
 }
@@ -519,26 +444,26 @@ func (r *rendering) renderFile(name, text string, style jinja.Style, env Env) (a
 // maxFiles bounds templates that include templates.
 const maxFiles = 20
 
-func lookupPipe(c *input, terms []any) ([]any, error) {
-	if c.engine.World.Run == nil {
-		return nil, notHere("pipe")
+func lookupPipe(c *call.Input, terms []any) ([]any, error) {
+	if c.World.Run == nil {
+		return nil, call.Unavailable("pipe")
 	}
-	return c.texts("pipe", terms, c.engine.World.Run, func(text string) []any { return []any{strings.TrimRight(text, whiteSpace)} })
+	return askForTerms(c, "pipe", terms, c.World.Run, func(text string) []any { return []any{strings.TrimRight(text, whiteSpace)} })
 }
 
-func lookupLines(c *input, terms []any) ([]any, error) {
-	if c.engine.World.Run == nil {
-		return nil, notHere("lines")
+func lookupLines(c *call.Input, terms []any) ([]any, error) {
+	if c.World.Run == nil {
+		return nil, call.Unavailable("lines")
 	}
-	return c.texts("lines", terms, c.engine.World.Run, textLines)
+	return askForTerms(c, "lines", terms, c.World.Run, textLines)
 }
 
-func lookupURL(c *input, terms []any) ([]any, error) {
-	if c.engine.World.Get == nil {
-		return nil, notHere("url")
+func lookupURL(c *call.Input, terms []any) ([]any, error) {
+	if c.World.Get == nil {
+		return nil, call.Unavailable("url")
 	}
-	return c.texts("url", terms, c.engine.World.Get, func(text string) []any {
-		if c.option("split_lines", true) {
+	return askForTerms(c, "url", terms, c.World.Get, func(text string) []any {
+		if readOption(c, "split_lines", true) {
 			return textLines(text)
 		}
 		return []any{text}

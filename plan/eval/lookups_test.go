@@ -10,27 +10,28 @@ import (
 	"time"
 
 	"moon/plan/eval"
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 	"moon/secret"
 )
 
 // disk is a World of a few files.
-func disk() eval.World {
+func disk() call.World {
 	files := map[string]string{
 		"files/motd": "hello\n\n", "files/users.csv": "ann,30,x\nbob,20,y\n", "files/app.ini": "[db]\nhost = h1\nPort: 5\n[web]\nhost=h2\n",
 		"templates/t.j2": "<{{ name }}{{ extra | default('') }}>\n", "templates/loop.j2": "{% include 'loop.j2' %}",
 		"templates/outer.j2": "{% for x in lst %}{% include 'inner.j2' %}{% endfor %}", "templates/inner.j2": "[{{ x }}]\n",
 		"templates/bad.j2": "a\n{{ nope }}\n", "templates/wrong.j2": "{% if %}", "templates/list.j2": "{{ lst }}",
 	}
-	return eval.World{
-		File: func(_ eval.Env, dir, name string) (string, error) {
+	return call.World{
+		File: func(_ value.Env, dir, name string) (string, error) {
 			if text, ok := files[path.Join(dir, name)]; ok {
 				return text, nil
 			}
 			return "", fmt.Errorf("no file `%s` in %s", name, dir)
 		},
-		Find: func(_ eval.Env, dir, name string) (string, error) {
+		Find: func(_ value.Env, dir, name string) (string, error) {
 			if dir == "" { // the task's own
 				dir = "files"
 			}
@@ -39,15 +40,17 @@ func disk() eval.World {
 			}
 			return "", nil
 		},
-		Glob:  func(_ eval.Env, pattern string) ([]string, error) { return []string{pattern + "1", pattern + "2"}, nil },
-		Hosts: func(_ eval.Env, pattern string) ([]string, error) { return strings.Split(pattern, ":"), nil },
-		Env:   func(_ eval.Env, name string) (string, bool) { return "value of " + name, name == "HOME" },
-		Run:   func(eval.Env, string) (string, error) { return "", eval.ErrLater },
-		Get:   func(eval.Env, string) (string, error) { return "one\ntwo\n", nil },
-		Now: func(eval.Env) (time.Time, error) {
+		Glob: func(_ value.Env, pattern string) ([]string, error) {
+			return []string{pattern + "1", pattern + "2"}, nil
+		},
+		Hosts: func(_ value.Env, pattern string) ([]string, error) { return strings.Split(pattern, ":"), nil },
+		Env:   func(_ value.Env, name string) (string, bool) { return "value of " + name, name == "HOME" },
+		Run:   func(value.Env, string) (string, error) { return "", call.ErrLater },
+		Get:   func(value.Env, string) (string, error) { return "one\ntwo\n", nil },
+		Now: func(value.Env) (time.Time, error) {
 			return time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC), nil
 		},
-		Password: func(_ eval.Env, file string, always bool, made func() (string, error)) (string, error) {
+		Password: func(_ value.Env, file string, always bool, made func() (string, error)) (string, error) {
 			password, err := made()
 			return fmt.Sprintf("%s %t %s", file, always, password), err
 		},

@@ -3,6 +3,7 @@ package eval
 import (
 	"errors"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -27,7 +28,7 @@ func (s tagRunner) runFor(st *jinja.ForTag) error {
 	if err != nil {
 		return err
 	}
-	if err := s.spend(1); err != nil {
+	if err := s.Spend(1); err != nil {
 		return err
 	}
 	return s.runOver(st, v, st.In, 0)
@@ -50,7 +51,7 @@ func (s tagRunner) runOver(st *jinja.ForTag, v any, from jinja.Node, depth int) 
 		l.at = i
 		inner := s.openBlock()
 		bindItem(st, inner.locals, item)
-		inner.locals.set("loop", l)
+		inner.locals.Set("loop", l)
 		err := inner.run(st.Body)
 		if errors.Is(err, errBreak) {
 			return nil
@@ -74,7 +75,7 @@ func (s scope) itemsToLoop(st *jinja.ForTag, v any, from jinja.Node) ([]any, err
 	if err != nil {
 		return nil, placed(value.Errorf(value.TypeError, "", "cannot loop over %s", value.KindOf(v)), from)
 	}
-	if err := s.spend(5 * len(items)); err != nil {
+	if err := s.Spend(5 * len(items)); err != nil {
 		return nil, err
 	}
 	if len(st.Names) > 1 {
@@ -91,7 +92,7 @@ func (s tagRunner) chooseItems(st *jinja.ForTag, items []any) ([]any, error) {
 	var chosen []any
 	inner := s.openBlock()
 	for _, item := range items {
-		inner.locals.clear()
+		inner.locals.Clear()
 		bindItem(st, inner.locals, item)
 		holds, err := inner.evalCondition(st.Cond)
 		if err != nil {
@@ -105,13 +106,13 @@ func (s tagRunner) chooseItems(st *jinja.ForTag, items []any) ([]any, error) {
 }
 
 // bindItem gives the names of a loop an item, which has been found to fit.
-func bindItem(st *jinja.ForTag, to *names, item any) {
+func bindItem(st *jinja.ForTag, to *call.Names, item any) {
 	if len(st.Names) == 1 {
-		to.set(st.Names[0], item)
+		to.Set(st.Names[0], item)
 		return
 	}
 	for i, name := range st.Names {
-		to.set(name, item.([]any)[i])
+		to.Set(name, item.([]any)[i])
 	}
 }
 
@@ -147,7 +148,7 @@ func (l *loop) attribute(name string) (any, bool) {
 
 func (l *loop) neighbour(i int) (any, bool) {
 	if i < 0 || i >= len(l.items) {
-		return nil, !l.outer.engine.Python
+		return nil, !l.outer.Python
 	}
 	return l.items[i], true
 }
@@ -158,7 +159,7 @@ func (l *loop) call(s scope, n *jinja.Call, f *jinja.Member, name string) (any, 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.spend(20); err != nil {
+	if err := s.Spend(20); err != nil {
 		return nil, err
 	}
 	if name == "cycle" {

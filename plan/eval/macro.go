@@ -81,7 +81,7 @@ func (r *rendering) enterCall(name string, n *jinja.Call) (leave func(), err err
 			Width: len(name),
 		}
 	}
-	if err := r.spend(20); err != nil {
+	if err := r.Spend(20); err != nil {
 		return nil, err
 	}
 	return func() { r.calls-- }, nil
@@ -96,7 +96,7 @@ func (s scope) runMacro(n *jinja.Call, name string, m *macro, args []argued, cal
 	defer leave()
 	elsewhere := m.at.rendering != s.rendering // it is of a file that was imported
 	if elsewhere {
-		m.at.work = s.work
+		m.at.ChargeTo(&s.Rendering)
 	}
 	inner := m.at.openBlock()
 	if e := inner.bindArguments(m.tag, args); e != nil {
@@ -104,7 +104,7 @@ func (s scope) runMacro(n *jinja.Call, name string, m *macro, args []argued, cal
 		return "", e
 	}
 	if caller != nil {
-		inner.locals.set("caller", caller)
+		inner.locals.Set("caller", caller)
 	}
 	text, err := inner.captureText(func(inner tagRunner) error {
 		if err := inner.bindDefaults(m.tag); err != nil {
@@ -113,7 +113,7 @@ func (s scope) runMacro(n *jinja.Call, name string, m *macro, args []argued, cal
 		return inner.openBlock().run(m.tag.Body)
 	})
 	if elsewhere {
-		s.touched = s.touched || m.at.secret
+		s.Touched = s.Touched || m.at.Secret
 		if err != nil {
 			err = value.InFile(m.at.file, m.at.text, err)
 		}
@@ -128,7 +128,7 @@ func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *value.Error 
 	for _, a := range args {
 		switch {
 		case a.name == "" && positional < len(m.Params):
-			s.locals.set(m.Params[positional].Name, a.value)
+			s.locals.Set(m.Params[positional].Name, a.value)
 			positional++
 		case a.name == "" && m.Varargs != "":
 			rest = append(rest, value.Unboxed(a.value))
@@ -136,10 +136,10 @@ func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *value.Error 
 			return value.Errorf(value.Failure, "", "macro `%s` received %d arguments but expected only %d", spellMacro(m),
 				countPositional(args),
 				len(m.Params))
-		case m.Has(a.name) && s.locals.has(a.name):
+		case m.Has(a.name) && s.locals.Has(a.name):
 			return value.Errorf(value.Failure, "", "macro `%s` received the argument `%s` twice", spellMacro(m), a.name)
 		case m.Has(a.name):
-			s.locals.set(a.name, a.value)
+			s.locals.Set(a.name, a.value)
 		case m.Kwargs != "":
 			others.Set(a.name, value.Unboxed(a.value))
 		default:
@@ -147,10 +147,10 @@ func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *value.Error 
 		}
 	}
 	if m.Varargs != "" {
-		s.locals.set(m.Varargs, rest)
+		s.locals.Set(m.Varargs, rest)
 	}
 	if m.Kwargs != "" {
-		s.locals.set(m.Kwargs, s.ofForm(others))
+		s.locals.Set(m.Kwargs, s.FinishMap(others))
 	}
 	return nil
 }
@@ -168,14 +168,14 @@ func countPositional(args []argued) int {
 // bindDefaults evaluates the defaults of the parameters that were left out. Each may use those before it.
 func (s tagRunner) bindDefaults(m *jinja.MacroTag) error {
 	for _, p := range m.Params {
-		if s.locals.has(p.Name) {
+		if s.locals.Has(p.Name) {
 			continue
 		}
 		v, err := s.evalBound(p.Value)
 		if err != nil {
 			return err
 		}
-		s.locals.set(p.Name, v)
+		s.locals.Set(p.Name, v)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"moon/plan/eval/call"
 	"strings"
 	"unicode"
 )
@@ -8,8 +9,8 @@ import (
 // What Python's strings say of their characters.
 
 // everyRune is a method that asks the same of every character of a text that has any.
-func everyRune(is func(rune) bool) func(c *input, s string) (any, error) {
-	return func(_ *input, s string) (any, error) {
+func everyRune(is func(rune) bool) func(c *call.Input, s string) (any, error) {
+	return func(_ *call.Input, s string) (any, error) {
 		return s != "" && strings.IndexFunc(s, func(r rune) bool { return !is(r) }) < 0, nil
 	}
 }

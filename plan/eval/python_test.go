@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"moon/plan/eval"
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
@@ -32,8 +33,8 @@ func pythonWorld() vars {
 func pythonEngine() *eval.Engine {
 	e := eval.New()
 	e.Python = true
-	e.World = eval.World{
-		Run: func(_ eval.Env, command string) (string, error) {
+	e.World = call.World{
+		Run: func(_ value.Env, command string) (string, error) {
 			said := map[string]string{"echo hi": "hi\n", `printf "a\nb\n"`: "a\nb\n"}
 			text, ok := said[command]
 			if !ok {
@@ -41,7 +42,7 @@ func pythonEngine() *eval.Engine {
 			}
 			return text, nil
 		},
-		Now: func(eval.Env) (time.Time, error) { return time.Time{}, eval.ErrLater },
+		Now: func(value.Env) (time.Time, error) { return time.Time{}, call.ErrLater },
 	}
 	return e
 }
@@ -97,7 +98,7 @@ func TestPython(t *testing.T) {
 }
 
 // pythonText is a template as text, as Ansible prints it.
-func pythonText(e *eval.Engine, env eval.Env, text string) (string, error) {
+func pythonText(e *eval.Engine, env value.Env, text string) (string, error) {
 	tmpl, err := e.Template(text)
 	if err != nil {
 		return "", err

@@ -19,7 +19,8 @@ const (
 
 // collector gathers the free variables of expressions.
 type collector struct {
-	engine *Engine
+	known  functionTable
+	python bool
 	bound  func(name string) binding
 	refs   []Ref
 	// guards are names whose absence some expression asks about: everywhere in the text their absence is provided for.
@@ -28,9 +29,15 @@ type collector struct {
 	unknown []*jinja.Call
 }
 
+// functionTable knows which functions there are.
+type functionTable interface {
+	isFunction(name string) bool
+	functionNames() []string
+}
+
 // newCollector is for texts that bind no names.
-func newCollector(e *Engine) *collector {
-	return &collector{engine: e, bound: func(string) binding { return free }}
+func newCollector(known functionTable, python bool) *collector {
+	return &collector{known: known, python: python, bound: func(string) binding { return free }}
 }
 
 // node walks an expression. provided is set below what provides for a missing value: x in `x is defined`.
@@ -129,7 +136,7 @@ func constantPath(n jinja.Node) []any {
 
 func (c *collector) path(root *jinja.Variable, path []any, provided bool) {
 	b := c.bound(root.Name)
-	if b == certain || root.Name == "omit" && c.engine.Python {
+	if b == certain || root.Name == "omit" && c.python {
 		return
 	}
 	if provided && !slices.Contains(c.guards, root.Name) {
@@ -144,7 +151,7 @@ func (c *collector) call(n *jinja.Call) {
 	case *jinja.Variable:
 		c.environment(n, f)
 		c.looked(n, f)
-		if c.bound(f.Name) == free && !c.engine.isFunction(f.Name) {
+		if c.bound(f.Name) == free && !c.known.isFunction(f.Name) {
 			c.unknown = append(c.unknown, n)
 		}
 	case *jinja.Member:
@@ -172,7 +179,7 @@ func (c *collector) environment(n *jinja.Call, f *jinja.Variable) {
 
 // looked notes which variables lookup('vars', …) reads, where their names are written out.
 func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
-	if !c.engine.Python || !isLookup(f.Name) || c.bound(f.Name) != free || len(n.Args) == 0 {
+	if !c.python || !isLookup(f.Name) || c.bound(f.Name) != free || len(n.Args) == 0 {
 		return
 	}
 	if name, ok := n.Args[0].Value.(*jinja.Constant); !ok || name.Value != "vars" && name.Value != "ansible.builtin.vars" {
@@ -200,7 +207,7 @@ func (c *collector) unknownFunction(macros []string) error {
 				Width: len(f.Name),
 			}
 		}
-		e := value.Misspelt("function", f.Name, append(c.engine.functionNames(), macros...))
+		e := value.Misspelt("function", f.Name, append(c.known.functionNames(), macros...))
 		if hint := functionHint(f.Name); hint != "" {
 			e.Hint = hint
 		}

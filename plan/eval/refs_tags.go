@@ -17,9 +17,9 @@ type tagCollector struct {
 	macros []string // of the whole text: one may be called above where it is written
 }
 
-func newTagCollector(e *Engine) *tagCollector {
+func newTagCollector(known functionTable, python bool) *tagCollector {
 	c := &tagCollector{frames: []frame{{}}}
-	c.collector = collector{engine: e, bound: c.binding}
+	c.collector = collector{known: known, python: python, bound: c.binding}
 	return c
 }
 

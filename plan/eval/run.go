@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -10,22 +11,17 @@ import (
 // Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
 // and ends in an error instead of a hanging plan.
 const (
-	maxRange  = 1_000_000             // items of one range()
-	maxSteps  = 10_000_000            // items visited, expressions evaluated, blocks of text made
-	maxTexts  = value.MaxText / 2 * 3 // bytes of all texts that one rendering makes on the way
-	maxCalls  = 100                   // macros within macros
-	maxLevels = 2 * jinja.MaxNodes    // operations within operations, those of macros that are being called included
+	maxCalls  = 100                // macros within macros
+	maxLevels = 2 * jinja.MaxNodes // operations within operations, those of macros that are being called included
 )
 
 // rendering is one evaluation of a template or expression. It is used by one goroutine.
 type rendering struct {
+	call.Rendering
 	engine *Engine
-	env    Env
 	text   string
 	file   string          // that the text is of, if it was imported
 	unmet  []value.Missing // what the outputs left open depend on
-	work   *Work           // own, unless it is a part of another's
-	own    Work
 	calls  int
 	files  int // templates within templates
 	levels int
@@ -34,35 +30,50 @@ type rendering struct {
 	deciding bool
 	// taken are undefined names that have been found already. What uses them is open, so that the next one is found.
 	taken map[string]bool
-	// objects is set once a value may hold an Object.
-	objects bool
-
-	// What is known of secrets: whether the expression at hand has read one, whether a name of the template holds one, which
-	// texts stand beside them and are none, and whether the text so far has any, one that is too short to be found.
-	touched, tainted bool
-	public           map[string]bool
-	mixed            []string // texts that have been read and hold secrets among other things
-	secret, short    bool
 
 	captures int // > 0 inside macros and captured blocks, whose text is not the template's own
 }
 
-// begin begins a rendering. What its environment has it work for pays for it too.
-func (e *Engine) begin(env Env, text string) *rendering {
-	r := &rendering{engine: e, env: env, text: text}
-	r.work = &r.own
-	if w, ok := env.(worker); ok {
-		if shared := w.Work(); shared != nil {
-			r.work = shared
-		}
-	}
+// begin begins a rendering.
+func (e *Engine) begin(env value.Env, text string) *rendering {
+	r := &rendering{engine: e, text: text}
+	r.Start(&e.Shared, env, r)
 	return r
+}
+
+// beginFile begins the rendering of another file's text, which counts as work of this one.
+func (r *rendering) beginFile(env value.Env, text string) *rendering {
+	inner := &rendering{engine: r.engine, text: text, files: r.files + 1, taken: r.taken}
+	inner.StartWithin(&r.Rendering, env, inner)
+	return inner
+}
+
+// restart begins the same rendering again, with names taken for open that have been found to have no value.
+func (r *rendering) restart(taken map[string]bool) *rendering {
+	again := &rendering{engine: r.engine, text: r.text, deciding: r.deciding, taken: taken}
+	again.StartWithin(&r.Rendering, r.Env, again)
+	return again
+}
+
+// EvalNode implements Evaluator.
+func (r *rendering) EvalNode(n jinja.Node, locals *call.Names) (any, error) {
+	return scope{r, locals}.eval(n)
+}
+
+// RenderFile implements Evaluator.
+func (r *rendering) RenderFile(name, text string, style jinja.Style, env value.Env) (any, error) {
+	return r.renderFile(name, text, style, env)
 }
 
 // scope is where names are looked up: first among the template's own, then in the environment.
 type scope struct {
 	*rendering
-	locals *names // nil outside of templates with tags
+	locals *call.Names // nil outside of templates with tags
+}
+
+// forCall is the scope as a callee sees it.
+func (s scope) forCall() call.Scope {
+	return call.Scope{Rendering: &s.rendering.Rendering, Locals: s.locals}
 }
 
 // deeper goes into an operation. A stack that overflows cannot be recovered from, so it is bounded here.
@@ -89,7 +100,7 @@ func (s scope) eval(n jinja.Node) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err = s.settled(v, root)
+		v, err = s.Settle(v, root)
 		return v, s.placed(err, n)
 	case *jinja.Slicing:
 		return s.slice(n)
@@ -212,10 +223,10 @@ func placed(err *value.Error, n jinja.Node) *value.Error {
 func (s scope) arithmetic(n *jinja.Arithmetic) (any, error) {
 	left, right, err := s.both(n.Left, n.Right)
 	if err == nil {
-		left, err = s.ordinary(left)
+		left, err = s.ExpandObjects(left)
 	}
 	if err == nil {
-		right, err = s.ordinary(right)
+		right, err = s.ExpandObjects(right)
 	}
 	if err != nil {
 		return nil, s.placed(err, n)
@@ -226,11 +237,11 @@ func (s scope) arithmetic(n *jinja.Arithmetic) (any, error) {
 	pattern, isText := left.(string)
 	switch {
 	case n.Op == "~":
-		v, e = s.joined(s.print(left), s.print(right))
+		v, e = s.JoinTexts(s.Print(left), s.Print(right))
 	case n.Op == "%" && isText && isTuple && tuple.Tuple:
-		v, e = s.formatted(pattern, right.([]any), false)
+		v, e = s.FormatPercent(pattern, right.([]any), false)
 	default:
-		v, e = s.calculate(n.Op, left, right)
+		v, e = s.Calculate(n.Op, left, right)
 	}
 	if e != nil {
 		e = placed(e, n)
@@ -252,10 +263,10 @@ func (s scope) compare(n *jinja.Comparison) (any, error) {
 			right, err = s.eval(c.Right)
 		}
 		if err == nil && (c.Op != "in" && c.Op != "not in" || value.IsPartial(right)) {
-			right, err = s.ordinary(right)
+			right, err = s.ExpandObjects(right)
 		}
 		if err == nil {
-			leftValue, err = s.ordinary(leftValue)
+			leftValue, err = s.ExpandObjects(leftValue)
 		}
 		if err != nil {
 			return nil, s.placed(err, n)
@@ -335,5 +346,5 @@ func (s scope) dict(n *jinja.Dict) (any, error) {
 		}
 		m.SetAny(key, values[i])
 	}
-	return s.ofForm(m), nil
+	return s.FinishMap(m), nil
 }

@@ -3,6 +3,7 @@ package eval
 import (
 	"errors"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 	"moon/secret"
@@ -30,8 +31,8 @@ func (r *rendering) tree(t *Template) (Result, error) {
 }
 
 // treeNames also gives the names that the template has set.
-func (r *rendering) treeNames(t *Template) (Result, *names, error) {
-	own := &names{}
+func (r *rendering) treeNames(t *Template) (Result, *call.Names, error) {
+	own := &call.Names{}
 	out := &sink{b: make([]byte, 0, len(t.text))}
 	err := tagRunner{scope{rendering: r, locals: own}, out}.run(t.tree)
 	if o, ok := value.OpenOf(err); ok { // only where nothing smaller could be left open
@@ -41,8 +42,8 @@ func (r *rendering) treeNames(t *Template) (Result, *names, error) {
 		return Result{}, nil, err
 	}
 	text := string(out.b)
-	shown := r.engine.Secrets.Redact(text)
-	if r.short {
+	shown := r.Secrets.Redact(text)
+	if r.Short {
 		shown = secret.Mask
 	}
 	return r.result(text, shown), own, nil
@@ -76,7 +77,7 @@ func (s tagRunner) runStatement(st jinja.Statement) error {
 	case *jinja.WithTag:
 		return s.runWith(st)
 	case *jinja.MacroTag:
-		s.locals.set(st.Name, &macro{tag: st, at: s})
+		s.locals.Set(st.Name, &macro{tag: st, at: s})
 		return s.count()
 	case *jinja.CallTag:
 		return s.leaveOpen(s.runCall(st), &st.Span, mark)
@@ -97,7 +98,7 @@ func (s tagRunner) runStatement(st jinja.Statement) error {
 	case *jinja.ImportTag:
 		v, err := s.evalBound(st.File)
 		if err == nil {
-			s.locals.set(st.Name, v)
+			s.locals.Set(st.Name, v)
 		}
 		return err
 	case *jinja.FromTag:
@@ -108,7 +109,7 @@ func (s tagRunner) runStatement(st jinja.Statement) error {
 
 // count counts a tag that evaluates nothing: a loop may run over thousands of them.
 func (s scope) count() error {
-	if err := s.spend(1); err != nil {
+	if err := s.Spend(1); err != nil {
 		return err
 	}
 	return nil
@@ -117,10 +118,10 @@ func (s scope) count() error {
 // writeText writes text of the template. Text that is captured counts as work, because it may be captured over and over.
 func (s tagRunner) writeText(text string) error {
 	if s.captures > 0 {
-		if err := s.grow(len(text)); err != nil {
+		if err := s.Grow(len(text)); err != nil {
 			return err
 		}
-		if err := s.spend(1); err != nil {
+		if err := s.Spend(1); err != nil {
 			return err
 		}
 	}
@@ -129,7 +130,7 @@ func (s tagRunner) writeText(text string) error {
 
 func (s tagRunner) putText(text string) error {
 	if len(s.out.b)+len(text) > value.MaxText {
-		return errTooMuchText()
+		return call.TooMuchText()
 	}
 	s.out.b = append(s.out.b, text...)
 	return nil
@@ -140,7 +141,7 @@ func (s tagRunner) runPrinting(st *jinja.Printing) error {
 	if err != nil {
 		return err
 	}
-	if err := s.spend(1); err != nil {
+	if err := s.Spend(1); err != nil {
 		return err
 	}
 	return s.putText(text)
@@ -148,7 +149,7 @@ func (s tagRunner) runPrinting(st *jinja.Printing) error {
 
 // openBlock gives the scope of a block that has names of its own.
 func (s tagRunner) openBlock() tagRunner {
-	s.locals = &names{outer: s.locals}
+	s.locals = &call.Names{Outer: s.locals}
 	return s
 }
 
@@ -170,7 +171,7 @@ func (s tagRunner) leaveOpen(err error, of *jinja.Span, mark int) error {
 
 func (s tagRunner) unsettle(of *jinja.Span, o *value.Open) {
 	for _, name := range of.Sets {
-		s.locals.set(name, &value.Unsettled{Missing: o.Missing})
+		s.locals.Set(name, &value.Unsettled{Missing: o.Missing})
 	}
 }
 
@@ -193,10 +194,10 @@ func (s tagRunner) captureText(run func(s tagRunner) error) (string, error) {
 // evalNamed evaluates what is bound to names of the template. From a secret on, everything that the template prints counts as one:
 // a name may be bound to it by many ways, through loops, macros and what append puts into a list.
 func (s scope) evalNamed(n jinja.Node) (any, error) {
-	outer := s.touched
-	s.touched = false
+	outer := s.Touched
+	s.Touched = false
 	v, err := s.eval(n)
-	s.tainted, s.touched = s.tainted || s.touched, outer
+	s.Tainted, s.Touched = s.Tainted || s.Touched, outer
 	return v, err
 }
 
@@ -206,7 +207,7 @@ func (s scope) evalBound(n jinja.Node) (any, error) {
 		return a, nil
 	}
 	v, err := s.evalNamed(n)
-	if e := s.spend(1); e != nil && err == nil {
+	if e := s.Spend(1); e != nil && err == nil {
 		return nil, e
 	}
 	if o, ok := value.OpenOf(err); ok {
@@ -236,7 +237,7 @@ func (s scope) evalCondition(cond jinja.Node) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := s.spend(1); err != nil {
+	if err := s.Spend(1); err != nil {
 		return false, err
 	}
 	return value.Truthy(v), nil
@@ -249,7 +250,7 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 	}
 	if len(st.Names) == 1 || value.IsUnsettled(v) {
 		for _, name := range st.Names {
-			s.locals.set(name, v)
+			s.locals.Set(name, v)
 		}
 		return nil
 	}
@@ -258,7 +259,7 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 		return placed(e, st.Value)
 	}
 	for i, name := range st.Names {
-		s.locals.set(name, value.Boxed(items.([]any)[i]))
+		s.locals.Set(name, value.Boxed(items.([]any)[i]))
 	}
 	return nil
 }
@@ -273,13 +274,13 @@ func (s tagRunner) runCapture(st *jinja.CaptureTag) error {
 	if err != nil {
 		return err
 	}
-	s.locals.set(st.Name, text)
+	s.locals.Set(st.Name, text)
 	if st.Value == nil {
 		return nil
 	}
 	v, err := s.evalBound(st.Value)
 	if err == nil {
-		s.locals.set(st.Name, v)
+		s.locals.Set(st.Name, v)
 	}
 	return err
 }
@@ -298,7 +299,7 @@ func (s tagRunner) runWith(st *jinja.WithTag) error {
 		}
 	}
 	for i, name := range st.Names {
-		inner.locals.set(name, values[i])
+		inner.locals.Set(name, values[i])
 	}
 	return inner.run(st.Body)
 }
@@ -309,7 +310,7 @@ func (s tagRunner) runFilter(st *jinja.FilterTag) error {
 		return err
 	}
 	inner := s.openBlock()
-	inner.locals.set(jinja.Captured, text)
+	inner.locals.Set(jinja.Captured, text)
 	s.captures++ // what comes of it is open as a whole
 	defer func() { s.captures-- }()
 	return inner.runPrinting(&jinja.Printing{Of: st.Chain, Start: st.Start, End: st.End})
@@ -317,7 +318,7 @@ func (s tagRunner) runFilter(st *jinja.FilterTag) error {
 
 func (s tagRunner) runDo(st *jinja.DoTag) error {
 	_, err := s.evalNamed(st.Of)
-	if e := s.spend(1); e != nil && err == nil {
+	if e := s.Spend(1); e != nil && err == nil {
 		return e
 	}
 	if _, ok := value.OpenOf(err); ok {
@@ -332,13 +333,13 @@ func (s tagRunner) runFrom(st *jinja.FromTag) error {
 		return err
 	}
 	inner := s.openBlock()
-	inner.locals.set(jinja.Imported, file)
+	inner.locals.Set(jinja.Imported, file)
 	for i, n := range st.Parts {
 		v, err := inner.evalBound(n)
 		if err != nil {
 			return err
 		}
-		s.locals.set(st.Names[i], v)
+		s.locals.Set(st.Names[i], v)
 	}
 	return nil
 }

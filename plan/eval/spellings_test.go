@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"moon/plan/eval"
+	"moon/plan/eval/call"
+	"moon/plan/eval/value"
 )
 
 // TestSpellingsAgree holds what can be written in two ways to one result, or to one mistake.
@@ -13,7 +15,7 @@ func TestSpellingsAgree(t *testing.T) {
 	e := eval.New()
 	e.Python = true
 	files := map[string]string{"list.j2": "{% if true %} [1, 'a'] {% endif %}", "text.j2": "{% if true %}[1{% endif %}"}
-	e.World = eval.World{File: func(_ eval.Env, _, name string) (string, error) { return files[name], nil }}
+	e.World = call.World{File: func(_ value.Env, _, name string) (string, error) { return files[name], nil }}
 	env := world()
 	env["missing"] = nil
 	env["mixed"] = []any{1, []any{2, nil, []any{3}}, nil}
@@ -55,7 +57,7 @@ func TestSpellingsAgree(t *testing.T) {
 	}
 }
 
-func valueOf(t *testing.T, e *eval.Engine, text string, env eval.Env) any {
+func valueOf(t *testing.T, e *eval.Engine, text string, env value.Env) any {
 	t.Helper()
 	tmpl, err := e.Template(text)
 	if err != nil {

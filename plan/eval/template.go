@@ -3,6 +3,7 @@ package eval
 import (
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 	"moon/secret"
@@ -103,7 +104,7 @@ func (t *Template) compileParts(pieces []jinja.Piece) error {
 }
 
 func (t *Template) collect(all ...jinja.Node) error {
-	c := newCollector(t.engine)
+	c := newCollector(t.engine, t.engine.Python)
 	c.all(all...)
 	t.refs = c.done()
 	return c.unknownFunction(nil)
@@ -115,7 +116,7 @@ func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
 		return err
 	}
 	defer value.Catch(&err)
-	c := newTagCollector(t.engine)
+	c := newTagCollector(t.engine, t.engine.Python)
 	c.walk(tree)
 	t.tree, t.refs = tree, c.done()
 	return c.unknownFunction(c.macros)
@@ -123,7 +124,7 @@ func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
 
 // Render evaluates the template. The error is an *Error. Undefined names are errors even where other values are
 // unknown; what an unknown condition decides about is left as it is written.
-func (t *Template) Render(env Env) (result Result, err error) {
+func (t *Template) Render(env value.Env) (result Result, err error) {
 	if t.literal {
 		return Result{Value: t.text}, nil
 	}
@@ -183,7 +184,7 @@ var truths = map[string]any{"True": true, "False": false}
 
 // direct resolves a whole-value path without evaluating anything. It leaves everything but the plain case to value:
 // what does not exist, what may be unknown in part, lists.
-func (t *Template) direct(env Env) (any, bool) {
+func (t *Template) direct(env value.Env) (any, bool) {
 	if t.root == nil || t.python && trailing(t.text) > 0 {
 		return nil, false
 	}
@@ -211,7 +212,7 @@ func (r *rendering) value(n jinja.Node) (Result, error) {
 		return Result{Value: r.text, Missing: o.Missing}, nil
 	}
 	if err == nil {
-		v, err = s.ordinary(v)
+		v, err = s.ExpandObjects(v)
 		if o, ok := value.OpenOf(err); ok {
 			return Result{Value: r.text, Missing: o.Missing}, nil
 		}
@@ -222,19 +223,19 @@ func (r *rendering) value(n jinja.Node) (Result, error) {
 	if e := value.Storable(v); e != nil {
 		return Result{}, placed(e, n)
 	}
-	if v = value.Unboxed(v); !r.touched {
+	if v = value.Unboxed(v); !r.Touched {
 		return Result{Value: v}, nil
 	}
 	if _, _, ok := jinja.PathOf(n); ok { // a part of a value, which has its own marks
 		part, _, err := s.reach(n)
 		if err == nil {
-			part, err = s.stored(part)
+			part, err = s.ExpandStored(part)
 		}
 		if err == nil && value.Marked(part) {
 			return Result{Value: value.Unboxed(part)}, nil
 		}
 	}
-	return Result{Value: r.conceal(v)}, nil
+	return Result{Value: r.Conceal(v)}, nil
 }
 
 // parts writes the pieces of a template without tags one after the other.
@@ -249,15 +250,15 @@ func (r *rendering) parts(parts []part) (Result, error) {
 				return Result{}, err
 			}
 		}
-		if r.secret && shown.Len() == 0 { // the first of them
+		if r.Secret && shown.Len() == 0 { // the first of them
 			shown.WriteString(b.String())
 		}
 		b.WriteString(text)
-		if r.secret {
+		if r.Secret {
 			shown.WriteString(visible)
 		}
 		if b.Len() > value.MaxText {
-			return Result{}, errTooMuchText()
+			return Result{}, call.TooMuchText()
 		}
 	}
 	return r.result(b.String(), shown.String()), nil
@@ -266,12 +267,12 @@ func (r *rendering) parts(parts []part) (Result, error) {
 // output gives the text of {{ expression }}: the value as it prints, or the output as it is written if it is open. Shown is
 // that text if it may be seen.
 func (s scope) output(n jinja.Node, start, end int) (text, shown string, err error) {
-	outer := s.touched
-	s.touched = false
-	defer func() { s.touched = s.touched || outer }()
+	outer := s.Touched
+	s.Touched = false
+	defer func() { s.Touched = s.Touched || outer }()
 	v, err := s.eval(n)
 	if err == nil {
-		v, err = s.ordinary(v)
+		v, err = s.ExpandObjects(v)
 	}
 	if o, ok := value.OpenOf(err); ok && s.captures == 0 {
 		s.unmet = value.UniteMissing(s.unmet, o.Missing)
@@ -289,20 +290,20 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 	if e != nil {
 		return "", "", placed(e, n)
 	}
-	text = s.shownOutput(value.Unboxed(v))
-	if err := s.grow(len(text)); err != nil {
+	text = s.PrintOutput(value.Unboxed(v))
+	if err := s.Grow(len(text)); err != nil {
 		return "", "", err
 	}
-	if _, _, ok := jinja.PathOf(n); ok && s.touched && !s.tainted { // a part of a value, in which marks are already
+	if _, _, ok := jinja.PathOf(n); ok && s.Touched && !s.Tainted { // a part of a value, in which marks are already
 		part, _, err := s.reach(n)
 		if err == nil {
-			part, err = s.stored(part)
+			part, err = s.ExpandStored(part)
 		}
 		if err == nil && value.Marked(part) {
-			s.secret = true
-			s.short = s.short || len(text) < secret.MinLength
-			return text, s.shownOutput(value.Unboxed(part)), nil
+			s.Secret = true
+			s.Short = s.Short || len(text) < secret.MinLength
+			return text, s.PrintOutput(value.Unboxed(part)), nil
 		}
 	}
-	return text, s.concealed(text), nil
+	return text, s.ConcealOutput(text), nil
 }

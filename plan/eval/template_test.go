@@ -197,7 +197,7 @@ func TestConcurrentUse(t *testing.T) {
 func TestDefine(t *testing.T) {
 	t.Parallel()
 	e := eval.New()
-	e.Define("lookup", func(env eval.Env, args []any, named map[string]any) (any, error) {
+	e.Define("lookup", func(env value.Env, args []any, named map[string]any) (any, error) {
 		switch args[0] {
 		case "vars":
 			v, _ := env.Lookup(args[1].(string))

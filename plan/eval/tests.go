@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -14,8 +15,8 @@ var tests map[string]*test
 
 func init() {
 	tests = map[string]*test{
-		"defined":   {guards: true, run: func(c *input) (bool, error) { return c.err == nil, nil }},
-		"undefined": {guards: true, run: func(c *input) (bool, error) { return c.err != nil, nil }},
+		"defined":   {guards: true, run: func(c *call.Input) (bool, error) { return c.Err == nil, nil }},
+		"undefined": {guards: true, run: func(c *call.Input) (bool, error) { return c.Err != nil, nil }},
 
 		"none":     ofValue(func(v any) bool { return v == nil }),
 		"boolean":  ofValue(func(v any) bool { _, ok := v.(bool); return ok }),
@@ -23,9 +24,9 @@ func init() {
 		"mapping":  ofValue(value.IsMapping),
 		"sequence": ofValue(value.IsIterable),
 		"iterable": ofValue(value.IsIterable),
-		"number": {run: func(c *input) (bool, error) {
-			_, isBool := c.value.(bool)
-			return value.IsNumber(c.value) || isBool && c.engine.Python, nil // to Python a boolean is a number
+		"number": {run: func(c *call.Input) (bool, error) {
+			_, isBool := c.Value.(bool)
+			return value.IsNumber(c.Value) || isBool && c.Python, nil // to Python a boolean is a number
 		}},
 		"integer":  ofValue(value.IsInteger),
 		"float":    ofValue(func(v any) bool { return value.IsNumber(v) && !value.IsInteger(v) }),
@@ -34,35 +35,35 @@ func init() {
 		"false":    ofValue(func(v any) bool { return v == false }),
 		"lower":    ofValue(func(v any) bool { return isCased(value.Text(v), strings.ToLower) }),
 		"upper":    ofValue(func(v any) bool { return isCased(value.Text(v), strings.ToUpper) }),
-		"even":     {run: func(c *input) (bool, error) { return c.divides(2, 0) }},
-		"odd":      {run: func(c *input) (bool, error) { return c.divides(2, 1) }},
-		"divisibleby": {params: jinja.Takes("num"), run: func(c *input) (bool, error) {
-			n, err := c.integer(0, 0)
+		"even":     {run: func(c *call.Input) (bool, error) { return isDivisible(c, 2, 0) }},
+		"odd":      {run: func(c *call.Input) (bool, error) { return isDivisible(c, 2, 1) }},
+		"divisibleby": {params: jinja.Takes("num"), run: func(c *call.Input) (bool, error) {
+			n, err := c.ArgInt(0, 0)
 			if err != nil {
 				return false, err
 			}
-			return c.divides(n, 0)
+			return isDivisible(c, n, 0)
 		}},
-		"truthy": {params: jinja.Takes("convert_bool?"), run: func(c *input) (bool, error) { return c.convertedTruth(), nil }},
-		"falsy":  {params: jinja.Takes("convert_bool?"), run: func(c *input) (bool, error) { return !c.convertedTruth(), nil }},
+		"truthy": {params: jinja.Takes("convert_bool?"), run: func(c *call.Input) (bool, error) { return convertTruth(c), nil }},
+		"falsy":  {params: jinja.Takes("convert_bool?"), run: func(c *call.Input) (bool, error) { return !convertTruth(c), nil }},
 		"filter": ofValue(func(v any) bool { _, err := findFilter(value.Text(v)); return err == nil }),
 		"test":   ofValue(func(v any) bool { _, err := findTest(value.Text(v)); return err == nil }),
 
-		"in":       {params: jinja.Takes("seq"), run: func(c *input) (bool, error) { return boolOf(value.Within(c.value, c.args[0])) }},
-		"contains": {params: jinja.Takes("item"), run: func(c *input) (bool, error) { return boolOf(value.Within(c.args[0], c.value)) }},
-		"subset":   {params: jinja.Takes("other"), run: func(c *input) (bool, error) { return isSubset(c.value, c.args[0]) }},
-		"superset": {params: jinja.Takes("other"), run: func(c *input) (bool, error) { return isSubset(c.args[0], c.value) }},
-		"all":      {run: func(c *input) (bool, error) { return c.every(true) }},
-		"any":      {run: func(c *input) (bool, error) { ok, err := c.every(false); return !ok, err }},
+		"in":       {params: jinja.Takes("seq"), run: func(c *call.Input) (bool, error) { return boolOf(value.Within(c.Value, c.Args[0])) }},
+		"contains": {params: jinja.Takes("item"), run: func(c *call.Input) (bool, error) { return boolOf(value.Within(c.Args[0], c.Value)) }},
+		"subset":   {params: jinja.Takes("other"), run: func(c *call.Input) (bool, error) { return isSubset(c.Value, c.Args[0]) }},
+		"superset": {params: jinja.Takes("other"), run: func(c *call.Input) (bool, error) { return isSubset(c.Args[0], c.Value) }},
+		"all":      {run: func(c *call.Input) (bool, error) { return everyItemIs(c, true) }},
+		"any":      {run: func(c *call.Input) (bool, error) { ok, err := everyItemIs(c, false); return !ok, err }},
 
-		"match": {params: jinja.Takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("match") }},
+		"match": {params: jinja.Takes("pattern ignorecase? multiline?"), run: func(c *call.Input) (bool, error) { return matchPattern(c, "match") }},
 		"search": {
 			params: jinja.Takes("pattern ignorecase? multiline?"),
-			run:    func(c *input) (bool, error) { return c.matches("search") },
+			run:    func(c *call.Input) (bool, error) { return matchPattern(c, "search") },
 		},
 		"regex": {
 			params: jinja.Takes("pattern ignorecase? multiline? match_type?"),
-			run:    func(c *input) (bool, error) { return c.matches(c.str(3, "search")) },
+			run:    func(c *call.Input) (bool, error) { return matchPattern(c, c.ArgText(3, "search")) },
 		},
 		"version": {params: jinja.Takes("version operator? strict? version_type?"), run: testVersion},
 
@@ -79,7 +80,7 @@ func init() {
 	} {
 		t := &test{
 			params: jinja.Takes("other"),
-			run:    func(c *input) (bool, error) { return boolOf(value.Relate(name, c.value, c.args[0])) },
+			run:    func(c *call.Input) (bool, error) { return boolOf(value.Relate(name, c.Value, c.Args[0])) },
 		}
 		tests[name] = t
 		for _, alias := range ops {
@@ -108,7 +109,7 @@ func boolOf(ok bool, err *value.Error) (bool, error) {
 }
 
 func ofValue(f func(v any) bool) *test {
-	return &test{run: func(c *input) (bool, error) { return f(c.value), nil }}
+	return &test{run: func(c *call.Input) (bool, error) { return f(c.Value), nil }}
 }
 
 // isCased reports whether s is as change leaves it and has a letter that could be otherwise.
@@ -116,11 +117,11 @@ func isCased(s string, change func(string) string) bool {
 	return change(s) == s && strings.ToLower(s) != strings.ToUpper(s)
 }
 
-func (c *input) divides(by, remainder int) (bool, error) {
-	n, _ := value.NumberOf(c.value)
+func isDivisible(c *call.Input, by, remainder int) (bool, error) {
+	n, _ := value.NumberOf(c.Value)
 	i, ok := n.(int)
 	if !ok {
-		return false, value.Errorf(value.TypeError, "", "needs a whole number, not %s", value.KindOf(c.value))
+		return false, value.Errorf(value.TypeError, "", "needs a whole number, not %s", value.KindOf(c.Value))
 	}
 	if by == 0 {
 		return false, value.Errorf(value.Failure, "", "division by zero")
@@ -128,14 +129,14 @@ func (c *input) divides(by, remainder int) (bool, error) {
 	return (i%by+by)%by == remainder, nil
 }
 
-func (c *input) convertedTruth() bool {
-	if s, ok := c.value.(string); ok && c.flag(0) {
-		if c.engine.Python && !value.SaysYesOrNo(s) {
+func convertTruth(c *call.Input) bool {
+	if s, ok := c.Value.(string); ok && c.ArgTruth(0) {
+		if c.Python && !value.SaysYesOrNo(s) {
 			return value.Truthy(s)
 		}
 		return value.SaysYes(s)
 	}
-	return value.Truthy(c.value)
+	return value.Truthy(c.Value)
 }
 
 func isSubset(a, b any) (bool, error) {
@@ -156,9 +157,9 @@ func isSubset(a, b any) (bool, error) {
 	return true, nil
 }
 
-// every reports whether all items are truthy, or all falsy.
-func (c *input) every(truth bool) (bool, error) {
-	items, err := c.items()
+// everyItemIs reports whether all items are truthy, or all falsy.
+func everyItemIs(c *call.Input, truth bool) (bool, error) {
+	items, err := c.ValueItems()
 	if err != nil {
 		return false, err
 	}
@@ -170,12 +171,12 @@ func (c *input) every(truth bool) (bool, error) {
 	return true, nil
 }
 
-func (c *input) matches(how string) (bool, error) {
-	s, err := c.text()
+func matchPattern(c *call.Input, how string) (bool, error) {
+	s, err := c.ValueText()
 	if err != nil {
 		return false, err
 	}
-	pattern := c.str(0, "")
+	pattern := c.ArgText(0, "")
 	switch how {
 	case "search", "match":
 	case "fullmatch":
@@ -183,35 +184,35 @@ func (c *input) matches(how string) (bool, error) {
 	default:
 		return false, value.Errorf(value.TypeError, "", "knows `search`, `match` and `fullmatch`, not `%s`", how)
 	}
-	re, err := c.engine.pattern(pattern, c.flag(1), c.flag(2))
+	re, err := c.CompilePattern(pattern, c.ArgTruth(1), c.ArgTruth(2))
 	if err != nil {
 		return false, err
 	}
-	at, err := re.find(s, 0)
-	return at != nil && (how != "match" || at.from == 0), err
+	at, err := re.Find(s, 0)
+	return at != nil && (how != "match" || at.From == 0), err
 }
 
 // ofResult is a test of a registered result.
 func ofResult(field string, inverted bool) *test {
-	return &test{field: field, inverted: inverted, run: func(c *input) (bool, error) {
-		m, ok := value.MapOf(c.value)
+	return &test{field: field, inverted: inverted, run: func(c *call.Input) (bool, error) {
+		m, ok := value.MapOf(c.Value)
 		if !ok {
 			return false, value.Errorf(value.TypeError, "name a registered result", "needs the result of a step, not %s",
-				value.KindOf(c.value))
+				value.KindOf(c.Value))
 		}
 		return value.Truthy(m[field]) != inverted, nil
 	}}
 }
 
-func testVersion(c *input) (bool, error) {
-	o := compareVersions(value.Text(c.value), c.str(0, ""))
-	if c.engine.Python && !c.flag(2) && (!c.has(3) || c.str(3, "") == "loose") {
+func testVersion(c *call.Input) (bool, error) {
+	o := compareVersions(value.Text(c.Value), c.ArgText(0, ""))
+	if c.Python && !c.ArgTruth(2) && (!c.Has(3) || c.ArgText(3, "") == "loose") {
 		var e *value.Error
-		if o, e = looseVersions(value.Text(c.value), c.str(0, "")); e != nil {
+		if o, e = looseVersions(value.Text(c.Value), c.ArgText(0, "")); e != nil {
 			return false, e
 		}
 	}
-	switch op := c.str(1, "=="); op {
+	switch op := c.ArgText(1, "=="); op {
 	case "==", "=", "eq":
 		return o == 0, nil
 	case "!=", "<>", "ne":

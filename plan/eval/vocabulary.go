@@ -20,5 +20,5 @@ func (vocabulary) FindFunction(name string) (jinja.Callable, bool) {
 	return f, ok
 }
 
-// parameters implements callable.
+// Parameters implements callable.
 func (f function) Parameters() jinja.Params { return f.params }

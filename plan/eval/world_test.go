@@ -48,7 +48,7 @@ func errorOf(t *testing.T, err error) *value.Error {
 	return e
 }
 
-func render(t *testing.T, text string, env eval.Env) (eval.Result, error) {
+func render(t *testing.T, text string, env value.Env) (eval.Result, error) {
 	t.Helper()
 	tmpl, err := eval.New().Template(text)
 	if err != nil {

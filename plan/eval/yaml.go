@@ -11,18 +11,19 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
 
-func filterFromJSON(c *input) (any, error) {
-	s, ok := c.value.(string)
+func filterFromJSON(c *call.Input) (any, error) {
+	s, ok := c.Value.(string)
 	if !ok {
-		return c.value, nil
+		return c.Value, nil
 	}
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
-	if c.engine.Python {
-		return c.fromJSONInOrder(s, d)
+	if c.Python {
+		return decodeJSONInOrder(c, s, d)
 	}
 	var v any
 	if err := d.Decode(&v); err != nil {
@@ -34,13 +35,13 @@ func filterFromJSON(c *input) (any, error) {
 	return fromJSONNumbers(v), nil
 }
 
-// fromJSONInOrder keeps the order of keys, which the library's maps do not. Whether the text is JSON the library says before.
-func (c *input) fromJSONInOrder(s string, d *json.Decoder) (any, error) {
+// decodeJSONInOrder keeps the order of keys, which the library's maps do not. Whether the text is JSON the library says before.
+func decodeJSONInOrder(c *call.Input, s string, d *json.Decoder) (any, error) {
 	var whole json.RawMessage
 	if err := json.NewDecoder(strings.NewReader(s)).Decode(&whole); err != nil {
 		return nil, value.Errorf(value.Failure, "", "the text is not JSON: %s", jsonReason(err))
 	}
-	v, err := c.jsonValue(d)
+	v, err := decodeJSONValue(c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +51,8 @@ func (c *input) fromJSONInOrder(s string, d *json.Decoder) (any, error) {
 	return v, nil
 }
 
-func (c *input) jsonValue(d *json.Decoder) (any, error) {
-	if err := c.spend(1); err != nil {
+func decodeJSONValue(c *call.Input, d *json.Decoder) (any, error) {
+	if err := c.Spend(1); err != nil {
 		return nil, err
 	}
 	t, err := d.Token()
@@ -62,16 +63,16 @@ func (c *input) jsonValue(d *json.Decoder) (any, error) {
 	case json.Number:
 		return value.ParseNumber(string(t)), nil
 	case json.Delim:
-		return c.jsonContent(d, t == '{')
+		return decodeJSONContent(c, d, t == '{')
 	}
 	return t, nil
 }
 
-// jsonContent reads what is in brackets.
-func (c *input) jsonContent(d *json.Decoder, isMap bool) (any, error) {
+// decodeJSONContent reads what is in brackets.
+func decodeJSONContent(c *call.Input, d *json.Decoder, isMap bool) (any, error) {
 	m, list := value.NewDict(0), []any{}
 	for d.More() {
-		v, err := c.jsonValue(d)
+		v, err := decodeJSONValue(c, d)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +81,7 @@ func (c *input) jsonContent(d *json.Decoder, isMap bool) (any, error) {
 			continue
 		}
 		key, _ := v.(string)
-		if v, err = c.jsonValue(d); err != nil {
+		if v, err = decodeJSONValue(c, d); err != nil {
 			return nil, err
 		}
 		m.Set(key, v)
@@ -122,27 +123,27 @@ func fromJSONNumbers(v any) any {
 	return v
 }
 
-func filterToYAML(c *input) (any, error) {
-	if c.engine.Python {
-		return c.ansibleYAML()
+func filterToYAML(c *call.Input) (any, error) {
+	if c.Python {
+		return writeAnsibleYAML(c)
 	}
-	for i := 3; i < len(c.args); i++ {
-		if c.has(i) {
+	for i := 3; i < len(c.Args); i++ {
+		if c.Has(i) {
 			return nil, value.Errorf(value.TypeError, "", "has no argument `%s`",
 				[]string{"default_flow_style", "explicit_start", "allow_unicode"}[i-3])
 		}
 	}
-	indent, err := c.integer(0, 4)
+	indent, err := c.ArgInt(0, 4)
 	if err != nil {
 		return nil, err
 	}
-	if !c.has(0) && c.name == "to_yaml" {
+	if !c.Has(0) && c.Name == "to_yaml" {
 		indent = 2
 	}
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(max(2, min(indent, 9)))
-	if err := e.Encode(yamlNode(c.value)); err != nil {
+	if err := e.Encode(yamlNode(c.Value)); err != nil {
 		return nil, err
 	}
 	if err := e.Close(); err != nil {
@@ -151,31 +152,31 @@ func filterToYAML(c *input) (any, error) {
 	return b.String(), nil
 }
 
-// ansibleYAML is to_yaml and to_nice_yaml as Ansible has them.
-func (c *input) ansibleYAML() (any, error) {
+// writeAnsibleYAML is to_yaml and to_nice_yaml as Ansible has them.
+func writeAnsibleYAML(c *call.Input) (any, error) {
 	step, flow := 2, flowLeaves
-	if c.name == "to_nice_yaml" {
+	if c.Name == "to_nice_yaml" {
 		step, flow = 4, flowNever
 	}
-	step, err := c.integer(0, step)
+	step, err := c.ArgInt(0, step)
 	if err != nil {
 		return nil, err
 	}
-	width, err := c.integer(2, 80)
+	width, err := c.ArgInt(2, 80)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case !c.has(3) || c.args[3] == nil:
-	case value.Truthy(c.args[3]):
+	case !c.Has(3) || c.Args[3] == nil:
+	case value.Truthy(c.Args[3]):
 		flow = flowAlways
 	default:
 		flow = flowNever
 	}
 	w := newYAMLWriter(step, width, flow)
-	w.inOrder = c.has(1) && !c.flag(1)
-	text := w.document(c.value)
-	if err := c.grow(len(text)); err != nil {
+	w.inOrder = c.Has(1) && !c.ArgTruth(1)
+	text := w.document(c.Value)
+	if err := c.Grow(len(text)); err != nil {
 		return nil, err
 	}
 	return text, nil
@@ -217,10 +218,10 @@ func yamlNode(v any) *yaml.Node {
 	}
 }
 
-func filterFromYAML(c *input) (any, error) {
-	s, ok := c.value.(string)
+func filterFromYAML(c *call.Input) (any, error) {
+	s, ok := c.Value.(string)
 	if !ok {
-		return c.value, nil
+		return c.Value, nil
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(s), &doc); err != nil {
@@ -230,12 +231,12 @@ func filterFromYAML(c *input) (any, error) {
 	if len(doc.Content) == 0 {
 		return nil, nil
 	}
-	return c.fromYAML(doc.Content[0], 0)
+	return decodeYAML(c, doc.Content[0], 0)
 }
 
-// fromYAML converts a node. Every visit counts as work, so that a bomb of aliases ends in an error.
-func (c *input) fromYAML(n *yaml.Node, depth int) (any, error) {
-	if err := c.spend(1); err != nil {
+// decodeYAML converts a node. Every visit counts as work, so that a bomb of aliases ends in an error.
+func decodeYAML(c *call.Input, n *yaml.Node, depth int) (any, error) {
+	if err := c.Spend(1); err != nil {
 		return nil, err
 	}
 	if depth > 1000 {
@@ -243,11 +244,11 @@ func (c *input) fromYAML(n *yaml.Node, depth int) (any, error) {
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return c.fromYAML(n.Alias, depth+1)
+		return decodeYAML(c, n.Alias, depth+1)
 	case yaml.SequenceNode:
 		list := make([]any, len(n.Content))
 		for i, item := range n.Content {
-			v, err := c.fromYAML(item, depth+1)
+			v, err := decodeYAML(c, item, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -255,7 +256,7 @@ func (c *input) fromYAML(n *yaml.Node, depth int) (any, error) {
 		}
 		return list, nil
 	case yaml.MappingNode:
-		return c.fromYAMLMap(n, depth)
+		return decodeYAMLMap(c, n, depth)
 	case yaml.ScalarNode:
 		return yamlScalar(n), nil
 	default:
@@ -263,16 +264,16 @@ func (c *input) fromYAML(n *yaml.Node, depth int) (any, error) {
 	}
 }
 
-func (c *input) fromYAMLMap(n *yaml.Node, depth int) (any, error) {
+func decodeYAMLMap(c *call.Input, n *yaml.Node, depth int) (any, error) {
 	m := value.NewDict(len(n.Content) / 2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
-		v, err := c.fromYAML(n.Content[i+1], depth+1)
+		v, err := decodeYAML(c, n.Content[i+1], depth+1)
 		if err != nil {
 			return nil, err
 		}
 		if key.ShortTag() != "!!merge" {
-			k, err := c.fromYAML(key, depth+1)
+			k, err := decodeYAML(c, key, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -292,7 +293,7 @@ func (c *input) fromYAMLMap(n *yaml.Node, depth int) (any, error) {
 			}
 		}
 	}
-	return c.ofForm(m), nil
+	return c.FinishMap(m), nil
 }
 
 func yamlScalar(n *yaml.Node) any {

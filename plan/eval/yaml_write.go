@@ -33,7 +33,7 @@ const (
 	flowAlways
 )
 
-// place is where a value stands.
+// yamlPlace is where a value stands.
 type yamlPlace struct {
 	indent int  // -1 at the top
 	level  int  // of brackets

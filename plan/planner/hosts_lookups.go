@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"moon/plan"
-	"moon/plan/eval"
+	"moon/plan/eval/call"
+	"moon/plan/eval/value"
 	"moon/plan/source"
 	"moon/plan/vars"
 )
 
 // world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
 // looked up for real.
-func (p *fleet) world() eval.World {
+func (p *fleet) world() call.World {
 	planned := p.plan
-	find := func(at eval.Env, dir, name string) string {
-		e, ok := eval.Base(at).(*plan.Env)
+	find := func(at value.Env, dir, name string) string {
+		e, ok := call.Base(at).(*plan.Env)
 		if !ok || e.Frame.Scene == nil {
 			return ""
 		}
@@ -39,9 +40,9 @@ func (p *fleet) world() eval.World {
 		}
 		return path
 	}
-	return eval.World{
-		Find: func(at eval.Env, dir, name string) (string, error) { return find(at, dir, name), nil },
-		File: func(at eval.Env, dir, name string) (string, error) {
+	return call.World{
+		Find: func(at value.Env, dir, name string) (string, error) { return find(at, dir, name), nil },
+		File: func(at value.Env, dir, name string) (string, error) {
 			path := find(at, dir, name)
 			if path == "" {
 				return "", errors.New("no such file: " + name)
@@ -56,8 +57,8 @@ func (p *fleet) world() eval.World {
 			p.lookedAt = append(p.lookedAt, path)
 			return string(f.Text), nil
 		},
-		Glob: func(at eval.Env, pattern string) ([]string, error) {
-			e, ok := eval.Base(at).(*plan.Env)
+		Glob: func(at value.Env, pattern string) ([]string, error) {
+			e, ok := call.Base(at).(*plan.Env)
 			if !ok || e.Frame.Scene == nil {
 				return nil, nil
 			}
@@ -73,25 +74,25 @@ func (p *fleet) world() eval.World {
 			}
 			return nil, nil
 		},
-		Hosts: func(_ eval.Env, pattern string) ([]string, error) {
+		Hosts: func(_ value.Env, pattern string) ([]string, error) {
 			hosts, err := p.inventory.Match(pattern)
 			return vars.HostNames(hosts), err
 		},
-		Run: func(at eval.Env, command string) (string, error) {
-			if !running(at) || planned.Basis.O.Outside.Pipe == nil || eval.Base(at).(*plan.Env).Unapproved {
-				return "", eval.ErrLater
+		Run: func(at value.Env, command string) (string, error) {
+			if !running(at) || planned.Basis.O.Outside.Pipe == nil || call.Base(at).(*plan.Env).Unapproved {
+				return "", call.ErrLater
 			}
 			return planned.Basis.O.Outside.Pipe(command, planned.Root)
 		},
-		Get: func(at eval.Env, url string) (string, error) {
+		Get: func(at value.Env, url string) (string, error) {
 			if !running(at) || planned.Basis.O.Outside.Fetch == nil {
-				return "", eval.ErrLater
+				return "", call.ErrLater
 			}
 			return planned.Basis.O.Outside.Fetch(url)
 		},
-		Now: func(at eval.Env) (time.Time, error) {
+		Now: func(at value.Env) (time.Time, error) {
 			if !running(at) {
-				return time.Time{}, eval.ErrLater
+				return time.Time{}, call.ErrLater
 			}
 			return time.Now(), nil
 		},
@@ -100,16 +101,16 @@ func (p *fleet) world() eval.World {
 }
 
 // running reports whether a step that runs asks, and not the planner.
-func running(at eval.Env) bool {
-	e, ok := eval.Base(at).(*plan.Env)
+func running(at value.Env) bool {
+	e, ok := call.Base(at).(*plan.Env)
 	return ok && e.Results != nil && !e.Ahead
 }
 
 // password is what a file keeps. Where there is none yet, the run makes it.
-func (p *fleet) password(at eval.Env, file string, always bool, made func() (string, error)) (string, error) {
-	e, ok := eval.Base(at).(*plan.Env)
+func (p *fleet) password(at value.Env, file string, always bool, made func() (string, error)) (string, error) {
+	e, ok := call.Base(at).(*plan.Env)
 	if !ok || e.Frame.Scene == nil {
-		return "", eval.ErrLater
+		return "", call.ErrLater
 	}
 	path := source.ResolvePath(file, e.Frame.Scene.Dir, p.o.Home)
 	if path != os.DevNull {
@@ -125,7 +126,7 @@ func (p *fleet) password(at eval.Env, file string, always bool, made func() (str
 		}
 	}
 	if !running(at) && (!always || path != os.DevNull) {
-		return "", eval.ErrLater
+		return "", call.ErrLater
 	}
 	password, err := made()
 	if err != nil {

@@ -43,7 +43,7 @@ func New(p *plan.Plan, list *problems.Collector, facts *vars.FactUsage, plugins 
 }
 
 // Renderer renders what is written at a place, and reports what is wrong with it.
-func (c *Compiler) Renderer(e eval.Env, chain []string) *plan.Renderer {
+func (c *Compiler) Renderer(e value.Env, chain []string) *plan.Renderer {
 	return &plan.Renderer{Engine: c.engine, Env: e, Report: c.problems.Report, Lack: c.problems.Lack, Facts: c.facts, Unread: c.Unread, Chain: chain}
 }
 

@@ -1,4 +1,4 @@
-package eval
+package call
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 // The operators are Python's, as Jinja has them: integers stay integers, // and % round down, a comparison across types
 // is an error and not an order.
 
-// calculate applies + - * / // % ** to two values.
-func (r *rendering) calculate(op string, a, b any) (any, *value.Error) {
+// Calculate applies + - * / // % ** to two values.
+func (r *Rendering) Calculate(op string, a, b any) (any, *value.Error) {
 	x, isX := value.NumberOf(a)
 	y, isY := value.NumberOf(b)
 	if isX && isY {
@@ -20,29 +20,29 @@ func (r *rendering) calculate(op string, a, b any) (any, *value.Error) {
 	case string:
 		switch {
 		case op == "%":
-			return r.formatted(s, []any{b}, !value.IsString(b) && value.IsIterable(b))
+			return r.FormatPercent(s, []any{b}, !value.IsString(b) && value.IsIterable(b))
 		case op == "+" && value.IsString(b):
-			return r.joined(s, b.(string))
+			return r.JoinTexts(s, b.(string))
 		case op == "*" && value.IsInt(y):
-			return r.repeated(s, y.(int))
+			return r.repeatText(s, y.(int))
 		}
 	case []any:
 		if l, ok := b.([]any); ok && op == "+" {
-			if err := r.spend(len(s) + len(l)); err != nil {
+			if err := r.Spend(len(s) + len(l)); err != nil {
 				return nil, err
 			}
 			return append(append(make([]any, 0, len(s)+len(l)), s...), l...), nil
 		}
 		if op == "*" && value.IsInt(y) {
-			return r.repeatedList(s, y.(int))
+			return r.repeatList(s, y.(int))
 		}
 	}
 	if op == "*" && value.IsInt(x) {
 		switch s := b.(type) {
 		case string:
-			return r.repeated(s, x.(int))
+			return r.repeatText(s, x.(int))
 		case []any:
-			return r.repeatedList(s, x.(int))
+			return r.repeatList(s, x.(int))
 		}
 	}
 	return nil, value.Errorf(value.TypeError, arithmeticHint(op, a, b), "`%s` does not work on %s and %s", op, value.KindOf(a),
@@ -61,26 +61,26 @@ func arithmeticHint(op string, a, b any) string {
 	return ""
 }
 
-// joined is a + b and a ~ b on text.
-func (r *rendering) joined(a, b string) (any, *value.Error) {
-	if err := r.grow(len(a) + len(b)); err != nil {
+// JoinTexts is a + b and a ~ b on text.
+func (r *Rendering) JoinTexts(a, b string) (any, *value.Error) {
+	if err := r.Grow(len(a) + len(b)); err != nil {
 		return nil, err
 	}
 	return a + b, nil
 }
 
-func (r *rendering) repeated(s string, times int) (any, *value.Error) {
+func (r *Rendering) repeatText(s string, times int) (any, *value.Error) {
 	times = max(times, 0)
 	if times > 0 && len(s) > value.MaxText/times {
-		return nil, errTooMuchText()
+		return nil, TooMuchText()
 	}
-	if err := r.grow(len(s) * times); err != nil {
+	if err := r.Grow(len(s) * times); err != nil {
 		return nil, err
 	}
 	return strings.Repeat(s, times), nil
 }
 
-func (r *rendering) repeatedList(l []any, times int) (any, *value.Error) {
+func (r *Rendering) repeatList(l []any, times int) (any, *value.Error) {
 	times = max(times, 0)
 	if len(l) == 0 {
 		return []any{}, nil
@@ -88,7 +88,7 @@ func (r *rendering) repeatedList(l []any, times int) (any, *value.Error) {
 	if times > 0 && len(l) > value.MaxParts/times {
 		return nil, errTooMuchWork()
 	}
-	if err := r.spend(len(l) * times); err != nil {
+	if err := r.Spend(len(l) * times); err != nil {
 		return nil, err
 	}
 	out := make([]any, 0, len(l)*times)

@@ -1,9 +1,9 @@
-package eval
+package call
 
-// names are the variables that a template has made in one of its blocks. Blocks inside see them; what they set themselves
+// Names are the variables that a template has made in one of its blocks. Blocks inside see them; what they set themselves
 // is theirs.
-type names struct {
-	outer *names
+type Names struct {
+	Outer *Names
 	list  []named
 	index map[string]int // of list, once it is long
 }
@@ -16,8 +16,9 @@ type named struct {
 // manyNames is how many names are looked through one by one. Blocks have few; a hostile text has thousands.
 const manyNames = 12
 
-func (n *names) get(name string) (any, bool) {
-	for ; n != nil; n = n.outer {
+// Get gives what a name is bound to, in this block or in one around it.
+func (n *Names) Get(name string) (any, bool) {
+	for ; n != nil; n = n.Outer {
 		if i := n.find(name); i >= 0 {
 			return n.list[i].value, true
 		}
@@ -25,7 +26,7 @@ func (n *names) get(name string) (any, bool) {
 	return nil, false
 }
 
-func (n *names) find(name string) int {
+func (n *Names) find(name string) int {
 	if n.index != nil {
 		if i, ok := n.index[name]; ok {
 			return i
@@ -40,7 +41,8 @@ func (n *names) find(name string) int {
 	return -1
 }
 
-func (n *names) set(name string, value any) {
+// Set binds a name in this block.
+func (n *Names) Set(name string, value any) {
 	if i := n.find(name); i >= 0 {
 		n.list[i].value = value
 		return
@@ -57,8 +59,8 @@ func (n *names) set(name string, value any) {
 	}
 }
 
-// clear forgets the names of a block, to run it again. It must not be used if something may have kept the block.
-func (n *names) clear() { n.list, n.index = n.list[:0], nil }
+// Clear forgets the names of a block, to run it again. It must not be used if something may have kept the block.
+func (n *Names) Clear() { n.list, n.index = n.list[:0], nil }
 
-// has reports whether a name is one of the block itself.
-func (n *names) has(name string) bool { return n.find(name) >= 0 }
+// Has reports whether a name is one of the block itself.
+func (n *Names) Has(name string) bool { return n.find(name) >= 0 }

@@ -1,4 +1,4 @@
-package eval
+package call
 
 import (
 	"sync/atomic"
@@ -23,61 +23,62 @@ type budget struct {
 }
 
 // Allow bounds what all renderings together may do from now on, or adds to what they may.
-func (e *Engine) Allow(steps, bytes int) {
-	e.budget.steps.Add(int64(steps))
-	e.budget.bytes.Add(int64(bytes))
-	e.budget.bounded.Store(true)
+func (s *Shared) Allow(steps, bytes int) {
+	s.budget.steps.Add(int64(steps))
+	s.budget.bytes.Add(int64(bytes))
+	s.budget.bounded.Store(true)
 }
 
 // Unbound ends what Allow has begun.
-func (e *Engine) Unbound() { e.budget.bounded.Store(false) }
+func (s *Shared) Unbound() { s.budget.bounded.Store(false) }
 
-// Spent takes work that was shared off what is allowed.
-func (e *Engine) Spent(w *Work) {
-	if e.budget.bounded.Load() {
-		e.budget.steps.Add(-int64(w.steps))
-		e.budget.bytes.Add(-int64(w.bytes))
+// Charge takes work that was shared off what is allowed.
+func (s *Shared) Charge(w *Work) {
+	if s.budget.bounded.Load() {
+		s.budget.steps.Add(-int64(w.steps))
+		s.budget.bytes.Add(-int64(w.bytes))
 	}
 }
 
-// exceeded is the error for work beyond what is allowed.
-func (e *Engine) exceeded(w *Work) *value.Error {
-	switch {
-	case !e.budget.bounded.Load():
-	case int64(w.steps) > e.budget.steps.Load():
+// CheckBudget gives the error for work beyond what is allowed.
+func (r *Rendering) CheckBudget() *value.Error {
+	switch budget := &r.budget; {
+	case !budget.bounded.Load():
+	case int64(r.charged.steps) > budget.steps.Load():
 		return value.Errorf(value.Failure, "have a command do what is much to compute, in the run", value.TooMuchWork)
-	case int64(w.bytes) > e.budget.bytes.Load():
+	case int64(r.charged.bytes) > budget.bytes.Load():
 		return value.Errorf(value.Failure, "name large files with `src`", value.TooMuchText)
 	}
 	return nil
 }
 
-// spend counts work.
-func (r *rendering) spend(n int) *value.Error {
-	if r.work.steps += n; r.work.steps > r.engine.maxSteps || r.work.steps < 0 {
+// Spend counts work.
+func (r *Rendering) Spend(n int) *value.Error {
+	if r.charged.steps += n; r.charged.steps > r.MaxSteps || r.charged.steps < 0 {
 		return errTooMuchWork()
 	}
 	return nil
 }
 
-// grow counts text that is made.
-func (r *rendering) grow(n int) *value.Error {
+// Grow counts text that is made.
+func (r *Rendering) Grow(n int) *value.Error {
 	if n > value.MaxText || n < 0 {
-		return errTooMuchText()
+		return TooMuchText()
 	}
-	if r.work.bytes += n; r.work.bytes > maxTexts {
-		return errTooMuchText()
+	if r.charged.bytes += n; r.charged.bytes > maxTexts {
+		return TooMuchText()
 	}
-	if err := r.engine.exceeded(r.work); err != nil {
+	if err := r.CheckBudget(); err != nil {
 		return err
 	}
-	return r.spend(n / 16)
+	return r.Spend(n / 16)
 }
 
 func errTooMuchWork() *value.Error {
 	return value.Errorf(value.Failure, "", "the template does more than 10 million steps")
 }
 
-func errTooMuchText() *value.Error {
+// TooMuchText is the error for a text beyond the bounds.
+func TooMuchText() *value.Error {
 	return value.Errorf(value.Failure, "", "the text grows beyond 32 MiB")
 }

@@ -1,4 +1,4 @@
-package eval
+package call
 
 import (
 	"regexp"
@@ -20,16 +20,16 @@ type pattern struct {
 	python *regexp2.Regexp
 }
 
-// found is one match: the text before it since the last one, and its groups, the whole first. A group that took no part is
+// Match is one match: the text before it since the last one, and its groups, the whole first. A group that took no part is
 // missing.
-type found struct {
-	from, to int // in runes for Python's, in bytes for Go's
-	groups   []string
-	missing  []bool
+type Match struct {
+	From, to int // in runes for Python's, in bytes for Go's
+	Groups   []string
+	Missing  []bool
 }
 
-// maxMatching is how long a pattern of Python's may look through one text. Only one that has to try without end comes near.
-const maxMatching = 10 * time.Second
+// MaxMatching is how long a pattern of Python's may look through one text. Only one that has to try without end comes near.
+const MaxMatching = 10 * time.Second
 
 // patterns caches compiled regular expressions. Patterns are nearly always constants of a playbook; the bound is for
 // those that are computed.
@@ -38,8 +38,8 @@ type patterns struct {
 	compiled map[string]*pattern
 }
 
-// pattern compiles a text, in the language of the playbook.
-func (e *Engine) pattern(text string, ignoreCase, multiline bool) (*pattern, error) {
+// CompilePattern compiles a text, in the language of the playbook.
+func (s *Shared) CompilePattern(text string, ignoreCase, multiline bool) (*pattern, error) {
 	flags := ""
 	if ignoreCase {
 		flags += "i"
@@ -48,13 +48,13 @@ func (e *Engine) pattern(text string, ignoreCase, multiline bool) (*pattern, err
 		flags += "m"
 	}
 	key := flags + ":" + text
-	p := &e.patterns
+	p := &s.patterns
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if re, ok := p.compiled[key]; ok {
 		return re, nil
 	}
-	re, err := compilePattern(text, flags, e.Python)
+	re, err := compilePattern(text, flags, s.Python)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func compilePattern(text, flags string, python bool) (*pattern, error) {
 			reason := strings.TrimPrefix(value.Sentence(err.Error()), "error parsing regexp: ")
 			return nil, value.Errorf(value.Failure, "", "the pattern is wrong: %s", reason)
 		}
-		re.MatchTimeout = maxMatching
+		re.MatchTimeout = MaxMatching
 		return &pattern{python: re}, nil
 	}
 	if flags != "" {
@@ -97,7 +97,7 @@ func compilePattern(text, flags string, python bool) (*pattern, error) {
 	return &pattern{plain: re}, nil
 }
 
-// fromPython rewrites what the library spells otherwise: named groups, the end of the text, {,n}.
+// fromPython rewrites what the library writes differently: named groups, the end of the text, {,n}.
 func fromPython(text string) string {
 	var b strings.Builder
 	class := false
@@ -147,8 +147,8 @@ func fromPython(text string) string {
 	return b.String()
 }
 
-// find looks for the first match at or behind a place.
-func (p *pattern) find(s string, from int) (*found, error) {
+// Find looks for the first match at or behind a place.
+func (p *pattern) Find(s string, from int) (*Match, error) {
 	if p.plain != nil {
 		at := p.plain.FindStringSubmatchIndex(s[from:])
 		if at == nil {
@@ -159,19 +159,19 @@ func (p *pattern) find(s string, from int) (*found, error) {
 	return p.findRunes([]rune(s), from)
 }
 
-func plainMatch(s string, at []int, from int) *found {
-	f := &found{from: from + at[0], to: from + at[1]}
+func plainMatch(s string, at []int, from int) *Match {
+	f := &Match{From: from + at[0], to: from + at[1]}
 	for i := 0; i < len(at); i += 2 {
 		text := ""
 		if at[i] >= 0 {
 			text = s[at[i]:at[i+1]]
 		}
-		f.groups, f.missing = append(f.groups, text), append(f.missing, at[i] < 0)
+		f.Groups, f.Missing = append(f.Groups, text), append(f.Missing, at[i] < 0)
 	}
 	return f
 }
 
-func (p *pattern) findRunes(runes []rune, from int) (*found, error) {
+func (p *pattern) findRunes(runes []rune, from int) (*Match, error) {
 	m, err := p.python.FindRunesMatchStartingAt(runes, from)
 	if err != nil {
 		return nil, value.Errorf(value.Failure, "make it simpler", "the pattern takes too long on this text")
@@ -179,21 +179,21 @@ func (p *pattern) findRunes(runes []rune, from int) (*found, error) {
 	if m == nil {
 		return nil, nil
 	}
-	f := &found{from: m.RuneIndex, to: m.RuneIndex + m.RuneLength}
+	f := &Match{From: m.RuneIndex, to: m.RuneIndex + m.RuneLength}
 	for _, g := range m.Groups() {
 		missing := len(g.Captures) == 0
 		text := ""
 		if !missing {
 			text = string(runes[g.RuneIndex : g.RuneIndex+g.RuneLength])
 		}
-		f.groups, f.missing = append(f.groups, text), append(f.missing, missing)
+		f.Groups, f.Missing = append(f.Groups, text), append(f.Missing, missing)
 	}
 	return f, nil
 }
 
-// each calls do for the matches from left to right, up to the limit, with the text between them; limit < 0 is none. It
+// Each calls do for the matches from left to right, up to the limit, with the text between them; limit < 0 is none. It
 // gives the text behind the last.
-func (p *pattern) each(s string, limit int, do func(before string, f *found) error) (rest string, err error) {
+func (p *pattern) Each(s string, limit int, do func(before string, f *Match) error) (rest string, err error) {
 	if p.plain != nil {
 		last := 0
 		for _, at := range p.plain.FindAllStringSubmatchIndex(s, limit) {
@@ -214,20 +214,20 @@ func (p *pattern) each(s string, limit int, do func(before string, f *found) err
 		if f == nil {
 			break
 		}
-		if err := do(string(runes[last:f.from]), f); err != nil {
+		if err := do(string(runes[last:f.From]), f); err != nil {
 			return "", err
 		}
 		// An empty match may follow another one at once, as in Python: .* on abc matches twice.
 		last, from = f.to, f.to
-		if f.from == f.to {
+		if f.From == f.to {
 			from++
 		}
 	}
 	return string(runes[last:]), nil
 }
 
-// group gives the number of a group by its name or number, -1 if there is none.
-func (p *pattern) group(name string) int {
+// GroupIndex gives the number of a group by its name or number, -1 if there is none.
+func (p *pattern) GroupIndex(name string) int {
 	if n, err := strconv.Atoi(name); err == nil && n >= 0 {
 		return n
 	}
@@ -237,8 +237,8 @@ func (p *pattern) group(name string) int {
 	return p.python.GroupNumberFromName(name)
 }
 
-// expand puts the groups of a match into a replacement as Python writes it: \1, \g<name>.
-func (p *pattern) expand(replacement string, f *found) (string, error) {
+// Expand puts the groups of a match into a replacement as Python writes it: \1, \g<name>.
+func (p *pattern) Expand(replacement string, f *Match) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(replacement); i++ {
 		rest := replacement[i:]
@@ -268,10 +268,10 @@ func (p *pattern) expand(replacement string, f *found) (string, error) {
 			b.WriteByte('\\')
 			continue
 		}
-		n := p.group(name)
+		n := p.GroupIndex(name)
 		switch {
-		case n >= 0 && n < len(f.groups):
-			b.WriteString(f.groups[n])
+		case n >= 0 && n < len(f.Groups):
+			b.WriteString(f.Groups[n])
 		case p.python != nil:
 			return "", value.Errorf(value.Failure, "", "the pattern has no group `%s`", name)
 		}

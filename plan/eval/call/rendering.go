@@ -1,0 +1,97 @@
+package call
+
+import (
+	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
+	"moon/secret"
+)
+
+// Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
+// and ends in an error instead of a hanging plan.
+const (
+	MaxRange = 1_000_000             // items of one range()
+	MaxSteps = 10_000_000            // items visited, expressions evaluated, blocks of text made
+	maxTexts = value.MaxText / 2 * 3 // bytes of all texts that one rendering makes on the way
+)
+
+// Shared is what all renderings of an engine have in common.
+type Shared struct {
+	// Secrets is given what is computed from secrets. It may be nil, and must not be set while texts are rendered.
+	Secrets *secret.Set
+
+	// Python is set for the plays form: text prints as Python has it, strings of outputs are as they are written, and what
+	// Jinja and Ansible do otherwise than the step form is as they do it. It must be set before anything is compiled.
+	Python bool
+	// World is what the lookups of plays reach for. It must be set before anything is rendered.
+	World World
+
+	// MaxSteps is MaxSteps but in tests of what happens at the end of them.
+	MaxSteps int
+
+	patterns patterns
+	budget   budget
+}
+
+// Rendering is one evaluation of a template or an expression, as far as a callee sees it. It is used by one goroutine.
+type Rendering struct {
+	*Shared
+	Env     value.Env
+	charged *Work // own, unless it is a part of another's
+	own     Work
+
+	// Evaluator evaluates nodes, for those callees that are given some instead of values.
+	Evaluator Evaluator
+
+	// Objects is set once a value may hold an Object. Without it nothing is searched for them, which is nearly always.
+	Objects bool
+
+	// What is known of secrets: whether the expression at hand has read one, whether a name of the template holds one, which
+	// texts stand next to them and are none, and whether the text so far has any, one that is too short to be found.
+	Touched, Tainted bool
+	public           map[string]bool
+	mixed            []string // texts that have been read and hold secrets among other things
+	Secret, Short    bool
+}
+
+// Evaluator is the rest of a rendering: it knows how a template is evaluated, which callees need not know.
+type Evaluator interface {
+	// EvalNode gives the value of a node that sees the template's own names.
+	EvalNode(n jinja.Node, locals *Names) (any, error)
+	// RenderFile renders the text of another file.
+	RenderFile(name, text string, style jinja.Style, env value.Env) (any, error)
+}
+
+// Start begins a rendering. What its environment has it work for pays for it too.
+func (r *Rendering) Start(s *Shared, env value.Env, e Evaluator) {
+	r.Shared, r.Env, r.Evaluator = s, env, e
+	r.charged = &r.own
+	if w, ok := env.(worker); ok {
+		if shared := w.Work(); shared != nil {
+			r.charged = shared
+		}
+	}
+}
+
+// StartWithin begins a rendering that is a part of another one, which pays for it.
+func (r *Rendering) StartWithin(outer *Rendering, env value.Env, e Evaluator) {
+	r.Shared, r.Env, r.Evaluator, r.charged = outer.Shared, env, e, outer.charged
+}
+
+// ChargeTo makes another rendering pay from now on.
+func (r *Rendering) ChargeTo(other *Rendering) { r.charged = other.charged }
+
+// Finish ends a rendering. One that something else pays for is charged there, once for all of them.
+func (r *Rendering) Finish() {
+	if r.charged == &r.own {
+		r.Charge(r.charged)
+	}
+}
+
+// Scope is a rendering with the names that the template has made where something is called.
+type Scope struct {
+	*Rendering
+	Locals *Names // nil outside of templates with tags
+}
+
+// Eval gives the value of a node. The error is an *Error, or an *Open.
+func (s Scope) Eval(n jinja.Node) (any, error) { return s.Evaluator.EvalNode(n, s.Locals) }
