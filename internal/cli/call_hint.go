@@ -23,6 +23,7 @@ var otherFlags = map[string]string{
 // callHint is the way out of a mistake in a call.
 func callHint(parser *kong.Kong, args []string, err error) string {
 	text := err.Error()
+	// Anything else in its place may be a misspelt command.
 	if name, ok := strings.CutPrefix(text, "unexpected argument "); ok && looksLikePlaybook(name) && slices.Index(args, name) == 0 {
 		return fmt.Sprintf("moon run %[1]s runs it, moon tui %[1]s lets you review it first, moon plan %[1]s only shows what it would do",
 			name)
@@ -48,6 +49,7 @@ func callHint(parser *kong.Kong, args []string, err error) string {
 			known = append(known, f.Name)
 		}
 	}
+	// The flag exists, so only its place can be wrong: before the command.
 	switch near := suggest.Nearest(flag, known); {
 	case slices.Contains(known, flag):
 		return fmt.Sprintf("flags of a command come after it: moon %s --%s", command.Name, flag)

@@ -77,11 +77,13 @@ func options(more ...kong.Option) []kong.Option {
 func Run(call *app.Invocation, args []string) (code int) {
 	var c cli
 	defer call.Guard()()
+	// Before anything changes the terminal, so that it can be brought back from every way out.
 	defer call.EndUnasked()()
 	call.Terminal.Remember()
 	defer call.Hosts.Close()
 	parser, err := kong.New(&c, options(
 		kong.Writers(call.Out, call.Err),
+		// kong ends the process after --help; the deferred calls above must still run.
 		kong.Exit(func(code int) { panic(exitNow(code)) }),
 		kong.Bind(call),
 	)...)
@@ -100,6 +102,7 @@ func Run(call *app.Invocation, args []string) (code int) {
 		}
 	}()
 	if len(args) == 0 {
+		// kong would report a missing command; help is of more use.
 		args = []string{"--help"}
 	}
 	ctx, err := parser.Parse(args)

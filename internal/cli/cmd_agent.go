@@ -19,6 +19,7 @@ type agentCmd struct {
 
 func (c *agentCmd) Run(call *app.Invocation) error {
 	if c.Kept {
+		// The copy on this machine is no longer needed once the process runs; its name goes first, so that no kill leaves it behind.
 		go func() { _ = remote.Tend() }() // or the next one does
 	}
 	if c.Unlink {
@@ -32,6 +33,7 @@ func (c *agentCmd) Run(call *app.Invocation) error {
 		}
 	}
 	syscall.CloseOnExec(3) // this program, perhaps
+	// The directory that the agent was started in may be removed or unmounted meanwhile.
 	if err := os.Chdir("/"); err != nil {
 		return app.Usage("%s", err)
 	}

@@ -58,6 +58,7 @@ func (c *attachCmd) Run(call *app.Invocation) error {
 	if c.Which == "" {
 		past, err = history.FindLive(state.Runs())
 	} else if past, err = history.Find(state.Runs(), c.Which); err == nil && !past.Live {
+		// Only a live run can be followed; the others are shown.
 		err = fmt.Errorf("%s is not in progress (%s); moon show %s says what it did", past.ID, outcomeOf(past), past.ID)
 	}
 	if err != nil {
@@ -87,6 +88,7 @@ func (c *attachCmd) follow(call *app.Invocation, past history.Past) error {
 	if err != nil {
 		return app.WrapDisk(err)
 	}
+	// The end of the feed without an end of the run: the process that had it is gone.
 	if result.Outcome == "" {
 		return app.NewExit(app.ExitDisk, fmt.Sprintf("%s: its moon process is gone; moon resume %s continues it", past.ID, past.ID))
 	}
@@ -97,6 +99,7 @@ func (c *attachCmd) follow(call *app.Invocation, past history.Past) error {
 func (c *attachCmd) send(call *app.Invocation, past history.Past) (err error) {
 	requests := make([]control.Request, len(c.Send))
 	for i, text := range c.Send {
+		// All are read before one is sent: a typing error must not leave half of them done.
 		if requests[i], err = request(text); err != nil {
 			return err
 		}
@@ -134,6 +137,7 @@ func request(text string) (control.Request, error) {
 	case given:
 		r.Step = argument
 	}
+	// "pause=" is more likely a variable of a script that is empty.
 	if do == "" || given && argument == "" {
 		return r, app.Usage("--send %q: give a command such as pause, or approve=step-0003", text)
 	}

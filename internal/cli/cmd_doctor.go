@@ -49,6 +49,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	s := doctor.NewSurvey(o)
+	// Not even the playbook could be read, so there is nothing to survey.
 	if s.Files == 0 {
 		return c.complain(call, nil, o.FromHere(s.Diagnostics))
 	}
@@ -56,6 +57,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 	if !s.Steps { // what Ansible's settings and other machines are about
 		found.Settings, found.Programs = unheeded(o.Dir, o.Home), programs()
 	}
+	// JSON has paths from the root, which it names; text has those from here.
 	if c.Format != "json" {
 		s.Diagnostics, s.Unfollowed = o.FromHere(s.Diagnostics), o.FromHere(s.Unfollowed)
 	}
@@ -141,6 +143,7 @@ func (c checkup) text(w io.Writer) error {
 // summary is the last line.
 func (c checkup) summary() string {
 	if c.sound() {
+		// With warnings only the playbook runs.
 		if c.Steps {
 			return cmp.Or(c.Diagnostics.Summary(), "no mistakes found") + "; moon plan shows what it will do"
 		}
@@ -172,6 +175,7 @@ func (c checkup) json(w io.Writer) error {
 		modules = append(modules, map[string]any{"name": f.Name, "count": len(f.At), "places": places})
 	}
 	enc := json.NewEncoder(w)
+	// The reader is a program and not a browser, so < stays.
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(map[string]any{
@@ -205,6 +209,7 @@ func programs() []program {
 	for i := range list {
 		for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 			path := filepath.Join(dir, list[i].Name)
+			// A directory or a file that cannot be executed is not the program, as for a shell.
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
 				list[i].Path = path
 				break
@@ -281,6 +286,7 @@ var usuals = map[string][]string{
 // beside the call, or one that is named.
 func unheeded(dir, home string) []setting {
 	own := []string{os.Getenv("ANSIBLE_CONFIG"), filepath.Join(dir, "ansible.cfg")}
+	// The first that exists is the only one that Ansible reads.
 	for _, path := range append(own, filepath.Join(home, ".ansible.cfg"), "/etc/ansible/ansible.cfg") {
 		if info, err := os.Stat(path); path == "" || err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
 			continue
@@ -307,6 +313,7 @@ func settingsIn(file, text string, heeded bool) []setting {
 	for line := range strings.Lines(text) {
 		number++
 		content := strings.TrimSpace(line)
+		// A line that is indented continues the one before, which none of these settings needs.
 		if content == "" || content[0] == '#' || content[0] == ';' || line[0] == ' ' || line[0] == '\t' {
 			continue
 		}
@@ -322,6 +329,7 @@ func settingsIn(file, text string, heeded bool) []setting {
 		name := section + "." + strings.ToLower(strings.TrimSpace(key))
 		value = strings.TrimSpace(value)
 		hint := ways[name]
+		// A file in the home is Ansible's but not moon's, so what it sets has no effect here.
 		if !heeded && (name == "defaults.inventory" || name == "defaults.roles_path") {
 			hint = "moon reads only an ansible.cfg in the working directory, or the one that ANSIBLE_CONFIG names"
 		}

@@ -24,12 +24,14 @@ func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) e
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	all := make([]*events.Foretold, len(p.Steps))
+	// The steps are predicted in order, on a picture that each adds to.
 	app.Oracle(call.Asker, p, pool, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
 		if !c.Diff.given {
 			f.Diff.Text = ""
 		}
 		all[f.Step] = f
 	})
+	// Checked before printing: half a prediction would look like a whole one.
 	if ctx.Err() != nil {
 		return app.NewExit(app.ExitInterrupted, "interrupted; nothing was changed")
 	}
@@ -58,6 +60,7 @@ func (c *planCmd) printForetold(call *app.Invocation, p *plan.Plan, g *graph.Gra
 		})
 	}
 	err := show.WritePredictions(call.Out, p, call.Width(), func(step int) []string {
+		// Steps that only run after a failure have no prediction.
 		if all[step] == nil {
 			return nil
 		}
@@ -109,6 +112,7 @@ func foretoldLines(f *events.Foretold) []string {
 func notReached(p *plan.Plan, all []*events.Foretold) string {
 	var text strings.Builder
 	said := map[string]bool{}
+	// The plan has warned of these hosts already.
 	for _, u := range p.Unreached {
 		said[u.Host] = true
 	}

@@ -60,6 +60,7 @@ func named(all map[string]any, names []string) (map[string]any, error) {
 	costly := facts.Costly()
 	for _, name := range names {
 		v, ok := all[name]
+		// Costly facts are gathered only by name.
 		if get, dear := costly[name]; dear {
 			v, ok = get(), true
 		}

@@ -39,6 +39,7 @@ func (f *inventoryFlags) sources(dir string) (sources []string, named string, er
 	}
 	for _, s := range f.Inventory {
 		switch {
+		// A list of hosts is written with a comma, also if it is only one.
 		case s == "":
 			return nil, "", app.Usage("--inventory names nothing")
 		case !strings.Contains(s, ",") && !filepath.IsAbs(s):
@@ -98,6 +99,7 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	if named != "" {
+		// A file that ansible.cfg names is part of the project, which may not be trusted.
 		t, err := call.Truster(c.Trust)
 		if err != nil {
 			return err
@@ -116,6 +118,7 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	for _, h := range inv.Hosts {
+		// Secrets are hidden before anything is printed, in whichever form.
 		for _, l := range inv.Layers(h, beside) {
 			for _, v := range l.Vars {
 				if inventory.IsSecret(v.Name) {
@@ -177,6 +180,7 @@ func (c *inventoryCmd) show(call *app.Invocation, inv *inventory.Inventory) erro
 		return writeShown(call, inv.List(hosts))
 	case c.Graph:
 		g := inv.Group("all")
+		// The pattern names a group, which is then the root of the drawing.
 		if named := inv.Group(c.Pattern); named != nil {
 			g = named
 		}
@@ -293,6 +297,7 @@ func inventoryFiles(ctx context.Context, call *app.Invocation, dir string, vault
 			if err != nil {
 				return "", err.Error(), vaultHint
 			}
+			// What was encrypted stays hidden wherever it appears.
 			call.Secrets.Add("", plain)
 			return plain, "", ""
 		}

@@ -91,6 +91,7 @@ func readKeyFile(call *app.Invocation, file string) (*keymap.Keys, error) {
 		return nil, app.Usage("the file of keys: %s", err)
 	}
 	shown := file
+	// The home is shortened only as a whole directory, and not as the beginning of another name.
 	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(file, home+string(filepath.Separator)) {
 		shown = "~" + file[len(home):]
 	}

@@ -126,6 +126,7 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 		return plan.Options{}, app.Usage("the working directory cannot be read: %s", err)
 	}
 	o := plan.Options{Dir: dir, Facts: plan.KnownFacts{Here: facts.Local(), Volatile: facts.Volatile, Costly: facts.Costly()}}
+	// A process without a home, as in a container, still plans.
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
 	o.Presets = presetsDir(o.Home)
 	if u, err := user.Current(); err == nil {
@@ -155,6 +156,7 @@ func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, e
 	if err != nil {
 		return nil, nil, err
 	}
+	// Before planning, which may already run plugins.
 	askTrust(call, o)
 	p, g, ds := engine.Build(o)
 	if left, ok := errors.AsType[*app.Exit](f.unanswered); ok { // who leaves the questions has made no mistake
@@ -176,6 +178,7 @@ func (f *playbookFlags) complain(call *app.Invocation, p *plan.Plan, ds diag.Lis
 	}
 	fmt.Fprintln(call.Err)
 	if p == nil || f.Strict {
+		// A plan with warnings counts as one that must not run, if --strict asks for it.
 		fmt.Fprintf(call.Err, "%s; nothing was run\n", ds.Summary())
 		return app.NewExit(app.ExitUsage, "")
 	}
@@ -209,6 +212,7 @@ func (c *planCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
+	// A dry run has other values in some variables, so planning must know of it.
 	c.mode = fact.Options{Check: c.Check, Diff: c.Check && c.Diff.given}
 	p, g, err := c.build(call)
 	if err != nil {
@@ -237,6 +241,7 @@ func (c *planCmd) Run(call *app.Invocation) error {
 
 // check refuses forms that exclude each other.
 func (c *planCmd) check() error {
+	// --diff takes a file if one follows, and that was meant as the playbook.
 	if c.Check && c.Diff.file != "" && c.Playbook == "" && c.Saved == "" { // moon plan --check --diff site.yml
 		c.Playbook, c.Diff.file = c.Diff.file, ""
 	}
@@ -255,6 +260,7 @@ func (c *planCmd) check() error {
 		return app.Usage("--diff needs an older plan to compare with, or --check to show what would change")
 	case c.Check && c.Format != "tree" && c.Format != "json":
 		return app.Usage("--check prints text or, with --format json, JSON; not %s", c.Format)
+	// These go with any of the forms above.
 	case c.Format == "tree", c.Format == "json" && (c.Diff.file != "" || c.Check), c.Output != "":
 		return nil
 	case c.Flat:
@@ -302,6 +308,7 @@ func (o *oldPlan) Decode(ctx *kong.DecodeContext) error {
 	o.given = true
 	next := ctx.Scan.Peek()
 	word, ok := next.Value.(string)
+	// A flag behind it is not its value; a dash alone is a file.
 	if next.IsEOL() || !ok || next.Type != kong.FlagValueToken && strings.HasPrefix(word, "-") && word != "-" {
 		return nil
 	}
@@ -328,6 +335,7 @@ func drawGraph(call *app.Invocation, p *plan.Plan, g *graph.Graph, format string
 
 // explain prints what is known of the one step that a selector names.
 func explain(call *app.Invocation, p *plan.Plan, g *graph.Graph, selector string) error {
+	// A selector may be an id, a path, a name or a place.
 	found := p.Match(selector)
 	switch len(found) {
 	case 0:

@@ -32,6 +32,7 @@ type pluginFlags struct {
 
 // find looks for the plugins of a playbook, which is in the directory, and for modules in others.
 func (f *pluginFlags) find(call *app.Invocation, dir string, modules []string) (*plugin.Registry, error) {
+	// Links are resolved, as the planner resolves them: trust is by path.
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
@@ -57,6 +58,7 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, modules []string) (
 func askTrust(call *app.Invocation, o plan.Options) {
 	r, ok := o.Plugins.(*plugin.Registry)
 	in, isFile := call.In.(*os.File)
+	// Both ends must be a person's: an answer from a file is not a decision.
 	if !ok || !isFile || !app.IsTerminal(in) || !app.IsTerminal(call.Err) {
 		return
 	}
@@ -80,6 +82,7 @@ func (f *pluginFlags) checkPlugins(p *plan.Plan) error {
 	}
 	for _, g := range p.Plugins() {
 		shown, err := filepath.Rel(p.Root, g.Path)
+		// What lies outside of the project was installed by the user.
 		if g.Path == "" || err != nil || strings.HasPrefix(shown, "..") || trust.Has(g.Path, g.Digest) {
 			continue
 		}
@@ -145,6 +148,7 @@ func (c *pluginListCmd) Run(call *app.Invocation) error {
 	}
 	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	for _, p := range router.All() {
+		// A plugin that cannot be used is listed, too, with the reason.
 		if c.Kind != "" && p.Kind() != c.Kind || c.Plugins && p.Plugin == nil && p.Missing == nil {
 			continue
 		}
@@ -199,6 +203,7 @@ func (c *pluginDescribeCmd) Run(call *app.Invocation) error {
 			fmt.Fprintf(w, "file\t%s\nSHA-256\t%s\n", termtext.CleanName(g.Path), g.Digest)
 		}
 		where := g.Where
+		// A plugin that does not say where it runs, runs on the host.
 		if where == "" {
 			where = spec.OnTarget
 		}
@@ -310,6 +315,7 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 	}
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
+	// Only actions have a step that could be tried.
 	if p.Kind() != plugin.Execute {
 		return c.ask(ctx, call, host, p, args)
 	}
@@ -326,6 +332,7 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 		Output: steplog.NewRelay(func(_ bool, text []byte) error { _, err := call.Err.Write(text); return err }),
 		Told:   &exec.Told{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
 	}
+	// No hosts and no other users: a test never leaves this machine.
 	pool := &remote.Pool{Local: exec.Local{Plugin: host.Run}, Build: build()}
 	defer pool.Close()
 	var r exec.Result
@@ -348,6 +355,7 @@ func (c *pluginTestCmd) ask(ctx context.Context, call *app.Invocation, host *plu
 	if p.Plugin == nil {
 		return app.Usage("`%s` is moon's own; there is nothing to test", p.Name)
 	}
+	// The namespace is the plugin, which knows its own names without it.
 	_, args["name"], _ = strings.Cut(p.Name, ".")
 	args["protocol"] = plugin.Protocol
 	answer, err := host.Ask(ctx, p.Plugin, p.Kind(), args)

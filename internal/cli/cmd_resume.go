@@ -54,6 +54,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	}
 	onScreen := !c.NoTUI && c.noUI() == ""
 	c.approved = !onScreen && !past.Options.Check
+	// Planned before the terminal is touched, so that errors stay readable.
 	now, err := c.planned(call, past)
 	if err != nil {
 		return err
@@ -87,6 +88,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
+	// Without a screen every decision must be given by a flag, now.
 	if !onScreen {
 		if confirmed, _, err = app.Confirmations(now.plan, c.Approve); err != nil {
 			return err
@@ -106,6 +108,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	defer pool.Close()
+	// From here on a signal stops the run, which is about to begin.
 	call.Signals.Catch()
 	s, err := engine.Resume(config, how)
 	if err != nil {
@@ -148,6 +151,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	}
 	c.reachable(&here, call, t)
 	kept, err := engine.ReadKept(past.Dir, past.Digest)
+	// A run that could not keep its sources plans again from its flags.
 	if _, lost := errors.AsType[*engine.NotKeptError](err); lost {
 		return c.byFlags(call, past)
 	}
@@ -164,6 +168,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 		}
 		return k.Plan(here)
 	}
+	// The names are kept, so that the person knows what to give again.
 	if names := kept.Sources.Withheld(); len(names) > 0 {
 		fmt.Fprintf(call.Err, "values given for this run were secret, and are not kept: %s; give them again (e in the TUI, or -e)\n",
 			strings.Join(names, ", "))
@@ -180,6 +185,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	askTrust(call, r.again)
 	switch {
 	case past.Options.Saved:
+		// A playbook from standard input exists only in the run.
 		return r, c.plannedSaved(past, kept, here, &r)
 	// Standard input cannot be read again: the playbook of then is all there is.
 	case r.again.Path == "-":
@@ -266,6 +272,7 @@ func (c *resumeCmd) plannedAgain(call *app.Invocation, past history.Past, r *res
 	if err := flags.complain(call, p, here.FromHere(ds)); err != nil {
 		return err
 	}
+	// The questions were answered for this plan; a reload must not ask them again.
 	r.again.Values.Answers, r.again.Outside.Ask = p.Answers(), noForm
 	if p.Digest == past.Digest {
 		r.plan, r.graph = p, g
@@ -349,6 +356,7 @@ func (c *resumeCmd) byFlags(call *app.Invocation, past history.Past) (r resumabl
 // override puts flags that are given in the place of those the run had. Their paths start in dir.
 func (c *resumeCmd) override(o plan.Options, dir string) plan.Options {
 	for i, file := range c.VarsFile {
+		// The flags' paths are relative to this directory, not to that of the first call.
 		if !filepath.IsAbs(file) {
 			c.VarsFile[i] = filepath.Join(dir, file)
 		}
@@ -366,6 +374,7 @@ func (c *resumeCmd) override(o plan.Options, dir string) plan.Options {
 		{&o.Select.Only, &c.Only},
 		{&o.Select.Skip, &c.Skip},
 	} {
+		// A flag that is given replaces, and does not add: otherwise nothing could be taken away.
 		if len(*g.given) > 0 {
 			*g.to = *g.given
 		}

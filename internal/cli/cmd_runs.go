@@ -198,6 +198,7 @@ func (c *pruneCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	now, removed := time.Now(), 0
+	// The list begins with the latest.
 	old := list[min(c.Keep, len(list)):]
 	unbegun, err := c.unbegun(now)
 	if err != nil {

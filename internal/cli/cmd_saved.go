@@ -33,6 +33,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 	if given := f.shaping(); given != "" {
 		return nil, nil, app.Usage("--plan takes exactly what was saved; %s cannot be given with it", given)
 	}
+	// The plan was made elsewhere, perhaps: what this machine is may differ.
 	here, err := thisMachine(call, f.vaultPasswords())
 	if err != nil {
 		return nil, nil, err
@@ -63,6 +64,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 		return nil, nil, isStale(f.Saved, kept.Stale, len(kept.Lost) == 0)
 	case len(kept.Lost) > 0:
 		return nil, nil, notSaved(f.Saved, kept.Lost)
+	// The person has seen the list and takes it anyway.
 	case len(kept.Stale) > 0:
 		kept.Plan.TakeAsSaved()
 		fmt.Fprintf(call.Err, "moon: %s is stale, and used anyway\n%s\n", f.Saved, indented(kept.Stale))

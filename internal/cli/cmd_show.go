@@ -72,6 +72,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 		return app.Usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)
 	}
 	now := past
+	// A run in progress is shown up to here and not followed.
 	now.Live = false // what there is, and not what there will be
 	w, noPlan := engine.NewWatch(now, replanned(call, past, c.vaultFlags))
 	if c.Events {
@@ -202,6 +203,7 @@ func (c *showCmd) output(call *app.Invocation, s *plain.Show) error {
 func printOutput(call *app.Invocation, dir, prefix string) (err error) {
 	exactOut, exactErr := call.Out, call.Err
 	if app.IsTerminal(call.Out) {
+		// A file or a pipe gets every byte; only a terminal is protected.
 		exactOut = nil
 	}
 	if app.IsTerminal(call.Err) {
@@ -222,6 +224,7 @@ func printOutput(call *app.Invocation, dir, prefix string) (err error) {
 		if line.Stderr {
 			w, exact = call.Err, exactErr
 		}
+		// Copied above already.
 		if exact != nil {
 			continue
 		}
@@ -260,6 +263,7 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 // them, or, where it keeps nothing, from its playbook.
 func replanned(call *app.Invocation, past history.Past, flags vaultFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
 	return func(digest string) (*plan.Plan, *graph.Graph, error) {
+		// The sources that the run keeps come first: the playbook may have changed since.
 		kept, err := engine.ReadKept(past.Dir, digest)
 		if err == nil {
 			here, err := thisMachine(call, flags.vaultPasswords())
@@ -276,6 +280,7 @@ func replanned(call *app.Invocation, past history.Past, flags vaultFlags) func(d
 		p, g, ds := engine.Build(o)
 		switch {
 		case p == nil:
+			// The plan is needed for its numbers of steps, so another one is worse than none.
 			return nil, nil, fmt.Errorf("the playbook cannot be planned any more (%s)", ds.Summary())
 		case p.Digest != digest:
 			return nil, nil, fmt.Errorf("the playbook does not plan as it did then (plan %s, now %s): it was edited, or other variables, tags or a selection were given",

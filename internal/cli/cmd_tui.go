@@ -61,6 +61,7 @@ func (c *tuiCmd) Run(call *app.Invocation) error {
 		return app.Usage("--break pauses a run for you to look; that needs the TUI")
 	}
 	if c.NoTUI {
+		// The same command, with what its flags have in common.
 		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags, listFlags{}}).Run(call)
 	}
 	if why := c.noUI(); why != "" {
@@ -108,6 +109,7 @@ func (c *tuiCmd) once(call *app.Invocation) error {
 		return err
 	}
 	defer pool.Close()
+	// Later plans have the answers already; a form would break into the TUI.
 	c.ask = noForm
 	c.again, c.fixed, c.repeats = c.planOptions, opts.Saved, p.RootFile != "-"
 	return c.screen(call, s, pool, p)
@@ -193,6 +195,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 			s.Send(o)
 		},
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
+			// Predictions of an earlier plan must not be compared with what this one does.
 			s.ExpectNothing()
 			app.Oracle(call.Asker, p, pool, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
 				s.Expect(p, f)
@@ -214,6 +217,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		show = c.lines(call, s)
 	}
 	err := show(ctx, o)
+	// From here on messages may be printed again.
 	screenClosed()
 	again := errors.Is(err, tui.ErrAgain)
 	if again || errors.Is(err, context.Canceled) {
@@ -223,6 +227,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		// The screen is gone, perhaps with its terminal: nothing more starts unseen, and what runs may end.
 		s.Send(events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}})
 	}
+	// Both are waited for: the report needs the whole feed, and the run its last record.
 	broken, over := <-folded, s.Wait()
 	if errors.Is(err, tui.ErrForced) && run.Result.Outcome != "" {
 		err = nil // it has ended nevertheless, and how is what counts

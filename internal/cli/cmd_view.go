@@ -60,6 +60,7 @@ func keepView(call *app.Invocation, p *plan.Plan) func(tui.View) {
 		return nil
 	}
 	return func(v tui.View) {
+		// A watch or a search text is shown on the next start, and stored in the clear.
 		hidden := p.Secrets().Has // somebody may have typed one
 		v.Watches, v.Typed = slices.DeleteFunc(v.Watches, hidden), slices.DeleteFunc(v.Typed, hidden)
 		text, err := json.Marshal(v)
@@ -88,6 +89,7 @@ func pruneViews(dir string) {
 			files = append(files, info)
 		}
 	}
+	// By the last time that it was written, which is when the TUI was closed.
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for _, info := range files[min(len(files), viewsKept):] {
 		_ = os.Remove(filepath.Join(dir, info.Name())) // the next time

@@ -52,6 +52,7 @@ func givenFlags(ctx *kong.Context) (given []givenFlag) {
 		}
 	}
 	for _, f := range ctx.Flags() {
+		// A variable that is empty counts as not set.
 		if !typed[f] && !slices.ContainsFunc(f.Envs, func(name string) bool { return os.Getenv(name) != "" }) {
 			continue
 		}

@@ -71,6 +71,7 @@ func (f *hostFlags) hosts(o *plan.Options, dir string) error {
 		}
 		o.Hosts.Inventory = append(o.Hosts.Inventory, source)
 	}
+	// As in PATH, several directories may stand in one value.
 	for _, path := range f.ModulePath {
 		for one := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
 			if !filepath.IsAbs(one) {
@@ -257,6 +258,7 @@ func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Trus
 	}
 	o.Outside.Gather, o.Values.Answers = call.Hosts.Gather, f.answered
 	o.Outside.Ask = func(list []plan.Prompt) (answers map[string]string, err error) {
+		// Remembered as well, because the planner reports only that it lacks a value.
 		answers, f.unanswered = ask(list)
 		return answers, f.unanswered
 	}

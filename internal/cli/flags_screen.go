@@ -34,11 +34,13 @@ func (f *screenFlags) settle() error {
 	if err != nil {
 		return app.Usage("%s; nothing was run", err)
 	}
+	// The flag wins over the settings, and brings no theme for light terminals.
 	if f.Theme == "" {
 		f.Theme, f.lightTheme = set.Theme, set.LightTheme
 	}
 	f.mouse = set.Mouse
 	f.Glyphs = cmp.Or(f.Glyphs, set.Glyphs)
+	// A banner of the settings must show before the first question.
 	if f.Banner == nil {
 		f.Banner = &set.Banner
 	}

@@ -70,6 +70,7 @@ func (c *tuiCmd) lines(call *app.Invocation, s *engine.Session) func(context.Con
 			Shell:  func(p *plan.Plan, step int) (console.Program, error) { return o.Shell(p, step) },
 			Editor: func(file string, line int) console.Program { return exec.Editor(file, line) },
 		}
+		// Piped output has no width, and is not cleared.
 		if f := app.FileOf(call.Out); f != nil && term.IsTerminal(int(f.Fd())) {
 			to.Terminal, to.Width = f, call.Width
 		}

@@ -48,6 +48,7 @@ func (e *emitter) writeValue(indent int, open bool) error {
 		}
 		return e.writeCollection(delim, indent, open)
 	case collection:
+		// Nothing is in it: its closing bracket is taken here, and the short form stands on the line.
 		_, err := e.dec.Token()
 		e.writeScalar(map[json.Delim]string{'{': "{}", '[': "[]"}[delim], open)
 		return err
@@ -109,6 +110,7 @@ func (e *emitter) writeKey(indent int) error {
 	if !plainText(key) {
 		key = strconv.Quote(key)
 	}
+	// YAML takes a key without a question mark only up to 1024 characters.
 	if len(key) > maxKey {
 		e.out.WriteString("? " + key + "\n" + strings.Repeat(" ", indent) + ":")
 		return nil
@@ -137,10 +139,12 @@ func emitText(text string, indent int) string {
 	if rest, ok := strings.CutSuffix(text, "\n"); ok {
 		head, text = "|", rest
 	}
+	// In a document the text must be indented by at least one, even at the top.
 	pad := "\n" + strings.Repeat(" ", max(indent, 2))
 	var b strings.Builder
 	b.WriteString(head)
 	for line := range strings.SplitSeq(text, "\n") {
+		// An empty line of a block has no indentation, which would be part of the text.
 		if line == "" {
 			b.WriteByte('\n')
 			continue
@@ -153,6 +157,7 @@ func emitText(text string, indent int) string {
 // fitsBlock reports text of several lines that a block keeps as it is.
 func fitsBlock(text string) bool {
 	text = strings.TrimSuffix(text, "\n")
+	// Leading blanks would be taken for the indentation of the block, and several newlines at the end need another head.
 	if !strings.Contains(text, "\n") || strings.HasSuffix(text, "\n") || text[0] == ' ' || text[0] == '\n' {
 		return false
 	}

@@ -61,6 +61,7 @@ func (f *File) Lines() []string {
 
 // readDocument parses the file's one document. On a mistake that leaves nothing to go on with, ok is false.
 func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
+	// The mark that some editors put in front is not part of the first key.
 	text := bytes.TrimPrefix(f.Text, []byte("\xef\xbb\xbf"))
 	f.Text = text
 	fail := func(line, column int, message, hint string) (Value, bool) {
@@ -72,6 +73,7 @@ func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
 		return fail(0, 0, fmt.Sprintf("the file is %d MB; moon reads at most %d MB", len(text)>>20, MaxFileSize>>20),
 			"split it into files that are included")
 	}
+	// Before the parser: a file of some megabytes can make it use gigabytes.
 	if why := tooMuch(text); why != "" {
 		f.refused = true
 		return fail(0, 0, why, "split it into files that are included, or keep data outside of it")
@@ -80,6 +82,7 @@ func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
 		f.refused = true // its lines would be no lines
 		return fail(1, 1, "the file is "+name+", not UTF-8", "save the file as UTF-8")
 	}
+	// The parser would name a place in bytes, and not where people look.
 	if at, line, column := findInvalid(text); at < len(text) {
 		r, w := utf8.DecodeRune(text[at:])
 		if w == 1 && r == utf8.RuneError {
@@ -90,6 +93,7 @@ func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
+	// Two documents are tried, because the second would be ignored without a word.
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
 			return Value{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}, f}, true
@@ -106,6 +110,7 @@ func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
 	root := doc.Content[0]
 	c := checker{f: f, ds: ds, anchored: map[*yaml.Node]int{}}
 	if !c.checkBounds(root, 0) {
+		// Keys are looked at only in a bounded document: aliases could make the walk endless.
 		return Value{}, false
 	}
 	c.checkKeys(root)
@@ -125,10 +130,12 @@ func tooMuch(text []byte) string {
 		switch c {
 		case '\n', '\r', ',', '[', '{':
 			mark = true
+		// A colon begins a value before a blank, and behind quotes also without one, as in JSON.
 		case ':':
 			mark = space(i+1) || text[i-min(i, 1)] == '"' || text[i-min(i, 1)] == '\''
 		case '-', '?':
 			mark = space(i+1) && space(i-1)
+		// Tags and anchors cost the parser more than other marks.
 		case '!', '&':
 			if !space(i+1) && (space(i-1) || strings.IndexByte(",[{", text[i-1]) >= 0) {
 				labels++
@@ -233,6 +240,7 @@ func (c *checker) checkBounds(n *yaml.Node, depth int) bool {
 	if !ok {
 		return false
 	}
+	// A small document may expand by a large factor; a large one only by 8.
 	if size > maxExpansion && size > 8*c.nodes {
 		c.failAt(n, "its aliases expand to too many values", "write the values out, or use variables")
 		return false
@@ -245,6 +253,7 @@ func (c *checker) measureNode(n *yaml.Node, depth int) (int, bool) {
 		return c.failAt(n, fmt.Sprintf("nested more than %d levels deep", maxDepth), "put a part of it into a file of its own")
 	}
 	if s, ok := c.anchored[n]; ok {
+		// -1 marks an anchor whose value is being measured: meeting it again is a circle.
 		if s < 0 {
 			return c.failAt(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "write out what is meant")
 		}
@@ -267,6 +276,7 @@ func (c *checker) measureNode(n *yaml.Node, depth int) (int, bool) {
 		if !ok {
 			return 0, false
 		}
+		// Bounded, or nested aliases would overflow the number.
 		size = min(size+s, 1<<40)
 	}
 	if n.Anchor != "" {
@@ -297,6 +307,7 @@ func (c *checker) checkTag(n *yaml.Node) {
 		c.decryptValue(n)
 		return
 	case "!unsafe":
+		// The tag itself is taken off, so that the value has the type that it is written as.
 		n.Tag = map[yaml.Kind]string{yaml.ScalarNode: "!!str", yaml.SequenceNode: "!!seq", yaml.MappingNode: "!!map"}[n.Kind]
 		c.markUnsafe(n)
 		return
@@ -333,6 +344,7 @@ func (c *checker) decryptValue(n *yaml.Node) {
 			Hint: "encrypt the values one by one, or the whole file",
 		})
 		return
+	// An alias leads to the same node, which is decrypted once.
 	case c.f.Decrypt == nil || c.f.encrypted[n]:
 		return
 	}
@@ -360,6 +372,7 @@ func (c *checker) checkKeys(n *yaml.Node) {
 			if key.Kind != yaml.ScalarNode {
 				hint := "a key is plain text"
 				if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
+					// {{ x }} without quotes is a map whose key is a map.
 					hint = "a value that starts with {{ must be quoted: \"{{ … }}\""
 				}
 				c.failAt(n.Content[i], "this is read as a map whose key is "+(Value{key, c.f}).Kind().String(), hint)

@@ -32,6 +32,7 @@ func JSON(f *File, ds *diag.List) (Value, bool) {
 	}
 	at := r.at
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		// Of a text that ends too early the decoder reports its last byte.
 		if at = int(wrong.Offset) - 1; at+1 >= len(bytes.TrimSpace(f.Text)) && strings.HasPrefix(err.Error(), "unexpected end") {
 			at, err = len(f.Text), errors.New("it ends too early")
 		}
@@ -52,6 +53,7 @@ type jsonReader struct {
 
 func (r *jsonReader) placeOf(at int) (line, column int) {
 	at = min(at, len(r.f.Text))
+	// Places are mostly asked for in order, so counting continues where it stopped.
 	if at < r.at {
 		r.at, r.line, r.start = 0, 1, 0
 	}
@@ -69,6 +71,7 @@ func (r *jsonReader) readValue(depth int) (*yaml.Node, error) {
 		return nil, fmt.Errorf("nested more than %d levels deep", maxDepth)
 	}
 	at := int(r.dec.InputOffset())
+	// The decoder stands behind the last token, before blanks and punctuation.
 	for at < len(r.f.Text) && strings.IndexByte(" \t\r\n,:", r.f.Text[at]) >= 0 {
 		at++
 	}
@@ -77,6 +80,7 @@ func (r *jsonReader) readValue(depth int) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	// TaggedStyle: a text that looks like a number stays a text.
 	scalar := func(tag, value string) (*yaml.Node, error) {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Style: yaml.TaggedStyle, Value: value, Line: line, Column: column}, nil
 	}
@@ -103,6 +107,7 @@ func numberTag(text string) (tag, yamlText string) {
 	_, err := strconv.ParseInt(text, 10, 64)
 	_, err2 := strconv.ParseUint(text, 10, 64)
 	if err == nil || err2 == nil {
+		// Up to 64 bits exactly, signed or not.
 		return "!!int", text
 	}
 	if f, err := strconv.ParseFloat(text, 64); err != nil {
@@ -126,6 +131,7 @@ func (r *jsonReader) readContent(n *yaml.Node, depth int) error {
 		if v, err = r.readValue(depth + 1); err != nil {
 			return err
 		}
+		// In the place of the first, so that the order of keys stays.
 		if i, ok := seen[key.Value]; ok { // the last one counts
 			n.Content[i] = v
 			continue

@@ -20,6 +20,7 @@ func SplitPairs(text string) []pair {
 			continue
 		}
 		p := pair{Key: k, Value: v, At: w.at, ValuesAt: w.at + len(k) + 1}
+		// The value begins behind its quote.
 		if p.ValuesAt < len(text) && (text[p.ValuesAt] == '"' || text[p.ValuesAt] == '\'') {
 			p.ValuesAt++
 		}
@@ -54,6 +55,7 @@ func bareWords(text string) []bareWord {
 			quote = r
 			begin(i)
 			continue
+		// Within a template blanks and quotes belong to it.
 		case strings.HasPrefix(text[i:], "{{"):
 			braces++
 		case braces > 0 && strings.HasSuffix(text[:i+1], "}}"):

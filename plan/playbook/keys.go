@@ -223,6 +223,7 @@ func setScalar(want string, set func(*Task, Value)) func(*parser, *Task, Entry) 
 func setMapping(set func(*Task, Value)) func(*parser, *Task, Entry) {
 	return func(p *parser, t *Task, e Entry) {
 		switch e.Value.Kind() {
+		// Nothing is set, as if the key were not there.
 		case Null: // `vars:` with everything below it commented out
 		case Map:
 			set(t, e.Value)

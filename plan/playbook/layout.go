@@ -94,6 +94,7 @@ func (s *layout) readLine(n int) {
 	indent := len(text) - len(strings.TrimLeft(text, " "))
 	content := strings.TrimRight(text[indent:], " \t")
 	switch {
+	// Inside quotes or brackets indentation means nothing, unless the line looks like the next entry.
 	case s.open.line > 0:
 		if indent <= s.open.indent && looksLikeEntry.MatchString(content) {
 			s.reportUnclosed()
@@ -111,9 +112,11 @@ func (s *layout) readLine(n int) {
 		}
 		s.failAt(n, indent, indent+1, tabHint, "a tab in the indentation")
 		return
+	// A directive stands before the first entry only.
 	case content[0] == '#', content[0] == '%' && indent == 0 && len(s.levels) == 0:
 		return
 	case indent == 0 && (content == "---" || content == "..." || strings.HasPrefix(content, "--- ")):
+		// A new document begins at column 0, and refers to nothing above.
 		s.levels = nil
 		return
 	}
@@ -142,12 +145,14 @@ func (s *layout) inBlock(n, indent int, content string) bool {
 	b := &s.block
 	switch {
 	case indent <= b.parent:
+		// A tab is not indentation, so the line looks as if it belonged to the parent.
 		if content[0] == '\t' {
 			s.failAt(n, indent, indent+1, tabHint, "a tab in the indentation")
 			return true
 		}
 		b.line = 0
 		return false
+	// The first line decides how far the text is indented.
 	case b.indent < 0:
 		b.indent = indent
 	case indent < b.indent && content[0] != '#':
@@ -169,6 +174,7 @@ var properties = regexp.MustCompile(`^[&!][^\s,\[\]{}]*(?:\s+|$)`)
 // readEntries takes a line apart into the list items and the key that begin on it.
 func (s *layout) readEntries(n, at int, content string) {
 	for content != "" && s.found == nil {
+		// A tag or an anchor in front says nothing about the layout.
 		if m := properties.FindString(content); m != "" && m != content {
 			at, content = at+len(m), content[len(m):]
 			continue
@@ -185,6 +191,7 @@ func (s *layout) readEntries(n, at int, content string) {
 			continue
 		}
 		if strings.HasPrefix(content, "? ") {
+			// An explicit key may be anything; what follows is beyond this reader.
 			s.lost = true
 			return
 		}
@@ -216,6 +223,7 @@ func cutKey(content string) (key, value string) {
 	}
 	for i := from; i < len(content); i++ {
 		switch {
+		// A comment ends the line, so a colon in it is none.
 		case content[i] == '#' && i > 0 && content[i-1] == ' ':
 			return "", ""
 		case content[i] == ':' && (i+1 == len(content) || content[i+1] == ' ' || content[i+1] == '\t'):
@@ -231,6 +239,7 @@ func endOfQuote(text string, from int, quote byte) int {
 		switch {
 		case text[i] == '\\' && quote == '"':
 			i++
+		// Two single quotes are one within single quotes.
 		case text[i] == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
 			i++
 		case text[i] == quote:
@@ -261,6 +270,7 @@ func (s *layout) enterLevel(n, at int, list bool, content string) bool {
 		s.reportMisplaced(n, at, list, content, above)
 		return false
 	}
+	// Each level above has something in it now.
 	for i := range s.levels {
 		s.levels[i].empty = false
 	}
@@ -279,12 +289,14 @@ func (s *layout) topLevel() *level {
 // reportMisplaced reports a key or an item that belongs to nothing above it.
 func (s *layout) reportMisplaced(n, at int, list bool, content string, above []level) {
 	end := at + len(content)
+	// The mark goes under the key alone, not under its value.
 	if key, _ := cutKey(content); key != "" && !list {
 		end = at + len(key) - 1
 	} else if list {
 		end = at + 1
 	}
 	last := above[len(above)-1]
+	// "key:value" was read as a text, and now something is indented below it.
 	if key, value, ok := strings.Cut(last.plain.text, ":"); ok && at > last.indent && value != "" && identifier.MatchString(key) {
 		s.failAt(last.plain.line, last.plain.at, last.plain.at+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value),
 			"a space is missing after `%s:`", key)
@@ -296,6 +308,7 @@ func (s *layout) reportMisplaced(n, at int, list bool, content string, above []l
 	}
 	like, known := last, false // the level that was meant: of the same kind, and the nearest
 	for _, l := range above {
+		// The nearest level of the same kind, and the deeper one if two are equally near.
 		if l.list == list && (!known || distance(l.indent, at) <= distance(like.indent, at)) {
 			like, known = l, true
 		}
@@ -330,6 +343,7 @@ func (s *layout) reportMixed(n, at, end int, list bool, content string, above []
 	top := s.topLevel()
 	root := len(s.levels) == 1
 	item := "" // the map of the item above, which may be meant
+	// The author may have meant the map in the item above, and indented too little.
 	if i := len(s.levels); i < len(above) && !above[i].list {
 		item = fmt.Sprintf("indent it with %s if it belongs to the item above; ", countSpaces(above[i].indent))
 	}
@@ -397,6 +411,7 @@ func (s *layout) readValue(n, at int, text string) {
 	switch c := text[0]; c {
 	case '|', '>':
 		s.block = blockText{line: n, parent: top.indent, indent: -1}
+		// A digit behind | or > gives the indentation of the text.
 		if digit := strings.IndexAny(text, "123456789"); digit == 1 || digit == 2 {
 			s.block.indent = top.indent + int(text[digit]-'0')
 		}
@@ -413,6 +428,7 @@ func (s *layout) readValue(n, at int, text string) {
 
 // readPlain looks at text without quotes.
 func (s *layout) readPlain(n, at int, text string) {
+	// A # behind a blank begins a comment, which is not part of the text.
 	if i := strings.Index(text, " #"); i >= 0 {
 		text = strings.TrimRight(text[:i], " \t")
 	}
@@ -455,11 +471,13 @@ func (s *layout) readFlow(n int, text string, from int) {
 			case c == '{':
 				o.brackets = append(o.brackets, '}')
 			case c == ']' || c == '}':
+				// Brackets that cross are beyond this reader; the parser's own words stay.
 				if o.brackets[len(o.brackets)-1] != c {
 					s.lost = true
 					return
 				}
 				o.brackets = o.brackets[:len(o.brackets)-1]
+			// A quote within a word is an apostrophe.
 			case (c == '"' || c == '\'') && i > 0 && strings.IndexByte(" ,[{:", text[i-1]) >= 0:
 				o.quote = c
 			}

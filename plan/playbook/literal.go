@@ -74,6 +74,7 @@ func (l *pythonReader) readWhole() (*yaml.Node, bool) {
 	}
 	if l.skipNext(',') {
 		list := l.makeList(from)
+		// As in Python, commas alone make a list: "a", "b".
 		list.Content = append(list.Content, n)
 		if n, ok = l.readRest(list, 0); !ok {
 			return nil, false
@@ -116,6 +117,7 @@ func (l *pythonReader) readValue() (*yaml.Node, bool) {
 	l.depth++
 	defer func() { l.depth-- }()
 	l.skipSpace()
+	// The depth is bounded, as the text comes from a program or a variable.
 	if l.at >= len(l.text) || l.depth > maxLiteral {
 		return nil, false
 	}
@@ -135,6 +137,7 @@ func (l *pythonReader) readValue() (*yaml.Node, bool) {
 		return n, true
 	}
 	for word, n := range map[string][2]string{"True": {"!!bool", "true"}, "False": {"!!bool", "false"}, "None": {"!!null", "null"}} {
+		// A longer word begins with True as well.
 		if after, ok := strings.CutPrefix(l.text[from:], word); ok && !wordStart.MatchString(after) {
 			l.at = from + len(word)
 			return l.makeScalar(n[0], n[1], from), true
@@ -156,6 +159,7 @@ func (l *pythonReader) readParentheses(from int) (*yaml.Node, bool) {
 	if !ok {
 		return nil, false
 	}
+	// Parentheses around one value mean nothing; a comma makes a list.
 	if !l.skipNext(',') {
 		return n, l.skipNext(')')
 	}
@@ -174,6 +178,7 @@ func (l *pythonReader) readBraces(from int) (*yaml.Node, bool) {
 			return nil, false
 		}
 		if !l.skipNext(':') {
+			// Without a colon behind the first it is a set; behind a later one it is a mistake.
 			if len(m.Content) > 0 {
 				return nil, false
 			}
@@ -222,10 +227,12 @@ func (l *pythonReader) readNumber(from int) (*yaml.Node, bool) {
 	}
 	text := numberText.FindString(l.text[l.at:])
 	l.at += len(text)
+	// A number that runs into a letter is a word.
 	if wordStart.MatchString(l.text[l.at:]) {
 		return nil, false
 	}
 	switch {
+	// Python takes whole numbers of any size, so their length is bounded here.
 	case wholeText.MatchString(text) && len(text) <= longestWhole:
 		i, ok := new(big.Int).SetString(text, 0)
 		if !ok {
@@ -236,6 +243,7 @@ func (l *pythonReader) readNumber(from int) (*yaml.Node, bool) {
 		}
 		tag, value := numberTag(i.String())
 		return l.makeScalar(tag, value, from), true
+	// A number needs a point or an exponent to be a fraction.
 	case strings.ContainsAny(text, ".eE") && floatWhole.MatchString(text):
 		_, value := numberTag(sign + strings.ReplaceAll(text, "_", ""))
 		return l.makeScalar("!!float", value, from), true
@@ -285,6 +293,7 @@ func (l *pythonReader) readCharacter(b *strings.Builder, prefix string) bool {
 	if len(rest) < 2 {
 		return false
 	}
+	// In a raw text the backslash stays, also in front of a quote.
 	if strings.Contains(prefix, "r") {
 		b.WriteString(rest[:2])
 		l.at += 2

@@ -24,6 +24,7 @@ func splitWords(text string) []word {
 		c := text[i]
 		two := text[i:min(i+2, len(text))]
 		switch {
+		// Templates are never split, however many blanks they have.
 		case two == "{{" || two == "{%" || two == "{#":
 			depth++
 			i++
@@ -34,6 +35,7 @@ func splitWords(text string) []word {
 			depth--
 			i++
 		case depth > 0:
+		// Outside quotes a backslash is a character like others, as in paths of Windows.
 		case c == '\\' && quote != 0:
 			i++
 		case quote != 0:
@@ -76,6 +78,7 @@ func (v Value) argumentOf(w word) (argument, bool) {
 		return argument{}, false
 	}
 	at := w.at + len(key) + 1
+	// Quotes are taken off only around the whole value.
 	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
 		value = value[1 : n-1]
 		at++
@@ -94,6 +97,7 @@ func unescaped(text string) string {
 		if s == `\'` || s == `\"` {
 			return s[1:]
 		}
+		// \x41 would be a byte to Go; \u0041 is the character.
 		if s[1] == 'x' {
 			s = `\u00` + s[2:]
 		}
@@ -149,6 +153,7 @@ func (p *parser) splitCommand(v Value) (rest, arguments Value) {
 	var left strings.Builder
 	from, begin := 0, -1
 	keep := func(to int) {
+		// What stands between two arguments is the command, with its blanks.
 		piece := text[from:to]
 		if begin < 0 && strings.TrimSpace(piece) != "" {
 			begin = from + len(piece) - len(strings.TrimLeft(piece, " \t\r\n"))

@@ -47,6 +47,7 @@ func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 	}
 	switch root.Kind() {
 	case List:
+		// A list of plays and one of steps look alike; the first keys decide.
 		if holdsPlays(root) {
 			pb.Plays = playsParser{p.inPlays()}.readPlays(root, "the playbook")
 		} else {
@@ -85,6 +86,7 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 		switch e.Key {
 		case "version":
 			if v := e.Value.Text(); v != "1" && v != "1.0" {
+				// The only version there is.
 				p.errorf(e.Value.Pos(), len(v), "remove it, or write 1", "`version: %s` is not known", v)
 			}
 		case "name":
@@ -122,6 +124,7 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			plays, found = e, true
 		default:
 			if strings.HasPrefix(e.Key, "x-") {
+				// Keys with x- are the author's own, for anchors.
 				continue
 			}
 			hint := suggest.DidYouMean(e.Key, documentKeys)
@@ -248,6 +251,7 @@ func (p *parser) readTasks(v Value, where string) []*Task {
 }
 
 func (p *parser) readTask(item Value) *Task {
+	// Most tasks are not of plays, and share one empty value instead of having their own.
 	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item", Index: "index"}, PlayTask: &noPlay}
 	if p.plays {
 		t.PlayTask = new(PlayTask)
@@ -256,6 +260,7 @@ func (p *parser) readTask(item Value) *Task {
 	}
 	unknown := p.identifyTask(t)
 	for _, e := range t.Keys {
+		// By its place and not by its key: an action and a key may have the same name.
 		if e.Pos == t.ActionPos {
 			continue
 		}
@@ -264,6 +269,7 @@ func (p *parser) readTask(item Value) *Task {
 			continue
 		}
 		switch {
+		// k.on is a set of bits, one for each kind of task.
 		case k.on&(1<<t.Kind) == 0:
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), p.refusalHint(t, e.Key), "`%s` has no meaning %s", e.Key, kindPhrases[t.Kind])
 		case k.later != "":
@@ -306,6 +312,7 @@ func (p *parser) identifyTask(t *Task) (complained []string) {
 			found = append(found, e)
 			continue
 		}
+		// `vars` is a step of its own if nothing else is given.
 		if e.Key == "vars" {
 			varsEntry = &t.Keys[i]
 			continue
@@ -419,6 +426,7 @@ func (p *parser) unknownTaskKey(t *Task, e Entry) {
 	if e.NoText || p.ds.Full() {
 		return
 	}
+	// What is known and not supported has a message of its own.
 	if p.reportLater(e) {
 		return
 	}
@@ -512,6 +520,7 @@ func (p *parser) checkTogether(t *Task) {
 		}
 	}
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {
+		// Without a body there is nothing that could fail.
 		p.errorf(t.Pos, 0, "", "a block with `rescue` or `always` needs %ss of its own", p.word)
 	}
 }

@@ -33,6 +33,7 @@ func playTable() []PlayKey {
 	}
 	tasks := func(name, doc string, field func(*Play) *[]*Task) PlayKey {
 		return PlayKey{Name: name, Doc: doc, set: func(p playsParser, pl *Play, e Entry) {
+			// Handlers may listen and cannot be blocks; the copy remembers that it reads handlers.
 			q := *p.parser
 			q.handlers = name == "handlers"
 			*field(pl) = q.readTasks(e.Value, "`"+name+":`")
@@ -103,6 +104,7 @@ func playTable() []PlayKey {
 		tasks("handlers", "tasks that run when they have been notified", func(pl *Play) *[]*Task { return &pl.Handlers }),
 
 		// Known, so that the message says what to do instead.
+		// The hints are those of tasks, so that they are written once.
 		{Name: "throttle", later: playForm.keys["throttle"].later},
 		{Name: "module_defaults", later: playForm.keys["module_defaults"].later},
 		{Name: "debugger", later: playForm.keys["debugger"].later},
@@ -164,6 +166,7 @@ func ParseApply(f *File, m Value, ds *diag.List) *Task {
 	p := &parser{dialect: playForm, file: f, ds: ds}
 	t := &Task{Kind: Block, Pos: m.Pos(), Keys: m.Entries(), PlayTask: new(PlayTask)}
 	for _, e := range t.Keys {
+		// The keys of a block are those that can be inherited.
 		k, ok := p.playKey(e.Key)
 		if !ok || e.NoText {
 			p.reportUnknown(e, "of `apply:`",
@@ -226,6 +229,7 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 			p.warnf(e.Pos, "use `assert` where it matters", "the arguments of a role are not checked by `argument_specs` yet")
 		default:
 			if !e.NoText {
+				// Metadata of roles are full of keys that are for Galaxy; an unknown one is only worth a warning.
 				p.warnf(e.Pos, suggest.DidYouMean(e.Key,
 					[]string{"dependencies", "allow_duplicates", "galaxy_info", "collections", "argument_specs"}),
 					"unknown key `%s` of a role's meta file", e.Key)
@@ -267,6 +271,7 @@ func (p playsParser) readDocument(pb *Playbook, root Value, plays Entry) {
 			p.errorf(e.Pos, len(e.Key), hint, "`%s:` belongs to a playbook of steps", e.Key)
 		}
 	}
+	// They have been reported, and must not have an effect.
 	pb.Strategy, pb.Parallel, pb.Exports = "", Value{}, nil
 	pb.Plays = playsParser{p.inPlays()}.readPlays(plays.Value, "`plays:`")
 }
@@ -300,6 +305,7 @@ func (p playsParser) readPlays(v Value, where string) []*Play {
 func (p playsParser) readPlay(item Value) *Play {
 	pl := &Play{Pos: item.Pos(), Keys: item.Entries()}
 	for _, e := range pl.Keys {
+		// An import takes few keys of a play, so it is looked for first.
 		if bareName(e.Key) == "import_playbook" {
 			p.importPlaybook(pl, e)
 			return pl
@@ -343,6 +349,7 @@ func (p playsParser) unknownKey(e Entry) {
 	case hint == "":
 		hint = suggest.DidYouMean(e.Key, known)
 	}
+	// Last, since a key of tasks may also be near to one of plays.
 	if k, ok := p.keys[e.Key]; ok && hint == "" {
 		hint = "`" + k.Name + "` belongs to a task"
 	}
@@ -368,6 +375,7 @@ func (p playsParser) importPlaybook(pl *Play, at Entry) {
 		switch {
 		case e.Pos == at.Pos || e.NoText:
 		case e.Key == "name" || e.Key == "vars" || e.Key == "tags":
+			// Tags of the text and of the key are put together, as Ansible did.
 			tags := pl.Tags
 			if e.Value.Kind() != Null {
 				playKeys[e.Key].set(p, pl, e)
@@ -391,6 +399,7 @@ func (p playsParser) readHosts(pl *Play, e Entry) {
 	all := e.Value.Items()
 	switch {
 	case isScalar(e.Value):
+		// yes and no are booleans in YAML, and hosts have such names.
 		p.plainBool(e.Key, e.Value)
 	case e.Value.Kind() != List:
 		p.reportKind(e, "a pattern of hosts, or a list of them")
@@ -461,6 +470,7 @@ func (p playsParser) readPrompts(pl *Play, e Entry) {
 func (p playsParser) readPrompt(item Value) Prompt {
 	one := Prompt{Pos: item.Pos()}
 	for _, c := range item.Entries() {
+		// Everything that is one value is read the same way.
 		to := map[string]*Value{
 			"prompt": &one.Text, "default": &one.Default, "private": &one.Private, "confirm": &one.Confirm, "encrypt": &one.Encrypt,
 			"salt": &one.Salt, "salt_size": &one.SaltSize, "unsafe": &one.Unsafe,
@@ -527,6 +537,7 @@ func (p playsParser) roleEntry(item Value) *Task {
 	for _, e := range t.Keys {
 		switch {
 		case e.NoText:
+		// Without `role`, `name` is the role; otherwise it is what the entry is called.
 		case e.Key == "role", e.Key == "name" && !named:
 			if !isScalar(e.Value) {
 				p.reportKind(e, "the name of a role")
@@ -535,6 +546,7 @@ func (p playsParser) roleEntry(item Value) *Task {
 			t.Args = e.Value
 		case e.Key == "src":
 			src = e.Value
+		// For ansible-galaxy: where the role is downloaded from.
 		case e.Key == "version" || e.Key == "scm": // where a tool can get the role
 		case slices.Contains(roleKeys, e.Key):
 			p.playTaskKey(t, p.keys[e.Key], e)
@@ -544,6 +556,7 @@ func (p playsParser) roleEntry(item Value) *Task {
 			params = append(params, e.Key)
 		}
 	}
+	// All other keys are parameters of the role, as Ansible has it.
 	if len(params) > 0 {
 		var given []argument
 		for _, e := range t.Keys {
@@ -554,6 +567,7 @@ func (p playsParser) roleEntry(item Value) *Task {
 		t.RoleParams = item.mapOf(given)
 	}
 	if t.Args.IsZero() {
+		// With `src` alone the role has the name that it is downloaded under.
 		t.Args = src
 	}
 	return p.requireName(t)

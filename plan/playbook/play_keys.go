@@ -55,6 +55,7 @@ func init() {
 		if k.later != "" {
 			continue
 		}
+		// Plays allow some keys in other places than steps do.
 		if on, ok := differs[k.Name]; ok {
 			k.on = on
 		}
@@ -72,6 +73,7 @@ func init() {
 		case "retry_delay":
 			k.Doc = "time between attempts (5s)"
 		case "args":
+			// Several sources of arguments may meet: those in the text and those of `args`.
 			k.set = setMapping(func(t *Task, v Value) { t.ExtraArgs = t.ExtraArgs.addEntries(v) })
 		case "vars":
 			k.set = func(p *parser, t *Task, e Entry) { t.StepVars = p.varsMap(e) }
@@ -123,6 +125,7 @@ func init() {
 		{Name: "become_flags", on: onAnything, later: "remove it; what sudo allows is set in sudoers"},
 		{Name: "become_exe", on: onAnything, later: "remove it; `become_method` is sudo, su or doas"},
 	}...)
+	// Behind the list is complete: an append may move it, and the pointers would be lost.
 	for i, k := range PlayTaskKeys {
 		playForm.keys[k.Name] = &PlayTaskKeys[i]
 		for _, a := range k.Aliases {
@@ -242,6 +245,7 @@ func (p *parser) varsMap(e Entry) Value {
 					item.Kind())
 				continue
 			}
+			// Later maps of the list win, as in Ansible.
 			whole = whole.addEntries(item)
 		}
 		p.varNames(whole)
@@ -301,6 +305,7 @@ func (p *parser) playLoopControl(t *Task, e Entry) {
 			p.readOne(c, "a number of seconds", &t.Pause)
 		case "extended":
 			p.readOne(c, "a boolean", &t.Extended)
+		// Ansible keeps the items for it; here they cost nothing.
 		case "extended_allitems": // only about memory
 		case "break_when":
 			setConditions(func(t *Task, v []Value) { t.BreakWhen = v })(p, t, c)

@@ -25,6 +25,7 @@ func (p *parser) playTask(t *Task) {
 		}
 	}
 	for _, e := range t.Keys {
+		// Only a warning, as Ansible ignores it.
 		if e.Key == "loop_control" && t.Loop.Kind == NoLoop && t.kindOf()&p.keys[e.Key].on != 0 {
 			p.warnf(e.Pos, "add `loop`, or remove it", "`loop_control` without a loop")
 		}
@@ -51,6 +52,7 @@ func (p *parser) playTaskKey(t *Task, k *Key, e Entry) {
 		p.warnf(e.Pos, "put it on the tasks inside", "`%s` does nothing %s", e.Key, t.namePhrase())
 	case k.on&t.kindOf() == 0:
 		p.errorf(e.Pos, width, t.wayOut(k), "`%s` has no meaning %s", e.Key, t.namePhrase())
+	// An empty key is a leftover of what was commented out.
 	case e.Value.Kind() == Null && k.Name != "rescue" && k.Name != "always" && k.Name != "with_items":
 		if k.Name != "vars" {
 			p.warnf(e.Pos, "write one, or leave the key out", "`%s:` has no value", e.Key)
@@ -93,6 +95,7 @@ func (t *Task) wayOut(k *Key) string {
 		return "write `include_tasks`, which can loop"
 	case isLoop && t.Kind == Role:
 		return "write `include_role`, which can loop"
+	// Tasks that are included at run time get the keys by `apply` only.
 	case t.Dynamic && k.on&onBlock != 0:
 		return fmt.Sprintf("put `%s` under `apply:`, or on the tasks inside", k.Name)
 	case t.Kind == Include || t.Kind == Role || t.Kind == Block:
@@ -120,6 +123,7 @@ func (p *parser) identifyInPlay(t *Task) (complained []string) {
 			unknown = append(unknown, e)
 		}
 	}
+	// An action that is not declared may come with a collection; the rest are typing errors.
 	if i := p.guessModule(unknown, complained, len(found)); i >= 0 {
 		found = append(found, unknown[i])
 		unknown = slices.Delete(unknown, i, i+1)
@@ -166,6 +170,7 @@ func (p *parser) isPlayKey(name string) bool {
 
 // guessModule finds the entry that is most likely an action nobody has told of: all others are misspelt keys. It is -1 if there is none.
 func (p *parser) guessModule(unknown []Entry, complained []string, found int) int {
+	// A full name, namespace.collection.module, cannot be a misspelt key.
 	dotted := slices.IndexFunc(unknown, func(e Entry) bool { return strings.Count(e.Key, ".") >= 2 && !strings.Contains(e.Key, " ") })
 	switch {
 	case found > 0:
@@ -192,6 +197,7 @@ func (p *parser) readAction(t *Task, e Entry) {
 	switch {
 	case name == "action" || name == "local_action":
 		p.actionKey(t, e)
+	// A handler is notified by its name, which a group of tasks does not have.
 	case p.handlers && (kind == Block && directive || kind == Role):
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write the tasks one by one, or into a file that `include_tasks` names",
 			"`%s` cannot be a handler", e.Key)
@@ -221,6 +227,7 @@ func (p *parser) actionOf(t *Task, e Entry, name string) {
 	if t.Action, ok = p.actions.Canonical(name); !ok {
 		t.Action = ""
 		slip := ""
+		// A dotted name belongs to a collection, so it is not a typing error of one of ours.
 		if !strings.Contains(name, ".") && !p.isLater(e.Key) {
 			slip = suggest.DidYouMean(name, p.taskWords())
 		}
@@ -240,6 +247,7 @@ func (p *parser) actionArgs(t *Task, e Entry) {
 		return
 	}
 	if slices.Contains(takesCommand, t.Action) {
+		// The words creates=… and the like are arguments in the middle of a command.
 		rest, beside := p.splitCommand(e.Value)
 		t.Args, t.ExtraArgs = rest, beside
 		return
@@ -252,6 +260,7 @@ func (p *parser) actionArgs(t *Task, e Entry) {
 // actionKey reads `action: copy src=a dest=b` and `action: {module: copy, …}`, which are other ways to write `copy:`.
 func (p *parser) actionKey(t *Task, e Entry) {
 	if bareName(e.Key) == "local_action" {
+		// The task runs on the controller, whatever its host.
 		t.DelegateTo = e.toArgument().key.textOf("localhost")
 	}
 	inner := Entry{Pos: e.Pos}
@@ -263,6 +272,7 @@ func (p *parser) actionKey(t *Task, e Entry) {
 		text := e.Value.Text()
 		all := splitWords(text)
 		if len(all) == 0 {
+			// Nothing is said of the action; the error is below.
 			break
 		}
 		inner.Key, inner.Pos = all[0].text, e.Value.PosAt(all[0].at)
@@ -281,6 +291,7 @@ func (p *parser) actionKey(t *Task, e Entry) {
 		p.errorf(inner.Pos, utf8.RuneCountInString(inner.Key), "write a task for each, with `when`",
 			"the module of `%s:` must be written out", e.Key)
 		t.ActionKey = ""
+	// Otherwise `action: action` would go round in a circle.
 	case name == "action" || name == "local_action":
 		p.errorf(inner.Pos, utf8.RuneCountInString(inner.Key), "write `copy: {src: a, dest: b}`",
 			"`%s:` must name a module and its arguments", e.Key)
@@ -341,6 +352,7 @@ func (p *parser) playInclude(t *Task, e Entry) {
 				p.readTags(t, c)
 				continue
 			}
+			// With a map, tags are an unknown option like any other.
 			fallthrough
 		default:
 			hint := suggest.DidYouMean(c.Key, []string{"file", "apply"})
@@ -371,6 +383,7 @@ func (p *parser) readApply(t *Task, c Entry, name string) {
 
 // checkApplied checks the keys that an include gives to what is inside, as if they were written on a block.
 func (p *parser) checkApplied(t *Task, m Value) {
+	// A block that is thrown away: only the messages are wanted.
 	block := &Task{Kind: Block, ActionKey: "block", Pos: m.Pos(), PlayTask: new(PlayTask)}
 	for _, e := range m.Entries() {
 		k, ok := p.playKey(e.Key)

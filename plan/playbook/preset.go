@@ -132,6 +132,7 @@ func readParameter(p *parser, e Entry) Parameter {
 			if !slices.Contains(ParameterTypes, param.Type) {
 				p.errorf(c.Value.Pos(), utf8.RuneCountInString(param.Type), typeHint(param.Type), "`type:` must be one of %s",
 					strings.Join(ParameterTypes, ", "))
+				// Without a type nothing else about the parameter is checked.
 				param.Type = "" // no default is compared with a type that does not exist
 			}
 		case "required":

@@ -92,6 +92,7 @@ func (v Value) Kind() Kind {
 		return Float
 	case "!!str":
 		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0 {
+			// YAML 1.1 takes yes and no for booleans, the library's 1.2 does not; quotes make them text.
 			if _, ok := oldBools[n.Value]; ok {
 				return Bool
 			}
@@ -201,6 +202,7 @@ func (v Value) Entries() []Entry {
 	var merged []Value
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], Value{n.Content[i+1], v.file}
+		// Merged maps come after the map's own keys, which win.
 		if key.ShortTag() == "!!merge" {
 			if value.Kind() == List {
 				merged = append(merged, value.Items()...)
@@ -280,6 +282,7 @@ func (v Value) inFlow(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
 	want := 0
 	for _, r := range n.Value[:min(offset, len(n.Value))] {
 		if !unicode.IsSpace(r) {
+			// The places of characters without white space are the same in the value and in the source.
 			want++
 		}
 	}
@@ -293,6 +296,7 @@ func (v Value) inFlow(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		quote = '"'
 		src.nextRune()
+	// A folded block begins on the line below its mark.
 	case n.Style&yaml.FoldedStyle != 0:
 		src.nextLine()
 	}
@@ -375,6 +379,7 @@ func (c *cursor) skipProperties() {
 func (c *cursor) readEscape() rune {
 	width := 0
 	switch r := c.nextRune(); r {
+	// All of these are white space, which is not counted.
 	case 'n', 't', 'r', ' ', '\n', '\t', 'v', 'f', 'N', '_', 'L', 'P':
 		return ' '
 	case 'x':

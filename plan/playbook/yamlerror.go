@@ -51,6 +51,7 @@ func failYAML(f *File, err error, ds *diag.List) (Value, bool) {
 	}
 	l := f.lineText(line)
 	d.Pos.Column = len(l) - len(strings.TrimLeft(l, " \t")) + 1
+	// Messages about characters and anchors have nothing to do with the layout.
 	if notLayout.MatchString(message) || !f.findLayout(&d) {
 		f.findMistake(&d, message)
 	}
