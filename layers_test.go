@@ -22,8 +22,9 @@ var layers = map[string][]string{
 	"events/steplog":  {"secret"},
 	"events/rundir":   {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":   {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
+	"plan/dialect":    {},                    // whatever a playbook becomes carries it
 	"plan/playbook":   {"internal/diag", "internal/suggest"},
-	"plan/eval":       {"plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan/eval":       {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call"},
 	"plan/eval/call":  {"plan/eval/jinja", "plan/eval/value", "secret"},                 // what callees see: it evaluates nothing
 	"plan/eval/value": {"plan/eval/jinja", "secret"},                                    // values and errors: it evaluates nothing
 	"plan/eval/jinja": {"internal/suggest"},                                             // texts and trees: it knows no values
@@ -32,21 +33,21 @@ var layers = map[string][]string{
 	"plan/source":     {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
 	"plan/vars":       {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
-	"plan":            {"plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan":            {"plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
 	"plan/doctor":     {"secret/vault", "internal/diag", "internal/suggest", "plan", "plan/planner", "plan/source", "plan/playbook", "plan/eval", "plan/eval/value"}, // on the planner's disk and search paths
 	"plan/bind":       {"secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "exec/spec", "plan/eval/value"},
 	"plan/saved":      {"plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":    {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/compile", "plan/planner/conceal", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "secret", "plan/eval/call"},
+	"plan/planner":    {"plan/dialect", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/compile", "plan/planner/conceal", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "secret", "plan/eval/call"},
 	"plan/show":       {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":      {},                                                                                               // what an error means: below all of exec
 	"exec/fsys":       {"exec/fault", "exec/spec"},                                                                      // files by anchored names: it knows no jobs, so that an action cannot slip one in
 	"exec/process":    {"exec/fault"},                                                                                   // what moon starts: what an exit means is for those who asked
 	"exec/facts":      {"exec/process"},
-	"exec":            {"secret", "events", "events/steplog", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                          // it knows no action: each makes itself known
-	"exec/action":     {"events", "exec", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                                            // a package that is not there may be misspelt, as a key may
-	"exec/plugin":     {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                          // as remote: it needs all of exec, and exec nothing of it
-	"exec/remote":     {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
-	"engine/graph":    {"events", "plan", "internal/termtext"},
+	"exec":            {"plan/dialect", "secret", "events", "events/steplog", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                          // it knows no action: each makes itself known
+	"exec/action":     {"events", "exec", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                                                            // a package that is not there may be misspelt, as a key may
+	"exec/plugin":     {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                          // as remote: it needs all of exec, and exec nothing of it
+	"exec/remote":     {"plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
+	"engine/graph":    {"plan/dialect", "events", "plan", "internal/termtext"},
 	"engine/planfile": {"engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
 	"engine/journal": {
 		"events/fact", "events/rundir",

@@ -187,7 +187,7 @@ func (s *attempts) prepare(step, number int) {
 		Incremental: incremental,
 		Diff:        !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.Plan().Decrypt,
 		Become: becomes(call), Host: HostOf(ps.Conn), Roams: call.Roams, Told: told(b, name),
-		HostName: ps.Host, Plays: s.state.Plan().Plays, From: files.from,
+		HostName: ps.Host, Dialect: s.state.Plan().Dialect, From: files.from,
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.Plan().Root,
 	}
 	runner := s.cfg.Runner
@@ -215,7 +215,7 @@ func (s *attempts) prepare(step, number int) {
 			if m := names.Open(); m != nil && dry {
 				result = notKnownYet(p, m)
 			}
-			if dry && job.Plays && !checks {
+			if dry && !checks && job.Dialect.Rules().DecidesDry {
 				result = result.Decided()
 			}
 			// An action that failed because of a value that will never come is skipped with the step that was to give it.
@@ -410,37 +410,34 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 		Resources: r.Resources,
 	}
 	// A play takes `creates` for ok, the step form for skipped.
-	unneeded := s.state.Plan().Plays && r.Outcome == events.Skipped && (r.Reason == events.SkipCreates || r.Reason == events.SkipRemoves)
-	if unneeded { // in plays a command that need not run is well
+	rules := s.state.Plan().Dialect.Rules()
+	unneeded := r.Outcome == events.Skipped && (r.Reason == events.SkipCreates || r.Reason == events.SkipRemoves)
+	if unneeded && rules.UnneededIsOK {
 		f.Outcome, f.Reason, f.Detail = events.OK, "", ""
 	} else if r.Outcome == events.OK && b.ChangesByDefault() && r.Diff == nil {
 		f.Outcome = events.Changed
 	}
-	pieces.RC, pieces.Fields, pieces.Message = r.RC, r.Fields, r.Error
-	pieces.Whole = b.KeepsOutput()
-	pieces.Plays = s.state.Plan().Plays
-	pieces.Unreachable = r.Outcome == events.Unreachable || r.Outcome == events.Lost && pieces.Plays
+	pieces.RC, pieces.Fields, pieces.Whole = r.RC, r.Fields, b.KeepsOutput()
+	pieces.Dialect, pieces.Said, pieces.Retries = s.state.Plan().Dialect, r.Error, ps.Retry.Max
+	pieces.Unreachable = r.Outcome == events.Unreachable || r.Outcome == events.Lost
 	update := func() map[string]any {
 		pieces.Changed = f.Outcome == events.Changed || f.Touched
 		pieces.Failed = events.Bad.Has(f.Outcome)
 		pieces.Skipped = f.Outcome == events.Skipped
-		pieces.Message = f.Error
-		if pieces.Plays {
-			s.piecesInPlays(&pieces, &f, r)
-		}
+		pieces.Message, pieces.Again = f.Error, f.Again
 		return pieces.Registered()
 	}
 	// Made twice: the step's conditions look at the result before their own verdict changes it.
 	registered := update()
 	switch {
-	case f.Outcome == events.Unreachable, f.Outcome == events.Lost && s.state.Plan().Plays:
+	case f.Outcome == events.Unreachable, f.Outcome == events.Lost: // there is no result to judge
 		f.Ignored = ps.GoesOn
 	case f.Outcome != events.Skipped && f.Outcome != events.Cancelled:
 		pieces.FailedWhen = s.applyJudgement(b, ps, &f, registered)
 		registered = update()
 	}
 	// Ansible counts a command that ran as changed also if it failed.
-	if s.state.Plan().Plays && f.Outcome == events.Failed && b.ChangesByDefault() && f.RC != nil && !b.NeverChanges() {
+	if rules.FailedChanges && f.Outcome == events.Failed && b.ChangesByDefault() && f.RC != nil && !b.NeverChanges() {
 		f.Touched = true
 		registered = update()
 	}
@@ -457,7 +454,7 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 // judgementOf is what the step's conditions say. In a dry run of all steps they say nothing of what only a real run finds out. One
 // step in check mode among others that really run has a result.
 func (s *attempts) judgementOf(b *bind.Bound, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
-	if !s.dry(f.Step) || s.state.Plan().Plays && !s.state.Options().Check {
+	if !s.dry(f.Step) || !s.state.Options().Check && s.state.Plan().Dialect.Rules().DecidesDry {
 		return b.Judge(registered)
 	}
 	return b.JudgeDry(registered, f.Diff == nil || f.Diff.Kind != events.ChangeUnknown), nil
@@ -473,27 +470,6 @@ func openDiff(d *events.Diff) *events.Diff {
 		}
 	}
 	return &may
-}
-
-// piecesInPlays makes the pieces what plays of Ansible have. There the message is the action's, whatever the step's conditions
-// make of the result, and a task that was given up counts only the attempts after the first.
-func (s *attempts) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r exec.Result) {
-	if r.Error != "" {
-		pieces.Message = r.Error
-	} else if pieces.FailedWhen != nil || f.Again {
-		pieces.Message = ""
-	}
-	if r.RC != nil && pieces.Message == fmt.Sprintf("exit status %d", *r.RC) {
-		pieces.Message = "non-zero return code"
-	}
-	limit := s.state.Plan().Steps[f.Step].Retry.Max
-	pieces.Attempts = 0
-	switch {
-	case limit > 0 && f.Again && f.Attempt > limit:
-		pieces.Attempts = limit
-	case limit > 0:
-		pieces.Attempts = f.Attempt
-	}
 }
 
 // applyJudgement lets the step's conditions decide about an attempt, and returns what failed_when says.

@@ -53,8 +53,8 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 			continue
 		case o.Plan.Steps[i].Excluded || o.Left != nil && o.Left(i):
 			// A play does not register excluded tasks, and `is defined` shows that.
-			if !o.Plan.Plays {
-				results.set(i, plan.Result{Skipped: true}.Registered(), nil, false)
+			if r, ok := o.Plan.SkippedResult(true, ""); ok {
+				results.set(i, r, nil, false)
 			}
 			results.miss(i, plan.Exclusion(o.Plan.Steps[i].ExcludedBy))
 			continue
@@ -172,7 +172,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff,
 		Names:   names,
 		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: HostOf(ps.Conn), HostName: ps.Host,
-		Plays: o.Plan.Plays, Roams: call.Roams, Told: told(b, call.Name),
+		Dialect: o.Plan.Dialect, Roams: call.Roams, Told: told(b, call.Name),
 		Trusted: o.Plan.Trusted(), Project: o.Plan.Root,
 	})
 	if m := names.Open(); m != nil {
@@ -191,7 +191,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	changed := f.Changes()
 	if b.Judges() && f.Error == "" && f.Skipped == "" && !f.Away {
 		found := f.Diff.Kind != events.ChangeUnknown
-		j := b.JudgeDry(plan.Result{Plays: o.Plan.Plays, RC: r.RC, Changed: changed, Attempts: 1, Fields: r.Fields}.Registered(), found)
+		j := b.JudgeDry(plan.Result{Dialect: o.Plan.Dialect, RC: r.RC, Changed: changed, Attempts: 1, Retries: ps.Retry.Max, Fields: r.Fields}.Registered(), found)
 		switch {
 		case j.Open:
 			f.Diff = *openDiff(&f.Diff)
@@ -204,7 +204,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	}
 	if !f.Maybe && f.Error == "" && f.Diff.Kind != events.ChangeUnknown {
 		registered := plan.Result{
-			RC: r.RC, Changed: changed, Skipped: f.Skipped != "", Attempts: 1, Fields: r.Fields,
+			RC: r.RC, Changed: changed, Skipped: f.Skipped != "", Attempts: 1, Retries: ps.Retry.Max, Fields: r.Fields,
 		}.Registered()
 		results.set(step, registered, call.InOrder(r.Values), false)
 		if f.Skipped != "" {

@@ -32,12 +32,14 @@ func (s *observer) observe(step int, e events.Event) {
 	case events.StepSkipped:
 		s.results.decided(step, true)
 		s.results.fail(step, false)
-		if ps := &s.state.Plan().Steps[step]; (ps.Register != "" || ps.Keeps) && (!s.state.Plan().Plays || !s.excludes(step, e)) {
-			r := plan.Result{Skipped: true, Plays: s.state.Plan().Plays}
+		if ps := &s.state.Plan().Steps[step]; ps.Register != "" || ps.Keeps {
+			condition := ""
 			if e.Reason == events.SkipWhen {
-				r.Condition = e.Detail
+				condition = e.Detail
 			}
-			s.results.set(step, r.Registered(), nil, false)
+			if r, ok := s.state.Plan().SkippedResult(s.excludes(step, e), condition); ok {
+				s.results.set(step, r, nil, false)
+			}
 		}
 		s.results.miss(step, s.skippedBy(step, e))
 	case events.StepCompleted:

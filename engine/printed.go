@@ -143,7 +143,7 @@ func (s *attempts) addLater(f fact.AttemptFinished, registered map[string]any) e
 	}
 	files := steplog.Files(s.OutDir(), s.state.Out(f.Step))
 	zero := 0
-	r := plan.Result{Plays: s.state.Plan().Plays, Whole: bind.New(s.state.Plan(), f.Step, s.results).KeepsOutput(), RC: &zero}
+	r := plan.Result{Dialect: s.state.Plan().Dialect, Whole: bind.New(s.state.Plan(), f.Step, s.results).KeepsOutput(), RC: &zero}
 	for i, one := range []struct {
 		name string
 		size int64

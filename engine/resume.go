@@ -231,7 +231,7 @@ func (s resumer) decideChanged(how Resumption, next *plan.Plan, same map[int]int
 	for i := range next.Steps {
 		// What a play knows ahead of the run is made new with the plan, so it is not an edit.
 		old, is := same[i]
-		if !is || !s.state.Over(old) || next.Plays && next.Steps[i].KnownAhead() {
+		if !is || !s.state.Over(old) || next.KnownAhead(i) {
 			continue
 		}
 		if digest := s.state.RanAs(old); digest != "" && digest != next.Steps[i].Digest {

@@ -36,10 +36,7 @@ type Session struct {
 // Start makes the run directory and begins the run. With Options.Review it is paused until a command goes on.
 func Start(cfg Config) (*Session, error) {
 	if cfg.Options.OnFailure == "" {
-		cfg.Options.OnFailure = fact.Drain
-		if cfg.Plan.Plays {
-			cfg.Options.OnFailure = fact.Host
-		}
+		cfg.Options.OnFailure = fact.Policy(cfg.Plan.Dialect.Rules().OnFailure)
 	}
 	s := newSession(cfg)
 	s.first = planned{cfg.Plan, cfg.Graph}

@@ -96,7 +96,7 @@ func (s *attempts) outdated(b *bind.Bound, step, number int, changes []source.Ch
 	}
 	r := report{AttemptFinished: f}
 	if b.Step.Register != "" || b.Step.Keeps || s.broken(f) {
-		r.registered = plan.Result{Failed: true, Message: f.Error, Attempts: number, Plays: s.state.Plan().Plays}.Registered()
+		r.registered = plan.Result{Failed: true, Message: f.Error, Attempts: number, Dialect: s.state.Plan().Dialect}.Registered()
 		r.Registered = r.registered
 	}
 	s.pack(&r, b.Step, nil)

@@ -3,9 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"moon/events"
@@ -24,6 +22,8 @@ type Change struct {
 	Places      []*fsys.Anchored            // held open until the end
 	Result      *fsys.Anchored              // whose entry describes the result; may be nil
 	PlainFields []string                    // in plays, all that the result says; nil: everything
+	InPlays     []func(map[string]any)      // what plays change in the result
+	seen        *fsys.Entry                 // what Describe has found
 	Unlock      func()                      // at the end, such as letting others at the file that is edited; may be nil
 
 	Skips       bool                  // it does nothing, and counts as skipped
@@ -87,18 +87,13 @@ func (c *Change) PlanFor(kind events.ChangeKind, typ, name string, apply func(co
 }
 
 // Describe adds what is at a place to the result.
-func (c *Change) Describe(p *fsys.Anchored, plays bool) {
+func (c *Change) Describe(p *fsys.Anchored) {
 	e, err := p.Look()
 	if err != nil {
 		return // what is not seen is not reported; the step itself went well
 	}
 	maps.Copy(c.Fields, e.Fields())
-	if plays && e.Kind != fsys.Absent {
-		c.Fields["mode"] = fmt.Sprintf("0%03o", e.Mode)
-	}
-	if plays && e.Kind == fsys.Regular && e.Twins() > 1 {
-		c.Fields["state"] = fsys.HardLink
-	}
+	c.seen = &e
 }
 
 // AddPrediction notes what a change would make, for the later steps of a dry run. It is called when the change is only
@@ -137,25 +132,17 @@ func (a *Attempt) Apply(ctx context.Context, c *Change) Result {
 	}
 	if c.Result != nil {
 		// Described after the change: what is there now counts.
-		c.Describe(c.Result, a.Plays)
+		c.Describe(c.Result)
 	}
-	r.Diff, r.Fields, r.Warnings = &c.Diff, a.says(c), c.Warnings
+	r.Diff, r.Fields, r.Warnings = &c.Diff, a.Says(c), c.Warnings
 	if c.Skips {
 		return AsSkipped("skipped, since " + c.Diff.Summary)
 	}
 	return r
 }
 
-// says is what the change says of itself.
-func (a *Attempt) says(c *Change) map[string]any {
-	if !a.Plays {
-		return c.Fields
-	}
-	if c.PlainFields != nil {
-		maps.DeleteFunc(c.Fields, func(name string, _ any) bool { return !slices.Contains(c.PlainFields, name) })
-	}
-	return c.Fields
-}
+// Says is what the change says of itself.
+func (a *Attempt) Says(c *Change) map[string]any { return a.form().fields(c) }
 
 // predict is the result of a dry run.
 func (a *Attempt) predict(ctx context.Context, act Action) Result {
@@ -178,9 +165,8 @@ func (a *Attempt) predict(ctx context.Context, act Action) Result {
 	if c.Diff.Kind == events.ChangeUnknown {
 		r := UnknownChange("unpredictable: " + c.Diff.Summary)
 		r.Diff, r.Warnings = &c.Diff, c.Warnings
-		if a.Plays {
+		if r.Fields = a.Says(c); r.Fields == nil {
 			r.Fields = map[string]any{}
-			maps.Copy(r.Fields, a.says(c))
 		}
 		return r
 	}
@@ -195,9 +181,9 @@ func (a *Attempt) predict(ctx context.Context, act Action) Result {
 		}
 	} else if c.Result != nil {
 		// Without an overlay nothing has changed, so what is there is the result.
-		c.Describe(c.Result, a.Plays)
+		c.Describe(c.Result)
 	}
-	r.Fields = a.says(c)
+	r.Fields = a.Says(c)
 	if c.Skips {
 		return AsSkipped("skipped, since " + c.Diff.Summary)
 	}

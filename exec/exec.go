@@ -61,8 +61,8 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 		return a.Apply(ctx, c)
 	})
 	r.Sources = sources
-	if a.Plays && act.Served && r.Class == fault.Transient {
-		r.Class = fault.Fatal // a task that waits for a server says so by `until`, and many only ask whether it is there
+	if act.Served && r.Class == fault.Transient && !a.Dialect.Rules().RetriesServers {
+		r.Class = fault.Fatal
 	}
 	return r
 }
@@ -214,10 +214,10 @@ func (a *Attempt) Failure(ctx context.Context, err error) Result {
 	if e, ok := errors.AsType[fault.CommandError](err); ok {
 		r.Class, r.RC = e.Class, e.RC
 	}
-	if e, ok := errors.AsType[fault.WithFields](err); ok && a.Plays {
+	if e, ok := errors.AsType[fault.WithFields](err); ok {
 		r.Fields = e.Fields
 	}
-	if e, ok := errors.AsType[fault.NotYet](err); ok && e.RC != 0 && a.Plays {
+	if e, ok := errors.AsType[fault.NotYet](err); ok && e.RC != 0 {
 		r.Fields = map[string]any{"rc": e.RC}
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec/fsys"
+	"moon/plan/dialect"
 	"moon/secret"
 )
 
@@ -37,7 +38,7 @@ type Job struct {
 	To    Depot      // where the file goes that it fetches; nil: NewDepot
 	// HostName is the host's name in the inventory, which fetched files are kept under; "": that of Host, or localhost.
 	HostName string
-	Plays    bool // results are as Ansible has them, where that is not how they are in a list of steps
+	Dialect  dialect.Dialect // results are as it has them
 
 	// Interactive gives the command of a step the user's terminal. Notice is the line that is shown there before.
 	Interactive bool

@@ -2,22 +2,28 @@ package exec
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"moon/events"
 	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/process"
 )
 
 // stampLayout is how Ansible writes when a command began and ended.
 const stampLayout = "2006-01-02 15:04:05.000000"
 
-// AsCommand adds to the result of a command what plays find in it, besides what every step has. cmd is text or a list, as it
-// was given.
-func (a *Attempt) AsCommand(cmd any, start time.Time, r Result) Result {
-	if !a.Plays || r.Outcome == events.Cancelled {
+// playResults are results as conditions of plays look for them.
+type playResults struct{}
+
+func (playResults) stdin(text string) string { return text + "\n" }
+
+func (playResults) command(cmd any, start time.Time, r Result) Result {
+	if r.Outcome == events.Cancelled {
 		return r
 	}
 	if r.Outcome == events.Failed && r.RC != nil && r.Class == fault.Fatal {
@@ -36,15 +42,6 @@ func (a *Attempt) AsCommand(cmd any, start time.Time, r Result) Result {
 	}
 	r.Fields = fields
 	return r
-}
-
-// StdinText is the standard input of a command, to which plays add a newline.
-func (a *Attempt) StdinText(stdin *string, newline bool) *string {
-	if stdin == nil || !a.Plays || !newline {
-		return stdin
-	}
-	text := *stdin + "\n"
-	return &text
 }
 
 // unstarted is the result of a command that could not be started: nothing has changed, and rc is the number of the system's error.
@@ -70,19 +67,8 @@ func unstarted(cmd any, r Result) Result {
 	return r
 }
 
-// ChooseWords is a message in moon's words, or in a play in those that its conditions look for.
-func (a *Attempt) ChooseWords(own, inPlays string) string {
-	if a.Plays {
-		return inPlays
-	}
-	return own
-}
-
-// AsUnneeded makes the result of a command that need not run, by its own creates or removes, that of one that changed nothing.
-func (a *Attempt) AsUnneeded(cmd any, r *Result) Result {
-	if !a.Plays || r.Outcome != events.Skipped {
-		return *r
-	}
+// unneeded makes the result that of a command that changed nothing.
+func (playResults) unneeded(a *Attempt, cmd any, r Result) Result {
 	because, verb := a.Creates, "exists"
 	if r.Reason == events.SkipRemoves {
 		because, verb = a.Removes, "does not exist"
@@ -95,8 +81,60 @@ func (a *Attempt) AsUnneeded(cmd any, r *Result) Result {
 		"delta": nil,
 		"msg":   fmt.Sprintf("Did not run command since '%s' %s", because, verb),
 	}
-	return *r
+	return r
 }
+
+// unneededScript is a result that counts as skipped, unlike that of a command.
+func (playResults) unneededScript(a *Attempt, r Result) Result {
+	if r.Reason == events.SkipRemoves {
+		return AsSkipped(a.Removes + " does not exist, matching removes option")
+	}
+	return AsSkipped(a.Creates + " exists, matching creates option")
+}
+
+func (playResults) unneededRequest(a *Attempt, r Result) Result {
+	said := fmt.Sprintf("skipped, since '%s' exists", a.Creates)
+	if r.Reason == events.SkipRemoves {
+		said = fmt.Sprintf("skipped, since '%s' does not exist", a.Removes)
+	}
+	r = playResults{}.unneeded(a, nil, r)
+	r.RC, r.Fields = nil, map[string]any{"stdout": said, "stdout_lines": []any{said}}
+	return r
+}
+
+// unrun is skipped, unless the command says when it is needed: then it would change something.
+func (playResults) unrun(a *Attempt, cmd any) Result {
+	r, rc := UnknownChange(""), 0
+	r.RC, r.Fields = &rc, map[string]any{
+		"cmd": cmd, "rc": rc, "msg": Unrun, "stdout": "", "stdout_lines": []any{}, "stderr": "",
+		"stderr_lines": []any{},
+	}
+	if a.Creates+a.Removes != "" {
+		r.Outcome, r.Diff = events.Changed, &events.Diff{Kind: events.ChangeUpdate, Summary: "runs"}
+		return r
+	}
+	r.Outcome, r.Fields["skipped"] = events.Skipped, true
+	r.Reason, r.Detail = events.SkipAction, "commands do not run in a dry run"
+	return r
+}
+
+func (playResults) fields(c *Change) map[string]any {
+	if e := c.seen; e != nil && e.Kind != fsys.Absent {
+		c.Fields["mode"] = fmt.Sprintf("0%03o", e.Mode)
+		if e.Kind == fsys.Regular && e.Twins() > 1 {
+			c.Fields["state"] = fsys.HardLink
+		}
+	}
+	for _, change := range c.InPlays {
+		change(c.Fields)
+	}
+	if c.PlainFields != nil {
+		maps.DeleteFunc(c.Fields, func(name string, _ any) bool { return !slices.Contains(c.PlainFields, name) })
+	}
+	return c.Fields
+}
+
+func (playResults) reword(fields map[string]any, change func(map[string]any)) { change(fields) }
 
 // Unrun is the message of a command that a dry run has left alone: its result is that of no command.
 const Unrun = "Command would have run if not in check mode"
@@ -127,25 +165,4 @@ func (r Result) Decided() Result {
 // AsSkipped is the result of an action that does nothing because of its own creates or removes, and is no command.
 func AsSkipped(msg string) Result {
 	return Result{Outcome: events.Skipped, Reason: events.SkipAction, Detail: msg, Fields: map[string]any{"msg": msg, "skipped": true}}
-}
-
-// AsUnrun is the dry run of a command in a play. One that says when it is needed would change something, any other is
-// skipped.
-func (a *Attempt) AsUnrun(cmd any) Result {
-	r := UnknownChange("")
-	if !a.Plays {
-		return r
-	}
-	rc := 0
-	r.RC, r.Fields = &rc, map[string]any{
-		"cmd": cmd, "rc": rc, "msg": Unrun, "stdout": "", "stdout_lines": []any{}, "stderr": "",
-		"stderr_lines": []any{},
-	}
-	if a.Creates+a.Removes != "" {
-		r.Outcome, r.Diff = events.Changed, &events.Diff{Kind: events.ChangeUpdate, Summary: "runs"}
-		return r
-	}
-	r.Outcome, r.Fields["skipped"] = events.Skipped, true
-	r.Reason, r.Detail = events.SkipAction, "commands do not run in a dry run"
-	return r
 }

@@ -11,7 +11,17 @@ import (
 )
 
 // NotReached is the absence of a step that was never reached. In plays what needs its value fails, as with Ansible.
-func (p *Plan) NotReached() Absence { return Absence{How: "did not run", Spreads: !p.Plays} }
+func (p *Plan) NotReached() Absence {
+	return Absence{How: "did not run", Spreads: p.Dialect.Rules().AbsenceSpreads}
+}
+
+// SkippedResult is what a step registers that was skipped, by a condition or because it is excluded. It is not ok if that is nothing.
+func (p *Plan) SkippedResult(excluded bool, condition string) (result map[string]any, ok bool) {
+	if excluded && !p.Dialect.Rules().ExcludedRegisters {
+		return nil, false
+	}
+	return Result{Skipped: true, Condition: condition, Dialect: p.Dialect}.Registered(), true
+}
 
 // Exclusion is the absence of a step that a person excludes: by a flag, by tags, or in the TUI if by is empty.
 func Exclusion(by string) Absence {
@@ -43,10 +53,10 @@ func (r *Predicted) Absent(step int) (Absence, bool) {
 // Registered implements Results: a skipped step registers that it was. What is excluded in a play registers nothing, as with Ansible.
 func (r *Predicted) Registered(step int) (map[string]any, bool) {
 	why, ok := r.Why[step]
-	if !ok || why.left && r.Plan.Plays {
+	if !ok {
 		return nil, false
 	}
-	return Result{Skipped: true, Plays: r.Plan.Plays}.Registered(), true
+	return r.Plan.SkippedResult(why.left, "")
 }
 
 // Assigned implements Results.

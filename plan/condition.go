@@ -165,8 +165,11 @@ func (r *Renderer) byBreak(c *Earlier) (yes, known bool) {
 // breaks reports whether break_when holds for an item that has run.
 func (e *Env) breaks(step int) bool {
 	k := e.Plan.Steps[step].Task
+	if len(k.Breaks) == 0 {
+		return false
+	}
 	got, ok := e.Results.Registered(step)
-	if !ok || len(k.Breaks) == 0 {
+	if !ok {
 		return false
 	}
 	with := &Env{Plan: e.Plan, Engine: e.Engine, Frame: k.Frame, Results: e.Results}

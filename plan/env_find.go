@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"moon/plan/dialect"
 	"moon/plan/eval/value"
 	"moon/plan/vars"
 )
@@ -131,19 +132,16 @@ func (e *Env) produce(b *vars.Binding) (val any, done bool) {
 	case vars.Collected:
 		return e.collect(b.Steps), true
 	case vars.Broken:
-		steps := b.Steps
-		if e.Plan.Plays { // of a host one after the other: the last counts
-			steps = slices.Clone(steps)
-			slices.Reverse(steps)
+		if step := slices.IndexFunc(b.Steps, e.Results.Broken); step >= 0 {
+			return e.failure(b.Steps[step], b.Name), true
 		}
-		for _, step := range steps {
+	case vars.BrokenOnHost: // one after the other: the last counts
+		for _, step := range slices.Backward(b.Steps) {
 			if e.Results.Broken(step) {
 				return e.failure(step, b.Name), true
 			}
 		}
-		if e.Plan.Plays {
-			return nil, false // nothing failed there
-		}
+		return nil, false // nothing failed there
 	case vars.PromisedFact:
 		r, ok := e.registered(b.Steps[0])
 		if ok {
@@ -196,28 +194,25 @@ func (e *Env) collect(steps []int) any {
 	all := make([]any, 0, len(steps))
 	top := map[string]any{}
 	changed, failed, skipped := false, false, true
+	form := collectings.In(e.Plan.Dialect)
 	for _, s := range steps {
 		r, ok := e.registered(s)
 		if !ok {
 			if _, gone := e.whyAbsent(s); !gone {
 				return value.Unknown{Steps: steps}
 			}
-			r = Result{Skipped: true, Plays: e.Plan.Plays}.Registered() // a round that was not reached, behind one that failed
+			r = Result{Skipped: true, Dialect: e.Plan.Dialect}.Registered() // a round that was not reached, behind one that failed
 		}
 		item := make(map[string]any, len(r)+1)
 		maps.Copy(item, r)
 		if step := &e.Plan.Steps[s]; step.Loop != nil {
-			item["item"] = e.round(step)
-			if e.Plan.Plays {
-				delete(item, "item")
-				item[step.Loop.Var], item["ansible_loop_var"] = e.round(step), step.Loop.Var
-			}
+			form.name(item, step.Loop.Var, e.round(step))
 		}
 		all = append(all, AsValue(item))
 		if ok || len(top) == 0 {
 			top = r
 		}
-		if e.Plan.Plays && r["skipped"] != true && e.breaks(s) {
+		if r["skipped"] != true && e.breaks(s) {
 			changed, failed, skipped = changed || r["changed"] == true, failed || r["failed"] == true, false
 			break
 		}
@@ -225,13 +220,32 @@ func (e *Env) collect(steps []int) any {
 		failed = failed || r["failed"] == true
 		skipped = skipped && r["skipped"] == true
 	}
-	if e.Plan.Plays {
-		return collectedInPlays(all, changed, failed, skipped)
-	}
-	sum := make(map[string]any, len(top)+4)
-	maps.Copy(sum, top)
-	sum["results"], sum["changed"], sum["failed"], sum["skipped"] = all, changed, failed, skipped && len(all) > 0
-	return AsValue(sum)
+	return form.sum(all, top, changed, failed, skipped)
+}
+
+// collecting is how the results of the rounds of a loop become one: name notes of a round's result which item it was for.
+type collecting struct {
+	name func(result map[string]any, loopVar string, item any)
+	sum  func(all []any, top map[string]any, changed, failed, skipped bool) any
+}
+
+// collectings are the two forms: in that of steps the names of the last round's result are also those of the whole.
+var collectings = dialect.Of[collecting]{
+	Steps: collecting{
+		name: func(result map[string]any, _ string, item any) { result["item"] = item },
+		sum: func(all []any, top map[string]any, changed, failed, skipped bool) any {
+			sum := make(map[string]any, len(top)+4)
+			maps.Copy(sum, top)
+			sum["results"], sum["changed"], sum["failed"], sum["skipped"] = all, changed, failed, skipped && len(all) > 0
+			return AsValue(sum)
+		},
+	},
+	Ansible: collecting{
+		name: func(result map[string]any, loopVar string, item any) {
+			result[loopVar], result["ansible_loop_var"] = item, loopVar
+		},
+		sum: collectedInPlays,
+	},
 }
 
 // round is the item of a step of a loop. It is taken from the frame: no_log keeps it from the step itself.

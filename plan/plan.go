@@ -9,6 +9,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -26,8 +27,8 @@ type Plan struct {
 	Root        string // absolute directory of the playbook
 	RootFile    string // the playbook, relative to Root
 	Name        string
-	Strategy    string // "" (document order) or "graph"
-	Plays       bool   // it is a playbook of plays over hosts
+	Strategy    string          // "" (document order) or "graph"
+	Dialect     dialect.Dialect // of steps, or of plays over hosts
 	Steps       []Step
 	Scopes      []Scope // pre-order; Scopes[0] is the playbook itself
 	Inputs      []Input // every file that was read, in the order of first use
@@ -286,7 +287,10 @@ type Need struct {
 }
 
 // KnownAhead reports whether all that a step of a play does is to set variables that the plan knows.
-func (s *Step) KnownAhead() bool { return s.Action == "set_fact" && len(s.Unknowns) == 0 }
+func (p *Plan) KnownAhead(step int) bool {
+	s := &p.Steps[step]
+	return p.Dialect.Rules().FactsAhead && s.Action == "set_fact" && len(s.Unknowns) == 0
+}
 
 // ID is the step's number in plan order: step-0001.
 func (s *Step) ID() string { return fmt.Sprintf("step-%04d", s.Index+1) }

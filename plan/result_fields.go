@@ -140,7 +140,7 @@ func (r *Renderer) checkResults(v playbook.Value, refs []eval.Ref) {
 // ResultNames are the names a condition on a step's result sees beside the variables. Plays have only that of register: the others
 // are names of variables there.
 func (p *Plan) ResultNames(register string) (names []string) {
-	if !p.Plays {
+	if p.Dialect.Rules().FieldsAreNames {
 		names = []string{
 			"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
 			"duration_ms", "attempts", "msg",

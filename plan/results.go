@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/plan/dialect"
 	"moon/plan/eval/value"
 )
 
@@ -45,7 +46,7 @@ func (m *Missing) Error() string {
 
 // Result builds what `register` gives from the pieces of an attempt.
 type Result struct {
-	Plays          bool // as plays have it: only what the action gives
+	Dialect        dialect.Dialect
 	Stdout, Stderr Output
 	RC             *int
 	Changed        bool
@@ -57,16 +58,24 @@ type Result struct {
 	Start, End     time.Time
 	Duration       time.Duration
 	Attempts       int
+	Retries        int    // how many attempts there may be after the first
+	Again          bool   // another attempt is needed
 	Message        string // why it failed
+	Said           string // the same in the words of the action; "" if only conditions of the step found it
 	FailedWhen     *bool  // what failed_when says; only plays have it in the result
 	Fields         map[string]any
 }
 
 // Registered is the value of the result.
 func (r Result) Registered() map[string]any {
-	if r.Plays {
-		return r.inPlays()
-	}
+	return registered.In(r.Dialect)(r)
+}
+
+// registered are the two forms of a result.
+var registered = dialect.Of[func(Result) map[string]any]{Steps: Result.inSteps, Ansible: Result.inPlays}
+
+// inSteps is the value of the result as steps know it: every name is there, whatever the action is.
+func (r Result) inSteps() map[string]any {
 	if r.Skipped {
 		return map[string]any{"skipped": true, "changed": false, "failed": false}
 	}
@@ -112,11 +121,14 @@ func (r Result) inPlays() map[string]any {
 		m["rc"], m["stdout"], m["stderr"], m["msg"] = *r.RC, r.Stdout.entry(trim), r.Stderr.entry(trim), ""
 		m["stdout_lines"], m["stderr_lines"] = r.Stdout.lines(trim), r.Stderr.lines(trim)
 	}
-	if r.Message != "" {
-		m["msg"] = r.Message
+	if msg := r.messageInPlays(); msg != "" {
+		m["msg"] = msg
 	}
-	if r.Attempts > 0 {
+	if r.Retries > 0 {
 		m["attempts"] = r.Attempts
+		if r.Again { // Ansible does not count the one before the retries if all of them fail
+			m["attempts"] = min(r.Attempts, r.Retries)
+		}
 	}
 	if r.FailedWhen != nil {
 		m["failed_when_result"] = *r.FailedWhen
@@ -126,6 +138,20 @@ func (r Result) inPlays() map[string]any {
 		m["unreachable"] = true
 	}
 	return m
+}
+
+// messageInPlays is why an attempt failed. What the step's conditions find is not among it: plays have failed_when_result for that.
+func (r Result) messageInPlays() string {
+	msg := r.Message
+	if r.Said != "" {
+		msg = r.Said
+	} else if r.FailedWhen != nil || r.Again {
+		msg = ""
+	}
+	if r.RC != nil && msg == fmt.Sprintf("exit status %d", *r.RC) {
+		return "non-zero return code"
+	}
+	return msg
 }
 
 func lines(text string) []any {
@@ -303,7 +329,7 @@ func FaultIn(v any) *value.Fault {
 }
 
 // collectedInPlays is what a loop registers in a play.
-func collectedInPlays(all []any, changed, failed, skipped bool) any {
+func collectedInPlays(all []any, _ map[string]any, changed, failed, skipped bool) any {
 	sum := map[string]any{"results": all, "changed": changed, "skipped": skipped && len(all) > 0, "msg": "All items completed"}
 	switch {
 	case failed:

@@ -28,7 +28,7 @@ func (p *Plan) Match(selector string) []int {
 		m.either(func(path, _ string, _ diag.Origin) bool { return path == selector }):
 		return m.found
 	}
-	if p.Plays && m.onHost(selector) {
+	if m.onHost(selector) {
 		return m.found
 	}
 	if file, line, ok := p.place(selector); ok &&

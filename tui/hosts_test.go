@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"moon/plan/dialect"
 	"moon/tui/status"
 
 	"moon/events"
@@ -240,7 +241,7 @@ func TestDecidedInTheRun(t *testing.T) {
 // What giving up means is said of the host.
 func TestGivingUpHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["migrate"] = 1 }})
-	s.m.Plan.Plays = true
+	s.m.Plan.Dialect = dialect.Ansible
 	s.keys("A c")
 	s.has("c  without db1.example.org")
 	s.m.Plan.Steps[s.m.Shot.PausedAt].AnyFatal = true

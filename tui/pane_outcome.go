@@ -191,7 +191,7 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
 	}
 	ways = append(ways, choice{keymap.GateExclude, "skip it and continue", "skip"})
 	switch {
-	case m.Plan.Plays && (away || !m.isRescued(p.Scope)):
+	case m.Plan.Dialect.Rules().OverHosts && (away || !m.isRescued(p.Scope)):
 		ways = append(ways, hostWords(m).givingUp(p, away))
 	case m.isRescued(p.Scope):
 		ways = append(ways, choice{keymap.RunContinue, "run the rescue, then continue", "rescue"})
@@ -204,7 +204,7 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
 		step.words = "pause before the rescue"
 	case m.cleansUp(p.Scope):
 		step.words = "pause before the always"
-	case !m.Plan.Plays: // nothing is left to run
+	case !m.Plan.Dialect.Rules().OverHosts: // nothing is left to run
 		step.words, step.brief = "same as "+m.keys.Label(keymap.RunContinue), "continue"
 	}
 	ways = append(ways, step)

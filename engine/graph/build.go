@@ -6,6 +6,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/plan/dialect"
 )
 
 // onMet is satisfied by a barrier that was met. A join that nothing satisfied ends skipped, which OnSuccess would let
@@ -27,12 +28,16 @@ var needSets = map[string]events.OutcomeSet{
 //	always         finish edges from body and rescue, and the entry: it runs once the block was entered
 func Build(p *plan.Plan) (*Graph, error) {
 	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}, within: map[int]int{}}
-	if p.Plays {
-		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}}).plays(0, nil)
-	} else {
-		b.scope(0, nil, attributes{pool: -1})
-	}
+	buildWhole.In(p.Dialect)(b)
 	return b.Graph()
+}
+
+// buildWhole makes the nodes of the whole plan: of a scope of steps, or of plays that take their tasks host by host.
+var buildWhole = dialect.Of[func(*planBuilder)]{
+	Steps: func(b *planBuilder) { b.scope(0, nil, attributes{pool: -1}) },
+	Ansible: func(b *planBuilder) {
+		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}}).plays(0, nil)
+	},
 }
 
 type planBuilder struct {

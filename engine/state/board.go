@@ -50,7 +50,7 @@ type board struct {
 }
 
 func (s *board) publish(step int, e events.Event) {
-	if skip, ok := e.(events.StepSkipped); ok && s.plan.Plays {
+	if skip, ok := e.(events.StepSkipped); ok {
 		s.reasons[step] = skip.Reason
 	}
 	s.clock.See(events.Record{Time: s.now, Mono: s.mono, Step: step, Event: e})
@@ -150,7 +150,7 @@ func (s *board) notify(step int) {
 
 // rescues reports whether a failure of a step is handled by its rescue. A host of a play that is out of reach has none.
 func (s *board) rescues(id graph.ID, outcome events.Outcome) bool {
-	return s.graph.Nodes[id].Rescued && (!s.plan.Plays || outcome != events.Lost && outcome != events.Unreachable)
+	return s.graph.Nodes[id].Rescued && (s.plan.Dialect.Rules().RescuesLost || outcome != events.Lost && outcome != events.Unreachable)
 }
 
 // own is how a settled node ended as its edges would see it if it was reached.
@@ -300,11 +300,10 @@ func (s *board) Over(step int) bool {
 // outdatedEnd reports whether what is kept of a step is of another definition than it has now.
 func (s *board) outdatedEnd(step int) bool {
 	end := s.ends[step]
-	ps := &s.plan.Steps[step]
-	if s.plan.Plays && ps.KnownAhead() {
+	if s.plan.KnownAhead(step) {
 		return false // what comes after it has the value of now
 	}
-	return end != nil && end.digest != "" && end.digest != ps.Digest
+	return end != nil && end.digest != "" && end.digest != s.plan.Steps[step].Digest
 }
 
 // Outdated are the steps in a range that are done and whose definition changed since, so that a person is asked whether they

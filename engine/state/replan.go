@@ -115,7 +115,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			return s.ends[step], s.choices[step]
 		}
 		// Another value for one host of a play is no reason to try again where others have failed.
-		if end := s.ends[step]; f.Fixed && s.plan.Plays && end != nil && events.Bad.Has(old.outcome) &&
+		if end := s.ends[step]; f.Fixed && s.plan.Dialect.Rules().OverHosts && end != nil && events.Bad.Has(old.outcome) &&
 			(old.state == settled || old.state == failed) {
 			again := *end
 			again.held = old.state == failed

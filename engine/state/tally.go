@@ -26,7 +26,7 @@ func (s tally) summary() events.RunCompleted {
 
 // hosts counts how the tasks of a playbook of plays ended on each host.
 func (s tally) hosts() []events.HostCounts {
-	if !s.plan.Plays {
+	if !s.plan.Dialect.Rules().OverHosts {
 		return nil
 	}
 	var list []events.HostCounts

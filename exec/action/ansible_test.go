@@ -19,6 +19,7 @@ import (
 	"moon/exec/exectest"
 	"moon/exec/spec"
 	"moon/internal/assault"
+	"moon/plan/dialect"
 )
 
 // same is a task that is carried out twice by Ansible and by moon, each in a directory of its own: DIR. Both must say the
@@ -207,7 +208,7 @@ func byMoon(t *testing.T, dir string, task same) (map[string]any, exec.Result) {
 		t.Fatal(err)
 	}
 	job := exectest.NewJob(t, task.module, in)
-	job.Plays = true
+	job.Dialect = dialect.Ansible
 	r := exectest.RunJob(t, job)
 	if r.Outcome == events.Skipped {
 		r.Outcome = events.OK // as plays count it

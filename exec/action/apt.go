@@ -32,9 +32,6 @@ func planApt(ctx context.Context, a *exec.Attempt, args *spec.AptArgs) (*exec.Ch
 		return nil, err
 	}
 	c.Unlock = p.removeFetched
-	if !a.Plays {
-		return c, err
-	}
 	// The words of the simulation stand if there is nothing to do; those of the act itself take their place.
 	apply := c.Apply
 	c.Apply = func(ctx context.Context) error {

@@ -24,7 +24,6 @@ type target struct {
 	backup   bool
 	validate string
 	says     string // of a change of the content, instead of the sizes
-	makes    bool   // the directory that it goes into, if a slash says that it is one
 	later    *bool  // whether the caller brings many files onto the disk at once; nil: no
 }
 
@@ -141,11 +140,14 @@ func (t target) replaceFile(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func
 		}
 		c.Fields["checksum"] = t.sumOf(a, m.Checksum)
 		// Ansible registers the MD5 as well. If the checksum is a secret, so is this one.
-		if a.Plays && !a.Secrets.Has(m.Checksum) {
-			if is, err := t.at.Look(); err == nil && is.Kind == fsys.Regular {
-				c.Fields["md5sum"], _ = t.at.Sum(ctx, is, "md5") // what cannot be read is not said
+		c.InPlays = append(c.InPlays, func(fields map[string]any) {
+			if a.Secrets.Has(m.Checksum) {
+				return
 			}
-		}
+			if is, err := t.at.Look(); err == nil && is.Kind == fsys.Regular {
+				fields["md5sum"], _ = t.at.Sum(ctx, is, "md5") // what cannot be read is not said
+			}
+		})
 		if m.Backup != "" {
 			c.Fields["backup_file"] = filepath.Clean(m.Backup)
 			if _, both := c.Fields["backup"]; both {

@@ -49,14 +49,17 @@ func planCopy(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		}
 	}
 	c := &exec.Change{Fields: map[string]any{}}
-	if args.Src != "" && (args.RemoteSrc || !a.Plays) {
+	if args.Src != "" {
 		c.Fields["src"] = args.Src
+	}
+	if !args.RemoteSrc { // what Ansible has there is a file of its own
+		c.InPlays = append(c.InPlays, func(fields map[string]any) { delete(fields, "src") })
 	}
 	name := ""
 	if args.Src != "" {
 		name = filepath.Base(args.Src)
 	}
-	t := target{attrs: attrs, from: from, force: args.Force, backup: args.Backup, validate: args.Validate, makes: a.Plays}
+	t := target{attrs: attrs, from: from, force: args.Force, backup: args.Backup, validate: args.Validate}
 	return t.writeInto(ctx, a, c, args.Dest, name)
 }
 
@@ -71,8 +74,8 @@ func withOwnFiles(a *exec.Attempt) *exec.Attempt {
 // writeInto plans to write to dest, or to the name in it if it is a directory.
 func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, dest, name string) (*exec.Change, error) {
 	at, err := a.Overlay.Stat(dest)
-	// As in Ansible, a slash at the end of `dest` asks for a directory, which is made.
-	if t.makes && name != "" && strings.HasSuffix(dest, "/") && errors.Is(err, fs.ErrNotExist) {
+	// A slash at the end of `dest` asks for a directory, which is made.
+	if name != "" && strings.HasSuffix(dest, "/") && errors.Is(err, fs.ErrNotExist) {
 		return t.intoNew(ctx, a, c, dest, name)
 	}
 	if name != "" && (strings.HasSuffix(dest, "/") || err == nil && at.Kind == fsys.Directory) {
@@ -90,8 +93,8 @@ func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 	if t.is, err = p.Look(); err == nil {
 		_, err = t.planWrite(ctx, a, c)
 	}
-	if err == nil && a.Plays && c.Diff.Kind == events.ChangeNone {
-		c.Fields["path"] = dest // of what is left as it is plays find it under both names
+	if err == nil && c.Diff.Kind == events.ChangeNone {
+		c.Fields["path"] = dest // of what is unchanged it has both names
 	}
 	if err != nil {
 		c.Close()
@@ -129,8 +132,8 @@ func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, de
 		if err := in.Apply(ctx); err != nil {
 			return err
 		}
-		in.Describe(in.Result, a.Plays)
-		maps.Copy(c.Fields, in.Fields)
+		in.Describe(in.Result)
+		maps.Copy(c.Fields, a.Says(in))
 		return nil
 	}, words...), nil
 }

@@ -84,7 +84,7 @@ func (s fileStep) planChange(ctx context.Context) (*exec.Change, error) {
 // makeFile makes a regular file. Content that is given is kept exact, other content is left alone.
 func (s fileStep) makeFile(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
 	// Ansible's `state: file` only looks; it never makes a file.
-	if s.Plays && s.args.Content == nil && e.Kind == fsys.Absent && s.args.State != "touch" {
+	if !s.Dialect.Rules().MakesFiles && s.args.Content == nil && e.Kind == fsys.Absent && s.args.State != "touch" {
 		return nil, fault.Missing(s.args.Path, "%s does not exist; `state: touch` makes it, and `copy` with `content`", s.args.Path)
 	}
 	if s.args.Content == nil && e.Kind != fsys.Absent {
@@ -111,7 +111,7 @@ func (s fileStep) setAttributes(p *fsys.Anchored, e fsys.Entry) (*exec.Change, e
 // touchFile is makeFile with the time of now, which is always a change, unless both times are to stay.
 func (s fileStep) touchFile(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
 	c, err := s.makeFile(ctx, p, e)
-	if err == nil && s.Plays {
+	if err == nil {
 		c.Fields["dest"] = s.args.Path
 	}
 	if err != nil || c.Diff.Kind == events.ChangeCreate {

@@ -171,9 +171,7 @@ func (g *getting) compareContent(ctx context.Context, p *peeked, at *fsys.Anchor
 	if p.size >= 0 {
 		g.c.Fields["msg"] = fmt.Sprintf("OK (%d bytes)", p.size)
 	}
-	if g.Plays {
-		g.c.Fields["checksum_dest"] = nil
-	}
+	g.c.Fields["checksum_dest"] = nil
 	if is.Kind == fsys.Regular {
 		if sum, err := at.Sum(ctx, is, "sha1"); err == nil {
 			g.c.Fields["checksum_dest"] = sum
@@ -182,9 +180,8 @@ func (g *getting) compareContent(ctx context.Context, p *peeked, at *fsys.Anchor
 	t := target{at: at, is: is, attrs: g.attrs, force: true, backup: g.args.Backup}
 	if p.data != nil {
 		t.from = fsys.Source{Data: p.data, Size: p.size}
-		if sum := sha1.Sum(p.data); g.Plays {
-			g.c.Fields["checksum_src"] = hex.EncodeToString(sum[:])
-		}
+		sum := sha1.Sum(p.data)
+		g.c.Fields["checksum_src"] = hex.EncodeToString(sum[:])
 		_, err := t.planWrite(ctx, g.Attempt, g.c)
 		return err
 	}

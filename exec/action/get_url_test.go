@@ -20,6 +20,7 @@ import (
 	"moon/events"
 	"moon/exec/exectest"
 	"moon/exec/fault"
+	"moon/plan/dialect"
 )
 
 var (
@@ -241,7 +242,7 @@ func TestGetURLErrors(t *testing.T) {
 			r := exectest.RunJob(t, exectest.NewJob(t, "get_url", in))
 			if tt.class == fault.Transient { // in plays only the task itself tries again
 				job := exectest.NewJob(t, "get_url", in)
-				job.Plays = true
+				job.Dialect = dialect.Ansible
 				if r := exectest.RunJob(t, job); r.Outcome != events.Failed || r.Class != fault.Fatal {
 					t.Errorf("in plays: %s, %s", r.Outcome, r.Class)
 				}

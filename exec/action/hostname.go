@@ -37,14 +37,10 @@ func planHostname(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Fields = map[string]any{"name": args.Name}
-	if a.Plays {
-		short, domain, _ := strings.Cut(args.Name, ".")
-		c.Fields["ansible_facts"] = map[string]any{
-			"ansible_hostname": short, "ansible_nodename": args.Name, "ansible_fqdn": args.Name,
-			"ansible_domain": domain,
-		}
-	}
+	short, domain, _ := strings.Cut(args.Name, ".")
+	c.Fields = map[string]any{"name": args.Name, "ansible_facts": map[string]any{
+		"ansible_hostname": short, "ansible_nodename": args.Name, "ansible_fqdn": args.Name, "ansible_domain": domain,
+	}}
 	c.Result = nil
 	// There are two names, that of the file, for the next start, and that of the kernel, for now. Either may be right already.
 	write := c.Apply

@@ -31,15 +31,14 @@ func planKnownHosts(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 	e := edit{path: path, create: true, gone: args.State == fsys.Absent}
 	c, err := planEdit(ctx, a, e, func(text string) (edited, says string) { return knownHosts(text, args) })
 	if err == nil {
-		c.Fields["name"], c.Fields["key"] = args.Name, args.Key
-		if a.Plays {
-			// What follows are the fields that Ansible's module has, in its own spelling.
-			c.Fields["hash_host"] = args.Hash
-			c.Fields["key"] = nil
+		c.Fields["name"], c.Fields["key"], c.Fields["hash_host"] = args.Name, args.Key, args.Hash
+		// Ansible's module has the key with the name in front of it, as the line has.
+		c.InPlays = append(c.InPlays, func(fields map[string]any) {
+			fields["key"] = nil
 			if args.Key != "" {
-				c.Fields["key"] = args.Name + " " + strings.TrimPrefix(args.Key, args.Name+" ")
+				fields["key"] = args.Name + " " + strings.TrimPrefix(args.Key, args.Name+" ")
 			}
-		}
+		})
 	}
 	return c, err
 }

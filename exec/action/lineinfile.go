@@ -34,9 +34,7 @@ func planLineinfile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 	if args.State == fsys.Absent {
 		c.Fields["found"] = removed
 	}
-	if a.Plays {
-		c.Fields["backup"] = ""
-	}
+	c.Fields["backup"] = ""
 	return c, nil
 }
 

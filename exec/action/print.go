@@ -26,10 +26,12 @@ func runPrint(ctx context.Context, a *exec.Attempt) exec.Result {
 		}
 		name, message = args.Var, args.Var+" = "+printValue(value)
 	}
-	if a.Plays { // the value itself, by its name
-		return exec.Result{Outcome: events.OK, Message: message, Fields: map[string]any{name: value}}
-	}
-	return exec.Result{Outcome: events.OK, Message: message, Fields: map[string]any{"msg": message}}
+	fields := map[string]any{"msg": message}
+	a.RewordForPlays(fields, func(fields map[string]any) { // the value itself, by its name
+		delete(fields, "msg")
+		fields[name] = value
+	})
+	return exec.Result{Outcome: events.OK, Message: message, Fields: fields}
 }
 
 // printValue returns a value as a person reads it: text as it is, lists and maps as JSON, on one line if it is a short one.

@@ -23,7 +23,7 @@ func planReplace(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		outside = !found
 		return edited, fmt.Sprintf("%d replacements made", count)
 	})
-	if err == nil && a.Plays {
+	if err == nil {
 		c.Fields["rc"] = 0 // as there is in the result of a failure
 	}
 	if err == nil && outside {

@@ -19,7 +19,7 @@ var _ = exec.Register("script", exec.Action{Run: runScript, Dry: dryScript, Effe
 func dryScript(_ context.Context, a *exec.Attempt) exec.Result {
 	args := a.Args.(*spec.ScriptArgs)
 	if own, skip := a.Within(&args.WithinArgs); skip != nil {
-		return skipScript(own, skip)
+		return own.AsUnneededScript(skip)
 	}
 	if info, err := a.Files().Stat(args.Script); !a.Overlay.Concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
 		r := exec.UnknownChange("unpredictable: script " + args.Script + " does not exist")
@@ -33,7 +33,7 @@ func runScript(ctx context.Context, a *exec.Attempt) exec.Result {
 	args := a.Args.(*spec.ScriptArgs)
 	a, skip := a.Within(&args.WithinArgs)
 	if skip != nil {
-		return skipScript(a, skip)
+		return a.AsUnneededScript(skip)
 	}
 	dir, err := os.MkdirTemp("", "moon-script-")
 	if err != nil {
@@ -50,17 +50,6 @@ func runScript(ctx context.Context, a *exec.Attempt) exec.Result {
 		line = args.Executable + " " + line
 	}
 	return a.RunCommand(ctx, []string{process.ShellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
-}
-
-// skipScript is the result of a script that need not run: unlike a command, in a play it counts as skipped.
-func skipScript(a *exec.Attempt, skip *exec.Result) exec.Result {
-	switch {
-	case !a.Plays || skip.Outcome != events.Skipped:
-		return *skip
-	case skip.Reason == events.SkipRemoves:
-		return exec.AsSkipped(a.Removes + " does not exist, matching removes option")
-	}
-	return exec.AsSkipped(a.Creates + " exists, matching creates option")
 }
 
 // copyScript makes a copy that can be run.

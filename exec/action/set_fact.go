@@ -13,9 +13,6 @@ var _ = exec.Register("set_fact", exec.Action{Run: runSetFact, Effect: events.Ch
 
 func runSetFact(_ context.Context, a *exec.Attempt) exec.Result {
 	values := maps.Clone(a.Args.(*spec.SetFactArgs).Values)
-	name := "facts"
-	if a.Plays {
-		name = "ansible_facts"
-	}
+	name := a.ChooseWords("facts", "ansible_facts")
 	return exec.Result{Outcome: events.OK, Values: values, Fields: map[string]any{name: values}}
 }

@@ -41,13 +41,9 @@ func runSetup(ctx context.Context, a *exec.Attempt) exec.Result {
 			delete(found, name)
 		}
 	}
-	fields := map[string]any{"ansible_facts": facts.Prefixed(found)}
-	if a.Plays { // where they have not been asked for ahead of the run
-		own := facts.Local()
-		maps.Copy(own, facts.Volatile())
-		fields["moon_facts"] = own
-	}
-	return exec.Result{Outcome: events.OK, Fields: fields}
+	own := facts.Local() // if they have not been asked for ahead of the run
+	maps.Copy(own, facts.Volatile())
+	return exec.Result{Outcome: events.OK, Fields: map[string]any{"ansible_facts": facts.Prefixed(found), "moon_facts": own}}
 }
 
 // isWanted reports whether a fact is among those asked for, by either of its names.

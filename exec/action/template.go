@@ -46,10 +46,8 @@ func planTemplate(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		// To one form first, or \r\n would become \r\r\n.
 		rendered = strings.ReplaceAll(strings.ReplaceAll(rendered, "\r\n", "\n"), "\n", args.Newline)
 	}
-	c := &exec.Change{Fields: map[string]any{}}
-	if !a.Plays {
-		c.Fields["src"] = args.Src
-	}
+	c := &exec.Change{Fields: map[string]any{"src": args.Src}}
+	c.InPlays = append(c.InPlays, func(fields map[string]any) { delete(fields, "src") })
 	t := target{
 		attrs: attrs, force: args.Force, backup: args.Backup, validate: args.Validate,
 		from: fsys.Source{Data: []byte(rendered), Size: int64(len(rendered))},

@@ -27,7 +27,7 @@ func planUnarchive(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.Creates != "" {
 		if there, err := a.Exists(args.Creates); err != nil || there {
 			c.Diff.Summary = args.Creates + " exists"
-			c.Skips = a.Plays
+			c.Skips = a.Dialect.Rules().CreatesSkips
 			return c.PlanNothing(), err
 		}
 	}

@@ -39,18 +39,12 @@ func dryURI(_ context.Context, a *exec.Attempt) exec.Result {
 
 // skipURI decides creates and removes of the action's own.
 func skipURI(a *exec.Attempt, args *spec.URIArgs) *exec.Result {
-	own := exec.Attempt{Job: &exec.Job{Creates: args.Creates, Removes: args.Removes, Plays: a.Plays}, Overlay: a.Overlay}
+	own := exec.Attempt{Job: &exec.Job{Creates: args.Creates, Removes: args.Removes, Dialect: a.Dialect}, Overlay: a.Overlay}
 	skip := own.Skips()
-	if skip == nil || !a.Plays {
-		return skip
+	if skip == nil {
+		return nil
 	}
-	// Ansible's module words these itself.
-	said := fmt.Sprintf("skipped, since '%s' exists", args.Creates)
-	if skip.Reason == events.SkipRemoves {
-		said = fmt.Sprintf("skipped, since '%s' does not exist", args.Removes)
-	}
-	r := own.AsUnneeded(nil, skip)
-	r.RC, r.Fields = nil, map[string]any{"stdout": said, "stdout_lines": []any{said}}
+	r := own.AsUnneededRequest(skip)
 	return &r
 }
 
@@ -74,15 +68,13 @@ func askOnce(ctx context.Context, a *exec.Attempt, args *spec.URIArgs) exec.Resu
 	got, err := askServer(ctx, a, args)
 	if err != nil {
 		r := a.Failure(ctx, onceOnly(err, args.Method))
-		if a.Plays && r.Outcome == events.Failed {
+		if r.Outcome == events.Failed {
 			r.Fields = map[string]any{"status": -1, "url": hidePassword(args.URL), "redirected": false, "elapsed": 0}
 		}
 		return r
 	}
 	r := exec.Result{Outcome: events.OK, Fields: got.resultFields(args)}
-	if a.Plays {
-		got.inPlays(r.Fields)
-	}
+	a.RewordForPlays(r.Fields, got.reword)
 	if why := got.explainUnwanted(args); why != "" {
 		r.Outcome, r.Error, r.Class = events.Failed, hidePassword(args.URL)+" "+why, fault.Fatal
 		// A read may be sent again; anything else may have had its effect before the server failed.
@@ -255,8 +247,8 @@ func (g *answered) resultFields(args *spec.URIArgs) map[string]any {
 	return f
 }
 
-// inPlays words the result as conditions of plays look for it.
-func (g *answered) inPlays(f map[string]any) {
+// reword words the result as conditions of plays look for it.
+func (g *answered) reword(f map[string]any) {
 	if g.StatusCode >= http.StatusMultipleChoices {
 		f["msg"] = fmt.Sprintf("HTTP Error %d: %s", g.StatusCode, http.StatusText(g.StatusCode))
 	} else if _, size, ok := strings.Cut(f["msg"].(string), " ("); ok {

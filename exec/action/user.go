@@ -72,11 +72,8 @@ func (s *userStep) planChange(ctx context.Context) (err error) {
 	return s.planUpdate()
 }
 
-// echoArgs says again what the task has asked for, as its result in a play does.
+// echoArgs says again what the task has asked for, as its result does.
 func (s *userStep) echoArgs() {
-	if !s.Plays {
-		return
-	}
 	args := s.args
 	switch {
 	case args.State == fsys.Absent && s.is != nil:

@@ -70,11 +70,9 @@ func runWait(ctx context.Context, a *exec.Attempt) exec.Result {
 		if args.Port != 0 {
 			fields["port"] = args.Port
 		}
-		if a.Plays {
-			fields["state"] = cmp.Or(args.State, "started")
-			if is, err := a.Overlay.Stat(args.Path); args.Path != "" && err == nil {
-				maps.Copy(fields, is.Fields()) // plays find there what the path is
-			}
+		fields["state"] = cmp.Or(args.State, "started")
+		if is, err := a.Overlay.Stat(args.Path); args.Path != "" && err == nil {
+			maps.Copy(fields, is.Fields())
 		}
 		return fields
 	}

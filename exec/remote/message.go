@@ -16,6 +16,7 @@ import (
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
+	"moon/plan/dialect"
 	"moon/secret"
 )
 
@@ -87,7 +88,7 @@ type request struct {
 	Incremental *incremental
 	Again       bool
 	Attempt     string
-	Plays       bool // as in exec.Job, like the two that follow
+	Dialect     dialect.Dialect // as in exec.Job, like the two that follow
 	Trusted     bool
 	Project     string
 	Encrypted   bool         // the source may be: the host can decrypt it
@@ -152,7 +153,7 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	r := request{
 		Dry: as.dry, Overlay: as.of, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
 		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
-		Again: j.Again, Attempt: j.Attempt, Plays: j.Plays, Trusted: j.Trusted, Project: j.Project, Encrypted: j.Decrypt != nil,
+		Again: j.Again, Attempt: j.Attempt, Dialect: j.Dialect, Trusted: j.Trusted, Project: j.Project, Encrypted: j.Decrypt != nil,
 		What: as.what,
 	}
 	if j.Host != nil {
@@ -195,7 +196,7 @@ func (r *request) toJob() (*exec.Job, error) {
 	j := &exec.Job{
 		Action: r.Action, Env: r.Env, Cwd: r.Cwd, Roams: r.Roams, Timeout: r.Timeout,
 		Creates: r.Creates, Removes: r.Removes, Unless: r.Unless, OnlyIf: r.OnlyIf, NoLog: r.NoLog, Diff: r.Diff,
-		Again: r.Again, Attempt: r.Attempt, Become: r.Become, Plays: r.Plays, Trusted: r.Trusted, Project: r.Project,
+		Again: r.Again, Attempt: r.Attempt, Become: r.Become, Dialect: r.Dialect, Trusted: r.Trusted, Project: r.Project,
 	}
 	if j.Cwd == "" && r.What == "" {
 		home, err := os.UserHomeDir()

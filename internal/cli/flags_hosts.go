@@ -101,7 +101,7 @@ func (f *hostFlags) checkHosts() error {
 
 // forPlays refuses flags that say nothing about a playbook of steps.
 func (f *planFlags) forPlays(p *plan.Plan) error {
-	if p == nil || p.Plays {
+	if p == nil || p.Dialect.Rules().OverHosts {
 		return nil
 	}
 	flag := f.ofPlays()

@@ -264,7 +264,7 @@ func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
 // and may be the name of a field.
 func (b *Bound) namesOf(result map[string]any) map[string]any {
 	names := map[string]any{}
-	if !b.env.Plan.Plays {
+	if b.env.Plan.Dialect.Rules().FieldsAreNames {
 		names["result"] = plan.AsValue(result)
 		maps.Copy(names, result)
 	}
@@ -315,10 +315,7 @@ func environmentOf(r *plan.Renderer, v playbook.Value) map[string]string {
 
 // languageOf is that of the playbook's conditions.
 func languageOf(p *plan.Plan) eval.Language {
-	if p.Plays {
-		return eval.Jinja
-	}
-	return eval.Expr
+	return eval.Conditions.In(p.Dialect)
 }
 
 func named(key string, err error) error {
@@ -465,7 +462,7 @@ func (n *Names) Value(text string) (any, error) {
 	}
 	result, err := x.Value(n.b.env)
 	switch e, ok := errors.AsType[*value.Error](err); {
-	case ok && e.Kind == value.UndefinedError && n.b.plan.Plays: // of debug, which is not to end a play
+	case ok && e.Kind == value.UndefinedError && n.b.plan.Dialect.Rules().PrintsUndefined: // of debug, which is not to end a play
 		return "VARIABLE IS NOT DEFINED!", nil
 	case err != nil:
 		if m := n.lacks(n.b.env, err); m != nil {

@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"moon/plan/dialect"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
+
+// Conditions is the language of each dialect's conditions.
+var Conditions = dialect.Of[Language]{Steps: Expr, Ansible: Jinja}
 
 // Language says how a condition or expression is read.
 type Language uint8

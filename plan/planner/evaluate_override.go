@@ -30,7 +30,7 @@ func (p *evaluator) readOverrides() {
 		}
 		one := &overriding{Override: o, on: o.From == "", text: v[0].Value}
 		if o.Field == "" {
-			one.value = plan.Taken(v[0].Value, p.plan.Plays)
+			one.value = plan.Taken(v[0].Value, p.engine.Python)
 			if o.Secret {
 				one.value = value.Mark(p.secrets, one.value, value.Every)
 			}

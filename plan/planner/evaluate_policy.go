@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"moon/exec/spec"
@@ -33,10 +32,7 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	} else if len(t.Until) > 0 {
 		s.Retry.Max = 3
 	}
-	s.Retry.Delay = time.Second
-	if p.plan.Plays {
-		s.Retry.Delay = 5 * time.Second
-	}
+	s.Retry.Delay = p.plan.Dialect.Rules().RetryDelay
 	p.duration(t.Delay, "delay", r, &s.Retry.Delay)
 	p.duration(plan.FirstOf(t.Timeout, in.timeout), "timeout", r, &s.Timeout)
 	p.duration(t.Queued, "timeout_queued", r, &s.Queued)
@@ -66,7 +62,7 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 		s.ShowDiff = p.flag(diff, "diff", r, true)
 		s.NoDiff = !s.ShowDiff
 	}
-	if p.plan.Plays {
+	if p.plan.Dialect.Rules().OverHosts {
 		s.GoesOn = p.flag(in.unreachable, "ignore_unreachable", r, false)
 		s.AnyFatal = p.flag(in.anyFatal, "any_errors_fatal", r, false)
 	} else {

@@ -468,7 +468,7 @@ func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from dia
 	}
 	for _, c := range cs {
 		for _, name := range slices.Concat(vars.FailedTaskNames, vars.FailedResultNames) {
-			c.on.Names.Produced.Add(&vars.Binding{Name: name, From: "rescue", Origin: from, How: vars.Broken, Steps: steps[c.on.Name]})
+			c.on.Names.Produced.Add(&vars.Binding{Name: name, From: "rescue", Origin: from, How: vars.BrokenOnHost, Steps: steps[c.on.Name]})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"moon/plan"
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
@@ -21,7 +22,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
 	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.empty = map[*playbook.Task]*playbook.Task{}
-	p.plan.Plays, p.here = true, p.names
+	p.plan.Dialect, p.here = dialect.Ansible, p.names
 	p.disk.Thorough = true
 	p.plan.Basis.Machines = map[string]*vars.Machine{}
 	p.engine.Python, p.engine.World = true, p.world()

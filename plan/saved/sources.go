@@ -161,7 +161,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	}
 	s.Reads = readsOf(m, shown)
 	keepFacts(m, s)
-	if !p.Plays {
+	if !p.Dialect.Rules().OverHosts {
 		return s, nil
 	}
 	s.Plays, err = playsOf(p)

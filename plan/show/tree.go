@@ -137,7 +137,7 @@ func (t *treeText) addScope(id, from, to, depth int) {
 		if t.shown[c.Last] == t.shown[c.First] && t.shown[len(t.p.Steps)] < len(t.p.Steps) {
 			continue
 		}
-		if c.Kind == plan.ScopeTask && t.p.Plays {
+		if c.Kind == plan.ScopeTask && t.p.Dialect.Rules().OverHosts {
 			t.addTask(c, depth)
 			continue
 		}
@@ -230,7 +230,7 @@ func (t *treeText) addStep(i, depth int) {
 // onHost is the host of a step, and the one that does it in its place, with the gap after it; "" in a playbook of steps.
 func onHost(p *plan.Plan, s *plan.Step, who string) string {
 	switch {
-	case !p.Plays:
+	case !p.Dialect.Rules().OverHosts:
 		return ""
 	case s.Delegate != "":
 		return who + " -> " + s.Delegate + "  "

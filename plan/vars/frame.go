@@ -11,6 +11,7 @@ const (
 	Collected               // the results of a loop
 	Assigned                // by set_fact or a late vars step; may not happen
 	Broken                  // the step of a block that failed, in its rescue
+	BrokenOnHost            // the same, of steps that a host runs one after the other
 	Measured                // when the run starts: a fact that changes
 	PromisedFact            // by the step that gathers facts
 	Relayed                 // by one of the hosts of a task with run_once

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/plan/dialect"
 	"moon/tui/plain"
 )
 
@@ -20,7 +21,7 @@ type site struct {
 }
 
 func newSite() *site {
-	s := &site{p: &plan.Plan{Plays: true, Root: "/srv", RootFile: "site.yml"}, at: time.Unix(1_800_000_000, 0), open: []int{0}}
+	s := &site{p: &plan.Plan{Dialect: dialect.Ansible, Root: "/srv", RootFile: "site.yml"}, at: time.Unix(1_800_000_000, 0), open: []int{0}}
 	s.p.Scopes = []plan.Scope{{Kind: plan.ScopePlaybook, Parent: -1}}
 	return s
 }

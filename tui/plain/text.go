@@ -81,7 +81,7 @@ func (t *Text) printLacking() {
 		}
 		if n++; n <= lackingShown {
 			on := ""
-			if t.plan.Plays {
+			if t.plan.Dialect.Rules().OverHosts {
 				on = " on " + s.Host
 			}
 			t.printf("%s  %s  will be skipped: uses %s", s.ID(), termtext.CleanName(s.Label(s.Title())+on),
@@ -108,7 +108,7 @@ func (t *Text) printEvent(r events.Record) {
 	case events.PlanLoaded:
 		t.plan = t.PlanFor(e.Digest)
 		t.hosts = t.plan != nil && status.OverHosts(t.plan)
-		if t.byTask = t.plan != nil && t.plan.Plays; t.byTask {
+		if t.byTask = t.plan != nil && t.plan.Dialect.Rules().OverHosts; t.byTask {
 			t.wide, t.task = widestHost(t.plan), -1
 		}
 		t.printLacking()

@@ -149,7 +149,7 @@ func onlyInPlays(t *playbook.Task) bool {
 // declaration is the declaration of a task's action; nil if it cannot be used, which is said.
 func (c *Compiler) declaration(t *playbook.Task, chain []string) *spec.Action {
 	if a, ok := spec.Lookup(t.Action); ok {
-		if !c.plan.Plays && onlyInPlays(t) {
+		if !c.plan.Dialect.Rules().OverHosts && onlyInPlays(t) {
 			c.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`",
 				"`%s` belongs to plays", t.ActionKey)
 			return nil
@@ -244,7 +244,7 @@ func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 	case playbook.Vars:
 		k.Action, _ = spec.Lookup("set_fact")
 	case playbook.IncludeVars:
-		if !c.plan.Plays {
+		if !c.plan.Dialect.Rules().OverHosts {
 			return k
 		}
 		k.Action, _ = spec.Steering("include_vars")
@@ -357,7 +357,7 @@ func (c *Compiler) Argument(name, key string, f *spec.Field, v playbook.Value, c
 	if f == nil {
 		return g
 	}
-	if c.plan.Plays {
+	if c.plan.Dialect.Rules().OverHosts {
 		c.warnTraps(f, key, v, chain)
 	}
 	switch f.Kind {

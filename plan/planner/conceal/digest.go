@@ -24,7 +24,7 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	}
 	t := k.Src
 	part("action", s.Action)
-	if c.plan.Plays {
+	if c.plan.Dialect.Rules().OverHosts {
 		part("host", s.Host+" "+s.Delegate)
 		if s.Conn != nil {
 			part("connection", s.Conn.String()+" "+s.Conn.Args)

@@ -1,0 +1,95 @@
+package exec
+
+import (
+	"time"
+
+	"moon/events"
+	"moon/plan/dialect"
+)
+
+// resultForm is how results look in a dialect: the words and names that conditions of a playbook look for. What an action does, and
+// whether it fails, is the same in all.
+type resultForm interface {
+	// stdin is the standard input of a command, for a text that is to end as the playbook says.
+	stdin(text string) string
+	// command is the result of one that ran; cmd is text or a list, as it was given.
+	command(cmd any, start time.Time, r Result) Result
+	// unneeded, unneededScript and unneededRequest are the results of what `creates` or `removes` of its own makes unneeded.
+	unneeded(a *Attempt, cmd any, r Result) Result
+	unneededScript(a *Attempt, r Result) Result
+	unneededRequest(a *Attempt, r Result) Result
+	// unrun is the dry run of a command.
+	unrun(a *Attempt, cmd any) Result
+	// fields are what a change says of itself.
+	fields(c *Change) map[string]any
+	// reword lets plays change what an action says.
+	reword(fields map[string]any, change func(map[string]any))
+}
+
+var resultForms = dialect.Of[resultForm]{Steps: stepResults{}, Ansible: playResults{}}
+
+func (a *Attempt) form() resultForm { return resultForms.In(a.Dialect) }
+
+// AsCommand adds to the result of a command what playbooks find in it in addition to what every step has. cmd is text or a list, as it
+// was given.
+func (a *Attempt) AsCommand(cmd any, start time.Time, r Result) Result {
+	return a.form().command(cmd, start, r)
+}
+
+// StdinText is the standard input of a command, to which plays add a newline.
+func (a *Attempt) StdinText(stdin *string, newline bool) *string {
+	if stdin == nil || !newline {
+		return stdin
+	}
+	text := a.form().stdin(*stdin)
+	return &text
+}
+
+// ChooseWords is a message in moon's words, or in a play in those that its conditions look for.
+func (a *Attempt) ChooseWords(own, inPlays string) string {
+	return dialect.Of[string]{Steps: own, Ansible: inPlays}.In(a.Dialect)
+}
+
+// RewordForPlays changes fields of a result if conditions of plays look for others.
+func (a *Attempt) RewordForPlays(fields map[string]any, change func(map[string]any)) {
+	a.form().reword(fields, change)
+}
+
+// AsUnneeded makes the result of a command that need not run, by its own creates or removes, that of one that changed nothing.
+func (a *Attempt) AsUnneeded(cmd any, r *Result) Result {
+	if r.Outcome != events.Skipped { // it could not be found out
+		return *r
+	}
+	return a.form().unneeded(a, cmd, *r)
+}
+
+// AsUnneededScript is AsUnneeded for a script.
+func (a *Attempt) AsUnneededScript(r *Result) Result {
+	if r.Outcome != events.Skipped {
+		return *r
+	}
+	return a.form().unneededScript(a, *r)
+}
+
+// AsUnneededRequest is AsUnneeded for a request to a server.
+func (a *Attempt) AsUnneededRequest(r *Result) Result {
+	if r.Outcome != events.Skipped {
+		return *r
+	}
+	return a.form().unneededRequest(a, *r)
+}
+
+// AsUnrun is the dry run of a command.
+func (a *Attempt) AsUnrun(cmd any) Result { return a.form().unrun(a, cmd) }
+
+// stepResults are results as steps have them: what the action says, and what every step has.
+type stepResults struct{}
+
+func (stepResults) stdin(text string) string                    { return text }
+func (stepResults) command(_ any, _ time.Time, r Result) Result { return r }
+func (stepResults) unneeded(_ *Attempt, _ any, r Result) Result { return r }
+func (stepResults) unneededScript(_ *Attempt, r Result) Result  { return r }
+func (stepResults) unneededRequest(_ *Attempt, r Result) Result { return r }
+func (stepResults) unrun(*Attempt, any) Result                  { return UnknownChange("") }
+func (stepResults) fields(c *Change) map[string]any             { return c.Fields }
+func (stepResults) reword(map[string]any, func(map[string]any)) {}

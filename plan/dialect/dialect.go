@@ -1,0 +1,60 @@
+package dialect
+
+import "time"
+
+// Dialect is the language of a playbook. The zero value is that of steps. Outside of this package it is carried and asked, and not
+// compared: a new difference is a line of Rules, or an Of where it is needed, so that both sides of it stand next to each other.
+type Dialect uint8
+
+// The dialects.
+const (
+	Steps   Dialect = iota // moon's own list of steps
+	Ansible                // plays over hosts
+)
+
+// Of is something that each dialect has: a value, or a function that does it.
+type Of[T any] struct{ Steps, Ansible T }
+
+// In is what one of them has.
+func (o Of[T]) In(d Dialect) T {
+	if d == Ansible {
+		return o.Ansible
+	}
+	return o.Steps
+}
+
+// Rules are the differences that are plain data.
+type Rules struct {
+	OnFailure  string        // what a failure stops unless the call says: events of steps drain, a host of plays leaves
+	RetryDelay time.Duration // between two attempts
+
+	OverHosts bool // a task is done once on each of many hosts: whoever shows or counts steps does so by task and host
+
+	// Results.
+	FieldsAreNames    bool // conditions of a step know the fields of its own result by their names, not only that of `register`
+	AbsenceSpreads    bool // what needs the result of a step that was not reached is skipped; otherwise it fails
+	ExcludedRegisters bool // a step that is excluded registers that it was skipped
+	UnneededIsOK      bool // a command that `creates` or `removes` makes unneeded is well, and not skipped
+	FailedChanges     bool // a command that failed counts as a change, too
+	DecidesDry        bool // a step with check_mode in a real run has a result that those after it can use, whatever it would have been
+	RescuesLost       bool // a rescue also handles a step whose connection broke
+	RetriesServers    bool // `retries` without `until` also retries what a server did not answer; otherwise a task that waits says so by `until`
+	PrintsUndefined   bool // print of a variable that is not defined says so, and does not fail
+	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
+	CreatesSkips      bool // `creates` of an action that is not a command skips it
+	FactsAhead        bool // what set_fact sets is in effect from the plan on, if the plan knows it
+}
+
+// Rules are those of the dialect.
+func (d Dialect) Rules() *Rules { return rules.In(d) }
+
+var rules = Of[*Rules]{
+	Steps: &Rules{
+		OnFailure: "drain", RetryDelay: time.Second,
+		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, RescuesLost: true, RetriesServers: true, MakesFiles: true,
+	},
+	Ansible: &Rules{
+		OnFailure: "host", RetryDelay: 5 * time.Second,
+		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true, CreatesSkips: true,
+	},
+}
