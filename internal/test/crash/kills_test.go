@@ -38,6 +38,9 @@ func TestDieAtEveryPoint(t *testing.T) {
 	stride, from := 1, 1
 	if !assault.All() {
 		stride = 8
+		if testing.Short() {
+			stride = 16
+		}
 		from = 1 + rand.IntN(stride)
 	}
 	t.Logf("%d points, every %d from %d", points, stride, from)

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -64,12 +63,15 @@ func newScratch(t *testing.T, online bool) *scratch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copyFile(t, self, filepath.Join(s.dir, "up/usr/local/bin/moon"))
+	// Moon is mounted there: a copy would be read again whenever somebody asks what has changed.
+	if err := os.WriteFile(filepath.Join(s.dir, "up", moonPath), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink("moon", filepath.Join(s.dir, "up/usr/local/bin/serve")); err != nil {
 		t.Fatal(err)
 	}
 
-	s.sh = exec.CommandContext(t.Context(), self, s.dir)
+	s.sh = exec.CommandContext(t.Context(), self, s.dir, self)
 	s.sh.Args[0] = scratchCommand
 	s.sh.Env = []string{
 		"MOON_TRUST=true", // examples name programs and options, and are predicted all the same
@@ -106,23 +108,6 @@ func newScratch(t *testing.T, online bool) *scratch {
 		_ = s.sh.Wait()
 	})
 	return s
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Close()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // do runs a script on the machine, in /work, and returns what it printed, on either stream, and its exit status.
@@ -204,7 +189,7 @@ func (s *scratch) changes(t *testing.T) map[string]string {
 				return err
 			}
 			text += " " + info.ModTime().String() + " "
-			if len(data) > 1<<16 { // moon itself, lists of packages
+			if len(data) > 1<<16 { // lists of packages
 				text += fmt.Sprintf("sha256 %x", sha256.Sum256(data))
 			} else {
 				text += strconv.Quote(string(data))
@@ -230,12 +215,15 @@ func init() {
 	fakes.Commands["serve"] = serve
 }
 
+// moonPath is where moon is on a scratch machine.
+const moonPath = "/usr/local/bin/moon"
+
 // scratchCommand is the name by which the test binary is the first process of a scratch machine.
 const scratchCommand = "scratch"
 
 // beScratch sets the machine up from inside its name spaces and becomes its shell.
 func beScratch() {
-	dir := os.Args[1]
+	dir, self := os.Args[1], os.Args[2]
 	root := filepath.Join(dir, "root")
 	mount := func(source, target, fstype string, flags uintptr, data string) {
 		if err := unix.Mount(source, target, fstype, flags, data); err != nil {
@@ -245,6 +233,7 @@ func beScratch() {
 	}
 	mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	mount("overlay", root, "overlay", 0, fmt.Sprintf("lowerdir=/,upperdir=%s/up,workdir=%s/inner", dir, dir))
+	mount(self, root+moonPath, "", unix.MS_BIND, "")
 	mount("proc", root+"/proc", "proc", 0, "")
 	mount("tmpfs", root+"/dev", "tmpfs", 0, "mode=0755")
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} { // not the directory: whoever replaces one of them would replace the machine's
