@@ -26,6 +26,7 @@ var needSets = map[string]events.OutcomeSet{
 //	block/rescue   body ──ok──────────────▶ any ─▶    rescue's head: failure edges from the body, join any, without those
 //	                 └─failure─▶ rescue ──▶           that a rescue further in has handled
 //	always         finish edges from body and rescue, and the entry: it runs once the block was entered
+//	handlers       changed edges from what notifies, into a barrier with join any; behind all else where the rest has no order
 func Build(p *plan.Plan) (*Graph, error) {
 	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}, within: map[int]int{}}
 	buildWhole.In(p.Dialect)(b)
@@ -47,6 +48,7 @@ type planBuilder struct {
 	collectors map[string]ID // barriers that gather the producers of one value
 	failed     []Edge        // each is a failure, in the block that is built, that nothing inside has rescued
 	within     map[int]int   // by step: the innermost block with a rescue whose body has it
+	flushed    ID            // what was built when handlers last ran in any case
 }
 
 // attributes are what nodes inherit from the scopes around them.
@@ -60,10 +62,29 @@ type attributes struct {
 // scope builds what is inside a scope, after the given ends, and returns its own ends.
 func (b *planBuilder) scope(id int, after []Edge, at attributes) []Edge {
 	s := &b.p.Scopes[id]
-	if s.Kind == plan.ScopeBlock {
+	switch {
+	case s.Kind == plan.ScopeBlock:
 		return b.block(id, after, at)
+	case s.Handlers && s.Force:
+		return b.forced(id, after, at)
 	}
 	return b.list(id, after, at)
+}
+
+// forced builds handlers that also run after a failure: when all before them has ended.
+func (b *planBuilder) forced(id int, after []Edge, at attributes) []Edge {
+	var ended []Edge
+	for n := b.flushed; n < ID(len(b.g.Nodes)); n++ {
+		if b.g.Nodes[n].Kind == Step {
+			ended = append(ended, on(n, events.OnFinish))
+		}
+	}
+	head := b.barrier("handlers", All, true, ended)
+	b.flushed = head // those before it need not be looked at again
+	inner := at
+	inner.essential = true
+	ends := b.list(id, []Edge{on(head, onMet)}, inner)
+	return []Edge{on(b.barrier("exit", All, at.essential, slices.Concat(after, ends)), onMet)}
 }
 
 func (b *planBuilder) list(id int, after []Edge, at attributes) []Edge {
@@ -85,10 +106,20 @@ func (b *planBuilder) list(id int, after []Edge, at attributes) []Edge {
 		after = []Edge{on(b.barrier("enter", All, at.essential, after), onMet)}
 	}
 	var ends []Edge
+	var last []plan.Member
 	for _, m := range members {
+		if m.Scope >= 0 && b.p.Scopes[m.Scope].Handlers { // whatever has no order, they come when it is done
+			last = append(last, m)
+			continue
+		}
 		ends = append(ends, b.member(m, after, at)...)
 	}
-	return []Edge{on(b.barrier("exit", All, at.essential, ends), onMet)}
+	ends = []Edge{on(b.barrier("exit", All, at.essential, ends), onMet)}
+	for _, m := range last {
+		at.pool = -1
+		ends = b.member(m, ends, at)
+	}
+	return ends
 }
 
 func (b *planBuilder) member(m plan.Member, after []Edge, at attributes) []Edge {
@@ -118,6 +149,7 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 	for _, u := range s.Unknowns {
 		edges = append(edges, b.data(u, b.sound(s, at))...)
 	}
+	edges = append(edges, b.notified(s, at)...)
 	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal}, edges)
 	// The failures that a rescue further out looks at.
 	if at.rescued {
@@ -125,6 +157,18 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 		b.within[i] = at.bodies[len(at.bodies)-1]
 	}
 	return []Edge{on(n, events.OnSuccess)}
+}
+
+// notified is the edge into a handler that is met if a step that notifies it has changed something.
+func (b *planBuilder) notified(s *plan.Step, at attributes) []Edge {
+	if len(s.Notifiers) == 0 {
+		return nil
+	}
+	var changed []Edge
+	for _, by := range s.Notifiers {
+		changed = append(changed, on(b.g.nodeOf[by], events.OnChanged))
+	}
+	return []Edge{on(b.barrier(Notified, Any, at.essential, changed), onMet)}
 }
 
 // entry reports whether a node says that the construct around a step was entered.

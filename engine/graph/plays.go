@@ -418,13 +418,7 @@ func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
 	for _, u := range s.Unknowns {
 		edges = append(edges, b.data(u, b.usable(s, st))...)
 	}
-	if len(s.Notifiers) > 0 {
-		var changed []Edge
-		for _, by := range s.Notifiers {
-			changed = append(changed, on(b.g.nodeOf[by], events.OnChanged))
-		}
-		edges = append(edges, on(b.barrier(Notified, Any, at.essential, changed), onMet))
-	}
+	edges = append(edges, b.notified(s, at)...)
 	if pool, limited := st.pools[s.Host]; limited {
 		at.pool = pool
 	}

@@ -9,7 +9,7 @@ type MetaArgs struct {
 
 var _ = declareAction(&Action{
 	Name:    "meta",
-	Doc:     "Controls a play. Only `noop`, which does nothing, has a meaning in a list of steps.",
+	Doc:     "Controls a play. In a list of steps only `flush_handlers`, and `noop`, which does nothing, have a meaning.",
 	Free:    "do",
 	Check:   true,
 	Inward:  true,

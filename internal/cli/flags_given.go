@@ -84,11 +84,14 @@ func (f *playbookFlags) shaping() string {
 	return ""
 }
 
+// hostFlagsOfSteps are the flags about hosts that a playbook of steps has a use for, too: for its modules, and its handlers.
+var hostFlagsOfSteps = []string{"--no-connect", "--module-path", "--force-handlers"}
+
 // ofPlays is the first flag on the command line that says nothing about a playbook of steps, or "". The environment may hold some
 // for other playbooks.
 func (f *planFlags) ofPlays() string {
 	for _, g := range f.given {
-		if g.typed && g.group == groupHosts && g.name != "--no-connect" && g.name != "--module-path" { // steps have modules, too
+		if g.typed && g.group == groupHosts && !slices.Contains(hostFlagsOfSteps, g.name) {
 			return g.name
 		}
 	}

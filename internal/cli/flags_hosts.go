@@ -110,9 +110,6 @@ func (f *planFlags) forPlays(p *plan.Plan) error {
 		return nil
 	case "--become", "--become-user", "--become-method":
 		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, termtext.CleanName(p.RootFile))
-	case "--force-handlers":
-		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which has no handlers", flag,
-			termtext.CleanName(p.RootFile))
 	}
 	return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; put them under `hosts:` and `tasks:` to run them on others", flag, termtext.CleanName(p.RootFile))
 }

@@ -181,6 +181,7 @@ func (s *surveyor) playbook(path string) {
 	}
 	s.lang = eval.Expr
 	s.tasks(pb.Tasks, at)
+	s.tasks(pb.Handlers, at)
 	s.lang = eval.Jinja
 	for _, pl := range pb.Plays {
 		s.play(pl, at)
@@ -361,6 +362,7 @@ func (s *surveyor) taskFile(path string, from source.Lookout) {
 			s.varsFiles([]playbook.Value{v}, from)
 		}
 		s.tasks(pb.Tasks, from)
+		s.tasks(pb.Handlers, from)
 		return
 	}
 	s.tasks(playbook.ParseTasks(f, s.o.Actions(), &s.ds), from)

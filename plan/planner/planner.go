@@ -150,7 +150,7 @@ func (p *planner) run() {
 		p.checkUnmatched()
 		p.names, p.Host = names, ""
 	} else {
-		p.planTasks(c, pb.Tasks)
+		p.planSteps(c, pb)
 	}
 	p.CloseScope(root)
 	p.exports(pb)

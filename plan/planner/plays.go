@@ -156,7 +156,7 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	pl := play.src
 	play.anyFatal = p.flag(pl.AnyFatal, "any_errors_fatal", r, false)
-	play.force = p.flag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
+	play.handlers.force = p.flag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
 	p.fixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
 		n, ok := spec.ParseInt(strings.TrimSuffix(value.Text(v), "%"))
 		play.maxFail = n
@@ -396,7 +396,9 @@ func (p *playsState) hidden(c *taskContext, r *role) {
 
 // staying are the contexts of the hosts that are still in the play.
 func (p *playsState) staying(cs []*taskContext) []*taskContext {
-	gone := func(c *taskContext) bool { return c.on.left || c.on.leftRole > 0 && p.Within(c.scope, c.on.leftRole) }
+	gone := func(c *taskContext) bool {
+		return c.on != nil && (c.on.left || c.on.leftRole > 0 && p.Within(c.scope, c.on.leftRole))
+	}
 	if !slices.ContainsFunc(cs, gone) {
 		return cs
 	}

@@ -12,15 +12,15 @@ import (
 )
 
 // takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use.
-func (play *playPlanner) takeHandlers(dir string, t *playbook.Task, read func() []*handler) {
+func (hs *handlerSet) takeHandlers(dir string, t *playbook.Task, read func() []*handler) {
 	known := false
-	for _, h := range play.handlers {
+	for _, h := range hs.list {
 		if h.role != nil && h.role.Dir == dir {
 			h.by, known = t, true
 		}
 	}
 	if !known {
-		play.handlers = append(play.handlers, read()...)
+		hs.list = append(hs.list, read()...)
 	}
 }
 
@@ -36,32 +36,40 @@ func (h *handler) called(name string) bool {
 }
 
 // wanted are the handlers that a name stands for: the one of that name, and all that listen to it. Of several with one name the
-// first of the play counts, or else that of the role that came last.
-func (play *playPlanner) wanted(name string) []*handler {
-	var list []*handler
+// first of the play counts, or else that of the role that came last; in a playbook of steps, the first of the nearest file.
+func wanted(list []*handler, name string) (found []*handler) {
 	var own *handler
-	for _, h := range play.handlers {
+	for _, h := range list {
 		if !h.called(name) {
 			continue
 		}
-		if own == nil || h.role != own.role {
+		if own == nil || h.role != own.role || h.around != own.around {
 			own = h
 		}
 	}
 	if own != nil {
-		list = append(list, own)
+		found = append(found, own)
 	}
-	for _, h := range play.handlers {
+	for _, h := range list {
 		if h != own && slices.Contains(h.topics, name) {
-			list = append(list, h)
+			found = append(found, h)
 		}
 	}
-	return list
+	return found
+}
+
+// inReach are the handlers that a task can notify: all of its play, or those of the files of steps that it is in, the root first.
+func (p *playsState) inReach(c *taskContext) []*handler {
+	out := func(h *handler) bool { return h.around != nil && !p.Within(c.within, h.around.within) }
+	if !slices.ContainsFunc(c.handlers.list, out) {
+		return c.handlers.list
+	}
+	return slices.DeleteFunc(slices.Clone(c.handlers.list), out)
 }
 
 // notify takes down which handlers a task may notify on a host.
 func (p *playsState) notify(c *taskContext) {
-	if len(c.notify) == 0 || c.play == nil {
+	if len(c.notify) == 0 || c.handlers == nil {
 		return
 	}
 	var steps []int
@@ -89,25 +97,33 @@ func (p *playsState) notify(c *taskContext) {
 		}
 		for _, one := range names {
 			name := strings.TrimSpace(value.Text(one))
-			handlers := c.play.wanted(name)
+			handlers := wanted(p.inReach(c), name)
 			if len(handlers) == 0 {
-				p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s",
-					plan.Quoted(name))
+				p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.nearestHandler(c, name),
+					"there is no handler %s", plan.Quoted(name))
 				return
 			}
 			for _, h := range handlers {
-				if c.play.notified[c.on] == nil {
-					c.play.notified[c.on] = map[*handler][]int{}
-				}
-				c.play.notified[c.on][h] = append(c.play.notified[c.on][h], steps...)
+				at := notice{c.on, h}
+				c.handlers.notified[at] = append(c.handlers.notified[at], steps...)
 			}
 		}
 	}
 }
 
-func (play *playPlanner) nearest(name string) string {
+// nearestHandler says which handler may have been meant.
+func (p *playsState) nearestHandler(c *taskContext, name string) string {
+	for _, h := range wanted(c.handlers.list, name) {
+		if h.around != nil { // it is out of reach
+			return "that of " + h.around.file.Name + " is for the steps of that file; put it under `handlers:` of the playbook"
+		}
+	}
+	whose := "the playbook"
+	if c.play != nil {
+		whose = "the play"
+	}
 	var known []string
-	for _, h := range play.handlers {
+	for _, h := range p.inReach(c) {
 		known = append(known, h.topics...)
 		if h.name != "" {
 			known = append(known, h.name)
@@ -117,27 +133,25 @@ func (play *playPlanner) nearest(name string) string {
 		return hint
 	}
 	if len(known) == 0 {
-		return "the play has no handlers"
+		return whose + " has no handlers"
 	}
 	slices.Sort(known)
-	return "the play has " + strings.Join(slices.Compact(known), ", ")
+	return whose + " has " + strings.Join(slices.Compact(known), ", ")
 }
 
 // maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not.
-func (p *playsState) maybeFlushed(play *playPlanner, h *handler, from int) {
+func (p *playsState) maybeFlushed(hs *handlerSet, h *handler, from int) {
 	seen := map[*plannedHost]bool{}
 	for i := from; i < len(p.plan.Steps); i++ {
-		m := p.machines[p.plan.Steps[i].Host]
-		if m == nil || seen[m] {
+		m := p.machines[p.plan.Steps[i].Host] // nil for steps
+		if seen[m] {
 			continue
 		}
 		seen[m] = true
-		if play.flushed[m] == nil {
-			play.flushed[m] = map[*handler]flushed{}
-		}
-		f := play.flushed[m][h]
-		play.flushed[m][h] = flushed{
-			len(play.notified[m][h]),
+		at := notice{m, h}
+		f := hs.flushed[at]
+		hs.flushed[at] = flushed{
+			len(hs.notified[at]),
 			append(f.gates, gateAt{Gate: plan.Gate{Step: i, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0}),
 		}
 	}

@@ -118,7 +118,7 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	play.scene = &sc
 	with := *c
 	with.scene = &sc
-	with.play = play
+	with.play, with.handlers = play, play.handlers
 	var walk func(c *taskContext, t *playbook.Task, parent *vars.Role)
 	walked := 0
 	walk = func(c *taskContext, t *playbook.Task, parent *vars.Role) {
@@ -158,7 +158,7 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		sc.RoleVars = p.lazyLayer(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
 		sc.Defaults = p.lazyLayer(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
 		scene.Role = r.Role
-		play.takeHandlers(dir, t, func() []*handler {
+		play.handlers.takeHandlers(dir, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
 			h.scene = &scene
@@ -168,5 +168,6 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	for _, t := range play.src.Roles {
 		walk(&with, t, nil)
 	}
-	play.handlers = append(play.handlers, p.handlersOf(playbook.TasksOf{File: c.file, Tasks: play.src.Handlers}, &with, nil, nil)...)
+	own := p.handlersOf(playbook.TasksOf{File: c.file, Tasks: play.src.Handlers}, &with, nil, nil)
+	play.handlers.list = append(play.handlers.list, own...)
 }

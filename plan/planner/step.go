@@ -23,9 +23,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if k.Action == nil {
 		return
 	}
-	if c.on != nil {
-		p.addGates(k, c)
-	}
+	p.addGates(k, c)
 	i := len(p.plan.Steps)
 	s := plan.Step{
 		Index: i, UserID: t.ID, Scope: c.scope, Action: k.Action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
@@ -46,6 +44,10 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	} else {
 		s.Path = p.plan.Scopes[c.scope].Path + "/" + p.UniqueLabel(c.scope, p.stepLabel(&s, t))
 	}
+	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
+		s.Gates = append(s.Gates, g.Gate)
+	}
+	s.Handler, s.Notifiers = c.handler, c.notifiers
 	p.activateOverrides(s.Path)
 	defer func() { p.at = "" }()
 	before := *k
@@ -421,10 +423,7 @@ func (p *stepPlanner) placeStep(s *plan.Step, c *taskContext) {
 		s.Path += "#" + p.UniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))
 	}
 	s.Host, s.Group = c.on.Name, c.group
-	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
-		s.Gates = append(s.Gates, g.Gate)
-	}
-	s.Role, s.Handler, s.Notifiers, s.Once = c.roleName(), c.handler, c.notifiers, c.once
+	s.Role, s.Once = c.roleName(), c.once
 	if m := c.on; s.Action == "setup" && m.Gatherer < 0 {
 		m.Gatherer, s.Keeps = s.Index, m.State == vars.FactsPromised
 	}

@@ -15,6 +15,15 @@ import (
 	"moon/plan/vars"
 )
 
+// planSteps plans a playbook of steps, with its handlers at the end.
+func (p *planner) planSteps(c *taskContext, pb *playbook.Playbook) {
+	c.handlers = newHandlerSet()
+	c.handlers.force = p.flag(pb.Force, "force_handlers", p.Renderer(p.env(c, nil), nil), p.o.Mode.ForceHandlers)
+	p.defineHandlers(c, pb.Handlers)
+	p.planTasks(c, pb.Tasks)
+	p.flushHandlers([]*taskContext{c})
+}
+
 func (p *planner) planTasks(c *taskContext, tasks []*playbook.Task) {
 	p.plan.Steps = slices.Grow(p.plan.Steps, min(len(tasks), p.o.MaxSteps)) // most tasks are one step
 	for _, t := range tasks {
@@ -29,6 +38,10 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	}
 	inside := *c
 	inside.item = nil
+	inside.group = len(p.plan.Steps)
+	if len(t.Notify) > 0 {
+		inside.notify = t.Notify // in the place of what is around it
+	}
 	if plan.MayHide(t.NoLog) {
 		p.disk.KeepNot(c.file.Path)
 		p.facts.Hiding = true
@@ -49,6 +62,10 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	if t.Kind == playbook.Action && t.Action == "" {
 		return // the parser has said why
 	}
+	if t.FlushesHandlers() {
+		p.flushHere(&inside, t)
+		return
+	}
 	if !t.Ignore.IsZero() {
 		inside.ignore = p.Conditions([]playbook.Value{t.Ignore}, c.chain)
 	}
@@ -60,9 +77,12 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		if p.reached(1, own, c) {
 			p.planRound(&inside, t)
 		}
-		return
+	} else {
+		p.planLoop(&inside, t)
 	}
-	p.planLoop(&inside, t)
+	if t.Kind == playbook.Action {
+		p.notify(&inside)
+	}
 }
 
 // planRound expands one round of a task.
@@ -146,6 +166,9 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		p.Errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)",
 			pb.File.Name)
 	}
+	if !pb.Force.IsZero() {
+		p.Errorf(pb.Force.Pos(), 0, c.chain, "put it on the root playbook", "`force_handlers` in an included file (%s)", pb.File.Name)
+	}
 	for _, e := range pb.Exports {
 		p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)",
 			pb.File.Name)
@@ -167,6 +190,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		p.names.Document.Add(b)
 	}
 	p.ownVars(pb, &inside, func() *vars.Frame { return p.frame(&inside, nil) }, document, document)
+	p.defineHandlers(&inside, pb.Handlers)
 	p.planTasks(&inside, pb.Tasks)
 	leave()
 	if !held.Known {
@@ -194,7 +218,9 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	}
 	inside.scope = p.OpenScope(scope, scope.Name)
 	inside.item = nil
-	p.planTasks(&inside, t.Body)
+	body := inside
+	body.breaking = c.breaking || len(t.Rescue) > 0
+	p.planTasks(&body, t.Body)
 	for _, branch := range []struct {
 		name  string
 		pos   diag.Pos

@@ -1,37 +1,60 @@
 package planner
 
-import "moon/plan"
+import (
+	"cmp"
+
+	"moon/plan"
+	"moon/plan/playbook"
+)
+
+// defineHandlers adds the handlers of a file of steps: they belong to what is in the file, and have its variables.
+func (p *planner) defineHandlers(c *taskContext, tasks []*playbook.Task) {
+	if len(tasks) == 0 {
+		return
+	}
+	around := *c
+	around.when, around.notify, around.item = nil, nil, nil // a step inside has notified them, so the conditions have held
+	list := p.handlersOf(playbook.TasksOf{File: c.file, Tasks: tasks}, &around, nil, nil)
+	for _, h := range list {
+		h.around = &around
+	}
+	c.handlers.list = append(c.handlers.list, list...)
+}
 
 // flushHandlers plans the handlers that may have been notified since the last time, in the order in which they are defined.
 func (p *planner) flushHandlers(cs []*taskContext) {
 	if len(cs) == 0 {
 		return
 	}
-	play := cs[0].play
+	hs := cs[0].handlers
 	scope := -1
-	for _, h := range play.handlers {
+	for _, h := range hs.list {
 		var list []*taskContext
 		for _, c := range p.staying(cs) {
-			steps := play.notified[c.on][h]
+			steps := hs.notified[notice{c.on, h}]
 			if len(steps) == 0 {
 				continue
 			}
-			if !c.maybe() {
-				delete(play.notified[c.on], h)
+			if !c.mayFlush() {
+				delete(hs.notified, notice{c.on, h})
 			}
 			if scope < 0 {
 				scope = p.OpenScope(plan.Scope{
 					Kind: plan.ScopeSection, Parent: c.scope, Name: "handlers",
-					Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: play.force,
+					Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: hs.force,
 				}, "handlers")
 			}
 			list = append(list, p.handling(c, h, steps, scope))
 		}
 		if len(list) > 0 {
 			from := len(p.plan.Steps)
-			p.planTaskForHosts(list, h.task)
-			if cs[0].maybe() {
-				p.maybeFlushed(play, h, from)
+			if h.around != nil {
+				p.planTask(list[0], h.task)
+			} else {
+				p.planTaskForHosts(list, h.task)
+			}
+			if cs[0].mayFlush() {
+				p.maybeFlushed(hs, h, from)
 			}
 		}
 	}
@@ -40,15 +63,19 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 	}
 }
 
+// mayFlush reports whether it is known only in the run that handlers are flushed at a place: a failure may keep it from being reached.
+func (c *taskContext) mayFlush() bool { return c.maybe() || c.breaking }
+
 // handling is the context of a handler on a host.
 func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *taskContext {
-	in := *c.play.base[c.on]
+	hs := c.handlers
+	in := *cmp.Or(h.around, hs.base[c.on])
 	in.scope, in.notifiers, in.handler, in.pos = scope, steps, true, h.task.Pos
-	if f := c.play.flushed[c.on][h]; f.notifiers == len(steps) {
+	if f := hs.flushed[notice{c.on, h}]; f.notifiers == len(steps) {
 		in.gates = f.gates
 	}
-	if !c.maybe() {
-		delete(c.play.flushed[c.on], h)
+	if !c.mayFlush() {
+		delete(hs.flushed, notice{c.on, h})
 	}
 	if h.role == nil {
 		return &in
@@ -56,4 +83,28 @@ func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *
 	in.file, in.dir = h.file, h.dir
 	p.selectHost(&in)
 	return p.enterRole(&in, h.by, h.role)
+}
+
+// flushHere plans the handlers that the steps before have notified, at a place of a playbook of steps.
+func (p *planner) flushHere(c *taskContext, t *playbook.Task) {
+	if p.excluded(c.tags) {
+		return
+	}
+	for s := c.scope; s >= 0; s = p.plan.Scopes[s].Parent {
+		if tree := (plan.Tree{Plan: p.plan}); tree.Parallel(s) > 0 {
+			p.Errorf(t.Pos, 0, c.chain, "move it in front of the parallel steps or behind them; handlers run at the end, too",
+				"`meta: flush_handlers` needs an order of the steps, and here they have none")
+			return
+		}
+	}
+	r := p.Renderer(p.env(c, nil), c.chain)
+	v := r.Decide(c.when)
+	switch {
+	case r.Failed:
+	case !v.Known:
+		p.tooLate(t.Args, c.chain, "remove it, or write a condition that is known before the run", "whether the handlers run here",
+			r.Missing)
+	case v.Holds:
+		p.flushHandlers([]*taskContext{c})
+	}
 }

@@ -323,7 +323,14 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 		inner[i] = &one
 	}
 	began := *p.names.Produced.Now
-	p.planTasksForHosts(inParallel(inner, group), t.Body)
+	inBody := inParallel(inner, group)
+	if len(t.Rescue) > 0 {
+		inBody = within(inBody, scope)
+		for _, c := range inBody {
+			c.breaking = true
+		}
+	}
+	p.planTasksForHosts(inBody, t.Body)
 	if len(t.Rescue) > 0 {
 		markUncertain(inner, began)
 	}

@@ -115,9 +115,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
 	play := &playPlanner{
-		src: pl, notified: map[*plannedHost]map[*handler][]int{},
-		flushed: map[*plannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plannedHost]*taskContext{},
-		maxFail: -1,
+		src: pl, handlers: newHandlerSet(), applied: map[string]bool{}, maxFail: -1,
 	}
 	play.scope = p.OpenScope(plan.Scope{
 		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),
@@ -139,8 +137,8 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 			break
 		}
 		play.serial = i
-		clear(play.notified)
-		clear(play.flushed)
+		clear(play.handlers.notified)
+		clear(play.handlers.flushed)
 		scope := play.scope
 		if len(batch) < len(machines) {
 			label := fmt.Sprintf("batch %d", i+1)
@@ -171,7 +169,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
 			env: pl.Env, become: become{pl.Become, pl.BecomeUser, pl.BecomeHow},
 		}
-		c.pos, c.on, c.play, c.scene = pl.Pos, m, play, &sc
+		c.pos, c.on, c.play, c.scene, c.handlers = pl.Pos, m, play, &sc, play.handlers
 		c.link = link{}.with(pl.Connection, pl.RemoteUser, pl.Port)
 		c.inherit = inherit{
 			noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable,
@@ -190,7 +188,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	}
 	p.varsFiles(play, cs)
 	for _, c := range cs {
-		play.base[c.on] = c
+		play.handlers.base[c.on] = c
 	}
 	section := func(name string, at []*playbook.Task) {
 		if len(at) == 0 {

@@ -59,6 +59,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	scope.Parallel = p.parallel(t.Parallel, c)
 	inside.params = &vars.Layer{Parent: inside.params, Binds: []vars.Binding{p.parameters(file, name, t, &inside)}}
 	leave := p.enter(&inside, scope, name, file.File, library.Opened{Path: target, Preset: true}, t.Pos)
+	p.defineHandlers(&inside, file.Handlers)
 	p.planTasks(&inside, file.Tasks)
 	leave()
 }
@@ -67,7 +68,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 func (p *planner) enter(c *taskContext, scope plan.Scope, label string, f *playbook.File, as library.Opened, from diag.Pos) (leave func()) {
 	c.chain = append(slices.Clip(c.chain), p.Enter(as, f.Name, from.Line))
 	c.scope = p.OpenScope(scope, label)
-	c.file, c.dir, c.cwd, c.item = f, filepath.Dir(as.Path), playbook.Value{}, nil
+	c.file, c.dir, c.cwd, c.item, c.within = f, filepath.Dir(as.Path), playbook.Value{}, nil, c.scope
 	return func() {
 		p.Leave()
 		p.CloseScope(c.scope)

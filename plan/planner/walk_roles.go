@@ -82,7 +82,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 		inner[i] = &one
 	}
 	if t.ActionKey != "" { // those of `roles` are known already
-		c.play.takeHandlers(dir, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
+		c.handlers.takeHandlers(dir, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
 	}
 	p.visible(cs, t, files)
 	p.hidden(c, r)

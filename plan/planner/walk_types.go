@@ -18,7 +18,7 @@ type iteration struct {
 	label   string
 }
 
-// handler is a handler of a play: its own, or one of its roles.
+// handler is a handler of a play or of one of its roles, or of a file of steps.
 type handler struct {
 	task   *playbook.Task
 	name   string
@@ -28,6 +28,26 @@ type handler struct {
 	dir    string
 	scene  *vars.Scene // the role it belongs to, as far as it is known before any host is looked at
 	by     *playbook.Task
+	around *taskContext // of a file of steps: what is in the file
+}
+
+// handlerSet is the handlers of a play or of a playbook of steps, and what notifies them on each host. Steps have one host, which is nil.
+type handlerSet struct {
+	list     []*handler
+	force    bool             // they run after a failure, too
+	notified map[notice][]int // the steps that do
+	flushed  map[notice]flushed
+	base     map[*plannedHost]*taskContext // what a handler has around it
+}
+
+func newHandlerSet() *handlerSet {
+	return &handlerSet{notified: map[notice][]int{}, flushed: map[notice]flushed{}, base: map[*plannedHost]*taskContext{}}
+}
+
+// notice is a handler on a host.
+type notice struct {
+	on *plannedHost
+	of *handler
 }
 
 // flushed is what may have run a handler already.
@@ -105,28 +125,32 @@ type taskContext struct {
 	depth  int // of loops
 	item   *iteration
 	inLoop *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
-}
 
-// scopeOnHost is what of it plays need.
-type scopeOnHost struct {
-	on        *plannedHost // nil in the step form
-	play      *playPlanner
-	scene     *vars.Scene
-	pos       diag.Pos // of the task
-	link      link
-	inherit   inherit
-	delegate  playbook.Value
+	handlers  *handlerSet
+	within    int // the scope of the file of steps that this is in: its handlers can be notified here
 	notify    []playbook.Value
 	notifiers []int // steps of which one must have changed something: of a handler
 	handler   bool
 	gates     []gateAt
-	parallel  diag.Pos     // the key of the parallel group that this is in; zero for none
-	rescuing  bool         // in a rescue, which may not be needed
-	around    *taskContext // of an include: what it was in
-	path      string       // of the task on this host
-	once      bool         // of run_once
-	group     int          // its first step
-	looks     string       // the directory of a role for the task's files; "" for files
+	rescuing  bool // in a rescue, which may not be needed
+	breaking  bool // in what has a rescue: a failure may keep the rest from being reached and end nothing
+	group     int  // the first step of the task
+}
+
+// scopeOnHost is what of it plays need.
+type scopeOnHost struct {
+	on       *plannedHost // nil in the step form
+	play     *playPlanner
+	scene    *vars.Scene
+	pos      diag.Pos // of the task
+	link     link
+	inherit  inherit
+	delegate playbook.Value
+	parallel diag.Pos     // the key of the parallel group that this is in; zero for none
+	around   *taskContext // of an include: what it was in
+	path     string       // of the task on this host
+	once     bool         // of run_once
+	looks    string       // the directory of a role for the task's files; "" for files
 }
 
 // playPlanner is a play while it is planned.
@@ -136,15 +160,11 @@ type playPlanner struct {
 	scene    *vars.Scene // what all of its places have in common
 	serial   int         // the batch that is planned, from 0
 	over     bool        // meta: end_play
-	force    bool        // handlers run on failed hosts too
 	anyFatal bool
 	maxFail  int // percentage of a batch that may fail; -1: any
 
-	handlers []*handler
-	notified map[*plannedHost]map[*handler][]int
-	flushed  map[*plannedHost]map[*handler]flushed
+	handlers *handlerSet
 	applied  map[string]bool // roles that have been, with what they were given
-	base     map[*plannedHost]*taskContext
 }
 
 // importContext is what an import_playbook gives the plays of a file.

@@ -168,16 +168,16 @@ func stepKeys() []Key {
 			Name: "parallel", on: onGroups, Doc: "true or a number: the steps below have no order among themselves",
 			set: setScalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v }),
 		},
+		{
+			Name: "notify", on: onSteps, Doc: "names or topics of handlers, which run when the step has changed something",
+			set: setTexts("the name of a handler", func(t *Task, v []Value) { t.ownPart().Notify = v }),
+		},
+		{
+			Name: "listen", on: onAction | onInclude, Doc: "topics that notify the handler, in addition to its name",
+			set: (*parser).readListen,
+		},
 
 		// Known, so that the message says what to do instead.
-		{
-			Name: "notify", on: onSteps,
-			later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it",
-		},
-		{
-			Name: "listen", on: onSteps,
-			later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it",
-		},
 		{Name: "delegate_to", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "run_once", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "any_errors_fatal", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},

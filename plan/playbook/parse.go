@@ -77,7 +77,9 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 	return Value{}, false
 }
 
-var documentKeys = []string{"version", "name", "vars", "vars_files", "strategy", "parallel", "exports", "steps"}
+var documentKeys = []string{
+	"version", "name", "vars", "vars_files", "strategy", "parallel", "exports", "force_handlers", "steps", "handlers",
+}
 
 func (p *parser) readDocument(pb *Playbook, root Value) {
 	var steps, plays Entry
@@ -118,6 +120,10 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			pb.Parallel = e.Value
 		case "exports":
 			pb.Exports = p.readExports(e)
+		case "force_handlers":
+			p.readOne(e, "a boolean", &pb.Force)
+		case "handlers":
+			pb.Handlers = handlersParser{p}.read(e)
 		case "steps":
 			steps, found = e, true
 		case "plays":
@@ -282,6 +288,9 @@ func (p *parser) readTask(item Value) *Task {
 		p.varNames(t.StepVars)
 	}
 	p.checkTogether(t)
+	if t.FlushesHandlers() {
+		handlersParser{p}.checkFlush(t)
+	}
 	return t
 }
 

@@ -33,10 +33,7 @@ func playTable() []PlayKey {
 	}
 	tasks := func(name, doc string, field func(*Play) *[]*Task) PlayKey {
 		return PlayKey{Name: name, Doc: doc, set: func(p playsParser, pl *Play, e Entry) {
-			// Handlers may listen and cannot be blocks; the copy remembers that it reads handlers.
-			q := *p.parser
-			q.handlers = name == "handlers"
-			*field(pl) = q.readTasks(e.Value, "`"+name+":`")
+			*field(pl) = p.readTasks(e.Value, "`"+name+":`")
 		}}
 	}
 	return []PlayKey{
@@ -101,7 +98,10 @@ func playTable() []PlayKey {
 		},
 		tasks("tasks", "the tasks", func(pl *Play) *[]*Task { return &pl.Tasks }),
 		tasks("post_tasks", "tasks after the others", func(pl *Play) *[]*Task { return &pl.PostTasks }),
-		tasks("handlers", "tasks that run when they have been notified", func(pl *Play) *[]*Task { return &pl.Handlers }),
+		{
+			Name: "handlers", Doc: "tasks that run when they have been notified",
+			set: func(p playsParser, pl *Play, e Entry) { pl.Handlers = handlersParser(p).read(e) },
+		},
 
 		// Known, so that the message says what to do instead.
 		// The hints are those of tasks, so that they are written once.
@@ -263,16 +263,16 @@ func (p playsParser) readDocument(pb *Playbook, root Value, plays Entry) {
 		switch e.Key {
 		case "steps":
 			p.errorf(e.Pos, len(e.Key), "write two playbooks, or a play for `hosts: localhost`", "`steps:` beside `plays:`")
-		case "strategy", "parallel", "exports":
-			hint := "remove it"
-			if e.Key == "strategy" {
-				hint = "write it on the plays"
+		case "strategy", "parallel", "exports", "handlers", "force_handlers":
+			hint := "write it on the plays"
+			if e.Key == "parallel" || e.Key == "exports" {
+				hint = "remove it"
 			}
 			p.errorf(e.Pos, len(e.Key), hint, "`%s:` belongs to a playbook of steps", e.Key)
 		}
 	}
 	// They have been reported, and must not have an effect.
-	pb.Strategy, pb.Parallel, pb.Exports = "", Value{}, nil
+	pb.Strategy, pb.Parallel, pb.Exports, pb.Handlers, pb.Force = "", Value{}, nil, nil, Value{}
 	pb.Plays = playsParser{p.inPlays()}.readPlays(plays.Value, "`plays:`")
 }
 

@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -40,7 +41,7 @@ var differs = map[string]kinds{
 	"changed_when": onTask, "failed_when": onTask, "until": onTask, "retries": onTask, "retry_delay": onTask,
 	"ignore_errors": onAnything, "no_log": onAnything, "timeout": onAnything,
 	"become": onInherits, "become_user": onInherits, "become_method": onInherits, "check_mode": onInherits, "diff": onInherits,
-	"args": onTask,
+	"args": onTask, "notify": onInherits, "listen": onTask | onInclude | onDynamic,
 }
 
 // idle are keys that may be written on includes and imports, as Ansible allows it, and that do nothing there.
@@ -81,14 +82,6 @@ func init() {
 		PlayTaskKeys = append(PlayTaskKeys, k)
 	}
 	PlayTaskKeys = append(PlayTaskKeys, []Key{
-		{
-			Name: "notify", on: onInherits, Doc: "names or topics of handlers, which run when the task has changed something",
-			set: setTexts("the name of a handler", func(t *Task, v []Value) { t.Notify = v }),
-		},
-		{
-			Name: "listen", on: onTask | onInclude | onDynamic, Doc: "topics that notify the handler, in addition to its name",
-			set: (*parser).readListen,
-		},
 		{
 			Name: "delegate_to", on: onInherits, Doc: "host that runs the task instead of the play's host",
 			set: setText(func(t *Task, v Value) { t.DelegateTo = v }),
@@ -203,11 +196,11 @@ var textKeys = []string{
 
 func (p *parser) readListen(t *Task, e Entry) {
 	if !p.handlers {
-		p.errorf(e.Pos, len(e.Key), "put the task under `handlers:`; tasks notify handlers with `notify`",
-			"`listen` has no meaning on a task that is not a handler")
+		p.errorf(e.Pos, len(e.Key), fmt.Sprintf("put the %s under `handlers:`; %[1]ss notify handlers with `notify`", p.word),
+			"`listen` has no meaning on a %s that is not a handler", p.word)
 		return
 	}
-	t.Listen = p.readTexts(e, "the name of a topic")
+	t.ownPart().Listen = p.readTexts(e, "the name of a topic")
 }
 
 // readEnvironment reads a map, a template, or a list of them.

@@ -17,6 +17,7 @@ type PresetFile struct {
 	Version     Value
 	Parameters  []Parameter
 	Tasks       []*Task
+	Handlers    []*Task
 }
 
 // Parameter is what a preset can be given.
@@ -36,7 +37,7 @@ var ParameterTypes = []string{"string", "int", "number", "bool", "array", "objec
 
 // PresetKeys and ParameterKeys are the keys of a preset file and of one of its parameters, for the reference.
 var (
-	PresetKeys    = []string{"name", "description", "version", "parameters", "steps"}
+	PresetKeys    = []string{"name", "description", "version", "parameters", "steps", "handlers"}
 	ParameterKeys = []string{"type", "required", "default", "enum", "description", "secret"}
 )
 
@@ -75,6 +76,8 @@ func ParsePreset(f *File, actions Actions, ds *diag.List) *PresetFile {
 		case "steps":
 			steps = true
 			preset.Tasks = p.readTasks(e.Value, "`steps:`")
+		case "handlers":
+			preset.Handlers = handlersParser{p}.read(e)
 		default:
 			// Keys with x- are the user's own, as in a playbook.
 			if !strings.HasPrefix(e.Key, "x-") {

@@ -64,7 +64,7 @@ var shapes = map[string]Shape{
 	"undo": OneStep, "env": Environment, "cwd": AnyText,
 	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
-	"parallel": BoolOrNumber,
+	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts,
 }
 
 // Directives are the keys that make a task something else than an action, in the order of the reference.
@@ -90,7 +90,9 @@ var DocumentKeys = []Described{
 		Name: "exports", Shape: ExportList,
 		Doc: "variables that `moon run --exports FILE` writes on success: a list of names, or a map of names and templates",
 	},
+	{Name: "force_handlers", Shape: Boolean, Doc: "true: handlers run after a failure, too"},
 	{Name: "steps", Shape: Steps, Doc: "the steps"},
+	{Name: "handlers", Shape: Steps, Doc: "steps that run at the end if a step that notifies them has changed something"},
 }
 
 // LoopKeys are the keys of `loop_control`.

@@ -14,6 +14,8 @@ type Playbook struct {
 	Parallel  Value
 	Exports   []Entry // names and templates; a zero value stands for the variable of that name
 	Tasks     []*Task
+	Handlers  []*Task
+	Force     Value   // force_handlers
 	Plays     []*Play // of the plays form; Tasks is then empty
 }
 
@@ -178,7 +180,7 @@ type Task struct {
 	*PlayTask // never nil
 }
 
-// PlayTask is what only tasks of plays have. It is apart, because a list of steps may be long, and all steps share one.
+// PlayTask is what tasks of plays have, and few steps. It is apart, because a list of steps may be long, and those without share one.
 type PlayTask struct {
 	Pause     Value // of loop_control, as are these two
 	Extended  Value
@@ -206,5 +208,13 @@ type PlayTask struct {
 	Collections  Value // accepted: names without a collection are found anyway
 }
 
-// noPlay is that of all steps. Nothing is ever written to it.
+// noPlay is that of all steps that have nothing of it. Nothing is ever written to it.
 var noPlay PlayTask
+
+// ownPart is the task's own PlayTask, to write to.
+func (t *Task) ownPart() *PlayTask {
+	if t.PlayTask == &noPlay {
+		t.PlayTask = new(PlayTask)
+	}
+	return t.PlayTask
+}

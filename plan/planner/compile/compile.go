@@ -135,13 +135,13 @@ func (c *Compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 
 var identifierOnly = regexp.MustCompile(`^\w+$`)
 
-// onlyInPlays reports whether a task steers a play, or changes its inventory.
+// onlyInPlays reports whether a task controls a play, or changes its inventory.
 func onlyInPlays(t *playbook.Task) bool {
 	switch t.Action {
 	case "add_host", "group_by":
 		return true
 	case "meta":
-		return t.Args.Kind() == playbook.String && t.Args.Text() != "noop"
+		return t.Args.Kind() == playbook.String && t.Args.Text() != "noop" && !t.FlushesHandlers()
 	}
 	return false
 }

@@ -32,12 +32,14 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 				part("connection program", s.Conn.Program)
 			}
 		}
-		for _, n := range s.Notifiers {
-			part("notified by", c.plan.Steps[n].Path)
-		}
-		for _, g := range s.Gates {
-			part("gate", c.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
-		}
+	}
+	for _, n := range s.Notifiers {
+		part("notified by", c.plan.Steps[n].Path)
+	}
+	for _, g := range s.Gates {
+		part("gate", c.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
+	}
+	if c.plan.Dialect.Rules().OverHosts {
 		part("once", fmt.Sprint(s.Once, s.GoesOn, s.AnyFatal))
 	}
 	if s.NoLog {

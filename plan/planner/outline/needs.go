@@ -63,6 +63,11 @@ func (o *Outline) mayNeed(n pendingNeed, target int) bool {
 		common++
 	}
 	tree := plan.Tree{Plan: o.plan}
+	if s := &o.plan.Steps[target]; s.Handler && o.plan.Scopes[a[common]].Kind == plan.ScopePlaybook {
+		o.needError(n, "handlers run at the end; do what needs it in a handler, too", "this step needs `%s` (%s), which is a handler",
+			n.need.ID, s.Origin)
+		return false
+	}
 	branch := len(b) > common+1 && o.plan.Scopes[b[common+1]].Kind == plan.ScopeBranch
 	if tree.Parallel(a[common]) > 0 && !branch {
 		return true
