@@ -6,6 +6,7 @@ import (
 
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,12 +15,12 @@ import (
 )
 
 // deciding turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
-type deciding struct{ *view }
+type deciding struct{ *view.State }
 
 // sendIntent turns what a person wants into commands. Whether they could do anything was asked before: see whyCannot.
 func (m *model) sendIntent(do keymap.Intent) {
 	if !m.asksName(do) {
-		deciding{m.view}.carryOut(do)
+		deciding{m.State}.carryOut(do)
 	}
 }
 
@@ -56,16 +57,10 @@ func (m deciding) carryOut(do keymap.Intent) {
 	}
 }
 
-// decisionTargets are the steps that a decision is about, which ends the marking of a range.
-func (m *view) decisionTargets() (ranges []events.Range, single bool) {
-	m.cur.CloseRange(m.rows)
-	return m.decisionAim()
-}
-
 // toggleApproval approves, or withdraws where everything is approved. A step that asks to be confirmed is confirmed only
 // when the cursor is on it: nobody confirms by approving what it is in.
 func (m deciding) toggleApproval() {
-	ranges, single := m.decisionTargets()
+	ranges, single := m.DecisionTargets()
 	t := m.Position().Tally(ranges...)
 	ask := t.Sum(status.Confirm)
 	switch {
@@ -81,16 +76,16 @@ func (m deciding) toggleApproval() {
 			m.Send(events.Approve{Range: r, Digest: m.Plan.Digest, Confirm: single && ask > 0})
 		}
 		if !single && ask > 0 {
-			m.showMessage(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"),
-				m.keys.Label(keymap.NeedNext)))
+			m.ShowMessage(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"),
+				m.Keys.Label(keymap.NeedNext)))
 		}
 	}
-	m.cur.Clear()
+	m.Cur.Clear()
 }
 
 // toggleExclusion excludes, or includes where everything is excluded. A failed step is skipped instead.
 func (m deciding) toggleExclusion() {
-	ranges, single := m.decisionTargets()
+	ranges, single := m.DecisionTargets()
 	t := m.Position().Tally(ranges...)
 	switch {
 	case single && m.Position().Failed(ranges[0].From):
@@ -108,20 +103,20 @@ func (m deciding) toggleExclusion() {
 		m.TellLacking()
 		m.RestoreSteps(ranges)
 	}
-	m.cur.Clear()
+	m.Cur.Clear()
 }
 
 // continueRun continues. It approves nothing, so it says how to.
 func (m deciding) continueRun() {
-	m.following = true
+	m.Following = true
 	m.Send(events.Continue{})
 	if n := m.Tree.Tallies[0].Sum(status.Undecided); n > 0 {
-		m.showMessage(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.Label(keymap.GateApproveAll)))
+		m.ShowMessage(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.Keys.Label(keymap.GateApproveAll)))
 	}
 }
 
 func (m deciding) sendAdvance(a events.Advance) {
-	m.following = true
+	m.Following = true
 	m.Send(a)
 }
 
@@ -138,8 +133,8 @@ func (m deciding) aheadRange(whole bool) (events.Range, bool) {
 	if next < 0 {
 		return events.Range{}, false
 	}
-	here := m.Tree.Steps(m.cursorNode())
-	if whole && m.cursorNode() > 0 && m.Tree.Step(m.cursorNode()) < 0 && here.Has(next) && m.Position().FirstLeft(here) == next {
+	here := m.Tree.Steps(m.CursorNode())
+	if whole && m.CursorNode() > 0 && m.Tree.Step(m.CursorNode()) < 0 && here.Has(next) && m.Position().FirstLeft(here) == next {
 		return here, true
 	}
 	return events.Range{From: next, To: next + 1}, true
@@ -157,13 +152,13 @@ func (m deciding) stepOut() {
 
 // runUntil runs up to the node under the cursor.
 func (m deciding) runUntil() {
-	m.sendAdvance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.Tree.Steps(m.cursorNode()).From}})
+	m.sendAdvance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.Tree.Steps(m.CursorNode()).From}})
 }
 
 func (m deciding) pauseOrResume() {
 	if m.Shot.Phase == events.Running {
 		m.Send(events.Pause{})
-		m.showMessage("pausing: running steps finish first")
+		m.ShowMessage("pausing: running steps finish first")
 		return
 	}
 	m.continueRun()
@@ -171,18 +166,18 @@ func (m deciding) pauseOrResume() {
 
 // retryMarked retries what failed at the cursor, or below the marks.
 func (m deciding) retryMarked() {
-	ranges, _ := m.decisionTargets()
+	ranges, _ := m.DecisionTargets()
 	for _, r := range ranges {
 		if m.Position().Retryable(r) > 0 {
 			m.Send(events.Retry{Range: r})
 		}
 	}
-	m.cur.Clear()
+	m.Cur.Clear()
 }
 
 // retryOrAgain retries what failed. When the run is over there is nothing of the kind, and it is the whole that is run again.
 func (m *model) retryOrAgain() tea.Cmd {
-	if m.Shot.Phase == events.Done && m.o.Again {
+	if m.Shot.Phase == events.Done && m.Tools.Again {
 		m.again = true
 		return tea.Quit
 	}
@@ -192,8 +187,8 @@ func (m *model) retryOrAgain() tea.Cmd {
 
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
 func (m deciding) retryAll() {
-	r := m.Tree.Steps(m.cursorNode())
-	if m.Tree.Step(m.cursorNode()) >= 0 || m.Position().Retryable(r) == 0 {
+	r := m.Tree.Steps(m.CursorNode())
+	if m.Tree.Step(m.CursorNode()) >= 0 || m.Position().Retryable(r) == 0 {
 		r = m.Position().Everything()
 	}
 	m.Send(events.Retry{Range: r})
@@ -206,12 +201,12 @@ func (m *model) askToLeave() tea.Cmd {
 		return tea.Quit
 	case events.Ended:
 		m.leaving = true
-		m.stopping++
+		m.Stopping++
 		m.Send(events.Leave{})
 	case events.Review:
 		m.stopRun(events.StopInterrupt, false)
 	case events.Running, events.Paused:
-		m.overlay = leaveBox{}
+		m.Overlay = leaveBox{}
 	}
 	if m.Store.Over() {
 		return tea.Quit
@@ -221,13 +216,13 @@ func (m *model) askToLeave() tea.Cmd {
 
 // handleInterrupt is ctrl+c: it asks like askToLeave, and does not ask again.
 func (m *model) handleInterrupt() tea.Cmd {
-	if _, asked := m.overlay.(leaveBox); !asked && m.stopping == 0 {
-		m.overlay, m.prompt = nil, nil
+	if _, asked := m.Overlay.(leaveBox); !asked && m.Stopping == 0 {
+		m.Overlay, m.Prompt = nil, nil
 		return m.askToLeave()
 	}
-	m.overlay = nil
+	m.Overlay = nil
 	m.stopRun(events.StopNow, true)
-	if m.stopping > 2 || m.Store.Over() {
+	if m.Stopping > 2 || m.Store.Over() {
 		m.forced = m.Shot.Phase != events.Done
 		return tea.Quit // whatever keeps the run must not keep the terminal
 	}
@@ -237,6 +232,6 @@ func (m *model) handleInterrupt() tea.Cmd {
 // stopRun ends the run before its end.
 func (m *model) stopRun(how events.StopHow, signal bool) {
 	m.leaving = true
-	m.stopping++
+	m.Stopping++
 	m.Send(events.Stop{How: how, Signal: signal})
 }

@@ -92,7 +92,7 @@ func TestMarks(t *testing.T) {
 	s.has("3 marked")
 	s.sends("a", events.Approve{Range: span1(stepGit, stepGit+2), Digest: p.Digest},
 		events.Approve{Range: span1(stepUnpack, stepUnpack+1), Digest: p.Digest})
-	if len(s.m.cur.Marks) != 0 {
+	if len(s.m.Cur.Marks) != 0 {
 		t.Error("the marks stayed")
 	}
 	s.on("say hello")
@@ -100,7 +100,7 @@ func TestMarks(t *testing.T) {
 	s.has("marking")
 	s.sends("x", events.Exclude{Range: span1(0, 9)}) // hello, the include, and what is in it
 	s.sends("v j v esc")
-	if len(s.m.cur.Marks) != 0 {
+	if len(s.m.Cur.Marks) != 0 {
 		t.Error("esc kept the marks")
 	}
 	// Marking a step that asks does not confirm it.
@@ -137,7 +137,7 @@ func TestStepping(t *testing.T) {
 	s.has("already passed this")
 	s.sends("c", events.Continue{})
 	s.has("PAUSED to confirm  replace /etc/hosts")
-	if s.m.Tree.Step(s.m.cursorNode()) != stepConfirm {
+	if s.m.Tree.Step(s.m.CursorNode()) != stepConfirm {
 		t.Error("the cursor did not follow to what asks")
 	}
 	s.sends("a c", events.Approve{Range: span1(stepConfirm, stepConfirm+1), Digest: s.m.Plan.Digest, Confirm: true}, events.Continue{})
@@ -177,11 +177,11 @@ func TestFailure(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2; f.fails["install git"] = 1 }})
 	s.keys("A c")
 	s.has("PAUSED on failure", "What now?", "r  retry this step", "x  skip it and continue", "continue without it")
-	if s.m.Tree.Step(s.m.cursorNode()) != stepGit {
+	if s.m.Tree.Step(s.m.CursorNode()) != stepGit {
 		t.Fatal("the cursor is not on the failed step")
 	}
 	s.sends("x", events.Skip{Step: stepGit})
-	if s.m.Tree.Step(s.m.cursorNode()) != stepUnpack {
+	if s.m.Tree.Step(s.m.CursorNode()) != stepUnpack {
 		t.Fatal("the cursor did not go to the next failure")
 	}
 	s.has("Permission denied", "5 lines in 2 Output")
@@ -261,7 +261,7 @@ func TestLeaving(t *testing.T) {
 	s = running()
 	s.f.sent = nil
 	s.keys("q esc")
-	if len(s.f.sent) != 0 || s.m.overlay != nil {
+	if len(s.f.sent) != 0 || s.m.Overlay != nil {
 		t.Errorf("esc sent %v", s.f.sent)
 	}
 
@@ -296,7 +296,7 @@ func TestRefusalsAndWarningsAreShown(t *testing.T) {
 	s.frame()
 	s.has("almost full")
 	s.press("j")
-	if s.m.message != "" {
+	if s.m.Message != "" {
 		t.Error("the message stayed")
 	}
 }

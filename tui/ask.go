@@ -13,6 +13,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/known"
+	"moon/tui/view"
 )
 
 // ErrUnanswered is returned by Ask when the person has left without answering.
@@ -61,7 +62,7 @@ type askField struct {
 }
 
 func newAskForm(o Options, env func(string) string, list []plan.Prompt) *askForm {
-	m := &model{view: &view{Run: &known.Run{}, o: o}, env: env, profile: chooseProfile(o, env)}
+	m := &model{State: &view.State{Run: &known.Run{}}, o: o, env: env, profile: chooseProfile(o, env)}
 	m.loadThemes()
 	f := &askForm{m: m}
 	for _, p := range list {
@@ -74,7 +75,7 @@ func newAskForm(o Options, env func(string) string, list []plan.Prompt) *askForm
 }
 
 func (f *askForm) addField(p plan.Prompt, again bool) {
-	in := newInput()
+	in := view.NewInput()
 	if p.Private {
 		in.EchoMode = textinput.EchoPassword
 	}
@@ -104,16 +105,16 @@ func (f *askForm) Init() tea.Cmd { return nil }
 func (f *askForm) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		f.m.width, f.m.height = msg.Width, msg.Height
+		f.m.Width, f.m.Height = msg.Width, msg.Height
 	case tea.PasteMsg:
 		f.fields[f.at].input, _ = f.fields[f.at].input.Update(msg)
 	case tea.KeyPressMsg:
-		return f, f.pressKey(msg)
+		return f, f.typeKey(msg)
 	}
 	return f, nil
 }
 
-func (f *askForm) pressKey(msg tea.KeyPressMsg) tea.Cmd {
+func (f *askForm) typeKey(msg tea.KeyPressMsg) tea.Cmd {
 	f.note = ""
 	switch msg.String() {
 	case "esc", "ctrl+c":
@@ -166,25 +167,25 @@ func (f *askForm) View() tea.View { return tea.View{Content: f.drawForm(), AltSc
 
 func (f *askForm) drawForm() string {
 	m := f.m
-	if m.width <= 0 || m.height <= 0 {
+	if m.Width <= 0 || m.Height <= 0 {
 		return ""
 	}
-	b := &draw.Brush{Pen: m.pen}
-	for range m.height {
-		b.Begin(m.width, draw.OnRow)
+	b := &draw.Brush{Pen: m.Pen}
+	for range m.Height {
+		b.Begin(m.Width, draw.OnRow)
 		b.End()
 		b.Newline()
 	}
-	m.overlay = askBox{f}
-	frame := frame{m.view}.drawOverlay(strings.TrimSuffix(string(b.Buf), "\n"))
-	if m.glyphs.Mask != "" {
-		frame = strings.ReplaceAll(frame, "•", m.glyphs.Mask)
+	m.Overlay = askBox{f}
+	frame := frame{m.State}.drawOverlay(strings.TrimSuffix(string(b.Buf), "\n"))
+	if m.Glyphs.Mask != "" {
+		frame = strings.ReplaceAll(frame, "•", m.Glyphs.Mask)
 	}
 	return frame
 }
 
 // drawLines draws two lines for each field: the question, and what is typed.
-func (f *askForm) drawLines(m *view, w, high int) (title string, body [][]draw.Text, foot string) {
+func (f *askForm) DrawLines(m *view.State, w, high int) (title string, body [][]draw.Text, foot string) {
 	note := 0
 	if f.note != "" {
 		note = 1
@@ -193,7 +194,7 @@ func (f *askForm) drawLines(m *view, w, high int) (title string, body [][]draw.T
 	f.top = windowStart(f.top, f.at, shown, len(f.fields))
 	for i := f.top; i < min(f.top+shown, len(f.fields)); i++ {
 		a := &f.fields[i]
-		question := []draw.Text{draw.Inked(themes.Text, draw.CutRight(draw.Plain(a.questionText()), w, m.glyphs.Dots))}
+		question := []draw.Text{draw.Inked(themes.Text, draw.CutRight(draw.Plain(a.questionText()), w, m.Glyphs.Dots))}
 		if i == f.at {
 			question[0].Ink = draw.InkTitle
 		}
@@ -231,7 +232,7 @@ func (f *askForm) typedLine(i, w int) []draw.Text {
 	if i != f.at {
 		return []draw.Text{draw.Inked(themes.Dim, "  "+draw.Head(draw.Plain(in.Value()), max(w-2, 0)))}
 	}
-	line := f.m.inputLine(&in)
+	line := f.m.InputLine(&in)
 	if over := draw.WidthOf(line) - w; over > 0 { // the end is where it is typed
 		line[1].S = draw.Tail(line[1].S, max(draw.Cells(line[1].S)-over, 0))
 	}
@@ -241,9 +242,9 @@ func (f *askForm) typedLine(i, w int) []draw.Text {
 // askBox draws the form as what lies over the panes is drawn.
 type askBox struct{ *askForm }
 
-func (a askBox) pressKey(_ *model, msg tea.KeyPressMsg) tea.Cmd { return a.askForm.pressKey(msg) }
+func (a askBox) PressKey(_ *view.State, msg tea.KeyPressMsg) tea.Cmd { return a.typeKey(msg) }
 
-func (a askBox) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (a askBox) PasteText(_ *view.State, msg tea.PasteMsg) tea.Cmd {
 	_, cmd := a.Update(msg)
 	return cmd
 }

@@ -13,7 +13,7 @@ import (
 // TestNextAttention goes to failures first, then to what needs approval, and never to what merely changed.
 func TestNextAttention(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 9 }})
-	at := func() string { return s.m.Plan.Steps[s.m.Tree.Step(s.m.cursorNode())].Name }
+	at := func() string { return s.m.Plan.Steps[s.m.Tree.Step(s.m.CursorNode())].Name }
 	goes := func(key string, names ...string) {
 		t.Helper()
 		for _, name := range names {
@@ -39,16 +39,16 @@ func TestChangesNeedNoAttention(t *testing.T) {
 	s.keys("A ]")
 	s.keys("a c")
 	s.has("DONE", "changed")
-	s.m.setFilter(tree.FilterAll)
+	s.m.SetFilter(tree.FilterAll)
 	s.on("say hello")
 	s.keys("]")
 	s.has("nothing needs attention")
-	if s.m.Tree.Step(s.m.cursorNode()) != 0 {
+	if s.m.Tree.Step(s.m.CursorNode()) != 0 {
 		t.Error("it went to a step that only changed something")
 	}
-	s.m.setFilter(tree.FilterChanged) // there it is what was asked for
+	s.m.SetFilter(tree.FilterChanged) // there it is what was asked for
 	s.keys("]")
-	if f := s.m.Tree.Faces[s.m.Tree.Step(s.m.cursorNode())]; f != status.Changed {
+	if f := s.m.Tree.Faces[s.m.Tree.Step(s.m.CursorNode())]; f != status.Changed {
 		t.Errorf("with the filter for changes it went to %v", f)
 	}
 }
@@ -89,7 +89,7 @@ func TestLoopRowHasItsName(t *testing.T) {
 	s.has("db failed")
 	s.keys("l")
 	s.keys("r c")
-	s.m.setFilter(tree.FilterAll)
+	s.m.SetFilter(tree.FilterAll)
 	s.has("loop: deploy 1.2.3", "deploy 1.2.3 (web)")
 }
 

@@ -24,13 +24,13 @@ func BenchmarkScene(b *testing.B) {
 		{"running", func(s *screen) { s.press("c"); s.f.tick(); s.frame() }},
 		{"filtered", func(s *screen) { s.press("f"); s.press("f"); s.press("f") }},
 		{"folded", func(s *screen) { s.press("-") }},
-		{"summary", func(s *screen) { s.m.cur.Node = 0 }},
+		{"summary", func(s *screen) { s.m.Cur.Node = 0 }},
 		{"output", func(s *screen) {
 			s.press("2")
 			for range 200 {
-				s.m.detail.reel.Lines = append(s.m.detail.reel.Lines, feed.TextLine{Text: "a line of \x1b[32moutput\x1b[0m that is as long as lines are, 日本語 and all, and goes on past the edge of the pane"})
+				s.m.Detail.Reel.Lines = append(s.m.Detail.Reel.Lines, feed.TextLine{Text: "a line of \x1b[32moutput\x1b[0m that is as long as lines are, 日本語 and all, and goes on past the edge of the pane"})
 			}
-			s.m.detail.reel.Total = 200
+			s.m.Detail.Reel.Total = 200
 		}},
 		{"palette", func(s *screen) { s.press(":") }},
 		{"help", func(s *screen) { s.press("?") }},
@@ -38,7 +38,7 @@ func BenchmarkScene(b *testing.B) {
 	} {
 		b.Run(scene.name, func(b *testing.B) {
 			s := largeScreen(b, 100_000, 200, 60)
-			s.m.cur.Node = s.m.Tree.Len() / 2
+			s.m.Cur.Node = s.m.Tree.Len() / 2
 			scene.play(s)
 			for b.Loop() {
 				s.m.stale = true
@@ -85,8 +85,8 @@ func BenchmarkMemory(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		m := newModel(Options{Plan: p, Glyphs: "unicode"}, func(string) string { return "" })
-		m.width, m.height = 120, 40
-		m.rows.OpenAll()
+		m.Width, m.Height = 120, 40
+		m.Rows.OpenAll()
 		_ = m.View()
 		runtime.GC()
 		runtime.ReadMemStats(&after)

@@ -24,7 +24,7 @@ func BenchmarkFrame(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(map[int]string{1_000: "1k", 100_000: "100k"}[n], func(b *testing.B) {
 			s := largeScreen(b, n, 200, 60)
-			s.m.cur.Node = s.m.Tree.Len() / 2
+			s.m.Cur.Node = s.m.Tree.Len() / 2
 			for b.Loop() {
 				s.m.stale = true
 				_ = s.m.View()
@@ -49,7 +49,7 @@ func BenchmarkRunningFrame(b *testing.B) {
 			}
 			s.f.clock = t0.Add(time.Hour)
 			s.frame()
-			s.m.cur.Node = s.m.Tree.Len() / 2
+			s.m.Cur.Node = s.m.Tree.Len() / 2
 			for b.Loop() {
 				_, _ = s.m.Update(tickMsg{})
 				_ = s.m.View()
@@ -75,7 +75,7 @@ func BenchmarkKey(b *testing.B) {
 // BenchmarkFold is folding and opening one scope of many.
 func BenchmarkFold(b *testing.B) {
 	s := largeScreen(b, 100_000, 120, 40)
-	s.m.cur.Node = 1
+	s.m.Cur.Node = 1
 	enter := tea.KeyPressMsg{Code: tea.KeyEnter}
 	for b.Loop() {
 		_, _ = s.m.Update(enter)

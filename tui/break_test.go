@@ -58,8 +58,8 @@ func evaluates(s *screen) func(p *plan.Plan, step int, text string) (string, err
 func debugging(t *testing.T, w, h int) *screen {
 	t.Helper()
 	s := newScreen(t, setup{w: w, h: h})
-	s.m.o.Eval, s.m.o.CheckBreak = evaluates(s), checks
-	s.m.o.ParseBreak = func(p *plan.Plan, text string) ([]events.Command, string) {
+	s.m.Tools.Eval, s.m.Tools.CheckBreak = evaluates(s), checks
+	s.m.Tools.ParseBreak = func(p *plan.Plan, text string) ([]events.Command, string) {
 		name, when, _ := strings.Cut(text, " if ")
 		found := p.Match(name)
 		if len(found) == 0 {
@@ -78,7 +78,7 @@ func TestBreakSheet(t *testing.T) {
 	s.text("go_version")
 	s.has("`go_version` is no condition")
 	s.sends("enter")
-	if s.m.overlay == nil {
+	if s.m.Overlay == nil {
 		t.Fatal("it closed on a mistake")
 	}
 	s.text(" == '1.26.1'")
@@ -158,8 +158,8 @@ func TestBreaksList(t *testing.T) {
 	s.has("● say hello", "◉ clone the dotfiles  if x == 1")
 	s.press("down")
 	s.press("enter")
-	if s.m.Tree.Step(s.m.cursorNode()) != stepClone {
-		t.Errorf("went to %d", s.m.cursorNode())
+	if s.m.Tree.Step(s.m.CursorNode()) != stepClone {
+		t.Errorf("went to %d", s.m.CursorNode())
 	}
 	s.command("breaks")
 	s.sends("d", events.Break{Step: stepHello, Clear: true})
@@ -168,7 +168,7 @@ func TestBreaksList(t *testing.T) {
 	s.sends("d", events.Break{Step: stepClone, Clear: true})
 	s.has("There are none any more.")
 	s.press("x")
-	if s.m.overlay != nil {
+	if s.m.Overlay != nil {
 		t.Error("an empty list stays")
 	}
 }
@@ -176,11 +176,11 @@ func TestBreaksList(t *testing.T) {
 // TestBreakOnTask stops before a task on each of its hosts, and the list has one entry for it.
 func TestBreakOnTask(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 30})
-	s.m.cur.Node = int(s.m.Tree.ScopeNode[2]) // update the package index
+	s.m.Cur.Node = int(s.m.Tree.ScopeNode[2]) // update the package index
 	s.sends("b", events.Break{Step: 0, To: 3})
-	s.m.cur.Node = int(s.m.Tree.ScopeNode[3]) // install packages: a loop on each host
+	s.m.Cur.Node = int(s.m.Tree.ScopeNode[3]) // install packages: a loop on each host
 	s.sends("b", events.Break{Step: 3}, events.Break{Step: 5}, events.Break{Step: 7})
-	s.m.cur.Node = int(s.m.Tree.ScopeNode[3])
+	s.m.Cur.Node = int(s.m.Tree.ScopeNode[3])
 	s.keys("l j l j j") // its second item on the first host
 	s.sends("b", events.Break{Step: 4})
 	s.command("breaks")
@@ -193,7 +193,7 @@ func TestBreakOnTask(t *testing.T) {
 	s.press("esc")
 
 	// Another condition on one host is another entry.
-	s.m.cur.Node = int(s.m.Tree.ScopeNode[2])
+	s.m.Cur.Node = int(s.m.Tree.ScopeNode[2])
 	s.sends("b", events.Break{Step: 0, To: 3})
 	s.f.send(events.Break{Step: 1, When: "x == 1"})
 	s.frame()
@@ -264,7 +264,7 @@ func TestMarksDecide(t *testing.T) {
 			t.Errorf("sent %v", c)
 		}
 	}
-	if len(s.m.cur.Marks) > 0 {
+	if len(s.m.Cur.Marks) > 0 {
 		t.Error("the marks stay")
 	}
 }

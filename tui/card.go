@@ -8,6 +8,7 @@ import (
 
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 
 	"moon/events"
 	"moon/themes"
@@ -15,49 +16,48 @@ import (
 )
 
 // cardScreen is the screen where there is no room for a tree.
-type cardScreen struct{ *view }
+type cardScreen struct{ *view.State }
 
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m cardScreen) drawCard(b *draw.Brush) {
-	lines := [][]draw.Text{cardScreen{m.view}.cardHead(), cardScreen{m.view}.cardCounts()}
+	lines := [][]draw.Text{cardScreen{m.State}.cardHead(), cardScreen{m.State}.cardCounts()}
 	if ask := m.Tree.Tallies[0].Sum(status.Confirm); m.Shot.Phase == events.Review && ask > 0 &&
 		!slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}
 	if m.Shot.Phase == events.Paused {
-		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.RetryingText(), m.pauseWord()))})
+		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.RetryingText(), m.PauseWord()))})
 	}
-	if step := (cardScreen{m.view}).cardStep(); step >= 0 && m.Shot.Phase != events.Done {
+	if step := (cardScreen{m.State}).cardStep(); step >= 0 && m.Shot.Phase != events.Done {
 		lines = append(lines, []draw.Text{
-			draw.Inked(themes.Accent, m.glyphs.Pointer+" "),
+			draw.Inked(themes.Accent, m.Glyphs.Pointer+" "),
 			draw.Inked(draw.InkTitle, draw.Plain(m.StepTitle(step))),
 		})
-		if words := (cardScreen{m.view}).cardTime(step); words != "" {
+		if words := (cardScreen{m.State}).cardTime(step); words != "" {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, words)})
 		}
-		if last := m.peekLines(1); len(last) > 0 {
+		if last := peekPane(m).peekLines(1); len(last) > 0 {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(draw.InkRaw, last[0].Text)})
 		}
 	}
-	if m.fix != nil { // it was opened on a larger screen
-		label := draw.Inked(themes.Text, draw.Plain(m.fix.rowLabel())+" ")
-		lines = append(lines, append([]draw.Text{label}, fixPane(m).fixInput(m.width)...))
+	if m.Sheet != nil { // it was opened on a larger screen
+		lines = append(lines, m.Sheet.DrawLine(m.State, m.Width))
 	}
-	if m.message != "" {
-		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, m.message)})
+	if m.Message != "" {
+		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, m.Message)})
 	}
-	keys := m.height >= 3
-	room := m.height
+	keys := m.Height >= 3
+	room := m.Height
 	if keys {
 		room--
 	}
 	for i := range room {
-		b.Begin(m.width, draw.OnRow)
+		b.Begin(m.Width, draw.OnRow)
 		if i < len(lines) {
 			for _, s := range lines[i] {
 				text := s.S
 				if s.Ink != draw.InkRaw {
-					text = draw.CutRight(text, b.Left, m.glyphs.Dots)
+					text = draw.CutRight(text, b.Left, m.Glyphs.Dots)
 				}
 				b.Put(s.Ink, text)
 			}
@@ -71,25 +71,25 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 }
 
 func (m cardScreen) cardHead() []draw.Text {
-	if least := m.headlineTexts(2); m.o.Banner != "" {
-		whole := draw.WidthOf(approving(m).bannerTexts(m.width))
-		for len(least) > 1 && whole+1+draw.WidthOf(least) > m.width { // of the state, the word is enough
+	if least := headerBar(m).headlineTexts(2); m.Tools.Banner != "" {
+		whole := draw.WidthOf(approving(m).bannerTexts(m.Width))
+		for len(least) > 1 && whole+1+draw.WidthOf(least) > m.Width { // of the state, the word is enough
 			least = least[:len(least)-1]
 		}
-		mark := approving(m).bannerTexts(max(m.width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
+		mark := approving(m).bannerTexts(max(m.Width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
 		return append(append(mark, draw.Inked(themes.Text, " ")), least...)
 	}
 	for level := range 3 {
-		line := append([]draw.Text{draw.Inked(draw.InkTitle, "moon ")}, m.headlineTexts(level)...)
-		if draw.WidthOf(line) <= m.width && level > 0 {
+		line := append([]draw.Text{draw.Inked(draw.InkTitle, "moon ")}, headerBar(m).headlineTexts(level)...)
+		if draw.WidthOf(line) <= m.Width && level > 0 {
 			return line
 		}
 	}
-	return m.headlineTexts(2)
+	return headerBar(m).headlineTexts(2)
 }
 
 func (m cardScreen) cardCounts() []draw.Text {
-	b := &draw.Brush{Pen: m.pen}
+	b := &draw.Brush{Pen: m.Pen}
 	b.Begin(1<<10, draw.OnRow)
 	b.Wide = 0 // as narrow as can be
 	rulesBar(m).tallyState(b)
@@ -119,17 +119,17 @@ func (m cardScreen) cardStep() int {
 	if p := m.Shot.Pointer; p >= 0 && p < len(m.Plan.Steps) {
 		return p
 	}
-	return m.Tree.Step(m.cursorNode())
+	return m.Tree.Step(m.CursorNode())
 }
 
 func (m cardScreen) cardKeys(b *draw.Brush) {
-	b.Begin(m.width, draw.OnRow)
+	b.Begin(m.Width, draw.OnRow)
 	defer b.End()
-	if m.prompt != nil {
-		m.prompt.drawPrompt(m.view, b)
+	if m.Prompt != nil {
+		m.Prompt.DrawPrompt(m.State, b)
 		return
 	}
-	if m.sequence != "" {
+	if m.Sequence != "" {
 		footerBar(m).drawPending(b)
 		return
 	}
@@ -150,12 +150,12 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 			keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunStep, "step"),
 			keymap.TipOf(keymap.RunLeave, "quit"),
 		}
-		if m.pauseQuestion() != "" {
+		if m.PauseQuestion() != "" {
 			tips = []keymap.Tip{
 				keymap.TipOf(keymap.GateApprove, "approve"), keymap.TipOf(keymap.RunContinue, "go on"),
 				keymap.TipOf(keymap.RunLeave, "quit"),
 			}
-			if m.Tree.Step(m.cursorNode()) != m.Shot.PausedAt {
+			if m.Tree.Step(m.CursorNode()) != m.Shot.PausedAt {
 				tips[0] = keymap.TipOf(keymap.CursorPointer, "go to it")
 			}
 		}
@@ -171,29 +171,17 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 	// No key is offered that would be refused. If the rest does not fit, gaps go first and then words, from the right; keys stay.
 	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return whyNot(m).whyCannot(t.Do) != "" })
 	between := 2
-	if footerBar(m).tipsWidth(tips, 0, between) > m.width {
+	if footerBar(m).tipsWidth(tips, 0, between) > m.Width {
 		between = 1
 	}
-	for i := len(tips) - 1; i >= 0 && footerBar(m).tipsWidth(tips, 0, between) > m.width; i-- {
+	for i := len(tips) - 1; i >= 0 && footerBar(m).tipsWidth(tips, 0, between) > m.Width; i-- {
 		tips[i].Words = ""
 	}
 	for i, t := range tips {
 		if i > 0 {
 			b.Put(themes.Text, draw.Spaces(between))
 		}
-		b.Put(draw.InkKey, m.keys.Label(t.Do))
+		b.Put(draw.InkKey, m.Keys.Label(t.Do))
 		b.Put(themes.Text, strings.TrimRight(" "+t.Words, " "))
 	}
-}
-
-// peekRows is how many rows below the tree show what the other pane would.
-func (m cardScreen) peekRows() int {
-	switch m.Shot.Phase {
-	case events.Review, events.Paused:
-		return 1
-	case events.Running:
-		return 3
-	case events.Ended, events.Done:
-	}
-	return 0
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"moon/tui/draw"
+	"moon/tui/view"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -26,7 +27,7 @@ func newClipboard(o Options, env func(string) string) clipboard {
 
 // clipped says which programs took a text.
 type clipped struct {
-	copied
+	view.Copied
 	by []string
 }
 
@@ -37,35 +38,35 @@ const terminalTakes = 74_994
 const screenPiece = 256
 
 // copyText puts a text on the clipboard.
-func (m *model) copyText(c copied) tea.Cmd {
-	if c.err != nil {
-		m.showMessage("copy: " + c.err.Error())
+func (m *model) copyText(c view.Copied) tea.Cmd {
+	if c.Err != nil {
+		m.ShowMessage("copy: " + c.Err.Error())
 		return nil
 	}
 	put := m.clip.put
 	if put == nil {
 		return m.clipText(clipped{c, nil})
 	}
-	return func() tea.Msg { return clipped{c, put(c.text)} }
+	return func() tea.Msg { return clipped{c, put(c.Text)} }
 }
 
 // clipText gives the text to the terminal, and says what was copied and how much.
 func (m *model) clipText(c clipped) tea.Cmd {
-	text := fmt.Sprintf("copied %s, %s", c.words, byteAmount(len(c.text)))
-	if len(c.by) == 0 && len(c.text) > terminalTakes {
+	text := fmt.Sprintf("copied %s, %s", c.Words, byteAmount(len(c.Text)))
+	if len(c.by) == 0 && len(c.Text) > terminalTakes {
 		text += "; many terminals take no more than 75 kB"
 	}
-	if c.rest != "" {
-		text += "; " + c.rest
+	if c.Rest != "" {
+		text += "; " + c.Rest
 	}
-	m.showMessage(text)
+	m.ShowMessage(text)
 	switch {
 	case slices.Contains(c.by, "tmux"):
 		return nil
 	case m.clip.screen:
-		return tea.Raw(ansi.ScreenPassthrough(ansi.SetSystemClipboard(c.text), screenPiece))
+		return tea.Raw(ansi.ScreenPassthrough(ansi.SetSystemClipboard(c.Text), screenPiece))
 	}
-	return tea.SetClipboard(c.text)
+	return tea.SetClipboard(c.Text)
 }
 
 // byteAmount is a number of bytes for people.

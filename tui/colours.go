@@ -83,7 +83,7 @@ func (m *model) loadThemes() {
 		all = append(all, warnings...)
 	}
 	all = append(all, m.applyTheme()...)
-	m.message = firstWarning(all)
+	m.Message = firstWarning(all)
 }
 
 // applyTheme takes the colours and glyphs for the background there is. Until a terminal says otherwise it is dark.
@@ -92,9 +92,9 @@ func (m *model) applyTheme() (refused []themes.Warning) {
 	if m.light {
 		theme = m.skins[1]
 	}
-	m.pen = draw.NewPen(theme)
-	m.glyphs = draw.ChooseGlyphs(m.o.Glyphs, m.env)
-	return m.glyphs.Adopt(theme)
+	m.Pen = draw.NewPen(theme)
+	m.Glyphs = draw.ChooseGlyphs(m.o.Glyphs, m.env)
+	return m.Glyphs.Adopt(theme)
 }
 
 // firstWarning is the first of some warnings, with how many more there are. Both halves of a theme may have the same.

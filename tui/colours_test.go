@@ -143,16 +143,16 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 		says, drawn := map[string]draw.Sign{}, map[draw.Sign]string{}
 		for i, state := range everyState {
 			n := int(s.m.Tree.StepNode[i])
-			s.m.cur.Node = 0
+			s.m.Cur.Node = 0
 			if cursor {
-				s.m.cur.Node = n
+				s.m.Cur.Node = n
 			}
 			s.m.stale = true
 			frame := asShown(t, s.m.View().Content, p)
-			row := strings.Split(frame, "\n")[2+s.m.rows.Row(n)-s.m.cur.Top]
+			row := strings.Split(frame, "\n")[2+s.m.Rows.Row(n)-s.m.Cur.Top]
 			text := []rune(ansi.Strip(row))
 			glyph := string(text[3])
-			_, words, _ := strings.Cut(string(text[:s.m.currentLayout().treeW]), tree.StepTitle(&s.m.Plan.Steps[i]))
+			_, words, _ := strings.Cut(string(text[:s.m.CurrentLayout().TreeW]), tree.StepTitle(&s.m.Plan.Steps[i]))
 			look := glyph + " " + strings.TrimSpace(words)
 			if other, taken := says[look]; taken {
 				t.Errorf("%s: %s and %s both say %q", name, draw.SignLooks[other].Word, draw.SignLooks[state.sign].Word, look)
@@ -211,7 +211,7 @@ func TestAttributesTellStructure(t *testing.T) {
 			s.keys("A c")
 			frame := asShown(t, s.m.View().Content, p)
 			rows := strings.Split(frame, "\n")
-			cursor := rows[2+s.m.rows.Row(s.m.cursorNode())-s.m.cur.Top]
+			cursor := rows[2+s.m.Rows.Row(s.m.CursorNode())-s.m.Cur.Top]
 			has := func(what, row, text, attribute string) {
 				t.Helper()
 				at := strings.Index(row, text)
@@ -397,12 +397,12 @@ func TestMistakesAreSaidOnce(t *testing.T) {
 		return newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Theme, o.ThemeDir = "sea", dir }})
 	}
 	s := write("light: { okay: red }\ndark: { accent: blue }\n")
-	if strings.Count(s.m.message, "okay") != 1 || !strings.Contains(s.m.message, "sea.yaml:1: unknown role") || strings.Contains(s.m.message, "more") {
-		t.Errorf("one mistake: %q", s.m.message)
+	if strings.Count(s.m.Message, "okay") != 1 || !strings.Contains(s.m.Message, "sea.yaml:1: unknown role") || strings.Contains(s.m.Message, "more") {
+		t.Errorf("one mistake: %q", s.m.Message)
 	}
 	s = write("roles: { okay: red, ok: nothing }\nglyphs: { ok: ✅ }\n")
-	if !strings.Contains(s.m.message, "(and 2 more; moon themes NAME lists them)") {
-		t.Errorf("three mistakes: %q", s.m.message)
+	if !strings.Contains(s.m.Message, "(and 2 more; moon themes NAME lists them)") {
+		t.Errorf("three mistakes: %q", s.m.Message)
 	}
 	s = newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Warnings = []string{"config.yaml:1: there is no setting"} }})
 	s.has("config.yaml:1: there is no setting")

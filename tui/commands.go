@@ -12,6 +12,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // command is what can be typed in the palette with an argument.
@@ -19,22 +20,19 @@ type command struct {
 	name, short string // short is another name, or ""
 	takes       string // how its argument is called; "": none
 	words       string
-	cannot      func(*view) string
+	cannot      func(*view.State) string
 }
 
 var commands = []command{
 	{"goto", "g", "STEP", "go to a step: its id, path, name or file:line", nil},
-	{"p", "print", "EXPRESSION", "print a value, as the step at the pointer sees it", (*view).cannotWatch},
-	{"watch", "", "EXPRESSION", "watch a value", (*view).cannotWatch},
-	{"break", "", "STEP [if COND] [after N] [log TEXT]", "set a breakpoint", func(m *view) string { return whyNot{m}.cannotBreak() }},
+	{"p", "print", "EXPRESSION", "print a value, as the step at the pointer sees it", (*view.State).CannotWatch},
+	{"watch", "", "EXPRESSION", "watch a value", (*view.State).CannotWatch},
+	{"break", "", "STEP [if COND] [after N] [log TEXT]", "set a breakpoint", func(m *view.State) string { return whyNot{m}.cannotBreak() }},
 	{"breaks", "", "", "list the breakpoints", nil},
 	{"filter", "", "WHAT", "filter: all, problems, changed, not done", nil},
 	{"theme", "", "NAME", "other colours", nil},
 	{"quit", "q", "", "leave", nil},
 }
-
-// came brings what was found out away from the screen, and what to do with it.
-type came struct{ then func(m *model) tea.Cmd }
 
 func commandNamed(word string) *command {
 	for i := range commands {
@@ -57,20 +55,20 @@ func commandNames() (names []string) {
 }
 
 // runCommand does what was typed.
-func (m *model) runCommand(c *command, arg string) tea.Cmd {
-	switch c.name {
+func (m *model) runCommand(name, arg string) tea.Cmd {
+	switch name {
 	case "goto":
-		return browsing{m.view}.gotoNamed(arg)
+		return browsing{m.State}.gotoNamed(arg)
 	case "p":
-		return watchPane{m.view}.printOnce(arg)
+		return watchPane{m.State}.printOnce(arg)
 	case "watch":
-		m.watch.addWatch(arg)
+		m.Watch.AddWatch(arg)
 	case "break":
-		return deciding{m.view}.breakNamed(arg)
+		return deciding{m.State}.breakNamed(arg)
 	case "breaks":
-		deciding{m.view}.openBreaks()
+		deciding{m.State}.openBreaks()
 	case "filter":
-		whyNot{m.view}.filterNamed(arg)
+		whyNot{m.State}.filterNamed(arg)
 	case "theme":
 		return m.themeNamed(arg)
 	case "quit":
@@ -89,17 +87,17 @@ func (m browsing) gotoNamed(selector string) tea.Cmd {
 			why, hint := p.NoMatch(selector)
 			message = strings.TrimSuffix(why+"; "+hint, "; ")
 		}
-		return came{func(m *model) tea.Cmd {
+		return view.Came{Then: func(m *view.State) tea.Cmd {
 			switch {
 			case m.Plan != p:
-				m.showMessage("the plan has changed; try again")
+				m.ShowMessage("the plan has changed; try again")
 			case len(found) == 0:
-				m.showMessage(message)
+				m.ShowMessage(message)
 			default:
-				m.panes.focusOn(paneTree)
-				m.goToStep(found[0])
+				m.Panes.FocusOn(view.PaneTree)
+				m.GoToStep(found[0])
 				if len(found) > 1 {
-					m.showMessage(fmt.Sprintf("the first of %s", draw.Count(len(found), "step")))
+					m.ShowMessage(fmt.Sprintf("the first of %s", draw.Count(len(found), "step")))
 				}
 			}
 			return nil
@@ -113,7 +111,7 @@ func (m whyNot) cannotBreak() string {
 		return isOver
 	case m.Shot.Phase == events.Done:
 		return "the run is over"
-	case m.o.ParseBreak == nil:
+	case m.Tools.ParseBreak == nil:
 		return "breakpoints cannot be named here"
 	}
 	return ""
@@ -121,15 +119,15 @@ func (m whyNot) cannotBreak() string {
 
 // breakNamed sets breakpoints as --break does.
 func (m deciding) breakNamed(text string) tea.Cmd {
-	p, parse := m.Plan, m.o.ParseBreak
+	p, parse := m.Plan, m.Tools.ParseBreak
 	return func() tea.Msg {
 		list, why := parse(p, text)
-		return came{func(m *model) tea.Cmd {
+		return view.Came{Then: func(m *view.State) tea.Cmd {
 			if m.Plan != p {
 				why = "the plan has changed; try again"
 			}
 			if why != "" {
-				m.showMessage(why)
+				m.ShowMessage(why)
 				return nil
 			}
 			for _, c := range list {
@@ -144,7 +142,7 @@ func (m whyNot) filterNamed(word string) {
 	var names []string
 	for f := tree.FilterAll; f <= tree.FilterNotable; f++ {
 		if f.String() == word {
-			m.setFilter(f)
+			m.SetFilter(f)
 			return
 		}
 		names = append(names, f.String())
@@ -153,7 +151,14 @@ func (m whyNot) filterNamed(word string) {
 	if hint == "" {
 		hint = "there are " + strings.Join(names, ", ")
 	}
-	m.showMessage(fmt.Sprintf("unknown filter `%s`; %s", word, hint))
+	m.ShowMessage(fmt.Sprintf("unknown filter `%s`; %s", word, hint))
+}
+
+// themed is a theme that was found.
+type themed struct {
+	name     string
+	skins    [2]*themes.Theme
+	warnings []themes.Warning
 }
 
 // themeNamed changes the colours, until the screen is closed.
@@ -172,24 +177,24 @@ func (m *model) themeNamed(name string) tea.Cmd {
 				skins[i], half = chooseTheme(o, profile, env, dark)
 				warnings = append(warnings, half...)
 			}
-			return came{func(m *model) tea.Cmd { return m.changeTheme(name, skins, warnings) }}
+			return themed{name, skins, warnings}
 		}
 		hint := suggest.DidYouMean(name, themes.Names(o.ThemeDir))
 		if hint == "" {
 			hint = "there are " + strings.Join(themes.Names(o.ThemeDir), ", ")
 		}
-		return came{func(m *model) tea.Cmd {
-			m.showMessage(fmt.Sprintf("unknown theme `%s`; %s", name, hint))
+		return view.Came{Then: func(m *view.State) tea.Cmd {
+			m.ShowMessage(fmt.Sprintf("unknown theme `%s`; %s", name, hint))
 			return nil
 		}}
 	}
 }
 
 // changeTheme changes to other colours. Which half of an adaptive theme it takes, the terminal is asked again.
-func (m *model) changeTheme(name string, skins [2]*themes.Theme, warnings []themes.Warning) tea.Cmd {
-	m.o.Theme, m.o.LightTheme, m.skins = name, "", skins
-	if text := firstWarning(append(warnings, m.applyTheme()...)); text != "" {
-		m.showMessage(text)
+func (m *model) changeTheme(to themed) tea.Cmd {
+	m.o.Theme, m.o.LightTheme, m.skins = to.name, "", to.skins
+	if text := firstWarning(append(to.warnings, m.applyTheme()...)); text != "" {
+		m.ShowMessage(text)
 	}
 	return m.Init()
 }

@@ -91,7 +91,7 @@ func TestTimeLeftGoesDown(t *testing.T) {
 		s.frame()
 		s.has(step.left)
 	}
-	s.m.stopping, s.m.stale = 1, true
+	s.m.Stopping, s.m.stale = 1, true
 	s.has("STOPPING")
 	if screen := s.shows(); strings.Contains(screen, "about 1m left") {
 		t.Errorf("a run that is being stopped will not take that long\n%s", screen)

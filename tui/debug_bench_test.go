@@ -11,7 +11,7 @@ func BenchmarkManyBreakpoints(b *testing.B) {
 	s := largeScreen(b, 100_000, 200, 60)
 	s.f.send(events.Break{Step: 0, To: len(s.m.Plan.Steps)})
 	s.frame()
-	s.m.rows.FoldAll()
+	s.m.Rows.FoldAll()
 	for b.Loop() {
 		s.m.stale = true
 		_ = s.m.View()
@@ -31,8 +31,8 @@ func BenchmarkPalette(b *testing.B) {
 // BenchmarkViewNow is what closing the screen costs.
 func BenchmarkViewNow(b *testing.B) {
 	s := largeScreen(b, 100_000, 200, 60)
-	s.m.rows.FoldAll()
+	s.m.Rows.FoldAll()
 	for b.Loop() {
-		_ = replanning{s.m.view}.viewNow()
+		_ = replanning{s.m.State}.viewNow()
 	}
 }

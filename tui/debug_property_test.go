@@ -21,7 +21,7 @@ func TestDebuggingAlwaysFits(t *testing.T) {
 	typed := append([]string{"breaks", "goto a", "p x", "watch x", "filter all", "filter x", "break a if 1", "theme moonlight", "theme x", "x == 1"}, nasty...)
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newScreen(t, setup{p: drawPlan(rt), w: 80, h: 24, ascii: rapid.Bool().Draw(rt, "ascii")})
-		s.m.o.Eval = func(_ *plan.Plan, step int, text string) (string, error) {
+		s.m.Tools.Eval = func(_ *plan.Plan, step int, text string) (string, error) {
 			switch len(text) % 4 {
 			case 0:
 				return "", &plan.Missing{Name: text, Steps: []int{step, -1, 9999}}
@@ -32,13 +32,13 @@ func TestDebuggingAlwaysFits(t *testing.T) {
 			}
 			return text, nil
 		}
-		s.m.o.CheckBreak = func(_ *plan.Plan, when, _ string) error {
+		s.m.Tools.CheckBreak = func(_ *plan.Plan, when, _ string) error {
 			if len(when)%2 == 1 {
 				return errors.New(when)
 			}
 			return nil
 		}
-		s.m.o.ParseBreak = func(p *plan.Plan, text string) ([]events.Command, string) {
+		s.m.Tools.ParseBreak = func(p *plan.Plan, text string) ([]events.Command, string) {
 			if len(p.Steps) == 0 || len(text)%2 == 1 {
 				return nil, text
 			}

@@ -300,9 +300,9 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 			Editor: func(string, int) tea.ExecCommand { return guest{func() {}} },
 			Reload: func() (diag.List, error) { panic("on purpose") },
 		}, func(string) string { return "" })
-		excerpt := m.excerpt
+		excerpt := m.Excerpt
 		var armed atomic.Bool
-		m.excerpt = func(file string, line, around int) ([]string, int) {
+		m.Excerpt = func(file string, line, around int) ([]string, int) {
 			if armed.Load() {
 				panic("on purpose")
 			}

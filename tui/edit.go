@@ -7,10 +7,11 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/tui/view"
 )
 
 // replanning takes over another plan: what is kept of the screen, and what is said of the change.
-type replanning struct{ *view }
+type replanning struct{ *view.State }
 
 // edited says that the editor was closed, reloaded that planning again has come to an end.
 type (
@@ -21,35 +22,33 @@ type (
 	}
 )
 
-func (m *view) canEdit() bool { return m.o.Editor != nil && !m.IsRecorded() }
-
 // editSource opens the source of the node under the cursor.
 func (m *model) editSource() tea.Cmd {
-	o, _ := m.OriginOf(m.cursorNode())
+	o, _ := m.OriginOf(m.CursorNode())
 	return m.editAt(o.File, o.Line)
 }
 
 func (m *model) editAt(file string, line int) tea.Cmd {
-	return m.lendUnwatched(lendTerminal(m.o.Editor(absolutePath(m.Plan, file), line), func(err error) tea.Msg { return edited{err} }))
+	return m.lendUnwatched(lendTerminal(m.Tools.Editor(absolutePath(m.Plan, file), line), func(err error) tea.Msg { return edited{err} }))
 }
 
 const planning = "planning again"
 
 func (m fixPane) takeEdited(e edited) tea.Cmd {
 	if e.err != nil {
-		m.showMessage("editor: " + e.err.Error())
+		m.ShowMessage("editor: " + e.err.Error())
 		return nil
 	}
-	return m.planAgain(planning)
+	return replanning(m).planAgain(planning)
 }
 
 // planAgain plans again, in the background, and says so.
-func (m *view) planAgain(saying string) tea.Cmd {
-	if m.o.Reload == nil {
+func (m replanning) planAgain(saying string) tea.Cmd {
+	if m.Tools.Reload == nil {
 		return nil
 	}
-	m.showMessage(saying)
-	reload := m.o.Reload
+	m.ShowMessage(saying)
+	reload := m.Tools.Reload
 	return func() tea.Msg {
 		diagnostics, err := reload()
 		return reloaded{diagnostics, err}
@@ -60,14 +59,14 @@ func (m *view) planAgain(saying string) tea.Cmd {
 func (m replanning) takeReloaded(r reloaded) {
 	switch {
 	case r.diagnostics.HasErrors():
-		m.overlay = &diagBox{list: r.diagnostics}
-		m.message = ""
+		m.Overlay = &diagBox{list: r.diagnostics}
+		m.Message = ""
 	case r.err != nil:
-		m.showMessage(r.err.Error())
-	case m.message == connecting:
+		m.ShowMessage(r.err.Error())
+	case m.Message == connecting:
 		m.takeConnected()
-	case m.message == planning:
-		m.showMessage("replanned")
+	case m.Message == planning:
+		m.ShowMessage("replanned")
 	}
 }
 

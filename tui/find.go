@@ -11,6 +11,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // prompt is the line at the bottom where a text to find is typed. In the tree every key finds at once.
@@ -18,47 +19,40 @@ type prompt struct {
 	input  textinput.Model
 	only   bool // show only matches
 	output bool // find in the output
-	view   outputView
-	sought search // there, before
-	from   int    // the cursor's node when it was opened
+	view   view.OutputView
+	sought view.Search // there, before
+	from   int         // the cursor's node when it was opened
 	was    tree.Filter
 }
 
 func (m browsing) openFind() {
 	p := &prompt{
-		input: newInput(), from: m.cursorNode(), was: m.filter, only: m.filter == tree.FilterFound,
-		output: m.keyPlace() == keymap.InOutput,
+		input: view.NewInput(), from: m.CursorNode(), was: m.Filter, only: m.Filter == tree.FilterFound,
+		output: m.KeyPlace() == keymap.InOutput,
 	}
-	p.view, p.sought = m.detail.output, m.detail.search
-	m.prompt = p
+	p.view, p.sought = m.Detail.Output, m.Detail.Search
+	m.Prompt = p
 }
 
-func newInput() textinput.Model {
-	in := textinput.New()
-	in.Prompt = ""
-	_ = in.Focus() // its blinking is not used
-	return in
-}
-
-func (p *prompt) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (p *prompt) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
-		m.prompt = nil
+		m.Prompt = nil
 		if p.output {
 			p.giveUp(m)
 		} else {
-			m.find.Text, m.cur.Node = "", p.from
-			m.setFilter(p.was)
+			m.Find.Text, m.Cur.Node = "", p.from
+			m.SetFilter(p.was)
 			if p.was == tree.FilterFound {
-				m.setFilter(tree.FilterAll)
+				m.SetFilter(tree.FilterAll)
 			}
 		}
 		return nil
 	case "enter":
-		m.prompt = nil
+		m.Prompt = nil
 		if p.output && p.input.Value() == "" {
 			p.giveUp(m)
-			browsing{m.view}.findAgain(+1)
+			browsing{m}.findAgain(+1)
 		}
 		return nil
 	case "tab":
@@ -68,7 +62,7 @@ func (p *prompt) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case "up", "down":
-		browsing{m.view}.findAgain(map[string]int{"up": -1, "down": 1}[msg.String()])
+		browsing{m}.findAgain(map[string]int{"up": -1, "down": 1}[msg.String()])
 		return nil
 	}
 	p.input, _ = p.input.Update(msg)
@@ -76,75 +70,73 @@ func (p *prompt) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (p *prompt) pasteText(m *model, msg tea.PasteMsg) tea.Cmd {
+func (p *prompt) PasteText(m *view.State, msg tea.PasteMsg) tea.Cmd {
 	p.input, _ = p.input.Update(msg)
 	p.searchFirst(m)
 	return nil
 }
 
 // searchFirst goes to the first match from where the person was.
-func (p *prompt) searchFirst(m *model) {
+func (p *prompt) searchFirst(m *view.State) {
 	if p.output {
-		m.detail.output = p.view
-		outputPane{m.view}.searchOutput(p.input.Value())
+		m.Detail.Output = p.view
+		outputPane{m}.searchOutput(p.input.Value())
 		return
 	}
-	m.find.Text = strings.ToLower(p.input.Value())
+	m.Find.Text = strings.ToLower(p.input.Value())
 	switch {
 	case p.only:
-		m.setFilter(tree.FilterFound)
-	case m.filter == tree.FilterFound:
-		m.setFilter(tree.FilterAll)
+		m.SetFilter(tree.FilterFound)
+	case m.Filter == tree.FilterFound:
+		m.SetFilter(tree.FilterAll)
 	}
-	m.following = false
-	if n := m.find.Next(m.Tree, p.from-1, +1); n >= 0 {
-		m.goTo(n)
+	m.Following = false
+	if n := m.Find.Next(m.Tree, p.from-1, +1); n >= 0 {
+		m.GoTo(n)
 	} else {
-		m.cur.Node = p.from
+		m.Cur.Node = p.from
 	}
 }
 
 // giveUp makes the output as it was before anything was typed.
-func (p *prompt) giveUp(m *model) {
-	m.detail.output = p.view
-	m.detail.search = p.sought.restartIn()
-}
-
-func (m *view) goTo(n int) {
-	m.rows.Reveal(n)
-	m.cur.Node = n
+func (p *prompt) giveUp(m *view.State) {
+	m.Detail.Output = p.view
+	m.Detail.Search = p.sought.RestartIn()
 }
 
 func (m browsing) findAgain(direction int) {
 	if why := whyNot(m).cannotFind(); why != "" { // it is asked while a text is typed, too
-		m.showMessage(why)
+		m.ShowMessage(why)
 		return
 	}
-	if m.keyPlace() == keymap.InOutput {
+	if m.KeyPlace() == keymap.InOutput {
 		outputPane(m).nextHit(direction)
 		return
 	}
-	m.following = false
-	m.goTo(m.find.Next(m.Tree, m.cursorNode(), direction))
+	m.Following = false
+	m.GoTo(m.Find.Next(m.Tree, m.CursorNode(), direction))
 }
 
+// carry goes over to another plan: its esc goes back to where the cursor was.
+func (p *prompt) Carry(before, now *tree.Tree) { p.from, _ = tree.SameIn(before, now)(p.from) }
+
 // drawPrompt writes the prompt into the stretch that is open.
-func (p *prompt) drawPrompt(m *view, b *draw.Brush) {
+func (p *prompt) DrawPrompt(m *view.State, b *draw.Brush) {
 	b.Put(draw.InkKey, "/")
-	for _, s := range m.inputLine(&p.input)[1:] {
+	for _, s := range m.InputLine(&p.input)[1:] {
 		b.Put(s.Ink, s.S)
 	}
 	switch {
 	case p.output:
 		b.Put(themes.Dim, "   "+draw.Join("   ", outputPane{m}.searchCount(), "enter keep", "esc back"))
-	case m.find.Text == "":
+	case m.Find.Text == "":
 		b.Put(themes.Dim, "   tab only matches   esc back")
 	default:
 		words := "only matches"
 		if p.only {
 			words = "jump"
 		}
-		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", countMatches(m.find.Count(m.Tree)), words))
+		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", countMatches(m.Find.Count(m.Tree)), words))
 	}
 }
 

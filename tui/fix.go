@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
+	"moon/tui/view"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -53,17 +54,25 @@ type replanned struct {
 	why   string
 }
 
+// sheetOf is the sheet of values, or nil.
+func sheetOf(s view.Sheet) *fixSheet {
+	f, _ := s.(*fixSheet)
+	return f
+}
+
+func (f *fixSheet) CountChanges() int { return f.Changes() }
+
 // openFix edits the values of the step under the cursor.
 func (m fixPane) openFix() tea.Cmd {
-	n := m.cursorNode()
-	m.fix = m.newFix(n, m.Tree.Step(n))
+	n := m.CursorNode()
+	m.Sheet = m.newFix(n, m.Tree.Step(n))
 	return nil
 }
 
-func (m *view) newFix(n, step int) *fixSheet {
+func (m fixPane) newFix(n, step int) *fixSheet {
 	var set map[string]any
 	m.Store.Read(func(run *events.Run) { set = maps.Clone(run.Variables) })
-	f := &fixSheet{node: n, title: m.Tree.Title(n), input: newInput()}
+	f := &fixSheet{node: n, title: m.Tree.Title(n), input: view.NewInput()}
 	if host := m.Tree.HostRow(n); host != "" && step < 0 {
 		f.title += " on " + host
 	}
@@ -93,7 +102,7 @@ func (f *fixSheet) currentRow() *fix.Row {
 }
 
 // pressKey takes a key. Letters change the value they are typed on; nothing runs but by enter.
-func (f *fixSheet) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (f *fixSheet) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	f.note = ""
 	if key != "enter" {
@@ -106,7 +115,7 @@ func (f *fixSheet) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 			f.revertTyped()
 			return f.planRows(m)
 		}
-		m.fix = nil
+		m.Sheet = nil
 		return nil
 	case "up", "down", "ctrl+p", "ctrl+n":
 		f.commitTyped()
@@ -146,7 +155,7 @@ func (f *fixSheet) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return f.planRows(m)
 }
 
-func (f *fixSheet) pasteText(m *model, msg tea.PasteMsg) tea.Cmd {
+func (f *fixSheet) PasteText(m *view.State, msg tea.PasteMsg) tea.Cmd {
 	if !f.beginTyping() {
 		return nil
 	}
@@ -255,14 +264,14 @@ func (f *fixSheet) undoLast() {
 }
 
 // cannotApply says why the run would not be given the values as they are, and on which row that is seen.
-func (f *fixSheet) cannotApply(m *view) (values []events.Override, why string, row int) {
+func (f *fixSheet) cannotApply(m *view.State) (values []events.Override, why string, row int) {
 	switch values, why, row = f.Overrides(); {
 	case why != "":
 		return nil, why, row
 	case len(values) == 0:
 		why = "nothing is changed"
 	case m.Shot.Counts.Running > 0:
-		why = "steps are still running; " + m.keys.Label(keymap.RunPause) + " pauses the run, and then this can be tried"
+		why = "steps are still running; " + m.Keys.Label(keymap.RunPause) + " pauses the run, and then this can be tried"
 	case f.preview.why != "" && f.preview.shown == f.preview.gen:
 		why = "it cannot be planned so"
 	}
@@ -270,7 +279,7 @@ func (f *fixSheet) cannotApply(m *view) (values []events.Override, why string, r
 }
 
 // offersApply reports whether enter would give the run the values, with what is typed on the last line.
-func (f *fixSheet) offersApply(m *view) bool {
+func (f *fixSheet) offersApply(m *view.State) bool {
 	if f.isAdding() && strings.TrimSpace(f.new) != "" {
 		_, _, why := f.parseNamed()
 		return why == "" && m.Shot.Counts.Running == 0
@@ -280,14 +289,14 @@ func (f *fixSheet) offersApply(m *view) bool {
 }
 
 // applyRows gives the run its new values, and tries the step again if it failed.
-func (f *fixSheet) applyRows(m *model) tea.Cmd {
+func (f *fixSheet) applyRows(m *view.State) tea.Cmd {
 	if f.typing || f.isAdding() {
 		f.commitTyped()
 	}
 	if f.note != "" {
 		return nil
 	}
-	values, why, row := f.cannotApply(m.view)
+	values, why, row := f.cannotApply(m)
 	if why != "" {
 		f.note, f.at = why, row
 		return f.planRows(m)
@@ -302,18 +311,18 @@ func (f *fixSheet) applyRows(m *model) tea.Cmd {
 		asks.Retry = f.Path
 	}
 	m.Send(asks)
-	m.fix, m.fixSent = nil, f
-	m.showMessage("values changed: " + asks.Words())
+	m.Sheet, m.SheetSent = nil, f
+	m.ShowMessage("values changed: " + asks.Words())
 	return nil
 }
 
 // planRows plans with the values as they are now, in the background, one plan at a time.
-func (f *fixSheet) planRows(m *model) tea.Cmd {
+func (f *fixSheet) planRows(m *view.State) tea.Cmd {
 	f.preview.gen++
 	return f.planNext(m)
 }
 
-func (f *fixSheet) planNext(m *model) tea.Cmd {
+func (f *fixSheet) planNext(m *view.State) tea.Cmd {
 	p := &f.preview
 	if p.busy || p.gen == p.shown {
 		return nil
@@ -324,7 +333,7 @@ func (f *fixSheet) planNext(m *model) tea.Cmd {
 		return nil
 	}
 	p.busy = true
-	gen, current, preview := p.gen, m.Plan, m.o.Preview
+	gen, current, preview := p.gen, m.Plan, m.Tools.Preview
 	return func() tea.Msg {
 		next, why := preview(current, events.Fix{Values: values})
 		return replanned{f, gen, next, why}
@@ -332,25 +341,25 @@ func (f *fixSheet) planNext(m *model) tea.Cmd {
 }
 
 // fixPreviewed takes what planning gave, and plans again if more was typed since.
-func (m *model) fixPreviewed(msg replanned) tea.Cmd {
+func (m fixPane) takePreview(msg replanned) tea.Cmd {
 	f := msg.sheet
-	if m.fix != f {
+	if m.Sheet != f {
 		return nil
 	}
 	f.preview.busy, f.preview.plan, f.preview.why, f.preview.shown = false, msg.plan, msg.why, msg.gen
-	return f.planNext(m)
+	return f.planNext(m.State)
 }
 
 // fixRefused brings the sheet back that the run has refused: what was typed must not be lost.
 func (m fixPane) fixRefused(why string) {
-	if m.fixSent == nil {
+	if m.SheetSent == nil {
 		return
 	}
-	if m.fix == nil {
-		m.fix = m.fixSent
-		m.fix.note = why
+	if m.Sheet == nil {
+		m.Sheet = m.SheetSent
+		sheetOf(m.Sheet).note = why
 	}
-	m.fixSent = nil
+	m.SheetSent = nil
 }
 
 // carryFix opens a sheet anew after the plan was replaced, with what was typed on it.
@@ -375,8 +384,8 @@ func (m fixPane) carryFix(old *fixSheet) {
 			f.Rows[k].Type(r.Now)
 		}
 		f.note = "the plan was replaced; what you typed is still here"
-		m.fix = f
+		m.Sheet = f
 		return
 	}
-	m.showMessage("the step you edited is not in the plan any more")
+	m.ShowMessage("the step you edited is not in the plan any more")
 }

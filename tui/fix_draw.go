@@ -10,10 +10,22 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/fix"
+	"moon/tui/view"
 )
 
 // fixPane is the sheet of values that are edited, as it is drawn, and planning with them.
-type fixPane struct{ *view }
+type fixPane struct{ *view.State }
+
+func (*fixSheet) DrawSheet(m *view.State, w, h int) *draw.Doc { return fixPane{m}.fixDoc(w, h) }
+func (*fixSheet) DrawRule(m *view.State, b *draw.Brush)       { fixPane{m}.fixRule(b) }
+func (*fixSheet) DrawKeys(m *view.State, b *draw.Brush) {
+	fixPane{m}.drawHints(b, fixPane{m}.fixTips())
+}
+
+// drawLine is the value that is typed on, with its name.
+func (f *fixSheet) DrawLine(m *view.State, w int) []draw.Text {
+	return append([]draw.Text{draw.Inked(themes.Text, draw.Plain(f.rowLabel())+" ")}, fixPane{m}.fixInput(w)...)
+}
 
 // fixDoc draws the sheet: the values, then what follows from them.
 //
@@ -28,8 +40,8 @@ type fixPane struct{ *view }
 //	- alembic -x lock=5s upgrade
 //	+ alembic -x lock=60s upgrade
 func (m fixPane) fixDoc(w, h int) *draw.Doc {
-	d := draw.NewDoc(w, h, m.glyphs)
-	f := m.fix
+	d := draw.NewDoc(w, h, m.Glyphs)
+	f := sheetOf(m.Sheet)
 	at := []int{0, 2, 2 + f.nameWidth(w), max(w-min(w/4, 24), w/2)}
 	d.Columns(at, draw.Inked(themes.Dim, ""), draw.Inked(themes.Dim, "name"), draw.Inked(themes.Dim, "value"),
 		draw.Inked(themes.Dim, "from"))
@@ -58,15 +70,15 @@ func (f *fixSheet) nameWidth(w int) int {
 	for i := range f.Rows {
 		widest = max(widest, draw.Cells(draw.Plain(f.Rows[i].Label())))
 	}
-	return nameColumn(w, widest)
+	return view.NameColumn(w, widest)
 }
 
 func (m fixPane) fixRow(d *draw.Doc, at []int, i int) {
-	f := m.fix
+	f := sheetOf(m.Sheet)
 	here := i == f.at
 	mark := ""
 	if here {
-		mark = m.glyphs.Pointer
+		mark = m.Glyphs.Pointer
 	}
 	// One row more than there are values: a new variable.
 	if i == len(f.Rows) {
@@ -107,19 +119,19 @@ func (m fixPane) fixRow(d *draw.Doc, at []int, i int) {
 
 // fixInput is the line that is typed on, as much of it around its cursor as fits.
 func (m fixPane) fixInput(w int) []draw.Text {
-	in := &m.fix.input
+	in := &sheetOf(m.Sheet).input
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
 	before, after := draw.Plain(string(value[:at])), draw.Plain(string(value[at:]))
-	if r := m.fix.currentRow(); r != nil && r.Secret {
+	if r := sheetOf(m.Sheet).currentRow(); r != nil && r.Secret {
 		before, after = strings.Repeat("•", at), strings.Repeat("•", len(value)-at)
 	}
 	room := max(w-1, 1)
 	if draw.Cells(before) > room {
-		before = draw.CutLeft(before, room, m.glyphs.Dots)
+		before = draw.CutLeft(before, room, m.Glyphs.Dots)
 	}
 	after = draw.Head(after, room-draw.Cells(before))
-	return []draw.Text{draw.Inked(themes.Text, before), draw.Inked(themes.Accent, m.glyphs.Caret), draw.Inked(themes.Text, after)}
+	return []draw.Text{draw.Inked(themes.Text, before), draw.Inked(themes.Accent, m.Glyphs.Caret), draw.Inked(themes.Text, after)}
 }
 
 // rowLabel is what the cursor is on.
@@ -138,7 +150,7 @@ func (m fixPane) fixPlace(r *fix.Row) string {
 	case r.Field != "":
 		return fmt.Sprintf(":%d", r.Origin.Line)
 	}
-	return sourceText(r.From, r.Origin)
+	return view.SourceText(r.From, r.Origin)
 }
 
 // fixAfter says when a value will be known.
@@ -192,7 +204,7 @@ func fixType(r *fix.Row) string {
 }
 
 func (m fixPane) fixScopes() []draw.Text {
-	f := m.fix
+	f := sheetOf(m.Sheet)
 	if r := f.currentRow(); r != nil && r.Field != "" {
 		return []draw.Text{draw.Inked(themes.Text, "this step (it is not a variable)")}
 	}
@@ -200,7 +212,7 @@ func (m fixPane) fixScopes() []draw.Text {
 	for i, s := range f.Scopes {
 		mark, look := "( ) ", themes.Dim
 		if i == f.Scope {
-			mark, look = "("+m.glyphs.Chosen()+") ", themes.Text
+			mark, look = "("+m.Glyphs.Chosen()+") ", themes.Text
 		}
 		if i > 0 {
 			line = append(line, draw.Inked(themes.Text, "   "))
@@ -215,7 +227,7 @@ const othersShown = 4
 
 // fixBecomes says what would be different.
 func (m fixPane) fixBecomes(d *draw.Doc) {
-	f := m.fix
+	f := sheetOf(m.Sheet)
 	p := &f.preview
 	f.done = 0
 	switch {
@@ -244,7 +256,7 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 		m.changedLines(d, c.Label, c.Was, c.Now)
 	}
 	for _, note := range e.Notes {
-		d.Para(themes.DiffAdd, 0, strings.ReplaceAll(note, "→", m.glyphs.Arrow))
+		d.Para(themes.DiffAdd, 0, strings.ReplaceAll(note, "→", m.Glyphs.Arrow))
 	}
 	for i, s := range e.Others {
 		if i == othersShown {
@@ -267,13 +279,13 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 
 // fixDone lists what is done already. It is not run again, unless a person says so here.
 func (m fixPane) fixDone(d *draw.Doc, steps []*plan.Step) {
-	m.fix.done = len(steps)
+	sheetOf(m.Sheet).done = len(steps)
 	if len(steps) == 0 {
 		return
 	}
 	d.Blank()
 	words := "Already done, with the old value; ctrl+r runs " + countThem(len(steps)) + " again too"
-	if m.fix.again {
+	if sheetOf(m.Sheet).again {
 		words = "Already done, and run again with the new value; ctrl+r keeps " + countThem(len(steps))
 	}
 	d.Para(themes.Warn, 0, words)
@@ -321,18 +333,18 @@ func (m fixPane) changedLines(d *draw.Doc, label, was, now string) {
 
 // fixRule is the rule above the sheet.
 func (m fixPane) fixRule(b *draw.Brush) {
-	b.Rule(m.glyphs, 1)
+	b.Rule(m.Glyphs, 1)
 	b.Put(draw.InkTabFocus, " Fix")
-	title := "  " + draw.CutMiddle(draw.Plain(m.fix.title), max(b.Left-18, 4), m.glyphs.Dots) + " "
+	title := "  " + draw.CutMiddle(draw.Plain(sheetOf(m.Sheet).title), max(b.Left-18, 4), m.Glyphs.Dots) + " "
 	b.Put(themes.Text, title)
-	b.Rule(m.glyphs, 1)
+	b.Rule(m.Glyphs, 1)
 	b.Put(themes.Dim, " this run only ")
-	b.Rule(m.glyphs, b.Left)
+	b.Rule(m.Glyphs, b.Left)
 }
 
 // fixTips are the keys of the sheet. They are its own, as those of every box.
 func (m fixPane) fixTips() (tips []hintKey) {
-	f, brief := m.fix, m.width < 90
+	f, brief := sheetOf(m.Sheet), m.Width < 90
 	add := func(can bool, key, words, short string) {
 		if brief {
 			words = short
@@ -347,7 +359,7 @@ func (m fixPane) fixTips() (tips []hintKey) {
 		does = "retry with this"
 	}
 	first, _, _ := strings.Cut(does, " ")
-	add(f.offersApply(m.view), "enter", does, first)
+	add(f.offersApply(m.State), "enter", does, first)
 	add(brief, "esc", "", "back")
 	add(f.done > 0 && !f.again, "ctrl+r", "done steps too", "rerun")
 	add(f.done > 0 && f.again, "ctrl+r", "done steps stay", "stay")
@@ -355,7 +367,7 @@ func (m fixPane) fixTips() (tips []hintKey) {
 	if brief {
 		add(f.canUndo(), "ctrl+u", "undo", "undo")
 	}
-	add(m.o.Editor != nil && r != nil && !r.Secret, "ctrl+e", "$EDITOR", "editor")
+	add(m.Tools.Editor != nil && r != nil && !r.Secret, "ctrl+e", "$EDITOR", "editor")
 	if !brief {
 		add(f.canUndo(), "ctrl+u", "undo", "undo")
 	}

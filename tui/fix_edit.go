@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/tui/fix"
+	"moon/tui/view"
 )
 
 // valueEdited is a value that comes back from the editor.
@@ -15,10 +16,10 @@ type valueEdited struct {
 }
 
 // inEditor opens the value under the cursor in the person's editor: one that has many lines can be edited nowhere else.
-func (f *fixSheet) inEditor(m *model) tea.Cmd {
+func (f *fixSheet) inEditor(m *view.State) tea.Cmd {
 	r := f.currentRow()
 	switch {
-	case m.o.Editor == nil:
+	case m.Tools.Editor == nil:
 		f.note = "no editor available"
 		return nil
 	case r == nil:
@@ -29,14 +30,15 @@ func (f *fixSheet) inEditor(m *model) tea.Cmd {
 		return nil
 	}
 	f.commitTyped()
-	e := &fix.Editor{Text: r.Now, Open: func(file string) fix.Program { return m.o.Editor(file, 1) }}
+	e := &fix.Editor{Text: r.Now, Open: func(file string) fix.Program { return m.Tools.Editor(file, 1) }}
 	row := f.at
-	return m.lendUnwatched(lendTerminal(e, func(err error) tea.Msg { return valueEdited{f, row, e.Text, err} }))
+	m.Want(view.LendTo{Program: e, Then: func(err error) tea.Msg { return valueEdited{f, row, e.Text, err} }})
+	return nil
 }
 
-func (m *model) valueEdited(msg valueEdited) tea.Cmd {
+func (m fixPane) takeValue(msg valueEdited) tea.Cmd {
 	f := msg.sheet
-	if m.fix != f || msg.row >= len(f.Rows) {
+	if m.Sheet != f || msg.row >= len(f.Rows) {
 		return nil
 	}
 	if msg.err != nil {
@@ -46,5 +48,5 @@ func (m *model) valueEdited(msg valueEdited) tea.Cmd {
 	if r := &f.Rows[msg.row]; msg.text != r.Now {
 		r.Type(msg.text)
 	}
-	return f.planRows(m)
+	return f.planRows(m.State)
 }

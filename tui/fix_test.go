@@ -68,7 +68,7 @@ func TestFixSheet(t *testing.T) {
 	s.sends("ctrl+r")
 	s.has("nothing that is done would change")
 	s.sends("enter", events.Fix{Values: []events.Override{{Name: "go_version", Value: `"1.26.2"`, At: path, From: path}}, Retry: path})
-	if s.m.fix != nil {
+	if s.m.Sheet != nil {
 		t.Error("the sheet stays open")
 	}
 
@@ -79,7 +79,7 @@ func TestFixSheet(t *testing.T) {
 	s.sends("x esc")
 	s.has("0 changes", "Fix  unpack go")
 	s.sends("esc")
-	if s.m.fix != nil {
+	if s.m.Sheet != nil {
 		t.Error("esc does not close the sheet")
 	}
 	// What cannot be planned is said, and not sent.
@@ -94,7 +94,7 @@ func TestFixSheet(t *testing.T) {
 	// A new variable.
 	s.keys("G")
 	s.press("ctrl+u")
-	for range len(s.m.fix.Rows) + 1 {
+	for range len(sheetOf(s.m.Sheet).Rows) + 1 {
 		s.press("down")
 	}
 	s.text("nice")
@@ -122,7 +122,7 @@ func TestFixRefuses(t *testing.T) {
 	s.has("it has run already")
 	s.send(tea.WindowSizeMsg{Width: 30, Height: 8})
 	s.press("e")
-	if s.m.fix != nil {
+	if s.m.Sheet != nil {
 		t.Error("a card has a sheet")
 	}
 	s = newScreen(t, setup{w: 120, h: 40})
@@ -173,7 +173,7 @@ func TestFixSurvivesAReload(t *testing.T) {
 	s.text("5")
 	other := devbox()
 	other.Digest = "another"
-	replanning{s.m.view}.changePlan(other)
+	replanning{s.m.State}.changePlan(other)
 	s.frame()
 	s.has("the plan was replaced; what you typed is still here", "1.26.15", "1 change")
 }

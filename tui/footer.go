@@ -8,33 +8,34 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // footerBar is the last row: the keys that make sense now.
-type footerBar struct{ *view }
+type footerBar struct{ *view.State }
 
 // footerKeys is the most keys a footer shows; all others are behind palette and help.
 const footerKeys = 9
 
 // drawFooter draws the last row: the keys that make sense now.
 func (m footerBar) drawFooter(b *draw.Brush) {
-	b.Begin(m.width, draw.OnRow)
+	b.Begin(m.Width, draw.OnRow)
 	defer b.End()
 	lead, between := "  ", "   "
-	if m.width < 100 {
+	if m.Width < 100 {
 		lead, between = "", "  "
 	}
-	if m.prompt != nil {
+	if m.Prompt != nil {
 		b.Put(themes.Text, lead)
-		m.prompt.drawPrompt(m.view, b)
+		m.Prompt.DrawPrompt(m.State, b)
 		return
 	}
-	if m.fix != nil {
+	if m.Sheet != nil {
 		b.Put(themes.Text, lead)
-		fixPane(m).drawHints(b, fixPane(m).fixTips())
+		m.Sheet.DrawKeys(m.State, b)
 		return
 	}
-	if m.sequence != "" {
+	if m.Sequence != "" {
 		b.Put(themes.Text, lead)
 		m.drawPending(b)
 		return
@@ -45,7 +46,7 @@ func (m footerBar) drawFooter(b *draw.Brush) {
 			b.Put(themes.Text, between)
 		}
 		from := b.X
-		b.Put(draw.InkKey, m.keys.Label(t.Do))
+		b.Put(draw.InkKey, m.Keys.Label(t.Do))
 		if t.Words != "" {
 			b.Put(themes.Text, " "+t.Words)
 		}
@@ -56,17 +57,17 @@ func (m footerBar) drawFooter(b *draw.Brush) {
 // footerTips are the tips that have room, without those that would be refused.
 func (m footerBar) footerTips(lead, between int) []keymap.Tip {
 	last := keymap.TipOf(keymap.ShowHelp, "help")
-	if m.width < 64 {
+	if m.Width < 64 {
 		last.Words = ""
 	}
 	var tips []keymap.Tip
-	for _, t := range (footerBar{m.view}).withKeys(footerBar{m.view}.listTips()) {
+	for _, t := range (footerBar{m.State}).withKeys(footerBar{m.State}.listTips()) {
 		if len(tips) < footerKeys-1 && whyNot(m).whyCannot(t.Do) == "" {
 			tips = append(tips, t)
 		}
 	}
 	tips = append(tips, last)
-	for len(tips) > 1 && (footerBar{m.view}).tipsWidth(tips, lead, between) > m.width {
+	for len(tips) > 1 && (footerBar{m.State}).tipsWidth(tips, lead, between) > m.Width {
 		tips = append(tips[:len(tips)-2], last)
 	}
 	return tips
@@ -75,7 +76,7 @@ func (m footerBar) footerTips(lead, between int) []keymap.Tip {
 func (m footerBar) tipsWidth(tips []keymap.Tip, lead, between int) int {
 	w := lead + between*(len(tips)-1)
 	for _, t := range tips {
-		w += len(m.keys.Label(t.Do)) + len(t.Words)
+		w += len(m.Keys.Label(t.Do)) + len(t.Words)
 		if t.Words != "" {
 			w++
 		}
@@ -85,10 +86,10 @@ func (m footerBar) tipsWidth(tips []keymap.Tip, lead, between int) int {
 
 // listTips returns the keys that make sense now, the most useful first.
 func (m footerBar) listTips() []keymap.Tip {
-	if m.matrixShown() {
+	if m.MatrixShown() {
 		return matrixPane(m).matrixTips()
 	}
-	if m.focusedPane() == paneDetail {
+	if m.FocusedPane() == view.PaneDetail {
 		if tips := m.detailTips(); tips != nil {
 			return tips
 		}
@@ -107,7 +108,7 @@ func (m footerBar) listTips() []keymap.Tip {
 
 // decisionTips are the tips about the node under the cursor.
 func (m footerBar) decisionTips() (tips []keymap.Tip) {
-	t, single := m.countAim()
+	t, single := m.CountAim()
 	if t[status.Asking] > 0 && single {
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "continue"), keymap.TipOf(keymap.GateExclude, "reject")}
 	}
@@ -130,7 +131,7 @@ func (m footerBar) decisionTips() (tips []keymap.Tip) {
 // approvalTips are the tips that approve what a decision would be about. What asks to be confirmed is confirmed by itself, wherever the
 // cursor is.
 func (m footerBar) approvalTips() []keymap.Tip {
-	t, single := m.countAim()
+	t, single := m.CountAim()
 	switch {
 	case single && t[status.Confirm] > 0:
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "confirm")}
@@ -154,30 +155,30 @@ func (m footerBar) reviewTips() []keymap.Tip {
 
 // paneTip is how to see the detail where it is not on the screen.
 func (m footerBar) paneTip() []keymap.Tip {
-	if m.currentLayout().kind == layoutOne {
+	if m.CurrentLayout().Kind == view.LayoutOne {
 		return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "detail")}
 	}
 	return nil
 }
 
 func (m footerBar) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip {
-	if m.canEdit() {
+	if m.CanEdit() {
 		tips = append(tips, keymap.TipOf(keymap.SourceEdit, "editor"))
 	}
 	return append(tips, rest...)
 }
 
 func (m footerBar) runningTips() []keymap.Tip {
-	if m.Tree.Tally(m.cursorNode())[status.Asking] > 0 && m.Tree.Step(m.cursorNode()) >= 0 {
+	if m.Tree.Tally(m.CursorNode())[status.Asking] > 0 && m.Tree.Step(m.CursorNode()) >= 0 {
 		return append(m.decisionTips(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"),
 			keymap.TipOf(keymap.ShowPalette, "commands"))
 	}
 	follow := "follow"
-	if m.following {
+	if m.Following {
 		follow = "follow on"
 	}
 	tips := []keymap.Tip{keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CursorFollow, follow)}
-	if m.currentLayout().kind == layoutOne {
+	if m.CurrentLayout().Kind == view.LayoutOne {
 		tips = append(tips, keymap.TipOf(keymap.TabOutput, "output"))
 	} else {
 		tips = append(tips, keymap.TipOf(keymap.PaneGrow, "larger"))
@@ -187,24 +188,24 @@ func (m footerBar) runningTips() []keymap.Tip {
 }
 
 func (m footerBar) pausedTips() []keymap.Tip {
-	t, single := m.countAim()
+	t, single := m.CountAim()
 	if m.Position().OnFailure() {
 		var tips []keymap.Tip
-		if m.Position().Retryable(m.Tree.Steps(m.cursorNode())) > 0 {
+		if m.Position().Retryable(m.Tree.Steps(m.CursorNode())) > 0 {
 			tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"))
 		}
 		return m.failureTips(tips)
 	}
 	var tips []keymap.Tip
 	switch {
-	case m.Position().Edited() && m.Position().Retryable(m.Tree.Steps(m.cursorNode())) > 0:
+	case m.Position().Edited() && m.Position().Retryable(m.Tree.Steps(m.CursorNode())) > 0:
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "run it"))
 	case t[status.Asking] > 0 && single:
 		tips = m.decisionTips()
 	default:
 		tips = m.approvalTips()
 	}
-	if m.pauseQuestion() != "" && m.Tree.Step(m.cursorNode()) != m.Shot.PausedAt {
+	if m.PauseQuestion() != "" && m.Tree.Step(m.CursorNode()) != m.Shot.PausedAt {
 		tips = append(tips, keymap.TipOf(keymap.CursorPointer, "go to it")) // which nothing runs past
 	}
 	if m.DecidedText() != "" {
@@ -215,9 +216,9 @@ func (m footerBar) pausedTips() []keymap.Tip {
 	if m.DecidedText() == "" {
 		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue"))
 	}
-	if m.breakAt(m.cursorNode()) {
+	if m.BreakAt(m.CursorNode()) {
 		tips = append(tips, keymap.TipOf(keymap.GateBreakIf, "condition"), keymap.TipOf(keymap.GateBreak, "clear"))
-		if m.cannotWatch() == "" {
+		if m.CannotWatch() == "" {
 			tips = append(tips, keymap.TipOf(keymap.WatchAdd, "watch"))
 		}
 	}
@@ -235,7 +236,7 @@ func (m footerBar) pausedTips() []keymap.Tip {
 
 // failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
 func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
-	here, brief := m.Position().Failed(m.Tree.Step(m.cursorNode())), m.width < 100
+	here, brief := m.Position().Failed(m.Tree.Step(m.CursorNode())), m.Width < 100
 	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
 		tips = append(tips, keymap.TipOf(keymap.NodeFix, words[0]))
@@ -253,10 +254,10 @@ func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
 }
 
 func (m footerBar) otherPaneTip() []keymap.Tip {
-	if m.currentLayout().kind != layoutOne {
+	if m.CurrentLayout().Kind != view.LayoutOne {
 		return nil
 	}
-	if m.panes.focus == paneDetail {
+	if m.Panes.Focus == view.PaneDetail {
 		return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "plan")}
 	}
 	return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "step")}
@@ -268,15 +269,15 @@ func (m footerBar) doneTips() []keymap.Tip {
 	if m.Shot.Phase == events.Ended && t.Failed() > 0 {
 		tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunRetryAll, "retry all"))
 	}
-	if m.Shot.Phase == events.Ended && m.Tree.Tally(m.cursorNode())[status.Outdated] > 0 {
+	if m.Shot.Phase == events.Ended && m.Tree.Tally(m.CursorNode())[status.Outdated] > 0 {
 		tips = append(tips, keymap.TipOf(keymap.StepDone, "rerun or keep"))
 	}
 	if t.Sum(status.Failed, status.Unreachable, status.Ignored, status.Rescued, status.Outdated, status.Cancelled) > 0 {
 		tips = append(tips, keymap.TipOf(keymap.NeedNext, "next problem"))
 	}
-	tips = append(tips, keymap.TipOf(keymap.FilterNext, m.filter.Next().String()))
+	tips = append(tips, keymap.TipOf(keymap.FilterNext, m.Filter.Next().String()))
 	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.CopyMenu, "copy"))
-	if m.Shot.Phase == events.Done && m.o.Again {
+	if m.Shot.Phase == events.Done && m.Tools.Again {
 		tips = append(tips, keymap.TipOf(keymap.RunRetryAll, "run again"))
 	}
 	return append(m.withEdit(append(tips, keymap.TipOf(keymap.FindText, "find"))), keymap.TipOf(keymap.RunLeave, "leave"))
@@ -284,22 +285,22 @@ func (m footerBar) doneTips() []keymap.Tip {
 
 // detailTips are the keys of the detail pane, unless the run has better ones.
 func (m footerBar) detailTips() []keymap.Tip {
-	if m.panes.lent || m.Shot.Phase == events.Paused && m.keyPlace() != keymap.InOutput {
+	if m.Panes.Lent || m.Shot.Phase == events.Paused && m.KeyPlace() != keymap.InOutput {
 		return nil
 	}
 	tips := []keymap.Tip{keymap.TipOf(keymap.GoBack, "back")}
-	if m.keyPlace() == keymap.InOutput {
+	if m.KeyPlace() == keymap.InOutput {
 		tips = append(tips, keymap.TipOf(keymap.FindText, "find"))
-		if m.detail.search.text != "" {
+		if m.Detail.Search.Text != "" {
 			tips = append(tips, keymap.TipOf(keymap.FindNext, "next"))
 		}
 		tips = append(tips, keymap.TipOf(keymap.OutputWrap, "wrap"), keymap.TipOf(keymap.OutputTimes, "times"),
 			keymap.TipOf(keymap.CursorFollow, "follow"))
-		if i := m.Tree.Step(m.cursorNode()); i >= 0 && m.CountAttempts(i) > 1 {
+		if i := m.Tree.Step(m.CursorNode()); i >= 0 && m.CountAttempts(i) > 1 {
 			tips = append(tips, keymap.TipOf(keymap.OutputEarlier, "attempt"))
 		}
 	}
-	if m.currentLayout().kind == layoutWide || m.currentLayout().kind == layoutTall {
+	if m.CurrentLayout().Kind == view.LayoutWide || m.CurrentLayout().Kind == view.LayoutTall {
 		tips = append(tips, keymap.TipOf(keymap.PaneGrow, "larger"))
 	}
 	tips = append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
@@ -307,7 +308,7 @@ func (m footerBar) detailTips() []keymap.Tip {
 		keymap.TipOf(keymap.TabStep, "step"), keymap.TipOf(keymap.TabOutput, "output"),
 		keymap.TipOf(keymap.TabDiff, "diff"), keymap.TipOf(keymap.TabVars, "vars"),
 	} {
-		if t.Do != keymap.TabStep+keymap.Intent(m.detail.tab) { // which is on the screen
+		if t.Do != keymap.TabStep+keymap.Intent(m.Detail.Tab) { // which is on the screen
 			tips = append(tips, t)
 		}
 	}

@@ -9,10 +9,11 @@ import (
 	"moon/tui/draw"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // predicting is what steps would do, as far as it is known, in words.
-type predicting struct{ *view }
+type predicting struct{ *view.State }
 
 // foretoldWord is the one word about what a step would do, for its row.
 func (m predicting) foretoldWord(step int) draw.Text {
@@ -60,7 +61,7 @@ func (m predicting) foretoldCounts() []draw.Text {
 		{counts.Create, "+", themes.DiffAdd},
 		{counts.Update, "~", themes.Changed},
 		{counts.Delete, "-", themes.DiffDel},
-		{counts.Fail, m.glyphs.Signs[tree.FaceSigns[status.Failed]], themes.Failed},
+		{counts.Fail, m.Glyphs.Signs[tree.FaceSigns[status.Failed]], themes.Failed},
 	} {
 		if k.n > 0 {
 			line = append(line, draw.Inked(k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)))

@@ -6,50 +6,51 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/feed"
+	"moon/tui/view"
 )
 
 // frame puts the parts of the screen together.
-type frame struct{ *view }
+type frame struct{ *view.State }
 
 // peekPane shows below the tree what the pane beside it would.
-type peekPane struct{ *view }
+type peekPane struct{ *view.State }
 
 // drawScreen writes the whole screen: exactly height rows of width cells.
 func (m *model) drawScreen() string {
-	if m.width <= 0 || m.height <= 0 {
+	if m.Width <= 0 || m.Height <= 0 {
 		return ""
 	}
 	if m.closed {
-		return strings.Repeat("\n", m.height-1)
+		return strings.Repeat("\n", m.Height-1)
 	}
-	b := &draw.Brush{Pen: m.pen, Buf: make([]byte, 0, 2*len(m.frame)+m.width*m.height)}
-	m.mouse.forgetSpots()
-	if m.mouse.on {
-		b.Spots = &m.mouse.spots
+	b := &draw.Brush{Pen: m.Pen, Buf: make([]byte, 0, 2*len(m.frame)+m.Width*m.Height)}
+	m.Mouse.ForgetSpots()
+	if m.Mouse.On {
+		b.Spots = &m.Mouse.Spots
 	}
-	if m.matrixShown() {
-		frame{m.view}.drawMatrix(b)
+	if m.MatrixShown() {
+		frame{m.State}.drawMatrix(b)
 	} else {
-		frame{m.view}.drawPanes(b, m.currentLayout())
+		frame{m.State}.drawPanes(b, m.CurrentLayout())
 	}
 	drawn := strings.TrimSuffix(string(b.Buf), "\n")
-	if m.overlay != nil {
-		drawn = frame{m.view}.drawOverlay(drawn)
+	if m.Overlay != nil {
+		drawn = frame{m.State}.drawOverlay(drawn)
 	}
 	return drawn
 }
 
-func (m frame) drawPanes(b *draw.Brush, l layout) {
-	switch l.kind {
-	case layoutCard:
+func (m frame) drawPanes(b *draw.Brush, l view.Layout) {
+	switch l.Kind {
+	case view.LayoutCard:
 		cardScreen(m).drawCard(b)
-	case layoutWide:
+	case view.LayoutWide:
 		m.drawWide(b, l)
-	case layoutTall:
+	case view.LayoutTall:
 		m.drawTall(b, l)
-	case layoutOne:
+	case view.LayoutOne:
 		m.drawOne(b, l)
-	case layoutBare:
+	case view.LayoutBare:
 		m.drawBare(b, l)
 	}
 }
@@ -58,25 +59,25 @@ func (m frame) drawPanes(b *draw.Brush, l layout) {
 type body interface{ drawRow(b *draw.Brush, i int) }
 
 // drawWide draws the tree left and the detail right, with one divider.
-func (m frame) drawWide(b *draw.Brush, l layout) {
-	detail := detailPane(m).detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
+func (m frame) drawWide(b *draw.Brush, l view.Layout) {
+	detail := detailPane(m).detailBody(l.DetailW-2, l.DetailH) // first: the rule above says how long it is
 	headerBar(m).drawHeader(b)
-	b.Begin(l.treeW, draw.OnRow)
+	b.Begin(l.TreeW, draw.OnRow)
 	rulesBar(m).treeRule(b)
 	b.End()
 	b.Begin(1, draw.OnRow)
-	b.Put(themes.Border, m.glyphs.TeeDown)
+	b.Put(themes.Border, m.Glyphs.TeeDown)
 	b.End()
-	b.Begin(l.detailW, draw.OnRow)
+	b.Begin(l.DetailW, draw.OnRow)
 	rulesBar(m).tabRule(b)
 	b.End()
 	b.Newline()
 
-	tree := rowWords(m).treeBody(l.treeW, l.treeH)
-	for i := range l.treeH {
+	tree := rowWords(m).treeBody(l.TreeW, l.TreeH)
+	for i := range l.TreeH {
 		tree.drawRow(b, i)
-		b.Begin(l.detailW+1, draw.OnRow)
-		b.Put(themes.Border, m.glyphs.Down)
+		b.Begin(l.DetailW+1, draw.OnRow)
+		b.Put(themes.Border, m.Glyphs.Down)
 		b.Spot(b.X-1, draw.SpotDivider, 0)
 		from := b.X
 		b.Put(themes.Text, " ")
@@ -85,20 +86,20 @@ func (m frame) drawWide(b *draw.Brush, l layout) {
 		b.Spot(from, draw.SpotDetail, 0)
 		b.Newline()
 	}
-	b.Begin(l.wide, draw.OnRow)
-	rulesBar(m).stateRule(b, l.treeW)
+	b.Begin(l.Wide, draw.OnRow)
+	rulesBar(m).stateRule(b, l.TreeW)
 	b.End()
 	b.Newline()
 	footerBar(m).drawFooter(b)
 }
 
 // drawTall draws the tree above the detail.
-func (m frame) drawTall(b *draw.Brush, l layout) {
-	detail := detailPane(m).detailBody(l.detailW-1, l.detailH)
+func (m frame) drawTall(b *draw.Brush, l view.Layout) {
+	detail := detailPane(m).detailBody(l.DetailW-1, l.DetailH)
 	headerBar(m).drawHeader(b)
 	m.drawTree(b, l)
-	b.Begin(l.wide, draw.OnRow)
-	b.Note(0, l.wide, draw.SpotDivider, 0) // but for the tabs in it
+	b.Begin(l.Wide, draw.OnRow)
+	b.Note(0, l.Wide, draw.SpotDivider, 0) // but for the tabs in it
 	rulesBar(m).tabRule(b)
 	b.End()
 	b.Newline()
@@ -107,11 +108,11 @@ func (m frame) drawTall(b *draw.Brush, l layout) {
 }
 
 // drawOne draws the pane that has the keys.
-func (m frame) drawOne(b *draw.Brush, l layout) {
+func (m frame) drawOne(b *draw.Brush, l view.Layout) {
 	headerBar(m).drawHeader(b)
-	if l.treeH == 0 {
-		detail := detailPane(m).detailBody(l.detailW-1, l.detailH)
-		b.Begin(l.wide, draw.OnRow)
+	if l.TreeH == 0 {
+		detail := detailPane(m).detailBody(l.DetailW-1, l.DetailH)
+		b.Begin(l.Wide, draw.OnRow)
 		rulesBar(m).titleRule(b)
 		b.End()
 		b.Newline()
@@ -125,21 +126,21 @@ func (m frame) drawOne(b *draw.Brush, l layout) {
 }
 
 // drawTree draws the tree with its rule, over the whole width.
-func (m frame) drawTree(b *draw.Brush, l layout) {
-	b.Begin(l.wide, draw.OnRow)
+func (m frame) drawTree(b *draw.Brush, l view.Layout) {
+	b.Begin(l.Wide, draw.OnRow)
 	rulesBar(m).treeRule(b)
 	b.End()
 	b.Newline()
-	tree := rowWords(m).treeBody(l.treeW, l.treeH)
-	for i := range l.treeH {
+	tree := rowWords(m).treeBody(l.TreeW, l.TreeH)
+	for i := range l.TreeH {
 		tree.drawRow(b, i)
 		b.Newline()
 	}
 }
 
-func (m peekPane) drawDetail(b *draw.Brush, l layout, detail body) {
-	for i := range l.detailH {
-		b.Begin(l.detailW, draw.OnRow)
+func (m peekPane) drawDetail(b *draw.Brush, l view.Layout, detail body) {
+	for i := range l.DetailH {
+		b.Begin(l.DetailW, draw.OnRow)
 		b.Put(themes.Text, " ")
 		detail.drawRow(b, i)
 		b.End()
@@ -148,8 +149,8 @@ func (m peekPane) drawDetail(b *draw.Brush, l layout, detail body) {
 	}
 }
 
-func (m frame) drawBottom(b *draw.Brush, l layout) {
-	b.Begin(l.wide, draw.OnRow)
+func (m frame) drawBottom(b *draw.Brush, l view.Layout) {
+	b.Begin(l.Wide, draw.OnRow)
 	rulesBar(m).stateRule(b, -1)
 	b.End()
 	b.Newline()
@@ -167,38 +168,38 @@ func (d docBody) drawRow(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
 
 func (m detailPane) detailBody(w, h int) body {
 	w = max(w-1, 1) // a cell of air at the right edge
-	if m.fix != nil {
-		return docBody{fixPane(m).fixDoc(w, h), 0, h}
+	if m.Sheet != nil {
+		return docBody{m.Sheet.DrawSheet(m.State, w, h), 0, h}
 	}
-	if m.detail.tab == tabOutputs {
-		return timePane(m).withTime(w, h, func(h int) *draw.Doc { return outputPane(m).outputDoc(outputWidth(m.currentLayout()), h) })
+	if m.Detail.Tab == view.TabOutputs {
+		return timePane(m).withTime(w, h, func(h int) *draw.Doc { return outputPane(m).outputDoc(outputWidth(m.CurrentLayout()), h) })
 	}
-	return docBody{m.detailDoc(w, h), m.detail.scroll, h}
+	return docBody{m.detailDoc(w, h), m.Detail.Scroll, h}
 }
 
 // drawPeek shows below the tree what the pane beside it would: what the step does, or the last it printed.
-func (m peekPane) drawPeek(b *draw.Brush, l layout) {
-	switch l.peekH {
+func (m peekPane) drawPeek(b *draw.Brush, l view.Layout) {
+	switch l.PeekH {
 	case 0:
 		return
 	case 1:
-		b.Begin(l.wide, draw.OnRow)
+		b.Begin(l.Wide, draw.OnRow)
 		m.peekStep(b)
 		b.End()
 		b.Newline()
 		return
 	}
-	b.Begin(l.wide, draw.OnRow)
-	b.Rule(m.glyphs, 2)
+	b.Begin(l.Wide, draw.OnRow)
+	b.Rule(m.Glyphs, 2)
 	if p := m.Shot.Pointer; p >= 0 && p < len(m.Plan.Steps) {
-		b.Put(themes.Dim, " "+draw.CutMiddle(draw.Plain(m.StepTitle(p)), max(l.wide-8, 1), m.glyphs.Dots)+" ")
+		b.Put(themes.Dim, " "+draw.CutMiddle(draw.Plain(m.StepTitle(p)), max(l.Wide-8, 1), m.Glyphs.Dots)+" ")
 	}
-	b.Rule(m.glyphs, l.wide)
+	b.Rule(m.Glyphs, l.Wide)
 	b.End()
 	b.Newline()
-	lines := m.peekLines(l.peekH - 1)
-	for i := range l.peekH - 1 {
-		b.Begin(l.wide, draw.OnRow)
+	lines := m.peekLines(l.PeekH - 1)
+	for i := range l.PeekH - 1 {
+		b.Begin(l.Wide, draw.OnRow)
 		if i < len(lines) {
 			b.Put(themes.Text, " ")
 			look := themes.Text
@@ -213,9 +214,9 @@ func (m peekPane) drawPeek(b *draw.Brush, l layout) {
 }
 
 // peekLines are the last lines of output of what runs that say something.
-func (m *view) peekLines(n int) []feed.TextLine {
+func (m peekPane) peekLines(n int) []feed.TextLine {
 	var lines []feed.TextLine
-	for _, l := range m.peek.Ends {
+	for _, l := range m.Peek.Ends {
 		if strings.TrimSpace(l.Text) != "" {
 			lines = append(lines, l)
 		}
@@ -225,7 +226,7 @@ func (m *view) peekLines(n int) []feed.TextLine {
 
 // peekStep says on one line what the step under the cursor does, and where it comes from.
 func (m peekPane) peekStep(b *draw.Brush) {
-	n := m.cursorNode()
+	n := m.CursorNode()
 	t := m.Tree.Tally(n)
 	what, words := "", draw.Count(t.Total(), "step")
 	if i := m.Tree.Step(n); i >= 0 {
@@ -235,14 +236,14 @@ func (m peekPane) peekStep(b *draw.Brush) {
 	if o, ok := m.OriginOf(n); ok {
 		place = draw.Plain(o.String())
 	}
-	if draw.Cells(place) > m.width/2 {
-		place = draw.CutLeft(place, m.width/2, m.glyphs.Dots)
+	if draw.Cells(place) > m.Width/2 {
+		place = draw.CutLeft(place, m.Width/2, m.Glyphs.Dots)
 	}
 	b.Put(themes.Dim, " ")
 	if what != "" {
 		b.Put(themes.Dim, draw.Plain(what)+" ")
 	}
-	b.Put(themes.Text, draw.CutRight(draw.Plain(words), max(b.Left-draw.Cells(place)-3, 0), m.glyphs.Dots))
-	b.At(m.width - draw.Cells(place) - 1)
+	b.Put(themes.Text, draw.CutRight(draw.Plain(words), max(b.Left-draw.Cells(place)-3, 0), m.Glyphs.Dots))
+	b.At(m.Width - draw.Cells(place) - 1)
 	b.Put(themes.Dim, place)
 }

@@ -11,6 +11,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // The scenes are the states a person sees. Each is brought about by keys.
@@ -45,7 +46,7 @@ var scenes = []struct {
 		s.keys("A c")
 	}},
 	{"fix", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
-		s.m.o.Preview = foreplan
+		s.m.Tools.Preview = foreplan
 		s.keys("A c e backspace 2 tab tab")
 	}},
 	{"breakpoint", nil, func(s *screen) {
@@ -129,7 +130,7 @@ var scenes = []struct {
 	}},
 	{"folded", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
 		s.keys("A c -")
-		if s.m.focusedPane() == paneDetail {
+		if s.m.FocusedPane() == view.PaneDetail {
 			s.press("tab")
 		}
 	}},
@@ -148,7 +149,7 @@ var scenes = []struct {
 		s.text("goto unpack go")
 	}},
 	{"breakpoint-sheet", nil, func(s *screen) {
-		s.m.o.Eval, s.m.o.CheckBreak = evaluates(s), checks
+		s.m.Tools.Eval, s.m.Tools.CheckBreak = evaluates(s), checks
 		s.on("clone the dotfiles")
 		s.press("B")
 		s.text("go_now.stdout == go_version")
@@ -156,9 +157,9 @@ var scenes = []struct {
 		s.text("2")
 	}},
 	{"breakpoint-hit", nil, func(s *screen) {
-		s.m.o.Eval = evaluates(s)
-		s.m.watch.addWatch("go_version")
-		s.m.watch.addWatch("go_now.stdout")
+		s.m.Tools.Eval = evaluates(s)
+		s.m.Watch.AddWatch("go_version")
+		s.m.Watch.AddWatch("go_now.stdout")
 		s.on("loop: install packages")
 		s.keys("A B enter c c")
 	}},
@@ -174,9 +175,9 @@ var scenes = []struct {
 		s.press("enter")
 	}},
 	{"watch", nil, func(s *screen) {
-		s.m.o.Eval = evaluates(s)
+		s.m.Tools.Eval = evaluates(s)
 		for _, text := range []string{"go_now.stdout", "go_version", "nonsense", "token"} {
-			s.m.watch.addWatch(text)
+			s.m.Watch.AddWatch(text)
 		}
 		s.on("unpack go")
 		s.keys("W down down")
@@ -214,18 +215,18 @@ var hostScenes = []struct {
 	{"hosts-failure", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) { s.keys("A c") }},
 	{"hosts-done", nil, func(s *screen) { s.keys("A c") }},
 	{"hosts-unreached", nil, func(s *screen) {
-		s.m.o.Reload = func() (diag.List, error) { return nil, nil }
+		s.m.Tools.Reload = func() (diag.List, error) { return nil, nil }
 		s.m.Plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "db1.example.org cannot be reached: ssh: connect to host db1.example.org port 22: No route to host"}}
 		s.keys("j j l j j j")
 	}},
 	{"hosts-fix", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) {
-		s.m.o.Preview = foreplan
+		s.m.Tools.Preview = foreplan
 		s.keys("A c e backspace backspace 9 s tab")
 	}},
 	{"hosts-diff", sameDiffs, func(s *screen) {
 		s.keys("A c")
-		s.m.setFilter(tree.FilterAll)
-		s.m.cur.Node = int(s.m.Tree.ScopeNode[2])
+		s.m.SetFilter(tree.FilterAll)
+		s.m.Cur.Node = int(s.m.Tree.ScopeNode[2])
 		s.frame()
 		s.keys("3")
 	}},
@@ -253,7 +254,7 @@ const smallW = 40
 
 // toOutput gives the keys to the output of the step under the cursor, whether or not it is beside the tree.
 func (s *screen) toOutput() {
-	if s.press("2"); s.m.focusedPane() == paneTree {
+	if s.press("2"); s.m.FocusedPane() == view.PaneTree {
 		s.press("tab")
 	}
 }

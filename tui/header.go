@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moon/tui/status"
+	"moon/tui/view"
 
 	"moon/events"
 	"moon/plan"
@@ -15,23 +16,23 @@ import (
 )
 
 // headerBar is the first row: in what state the run is.
-type headerBar struct{ *view }
+type headerBar struct{ *view.State }
 
 // drawHeader draws the first row: what is run, and at the right end in what state it is, as much of it as fits.
 func (m headerBar) drawHeader(b *draw.Brush) {
-	b.Begin(m.width, draw.OnRow)
+	b.Begin(m.Width, draw.OnRow)
 	b.Put(draw.InkTitle, " moon")
-	room := max(m.width/3, 8)
-	for _, s := range approving(m).bannerTexts(max(m.width/3, 12)) {
+	room := max(m.Width/3, 8)
+	for _, s := range approving(m).bannerTexts(max(m.Width/3, 12)) {
 		b.Put(themes.Text, "  ")
 		b.Put(s.Ink, s.S)
 		room = max(min(room, b.Left-draw.WidthOf(m.headlineTexts(2))-5), 0) // of the three the name can be missed
 	}
 	name := draw.Plain(cmp.Or(m.Plan.RootFile, m.Plan.Name))
-	b.Put(themes.Text, "  "+draw.CutLeft(name, room, m.glyphs.Dots))
-	if m.o.Mode != "" {
+	b.Put(themes.Text, "  "+draw.CutLeft(name, room, m.Glyphs.Dots))
+	if m.Tools.Mode != "" {
 		b.Put(themes.Text, "  ")
-		b.Put(draw.InkMark, " "+draw.Plain(m.o.Mode)+" ")
+		b.Put(draw.InkMark, " "+draw.Plain(m.Tools.Mode)+" ")
 	}
 	if m.Shot.Check && m.Real > 0 {
 		b.Put(themes.Text, " ")
@@ -56,24 +57,24 @@ func (m headerBar) drawHeader(b *draw.Brush) {
 }
 
 // headlineTexts is the state of the run: 0 is all of it, 2 the least.
-func (m *view) headlineTexts(level int) []draw.Text {
+func (m headerBar) headlineTexts(level int) []draw.Text {
 	switch m.Shot.Phase {
 	case events.Review:
-		return headerBar{m}.reviewLine(level)
+		return m.reviewLine(level)
 	case events.Running:
-		return headerBar{m}.runningLine(level)
+		return m.runningLine(level)
 	case events.Paused:
-		return headerBar{m}.pausedLine(level)
+		return m.pausedLine(level)
 	case events.Ended, events.Done:
 	}
-	return headerBar{m}.doneLine(level)
+	return m.doneLine(level)
 }
 
 func (m headerBar) reviewLine(level int) []draw.Text {
 	t := m.Tree.Tally(0)
 	total, approved, ask := t.Total(), t.Sum(status.Waiting), t.Sum(status.Confirm)
 	line := []draw.Text{draw.Inked(themes.Accent, "REVIEW")}
-	dot := " " + m.glyphs.Dot + " "
+	dot := " " + m.Glyphs.Dot + " "
 	if level > 0 {
 		line = append(line, draw.Inked(themes.Text, fmt.Sprintf(" %d/%d", approved, total)))
 		if ask > 0 && level == 1 {
@@ -113,7 +114,7 @@ func needYou(n int) string {
 	return fmt.Sprintf("%d need attention", n)
 }
 
-func (m *view) countKind(k plan.ScopeKind) (n int) {
+func (m headerBar) countKind(k plan.ScopeKind) (n int) {
 	for i := range m.Plan.Scopes {
 		if m.Plan.Scopes[i].Kind == k {
 			n++
@@ -128,16 +129,16 @@ func (m headerBar) runningLine(level int) []draw.Text {
 	percent := fmt.Sprintf("%d%%", int(part*100))
 	word := "RUNNING"
 	left, brief := m.timeLeft()
-	if m.stopping > 0 {
+	if m.Stopping > 0 {
 		word = "STOPPING"
 	}
 	switch level {
 	case 0:
 		w := 20
-		if left != "" && m.width < 100 {
+		if left != "" && m.Width < 100 {
 			w = 10
 		}
-		bar := m.glyphs.Gauge(part, w)
+		bar := m.Glyphs.Gauge(part, w)
 		return []draw.Text{
 			draw.Inked(themes.Running, word),
 			draw.Inked(themes.Text, "  "),
@@ -183,9 +184,9 @@ func (m headerBar) pausedLine(level int) []draw.Text {
 	amount := fmt.Sprintf("%d/%d", done, total)
 	if level > 0 {
 		if failed {
-			line = append(line, draw.Inked(look, " "+m.glyphs.Signs[draw.SignFailed]))
+			line = append(line, draw.Inked(look, " "+m.Glyphs.Signs[draw.SignFailed]))
 		} else if level == 1 {
-			line = append(line, draw.Inked(themes.Text, afterPaused(cmp.Or(m.RetryingText(), m.DecidedText(), m.pauseWord()))))
+			line = append(line, draw.Inked(themes.Text, afterPaused(cmp.Or(m.RetryingText(), m.DecidedText(), m.PauseWord()))))
 		}
 		return append(line, draw.Inked(themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsedText(), 2: " " + amount}[level]))
 	}
@@ -195,44 +196,20 @@ func (m headerBar) pausedLine(level int) []draw.Text {
 
 // afterPaused joins a reason to "PAUSED".
 func afterPaused(words string) string {
-	if strings.HasPrefix(words, pauseShort(events.PauseUndecided)) {
+	if strings.HasPrefix(words, view.PauseShort(events.PauseUndecided)) {
 		return ": " + words
 	}
 	return " " + words
 }
 
-func pauseShort(r events.PauseReason) string {
-	switch r {
-	case events.PauseFailure:
-		return "on failure"
-	case events.PauseBreakpoint:
-		return "at breakpoint"
-	case events.PauseUndecided:
-		return "not approved"
-	case events.PauseConfirm:
-		return "to confirm"
-	case events.PauseUser:
-		return "by you"
-	case events.PauseReview, events.PauseStep, events.PauseEnd:
-	}
-	return "step by step"
-}
-
-func (m *view) pauseWord() string {
-	if m.WasResumed() {
-		return "after resuming"
-	}
-	return pauseShort(m.Shot.Pause.Reason)
-}
-
 // pauseLong says why the run is paused, and before what.
 func (m headerBar) pauseLong() string {
-	why, before := m.pauseWord(), ""
+	why, before := m.PauseWord(), ""
 	if how := m.RetryingText(); how != "" {
 		return how
 	}
 	if at := m.Shot.PausedAt; at >= 0 && at < len(m.Plan.Steps) {
-		before = draw.CutMiddle(draw.Plain(m.StepTitle(at)), max(m.width/4, 8), m.glyphs.Dots)
+		before = draw.CutMiddle(draw.Plain(m.StepTitle(at)), max(m.Width/4, 8), m.Glyphs.Dots)
 	}
 	switch m.Shot.Pause.Reason {
 	case events.PauseFailure, events.PauseUser:
@@ -257,7 +234,7 @@ func (m headerBar) doneLine(level int) []draw.Text {
 	word, look := "DONE (no changes)", themes.OK
 	switch {
 	case m.IsRecorded() && m.Shot.Result.Outcome == "":
-		word, look = strings.ToUpper(draw.Plain(m.o.Replay)), themes.Failed
+		word, look = strings.ToUpper(draw.Plain(m.Tools.Replay)), themes.Failed
 	case c.Failed+c.Lost > 0 || m.Shot.Result.Outcome == events.RunFailed:
 		word, look = "FAILED", themes.Failed
 	case m.Shot.Result.Outcome == events.RunStopped:
@@ -272,8 +249,8 @@ func (m headerBar) doneLine(level int) []draw.Text {
 	switch level {
 	case 0:
 		words := fmt.Sprintf("   %d/%d   %s%s", done, total, m.elapsedText(), m.waitedText())
-		if m.summary.retried > 0 {
-			words += fmt.Sprintf("   %d retried", m.summary.retried)
+		if m.Summary.Retried > 0 {
+			words += fmt.Sprintf("   %d retried", m.Summary.Retried)
 		}
 		if n := origins(m).countOverridden(); n > 0 {
 			words += fmt.Sprintf("   %d overridden", n)
@@ -289,7 +266,7 @@ func (m headerBar) doneLine(level int) []draw.Text {
 func (m headerBar) timeLeft() (words, brief string) {
 	left := m.Countdown.Shown
 	switch {
-	case !m.Countdown.Known || m.stopping > 0:
+	case !m.Countdown.Known || m.Stopping > 0:
 		return "", ""
 	case left == 0:
 		return "   a few seconds left", "  <10s left"

@@ -13,10 +13,11 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // hostWords say what a step or scope has to do with hosts: where it runs, what decides about it there.
-type hostWords struct{ *view }
+type hostWords struct{ *view.State }
 
 // connecting is what is said while hosts are asked again that did not answer.
 const connecting = "connecting again"
@@ -32,13 +33,13 @@ func (m hostWords) missedWords(missed []*plan.Unreached) string {
 	if len(hosts) > 1 {
 		leaves = "leaves a host out"
 	}
-	if m.width < 64 {
+	if m.Width < 64 {
 		again, leaves = "again", "leave out"
 	}
-	if m.o.Reload == nil {
+	if m.Tools.Reload == nil {
 		return they
 	}
-	return fmt.Sprintf("%s   %s %s   %s %s", they, m.keys.Label(keymap.RunRetry), again, m.keys.Label(keymap.GateExcludeHost), leaves)
+	return fmt.Sprintf("%s   %s %s   %s %s", they, m.Keys.Label(keymap.RunRetry), again, m.Keys.Label(keymap.GateExcludeHost), leaves)
 }
 
 // missedField says of a step that its host did not answer, and what can be done.
@@ -50,54 +51,38 @@ func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
 	d.Para(themes.Failed, 0, "Not reached when the plan was made:")
 	d.Para(themes.Text, 2, u.Why)
 	d.Blank()
-	var ways []choice
-	if m.o.Reload != nil {
-		ways = append(ways, choice{keymap.RunRetry, "connect again, and plan with what it says", "connect again"})
+	var ways []view.Choice
+	if m.Tools.Reload != nil {
+		ways = append(ways, view.Choice{Do: keymap.RunRetry, Words: "connect again, and plan with what it says", Brief: "connect again"})
 	}
-	ways = append(ways, choice{keymap.GateExcludeHost, "exclude " + draw.Plain(u.Host) + " from this run", "exclude it"})
-	m.drawChoices(d, append(ways, choice{keymap.RunContinue, "run: it is tried again when its turn comes", "run"}))
+	ways = append(ways, view.Choice{Do: keymap.GateExcludeHost, Words: "exclude " + draw.Plain(u.Host) + " from this run", Brief: "exclude it"})
+	m.DrawChoices(d, append(ways, view.Choice{Do: keymap.RunContinue, Words: "run: it is tried again when its turn comes", Brief: "run"}))
 	d.Blank()
 }
 
 // connectAgain asks the hosts once more that did not answer, by planning again.
 func (m deciding) connectAgain() tea.Cmd {
-	return m.planAgain(connecting)
+	return replanning(m).planAgain(connecting)
 }
 
 // takeConnected says what asking again has brought. The feed brings a plan that has become another.
 func (m replanning) takeConnected() {
-	if m.o.PlanFor != nil {
-		if p := m.o.PlanFor(m.Plan.Digest); p != nil && p != m.Plan && p.Digest == m.Plan.Digest {
+	if m.Tools.PlanFor != nil {
+		if p := m.Tools.PlanFor(m.Plan.Digest); p != nil && p != m.Plan && p.Digest == m.Plan.Digest {
 			m.changePlan(p)
 			m.Store.Forget()
 			m.Store.Wake()
 		}
 	}
-	m.message = ""
+	m.Message = ""
 	if len(m.Plan.Unreached) == 0 {
-		m.showMessage("all hosts have answered")
+		m.ShowMessage("all hosts have answered")
 	}
-}
-
-// hostHere is the host that the cursor is on, or "" where it is on several or on none.
-func (m *view) hostHere() string {
-	if m.matrixShown() {
-		return m.matrix.hosts[m.matrix.row]
-	}
-	r, host := m.Tree.Steps(m.cursorNode()), ""
-	for i := r.From; i < r.To; i++ {
-		if h := m.Plan.Steps[i].Host; host == "" {
-			host = h
-		} else if host != h {
-			return ""
-		}
-	}
-	return host
 }
 
 // excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.
 func (m deciding) excludeHost() {
-	host := m.hostHere()
+	host := m.HostHere()
 	ranges := m.StepsOf(host)
 	t := m.Position().Tally(ranges...)
 	if t.Begins() > 0 {
@@ -106,25 +91,25 @@ func (m deciding) excludeHost() {
 				m.Send(events.Exclude{Range: r})
 			}
 		}
-		m.showMessage(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.keys.Label(keymap.GateExcludeHost)))
+		m.ShowMessage(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.Keys.Label(keymap.GateExcludeHost)))
 		return
 	}
 	m.RestoreSteps(ranges)
-	m.showMessage(draw.Plain(host) + " is restored")
+	m.ShowMessage(draw.Plain(host) + " is restored")
 }
 
 // givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.
-func (m hostWords) givingUp(p *plan.Step, away bool) choice {
+func (m hostWords) givingUp(p *plan.Step, away bool) view.Choice {
 	host := draw.Plain(p.Host)
 	switch {
 	case p.GoesOn && away:
-		return choice{keymap.RunContinue, "continue without it: " + host + " continues with the next task", "continue"}
+		return view.Choice{Do: keymap.RunContinue, Words: "continue without it: " + host + " continues with the next task", Brief: "continue"}
 	case p.AnyFatal:
-		return choice{keymap.RunContinue, "continue without it: the play ends on all hosts", "end the play"}
+		return view.Choice{Do: keymap.RunContinue, Words: "continue without it: the play ends on all hosts", Brief: "end the play"}
 	case !m.Tree.Over:
-		return choice{keymap.RunContinue, "continue without it (what follows is not run)", "continue"}
+		return view.Choice{Do: keymap.RunContinue, Words: "continue without it (what follows is not run)", Brief: "continue"}
 	}
-	return choice{keymap.RunContinue, "continue without " + host + "; the other hosts continue", "without " + host}
+	return view.Choice{Do: keymap.RunContinue, Words: "continue without " + host + "; the other hosts continue", Brief: "without " + host}
 }
 
 // runsOn says which host a step runs on, and as whom it is reached.
@@ -144,13 +129,13 @@ func (m hostWords) runsOn(d *draw.Doc, p *plan.Step) {
 // hangsOn says what decides whether a step is there at all, and what it makes run: notifications, and includes.
 func (m hostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 	if p.Handler && len(p.Notifiers) > 0 {
-		d.Value("notified", "by "+m.stepNames(p.Notifiers)+", if that changes something")
+		d.Value("notified", "by "+m.StepNames(p.Notifiers)+", if that changes something")
 	}
 	for _, g := range p.Gates {
 		if g.Ran {
-			d.Value("if", m.stepName(g.Step)+" runs")
+			d.Value("if", m.StepName(g.Step)+" runs")
 		} else {
-			d.Value("unless", m.stepName(g.Step)+" runs")
+			d.Value("unless", m.StepName(g.Step)+" runs")
 		}
 	}
 	var names []string
@@ -211,10 +196,10 @@ func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 	if by < 0 {
 		return
 	}
-	words := "by " + m.stepName(by)
+	words := "by " + m.StepName(by)
 	if s.Hosts > 1 {
-		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.Tree.Title(int(m.Tree.StepNode[by]))),
-			m.glyphs.Quote[1])
+		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.Glyphs.Quote[0], draw.Plain(m.Tree.Title(int(m.Tree.StepNode[by]))),
+			m.Glyphs.Quote[1])
 	}
 	d.Value("decided", words)
 	stepPane(m).drawUnknown(d, &m.Plan.Steps[by], "when", !m.Tree.Faces[by].Pending())

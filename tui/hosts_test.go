@@ -85,10 +85,10 @@ func TestTaskIsOneRow(t *testing.T) {
 	s.has("▸ update the package index", "3 hosts", "play: everything", "batch 1 of 2", "REVIEW  2 plays")
 	s.hasNot("loop: install packages")
 	s.on("update the package index")
-	s.m.cur.Node = int(s.m.Tree.ScopeNode[2])
+	s.m.Cur.Node = int(s.m.Tree.ScopeNode[2])
 	s.press("enter")
 	s.has("▾ update the package index", "web1", "db1.example.org")
-	s.m.cur.Node = int(s.m.Tree.ScopeNode[3])
+	s.m.Cur.Node = int(s.m.Tree.ScopeNode[3])
 	s.press("enter")
 	s.has("▾ install packages", "▸ web2", "× 2")
 }
@@ -97,7 +97,7 @@ func TestTaskIsOneRow(t *testing.T) {
 func TestDecidesByHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40})
 	task := int(s.m.Tree.ScopeNode[2])
-	s.m.cur.Node = task
+	s.m.Cur.Node = task
 	s.press("a")
 	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Approve{Range: events.Range{From: 0, To: 3}, Digest: s.m.Plan.Digest}) {
 		t.Errorf("a on the task sends %#v", got)
@@ -115,8 +115,8 @@ func TestDecidesByHost(t *testing.T) {
 func TestFailureGoesToTheHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["update the package index"] = 1 }})
 	s.keys("A c")
-	if i := s.m.Tree.Step(s.m.cursorNode()); i != 0 {
-		t.Fatalf("the cursor is on %q", s.m.Tree.Title(s.m.cursorNode()))
+	if i := s.m.Tree.Step(s.m.CursorNode()); i != 0 {
+		t.Fatalf("the cursor is on %q", s.m.Tree.Title(s.m.CursorNode()))
 	}
 	s.has("▾ update the package index", "✗ FAILED", "on web1")
 }
@@ -126,16 +126,16 @@ func TestFindsHosts(t *testing.T) {
 	s.press("/")
 	s.text("host:web2 render")
 	s.keys("enter")
-	if i := s.m.Tree.Step(s.m.cursorNode()); i < 0 || s.m.Plan.Steps[i].Host != "web2" || s.m.Plan.Steps[i].Name != "render nginx.conf" {
-		t.Errorf("the cursor is on %q", s.m.Tree.Title(s.m.cursorNode()))
+	if i := s.m.Tree.Step(s.m.CursorNode()); i < 0 || s.m.Plan.Steps[i].Host != "web2" || s.m.Plan.Steps[i].Name != "render nginx.conf" {
+		t.Errorf("the cursor is on %q", s.m.Tree.Title(s.m.CursorNode()))
 	}
-	if n := s.m.find.Count(s.m.Tree); n != 1 {
+	if n := s.m.Find.Count(s.m.Tree); n != 1 {
 		t.Errorf("%d matches", n)
 	}
 	s.press("/")
-	s.m.prompt.input.SetValue("")
+	s.m.Prompt.(*prompt).input.SetValue("")
 	s.text("host:lb1")
-	if n := s.m.find.Count(s.m.Tree); n != 2 {
+	if n := s.m.Find.Count(s.m.Tree); n != 2 {
 		t.Errorf("%d matches for the host that does it", n)
 	}
 }
@@ -147,9 +147,9 @@ func TestUnreachable(t *testing.T) {
 	s.f.say(1, events.StepStarted{Name: "update the package index"})
 	s.f.say(1, events.StepFailed{Unreachable: true, Error: "ssh: connect to host web2 port 22: No route to host"})
 	s.frame()
-	s.m.following = false
-	s.m.cur.Node = int(s.m.Tree.StepNode[1])
-	s.m.rows.Reveal(s.m.cur.Node)
+	s.m.Following = false
+	s.m.Cur.Node = int(s.m.Tree.StepNode[1])
+	s.m.Rows.Reveal(s.m.Cur.Node)
 	s.frame()
 	s.press("1")
 	s.has("↯ │ │ ├   web2", "unreachable", "↯ UNREACHABLE", "No route to", "↯ 1")
@@ -179,13 +179,13 @@ func TestUnreached(t *testing.T) {
 		}
 		answered := *s.m.Plan
 		answered.Unreached = nil
-		s.m.o.PlanFor = func(string) *plan.Plan { return &answered }
+		s.m.Tools.PlanFor = func(string) *plan.Plan { return &answered }
 		s.press("r")
 		s.frame()
 		s.has("all hosts have answered")
 
 		s.m.Plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "No route to host"}}
-		s.m.message = ""
+		s.m.Message = ""
 		s.keys("H j j")
 		s.has("not reached: ")
 		s.keys("X")
@@ -196,7 +196,7 @@ func TestUnreached(t *testing.T) {
 			}
 		}
 		s.press("H")
-		s.m.message = ""
+		s.m.Message = ""
 		s.frame()
 		s.hasNot("not reached: db1")
 		s.keys("H X")
@@ -225,15 +225,15 @@ func TestDecidedInTheRun(t *testing.T) {
 	s := newScreen(t, setup{p: b.done(), w: 120, h: 40})
 	s.on("include: first.yml")
 	s.has("2 hosts  ≤ 2", "hosts     web1, web2", "decided   by «first time», on each host by itself", "marker known after step-0001 «look on")
-	s.m.cur.Node = int(s.m.Tree.StepNode[5])
-	s.m.rows.Reveal(s.m.cur.Node)
+	s.m.Cur.Node = int(s.m.Tree.StepNode[5])
+	s.m.Rows.Reveal(s.m.Cur.Node)
 	s.frame()
 	s.has("if        step-0004 «first time on web2» runs", "notifies  restart")
-	s.m.cur.Node = int(s.m.Tree.StepNode[7])
-	s.m.rows.Reveal(s.m.cur.Node)
+	s.m.Cur.Node = int(s.m.Tree.StepNode[7])
+	s.m.Rows.Reveal(s.m.Cur.Node)
 	s.frame()
 	s.has("notified  by step-0006 «mark on web2», if that", "by mark")
-	s.m.cur.Node = int(s.m.Tree.ScopeNode[1])
+	s.m.Cur.Node = int(s.m.Tree.ScopeNode[1])
 	s.frame()
 	s.has("strategy  free", "hosts     web1, web2")
 }
@@ -255,16 +255,16 @@ func TestMatrixMoves(t *testing.T) {
 	s.has("Hosts", "task 1/7", "update the package index", "web1", "db1.example.org")
 	s.keys("j j l l")
 	s.has("3/3", "task 3/7  migrate", "db1.example.org")
-	if i := s.m.Tree.Step(s.m.cursorNode()); i < 0 || s.m.Plan.Steps[i].Name != "migrate" {
-		t.Errorf("the cursor of the tree is on %q", s.m.Tree.Title(s.m.cursorNode()))
+	if i := s.m.Tree.Step(s.m.CursorNode()); i < 0 || s.m.Plan.Steps[i].Name != "migrate" {
+		t.Errorf("the cursor of the tree is on %q", s.m.Tree.Title(s.m.CursorNode()))
 	}
 	s.keys("k")
 	s.has("web2  has no part in this task")
 	s.keys("j enter")
 	s.hasNot("task 3/7")
 	s.has("migrate")
-	if i := s.m.Tree.Step(s.m.cursorNode()); i < 0 || s.m.Plan.Steps[i].Name != "migrate" {
-		t.Errorf("enter goes to %q", s.m.Tree.Title(s.m.cursorNode()))
+	if i := s.m.Tree.Step(s.m.CursorNode()); i < 0 || s.m.Plan.Steps[i].Name != "migrate" {
+		t.Errorf("enter goes to %q", s.m.Tree.Title(s.m.CursorNode()))
 	}
 }
 

@@ -9,101 +9,102 @@ import (
 	"moon/tui/keymap"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // browsing moves the cursor, folds, filters and divides the screen. It asks nothing of the run.
-type browsing struct{ *view }
+type browsing struct{ *view.State }
 
 // doIntent acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
 func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	if m.defersIntent(do) {
 		return nil
 	}
-	if m.matrix != nil && (matrixPane{m.view}).inMatrix(do) {
+	if m.Matrix != nil && (matrixPane{m.State}).inMatrix(do) {
 		return nil
 	}
-	if why := (whyNot{m.view}).whyCannot(do); why != "" {
-		m.showMessage(why)
+	if why := (whyNot{m.State}).whyCannot(do); why != "" {
+		m.ShowMessage(why)
 		return nil
 	}
 	switch do {
 	case keymap.CursorDown, keymap.CursorUp, keymap.CursorTop, keymap.CursorBottom, keymap.CursorHalfDown, keymap.CursorHalfUp,
 		keymap.CursorPageDown, keymap.CursorPageUp:
-		browsing{m.view}.moveCursor(do)
+		browsing{m.State}.moveCursor(do)
 	case keymap.CursorPointer:
-		browsing{m.view}.backToPointer()
+		browsing{m.State}.backToPointer()
 	case keymap.CursorFollow:
-		browsing{m.view}.toggleFollow()
+		browsing{m.State}.toggleFollow()
 	case keymap.NeedNext:
-		browsing{m.view}.goToAttention(+1)
+		browsing{m.State}.goToAttention(+1)
 	case keymap.NeedPrev:
-		browsing{m.view}.goToAttention(-1)
+		browsing{m.State}.goToAttention(-1)
 	case keymap.NodeClose, keymap.NodeOpen, keymap.NodeToggle, keymap.TreeFold, keymap.TreeOpen:
-		browsing{m.view}.foldRows(do)
+		browsing{m.State}.foldRows(do)
 	case keymap.MarkToggle:
-		m.cur.Mark(m.cursorNode())
-		browsing{m.view}.moveCursor(keymap.CursorDown)
+		m.Cur.Mark(m.CursorNode())
+		browsing{m.State}.moveCursor(keymap.CursorDown)
 	case keymap.MarkRange:
-		browsing{m.view}.toggleRange()
+		browsing{m.State}.toggleRange()
 	case keymap.PaneOther:
-		browsing{m.view}.otherPane()
+		browsing{m.State}.otherPane()
 	case keymap.PaneGrow:
-		browsing{m.view}.growPane()
+		browsing{m.State}.growPane()
 	case keymap.PaneShrink:
-		browsing{m.view}.shrinkPane()
+		browsing{m.State}.shrinkPane()
 	case keymap.DividerLeft:
-		browsing{m.view}.moveDivider(-2)
+		browsing{m.State}.moveDivider(-2)
 	case keymap.DividerRight:
-		browsing{m.view}.moveDivider(+2)
+		browsing{m.State}.moveDivider(+2)
 	case keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars, keymap.TabEvents:
 		// Tabs and the intents that open them have the same order.
-		browsing{m.view}.chooseTab(tab(do - keymap.TabStep))
+		browsing{m.State}.chooseTab(view.Tab(do - keymap.TabStep))
 	case keymap.FindText:
-		browsing{m.view}.openFind()
+		browsing{m.State}.openFind()
 	case keymap.FindNext:
-		browsing{m.view}.findAgain(+1)
+		browsing{m.State}.findAgain(+1)
 	case keymap.FindPrev:
-		browsing{m.view}.findAgain(-1)
+		browsing{m.State}.findAgain(-1)
 	case keymap.FilterNext:
-		m.setFilter(m.filter.Next())
+		m.SetFilter(m.Filter.Next())
 	case keymap.OutputWrap:
-		outputPane{m.view}.toggleWrap()
+		outputPane{m.State}.toggleWrap()
 	case keymap.OutputTimes:
-		outputPane{m.view}.nextTimes()
+		outputPane{m.State}.nextTimes()
 	case keymap.OutputEarlier:
-		outputPane{m.view}.otherAttempt(-1)
+		outputPane{m.State}.otherAttempt(-1)
 	case keymap.OutputLater:
-		outputPane{m.view}.otherAttempt(+1)
+		outputPane{m.State}.otherAttempt(+1)
 	case keymap.ScrollLeft:
-		outputPane{m.view}.scrollSideways(-8)
+		outputPane{m.State}.scrollSideways(-8)
 	case keymap.ScrollRight:
-		outputPane{m.view}.scrollSideways(+8)
+		outputPane{m.State}.scrollSideways(+8)
 	case keymap.GoBack:
-		browsing{m.view}.stepBack()
+		browsing{m.State}.stepBack()
 	case keymap.CopyMenu:
-		m.overlay = newCopyBox(m.view)
+		m.Overlay = newCopyBox(m.State)
 	case keymap.ShowPalette:
-		m.overlay = newPalette(m.view)
+		m.Overlay = newPalette(m.State)
 	case keymap.ShowHelp:
-		m.overlay = newHelp(m.view)
+		m.Overlay = newHelp(m.State)
 	case keymap.AppSuspend:
 		return m.lendUnwatched(m.suspendMoon())
 	case keymap.SourceEdit:
 		return m.editSource()
 	case keymap.NodeFix:
-		return fixPane{m.view}.openFix()
+		return fixPane{m.State}.openFix()
 	case keymap.NodeShell:
-		return deciding{m.view}.openShell()
+		return deciding{m.State}.openShell()
 	case keymap.GateBreakIf:
-		return m.openBreakSheet()
+		return deciding{m.State}.openBreakSheet()
 	case keymap.WatchAdd:
-		return watchPane{m.view}.openWatch()
+		return watchPane{m.State}.openWatch()
 	case keymap.AppMouse:
-		return pointing{m.view}.toggleMouse()
+		return pointing{m.State}.toggleMouse()
 	case keymap.ViewHosts:
-		matrixPane{m.view}.openMatrix()
+		matrixPane{m.State}.openMatrix()
 	case keymap.StepDone:
-		deciding{m.view}.openDone()
+		deciding{m.State}.openDone()
 	case keymap.RunRetryAll:
 		return m.retryOrAgain()
 	case keymap.RunLeave:
@@ -112,7 +113,7 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 		return m.handleInterrupt()
 	case keymap.RunRetry:
 		if m.Shot.Phase == events.Review && len(m.ListUnreached()) > 0 {
-			return deciding{m.view}.connectAgain()
+			return deciding{m.State}.connectAgain()
 		}
 		m.sendIntent(do)
 	case keymap.GateApprove, keymap.GateApproveAll, keymap.GateExclude, keymap.GateExcludeHost, keymap.GateBreak, keymap.RunContinue,
@@ -125,43 +126,43 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 
 // moveCursor moves the cursor, or scrolls the detail if it has the keys.
 func (m browsing) moveCursor(do keymap.Intent) {
-	page := max(m.cur.Height, 1)
-	if m.focusedPane() == paneDetail {
-		page = max(m.detail.height, m.detail.output.height, 1)
+	page := max(m.Cur.Height, 1)
+	if m.FocusedPane() == view.PaneDetail {
+		page = max(m.Detail.Height, m.Detail.Output.Height, 1)
 	}
 	const far = 1 << 30
 	by := map[keymap.Intent]int{
 		keymap.CursorDown: 1, keymap.CursorUp: -1, keymap.CursorTop: -far, keymap.CursorBottom: far, keymap.CursorHalfDown: page / 2,
 		keymap.CursorHalfUp: -page / 2, keymap.CursorPageDown: page - 1, keymap.CursorPageUp: 1 - page,
 	}[do]
-	if m.focusedPane() == paneTree {
-		m.following = false
-		m.cur.Move(m.rows, max(min(by, len(m.rows.Rows)), -len(m.rows.Rows)))
+	if m.FocusedPane() == view.PaneTree {
+		m.Following = false
+		m.Cur.Move(m.Rows, max(min(by, len(m.Rows.Rows)), -len(m.Rows.Rows)))
 		return
 	}
-	if m.detail.tab != tabOutputs {
-		m.detail.scrollBy(max(min(by, m.detail.length), -m.detail.length))
+	if m.Detail.Tab != view.TabOutputs {
+		m.Detail.ScrollBy(max(min(by, m.Detail.Length), -m.Detail.Length))
 		return
 	}
 	outputPane(m).scrollOutput(do, by)
 }
 
 func (m browsing) backToPointer() {
-	m.panes.focusOn(paneTree)
-	m.toPointer(true)
+	m.Panes.FocusOn(view.PaneTree)
+	m.ToPointer(true)
 }
 
 func (m browsing) toggleFollow() {
-	if m.keyPlace() == keymap.InOutput {
-		m.detail.output.follow = !m.detail.output.follow
+	if m.KeyPlace() == keymap.InOutput {
+		m.Detail.Output.Follow = !m.Detail.Output.Follow
 		return
 	}
-	m.following = !m.following
-	if m.following && m.Shot.Pointer >= 0 {
-		m.toPointer(false)
+	m.Following = !m.Following
+	if m.Following && m.Shot.Pointer >= 0 {
+		m.ToPointer(false)
 	}
 	if m.Shot.Phase != events.Running { // else it is to be seen
-		m.showMessage(map[bool]string{true: "the cursor will follow the run", false: "the cursor stays where it is put"}[m.following])
+		m.ShowMessage(map[bool]string{true: "the cursor will follow the run", false: "the cursor stays where it is put"}[m.Following])
 	}
 }
 
@@ -169,17 +170,17 @@ func (m browsing) toggleFollow() {
 // a step that needs none it goes to the nearest of the most urgent ones.
 func (m browsing) goToAttention(direction int) {
 	n := int(m.Tree.StepNode[m.toNeed(direction)])
-	m.following = false
-	m.rows.Reveal(n)
-	m.cur.Node = n
+	m.Following = false
+	m.Rows.Reveal(n)
+	m.Cur.Node = n
 }
 
 // toNeed is the step that need goes to, or -1.
 func (m browsing) toNeed(direction int) int {
 	ranks := m.attentionKinds()
-	here := m.Tree.Steps(m.cursorNode())
+	here := m.Tree.Steps(m.CursorNode())
 	at, rank := here.From, -1
-	if step := m.Tree.Step(m.cursorNode()); step < 0 {
+	if step := m.Tree.Step(m.CursorNode()); step < 0 {
 		if direction > 0 {
 			at-- // the first step of a scope comes after the scope
 		}
@@ -192,9 +193,9 @@ func (m browsing) toNeed(direction int) int {
 // attentionKinds are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes
 // it is what was asked for.
 func (m browsing) attentionKinds() []func(status.State) bool {
-	switch m.filter {
+	switch m.Filter {
 	case tree.FilterChanged, tree.FilterLeft:
-		return []func(status.State) bool{m.filter.Shows}
+		return []func(status.State) bool{m.Filter.Shows}
 	case tree.FilterAll, tree.FilterProblems, tree.FilterFound, tree.FilterNotable:
 	}
 	approval := tree.Asks
@@ -250,137 +251,123 @@ func (m browsing) stepThat(from, n, direction int, wanted func(status.State) boo
 
 // foldRows opens and folds.
 func (m browsing) foldRows(do keymap.Intent) {
-	n := m.cursorNode()
-	m.cur.KeepPlace(m.rows, func() {
+	n := m.CursorNode()
+	m.Cur.KeepPlace(m.Rows, func() {
 		switch do {
 		case keymap.TreeFold:
-			m.rows.FoldAll()
+			m.Rows.FoldAll()
 		case keymap.TreeOpen:
-			m.rows.OpenAll()
+			m.Rows.OpenAll()
 		case keymap.NodeClose:
-			if !m.Tree.Leaf(n) && !m.rows.Folded[n] && n > 0 {
-				m.rows.Fold(n, true)
+			if !m.Tree.Leaf(n) && !m.Rows.Folded[n] && n > 0 {
+				m.Rows.Fold(n, true)
 			} else if n > 0 {
 				n = int(m.Tree.Parent[n])
 			}
 		case keymap.NodeOpen:
 			switch {
 			case m.Tree.Leaf(n):
-				m.openDetail()
-			case m.rows.Folded[n]:
-				m.rows.Fold(n, false)
+				m.OpenDetail()
+			case m.Rows.Folded[n]:
+				m.Rows.Fold(n, false)
 			default:
-				n = m.rows.Node(m.rows.Row(n) + 1)
+				n = m.Rows.Node(m.Rows.Row(n) + 1)
 			}
 		case keymap.NodeToggle:
 			if m.Tree.Leaf(n) {
-				m.openDetail()
+				m.OpenDetail()
 			} else {
-				m.rows.Fold(n, !m.rows.Folded[n])
+				m.Rows.Fold(n, !m.Rows.Folded[n])
 			}
 		default:
 		}
 	})
-	if n != m.cursorNode() && do != keymap.TreeFold && do != keymap.TreeOpen {
-		m.following = false
+	if n != m.CursorNode() && do != keymap.TreeFold && do != keymap.TreeOpen {
+		m.Following = false
 	}
 	if do != keymap.TreeFold && do != keymap.TreeOpen {
-		m.cur.Node = n
+		m.Cur.Node = n
 	}
 }
 
-func (m *view) openDetail() { m.panes.focusOn(paneDetail) }
-
 func (m browsing) otherPane() {
-	if m.panes.focus == paneTree {
-		m.panes.focusOn(paneDetail)
+	if m.Panes.Focus == view.PaneTree {
+		m.Panes.FocusOn(view.PaneDetail)
 		return
 	}
-	m.panes.focusOn(paneTree)
+	m.Panes.FocusOn(view.PaneTree)
 }
 
 // growPane makes the pane with the keys larger. Where it is the only one, half of the screen is no step on the way.
 func (m browsing) growPane() {
-	was := m.currentLayout()
-	m.panes.zoom = min(m.panes.zoom+1, 2)
-	if m.currentLayout() == was {
-		m.panes.zoom = 2
+	was := m.CurrentLayout()
+	m.Panes.Zoom = min(m.Panes.Zoom+1, 2)
+	if m.CurrentLayout() == was {
+		m.Panes.Zoom = 2
 	}
-	if m.currentLayout() == was && was.kind == layoutOne {
-		m.showMessage("it cannot be larger")
+	if m.CurrentLayout() == was && was.Kind == view.LayoutOne {
+		m.ShowMessage("it cannot be larger")
 	}
 }
 
 // shrinkPane makes it smaller again.
 func (m browsing) shrinkPane() {
-	was := m.currentLayout()
-	m.panes.zoom = max(m.panes.zoom-1, 0)
-	if m.currentLayout() == was {
-		m.panes.zoom = 0
+	was := m.CurrentLayout()
+	m.Panes.Zoom = max(m.Panes.Zoom-1, 0)
+	if m.CurrentLayout() == was {
+		m.Panes.Zoom = 0
 	}
-	if m.currentLayout() == was && was.kind == layoutOne {
-		m.showMessage("it cannot be smaller")
+	if m.CurrentLayout() == was && was.Kind == view.LayoutOne {
+		m.ShowMessage("it cannot be smaller")
 	}
 }
 
 // moveDivider moves the divider, as far as both panes keep their least size.
 func (m browsing) moveDivider(by int) {
-	before := m.currentLayout()
-	if before.kind != layoutWide && before.kind != layoutTall {
-		m.showMessage("no divider: only one pane is shown")
+	before := m.CurrentLayout()
+	if before.Kind != view.LayoutWide && before.Kind != view.LayoutTall {
+		m.ShowMessage("no divider: only one pane is shown")
 		return
 	}
-	m.panes.divider[before.kind] += by
-	if after := m.currentLayout(); after.treeW == before.treeW && after.treeH == before.treeH {
-		m.panes.divider[before.kind] -= by
+	m.Panes.Divider[before.Kind] += by
+	if after := m.CurrentLayout(); after.TreeW == before.TreeW && after.TreeH == before.TreeH {
+		m.Panes.Divider[before.Kind] -= by
 	}
 }
 
-func (m browsing) chooseTab(t tab) {
-	m.detail.openTab(t)
-	m.tabChosen = true
-	if m.currentLayout().kind == layoutOne {
-		m.panes.focusOn(paneDetail)
+func (m browsing) chooseTab(t view.Tab) {
+	m.Detail.OpenTab(t)
+	m.TabChosen = true
+	if m.CurrentLayout().Kind == view.LayoutOne {
+		m.Panes.FocusOn(view.PaneDetail)
 	}
 }
 
 func (m browsing) toggleRange() {
-	if m.cur.Anchor >= 0 {
-		m.cur.CloseRange(m.rows)
+	if m.Cur.Anchor >= 0 {
+		m.Cur.CloseRange(m.Rows)
 		return
 	}
-	m.cur.Anchor = m.cursorNode()
+	m.Cur.Anchor = m.CursorNode()
 }
 
 // stepBack takes back one thing, the latest first. It never ends or runs anything.
 func (m browsing) stepBack() {
 	switch {
-	case m.panes.focus == paneDetail && m.detail.search.text != "":
-		m.detail.search = search{gen: m.detail.search.gen + 1}
-	case m.panes.focus == paneDetail && m.panes.zoom == 2:
-		m.panes.zoom = 0
-	case m.panes.focus == paneDetail:
-		m.panes.focusOn(paneTree)
-		m.panes.zoom = 0
-	case m.cur.Anchor >= 0 || len(m.cur.Marks) > 0:
-		m.cur.Clear()
-	case m.filter != tree.FilterAll:
-		m.setFilter(tree.FilterAll)
-	case m.find.Text != "":
-		m.find.Text = ""
-	case m.panes.zoom > 0:
-		m.panes.zoom = 0
+	case m.Panes.Focus == view.PaneDetail && m.Detail.Search.Text != "":
+		m.Detail.Search = view.Search{Gen: m.Detail.Search.Gen + 1}
+	case m.Panes.Focus == view.PaneDetail && m.Panes.Zoom == 2:
+		m.Panes.Zoom = 0
+	case m.Panes.Focus == view.PaneDetail:
+		m.Panes.FocusOn(view.PaneTree)
+		m.Panes.Zoom = 0
+	case m.Cur.Anchor >= 0 || len(m.Cur.Marks) > 0:
+		m.Cur.Clear()
+	case m.Filter != tree.FilterAll:
+		m.SetFilter(tree.FilterAll)
+	case m.Find.Text != "":
+		m.Find.Text = ""
+	case m.Panes.Zoom > 0:
+		m.Panes.Zoom = 0
 	}
-}
-
-func (m *view) setFilter(f tree.Filter) {
-	m.filter = f
-	m.rebuildRows()
-}
-
-// rebuildRows rebuilds the rows after the filter, or what it looks at, changed.
-func (m *view) rebuildRows() {
-	m.cur.KeepPlace(m.rows, func() {
-		m.rows.Filter(m.filter.Keep(m.Tree, &m.find), m.filter != tree.FilterFound)
-	})
 }

@@ -88,14 +88,14 @@ func TestSequences(t *testing.T) {
 	}
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("G g g")
-	if s.m.cur.Node != 0 {
-		t.Errorf("g g went to %d", s.m.cur.Node)
+	if s.m.Cur.Node != 0 {
+		t.Errorf("g g went to %d", s.m.Cur.Node)
 	}
 	s.press("g")
 	s.has("g …   g to the top   esc cancels")
 	s.press("esc")
-	if s.m.sequence != "" || s.m.message != "" {
-		t.Errorf("esc left %q, %q", s.m.sequence, s.m.message)
+	if s.m.Sequence != "" || s.m.Message != "" {
+		t.Errorf("esc left %q, %q", s.m.Sequence, s.m.Message)
 	}
 	s.press("g")
 	s.press("c")
@@ -375,7 +375,7 @@ func checkKeys(t *testing.T, rt *rapid.T, k *keymap.Keys) {
 	s := newScreen(t, setup{w: 80, h: 24, options: func(o *Options) { o.Keys = k }})
 	s.m.doIntent(keymap.ShowPalette)
 	listed := map[keymap.Intent]bool{keymap.ShowPalette: true}
-	for _, o := range s.m.overlay.(*palette).all {
+	for _, o := range s.m.Overlay.(*palette).all {
 		listed[o.do] = true
 	}
 	for i := range keymap.Bindings {
@@ -387,7 +387,7 @@ func checkKeys(t *testing.T, rt *rapid.T, k *keymap.Keys) {
 		}
 	}
 	for _, size := range [][2]int{{120, 40}, {30, 8}} {
-		s.m.width, s.m.height, s.m.stale = size[0], size[1], true
+		s.m.Width, s.m.Height, s.m.stale = size[0], size[1], true
 		checkFrame(rt, s.m.View().Content, size[0], size[1])
 	}
 }

@@ -10,59 +10,60 @@ import (
 
 	"moon/plan"
 	"moon/tui/draw"
+	"moon/tui/view"
 )
 
 // Where one layout becomes another is exact.
 func TestLayoutSizes(t *testing.T) {
 	for _, c := range []struct {
 		w, h int
-		want layoutKind
+		want view.LayoutKind
 	}{
-		{120, 40, layoutWide},
-		{100, 16, layoutWide},
-		{99, 16, layoutOne},
-		{100, 15, layoutOne},
-		{99, 30, layoutTall},
-		{60, 30, layoutTall},
-		{59, 30, layoutOne},
-		{60, 29, layoutOne},
-		{59, 29, layoutOne},
-		{40, 10, layoutOne},
-		{39, 10, layoutCard},
-		{40, 9, layoutCard},
-		{39, 9, layoutCard},
-		{24, 6, layoutCard},
-		{1, 1, layoutCard},
-		{200, 9, layoutCard},
+		{120, 40, view.LayoutWide},
+		{100, 16, view.LayoutWide},
+		{99, 16, view.LayoutOne},
+		{100, 15, view.LayoutOne},
+		{99, 30, view.LayoutTall},
+		{60, 30, view.LayoutTall},
+		{59, 30, view.LayoutOne},
+		{60, 29, view.LayoutOne},
+		{59, 29, view.LayoutOne},
+		{40, 10, view.LayoutOne},
+		{39, 10, view.LayoutCard},
+		{40, 9, view.LayoutCard},
+		{39, 9, view.LayoutCard},
+		{24, 6, view.LayoutCard},
+		{1, 1, view.LayoutCard},
+		{200, 9, view.LayoutCard},
 	} {
-		p := newPanes()
-		if l := p.layoutFor(c.w, c.h); l.kind != c.want {
-			t.Errorf("%d×%d is layout %d, want %d", c.w, c.h, l.kind, c.want)
+		p := view.NewPanes()
+		if l := p.LayoutFor(c.w, c.h); l.Kind != c.want {
+			t.Errorf("%d×%d is layout %d, want %d", c.w, c.h, l.Kind, c.want)
 		}
 	}
 }
 
 // The dividers of the two layouts are two, and each stays where it was put while the size changes.
 func TestDividersStay(t *testing.T) {
-	p := newPanes()
-	p.divider[layoutWide], p.divider[layoutTall] = 10, -4
-	wide, tall := p.layoutFor(120, 40), p.layoutFor(80, 40)
-	if wide.treeW != 120*54/100+10 || tall.treeH != (40-frameRows-1)*54/100-4 {
+	p := view.NewPanes()
+	p.Divider[view.LayoutWide], p.Divider[view.LayoutTall] = 10, -4
+	wide, tall := p.LayoutFor(120, 40), p.LayoutFor(80, 40)
+	if wide.TreeW != 120*54/100+10 || tall.TreeH != (40-view.FrameRows-1)*54/100-4 {
 		t.Errorf("%+v %+v", wide, tall)
 	}
 	s := newScreen(t, setup{w: 80, h: 40})
-	before := s.m.currentLayout().treeH
+	before := s.m.CurrentLayout().TreeH
 	s.keys("> >")
-	after := s.m.currentLayout().treeH
+	after := s.m.CurrentLayout().TreeH
 	s.send(tea.WindowSizeMsg{Width: 120, Height: 40})
-	if s.m.currentLayout().treeW != 120*54/100 {
+	if s.m.CurrentLayout().TreeW != 120*54/100 {
 		t.Error("the divider of one layout moved that of another")
 	}
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.keys("> > >") // there is none
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 40})
-	if s.m.currentLayout().treeH != after || after != before+4 {
-		t.Errorf("%d rows, then %d, then %d", before, after, s.m.currentLayout().treeH)
+	if s.m.CurrentLayout().TreeH != after || after != before+4 {
+		t.Errorf("%d rows, then %d, then %d", before, after, s.m.CurrentLayout().TreeH)
 	}
 }
 
@@ -111,7 +112,7 @@ func TestCard(t *testing.T) {
 	s.has("to confirm", "❯ replace /etc/hosts", "a approve  q quit")
 	s.press("a")
 	s.frame()
-	if s.m.pauseQuestion() != "" {
+	if s.m.PauseQuestion() != "" {
 		t.Error("a on the card does not approve")
 	}
 }

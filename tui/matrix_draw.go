@@ -9,10 +9,11 @@ import (
 	"moon/tui/keymap"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // matrixPane is the table of hosts and tasks.
-type matrixPane struct{ *view }
+type matrixPane struct{ *view.State }
 
 // matrixRows is what is on the screen beside the rows of hosts: header, rule, marks of columns, detail, rule, footer.
 const matrixRows = 6
@@ -41,49 +42,49 @@ type matrixView struct {
 }
 
 func (m matrixPane) matrixView() matrixView {
-	x := m.matrix
-	v := matrixView{high: max(m.height-matrixRows, 1), numbers: narrowRecap}
-	if m.width >= roomForRecap {
+	x := m.Matrix
+	v := matrixView{high: max(m.Height-matrixRows, 1), numbers: narrowRecap}
+	if m.Width >= roomForRecap {
 		v.numbers = len(status.TallyWords)
 	}
-	v.hosts = max(min(x.wide, m.width/4), leastHosts)
-	v.across = max((m.width-v.hosts-3-v.numbers*recapNumber)/matrixCell, 1)
+	v.hosts = max(min(x.Wide, m.Width/4), leastHosts)
+	v.across = max((m.Width-v.hosts-3-v.numbers*recapNumber)/matrixCell, 1)
 	return v
 }
 
 // drawMatrix draws the hosts by their tasks, those that are on the screen.
 func (m frame) drawMatrix(b *draw.Brush) {
 	matrixPane(m).followMatrix()
-	x, v := m.matrix, matrixPane(m).matrixView()
-	x.height, x.across = v.high, v.across
-	x.top = windowStart(x.top, x.row, v.high, len(x.hosts))
-	x.left = windowStart(x.left, x.col, v.across, len(x.columns))
+	x, v := m.Matrix, matrixPane(m).matrixView()
+	x.Height, x.Across = v.high, v.across
+	x.Top = windowStart(x.Top, x.Row, v.high, len(x.Hosts))
+	x.Left = windowStart(x.Left, x.Col, v.across, len(x.Columns))
 	headerBar(m).drawHeader(b)
 	matrixPane(m).matrixRule(b)
 	matrixPane(m).matrixMarks(b, v)
-	counts := make([]events.HostCounts, min(v.high, len(x.hosts)-x.top))
+	counts := make([]events.HostCounts, min(v.high, len(x.Hosts)-x.Top))
 	m.Store.Read(func(run *events.Run) {
 		if len(run.Steps) < len(m.Plan.Steps) {
 			return // it is about another plan
 		}
 		for i := range counts {
-			counts[i] = x.hostCounts(x.top+i, run.Steps)
+			counts[i] = x.CountHost(x.Top+i, run.Steps)
 		}
 	})
 	for i := range v.high {
 		if i < len(counts) {
-			matrixPane(m).matrixRow(b, v, x.top+i, &counts[i])
+			matrixPane(m).matrixRow(b, v, x.Top+i, &counts[i])
 		} else {
-			b.Begin(m.width, draw.OnRow)
+			b.Begin(m.Width, draw.OnRow)
 			b.End()
 		}
 		b.Newline()
 	}
-	b.Begin(m.width, draw.OnRow)
+	b.Begin(m.Width, draw.OnRow)
 	matrixPane(m).matrixDetail(b)
 	b.End()
 	b.Newline()
-	b.Begin(m.width, draw.OnRow)
+	b.Begin(m.Width, draw.OnRow)
 	rulesBar(m).stateRule(b, -1)
 	b.End()
 	b.Newline()
@@ -98,22 +99,22 @@ func windowStart(top, cursor, high, n int) int {
 
 // matrixRule says which task the cursor is on.
 func (m matrixPane) matrixRule(b *draw.Brush) {
-	x := m.matrix
-	b.Begin(m.width, draw.OnRow)
-	b.Rule(m.glyphs, 1)
+	x := m.Matrix
+	b.Begin(m.Width, draw.OnRow)
+	b.Rule(m.Glyphs, 1)
 	b.Put(draw.InkTitle, " Hosts")
-	words := fmt.Sprintf("  %d/%d", x.row+1, len(x.hosts))
-	b.Put(themes.Dim, words+fmt.Sprintf(" %s task %d/%d  ", m.glyphs.Dot, x.col+1, len(x.columns)))
-	b.Put(themes.Text, draw.CutMiddle(m.taskName(x.col), max(b.Left-2, 0), m.glyphs.Dots))
+	words := fmt.Sprintf("  %d/%d", x.Row+1, len(x.Hosts))
+	b.Put(themes.Dim, words+fmt.Sprintf(" %s task %d/%d  ", m.Glyphs.Dot, x.Col+1, len(x.Columns)))
+	b.Put(themes.Text, draw.CutMiddle(m.taskName(x.Col), max(b.Left-2, 0), m.Glyphs.Dots))
 	b.Put(themes.Text, " ")
-	b.Rule(m.glyphs, b.Left)
+	b.Rule(m.Glyphs, b.Left)
 	b.End()
 	b.Newline()
 }
 
 // taskName is what a column is called, with its role.
 func (m matrixPane) taskName(col int) string {
-	n := m.matrix.columns[col].node
+	n := m.Matrix.Columns[col].Node
 	role := ""
 	if s := m.Tree.Scope(n); s != nil {
 		role = s.Role
@@ -133,10 +134,10 @@ func (m matrixPane) taskName(col int) string {
 
 // matrixMarks is the row above the hosts: where the cursor is, and what the numbers of the recap count.
 func (m matrixPane) matrixMarks(b *draw.Brush, v matrixView) {
-	x := m.matrix
-	b.Begin(m.width, draw.OnRow)
-	b.At(v.hosts + 2 + (x.col-x.left)*matrixCell)
-	b.Put(themes.Accent, m.glyphs.Open)
+	x := m.Matrix
+	b.Begin(m.Width, draw.OnRow)
+	b.At(v.hosts + 2 + (x.Col-x.Left)*matrixCell)
+	b.Put(themes.Accent, m.Glyphs.Open)
 	b.At(m.recapFrom(v))
 	for k, st := range m.recapColumns(v) {
 		word := recapWords[st]
@@ -147,7 +148,7 @@ func (m matrixPane) matrixMarks(b *draw.Brush, v matrixView) {
 	b.Newline()
 }
 
-func (m matrixPane) recapFrom(v matrixView) int { return m.width - 1 - v.numbers*recapNumber }
+func (m matrixPane) recapFrom(v matrixView) int { return m.Width - 1 - v.numbers*recapNumber }
 
 // recapColumns are the states that the recap counts, where there is not much room the most telling.
 func (m matrixPane) recapColumns(v matrixView) []status.State {
@@ -159,28 +160,28 @@ func (m matrixPane) recapColumns(v matrixView) []status.State {
 
 // matrixRow draws a host.
 func (m matrixPane) matrixRow(b *draw.Brush, v matrixView, row int, counts *events.HostCounts) {
-	x := m.matrix
+	x := m.Matrix
 	mode := draw.OnRow
-	if row == x.row {
+	if row == x.Row {
 		mode = draw.OnCursor
 	}
 	b.Begin(v.hosts+2, mode)
 	look := themes.Text
-	if m.FindUnreached(x.hosts[row]) != nil {
+	if m.FindUnreached(x.Hosts[row]) != nil {
 		look = themes.Failed
 	}
-	b.Put(look, " "+draw.CutMiddle(draw.Plain(x.hosts[row]), v.hosts, m.glyphs.Dots))
+	b.Put(look, " "+draw.CutMiddle(draw.Plain(x.Hosts[row]), v.hosts, m.Glyphs.Dots))
 	b.End()
 	for k := range v.across {
-		col := x.left + k
-		if col >= len(x.columns) {
+		col := x.Left + k
+		if col >= len(x.Columns) {
 			b.Begin(matrixCell, draw.OnRow)
 			b.End()
 			continue
 		}
 		m.matrixCell(b, row, col)
 	}
-	b.Begin(m.width-v.hosts-2-v.across*matrixCell, draw.OnRow)
+	b.Begin(m.Width-v.hosts-2-v.across*matrixCell, draw.OnRow)
 	numbers := status.Tallies(counts)
 	at := b.Wide - 1 - v.numbers*recapNumber
 	for k, st := range m.recapColumns(v) {
@@ -201,57 +202,57 @@ func (m matrixPane) matrixRow(b *draw.Brush, v matrixView, row int, counts *even
 
 // matrixCell draws how a task stands on a host. A line stands between two plays, and between two batches.
 func (m matrixPane) matrixCell(b *draw.Brush, row, col int) {
-	x := m.matrix
+	x := m.Matrix
 	mode := draw.OnRow
-	if row == x.row && col == x.col {
+	if row == x.Row && col == x.Col {
 		mode = draw.OnCursor
 	}
 	b.Begin(1, mode)
-	if n := x.nodeAt(row, col); n >= 0 {
-		look, spins := m.signOf(n)
+	if n := x.NodeAt(row, col); n >= 0 {
+		look, spins := m.SignOf(n)
 		if m.Tree.Step(n) < 0 {
 			t := m.Tree.Tally(n)
 			look, spins = tree.Sign(&t, true, m.Shot.Phase == events.Review), t[status.Running] > 0
 		}
-		glyph := m.glyphs.Signs[look]
+		glyph := m.Glyphs.Signs[look]
 		if spins {
-			glyph = m.glyphs.Spin[m.spin%len(m.glyphs.Spin)]
+			glyph = m.Glyphs.Spin[m.Spin%len(m.Glyphs.Spin)]
 		}
-		if m.cur.Marked(n) {
-			b.Put(themes.Selection, m.glyphs.Mark)
+		if m.Cur.Marked(n) {
+			b.Put(themes.Selection, m.Glyphs.Mark)
 		} else {
 			b.Put(draw.SignLooks[look].Role, glyph)
 		}
 	}
 	b.End()
 	b.Begin(1, draw.OnRow)
-	if col+1 < len(x.columns) && x.columns[col+1].play != x.columns[col].play {
-		b.Put(themes.Border, m.glyphs.Down)
+	if col+1 < len(x.Columns) && x.Columns[col+1].Play != x.Columns[col].Play {
+		b.Put(themes.Border, m.Glyphs.Down)
 	}
 	b.End()
 }
 
 // matrixDetail says what the cell under the cursor is.
 func (m matrixPane) matrixDetail(b *draw.Brush) {
-	x := m.matrix
-	host := draw.Plain(x.hosts[x.row])
+	x := m.Matrix
+	host := draw.Plain(x.Hosts[x.Row])
 	b.Put(themes.Text, " ")
-	b.Put(draw.InkTitle, draw.CutMiddle(host, m.width/3, m.glyphs.Dots))
-	n := x.nodeAt(x.row, x.col)
+	b.Put(draw.InkTitle, draw.CutMiddle(host, m.Width/3, m.Glyphs.Dots))
+	n := x.NodeAt(x.Row, x.Col)
 	if n < 0 {
 		b.Put(themes.Dim, "  has no part in this task")
 		return
 	}
 	i := m.Tree.Steps(n).From
-	look, _ := m.signOf(n)
+	look, _ := m.SignOf(n)
 	if m.Tree.Step(n) < 0 {
 		t := m.Tree.Tally(n)
 		look = tree.Sign(&t, true, m.Shot.Phase == events.Review)
 	}
-	b.Put(draw.SignLooks[look].Role, "  "+m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word)
+	b.Put(draw.SignLooks[look].Role, "  "+m.Glyphs.Signs[look]+" "+draw.SignLooks[look].Word)
 	place := draw.Plain(m.Plan.Steps[i].Origin.String())
 	if draw.Cells(place) > b.Left/2 {
-		place = draw.CutLeft(place, b.Left/2, m.glyphs.Dots)
+		place = draw.CutLeft(place, b.Left/2, m.Glyphs.Dots)
 	}
 	var of events.Step
 	m.Store.Read(func(run *events.Run) {
@@ -265,8 +266,8 @@ func (m matrixPane) matrixDetail(b *draw.Brush) {
 	} else {
 		words = m.cellWords(i, &of)
 	}
-	b.Put(themes.Text, "  "+draw.CutRight(words, max(b.Left-draw.Cells(place)-4, 0), m.glyphs.Dots))
-	b.At(m.width - draw.Cells(place) - 1)
+	b.Put(themes.Text, "  "+draw.CutRight(words, max(b.Left-draw.Cells(place)-4, 0), m.Glyphs.Dots))
+	b.At(m.Width - draw.Cells(place) - 1)
 	b.Put(themes.Dim, place)
 }
 
@@ -295,7 +296,7 @@ func (m matrixPane) matrixTips() []keymap.Tip {
 	case events.Review, events.Paused:
 		tips = append(append(tips, footerBar(m).decisionTips()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
 			keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
-		if m.Position().Failed(m.Tree.Step(m.cursorNode())) {
+		if m.Position().Failed(m.Tree.Step(m.CursorNode())) {
 			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"),
 				keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
 		}

@@ -11,26 +11,27 @@ import (
 
 	"moon/plan"
 	"moon/themes"
-	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/keymap"
 	"moon/tui/known"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // model is the one Bubble Tea model: it owns the parts, passes keys to them as intents, and asks them to be drawn.
 // All of it lives in the program's own goroutine but store and predictions, which have locks.
 type model struct {
-	*view
+	*view.State
 
+	o       Options
 	profile colorprofile.Profile
 	env     func(string) string
 	skins   [2]*themes.Theme // for a dark and for a light background
 	light   bool             // the terminal has said that its background is
 	later   func() tea.Cmd   // gives a tickMsg after a while
 
-	wanted tree.Filter // to be restored
-	typed  typeahead
+	kept  tree.Filter // to be restored
+	typed typeahead
 
 	opened   bool // its size has been known
 	leaving  bool // asked to
@@ -48,44 +49,6 @@ type model struct {
 	crash  error // a panic on the way; ends the screen
 }
 
-// view is what a part of the screen is given: the run, where the cursor stands, how the screen is divided, how big it is and how
-// it looks. Panes, rules and overlays are types of their own around it, and reach no more than this.
-type view struct {
-	*known.Run
-
-	o             Options
-	pen           *draw.Pen
-	glyphs        *draw.Glyphs
-	keys          *keymap.Keys
-	excerpt       func(file string, line, around int) ([]string, int)
-	rows          *tree.Collapse
-	cur           tree.Cursor
-	watch         watchList
-	filter        tree.Filter
-	find          tree.Finder
-	panes         panes
-	detail        detail
-	peek          feed.Reel // the last lines of what runs, where there is no room for two panes
-	matrix        *matrix   // the hosts by their tasks; it stands in the place of both panes
-	fix           *fixSheet // values that are edited; it stands in the place of the detail
-	fixSent       *fixSheet // what was asked for last, until the run has taken it
-	message       string
-	following     bool // the cursor stays on the pointer
-	tabChosen     bool // by a person
-	spin          int
-	diffs         diffLines
-	summary       summary
-	recent        []keymap.Intent // done from the palette, the latest first
-	shown         []int32         // nodes on the screen, as last drawn
-	stopping      int             // how often a stop was asked for
-	overlay       overlay
-	prompt        *prompt
-	sequence      string // keys that wait for the rest of a sequence
-	mouse         mouse
-	unfocused     bool // the terminal is
-	width, height int
-}
-
 // The messages of the model itself. A frameMsg says that the store has news, a tickMsg that a quarter of a second
 // has gone by while something runs.
 type (
@@ -95,50 +58,58 @@ type (
 
 func newModel(o Options, env func(string) string) *model {
 	m := &model{
-		view: &view{
+		State: &view.State{
 			Run: known.New(known.Options{
 				Plan: o.Plan, Earlier: o.Earlier, Recorded: o.Replay != "", Forecast: o.Forecast, Now: o.Now,
 				Engine: known.Engine{Send: o.Send, Why: o.Why, Bind: o.Bind, Predict: o.Predict, PredictAll: o.Foretell},
 			}),
-			o: o, keys: o.Keys, following: true, panes: newPanes(), detail: newDetail(), cur: tree.NewCursor(),
+			Tools: toolsOf(&o), Keys: o.Keys, Following: true, Panes: view.NewPanes(), Detail: view.NewDetail(), Cur: tree.NewCursor(),
 		},
-		profile: chooseProfile(o, env), env: env, stale: true, later: nextTick,
+		o: o, profile: chooseProfile(o, env), env: env, stale: true, later: nextTick,
 	}
-	if m.keys == nil {
-		m.keys = keymap.UsualKeys()
+	if m.Keys == nil {
+		m.Keys = keymap.UsualKeys()
 	}
 	m.loadThemes()
 	if len(o.Warnings) > 0 {
-		m.showMessage(strings.Join(o.Warnings, "; "))
+		m.ShowMessage(strings.Join(o.Warnings, "; "))
 	}
-	m.peek.Id = peekReel
-	m.mouse.on = o.Mouse
+	m.Peek.Id = view.PeekReel
+	m.Mouse.On = o.Mouse
 	m.clip = newClipboard(o, env)
-	m.rows, m.excerpt = tree.NewCollapse(m.Tree), o.Plan.Excerpt
-	m.rebuildRows()
+	m.Rows, m.Excerpt = tree.NewCollapse(m.Tree), o.Plan.Excerpt
+	m.RebuildRows()
 	if o.View != nil {
 		m.restoreView(o.View)
 	}
 	if o.Notice != "" {
-		m.showMessage(o.Notice)
+		m.ShowMessage(o.Notice)
 	}
 	return m
 }
 
+func toolsOf(o *Options) view.Tools {
+	return view.Tools{
+		Mode: o.Mode, Banner: o.Banner, Saved: o.Saved, Replay: o.Replay, Again: o.Again,
+		PlanFor: o.PlanFor, Reload: o.Reload, Preview: o.Preview, Eval: o.Eval, CheckBreak: o.CheckBreak, ParseBreak: o.ParseBreak,
+		Editor: o.Editor, Shell: o.Shell, OutDir: o.OutDir,
+	}
+}
+
 // changePlan takes another plan, and keeps what fits it of what was folded, marked and typed.
 func (m replanning) changePlan(p *plan.Plan) {
-	before, sheet := m.Tree, m.fix
+	before, old := m.Tree, sheetOf(m.Sheet)
 	m.SetPlan(p)
-	m.shown = nil
-	m.fix, m.fixSent = nil, nil // they are about another plan
-	m.cur.Carry(before, m.Tree)
-	if m.prompt != nil { // it is where its esc goes back to
-		m.prompt.from, _ = tree.SameIn(before, m.Tree)(m.prompt.from)
+	m.Shown = nil
+	m.Sheet, m.SheetSent = nil, nil // they are about another plan
+	m.Cur.Carry(before, m.Tree)
+	if m.Prompt != nil {
+		m.Prompt.Carry(before, m.Tree)
 	}
-	m.rows.Adopt(m.Tree)
-	m.excerpt = p.Excerpt
-	m.rebuildRows()
-	fixPane(m).carryFix(sheet)
+	m.Rows.Adopt(m.Tree)
+	m.Excerpt = p.Excerpt
+	m.RebuildRows()
+	fixPane(m).carryFix(old)
 }
 
 // Init asks for nothing but the background of the terminal, where the theme depends on it.
@@ -165,24 +136,24 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseMsg:
 		cmd = m.takeInput(msg)
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
+		m.Width, m.Height = msg.Width, msg.Height
 		m.openScreen()
 	case tea.FocusMsg:
-		m.unfocused = false
+		m.Unfocused = false
 		cmd = m.askBackground()
 	case tea.BlurMsg:
-		m.unfocused = true
+		m.Unfocused = true
 	case tea.BackgroundColorMsg:
 		m.setBackground(msg)
 	case feed.Fetched:
-		m.outputReel(msg.Id).Take(msg)
+		m.OutputReel(msg.Id).Take(msg)
 	case known.Answer:
 		if news := m.Take(msg); news != "" {
-			m.showMessage(news)
+			m.ShowMessage(news)
 		}
 	case found:
-		outputPane{m.view}.foundMore(msg)
-	case copied:
+		outputPane{m.State}.foundMore(msg)
+	case view.Copied:
 		cmd = m.copyText(msg)
 	case clipped:
 		cmd = m.clipText(msg)
@@ -195,22 +166,24 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		return m, tea.Quit
 	case returned:
 		if msg.err != nil {
-			m.showMessage("the terminal: " + msg.err.Error())
+			m.ShowMessage("the terminal: " + msg.err.Error())
 		}
 	case edited:
-		cmd = fixPane{m.view}.takeEdited(msg)
+		cmd = fixPane{m.State}.takeEdited(msg)
 	case replanned:
-		cmd = m.fixPreviewed(msg)
+		cmd = fixPane{m.State}.takePreview(msg)
 	case valueEdited:
-		cmd = m.valueEdited(msg)
+		cmd = fixPane{m.State}.takeValue(msg)
 	case shellFound:
 		cmd = m.shellFound(msg)
 	case shellLeft:
-		deciding{m.view}.shellLeft(msg)
+		deciding{m.State}.shellLeft(msg)
 	case reloaded:
-		replanning{m.view}.takeReloaded(msg)
-	case came:
-		cmd = msg.then(m)
+		replanning{m.State}.takeReloaded(msg)
+	case view.Came:
+		cmd = msg.Then(m.State)
+	case themed:
+		cmd = m.changeTheme(msg)
 	default:
 		// Bubble Tea has messages of its own, which change nothing that is drawn.
 		m.stale = was
@@ -218,8 +191,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guardCommand(tea.Batch(cmd, outputPane{m.view}.fetchOutput(), m.AskWaits(waitWords{m.view}.stepsToAsk), watchPane{m.view}.askWatches(),
-		m.AskBound(func() []int { return append(m.shownSteps(), m.Tree.Step(m.cursorNode())) }), m.AskLacking()))
+	return m, guardCommand(tea.Batch(cmd, m.doWanted(), outputPane{m.State}.fetchOutput(), m.AskWaits(waitWords{m.State}.stepsToAsk), watchPane{m.State}.askWatches(),
+		m.AskBound(func() []int { return append(m.ShownSteps(), m.Tree.Step(m.CursorNode())) }), m.AskLacking()))
 }
 
 // View draws, if there is anything new to draw.
@@ -232,11 +205,11 @@ func (m *model) View() tea.View {
 	}()
 	if m.stale {
 		m.frame, m.stale = m.drawScreen(), false
-		if m.glyphs.Mask != "" {
-			m.frame = strings.ReplaceAll(m.frame, "•", m.glyphs.Mask) // what stands for secrets
+		if m.Glyphs.Mask != "" {
+			m.frame = strings.ReplaceAll(m.frame, "•", m.Glyphs.Mask) // what stands for secrets
 		}
 	}
-	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true, MouseMode: pointing{m.view}.mouseMode()}
+	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true, MouseMode: pointing{m.State}.mouseMode()}
 }
 
 // panicError makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the
@@ -248,58 +221,38 @@ func panicError(r any) error {
 // pressKey takes a key: to what is open above the panes, or as an intent.
 func (m *model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
-	m.message = ""
-	m.cur.Free = false
+	m.Message = ""
+	m.Cur.Free = false
 	switch {
 	case key == "ctrl+c": // an interrupt is never text
 		return m.doIntent(keymap.RunInterrupt)
-	case m.overlay != nil:
-		return m.overlay.pressKey(m, msg)
-	case m.prompt != nil:
-		return m.prompt.pressKey(m, msg)
-	case m.fix != nil:
-		return m.fix.pressKey(m, msg)
+	case m.Overlay != nil:
+		return m.Overlay.PressKey(m.State, msg)
+	case m.Prompt != nil:
+		return m.Prompt.PressKey(m.State, msg)
+	case m.Sheet != nil:
+		return m.Sheet.PressKey(m.State, msg)
 	}
 	return m.takeSequence(key)
 }
 
 func (m *model) pasteText(msg tea.PasteMsg) tea.Cmd {
 	switch {
-	case m.overlay != nil:
-		return m.overlay.pasteText(m, msg)
-	case m.prompt != nil:
-		return m.prompt.pasteText(m, msg)
-	case m.fix != nil:
-		return m.fix.pasteText(m, msg)
+	case m.Overlay != nil:
+		return m.Overlay.PasteText(m.State, msg)
+	case m.Prompt != nil:
+		return m.Prompt.PasteText(m.State, msg)
+	case m.Sheet != nil:
+		return m.Sheet.PasteText(m.State, msg)
 	}
 	return nil
-}
-
-// isTyping reports whether the person is in the middle of something that must not be pulled away.
-func (m *view) isTyping() bool { return m.prompt != nil || m.overlay != nil || m.fix != nil }
-
-// showMessage shows a message until the next key.
-func (m *view) showMessage(text string) { m.message = draw.Plain(text) }
-
-// cursorNode is the node the cursor stands on.
-func (m *view) cursorNode() int { return m.cur.On(m.rows) }
-
-// keyPlace is where keys go.
-func (m *view) keyPlace() keymap.Place {
-	switch {
-	case m.focusedPane() == paneTree:
-		return keymap.InTree
-	case m.detail.tab == tabOutputs:
-		return keymap.InOutput
-	}
-	return keymap.InDetail
 }
 
 // handleTick runs only while something does: it moves clocks and looks for new output.
 func (m *model) handleTick() tea.Cmd {
 	m.ticking = false
-	m.spin++
-	m.detail.reel.Stale, m.peek.Stale = true, true
+	m.Spin++
+	m.Detail.Reel.Stale, m.Peek.Stale = true, true
 	m.Tick()
 	return m.keepTicking()
 }
@@ -315,15 +268,3 @@ func (m *model) keepTicking() tea.Cmd {
 }
 
 func nextTick() tea.Cmd { return tea.Tick(tickTime, func(time.Time) tea.Msg { return tickMsg{} }) }
-
-const (
-	detailReel = iota
-	peekReel
-)
-
-func (m *view) outputReel(id int) *feed.Reel {
-	if id == peekReel {
-		return &m.peek
-	}
-	return &m.detail.reel
-}

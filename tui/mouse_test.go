@@ -14,6 +14,7 @@ import (
 	"moon/events"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/view"
 )
 
 // click presses and releases the left button on a cell.
@@ -56,7 +57,7 @@ func TestMouseIsOffAtFirst(t *testing.T) {
 		t.Errorf("the mouse is reported: %v", mode)
 	}
 	s.clickOn("install git")
-	if s.m.cursorNode() != 0 {
+	if s.m.CursorNode() != 0 {
 		t.Error("a click did something although the mouse is off")
 	}
 	s.press("M")
@@ -76,37 +77,37 @@ func TestMouseIsOffAtFirst(t *testing.T) {
 func TestMouseInTheTree(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Mouse = true }})
 	s.clickOn("└   install tmux")
-	if got := s.m.Tree.Title(s.m.cursorNode()); got != "install tmux" || s.m.focusedPane() != paneTree {
+	if got := s.m.Tree.Title(s.m.CursorNode()); got != "install tmux" || s.m.FocusedPane() != view.PaneTree {
 		t.Errorf("a click went to %q", got)
 	}
 	x, y := s.cellOf("└   install tmux")
 	s.later()
 	s.click(x, y)
 	s.click(x+1, y)
-	if s.m.focusedPane() != paneDetail {
+	if s.m.FocusedPane() != view.PaneDetail {
 		t.Error("a double click does not open the detail")
 	}
 	s.click(x, y)
 	s.later()
 	s.click(x, y)
-	if s.m.focusedPane() != paneTree {
+	if s.m.FocusedPane() != view.PaneTree {
 		t.Error("two slow clicks are taken for one of two")
 	}
 	s.clickOn("▾ include: packages.yml")
-	if n := s.m.cursorNode(); s.m.Tree.Title(n) != "include: packages.yml" || !s.m.rows.Folded[n] {
+	if n := s.m.CursorNode(); s.m.Tree.Title(n) != "include: packages.yml" || !s.m.Rows.Folded[n] {
 		t.Error("a click on the sign does not fold")
 	}
 	s.clickOn("▸ include: packages.yml")
-	if s.m.rows.Folded[s.m.cursorNode()] {
+	if s.m.Rows.Folded[s.m.CursorNode()] {
 		t.Error("a click on the sign does not open")
 	}
-	at := s.m.cursorNode()
+	at := s.m.CursorNode()
 	_, y = s.cellOf("install git")
 	s.later()
 	s.click(0, y)
 	s.frame()
-	if _, set := s.m.Breaks[stepGit]; !set || s.m.cursorNode() != at {
-		t.Errorf("a click into the gutter: breakpoints %v, cursor at %d", s.m.Breaks, s.m.cursorNode())
+	if _, set := s.m.Breaks[stepGit]; !set || s.m.CursorNode() != at {
+		t.Errorf("a click into the gutter: breakpoints %v, cursor at %d", s.m.Breaks, s.m.CursorNode())
 	}
 	s.later()
 	s.click(0, y)
@@ -120,37 +121,37 @@ func TestMouseWheel(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 20, fake: printsLong, options: func(o *Options) { o.Mouse = true }})
 	s.press("=")
 	s.wheel(10, 5, tea.MouseWheelDown)
-	if s.m.cur.Top != wheelRows || s.m.cursorNode() != 0 {
-		t.Errorf("the wheel scrolled to row %d, cursor at %d", s.m.cur.Top, s.m.cursorNode())
+	if s.m.Cur.Top != wheelRows || s.m.CursorNode() != 0 {
+		t.Errorf("the wheel scrolled to row %d, cursor at %d", s.m.Cur.Top, s.m.CursorNode())
 	}
 	s.wheel(10, 5, tea.MouseWheelUp)
 	s.wheel(10, 5, tea.MouseWheelUp)
-	if s.m.cur.Top != 0 {
-		t.Errorf("up at the top: %d", s.m.cur.Top)
+	if s.m.Cur.Top != 0 {
+		t.Errorf("up at the top: %d", s.m.Cur.Top)
 	}
 	for range 50 {
 		s.wheel(10, 5, tea.MouseWheelDown)
 	}
 	s.has("check the shell")
 	s.press("j")
-	if s.m.cur.Top > 1 {
+	if s.m.Cur.Top > 1 {
 		t.Error("a key does not bring the cursor back onto the screen")
 	}
 	s.keys("A c")
 	s.on("install git")
 	s.press("2")
-	focus := s.m.focusedPane()
+	focus := s.m.FocusedPane()
 	s.wheel(100, 5, tea.MouseWheelUp)
-	if v := &s.m.detail.output; v.follow || v.top != 91-16-wheelRows || s.m.focusedPane() != focus {
+	if v := &s.m.Detail.Output; v.Follow || v.Top != 91-16-wheelRows || s.m.FocusedPane() != focus {
 		t.Errorf("the wheel over the output: %+v", *v)
 	}
 	s.wheel(100, 5, tea.MouseWheelRight)
-	if s.m.detail.output.x != wheelRows {
-		t.Errorf("sideways: %d", s.m.detail.output.x)
+	if s.m.Detail.Output.X != wheelRows {
+		t.Errorf("sideways: %d", s.m.Detail.Output.X)
 	}
 	s.wheel(100, 5, tea.MouseWheelDown)
 	s.wheel(100, 5, tea.MouseWheelDown)
-	if !s.m.detail.output.follow {
+	if !s.m.Detail.Output.Follow {
 		t.Error("scrolling to the end does not follow it")
 	}
 }
@@ -158,16 +159,16 @@ func TestMouseWheel(t *testing.T) {
 func TestMouseElsewhere(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Mouse = true }})
 	s.clickOn("3 Diff")
-	if s.m.detail.tab != tabDiffs {
-		t.Errorf("tab %d", s.m.detail.tab)
+	if s.m.Detail.Tab != view.TabDiffs {
+		t.Errorf("tab %d", s.m.Detail.Tab)
 	}
 	s.clickOn("? help")
-	if s.m.overlay == nil {
+	if s.m.Overlay == nil {
 		t.Fatal("a hint does nothing")
 	}
 	s.keys("esc :")
 	s.wheel(60, 12, tea.MouseWheelDown)
-	if p := s.m.overlay.(*palette); p.at != wheelRows {
+	if p := s.m.Overlay.(*palette); p.at != wheelRows {
 		t.Errorf("the wheel went to line %d", p.at)
 	}
 	s.clickOn("run, continue")
@@ -179,7 +180,7 @@ func TestMouseElsewhere(t *testing.T) {
 	s.clickOn("wrap long lines")
 	x, y = s.cellOf("wrap long lines")
 	s.click(x, y)
-	if s.m.overlay != nil || !s.m.detail.output.wrap {
+	if s.m.Overlay != nil || !s.m.Detail.Output.Wrap {
 		t.Error("a double click in the palette does nothing")
 	}
 	for _, tip := range []string{"c run", "s step", "a approve", "A all"} {
@@ -195,25 +196,25 @@ func TestMouseDragsTheDivider(t *testing.T) {
 	for _, size := range [][4]int{{120, 40, 64, 10}, {80, 40, 70, 20}} {
 		w, h, x, y := size[0], size[1], size[2], size[3]
 		s := newScreen(t, setup{w: w, h: h, options: func(o *Options) { o.Mouse = true }})
-		before := s.m.currentLayout()
+		before := s.m.CurrentLayout()
 		s.send(tea.MouseMotionMsg{X: x - 9, Y: y - 5, Button: tea.MouseLeft})
-		if s.m.currentLayout() != before {
+		if s.m.CurrentLayout() != before {
 			t.Error("it moves without being held")
 		}
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 		s.send(tea.MouseMotionMsg{X: x - 9, Y: y - 5, Button: tea.MouseLeft})
-		after := s.m.currentLayout()
-		if w == 120 && after.treeW != x-9 || w == 80 && after.treeH != before.treeH-5 {
+		after := s.m.CurrentLayout()
+		if w == 120 && after.TreeW != x-9 || w == 80 && after.TreeH != before.TreeH-5 {
 			t.Errorf("from %+v to %+v", before, after)
 		}
 		s.send(tea.MouseMotionMsg{X: 0, Y: 0, Button: tea.MouseLeft})
-		if l := s.m.currentLayout(); l.treeW < 24 || l.treeH < 5 {
+		if l := s.m.CurrentLayout(); l.TreeW < 24 || l.TreeH < 5 {
 			t.Errorf("the tree is gone: %+v", l)
 		}
-		after = s.m.currentLayout()
+		after = s.m.CurrentLayout()
 		s.send(tea.MouseReleaseMsg{X: 0, Y: 0, Button: tea.MouseLeft})
 		s.send(tea.MouseMotionMsg{X: 70, Y: 30})
-		if s.m.currentLayout() != after {
+		if s.m.CurrentLayout() != after {
 			t.Error("it moves after it was let go")
 		}
 	}
@@ -248,8 +249,8 @@ func TestMouseDecidesNothing(t *testing.T) {
 				s.send(tea.WindowSizeMsg{Width: w, Height: h})
 			case 1:
 				key := rapid.SampledFrom(anyKey).Draw(rt, "key")
-				if s.press(key); !s.m.mouse.on {
-					s.m.mouse.on = true
+				if s.press(key); !s.m.Mouse.On {
+					s.m.Mouse.On = true
 				}
 				s.f.settle()
 				s.frame()
@@ -276,14 +277,14 @@ func TestSpotsAreWhereThingsAre(t *testing.T) {
 	for _, size := range sizes {
 		s := newScreen(t, setup{w: size.w, h: size.h, options: func(o *Options) { o.Mouse = true }})
 		rows := strings.Split(s.m.View().Content, "\n")
-		for _, spot := range s.m.mouse.spots.List {
+		for _, spot := range s.m.Mouse.Spots.List {
 			shown := ansi.Cut(ansi.Strip(rows[spot.Y]), spot.From, spot.To)
 			want := ""
 			switch spot.Kind {
 			case draw.SpotTab:
-				want = fmt.Sprintf("%d %s", spot.N+1, s.m.tabName(tab(spot.N)))
+				want = fmt.Sprintf("%d %s", spot.N+1, s.m.TabName(view.Tab(spot.N)))
 			case draw.SpotKey:
-				want = s.m.keys.Label(keymap.Intent(spot.N))
+				want = s.m.Keys.Label(keymap.Intent(spot.N))
 			case draw.SpotFold:
 				want = "▾"
 			case draw.SpotTree:

@@ -29,6 +29,7 @@ import (
 	"moon/plan/bind"
 	"moon/tui/feed"
 	"moon/tui/keymap"
+	"moon/tui/view"
 )
 
 // offeredSeeds is how many runs TestOfferedKeys drives. MOON_OFFERED=N drives N; MOON_OFFERED_SEED=N the one of that seed, with
@@ -436,24 +437,24 @@ type offeredKey struct {
 func (o *offering) offers() (list []offeredKey) {
 	m := o.sc.m
 	add := func(where string, do keymap.Intent) {
-		if why := (whyNot{m.view}).whyCannot(do); why != "" && where != "palette" {
-			o.fatal("%s at %d offers %s, and the same screen says: %s", where, m.width, m.keys.Label(do), why)
+		if why := (whyNot{m.State}).whyCannot(do); why != "" && where != "palette" {
+			o.fatal("%s at %d offers %s, and the same screen says: %s", where, m.Width, m.Keys.Label(do), why)
 		}
-		list = append(list, offeredKey{where, do, m.keys.Label(do), m.width})
+		list = append(list, offeredKey{where, do, m.Keys.Label(do), m.Width})
 	}
-	was := m.width
+	was := m.Width
 	for _, size := range offeredSizes {
 		o.size(size.w)
-		for _, t := range (footerBar{m.view}).footerTips(2, 3) {
+		for _, t := range (footerBar{m.State}).footerTips(2, 3) {
 			add("footer", t.Do)
 		}
-		step := m.Tree.Step(m.cursorNode())
-		if step >= 0 && m.Tree.Faces[step].Bad() && m.detail.tab == tabSteps && (m.Position().OnFailure() || m.Shot.Phase == events.Ended) {
-			for _, c := range (outcomePane{m.view}).choicesNow(&m.Plan.Steps[step]) {
-				add("way", c.do)
+		step := m.Tree.Step(m.CursorNode())
+		if step >= 0 && m.Tree.Faces[step].Bad() && m.Detail.Tab == view.TabSteps && (m.Position().OnFailure() || m.Shot.Phase == events.Ended) {
+			for _, c := range (outcomePane{m.State}).choicesNow(&m.Plan.Steps[step]) {
+				add("way", c.Do)
 			}
 		}
-		for _, c := range newPalette(m.view).all {
+		for _, c := range newPalette(m.State).all {
 			if c.command == nil && c.why == "" {
 				add("palette", c.do)
 			}
@@ -472,9 +473,9 @@ func (o *offering) state() string {
 		s := &o.run.Steps[i]
 		fmt.Fprint(&b, s.State, s.Outcome, s.Approved, s.Confirmed, s.Excluded, s.Break, s.Attempt, s.Open, ";")
 	}
-	fmt.Fprintln(&b, m.cur.Node, m.cur.Anchor, slices.Sorted(maps.Keys(m.cur.Marks)), m.filter, m.panes, m.detail.tab, m.detail.output.wrap,
-		m.detail.output.times, m.detail.output.attempt, m.detail.output.follow, m.following, m.mouse.on, m.find.Text, m.sequence)
-	fmt.Fprintln(&b, reflect.TypeOf(m.overlay), m.prompt != nil, m.fix != nil, m.matrix != nil, len(m.rows.Rows), len(o.sc.cmds), m.leaving,
+	fmt.Fprintln(&b, m.Cur.Node, m.Cur.Anchor, slices.Sorted(maps.Keys(m.Cur.Marks)), m.Filter, m.Panes, m.Detail.Tab, m.Detail.Output.Wrap,
+		m.Detail.Output.Times, m.Detail.Output.Attempt, m.Detail.Output.Follow, m.Following, m.Mouse.On, m.Find.Text, m.Sequence)
+	fmt.Fprintln(&b, reflect.TypeOf(m.Overlay), m.Prompt != nil, m.Sheet != nil, m.Matrix != nil, len(m.Rows.Rows), len(o.sc.cmds), m.leaving,
 		o.edits)
 	return b.String()
 }
@@ -510,8 +511,8 @@ func (o *offering) press(k offeredKey) {
 // quiet fails where the screen answers with a refusal.
 func (o *offering) quiet(k offeredKey) {
 	o.t.Helper()
-	said := o.sc.m.message
-	if f := o.sc.m.fix; f != nil && k.where == "sheet" && f.note != "" && !strings.Contains(f.note, "enter again does that") &&
+	said := o.sc.m.Message
+	if f := sheetOf(o.sc.m.Sheet); f != nil && k.where == "sheet" && f.note != "" && !strings.Contains(f.note, "enter again does that") &&
 		!strings.Contains(f.note, "what you typed is still here") {
 		o.fatal("the sheet at %d offers %s, and answers: %s", k.w, k.key, f.note)
 	}
@@ -552,7 +553,7 @@ func (o *offering) drive(pressed map[string]int) {
 			o.log = append(o.log, key)
 			o.sc.press(key)
 			o.settle()
-		case what < 9 && whyNot{m.view}.whyCannot(keymap.NodeFix) == "" && m.fix == nil:
+		case what < 9 && whyNot{m.State}.whyCannot(keymap.NodeFix) == "" && m.Sheet == nil:
 			o.sheet(pressed)
 		default:
 			o.offered(pressed)
@@ -586,9 +587,9 @@ func (o *offering) offered(pressed map[string]int) {
 // away leaves what lies over the panes, sometimes by what it offers.
 func (o *offering) away() {
 	m := o.sc.m
-	if b, ok := m.overlay.(*doneBox); ok {
+	if b, ok := m.Overlay.(*doneBox); ok {
 		keys := []string{"esc"}
-		if b.canRun(m.view) {
+		if b.canRun(m.State) {
 			keys = append(keys, "r")
 			if len(b.dependents) > 0 {
 				keys = append(keys, "w")
@@ -601,11 +602,11 @@ func (o *offering) away() {
 			keys = append(keys, "m")
 		}
 		if key := keys[o.IntN(len(keys))]; key != "esc" {
-			o.press(offeredKey{where: "box", key: key, w: m.width})
+			o.press(offeredKey{where: "box", key: key, w: m.Width})
 		}
 	}
 	for range 4 {
-		if m.overlay == nil && m.prompt == nil && m.fix == nil {
+		if m.Overlay == nil && m.Prompt == nil && m.Sheet == nil {
 			break
 		}
 		o.sc.press("esc")
@@ -628,7 +629,7 @@ func (o *offering) sheet(pressed map[string]int) {
 		}
 	}
 	for range 8 {
-		if m.fix == nil {
+		if m.Sheet == nil {
 			return
 		}
 		o.size([]int{120, 80, 60}[o.IntN(3)])
@@ -636,7 +637,7 @@ func (o *offering) sheet(pressed map[string]int) {
 			press(o.pick("down", "down", "up", "y", "backspace", "1", "="))
 			continue
 		}
-		tips := fixPane{m.view}.fixTips()
+		tips := fixPane{m.State}.fixTips()
 		k := tips[o.IntN(len(tips))]
 		if again := slices.IndexFunc(tips, func(k hintKey) bool { return k.key == "ctrl+r" }); again >= 0 && o.IntN(3) == 0 {
 			k = tips[again] // it is seldom offered: something that the values would change must be done already
@@ -647,9 +648,9 @@ func (o *offering) sheet(pressed map[string]int) {
 		pressed["sheet "+k.key]++
 		o.log = append(o.log, "sheet:"+k.key)
 		o.sc.press(k.key)
-		o.quiet(offeredKey{where: "sheet", key: k.key, w: m.width})
+		o.quiet(offeredKey{where: "sheet", key: k.key, w: m.Width})
 		o.settle()
-		o.quiet(offeredKey{where: "sheet", key: k.key, w: m.width})
+		o.quiet(offeredKey{where: "sheet", key: k.key, w: m.Width})
 	}
 }
 

@@ -9,18 +9,19 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/view"
 )
 
 // What keys do in the Output tab.
 
 // scrollOutput moves the output as the cursor of a tree moves.
 func (m outputPane) scrollOutput(do keymap.Intent, by int) {
-	v := &m.detail.output
+	v := &m.Detail.Output
 	switch do {
 	case keymap.CursorTop:
-		v.follow, v.top, v.sub, v.aim = false, 0, 0, -1
+		v.Follow, v.Top, v.Sub, v.Aim = false, 0, 0, -1
 	case keymap.CursorBottom:
-		v.follow, v.aim = true, -1
+		v.Follow, v.Aim = true, -1
 	default:
 		m.wheelOutput(by)
 	}
@@ -28,60 +29,60 @@ func (m outputPane) scrollOutput(do keymap.Intent, by int) {
 
 // wheelOutput scrolls by rows.
 func (m outputPane) wheelOutput(by int) {
-	l := m.currentLayout()
-	m.outputPage(outputWidth(l), l.detailH).scrollBy(by)
+	l := m.CurrentLayout()
+	m.outputPage(outputWidth(l), l.DetailH).scrollBy(by)
 }
 
 // outputWidth is how wide the output is: to the edge of the screen.
-func outputWidth(l layout) int {
-	if l.kind == layoutBare {
-		return l.detailW
+func outputWidth(l view.Layout) int {
+	if l.Kind == view.LayoutBare {
+		return l.DetailW
 	}
-	return max(l.detailW-1, 1)
+	return max(l.DetailW-1, 1)
 }
 
 func (m outputPane) toggleWrap() {
-	v := &m.detail.output
-	v.wrap = !v.wrap
-	v.sub, v.x = 0, 0
+	v := &m.Detail.Output
+	v.Wrap = !v.Wrap
+	v.Sub, v.X = 0, 0
 }
 
 // nextTimes goes from no times to those since the attempt began, to those on the clock, and round.
 func (m outputPane) nextTimes() {
-	v := &m.detail.output
-	if v.times++; v.times > timesClock {
-		v.times = timesOff
+	v := &m.Detail.Output
+	if v.Times++; v.Times > view.TimesClock {
+		v.Times = view.TimesOff
 	}
-	m.showMessage(map[lineTimes]string{
-		timesOff: "no times", timesSince: "times since the attempt began; 2> marks standard error",
-		timesClock: "times of the day; 2> marks standard error",
-	}[v.times])
+	m.ShowMessage(map[view.LineTimes]string{
+		view.TimesOff: "no times", view.TimesSince: "times since the attempt began; 2> marks standard error",
+		view.TimesClock: "times of the day; 2> marks standard error",
+	}[v.Times])
 }
 
 // scrollSideways moves the text; at its left edge, back to the tree. On the whole screen there is no tree to go to.
 func (m outputPane) scrollSideways(by int) {
-	v := &m.detail.output
-	if m.keyPlace() != keymap.InOutput || v.wrap || by < 0 && v.x == 0 {
-		if by < 0 && m.currentLayout().kind != layoutBare {
-			m.panes.focusOn(paneTree)
+	v := &m.Detail.Output
+	if m.KeyPlace() != keymap.InOutput || v.Wrap || by < 0 && v.X == 0 {
+		if by < 0 && m.CurrentLayout().Kind != view.LayoutBare {
+			m.Panes.FocusOn(view.PaneTree)
 		}
 		return
 	}
-	v.x, v.aim = max(v.x+by, 0), -1
+	v.X, v.Aim = max(v.X+by, 0), -1
 }
 
 // otherAttempt shows the output of an earlier or later attempt.
 func (m outputPane) otherAttempt(by int) {
-	n := m.CountAttempts(m.outputOf(m.cursorNode()))
-	v := &m.detail.output
-	at := v.attempt
+	n := m.CountAttempts(m.OutputOf(m.CursorNode()))
+	v := &m.Detail.Output
+	at := v.Attempt
 	if at < 0 {
 		at = n - 1
 	}
 	to := at + by
-	*v = v.freshView()
-	if v.attempt = to; to == n-1 {
-		v.attempt = -1
+	*v = v.FreshView()
+	if v.Attempt = to; to == n-1 {
+		v.Attempt = -1
 	}
 }
 
@@ -135,31 +136,31 @@ func (m outputPane) triedAt(step, which int) (t tried) {
 
 // attemptBegan is when the attempt on the screen did; zero if that is not known any more.
 func (m outputPane) attemptBegan(step int) time.Time {
-	return m.triedAt(step, m.detail.output.attempt).began
+	return m.triedAt(step, m.Detail.Output.Attempt).began
 }
 
 // attemptLine says which of several attempts is shown, and how it ended.
 func (m outputPane) attemptLine(d *draw.Doc, n int) {
-	which := m.detail.output.attempt
+	which := m.Detail.Output.Attempt
 	if which < 0 || which >= n {
 		which = n - 1
 	}
-	step := m.outputOf(m.cursorNode())
+	step := m.OutputOf(m.CursorNode())
 	t := m.triedAt(step, which)
 	line := []draw.Text{draw.Inked(draw.InkTitle, fmt.Sprintf("attempt %d of %d", which+1, n))}
-	look, _ := m.signOf(int(m.Tree.StepNode[step]))
+	look, _ := m.SignOf(int(m.Tree.StepNode[step]))
 	words := draw.SignLooks[look].Word
 	if !t.last {
 		look, words = draw.SignFailed, "failed" // or there would be no other
 	}
-	line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+words))
+	line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look]+" "+words))
 	keys := ""
-	if m.focusedPane() == paneDetail {
-		keys = m.keys.Label(keymap.OutputEarlier) + " " + m.keys.Label(keymap.OutputLater)
+	if m.FocusedPane() == view.PaneDetail {
+		keys = m.Keys.Label(keymap.OutputEarlier) + " " + m.Keys.Label(keymap.OutputLater)
 	}
 	if why, _, _ := strings.Cut(t.why, "\n"); why != "" {
 		room := d.W - draw.WidthOf(line) - draw.Cells(keys) - 2 - len("   ")
-		line = append(line, draw.Inked(themes.Text, "  "+draw.CutRight(draw.Plain(why), max(room, 0), m.glyphs.Dots)))
+		line = append(line, draw.Inked(themes.Text, "  "+draw.CutRight(draw.Plain(why), max(room, 0), m.Glyphs.Dots)))
 	}
 	if keys != "" {
 		line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.InkKey, keys))

@@ -15,6 +15,7 @@ import (
 	"moon/internal/termtext"
 	"moon/tui/draw"
 	"moon/tui/feed"
+	"moon/tui/view"
 )
 
 // printed lets every attempt print what a function writes.
@@ -87,7 +88,7 @@ func TestOutputSearch(t *testing.T) {
 	s.has("not found")
 	s.press("esc")
 	s.press("esc")
-	if s.m.detail.search.text != "" || s.m.focusedPane() != paneDetail {
+	if s.m.Detail.Search.Text != "" || s.m.FocusedPane() != view.PaneDetail {
 		t.Error("esc does not end the search alone")
 	}
 	s.press("n")
@@ -99,18 +100,18 @@ func TestOutputSearchIsCancelled(t *testing.T) {
 	s := atOutput(t, 120, 20, numbered(50_000))
 	s.keys("g g /")
 	m := s.m
-	outputPane{m.view}.searchOutput("line 4")
-	stale := outputPane{m.view}.seekNext()().(found)
+	outputPane{m.State}.searchOutput("line 4")
+	stale := outputPane{m.State}.seekNext()().(found)
 	if len(stale.hits) == 0 {
 		t.Fatal("nothing was found to be dropped")
 	}
-	outputPane{m.view}.searchOutput("line 7")
-	outputPane{m.view}.foundMore(stale)
-	if len(m.detail.search.hits) != 0 || m.detail.search.isDone() {
-		t.Errorf("%d hits of another search", len(m.detail.search.hits))
+	outputPane{m.State}.searchOutput("line 7")
+	outputPane{m.State}.foundMore(stale)
+	if len(m.Detail.Search.Hits) != 0 || m.Detail.Search.IsDone() {
+		t.Errorf("%d hits of another search", len(m.Detail.Search.Hits))
 	}
 	s.frame()
-	if hits := len(m.detail.search.hits); hits != 1111 { // 7, 70 to 79, 700 and so on
+	if hits := len(m.Detail.Search.Hits); hits != 1111 { // 7, 70 to 79, 700 and so on
 		t.Errorf("%d hits", hits)
 	}
 }
@@ -147,16 +148,16 @@ func TestOutputSearchGrows(t *testing.T) {
 
 func TestOutputScrolls(t *testing.T) {
 	s := atOutput(t, 120, 20, numbered(100)) // 16 rows
-	v := &s.m.detail.output
+	v := &s.m.Detail.Output
 	s.has("100 lines · end")
 	s.keys("k")
-	if v.follow || v.top != 83 {
+	if v.Follow || v.Top != 83 {
 		t.Errorf("k: %+v", *v)
 	}
 	s.has("line 84 of 100  99%")
 	s.keys("j")
 	s.keys("j")
-	if !v.follow {
+	if !v.Follow {
 		t.Error("scrolling past the end does not follow it")
 	}
 	s.keys("ctrl+u")
@@ -166,11 +167,11 @@ func TestOutputScrolls(t *testing.T) {
 	for range 6 {
 		s.press("pgdown")
 	}
-	if !v.follow {
+	if !v.Follow {
 		t.Error("pages to the end do not follow it")
 	}
 	s.keys("g g G k F")
-	if !v.follow {
+	if !v.Follow {
 		t.Error("F does not follow")
 	}
 }
@@ -182,7 +183,7 @@ func TestOutputWrapScrolls(t *testing.T) {
 			_, _ = fmt.Fprintf(w.Stdout(), "%d %s\n", k, strings.Repeat("x", 200))
 		}
 	})
-	v := &s.m.detail.output
+	v := &s.m.Detail.Output
 	s.keys("w")
 	first := s.shows()
 	for range 5 {
@@ -191,12 +192,12 @@ func TestOutputWrapScrolls(t *testing.T) {
 	for range 7 {
 		s.keys("j")
 	}
-	if got := s.shows(); got != first || !v.follow {
-		t.Errorf("up and down does not come back, follow %t:\n%s\nwant\n%s", v.follow, got, first)
+	if got := s.shows(); got != first || !v.Follow {
+		t.Errorf("up and down does not come back, follow %t:\n%s\nwant\n%s", v.Follow, got, first)
 	}
 	s.keys("g g j")
-	if v.top != 0 || v.sub != 1 {
-		t.Errorf("j goes to row %d of line %d", v.sub, v.top)
+	if v.Top != 0 || v.Sub != 1 {
+		t.Errorf("j goes to row %d of line %d", v.Sub, v.Top)
 	}
 	for range 300 {
 		s.press("j")
@@ -224,7 +225,7 @@ func TestOutputSideways(t *testing.T) {
 	s.press("/")
 	s.text("needle")
 	s.has("9NEEDLE")
-	if x := s.m.detail.output.x; x < 250 || x > 305 {
+	if x := s.m.Detail.Output.X; x < 250 || x > 305 {
 		t.Errorf("the hit is at column 300, the screen at %d", x)
 	}
 	// With wrapping the row of the hit comes onto the screen.
@@ -305,11 +306,11 @@ func TestFullScreenIsTextAlone(t *testing.T) {
 		t.Errorf("the last row is %q", rows[19])
 	}
 	s.keys("h")
-	if s.m.focusedPane() != paneDetail {
+	if s.m.FocusedPane() != view.PaneDetail {
 		t.Error("h leaves the text that has the whole screen")
 	}
 	s.press("esc")
-	if s.m.panes.zoom != 0 || s.m.focusedPane() != paneDetail {
+	if s.m.Panes.Zoom != 0 || s.m.FocusedPane() != view.PaneDetail {
 		t.Error("esc takes back more than the size")
 	}
 }
@@ -320,7 +321,7 @@ func TestAMillionLines(t *testing.T) {
 	s := atOutput(t, 120, 40, numbered(n))
 	bound := func(doing string) {
 		t.Helper()
-		if held := len(s.m.detail.reel.Lines); held > 40+2*feed.FetchMargin {
+		if held := len(s.m.Detail.Reel.Lines); held > 40+2*feed.FetchMargin {
 			t.Errorf("%s: %d lines are held", doing, held)
 		}
 	}
@@ -385,7 +386,7 @@ func TestNeedle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("abAB äÄİſK1"))).Draw(rt, "text")
 		what := rapid.StringOfN(rapid.SampledFrom([]rune("abä1 ")), 1, 3, -1).Draw(rt, "what")
-		from, to := needle{what, true}.findIn(text)
+		from, to := view.Needle{Text: what, Fold: true}.FindIn(text)
 		if from < 0 {
 			if strings.Contains(text, what) {
 				rt.Fatalf("%q is not found in %q", what, text)
@@ -396,10 +397,10 @@ func TestNeedle(t *testing.T) {
 			rt.Fatalf("%q found as %q in %q", what, text[from:to], text)
 		}
 	})
-	if !(needle{"error", true}).inLine(steplog.Line{Text: []byte("an \x1b[31mEr\x1b[0mror")}) {
+	if !(view.Needle{Text: "error", Fold: true}).InLine(steplog.Line{Text: []byte("an \x1b[31mEr\x1b[0mror")}) {
 		t.Error("colours hide a text")
 	}
-	if (needle{"31m", true}).inLine(steplog.Line{Text: []byte("an \x1b[31mEr\x1b[0mror")}) {
+	if (view.Needle{Text: "31m", Fold: true}).InLine(steplog.Line{Text: []byte("an \x1b[31mEr\x1b[0mror")}) {
 		t.Error("colours are text")
 	}
 }
@@ -414,7 +415,7 @@ func BenchmarkMillionLines(b *testing.B) {
 	})
 	b.Run("search", func(b *testing.B) {
 		for b.Loop() {
-			outputPane{s.m.view}.searchOutput("line 99999")
+			outputPane{s.m.State}.searchOutput("line 99999")
 			s.frame()
 		}
 	})
@@ -434,7 +435,7 @@ func BenchmarkLongLines(b *testing.B) {
 					_, _ = fmt.Fprintf(w.Stdout(), "%s\n", strings.Repeat("\x1b[31mred\x1b[0m äöü ", 3400))
 				}
 			})
-			s.m.detail.output.wrap = wrap
+			s.m.Detail.Output.Wrap = wrap
 			for b.Loop() {
 				s.m.stale = true
 				_ = s.m.View()

@@ -12,6 +12,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // breakSheet asks what a breakpoint is to stop for: the one before a step, or before each step of a scope.
@@ -45,15 +46,15 @@ var breakLabels = [breakFields]struct{ name, words string }{
 const longestField = 1000
 
 // openBreakSheet asks for the condition, count or message of a breakpoint.
-func (m *model) openBreakSheet() tea.Cmd {
-	n := m.cursorNode()
+func (m deciding) openBreakSheet() tea.Cmd {
+	n := m.CursorNode()
 	r := m.Tree.Steps(n)
 	b := &breakSheet{steps: r, title: "Breakpoint before " + m.Tree.Title(n)}
 	if m.Tree.Step(n) < 0 {
 		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), m.Tree.Title(n))
 	}
 	for i := range b.fields {
-		b.fields[i] = newInput()
+		b.fields[i] = view.NewInput()
 		b.fields[i].CharLimit = longestField
 	}
 	if have, ok := m.Breaks[r.From]; ok {
@@ -65,15 +66,15 @@ func (m *model) openBreakSheet() tea.Cmd {
 		}
 	}
 	b.fields[b.at].CursorEnd()
-	m.overlay = b
-	b.checkFields(m.view)
-	return b.tryCondition(m)
+	m.Overlay = b
+	b.checkFields(m.State)
+	return b.tryCondition(m.State)
 }
 
 func (b *breakSheet) fieldText(field int) string { return strings.TrimSpace(b.fields[field].Value()) }
 
 // readCommand returns the command that the fields ask for; wrong says why they ask for none.
-func (b *breakSheet) readCommand(m *view) (c events.Break, wrong string) {
+func (b *breakSheet) readCommand(m *view.State) (c events.Break, wrong string) {
 	c = events.Break{Step: b.steps.From, When: b.fieldText(breakWhen), Log: b.fieldText(breakLog)}
 	if b.steps.To > b.steps.From+1 {
 		c.To = b.steps.To
@@ -85,30 +86,30 @@ func (b *breakSheet) readCommand(m *view) (c events.Break, wrong string) {
 		}
 		c.After = n
 	}
-	if m.o.CheckBreak != nil {
-		if err := m.o.CheckBreak(m.Plan, c.When, c.Log); err != nil {
+	if m.Tools.CheckBreak != nil {
+		if err := m.Tools.CheckBreak(m.Plan, c.When, c.Log); err != nil {
 			return c, err.Error()
 		}
 	}
 	return c, ""
 }
 
-func (b *breakSheet) checkFields(m *view) { _, b.wrong = b.readCommand(m) }
+func (b *breakSheet) checkFields(m *view.State) { _, b.wrong = b.readCommand(m) }
 
 // tryCondition finds out what the condition is now.
-func (b *breakSheet) tryCondition(m *model) tea.Cmd {
+func (b *breakSheet) tryCondition(m *view.State) tea.Cmd {
 	when := b.fieldText(breakWhen)
 	if when == b.checked {
 		return nil
 	}
 	b.checked, b.now = when, status.Value{}
-	if when == "" || b.wrong != "" || m.cannotWatch() != "" {
+	if when == "" || b.wrong != "" || m.CannotWatch() != "" {
 		return nil
 	}
-	p, step, eval := m.Plan, watchPane{m.view}.watchStep(), m.o.Eval
+	p, step, eval := m.Plan, watchPane{m}.watchStep(), m.Tools.Eval
 	return func() tea.Msg {
 		v := status.Eval(eval).Value(p, step, when)
-		return came{func(*model) tea.Cmd {
+		return view.Came{Then: func(*view.State) tea.Cmd {
 			if b.checked == when {
 				b.now = v
 			}
@@ -117,32 +118,32 @@ func (b *breakSheet) tryCondition(m *model) tea.Cmd {
 	}
 }
 
-func (b *breakSheet) pasteText(m *model, msg tea.PasteMsg) tea.Cmd {
+func (b *breakSheet) PasteText(m *view.State, msg tea.PasteMsg) tea.Cmd {
 	b.fields[b.at], _ = b.fields[b.at].Update(msg)
-	b.checkFields(m.view)
+	b.checkFields(m)
 	return b.tryCondition(m)
 }
 
-func (b *breakSheet) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *breakSheet) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
-		m.overlay = nil
+		m.Overlay = nil
 	case "tab", "down":
 		b.at = (b.at + 1) % breakFields
 	case "shift+tab", "up":
 		b.at = (b.at + breakFields - 1) % breakFields
 	case "ctrl+d":
-		m.overlay = nil
-		deciding{m.view}.clearBreaks(b.steps)
+		m.Overlay = nil
+		deciding{m}.clearBreaks(b.steps)
 	case "enter":
-		c, wrong := b.readCommand(m.view)
+		c, wrong := b.readCommand(m)
 		if b.wrong = wrong; wrong == "" {
-			m.overlay = nil
+			m.Overlay = nil
 			m.Send(c)
 		}
 	default:
 		b.fields[b.at], _ = b.fields[b.at].Update(msg)
-		b.checkFields(m.view)
+		b.checkFields(m)
 		return b.tryCondition(m)
 	}
 	return nil
@@ -160,19 +161,19 @@ func (m deciding) clearBreaks(r events.Range) {
 			return
 		}
 	}
-	m.showMessage("no breakpoint here")
+	m.ShowMessage("no breakpoint here")
 }
 
-func (b *breakSheet) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *breakSheet) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
 	for i, label := range breakLabels {
 		mark, look := draw.Inked(themes.Text, "  "), themes.Dim
 		if i == b.at {
-			mark, look = draw.Inked(themes.Accent, m.glyphs.Pointer+" "), themes.Text
+			mark, look = draw.Inked(themes.Accent, m.Glyphs.Pointer+" "), themes.Text
 		}
 		line := []draw.Text{mark, draw.Inked(look, label.name+draw.Spaces(max(draw.LabelWidth+1-len(label.name), 1)))}
 		switch value := b.fields[i].Value(); {
 		case i == b.at:
-			line = append(line, m.inputLine(&b.fields[i])[1:]...)
+			line = append(line, m.InputLine(&b.fields[i])[1:]...)
 			if value == "" {
 				line = append(line, draw.Inked(themes.Dim, " "+label.words))
 			}
@@ -195,17 +196,17 @@ func (b *breakSheet) drawLines(m *view, w, h int) (title string, body [][]draw.T
 }
 
 // stateText is what there is to say of what is in the fields.
-func (b *breakSheet) stateText(m *view, w int) draw.Text {
+func (b *breakSheet) stateText(m *view.State, w int) draw.Text {
 	s := draw.Inked(themes.Dim, "")
 	switch {
 	case b.wrong != "":
-		s = draw.Inked(themes.Warn, oneLine(b.wrong))
+		s = draw.Inked(themes.Warn, view.OneLine(b.wrong))
 	case b.now.Wrong != "":
-		s = draw.Inked(themes.Warn, "at the pointer: "+oneLine(b.now.Wrong))
+		s = draw.Inked(themes.Warn, "at the pointer: "+view.OneLine(b.now.Wrong))
 	case b.now.After != nil:
-		s.S = "at the pointer: " + m.whenKnown(b.now.After)
+		s.S = "at the pointer: " + m.WhenKnown(b.now.After)
 	case b.now.Text != "":
-		s.S = "at the pointer it is " + quotedLines(b.now.Text)
+		s.S = "at the pointer it is " + view.QuotedLines(b.now.Text)
 	case b.set:
 		s.S = "hit " + strconv.Itoa(b.hits)
 	case b.steps.To > b.steps.From+1:
@@ -213,6 +214,6 @@ func (b *breakSheet) stateText(m *view, w int) draw.Text {
 	default:
 		s.S = "without any of these it always stops"
 	}
-	s.S = draw.CutRight(draw.Plain(s.S), w, m.glyphs.Dots)
+	s.S = draw.CutRight(draw.Plain(s.S), w, m.Glyphs.Dots)
 	return s
 }

@@ -10,7 +10,7 @@ import (
 	"moon/tui/keymap"
 	"moon/tui/known"
 	"moon/tui/status"
-	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // breaksBox lists the breakpoints of the run: where they are, what they stop for.
@@ -18,25 +18,25 @@ type breaksBox struct{ picker }
 
 func (m deciding) openBreaks() {
 	if len(m.Breaks) == 0 {
-		m.showMessage("there are no breakpoints; " + m.keys.Label(keymap.GateBreak) + " sets one")
+		m.ShowMessage("there are no breakpoints; " + m.Keys.Label(keymap.GateBreak) + " sets one")
 		return
 	}
-	m.overlay = &breaksBox{picker: newPicker()}
+	m.Overlay = &breaksBox{picker: newPicker()}
 }
 
-func (b *breaksBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (b *breaksBox) PasteText(*view.State, tea.PasteMsg) tea.Cmd { return nil }
 
-func (b *breaksBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *breaksBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	list := m.BreakPlaces()
 	if b.n = len(list); b.n == 0 {
-		m.overlay = nil
+		m.Overlay = nil
 		return nil
 	}
 	b.moveBy(0)
 	p := list[b.at]
 	switch msg.String() {
 	case "esc", "q":
-		m.overlay = nil
+		m.Overlay = nil
 	case "down", "j":
 		b.moveBy(+1)
 	case "up", "k":
@@ -46,30 +46,20 @@ func (b *breaksBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	case "pgup":
 		b.moveBy(-10)
 	case "enter":
-		m.overlay = nil
-		m.goToStep(p.Steps[0])
+		m.Overlay = nil
+		m.GoToStep(p.Steps[0])
 	case "d", "delete", "b":
 		for _, c := range status.Breaks(p.Steps, true) {
 			m.Send(c)
 		}
 	case "B", "e":
-		m.goToStep(p.Steps[0])
-		return m.openBreakSheet()
+		m.GoToStep(p.Steps[0])
+		return deciding{m}.openBreakSheet()
 	}
 	return nil
 }
 
-// goToStep puts the cursor on a step.
-func (m *view) goToStep(step int) {
-	m.following = false
-	n := int(m.Tree.StepNode[step])
-	if m.rows.Keep != nil && !m.rows.Keep[n] {
-		m.setFilter(tree.FilterAll)
-	}
-	m.goTo(n)
-}
-
-func (b *breaksBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *breaksBox) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
 	list := m.BreakPlaces()
 	b.n = len(list)
 	b.moveBy(0)
@@ -81,9 +71,9 @@ func (b *breaksBox) drawLines(m *view, w, h int) (title string, body [][]draw.Te
 		p := &list[i]
 		step := &m.Plan.Steps[p.Steps[0]]
 		mark, look := b.lineMark(m, i)
-		sign := breakSign(p.Set, m.glyphs)
+		sign := view.BreakSign(p.Set, m.Glyphs)
 		words := strings.TrimSpace(draw.Plain(m.BreakTitle(p)) + "  " + draw.Plain(known.BreakText(p)))
-		line := m.oppositeTexts(w-2, mark, draw.Inked(look, words), draw.Inked(themes.Dim, draw.Plain(step.Origin.String())))
+		line := m.OppositeTexts(w-2, mark, draw.Inked(look, words), draw.Inked(themes.Dim, draw.Plain(step.Origin.String())))
 		body = append(body, append([]draw.Text{line[0], draw.Inked(sign.Ink, sign.S+" ")}, line[1:]...))
 	}
 	return "Breakpoints", body, "enter goes there   B changes   d clears   esc closes"

@@ -12,6 +12,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/view"
 )
 
 // copyBox offers what can be copied of the node under the cursor, by one more key.
@@ -23,37 +24,30 @@ type copyItem struct {
 	output     string // the prefix of the files to read it from
 }
 
-// copied is a text to put on the clipboard, and what it is.
-type copied struct {
-	text, words string
-	rest        string // what is left out of it
-	err         error
-}
-
-func newCopyBox(m *view) overlay {
-	s := m.detailSubject()
-	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.Tree.Title(s.node)}}}
-	if prefix := m.AttemptPrefix(m.outputOf(s.node), m.detail.output.attempt); prefix != "" {
+func newCopyBox(m *view.State) view.Overlay {
+	s := m.DetailSubject()
+	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.Tree.Title(s.Node)}}}
+	if prefix := m.AttemptPrefix(m.OutputOf(s.Node), m.Detail.Output.Attempt); prefix != "" {
 		c.items = append(c.items, copyItem{key: "o", words: "output", output: prefix})
 	}
-	if o, ok := m.OriginOf(s.node); ok {
+	if o, ok := m.OriginOf(s.Node); ok {
 		c.items = append(c.items, copyItem{key: "l", words: "file:line", text: o.String()})
 	}
-	if s.step < 0 {
-		return c.ofScope(m, s.node)
+	if s.Step < 0 {
+		return c.ofScope(m, s.Node)
 	}
-	p := m.StepNow(s.step)
-	if text := commandOf(p, &s.of); text != "" {
+	p := m.StepNow(s.Step)
+	if text := commandOf(p, &s.Of); text != "" {
 		c.items = append(c.items, copyItem{key: "c", words: "command", text: text})
 	}
-	if s.of.Diff != nil && s.of.Diff.Text != "" {
-		c.items = append(c.items, copyItem{key: "d", words: "diff", text: s.of.Diff.Text})
+	if s.Of.Diff != nil && s.Of.Diff.Text != "" {
+		c.items = append(c.items, copyItem{key: "d", words: "diff", text: s.Of.Diff.Text})
 	}
 	return c
 }
 
 // ofScope adds what can be copied of a scope: the paths of its steps, and of the whole what it came to.
-func (c *copyBox) ofScope(m *view, n int) *copyBox {
+func (c *copyBox) ofScope(m *view.State, n int) *copyBox {
 	var paths strings.Builder
 	r := m.Tree.Steps(n)
 	for i := r.From; i < r.To; i++ {
@@ -70,7 +64,7 @@ func (c *copyBox) ofScope(m *view, n int) *copyBox {
 
 // summaryText is the summary as text.
 func (m summaryPane) summaryText() string {
-	d := draw.NewDoc(summaryWidth, 0, m.glyphs)
+	d := draw.NewDoc(summaryWidth, 0, m.Glyphs)
 	m.summaryTab(d)
 	b := strings.Builder{}
 	b.WriteString(m.Plan.RootFile + "\n")
@@ -97,10 +91,10 @@ func commandOf(p *plan.Step, of *events.Step) string {
 	return p.Summary
 }
 
-func (c *copyBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (c *copyBox) PasteText(*view.State, tea.PasteMsg) tea.Cmd { return nil }
 
-func (c *copyBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
-	m.overlay = nil
+func (c *copyBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
+	m.Overlay = nil
 	for _, item := range c.items {
 		if item.key != msg.String() {
 			continue
@@ -110,16 +104,17 @@ func (c *copyBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (*copyBox) copyItem(m *model, item *copyItem) tea.Cmd {
-	m.overlay = nil
+func (*copyBox) copyItem(m *view.State, item *copyItem) tea.Cmd {
+	m.Overlay = nil
 	if item.output != "" {
-		m.showMessage("reading the output")
-		return readAll(m.o.OutDir(), item.output)
+		m.ShowMessage("reading the output")
+		return readAll(m.Tools.OutDir(), item.output)
 	}
-	return m.copyText(copied{text: item.text, words: item.words})
+	m.Want(view.Copied{Text: item.text, Words: item.words})
+	return nil
 }
 
-func (c *copyBox) drawLines(*view, int, int) (title string, body [][]draw.Text, foot string) {
+func (c *copyBox) DrawLines(*view.State, int, int) (title string, body [][]draw.Text, foot string) {
 	for _, item := range c.items {
 		body = append(body, draw.Hint(item.key, item.words))
 	}
@@ -136,7 +131,7 @@ func readAll(dir, prefix string) tea.Cmd {
 		defer log.Close() //nolint:errcheck // it was only read
 		for more := true; more; more = log.More() {
 			if _, err := log.Refresh(); err != nil {
-				return copied{err: err}
+				return view.Copied{Err: err}
 			}
 		}
 		var b strings.Builder
@@ -145,10 +140,10 @@ func readAll(dir, prefix string) tea.Cmd {
 			b.WriteString(draw.Bare(termtext.Still(log.Line(n).Text)))
 			b.WriteByte('\n')
 		}
-		c := copied{text: b.String(), words: draw.Count(n, "line") + " of output"}
+		c := view.Copied{Text: b.String(), Words: draw.Count(n, "line") + " of output"}
 		if n < log.Len() {
-			c.words = "the first " + c.words
-			c.rest = fmt.Sprintf("all %d are in %s", log.Len(), steplog.Files(dir, prefix)[0])
+			c.Words = "the first " + c.Words
+			c.Rest = fmt.Sprintf("all %d are in %s", log.Len(), steplog.Files(dir, prefix)[0])
 		}
 		return c
 	}

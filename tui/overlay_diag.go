@@ -9,6 +9,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/view"
 )
 
 // diagBox shows why an edited playbook cannot be planned. The old plan stays until it can.
@@ -18,29 +19,30 @@ type diagBox struct {
 	last int // the last line that can be at the top
 }
 
-func (b *diagBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (b *diagBox) PasteText(*view.State, tea.PasteMsg) tea.Cmd { return nil }
 
-func (b *diagBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *diagBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc", "q":
-		m.overlay = nil
+		m.Overlay = nil
 	case "j", "down":
 		b.top = min(b.top+1, b.last)
 	case "k", "up":
 		b.top = max(b.top-1, 0)
-	case m.keys.Label(keymap.SourceEdit):
-		m.overlay = nil
+	case m.Keys.Label(keymap.SourceEdit):
+		m.Overlay = nil
 		for _, d := range b.list {
-			if d.Severity == diag.Error && d.Pos.File != "" && m.canEdit() {
-				return m.editAt(d.Pos.File, d.Pos.Line)
+			if d.Severity == diag.Error && d.Pos.File != "" && m.CanEdit() {
+				m.Want(view.EditFile{File: d.Pos.File, Line: d.Pos.Line})
+				return nil
 			}
 		}
 	}
 	return nil
 }
 
-func (b *diagBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
-	d := draw.NewDoc(w, h, m.glyphs)
+func (b *diagBox) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
+	d := draw.NewDoc(w, h, m.Glyphs)
 	for _, one := range b.list {
 		role := themes.Failed
 		if one.Severity == diag.Warning {
@@ -49,7 +51,7 @@ func (b *diagBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text
 		d.Blank()
 		d.Add(draw.Inked(role, one.Severity.String()+"  "),
 			draw.Inked(themes.Text, draw.CutLeft(draw.Plain(fmt.Sprintf("%s:%d:%d", one.Pos.File, one.Pos.Line, one.Pos.Column)), w-9,
-				m.glyphs.Dots)))
+				m.Glyphs.Dots)))
 		d.Para(themes.Text, 2, one.Message)
 		if one.Hint != "" {
 			d.Para(themes.Dim, 2, "hint: "+one.Hint)
@@ -58,8 +60,8 @@ func (b *diagBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text
 	b.last = max(len(d.Lines)-h, 0)
 	b.top = min(b.top, b.last)
 	foot = "the old plan stays   esc closes"
-	if m.canEdit() {
-		foot = m.keys.Label(keymap.SourceEdit) + " edits again   " + foot
+	if m.CanEdit() {
+		foot = m.Keys.Label(keymap.SourceEdit) + " edits again   " + foot
 	}
 	return draw.Count(b.list.Count(diag.Error), "mistake"), d.Lines[b.top:min(b.top+h, len(d.Lines))], foot
 }

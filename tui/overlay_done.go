@@ -7,6 +7,7 @@ import (
 
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -26,9 +27,9 @@ type doneBox struct {
 	markable   int
 }
 
-// newDoneBox looks at the node under the cursor, or the marks. why says that there is nothing to decide.
-func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why string) {
-	b = &doneBox{ranges: ranges, what: draw.Plain(m.Tree.Title(m.cursorNode()))}
+// newDoneBox looks at the node under the cursor, or the marks.
+func newDoneBox(m *view.State, ranges []events.Range, single bool) *doneBox {
+	b := &doneBox{ranges: ranges, what: draw.Plain(m.Tree.Title(m.CursorNode()))}
 	var about []int
 	n := 0
 	for _, r := range ranges {
@@ -51,50 +52,46 @@ func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why st
 	if !single {
 		b.what = draw.Count(n, "step")
 	}
-	if len(about) == 0 {
-		return nil, "nothing here to rerun or mark as done"
-	}
 	b.dependents = slices.DeleteFunc(m.Plan.Dependents(about), func(i int) bool { return !m.CanRunAgain(i) })
-	return b, ""
+	return b
 }
 
 // openDone opens the box about the node under the cursor.
 func (m deciding) openDone() {
-	ranges, single := m.decisionTargets()
-	b, _ := newDoneBox(m.view, ranges, single)
-	m.overlay = b
+	ranges, single := m.DecisionTargets()
+	m.Overlay = newDoneBox(m.State, ranges, single)
 }
 
-func (b *doneBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (b *doneBox) PasteText(*view.State, tea.PasteMsg) tea.Cmd { return nil }
 
-func (b *doneBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
-	m.overlay = nil
+func (b *doneBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
+	m.Overlay = nil
 	key := msg.String()
 	switch {
-	case key == "r" && b.canRun(m.view):
+	case key == "r" && b.canRun(m):
 		m.Send(b.rerunCommand(false))
-	case key == "w" && b.canRun(m.view) && len(b.dependents) > 0:
+	case key == "w" && b.canRun(m) && len(b.dependents) > 0:
 		m.Send(b.rerunCommand(true))
 	case key == "k" && b.outdated > 0:
 		for _, r := range b.ranges {
-			if (deciding{m.view}).outdatedIn(r) > 0 {
+			if (deciding{m}).outdatedIn(r) > 0 {
 				m.Send(events.Keep{Range: r})
 			}
 		}
 	case key == "m" && b.markable > 0:
 		for _, r := range b.ranges {
-			if (deciding{m.view}).markableIn(r) {
+			if (deciding{m}).markableIn(r) {
 				m.Send(events.Mark{Range: r})
 			}
 		}
 	default:
 		return nil
 	}
-	m.cur.Clear()
+	m.Cur.Clear()
 	return nil
 }
 
-func (b *doneBox) canRun(m *view) bool { return len(b.again) > 0 && m.MayRunAgain() }
+func (b *doneBox) canRun(m *view.State) bool { return len(b.again) > 0 && m.MayRunAgain() }
 
 // rerunCommand is one command for all of them: they run one after the other.
 func (b *doneBox) rerunCommand(with bool) events.Command {
@@ -117,7 +114,7 @@ func (m deciding) markableIn(r events.Range) bool {
 // dependentsShown is how many of the steps that depend on it are named.
 const dependentsShown = 3
 
-func (b *doneBox) drawLines(m *view, w, _ int) (title string, body [][]draw.Text, foot string) {
+func (b *doneBox) DrawLines(m *view.State, w, _ int) (title string, body [][]draw.Text, foot string) {
 	para := func(s string) {
 		for _, part := range draw.WrapText(s, max(w, 8)) {
 			body = append(body, []draw.Text{draw.Inked(themes.Text, part)})
@@ -140,7 +137,7 @@ func (b *doneBox) drawLines(m *view, w, _ int) (title string, body [][]draw.Text
 				body = append(body, draw.Hint("w", fmt.Sprintf("run again with the %s depending on it", draw.Count(n, "done step"))))
 			}
 		} else {
-			body = append(body, []draw.Text{draw.Inked(themes.Dim, m.keys.Label(keymap.RunPause)+" pauses the run; then it can run again")})
+			body = append(body, []draw.Text{draw.Inked(themes.Dim, m.Keys.Label(keymap.RunPause)+" pauses the run; then it can run again")})
 		}
 	}
 	if b.outdated > 0 {

@@ -9,6 +9,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/view"
 )
 
 // help shows the table of keys, those of this place first, and then what the signs mean. Typing narrows it.
@@ -29,8 +30,8 @@ type helpLine struct {
 	name     string
 }
 
-func newHelp(m *view) *help {
-	h := &help{picker: newPicker(), where: m.keyPlace()}
+func newHelp(m *view.State) *help {
+	h := &help{picker: newPicker(), where: m.KeyPlace()}
 	h.addTable(m, "", func(b *keymap.Binding) bool { return b.Where&h.where != 0 })
 	for in, where := range keymap.Places {
 		if where != h.where {
@@ -49,7 +50,7 @@ func newHelp(m *view) *help {
 func firstOf(where keymap.Place) keymap.Place { return where & -where }
 
 // addTable adds the actions that are meant, in groups.
-func (h *help) addTable(m *view, suffix string, meant func(*keymap.Binding) bool) {
+func (h *help) addTable(m *view.State, suffix string, meant func(*keymap.Binding) bool) {
 	last := keymap.Groups
 	for i := range keymap.Bindings {
 		b := &keymap.Bindings[i]
@@ -60,21 +61,21 @@ func (h *help) addTable(m *view, suffix string, meant func(*keymap.Binding) bool
 			h.all = append(h.all, helpLine{headline: keymap.GroupWords[b.Group] + suffix})
 			last = b.Group
 		}
-		keys := m.keys.Labels(b.Do, h.where)
+		keys := m.Keys.Labels(b.Do, h.where)
 		h.all = append(h.all, helpLine{keys: keys, look: draw.InkKey, words: b.Words, name: b.Name})
 	}
 }
 
 // addLegend says what the signs of the tree mean.
-func (h *help) addLegend(m *view) {
+func (h *help) addLegend(m *view.State) {
 	add := func(glyph string, look draw.Ink, words string) {
 		h.all = append(h.all, helpLine{keys: glyph, look: look, words: words})
 	}
 	h.all = append(h.all, helpLine{headline: "Signs"})
 	for s := draw.SignUnapproved; s < draw.Signs; s++ {
-		add(m.glyphs.Signs[s], draw.SignLooks[s].Role, draw.SignLooks[s].Word)
+		add(m.Glyphs.Signs[s], draw.SignLooks[s].Role, draw.SignLooks[s].Word)
 	}
-	g := m.glyphs
+	g := m.Glyphs
 	add(g.Brk, themes.Failed, "breakpoint")
 	add(g.BrkIf, themes.Failed, "breakpoint with a condition or a count")
 	add(g.BrkLog, themes.Accent, "says something there, and does not stop")
@@ -119,10 +120,10 @@ func (l *helpLine) matchesWord(what, typed string) bool {
 	return true
 }
 
-func (h *help) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (h *help) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch key := msg.String(); {
 	case key == "esc", key == "enter", key == "?" && h.input.Value() == "":
-		m.overlay = nil
+		m.Overlay = nil
 	case key == "home":
 		h.top = 0
 	case key == "end":
@@ -143,7 +144,7 @@ func (h *help) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (h *help) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (h *help) PasteText(_ *view.State, msg tea.PasteMsg) tea.Cmd {
 	h.input, _ = h.input.Update(msg)
 	h.narrowLines()
 	return nil
@@ -152,8 +153,8 @@ func (h *help) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
 // keyColumn is what the help leaves for keys.
 const keyColumn = 16
 
-func (h *help) drawLines(m *view, w, high int) (title string, body [][]draw.Text, foot string) {
-	body = append(body, m.inputLine(&h.input))
+func (h *help) DrawLines(m *view.State, w, high int) (title string, body [][]draw.Text, foot string) {
+	body = append(body, m.InputLine(&h.input))
 	room := max(high-1, 1)
 	h.top = max(min(h.top, h.n-room), 0)
 	column := min(keyColumn, w/2)
@@ -162,7 +163,7 @@ func (h *help) drawLines(m *view, w, high int) (title string, body [][]draw.Text
 			body = append(body, []draw.Text{draw.Inked(draw.InkTitle, l.headline)})
 			continue
 		}
-		keys := draw.CutRight(l.keys, max(column-3, 1), m.glyphs.Dots)
+		keys := draw.CutRight(l.keys, max(column-3, 1), m.Glyphs.Dots)
 		words := l.words
 		if l.keys == "" {
 			words += "  :" + l.name
@@ -170,7 +171,7 @@ func (h *help) drawLines(m *view, w, high int) (title string, body [][]draw.Text
 		body = append(body, []draw.Text{
 			draw.Inked(themes.Text, "  "),
 			draw.Inked(l.look, keys+draw.Spaces(max(column-2-draw.Cells(keys), 0))),
-			draw.Inked(themes.Text, draw.CutRight(words, max(w-column, 0), m.glyphs.Dots)),
+			draw.Inked(themes.Text, draw.CutRight(words, max(w-column, 0), m.Glyphs.Dots)),
 		})
 	}
 	where := map[keymap.Place]string{keymap.InTree: "the plan", keymap.InDetail: "this tab", keymap.InOutput: "the output"}[h.where]

@@ -2,14 +2,13 @@ package tui
 
 import (
 	"fmt"
-	"time"
 
 	"moon/tui/status"
+	"moon/tui/view"
 
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
 )
@@ -18,30 +17,30 @@ import (
 // and enter is none of them.
 type leaveBox struct{}
 
-func (leaveBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (leaveBox) PasteText(*view.State, tea.PasteMsg) tea.Cmd { return nil }
 
-func (leaveBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (leaveBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "w":
-		m.stopRun(events.StopDrain, false)
-		m.showMessage("stopping after the running steps")
+		m.Want(view.StopRun{How: events.StopDrain})
+		m.ShowMessage("stopping after the running steps")
 	case "k":
-		m.stopRun(events.StopInterrupt, false)
-		m.showMessage("stopping")
+		m.Want(view.StopRun{How: events.StopInterrupt})
+		m.ShowMessage("stopping")
 	case "esc", "q":
 	default:
 		return nil
 	}
-	m.overlay = nil
+	m.Overlay = nil
 	if m.Store.Over() {
 		return tea.Quit
 	}
 	return nil
 }
 
-func (leaveBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (leaveBox) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
 	left := m.Tree.Tallies[0].Sum(status.Waiting, status.Undecided, status.Confirm)
-	running := m.listRunning(listed)
+	running := m.ListRunning(listed)
 	n := m.Shot.Counts.Running
 	if n == 0 {
 		body = append(body, []draw.Text{draw.Inked(themes.Text, "Nothing is running. "+notRunYet(left))})
@@ -51,8 +50,8 @@ func (leaveBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, 
 		return "Quit?", append(body, draw.Hint("k", "stop"), draw.Hint("esc", "cancel")), ""
 	}
 	for _, r := range running {
-		since := draw.Took(r.took)
-		name := draw.CutMiddle(draw.Plain(m.TitleOn(r.plan)), max(w-len(since)-2, 4), m.glyphs.Dots)
+		since := draw.Took(r.Took)
+		name := draw.CutMiddle(draw.Plain(m.TitleOn(r.Plan)), max(w-len(since)-2, 4), m.Glyphs.Dots)
 		body = append(body, []draw.Text{draw.Inked(themes.Text, name+"  "), draw.Inked(themes.Dim, since)})
 	}
 	// On a tiny screen the answers count more than what they are about.
@@ -78,22 +77,4 @@ func notRunYet(n int) string {
 		return "1 step has not run."
 	}
 	return fmt.Sprintf("%d steps have not run.", n)
-}
-
-// nowRunning is a step that runs.
-type nowRunning struct {
-	plan *plan.Step
-	took time.Duration
-}
-
-// listRunning lists what runs, at most n steps of it.
-func (m *view) listRunning(n int) (list []nowRunning) {
-	m.Store.Read(func(run *events.Run) {
-		for i, f := range m.Tree.Faces {
-			if f == status.Running && i < len(run.Steps) && len(list) < n {
-				list = append(list, nowRunning{&m.Plan.Steps[i], m.StepDuration(&run.Steps[i])})
-			}
-		}
-	})
-	return list
 }

@@ -12,6 +12,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/view"
 )
 
 // palette lists everything that can be done, and does what is picked or typed. What makes no sense now is there too, with why:
@@ -32,13 +33,13 @@ type offer struct {
 	why         string // it cannot be done
 }
 
-func newPalette(m *view) *palette {
+func newPalette(m *view.State) *palette {
 	p := &palette{picker: newPicker()}
 	var cannot []offer
-	for _, do := range m.paletteIntents() {
+	for _, do := range paletteIntents(m) {
 		b := keymap.ByIntent[do]
-		o := offer{do: do, name: b.Name, words: b.Words, right: m.keys.Labels(do, m.keyPlace())}
-		if b.Where&m.keyPlace() == 0 {
+		o := offer{do: do, name: b.Name, words: b.Words, right: m.Keys.Labels(do, m.KeyPlace())}
+		if b.Where&m.KeyPlace() == 0 {
 			o.why = "in " + keymap.PlaceWords(b.Where)
 		} else {
 			o.why = whyNot{m}.whyCannot(do)
@@ -68,21 +69,14 @@ func newPalette(m *view) *palette {
 
 // paletteIntents are the actions of the palette: what was used last, then the table. Of a run that is over it has none that could ask
 // something of it.
-func (m *view) paletteIntents() []keymap.Intent {
-	list := slices.Clone(m.recent)
+func paletteIntents(m *view.State) []keymap.Intent {
+	list := slices.Clone(m.Recent)
 	for i := range keymap.Bindings {
-		if do := keymap.Bindings[i].Do; do != keymap.ShowPalette && !slices.Contains(m.recent, do) {
+		if do := keymap.Bindings[i].Do; do != keymap.ShowPalette && !slices.Contains(m.Recent, do) {
 			list = append(list, do)
 		}
 	}
 	return slices.DeleteFunc(list, func(do keymap.Intent) bool { return m.IsRecorded() && keymap.AsksTheRun(do) })
-}
-
-// rememberPicked remembers what was picked, the latest first.
-func (m *view) rememberPicked(do keymap.Intent) {
-	const keep = 5
-	m.recent = slices.Insert(slices.DeleteFunc(m.recent, func(d keymap.Intent) bool { return d == do }), 0, do)
-	m.recent = m.recent[:min(len(m.recent), keep)]
 }
 
 // typedCommand is the command that the line begins with.
@@ -124,10 +118,10 @@ func (p *palette) narrowItems() {
 	}
 }
 
-func (p *palette) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (p *palette) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
-		m.overlay = nil
+		m.Overlay = nil
 	case "enter":
 		return p.enterLine(m)
 	case "tab":
@@ -150,16 +144,16 @@ func (p *palette) completeName(c *command) {
 	p.narrowItems()
 }
 
-func (p *palette) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (p *palette) PasteText(_ *view.State, msg tea.PasteMsg) tea.Cmd {
 	p.input, _ = p.input.Update(msg)
 	p.narrowItems()
 	return nil
 }
 
-func (p *palette) enterLine(m *model) tea.Cmd {
+func (p *palette) enterLine(m *view.State) tea.Cmd {
 	if p.at >= p.n {
 		word, _, _ := strings.Cut(strings.TrimLeft(p.input.Value(), " :"), " ")
-		p.wrong = fmt.Sprintf("unknown command `%s`", draw.CutRight(draw.Plain(word), 30, m.glyphs.Dots))
+		p.wrong = fmt.Sprintf("unknown command `%s`", draw.CutRight(draw.Plain(word), 30, m.Glyphs.Dots))
 		if hint := suggest.DidYouMean(word, commandNames()); hint != "" {
 			p.wrong += "; " + hint
 		}
@@ -171,9 +165,10 @@ func (p *palette) enterLine(m *model) tea.Cmd {
 		return nil
 	}
 	if o.command == nil {
-		m.overlay = nil
-		m.rememberPicked(o.do)
-		return m.doIntent(o.do)
+		m.Overlay = nil
+		m.RememberPicked(o.do)
+		m.Want(view.DoIntent{Do: o.do})
+		return nil
 	}
 	c, arg, _ := p.typedCommand()
 	if c != o.command {
@@ -186,12 +181,13 @@ func (p *palette) enterLine(m *model) tea.Cmd {
 		p.wrong = "type " + o.right
 		return nil
 	}
-	m.overlay = nil
-	return m.runCommand(o.command, arg)
+	m.Overlay = nil
+	m.Want(view.TypedCommand{Name: o.command.name, Arg: arg})
+	return nil
 }
 
-func (p *palette) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
-	body = append(body, m.inputLine(&p.input))
+func (p *palette) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
+	body = append(body, m.InputLine(&p.input))
 	room := max(h-1, 1)
 	if p.wrong != "" {
 		room = max(room-1, 1)
@@ -201,16 +197,16 @@ func (p *palette) drawLines(m *view, w, h int) (title string, body [][]draw.Text
 		body = append(body, p.drawLine(m, w, i))
 	}
 	if p.wrong != "" {
-		body = append(body, []draw.Text{draw.Inked(themes.Warn, "  "+draw.CutRight(draw.Plain(p.wrong), max(w-2, 0), m.glyphs.Dots))})
+		body = append(body, []draw.Text{draw.Inked(themes.Warn, "  "+draw.CutRight(draw.Plain(p.wrong), max(w-2, 0), m.Glyphs.Dots))})
 	}
 	return ":", body, fmt.Sprintf("%d of %d actions   enter does it   esc closes", len(p.shown), len(p.all))
 }
 
-func (p *palette) drawLine(m *view, w, i int) []draw.Text {
+func (p *palette) drawLine(m *view.State, w, i int) []draw.Text {
 	o := p.shown[i]
 	mark, look := p.lineMark(m, i)
 	if o.why != "" {
-		return m.oppositeTexts(w, mark, draw.Inked(themes.Dim, o.words), draw.Inked(themes.Dim, draw.Plain(o.why)))
+		return m.OppositeTexts(w, mark, draw.Inked(themes.Dim, o.words), draw.Inked(themes.Dim, draw.Plain(o.why)))
 	}
-	return m.oppositeTexts(w, mark, draw.Inked(look, o.words), draw.Inked(draw.InkKey, o.right))
+	return m.OppositeTexts(w, mark, draw.Inked(look, o.words), draw.Inked(draw.InkKey, o.right))
 }

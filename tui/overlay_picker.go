@@ -6,6 +6,7 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/view"
 )
 
 // picker is a list with a line to type in above it, and a place in the list.
@@ -16,7 +17,7 @@ type picker struct {
 	top   int
 }
 
-func newPicker() picker { return picker{input: newInput()} }
+func newPicker() picker { return picker{input: view.NewInput()} }
 
 // pressKey moves in the list, or types; typed reports whether the line has changed.
 func (p *picker) pressKey(msg tea.KeyPressMsg) (typed bool) {
@@ -49,29 +50,9 @@ func (p *picker) visibleRange(h int) (from, to int) {
 }
 
 // lineMark is what stands before a line of the list.
-func (p *picker) lineMark(m *view, i int) (before draw.Text, look draw.Ink) {
+func (p *picker) lineMark(m *view.State, i int) (before draw.Text, look draw.Ink) {
 	if i == p.at {
-		return draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.InkTitle
+		return draw.Inked(themes.Accent, m.Glyphs.Pointer+" "), draw.InkTitle
 	}
 	return draw.Inked(themes.Text, "  "), themes.Text
-}
-
-// inputLine is a line to type in, with its cursor.
-func (m *view) inputLine(in *textinput.Model) []draw.Text {
-	value := []rune(in.Value())
-	at := min(max(in.Position(), 0), len(value))
-	return []draw.Text{
-		draw.Inked(draw.InkKey, "> "),
-		draw.Inked(themes.Text, draw.Plain(string(value[:at]))),
-		draw.Inked(themes.Accent, m.glyphs.Caret),
-		draw.Inked(themes.Text, draw.Plain(string(value[at:]))),
-	}
-}
-
-// oppositeTexts is a line of w cells with a text at its left and one at its right end, which gives way.
-func (m *view) oppositeTexts(w int, mark, left, right draw.Text) []draw.Text {
-	room := max(w-draw.Cells(mark.S), 0)
-	right.S = draw.CutRight(right.S, max(room-draw.Cells(left.S)-2, room/2), m.glyphs.Dots)
-	left.S = draw.CutRight(left.S, max(room-draw.Cells(right.S)-2, 0), m.glyphs.Dots)
-	return []draw.Text{mark, left, draw.Inked(themes.Text, draw.Spaces(max(room-draw.Cells(left.S)-draw.Cells(right.S), 0))), right}
 }

@@ -10,6 +10,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/view"
 )
 
 // productionBox asks for a name before something is approved that must not be approved by one key. What is approved is what it
@@ -24,30 +25,30 @@ type productionBox struct {
 	wrong  bool // something else was typed
 }
 
-func newProductionBox(m *model, do keymap.Intent, what approval) *productionBox {
-	name, kind := approving{m.view}.nameToType(what.ranges)
-	return &productionBox{do: do, what: what, digest: m.Plan.Digest, name: name, kind: kind, input: newInput()}
+func newProductionBox(m *view.State, do keymap.Intent, what approval) *productionBox {
+	name, kind := approving{m}.nameToType(what.ranges)
+	return &productionBox{do: do, what: what, digest: m.Plan.Digest, name: name, kind: kind, input: view.NewInput()}
 }
 
-func (b *productionBox) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (b *productionBox) PasteText(_ *view.State, msg tea.PasteMsg) tea.Cmd {
 	b.input, _ = b.input.Update(msg)
 	return nil
 }
 
 // pressKey takes the name. Enter confirms nothing unless the name is there.
-func (b *productionBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *productionBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
-		m.overlay = nil
-		m.showMessage("nothing was approved")
+		m.Overlay = nil
+		m.ShowMessage("nothing was approved")
 	case "enter":
 		switch {
-		case m.Plan.Digest != b.digest || !b.what.sameAs(approving{m.view}.wouldApprove(b.do)):
-			m.overlay = nil
-			m.showMessage("things have changed meanwhile; nothing was approved")
+		case m.Plan.Digest != b.digest || !b.what.sameAs(approving{m}.wouldApprove(b.do)):
+			m.Overlay = nil
+			m.ShowMessage("things have changed meanwhile; nothing was approved")
 		case typableName(b.input.Value()) == b.name:
-			m.overlay = nil
-			deciding{m.view}.carryOut(b.do)
+			m.Overlay = nil
+			deciding{m}.carryOut(b.do)
 		default:
 			b.wrong = typableName(b.input.Value()) != ""
 		}
@@ -58,13 +59,13 @@ func (b *productionBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *productionBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *productionBox) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
 	steps, destructive := approving{m}.weighApproval(b.what)
 	verb := "Approve"
 	if b.do == keymap.RunStep || b.do == keymap.RunOver {
 		verb = "Approve and run"
 	}
-	where := strings.ToUpper(typableName(m.o.Banner))
+	where := strings.ToUpper(typableName(m.Tools.Banner))
 	if title = fmt.Sprintf("%s %s on %s?", verb, draw.Count(steps, "step"), where); draw.Cells(title) > w-1 {
 		title = fmt.Sprintf("%s: %s?", where, draw.Count(steps, "step")) // what must not be cut comes first
 	}
@@ -80,14 +81,14 @@ func (b *productionBox) drawLines(m *view, w, h int) (title string, body [][]dra
 	if room := h - len(question) - 3; room > 0 {
 		none := "No known destructive steps."
 		if len(destructive) == 0 {
-			body = append(body, []draw.Text{draw.Inked(themes.Text, draw.CutRight(none, w, m.glyphs.Dots))})
+			body = append(body, []draw.Text{draw.Inked(themes.Text, draw.CutRight(none, w, m.Glyphs.Dots))})
 		} else {
 			head := []draw.Text{draw.Inked(themes.Warn, fmt.Sprintf("%d destructive", len(destructive)))}
 			body = append(append(body, head), approving{m}.destructiveLines(destructive, w, min(room, 8))...)
 		}
 		body = append(body, nil)
 	}
-	body = append(append(body, question...), m.inputLine(&b.input))
+	body = append(append(body, question...), m.InputLine(&b.input))
 	if n := len(body) - h; n > 0 {
 		body = body[n:] // what is typed is seen in any case
 	}

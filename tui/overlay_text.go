@@ -10,6 +10,7 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/view"
 )
 
 // textBox shows a text that is too long for a line.
@@ -28,12 +29,12 @@ func newTextBox(title, text string) *textBox {
 	return &textBox{title: title, text: strings.Split(strings.TrimRight(text, "\n"), "\n")}
 }
 
-func (t *textBox) pasteText(*model, tea.PasteMsg) tea.Cmd { return nil }
+func (t *textBox) PasteText(*view.State, tea.PasteMsg) tea.Cmd { return nil }
 
-func (t *textBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (t *textBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc", "enter", "q":
-		m.overlay = nil
+		m.Overlay = nil
 	case "down", "j":
 		t.top++
 	case "up", "k":
@@ -50,7 +51,7 @@ func (t *textBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (t *textBox) drawLines(_ *view, w, h int) (title string, body [][]draw.Text, foot string) {
+func (t *textBox) DrawLines(_ *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
 	var all []string
 	for _, line := range t.text {
 		all = append(all, draw.WrapText(draw.Plain(line), max(w, 1))...)

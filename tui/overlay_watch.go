@@ -8,6 +8,7 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/view"
 )
 
 // watchBox is where expressions to watch are typed, with those that are watched below.
@@ -21,28 +22,28 @@ type watchBox struct {
 
 // openWatch asks for an expression to watch.
 func (m watchPane) openWatch() tea.Cmd {
-	m.overlay = &watchBox{input: newInput(), at: -1}
+	m.Overlay = &watchBox{input: view.NewInput(), at: -1}
 	return nil
 }
 
-func (b *watchBox) pasteText(_ *model, msg tea.PasteMsg) tea.Cmd {
+func (b *watchBox) PasteText(_ *view.State, msg tea.PasteMsg) tea.Cmd {
 	b.input, _ = b.input.Update(msg)
 	return nil
 }
 
-func (b *watchBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
+func (b *watchBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	switch key := msg.String(); {
 	case key == "esc":
-		m.overlay = nil
+		m.Overlay = nil
 	case b.at >= 0:
 		b.pressList(m, key)
 	case key == "enter":
 		expression := strings.TrimSpace(b.input.Value())
 		if expression == "" {
-			m.overlay = nil
+			m.Overlay = nil
 			return nil
 		}
-		m.watch.addWatch(expression)
+		m.Watch.AddWatch(expression)
 		b.input.Reset()
 		b.back = 0
 	case key == "up":
@@ -50,7 +51,7 @@ func (b *watchBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	case key == "down":
 		if b.back > 0 {
 			b.recallTyped(m, -1)
-		} else if len(m.watch.texts) > 0 {
+		} else if len(m.Watch.Texts) > 0 {
 			b.at = 0
 		}
 	default:
@@ -60,18 +61,18 @@ func (b *watchBox) pressKey(m *model, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // pressList takes a key while the list has them.
-func (b *watchBox) pressList(m *model, key string) {
+func (b *watchBox) pressList(m *view.State, key string) {
 	switch key {
 	case "up", "k":
 		b.at--
 	case "down", "j":
-		b.at = min(b.at+1, len(m.watch.texts)-1)
+		b.at = min(b.at+1, len(m.Watch.Texts)-1)
 	case "d", "delete", "backspace", "ctrl+d":
-		m.watch.removeWatch(m.watch.texts[b.at])
-		b.at = min(b.at, len(m.watch.texts)-1)
+		m.Watch.RemoveWatch(m.Watch.Texts[b.at])
+		b.at = min(b.at, len(m.Watch.Texts)-1)
 	case "enter", "e": // change it: it goes back into the line
-		expression := m.watch.texts[b.at]
-		m.watch.removeWatch(expression)
+		expression := m.Watch.Texts[b.at]
+		m.Watch.RemoveWatch(expression)
 		b.input.SetValue(expression)
 		b.input.CursorEnd()
 		b.at, b.back = -1, 0
@@ -79,8 +80,8 @@ func (b *watchBox) pressList(m *model, key string) {
 }
 
 // recallTyped goes back, or forward again, in what was typed.
-func (b *watchBox) recallTyped(m *model, by int) {
-	before := m.watch.before
+func (b *watchBox) recallTyped(m *view.State, by int) {
+	before := m.Watch.Before
 	if b.back == 0 {
 		b.fresh = b.input.Value()
 	}
@@ -93,22 +94,22 @@ func (b *watchBox) recallTyped(m *model, by int) {
 	b.input.CursorEnd()
 }
 
-func (b *watchBox) drawLines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
-	body = append(body, m.inputLine(&b.input))
+func (b *watchBox) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
+	body = append(body, m.InputLine(&b.input))
 	if b.at >= 0 {
 		body[0] = []draw.Text{draw.Inked(themes.Dim, "> "+draw.Plain(b.input.Value()))}
 	}
 	room := max(h-1, 1)
 	b.top = max(min(b.top, b.at), b.at-room+1, 0)
-	list := m.watch.texts
+	list := m.Watch.Texts
 	for i := b.top; i < min(b.top+room, len(list)); i++ {
 		mark, look := draw.Inked(themes.Text, "  "), themes.Text
 		if i == b.at {
-			mark, look = draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.InkTitle
+			mark, look = draw.Inked(themes.Accent, m.Glyphs.Pointer+" "), draw.InkTitle
 		}
 		value := watchPane{m}.watchShown(list[i])
 		value.S = draw.Plain(value.S)
-		body = append(body, m.oppositeTexts(w, mark, draw.Inked(look, draw.Plain(list[i])), value))
+		body = append(body, m.OppositeTexts(w, mark, draw.Inked(look, draw.Plain(list[i])), value))
 	}
 	foot = "enter adds   up: typed before   esc closes"
 	switch {

@@ -2,24 +2,24 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/view"
 )
 
 // origins say what is not as the files of the playbook have it now: overrides, and files that have changed.
-type origins struct{ *view }
+type origins struct{ *view.State }
 
 // countOverridden counts the values that were put in the place of others for this run.
 func (m origins) countOverridden() int { return len(m.Plan.Overrides()) }
 
 // overrideText says what was overridden, in the glyphs of this screen.
 func (m origins) overrideText(o plan.Overridden) string {
-	text := strings.Replace(o.Text(), "→", m.glyphs.Arrow, 1)
+	text := strings.Replace(o.Text(), "→", m.Glyphs.Arrow, 1)
 	if o.Host != "" {
 		text += "  on " + o.Host
 	}
@@ -31,33 +31,18 @@ func (m origins) overrideMark(p *plan.Step) draw.Text {
 	if len(p.Overridden) == 0 {
 		return draw.Text{}
 	}
-	return draw.Inked(themes.Changed, m.keys.Label(keymap.NodeFix))
-}
-
-// overrideUsed is an override with the first step that ran with it.
-type overrideUsed struct {
-	plan.Overridden
-	step *plan.Step
-}
-
-// addUsed takes in the overrides of a step that ran, each once.
-func (s *summary) addUsed(p *plan.Step) {
-	for _, o := range p.Overridden {
-		if !slices.ContainsFunc(s.overrides, func(u overrideUsed) bool { return u.Text() == o.Text() && u.Host == o.Host }) {
-			s.overrides = append(s.overrides, overrideUsed{o, p})
-		}
-	}
+	return draw.Inked(themes.Changed, m.Keys.Label(keymap.NodeFix))
 }
 
 // overridesList names them for the summary, with the places in which to keep them.
 func (m origins) overridesList(d *draw.Doc) {
-	for i, o := range m.summary.overrides {
+	for i, o := range m.Summary.Overrides {
 		if i == 0 {
 			d.Heading("Overrides used (not in your files)")
 		}
-		what := "  " + draw.CutRight(draw.Plain(m.overrideText(o.Overridden)), max(d.W-2, 0), m.glyphs.Dots)
+		what := "  " + draw.CutRight(draw.Plain(m.overrideText(o.Overridden)), max(d.W-2, 0), m.Glyphs.Dots)
 		d.Add(draw.Inked(themes.Changed, what),
-			draw.Inked(themes.Dim, "   "+draw.CutMiddle(draw.Plain(m.TitleOn(o.step)), max(d.W-draw.Cells(what)-3, 0), m.glyphs.Dots)))
+			draw.Inked(themes.Dim, "   "+draw.CutMiddle(draw.Plain(m.TitleOn(o.Step)), max(d.W-draw.Cells(what)-3, 0), m.Glyphs.Dots)))
 		if place := o.Origin.String(); place != "" {
 			d.Para(themes.Dim, 2, "to keep it, edit "+place)
 		}
@@ -72,6 +57,6 @@ func (m origins) overriddenFields(d *draw.Doc, p *plan.Step) {
 			label = "override"
 		}
 		d.Field(label, draw.Inked(themes.Changed, m.overrideText(o)),
-			draw.Inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.Label(keymap.NodeFix))))
+			draw.Inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.Keys.Label(keymap.NodeFix))))
 	}
 }

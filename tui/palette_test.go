@@ -9,6 +9,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 func TestPaletteDoesWhatIsPicked(t *testing.T) {
@@ -17,7 +18,7 @@ func TestPaletteDoesWhatIsPicked(t *testing.T) {
 	s.text("approve all")
 	s.press("enter")
 	s.frame()
-	if len(s.f.sent) != 1 || s.m.overlay != nil {
+	if len(s.f.sent) != 1 || s.m.Overlay != nil {
 		t.Fatalf("sent %v", s.f.sent)
 	}
 	s.has("14 approved")
@@ -49,7 +50,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	s.text("retry what")
 	s.has("nothing to retry here")
 	s.press("enter")
-	if s.m.overlay == nil || len(s.f.sent) > 0 {
+	if s.m.Overlay == nil || len(s.f.sent) > 0 {
 		t.Errorf("did what cannot be done: %v", s.f.sent)
 	}
 	s.press("esc")
@@ -72,24 +73,24 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 func TestTypedCommands(t *testing.T) {
 	s := debugging(t, 120, 40)
 	s.command("goto unpack go")
-	if s.m.Tree.Step(s.m.cursorNode()) != stepUnpack {
-		t.Errorf("went to %d", s.m.cursorNode())
+	if s.m.Tree.Step(s.m.CursorNode()) != stepUnpack {
+		t.Errorf("went to %d", s.m.CursorNode())
 	}
 	s.press("tab")
 	s.command("g packages.yml:5") // the loop, whose first step it is
-	if s.m.Tree.Step(s.m.cursorNode()) != stepGit || s.m.focusedPane() != paneTree {
-		t.Errorf("went to %d", s.m.cursorNode())
+	if s.m.Tree.Step(s.m.CursorNode()) != stepGit || s.m.FocusedPane() != view.PaneTree {
+		t.Errorf("went to %d", s.m.CursorNode())
 	}
 	s.has("the first of 4 steps")
 	s.command("goto nowhere")
 	s.has("no step is `nowhere`")
 	s.command("filter problems")
-	if s.m.filter != tree.FilterProblems {
-		t.Errorf("filter %s", s.m.filter)
+	if s.m.Filter != tree.FilterProblems {
+		t.Errorf("filter %s", s.m.Filter)
 	}
 	s.command("goto say hello") // which the filter hides
-	if s.m.Tree.Step(s.m.cursorNode()) != stepHello || s.m.filter != tree.FilterAll {
-		t.Errorf("at %d, filter %s", s.m.cursorNode(), s.m.filter)
+	if s.m.Tree.Step(s.m.CursorNode()) != stepHello || s.m.Filter != tree.FilterAll {
+		t.Errorf("at %d, filter %s", s.m.CursorNode(), s.m.Filter)
 	}
 	s.command("filter chnaged")
 	s.has("unknown filter `chnaged`; did you mean `changed`?")
@@ -109,7 +110,7 @@ func TestTypedCommands(t *testing.T) {
 	s.has("type :watch EXPRESSION")
 	s.text("go_version")
 	s.press("enter")
-	if len(s.m.watch.texts) != 1 {
+	if len(s.m.Watch.Texts) != 1 {
 		t.Error("nothing is watched")
 	}
 	s.press(":")
@@ -141,7 +142,7 @@ func TestHelpShowsEveryKey(t *testing.T) {
 		}
 		for i := range keymap.Bindings {
 			b := &keymap.Bindings[i]
-			if labels := s.m.keys.Labels(b.Do, s.m.keyPlace()); !strings.Contains(pages.String(), labels) || !strings.Contains(pages.String(), b.Words) {
+			if labels := s.m.Keys.Labels(b.Do, s.m.KeyPlace()); !strings.Contains(pages.String(), labels) || !strings.Contains(pages.String(), b.Words) {
 				t.Errorf("%s (%s) is not in the help", b.Name, labels)
 			}
 		}
@@ -165,12 +166,12 @@ func TestHelpShowsEveryKey(t *testing.T) {
 	s.text("f5")
 	s.has("run, continue", "1 of")
 	s.press("esc")
-	if s.m.overlay != nil {
+	if s.m.Overlay != nil {
 		t.Error("esc did not close the help")
 	}
 	s.press("?")
 	s.press("?")
-	if s.m.overlay != nil {
+	if s.m.Overlay != nil {
 		t.Error("? did not close the help")
 	}
 }

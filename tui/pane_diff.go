@@ -9,58 +9,46 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // diffPane is the tab Diff: what a step changed or would change, and what is different between hosts.
-type diffPane struct{ *view }
-
-// diffLines is the last diff that was shown, split into lines once.
-type diffLines struct {
-	of    *events.Diff
-	lines []string
-}
-
-func (c *diffLines) splitDiff(diff *events.Diff) []string {
-	if c.of != diff {
-		c.of, c.lines = diff, strings.Split(strings.TrimRight(diff.Text, "\n"), "\n")
-	}
-	return c.lines
-}
+type diffPane struct{ *view.State }
 
 // diffShown bounds the lines of a diff on the screen.
 const diffShown = 2000
 
 // diffTab shows what a step changed, or would change in a dry run.
-func (m diffPane) diffTab(d *draw.Doc, s subject) {
-	diff := s.of.Diff
-	before := m.Prediction(s.step)
+func (m diffPane) diffTab(d *draw.Doc, s view.Subject) {
+	diff := s.Of.Diff
+	before := m.Prediction(s.Step)
 	// Until the step runs, its preview takes the place of the change.
-	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" &&
+	if diff == nil && s.Of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" &&
 		before.Diff.Kind != events.ChangeUnknown {
 		diff = &before.Diff
 		d.Para(themes.Dim, 0, "Preview (not applied yet)")
 		d.Blank()
 	}
 	switch {
-	case s.step < 0 && m.Tree.Over && m.Tree.Task(s.node):
-		m.taskDiffs(d, s.node)
+	case s.Step < 0 && m.Tree.Over && m.Tree.Task(s.Node):
+		m.taskDiffs(d, s.Node)
 		return
-	case s.step < 0:
+	case s.Step < 0:
 		d.Hint("Select a step to see what it changed.")
 		return
-	case diff == nil && s.of.Attempt == 0 && before != nil && before.Away:
+	case diff == nil && s.Of.Attempt == 0 && before != nil && before.Away:
 		d.Para(themes.Failed, 0, "What it would do is not known: "+before.Error)
 		return
-	case diff == nil && s.of.Attempt == 0 && before != nil && before.Error != "":
+	case diff == nil && s.Of.Attempt == 0 && before != nil && before.Error != "":
 		d.Para(themes.Failed, 0, "It would fail: "+before.Error)
 		return
-	case diff == nil && s.of.Attempt == 0 && before != nil && before.Skipped != "":
+	case diff == nil && s.Of.Attempt == 0 && before != nil && before.Skipped != "":
 		d.Hint("It would be skipped: " + status.WhySkipped(before.Skipped))
 		return
-	case diff == nil && s.of.Attempt == 0 && before != nil && before.Diff.Summary != "":
+	case diff == nil && s.Of.Attempt == 0 && before != nil && before.Diff.Summary != "":
 		d.Hint("Not known before it runs: " + before.Diff.Summary)
 		return
-	case diff == nil && s.of.Attempt == 0:
+	case diff == nil && s.Of.Attempt == 0:
 		d.Hint("Not known before it runs.")
 		return
 	case diff == nil:
@@ -75,22 +63,22 @@ func (m diffPane) diffTab(d *draw.Doc, s subject) {
 	if diff.Summary != "" {
 		d.Para(themes.Text, 0, diff.Summary)
 	}
-	m.sameOn(d, s.step, diff)
-	if s.of.Drift != "" {
-		d.Para(themes.Warn, 0, "Drift: "+s.of.Drift)
+	m.sameOn(d, s.Step, diff)
+	if s.Of.Drift != "" {
+		d.Para(themes.Warn, 0, "Drift: "+s.Of.Drift)
 	}
 	if diff.Text == "" {
 		return
 	}
 	d.Blank()
-	m.diffText(d, m.diffs.splitDiff(diff))
+	m.diffText(d, m.Diffs.SplitDiff(diff))
 }
 
 // diffText shows the lines of a diff.
 func (m diffPane) diffText(d *draw.Doc, lines []string) {
 	for i, line := range lines {
 		if i == diffShown {
-			d.Hint(fmt.Sprintf("%s more; %s %s copies all of it.", draw.Count(len(lines)-i, "line"), m.keys.Label(keymap.CopyMenu), "d"))
+			d.Hint(fmt.Sprintf("%s more; %s %s copies all of it.", draw.Count(len(lines)-i, "line"), m.Keys.Label(keymap.CopyMenu), "d"))
 			break
 		}
 		look := themes.Text
@@ -104,7 +92,7 @@ func (m diffPane) diffText(d *draw.Doc, lines []string) {
 		case strings.HasPrefix(line, "@@"):
 			look = themes.DiffHunk
 		}
-		if m.detail.output.wrap {
+		if m.Detail.Output.Wrap {
 			d.Para(look, 0, line)
 			continue
 		}

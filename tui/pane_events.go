@@ -6,22 +6,23 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/view"
 )
 
 // eventsPane is the tab Events.
-type eventsPane struct{ *view }
+type eventsPane struct{ *view.State }
 
 // eventsTab tells what happened to a node, in words, oldest first.
-func (m eventsPane) eventsTab(d *draw.Doc, s subject) {
-	if len(s.past) == 0 {
+func (m eventsPane) eventsTab(d *draw.Doc, s view.Subject) {
+	if len(s.Past) == 0 {
 		d.Hint("No events yet.")
 		return
 	}
-	for i := range s.past {
-		p := &s.past[i]
+	for i := range s.Past {
+		p := &s.Past[i]
 		words, look := p.Words()
 		line, _, _ := strings.Cut(words, "\n")
-		if s.step < 0 && p.Step >= 0 && p.Step < len(m.Plan.Steps) && !aboutAll(p.Event) {
+		if s.Step < 0 && p.Step >= 0 && p.Step < len(m.Plan.Steps) && !aboutAll(p.Event) {
 			line = m.TitleOn(&m.Plan.Steps[p.Step]) + "  " + line
 		}
 		role := draw.SignLooks[look].Role

@@ -14,10 +14,11 @@ import (
 	"moon/tui/keymap"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // outcomePane is how a step has ended, and the ways out of a failure.
-type outcomePane struct{ *view }
+type outcomePane struct{ *view.State }
 
 // drawOutcome says what became of a step. It reports false for one that has not run.
 func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
@@ -29,12 +30,12 @@ func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 		f = status.Failed // whatever becomes of it, it has not become of it yet
 	}
 	look := tree.FaceSigns[f]
-	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+outcomeWord(of, f))}
-	for _, part := range (outcomePane{m.view}).smallFacts(p.Index, of, f) {
+	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look]+" "+outcomeWord(of, f))}
+	for _, part := range (outcomePane{m.State}).smallFacts(p.Index, of, f) {
 		head = append(head, draw.Inked(themes.Text, "  "+part))
 	}
 	d.Add(head...)
-	if m.currentLayout().kind != layoutOne { // there it stands in the rule above
+	if m.CurrentLayout().Kind != view.LayoutOne { // there it stands in the rule above
 		d.Para(draw.InkTitle, 0, tree.RanTitle(p, of.Name))
 	}
 	switch {
@@ -42,12 +43,12 @@ func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 		d.Blank()
 		d.Para(themes.Text, 2, status.WhySkipped(of.Reason))
 		if of.Cause >= 0 && of.Cause < len(m.Plan.Steps) && of.Outcome == events.Omitted {
-			d.Para(themes.Dim, 2, "because of "+m.stepName(of.Cause))
+			d.Para(themes.Dim, 2, "because of "+m.StepName(of.Cause))
 		}
 	case of.Error != "":
 		d.Blank()
 		d.Para(themes.Text, 2, of.Error)
-		outcomePane{m.view}.lastLines(d, of.Error)
+		outcomePane{m.State}.lastLines(d, of.Error)
 	case of.Message != "":
 		d.Blank()
 		d.Para(themes.Text, 2, of.Message)
@@ -58,11 +59,11 @@ func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 	}
 	if f == status.Outdated {
 		d.Blank()
-		d.Para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.keys.Label(keymap.StepDone)+" reruns it or keeps it.")
+		d.Para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.Keys.Label(keymap.StepDone)+" reruns it or keeps it.")
 	}
 	if f.Bad() {
 		m.whatNow(d, p)
-		outcomePane{m.view}.usedHere(d, p, vars)
+		outcomePane{m.State}.usedHere(d, p, vars)
 	}
 	return true
 }
@@ -117,7 +118,7 @@ const shownEnd = 8
 
 // lastLines shows the end of the output of a step that failed, unless the error says the same.
 func (m outcomePane) lastLines(d *draw.Doc, already string) {
-	r := &m.detail.reel
+	r := &m.Detail.Reel
 	var lines []feed.TextLine
 	for _, l := range r.Ends {
 		if t := strings.TrimSpace(l.Text); t != "" && !strings.Contains(already, t) {
@@ -135,7 +136,7 @@ func (m outcomePane) lastLines(d *draw.Doc, already string) {
 		}
 	}
 	if r.Total > 0 {
-		hint := draw.Count(r.Total, "line") + " in " + m.tabKey(tabOutputs) + tabNames[tabOutputs]
+		hint := draw.Count(r.Total, "line") + " in " + m.TabKey(view.TabOutputs) + view.TabNames[view.TabOutputs]
 		d.Add(draw.Inked(themes.Text, draw.Spaces(d.W-draw.Cells(hint))), draw.Inked(themes.Dim, hint))
 	}
 }
@@ -147,68 +148,62 @@ func (m outcomePane) whatNow(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Heading("What now?")
-	m.drawChoices(d, m.choicesNow(p))
-}
-
-// choice is a key with what it does, in a sentence and in a word or two.
-type choice struct {
-	do           keymap.Intent
-	words, brief string
+	m.DrawChoices(d, m.choicesNow(p))
 }
 
 // choicesNow are the ways out of a failure that would not be refused.
-func (m outcomePane) choicesNow(p *plan.Step) []choice {
-	ways := outcomePane{m.view}.waysOut(p, m.Position().OnFailure())
-	return slices.DeleteFunc(ways, func(c choice) bool { return whyNot(m).whyCannot(c.do) != "" })
+func (m outcomePane) choicesNow(p *plan.Step) []view.Choice {
+	ways := outcomePane{m.State}.waysOut(p, m.Position().OnFailure())
+	return slices.DeleteFunc(ways, func(c view.Choice) bool { return whyNot(m).whyCannot(c.Do) != "" })
 }
 
-func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
+func (m outcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 	away := m.Tree.Faces[p.Index] == status.Unreachable
 	again := "retry this step"
 	if away {
 		again = "reconnect and retry this step"
 	}
-	ways := []choice{
-		{keymap.RunRetry, again, "retry"},
-		{keymap.NodeFix, "edit variables, then retry (this run only)", "edit variables, retry"},
+	ways := []view.Choice{
+		{Do: keymap.RunRetry, Words: again, Brief: "retry"},
+		{Do: keymap.NodeFix, Words: "edit variables, then retry (this run only)", Brief: "edit variables, retry"},
 	}
-	if m.canEdit() {
+	if m.CanEdit() {
 		place := draw.Plain(p.Origin.String())
-		ways = append(ways, choice{keymap.SourceEdit, "edit " + place + " in $EDITOR, reload", "editor " + path.Base(place)})
+		ways = append(ways, view.Choice{Do: keymap.SourceEdit, Words: "edit " + place + " in $EDITOR, reload", Brief: "editor " + path.Base(place)})
 	}
-	if m.o.Shell != nil && !away {
+	if m.Tools.Shell != nil && !away {
 		shell := "shell"
 		if p.Host != "localhost" {
 			shell += " on " + draw.Plain(p.Host)
 		}
-		ways = append(ways, choice{keymap.NodeShell, shell + m.shellPlace(p), shell})
+		ways = append(ways, view.Choice{Do: keymap.NodeShell, Words: shell + m.shellPlace(p), Brief: shell})
 	}
 	if !halted {
-		return append(ways, choice{keymap.RunLeave, "quit", "quit"})
+		return append(ways, view.Choice{Do: keymap.RunLeave, Words: "quit", Brief: "quit"})
 	}
 	if !m.IsOpen(p.Index) { // it was given up before; the run is paused on another
-		return append(ways, choice{keymap.CursorPointer, "go to the failure the run is paused on", "to the pause"})
+		return append(ways, view.Choice{Do: keymap.CursorPointer, Words: "go to the failure the run is paused on", Brief: "to the pause"})
 	}
-	ways = append(ways, choice{keymap.GateExclude, "skip it and continue", "skip"})
+	ways = append(ways, view.Choice{Do: keymap.GateExclude, Words: "skip it and continue", Brief: "skip"})
 	switch {
 	case m.Plan.Dialect.Rules().OverHosts && (away || !m.isRescued(p.Scope)):
 		ways = append(ways, hostWords(m).givingUp(p, away))
 	case m.isRescued(p.Scope):
-		ways = append(ways, choice{keymap.RunContinue, "run the rescue, then continue", "rescue"})
+		ways = append(ways, view.Choice{Do: keymap.RunContinue, Words: "run the rescue, then continue", Brief: "rescue"})
 	default:
-		ways = append(ways, choice{keymap.RunContinue, "continue without it (dependents are skipped)", "continue"})
+		ways = append(ways, view.Choice{Do: keymap.RunContinue, Words: "continue without it (dependents are skipped)", Brief: "continue"})
 	}
-	step := choice{keymap.RunStep, "continue without it, and pause before what comes next", "continue, pause"}
+	step := view.Choice{Do: keymap.RunStep, Words: "continue without it, and pause before what comes next", Brief: "continue, pause"}
 	switch {
 	case m.isRescued(p.Scope):
-		step.words = "pause before the rescue"
+		step.Words = "pause before the rescue"
 	case m.cleansUp(p.Scope):
-		step.words = "pause before the always"
+		step.Words = "pause before the always"
 	case !m.Plan.Dialect.Rules().OverHosts: // nothing is left to run
-		step.words, step.brief = "same as "+m.keys.Label(keymap.RunContinue), "continue"
+		step.Words, step.Brief = "same as "+m.Keys.Label(keymap.RunContinue), "continue"
 	}
 	ways = append(ways, step)
-	return append(ways, choice{keymap.RunLeave, "stop; resume later with moon resume", "stop, resume later"})
+	return append(ways, view.Choice{Do: keymap.RunLeave, Words: "stop; resume later with moon resume", Brief: "stop, resume later"})
 }
 
 // shellPlace says where a shell would begin, unless that is where everybody would think.
@@ -216,29 +211,7 @@ func (m outcomePane) shellPlace(p *plan.Step) string {
 	if p.Cwd == "" || p.Cwd == m.Plan.Root {
 		return " in the step's directory"
 	}
-	return " in " + draw.CutLeft(draw.Plain(p.Cwd), 30, m.glyphs.Dots)
-}
-
-// drawChoices lists keys, one on a line, or two where lines are few.
-func (m *view) drawChoices(d *draw.Doc, list []choice) {
-	for i := 0; i < len(list); i++ {
-		c := list[i]
-		if d.H >= 18 {
-			words := c.words
-			if draw.Cells(words) > d.W-5 {
-				words = c.brief
-			}
-			d.Add(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, m.keys.Label(c.do)), draw.Inked(themes.Text, "  "+words))
-			continue
-		}
-		line := []draw.Text{draw.Inked(draw.InkKey, m.keys.Label(c.do)), draw.Inked(themes.Text, "  "+c.brief)}
-		if i++; i < len(list) {
-			line = append(line, draw.Inked(themes.Text, draw.Spaces(d.W/2-draw.WidthOf(line))),
-				draw.Inked(draw.InkKey, m.keys.Label(list[i].do)),
-				draw.Inked(themes.Text, "  "+list[i].brief))
-		}
-		d.Add(line...)
-	}
+	return " in " + draw.CutLeft(draw.Plain(p.Cwd), 30, m.Glyphs.Dots)
 }
 
 // cleansUp reports whether an always runs after a failure in a scope: one of a block around it, and not the one that it is in.

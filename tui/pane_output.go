@@ -6,6 +6,7 @@ import (
 
 	"moon/tui/feed"
 	"moon/tui/status"
+	"moon/tui/view"
 
 	"moon/events"
 	"moon/themes"
@@ -13,55 +14,22 @@ import (
 )
 
 // outputPane is the tab Output: a window on the lines of an attempt, with what is looked for in them.
-type outputPane struct{ *view }
-
-// outputView is where in an output the screen is.
-type outputView struct {
-	top     int // first line on the screen, if it does not follow
-	sub     int // rows of that line that are above the screen, with wrapping
-	x       int // cells to the left of the screen, without
-	follow  bool
-	wrap    bool
-	times   lineTimes
-	attempt int  // or -1 for the last
-	aim     int  // a line to bring onto the screen with what is looked for in it, or -1
-	height  int  // as last drawn
-	last    int  // the last line, as last drawn
-	ended   bool // nothing comes after what was last drawn
-}
-
-// lineTimes is what stands before each line.
-type lineTimes uint8
-
-const (
-	timesOff   lineTimes = iota
-	timesSince           // since the attempt began
-	timesClock           // of the day
-)
+type outputPane struct{ *view.State }
 
 // timeWidth is how wide that is, with the mark of standard error behind it.
-var timeWidth = [...]int{timesOff: 0, timesSince: 12, timesClock: 14}
-
-func newOutputView() outputView { return outputView{follow: true, attempt: -1, aim: -1} }
-
-// freshView is the same view of another output.
-func (v *outputView) freshView() outputView {
-	n := newOutputView()
-	n.wrap, n.times = v.wrap, v.times
-	return n
-}
+var timeWidth = [...]int{view.TimesOff: 0, view.TimesSince: 12, view.TimesClock: 14}
 
 // outputPage is a view of an output on w by h cells.
 type outputPage struct {
-	*outputView
-	m    *view
+	*view.OutputView
+	m    *view.State
 	r    *feed.Reel
 	w, h int
 }
 
 func (m outputPane) outputPage(w, h int) outputPage {
-	v := &m.detail.output
-	return outputPage{v, m.view, &m.detail.reel, max(w-timeWidth[v.times], 1), max(h, 1)}
+	v := &m.Detail.Output
+	return outputPage{v, m.State, &m.Detail.Reel, max(w-timeWidth[v.Times], 1), max(h, 1)}
 }
 
 // outputRow is a row on the screen: a line, or a part of a wrapped one.
@@ -75,15 +43,15 @@ type outputRow struct {
 // visibleRows are the rows on the screen.
 func (p outputPage) visibleRows() []outputRow {
 	p.reachMatch()
-	if p.follow || p.top+p.h > p.r.Total { // so that the screen is full as long as there is enough to fill it
-		last := p.lastRows(p.top, p.sub)
+	if p.Follow || p.Top+p.h > p.r.Total { // so that the screen is full as long as there is enough to fill it
+		last := p.lastRows(p.Top, p.Sub)
 		if last != nil {
 			return last
 		}
 	}
 	var rows []outputRow
-	skip := p.sub
-	for i := p.top; i < p.r.Total && len(rows) < p.h; i++ {
+	skip := p.Sub
+	for i := p.Top; i < p.r.Total && len(rows) < p.h; i++ {
 		for _, row := range p.splitLine(i) {
 			if skip > 0 {
 				skip--
@@ -92,7 +60,7 @@ func (p outputPage) visibleRows() []outputRow {
 			rows = append(rows, row)
 		}
 	}
-	p.ended = p.top+p.h >= p.r.Total && len(rows) <= p.h
+	p.Ended = p.Top+p.h >= p.r.Total && len(rows) <= p.h
 	return rows[:min(len(rows), p.h)]
 }
 
@@ -108,10 +76,10 @@ func (p outputPage) lastRows(top, sub int) []outputRow {
 	if over := len(rows) - p.h; over > 0 {
 		skip, rows = over, rows[over:]
 	}
-	if !p.follow && (top < from || top == from && sub < skip) {
+	if !p.Follow && (top < from || top == from && sub < skip) {
 		return nil
 	}
-	p.top, p.sub, p.ended = from, skip, true
+	p.Top, p.Sub, p.Ended = from, skip, true
 	return rows
 }
 
@@ -122,8 +90,8 @@ func (p outputPage) splitLine(i int) []outputRow {
 		return []outputRow{{line: i, first: true}}
 	}
 	text := outputPane{p.m}.markHits(&l, i)
-	if !p.wrap {
-		part, more := draw.Stretch(text, p.x, p.w)
+	if !p.Wrap {
+		part, more := draw.Stretch(text, p.X, p.w)
 		return []outputRow{{i, part, true, more}}
 	}
 	parts := draw.WrapCells(text, p.w)
@@ -136,9 +104,9 @@ func (p outputPage) splitLine(i int) []outputRow {
 
 // scrollBy scrolls by rows. Scrolling to the end follows it.
 func (p outputPage) scrollBy(by int) {
-	p.aim = -1
+	p.Aim = -1
 	if by < 0 {
-		p.follow = false
+		p.Follow = false
 	}
 	n, of := 0, -1 // lines are split once, however many of their rows are gone over
 	count := func(line int) int {
@@ -147,96 +115,82 @@ func (p outputPage) scrollBy(by int) {
 		}
 		return n
 	}
-	for ; by > 0 && !p.follow; by-- {
-		if p.ended && p.last >= p.r.Total-1 || p.top >= p.r.Total || !p.wrap && p.top+p.height >= p.r.Total {
-			p.follow = true
+	for ; by > 0 && !p.Follow; by-- {
+		if p.Ended && p.Last >= p.r.Total-1 || p.Top >= p.r.Total || !p.Wrap && p.Top+p.Height >= p.r.Total {
+			p.Follow = true
 			break
 		}
-		if p.wrap && p.sub+1 < count(p.top) {
-			p.sub++
+		if p.Wrap && p.Sub+1 < count(p.Top) {
+			p.Sub++
 			continue
 		}
-		p.top, p.sub = p.top+1, 0
-		p.last++
+		p.Top, p.Sub = p.Top+1, 0
+		p.Last++
 	}
 	for ; by < 0; by++ {
 		switch {
-		case p.sub > 0:
-			p.sub--
-		case p.top > 0:
-			p.top--
-			if p.wrap {
-				p.sub = count(p.top) - 1
+		case p.Sub > 0:
+			p.Sub--
+		case p.Top > 0:
+			p.Top--
+			if p.Wrap {
+				p.Sub = count(p.Top) - 1
 			}
 		}
 	}
 }
 
-// showLine brings a line onto the screen, with what is looked for in it when the line is there.
-func (v *outputView) showLine(line int) {
-	v.aim = line
-	first := v.top
-	if v.sub > 0 {
-		first++ // only the end of that one is on the screen
-	}
-	if !v.follow && line >= first && line <= v.last {
-		return
-	}
-	v.follow, v.sub = false, 0
-	v.top = max(line-v.height/3, 0)
-}
-
 // reachMatch moves to the part of the line that showLine was about.
 func (p outputPage) reachMatch() {
-	l, ok := p.r.Line(p.aim)
+	l, ok := p.r.Line(p.Aim)
 	if !ok {
 		return
 	}
-	line := p.aim
-	p.aim = -1
+	line := p.Aim
+	p.Aim = -1
 	from, to := outputPane{p.m}.hitColumns(&l)
 	switch {
 	case from < 0:
-	case p.wrap:
-		if row := from / p.w; line == p.top && row < p.sub || row >= p.h/2 {
-			p.top, p.sub, p.follow = line, max(row-p.h/3, 0), false
+	case p.Wrap:
+		if row := from / p.w; line == p.Top && row < p.Sub || row >= p.h/2 {
+			p.Top, p.Sub, p.Follow = line, max(row-p.h/3, 0), false
 		}
-	case from < p.x || to > p.x+p.w-1:
-		p.x = 0
+	case from < p.X || to > p.X+p.w-1:
+		p.X = 0
 		if to > p.w-1 {
-			p.x = max(from-p.w/3, 0)
+			p.X = max(from-p.w/3, 0)
 		}
 	}
 }
 
 // outputDoc writes the Output tab: its rows are cut from files, so it has no doc of its own.
 func (m outputPane) outputDoc(w, h int) *draw.Doc {
-	s := m.detailSubject()
-	d := draw.NewDoc(w, h, m.glyphs)
-	r, v := &m.detail.reel, &m.detail.output
-	if n := m.CountAttempts(m.outputOf(s.node)); n > 1 {
+	s := m.DetailSubject()
+	d := draw.NewDoc(w, h, m.Glyphs)
+	r, v := &m.Detail.Reel, &m.Detail.Output
+	if n := m.CountAttempts(m.OutputOf(s.Node)); n > 1 {
 		h = max(h-1, 1)
-		outputPane{m.view}.attemptLine(d, n)
+		outputPane{m.State}.attemptLine(d, n)
 	}
-	v.height, v.last = h, -1
-	if text := (outputPane{m.view}).noOutput(&s, r); text != "" {
+	v.Height, v.Last = h, -1
+	if text := (outputPane{m.State}).noOutput(&s, r); text != "" {
 		d.Hint(text)
 		return d
 	}
-	live := s.of.State == events.Active && v.follow && v.attempt < 0 || s.step < 0 && m.IsMoving() && v.follow
+	live := s.Of.State == events.Active && v.Follow && v.Attempt < 0 || s.Step < 0 && m.IsMoving() && v.Follow
 	if live && h > 1 {
 		h--
 	}
 	var began time.Time
-	if v.times == timesClock {
-		began = outputPane{m.view}.attemptBegan(m.outputOf(s.node))
+	if v.Times == view.TimesClock {
+		began = outputPane{m.State}.attemptBegan(m.OutputOf(s.Node))
 	}
 	for _, row := range m.outputPage(w, h).visibleRows() {
-		d.Add(outputPane{m.view}.outputLine(r, row, w, began)...)
-		v.last = row.line
+		d.Add(outputPane{m.State}.outputLine(r, row, w, began)...)
+		v.Last = row.line
 	}
 	if live {
-		d.Add(draw.Inked(themes.Running, m.glyphs.Follow))
+		d.Add(draw.Inked(themes.Running, m.Glyphs.Follow))
 	}
 	return d
 }
@@ -244,9 +198,9 @@ func (m outputPane) outputDoc(w, h int) *draw.Doc {
 // outputLine is a row with its time and the marks at its ends. A line that goes on beyond the screen says so.
 func (m outputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Time) []draw.Text {
 	l, _ := r.Line(row.line)
-	v := &m.detail.output
+	v := &m.Detail.Output
 	var line []draw.Text
-	if wide := timeWidth[v.times]; wide > 0 {
+	if wide := timeWidth[v.Times]; wide > 0 {
 		at, mark := "", ""
 		if row.first {
 			at = lineTime(l.At, began)
@@ -267,20 +221,20 @@ func (m outputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Ti
 	if draw.IsColoured(s) {
 		look = draw.InkRaw
 	}
-	left := !v.wrap && v.x > 0 && row.first && l.Text != ""
+	left := !v.Wrap && v.X > 0 && row.first && l.Text != ""
 	switch {
 	case left && row.more && w > 2:
 		// The first cell gives way to the mark, so the text does not shift.
 		mid, _ := draw.Stretch(s, 1, w-2)
-		return append(line, draw.Inked(themes.Dim, m.glyphs.OnLeft), draw.Inked(look, mid), draw.Inked(themes.Dim, m.glyphs.OnRight))
+		return append(line, draw.Inked(themes.Dim, m.Glyphs.OnLeft), draw.Inked(look, mid), draw.Inked(themes.Dim, m.Glyphs.OnRight))
 	case left && w > 1:
 		mid, _ := draw.Stretch(s, 1, w-1)
-		return append(line, draw.Inked(themes.Dim, m.glyphs.OnLeft), draw.Inked(look, mid))
+		return append(line, draw.Inked(themes.Dim, m.Glyphs.OnLeft), draw.Inked(look, mid))
 	case row.more && w > 1:
 		mid, _ := draw.Stretch(s, 0, w-1)
-		return append(line, draw.Inked(look, mid), draw.Inked(themes.Dim, m.glyphs.OnRight))
+		return append(line, draw.Inked(look, mid), draw.Inked(themes.Dim, m.Glyphs.OnRight))
 	case row.first && l.Cut:
-		return append(line, draw.Inked(look, s), draw.Inked(themes.Dim, m.glyphs.Dots))
+		return append(line, draw.Inked(look, s), draw.Inked(themes.Dim, m.Glyphs.Dots))
 	}
 	return append(line, draw.Inked(look, s))
 }
@@ -294,21 +248,21 @@ func lineTime(at time.Duration, began time.Time) string {
 }
 
 // noOutput says why there is nothing to show, or nothing.
-func (m outputPane) noOutput(s *subject, r *feed.Reel) string {
+func (m outputPane) noOutput(s *view.Subject, r *feed.Reel) string {
 	switch {
 	case r.Err != nil:
 		return "the output cannot be read: " + r.Err.Error()
 	case r.Prefix != "" && r.Total > 0:
 		return ""
-	case s.of.Message != "":
-		return s.of.Message
-	case s.step < 0 && r.Prefix == "":
+	case s.Of.Message != "":
+		return s.Of.Message
+	case s.Step < 0 && r.Prefix == "":
 		return "Select a step to see what it printed."
-	case s.step >= 0 && m.Plan.Steps[s.step].NoLog:
+	case s.Step >= 0 && m.Plan.Steps[s.Step].NoLog:
 		return "Its output is not kept: no_log."
-	case s.step >= 0 && s.of.Attempt == 0:
+	case s.Step >= 0 && s.Of.Attempt == 0:
 		return "It has not run."
-	case s.of.State == events.Active:
+	case s.Of.State == events.Active:
 		return "No output yet."
 	}
 	return "It printed nothing."
@@ -316,30 +270,30 @@ func (m outputPane) noOutput(s *subject, r *feed.Reel) string {
 
 // outputTitle says of the output what is looked for, where the screen is, and how lines are shown, as much of it as fits
 // into so many cells. Where the rule below has room for that, the one above is not asked for it.
-func (m *view) outputTitle(room int, above bool) string {
-	v, total := &m.detail.output, m.detail.reel.Total
-	if total == 0 || above && m.currentLayout().kind != layoutOne {
+func (m outputPane) outputTitle(room int, above bool) string {
+	v, total := &m.Detail.Output, m.Detail.Reel.Total
+	if total == 0 || above && m.CurrentLayout().Kind != view.LayoutOne {
 		return ""
 	}
-	dot := " " + m.glyphs.Dot + " "
+	dot := " " + m.Glyphs.Dot + " "
 	where, brief := draw.Count(total, "line"), fmt.Sprint(total)
 	switch {
-	case v.last < 0 || v.top == 0 && v.sub == 0 && v.last == total-1: // all of it is there
-	case v.follow && outputPane{m}.isPrinting():
+	case v.Last < 0 || v.Top == 0 && v.Sub == 0 && v.Last == total-1: // all of it is there
+	case v.Follow && m.isPrinting():
 		where += dot + "following"
-	case v.last == total-1:
+	case v.Last == total-1:
 		where += dot + "end"
 	default:
-		where = fmt.Sprintf("line %d of %d  %d%%", v.top+1, total, (v.last+1)*100/total)
-		brief = fmt.Sprintf("%d/%d", v.top+1, total)
+		where = fmt.Sprintf("line %d of %d  %d%%", v.Top+1, total, (v.Last+1)*100/total)
+		brief = fmt.Sprintf("%d/%d", v.Top+1, total)
 	}
 	how := ""
-	if v.wrap {
+	if v.Wrap {
 		how = dot + "wrap"
-	} else if v.x > 0 {
-		how = fmt.Sprintf("%scolumn %d", dot, v.x+1)
+	} else if v.X > 0 {
+		how = fmt.Sprintf("%scolumn %d", dot, v.X+1)
 	}
-	hits := outputPane{m}.searchTitle()
+	hits := m.searchTitle()
 	for _, words := range []string{
 		draw.Join(dot, hits, where) + how, draw.Join(dot, hits, where), draw.Join(dot, hits, brief), where,
 		brief,
@@ -353,20 +307,20 @@ func (m *view) outputTitle(room int, above bool) string {
 
 // outputState ends the rule below the panes with that, where the output is on the screen.
 func (m outputPane) outputState(b *draw.Brush) {
-	l := m.currentLayout()
-	if l.detailH == 0 || m.detail.tab != tabOutputs || l.kind == layoutOne {
+	l := m.CurrentLayout()
+	if l.DetailH == 0 || m.Detail.Tab != view.TabOutputs || l.Kind == view.LayoutOne {
 		return
 	}
 	words := m.outputTitle(b.Left-4, false)
 	if words == "" {
 		return
 	}
-	b.Rule(m.glyphs, b.Left-draw.Cells(words)-3)
+	b.Rule(m.Glyphs, b.Left-draw.Cells(words)-3)
 	b.Put(themes.Dim, " "+words+" ")
 }
 
 // isPrinting reports whether the output on the screen may still grow.
 func (m outputPane) isPrinting() bool {
-	i := m.outputOf(m.cursorNode())
-	return i >= 0 && i < len(m.Tree.Faces) && m.Tree.Faces[i] == status.Running && m.detail.output.attempt < 0
+	i := m.OutputOf(m.CursorNode())
+	return i >= 0 && i < len(m.Tree.Faces) && m.Tree.Faces[i] == status.Running && m.Detail.Output.Attempt < 0
 }

@@ -6,6 +6,7 @@ import (
 	"moon/tui/feed"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 
 	"moon/plan"
 	"moon/themes"
@@ -13,7 +14,7 @@ import (
 )
 
 // scopePane is the tab Step for a scope.
-type scopePane struct{ *view }
+type scopePane struct{ *view.State }
 
 // listed is how many steps a list in the detail names before it counts the rest.
 const listed = 12
@@ -24,7 +25,7 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	d.Blank()
 	waitWords(m).whyField(d, n)
 	t := m.Tree.Tally(n)
-	scopePane{m.view}.drawCounts(d, &t)
+	scopePane{m.State}.drawCounts(d, &t)
 	s := m.Tree.Scope(n)
 	if s == nil {
 		return
@@ -35,7 +36,7 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 		d.Value("plan", feed.Short(m.Plan.Digest))
 		d.Value("strategy", m.Plan.Strategy)
 	case s.Kind == plan.ScopeLoop:
-		d.Value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.Times, s.Items))
+		d.Value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.Glyphs.Times, s.Items))
 	}
 	d.Value("item", s.Item)
 	hostWords(m).hostsField(d, s)
@@ -54,7 +55,7 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 		d.Value("order", fmt.Sprintf("none: %d at once", s.Parallel))
 	}
 	if n == 0 {
-		scopePane{m.view}.drawPlaybook(d)
+		scopePane{m.State}.drawPlaybook(d)
 	} else {
 		stepPane(m).drawOrigin(d, s.Origin)
 		stepPane(m).drawSource(d, s.Origin)
@@ -62,8 +63,8 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	if n == 0 {
 		m.breakList(d)
 	}
-	scopePane{m.view}.drawList(d, n, "Failed", status.State.Bad)
-	scopePane{m.view}.drawList(d, n, "Needs attention", func(f status.State) bool { return f == status.Confirm })
+	scopePane{m.State}.drawList(d, n, "Failed", status.State.Bad)
+	scopePane{m.State}.drawList(d, n, "Needs attention", func(f status.State) bool { return f == status.Confirm })
 }
 
 // drawCounts says how many steps there are of each kind.
@@ -71,7 +72,7 @@ func (m scopePane) drawCounts(d *draw.Doc, t *status.Tally) {
 	line := []draw.Text{draw.Inked(themes.Text, draw.Count(t.Total(), "step"))}
 	add := func(look draw.Sign, n int, words string) {
 		if n > 0 {
-			line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]),
+			line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look]),
 				draw.Inked(themes.Text, fmt.Sprintf(" %d %s", n, words)))
 		}
 	}
@@ -136,6 +137,6 @@ func (m scopePane) drawList(d *draw.Doc, n int, title string, is func(status.Sta
 // drawEntry draws a line of a list of steps: how it is, its name, its place.
 func (m scopePane) drawEntry(d *draw.Doc, look draw.Sign, p *plan.Step) {
 	at := max(d.W-20, d.W/2)
-	d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]),
+	d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look]),
 		draw.Inked(themes.Text, m.StepTitle(p.Index)), d.Place(at, p.Origin.String()))
 }

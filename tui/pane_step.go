@@ -14,38 +14,39 @@ import (
 	"moon/tui/keymap"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // stepPane is the tab Step.
-type stepPane struct{ *view }
+type stepPane struct{ *view.State }
 
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
-func (m stepPane) stepTab(d *draw.Doc, s subject) {
-	if s.step < 0 {
-		if s.node == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
+func (m stepPane) stepTab(d *draw.Doc, s view.Subject) {
+	if s.Step < 0 {
+		if s.Node == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
 			summaryPane(m).summaryTab(d)
 			return
 		}
-		scopePane(m).scopeTab(d, s.node)
+		scopePane(m).scopeTab(d, s.Node)
 		return
 	}
-	p := m.StepNow(s.step)
-	if outcomePane(m).drawOutcome(d, p, &s.of, s.vars) {
+	p := m.StepNow(s.Step)
+	if outcomePane(m).drawOutcome(d, p, &s.Of, s.Vars) {
 		d.Blank()
 	} else {
-		d.Para(draw.InkTitle, 0, tree.RanTitle(p, s.of.Name))
+		d.Para(draw.InkTitle, 0, tree.RanTitle(p, s.Of.Name))
 		d.Blank()
-		waitWords(m).whyField(d, s.node)
+		waitWords(m).whyField(d, s.Node)
 		hostWords(m).missedField(d, p)
-		if wrong := m.WrongNow(s.step); wrong != "" {
+		if wrong := m.WrongNow(s.Step); wrong != "" {
 			d.Field("by now", draw.Inked(themes.Failed, "cannot run: "+wrong))
 		}
 	}
-	origins(m).otherFilesField(d, s.step)
-	stepPane{m.view}.drawWhat(d, p, &s.of)
-	stepPane{m.view}.drawOrigin(d, p.Origin)
-	stepPane{m.view}.drawSource(d, p.Origin)
-	stepPane{m.view}.drawWhy(d, p)
+	origins(m).otherFilesField(d, s.Step)
+	stepPane{m.State}.drawWhat(d, p, &s.Of)
+	stepPane{m.State}.drawOrigin(d, p.Origin)
+	stepPane{m.State}.drawSource(d, p.Origin)
+	stepPane{m.State}.drawWhy(d, p)
 }
 
 // drawWhat lists what the step does, as far as it is known.
@@ -104,7 +105,7 @@ func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	}
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(m.Plan.Steps) {
-			d.Value("needs", m.stepName(need.Step)+" ("+need.On+")")
+			d.Value("needs", m.StepName(need.Step)+" ("+need.On+")")
 		}
 	}
 	if p.MayFail {
@@ -148,7 +149,7 @@ func (m stepPane) drawArguments(d *draw.Doc, p *plan.Step, ran bool) {
 	for i, name := range names {
 		value, after := plan.Display(p.Args[name])
 		if len(after) > 0 {
-			value = m.whenKnown(after)
+			value = m.WhenKnown(after)
 		}
 		switch {
 		case i == 0 && (name == "cmd" || name == "argv" || name == "msg"):
@@ -166,7 +167,7 @@ func (m stepPane) drawArguments(d *draw.Doc, p *plan.Step, ran bool) {
 			break
 		}
 		if _, shown := p.Args[u.Field]; !shown && u.Field != "when" {
-			d.Field(u.Field, draw.Inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
+			d.Field(u.Field, draw.Inked(themes.Dim, u.Name+" "+m.WhenKnown(u.Steps)))
 		}
 	}
 }
@@ -183,7 +184,7 @@ func argumentText(p *plan.Step, name, value string) string {
 func (m stepPane) drawUnknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
 	for _, u := range p.Unknowns {
 		if u.Field == field && !ran {
-			d.Field("", draw.Inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
+			d.Field("", draw.Inked(themes.Dim, u.Name+" "+m.WhenKnown(u.Steps)))
 		}
 	}
 }
@@ -199,7 +200,7 @@ func (m stepPane) drawCondition(d *draw.Doc, p *plan.Step, ran bool) {
 		if p.Prediction != plan.WillRun {
 			look = themes.Changed
 		}
-		d.Field("when", draw.Inked(themes.Text, p.When), draw.Inked(look, "  "+m.glyphs.Arrow+" "+string(p.Prediction)))
+		d.Field("when", draw.Inked(themes.Text, p.When), draw.Inked(look, "  "+m.Glyphs.Arrow+" "+string(p.Prediction)))
 		m.drawUnknown(d, p, "when", ran)
 	}
 }
@@ -215,31 +216,8 @@ func (m stepPane) lastRun(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Field("last run", draw.Inked(themes.Text, last.At.Local().Format("2006-01-02 15:04")+"  "),
-		draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word),
+		draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look]+" "+draw.SignLooks[look].Word),
 		draw.Inked(themes.Text, "  "+draw.Precise(last.Took)))
-}
-
-// stepName refers to a step: step-0003 «read release file».
-func (m *view) stepName(step int) string {
-	p := &m.Plan.Steps[step]
-	return p.ID() + " " + m.glyphs.Quote[0] + draw.Plain(m.StepTitle(step)) + m.glyphs.Quote[1]
-}
-
-func (m *view) stepNames(steps []int) string {
-	if len(steps) == 0 {
-		return m.Plan.After(nil)
-	}
-	var names []string
-	for _, s := range steps {
-		if s >= 0 && s < len(m.Plan.Steps) {
-			names = append(names, m.stepName(s))
-		}
-	}
-	const shown = 3
-	if more := len(names) - shown; more > 0 {
-		names = append(names[:shown], fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
 }
 
 // drawOrigin says where something comes from, with the including steps, innermost first.
@@ -258,7 +236,7 @@ func (m stepPane) drawOrigin(d *draw.Doc, o diag.Origin) {
 const excerptAround = 2
 
 func (m stepPane) drawSource(d *draw.Doc, o diag.Origin) {
-	lines, first := m.excerpt(o.File, o.Line, excerptAround)
+	lines, first := m.Excerpt(o.File, o.Line, excerptAround)
 	if len(lines) == 0 {
 		return
 	}
@@ -267,10 +245,10 @@ func (m stepPane) drawSource(d *draw.Doc, o diag.Origin) {
 	for i, line := range lines {
 		number, mark, look := first+i, " ", themes.Dim
 		if number == o.Line {
-			mark, look = m.glyphs.Pointer, themes.Text
+			mark, look = m.Glyphs.Pointer, themes.Text
 		}
 		d.Add(draw.Inked(themes.Accent, mark), draw.Inked(themes.Dim, fmt.Sprintf(" %*d ", digits, number)),
-			draw.Inked(themes.Border, m.glyphs.Down+" "), draw.Inked(look, draw.Plain(line)))
+			draw.Inked(themes.Border, m.Glyphs.Down+" "), draw.Inked(look, draw.Plain(line)))
 	}
 }
 
@@ -289,5 +267,5 @@ func (m stepPane) drawWhy(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Field("confirm", draw.Inked(themes.Warn, p.Confirm), draw.Inked(themes.Text, "  "),
-		draw.Inked(draw.InkKey, m.keys.Label(keymap.GateApprove)), draw.Inked(themes.Text, " confirms it."))
+		draw.Inked(draw.InkKey, m.Keys.Label(keymap.GateApprove)), draw.Inked(themes.Text, " confirms it."))
 }

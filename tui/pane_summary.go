@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,94 +10,17 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/known"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // summaryPane is what the run came to.
-type summaryPane struct{ *view }
-
-// summary is what a run came to. It is made once, when the run is done.
-type summary struct {
-	slowest []timed
-	retried int
-	changes []changed
-	more    int // changes beyond those
-	drift   []changed
-
-	overrides []overrideUsed
-}
-
-type timed struct {
-	step int
-	took time.Duration
-}
-
-type changed struct {
-	step  int
-	what  string
-	hosts []string // where there are several, those on which it is the same
-}
-
-const slowestShown = 3
+type summaryPane struct{ *view.State }
 
 // roomForTime is how many rows it takes for the time of each part to stand before what changed.
 const roomForTime = 24
-
-func (m summaryPane) makeSummary() summary {
-	var s summary
-	alike := map[string]int{}
-	m.Store.Read(func(run *events.Run) {
-		for i := range min(len(run.Steps), len(m.Plan.Steps)) {
-			of := &run.Steps[i]
-			if of.Attempt > 0 || of.Kept {
-				s.addUsed(&m.Plan.Steps[i])
-			}
-			if of.Attempt > 1 {
-				s.retried++
-			}
-			if of.Attempt > 0 && of.State == events.Settled {
-				s.addSlow(i, of.Lasted(of.Ended))
-			}
-			if of.Drift != "" && len(s.drift) < 2*listed {
-				s.drift = append(s.drift, changed{step: i, what: of.Drift})
-			}
-			if of.Outcome != events.Changed || of.Kept {
-				continue
-			}
-			p := &m.Plan.Steps[i]
-			key := diffPane(m).alikeKey(i, of.Diff)
-			if at, ok := alike[key]; ok {
-				s.changes[at].hosts = append(s.changes[at].hosts, status.On(p))
-				continue
-			}
-			// Bounded, since a run may have very many steps; the others are only counted.
-			if len(s.changes) >= 2*listed {
-				s.more++
-				continue
-			}
-			what := ""
-			if of.Diff != nil {
-				what = strings.TrimSpace(string(of.Diff.Kind) + " " + cmp.Or(of.Diff.Summary, of.Diff.Path))
-			}
-			if key != "" {
-				alike[key] = len(s.changes)
-			}
-			s.changes = append(s.changes, changed{i, what, []string{status.On(p)}})
-		}
-	})
-	return s
-}
-
-// addSlow keeps the slowest steps, slowest first.
-func (s *summary) addSlow(step int, took time.Duration) {
-	if took < time.Second {
-		return
-	}
-	i, _ := slices.BinarySearchFunc(s.slowest, took, func(a timed, d time.Duration) int { return cmp.Compare(d, a.took) })
-	s.slowest = slices.Insert(s.slowest, i, timed{step, took})
-	s.slowest = s.slowest[:min(len(s.slowest), slowestShown)]
-}
 
 // summaryTab is what the first tab of the root says when the run is done.
 func (m summaryPane) summaryTab(d *draw.Doc) {
@@ -107,20 +28,20 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 	if m.Shot.Phase == events.Ended && m.Tree.Tallies[0].Failed() > 0 {
 		d.Blank()
 		d.Para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
-			m.keys.Label(keymap.RunRetry), m.keys.Label(keymap.RunRetryAll)))
+			m.Keys.Label(keymap.RunRetry), m.Keys.Label(keymap.RunRetryAll)))
 	}
 	m.drawFailures(d)
-	if len(m.summary.drift) > 0 {
+	if len(m.Summary.Drift) > 0 {
 		d.Heading("Drift (differs from the preview)")
-		for _, c := range m.summary.drift {
-			d.Add(draw.Inked(themes.Text, "  "+m.stepName(c.step)))
-			d.Para(themes.Warn, 4, c.what)
+		for _, c := range m.Summary.Drift {
+			d.Add(draw.Inked(themes.Text, "  "+m.StepName(c.Step)))
+			d.Para(themes.Warn, 4, c.What)
 		}
 	}
-	if len(m.summary.slowest) > 0 {
+	if len(m.Summary.Slowest) > 0 {
 		d.Heading("Slowest")
-		longest := m.summary.slowest[0].took
-		for _, t := range m.summary.slowest {
+		longest := m.Summary.Slowest[0].Took
+		for _, t := range m.Summary.Slowest {
 			m.barLine(d, t, longest)
 		}
 	}
@@ -133,13 +54,13 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 	if d.H < roomForTime {
 		timePane(m).timeBars(d, mostBars, d.Heading)
 	}
-	if m.o.Saved != "" {
+	if m.Tools.Saved != "" {
 		d.Blank()
-		if draw.Cells(draw.Plain(m.o.Saved)) <= d.W-draw.LabelWidth {
-			d.Field("Saved", draw.Inked(themes.Text, m.o.Saved))
+		if draw.Cells(draw.Plain(m.Tools.Saved)) <= d.W-draw.LabelWidth {
+			d.Field("Saved", draw.Inked(themes.Text, m.Tools.Saved))
 		} else { // in one piece it can be copied
 			d.Add(draw.Inked(themes.Dim, "Saved"))
-			d.Para(themes.Text, 0, m.o.Saved)
+			d.Para(themes.Text, 0, m.Tools.Saved)
 		}
 	}
 }
@@ -158,7 +79,7 @@ func (m summaryPane) tallyLine(d *draw.Doc) {
 		if n == 0 {
 			role = themes.Dim
 		}
-		line = append(line, draw.Inked(role, m.glyphs.Signs[look]+fmt.Sprintf(" %d %s", n, words)))
+		line = append(line, draw.Inked(role, m.Glyphs.Signs[look]+fmt.Sprintf(" %d %s", n, words)))
 	}
 	add(draw.SignOK, t.Sum(status.OK), "ok", true)
 	add(draw.SignChanged, t.Sum(status.Changed), "changed", true)
@@ -198,41 +119,41 @@ func (m summaryPane) drawFailures(d *draw.Doc) {
 		look := tree.FaceSigns[f]
 		scopePane(m).drawEntry(d, look, p)
 		if reason != "" {
-			d.Add(draw.Inked(themes.Text, "    "), draw.Inked(themes.Dim, draw.CutRight(draw.Plain(reason), max(d.W-4, 0), m.glyphs.Dots)))
+			d.Add(draw.Inked(themes.Text, "    "), draw.Inked(themes.Dim, draw.CutRight(draw.Plain(reason), max(d.W-4, 0), m.Glyphs.Dots)))
 		}
 	}
 }
 
 func (m summaryPane) drawChanges(d *draw.Doc) {
-	if len(m.summary.changes) == 0 {
+	if len(m.Summary.Changes) == 0 {
 		return
 	}
 	d.Heading("Changed")
-	for i, c := range m.summary.changes {
+	for i, c := range m.Summary.Changes {
 		if i == listed {
-			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.summary.changes)-i+m.summary.more)))
+			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.Summary.Changes)-i+m.Summary.More)))
 			return
 		}
-		title := "  " + draw.CutMiddle(draw.Plain(m.changedTitle(&c)), max(d.W*6/10, 8), m.glyphs.Dots)
+		title := "  " + draw.CutMiddle(draw.Plain(m.changedTitle(&c)), max(d.W*6/10, 8), m.Glyphs.Dots)
 		d.Add(draw.Inked(themes.Text, title+"  "),
-			draw.Inked(themes.Dim, draw.CutMiddle(draw.Plain(c.what), max(d.W-draw.Cells(title)-2, 0), m.glyphs.Dots)))
+			draw.Inked(themes.Dim, draw.CutMiddle(draw.Plain(c.What), max(d.W-draw.Cells(title)-2, 0), m.Glyphs.Dots)))
 	}
 }
 
 // changedTitle is what changed, with its hosts.
-func (m summaryPane) changedTitle(c *changed) string {
-	if len(c.hosts) < 2 {
-		return m.StepTitle(c.step)
+func (m summaryPane) changedTitle(c *known.Change) string {
+	if len(c.Hosts) < 2 {
+		return m.StepTitle(c.Step)
 	}
-	return m.Tree.Title(int(m.Tree.StepNode[c.step])) + " on " + plan.HostsName(c.hosts)
+	return m.Tree.Title(int(m.Tree.StepNode[c.Step])) + " on " + plan.HostsName(c.Hosts)
 }
 
 // barLine is a step's time as a number and as a bar.
-func (m summaryPane) barLine(d *draw.Doc, t timed, longest time.Duration) {
+func (m summaryPane) barLine(d *draw.Doc, t known.TimedStep, longest time.Duration) {
 	bar := max(min(d.W/4, 20), 4)
 	name := max(d.W-bar-12, 8)
-	title := draw.CutMiddle(draw.Plain(m.StepTitle(t.step)), name, m.glyphs.Dots)
-	d.Add(draw.Inked(themes.Text, fmt.Sprintf("%7s  ", draw.Took(t.took))),
+	title := draw.CutMiddle(draw.Plain(m.StepTitle(t.Step)), name, m.Glyphs.Dots)
+	d.Add(draw.Inked(themes.Text, fmt.Sprintf("%7s  ", draw.Took(t.Took))),
 		draw.Inked(themes.Text, title+draw.Spaces(name-draw.Cells(title)+2)),
-		draw.Inked(themes.BarFill, m.glyphs.Gauge(float64(t.took)/float64(longest), bar)))
+		draw.Inked(themes.BarFill, m.Glyphs.Gauge(float64(t.Took)/float64(longest), bar)))
 }

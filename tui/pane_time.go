@@ -11,6 +11,7 @@ import (
 	"moon/tui/feed"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 
 	"moon/events"
 	"moon/plan"
@@ -19,7 +20,7 @@ import (
 )
 
 // timePane is where the time goes, below the output: what runs, and when each part was busy.
-type timePane struct{ *view }
+type timePane struct{ *view.State }
 
 // Time and what runs now show below the output, where that keeps so many rows.
 const (
@@ -32,15 +33,15 @@ const (
 
 // withTime draws an output with what runs now and the time of each part below it, where there is room.
 func (m timePane) withTime(w, h int, output func(h int) *draw.Doc) body {
-	if m.currentLayout().kind != layoutWide || !m.IsMoving() {
+	if m.CurrentLayout().Kind != view.LayoutWide || !m.IsMoving() {
 		return docBody{output(h), 0, h}
 	}
-	below := draw.NewDoc(w, h, m.glyphs)
+	below := draw.NewDoc(w, h, m.Glyphs)
 	m.runningNow(below)
 	if room := h - leastOutput - len(below.Lines) - timeRows; room >= leastBars {
 		m.timeBars(below, min(room, mostBars), func(title string) {
 			below.Add()
-			below.Section(title, m.glyphs)
+			below.Section(title, m.Glyphs)
 		})
 	}
 	if len(below.Lines) == 0 || h-len(below.Lines)-1 < leastOutput {
@@ -70,7 +71,7 @@ func (m timePane) runningNow(d *draw.Doc) {
 	if len(m.Timeline.Active) == 0 {
 		return
 	}
-	d.Section("Running now", m.glyphs)
+	d.Section("Running now", m.Glyphs)
 	steps := slices.SortedFunc(maps.Keys(m.Timeline.Active), func(a, b int) int {
 		return cmp.Or(m.Timeline.Active[a].Compare(m.Timeline.Active[b]), cmp.Compare(a, b))
 	})
@@ -105,11 +106,11 @@ func (m timePane) runningRow(d *draw.Doc, step, hosts, last int) {
 	line := []draw.Text{draw.Inked(themes.Text, "  ")}
 	used := 2
 	if hosts > 0 {
-		host := draw.CutMiddle(draw.Plain(m.Plan.Steps[step].Host), hosts, m.glyphs.Dots)
+		host := draw.CutMiddle(draw.Plain(m.Plan.Steps[step].Host), hosts, m.Glyphs.Dots)
 		line = append(line, draw.Inked(themes.Dim, host+draw.Spaces(hosts-draw.Cells(host)+2)))
 		used += hosts + 2
 	}
-	name := draw.CutMiddle(draw.Plain(m.Tree.Title(int(m.Tree.StepNode[step]))), max(at-used-2, 1), m.glyphs.Dots)
+	name := draw.CutMiddle(draw.Plain(m.Tree.Title(int(m.Tree.StepNode[step]))), max(at-used-2, 1), m.Glyphs.Dots)
 	d.Add(append(line, draw.Inked(themes.Text, name+draw.Spaces(at-used-draw.Cells(name))), draw.Inked(themes.Running, spent),
 		draw.Inked(themes.Dim, m.lastWords(step)))...)
 }
@@ -132,7 +133,7 @@ func (m timePane) timeBars(d *draw.Doc, most int, heading func(title string)) {
 	d.Add(draw.Inked(themes.Text, draw.Spaces(names+3)), draw.Inked(themes.Dim, timeScale(total, w)))
 	for i := first; i < first+n; i++ {
 		p := &l.Parts[i]
-		name := draw.CutMiddle(m.partName(p), names, m.glyphs.Dots)
+		name := draw.CutMiddle(m.partName(p), names, m.Glyphs.Dots)
 		line := []draw.Text{draw.Inked(themes.Text, "  "+name+draw.Spaces(names-draw.Cells(name)+1))}
 		d.Add(append(line, m.partBar(p, total, w)...)...)
 	}
@@ -197,9 +198,9 @@ func (m timePane) partBar(p *feed.Part, total time.Duration, w int) []draw.Text 
 	if len(p.Busy) == 0 {
 		look := tree.Sign(&t, true, false)
 		if t.Sum(status.Waiting, status.Undecided, status.Confirm, status.Asking) > 0 {
-			return []draw.Text{draw.Inked(themes.Text, draw.Spaces(w-1)), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
+			return []draw.Text{draw.Inked(themes.Text, draw.Spaces(w-1)), draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look])}
 		}
-		return []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
+		return []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look])}
 	}
 	look := themes.BarFill
 	if t.Failed() > 0 {
@@ -210,15 +211,15 @@ func (m timePane) partBar(p *feed.Part, total time.Duration, w int) []draw.Text 
 		shares[c] = m.Timeline.Share(p, total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))
 	}
 	var b strings.Builder
-	steps := len(m.glyphs.Bar)
+	steps := len(m.Glyphs.Bar)
 	for c := range w {
 		switch {
 		case shares[c] == 0:
 			b.WriteByte(' ')
 		case shares[c+1] > 0:
-			b.WriteString(m.glyphs.Bar[steps-1])
+			b.WriteString(m.Glyphs.Bar[steps-1])
 		default: // the last of a stretch ends where it ended
-			b.WriteString(m.glyphs.Bar[max(int(shares[c]*float64(steps)+0.5), 1)-1])
+			b.WriteString(m.Glyphs.Bar[max(int(shares[c]*float64(steps)+0.5), 1)-1])
 		}
 	}
 	return []draw.Text{draw.Inked(look, strings.TrimRight(b.String(), " "))}

@@ -1,23 +1,22 @@
 package tui
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
-	"moon/internal/diag"
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/view"
 )
 
 // varsPane is the tab Vars.
-type varsPane struct{ *view }
+type varsPane struct{ *view.State }
 
 // varsTab lists values: what a step uses, what is in effect for a scope, and what the run has set so far.
-func (m varsPane) varsTab(d *draw.Doc, s subject) {
-	if s.step >= 0 {
-		p := m.StepNow(s.step)
+func (m varsPane) varsTab(d *draw.Doc, s view.Subject) {
+	if s.Step >= 0 {
+		p := m.StepNow(s.Step)
 		switch {
 		case p.NoLog:
 			d.Hint("Its values are hidden: no_log.")
@@ -25,21 +24,21 @@ func (m varsPane) varsTab(d *draw.Doc, s subject) {
 			d.Hint("It uses no variables.")
 		default:
 			d.Heading("It uses")
-			m.drawUses(d, p, s.vars, 2)
+			m.drawUses(d, p, s.Vars, 2)
 		}
 	}
-	if len(s.vars) > 0 {
+	if len(s.Vars) > 0 {
 		d.Heading("Set during this run")
-		for _, name := range slices.Sorted(maps.Keys(s.vars)) {
-			value, _ := plan.Display(s.vars[name])
+		for _, name := range slices.Sorted(maps.Keys(s.Vars)) {
+			value, _ := plan.Display(s.Vars[name])
 			m.drawVariable(d, 2, 0, name, draw.Inked(themes.Text, value), "")
 		}
 	}
-	if s.step < 0 && len(m.Plan.Vars) > 0 {
+	if s.Step < 0 && len(m.Plan.Vars) > 0 {
 		d.Heading("At the end of planning")
 		for i := range m.Plan.Vars {
 			v := &m.Plan.Vars[i]
-			m.drawVariable(d, 2, 0, v.Name, m.knownText(v.Value), sourceText(v.From, v.Origin))
+			m.drawVariable(d, 2, 0, v.Name, m.knownText(v.Value), view.SourceText(v.From, v.Origin))
 		}
 	}
 	if len(d.Lines) == 0 {
@@ -60,7 +59,7 @@ func (m varsPane) drawUses(d *draw.Doc, p *plan.Step, set map[string]any, indent
 			s, _ := plan.Display(now)
 			value = draw.Inked(themes.Text, s)
 		}
-		m.drawVariable(d, indent, widest, u.Name, value, sourceText(u.From, u.Origin))
+		m.drawVariable(d, indent, widest, u.Name, value, view.SourceText(u.From, u.Origin))
 	}
 }
 
@@ -72,18 +71,12 @@ func (m varsPane) knownText(v any) draw.Text {
 	return draw.Inked(themes.Text, s)
 }
 
-// nameColumn is how wide the column of names is where the widest is known: as it must be, in bounds.
-func nameColumn(w, widest int) int { return min(max(w/4, 10, min(widest+2, w/3)), 22) }
-
 // drawVariable draws a row of name, value and place.
 func (m varsPane) drawVariable(d *draw.Doc, indent, widest int, name string, value draw.Text, place string) {
-	at := []int{indent, indent + nameColumn(d.W, widest), max(d.W-min(d.W/3, 26), d.W/2)}
+	at := []int{indent, indent + view.NameColumn(d.W, widest), max(d.W-min(d.W/3, 26), d.W/2)}
 	if place == "" {
 		d.Columns([]int{0, at[0], at[1]}, draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, name), value)
 		return
 	}
 	d.Columns([]int{0, at[0], at[1], at[2]}, draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, name), value, d.Place(at[2], place))
 }
-
-// sourceText is where a value comes from: the place, or in words where it has none.
-func sourceText(source string, o diag.Origin) string { return cmp.Or(o.String(), source) }

@@ -2,17 +2,17 @@ package tui
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"moon/events"
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // whyNot says why an action would do nothing.
-type whyNot struct{ *view }
+type whyNot struct{ *view.State }
 
 // whyCannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
 // the footer and the list of ways out offer nothing that it refuses, and the palette shows its answer. The engine decides, and may
@@ -22,48 +22,61 @@ func (m whyNot) whyCannot(do keymap.Intent) string {
 	switch {
 	case m.IsRecorded() && keymap.AsksTheRun(do):
 		return isOver
-	case do == keymap.RunRetryAll && m.Shot.Phase == events.Done && m.o.Again:
+	case do == keymap.RunRetryAll && m.Shot.Phase == events.Done && m.Tools.Again:
 		return ""
 	case m.Shot.Phase == events.Done && decidesRun(do):
 		return runIsOver
 	}
 	switch do {
 	case keymap.GateApprove:
-		return whyNot{m.view}.cannotApprove()
+		return whyNot{m.State}.cannotApprove()
 	case keymap.GateApproveAll:
 		if m.Tree.Tallies[0].Sum(status.Undecided) == 0 {
 			return "everything is approved"
 		}
 	case keymap.GateExclude:
-		return whyNot{m.view}.cannotExclude()
+		return whyNot{m.State}.cannotExclude()
 	case keymap.GateExcludeHost:
-		return whyNot{m.view}.cannotExcludeHost()
+		return whyNot{m.State}.cannotExcludeHost()
 	case keymap.GateBreak, keymap.GateBreakIf:
-		if r := m.Tree.Steps(m.cursorNode()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.cur.Marks) == 0) {
+		if r := m.Tree.Steps(m.CursorNode()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.Cur.Marks) == 0) {
 			return "no step here"
 		}
 	case keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
-		return whyNot{m.view}.cannotGoOn(do)
+		return whyNot{m.State}.cannotGoOn(do)
 	case keymap.RunRetry:
-		return whyNot{m.view}.cannotRetry()
+		return whyNot{m.State}.cannotRetry()
 	case keymap.RunRetryAll:
 		if m.Position().Retryable(m.Position().Everything()) == 0 {
 			return "nothing to retry"
 		}
 	case keymap.StepDone:
-		ranges, single := m.decisionAim()
-		_, why := newDoneBox(m.view, ranges, single)
-		return why
+		ranges, _ := m.DecisionAim()
+		if !m.hasDone(ranges) {
+			return "nothing here to rerun or mark as done"
+		}
 	case keymap.NodeFix:
-		return whyNot{m.view}.cannotFix()
+		return whyNot{m.State}.cannotFix()
 	case keymap.NodeShell:
-		return whyNot{m.view}.cannotShell()
+		return whyNot{m.State}.cannotShell()
 	case keymap.SourceEdit:
-		return whyNot{m.view}.cannotEdit()
+		return whyNot{m.State}.cannotEdit()
 	default:
-		return whyNot{m.view}.cannotShow(do)
+		return whyNot{m.State}.cannotShow(do)
 	}
 	return ""
+}
+
+// hasDone reports whether there is something to decide about what is done, or should count as done.
+func (m whyNot) hasDone(ranges []events.Range) bool {
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			if m.CanRunAgain(i) || m.Position().MayMark(i) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // runIsOver is why nothing can be asked of a run that has ended and is still on the screen.
@@ -77,7 +90,7 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 			return "nothing has run yet"
 		}
 	case keymap.CursorFollow:
-		if m.keyPlace() != keymap.InOutput && m.Shot.Phase == events.Done {
+		if m.KeyPlace() != keymap.InOutput && m.Shot.Phase == events.Done {
 			return runIsOver
 		}
 	case keymap.NeedNext, keymap.NeedPrev:
@@ -88,14 +101,14 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 		return m.cannotTry(map[keymap.Intent]int{keymap.OutputEarlier: -1, keymap.OutputLater: +1}[do])
 	case keymap.ViewHosts:
 		switch {
-		case m.matrix != nil:
+		case m.Matrix != nil:
 		case !m.Tree.Over:
 			return "everything runs on this machine; there are no hosts to compare"
-		case m.currentLayout().kind == layoutCard:
+		case m.CurrentLayout().Kind == view.LayoutCard:
 			return "make the window larger, 40×10 at least, to see the hosts by their tasks"
 		}
 	case keymap.WatchAdd:
-		return m.cannotWatch()
+		return m.CannotWatch()
 	default:
 	}
 	return ""
@@ -111,57 +124,19 @@ func decidesRun(do keymap.Intent) bool {
 	}
 }
 
-// decisionAim is what a decision is about: the marks with the range that is being marked, or the node under the cursor. Single says that
-// it is exactly one step, the one a person looks at. It changes nothing.
-func (m *view) decisionAim() (ranges []events.Range, single bool) {
-	marks := maps.Clone(m.cur.Marks)
-	if m.cur.Anchor >= 0 {
-		for _, n := range m.rows.Rows {
-			if m.cur.Marked(int(n)) {
-				marks[int(n)] = true
-			}
-		}
-	}
-	if len(marks) == 0 {
-		return []events.Range{m.Tree.Steps(m.cursorNode())}, m.Tree.Step(m.cursorNode()) >= 0
-	}
-	for n := range marks {
-		ranges = append(ranges, m.Tree.Steps(n))
-	}
-	slices.SortFunc(ranges, func(a, b events.Range) int { return a.From - b.From })
-	merged := ranges[:1]
-	for _, r := range ranges[1:] {
-		if last := &merged[len(merged)-1]; r.From <= last.To {
-			last.To = max(last.To, r.To)
-		} else {
-			merged = append(merged, r)
-		}
-	}
-	return merged, false
-}
-
-// countAim counts the faces of what a decision is about.
-func (m *view) countAim() (t status.Tally, single bool) {
-	if len(m.cur.Marks) == 0 && m.cur.Anchor < 0 {
-		return m.Tree.Tally(m.cursorNode()), m.Tree.Step(m.cursorNode()) >= 0
-	}
-	ranges, single := m.decisionAim()
-	return m.Position().Tally(ranges...), single
-}
-
 func (m whyNot) cannotApprove() string {
-	t, single := m.countAim()
+	t, single := m.CountAim()
 	switch {
 	case single && t[status.Asking] > 0, t.Sum(status.Undecided, status.Waiting) > 0, single && t[status.Confirm] > 0:
 		return ""
 	case t[status.Confirm] > 0:
-		return fmt.Sprintf("these must be confirmed one by one: %s goes to the next", m.keys.Label(keymap.NeedNext))
+		return fmt.Sprintf("these must be confirmed one by one: %s goes to the next", m.Keys.Label(keymap.NeedNext))
 	}
 	return "nothing to approve here"
 }
 
 func (m whyNot) cannotExclude() string {
-	ranges, single := m.decisionAim()
+	ranges, single := m.DecisionAim()
 	t := m.Position().Tally(ranges...)
 	switch step := ranges[0].From; {
 	case single && m.Position().Failed(step) && m.Shot.Phase != events.Paused:
@@ -186,9 +161,9 @@ func (m whyNot) cannotExcludeHost() string {
 	if !m.Tree.Over {
 		return "everything runs on this machine; there are no hosts to exclude"
 	}
-	host := m.hostHere()
+	host := m.HostHere()
 	if host == "" {
-		return "go to the row of one host; " + m.keys.Label(keymap.ViewHosts) + " shows them"
+		return "go to the row of one host; " + m.Keys.Label(keymap.ViewHosts) + " shows them"
 	}
 	ranges := m.StepsOf(host)
 	t := m.Position().Tally(ranges...)
@@ -206,7 +181,7 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 		if do == keymap.RunPause {
 			return ""
 		}
-		return "it is running; " + m.keys.Label(keymap.RunPause) + " pauses it"
+		return "it is running; " + m.Keys.Label(keymap.RunPause) + " pauses it"
 	case events.Ended:
 		return "nothing left to run"
 	case events.Review, events.Paused, events.Done:
@@ -220,7 +195,7 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 			return "nothing left to run"
 		}
 	case keymap.RunUntil:
-		if next := m.Position().Next(); next < 0 || m.Tree.Steps(m.cursorNode()).From <= next {
+		if next := m.Position().Next(); next < 0 || m.Tree.Steps(m.CursorNode()).From <= next {
 			return "the run has already passed this"
 		}
 	default:
@@ -231,27 +206,27 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 // whyBlocked says what the run is paused for, where it would pause again at once. Step and over approve what they run, but for a step
 // that asks to be confirmed.
 func (m whyNot) whyBlocked(do keymap.Intent) string {
-	asks := m.pauseQuestion()
+	asks := m.PauseQuestion()
 	switch reason := m.Shot.Pause.Reason; {
 	case asks == "", reason != events.PauseUndecided && reason != events.PauseConfirm:
 		return "" // at another pause, other steps may be ready as well
 	case reason == events.PauseUndecided && (do == keymap.RunStep || do == keymap.RunOver):
 		return ""
 	}
-	if m.Tree.Step(m.cursorNode()) != m.Shot.PausedAt {
-		asks += "   " + m.keys.Label(keymap.CursorPointer) + " goes to it"
+	if m.Tree.Step(m.CursorNode()) != m.Shot.PausedAt {
+		asks += "   " + m.Keys.Label(keymap.CursorPointer) + " goes to it"
 	}
 	return asks
 }
 
 func (m whyNot) cannotRetry() string {
 	if m.Shot.Phase == events.Review && len(m.ListUnreached()) > 0 {
-		if m.o.Reload == nil {
+		if m.Tools.Reload == nil {
 			return "hosts cannot be asked again here"
 		}
 		return ""
 	}
-	ranges, _ := m.decisionAim()
+	ranges, _ := m.DecisionAim()
 	if !slices.ContainsFunc(ranges, func(r events.Range) bool { return m.Position().Retryable(r) > 0 }) {
 		return "nothing to retry here"
 	}
@@ -259,12 +234,12 @@ func (m whyNot) cannotRetry() string {
 }
 
 func (m whyNot) cannotFix() string {
-	n := m.cursorNode()
+	n := m.CursorNode()
 	step := m.Tree.Step(n)
 	switch {
-	case m.o.Preview == nil:
+	case m.Tools.Preview == nil:
 		return "values cannot be changed here"
-	case m.currentLayout().kind == layoutCard:
+	case m.CurrentLayout().Kind == view.LayoutCard:
 		return "make the window larger, 40×10 at least, to edit values"
 	case step < 0 && m.Tree.Steps(n).From >= m.Tree.Steps(n).To:
 		return "no steps here whose values could be changed"
@@ -276,19 +251,19 @@ func (m whyNot) cannotFix() string {
 
 func (m whyNot) cannotShell() string {
 	switch {
-	case m.o.Shell == nil:
+	case m.Tools.Shell == nil:
 		return "no shell available"
-	case m.Tree.Step(m.cursorNode()) < 0:
+	case m.Tree.Step(m.CursorNode()) < 0:
 		return "a shell opens in a step's directory: select a step"
 	}
 	return ""
 }
 
 func (m whyNot) cannotEdit() string {
-	if !m.canEdit() {
+	if !m.CanEdit() {
 		return "no editor available"
 	}
-	if _, ok := m.OriginOf(m.cursorNode()); !ok {
+	if _, ok := m.OriginOf(m.CursorNode()); !ok {
 		return "this has no source file"
 	}
 	return ""
@@ -299,7 +274,7 @@ func (m whyNot) cannotNeed(direction int) string {
 	switch i := browsing(m).toNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
-	case i == m.Tree.Step(m.cursorNode()) && m.focusedPane() == paneTree:
+	case i == m.Tree.Step(m.CursorNode()) && m.FocusedPane() == view.PaneTree:
 		return "nothing else needs attention"
 	}
 	return ""
@@ -307,26 +282,26 @@ func (m whyNot) cannotNeed(direction int) string {
 
 func (m whyNot) cannotFind() string {
 	switch {
-	case m.keyPlace() == keymap.InOutput && m.detail.search.text != "":
+	case m.KeyPlace() == keymap.InOutput && m.Detail.Search.Text != "":
 		return ""
-	case m.find.Text == "" && m.detail.search.text != "":
+	case m.Find.Text == "" && m.Detail.Search.Text != "":
 		return "what is looked for is in the output"
-	case m.find.Text == "" && m.IsRecorded():
+	case m.Find.Text == "" && m.IsRecorded():
 		return "no search"
-	case m.find.Text == "":
-		return "no search; step over is " + m.keys.Label(keymap.RunOver) // which is what a debugger's user means
-	case m.keyPlace() == keymap.InOutput:
-		return "no search in the output; " + m.keys.Label(keymap.GoBack) + " goes back to the plan, where " + m.find.Text + " was sought"
-	case m.find.Next(m.Tree, m.cursorNode(), +1) < 0:
-		return "not found: " + m.find.Text
+	case m.Find.Text == "":
+		return "no search; step over is " + m.Keys.Label(keymap.RunOver) // which is what a debugger's user means
+	case m.KeyPlace() == keymap.InOutput:
+		return "no search in the output; " + m.Keys.Label(keymap.GoBack) + " goes back to the plan, where " + m.Find.Text + " was sought"
+	case m.Find.Next(m.Tree, m.CursorNode(), +1) < 0:
+		return "not found: " + m.Find.Text
 	}
 	return ""
 }
 
 // cannotTry says why the output of no other attempt can be shown in a direction.
 func (m whyNot) cannotTry(by int) string {
-	n := m.CountAttempts(m.outputOf(m.cursorNode()))
-	at := m.detail.output.attempt
+	n := m.CountAttempts(m.OutputOf(m.CursorNode()))
+	at := m.Detail.Output.Attempt
 	if at < 0 {
 		at = n - 1
 	}

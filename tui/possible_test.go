@@ -141,7 +141,7 @@ func TestWaysOutOfAGivenUpFailure(t *testing.T) {
 	o.sc.has("PAUSED on failure", "s  continue, pause")
 	o.keys("s")
 	o.sc.has("PAUSED before  next on h2", "✗   │ ├   h1")
-	o.sc.m.goTo(int(o.sc.m.Tree.StepNode[0]))
+	o.sc.m.GoTo(int(o.sc.m.Tree.StepNode[0]))
 	o.sc.frame()
 	o.keys("x")
 	o.sc.has("it failed, and the run has continued without it")
@@ -162,7 +162,7 @@ func TestPauseAwayFromTheCursor(t *testing.T) {
 	o.keys("c")
 	o.sc.has("not approved: a approves it, A approves all   . goes to it")
 	o.keys(".")
-	if o.sc.m.Tree.Step(o.sc.m.cursorNode()) != 1 {
+	if o.sc.m.Tree.Step(o.sc.m.CursorNode()) != 1 {
 		t.Error(". did not go to it")
 	}
 	o.keys("a c")
@@ -173,7 +173,7 @@ func TestPauseAwayFromTheCursor(t *testing.T) {
 	o.keys("a")
 	o.sc.has("these must be confirmed one by one: ] goes to the next")
 	o.keys("]")
-	if o.sc.m.Tree.Step(o.sc.m.cursorNode()) != 2 {
+	if o.sc.m.Tree.Step(o.sc.m.CursorNode()) != 2 {
 		t.Error("] did not go to what asks")
 	}
 	o.sc.has("a confirm")

@@ -8,6 +8,7 @@ import (
 
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 
 	"moon/events"
 	"moon/plan"
@@ -16,33 +17,29 @@ import (
 )
 
 // approving is approval on a target that is marked as production: what is guarded, and what a name is to be typed for.
-type approving struct{ *view }
-
-// isProduction reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
-// on how a word is spelt.
-func (m *view) isProduction() bool { return m.o.Banner != "" && !m.IsRecorded() }
+type approving struct{ *view.State }
 
 // bannerTexts puts the mark into a header: reverse in every theme, capitals in every terminal.
 func (m approving) bannerTexts(room int) []draw.Text {
-	words := strings.ToUpper(strings.TrimSpace(draw.Plain(m.o.Banner)))
+	words := strings.ToUpper(strings.TrimSpace(draw.Plain(m.Tools.Banner)))
 	if words == "" || room < 3 {
 		return nil
 	}
-	return []draw.Text{draw.Inked(draw.InkBanner, " "+draw.CutRight(words, room-2, m.glyphs.Dots)+" ")}
+	return []draw.Text{draw.Inked(draw.InkBanner, " "+draw.CutRight(words, room-2, m.Glyphs.Dots)+" ")}
 }
 
 // asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
 // it does the intent.
 func (m *model) asksName(do keymap.Intent) bool {
-	if !m.isProduction() {
+	if !m.IsProduction() {
 		return false
 	}
-	what := approving{m.view}.wouldApprove(do)
-	steps, destructive := approving{m.view}.weighApproval(what)
+	what := approving{m.State}.wouldApprove(do)
+	steps, destructive := approving{m.State}.weighApproval(what)
 	if steps == 0 || len(destructive) == 0 && do != keymap.GateApproveAll {
 		return false
 	}
-	m.overlay = newProductionBox(m, do, what)
+	m.Overlay = newProductionBox(m.State, do, what)
 	return true
 }
 
@@ -59,7 +56,7 @@ func (a approval) sameAs(b approval) bool {
 func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 	switch do {
 	case keymap.GateApprove:
-		what.ranges, what.single = m.decisionTargets()
+		what.ranges, what.single = m.DecisionTargets()
 	case keymap.GateApproveAll:
 		what.ranges = []events.Range{m.Position().Everything()}
 	case keymap.RunStep, keymap.RunOver:
@@ -141,11 +138,11 @@ func (m approving) destructiveLines(list []int, w, n int) (lines [][]draw.Text) 
 		if k == n {
 			break
 		}
-		name := draw.CutMiddle(draw.Plain(m.TitleOn(&m.Plan.Steps[i])), max(w/2, 8), m.glyphs.Dots)
+		name := draw.CutMiddle(draw.Plain(m.TitleOn(&m.Plan.Steps[i])), max(w/2, 8), m.Glyphs.Dots)
 		lines = append(lines, []draw.Text{
-			draw.Inked(themes.Warn, m.glyphs.Signs[draw.SignConfirm]+" "),
+			draw.Inked(themes.Warn, m.Glyphs.Signs[draw.SignConfirm]+" "),
 			draw.Inked(themes.Text, name),
-			draw.Inked(themes.Dim, draw.CutRight("  "+draw.Plain(m.whyDestroys(i)), max(w-2-draw.Cells(name), 0), m.glyphs.Dots)),
+			draw.Inked(themes.Dim, draw.CutRight("  "+draw.Plain(m.whyDestroys(i)), max(w-2-draw.Cells(name), 0), m.Glyphs.Dots)),
 		})
 	}
 	return lines

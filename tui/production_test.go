@@ -33,7 +33,7 @@ func TestApproveAllAsksForTheName(t *testing.T) {
 	s.text("devbox.yaml")
 	s.press("enter")
 	s.has("that is not the name")
-	if n := sent[events.Approve](s); n > 0 || s.m.overlay == nil {
+	if n := sent[events.Approve](s); n > 0 || s.m.Overlay == nil {
 		t.Fatalf("%d approvals without the name", n)
 	}
 	for range 3 {
@@ -41,12 +41,12 @@ func TestApproveAllAsksForTheName(t *testing.T) {
 	}
 	s.text("ml ")
 	s.press("enter")
-	if n := sent[events.Approve](s); n != 1 || s.m.overlay != nil {
+	if n := sent[events.Approve](s); n != 1 || s.m.Overlay != nil {
 		t.Errorf("%d approvals with the name", n)
 	}
 	s.frame()
 	s.press("A") // nothing is left to approve
-	if s.m.overlay != nil {
+	if s.m.Overlay != nil {
 		t.Error("it asks although nothing would be approved")
 	}
 }
@@ -56,7 +56,7 @@ func TestEscApprovesNothing(t *testing.T) {
 	s.press("A")
 	s.text("devbox.yml")
 	s.press("esc")
-	if n := sent[events.Approve](s); n > 0 || s.m.overlay != nil {
+	if n := sent[events.Approve](s); n > 0 || s.m.Overlay != nil {
 		t.Errorf("%d approvals", n)
 	}
 	s.has("nothing was approved")
@@ -84,7 +84,7 @@ func TestWhatIsAskedOnProduction(t *testing.T) {
 			for key := range strings.FieldsSeq(c.keys) {
 				s.press(key)
 			}
-			box, asks := s.m.overlay.(*productionBox)
+			box, asks := s.m.Overlay.(*productionBox)
 			if asks != (c.asks != "" && banner != "") {
 				t.Errorf("%s on %s, banner %q: asks %t", c.keys, c.on, banner, asks)
 				continue
@@ -108,7 +108,7 @@ func TestStepAsksBeforeWhatDestroys(t *testing.T) {
 	s := newScreen(t, setup{w: 100, h: 30, options: production})
 	s.keys("s s s s s s s s s s s")
 	for i := range 20 {
-		if s.m.overlay != nil || i == 19 {
+		if s.m.Overlay != nil || i == 19 {
 			break
 		}
 		s.keys("s")
@@ -132,9 +132,9 @@ func TestWhatChangesMeanwhileIsNotApproved(t *testing.T) {
 		"another plan": func(s *screen) {
 			other := devbox()
 			other.Digest = "another"
-			replanning{s.m.view}.changePlan(other)
+			replanning{s.m.State}.changePlan(other)
 		},
-		"another row": func(s *screen) { s.m.cur.Node = 0 },
+		"another row": func(s *screen) { s.m.Cur.Node = 0 },
 	} {
 		s := newScreen(t, setup{w: 100, h: 30, options: production})
 		s.on("remove the lock")
@@ -142,7 +142,7 @@ func TestWhatChangesMeanwhileIsNotApproved(t *testing.T) {
 		s.text("devbox.yml")
 		change(s)
 		s.press("enter")
-		if n := sent[events.Approve](s); n > 0 || s.m.overlay != nil {
+		if n := sent[events.Approve](s); n > 0 || s.m.Overlay != nil {
 			t.Errorf("%s: %d approvals", name, n)
 		}
 		s.has("nothing was approved")
@@ -168,13 +168,13 @@ func TestDestroys(t *testing.T) {
 	s := newScreen(t, setup{p: b.done(), w: 80, h: 24})
 	for i := range s.m.Plan.Steps {
 		want := i < 5 || i == 9
-		if got := (approving{s.m.view}).whyDestroys(i); (got != "") != want {
+		if got := (approving{s.m.State}).whyDestroys(i); (got != "") != want {
 			t.Errorf("step %d: %q", i, got)
 		}
 	}
 	// What a look at the machine has found.
 	s.m.Predicted.Replace(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}, len(s.m.Plan.Steps))
-	if got := (approving{s.m.view}).whyDestroys(5); got != "deletes /srv/x" {
+	if got := (approving{s.m.State}).whyDestroys(5); got != "deletes /srv/x" {
 		t.Errorf("foretold: %q", got)
 	}
 }
@@ -188,14 +188,14 @@ func TestNameToType(t *testing.T) {
 		from, to int
 		name     string
 	}{{0, 2, "web servers"}, {1, 2, "web servers"}, {0, 3, "site.yml"}, {2, 3, "site.yml"}} {
-		if name, _ := (approving{s.m.view}).nameToType([]events.Range{{From: c.from, To: c.to}}); name != c.name {
+		if name, _ := (approving{s.m.State}).nameToType([]events.Range{{From: c.from, To: c.to}}); name != c.name {
 			t.Errorf("%d to %d: %q", c.from, c.to, name)
 		}
 	}
 	nameless := newBuilder("")
 	nameless.step("a", "shell", 1)
 	s = newScreen(t, setup{p: nameless.done(), w: 80, h: 24})
-	if name, _ := (approving{s.m.view}).nameToType(nil); name == "" {
+	if name, _ := (approving{s.m.State}).nameToType(nil); name == "" {
 		t.Error("an empty name can be typed by accident")
 	}
 }
@@ -289,7 +289,7 @@ func TestReplayHasTheBanner(t *testing.T) {
 	s := newScreen(t, setup{w: 80, h: 24, options: func(o *Options) { o.Banner, o.Replay = "production", "failed" }})
 	s.has("PRODUCTION")
 	s.press("A")
-	if s.m.overlay != nil {
+	if s.m.Overlay != nil {
 		t.Error("it asks")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/tui/keymap"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // recording is what a fake run published that a person brought to its end, or as far as until says.
@@ -50,7 +51,7 @@ func replaying(t *testing.T, w, h int, ascii bool, word string, all []events.Rec
 		Now:    func() time.Time { return t0.Add(1000 * time.Hour) }, // long after
 		Editor: func(string, int) tea.ExecCommand { t.Error("the editor was opened"); return nil },
 	}, func(string) string { return "" })
-	s.m.excerpt = excerptOf
+	s.m.Excerpt = excerptOf
 	s.m.later = func() tea.Cmd { t.Error("a recorded run ticks"); return nil }
 	if err := s.m.takeRecorded(); err != nil {
 		t.Fatal(err)
@@ -113,8 +114,8 @@ func TestReplayAsksNothing(t *testing.T) {
 					s.keys("2 tab")
 				}
 				s.press(key)
-				if said := s.m.message == isOver; said != asks {
-					t.Errorf("%s: %s says %q", word, b.Name, s.m.message)
+				if said := s.m.Message == isOver; said != asks {
+					t.Errorf("%s: %s says %q", word, b.Name, s.m.Message)
 				}
 			}
 			if leaves := b.Do == keymap.RunLeave || b.Do == keymap.RunInterrupt; quits(s) != leaves {
@@ -123,14 +124,14 @@ func TestReplayAsksNothing(t *testing.T) {
 		}
 		s := replaying(t, 120, 40, false, word, all, dir)
 		s.press(":")
-		for _, o := range s.m.overlay.(*palette).all {
+		for _, o := range s.m.Overlay.(*palette).all {
 			if keymap.AsksTheRun(o.do) {
 				t.Errorf("%s: the palette offers %s", word, o.name)
 			}
 		}
 		s.press("esc")
 		s.press("?")
-		for _, l := range s.m.overlay.(*help).all {
+		for _, l := range s.m.Overlay.(*help).all {
 			for i := range keymap.Bindings {
 				if keymap.AsksTheRun(keymap.Bindings[i].Do) && keymap.Bindings[i].Name == l.name {
 					t.Errorf("%s: the help offers %s", word, l.name)
@@ -139,10 +140,10 @@ func TestReplayAsksNothing(t *testing.T) {
 		}
 		s = replaying(t, 200, 40, false, word, all, dir)
 		for n := range s.m.Tree.Len() {
-			for _, focus := range []pane{paneTree, paneDetail} {
-				s.m.cur.Node = n
-				s.m.panes.focusOn(focus)
-				for _, tip := range (footerBar{s.m.view}).listTips() {
+			for _, focus := range []view.Pane{view.PaneTree, view.PaneDetail} {
+				s.m.Cur.Node = n
+				s.m.Panes.FocusOn(focus)
+				for _, tip := range (footerBar{s.m.State}).listTips() {
 					if keymap.AsksTheRun(tip.Do) {
 						t.Errorf("%s: the footer offers %s", word, tip.Words)
 					}
@@ -159,7 +160,7 @@ func TestReplayOfWhatDied(t *testing.T) {
 	s.has("DIED", "recorded", "✗ ")
 	s.on("unpack go")
 	s.has("FAILED: lost, moon ended while it ran")
-	s.m.setFilter(tree.FilterAll)
+	s.m.SetFilter(tree.FilterAll)
 	s.on("link .zshrc")
 	s.has("not run")
 	if screen := s.shows(); strings.Contains(screen, "old warning") {

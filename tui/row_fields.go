@@ -11,10 +11,11 @@ import (
 	"moon/tui/draw"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // rowWords are the short words of a row.
-type rowWords struct{ *view }
+type rowWords struct{ *view.State }
 
 // rightColumn is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
 func (t *treeRows) rightColumn(n, i int) []draw.Text {
@@ -98,7 +99,7 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 		case p.Prediction == plan.MaySkip:
 			return "may skip"
 		case p.Handler:
-			return hostWords(m).notifiedText(step, m.width/2)
+			return hostWords(m).notifiedText(step, m.Width/2)
 		}
 	case status.Asking:
 		return "needs an answer"
@@ -151,7 +152,7 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 		return "not run"
 	case status.OK, status.Changed:
 		if of.Attempt > 1 {
-			return fmt.Sprintf("%s %d", m.glyphs.Retried, of.Attempt)
+			return fmt.Sprintf("%s %d", m.Glyphs.Retried, of.Attempt)
 		}
 	}
 	return ""
@@ -162,7 +163,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	c := m.Tree.Tally(n)
 	total, done := c.Total(), c.Done()
 	note := draw.Inked(themes.Dim, t.scopeNote(n, &c))
-	if c.Failed() > 0 && m.rows.Folded[n] {
+	if c.Failed() > 0 && m.Rows.Folded[n] {
 		note.Ink = themes.Failed
 	}
 	amount := fmt.Sprint(total)
@@ -170,12 +171,12 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	case total == 0:
 		amount = ""
 	case rowWords{t.m}.maySkip(n) && done == 0 && c[status.Running] == 0:
-		amount = m.glyphs.Most + " " + amount
+		amount = m.Glyphs.Most + " " + amount
 	case done > 0 || c[status.Running] > 0:
 		amount = fmt.Sprintf("%d/%d", done, total)
 	case t.review && (waiting > 0 || n == 0) && waiting < total:
 		amount = fmt.Sprintf("%d/%d", waiting, total)
-	case note.S == t.m.glyphs.Times+" "+amount, note.S == draw.Count(total, "host"):
+	case note.S == t.m.Glyphs.Times+" "+amount, note.S == draw.Count(total, "host"):
 		amount = "" // a loop of so many single steps
 	}
 	spent := ""
@@ -208,26 +209,26 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 		return ""
 	case s.Skipped != "":
 		return "skipped"
-	case t.m.rows.Folded[n] && c.Failed() > 0:
+	case t.m.Rows.Folded[n] && c.Failed() > 0:
 		return t.failedNote(n, s, c)
-	case t.m.rows.Folded[n] && c[status.Confirm] > 0:
+	case t.m.Rows.Folded[n] && c[status.Confirm] > 0:
 		return fmt.Sprintf("%d to confirm", c[status.Confirm])
-	case t.m.rows.Folded[n] && c[status.Undecided] > 0 && c[status.Undecided] < int32(c.Total()): // a count of steps
+	case t.m.Rows.Folded[n] && c[status.Undecided] > 0 && c[status.Undecided] < int32(c.Total()): // a count of steps
 		return fmt.Sprintf("%d not approved", c[status.Undecided])
 	case c.Total() == 0 && c[status.Excluded] > 0:
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.Done() == 0 && c[status.Running] == 0:
-		return fmt.Sprintf("%s %d", t.m.glyphs.Times, s.Items)
+		return fmt.Sprintf("%s %d", t.m.Glyphs.Times, s.Items)
 	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[status.Running] == 0 && hostWords{t.m}.isHandler(s.First):
 		return hostWords{t.m}.notifiedText(s.First, t.w)
 	case s.Hosts > 0 && c.Done() == 0 && c[status.Running] == 0:
 		return draw.Count(s.Hosts, "host")
-	case s.Kind == plan.ScopeTask && t.m.rows.Folded[n] && c.Done() > 0:
+	case s.Kind == plan.ScopeTask && t.m.Rows.Folded[n] && c.Done() > 0:
 		return rowWords{t.m}.hostTally(c)
 	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.Done() == 0:
 		return "if it fails"
 	case s.When != "" && c.Done() == 0 && n > 0 && !t.narrow:
-		return draw.CutRight("when "+draw.Plain(s.When), t.w/3, t.m.glyphs.Dots)
+		return draw.CutRight("when "+draw.Plain(s.When), t.w/3, t.m.Glyphs.Dots)
 	}
 	return ""
 }
@@ -249,7 +250,7 @@ func (m rowWords) hostTally(c *status.Tally) string {
 	var parts []string
 	for _, f := range [...]status.State{status.OK, status.Changed, status.Ignored, status.Rescued, status.Skipped} {
 		if c[f] > 0 {
-			parts = append(parts, fmt.Sprintf("%s%d", m.glyphs.Signs[tree.FaceSigns[f]], c[f]))
+			parts = append(parts, fmt.Sprintf("%s%d", m.Glyphs.Signs[tree.FaceSigns[f]], c[f]))
 		}
 	}
 	if len(parts) < 2 {

@@ -9,7 +9,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/status"
-	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // treeRows draws the rows of the tree that are on the screen. It holds a copy of their steps, taken at one moment, so
@@ -18,7 +18,7 @@ import (
 //	●❯+ ✗ │ │ ├   run alembic upgrade head        rc 1  2:13
 //	gutter  guides  name                          right column
 type treeRows struct {
-	m       *view
+	m       *view.State
 	w       int
 	first   int
 	nodes   []int32
@@ -37,19 +37,19 @@ const gutterWidth = 5
 const narrowTree = 62
 
 func (m rowWords) treeBody(w, h int) *treeRows {
-	top := m.cur.Window(m.rows, h)
+	top := m.Cur.Window(m.Rows, h)
 	t := &treeRows{
-		m: m.view, w: w, first: top, nodes: m.rows.Rows[top:min(top+h, len(m.rows.Rows))], pointer: -1,
-		cursor: m.rows.Row(m.cur.Node), narrow: w < narrowTree, review: m.Shot.Phase == events.Review, now: m.ClockNow(),
+		m: m.State, w: w, first: top, nodes: m.Rows.Rows[top:min(top+h, len(m.Rows.Rows))], pointer: -1,
+		cursor: m.Rows.Row(m.Cur.Node), narrow: w < narrowTree, review: m.Shot.Phase == events.Review, now: m.ClockNow(),
 	}
 	if p := m.Shot.Pointer; p >= 0 && p < len(m.Plan.Steps) && (m.Shot.Phase == events.Running || m.Shot.Phase == events.Paused) {
 		n := int(m.Tree.StepNode[p])
-		row := m.rows.Row(n)
-		if on := m.rows.Node(row); n < on+int(m.Tree.Size[on]) { // not hidden by a filter
+		row := m.Rows.Row(n)
+		if on := m.Rows.Node(row); n < on+int(m.Tree.Size[on]) { // not hidden by a filter
 			t.pointer = row
 		}
 	}
-	m.shown = t.nodes
+	m.Shown = t.nodes
 	t.steps = make([]events.Step, len(t.nodes))
 	m.Store.Read(func(run *events.Run) {
 		for i, n := range t.nodes {
@@ -74,7 +74,7 @@ func (t *treeRows) drawRow(b *draw.Brush, i int) {
 	b.Begin(t.w, mode)
 	from := b.X
 	t.drawGutter(b, n, i)
-	if mode == draw.OnCursor && t.m.focusedPane() != paneTree {
+	if mode == draw.OnCursor && t.m.FocusedPane() != view.PaneTree {
 		// The keys go elsewhere: only the gutter shows where the cursor is.
 		left := b.Left
 		b.Stop()
@@ -86,10 +86,10 @@ func (t *treeRows) drawRow(b *draw.Brush, i int) {
 }
 
 func (t *treeRows) drawGutter(b *draw.Brush, n, i int) {
-	m, g := t.m, t.m.glyphs
+	m, g := t.m, t.m.Glyphs
 	left := b.Left - gutterWidth
-	if stop, ok := m.breakOn(n); ok {
-		sign := breakSign(stop.Set, g)
+	if stop, ok := m.BreakOn(n); ok {
+		sign := view.BreakSign(stop.Set, g)
 		b.Put(sign.Ink, sign.S)
 	} else {
 		b.Put(themes.Text, " ")
@@ -99,15 +99,15 @@ func (t *treeRows) drawGutter(b *draw.Brush, n, i int) {
 	} else {
 		b.Put(themes.Text, " ")
 	}
-	if m.cur.Marked(n) {
+	if m.Cur.Marked(n) {
 		b.Put(themes.Selection, g.Mark)
 	} else {
 		b.Put(themes.Text, " ")
 	}
-	look, spins := m.signOf(n)
+	look, spins := m.SignOf(n)
 	glyph := g.Signs[look]
 	if spins {
-		glyph = g.Spin[m.spin%len(g.Spin)]
+		glyph = g.Spin[m.Spin%len(g.Spin)]
 	}
 	b.Put(draw.SignLooks[look].Role, glyph)
 	if b.Left > left {
@@ -118,36 +118,6 @@ func (t *treeRows) drawGutter(b *draw.Brush, n, i int) {
 	b.Wide = b.Left // what follows counts its columns from here
 }
 
-// signOf is the sign of a node, and whether it moves.
-func (m *view) signOf(n int) (look draw.Sign, spins bool) {
-	folded := !m.Tree.Leaf(n) && m.rows.Folded[n]
-	at := m.Shot.PausedAt
-	if i := m.Tree.Step(n); i >= 0 {
-		f := m.Tree.Faces[i]
-		switch {
-		case f == status.Unreachable:
-			return draw.SignUnreachable, false
-		case m.Position().Failed(i):
-			return draw.SignFailed, false
-		case f == status.Running:
-			return draw.SignRunning, true
-		case f == status.Waiting && m.Shot.Phase == events.Paused && i == at:
-			return draw.SignPaused, false
-		case f == status.Waiting && m.Shot.Phase == events.Review:
-			return draw.SignApproved, false
-		}
-		return tree.FaceSigns[f], false
-	}
-	t := m.Tree.Tally(n)
-	look = tree.Sign(&t, folded, m.Shot.Phase == events.Review)
-	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.Shot.Phase == events.Paused && at >= 0 &&
-		m.Tree.Steps(n).Has(at) &&
-		m.Tree.Faces[at] == status.Waiting {
-		return draw.SignPaused, false
-	}
-	return look, folded && t[status.Running] > 0 // open, the step itself moves
-}
-
 // drawLabel writes guides, name and right column.
 func (t *treeRows) drawLabel(b *draw.Brush, n, i int) {
 	guides := t.guideText(n, max(b.Left-22, 2))
@@ -155,10 +125,10 @@ func (t *treeRows) drawLabel(b *draw.Brush, n, i int) {
 	switch {
 	case t.m.Tree.Leaf(n) && t.m.Tree.Step(n) >= 0:
 		b.Put(themes.Text, "  ")
-	case t.m.Tree.Leaf(n) || t.m.rows.Folded[n]:
-		b.Put(themes.Dim, t.m.glyphs.Closed+" ")
+	case t.m.Tree.Leaf(n) || t.m.Rows.Folded[n]:
+		b.Put(themes.Dim, t.m.Glyphs.Closed+" ")
 	default:
-		b.Put(themes.Dim, t.m.glyphs.Open+" ")
+		b.Put(themes.Dim, t.m.Glyphs.Open+" ")
 	}
 	right := t.rightColumn(n, i)
 	w := 0
@@ -177,14 +147,14 @@ func (t *treeRows) drawLabel(b *draw.Brush, n, i int) {
 	}
 	if len(right) == 0 {
 		room, w = b.Left, 0
-		if t.w < t.m.width {
+		if t.w < t.m.Width {
 			room-- // a cell of air before the divider, as behind the right column
 		}
 	}
-	name := t.m.Tree.Short(n, room, t.narrow, t.m.glyphs.Dots)
+	name := t.m.Tree.Short(n, room, t.narrow, t.m.Glyphs.Dots)
 	look := t.nameInk(n)
-	if f := t.m.find.Text; f != "" && strings.Contains(strings.ToLower(name), f) {
-		for _, s := range highlightMatch(name, f) {
+	if f := t.m.Find.Text; f != "" && strings.Contains(strings.ToLower(name), f) {
+		for _, s := range view.HighlightMatch(name, f) {
 			b.Put(map[bool]draw.Ink{true: themes.Match, false: look}[s.Ink == themes.Match], s.S)
 		}
 	} else {
@@ -228,19 +198,19 @@ const leastName = 20
 
 // guideText are the lines that lead to a node, at most w cells of them.
 func (t *treeRows) guideText(n, w int) string {
-	g, tree := t.m.glyphs, t.m.Tree
+	g, tree := t.m.Glyphs, t.m.Tree
 	if n == 0 {
 		return ""
 	}
 	piece := g.Branch
-	if t.m.rows.Last(n) {
+	if t.m.Rows.Last(n) {
 		piece = g.Corner
 	}
 	used := draw.Cells(piece)
 	parts := []string{piece}
 	for p := int(tree.Parent[n]); p > 0; p = int(tree.Parent[p]) {
 		piece := g.Trunk
-		if t.m.rows.Last(p) {
+		if t.m.Rows.Last(p) {
 			piece = g.Gap
 		}
 		if tree.Depth[p] > guideDepth {

@@ -8,6 +8,7 @@ import (
 	"moon/tui/keymap"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 
 	"moon/events"
 	"moon/themes"
@@ -15,50 +16,50 @@ import (
 )
 
 // rulesBar are the lines between the panes, with what stands in them.
-type rulesBar struct{ *view }
+type rulesBar struct{ *view.State }
 
 // treeRule is the rule above the tree.
 func (m rulesBar) treeRule(b *draw.Brush) {
-	b.Rule(m.glyphs, 1)
+	b.Rule(m.Glyphs, 1)
 	look := themes.Dim
-	if m.focusedPane() == paneTree {
+	if m.FocusedPane() == view.PaneTree {
 		look = draw.InkTitle
 	}
 	b.Put(look, " Plan")
 	words := ""
-	if m.filter != tree.FilterAll || b.Wide >= narrowTree {
-		words = "  " + m.filter.String()
+	if m.Filter != tree.FilterAll || b.Wide >= narrowTree {
+		words = "  " + m.Filter.String()
 	}
-	if m.following && m.Shot.Phase == events.Running {
-		words += " " + m.glyphs.Dot + " following"
+	if m.Following && m.Shot.Phase == events.Running {
+		words += " " + m.Glyphs.Dot + " following"
 	}
-	if n := len(m.cur.Marks); n > 0 {
-		words += fmt.Sprintf(" %s %d marked", m.glyphs.Dot, n)
-	} else if m.cur.Anchor >= 0 {
-		words += " " + m.glyphs.Dot + " marking"
+	if n := len(m.Cur.Marks); n > 0 {
+		words += fmt.Sprintf(" %s %d marked", m.Glyphs.Dot, n)
+	} else if m.Cur.Anchor >= 0 {
+		words += " " + m.Glyphs.Dot + " marking"
 	}
 	b.Put(themes.Dim, words)
 	b.Put(themes.Text, " ")
-	b.Rule(m.glyphs, b.Left)
+	b.Rule(m.Glyphs, b.Left)
 }
 
 // tabRule is the rule above the detail, with its tabs.
 func (m rulesBar) tabRule(b *draw.Brush) {
-	if m.fix != nil {
-		fixPane(m).fixRule(b)
+	if m.Sheet != nil {
+		m.Sheet.DrawRule(m.State, b)
 		return
 	}
-	b.Rule(m.glyphs, 1)
+	b.Rule(m.Glyphs, 1)
 	b.Put(themes.Text, " ")
 	names, between := m.tabNames(b.Left - 1)
-	for t := range tabs {
+	for t := range view.Tabs {
 		if t > 0 {
 			b.Put(themes.Text, between)
 		}
 		look := themes.Dim
-		if t == m.detail.tab {
+		if t == m.Detail.Tab {
 			look = draw.InkTab
-			if m.focusedPane() == paneDetail {
+			if m.FocusedPane() == view.PaneDetail {
 				look = draw.InkTabFocus
 			}
 		}
@@ -72,21 +73,21 @@ func (m rulesBar) tabRule(b *draw.Brush) {
 
 // tabNames are the tabs with their keys, and what stands between them, in so many cells: close together where they do not
 // fit otherwise, and then the others by their keys alone.
-func (m rulesBar) tabNames(w int) (names [tabs]string, between string) {
+func (m rulesBar) tabNames(w int) (names [view.Tabs]string, between string) {
 	total := 0
-	for t := range tabs {
-		names[t] = m.tabKey(t) + m.tabName(t)
+	for t := range view.Tabs {
+		names[t] = m.TabKey(t) + m.TabName(t)
 		total += draw.Cells(names[t])
 	}
-	switch gaps := int(tabs) - 1; {
+	switch gaps := int(view.Tabs) - 1; {
 	case total+2*gaps <= w:
 		return names, "  "
 	case total+gaps <= w:
 		return names, " "
 	}
-	for t := range tabs {
-		if t != m.detail.tab {
-			names[t] = cmp.Or(strings.TrimSpace(m.tabKey(t)), draw.Head(m.tabName(t), 1))
+	for t := range view.Tabs {
+		if t != m.Detail.Tab {
+			names[t] = cmp.Or(strings.TrimSpace(m.TabKey(t)), draw.Head(m.TabName(t), 1))
 		}
 	}
 	return names, " "
@@ -94,109 +95,75 @@ func (m rulesBar) tabNames(w int) (names [tabs]string, between string) {
 
 // titleRule is the rule above the detail where the tree is not on the screen: it names the node.
 func (m rulesBar) titleRule(b *draw.Brush) {
-	if m.fix != nil {
-		fixPane(m).fixRule(b)
+	if m.Sheet != nil {
+		m.Sheet.DrawRule(m.State, b)
 		return
 	}
-	b.Rule(m.glyphs, 1)
+	b.Rule(m.Glyphs, 1)
 	b.Put(themes.Text, " ")
-	b.Put(draw.InkTabFocus, m.tabName(m.detail.tab))
-	title := draw.Plain(m.Tree.Title(m.cursorNode()))
-	b.Put(themes.Dim, "  "+draw.CutMiddle(title, max(b.Left-12, 4), m.glyphs.Dots)+" ")
+	b.Put(draw.InkTabFocus, m.TabName(m.Detail.Tab))
+	title := draw.Plain(m.Tree.Title(m.CursorNode()))
+	b.Put(themes.Dim, "  "+draw.CutMiddle(title, max(b.Left-12, 4), m.Glyphs.Dots)+" ")
 	m.ruleEnd(b)
 }
 
 // ruleEnd finishes a rule, with what the Output tab has to say near its end.
 func (m rulesBar) ruleEnd(b *draw.Brush) {
 	words := ""
-	if m.detail.tab == tabOutputs {
-		words = m.outputTitle(b.Left-4, true)
-	} else if m.detail.scroll < m.detail.length-m.detail.height {
+	if m.Detail.Tab == view.TabOutputs {
+		words = outputPane(m).outputTitle(b.Left-4, true)
+	} else if m.Detail.Scroll < m.Detail.Length-m.Detail.Height {
 		words = "more"
 	}
 	if n := b.Left - draw.Cells(words) - 3; words != "" && n > 0 {
-		b.Rule(m.glyphs, n)
+		b.Rule(m.Glyphs, n)
 		b.Put(themes.Dim, " "+words+" ")
 	}
-	b.Rule(m.glyphs, b.Left)
-}
-
-// tabKey is the key of a tab as it stands before its name.
-func (m *view) tabKey(t tab) string {
-	if do := keymap.TabStep + keymap.Intent(t); m.keys.Bound(do) {
-		return m.keys.Label(do) + " "
-	}
-	return ""
-}
-
-func (m *view) tabName(t tab) string {
-	if t == tabSteps && m.cursorNode() == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
-		return "Summary"
-	}
-	return tabNames[t]
+	b.Rule(m.Glyphs, b.Left)
 }
 
 // stateRule is the rule below the panes: a message, or what there is to know at a glance. The divider of the panes
 // ends in it, if there is one.
 func (m rulesBar) stateRule(b *draw.Brush, divider int) {
-	b.Rule(m.glyphs, 1)
+	b.Rule(m.Glyphs, 1)
 	b.Put(themes.Text, " ")
 	switch {
-	case m.fix != nil:
-		b.Put(themes.Text, draw.Count(m.fix.Changes(), "change"))
-	case m.message != "":
-		b.Put(themes.Warn, draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
+	case m.Sheet != nil:
+		b.Put(themes.Text, draw.Count(m.Sheet.CountChanges(), "change"))
+	case m.Message != "":
+		b.Put(themes.Warn, draw.CutRight(m.Message, max(b.Left-2, 0), m.Glyphs.Dots))
 	case m.Shot.Phase == events.Review:
 		m.reviewState(b)
-	case m.pauseQuestion() != "":
-		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.pauseQuestion()), max(b.Left-2, 0), m.glyphs.Dots))
+	case m.PauseQuestion() != "":
+		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.PauseQuestion()), max(b.Left-2, 0), m.Glyphs.Dots))
 	case deciding(m).breakState(b):
 	default:
 		m.tallyState(b)
 	}
 	b.Put(themes.Text, " ")
 	if n := divider - b.Column(); n >= 0 {
-		b.Rule(m.glyphs, n)
-		b.Put(themes.Border, m.glyphs.TeeUp)
+		b.Rule(m.Glyphs, n)
+		b.Put(themes.Border, m.Glyphs.TeeUp)
 	}
 	outputPane(m).outputState(b)
-	b.Rule(m.glyphs, b.Left)
+	b.Rule(m.Glyphs, b.Left)
 }
 
 func (m rulesBar) reviewState(b *draw.Brush) {
 	t := m.Tree.Tally(0)
 	if missed := m.ListUnreached(); len(missed) > 0 {
-		b.Put(themes.Failed, draw.CutRight(hostWords(m).missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
+		b.Put(themes.Failed, draw.CutRight(hostWords(m).missedWords(missed), max(b.Left-2, 0), m.Glyphs.Dots))
 		return
 	}
 	switch ask, open := t.Sum(status.Confirm), t.Sum(status.Undecided); {
 	case ask > 0:
 		b.Put(themes.Warn, needYou(ask))
-		b.Put(themes.Dim, "   "+m.keys.Label(keymap.NeedNext)+" next")
+		b.Put(themes.Dim, "   "+m.Keys.Label(keymap.NeedNext)+" next")
 	case open > 0:
-		b.Put(themes.Dim, fmt.Sprintf("%d not approved   %s approves all", open, m.keys.Label(keymap.GateApproveAll)))
+		b.Put(themes.Dim, fmt.Sprintf("%d not approved   %s approves all", open, m.Keys.Label(keymap.GateApproveAll)))
 	default:
-		b.Put(themes.Dim, "all approved   "+m.keys.Label(keymap.RunContinue)+" runs")
+		b.Put(themes.Dim, "all approved   "+m.Keys.Label(keymap.RunContinue)+" runs")
 	}
-}
-
-// pauseQuestion is what the run is paused to be told.
-func (m *view) pauseQuestion() string {
-	at := m.Shot.PausedAt
-	if m.Shot.Phase != events.Paused || at < 0 || at >= len(m.Tree.Faces) {
-		return ""
-	}
-	approve := m.keys.Label(keymap.GateApprove)
-	switch m.Tree.Faces[at] {
-	case status.Confirm:
-		return m.Plan.Steps[at].Confirm + "   " + approve + " confirms it"
-	case status.Undecided:
-		if m.Shot.Pause.Reason == events.PauseUndecided {
-			return "not approved: " + approve + " approves it, " + m.keys.Label(keymap.GateApproveAll) + " approves all"
-		}
-	default:
-	}
-	return ""
 }
 
 // tallyState counts the outcomes so far. Ok, changed and failed are always there, so that nothing jumps.
@@ -242,6 +209,6 @@ func (m rulesBar) tallyState(b *draw.Brush) {
 		if part.n == 0 {
 			look = themes.Dim
 		}
-		b.Put(look, m.glyphs.Signs[part.look]+space+fmt.Sprint(part.n))
+		b.Put(look, m.Glyphs.Signs[part.look]+space+fmt.Sprint(part.n))
 	}
 }

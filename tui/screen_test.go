@@ -18,6 +18,7 @@ import (
 	"moon/plan"
 	"moon/tui/feed"
 	"moon/tui/known"
+	"moon/tui/view"
 )
 
 func TestMain(m *testing.M) {
@@ -64,7 +65,7 @@ func newScreen(tb testing.TB, s setup) *screen {
 		s.options(&o)
 	}
 	sc.m = newModel(o, func(string) string { return "" })
-	sc.m.excerpt = excerptOf
+	sc.m.Excerpt = excerptOf
 	sc.m.later = func() tea.Cmd { return nil } // tests move the clock themselves
 	sc.f.emit = func(batch []events.Record) {
 		for i := range batch {
@@ -125,7 +126,7 @@ func (s *screen) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			s.run(c)
 		}
-	case feed.Fetched, known.Answer, found, copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft, came:
+	case feed.Fetched, known.Answer, found, view.Copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft, view.Came, themed:
 		s.send(msg)
 	case nil:
 	default:
@@ -235,9 +236,9 @@ func (s *screen) on(title string) {
 	s.t.Helper()
 	for n := range s.m.Tree.Len() {
 		if s.m.Tree.Title(n) == title {
-			s.m.rows.Reveal(n)
-			s.m.cur.Node = n
-			s.m.following = false
+			s.m.Rows.Reveal(n)
+			s.m.Cur.Node = n
+			s.m.Following = false
 			s.send(frameMsg{})
 			return
 		}

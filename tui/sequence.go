@@ -10,16 +10,16 @@ import (
 
 // takeSequence takes a key as an intent, or as a part of a sequence.
 func (m *model) takeSequence(key string) tea.Cmd {
-	before := m.sequence
+	before := m.Sequence
 	if before != "" && key == "esc" {
-		m.sequence = ""
+		m.Sequence = ""
 		return nil
 	}
-	do, rest := m.keys.Lookup(before, key, m.keyPlace())
-	m.sequence = rest
+	do, rest := m.Keys.Lookup(before, key, m.KeyPlace())
+	m.Sequence = rest
 	if do == keymap.IntentNone {
 		if before != "" && rest == "" {
-			m.showMessage(before + " " + key + " means nothing")
+			m.ShowMessage(before + " " + key + " means nothing")
 		}
 		return nil
 	}
@@ -28,8 +28,8 @@ func (m *model) takeSequence(key string) tea.Cmd {
 
 // drawPending shows a sequence that waits for its rest, with what may follow.
 func (m footerBar) drawPending(b *draw.Brush) {
-	b.Put(draw.InkKey, m.sequence+" "+m.glyphs.Dots)
-	tips, names := m.keys.Follows(m.sequence, m.keyPlace())
+	b.Put(draw.InkKey, m.Sequence+" "+m.Glyphs.Dots)
+	tips, names := m.Keys.Follows(m.Sequence, m.KeyPlace())
 	for i, t := range tips {
 		b.Put(themes.Text, "   ")
 		b.Put(draw.InkKey, names[i])
@@ -44,7 +44,7 @@ func (m footerBar) drawPending(b *draw.Brush) {
 func (m footerBar) withKeys(tips []keymap.Tip) []keymap.Tip {
 	some := make([]keymap.Tip, 0, len(tips))
 	for _, t := range tips {
-		if m.keys.Bound(t.Do) {
+		if m.Keys.Bound(t.Do) {
 			some = append(some, t)
 		}
 	}

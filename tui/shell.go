@@ -13,8 +13,8 @@ type (
 
 // openShell opens a shell where the step under the cursor runs. The run goes on meanwhile, and is shown afterwards.
 func (m deciding) openShell() tea.Cmd {
-	step := m.Tree.Step(m.cursorNode())
-	find, p := m.o.Shell, m.Plan
+	step := m.Tree.Step(m.CursorNode())
+	find, p := m.Tools.Shell, m.Plan
 	return func() tea.Msg {
 		shell, err := find(p, step)
 		return shellFound{shell, err}
@@ -23,7 +23,7 @@ func (m deciding) openShell() tea.Cmd {
 
 func (m *model) shellFound(f shellFound) tea.Cmd {
 	if f.err != nil {
-		m.showMessage("shell: " + f.err.Error())
+		m.ShowMessage("shell: " + f.err.Error())
 		return nil
 	}
 	return m.lendUnwatched(lendTerminal(f.shell, func(err error) tea.Msg { return shellLeft{err} }))
@@ -31,6 +31,6 @@ func (m *model) shellFound(f shellFound) tea.Cmd {
 
 func (m deciding) shellLeft(l shellLeft) {
 	if l.err != nil {
-		m.showMessage("shell: " + l.err.Error())
+		m.ShowMessage("shell: " + l.err.Error())
 	}
 }

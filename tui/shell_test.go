@@ -161,7 +161,7 @@ func TestCopyOfMuch(t *testing.T) {
 	s := atOutput(t, 120, 40, numbered(200_000))
 	s.keys("y o")
 	s.has("copied the first", "many terminals take no more than 75 kB")
-	if s.m.message = ""; len(s.copiedText()) > copyLimit+100 {
+	if s.m.Message = ""; len(s.copiedText()) > copyLimit+100 {
 		t.Error("more than the limit was copied")
 	}
 	s = atOutput(t, 120, 40, numbered(10_000))

@@ -42,7 +42,7 @@ func (s *screen) bars(seconds int) string {
 	var lines []string
 	for i := range s.m.Timeline.Parts {
 		line := ""
-		for _, span := range (timePane{s.m.view}).partBar(&s.m.Timeline.Parts[i], time.Duration(seconds)*time.Second, seconds) {
+		for _, span := range (timePane{s.m.State}).partBar(&s.m.Timeline.Parts[i], time.Duration(seconds)*time.Second, seconds) {
 			line += span.S
 		}
 		lines = append(lines, line)
@@ -87,7 +87,7 @@ func TestTimeline(t *testing.T) {
 	// A plan that was edited keeps what is still in it.
 	next := threeParts()
 	next.Scopes[2].Path = "/api"
-	replanning{s.m.view}.changePlan(next)
+	replanning{s.m.State}.changePlan(next)
 	if got := s.bars(20); got != "##          ##\n  #\n-" {
 		t.Errorf("after an edit\n%s", got)
 	}

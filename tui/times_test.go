@@ -27,9 +27,9 @@ func TestWaitingIsNoRunTime(t *testing.T) {
 	thinks(10 * time.Minute)
 	s.keys("r c")
 	s.has("DONE", "7/7   00:16   waited 11:30   1 retried", "00:16")
-	s.m.setFilter(tree.FilterAll)
+	s.m.SetFilter(tree.FilterAll)
 	s.has("block: web", "3/3  00:08")
-	if got := (timePane{s.m.view}).shownTime(); got != 16*time.Second {
+	if got := (timePane{s.m.State}).shownTime(); got != 16*time.Second {
 		t.Errorf("the bars are of %s", got)
 	}
 	if got, want := s.bars(16), "████\n    ████\n        ████████"; got != want {

@@ -8,6 +8,7 @@ import (
 	"moon/plan"
 	"moon/tui/draw"
 	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // While the run is paused on a step that a rescue will follow, the step has failed: in its row, above it, and in the counts.
@@ -78,7 +79,7 @@ func TestGuidesOfAFilter(t *testing.T) {
 // All tabs are told by the rule, in whatever room there is.
 func TestTabsFit(t *testing.T) {
 	s := newScreen(t, setup{w: 100, h: 30})
-	names, between := rulesBar{s.m.view}.tabNames(60)
+	names, between := rulesBar{s.m.State}.tabNames(60)
 	if got := strings.Join(names[:], between); got != "1 Step  2 Output  3 Diff  4 Vars  5 Events" {
 		t.Error(got)
 	}
@@ -102,11 +103,11 @@ func TestNextInOutput(t *testing.T) {
 	s.on("install git")
 	s.keys("2 tab n")
 	s.has("no search in the output; esc goes back to the plan, where install was sought")
-	if got := s.m.Tree.Title(s.m.cursorNode()); got != "install git" {
+	if got := s.m.Tree.Title(s.m.CursorNode()); got != "install git" {
 		t.Errorf("the cursor went to %s", got)
 	}
 	s.keys("esc n")
-	if got := s.m.Tree.Title(s.m.cursorNode()); got != "install ripgrep" {
+	if got := s.m.Tree.Title(s.m.CursorNode()); got != "install ripgrep" {
 		t.Errorf("the cursor is on %s", got)
 	}
 }
@@ -116,9 +117,9 @@ func TestItemOfLoop(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.on("install ripgrep")
 	s.has("item      ripgrep  2 of 4, packages")
-	step := s.m.Tree.Step(s.m.cursorNode())
+	step := s.m.Tree.Step(s.m.CursorNode())
 	s.m.Plan.Steps[step].Loop.Expression = "list of 4"
-	if got := (stepPane{s.m.view}).itemOf(&s.m.Plan.Steps[step], s.m.Plan.Steps[step].Loop); got != "  2 of 4" {
+	if got := (stepPane{s.m.State}).itemOf(&s.m.Plan.Steps[step], s.m.Plan.Steps[step].Loop); got != "  2 of 4" {
 		t.Errorf("%q", got)
 	}
 }
@@ -126,7 +127,7 @@ func TestItemOfLoop(t *testing.T) {
 // A step of an include that loops says which item that is for.
 func TestItemOfIncludedLoop(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	step := s.m.Tree.Step(s.m.cursorNode())
+	step := s.m.Tree.Step(s.m.CursorNode())
 	for n := range s.m.Tree.Size {
 		if i := s.m.Tree.Step(n); i >= 0 && s.m.Plan.Steps[i].Loop == nil {
 			step = i
@@ -140,10 +141,10 @@ func TestItemOfIncludedLoop(t *testing.T) {
 
 // A screen that was left with a step's output on it opens with what the steps will do.
 func TestOutputIsNotRestored(t *testing.T) {
-	for left, want := range map[tab]tab{tabOutputs: tabSteps, tabVariables: tabVariables} {
+	for left, want := range map[view.Tab]view.Tab{view.TabOutputs: view.TabSteps, view.TabVariables: view.TabVariables} {
 		s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.View = &View{Tab: int(left)} }})
-		if s.m.detail.tab != want {
-			t.Errorf("left with %s, opened with %s", tabNames[left], tabNames[s.m.detail.tab])
+		if s.m.Detail.Tab != want {
+			t.Errorf("left with %s, opened with %s", view.TabNames[left], view.TabNames[s.m.Detail.Tab])
 		}
 	}
 }
@@ -178,7 +179,7 @@ func TestFollowAfterTheEnd(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A c a c F")
 	s.has("the run has ended")
-	if s.m.following {
+	if s.m.Following {
 		t.Error("it follows")
 	}
 }
@@ -193,20 +194,20 @@ func TestPanesSayWhatCannotBe(t *testing.T) {
 	s.keys(">")
 	s.has("no divider")
 	s.keys("tab +")
-	if kind := s.m.currentLayout().kind; kind != layoutBare {
+	if kind := s.m.CurrentLayout().Kind; kind != view.LayoutBare {
 		t.Errorf("the layout is %d", kind)
 	}
 	s.keys("_")
-	if kind := s.m.currentLayout().kind; kind != layoutOne {
+	if kind := s.m.CurrentLayout().Kind; kind != view.LayoutOne {
 		t.Errorf("the layout is %d", kind)
 	}
 	s = newScreen(t, setup{w: 120, h: 40})
 	s.keys("tab + +")
-	if kind := s.m.currentLayout().kind; kind != layoutBare {
+	if kind := s.m.CurrentLayout().Kind; kind != view.LayoutBare {
 		t.Errorf("the layout is %d", kind)
 	}
 	s.keys("_ _")
-	if s.m.panes.zoom != 0 {
-		t.Errorf("zoom %d", s.m.panes.zoom)
+	if s.m.Panes.Zoom != 0 {
+		t.Errorf("zoom %d", s.m.Panes.Zoom)
 	}
 }

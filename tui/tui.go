@@ -143,7 +143,7 @@ func (m *model) showScreen(ctx context.Context) error {
 	m.Predicted.Halt()
 	close(stop)
 	if o.KeepView != nil && m.crash == nil {
-		o.KeepView(replanning{m.view}.viewNow())
+		o.KeepView(replanning{m.State}.viewNow())
 	}
 	broken := m.Store.Failure()
 	switch {

@@ -20,25 +20,26 @@ func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 		m.typed.input = nil
 		return m.pressKey(key)
 	}
-	if len(m.typed.input) > 0 || m.Shot.Awaits && m.overlay != nil { // boxes offer what the run allowed when they were drawn
+	if len(m.typed.input) > 0 || m.Shot.Awaits && m.Overlay != nil { // boxes offer what the run allowed when they were drawn
 		m.typed.input = append(m.typed.input, msg)
 		return nil
 	}
 	return m.inputNow(msg)
 }
 
-func (m *model) inputNow(msg tea.Msg) tea.Cmd {
+// inputNow takes one input, and does what it wants before the next is looked at.
+func (m *model) inputNow(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		return m.pressKey(msg)
+		cmd = m.pressKey(msg)
 	case tea.PasteMsg:
-		return m.pasteText(msg)
+		cmd = m.pasteText(msg)
 	case tea.MouseMsg:
-		return m.mouseMsg(msg)
+		cmd = m.mouseMsg(msg)
 	case deferred:
-		return m.doIntent(msg.do)
+		cmd = m.doIntent(msg.do)
 	}
-	return nil
+	return tea.Batch(cmd, m.doWanted())
 }
 
 // defersIntent reports whether an intent has to wait for the answer to a command, and keeps it until then.
@@ -63,7 +64,7 @@ func dependsOnRun(do keymap.Intent) bool {
 // catchUp takes what was typed ahead, until a command has to be answered again.
 func (m *model) catchUp() tea.Cmd {
 	var cmds []tea.Cmd
-	for len(m.typed.input) > 0 && (!m.Shot.Awaits || m.overlay == nil && !m.startsDeferred()) {
+	for len(m.typed.input) > 0 && (!m.Shot.Awaits || m.Overlay == nil && !m.startsDeferred()) {
 		next := m.typed.input[0]
 		m.typed.input = m.typed.input[1:]
 		cmds = append(cmds, m.inputNow(next))

@@ -9,6 +9,7 @@ import (
 
 	"moon/events"
 	"moon/tui/feed"
+	"moon/tui/view"
 )
 
 const threeSteps = "- {name: one, shell: does one}\n- {name: two, shell: does two, confirm: 'sure?'}\n- {name: three, shell: does three}\n"
@@ -71,20 +72,20 @@ func footing(o *offering) string {
 // While an answer is to come, moving about goes on; what follows a key that waits, waits too; an interrupt discards it all.
 func TestTypeaheadKeepsTheOrder(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	at := s.m.cursorNode()
+	at := s.m.CursorNode()
 	s.typeKey("A")
 	s.typeKey("j")
-	if s.m.cursorNode() == at {
+	if s.m.CursorNode() == at {
 		t.Error("j waited for the answer to A")
 	}
-	at = s.m.cursorNode()
+	at = s.m.CursorNode()
 	s.typeKey("c")
 	s.typeKey("j")
-	if s.m.cursorNode() != at || len(s.f.sent) != 1 {
+	if s.m.CursorNode() != at || len(s.f.sent) != 1 {
 		t.Errorf("c or the j after it did not wait: %v", s.f.sent)
 	}
 	s.frame()
-	if s.m.cursorNode() == at || len(s.f.sent) != 2 {
+	if s.m.CursorNode() == at || len(s.f.sent) != 2 {
 		t.Errorf("after the answer, c and j were not done: %v", s.f.sent)
 	}
 	s.typeKey("p")
@@ -93,7 +94,7 @@ func TestTypeaheadKeepsTheOrder(t *testing.T) {
 		t.Errorf("p did not wait: %v", s.f.sent)
 	}
 	s.send(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl})
-	if _, asks := s.m.overlay.(leaveBox); len(s.m.typed.input) > 0 || !asks && !s.m.leaving {
+	if _, asks := s.m.Overlay.(leaveBox); len(s.m.typed.input) > 0 || !asks && !s.m.leaving {
 		t.Error("ctrl+c waited, or discarded nothing")
 	}
 	for i, c := range s.f.sent {
@@ -154,8 +155,8 @@ func TestReviewFromTheFirstEvent(t *testing.T) {
 	f.emit = func(batch []events.Record) {
 		m.Store.ApplyAll(batch)
 		m.Update(frameMsg{})
-		if m.Shot.Phase != events.Review || m.detail.tab != tabSteps {
-			t.Errorf("after %T: phase %v, tab %v", batch[0].Event, m.Shot.Phase, m.detail.tab)
+		if m.Shot.Phase != events.Review || m.Detail.Tab != view.TabSteps {
+			t.Errorf("after %T: phase %v, tab %v", batch[0].Event, m.Shot.Phase, m.Detail.Tab)
 		}
 	}
 	f.begin()

@@ -32,20 +32,20 @@ func TestViewIsRemembered(t *testing.T) {
 	s.press("h")
 	s.on("link .zshrc")
 	s.keys("> > + w 4 f f f")
-	s.m.watch.addWatch("go_version")
+	s.m.Watch.AddWatch("go_version")
 	s.command("cursor.pointer")
-	v := replanning{s.m.view}.viewNow()
+	v := replanning{s.m.State}.viewNow()
 
 	again := reopened(t, v, nil, 120, 40)
 	again.has("not done", "▎  ◇ │ ├   link .zshrc")
-	if got := again.m.Tree.Title(again.m.cursorNode()); got != "link .zshrc" {
+	if got := again.m.Tree.Title(again.m.CursorNode()); got != "link .zshrc" {
 		t.Errorf("at %s", got)
 	}
-	if got := (replanning{again.m.view}).viewNow(); !reflect.DeepEqual(got, v) && got.Tab != 0 {
+	if got := (replanning{again.m.State}).viewNow(); !reflect.DeepEqual(got, v) && got.Tab != 0 {
 		t.Errorf("left with\n%+v, and again with\n%+v", v, got)
 	}
-	if again.m.panes != s.m.panes || again.m.detail.output.wrap != s.m.detail.output.wrap {
-		t.Errorf("panes %+v, %+v", again.m.panes, s.m.panes)
+	if again.m.Panes != s.m.Panes || again.m.Detail.Output.Wrap != s.m.Detail.Output.Wrap {
+		t.Errorf("panes %+v, %+v", again.m.Panes, s.m.Panes)
 	}
 
 	again.press("esc")
@@ -61,7 +61,7 @@ func TestViewIsRemembered(t *testing.T) {
 	less.Steps[stepClone+1].Path += " by another name"
 	v.Filter = ""
 	again = reopened(t, v, less, 120, 40)
-	if got := again.m.Tree.Title(again.m.cursorNode()); got != "block: dotfiles" {
+	if got := again.m.Tree.Title(again.m.CursorNode()); got != "block: dotfiles" {
 		t.Errorf("at %s", got)
 	}
 }
@@ -70,9 +70,9 @@ func TestViewIsRemembered(t *testing.T) {
 func TestViewOpensWithBothPanes(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("tab 2 + +")
-	v := replanning{s.m.view}.viewNow()
-	if again := reopened(t, v, nil, 120, 40); again.m.panes.zoom != 0 {
-		t.Errorf("%+v", again.m.panes)
+	v := replanning{s.m.State}.viewNow()
+	if again := reopened(t, v, nil, 120, 40); again.m.Panes.Zoom != 0 {
+		t.Errorf("%+v", again.m.Panes)
 	}
 }
 
@@ -114,11 +114,11 @@ func TestReloadKeepsThePlace(t *testing.T) {
 		p := devbox()
 		p.Digest = "another"
 		change(p)
-		replanning{s.m.view}.changePlan(p)
+		replanning{s.m.State}.changePlan(p)
 		s.frame()
 		return s
 	}
-	title := func(s *screen) string { return s.m.Tree.Title(s.m.cursorNode()) }
+	title := func(s *screen) string { return s.m.Tree.Title(s.m.CursorNode()) }
 	above := with(func(p *plan.Plan) {
 		b := newBuilder("devbox.yml")
 		b.step("a new one", "shell", 3)
@@ -165,13 +165,13 @@ func TestManyFolds(t *testing.T) {
 	s := newScreen(t, setup{p: large(300_000), w: 120, h: 40})
 	s.on("loop: loop 7")
 	s.press("l")
-	v := replanning{s.m.view}.viewNow()
+	v := replanning{s.m.State}.viewNow()
 	if len(v.Folded) > 0 || !v.AllShut || len(v.Open) != 2 {
 		t.Fatalf("%d folded, %d open", len(v.Folded), len(v.Open))
 	}
 	again := reopened(t, v, s.m.Plan, 120, 40)
-	if len(again.m.rows.Rows) != len(s.m.rows.Rows) {
-		t.Errorf("%d rows, and again %d", len(s.m.rows.Rows), len(again.m.rows.Rows))
+	if len(again.m.Rows.Rows) != len(s.m.Rows.Rows) {
+		t.Errorf("%d rows, and again %d", len(s.m.Rows.Rows), len(again.m.Rows.Rows))
 	}
 }
 

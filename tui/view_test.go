@@ -12,6 +12,7 @@ import (
 	"moon/tui/feed"
 	"moon/tui/status"
 	"moon/tui/tree"
+	"moon/tui/view"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -26,7 +27,7 @@ import (
 // rowsShown are the titles of the visible rows.
 func (s *screen) rowsShown() string {
 	var titles []string
-	for _, n := range s.m.rows.Rows {
+	for _, n := range s.m.Rows.Rows {
 		titles = append(titles, s.m.Tree.Title(int(n)))
 	}
 	return strings.Join(titles, "\n")
@@ -34,38 +35,38 @@ func (s *screen) rowsShown() string {
 
 func TestFolding(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	all := len(s.m.rows.Rows)
+	all := len(s.m.Rows.Rows)
 	s.press("-")
 	if got := s.rowsShown(); got != "devbox.yml\nsay hello\ninclude: packages.yml\nblock: dotfiles\nreplace /etc/hosts\ninclude: docker.yml\nvacuum the journal\ncheck the shell" {
 		t.Errorf("folded:\n%s", got)
 	}
 	s.keys("j j l l")
-	if got := s.m.Tree.Title(s.m.cursorNode()); got != "update the package index" {
+	if got := s.m.Tree.Title(s.m.CursorNode()); got != "update the package index" {
 		t.Errorf("l l went to %q", got)
 	}
 	s.keys("h")
-	if got := s.m.Tree.Title(s.m.cursorNode()); got != "include: packages.yml" {
+	if got := s.m.Tree.Title(s.m.CursorNode()); got != "include: packages.yml" {
 		t.Errorf("h went to %q", got)
 	}
 	s.keys("h")
-	if !s.m.rows.Folded[s.m.cursorNode()] {
+	if !s.m.Rows.Folded[s.m.CursorNode()] {
 		t.Error("h did not fold")
 	}
 	s.keys("enter")
-	if s.m.rows.Folded[s.m.cursorNode()] {
+	if s.m.Rows.Folded[s.m.CursorNode()] {
 		t.Error("enter did not open")
 	}
 	s.keys("=")
-	if len(s.m.rows.Rows) != all {
+	if len(s.m.Rows.Rows) != all {
 		t.Error("= did not open all")
 	}
 	s.on("install git")
 	s.keys("enter")
-	if s.m.focusedPane() != paneDetail {
+	if s.m.FocusedPane() != view.PaneDetail {
 		t.Error("enter on a step does not go to the detail")
 	}
 	s.keys("esc")
-	if s.m.focusedPane() != paneTree {
+	if s.m.FocusedPane() != view.PaneTree {
 		t.Error("esc does not come back")
 	}
 	if len(s.f.sent) > 0 {
@@ -78,11 +79,11 @@ func TestLargePlansStartFolded(t *testing.T) {
 	p := large(1000)
 	p.Steps[345].Confirm = "sure?"
 	s := newScreen(t, setup{p: p, w: 120, h: 40})
-	if n := len(s.m.rows.Rows); n != 1+10+100 {
+	if n := len(s.m.Rows.Rows); n != 1+10+100 {
 		t.Errorf("%d rows", n)
 	}
 	s.press("]")
-	if s.m.Tree.Step(s.m.cursorNode()) != 345 {
+	if s.m.Tree.Step(s.m.CursorNode()) != 345 {
 		t.Error("] did not go to what asks")
 	}
 }
@@ -135,23 +136,23 @@ func TestFind(t *testing.T) {
 	s.press("/")
 	s.text("GIT")
 	s.has("1 match")
-	if s.m.Tree.Step(s.m.cursorNode()) != stepGit {
-		t.Errorf("at %s", s.m.Tree.Title(s.m.cursorNode()))
+	if s.m.Tree.Step(s.m.CursorNode()) != stepGit {
+		t.Errorf("at %s", s.m.Tree.Title(s.m.CursorNode()))
 	}
 	s.press("esc")
-	if s.m.cursorNode() != 0 || s.m.find.Text != "" {
+	if s.m.CursorNode() != 0 || s.m.Find.Text != "" {
 		t.Error("esc did not take the search back")
 	}
 	s.press("/")
 	s.text("install")
 	s.press("enter")
-	first := s.m.cursorNode()
+	first := s.m.CursorNode()
 	s.keys("n n")
-	if s.m.cursorNode() <= first {
+	if s.m.CursorNode() <= first {
 		t.Error("n did not go on")
 	}
 	s.keys("N N")
-	if s.m.cursorNode() != first {
+	if s.m.CursorNode() != first {
 		t.Error("N did not go back")
 	}
 	s.press("/")
@@ -164,14 +165,14 @@ func TestFind(t *testing.T) {
 		}
 	}
 	s.keys("esc esc")
-	if s.m.filter != tree.FilterAll {
+	if s.m.Filter != tree.FilterAll {
 		t.Error("esc did not show all again")
 	}
 	s.press("/")
 	s.send(tea.PasteMsg{Content: "zsh"})
 	s.has("/zsh")
 	s.press("ctrl+c")
-	if s.m.prompt != nil {
+	if s.m.Prompt != nil {
 		t.Error("ctrl+c was typed into the search")
 	}
 }
@@ -202,24 +203,24 @@ func TestFollow(t *testing.T) {
 	s.press("c")
 	s.f.until("install git")
 	s.frame()
-	if s.m.Tree.Step(s.m.cursorNode()) != stepGit {
+	if s.m.Tree.Step(s.m.CursorNode()) != stepGit {
 		t.Fatal("the cursor does not follow")
 	}
 	s.press("k")
 	s.f.until("install tmux")
 	s.frame()
-	if s.m.Tree.Step(s.m.cursorNode()) == stepTmux {
+	if s.m.Tree.Step(s.m.CursorNode()) == stepTmux {
 		t.Error("it follows although the person moved")
 	}
 	s.press(".")
-	if s.m.Tree.Step(s.m.cursorNode()) != stepTmux {
+	if s.m.Tree.Step(s.m.CursorNode()) != stepTmux {
 		t.Error(". did not go to the pointer")
 	}
 	s.press("F")
 	s.has("following")
 	s.f.until("download go")
 	s.frame()
-	if s.m.Tree.Step(s.m.cursorNode()) != stepTmux+1 {
+	if s.m.Tree.Step(s.m.CursorNode()) != stepTmux+1 {
 		t.Error("F does not follow")
 	}
 }
@@ -232,10 +233,10 @@ func TestFailureDoesNotDisturbTyping(t *testing.T) {
 	s.on("say hello")
 	s.press("/")
 	s.text("shell")
-	at := s.m.cursorNode()
+	at := s.m.CursorNode()
 	s.f.settle()
 	s.frame()
-	if s.m.Shot.Phase != events.Paused || s.m.cursorNode() != at || s.m.prompt == nil {
+	if s.m.Shot.Phase != events.Paused || s.m.CursorNode() != at || s.m.Prompt == nil {
 		t.Error("the failure moved the cursor while somebody typed")
 	}
 	s.has("PAUSED on failure")
@@ -270,30 +271,30 @@ func TestTabsAndPanes(t *testing.T) {
 		s.has(want)
 	}
 	s.keys("1 tab")
-	if s.m.focusedPane() != paneDetail {
+	if s.m.FocusedPane() != view.PaneDetail {
 		t.Error("tab did not change the pane")
 	}
-	width := s.m.currentLayout().detailW
+	width := s.m.CurrentLayout().DetailW
 	s.press("<")
-	if s.m.currentLayout().detailW != width+2 {
+	if s.m.CurrentLayout().DetailW != width+2 {
 		t.Error("< did not move the divider")
 	}
 	s.keys("> +")
-	if got := s.m.currentLayout().detailW; got <= width {
+	if got := s.m.CurrentLayout().DetailW; got <= width {
 		t.Errorf("+ made the pane %d cells", got)
 	}
 	s.press("+")
-	if s.m.currentLayout().treeW != 0 {
+	if s.m.CurrentLayout().TreeW != 0 {
 		t.Error("+ + is not the whole screen")
 	}
 	s.keys("_ _")
-	if s.m.currentLayout().detailW != width {
+	if s.m.CurrentLayout().DetailW != width {
 		t.Error("_ _ did not come back")
 	}
 	for range 100 {
 		s.press(">")
 	}
-	if s.m.currentLayout().detailW < 20 {
+	if s.m.CurrentLayout().DetailW < 20 {
 		t.Error("the divider left the screen")
 	}
 	// 80×24 has room for one pane, and tab flips.
@@ -330,8 +331,8 @@ func TestOutput(t *testing.T) {
 	s.has("line 0", "line 14")
 	s.keys("ctrl+d pgdown")
 	s.has("line 30")
-	if s.m.detail.reel.From > 0 && len(s.m.detail.reel.Lines) > 1000 {
-		t.Errorf("%d lines are held", len(s.m.detail.reel.Lines))
+	if s.m.Detail.Reel.From > 0 && len(s.m.Detail.Reel.Lines) > 1000 {
+		t.Errorf("%d lines are held", len(s.m.Detail.Reel.Lines))
 	}
 	s.press("/")
 	s.text("needle")
@@ -344,11 +345,11 @@ func TestOutput(t *testing.T) {
 	s.keys("esc G")
 	s.has("wiped")
 	s.keys("l l")
-	if s.m.detail.output.x != 16 {
-		t.Errorf("l l scrolled to %d", s.m.detail.output.x)
+	if s.m.Detail.Output.X != 16 {
+		t.Errorf("l l scrolled to %d", s.m.Detail.Output.X)
 	}
 	s.keys("h h h")
-	if s.m.focusedPane() != paneTree {
+	if s.m.FocusedPane() != view.PaneTree {
 		t.Error("h at the left edge does not go back to the tree")
 	}
 	// ] and [ are problems in the tree, attempts in the output: with one attempt they say so.
@@ -451,10 +452,10 @@ func TestEditAndReload(t *testing.T) {
 	s.f.say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
 	s.frame()
 	s.has("devbox.yml: 1 step changed, 1 added", "17 steps", "= │ │ ├   install git", "1 marked")
-	if got := s.m.Tree.Title(s.m.cursorNode()); got != "install tmux" {
+	if got := s.m.Tree.Title(s.m.CursorNode()); got != "install tmux" {
 		t.Errorf("the cursor went to %q", got)
 	}
-	if s.m.rows.Folded[s.m.Tree.ScopeNode[4]] != true {
+	if s.m.Rows.Folded[s.m.Tree.ScopeNode[4]] != true {
 		t.Error("the folding was forgotten")
 	}
 	// A plan nobody knows leaves the old one, and nothing breaks.
@@ -525,7 +526,7 @@ func TestEveryStateWithoutColours(t *testing.T) {
 			for i := range outcomes {
 				title := tree.StepTitle(&s.m.Plan.Steps[i])
 				if at := strings.Index(row, title); at > 0 && strings.Contains(row, "│") == !ascii {
-					look := string([]rune(row)[3]) + strings.TrimSpace(strings.SplitN(row[at+len(title):], s.m.glyphs.Down, 2)[0])
+					look := string([]rune(row)[3]) + strings.TrimSpace(strings.SplitN(row[at+len(title):], s.m.Glyphs.Down, 2)[0])
 					if other, ok := rows[look]; ok {
 						t.Errorf("%s and %s both look like %q", other, title, look)
 					}
@@ -618,7 +619,7 @@ func TestStopBySignalCloses(t *testing.T) {
 func TestNothingIsDrawnTwice(t *testing.T) {
 	s := newScreen(t, setup{w: 80, h: 24})
 	before := s.m.View().Content
-	s.m.glyphs.Dots = "!!" // would show if it were drawn again
+	s.m.Glyphs.Dots = "!!" // would show if it were drawn again
 	s.send(tea.KeyReleaseMsg{Code: 'a'})
 	if s.m.View().Content != before {
 		t.Error("a message that changes nothing drew a frame")

@@ -9,31 +9,19 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // waitWords say what a step waits for.
-type waitWords struct{ *view }
+type waitWords struct{ *view.State }
 
 // stepsToAsk are the steps to ask about: the one the detail is about first, then those in the rows.
 func (m waitWords) stepsToAsk() (steps []int) {
-	if step := m.HeldStep(m.cursorNode()); step >= 0 {
+	if step := m.HeldStep(m.CursorNode()); step >= 0 {
 		steps = append(steps, step)
 	}
-	for _, i := range m.shownSteps() {
+	for _, i := range m.ShownSteps() {
 		if m.IsWaiting(i) && !slices.Contains(steps, i) {
-			steps = append(steps, i)
-		}
-	}
-	return steps
-}
-
-// shownSteps are the steps in the rows that are on the screen.
-func (m *view) shownSteps() (steps []int) {
-	for _, n := range m.shown {
-		if int(n) >= m.Tree.Len() { // of the plan before
-			break
-		}
-		if i := m.Tree.Step(int(n)); i >= 0 {
 			steps = append(steps, i)
 		}
 	}
@@ -91,7 +79,7 @@ func (m waitWords) waitWords(w events.Wait) string {
 }
 
 func (m waitWords) waitReason(w events.Wait) string {
-	approve := m.keys.Label(keymap.GateApprove)
+	approve := m.Keys.Label(keymap.GateApprove)
 	switch w.For {
 	case events.WaitSteps:
 		return "for " + m.waitSteps(w) + m.chainText(w)
@@ -114,20 +102,20 @@ func (m waitWords) waitReason(w events.Wait) string {
 	case events.WaitConfirm:
 		return "needs confirmation (" + approve + " confirms)"
 	case events.WaitBreakpoint:
-		return "at a breakpoint (" + m.keys.Label(keymap.RunContinue) + " continues)"
+		return "at a breakpoint (" + m.Keys.Label(keymap.RunContinue) + " continues)"
 	case events.WaitAnswer:
-		return "for your answer (" + approve + " continues, " + m.keys.Label(keymap.GateExclude) + " rejects)"
+		return "for your answer (" + approve + " continues, " + m.Keys.Label(keymap.GateExclude) + " rejects)"
 	case events.WaitFailed:
 		return "for you: it failed"
 	case events.WaitStepping:
-		return "for you (" + m.keys.Label(keymap.RunContinue) + " continues)"
+		return "for you (" + m.Keys.Label(keymap.RunContinue) + " continues)"
 	case events.WaitStopping:
 		return "the run is stopping; this step will not run"
 	case events.WaitPaused:
 		if w.Root < 0 || w.Root >= len(m.Plan.Steps) {
-			return "for you: the run is paused (" + m.keys.Label(keymap.RunContinue) + " continues)"
+			return "for you: the run is paused (" + m.Keys.Label(keymap.RunContinue) + " continues)"
 		}
-		at := "for you: the run is paused at " + m.stepName(w.Root)
+		at := "for you: the run is paused at " + m.StepName(w.Root)
 		if doing := m.doingText(w.Root, w.Is); doing != "" {
 			at += ", which " + doing
 		}
@@ -140,7 +128,7 @@ func (m waitWords) waitReason(w events.Wait) string {
 
 // waitSteps names the steps of a wait.
 func (m waitWords) waitSteps(w events.Wait) string {
-	return status.Awaited(w, len(m.Plan.Steps), m.stepName)
+	return status.Awaited(w, len(m.Plan.Steps), m.StepName)
 }
 
 // chainText says what the steps that are waited for wait for themselves.
@@ -155,7 +143,7 @@ func (m waitWords) chainText(w events.Wait) string {
 	case status.OnlyFor(w):
 		return ", which " + doing
 	}
-	return "; " + m.stepName(w.Root) + " " + doing
+	return "; " + m.StepName(w.Root) + " " + doing
 }
 
 // doingText is what a step at the end of a chain does, or what holds it up.

@@ -57,11 +57,11 @@ func TestWaitWords(t *testing.T) {
 		{events.Wait{For: events.WaitPaused, Root: 1}, "for you: the run is paused at step-0002 «update the package index»", ""},
 		{events.Wait{For: events.WaitStopping, Root: -1}, "the run is stopping; this step will not run", "will not run"},
 	} {
-		if got := (waitWords{s.m.view}).waitWords(c.wait); got != c.words {
+		if got := (waitWords{s.m.State}).waitWords(c.wait); got != c.words {
 			t.Errorf("%s:\n%s, want\n%s", c.wait.For, got, c.words)
 		}
 		s.m.Waits = map[int]events.Wait{stepClone: c.wait}
-		if got := (waitWords{s.m.view}).waitNote(stepClone); got != c.note {
+		if got := (waitWords{s.m.State}).waitNote(stepClone); got != c.note {
 			t.Errorf("the row of %s says %q, want %q", c.wait.For, got, c.note)
 		}
 	}
@@ -70,7 +70,7 @@ func TestWaitWords(t *testing.T) {
 		events.WaitForks, events.WaitTerminal, events.WaitTurn, events.WaitApproval, events.WaitConfirm, events.WaitBreakpoint, events.WaitAnswer,
 		events.WaitFailed, events.WaitPaused, events.WaitStepping, events.WaitStopping,
 	} {
-		if (waitWords{s.m.view}).doingText(0, is) == "" {
+		if (waitWords{s.m.State}).doingText(0, is) == "" {
 			t.Errorf("nothing is said of a step that is at %s", is)
 		}
 	}
@@ -149,7 +149,7 @@ func TestNamesOfWhatRan(t *testing.T) {
 	s.f.say(0, events.StepCompleted{Name: "say hello to ann", Drift: "changed, though no change was foretold"})
 	s.frame()
 	s.has("├   say hello to ann")
-	if got := s.m.stepName(0); got != "step-0001 «say hello to ann»" {
+	if got := s.m.StepName(0); got != "step-0001 «say hello to ann»" {
 		t.Errorf("it is called %s", got)
 	}
 	s.press("/")
@@ -157,7 +157,7 @@ func TestNamesOfWhatRan(t *testing.T) {
 	s.has("1 match")
 	s.press("esc")
 	// What drifted is worth seeing at the end, even where it is ok.
-	s.m.setFilter(tree.FilterNotable)
+	s.m.SetFilter(tree.FilterNotable)
 	if got := s.rowsShown(); got != "devbox.yml\nsay hello to ann" {
 		t.Errorf("problems and changes:\n%s", got)
 	}

@@ -34,7 +34,7 @@ func TestWatch(t *testing.T) {
 	// It follows the run.
 	s.keys("A c")
 	s.has("PAUSED to confirm", "go_now.stdout   go1.25.3")
-	if got := s.m.watch.of.step; got != stepConfirm {
+	if got := s.m.Watch.Of.Step; got != stepConfirm {
 		t.Errorf("evaluated at step %d", got)
 	}
 
@@ -52,7 +52,7 @@ func TestWatch(t *testing.T) {
 	s.press("enter")
 	s.has("> nonsense▏")
 	s.press("esc")
-	if got := strings.Join(s.m.watch.texts, " "); got != "go_version token" {
+	if got := strings.Join(s.m.Watch.Texts, " "); got != "go_version token" {
 		t.Errorf("watched: %s", got)
 	}
 	s.has("go_version   1.26.1")
@@ -62,14 +62,14 @@ func TestWatch(t *testing.T) {
 // A reload keeps what is watched, and asks again.
 func TestWatchesSurviveReloads(t *testing.T) {
 	s := debugging(t, 120, 40)
-	s.m.watch.addWatch("go_version")
+	s.m.Watch.AddWatch("go_version")
 	s.frame()
 	s.has("1.26.1")
 	asked := 0
-	s.m.o.Eval = func(*plan.Plan, int, string) (string, error) { asked++; return "another", nil }
+	s.m.Tools.Eval = func(*plan.Plan, int, string) (string, error) { asked++; return "another", nil }
 	again := devbox()
 	again.Digest = "another"
-	replanning{s.m.view}.changePlan(again)
+	replanning{s.m.State}.changePlan(again)
 	s.frame()
 	s.has("go_version   another")
 	s.frame()
@@ -83,7 +83,7 @@ func TestWatchesSurviveReloads(t *testing.T) {
 func TestWatchesStayInPlace(t *testing.T) {
 	s := debugging(t, 100, 16)
 	for i := range 12 {
-		s.m.watch.addWatch("x" + strings.Repeat("y", i))
+		s.m.Watch.AddWatch("x" + strings.Repeat("y", i))
 	}
 	s.on("unpack go")
 	s.press("tab")
@@ -122,10 +122,10 @@ func TestPrint(t *testing.T) {
 	s.press("G")
 	s.has("-30 of 30 lines")
 	s.press("esc")
-	if s.m.overlay != nil || len(s.f.sent) > 0 {
-		t.Errorf("%v is left, sent %v", s.m.overlay, s.f.sent)
+	if s.m.Overlay != nil || len(s.f.sent) > 0 {
+		t.Errorf("%v is left, sent %v", s.m.Overlay, s.f.sent)
 	}
-	if len(s.m.watch.texts) > 0 {
+	if len(s.m.Watch.Texts) > 0 {
 		t.Error("printing watches")
 	}
 	s = newScreen(t, setup{w: 120, h: 40})

@@ -30,20 +30,20 @@ func newWire(s *screen) *wire {
 	w.scr.SetFullscreen(true)
 	w.scr.SetRelativeCursor(false)
 	w.scr.SetScrollOptim(true)
-	w.scr.SetTabStops(s.m.width)
+	w.scr.SetTabStops(s.m.Width)
 	w.scr.SetBackspace(true)
-	w.last = uv.NewScreenBuffer(s.m.width, s.m.height)
+	w.last = uv.NewScreenBuffer(s.m.Width, s.m.Height)
 	w.bytes()
 	return w
 }
 
 // bytes is how many bytes the next frame takes.
 func (w *wire) bytes() int {
-	if w.last.Width() != w.s.m.width || w.last.Height() != w.s.m.height {
+	if w.last.Width() != w.s.m.Width || w.last.Height() != w.s.m.Height {
 		w.scr.Erase()
-		w.scr.Resize(w.s.m.width, w.s.m.height)
+		w.scr.Resize(w.s.m.Width, w.s.m.Height)
 		w.last.Touched = nil
-		w.last.Resize(w.s.m.width, w.s.m.height)
+		w.last.Resize(w.s.m.Width, w.s.m.Height)
 	}
 	w.buf.Reset()
 	w.last.Clear()
@@ -67,7 +67,7 @@ func TestBytesOfFrames(t *testing.T) {
 	lines := 0
 	say := func() { // as if the step had printed a line, with the pane full
 		lines++
-		r := &s.m.detail.reel
+		r := &s.m.Detail.Reel
 		r.From, r.Total, r.Lines = lines, lines+100, nil
 		for i := range 100 {
 			r.Lines = append(r.Lines, feed.TextLine{Text: fmt.Sprint("line ", lines+i, " of the output", strings.Repeat(" and more", (lines+i)%5))})

@@ -19,20 +19,20 @@ func (m *Run) Sync() (changed bool) {
 	})
 	m.holdFailure()
 	m.pointToNext()
-	m.moveClocks()
+	moveClocks(m)
 	m.waiting.stale = m.waiting.stale || !m.IsMoving() // while something does, the tick asks
 	m.FollowPredictions()
 	return changed
 }
 
-func (m *Run) moveClocks() {
+func moveClocks(m *Run) {
 	m.Countdown.Refresh(m.ClockNow())
 	m.Timeline.Advance(m.ClockNow())
 }
 
 // Tick moves the clocks, and lets what steps wait for be asked again.
 func (m *Run) Tick() {
-	m.moveClocks()
+	moveClocks(m)
 	m.waiting.stale = true
 }
 

@@ -1,0 +1,130 @@
+package view
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/tui/draw"
+	"moon/tui/feed"
+	"moon/tui/keymap"
+	"moon/tui/known"
+	"moon/tui/tree"
+)
+
+// State is what a part of the screen is given: the run, where the cursor stands, how the screen is divided, how big it is and how
+// it looks. Panes, rules and overlays are types of their own around it, and reach no more than this.
+type State struct {
+	*known.Run
+
+	Tools         Tools
+	Pen           *draw.Pen
+	Glyphs        *draw.Glyphs
+	Keys          *keymap.Keys
+	Excerpt       func(file string, line, around int) ([]string, int)
+	Rows          *tree.Collapse
+	Cur           tree.Cursor
+	Watch         WatchList
+	Filter        tree.Filter
+	Find          tree.Finder
+	Panes         Panes
+	Detail        Detail
+	Peek          feed.Reel // the last lines of what runs, where there is no room for two panes
+	Matrix        *Matrix   // the hosts by their tasks; it stands in the place of both panes
+	Sheet         Sheet     // values that are edited; it stands in the place of the detail
+	SheetSent     Sheet     // what was asked for last, until the run has taken it
+	Message       string
+	Following     bool // the cursor stays on the pointer
+	TabChosen     bool // by a person
+	Spin          int
+	Diffs         DiffLines
+	Summary       known.Summary
+	Recent        []keymap.Intent // done from the palette, the latest first
+	Shown         []int32         // nodes on the screen, as last drawn
+	Stopping      int             // how often a stop was asked for
+	Overlay       Overlay
+	Prompt        PromptLine
+	Sequence      string // keys that wait for the rest of a sequence
+	Mouse         Mouse
+	Wanted        []any // what parts of the screen want done beyond themselves: see want
+	Unfocused     bool  // the terminal is
+	Width, Height int
+}
+
+// IsTyping reports whether the person is in the middle of something that must not be pulled away.
+func (m *State) IsTyping() bool { return m.Prompt != nil || m.Overlay != nil || m.Sheet != nil }
+
+// ShowMessage shows a message until the next key.
+func (m *State) ShowMessage(text string) { m.Message = draw.Plain(text) }
+
+// CursorNode is the node the cursor stands on.
+func (m *State) CursorNode() int { return m.Cur.On(m.Rows) }
+
+// KeyPlace is where keys go.
+func (m *State) KeyPlace() keymap.Place {
+	switch {
+	case m.FocusedPane() == PaneTree:
+		return keymap.InTree
+	case m.Detail.Tab == TabOutputs:
+		return keymap.InOutput
+	}
+	return keymap.InDetail
+}
+
+// Want asks for something to be done.
+func (m *State) Want(what any) { m.Wanted = append(m.Wanted, what) }
+
+// Part is what has the keys while it is open. What it wants done beyond the view it says by want.
+type Part interface {
+	PressKey(m *State, msg tea.KeyPressMsg) tea.Cmd
+	PasteText(m *State, msg tea.PasteMsg) tea.Cmd
+}
+
+// Overlay is a box over the panes.
+type Overlay interface {
+	Part
+	// DrawLines are what the box shows in w by h cells, with its title and what stands in its lower edge.
+	DrawLines(m *State, w, h int) (title string, body [][]draw.Text, foot string)
+}
+
+// PromptLine is what is typed in place of the footer.
+type PromptLine interface {
+	Part
+	DrawPrompt(m *State, b *draw.Brush)
+	// Carry goes over to another plan.
+	Carry(before, now *tree.Tree)
+}
+
+// Sheet is what is edited in place of the detail.
+type Sheet interface {
+	Part
+	DrawSheet(m *State, w, h int) *draw.Doc
+	DrawRule(m *State, b *draw.Brush)
+	DrawKeys(m *State, b *draw.Brush)
+	DrawLine(m *State, w int) []draw.Text // all there is room for on a card
+	CountChanges() int
+}
+
+// RememberPicked remembers what was picked, the latest first.
+func (m *State) RememberPicked(do keymap.Intent) {
+	const keep = 5
+	m.Recent = slices.Insert(slices.DeleteFunc(m.Recent, func(d keymap.Intent) bool { return d == do }), 0, do)
+	m.Recent = m.Recent[:min(len(m.Recent), keep)]
+}
+
+// CannotWatch says why nothing can be evaluated, or "".
+func (m *State) CannotWatch() string {
+	switch {
+	case m.IsRecorded():
+		return "of a recorded run there is only what was recorded"
+	case m.Tools.Eval == nil:
+		return "nothing can be evaluated here"
+	}
+	return ""
+}
+
+// IsProduction reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
+// on how a word is spelt.
+func (m *State) IsProduction() bool { return m.Tools.Banner != "" && !m.IsRecorded() }
+
+func (m *State) CanEdit() bool { return m.Tools.Editor != nil && !m.IsRecorded() }
