@@ -2,43 +2,14 @@ package eval
 
 import (
 	"moon/plan/eval/call"
+	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
 
-// filter is what {{ in | name(args) }} calls.
-type filter struct {
-	params jinja.Params
-	run    func(c *call.Input) (any, error)
-	// lazy, if set, is used in templates: it evaluates only the arguments it needs.
-	lazy func(s call.Scope, n *jinja.Filtering) (any, error)
-	// guards is set for filters that provide for an undefined input.
-	guards bool
-	// objects is set for filters that look into an Object themselves, in their input and their arguments.
-	objects bool
-}
-
-// test is what {{ in is name(args) }} calls.
-type test struct {
-	params jinja.Params
-	run    func(c *call.Input) (bool, error)
-	guards bool
-	// objects is set for tests that look into an Object themselves.
-	objects bool
-	// field is what a test of a result looks at: `r is failed` is known if r.failed is, whatever else is not.
-	field    string
-	inverted bool
-}
-
 // filterOf and testOf are what the parser found behind a name.
-func filterOf(n *jinja.Filtering) *filter { return n.Def.(*filter) }
-func testOf(n *jinja.Testing) *test       { return n.Def.(*test) }
-
-// Parameters implements callable.
-func (f *filter) Parameters() jinja.Params { return f.params }
-
-// Parameters implements callable.
-func (t *test) Parameters() jinja.Params { return t.params }
+func filterOf(n *jinja.Filtering) *filters.Filter { return n.Def.(*filters.Filter) }
+func testOf(n *jinja.Testing) *filters.Test       { return n.Def.(*filters.Test) }
 
 // bind evaluates arguments and puts each in the place of its parameter. The parser has checked their number and names.
 func (s scope) bind(c *call.Input, p jinja.Params, args []jinja.Argument) error {
@@ -71,17 +42,17 @@ func size(v any) int {
 
 func (s scope) filter(n *jinja.Filtering) (any, error) {
 	def := filterOf(n)
-	if def.lazy != nil {
-		return def.lazy(s.forCall(), n)
+	if def.Lazy != nil {
+		return def.Lazy(s.forCall(), n)
 	}
-	c, err := s.prepare(n.In, n.Name, def.params, n.Args, def.guards)
-	if err == nil && (!def.objects || value.IsPartial(c.Value)) {
+	c, err := s.prepare(n.In, n.Name, def.Params, n.Args, def.Guards)
+	if err == nil && (!def.Objects || value.IsPartial(c.Value)) {
 		err = c.ExpandAll()
 	}
 	if err != nil {
 		return nil, s.placed(err, n.In)
 	}
-	v, err := def.run(c)
+	v, err := def.Run(c)
 	if err != nil {
 		return nil, s.calleeError("filter", n.Name, err, n.Offset(), n.End-n.Offset())
 	}
@@ -90,19 +61,19 @@ func (s scope) filter(n *jinja.Filtering) (any, error) {
 
 func (s scope) test(n *jinja.Testing) (any, error) {
 	def := testOf(n)
-	if def.field != "" {
+	if def.Field != "" {
 		if v, ok := s.fieldOf(n); ok {
 			return v, nil
 		}
 	}
-	c, err := s.prepare(n.In, n.Name, def.params, n.Args, def.guards)
-	if err == nil && (!def.objects || value.IsPartial(c.Value)) {
+	c, err := s.prepare(n.In, n.Name, def.Params, n.Args, def.Guards)
+	if err == nil && (!def.Objects || value.IsPartial(c.Value)) {
 		err = c.ExpandAll()
 	}
 	if err != nil {
 		return nil, s.placed(err, n.In)
 	}
-	ok, err := def.run(c)
+	ok, err := def.Run(c)
 	if err != nil {
 		return nil, s.calleeError("test", n.Name, err, n.Offset(), n.End-n.Offset())
 	}
@@ -117,8 +88,8 @@ func (s scope) fieldOf(n *jinja.Testing) (bool, bool) {
 		return false, false
 	}
 	def := testOf(n)
-	field, ok := result[def.field].(bool)
-	return field != def.inverted, ok
+	field, ok := result[def.Field].(bool)
+	return field != def.Inverted, ok
 }
 
 // prepare evaluates the input and the arguments of a filter or test. If the callee guards, an undefined input is handed

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"moon/plan/dialect"
+	"moon/plan/eval/expr"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -29,9 +30,9 @@ const maxExpression = 64 << 10
 type Expression struct {
 	engine *Engine
 	text   string
-	inside excerpt    // without {{ }} and the space around
-	node   jinja.Node // in Jinja
-	tree   *decision  // in expr; nil if node is set
+	inside expr.Excerpt   // without {{ }} and the space around
+	node   jinja.Node     // in Jinja
+	tree   *expr.Decision // in expr; nil if node is set
 	refs   []Ref
 	guards []string
 }
@@ -79,7 +80,7 @@ func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 		if x.node != nil {
 			return scope{rendering: r}.eval(x.node)
 		}
-		return r.decide(x.tree)
+		return x.tree.Decide(r)
 	})
 	if o, ok := value.OpenOf(err); ok {
 		return Verdict{Missing: o.Missing}, nil
@@ -87,35 +88,12 @@ func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	holds, e := verdictOf(v)
+	holds, e := expr.Holds(v)
 	if e != nil {
-		e.Offset, e.Width = x.inside.offset, len(x.inside.text)
+		e.Offset, e.Width = x.inside.Offset, len(x.inside.Text)
 		return Verdict{}, located(e, x.text)
 	}
 	return Verdict{Known: true, Holds: holds}, nil
-}
-
-// verdictOf takes true, false and null. Anything else is refused: whether a string "false" or an empty list holds is a
-// question on which the two languages, and their users, disagree.
-func verdictOf(v any) (bool, *value.Error) {
-	switch v := v.(type) {
-	case bool:
-		return v, nil
-	case nil:
-		return false, nil
-	}
-	hint := "say what must hold: `!= 0`, or `| bool`"
-	switch v := v.(type) {
-	case string:
-		hint = "say what must hold: `!= \"\"`, or `| bool`"
-		switch strings.ToLower(v) {
-		case "true", "false", "yes", "no", "on", "off":
-			hint = "turn the text into a boolean with `| bool`"
-		}
-	case []any, map[string]any, *value.Dict, *value.Namespace, *value.Box:
-		hint = "say what must hold: `| length > 0`"
-	}
-	return false, value.Errorf(value.TypeError, hint, "the condition gives %s, not true or false", value.KindOf(v))
 }
 
 // compileExpression reads a text in a language. what names it in messages.
@@ -125,17 +103,17 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 		return nil, err
 	}
 	x := &Expression{engine: e, text: text, inside: inside}
-	if len(inside.text) > maxExpression {
+	if len(inside.Text) > maxExpression {
 		return nil, &value.Error{
-			Message: fmt.Sprintf("the %s is too long: %d bytes, where %d are allowed", what, len(inside.text), maxExpression),
-			Hint:    "put long lists into a variable", Offset: inside.offset,
+			Message: fmt.Sprintf("the %s is too long: %d bytes, where %d are allowed", what, len(inside.Text), maxExpression),
+			Hint:    "put long lists into a variable", Offset: inside.Offset,
 		}
 	}
 	if lang == Jinja {
 		return x, x.compileJinja(inside, jinja.Lexing{})
 	}
 	var asExpr error
-	if !hasFloorDivision(inside.text) {
+	if !hasFloorDivision(inside.Text) {
 		if asExpr = x.compileExpr(inside); asExpr == nil {
 			return x, nil
 		}
@@ -148,58 +126,45 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 	if x.node != nil {
 		return nil, asJinja // it is Jinja but for a name
 	}
-	return nil, likelier(inside.text, asExpr, asJinja)
-}
-
-// excerpt is a part of a text and where it begins.
-type excerpt struct {
-	text   string
-	offset int
+	return nil, likelier(inside.Text, asExpr, asJinja)
 }
 
 // bare takes the {{ }} off that may enclose the whole.
-func bare(text, what string) (excerpt, *value.Error) {
+func bare(text, what string) (expr.Excerpt, *value.Error) {
 	if strings.TrimSpace(text) == "" {
-		return excerpt{}, &value.Error{Message: "the " + what + " is empty", Offset: 0}
+		return expr.Excerpt{}, &value.Error{Message: "the " + what + " is empty", Offset: 0}
 	}
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
-		return excerpt{text, 0}.trimmed(), nil
+		return expr.Excerpt{Text: text}.Trim(), nil
 	}
 	pieces, err := jinja.Split(text, jinja.Reading{Style: jinja.Style{KeepBreaks: true}})
 	if err != nil {
-		return excerpt{}, value.FromParser(err)
+		return expr.Excerpt{}, value.FromParser(err)
 	}
-	var inside excerpt
+	var inside expr.Excerpt
 	outputs := 0
 	for _, p := range pieces {
 		switch {
 		case p.Kind == jinja.PieceOutput:
 			from, to := p.Tokens[0].Start, p.Tokens[len(p.Tokens)-1].Start
-			inside = excerpt{text[from:to], from}
+			inside = expr.Excerpt{Text: text[from:to], Offset: from}
 			outputs++
 		case p.Kind == jinja.PieceTag || strings.TrimSpace(p.Text) != "":
 			outputs += 2
 		}
 	}
 	if outputs != 1 {
-		return excerpt{}, &value.Error{
+		return expr.Excerpt{}, &value.Error{
 			Message: "the " + what + " is an expression by itself: a template inside of it does not work",
 			Hint:    "write the names without `{{ }}`, or put the whole " + what + " between them",
 			Offset:  max(strings.Index(text, "{{"), strings.Index(text, "{%")), Width: 2,
 		}
 	}
-	return inside.trimmed(), nil
+	return inside.Trim(), nil
 }
 
-func (e excerpt) trimmed() excerpt {
-	text := strings.TrimLeft(e.text, " \t\r\n")
-	e.offset += len(e.text) - len(text)
-	e.text = strings.TrimRight(text, " \t\r\n")
-	return e
-}
-
-func (x *Expression) compileJinja(inside excerpt, how jinja.Lexing) error {
-	tokens, _, err := jinja.LexExpression(x.text[:inside.offset+len(inside.text)], inside.offset, "", "", how)
+func (x *Expression) compileJinja(inside expr.Excerpt, how jinja.Lexing) error {
+	tokens, _, err := jinja.LexExpression(x.text[:inside.Offset+len(inside.Text)], inside.Offset, "", "", how)
 	if err != nil {
 		return err
 	}
@@ -244,4 +209,51 @@ func likelier(text string, asExpr, asJinja error) error {
 		}
 	}
 	return asJinja
+}
+
+// Read implements expr.Reader.
+func (r *rendering) Read(n jinja.Node) (any, error) {
+	s := scope{rendering: r}
+	v, root, err := s.reach(n)
+	if err == nil {
+		v, err = s.Settle(v, root)
+	}
+	if err == nil {
+		v, err = s.ExpandObjects(v)
+	}
+	return v, s.placed(err, n)
+}
+
+// compileExpr compiles a text in expr. Its variables are collected as those of templates are.
+func (x *Expression) compileExpr(inside expr.Excerpt) error {
+	tree, uses, err := expr.Compile(x.text, inside)
+	if err != nil {
+		return err
+	}
+	c := newCollector(x.engine, x.engine.Python)
+	for _, u := range uses {
+		c.path(u.Root, u.Path, u.Provided)
+	}
+	x.tree, x.refs, x.guards = tree, c.done(), c.guards
+	return nil
+}
+
+// decided is decide for an expression, whose value may be anything.
+func (r *rendering) decided(d *expr.Decision) (Result, error) {
+	v, err := d.Decide(r)
+	if o, ok := value.OpenOf(err); ok {
+		return Result{Value: r.text, Missing: o.Missing}, nil
+	}
+	switch {
+	case err != nil:
+		return Result{}, err
+	case !r.Touched:
+		return Result{Value: v}, nil
+	}
+	if path := d.PlainPath(); path != nil { // a part of a value, which has its own marks
+		if part, _, err := (scope{rendering: r}).reach(path); err == nil && value.Marked(part) {
+			return Result{Value: part}, nil
+		}
+	}
+	return Result{Value: r.Conceal(v)}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/lookups"
 	"moon/plan/eval/value"
 )
 
@@ -29,11 +30,11 @@ func (s scope) module(n *jinja.Importing) (any, error) {
 	name, isText := v.(string)
 	switch {
 	case !isText:
-		return nil, placed(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
+		return nil, value.PlaceError(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
 	case s.World.File == nil:
-		return nil, placed(value.Errorf(value.Failure, "", "other files cannot be imported here"), n.Of)
+		return nil, value.PlaceError(value.Errorf(value.Failure, "", "other files cannot be imported here"), n.Of)
 	case s.files >= maxFiles:
-		return nil, placed(value.Errorf(value.Failure, "", "templates include each other without end"), n.Of)
+		return nil, value.PlaceError(value.Errorf(value.Failure, "", "templates include each other without end"), n.Of)
 	}
 	text, err := s.World.File(s.Env, "templates", name)
 	if text, err = call.Ask("template", name, text, err); err != nil {
@@ -70,7 +71,7 @@ func (s scope) include(n *jinja.Including) (any, error) {
 		names = []any{v}
 	}
 	if s.World.File == nil {
-		return nil, placed(value.Errorf(value.Failure, "", "other files cannot be included here"), n.Of)
+		return nil, value.PlaceError(value.Errorf(value.Failure, "", "other files cannot be included here"), n.Of)
 	}
 	env := s.Env
 	if !n.Alone {
@@ -80,7 +81,7 @@ func (s scope) include(n *jinja.Including) (any, error) {
 	for _, v := range names {
 		name, isText := v.(string)
 		if !isText {
-			return nil, placed(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
+			return nil, value.PlaceError(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
 		}
 		text, err := s.World.File(s.Env, "templates", name)
 		text, err = call.Ask("template", name, text, err)
@@ -115,3 +116,66 @@ func (s scope) visible(name string) (any, bool) {
 	}
 	return nil, false
 }
+
+// LookupItems gives the items of a with_NAME loop over terms, a value as it was rendered. dir is where the action searches its
+// files, "" for "files". Missing lists what the items depend on; then there are none.
+func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) (items []any, missing []value.Missing, err error) {
+	defer recovered(&err)
+	p, lookupErr := lookups.Find(name)
+	if lookupErr != nil {
+		return nil, nil, lookupErr
+	}
+	r := e.begin(env, "")
+	s := scope{rendering: r}
+	plain, err := s.Settle(terms, "with_"+name)
+	if err == nil {
+		plain, err = s.ExpandObjects(plain)
+	}
+	list, isList := plain.([]any)
+	if !isList {
+		list = []any{plain}
+	}
+	if err == nil {
+		c := &call.Input{Scope: s.forCall(), Name: name, Dir: dir}
+		items, err = p.Run(c, list)
+	}
+	if o, ok := value.OpenOf(err); ok {
+		return nil, o.Missing, nil
+	}
+	if err != nil {
+		return nil, nil, located(s.calleeError("lookup", name, err, -1, 0), "")
+	}
+	if r.Touched {
+		items, _ = r.Conceal(items).([]any)
+	}
+	return items, nil, nil
+}
+
+// renderFile renders the text of another file. Its mistakes are told with its name: their place is not in this text.
+func (r *rendering) renderFile(name, text string, style jinja.Style, env value.Env) (any, error) {
+	if r.files >= maxFiles {
+		return nil, value.Errorf(value.Failure, "", "templates include each other without end")
+	}
+	t, err := r.engine.DocumentIn(text, style)
+	if err != nil {
+		return nil, value.InFile(name, text, err)
+	}
+	if t.literal {
+		return t.text, nil
+	}
+	inner := r.beginFile(env, text)
+	result, err := t.run(inner)
+	if err != nil {
+		return nil, value.InFile(name, text, err)
+	}
+	if len(result.Missing) > 0 {
+		return nil, &value.Open{Missing: result.Missing}
+	}
+	if marked, ok := result.Value.(value.Secret); ok {
+		return r.Unmark(marked), nil
+	}
+	return result.Value, nil
+}
+
+// maxFiles bounds templates that include templates.
+const maxFiles = 20

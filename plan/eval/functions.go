@@ -2,7 +2,9 @@ package eval
 
 import (
 	"moon/plan/eval/call"
+	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/lookups"
 	"moon/plan/eval/value"
 )
 
@@ -25,7 +27,7 @@ func init() {
 		"joiner":    {params: jinja.Takes("sep?"), run: func(c *call.Input) (any, error) { return &joiner{separator: c.ArgText(0, ", ")}, nil }},
 	}
 	looking := func(list bool) function {
-		return function{params: jinja.Takes("..."), plays: true, run: func(c *call.Input) (any, error) { return looked(c, list) }}
+		return function{params: jinja.Takes("..."), plays: true, run: func(c *call.Input) (any, error) { return lookups.Run(c, list) }}
 	}
 	builtinFunctions["lookup"], builtinFunctions["query"], builtinFunctions["q"] = looking(false), looking(true), looking(true)
 	builtinFunctions["now"] = function{params: jinja.Takes("utc? fmt?"), plays: true, run: readClock}
@@ -139,7 +141,7 @@ func (s scope) assign(n *jinja.Assignment) error {
 	}
 	ns, ok := of.(*value.Namespace)
 	if !ok {
-		return placed(value.Errorf(value.TypeError, "make it with `{% set x = namespace(…) %}`, or build a new map with `| combine(…)`",
+		return value.PlaceError(value.Errorf(value.TypeError, "make it with `{% set x = namespace(…) %}`, or build a new map with `| combine(…)`",
 			"cannot set a part of %s", value.KindOf(of)), n.Target)
 	}
 	key := value.KeyText(n.Target.Key.(*jinja.Constant).Value)
@@ -245,4 +247,19 @@ func (c *cycler) call(name string, f *jinja.Member) (any, error) {
 		Kind: value.TypeError, Message: "a cycler has no method `" + name + "`", Offset: f.KeyAt,
 		Width: f.End - f.KeyAt,
 	}
+}
+
+// readClock is now(), now(utc=true) and now(fmt='%Y-%m-%d').
+func readClock(c *call.Input) (any, error) {
+	if c.World.Now == nil {
+		return nil, call.Unavailable("now")
+	}
+	t, err := c.World.Now(c.Env)
+	if t, err = call.Ask("now", "", t, err); err != nil {
+		return nil, err
+	}
+	if c.ArgTruth(0) {
+		t = t.UTC()
+	}
+	return filters.FormatTime(t, c.ArgText(1, "%Y-%m-%d %H:%M:%S.%f"))
 }

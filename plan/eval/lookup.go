@@ -139,11 +139,11 @@ func (s scope) slice(n *jinja.Slicing) (any, error) {
 	} else if list, ok := values[0].([]any); ok {
 		items = list
 	} else {
-		return nil, placed(value.Errorf(value.TypeError, "", "cannot take a slice of %s", value.KindOf(values[0])), n)
+		return nil, value.PlaceError(value.Errorf(value.TypeError, "", "cannot take a slice of %s", value.KindOf(values[0])), n)
 	}
 	picked, e := sliced(items, bounds)
 	if e != nil {
-		return nil, placed(e, n)
+		return nil, value.PlaceError(e, n)
 	}
 	if isText {
 		var b strings.Builder
@@ -293,3 +293,6 @@ func (s scope) noMember(of, key any, n *jinja.Member) *value.Error {
 	}
 	return e
 }
+
+// memberHints are parts of text and lists in other languages.
+var memberHints = map[string]string{"length": "write `| length`", "size": "write `| length`"}

@@ -73,7 +73,7 @@ func (s scope) itemsToLoop(st *jinja.ForTag, v any, from jinja.Node) ([]any, err
 		return nil, err
 	}
 	if err != nil {
-		return nil, placed(value.Errorf(value.TypeError, "", "cannot loop over %s", value.KindOf(v)), from)
+		return nil, value.PlaceError(value.Errorf(value.TypeError, "", "cannot loop over %s", value.KindOf(v)), from)
 	}
 	if err := s.Spend(5 * len(items)); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s scope) itemsToLoop(st *jinja.ForTag, v any, from jinja.Node) ([]any, err
 	if len(st.Names) > 1 {
 		for _, item := range items {
 			if e := unpackable(item, len(st.Names)); e != nil {
-				return nil, placed(e, from)
+				return nil, value.PlaceError(e, from)
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
 	}
 	m, ok := v.(*macro)
 	if !ok {
-		return "", placed(value.Errorf(value.TypeError, "", "%s, not of %s", jinja.NotMacro, value.KindOf(v)), st.Of.Function)
+		return "", value.PlaceError(value.Errorf(value.TypeError, "", "%s, not of %s", jinja.NotMacro, value.KindOf(v)), st.Of.Function)
 	}
 	return s.runMacro(st.Of, m.tag.Name, m, args, &macro{tag: st.Caller, at: s})
 }

@@ -13,5 +13,5 @@ func (s scope) broken(f value.Fault, n jinja.Node) error {
 	if name == "" || strings.Contains(name, "\n") {
 		name = "the value"
 	}
-	return s.lacking(placed(f.At(name), n))
+	return s.lacking(value.PlaceError(f.At(name), n))
 }

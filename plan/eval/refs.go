@@ -1,10 +1,11 @@
 package eval
 
 import (
-	"cmp"
 	"slices"
 
+	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/lookups"
 	"moon/plan/eval/value"
 )
 
@@ -53,10 +54,10 @@ func (c *collector) node(n jinja.Node, provided bool) {
 	case *jinja.Call:
 		c.call(n)
 	case *jinja.Filtering:
-		c.node(n.In, filterOf(n).guards)
+		c.node(n.In, filterOf(n).Guards)
 		c.arguments(n.Args)
 	case *jinja.Testing:
-		c.node(n.In, testOf(n).guards)
+		c.node(n.In, testOf(n).Guards)
 		c.arguments(n.Args)
 	case *jinja.Negation:
 		c.node(n.Of, provided)
@@ -179,7 +180,7 @@ func (c *collector) environment(n *jinja.Call, f *jinja.Variable) {
 
 // looked notes which variables lookup('vars', …) reads, where their names are written out.
 func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
-	if !c.python || !isLookup(f.Name) || c.bound(f.Name) != free || len(n.Args) == 0 {
+	if !c.python || !lookups.IsFunction(f.Name) || c.bound(f.Name) != free || len(n.Args) == 0 {
 		return
 	}
 	if name, ok := n.Args[0].Value.(*jinja.Constant); !ok || name.Value != "vars" && name.Value != "ansible.builtin.vars" {
@@ -201,17 +202,17 @@ func (c *collector) unknownFunction(macros []string) error {
 		if slices.Contains(macros, f.Name) {
 			continue
 		}
-		if reason, ok := refused[f.Name]; ok {
+		if reason, ok := filters.Refused[f.Name]; ok {
 			return &value.Error{
 				Message: "the function `" + f.Name + "` is not available: " + reason, Offset: f.Offset(),
 				Width: len(f.Name),
 			}
 		}
 		e := value.Misspelt("function", f.Name, append(c.known.functionNames(), macros...))
-		if hint := functionHint(f.Name); hint != "" {
+		if hint := filters.FunctionHint(f.Name); hint != "" {
 			e.Hint = hint
 		}
-		if isLookup(f.Name) {
+		if lookups.IsFunction(f.Name) {
 			of, what := "", ""
 			if len(n.Args) > 0 {
 				of = textOf(n.Args[0].Value)
@@ -219,16 +220,12 @@ func (c *collector) unknownFunction(macros []string) error {
 			if len(n.Args) > 1 {
 				what = textOf(n.Args[1].Value)
 			}
-			e = noLookup(f.Name, of, what)
+			e = lookups.RefuseInSteps(f.Name, of, what)
 		}
 		e.Offset, e.Width = f.Offset(), len(f.Name)
 		return e
 	}
 	return nil
-}
-
-func isLookup(function string) bool {
-	return function == "lookup" || function == "query" || function == "q"
 }
 
 // textOf is the text that an expression is, or "".
@@ -237,26 +234,6 @@ func textOf(n jinja.Node) string {
 		return value.Text(c.Value)
 	}
 	return ""
-}
-
-// noLookup says what steps have instead of the lookup that users know from plays.
-func noLookup(function, of, what string) *value.Error {
-	hint := "read it in a step with `register`"
-	switch of = unqualified(of); of {
-	case "env":
-		hint = "write `env('" + cmp.Or(what, "NAME") + "')`"
-	case "vars":
-		hint = "write the name itself: `" + cmp.Or(what, "NAME") + "`"
-	case "pipe", "url":
-		hint = "run it in a step with `register`, and use its result"
-	case "file":
-		hint = "read the file in a step, such as `shell: cat FILE` with `register`; for variables there is `vars_files:`"
-	case "dict":
-		hint = "write `NAME | dict2items`"
-	case "sequence":
-		hint = "write a range: `1..3`, or `range(1, 4)`"
-	}
-	return &value.Error{Message: "`" + function + "` is for plays", Hint: hint, Offset: -1, Lacking: true}
 }
 
 // done gives the refs in the order of the text. A name that is guarded anywhere is guarded everywhere: who asks whether

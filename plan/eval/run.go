@@ -189,14 +189,14 @@ func (s scope) sign(n *jinja.Signed) (any, error) {
 	}
 	x, ok := value.NumberOf(v)
 	if !ok {
-		return nil, placed(value.Errorf(value.TypeError, "", "a sign needs a number, not %s", value.KindOf(v)), n)
+		return nil, value.PlaceError(value.Errorf(value.TypeError, "", "a sign needs a number, not %s", value.KindOf(v)), n)
 	}
 	if !n.Minus {
 		return x, nil
 	}
 	v, e := value.Calculate("-", 0, x)
 	if e != nil {
-		return nil, placed(e, n)
+		return nil, value.PlaceError(e, n)
 	}
 	return v, nil
 }
@@ -204,18 +204,7 @@ func (s scope) sign(n *jinja.Signed) (any, error) {
 // placed is placed for an error of any kind.
 func (s scope) placed(err error, n jinja.Node) error {
 	if e, ok := err.(*value.Error); ok { //nolint:errorlint // as it was made
-		return s.lacking(placed(e, n))
-	}
-	return err
-}
-
-// placed adds the place to an error that has none.
-func placed(err *value.Error, n jinja.Node) *value.Error {
-	if err.Offset < 0 {
-		err.Offset = n.Offset()
-		if e := jinja.End(n); e > 0 {
-			err.Width = e - err.Offset
-		}
+		return s.lacking(value.PlaceError(e, n))
 	}
 	return err
 }
@@ -244,7 +233,7 @@ func (s scope) arithmetic(n *jinja.Arithmetic) (any, error) {
 		v, e = s.Calculate(n.Op, left, right)
 	}
 	if e != nil {
-		e = placed(e, n)
+		e = value.PlaceError(e, n)
 		e.Width = len(n.Op)
 		return nil, e
 	}
@@ -342,7 +331,7 @@ func (s scope) dict(n *jinja.Dict) (any, error) {
 	for i, key := range keys {
 		switch key.(type) {
 		case []any, map[string]any, *value.Dict:
-			return nil, placed(value.Errorf(value.TypeError, "", "%s cannot be the key of a map", value.KindOf(key)), n.Keys[i])
+			return nil, value.PlaceError(value.Errorf(value.TypeError, "", "%s cannot be the key of a map", value.KindOf(key)), n.Keys[i])
 		}
 		m.SetAny(key, values[i])
 	}

@@ -256,7 +256,7 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 	}
 	items := value.Unboxed(v)
 	if e := unpackable(items, len(st.Names)); e != nil {
-		return placed(e, st.Value)
+		return value.PlaceError(e, st.Value)
 	}
 	for i, name := range st.Names {
 		s.locals.Set(name, value.Boxed(items.([]any)[i]))

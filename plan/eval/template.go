@@ -158,7 +158,7 @@ func (t *Template) ended(result Result, tags bool) Result {
 	switch v := result.Value.(type) {
 	case string:
 		if tags && !t.document {
-			if made, ok := listOrMap(v); ok {
+			if made, ok := value.ParseListOrMap(v); ok {
 				return Result{Value: made}
 			}
 		}
@@ -221,7 +221,7 @@ func (r *rendering) value(n jinja.Node) (Result, error) {
 		return Result{}, s.placed(err, n)
 	}
 	if e := value.Storable(v); e != nil {
-		return Result{}, placed(e, n)
+		return Result{}, value.PlaceError(e, n)
 	}
 	if v = value.Unboxed(v); !r.Touched {
 		return Result{Value: v}, nil
@@ -288,7 +288,7 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 			"`omit` cannot be a part of a text")
 	}
 	if e != nil {
-		return "", "", placed(e, n)
+		return "", "", value.PlaceError(e, n)
 	}
 	text = s.PrintOutput(value.Unboxed(v))
 	if err := s.Grow(len(text)); err != nil {

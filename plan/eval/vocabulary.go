@@ -1,17 +1,20 @@
 package eval
 
-import "moon/plan/eval/jinja"
+import (
+	"moon/plan/eval/filters"
+	"moon/plan/eval/jinja"
+)
 
 // vocabulary is the language of templates: the filters, tests and functions of this package.
 type vocabulary struct{}
 
 func (vocabulary) FindFilter(name string) (jinja.Callable, *jinja.Error) {
-	f, err := findFilter(name)
+	f, err := filters.Find(name)
 	return f, err.ForParser()
 }
 
 func (vocabulary) FindTest(name string) (jinja.Callable, *jinja.Error) {
-	t, err := findTest(name)
+	t, err := filters.FindTest(name)
 	return t, err.ForParser()
 }
 

@@ -1,12 +1,12 @@
 package eval
 
 import (
-	"maps"
 	"slices"
 
-	"github.com/expr-lang/expr/builtin"
-
+	"moon/plan/eval/expr"
+	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/lookups"
 )
 
 // Vocabulary is what templates and conditions may call, each list sorted. The reference is checked against it.
@@ -24,9 +24,8 @@ type Vocabulary struct {
 // Words lists them all.
 func Words() Vocabulary {
 	v := Vocabulary{
-		Filters: slices.Sorted(maps.Keys(filters)), Tests: slices.Sorted(maps.Keys(tests)),
-		Lookups: slices.Sorted(maps.Keys(plugins)), Methods: slices.Sorted(maps.Keys(stringMethods)),
-		Conditions: []string{"is_defined"},
+		Filters: filters.FilterNames(), Tests: filters.TestNames(),
+		Lookups: lookups.Names(), Methods: filters.MethodNames(),
 	}
 	for name, f := range builtinFunctions {
 		if f.plays {
@@ -38,11 +37,6 @@ func Words() Vocabulary {
 	slices.Sort(v.Functions)
 	slices.Sort(v.Plays)
 	v.Tags = jinja.TagNames()
-	for _, name := range builtin.Names {
-		if _, ok := refused[name]; !ok {
-			v.Conditions = append(v.Conditions, name)
-		}
-	}
-	slices.Sort(v.Conditions)
+	v.Conditions = expr.FunctionNames()
 	return v
 }

@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"fmt"
@@ -9,21 +9,6 @@ import (
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 )
-
-// readClock is now(), now(utc=true) and now(fmt='%Y-%m-%d').
-func readClock(c *call.Input) (any, error) {
-	if c.World.Now == nil {
-		return nil, call.Unavailable("now")
-	}
-	t, err := c.World.Now(c.Env)
-	if t, err = call.Ask("now", "", t, err); err != nil {
-		return nil, err
-	}
-	if c.ArgTruth(0) {
-		t = t.UTC()
-	}
-	return strftime(t, c.ArgText(1, "%Y-%m-%d %H:%M:%S.%f"))
-}
 
 // filterStrftime formats a time, in seconds since 1970, as the text before the bar says. Without one it would be the
 // time of the plan.
@@ -56,11 +41,11 @@ func filterStrftime(c *call.Input) (any, error) {
 	if c.ArgTruth(1) {
 		t = t.UTC()
 	}
-	return strftime(t, format)
+	return FormatTime(t, format)
 }
 
-// strftime formats a time as C does.
-func strftime(t time.Time, format string) (any, error) {
+// FormatTime formats a time as C does.
+func FormatTime(t time.Time, format string) (any, error) {
 	layouts := map[byte]string{
 		'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'y': "06", 'b': "Jan", 'h': "Jan", 'B': "January",
 		'a': "Mon", 'A': "Monday", 'p': "PM", 'I': "03", 'Z': "MST", 'z': "-0700", 'e': "_2", 'F': "2006-01-02", 'T': "15:04:05",

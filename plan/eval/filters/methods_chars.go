@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"moon/plan/eval/call"

@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"crypto/sha512"
@@ -64,8 +64,8 @@ func (t *twister) word() uint32 {
 	return y ^ y>>18
 }
 
-// below draws a number from 0 to n-1. Numbers of more than 32 bits are made of the lower word first.
-func (t *twister) below(n uint64) uint64 {
+// Below draws a number from 0 to n-1. Numbers of more than 32 bits are made of the lower word first.
+func (t *twister) Below(n uint64) uint64 {
 	for k := bits.Len64(n); ; {
 		var v uint64
 		if k <= 32 {
@@ -80,8 +80,8 @@ func (t *twister) below(n uint64) uint64 {
 	}
 }
 
-// seeded is the generator of a seed: a text, or a whole number.
-func seeded(seed any) (*twister, error) {
+// NewGenerator is the generator of a seed: a text, or a whole number.
+func NewGenerator(seed any) (*twister, error) {
 	n := new(big.Int)
 	text, isText := seed.(string)
 	whole, isNumber := value.NumberOf(seed)
@@ -112,7 +112,7 @@ func seeded(seed any) (*twister, error) {
 
 // filterRandom draws an item of a list, a character of a text, or a number: from start up to the number before the bar, without it.
 func filterRandom(c *call.Input) (any, error) {
-	t, err := seeded(c.Arg(2))
+	t, err := NewGenerator(c.Arg(2))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func filterRandom(c *call.Input) (any, error) {
 	case len(list) == 0:
 		return nil, value.Errorf(value.Failure, "", "there is nothing to choose from: the list is empty")
 	}
-	return list[t.below(uint64(len(list)))], nil
+	return list[t.Below(uint64(len(list)))], nil
 }
 
 // drawNumber gives a number from start on, and below end.
@@ -167,14 +167,14 @@ func drawNumber(c *call.Input, t *twister, end int) (any, error) {
 			"there is nothing to choose from: no number is from %d up to and without %d in steps of %s", start,
 			end, by)
 	}
-	return start + int(by.Int64())*int(t.below(count.Uint64())), nil
+	return start + int(by.Int64())*int(t.Below(count.Uint64())), nil
 }
 
 func filterShuffle(c *call.Input) (any, error) {
 	if !value.Truthy(c.Arg(0)) { // an empty seed is none for Ansible
 		return nil, value.Errorf(value.TypeError, jinja.SeedHint, jinja.Unseeded)
 	}
-	t, err := seeded(c.Arg(0))
+	t, err := NewGenerator(c.Arg(0))
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func filterShuffle(c *call.Input) (any, error) {
 	}
 	list = slices.Clone(list)
 	for i := len(list) - 1; i > 0; i-- {
-		j := t.below(uint64(i) + 1)
+		j := t.Below(uint64(i) + 1)
 		list[i], list[j] = list[j], list[i]
 	}
 	return list, nil

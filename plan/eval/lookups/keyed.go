@@ -1,4 +1,4 @@
-package eval
+package lookups
 
 import (
 	"crypto/rand"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/call"
+	"moon/plan/eval/filters"
 	"moon/plan/eval/value"
 )
 
@@ -90,12 +91,12 @@ func readCharacters(c *call.Input, options map[string]string) []rune {
 func drawn(chars []rune, length int, seed string, always bool) (string, error) {
 	made := make([]rune, length)
 	if always {
-		t, err := seeded(seed)
+		t, err := filters.NewGenerator(seed)
 		if err != nil {
 			return "", err
 		}
 		for i := range made {
-			made[i] = chars[t.below(uint64(len(chars)))]
+			made[i] = chars[t.Below(uint64(len(chars)))]
 		}
 		return string(made), nil
 	}

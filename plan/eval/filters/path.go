@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"moon/plan/eval/call"
@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-func pathFilters() map[string]*filter {
-	return map[string]*filter{
-		"basename":   {run: onText(basename)},
-		"dirname":    {run: onText(dirname)},
-		"expanduser": {run: filterExpandUser},
-		"realpath":   {run: filterRealPath},
-		"splitext":   {run: filterSplitExt},
-		"path_join":  {run: filterPathJoin},
+func pathFilters() map[string]*Filter {
+	return map[string]*Filter{
+		"basename":   {Run: onText(basename)},
+		"dirname":    {Run: onText(dirname)},
+		"expanduser": {Run: filterExpandUser},
+		"realpath":   {Run: filterRealPath},
+		"splitext":   {Run: filterSplitExt},
+		"path_join":  {Run: filterPathJoin},
 	}
 }
 

@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"html"
@@ -16,14 +16,14 @@ import (
 // Filters for HTML and XML. There is no autoescaping and no mark for text that is safe already: what is escaped twice has
 // been asked for twice.
 
-func htmlFilters() map[string]*filter {
-	escape := &filter{run: func(c *call.Input) (any, error) { return escapeHTML(c.Print(c.Value)), nil }}
-	return map[string]*filter{
+func htmlFilters() map[string]*Filter {
+	escape := &Filter{Run: func(c *call.Input) (any, error) { return escapeHTML(c.Print(c.Value)), nil }}
+	return map[string]*Filter{
 		"e": escape, "escape": escape, "forceescape": escape,
-		"safe":      {run: filterSafe},
-		"striptags": {run: func(c *call.Input) (any, error) { return stripTags(c.Print(c.Value)), nil }},
-		"urlize":    {params: jinja.Takes("trim_url_limit? nofollow? target? rel? extra_schemes?"), run: filterURLize},
-		"xmlattr":   {params: jinja.Takes("autospace?"), run: filterXMLAttr},
+		"safe":      {Run: filterSafe},
+		"striptags": {Run: func(c *call.Input) (any, error) { return stripTags(c.Print(c.Value)), nil }},
+		"urlize":    {Params: jinja.Takes("trim_url_limit? nofollow? target? rel? extra_schemes?"), Run: filterURLize},
+		"xmlattr":   {Params: jinja.Takes("autospace?"), Run: filterXMLAttr},
 	}
 }
 

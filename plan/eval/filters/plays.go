@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"crypto/sha1" // version 5 of UUIDs is made of it
@@ -22,31 +22,31 @@ import (
 
 // Filters and tests that came with plays. The step form has them as well.
 
-func playFilters() map[string]*filter {
-	return map[string]*filter{
-		"human_readable": {params: jinja.Takes("isbits? unit?"), run: filterHumanReadable},
-		"human_to_bytes": {params: jinja.Takes("default_unit? isbits?"), run: filterHumanToBytes},
-		"pow":            {params: jinja.Takes("y"), run: filterPow},
-		"random":         {params: jinja.Takes("start? step? seed?").Seeded(), run: filterRandom},
-		"shuffle":        {params: jinja.Takes("seed?").Seeded(), run: filterShuffle},
-		"log":            {params: jinja.Takes("base?"), run: filterLog},
-		"root":           {params: jinja.Takes("base?"), run: filterRoot},
-		"urldecode":      {run: filterURLDecode},
-		"urlsplit":       {params: jinja.Takes("query?"), run: filterURLSplit},
-		"permutations":   {params: jinja.Takes("length?"), run: filterPermutations},
-		"combinations":   {params: jinja.Takes("length"), run: filterCombinations},
-		"strftime":       {params: jinja.Takes("second? utc?"), run: filterStrftime},
-		"relpath":        {params: jinja.Takes("start?"), run: filterRelPath},
-		"normpath":       {run: onText(path.Clean)},
-		"commonpath":     {run: filterCommonPath},
-		"to_uuid":        {params: jinja.Takes("namespace?"), run: filterUUID},
-		"from_yaml_all":  {run: filterFromYAMLAll},
-		"json_query":     {params: jinja.Takes("expr"), run: filterJSONQuery},
+func playFilters() map[string]*Filter {
+	return map[string]*Filter{
+		"human_readable": {Params: jinja.Takes("isbits? unit?"), Run: filterHumanReadable},
+		"human_to_bytes": {Params: jinja.Takes("default_unit? isbits?"), Run: filterHumanToBytes},
+		"pow":            {Params: jinja.Takes("y"), Run: filterPow},
+		"random":         {Params: jinja.Takes("start? step? seed?").Seeded(), Run: filterRandom},
+		"shuffle":        {Params: jinja.Takes("seed?").Seeded(), Run: filterShuffle},
+		"log":            {Params: jinja.Takes("base?"), Run: filterLog},
+		"root":           {Params: jinja.Takes("base?"), Run: filterRoot},
+		"urldecode":      {Run: filterURLDecode},
+		"urlsplit":       {Params: jinja.Takes("query?"), Run: filterURLSplit},
+		"permutations":   {Params: jinja.Takes("length?"), Run: filterPermutations},
+		"combinations":   {Params: jinja.Takes("length"), Run: filterCombinations},
+		"strftime":       {Params: jinja.Takes("second? utc?"), Run: filterStrftime},
+		"relpath":        {Params: jinja.Takes("start?"), Run: filterRelPath},
+		"normpath":       {Run: onText(path.Clean)},
+		"commonpath":     {Run: filterCommonPath},
+		"to_uuid":        {Params: jinja.Takes("namespace?"), Run: filterUUID},
+		"from_yaml_all":  {Run: filterFromYAMLAll},
+		"json_query":     {Params: jinja.Takes("expr"), Run: filterJSONQuery},
 	}
 }
 
-func playTests() map[string]*test {
-	made := map[string]*test{
+func playTests() map[string]*Test {
+	made := map[string]*Test{
 		"finished":        ofResult("finished", false),
 		"started":         ofResult("started", false),
 		"vault_encrypted": ofText(func(s string) bool { return strings.HasPrefix(s, "$ANSIBLE_VAULT;") && strings.Contains(s, "\n") }),
@@ -62,8 +62,8 @@ func playTests() map[string]*test {
 		"file":        ofFile(os.Stat, func(f os.FileInfo) bool { return f.Mode().IsRegular() }),
 		"directory":   ofFile(os.Stat, func(f os.FileInfo) bool { return f.IsDir() }),
 		"link":        ofFile(os.Lstat, func(f os.FileInfo) bool { return f.Mode()&os.ModeSymlink != 0 }),
-		"mount":       {run: isMount},
-		"same_file": {params: jinja.Takes("other"), run: func(c *call.Input) (bool, error) {
+		"mount":       {Run: isMount},
+		"same_file": {Params: jinja.Takes("other"), Run: func(c *call.Input) (bool, error) {
 			a, err := os.Stat(c.Print(c.Value))
 			if err != nil {
 				return false, nil //nolint:nilerr // what is not there is no file
@@ -80,16 +80,16 @@ func playTests() map[string]*test {
 	return made
 }
 
-func ofText(f func(string) bool) *test {
-	return &test{run: func(c *call.Input) (bool, error) {
+func ofText(f func(string) bool) *Test {
+	return &Test{Run: func(c *call.Input) (bool, error) {
 		s, ok := c.Value.(string)
 		return ok && f(s), nil
 	}}
 }
 
 // ofFile asks about a file of this machine, not of the host.
-func ofFile(stat func(string) (os.FileInfo, error), f func(os.FileInfo) bool) *test {
-	return &test{run: func(c *call.Input) (bool, error) {
+func ofFile(stat func(string) (os.FileInfo, error), f func(os.FileInfo) bool) *Test {
+	return &Test{Run: func(c *call.Input) (bool, error) {
 		name, err := c.ValueText()
 		if err != nil {
 			return false, err
@@ -476,7 +476,7 @@ func filterJSONQuery(c *call.Input) (any, error) {
 	if found == nil {
 		return nil, nil
 	}
-	v, err := fromReflectValue(found)
+	v, err := value.FromReflect(found)
 	if err != nil {
 		return nil, err
 	}

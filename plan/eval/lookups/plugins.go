@@ -1,4 +1,4 @@
-package eval
+package lookups
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/call"
+	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -15,7 +16,7 @@ import (
 // plugin is one way of looking things up. Its terms are the arguments behind its name.
 type plugin struct {
 	options string // those it takes by name
-	run     func(c *call.Input, terms []any) ([]any, error)
+	Run     func(c *call.Input, terms []any) ([]any, error)
 }
 
 // plugins by name; filled by init, because template renders.
@@ -55,7 +56,8 @@ var refusedPlugins = map[string]string{
 	"random_choice": "its result would differ from one run to the next",
 }
 
-func findPlugin(name string) (plugin, *value.Error) {
+// Find finds a lookup, with or without the collection it is from.
+func Find(name string) (plugin, *value.Error) {
 	name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "ansible."), "builtin."), "legacy.")
 	name = strings.TrimPrefix(name, "community.general.")
 	if p, ok := plugins[name]; ok {
@@ -64,18 +66,18 @@ func findPlugin(name string) (plugin, *value.Error) {
 	if reason, ok := refusedPlugins[name]; ok {
 		return plugin{}, &value.Error{Kind: value.Failure, Message: "the lookup `" + name + "` is not available: " + reason, Offset: -1}
 	}
-	e := value.Misspelt("lookup", name, slices.Sorted(maps.Keys(plugins)))
+	e := value.Misspelt("lookup", name, Names())
 	e.Kind = value.Failure
 	return plugin{}, e
 }
 
-// looked is lookup('name', term, …, wantlist=…, errors=…), query and q.
-func looked(c *call.Input, list bool) (any, error) {
+// Run is lookup('name', term, …, wantlist=…, errors=…), query and q.
+func Run(c *call.Input, list bool) (any, error) {
 	if len(c.Rest) == 0 {
 		return nil, value.Errorf(value.TypeError, "", "needs the name of a lookup")
 	}
 	name := c.Print(c.Rest[0])
-	p, e := findPlugin(name)
+	p, e := Find(name)
 	if e != nil {
 		return nil, e
 	}
@@ -88,7 +90,7 @@ func looked(c *call.Input, list bool) (any, error) {
 	if want, ok := c.Named["wantlist"]; ok {
 		list = value.Truthy(want)
 	}
-	found, err := p.run(c, c.Rest[1:])
+	found, err := p.Run(c, c.Rest[1:])
 	if err != nil {
 		if how := c.Print(c.Named["errors"]); (how == "ignore" || how == "warn") && !value.IsOpen(err) {
 			if list {
@@ -122,40 +124,6 @@ func joinedResult(found []any) any {
 		parts[i] = s
 	}
 	return strings.Join(parts, ",")
-}
-
-// LookupItems gives the items of a with_NAME loop over terms, a value as it was rendered. dir is where the action searches its
-// files, "" for "files". Missing lists what the items depend on; then there are none.
-func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) (items []any, missing []value.Missing, err error) {
-	defer recovered(&err)
-	p, lookupErr := findPlugin(name)
-	if lookupErr != nil {
-		return nil, nil, lookupErr
-	}
-	r := e.begin(env, "")
-	s := scope{rendering: r}
-	plain, err := s.Settle(terms, "with_"+name)
-	if err == nil {
-		plain, err = s.ExpandObjects(plain)
-	}
-	list, isList := plain.([]any)
-	if !isList {
-		list = []any{plain}
-	}
-	if err == nil {
-		c := &call.Input{Scope: s.forCall(), Name: name, Dir: dir}
-		items, err = p.run(c, list)
-	}
-	if o, ok := value.OpenOf(err); ok {
-		return nil, o.Missing, nil
-	}
-	if err != nil {
-		return nil, nil, located(s.calleeError("lookup", name, err, -1, 0), "")
-	}
-	if r.Touched {
-		items, _ = r.Conceal(items).([]any)
-	}
-	return items, nil, nil
 }
 
 // askForTerms asks for every term and gathers the answers.
@@ -268,10 +236,10 @@ func lookupFile(c *call.Input, terms []any) ([]any, error) {
 	read := func(env value.Env, name string) (string, error) { return c.World.File(env, "files", name) }
 	return askForTerms(c, "file", terms, read, func(text string) []any {
 		if readOption(c, "rstrip", true) {
-			text = strings.TrimRight(text, whiteSpace)
+			text = strings.TrimRight(text, filters.WhiteSpace)
 		}
 		if readOption(c, "lstrip", false) {
-			text = strings.TrimLeft(text, whiteSpace)
+			text = strings.TrimLeft(text, filters.WhiteSpace)
 		}
 		return []any{text}
 	})
@@ -406,7 +374,7 @@ func lookupTemplate(c *call.Input, terms []any) ([]any, error) {
 			return nil, err
 		}
 		if s, ok := v.(string); ok && readOption(c, "convert_data", true) {
-			if made, ok := listOrMap(s); ok {
+			if made, ok := value.ParseListOrMap(s); ok {
 				v = made
 			}
 		}
@@ -415,40 +383,11 @@ func lookupTemplate(c *call.Input, terms []any) ([]any, error) {
 	return out, nil
 }
 
-// renderFile renders the text of another file. Its mistakes are told with its name: their place is not in this text.
-func (r *rendering) renderFile(name, text string, style jinja.Style, env value.Env) (any, error) {
-	if r.files >= maxFiles {
-		return nil, value.Errorf(value.Failure, "", "templates include each other without end")
-	}
-	t, err := r.engine.DocumentIn(text, style)
-	if err != nil {
-		return nil, value.InFile(name, text, err)
-	}
-	if t.literal {
-		return t.text, nil
-	}
-	inner := r.beginFile(env, text)
-	result, err := t.run(inner)
-	if err != nil {
-		return nil, value.InFile(name, text, err)
-	}
-	if len(result.Missing) > 0 {
-		return nil, &value.Open{Missing: result.Missing}
-	}
-	if marked, ok := result.Value.(value.Secret); ok {
-		return r.Unmark(marked), nil
-	}
-	return result.Value, nil
-}
-
-// maxFiles bounds templates that include templates.
-const maxFiles = 20
-
 func lookupPipe(c *call.Input, terms []any) ([]any, error) {
 	if c.World.Run == nil {
 		return nil, call.Unavailable("pipe")
 	}
-	return askForTerms(c, "pipe", terms, c.World.Run, func(text string) []any { return []any{strings.TrimRight(text, whiteSpace)} })
+	return askForTerms(c, "pipe", terms, c.World.Run, func(text string) []any { return []any{strings.TrimRight(text, filters.WhiteSpace)} })
 }
 
 func lookupLines(c *call.Input, terms []any) ([]any, error) {
@@ -477,3 +416,6 @@ func textLines(text string) []any {
 	}
 	return value.ListOf(lines)
 }
+
+// Names lists the lookups, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(plugins)) }

@@ -1,4 +1,4 @@
-package eval
+package lookups
 
 import (
 	"regexp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan/eval/call"
+	"moon/plan/eval/filters"
 	"moon/plan/eval/value"
 )
 
@@ -21,7 +22,7 @@ func deepFlat(terms []any) []any { return gatherFlat(terms, -1, false) }
 
 func gatherFlat(terms []any, levels int, keepNulls bool) []any {
 	out := make([]any, 0, len(terms))
-	_ = flatten(terms, levels, keepNulls, func(item any) *value.Error {
+	_ = filters.Flatten(terms, levels, keepNulls, func(item any) *value.Error {
 		out = append(out, item)
 		return nil
 	})
@@ -36,7 +37,7 @@ func lookupDict(c *call.Input, terms []any) ([]any, error) {
 		if _, ok := value.MapOf(term); !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs a map, not %s", value.KindOf(term))
 		}
-		out = append(out, makeNamedPairs(c.Rendering, term, "key", "value")...)
+		out = append(out, filters.MakeNamedPairs(c.Rendering, term, "key", "value")...)
 	}
 	return out, nil
 }
@@ -138,7 +139,7 @@ func lookupTogether(c *call.Input, terms []any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := zipping(true)(&call.Input{Scope: c.Scope, Name: c.Name, Value: lists[0], Rest: lists[1:]})
+	rows, err := filters.Zip(true)(&call.Input{Scope: c.Scope, Name: c.Name, Value: lists[0], Rest: lists[1:]})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func lookupNested(c *call.Input, terms []any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := filterProduct(&call.Input{Scope: c.Scope, Name: c.Name, Value: lists[0], Rest: lists[1:]})
+	rows, err := filters.Product(&call.Input{Scope: c.Scope, Name: c.Name, Value: lists[0], Rest: lists[1:]})
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func lookupSubelements(c *call.Input, terms []any) ([]any, error) {
 			in.Args[1] = map[string]any{"skip_missing": value.SaysYes(skip)}
 		}
 	}
-	rows, err := filterSubelements(in)
+	rows, err := filters.Subelements(in)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package eval
+package expr
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 )
 
 // exprSyntax words an error of expr's parser or type checker.
-func exprSyntax(err error, source excerpt) *value.Error {
+func exprSyntax(err error, source Excerpt) *value.Error {
 	if own, ok := value.AsError(err); ok {
 		return own
 	}
@@ -24,7 +24,7 @@ func exprSyntax(err error, source excerpt) *value.Error {
 }
 
 // exprFailure words an error of a running expression.
-func exprFailure(err error, source excerpt) error {
+func exprFailure(err error, source Excerpt) error {
 	if own, ok := value.AsError(err); ok {
 		return own
 	}

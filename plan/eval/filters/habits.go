@@ -1,4 +1,4 @@
-package eval
+package filters
 
 // What people write who know another language, with what it is called here.
 
@@ -19,8 +19,8 @@ var functionHints = map[string]string{
 	"filter": "write `… | select(…)`",
 }
 
-// functionHint says what to write for a function that only expr has.
-func functionHint(name string) string {
+// FunctionHint says what to write for a function that only expr has.
+func FunctionHint(name string) string {
 	if hint, ok := functionHints[name]; ok {
 		return hint
 	}
@@ -37,6 +37,3 @@ var methodHints = map[string]string{
 	"toUpperCase": "write `.upper()`",
 	"matches":     "write `is search(…)`", "hasPrefix": "write `.startswith(…)`", "hasSuffix": "write `.endswith(…)`",
 }
-
-// memberHints are parts of text and lists in other languages.
-var memberHints = map[string]string{"length": "write `| length`", "size": "write `| length`"}

@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"crypto/md5"  // md5 and sha1 are what users of these filters compare with; nothing is protected by them
@@ -17,32 +17,32 @@ import (
 	"moon/plan/eval/value"
 )
 
-func dataFilters() map[string]*filter {
-	data := map[string]*filter{
-		"to_json":      {params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
-		"to_nice_json": {params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
-		"from_json":    {run: filterFromJSON},
+func dataFilters() map[string]*Filter {
+	data := map[string]*Filter{
+		"to_json":      {Params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), Run: filterToJSON},
+		"to_nice_json": {Params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), Run: filterToNiceJSON},
+		"from_json":    {Run: filterFromJSON},
 		"to_yaml": {
-			params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"),
-			run:    filterToYAML,
+			Params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"),
+			Run:    filterToYAML,
 		},
 		"to_nice_yaml": {
-			params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"),
-			run:    filterToYAML,
+			Params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"),
+			Run:    filterToYAML,
 		},
-		"from_yaml":     {run: filterFromYAML},
-		"b64encode":     {params: jinja.Takes("encoding?"), run: filterB64Encode},
-		"b64decode":     {params: jinja.Takes("encoding?"), run: filterB64Decode},
-		"hash":          {params: jinja.Takes("hashtype?"), run: func(c *call.Input) (any, error) { return digest(c, c.ArgText(0, "sha1")) }},
-		"password_hash": {params: jinja.Takes("hashtype? salt? salt_size? rounds?"), run: filterPasswordHash},
-		"combine":       {params: jinja.Takes("* recursive? list_merge?"), run: filterCombine},
-		"dict2items":    {params: jinja.Takes("key_name? value_name?"), run: filterDictToItems},
-		"items2dict":    {params: jinja.Takes("key_name? value_name?"), run: filterItemsToDict},
-		"items":         {run: filterItems},
-		"dictsort":      {params: jinja.Takes("case_sensitive? by? reverse?"), run: filterDictSort},
+		"from_yaml":     {Run: filterFromYAML},
+		"b64encode":     {Params: jinja.Takes("encoding?"), Run: filterB64Encode},
+		"b64decode":     {Params: jinja.Takes("encoding?"), Run: filterB64Decode},
+		"hash":          {Params: jinja.Takes("hashtype?"), Run: func(c *call.Input) (any, error) { return digest(c, c.ArgText(0, "sha1")) }},
+		"password_hash": {Params: jinja.Takes("hashtype? salt? salt_size? rounds?"), Run: filterPasswordHash},
+		"combine":       {Params: jinja.Takes("* recursive? list_merge?"), Run: filterCombine},
+		"dict2items":    {Params: jinja.Takes("key_name? value_name?"), Run: filterDictToItems},
+		"items2dict":    {Params: jinja.Takes("key_name? value_name?"), Run: filterItemsToDict},
+		"items":         {Run: filterItems},
+		"dictsort":      {Params: jinja.Takes("case_sensitive? by? reverse?"), Run: filterDictSort},
 	}
 	for _, name := range []string{"md5", "sha1"} {
-		data[name] = &filter{run: func(c *call.Input) (any, error) { return digest(c, name) }}
+		data[name] = &Filter{Run: func(c *call.Input) (any, error) { return digest(c, name) }}
 	}
 	data["checksum"] = data["sha1"]
 	data["tojson"] = data["to_json"]
@@ -209,11 +209,11 @@ func filterDictToItems(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return makeNamedPairs(c.Rendering, m, c.ArgText(0, "key"), c.ArgText(1, "value")), nil
+	return MakeNamedPairs(c.Rendering, m, c.ArgText(0, "key"), c.ArgText(1, "value")), nil
 }
 
-// makeNamedPairs gives the entries of a map of either kind, each a map of its key and its value under these names.
-func makeNamedPairs(r *call.Rendering, m any, keyName, valueName string) []any {
+// MakeNamedPairs gives the entries of a map of either kind, each a map of its key and its value under these names.
+func MakeNamedPairs(r *call.Rendering, m any, keyName, valueName string) []any {
 	names := value.KeysOf(m)
 	out := make([]any, 0, len(names))
 	for _, key := range names {

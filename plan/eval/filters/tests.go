@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"maps"
@@ -11,12 +11,12 @@ import (
 )
 
 // tests are what `x is name` may ask, by name. Filled by init for the same reason as filters.
-var tests map[string]*test
+var tests map[string]*Test
 
 func init() {
-	tests = map[string]*test{
-		"defined":   {guards: true, run: func(c *call.Input) (bool, error) { return c.Err == nil, nil }},
-		"undefined": {guards: true, run: func(c *call.Input) (bool, error) { return c.Err != nil, nil }},
+	tests = map[string]*Test{
+		"defined":   {Guards: true, Run: func(c *call.Input) (bool, error) { return c.Err == nil, nil }},
+		"undefined": {Guards: true, Run: func(c *call.Input) (bool, error) { return c.Err != nil, nil }},
 
 		"none":     ofValue(func(v any) bool { return v == nil }),
 		"boolean":  ofValue(func(v any) bool { _, ok := v.(bool); return ok }),
@@ -24,7 +24,7 @@ func init() {
 		"mapping":  ofValue(value.IsMapping),
 		"sequence": ofValue(value.IsIterable),
 		"iterable": ofValue(value.IsIterable),
-		"number": {run: func(c *call.Input) (bool, error) {
+		"number": {Run: func(c *call.Input) (bool, error) {
 			_, isBool := c.Value.(bool)
 			return value.IsNumber(c.Value) || isBool && c.Python, nil // to Python a boolean is a number
 		}},
@@ -35,37 +35,37 @@ func init() {
 		"false":    ofValue(func(v any) bool { return v == false }),
 		"lower":    ofValue(func(v any) bool { return isCased(value.Text(v), strings.ToLower) }),
 		"upper":    ofValue(func(v any) bool { return isCased(value.Text(v), strings.ToUpper) }),
-		"even":     {run: func(c *call.Input) (bool, error) { return isDivisible(c, 2, 0) }},
-		"odd":      {run: func(c *call.Input) (bool, error) { return isDivisible(c, 2, 1) }},
-		"divisibleby": {params: jinja.Takes("num"), run: func(c *call.Input) (bool, error) {
+		"even":     {Run: func(c *call.Input) (bool, error) { return isDivisible(c, 2, 0) }},
+		"odd":      {Run: func(c *call.Input) (bool, error) { return isDivisible(c, 2, 1) }},
+		"divisibleby": {Params: jinja.Takes("num"), Run: func(c *call.Input) (bool, error) {
 			n, err := c.ArgInt(0, 0)
 			if err != nil {
 				return false, err
 			}
 			return isDivisible(c, n, 0)
 		}},
-		"truthy": {params: jinja.Takes("convert_bool?"), run: func(c *call.Input) (bool, error) { return convertTruth(c), nil }},
-		"falsy":  {params: jinja.Takes("convert_bool?"), run: func(c *call.Input) (bool, error) { return !convertTruth(c), nil }},
-		"filter": ofValue(func(v any) bool { _, err := findFilter(value.Text(v)); return err == nil }),
-		"test":   ofValue(func(v any) bool { _, err := findTest(value.Text(v)); return err == nil }),
+		"truthy": {Params: jinja.Takes("convert_bool?"), Run: func(c *call.Input) (bool, error) { return convertTruth(c), nil }},
+		"falsy":  {Params: jinja.Takes("convert_bool?"), Run: func(c *call.Input) (bool, error) { return !convertTruth(c), nil }},
+		"filter": ofValue(func(v any) bool { _, err := Find(value.Text(v)); return err == nil }),
+		"test":   ofValue(func(v any) bool { _, err := FindTest(value.Text(v)); return err == nil }),
 
-		"in":       {params: jinja.Takes("seq"), run: func(c *call.Input) (bool, error) { return boolOf(value.Within(c.Value, c.Args[0])) }},
-		"contains": {params: jinja.Takes("item"), run: func(c *call.Input) (bool, error) { return boolOf(value.Within(c.Args[0], c.Value)) }},
-		"subset":   {params: jinja.Takes("other"), run: func(c *call.Input) (bool, error) { return isSubset(c.Value, c.Args[0]) }},
-		"superset": {params: jinja.Takes("other"), run: func(c *call.Input) (bool, error) { return isSubset(c.Args[0], c.Value) }},
-		"all":      {run: func(c *call.Input) (bool, error) { return everyItemIs(c, true) }},
-		"any":      {run: func(c *call.Input) (bool, error) { ok, err := everyItemIs(c, false); return !ok, err }},
+		"in":       {Params: jinja.Takes("seq"), Run: func(c *call.Input) (bool, error) { return boolOf(value.Within(c.Value, c.Args[0])) }},
+		"contains": {Params: jinja.Takes("item"), Run: func(c *call.Input) (bool, error) { return boolOf(value.Within(c.Args[0], c.Value)) }},
+		"subset":   {Params: jinja.Takes("other"), Run: func(c *call.Input) (bool, error) { return isSubset(c.Value, c.Args[0]) }},
+		"superset": {Params: jinja.Takes("other"), Run: func(c *call.Input) (bool, error) { return isSubset(c.Args[0], c.Value) }},
+		"all":      {Run: func(c *call.Input) (bool, error) { return everyItemIs(c, true) }},
+		"any":      {Run: func(c *call.Input) (bool, error) { ok, err := everyItemIs(c, false); return !ok, err }},
 
-		"match": {params: jinja.Takes("pattern ignorecase? multiline?"), run: func(c *call.Input) (bool, error) { return matchPattern(c, "match") }},
+		"match": {Params: jinja.Takes("pattern ignorecase? multiline?"), Run: func(c *call.Input) (bool, error) { return matchPattern(c, "match") }},
 		"search": {
-			params: jinja.Takes("pattern ignorecase? multiline?"),
-			run:    func(c *call.Input) (bool, error) { return matchPattern(c, "search") },
+			Params: jinja.Takes("pattern ignorecase? multiline?"),
+			Run:    func(c *call.Input) (bool, error) { return matchPattern(c, "search") },
 		},
 		"regex": {
-			params: jinja.Takes("pattern ignorecase? multiline? match_type?"),
-			run:    func(c *call.Input) (bool, error) { return matchPattern(c, c.ArgText(3, "search")) },
+			Params: jinja.Takes("pattern ignorecase? multiline? match_type?"),
+			Run:    func(c *call.Input) (bool, error) { return matchPattern(c, c.ArgText(3, "search")) },
 		},
-		"version": {params: jinja.Takes("version operator? strict? version_type?"), run: testVersion},
+		"version": {Params: jinja.Takes("version operator? strict? version_type?"), Run: testVersion},
 
 		"succeeded":   ofResult("failed", true),
 		"failed":      ofResult("failed", false),
@@ -78,9 +78,9 @@ func init() {
 	for name, ops := range map[string][]string{
 		"==": {"eq", "equalto", "sameas"}, "!=": {"ne"}, "<": {"lt", "lessthan"}, "<=": {"le"}, ">": {"gt", "greaterthan"}, ">=": {"ge"},
 	} {
-		t := &test{
-			params: jinja.Takes("other"),
-			run:    func(c *call.Input) (bool, error) { return boolOf(value.Relate(name, c.Value, c.Args[0])) },
+		t := &Test{
+			Params: jinja.Takes("other"),
+			Run:    func(c *call.Input) (bool, error) { return boolOf(value.Relate(name, c.Value, c.Args[0])) },
 		}
 		tests[name] = t
 		for _, alias := range ops {
@@ -91,7 +91,7 @@ func init() {
 		"defined", "undefined", "none", "boolean", "string", "mapping", "sequence", "iterable", "number", "in", "contains", "truthy",
 		"falsy",
 	} {
-		tests[name].objects = true
+		tests[name].Objects = true
 	}
 	for alias, name := range map[string]string{
 		"success": "succeeded", "successful": "succeeded", "failure": "failed", "change": "changed", "skip": "skipped",
@@ -99,17 +99,6 @@ func init() {
 	} {
 		tests[alias] = tests[name]
 	}
-}
-
-func boolOf(ok bool, err *value.Error) (bool, error) {
-	if err != nil {
-		return false, err
-	}
-	return ok, nil
-}
-
-func ofValue(f func(v any) bool) *test {
-	return &test{run: func(c *call.Input) (bool, error) { return f(c.Value), nil }}
 }
 
 // isCased reports whether s is as change leaves it and has a letter that could be otherwise.
@@ -193,8 +182,8 @@ func matchPattern(c *call.Input, how string) (bool, error) {
 }
 
 // ofResult is a test of a registered result.
-func ofResult(field string, inverted bool) *test {
-	return &test{field: field, inverted: inverted, run: func(c *call.Input) (bool, error) {
+func ofResult(field string, inverted bool) *Test {
+	return &Test{Field: field, Inverted: inverted, Run: func(c *call.Input) (bool, error) {
 		m, ok := value.MapOf(c.Value)
 		if !ok {
 			return false, value.Errorf(value.TypeError, "name a registered result", "needs the result of a step, not %s",

@@ -1,4 +1,4 @@
-package eval
+package expr
 
 import (
 	"cmp"
@@ -16,7 +16,9 @@ import (
 	exprparser "github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 
+	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/lookups"
 	"moon/plan/eval/value"
 )
 
@@ -32,25 +34,31 @@ var configs = sync.Pool{New: func() any {
 	return config
 }}
 
-func (x *Expression) compileExpr(inside excerpt) (err error) {
-	tree, err := exprparser.Parse(inside.text)
+// Use is a variable with the constant part of what follows it.
+type Use struct {
+	Root     *jinja.Variable
+	Path     []any
+	Provided bool // the language provides for its absence
+}
+
+// Compile compiles a part of a text, and gives the variables that it uses.
+func Compile(text string, inside Excerpt) (d *Decision, uses []Use, err error) {
+	tree, err := exprparser.Parse(inside.Text)
 	if err != nil {
-		return exprSyntax(err, inside)
+		return nil, nil, exprSyntax(err, inside)
 	}
 	defer value.Catch(&err)
-	w := &rewriter{text: x.text, inside: inside}
-	root := w.hoistNot(tree.Node)
-	x.tree = w.decision(root, tree.Source)
-	x.refs, x.guards = w.done(), w.guards
-	return nil
+	w := &rewriter{text: text, inside: inside}
+	d = w.decision(w.hoistNot(tree.Node), tree.Source)
+	return d, w.uses, nil
 }
 
 // rewriter turns expr's tree into a skeleton with leaves. It builds new nodes: expr shares nodes between the halves of a
 // chained comparison.
 type rewriter struct {
 	text   string // the whole, for places
-	inside excerpt
-	collector
+	inside Excerpt
+	uses   []Use
 	locals []string // let
 	slots  []slot   // of the leaf at hand
 	nodes  int
@@ -65,16 +73,6 @@ func (w *rewriter) fail(n ast.Node, message, hint string) {
 func (w *rewriter) place(n ast.Node) (from, to int) {
 	l := n.Location()
 	return w.inside.byteOffset(l.From), w.inside.byteOffset(l.To)
-}
-
-func (e excerpt) byteOffset(chars int) int {
-	for i := range e.text {
-		if chars <= 0 {
-			return e.offset + i
-		}
-		chars--
-	}
-	return e.offset + len(e.text)
 }
 
 // visit counts nodes: a chain of a ?: b ?: c shares nodes, and grows exponentially when it is walked.
@@ -142,7 +140,7 @@ func (w *rewriter) closedBetween(first, second ast.Node) bool {
 	return false
 }
 
-func (w *rewriter) decision(n ast.Node, source file.Source) *decision {
+func (w *rewriter) decision(n ast.Node, source file.Source) *Decision {
 	at, _ := w.place(n)
 	switch n := n.(type) {
 	case *ast.BinaryNode:
@@ -151,19 +149,19 @@ func (w *rewriter) decision(n ast.Node, source file.Source) *decision {
 			if n.Operator == "or" || n.Operator == "||" {
 				kind = orDecision
 			}
-			return &decision{kind: kind, op: n.Operator, at: at, left: w.decision(n.Left, source), right: w.decision(n.Right, source)}
+			return &Decision{kind: kind, op: n.Operator, at: at, left: w.decision(n.Left, source), right: w.decision(n.Right, source)}
 		}
 	case *ast.UnaryNode:
 		if n.Operator == "not" || n.Operator == "!" {
-			return &decision{kind: notDecision, op: n.Operator, at: at, left: w.decision(n.Node, source)}
+			return &Decision{kind: notDecision, op: n.Operator, at: at, left: w.decision(n.Node, source)}
 		}
 	case *ast.ConditionalNode:
-		return &decision{
+		return &Decision{
 			kind: choiceDecision, op: "?", at: at,
 			left: w.decision(n.Cond, source), right: w.decision(n.Exp1, source), other: w.decision(n.Exp2, source),
 		}
 	}
-	return &decision{kind: leafDecision, at: at, leaf: w.leaf(n, source)}
+	return &Decision{kind: leafDecision, at: at, leaf: w.leaf(n, source)}
 }
 
 func (w *rewriter) leaf(n ast.Node, source file.Source) *leaf {
@@ -191,8 +189,7 @@ func (w *rewriter) leaf(n ast.Node, source file.Source) *leaf {
 func (w *rewriter) slot(s slot, n ast.Node) ast.Node {
 	root, path, _ := jinja.PathOf(s.node)
 	provided := s.optional || s.defined
-	w.bound = func(string) binding { return free }
-	w.path(root, path, provided)
+	w.uses = append(w.uses, Use{root, path, provided})
 	s.name = "v" + strconv.Itoa(len(w.slots))
 	w.slots = append(w.slots, s)
 	return placedAt(&ast.IdentifierNode{Value: s.name}, n)
@@ -394,14 +391,14 @@ func (w *rewriter) callee(m *ast.CallNode) ast.Node {
 		w.fail(m, "values have no methods here",
 			"methods do not go together with `startsWith`, `endsWith`, `contains`, `matches`, `??`, `?.` and `?:`")
 	}
-	if isLookup(id.Value) {
+	if lookups.IsFunction(id.Value) {
 		var texts [2]string
 		for i, arg := range m.Arguments[:min(2, len(m.Arguments))] {
 			if text, ok := arg.(*ast.StringNode); ok {
 				texts[i] = text.Value
 			}
 		}
-		e := noLookup(id.Value, texts[0], texts[1])
+		e := lookups.RefuseInSteps(id.Value, texts[0], texts[1])
 		if texts[0] == "env" {
 			e.Hint = "write `env." + cmp.Or(texts[1], "NAME") + "`" // conditions have no function env
 		}
@@ -421,7 +418,7 @@ func (w *rewriter) callee(m *ast.CallNode) ast.Node {
 }
 
 func (w *rewriter) builtin(m *ast.BuiltinNode) ast.Node {
-	if reason, ok := refused[m.Name]; ok {
+	if reason, ok := filters.Refused[m.Name]; ok {
 		w.fail(m, "the function `"+m.Name+"` is not available: "+reason, "")
 	}
 	for _, arg := range m.Arguments {
@@ -501,4 +498,15 @@ func at0(err *value.Error, offset any) error {
 	}
 	err.Offset, _ = offset.(int)
 	return err
+}
+
+// FunctionNames lists what a condition may call, sorted.
+func FunctionNames() []string {
+	names := []string{"is_defined"}
+	for _, name := range builtin.Names {
+		if _, ok := filters.Refused[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	return slices.Sorted(slices.Values(names))
 }

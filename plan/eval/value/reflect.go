@@ -1,17 +1,15 @@
-package eval
+package value
 
 import (
 	"fmt"
 	"reflect"
-
-	"moon/plan/eval/value"
 )
 
-// fromReflectValue turns a result of expr into one of our values.
-func fromReflectValue(v any) (any, error) { return fromReflect(reflect.ValueOf(v)) }
+// FromReflect turns a result of expr into one of our values.
+func FromReflect(v any) (any, error) { return fromReflect(reflect.ValueOf(v)) }
 
 func fromReflect(v reflect.Value) (any, error) {
-	if n, ok := reflect.TypeAssert[value.Number](v); ok {
+	if n, ok := reflect.TypeAssert[Number](v); ok {
 		return n, nil
 	}
 	switch v.Kind() {
@@ -19,7 +17,7 @@ func fromReflect(v reflect.Value) (any, error) {
 		if v.IsNil() {
 			return nil, nil
 		}
-		if d, ok := reflect.TypeAssert[*value.Dict](v); ok {
+		if d, ok := reflect.TypeAssert[*Dict](v); ok {
 			return d, nil
 		}
 		return fromReflect(v.Elem())
@@ -58,5 +56,5 @@ func fromReflect(v reflect.Value) (any, error) {
 		return m, nil
 	default:
 	}
-	return nil, value.Errorf(value.Failure, "", "the result is not a value that a playbook can hold")
+	return nil, Errorf(Failure, "", "the result is not a value that a playbook can hold")
 }

@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"net/url"
@@ -13,36 +13,26 @@ import (
 	"moon/plan/eval/value"
 )
 
-func textFilters() map[string]*filter {
-	return map[string]*filter{
-		"upper":         {run: onText(strings.ToUpper)},
-		"lower":         {run: onText(strings.ToLower)},
-		"capitalize":    {run: onText(capitalized)},
-		"title":         {run: onText(titled)},
-		"trim":          {params: jinja.Takes("chars?"), run: filterTrim},
-		"replace":       {params: jinja.Takes("old new count?"), run: filterReplace},
-		"split":         {params: jinja.Takes("separator? maxsplit?"), run: filterSplit},
-		"format":        {params: jinja.Takes("..."), run: filterFormat},
-		"indent":        {params: jinja.Takes("width? first? blank?"), run: filterIndent},
-		"center":        {params: jinja.Takes("width?"), run: filterCenter},
-		"quote":         {run: filterQuote},
-		"wordcount":     {run: func(c *call.Input) (any, error) { return len(strings.Fields(c.Print(c.Value))), nil }},
-		"regex_replace": {params: jinja.Takes("pattern replacement? ignorecase? multiline? count?"), run: filterRegexReplace},
-		"regex_search":  {params: jinja.Takes("* pattern ignorecase? multiline?"), run: filterRegexSearch},
-		"regex_findall": {params: jinja.Takes("regex multiline? ignorecase?"), run: filterRegexFindall},
-		"regex_escape":  {params: jinja.Takes("re_type?"), run: filterRegexEscape},
-		"comment":       {params: jinja.Takes("style?"), run: filterComment},
-		"urlencode":     {run: filterURLEncode},
-	}
-}
-
-func onText(f func(string) string) func(c *call.Input) (any, error) {
-	return func(c *call.Input) (any, error) {
-		s, err := c.ValueText()
-		if err != nil {
-			return nil, err
-		}
-		return f(s), nil
+func textFilters() map[string]*Filter {
+	return map[string]*Filter{
+		"upper":         {Run: onText(strings.ToUpper)},
+		"lower":         {Run: onText(strings.ToLower)},
+		"capitalize":    {Run: onText(capitalized)},
+		"title":         {Run: onText(titled)},
+		"trim":          {Params: jinja.Takes("chars?"), Run: filterTrim},
+		"replace":       {Params: jinja.Takes("old new count?"), Run: filterReplace},
+		"split":         {Params: jinja.Takes("separator? maxsplit?"), Run: filterSplit},
+		"format":        {Params: jinja.Takes("..."), Run: filterFormat},
+		"indent":        {Params: jinja.Takes("width? first? blank?"), Run: filterIndent},
+		"center":        {Params: jinja.Takes("width?"), Run: filterCenter},
+		"quote":         {Run: filterQuote},
+		"wordcount":     {Run: func(c *call.Input) (any, error) { return len(strings.Fields(c.Print(c.Value))), nil }},
+		"regex_replace": {Params: jinja.Takes("pattern replacement? ignorecase? multiline? count?"), Run: filterRegexReplace},
+		"regex_search":  {Params: jinja.Takes("* pattern ignorecase? multiline?"), Run: filterRegexSearch},
+		"regex_findall": {Params: jinja.Takes("regex multiline? ignorecase?"), Run: filterRegexFindall},
+		"regex_escape":  {Params: jinja.Takes("re_type?"), Run: filterRegexEscape},
+		"comment":       {Params: jinja.Takes("style?"), Run: filterComment},
+		"urlencode":     {Run: filterURLEncode},
 	}
 }
 

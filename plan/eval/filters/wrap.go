@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"fmt"
@@ -18,11 +18,11 @@ import (
 
 // Filters that make text fit: into a number of characters, into lines, into a unit.
 
-func fittingFilters() map[string]*filter {
-	return map[string]*filter{
-		"filesizeformat": {params: jinja.Takes("binary?"), run: filterFileSize},
-		"truncate":       {params: jinja.Takes("length? killwords? end? leeway?"), run: filterTruncate},
-		"wordwrap":       {params: jinja.Takes("width? break_long_words? wrapstring? break_on_hyphens?"), run: filterWordWrap},
+func fittingFilters() map[string]*Filter {
+	return map[string]*Filter{
+		"filesizeformat": {Params: jinja.Takes("binary?"), Run: filterFileSize},
+		"truncate":       {Params: jinja.Takes("length? killwords? end? leeway?"), Run: filterTruncate},
+		"wordwrap":       {Params: jinja.Takes("width? break_long_words? wrapstring? break_on_hyphens?"), Run: filterWordWrap},
 	}
 }
 

@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"cmp"
@@ -12,37 +12,37 @@ import (
 	"moon/plan/eval/value"
 )
 
-func listFilters() map[string]*filter {
-	list := map[string]*filter{
-		"length":               {run: filterLength},
-		"first":                {run: filterFirst},
-		"last":                 {run: filterLast},
-		"list":                 {run: func(c *call.Input) (any, error) { return anyOf(c.ValueItems()) }},
-		"join":                 {params: jinja.Takes("d? attribute?"), run: filterJoin},
-		"map":                  {params: jinja.Takes("..."), run: filterMap},
-		"select":               {params: jinja.Takes("..."), run: picking(true, false)},
-		"reject":               {params: jinja.Takes("..."), run: picking(false, false)},
-		"selectattr":           {params: jinja.Takes("..."), run: picking(true, true)},
-		"rejectattr":           {params: jinja.Takes("..."), run: picking(false, true)},
-		"sort":                 {params: jinja.Takes("reverse? case_sensitive? attribute?"), run: filterSort},
-		"reverse":              {run: filterReverse},
-		"unique":               {params: jinja.Takes("case_sensitive? attribute?"), run: filterUnique},
-		"min":                  {params: jinja.Takes("case_sensitive? attribute?"), run: extreme(-1)},
-		"max":                  {params: jinja.Takes("case_sensitive? attribute?"), run: extreme(1)},
-		"sum":                  {params: jinja.Takes("attribute? start?"), run: filterSum},
-		"groupby":              {params: jinja.Takes("attribute default? case_sensitive?"), run: filterGroupBy},
-		"flatten":              {params: jinja.Takes("levels? skip_nulls?"), run: filterFlatten},
-		"union":                {params: jinja.Takes("other"), run: setFilter(true, true, true)},
-		"intersect":            {params: jinja.Takes("other"), run: setFilter(false, true, false)},
-		"difference":           {params: jinja.Takes("other"), run: setFilter(true, false, false)},
-		"symmetric_difference": {params: jinja.Takes("other"), run: setFilter(true, false, true)},
-		"zip":                  {params: jinja.Takes("*"), run: zipping(false)},
-		"zip_longest":          {params: jinja.Takes("* fillvalue?"), run: zipping(true)},
-		"product":              {params: jinja.Takes("*"), run: filterProduct},
-		"batch":                {params: jinja.Takes("linecount fill_with?"), run: filterBatch},
-		"slice":                {params: jinja.Takes("slices fill_with?"), run: filterSlice},
-		"extract":              {params: jinja.Takes("container morekeys?"), run: filterExtract},
-		"subelements":          {params: jinja.Takes("attribute skip_missing?"), run: filterSubelements},
+func listFilters() map[string]*Filter {
+	list := map[string]*Filter{
+		"length":               {Run: filterLength},
+		"first":                {Run: filterFirst},
+		"last":                 {Run: filterLast},
+		"list":                 {Run: func(c *call.Input) (any, error) { return anyOf(c.ValueItems()) }},
+		"join":                 {Params: jinja.Takes("d? attribute?"), Run: filterJoin},
+		"map":                  {Params: jinja.Takes("..."), Run: filterMap},
+		"select":               {Params: jinja.Takes("..."), Run: picking(true, false)},
+		"reject":               {Params: jinja.Takes("..."), Run: picking(false, false)},
+		"selectattr":           {Params: jinja.Takes("..."), Run: picking(true, true)},
+		"rejectattr":           {Params: jinja.Takes("..."), Run: picking(false, true)},
+		"sort":                 {Params: jinja.Takes("reverse? case_sensitive? attribute?"), Run: filterSort},
+		"reverse":              {Run: filterReverse},
+		"unique":               {Params: jinja.Takes("case_sensitive? attribute?"), Run: filterUnique},
+		"min":                  {Params: jinja.Takes("case_sensitive? attribute?"), Run: extreme(-1)},
+		"max":                  {Params: jinja.Takes("case_sensitive? attribute?"), Run: extreme(1)},
+		"sum":                  {Params: jinja.Takes("attribute? start?"), Run: filterSum},
+		"groupby":              {Params: jinja.Takes("attribute default? case_sensitive?"), Run: filterGroupBy},
+		"flatten":              {Params: jinja.Takes("levels? skip_nulls?"), Run: filterFlatten},
+		"union":                {Params: jinja.Takes("other"), Run: setFilter(true, true, true)},
+		"intersect":            {Params: jinja.Takes("other"), Run: setFilter(false, true, false)},
+		"difference":           {Params: jinja.Takes("other"), Run: setFilter(true, false, false)},
+		"symmetric_difference": {Params: jinja.Takes("other"), Run: setFilter(true, false, true)},
+		"zip":                  {Params: jinja.Takes("*"), Run: Zip(false)},
+		"zip_longest":          {Params: jinja.Takes("* fillvalue?"), Run: Zip(true)},
+		"product":              {Params: jinja.Takes("*"), Run: Product},
+		"batch":                {Params: jinja.Takes("linecount fill_with?"), Run: filterBatch},
+		"slice":                {Params: jinja.Takes("slices fill_with?"), Run: filterSlice},
+		"extract":              {Params: jinja.Takes("container morekeys?"), Run: filterExtract},
+		"subelements":          {Params: jinja.Takes("attribute skip_missing?"), Run: Subelements},
 	}
 	list["count"] = list["length"]
 	return list
@@ -443,7 +443,7 @@ func filterFlatten(c *call.Input) (any, error) {
 	}
 	keepNulls := c.Has(1) && !c.ArgTruth(1)
 	out := []any{}
-	e := flatten(items, levels, keepNulls, func(item any) *value.Error {
+	e := Flatten(items, levels, keepNulls, func(item any) *value.Error {
 		out = append(out, item)
 		return c.Spend(1)
 	})
@@ -453,13 +453,13 @@ func filterFlatten(c *call.Input) (any, error) {
 	return out, nil
 }
 
-// flatten takes lists inside of a list apart, so many levels deep, or all of them if levels is negative. It gives each item to take
+// Flatten takes lists inside of a list apart, so many levels deep, or all of them if levels is negative. It gives each item to take
 // before it looks at the next: lists that hold the same list twice grow exponentially.
-func flatten(items []any, levels int, keepNulls bool, take func(item any) *value.Error) *value.Error {
+func Flatten(items []any, levels int, keepNulls bool, take func(item any) *value.Error) *value.Error {
 	for _, item := range items {
 		var err *value.Error
 		if nested, ok := item.([]any); ok && levels != 0 {
-			err = flatten(nested, levels-1, keepNulls, take)
+			err = Flatten(nested, levels-1, keepNulls, take)
 		} else if item != nil || keepNulls {
 			err = take(item)
 		}
@@ -519,7 +519,8 @@ func readLists(c *call.Input) ([][]any, error) {
 	return all, nil
 }
 
-func zipping(longest bool) func(c *call.Input) (any, error) {
+// Zip is zip and zip_longest.
+func Zip(longest bool) func(c *call.Input) (any, error) {
 	return func(c *call.Input) (any, error) {
 		lists, err := readLists(c)
 		if err != nil {
@@ -549,7 +550,8 @@ func zipping(longest bool) func(c *call.Input) (any, error) {
 	}
 }
 
-func filterProduct(c *call.Input) (any, error) {
+// Product is product: every way to take one item of each list.
+func Product(c *call.Input) (any, error) {
 	lists, err := readLists(c)
 	if err != nil {
 		return nil, err
@@ -638,8 +640,8 @@ func filterExtract(c *call.Input) (any, error) {
 	return at, nil
 }
 
-// filterSubelements pairs every item with every item of a list inside of it.
-func filterSubelements(c *call.Input) (any, error) {
+// Subelements pairs every item with every item of a list inside of it.
+func Subelements(c *call.Input) (any, error) {
 	items, err := c.ValueItems()
 	if err != nil {
 		return nil, err

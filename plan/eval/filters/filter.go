@@ -1,0 +1,92 @@
+package filters
+
+import (
+	"slices"
+	"strings"
+
+	"moon/plan/eval/call"
+	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
+)
+
+// Filter is what {{ in | name(args) }} calls.
+type Filter struct {
+	Params jinja.Params
+	Run    func(c *call.Input) (any, error)
+	// lazy, if set, is used in templates: it evaluates only the arguments it needs.
+	Lazy func(s call.Scope, n *jinja.Filtering) (any, error)
+	// guards is set for filters that provide for an undefined input.
+	Guards bool
+	// objects is set for filters that look into an Object themselves, in their input and their arguments.
+	Objects bool
+}
+
+// Test is what {{ in is name(args) }} calls.
+type Test struct {
+	Params jinja.Params
+	Run    func(c *call.Input) (bool, error)
+	Guards bool
+	// objects is set for tests that look into an Object themselves.
+	Objects bool
+	// field is what a test of a result looks at: `r is failed` is known if r.failed is, whatever else is not.
+	Field    string
+	Inverted bool
+}
+
+// Parameters implements callable.
+func (f *Filter) Parameters() jinja.Params { return f.Params }
+
+// Parameters implements callable.
+func (t *Test) Parameters() jinja.Params { return t.Params }
+
+func boolOf(ok bool, err *value.Error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	return ok, nil
+}
+
+func ofValue(f func(v any) bool) *Test {
+	return &Test{Run: func(c *call.Input) (bool, error) { return f(c.Value), nil }}
+}
+
+func onText(f func(string) string) func(c *call.Input) (any, error) {
+	return func(c *call.Input) (any, error) {
+		s, err := c.ValueText()
+		if err != nil {
+			return nil, err
+		}
+		return f(s), nil
+	}
+}
+
+// StripCollection gives the name of a filter or test without the collection that Ansible says it is from, as in map('ansible.builtin.int').
+func StripCollection(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+const WhiteSpace = " \t\r\n\f\v"
+
+func bindValues(c *call.Input, name string, val any, p jinja.Params, args []any, named map[string]any) (*call.Input, error) {
+	if err := c.Spend(1); err != nil {
+		return nil, err
+	}
+	if len(args) > len(p.Names) && !p.Rest && !p.Open {
+		return nil, value.Errorf(value.TypeError, "", "`%s` takes %s, not %s", name, p.Count(), jinja.Counted(len(args), "argument"))
+	}
+	in := &call.Input{Scope: c.Scope, Name: name, Value: val}
+	list := make([]jinja.Argument, len(args), len(args)+len(named))
+	values := slices.Clone(args)
+	for _, key := range value.SortedKeys(named) {
+		if !p.Open && !slices.Contains(p.Names, key) {
+			return nil, value.Errorf(value.TypeError, "", "`%s` has no argument `%s`", name, key)
+		}
+		list = append(list, jinja.Argument{Name: key})
+		values = append(values, named[key])
+	}
+	in.Fill(p, list, values)
+	for i := range p.Required {
+		if !in.Has(i) && !p.Rest {
+			return nil, value.Errorf(value.TypeError, "", "`%s` needs the argument `%s`", name, p.Names[i])
+		}
+	}
+	return in, nil
+}
