@@ -75,8 +75,9 @@ var layers = map[string][]string{
 	"tui/status":   {"events", "plan", "plan/source"},                           // what the screen and lines have in common, also the names of changed files
 	"tui/fix":      {"events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
 
-	"exec/exectest":       {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
-	"exec/remote/sshtest": {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it
+	"engine/graph/graphtest": {"engine/graph", "events", "plan", "plan/planner"},               // plans and graphs for the tests of other packages; no program of moon's has it
+	"exec/exectest":          {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
+	"exec/remote/sshtest":    {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it
 
 	"internal/termtext": {}, // whatever shows a text from outside asks it
 	"internal/suggest":  {}, // names that do not exist are alike, whatever they name

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/engine/state"
 	"moon/plan"
 )
 
 func TestBackoff(t *testing.T) {
-	p := planOf(200)
+	p := graphtest.NewPlan(200)
 	g, err := graph.Build(p)
 	if err != nil {
 		t.Fatal(err)

@@ -12,14 +12,13 @@ import (
 	"testing"
 
 	"moon/engine"
-	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/spec"
 	"moon/plan"
-	"moon/plan/planner"
 )
 
 // resumedPlays has what decides in plays about others, and is decided only in the run: includes, meta, break_when, a rescue, handlers.
@@ -63,17 +62,7 @@ func TestResumePlaysFromEverywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := planner.New(plan.Options{
-		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
-		Hosts: plan.HostSelection{Inventory: []string{"a,b,c"}, NoConnect: true}, Login: plan.Login{Connection: "local"},
-	})
-	if p == nil {
-		t.Fatalf("%+v", ds)
-	}
-	g, err := graph.Build(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, g := graphtest.PlanSite(t, dir, "site.yml", "a,b,c")
 	var mu sync.Mutex
 	run := func(did *[]string) *fake {
 		return &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
@@ -147,17 +136,7 @@ func TestResumeKeepsOrder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte(playbook), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := planner.New(plan.Options{
-		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
-		Hosts: plan.HostSelection{Inventory: []string{"a,"}, NoConnect: true}, Login: plan.Login{Connection: "local"},
-	})
-	if p == nil {
-		t.Fatalf("%+v", ds)
-	}
-	g, err := graph.Build(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, g := graphtest.PlanSite(t, dir, "site.yml", "a,")
 	run := func(did *[]string) *fake {
 		return &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
 			rc := 0

@@ -1,30 +1,20 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/events"
-	"moon/plan"
 )
-
-// planOf is a plan of n steps with nothing in them.
-func planOf(n int) *plan.Plan {
-	p := &plan.Plan{RootFile: "test.yml", Digest: "d", Scopes: []plan.Scope{{Kind: plan.ScopePlaybook, Parent: -1, Last: n}}}
-	for i := range n {
-		p.Steps = append(p.Steps, plan.Step{Index: i, Name: fmt.Sprint(i), Path: fmt.Sprint(i), Digest: fmt.Sprint(i)})
-	}
-	return p
-}
 
 // TestRanks compares the ranks of a small graph with what they are by hand:
 //
 //	0 ─▶ 1 ─▶ 3      2 ─▶ 3      4 alone
 func TestRanks(t *testing.T) {
-	p := planOf(5)
+	p := graphtest.NewPlan(5)
 	gb := graph.NewBuilder(5)
 	step := func(i int, from ...graph.ID) graph.ID {
 		edges := make([]graph.Edge, len(from))
@@ -75,34 +65,9 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// wide is a graph of n steps with nearly three edges each, in layers of a hundred.
-func wide(tb testing.TB, n int) (*plan.Plan, func() *graph.Graph) {
-	tb.Helper()
-	p := planOf(n)
-	return p, func() *graph.Graph {
-		gb := graph.NewBuilder(n)
-		for i := range n {
-			var edges []graph.Edge
-			for k := range 3 {
-				if from := i - 100 + k*7; from >= 0 && from < i {
-					edges = append(edges, graph.Edge{From: graph.ID(from), On: events.OnSuccess})
-				}
-			}
-			gb.Node(graph.Node{Step: int32(i), Pool: -1}, edges)
-		}
-		g, err := gb.Graph()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return g
-	}
-}
-
-const wideSteps = 100_000
-
 // BenchmarkGraph builds a graph of 100,000 nodes and 300,000 edges and ranks it by durations.
 func BenchmarkGraph(b *testing.B) {
-	p, graphOf := wide(b, wideSteps)
+	p, graphOf := graphtest.NewWide(b, graphtest.Wide)
 	d := Durations{}
 	for i := range p.Steps {
 		d[durationKey(&p.Steps[i])] = time.Duration(i%977) * time.Millisecond
@@ -111,7 +76,7 @@ func BenchmarkGraph(b *testing.B) {
 	for b.Loop() {
 		began := time.Now()
 		g := graphOf()
-		if len(ranks(p, g, d)) != wideSteps {
+		if len(ranks(p, g, d)) != graphtest.Wide {
 			b.Fatal("not all have a rank")
 		}
 		best = min(best, time.Since(began))

@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/plan"
 	"moon/plan/planner"
 )
@@ -37,17 +38,7 @@ func TestBuild(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p, ds := planner.New(plan.Options{
-				Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Facts: plan.KnownFacts{Here: map[string]any{}},
-				Hosts: plan.HostSelection{Inventory: []string{"a,b,c"}, NoConnect: true}, Login: plan.Login{Connection: "local"},
-			})
-			if p == nil {
-				t.Fatalf("%+v", ds)
-			}
-			g, err := graph.Build(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, g := graphtest.PlanSite(t, dir, "playbook.yml", "a,b,c")
 			if os.Getenv("UPDATE") != "" {
 				if want < 0 {
 					ar.Files = append(ar.Files, txtar.File{Name: "graph"})

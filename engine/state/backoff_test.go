@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec/fault"
@@ -18,7 +19,7 @@ func TestTransientErrorsAreTriedAgain(t *testing.T) {
 	}{
 		{0, fault.Transient, 4}, {0, fault.Fatal, 1}, {0, "", 1}, {1, fault.Transient, 2}, {2, fault.Fatal, 3}, {2, "", 3},
 	} {
-		p := planOf(1)
+		p := graphtest.NewPlan(1)
 		p.Steps[0].Retry.Max = tc.retries
 		b := newBench(t, p, chain(t, p), fact.Options{})
 		b.outcome = func(int, int) events.Outcome { return events.Failed }
@@ -34,7 +35,7 @@ func TestTransientErrorsAreTriedAgain(t *testing.T) {
 // on, however long it had to wait.
 func TestViewKnowsWhenAnotherAttemptRuns(t *testing.T) {
 	for _, delay := range []time.Duration{0, time.Second} {
-		p := planOf(2)
+		p := graphtest.NewPlan(2)
 		p.Steps[0].Retry.Max = 1
 		b := newBench(t, p, chain(t, p), fact.Options{})
 		b.outcome = func(_, attempt int) events.Outcome {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 )
@@ -12,7 +13,7 @@ import (
 // left out after the skipped one is not the fault of an end that is no more: else views, which open what a step has led
 // to when it is tried again, would show it waiting for ever.
 func TestBlameIsTakenBack(t *testing.T) {
-	p := planOf(4)
+	p := graphtest.NewPlan(4)
 	gb := graph.NewBuilder(4)
 	bad := gb.Node(graph.Node{Step: 0, Pool: -1}, nil)
 	skipped := gb.Node(graph.Node{Step: 1, Pool: -1, Join: graph.Any}, []graph.Edge{{From: bad, On: events.OnSuccess}})

@@ -4,13 +4,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 )
 
 // TestGivenUpStaysGivenUp skips a failed step, lets moon die, and resumes: a person has decided about that step.
 func TestGivenUpStaysGivenUp(t *testing.T) {
-	p := planOf(3)
+	p := graphtest.NewPlan(3)
 	g := chain(t, p)
 	b := newBench(t, p, g, fact.Options{BreakOnFailure: true})
 	b.outcome = func(step, _ int) events.Outcome {

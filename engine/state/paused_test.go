@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec/fault"
@@ -17,7 +18,7 @@ func stepRange(step int) events.Range { return events.Range{From: step, To: step
 // pausedAtStep is a run of a chain under review, all of it approved, that is paused at a breakpoint.
 func pausedAtStep(t *testing.T, n, at int, edit func(b *bench)) *bench {
 	t.Helper()
-	p := planOf(n)
+	p := graphtest.NewPlan(n)
 	b := newBench(t, p, chain(t, p), fact.Options{Review: true, BreakOnFailure: true, KeepOpen: true})
 	if edit != nil {
 		edit(b)
@@ -51,7 +52,7 @@ func TestExcludeAndRestoreWhilePaused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var b *bench
 			if tt.review {
-				p := planOf(3)
+				p := graphtest.NewPlan(3)
 				b = newBench(t, p, chain(t, p), fact.Options{Review: true})
 				b.send(events.Approve{Range: events.Range{From: 0, To: 3}})
 			} else {
@@ -81,7 +82,7 @@ func TestExcludeAndRestoreWhilePaused(t *testing.T) {
 // foldAgainOf folds a run's facts again: the state must be the same.
 func foldAgainOf(t *testing.T, b *bench) {
 	t.Helper()
-	again := foldOf(t, b.facts, b.plans, planOf(len(b.s.plan.Steps)), b.s.graph, nil)
+	again := foldOf(t, b.facts, b.plans, graphtest.NewPlan(len(b.s.plan.Steps)), b.s.graph, nil)
 	if !slices.Equal(again.nodes, b.s.nodes) {
 		t.Errorf("folded again the nodes are\n%+v, and were\n%+v", again.nodes, b.s.nodes)
 	}
@@ -120,7 +121,7 @@ func TestAttemptsGoOnWhilePaused(t *testing.T) {
 		}
 	})
 	t.Run("tried again", func(t *testing.T) {
-		p := planOf(2)
+		p := graphtest.NewPlan(2)
 		b := newBench(t, p, chain(t, p), fact.Options{BreakOnFailure: true, KeepOpen: true})
 		b.class = "transient" // once it is tried again it may be tried three times more
 		b.outcome = func(_, attempt int) events.Outcome {
@@ -137,7 +138,7 @@ func TestAttemptsGoOnWhilePaused(t *testing.T) {
 		b.want("command.accepted", "retrying 0", "retrying 0", "retrying 0", "completed 0")
 	})
 	t.Run("paused by a person meanwhile", func(t *testing.T) {
-		p := planOf(2)
+		p := graphtest.NewPlan(2)
 		p.Steps[0].Retry.Max = 1
 		b := newBench(t, p, chain(t, p), fact.Options{})
 		fails(b, 0, 1)
@@ -209,7 +210,7 @@ func TestCommandsWhileStepsRunAgain(t *testing.T) {
 				warned = append(warned, w.Message)
 			}
 		}
-		p := planOf(5)
+		p := graphtest.NewPlan(5)
 		p.Digest = "d2"
 		b.s.Replan(fact.Record{At: b.now, Fact: fact.RunReplanned{Generation: 2, Digest: "d2", Total: 5, Keeps: true}}, p, chain(t, p))
 		if len(warned) != 1 || !strings.Contains(warned[0], "step-0002, step-0003") {
@@ -233,7 +234,7 @@ func TestStepOverGate(t *testing.T) {
 // A step that was skipped as excluded does not come back when the plan is replaced, and the pause stays after it.
 func TestExcludedStepsStayGone(t *testing.T) {
 	b := pausedAtStep(t, 4, 2, func(b *bench) { b.send(events.Exclude{Range: stepRange(1)}) })
-	p := planOf(4)
+	p := graphtest.NewPlan(4)
 	p.Digest, p.Steps[3].Digest = "d2", "new"
 	b.s.Replan(fact.Record{At: b.now, Fact: fact.RunReplanned{Generation: 2, Digest: "d2", Total: 4, Keeps: true}}, p, chain(t, p))
 	if n := b.s.node(1); n.outcome != events.Skipped || b.s.pause.Step != 2 || b.s.pause.Reason != events.PauseBreakpoint {
@@ -244,7 +245,7 @@ func TestExcludedStepsStayGone(t *testing.T) {
 // A run that is kept open can be left, whatever it is kept open for.
 func TestLeaveAtTheEnd(t *testing.T) {
 	for _, policy := range []fact.Policy{fact.Drain, fact.Continue} {
-		p := planOf(2)
+		p := graphtest.NewPlan(2)
 		b := newBench(t, p, chain(t, p), fact.Options{KeepOpen: true, OnFailure: policy})
 		b.outcome = func(step, _ int) events.Outcome {
 			return map[bool]events.Outcome{true: events.Failed, false: events.OK}[step == 1]
@@ -262,7 +263,7 @@ func TestLeaveAtTheEnd(t *testing.T) {
 
 // What was not reached says why, also when another failure is taken back and it is decided about again.
 func TestCauseStaysWhenAnotherFailureIsTakenBack(t *testing.T) {
-	p := planOf(3)
+	p := graphtest.NewPlan(3)
 	gb := graph.NewBuilder(3)
 	a := gb.Node(graph.Node{Step: 0, Pool: -1}, nil)
 	b := gb.Node(graph.Node{Step: 1, Pool: -1}, nil)
@@ -285,7 +286,7 @@ func TestCauseStaysWhenAnotherFailureIsTakenBack(t *testing.T) {
 // A done step that nothing leads to any more, because what was put above it failed, leads to nothing when it is run again.
 func TestRerunOfUnreachedStep(t *testing.T) {
 	b := pausedAtStep(t, 3, 2, func(b *bench) { b.s.opts.OnFailure = fact.Continue })
-	p := planOf(4)
+	p := graphtest.NewPlan(4)
 	p.Digest = "d2"
 	for i := range p.Steps {
 		if i > 0 {
@@ -315,7 +316,7 @@ func TestRerunOfUnreachedStep(t *testing.T) {
 // nothing is asked any more: it counts as failed, and the run ends.
 func TestStopAboveAKeptFailure(t *testing.T) {
 	for _, how := range []events.StopHow{events.StopDrain, events.StopInterrupt} {
-		p := planOf(3)
+		p := graphtest.NewPlan(3)
 		b := newBench(t, p, chain(t, p), fact.Options{BreakOnFailure: true})
 		b.s.carry(p, b.s.graph, carrying{generation: 2, keeps: true}, func(step int, _ *node) (*ending, choice) {
 			if step == 1 {
@@ -418,7 +419,7 @@ func pausesAt(b *bench, step int) (n int) {
 // cleaningUp is a run whose first step fails under drain; the second is essential, like one of an `always`.
 func cleaningUp(t *testing.T, o fact.Options, confirm string) *bench {
 	t.Helper()
-	p := planOf(2)
+	p := graphtest.NewPlan(2)
 	p.Steps[1].Confirm = confirm
 	gb := graph.NewBuilder(2)
 	body := gb.Node(graph.Node{Step: 0, Pool: -1}, nil)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 	"moon/internal/assault"
@@ -42,7 +43,7 @@ func randomRun(t *testing.T, seed uint64) *bench {
 	if seed%100 == 99 {
 		n = 1 + r.IntN(200)
 	}
-	p := planOf(n)
+	p := graphtest.NewPlan(n)
 	g := randomGraph(t, r, p)
 	o := fact.Options{
 		Forks: 1 + r.IntN(4), OnFailure: []fact.Policy{fact.Drain, fact.Continue, fact.Cancel}[r.IntN(3)],

@@ -5,39 +5,15 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
 )
 
-// wide is a graph of n steps with nearly three edges each, in layers of a hundred.
-func wide(tb testing.TB, n int) (*plan.Plan, func() *graph.Graph) {
-	tb.Helper()
-	p := planOf(n)
-	return p, func() *graph.Graph {
-		gb := graph.NewBuilder(n)
-		for i := range n {
-			var edges []graph.Edge
-			for k := range 3 {
-				if from := i - 100 + k*7; from >= 0 && from < i {
-					edges = append(edges, graph.Edge{From: graph.ID(from), On: events.OnSuccess})
-				}
-			}
-			gb.Node(graph.Node{Step: int32(i), Pool: -1}, edges)
-		}
-		g, err := gb.Graph()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return g
-	}
-}
-
-const wideSteps = 100_000
-
 // BenchmarkSchedule has the state decide about 100,000 steps that take no time, with the ranks of their durations.
 func BenchmarkSchedule(b *testing.B) {
-	p, graphOf := wide(b, wideSteps)
+	p, graphOf := graphtest.NewWide(b, graphtest.Wide)
 	g := graphOf()
 	best := time.Hour
 	for b.Loop() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"moon/engine/graph/graphtest"
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
@@ -43,7 +44,7 @@ func runAll(b *testing.B, s *State, now time.Time, tell func(fact.Fact)) {
 
 // BenchmarkReopen reads the journal of a run of 100,000 steps, checks every record and folds it. Budget: 2 s.
 func BenchmarkReopen(b *testing.B) {
-	p, graphOf := wide(b, wideSteps)
+	p, graphOf := graphtest.NewWide(b, graphtest.Wide)
 	g := graphOf()
 	path := filepath.Join(b.TempDir(), "journal.jsonl")
 	w, err := journal.Disk{}.Create(path)

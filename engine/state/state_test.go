@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
@@ -193,15 +194,6 @@ func (b *bench) want(log ...string) {
 	b.log = nil
 }
 
-// planOf is a plan of n steps with nothing in them.
-func planOf(n int) *plan.Plan {
-	p := &plan.Plan{RootFile: "test.yml", Digest: "d", Scopes: []plan.Scope{{Kind: plan.ScopePlaybook, Parent: -1, Last: n}}}
-	for i := range n {
-		p.Steps = append(p.Steps, plan.Step{Index: i, Name: fmt.Sprint(i), Path: fmt.Sprint(i), Digest: fmt.Sprint(i)})
-	}
-	return p
-}
-
 // chain is the graph of steps in order.
 func chain(tb testing.TB, p *plan.Plan) *graph.Graph {
 	tb.Helper()
@@ -259,7 +251,7 @@ func TestDiamond(t *testing.T) {
 
 func diamond(t *testing.T, ob, oc events.Outcome, onB, onC events.OutcomeSet, join graph.Join) events.Outcome {
 	t.Helper()
-	p := planOf(4)
+	p := graphtest.NewPlan(4)
 	gb := graph.NewBuilder(4)
 	// A step can only be omitted by an edge, so a fails for one that must be.
 	oa := events.OK
@@ -288,7 +280,7 @@ func diamond(t *testing.T, ob, oc events.Outcome, onB, onC events.OutcomeSet, jo
 }
 
 func TestChainDrains(t *testing.T) {
-	p := planOf(4)
+	p := graphtest.NewPlan(4)
 	b := newBench(t, p, chain(t, p), fact.Options{})
 	b.outcome = func(step, _ int) events.Outcome {
 		return []events.Outcome{events.Changed, events.Failed, events.OK, events.OK}[step]
@@ -302,7 +294,7 @@ func TestChainDrains(t *testing.T) {
 }
 
 func TestRetriesAreAttemptsOfOneStep(t *testing.T) {
-	p := planOf(2)
+	p := graphtest.NewPlan(2)
 	p.Steps[0].Retry.Max = 2
 	b := newBench(t, p, chain(t, p), fact.Options{})
 	b.outcome = func(_, attempt int) events.Outcome {
@@ -316,7 +308,7 @@ func TestRetriesAreAttemptsOfOneStep(t *testing.T) {
 }
 
 func TestReviewApproveStepAndBreak(t *testing.T) {
-	p := planOf(4)
+	p := graphtest.NewPlan(4)
 	p.Steps[2].Confirm = "really?"
 	b := newBench(t, p, chain(t, p), fact.Options{Review: true})
 	b.all()
@@ -352,7 +344,7 @@ func TestReviewApproveStepAndBreak(t *testing.T) {
 }
 
 func TestStepModeNeverConfirms(t *testing.T) {
-	p := planOf(2)
+	p := graphtest.NewPlan(2)
 	p.Steps[0].Confirm = "sure?"
 	b := newBench(t, p, chain(t, p), fact.Options{Review: true})
 	b.start()
@@ -363,7 +355,7 @@ func TestStepModeNeverConfirms(t *testing.T) {
 }
 
 func TestOverAndUntil(t *testing.T) {
-	p := planOf(6)
+	p := graphtest.NewPlan(6)
 	b := newBench(t, p, chain(t, p), fact.Options{Review: true})
 	b.start()
 	b.log = nil
@@ -379,7 +371,7 @@ func TestOverAndUntil(t *testing.T) {
 
 func TestBreakOnFailureThenRetrySkipGiveUp(t *testing.T) {
 	setup := func() *bench {
-		p := planOf(3)
+		p := graphtest.NewPlan(3)
 		b := newBench(t, p, chain(t, p), fact.Options{BreakOnFailure: true, KeepOpen: true})
 		b.outcome = func(step, attempt int) events.Outcome {
 			if step == 1 && attempt == 1 {
@@ -442,7 +434,7 @@ func TestBreakOnFailureThenRetrySkipGiveUp(t *testing.T) {
 }
 
 func TestExcludeAndSkipByTag(t *testing.T) {
-	p := planOf(3)
+	p := graphtest.NewPlan(3)
 	p.Steps[1].Excluded = true
 	b := newBench(t, p, chain(t, p), fact.Options{Review: true})
 	b.send(events.Approve{Range: events.Range{From: 0, To: 3}})
@@ -457,7 +449,7 @@ func TestExcludeAndSkipByTag(t *testing.T) {
 }
 
 func TestReplanKeepsWhatIsTheSame(t *testing.T) {
-	p := planOf(4)
+	p := graphtest.NewPlan(4)
 	b := newBench(t, p, chain(t, p), fact.Options{Review: true, BreakOnFailure: true, KeepOpen: true})
 	b.outcome = func(step, _ int) events.Outcome {
 		if step == 2 {
@@ -470,7 +462,7 @@ func TestReplanKeepsWhatIsTheSame(t *testing.T) {
 	b.all()
 	b.log = nil
 	// The third step was edited, and one was put in front of it.
-	edited := planOf(4)
+	edited := graphtest.NewPlan(4)
 	edited.Digest = "d2"
 	edited.Steps[2].Digest = "new"
 	insert := plan.Step{Name: "inserted", Path: "inserted", Digest: "inserted"}
@@ -515,7 +507,7 @@ func TestFactsOutsideTheTable(t *testing.T) {
 		for n := range nodeStates {
 			state := nodeState(n)
 			pairs++
-			p := planOf(1)
+			p := graphtest.NewPlan(1)
 			b := newBench(t, p, chain(t, p), fact.Options{})
 			b.s.nodes[0].state = state
 			b.s.open = 1

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"moon/engine/graph/graphtest"
 	"moon/events"
 	"moon/events/fact"
 )
@@ -20,7 +21,7 @@ func TestNothingIsLeftOutUnexplained(t *testing.T) {
 		{"not run, as earlier versions had it", fact.ValuesMissing{Step: 1}, events.RunFailed, []int{1, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := planOf(3)
+			p := graphtest.NewPlan(3)
 			b := newBench(t, p, chain(t, p), fact.Options{Forks: 1})
 			b.start()
 			b.end(0)
@@ -35,7 +36,7 @@ func TestNothingIsLeftOutUnexplained(t *testing.T) {
 
 // A failure explains all that comes after it, and what a rescue has skipped.
 func TestFailureExplains(t *testing.T) {
-	p := planOf(3)
+	p := graphtest.NewPlan(3)
 	b := newBench(t, p, chain(t, p), fact.Options{Forks: 1, OnFailure: fact.Continue})
 	b.outcome = func(int, int) events.Outcome { return events.Failed }
 	b.all()
