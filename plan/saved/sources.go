@@ -47,7 +47,8 @@ type Sources struct {
 	Trees       []SourceTree      `json:"trees,omitempty"`
 	Absent      []string          `json:"absent,omitempty"`
 	Reads       []SourceRead      `json:"reads,omitempty"`
-	Plays       *PlaySources      `json:"plays,omitempty"` // nil for a playbook of steps
+	Forced      bool              `json:"force_handlers,omitempty"` // of a playbook of steps, as --force-handlers
+	Plays       *PlaySources      `json:"plays,omitempty"`          // nil for a playbook of steps
 }
 
 // SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere.
@@ -162,6 +163,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	s.Reads = readsOf(m, shown)
 	keepFacts(m, s)
 	if !p.Dialect.Rules().OverHosts {
+		s.Forced = m.O.Mode.ForceHandlers
 		return s, nil
 	}
 	s.Plays, err = playsOf(p)
@@ -301,6 +303,7 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
+	o.Mode.ForceHandlers = s.Forced
 	if s.Plays != nil {
 		s.Plays.options(root, &o)
 	}
