@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"moon/exec/spec"
@@ -73,7 +72,7 @@ func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string
 // parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
 func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 	n := 0
-	p.fixed(v, "parallel", "true, false or a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
+	p.ReadFixed(v, "parallel", "true, false or a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
 		if i, ok := spec.ParseInt(got); ok {
 			n = i
 			return n > 0
@@ -85,54 +84,6 @@ func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 		return ok
 	})
 	return n
-}
-
-// tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
-// mistake waits for no step either; then the mistake has been said.
-func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string, missing []value.Missing) {
-	steps := plan.StepsOf(missing)
-	if len(steps) == 0 && p.Found.HasErrors() {
-		return
-	}
-	is := "is"
-	if strings.HasPrefix(what, "the items") {
-		is = "are"
-	}
-	width := utf8.RuneCountInString(plan.FirstLine(v.Text()))
-	if !slices.ContainsFunc(steps, func(i int) bool { return i >= len(p.plan.Steps) || p.plan.Steps[i].Action != "setup" }) {
-		switch {
-		case p.unasked:
-			return // the facts would be known if other mistakes had not been said
-		case p.o.Unseen != nil:
-			p.Unread = true
-			p.o.Unseen.Add(diag.Diagnostic{
-				Severity: diag.Warning, Pos: v.Pos(), Width: width,
-				Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is),
-			})
-			return
-		}
-	}
-	if e := (&plan.Env{Plan: p.plan}); len(e.Coming(steps)) < len(steps) {
-		p.Errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what,
-			e.AbsenceText(steps))
-		return
-	}
-	p.Errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.describeSteps(missing))
-}
-
-// describeSteps names the steps that unknown values wait for: "step-0003 «read release»".
-func (p *evaluator) describeSteps(missing []value.Missing) string {
-	var parts []string
-	for _, s := range plan.StepsOf(missing) {
-		parts = append(parts, p.plan.StepRef(s))
-	}
-	if len(parts) == 0 {
-		return plan.AtStart
-	}
-	if len(parts) > 3 {
-		parts = append(parts[:2], fmt.Sprintf("%d more", len(parts)-2))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // roundContext describes a round of a loop. What all its rounds share is given.
@@ -153,7 +104,7 @@ func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, items []i
 // limit is how many iterations may run at once: 0 for one after the other.
 func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
 	n := 0
-	p.fixed(t.Loop.Limit, "limit", "a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
+	p.ReadFixed(t.Loop.Limit, "limit", "a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
 		i, ok := spec.ParseInt(got)
 		n = i
 		return ok && n > 0
@@ -209,7 +160,7 @@ func (p *evaluator) noList(c *taskContext, t *playbook.Task, val any) {
 }
 
 func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []value.Missing) {
-	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step",
+	p.ReportLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step",
 		"the items of this loop", missing)
 }
 
@@ -242,7 +193,7 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, 
 		add("ansible_index_var", t.Loop.Index)
 	}
 	add("ansible_loop_var", t.Loop.Var)
-	if t.Extended.IsZero() || !p.flag(t.Extended, "extended", p.Renderer(p.env(c, nil), c.chain), false) {
+	if t.Extended.IsZero() || !p.ReadFlag(t.Extended, "extended", p.Renderer(p.env(c, nil), c.chain), false) {
 		return l
 	}
 	all := make([]any, len(items))
@@ -339,58 +290,9 @@ func (p *evaluator) pattern(pl *playbook.Play, r *plan.Renderer) (string, bool) 
 		}
 	}
 	if len(r.Missing) > 0 {
-		p.tooLate(pl.Hosts, r.Chain, "give the hosts with -e, or name their group", "which hosts this play is for", r.Missing)
+		p.ReportLate(pl.Hosts, r.Chain, "give the hosts with -e, or name their group", "which hosts this play is for", r.Missing)
 	}
 	return strings.Join(parts, ","), !r.Failed && len(r.Missing) == 0
-}
-
-// fixed reads a value that the plan must know: accept takes it or refuses it. Where the text has a mistake of its own, or
-// does not matter because the step will not run, nothing more is said. What is omitted is as if it were not written.
-func (p *evaluator) fixed(v playbook.Value, key, want string, r *plan.Renderer, accept func(any) bool) {
-	if v.IsZero() {
-		return
-	}
-	missing, failed, undefined := r.Missing, r.Failed, r.Undefined
-	r.Missing, r.Failed, r.Undefined = nil, false, false
-	got := r.Value(v)
-	open, silent := r.Missing, r.Failed || r.Undefined
-	r.Missing, r.Failed, r.Undefined = missing, r.Failed || failed, r.Undefined || undefined
-	_, omitted := got.(value.Omitted)
-	switch {
-	case silent, omitted:
-	case len(open) > 0:
-		p.tooLate(v, r.Chain, "write a value that is known before the run", "`"+key+":`", open)
-	case !accept(value.Plain(got)):
-		found := ""
-		if got != nil && (v.Kind() != playbook.String || strings.Contains(v.Text(), "{{")) {
-			found = "; this is " + plan.Described(got)
-		}
-		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain, "", "`%s:` must be %s%s", key, want, found)
-	}
-}
-
-// duration reads a duration into d, which keeps its value where none is given.
-func (p *evaluator) duration(v playbook.Value, key string, r *plan.Renderer, d *time.Duration) {
-	p.fixed(v, key, "a duration: 30s, 1m30s or a number of seconds", r, func(v any) bool {
-		got, ok := spec.ParseDuration(v)
-		if ok {
-			*d = got
-		}
-		return ok
-	})
-}
-
-// flag reads a boolean.
-func (p *evaluator) flag(v playbook.Value, key string, r *plan.Renderer, otherwise bool) bool {
-	b := otherwise
-	p.fixed(v, key, "true or false", r, func(v any) bool {
-		got, ok := spec.ParseBool(v)
-		if ok {
-			b = got
-		}
-		return ok
-	})
-	return b
 }
 
 // roleFileName is the name of the file of a role that a task asks for: main unless it says otherwise.
@@ -406,7 +308,7 @@ func (p *evaluator) roleFileName(c *taskContext, v playbook.Value) string {
 }
 
 func (p *evaluator) public(c *taskContext, t *playbook.Task) bool {
-	return !t.Public.IsZero() && p.flag(t.Public, "public", p.Renderer(p.env(c, nil), c.chain), false)
+	return !t.Public.IsZero() && p.ReadFlag(t.Public, "public", p.Renderer(p.env(c, nil), c.chain), false)
 }
 
 // tagsOf are the tags of a task with those it inherits.
@@ -421,7 +323,7 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 			r := p.Renderer(p.env(c, nil), c.chain)
 			text = r.Text(v)
 			if len(r.Missing) > 0 {
-				p.Errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.describeSteps(r.Missing))
+				p.Errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.DescribeSteps(r.Missing))
 				continue
 			}
 		}
@@ -515,7 +417,7 @@ func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) 
 		return "", false
 	}
 	if len(r.Missing) > 0 {
-		p.tooLate(v, c.chain, hint, what, r.Missing)
+		p.ReportLate(v, c.chain, hint, what, r.Missing)
 		return "", false
 	}
 	if name == "" {

@@ -40,7 +40,7 @@ func (p *evaluator) factNames(k *plan.Task, t *playbook.Task, c *taskContext, e 
 			switch {
 			case r.Failed || r.Undefined: // said
 			case len(r.Missing) > 0:
-				p.tooLate(key, c.chain, "set a variable with a name that is known, to a map: `found: {\"{{ … }}\": …}`",
+				p.ReportLate(key, c.chain, "set a variable with a name that is known, to a map: `found: {\"{{ … }}\": …}`",
 					"the name of this variable", r.Missing)
 			case !variableName.MatchString(name):
 				p.Errorf(key.Pos(), utf8.RuneCountInString(g.Key), c.chain, "letters, digits and _, not starting with a digit",

@@ -24,7 +24,7 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	p.confirm(s, k, r)
 	f.At("")
 	if !t.Retries.IsZero() {
-		p.fixed(t.Retries, "retries", "a whole number of at most 1000000; 3 makes up to four attempts", r, func(v any) bool {
+		p.ReadFixed(t.Retries, "retries", "a whole number of at most 1000000; 3 makes up to four attempts", r, func(v any) bool {
 			n, ok := spec.ParseInt(v)
 			s.Retry.Max = max(n, 0)
 			return ok && n >= 0 && n <= mostRetries
@@ -33,16 +33,16 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 		s.Retry.Max = 3
 	}
 	s.Retry.Delay = p.plan.Dialect.Rules().RetryDelay
-	p.duration(t.Delay, "delay", r, &s.Retry.Delay)
-	p.duration(plan.FirstOf(t.Timeout, in.timeout), "timeout", r, &s.Timeout)
-	p.duration(t.Queued, "timeout_queued", r, &s.Queued)
+	p.ReadDuration(t.Delay, "delay", r, &s.Retry.Delay)
+	p.ReadDuration(plan.FirstOf(t.Timeout, in.timeout), "timeout", r, &s.Timeout)
+	p.ReadDuration(t.Queued, "timeout_queued", r, &s.Queued)
 	s.Retry.Until = plan.WhenText(k.Until)
 	f.At("ignore_errors")
 	for _, cond := range k.Ignore {
 		s.MayFail = s.MayFail || !cond.Constant || cond.Holds
 	}
 	if s.Loop != nil && !s.Loop.First {
-		p.duration(t.Pause, "pause", r, &s.Pause)
+		p.ReadDuration(t.Pause, "pause", r, &s.Pause)
 	}
 	own := p.plan.ResultNames(t.Register)
 	for _, g := range []struct {
@@ -55,16 +55,16 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	f.At("")
 	checkMode, diff := plan.FirstOf(t.CheckMode, in.checkMode), plan.FirstOf(t.Diff, in.diff)
 	if !checkMode.IsZero() {
-		b := p.flag(checkMode, "check_mode", r, false)
+		b := p.ReadFlag(checkMode, "check_mode", r, false)
 		s.CheckMode = &b
 	}
 	if !diff.IsZero() {
-		s.ShowDiff = p.flag(diff, "diff", r, true)
+		s.ShowDiff = p.ReadFlag(diff, "diff", r, true)
 		s.NoDiff = !s.ShowDiff
 	}
 	if p.plan.Dialect.Rules().OverHosts {
-		s.GoesOn = p.flag(in.unreachable, "ignore_unreachable", r, false)
-		s.AnyFatal = p.flag(in.anyFatal, "any_errors_fatal", r, false)
+		s.GoesOn = p.ReadFlag(in.unreachable, "ignore_unreachable", r, false)
+		s.AnyFatal = p.ReadFlag(in.anyFatal, "any_errors_fatal", r, false)
 	} else {
 		p.pointless(k, r)
 	}
@@ -214,11 +214,11 @@ func (p *evaluator) become(s *plan.Step, k *plan.Task, b become, r *plan.Rendere
 	if p.o.User != "root" {
 		method = vars.BecomeMethods[0]
 	}
-	p.fixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
+	p.ReadFixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
 		method = value.Text(v)
 		return slices.Contains(vars.BecomeMethods, method)
 	})
-	if !p.flag(b.yes, "become", r, false) {
+	if !p.ReadFlag(b.yes, "become", r, false) {
 		return
 	}
 	user := "root"

@@ -91,7 +91,7 @@ func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
 // factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
 func (p *fleet) factHost(s *plan.Step, c *taskContext) *plannedHost {
 	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() ||
-		!p.flag(c.inherit.delegateFacts, "delegate_facts", p.Renderer(p.env(c, s.Task.Frame.Step), c.chain), false) {
+		!p.ReadFlag(c.inherit.delegateFacts, "delegate_facts", p.Renderer(p.env(c, s.Task.Frame.Step), c.chain), false) {
 		return c.on
 	}
 	return p.machine(s.Delegate)
@@ -196,7 +196,7 @@ func (p *fleet) once(cs []*taskContext) bool {
 		return false
 	}
 	p.selectHost(cs[0])
-	return p.flag(v, "run_once", p.Renderer(p.env(cs[0], nil), cs[0].chain), false)
+	return p.ReadFlag(v, "run_once", p.Renderer(p.env(cs[0], nil), cs[0].chain), false)
 }
 
 func inventoryHint(o plan.Options) string {

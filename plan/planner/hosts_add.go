@@ -19,7 +19,7 @@ import (
 func (p *fleet) unknownArguments(c *taskContext, s *plan.Step, t *playbook.Task) {
 	for _, u := range s.Unknowns {
 		if v, ok := plan.ValueOf(s.Task.Args, u.Field); ok {
-			p.tooLate(v, c.chain, "add what is known before the run, or have the inventory give it", "what "+t.Action+" adds",
+			p.ReportLate(v, c.chain, "add what is known before the run, or have the inventory give it", "what "+t.Action+" adds",
 				[]value.Missing{{Name: u.Name, Steps: u.Steps}})
 			return
 		}

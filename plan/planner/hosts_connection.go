@@ -143,7 +143,7 @@ func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env,
 		name := strings.TrimSpace(r.Text(c.delegate))
 		switch {
 		case len(r.Missing) > missing:
-			p.tooLate(c.delegate, r.Chain, "delegate to a host that is known before the run", "the host to delegate to",
+			p.ReportLate(c.delegate, r.Chain, "delegate to a host that is known before the run", "the host to delegate to",
 				r.Missing[missing:])
 			r.Missing = r.Missing[:missing]
 			return
@@ -189,7 +189,7 @@ func (p *fleet) settingText(c *taskContext, r *plan.Renderer, what, name string,
 		return "", false
 	case value.Unknown:
 		p.Errorf(c.pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name,
-			p.describeSteps([]value.Missing{{Name: name, Steps: v.Steps}}))
+			p.DescribeSteps([]value.Missing{{Name: name, Steps: v.Steps}}))
 		return "", false
 	}
 	return value.Text(value.Reveal(v)), true
@@ -209,7 +209,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 	}
 	yes := p.o.Login.Become
 	if !b.yes.IsZero() {
-		yes = p.flag(b.yes, "become", r, false)
+		yes = p.ReadFlag(b.yes, "become", r, false)
 	}
 	if v, ok := find("ansible_become"); ok {
 		if got, ok := spec.ParseBool(value.Plain(v)); ok {
@@ -220,7 +220,7 @@ func (p *fleet) becomeOnHost(s *plan.Step, k *plan.Task, c *taskContext, e *plan
 		return
 	}
 	method := p.o.Login.BecomeMethod
-	p.fixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
+	p.ReadFixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
 		method = value.Text(v)
 		return true
 	})

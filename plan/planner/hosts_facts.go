@@ -53,7 +53,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		ask, of = nil, nil
 		for i, target := range all {
 			if target.Conn != nil {
-				p.unasked = true
+				p.Unasked = true
 				continue
 			}
 			ask, of = append(ask, target), append(of, allOf[i])

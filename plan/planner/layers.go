@@ -8,7 +8,9 @@ import (
 	"moon/plan/inventory"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
+	"moon/plan/planner/known"
 	"moon/plan/planner/library"
+	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
@@ -23,6 +25,7 @@ type ground struct {
 	*outline.Outline
 	*library.Library
 	*compile.Compiler
+	*known.Reader
 	o       plan.Options
 	plan    *plan.Plan
 	secrets *secret.Set // the plan's own
@@ -42,7 +45,6 @@ type evaluator struct {
 	ignored   []vars.IgnoredVariable // of those that are set
 	tagsSeen  map[string]bool
 	leftOut   map[string]string // by path: the flag that leaves the step out
-	unasked   bool              // facts were not asked for, because of mistakes
 }
 
 // variables makes the layers that frames are of: blocks and files of variables, parameters, items of loops.
@@ -65,8 +67,8 @@ type fleet struct {
 	machines  map[string]*plannedHost
 	asking    *sync.Mutex // for those who ask for machines in a run
 	past      *[]vars.PastInventory
-	lookedAt  []string // files that the step that is planned has named in templates and lookups
-	repeated  int      // steps and scopes of tasks that are planned once more
+	lookups   *lookups.Lookups
+	repeated  int // steps and scopes of tasks that are planned once more
 }
 
 // stepPlanner makes a step of a task.

@@ -12,7 +12,9 @@ import (
 	"moon/plan/eval"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
+	"moon/plan/planner/known"
 	"moon/plan/planner/library"
+	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/problems"
 	"moon/plan/saved"
@@ -69,7 +71,12 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	})
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
+	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
+	p.lookups = lookups.New(p.plan, p.Library, d, o.Home, func(pattern string) ([]string, error) {
+		hosts, err := p.inventory.Match(pattern)
+		return vars.HostNames(hosts), err
+	})
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(plan.PlanWork, plan.PlanText)

@@ -155,9 +155,9 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 // policy reads what decides about failures.
 func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	pl := play.src
-	play.anyFatal = p.flag(pl.AnyFatal, "any_errors_fatal", r, false)
-	play.handlers.force = p.flag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
-	p.fixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
+	play.anyFatal = p.ReadFlag(pl.AnyFatal, "any_errors_fatal", r, false)
+	play.handlers.force = p.ReadFlag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
+	p.ReadFixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
 		n, ok := spec.ParseInt(strings.TrimSuffix(value.Text(v), "%"))
 		play.maxFail = n
 		return ok && n >= 0
@@ -165,7 +165,7 @@ func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	s := &p.plan.Scopes[play.scope]
 	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
 	s.Strategy = "linear"
-	p.fixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
+	p.ReadFixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
 		s.Strategy = strings.TrimPrefix(value.Text(v), "ansible.builtin.")
 		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
 	})
@@ -185,7 +185,7 @@ func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Rend
 		values = pl.Serial.Items()
 	}
 	for _, v := range values {
-		p.fixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
+		p.ReadFixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
 			text := value.Text(got)
 			if percent, ok := strings.CutSuffix(text, "%"); ok {
 				n, ok := spec.ParseInt(percent)
@@ -274,7 +274,7 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 		case r.Failed:
 			return below
 		case len(r.Missing) > 0:
-			p.tooLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars",
+			p.ReportLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars",
 				"which file of variables to read", r.Missing)
 			return below
 		}
@@ -321,8 +321,8 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 			}
 		}
 		ask = append(ask, plan.Prompt{
-			Name: q.Name, Text: r.Text(q.Text), Default: r.Text(q.Default), Private: p.flag(q.Private, "private", r, true),
-			Confirm: p.flag(q.Confirm, "confirm", r, false),
+			Name: q.Name, Text: r.Text(q.Text), Default: r.Text(q.Default), Private: p.ReadFlag(q.Private, "private", r, true),
+			Confirm: p.ReadFlag(q.Confirm, "confirm", r, false),
 		})
 	}
 	if len(ask) == 0 {

@@ -88,7 +88,7 @@ func (p *playsState) notify(c *taskContext) {
 			continue
 		}
 		if len(r.Missing) > 0 {
-			p.tooLate(v, c.chain, "name the handlers", "which handler to notify", r.Missing)
+			p.ReportLate(v, c.chain, "name the handlers", "which handler to notify", r.Missing)
 			continue
 		}
 		names, ok := got.([]any)

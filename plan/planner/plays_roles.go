@@ -90,7 +90,7 @@ func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *playbook.R
 		return false
 	}
 	if dup := plan.FirstOf(t.AllowDup, files.Meta.AllowDup); !dup.IsZero() &&
-		p.flag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
+		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
 		return false
 	}
 	texts := []string{files.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}

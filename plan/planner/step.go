@@ -19,7 +19,7 @@ import (
 // planStep plans one step: one task, one item.
 func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	k := &plan.Task{Compiled: p.CompileTask(t, c.chain), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir}
-	p.lookedAt = p.lookedAt[:0]
+	p.lookups.Read = p.lookups.Read[:0]
 	if k.Action == nil {
 		return
 	}
@@ -145,8 +145,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	k.Open = len(f.All) > 0 || changes
 	slices.Sort(took)
 	k.Took = slices.Compact(took)
-	s.NoLog = p.flag(c.noLog(t), "no_log", r, false)
-	s.Terminal = p.flag(t.Interactive, "interactive", r, false)
+	s.NoLog = p.ReadFlag(c.noLog(t), "no_log", r, false)
+	s.Terminal = p.ReadFlag(t.Interactive, "interactive", r, false)
 	if k.Sound && !k.Open && !r.Failed && !r.Undefined && !idle {
 		p.Decode(k, raw, c.chain)
 		if k.Call != nil {
@@ -156,7 +156,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if r.Lacking != nil && !s.Excluded {
 		s.Prediction, s.Lacks, idle = plan.WillSkip, r.Lacking, true
 	}
-	p.concealer.NoteReads(&s, k, raw, p.lookedAt)
+	p.concealer.NoteReads(&s, k, raw, p.lookups.Read)
 	s.Args = raw // both are only read
 	if k.Open {
 		s.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)

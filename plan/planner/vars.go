@@ -179,7 +179,7 @@ func (p *variables) fileOfVars(r *plan.Renderer, v playbook.Value, key string,
 	case r.Failed || r.Undefined:
 		return nil, m, false
 	case len(r.Missing) > 0:
-		p.tooLate(v, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.Missing)
+		p.ReportLate(v, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.Missing)
 		return nil, m, false
 	}
 	target := p.Resolve(name, c.dir)

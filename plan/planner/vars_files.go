@@ -29,7 +29,7 @@ func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) 
 	case r.Failed:
 		return nil
 	case len(r.Missing) > 0:
-		p.tooLate(written, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.Missing)
+		p.ReportLate(written, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.Missing)
 		return nil
 	}
 	if t.Args.IsZero() {
@@ -71,14 +71,14 @@ func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook
 		return re
 	}
 	if v, ok := t.ExtraArgs.Get("depth"); ok {
-		p.fixed(v, "depth", "a whole number", r, func(got any) bool {
+		p.ReadFixed(v, "depth", "a whole number", r, func(got any) bool {
 			n, ok := spec.ParseInt(got)
 			in.Depth = n
 			return ok && n >= 0
 		})
 	}
 	if v, ok := t.ExtraArgs.Get("ignore_unknown_extensions"); ok {
-		in.Lenient = p.flag(v, "ignore_unknown_extensions", r, false)
+		in.Lenient = p.ReadFlag(v, "ignore_unknown_extensions", r, false)
 	}
 	if list, v := texts("files_matching"); len(list) > 0 {
 		if in.Matching = pattern(list[0], v); in.Matching == nil {

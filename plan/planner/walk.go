@@ -18,7 +18,7 @@ import (
 // planSteps plans a playbook of steps, with its handlers at the end.
 func (p *planner) planSteps(c *taskContext, pb *playbook.Playbook) {
 	c.handlers = newHandlerSet()
-	c.handlers.force = p.flag(pb.Force, "force_handlers", p.Renderer(p.env(c, nil), nil), p.o.Mode.ForceHandlers)
+	c.handlers.force = p.ReadFlag(pb.Force, "force_handlers", p.Renderer(p.env(c, nil), nil), p.o.Mode.ForceHandlers)
 	p.defineHandlers(c, pb.Handlers)
 	p.planTasks(c, pb.Tasks)
 	p.flushHandlers([]*taskContext{c})
@@ -147,7 +147,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if len(r.Missing) > 0 {
-		p.tooLate(t.Args, c.chain, "include each candidate with its own `when`", "which file to include", r.Missing)
+		p.ReportLate(t.Args, c.chain, "include each candidate with its own `when`", "which file to include", r.Missing)
 		return
 	}
 	scope.Name = name

@@ -102,7 +102,7 @@ func (p *planner) flushHere(c *taskContext, t *playbook.Task) {
 	switch {
 	case r.Failed:
 	case !v.Known:
-		p.tooLate(t.Args, c.chain, "remove it, or write a condition that is known before the run", "whether the handlers run here",
+		p.ReportLate(t.Args, c.chain, "remove it, or write a condition that is known before the run", "whether the handlers run here",
 			r.Missing)
 	case v.Holds:
 		p.flushHandlers([]*taskContext{c})

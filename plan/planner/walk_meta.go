@@ -32,7 +32,7 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 	case r.Failed || v.Known && !v.Holds:
 		return
 	case !v.Known:
-		p.tooLate(t.Args, c.chain, "remove it, or write a condition that is known before the run", "whether the facts are cleared",
+		p.ReportLate(t.Args, c.chain, "remove it, or write a condition that is known before the run", "whether the facts are cleared",
 			r.Missing)
 		return
 	}
@@ -61,7 +61,7 @@ func (p *planner) certain(cs []*taskContext, t *playbook.Task, what string, do f
 			r := p.Renderer(p.env(c, k.Frame.Step), c.chain)
 			r.Report = func(diag.Diagnostic) {}
 			if r.Decide(k.When); !r.Failed {
-				p.tooLate(playbook.Written(t.ActionPos, t.ActionKey), c.chain, "write a condition that is known before the run", what,
+				p.ReportLate(playbook.Written(t.ActionPos, t.ActionKey), c.chain, "write a condition that is known before the run", what,
 					r.Missing)
 			}
 			return

@@ -25,7 +25,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.plan.Dialect, p.here = dialect.Ansible, p.names
 	p.disk.Thorough = true
 	p.plan.Basis.Machines = map[string]*vars.Machine{}
-	p.engine.Python, p.engine.World = true, p.world()
+	p.engine.Python, p.engine.World = true, p.lookups.World()
 	p.names.Root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
 }
 
@@ -52,7 +52,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 	case r.Failed:
 		return
 	case len(r.Missing) > 0:
-		p.tooLate(pl.Import, in.chain, "name the file", "which playbook to import", r.Missing)
+		p.ReportLate(pl.Import, in.chain, "name the file", "which playbook to import", r.Missing)
 		return
 	}
 	target := p.disk.Real(p.Resolve(name, in.dir))
@@ -181,7 +181,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 		cs[i] = c
 	}
 	p.gatherDelegates(cs)
-	if r := p.Renderer(p.env(p.hostlessContext(in), nil), in.chain); p.flag(pl.Facts, "gather_facts", r, true) {
+	if r := p.Renderer(p.env(p.hostlessContext(in), nil), in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, true) {
 		p.showAgain(cs)
 		p.gather(cs)
 		p.planTaskForHosts(p.always(cs), p.factsTask(pl))

@@ -41,7 +41,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	case r.Failed:
 		return
 	case len(r.Missing) > 0:
-		p.tooLate(t.Args, c.chain, "use each candidate with its own `when`", "which preset to use", r.Missing)
+		p.ReportLate(t.Args, c.chain, "use each candidate with its own `when`", "which preset to use", r.Missing)
 		return
 	}
 	target, ok := p.FindPreset(name, t, c.dir, c.chain)

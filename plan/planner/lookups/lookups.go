@@ -1,4 +1,4 @@
-package planner
+package lookups
 
 import (
 	"cmp"
@@ -12,14 +12,30 @@ import (
 	"moon/plan"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
+	"moon/plan/planner/library"
 	"moon/plan/source"
-	"moon/plan/vars"
 )
 
-// world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
+// Lookups answers the lookups of plays.
+type Lookups struct {
+	Read []string // files whose text templates and lookups have taken since it was emptied
+
+	plan    *plan.Plan
+	library *library.Library
+	disk    *source.Disk
+	home    string
+	match   func(pattern string) ([]string, error) // names of hosts
+}
+
+// New answers the lookups of a plan. match gives the names of the hosts that a pattern is for.
+func New(p *plan.Plan, l *library.Library, d *source.Disk, home string, match func(pattern string) ([]string, error)) *Lookups {
+	return &Lookups{plan: p, library: l, disk: d, home: home, match: match}
+}
+
+// World is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
 // looked up for real.
-func (p *fleet) world() call.World {
-	planned := p.plan
+func (l *Lookups) World() call.World {
+	planned := l.plan
 	find := func(at value.Env, dir, name string) string {
 		e, ok := call.Base(at).(*plan.Env)
 		if !ok || e.Frame.Scene == nil {
@@ -34,8 +50,8 @@ func (p *fleet) world() call.World {
 				dirs = append(dirs, filepath.Dir(file)) // what stands beside a template
 			}
 		}
-		path := source.NewSearch(dirs, p.disk).Find(name, p.o.Home)
-		if !p.disk.There(path) {
+		path := source.NewSearch(dirs, l.disk).Find(name, l.home)
+		if !l.disk.There(path) {
 			return ""
 		}
 		return path
@@ -50,11 +66,11 @@ func (p *fleet) world() call.World {
 			if running(at) {
 				return planned.ReadNow(path)
 			}
-			f, err := p.Read(path)
+			f, err := l.library.Read(path)
 			if err != nil {
-				return "", errors.New(p.DescribeError(err))
+				return "", errors.New(l.library.DescribeError(err))
 			}
-			p.lookedAt = append(p.lookedAt, path)
+			l.Read = append(l.Read, path)
 			return string(f.Text), nil
 		},
 		Glob: func(at value.Env, pattern string) ([]string, error) {
@@ -63,9 +79,9 @@ func (p *fleet) world() call.World {
 				return nil, nil
 			}
 			for _, dir := range plan.LookoutOf(e.Frame.Scene).Shared("files") {
-				parent, base := filepath.Split(source.ResolvePath(pattern, dir, p.o.Home))
+				parent, base := filepath.Split(source.ResolvePath(pattern, dir, l.home))
 				var found []string
-				for _, name := range p.disk.Glob(filepath.Clean(parent), base) {
+				for _, name := range l.disk.Glob(filepath.Clean(parent), base) {
 					found = append(found, filepath.Join(parent, name))
 				}
 				if len(found) > 0 {
@@ -75,8 +91,7 @@ func (p *fleet) world() call.World {
 			return nil, nil
 		},
 		Hosts: func(_ value.Env, pattern string) ([]string, error) {
-			hosts, err := p.inventory.Match(pattern)
-			return vars.HostNames(hosts), err
+			return l.match(pattern)
 		},
 		Run: func(at value.Env, command string) (string, error) {
 			if !running(at) || planned.Basis.O.Outside.Pipe == nil || call.Base(at).(*plan.Env).Unapproved {
@@ -96,7 +111,7 @@ func (p *fleet) world() call.World {
 			}
 			return time.Now(), nil
 		},
-		Password: p.password,
+		Password: l.password,
 	}
 }
 
@@ -106,20 +121,20 @@ func running(at value.Env) bool {
 	return ok && e.Results != nil && !e.Ahead
 }
 
-// password is what a file keeps. Where there is none yet, the run makes it.
-func (p *fleet) password(at value.Env, file string, always bool, made func() (string, error)) (string, error) {
+// password is what a file keeps. If it does not exist yet, the run makes it.
+func (l *Lookups) password(at value.Env, file string, always bool, made func() (string, error)) (string, error) {
 	e, ok := call.Base(at).(*plan.Env)
 	if !ok || e.Frame.Scene == nil {
 		return "", call.ErrLater
 	}
-	path := source.ResolvePath(file, e.Frame.Scene.Dir, p.o.Home)
+	path := source.ResolvePath(file, e.Frame.Scene.Dir, l.home)
 	if path != os.DevNull {
-		text, err := p.ReadPassword(path, running(at))
+		text, err := l.library.ReadPassword(path, running(at))
 		switch {
 		case err == nil:
 			line, _, _ := strings.Cut(string(text), "\n")
 			password, _, _ := strings.Cut(line, " salt=")
-			p.engine.Secrets.Add(filepath.Base(file), password)
+			l.plan.Engine.Secrets.Add(filepath.Base(file), password)
 			return password, nil
 		case !errors.Is(err, fs.ErrNotExist):
 			return "", err
@@ -132,7 +147,7 @@ func (p *fleet) password(at value.Env, file string, always bool, made func() (st
 	if err != nil {
 		return "", err
 	}
-	p.engine.Secrets.Add(filepath.Base(file), password)
+	l.plan.Engine.Secrets.Add(filepath.Base(file), password)
 	if path == os.DevNull {
 		return password, nil
 	}
@@ -141,7 +156,7 @@ func (p *fleet) password(at value.Env, file string, always bool, made func() (st
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) { // another host was first
-		return p.password(at, file, always, made)
+		return l.password(at, file, always, made)
 	}
 	if err != nil {
 		return "", err

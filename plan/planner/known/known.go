@@ -1,0 +1,128 @@
+package known
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval/value"
+	"moon/plan/planner/problems"
+	"moon/plan/playbook"
+)
+
+// Reader reads values that the plan must know.
+type Reader struct {
+	Unasked bool // facts were not asked for, because of mistakes
+
+	plan     *plan.Plan
+	problems *problems.Collector
+	unseen   *diag.List // takes what only facts could say, where hosts are not asked; nil if they are
+	skipped  func()     // is called then: what depends on the value is not planned
+}
+
+// New reads values for a plan.
+func New(p *plan.Plan, list *problems.Collector, unseen *diag.List, skipped func()) *Reader {
+	return &Reader{plan: p, problems: list, unseen: unseen, skipped: skipped}
+}
+
+// ReadFixed reads a value that the plan must know: accept takes it or refuses it. Where the text has a mistake of its own, or
+// does not matter because the step will not run, nothing more is said. What is omitted is as if it were not written.
+func (k *Reader) ReadFixed(v playbook.Value, key, want string, r *plan.Renderer, accept func(any) bool) {
+	if v.IsZero() {
+		return
+	}
+	missing, failed, undefined := r.Missing, r.Failed, r.Undefined
+	r.Missing, r.Failed, r.Undefined = nil, false, false
+	got := r.Value(v)
+	open, silent := r.Missing, r.Failed || r.Undefined
+	r.Missing, r.Failed, r.Undefined = missing, r.Failed || failed, r.Undefined || undefined
+	_, omitted := got.(value.Omitted)
+	switch {
+	case silent, omitted:
+	case len(open) > 0:
+		k.ReportLate(v, r.Chain, "write a value that is known before the run", "`"+key+":`", open)
+	case !accept(value.Plain(got)):
+		found := ""
+		if got != nil && (v.Kind() != playbook.String || strings.Contains(v.Text(), "{{")) {
+			found = "; this is " + plan.Described(got)
+		}
+		k.problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain, "", "`%s:` must be %s%s", key, want, found)
+	}
+}
+
+// ReadDuration reads a duration into d, which keeps its value where none is given.
+func (k *Reader) ReadDuration(v playbook.Value, key string, r *plan.Renderer, d *time.Duration) {
+	k.ReadFixed(v, key, "a duration: 30s, 1m30s or a number of seconds", r, func(v any) bool {
+		got, ok := spec.ParseDuration(v)
+		if ok {
+			*d = got
+		}
+		return ok
+	})
+}
+
+// ReadFlag reads a boolean.
+func (k *Reader) ReadFlag(v playbook.Value, key string, r *plan.Renderer, otherwise bool) bool {
+	b := otherwise
+	k.ReadFixed(v, key, "true or false", r, func(v any) bool {
+		got, ok := spec.ParseBool(v)
+		if ok {
+			b = got
+		}
+		return ok
+	})
+	return b
+}
+
+// ReportLate says that something that shapes the plan is known only during the run. A value that is missing because of a
+// mistake waits for no step either; then the mistake has been said.
+func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string, missing []value.Missing) {
+	steps := plan.StepsOf(missing)
+	if len(steps) == 0 && k.problems.Found.HasErrors() {
+		return
+	}
+	is := "is"
+	if strings.HasPrefix(what, "the items") {
+		is = "are"
+	}
+	width := utf8.RuneCountInString(plan.FirstLine(v.Text()))
+	if !slices.ContainsFunc(steps, func(i int) bool { return i >= len(k.plan.Steps) || k.plan.Steps[i].Action != "setup" }) {
+		switch {
+		case k.Unasked:
+			return // the facts would be known if other mistakes had not been said
+		case k.unseen != nil:
+			k.skipped()
+			k.unseen.Add(diag.Diagnostic{
+				Severity: diag.Warning, Pos: v.Pos(), Width: width,
+				Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is),
+			})
+			return
+		}
+	}
+	if e := (&plan.Env{Plan: k.plan}); len(e.Coming(steps)) < len(steps) {
+		k.problems.Errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what,
+			e.AbsenceText(steps))
+		return
+	}
+	k.problems.Errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, k.DescribeSteps(missing))
+}
+
+// DescribeSteps names the steps that unknown values wait for: "step-0003 «read release»".
+func (k *Reader) DescribeSteps(missing []value.Missing) string {
+	var parts []string
+	for _, s := range plan.StepsOf(missing) {
+		parts = append(parts, k.plan.StepRef(s))
+	}
+	if len(parts) == 0 {
+		return plan.AtStart
+	}
+	if len(parts) > 3 {
+		parts = append(parts[:2], fmt.Sprintf("%d more", len(parts)-2))
+	}
+	return strings.Join(parts, ", ")
+}
