@@ -119,7 +119,7 @@ var layers = map[string][]string{
 	"plan/planner/library":  {"internal/diag", "internal/suggest", "plan", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/lookups":  {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
 	"plan/planner/outline":  {"internal/diag", "internal/suggest", "plan", "plan/planner/problems", "plan/playbook", "plan/vars"},
-	"plan/planner/problems": {"internal/diag", "plan", "plan/playbook", "plan/eval/value"},
+	"plan/planner/problems": {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
 }
 
 // owners says who alone may touch a part of the outside world, and why.
