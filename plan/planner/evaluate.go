@@ -19,38 +19,6 @@ import (
 	"moon/plan/vars"
 )
 
-// noteName remembers that a variable exists which moon does not honour. Only those are looked for at each step.
-func (p *evaluator) noteName(name string) {
-	v := vars.UnhonouredEntry(name)
-	if v == nil || slices.ContainsFunc(p.ignored, func(g vars.IgnoredVariable) bool { return g.Name == name }) {
-		return
-	}
-	p.ignored = append(p.ignored, vars.IgnoredVariable{Name: name, Entry: v})
-}
-
-// nameIgnored warns about variables that would apply to a step and are not honoured, each of them once.
-func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...vars.UseOf) {
-	for i := range p.ignored {
-		g := &p.ignored[i]
-		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.Name)
-		// What is only tried out takes back what it has reported.
-		said := g.Said > 0 && g.Said <= len(p.Found) && p.Found[g.Said-1].Message == message
-		if said || !slices.Contains(uses, g.Entry.Only) {
-			continue
-		}
-		at, given := vars.PlaceOf(e.Frame, g.Name)
-		if v, _ := e.Find(g.Name); !given || g.Usual(v) {
-			continue
-		}
-		d := diag.Diagnostic{Severity: diag.Warning, Pos: c.pos, Chain: c.chain, Hint: g.Entry.Doc, Message: message}
-		if at.File != "" {
-			d.Pos, d.Chain = diag.Pos{File: at.File, Line: at.Line, Column: at.Column}, at.Chain
-		}
-		p.Report(d)
-		g.Said = len(p.Found)
-	}
-}
-
 // verdict is what the conditions of a group come to.
 func (p *evaluator) verdict(c *taskContext) plan.Verdict {
 	return p.Renderer(p.env(c, nil), c.chain).Decide(c.when)
@@ -238,7 +206,7 @@ func (p *evaluator) overlay(scope int) *vars.Layer {
 			if l == nil {
 				l = &vars.Layer{}
 			}
-			p.noteName(o.Name)
+			p.connector.NoteName(o.Name)
 			l.Add(vars.Binding{Name: o.Name, Value: o.value, From: plan.FromOverride})
 		}
 	}

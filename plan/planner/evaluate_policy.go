@@ -10,7 +10,6 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/playbook"
-	"moon/plan/vars"
 )
 
 // mostRetries bounds the attempts at a step: more than anybody waits for, and far from where numbers end.
@@ -184,55 +183,5 @@ func (p *evaluator) checkNames(r *plan.Renderer, list []plan.Condition, own []st
 		if !slices.Contains(own, name) && !slices.Contains(r.Used, name) {
 			r.Used = append(r.Used, name)
 		}
-	}
-}
-
-func (b become) with(t *playbook.Task) become {
-	if !t.Become.IsZero() {
-		b.yes = t.Become
-	}
-	if !t.BecomeUser.IsZero() {
-		b.user = t.BecomeUser
-	}
-	if !t.BecomeHow.IsZero() {
-		b.method = t.BecomeHow
-	}
-	return b
-}
-
-// become finds out who a step runs as. The user may be known only in the run, whether there is one not before it.
-func (p *evaluator) become(s *plan.Step, k *plan.Task, b become, r *plan.Renderer) {
-	if b.yes.IsZero() {
-		for _, v := range []playbook.Value{b.user, b.method} {
-			if !v.IsZero() {
-				p.Errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.Chain, "add `become: true`", "without `become` this has no effect")
-			}
-		}
-		return
-	}
-	method := ""
-	if p.o.User != "root" {
-		method = vars.BecomeMethods[0]
-	}
-	p.ReadFixed(b.method, "become_method", "one of "+strings.Join(vars.BecomeMethods, ", "), r, func(v any) bool {
-		method = value.Text(v)
-		return slices.Contains(vars.BecomeMethods, method)
-	})
-	if !p.ReadFlag(b.yes, "become", r, false) {
-		return
-	}
-	user := "root"
-	if !b.user.IsZero() {
-		missing := len(r.Missing)
-		user = r.Text(b.user)
-		if len(r.Missing) > missing {
-			k.BecomeUser = b.user
-		} else if !plan.IsUser(user) && !r.Failed && !r.Undefined {
-			message, hint := plan.NotUser("`become_user:`", user)
-			p.Errorf(b.user.Pos(), utf8.RuneCountInString(plan.FirstLine(b.user.Text())), r.Chain, hint, "%s", message)
-		}
-	}
-	if user != p.o.User {
-		s.Become = &plan.Become{User: user, Method: method}
 	}
 }

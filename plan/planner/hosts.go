@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
@@ -204,4 +205,35 @@ func inventoryHint(o plan.Options) string {
 		return "give an inventory with -i; without one there is only localhost"
 	}
 	return ""
+}
+
+// connect fills in where a step of a play runs.
+func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env, r *plan.Renderer) {
+	s.Host = c.on.Name
+	m := c.on
+	if !c.delegate.IsZero() {
+		missing := len(r.Missing)
+		name := strings.TrimSpace(r.Text(c.delegate))
+		switch {
+		case len(r.Missing) > missing:
+			p.ReportLate(c.delegate, r.Chain, "delegate to a host that is known before the run", "the host to delegate to",
+				r.Missing[missing:])
+			r.Missing = r.Missing[:missing]
+			return
+		case name == "" || r.Failed:
+			return
+		}
+		if name != c.on.Name {
+			m = p.machine(name)
+			s.Delegate = name
+		}
+	}
+	if k.OnController() {
+		return // it only is about that host
+	}
+	s.Conn = p.connector.ConnectionTo(c.place(), m.Machine, e, r)
+	if k.Action != nil && k.Action.Plugin != nil {
+		k.Python = p.connector.PythonOn(c.place(), m.Machine, e, r)
+	}
+	p.connector.BecomeOnHost(s, k, c.place(), c.on.Name, e, r)
 }

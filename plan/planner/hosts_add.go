@@ -46,7 +46,7 @@ func (p *fleet) addHost(args *spec.AddHostArgs, from diag.Origin) {
 	m.Host = p.inventory.Host(name)
 	l := &vars.Layer{}
 	for _, key := range slices.Sorted(maps.Keys(args.Values)) {
-		p.noteName(key)
+		p.connector.NoteName(key)
 		l.Add(vars.Binding{Name: key, Value: args.Values[key], From: "add_host", Origin: from})
 	}
 	if port > 0 {

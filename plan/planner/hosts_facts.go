@@ -35,8 +35,8 @@ func (p *fleet) gather(cs []*taskContext) {
 		r := p.Renderer(e, c.chain)
 		var s plan.Step
 		k := &plan.Task{}
-		s.Conn = p.connectionTo(c, m, e, r)
-		p.becomeOnHost(&s, k, c, e, r)
+		s.Conn = p.connector.ConnectionTo(c.place(), m.Machine, e, r)
+		p.connector.BecomeOnHost(&s, k, c.place(), c.on.Name, e, r)
 		if s.Conn != nil && s.Conn.Steers != "" && !p.plan.Trusts(s.Conn.Steers) {
 			m.Why = "it is reached with " + s.Conn.Steers + ", which only a trusted playbook may have before approval"
 			p.unreached(m.Name, m.Why)
@@ -99,7 +99,7 @@ func (p *fleet) gatherDelegates(cs []*taskContext) {
 		}
 		p.selectHost(c)
 		e := p.env(c, nil)
-		if p.connectionTo(c, m, e, p.Renderer(e, c.chain)) != nil {
+		if p.connector.ConnectionTo(c.place(), m.Machine, e, p.Renderer(e, c.chain)) != nil {
 			m.Away = true
 			m.Names.Own(nil, p.here.FactsMap)
 		}

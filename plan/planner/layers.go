@@ -8,6 +8,7 @@ import (
 	"moon/plan/inventory"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
+	"moon/plan/planner/connect"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
 	"moon/plan/planner/lookups"
@@ -26,12 +27,13 @@ type ground struct {
 	*library.Library
 	*compile.Compiler
 	*known.Reader
-	o       plan.Options
-	plan    *plan.Plan
-	secrets *secret.Set // the plan's own
-	disk    *source.Disk
-	engine  *eval.Engine
-	facts   *vars.FactUsage
+	connector *connect.Connector
+	o         plan.Options
+	plan      *plan.Plan
+	secrets   *secret.Set // the plan's own
+	disk      *source.Disk
+	engine    *eval.Engine
+	facts     *vars.FactUsage
 }
 
 // evaluator says what a value as written comes to at a place of the playbook, with the overrides of the run.
@@ -42,7 +44,6 @@ type evaluator struct {
 	overrides []*overriding
 	overlays  map[string]*vars.Layer // by which of the overrides are in it
 	at        string                 // path of the step that is planned, if there are overrides
-	ignored   []vars.IgnoredVariable // of those that are set
 	tagsSeen  map[string]bool
 	leftOut   map[string]string // by path: the flag that leaves the step out
 }

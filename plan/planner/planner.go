@@ -12,6 +12,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
+	"moon/plan/planner/connect"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
 	"moon/plan/planner/lookups"
@@ -72,6 +73,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
+	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
 	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
 	p.lookups = lookups.New(p.plan, p.Library, d, o.Home, func(pattern string) ([]string, error) {
 		hosts, err := p.inventory.Match(pattern)

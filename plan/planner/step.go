@@ -138,7 +138,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	p.fillUndo(&s, k, r)
 	f.At("become_user")
 	if !idle && c.on == nil && !k.OnController() {
-		p.become(&s, k, c.become, r)
+		p.connector.BecomeHere(&s, k, c.become, r)
 	}
 	f.At("")
 	s.Unknowns = f.Unknowns
@@ -407,7 +407,7 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 			if g.Name == "cacheable" {
 				continue
 			}
-			p.noteName(b.Name)
+			p.connector.NoteName(b.Name)
 			p.foresee(b, s, k, c)
 			p.factHost(s, c).Names.Produced.Add(b)
 			continue

@@ -70,7 +70,7 @@ func (vb *varsBlock) one(i int) {
 	if r.Undefined {
 		return
 	}
-	vb.p.noteName(b.Name)
+	vb.p.connector.NoteName(b.Name)
 	vb.add(b)
 }
 

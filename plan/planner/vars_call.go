@@ -48,7 +48,7 @@ func (p *variables) extraVar(c *taskContext, text string) {
 				"--extra-vars %q is neither name=value nor a map", text)
 			continue
 		}
-		p.noteName(kv.Key)
+		p.connector.NoteName(kv.Key)
 		b := vars.Binding{Name: kv.Key, Value: kv.Value, From: "--extra-vars"}
 		if slices.Contains(p.o.Values.Hidden, kv.Key) {
 			b.Value = value.Mark(p.secrets, kv.Value, value.Every)
@@ -60,7 +60,7 @@ func (p *variables) extraVar(c *taskContext, text string) {
 // add puts the entries of a map into a layer as they are: values from outside are data, not templates.
 func (p *variables) add(l *vars.Layer, m playbook.Value, from string, chain []string) {
 	for _, e := range m.Entries() {
-		p.noteName(e.Key)
+		p.connector.NoteName(e.Key)
 		l.Add(vars.Binding{Name: e.Key, Value: plan.Taken(e.Value, p.engine.Python), From: from, Origin: origin(e.Pos, chain)})
 	}
 }

@@ -121,7 +121,7 @@ func (p *variables) lazyLayer(entries []playbook.Entry, parent *vars.Layer, from
 }
 
 func (p *variables) lazyBinding(name string, v playbook.Value, from string, at diag.Origin) vars.Binding {
-	p.noteName(name)
+	p.connector.NoteName(name)
 	b := vars.Binding{Name: name, From: from, Origin: at}
 	if plan.TemplatedIn(v) {
 		b.Lazy, b.Raw = true, v

@@ -72,7 +72,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	if !t.Cwd.IsZero() {
 		inside.cwd = t.Cwd
 	}
-	inside.become = c.become.with(t)
+	inside.become = c.become.With(t)
 	if t.Loop.Kind == playbook.NoLoop {
 		if p.reached(1, own, c) {
 			p.planRound(&inside, t)

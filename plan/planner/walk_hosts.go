@@ -193,8 +193,8 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	if !t.Cwd.IsZero() {
 		in.cwd = t.Cwd
 	}
-	in.become = c.become.with(t)
-	in.link = c.link.with(t.Connection, t.RemoteUser, t.Port)
+	in.become = c.become.With(t)
+	in.link = c.link.With(t.Connection, t.RemoteUser, t.Port)
 	in.inherit = c.inherit.with(t)
 	if !t.DelegateTo.IsZero() {
 		in.delegate = t.DelegateTo

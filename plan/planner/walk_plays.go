@@ -8,6 +8,7 @@ import (
 	"moon/plan"
 	"moon/plan/dialect"
 	"moon/plan/eval"
+	"moon/plan/planner/connect"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -167,10 +168,10 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	for i, m := range hosts {
 		c := &taskContext{
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
-			env: pl.Env, become: become{pl.Become, pl.BecomeUser, pl.BecomeHow},
+			env: pl.Env, become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
 		}
 		c.pos, c.on, c.play, c.scene, c.handlers = pl.Pos, m, play, &sc, play.handlers
-		c.link = link{}.with(pl.Connection, pl.RemoteUser, pl.Port)
+		c.link = connect.Link{}.With(pl.Connection, pl.RemoteUser, pl.Port)
 		c.inherit = inherit{
 			noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable,
 			runOnce: pl.RunOnce, anyFatal: pl.AnyFatal,

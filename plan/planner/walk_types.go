@@ -4,13 +4,11 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/inventory"
+	"moon/plan/planner/connect"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
 )
-
-// link is how hosts are reached, as written on a task or around it; the nearest of each key counts.
-type link struct{ connection, user, port playbook.Value }
 
 // iteration is one round of a loop.
 type iteration struct {
@@ -63,19 +61,6 @@ type plannedHost struct {
 	leftRole int           // the scope of the role that it has left: meta, end_role; 0: none
 	gates    []gateAt      // of steps that may let it leave
 	added    []*vars.Layer // what add_host has given it
-
-	nowhereAt settingsKey     // where settings were looked for last
-	nowhere   map[string]bool // and which of them were not there
-}
-
-// settingsKey is where a host stands in a play, as far as variables go that lie around a task and not on it.
-type settingsKey struct {
-	scene     *vars.Scene
-	inventory *vars.Layer
-	block     *vars.Layer
-	state     vars.Gathering // facts are variables, too
-	// Moments pass with each task that sets something, whatever it sets.
-	documentAt, producedAt int
 }
 
 // layerKey is a layer of the inventory upon those below it.
@@ -118,7 +103,7 @@ type taskContext struct {
 	env    []playbook.Value
 	cwd    playbook.Value
 	ignore []plan.Condition
-	become become
+	become connect.Become
 	block  *vars.Layer
 	params *vars.Layer
 	loop   *vars.Layer
@@ -143,7 +128,7 @@ type scopeOnHost struct {
 	play     *playPlanner
 	scene    *vars.Scene
 	pos      diag.Pos // of the task
-	link     link
+	link      connect.Link
 	inherit  inherit
 	delegate playbook.Value
 	parallel diag.Pos     // the key of the parallel group that this is in; zero for none
@@ -193,9 +178,6 @@ type fileKey struct {
 	path  string
 	below *vars.Layer
 }
-
-// become is who a step runs as, as written on it or around it; the nearest of each key counts.
-type become struct{ yes, user, method playbook.Value }
 
 // inherit are the keys that a play or a block gives the tasks inside which have none of their own.
 type inherit struct{ noLog, checkMode, diff, timeout, unreachable, runOnce, anyFatal, delegateFacts playbook.Value }
@@ -274,4 +256,9 @@ func (c *taskContext) lookout(root string) source.Lookout {
 	l := plan.LookoutOf(c.scene)
 	l.Dir, l.Root = c.dir, root
 	return l
+}
+
+// place is the task as far as it says where it runs.
+func (c *taskContext) place() connect.Place {
+	return connect.Place{Link: c.link, Become: c.become, Pos: c.pos, Chain: c.chain}
 }

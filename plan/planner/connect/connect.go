@@ -1,0 +1,196 @@
+package connect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval/value"
+	"moon/plan/planner/known"
+	"moon/plan/planner/problems"
+	"moon/plan/playbook"
+	"moon/plan/source"
+	"moon/plan/vars"
+	"moon/secret"
+)
+
+// Connector finds out how hosts are reached and who steps run as.
+type Connector struct {
+	plan     *plan.Plan
+	o        *plan.Options // User, Home and Login
+	secrets  *secret.Set
+	problems *problems.Collector
+	known    *known.Reader
+	ignored  []vars.IgnoredVariable       // of those that are set
+	absent   map[*vars.Machine]*absentees // settings that a host has not
+}
+
+// New is the connector of a plan.
+func New(p *plan.Plan, o *plan.Options, secrets *secret.Set, list *problems.Collector, values *known.Reader) *Connector {
+	return &Connector{plan: p, o: o, secrets: secrets, problems: list, known: values, absent: map[*vars.Machine]*absentees{}}
+}
+
+// Place is a task as far as it says where it runs.
+type Place struct {
+	Link   Link
+	Become Become
+	Pos    diag.Pos
+	Chain  []string
+}
+
+// Link is how hosts are reached, as written on a task or around it; the nearest of each key counts.
+type Link struct{ Connection, User, Port playbook.Value }
+
+// With is the link with what is written further inside.
+func (l Link) With(connection, user, port playbook.Value) Link {
+	if !connection.IsZero() {
+		l.Connection = connection
+	}
+	if !user.IsZero() {
+		l.User = user
+	}
+	if !port.IsZero() {
+		l.Port = port
+	}
+	return l
+}
+
+// ConnectionTo finds out how a host is reached: nil for this machine. Variables of the host count before what the playbook says.
+func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer) *plan.Connection {
+	setting := c.settings(e.On(m))
+	value := func(otherwise string, names ...string) string {
+		for _, name := range names {
+			v, ok := setting(name)
+			if !ok {
+				continue
+			}
+			if text, ok := c.settingText(at, r, "how "+m.Name+" is reached", name, v); ok {
+				return strings.TrimSpace(text)
+			}
+			return otherwise
+		}
+		return otherwise
+	}
+	written := func(v playbook.Value, otherwise string) string {
+		if v.IsZero() {
+			return otherwise
+		}
+		return r.Text(v)
+	}
+	kind := c.o.Login.Connection
+	if m.Host == nil && plan.IsLocalhost(m.Name) {
+		kind = "local"
+	}
+	kind = value(written(at.Link.Connection, kind), "ansible_connection")
+	uses := []vars.UseOf{vars.AnyStep, vars.SSHStep}
+	switch kind {
+	case "local", "ansible.builtin.local":
+		c.warnIgnored(at, e.On(m), vars.AnyStep)
+		return nil
+	case "paramiko", "paramiko_ssh":
+		uses = append(uses, vars.Paramiko)
+	case "", "ssh", "smart", "ansible.builtin.ssh":
+	default:
+		c.problems.Errorf(at.Pos, 0, r.Chain, "moon has local and ssh", "the connection `%s` of %s is not known", kind, m.Name)
+		return nil
+	}
+	c.warnIgnored(at, e.On(m), uses...)
+	conn := &plan.Connection{
+		Host:    m.Name,
+		Address: value("", vars.AddressNames...),
+		User:    value(written(at.Link.User, c.o.Login.User), vars.UserNames...),
+		Key:     value(c.o.Login.PrivateKey, vars.KeyNames...),
+	}
+	if conn.Address == m.Name {
+		conn.Address = ""
+	}
+	if conn.Key != "" {
+		conn.Key = source.ResolvePath(conn.Key, c.plan.Root, c.o.Home)
+	}
+	args := []string{c.o.Login.SSHArgs}
+	for _, name := range vars.ArgsNames {
+		text := value("", name)
+		if option := plan.SteeringOption(text); option != "" && conn.Steers == "" {
+			conn.Steers = option + " in `" + name + "` of " + m.Name
+		}
+		args = append(args, text)
+	}
+	if text := value("", vars.HostKeyNames...); text != "" {
+		checked, ok := spec.ParseBool(text)
+		if !ok {
+			c.problems.Errorf(at.Pos, 0, r.Chain, "true or false", "whether the key of %s is checked is %s", m.Name, plan.Quoted(text))
+		} else if !checked {
+			args = append(args, "-o StrictHostKeyChecking=no") // what is written in the others counts before it
+		}
+	}
+	conn.Args = strings.Join(strings.Fields(strings.Join(args, " ")), " ")
+	if port := value(written(at.Link.Port, ""), vars.PortNames...); port != "" {
+		n, ok := spec.ParseInt(port)
+		if !ok || n < 1 || n > 65535 {
+			c.problems.Errorf(at.Pos, 0, r.Chain, "a port is a number from 1 to 65535", "the port of %s is %s", m.Name, plan.Quoted(port))
+		}
+		conn.Port = n
+	}
+	if seconds := value("", vars.TimeoutNames...); seconds != "" {
+		n, ok := spec.ParseInt(seconds)
+		if !ok || n < 1 || n > maxConnectSeconds {
+			c.problems.Errorf(at.Pos, 0, r.Chain, fmt.Sprintf("a number of seconds from 1 to %d", maxConnectSeconds),
+				"the timeout for connecting to %s is %s", m.Name, plan.Quoted(seconds))
+		}
+		conn.Timeout = time.Duration(n) * time.Second
+	}
+	if program := value("", vars.ExecutableNames...); program != "" && !slices.Contains(usualSSH, program) {
+		if strings.ContainsAny(program, "/~") {
+			program = source.ResolvePath(program, c.plan.Root, c.o.Home)
+		}
+		conn.Program = program
+		if conn.Steers == "" {
+			conn.Steers = program + " in `" + vars.ExecutableNames[0] + "` of " + m.Name
+		}
+	}
+	if password := value("", vars.PasswordNames...); password != "" {
+		c.secrets.Add("ansible_password", password)
+		conn.Password = password
+	}
+	return conn
+}
+
+// maxConnectSeconds is a day.
+const maxConnectSeconds = 24 * 60 * 60
+
+// usualSSH is what ansible_ssh_executable may be without anything being executed that would not be anyway.
+var usualSSH = []string{"ssh", "/usr/bin/ssh"}
+
+// PythonOn is the interpreter that the variables of a host name for modules in Python; "" if moon is to find one.
+func (c *Connector) PythonOn(at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer) string {
+	const name = vars.PythonName
+	v, ok := c.settings(e.On(m))(name)
+	if !ok {
+		return ""
+	}
+	text, _ := c.settingText(at, r, "what runs modules on "+m.Name, name, v)
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "auto") { // auto, auto_silent and so on: as without
+		return ""
+	}
+	return text
+}
+
+// settingText is the value of a variable that says how a host is reached or who runs what there, as text; it is not ok, and reported, if
+// there is none.
+func (c *Connector) settingText(at Place, r *plan.Renderer, what, name string, v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case value.Fault:
+		c.problems.Errorf(at.Pos, 0, r.Chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
+		return "", false
+	case value.Unknown:
+		c.problems.Errorf(at.Pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name,
+			c.known.DescribeSteps([]value.Missing{{Name: name, Steps: v.Steps}}))
+		return "", false
+	}
+	return value.Text(value.Reveal(v)), true
+}
