@@ -61,15 +61,14 @@ var wideCircles = map[string]int{"plan/planner": 15}
 
 // oversized are what is still larger, with little room: they may shrink, and an entry that fits goes.
 var oversized = map[string]int{
-	"circle of plan/eval":   18,
-	"circle of tui":         50,
-	"files of exec/action":  75,
-	"files of exec/spec":    79,
-	"files of tui":          72,
-	"lines of exec/action":  13750,
-	"lines of exec/spec":    6500,
-	"lines of plan/planner": 6750,
-	"lines of tui":          11450,
+	"circle of plan/eval":  18,
+	"circle of tui":        50,
+	"files of exec/action": 75,
+	"files of exec/spec":   79,
+	"files of tui":         72,
+	"lines of exec/action": 13750,
+	"lines of exec/spec":   6500,
+	"lines of tui":         11450,
 }
 
 // TestSizes holds the sizes of packages and types.

@@ -182,49 +182,14 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, 
 	return l
 }
 
-// overlay is the layer of the overridden variables at the step that is planned, or in a scope.
-func (p *evaluator) overlay(scope int) *vars.Layer {
-	path := p.at
-	if path == "" && scope < len(p.plan.Scopes) {
-		path = p.secrets.Redact(p.plan.Scopes[scope].Path)
-	}
-	var mask strings.Builder
-	for _, o := range p.overrides {
-		bit := byte('0')
-		if o.Field == "" && o.on && o.covers(path, p.Host) {
-			bit = '1'
-			o.used = true
-		}
-		mask.WriteByte(bit)
-	}
-	if l, ok := p.overlays[mask.String()]; ok { // steps that see the same share it
-		return l
-	}
-	var l *vars.Layer
-	for i, o := range p.overrides {
-		if mask.String()[i] == '1' {
-			if l == nil {
-				l = &vars.Layer{}
-			}
-			p.connector.NoteName(o.Name)
-			l.Add(vars.Binding{Name: o.Name, Value: o.value, From: plan.FromOverride})
-		}
-	}
-	if p.overlays == nil {
-		p.overlays = map[string]*vars.Layer{}
-	}
-	p.overlays[mask.String()] = l
-	return l
-}
-
 // frame is what is in effect here and now; steps that see the same values share it.
 func (p *evaluator) frame(c *taskContext, step *vars.Layer) *vars.Frame {
 	fr := vars.Frame{
 		All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now,
 		Block: c.block, Step: step, Params: c.params, Loop: c.loop,
 	}
-	if len(p.overrides) > 0 {
-		fr.Over = p.overlay(c.scope)
+	if p.overrides.Any() {
+		fr.Over = p.overrides.Layer(c.scope)
 	}
 	fr.Scene, fr.Looks = c.scene, c.looks
 	if p.last == nil || *p.last != fr {

@@ -12,7 +12,7 @@ import (
 	"moon/plan/playbook"
 )
 
-// mostRetries bounds the attempts at a step: more than anybody waits for, and far from where numbers end.
+// mostRetries bounds the attempts at a step: more than one waits for, and far from where numbers end.
 const mostRetries = 1_000_000
 
 // fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;

@@ -6,7 +6,7 @@ import (
 	"moon/plan/vars"
 )
 
-// gather asks the hosts of a play for their facts, all at once. Those that nobody can ask now will give them in the run.
+// gather asks the hosts of a play for their facts, all at once. Those that cannot be asked now will give them in the run.
 func (p *fleet) gather(cs []*taskContext) {
 	var ask []plan.Target
 	var of []*plannedHost

@@ -13,6 +13,7 @@ import (
 	"moon/plan/planner/library"
 	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
+	"moon/plan/planner/override"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -41,9 +42,7 @@ type evaluator struct {
 	ground
 	names     *vars.Globals
 	last      *vars.Frame
-	overrides []*overriding
-	overlays  map[string]*vars.Layer // by which of the overrides are in it
-	at        string                 // path of the step that is planned, if there are overrides
+	overrides *override.List
 	tagsSeen  map[string]bool
 	leftOut   map[string]string // by path: the flag that leaves the step out
 }
@@ -87,15 +86,6 @@ type playsState struct {
 	factTasks  map[*playbook.Play]*playbook.Task
 	deciders   map[*playbook.Task]*playbook.Task
 	warned     map[string]bool // of what is said once
-}
-
-// overriding is an override while the plan is made.
-type overriding struct {
-	plan.Override
-	on    bool // the plan has come to where it begins
-	used  bool
-	value any            // of a variable
-	text  playbook.Value // of anything else
 }
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:

@@ -17,6 +17,7 @@ import (
 	"moon/plan/planner/library"
 	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
+	"moon/plan/planner/override"
 	"moon/plan/planner/problems"
 	"moon/plan/saved"
 	"moon/plan/source"
@@ -44,7 +45,7 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	if o.Secrets == nil {
 		o.Secrets = secret.NewSet()
 	}
-	// With a selection the plan is made twice, and nobody is asked twice.
+	// With a selection the plan is made twice, and no question is asked twice.
 	o.Values.Answers, o.Facts.Asked = maps.Clone(o.Values.Answers), map[string]plan.Gathered{}
 	if o.Values.Answers == nil {
 		o.Values.Answers = map[string]string{}
@@ -74,6 +75,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
+	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)
 	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
 	p.lookups = lookups.New(p.plan, p.Library, d, o.Home, func(pattern string) ([]string, error) {
 		hosts, err := p.inventory.Match(pattern)
@@ -133,7 +135,7 @@ func (p *planner) run() {
 		p.Errorf(diag.Pos{File: p.ShowPath(path)}, 0, nil, p.SuggestFix(path, err), "%s", message)
 		return
 	}
-	p.readOverrides()
+	p.overrides.Read()
 	name := p.plan.RootFile
 	root := p.OpenScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: diag.Origin{File: name, Line: 1, Column: 1}},
 		name)
@@ -165,7 +167,7 @@ func (p *planner) run() {
 	p.exports(pb)
 	p.ResolveNeeds()
 	p.checkTags()
-	p.unusedOverrides()
+	p.overrides.ReportUnused()
 	p.finish()
 }
 

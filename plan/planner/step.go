@@ -48,10 +48,10 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		s.Gates = append(s.Gates, g.Gate)
 	}
 	s.Handler, s.Notifiers = c.handler, c.notifiers
-	p.activateOverrides(s.Path)
-	defer func() { p.at = "" }()
+	p.overrides.Begin(s.Path)
+	defer p.overrides.End()
 	before := *k
-	p.override(k, c)
+	p.overrides.Apply(k, c.chain)
 	if s.ExcludedBy = p.excludedBy(&s); c.handler && s.ExcludedBy == plan.ByTags {
 		s.ExcludedBy = "" // what has notified it was asked for
 	}
@@ -167,7 +167,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	s.Uses = plan.UsesOf(r.Used, e)
 	s.Task = k
-	p.overridden(&s, k, before, r)
+	p.overrides.ListIn(&s, k, before, r)
 	if !idle {
 		p.concealer.CheckArguments(&s, k, raw)
 	}

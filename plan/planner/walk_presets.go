@@ -8,6 +8,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner/library"
+	"moon/plan/planner/preset"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -57,7 +58,11 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	p.TraceInclude(said, c.chain, t)
 	scope.Name = p.groupName(c, t, name)
 	scope.Parallel = p.parallel(t.Parallel, c)
-	inside.params = &vars.Layer{Parent: inside.params, Binds: []vars.Binding{p.parameters(file, name, t, &inside)}}
+	given := preset.Parameters(file, name, t, preset.Site{
+		Problems: p.Collector, Secrets: p.secrets, Chain: c.chain, File: p.Current(),
+		Render: func(chain []string) *plan.Renderer { return p.Renderer(p.env(&inside, nil), chain) },
+	})
+	inside.params = &vars.Layer{Parent: inside.params, Binds: []vars.Binding{given}}
 	leave := p.enter(&inside, scope, name, file.File, library.Opened{Path: target, Preset: true}, t.Pos)
 	p.defineHandlers(&inside, file.Handlers)
 	p.planTasks(&inside, file.Tasks)

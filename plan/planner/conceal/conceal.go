@@ -131,7 +131,7 @@ func (c *Concealer) Clean(ds diag.List) {
 	}
 }
 
-// CheckArguments warns about a secret among the words of a command, which everybody on the machine can read while it runs.
+// CheckArguments warns about a secret among the words of a command, which every user of the machine can read while it runs.
 func (c *Concealer) CheckArguments(s *plan.Step, k *plan.Task, raw map[string]any) {
 	if c.secrets.Empty() {
 		return

@@ -230,7 +230,7 @@ func (l *Library) DescribeError(err error) string {
 	return fmt.Sprintf("read %s: %s", l.ShowPath(pe.Path), pe.Err)
 }
 
-// errSecretSteps is said of a file of steps nobody could be shown anything of.
+// errSecretSteps is said of a file of steps of which nothing could be shown.
 var errSecretSteps = errors.New("the file is encrypted, or one of secrets, and holds steps: keep what is secret in a file of variables")
 
 // SuggestFix is the hint for a file that cannot be read.

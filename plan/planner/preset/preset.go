@@ -1,4 +1,4 @@
-package planner
+package preset
 
 import (
 	"fmt"
@@ -6,22 +6,35 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/planner/problems"
 	"moon/plan/playbook"
 	"moon/plan/vars"
+	"moon/secret"
 )
 
-// parameters checks what a preset is given and makes it the variable `parameters`.
-func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *taskContext) vars.Binding {
+// Site is where a preset is used.
+type Site struct {
+	Problems *problems.Collector
+	Secrets  *secret.Set
+	Chain    []string
+	File     string // that uses it, as shown
+	// Render renders with the variables at the task that uses it.
+	Render func(chain []string) *plan.Renderer
+}
+
+// Parameters checks what a task gives a preset and makes it the variable `parameters`.
+func Parameters(file *playbook.PresetFile, name string, t *playbook.Task, site Site) vars.Binding {
 	all := vars.Binding{
-		Name: "parameters", From: "preset " + name, Origin: origin(t.Pos, c.chain),
+		Name: "parameters", From: "preset " + name, Origin: diag.Origin{File: t.Pos.File, Line: t.Pos.Line, Column: t.Pos.Column, Chain: site.Chain},
 		Given: &vars.Given{Secret: map[string]bool{}},
 	}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
-	inFile := *c
-	inFile.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.Current(), t.Pos.Line))
+	inFile := site             // mistakes in a default are mistakes of the preset, reached from here
+	inFile.Chain = append(slices.Clip(site.Chain), fmt.Sprintf("%s:%d", site.File, t.Pos.Line))
 	written := map[string]bool{}
 	known := make([]string, 0, len(file.Parameters))
 	for _, param := range file.Parameters {
@@ -39,18 +52,18 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 			default:
 				hint = "it takes " + strings.Join(known, ", ")
 			}
-			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, hint, "the preset `%s` has no parameter `%s`", name, e.Key)
+			site.Problems.Errorf(e.Pos, utf8.RuneCountInString(e.Key), site.Chain, hint, "the preset `%s` has no parameter `%s`", name, e.Key)
 			continue
 		}
-		p.parameter(&all, values, file.Parameters[i], e.Value, c)
+		site.bindOne(&all, values, file.Parameters[i], e.Value)
 	}
 	for _, param := range file.Parameters {
 		switch {
 		case written[param.Name]:
 		case !param.Default.IsZero():
-			p.parameter(&all, values, param, param.Default, &inFile)
+			inFile.bindOne(&all, values, param, param.Default)
 		case param.Required:
-			p.Errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), c.chain, "give it under `with:`",
+			site.Problems.Errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), site.Chain, "give it under `with:`",
 				"the preset `%s` needs the parameter `%s` (%s)", name, param.Name, param.Type)
 			values[param.Name] = value.Unknown{}
 		default:
@@ -61,10 +74,9 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 	return all
 }
 
-// parameter renders and checks one value.
-func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *taskContext) {
-	e := p.env(c, nil)
-	r := p.Renderer(e, c.chain)
+// bindOne renders and checks one value.
+func (site Site) bindOne(all *vars.Binding, values map[string]any, param playbook.Parameter, v playbook.Value) {
+	r := site.Render(site.Chain)
 	r.Marks = true
 	if param.Secret {
 		all.Given.Secret[param.Name] = true
@@ -74,7 +86,7 @@ func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param pl
 		got = v.Text() // text as written: yes, 1.10
 	}
 	values[param.Name] = value.Unknown{}
-	part := vars.Binding{Name: param.Name, Value: got, Raw: v, Where: e.Frame, Open: len(r.Missing) > 0}
+	part := vars.Binding{Name: param.Name, Value: got, Raw: v, Where: r.Env.(*plan.Env).Frame, Open: len(r.Missing) > 0}
 	defer func() {
 		all.Given.Values, all.Given.Types = append(all.Given.Values, part), append(all.Given.Types, param.Type)
 	}()
@@ -91,13 +103,13 @@ func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param pl
 	}
 	typed, ok := plan.Convert(param.Type, got)
 	if !ok {
-		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s",
+		site.Problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), site.Chain, "", "the parameter `%s` must be %s; this is %s",
 			param.Name, plan.TypeWords[param.Type], plan.Described(got))
 		return
 	}
 	kept := typed
 	if param.Secret {
-		kept = value.Mark(p.secrets, typed, value.Every)
+		kept = value.Mark(site.Secrets, typed, value.Every)
 	}
 	values[param.Name], part.Value = kept, kept
 	if len(param.Enum) == 0 {
@@ -108,7 +120,7 @@ func (p *evaluator) parameter(all *vars.Binding, values map[string]any, param pl
 		allowed = append(allowed, value.Text(plan.Plain(one)))
 	}
 	if text := value.Text(value.Reveal(typed)); !slices.Contains(allowed, text) {
-		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed),
+		site.Problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), site.Chain, suggest.DidYouMean(text, allowed),
 			"the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), plan.Described(typed))
 	}
 }
