@@ -6,10 +6,12 @@
 //	          values at   layers of   hosts   one task on    roles and    planTasks,
 //	          a place     variables           one host       handlers     planTasksForHosts
 //
-// The components that all layers ask are packages below it:
+// The components that the layers ask are packages below it, each with a narrow constructor:
 //
-//	problems: mistakes, each said once   outline: scopes, paths, order    library: files, each read once
-//	compile: keys of a task, read once   conceal: secrets and digests
+//	problems  mistakes, each said once          library  files, each read once      compile  keys of a task, read once
+//	outline   scopes, paths, order              known    values the plan must know  lookups  what templates look up
+//	connect   the way to a host, who to become  override values given for the run   preset   parameters of presets
+//	conceal   secrets, digests of steps
 //
 // It is a stack of layers (layers.go), each of which can reach only those below it. What it has made belongs to plan: binding a step to
 // the values of a run, and keeping what a plan was made from, work without the planner.
