@@ -128,7 +128,7 @@ type scopeOnHost struct {
 	play     *playPlanner
 	scene    *vars.Scene
 	pos      diag.Pos // of the task
-	link      connect.Link
+	link     connect.Link
 	inherit  inherit
 	delegate playbook.Value
 	parallel diag.Pos     // the key of the parallel group that this is in; zero for none
