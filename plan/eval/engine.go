@@ -202,3 +202,24 @@ func located(err error, text string) error {
 	}
 	return e
 }
+
+// Templated reports whether text has anything to render.
+func Templated(text string) bool { return jinja.Templated(text) }
+
+// DocumentIn is Document for a text that is written in a style of its own. A first line `#jinja2: …` of the text wins.
+func (e *Engine) DocumentIn(text string, style jinja.Style) (*Template, error) {
+	style, from, err := style.WithHeader(text)
+	if err != nil {
+		return nil, value.FromParser(err)
+	}
+	if from == 0 && style.Usual() && !jinja.Templated(text) {
+		return &Template{engine: e, text: text, literal: true}, nil
+	}
+	key := text
+	if style != (jinja.Style{}) || from > 0 {
+		key = fmt.Sprintf("%+v\x00%s", style, text)
+	}
+	return compiledAs(&e.documents, key, text, func() (*Template, error) {
+		return e.compileTemplate(text, jinja.Reading{Style: style, Document: true, From: from, Python: true})
+	})
+}

@@ -151,7 +151,7 @@ func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) 
 	return items, nil, nil
 }
 
-// renderFile renders the text of another file. Its mistakes are told with its name: their place is not in this text.
+// renderFile renders the text of another file. Its mistakes name it: their place is not in this text.
 func (r *rendering) renderFile(name, text string, style jinja.Style, env value.Env) (any, error) {
 	if r.files >= maxFiles {
 		return nil, value.Errorf(value.Failure, "", "templates include each other without end")

@@ -296,3 +296,12 @@ func (s scope) noMember(of, key any, n *jinja.Member) *value.Error {
 
 // memberHints are parts of text and lists in other languages.
 var memberHints = map[string]string{"length": "write `| length`", "size": "write `| length`"}
+
+// broken is the error for reading a fault under the name that a node spells.
+func (s scope) broken(f value.Fault, n jinja.Node) error {
+	name := s.text[n.Offset():max(jinja.End(n), n.Offset())]
+	if name == "" || strings.Contains(name, "\n") {
+		name = "the value"
+	}
+	return s.lacking(value.PlaceError(f.At(name), n))
+}

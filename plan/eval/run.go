@@ -337,3 +337,27 @@ func (s scope) dict(n *jinja.Dict) (any, error) {
 	}
 	return s.FinishMap(m), nil
 }
+
+// assign is {% set ns.name = value %}.
+func (s scope) assign(n *jinja.Assignment) error {
+	of, _, err := s.reach(n.Target.Of)
+	if err != nil {
+		return err
+	}
+	ns, ok := of.(*value.Namespace)
+	if !ok {
+		return value.PlaceError(value.Errorf(value.TypeError, "make it with `{% set x = namespace(…) %}`, or build a new map with `| combine(…)`",
+			"cannot set a part of %s", value.KindOf(of)), n.Target)
+	}
+	key := value.KeyText(n.Target.Key.(*jinja.Constant).Value)
+	v, err := s.eval(n.Value)
+	if o, isOpen := value.OpenOf(err); isOpen {
+		ns.Fields[key] = &value.Unsettled{Missing: o.Missing}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ns.Fields[key] = value.Boxed(v)
+	return nil
+}

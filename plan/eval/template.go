@@ -307,3 +307,25 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 	}
 	return text, s.ConcealOutput(text), nil
 }
+
+// result is a text that was put together. shown is how it looks without its secrets.
+func (r *rendering) result(text, shown string) Result {
+	switch {
+	case !r.Secret:
+		return Result{Value: text, Missing: r.unmet}
+	case len(r.unmet) > 0:
+		return Result{Value: shown, Missing: r.unmet}
+	}
+	return Result{Value: value.Secret{Value: text, Shown: shown}}
+}
+
+// trailing counts the newlines at the end of a text.
+func trailing(s string) int { return len(s) - len(strings.TrimRight(s, "\n")) }
+
+// likeSource gives a text as many newlines at its end as its template has, if it has fewer: Ansible keeps those.
+func likeSource(text, source string) string {
+	if more := trailing(source) - trailing(text); more > 0 {
+		return text + strings.Repeat("\n", more)
+	}
+	return text
+}

@@ -25,3 +25,8 @@ func (vocabulary) FindFunction(name string) (jinja.Callable, bool) {
 
 // Parameters implements callable.
 func (f function) Parameters() jinja.Params { return f.params }
+
+// filterOf and testOf are what the parser found behind a name.
+func filterOf(n *jinja.Filtering) *filters.Filter { return n.Def.(*filters.Filter) }
+
+func testOf(n *jinja.Testing) *filters.Test { return n.Def.(*filters.Test) }

@@ -234,7 +234,7 @@ func picking(keep, byAttribute bool) func(c *call.Input) (any, error) {
 	}
 }
 
-// folded makes strings compare without case, as Jinja does unless told otherwise.
+// folded makes strings compare without case, as Jinja does unless an argument says otherwise.
 func folded(v any, caseSensitive bool) any {
 	if s, ok := v.(string); ok && !caseSensitive {
 		return strings.ToLower(s)

@@ -140,7 +140,7 @@ func InFile(name, text string, err error) error {
 // a value. It stands anywhere inside a value. Whoever reads it gets the error, under default() and `is defined` as well.
 type Fault struct {
 	Err  *Error
-	From string // where the value is written, as a person is told: "group_vars/web.yml:3"
+	From string // where the value is written, as a person reads it: "group_vars/web.yml:3"
 	// Absent makes a fault of kind UndefinedError count as a name without a value, for which default() and `is defined` provide:
 	// Ansible has it so.
 	Absent bool

@@ -1,0 +1,346 @@
+package eval
+
+import (
+	"moon/plan/eval/call"
+	"moon/plan/eval/filters"
+	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
+)
+
+// bind evaluates arguments and puts each in the place of its parameter. The parser has checked their number and names.
+func (s scope) bind(c *call.Input, p jinja.Params, args []jinja.Argument) error {
+	nodes := make([]jinja.Node, len(args))
+	for i, a := range args {
+		nodes[i] = a.Value
+	}
+	values, err := s.evalAll(nodes)
+	if err != nil {
+		return err
+	}
+	c.Fill(p, args, values)
+	return nil
+}
+
+// size is what a callee has to look at, for counting work.
+func size(v any) int {
+	switch v := v.(type) {
+	case []any:
+		return len(v) / 4
+	case map[string]any:
+		return len(v) / 4
+	case *value.Dict:
+		return v.Len() / 4
+	case string:
+		return len(v) / 256
+	}
+	return 0
+}
+
+func (s scope) filter(n *jinja.Filtering) (any, error) {
+	def := filterOf(n)
+	if def.Lazy != nil {
+		return def.Lazy(s.forCall(), n)
+	}
+	c, err := s.prepare(n.In, n.Name, def.Params, n.Args, def.Guards)
+	if err == nil && (!def.Objects || value.IsPartial(c.Value)) {
+		err = c.ExpandAll()
+	}
+	if err != nil {
+		return nil, s.placed(err, n.In)
+	}
+	v, err := def.Run(c)
+	if err != nil {
+		return nil, s.calleeError("filter", n.Name, err, n.Offset(), n.End-n.Offset())
+	}
+	return v, nil
+}
+
+func (s scope) test(n *jinja.Testing) (any, error) {
+	def := testOf(n)
+	if def.Field != "" {
+		if v, ok := s.fieldOf(n); ok {
+			return v, nil
+		}
+	}
+	c, err := s.prepare(n.In, n.Name, def.Params, n.Args, def.Guards)
+	if err == nil && (!def.Objects || value.IsPartial(c.Value)) {
+		err = c.ExpandAll()
+	}
+	if err != nil {
+		return nil, s.placed(err, n.In)
+	}
+	ok, err := def.Run(c)
+	if err != nil {
+		return nil, s.calleeError("test", n.Name, err, n.Offset(), n.End-n.Offset())
+	}
+	return ok, nil
+}
+
+// fieldOf decides a test of a result from its field alone, if that is known.
+func (s scope) fieldOf(n *jinja.Testing) (bool, bool) {
+	v, _, err := s.reach(n.In)
+	result, ok := value.MapOf(v)
+	if err != nil || !ok {
+		return false, false
+	}
+	def := testOf(n)
+	field, ok := result[def.Field].(bool)
+	return field != def.Inverted, ok
+}
+
+// prepare evaluates the input and the arguments of a filter or test. If the callee guards, an undefined input is handed
+// to it; anything open keeps the whole call open.
+func (s scope) prepare(in jinja.Node, name string, p jinja.Params, args []jinja.Argument, guards bool) (*call.Input, error) {
+	c := &call.Input{Scope: s.forCall(), Name: name}
+	val, err := s.eval(in)
+	o, isOpen := value.OpenOf(err)
+	if err != nil && !isOpen {
+		if !guards || !value.IsUndefined(err) {
+			return nil, err
+		}
+		c.Err = err
+	}
+	c.Value = val
+	err = s.bind(c, p, args)
+	if o2, ok := value.OpenOf(err); ok && isOpen {
+		return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if isOpen {
+		return nil, o
+	}
+	if err := s.Spend(1 + size(val)); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// calleeError words what went wrong inside a filter, test, method or function: "filter `b64decode` failed: …".
+func (s scope) calleeError(kind, name string, err error, offset, width int) error {
+	if e, ok := value.AsError(err); ok {
+		if e.Offset >= 0 {
+			return e
+		}
+		placed := *e
+		placed.Offset, placed.Width = offset, width
+		if e.Kind != value.UndefinedError {
+			placed.Message = kind + " `" + name + "` " + failure(e)
+		}
+		return &placed
+	}
+	if _, ok := value.OpenOf(err); ok {
+		return err
+	}
+	return &value.Error{
+		Kind: value.Failure, Message: kind + " `" + name + "` failed: " + value.Sentence(err.Error()), Offset: offset, Width: width,
+	}
+}
+
+// failure continues a sentence that begins with the callee's name. Type errors are written as predicates: "needs a map".
+func failure(e *value.Error) string {
+	if e.Kind == value.TypeError {
+		return e.Message
+	}
+	return "failed: " + e.Message
+}
+
+func (s scope) call(n *jinja.Call) (any, error) {
+	switch f := n.Function.(type) {
+	case *jinja.Variable:
+		return s.callName(n, f)
+	case *jinja.Member:
+		return s.callMethod(n, f)
+	}
+	return nil, &value.Error{Kind: value.TypeError, Message: "this is not a function", Offset: n.Offset()}
+}
+
+func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
+	width := len(f.Name)
+	if v, ok := s.local(f.Name); ok {
+		return s.callLocal(n, f, v)
+	}
+	c := &call.Input{Scope: s.forCall(), Name: f.Name}
+	if b, ok := s.engine.builtin(f.Name); ok {
+		err := s.bind(c, b.params, n.Args)
+		if err == nil {
+			err = c.ExpandAll()
+		}
+		if err != nil {
+			return nil, s.placed(err, f)
+		}
+		v, err := b.run(c)
+		if err != nil {
+			return nil, s.calleeError("function", f.Name, err, f.Offset(), width)
+		}
+		return v, nil
+	}
+	if own, ok := s.engine.functions[f.Name]; ok {
+		err := s.bind(c, jinja.Takes("..."), n.Args)
+		if err == nil {
+			err = c.ExpandAll()
+		}
+		if err != nil {
+			return nil, s.placed(err, f)
+		}
+		v, err := own(s.Env, c.Rest, c.Named)
+		if err != nil {
+			return nil, s.calleeError("function", f.Name, err, f.Offset(), width)
+		}
+		return s.Settle(unwrapUnknown(v, f.Name))
+	}
+	return nil, &value.Error{Kind: value.TypeError, Message: "`" + f.Name + "` is not a function", Offset: f.Offset(), Width: width}
+}
+
+func unwrapUnknown(v any, name string) (any, string) {
+	if u, ok := v.(value.Unknown); ok {
+		return &value.Unsettled{Missing: []value.Missing{{Name: name, Steps: value.SortSteps(u.Steps)}}}, name
+	}
+	return v, name
+}
+
+// callLocal calls a macro, caller(), loop() or a joiner.
+func (s scope) callLocal(n *jinja.Call, f *jinja.Variable, v any) (any, error) {
+	switch v := v.(type) {
+	case *joiner:
+		if !v.used {
+			v.used = true
+			return "", nil
+		}
+		return v.separator, nil
+	case *value.Unsettled:
+		return nil, &value.Open{Missing: v.Missing}
+	case *macro:
+		return s.callMacro(n, f.Name, v)
+	case *loop:
+		return v.callAgain(s, n, f)
+	}
+	return nil, &value.Error{
+		Kind: value.TypeError, Message: "`" + f.Name + "` is " + value.KindOf(v) + ", not a function",
+		Offset: f.Offset(), Width: len(f.Name),
+	}
+}
+
+func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
+	of, root, err := s.reach(f.Of)
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.eval(f.Key)
+	if err != nil {
+		return nil, err
+	}
+	name := value.KeyText(key)
+	switch of := of.(type) {
+	case *cycler:
+		return of.call(name, f)
+	case *module:
+		v, err := s.get(of, key, f)
+		if m, ok := v.(*macro); ok && err == nil {
+			return s.callMacro(n, name, m)
+		}
+		if err == nil {
+			err = &value.Error{
+				Kind: value.TypeError, Message: "`" + name + "` is " + value.KindOf(v) + ", not a macro", Offset: f.KeyAt,
+				Width: f.End - f.KeyAt,
+			}
+		}
+		return nil, err
+	case *value.Box:
+		if jinja.Changes[name] {
+			return s.change(n, f, of, name)
+		}
+	case *loop:
+		if name == "cycle" || name == "changed" {
+			return of.call(s, n, f, name)
+		}
+	}
+	val, err := s.Settle(of, root)
+	err = s.placed(err, f)
+	c := &call.Input{Scope: s.forCall(), Name: name, Value: val}
+	argErr := s.bind(c, jinja.Takes("..."), n.Args)
+	o, isOpen := value.OpenOf(err)
+	o2, argsOpen := value.OpenOf(argErr)
+	switch {
+	case err != nil && !isOpen:
+		return nil, err
+	case argErr != nil && !argsOpen:
+		return nil, argErr
+	case isOpen && argsOpen:
+		return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
+	case isOpen:
+		return nil, o
+	case argsOpen:
+		return nil, o2
+	}
+	if err := s.Spend(1 + size(val)); err != nil {
+		return nil, err
+	}
+	if o, ok := val.(value.Object); !ok || value.IsDict(o) || value.IsPartial(o) {
+		if err := c.ExpandAll(); err != nil {
+			return nil, s.placed(err, f)
+		}
+	}
+	v, err := filters.RunMethod(c)
+	if err != nil {
+		return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
+	}
+	return v, nil
+}
+
+// change is list.append(x), list.extend(l) and map.update(m) on a value that the template made itself.
+func (s scope) change(n *jinja.Call, f *jinja.Member, b *value.Box, name string) (any, error) {
+	c := &call.Input{Scope: s.forCall(), Name: name}
+	err := s.bind(c, jinja.Takes("..."), n.Args)
+	if o, ok := value.OpenOf(err); ok {
+		b.Value = &value.Unsettled{Missing: o.Missing}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, isList := b.Value.([]any)
+	m, isMap := value.MapOf(b.Value)
+	switch {
+	case value.IsUnsettled(b.Value):
+	case isList && name == "append" && len(c.Rest) == 1:
+		b.Value = append(list, c.Rest[0])
+	case isList && name == "extend" && len(c.Rest) == 1:
+		more, err := value.ItemsOf(c.Rest[0])
+		if err != nil {
+			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
+		}
+		if err := s.Spend(len(more)); err != nil {
+			return nil, err
+		}
+		b.Value = append(list, more...)
+	case isMap && name == "update":
+		more, err := c.CollectFields()
+		if err != nil {
+			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
+		}
+		if err := s.Spend(len(m) + more.Len()); err != nil {
+			return nil, err
+		}
+		all := value.NewDict(len(m) + more.Len())
+		all.Add(b.Value)
+		all.Add(more)
+		b.Value = s.FinishMap(all)
+	default:
+		return nil, unchangeable(f, b.Value, name)
+	}
+	return nil, nil
+}
+
+func unchangeable(f *jinja.Member, v any, name string) *value.Error {
+	hint := "build a new list with `+`, or one with `{% set %}` that `append` and `extend` work on"
+	if _, ok := value.MapOf(v); ok {
+		hint = "build a new map with `| combine(…)`, or one with `{% set %}` that `update` works on"
+	}
+	return &value.Error{
+		Kind: value.TypeError, Message: "method `" + name + "` would change " + value.KindOf(v) + " that does not belong to the template",
+		Hint:   hint,
+		Offset: f.KeyAt, Width: f.End - f.KeyAt,
+	}
+}
