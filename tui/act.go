@@ -58,7 +58,7 @@ func (m deciding) carryOut(do keymap.Intent) {
 }
 
 // toggleApproval approves, or withdraws where everything is approved. A step that asks to be confirmed is confirmed only
-// when the cursor is on it: nobody confirms by approving what it is in.
+// when the cursor is on it: approving what it is in confirms nothing.
 func (m deciding) toggleApproval() {
 	ranges, single := m.DecisionTargets()
 	t := m.Position().Tally(ranges...)

@@ -14,7 +14,7 @@ import (
 // clipboard is where copied texts go: to the terminal, by OSC 52, so it works through SSH as well, and to what programs of
 // this machine there are for it, since not every terminal takes that.
 //
-// tmux takes it from nobody as it is set up at first, so it must be given the text by its own command. GNU screen knows
+// tmux does not take it as it is set up at first, so it must be given the text by its own command. GNU screen knows
 // nothing of it, and passes on what is wrapped for it, in pieces.
 type clipboard struct {
 	put    func(text string) []string // may be nil

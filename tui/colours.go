@@ -130,7 +130,7 @@ func (m *model) watchBackground() tea.Cmd {
 }
 
 // askBackground asks for the background again: the terminal has said that light and dark have changed, or it had the chance to
-// change while somebody was elsewhere. Not every terminal says so.
+// change while the user was elsewhere. Not every terminal says so.
 func (m *model) askBackground() tea.Cmd {
 	if !m.adaptsToBackground() {
 		return nil

@@ -76,7 +76,7 @@ func (m *model) clickAt(at tea.Mouse) tea.Cmd {
 		return m.clickBox(at)
 	}
 	if m.Prompt != nil {
-		return nil // somebody types
+		return nil // the user types
 	}
 	s := m.Mouse.Spots.At(at.X, at.Y)
 	double := s.Kind != draw.SpotNone && s == m.Mouse.Where && m.Now().Sub(m.Mouse.Clicked) <= doubleClick
