@@ -30,6 +30,7 @@ func FindSleepers(t *testing.T, seconds string) []int {
 	return pids
 }
 
+// AwaitSleepers waits until so many processes sleep for so long.
 func AwaitSleepers(t *testing.T, seconds string, n int) {
 	t.Helper()
 	for end := time.Now().Add(Patience); len(FindSleepers(t, seconds)) != n; time.Sleep(5 * time.Millisecond) {

@@ -21,6 +21,7 @@ func CutMarked(t *testing.T, page, text, name string) (before, part, after strin
 	return before + open, part, end + after
 }
 
+// ReadLines reads a page.
 func ReadLines(t *testing.T, page string) []string {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -201,6 +201,7 @@ type book struct {
 	runs, ends         map[string]int // attempts by the name of their step
 }
 
+// ReadBook reads what a journal says.
 func ReadBook(t *testing.T, path string) *book {
 	t.Helper()
 	b := &book{begun: map[int]int{}, well: map[int]int{}, badly: map[int]int{}, runs: map[string]int{}, ends: map[string]int{}}

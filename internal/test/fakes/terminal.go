@@ -235,6 +235,7 @@ func (c *Terminal) Modes() string {
 	return strings.Join(left, ", ")
 }
 
+// Screen is what a person sees.
 func (c *Terminal) Screen() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,6 +251,7 @@ func (c *Terminal) Press(keys string, texts ...string) {
 	c.See(texts...)
 }
 
+// See waits until all of the texts are on the screen at once.
 func (c *Terminal) See(texts ...string) {
 	c.T.Helper()
 	for end := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {

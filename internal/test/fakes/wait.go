@@ -55,6 +55,7 @@ func AwaitFile(t *testing.T, path string) {
 	t.Fatalf("%s never came", path)
 }
 
+// ExitCode is that of a program that was run.
 func ExitCode(err error) int {
 	if exit, ok := err.(*exec.ExitError); ok { //nolint:errorlint // as it comes from exec
 		return exit.ExitCode()
