@@ -61,13 +61,13 @@ var wideCircles = map[string]int{"plan/planner": 15}
 
 // oversized are what is still larger, with little room: they may shrink, and an entry that fits goes.
 var oversized = map[string]int{
-	"circle of tui":        50,
+	"circle of tui":        42,
 	"files of exec/action": 75,
 	"files of exec/spec":   79,
-	"files of tui":         72,
+	"files of tui":         58,
 	"lines of exec/action": 13750,
 	"lines of exec/spec":   6500,
-	"lines of tui":         11450,
+	"lines of tui":         9050,
 }
 
 // TestSizes holds the sizes of packages and types.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/status"
 	"moon/tui/view"
 
@@ -206,7 +207,7 @@ func (m *model) askToLeave() tea.Cmd {
 	case events.Review:
 		m.stopRun(events.StopInterrupt, false)
 	case events.Running, events.Paused:
-		m.Overlay = leaveBox{}
+		m.Overlay = overlay.Leave{}
 	}
 	if m.Store.Over() {
 		return tea.Quit
@@ -216,7 +217,7 @@ func (m *model) askToLeave() tea.Cmd {
 
 // handleInterrupt is ctrl+c: it asks like askToLeave, and does not ask again.
 func (m *model) handleInterrupt() tea.Cmd {
-	if _, asked := m.Overlay.(leaveBox); !asked && m.Stopping == 0 {
+	if _, asked := m.Overlay.(overlay.Leave); !asked && m.Stopping == 0 {
 		m.Overlay, m.Prompt = nil, nil
 		return m.askToLeave()
 	}

@@ -41,7 +41,7 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 		}
 	}
 	if m.Sheet != nil { // it was opened on a larger screen
-		lines = append(lines, m.Sheet.DrawLine(m.State, m.Width))
+		lines = append(lines, m.Sheet.DrawLine(m.Glyphs, m.Width))
 	}
 	if m.Message != "" {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, m.Message)})
@@ -126,7 +126,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 	b.Begin(m.Width, draw.OnRow)
 	defer b.End()
 	if m.Prompt != nil {
-		m.Prompt.DrawPrompt(m.State, b)
+		m.Prompt.DrawLine(m.Glyphs, b, browsing(m).foundWords())
 		return
 	}
 	if m.Sequence != "" {

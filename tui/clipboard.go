@@ -3,8 +3,12 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"moon/events/steplog"
+	"moon/internal/termtext"
 	"moon/tui/draw"
+	"moon/tui/overlay"
 	"moon/tui/view"
 
 	tea "charm.land/bubbletea/v2"
@@ -78,4 +82,40 @@ func byteAmount(n int) string {
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// copyItem copies what was chosen of the menu.
+func (m *model) copyItem(item overlay.CopyItem) tea.Cmd {
+	if item.Output != "" {
+		m.ShowMessage("reading the output")
+		return readAll(m.Tools.OutDir(), item.Output)
+	}
+	return m.copyText(view.Copied{Text: item.Text, Words: item.Words})
+}
+
+// copyLimit bounds what is read of an output to be copied: terminals take much less.
+const copyLimit = 1 << 20
+
+func readAll(dir, prefix string) tea.Cmd {
+	return func() tea.Msg {
+		log := steplog.Open(dir, prefix)
+		defer log.Close() //nolint:errcheck // it was only read
+		for more := true; more; more = log.More() {
+			if _, err := log.Refresh(); err != nil {
+				return view.Copied{Err: err}
+			}
+		}
+		var b strings.Builder
+		n := 0
+		for ; n < log.Len() && b.Len() < copyLimit; n++ {
+			b.WriteString(draw.Bare(termtext.Still(log.Line(n).Text)))
+			b.WriteByte('\n')
+		}
+		c := view.Copied{Text: b.String(), Words: draw.Count(n, "line") + " of output"}
+		if n < log.Len() {
+			c.Words = "the first " + c.Words
+			c.Rest = fmt.Sprintf("all %d are in %s", log.Len(), steplog.Files(dir, prefix)[0])
+		}
+		return c
+	}
 }

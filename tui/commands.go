@@ -11,47 +11,28 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
 
 // command is what can be typed in the palette with an argument.
 type command struct {
-	name, short string // short is another name, or ""
-	takes       string // how its argument is called; "": none
-	words       string
-	cannot      func(*view.State) string
+	overlay.Command
+
+	words  string
+	cannot func(*view.State) string
 }
 
 var commands = []command{
-	{"goto", "g", "STEP", "go to a step: its id, path, name or file:line", nil},
-	{"p", "print", "EXPRESSION", "print a value, as the step at the pointer sees it", (*view.State).CannotWatch},
-	{"watch", "", "EXPRESSION", "watch a value", (*view.State).CannotWatch},
-	{"break", "", "STEP [if COND] [after N] [log TEXT]", "set a breakpoint", func(m *view.State) string { return whyNot{m}.cannotBreak() }},
-	{"breaks", "", "", "list the breakpoints", nil},
-	{"filter", "", "WHAT", "filter: all, problems, changed, not done", nil},
-	{"theme", "", "NAME", "other colours", nil},
-	{"quit", "q", "", "leave", nil},
-}
-
-func commandNamed(word string) *command {
-	for i := range commands {
-		if c := &commands[i]; word != "" && (c.name == word || c.short == word) {
-			return c
-		}
-	}
-	return nil
-}
-
-// commandNames are all words that the palette takes.
-func commandNames() (names []string) {
-	for i := range commands {
-		names = append(names, commands[i].name)
-	}
-	for i := range keymap.Bindings {
-		names = append(names, keymap.Bindings[i].Name)
-	}
-	return names
+	{overlay.Command{Name: "goto", Short: "g", Takes: "STEP"}, "go to a step: its id, path, name or file:line", nil},
+	{overlay.Command{Name: "p", Short: "print", Takes: "EXPRESSION"}, "print a value, as the step at the pointer sees it", (*view.State).CannotWatch},
+	{overlay.Command{Name: "watch", Takes: "EXPRESSION"}, "watch a value", (*view.State).CannotWatch},
+	{overlay.Command{Name: "break", Takes: "STEP [if COND] [after N] [log TEXT]"}, "set a breakpoint", func(m *view.State) string { return whyNot{m}.cannotBreak() }},
+	{overlay.Command{Name: "breaks"}, "list the breakpoints", nil},
+	{overlay.Command{Name: "filter", Takes: "WHAT"}, "filter: all, problems, changed, not done", nil},
+	{overlay.Command{Name: "theme", Takes: "NAME"}, "other colours", nil},
+	{overlay.Command{Name: "quit", Short: "q"}, "leave", nil},
 }
 
 // runCommand does what was typed.

@@ -7,6 +7,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/tui/overlay"
 	"moon/tui/view"
 )
 
@@ -59,7 +60,7 @@ func (m replanning) planAgain(saying string) tea.Cmd {
 func (m replanning) takeReloaded(r reloaded) {
 	switch {
 	case r.diagnostics.HasErrors():
-		m.Overlay = &diagBox{list: r.diagnostics}
+		m.Overlay = overlay.NewDiag(r.diagnostics, m.CanEdit())
 		m.Message = ""
 	case r.err != nil:
 		m.ShowMessage(r.err.Error())

@@ -94,7 +94,7 @@ func TestFixSheet(t *testing.T) {
 	// A new variable.
 	s.keys("G")
 	s.press("ctrl+u")
-	for range len(sheetOf(s.m.Sheet).Rows) + 1 {
+	for range len(s.m.Sheet.Rows) + 1 {
 		s.press("down")
 	}
 	s.text("nice")

@@ -27,12 +27,12 @@ func (m footerBar) drawFooter(b *draw.Brush) {
 	}
 	if m.Prompt != nil {
 		b.Put(themes.Text, lead)
-		m.Prompt.DrawPrompt(m.State, b)
+		m.Prompt.DrawLine(m.Glyphs, b, browsing(m).foundWords())
 		return
 	}
 	if m.Sheet != nil {
 		b.Put(themes.Text, lead)
-		m.Sheet.DrawKeys(m.State, b)
+		m.Sheet.DrawKeys(m.Screen(), b, m.Width < 90)
 		return
 	}
 	if m.Sequence != "" {

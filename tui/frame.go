@@ -6,6 +6,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/feed"
+	"moon/tui/overlay"
 	"moon/tui/view"
 )
 
@@ -35,7 +36,8 @@ func (m *model) drawScreen() string {
 	}
 	drawn := strings.TrimSuffix(string(b.Buf), "\n")
 	if m.Overlay != nil {
-		drawn = frame{m.State}.drawOverlay(drawn)
+		c := draw.Canvas{Pen: m.Pen, Glyphs: m.Glyphs}
+		drawn, m.Mouse.Box = overlay.Lay(c, m.Screen(), m.Overlay, drawn, m.Width)
 	}
 	return drawn
 }
@@ -169,7 +171,7 @@ func (d docBody) drawRow(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
 func (m detailPane) detailBody(w, h int) body {
 	w = max(w-1, 1) // a cell of air at the right edge
 	if m.Sheet != nil {
-		return docBody{m.Sheet.DrawSheet(m.State, w, h), 0, h}
+		return docBody{m.Sheet.Draw(m.Screen(), w, h), 0, h}
 	}
 	if m.Detail.Tab == view.TabOutputs {
 		return timePane(m).withTime(w, h, func(h int) *draw.Doc { return outputPane(m).outputDoc(outputWidth(m.CurrentLayout()), h) })

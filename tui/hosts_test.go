@@ -133,7 +133,7 @@ func TestFindsHosts(t *testing.T) {
 		t.Errorf("%d matches", n)
 	}
 	s.press("/")
-	s.m.Prompt.(*prompt).input.SetValue("")
+	s.press("ctrl+u")
 	s.text("host:lb1")
 	if n := s.m.Find.Count(s.m.Tree); n != 2 {
 		t.Errorf("%d matches for the host that does it", n)

@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/status"
 	"moon/tui/tree"
 	"moon/tui/view"
@@ -82,23 +83,23 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	case keymap.GoBack:
 		browsing{m.State}.stepBack()
 	case keymap.CopyMenu:
-		m.Overlay = newCopyBox(m.State)
+		m.Overlay = overlay.NewCopyMenu(copyItems(m.State))
 	case keymap.ShowPalette:
-		m.Overlay = newPalette(m.State)
+		m.Overlay = overlay.NewPalette(paletteOffers(m.State))
 	case keymap.ShowHelp:
-		m.Overlay = newHelp(m.State)
+		m.Overlay = overlay.NewHelp(m.Screen(), m.KeyPlace())
 	case keymap.AppSuspend:
 		return m.lendUnwatched(m.suspendMoon())
 	case keymap.SourceEdit:
 		return m.editSource()
 	case keymap.NodeFix:
-		return fixPane{m.State}.openFix()
+		fixPane{m.State}.openFix()
 	case keymap.NodeShell:
 		return deciding{m.State}.openShell()
 	case keymap.GateBreakIf:
-		return deciding{m.State}.openBreakSheet()
+		return m.openBreakSheet()
 	case keymap.WatchAdd:
-		return watchPane{m.State}.openWatch()
+		m.Overlay = overlay.NewWatchList(watchPane{m.State})
 	case keymap.AppMouse:
 		return pointing{m.State}.toggleMouse()
 	case keymap.ViewHosts:

@@ -11,6 +11,7 @@ import (
 	"moon/internal/diag"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 )
 
 // Two actions in one place must not share a key, and every action has a name, a key and words of its own.
@@ -375,8 +376,8 @@ func checkKeys(t *testing.T, rt *rapid.T, k *keymap.Keys) {
 	s := newScreen(t, setup{w: 80, h: 24, options: func(o *Options) { o.Keys = k }})
 	s.m.doIntent(keymap.ShowPalette)
 	listed := map[keymap.Intent]bool{keymap.ShowPalette: true}
-	for _, o := range s.m.Overlay.(*palette).all {
-		listed[o.do] = true
+	for _, o := range s.m.Overlay.(*overlay.Palette).Offers() {
+		listed[o.Do] = true
 	}
 	for i := range keymap.Bindings {
 		if !listed[keymap.Bindings[i].Do] {

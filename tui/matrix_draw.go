@@ -57,8 +57,8 @@ func (m frame) drawMatrix(b *draw.Brush) {
 	matrixPane(m).followMatrix()
 	x, v := m.Matrix, matrixPane(m).matrixView()
 	x.Height, x.Across = v.high, v.across
-	x.Top = windowStart(x.Top, x.Row, v.high, len(x.Hosts))
-	x.Left = windowStart(x.Left, x.Col, v.across, len(x.Columns))
+	x.Top = draw.WindowStart(x.Top, x.Row, v.high, len(x.Hosts))
+	x.Left = draw.WindowStart(x.Left, x.Col, v.across, len(x.Columns))
 	headerBar(m).drawHeader(b)
 	matrixPane(m).matrixRule(b)
 	matrixPane(m).matrixMarks(b, v)
@@ -89,12 +89,6 @@ func (m frame) drawMatrix(b *draw.Brush) {
 	b.End()
 	b.Newline()
 	footerBar(m).drawFooter(b)
-}
-
-// windowStart is the first of some rows that keeps a cursor among the high that are shown.
-func windowStart(top, cursor, high, n int) int {
-	top = max(min(top, n-high), 0)
-	return max(min(top, cursor), cursor-high+1)
 }
 
 // matrixRule says which task the cursor is on.

@@ -14,6 +14,7 @@ import (
 	"moon/tui/feed"
 	"moon/tui/keymap"
 	"moon/tui/known"
+	"moon/tui/overlay"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -98,13 +99,13 @@ func toolsOf(o *Options) view.Tools {
 
 // changePlan takes another plan, and keeps what fits it of what was folded, marked and typed.
 func (m replanning) changePlan(p *plan.Plan) {
-	before, old := m.Tree, sheetOf(m.Sheet)
+	before, old := m.Tree, m.Sheet
 	m.SetPlan(p)
 	m.Shown = nil
 	m.Sheet, m.SheetSent = nil, nil // they are about another plan
 	m.Cur.Carry(before, m.Tree)
 	if m.Prompt != nil {
-		m.Prompt.Carry(before, m.Tree)
+		m.Finding.Node, _ = tree.SameIn(before, m.Tree)(m.Finding.Node)
 	}
 	m.Rows.Adopt(m.Tree)
 	m.Excerpt = p.Excerpt
@@ -170,10 +171,10 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		}
 	case edited:
 		cmd = fixPane{m.State}.takeEdited(msg)
-	case replanned:
-		cmd = fixPane{m.State}.takePreview(msg)
-	case valueEdited:
-		cmd = fixPane{m.State}.takeValue(msg)
+	case sheetNews:
+		if m.Sheet == msg.sheet {
+			cmd = m.doWants(msg.take())
+		}
 	case shellFound:
 		cmd = m.shellFound(msg)
 	case shellLeft:
@@ -191,7 +192,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guardCommand(tea.Batch(cmd, m.doWanted(), outputPane{m.State}.fetchOutput(), m.AskWaits(waitWords{m.State}.stepsToAsk), watchPane{m.State}.askWatches(),
+	return m, guardCommand(tea.Batch(cmd, outputPane{m.State}.fetchOutput(), m.AskWaits(waitWords{m.State}.stepsToAsk), watchPane{m.State}.askWatches(),
 		m.AskBound(func() []int { return append(m.ShownSteps(), m.Tree.Step(m.CursorNode())) }), m.AskLacking()))
 }
 
@@ -227,11 +228,11 @@ func (m *model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key == "ctrl+c": // an interrupt is never text
 		return m.doIntent(keymap.RunInterrupt)
 	case m.Overlay != nil:
-		return m.Overlay.PressKey(m.State, msg)
+		return m.doWants(m.Overlay.Press(m.Screen(), msg))
 	case m.Prompt != nil:
-		return m.Prompt.PressKey(m.State, msg)
+		return m.doWants(m.Prompt.Press(m.Screen(), msg))
 	case m.Sheet != nil:
-		return m.Sheet.PressKey(m.State, msg)
+		return m.doWants(m.Sheet.Press(m.Screen(), msg))
 	}
 	return m.takeSequence(key)
 }
@@ -239,11 +240,13 @@ func (m *model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 func (m *model) pasteText(msg tea.PasteMsg) tea.Cmd {
 	switch {
 	case m.Overlay != nil:
-		return m.Overlay.PasteText(m.State, msg)
+		if b, types := m.Overlay.(overlay.Typist); types {
+			return m.doWants(b.Paste(m.Screen(), msg))
+		}
 	case m.Prompt != nil:
-		return m.Prompt.PasteText(m.State, msg)
+		return m.doWants(m.Prompt.Paste(m.Screen(), msg))
 	case m.Sheet != nil:
-		return m.Sheet.PasteText(m.State, msg)
+		return m.doWants(m.Sheet.Paste(m.Screen(), msg))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/view"
 )
 
@@ -190,28 +191,23 @@ func (m pointing) wheelDetail(by, sideways int) {
 	}
 }
 
-// lister is an overlay with a list in it, of which one can be clicked.
-type lister interface {
-	// clickRow is told the row of the body, and whether it was clicked twice.
-	clickRow(m *view.State, row int, double bool) tea.Cmd
-}
-
-// clickBox clicks into the overlay. What asks a person to decide is answered by keys.
+// clickBox clicks into the box over the panes. What asks a person to decide is answered by keys.
 func (m *model) clickBox(at tea.Mouse) tea.Cmd {
-	list, ok := m.Overlay.(lister)
-	row := at.Y - m.Mouse.Box.Y - 1
-	if !ok || !m.Mouse.InBox(at.X, at.Y) || row < 0 || row >= m.Mouse.Box.H-2 {
+	list, ok := m.Overlay.(overlay.Lister)
+	box := m.Mouse.Box
+	row := at.Y - box.Y - 1
+	if !ok || !box.Has(at.X, at.Y) || row < 0 || row >= box.H-2 {
 		return nil
 	}
 	s := draw.Spot{Y: at.Y, Kind: draw.SpotNone, N: row, From: -1}
 	double := s == m.Mouse.Where && m.Now().Sub(m.Mouse.Clicked) <= doubleClick
 	m.Mouse.Where, m.Mouse.Clicked = s, m.Now()
-	return list.clickRow(m.State, row, double)
+	return m.doWants(list.Click(m.Screen(), row, double))
 }
 
-// wheelBox moves in the overlay, as the arrows do.
+// wheelBox moves in the box over the panes, as the arrows do.
 func (m *model) wheelBox(at tea.Mouse, by int) tea.Cmd {
-	if !m.Mouse.InBox(at.X, at.Y) {
+	if !m.Mouse.Box.Has(at.X, at.Y) {
 		return nil
 	}
 	key := tea.KeyPressMsg{Code: tea.KeyDown}
@@ -221,54 +217,10 @@ func (m *model) wheelBox(at tea.Mouse, by int) tea.Cmd {
 	var cmd tea.Cmd
 	for range max(by, -by) {
 		if m.Overlay != nil {
-			cmd = m.Overlay.PressKey(m.State, key)
+			cmd = m.doWants(m.Overlay.Press(m.Screen(), key))
 		}
 	}
 	return cmd
-}
-
-// clickRow chooses a line of the palette; a double click does it, if the mouse may.
-func (p *palette) clickRow(m *view.State, row int, double bool) tea.Cmd {
-	i := p.top + row - 1 // the first row is typed in
-	if row < 1 || i >= p.n {
-		return nil
-	}
-	p.at = i
-	o := p.shown[i]
-	switch {
-	case !double:
-	case o.why != "":
-		p.wrong = o.why
-	case o.command != nil:
-		p.completeName(o.command)
-	default:
-		m.Overlay = nil
-		m.RememberPicked(o.do)
-		m.Want(view.ClickIntent{Do: o.do})
-	}
-	return nil
-}
-
-// clickRow chooses a breakpoint; a double click goes to it.
-func (b *breaksBox) clickRow(m *view.State, row int, double bool) tea.Cmd {
-	i := b.top + row
-	if i >= b.n {
-		return nil
-	}
-	b.at = i
-	if double {
-		return b.PressKey(m, tea.KeyPressMsg{Code: tea.KeyEnter})
-	}
-	return nil
-}
-
-// clickRow copies what the line names.
-func (c *copyBox) clickRow(m *view.State, row int, _ bool) tea.Cmd {
-	if row >= len(c.items) {
-		m.Overlay = nil
-		return nil
-	}
-	return c.copyItem(m, &c.items[row])
 }
 
 // noteSpots notes what of a row of the tree can be clicked: all of it, its place for a breakpoint, its sign of folding.

@@ -14,6 +14,7 @@ import (
 	"moon/events"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/view"
 )
 
@@ -168,8 +169,8 @@ func TestMouseElsewhere(t *testing.T) {
 	}
 	s.keys("esc :")
 	s.wheel(60, 12, tea.MouseWheelDown)
-	if p := s.m.Overlay.(*palette); p.at != wheelRows {
-		t.Errorf("the wheel went to line %d", p.at)
+	if p := s.m.Overlay.(*overlay.Palette); p.At() != wheelRows {
+		t.Errorf("the wheel went to line %d", p.At())
 	}
 	s.clickOn("run, continue")
 	x, y := s.cellOf("run, continue")

@@ -27,8 +27,10 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/bind"
+	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/view"
 )
 
@@ -454,9 +456,9 @@ func (o *offering) offers() (list []offeredKey) {
 				add("way", c.Do)
 			}
 		}
-		for _, c := range newPalette(m.State).all {
-			if c.command == nil && c.why == "" {
-				add("palette", c.do)
+		for _, c := range paletteOffers(m.State) {
+			if c.Command == nil && c.Why == "" {
+				add("palette", c.Do)
 			}
 		}
 	}
@@ -512,9 +514,9 @@ func (o *offering) press(k offeredKey) {
 func (o *offering) quiet(k offeredKey) {
 	o.t.Helper()
 	said := o.sc.m.Message
-	if f := sheetOf(o.sc.m.Sheet); f != nil && k.where == "sheet" && f.note != "" && !strings.Contains(f.note, "enter again does that") &&
-		!strings.Contains(f.note, "what you typed is still here") {
-		o.fatal("the sheet at %d offers %s, and answers: %s", k.w, k.key, f.note)
+	if f := o.sc.m.Sheet; f != nil && k.where == "sheet" && f.Note() != "" && !strings.Contains(f.Note(), "enter again does that") &&
+		!strings.Contains(f.Note(), "what you typed is still here") {
+		o.fatal("the sheet at %d offers %s, and answers: %s", k.w, k.key, f.Note())
 	}
 	allowed := said == "" || k.where == "palette" && !strings.HasPrefix(said, feed.Refused)
 	for _, a := range answers {
@@ -587,19 +589,15 @@ func (o *offering) offered(pressed map[string]int) {
 // away leaves what lies over the panes, sometimes by what it offers.
 func (o *offering) away() {
 	m := o.sc.m
-	if b, ok := m.Overlay.(*doneBox); ok {
-		keys := []string{"esc"}
-		if b.canRun(m.State) {
-			keys = append(keys, "r")
-			if len(b.dependents) > 0 {
-				keys = append(keys, "w")
+	if b, ok := m.Overlay.(*overlay.Done); ok {
+		var keys []string
+		_, body, _ := b.Draw(m.Screen(), 60, 20)
+		for _, line := range body {
+			for _, t := range line {
+				if t.Ink == draw.InkKey {
+					keys = append(keys, strings.TrimSpace(t.S))
+				}
 			}
-		}
-		if b.outdated > 0 {
-			keys = append(keys, "k")
-		}
-		if b.markable > 0 {
-			keys = append(keys, "m")
 		}
 		if key := keys[o.IntN(len(keys))]; key != "esc" {
 			o.press(offeredKey{where: "box", key: key, w: m.Width})
@@ -637,20 +635,20 @@ func (o *offering) sheet(pressed map[string]int) {
 			press(o.pick("down", "down", "up", "y", "backspace", "1", "="))
 			continue
 		}
-		tips := fixPane{m.State}.fixTips()
+		tips := m.Sheet.Keys(m.Screen(), m.Width < 90)
 		k := tips[o.IntN(len(tips))]
-		if again := slices.IndexFunc(tips, func(k hintKey) bool { return k.key == "ctrl+r" }); again >= 0 && o.IntN(3) == 0 {
+		if again := slices.IndexFunc(tips, func(k overlay.HintKey) bool { return k.Key == "ctrl+r" }); again >= 0 && o.IntN(3) == 0 {
 			k = tips[again] // it is seldom offered: something that the values would change must be done already
 		}
-		if k.key == "ctrl+e" || k.key == "esc" && o.IntN(3) > 0 {
+		if k.Key == "ctrl+e" || k.Key == "esc" && o.IntN(3) > 0 {
 			continue
 		}
-		pressed["sheet "+k.key]++
-		o.log = append(o.log, "sheet:"+k.key)
-		o.sc.press(k.key)
-		o.quiet(offeredKey{where: "sheet", key: k.key, w: m.Width})
+		pressed["sheet "+k.Key]++
+		o.log = append(o.log, "sheet:"+k.Key)
+		o.sc.press(k.Key)
+		o.quiet(offeredKey{where: "sheet", key: k.Key, w: m.Width})
 		o.settle()
-		o.quiet(offeredKey{where: "sheet", key: k.key, w: m.Width})
+		o.quiet(offeredKey{where: "sheet", key: k.Key, w: m.Width})
 	}
 }
 

@@ -20,7 +20,7 @@ func (m frame) drawBare(b *draw.Brush, l view.Layout) {
 	b.Begin(l.Wide, draw.OnRow)
 	defer b.End()
 	if m.Prompt != nil {
-		m.Prompt.DrawPrompt(m.State, b)
+		m.Prompt.DrawLine(m.Glyphs, b, browsing(m).foundWords())
 		return
 	}
 	outputPane(m).bareLine(b)

@@ -157,3 +157,21 @@ func (m summaryPane) barLine(d *draw.Doc, t known.TimedStep, longest time.Durati
 		draw.Inked(themes.Text, title+draw.Spaces(name-draw.Cells(title)+2)),
 		draw.Inked(themes.BarFill, m.Glyphs.Gauge(float64(t.Took)/float64(longest), bar)))
 }
+
+// summaryText is the summary as text.
+func (m summaryPane) summaryText() string {
+	d := draw.NewDoc(summaryWidth, 0, m.Glyphs)
+	m.summaryTab(d)
+	b := strings.Builder{}
+	b.WriteString(m.Plan.RootFile + "\n")
+	for _, line := range d.Lines {
+		var row strings.Builder
+		for _, span := range line {
+			row.WriteString(draw.Bare(span.S))
+		}
+		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+const summaryWidth = 100

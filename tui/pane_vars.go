@@ -73,7 +73,7 @@ func (m varsPane) knownText(v any) draw.Text {
 
 // drawVariable draws a row of name, value and place.
 func (m varsPane) drawVariable(d *draw.Doc, indent, widest int, name string, value draw.Text, place string) {
-	at := []int{indent, indent + view.NameColumn(d.W, widest), max(d.W-min(d.W/3, 26), d.W/2)}
+	at := []int{indent, indent + draw.NameColumn(d.W, widest), max(d.W-min(d.W/3, 26), d.W/2)}
 	if place == "" {
 		d.Columns([]int{0, at[0], at[1]}, draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, name), value)
 		return

@@ -11,6 +11,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/overlay"
 )
 
 func production(o *Options) { o.Banner = "production" }
@@ -84,7 +85,7 @@ func TestWhatIsAskedOnProduction(t *testing.T) {
 			for key := range strings.FieldsSeq(c.keys) {
 				s.press(key)
 			}
-			box, asks := s.m.Overlay.(*productionBox)
+			box, asks := s.m.Overlay.(*overlay.Production)
 			if asks != (c.asks != "" && banner != "") {
 				t.Errorf("%s on %s, banner %q: asks %t", c.keys, c.on, banner, asks)
 				continue
@@ -94,7 +95,7 @@ func TestWhatIsAskedOnProduction(t *testing.T) {
 			}
 			s.has(c.asks)
 			n := len(s.f.sent)
-			s.text(box.name)
+			s.text(box.Name())
 			s.press("enter")
 			if len(s.f.sent) != n+1 {
 				t.Errorf("%s on %s sent %d commands after the name", c.keys, c.on, len(s.f.sent)-n)
@@ -168,13 +169,13 @@ func TestDestroys(t *testing.T) {
 	s := newScreen(t, setup{p: b.done(), w: 80, h: 24})
 	for i := range s.m.Plan.Steps {
 		want := i < 5 || i == 9
-		if got := (approving{s.m.State}).whyDestroys(i); (got != "") != want {
+		if got := overlay.WhyDestroys(s.m.Run, i); (got != "") != want {
 			t.Errorf("step %d: %q", i, got)
 		}
 	}
 	// What a look at the machine has found.
 	s.m.Predicted.Replace(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}, len(s.m.Plan.Steps))
-	if got := (approving{s.m.State}).whyDestroys(5); got != "deletes /srv/x" {
+	if got := overlay.WhyDestroys(s.m.Run, 5); got != "deletes /srv/x" {
 		t.Errorf("foretold: %q", got)
 	}
 }
@@ -188,14 +189,14 @@ func TestNameToType(t *testing.T) {
 		from, to int
 		name     string
 	}{{0, 2, "web servers"}, {1, 2, "web servers"}, {0, 3, "site.yml"}, {2, 3, "site.yml"}} {
-		if name, _ := (approving{s.m.State}).nameToType([]events.Range{{From: c.from, To: c.to}}); name != c.name {
+		if name, _ := overlay.NameToType(s.m.Plan, []events.Range{{From: c.from, To: c.to}}); name != c.name {
 			t.Errorf("%d to %d: %q", c.from, c.to, name)
 		}
 	}
 	nameless := newBuilder("")
 	nameless.step("a", "shell", 1)
 	s = newScreen(t, setup{p: nameless.done(), w: 80, h: 24})
-	if name, _ := (approving{s.m.State}).nameToType(nil); name == "" {
+	if name, _ := overlay.NameToType(s.m.Plan, nil); name == "" {
 		t.Error("an empty name can be typed by accident")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"moon/events"
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -124,17 +125,17 @@ func TestReplayAsksNothing(t *testing.T) {
 		}
 		s := replaying(t, 120, 40, false, word, all, dir)
 		s.press(":")
-		for _, o := range s.m.Overlay.(*palette).all {
-			if keymap.AsksTheRun(o.do) {
-				t.Errorf("%s: the palette offers %s", word, o.name)
+		for _, o := range s.m.Overlay.(*overlay.Palette).Offers() {
+			if keymap.AsksTheRun(o.Do) {
+				t.Errorf("%s: the palette offers %s", word, o.Name)
 			}
 		}
 		s.press("esc")
 		s.press("?")
-		for _, l := range s.m.Overlay.(*help).all {
+		for _, name := range s.m.Overlay.(*overlay.Help).Names() {
 			for i := range keymap.Bindings {
-				if keymap.AsksTheRun(keymap.Bindings[i].Do) && keymap.Bindings[i].Name == l.name {
-					t.Errorf("%s: the help offers %s", word, l.name)
+				if keymap.AsksTheRun(keymap.Bindings[i].Do) && keymap.Bindings[i].Name == name {
+					t.Errorf("%s: the help offers %s", word, name)
 				}
 			}
 		}

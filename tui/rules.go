@@ -46,7 +46,7 @@ func (m rulesBar) treeRule(b *draw.Brush) {
 // tabRule is the rule above the detail, with its tabs.
 func (m rulesBar) tabRule(b *draw.Brush) {
 	if m.Sheet != nil {
-		m.Sheet.DrawRule(m.State, b)
+		m.Sheet.DrawRule(m.Glyphs, b)
 		return
 	}
 	b.Rule(m.Glyphs, 1)
@@ -96,7 +96,7 @@ func (m rulesBar) tabNames(w int) (names [view.Tabs]string, between string) {
 // titleRule is the rule above the detail where the tree is not on the screen: it names the node.
 func (m rulesBar) titleRule(b *draw.Brush) {
 	if m.Sheet != nil {
-		m.Sheet.DrawRule(m.State, b)
+		m.Sheet.DrawRule(m.Glyphs, b)
 		return
 	}
 	b.Rule(m.Glyphs, 1)
@@ -129,7 +129,7 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 	b.Put(themes.Text, " ")
 	switch {
 	case m.Sheet != nil:
-		b.Put(themes.Text, draw.Count(m.Sheet.CountChanges(), "change"))
+		b.Put(themes.Text, draw.Count(m.Sheet.Changes(), "change"))
 	case m.Message != "":
 		b.Put(themes.Warn, draw.CutRight(m.Message, max(b.Left-2, 0), m.Glyphs.Dots))
 	case m.Shot.Phase == events.Review:

@@ -126,7 +126,7 @@ func (s *screen) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			s.run(c)
 		}
-	case feed.Fetched, known.Answer, found, view.Copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft, view.Came, themed:
+	case feed.Fetched, known.Answer, found, view.Copied, clipped, edited, reloaded, sheetNews, shellFound, shellLeft, view.Came, themed:
 		s.send(msg)
 	case nil:
 	default:

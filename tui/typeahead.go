@@ -39,7 +39,7 @@ func (m *model) inputNow(msg tea.Msg) (cmd tea.Cmd) {
 	case deferred:
 		cmd = m.doIntent(msg.do)
 	}
-	return tea.Batch(cmd, m.doWanted())
+	return cmd
 }
 
 // defersIntent reports whether an intent has to wait for the answer to a command, and keeps it until then.

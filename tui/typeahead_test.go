@@ -9,6 +9,7 @@ import (
 
 	"moon/events"
 	"moon/tui/feed"
+	"moon/tui/overlay"
 	"moon/tui/view"
 )
 
@@ -94,7 +95,7 @@ func TestTypeaheadKeepsTheOrder(t *testing.T) {
 		t.Errorf("p did not wait: %v", s.f.sent)
 	}
 	s.send(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl})
-	if _, asks := s.m.Overlay.(leaveBox); len(s.m.typed.input) > 0 || !asks && !s.m.leaving {
+	if _, asks := s.m.Overlay.(overlay.Leave); len(s.m.typed.input) > 0 || !asks && !s.m.leaving {
 		t.Error("ctrl+c waited, or discarded nothing")
 	}
 	for i, c := range s.f.sent {

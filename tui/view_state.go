@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -65,12 +66,12 @@ func (m *model) restoreView(v *View) {
 		m.Detail.OpenTab(view.Tab(v.Tab))
 	}
 	for _, text := range v.Watches[:min(len(v.Watches), view.WatchesKept)] {
-		if text != "" && len(text) <= longestField {
+		if text != "" && len(text) <= overlay.LongestField {
 			m.Watch.Texts = append(m.Watch.Texts, text)
 		}
 	}
 	for _, text := range v.Typed {
-		if text != "" && len(text) <= longestField {
+		if text != "" && len(text) <= overlay.LongestField {
 			m.Watch.RememberTyped(text)
 		}
 	}

@@ -1,38 +1,96 @@
 package tui
 
 import (
-	"moon/tui/view"
-
 	tea "charm.land/bubbletea/v2"
+
+	"moon/tui/overlay"
+	"moon/tui/status"
+	"moon/tui/view"
 )
 
-// doWanted does what was asked for. Doing it may ask for more.
-func (m *model) doWanted() tea.Cmd {
+// doWants does what a box, the prompt or the sheet of values asks for, in its order.
+func (m *model) doWants(wants []overlay.Want) tea.Cmd {
 	var cmds []tea.Cmd
-	for len(m.Wanted) > 0 {
-		next := m.Wanted[0]
-		m.Wanted = m.Wanted[1:]
-		cmds = append(cmds, m.doWant(next))
+	for _, want := range wants {
+		cmds = append(cmds, m.doWant(want))
 	}
 	return tea.Batch(cmds...)
 }
 
-func (m *model) doWant(what any) tea.Cmd {
-	switch w := what.(type) {
-	case view.DoIntent:
-		return m.doIntent(w.Do)
-	case view.ClickIntent:
-		return m.doClicked(w.Do)
-	case view.TypedCommand:
-		return m.runCommand(w.Name, w.Arg)
-	case view.StopRun:
-		m.stopRun(w.How, false)
-	case view.EditFile:
+func (m *model) doWant(want overlay.Want) tea.Cmd {
+	// Whether it may still be done is decided here: since the box was drawn, the run may have gone on, or have another plan.
+	switch w := want.(type) {
+	case overlay.Close:
+		m.Overlay = nil
+	case overlay.Say:
+		m.ShowMessage(w.Text)
+	case overlay.Send:
+		m.Send(w.Command)
+	case overlay.GoTo:
+		m.GoToStep(w.Step)
+	case overlay.EditBreak:
+		return m.openBreakSheet()
+	case overlay.ClearMarks:
+		m.Cur.Clear()
+	case overlay.Evaluate:
+		return watchPane{m.State}.evaluateCondition(w.Expression)
+	case overlay.Watch:
+		m.Watch.AddWatch(w.Expression)
+	case overlay.Unwatch:
+		m.Watch.RemoveWatch(w.Expression)
+	case overlay.Copy:
+		return m.copyItem(w.Item)
+	case overlay.Edit:
 		return m.editAt(w.File, w.Line)
-	case view.LendTo:
-		return m.lendUnwatched(lendTerminal(w.Program, w.Then))
-	case view.Copied:
-		return m.copyText(w)
+	case overlay.Stop:
+		m.stopRun(w.How, false)
+	case overlay.Quit:
+		if m.Store.Over() {
+			return tea.Quit
+		}
+	case overlay.Do:
+		m.RememberPicked(w.Intent)
+		if w.Clicked {
+			return m.doClicked(w.Intent)
+		}
+		return m.doIntent(w.Intent)
+	case overlay.RunCommand:
+		return m.runCommand(w.Name, w.Arg)
+	case overlay.Approve:
+		approving{m.State}.approveNamed(w)
+	case overlay.Find:
+		browsing{m.State}.findTyped(w)
+	case overlay.FindNext:
+		browsing{m.State}.findAgain(w.By)
+	case overlay.EndFind:
+		browsing{m.State}.endFind(w.Keep)
+	case overlay.CloseSheet:
+		m.Sheet = nil
+	case overlay.PlanValues:
+		return fixPane{m.State}.planValues(w)
+	case overlay.EditText:
+		return m.editText(w)
+	case overlay.GiveValues:
+		m.Send(w.Fix)
+		m.Sheet, m.SheetSent = nil, w.Sheet
+		m.ShowMessage("values changed: " + w.Fix.Words())
 	}
 	return nil
+}
+
+// evaluateCondition finds out what the condition of a breakpoint is now.
+func (m watchPane) evaluateCondition(when string) tea.Cmd {
+	if m.CannotWatch() != "" {
+		return nil
+	}
+	p, step, eval := m.Plan, m.watchStep(), m.Tools.Eval
+	return func() tea.Msg {
+		v := status.Eval(eval).Value(p, step, when)
+		return view.Came{Then: func(m *view.State) tea.Cmd {
+			if b, is := m.Overlay.(*overlay.Break); is {
+				b.TakeValue(when, v)
+			}
+			return nil
+		}}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/overlay"
 	"moon/tui/status"
 	"moon/tui/view"
 )
@@ -43,18 +44,18 @@ func (m watchPane) askWatches() tea.Cmd {
 	}
 }
 
-// watchShown is a value as it is drawn on one line.
-func (m watchPane) watchShown(expression string) draw.Text {
+// Shown is a value as it is drawn on one line.
+func (m watchPane) Shown(expression string) draw.Text {
 	v, ok := m.Watch.Values[expression]
 	switch {
 	case !ok:
 		return draw.Inked(themes.Dim, m.Glyphs.Dots)
 	case v.Wrong != "":
-		return draw.Inked(themes.Warn, view.OneLine(v.Wrong))
+		return draw.Inked(themes.Warn, draw.OneLine(v.Wrong))
 	case v.After != nil:
 		return draw.Inked(themes.Dim, m.afterShort(v.After))
 	}
-	return draw.Inked(themes.Text, view.QuotedLines(v.Text))
+	return draw.Inked(themes.Text, draw.QuotedLines(v.Text))
 }
 
 // afterShort says in short after which step a value is known, or in full what became of that.
@@ -89,7 +90,7 @@ func (m watchPane) watchLines(d *draw.Doc) [][]draw.Text {
 			w.Add(draw.Inked(themes.Dim, "  and more: "+m.Keys.Label(keymap.WatchAdd)))
 			break
 		}
-		line := []draw.Text{draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, expression), m.watchShown(expression)}
+		line := []draw.Text{draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, expression), m.Shown(expression)}
 		at := []int{0, 2, value}
 		if place := m.nameFrom(expression); place != "" {
 			at = append(at, max(d.W-min(d.W/3, 26), value+10))
@@ -137,14 +138,20 @@ func (m watchPane) printOnce(text string) tea.Cmd {
 func (m watchPane) showValue(expression string, v status.Value) {
 	switch {
 	case v.Wrong != "":
-		m.ShowMessage(expression + ": " + view.OneLine(v.Wrong))
+		m.ShowMessage(expression + ": " + draw.OneLine(v.Wrong))
 	case v.After != nil:
 		m.ShowMessage(expression + ": " + m.WhenKnown(v.After))
-	case strings.Contains(strings.TrimSpace(v.Text), "\n") || draw.Cells(draw.Plain(expression+view.QuotedLines(v.Text))) > m.Width-10:
+	case strings.Contains(strings.TrimSpace(v.Text), "\n") || draw.Cells(draw.Plain(expression+draw.QuotedLines(v.Text))) > m.Width-10:
 		if !m.IsTyping() {
-			m.Overlay = newTextBox(expression, v.Text)
+			m.Overlay = overlay.NewText(expression, v.Text)
 		}
 	default:
-		m.ShowMessage(expression + " = " + view.QuotedLines(v.Text))
+		m.ShowMessage(expression + " = " + draw.QuotedLines(v.Text))
 	}
 }
+
+// Texts are the expressions that are watched.
+func (m watchPane) Texts() []string { return m.Watch.Texts }
+
+// Typed is what was typed before, the latest last.
+func (m watchPane) Typed() []string { return m.Watch.Before }

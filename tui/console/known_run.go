@@ -150,7 +150,7 @@ func (d *knownRun) predictAll() {
 // predictionOf is what a step would do, as far as it is known by now.
 func (d *knownRun) predictionOf(i int) *events.Foretold { return d.predicted.Now(i, d.position()) }
 
-// lacking are the steps that will be skipped for lack of a value, by what is decided now. They are found when somebody asks.
+// lacking are the steps that will be skipped for lack of a value, by what is decided now. They are found on demand.
 func (d *knownRun) lacking() *debugger.Lacking {
 	if d.lacksSeq != d.run.LastSeq {
 		for i := range min(len(d.run.Steps), len(d.plan.Steps)) {

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"strconv"
 	"strings"
 
 	"moon/themes"
@@ -201,4 +202,32 @@ func WidthOf(spans []Text) (w int) {
 		w += Cells(s.S)
 	}
 	return w
+}
+
+// shortLine bounds what is looked at of a text that is to stand on one line.
+const shortLine = 1 << 10
+
+// QuotedLines is a value on one line: a text with ends of lines stands in quotes, so that they are seen.
+func QuotedLines(s string) string {
+	if !strings.ContainsAny(s, "\n\r\t") {
+		return OneLine(s)
+	}
+	return strconv.Quote(s[:min(len(s), shortLine)])
+}
+
+// OneLine is the beginning of a text, with blanks for the ends of its lines.
+func OneLine(s string) string {
+	if len(s) > shortLine {
+		s = strings.ToValidUTF8(s[:shortLine], "")
+	}
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+// NameColumn is how wide the column of names is where the widest is known: as it must be, in bounds.
+func NameColumn(w, widest int) int { return min(max(w/4, 10, min(widest+2, w/3)), 22) }
+
+// WindowStart is the first of some rows that keeps a cursor among the high that are shown.
+func WindowStart(top, cursor, high, n int) int {
+	top = max(min(top, n-high), 0)
+	return max(min(top, cursor), cursor-high+1)
 }

@@ -3,12 +3,11 @@ package view
 import (
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
-
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/keymap"
 	"moon/tui/known"
+	"moon/tui/overlay"
 	"moon/tui/tree"
 )
 
@@ -29,10 +28,10 @@ type State struct {
 	Find          tree.Finder
 	Panes         Panes
 	Detail        Detail
-	Peek          feed.Reel // the last lines of what runs, where there is no room for two panes
-	Matrix        *Matrix   // the hosts by their tasks; it stands in the place of both panes
-	Sheet         Sheet     // values that are edited; it stands in the place of the detail
-	SheetSent     Sheet     // what was asked for last, until the run has taken it
+	Peek          feed.Reel      // the last lines of what runs, where there is no room for two panes
+	Matrix        *Matrix        // the hosts by their tasks; it stands in the place of both panes
+	Sheet         *overlay.Sheet // values that are edited; it stands in the place of the detail
+	SheetSent     *overlay.Sheet // what was asked for last, until the run has taken it
 	Message       string
 	Following     bool // the cursor stays on the pointer
 	TabChosen     bool // by a person
@@ -42,12 +41,12 @@ type State struct {
 	Recent        []keymap.Intent // done from the palette, the latest first
 	Shown         []int32         // nodes on the screen, as last drawn
 	Stopping      int             // how often a stop was asked for
-	Overlay       Overlay
-	Prompt        PromptLine
+	Overlay       overlay.Box
+	Prompt        *overlay.Prompt
+	Finding       Finding
 	Sequence      string // keys that wait for the rest of a sequence
 	Mouse         Mouse
-	Wanted        []any // what parts of the screen want done beyond themselves: see want
-	Unfocused     bool  // the terminal is
+	Unfocused     bool // the terminal is
 	Width, Height int
 }
 
@@ -71,38 +70,17 @@ func (m *State) KeyPlace() keymap.Place {
 	return keymap.InDetail
 }
 
-// Want asks for something to be done.
-func (m *State) Want(what any) { m.Wanted = append(m.Wanted, what) }
-
-// Part is what has the keys while it is open. What it wants done beyond the view it says by want.
-type Part interface {
-	PressKey(m *State, msg tea.KeyPressMsg) tea.Cmd
-	PasteText(m *State, msg tea.PasteMsg) tea.Cmd
+// Screen is what a box over the panes may look at.
+func (m *State) Screen() overlay.Screen {
+	return overlay.Screen{Run: m.Run, Glyphs: m.Glyphs, Keys: m.Keys, WhenKnown: m.WhenKnown}
 }
 
-// Overlay is a box over the panes.
-type Overlay interface {
-	Part
-	// DrawLines are what the box shows in w by h cells, with its title and what stands in its lower edge.
-	DrawLines(m *State, w, h int) (title string, body [][]draw.Text, foot string)
-}
-
-// PromptLine is what is typed in place of the footer.
-type PromptLine interface {
-	Part
-	DrawPrompt(m *State, b *draw.Brush)
-	// Carry goes over to another plan.
-	Carry(before, now *tree.Tree)
-}
-
-// Sheet is what is edited in place of the detail.
-type Sheet interface {
-	Part
-	DrawSheet(m *State, w, h int) *draw.Doc
-	DrawRule(m *State, b *draw.Brush)
-	DrawKeys(m *State, b *draw.Brush)
-	DrawLine(m *State, w int) []draw.Text // all there is room for on a card
-	CountChanges() int
+// Finding is where the person was when the prompt was opened.
+type Finding struct {
+	Output OutputView
+	Search Search
+	Node   int // under the cursor
+	Filter tree.Filter
 }
 
 // RememberPicked remembers what was picked, the latest first.

@@ -3,13 +3,10 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"moon/events"
 	"moon/internal/diag"
-	"moon/plan"
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/status"
@@ -115,44 +112,3 @@ func (m *State) PauseQuestion() string {
 
 // SourceText is where a value comes from: the place, or in words where it has none.
 func SourceText(source string, o diag.Origin) string { return cmp.Or(o.String(), source) }
-
-// NameColumn is how wide the column of names is where the widest is known: as it must be, in bounds.
-func NameColumn(w, widest int) int { return min(max(w/4, 10, min(widest+2, w/3)), 22) }
-
-func OneLine(s string) string {
-	const most = 1 << 10
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "")
-	}
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
-}
-
-// QuotedLines is a value on one line: a text with ends of lines stands in quotes, so that they are seen.
-func QuotedLines(s string) string {
-	const most = 1 << 10
-	if !strings.ContainsAny(s, "\n\r\t") {
-		return OneLine(s)
-	}
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strconv.Quote(s)
-}
-
-// NowRunning is a step that runs.
-type NowRunning struct {
-	Plan *plan.Step
-	Took time.Duration
-}
-
-// ListRunning lists what runs, at most n steps of it.
-func (m *State) ListRunning(n int) (list []NowRunning) {
-	m.Store.Read(func(run *events.Run) {
-		for i, f := range m.Tree.Faces {
-			if f == status.Running && i < len(run.Steps) && len(list) < n {
-				list = append(list, NowRunning{&m.Plan.Steps[i], m.StepDuration(&run.Steps[i])})
-			}
-		}
-	})
-	return list
-}

@@ -1,4 +1,4 @@
-package tui
+package overlay
 
 import (
 	"fmt"
@@ -9,11 +9,10 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/view"
 )
 
-// help shows the table of keys, those of this place first, and then what the signs mean. Typing narrows it.
-type help struct {
+// Help shows the table of keys, those of this place first, and then what the signs mean. Typing narrows it.
+type Help struct {
 	picker
 	where keymap.Place
 	all   []helpLine
@@ -30,18 +29,19 @@ type helpLine struct {
 	name     string
 }
 
-func newHelp(m *view.State) *help {
-	h := &help{picker: newPicker(), where: m.KeyPlace()}
-	h.addTable(m, "", func(b *keymap.Binding) bool { return b.Where&h.where != 0 })
+// NewHelp lists the keys, those of a place first.
+func NewHelp(s Screen, where keymap.Place) *Help {
+	h := &Help{picker: newPicker(), where: where}
+	h.addTable(s, "", func(b *keymap.Binding) bool { return b.Where&h.where != 0 })
 	for in, where := range keymap.Places {
 		if where != h.where {
 			// What works here too has been said.
-			h.addTable(m, ", in "+keymap.PlaceWords(keymap.Places[in]), func(b *keymap.Binding) bool {
+			h.addTable(s, ", in "+keymap.PlaceWords(keymap.Places[in]), func(b *keymap.Binding) bool {
 				return b.Where&h.where == 0 && b.Where&where != 0 && firstOf(b.Where&^h.where) == where
 			})
 		}
 	}
-	h.addLegend(m)
+	h.addLegend(s.Glyphs)
 	h.narrowLines()
 	return h
 }
@@ -50,32 +50,31 @@ func newHelp(m *view.State) *help {
 func firstOf(where keymap.Place) keymap.Place { return where & -where }
 
 // addTable adds the actions that are meant, in groups.
-func (h *help) addTable(m *view.State, suffix string, meant func(*keymap.Binding) bool) {
+func (h *Help) addTable(s Screen, suffix string, meant func(*keymap.Binding) bool) {
 	last := keymap.Groups
 	for i := range keymap.Bindings {
 		b := &keymap.Bindings[i]
-		if !meant(b) || m.IsRecorded() && keymap.AsksTheRun(b.Do) {
+		if !meant(b) || s.IsRecorded() && keymap.AsksTheRun(b.Do) {
 			continue
 		}
 		if b.Group != last {
 			h.all = append(h.all, helpLine{headline: keymap.GroupWords[b.Group] + suffix})
 			last = b.Group
 		}
-		keys := m.Keys.Labels(b.Do, h.where)
+		keys := s.Keys.Labels(b.Do, h.where)
 		h.all = append(h.all, helpLine{keys: keys, look: draw.InkKey, words: b.Words, name: b.Name})
 	}
 }
 
 // addLegend says what the signs of the tree mean.
-func (h *help) addLegend(m *view.State) {
+func (h *Help) addLegend(g *draw.Glyphs) {
 	add := func(glyph string, look draw.Ink, words string) {
 		h.all = append(h.all, helpLine{keys: glyph, look: look, words: words})
 	}
 	h.all = append(h.all, helpLine{headline: "Signs"})
 	for s := draw.SignUnapproved; s < draw.Signs; s++ {
-		add(m.Glyphs.Signs[s], draw.SignLooks[s].Role, draw.SignLooks[s].Word)
+		add(g.Signs[s], draw.SignLooks[s].Role, draw.SignLooks[s].Word)
 	}
-	g := m.Glyphs
 	add(g.Brk, themes.Failed, "breakpoint")
 	add(g.BrkIf, themes.Failed, "breakpoint with a condition or a count")
 	add(g.BrkLog, themes.Accent, "says something there, and does not stop")
@@ -86,7 +85,7 @@ func (h *help) addLegend(m *view.State) {
 }
 
 // narrowLines keeps the lines in which each word that was typed occurs, or that have it as a key, with their headlines.
-func (h *help) narrowLines() {
+func (h *Help) narrowLines() {
 	h.shown, h.keys = nil, 0
 	what := strings.ToLower(strings.TrimSpace(h.input.Value()))
 	headline := ""
@@ -120,10 +119,11 @@ func (l *helpLine) matchesWord(what, typed string) bool {
 	return true
 }
 
-func (h *help) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
+// Press moves in the list, or narrows it.
+func (h *Help) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 	switch key := msg.String(); {
 	case key == "esc", key == "enter", key == "?" && h.input.Value() == "":
-		m.Overlay = nil
+		return []Want{Close{}}
 	case key == "home":
 		h.top = 0
 	case key == "end":
@@ -137,14 +137,15 @@ func (h *help) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	case key == "pgup", key == "ctrl+u":
 		h.top -= 10
 	default:
-		if h.picker.pressKey(msg) {
+		if h.pressKey(msg) {
 			h.narrowLines()
 		}
 	}
 	return nil
 }
 
-func (h *help) PasteText(_ *view.State, msg tea.PasteMsg) tea.Cmd {
+// Paste narrows the list.
+func (h *Help) Paste(_ Screen, msg tea.PasteMsg) []Want {
 	h.input, _ = h.input.Update(msg)
 	h.narrowLines()
 	return nil
@@ -153,8 +154,9 @@ func (h *help) PasteText(_ *view.State, msg tea.PasteMsg) tea.Cmd {
 // keyColumn is what the help leaves for keys.
 const keyColumn = 16
 
-func (h *help) DrawLines(m *view.State, w, high int) (title string, body [][]draw.Text, foot string) {
-	body = append(body, m.InputLine(&h.input))
+// Draw lists what is not narrowed away.
+func (h *Help) Draw(s Screen, w, high int) (title string, body [][]draw.Text, foot string) {
+	body = append(body, InputLine(s.Glyphs, &h.input))
 	room := max(high-1, 1)
 	h.top = max(min(h.top, h.n-room), 0)
 	column := min(keyColumn, w/2)
@@ -163,7 +165,7 @@ func (h *help) DrawLines(m *view.State, w, high int) (title string, body [][]dra
 			body = append(body, []draw.Text{draw.Inked(draw.InkTitle, l.headline)})
 			continue
 		}
-		keys := draw.CutRight(l.keys, max(column-3, 1), m.Glyphs.Dots)
+		keys := draw.CutRight(l.keys, max(column-3, 1), s.Glyphs.Dots)
 		words := l.words
 		if l.keys == "" {
 			words += "  :" + l.name
@@ -171,7 +173,7 @@ func (h *help) DrawLines(m *view.State, w, high int) (title string, body [][]dra
 		body = append(body, []draw.Text{
 			draw.Inked(themes.Text, "  "),
 			draw.Inked(l.look, keys+draw.Spaces(max(column-2-draw.Cells(keys), 0))),
-			draw.Inked(themes.Text, draw.CutRight(words, max(w-column, 0), m.Glyphs.Dots)),
+			draw.Inked(themes.Text, draw.CutRight(words, max(w-column, 0), s.Glyphs.Dots)),
 		})
 	}
 	where := map[keymap.Place]string{keymap.InTree: "the plan", keymap.InDetail: "this tab", keymap.InOutput: "the output"}[h.where]
@@ -183,11 +185,21 @@ func (h *help) DrawLines(m *view.State, w, high int) (title string, body [][]dra
 }
 
 // countLines returns how many lines there would be with nothing typed.
-func (h *help) countLines() (n int) {
+func (h *Help) countLines() (n int) {
 	for i := range h.all {
 		if h.all[i].headline == "" {
 			n++
 		}
 	}
 	return n
+}
+
+// Names are the actions that are listed.
+func (h *Help) Names() (names []string) {
+	for i := range h.all {
+		if h.all[i].name != "" {
+			names = append(names, h.all[i].name)
+		}
+	}
+	return names
 }

@@ -1,4 +1,4 @@
-package tui
+package overlay
 
 import (
 	"bytes"
@@ -10,31 +10,30 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/view"
 )
 
-// textBox shows a text that is too long for a line.
-type textBox struct {
+// Text shows a text that is too long for a line.
+type Text struct {
 	title string
 	text  []string
 	top   int
 	n     int // lines, as last wrapped
 }
 
-func newTextBox(title, text string) *textBox {
+// NewText shows a text. JSON is laid out over several lines.
+func NewText(title, text string) *Text {
 	var indented bytes.Buffer
 	if strings.ContainsAny(text[:min(len(text), 1)], "[{") && json.Indent(&indented, []byte(text), "", "  ") == nil {
 		text = indented.String()
 	}
-	return &textBox{title: title, text: strings.Split(strings.TrimRight(text, "\n"), "\n")}
+	return &Text{title: title, text: strings.Split(strings.TrimRight(text, "\n"), "\n")}
 }
 
-func (t *textBox) PasteText(*view.State, tea.PasteMsg) tea.Cmd { return nil }
-
-func (t *textBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
+// Press moves in the text.
+func (t *Text) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 	switch msg.String() {
 	case "esc", "enter", "q":
-		m.Overlay = nil
+		return []Want{Close{}}
 	case "down", "j":
 		t.top++
 	case "up", "k":
@@ -51,7 +50,8 @@ func (t *textBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (t *textBox) DrawLines(_ *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
+// Draw returns what shows of the text.
+func (t *Text) Draw(_ Screen, w, h int) (title string, body [][]draw.Text, foot string) {
 	var all []string
 	for _, line := range t.text {
 		all = append(all, draw.WrapText(draw.Plain(line), max(w, 1))...)

@@ -1,4 +1,4 @@
-package tui
+package overlay
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
-	"moon/tui/view"
 )
 
-// watchBox is where expressions to watch are typed, with those that are watched below.
-type watchBox struct {
+// WatchList is where expressions to watch are typed, with those that are watched below.
+type WatchList struct {
+	of    Watches
 	input textinput.Model
 	back  int // how far back in what was typed; 0 is the line that is new
 	fresh string
@@ -20,38 +20,43 @@ type watchBox struct {
 	top   int
 }
 
-// openWatch asks for an expression to watch.
-func (m watchPane) openWatch() tea.Cmd {
-	m.Overlay = &watchBox{input: view.NewInput(), at: -1}
-	return nil
+// Watches are the expressions that are watched.
+type Watches interface {
+	Texts() []string
+	Typed() []string // before, the latest last
+	Shown(expression string) draw.Text
 }
 
-func (b *watchBox) PasteText(_ *view.State, msg tea.PasteMsg) tea.Cmd {
+// NewWatchList asks for an expression to watch.
+func NewWatchList(of Watches) *WatchList { return &WatchList{of: of, input: NewInput(), at: -1} }
+
+// Paste types into the line.
+func (b *WatchList) Paste(_ Screen, msg tea.PasteMsg) []Want {
 	b.input, _ = b.input.Update(msg)
 	return nil
 }
 
-func (b *watchBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
+// Press types, or takes a key for the list.
+func (b *WatchList) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 	switch key := msg.String(); {
 	case key == "esc":
-		m.Overlay = nil
+		return []Want{Close{}}
 	case b.at >= 0:
-		b.pressList(m, key)
+		return b.pressList(key)
 	case key == "enter":
 		expression := strings.TrimSpace(b.input.Value())
 		if expression == "" {
-			m.Overlay = nil
-			return nil
+			return []Want{Close{}}
 		}
-		m.Watch.AddWatch(expression)
 		b.input.Reset()
 		b.back = 0
+		return []Want{Watch{expression}}
 	case key == "up":
-		b.recallTyped(m, +1)
+		b.recallTyped(+1)
 	case key == "down":
 		if b.back > 0 {
-			b.recallTyped(m, -1)
-		} else if len(m.Watch.Texts) > 0 {
+			b.recallTyped(-1)
+		} else if len(b.of.Texts()) > 0 {
 			b.at = 0
 		}
 	default:
@@ -61,27 +66,30 @@ func (b *watchBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // pressList takes a key while the list has them.
-func (b *watchBox) pressList(m *view.State, key string) {
+func (b *WatchList) pressList(key string) []Want {
+	texts := b.of.Texts()
 	switch key {
 	case "up", "k":
 		b.at--
 	case "down", "j":
-		b.at = min(b.at+1, len(m.Watch.Texts)-1)
+		b.at = min(b.at+1, len(texts)-1)
 	case "d", "delete", "backspace", "ctrl+d":
-		m.Watch.RemoveWatch(m.Watch.Texts[b.at])
-		b.at = min(b.at, len(m.Watch.Texts)-1)
+		removed := texts[b.at]
+		b.at = min(b.at, len(texts)-2) // what is left when it has gone
+		return []Want{Unwatch{removed}}
 	case "enter", "e": // change it: it goes back into the line
-		expression := m.Watch.Texts[b.at]
-		m.Watch.RemoveWatch(expression)
+		expression := texts[b.at]
 		b.input.SetValue(expression)
 		b.input.CursorEnd()
 		b.at, b.back = -1, 0
+		return []Want{Unwatch{expression}}
 	}
+	return nil
 }
 
 // recallTyped goes back, or forward again, in what was typed.
-func (b *watchBox) recallTyped(m *view.State, by int) {
-	before := m.Watch.Before
+func (b *WatchList) recallTyped(by int) {
+	before := b.of.Typed()
 	if b.back == 0 {
 		b.fresh = b.input.Value()
 	}
@@ -94,22 +102,23 @@ func (b *watchBox) recallTyped(m *view.State, by int) {
 	b.input.CursorEnd()
 }
 
-func (b *watchBox) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
-	body = append(body, m.InputLine(&b.input))
+// Draw shows the line, and what is watched.
+func (b *WatchList) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot string) {
+	body = append(body, InputLine(s.Glyphs, &b.input))
 	if b.at >= 0 {
 		body[0] = []draw.Text{draw.Inked(themes.Dim, "> "+draw.Plain(b.input.Value()))}
 	}
 	room := max(h-1, 1)
 	b.top = max(min(b.top, b.at), b.at-room+1, 0)
-	list := m.Watch.Texts
+	list := b.of.Texts()
 	for i := b.top; i < min(b.top+room, len(list)); i++ {
 		mark, look := draw.Inked(themes.Text, "  "), themes.Text
 		if i == b.at {
-			mark, look = draw.Inked(themes.Accent, m.Glyphs.Pointer+" "), draw.InkTitle
+			mark, look = draw.Inked(themes.Accent, s.Glyphs.Pointer+" "), draw.InkTitle
 		}
-		value := watchPane{m}.watchShown(list[i])
+		value := b.of.Shown(list[i])
 		value.S = draw.Plain(value.S)
-		body = append(body, m.OppositeTexts(w, mark, draw.Inked(look, draw.Plain(list[i])), value))
+		body = append(body, oppositeTexts(s.Glyphs, w, mark, draw.Inked(look, draw.Plain(list[i])), value))
 	}
 	foot = "enter adds   up: typed before   esc closes"
 	switch {

@@ -1,4 +1,4 @@
-package tui
+package overlay
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"moon/tui/keymap"
 	"moon/tui/status"
-	"moon/tui/view"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,9 +15,9 @@ import (
 	"moon/tui/draw"
 )
 
-// doneBox decides about what is done, and what shall count as done: run it again, keep it, mark it. It says what depends on
+// Done decides about what is done, and what shall count as done: run it again, keep it, mark it. It says what depends on
 // it, because that keeps what it was made from. Nothing else runs a step again that succeeded.
-type doneBox struct {
+type Done struct {
 	what       string
 	ranges     []events.Range
 	again      []int // done, and can run again
@@ -27,23 +26,23 @@ type doneBox struct {
 	markable   int
 }
 
-// newDoneBox looks at the node under the cursor, or the marks.
-func newDoneBox(m *view.State, ranges []events.Range, single bool) *doneBox {
-	b := &doneBox{ranges: ranges, what: draw.Plain(m.Tree.Title(m.CursorNode()))}
+// NewDone is about the steps of some ranges, which are one node if single says so.
+func NewDone(s Screen, title string, ranges []events.Range, single bool) *Done {
+	b := &Done{ranges: ranges, what: draw.Plain(title)}
 	var about []int
 	n := 0
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			n++
 			switch {
-			case m.CanRunAgain(i):
+			case s.CanRunAgain(i):
 				b.again = append(b.again, i)
-			case m.Position().MayMark(i):
+			case s.Position().MayMark(i):
 				b.markable++
 			default:
 				continue
 			}
-			if m.Tree.Faces[i] == status.Outdated {
+			if s.Tree.Faces[i] == status.Outdated {
 				b.outdated++
 			}
 			about = append(about, i)
@@ -52,59 +51,47 @@ func newDoneBox(m *view.State, ranges []events.Range, single bool) *doneBox {
 	if !single {
 		b.what = draw.Count(n, "step")
 	}
-	b.dependents = slices.DeleteFunc(m.Plan.Dependents(about), func(i int) bool { return !m.CanRunAgain(i) })
+	b.dependents = slices.DeleteFunc(s.Plan.Dependents(about), func(i int) bool { return !s.CanRunAgain(i) })
 	return b
 }
 
-// openDone opens the box about the node under the cursor.
-func (m deciding) openDone() {
-	ranges, single := m.DecisionTargets()
-	m.Overlay = newDoneBox(m.State, ranges, single)
-}
-
-func (b *doneBox) PasteText(*view.State, tea.PasteMsg) tea.Cmd { return nil }
-
-func (b *doneBox) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
-	m.Overlay = nil
+// Press takes the decision.
+func (b *Done) Press(s Screen, msg tea.KeyPressMsg) []Want {
+	wants := []Want{Close{}}
 	key := msg.String()
 	switch {
-	case key == "r" && b.canRun(m):
-		m.Send(b.rerunCommand(false))
-	case key == "w" && b.canRun(m) && len(b.dependents) > 0:
-		m.Send(b.rerunCommand(true))
+	case key == "r" && b.canRun(s):
+		wants = append(wants, Send{b.rerunCommand(false)})
+	case key == "w" && b.canRun(s) && len(b.dependents) > 0:
+		wants = append(wants, Send{b.rerunCommand(true)})
 	case key == "k" && b.outdated > 0:
 		for _, r := range b.ranges {
-			if (deciding{m}).outdatedIn(r) > 0 {
-				m.Send(events.Keep{Range: r})
+			if s.Position().Tally(r)[status.Outdated] > 0 {
+				wants = append(wants, Send{events.Keep{Range: r}})
 			}
 		}
 	case key == "m" && b.markable > 0:
 		for _, r := range b.ranges {
-			if (deciding{m}).markableIn(r) {
-				m.Send(events.Mark{Range: r})
+			if anyMarkable(s, r) {
+				wants = append(wants, Send{events.Mark{Range: r}})
 			}
 		}
 	default:
-		return nil
+		return wants
 	}
-	m.Cur.Clear()
-	return nil
+	return append(wants, ClearMarks{})
 }
 
-func (b *doneBox) canRun(m *view.State) bool { return len(b.again) > 0 && m.MayRunAgain() }
+func (b *Done) canRun(s Screen) bool { return len(b.again) > 0 && s.MayRunAgain() }
 
 // rerunCommand is one command for all of them: they run one after the other.
-func (b *doneBox) rerunCommand(with bool) events.Command {
+func (b *Done) rerunCommand(with bool) events.Command {
 	return events.Rerun{Range: events.Range{From: b.again[0], To: b.again[len(b.again)-1] + 1}, Steps: b.again, With: with}
 }
 
-func (m deciding) outdatedIn(r events.Range) int {
-	return int(m.Position().Tally(r)[status.Outdated])
-}
-
-func (m deciding) markableIn(r events.Range) bool {
+func anyMarkable(s Screen, r events.Range) bool {
 	for i := r.From; i < r.To; i++ {
-		if m.Position().MayMark(i) {
+		if s.Position().MayMark(i) {
 			return true
 		}
 	}
@@ -114,9 +101,10 @@ func (m deciding) markableIn(r events.Range) bool {
 // dependentsShown is how many of the steps that depend on it are named.
 const dependentsShown = 3
 
-func (b *doneBox) DrawLines(m *view.State, w, _ int) (title string, body [][]draw.Text, foot string) {
-	para := func(s string) {
-		for _, part := range draw.WrapText(s, max(w, 8)) {
+// Draw says what there is to decide, and how.
+func (b *Done) Draw(s Screen, w, _ int) (title string, body [][]draw.Text, foot string) {
+	para := func(text string) {
+		for _, part := range draw.WrapText(text, max(w, 8)) {
 			body = append(body, []draw.Text{draw.Inked(themes.Text, part)})
 		}
 	}
@@ -124,20 +112,20 @@ func (b *doneBox) DrawLines(m *view.State, w, _ int) (title string, body [][]dra
 	if b.outdated > 0 {
 		body = append(body, []draw.Text{draw.Inked(themes.Warn, doneText(b.outdated, len(b.again))+"; the definition has changed since")})
 	}
-	if names := (deciding{m}).namesOf(b.dependents, dependentsShown); names != "" {
+	if names := namesOf(s, b.dependents, dependentsShown); names != "" {
 		para("Done, and depending on it: " + names)
 	}
 	body = append(body, nil)
 	title = "Mark as done?"
 	if len(b.again) > 0 {
 		title = "Run again?"
-		if b.canRun(m) {
+		if b.canRun(s) {
 			body = append(body, draw.Hint("r", "run "+onlyText(len(b.again))+" again"))
 			if n := len(b.dependents); n > 0 {
 				body = append(body, draw.Hint("w", fmt.Sprintf("run again with the %s depending on it", draw.Count(n, "done step"))))
 			}
 		} else {
-			body = append(body, []draw.Text{draw.Inked(themes.Dim, m.Keys.Label(keymap.RunPause)+" pauses the run; then it can run again")})
+			body = append(body, []draw.Text{draw.Inked(themes.Dim, s.Keys.Label(keymap.RunPause)+" pauses the run; then it can run again")})
 		}
 	}
 	if b.outdated > 0 {
@@ -169,10 +157,10 @@ func doneText(n, of int) string {
 }
 
 // namesOf are the names of some steps, at most so many.
-func (m deciding) namesOf(steps []int, most int) string {
+func namesOf(s Screen, steps []int, most int) string {
 	var names []string
 	for _, i := range steps[:min(len(steps), most)] {
-		names = append(names, draw.Plain(m.TitleOn(&m.Plan.Steps[i])))
+		names = append(names, draw.Plain(s.TitleOn(&s.Plan.Steps[i])))
 	}
 	if more := len(steps) - most; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

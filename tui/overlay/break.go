@@ -1,4 +1,4 @@
-package tui
+package overlay
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/status"
-	"moon/tui/view"
 )
 
-// breakSheet asks what a breakpoint is to stop for: the one before a step, or before each step of a scope.
-type breakSheet struct {
+// Break asks what a breakpoint is to stop for: the one before a step, or before each step of a scope.
+type Break struct {
 	steps  events.Range
 	title  string
 	fields [breakFields]textinput.Model
@@ -24,6 +24,7 @@ type breakSheet struct {
 	set    bool   // there is one
 	hits   int    // how often that has stopped
 	wrong  string // with what is in the fields
+	check  func(p *plan.Plan, when, log string) error
 
 	now     status.Value // what the condition is at the pointer
 	checked string       // the condition it was asked for
@@ -42,22 +43,22 @@ var breakLabels = [breakFields]struct{ name, words string }{
 	{"message", "says this, and does not stop"},
 }
 
-// longestField bounds what is typed.
-const longestField = 1000
+// LongestField bounds what is typed.
+const LongestField = 1000
 
-// openBreakSheet asks for the condition, count or message of a breakpoint.
-func (m deciding) openBreakSheet() tea.Cmd {
-	n := m.CursorNode()
-	r := m.Tree.Steps(n)
-	b := &breakSheet{steps: r, title: "Breakpoint before " + m.Tree.Title(n)}
-	if m.Tree.Step(n) < 0 {
-		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), m.Tree.Title(n))
+// NewBreak asks for the condition, count or message of the breakpoints at and below a node. check says what is wrong with a condition
+// or a message; nil: nothing is checked.
+func NewBreak(s Screen, n int, check func(p *plan.Plan, when, log string) error) (*Break, []Want) {
+	r := s.Tree.Steps(n)
+	b := &Break{steps: r, title: "Breakpoint before " + s.Tree.Title(n), check: check}
+	if s.Tree.Step(n) < 0 {
+		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), s.Tree.Title(n))
 	}
 	for i := range b.fields {
-		b.fields[i] = view.NewInput()
-		b.fields[i].CharLimit = longestField
+		b.fields[i] = NewInput()
+		b.fields[i].CharLimit = LongestField
 	}
-	if have, ok := m.Breaks[r.From]; ok {
+	if have, ok := s.Breaks[r.From]; ok {
 		b.set, b.hits = true, have.Hits
 		b.fields[breakWhen].SetValue(have.Set.When)
 		b.fields[breakLog].SetValue(have.Set.Log)
@@ -66,15 +67,14 @@ func (m deciding) openBreakSheet() tea.Cmd {
 		}
 	}
 	b.fields[b.at].CursorEnd()
-	m.Overlay = b
-	b.checkFields(m.State)
-	return b.tryCondition(m.State)
+	b.checkFields(s)
+	return b, b.tryCondition()
 }
 
-func (b *breakSheet) fieldText(field int) string { return strings.TrimSpace(b.fields[field].Value()) }
+func (b *Break) fieldText(field int) string { return strings.TrimSpace(b.fields[field].Value()) }
 
 // readCommand returns the command that the fields ask for; wrong says why they ask for none.
-func (b *breakSheet) readCommand(m *view.State) (c events.Break, wrong string) {
+func (b *Break) readCommand(s Screen) (c events.Break, wrong string) {
 	c = events.Break{Step: b.steps.From, When: b.fieldText(breakWhen), Log: b.fieldText(breakLog)}
 	if b.steps.To > b.steps.From+1 {
 		c.To = b.steps.To
@@ -86,94 +86,92 @@ func (b *breakSheet) readCommand(m *view.State) (c events.Break, wrong string) {
 		}
 		c.After = n
 	}
-	if m.Tools.CheckBreak != nil {
-		if err := m.Tools.CheckBreak(m.Plan, c.When, c.Log); err != nil {
+	if b.check != nil {
+		if err := b.check(s.Plan, c.When, c.Log); err != nil {
 			return c, err.Error()
 		}
 	}
 	return c, ""
 }
 
-func (b *breakSheet) checkFields(m *view.State) { _, b.wrong = b.readCommand(m) }
+func (b *Break) checkFields(s Screen) { _, b.wrong = b.readCommand(s) }
 
-// tryCondition finds out what the condition is now.
-func (b *breakSheet) tryCondition(m *view.State) tea.Cmd {
+// tryCondition wants to know what the condition is now.
+func (b *Break) tryCondition() []Want {
 	when := b.fieldText(breakWhen)
 	if when == b.checked {
 		return nil
 	}
 	b.checked, b.now = when, status.Value{}
-	if when == "" || b.wrong != "" || m.CannotWatch() != "" {
+	if when == "" || b.wrong != "" {
 		return nil
 	}
-	p, step, eval := m.Plan, watchPane{m}.watchStep(), m.Tools.Eval
-	return func() tea.Msg {
-		v := status.Eval(eval).Value(p, step, when)
-		return view.Came{Then: func(*view.State) tea.Cmd {
-			if b.checked == when {
-				b.now = v
-			}
-			return nil
-		}}
+	return []Want{Evaluate{when}}
+}
+
+// TakeValue takes what an expression is, if it is still the condition.
+func (b *Break) TakeValue(expression string, v status.Value) {
+	if b.checked == expression {
+		b.now = v
 	}
 }
 
-func (b *breakSheet) PasteText(m *view.State, msg tea.PasteMsg) tea.Cmd {
+// Paste types into the field.
+func (b *Break) Paste(s Screen, msg tea.PasteMsg) []Want {
 	b.fields[b.at], _ = b.fields[b.at].Update(msg)
-	b.checkFields(m)
-	return b.tryCondition(m)
+	b.checkFields(s)
+	return b.tryCondition()
 }
 
-func (b *breakSheet) PressKey(m *view.State, msg tea.KeyPressMsg) tea.Cmd {
+// Press goes through the fields, and sets or clears the breakpoint.
+func (b *Break) Press(s Screen, msg tea.KeyPressMsg) []Want {
 	switch msg.String() {
 	case "esc":
-		m.Overlay = nil
+		return []Want{Close{}}
 	case "tab", "down":
 		b.at = (b.at + 1) % breakFields
 	case "shift+tab", "up":
 		b.at = (b.at + breakFields - 1) % breakFields
 	case "ctrl+d":
-		m.Overlay = nil
-		deciding{m}.clearBreaks(b.steps)
+		return []Want{Close{}, b.clearBreaks(s)}
 	case "enter":
-		c, wrong := b.readCommand(m)
+		c, wrong := b.readCommand(s)
 		if b.wrong = wrong; wrong == "" {
-			m.Overlay = nil
-			m.Send(c)
+			return []Want{Close{}, Send{c}}
 		}
 	default:
 		b.fields[b.at], _ = b.fields[b.at].Update(msg)
-		b.checkFields(m)
-		return b.tryCondition(m)
+		b.checkFields(s)
+		return b.tryCondition()
 	}
 	return nil
 }
 
-// clearBreaks takes the breakpoints of a range away.
-func (m deciding) clearBreaks(r events.Range) {
-	for step := range m.Breaks {
-		if r.Has(step) {
+// clearBreaks takes the breakpoints away, if there are any.
+func (b *Break) clearBreaks(s Screen) Want {
+	for step := range s.Breaks {
+		if r := b.steps; r.Has(step) {
 			c := events.Break{Step: r.From, Clear: true}
 			if r.To > r.From+1 {
 				c.To = r.To
 			}
-			m.Send(c)
-			return
+			return Send{c}
 		}
 	}
-	m.ShowMessage("no breakpoint here")
+	return Say{"no breakpoint here"}
 }
 
-func (b *breakSheet) DrawLines(m *view.State, w, h int) (title string, body [][]draw.Text, foot string) {
+// Draw shows the fields, and what there is to say of them.
+func (b *Break) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot string) {
 	for i, label := range breakLabels {
 		mark, look := draw.Inked(themes.Text, "  "), themes.Dim
 		if i == b.at {
-			mark, look = draw.Inked(themes.Accent, m.Glyphs.Pointer+" "), themes.Text
+			mark, look = draw.Inked(themes.Accent, s.Glyphs.Pointer+" "), themes.Text
 		}
 		line := []draw.Text{mark, draw.Inked(look, label.name+draw.Spaces(max(draw.LabelWidth+1-len(label.name), 1)))}
 		switch value := b.fields[i].Value(); {
 		case i == b.at:
-			line = append(line, m.InputLine(&b.fields[i])[1:]...)
+			line = append(line, InputLine(s.Glyphs, &b.fields[i])[1:]...)
 			if value == "" {
 				line = append(line, draw.Inked(themes.Dim, " "+label.words))
 			}
@@ -184,7 +182,7 @@ func (b *breakSheet) DrawLines(m *view.State, w, h int) (title string, body [][]
 		}
 		body = append(body, line)
 	}
-	body = append(body, nil, []draw.Text{b.stateText(m, w)})
+	body = append(body, nil, []draw.Text{b.stateText(s, w)})
 	if h < len(body) { // what is wrong is worth more than the blank line
 		body = append(body[:breakFields], body[breakFields+1:]...)
 	}
@@ -196,24 +194,24 @@ func (b *breakSheet) DrawLines(m *view.State, w, h int) (title string, body [][]
 }
 
 // stateText is what there is to say of what is in the fields.
-func (b *breakSheet) stateText(m *view.State, w int) draw.Text {
-	s := draw.Inked(themes.Dim, "")
+func (b *Break) stateText(s Screen, w int) draw.Text {
+	t := draw.Inked(themes.Dim, "")
 	switch {
 	case b.wrong != "":
-		s = draw.Inked(themes.Warn, view.OneLine(b.wrong))
+		t = draw.Inked(themes.Warn, draw.OneLine(b.wrong))
 	case b.now.Wrong != "":
-		s = draw.Inked(themes.Warn, "at the pointer: "+view.OneLine(b.now.Wrong))
+		t = draw.Inked(themes.Warn, "at the pointer: "+draw.OneLine(b.now.Wrong))
 	case b.now.After != nil:
-		s.S = "at the pointer: " + m.WhenKnown(b.now.After)
+		t.S = "at the pointer: " + s.WhenKnown(b.now.After)
 	case b.now.Text != "":
-		s.S = "at the pointer it is " + view.QuotedLines(b.now.Text)
+		t.S = "at the pointer it is " + draw.QuotedLines(b.now.Text)
 	case b.set:
-		s.S = "hit " + strconv.Itoa(b.hits)
+		t.S = "hit " + strconv.Itoa(b.hits)
 	case b.steps.To > b.steps.From+1:
-		s.S = "without any of these it stops before each of these steps"
+		t.S = "without any of these it stops before each of these steps"
 	default:
-		s.S = "without any of these it always stops"
+		t.S = "without any of these it always stops"
 	}
-	s.S = draw.CutRight(draw.Plain(s.S), w, m.Glyphs.Dots)
-	return s
+	t.S = draw.CutRight(draw.Plain(t.S), w, s.Glyphs.Dots)
+	return t
 }

@@ -1,6 +1,7 @@
-package tui
+package overlay
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,24 +11,9 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/fix"
-	"moon/tui/view"
 )
 
-// fixPane is the sheet of values that are edited, as it is drawn, and planning with them.
-type fixPane struct{ *view.State }
-
-func (*fixSheet) DrawSheet(m *view.State, w, h int) *draw.Doc { return fixPane{m}.fixDoc(w, h) }
-func (*fixSheet) DrawRule(m *view.State, b *draw.Brush)       { fixPane{m}.fixRule(b) }
-func (*fixSheet) DrawKeys(m *view.State, b *draw.Brush) {
-	fixPane{m}.drawHints(b, fixPane{m}.fixTips())
-}
-
-// drawLine is the value that is typed on, with its name.
-func (f *fixSheet) DrawLine(m *view.State, w int) []draw.Text {
-	return append([]draw.Text{draw.Inked(themes.Text, draw.Plain(f.rowLabel())+" ")}, fixPane{m}.fixInput(w)...)
-}
-
-// fixDoc draws the sheet: the values, then what follows from them.
+// Draw draws the sheet: the values, then what follows from them.
 //
 //	  name            value                   from
 //	> lock_timeout    60s▏                    was 5s
@@ -39,16 +25,15 @@ func (f *fixSheet) DrawLine(m *view.State, w int) []draw.Text {
 //	Becomes
 //	- alembic -x lock=5s upgrade
 //	+ alembic -x lock=60s upgrade
-func (m fixPane) fixDoc(w, h int) *draw.Doc {
-	d := draw.NewDoc(w, h, m.Glyphs)
-	f := sheetOf(m.Sheet)
+func (f *Sheet) Draw(s Screen, w, h int) *draw.Doc {
+	d := draw.NewDoc(w, h, s.Glyphs)
 	at := []int{0, 2, 2 + f.nameWidth(w), max(w-min(w/4, 24), w/2)}
 	d.Columns(at, draw.Inked(themes.Dim, ""), draw.Inked(themes.Dim, "name"), draw.Inked(themes.Dim, "value"),
 		draw.Inked(themes.Dim, "from"))
 	room := max(h-14, min(h-2, 3))
 	f.top = max(min(f.top, f.at), f.at-room+1, 0)
 	for i := f.top; i < min(f.top+room, len(f.Rows)+1); i++ {
-		m.fixRow(d, at, i)
+		f.drawRow(s, d, at, i)
 	}
 	d.Blank()
 	if f.note != "" {
@@ -58,39 +43,39 @@ func (m fixPane) fixDoc(w, h int) *draw.Doc {
 	if r := f.currentRow(); r != nil {
 		d.Field("Type", draw.Inked(themes.Text, fixType(r)))
 	}
-	d.Field("Scope", m.fixScopes()...)
+	d.Field("Scope", f.scopeTexts(s.Glyphs)...)
 	d.Blank()
-	m.fixBecomes(d)
+	f.drawEffect(s, d)
 	return d
 }
 
 // nameWidth is the width of the column of names: what they need, in bounds.
-func (f *fixSheet) nameWidth(w int) int {
+func (f *Sheet) nameWidth(w int) int {
 	widest := 0
 	for i := range f.Rows {
 		widest = max(widest, draw.Cells(draw.Plain(f.Rows[i].Label())))
 	}
-	return view.NameColumn(w, widest)
+	return draw.NameColumn(w, widest)
 }
 
-func (m fixPane) fixRow(d *draw.Doc, at []int, i int) {
-	f := sheetOf(m.Sheet)
+// drawRow draws a value, or the line that adds one.
+func (f *Sheet) drawRow(s Screen, d *draw.Doc, at []int, i int) {
 	here := i == f.at
 	mark := ""
 	if here {
-		mark = m.Glyphs.Pointer
+		mark = s.Glyphs.Pointer
 	}
 	// One row more than there are values: a new variable.
 	if i == len(f.Rows) {
 		line := []draw.Text{draw.Inked(themes.Accent, mark+draw.Spaces(2-draw.Cells(mark))), draw.Inked(themes.Dim, "+ add a variable")}
 		if here && f.typing {
-			line = append(line[:1], m.fixInput(d.W-2)...)
+			line = append(line[:1], f.inputTexts(s.Glyphs, d.W-2)...)
 		}
 		d.Add(line...)
 		return
 	}
 	r := &f.Rows[i]
-	name, look, place := r.Label(), themes.Text, m.fixPlace(r)
+	name, look, place := r.Label(), themes.Text, fixPlace(r)
 	if here {
 		look = draw.InkTitle
 	}
@@ -99,11 +84,11 @@ func (m fixPane) fixRow(d *draw.Doc, at []int, i int) {
 	case r.Restore:
 		value, place = draw.Inked(themes.Changed, r.Original), "original"
 	case r.Changed():
-		value.Ink, place = themes.Changed, m.fixWas(r)
+		value.Ink, place = themes.Changed, fixWas(s.Plan, r)
 	case r.InForce != nil:
 		place = "was " + r.Original
 	case len(r.After) > 0:
-		value = draw.Inked(themes.Dim, m.fixAfter(r))
+		value = draw.Inked(themes.Dim, fixAfter(s.Plan, r))
 	}
 	if !here || !f.typing {
 		d.Columns(at, draw.Inked(themes.Accent, mark), draw.Inked(look, name), value, d.Place(at[3], place))
@@ -112,49 +97,50 @@ func (m fixPane) fixRow(d *draw.Doc, at []int, i int) {
 	line := []draw.Text{draw.Inked(themes.Accent, mark+draw.Spaces(2-draw.Cells(mark)))}
 	name = draw.CutRight(draw.Plain(name), at[2]-3, d.Dots)
 	line = append(line, draw.Inked(look, name+draw.Spaces(at[2]-2-draw.Cells(name))))
-	in := m.fixInput(at[3] - at[2] - 1)
+	in := f.inputTexts(s.Glyphs, at[3]-at[2]-1)
 	line = append(line, in...)
 	d.Add(append(line, draw.Inked(themes.Text, draw.Spaces(at[3]-at[2]-draw.WidthOf(in))), d.Place(at[3], place))...)
 }
 
-// fixInput is the line that is typed on, as much of it around its cursor as fits.
-func (m fixPane) fixInput(w int) []draw.Text {
-	in := &sheetOf(m.Sheet).input
+// inputTexts is the line that is typed on, as much of it around its cursor as fits.
+func (f *Sheet) inputTexts(g *draw.Glyphs, w int) []draw.Text {
+	in := &f.input
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
 	before, after := draw.Plain(string(value[:at])), draw.Plain(string(value[at:]))
-	if r := sheetOf(m.Sheet).currentRow(); r != nil && r.Secret {
+	if r := f.currentRow(); r != nil && r.Secret {
 		before, after = strings.Repeat("•", at), strings.Repeat("•", len(value)-at)
 	}
 	room := max(w-1, 1)
 	if draw.Cells(before) > room {
-		before = draw.CutLeft(before, room, m.Glyphs.Dots)
+		before = draw.CutLeft(before, room, g.Dots)
 	}
 	after = draw.Head(after, room-draw.Cells(before))
-	return []draw.Text{draw.Inked(themes.Text, before), draw.Inked(themes.Accent, m.Glyphs.Caret), draw.Inked(themes.Text, after)}
+	return []draw.Text{draw.Inked(themes.Text, before), draw.Inked(themes.Accent, g.Caret), draw.Inked(themes.Text, after)}
 }
 
-// rowLabel is what the cursor is on.
-func (f *fixSheet) rowLabel() string {
+// DrawLine is what is typed with the name of its value, on one line: all that a card has room for.
+func (f *Sheet) DrawLine(g *draw.Glyphs, w int) []draw.Text {
+	label := ""
 	if r := f.currentRow(); r != nil {
-		return r.Label()
+		label = r.Label()
 	}
-	return ""
+	return append([]draw.Text{draw.Inked(themes.Text, draw.Plain(label)+" ")}, f.inputTexts(g, w)...)
 }
 
 // fixPlace is where a value comes from.
-func (m fixPane) fixPlace(r *fix.Row) string {
+func fixPlace(r *fix.Row) string {
 	switch {
 	case r.Added:
 		return "new"
 	case r.Field != "":
 		return fmt.Sprintf(":%d", r.Origin.Line)
 	}
-	return view.SourceText(r.From, r.Origin)
+	return cmp.Or(r.Origin.String(), r.From)
 }
 
 // fixAfter says when a value will be known.
-func (m fixPane) fixAfter(r *fix.Row) string { return "after " + m.Plan.Steps[r.After[0]].ID() }
+func fixAfter(p *plan.Plan, r *fix.Row) string { return "after " + p.Steps[r.After[0]].ID() }
 
 // fixShown is the value on one line.
 func fixShown(r *fix.Row) string {
@@ -169,12 +155,12 @@ func fixShown(r *fix.Row) string {
 }
 
 // fixWas is what a changed value takes the place of.
-func (m fixPane) fixWas(r *fix.Row) string {
+func fixWas(p *plan.Plan, r *fix.Row) string {
 	switch {
 	case r.Added:
 		return "new"
 	case len(r.After) > 0:
-		return m.fixAfter(r)
+		return fixAfter(p, r)
 	case r.Secret:
 		return "was secret"
 	}
@@ -203,21 +189,20 @@ func fixType(r *fix.Row) string {
 	return kind
 }
 
-func (m fixPane) fixScopes() []draw.Text {
-	f := sheetOf(m.Sheet)
+func (f *Sheet) scopeTexts(g *draw.Glyphs) []draw.Text {
 	if r := f.currentRow(); r != nil && r.Field != "" {
 		return []draw.Text{draw.Inked(themes.Text, "this step (it is not a variable)")}
 	}
 	var line []draw.Text
-	for i, s := range f.Scopes {
+	for i, scope := range f.Scopes {
 		mark, look := "( ) ", themes.Dim
 		if i == f.Scope {
-			mark, look = "("+m.Glyphs.Chosen()+") ", themes.Text
+			mark, look = "("+g.Chosen()+") ", themes.Text
 		}
 		if i > 0 {
 			line = append(line, draw.Inked(themes.Text, "   "))
 		}
-		line = append(line, draw.Inked(look, mark+s.Words))
+		line = append(line, draw.Inked(look, mark+scope.Words))
 	}
 	return line
 }
@@ -225,9 +210,8 @@ func (m fixPane) fixScopes() []draw.Text {
 // othersShown is how many of the other steps are named that change.
 const othersShown = 4
 
-// fixBecomes says what would be different.
-func (m fixPane) fixBecomes(d *draw.Doc) {
-	f := sheetOf(m.Sheet)
+// drawEffect says what would be different.
+func (f *Sheet) drawEffect(s Screen, d *draw.Doc) {
 	p := &f.preview
 	f.done = 0
 	switch {
@@ -245,7 +229,7 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 		return
 	}
 	d.Add(draw.Inked(draw.InkTitle, "Will be"))
-	e := fix.EffectOf(m.Plan, p.plan, f.Path, m.CanRunAgain)
+	e := fix.EffectOf(s.Plan, p.plan, f.Path, s.CanRunAgain)
 	switch {
 	case e.Gone:
 		d.Para(themes.Warn, 0, "This step is no longer in the plan.")
@@ -253,12 +237,12 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 		d.Para(themes.Warn, 0, "No effect on this step.")
 	}
 	for _, c := range e.Changes {
-		m.changedLines(d, c.Label, c.Was, c.Now)
+		changedLines(d, c.Label, c.Was, c.Now)
 	}
 	for _, note := range e.Notes {
-		d.Para(themes.DiffAdd, 0, strings.ReplaceAll(note, "→", m.Glyphs.Arrow))
+		d.Para(themes.DiffAdd, 0, strings.ReplaceAll(note, "→", s.Glyphs.Arrow))
 	}
-	for i, s := range e.Others {
+	for i, other := range e.Others {
 		if i == othersShown {
 			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(e.Others)-i)))
 			break
@@ -267,9 +251,9 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 			d.Blank()
 			d.Add(draw.Inked(themes.Text, "Also changes "+draw.Count(len(e.Others), "other step")))
 		}
-		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(m.TitleOn(s))), draw.Inked(themes.Dim, "  "+draw.Plain(s.Summary)))
+		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(s.TitleOn(other))), draw.Inked(themes.Dim, "  "+draw.Plain(other.Summary)))
 	}
-	m.fixDone(d, e.Done)
+	f.drawDone(s, d, e.Done)
 	if e.Left > 0 {
 		d.Para(themes.Warn, 0, draw.Count(e.Left, "step")+" would be removed from the plan.")
 	}
@@ -277,24 +261,24 @@ func (m fixPane) fixBecomes(d *draw.Doc) {
 	d.Para(themes.Dim, 0, "This run only; listed in the report.")
 }
 
-// fixDone lists what is done already. It is not run again, unless a person says so here.
-func (m fixPane) fixDone(d *draw.Doc, steps []*plan.Step) {
-	sheetOf(m.Sheet).done = len(steps)
+// drawDone lists what is done already. It is not run again, unless a person says so here.
+func (f *Sheet) drawDone(s Screen, d *draw.Doc, steps []*plan.Step) {
+	f.done = len(steps)
 	if len(steps) == 0 {
 		return
 	}
 	d.Blank()
 	words := "Already done, with the old value; ctrl+r runs " + countThem(len(steps)) + " again too"
-	if sheetOf(m.Sheet).again {
+	if f.again {
 		words = "Already done, and run again with the new value; ctrl+r keeps " + countThem(len(steps))
 	}
 	d.Para(themes.Warn, 0, words)
-	for i, s := range steps {
+	for i, other := range steps {
 		if i == othersShown {
 			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(steps)-i)))
 			break
 		}
-		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(m.TitleOn(s))), draw.Inked(themes.Dim, "  "+draw.Plain(s.Summary)))
+		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(s.TitleOn(other))), draw.Inked(themes.Dim, "  "+draw.Plain(other.Summary)))
 	}
 }
 
@@ -306,9 +290,9 @@ func countThem(n int) string {
 }
 
 // changedLines shows two texts as a difference, without the lines they share.
-func (m fixPane) changedLines(d *draw.Doc, label, was, now string) {
-	line := func(look draw.Ink, sign, s string) {
-		for i, part := range draw.WrapText(draw.Plain(strings.TrimRight(s, "\n")), max(d.W-2, 8)) {
+func changedLines(d *draw.Doc, label, was, now string) {
+	line := func(look draw.Ink, sign, text string) {
+		for i, part := range draw.WrapText(draw.Plain(strings.TrimRight(text, "\n")), max(d.W-2, 8)) {
 			if i > 0 {
 				sign = " "
 			}
@@ -331,35 +315,34 @@ func (m fixPane) changedLines(d *draw.Doc, label, was, now string) {
 	}
 }
 
-// fixRule is the rule above the sheet.
-func (m fixPane) fixRule(b *draw.Brush) {
-	b.Rule(m.Glyphs, 1)
+// DrawRule draws the rule above the sheet.
+func (f *Sheet) DrawRule(g *draw.Glyphs, b *draw.Brush) {
+	b.Rule(g, 1)
 	b.Put(draw.InkTabFocus, " Fix")
-	title := "  " + draw.CutMiddle(draw.Plain(sheetOf(m.Sheet).title), max(b.Left-18, 4), m.Glyphs.Dots) + " "
+	title := "  " + draw.CutMiddle(draw.Plain(f.title), max(b.Left-18, 4), g.Dots) + " "
 	b.Put(themes.Text, title)
-	b.Rule(m.Glyphs, 1)
+	b.Rule(g, 1)
 	b.Put(themes.Dim, " this run only ")
-	b.Rule(m.Glyphs, b.Left)
+	b.Rule(g, b.Left)
 }
 
-// fixTips are the keys of the sheet. They are its own, as those of every box.
-func (m fixPane) fixTips() (tips []hintKey) {
-	f, brief := sheetOf(m.Sheet), m.Width < 90
+// Keys are the keys of the sheet, in a word each if brief says so. They are its own, as those of every box.
+func (f *Sheet) Keys(s Screen, brief bool) (tips []HintKey) {
 	add := func(can bool, key, words, short string) {
 		if brief {
 			words = short
 		}
 		if can {
-			tips = append(tips, hintKey{key, words})
+			tips = append(tips, HintKey{key, words})
 		}
 	}
 	r := f.currentRow()
 	does := "take this"
-	if f.Step >= 0 && m.Position().Retryable(m.Tree.Steps(f.node)) > 0 {
+	if f.Step >= 0 && s.Position().Retryable(s.Tree.Steps(f.node)) > 0 {
 		does = "retry with this"
 	}
 	first, _, _ := strings.Cut(does, " ")
-	add(f.offersApply(m.State), "enter", does, first)
+	add(f.offersApply(s), "enter", does, first)
 	add(brief, "esc", "", "back")
 	add(f.done > 0 && !f.again, "ctrl+r", "done steps too", "rerun")
 	add(f.done > 0 && f.again, "ctrl+r", "done steps stay", "stay")
@@ -367,7 +350,7 @@ func (m fixPane) fixTips() (tips []hintKey) {
 	if brief {
 		add(f.canUndo(), "ctrl+u", "undo", "undo")
 	}
-	add(m.Tools.Editor != nil && r != nil && !r.Secret, "ctrl+e", "$EDITOR", "editor")
+	add(f.editor && r != nil && !r.Secret, "ctrl+e", "$EDITOR", "editor")
 	if !brief {
 		add(f.canUndo(), "ctrl+u", "undo", "undo")
 	}
@@ -375,13 +358,13 @@ func (m fixPane) fixTips() (tips []hintKey) {
 	return tips
 }
 
-// hintKey is a key by its name, for what has keys of its own.
-type hintKey struct{ key, words string }
+// HintKey is a key by its name, for what has keys of its own.
+type HintKey struct{ Key, Words string }
 
-// drawHints writes as many of them as fit.
-func (m fixPane) drawHints(b *draw.Brush, hints []hintKey) {
-	for i, h := range hints {
-		w := draw.Cells(h.key) + draw.Cells(h.words) + 1
+// DrawKeys writes as many of the keys as fit.
+func (f *Sheet) DrawKeys(s Screen, b *draw.Brush, brief bool) {
+	for i, h := range f.Keys(s, brief) {
+		w := draw.Cells(h.Key) + draw.Cells(h.Words) + 1
 		if i > 0 {
 			w += 3
 		}
@@ -391,7 +374,7 @@ func (m fixPane) drawHints(b *draw.Brush, hints []hintKey) {
 		if i > 0 {
 			b.Put(themes.Text, "   ")
 		}
-		b.Put(draw.InkKey, h.key)
-		b.Put(themes.Text, " "+h.words)
+		b.Put(draw.InkKey, h.Key)
+		b.Put(themes.Text, " "+h.Words)
 	}
 }

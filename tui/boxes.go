@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/plan"
+	"moon/tui/draw"
+	"moon/tui/keymap"
+	"moon/tui/overlay"
+	"moon/tui/view"
+)
+
+// openBreakSheet asks for the condition, count or message of a breakpoint.
+func (m *model) openBreakSheet() tea.Cmd {
+	b, wants := overlay.NewBreak(m.Screen(), m.CursorNode(), m.Tools.CheckBreak)
+	m.Overlay = b
+	return m.doWants(wants)
+}
+
+func (m deciding) openBreaks() {
+	if len(m.Breaks) == 0 {
+		m.ShowMessage("there are no breakpoints; " + m.Keys.Label(keymap.GateBreak) + " sets one")
+		return
+	}
+	m.Overlay = overlay.NewBreaks()
+}
+
+// openDone asks about the node under the cursor, or the marks.
+func (m deciding) openDone() {
+	ranges, single := m.DecisionTargets()
+	m.Overlay = overlay.NewDone(m.Screen(), m.Tree.Title(m.CursorNode()), ranges, single)
+}
+
+// copyItems are what can be copied of the node under the cursor.
+func copyItems(m *view.State) []overlay.CopyItem {
+	s := m.DetailSubject()
+	list := []overlay.CopyItem{{Key: "y", Words: "name", Text: m.Tree.Title(s.Node)}}
+	if prefix := m.AttemptPrefix(m.OutputOf(s.Node), m.Detail.Output.Attempt); prefix != "" {
+		list = append(list, overlay.CopyItem{Key: "o", Words: "output", Output: prefix})
+	}
+	if o, ok := m.OriginOf(s.Node); ok {
+		list = append(list, overlay.CopyItem{Key: "l", Words: "file:line", Text: o.String()})
+	}
+	if s.Step < 0 {
+		return append(list, scopeItems(m, s.Node)...)
+	}
+	if text := commandOf(m.StepNow(s.Step), &s.Of); text != "" {
+		list = append(list, overlay.CopyItem{Key: "c", Words: "command", Text: text})
+	}
+	if s.Of.Diff != nil && s.Of.Diff.Text != "" {
+		list = append(list, overlay.CopyItem{Key: "d", Words: "diff", Text: s.Of.Diff.Text})
+	}
+	return list
+}
+
+// scopeItems are what can be copied of a scope alone: the paths of its steps, and of the whole what it came to.
+func scopeItems(m *view.State, n int) (list []overlay.CopyItem) {
+	var paths strings.Builder
+	r := m.Tree.Steps(n)
+	for i := r.From; i < r.To; i++ {
+		paths.WriteString(m.Plan.Steps[i].Path + "\n")
+	}
+	if r.From < r.To {
+		list = append(list, overlay.CopyItem{Key: "p", Words: "paths of its " + draw.Count(r.To-r.From, "step"), Text: paths.String()})
+	}
+	if n == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
+		list = append(list, overlay.CopyItem{Key: "s", Words: "summary", Text: summaryPane{m}.summaryText()})
+	}
+	return list
+}
+
+// commandOf is what a step ran, or would run.
+func commandOf(p *plan.Step, of *events.Step) string {
+	if of.Command != "" {
+		return of.Command
+	}
+	if text, after := plan.Display(p.Args["cmd"]); text != "" && len(after) == 0 {
+		return text
+	}
+	return p.Summary
+}
+
+// paletteOffers are all that can be done, and then what makes no sense now, with why: who looks for it should not think that there is
+// no such thing.
+func paletteOffers(m *view.State) (can []overlay.Offer) {
+	var cannot []overlay.Offer
+	add := func(o overlay.Offer) {
+		if o.Why != "" {
+			cannot = append(cannot, o)
+		} else {
+			can = append(can, o)
+		}
+	}
+	for _, do := range paletteIntents(m) {
+		b := keymap.ByIntent[do]
+		o := overlay.Offer{Do: do, Name: b.Name, Words: b.Words, Right: m.Keys.Labels(do, m.KeyPlace())}
+		if b.Where&m.KeyPlace() == 0 {
+			o.Why = "in " + keymap.PlaceWords(b.Where)
+		} else {
+			o.Why = whyNot{m}.whyCannot(do)
+		}
+		add(o)
+	}
+	for i := range commands {
+		c := &commands[i]
+		o := overlay.Offer{Command: &c.Command, Name: c.Name, Words: c.words, Right: ":" + strings.TrimSpace(c.Name+" "+c.Takes)}
+		if c.cannot != nil {
+			o.Why = c.cannot(m)
+		}
+		add(o)
+	}
+	return append(can, cannot...)
+}
+
+// paletteIntents are the actions of the palette: what was used last, then the table. Of a run that is over it has none that could ask
+// something of it.
+func paletteIntents(m *view.State) []keymap.Intent {
+	list := slices.Clone(m.Recent)
+	for i := range keymap.Bindings {
+		if do := keymap.Bindings[i].Do; do != keymap.ShowPalette && !slices.Contains(m.Recent, do) {
+			list = append(list, do)
+		}
+	}
+	return slices.DeleteFunc(list, func(do keymap.Intent) bool { return m.IsRecorded() && keymap.AsksTheRun(do) })
+}
