@@ -36,6 +36,7 @@ func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Pla
 		return nil, err
 	}
 	if _, ours := c.Runner.(exec.Local); ours { // and not one of a test
+		// Tests bring a runner of their own, which is not replaced.
 		c.Runner = pool
 	}
 	c.Dry = pool.Dry(overlayFor(c.Options.Check))
@@ -45,6 +46,7 @@ func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Pla
 // Pool is open to the users that the plan names.
 func (f BecomePasswords) Pool(call *Invocation, p *plan.Plan) (*remote.Pool, error) {
 	pool := call.Hosts.Take()
+	// Passwords may appear in the output of programs that print their input.
 	pool.Told = func(password string) { p.Secrets().Add("", password) }
 	pool.Local, pool.Plugins = plugged(call, pool.Local, p)
 	pool.Asks = call.askInTurn
@@ -117,6 +119,7 @@ func (f BecomePasswords) unlock(call *Invocation, pool *remote.Pool, list []beco
 		pool.GiveAll(password)
 	}
 	for _, b := range list {
+		// Asked now, so that no question interrupts the run.
 		if f.Ask && remote.Method(b.Become) != "" && f.File == "" && !pool.Knows(b.Become) {
 			if err := call.askPassword(pool, b, nil); err != nil {
 				return err
@@ -161,6 +164,7 @@ func (call *Invocation) askPassword(pool *remote.Pool, b becomer, why error) err
 		return Usage("%s", err)
 	}
 	defer shown()
+	// A few attempts, as sudo allows.
 	for range tries {
 		password, err := call.askHidden(tty, fmt.Sprintf("password of %s for %s: ", remote.Account(b.Become), remote.Method(b.Become)))
 		if err != nil {

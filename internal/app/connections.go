@@ -33,6 +33,7 @@ func (c *connections) Gather(targets []plan.Target) []plan.Gathered {
 	got := make([]plan.Gathered, len(targets))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
+	// Asked once, however many hosts mean this machine.
 	here := sync.OnceValue(func() plan.Gathered {
 		ctx, cancel := context.WithTimeout(context.Background(), factsWithin)
 		defer cancel()
@@ -40,12 +41,14 @@ func (c *connections) Gather(targets []plan.Target) []plan.Gathered {
 	})
 	for i, t := range targets {
 		c.mu.Lock()
+		// Known facts are those of an earlier plan of this call.
 		known, ok := c.facts[t.Host]
 		c.mu.Unlock()
 		if ok {
 			got[i] = known
 			continue
 		}
+		// Bounded, as each host may open a connection.
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -120,6 +123,7 @@ func OnlyTrusted(run func(string, ...string) ([]byte, error), t *Truster, named 
 		if digest == "" {
 			return run(path, args...)
 		}
+		// What was compared is what runs: a copy, since the file may change in between.
 		program, remove, err := exec.Verified(path, digest)
 		if err != nil {
 			return nil, err

@@ -77,6 +77,7 @@ func Tell(ctx context.Context, call *Invocation, run story, outDir string, targe
 		wg.Go(func() {
 			feed, followed := run.Follow(ctx, t.format != "junit")
 			feed, last := keepLast(feed)
+			// The feed must be read to the end even if the reader is gone, or the run would wait.
 			err := t.write(call, feed, run, outDir)
 			if errors.Is(err, syscall.EPIPE) {
 				err = nil
@@ -100,6 +101,7 @@ func (t target) write(call *Invocation, feed <-chan []events.Record, run story, 
 		}
 		return call.WriteFile(t.file, j.Write)
 	}
+	// While a program has the terminal, text waits.
 	w := call.Terminal.writer(call.Out)
 	if t.format == "json" {
 		w = call.Terminal.writer(call.Doc)

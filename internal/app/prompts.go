@@ -44,6 +44,7 @@ func Defaults(list []plan.Prompt) (map[string]string, error) {
 // AnswersOn asks one question after the other. What is private is read by secretly.
 func AnswersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question string) (string, error)) (map[string]string, error) {
 	in := bufio.NewReader(tty)
+	// One reader for all questions: it may have read ahead.
 	ask := func(p plan.Prompt, more string) (string, error) {
 		question := termtext.CleanName(p.Question()) + more
 		if p.Default != "" && !p.Private {

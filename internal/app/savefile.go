@@ -67,6 +67,7 @@ func replaceFile(path string, write func(io.Writer) error) error {
 	defer os.Remove(f.Name()) //nolint:errcheck // gone when the rename has succeeded
 	err = write(f)
 	if err == nil {
+		// Before the rename, so that the name never leads to an empty file.
 		err = f.Sync()
 	}
 	if cerr := f.Close(); err == nil {
@@ -141,6 +142,7 @@ func (call *Invocation) openPipe(path string, flags int) (*os.File, error) {
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	for {
+		// Non-blocking, so that a signal ends the wait for a reader of the pipe.
 		f, err := os.OpenFile(path, flags|os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 		if !errors.Is(err, syscall.ENXIO) {
 			return f, err

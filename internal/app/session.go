@@ -134,6 +134,7 @@ func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, pa
 	}
 	c.Plan, c.Graph, c.Runs, c.Records = p, g, state.Runs(), state.Sources()
 	c.Durations, c.States, c.Options, c.First = state.Durations(), state.Resources(), opts, first
+	// Before the first step: a signal from here on is for the run.
 	call.Signals.Catch()
 	s, err := engine.Start(c)
 	if err != nil {

@@ -80,6 +80,7 @@ func (s *Signals) dispatch(ch <-chan os.Signal) {
 		s.mu.Lock()
 		list := slices.Clone(s.list)
 		s.mu.Unlock()
+		// The one who took signals last is asked first.
 		for _, taker := range slices.Backward(list) {
 			if !taker.hear(sig) {
 				break
@@ -127,6 +128,7 @@ const (
 func (call *Invocation) EndUnasked() (giveBack func()) {
 	var once sync.Once
 	return call.Signals.Take(func(os.Signal) bool {
+		// The first signal ends in order, the second at once.
 		first := false
 		once.Do(func() { first = true })
 		if !first {
@@ -225,6 +227,7 @@ func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts 
 				} else {
 					endReport()
 				}
+				// The first interrupts, the second kills; a hangup only lets the run end.
 				how := events.StopInterrupt
 				if sig == syscall.SIGHUP {
 					how = events.StopDrain
@@ -252,6 +255,7 @@ func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts 
 func (s *Signals) endReport(run *engine.Session, done <-chan struct{}) {
 	_ = run.Wait() // what it says is asked for by who began it
 	for before := int64(-1); ; before = s.reported.Load() {
+		// Nothing was taken between two looks.
 		if before == s.reported.Load() {
 			s.endRun(run)
 		}

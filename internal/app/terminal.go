@@ -46,6 +46,7 @@ func (t *terminal) lend(use func()) {
 		lent()
 		return
 	}
+	// The TUI makes room and runs it, or closes meanwhile.
 	select {
 	case screen.asks <- lent:
 	case <-screen.closed:

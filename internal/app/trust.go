@@ -119,6 +119,7 @@ func AskSupplied(p *plan.Plan) {
 			}
 		}
 		if what != "" {
+			// One question for all: it is about the playbook's files.
 			p.Trusts(what + " (" + s.Origin.String() + ")")
 			return
 		}

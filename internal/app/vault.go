@@ -58,6 +58,7 @@ func (f VaultPasswords) Passwords(call *Invocation) (func() ([]vault.Password, e
 // passwordFrom reads FILE or ID@FILE, or has the program print it that the file is.
 func passwordFrom(call *Invocation, text string) (vault.Password, error) {
 	path, id := text, ""
+	// ID@FILE, as Ansible has it; a name may contain an @ itself.
 	if label, rest, ok := strings.Cut(text, "@"); ok && label != "" && rest != "" {
 		path, id = rest, label
 	}
@@ -88,6 +89,7 @@ func vaultPassword(call *Invocation, path, id string) (string, error) {
 		return "", errors.New("is a directory")
 	}
 	var text []byte
+	// As in Ansible, an executable file prints the password.
 	if info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 		text, err = printedBy(call, path, id)
 	} else if text, err = readFile(path); err != nil {
@@ -119,6 +121,7 @@ func readFile(path string) (text []byte, err error) {
 // is wanted.
 func printedBy(call *Invocation, path, id string) ([]byte, error) {
 	var args []string
+	// Ansible asks such programs for a password by name.
 	if name := filepath.Base(path); strings.HasSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "-client") {
 		args = []string{"--vault-id", id}
 	}

@@ -76,6 +76,7 @@ var bracketed = regexp.MustCompile(`^(?:\[.*\]|\{[^{%].*\})$`)
 
 func (inv *Inventory) readINI(f *playbook.File) {
 	r := &iniReader{inv: inv, f: f, group: inv.groups["ungrouped"], childs: map[string][]waiting{}, known: map[string]bool{}}
+	// Groups of other sources are known as well, so that a hint can name them.
 	for _, g := range inv.Groups {
 		r.known[g.Name] = true
 	}
@@ -107,6 +108,7 @@ func (r *iniReader) readLine(line string) {
 	if text == "" || text[0] == '#' || text[0] == ';' {
 		return
 	}
+	// The parser walks a line several times; no author writes a megabyte on one.
 	if len(text) > longestLine {
 		r.failAt(1, 0, "write large values as YAML, in group_vars or host_vars", "this line is longer than a megabyte")
 		return
@@ -121,6 +123,7 @@ func (r *iniReader) readLine(line string) {
 		return
 	}
 	if text[0] == '[' && strings.HasSuffix(text, "]") {
+		// Lines below belong to no group, and are skipped without further messages.
 		r.lines = noLines
 		r.failAt(column, utf8.RuneCountInString(text), "the name of a group has no spaces, colons or brackets",
 			"a section is [group], [group:vars] or [group:children]")
@@ -152,6 +155,7 @@ func (r *iniReader) beginSection(name, kind string, column int) {
 	known := r.inv.groups[name] != nil
 	r.group, r.lines = r.inv.findGroup(name, pos), lines
 	if lines == varLines {
+		// Variables may come before the group; whether it is declared shows at the end.
 		if !known {
 			r.vague = append(r.vague, vague{name, pos, "[" + name + ":vars]"})
 		}
@@ -160,6 +164,7 @@ func (r *iniReader) beginSection(name, kind string, column int) {
 	if !r.known[name] {
 		r.known[name], r.group.Pos = true, pos
 	}
+	// Groups that were named as children earlier take their place now.
 	for _, c := range r.childs[name] {
 		r.inv.addChild(c.parent, r.group, c.pos)
 	}
@@ -214,6 +219,7 @@ func (r *iniReader) readChild(text string, column int) {
 	}
 	pos := r.posAt(column)
 	c := waiting{r.group, pos}
+	// A child may be declared further down.
 	if g := r.inv.groups[name]; g != nil {
 		r.inv.addChild(c.parent, g, c.pos)
 		return
@@ -235,10 +241,12 @@ func (r *iniReader) readVariable(text string, column int) {
 		r.failAt(column, 1, "", "there is no name before `=`")
 		return
 	}
+	// The value may have blanks in front, which the column must count.
 	column += utf8.RuneCountInString(name) + 1
 	trimmed := strings.TrimSpace(value)
 	column += utf8.RuneCountInString(value[:strings.Index(value, trimmed)])
 	v := r.readValue(word{text: trimmed, columns: columnsOf(trimmed, column), column: column})
+	// As in Ansible, in this kind of section only whole lines are comments.
 	if before, _, ok := strings.Cut(trimmed, " #"); ok && v.Kind() == playbook.String && v.Text() == trimmed {
 		r.warnAt(column+utf8.RuneCountInString(before)+1, 1, "write comments on lines of their own",
 			"the value of `"+key+"` extends to the end of the line, including what looks like a comment")
@@ -300,6 +308,7 @@ func (r *iniReader) readHosts(text string, column int) {
 	if len(words) == 0 {
 		return
 	}
+	// In lines of hosts a # ends the line even in a word.
 	if cut > 0 {
 		r.warnAt(cut, 1, "put it into quotes if it belongs to the value, or a space before it",
 			"`#` begins a comment here, in the middle of a word")
@@ -321,6 +330,7 @@ func (r *iniReader) readHosts(text string, column int) {
 			continue
 		}
 		v := r.readValue(w.restAfter(len(name) + 1))
+		// Quotes are for the shell's way of splitting, so Ansible sees none of them.
 		if text := v.Text(); w.within && v.Kind() == playbook.String && bracketed.MatchString(text) {
 			r.warnAt(w.column, utf8.RuneCountInString(w.text), "put quotes of the other kind around the whole value",
 				"the quotes within the value of `"+name+"` are taken away, and the rest is text, no list or map")
@@ -330,6 +340,7 @@ func (r *iniReader) readHosts(text string, column int) {
 	if !ok {
 		return
 	}
+	// Variables of the line count for each host that it names.
 	for _, name := range names {
 		h := r.inv.findHost(name, r.f.Path, r.posAt(words[0].column))
 		addMember(r.group, h)
@@ -393,6 +404,7 @@ func (r *iniReader) checkGroups() {
 		names = append(names, name)
 	}
 	for _, v := range r.vague {
+		// It was declared further down after all.
 		if r.known[v.name] || len(r.childs[v.name]) == 0 && !strings.HasSuffix(v.section, ":vars]") {
 			continue
 		}

@@ -142,6 +142,7 @@ func (inv *Inventory) findHost(name, source string, pos diag.Pos) *Host {
 		h = &Host{Name: name, Pos: pos, Source: source, inline: &Layer{From: "inventory, host " + name}}
 		inv.hosts[name] = h
 		inv.Hosts = append(inv.Hosts, h)
+		// A host of that name replaces the implicit localhost.
 		if (inv.local == nil || inv.local.Implicit) && slices.Contains(localNames, name) {
 			inv.local = h
 		}
@@ -206,6 +207,7 @@ func (g *Group) All() []*Host {
 	groups, seen := []*Group{g}, map[*Group]bool{g: true}
 	for i := 0; i < len(groups); i++ {
 		for _, h := range groups[i].Hosts {
+			// The implicit localhost is not one of `all`, as in Ansible.
 			if !have[h] && (!h.Implicit || g.Name != "all") {
 				have[h] = true
 				hosts = append(hosts, h)
@@ -234,6 +236,7 @@ func (inv *Inventory) completeGroups() {
 	for _, h := range inv.Hosts {
 		inv.settleHost(h)
 	}
+	// Layers are shared by the groups of a host, which have changed.
 	inv.shared = map[string][]*Layer{}
 }
 
@@ -265,6 +268,7 @@ func (inv *Inventory) setDepths() {
 		g.Depth, open[g] = 0, len(g.Parents)
 	}
 	ready := []*Group{inv.groups["all"]}
+	// From the top down, each group when all of its parents are counted: then its longest way is known.
 	for i := 0; i < len(ready); i++ {
 		for _, c := range ready[i].Children {
 			c.Depth = max(c.Depth, ready[i].Depth+1)
@@ -303,6 +307,7 @@ func (inv *Inventory) AddToGroup(h *Host, name string, parents []string) {
 		moved = moved || len(g.Parents) > before
 	}
 	addMember(g, h)
+	// Nothing but the host has moved, so the depths stay.
 	if !moved || len(g.Hosts) <= 1 {
 		inv.placeAdded(h, known)
 		return

@@ -26,6 +26,7 @@ func (inv *Inventory) openDir(path string) *varsDir {
 	d = &varsDir{path: path, names: map[string][]string{}, read: map[string][]*Layer{}}
 	inv.dirs[path] = d
 	for _, kind := range []string{"group_vars", "host_vars"} {
+		// The directory is listed once: most groups and hosts have no file.
 		names, err := inv.from.List(filepath.Join(path, kind))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			inv.warnAt(inv.fileStart(filepath.Join(path, kind)), "", "it is not read: %s", reasonOf(err))
@@ -66,6 +67,7 @@ func (inv *Inventory) dirsAround(beside string) (sources, playbook []*varsDir) {
 // above those beside the inventory; the group_vars of its groups likewise; what the inventory says of the host; its host_vars,
 // likewise. The caller does not change them.
 func (inv *Inventory) Layers(h *Host, beside string) []*Layer {
+	// Cached by playbook directory: imports may lie in several.
 	layers, ok := h.layers[beside]
 	if !ok {
 		sources, playbook := inv.dirsAround(beside)
@@ -86,6 +88,7 @@ func (inv *Inventory) ofGroups(h *Host, beside string) []*Layer {
 	for i, g := range h.Groups {
 		names[i] = g.Name
 	}
+	// Names have no zero byte, so the key is unambiguous.
 	key := strings.Join(append(names, beside), "\x00")
 	if layers, ok := inv.shared[key]; ok {
 		return layers
@@ -101,6 +104,7 @@ func (inv *Inventory) ofGroups(h *Host, beside string) []*Layer {
 	}
 	layers = withoutEmpty(layers)
 	sources, playbook := inv.dirsAround(beside)
+	// As Ansible: all before other groups, and inventories before playbooks.
 	for _, groups := range [][]*Group{{all}, own} {
 		for _, dirs := range [][]*varsDir{sources, playbook} {
 			layers = append(layers, inv.ofFiles(dirs, groups)...)
@@ -153,6 +157,7 @@ func (inv *Inventory) lookFor(d *varsDir, kind, name string) []*Layer {
 		return nil
 	}
 	dir := filepath.Join(d.path, kind)
+	// The others would have been read by someone who looks only at them.
 	for _, other := range there[1:] {
 		inv.warnAt(inv.fileStart(filepath.Join(dir, other)), "put its variables there", "it is not read, because %s is there too",
 			filepath.Join(kind, there[0]))
@@ -179,6 +184,7 @@ func (inv *Inventory) varsTree(dir string, depth int) (layers []*Layer) {
 		return nil
 	}
 	for _, name := range names {
+		// As Ansible, hidden files and backups are skipped.
 		if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
 			continue
 		}

@@ -35,6 +35,7 @@ func Load(sources []string, beside string, from Files, ds *diag.List) *Inventory
 	inv := newEmpty()
 	inv.from, inv.ds, inv.beside = from, ds, beside
 	for _, source := range sources {
+		// A name with a comma may still be a file.
 		if IsList(source) && !fileExists(from, source) {
 			inv.addList(source)
 			continue
@@ -43,12 +44,14 @@ func Load(sources []string, beside string, from Files, ds *diag.List) *Inventory
 		if isDir, _, err := from.Kind(source); err == nil && isDir {
 			dir = source
 		}
+		// The directory of a source may have group_vars, whether it is a file in it or the directory itself.
 		inv.readSource(source, true)
 		if d := inv.openDir(dir); !slices.Contains(inv.sources, d) {
 			inv.sources = append(inv.sources, d)
 		}
 	}
 	inv.completeGroups()
+	// Conflicts are known only when all sources are read.
 	inv.warnOfConflicts()
 	for _, d := range inv.sources {
 		inv.readAll(d)
@@ -90,6 +93,7 @@ func (inv *Inventory) readSource(path string, named bool) {
 		inv.failAt(inv.fileStart(path), wayToFile(err), "the inventory cannot be read: %s", reasonOf(err))
 	case dir:
 		inv.readDirectory(path)
+	// Files of data may have the executable bit by accident, as on some mounts.
 	case executable && !isData(path):
 		inv.readProgram(path)
 	default:
@@ -153,6 +157,7 @@ func (inv *Inventory) readFile(path string, named bool) {
 	}
 	f.Path = path
 	hosts, groups := len(inv.Hosts), len(inv.Groups)
+	// An error of this file explains why it has no hosts.
 	errors := inv.ds.Count(diag.Error)
 	switch {
 	case bytes.HasPrefix(f.Text, []byte("#!")):

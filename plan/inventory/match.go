@@ -70,6 +70,7 @@ func (inv *Inventory) Limit(hosts []*Host, limit string, read func(file string) 
 	}
 	within, err := inv.matchParts(all)
 	in := hostSet(within)
+	// The order is that of the hosts, and not that of the limit.
 	return slices.DeleteFunc(slices.Clone(hosts), func(h *Host) bool { return !in[h] }), err
 }
 
@@ -90,6 +91,7 @@ func takeApart(pattern string) (parts []string, err error) {
 		text = strings.TrimSpace(text)
 		bare := strings.TrimLeft(text, "!&")
 		switch {
+		// A colon means something else in regular expressions and IPv6 addresses.
 		case text == "":
 		case strings.HasPrefix(bare, "~") || ipv6.MatchString(text) && strings.Contains(text, "::") ||
 			strings.Count(text, ":") == 7 && ipv6.MatchString(text):
@@ -151,10 +153,12 @@ func (inv *Inventory) matchParts(parts []string) ([]*Host, error) {
 		}
 	}
 	if len(unions) == 0 && len(parts) > 0 {
+		// `!web` alone means all but web.
 		unions = []string{"all"}
 	}
 	missing := &NoMatch{}
 	var hosts []*Host
+	// Hosts stand in the order in which the parts name them, each once.
 	have := map[*Host]bool{}
 	for _, p := range unions {
 		found, err := inv.matchPart(p, true, missing)
@@ -168,6 +172,7 @@ func (inv *Inventory) matchParts(parts []string) ([]*Host, error) {
 			}
 		}
 	}
+	// Intersections first, then exclusions, wherever they stand: as Ansible has it.
 	for i, p := range slices.Concat(both, without) {
 		found, err := inv.matchPart(p, false, missing)
 		if err != nil {
@@ -194,6 +199,7 @@ type subscript struct {
 func cutSubscript(p string) (s subscript, ok bool) {
 	at := strings.LastIndexByte(p, '[')
 	inside, closed := strings.CutSuffix(p[at+1:], "]")
+	// In a regular expression brackets are a class of characters.
 	if at < 1 || !closed || p[0] == '~' {
 		return s, false
 	}
@@ -224,6 +230,7 @@ func (inv *Inventory) matchPart(p string, plain bool, missing *NoMatch) ([]*Host
 	switch {
 	case err != nil:
 		return nil, err
+	// `all` may be empty without being a mistake.
 	case len(hosts) == 0 && !known && name != "all":
 		missing.Parts = append(missing.Parts, p)
 		missing.Hints = append(missing.Hints, inv.suggestName(name))
@@ -253,6 +260,7 @@ func (s subscript) selectFrom(p string, hosts []*Host) ([]*Host, error) {
 		}
 		return hosts[n : n+1], nil
 	}
+	// A bound that is missing, or no number that fits, is the end of the list.
 	from, to := number(s.from, len(hosts)), number(s.to, len(hosts)-1)
 	if s.to != "" && to < from {
 		return nil, fmt.Errorf("the range of `%s` ends before it begins", p)
@@ -290,6 +298,7 @@ func (inv *Inventory) matchNames(name string) (hosts []*Host, known bool, err er
 		}
 	}
 	if len(hosts) == 0 {
+		// An address may be the implicit localhost.
 		if h := inv.Host(name); h != nil { // 127.0.0.1
 			hosts = append(hosts, h)
 		}
@@ -312,6 +321,7 @@ func newMatcher(pattern string) (func(string) bool, error) {
 		}
 		return re.MatchString, nil
 	}
+	// A glob matches the whole name.
 	re, err := regexp.Compile(globExpression(pattern))
 	if err != nil {
 		return func(name string) bool { return name == pattern }, nil //nolint:nilerr // such as [z-a]: it matches nothing else
@@ -334,6 +344,7 @@ func globExpression(glob string) string {
 			if end < len(glob) && glob[end] == '!' {
 				end++
 			}
+			// A bracket that comes first is one of the characters.
 			if end < len(glob) && glob[end] == ']' {
 				end++
 			}
@@ -342,6 +353,7 @@ func globExpression(glob string) string {
 				b.WriteString(`\[`)
 				continue
 			}
+			// What has a meaning in Go's classes and none in a glob is escaped.
 			inside := strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `&`, `\&`, `~`,
 				`\~`).Replace(strings.TrimPrefix(glob[i+1:end+size], "!"))
 			not := ""

@@ -19,6 +19,7 @@ func splitPort(name string) (host, port string) {
 		return name, ""
 	}
 	host, port = name[:at], name[at+1:]
+	// [::1]:22 is an address with a port, web[1:3]:22 a range with one.
 	if inside, ok := strings.CutPrefix(host, "["); ok {
 		if inside, ok = strings.CutSuffix(inside, "]"); ok && isAddress(inside) {
 			return inside, port
@@ -125,6 +126,7 @@ func expandSequence(text string) ([]string, error) {
 		begin = "0"
 	}
 	width := 0
+	// A leading zero asks for numbers of that width.
 	if len(begin) > 1 && begin[0] == '0' {
 		if width = len(begin); len(end) != width {
 			return nil, fmt.Errorf("begin and end of the range [%s] must have the same number of digits, as in [01:10]", text)
@@ -132,6 +134,7 @@ func expandSequence(text string) ([]string, error) {
 	}
 	if len(begin) == 1 && len(end) == 1 {
 		if from, to := strings.Index(letters, begin), strings.Index(letters, end); from >= 0 && to >= 0 {
+			// Capitals come after small letters, as in Ansible.
 			return countNames(text, from, to, step, func(i int) string { return letters[i : i+1] })
 		}
 	}

@@ -21,6 +21,7 @@ func (inv *Inventory) readProgram(path string) {
 	var names []string // of its hosts, in order
 	var meta playbook.Value
 	for _, e := range listed.Entries() {
+		// With _meta the program need not be asked for each host, which may take seconds.
 		if e.Key == "_meta" {
 			meta, _ = e.Value.Get("hostvars")
 			continue
@@ -66,6 +67,7 @@ func (inv *Inventory) askProgram(path string, args ...string) (playbook.Value, b
 	f := &playbook.File{Name: "output of " + name + " " + args[0], Path: path, Text: out}
 	if args[0] == "--host" {
 		f.Name += " " + args[1]
+		// No output means that the host has no variables.
 		if len(bytes.TrimSpace(out)) == 0 { // says: none
 			return playbook.Value{}, true
 		}
@@ -85,6 +87,7 @@ func (inv *Inventory) programGroup(path string, e playbook.Entry) (hosts []strin
 			given[i], ok = e.Value.Get(key)
 			known = known || ok
 		}
+		// A map without any of the keys is an old form: variables of a host.
 		if !known {
 			inv.programVars(g, e.Value)
 			addMember(g, inv.findHost(e.Key, path, e.Pos))

@@ -41,6 +41,7 @@ func plainValue(v playbook.Value) any {
 	case playbook.Bool:
 		return v.Bool()
 	case playbook.Int, playbook.Float:
+		// JSON cannot write infinity.
 		if f, ok := v.Number().(float64); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
 			return v.Text() // there is no such number in JSON
 		}
@@ -70,6 +71,7 @@ func (inv *Inventory) List(hosts []*Host) map[string]any {
 	doc := map[string]any{}
 	for _, g := range inv.Groups {
 		entry := map[string]any{}
+		// As in Ansible's list, `all` has no hosts of its own.
 		if names := namesOf(g.Hosts, in); len(names) > 0 && g.Name != "all" {
 			entry["hosts"] = names
 		}
@@ -116,6 +118,7 @@ func (inv *Inventory) drawGroup(b *strings.Builder, g *Group, in map[*Host]bool,
 	for _, c := range g.Children {
 		inv.drawGroup(b, c, in, vars, depth+1)
 	}
+	// The hosts of `all` stand in `ungrouped` or in other groups.
 	if g.Name != "all" {
 		for _, h := range g.Hosts {
 			if !in[h] {

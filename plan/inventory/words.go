@@ -69,12 +69,14 @@ func splitWords(line string, column int) (words []word, cut int, err error) {
 				return words, 0, errLoneBackslash
 			}
 			next, n, after := take()
+			// Within double quotes a backslash escapes only itself and the quote.
 			if quote == '"' && n != '"' && n != '\\' {
 				add(text, where) // within quotes a backslash is one, unless it must not be
 			}
 			add(next, after)
 		case c == '\'' || c == '"':
 			add("", where)
+			// Quotes in the middle of a value vanish, which is worth a warning.
 			w.within = w.within || !bytes.HasSuffix(w.bytes, []byte("="))
 			quote = c
 		case c == '#':

@@ -24,6 +24,7 @@ func (inv *Inventory) readYAML(f *playbook.File) {
 			"an inventory is a map of groups; this is %s", root.Kind())
 		return
 	}
+	// A file that configures an inventory plugin looks like an inventory.
 	if plugin, ok := root.Get("plugin"); ok {
 		inv.failAt(plugin.Pos(), "use an executable inventory, such as a script that calls ansible-inventory --list",
 			"inventory plugins are not supported")
@@ -82,6 +83,7 @@ func (inv *Inventory) eachEntry(f *playbook.File, g *Group, part playbook.Entry,
 		}
 	case playbook.Null:
 	case playbook.String:
+		// A single name instead of a map is one host or group.
 		if part.Key != "vars" {
 			do(f, g, playbook.Entry{Key: part.Value.Text(), Pos: part.Value.Pos()})
 			return
@@ -117,6 +119,7 @@ func (inv *Inventory) yamlHost(f *playbook.File, g *Group, e playbook.Entry) {
 		}
 		h := inv.findHost(name, f.Path, e.Pos)
 		addMember(g, h)
+		// A port applies to each host of the range.
 		if digits != "" {
 			h.inline.setVar("ansible_port", inv.portValue(f, e, digits))
 		}

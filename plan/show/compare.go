@@ -63,10 +63,12 @@ type document struct {
 func ReadComparable(doc []byte) (*Comparable, error) {
 	var d document
 	dec := json.NewDecoder(bytes.NewReader(doc))
+	// Numbers keep their digits: as floats, large ones would compare equal.
 	dec.UseNumber()
 	if err := dec.Decode(&d); err != nil {
 		return nil, notAPlan(doc, err)
 	}
+	// Two plans in one file would be compared by the first alone.
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the plan; one document is expected")
 	}
@@ -132,6 +134,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 		At: diag.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{},
 	}
 	f := c.Fields
+	// Fields have flat names, so that two plans are compared name by name.
 	for name, v := range s.Args {
 		f["args."+name] = comparedText(v)
 	}
@@ -160,6 +163,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	setField(f, "delegated to", s.Delegate)
 	setField(f, "connection", s.Connection)
 	var notifiers []string
+	// By path: ids are numbers and change when a step is inserted above.
 	for _, id := range s.NotifiedBy {
 		notifiers = append(notifiers, paths[id])
 	}
@@ -192,6 +196,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 			f[readsField+r.Path] = shortDigest(r.Digest)
 		}
 	}
+	// Digests say that a template renders differently, and the variables say why.
 	if s.Renders != nil {
 		f[rendersField] = shortDigest(s.Renders.Digest)
 		for name, digest := range s.Renders.Variables {
@@ -199,6 +204,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 		}
 	}
 	if c.Title == "" {
+		// A step without a name is shown by what it does.
 		c.Title = s.Action
 		for _, name := range []string{"cmd", "msg", "that", "dest", "path", "argv"} {
 			if text := f["args."+name]; text != "" {

@@ -66,6 +66,7 @@ func Diff(old, now *Comparable) *Difference {
 		Scopes: []DiffStep{}, Vars: fieldChanges(old.Vars, now.Vars), Settings: fieldChanges(old.Settings, now.Settings),
 		Inputs: fieldChanges(old.Inputs, now.Inputs),
 	}
+	// Paths begin with the playbook's name, which may have changed.
 	at := make(map[string]int, len(old.Steps))
 	for i := range old.Steps {
 		at[renamedRoot(old, now, old.Steps[i].Path)] = i
@@ -83,6 +84,7 @@ func Diff(old, now *Comparable) *Difference {
 		pairs[i], kept[o] = o, true
 		order = append(order, o)
 	}
+	// Before the additions are reported, as some are moved steps.
 	elsewhere := d.findRelocated(old, now, added, kept)
 	still := inOrder(order)
 	for i := range now.Steps {
@@ -96,6 +98,7 @@ func Diff(old, now *Comparable) *Difference {
 		o := &old.Steps[pairs[i]]
 		step := diffStep(s)
 		step.OldID, step.index = o.ID, i
+		// A step has moved only if it left the order that most others keep.
 		moved := !still[pairs[i]]
 		if moved {
 			d.Moved = append(d.Moved, step)
@@ -140,6 +143,7 @@ func (d *Difference) findRelocated(old, now *Comparable, added []int, kept []boo
 		}
 	}
 	found := map[int]bool{}
+	// Equal steps are paired in their order, so that the result does not depend on chance.
 	for _, i := range added {
 		s := &now.Steps[i]
 		candidates := gone[s.Digest]
@@ -175,6 +179,7 @@ func inOrder(list []int) map[int]bool {
 	}
 	still := make(map[int]bool, len(ends))
 	if len(ends) > 0 {
+		// Back from the end through the predecessors.
 		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
 			still[list[i]] = true
 		}
@@ -312,6 +317,7 @@ const diffLimit = 1 << 20
 
 // writeFields prints each change on a line; text of several lines as a unified diff.
 func (t *diffText) writeFields(changes []FieldChange, indent string) {
+	// Several fields may be about one file; they are said in one sentence.
 	for _, c := range changes {
 		if said, ok := c.ofFile(changes); ok {
 			if said != "" {
@@ -323,12 +329,14 @@ func (t *diffText) writeFields(changes []FieldChange, indent string) {
 			t.linef("%s%s: %s → %s", indent, c.Field, old, now)
 			continue
 		} else if len(old)+len(now) > diffLimit {
+			// A diff of large texts takes long and helps no one.
 			t.linef("%s%s: %d bytes → %d bytes", indent, c.Field, len(old), len(now))
 			continue
 		}
 		t.linef("%s%s:", indent, c.Field)
 		var old, now string
 		if c.Old != nil {
+			// Without a newline at the end the last lines would differ in the diff.
 			old = endLine(*c.Old)
 		}
 		if c.New != nil {
@@ -349,6 +357,7 @@ func (t *diffText) writeFields(changes []FieldChange, indent string) {
 func (c FieldChange) ofFile(all []FieldChange) (said string, ok bool) {
 	if path, reads := strings.CutPrefix(c.Field, readsField); reads {
 		switch {
+		// Digests are compared, but only words are shown.
 		case c.Old == nil:
 			return path + " is now read", true
 		case c.New == nil:
@@ -360,6 +369,7 @@ func (c FieldChange) ofFile(all []FieldChange) (said string, ok bool) {
 		}
 		return path + " has changed", true
 	}
+	// The variables are said with the template itself.
 	if c.Field != rendersField {
 		return "", strings.HasPrefix(c.Field, rendersField+" with ")
 	}

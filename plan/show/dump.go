@@ -77,6 +77,7 @@ func (d *dump) writeField(name string, v any) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
+	// A value that JSON does not have is still shown.
 	if err := enc.Encode(v); err != nil {
 		b.Reset()
 		fmt.Fprintf(&b, "%q\n", fmt.Sprint(v))

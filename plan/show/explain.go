@@ -59,6 +59,7 @@ func (e *explanation) writeSection(title string, lines []said) {
 	column := 0
 	for i := range lines {
 		lines[i] = said{termtext.CleanName(lines[i].text), termtext.CleanName(lines[i].note)}
+		// Long texts do not push the notes of all others to the right.
 		if n := ansi.StringWidth(lines[i].text); lines[i].note != "" && n <= noteColumn {
 			column = max(column, n)
 		}
@@ -70,6 +71,7 @@ func (e *explanation) writeSection(title string, lines []said) {
 		switch n := ansi.StringWidth(l.text); {
 		case l.note == "":
 			e.writeLine(2, l.text)
+		// A note that does not fit is put below.
 		case n > column, 2+column+2+ansi.StringWidth(l.note) > pageWidth:
 			e.writeLine(2, l.text)
 			e.writeLine(6, l.note)
@@ -136,6 +138,7 @@ func blockLines(name, text string) []said {
 func (e *explanation) explainWhy() {
 	s := e.s
 	var lines []said
+	// From the step outwards, and then reversed.
 	for id := s.Scope; id > 0; id = e.p.Scopes[id].Parent {
 		scope := e.p.Scopes[id]
 		lines = append(lines, said{scope.Origin.String(), scope.Title()})
@@ -144,9 +147,11 @@ func (e *explanation) explainWhy() {
 	own := "the task itself"
 	if l := s.Loop; l != nil {
 		item := value.Text(l.Item)
+		// The item itself may be unknown.
 		if after, unknown := knownAfter(e.p, l.Item); unknown {
 			item = "(known after " + after + ")"
 		}
+		// What no_log hides must not appear by way of the loop.
 		if s.NoLog {
 			item = "(hidden by no_log)"
 		}
@@ -208,6 +213,7 @@ func (e *explanation) explainValues() {
 	var lines []said
 	for _, u := range e.s.Uses {
 		from := u.From
+		// A file of variables is its own origin.
 		if from == u.Origin.File {
 			from = "variables file"
 		}
@@ -261,6 +267,7 @@ const maxLinks = 10
 func (e *explanation) explainLinks(title string, links []plan.Link, none string) {
 	var lines []said
 	for i, l := range links {
+		// One more line for the last is as short as saying that there is one more.
 		if i == maxLinks && len(links) > maxLinks+1 {
 			lines = append(lines, said{fmt.Sprintf("and %d more steps", len(links)-i), ""})
 			break
@@ -290,6 +297,7 @@ func (e *explanation) carriedValues(l plan.Link) []string {
 		return nil
 	}
 	giver, taker := l.Step, e.s
+	// A link to a later step carries the value that this step gives.
 	if l.Step > e.s.Index {
 		giver, taker = e.s.Index, &e.p.Steps[l.Step]
 	}

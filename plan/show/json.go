@@ -181,12 +181,14 @@ func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, moon string) error {
 	d := newDocument(w)
 	d.seal = seal
 	d.writeField("format", p.Format)
+	// The root is not sealed: the file may be used in another directory.
 	d.seal = nil
 	d.writeField("root", p.Root)
 	d.seal = seal
 	d.writeField("moon", moon)
 	d.writeField("digest", p.Digest)
 	writeBody(d, p, graph, nil)
+	// Behind the body: what the seal covers must come before it.
 	d.writeField("sources", sources)
 	d.writeField("seal", hex.EncodeToString(seal.Sum(nil)))
 	return d.endDocument()
@@ -227,6 +229,7 @@ func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(ste
 	})
 	d.writeList("scopes", len(p.Scopes), func(i int) any { return scopeDocument(p, p.Scopes[i]) })
 	d.writeName("graph")
+	// A plan that is only compared has no graph.
 	if graph == nil { // as it is for a comparison
 		graph = []byte("null")
 	}
@@ -314,6 +317,7 @@ func (d *documentWriter) endDocument() error {
 func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 	j := stepJSON{
 		ID: s.ID(), Path: s.Path, Digest: s.Digest, Name: s.Name, Action: s.Action, Env: s.Env,
+		// Paths are shown as they are relative to the root, or two checkouts of one playbook would differ.
 		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Tags: orEmpty(s.Tags), Skipped: s.ExcludedBy == plan.ByTags,
 		Prediction: s.Prediction, Confirm: s.Confirm, Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
 		Host: s.Host, Scope: s.Scope, Policy: s.Policy(),
@@ -340,6 +344,7 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 			j.Undo.Args = args
 		}
 	}
+	// A plugin's digest is part of the plan: another program is another plan.
 	if a := p.Plugin(s.Action); a != nil {
 		g := a.Plugin
 		j.Plugin = &pluginJSON{Name: g.Name, Version: g.Version, Digest: g.Digest}
@@ -435,6 +440,7 @@ func readsOf(p *plan.Plan, s *plan.Step) (reads []readJSON) {
 	}
 	for _, r := range s.Reads {
 		j := readJSON{Path: p.Shown(r.Path), Digest: r.Digest, Absent: r.Digest == "" && !r.Hidden, Secret: r.Hidden}
+		// The digest of a secret would let it be guessed.
 		if r.Hidden {
 			j.Digest = ""
 		}
@@ -451,6 +457,7 @@ func rendersOf(p *plan.Plan, s *plan.Step) *rendersJSON {
 	for _, u := range s.Uses {
 		switch v := plan.JSONValue(u.Value).(type) {
 		case nil, bool, string, int, float64, []any, map[string]any:
+			// Without the root in it, and too short to recover the value from.
 			sum := sha256.Sum256([]byte(strings.ReplaceAll(value.Text(v), p.Root, "")))
 			j.Variables[u.Name] = hex.EncodeToString(sum[:4])
 		}

@@ -23,10 +23,12 @@ func WritePredictions(w io.Writer, p *plan.Plan, width int, predicted func(step 
 	t := &treeText{p: p, predicted: predicted, children: make([][]int, len(p.Scopes)), shown: make([]int, len(p.Steps)+1)}
 	t.ref, t.who = func(step int) string { return p.Steps[step].ID() }, func(s *plan.Step) string { return s.Host }
 	t.notifies = handlersByStep(p)
+	// Scope 0 is the playbook itself.
 	for _, s := range p.Scopes[1:] {
 		t.children[s.Parent] = append(t.children[s.Parent], s.ID)
 	}
 	for i := range p.Steps {
+		// Sums from the front: whether a scope has anything to show is one subtraction.
 		t.shown[i+1] = t.shown[i]
 		if !p.Steps[i].Deselected() {
 			t.shown[i+1]++
@@ -69,6 +71,7 @@ func (t *treeText) originColumn(width int) int {
 			text, at = max(text, min(ansi.StringWidth(l.text), maxColumn)), max(at, ansi.StringWidth(l.at))
 		}
 	}
+	// On a narrow terminal the origins keep their place and the texts are cut.
 	if width > 0 && text+2+at > width {
 		text = max(width-2-at, width/2)
 	}
@@ -130,10 +133,12 @@ func (t *treeText) addScope(id, from, to, depth int) {
 		if c.First < from || c.Last > to {
 			continue
 		}
+		// Steps between two scopes belong to the one around.
 		for ; step < c.First; step++ {
 			t.addStep(step, depth)
 		}
 		step = c.Last
+		// All of its steps are excluded. In a plan that excludes everything they are shown.
 		if t.shown[c.Last] == t.shown[c.First] && t.shown[len(t.p.Steps)] < len(t.p.Steps) {
 			continue
 		}
@@ -141,6 +146,7 @@ func (t *treeText) addScope(id, from, to, depth int) {
 			t.addTask(c, depth)
 			continue
 		}
+		// Batches that do the same on other hosts are counted, not printed.
 		if c.Kind == plan.ScopeBatch && batch.takeBatch(t, c, depth) {
 			continue
 		}
@@ -154,6 +160,7 @@ func (t *treeText) addScope(id, from, to, depth int) {
 }
 
 func (t *treeText) addHead(s plan.Scope, depth int) {
+	// For a comparison of shapes the number of hosts does not count.
 	if t.shaping {
 		s.Hosts = 0
 	}
@@ -179,6 +186,7 @@ func (t *treeText) addStep(i, depth int) {
 	}
 	switch {
 	case s.Excluded:
+		// A step that will not run has nothing further to say.
 		note("excluded by tags")
 		return
 	case s.Lacks != nil:
@@ -205,6 +213,7 @@ func (t *treeText) addStep(i, depth int) {
 	if s.Once {
 		note("runs once, on the first host that can")
 	}
+	// Before it is known as whom, nothing is said of it.
 	if s.Become != nil && !s.WaitsFor("become_user") {
 		note("as %s", s.Become.User)
 	}
@@ -286,6 +295,7 @@ func WriteFlat(w io.Writer, p *plan.Plan, width int) error {
 	column := 0
 	for i := range p.Steps {
 		if s := &p.Steps[i]; !s.Deselected() {
+			// A very long path does not move the column of all others.
 			column = max(column, min(ansi.StringWidth(termtext.CleanName(s.Origin.String())), maxColumn/2))
 		}
 	}

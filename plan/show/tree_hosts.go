@@ -27,6 +27,7 @@ type span struct{ from, to int }
 // them are as readable as one.
 func (t *treeText) addTask(c plan.Scope, depth int) {
 	groups := t.groupHosts(c)
+	// All hosts are alike: the task needs no head of its own.
 	if len(groups) != 1 {
 		t.addHead(c, depth)
 		depth++
@@ -57,6 +58,7 @@ func (t *treeText) groupHosts(c plan.Scope) []alike {
 			single = append(single, g)
 		}
 	}
+	// With one of a kind there is nothing that could be alike without its name.
 	if len(single) < 2 {
 		return exact
 	}
@@ -86,12 +88,14 @@ func (t *treeText) gatherAlike(c plan.Scope, only []span, form func(host, text s
 	known := map[string]int{}
 	for _, s := range only {
 		host := t.p.Steps[s.from].Host
+		// The texts are made as for printing, with marks for what differs from host to host.
 		lines, refs := t.aboutSteps(c, s)
 		var key strings.Builder
 		for i := range lines {
 			lines[i].text = form(host, lines[i].text)
 			key.WriteString(lines[i].text + "\n" + lines[i].at + "\n")
 		}
+		// Equal texts with another number of steps in them are not the same.
 		text := fmt.Sprint(key.String(), len(refs))
 		i, ok := known[text]
 		if !ok {
@@ -115,6 +119,7 @@ const (
 func (t *treeText) aboutSteps(c plan.Scope, s span) (lines []treeLine, refs []int) {
 	was, ref, who := t.lines, t.ref, t.who
 	t.lines = nil
+	// Called in the order of the text, so the steps can be put back in their places.
 	t.ref = func(step int) string {
 		refs = append(refs, step)
 		return refMark
@@ -137,6 +142,7 @@ func (t *treeText) addGroup(c plan.Scope, g *alike, depth int) {
 			t.lines = append(t.lines, l)
 			continue
 		}
+		// Each mark stands for the same step on each of the hosts.
 		for strings.Contains(l.text, refMark) && next < len(g.refs[0]) {
 			var steps []int
 			for _, refs := range g.refs {
@@ -189,6 +195,7 @@ func (b *batches) endBatches(t *treeText, depth int) {
 // batchShape is what a batch does, whichever hosts it is for.
 func (t *treeText) batchShape(c plan.Scope) string {
 	hosts := hostsBetween(t.p, c.First, c.Last)
+	// The walk changes the printer, which is put back at the end.
 	was := *t
 	t.lines, t.shaping = nil, true
 	t.ref, t.who = func(int) string { return refMark }, func(*plan.Step) string { return whoMark }
@@ -210,6 +217,7 @@ func idRange(steps []int) string {
 	first, last := steps[0], steps[len(steps)-1]
 	id := func(step int) string { return (&plan.Step{Index: step}).ID() }
 	switch {
+	// One step for all hosts, as of run_once.
 	case first == last:
 		return id(first)
 	case last-first+1 == len(steps):

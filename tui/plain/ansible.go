@@ -112,6 +112,7 @@ func (a *Ansible) printEvent(r events.Record) {
 	switch e := r.Event.(type) {
 	case events.PlanLoaded:
 		a.plan = a.PlanFor(e.Digest)
+		// A new plan gives the steps other numbers, so no task is the current one.
 		a.resetLine()
 		a.countLoops()
 	case events.StepStarted:
@@ -119,6 +120,7 @@ func (a *Ansible) printEvent(r events.Record) {
 	case events.StepOutput:
 		a.keepOutput(r.Step, e)
 	case events.StepRetrying:
+		// Ansible prints automatic retries only.
 		if !e.ByUser {
 			s := &a.plan.Steps[r.Step]
 			a.printf("FAILED - RETRYING: [%s]: %s (%d retries left).", a.hostOf(s), termtext.CleanName(a.taskTitle(r.Step)),
@@ -132,6 +134,7 @@ func (a *Ansible) printEvent(r events.Record) {
 	case events.StepFailed:
 		a.printFailed(r.Step, e)
 	case events.StepLost:
+		// A host that was lost is unreachable to Ansible; a step that was lost has failed.
 		a.printFailed(r.Step, events.StepFailed{Error: e.Why(), Unreachable: e.Error != "", Ignored: e.Ignored, Rescued: e.Rescued})
 	case events.StepCancelled:
 		a.printFailed(r.Step, events.StepFailed{Error: "cancelled"})
@@ -178,6 +181,7 @@ func (a *Ansible) keyOf(step int) taskKey {
 // printHeads makes sure that what follows is read as belonging to the step's task: it prints the heads that have changed.
 func (a *Ansible) printHeads(step int) {
 	key := a.keyOf(step)
+	// Included files are reported when all hosts of the including task have decided.
 	if key != a.task {
 		a.tellIncluded()
 	}
@@ -200,6 +204,7 @@ func (a *Ansible) playHead(step int) {
 	for id := a.plan.Steps[step].Scope; id > 0; id = a.plan.Scopes[id].Parent {
 		if k := a.plan.Scopes[id].Kind; k == plan.ScopePlay || k == plan.ScopeBatch {
 			if of < 0 {
+				// The play has the name, but each batch has a head of its own.
 				of = id
 			}
 			if k == plan.ScopePlay {
@@ -240,6 +245,7 @@ func (a *Ansible) noteLeft() {
 		return
 	}
 	s := &a.plan.Scopes[a.play]
+	// A host that has failed does not stop others; one that stopped without failing was stopped by them.
 	bad, stopped := map[string]bool{}, map[string]bool{}
 	for i := s.First; i < min(s.Last, len(a.run.Steps)); i++ {
 		host := a.plan.Steps[i].Host
@@ -265,6 +271,7 @@ func (a *Ansible) noteLeft() {
 func (a *Ansible) noteInclude(step int) {
 	s := &a.plan.Steps[step]
 	if s.Action == "include_role" {
+		// Ansible prints a line only for files of tasks.
 		return // the tasks of the role say enough
 	}
 	line := "included: " + a.shortFile(s.Includes) + " for"
@@ -298,6 +305,7 @@ func (a *Ansible) shortFile(name string) string {
 // taskTitle is the name of a step's task. One over several hosts, or items, has the name as it is written.
 func (a *Ansible) taskTitle(step int) string {
 	s := &a.plan.Steps[step]
+	// The planner's own name for an include is not what Ansible calls it.
 	including := strings.HasPrefix(s.Action, "include_") && strings.HasPrefix(s.Name, s.Action+": ") // as the planner calls it
 	if word, ok := ansibleWords[s.Action]; s.Name == "" || including {
 		switch {
@@ -325,6 +333,7 @@ func (a *Ansible) keepOutput(step int, e events.StepOutput) {
 		s = &streams{}
 		a.printed[step] = s
 	}
+	// Output beyond the limit is counted, but not kept for the result.
 	if s.size += len(e.Line) + 1; s.size > keptPrinted {
 		return
 	}
@@ -346,6 +355,7 @@ func (a *Ansible) itemOf(step int) string {
 
 func (a *Ansible) itemText(s *plan.Step) string {
 	switch s.Loop.Item.(type) {
+	// Ansible shows items as Python prints them, unless a label was given.
 	case map[string]any, []any, bool, nil:
 		if !s.Loop.Labelled && !s.NoLog {
 			return termtext.CleanName(pythonText(s.Loop.Item))
@@ -423,11 +433,13 @@ func (a *Ansible) shownResult(step int, given map[string]any) map[string]any {
 	for _, key := range []string{"failed", "skipped", "duration_ms"} {
 		delete(m, key)
 	}
+	// A task without retries has made one attempt, which is not worth saying.
 	if n, ok := m["attempts"]; ok && fmt.Sprint(n) == "1" && s.Retry.Max == 0 {
 		delete(m, "attempts")
 	}
 	if p := a.printed[step]; p != nil {
 		for k, name := range [2]string{"stdout", "stderr"} {
+			// The action's own result wins over what was printed.
 			if _, there := m[name]; !there {
 				m[name], m[name+"_lines"] = strings.Join(p.lines[k], "\n"), append([]string{}, p.lines[k]...)
 			}
@@ -462,6 +474,7 @@ func (a *Ansible) printSkipped(step int, e events.StepSkipped) {
 	result := map[string]any{"changed": false, "skip_reason": "Conditional result was False"}
 	line := "skipping: [" + a.hostOf(s) + "]"
 	if item := a.itemOf(step); item != "" {
+		// Items that are skipped get a line each, and the loop one more if all are.
 		line += " => " + item + " "
 		if a.Verbose {
 			line += " => " + oneLine(result)
@@ -505,6 +518,7 @@ func (a *Ansible) printFailed(step int, e events.StepFailed) {
 		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + oneLine(result))
 	}
 	delete(a.printed, step)
+	// After the last item the loop as a whole is reported.
 	if item != "" {
 		a.itemEnded(step, true, e.Ignored)
 	} else if e.Ignored {
@@ -525,6 +539,7 @@ func (a *Ansible) itemEnded(step int, ran, ignored bool) {
 	case l.left != 0:
 	case l.ignored:
 		a.printf("...ignoring")
+	// Ansible says of the whole loop that it is skipped only if each item was.
 	case !l.ran && (strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)) ||
 		strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipAction))):
 		a.printf("skipping: [%s]", a.hostOf(s))

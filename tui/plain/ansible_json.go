@@ -20,6 +20,7 @@ func writeJSON(v any, newline string) string {
 	var b strings.Builder
 	inner, between := "", ", "
 	if newline != "" {
+		// Ansible's separators: ", " on one line, a bare comma before a new one.
 		inner, between = newline+"    ", ","
 	}
 	switch v := v.(type) {
@@ -84,6 +85,7 @@ func pythonText(v any) string {
 		return pythonQuoted(v)
 	case map[string]any:
 		parts := make([]string, 0, len(v))
+		// Sorted, as a map here has lost the order that Python keeps.
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			parts = append(parts, pythonQuoted(key)+": "+pythonText(v[key]))
 		}

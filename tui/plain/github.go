@@ -59,6 +59,7 @@ func (t *Text) annotateFailure(step int, e events.StepFailed) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(t.plan.Root, file)
 	}
+	// GitHub finds the file only relative to the repository.
 	if near, err := filepath.Rel(t.GitHub.Base, file); err == nil && filepath.IsLocal(near) {
 		file = near
 	}
@@ -67,6 +68,7 @@ func (t *Text) annotateFailure(step int, e events.StepFailed) {
 		place += fmt.Sprintf(",line=%d,col=%d", s.Origin.Line, s.Origin.Column)
 	}
 	lines := strings.Split(e.Error, "\n")
+	// The first line says what failed, the last ones why.
 	if n := len(lines) - tailLines; n > 1 {
 		lines = append(lines[:1], lines[n:]...)
 	}

@@ -24,6 +24,7 @@ func writeRecap(to io.Writer, hosts []events.HostCounts) {
 	var b strings.Builder
 	defer func() { fmt.Fprint(to, b.String()) }()
 	line := func(name string, cell func(column int) string) {
+		// Widths are of cells, not of characters.
 		b.WriteString("  " + name + strings.Repeat(" ", wide-ansi.StringWidth(name)))
 		for k, word := range status.TallyWords {
 			fmt.Fprintf(&b, "  %*s", max(len(word), 4), cell(k))

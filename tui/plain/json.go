@@ -41,6 +41,7 @@ func whereOf(p *plan.Plan, step int) events.Where {
 	if chain == nil {
 		chain = []string{}
 	}
+	// Programs get an empty list, and never null.
 	return events.Where{
 		Items: p.Items(step),
 		Step:  s.ID(), Path: s.Path, Host: s.Host, Delegate: s.Delegate,

@@ -66,6 +66,7 @@ func (j *JUnit) Write(to io.Writer) error {
 		for _, step := range s.steps {
 			s.countStep(&j.run.Steps[step])
 		}
+		// The sums of all suites belong to the root, which is written first.
 		all.tests += s.tests
 		all.failures += s.failures
 		all.errors += s.errors
@@ -127,6 +128,7 @@ func (j *JUnit) groupSuites() []suite {
 	at := map[int]int{} // by scope
 	for i := range j.plan.Steps[:min(len(j.plan.Steps), len(j.run.Steps))] {
 		scope := j.plan.Steps[i].Scope
+		// Steps are grouped by the include or role around; blocks and loops are not suites.
 		for j.plan.Scopes[scope].Parent >= 0 {
 			if !isInner(j.plan.Scopes[scope].Kind) {
 				break
@@ -208,6 +210,7 @@ func (j *JUnit) writeOutput(s *events.Step, failure string) error {
 		}
 	}
 	note := s.Message
+	// A failure that was ignored passes, with a note.
 	if s.Error != "" && !hasFailed(s) && hasEnded(s) {
 		note = "failed, and that did not count: " + failure
 	}

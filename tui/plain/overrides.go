@@ -15,11 +15,13 @@ func listOverrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow stri
 	seen := map[string]bool{}
 	for i := range min(len(p.Steps), len(run.Steps)) {
 		of := &run.Steps[i]
+		// A step that never ran has used no value.
 		if of.Attempt == 0 && !of.Kept {
 			continue
 		}
 		for _, o := range p.Steps[i].Overridden {
 			text := termtext.CleanName(o.Text() + onHost(&o))
+			// Many steps share an override.
 			if seen[text] {
 				continue
 			}

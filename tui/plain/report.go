@@ -90,6 +90,7 @@ func (r Report) Write(w io.Writer) error {
 			fmt.Fprint(&b, "Retry    moon resume --retry-failed --no-tui      (retries failures, then the rest)\n")
 		}
 	}
+	// Signs that are empty leave two blanks at the end.
 	text := strings.ReplaceAll(b.String(), "  \n", "\n")
 	switch {
 	case r.Words:
@@ -181,6 +182,7 @@ func (r Report) writeFailure(b *strings.Builder, i int, mark string) {
 	ps := &r.Plan.Steps[i]
 	name := r.Plan.NameWithItems(i, cmp.Or(s.Name, ps.Title()))
 	head, rest, _ := strings.Cut(s.Error, "\n")
+	// The words of an exit status would only repeat the number.
 	if s.HasRC && head == fmt.Sprintf("exit status %d", s.RC) {
 		head = fmt.Sprintf("rc %d", s.RC)
 	}

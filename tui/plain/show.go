@@ -98,6 +98,7 @@ func (s *Show) Match(selector string) (found []int) {
 	if s.plan != nil {
 		return s.plan.Match(selector)
 	}
+	// Without the plan only what the records name can be found.
 	for i := range s.run.Steps {
 		switch {
 		case events.StepID(i) == selector:
@@ -147,6 +148,7 @@ func (s *Show) Write(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "  took     %s%s\n", Duration(e.Duration), waitedText("   ", e.Waited))
 	if s.plan == nil || s.run.Result.Outcome == "" {
+		// Without a plan, or before the end, the number would be a guess.
 		e.NotRun = 0 // not known, or not yet
 	}
 	fmt.Fprintf(&b, "  steps    %s\n", countsLine(e))
@@ -185,6 +187,7 @@ func (s *Show) hostRecap() []events.HostCounts {
 func (s *Show) writeActive(b *strings.Builder) {
 	title := "Running"
 	if s.Word != "running" {
+		// A step that was active at the last record has no end.
 		title = "Running when moon crashed"
 	}
 	for i := range s.run.Steps {
@@ -250,6 +253,7 @@ func (s *Show) writeFailures(b *strings.Builder) error {
 		if step.Outcome == events.Lost {
 			head = "lost: " + events.StepLost{Error: head}.Why()
 		}
+		// The error has its last lines with it, unless it is of one line.
 		if rest == "" && len(step.Out) > 0 {
 			var err error
 			if rest, err = steplog.Tail(rundir.Output(s.Dir), step.Out[len(step.Out)-1]); err != nil {
@@ -279,6 +283,7 @@ func (s *Show) writeSlowest(b *strings.Builder) {
 	if len(steps) == 0 {
 		return
 	}
+	// Stable, so that steps of the same time keep their order.
 	slices.SortStableFunc(steps, func(i, j int) int { return cmp.Compare(s.timeTaken(j), s.timeTaken(i)) })
 	b.WriteString("\nSlowest\n")
 	for _, i := range steps[:min(slowest, len(steps))] {

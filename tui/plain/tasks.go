@@ -32,6 +32,7 @@ func (t *Text) taskOf(step int) (first, scope int) {
 // taskHead makes sure that what follows is read as belonging to the task of a step.
 func (t *Text) taskHead(step int) {
 	first, scope := t.taskOf(step)
+	// Steps of one task on several hosts share a head.
 	if t.task == first {
 		return
 	}
@@ -48,6 +49,7 @@ func (t *Text) taskHead(step int) {
 		on += "  (handler)"
 	}
 	on += t.realMark(step)
+	// Tasks alternate if hosts run freely.
 	if t.told[first] {
 		on += "  (continued)"
 	}
@@ -59,6 +61,7 @@ func (t *Text) taskHead(step int) {
 
 // playHead prints the name of the play, or of the batch of one, that a scope is in, where that is another than before.
 func (t *Text) playHead(scope int) {
+	// From the inside out: the batch comes before its play.
 	name, at := "", -1
 	for id := scope; id > 0; id = t.plan.Scopes[id].Parent {
 		s := &t.plan.Scopes[id]
@@ -95,6 +98,7 @@ func (t *Text) stepMargin(step int) string {
 	s := &t.plan.Steps[step]
 	host := termtext.CleanName(status.On(s))
 	text := "  " + host + strings.Repeat(" ", max(t.wide-ansi.StringWidth(host), 0)) + "  "
+	// no_log hides the labels by which items are distinguished.
 	if s.Loop != nil && t.plan.Scopes[s.Scope].Kind == plan.ScopeLoop && !s.NoLog {
 		text += "(" + termtext.CleanName(s.Loop.Label) + ")  "
 	}

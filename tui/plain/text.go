@@ -59,6 +59,7 @@ func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 			return &t.run, err
 		}
 	}
+	// An open group would hide what follows in the log of GitHub.
 	t.endFold()
 	return &t.run, t.out.Flush()
 }
@@ -122,10 +123,12 @@ func (t *Text) printEvent(r events.Record) {
 			break
 		}
 		t.printHead(r.Step, e.Name)
+		// The command is often the name of the step as well.
 		if e.Command != "" && e.Action != "print" && (t.Verbose || !strings.HasSuffix(e.Command, e.Name)) {
 			t.printf("  %s", termtext.CleanName(e.Command))
 		}
 	case events.StepOutput:
+		// What the user has seen in the terminal is not printed again.
 		if !t.Seen || !t.plan.Steps[r.Step].Terminal {
 			t.printLine(r.Step, e)
 		}
@@ -176,6 +179,7 @@ func (t *Text) printEvent(r events.Record) {
 		}
 		t.printEnd(r.Step, e.Name, word+": "+termtext.CleanName(e.Why()))
 		t.endFold()
+		// A lost step is annotated like a failure.
 		t.annotateFailure(r.Step, events.StepFailed{Error: e.Why(), Ignored: e.Ignored, Rescued: e.Rescued})
 	case events.StepCancelled:
 		t.printEnd(r.Step, e.Name, "cancelled"+t.timeTaken(r.Step))
@@ -263,6 +267,7 @@ func (t *Text) printLine(step int, e events.StepOutput) {
 	}
 	text := termtext.CleanName(steplog.Marked(e.Line, e.Dropped, e.Binary))
 	t.printf("%s%s %s", t.stepMargin(step), mark, text)
+	// Said once for each step.
 	if e.Dropped > 0 && !t.dropped[step] {
 		if t.dropped == nil {
 			t.dropped = map[int]bool{}
@@ -270,6 +275,7 @@ func (t *Text) printLine(step int, e events.StepOutput) {
 		t.dropped[step] = true
 		t.printf("%s%s all of it: moon show %s --output %s", t.stepMargin(step), mark, t.run.ID, events.StepID(step))
 	}
+	// Kept for the summary, where the last lines stand below the failure.
 	tail := append(t.tails[step], text)
 	if len(tail) > tailLines {
 		tail = tail[1:]
@@ -291,6 +297,7 @@ func (t *Text) printEnd(step int, name, result string) {
 	default:
 		t.printHead(step, name)
 	}
+	// Only failures are printed again at the end.
 	if !hasFailed(&t.run.Steps[step]) {
 		delete(t.tails, step)
 	}
@@ -334,6 +341,7 @@ func (t *Text) printDiff(step int, d *events.Diff) {
 	}
 	if t.byTask && t.plan != nil {
 		s := &t.plan.Steps[step]
+		// Without host names in it, so that equal changes on many hosts are shown once.
 		key := plan.Nameless(s.Host, fmt.Sprint(t.task, "\x00", s.Label(""), "\x00", d.Path, "\x00", d.Text))
 		if first, ok := t.diffs[key]; ok && first != s.Host {
 			t.printf("    the same difference as on %s", termtext.CleanName(first))
@@ -378,6 +386,7 @@ func waitedText(before string, d time.Duration) string {
 }
 
 func (t *Text) printSummary(e events.RunCompleted) {
+	// What the steps have printed must not be read as commands by GitHub.
 	defer t.beginQuote()()
 	for i := range t.run.Steps {
 		s := &t.run.Steps[i]

@@ -18,6 +18,7 @@ type Dir struct{ path string }
 // Find returns $XDG_STATE_HOME/moon, which need not exist yet. It is refused if another user decides what is in it.
 func Find() (Dir, error) {
 	state := os.Getenv("XDG_STATE_HOME")
+	// The specification asks to ignore relative paths.
 	if !filepath.IsAbs(state) { // the specification's rule for a relative one, too
 		home, err := os.UserHomeDir()
 		if err != nil {
