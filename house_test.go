@@ -12,6 +12,7 @@ import (
 	"go/types"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,8 +66,8 @@ var oversized = map[string]int{
 	"files of exec/action": 75,
 	"files of exec/spec":   79,
 	"files of tui":         58,
-	"lines of exec/action": 13750,
-	"lines of exec/spec":   6500,
+	"lines of exec/action": 13720,
+	"lines of exec/spec":   6480,
 	"lines of tui":         9050,
 }
 
@@ -107,7 +108,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// measure counts files and lines of packages, and methods of types. Files of other systems count too; tests do not.
+// measure counts files and lines of packages, and methods of types. Files of other systems count too; tests do not, and neither do lines
+// of comment inside functions, as a reason must not be left out to stay within a bound.
 func measure(t *testing.T) (files, lines, methods map[string]int) {
 	t.Helper()
 	files, lines, methods = map[string]int{}, map[string]int{}, map[string]int{}
@@ -121,12 +123,12 @@ func measure(t *testing.T) (files, lines, methods map[string]int) {
 				continue
 			}
 			set := token.NewFileSet()
-			f, err := parser.ParseFile(set, path, nil, 0)
+			f, err := parser.ParseFile(set, path, nil, parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}
 			files[pkg]++
-			lines[pkg] += set.File(f.Pos()).LineCount()
+			lines[pkg] += set.File(f.Pos()).LineCount() - explainingLines(set, f)
 			for _, d := range f.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
 					methods[pkg+"."+receiver(fn.Recv.List[0].Type)]++
@@ -135,6 +137,35 @@ func measure(t *testing.T) (files, lines, methods map[string]int) {
 		}
 	}
 	return files, lines, methods
+}
+
+// explainingLines counts the lines inside functions that hold nothing but a comment.
+func explainingLines(set *token.FileSet, f *ast.File) int {
+	line := func(pos token.Pos) int { return set.Position(pos).Line }
+	code, comment := map[int]bool{}, map[int]bool{}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Body == nil {
+			continue
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			if n != nil {
+				code[line(n.Pos())], code[line(n.End()-1)] = true, true
+			}
+			return true
+		})
+		for _, group := range f.Comments {
+			for _, c := range group.List {
+				if fn.Body.Pos() < c.Pos() && c.End() < fn.Body.End() {
+					for n := line(c.Pos()); n <= line(c.End()); n++ {
+						comment[n] = true
+					}
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(comment, func(n int, _ bool) bool { return code[n] })
+	return len(comment)
 }
 
 // largestCircles finds in each package the most files of which each needs all others: none of them can be read, or moved, alone. A file

@@ -423,7 +423,7 @@ func (s *survey) pythonVersion() (path, version string) {
 		}
 		m := pythonName.FindStringSubmatch(filepath.Base(target))
 		if m == nil {
-			continue // a wrapper: what it starts nobody knows
+			continue // a wrapper: what it starts is not known
 		}
 		library := filepath.Join(filepath.Dir(filepath.Dir(target)), "lib*", "libpython"+m[1]+".so.1.0")
 		libraries, _ := filepath.Glob(library) // the pattern is well formed
@@ -480,7 +480,7 @@ func (s *survey) addSELinux() {
 	s.setFact("selinux_python_present", true)
 }
 
-// serviceManager is what runs services. The name of the first process says it, unless that is anybody's.
+// serviceManager is what runs services. The name of the first process says it, unless it is a common one.
 func (s *survey) serviceManager() {
 	first := filepath.Base(s.readText("/proc/1/comm"))
 	known := map[string]string{"procd": "openwrt_init", "runit-init": "runit", "svscan": "svc", "openrc-init": "openrc"}

@@ -191,7 +191,7 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 		if err != nil {
 			return c.Failed(ctx, err)
 		}
-		defer os.Remove(file) //nolint:errcheck // nobody else can read it
+		defer os.Remove(file) //nolint:errcheck // no other user can read it
 		argv = append(argv, file)
 	}
 	out, said := &bounded{}, &tail{}

@@ -109,7 +109,7 @@ func (p *peer) takeStderr(text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.calls) != 1 {
-		return // nobody can tell whose it is
+		return // it may be of any of them
 	}
 	for _, c := range p.calls {
 		if c.err != nil {

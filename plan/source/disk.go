@@ -178,7 +178,7 @@ func IsDescriptor(path string) bool {
 	return false
 }
 
-// Fit refuses what is no file: opening a named pipe waits until somebody writes to it, perhaps forever, and opening a
+// Fit refuses what is no file: opening a named pipe waits until a program writes to it, perhaps forever, and opening a
 // device may do anything.
 func Fit(path string, info fs.FileInfo) error {
 	why := ErrNoFile
