@@ -50,6 +50,7 @@ func (t *Times) idleUntil(at time.Time) (sum time.Duration) {
 	if n > 0 {
 		last := &t.idle[n-1]
 		sum = last.sum
+		// The moment lies within the last pause that had begun.
 		if at.Before(last.to) {
 			sum -= last.to.Sub(at)
 		}
@@ -146,6 +147,7 @@ func (c *Clock) See(r Record) {
 		c.over = true
 	default: // it changes nothing of who waits for whom
 	}
+	// Waiting is time in which a person is to decide and nothing runs.
 	c.waits = len(c.active) == 0 && (c.paused || len(c.gates) > 0)
 }
 

@@ -63,6 +63,7 @@ func NewEstimate(f Forecast) *Estimate {
 	for i := range e.order {
 		e.order[i] = int32(i)
 	}
+	// The heaviest first, so that the bound is the first one that has not begun.
 	slices.SortStableFunc(e.order, func(a, b int32) int { return cmp.Compare(f.Rest[b], f.Rest[a]) })
 	for at, step := range e.order {
 		e.place[step] = int32(at)
@@ -70,6 +71,7 @@ func NewEstimate(f Forecast) *Estimate {
 	for i := range e.Took {
 		e.count(i, +1)
 	}
+	// The slack keeps a few fast steps from deciding the pace.
 	e.slack = max(e.work/4, 5*time.Second)
 	whole, _ := e.bound(time.Time{})
 	e.worthwhile = whole >= Worthwhile
@@ -121,6 +123,7 @@ func (e *Estimate) See(step int, s *Step) {
 		return
 	}
 	e.count(step, -1)
+	// Only what succeeded, and is known from earlier runs, says something about the pace.
 	if well := s.Outcome == OK || s.Outcome == Changed; well && ran && !s.Kept && e.Took[step] > 0 {
 		e.before += e.Took[step]
 		e.now += max(s.Ended.Sub(began), 0)

@@ -36,6 +36,7 @@ func (f *Foretold) Drift(outcome Outcome, is *Diff) string {
 		return fmt.Sprintf("predicted %s, but was %s", kindWords(&f.Diff), kindWords(is))
 	case ownPart(f.Diff.Summary) != ownPart(is.Summary) && f.Changes():
 		return fmt.Sprintf("predicted %s, but was %s", kindWords(&f.Diff), kindWords(is))
+	// Only if both have a text: without --diff there is none to compare.
 	case f.Diff.Text != is.Text && f.Diff.Text != "" && is.Text != "":
 		return "the text differs from the prediction"
 	}

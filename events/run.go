@@ -177,6 +177,7 @@ func (r *Run) resume(rec Record) {
 	}
 	r.Phase = Running
 	r.PausedAt = -1
+	// The run starts when the review has ended.
 	if r.review {
 		r.review, r.Started = false, rec.Time
 	}
@@ -227,6 +228,7 @@ func (r *Run) each(in Range, f func(*Step)) {
 
 func (r *Run) step(rec Record) {
 	s := &r.Steps[rec.Step]
+	// Taken out under the old state and put in under the new one, so that the counts never drift.
 	r.count(s, -1)
 	defer r.count(s, +1)
 	s.Outdated, s.Open = s.Outdated && !ends(rec.Event), s.Open && !ends(rec.Event)
@@ -246,6 +248,7 @@ func (r *Run) step(rec Record) {
 		if s.State == Settled || e.ByUser {
 			r.reopen(rec.Step)
 			s.Since = rec.Time
+			// Waiting for the retry is not part of its time.
 			if e.Due.After(rec.Time) {
 				s.Since = e.Due
 			}
@@ -314,6 +317,7 @@ func (r *Run) step(rec Record) {
 		s.Outcome, s.Reason, s.Cause = Omitted, e.Reason, e.Cause.Index()
 		s.end(rec.Time)
 	case GateOpened:
+		// A step that has ended may still be asked about.
 		if s.State != Settled {
 			s.State = Held
 		}

@@ -61,6 +61,7 @@ func (s *Set) cleanAny(v reflect.Value) (reflect.Value, bool) {
 	}
 	inner := v.Elem()
 	if k := inner.Kind(); inner.CanInt() || inner.CanUint() || k == reflect.Float64 {
+		// A number may be a secret too, but only where any value may stand: other fields have no room for the mask.
 		if v.NumMethod() > 0 || !s.Has(fmt.Sprint(inner.Interface())) {
 			return v, false
 		}
@@ -77,6 +78,7 @@ func (s *Set) cleanAny(v reflect.Value) (reflect.Value, bool) {
 }
 
 func (s *Set) cleanStruct(v reflect.Value) (out reflect.Value, changed bool) {
+	// A time holds no text.
 	if v.Type() == timeType {
 		return v, false
 	}
@@ -90,6 +92,7 @@ func (s *Set) cleanStruct(v reflect.Value) (out reflect.Value, changed bool) {
 			continue
 		}
 		if !changed {
+			// Copied only when something in it is secret: most values pass through without a cost.
 			out, changed = reflect.New(v.Type()).Elem(), true
 			out.Set(v)
 		}
@@ -100,6 +103,7 @@ func (s *Set) cleanStruct(v reflect.Value) (out reflect.Value, changed bool) {
 
 func (s *Set) cleanSlice(v reflect.Value) (out reflect.Value, changed bool) {
 	out = v
+	// Bytes, numbers and flags hold no text.
 	if k := v.Type().Elem().Kind(); k == reflect.Uint8 || k == reflect.Int || k == reflect.Bool {
 		return v, false
 	}
@@ -131,6 +135,7 @@ func (s *Set) cleanMap(v reflect.Value) (out reflect.Value, changed bool) {
 				out.SetMapIndex(k, v.MapIndex(k))
 			}
 		}
+		// The key itself may be the secret, so the old one goes.
 		out.SetMapIndex(key, reflect.Value{})
 		out.SetMapIndex(cleanKey, item)
 	}

@@ -25,6 +25,7 @@ func formsOf(text string, left int) []form {
 	if !strings.ContainsAny(strings.TrimSpace(text), "\n\r") {
 		return c.forms
 	}
+	// Programs print a long secret line by line.
 	for i, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if line = strings.TrimSpace(line); len(line) <= maxText && !trivialLine(line) {
 			c.written(fmt.Sprintf("line %d ", i+1), line)
@@ -75,6 +76,7 @@ func (c *collection) written(name, text string) {
 	first := len(c.forms)
 	c.base64(name, text)
 	c.escaped(name, text)
+	// Forms of forms grow fast, so long texts have none.
 	if len(text) > maxTwice {
 		return
 	}

@@ -104,6 +104,7 @@ func (m *matcher) link() {
 	}
 	for i := 0; i < len(queue); i++ {
 		at := queue[i]
+		// Also what ends here as the tail of a longer path.
 		m.match[at] = max(m.match[at], m.match[m.fail[at]])
 		children := func(c byte, n int32) {
 			m.fail[n] = m.step(m.fail[at], c)
@@ -120,6 +121,7 @@ func (m *matcher) link() {
 
 // begin is the first place in p, from i on, at which a text may begin; len(p) if there is none.
 func begin[T string | []byte](m *matcher, p T, i int) int {
+	// Two bytes decide whether anything can begin here: most of a text never reaches the automaton.
 	for ; i+1 < len(p); i++ {
 		pair := uint(p[i])<<8 | uint(p[i+1])
 		if m.pairs[pair/64]&(1<<(pair%64)) != 0 {

@@ -42,6 +42,7 @@ func (s *Set) Seal(v any) (sealed any, ok bool) {
 			}
 			m[key] = sealed
 		}
+		// A value that looks like a sealed one is wrapped, or Open would take it for one.
 		if looksSealed(v) {
 			return map[string]any{plainKey: m}, true
 		}
@@ -65,6 +66,7 @@ func (s *Set) sealText(text string) (any, bool) {
 	for len(text) > 0 {
 		from, to := own.leftmost(text)
 		if around := text[:from]; around != "" {
+			// What is around may still hold a secret that comes from nowhere.
 			if s.Has(around) {
 				return nil, false
 			}
@@ -215,6 +217,7 @@ func (s *Set) formOf(from, name string) (text string, ok bool) {
 		return "", false
 	}
 	left := 0
+	// Forms of forms are made again without the limit, as the name asks for one of them.
 	if strings.Contains(name, twice) {
 		left = math.MaxInt
 	}

@@ -67,6 +67,7 @@ func (s *Set) Add(from, text string) {
 		return
 	}
 	s.known[text] = true
+	// Computed secrets may use half of the room, so that those of files always have some.
 	most := maxAllTwice
 	if from == "" {
 		most /= 2
@@ -172,6 +173,7 @@ func (s *Set) Redact(text string) string {
 		part, rest, cut := strings.Cut(text, ellipsis)
 		_, _ = w.Write([]byte(part)) // a builder takes everything
 		if cut {
+			// The beginning of a secret in front of the ellipsis is hidden as well.
 			w.hide(w.begun())
 		}
 		_ = w.Close()

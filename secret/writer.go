@@ -48,6 +48,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.scans) == 0 {
 		return w.pass(p)
 	}
+	// Nothing is held back and nothing begins: the whole piece passes through.
 	if len(w.pending) == 0 && w.begin(p, 0) == len(p) {
 		w.masked = w.masked && len(p) == 0
 		return w.pass(p)
@@ -84,6 +85,7 @@ func (w *Writer) learn() {
 	for i, m := range list {
 		w.scans[i] = scan{m, 0, -1}
 	}
+	// What is held back was read without the new forms.
 	again := w.pending
 	w.pending, w.escaped = nil, sequence{}
 	for _, h := range again {
@@ -238,6 +240,7 @@ func (s *sequence) take(c byte) bool {
 			return true
 		}
 	case '[':
+		// Parameters of a sequence; what is longer is not taken for one.
 		if c >= 0x20 && c <= 0x3f && s.length < maxSequence {
 			return true
 		}

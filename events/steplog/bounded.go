@@ -48,6 +48,7 @@ func (b *Bounded) Close() error { return b.lines.Close() }
 // Next returns the next excerpt. Without one it returns false, as Lines.Next does. The text is valid until the next call.
 func (b *Bounded) Next() (Excerpt, bool, error) {
 	for len(b.ready) == 0 {
+		// Much output that shows nothing still gives the caller a turn.
 		if b.read >= maxSilent {
 			b.read = 0
 			return Excerpt{Nothing: true}, true, nil
@@ -83,6 +84,7 @@ func (b *Bounded) take(piece Line) {
 		return
 	default:
 		open = &excerpt{Excerpt: Excerpt{Line: piece}, returned: bytes.HasSuffix(piece.Text, []byte{'\r'})}
+		// The text belongs to the reader's buffer.
 		open.Text = bytes.Clone(piece.Text)
 		b.open[s] = open
 	}

@@ -122,12 +122,14 @@ func (f *follower) next(limit int64) (span, bool, error) {
 		case !f.began && f.size == [2]int64{}:
 			return span{}, false, nil
 		case !f.began:
+			// Without an index, as after a crash, the larger stream is taken to come first.
 			f.begin(run{stream: f.larger()}, true)
 			continue
 		}
 		s := f.current.stream
 		end := f.size[s]
 		if ok {
+			// Up to where the next run begins: what follows belongs to a later one.
 			end = min(end, r.start[s])
 		}
 		if n := min(end-f.taken[s], limit); n > 0 {

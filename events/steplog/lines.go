@@ -74,6 +74,7 @@ func (l *Lines) read(piece span) error {
 		l.buf = make([]byte, maxLine)
 	}
 	if err := l.follow.read(piece.stream, piece.off, l.buf[:piece.n]); err != nil {
+		// It is read again the next time.
 		l.follow.taken[piece.stream] = piece.off
 		return err
 	}
@@ -89,6 +90,7 @@ func (l *Lines) split() (Line, bool) {
 	s := l.piece.stream
 	p := &l.parts[s]
 	if p.order == 0 {
+		// The order in which lines begin decides which comes first at the end.
 		l.order++
 		p.at, p.order = l.piece.at, l.order
 	}

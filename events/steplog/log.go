@@ -126,6 +126,7 @@ func (l *Log) take() (int64, error) {
 	}
 	data := l.scan[:piece.n]
 	if err := l.follow.read(piece.stream, piece.off, data); err != nil {
+		// Given back, so that the next look reads it again.
 		l.follow.taken[piece.stream] = piece.off
 		return 0, err
 	}
@@ -163,6 +164,7 @@ func (l *Log) begin(stream int, off int64, at time.Duration) {
 	l.lines++
 	if last := len(l.blocks) - 1; last >= 0 {
 		g := l.blocks[last][len(l.blocks[last])-1]
+		// A group is lines of one stream at one time, and small enough to be searched for a line.
 		if g.stream() == stream && g.at == at && line-g.line < groupLines && off-g.off() < groupBytes {
 			return
 		}
@@ -180,6 +182,7 @@ func (l *Log) rewrite(o *openLine, at int64, text []byte) {
 	if len(text) == 0 {
 		return
 	}
+	// A carriage return at the very end only counts once something follows.
 	if o.cr && text[0] != '\r' {
 		o.visible = at
 	}
@@ -270,6 +273,7 @@ func (l *Log) at(i int, g group, off int64) (line Line, next int64) {
 	s := g.stream()
 	line, next = Line{Stderr: s == stderr, At: g.at}, -1
 	from := off
+	// Only long lines that overwrite themselves are noted.
 	if v, ok := l.visible[i]; ok {
 		from, line.Cut = v, true
 	}
@@ -325,6 +329,7 @@ func (l *Log) bytes(stream int, from, to int64) []byte {
 		}
 		part := data[at:min(int64(len(data)), at+to-from)]
 		from += int64(len(part))
+		// Within one chunk nothing is copied; clipped, so that an append does not write into the chunk.
 		if joined == nil && from == to {
 			return slices.Clip(part)
 		}
@@ -341,6 +346,7 @@ func (l *Log) chunk(stream int, number, need int64) []byte {
 	for i := range l.chunks {
 		c := &l.chunks[i]
 		if c.data != nil && c.stream == stream && c.number == number {
+			// The last chunk of a file grows: what was read of it may be too short by now.
 			if have := begin + int64(len(c.data)); have >= need || len(c.data) == chunkSize {
 				c.used = l.clock
 				return c.data

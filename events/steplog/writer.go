@@ -113,6 +113,7 @@ func (w *Writer) keptOf(stream int) (Kept, error) {
 	case s.base == 0:
 		k.Text = s.kept
 	case !k.InFile:
+		// Up to base the file has what was printed; from there on secrets are masked in it.
 		k.Text = make([]byte, s.base, s.base+int64(len(s.kept)))
 		f, err := os.Open(filepath.Join(w.dir, w.prefix+suffixes[stream]))
 		if err != nil {
@@ -187,6 +188,7 @@ func (w *Writer) Close() error {
 	}
 	w.closed = true
 	for i := range w.streams {
+		// What the mask still holds back comes out now.
 		if clean := w.streams[i].clean; clean != nil && w.err == nil {
 			w.fail(clean.Close())
 		}
@@ -285,6 +287,7 @@ func (w *Writer) begin(to int) error {
 	next := run{to, at, [2]int64{w.streams[stdout].size, w.streams[stderr].size}}
 	w.runs++
 	w.current = next
+	// Most attempts are one run, which needs no index.
 	if w.runs == 1 && at < lateFirst {
 		w.first = &next
 		return nil

@@ -144,6 +144,7 @@ func factSubset(subset []string) map[string]bool {
 	for _, g := range gatherers {
 		all = append(all, g.name)
 	}
+	// As with Ansible, this is gathered unless !min is among the words.
 	least := factGroup("min")
 	add(wanted, least)
 	for _, word := range subset {
@@ -152,6 +153,7 @@ func factSubset(subset []string) map[string]bool {
 		case word == "all":
 			add(wanted, all)
 		case word == "!all":
+			// Also as with Ansible, !all leaves the least.
 			for _, name := range all {
 				excluded[name] = excluded[name] || !slices.Contains(least, name)
 			}

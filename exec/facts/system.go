@@ -340,6 +340,7 @@ func (s *survey) addPlatform() {
 	bits := strconv.Itoa(strconv.IntSize)
 	s.setFact("userspace_bits", bits)
 	s.setFact("userspace_architecture", machine)
+	// A 32-bit program on a 64-bit kernel.
 	if bits == "32" && (machine == "x86_64" || machine == "i686" || machine == "i586") {
 		s.setFact("architecture", "i386")
 		s.setFact("userspace_architecture", "i386")
@@ -351,6 +352,7 @@ func (s *survey) addPlatform() {
 	s.setFact("fqdn", full)
 	_, domain, _ := strings.Cut(full, ".")
 	s.setFact("domain", domain)
+	// In the order in which Ansible looks.
 	id := s.readText("/var/lib/dbus/machine-id")
 	if id == "" {
 		id = s.readText("/etc/machine-id")
@@ -383,6 +385,7 @@ func (s *survey) fullName(node string) string {
 			return words[1]
 		}
 	}
+	// Tests must not ask the network.
 	if s.root != "" {
 		return node
 	}

@@ -114,6 +114,7 @@ func (a *ansible) findPython() python {
 	a.look.Do(func() {
 		candidates := []string{"python3"}
 		if path, err := exec.LookPath("ansible-playbook"); err == nil {
+			// Its first line names the Python of its virtual environment.
 			if text, err := readHead(path); err == nil {
 				if words := readInterpreter(text); words != nil {
 					candidates = append(candidates, words[0])

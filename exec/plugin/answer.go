@@ -72,6 +72,7 @@ func readAnswer(text []byte) (answer, error) {
 	default:
 		a.Status = statusOK
 	}
+	// A plugin that says both ok and changed means changed.
 	if a.Status == statusOK && a.Changed != nil && *a.Changed {
 		a.Status = statusChanged
 	}
@@ -97,6 +98,7 @@ func moduleAnswer(text []byte) (answer, error) {
 	changed := truth("changed")
 	a.Changed = &changed
 	rc, _ := said["rc"].(int)
+	// Without a word of its own about failure, a module has failed if its rc is not 0.
 	_, judged := said["failed"]
 	switch {
 	case truth("failed"), !judged && rc != 0:
@@ -144,6 +146,7 @@ func moduleDiff(v any) []difference {
 		if len(m) == 0 {
 			continue
 		}
+		// A module may give the difference ready-made.
 		if prepared, ok := m["prepared"].(string); ok {
 			all = append(all, difference{After: &prepared})
 			continue

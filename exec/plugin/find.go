@@ -68,6 +68,7 @@ func Find(s Search) (*Registry, error) {
 	if err := checkModules(s.Modules); err != nil {
 		return nil, err
 	}
+	// The first of a name is taken, so the nearest come first.
 	if s.Beside != "" {
 		r.readDir(filepath.Join(s.Beside, "plugins"), true, false)
 		r.readDir(filepath.Join(s.Beside, "library"), true, true)
@@ -164,12 +165,14 @@ func (r *Registry) lookUp(name string) *Found {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// Another caller may have looked meanwhile, and what was not found is not looked for twice.
 	if f := r.found[stem]; f != nil || r.byPath[stem] || stem == "" || strings.ContainsRune(stem, '/') {
 		return f
 	}
 	r.byPath[stem] = true
 	for _, dir := range r.search.Path {
 		path := filepath.Join(dir, commandPrefix+stem)
+		// A relative directory in $PATH would run what lies where the user happens to be.
 		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			r.addFound(&Found{Path: path, Shown: path})
 			return r.found[stem]
@@ -298,6 +301,7 @@ func (r *Registry) describePlugin(f *Found) error {
 			Hint: "it is asked by running it with the one argument describe",
 		}
 	}
+	// The copy that was compared is run: the file may change between the check and the start.
 	program, remove, err := exec.Verified(f.Path, f.Digest)
 	if err != nil {
 		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be used: " + err.Error()}

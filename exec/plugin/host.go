@@ -187,6 +187,7 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	if g.Speaks == spec.SpeaksEnvelope {
 		stdin = string(text)
 	} else {
+		// Such a module has the path of a file as its only argument.
 		file, err := exec.Private("moon-args-*.json", string(text))
 		if err != nil {
 			return c.Failed(ctx, err)
@@ -295,6 +296,7 @@ func (h *Host) openPeer(ctx context.Context, g *spec.Plugin, prepare func() (sta
 	key := g.Digest + " " + g.Path
 	h.mu.Lock()
 	o := h.peers[key]
+	// It has ended, or did not start: this call starts it again.
 	if o != nil && o.isOver() {
 		o = nil
 	}
@@ -308,6 +310,7 @@ func (h *Host) openPeer(ctx context.Context, g *spec.Plugin, prepare func() (sta
 			h.peers = map[string]*opening{}
 		}
 		h.peers[key] = o
+		// In the background: this caller may be cancelled while others still wait for it.
 		go func() {
 			defer close(o.done)
 			o.peer, o.err = h.startPeer(g, prepare)
@@ -349,6 +352,7 @@ func (h *Host) startPeer(g *spec.Plugin, prepare func() (starting, func(), error
 // Close ends the long-lived plugins, and waits until they have ended. No call must be running.
 func (h *Host) Close() {
 	h.mu.Lock()
+	// From here on none is started, and one that is starting is waited for.
 	h.closed = true
 	all := h.peers
 	h.peers = nil

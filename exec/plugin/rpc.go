@@ -178,6 +178,7 @@ var errStopped = errors.New("stopped")
 
 // callMethod makes a call and waits for the answer. now ends it at once.
 func (p *peer) callMethod(ctx context.Context, now <-chan struct{}, method string, params any, c *pending) (json.RawMessage, error) {
+	// One call at a time, unless it has said that it can do more.
 	if !p.concurrent {
 		select {
 		case p.turn <- struct{}{}:
@@ -188,6 +189,7 @@ func (p *peer) callMethod(ctx context.Context, now <-chan struct{}, method strin
 			return nil, errStopped
 		}
 	}
+	// Room for one: the answer may come when the caller waits no more.
 	c.reply = make(chan incoming, 1)
 	p.mu.Lock()
 	p.last++

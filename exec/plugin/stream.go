@@ -32,6 +32,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 		}
 		if len(l.held)+len(seg) > maxLine {
 			l.over = true
+			// The rest of such a line is dropped, but for its end.
 			if seg[len(seg)-1] == '\n' {
 				l.held = append(l.held, '\n')
 			}

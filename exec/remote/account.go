@@ -138,6 +138,7 @@ func Tend() error {
 		return fmt.Errorf("%s is in no cache", self)
 	}
 	now := time.Now()
+	// The age of the directory says when the program was last used.
 	if err := os.Chtimes(dir, now, now); err != nil {
 		return err
 	}

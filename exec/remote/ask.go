@@ -41,6 +41,7 @@ func (a *asking) askAndWait(q ask) (answer, error) {
 // putQuestion puts a question, and does not wait for the answer.
 func (a *asking) putQuestion(q ask) (<-chan answer, error) {
 	to := make(chan answer, 1)
+	// Noted before it is sent: the answer may come at once.
 	a.mu.Lock()
 	a.last++
 	q.Number = a.last
@@ -157,6 +158,7 @@ func (f *theirFile) Read(p []byte) (int, error) {
 		if f.end {
 			return 0, io.EOF
 		}
+		// Several pieces are on the way at a time, so that the delay of the line does not add up.
 		for len(f.coming) < f.window {
 			to, err := f.putQuestion(ask{What: askRead, Handle: f.handle})
 			if err != nil {
@@ -169,6 +171,7 @@ func (f *theirFile) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		f.coming = f.coming[1:]
+		// A small file needs one piece; the window grows with the file.
 		f.window = min(2*f.window, maxWindow)
 		f.piece, f.end = got.Data, got.Yes
 	}
@@ -210,6 +213,7 @@ func (a *answering) answerAll(out *writer, number uint32, done <-chan struct{}) 
 			return
 		case q := <-a.asked:
 			err := out.sendMessage(kindAnswer, number, a.answerTo(q))
+			// Every question gets an answer, or the other end would wait for ever.
 			if _, large := errors.AsType[tooLargeError](err); large {
 				_ = out.sendMessage(kindAnswer, number, answer{Number: q.Number, Err: newFailure(err)}) // or the connection has gone
 			}

@@ -32,6 +32,7 @@ func Asked(words []string, out io.Writer) (asked bool, err error) {
 		return false, nil
 	}
 	question := strings.Join(words, " ")
+	// Questions about host keys and passphrases are not answered: the password is for this host alone.
 	if !asksPassword.MatchString(question) || !strings.Contains(question, "@"+host+"'") && !strings.Contains(question, "@"+host+")") {
 		return true, fmt.Errorf("moon has no answer to: %s", question)
 	}

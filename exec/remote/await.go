@@ -27,6 +27,7 @@ func (l *Pool) awaitHost(ctx context.Context, job *exec.Job) exec.Result {
 		case <-time.After(pause):
 		}
 		if within.Err() == nil {
+			// A connection that failed before is forgotten, so that each round tries.
 			l.Redial(*job.Host)
 			err := l.pingHost(within, *job.Host, args.Connect)
 			if err == nil {

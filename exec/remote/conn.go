@@ -123,6 +123,7 @@ func (l *conn) runJob(ctx context.Context, as purpose, local exec.Local, job *ex
 		case got = <-s.ended:
 			return restoreTypes(got), true, nil
 		case <-l.gone:
+			// Both may be ready at once: an end that has arrived counts.
 			select {
 			case got = <-s.ended: // the last thing it said
 				return restoreTypes(got), true, nil
@@ -132,6 +133,7 @@ func (l *conn) runJob(ctx context.Context, as purpose, local exec.Local, job *ex
 		case err := <-out.failed:
 			return got, false, err
 		case <-done:
+			// Once only: the channel stays closed.
 			done = nil
 			out.frames <- func() error { return l.out.sendMessage(kindCancel, number, cancel{reasonOf(ctx)}) }
 			watch.startPulse()

@@ -24,6 +24,7 @@ func (l *Pool) dialHost(h exec.Host) (*conn, func(), error) {
 	for pause := firstPause; ; pause *= 2 {
 		ln, end, err := l.tryConnect(h)
 		var away *UnreachableError
+		// What is refused for good is not tried again.
 		if err == nil || !errors.As(err, &away) || away.Fatal || time.Since(began)+pause > striving {
 			return ln, end, err
 		}
@@ -55,6 +56,7 @@ func (l *Pool) tryConnect(h exec.Host) (*conn, func(), error) {
 	}
 	ln, end, err := l.openSession(h, key)
 	if errors.Is(err, errOther) {
+		// Without a key the program is copied, whatever is there.
 		ln, end, err = l.openSession(h, "")
 	}
 	if errors.Is(err, errOther) {
@@ -116,6 +118,7 @@ func (l *Pool) buildSSH(h exec.Host, flags ...string) ([]string, error) {
 	} else {
 		argv = append(argv, "-o", "BatchMode=no", "-o", "NumberOfPasswordPrompts=1")
 	}
+	// Forwardings and remote commands of the user's configuration would break into the stream of frames.
 	argv = append(argv, "-o", "ControlMaster=auto", "-o", "ControlPersist=no", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes")
 	path, err := l.controlPath(h)
 	if err != nil {

@@ -72,6 +72,7 @@ func readFrame(r *bufio.Reader) (frame, error) {
 	if size > maxBody || f.kind == 0 || f.kind > lastKind {
 		return frame{}, errFrame
 	}
+	// The size is a claim of the other end: a large body is read as it comes.
 	if size <= readable {
 		f.body = make([]byte, size)
 		_, err := io.ReadFull(r, f.body)
@@ -115,6 +116,7 @@ func (w *writer) writeRaw(k kind, job uint32, body []byte) error {
 	defer w.mu.Unlock()
 	w.buf = appendFrame(w.buf[:0], frame{k, job, body})
 	_, err := w.w.Write(w.buf)
+	// One large frame must not keep its memory for ever.
 	if cap(w.buf) > readable {
 		w.buf = nil
 	}

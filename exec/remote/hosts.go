@@ -139,6 +139,7 @@ func placeOf(h exec.Host, b exec.Become) place {
 func (l *Pool) passwordOn(h exec.Host, b exec.Become) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// What a person has corrected counts first, then the playbook's, then what was given before the run.
 	if text, ok := l.corrected[placeOf(h, b)]; ok {
 		return text
 	}

@@ -155,6 +155,7 @@ func Ask(tty *os.File, question string, stop <-chan struct{}) (string, error) {
 		return "", err
 	}
 	for {
+		// A blocking read could not be ended when the answer is not wanted any more.
 		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(blink.Milliseconds()))
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return "", fmt.Errorf("the terminal cannot be asked: %w", err)

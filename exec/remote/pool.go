@@ -169,11 +169,13 @@ func (l *Pool) carryOut(ctx context.Context, local exec.Local, as purpose, job *
 		return away.toResult()
 	}
 	r = exec.Result{Outcome: events.Failed, Class: passwordClass(err), Error: err.Error()}
+	// What was begun on another machine may have been done.
 	if taken && job.Host != nil {
 		return lostResult(job, err)
 	}
 	if taken {
 		r.Error = fmt.Sprintf("the step ran as %s, and %s: how far it came is not known", job.Become.User, err)
+		// An action that compares first can be tried again.
 		if exec.Repeatable(job.Action) {
 			r.Class = fault.Transient
 		}
@@ -213,6 +215,7 @@ func (l *Pool) runOver(ctx context.Context, as purpose, local exec.Local, job *e
 		if warning := o.conn.takeWarning(); warning != "" && err == nil {
 			got.Warnings = append(got.Warnings, warning)
 		}
+		// The connection is fine, so the error is about the job.
 		if err == nil || o.conn.isAlive() {
 			return got, taken, err
 		}
@@ -243,6 +246,7 @@ func (l *Pool) openConn(ctx context.Context, k connKey) (*opening, error) {
 			l.conns = map[connKey]*opening{}
 		}
 		l.conns[k] = o
+		// Not under the context of the first caller: others wait for the same connection.
 		go func() {
 			defer close(o.done)
 			if k.host.Name != "" {

@@ -147,6 +147,7 @@ func (b *Bound) Call() (*plan.Call, error) {
 		}
 		call.Args, call.Summary, call.Ordered = typed, b.plan.Summary(s.Action, call.Raw), r.Ordered
 	}
+	// What was certain when planning need not be rendered again.
 	if k.Open || len(s.Unknowns) > 0 || s.NoLog || s.Concealed || otherwise {
 		b.fillOpen(call, r)
 	}
@@ -159,6 +160,7 @@ func (b *Bound) Call() (*plan.Call, error) {
 	if err := b.failure(r, problems); err != nil {
 		return nil, err
 	}
+	// It may show what no_log hides.
 	if s.NoLog {
 		call.Summary = ""
 	}
@@ -169,6 +171,7 @@ func (b *Bound) Call() (*plan.Call, error) {
 func (b *Bound) fillOpen(call *plan.Call, r *plan.Renderer) {
 	k := b.Step.Task
 	quiet := b.renderer()
+	// A name that cannot be rendered stays as it is: no step fails for its name.
 	quiet.Lenient = true
 	if name := plan.NameLine(k.Src.Name, quiet.Text(k.Src.Name)); name != "" {
 		call.Name = name
@@ -277,6 +280,7 @@ func (b *Bound) namesOf(result map[string]any) map[string]any {
 func (b *Bound) judge(names map[string]any) (Judgement, error) {
 	k := b.Step.Task
 	var j Judgement
+	// A copy: outside of these conditions the result must not become a variable.
 	with := *b.env
 	with.Extra = names
 	decide := func(list []plan.Condition) (*bool, string, error) {

@@ -12,6 +12,7 @@ import (
 // reason, each with the value. The run decides it by the same code. gone are steps that give nothing, besides those that the plan
 // excludes: a person has excluded them, or has the run continue without them.
 func Lacking(p *plan.Plan, gone map[int]plan.Absence) map[int]*plan.Missing {
+	// A copy: what is found here is not so in the plan.
 	ahead := plan.Predicted{Plan: p, Why: maps.Clone(p.Ahead.Why)}
 	found := map[int]*plan.Missing{}
 	for i := range p.Steps {
@@ -24,6 +25,7 @@ func Lacking(p *plan.Plan, gone map[int]plan.Absence) map[int]*plan.Missing {
 		case s.Excluded:
 		case s.Lacks != nil:
 			found[i] = s.Lacks
+		// What is skipped anyway lacks nothing.
 		case s.Prediction == plan.WillSkip, !usesGone(s, &ahead):
 		default:
 			if m := lackOf(p, i, &ahead); m != nil {
@@ -75,6 +77,7 @@ func (b *Bound) lacks() *plan.Missing {
 		return nil // that keeps it from running first
 	}
 	if r.Lacking == nil {
+		// All that the run renders before the step starts; the texts themselves are thrown away.
 		b.fillOpen(&plan.Call{}, r)
 		raw := b.Step.Task.Values(r, b.Step.Task.Args, b.plan.Home, "", func(string) {})
 		b.guards(&plan.Call{}, r)
@@ -117,6 +120,7 @@ func (b *Bound) judgeable(r *plan.Renderer) {
 			}
 			if with == nil {
 				inner := *b.env
+				// Its own result cannot be known yet.
 				inner.Extra = map[string]any{}
 				for _, name := range b.plan.ResultNames(k.Src.Register) {
 					inner.Extra[name] = value.Unknown{}

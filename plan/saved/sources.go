@@ -233,6 +233,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 		seen := &source.FileSeen{Text: f.Bytes, Digest: f.Digest}
 		switch {
 		case f.Secret:
+			// Of a secret nothing is kept, so it is read again and cannot be compared.
 			text, err := source.ReadBounded(abs(f.Path))
 			if err != nil {
 				return plan.Options{}, nil, &NotKeptError{File: f.Path, Secret: true}
@@ -285,6 +286,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 		if again.Values.Answers, err = s.Plays.answered(o); err != nil {
 			return plan.Options{}, nil, err
 		}
+		// What was to be had from outside is in the plan: nothing is asked again.
 		again.Outside.Gather, again.Outside.Ask, again.Outside.RunInventory = nil, nil, nil
 	}
 	return again, d, nil
@@ -329,6 +331,7 @@ func (s *Sources) facts(now map[string]any) map[string]any {
 	if facts == nil {
 		facts = map[string]any{}
 	}
+	// JSON knows no integers, and templates tell 1 from 1.0.
 	for name, v := range facts {
 		facts[name] = WholeNumbers(v)
 	}
@@ -402,6 +405,7 @@ func (s *Sources) Stale(root string, o plan.Options) []string {
 		for i, e := range t.Entries {
 			was[i] = e.TreeEntry
 		}
+		// A tree that has grown beyond this has changed in any case.
 		is, _, err := source.EntriesOf(strings.TrimSuffix(abs(t.Path), "/"), max(2*len(was), 1000))
 		if err != nil || !slices.Equal(was, is) {
 			say("what is in %s is not the same", t.Path)

@@ -63,6 +63,7 @@ func playsOf(p *plan.Plan) (*PlaySources, error) {
 		Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
 		Lists:     keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o.Invocation()),
 	}
+	// As with Ansible, @ names a file of hosts.
 	if strings.HasPrefix(o.Hosts.Limit, "@") {
 		s.Limit = "@" + shown(source.ResolvePath(o.Hosts.Limit[1:], o.Dir, o.Home))
 	}
@@ -166,6 +167,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	if answers == nil {
 		answers = map[string]string{}
 	}
+	// What is given now counts before what was typed then.
 	maps.Copy(answers, o.Values.Answers)
 	o.Values.Answers = answers
 	o.Facts.Hosts = map[string]map[string]any{}

@@ -55,6 +55,7 @@ func (k knownPlugins) Names() []string { return plan.SortedKeys(k) }
 func digestOfFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err == nil {
+		// A pipe or a device must not be opened.
 		err = source.Fit(path, info)
 	}
 	if err != nil {

@@ -76,6 +76,7 @@ func (d *Disk) Read(path string) (*FileSeen, error) {
 	var text []byte
 	var err error
 	if path == "-" {
+		// One byte more tells that it is too large.
 		text, err = io.ReadAll(io.LimitReader(d.stdin, playbook.MaxFileSize+1))
 	} else {
 		text, err = ReadBounded(path)
@@ -84,6 +85,7 @@ func (d *Disk) Read(path string) (*FileSeen, error) {
 		return nil, err
 	}
 	f := &FileSeen{Text: text, Digest: DigestOf(text)}
+	// Ciphertext may be kept: without its password it says nothing.
 	if NamedSecret(path) && !vault.Is(text) {
 		f.Secret, f.Digest = true, ""
 	}
@@ -211,6 +213,7 @@ func ReadBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read
+	// The file may have been exchanged since.
 	if info, err = f.Stat(); err == nil {
 		err = Fit(path, info)
 	}
@@ -251,6 +254,7 @@ func (d *Disk) Kind(path string) (dir, executable bool, err error) {
 		return true, false, nil
 	}
 	if d.Closed {
+		// That an inventory is a program shows by what it has printed.
 		if d.Files[path+" --list"] != nil {
 			return false, true, nil
 		}

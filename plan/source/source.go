@@ -206,6 +206,7 @@ func (s *Source) Changes(now *Source) []Change {
 		return []Change{{Path: s.Path, How: "has changed", At: now.changed}}
 	}
 	var list []Change
+	// Both lists are in order, so one pass finds the differences.
 	i := 0
 	for _, was := range s.Entries {
 		for ; i < len(now.Entries) && now.Entries[i].Name < was.Name; i++ {
@@ -285,6 +286,7 @@ func digestOf(path string, large bool) (string, stamp, error) {
 	if large {
 		return fmt.Sprintf("size %d, of %s", now.size, now.modified.UTC().Format(time.RFC3339Nano)), now, nil
 	}
+	// Not locked while a file is read: that two read the same one does no harm.
 	known.Lock()
 	have, ok := known.files[path]
 	known.Unlock()
@@ -302,6 +304,7 @@ func digestOf(path string, large bool) (string, stamp, error) {
 	if !info.Mode().IsRegular() {
 		return "", now, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file any more")}
 	}
+	// Of the file that is open: the name may lead to another by now.
 	now = stampOf(info)
 	now.read = time.Now()
 	h := sha256.New()

@@ -85,6 +85,7 @@ func open(text []byte) (e envelope, err error) {
 	if err != nil {
 		return e, err
 	}
+	// Salt, checksum and text, each in hex once again inside.
 	fields := strings.Split(string(inner), "\n")
 	if len(fields) != 3 {
 		return e, errDamaged
@@ -119,6 +120,7 @@ func (e envelope) decrypt(password string) ([]byte, error) {
 	}
 	mac := hmac.New(sha256.New, keys[keySize:2*keySize])
 	mac.Write(e.ciphertext)
+	// Compared before decrypting, and in constant time.
 	if !hmac.Equal(mac.Sum(nil), e.mac) {
 		return nil, ErrWrong
 	}
@@ -128,6 +130,7 @@ func (e envelope) decrypt(password string) ([]byte, error) {
 	}
 	plain := make([]byte, len(e.ciphertext))
 	cipher.NewCTR(block, keys[2*keySize:]).XORKeyStream(plain, e.ciphertext)
+	// The last byte of the padding is its length.
 	padding := int(plain[len(plain)-1])
 	if padding == 0 || padding > aes.BlockSize || !bytes.Equal(plain[len(plain)-padding:], bytes.Repeat([]byte{byte(padding)}, padding)) {
 		return nil, errDamaged

@@ -23,6 +23,7 @@ func (c Canvas) Box(w int, title string, body [][]Text, foot string) []string {
 		b.Begin(w, OnRow)
 		b.Put(themes.Border, g.Down)
 		b.Put(themes.Text, " ")
+		// Two cells stay for the right edge.
 		b.Keep(2, func() {
 			for _, s := range Fitted(spans, b.Left, g.Dots) {
 				b.Put(s.Ink, s.S)
@@ -39,6 +40,7 @@ func (c Canvas) Box(w int, title string, body [][]Text, foot string) []string {
 
 // Fitted are spans in so many cells. What is cut off leaves dots.
 func Fitted(spans []Text, w int, dots string) []Text {
+	// A raw text has colours in it, which Put cuts.
 	if WidthOf(spans) <= w || slices.ContainsFunc(spans, func(s Text) bool { return s.Ink == InkRaw }) {
 		return spans
 	}
@@ -79,6 +81,7 @@ func (c Canvas) edge(w int, left, right, words string, look Ink) string {
 // Splice replaces w cells of a row, of wide cells, from column x on.
 func (c Canvas) Splice(row string, wide, x int, line string, w int) string {
 	left := ansi.Truncate(row, x, "")
+	// The colours of the row may still be in effect.
 	left += "\x1b[m" + c.Pen.back + Spaces(x-ansi.StringWidth(left))
 	right := ansi.TruncateLeft(row, x+w, "")
 	rest := wide - x - w

@@ -81,6 +81,7 @@ func (b *Brush) Put(i Ink, s string) {
 	}
 	n := Cells(s)
 	if n > b.Left {
+		// A wide character that only half fits is dropped, so the width is counted again.
 		s = Head(s, b.Left)
 		n = Cells(s)
 	}
@@ -94,6 +95,7 @@ func (b *Brush) Put(i Ink, s string) {
 func (b *Brush) raw(s string) {
 	s = ansi.Truncate(s, b.Left, "")
 	b.Use(themes.Text)
+	// A reset in the text would end the background of the row.
 	if b.Pen.back != "\x1b[m" {
 		s = strings.ReplaceAll(s, "\x1b[0m", b.Pen.back)
 		s = strings.ReplaceAll(s, "\x1b[m", b.Pen.back)
@@ -102,6 +104,7 @@ func (b *Brush) raw(s string) {
 	w := ansi.StringWidth(s)
 	b.Left -= w
 	b.X += w
+	// It may leave any colour behind.
 	b.set = false
 }
 

@@ -63,6 +63,7 @@ func settleOnce(s string) (settled string, changed bool) {
 	var b strings.Builder
 	b.Grow(len(s))
 	for len(s) > 0 {
+		// An ASCII character is a cluster of its own, unless a combining one follows.
 		if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 			b.WriteByte(s[0])
 			s = s[1:]
@@ -72,6 +73,7 @@ func settleOnce(s string) (settled string, changed bool) {
 		s = s[len(cluster):]
 		first, _ := utf8.DecodeRuneInString(cluster)
 		joins := joinsOthers(cluster)
+		// Terminals count by clusters or by code points: only what comes to the same either way is safe.
 		if w > 0 && w == ansi.StringWidthWc(cluster) && w == apart(cluster) && !joins {
 			b.WriteString(cluster)
 			continue

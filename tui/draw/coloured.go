@@ -113,6 +113,7 @@ func Stretch(s string, x, w int) (part string, more bool) {
 		return s[x:min(x+w, len(s))], x+w < len(s)
 	}
 	k := Walker{Rest: s}
+	// A wide character that the left edge cuts leaves blanks.
 	over := min(k.skip(x), w)
 	part = k.take(w - over)
 	return Spaces(over) + part, !k.ended()

@@ -153,6 +153,7 @@ func ChooseGlyphs(want string, env func(string) string) *Glyphs {
 func ASCII(want string, env func(string) string) bool { return ChooseGlyphs(want, env).ascii }
 
 func speaksUnicode(env func(string) string) bool {
+	// LC_ALL wins over the others, as in setlocale.
 	locale := env("LC_ALL")
 	for _, name := range []string{"LC_CTYPE", "LANG"} {
 		if locale == "" {
@@ -163,6 +164,7 @@ func speaksUnicode(env func(string) string) bool {
 	if !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8") {
 		return false
 	}
+	// The Linux console has few glyphs, whatever the locale says.
 	switch env("TERM") {
 	case "linux", "dumb", "":
 		return false
@@ -204,6 +206,7 @@ func (g *Glyphs) Adopt(theme *themes.Theme) (refused []themes.Warning) {
 		}
 		refused = append(refused, at(glyph, why))
 	}
+	// Compared when all are in: a theme may swap two signs.
 	for _, name := range taken {
 		s := signNames[name]
 		if other := likeness(&wanted, s); other != "" {

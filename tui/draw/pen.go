@@ -59,6 +59,7 @@ func StyleOf(theme *themes.Theme, i Ink, mode int) themes.Style {
 	if quiet {
 		style = themes.Style{Fg: theme.Style(themes.Text).Fg, Bg: theme.Background}
 	}
+	// A theme without a colour for the cursor has it reversed.
 	if cursor.Bg == nil {
 		style.Reverse, style.Faint = true, false
 		return style

@@ -79,6 +79,7 @@ func WrapSpans(spans []Text, w int) (lines [][]Text) {
 				lines, line, used = append(lines, line), nil, 0
 			}
 			part = Plain(part)
+			// What does not fit starts a new line, unless it is long and most of this one is free.
 			if fits := Cells(part) <= w-used; !fits && used > 0 && (Cells(part) <= w || used > w/2) {
 				lines, line, used = append(lines, line), nil, 0
 				part = strings.TrimLeft(part, " ")
@@ -119,6 +120,7 @@ func (d *Doc) Columns(at []int, spans ...Text) {
 			column = at[i]
 		}
 		room := d.W - column
+		// One blank at least stays between columns.
 		if i+1 < len(spans) {
 			room = at[i+1] - 1 - column
 		}
@@ -166,6 +168,7 @@ func (d *Doc) Flow(spans []Text) [][]Text {
 		}
 		if w+n > d.W && w > 0 {
 			lines, line, w = append(lines, line), nil, 0
+			// Room at the beginning of a line is dropped.
 			if spans[i].S == "   " {
 				i++
 				n -= 3

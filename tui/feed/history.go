@@ -33,6 +33,7 @@ func (h *history) add(rec *events.Record) {
 	case events.StepOutput, events.StepProgress, events.AttemptStarted, events.Gap:
 		return // that is what the Output tab is for
 	case events.StepCompleted:
+		// Not shown here, and may be large.
 		e.Result, e.Diff = nil, nil
 		p.Event = e
 	case events.StepFailed:
@@ -51,6 +52,7 @@ func (h *history) add(rec *events.Record) {
 // About returns the last events that concern the steps, oldest first, at most n of them.
 func (h *history) About(r events.Range, everything bool, n int) []Past {
 	var found []Past
+	// From the newest back.
 	for k := range h.Ring {
 		p := h.Ring[(h.next+len(h.Ring)-1-k)%len(h.Ring)]
 		if everything || p.Step >= 0 && r.Has(p.Step) || p.concerns(r) {

@@ -90,6 +90,7 @@ func fetch(log *steplog.Log, id int, prefix string, from, n int) Fetched {
 	f := Fetched{Id: id, prefix: prefix}
 	_, f.err = log.Refresh()
 	f.total, f.more = log.Len(), log.More()
+	// More than is asked for, so that scrolling need not wait.
 	first, last := from-FetchMargin, from+n+FetchMargin
 	if from < 0 {
 		first, last = f.total-n-FetchMargin, f.total

@@ -44,6 +44,7 @@ const Refused = "refused: "
 // Drain folds the feed until it is closed.
 func (s *Store) Drain(feed <-chan []events.Record) {
 	for batch := range feed {
+		// The lock is given back in between: drawing must not wait for a large batch.
 		for len(batch) > 0 {
 			n := min(len(batch), applyAtOnce)
 			s.ApplyAll(batch[:n])
@@ -268,6 +269,7 @@ func (s *Store) Conclude() {
 		return
 	}
 	end := func(step int, e events.Event) {
+		// Not recorded, so it has no number of its own.
 		s.Run.Apply(events.Record{Seq: s.Run.LastSeq, Run: s.Run.ID, Time: s.last, Step: step, Event: e})
 	}
 	for i := range s.Run.Steps {

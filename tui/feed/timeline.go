@@ -46,6 +46,7 @@ func NewTimeline(t *tree.Tree, before *Timeline) Timeline {
 	l.From, l.Grain, l.Times = before.From, before.Grain, before.Times
 	marks := map[string][]bool{}
 	for i := range before.Parts {
+		// Nodes of two trees match by path: their numbers differ.
 		marks[before.tree.Path(before.Parts[i].Node)] = before.Parts[i].Busy
 	}
 	for i := range l.Parts {
@@ -133,10 +134,12 @@ func (l *Timeline) mark(step int, from, to time.Time) {
 		l.From = from
 	}
 	l.shift(from)
+	// Coarser marks, until the longest row fits.
 	for to.Sub(l.From) >= l.Grain*MostMarks {
 		l.coarsen()
 	}
 	first := int(from.Sub(l.From) / l.Grain)
+	// What ends on a border does not touch the next mark.
 	last := max(int((to.Sub(l.From)-1)/l.Grain), first)
 	if n := last + 1 - len(p.Busy); n > 0 {
 		p.Busy = append(p.Busy, make([]bool, n)...)

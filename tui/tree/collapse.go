@@ -74,6 +74,7 @@ func (c *Collapse) Remember() (folded, open []string, allShut bool) {
 			folded = append(folded, path)
 		}
 	}
+	// The shorter of the two lists is kept, if one of them is short.
 	switch {
 	case shut <= ViewPaths:
 		return folded, nil, false
@@ -111,6 +112,7 @@ func (c *Collapse) Adopt(t *Tree) {
 
 // Filter shows only what keep has: all of it open, or where that is much, as at the start.
 func (c *Collapse) Filter(keep []bool, fold bool) {
+	// A filter that narrows while it is typed keeps what a person has folded.
 	fresh := keep != nil && c.Keep == nil
 	if fresh {
 		c.shut[1] = map[string]bool{}
@@ -128,6 +130,7 @@ func lastOf(t *Tree, keep []bool) []bool {
 		return nil
 	}
 	ends, has := make([]bool, t.Len()), make([]bool, t.Len())
+	// From the end: the first that is met is the last of its parent.
 	for n := t.Len() - 1; n > 0; n-- {
 		if p := t.Parent[n]; keep[n] && !has[p] {
 			ends[n], has[p] = true, true

@@ -92,6 +92,7 @@ func (c *Cursor) Carry(from, to *Tree) {
 func SameIn(from, to *Tree) func(node int) (there int, same bool) {
 	places := make(map[string]int, to.Len())
 	for n := range to.Len() {
+		// 0 is the root, and stands for none.
 		if p := to.Path(n); places[p] == 0 {
 			places[p] = n
 		}

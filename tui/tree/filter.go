@@ -70,6 +70,7 @@ func (f Filter) Keep(t *Tree, find *Finder) []bool {
 	}
 	keep := make([]bool, t.Len())
 	keep[0] = true
+	// From the end, so that children come before what they are in.
 	for n := t.Len() - 1; n > 0; n-- {
 		if f == FilterFound {
 			keep[n] = keep[n] || find.matches(t, n)
@@ -129,6 +130,7 @@ func (f *Finder) Next(t *Tree, from, direction int) int {
 		return -1
 	}
 	for k := 1; k <= t.Len(); k++ {
+		// Go's remainder may be negative.
 		n := ((from+k*direction)%t.Len() + t.Len()) % t.Len()
 		if f.matches(t, n) {
 			return n

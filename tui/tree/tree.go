@@ -64,6 +64,7 @@ func Grow(p *plan.Plan) *Tree {
 func childScopes(scopes []plan.Scope) [][]int32 {
 	children := make([][]int32, len(scopes))
 	for i := range scopes {
+		// A damaged plan may name a parent that comes later.
 		if p := scopes[i].Parent; i > 0 && p >= 0 && p < i {
 			children[p] = append(children[p], int32(i))
 		}
@@ -90,6 +91,7 @@ func (g *grower) add(ref, parent, depth int) int {
 }
 
 func (g *grower) scope(id, parent, depth int) {
+	// Scopes are negative in Ref, steps are not.
 	n := g.add(^id, parent, depth)
 	last := len(g.Plan.Steps)
 	if id < len(g.Plan.Scopes) {
@@ -98,6 +100,7 @@ func (g *grower) scope(id, parent, depth int) {
 			last = min(last, g.Plan.Scopes[id].Last)
 		}
 		for _, child := range g.children[id] {
+			// Steps between two scopes belong to this one.
 			g.steps(min(g.Plan.Scopes[child].First, last), n, depth+1)
 			g.scope(int(child), n, depth+1)
 		}
