@@ -100,6 +100,9 @@ func (p *evaluator) pointless(k *plan.Task, r *plan.Renderer) {
 // interactive refuses a terminal for a step that could do nothing with it, in plays too: the key is moon's own.
 func (p *evaluator) interactive(k *plan.Task, r *plan.Renderer) {
 	t := k.Src
+	if t.Interactive.IsZero() {
+		return // of almost every step; the hint below lists all actions
+	}
 	if !k.Action.Command {
 		p.refuseKey(t, t.Interactive, r, fmt.Sprintf("`%s` is not a command that could ask for input", t.ActionKey),
 			"it is for "+strings.Join(spec.Commands(), " and "))
