@@ -73,7 +73,7 @@ type scope struct {
 
 // forCall is the scope as a callee sees it.
 func (s scope) forCall() call.Scope {
-	return call.Scope{Rendering: &s.rendering.Rendering, Locals: s.locals}
+	return call.Scope{Rendering: &s.Rendering, Locals: s.locals}
 }
 
 // deeper goes into an operation. A stack that overflows cannot be recovered from, so it is bounded here.

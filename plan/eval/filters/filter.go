@@ -63,6 +63,7 @@ func onText(f func(string) string) func(c *call.Input) (any, error) {
 // StripCollection gives the name of a filter or test without the collection that Ansible says it is from, as in map('ansible.builtin.int').
 func StripCollection(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
+// WhiteSpace is what the methods of texts strip and split at, as in Python.
 const WhiteSpace = " \t\r\n\f\v"
 
 func bindValues(c *call.Input, name string, val any, p jinja.Params, args []any, named map[string]any) (*call.Input, error) {

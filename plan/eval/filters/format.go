@@ -153,7 +153,7 @@ func (f *formatter) argument(name string) (any, *value.Error) {
 		i = f.next
 		f.next++
 	case parseErr != nil:
-		v, ok := f.Input.Named[name]
+		v, ok := f.Named[name]
 		if !ok {
 			return nil, value.Errorf(value.Failure, "", "the format needs a value `%s`", name)
 		}

@@ -67,6 +67,7 @@ func filterLength(c *call.Input) (any, error) {
 }
 
 func filterFirst(c *call.Input) (any, error) { return pickItem(c, func(l []any) any { return l[0] }) }
+
 func filterLast(c *call.Input) (any, error) {
 	return pickItem(c, func(l []any) any { return l[len(l)-1] })
 }

@@ -1,9 +1,10 @@
 package filters
 
 import (
-	"moon/plan/eval/call"
 	"strings"
 	"unicode"
+
+	"moon/plan/eval/call"
 )
 
 // What Python's strings say of their characters.

@@ -1,12 +1,13 @@
 package filters
 
 import (
-	"moon/plan/eval/call"
 	"os"
 	"os/user"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"moon/plan/eval/call"
 )
 
 func pathFilters() map[string]*Filter {

@@ -119,7 +119,7 @@ func countUp(c *call.Input, options map[string]string) ([]any, error) {
 	return out, nil
 }
 
-func splitTerms(c *call.Input, terms []any) ([]any, error) {
+func splitTerms(terms []any) ([]any, error) {
 	if len(terms) == 0 {
 		return nil, value.Errorf(value.TypeError, "", "needs at least one list")
 	}
@@ -135,7 +135,7 @@ func splitTerms(c *call.Input, terms []any) ([]any, error) {
 }
 
 func lookupTogether(c *call.Input, terms []any) ([]any, error) {
-	lists, err := splitTerms(c, terms)
+	lists, err := splitTerms(terms)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func lookupTogether(c *call.Input, terms []any) ([]any, error) {
 }
 
 func lookupNested(c *call.Input, terms []any) ([]any, error) {
-	lists, err := splitTerms(c, terms)
+	lists, err := splitTerms(terms)
 	if err != nil {
 		return nil, err
 	}

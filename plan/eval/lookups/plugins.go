@@ -127,7 +127,9 @@ func joinedResult(found []any) any {
 }
 
 // askForTerms asks for every term and gathers the answers.
-func askForTerms(c *call.Input, name string, terms []any, asked func(value.Env, string) (string, error), finish func(string) []any) ([]any, error) {
+func askForTerms(
+	c *call.Input, name string, terms []any, asked func(value.Env, string) (string, error), finish func(string) []any,
+) ([]any, error) {
 	out := []any{}
 	var missing []value.Missing
 	for _, term := range terms {
