@@ -16,11 +16,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"moon/plan/dialect"
 )
 
 // undocumented are the packages without a doc.go: what is said of a program stands in its main file.
@@ -370,6 +373,42 @@ func TestDecisions(t *testing.T) {
 	}
 	if listed != found || found == 0 {
 		t.Errorf("the index lists %d decisions, and there are %d", listed, found)
+	}
+}
+
+// mostSwitches is how often the code asks which of the two dialects a playbook is of, outside of plan/dialect: a rule that is a yes or a
+// no, a table that is looked up, a host that only plays have. It may only shrink: what is an accident goes, what is data is a rule
+// that is handed on, what is done in two ways is two functions that are chosen once.
+const mostSwitches = 82
+
+// TestDialect counts them.
+func TestDialect(t *testing.T) {
+	var rules []string
+	for f := range reflect.TypeFor[dialect.Rules]().Fields() {
+		if f.Type.Kind() == reflect.Bool {
+			rules = append(rules, f.Name)
+		}
+	}
+	find := regexp.MustCompile(`\b[cC]\.[oO]n [!=]= nil|\.In\([\w.()]*Dialect\)|dialect\.(Steps|Ansible) [!=]=|[!=]= dialect\.(Steps|Ansible)|\bp\.plays\b` +
+		`|\.Plays [!=]= nil|\.[lL]ikeAnsible\b|[rR]ules(\(\))?\.(` + strings.Join(rules, "|") + `)\b`)
+	n := 0
+	for file, code := range sources(t) {
+		if strings.HasPrefix(file, "plan/dialect/") {
+			continue
+		}
+		for i, line := range strings.Split(string(code), "\n") {
+			line, _, _ = strings.Cut(line, "//")
+			if k := len(find.FindAllString(line, -1)); k > 0 {
+				n += k
+				t.Logf("%s:%d: %s", file, i+1, strings.TrimSpace(line))
+			}
+		}
+	}
+	switch {
+	case n > mostSwitches:
+		t.Errorf("the code asks for the dialect %d times, and may do so %d times (-v lists them)", n, mostSwitches)
+	case n < mostSwitches-5: // room for several people who shrink it at a time
+		t.Errorf("the code asks for the dialect only %d times: lower mostSwitches to it", n)
 	}
 }
 

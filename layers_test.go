@@ -25,7 +25,7 @@ var layers = map[string][]string{
 	"plan/dialect":    {},                    // whatever a playbook becomes carries it
 	"plan/playbook":   {"internal/diag", "internal/suggest"},
 	"plan/eval":       {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":  {"plan/eval/jinja", "plan/eval/value", "secret"},                 // what callees see: it evaluates nothing
+	"plan/eval/call":  {"plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
 	"plan/eval/value": {"plan/eval/jinja", "secret"},                                    // values and errors: it evaluates nothing
 	"plan/eval/jinja": {"internal/suggest"},                                             // texts and trees: it knows no values
 	"plan/inventory":  {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"plan/schema":     {"plan/playbook", "exec/spec"},
 	"plan/vars":       {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
 	"plan":            {"plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
-	"plan/doctor":     {"secret/vault", "internal/diag", "internal/suggest", "plan", "plan/planner", "plan/source", "plan/playbook", "plan/eval", "plan/eval/value"}, // on the planner's disk and search paths
+	"plan/doctor":     {"plan/dialect", "secret/vault", "internal/diag", "internal/suggest", "plan", "plan/planner", "plan/source", "plan/playbook", "plan/eval", "plan/eval/value"}, // on the planner's disk and search paths
 	"plan/bind":       {"secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "exec/spec", "plan/eval/value"},
 	"plan/saved":      {"plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
 	"plan/planner":    {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/known", "plan/planner/library", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/preset", "plan/planner/problems", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "secret"},
@@ -110,7 +110,7 @@ var layers = map[string][]string{
 
 	// What templates call, below the evaluator: none of it evaluates anything.
 	"plan/eval/expr":    {"plan/eval/jinja", "plan/eval/value", "plan/eval/filters", "plan/eval/lookups"},
-	"plan/eval/filters": {"plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/value"},
+	"plan/eval/filters": {"plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/value"},
 	"plan/eval/lookups": {"plan/eval/jinja", "plan/eval/call", "plan/eval/value", "plan/eval/filters"},
 
 	// The planner's components: each is asked through its constructor, and none knows the walk.

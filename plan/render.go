@@ -92,7 +92,7 @@ func (r *Renderer) Value(v playbook.Value) any {
 		}
 		return list
 	case playbook.Map:
-		return mapped(v, r.Engine.Python, r.Value)
+		return mapped(v, r.Engine.Dialect.Rules().OrdersMaps, r.Value)
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
 	return r.kept(Plain(v))

@@ -63,15 +63,12 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 			left = true
 			continue
 		}
-		if r.Engine.Python {
-			if prefix == "" && k.Action.Name == "set_fact" {
-				r.remember(g.Name, v)
-			}
-			v = value.Ordinary(v)
+		if prefix == "" && k.Action.Name == "set_fact" {
+			r.remember(g.Name, v)
 		}
-		m[g.Name] = v
+		m[g.Name] = value.Ordinary(v)
 	}
-	if left && k.Plays && k.Action.Name == "print" && m["msg"] == nil && m["var"] == nil {
+	if left && k.Action.Name == "print" && m["msg"] == nil && m["var"] == nil {
 		m["msg"] = "Hello world!" // what debug prints to whom has left out what it is to print
 	}
 	return m
@@ -90,7 +87,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 		if g.Expr != nil {
 			r.Use(g.Value, g.Expr.Refs())
 			result, err := g.Expr.Value(r.Env)
-			shown := k.Plays && k.Action.Name == "print" && r.warned(g.Value, err)
+			shown := k.Dialect.Rules().PrintsUndefined && k.Action.Name == "print" && r.warned(g.Value, err)
 			if err != nil && !shown {
 				r.Wrong(g.Value, err)
 			}
@@ -107,7 +104,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 	case spec.Path:
 		if v := r.scalar(g.Value); v != nil {
 			if text, ok := v.(string); ok && text != "" && (!g.Field.URL || !strings.Contains(text, "://")) {
-				if k.Plays && g.Field.AsIs && !strings.HasPrefix(text, "~") {
+				if g.Field.AsIs && k.Dialect.Rules().KeepsPaths && !strings.HasPrefix(text, "~") {
 					return text
 				}
 				if g.Name == "src" && k.Search != nil {
@@ -147,7 +144,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 			return list
 		}
 	case spec.String, spec.FileMode, spec.Duration:
-		if r.Engine.Python && g.Field.JSON {
+		if g.Field.JSON && r.Engine.Dialect.Rules().WritesJSON {
 			if text, ok := r.json(g.Value); ok {
 				return text
 			}
@@ -453,14 +450,17 @@ func (c *Call) InOrder(values map[string]any) map[string]any {
 // that knows.
 func (k *Task) Resolve(path, home string) string {
 	switch {
-	case !k.Plays:
-		return source.ResolvePath(path, k.Dir, home)
 	case k.Away && (path == "~" || strings.HasPrefix(path, "~")):
 		return path
 	case k.Remote && path != "" && !filepath.IsAbs(path):
 		return "~/" + path
 	}
 	return source.ResolvePath(path, k.Base, home)
+}
+
+// ReadsSource reports whether what the task copies or renders is a file of the machine that plans, which can be looked at ahead.
+func (k *Task) ReadsSource() bool {
+	return k.Search != nil || k.Dialect.Rules().ReadsSources
 }
 
 // MayHide reports whether no_log hides a task: then its items give its steps neither names nor paths. A value that is

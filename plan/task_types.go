@@ -3,6 +3,7 @@ package plan
 import (
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
 	"moon/plan/playbook"
@@ -104,6 +105,9 @@ type Task struct {
 	Frame *vars.Frame
 	When  []Condition // the inherited ones first
 
+	Dialect dialect.Dialect
+	Base    string // where relative paths start
+
 	Decisive []decisive // what decides the step and shows in no field
 
 	// Of the task itself, or of the nearest construct around it.
@@ -116,11 +120,9 @@ type Task struct {
 	Python         string         // ansible_python_interpreter of the host that it runs on
 
 	// Of plays.
-	Base   string         // where relative paths start
 	Search *source.Search // where what is copied is looked for; nil: nowhere in particular
-	Plays  bool
-	Away   bool // it runs as another user, or elsewhere
-	Remote bool // elsewhere
+	Away   bool           // it runs as another user, or elsewhere
+	Remote bool           // elsewhere
 
 	Renders *Rendering // what a template's file comes to; nil for other actions, and where it is not known
 

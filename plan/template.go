@@ -20,7 +20,7 @@ const pythonTime = "2006-01-02 15:04:05.000000"
 // TemplateNames are the names that a template file of plays has besides the variables. What depends on the machine or the time is
 // unknown while planning.
 func (k *Task) TemplateNames(r *Renderer, file string, raw map[string]any, now bool) map[string]any {
-	if !k.Plays {
+	if !k.Dialect.Rules().NamesTemplates {
 		return nil
 	}
 	written := file

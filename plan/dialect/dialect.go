@@ -40,6 +40,14 @@ type Rules struct {
 	RescuesLost       bool // a rescue also handles a step whose connection broke
 	RetriesServers    bool // `retries` without `until` also retries what a server did not answer; otherwise a task that waits says so by `until`
 	PrintsUndefined   bool // print of a variable that is not defined says so, and does not fail
+	KeepsPaths        bool // a path that the declaration of an action says to take as written is not resolved on the controller
+	ReadsSources      bool // what is copied or rendered lies next to the playbook, also if nothing searches it
+	NamesTemplates    bool // a template file knows its own name, and ansible_managed
+	RefusesPointless  bool // a key of a step that has no effect is refused; plays are full of those
+	KnowsOmit         bool // `omit` leaves an argument away
+	IncludesFiles     bool // tags of templates may include and import other files
+	OrdersMaps        bool // a map as written keeps its order and the types of its keys
+	WritesJSON        bool // a list or map for a text argument that may hold JSON is written as such
 	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
 	CreatesSkips      bool // `creates` of an action that is not a command skips it
 	FactsAhead        bool // what set_fact sets is in effect from the plan on, if the plan knows it
@@ -51,10 +59,10 @@ func (d Dialect) Rules() *Rules { return rules.In(d) }
 var rules = Of[*Rules]{
 	Steps: &Rules{
 		OnFailure: "drain", RetryDelay: time.Second,
-		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, RescuesLost: true, RetriesServers: true, MakesFiles: true,
+		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, RescuesLost: true, RetriesServers: true, MakesFiles: true, ReadsSources: true, RefusesPointless: true,
 	},
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
-		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true, CreatesSkips: true,
+		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true, CreatesSkips: true, KeepsPaths: true, KnowsOmit: true, IncludesFiles: true, OrdersMaps: true, WritesJSON: true, NamesTemplates: true,
 	},
 }

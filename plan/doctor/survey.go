@@ -14,6 +14,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
 	"moon/plan/planner"
@@ -201,7 +202,7 @@ func (s *surveyor) play(pl *playbook.Play, at source.Lookout) {
 		return
 	}
 	s.out.Plays++
-	s.engine.Python = true
+	s.engine.Dialect = dialect.Ansible
 	lists := [][]*playbook.Task{pl.PreTasks, pl.Roles, pl.Tasks, pl.PostTasks, pl.Handlers}
 	for _, e := range pl.Keys {
 		switch e.Key {

@@ -172,7 +172,7 @@ func (x *Expression) compileJinja(inside expr.Excerpt, how jinja.Lexing) error {
 	if perr != nil {
 		return perr
 	}
-	c := newCollector(x.engine, x.engine.Python)
+	c := newCollector(x.engine, x.engine.Dialect)
 	c.node(n, false)
 	x.node, x.refs, x.guards = n, c.done(), c.guards
 	return c.unknownFunction(nil)
@@ -230,7 +230,7 @@ func (x *Expression) compileExpr(inside expr.Excerpt) error {
 	if err != nil {
 		return err
 	}
-	c := newCollector(x.engine, x.engine.Python)
+	c := newCollector(x.engine, x.engine.Dialect)
 	for _, u := range uses {
 		c.path(u.Root, u.Path, u.Provided)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
 )
@@ -24,7 +25,7 @@ func ordered(files map[string]string) (*eval.Engine, vars) {
 	ports.SetAny(8080, "web")
 	ports.SetAny(22, "ssh")
 	e := eval.New()
-	e.Python = true
+	e.Dialect = dialect.Ansible
 	e.World.File = func(_ value.Env, _, name string) (string, error) {
 		if text, ok := files[name]; ok {
 			return text, nil

@@ -49,14 +49,14 @@ func (e *Engine) isFunction(name string) bool {
 
 // builtin finds a function that the form of playbook has.
 func (e *Engine) builtin(name string) (function, bool) {
-	f, ok := builtinFunctions[name]
-	return f, ok && (!f.plays || e.Python)
+	f, ok := formOf(e.Dialect).functions()[name]
+	return f, ok
 }
 
 func (e *Engine) functionNames() []string {
 	return slices.Sorted(func(yield func(string) bool) {
-		for name, f := range builtinFunctions {
-			if (!f.plays || e.Python) && !yield(name) {
+		for name := range formOf(e.Dialect).functions() {
+			if !yield(name) {
 				return
 			}
 		}
@@ -76,23 +76,19 @@ func (e *Engine) Template(text string) (*Template, error) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
 	return compiled(&e.templates, text, func() (*Template, error) {
-		if !e.Python {
-			return e.compileTemplate(text, jinja.Reading{Style: jinja.Style{KeepBreaks: true}})
-		}
-		style, from, err := jinja.Style{}.WithHeader(text)
+		how, err := formOf(e.Dialect).reading(text)
 		if err != nil {
 			return nil, err
 		}
-		return e.compileTemplate(text, jinja.Reading{Style: style, Python: true, From: from})
+		return e.compileTemplate(text, how)
 	})
 }
 
 // Document compiles the text of a file, as the template action renders it: the first newline after a tag is dropped, and
 // the result is always a string.
-func (e *Engine) Document(text string) (*Template, error) {
-	if e.Python {
-		return e.DocumentIn(text, jinja.Style{})
-	}
+func (e *Engine) Document(text string) (*Template, error) { return formOf(e.Dialect).document(e, text) }
+
+func (e *Engine) compileDocument(text string) (*Template, error) {
 	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
@@ -220,6 +216,6 @@ func (e *Engine) DocumentIn(text string, style jinja.Style) (*Template, error) {
 		key = fmt.Sprintf("%+v\x00%s", style, text)
 	}
 	return compiledAs(&e.documents, key, text, func() (*Template, error) {
-		return e.compileTemplate(text, jinja.Reading{Style: style, Document: true, From: from, Python: true})
+		return e.compileTemplate(text, jinja.Reading{Style: style, Document: true, From: from, LikeAnsible: true})
 	})
 }

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"maps"
+
 	"moon/plan/eval/call"
 	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
@@ -8,17 +10,17 @@ import (
 	"moon/plan/eval/value"
 )
 
-// builtinFunctions are what a template may call by name. Filled by init: dict and namespace evaluate arguments.
-var builtinFunctions map[string]function
+// functionsOfSteps and functionsOfPlays are what a template may call by name; plays have those of steps, too. Filled by init: dict and
+// namespace evaluate arguments.
+var functionsOfSteps, functionsOfPlays map[string]function
 
 type function struct {
 	params jinja.Params
 	run    func(c *call.Input) (any, error)
-	plays  bool // only the plays form has it
 }
 
 func init() {
-	builtinFunctions = map[string]function{
+	functionsOfSteps = map[string]function{
 		"range":     {params: jinja.Takes("*"), run: rangeOf},
 		"dict":      {params: jinja.Takes("..."), run: dictOf},
 		"namespace": {params: jinja.Takes("..."), run: newNamespace},
@@ -27,10 +29,11 @@ func init() {
 		"joiner":    {params: jinja.Takes("sep?"), run: func(c *call.Input) (any, error) { return &joiner{separator: c.ArgText(0, ", ")}, nil }},
 	}
 	looking := func(list bool) function {
-		return function{params: jinja.Takes("..."), plays: true, run: func(c *call.Input) (any, error) { return lookups.Run(c, list) }}
+		return function{params: jinja.Takes("..."), run: func(c *call.Input) (any, error) { return lookups.Run(c, list) }}
 	}
-	builtinFunctions["lookup"], builtinFunctions["query"], builtinFunctions["q"] = looking(false), looking(true), looking(true)
-	builtinFunctions["now"] = function{params: jinja.Takes("utc? fmt?"), plays: true, run: readClock}
+	functionsOfPlays = maps.Clone(functionsOfSteps)
+	functionsOfPlays["lookup"], functionsOfPlays["query"], functionsOfPlays["q"] = looking(false), looking(true), looking(true)
+	functionsOfPlays["now"] = function{params: jinja.Takes("utc? fmt?"), run: readClock}
 }
 
 type cycler struct {

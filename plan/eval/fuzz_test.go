@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
 )
@@ -55,7 +56,7 @@ func FuzzTemplate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, env := eval.NewBounded(100_000), world()
 		plays := eval.NewBounded(100_000)
-		plays.Python = true
+		plays.Dialect = dialect.Ansible
 		for _, compile := range []func(string) (*eval.Template, error){e.Template, e.Document, plays.Template, plays.Document} {
 			tmpl, err := compile(text)
 			wellPlaced(t, text, err)

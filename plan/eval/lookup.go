@@ -65,7 +65,7 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 	case value.Object:
 		s.Objects = true
 	}
-	if !ok && n.Name == "omit" && s.Python {
+	if !ok && n.Name == "omit" && s.Dialect.Rules().KnowsOmit {
 		return value.Omit, nil
 	}
 	if !ok {

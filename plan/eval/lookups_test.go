@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
@@ -59,7 +60,7 @@ func disk() call.World {
 
 func worldly() *eval.Engine {
 	e := eval.New()
-	e.Python, e.World, e.Secrets = true, disk(), secret.NewSet()
+	e.Dialect, e.World, e.Secrets = dialect.Ansible, disk(), secret.NewSet()
 	return e
 }
 

@@ -148,7 +148,7 @@ func (l *loop) attribute(name string) (any, bool) {
 
 func (l *loop) neighbour(i int) (any, bool) {
 	if i < 0 || i >= len(l.items) {
-		return nil, !l.outer.Python
+		return nil, formOf(l.outer.Dialect).pastLoop
 	}
 	return l.items[i], true
 }

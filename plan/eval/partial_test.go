@@ -3,6 +3,7 @@ package eval_test
 import (
 	"testing"
 
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
 )
@@ -11,7 +12,7 @@ import (
 func TestPartial(t *testing.T) {
 	t.Parallel()
 	e := eval.New()
-	e.Python = true
+	e.Dialect = dialect.Ansible
 	env := vars{"item": value.Partial{Name: "st", Known: map[string]any{"item": "a", "ansible_loop_var": "item"}, Steps: []int{2, 3}}}
 	for text, want := range map[string]string{ // "" is open
 		"{{ item.item }}":                                          "a",

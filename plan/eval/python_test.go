@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
@@ -32,7 +33,7 @@ func pythonWorld() vars {
 
 func pythonEngine() *eval.Engine {
 	e := eval.New()
-	e.Python = true
+	e.Dialect = dialect.Ansible
 	e.World = call.World{
 		Run: func(_ value.Env, command string) (string, error) {
 			said := map[string]string{"echo hi": "hi\n", `printf "a\nb\n"`: "a\nb\n"}

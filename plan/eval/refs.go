@@ -3,6 +3,7 @@ package eval
 import (
 	"slices"
 
+	"moon/plan/dialect"
 	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/lookups"
@@ -20,10 +21,10 @@ const (
 
 // collector gathers the free variables of expressions.
 type collector struct {
-	known  functionTable
-	python bool
-	bound  func(name string) binding
-	refs   []Ref
+	known functionTable
+	rules *dialect.Rules
+	bound func(name string) binding
+	refs  []Ref
 	// guards are names whose absence some expression asks about: everywhere in the text their absence is provided for.
 	guards []string
 	// unknown are calls of functions that are neither built in nor bound where they are called.
@@ -37,8 +38,8 @@ type functionTable interface {
 }
 
 // newCollector is for texts that bind no names.
-func newCollector(known functionTable, python bool) *collector {
-	return &collector{known: known, python: python, bound: func(string) binding { return free }}
+func newCollector(known functionTable, d dialect.Dialect) *collector {
+	return &collector{known: known, rules: d.Rules(), bound: func(string) binding { return free }}
 }
 
 // node walks an expression. provided is set below what provides for a missing value: x in `x is defined`.
@@ -137,7 +138,7 @@ func constantPath(n jinja.Node) []any {
 
 func (c *collector) path(root *jinja.Variable, path []any, provided bool) {
 	b := c.bound(root.Name)
-	if b == certain || root.Name == "omit" && c.python {
+	if b == certain || root.Name == "omit" && c.rules.KnowsOmit {
 		return
 	}
 	if provided && !slices.Contains(c.guards, root.Name) {
@@ -180,7 +181,7 @@ func (c *collector) environment(n *jinja.Call, f *jinja.Variable) {
 
 // looked notes which variables lookup('vars', …) reads, where their names are written out.
 func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
-	if !c.python || !lookups.IsFunction(f.Name) || c.bound(f.Name) != free || len(n.Args) == 0 {
+	if !lookups.IsFunction(f.Name) || c.bound(f.Name) != free || len(n.Args) == 0 {
 		return
 	}
 	if name, ok := n.Args[0].Value.(*jinja.Constant); !ok || name.Value != "vars" && name.Value != "ansible.builtin.vars" {

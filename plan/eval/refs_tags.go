@@ -3,6 +3,7 @@ package eval
 import (
 	"slices"
 
+	"moon/plan/dialect"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -17,9 +18,9 @@ type tagCollector struct {
 	macros []string // of the whole text: one may be called above where it is written
 }
 
-func newTagCollector(known functionTable, python bool) *tagCollector {
+func newTagCollector(known functionTable, d dialect.Dialect) *tagCollector {
 	c := &tagCollector{frames: []frame{{}}}
-	c.collector = collector{known: known, python: python, bound: c.binding}
+	c.collector = collector{known: known, rules: d.Rules(), bound: c.binding}
 	return c
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
@@ -13,7 +14,7 @@ import (
 // TestSpellingsAgree holds what can be written in two ways to one result, or to one mistake.
 func TestSpellingsAgree(t *testing.T) {
 	e := eval.New()
-	e.Python = true
+	e.Dialect = dialect.Ansible
 	files := map[string]string{"list.j2": "{% if true %} [1, 'a'] {% endif %}", "text.j2": "{% if true %}[1{% endif %}"}
 	e.World = call.World{File: func(_ value.Env, _, name string) (string, error) { return files[name], nil }}
 	env := world()

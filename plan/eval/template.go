@@ -15,7 +15,7 @@ type Template struct {
 	text    string
 	literal bool
 	// Of the plays form: see reading.
-	python, document bool
+	likeAnsible, document bool
 
 	// whole is set if the text is one {{ expression }}: its value keeps its type. root and path are set if that
 	// expression is a plain path, which needs no evaluation.
@@ -57,9 +57,9 @@ func (e *Engine) compileTemplate(text string, how jinja.Reading) (*Template, err
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{engine: e, text: text, python: how.Python, document: how.Document}
+	t := &Template{engine: e, text: text, likeAnsible: how.LikeAnsible, document: how.Document}
 	whole := text
-	if how.Python { // a block scalar ends in a newline
+	if how.LikeAnsible { // a block scalar ends in a newline
 		whole = strings.TrimRight(text, "\n")
 	}
 	if len(pieces) > 0 && pieces[0].Kind == jinja.PieceOutput && pieces[0].Start == 0 && pieces[0].End == len(whole) && !how.Document {
@@ -104,19 +104,19 @@ func (t *Template) compileParts(pieces []jinja.Piece) error {
 }
 
 func (t *Template) collect(all ...jinja.Node) error {
-	c := newCollector(t.engine, t.engine.Python)
+	c := newCollector(t.engine, t.engine.Dialect)
 	c.all(all...)
 	t.refs = c.done()
 	return c.unknownFunction(nil)
 }
 
 func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
-	tree, err := jinja.ParseTags(vocabulary{}, t.text, pieces, t.engine.Python)
+	tree, err := jinja.ParseTags(vocabulary{}, t.text, pieces, t.engine.Dialect.Rules().IncludesFiles)
 	if err != nil {
 		return err
 	}
 	defer value.Catch(&err)
-	c := newTagCollector(t.engine, t.engine.Python)
+	c := newTagCollector(t.engine, t.engine.Dialect)
 	c.walk(tree)
 	t.tree, t.refs = tree, c.done()
 	return c.unknownFunction(c.macros)
@@ -152,7 +152,7 @@ func (t *Template) run(r *rendering) (Result, error) {
 // made them before there was more to templates than text. A list or a map ends in no newline, and a truth not in one.
 // A number does: Ansible drops one behind a variable that stands alone and was written as a number, and only there.
 func (t *Template) ended(result Result, tags bool) Result {
-	if !t.python || len(result.Missing) > 0 {
+	if !t.likeAnsible || len(result.Missing) > 0 {
 		return result
 	}
 	switch v := result.Value.(type) {
@@ -185,7 +185,7 @@ var truths = map[string]any{"True": true, "False": false}
 // direct resolves a whole-value path without evaluating anything. It leaves everything but the plain case to value:
 // what does not exist, what may be unknown in part, lists.
 func (t *Template) direct(env value.Env) (any, bool) {
-	if t.root == nil || t.python && trailing(t.text) > 0 {
+	if t.root == nil || t.likeAnsible && trailing(t.text) > 0 {
 		return nil, false
 	}
 	v, ok := env.Lookup(t.root.Name)

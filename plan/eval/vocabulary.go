@@ -19,7 +19,7 @@ func (vocabulary) FindTest(name string) (jinja.Callable, *jinja.Error) {
 }
 
 func (vocabulary) FindFunction(name string) (jinja.Callable, bool) {
-	f, ok := builtinFunctions[name]
+	f, ok := functionsOfPlays[name]
 	return f, ok
 }
 

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"maps"
 	"slices"
 
 	"moon/plan/eval/expr"
@@ -27,14 +28,12 @@ func Words() Vocabulary {
 		Filters: filters.FilterNames(), Tests: filters.TestNames(),
 		Lookups: lookups.Names(), Methods: filters.MethodNames(),
 	}
-	for name, f := range builtinFunctions {
-		if f.plays {
+	v.Functions = slices.Sorted(maps.Keys(functionsOfSteps))
+	for name := range functionsOfPlays {
+		if _, ok := functionsOfSteps[name]; !ok {
 			v.Plays = append(v.Plays, name)
-		} else {
-			v.Functions = append(v.Functions, name)
 		}
 	}
-	slices.Sort(v.Functions)
 	slices.Sort(v.Plays)
 	v.Tags = jinja.TagNames()
 	v.Conditions = expr.FunctionNames()

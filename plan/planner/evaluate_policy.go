@@ -61,10 +61,9 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 		s.ShowDiff = p.ReadFlag(diff, "diff", r, true)
 		s.NoDiff = !s.ShowDiff
 	}
-	if p.plan.Dialect.Rules().OverHosts {
-		s.GoesOn = p.ReadFlag(in.unreachable, "ignore_unreachable", r, false)
-		s.AnyFatal = p.ReadFlag(in.anyFatal, "any_errors_fatal", r, false)
-	} else {
+	s.GoesOn = p.ReadFlag(in.unreachable, "ignore_unreachable", r, false)
+	s.AnyFatal = p.ReadFlag(in.anyFatal, "any_errors_fatal", r, false)
+	if p.plan.Dialect.Rules().RefusesPointless {
 		p.pointless(k, r)
 	}
 	p.interactive(k, r)

@@ -18,7 +18,8 @@ import (
 
 // planStep plans one step: one task, one item.
 func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
-	k := &plan.Task{Compiled: p.CompileTask(t, c.chain), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir}
+	k := &plan.Task{Compiled: p.CompileTask(t, c.chain), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir, Base: c.dir}
+	k.Dialect = p.plan.Dialect
 	p.lookups.Read = p.lookups.Read[:0]
 	if k.Action == nil {
 		return
@@ -110,7 +111,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	if c.on != nil {
 		f.At("connection")
-		k.Plays, k.Base = true, p.plan.Root
+		k.Base = p.plan.Root
 		if !idle {
 			before := len(took)
 			p.connect(&s, k, c, e, r)
@@ -222,7 +223,7 @@ func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
 func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) map[string]any {
 	raw := k.Values(r, k.Args, p.o.Home, "", f.At)
 	if k.Action.Name == "template" || k.Action.Name == "copy" {
-		if src, ok := raw["src"].(string); ok && src != "" && (!k.Plays || k.Search != nil) && !s.Excluded &&
+		if src, ok := raw["src"].(string); ok && src != "" && k.ReadsSource() && !s.Excluded &&
 			s.Prediction != plan.WillSkip && r.Lacking == nil {
 			f.At("src")
 			p.source(s, k, r, src, raw)
@@ -316,12 +317,9 @@ func (p *stepPlanner) fillProcess(s *plan.Step, k *plan.Task, r *plan.Renderer, 
 		}
 	}
 	f.At("cwd")
-	s.Cwd = k.Dir
-	switch {
-	case k.Remote:
+	s.Cwd = k.Base
+	if k.Remote {
 		s.Cwd = "~"
-	case k.Plays:
-		s.Cwd = k.Base
 	}
 	if !k.Cwd.IsZero() {
 		s.Cwd = r.Text(k.Cwd)
@@ -364,7 +362,7 @@ func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 		Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient,
 		Guards: r.Guards, Chain: r.Chain,
 	}
-	u := &plan.Task{Compiled: k.Undo, Dir: k.Dir}
+	u := &plan.Task{Compiled: k.Undo, Dir: k.Dir, Base: k.Dir}
 	raw := u.Values(sub, u.Args, p.o.Home, "", func(string) {})
 	for _, m := range u.Src.Env.Entries() {
 		sub.Text(m.Value)

@@ -107,7 +107,7 @@ func (w *unmatchedTasks) texts(v playbook.Value, c *taskContext) {
 func (w *unmatchedTasks) arguments(k *plan.Compiled, c *taskContext) {
 	r := w.Renderer(w.env(c, nil), c.chain)
 	r.Report = nil
-	of := &plan.Task{Compiled: k, Plays: true, Base: w.plan.Root, Dir: c.dir}
+	of := &plan.Task{Compiled: k, Dialect: w.plan.Dialect, Base: w.plan.Root, Dir: c.dir}
 	raw, open := map[string]any{}, map[string]bool{}
 	for _, g := range k.Args {
 		switch {

@@ -26,7 +26,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.plan.Dialect, p.here = dialect.Ansible, p.names
 	p.disk.Thorough = true
 	p.plan.Basis.Machines = map[string]*vars.Machine{}
-	p.engine.Python, p.engine.World = true, p.lookups.World()
+	p.engine.Dialect, p.engine.World = dialect.Ansible, p.lookups.World()
 	p.names.Root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
 }
 

@@ -74,10 +74,9 @@ func (c *Input) ArgInt(i, otherwise int) (int, error) {
 func (c *Input) ValueText() (string, error) {
 	switch c.Value.(type) {
 	case []any, map[string]any, *value.Dict:
-		if c.Python {
-			break // as Python does: people take quotes out of a printed list
+		if err := c.manner().fitsText(c.Value); err != nil {
+			return "", err
 		}
-		return "", value.Errorf(value.TypeError, "", "needs a string, not %s", value.KindOf(c.Value))
 	}
 	return c.Print(c.Value), nil
 }

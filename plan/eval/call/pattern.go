@@ -16,8 +16,8 @@ import (
 // pattern is a regular expression: Go's in the step form, which takes no longer than its text is long; Python's in plays,
 // whose patterns look ahead and behind and refer back.
 type pattern struct {
-	plain  *regexp.Regexp
-	python *regexp2.Regexp
+	plain        *regexp.Regexp
+	backtracking *regexp2.Regexp
 }
 
 // Match is one match: the text before it since the last one, and its groups, the whole first. A group that took no part is
@@ -54,7 +54,7 @@ func (s *Shared) CompilePattern(text string, ignoreCase, multiline bool) (*patte
 	if re, ok := p.compiled[key]; ok {
 		return re, nil
 	}
-	re, err := compilePattern(text, flags, s.Python)
+	re, err := s.manner().compile(text, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -65,23 +65,25 @@ func (s *Shared) CompilePattern(text string, ignoreCase, multiline bool) (*patte
 	return re, nil
 }
 
-func compilePattern(text, flags string, python bool) (*pattern, error) {
-	if python {
-		options := regexp2.None
-		if strings.Contains(flags, "i") {
-			options |= regexp2.IgnoreCase
-		}
-		if strings.Contains(flags, "m") {
-			options |= regexp2.Multiline
-		}
-		re, err := regexp2.Compile(fromPython(text), options, regexp2.OptionMaintainCaptureOrder())
-		if err != nil {
-			reason := strings.TrimPrefix(value.Sentence(err.Error()), "error parsing regexp: ")
-			return nil, value.Errorf(value.Failure, "", "the pattern is wrong: %s", reason)
-		}
-		re.MatchTimeout = MaxMatching
-		return &pattern{python: re}, nil
+// compilePythonPattern compiles a pattern that may look ahead and behind, as Python's do. Its matching is bounded in time.
+func compilePythonPattern(text, flags string) (*pattern, error) {
+	options := regexp2.None
+	if strings.Contains(flags, "i") {
+		options |= regexp2.IgnoreCase
 	}
+	if strings.Contains(flags, "m") {
+		options |= regexp2.Multiline
+	}
+	re, err := regexp2.Compile(fromPython(text), options, regexp2.OptionMaintainCaptureOrder())
+	if err != nil {
+		reason := strings.TrimPrefix(value.Sentence(err.Error()), "error parsing regexp: ")
+		return nil, value.Errorf(value.Failure, "", "the pattern is wrong: %s", reason)
+	}
+	re.MatchTimeout = MaxMatching
+	return &pattern{backtracking: re}, nil
+}
+
+func compileGoPattern(text, flags string) (*pattern, error) {
 	if flags != "" {
 		text = "(?" + flags + ")" + text
 	}
@@ -172,7 +174,7 @@ func plainMatch(s string, at []int, from int) *Match {
 }
 
 func (p *pattern) findRunes(runes []rune, from int) (*Match, error) {
-	m, err := p.python.FindRunesMatchStartingAt(runes, from)
+	m, err := p.backtracking.FindRunesMatchStartingAt(runes, from)
 	if err != nil {
 		return nil, value.Errorf(value.Failure, "make it simpler", "the pattern takes too long on this text")
 	}
@@ -234,7 +236,7 @@ func (p *pattern) GroupIndex(name string) int {
 	if p.plain != nil {
 		return p.plain.SubexpIndex(name)
 	}
-	return p.python.GroupNumberFromName(name)
+	return p.backtracking.GroupNumberFromName(name)
 }
 
 // Expand puts the groups of a match into a replacement as Python writes it: \1, \g<name>.
@@ -260,7 +262,7 @@ func (p *pattern) Expand(replacement string, f *Match) (string, error) {
 			b.WriteByte('\\')
 			i++
 			continue
-		case p.python != nil && (rest[1] == 'n' || rest[1] == 't' || rest[1] == 'r'):
+		case p.backtracking != nil && (rest[1] == 'n' || rest[1] == 't' || rest[1] == 'r'):
 			b.WriteString(jinja.SimpleEscapes[rest[1]])
 			i++
 			continue
@@ -272,7 +274,7 @@ func (p *pattern) Expand(replacement string, f *Match) (string, error) {
 		switch {
 		case n >= 0 && n < len(f.Groups):
 			b.WriteString(f.Groups[n])
-		case p.python != nil:
+		case p.backtracking != nil:
 			return "", value.Errorf(value.Failure, "", "the pattern has no group `%s`", name)
 		}
 		i += length - 1

@@ -3,15 +3,7 @@ package call
 import "moon/plan/eval/value"
 
 // Print gives a value as text, in the language of the playbook.
-func (r *Rendering) Print(v any) string {
-	if !r.Python {
-		return value.Text(v)
-	}
-	if s, ok := v.(string); ok {
-		return s
-	}
-	return value.PythonText(v)
-}
+func (r *Rendering) Print(v any) string { return r.manner().print(v) }
 
 // PrintOutput is Print for what stands in {{ }}, where nothing prints as nothing.
 func (r *Rendering) PrintOutput(v any) string {
@@ -22,18 +14,7 @@ func (r *Rendering) PrintOutput(v any) string {
 }
 
 // FinishMap gives a map that was just made in the way the form of playbook has maps: in order in plays.
-func (r *Rendering) FinishMap(d *value.Dict) any {
-	if r.Python {
-		return d
-	}
-	m, _ := value.MapOf(d)
-	return m
-}
+func (r *Rendering) FinishMap(d *value.Dict) any { return r.manner().finish(d) }
 
 // PrintQuoted gives Python's repr, and JSON in the step form.
-func (r *Rendering) PrintQuoted(v any) string {
-	if r.Python {
-		return string(value.AppendRepr(nil, v))
-	}
-	return string(value.AppendJSON(nil, v, value.Layout{Spaced: true}, 0))
-}
+func (r *Rendering) PrintQuoted(v any) string { return r.manner().quote(v) }

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"moon/plan/dialect"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 	"moon/secret"
@@ -19,9 +20,8 @@ type Shared struct {
 	// Secrets is given what is computed from secrets. It may be nil, and must not be set while texts are rendered.
 	Secrets *secret.Set
 
-	// Python is set for the plays form: text prints as Python has it, strings of outputs are as they are written, and what
-	// Jinja and Ansible do otherwise than the step form is as they do it. It must be set before anything is compiled.
-	Python bool
+	// Dialect is that of the playbook. It must be set before anything is compiled.
+	Dialect dialect.Dialect
 	// World is what the lookups of plays reach for. It must be set before anything is rendered.
 	World World
 

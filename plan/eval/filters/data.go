@@ -70,13 +70,7 @@ func writeJSON(c *call.Input, indent int) (any, error) {
 	if indent > 100 {
 		return nil, value.Errorf(value.Failure, "", "the indent %d is too large", indent)
 	}
-	style := value.Layout{Indent: max(indent, 0), Spaced: indent <= 0}
-	if c.Python {
-		style.Python, style.ASCII, style.Sorted = true, !c.Has(2) || c.ArgTruth(2), c.ArgTruth(1)
-		if c.Name == "to_nice_json" {
-			style.Sorted = !c.Has(1) || c.ArgTruth(1)
-		}
-	}
+	style := formOf(c.Shared).json(c, value.Layout{Indent: max(indent, 0), Spaced: indent <= 0})
 	text := string(value.AppendJSON(nil, c.Value, style, 0))
 	if err := c.Grow(len(text)); err != nil {
 		return nil, err

@@ -319,6 +319,10 @@ func filterUnique(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	matchCase := formOf(c.Shared).matchCase
+	if c.Has(0) {
+		matchCase = c.ArgTruth(0)
+	}
 	seen := make(map[string]bool, len(items))
 	out := make([]any, 0, len(items))
 	for _, item := range items {
@@ -327,7 +331,7 @@ func filterUnique(c *call.Input) (any, error) {
 			return nil, err
 		}
 		// Jinja's unique does not look at case, and Ansible's is Jinja's. In the step form whoever wants to lose items can say so.
-		id := value.Identity(folded(v, !c.Has(0) && !c.Python || c.ArgTruth(0)))
+		id := value.Identity(folded(v, matchCase))
 		if !seen[id] {
 			seen[id] = true
 			out = append(out, item)

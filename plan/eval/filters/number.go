@@ -101,8 +101,8 @@ func filterRound(c *call.Input) (any, error) {
 		return n, nil
 	}
 	f := round(value.Float(n)*scale) / scale
-	if value.IsInt(n) && c.Python && c.ArgText(1, "common") == "common" {
-		return int(f), nil
+	if value.IsInt(n) && c.ArgText(1, "common") == "common" {
+		return formOf(c.Shared).rounded(f), nil
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return value.Float(n), nil

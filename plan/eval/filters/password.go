@@ -70,10 +70,7 @@ func filterPasswordHash(c *call.Input) (any, error) {
 		return nil, value.Errorf(value.TypeError, "", "needs between %d and %d rounds", minRounds, maxRounds)
 	}
 	made, err := hashed(name, password, salt, rounds)
-	if c.Python {
-		made = strings.Replace(made, "$rounds=5000$", "$", 1) // what is not said means 5000
-	}
-	return made, err
+	return formOf(c.Shared).shortHash(made), err
 }
 
 // hashedPasswords remembers what was computed, by all that it was computed from: a template is rendered more than once,

@@ -73,8 +73,8 @@ func filterRegexSearch(c *call.Input) (any, error) {
 		if i < 0 || i >= len(m.Groups) {
 			return nil, value.Errorf(value.Failure, "", "the pattern has no group `%s`", value.Text(g))
 		}
-		if m.Missing[i] && c.Python {
-			groups = append(groups, nil)
+		if m.Missing[i] {
+			groups = append(groups, formOf(c.Shared).noGroup)
 			continue
 		}
 		groups = append(groups, m.Groups[i])
@@ -117,15 +117,8 @@ func filterRegexEscape(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.Python || c.ArgText(0, "python") == "posix_basic" {
+	if c.ArgText(0, "python") == "posix_basic" {
 		return regexp.QuoteMeta(s), nil
 	}
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune("()[]{}?*+-|^$\\.&~# \t\n\r\v\f", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String(), nil
+	return formOf(c.Shared).escape(s), nil
 }

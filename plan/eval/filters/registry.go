@@ -3,7 +3,6 @@ package filters
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
@@ -199,10 +198,7 @@ func filterBool(c *call.Input) (any, error) {
 	case nil, bool:
 		return v, nil
 	case string:
-		if c.Python {
-			return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(v)), nil
-		}
-		return value.SaysYes(v), nil
+		return formOf(c.Shared).says(v), nil
 	}
 	n, ok := value.NumberOf(c.Value)
 	return ok && value.CompareNumbers(n, 1) == 0, nil

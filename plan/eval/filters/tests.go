@@ -25,8 +25,7 @@ func init() {
 		"sequence": ofValue(value.IsIterable),
 		"iterable": ofValue(value.IsIterable),
 		"number": {Run: func(c *call.Input) (bool, error) {
-			_, isBool := c.Value.(bool)
-			return value.IsNumber(c.Value) || isBool && c.Python, nil // to Python a boolean is a number
+			return value.IsNumber(c.Value) || formOf(c.Shared).isNumber(c.Value), nil
 		}},
 		"integer":  ofValue(value.IsInteger),
 		"float":    ofValue(func(v any) bool { return value.IsNumber(v) && !value.IsInteger(v) }),
@@ -120,10 +119,7 @@ func isDivisible(c *call.Input, by, remainder int) (bool, error) {
 
 func convertTruth(c *call.Input) bool {
 	if s, ok := c.Value.(string); ok && c.ArgTruth(0) {
-		if c.Python && !value.SaysYesOrNo(s) {
-			return value.Truthy(s)
-		}
-		return value.SaysYes(s)
+		return formOf(c.Shared).holds(s)
 	}
 	return value.Truthy(c.Value)
 }
@@ -194,12 +190,9 @@ func ofResult(field string, inverted bool) *Test {
 }
 
 func testVersion(c *call.Input) (bool, error) {
-	o := compareVersions(value.Text(c.Value), c.ArgText(0, ""))
-	if c.Python && !c.ArgTruth(2) && (!c.Has(3) || c.ArgText(3, "") == "loose") {
-		var e *value.Error
-		if o, e = looseVersions(value.Text(c.Value), c.ArgText(0, "")); e != nil {
-			return false, e
-		}
+	o, err := formOf(c.Shared).compare(c)
+	if err != nil {
+		return false, err
 	}
 	switch op := c.ArgText(1, "=="); op {
 	case "==", "=", "eq":

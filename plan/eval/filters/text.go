@@ -6,8 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
@@ -200,25 +198,7 @@ func filterQuote(c *call.Input) (any, error) {
 	if strings.ContainsRune(s, 0) {
 		return nil, value.Errorf(value.Failure, "", "a shell word cannot contain a null byte")
 	}
-	if c.Python {
-		return pythonQuote(s), nil
-	}
-	if quoted, err := syntax.Quote(s, syntax.LangPOSIX); err == nil {
-		return quoted, nil
-	}
-	// Quote refuses control characters for POSIX, though single quotes hold them.
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", nil
-}
-
-// pythonQuote is shlex.quote.
-func pythonQuote(s string) string {
-	safe := func(r rune) bool {
-		return r < utf8.RuneSelf && (isAlphanumeric(byte(r)) || strings.ContainsRune("@%+=:,./-_", r))
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
+	return formOf(c.Shared).quote(s), nil
 }
 
 func filterComment(c *call.Input) (any, error) {

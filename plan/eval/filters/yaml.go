@@ -20,11 +20,12 @@ func filterFromJSON(c *call.Input) (any, error) {
 	if !ok {
 		return c.Value, nil
 	}
+	return formOf(c.Shared).fromJSON(c, s)
+}
+
+func decodeJSON(_ *call.Input, s string) (any, error) {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
-	if c.Python {
-		return decodeJSONInOrder(c, s, d)
-	}
 	var v any
 	if err := d.Decode(&v); err != nil {
 		return nil, value.Errorf(value.Failure, "", "the text is not JSON: %s", jsonReason(err))
@@ -36,7 +37,9 @@ func filterFromJSON(c *call.Input) (any, error) {
 }
 
 // decodeJSONInOrder keeps the order of keys, which the library's maps do not. Whether the text is JSON the library says before.
-func decodeJSONInOrder(c *call.Input, s string, d *json.Decoder) (any, error) {
+func decodeJSONInOrder(c *call.Input, s string) (any, error) {
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
 	var whole json.RawMessage
 	if err := json.NewDecoder(strings.NewReader(s)).Decode(&whole); err != nil {
 		return nil, value.Errorf(value.Failure, "", "the text is not JSON: %s", jsonReason(err))
@@ -123,10 +126,9 @@ func fromJSONNumbers(v any) any {
 	return v
 }
 
-func filterToYAML(c *call.Input) (any, error) {
-	if c.Python {
-		return writeAnsibleYAML(c)
-	}
+func filterToYAML(c *call.Input) (any, error) { return formOf(c.Shared).toYAML(c) }
+
+func writeYAML(c *call.Input) (any, error) {
 	for i := 3; i < len(c.Args); i++ {
 		if c.Has(i) {
 			return nil, value.Errorf(value.TypeError, "", "has no argument `%s`",

@@ -92,7 +92,7 @@ func Split(text string, how Reading) ([]Piece, *Error) {
 		}
 	}
 	end := len(text)
-	if how.Python && end > s.from && text[end-1] == '\n' {
+	if how.LikeAnsible && end > s.from && text[end-1] == '\n' {
 		end--
 	}
 	s.emitText(end, false)
@@ -174,7 +174,7 @@ func (s *splitter) emitText(end int, trimRight bool) {
 func (s *splitter) output() *Error {
 	start := s.at
 	inside := s.open(1)
-	tokens, stop, err := LexExpression(s.text, inside, s.opening[1], s.closing[1], Lexing{rawStrings: s.Python && !s.Document})
+	tokens, stop, err := LexExpression(s.text, inside, s.opening[1], s.closing[1], Lexing{rawStrings: s.LikeAnsible && !s.Document})
 	if err != nil {
 		return withRawHint(s.text, start, err)
 	}

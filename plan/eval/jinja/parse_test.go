@@ -93,7 +93,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, how := range []Reading{{}, {Python: true, Style: Style{KeepBreaks: true, Lstrip: true}}, {Document: true, Python: true}} {
+		for _, how := range []Reading{{}, {LikeAnsible: true, Style: Style{KeepBreaks: true, Lstrip: true}}, {Document: true, LikeAnsible: true}} {
 			tree, err := parse(text, how)
 			wellPlaced(t, text, tree, err)
 		}
@@ -102,7 +102,7 @@ func FuzzParse(f *testing.F) {
 			wellPlaced(t, text, nil, err)
 			return
 		}
-		if _, err := Split(text, Reading{Style: style, From: from, Python: true}); err != nil {
+		if _, err := Split(text, Reading{Style: style, From: from, LikeAnsible: true}); err != nil {
 			wellPlaced(t, text, nil, err)
 		}
 	})

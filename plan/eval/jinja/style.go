@@ -121,7 +121,7 @@ func sortedNames[T any](m map[string]T) []string {
 // Reading is how a text is cut into pieces.
 type Reading struct {
 	Style
-	Document bool
-	Python   bool // one newline at the end goes, and strings in outputs are as they are written unless it is a document
-	From     int  // where the text begins
+	Document    bool
+	LikeAnsible bool // one newline at the end goes, and strings in outputs are as they are written unless it is a document
+	From        int  // where the text begins
 }

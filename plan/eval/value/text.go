@@ -93,16 +93,16 @@ func hasNumber(v any) bool {
 
 // PythonJSON is a value as Python writes it as JSON.
 func PythonJSON(v any) string {
-	return string(AppendJSON(nil, v, Layout{Spaced: true, Python: true, ASCII: true}, 0))
+	return string(AppendJSON(nil, v, Layout{Spaced: true, PythonNumbers: true, ASCII: true}, 0))
 }
 
 // Layout of printed JSON. The zero value is compact.
 type Layout struct {
-	Indent int  // spaces per level, 0 for one line
-	Spaced bool // one line, but ", " and ": "
-	Python bool // numbers as Python prints them
-	ASCII  bool // everything else as \uXXXX
-	Sorted bool // the keys of all maps
+	Indent        int  // spaces per level, 0 for one line
+	Spaced        bool // one line, but ", " and ": "
+	PythonNumbers bool // numbers as Python prints them
+	ASCII         bool // everything else as \uXXXX
+	Sorted        bool // the keys of all maps
 }
 
 // AppendJSON writes v as JSON with sorted keys, those of a Dict in their order unless the layout sorts them. A Number keeps its
@@ -122,12 +122,12 @@ func AppendJSON(b []byte, v any, style Layout, level int) []byte {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return appendQuoted(b, FloatText(v))
 		}
-		if style.Python {
+		if style.PythonNumbers {
 			return append(b, PythonFloat(v)...)
 		}
 		return append(b, FloatText(v)...)
 	case Number:
-		if !style.Python && json.Valid([]byte(v.Text)) {
+		if !style.PythonNumbers && json.Valid([]byte(v.Text)) {
 			return append(b, v.Text...)
 		}
 		return AppendJSON(b, v.Value, style, level)
@@ -179,7 +179,7 @@ func jsonKey(m any, key string, style Layout) string {
 	case nil:
 		return "null"
 	case float64:
-		if style.Python {
+		if style.PythonNumbers {
 			return PythonFloat(real)
 		}
 	}

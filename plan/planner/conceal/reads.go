@@ -35,7 +35,7 @@ func (c *Concealer) NoteReads(s *plan.Step, k *plan.Task, raw map[string]any, lo
 	if s.Excluded || s.Prediction == plan.WillSkip {
 		return
 	}
-	if path := c.sourceOf(s, k, raw); path != "" && (!k.Plays || k.Search != nil || k.Action.Name == "assemble") {
+	if path := c.sourceOf(s, k, raw); path != "" && (k.ReadsSource() || k.Action.Name == "assemble") {
 		c.noteRead(s, path, k.Action.Name == "assemble")
 	}
 	if s.Conn == nil && s.Delegate == "" && s.Become == nil { // the machine of the step is this one, and its user too

@@ -68,7 +68,7 @@ func (l *List) Read() {
 		}
 		one := &overriding{Override: o, on: o.From == "", text: v[0].Value}
 		if o.Field == "" {
-			one.value = plan.Taken(v[0].Value, l.plan.Engine.Python)
+			one.value = plan.Taken(v[0].Value, l.plan.Dialect.Rules().OrdersMaps)
 			if o.Secret {
 				one.value = value.Mark(l.secrets, one.value, value.Every)
 			}
