@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"moon/plan/dialect"
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
@@ -219,3 +220,15 @@ func (e *Engine) DocumentIn(text string, style jinja.Style) (*Template, error) {
 		return e.compileTemplate(text, jinja.Reading{Style: style, Document: true, From: from, LikeAnsible: true})
 	})
 }
+
+// form is how texts are read in a dialect, and what they may call.
+type form struct {
+	functions func() map[string]function
+	reading   func(text string) (jinja.Reading, error) // how a template is cut into pieces
+	document  func(e *Engine, text string) (*Template, error)
+	pastLoop  bool // loop.nextitem at the end is nothing, and not undefined
+}
+
+var forms dialect.Of[*form]
+
+func formOf(d dialect.Dialect) *form { return forms.In(d) }

@@ -297,6 +297,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 // fillProcess renders what concerns the process: environment, directory, creates and the like.
 func (p *stepPlanner) fillProcess(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) {
 	t := k.Src
+	// In the order they are given, since the later one wins: a map in a variable may follow names that are written out.
 	for _, m := range k.Env {
 		if m.Kind() != playbook.Map {
 			f.At("environment")
@@ -333,7 +334,7 @@ func (p *stepPlanner) fillProcess(s *plan.Step, k *plan.Task, r *plan.Renderer, 
 	}{{"creates", t.Creates}, {"removes", t.Removes}, {"unless", t.Unless}, {"onlyif", t.OnlyIf}} {
 		if !g.value.IsZero() {
 			f.At(g.name)
-			r.Text(g.value)
+			r.Text(g.value) // only what it needs counts here: the run asks it again, with the values it has by then
 		}
 	}
 	for _, g := range []struct {
