@@ -191,7 +191,10 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	changed := f.Changes()
 	if b.Judges() && f.Error == "" && f.Skipped == "" && !f.Away {
 		found := f.Diff.Kind != events.ChangeUnknown
-		j := b.JudgeDry(plan.Result{Dialect: o.Plan.Dialect, RC: r.RC, Changed: changed, Attempts: 1, Retries: ps.Retry.Max, Fields: r.Fields}.Registered(), found)
+		j := b.JudgeDry(plan.Result{
+			Dialect: o.Plan.Dialect, RC: r.RC, Changed: changed, Attempts: 1, Retries: ps.Retry.Max,
+			Fields: r.Fields,
+		}.Registered(), found)
 		switch {
 		case j.Open:
 			f.Diff = *openDiff(&f.Diff)

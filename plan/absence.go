@@ -214,7 +214,7 @@ func (e *Env) skippedGivers(name string) (steps []int) {
 			if b.Open && b.Given == nil { // an item of a loop over results
 				steps = e.skippedIn(b)
 			}
-		case vars.Assigned, vars.Broken, vars.Measured, vars.PromisedFact, vars.Handed:
+		case vars.Assigned, vars.Broken, vars.BrokenOnHost, vars.Measured, vars.PromisedFact, vars.Handed:
 		}
 		return steps != nil || b.How != vars.Registered || !e.absent(b)
 	})

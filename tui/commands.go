@@ -26,9 +26,17 @@ type command struct {
 
 var commands = []command{
 	{overlay.Command{Name: "goto", Short: "g", Takes: "STEP"}, "go to a step: its id, path, name or file:line", nil},
-	{overlay.Command{Name: "p", Short: "print", Takes: "EXPRESSION"}, "print a value, as the step at the pointer sees it", (*view.State).CannotWatch},
+	{
+		overlay.Command{Name: "p", Short: "print", Takes: "EXPRESSION"},
+		"print a value, as the step at the pointer sees it",
+		(*view.State).CannotWatch,
+	},
 	{overlay.Command{Name: "watch", Takes: "EXPRESSION"}, "watch a value", (*view.State).CannotWatch},
-	{overlay.Command{Name: "break", Takes: "STEP [if COND] [after N] [log TEXT]"}, "set a breakpoint", func(m *view.State) string { return whyNot{m}.cannotBreak() }},
+	{
+		overlay.Command{Name: "break", Takes: "STEP [if COND] [after N] [log TEXT]"},
+		"set a breakpoint",
+		func(m *view.State) string { return whyNot{m}.cannotBreak() },
+	},
 	{overlay.Command{Name: "breaks"}, "list the breakpoints", nil},
 	{overlay.Command{Name: "filter", Takes: "WHAT"}, "filter: all, problems, changed, not done", nil},
 	{overlay.Command{Name: "theme", Takes: "NAME"}, "other colours", nil},

@@ -55,7 +55,10 @@ func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
 	if m.Tools.Reload != nil {
 		ways = append(ways, view.Choice{Do: keymap.RunRetry, Words: "connect again, and plan with what it says", Brief: "connect again"})
 	}
-	ways = append(ways, view.Choice{Do: keymap.GateExcludeHost, Words: "exclude " + draw.Plain(u.Host) + " from this run", Brief: "exclude it"})
+	ways = append(ways, view.Choice{
+		Do: keymap.GateExcludeHost, Words: "exclude " + draw.Plain(u.Host) + " from this run",
+		Brief: "exclude it",
+	})
 	m.DrawChoices(d, append(ways, view.Choice{Do: keymap.RunContinue, Words: "run: it is tried again when its turn comes", Brief: "run"}))
 	d.Blank()
 }
@@ -103,7 +106,10 @@ func (m hostWords) givingUp(p *plan.Step, away bool) view.Choice {
 	host := draw.Plain(p.Host)
 	switch {
 	case p.GoesOn && away:
-		return view.Choice{Do: keymap.RunContinue, Words: "continue without it: " + host + " continues with the next task", Brief: "continue"}
+		return view.Choice{
+			Do: keymap.RunContinue, Words: "continue without it: " + host + " continues with the next task",
+			Brief: "continue",
+		}
 	case p.AnyFatal:
 		return view.Choice{Do: keymap.RunContinue, Words: "continue without it: the play ends on all hosts", Brief: "end the play"}
 	case !m.Tree.Over:

@@ -192,7 +192,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guardCommand(tea.Batch(cmd, outputPane{m.State}.fetchOutput(), m.AskWaits(waitWords{m.State}.stepsToAsk), watchPane{m.State}.askWatches(),
+	return m, guardCommand(tea.Batch(cmd, outputPane{m.State}.fetchOutput(), m.AskWaits(waitWords{m.State}.stepsToAsk),
+		watchPane{m.State}.askWatches(),
 		m.AskBound(func() []int { return append(m.ShownSteps(), m.Tree.Step(m.CursorNode())) }), m.AskLacking()))
 }
 

@@ -169,7 +169,10 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 	}
 	if m.CanEdit() {
 		place := draw.Plain(p.Origin.String())
-		ways = append(ways, view.Choice{Do: keymap.SourceEdit, Words: "edit " + place + " in $EDITOR, reload", Brief: "editor " + path.Base(place)})
+		ways = append(ways, view.Choice{
+			Do: keymap.SourceEdit, Words: "edit " + place + " in $EDITOR, reload",
+			Brief: "editor " + path.Base(place),
+		})
 	}
 	if m.Tools.Shell != nil && !away {
 		shell := "shell"

@@ -26,7 +26,10 @@ func (m watchPane) askWatches() tea.Cmd {
 	if len(w.Texts) == 0 || w.Asking || m.CannotWatch() != "" || len(m.Plan.Steps) == 0 {
 		return nil
 	}
-	now := view.WatchMoment{Digest: m.Plan.Digest, Step: watchPane{m.State}.watchStep(), Settled: m.Shot.Counts.Settled(), Pauses: m.Shot.Pauses, Rounds: w.Round, Phase: m.Shot.Phase}
+	now := view.WatchMoment{
+		Digest: m.Plan.Digest, Step: watchPane{m.State}.watchStep(), Settled: m.Shot.Counts.Settled(),
+		Pauses: m.Shot.Pauses, Rounds: w.Round, Phase: m.Shot.Phase,
+	}
 	if now == w.Of {
 		return nil
 	}

@@ -59,10 +59,13 @@ func (d Dialect) Rules() *Rules { return rules.In(d) }
 var rules = Of[*Rules]{
 	Steps: &Rules{
 		OnFailure: "drain", RetryDelay: time.Second,
-		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, RescuesLost: true, RetriesServers: true, MakesFiles: true, ReadsSources: true, RefusesPointless: true,
+		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, RescuesLost: true, RetriesServers: true, MakesFiles: true,
+		ReadsSources: true, RefusesPointless: true,
 	},
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
-		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true, CreatesSkips: true, KeepsPaths: true, KnowsOmit: true, IncludesFiles: true, OrdersMaps: true, WritesJSON: true, NamesTemplates: true,
+		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true,
+		CreatesSkips: true, KeepsPaths: true, KnowsOmit: true, IncludesFiles: true, OrdersMaps: true, WritesJSON: true,
+		NamesTemplates: true,
 	},
 }

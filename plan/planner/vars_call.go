@@ -61,7 +61,10 @@ func (p *variables) extraVar(c *taskContext, text string) {
 func (p *variables) add(l *vars.Layer, m playbook.Value, from string, chain []string) {
 	for _, e := range m.Entries() {
 		p.connector.NoteName(e.Key)
-		l.Add(vars.Binding{Name: e.Key, Value: plan.Taken(e.Value, p.plan.Dialect.Rules().OrdersMaps), From: from, Origin: origin(e.Pos, chain)})
+		l.Add(vars.Binding{
+			Name: e.Key, Value: plan.Taken(e.Value, p.plan.Dialect.Rules().OrdersMaps), From: from,
+			Origin: origin(e.Pos, chain),
+		})
 	}
 }
 

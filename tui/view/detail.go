@@ -11,6 +11,7 @@ import (
 // Tab is what the detail pane shows of the node under the cursor.
 type Tab uint8
 
+// The tabs, in the order of their keys. Tabs is how many there are.
 const (
 	TabSteps Tab = iota
 	TabOutputs
@@ -20,6 +21,7 @@ const (
 	Tabs
 )
 
+// TabNames are the names of the tabs as they stand above the pane.
 var TabNames = [Tabs]string{"Step", "Output", "Diff", "Vars", "Events"}
 
 // Detail is the pane beside the tree. Four of its tabs are short texts, made anew for each frame; Output is a window
@@ -35,6 +37,7 @@ type Detail struct {
 	Search Search
 }
 
+// NewDetail shows the first tab, and output as it grows.
 func NewDetail() Detail { return Detail{Output: newOutputView()} }
 
 // OpenTab shows a tab.
@@ -69,6 +72,7 @@ type Subject struct {
 // eventsShown bounds the Events tab.
 const eventsShown = 500
 
+// DetailSubject reads what the tab that is open needs about the node under the cursor, with the store locked once.
 func (m *State) DetailSubject() Subject {
 	n := m.CursorNode()
 	m.Detail.LookAt(n)
@@ -101,6 +105,7 @@ func (m *State) OutputOf(n int) int {
 	return -1
 }
 
+// OutputReel is one of the two windows on output: that of the detail pane, or, for PeekReel, the last lines below the tree.
 func (m *State) OutputReel(id int) *feed.Reel {
 	if id == PeekReel {
 		return &m.Peek
@@ -108,6 +113,7 @@ func (m *State) OutputReel(id int) *feed.Reel {
 	return &m.Detail.Reel
 }
 
+// The windows on output, as a load in the background names the one it is for.
 const (
 	detailReel = iota
 	PeekReel
@@ -119,6 +125,7 @@ type DiffLines struct {
 	lines []string
 }
 
+// SplitDiff returns the lines of a diff. A diff that was shown last is not split again: a frame asks for it each time.
 func (c *DiffLines) SplitDiff(diff *events.Diff) []string {
 	if c.of != diff {
 		c.of, c.lines = diff, strings.Split(strings.TrimRight(diff.Text, "\n"), "\n")

@@ -5,6 +5,7 @@ import "moon/events"
 // Pane is one of the two halves of the screen.
 type Pane uint8
 
+// The panes.
 const (
 	PaneTree Pane = iota
 	PaneDetail
@@ -18,6 +19,7 @@ type Panes struct {
 	Divider [2]int // cells the divider was moved to the right, and rows down
 }
 
+// NewPanes gives the keys to the tree, and the panes their normal size.
 func NewPanes() Panes { return Panes{} }
 
 // FocusOn moves the keys to a pane, because a person wants it.
@@ -33,6 +35,7 @@ func (p *Panes) GiveBack() {
 // LayoutKind is what fits on a screen of a size.
 type LayoutKind uint8
 
+// The layouts, from the one that needs most room on.
 const (
 	LayoutWide LayoutKind = iota // tree left, detail right
 	LayoutTall                   // tree on top, detail below
@@ -62,6 +65,7 @@ const (
 // FrameRows is what header, rules and footer take.
 const FrameRows = 4
 
+// LayoutFor divides a screen of w by h cells.
 func (p *Panes) LayoutFor(w, h int) Layout {
 	l := Layout{Wide: w, high: h}
 	switch {
@@ -105,6 +109,7 @@ func (p *Panes) shareOf(n int, in LayoutKind) int {
 	return part + p.Divider[in]
 }
 
+// CurrentLayout divides the screen as it is now: values that are edited take the place of the detail, and get the keys.
 func (m *State) CurrentLayout() Layout {
 	panes := m.Panes
 	if m.Sheet != nil {
@@ -160,4 +165,5 @@ func (m *State) AutoTab(t Tab) {
 	}
 }
 
+// OpenDetail moves the keys to the detail pane.
 func (m *State) OpenDetail() { m.Panes.FocusOn(PaneDetail) }

@@ -156,6 +156,7 @@ func (x *Matrix) FindNode(n int) {
 	}
 }
 
+// CloseMatrix goes back to the tree, at the step that the cursor was on.
 func (m *State) CloseMatrix() {
 	m.Matrix = nil
 	m.Rows.Reveal(m.Cur.Node)

@@ -24,6 +24,7 @@ func (m *State) ToPointer(show bool) {
 	m.Cur.Node = n
 }
 
+// SetFilter shows only the nodes that a filter keeps.
 func (m *State) SetFilter(f tree.Filter) {
 	m.Filter = f
 	m.RebuildRows()
@@ -36,6 +37,7 @@ func (m *State) RebuildRows() {
 	})
 }
 
+// GoTo puts the cursor on a node, and unfolds what it is in.
 func (m *State) GoTo(n int) {
 	m.Rows.Reveal(n)
 	m.Cur.Node = n

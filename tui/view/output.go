@@ -20,6 +20,7 @@ type OutputView struct {
 // LineTimes is what stands before each line.
 type LineTimes uint8
 
+// What may stand there.
 const (
 	TimesOff   LineTimes = iota
 	TimesSince           // since the attempt began

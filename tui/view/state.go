@@ -105,4 +105,5 @@ func (m *State) CannotWatch() string {
 // on how a word is spelt.
 func (m *State) IsProduction() bool { return m.Tools.Banner != "" && !m.IsRecorded() }
 
+// CanEdit reports whether an editor can be opened: a recorded run has no files to change.
 func (m *State) CanEdit() bool { return m.Tools.Editor != nil && !m.IsRecorded() }

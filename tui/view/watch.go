@@ -41,6 +41,7 @@ func (w *WatchList) AddWatch(text string) {
 	}
 }
 
+// RemoveWatch stops watching an expression.
 func (w *WatchList) RemoveWatch(text string) {
 	w.Texts = slices.DeleteFunc(w.Texts, func(t string) bool { return t == text })
 	w.Round++

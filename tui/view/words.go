@@ -18,6 +18,7 @@ func (m *State) StepName(step int) string {
 	return p.ID() + " " + m.Glyphs.Quote[0] + draw.Plain(m.StepTitle(step)) + m.Glyphs.Quote[1]
 }
 
+// StepNames refers to steps: the first three by name, the others by their number.
 func (m *State) StepNames(steps []int) string {
 	if len(steps) == 0 {
 		return m.Plan.After(nil)
@@ -60,6 +61,7 @@ func (m *State) TabKey(t Tab) string {
 	return ""
 }
 
+// TabName is the name of a tab. The first one of a run that is over, at the root, is its summary.
 func (m *State) TabName(t Tab) string {
 	if t == TabSteps && m.CursorNode() == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
 		return "Summary"
@@ -67,6 +69,7 @@ func (m *State) TabName(t Tab) string {
 	return TabNames[t]
 }
 
+// PauseWord says why the run is paused, as it stands behind PAUSED.
 func (m *State) PauseWord() string {
 	if m.WasResumed() {
 		return "after resuming"
@@ -74,6 +77,7 @@ func (m *State) PauseWord() string {
 	return PauseShort(m.Shot.Pause.Reason)
 }
 
+// PauseShort says in two words why a run paused.
 func PauseShort(r events.PauseReason) string {
 	switch r {
 	case events.PauseFailure:

@@ -44,7 +44,10 @@ func New(p *plan.Plan, list *problems.Collector, facts *vars.FactUsage, plugins 
 
 // Renderer renders what is written at a place, and reports what is wrong with it.
 func (c *Compiler) Renderer(e value.Env, chain []string) *plan.Renderer {
-	return &plan.Renderer{Engine: c.engine, Env: e, Report: c.problems.Report, Lack: c.problems.Lack, Facts: c.facts, Unread: c.Unread, Chain: chain}
+	return &plan.Renderer{
+		Engine: c.engine, Env: e, Report: c.problems.Report, Lack: c.problems.Lack, Facts: c.facts, Unread: c.Unread,
+		Chain: chain,
+	}
 }
 
 // Conditions compiles what is written under a key that takes conditions.
@@ -124,7 +127,8 @@ func (c *Compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 		r.Failed = true
 		items := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 		hint := "write a list: `[" + strings.Join(items, ", ") + "]`"
-		c.problems.Errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s", t.Loop.Key,
+		c.problems.Errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s",
+			t.Loop.Key,
 			plan.Quoted(text))
 		return
 	case e.Hint == "":
@@ -150,7 +154,8 @@ func onlyInPlays(t *playbook.Task) bool {
 func (c *Compiler) declaration(t *playbook.Task, chain []string) *spec.Action {
 	if a, ok := spec.Lookup(t.Action); ok {
 		if !c.plan.Dialect.Rules().OverHosts && onlyInPlays(t) {
-			c.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`",
+			c.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain,
+				"put the steps under `tasks:` of a play with `hosts:`",
 				"`%s` belongs to plays", t.ActionKey)
 			return nil
 		}

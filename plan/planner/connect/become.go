@@ -35,7 +35,8 @@ func (c *Connector) BecomeHere(s *plan.Step, k *plan.Task, b Become, r *plan.Ren
 	if b.Yes.IsZero() {
 		for _, v := range []playbook.Value{b.User, b.Method} {
 			if !v.IsZero() {
-				c.problems.Errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.Chain, "add `become: true`", "without `become` this has no effect")
+				c.problems.Errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.Chain, "add `become: true`",
+					"without `become` this has no effect")
 			}
 		}
 		return
@@ -107,7 +108,8 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 			method = vars.BecomeMethods[0]
 		}
 	default:
-		c.problems.Errorf(place.Pos, 0, r.Chain, "moon has "+strings.Join(vars.BecomeMethods, ", "), "the become method `%s` is not supported", method)
+		c.problems.Errorf(place.Pos, 0, r.Chain, "moon has "+strings.Join(vars.BecomeMethods, ", "),
+			"the become method `%s` is not supported", method)
 	}
 	of := cmp.Or(method, vars.BecomeMethods[0]) // as with Ansible, where nothing says which
 	user, from, at := cmp.Or(c.o.Login.BecomeUser, "root"), "--become-user", place.Pos

@@ -188,7 +188,8 @@ func (c *Connector) settingText(at Place, r *plan.Renderer, what, name string, v
 		c.problems.Errorf(at.Pos, 0, r.Chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
 		return "", false
 	case value.Unknown:
-		c.problems.Errorf(at.Pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name,
+		c.problems.Errorf(at.Pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what,
+			name,
 			c.known.DescribeSteps([]value.Missing{{Name: name, Steps: v.Steps}}))
 		return "", false
 	}

@@ -86,7 +86,8 @@ func (l *Library) readRoleTasks(chain []string, t *playbook.Task, dir, name stri
 	path, ok := l.findRoleFile(dir, name)
 	if !ok {
 		if must {
-			l.problems.Errorf(t.Pos, 0, chain, l.SuggestFile(filepath.Join(dir, name)), "the role has no %s", l.ShowPath(filepath.Join(dir, name+".yml")))
+			l.problems.Errorf(t.Pos, 0, chain, l.SuggestFile(filepath.Join(dir, name)), "the role has no %s",
+				l.ShowPath(filepath.Join(dir, name+".yml")))
 		}
 		return playbook.TasksOf{}
 	}
@@ -109,7 +110,8 @@ func (l *Library) readRoleVars(chain []string, t *playbook.Task, dir, name strin
 			}
 		}
 	} else if must {
-		l.problems.Errorf(t.Pos, 0, chain, l.SuggestFile(filepath.Join(dir, name)), "the role has no %s", l.ShowPath(filepath.Join(dir, name+".yml")))
+		l.problems.Errorf(t.Pos, 0, chain, l.SuggestFile(filepath.Join(dir, name)), "the role has no %s",
+			l.ShowPath(filepath.Join(dir, name+".yml")))
 	}
 	for _, path := range paths {
 		f, err := l.Read(path)

@@ -28,7 +28,9 @@ type List struct {
 }
 
 // New are these overrides of a plan. They are read with Read.
-func New(given []plan.Override, p *plan.Plan, secrets *secret.Set, list *problems.Collector, c *compile.Compiler, note func(name string)) *List {
+func New(given []plan.Override, p *plan.Plan, secrets *secret.Set, list *problems.Collector, c *compile.Compiler,
+	note func(name string),
+) *List {
 	return &List{
 		plan: p, secrets: secrets, problems: list, compiler: c, note: note, given: given, overlays: map[string]*vars.Layer{},
 	}
@@ -112,7 +114,8 @@ func (l *List) Apply(k *plan.Task, chain []string) {
 		for _, o := range list {
 			f, known := own.Action.Field(o.Name)
 			if !known && !own.Action.Open {
-				l.compiler.RefuseArgument(o.Name, own.Action.Name, diag.Pos{File: "override of " + o.Label()}, plan.FieldNames(own.Action.Fields()),
+				l.compiler.RefuseArgument(o.Name, own.Action.Name, diag.Pos{File: "override of " + o.Label()},
+					plan.FieldNames(own.Action.Fields()),
 					chain)
 				continue
 			}

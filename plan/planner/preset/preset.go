@@ -29,8 +29,9 @@ type Site struct {
 // Parameters checks what a task gives a preset and makes it the variable `parameters`.
 func Parameters(file *playbook.PresetFile, name string, t *playbook.Task, site Site) vars.Binding {
 	all := vars.Binding{
-		Name: "parameters", From: "preset " + name, Origin: diag.Origin{File: t.Pos.File, Line: t.Pos.Line, Column: t.Pos.Column, Chain: site.Chain},
-		Given: &vars.Given{Secret: map[string]bool{}},
+		Name: "parameters", From: "preset " + name,
+		Origin: diag.Origin{File: t.Pos.File, Line: t.Pos.Line, Column: t.Pos.Column, Chain: site.Chain},
+		Given:  &vars.Given{Secret: map[string]bool{}},
 	}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
 	inFile := site             // mistakes in a default are mistakes of the preset, reached from here
@@ -52,7 +53,8 @@ func Parameters(file *playbook.PresetFile, name string, t *playbook.Task, site S
 			default:
 				hint = "it takes " + strings.Join(known, ", ")
 			}
-			site.Problems.Errorf(e.Pos, utf8.RuneCountInString(e.Key), site.Chain, hint, "the preset `%s` has no parameter `%s`", name, e.Key)
+			site.Problems.Errorf(e.Pos, utf8.RuneCountInString(e.Key), site.Chain, hint, "the preset `%s` has no parameter `%s`", name,
+				e.Key)
 			continue
 		}
 		site.bindOne(&all, values, file.Parameters[i], e.Value)
@@ -103,7 +105,8 @@ func (site Site) bindOne(all *vars.Binding, values map[string]any, param playboo
 	}
 	typed, ok := plan.Convert(param.Type, got)
 	if !ok {
-		site.Problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), site.Chain, "", "the parameter `%s` must be %s; this is %s",
+		site.Problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), site.Chain, "",
+			"the parameter `%s` must be %s; this is %s",
 			param.Name, plan.TypeWords[param.Type], plan.Described(got))
 		return
 	}
