@@ -130,6 +130,7 @@ func (b *Bound) Holds() (holds bool, text string, err error) {
 func (b *Bound) Call() (*plan.Call, error) {
 	s, k := b.Step, b.Step.Task
 	call := &plan.Call{Action: k.Action.Name, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
+	// The same renderer serves all that follows, so a mistake in any of it is found before the step does anything.
 	r, problems := b.collecting()
 	otherwise := b.env.MissesAny(k.Took) // what was known ahead is not so: a person excludes the step that sets it
 	if k.Call != nil && !otherwise {
@@ -209,6 +210,7 @@ func (b *Bound) become(call *plan.Call, r *plan.Renderer) {
 		r.Report(diag.Diagnostic{Pos: k.BecomeUser.Pos(), Message: message, Hint: hint})
 	}
 	call.Become = &plan.Become{User: user, Method: call.Become.Method}
+	// Only without a connection: who moon is here says nothing about another machine.
 	if user == b.plan.Basis.O.User && b.Step.Conn == nil {
 		call.Become = nil
 	}
@@ -295,6 +297,7 @@ func (b *Bound) judge(names map[string]any) (Judgement, error) {
 		}
 		return &v.Holds, plan.WhenText(list), nil
 	}
+	// All four are asked although one may fail: the caller uses the answers that there are.
 	var errs []error
 	var err error
 	j.Changed, _, err = decide(k.Changed)
@@ -335,6 +338,7 @@ func (b *Bound) ChangesByDefault() bool { return b.Step.Task.Action.Changes }
 // NeverChanges reports whether the step says of itself that it changes nothing, whatever it does.
 func (b *Bound) NeverChanges() bool {
 	for _, c := range b.Step.Task.Changed {
+		// Only a constant: what a condition gives is known after the step.
 		if c.Constant && !c.Holds {
 			return true
 		}
@@ -383,6 +387,7 @@ func (n *Names) lacks(env value.Env, err error) *plan.Missing {
 
 // Render renders the text of a template file.
 func (n *Names) Render(text, file string) (string, error) {
+	// As with Ansible, a template may be a vault: it is decrypted where it is used.
 	if vault.Is([]byte(text)) {
 		plain, err := n.b.plan.Decrypt([]byte(text))
 		if err != nil {
@@ -395,6 +400,7 @@ func (n *Names) Render(text, file string) (string, error) {
 		return "", n.at(text, file, err)
 	}
 	with := *n.b.env
+	// The file's own names (template_path and the like) stand above the variables.
 	with.Extra = n.b.Step.Task.TemplateNames(n.b.renderer(), file, n.call.Raw, true)
 	if vars, ok := n.call.Raw["vars"].(map[string]any); ok {
 		set := n.b.plan.Secrets()
@@ -482,6 +488,7 @@ func (n *Names) Value(text string) (any, error) {
 // Show evaluates an expression for people: of what is secret in it only the mask is seen, and of a step with no_log nothing. What
 // waits for steps is a *Missing.
 func (n *Names) Show(text string) (string, error) {
+	// The debugger would otherwise be a way around no_log.
 	if n.b.Step.NoLog {
 		return "", errors.New("the values of this step are hidden: no_log")
 	}

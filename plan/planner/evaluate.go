@@ -61,6 +61,7 @@ func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, items []i
 	if lc.Type == "filetree" {
 		lc.Depth, _ = items[i].value.(map[string]any)["depth"].(int)
 	}
+	// Labels stand in paths, which are shown and kept: of an item that no_log hides only the number does.
 	if plan.MayHide(round.noLog(t)) && !lc.Labelled {
 		lc.Label = strconv.Itoa(i)
 	} else {
@@ -77,6 +78,7 @@ func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
 		n = i
 		return ok && n > 0
 	})
+	// One at once is what a loop without a limit does.
 	if n == 1 {
 		return 0
 	}
@@ -90,6 +92,7 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 	}
 	switch item := lc.Item.(type) {
 	case map[string]any:
+		// The label is part of the path: a name lasts when the list around it changes, and a number does not.
 		for _, key := range []string{"name", "path", "key", "id", "dest", "src", "title"} {
 			if v, ok := item[key]; ok {
 				if s := value.Text(v); s != "" {
@@ -140,6 +143,7 @@ func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by 
 		if r != nil && of.File != nil {
 			h.dir = filepath.Dir(of.File.Path)
 		}
+		// A handler may never be notified, so a name that cannot be rendered is not reported here.
 		render := p.Renderer(p.env(c, nil), c.chain)
 		render.Lenient = true
 		h.name = strings.TrimSpace(render.Text(t.Name))
@@ -164,6 +168,7 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, 
 	if t.Extended.IsZero() || !p.ReadFlag(t.Extended, "extended", p.Renderer(p.env(c, nil), c.chain), false) {
 		return l
 	}
+	// Only on demand, as with Ansible: each round has all items, which is quadratic.
 	all := make([]any, len(items))
 	for n, one := range items {
 		all[n] = one.value
@@ -212,6 +217,7 @@ func (p *evaluator) pattern(pl *playbook.Play, r *plan.Renderer) (string, bool) 
 	}
 	for _, v := range values {
 		got := value.Plain(r.Value(v))
+		// A template may give a list of patterns, or one text with commas.
 		if list, ok := got.([]any); ok {
 			for _, one := range list {
 				parts = append(parts, value.Text(one))
@@ -280,6 +286,7 @@ func (p *evaluator) excludedBy(s *plan.Step) string {
 
 // excluded reports whether --tags and --skip-tags leave a step with these tags out.
 func (p *evaluator) excluded(tags []string) bool {
+	// --skip-tags counts above --tags, and `all` spares `always` unless that is named too.
 	wanted := func(list []string, tag string) bool { return slices.Contains(list, tag) }
 	for _, skip := range p.o.Select.SkipTags {
 		switch {
@@ -294,6 +301,7 @@ func (p *evaluator) excluded(tags []string) bool {
 	for _, tag := range p.o.Select.Tags {
 		named = named || wanted(tags, tag)
 	}
+	// `never` yields only to a tag that is asked for by its name, and not to `all` or `tagged`.
 	if wanted(tags, "never") && !named {
 		return true
 	}
@@ -323,6 +331,7 @@ func (p *evaluator) checkTags() {
 				lost = append(lost, tag)
 			}
 		}
+		// If none of the tags exists nothing would run, and the run would succeed.
 		severity := diag.Warning
 		if list.flag == "--tags" && len(lost) == len(list.tags) {
 			severity = diag.Error

@@ -37,6 +37,7 @@ func (p *fleet) machine(name string) *plannedHost {
 		FactsMap: p.here.FactsMap, Costly: p.here.Costly, Started: p.here.Started, Files: p.names.Files, Extra: p.names.Extra,
 		Root: p.names.Root, Of: m.Machine,
 	}
+	// All hosts share the planner's two clocks: the moments of a frame must mean the same in each of their histories.
 	m.Names.Document.Now, m.Names.ShownVars.Now = p.names.Document.Now, p.names.Document.Now
 	m.Names.ShownDefaults.Now = p.names.Document.Now
 	m.Names.Produced.Now, m.Handed.Now = p.names.Produced.Now, p.names.Produced.Now
@@ -49,6 +50,7 @@ func (p *fleet) machine(name string) *plannedHost {
 func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *vars.Layer {
 	var chain *vars.Layer
 	for _, l := range p.inventory.Layers(h, beside) {
+		// The same group may lie above other groups for another host, so what is below is part of the key.
 		shared, ok := p.layers[layerKey{of: l, below: chain}]
 		if !ok {
 			shared = &vars.Layer{Parent: chain}
@@ -147,6 +149,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	if err != nil {
 		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: inventoryHint(p.o)})
 	}
+	// Noted before --limit: a play that only --limit empties is not checked for mistakes.
 	if len(hosts) == 0 {
 		p.unmatched = append(p.unmatched, unmatched{pl, in})
 	}
@@ -171,6 +174,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: inventoryHint(p.o),
 			})
 		}
+		// An empty scope keeps the play visible in the plan.
 		label := pattern
 		if !pl.Name.IsZero() {
 			label = plan.NameLine(pl.Name, pl.Name.Text())
@@ -218,6 +222,7 @@ func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env,
 		case len(r.Missing) > missing:
 			p.ReportLate(c.delegate, r.Chain, "delegate to a host that is known before the run", "the host to delegate to",
 				r.Missing[missing:])
+			// It was reported: as missing of the step it would be one more value to wait for.
 			r.Missing = r.Missing[:missing]
 			return
 		case name == "" || r.Failed:

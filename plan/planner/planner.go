@@ -83,6 +83,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	})
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
+	// One budget of work for the whole plan: repetition lets a small playbook explode long before the limit of steps.
 	p.engine.Allow(plan.PlanWork, plan.PlanText)
 	d.Planned, d.Adopt = false, o.Reads
 	p.run()
@@ -102,6 +103,7 @@ func (p *planner) result() (*plan.Plan, diag.List) {
 		}
 		return nil
 	})
+	// Last: a secret may have become known after a message that holds it was written.
 	p.concealer.Clean(p.Found)
 	if p.Found.HasErrors() {
 		return nil, p.Found
@@ -155,6 +157,7 @@ func (p *planner) run() {
 		p.plan.Scopes[root].Parallel = n
 	}
 	if pb.Plays != nil {
+		// Plays put the names of their hosts in the place of these; exports are again those of the playbook.
 		names := p.names
 		p.readInventory()
 		p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
@@ -165,6 +168,7 @@ func (p *planner) run() {
 	}
 	p.CloseScope(root)
 	p.exports(pb)
+	// Needs may be on steps further down, so they wait until all steps are there.
 	p.ResolveNeeds()
 	p.checkTags()
 	p.overrides.ReportUnused()
@@ -173,6 +177,7 @@ func (p *planner) run() {
 
 // finish fills what is computed over the whole plan.
 func (p *planner) finish() {
+	// The digest comes last, since hiding secrets changes the paths and the digests of steps.
 	p.keepGathered()
 	p.plan.Files = p.Sources
 	p.plan.Tags = p.o.Select.Tags
@@ -208,6 +213,7 @@ func (p *planner) endVars() []plan.Var {
 // may be in what is left out.
 func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	all := newPlanner(o, d, nil)
+	// With steps there is still something to select from: mistakes may lie in what is excluded.
 	if all.Found.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
 	}
@@ -217,6 +223,7 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 		return all.result()
 	}
 	p := newPlanner(o, d, leftOut)
+	// What the first plan has used of the facts decided what can be selected, so a saved plan needs it too.
 	p.usedToo(all)
 	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool { return !s.Excluded }) {
 		p.Report(diag.Diagnostic{

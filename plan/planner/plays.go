@@ -29,6 +29,7 @@ func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext
 	for s := first; s < len(p.plan.Steps); s++ {
 		b.Steps = append(b.Steps, s)
 	}
+	// A loop without items still registers, as with Ansible: tasks after it use `.results` without asking.
 	if len(b.Steps) == 0 {
 		b.How, b.Steps = vars.NotProduced, nil
 		b.Value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
@@ -137,6 +138,7 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 	switch order := pl.Order.Text(); order {
 	case "", "inventory":
 	case "sorted", "reverse_sorted":
+		// Cloned, as the list is the inventory's own, and other plays have it too.
 		hosts = slices.Clone(hosts)
 		slices.SortFunc(hosts, func(a, b *inventory.Host) int { return strings.Compare(a.Name, b.Name) })
 		if order == "reverse_sorted" {
@@ -146,6 +148,7 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 		hosts = slices.Clone(hosts)
 		slices.Reverse(hosts)
 	default:
+		// Shuffle is none of them: the same files would give another plan each time.
 		p.Errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted",
 			"`order: %s` is not supported: a plan has one order", order)
 	}
@@ -169,6 +172,7 @@ func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 		s.Strategy = strings.TrimPrefix(value.Text(v), "ansible.builtin.")
 		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
 	})
+	// In a plan they are one: each host goes through its tasks at its own pace.
 	if s.Strategy == "host_pinned" {
 		s.Strategy = "free"
 	}
@@ -187,12 +191,14 @@ func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Rend
 	for _, v := range values {
 		p.ReadFixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
 			text := value.Text(got)
+			// As with Ansible, a percentage is rounded down, but never to no host at all.
 			if percent, ok := strings.CutSuffix(text, "%"); ok {
 				n, ok := spec.ParseInt(percent)
 				sizes = append(sizes, max(n*len(all)/100, 1))
 				return ok && n >= 0
 			}
 			n, ok := spec.ParseInt(text)
+			// As with Ansible, 0 and less is all of them.
 			if n <= 0 {
 				n = len(all)
 			}
@@ -202,6 +208,7 @@ func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Rend
 	}
 	var list [][]*plannedHost
 	for i := 0; len(all) > 0 && len(sizes) > 0; i++ {
+		// The last size counts for all batches that are left.
 		n := min(sizes[min(i, len(sizes)-1)], len(all))
 		list = append(list, all[:n])
 		all = all[n:]
@@ -240,12 +247,14 @@ func (p *playsState) varsFiles(play *playPlanner, cs []*taskContext) {
 		return
 	}
 	scenes := map[*vars.Layer]*vars.Scene{}
+	// The name of a file may use facts and variables of the host, so each host is asked.
 	for _, c := range cs {
 		p.names = c.on.Names
 		below := c.scene.Vars
 		for _, candidates := range play.src.VarsFiles {
 			below = p.firstVarsFile(c, candidates, below)
 		}
+		// Mostly all hosts read the same files, and then share a scene and what is kept for it.
 		sc, ok := scenes[below]
 		if !ok {
 			with := *c.scene
@@ -283,6 +292,7 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 		if err == nil {
 			return p.fileLayer(f, below)
 		}
+		// Only a file that is not there makes way for the next candidate; one that cannot be read must not be passed over in silence.
 		if !errors.Is(err, fs.ErrNotExist) {
 			p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.SuggestFix(path, err), "vars_files: %s",
 				p.DescribeError(err))
@@ -331,6 +341,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 	answers := map[string]string{}
 	var open []plan.Prompt
 	for _, q := range ask {
+		// The first planning of a selection has asked already, and a saved plan has the answers: no question is asked twice.
 		if v, ok := p.o.Values.Answers[q.Name]; ok {
 			answers[q.Name] = v
 		} else {
@@ -359,10 +370,12 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 	}
 	l := &vars.Layer{Parent: c.scene.Vars}
 	for _, q := range ask {
+		// A saved plan and a second planning need both.
 		p.o.Values.Answers[q.Name] = answers[q.Name]
 		p.plan.Basis.Prompts = append(p.plan.Basis.Prompts, q)
 		var v any = answers[q.Name]
 		if q.Private {
+			// What was typed unseen must not show in what is made of it.
 			v = value.Mark(p.secrets, v, value.Every)
 		}
 		l.Add(vars.Binding{Name: q.Name, Value: v, From: "vars_prompt", Origin: origin(pl.Pos, c.chain)})
@@ -377,10 +390,12 @@ func (p *playsState) hidden(c *taskContext, r *role) {
 		l := vars.Looking{Frame: p.frame(c, nil), Name: e.Key, Scene: c.scene}
 		var by *vars.Binding
 		l.Found = func(b *vars.Binding) bool { by = b; return true }
+		// Where the values are equal it does not matter which counts. Those of templates cannot be compared before they are rendered.
 		if !l.Layer(l.All.Root) && !l.Layer(l.Scene.Vars) || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
 			continue
 		}
 		told := own.Origin.String() + " " + by.Origin.String()
+		// Once for the pair, and not for each host.
 		if p.warned[told] {
 			continue
 		}
@@ -402,6 +417,7 @@ func (p *playsState) staying(cs []*taskContext) []*taskContext {
 	if !slices.ContainsFunc(cs, gone) {
 		return cs
 	}
+	// DeleteFunc works in place, and the list belongs to the caller.
 	return slices.DeleteFunc(slices.Clone(cs), gone)
 }
 
@@ -427,6 +443,7 @@ func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
 	for _, c := range cs {
 		for name, versions := range c.on.Names.Produced.Versions {
 			last := versions[len(versions)-1]
+			// The last version may be of an earlier task: this one may have been skipped or excluded on that host.
 			if last.By != t {
 				continue
 			}
@@ -436,6 +453,7 @@ func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
 			names[name] = append(names[name], last.Binding)
 		}
 	}
+	// The names come from a map, and the same files must give the same plan.
 	slices.Sort(order)
 	for _, name := range order {
 		from := names[name]
@@ -484,9 +502,11 @@ func (p *playsState) tasksFile(c *taskContext, name string) string {
 // decider is the step of an include: it does nothing but ask the condition.
 func (p *playsState) decider(t *playbook.Task) *playbook.Task {
 	d, ok := p.deciders[t]
+	// Kept by task: all hosts share what is compiled of it.
 	if !ok {
 		one := *t
 		one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
+		// What is included and its variables are not arguments of the step that decides.
 		one.Args, one.ExtraArgs, one.StepVars = playbook.Value{}, playbook.Value{}, playbook.Value{}
 		if one.Name.IsZero() {
 			one.Name = playbook.Written(t.Pos, one.Action+": "+plan.FirstLine(t.Args.Text()))

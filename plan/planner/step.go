@@ -20,6 +20,7 @@ import (
 func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	k := &plan.Task{Compiled: p.CompileTask(t, c.chain), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir, Base: c.dir}
 	k.Dialect = p.plan.Dialect
+	// The files that lookups read from here on are part of this step's identity.
 	p.lookups.Read = p.lookups.Read[:0]
 	if k.Action == nil {
 		return
@@ -49,6 +50,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		s.Gates = append(s.Gates, g.Gate)
 	}
 	s.Handler, s.Notifiers = c.handler, c.notifiers
+	// An override names its step by path, which is complete only now.
 	p.overrides.Begin(s.Path)
 	defer p.overrides.End()
 	before := *k
@@ -85,6 +87,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	r := p.Renderer(e, c.chain)
 	r.Lenient = s.Excluded
 	f := &plan.Fields{R: r, Field: "when"}
+	// The condition comes first: what it keeps from running need not have values.
 	v := r.Decide(k.When)
 	s.Prediction = plan.MaySkip
 	switch {
@@ -106,6 +109,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	r.Lenient, r.Idle = idle, idle && c.on != nil
 	r.Guards = plan.Guarded(k.When)
 
+	// The condition itself lacks a value of a step that is excluded: nothing else of the step counts any more.
 	if r.Lacking != nil {
 		idle = true
 	}
@@ -114,6 +118,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		k.Base = p.plan.Root
 		if !idle {
 			before := len(took)
+			// Which host it is decides what is planned: the values used for it must not be another in the run.
 			p.connect(&s, k, c, e, r)
 			p.noteShape(c, "the host of the task", t.Pos, slices.Clone(took[before:]))
 			k.Remote = s.Conn != nil
@@ -148,12 +153,14 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	k.Took = slices.Compact(took)
 	s.NoLog = p.ReadFlag(c.noLog(t), "no_log", r, false)
 	s.Terminal = p.ReadFlag(t.Interactive, "interactive", r, false)
+	// What is still open is decoded by the run, with the same code (bind).
 	if k.Sound && !k.Open && !r.Failed && !r.Undefined && !idle {
 		p.Decode(k, raw, c.chain)
 		if k.Call != nil {
 			k.Call.Ordered = r.Ordered
 		}
 	}
+	// Only here, as arguments may lack a value as well as conditions.
 	if r.Lacking != nil && !s.Excluded {
 		s.Prediction, s.Lacks, idle = plan.WillSkip, r.Lacking, true
 	}
@@ -172,6 +179,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if !idle {
 		p.concealer.CheckArguments(&s, k, raw)
 	}
+	// In this order: the digest is made of texts without secrets, but before no_log hides the rest of the step.
 	k.Decisive = r.Decisives(e)
 	p.concealer.HideStep(&s)
 	s.Digest = p.concealer.Digest(&s, k)
@@ -266,6 +274,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 		if err != nil || len(result.Missing) > 0 {
 			r.Leaves(t.Refs())
 		}
+		// Secrets may become known later in planning: then it is rendered again, for the digest is over a text in which they are masked.
 		if err == nil && !s.NoLog {
 			p.concealer.NoteRendering(k, result.Value, func() (any, error) {
 				again, err := t.Render(&with)
@@ -278,6 +287,7 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 		return
 	}
 	for _, e := range found.All() {
+		// What lacks the value of an excluded step is planned as skipped, and the template is not to blame.
 		if steps := r.Lacks(e); len(steps) > 0 {
 			r.Needs(e, steps)
 			continue
@@ -354,6 +364,7 @@ func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 	if k.Undo == nil || k.Undo.Action == nil {
 		return
 	}
+	// The result of the step is unknown under each name that it will have.
 	with := *r.Env.(*plan.Env)
 	with.Extra = map[string]any{}
 	for _, name := range p.plan.ResultNames(k.Src.Register) {
@@ -390,6 +401,7 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 			Steps: []int{s.Index}, By: t,
 		})
 	}
+	// What its condition skips sets nothing. What is excluded or lacks a value keeps its bindings, so that its users know what they lack.
 	if k.Action.Name != "set_fact" || s.Prediction == plan.WillSkip && s.Lacks == nil && !s.Excluded {
 		return
 	}
@@ -403,6 +415,7 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 			Certain: s.Prediction == plan.WillRun && t.Creates.IsZero() && t.Removes.IsZero() && t.Unless.IsZero() && t.OnlyIf.IsZero(),
 		}
 		if c.on != nil {
+			// An option of set_fact, and not a variable.
 			if g.Name == "cacheable" {
 				continue
 			}
@@ -423,6 +436,7 @@ func (p *stepPlanner) placeStep(s *plan.Step, c *taskContext) {
 	}
 	s.Host, s.Group = c.on.Name, c.group
 	s.Role, s.Once = c.roleName(), c.once
+	// The first step that asks a host gives the facts that are promised: then its result is kept, although nothing registers it.
 	if m := c.on; s.Action == "setup" && m.Gatherer < 0 {
 		m.Gatherer, s.Keeps = s.Index, m.State == vars.FactsPromised
 	}
@@ -431,6 +445,7 @@ func (p *stepPlanner) placeStep(s *plan.Step, c *taskContext) {
 // foresee takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
 // then depend on it.
 func (p *stepPlanner) foresee(b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
+	// With run_once only the run knows the host, and with `strategy: graph` nothing says what comes before what.
 	if k.Call == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
 		return
 	}
@@ -438,6 +453,7 @@ func (p *stepPlanner) foresee(b *vars.Binding, s *plan.Step, k *plan.Task, c *ta
 	if !ok {
 		return
 	}
+	// Arguments are plain maps, and what a play prints of this must have the order in which it is written.
 	b.Foreseen, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Call.Ordered[b.Name]))
 }
 
@@ -448,6 +464,7 @@ func (p *stepPlanner) searching(k *plan.Task, c *taskContext, r *plan.Renderer) 
 		return
 	}
 	if v, given := plan.ValueOf(k.Args, "remote_src"); given {
+		// This only looks ahead: the argument is rendered among the others, where what it lacks is counted.
 		missing := r.Missing
 		yes, _ := spec.ParseBool(value.Plain(r.Value(v)))
 		r.Missing = missing

@@ -60,6 +60,7 @@ func (vb *varsBlock) one(i int) {
 	r.Lenient, r.Marks = vb.lenient, true
 	b := &vars.Binding{Name: e.Key, From: vb.from, Origin: origin(e.Pos, vb.chain)}
 	b.Value = plan.ForNames(r.Value(e.Value))
+	// Kept as written as well: the run renders it again, with the values that it has by then.
 	if b.Open = len(r.Missing) > 0; b.Open {
 		// Taken after the rendering: it holds the names from further down that this one needed, and not this one
 		// itself, which may extend what it hides.
@@ -86,6 +87,7 @@ func (vb *varsBlock) pending(name string) (any, bool) {
 		vb.circle(i)
 		return value.Unknown{}, true
 	case len(vb.doing) == plan.MaxChain:
+		// Names from further down are rendered by recursion, and a stack that overflows ends the process.
 		e := vb.entries[i]
 		vb.p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), vb.chain, "write what others need before them", "%s", plan.ChainTooLong(e.Key))
 		return value.Unknown{}, true

@@ -131,6 +131,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	if c.item != nil {
 		scope.Item = c.item.label
 	}
+	// Asked before the path is rendered, which may need names that the condition guards.
 	held := p.verdict(c)
 	if held.Known && !held.Holds {
 		scope.Skipped = held.Culprit
@@ -151,6 +152,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		return
 	}
 	scope.Name = name
+	// Links are followed, or a file that includes itself under another name would never be recognised.
 	target := p.disk.Real(p.Resolve(name, c.dir))
 	if p.RefuseCircle(target, t, c.chain) {
 		return
@@ -176,6 +178,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	label := pb.File.Name
 	scope.Name = p.groupName(c, t, label)
 	scope.Parallel = p.parallel(t.Parallel, c)
+	// That of the include counts above that of the file.
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
 	}
@@ -193,6 +196,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	p.defineHandlers(&inside, pb.Handlers)
 	p.planTasks(&inside, pb.Tasks)
 	leave()
+	// What comes after takes the variables from the steps of lateVars: here they were known only inside.
 	if !held.Known {
 		p.names.Document.Forget(since)
 	}
@@ -218,6 +222,7 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	}
 	inside.scope = p.OpenScope(scope, scope.Name)
 	inside.item = nil
+	// Only the body is covered by the rescue: a failure in the branches is one of what is around the block.
 	body := inside
 	body.breaking = c.breaking || len(t.Rescue) > 0
 	p.planTasks(&body, t.Body)
@@ -241,6 +246,7 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 		}, branch.name)
 		p.planTasks(&b, branch.tasks)
 		p.CloseScope(b.scope)
+		// The rescue may not be needed, so what it sets is certain only inside.
 		if branch.name == "rescue" {
 			p.names.Document.Forget(since)
 		}
@@ -291,6 +297,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	if !p.rounds(len(items), 1, t, c) {
 		return
 	}
+	// A loop without items is one skipped task in Ansible's output, and not nothing.
 	if c.on != nil && len(items) == 0 {
 		p.planEmptyLoop(c, t, noItems(t))
 		return
@@ -350,6 +357,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 
 // exports plans what the run will give, in the state at its end.
 func (p *planner) exports(pb *playbook.Playbook) {
+	// At the end of the plan all is visible that was ever set.
 	fr := &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
 	for _, e := range pb.Exports {
 		x := plan.Export{Name: e.Key, Raw: e.Value, Frame: fr}
@@ -359,6 +367,7 @@ func (p *planner) exports(pb *playbook.Playbook) {
 			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.Env.Names()), "undefined variable `%s`", e.Key)
 			continue
 		}
+		// An export leaves the run, which no_log forbids.
 		for _, m := range r.Missing {
 			if i := slices.IndexFunc(m.Steps, func(s int) bool { return p.plan.Steps[s].NoLog }); i >= 0 {
 				p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",

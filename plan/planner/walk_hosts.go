@@ -18,6 +18,7 @@ import (
 // adding plans add_host and group_by: the inventory has what they add from here on. add_host is done once for all hosts.
 func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 	if t.Action == "add_host" {
+		// As with Ansible, add_host is one task for all hosts, although nothing in the task says so.
 		once := playbook.Written(t.Pos, "true")
 		for _, c := range cs {
 			c.inherit.runOnce = once
@@ -32,6 +33,7 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 		}
 		switch args := call.Args.(type) {
 		case *spec.AddHostArgs:
+			// Of a loop only the first host's rounds add: those of the others would add the same hosts again.
 			if !added || s.Loop != nil && s.Host == cs[0].on.Name {
 				added = true
 				p.addHost(args, s.Origin)
@@ -53,6 +55,7 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 	}
 	var rounds []*round
 	for _, c := range cs {
+		// Each host has its own items: a fact or a variable of the host may give them.
 		p.selectHost(c)
 		items, typ, ok := p.items(c, t)
 		if !ok || !p.rounds(len(items), len(cs), t, c) {
@@ -69,10 +72,12 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 			}}}
 			one.loop = p.roundOnHost(&one, t, items, i, made)
 			lc := p.roundContext(&one, t, items, i, plan.LoopContext{Type: typ, Expression: expression})
+			// The steps inside may have no no_log of their own, and would show the item.
 			if plan.MayHide(one.noLog(t)) {
 				lc.Item = nil
 			}
 			one.inLoop = &lc
+			// Hosts may have different items at one place. A round is what the hosts have in common, so the label counts too.
 			at := slices.IndexFunc(rounds, func(r *round) bool { return r.index == i && r.label == lc.Label })
 			if at < 0 {
 				at = len(rounds)
@@ -81,6 +86,7 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 			rounds[at].cs = append(rounds[at].cs, &one)
 		}
 	}
+	// A host with items of its own has added its rounds behind all others: this puts first items before second ones again.
 	slices.SortStableFunc(rounds, func(a, b *round) int { return a.index - b.index })
 	for _, r := range rounds {
 		if p.Full {
@@ -102,16 +108,19 @@ func (p *planner) planTasksForHosts(cs []*taskContext, tasks []*playbook.Task) {
 
 // planTaskForHosts plans one task for some hosts.
 func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
+	// A meta in an earlier task may have taken hosts out of the play, or out of this role.
 	cs = p.staying(cs)
 	if p.Full || len(cs) == 0 {
 		return
 	}
 	defer p.plan.CloseShapes(len(p.plan.Shapes))
+	// A saved plan keeps the text of the files it read. Of one with no_log the text may hold what is hidden, so only a digest is kept.
 	if plan.MayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
 		p.disk.KeepNot(cs[0].file.Path)
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
 	}
+	// With `gather_facts: false` it is this task that makes facts known, and a clear_facts before it ends here.
 	if t.Action == "setup" || t.Action == "gather_facts" {
 		p.showAgain(cs)
 		p.gather(p.ungathered(cs))
@@ -136,6 +145,7 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	case playbook.Block:
 		p.blockOfHosts(p.deriveContexts(cs, t), t)
 	case playbook.Include:
+		// The keys of a dynamic include belong to the step that decides, and not to what is inside. So the contexts go in underived.
 		if t.Dynamic {
 			p.includeTasks(cs, t)
 		} else {
@@ -178,6 +188,7 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 		in.looks = "vars"
 	}
 	if len(own.When) > 0 {
+		// Clipped here and below: siblings append to the same slice, and must not write into each other's room.
 		in.when = append(slices.Clip(c.when), own.When...)
 	}
 	in.tags = p.tagsOf(t, c)
@@ -213,6 +224,7 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 	}
 	once := p.once(cs)
 	base, scope := "", -1
+	// A single host has no scope for the task. The label is made in the same way, so the path stays when a second host comes.
 	if len(cs) > 1 {
 		p.selectHost(cs[0])
 		scope = p.OpenScope(plan.Scope{
@@ -255,10 +267,13 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 
 // loopOnHost plans the items of a task on one host. What the items are may depend on a name that its condition guards.
 func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
+	// Ansible keeps an error in the list until the condition was asked: `loop: "{{ found.results }}"` with `when: found is defined` is
+	// skipped.
 	if t.Loop.Over.Kind() != playbook.List || plan.TemplatedIn(t.Loop.Over) {
 		quiet := p.Renderer(p.env(c, nil), c.chain)
 		quiet.Report = func(diag.Diagnostic) {}
 		if v := quiet.Decide(c.when); v.Known && !v.Holds && !quiet.Failed {
+			// What the list complains of is excused by the condition, so it must not show.
 			said := p.Found
 			p.Found = nil
 			_, _, ok := p.items(c, t)
@@ -274,10 +289,12 @@ func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
 
 // planEmptyLoop plans a task whose loop has no items: one step that is skipped.
 func (p *planner) planEmptyLoop(c *taskContext, t *playbook.Task, when []plan.Condition) {
+	// All hosts share the stand-in, as what is keyed by a task must see one task.
 	empty, ok := p.empty[t]
 	if !ok {
 		one := *t
 		one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
+		// The name gets the result of the whole loop below, and not that of this one step.
 		one.Register = ""
 		empty = &one
 		p.empty[t] = empty
@@ -331,9 +348,11 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 		}
 	}
 	p.planTasksForHosts(inBody, t.Body)
+	// A body may break off anywhere: what it sets is certain inside, while what comes after the block waits for the run.
 	if len(t.Rescue) > 0 {
 		markUncertain(inner, began)
 	}
+	// What the rescue may be needed for ends here: its own steps come after, and do not count.
 	body := len(p.plan.Steps)
 	for _, branch := range []struct {
 		name  string
@@ -370,12 +389,14 @@ func (p *planner) importTasks(cs []*taskContext, t *playbook.Task) {
 		return
 	}
 	for i, c := range cs {
+		// The list was made for this task (deriveContexts), so it may be changed in place.
 		if t.StepVars.Kind() == playbook.Map {
 			one := *c
 			one.block = p.shareLayer(t, c.block, "import vars", c.chain)
 			cs[i] = &one
 		}
 	}
+	// An import is static, as with Ansible: the first host answers for all of them.
 	p.selectHost(cs[0])
 	name, ok := p.pathOf(cs[0], t.Args, "which file to import", "import each candidate with its own `when`, or use include_tasks")
 	if !ok {
@@ -391,6 +412,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key,
 		return
 	}
 	p.selectHost(c)
+	// Mistakes that reading the file finds do not know who includes it; that is added to those from here on.
 	said := len(p.Found)
 	f, tasks, err := p.LoadTasks(target)
 	if err != nil {
@@ -407,6 +429,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key,
 	if t.Dynamic {
 		scope.Name = f.Name
 	}
+	// Entered once for all hosts: the scope, the chain and the file are the same for each.
 	first := *c
 	leave := p.enter(&first, scope, f.Name, f, library.Opened{Path: target}, t.Pos)
 	inner := make([]*taskContext, len(cs))
@@ -464,6 +487,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 		outer := p.applied(c, t)
 		outer.gates = append(slices.Clip(outer.gates),
 			gateAt{Gate: plan.Gate{Step: step, Ran: true}, text: s.When, pos: t.Pos, role: 0})
+		// An answer that is known needs no gate: what is inside would wait for a step that decides nothing.
 		if s.When == "" || s.Prediction == plan.WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]
 		}
@@ -476,6 +500,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 		if s.Loop != nil {
 			item, number = s.Loop.Label, s.Loop.Index
 		}
+		// As Ansible groups them: hosts that include the same for the same item go through it together.
 		i := slices.IndexFunc(rounds, func(r *round) bool { return r.what == target && r.number == number && r.item == item })
 		if i < 0 {
 			i = len(rounds)
@@ -491,10 +516,12 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 
 // applied is the context of what is inside an include: what was around it, with the keys of `apply`, its variables, and the item.
 func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
+	// None of the include's own keys reach what is inside: `when` or `tags` decide about the include, and `apply` is for the rest.
 	in := *c.around
 	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
 	in.depth = c.depth
 	if t.StepVars.Kind() == playbook.Map {
+		// As parameters: in Ansible's order they count above what set_fact and register have given.
 		in.params = p.paramsLayer(t, in.params, c.chain)
 	}
 	in.inherit.noLog = c.around.noLog(t) // hides what is inside too: its items would show there

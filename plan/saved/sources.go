@@ -96,6 +96,7 @@ func (e *WholeError) Error() string {
 // Of gives what a plan was made from. The error is a *WholeError or a *SecretError.
 func Of(p *plan.Plan) (s *Sources, err error) {
 	m := p.Basis
+	// Facts are kept by the names under which they were used: which of all at once were used cannot be said.
 	if m.Facts.Whole.Line > 0 {
 		return nil, &WholeError{m.Facts.Whole}
 	}
@@ -111,6 +112,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	if m.O.Select.StartAt != "" {
 		s.StartAt = p.PortableSelectors([]string{m.O.Select.StartAt})[0]
 	}
+	// Paths are kept relative to the root, since a saved plan may be read in another place.
 	for _, v := range m.O.Values.Extra {
 		if file, ok := strings.CutPrefix(v, "@"); ok {
 			v = "@" + shown(source.ResolvePath(file, m.O.Dir, m.O.Home))
@@ -128,10 +130,12 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 		file := SourceFile{Path: shown(path), Digest: f.Digest}
 		switch {
 		case f.Secret:
+			// A digest of a file with secrets would let others try out what they are.
 			file.Secret, file.Digest = true, ""
 		case f.Private:
 		case utf8.Valid(f.Text):
 			text := string(f.Text)
+			// JSON has only UTF-8; of other bytes each would become a replacement character.
 			file.Text = &text
 		default:
 			file.Bytes = f.Text
@@ -158,6 +162,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 		s.Trees = append(s.Trees, tree)
 	}
 	for _, path := range plan.SortedKeys(m.Disk.Absent) {
+		// What was looked for and not found is an input too: a file that appears may change the plan.
 		s.Absent = append(s.Absent, shown(path))
 	}
 	s.Reads = readsOf(m, shown)
@@ -178,6 +183,7 @@ func keepFacts(m *plan.Basis, s *Sources) {
 		if get, costly := m.Names.Costly[name]; costly && !ok {
 			v, ok = get(), true
 		}
+		// Facts that change are unknown in a plan, so there is nothing to keep.
 		if _, changes := v.(value.Unknown); changes || !ok {
 			continue
 		}
@@ -200,7 +206,9 @@ func keepFacts(m *plan.Basis, s *Sources) {
 			s.Private = append(s.Private, name)
 		}
 	}
+	// From a map, and the bytes of a saved plan are compared when it is read.
 	slices.Sort(s.Private)
+	// Kept only if something may depend on it: otherwise the same playbook gives every user the same file.
 	if mentions(m, "~") {
 		s.Home = m.O.Home
 	}
@@ -243,12 +251,14 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 		case f.Text != nil:
 			seen.Text = []byte(*f.Text)
 		case f.Bytes == nil:
+			// Without a text it is a file with no_log: the disk may give it, but only if it is what was read then.
 			text, err := source.ReadBounded(abs(f.Path))
 			if err != nil || source.DigestOf(text) != f.Digest {
 				return plan.Options{}, nil, &NotKeptError{File: f.Path}
 			}
 			seen.Text, seen.Private = text, true
 		}
+		// A forged file must at least be consistent, and then has another digest.
 		if source.DigestOf(seen.Text) != f.Digest {
 			return plan.Options{}, nil, fmt.Errorf("the text of %s is not what was read", f.Path)
 		}
@@ -278,11 +288,13 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 	}
 	again.Plugins = known
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
+	// Costly facts that were used are among those that were kept: none may be asked for again.
 	again.Facts.Here, again.Facts.Costly = s.facts(o.Facts.Here), nil
 	if s.Plays != nil {
 		if err := s.Plays.remembered(d, abs, o); err != nil {
 			return plan.Options{}, nil, err
 		}
+		// Answers that are secret were not kept, and are asked for again.
 		if again.Values.Answers, err = s.Plays.answered(o); err != nil {
 			return plan.Options{}, nil, err
 		}
@@ -431,6 +443,7 @@ func (s *Sources) Stale(root string, o plan.Options) []string {
 func (s *Sources) staleFacts(o plan.Options) []string {
 	var list []string
 	differ := func(what string, was, is any, known bool) {
+		// Compared as JSON: one side has been through it and the other has not.
 		a, _ := json.Marshal(was) // plain data
 		b, _ := json.Marshal(is)
 		switch {
@@ -469,6 +482,7 @@ func (s *Sources) staleFacts(o plan.Options) []string {
 // SameFiles reports whether nothing that both plans have read from this machine has changed between them: planning with another value
 // reads the files again, and an edit that comes along is not one that the user who gave the value has seen.
 func SameFiles(p *plan.Plan, was *plan.Plan) bool {
+	// Only what both plans have read: another value may lead to other files.
 	now, before := p.Basis.Disk, was.Basis.Disk
 	for path, f := range now.Files {
 		if o := before.Files[path]; before.Absent[path] || o != nil && !bytes.Equal(o.Text, f.Text) {
@@ -495,6 +509,7 @@ func (s *Sources) staleReads(root string, o plan.Options, say func(format string
 		kept[f.Path] = true
 	}
 	for _, r := range s.Reads {
+		// Of these the text was compared already.
 		if r.Secret || r.Digest == "" || kept[r.Path] {
 			continue
 		}
@@ -508,6 +523,7 @@ func (s *Sources) staleReads(root string, o plan.Options, say func(format string
 			say("%s cannot be read", r.Path)
 			continue
 		}
+		// What the run itself has changed does not count as a change from outside.
 		if o.Reads != nil {
 			now = o.Reads(now)
 		}
