@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"moon/events"
 	"moon/internal/suggest"
 	"moon/themes"
 	"moon/tui/draw"
@@ -49,7 +48,7 @@ func (m *model) runCommand(name, arg string) tea.Cmd {
 	case "goto":
 		return browsing{m.State}.gotoNamed(arg)
 	case "p":
-		return watchPane{m.State}.printOnce(arg)
+		return watching{m.State}.printOnce(arg)
 	case "watch":
 		m.Watch.AddWatch(arg)
 	case "break":
@@ -57,7 +56,7 @@ func (m *model) runCommand(name, arg string) tea.Cmd {
 	case "breaks":
 		deciding{m.State}.openBreaks()
 	case "filter":
-		whyNot{m.State}.filterNamed(arg)
+		browsing{m.State}.filterNamed(arg)
 	case "theme":
 		return m.themeNamed(arg)
 	case "quit":
@@ -94,18 +93,6 @@ func (m browsing) gotoNamed(selector string) tea.Cmd {
 	}
 }
 
-func (m whyNot) cannotBreak() string {
-	switch {
-	case m.IsRecorded():
-		return isOver
-	case m.Shot.Phase == events.Done:
-		return "the run is over"
-	case m.Tools.ParseBreak == nil:
-		return "breakpoints cannot be named here"
-	}
-	return ""
-}
-
 // breakNamed sets breakpoints as --break does.
 func (m deciding) breakNamed(text string) tea.Cmd {
 	p, parse := m.Plan, m.Tools.ParseBreak
@@ -127,7 +114,7 @@ func (m deciding) breakNamed(text string) tea.Cmd {
 	}
 }
 
-func (m whyNot) filterNamed(word string) {
+func (m browsing) filterNamed(word string) {
 	var names []string
 	for f := tree.FilterAll; f <= tree.FilterNotable; f++ {
 		if f.String() == word {

@@ -78,3 +78,18 @@ func absolutePath(p *plan.Plan, file string) string {
 	}
 	return filepath.Join(p.Root, file)
 }
+
+// takeConnected says what asking again has brought. The feed brings a plan that has become another.
+func (m replanning) takeConnected() {
+	if m.Tools.PlanFor != nil {
+		if p := m.Tools.PlanFor(m.Plan.Digest); p != nil && p != m.Plan && p.Digest == m.Plan.Digest {
+			m.changePlan(p)
+			m.Store.Forget()
+			m.Store.Wake()
+		}
+	}
+	m.Message = ""
+	if len(m.Plan.Unreached) == 0 {
+		m.ShowMessage("all hosts have answered")
+	}
+}

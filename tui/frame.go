@@ -57,9 +57,6 @@ func (m frame) drawPanes(b *draw.Brush, l view.Layout) {
 	}
 }
 
-// body draws the rows of a pane, one at a time, into a stretch that is open.
-type body interface{ drawRow(b *draw.Brush, i int) }
-
 // drawWide draws the tree left and the detail right, with one divider.
 func (m frame) drawWide(b *draw.Brush, l view.Layout) {
 	detail := detailPane(m).detailBody(l.DetailW-2, l.DetailH) // first: the rule above says how long it is
@@ -157,26 +154,6 @@ func (m frame) drawBottom(b *draw.Brush, l view.Layout) {
 	b.End()
 	b.Newline()
 	footerBar(m).drawFooter(b)
-}
-
-// docBody is a doc, scrolled.
-type docBody struct {
-	doc *draw.Doc
-	top int
-	h   int
-}
-
-func (d docBody) drawRow(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
-
-func (m detailPane) detailBody(w, h int) body {
-	w = max(w-1, 1) // a cell of air at the right edge
-	if m.Sheet != nil {
-		return docBody{m.Sheet.Draw(m.Screen(), w, h), 0, h}
-	}
-	if m.Detail.Tab == view.TabOutputs {
-		return timePane(m).withTime(w, h, func(h int) *draw.Doc { return outputPane(m).outputDoc(outputWidth(m.CurrentLayout()), h) })
-	}
-	return docBody{m.detailDoc(w, h), m.Detail.Scroll, h}
 }
 
 // drawPeek shows below the tree what the pane beside it would: what the step does, or the last it printed.

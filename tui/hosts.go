@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
-	"moon/events"
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
@@ -61,44 +58,6 @@ func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
 	})
 	m.DrawChoices(d, append(ways, view.Choice{Do: keymap.RunContinue, Words: "run: it is tried again when its turn comes", Brief: "run"}))
 	d.Blank()
-}
-
-// connectAgain asks the hosts once more that did not answer, by planning again.
-func (m deciding) connectAgain() tea.Cmd {
-	return replanning(m).planAgain(connecting)
-}
-
-// takeConnected says what asking again has brought. The feed brings a plan that has become another.
-func (m replanning) takeConnected() {
-	if m.Tools.PlanFor != nil {
-		if p := m.Tools.PlanFor(m.Plan.Digest); p != nil && p != m.Plan && p.Digest == m.Plan.Digest {
-			m.changePlan(p)
-			m.Store.Forget()
-			m.Store.Wake()
-		}
-	}
-	m.Message = ""
-	if len(m.Plan.Unreached) == 0 {
-		m.ShowMessage("all hosts have answered")
-	}
-}
-
-// excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.
-func (m deciding) excludeHost() {
-	host := m.HostHere()
-	ranges := m.StepsOf(host)
-	t := m.Position().Tally(ranges...)
-	if t.Begins() > 0 {
-		for _, r := range slices.Backward(ranges) { // as in exclude
-			if one := m.Position().Tally(r); one.Sum(status.Undecided, status.Waiting, status.Confirm) > 0 {
-				m.Send(events.Exclude{Range: r})
-			}
-		}
-		m.ShowMessage(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.Keys.Label(keymap.GateExcludeHost)))
-		return
-	}
-	m.RestoreSteps(ranges)
-	m.ShowMessage(draw.Plain(host) + " is restored")
 }
 
 // givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.

@@ -23,11 +23,11 @@ func (m frame) drawBare(b *draw.Brush, l view.Layout) {
 		m.Prompt.DrawLine(m.Glyphs, b, browsing(m).foundWords())
 		return
 	}
-	outputPane(m).bareLine(b)
+	m.bareLine(b)
 }
 
 // bareLine is the one line: what is shown, where in it, a message or the keys, and the state of the run.
-func (m outputPane) bareLine(b *draw.Brush) {
+func (m frame) bareLine(b *draw.Brush) {
 	state := headerBar(m).headlineTexts(2)
 	room := max(b.Left-draw.WidthOf(state)-2, 0)
 	b.Keep(b.Left-room, func() {
@@ -39,7 +39,7 @@ func (m outputPane) bareLine(b *draw.Brush) {
 		title := draw.Plain(m.Tree.Title(m.CursorNode()))
 		b.Put(themes.Text, "  "+draw.CutMiddle(title, max(b.Left/3, 8), m.Glyphs.Dots))
 		if m.Detail.Tab == view.TabOutputs {
-			b.Put(themes.Dim, "  "+m.outputTitle(b.Left-2, false))
+			b.Put(themes.Dim, "  "+outputPane(m).outputTitle(b.Left-2, false))
 		}
 		for _, t := range []keymap.Tip{
 			keymap.TipOf(keymap.GoBack, "back"), keymap.TipOf(keymap.CopyMenu, "copy"),

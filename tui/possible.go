@@ -271,7 +271,7 @@ func (m whyNot) cannotEdit() string {
 
 // cannotNeed says that there is nothing to go to in a direction.
 func (m whyNot) cannotNeed(direction int) string {
-	switch i := browsing(m).toNeed(direction); {
+	switch i := m.toNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
 	case i == m.Tree.Step(m.CursorNode()) && m.FocusedPane() == view.PaneTree:
@@ -312,6 +312,21 @@ func (m whyNot) cannotTry(by int) string {
 		return "that is the first attempt"
 	case to >= n:
 		return "that is the last attempt"
+	}
+	return ""
+}
+
+// isOver is what the screen says to a key that would ask something of a recorded run.
+const isOver = "this run is over"
+
+func (m whyNot) cannotBreak() string {
+	switch {
+	case m.IsRecorded():
+		return isOver
+	case m.Shot.Phase == events.Done:
+		return "the run is over"
+	case m.Tools.ParseBreak == nil:
+		return "breakpoints cannot be named here"
 	}
 	return ""
 }

@@ -1,8 +1,5 @@
 package tui
 
-// isOver is what the screen says to a key that would ask something of a recorded run.
-const isOver = "this run is over"
-
 // takeRecorded takes a recorded run in, whole, before there is a screen: nobody sees it happen again.
 func (m *model) takeRecorded() error {
 	drainFeed(m.Store, m.o.Feed, func() {})

@@ -2,14 +2,12 @@ package tui
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
-	"moon/tui/overlay"
 	"moon/tui/status"
 	"moon/tui/view"
 )
@@ -119,42 +117,3 @@ func (m watchPane) nameFrom(name string) string {
 	}
 	return ""
 }
-
-// printOnce evaluates an expression once and shows what it is.
-func (m watchPane) printOnce(text string) tea.Cmd {
-	if why := m.CannotWatch(); why != "" || len(m.Plan.Steps) == 0 {
-		m.ShowMessage(why)
-		return nil
-	}
-	m.Watch.RememberTyped(text)
-	p, step, eval := m.Plan, watchPane{m.State}.watchStep(), status.Eval(m.Tools.Eval)
-	return func() tea.Msg {
-		v := eval.Value(p, step, text)
-		return view.Came{Then: func(m *view.State) tea.Cmd {
-			watchPane{m}.showValue(text, v)
-			return nil
-		}}
-	}
-}
-
-// showValue shows a value in the line of messages, or in a box if it is too long for that.
-func (m watchPane) showValue(expression string, v status.Value) {
-	switch {
-	case v.Wrong != "":
-		m.ShowMessage(expression + ": " + draw.OneLine(v.Wrong))
-	case v.After != nil:
-		m.ShowMessage(expression + ": " + m.WhenKnown(v.After))
-	case strings.Contains(strings.TrimSpace(v.Text), "\n") || draw.Cells(draw.Plain(expression+draw.QuotedLines(v.Text))) > m.Width-10:
-		if !m.IsTyping() {
-			m.Overlay = overlay.NewText(expression, v.Text)
-		}
-	default:
-		m.ShowMessage(expression + " = " + draw.QuotedLines(v.Text))
-	}
-}
-
-// Texts are the expressions that are watched.
-func (m watchPane) Texts() []string { return m.Watch.Texts }
-
-// Typed is what was typed before, the latest last.
-func (m watchPane) Typed() []string { return m.Watch.Before }
