@@ -33,7 +33,7 @@ func (m *model) doWant(want overlay.Want) tea.Cmd {
 	case overlay.ClearMarks:
 		m.Cur.Clear()
 	case overlay.Evaluate:
-		return watchPane{m.State}.evaluateCondition(w.Expression)
+		return watching{m.State}.evaluateCondition(w.Expression)
 	case overlay.Watch:
 		m.Watch.AddWatch(w.Expression)
 	case overlay.Unwatch:
@@ -79,11 +79,11 @@ func (m *model) doWant(want overlay.Want) tea.Cmd {
 }
 
 // evaluateCondition finds out what the condition of a breakpoint is now.
-func (m watchPane) evaluateCondition(when string) tea.Cmd {
+func (m watching) evaluateCondition(when string) tea.Cmd {
 	if m.CannotWatch() != "" {
 		return nil
 	}
-	p, step, eval := m.Plan, m.watchStep(), m.Tools.Eval
+	p, step, eval := m.Plan, watchPane(m).watchStep(), m.Tools.Eval
 	return func() tea.Msg {
 		v := status.Eval(eval).Value(p, step, when)
 		return view.Came{Then: func(m *view.State) tea.Cmd {
