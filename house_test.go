@@ -65,13 +65,11 @@ var wideCircles = map[string]int{"plan/planner": 15}
 
 // oversized are what is still larger, with little room: they may shrink, and an entry that fits goes.
 var oversized = map[string]int{
-	"circle of tui":        42,
+	"circle of tui":        34,
 	"files of exec/action": 75,
 	"files of exec/spec":   79,
-	"files of tui":         58,
 	"lines of exec/action": 13720,
 	"lines of exec/spec":   6480,
-	"lines of tui":         9050,
 }
 
 // TestSizes holds the sizes of packages and types.

@@ -61,12 +61,13 @@ var layers = map[string][]string{
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest"},
+	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/pane", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest"},
 	"tui/console":    {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
 	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                                            // writes out what stands for a secret, where that has no glyph
 
 	"tui/view":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/overlay", "tui/status", "tui/tree"}, // what a part of the TUI is given; it must not know the model
 	"tui/known":    {"events", "internal/diag", "plan", "plan/bind", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                          // the run, and no cursor
+	"tui/pane":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/status", "tui/tree", "tui/view"},    // shows; it must not know the model
 	"tui/overlay":  {"events", "internal/diag", "internal/suggest", "plan", "themes", "tui/draw", "tui/fix", "tui/keymap", "tui/known", "tui/status"},                           // reads the run, and wants; it must not know the view
 	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/status", "tui/tree"},
 	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
@@ -134,7 +135,7 @@ var owners = []struct {
 }{
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes"}, "processes have one owner, which kills their whole group; remote starts only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
-	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/overlay", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
+	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/overlay", "tui/pane", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"engine/control", "exec/action", "exec/facts", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},

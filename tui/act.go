@@ -7,6 +7,7 @@ import (
 	"moon/themes"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
 
@@ -289,7 +290,7 @@ func orNone(s string) string {
 
 // connectAgain asks the hosts once more that did not answer, by planning again.
 func (m deciding) connectAgain() tea.Cmd {
-	return replanning(m).planAgain(connecting)
+	return replanning(m).planAgain(pane.Connecting)
 }
 
 // excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.

@@ -11,6 +11,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/view"
 )
 
@@ -68,7 +69,7 @@ func scopeItems(m *view.State, n int) (list []overlay.CopyItem) {
 		list = append(list, overlay.CopyItem{Key: "p", Words: "paths of its " + draw.Count(r.To-r.From, "step"), Text: paths.String()})
 	}
 	if n == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
-		list = append(list, overlay.CopyItem{Key: "s", Words: "summary", Text: summaryPane{m}.summaryText()})
+		list = append(list, overlay.CopyItem{Key: "s", Words: "summary", Text: pane.SummaryPane{State: m}.SummaryText()})
 	}
 	return list
 }
@@ -101,7 +102,7 @@ func paletteOffers(m *view.State) (can []overlay.Offer) {
 		if b.Where&m.KeyPlace() == 0 {
 			o.Why = "in " + keymap.PlaceWords(b.Where)
 		} else {
-			o.Why = whyNot{m}.whyCannot(do)
+			o.Why = pane.WhyNot{State: m}.WhyCannot(do)
 		}
 		add(o)
 	}

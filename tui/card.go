@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
 
@@ -169,7 +170,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 		tips = []keymap.Tip{keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}
 	}
 	// No key is offered that would be refused. If the rest does not fit, gaps go first and then words, from the right; keys stay.
-	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return whyNot(m).whyCannot(t.Do) != "" })
+	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return pane.WhyNot(m).WhyCannot(t.Do) != "" })
 	between := 2
 	if footerBar(m).tipsWidth(tips, 0, between) > m.Width {
 		between = 1

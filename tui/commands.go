@@ -11,6 +11,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -34,7 +35,7 @@ var commands = []command{
 	{
 		overlay.Command{Name: "break", Takes: "STEP [if COND] [after N] [log TEXT]"},
 		"set a breakpoint",
-		func(m *view.State) string { return whyNot{m}.cannotBreak() },
+		func(m *view.State) string { return pane.WhyNot{State: m}.CannotBreak() },
 	},
 	{overlay.Command{Name: "breaks"}, "list the breakpoints", nil},
 	{overlay.Command{Name: "filter", Takes: "WHAT"}, "filter: all, problems, changed, not done", nil},

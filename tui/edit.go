@@ -8,6 +8,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/view"
 )
 
@@ -64,7 +65,7 @@ func (m replanning) takeReloaded(r reloaded) {
 		m.Message = ""
 	case r.err != nil:
 		m.ShowMessage(r.err.Error())
-	case m.Message == connecting:
+	case m.Message == pane.Connecting:
 		m.takeConnected()
 	case m.Message == planning:
 		m.ShowMessage("replanned")

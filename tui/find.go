@@ -6,6 +6,7 @@ import (
 
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -20,7 +21,7 @@ func (m browsing) openFind() {
 func (m browsing) findTyped(w overlay.Find) {
 	if m.Prompt.InOutput() {
 		m.Detail.Output = m.Finding.Output
-		outputPane(m).searchOutput(w.Text)
+		pane.OutputPane(m).SearchOutput(w.Text)
 		return
 	}
 	m.Find.Text = strings.ToLower(w.Text)
@@ -56,12 +57,12 @@ func (m browsing) endFind(keep bool) {
 }
 
 func (m browsing) findAgain(direction int) {
-	if why := whyNot(m).cannotFind(); why != "" { // it is asked while a text is typed, too
+	if why := pane.WhyNot(m).CannotFind(); why != "" { // it is asked while a text is typed, too
 		m.ShowMessage(why)
 		return
 	}
 	if m.KeyPlace() == keymap.InOutput {
-		outputPane(m).nextHit(direction)
+		pane.OutputPane(m).NextHit(direction)
 		return
 	}
 	m.Following = false
@@ -72,7 +73,7 @@ func (m browsing) findAgain(direction int) {
 func (m browsing) foundWords() string {
 	switch {
 	case m.Prompt.InOutput():
-		return outputPane(m).searchCount()
+		return pane.OutputPane(m).SearchCount()
 	case m.Find.Text == "":
 		return ""
 	}

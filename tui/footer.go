@@ -7,6 +7,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
 )
@@ -62,7 +63,7 @@ func (m footerBar) footerTips(lead, between int) []keymap.Tip {
 	}
 	var tips []keymap.Tip
 	for _, t := range (footerBar{m.State}).withKeys(footerBar{m.State}.listTips()) {
-		if len(tips) < footerKeys-1 && whyNot(m).whyCannot(t.Do) == "" {
+		if len(tips) < footerKeys-1 && pane.WhyNot(m).WhyCannot(t.Do) == "" {
 			tips = append(tips, t)
 		}
 	}

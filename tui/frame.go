@@ -7,6 +7,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/view"
 )
 
@@ -59,7 +60,7 @@ func (m frame) drawPanes(b *draw.Brush, l view.Layout) {
 
 // drawWide draws the tree left and the detail right, with one divider.
 func (m frame) drawWide(b *draw.Brush, l view.Layout) {
-	detail := detailPane(m).detailBody(l.DetailW-2, l.DetailH) // first: the rule above says how long it is
+	detail := pane.DetailPane(m).DetailBody(l.DetailW-2, l.DetailH) // first: the rule above says how long it is
 	headerBar(m).drawHeader(b)
 	b.Begin(l.TreeW, draw.OnRow)
 	rulesBar(m).treeRule(b)
@@ -74,13 +75,13 @@ func (m frame) drawWide(b *draw.Brush, l view.Layout) {
 
 	tree := rowWords(m).treeBody(l.TreeW, l.TreeH)
 	for i := range l.TreeH {
-		tree.drawRow(b, i)
+		tree.DrawRow(b, i)
 		b.Begin(l.DetailW+1, draw.OnRow)
 		b.Put(themes.Border, m.Glyphs.Down)
 		b.Spot(b.X-1, draw.SpotDivider, 0)
 		from := b.X
 		b.Put(themes.Text, " ")
-		detail.drawRow(b, i)
+		detail.DrawRow(b, i)
 		b.End()
 		b.Spot(from, draw.SpotDetail, 0)
 		b.Newline()
@@ -94,7 +95,7 @@ func (m frame) drawWide(b *draw.Brush, l view.Layout) {
 
 // drawTall draws the tree above the detail.
 func (m frame) drawTall(b *draw.Brush, l view.Layout) {
-	detail := detailPane(m).detailBody(l.DetailW-1, l.DetailH)
+	detail := pane.DetailPane(m).DetailBody(l.DetailW-1, l.DetailH)
 	headerBar(m).drawHeader(b)
 	m.drawTree(b, l)
 	b.Begin(l.Wide, draw.OnRow)
@@ -110,7 +111,7 @@ func (m frame) drawTall(b *draw.Brush, l view.Layout) {
 func (m frame) drawOne(b *draw.Brush, l view.Layout) {
 	headerBar(m).drawHeader(b)
 	if l.TreeH == 0 {
-		detail := detailPane(m).detailBody(l.DetailW-1, l.DetailH)
+		detail := pane.DetailPane(m).DetailBody(l.DetailW-1, l.DetailH)
 		b.Begin(l.Wide, draw.OnRow)
 		rulesBar(m).titleRule(b)
 		b.End()
@@ -132,16 +133,16 @@ func (m frame) drawTree(b *draw.Brush, l view.Layout) {
 	b.Newline()
 	tree := rowWords(m).treeBody(l.TreeW, l.TreeH)
 	for i := range l.TreeH {
-		tree.drawRow(b, i)
+		tree.DrawRow(b, i)
 		b.Newline()
 	}
 }
 
-func (m peekPane) drawDetail(b *draw.Brush, l view.Layout, detail body) {
+func (m peekPane) drawDetail(b *draw.Brush, l view.Layout, detail pane.Body) {
 	for i := range l.DetailH {
 		b.Begin(l.DetailW, draw.OnRow)
 		b.Put(themes.Text, " ")
-		detail.drawRow(b, i)
+		detail.DrawRow(b, i)
 		b.End()
 		b.Spot(0, draw.SpotDetail, 0)
 		b.Newline()

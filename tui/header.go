@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
 
@@ -101,7 +102,7 @@ func (m headerBar) reviewLine(level int) []draw.Text {
 	if n := m.CountLacking(); n > 0 {
 		line = append(line, draw.Inked(themes.Text, dot+fmt.Sprintf("%d will skip", n)))
 	}
-	if would := predicting(m).foretoldCounts(); len(would) > 0 {
+	if would := pane.Predicting(m).ForetoldCounts(); len(would) > 0 {
 		line = append(append(line, draw.Inked(themes.Text, strings.TrimRight(dot, " "))), would...)
 	}
 	return line
@@ -252,7 +253,7 @@ func (m headerBar) doneLine(level int) []draw.Text {
 		if m.Summary.Retried > 0 {
 			words += fmt.Sprintf("   %d retried", m.Summary.Retried)
 		}
-		if n := origins(m).countOverridden(); n > 0 {
+		if n := pane.Origins(m).CountOverridden(); n > 0 {
 			words += fmt.Sprintf("   %d overridden", n)
 		}
 		return append(line, draw.Inked(themes.Text, words))

@@ -6,6 +6,7 @@ import (
 	"moon/events"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -21,7 +22,7 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	if m.Matrix != nil && (matrixPane{m.State}).inMatrix(do) {
 		return nil
 	}
-	if why := (whyNot{m.State}).whyCannot(do); why != "" {
+	if why := (pane.WhyNot{State: m.State}).WhyCannot(do); why != "" {
 		m.ShowMessage(why)
 		return nil
 	}
@@ -66,17 +67,17 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	case keymap.FilterNext:
 		m.SetFilter(m.Filter.Next())
 	case keymap.OutputWrap:
-		outputPane{m.State}.toggleWrap()
+		pane.OutputPane{State: m.State}.ToggleWrap()
 	case keymap.OutputTimes:
-		outputPane{m.State}.nextTimes()
+		pane.OutputPane{State: m.State}.NextTimes()
 	case keymap.OutputEarlier:
-		outputPane{m.State}.otherAttempt(-1)
+		pane.OutputPane{State: m.State}.OtherAttempt(-1)
 	case keymap.OutputLater:
-		outputPane{m.State}.otherAttempt(+1)
+		pane.OutputPane{State: m.State}.OtherAttempt(+1)
 	case keymap.ScrollLeft:
-		outputPane{m.State}.scrollSideways(-8)
+		pane.OutputPane{State: m.State}.ScrollSideways(-8)
 	case keymap.ScrollRight:
-		outputPane{m.State}.scrollSideways(+8)
+		pane.OutputPane{State: m.State}.ScrollSideways(+8)
 	case keymap.GoBack:
 		browsing{m.State}.stepBack()
 	case keymap.CopyMenu:
@@ -142,7 +143,7 @@ func (m browsing) moveCursor(do keymap.Intent) {
 		m.Detail.ScrollBy(max(min(by, m.Detail.Length), -m.Detail.Length))
 		return
 	}
-	outputPane(m).scrollOutput(do, by)
+	pane.OutputPane(m).ScrollOutput(do, by)
 }
 
 func (m browsing) backToPointer() {
@@ -167,7 +168,7 @@ func (m browsing) toggleFollow() {
 // goToAttention goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
 // a step that needs none it goes to the nearest of the most urgent ones.
 func (m browsing) goToAttention(direction int) {
-	n := int(m.Tree.StepNode[whyNot(m).toNeed(direction)])
+	n := int(m.Tree.StepNode[pane.WhyNot(m).ToNeed(direction)])
 	m.Following = false
 	m.Rows.Reveal(n)
 	m.Cur.Node = n

@@ -15,6 +15,7 @@ import (
 	"moon/tui/keymap"
 	"moon/tui/known"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -152,8 +153,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		if news := m.Take(msg); news != "" {
 			m.ShowMessage(news)
 		}
-	case found:
-		outputPane{m.State}.foundMore(msg)
+	case pane.Found:
+		pane.OutputPane{State: m.State}.FoundMore(msg)
 	case view.Copied:
 		cmd = m.copyText(msg)
 	case clipped:
@@ -192,8 +193,9 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guardCommand(tea.Batch(cmd, outputPane{m.State}.fetchOutput(), m.AskWaits(waitWords{m.State}.stepsToAsk),
-		watchPane{m.State}.askWatches(),
+	return m, guardCommand(tea.Batch(cmd, pane.OutputPane{State: m.State}.FetchOutput(),
+		m.AskWaits(pane.WaitWords{State: m.State}.StepsToAsk),
+		pane.WatchPane{State: m.State}.AskWatches(),
 		m.AskBound(func() []int { return append(m.ShownSteps(), m.Tree.Step(m.CursorNode())) }), m.AskLacking()))
 }
 

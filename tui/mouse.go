@@ -9,6 +9,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/view"
 )
 
@@ -187,7 +188,7 @@ func (m pointing) wheelDetail(by, sideways int) {
 	case sideways != 0 && !v.Wrap:
 		v.X, v.Aim = max(v.X+sideways, 0), -1
 	default:
-		outputPane(m).wheelOutput(by)
+		pane.OutputPane(m).WheelOutput(by)
 	}
 }
 

@@ -31,6 +31,7 @@ import (
 	"moon/tui/feed"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/view"
 )
 
@@ -439,7 +440,7 @@ type offeredKey struct {
 func (o *offering) offers() (list []offeredKey) {
 	m := o.sc.m
 	add := func(where string, do keymap.Intent) {
-		if why := (whyNot{m.State}).whyCannot(do); why != "" && where != "palette" {
+		if why := (pane.WhyNot{State: m.State}).WhyCannot(do); why != "" && where != "palette" {
 			o.fatal("%s at %d offers %s, and the same screen says: %s", where, m.Width, m.Keys.Label(do), why)
 		}
 		list = append(list, offeredKey{where, do, m.Keys.Label(do), m.Width})
@@ -451,8 +452,9 @@ func (o *offering) offers() (list []offeredKey) {
 			add("footer", t.Do)
 		}
 		step := m.Tree.Step(m.CursorNode())
-		if step >= 0 && m.Tree.Faces[step].Bad() && m.Detail.Tab == view.TabSteps && (m.Position().OnFailure() || m.Shot.Phase == events.Ended) {
-			for _, c := range (outcomePane{m.State}).choicesNow(&m.Plan.Steps[step]) {
+		if step >= 0 && m.Tree.Faces[step].Bad() && m.Detail.Tab == view.TabSteps &&
+			(m.Position().OnFailure() || m.Shot.Phase == events.Ended) {
+			for _, c := range (pane.OutcomePane{State: m.State}).ChoicesNow(&m.Plan.Steps[step]) {
 				add("way", c.Do)
 			}
 		}
@@ -477,7 +479,8 @@ func (o *offering) state() string {
 	}
 	fmt.Fprintln(&b, m.Cur.Node, m.Cur.Anchor, slices.Sorted(maps.Keys(m.Cur.Marks)), m.Filter, m.Panes, m.Detail.Tab, m.Detail.Output.Wrap,
 		m.Detail.Output.Times, m.Detail.Output.Attempt, m.Detail.Output.Follow, m.Following, m.Mouse.On, m.Find.Text, m.Sequence)
-	fmt.Fprintln(&b, reflect.TypeOf(m.Overlay), m.Prompt != nil, m.Sheet != nil, m.Matrix != nil, len(m.Rows.Rows), len(o.sc.cmds), m.leaving,
+	fmt.Fprintln(&b, reflect.TypeOf(m.Overlay), m.Prompt != nil, m.Sheet != nil, m.Matrix != nil, len(m.Rows.Rows), len(o.sc.cmds),
+		m.leaving,
 		o.edits)
 	return b.String()
 }
@@ -555,7 +558,7 @@ func (o *offering) drive(pressed map[string]int) {
 			o.log = append(o.log, key)
 			o.sc.press(key)
 			o.settle()
-		case what < 9 && whyNot{m.State}.whyCannot(keymap.NodeFix) == "" && m.Sheet == nil:
+		case what < 9 && pane.WhyNot{State: m.State}.WhyCannot(keymap.NodeFix) == "" && m.Sheet == nil:
 			o.sheet(pressed)
 		default:
 			o.offered(pressed)

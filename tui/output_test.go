@@ -15,6 +15,7 @@ import (
 	"moon/internal/termtext"
 	"moon/tui/draw"
 	"moon/tui/feed"
+	"moon/tui/pane"
 	"moon/tui/view"
 )
 
@@ -54,7 +55,8 @@ func numbered(n int) func(*steplog.Writer, int) {
 func TestOutputSearch(t *testing.T) {
 	s := atOutput(t, 120, 20, func(w *steplog.Writer, _ int) {
 		for k := range 1000 {
-			_, _ = fmt.Fprintf(w.Stdout(), "line %d %s\n", k, map[int]string{100: "Apple", 500: "\x1b[31map\x1b[1mple\x1b[0m apple", 900: "ÄPFEL"}[k])
+			_, _ = fmt.Fprintf(w.Stdout(), "line %d %s\n", k,
+				map[int]string{100: "Apple", 500: "\x1b[31map\x1b[1mple\x1b[0m apple", 900: "ÄPFEL"}[k])
 		}
 	})
 	s.keys("g g /")
@@ -100,13 +102,13 @@ func TestOutputSearchIsCancelled(t *testing.T) {
 	s := atOutput(t, 120, 20, numbered(50_000))
 	s.keys("g g /")
 	m := s.m
-	outputPane{m.State}.searchOutput("line 4")
-	stale := outputPane{m.State}.seekNext()().(found)
-	if len(stale.hits) == 0 {
+	pane.OutputPane{State: m.State}.SearchOutput("line 4")
+	stale := pane.OutputPane{State: m.State}.SeekNext()().(pane.Found)
+	if len(stale.Hits) == 0 {
 		t.Fatal("nothing was found to be dropped")
 	}
-	outputPane{m.State}.searchOutput("line 7")
-	outputPane{m.State}.foundMore(stale)
+	pane.OutputPane{State: m.State}.SearchOutput("line 7")
+	pane.OutputPane{State: m.State}.FoundMore(stale)
 	if len(m.Detail.Search.Hits) != 0 || m.Detail.Search.IsDone() {
 		t.Errorf("%d hits of another search", len(m.Detail.Search.Hits))
 	}
@@ -274,7 +276,10 @@ func TestOutputAttempts(t *testing.T) {
 	s.keys("]")
 	s.has("that is the last attempt")
 	// Why an attempt failed is known from the next one.
-	s.m.Store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.StepRetrying{Attempt: 4, Error: "no such disk\nand more", Due: s.f.clock, Out: "x"}})
+	s.m.Store.Apply(&events.Record{
+		Step: stepUnpack, Time: s.f.clock,
+		Event: events.StepRetrying{Attempt: 4, Error: "no such disk\nand more", Due: s.f.clock, Out: "x"},
+	})
 	s.m.Store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.AttemptStarted{Attempt: 4}})
 	s.frame()
 	s.keys("[")
@@ -284,7 +289,8 @@ func TestOutputAttempts(t *testing.T) {
 // What programs do to a terminal that shows progress leaves the text.
 func TestOutputOfPrograms(t *testing.T) {
 	s := atOutput(t, 120, 20, func(w *steplog.Writer, _ int) {
-		_, _ = fmt.Fprint(w.Stdout(), "\x1b[?25l10%\r\x1b[K50%\r\x1b[2K100%\x1b[?25h\n\x1b[1A\x1b[2Kup\nname\tsize\n\x1b[33mw\x1b[0m日本\tx\n\x1b]0;title\x07\x00\xff\n")
+		_, _ = fmt.Fprint(w.Stdout(),
+			"\x1b[?25l10%\r\x1b[K50%\r\x1b[2K100%\x1b[?25h\n\x1b[1A\x1b[2Kup\nname\tsize\n\x1b[33mw\x1b[0m日本\tx\n\x1b]0;title\x07\x00\xff\n")
 	})
 	s.has("│ 100%\n", "│ up\n", "│ name    size\n", "│ w日本   x\n", "│ ^[]0;title^G^@�\n")
 }
@@ -415,7 +421,7 @@ func BenchmarkMillionLines(b *testing.B) {
 	})
 	b.Run("search", func(b *testing.B) {
 		for b.Loop() {
-			outputPane{s.m.State}.searchOutput("line 99999")
+			pane.OutputPane{State: s.m.State}.SearchOutput("line 99999")
 			s.frame()
 		}
 	})

@@ -4,16 +4,17 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/pane"
 	"moon/tui/view"
 )
 
 // drawBare draws the detail on the whole screen without anything beside it, so that what is selected with the mouse of
 // the terminal is the text and nothing else. One line at the bottom says the rest.
 func (m frame) drawBare(b *draw.Brush, l view.Layout) {
-	text := detailPane(m).detailBody(l.DetailW+1, l.DetailH)
+	text := pane.DetailPane(m).DetailBody(l.DetailW+1, l.DetailH)
 	for i := range l.DetailH {
 		b.Begin(l.Wide, draw.OnRow)
-		text.drawRow(b, i)
+		text.DrawRow(b, i)
 		b.End()
 		b.Newline()
 	}
@@ -39,7 +40,7 @@ func (m frame) bareLine(b *draw.Brush) {
 		title := draw.Plain(m.Tree.Title(m.CursorNode()))
 		b.Put(themes.Text, "  "+draw.CutMiddle(title, max(b.Left/3, 8), m.Glyphs.Dots))
 		if m.Detail.Tab == view.TabOutputs {
-			b.Put(themes.Dim, "  "+outputPane(m).outputTitle(b.Left-2, false))
+			b.Put(themes.Dim, "  "+pane.OutputPane(m).OutputTitle(b.Left-2, false))
 		}
 		for _, t := range []keymap.Tip{
 			keymap.TipOf(keymap.GoBack, "back"), keymap.TipOf(keymap.CopyMenu, "copy"),

@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -87,7 +88,8 @@ func TestReplay(t *testing.T) {
 	for word, all := range recordings(t, dir) {
 		for _, size := range sizes {
 			for _, ascii := range []bool{false, true} {
-				name := fmt.Sprintf("replay/%s-%dx%d-%s", strings.ReplaceAll(word, " ", "-"), size.w, size.h, map[bool]string{false: "unicode", true: "ascii"}[ascii])
+				name := fmt.Sprintf("replay/%s-%dx%d-%s", strings.ReplaceAll(word, " ", "-"), size.w, size.h,
+					map[bool]string{false: "unicode", true: "ascii"}[ascii])
 				t.Run(name, func(t *testing.T) {
 					word, _, _ := strings.Cut(word, " ")
 					golden(t, name, replaying(t, size.w, size.h, ascii, word, all, dir).shows())
@@ -106,7 +108,9 @@ func TestReplayAsksNothing(t *testing.T) {
 		for _, b := range keymap.Bindings {
 			s := replaying(t, 120, 40, false, word, all, dir)
 			s.on("unpack go")
-			asks := strings.HasPrefix(b.Name, "gate.") || strings.HasPrefix(b.Name, "run.") && b.Do != keymap.RunLeave && b.Do != keymap.RunInterrupt || b.Do == keymap.SourceEdit || strings.HasPrefix(b.Name, "step.")
+			asks := strings.HasPrefix(b.Name, "gate.") ||
+				strings.HasPrefix(b.Name, "run.") && b.Do != keymap.RunLeave && b.Do != keymap.RunInterrupt || b.Do == keymap.SourceEdit ||
+				strings.HasPrefix(b.Name, "step.")
 			for _, key := range b.Usual() {
 				if strings.Contains(key, " ") {
 					continue
@@ -115,7 +119,7 @@ func TestReplayAsksNothing(t *testing.T) {
 					s.keys("2 tab")
 				}
 				s.press(key)
-				if said := s.m.Message == isOver; said != asks {
+				if said := s.m.Message == pane.IsOver; said != asks {
 					t.Errorf("%s: %s says %q", word, b.Name, s.m.Message)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/tree"
 	"moon/tui/view"
@@ -48,10 +49,10 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 		note.Ink = themes.Failed
 	}
 	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
-		if word := (predicting{t.m}).foretoldWord(step); word.S != "" && note.S != "before" {
+		if word := (pane.Predicting{State: t.m}).ForetoldWord(step); word.S != "" && note.S != "before" {
 			note = word
 		}
-		if (predicting{t.m}).defiesDryRun(p) {
+		if (pane.Predicting{State: t.m}).DefiesDryRun(p) {
 			note = draw.Inked(themes.Warn, "for real")
 		}
 	}
@@ -60,10 +61,10 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 			note = draw.Inked(themes.Failed, "not reached")
 		}
 	}
-	if (predicting{t.m}).hasDrifted(of) && note.S == "" {
+	if (pane.Predicting{State: t.m}).HasDrifted(of) && note.S == "" {
 		note = draw.Inked(themes.Warn, "drift")
 	}
-	if wait := (waitWords{t.m}).waitNote(step); wait != "" {
+	if wait := (pane.WaitWords{State: t.m}).WaitNote(step); wait != "" {
 		note = draw.Inked(themes.Dim, wait)
 	}
 	if f.Pending() || f == status.Excluded && of.State != events.Settled {
@@ -73,18 +74,18 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
 		}
-		return []draw.Text{note, origins{t.m}.overrideMark(p), draw.Inked(themes.Dim, line)}
+		return []draw.Text{note, pane.Origins{State: t.m}.OverrideMark(p), draw.Inked(themes.Dim, line)}
 	}
 	spent := ""
 	if of.Attempt > 0 {
 		spent = draw.Took(t.m.StepDuration(of))
 	}
-	return []draw.Text{note, origins{t.m}.overrideMark(p), draw.Inked(themes.Dim, spent)}
+	return []draw.Text{note, pane.Origins{State: t.m}.OverrideMark(p), draw.Inked(themes.Dim, spent)}
 }
 
 // rowNote is the one thing to say of a step in its row.
 func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.State) string {
-	other := origins(m).otherFileNote(step)
+	other := pane.Origins(m).OtherFileNote(step)
 	switch f {
 	case status.Waiting, status.Undecided, status.Confirm:
 		switch {
@@ -93,13 +94,13 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 		case m.Shot.Phase == events.Paused && step == m.Shot.PausedAt:
 			return "before"
 		case m.MissingValue(step) != nil:
-			return lackNote(m.MissingValue(step))
+			return pane.LackNote(m.MissingValue(step))
 		case p.Prediction == plan.WillSkip:
 			return "will skip"
 		case p.Prediction == plan.MaySkip:
 			return "may skip"
 		case p.Handler:
-			return hostWords(m).notifiedText(step, m.Width/2)
+			return pane.HostWords(m).NotifiedText(step, m.Width/2)
 		}
 	case status.Asking:
 		return "needs an answer"
@@ -219,8 +220,8 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.Done() == 0 && c[status.Running] == 0:
 		return fmt.Sprintf("%s %d", t.m.Glyphs.Times, s.Items)
-	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[status.Running] == 0 && hostWords{t.m}.isHandler(s.First):
-		return hostWords{t.m}.notifiedText(s.First, t.w)
+	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[status.Running] == 0 && pane.HostWords{State: t.m}.IsHandler(s.First):
+		return pane.HostWords{State: t.m}.NotifiedText(s.First, t.w)
 	case s.Hosts > 0 && c.Done() == 0 && c[status.Running] == 0:
 		return draw.Count(s.Hosts, "host")
 	case s.Kind == plan.ScopeTask && t.m.Rows.Folded[n] && c.Done() > 0:

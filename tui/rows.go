@@ -61,7 +61,7 @@ func (m rowWords) treeBody(w, h int) *treeRows {
 	return t
 }
 
-func (t *treeRows) drawRow(b *draw.Brush, i int) {
+func (t *treeRows) DrawRow(b *draw.Brush, i int) {
 	if i >= len(t.nodes) {
 		b.Begin(t.w, draw.OnRow)
 		b.End()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/tui/keymap"
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/tree"
 	"moon/tui/view"
@@ -111,7 +112,7 @@ func (m rulesBar) titleRule(b *draw.Brush) {
 func (m rulesBar) ruleEnd(b *draw.Brush) {
 	words := ""
 	if m.Detail.Tab == view.TabOutputs {
-		words = outputPane(m).outputTitle(b.Left-4, true)
+		words = pane.OutputPane(m).OutputTitle(b.Left-4, true)
 	} else if m.Detail.Scroll < m.Detail.Length-m.Detail.Height {
 		words = "more"
 	}
@@ -145,14 +146,14 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 		b.Rule(m.Glyphs, n)
 		b.Put(themes.Border, m.Glyphs.TeeUp)
 	}
-	outputPane(m).outputState(b)
+	pane.OutputPane(m).OutputState(b)
 	b.Rule(m.Glyphs, b.Left)
 }
 
 func (m rulesBar) reviewState(b *draw.Brush) {
 	t := m.Tree.Tally(0)
 	if missed := m.ListUnreached(); len(missed) > 0 {
-		b.Put(themes.Failed, draw.CutRight(hostWords(m).missedWords(missed), max(b.Left-2, 0), m.Glyphs.Dots))
+		b.Put(themes.Failed, draw.CutRight(pane.HostWords(m).MissedWords(missed), max(b.Left-2, 0), m.Glyphs.Dots))
 		return
 	}
 	switch ask, open := t.Sum(status.Confirm), t.Sum(status.Undecided); {

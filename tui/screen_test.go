@@ -18,6 +18,7 @@ import (
 	"moon/plan"
 	"moon/tui/feed"
 	"moon/tui/known"
+	"moon/tui/pane"
 	"moon/tui/view"
 )
 
@@ -101,7 +102,8 @@ func printSome(tb testing.TB, dir string, f *fake, i, attempt int) string {
 		}
 		_, err = w.Stderr().Write([]byte("tar: /usr/local: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors\n"))
 	default:
-		_, err = w.Stdout().Write([]byte("doing " + p.Name + "\n" + strings.Repeat("a line of output that is quite long, so it may have to be cut somewhere near its end\n", 3) + "done\n"))
+		_, err = w.Stdout().Write([]byte("doing " + p.Name + "\n" +
+			strings.Repeat("a line of output that is quite long, so it may have to be cut somewhere near its end\n", 3) + "done\n"))
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -126,7 +128,8 @@ func (s *screen) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			s.run(c)
 		}
-	case feed.Fetched, known.Answer, found, view.Copied, clipped, edited, reloaded, sheetNews, shellFound, shellLeft, view.Came, themed:
+	case feed.Fetched, known.Answer, pane.Found, view.Copied, clipped, edited, reloaded, sheetNews, shellFound, shellLeft, view.Came,
+		themed:
 		s.send(msg)
 	case nil:
 	default:
@@ -151,7 +154,8 @@ var keyCodes = map[string]tea.Key{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "space": {Code: ' ', Text: " "},
 	"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
 	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "pgup": {Code: tea.KeyPgUp}, "pgdown": {Code: tea.KeyPgDown},
-	"backspace": {Code: tea.KeyBackspace}, "f1": {Code: tea.KeyF1}, "f5": {Code: tea.KeyF5}, "f9": {Code: tea.KeyF9}, "f10": {Code: tea.KeyF10},
+	"backspace": {Code: tea.KeyBackspace}, "f1": {Code: tea.KeyF1}, "f5": {Code: tea.KeyF5}, "f9": {Code: tea.KeyF9},
+	"f10": {Code: tea.KeyF10},
 	"f11": {Code: tea.KeyF11}, "shift+f11": {Code: tea.KeyF11, Mod: tea.ModShift},
 }
 
@@ -196,7 +200,8 @@ func plainFrame(frame string) string {
 	var out strings.Builder
 	for row := range strings.SplitSeq(frame, "\n") {
 		text := ansi.Strip(markTab(row))
-		if i := strings.Index(row, "\x1b["); i == 0 && strings.Contains(row[:strings.IndexByte(row, 'm')], "7") && strings.HasPrefix(text, " ") {
+		if i := strings.Index(row, "\x1b["); i == 0 && strings.Contains(row[:strings.IndexByte(row, 'm')], "7") &&
+			strings.HasPrefix(text, " ") {
 			text = "▎" + text[1:]
 		}
 		out.WriteString(strings.TrimRight(text, " "))

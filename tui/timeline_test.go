@@ -11,6 +11,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/tui/feed"
+	"moon/tui/pane"
 	"moon/tui/tree"
 )
 
@@ -42,7 +43,8 @@ func (s *screen) bars(seconds int) string {
 	var lines []string
 	for i := range s.m.Timeline.Parts {
 		line := ""
-		for _, span := range (timePane{s.m.State}).partBar(&s.m.Timeline.Parts[i], time.Duration(seconds)*time.Second, seconds) {
+		for _, span := range (pane.TimePane{State: s.m.State}).PartBar(&s.m.Timeline.Parts[i], time.Duration(seconds)*time.Second,
+			seconds) {
 			line += span.S
 		}
 		lines = append(lines, line)

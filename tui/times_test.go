@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/tui/pane"
 	"moon/tui/tree"
 )
 
@@ -29,7 +30,7 @@ func TestWaitingIsNoRunTime(t *testing.T) {
 	s.has("DONE", "7/7   00:16   waited 11:30   1 retried", "00:16")
 	s.m.SetFilter(tree.FilterAll)
 	s.has("block: web", "3/3  00:08")
-	if got := (timePane{s.m.State}).shownTime(); got != 16*time.Second {
+	if got := (pane.TimePane{State: s.m.State}).ShownTime(); got != 16*time.Second {
 		t.Errorf("the bars are of %s", got)
 	}
 	if got, want := s.bars(16), "████\n    ████\n        ████████"; got != want {

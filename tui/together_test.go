@@ -7,6 +7,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/tui/draw"
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
 )
@@ -119,7 +120,7 @@ func TestItemOfLoop(t *testing.T) {
 	s.has("item      ripgrep  2 of 4, packages")
 	step := s.m.Tree.Step(s.m.CursorNode())
 	s.m.Plan.Steps[step].Loop.Expression = "list of 4"
-	if got := (stepPane{s.m.State}).itemOf(&s.m.Plan.Steps[step], s.m.Plan.Steps[step].Loop); got != "  2 of 4" {
+	if got := (pane.StepPane{State: s.m.State}).ItemOf(&s.m.Plan.Steps[step], s.m.Plan.Steps[step].Loop); got != "  2 of 4" {
 		t.Errorf("%q", got)
 	}
 }

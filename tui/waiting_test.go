@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/tui/pane"
 	"moon/tui/tree"
 )
 
@@ -23,7 +24,10 @@ func TestWaitWords(t *testing.T) {
 		words string
 		note  string
 	}{
-		{events.Wait{For: events.WaitSteps, Steps: []int{1}, Root: 1, Is: events.WaitRuns}, "for step-0002 «update the package index», which has been running for 0:12", ""},
+		{
+			events.Wait{For: events.WaitSteps, Steps: []int{1}, Root: 1, Is: events.WaitRuns},
+			"for step-0002 «update the package index», which has been running for 0:12", "",
+		},
 		{
 			events.Wait{For: events.WaitSteps, Steps: []int{3, 4, 5}, More: 2, Root: 1, Is: events.WaitRuns},
 			"for step-0004 «install ripgrep», step-0005 «install fd-find», step-0006 «install tmux» and 2 more; step-0002 «update the package index» has been running for 0:12", "",
@@ -37,13 +41,24 @@ func TestWaitWords(t *testing.T) {
 			events.Wait{For: events.WaitValue, Name: "go_now", Steps: []int{7}, Root: 7, Is: events.WaitTurn},
 			"for the value of go_now from step-0008 «read the installed version», which is next", "waiting for go_now",
 		},
-		{events.Wait{For: events.WaitOutcome, Steps: []int{7}, Root: 7, Is: events.WaitFailed}, "for the outcome of step-0008 «read the installed version», which failed", ""},
+		{
+			events.Wait{For: events.WaitOutcome, Steps: []int{7}, Root: 7, Is: events.WaitFailed},
+			"for the outcome of step-0008 «read the installed version», which failed", "",
+		},
 		{
 			events.Wait{For: events.WaitPool, Name: "images", Slots: 2, Steps: []int{0, 1}, Root: -1, Limit: time.Minute},
-			"for a slot of images: 2 of 2 are in use by step-0001 «say hello» and step-0002 «update the package index», for at most 1m0s", "waiting (2 of 2 in use)",
+			"for a slot of images: 2 of 2 are in use by step-0001 «say hello» and step-0002 «update the package index», for at most 1m0s",
+			"waiting (2 of 2 in use)",
 		},
-		{events.Wait{For: events.WaitForks, Slots: 8, Steps: []int{0}, More: 7, Root: -1}, "for a slot: all 8 (--forks) are in use by step-0001 «say hello» and 7 more", "waiting (forks 8)"},
-		{events.Wait{For: events.WaitTerminal, Steps: []int{1}, Root: -1}, "for the terminal, used by step-0002 «update the package index»", "waiting (terminal)"},
+		{
+			events.Wait{For: events.WaitForks, Slots: 8, Steps: []int{0}, More: 7, Root: -1},
+			"for a slot: all 8 (--forks) are in use by step-0001 «say hello» and 7 more", "waiting (forks 8)",
+		},
+		{
+			events.Wait{For: events.WaitTerminal, Steps: []int{1}, Root: -1},
+			"for the terminal, used by step-0002 «update the package index»",
+			"waiting (terminal)",
+		},
 		{events.Wait{For: events.WaitTurn, Root: -1}, "about to start", ""},
 		{events.Wait{For: events.WaitRetry, Due: s.f.clock.Add(4 * time.Second), Root: -1}, "for its next attempt in 4.0s", ""},
 		{events.Wait{For: events.WaitApproval, Root: -1}, "not approved (a approves)", ""},
@@ -52,25 +67,32 @@ func TestWaitWords(t *testing.T) {
 		{events.Wait{For: events.WaitAnswer, Root: -1}, "for your answer (a continues, x rejects)", ""},
 		{events.Wait{For: events.WaitFailed, Root: -1}, "for you: it failed", ""},
 		{events.Wait{For: events.WaitStepping, Root: -1}, "for you (c continues)", ""},
-		{events.Wait{For: events.WaitPaused, Root: -1, Held: events.WaitApproval}, "for you: the run is paused (c continues); also not approved", ""},
-		{events.Wait{For: events.WaitPaused, Root: 1, Is: events.WaitFailed}, "for you: the run is paused at step-0002 «update the package index», which failed", ""},
+		{
+			events.Wait{For: events.WaitPaused, Root: -1, Held: events.WaitApproval},
+			"for you: the run is paused (c continues); also not approved", "",
+		},
+		{
+			events.Wait{For: events.WaitPaused, Root: 1, Is: events.WaitFailed},
+			"for you: the run is paused at step-0002 «update the package index», which failed", "",
+		},
 		{events.Wait{For: events.WaitPaused, Root: 1}, "for you: the run is paused at step-0002 «update the package index»", ""},
 		{events.Wait{For: events.WaitStopping, Root: -1}, "the run is stopping; this step will not run", "will not run"},
 	} {
-		if got := (waitWords{s.m.State}).waitWords(c.wait); got != c.words {
+		if got := (pane.WaitWords{State: s.m.State}).WaitWords(c.wait); got != c.words {
 			t.Errorf("%s:\n%s, want\n%s", c.wait.For, got, c.words)
 		}
 		s.m.Waits = map[int]events.Wait{stepClone: c.wait}
-		if got := (waitWords{s.m.State}).waitNote(stepClone); got != c.note {
+		if got := (pane.WaitWords{State: s.m.State}).WaitNote(stepClone); got != c.note {
 			t.Errorf("the row of %s says %q, want %q", c.wait.For, got, c.note)
 		}
 	}
 	for _, is := range []events.WaitFor{
 		events.WaitRuns, events.WaitRetry, events.WaitSteps, events.WaitValue, events.WaitOutcome, events.WaitPool,
-		events.WaitForks, events.WaitTerminal, events.WaitTurn, events.WaitApproval, events.WaitConfirm, events.WaitBreakpoint, events.WaitAnswer,
+		events.WaitForks, events.WaitTerminal, events.WaitTurn, events.WaitApproval, events.WaitConfirm, events.WaitBreakpoint,
+		events.WaitAnswer,
 		events.WaitFailed, events.WaitPaused, events.WaitStepping, events.WaitStopping,
 	} {
-		if (waitWords{s.m.State}).doingText(0, is) == "" {
+		if (pane.WaitWords{State: s.m.State}).DoingText(0, is) == "" {
 			t.Errorf("nothing is said of a step that is at %s", is)
 		}
 	}

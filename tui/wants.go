@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
 )
@@ -83,7 +84,7 @@ func (m watching) evaluateCondition(when string) tea.Cmd {
 	if m.CannotWatch() != "" {
 		return nil
 	}
-	p, step, eval := m.Plan, watchPane(m).watchStep(), m.Tools.Eval
+	p, step, eval := m.Plan, pane.WatchPane(m).WatchStep(), m.Tools.Eval
 	return func() tea.Msg {
 		v := status.Eval(eval).Value(p, step, when)
 		return view.Came{Then: func(m *view.State) tea.Cmd {

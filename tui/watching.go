@@ -7,6 +7,7 @@ import (
 
 	"moon/tui/draw"
 	"moon/tui/overlay"
+	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
 )
@@ -21,7 +22,7 @@ func (m watching) printOnce(text string) tea.Cmd {
 		return nil
 	}
 	m.Watch.RememberTyped(text)
-	p, step, eval := m.Plan, watchPane(m).watchStep(), status.Eval(m.Tools.Eval)
+	p, step, eval := m.Plan, pane.WatchPane(m).WatchStep(), status.Eval(m.Tools.Eval)
 	return func() tea.Msg {
 		v := eval.Value(p, step, text)
 		return view.Came{Then: func(m *view.State) tea.Cmd {
@@ -60,4 +61,4 @@ func (m watching) Texts() []string { return m.Watch.Texts }
 func (m watching) Typed() []string { return m.Watch.Before }
 
 // Shown is the value of an expression as the pane of watches has it.
-func (m watching) Shown(expression string) draw.Text { return watchPane(m).Shown(expression) }
+func (m watching) Shown(expression string) draw.Text { return pane.WatchPane(m).Shown(expression) }

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 
 // What keys do in the Output tab.
 
-// scrollOutput moves the output as the cursor of a tree moves.
-func (m outputPane) scrollOutput(do keymap.Intent, by int) {
+// ScrollOutput moves the output as the cursor of a tree moves.
+func (m OutputPane) ScrollOutput(do keymap.Intent, by int) {
 	v := &m.Detail.Output
 	switch do {
 	case keymap.CursorTop:
@@ -23,12 +23,12 @@ func (m outputPane) scrollOutput(do keymap.Intent, by int) {
 	case keymap.CursorBottom:
 		v.Follow, v.Aim = true, -1
 	default:
-		m.wheelOutput(by)
+		m.WheelOutput(by)
 	}
 }
 
-// wheelOutput scrolls by rows.
-func (m outputPane) wheelOutput(by int) {
+// WheelOutput scrolls by rows.
+func (m OutputPane) WheelOutput(by int) {
 	l := m.CurrentLayout()
 	m.outputPage(outputWidth(l), l.DetailH).scrollBy(by)
 }
@@ -41,14 +41,15 @@ func outputWidth(l view.Layout) int {
 	return max(l.DetailW-1, 1)
 }
 
-func (m outputPane) toggleWrap() {
+// ToggleWrap wraps long lines, or cuts them. The line at the top stays there.
+func (m OutputPane) ToggleWrap() {
 	v := &m.Detail.Output
 	v.Wrap = !v.Wrap
 	v.Sub, v.X = 0, 0
 }
 
-// nextTimes goes from no times to those since the attempt began, to those on the clock, and round.
-func (m outputPane) nextTimes() {
+// NextTimes goes from no times to those since the attempt began, to those on the clock, and round.
+func (m OutputPane) NextTimes() {
 	v := &m.Detail.Output
 	if v.Times++; v.Times > view.TimesClock {
 		v.Times = view.TimesOff
@@ -59,8 +60,8 @@ func (m outputPane) nextTimes() {
 	}[v.Times])
 }
 
-// scrollSideways moves the text; at its left edge, back to the tree. On the whole screen there is no tree to go to.
-func (m outputPane) scrollSideways(by int) {
+// ScrollSideways moves the text; at its left edge, back to the tree. On the whole screen there is no tree to go to.
+func (m OutputPane) ScrollSideways(by int) {
 	v := &m.Detail.Output
 	if m.KeyPlace() != keymap.InOutput || v.Wrap || by < 0 && v.X == 0 {
 		if by < 0 && m.CurrentLayout().Kind != view.LayoutBare {
@@ -71,8 +72,8 @@ func (m outputPane) scrollSideways(by int) {
 	v.X, v.Aim = max(v.X+by, 0), -1
 }
 
-// otherAttempt shows the output of an earlier or later attempt.
-func (m outputPane) otherAttempt(by int) {
+// OtherAttempt shows the output of an earlier or later attempt.
+func (m OutputPane) OtherAttempt(by int) {
 	n := m.CountAttempts(m.OutputOf(m.CursorNode()))
 	v := &m.Detail.Output
 	at := v.Attempt
@@ -95,7 +96,7 @@ type tried struct {
 }
 
 // triedAt is the attempt whose output has the index, or the last for -1.
-func (m outputPane) triedAt(step, which int) (t tried) {
+func (m OutputPane) triedAt(step, which int) (t tried) {
 	m.Store.Read(func(run *events.Run) {
 		if step < 0 || step >= len(run.Steps) {
 			return
@@ -135,12 +136,12 @@ func (m outputPane) triedAt(step, which int) (t tried) {
 }
 
 // attemptBegan is when the attempt on the screen did; zero if that is not known any more.
-func (m outputPane) attemptBegan(step int) time.Time {
+func (m OutputPane) attemptBegan(step int) time.Time {
 	return m.triedAt(step, m.Detail.Output.Attempt).began
 }
 
 // attemptLine says which of several attempts is shown, and how it ended.
-func (m outputPane) attemptLine(d *draw.Doc, n int) {
+func (m OutputPane) attemptLine(d *draw.Doc, n int) {
 	which := m.Detail.Output.Attempt
 	if which < 0 || which >= n {
 		which = n - 1

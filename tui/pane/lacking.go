@@ -1,12 +1,12 @@
-package tui
+package pane
 
 import (
 	"moon/events"
 	"moon/plan"
 )
 
-// lackNote is the note of its row.
-func lackNote(l *plan.Missing) string {
+// LackNote is the note of its row.
+func LackNote(l *plan.Missing) string {
 	if len(l.Steps) == 0 {
 		return "will skip"
 	}

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ import (
 	"moon/tui/draw"
 )
 
-// timePane is where the time goes, below the output: what runs, and when each part was busy.
-type timePane struct{ *view.State }
+// TimePane is where the time goes, below the output: what runs, and when each part was busy.
+type TimePane struct{ *view.State }
 
 // Time and what runs now show below the output, where that keeps so many rows.
 const (
@@ -32,7 +32,7 @@ const (
 )
 
 // withTime draws an output with what runs now and the time of each part below it, where there is room.
-func (m timePane) withTime(w, h int, output func(h int) *draw.Doc) body {
+func (m TimePane) withTime(w, h int, output func(h int) *draw.Doc) Body {
 	if m.CurrentLayout().Kind != view.LayoutWide || !m.IsMoving() {
 		return docBody{output(h), 0, h}
 	}
@@ -57,17 +57,17 @@ type stacked struct {
 	h          int // of the top
 }
 
-func (s stacked) drawRow(b *draw.Brush, i int) {
+func (s stacked) DrawRow(b *draw.Brush, i int) {
 	switch {
 	case i < s.h:
-		s.top.drawRow(b, i)
+		s.top.DrawRow(b, i)
 	case i > s.h:
-		s.below.drawRow(b, i-s.h-1)
+		s.below.DrawRow(b, i-s.h-1)
 	}
 }
 
 // runningNow lists the steps that run, those that began first first, with how long each took in the last run.
-func (m timePane) runningNow(d *draw.Doc) {
+func (m TimePane) runningNow(d *draw.Doc) {
 	if len(m.Timeline.Active) == 0 {
 		return
 	}
@@ -92,7 +92,7 @@ func (m timePane) runningNow(d *draw.Doc) {
 }
 
 // lastWords is how long a step took in the last run, if it ended well.
-func (m timePane) lastWords(step int) string {
+func (m TimePane) lastWords(step int) string {
 	last := m.Countdown.Last(step)
 	if last.Outcome != events.OK && last.Outcome != events.Changed {
 		return ""
@@ -100,7 +100,7 @@ func (m timePane) lastWords(step int) string {
 	return "  last run " + cmp.Or(draw.Took(last.Took), "0:00")
 }
 
-func (m timePane) runningRow(d *draw.Doc, step, hosts, last int) {
+func (m TimePane) runningRow(d *draw.Doc, step, hosts, last int) {
 	spent := cmp.Or(draw.Took(m.ClockNow().Sub(m.Timeline.Active[step])), "0:00")
 	at := d.W - last - max(draw.Cells(spent), 4)
 	line := []draw.Text{draw.Inked(themes.Text, "  ")}
@@ -117,9 +117,9 @@ func (m timePane) runningRow(d *draw.Doc, step, hosts, last int) {
 
 // timeBars draws when each part of the plan was busy, at most so many of them, with a line that says when that is. It draws
 // nothing where there is nothing to compare.
-func (m timePane) timeBars(d *draw.Doc, most int, heading func(title string)) {
+func (m TimePane) timeBars(d *draw.Doc, most int, heading func(title string)) {
 	l := &m.Timeline
-	total := m.shownTime()
+	total := m.ShownTime()
 	if len(l.Parts) < 2 || total <= 0 || most < 1 || d.W < 30 {
 		return
 	}
@@ -135,15 +135,15 @@ func (m timePane) timeBars(d *draw.Doc, most int, heading func(title string)) {
 		p := &l.Parts[i]
 		name := draw.CutMiddle(m.partName(p), names, m.Glyphs.Dots)
 		line := []draw.Text{draw.Inked(themes.Text, "  "+name+draw.Spaces(names-draw.Cells(name)+1))}
-		d.Add(append(line, m.partBar(p, total, w)...)...)
+		d.Add(append(line, m.PartBar(p, total, w)...)...)
 	}
 	if more := len(l.Parts) - n; more > 0 {
 		d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
 	}
 }
 
-// shownTime is the run time from the first start to now, or to the end.
-func (m timePane) shownTime() time.Duration {
+// ShownTime is the run time from the first start to now, or to the end.
+func (m TimePane) ShownTime() time.Duration {
 	switch {
 	case m.Timeline.From.IsZero():
 		return 0
@@ -154,7 +154,7 @@ func (m timePane) shownTime() time.Duration {
 }
 
 // barsShown are the parts that show: all, or a stretch with the first that has not ended.
-func (m timePane) barsShown(most int) (first, n int) {
+func (m TimePane) barsShown(most int) (first, n int) {
 	parts := m.Timeline.Parts
 	if len(parts) <= most {
 		return 0, len(parts)
@@ -168,7 +168,7 @@ func (m timePane) barsShown(most int) (first, n int) {
 }
 
 // partTally counts the steps of a part. Single steps are counted one by one, at most so many: what is said of them is rough.
-func (m timePane) partTally(p *feed.Part) (t status.Tally) {
+func (m TimePane) partTally(p *feed.Part) (t status.Tally) {
 	if m.Tree.Step(p.Node) < 0 {
 		return m.Tree.Tally(p.Node)
 	}
@@ -179,7 +179,7 @@ func (m timePane) partTally(p *feed.Part) (t status.Tally) {
 	return t
 }
 
-func (m timePane) partName(p *feed.Part) string {
+func (m TimePane) partName(p *feed.Part) string {
 	if n := p.Steps.To - p.Steps.From; m.Tree.Step(p.Node) >= 0 && n > 1 {
 		return draw.Count(n, "step")
 	}
@@ -192,8 +192,8 @@ func (m timePane) partName(p *feed.Part) string {
 	return draw.Plain(m.Tree.Title(p.Node))
 }
 
-// partBar is a part's line: blocks where it was busy, or else a sign of how it is.
-func (m timePane) partBar(p *feed.Part, total time.Duration, w int) []draw.Text {
+// PartBar is a part's line: blocks where it was busy, or else a sign of how it is.
+func (m TimePane) PartBar(p *feed.Part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
 	if len(p.Busy) == 0 {
 		look := tree.Sign(&t, true, false)

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -17,48 +17,48 @@ import (
 	"moon/tui/view"
 )
 
-// stepPane is the tab Step.
-type stepPane struct{ *view.State }
+// StepPane is the tab Step.
+type StepPane struct{ *view.State }
 
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
-func (m stepPane) stepTab(d *draw.Doc, s view.Subject) {
+func (m StepPane) stepTab(d *draw.Doc, s view.Subject) {
 	if s.Step < 0 {
 		if s.Node == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
-			summaryPane(m).summaryTab(d)
+			SummaryPane(m).summaryTab(d)
 			return
 		}
 		scopePane(m).scopeTab(d, s.Node)
 		return
 	}
 	p := m.StepNow(s.Step)
-	if outcomePane(m).drawOutcome(d, p, &s.Of, s.Vars) {
+	if OutcomePane(m).drawOutcome(d, p, &s.Of, s.Vars) {
 		d.Blank()
 	} else {
 		d.Para(draw.InkTitle, 0, tree.RanTitle(p, s.Of.Name))
 		d.Blank()
-		waitWords(m).whyField(d, s.Node)
-		hostWords(m).missedField(d, p)
+		WaitWords(m).whyField(d, s.Node)
+		HostWords(m).missedField(d, p)
 		if wrong := m.WrongNow(s.Step); wrong != "" {
 			d.Field("by now", draw.Inked(themes.Failed, "cannot run: "+wrong))
 		}
 	}
-	origins(m).otherFilesField(d, s.Step)
-	stepPane{m.State}.drawWhat(d, p, &s.Of)
-	stepPane{m.State}.drawOrigin(d, p.Origin)
-	stepPane{m.State}.drawSource(d, p.Origin)
-	stepPane{m.State}.drawWhy(d, p)
+	Origins(m).otherFilesField(d, s.Step)
+	StepPane{m.State}.drawWhat(d, p, &s.Of)
+	StepPane{m.State}.drawOrigin(d, p.Origin)
+	StepPane{m.State}.drawSource(d, p.Origin)
+	StepPane{m.State}.drawWhy(d, p)
 }
 
 // drawWhat lists what the step does, as far as it is known.
-func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
+func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
 	m.drawArguments(d, p, ran)
-	origins(m).overriddenFields(d, p)
+	Origins(m).overriddenFields(d, p)
 	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" &&
 		command != p.Summary {
 		d.Value("ran", command)
 	}
-	hostWords(m).runsOn(d, p)
+	HostWords(m).runsOn(d, p)
 	if p.Become != nil {
 		d.Value("runs as", p.Become.String())
 	}
@@ -73,13 +73,13 @@ func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 		d.Field(label, draw.Inked(themes.Text, name+"="+p.Env[name]))
 	}
 	m.drawCondition(d, p, ran)
-	hostWords(m).hangsOn(d, p)
-	if predicting(m).defiesDryRun(p) {
+	HostWords(m).hangsOn(d, p)
+	if Predicting(m).DefiesDryRun(p) {
 		d.Field("dry run", draw.Inked(themes.Warn, "runs for real"), draw.Inked(themes.Dim, "  check_mode: false"))
 	}
 	// Once it has run, what it did takes the place of what was expected.
 	if !ran {
-		predicting(m).foretoldField(d, p)
+		Predicting(m).foretoldField(d, p)
 		m.lastRun(d, p)
 	}
 	d.Value("register", p.Register)
@@ -101,7 +101,7 @@ func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	}
 	d.Value("tags", strings.Join(p.Tags, ", "))
 	if l := p.InnermostLoop(); l != nil {
-		d.Field("item", draw.Inked(themes.Text, l.Label), draw.Inked(themes.Dim, m.itemOf(p, l)))
+		d.Field("item", draw.Inked(themes.Text, l.Label), draw.Inked(themes.Dim, m.ItemOf(p, l)))
 	}
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(m.Plan.Steps) {
@@ -116,8 +116,8 @@ func (m stepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	}
 }
 
-// itemOf says which item of a loop a step is for: one of how many, and of what if that has a name.
-func (m stepPane) itemOf(p *plan.Step, l *plan.LoopContext) string {
+// ItemOf says which item of a loop a step is for: one of how many, and of what if that has a name.
+func (m StepPane) ItemOf(p *plan.Step, l *plan.LoopContext) string {
 	of, over := "", l.Expression
 	round := false
 	for id := p.Scope; id >= 0; id = m.Plan.Scopes[id].Parent {
@@ -137,7 +137,7 @@ func (m stepPane) itemOf(p *plan.Step, l *plan.LoopContext) string {
 }
 
 // drawArguments shows the action and what it is given. The first line has the one argument that says most.
-func (m stepPane) drawArguments(d *draw.Doc, p *plan.Step, ran bool) {
+func (m StepPane) drawArguments(d *draw.Doc, p *plan.Step, ran bool) {
 	if p.NoLog {
 		d.Field(p.Action, draw.Inked(themes.Dim, "arguments hidden: no_log"))
 		return
@@ -181,7 +181,7 @@ func argumentText(p *plan.Step, name, value string) string {
 }
 
 // drawUnknown says what a field still waits for. Once the step has run there is nothing of the kind.
-func (m stepPane) drawUnknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
+func (m StepPane) drawUnknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
 	for _, u := range p.Unknowns {
 		if u.Field == field && !ran {
 			d.Field("", draw.Inked(themes.Dim, u.Name+" "+m.WhenKnown(u.Steps)))
@@ -189,7 +189,7 @@ func (m stepPane) drawUnknown(d *draw.Doc, p *plan.Step, field string, ran bool)
 	}
 }
 
-func (m stepPane) drawCondition(d *draw.Doc, p *plan.Step, ran bool) {
+func (m StepPane) drawCondition(d *draw.Doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
 		d.Field("excluded", draw.Inked(themes.Dim, "by tags or selection"))
@@ -206,7 +206,7 @@ func (m stepPane) drawCondition(d *draw.Doc, p *plan.Step, ran bool) {
 }
 
 // lastRun says how a step ended in an earlier run.
-func (m stepPane) lastRun(d *draw.Doc, p *plan.Step) {
+func (m StepPane) lastRun(d *draw.Doc, p *plan.Step) {
 	last := m.Countdown.Last(p.Index)
 	look := map[events.Outcome]draw.Sign{
 		events.OK: draw.SignOK, events.Changed: draw.SignChanged, events.Failed: draw.SignFailed,
@@ -221,7 +221,7 @@ func (m stepPane) lastRun(d *draw.Doc, p *plan.Step) {
 }
 
 // drawOrigin says where something comes from, with the including steps, innermost first.
-func (m stepPane) drawOrigin(d *draw.Doc, o diag.Origin) {
+func (m StepPane) drawOrigin(d *draw.Doc, o diag.Origin) {
 	if o.File == "" {
 		return
 	}
@@ -235,7 +235,7 @@ func (m stepPane) drawOrigin(d *draw.Doc, o diag.Origin) {
 // excerptAround is how many lines of source are shown before and after.
 const excerptAround = 2
 
-func (m stepPane) drawSource(d *draw.Doc, o diag.Origin) {
+func (m StepPane) drawSource(d *draw.Doc, o diag.Origin) {
 	lines, first := m.Excerpt(o.File, o.Line, excerptAround)
 	if len(lines) == 0 {
 		return
@@ -253,7 +253,7 @@ func (m stepPane) drawSource(d *draw.Doc, o diag.Origin) {
 }
 
 // drawWhy says why a step asks for attention.
-func (m stepPane) drawWhy(d *draw.Doc, p *plan.Step) {
+func (m StepPane) drawWhy(d *draw.Doc, p *plan.Step) {
 	if l := m.MissingValue(p.Index); l != nil {
 		d.Blank()
 		d.Field("will skip", draw.Inked(themes.Warn, "It uses "+draw.Plain(l.Reason())+"."))

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -8,11 +8,11 @@ import (
 	"moon/tui/view"
 )
 
-// detailPane is the pane beside the tree: one of its tabs.
-type detailPane struct{ *view.State }
+// DetailPane is the pane beside the tree: one of its tabs.
+type DetailPane struct{ *view.State }
 
-// fetchOutput asks for the output that is on the screen and not there yet.
-func (m outputPane) fetchOutput() tea.Cmd {
+// FetchOutput asks for the output that is on the screen and not there yet.
+func (m OutputPane) FetchOutput() tea.Cmd {
 	if m.Tools.OutDir == nil {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (m outputPane) fetchOutput() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (m outputPane) fetchDetail(l view.Layout) tea.Cmd {
+func (m OutputPane) fetchDetail(l view.Layout) tea.Cmd {
 	d := &m.Detail
 	n := m.CursorNode()
 	d.LookAt(n)
@@ -39,16 +39,16 @@ func (m outputPane) fetchDetail(l view.Layout) tea.Cmd {
 	if !d.Output.Follow && d.Tab == view.TabOutputs {
 		from = d.Output.Top
 	}
-	return tea.Batch(d.Reel.Need(from, l.DetailH), m.seekNext())
+	return tea.Batch(d.Reel.Need(from, l.DetailH), m.SeekNext())
 }
 
 // drawDetail makes the text of the tab; the rows are drawn one by one.
-func (m detailPane) detailDoc(w, h int) *draw.Doc {
+func (m DetailPane) detailDoc(w, h int) *draw.Doc {
 	s := m.DetailSubject()
 	d := draw.NewDoc(w, h, m.Glyphs)
 	switch m.Detail.Tab {
 	case view.TabSteps:
-		stepPane(m).stepTab(d, s)
+		StepPane(m).stepTab(d, s)
 	case view.TabDiffs:
 		diffPane(m).diffTab(d, s)
 	case view.TabVariables:
@@ -58,7 +58,7 @@ func (m detailPane) detailDoc(w, h int) *draw.Doc {
 	case view.TabOutputs, view.Tabs:
 		return nil
 	}
-	watches := watchPane(m).watchLines(d)
+	watches := WatchPane(m).watchLines(d)
 	m.Detail.Length, m.Detail.Height = len(d.Lines)+len(watches), h
 	m.Detail.ScrollBy(0)
 	d.Pin(watches, m.Detail.Scroll)

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"moon/tui/tree"
 )
 
-// toNeed is the step that need goes to, or -1.
-func (m whyNot) toNeed(direction int) int {
+// ToNeed is the step that need goes to, or -1.
+func (m WhyNot) ToNeed(direction int) int {
 	ranks := m.attentionKinds()
 	here := m.Tree.Steps(m.CursorNode())
 	at, rank := here.From, -1
@@ -25,7 +25,7 @@ func (m whyNot) toNeed(direction int) int {
 
 // attentionKinds are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes
 // it is what was asked for.
-func (m whyNot) attentionKinds() []func(status.State) bool {
+func (m WhyNot) attentionKinds() []func(status.State) bool {
 	switch m.Filter {
 	case tree.FilterChanged, tree.FilterLeft:
 		return []func(status.State) bool{m.Filter.Shows}
@@ -45,7 +45,7 @@ func rankOf(ranks []func(status.State) bool, f status.State) int {
 
 // nextNeed is the step after a step that has a rank, or the nearest of the first rank that there is; -1 if there is none. After
 // the last step of a rank comes the first of the next.
-func (m whyNot) nextNeed(ranks []func(status.State) bool, rank, at, direction int) int {
+func (m WhyNot) nextNeed(ranks []func(status.State) bool, rank, at, direction int) int {
 	n := len(m.Tree.Faces)
 	if rank >= 0 {
 		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
@@ -73,7 +73,7 @@ func (m whyNot) nextNeed(ranks []func(status.State) bool, rank, at, direction in
 }
 
 // stepThat is the first step from one on whose face is wanted, without coming round, or -1.
-func (m whyNot) stepThat(from, n, direction int, wanted func(status.State) bool) int {
+func (m WhyNot) stepThat(from, n, direction int, wanted func(status.State) bool) int {
 	for i := from; i >= 0 && i < n; i += direction {
 		if wanted(m.Tree.Faces[i]) {
 			return i

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -11,17 +11,17 @@ import (
 	"moon/tui/view"
 )
 
-// whyNot says why an action would do nothing.
-type whyNot struct{ *view.State }
+// WhyNot says why an action would do nothing.
+type WhyNot struct{ *view.State }
 
-// whyCannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
+// WhyCannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
 // the footer and the list of ways out offer nothing that it refuses, and the palette shows its answer. The engine decides, and may
 // still refuse what has changed meanwhile.
-func (m whyNot) whyCannot(do keymap.Intent) string {
+func (m WhyNot) WhyCannot(do keymap.Intent) string {
 	// What is true of the whole run explains more than what a single key would say.
 	switch {
 	case m.IsRecorded() && keymap.AsksTheRun(do):
-		return isOver
+		return IsOver
 	case do == keymap.RunRetryAll && m.Shot.Phase == events.Done && m.Tools.Again:
 		return ""
 	case m.Shot.Phase == events.Done && decidesRun(do):
@@ -29,23 +29,23 @@ func (m whyNot) whyCannot(do keymap.Intent) string {
 	}
 	switch do {
 	case keymap.GateApprove:
-		return whyNot{m.State}.cannotApprove()
+		return WhyNot{m.State}.cannotApprove()
 	case keymap.GateApproveAll:
 		if m.Tree.Tallies[0].Sum(status.Undecided) == 0 {
 			return "everything is approved"
 		}
 	case keymap.GateExclude:
-		return whyNot{m.State}.cannotExclude()
+		return WhyNot{m.State}.cannotExclude()
 	case keymap.GateExcludeHost:
-		return whyNot{m.State}.cannotExcludeHost()
+		return WhyNot{m.State}.cannotExcludeHost()
 	case keymap.GateBreak, keymap.GateBreakIf:
 		if r := m.Tree.Steps(m.CursorNode()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.Cur.Marks) == 0) {
 			return "no step here"
 		}
 	case keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
-		return whyNot{m.State}.cannotGoOn(do)
+		return WhyNot{m.State}.cannotGoOn(do)
 	case keymap.RunRetry:
-		return whyNot{m.State}.cannotRetry()
+		return WhyNot{m.State}.cannotRetry()
 	case keymap.RunRetryAll:
 		if m.Position().Retryable(m.Position().Everything()) == 0 {
 			return "nothing to retry"
@@ -56,19 +56,19 @@ func (m whyNot) whyCannot(do keymap.Intent) string {
 			return "nothing here to rerun or mark as done"
 		}
 	case keymap.NodeFix:
-		return whyNot{m.State}.cannotFix()
+		return WhyNot{m.State}.cannotFix()
 	case keymap.NodeShell:
-		return whyNot{m.State}.cannotShell()
+		return WhyNot{m.State}.cannotShell()
 	case keymap.SourceEdit:
-		return whyNot{m.State}.cannotEdit()
+		return WhyNot{m.State}.cannotEdit()
 	default:
-		return whyNot{m.State}.cannotShow(do)
+		return WhyNot{m.State}.cannotShow(do)
 	}
 	return ""
 }
 
 // hasDone reports whether there is something to decide about what is done, or should count as done.
-func (m whyNot) hasDone(ranges []events.Range) bool {
+func (m WhyNot) hasDone(ranges []events.Range) bool {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			if m.CanRunAgain(i) || m.Position().MayMark(i) {
@@ -83,7 +83,7 @@ func (m whyNot) hasDone(ranges []events.Range) bool {
 const runIsOver = "the run has ended"
 
 // cannotShow says why what only changes what is on the screen would change nothing.
-func (m whyNot) cannotShow(do keymap.Intent) string {
+func (m WhyNot) cannotShow(do keymap.Intent) string {
 	switch do {
 	case keymap.CursorPointer:
 		if m.Shot.Pointer < 0 {
@@ -96,7 +96,7 @@ func (m whyNot) cannotShow(do keymap.Intent) string {
 	case keymap.NeedNext, keymap.NeedPrev:
 		return m.cannotNeed(map[keymap.Intent]int{keymap.NeedNext: +1, keymap.NeedPrev: -1}[do])
 	case keymap.FindNext, keymap.FindPrev:
-		return m.cannotFind()
+		return m.CannotFind()
 	case keymap.OutputEarlier, keymap.OutputLater:
 		return m.cannotTry(map[keymap.Intent]int{keymap.OutputEarlier: -1, keymap.OutputLater: +1}[do])
 	case keymap.ViewHosts:
@@ -124,7 +124,7 @@ func decidesRun(do keymap.Intent) bool {
 	}
 }
 
-func (m whyNot) cannotApprove() string {
+func (m WhyNot) cannotApprove() string {
 	t, single := m.CountAim()
 	switch {
 	case single && t[status.Asking] > 0, t.Sum(status.Undecided, status.Waiting) > 0, single && t[status.Confirm] > 0:
@@ -135,7 +135,7 @@ func (m whyNot) cannotApprove() string {
 	return "nothing to approve here"
 }
 
-func (m whyNot) cannotExclude() string {
+func (m WhyNot) cannotExclude() string {
 	ranges, single := m.DecisionAim()
 	t := m.Position().Tally(ranges...)
 	switch step := ranges[0].From; {
@@ -157,7 +157,7 @@ func (m whyNot) cannotExclude() string {
 	return m.WhyShaped(ranges, false)
 }
 
-func (m whyNot) cannotExcludeHost() string {
+func (m WhyNot) cannotExcludeHost() string {
 	if !m.Tree.Over {
 		return "everything runs on this machine; there are no hosts to exclude"
 	}
@@ -175,7 +175,7 @@ func (m whyNot) cannotExcludeHost() string {
 }
 
 // cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.
-func (m whyNot) cannotGoOn(do keymap.Intent) string {
+func (m WhyNot) cannotGoOn(do keymap.Intent) string {
 	switch m.Shot.Phase {
 	case events.Running:
 		if do == keymap.RunPause {
@@ -205,7 +205,7 @@ func (m whyNot) cannotGoOn(do keymap.Intent) string {
 
 // whyBlocked says what the run is paused for, where it would pause again at once. Step and over approve what they run, but for a step
 // that asks to be confirmed.
-func (m whyNot) whyBlocked(do keymap.Intent) string {
+func (m WhyNot) whyBlocked(do keymap.Intent) string {
 	asks := m.PauseQuestion()
 	switch reason := m.Shot.Pause.Reason; {
 	case asks == "", reason != events.PauseUndecided && reason != events.PauseConfirm:
@@ -219,7 +219,7 @@ func (m whyNot) whyBlocked(do keymap.Intent) string {
 	return asks
 }
 
-func (m whyNot) cannotRetry() string {
+func (m WhyNot) cannotRetry() string {
 	if m.Shot.Phase == events.Review && len(m.ListUnreached()) > 0 {
 		if m.Tools.Reload == nil {
 			return "hosts cannot be asked again here"
@@ -233,7 +233,7 @@ func (m whyNot) cannotRetry() string {
 	return ""
 }
 
-func (m whyNot) cannotFix() string {
+func (m WhyNot) cannotFix() string {
 	n := m.CursorNode()
 	step := m.Tree.Step(n)
 	switch {
@@ -249,7 +249,7 @@ func (m whyNot) cannotFix() string {
 	return ""
 }
 
-func (m whyNot) cannotShell() string {
+func (m WhyNot) cannotShell() string {
 	switch {
 	case m.Tools.Shell == nil:
 		return "no shell available"
@@ -259,7 +259,7 @@ func (m whyNot) cannotShell() string {
 	return ""
 }
 
-func (m whyNot) cannotEdit() string {
+func (m WhyNot) cannotEdit() string {
 	if !m.CanEdit() {
 		return "no editor available"
 	}
@@ -270,8 +270,8 @@ func (m whyNot) cannotEdit() string {
 }
 
 // cannotNeed says that there is nothing to go to in a direction.
-func (m whyNot) cannotNeed(direction int) string {
-	switch i := m.toNeed(direction); {
+func (m WhyNot) cannotNeed(direction int) string {
+	switch i := m.ToNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
 	case i == m.Tree.Step(m.CursorNode()) && m.FocusedPane() == view.PaneTree:
@@ -280,7 +280,8 @@ func (m whyNot) cannotNeed(direction int) string {
 	return ""
 }
 
-func (m whyNot) cannotFind() string {
+// CannotFind says why there is no next place to find, or "" if there is one.
+func (m WhyNot) CannotFind() string {
 	switch {
 	case m.KeyPlace() == keymap.InOutput && m.Detail.Search.Text != "":
 		return ""
@@ -299,7 +300,7 @@ func (m whyNot) cannotFind() string {
 }
 
 // cannotTry says why the output of no other attempt can be shown in a direction.
-func (m whyNot) cannotTry(by int) string {
+func (m WhyNot) cannotTry(by int) string {
 	n := m.CountAttempts(m.OutputOf(m.CursorNode()))
 	at := m.Detail.Output.Attempt
 	if at < 0 {
@@ -316,13 +317,14 @@ func (m whyNot) cannotTry(by int) string {
 	return ""
 }
 
-// isOver is what the screen says to a key that would ask something of a recorded run.
-const isOver = "this run is over"
+// IsOver is what the screen says to a key that would ask something of a recorded run.
+const IsOver = "this run is over"
 
-func (m whyNot) cannotBreak() string {
+// CannotBreak says why no breakpoint can be set, or "" if one can.
+func (m WhyNot) CannotBreak() string {
 	switch {
 	case m.IsRecorded():
-		return isOver
+		return IsOver
 	case m.Shot.Phase == events.Done:
 		return "the run is over"
 	case m.Tools.ParseBreak == nil:

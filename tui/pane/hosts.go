@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -13,14 +13,14 @@ import (
 	"moon/tui/view"
 )
 
-// hostWords say what a step or scope has to do with hosts: where it runs, what decides about it there.
-type hostWords struct{ *view.State }
+// HostWords say what a step or scope has to do with hosts: where it runs, what decides about it there.
+type HostWords struct{ *view.State }
 
-// connecting is what is said while hosts are asked again that did not answer.
-const connecting = "connecting again"
+// Connecting is what is said while hosts are asked again that did not answer.
+const Connecting = "connecting again"
 
-// missedWords say which hosts did not answer, and what can be done.
-func (m hostWords) missedWords(missed []*plan.Unreached) string {
+// MissedWords say which hosts did not answer, and what can be done.
+func (m HostWords) MissedWords(missed []*plan.Unreached) string {
 	var hosts []string
 	for _, u := range missed {
 		hosts = append(hosts, u.Host)
@@ -40,7 +40,7 @@ func (m hostWords) missedWords(missed []*plan.Unreached) string {
 }
 
 // missedField says of a step that its host did not answer, and what can be done.
-func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
+func (m HostWords) missedField(d *draw.Doc, p *plan.Step) {
 	u := m.FindUnreached(p.Host)
 	if u == nil {
 		return
@@ -61,7 +61,7 @@ func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
 }
 
 // givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.
-func (m hostWords) givingUp(p *plan.Step, away bool) view.Choice {
+func (m HostWords) givingUp(p *plan.Step, away bool) view.Choice {
 	host := draw.Plain(p.Host)
 	switch {
 	case p.GoesOn && away:
@@ -78,7 +78,7 @@ func (m hostWords) givingUp(p *plan.Step, away bool) view.Choice {
 }
 
 // runsOn says which host a step runs on, and as whom it is reached.
-func (m hostWords) runsOn(d *draw.Doc, p *plan.Step) {
+func (m HostWords) runsOn(d *draw.Doc, p *plan.Step) {
 	on := []draw.Text{draw.Inked(themes.Text, status.On(p))}
 	if p.Conn != nil {
 		if how := p.Conn.String(); how != p.Conn.Host {
@@ -92,7 +92,7 @@ func (m hostWords) runsOn(d *draw.Doc, p *plan.Step) {
 }
 
 // hangsOn says what decides whether a step is there at all, and what it makes run: notifications, and includes.
-func (m hostWords) hangsOn(d *draw.Doc, p *plan.Step) {
+func (m HostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 	if p.Handler && len(p.Notifiers) > 0 {
 		d.Value("notified", "by "+m.StepNames(p.Notifiers)+", if that changes something")
 	}
@@ -117,7 +117,7 @@ func (m hostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 const hostsLooked = 5000
 
 // hostsField says which hosts a scope is about, and what makes its handlers run.
-func (m hostWords) hostsField(d *draw.Doc, s *plan.Scope) {
+func (m HostWords) hostsField(d *draw.Doc, s *plan.Scope) {
 	if s.Hosts == 0 || s.ID == 0 {
 		return
 	}
@@ -148,7 +148,7 @@ func (m hostWords) hostsField(d *draw.Doc, s *plan.Scope) {
 }
 
 // decidedField says which step decides in the run whether what is in a scope runs, and what that hangs on.
-func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
+func (m HostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 	if !s.Dynamic || s.First >= s.Last || s.Last > len(m.Plan.Steps) {
 		return
 	}
@@ -167,11 +167,11 @@ func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 			m.Glyphs.Quote[1])
 	}
 	d.Value("decided", words)
-	stepPane(m).drawUnknown(d, &m.Plan.Steps[by], "when", !m.Tree.Faces[by].Pending())
+	StepPane(m).drawUnknown(d, &m.Plan.Steps[by], "when", !m.Tree.Faces[by].Pending())
 }
 
 // notifierNames are the tasks that make a handler run, by their names.
-func (m hostWords) notifierNames(step int) (names []string) {
+func (m HostWords) notifierNames(step int) (names []string) {
 	for _, by := range m.Plan.Steps[step].Notifiers {
 		if name := m.Plan.Steps[by].Title(); !slices.Contains(names, name) {
 			names = append(names, name)
@@ -180,8 +180,8 @@ func (m hostWords) notifierNames(step int) (names []string) {
 	return names
 }
 
-// notifiedText says in a row of w cells what makes a handler run.
-func (m hostWords) notifiedText(step, w int) string {
+// NotifiedText says in a row of w cells what makes a handler run.
+func (m HostWords) NotifiedText(step, w int) string {
 	const brief = "if notified"
 	names := m.notifierNames(step)
 	if len(names) == 0 {
@@ -197,7 +197,7 @@ func (m hostWords) notifiedText(step, w int) string {
 	return words
 }
 
-// isHandler reports whether a step is a handler.
-func (m hostWords) isHandler(step int) bool {
+// IsHandler reports whether a step is a handler.
+func (m HostWords) IsHandler(step int) bool {
 	return step < len(m.Plan.Steps) && m.Plan.Steps[step].Handler
 }

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ const listed = 12
 func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	d.Para(draw.InkTitle, 0, m.Tree.Title(n))
 	d.Blank()
-	waitWords(m).whyField(d, n)
+	WaitWords(m).whyField(d, n)
 	t := m.Tree.Tally(n)
 	scopePane{m.State}.drawCounts(d, &t)
 	s := m.Tree.Scope(n)
@@ -39,8 +39,8 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 		d.Value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.Glyphs.Times, s.Items))
 	}
 	d.Value("item", s.Item)
-	hostWords(m).hostsField(d, s)
-	hostWords(m).decidedField(d, s)
+	HostWords(m).hostsField(d, s)
+	HostWords(m).decidedField(d, s)
 	if s.When != "" {
 		d.Value("when", s.When)
 	}
@@ -57,8 +57,8 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	if n == 0 {
 		scopePane{m.State}.drawPlaybook(d)
 	} else {
-		stepPane(m).drawOrigin(d, s.Origin)
-		stepPane(m).drawSource(d, s.Origin)
+		StepPane(m).drawOrigin(d, s.Origin)
+		StepPane(m).drawSource(d, s.Origin)
 	}
 	if n == 0 {
 		m.breakList(d)

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 	"moon/tui/view"
 )
 
-// origins say what is not as the files of the playbook have it now: overrides, and files that have changed.
-type origins struct{ *view.State }
+// Origins say what is not as the files of the playbook have it now: overrides, and files that have changed.
+type Origins struct{ *view.State }
 
-// countOverridden counts the values that were put in the place of others for this run.
-func (m origins) countOverridden() int { return len(m.Plan.Overrides()) }
+// CountOverridden counts the values that were put in the place of others for this run.
+func (m Origins) CountOverridden() int { return len(m.Plan.Overrides()) }
 
 // overrideText says what was overridden, in the glyphs of this screen.
-func (m origins) overrideText(o plan.Overridden) string {
+func (m Origins) overrideText(o plan.Overridden) string {
 	text := strings.Replace(o.Text(), "→", m.Glyphs.Arrow, 1)
 	if o.Host != "" {
 		text += "  on " + o.Host
@@ -26,8 +26,8 @@ func (m origins) overrideText(o plan.Overridden) string {
 	return text
 }
 
-// overrideMark is the mark of a row whose step has values of its own for this run.
-func (m origins) overrideMark(p *plan.Step) draw.Text {
+// OverrideMark is the mark of a row whose step has values of its own for this run.
+func (m Origins) OverrideMark(p *plan.Step) draw.Text {
 	if len(p.Overridden) == 0 {
 		return draw.Text{}
 	}
@@ -35,7 +35,7 @@ func (m origins) overrideMark(p *plan.Step) draw.Text {
 }
 
 // overridesList names them for the summary, with the places in which to keep them.
-func (m origins) overridesList(d *draw.Doc) {
+func (m Origins) overridesList(d *draw.Doc) {
 	for i, o := range m.Summary.Overrides {
 		if i == 0 {
 			d.Heading("Overrides used (not in your files)")
@@ -50,7 +50,7 @@ func (m origins) overridesList(d *draw.Doc) {
 }
 
 // overriddenFields says in the Step tab what is not as the playbook has it.
-func (m origins) overriddenFields(d *draw.Doc, p *plan.Step) {
+func (m Origins) overriddenFields(d *draw.Doc, p *plan.Step) {
 	for i, o := range p.Overridden {
 		label := ""
 		if i == 0 {

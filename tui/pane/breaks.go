@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -21,7 +21,8 @@ func (m scopePane) breakList(d *draw.Doc) {
 		}
 		step := &m.Plan.Steps[p.Steps[0]]
 		at := max(d.W-20, d.W/2)
-		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), view.BreakSign(p.Set, m.Glyphs), draw.Inked(themes.Text, m.BreakTitle(&p)),
+		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), view.BreakSign(p.Set, m.Glyphs),
+			draw.Inked(themes.Text, m.BreakTitle(&p)),
 			d.Place(at, step.Origin.String()))
 		if words := known.BreakText(&p); words != "" {
 			d.Para(themes.Dim, 4, words)

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -17,11 +17,11 @@ import (
 	"moon/tui/view"
 )
 
-// outcomePane is how a step has ended, and the ways out of a failure.
-type outcomePane struct{ *view.State }
+// OutcomePane is how a step has ended, and the ways out of a failure.
+type OutcomePane struct{ *view.State }
 
 // drawOutcome says what became of a step. It reports false for one that has not run.
-func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
+func (m OutcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
 	f := status.Of(of, p)
 	if of.State != events.Settled && f != status.Running {
 		return false
@@ -31,7 +31,7 @@ func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 	}
 	look := tree.FaceSigns[f]
 	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look]+" "+outcomeWord(of, f))}
-	for _, part := range (outcomePane{m.State}).smallFacts(p.Index, of, f) {
+	for _, part := range (OutcomePane{m.State}).smallFacts(p.Index, of, f) {
 		head = append(head, draw.Inked(themes.Text, "  "+part))
 	}
 	d.Add(head...)
@@ -48,7 +48,7 @@ func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 	case of.Error != "":
 		d.Blank()
 		d.Para(themes.Text, 2, of.Error)
-		outcomePane{m.State}.lastLines(d, of.Error)
+		OutcomePane{m.State}.lastLines(d, of.Error)
 	case of.Message != "":
 		d.Blank()
 		d.Para(themes.Text, 2, of.Message)
@@ -63,7 +63,7 @@ func (m outcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 	}
 	if f.Bad() {
 		m.whatNow(d, p)
-		outcomePane{m.State}.usedHere(d, p, vars)
+		OutcomePane{m.State}.usedHere(d, p, vars)
 	}
 	return true
 }
@@ -89,7 +89,7 @@ func outcomeWord(of *events.Step, f status.State) string {
 }
 
 // smallFacts are the small things that are known of a step that ran.
-func (m outcomePane) smallFacts(step int, of *events.Step, f status.State) []string {
+func (m OutcomePane) smallFacts(step int, of *events.Step, f status.State) []string {
 	var facts []string
 	if of.HasRC && (f.Bad() || f == status.Ignored || f == status.Rescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
@@ -117,7 +117,7 @@ func (m outcomePane) smallFacts(step int, of *events.Step, f status.State) []str
 const shownEnd = 8
 
 // lastLines shows the end of the output of a step that failed, unless the error says the same.
-func (m outcomePane) lastLines(d *draw.Doc, already string) {
+func (m OutcomePane) lastLines(d *draw.Doc, already string) {
 	r := &m.Detail.Reel
 	var lines []feed.TextLine
 	for _, l := range r.Ends {
@@ -142,22 +142,22 @@ func (m outcomePane) lastLines(d *draw.Doc, already string) {
 }
 
 // whatNow lists what a person can do about a failed step.
-func (m outcomePane) whatNow(d *draw.Doc, p *plan.Step) {
+func (m OutcomePane) whatNow(d *draw.Doc, p *plan.Step) {
 	halted := m.Position().OnFailure()
 	if !halted && m.Shot.Phase != events.Ended {
 		return
 	}
 	d.Heading("What now?")
-	m.DrawChoices(d, m.choicesNow(p))
+	m.DrawChoices(d, m.ChoicesNow(p))
 }
 
-// choicesNow are the ways out of a failure that would not be refused.
-func (m outcomePane) choicesNow(p *plan.Step) []view.Choice {
-	ways := outcomePane{m.State}.waysOut(p, m.Position().OnFailure())
-	return slices.DeleteFunc(ways, func(c view.Choice) bool { return whyNot(m).whyCannot(c.Do) != "" })
+// ChoicesNow are the ways out of a failure that would not be refused.
+func (m OutcomePane) ChoicesNow(p *plan.Step) []view.Choice {
+	ways := OutcomePane{m.State}.waysOut(p, m.Position().OnFailure())
+	return slices.DeleteFunc(ways, func(c view.Choice) bool { return WhyNot(m).WhyCannot(c.Do) != "" })
 }
 
-func (m outcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
+func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 	away := m.Tree.Faces[p.Index] == status.Unreachable
 	again := "retry this step"
 	if away {
@@ -190,7 +190,7 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 	ways = append(ways, view.Choice{Do: keymap.GateExclude, Words: "skip it and continue", Brief: "skip"})
 	switch {
 	case m.Plan.Dialect.Rules().OverHosts && (away || !m.isRescued(p.Scope)):
-		ways = append(ways, hostWords(m).givingUp(p, away))
+		ways = append(ways, HostWords(m).givingUp(p, away))
 	case m.isRescued(p.Scope):
 		ways = append(ways, view.Choice{Do: keymap.RunContinue, Words: "run the rescue, then continue", Brief: "rescue"})
 	default:
@@ -210,7 +210,7 @@ func (m outcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 }
 
 // shellPlace says where a shell would begin, unless that is where everybody would think.
-func (m outcomePane) shellPlace(p *plan.Step) string {
+func (m OutcomePane) shellPlace(p *plan.Step) string {
 	if p.Cwd == "" || p.Cwd == m.Plan.Root {
 		return " in the step's directory"
 	}
@@ -218,7 +218,7 @@ func (m outcomePane) shellPlace(p *plan.Step) string {
 }
 
 // cleansUp reports whether an always runs after a failure in a scope: one of a block around it, and not the one that it is in.
-func (m outcomePane) cleansUp(scope int) bool {
+func (m OutcomePane) cleansUp(scope int) bool {
 	around := map[int]bool{}
 	for id := scope; id > 0 && id < len(m.Plan.Scopes); id = m.Plan.Scopes[id].Parent {
 		around[id] = true
@@ -229,7 +229,7 @@ func (m outcomePane) cleansUp(scope int) bool {
 }
 
 // isRescued reports whether a scope, or one around it, has a rescue.
-func (m outcomePane) isRescued(scope int) bool {
+func (m OutcomePane) isRescued(scope int) bool {
 	for id := scope; id > 0 && id < len(m.Plan.Scopes); id = m.Plan.Scopes[id].Parent {
 		if m.Plan.Scopes[id].Kind == plan.ScopeBranch {
 			return false // a failure in a rescue is not rescued by it
@@ -243,7 +243,7 @@ func (m outcomePane) isRescued(scope int) bool {
 	return false
 }
 
-func (m outcomePane) usedHere(d *draw.Doc, p *plan.Step, set map[string]any) {
+func (m OutcomePane) usedHere(d *draw.Doc, p *plan.Step, set map[string]any) {
 	if len(p.Uses) > 0 {
 		d.Heading("Variables it used")
 		varsPane(m).drawUses(d, p, set, 2)

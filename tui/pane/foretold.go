@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 	"moon/tui/view"
 )
 
-// predicting is what steps would do, as far as it is known, in words.
-type predicting struct{ *view.State }
+// Predicting is what steps would do, as far as it is known, in words.
+type Predicting struct{ *view.State }
 
-// foretoldWord is the one word about what a step would do, for its row.
-func (m predicting) foretoldWord(step int) draw.Text {
+// ForetoldWord is the one word about what a step would do, for its row.
+func (m Predicting) ForetoldWord(step int) draw.Text {
 	f := m.Prediction(step)
 	switch {
 	case f == nil:
@@ -46,11 +46,11 @@ func (m predicting) foretoldWord(step int) draw.Text {
 	return word
 }
 
-// defiesDryRun reports whether a step is executed although the run is dry.
-func (m predicting) defiesDryRun(p *plan.Step) bool { return m.Shot.Check && p.DefiesDryRun() }
+// DefiesDryRun reports whether a step is executed although the run is dry.
+func (m Predicting) DefiesDryRun(p *plan.Step) bool { return m.Shot.Check && p.DefiesDryRun() }
 
-// foretoldCounts are how many things would be created, updated and deleted, for the header.
-func (m predicting) foretoldCounts() []draw.Text {
+// ForetoldCounts are how many things would be created, updated and deleted, for the header.
+func (m Predicting) ForetoldCounts() []draw.Text {
 	counts := m.Predicted.Counts()
 	var line []draw.Text
 	for _, k := range []struct {
@@ -70,18 +70,18 @@ func (m predicting) foretoldCounts() []draw.Text {
 	return line
 }
 
-// hasDrifted reports whether a step did otherwise than it was foretold to.
-func (m predicting) hasDrifted(of *events.Step) bool {
+// HasDrifted reports whether a step did otherwise than it was foretold to.
+func (m Predicting) HasDrifted(of *events.Step) bool {
 	return of.Drift != "" && of.State == events.Settled
 }
 
 // foretoldField says in the step's own pane what it would do.
-func (m predicting) foretoldField(d *draw.Doc, p *plan.Step) {
+func (m Predicting) foretoldField(d *draw.Doc, p *plan.Step) {
 	f := m.Prediction(p.Index)
 	if f == nil {
 		return
 	}
-	word := m.foretoldWord(p.Index)
+	word := m.ForetoldWord(p.Index)
 	switch {
 	case f.Error != "":
 		d.Field("predicted", word, draw.Inked(themes.Text, "  "+draw.Plain(f.Error)))

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"path"
@@ -8,8 +8,8 @@ import (
 	"moon/tui/status"
 )
 
-// otherFileNote names in a row the first file of a step that has changed; "" if none has.
-func (m origins) otherFileNote(step int) string {
+// OtherFileNote names in a row the first file of a step that has changed; "" if none has.
+func (m Origins) OtherFileNote(step int) string {
 	list := m.Others.Of(m.Plan, step)
 	if len(list) == 0 {
 		return ""
@@ -19,7 +19,7 @@ func (m origins) otherFileNote(step int) string {
 }
 
 // otherFilesField says in the step's own pane why it waits for a decision again.
-func (m origins) otherFilesField(d *draw.Doc, step int) {
+func (m Origins) otherFilesField(d *draw.Doc, step int) {
 	list := m.Others.Of(m.Plan, step)
 	if f := m.Tree.Faces[step]; len(list) == 0 || !f.Pending() && f != status.Outdated {
 		return

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"moon/tui/draw"
 )
 
-// outputPane is the tab Output: a window on the lines of an attempt, with what is looked for in them.
-type outputPane struct{ *view.State }
+// OutputPane is the tab Output: a window on the lines of an attempt, with what is looked for in them.
+type OutputPane struct{ *view.State }
 
 // timeWidth is how wide that is, with the mark of standard error behind it.
 var timeWidth = [...]int{view.TimesOff: 0, view.TimesSince: 12, view.TimesClock: 14}
@@ -27,7 +27,7 @@ type outputPage struct {
 	w, h int
 }
 
-func (m outputPane) outputPage(w, h int) outputPage {
+func (m OutputPane) outputPage(w, h int) outputPage {
 	v := &m.Detail.Output
 	return outputPage{v, m.State, &m.Detail.Reel, max(w-timeWidth[v.Times], 1), max(h, 1)}
 }
@@ -89,7 +89,7 @@ func (p outputPage) splitLine(i int) []outputRow {
 	if !ok {
 		return []outputRow{{line: i, first: true}}
 	}
-	text := outputPane{p.m}.markHits(&l, i)
+	text := OutputPane{p.m}.markHits(&l, i)
 	if !p.Wrap {
 		part, more := draw.Stretch(text, p.X, p.w)
 		return []outputRow{{i, part, true, more}}
@@ -148,7 +148,7 @@ func (p outputPage) reachMatch() {
 	}
 	line := p.Aim
 	p.Aim = -1
-	from, to := outputPane{p.m}.hitColumns(&l)
+	from, to := OutputPane{p.m}.hitColumns(&l)
 	switch {
 	case from < 0:
 	case p.Wrap:
@@ -164,16 +164,16 @@ func (p outputPage) reachMatch() {
 }
 
 // outputDoc writes the Output tab: its rows are cut from files, so it has no doc of its own.
-func (m outputPane) outputDoc(w, h int) *draw.Doc {
+func (m OutputPane) outputDoc(w, h int) *draw.Doc {
 	s := m.DetailSubject()
 	d := draw.NewDoc(w, h, m.Glyphs)
 	r, v := &m.Detail.Reel, &m.Detail.Output
 	if n := m.CountAttempts(m.OutputOf(s.Node)); n > 1 {
 		h = max(h-1, 1)
-		outputPane{m.State}.attemptLine(d, n)
+		OutputPane{m.State}.attemptLine(d, n)
 	}
 	v.Height, v.Last = h, -1
-	if text := (outputPane{m.State}).noOutput(&s, r); text != "" {
+	if text := (OutputPane{m.State}).noOutput(&s, r); text != "" {
 		d.Hint(text)
 		return d
 	}
@@ -183,10 +183,10 @@ func (m outputPane) outputDoc(w, h int) *draw.Doc {
 	}
 	var began time.Time
 	if v.Times == view.TimesClock {
-		began = outputPane{m.State}.attemptBegan(m.OutputOf(s.Node))
+		began = OutputPane{m.State}.attemptBegan(m.OutputOf(s.Node))
 	}
 	for _, row := range m.outputPage(w, h).visibleRows() {
-		d.Add(outputPane{m.State}.outputLine(r, row, w, began)...)
+		d.Add(OutputPane{m.State}.outputLine(r, row, w, began)...)
 		v.Last = row.line
 	}
 	if live {
@@ -196,7 +196,7 @@ func (m outputPane) outputDoc(w, h int) *draw.Doc {
 }
 
 // outputLine is a row with its time and the marks at its ends. A line that goes on beyond the screen says so.
-func (m outputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Time) []draw.Text {
+func (m OutputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Time) []draw.Text {
 	l, _ := r.Line(row.line)
 	v := &m.Detail.Output
 	var line []draw.Text
@@ -248,7 +248,7 @@ func lineTime(at time.Duration, began time.Time) string {
 }
 
 // noOutput says why there is nothing to show, or nothing.
-func (m outputPane) noOutput(s *view.Subject, r *feed.Reel) string {
+func (m OutputPane) noOutput(s *view.Subject, r *feed.Reel) string {
 	switch {
 	case r.Err != nil:
 		return "the output cannot be read: " + r.Err.Error()
@@ -268,9 +268,9 @@ func (m outputPane) noOutput(s *view.Subject, r *feed.Reel) string {
 	return "It printed nothing."
 }
 
-// outputTitle says of the output what is looked for, where the screen is, and how lines are shown, as much of it as fits
+// OutputTitle says of the output what is looked for, where the screen is, and how lines are shown, as much of it as fits
 // into so many cells. Where the rule below has room for that, the one above is not asked for it.
-func (m outputPane) outputTitle(room int, above bool) string {
+func (m OutputPane) OutputTitle(room int, above bool) string {
 	v, total := &m.Detail.Output, m.Detail.Reel.Total
 	if total == 0 || above && m.CurrentLayout().Kind != view.LayoutOne {
 		return ""
@@ -305,13 +305,13 @@ func (m outputPane) outputTitle(room int, above bool) string {
 	return ""
 }
 
-// outputState ends the rule below the panes with that, where the output is on the screen.
-func (m outputPane) outputState(b *draw.Brush) {
+// OutputState ends the rule below the panes with that, where the output is on the screen.
+func (m OutputPane) OutputState(b *draw.Brush) {
 	l := m.CurrentLayout()
 	if l.DetailH == 0 || m.Detail.Tab != view.TabOutputs || l.Kind == view.LayoutOne {
 		return
 	}
-	words := m.outputTitle(b.Left-4, false)
+	words := m.OutputTitle(b.Left-4, false)
 	if words == "" {
 		return
 	}
@@ -320,7 +320,7 @@ func (m outputPane) outputState(b *draw.Brush) {
 }
 
 // isPrinting reports whether the output on the screen may still grow.
-func (m outputPane) isPrinting() bool {
+func (m OutputPane) isPrinting() bool {
 	i := m.OutputOf(m.CursorNode())
 	return i >= 0 && i < len(m.Tree.Faces) && m.Tree.Faces[i] == status.Running && m.Detail.Output.Attempt < 0
 }

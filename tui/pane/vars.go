@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"maps"
@@ -66,7 +66,7 @@ func (m varsPane) drawUses(d *draw.Doc, p *plan.Step, set map[string]any, indent
 func (m varsPane) knownText(v any) draw.Text {
 	s, after := plan.Display(v)
 	if len(after) > 0 && after[0] >= 0 && after[0] < len(m.Plan.Steps) {
-		return draw.Inked(themes.Dim, watchPane(m).afterShort(after))
+		return draw.Inked(themes.Dim, WatchPane(m).afterShort(after))
 	}
 	return draw.Inked(themes.Text, s)
 }

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -16,14 +16,14 @@ import (
 	"moon/tui/view"
 )
 
-// summaryPane is what the run came to.
-type summaryPane struct{ *view.State }
+// SummaryPane is what the run came to.
+type SummaryPane struct{ *view.State }
 
 // roomForTime is how many rows it takes for the time of each part to stand before what changed.
 const roomForTime = 24
 
 // summaryTab is what the first tab of the root says when the run is done.
-func (m summaryPane) summaryTab(d *draw.Doc) {
+func (m SummaryPane) summaryTab(d *draw.Doc) {
 	m.tallyLine(d)
 	if m.Shot.Phase == events.Ended && m.Tree.Tallies[0].Failed() > 0 {
 		d.Blank()
@@ -45,14 +45,14 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 			m.barLine(d, t, longest)
 		}
 	}
-	origins(m).overridesList(d)
+	Origins(m).overridesList(d)
 	if d.H >= roomForTime {
-		timePane(m).timeBars(d, mostBars, d.Heading)
+		TimePane(m).timeBars(d, mostBars, d.Heading)
 	}
 	m.drawChanges(d)
 	scopePane(m).drawList(d, 0, "Not run", func(f status.State) bool { return f == status.Omitted || f == status.Cancelled })
 	if d.H < roomForTime {
-		timePane(m).timeBars(d, mostBars, d.Heading)
+		TimePane(m).timeBars(d, mostBars, d.Heading)
 	}
 	if m.Tools.Saved != "" {
 		d.Blank()
@@ -65,7 +65,7 @@ func (m summaryPane) summaryTab(d *draw.Doc) {
 	}
 }
 
-func (m summaryPane) tallyLine(d *draw.Doc) {
+func (m SummaryPane) tallyLine(d *draw.Doc) {
 	t := m.Tree.Tallies[0]
 	line := []draw.Text{draw.Inked(themes.Text, "")}
 	add := func(look draw.Sign, n int, words string, always bool) {
@@ -97,7 +97,7 @@ func (m summaryPane) tallyLine(d *draw.Doc) {
 }
 
 // drawFailures names what failed, with the first line of each error.
-func (m summaryPane) drawFailures(d *draw.Doc) {
+func (m SummaryPane) drawFailures(d *draw.Doc) {
 	shown := 0
 	for i, f := range m.Tree.Faces {
 		if !f.Bad() && f != status.Ignored {
@@ -124,7 +124,7 @@ func (m summaryPane) drawFailures(d *draw.Doc) {
 	}
 }
 
-func (m summaryPane) drawChanges(d *draw.Doc) {
+func (m SummaryPane) drawChanges(d *draw.Doc) {
 	if len(m.Summary.Changes) == 0 {
 		return
 	}
@@ -141,7 +141,7 @@ func (m summaryPane) drawChanges(d *draw.Doc) {
 }
 
 // changedTitle is what changed, with its hosts.
-func (m summaryPane) changedTitle(c *known.Change) string {
+func (m SummaryPane) changedTitle(c *known.Change) string {
 	if len(c.Hosts) < 2 {
 		return m.StepTitle(c.Step)
 	}
@@ -149,7 +149,7 @@ func (m summaryPane) changedTitle(c *known.Change) string {
 }
 
 // barLine is a step's time as a number and as a bar.
-func (m summaryPane) barLine(d *draw.Doc, t known.TimedStep, longest time.Duration) {
+func (m SummaryPane) barLine(d *draw.Doc, t known.TimedStep, longest time.Duration) {
 	bar := max(min(d.W/4, 20), 4)
 	name := max(d.W-bar-12, 8)
 	title := draw.CutMiddle(draw.Plain(m.StepTitle(t.Step)), name, m.Glyphs.Dots)
@@ -158,8 +158,8 @@ func (m summaryPane) barLine(d *draw.Doc, t known.TimedStep, longest time.Durati
 		draw.Inked(themes.BarFill, m.Glyphs.Gauge(float64(t.Took)/float64(longest), bar)))
 }
 
-// summaryText is the summary as text.
-func (m summaryPane) summaryText() string {
+// SummaryText is the summary as text.
+func (m SummaryPane) SummaryText() string {
 	d := draw.NewDoc(summaryWidth, 0, m.Glyphs)
 	m.summaryTab(d)
 	b := strings.Builder{}

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -16,19 +16,19 @@ import (
 	"moon/tui/view"
 )
 
-// found is a part of a search's result.
-type found struct {
+// Found is a part of a search's result.
+type Found struct {
 	gen  int
 	in   view.LineRange
-	hits []int32
+	Hits []int32
 }
 
 // searchAtOnce is how many lines one command looks through.
 const searchAtOnce = 20_000
 
-// searchOutput starts to look for a text from the line at the top of the screen on. The command that looks comes
+// SearchOutput starts to look for a text from the line at the top of the screen on. The command that looks comes
 // from seek.
-func (m outputPane) searchOutput(what string) {
+func (m OutputPane) SearchOutput(what string) {
 	s, v := &m.Detail.Search, &m.Detail.Output
 	total := m.Detail.Reel.Total
 	top := min(v.Top, total)
@@ -39,8 +39,8 @@ func (m outputPane) searchOutput(what string) {
 	s.Todo = []view.LineRange{{From: top, To: total}, {From: 0, To: top}}
 }
 
-// seekNext asks for the next part of the search, also in what was printed since.
-func (m outputPane) seekNext() tea.Cmd {
+// SeekNext asks for the next part of the search, also in what was printed since.
+func (m OutputPane) SeekNext() tea.Cmd {
 	s, r := &m.Detail.Search, &m.Detail.Reel
 	if s.Text == "" || s.Busy || r.Log == nil || r.LogOf != filepath.Join(r.Dir, r.Prefix) {
 		return nil
@@ -63,18 +63,18 @@ func (m outputPane) seekNext() tea.Cmd {
 	return func() tea.Msg { return lookFor(log, gen, what, next) }
 }
 
-func lookFor(log *steplog.Log, gen int, what view.Needle, in view.LineRange) found {
-	f := found{gen: gen, in: in}
+func lookFor(log *steplog.Log, gen int, what view.Needle, in view.LineRange) Found {
+	f := Found{gen: gen, in: in}
 	log.Each(in.From, in.To, func(i int, l steplog.Line) {
 		if what.InLine(l) {
-			f.hits = append(f.hits, int32(i))
+			f.Hits = append(f.Hits, int32(i))
 		}
 	})
 	return f
 }
 
-// foundMore takes a part of the result in.
-func (m outputPane) foundMore(f found) {
+// FoundMore takes a part of the result in.
+func (m OutputPane) FoundMore(f Found) {
 	s := &m.Detail.Search
 	if f.gen != s.Gen {
 		return
@@ -84,10 +84,10 @@ func (m outputPane) foundMore(f found) {
 		s.Todo[0].From = f.in.To
 	}
 	from, to := s.HitIndex(f.in.From), s.HitIndex(f.in.To)
-	s.Hits = slices.Replace(s.Hits, from, to, f.hits...)
-	if s.Wait && len(f.hits) > 0 {
+	s.Hits = slices.Replace(s.Hits, from, to, f.Hits...)
+	if s.Wait && len(f.Hits) > 0 {
 		s.Wait = false
-		s.At = int(f.hits[0])
+		s.At = int(f.Hits[0])
 		m.Detail.Output.ShowLine(s.At)
 	}
 	if s.Wait && s.IsDone() {
@@ -98,9 +98,9 @@ func (m outputPane) foundMore(f found) {
 	}
 }
 
-// nextHit goes to the hit after the current one, or before it, and round at the end. Where the person has gone away from
+// NextHit goes to the hit after the current one, or before it, and round at the end. Where the person has gone away from
 // it, it is the next from what is on the screen.
-func (m outputPane) nextHit(direction int) {
+func (m OutputPane) NextHit(direction int) {
 	s, v := &m.Detail.Search, &m.Detail.Output
 	if len(s.Hits) == 0 {
 		if s.IsDone() {
@@ -132,16 +132,16 @@ func (m outputPane) nextHit(direction int) {
 }
 
 // searchTitle says what is looked for, and which hit of how many the screen is at.
-func (m outputPane) searchTitle() string {
+func (m OutputPane) searchTitle() string {
 	s := &m.Detail.Search
 	if s.Text == "" {
 		return ""
 	}
-	return "/" + draw.CutMiddle(draw.Plain(s.Text), 16, m.Glyphs.Dots) + " " + m.searchCount()
+	return "/" + draw.CutMiddle(draw.Plain(s.Text), 16, m.Glyphs.Dots) + " " + m.SearchCount()
 }
 
-// searchCount is how many hits there are, as far as was looked, and at which the screen is.
-func (m outputPane) searchCount() string {
+// SearchCount is how many hits there are, as far as was looked, and at which the screen is.
+func (m OutputPane) SearchCount() string {
 	s := &m.Detail.Search
 	more := ""
 	if !s.IsDone() {
@@ -160,7 +160,7 @@ func (m outputPane) searchCount() string {
 }
 
 // hitColumns are the cells of a line in which the first hit stands; below 0 if there is none.
-func (m outputPane) hitColumns(l *feed.TextLine) (from, to int) {
+func (m OutputPane) hitColumns(l *feed.TextLine) (from, to int) {
 	seen := draw.Bare(l.Text)
 	from, to = view.Needle{Text: m.Detail.Search.Text, Fold: m.Detail.Search.Fold}.FindIn(seen)
 	if from < 0 {
@@ -171,7 +171,7 @@ func (m outputPane) hitColumns(l *feed.TextLine) (from, to int) {
 
 // markHits is the text of a line with every place marked where what is looked for stands. What has colours of its
 // own keeps them around that.
-func (m outputPane) markHits(l *feed.TextLine, line int) string {
+func (m OutputPane) markHits(l *feed.TextLine, line int) string {
 	n := view.Needle{Text: m.Detail.Search.Text, Fold: m.Detail.Search.Fold}
 	if n.Text == "" {
 		return l.Text

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 	"moon/tui/view"
 )
 
-// waitWords say what a step waits for.
-type waitWords struct{ *view.State }
+// WaitWords say what a step waits for.
+type WaitWords struct{ *view.State }
 
-// stepsToAsk are the steps to ask about: the one the detail is about first, then those in the rows.
-func (m waitWords) stepsToAsk() (steps []int) {
+// StepsToAsk are the steps to ask about: the one the detail is about first, then those in the rows.
+func (m WaitWords) StepsToAsk() (steps []int) {
 	if step := m.HeldStep(m.CursorNode()); step >= 0 {
 		steps = append(steps, step)
 	}
@@ -28,8 +28,8 @@ func (m waitWords) stepsToAsk() (steps []int) {
 	return steps
 }
 
-// waitNote is the reason in a row, where it is another than that the steps before it have not ended.
-func (m waitWords) waitNote(step int) string {
+// WaitNote is the reason in a row, where it is another than that the steps before it have not ended.
+func (m WaitWords) WaitNote(step int) string {
 	switch w := m.LastWait(step); w.For {
 	case events.WaitPool:
 		return fmt.Sprintf("waiting (%d of %d in use)", w.Slots, w.Slots)
@@ -47,7 +47,7 @@ func (m waitWords) waitNote(step int) string {
 }
 
 // whyField says in the detail why a node has not begun.
-func (m waitWords) whyField(d *draw.Doc, n int) {
+func (m WaitWords) whyField(d *draw.Doc, n int) {
 	step := m.HeldStep(n)
 	if step < 0 {
 		return
@@ -56,12 +56,12 @@ func (m waitWords) whyField(d *draw.Doc, n int) {
 	if w.For == "" {
 		return
 	}
-	d.Field("waiting", draw.Inked(themes.Text, m.waitWords(w)+"."))
+	d.Field("waiting", draw.Inked(themes.Text, m.WaitWords(w)+"."))
 	d.Blank()
 }
 
-// waitWords says a reason, without the full stop: waiting …
-func (m waitWords) waitWords(w events.Wait) string {
+// WaitWords says a reason, without the full stop: waiting …
+func (m WaitWords) WaitWords(w events.Wait) string {
 	words := m.waitReason(w)
 	if w.Limit > 0 {
 		words += ", for at most " + w.Limit.String()
@@ -78,7 +78,7 @@ func (m waitWords) waitWords(w events.Wait) string {
 	return words
 }
 
-func (m waitWords) waitReason(w events.Wait) string {
+func (m WaitWords) waitReason(w events.Wait) string {
 	approve := m.Keys.Label(keymap.GateApprove)
 	switch w.For {
 	case events.WaitSteps:
@@ -116,7 +116,7 @@ func (m waitWords) waitReason(w events.Wait) string {
 			return "for you: the run is paused (" + m.Keys.Label(keymap.RunContinue) + " continues)"
 		}
 		at := "for you: the run is paused at " + m.StepName(w.Root)
-		if doing := m.doingText(w.Root, w.Is); doing != "" {
+		if doing := m.DoingText(w.Root, w.Is); doing != "" {
 			at += ", which " + doing
 		}
 		return at
@@ -127,16 +127,16 @@ func (m waitWords) waitReason(w events.Wait) string {
 }
 
 // waitSteps names the steps of a wait.
-func (m waitWords) waitSteps(w events.Wait) string {
+func (m WaitWords) waitSteps(w events.Wait) string {
 	return status.Awaited(w, len(m.Plan.Steps), m.StepName)
 }
 
 // chainText says what the steps that are waited for wait for themselves.
-func (m waitWords) chainText(w events.Wait) string {
+func (m WaitWords) chainText(w events.Wait) string {
 	if w.Root < 0 || w.Root >= len(m.Plan.Steps) || len(w.Steps) == 0 {
 		return ""
 	}
-	doing := m.doingText(w.Root, w.Is)
+	doing := m.DoingText(w.Root, w.Is)
 	switch {
 	case doing == "":
 		return ""
@@ -146,8 +146,8 @@ func (m waitWords) chainText(w events.Wait) string {
 	return "; " + m.StepName(w.Root) + " " + doing
 }
 
-// doingText is what a step at the end of a chain does, or what holds it up.
-func (m waitWords) doingText(step int, is events.WaitFor) string {
+// DoingText is what a step at the end of a chain does, or what holds it up.
+func (m WaitWords) DoingText(step int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
 		if since, ok := m.Timeline.Active[step]; ok {

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"slices"
@@ -12,20 +12,20 @@ import (
 	"moon/tui/view"
 )
 
-// watchPane is the expressions that are watched, below each tab.
-type watchPane struct{ *view.State }
+// WatchPane is the expressions that are watched, below each tab.
+type WatchPane struct{ *view.State }
 
-// watchStep is the step whose variables an expression sees: the one that the run stands at, and in a review the one under the cursor.
-func (m watchPane) watchStep() int { return m.Position().Scene(m.Tree.Step(m.CursorNode())) }
+// WatchStep is the step whose variables an expression sees: the one that the run stands at, and in a review the one under the cursor.
+func (m WatchPane) WatchStep() int { return m.Position().Scene(m.Tree.Step(m.CursorNode())) }
 
-// askWatches has the watched expressions evaluated, if something they may depend on has changed.
-func (m watchPane) askWatches() tea.Cmd {
+// AskWatches has the watched expressions evaluated, if something they may depend on has changed.
+func (m WatchPane) AskWatches() tea.Cmd {
 	w := &m.Watch
 	if len(w.Texts) == 0 || w.Asking || m.CannotWatch() != "" || len(m.Plan.Steps) == 0 {
 		return nil
 	}
 	now := view.WatchMoment{
-		Digest: m.Plan.Digest, Step: watchPane{m.State}.watchStep(), Settled: m.Shot.Counts.Settled(),
+		Digest: m.Plan.Digest, Step: WatchPane{m.State}.WatchStep(), Settled: m.Shot.Counts.Settled(),
 		Pauses: m.Shot.Pauses, Rounds: w.Round, Phase: m.Shot.Phase,
 	}
 	if now == w.Of {
@@ -46,7 +46,7 @@ func (m watchPane) askWatches() tea.Cmd {
 }
 
 // Shown is a value as it is drawn on one line.
-func (m watchPane) Shown(expression string) draw.Text {
+func (m WatchPane) Shown(expression string) draw.Text {
 	v, ok := m.Watch.Values[expression]
 	switch {
 	case !ok:
@@ -60,7 +60,7 @@ func (m watchPane) Shown(expression string) draw.Text {
 }
 
 // afterShort says in short after which step a value is known, or in full what became of that.
-func (m watchPane) afterShort(steps []int) string {
+func (m WatchPane) afterShort(steps []int) string {
 	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.Plan.Steps) && !m.Position().Over(s) }); i >= 0 {
 		return "after " + m.Plan.Steps[steps[i]].ID()
 	}
@@ -68,7 +68,7 @@ func (m watchPane) afterShort(steps []int) string {
 }
 
 // watchLines are what stands at the bottom of a tab, at most a third of it.
-func (m watchPane) watchLines(d *draw.Doc) [][]draw.Text {
+func (m WatchPane) watchLines(d *draw.Doc) [][]draw.Text {
 	switch m.Detail.Tab {
 	case view.TabSteps, view.TabDiffs, view.TabVariables:
 	case view.TabOutputs, view.TabHistory, view.Tabs:
@@ -103,8 +103,8 @@ func (m watchPane) watchLines(d *draw.Doc) [][]draw.Text {
 }
 
 // nameFrom is where a variable comes from, if that is all that is watched.
-func (m watchPane) nameFrom(name string) string {
-	step := &m.Plan.Steps[m.watchStep()]
+func (m WatchPane) nameFrom(name string) string {
+	step := &m.Plan.Steps[m.WatchStep()]
 	for i := range step.Uses {
 		if u := &step.Uses[i]; u.Name == name {
 			return view.SourceText(u.From, u.Origin)
