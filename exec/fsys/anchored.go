@@ -69,12 +69,14 @@ func AnchorAt(path string) (*Anchored, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.Missing(path, "directory %s does not exist", parent)
 	case err != nil:
+		// This only words the error: nothing is decided by it, as the path may lead elsewhere by now.
 		if info, err := os.Stat(parent); err == nil && !info.IsDir() {
 			return nil, fault.Missing(path, "%s is not a directory", parent)
 		}
 		return nil, err
 	}
 	name := filepath.Base(path)
+	// The root is in no directory, but it can be named from within.
 	if name == "/" {
 		name = "."
 	}
@@ -162,6 +164,7 @@ func (p *Anchored) Look() (Entry, error) {
 	}
 	e := EntryOf(info)
 	if e.Kind == Link {
+		// What has become something else since the look is an error here, and never a link that leads nowhere.
 		if e.Target, err = p.Dir.Readlink(p.Name); err != nil {
 			return Entry{}, p.PathError(err)
 		}
@@ -296,6 +299,7 @@ func (p *Anchored) lookBoth() (e, parent Entry, err error) {
 	if p.Dir == nil { // an earlier step would make it
 		return e, Entry{Kind: Directory, UID: os.Geteuid(), GID: os.Getegid()}, nil
 	}
+	// The directory that is held is asked, not its path, which may lead elsewhere by now.
 	info, err := p.Dir.Stat(".")
 	if err != nil {
 		return e, parent, p.PathError(err)

@@ -77,6 +77,7 @@ func OpenArchive(f *os.File, path string) (*Archive, error) {
 		return nil, fmt.Errorf("%s is not a file", path)
 	}
 	ar.size = info.Size()
+	// One block of a tar archive, which is more than any of the marks needs.
 	head := make([]byte, 512)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -110,6 +111,7 @@ func (ar *Archive) Each(ctx context.Context, visit func(*Member) error) error {
 		if ar.MaxEntries > 0 && count > ar.MaxEntries {
 			return fmt.Errorf("%s has more than %d entries; if that is right, raise `max_entries`", ar.Path, ar.MaxEntries)
 		}
+		// Sizes are what the archive says of itself: a sum that overflows would pass every limit.
 		if m.Size < 0 || total+m.Size < total {
 			return fmt.Errorf("%s is damaged: %s has no size that can be", ar.Path, Quoted(m.Name))
 		}
@@ -159,6 +161,7 @@ func (ar *Archive) stream() (io.Reader, func(), error) {
 		z, err := xz.ReaderConfig{DictCap: 1 << 20}.NewReader(in)
 		return z, none, err
 	case "tar.zst":
+		// A frame says itself how much memory it wants. zstd refuses more than 128 MiB too, if it is not asked to allow it.
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
 			return nil, none, err
@@ -211,6 +214,7 @@ func (ar *Archive) eachTar(ctx context.Context, entries func() int, visit func(*
 		case err != nil:
 			return ar.Damaged(err)
 		}
+		// git archive begins with one, which holds the commit, not a file.
 		if h.Typeflag == tar.TypeXGlobalHeader {
 			continue
 		}
@@ -268,6 +272,7 @@ const (
 )
 
 func (ar *Archive) zipMember(f *zip.File) (*Member, error) {
+	// archive/zip does not look at this bit: it would end as a wrong checksum, which does not say why.
 	if f.Flags&1 != 0 {
 		return nil, fmt.Errorf("%s: %s is encrypted, which is not supported", ar.Path, Quoted(f.Name))
 	}

@@ -44,6 +44,7 @@ func (f *Overlay) NewAttributes(mode spec.Mode, owner, group string) (Attributes
 
 // UserID finds a user by name or number. A user that does not exist may be made by an earlier step.
 func (f *Overlay) UserID(owner string) (int, error) {
+	// A number need not be that of a user here: files may belong to users of another machine.
 	if id, err := strconv.Atoi(owner); err == nil {
 		return id, nil
 	}

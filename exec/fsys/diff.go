@@ -25,6 +25,7 @@ func UnifiedDiff(path string, old, now []byte) string {
 }
 
 func isText(content []byte) bool {
+	// A NUL is valid UTF-8, but in no text.
 	return len(content) <= DiffLimit && bytes.IndexByte(content, 0) < 0 && utf8.Valid(content)
 }
 

@@ -62,6 +62,7 @@ func (OwnFiles) ReadDir(path string) ([]fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Names only: each is then looked at in the directory that is held, and not by a path.
 	names, err := f.Readdirnames(-1)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err

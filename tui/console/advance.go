@@ -26,6 +26,7 @@ func (c *control) continueRun(string) {
 		return
 	}
 	i := c.run.PausedAt
+	// It would only stop at the same step again, so it says what that waits for.
 	if r := c.run.Pause.Reason; c.run.Phase == events.Paused && i >= 0 && i < len(c.plan.Steps) &&
 		(r == events.PauseUndecided || r == events.PauseConfirm) {
 		if s := c.State(i); s == undecided || s == confirm {
@@ -59,6 +60,7 @@ func (c *control) sendAdvance(a events.Advance) bool {
 
 func (c *control) stepOnce(string) {
 	next := c.position().Next()
+	// A step approves what it runs. What has to be confirmed must have been named.
 	if next >= 0 && c.State(next) == confirm && c.run.Phase != events.Running {
 		c.say("%s needs confirmation: approve %s confirms it.", c.called(next), c.outline.stepNumber(next))
 		return
@@ -80,6 +82,7 @@ func (c *control) stepOver(args string) {
 			c.say("%s", why)
 			return
 		}
+		// Over begins at the next step: a part that begins elsewhere would not be what runs.
 		part := c.outline.rangeOf(n)
 		if !part.Has(next) || c.position().FirstLeft(part) != next {
 			c.say("the next step is %s; over takes that, or a part of the plan that begins with it.", c.called(next))
@@ -146,6 +149,7 @@ func (c *control) retryFailed(args string) {
 		at.FailedOrEdited(c.run.PausedAt):
 		r = []events.Range{{From: c.run.PausedAt, To: c.run.PausedAt + 1}}
 	case args == "" && at.Retryable(at.Everything()) > 1:
+		// Which of several is meant is not guessed.
 		c.say("%d failed: retry all, or retry N. next goes to them.", at.Retryable(at.Everything()))
 		return
 	case args != "" && args != "all":

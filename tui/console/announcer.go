@@ -84,6 +84,7 @@ func (c *announcer) hearBatch(batch []events.Record) {
 		c.run.Apply(*r)
 		c.hearOne(r)
 	}
+	// After the whole batch, and with no command open: what is said of where the run is must still be true when it is heard.
 	if c.telling.owes && c.run.Phase == events.Paused && c.run.Counts.Running == 0 && c.asked == 0 {
 		c.telling.owes = false
 		c.flushSwallowed(c.now())
@@ -128,6 +129,7 @@ func (c *announcer) hearOne(r *events.Record) {
 	case events.StepCompleted:
 		c.sayEnd(r)
 	case events.StepSkipped:
+		// What tags or the selection exclude was said of the plan, and is not news.
 		if !c.plan.Steps[r.Step].Excluded {
 			c.sayEnd(r)
 		}
@@ -142,6 +144,7 @@ func (c *announcer) hearOne(r *events.Record) {
 		c.sayAccepted(e)
 	case events.CommandRejected:
 		c.say("refused: %s", sentence(clean(e.Reason)))
+		// The feed has the commands of others as well; only own ones are waited for.
 		if e.Actor == Actor {
 			c.asked--
 			if _, was := e.Command.(events.Fix); was {
@@ -177,10 +180,12 @@ func (c *announcer) sayStep(r *events.Record, word string, step int, rest ...str
 func (c *announcer) sayEnd(r *events.Record) {
 	i := r.Step
 	s, st := &c.run.Steps[i], c.State(i)
+	// Also where the end is not said: the file that is followed has to be closed.
 	c.follow.endStep(i, c.telling.left == 0)
 	if c.telling.again || s.Kept {
 		return
 	}
+	// What ends in a pause changes what can be done there, so that is said again when all has ended.
 	c.telling.owes = c.run.Phase == events.Paused
 	c.telling.refillBursts(r.Time)
 	may := &c.telling.left
@@ -189,12 +194,14 @@ func (c *announcer) sayEnd(r *events.Record) {
 	}
 	if *may == 0 {
 		if c.telling.swallowed == (status.Tally{}) {
+			// Of the first that was not said, which has waited longest.
 			c.telling.since = r.Time
 		}
 		c.telling.swallowed[st]++
 		return
 	}
 	*may--
+	// What ended before is counted before, or the order would be wrong.
 	c.flushSwallowed(r.Time)
 	var rest []string
 	if s.HasRC && s.RC != 0 {
@@ -228,6 +235,7 @@ func (t *telling) refillBursts(now time.Time) {
 		t.left, t.failures, t.refilled = burst, burst, now
 	}
 	if n := int(now.Sub(t.refilled) / time.Second); n > 0 {
+		// A quiet run saves up one burst and no more.
 		t.left, t.failures = min(t.left+n, burst), min(t.failures+n, burst)
 		t.refilled = now
 	}
@@ -256,6 +264,7 @@ func (c *announcer) sayProgress(now time.Time) {
 	if c.run.Phase != events.Running && c.run.Counts.Running == 0 || c.position().Gate() >= 0 && c.run.Counts.Running == 0 {
 		return
 	}
+	// spoke is zero from a word about silence until something is said, so that it comes once.
 	quiet := !t.spoke.IsZero() && now.Sub(t.spoke) >= quietAfter
 	if !quiet && now.Sub(t.round) < everyRound {
 		return
@@ -304,8 +313,10 @@ func (c *announcer) sayAccepted(e events.CommandAccepted) {
 
 // planLoaded takes over another plan when the run has one, and says what is different in it.
 func (c *announcer) planLoaded(e events.PlanLoaded) {
+	// Steps that are kept end once more under the new plan, which is not news.
 	c.telling.swallowed, c.telling.again = status.Tally{}, true
 	if e.Digest == c.coming {
+		// From here on the run may be at rest again: lines wait for the plan that was made.
 		c.coming = ""
 	}
 	if e.Digest == c.plan.Digest || c.planFor == nil {
@@ -318,6 +329,7 @@ func (c *announcer) planLoaded(e events.PlanLoaded) {
 	diff := status.Differ(c.plan, p)
 	mine := c.fixes.sentFix != nil
 	c.fixes.sentFix = nil
+	// Before the plan is replaced: files are compared between the two.
 	c.others = c.others.Replan(c.plan, p)
 	c.setPlan(p)
 	c.rest = nil // of a plan that is not any more

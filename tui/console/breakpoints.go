@@ -38,6 +38,7 @@ func (c *breakpoints) setBreak(args string) {
 		if ranges, _, why = c.find.findTargets(m[1]); why == "" {
 			b.When, b.Log = m[2], m[4]
 			if m[3] != "" {
+				// These are all digits, so it can only be too large.
 				n, err := strconv.Atoi(m[3])
 				if err != nil {
 					c.say("after %s is too often.", clean(m[3]))

@@ -55,6 +55,7 @@ func (c *commands) lookUp(line string) (v *verb, args, why string) {
 		return found
 	}
 	lower := strings.ToLower(word)
+	// From exact to vague: case counts at first, because letters are the keys of the screen, and `a` and `A` are two.
 	for _, is := range []func(string) bool{
 		func(name string) bool { return name == word },
 		func(name string) bool { return name == lower },
@@ -88,6 +89,7 @@ func (c *commands) unknownWords(word string) string {
 	var known []string
 	for i := range c.verbs {
 		for _, name := range c.verbs[i].allNames() {
+			// A letter resembles every short word.
 			if len(name) > 2 {
 				known = append(known, name)
 			}

@@ -44,6 +44,7 @@ func newConsole(o Options) *console {
 	if d.now == nil {
 		d.now = time.Now
 	}
+	// One is kept: a round that ends while the loop is busy must not be lost, and two are worth saying once.
 	d.predictedAll = make(chan struct{}, 1)
 	t := &titles{knownRun: d}
 	t.setPlan(o.Plan)
@@ -73,6 +74,7 @@ func newConsole(o Options) *console {
 	c.breakpoints = &breakpoints{speaker: s, titles: t, requests: r, find: find}
 	c.control = &control{speaker: s, reporter: st, requests: r, find: find}
 	c.commands = &commands{speaker: s}
+	// Last, as what the verbs do is bound to the parts above.
 	c.commands.verbs = c.listVerbs()
 	return c
 }
@@ -80,12 +82,14 @@ func newConsole(o Options) *console {
 // handleInterrupt is ctrl-c: it asks like quit, and does not ask again.
 func (c *console) handleInterrupt() {
 	asked := c.question != nil && c.question.leave || c.stopping > 0
+	// What was typed ahead was meant for what is interrupted now.
 	c.question, c.waits = nil, nil
 	if c.person { // the terminal has written ^C
 		c.prompted = true
 	}
 	switch {
 	case !c.announcer.opened:
+		// Nothing has been said yet that a person could decide about.
 		c.exit.stopRun(events.StopInterrupt, true)
 	case !asked:
 		c.exit.askQuit("")
@@ -138,6 +142,7 @@ func (c *console) takeLine(line string) {
 		c.prompted = false // the terminal has gone on to a new line
 	}
 	text := strings.TrimSpace(line)
+	// No terminal has echoed the lines of a script, and what is said would be answers without questions.
 	if !c.person {
 		c.say("> %s", c.repeatLine(text))
 	}
@@ -162,6 +167,7 @@ func (c *console) answerQuestion(line, text string) {
 	case text == "" && q.again != "":
 		c.say("%s", q.again)
 	case q.answer(text):
+		// Taking the answer may have asked the next question.
 		if c.question == q {
 			c.question = nil
 		}
@@ -202,6 +208,7 @@ func (c *console) repeatLine(text string) string {
 	if v == nil || v.name != "edit" && v.name != "set" || !a.given {
 		return clean(text)
 	}
+	// Whether a value is secret is not seen from its name: the form has that from the plan.
 	f, _, why := c.fixes.formOf(a.of)
 	if why != "" {
 		return clean(text)

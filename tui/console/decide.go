@@ -30,6 +30,7 @@ func (c *decisions) approveTyped(args string) {
 		c.approveAll()
 	case "safe":
 		t := c.position().Counts()
+		// Without Confirm what needs confirmation stays as it is.
 		c.send(events.Approve{Range: c.position().Everything(), Digest: c.plan.Digest})
 		c.sayDecided("approved", t.Sum(undecided), c.stillAsk(t.Sum(confirm)))
 	default:
@@ -43,6 +44,7 @@ func (c *decisions) approveAll() {
 		c.say("nothing to approve.")
 		return
 	}
+	// With the digest of the plan that was said: of another one, which may be on its way, nothing is approved.
 	c.send(events.Approve{Range: c.position().Everything(), Digest: c.plan.Digest, Confirm: true})
 	rest := ""
 	if n := t[confirm]; n > 0 {
@@ -141,6 +143,7 @@ func (c *decisions) skipSteps(ranges []events.Range, single bool) {
 			}
 		}
 	}
+	// Giving up what failed, answering what asks and leaving out what has not begun are three commands with one word.
 	at, first := c.position(), ranges[0].From
 	switch {
 	case single && at.Failed(first) && c.run.Phase == events.Paused && !c.stepAt(first).Open:
@@ -158,6 +161,7 @@ func (c *decisions) skipSteps(ranges []events.Range, single bool) {
 			c.say("%s", sentence(clean(why)))
 			return
 		}
+		// Before it is sent, as it compares with what is decided so far.
 		also := c.alsoSkipped(ranges, true)
 		for _, r := range slices.Backward(ranges) { // what was planned with the value of a step before the step itself
 			c.send(events.Exclude{Range: r})
@@ -206,6 +210,7 @@ func (c *decisions) restoreSteps(args string) {
 		c.say("nothing here was excluded by skip.")
 		return
 	}
+	// Only what skip has excluded: what tags or the selection exclude no command brings back.
 	ranges = events.RangesOf(steps)
 	if why := status.Shaped(c.plan, c.run.Steps, ranges, false); why != "" {
 		c.say("%s", sentence(clean(why)))

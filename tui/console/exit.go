@@ -31,6 +31,7 @@ func (c *exit) askQuit(string) {
 	case c.run.Phase == events.Review && c.asked == 0: // what was asked for last may have begun the run
 		c.stopRun(events.StopInterrupt, false)
 	case !c.person:
+		// At the end of a script no answer can come.
 		c.leaveUnseen()
 	default:
 		c.askToLeave()
@@ -47,6 +48,7 @@ func (c *exit) askToLeave() {
 		text = fmt.Sprintf("quit? nothing is running; %s not run. stop or stay.", count(left, "step"))
 	}
 	c.say("%s", text)
+	// It is marked as the one about leaving, to which ctrl-c is an answer.
 	c.question = &question{leave: true, again: text, answer: func(answer string) bool {
 		switch answer {
 		case "wait", "w":

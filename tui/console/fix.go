@@ -59,9 +59,11 @@ type fixArgs struct {
 
 func readFixArgs(args string) (a fixArgs) {
 	var left string
+	// At the first `=`: a value may hold others, a name holds none.
 	left, a.value, a.given = strings.Cut(args, "=")
 	a.value = strings.TrimSpace(a.value)
 	words := strings.Fields(left)
+	// A word for the reach that stands alone is a name: a variable may be called host.
 	if len(words) > 1 && slices.Contains(reaches, words[0]) && words[1] != "of" {
 		a.reach, words = words[0], words[1:]
 	}
@@ -136,6 +138,7 @@ func (c *fixes) formOf(node string) (f *fix.Form, called, why string) {
 		return fix.OfStep(c.plan, i, c.run.Variables), c.called(i), ""
 	}
 	r := c.outline.rangeOf(n)
+	// Another value reaches only what is still to run.
 	if first := c.position().FirstLeft(r); first >= 0 {
 		r.From = first
 	}
@@ -202,6 +205,7 @@ func (c *fixes) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
 	if !a.given {
 		return nil, c.noValue(f, a.name)
 	}
+	// An unknown name with a value is a new variable. Whether it changes anything is seen when it is planned.
 	row, why := f.Add(a.name, a.value)
 	if why != "" {
 		return nil, sentence(why)
@@ -247,6 +251,7 @@ func (c *fixes) fixAtOnce(x *fixing, a fixArgs) {
 	if row, kind := x.OtherKind(); row != nil {
 		c.say("%s was %s and becomes %s.", clean(row.Label()), row.Kind, kind)
 	}
+	// Planned before it is sent, so that a value that cannot be is refused with nothing done.
 	effects, why := c.planEffects(x)
 	switch {
 	case why == "" && effects[reach].why != "":
@@ -359,6 +364,7 @@ type effect struct {
 
 // planEffects plans with a value for each of its scopes. why says that it cannot be for the first of them.
 func (c *fixes) planEffects(x *fixing) (list []effect, why string) {
+	// Planning takes the scope from the form, so the form goes through all of them and is put back.
 	defer func() { x.Scope = 0 }()
 	for x.Scope = range x.countScopes() {
 		values, wrong, _ := x.Overrides()
@@ -481,6 +487,7 @@ func (c *fixes) sayEffect(e *effect) {
 			lines = append(lines, strings.TrimSpace(label+" becomes:"))
 			for _, line := range diffLines(udiff.Unified("", "", strings.TrimRight(change.Was, "\n")+"\n",
 				strings.TrimRight(change.Now, "\n")+"\n")) {
+				// A listener cannot skim over what stays the same.
 				if !strings.HasPrefix(line, "same: ") {
 					lines = append(lines, line)
 				}
@@ -546,6 +553,7 @@ func (c *fixes) takeFix(x *fixing, reach int) {
 		return
 	}
 	r := x.currentRow()
+	// Until it is answered: if it is refused the text is offered again, and a plan that comes is the doing of this value.
 	c.sentFix = &typedFor{x.Path, r.Label(), r.Now}
 	asks := events.Fix{Values: values}
 	value := sayLine(r.Now)

@@ -15,6 +15,7 @@ type follow struct {
 }
 
 func (f *follow) beginStep(step int) {
+	// Each attempt has files of its own.
 	f.closeStep(step)
 	s := &f.run.Steps[step]
 	if !f.on || f.outDir == nil || len(s.Out) == 0 {
@@ -68,6 +69,7 @@ func (f *follow) readStep(step int, counted bool) {
 			n--
 			continue
 		}
+		// Read anyway, or these lines would be said when ends are said again.
 		if counted {
 			continue
 		}

@@ -41,9 +41,11 @@ func newKeyboard(in *os.File) (*keyboard, error) {
 		group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
 		return err == nil && group == unix.Getpgrp()
 	}
+	// A read that waits cannot be broken off, but poll can wait for the terminal and for this at once.
 	if err := unix.Pipe(k.wake[:]); err != nil {
 		return nil, err
 	}
+	// Programs that get the terminal must not inherit it.
 	unix.CloseOnExec(k.wake[0])
 	unix.CloseOnExec(k.wake[1])
 	go k.readLines()
@@ -53,8 +55,10 @@ func newKeyboard(in *os.File) (*keyboard, error) {
 // closeKeyboard ends reading, and waits for it.
 func (k *keyboard) closeKeyboard() {
 	k.hideTyped(false)
+	// Before the reader is woken, which looks at it when it wakes.
 	close(k.done)
 	k.wakeReader()
+	// The reader polls with this held: a pipe closed under it could be another file by then.
 	k.turn.Lock()
 	defer k.turn.Unlock()
 	_, _ = unix.Close(k.wake[0]), unix.Close(k.wake[1])
@@ -66,11 +70,13 @@ func (k *keyboard) wakeReader() { _, _ = unix.Write(k.wake[1], []byte{0}) } // o
 // lendTerminal does something while nothing is read.
 func (k *keyboard) lendTerminal(do func()) {
 	k.wakeReader()
+	// The byte stays in the pipe until the turn is taken, so a reader that gets it first is woken again.
 	k.turn.Lock()
 	defer k.turn.Unlock()
 	_, _ = unix.Read(k.wake[0], make([]byte, 1))
 	if k.shown != nil {
 		k.hideTyped(false)
+		// Before the turn is given back: nothing is read with the echo on.
 		defer k.turnEchoOff()
 	}
 	do()
@@ -114,6 +120,7 @@ func (k *keyboard) turnEchoOff() {
 		return
 	}
 	silent := *now
+	// With ECHONL the newline still shows, so that what is said next begins on a line of its own.
 	silent.Lflag = silent.Lflag&^unix.ECHO | unix.ECHONL
 	if unix.IoctlSetTermios(k.fd, hideTermios, &silent) == nil && k.shown == nil {
 		k.shown = now
@@ -150,6 +157,7 @@ func (k *keyboard) readLines() {
 			}
 			continue
 		case err != nil:
+			// An error will not go away: with this count it is the last round.
 			n, ends = 0, 2
 		}
 		// Only whole lines are sent. What is left waits for more, unless the input has ended or the line is too long: then it is one.
@@ -200,6 +208,7 @@ func (k *keyboard) sendLine(line string) bool {
 	case k.lines <- line:
 		return true
 	case dropped := <-k.drop:
+		// The line was typed while it showed, so it is not the secret that is asked for.
 		k.forgetRead(dropped)
 		return true
 	case <-k.done:
@@ -211,6 +220,7 @@ func (k *keyboard) sendLine(line string) bool {
 func (k *keyboard) readNext(buf []byte) (int, error) {
 	k.turn.Lock()
 	defer k.turn.Unlock()
+	// With the turn taken, as closing ends with that and closes the pipe.
 	if k.isClosed() {
 		return 0, errWoken
 	}
@@ -222,6 +232,7 @@ func (k *keyboard) readNext(buf []byte) (int, error) {
 			}
 			return 0, err
 		}
+		// Before the input, which may be typed for the program that wants the terminal.
 		if fds[1].Revents != 0 {
 			return 0, errWoken
 		}

@@ -84,6 +84,7 @@ func (d *knownRun) predictNow(i int) {
 	if d.sources.Predict == nil || d.run.Phase != events.Paused || i != d.run.PausedAt || !d.State(i).Pending() {
 		return
 	}
+	// The loop waits for this, and hears nothing of the run meanwhile.
 	ctx, cancel := context.WithTimeout(context.Background(), predictTime)
 	defer cancel()
 	if one := d.sources.Predict(ctx, d.plan, i); one != nil {
@@ -102,6 +103,7 @@ func (d *knownRun) stepOr(i int, none *events.Step) *events.Step {
 	if i < len(d.run.Steps) {
 		return &d.run.Steps[i]
 	}
+	// The zero would be the first step.
 	none.Cause = -1
 	return none
 }
@@ -140,6 +142,7 @@ func (d *knownRun) predictAll() {
 		if d.predicted.Busy() { // they are said together
 			return
 		}
+		// This runs in the goroutine that predicts, which must not wait for the loop.
 		select {
 		case d.predictedAll <- struct{}{}:
 		default:
@@ -152,6 +155,7 @@ func (d *knownRun) predictionOf(i int) *events.Foretold { return d.predicted.Now
 
 // lacking are the steps that will be skipped for lack of a value, by what is decided now. They are found on demand.
 func (d *knownRun) lacking() *debugger.Lacking {
+	// Only when it is asked for: done after each event it would cost as much as the plan has steps.
 	if d.lacksSeq != d.run.LastSeq {
 		for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
 			d.lacks.See(i, d.stepAt(i))

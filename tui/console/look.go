@@ -65,6 +65,7 @@ func (c *viewer) listAll(args string) {
 		}
 	}
 	var lines []string
+	// The playbook itself has no number.
 	for b := max(n, 1); b < n+int(c.outline.nodes[n].size); b++ {
 		lines = append(lines, c.entryLine(b))
 	}
@@ -261,6 +262,7 @@ func (c *viewer) listEvents(args string) {
 	const most = 200
 	var lines []string
 	for k := range c.past.ring {
+		// From the latest back, so that the limit drops the oldest.
 		h := c.past.ring[(c.past.next+len(c.past.ring)-1-k)%len(c.past.ring)]
 		if args != "" && !r.Has(h.step) {
 			continue

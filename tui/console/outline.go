@@ -33,6 +33,7 @@ func newOutline(p *plan.Plan) *outline {
 	o := &outline{plan: p, nodes: make([]node, 0, len(p.Steps)+len(p.Scopes)+1), nodeOf: make([]int32, len(p.Steps))}
 	l := lister{outline: o, below: make([][]int, max(len(p.Scopes), 1))}
 	for i := range p.Scopes {
+		// A parent comes before what is in it; anything else could be a circle.
 		if in := p.Scopes[i].Parent; i > 0 && in >= 0 && in < i {
 			l.below[in] = append(l.below[in], i)
 		}
@@ -70,6 +71,7 @@ func (l *lister) addScope(id, parent int) {
 		last = min(last, l.plan.Scopes[id].Last)
 	}
 	for _, below := range l.below[id] {
+		// Steps before a scope get their numbers before it: numbers follow the order of the plan.
 		l.addSteps(min(l.plan.Scopes[below].First, last), n)
 		l.addScope(below, n)
 	}

@@ -121,6 +121,7 @@ func (c *outputs) sayDiff(args string) {
 	s, f := c.stepAt(i), c.predictionOf(i)
 	diff := s.Diff
 	var lines []string
+	// Once a step has run, what was predicted of it is not what it did.
 	if diff == nil && s.Attempt == 0 {
 		switch {
 		case f == nil && c.sources.PredictAll != nil && c.predicted.Busy():
@@ -155,6 +156,7 @@ func (c *outputs) followOutput(args string) {
 	switch strings.ToLower(args) {
 	case "on":
 		c.follow.on = true
+		// Steps that run already have begun without being followed.
 		for i := range min(len(c.run.Steps), len(c.plan.Steps)) {
 			if c.run.Steps[i].State == events.Active {
 				c.follow.beginStep(i)

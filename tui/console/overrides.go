@@ -93,6 +93,7 @@ func (c *fixes) undoOverride(args string) {
 		return
 	}
 	o := found[0]
+	// Empty, as nothing was typed that could be kept; but the plan that follows was asked for.
 	c.sentFix = &typedFor{}
 	c.say("%s is no longer overridden, for %s.", clean(o.Label()), c.overriddenFor(o))
 	c.send(events.Fix{Values: []events.Override{{Field: o.Field, Name: o.Name, At: o.At, Host: o.Host, Clear: true}}})

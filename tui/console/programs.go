@@ -47,6 +47,7 @@ func (c *programs) openSource(args string) {
 	case digest == before:
 		c.say("nothing has changed.")
 	case digest != c.plan.Digest:
+		// Until the feed has brought it no line is taken, which would be about the old plan.
 		c.coming = digest
 	}
 }
@@ -114,8 +115,10 @@ func (c *programs) openStepShell(args string) {
 // runProgram runs what takes the terminal. Without a person it has no input.
 func (c *programs) runProgram(p Program, called string) bool {
 	if c.person {
+		// In a script the input is the rest of the script.
 		p.SetStdin(c.in)
 	}
+	// Past what cleans the output: editors draw with escape sequences.
 	screen := c.terminal
 	if screen == nil {
 		screen = c.out

@@ -138,6 +138,7 @@ func (c *reporter) progressWords() string {
 }
 
 func (c *reporter) timeLeft() string {
+	// What is being stopped does not take its usual time.
 	if c.estimate == nil || c.stopping > 0 {
 		return ""
 	}

@@ -72,6 +72,7 @@ func (m *Run) AskBound(shown func() []int) tea.Cmd {
 		return nil
 	}
 	now := boundMoment{digest: m.Plan.Digest, settled: m.Shot.Counts.Settled(), pauses: m.Shot.Pauses}
+	// In another plan the same number is another step.
 	if now.digest != b.of.digest {
 		b.steps = nil
 	}
@@ -93,6 +94,7 @@ func (m *Run) bindShown(now boundMoment, shown func() []int) tea.Cmd {
 		return nil
 	}
 	b.asking = true
+	// Taken here, as the function runs in a goroutine of Bubble Tea's while the model runs and may get another plan.
 	p, bind, fresh := m.Plan, m.Engine.Bind, now != b.of
 	return func() tea.Msg {
 		found := make(map[int]debugger.Bound, len(wanted))
@@ -115,11 +117,13 @@ func (m *Run) bindShown(now boundMoment, shown func() []int) tea.Cmd {
 }
 
 func (b *boundSteps) takeResult(found map[int]debugger.Bound, now boundMoment, fresh, same bool) {
+	// Also where the plan is gone, or there would never be another round.
 	b.asking = false
 	if !same {
 		return
 	}
 	if fresh || b.steps == nil {
+		// Steps out of sight lose what is known of them, as it is of an earlier moment; they are asked for when they are seen.
 		b.steps = map[int]debugger.Bound{}
 	}
 	maps.Copy(b.steps, found)
@@ -144,6 +148,7 @@ func (m *Run) predictNext(now boundMoment) tea.Cmd {
 	return func() tea.Msg {
 		f := predict(ctx, p, at)
 		return Answer{func() string {
+			// It may have been given up after it ended and before this message came.
 			if f != nil && ctx.Err() == nil && m.Plan == p {
 				m.Predicted.Replace(f, len(p.Steps))
 			}

@@ -18,6 +18,7 @@ func (m *Run) RestoreSteps(ranges []events.Range) {
 			}
 		}
 	})
+	// Not under the lock of the store, which sending takes too.
 	for _, r := range events.RangesOf(steps) {
 		m.Send(events.Include{Range: r})
 	}
@@ -84,6 +85,7 @@ func (m *Run) ListUnreached() []*plan.Unreached {
 	for i := range m.Plan.Unreached {
 		open[m.Plan.Unreached[i].Host] = &m.Plan.Unreached[i]
 	}
+	// A host is excluded when it has no step still to run; the order is that of the plan.
 	for i := 0; i < len(m.Plan.Steps) && len(open) > 0; i++ {
 		if u := open[m.Plan.Steps[i].Host]; u != nil && m.Tree.Faces[i].Pending() {
 			list = append(list, u)

@@ -26,6 +26,7 @@ func (m *Run) AskLacking() tea.Cmd {
 		return nil
 	}
 	l.asking = true
+	// Made here: what it reads of the run must not change under a goroutine.
 	p, find := m.Plan, l.Finder()
 	return func() tea.Msg {
 		found := find()
@@ -42,6 +43,7 @@ func (m *Run) AskLacking() tea.Cmd {
 func (m *Run) takeLacking(found map[int]*plan.Missing) (news string) {
 	l := &m.lacking
 	more, fewer := l.Take(found)
+	// Only what follows from a decision is worth saying; the rest is seen in the tree.
 	if !l.tell {
 		return ""
 	}

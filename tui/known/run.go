@@ -99,6 +99,7 @@ func (m *Run) Take(a Answer) (news string) { return a.take() }
 
 // Position is where the run stands.
 func (m *Run) Position() debugger.Position {
+	// The faces are not copied, so a position is good until the next look and no longer.
 	return debugger.Position{
 		Plan: m.Plan, Steps: debugger.States(m.Tree.Faces),
 		Phase: m.Shot.Phase, Pause: m.Shot.Pause.Reason, PausedAt: m.Shot.PausedAt, Pointer: m.Shot.Pointer,
@@ -112,6 +113,7 @@ func (m *Run) IsRecorded() bool { return m.recorded }
 func (m *Run) Send(c events.Command) {
 	m.sent++
 	id := fmt.Sprintf("%s-%d", m.prefix, m.sent)
+	// Before it is sent: the feed may have its answer before sending returns.
 	m.Store.Await(id)
 	m.Shot.Awaits = true
 	m.Engine.Send(events.Order{ID: id, Command: c})

@@ -60,6 +60,7 @@ func (m *Run) Summarize() Summary {
 			if of.Drift != "" && len(s.Drift) < listKept {
 				s.Drift = append(s.Drift, Change{Step: i, What: of.Drift})
 			}
+			// What was kept has changed something in an earlier run, not in this one.
 			if of.Outcome != events.Changed || of.Kept {
 				continue
 			}
@@ -89,6 +90,7 @@ func (m *Run) Summarize() Summary {
 
 // addSlow keeps the slowest steps, slowest first.
 func (s *Summary) addSlow(step int, took time.Duration) {
+	// In a quick run every step is quick, and none worth naming.
 	if took < time.Second {
 		return
 	}

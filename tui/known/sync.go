@@ -17,6 +17,7 @@ func (m *Run) Sync() (changed bool) {
 		m.seeAll(steps)
 		changed = true
 	})
+	// Only when all states have been taken, as it judges by the position and overwrites one of them.
 	m.holdFailure()
 	m.pointToNext()
 	moveClocks(m)
@@ -87,6 +88,7 @@ func (m *Run) holdFailure() {
 		at = m.Shot.PausedAt
 	}
 	if was := m.Failing; was >= 0 && was != at {
+		// The store names a step only when it changes again, so its own state is fetched here.
 		m.Store.Read(func(run *events.Run) {
 			if was < len(run.Steps) && was < len(m.Plan.Steps) {
 				m.Tree.Set(was, status.Of(&run.Steps[was], &m.Plan.Steps[was]))

@@ -27,6 +27,7 @@ func (m *Run) AskWaits(about func() []int) tea.Cmd {
 	if len(steps) == 0 || !w.stale && slices.Equal(steps, w.asked) {
 		return nil
 	}
+	// stale is taken back before the question, so what changes while it is open counts as new.
 	w.open, w.stale, w.asked = true, false, steps
 	digest, why := m.Plan.Digest, m.Engine.Why
 	return func() tea.Msg {

@@ -31,6 +31,7 @@ func NewForm(list []plan.Prompt) *Form {
 	f := &Form{}
 	for _, p := range list {
 		f.addField(p, false)
+		// The second field must follow the first: what compares the two looks one back.
 		if p.Confirm {
 			f.addField(p, true)
 		}
@@ -61,6 +62,7 @@ func (f *Form) Answers() map[string]string {
 	}
 	answers := map[string]string{}
 	for i := range f.fields {
+		// A field for the second time has the same name and, as the form is done, the same value.
 		answers[f.fields[i].Name] = f.fields[i].finalValue()
 	}
 	return answers
@@ -77,6 +79,7 @@ func (f *Form) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 	f.note = ""
 	switch msg.String() {
 	case "esc", "ctrl+c":
+		// In raw mode ctrl+c is a key like others: the terminal sends no signal for it.
 		return []Want{Close{}}
 	case "down", "tab", "ctrl+n":
 		f.at = min(f.at+1, len(f.fields)-1)
@@ -100,6 +103,7 @@ func (f *Form) nextField() []Want {
 		f.at++
 		return nil
 	}
+	// The arrows pass over fields without comparing, so all of them are compared before the form is done.
 	for i := range f.fields {
 		if f.answersDiffer(i) {
 			f.markMistyped(i)
@@ -116,6 +120,7 @@ func (f *Form) answersDiffer(i int) bool {
 
 func (f *Form) markMistyped(i int) {
 	f.note = "that is not what was typed before; type both again"
+	// Both go: of two hidden texts that differ it cannot be said which has the mistake.
 	f.fields[i].input.SetValue("")
 	f.fields[i-1].input.SetValue("")
 	f.at = i - 1
@@ -138,6 +143,7 @@ func (f *Form) Draw(s Screen, w, high int) (title string, body [][]draw.Text, fo
 		if a.Default != "" && !a.Private {
 			question = append(question, draw.Inked(themes.Dim, "  default "+draw.Plain(a.Default)))
 		} else if a.Default != "" {
+			// The default of what is private is private too.
 			question = append(question, draw.Inked(themes.Dim, "  has a default"))
 		}
 		body = append(body, question, f.typedLine(s.Glyphs, i, w))
@@ -163,6 +169,7 @@ func (a *askField) questionText() string {
 func (f *Form) typedLine(g *draw.Glyphs, i, w int) []draw.Text {
 	in := f.fields[i].input
 	if f.fields[i].Private {
+		// This is a copy of the field. EchoMode is the widget's own way of drawing, which InputLine does not use.
 		in.SetValue(strings.Repeat("•", len([]rune(in.Value()))))
 		in.CursorEnd()
 	}

@@ -58,6 +58,7 @@ func NewBreak(s Screen, n int, check func(p *plan.Plan, when, log string) error)
 		b.fields[i] = NewInput()
 		b.fields[i].CharLimit = LongestField
 	}
+	// In a scope the breakpoint of the first step stands for all of them, as enter sets the same one at each.
 	if have, ok := s.Breaks[r.From]; ok {
 		b.set, b.hits = true, have.Hits
 		b.fields[breakWhen].SetValue(have.Set.When)
@@ -76,6 +77,7 @@ func (b *Break) fieldText(field int) string { return strings.TrimSpace(b.fields[
 // readCommand returns the command that the fields ask for; wrong says why they ask for none.
 func (b *Break) readCommand(s Screen) (c events.Break, wrong string) {
 	c = events.Break{Step: b.steps.From, When: b.fieldText(breakWhen), Log: b.fieldText(breakLog)}
+	// Without To the command is about one step.
 	if b.steps.To > b.steps.From+1 {
 		c.To = b.steps.To
 	}
@@ -102,6 +104,7 @@ func (b *Break) tryCondition() []Want {
 	if when == b.checked {
 		return nil
 	}
+	// The old value goes at once: next to a new condition it would be read as the value of that.
 	b.checked, b.now = when, status.Value{}
 	if when == "" || b.wrong != "" {
 		return nil
@@ -111,6 +114,7 @@ func (b *Break) tryCondition() []Want {
 
 // TakeValue takes what an expression is, if it is still the condition.
 func (b *Break) TakeValue(expression string, v status.Value) {
+	// It was evaluated in the background, and more may have been typed since.
 	if b.checked == expression {
 		b.now = v
 	}
@@ -135,6 +139,7 @@ func (b *Break) Press(s Screen, msg tea.KeyPressMsg) []Want {
 	case "ctrl+d":
 		return []Want{Close{}, b.clearBreaks(s)}
 	case "enter":
+		// Read anew: the plan may have been replaced since the last key, and with it what is wrong.
 		c, wrong := b.readCommand(s)
 		if b.wrong = wrong; wrong == "" {
 			return []Want{Close{}, Send{c}}
@@ -151,6 +156,7 @@ func (b *Break) Press(s Screen, msg tea.KeyPressMsg) []Want {
 func (b *Break) clearBreaks(s Screen) Want {
 	for step := range s.Breaks {
 		if r := b.steps; r.Has(step) {
+			// One that is set is reason enough: the command clears the whole range.
 			c := events.Break{Step: r.From, Clear: true}
 			if r.To > r.From+1 {
 				c.To = r.To
@@ -171,6 +177,7 @@ func (b *Break) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot
 		line := []draw.Text{mark, draw.Inked(look, label.name+draw.Spaces(max(draw.LabelWidth+1-len(label.name), 1)))}
 		switch value := b.fields[i].Value(); {
 		case i == b.at:
+			// Without the prompt of the line, which the label stands for.
 			line = append(line, InputLine(s.Glyphs, &b.fields[i])[1:]...)
 			if value == "" {
 				line = append(line, draw.Inked(themes.Dim, " "+label.words))
@@ -196,6 +203,7 @@ func (b *Break) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot
 // stateText is what there is to say of what is in the fields.
 func (b *Break) stateText(s Screen, w int) draw.Text {
 	t := draw.Inked(themes.Dim, "")
+	// There is one line only: what keeps enter from working comes first, how it works without anything typed comes last.
 	switch {
 	case b.wrong != "":
 		t = draw.Inked(themes.Warn, draw.OneLine(b.wrong))

@@ -20,6 +20,7 @@ func NewBreaks() *Breaks { return &Breaks{picker: newPicker()} }
 // Press moves in the list, or does something with a breakpoint of it.
 func (b *Breaks) Press(s Screen, msg tea.KeyPressMsg) []Want {
 	list := s.BreakPlaces()
+	// The list is the run's and may be shorter than in the last frame, so the cursor is brought back into it first.
 	if b.n = len(list); b.n == 0 {
 		return []Want{Close{}}
 	}
@@ -45,6 +46,7 @@ func (b *Breaks) Press(s Screen, msg tea.KeyPressMsg) []Want {
 		}
 		return wants
 	case "B", "e":
+		// In this order: what is edited is the breakpoint under the cursor.
 		return []Want{GoTo{p.Steps[0]}, EditBreak{}}
 	}
 	return nil

@@ -29,6 +29,7 @@ func (a Approval) SameAs(b Approval) bool {
 func (a Approval) Weigh(run *known.Run) (steps int, destructive []int) {
 	for _, r := range a.Ranges {
 		for i := r.From; i < r.To && i < len(run.Tree.Faces); i++ {
+			// What has to be confirmed is not approved along with others, only on its own.
 			if f := run.Tree.Faces[i]; f != status.Undecided && (f != status.Confirm || !a.Single) {
 				continue
 			}
@@ -48,12 +49,14 @@ func WhyDestroys(run *known.Run, i int) string {
 	if p.Confirm != "" {
 		return p.Confirm
 	}
+	// A prediction knows what is there to lose; arguments, which say only what is meant, are looked at last.
 	if f := run.Predicted.Step(i); f != nil && f.Diff.Kind == events.ChangeDelete {
 		return cmp.Or(f.Diff.Summary, "deletes "+f.Diff.Path)
 	}
 	if p.Action == "wait" {
 		return "" // state: absent waits there for something to go
 	}
+	// What is not known yet counts as destructive: it is approved now, and nothing asks again once it is known.
 	state, after := plan.Display(p.Args["state"])
 	switch {
 	case len(after) > 0:
@@ -76,10 +79,12 @@ func NameToType(p *plan.Plan, ranges []events.Range) (name, kind string) {
 		if s.Kind != plan.ScopePlay || len(ranges) == 0 || ranges[0].From < s.First || ranges[len(ranges)-1].To > s.Last {
 			continue
 		}
+		// A name of which nothing can be shown could not be typed either.
 		if name := typableName(s.Name); name != "" {
 			return name, "play"
 		}
 	}
+	// There is always something to type, or nothing could ever be approved.
 	return cmp.Or(typableName(p.Name), typableName(path.Base(p.RootFile)), "yes"), "playbook"
 }
 
@@ -89,6 +94,7 @@ func typableName(name string) string { return strings.Join(strings.Fields(draw.P
 // destructiveLines are some steps with the reason for each, in at most n lines.
 func destructiveLines(s Screen, list []int, w, n int) (lines [][]draw.Text) {
 	for k, i := range list {
+		// The last line is given up for a count only if something is left out.
 		if k == n-1 && len(list) > n {
 			return append(lines, []draw.Text{draw.Inked(themes.Dim, "and "+draw.Count(len(list)-k, "more step"))})
 		}

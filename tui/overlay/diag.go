@@ -32,6 +32,7 @@ func (b *Diag) Press(s Screen, msg tea.KeyPressMsg) []Want {
 	case "k", "up":
 		b.top = max(b.top-1, 0)
 	case s.Keys.Label(keymap.SourceEdit):
+		// Warnings are passed over: they do not keep the playbook from being planned.
 		for _, d := range b.list {
 			if d.Severity == diag.Error && d.Pos.File != "" && b.edit {
 				return []Want{Close{}, Edit{d.Pos.File, d.Pos.Line}}
@@ -59,6 +60,7 @@ func (b *Diag) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot 
 			d.Para(themes.Dim, 2, "hint: "+one.Hint)
 		}
 	}
+	// How long the text is depends on the width, so keys scroll by what the last frame has found.
 	b.last = max(len(d.Lines)-h, 0)
 	b.top = min(b.top, b.last)
 	foot = "the old plan stays   esc closes"

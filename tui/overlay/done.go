@@ -51,6 +51,7 @@ func NewDone(s Screen, title string, ranges []events.Range, single bool) *Done {
 	if !single {
 		b.what = draw.Count(n, "step")
 	}
+	// What has not run yet gets the new results anyway; only what is done would keep the old ones.
 	b.dependents = slices.DeleteFunc(s.Plan.Dependents(about), func(i int) bool { return !s.CanRunAgain(i) })
 	return b
 }
@@ -77,6 +78,7 @@ func (b *Done) Press(s Screen, msg tea.KeyPressMsg) []Want {
 			}
 		}
 	default:
+		// The marks stay, as nothing was decided.
 		return wants
 	}
 	return append(wants, ClearMarks{})
@@ -86,6 +88,7 @@ func (b *Done) canRun(s Screen) bool { return len(b.again) > 0 && s.MayRunAgain(
 
 // rerunCommand is one command for all of them: they run one after the other.
 func (b *Done) rerunCommand(with bool) events.Command {
+	// The range is from the first to the last of them, and may have others in between: Steps says which are meant.
 	return events.Rerun{Range: events.Range{From: b.again[0], To: b.again[len(b.again)-1] + 1}, Steps: b.again, With: with}
 }
 

@@ -54,6 +54,7 @@ func (h *Help) addTable(s Screen, suffix string, meant func(*keymap.Binding) boo
 	last := keymap.Groups
 	for i := range keymap.Bindings {
 		b := &keymap.Bindings[i]
+		// Of a run that is over nothing can be asked, so keys that do are not listed.
 		if !meant(b) || s.IsRecorded() && keymap.AsksTheRun(b.Do) {
 			continue
 		}
@@ -94,6 +95,7 @@ func (h *Help) narrowLines() {
 		case l.headline != "":
 			headline = l.headline
 		case l.matchesWord(what, h.input.Value()):
+			// A headline waits for the first line that is kept below it, so that no group is empty.
 			if headline != "" {
 				h.shown = append(h.shown, helpLine{headline: headline})
 				headline = ""
@@ -106,6 +108,7 @@ func (h *Help) narrowLines() {
 }
 
 func (l *helpLine) matchesWord(what, typed string) bool {
+	// Keys are compared as they were typed: `g` and `G` are two.
 	for key := range strings.SplitSeq(l.keys, "  ") {
 		if key == strings.TrimSpace(typed) {
 			return true
@@ -123,10 +126,12 @@ func (l *helpLine) matchesWord(what, typed string) bool {
 func (h *Help) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 	switch key := msg.String(); {
 	case key == "esc", key == "enter", key == "?" && h.input.Value() == "":
+		// `?` closes what it has opened, but only while nothing is typed: then it is a character.
 		return []Want{Close{}}
 	case key == "home":
 		h.top = 0
 	case key == "end":
+		// Drawing brings it back to the last full page, as only there is known how many lines fit.
 		h.top = h.n
 	case key == "down", key == "ctrl+n":
 		h.top++
@@ -167,6 +172,7 @@ func (h *Help) Draw(s Screen, w, high int) (title string, body [][]draw.Text, fo
 		}
 		keys := draw.CutRight(l.keys, max(column-3, 1), s.Glyphs.Dots)
 		words := l.words
+		// What has no key can still be done by its name, in the palette.
 		if l.keys == "" {
 			words += "  :" + l.name
 		}

@@ -25,6 +25,7 @@ func Lay(c draw.Canvas, s Screen, b Box, frame string, width int) (laid string, 
 	title, body, foot := b.Draw(s, max(w-4, 1), max(len(rows)-4, 1))
 	body = body[:min(len(body), max(len(rows)-2, 0))]
 	box := c.Box(w, title, body, foot)
+	// Whatever a box draws, the frame keeps its height.
 	box = box[:min(len(box), len(rows))]
 	x, y := (width-w)/2, max((len(rows)-len(box))/3, 0)
 	if _, leaving := b.(Leave); leaving { // what went wrong is told above

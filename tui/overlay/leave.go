@@ -85,6 +85,7 @@ const runningNamed = 12
 // listRunning lists what runs, at most n steps of it.
 func listRunning(s Screen, n int) (list []nowRunning) {
 	s.Store.Read(func(run *events.Run) {
+		// The faces are of the last look; what the store has may be newer, and even of another plan.
 		for i, f := range s.Tree.Faces {
 			if f == status.Running && i < len(run.Steps) && len(list) < n {
 				list = append(list, nowRunning{&s.Plan.Steps[i], s.StepDuration(&run.Steps[i])})

@@ -51,6 +51,7 @@ func (p *Palette) Offers() []Offer { return p.all }
 func (p *Palette) typedCommand() (c *Command, arg string, argued bool) {
 	word, arg, argued := strings.Cut(strings.TrimLeft(p.input.Value(), " :"), " ")
 	for _, o := range p.all {
+		// Only a whole name counts: what resembles one must not take what follows for its argument.
 		if o.Command != nil && word != "" && (o.Command.Name == word || o.Command.Short == word) {
 			c = o.Command
 		}
@@ -69,12 +70,14 @@ func (p *Palette) narrowItems() {
 	}
 	p.shown = nil
 	c, _, argued := p.typedCommand()
+	// Enter does the first line, so what was typed in full goes before what only resembles it.
 	first := func(o Offer) bool { return c != nil && o.Command == c && (argued || c.Takes == "") || o.Name == what }
 	for _, o := range p.all {
 		if first(o) {
 			p.shown = append(p.shown, o)
 		}
 	}
+	// From the blank on it is an argument, which must not find other actions.
 	if c != nil && argued {
 		return
 	}
@@ -145,6 +148,7 @@ func (p *Palette) enterLine(s Screen) []Want {
 	}
 	c, arg, _ := p.typedCommand()
 	if c != o.Command {
+		// What was typed has found this line, but is not its argument.
 		arg = ""
 	}
 	if arg == "" && o.Command.Takes != "" {
@@ -185,6 +189,7 @@ func (p *Palette) Click(_ Screen, row int, double bool) []Want {
 	case o.Command != nil:
 		p.completeName(o.Command)
 	default:
+		// The mouse never decides: Clicked lets the intent be refused where it would.
 		return []Want{Close{}, Do{Intent: o.Do, Clicked: true}}
 	}
 	return nil

@@ -55,6 +55,7 @@ func (p *picker) At() int { return p.at }
 
 // visibleRange is the part of the list that shows in h lines.
 func (p *picker) visibleRange(h int) (from, to int) {
+	// What was at the top stays there until the cursor moves off the lines that are seen.
 	p.top = max(min(p.top, p.at), p.at-h+1, 0)
 	return p.top, min(p.top+h, p.n)
 }
@@ -71,6 +72,7 @@ func (p *picker) lineMark(g *draw.Glyphs, i int) (before draw.Text, look draw.In
 func InputLine(g *draw.Glyphs, in *textinput.Model) []draw.Text {
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
+	// Cut at the caret before it is made plain, which may change how many characters there are.
 	return []draw.Text{
 		draw.Inked(draw.InkKey, "> "),
 		draw.Inked(themes.Text, draw.Plain(string(value[:at]))),
@@ -82,6 +84,7 @@ func InputLine(g *draw.Glyphs, in *textinput.Model) []draw.Text {
 // oppositeTexts is a line of w cells with a text at its left and one at its right end, which gives way.
 func oppositeTexts(g *draw.Glyphs, w int, mark, left, right draw.Text) []draw.Text {
 	room := max(w-draw.Cells(mark.S), 0)
+	// The right text gives way, but never below half of the room; then the left one has to.
 	right.S = draw.CutRight(right.S, max(room-draw.Cells(left.S)-2, room/2), g.Dots)
 	left.S = draw.CutRight(left.S, max(room-draw.Cells(right.S)-2, 0), g.Dots)
 	return []draw.Text{mark, left, draw.Inked(themes.Text, draw.Spaces(max(room-draw.Cells(left.S)-draw.Cells(right.S), 0))), right}

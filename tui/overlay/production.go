@@ -46,8 +46,10 @@ func (b *Production) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 	case "esc":
 		return []Want{Close{}, Say{"nothing was approved"}}
 	case "enter":
+		// Blanks count as they are drawn: two in a row could not be told from one on the screen.
 		typed := typableName(b.input.Value())
 		b.wrong = typed != "" && typed != b.name
+		// Whether this is still the plan that was asked about is decided where the approval is carried out.
 		return []Want{Approve{Do: b.do, What: b.what, Digest: b.digest, Named: typed == b.name}}
 	}
 	b.wrong = false
@@ -57,6 +59,7 @@ func (b *Production) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 
 // Draw says what would be approved and what of it destroys, and asks for the name.
 func (b *Production) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot string) {
+	// Counted in each frame, as predictions keep arriving while the box is open.
 	steps, destructive := b.what.Weigh(s.Run)
 	verb := "Approve"
 	if b.do == keymap.RunStep || b.do == keymap.RunOver {
@@ -72,6 +75,7 @@ func (b *Production) Draw(s Screen, w, h int) (title string, body [][]draw.Text,
 		draw.Inked(themes.Text, fmt.Sprintf("  (the name of the %s) and enter to approve", b.kind)),
 	}
 	question := draw.WrapSpans(ask, w)
+	// Without room the explanation goes, never the name.
 	if len(question) >= h {
 		question = draw.WrapSpans(ask[:2], w)
 	}

@@ -34,6 +34,7 @@ func (p *Prompt) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 		}
 		return []Want{EndFind{Keep: true}}
 	case "tab":
+		// An output has no rows that could be hidden.
 		if p.output {
 			return nil
 		}

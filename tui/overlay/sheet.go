@@ -49,6 +49,7 @@ type fixPreview struct {
 // NewSheet edits the values of a step, or of the steps below a node if step is below 0. editor says that there is one for long values.
 func NewSheet(s Screen, n, step int, editor bool) *Sheet {
 	var set map[string]any
+	// A copy, as the map is the store's, into which another goroutine folds the events.
 	s.Store.Read(func(run *events.Run) { set = maps.Clone(run.Variables) })
 	f := &Sheet{node: n, title: s.Tree.Title(n), input: NewInput(), editor: editor}
 	if host := s.Tree.HostRow(n); host != "" && step < 0 {
@@ -95,6 +96,7 @@ func (f *Sheet) Press(s Screen, msg tea.KeyPressMsg) []Want {
 		}
 		return []Want{CloseSheet{}}
 	case "up", "down", "ctrl+p", "ctrl+n":
+		// Before the cursor moves, as it may add a row and so move the end of the list.
 		f.commitTyped()
 		by := map[string]int{"up": -1, "ctrl+p": -1}[key]
 		f.at = min(max(f.at+cmp.Or(by, 1), 0), len(f.Rows))
@@ -125,6 +127,7 @@ func (f *Sheet) Press(s Screen, msg tea.KeyPressMsg) []Want {
 	}
 	before := f.input.Value()
 	f.input, _ = f.input.Update(msg)
+	// A key that only moves the caret is not an edit, and not worth a plan.
 	if f.input.Value() == before {
 		return nil
 	}
@@ -230,6 +233,7 @@ func (f *Sheet) undoLast() {
 	case r == nil:
 		f.revertTyped()
 	case (f.typing || r.Edited) && r.Added:
+		// A row that was added has no value to go back to.
 		f.typing = false
 		f.Rows = slices.Delete(f.Rows, f.at, f.at+1)
 	case f.typing || r.Edited:
@@ -251,6 +255,7 @@ func (f *Sheet) cannotApply(s Screen) (values []events.Override, why string, row
 	case s.Shot.Counts.Running > 0:
 		why = "steps are still running; " + s.Keys.Label(keymap.RunPause) + " pauses the run, and then this can be tried"
 	case f.preview.why != "" && f.preview.shown == f.preview.gen:
+		// What a plan said of values that were changed since is not held against these.
 		why = "it cannot be planned so"
 	}
 	return values, why, f.at
@@ -299,11 +304,13 @@ func (f *Sheet) planRows() []Want {
 
 func (f *Sheet) planNext() []Want {
 	p := &f.preview
+	// What is typed while one is busy is planned when that comes back, and only as it is by then.
 	if p.busy || p.gen == p.shown {
 		return nil
 	}
 	values, wrong, _ := f.Overrides()
 	if wrong != "" || len(values) == 0 {
+		// That there is nothing to plan is an answer too: it takes away what was shown of the values before.
 		p.plan, p.why, p.shown = nil, wrong, p.gen
 		return nil
 	}
@@ -326,6 +333,7 @@ func (f *Sheet) Note() string { return f.note }
 // CarrySheet opens a sheet again after the plan was replaced, with what was typed on it; nil: its step is not there any more.
 func CarrySheet(s Screen, old *Sheet) *Sheet {
 	for i := range s.Plan.Steps {
+		// A path outlives the plan, the number of a step does not.
 		if old.Path == "" || s.Plan.Steps[i].Path != old.Path {
 			continue
 		}
@@ -334,6 +342,7 @@ func CarrySheet(s Screen, old *Sheet) *Sheet {
 			if !r.Changed() || r.Restore {
 				continue
 			}
+			// The new plan may not use the name any more; what was typed is kept anyway.
 			k := slices.IndexFunc(f.Rows, func(o fix.Row) bool { return o.Field == r.Field && o.Name == r.Name })
 			if k < 0 {
 				k = len(f.Rows)

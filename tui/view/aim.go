@@ -12,6 +12,7 @@ import (
 // it is exactly one step, the one a person looks at. It changes nothing.
 func (m *State) DecisionAim() (ranges []events.Range, single bool) {
 	marks := maps.Clone(m.Cur.Marks)
+	// The range that is still open counts too, but in a copy of the marks: asking what is meant must not close it.
 	if m.Cur.Anchor >= 0 {
 		for _, n := range m.Rows.Rows {
 			if m.Cur.Marked(int(n)) {
@@ -26,6 +27,7 @@ func (m *State) DecisionAim() (ranges []events.Range, single bool) {
 		ranges = append(ranges, m.Tree.Steps(n))
 	}
 	slices.SortFunc(ranges, func(a, b events.Range) int { return a.From - b.From })
+	// Marked nodes may lie in one another, and no step is to be decided about twice.
 	merged := ranges[:1]
 	for _, r := range ranges[1:] {
 		if last := &merged[len(merged)-1]; r.From <= last.To {
@@ -39,6 +41,7 @@ func (m *State) DecisionAim() (ranges []events.Range, single bool) {
 
 // CountAim counts the faces of what a decision is about.
 func (m *State) CountAim() (t status.Tally, single bool) {
+	// The usual case is asked in each frame and costs nothing: tallies of nodes are kept, those of ranges are counted.
 	if len(m.Cur.Marks) == 0 && m.Cur.Anchor < 0 {
 		return m.Tree.Tally(m.CursorNode()), m.Tree.Step(m.CursorNode()) >= 0
 	}

@@ -54,6 +54,7 @@ func (d *Detail) LookAt(n int) {
 	}
 	d.node, d.Scroll = n, 0
 	d.Output = d.Output.FreshView()
+	// The number is never used again, so that an answer to the search before is not taken for one to the next.
 	d.Search = Search{Gen: d.Search.Gen + 1}
 }
 
@@ -88,6 +89,7 @@ func (m *State) DetailSubject() Subject {
 		s.Past = m.Store.History.About(m.Tree.Steps(n), n == 0, eventsShown)
 	case TabVariables, TabSteps:
 		s.Vars = make(map[string]any, len(run.Variables))
+		// Copied, as the frame is drawn without the lock.
 		maps.Copy(s.Vars, run.Variables)
 	case TabOutputs, TabDiffs, Tabs:
 	}

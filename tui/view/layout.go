@@ -78,6 +78,7 @@ func (p *Panes) LayoutFor(w, h int) Layout {
 	case w >= wideW && h >= wideH && p.Zoom < 2:
 		l.Kind = LayoutWide
 		l.TreeH, l.DetailH = h-FrameRows, h-FrameRows
+		// Bounded here and not where the divider is moved, as the screen may become smaller afterwards.
 		l.TreeW = min(max(p.shareOf(w, LayoutWide), 24), w-25)
 		l.DetailW = w - l.TreeW - 1
 	case w >= tallW && h >= tallH && w < wideW && p.Zoom < 2:
@@ -111,6 +112,7 @@ func (p *Panes) shareOf(n int, in LayoutKind) int {
 
 // CurrentLayout divides the screen as it is now: values that are edited take the place of the detail, and get the keys.
 func (m *State) CurrentLayout() Layout {
+	// A copy: when the sheet closes, focus and zoom are what they were.
 	panes := m.Panes
 	if m.Sheet != nil {
 		panes.Focus, panes.Zoom = PaneDetail, 0

@@ -64,6 +64,7 @@ func NewMatrix(t *tree.Tree) *Matrix {
 			x.inside[k] = int32(len(x.Columns))
 		}
 		x.Columns = append(x.Columns, c)
+		// A node is in one column at most, so what is below the task is not looked at again.
 		n += int(t.Size[n])
 	}
 	return x
@@ -89,6 +90,7 @@ func (x *Matrix) columnAt(n int, at map[string]int) (c Column, whole bool) {
 		for k := n + 1; k < n+int(t.Size[n]); k += int(t.Size[k]) {
 			add(k)
 		}
+		// A task has its hosts in the order of its steps; cells are found by halving the rows.
 		sort.Stable(&c)
 	case s.Kind == plan.ScopeLoop && n > 0 && isFlat(t, n):
 		add(n)
@@ -159,6 +161,7 @@ func (x *Matrix) FindNode(n int) {
 // CloseMatrix goes back to the tree, at the step that the cursor was on.
 func (m *State) CloseMatrix() {
 	m.Matrix = nil
+	// The matrix has cells for nodes that are folded away in the tree.
 	m.Rows.Reveal(m.Cur.Node)
 }
 

@@ -11,11 +11,13 @@ func (m *State) ToPointer(show bool) {
 	if m.Shot.Phase == events.Paused && m.Shot.PausedAt >= 0 {
 		step, show = m.Shot.PausedAt, true
 	}
+	// Not while something is typed, which is about the node under the cursor.
 	if step < 0 || step >= len(m.Plan.Steps) || m.IsTyping() {
 		return
 	}
 	n := int(m.Tree.StepNode[step])
 	if show {
+		// A filter must not hide what the run waits at.
 		if m.Rows.Keep != nil && !m.Rows.Keep[n] {
 			m.SetFilter(tree.FilterAll)
 		}

@@ -20,6 +20,7 @@ type Needle struct {
 
 // InLine reports whether it is in a line, as that is seen on the screen.
 func (n Needle) InLine(l steplog.Line) bool {
+	// With control characters, which do not count as ASCII here, what is seen is not what was printed.
 	if !asciiBytes(l.Text) {
 		from, _ := n.FindIn(draw.Bare(feed.CleanLine(l).Text))
 		return from >= 0
@@ -72,6 +73,7 @@ func foldASCII[T string | []byte](s T, what string) int {
 	if what == "" || len(s) < len(what) {
 		return -1
 	}
+	// By hand, as lower case made of each line first would be a copy of an output that may be huge.
 	first := what[0]
 	for i := 0; i <= len(s)-len(what); i++ {
 		if lowerByte(s[i]) != first {

@@ -44,6 +44,7 @@ func (w *WatchList) AddWatch(text string) {
 // RemoveWatch stops watching an expression.
 func (w *WatchList) RemoveWatch(text string) {
 	w.Texts = slices.DeleteFunc(w.Texts, func(t string) bool { return t == text })
+	// What is being evaluated is of the texts before; this drops it.
 	w.Round++
 }
 
