@@ -23,6 +23,7 @@ func (s scope) bind(c *call.Input, p jinja.Params, args []jinja.Argument) error 
 
 // size is what a callee has to look at, for counting work.
 func size(v any) int {
+	// Weights against one node: a callee looks at an item faster than an expression is evaluated, and at text faster still.
 	switch v := v.(type) {
 	case []any:
 		return len(v) / 4
@@ -39,9 +40,11 @@ func size(v any) int {
 func (s scope) filter(n *jinja.Filtering) (any, error) {
 	def := filterOf(n)
 	if def.Lazy != nil {
+		// Before anything is evaluated: it chooses which of its arguments are.
 		return def.Lazy(s.forCall(), n)
 	}
 	c, err := s.prepare(n.In, n.Name, def.Params, n.Args, def.Guards)
+	// Only here, with all arguments at hand: a filter that takes single entries must not make the others be rendered.
 	if err == nil && (!def.Objects || value.IsPartial(c.Value)) {
 		err = c.ExpandAll()
 	}
@@ -58,6 +61,7 @@ func (s scope) filter(n *jinja.Filtering) (any, error) {
 func (s scope) test(n *jinja.Testing) (any, error) {
 	def := testOf(n)
 	if def.Field != "" {
+		// Before the whole result is settled, of which another part may not be known.
 		if v, ok := s.fieldOf(n); ok {
 			return v, nil
 		}
@@ -95,12 +99,14 @@ func (s scope) prepare(in jinja.Node, name string, p jinja.Params, args []jinja.
 	val, err := s.eval(in)
 	o, isOpen := value.OpenOf(err)
 	if err != nil && !isOpen {
+		// An error of another kind goes past default() and `is defined`: it is a mistake, not an absence.
 		if !guards || !value.IsUndefined(err) {
 			return nil, err
 		}
 		c.Err = err
 	}
 	c.Value = val
+	// Also if the input is open, so that a mistake in an argument is found while planning and all that is missing is named.
 	err = s.bind(c, p, args)
 	if o2, ok := value.OpenOf(err); ok && isOpen {
 		return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
@@ -120,11 +126,13 @@ func (s scope) prepare(in jinja.Node, name string, p jinja.Params, args []jinja.
 // calleeError words what went wrong inside a filter, test, method or function: "filter `b64decode` failed: …".
 func (s scope) calleeError(kind, name string, err error, offset, width int) error {
 	if e, ok := value.AsError(err); ok {
+		// A part of the call has its own place already, which is nearer.
 		if e.Offset >= 0 {
 			return e
 		}
 		placed := *e
 		placed.Offset, placed.Width = offset, width
+		// The message of a missing name is about the name, and not about what asked for it.
 		if e.Kind != value.UndefinedError {
 			placed.Message = kind + " `" + name + "` " + failure(e)
 		}
@@ -158,6 +166,7 @@ func (s scope) call(n *jinja.Call) (any, error) {
 
 func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
 	width := len(f.Name)
+	// The template's own names come first, as in Jinja: a macro may be called like a function.
 	if v, ok := s.local(f.Name); ok {
 		return s.callLocal(n, f, v)
 	}
@@ -223,6 +232,7 @@ func (s scope) callLocal(n *jinja.Call, f *jinja.Variable, v any) (any, error) {
 }
 
 func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
+	// As it is stored: a loop, a cycler and a list that may change lose what they are when they are settled.
 	of, root, err := s.reach(f.Of)
 	if err != nil {
 		return nil, err
@@ -256,6 +266,7 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 			return of.call(s, n, f, name)
 		}
 	}
+	// The arguments are evaluated even if this fails: a mistake in them counts more than an open value.
 	val, err := s.Settle(of, root)
 	err = s.placed(err, f)
 	c := &call.Input{Scope: s.forCall(), Name: name, Value: val}
@@ -277,6 +288,7 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 	if err := s.Spend(1 + size(val)); err != nil {
 		return nil, err
 	}
+	// An object reads only the entry that get() names; RunMethod expands it if it needs more.
 	if o, ok := val.(value.Object); !ok || value.IsDict(o) || value.IsPartial(o) {
 		if err := c.ExpandAll(); err != nil {
 			return nil, s.placed(err, f)
@@ -293,6 +305,7 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 func (s scope) change(n *jinja.Call, f *jinja.Member, b *value.Box, name string) (any, error) {
 	c := &call.Input{Scope: s.forCall(), Name: name}
 	err := s.bind(c, jinja.Takes("..."), n.Args)
+	// What the list holds from now on is not known, so all that reads it is open.
 	if o, ok := value.OpenOf(err); ok {
 		b.Value = &value.Unsettled{Missing: o.Missing}
 		return nil, nil
@@ -303,6 +316,7 @@ func (s scope) change(n *jinja.Call, f *jinja.Member, b *value.Box, name string)
 	list, isList := b.Value.([]any)
 	m, isMap := value.MapOf(b.Value)
 	switch {
+	// It stays open, whatever is added.
 	case value.IsUnsettled(b.Value):
 	case isList && name == "append" && len(c.Rest) == 1:
 		b.Value = append(list, c.Rest[0])
@@ -320,6 +334,7 @@ func (s scope) change(n *jinja.Call, f *jinja.Member, b *value.Box, name string)
 		if err != nil {
 			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
 		}
+		// Another map each time: the old one may be held by another name.
 		if err := s.Spend(len(m) + more.Len()); err != nil {
 			return nil, err
 		}

@@ -82,6 +82,7 @@ func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 		}
 		return x.tree.Decide(r)
 	})
+	// An open condition is a verdict of its own; only mistakes are errors.
 	if o, ok := value.OpenOf(err); ok {
 		return Verdict{Missing: o.Missing}, nil
 	}
@@ -90,6 +91,7 @@ func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 	}
 	holds, e := expr.Holds(v)
 	if e != nil {
+		// The whole condition: no single part of it is wrong.
 		e.Offset, e.Width = x.inside.Offset, len(x.inside.Text)
 		return Verdict{}, located(e, x.text)
 	}
@@ -103,6 +105,7 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 		return nil, err
 	}
 	x := &Expression{engine: e, text: text, inside: inside}
+	// Before either parser sees it: they descend by recursion, and a stack that overflows ends the process.
 	if len(inside.Text) > maxExpression {
 		return nil, &value.Error{
 			Message: fmt.Sprintf("the %s is too long: %d bytes, where %d are allowed", what, len(inside.Text), maxExpression),
@@ -113,6 +116,7 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 		return x, x.compileJinja(inside, jinja.Lexing{})
 	}
 	var asExpr error
+	// The order is part of the language: a text that both understand is one of expr.
 	if !hasFloorDivision(inside.Text) {
 		if asExpr = x.compileExpr(inside); asExpr == nil {
 			return x, nil
@@ -134,6 +138,7 @@ func bare(text, what string) (expr.Excerpt, *value.Error) {
 	if strings.TrimSpace(text) == "" {
 		return expr.Excerpt{}, &value.Error{Message: "the " + what + " is empty", Offset: 0}
 	}
+	// The usual case. Only what has delimiters needs to be cut into pieces.
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
 		return expr.Excerpt{Text: text}.Trim(), nil
 	}
@@ -150,6 +155,7 @@ func bare(text, what string) (expr.Excerpt, *value.Error) {
 			inside = expr.Excerpt{Text: text[from:to], Offset: from}
 			outputs++
 		case p.Kind == jinja.PieceTag || strings.TrimSpace(p.Text) != "":
+			// Anything around the output makes it a template, even a single output.
 			outputs += 2
 		}
 	}
@@ -164,6 +170,7 @@ func bare(text, what string) (expr.Excerpt, *value.Error) {
 }
 
 func (x *Expression) compileJinja(inside expr.Excerpt, how jinja.Lexing) error {
+	// Of the whole text from where the expression begins, so that places count from the beginning of the text.
 	tokens, _, err := jinja.LexExpression(x.text[:inside.Offset+len(inside.Text)], inside.Offset, "", "", how)
 	if err != nil {
 		return err
@@ -184,6 +191,7 @@ func hasFloorDivision(text string) bool {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
+		// Between backticks expr knows no escapes.
 		case quote != 0 && c == '\\' && quote != '`':
 			i++
 		case quote != 0:
@@ -202,6 +210,7 @@ func hasFloorDivision(text string) bool {
 // likelier chooses between two complaints about a text that neither language understands: that of expr if the text has
 // signs that only expr has.
 func likelier(text string, asExpr, asJinja error) error {
+	// `!=` is in both languages, so its sign must not count as expr's `!`.
 	padded := " " + strings.ReplaceAll(text, "!=", "") + " "
 	for _, mark := range []string{"&&", "||", "?", "!", "$env", " matches ", " startsWith ", " endsWith "} {
 		if asExpr != nil && strings.Contains(padded, mark) {
@@ -247,6 +256,7 @@ func (r *rendering) decided(d *expr.Decision) (Result, error) {
 	switch {
 	case err != nil:
 		return Result{}, err
+	// No secret was read: nothing to conceal.
 	case !r.Touched:
 		return Result{Value: v}, nil
 	}

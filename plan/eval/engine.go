@@ -73,6 +73,7 @@ func (e *Engine) functionNames() []string {
 // The error is an *Error of kind SyntaxError: also for unknown filters, tests, functions and tags, and for filters whose result would
 // differ from run to run.
 func (e *Engine) Template(text string) (*Template, error) {
+	// Not cached: most texts of a playbook are plain, and there is nothing to compile.
 	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
@@ -128,12 +129,14 @@ func compiledAs[T any](c *cache[T], key, text string, compile func() (*T, error)
 		return t, nil
 	}
 	defer recovered(&err)
+	// Without the lock, so that a long text does not hold up others.
 	t, err = compile()
 	if err != nil {
 		return nil, located(err, text)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// The first one stays: what was handed out before must be the same template.
 	if first, ok := c.kept[key]; ok {
 		return first, nil
 	}
@@ -154,8 +157,10 @@ func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, er
 	if err := r.CheckBudget(); err != nil {
 		return none, err
 	}
+	// Of the first rendering: r is another one after a restart, and those are charged to this one.
 	defer r.Finish()
 	result, err := evaluate(r)
+	// Behind the last missing name nothing else is wrong; the result itself means nothing.
 	if err == nil {
 		return result, nil
 	}
@@ -163,6 +168,7 @@ func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, er
 		return none, err
 	}
 	err = located(err, r.text)
+	// Each round takes the names found so far for open, so it comes as far as the next one.
 	first, ok := value.AsError(err)
 	taken := map[string]bool{}
 	for e := first; ok && e.Kind == value.UndefinedError && e.Name != "" && !taken[e.Name] && len(first.All()) < mostNames; {
@@ -192,6 +198,7 @@ func located(err error, text string) error {
 	if !ok {
 		return &value.Error{Kind: value.Failure, Message: value.Sentence(err.Error()), Offset: -1}
 	}
+	// A place may be one in another text: there it cannot be shown.
 	if e.Offset > len(text) || e.Offset < 0 {
 		e.Offset, e.Width = -1, 0
 	} else if e.Offset+e.Width > len(text) {
@@ -214,6 +221,7 @@ func (e *Engine) DocumentIn(text string, style jinja.Style) (*Template, error) {
 	}
 	key := text
 	if style != (jinja.Style{}) || from > 0 {
+		// The same text is another template in another style.
 		key = fmt.Sprintf("%+v\x00%s", style, text)
 	}
 	return compiledAs(&e.documents, key, text, func() (*Template, error) {

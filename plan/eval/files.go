@@ -33,6 +33,7 @@ func (s scope) module(n *jinja.Importing) (any, error) {
 		return nil, value.PlaceError(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), n.Of)
 	case s.World.File == nil:
 		return nil, value.PlaceError(value.Errorf(value.Failure, "", "other files cannot be imported here"), n.Of)
+	// Counted in levels: a file may import itself.
 	case s.files >= maxFiles:
 		return nil, value.PlaceError(value.Errorf(value.Failure, "", "templates include each other without end"), n.Of)
 	}
@@ -45,6 +46,7 @@ func (s scope) module(n *jinja.Importing) (any, error) {
 		return nil, s.placed(value.InFile(name, text, err), n.Of)
 	}
 	env := s.Env
+	// Without `with context` Jinja hides the names of this text.
 	if n.Context {
 		env = call.Layered{Env: s.Env, Extra: s.visible}
 	}
@@ -52,6 +54,7 @@ func (s scope) module(n *jinja.Importing) (any, error) {
 	inner.file = name
 	m := &module{file: name, names: &call.Names{}}
 	if t.tree != nil {
+		// Its text is not wanted; what it prints, and what is open in it, does not matter.
 		_, m.names, err = inner.treeNames(t)
 	}
 	if err != nil {
@@ -85,10 +88,12 @@ func (s scope) include(n *jinja.Including) (any, error) {
 		}
 		text, err := s.World.File(s.Env, "templates", name)
 		text, err = call.Ask("template", name, text, err)
+		// Which file will be there is not known: the next one must not be taken in its place.
 		if value.IsOpen(err) {
 			return nil, err
 		}
 		if err != nil {
+			// Only the last is reported, if none was there.
 			last = err
 			continue
 		}
@@ -105,12 +110,14 @@ func (s scope) include(n *jinja.Including) (any, error) {
 func (s scope) visible(name string) (any, bool) {
 	v, ok := s.local(name)
 	switch v := v.(type) {
+	// The value and not the box, so that another text cannot change it.
 	case *value.Box:
 		return v.Value, ok
 	case *value.Namespace:
 		return v.Snapshot(), ok
 	case *value.Unsettled:
 		return value.Unknown{}, ok
+	// Macros and loops stay behind: they belong to the scope that they were made in.
 	case nil, bool, string, int, float64, value.Number, []any, map[string]any, *value.Dict, value.Object:
 		return v, ok
 	}
@@ -127,6 +134,7 @@ func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) 
 	}
 	r := e.begin(env, "")
 	s := scope{rendering: r}
+	// The terms are values and not text, so what is open in them is found here and not while rendering.
 	plain, err := s.Settle(terms, "with_"+name)
 	if err == nil {
 		plain, err = s.ExpandObjects(plain)
@@ -146,6 +154,7 @@ func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) 
 		return nil, nil, located(s.calleeError("lookup", name, err, -1, 0), "")
 	}
 	if r.Touched {
+		// Whatever was made from a secret is one.
 		items, _ = r.Conceal(items).([]any)
 	}
 	return items, nil, nil
@@ -168,10 +177,12 @@ func (r *rendering) renderFile(name, text string, style jinja.Style, env value.E
 	if err != nil {
 		return nil, value.InFile(name, text, err)
 	}
+	// What is open stays as it is written only in its own text: in this one it is all or nothing.
 	if len(result.Missing) > 0 {
 		return nil, &value.Open{Missing: result.Missing}
 	}
 	if marked, ok := result.Value.(value.Secret); ok {
+		// The mark is noted in this rendering, which puts it on what comes of the whole.
 		return r.Unmark(marked), nil
 	}
 	return result.Value, nil

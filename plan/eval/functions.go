@@ -109,12 +109,14 @@ func readEnvironment(c *call.Input) (any, error) {
 	if !ok {
 		return nil, value.Errorf(value.TypeError, "", "needs the name of a variable, not %s", value.KindOf(c.Args[0]))
 	}
+	// Through the facts and not os.Getenv: the collector lists the use, so that plan and run see the same.
 	facts, _ := c.Env.Lookup("facts")
 	all, _ := value.MapOf(facts)
 	vars, _ := value.MapOf(all["env"])
 	text, ok := vars[name].(string)
 	switch {
 	case ok && c.ArgTruth(2):
+		// Added before it is used anywhere, or the first output would show it.
 		c.Secrets.AddEnv(name, text)
 		c.Touched = true
 		return text, nil
@@ -130,6 +132,7 @@ func readEnvironment(c *call.Input) (any, error) {
 }
 
 func newCycler(c *call.Input) (any, error) {
+	// next() divides by the number of items.
 	if len(c.Rest) == 0 {
 		return nil, value.Errorf(value.TypeError, "", "needs at least one item")
 	}
@@ -164,5 +167,6 @@ func readClock(c *call.Input) (any, error) {
 	if c.ArgTruth(0) {
 		t = t.UTC()
 	}
+	// As Python prints a datetime: the result is text here, and has none of its members.
 	return filters.FormatTime(t, c.ArgText(1, "%Y-%m-%d %H:%M:%S.%f"))
 }

@@ -22,6 +22,7 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 		if err == nil {
 			of, root, err = s.reach(n.Of)
 		}
+		// In any case, since deeper counts before it refuses.
 		s.levels--
 		if err != nil {
 			return nil, root, err
@@ -30,6 +31,7 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 		if err != nil {
 			return nil, root, err
 		}
+		// A secret map: reading an entry of it counts as reading the secret.
 		v, err := s.get(s.Unmark(of), key, n)
 		switch v := v.(type) {
 		case value.Unknown:
@@ -38,6 +40,7 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 			return nil, root, s.broken(v, n)
 		case *value.Dict:
 		case value.Object:
+			// From here on values are searched for objects, which is not done otherwise.
 			s.Objects = true
 		}
 		return v, root, err
@@ -50,6 +53,7 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 func (s scope) lookup(n *jinja.Variable) (any, error) {
 	v, ok := s.local(n.Name)
 	if !ok {
+		// Behind the template's own: they hide variables, as in Jinja.
 		v, ok = s.Env.Lookup(n.Name)
 	}
 	switch v := v.(type) {
@@ -57,6 +61,7 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 		return nil, &value.Open{Missing: []value.Missing{{Name: n.Name, Steps: value.SortSteps(v.Steps)}}}
 	case *value.Unsettled:
 		return nil, &value.Open{Missing: v.Missing}
+	// A parameter without argument is an error only where it is used.
 	case *jinja.Absent:
 		return s.eval(v)
 	case value.Fault:
@@ -65,6 +70,7 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 	case value.Object:
 		s.Objects = true
 	}
+	// Last, so that a playbook may have a variable of that name.
 	if !ok && n.Name == "omit" && s.Dialect.Rules().KnowsOmit {
 		return value.Omit, nil
 	}
@@ -77,6 +83,7 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 // lacking is the error for a name without a value, unless the name has been found before.
 func (s scope) lacking(e *value.Error) error {
 	if s.taken[e.Name] {
+		// See evaluated: this name has been reported, and the next one is looked for.
 		return &value.Open{Missing: []value.Missing{{Name: e.Name}}}
 	}
 	return e
@@ -123,6 +130,7 @@ func (s scope) slice(n *jinja.Slicing) (any, error) {
 	nodes := []jinja.Node{n.Of}
 	for _, part := range []jinja.Node{n.From, n.To, n.Step} {
 		if part == nil {
+			// null means absent, as in Python, so that all three can be evaluated in one go.
 			part = &jinja.Constant{At: n.At}
 		}
 		nodes = append(nodes, part)
@@ -135,6 +143,7 @@ func (s scope) slice(n *jinja.Slicing) (any, error) {
 	var items []any
 	runes, isText := values[0].(string)
 	if isText {
+		// By characters: bytes would cut one apart.
 		items, _ = value.ItemsOf(runes)
 	} else if list, ok := values[0].([]any); ok {
 		items = list
@@ -227,6 +236,7 @@ func (s scope) get(of, key any, n *jinja.Member) (any, error) {
 		if v, ok, err := s.ReadEntry(of, value.KeyText(key)); ok || err != nil {
 			return v, err
 		}
+	// A part of what is not known is not known: the caller makes it open under the name of the root.
 	case value.Unknown, *value.Unsettled:
 		return of, nil
 	case *value.Box:
@@ -257,6 +267,7 @@ func nearestPath(n *jinja.Member, text, key string, known []string) string {
 	if near == "" {
 		return ""
 	}
+	// With the path, so that it can be copied as it is.
 	if _, isChain := jinja.FirstName(n); isChain && n.Dot {
 		near = text[n.Offset():n.KeyAt] + near
 	}
@@ -266,6 +277,7 @@ func nearestPath(n *jinja.Member, text, key string, known []string) string {
 // noMember says that a value has no such part. It counts as undefined, so that default() and `is defined` see it.
 func (s scope) noMember(of, key any, n *jinja.Member) *value.Error {
 	whole := s.text[n.Offset():n.End]
+	// A path that is computed, or stands on several lines, has no name that could be shown.
 	if _, isChain := jinja.FirstName(n); !isChain || strings.Contains(whole, "\n") {
 		whole = value.KeyText(key)
 	}

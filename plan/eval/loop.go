@@ -37,6 +37,7 @@ func (s tagRunner) runFor(st *jinja.ForTag) error {
 // runOver runs the body for each item of a value that the condition of the loop holds for. from is where the value is written.
 func (s tagRunner) runOver(st *jinja.ForTag, v any, from jinja.Node, depth int) error {
 	items, err := s.itemsToLoop(st, v, from)
+	// All items are chosen before the first runs, as in Jinja: loop.index and loop.last count only those.
 	if err == nil && st.Cond != nil {
 		items, err = s.chooseItems(st, items)
 	}
@@ -44,11 +45,14 @@ func (s tagRunner) runOver(st *jinja.ForTag, v any, from jinja.Node, depth int) 
 		return err
 	}
 	if len(items) == 0 {
+		// Also if there were items and the condition held for none.
 		return s.openBlock().run(st.Empty)
 	}
+	// One for all rounds: loop.changed compares with the round before.
 	l := &loop{tag: st, outer: s, items: items, depth: depth}
 	for i, item := range items {
 		l.at = i
+		// Names that a round sets end with it, as in Jinja; a namespace is what survives.
 		inner := s.openBlock()
 		bindItem(st, inner.locals, item)
 		inner.locals.Set("loop", l)
@@ -75,10 +79,12 @@ func (s scope) itemsToLoop(st *jinja.ForTag, v any, from jinja.Node) ([]any, err
 	if err != nil {
 		return nil, value.PlaceError(value.Errorf(value.TypeError, "", "cannot loop over %s", value.KindOf(v)), from)
 	}
+	// Binding names costs, even if the body is empty.
 	if err := s.Spend(5 * len(items)); err != nil {
 		return nil, err
 	}
 	if len(st.Names) > 1 {
+		// Checked before the first round, so that nothing is written of a loop that will fail.
 		for _, item := range items {
 			if e := unpackable(item, len(st.Names)); e != nil {
 				return nil, value.PlaceError(e, from)
@@ -92,6 +98,7 @@ func (s tagRunner) chooseItems(st *jinja.ForTag, items []any) ([]any, error) {
 	var chosen []any
 	inner := s.openBlock()
 	for _, item := range items {
+		// One block for all items: a condition cannot keep it.
 		inner.locals.Clear()
 		bindItem(st, inner.locals, item)
 		holds, err := inner.evalCondition(st.Cond)
@@ -172,6 +179,7 @@ func (l *loop) call(s scope, n *jinja.Call, f *jinja.Member, name string) (any, 
 		return args[l.at%len(args)], nil
 	}
 	var now any = args
+	// Several arguments count as a list, and change if one of them does.
 	if len(args) == 1 {
 		now = args[0]
 	}
@@ -219,6 +227,7 @@ func (l *loop) callAgain(s scope, n *jinja.Call, f *jinja.Variable) (any, error)
 		return nil, err
 	}
 	defer leave()
+	// In the scope where the loop stands, not where it is called: each level starts from the same names.
 	text, err := l.outer.captureText(func(inner tagRunner) error { return inner.runOver(l.tag, args[0], n.Args[0].Value, l.depth+1) })
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ func (s scope) callMacro(n *jinja.Call, name string, m *macro) (any, error) {
 	}
 	args := make([]argued, len(values))
 	for i, v := range values {
+		// Boxed like a name that is set: the macro may append to its own parameter.
 		args[i] = argued{n.Args[i].Name, value.Boxed(v)}
 	}
 	text, err := s.runMacro(n, name, m, args, nil)
@@ -44,6 +45,7 @@ func (s scope) callMacro(n *jinja.Call, name string, m *macro) (any, error) {
 
 // runCall is {% call m(args) %}body{% endcall %}. Arguments that are open are bound as they are: the macro may not use them.
 func (s tagRunner) runCall(st *jinja.CallTag) error {
+	// The macro writes what the body gives, so nothing in either may be left open by itself.
 	s.captures++
 	text, err := s.callWithBody(st)
 	s.captures--
@@ -70,11 +72,13 @@ func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
 	if !ok {
 		return "", value.PlaceError(value.Errorf(value.TypeError, "", "%s, not of %s", jinja.NotMacro, value.KindOf(v)), st.Of.Function)
 	}
+	// The body is a macro that sees the names around the tag, and not those of the macro it is given to.
 	return s.runMacro(st.Of, m.tag.Name, m, args, &macro{tag: st.Caller, at: s})
 }
 
 // enterCall counts a call from inside of a template.
 func (r *rendering) enterCall(name string, n *jinja.Call) (leave func(), err error) {
+	// Calls within calls: a recursive macro must end long before the stack does.
 	if r.calls++; r.calls > maxCalls {
 		return nil, &value.Error{
 			Kind: value.Failure, Message: "macro `" + name + "` calls itself too often", Offset: n.Offset(),
@@ -96,9 +100,11 @@ func (s scope) runMacro(n *jinja.Call, name string, m *macro, args []argued, cal
 	defer leave()
 	elsewhere := m.at.rendering != s.rendering // it is of a file that was imported
 	if elsewhere {
+		// The rendering of its file has ended: this one pays.
 		m.at.ChargeTo(&s.Rendering)
 	}
 	inner := m.at.openBlock()
+	// Placed at the call: the macro is right, and may be in another file.
 	if e := inner.bindArguments(m.tag, args); e != nil {
 		e.Offset, e.Width = n.Offset(), len(name)
 		return "", e
@@ -107,12 +113,14 @@ func (s scope) runMacro(n *jinja.Call, name string, m *macro, args []argued, cal
 		inner.locals.Set("caller", caller)
 	}
 	text, err := inner.captureText(func(inner tagRunner) error {
+		// Inside of the capture, so that an open default makes the text open.
 		if err := inner.bindDefaults(m.tag); err != nil {
 			return err
 		}
 		return inner.openBlock().run(m.tag.Body)
 	})
 	if elsewhere {
+		// A secret that its file has read is one in this text.
 		s.Touched = s.Touched || m.at.Secret
 		if err != nil {
 			err = value.InFile(m.at.file, m.at.text, err)
@@ -136,6 +144,7 @@ func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *value.Error 
 			return value.Errorf(value.Failure, "", "macro `%s` received %d arguments but expected only %d", spellMacro(m),
 				countPositional(args),
 				len(m.Params))
+		// A positional argument has set it: the parser knew only the call, not the parameters.
 		case m.Has(a.name) && s.locals.Has(a.name):
 			return value.Errorf(value.Failure, "", "macro `%s` received the argument `%s` twice", spellMacro(m), a.name)
 		case m.Has(a.name):

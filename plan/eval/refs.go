@@ -55,12 +55,14 @@ func (c *collector) node(n jinja.Node, provided bool) {
 	case *jinja.Call:
 		c.call(n)
 	case *jinja.Filtering:
+		// Only the input is provided for: in x | default(y) a missing y is a mistake.
 		c.node(n.In, filterOf(n).Guards)
 		c.arguments(n.Args)
 	case *jinja.Testing:
 		c.node(n.In, testOf(n).Guards)
 		c.arguments(n.Args)
 	case *jinja.Negation:
+		// `not (x is defined)` asks the same as without `not`.
 		c.node(n.Of, provided)
 	case *jinja.Signed:
 		c.node(n.Of, false)
@@ -111,6 +113,7 @@ func (c *collector) chain(n *jinja.Member, provided bool) {
 		if !ok {
 			break
 		}
+		// A computed key is an expression with names of its own.
 		if _, isConstant := m.Key.(*jinja.Constant); !isConstant {
 			c.node(m.Key, false)
 		}
@@ -138,6 +141,7 @@ func constantPath(n jinja.Node) []any {
 
 func (c *collector) path(root *jinja.Variable, path []any, provided bool) {
 	b := c.bound(root.Name)
+	// `maybe` still counts: on some way to here it is the variable that is read.
 	if b == certain || root.Name == "omit" && c.rules.KnowsOmit {
 		return
 	}
@@ -153,6 +157,7 @@ func (c *collector) call(n *jinja.Call) {
 	case *jinja.Variable:
 		c.environment(n, f)
 		c.looked(n, f)
+		// Noted and judged at the end: a macro may be defined further down.
 		if c.bound(f.Name) == free && !c.known.isFunction(f.Name) {
 			c.unknown = append(c.unknown, n)
 		}
@@ -168,6 +173,7 @@ func (c *collector) environment(n *jinja.Call, f *jinja.Variable) {
 	if f.Name != "env" || c.bound(f.Name) != free || len(n.Args) == 0 {
 		return
 	}
+	// Guarded, because env() has its own default and its own message.
 	ref := Ref{Name: "facts", Path: []any{"env"}, Guarded: true, Offset: n.Offset(), Call: true}
 	if name, ok := n.Args[0].Value.(*jinja.Constant); ok {
 		ref.Path = append(ref.Path, name.Value)
@@ -189,6 +195,7 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 	}
 	guarded := slices.ContainsFunc(n.Args, func(a jinja.Argument) bool { return a.Name == "default" })
 	for _, a := range n.Args[1:] {
+		// A computed name is not known before it runs.
 		if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && value.IsString(name.Value) {
 			c.refs = append(c.refs, Ref{Name: value.Text(name.Value), Guarded: guarded, Offset: a.At + 1})
 		}
@@ -213,6 +220,7 @@ func (c *collector) unknownFunction(macros []string) error {
 		if hint := filters.FunctionHint(f.Name); hint != "" {
 			e.Hint = hint
 		}
+		// Users of plays look for it: say what steps have instead.
 		if lookups.IsFunction(f.Name) {
 			of, what := "", ""
 			if len(n.Args) > 0 {

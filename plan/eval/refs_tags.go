@@ -52,6 +52,7 @@ func (c *tagCollector) leaveBranch() {
 	c.pop()
 	outer := c.frames[len(c.frames)-1]
 	for name := range branch {
+		// A name that was certain before stays so: both ways give it a value.
 		if c.binding(name) == free {
 			outer[name] = maybe
 		}
@@ -87,6 +88,7 @@ func (c *tagCollector) statement(st jinja.Statement) {
 		}
 	case *jinja.ForTag:
 		c.all(st.In)
+		// Behind what is looped over, which does not see the names of the loop.
 		c.push(append(slices.Clone(st.Names), "loop")...)
 		c.all(st.Cond)
 		c.walk(st.Body)
@@ -94,9 +96,11 @@ func (c *tagCollector) statement(st jinja.Statement) {
 		c.inside(st.Empty)
 	case *jinja.SetTag:
 		c.all(st.Value)
+		// Behind its value: {% set x = x + 1 %} reads the variable.
 		c.bind(st.Names...)
 	case *jinja.CaptureTag:
 		c.inside(st.Body)
+		// Behind the body, and before its filters, which read it.
 		c.bind(st.Name)
 		c.all(st.Value)
 	case *jinja.WithTag:
@@ -104,6 +108,7 @@ func (c *tagCollector) statement(st jinja.Statement) {
 		c.inside(st.Body, st.Names...)
 	case *jinja.MacroTag:
 		c.bind(st.Name)
+		// Bound before its body is walked, so that it may call itself.
 		c.macros = append(c.macros, st.Name)
 		c.push("caller", "varargs", "kwargs")
 		c.macro(st)
@@ -132,6 +137,7 @@ func (c *tagCollector) macro(m *jinja.MacroTag) {
 	c.push()
 	for _, p := range m.Params {
 		c.all(p.Value)
+		// One by one, so that a default that names a later parameter means the variable.
 		c.bind(p.Name)
 	}
 	c.bind(m.Varargs, m.Kwargs)
@@ -145,6 +151,7 @@ func (c *tagCollector) callOf(st *jinja.CallTag) {
 	if m, isMember := st.Of.Function.(*jinja.Member); isMember {
 		root, ok = m.Of.(*jinja.Variable)
 	}
+	// Thrown, as the statements have no errors; compileTags catches it.
 	if !ok || c.binding(root.Name) == free {
 		panic(&value.Error{Message: jinja.NotMacro, Offset: st.TagAt, Width: len("call")})
 	}

@@ -86,6 +86,7 @@ func (s scope) deeper(n jinja.Node) error {
 
 // eval gives the value of a node. The error is an *Error, or an *open.
 func (s scope) eval(n jinja.Node) (any, error) {
+	// First, and not counted: a constant is the most frequent node and cannot nest.
 	if c, ok := n.(*jinja.Constant); ok {
 		return c.Value, nil
 	}
@@ -172,6 +173,7 @@ func (s scope) both(a, b jinja.Node) (left, right any, err error) {
 	if err != nil && !isOpen {
 		return nil, nil, err
 	}
+	// Even if the left side is open: a mistake here is found today, and all that is missing is named.
 	right, err = s.eval(b)
 	if o2, ok := value.OpenOf(err); ok && isOpen {
 		return nil, nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
@@ -194,6 +196,7 @@ func (s scope) sign(n *jinja.Signed) (any, error) {
 	if !n.Minus {
 		return x, nil
 	}
+	// By subtraction, which notices that -(-2**63) does not fit.
 	v, e := value.Calculate("-", 0, x)
 	if e != nil {
 		return nil, value.PlaceError(e, n)
@@ -222,6 +225,7 @@ func (s scope) arithmetic(n *jinja.Arithmetic) (any, error) {
 	}
 	var v any
 	var e *value.Error
+	// '%s' % [1, 2] prints the list, '%s %s' % (1, 2) its items: only the text of the template tells lists from tuples.
 	tuple, isTuple := n.Right.(*jinja.Listing)
 	pattern, isText := left.(string)
 	switch {
@@ -247,10 +251,12 @@ func (s scope) compare(n *jinja.Comparison) (any, error) {
 		var right any
 		var err error
 		if i == 0 {
+			// Of a < b < c the middle is evaluated once, as in Python.
 			leftValue, right, err = s.both(left, c.Right)
 		} else {
 			right, err = s.eval(c.Right)
 		}
+		// `in` asks an object for one key; other comparisons need all of it.
 		if err == nil && (c.Op != "in" && c.Op != "not in" || value.IsPartial(right)) {
 			right, err = s.ExpandObjects(right)
 		}
@@ -266,6 +272,7 @@ func (s scope) compare(n *jinja.Comparison) (any, error) {
 			return nil, e
 		}
 		if !ok {
+			// The rest is not evaluated: in Python a chain ends at the first pair that does not hold.
 			return false, nil
 		}
 		leftValue = right
@@ -282,8 +289,10 @@ func (s scope) decide(n *jinja.Logic) (any, error) {
 		switch o2, rightOpen := value.OpenOf(rightErr); {
 		case rightOpen:
 			return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
+		// The left side may guard it, as in `x is defined and x.y`, but is not known yet.
 		case value.IsUndefined(rightErr):
 			return nil, value.Unless(rightErr, o)
+		// `unknown and false` is false, whatever comes; as a value it would be the left side, which is not known.
 		case rightErr == nil && s.deciding && value.Truthy(right) != n.And:
 			return !n.And, nil
 		}
@@ -308,6 +317,7 @@ func (s scope) choose(n *jinja.Choice) (any, error) {
 	case n.Other != nil:
 		return s.eval(n.Other)
 	}
+	// Jinja gives an undefined value that prints as nothing, and null does so too.
 	return nil, nil
 }
 
@@ -330,6 +340,7 @@ func (s scope) dict(n *jinja.Dict) (any, error) {
 	m := value.NewDict(len(keys))
 	for i, key := range keys {
 		switch key.(type) {
+		// Python cannot hash them.
 		case []any, map[string]any, *value.Dict:
 			return nil, value.PlaceError(value.Errorf(value.TypeError, "", "%s cannot be the key of a map", value.KindOf(key)), n.Keys[i])
 		}
@@ -352,6 +363,7 @@ func (s scope) assign(n *jinja.Assignment) error {
 	key := value.KeyText(n.Target.Key.(*jinja.Constant).Value)
 	v, err := s.eval(n.Value)
 	if o, isOpen := value.OpenOf(err); isOpen {
+		// Only the field is open: the loop around it continues, and others of its fields stay known.
 		ns.Fields[key] = &value.Unsettled{Missing: o.Missing}
 		return nil
 	}

@@ -44,6 +44,7 @@ func (r *rendering) treeNames(t *Template) (Result, *call.Names, error) {
 	text := string(out.b)
 	shown := r.Secrets.Redact(text)
 	if r.Short {
+		// A secret that is too short to be found in the text may be anywhere in it.
 		shown = secret.Mask
 	}
 	return r.result(text, shown), own, nil
@@ -60,6 +61,7 @@ func (s tagRunner) run(list jinja.Statements) error {
 }
 
 func (s tagRunner) runStatement(st jinja.Statement) error {
+	// What a tag has written before it turned out to be open is cut off again.
 	mark := len(s.out.b)
 	switch st := st.(type) {
 	case *jinja.Verbatim:
@@ -77,6 +79,7 @@ func (s tagRunner) runStatement(st jinja.Statement) error {
 	case *jinja.WithTag:
 		return s.runWith(st)
 	case *jinja.MacroTag:
+		// With the scope of this place: a macro sees what is set around it, also what is set later.
 		s.locals.Set(st.Name, &macro{tag: st, at: s})
 		return s.count()
 	case *jinja.CallTag:
@@ -129,6 +132,7 @@ func (s tagRunner) writeText(text string) error {
 }
 
 func (s tagRunner) putText(text string) error {
+	// Before it is appended, which would double the memory first.
 	if len(s.out.b)+len(text) > value.MaxText {
 		return call.TooMuchText()
 	}
@@ -181,6 +185,7 @@ func (s tagRunner) captureText(run func(s tagRunner) error) (string, error) {
 	if err := s.count(); err != nil {
 		return "", err
 	}
+	// s is a copy, so the caller's output is untouched; captures is of the rendering, which all copies share.
 	s.out = &sink{}
 	s.captures++
 	err := run(s)
@@ -195,6 +200,7 @@ func (s tagRunner) captureText(run func(s tagRunner) error) (string, error) {
 // a name may be bound to it by many ways, through loops, macros and what append puts into a list.
 func (s scope) evalNamed(n jinja.Node) (any, error) {
 	outer := s.Touched
+	// Reset, to learn whether this expression alone has read a secret.
 	s.Touched = false
 	v, err := s.eval(n)
 	s.Tainted, s.Touched = s.Tainted || s.Touched, outer
@@ -203,6 +209,7 @@ func (s scope) evalNamed(n jinja.Node) (any, error) {
 
 // evalBound gives the value for a name. An open one does not stop anything: whatever uses the name is open.
 func (s scope) evalBound(n jinja.Node) (any, error) {
+	// Bound as what it is: the error comes where the parameter is used.
 	if a, ok := n.(*jinja.Absent); ok {
 		return a, nil
 	}
@@ -221,6 +228,7 @@ func (s tagRunner) runIf(st *jinja.IfTag) error {
 		if b.Cond == nil {
 			return s.run(b.Body)
 		}
+		// An open condition leaves the whole tag open, even if a later branch would hold.
 		holds, err := s.evalCondition(b.Cond)
 		if err != nil {
 			return err
@@ -248,6 +256,7 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 	if err != nil {
 		return err
 	}
+	// What is open cannot be taken apart: each name is open as a whole.
 	if len(st.Names) == 1 || value.IsUnsettled(v) {
 		for _, name := range st.Names {
 			s.locals.Set(name, v)
@@ -268,12 +277,14 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 func (s tagRunner) runCapture(st *jinja.CaptureTag) error {
 	text, err := s.captureText(func(s tagRunner) error { return s.openBlock().run(st.Body) })
 	if o, ok := value.OpenOf(err); ok {
+		// Not only its own name: what tags inside would have set is open as well.
 		s.unsettle(&st.Span, o)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	// Before the filters, which are a chain that begins with this name.
 	s.locals.Set(st.Name, text)
 	if st.Value == nil {
 		return nil
@@ -299,6 +310,7 @@ func (s tagRunner) runWith(st *jinja.WithTag) error {
 		}
 	}
 	for i, name := range st.Names {
+		// Values belong to the outside: {% with a=1, b=a %} reads the outer a, as in Jinja.
 		inner.locals.Set(name, values[i])
 	}
 	return inner.run(st.Body)
@@ -321,6 +333,7 @@ func (s tagRunner) runDo(st *jinja.DoTag) error {
 	if e := s.Spend(1); e != nil && err == nil {
 		return e
 	}
+	// What it would have changed has been made open by itself; there is nothing else to leave as written.
 	if _, ok := value.OpenOf(err); ok {
 		return nil
 	}
@@ -333,6 +346,7 @@ func (s tagRunner) runFrom(st *jinja.FromTag) error {
 		return err
 	}
 	inner := s.openBlock()
+	// Under a name that no text can spell, so that parts are ordinary members with ordinary errors.
 	inner.locals.Set(jinja.Imported, file)
 	for i, n := range st.Parts {
 		v, err := inner.evalBound(n)

@@ -62,9 +62,11 @@ func (e *Engine) compileTemplate(text string, how jinja.Reading) (*Template, err
 	if how.LikeAnsible { // a block scalar ends in a newline
 		whole = strings.TrimRight(text, "\n")
 	}
+	// One output from end to end keeps the type of its value; a document is always text.
 	if len(pieces) > 0 && pieces[0].Kind == jinja.PieceOutput && pieces[0].Start == 0 && pieces[0].End == len(whole) && !how.Document {
 		return t, t.compileWhole(pieces[0])
 	}
+	// Most templates have no tags, and need neither names of their own nor a tree.
 	for _, p := range pieces {
 		if p.Kind == jinja.PieceTag {
 			return t, t.compileTags(pieces)
@@ -115,6 +117,7 @@ func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
 	if err != nil {
 		return err
 	}
+	// The collector throws what it finds below.
 	defer value.Catch(&err)
 	c := newTagCollector(t.engine, t.engine.Dialect)
 	c.walk(tree)
@@ -128,6 +131,7 @@ func (t *Template) Render(env value.Env) (result Result, err error) {
 	if t.literal {
 		return Result{Value: t.text}, nil
 	}
+	// Most templates are one plain name: no rendering is begun, and nothing is counted.
 	if v, ok := t.direct(env); ok {
 		return Result{Value: v}, nil
 	}
@@ -192,12 +196,14 @@ func (t *Template) direct(env value.Env) (any, bool) {
 	for _, key := range t.path {
 		m, isMap := value.MapOf(v)
 		name, isName := key.(string)
+		// What is missing needs an error with a place and a hint.
 		if !ok || !isMap || !isName {
 			return nil, false
 		}
 		v, ok = m[name]
 	}
 	switch v.(type) {
+	// They may hold what is unknown, secret or lazy further inside.
 	case []any, map[string]any, *value.Dict, value.Unknown, value.Fault, value.Object:
 		return nil, false
 	}
@@ -220,6 +226,7 @@ func (r *rendering) value(n jinja.Node) (Result, error) {
 	if err != nil {
 		return Result{}, s.placed(err, n)
 	}
+	// A function or a loop is not a value that a variable could hold.
 	if e := value.Storable(v); e != nil {
 		return Result{}, value.PlaceError(e, n)
 	}
@@ -254,6 +261,7 @@ func (r *rendering) parts(parts []part) (Result, error) {
 			shown.WriteString(b.String())
 		}
 		b.WriteString(text)
+		// What may be shown is kept only from the first secret on: most texts have none.
 		if r.Secret {
 			shown.WriteString(visible)
 		}
@@ -267,6 +275,7 @@ func (r *rendering) parts(parts []part) (Result, error) {
 // output gives the text of {{ expression }}: the value as it prints, or the output as it is written if it is open. Shown is
 // that text if it may be seen.
 func (s scope) output(n jinja.Node, start, end int) (text, shown string, err error) {
+	// Reset, so that outputs next to one with a secret are not concealed.
 	outer := s.Touched
 	s.Touched = false
 	defer func() { s.Touched = s.Touched || outer }()
@@ -274,6 +283,7 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 	if err == nil {
 		v, err = s.ExpandObjects(v)
 	}
+	// In captured text the whole capture is open, so the error goes further up.
 	if o, ok := value.OpenOf(err); ok && s.captures == 0 {
 		s.unmet = value.UniteMissing(s.unmet, o.Missing)
 		text = s.text[start:end]
@@ -287,6 +297,7 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 		e = value.Errorf(value.TypeError, "it stands for an argument as a whole: `{{ x | default(omit) }}`",
 			"`omit` cannot be a part of a text")
 	}
+	// Behind omit's own message, which says more than that it cannot be stored.
 	if e != nil {
 		return "", "", value.PlaceError(e, n)
 	}

@@ -29,6 +29,7 @@ func Words() Vocabulary {
 		Lookups: lookups.Names(), Methods: filters.MethodNames(),
 	}
 	v.Functions = slices.Sorted(maps.Keys(functionsOfSteps))
+	// Those of steps are in both tables, and are listed once.
 	for name := range functionsOfPlays {
 		if _, ok := functionsOfSteps[name]; !ok {
 			v.Plays = append(v.Plays, name)

@@ -19,6 +19,7 @@ func filterStrftime(c *call.Input) (any, error) {
 	}
 	t := time.Time{}
 	if c.Arg(0) == nil {
+		// Steps have no clock: the same files must give the same plan.
 		if c.World.Now == nil {
 			return nil, value.Errorf(value.TypeError, "", "needs the seconds since 1970")
 		}
@@ -29,12 +30,14 @@ func filterStrftime(c *call.Input) (any, error) {
 	} else {
 		seconds, ok := value.NumberOf(c.Args[0])
 		if s, isText := c.Args[0].(string); isText {
+			// Seconds often come as the text that `date +%s` printed.
 			f, err := strconv.ParseFloat(s, 64)
 			seconds, ok = f, err == nil
 		}
 		if !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs the seconds since 1970, not %s", value.KindOf(c.Args[0]))
 		}
+		// Split first: a float64 of seconds since 1970 times 1e9 does not fit into 53 bits.
 		whole := int64(value.Float(seconds))
 		t = time.Unix(whole, int64((value.Float(seconds)-float64(whole))*1e9))
 	}
@@ -53,6 +56,7 @@ func FormatTime(t time.Time, format string) (any, error) {
 	}
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
+		// Byte by byte is safe in UTF-8: no byte of a longer character is a percent sign.
 		if format[i] != '%' {
 			b.WriteByte(format[i])
 			continue
@@ -75,10 +79,12 @@ func FormatTime(t time.Time, format string) (any, error) {
 			fmt.Fprintf(&b, "%d", t.Unix())
 		case verb == 'w':
 			fmt.Fprintf(&b, "%d", t.Weekday())
+		// ISO counts Sunday as 7, Go as 0.
 		case verb == 'u':
 			fmt.Fprintf(&b, "%d", (t.Weekday()+6)%7+1)
 		case verb == 'V':
 			fmt.Fprintf(&b, "%02d", week)
+		// C leaves this to the platform; a letter that comes out as it stands would be found much later.
 		default:
 			return nil, value.Errorf(value.Failure, "write `%%` for a percent sign", "the format of a time has an unknown `%%%c`", verb)
 		}

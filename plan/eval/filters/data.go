@@ -67,9 +67,11 @@ func filterToNiceJSON(c *call.Input) (any, error) {
 }
 
 func writeJSON(c *call.Input, indent int) (any, error) {
+	// Each level of depth costs the indent again, before Grow sees the text.
 	if indent > 100 {
 		return nil, value.Errorf(value.Failure, "", "the indent %d is too large", indent)
 	}
+	// Python puts no space behind a comma at the end of a line, but does within one.
 	style := formOf(c.Shared).json(c, value.Layout{Indent: max(indent, 0), Spaced: indent <= 0})
 	text := string(value.AppendJSON(nil, c.Value, style, 0))
 	if err := c.Grow(len(text)); err != nil {
@@ -91,6 +93,7 @@ func filterB64Decode(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Ansible ignores line breaks within base64, and `base64` of coreutils makes them every 76 characters.
 	s = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' || r == ' ' {
 			return -1
@@ -104,6 +107,7 @@ func filterB64Decode(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, value.Errorf(value.Failure, "", "the text is not base64")
 	}
+	// Text is UTF-8 everywhere in moon; binary data would be damaged when it is printed or kept as JSON.
 	if !utf8.Valid(b) {
 		return nil, value.Errorf(value.Failure, "", "the decoded bytes are not UTF-8 text")
 	}
@@ -131,11 +135,13 @@ func digest(c *call.Input, name string) (any, error) {
 func filterCombine(c *call.Input) (any, error) {
 	out := value.NewDict(0)
 	merge := c.ArgText(1, "replace")
+	// Checked before the maps: a wrong word must fail even if no key has two lists.
 	if !slices.Contains([]string{"replace", "keep", "append", "prepend", "append_rp", "prepend_rp"}, merge) {
 		return nil, value.Errorf(value.TypeError, "", "does not know the list_merge `%s`", merge)
 	}
 	var all []any
 	for _, v := range append([]any{c.Value}, c.Rest...) {
+		// Ansible flattens here, so that combine takes the list that a variable holds.
 		if list, ok := v.([]any); ok {
 			all = append(all, list...)
 		} else {
@@ -157,6 +163,7 @@ func filterCombine(c *call.Input) (any, error) {
 
 // mergeMaps puts the keys of b, a map of either kind, into a copy of a.
 func mergeMaps(c *call.Input, a *value.Dict, b any, lists string) *value.Dict {
+	// Never into a itself: variables hold it.
 	out := a.Clone(0)
 	for _, key := range value.KeysOf(b) {
 		val, _ := value.EntryOf(b, key)
@@ -166,6 +173,7 @@ func mergeMaps(c *call.Input, a *value.Dict, b any, lists string) *value.Dict {
 		oldList, isList := old.([]any)
 		newList, bothLists := val.([]any)
 		switch {
+		// Without recursive=true Ansible replaces a map as a whole, which surprises, but playbooks rely on it.
 		case exists && c.ArgTruth(0) && isMap && bothMaps:
 			oldMap := value.NewDict(0)
 			oldMap.Add(old)
@@ -173,6 +181,7 @@ func mergeMaps(c *call.Input, a *value.Dict, b any, lists string) *value.Dict {
 		case exists && isList && bothLists:
 			val = mergedLists(oldList, newList, lists)
 		}
+		// A key that is overwritten keeps its place in the order, as in Python.
 		out.SetNamed(key, value.KeyOf(b, key), val)
 	}
 	return out
@@ -187,6 +196,7 @@ func mergedLists(old, added []any, how string) []any {
 	case "prepend":
 		return slices.Concat(added, old)
 	case "append_rp", "prepend_rp":
+		// rp is "remove present": what both have stands once, where the newer list has it.
 		ids := value.Identities(added)
 		kept := slices.DeleteFunc(slices.Clone(old), func(v any) bool { return ids[value.Identity(v)] })
 		if how == "append_rp" {
@@ -212,6 +222,7 @@ func MakeNamedPairs(r *call.Rendering, m any, keyName, valueName string) []any {
 	out := make([]any, 0, len(names))
 	for _, key := range names {
 		item := value.NewDict(2)
+		// KeyOf, because a key may be a number although it is found by its text.
 		item.Set(keyName, value.KeyOf(m, key))
 		v, _ := value.EntryOf(m, key)
 		item.Set(valueName, v)
@@ -237,6 +248,7 @@ func filterItemsToDict(c *call.Input) (any, error) {
 			return nil, value.Errorf(value.TypeError, "", "needs `%s` and `%s` in every item; item %d has not", c.ArgText(0, "key"),
 				c.ArgText(1, "value"), i+1)
 		}
+		// Of two items with the same key the later wins, as in Python's dict().
 		out.SetAny(key, val)
 	}
 	return c.FinishMap(out), nil
@@ -264,9 +276,11 @@ func filterDictSort(c *call.Input) (any, error) {
 	}
 	out := value.Pairs(m)
 	var failed *value.Error
+	// Stable, and negated for reverse instead of turned round: Python's reverse=True keeps equal items in order.
 	slices.SortStableFunc(out, func(a, b any) int {
 		o, err := value.Compare(folded(a.([]any)[place], c.ArgTruth(0)), folded(b.([]any)[place], c.ArgTruth(0)))
 		if err != nil {
+			// A comparison cannot end a sort; the error is looked at behind it, and the order is thrown away.
 			failed = err
 		}
 		if c.ArgTruth(2) {

@@ -67,15 +67,19 @@ func StripCollection(name string) string { return name[strings.LastIndexByte(nam
 const WhiteSpace = " \t\r\n\f\v"
 
 func bindValues(c *call.Input, name string, val any, p jinja.Params, args []any, named map[string]any) (*call.Input, error) {
+	// map('x') calls this for every item, and a filter may cost nothing by itself.
 	if err := c.Spend(1); err != nil {
 		return nil, err
 	}
+	// What the parser checks in a template is checked here at run time: map takes the name of its filter from a value.
 	if len(args) > len(p.Names) && !p.Rest && !p.Open {
 		return nil, value.Errorf(value.TypeError, "", "`%s` takes %s, not %s", name, p.Count(), jinja.Counted(len(args), "argument"))
 	}
 	in := &call.Input{Scope: c.Scope, Name: name, Value: val}
 	list := make([]jinja.Argument, len(args), len(args)+len(named))
+	// A copy, because named ones are appended and the caller uses args for the next item.
 	values := slices.Clone(args)
+	// Sorted, so that the same mistake always gives the same message.
 	for _, key := range value.SortedKeys(named) {
 		if !p.Open && !slices.Contains(p.Names, key) {
 			return nil, value.Errorf(value.TypeError, "", "`%s` has no argument `%s`", name, key)

@@ -20,6 +20,7 @@ type formatter struct {
 }
 
 func formatFields(c *call.Input, pattern string) (any, error) {
+	// Before anything is padded: `{:>999999999}` would take the memory at once.
 	if call.TooWide(pattern) {
 		return nil, value.Errorf(value.Failure, "", "the format is too wide")
 	}
@@ -43,12 +44,14 @@ func (f *formatter) text(pattern string, depth int) (string, *value.Error) {
 		b.WriteString(pattern[:i])
 		sign, rest := pattern[i], pattern[i+1:]
 		switch {
+		// A doubled brace stands for one, also a closing one outside of a field.
 		case rest != "" && rest[0] == sign:
 			b.WriteByte(sign)
 			pattern = rest[1:]
 			continue
 		case sign == '}':
 			return "", value.Errorf(value.Failure, "write `}}` for a brace", "the format has a `}` without `{`")
+		// Python allows {:{width}} and nothing deeper; it also bounds the recursion.
 		case depth > 1:
 			return "", value.Errorf(value.Failure, "", "the format has fields within fields within fields")
 		}
@@ -60,6 +63,7 @@ func (f *formatter) text(pattern string, depth int) (string, *value.Error) {
 		if err != nil {
 			return "", err
 		}
+		// What was written before counts too: many small fields make a large text.
 		if err := f.Grow(b.Len() + len(field)); err != nil {
 			return "", err
 		}
@@ -88,6 +92,7 @@ func fieldEnd(s string) int {
 // field is one name!conversion:specification.
 func (f *formatter) field(text string, depth int) (string, *value.Error) {
 	name, spec, _ := strings.Cut(text, ":")
+	// Cut at the first colon first, and undo that only if it stood in brackets.
 	if open := strings.IndexByte(name, '['); open >= 0 { // a key may have a colon
 		if end := strings.IndexByte(text[open:], ']'); end >= 0 {
 			after, rest, _ := strings.Cut(text[open+end:], ":")
@@ -99,6 +104,7 @@ func (f *formatter) field(text string, depth int) (string, *value.Error) {
 	if err != nil {
 		return "", err
 	}
+	// After the value: Python numbers the {} of a specification behind that of its field.
 	if spec, err = f.text(spec, depth+1); err != nil {
 		return "", err
 	}
@@ -134,6 +140,7 @@ func (f *formatter) value(name string) (any, *value.Error) {
 			key, rest = rest[1:end], rest[end:]
 		} else {
 			inside, after, found := strings.Cut(rest[1:], "]")
+			// Python refuses anything but a dot or a bracket behind `]`.
 			if !found || after != "" && after[0] != '.' && after[0] != '[' {
 				return nil, value.Errorf(value.Failure, "", "the format has a `[` without `]`")
 			}
@@ -147,6 +154,7 @@ func (f *formatter) value(name string) (any, *value.Error) {
 func (f *formatter) argument(name string) (any, *value.Error) {
 	i, parseErr := strconv.Atoi(name)
 	switch {
+	// Python's rule: {} and {0} do not mix, in whichever order they come.
 	case name == "" && f.named || name != "" && parseErr == nil && f.next > 0:
 		return nil, value.Errorf(value.Failure, "", "the format numbers some of its fields and not all")
 	case name == "":
@@ -196,6 +204,7 @@ type formatSpec struct {
 func parseFormatSpec(s string) (f formatSpec, err *value.Error) {
 	f = formatSpec{fill: ' ', precision: -1}
 	whole := s
+	// The fill may be any character, even one of the signs for alignment, so the second character decides.
 	fill, n := utf8.DecodeRuneInString(s)
 	switch {
 	case len(s) > n && strings.IndexByte("<>=^", s[n]) >= 0:
@@ -220,6 +229,7 @@ func parseFormatSpec(s string) (f formatSpec, err *value.Error) {
 	}
 	f.sign = take("+- ")
 	f.alternate = take("#") != 0
+	// A zero before the width is short for the fill 0 with `=`, unless an alignment was given.
 	if take("0") != 0 && f.align == 0 {
 		f.fill, f.align = '0', '='
 	}
@@ -232,6 +242,7 @@ func parseFormatSpec(s string) (f formatSpec, err *value.Error) {
 		f.precision = count()
 	}
 	f.letter = take("bcdeEfFgGnosxX%")
+	// The order of the parts is fixed: what is not used up here stands in the wrong place or is unknown.
 	if s != "" {
 		return f, value.Errorf(value.Failure, "", "the format `%s` is wrong from `%s` on", whole, s)
 	}
@@ -247,6 +258,7 @@ func formatAs(v any, spec string) (string, *value.Error) {
 	text, isText := v.(string)
 	n, isNumber := value.NumberOf(v)
 	switch {
+	// Python refuses signs and grouping for text instead of ignoring them.
 	case isText && (f.letter == 0 || f.letter == 's'):
 		if f.sign != 0 || f.alternate || f.grouping != 0 || f.align == '=' && f.fill != '0' {
 			return "", value.Errorf(value.Failure, "", "the format `%s` is for numbers", spec)
@@ -258,6 +270,7 @@ func formatAs(v any, spec string) (string, *value.Error) {
 	case !isNumber || f.letter == 's':
 		return "", value.Errorf(value.TypeError, "", "the format `%s` does not work on %s", spec, value.KindOf(v))
 	}
+	// A whole number may take the letters of floats, but not the other way round.
 	if i, isInt := n.(int); isInt && strings.IndexByte("bcdoxXn\x00", f.letter) >= 0 {
 		return f.integer(i, spec)
 	}
@@ -283,6 +296,7 @@ func (f formatSpec) integer(i int, spec string) (string, *value.Error) {
 	case 'x', 'X':
 		base, prefix = 16, "0"+string(f.letter)
 	}
+	// The sign comes with signOf: between it and the digits stand the prefix and the zeros.
 	digits := strings.TrimPrefix(strconv.FormatInt(int64(i), base), "-")
 	if f.letter == 'X' {
 		digits = strings.ToUpper(digits)
@@ -290,6 +304,7 @@ func (f formatSpec) integer(i int, spec string) (string, *value.Error) {
 	if !f.alternate {
 		prefix = ""
 	}
+	// Python groups hexadecimal, octal and binary digits by four.
 	size := 3
 	if base != 10 {
 		size = 4
@@ -302,6 +317,7 @@ func (f formatSpec) float(x float64) string {
 	if letter == '%' {
 		x, letter, percent = x*100, 'f', "%"
 	}
+	// Not x < 0: Python prints the sign of -0.0 too.
 	negative := math.Signbit(x)
 	x = math.Abs(x)
 	var digits string
@@ -310,10 +326,12 @@ func (f formatSpec) float(x float64) string {
 		digits = "inf"
 	case math.IsNaN(x):
 		digits, negative = "nan", false
+	// Without a letter it is repr, the shortest text that reads back as the same number.
 	case letter == 0 && precision < 0:
 		digits = value.PythonFloat(x)
 	case letter == 0:
 		digits = shortFloat(x, max(precision, 1), 'e')
+		// Without a letter a float must not look like a whole number, with g it may.
 		if strings.Trim(digits, "0123456789") == "" {
 			digits += ".0"
 		}
@@ -331,6 +349,7 @@ func (f formatSpec) float(x float64) string {
 	if letter == 'E' || letter == 'F' || letter == 'G' {
 		digits = strings.ToUpper(digits)
 	}
+	// Only the digits before the point are grouped.
 	whole, fraction := digits, ""
 	if i := strings.IndexAny(digits, ".eE"); i >= 0 {
 		whole, fraction = digits[:i], digits[i:]
@@ -340,6 +359,7 @@ func (f formatSpec) float(x float64) string {
 
 // shortFloat is g: as many digits as there are and precision allows, in one of two forms.
 func shortFloat(x float64, precision int, letter byte) string {
+	// Rounded first: 9.99 with one digit becomes 1e+01, so the exponent is known only afterwards.
 	s := strconv.FormatFloat(x, letter, precision-1, 64)
 	mantissa, exponent, _ := strings.Cut(s, string(letter))
 	e, _ := strconv.Atoi(exponent)
@@ -349,6 +369,7 @@ func shortFloat(x float64, precision int, letter byte) string {
 		}
 		return s
 	}
+	// C's rule for %g, which Python took over.
 	if e < -4 || e >= precision {
 		return trim(mantissa) + string(letter) + exponent
 	}
@@ -366,6 +387,7 @@ func (f formatSpec) signOf(negative bool) string {
 }
 
 func (f formatSpec) grouped(digits string, size int) string {
+	// inf and nan are not grouped. `inf` has letters outside of a to f, and so has `nan`.
 	if f.grouping == 0 || strings.Trim(digits, "0123456789abcdefABCDEF") != "" {
 		return digits
 	}
@@ -383,6 +405,7 @@ func (f formatSpec) grouped(digits string, size int) string {
 func (f formatSpec) padded(before, text string, usual byte) string {
 	space := max(f.width-utf8.RuneCountInString(before)-utf8.RuneCountInString(text), 0)
 	align := f.align
+	// Text with the fill 0 is not a number: `=` falls back to what is usual for it.
 	if align == 0 || align == '=' && usual == '<' {
 		align = usual
 	}

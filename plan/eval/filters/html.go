@@ -45,6 +45,7 @@ func stripTags(s string) string {
 		for {
 			before, rest, found := strings.Cut(s, pair[0])
 			_, after, closed := strings.Cut(rest, pair[1])
+			// The rest stays, as in MarkupSafe: a lone `<` is text.
 			if !found || !closed {
 				break
 			}
@@ -53,6 +54,7 @@ func stripTags(s string) string {
 		}
 		s = b.String() + s
 	}
+	// White space is joined before entities are read, so that a non-breaking space survives.
 	return html.UnescapeString(strings.Join(strings.Fields(s), " "))
 }
 
@@ -68,6 +70,7 @@ func filterXMLAttr(c *call.Input) (any, error) {
 		if v == nil {
 			continue
 		}
+		// Jinja refuses these since CVE-2024-34064: a key could begin another attribute.
 		if strings.ContainsAny(key, "/>=") || strings.ContainsFunc(key, unicode.IsSpace) {
 			return nil, value.Errorf(value.Failure, "", "`%s` cannot be the name of an attribute", key)
 		}
@@ -121,14 +124,17 @@ func filterURLize(c *call.Input) (any, error) {
 	if c.ArgTruth(1) {
 		rel = append(rel, "nofollow")
 	}
+	// Jinja collects rel in a set and sorts it, so its order does not follow the arguments.
 	slices.Sort(rel)
 	l.attributes = ` rel="` + escapeHTML(strings.Join(slices.Compact(rel), " ")) + `"`
 	if target := c.Arg(2); target != nil && target != "" {
 		l.attributes += ` target="` + escapeHTML(c.Print(target)) + `"`
 	}
+	// Escaped before links are made, as their patterns expect &lt; and &gt;.
 	text := escapeHTML(c.Print(c.Value))
 	var b strings.Builder
 	from := 0
+	// White space itself is kept, line breaks included; the last gap is the end of the text.
 	for _, gap := range append(spaces.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
 		b.WriteString(l.link(text[from:gap[0]]) + text[gap[0]:gap[1]])
 		from = gap[1]
@@ -147,6 +153,7 @@ func (l *linker) link(word string) string {
 	tail := linkTail.FindString(middle)
 	middle = middle[:len(middle)-len(tail)]
 	for _, pair := range [][2]string{{"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}} {
+		// Wikipedia's addresses end in brackets: (https://…/Moon_(film)) keeps the inner pair.
 		opened := strings.Count(middle, pair[0])
 		if opened <= strings.Count(middle, pair[1]) {
 			continue
@@ -167,12 +174,14 @@ func (l *linker) anchor(word string) string {
 	switch {
 	case linkLike.MatchString(word):
 		address := word
+		// Jinja assumes https for an address that does not say.
 		if !strings.HasPrefix(word, "https://") && !strings.HasPrefix(word, "http://") {
 			address = "https://" + word
 		}
 		return `<a href="` + address + `"` + l.attributes + ">" + l.shown(word) + "</a>"
 	case isMailto && mailLike.MatchString(mail):
 		return `<a href="` + word + `">` + mail + "</a>"
+	// What has a colon has a scheme: `sip:ada@example.org` is a matter of extra_schemes.
 	case !strings.HasPrefix(word, "www.") && !strings.HasPrefix(word, "@") && !strings.Contains(word, ":") && mailLike.MatchString(word):
 		return `<a href="mailto:` + word + `">` + word + "</a>"
 	}

@@ -90,6 +90,7 @@ func pickItem(c *call.Input, f func(l []any) any) (any, error) {
 // readAttribute follows a path such as `user.name` or `tags.0` into an item.
 func readAttribute(c *call.Input, item any, path any) (any, error) {
 	if i, ok := path.(int); ok {
+		// map(attribute=0) is a position in Jinja.
 		path = strconv.Itoa(i)
 	}
 	at := item
@@ -107,10 +108,12 @@ func readAttribute(c *call.Input, item any, path any) (any, error) {
 func readPart(c *call.Input, of any, key, path string) (any, error) {
 	switch of := of.(type) {
 	case map[string]any, *value.Dict:
+		// A key that is missing falls through to the error below, which default= of map and groupby provides for.
 		if v, ok := value.EntryOf(of, key); ok {
 			return v, nil
 		}
 	case value.Object:
+		// Only this entry: the others of hostvars may be unknown, or have mistakes.
 		v, ok, err := c.ReadEntry(of, key)
 		if err != nil {
 			return nil, err
@@ -152,6 +155,7 @@ func filterJoin(c *call.Input) (any, error) {
 		parts[i] = c.Print(v)
 		total += len(parts[i]) + len(c.ArgText(0, ""))
 	}
+	// Counted before the text is made, since a short list may name one long text many times.
 	if err := c.Grow(total); err != nil {
 		return nil, err
 	}
@@ -159,6 +163,7 @@ func filterJoin(c *call.Input) (any, error) {
 }
 
 func filterMap(c *call.Input) (any, error) {
+	// Jinja looks whether there is anything before it walks, so null gives nothing instead of an error.
 	if c.Value == nil {
 		return []any{}, nil
 	}
@@ -166,6 +171,7 @@ func filterMap(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// attribute and default belong to map itself; what remains is for the filter of each item.
 	named := maps.Clone(c.Named)
 	path, byAttribute := named["attribute"]
 	otherwise, hasDefault := named["default"]
@@ -184,6 +190,7 @@ func filterMap(c *call.Input) (any, error) {
 			out[i], err = applyFilter(c, value.Text(c.Rest[0]), item, c.Rest[1:], named)
 		default:
 			out[i], err = readAttribute(c, item, path)
+			// Only for what is missing: an open value or a mistake in an attribute is not provided for.
 			if hasDefault && value.IsUndefined(err) {
 				out[i], err = otherwise, nil
 			}
@@ -215,6 +222,7 @@ func picking(keep, byAttribute bool) func(c *call.Input) (any, error) {
 			v := item
 			var missing error
 			if byAttribute {
+				// Not an error yet: selectattr('x', 'defined') asks for the absence.
 				v, missing = readAttribute(c, item, path)
 			}
 			var ok bool
@@ -222,6 +230,7 @@ func picking(keep, byAttribute bool) func(c *call.Input) (any, error) {
 			case len(args) > 0:
 				ok, err = applyTest(c, value.Text(args[0]), v, missing, args[1:], c.Named)
 			default:
+				// Without a test a missing attribute is an error, as Ansible's strict undefined values have no truth.
 				ok, err = value.Truthy(v), missing
 			}
 			if err != nil {
@@ -254,6 +263,7 @@ func filterSort(c *call.Input) (any, error) {
 	}
 	var paths []string
 	if c.Has(2) && c.Args[2] != nil {
+		// Jinja sorts by several attributes with a comma between them.
 		paths = strings.Split(c.ArgText(2, ""), ",")
 	}
 	list := make([]keyed, len(items))
@@ -271,12 +281,14 @@ func filterSort(c *call.Input) (any, error) {
 		}
 	}
 	var failed *value.Error
+	// Stable, and reversed by the sign: Python keeps equal items in their order also with reverse=True.
 	slices.SortStableFunc(list, func(a, b keyed) int {
 		for i := range a.keys {
 			o, err := value.Compare(a.keys[i], b.keys[i])
 			if err != nil && failed == nil {
 				failed = err
 			}
+			// 2 is NaN, which has no order: the next key decides.
 			if o == 0 || o == 2 && err == nil {
 				continue
 			}
@@ -302,6 +314,7 @@ func filterReverse(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A variable holds the list.
 	out := slices.Clone(items)
 	slices.Reverse(out)
 	if value.IsString(c.Value) {
@@ -347,6 +360,7 @@ func extreme(sign int) func(c *call.Input) (any, error) {
 			return nil, err
 		}
 		if len(items) == 0 {
+			// For its error: of an empty list min and max are undefined in Jinja, like first.
 			return pickItem(c, nil)
 		}
 		var best, bestKey any
@@ -361,6 +375,7 @@ func extreme(sign int) func(c *call.Input) (any, error) {
 				if err != nil {
 					return nil, err
 				}
+				// Of equal items the first wins, as in Python.
 				if o*sign <= 0 || o == 2 {
 					continue
 				}
@@ -376,6 +391,7 @@ func filterSum(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Python adds to 0, so that a list of texts is an error unless start says otherwise.
 	var total any = 0
 	if c.Has(1) {
 		total = c.Args[1]
@@ -385,6 +401,7 @@ func filterSum(c *call.Input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The operator of the rendering, which counts work: sum(start=[]) copies a growing list.
 		sum, e := c.Calculate("+", total, v)
 		if e != nil {
 			return nil, e
@@ -414,6 +431,7 @@ func filterGroupBy(c *call.Input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Keys are equal without case, but a group has the key of its first item as it is written.
 		id := value.Identity(folded(key, c.ArgTruth(2)))
 		if groups[id] == nil {
 			groups[id] = &group{key: key}
@@ -422,6 +440,7 @@ func filterGroupBy(c *call.Input) (any, error) {
 		groups[id].items = append(groups[id].items, item)
 	}
 	var failed *value.Error
+	// Jinja sorts first and groups then; grouping by identity leaves fewer keys to compare, and items in their order.
 	slices.SortStableFunc(all, func(a, b *group) int {
 		o, err := value.Compare(folded(a.key, c.ArgTruth(2)), folded(b.key, c.ArgTruth(2)))
 		failed = cmp.Or(failed, err)
@@ -446,6 +465,7 @@ func filterFlatten(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Ansible drops nulls unless skip_nulls=false says otherwise.
 	keepNulls := c.Has(1) && !c.ArgTruth(1)
 	out := []any{}
 	e := Flatten(items, levels, keepNulls, func(item any) *value.Error {
@@ -486,6 +506,7 @@ func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *call.Input) (any, error
 		if err != nil {
 			return nil, err
 		}
+		// By identity, since lists and maps can be items too, which no set of Python's could hold.
 		isLeft, isRight := value.Identities(left), value.Identities(right)
 		out := make([]any, 0, len(left))
 		seen := map[string]bool{}
@@ -495,6 +516,7 @@ func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *call.Input) (any, error
 				out = append(out, item)
 			}
 		}
+		// In the order of the lists: a set without order would give another plan each time.
 		for _, item := range left {
 			if id := value.Identity(item); isRight[id] && inBoth || !isRight[id] && onlyLeft {
 				add(id, item)
@@ -546,6 +568,7 @@ func Zip(longest bool) func(c *call.Input) (any, error) {
 				if i < len(l) {
 					row[j] = l[i]
 				} else {
+					// fillvalue: with `*` all positional arguments are in Rest, so it is the only declared one.
 					row[j] = c.Arg(0)
 				}
 			}
@@ -563,6 +586,7 @@ func Product(c *call.Input) (any, error) {
 	}
 	rows := []any{[]any{}}
 	for _, l := range lists {
+		// Before the rows are made: each list multiplies them.
 		if err := c.Spend(len(rows) * (len(l) + 1)); err != nil {
 			return nil, err
 		}
@@ -588,6 +612,7 @@ func filterBatch(c *call.Input) (any, error) {
 	}
 	out := []any{}
 	for row := range slices.Chunk(items, n) {
+		// A chunk is a part of the list itself, which a variable holds.
 		row = slices.Clone(row)
 		for c.Has(1) && c.Args[1] != nil && len(row) < n {
 			row = append(row, c.Args[1])
@@ -611,6 +636,7 @@ func filterSlice(c *call.Input) (any, error) {
 	size, extra, from := len(items)/n, len(items)%n, 0
 	for i := range out {
 		to := from + size
+		// The first columns take what does not divide evenly.
 		if i < extra {
 			to++
 		}
@@ -618,6 +644,7 @@ func filterSlice(c *call.Input) (any, error) {
 		if c.Has(1) && c.Args[1] != nil && i >= extra && extra > 0 {
 			column = append(column, c.Args[1])
 		}
+		// A nil slice would be a list for Go and null for JSON.
 		if column == nil {
 			column = []any{}
 		}
@@ -635,6 +662,7 @@ func filterExtract(c *call.Input) (any, error) {
 		keys = append(keys, c.Args[1])
 	}
 	at := c.Args[0]
+	// Through readPart, so that of hostvars only the host that is asked for is read.
 	for _, key := range keys {
 		v, err := readPart(c, at, value.Text(key), value.Text(key))
 		if err != nil {
@@ -652,6 +680,7 @@ func Subelements(c *call.Input) (any, error) {
 		return nil, err
 	}
 	skip := c.ArgTruth(1)
+	// As with_subelements has it: a map of flags instead of a flag.
 	if options, ok := value.MapOf(c.Arg(1)); ok {
 		skip = value.Truthy(options["skip_missing"])
 	}

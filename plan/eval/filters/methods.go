@@ -31,6 +31,7 @@ func RunMethod(c *call.Input) (any, error) {
 func refuseMethod(c *call.Input, known []string) error {
 	e := value.Errorf(value.TypeError, cmp.Or(methodHints[c.Name], suggest.DidYouMean(c.Name, known)), "does not exist for %s",
 		value.KindOf(c.Value))
+	// The name is right in Python, so no spelling is suggested: only what a template made may change.
 	if jinja.Changes[c.Name] {
 		return &value.Error{
 			Kind: value.TypeError, Message: "would change " + value.KindOf(c.Value) + " that does not belong to the template", Offset: -1,
@@ -48,6 +49,7 @@ func runMapMethod(c *call.Input, m any) (any, error) {
 		return c.ValueItems()
 	case "values":
 		return value.ValuesOf(m), nil
+	// Values never change once they are made, so the same one will do.
 	case "copy":
 		return m, nil
 	case "get":
@@ -72,17 +74,20 @@ func runObjectMethod(c *call.Input, o value.Object) (any, error) {
 		return c.ValueItems()
 	case c.Name == "get" && len(c.Rest) > 0:
 		v, ok, err := c.ReadEntry(o, value.KeyText(c.Rest[0]))
+		// A host that has not been seen is there as a key, but counts as missing.
 		if ok && err == nil && !value.IsNotGiven(v) {
 			return c.Settle(v, value.KeyText(c.Rest[0]))
 		}
 		if err != nil {
 			return nil, err
 		}
+		// Of an empty map, so that the default and the number of arguments are treated alike.
 		return runMapMethod(c, map[string]any{})
 	}
 	if err := c.ExpandAll(); err != nil {
 		return nil, err
 	}
+	// Expanded it is an ordinary map: this does not come back here.
 	return RunMethod(c)
 }
 
@@ -203,6 +208,7 @@ func runStringMethod(c *call.Input, s string) (any, error) {
 	if !ok {
 		return nil, refuseMethod(c, MethodNames())
 	}
+	// format reads its arguments itself: {0} and {name} need all of them.
 	if m.params.Open {
 		return m.run(c, s)
 	}
@@ -251,6 +257,7 @@ func readPadding(c *call.Input, otherwise int, fill string) (int, string, error)
 	if err != nil {
 		return 0, "", err
 	}
+	// Bounded before anything is repeated.
 	if width > call.MaxRange {
 		return 0, "", value.Errorf(value.Failure, "", "the width %d is too large", width)
 	}
@@ -264,6 +271,7 @@ func readPadding(c *call.Input, otherwise int, fill string) (int, string, error)
 // rsplit takes parts from the right until the limit is reached.
 func rsplit(c *call.Input, s string) (any, error) {
 	limit, err := c.ArgInt(1, -1)
+	// Without a limit the side from which it splits makes no difference.
 	if err != nil || limit < 0 {
 		return splitText(s, c.Arg(0), -1)
 	}
@@ -275,6 +283,7 @@ func rsplit(c *call.Input, s string) (any, error) {
 	for len(parts) < limit {
 		at, width := strings.LastIndex(s, separator), len(separator)
 		if byWords {
+			// Within runs of white space no empty parts come about, unlike with a separator.
 			s = strings.TrimRight(s, WhiteSpace)
 			at, width = strings.LastIndexAny(s, WhiteSpace), 1
 		}
@@ -296,6 +305,7 @@ func rsplit(c *call.Input, s string) (any, error) {
 
 func splitLines(c *call.Input, s string) (any, error) {
 	out := []any{}
+	// Only line feeds end a line here; Python's splitlines also knows \v, \f and U+2028.
 	for line := range strings.Lines(s) {
 		if !c.ArgTruth(0) {
 			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")

@@ -12,6 +12,7 @@ import (
 // everyRune is a method that asks the same of every character of a text that has any.
 func everyRune(is func(rune) bool) func(c *call.Input, s string) (any, error) {
 	return func(_ *call.Input, s string) (any, error) {
+		// Python says no for an empty text.
 		return s != "" && strings.IndexFunc(s, func(r rune) bool { return !is(r) }) < 0, nil
 	}
 }
@@ -38,6 +39,7 @@ func isTitled(s string) bool {
 			if !inWord {
 				return false
 			}
+		// What has no case ends a word for Python: "It'S" is titled, "It's" is not.
 		default:
 			inWord = false
 		}

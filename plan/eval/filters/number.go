@@ -24,6 +24,7 @@ func filterInt(c *call.Input) (any, error) {
 		case int:
 			return n, nil
 		case float64:
+			// What does not fit has no defined result when Go converts it.
 			if math.Abs(n) < 1<<63 {
 				return int(n), nil
 			}
@@ -34,8 +35,10 @@ func filterInt(c *call.Input) (any, error) {
 	if !isText || base != 0 && (base < 2 || base > 36) {
 		return otherwise, nil
 	}
+	// Python reads 1_000.
 	s = strings.ReplaceAll(strings.TrimSpace(s), "_", "")
 	digits := s
+	// Python allows the prefix of the base, ParseInt only with base 0, which would also read others.
 	if prefix := map[int]string{16: "0x", 8: "0o", 2: "0b"}[base]; prefix != "" {
 		sign := strings.HasPrefix(digits, "-")
 		digits = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(digits), "-"), prefix)
@@ -46,6 +49,7 @@ func filterInt(c *call.Input) (any, error) {
 	if n, err := strconv.ParseInt(digits, base, 64); err == nil {
 		return int(n), nil
 	}
+	// Jinja falls back to a float: '1.9' | int is 1.
 	if f, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(f) < 1<<63 && base == 10 {
 		return int(f), nil
 	}
@@ -92,10 +96,12 @@ func filterRound(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Half to even, as Python rounds: 2.5 gives 2.
 	round := map[string]func(float64) float64{"common": math.RoundToEven, "ceil": math.Ceil, "floor": math.Floor}[c.ArgText(1, "common")]
 	if round == nil {
 		return nil, value.Errorf(value.TypeError, "", "knows the methods `common`, `ceil` and `floor`, not `%s`", c.ArgText(1, ""))
 	}
+	// Beyond that the power is infinite or 0.
 	scale := math.Pow(10, float64(max(-300, min(precision, 300))))
 	if value.IsInt(n) && precision >= 0 && c.ArgText(1, "common") == "common" {
 		return n, nil
@@ -104,6 +110,7 @@ func filterRound(c *call.Input) (any, error) {
 	if value.IsInt(n) && c.ArgText(1, "common") == "common" {
 		return formOf(c.Shared).rounded(f), nil
 	}
+	// The number is too large for its scale: it has no digits there that could be rounded.
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return value.Float(n), nil
 	}

@@ -69,6 +69,7 @@ func filterPasswordHash(c *call.Input) (any, error) {
 	case h.rounds > 0 && (rounds < minRounds || rounds > maxRounds):
 		return nil, value.Errorf(value.TypeError, "", "needs between %d and %d rounds", minRounds, maxRounds)
 	}
+	// Shortened behind the cache, which both dialects share.
 	made, err := hashed(name, password, salt, rounds)
 	return formOf(c.Shared).shortHash(made), err
 }
@@ -78,6 +79,7 @@ func filterPasswordHash(c *call.Input) (any, error) {
 var hashedPasswords sync.Map
 
 func hashed(name, password, salt string, rounds int) (string, error) {
+	// A digest, so that the cache itself holds no password.
 	key := sha256.Sum256([]byte(strings.Join([]string{name, strconv.Itoa(rounds), salt, password}, "\x00")))
 	if done, ok := hashedPasswords.Load(key); ok {
 		return done.(string), nil

@@ -29,6 +29,7 @@ func dirname(s string) string {
 	if trimmed := strings.TrimRight(dir, "/"); trimmed != "" {
 		return trimmed
 	}
+	// Nothing but slashes stays, as in Python.
 	return dir
 }
 
@@ -68,6 +69,7 @@ func filterRealPath(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Python takes a path that does not exist, too.
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		return real, nil
 	}
@@ -80,6 +82,7 @@ func filterSplitExt(c *call.Input) (any, error) {
 		return nil, err
 	}
 	base := basename(s)
+	// The dots at the beginning make a hidden file, not an extension: .bashrc has none.
 	trimmed := strings.TrimLeft(base, ".")
 	i := strings.LastIndexByte(trimmed, '.')
 	if i < 0 {
@@ -90,6 +93,7 @@ func filterSplitExt(c *call.Input) (any, error) {
 }
 
 func filterPathJoin(c *call.Input) (any, error) {
+	// A single text is a path already; as a list it would be its characters.
 	if s, ok := c.Value.(string); ok {
 		return s, nil
 	}
@@ -101,6 +105,7 @@ func filterPathJoin(c *call.Input) (any, error) {
 	for _, item := range items {
 		part := c.Print(item)
 		switch {
+		// An absolute part replaces all before it, as in Python's os.path.join.
 		case path.IsAbs(part) || joined == "":
 			joined = part
 		case strings.HasSuffix(joined, "/"):

@@ -140,6 +140,7 @@ func filterHumanReadable(c *call.Input) (any, error) {
 	letter := byte('B')
 	wanted := strings.ToUpper(c.ArgText(1, ""))
 	for i := range len(units) {
+		// The largest unit that the number reaches, or the one that was asked for by its first letter.
 		if wanted == "" && value.Float(n) >= unitSize(units[i]) || wanted != "" && wanted[0] == units[i] {
 			letter = units[i]
 			break
@@ -173,6 +174,7 @@ func filterHumanToBytes(c *call.Input) (any, error) {
 	if c.ArgTruth(1) {
 		suffix = "b"
 	}
+	// Ansible is strict here: B is bytes and b is bits, and the other one is an error rather than a factor of eight.
 	known := unit == "" || strings.Contains(units, letter[:1]) &&
 		(len(unit) == 1 && (letter != "B" || unit == suffix) || len(unit) == 2 && letter[0] != 'B' && unit[1:] == suffix ||
 			len(unit) > 2 && humanWord(letter, c.ArgTruth(1)))
@@ -247,6 +249,7 @@ func filterLog(c *call.Input) (any, error) {
 	if x <= 0 || base <= 0 || base == 1 {
 		return nil, value.Errorf(value.Failure, "", "there is no such logarithm")
 	}
+	// The quotient is not exact: log(1000) / log(10) is 2.9999999999999996.
 	switch base {
 	case 10:
 		return math.Log10(x), nil
@@ -299,9 +302,11 @@ func filterURLSplit(c *call.Input) (any, error) {
 		"scheme": u.Scheme, "netloc": u.Host, "hostname": nil, "port": nil, "username": nil, "password": nil,
 		"path": u.EscapedPath(), "query": u.RawQuery, "fragment": u.EscapedFragment(),
 	}
+	// mailto:a@b has no slashes; Go keeps its rest apart, to Python it is the path.
 	if u.Opaque != "" {
 		parts["path"] = u.Opaque
 	}
+	// Python gives hostname in lower case, and null if there is none.
 	if host := strings.ToLower(u.Hostname()); host != "" {
 		parts["hostname"] = host
 	}
@@ -313,6 +318,7 @@ func filterURLSplit(c *call.Input) (any, error) {
 		if password, ok := u.User.Password(); ok {
 			parts["password"] = password
 		}
+		// Go's Host lacks the user, which is part of Python's netloc.
 		parts["netloc"] = u.User.String() + "@" + u.Host
 	}
 	part := c.ArgText(0, "")
@@ -344,6 +350,7 @@ func chooseItems(c *call.Input, ordered bool) (any, error) {
 	used := make([]bool, len(items))
 	var take func(row []any, from int) *value.Error
 	take = func(row []any, from int) *value.Error {
+		// The number of rows grows with the factorial; each costs before it is made.
 		if err := c.Spend(1 + len(row)); err != nil {
 			return err
 		}
@@ -352,6 +359,7 @@ func chooseItems(c *call.Input, ordered bool) (any, error) {
 			return nil
 		}
 		for i := range items {
+			// Combinations only look behind the item before, so that each set comes once.
 			if used[i] || !ordered && i < from {
 				continue
 			}
@@ -364,6 +372,7 @@ func chooseItems(c *call.Input, ordered bool) (any, error) {
 		}
 		return nil
 	}
+	// As in itertools: more than there are gives nothing.
 	if n < 0 || n > len(items) {
 		return out, nil
 	}
@@ -406,6 +415,7 @@ func filterCommonPath(c *call.Input) (any, error) {
 		}
 		common = common[:n]
 	}
+	// Absolute paths begin with an empty part: if that is all they share, it is the root.
 	if len(common) == 1 && common[0] == "" {
 		return "/", nil
 	}
@@ -432,6 +442,7 @@ func filterUUID(c *call.Input) (any, error) {
 	h.Write(space)
 	h.Write([]byte(s))
 	id := h.Sum(nil)[:16]
+	// Version 5 and the variant of RFC 4122 replace some bits of the digest.
 	id[6], id[8] = id[6]&0x0f|0x50, id[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]), nil
 }
@@ -453,6 +464,7 @@ func filterFromYAMLAll(c *call.Input) (any, error) {
 				strings.TrimPrefix(value.Sentence(err.Error()), "yaml: "))
 		}
 		var v any
+		// An empty document counts, and is null.
 		if len(doc.Content) > 0 {
 			if v, err = decodeYAML(c, doc.Content[0], 0); err != nil {
 				return nil, err
@@ -469,6 +481,7 @@ func filterJSONQuery(c *call.Input) (any, error) {
 		return nil, value.Errorf(value.Failure, "", "the query is wrong: %s",
 			strings.TrimPrefix(value.Sentence(err.Error()), "SyntaxError: "))
 	}
+	// Plain copies, so that floats may write into what it gives.
 	found, err := query.Search(floats(value.Plain(c.Value)))
 	if err != nil {
 		return nil, value.Errorf(value.Failure, "", "the query does not work: %s", value.Sentence(err.Error()))
@@ -503,6 +516,7 @@ func floats(v any) any {
 func wholeNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:
+		// Beyond 2**53 not every whole number is a float: those stay what they became.
 		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			return int(v)
 		}

@@ -34,6 +34,7 @@ func newTwister(key []uint32) *twister {
 			s[0], i = s[len(s)-1], 1
 		}
 	}
+	// Python's seeds may be longer than the state: every word of the key takes part.
 	for range max(len(s), len(key)) {
 		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1664525) + key[j] + uint32(j)
 		next()
@@ -43,6 +44,7 @@ func newTwister(key []uint32) *twister {
 		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1566083941) - uint32(i)
 		next()
 	}
+	// So that the state is not all zeros, as in the original.
 	s[0] = 1 << 31
 	return t
 }
@@ -74,6 +76,7 @@ func (t *twister) Below(n uint64) uint64 {
 			v = uint64(t.word())
 			v |= uint64(t.word()>>(64-k)) << 32
 		}
+		// Drawn again instead of taken modulo, as Python does: no number is more likely, and the sequence is the same.
 		if v < n {
 			return v
 		}
@@ -87,9 +90,11 @@ func NewGenerator(seed any) (*twister, error) {
 	whole, isNumber := value.NumberOf(seed)
 	switch i, isInt := whole.(int); {
 	case isText:
+		// Version 2 of Python's seed: the text and its digest are one large number.
 		sum := sha512.Sum512([]byte(text))
 		n.SetBytes(append([]byte(text), sum[:]...))
 	case isNumber && isInt:
+		// Python ignores the sign.
 		n.Abs(n.SetInt64(int64(i)))
 	case seed == nil:
 		return nil, value.Errorf(value.TypeError, jinja.SeedHint, jinja.Unseeded)
@@ -98,6 +103,7 @@ func NewGenerator(seed any) (*twister, error) {
 	}
 	var key []uint32
 	for b := n.Bytes(); len(b) > 0; {
+		// Words of 32 bits, the lowest first.
 		var word uint32
 		for _, c := range b[max(len(b)-4, 0):] {
 			word = word<<8 | uint32(c)
@@ -124,6 +130,7 @@ func filterRandom(c *call.Input) (any, error) {
 		}
 		return drawNumber(c, t, end)
 	}
+	// Ansible refuses both for lists.
 	if start, step := c.Arg(0), c.Arg(1); value.Truthy(start) || value.Truthy(step) {
 		return nil, value.Errorf(value.TypeError, "", "takes start and step only for a number")
 	}
@@ -157,6 +164,7 @@ func drawNumber(c *call.Input, t *twister, end int) (any, error) {
 	case step == 0: // as if it was not given
 		by.SetInt64(1)
 	case step > 0:
+		// Rounded up, as in Python's randrange: the last step may be shorter.
 		width.Add(width, big.NewInt(int64(step)-1))
 	default:
 		width.Add(width, big.NewInt(int64(step)+1))
@@ -182,7 +190,9 @@ func filterShuffle(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A variable holds the list.
 	list = slices.Clone(list)
+	// From the end, as Python does it: the draws must come in the same order.
 	for i := len(list) - 1; i > 0; i-- {
 		j := t.Below(uint64(i) + 1)
 		list[i], list[j] = list[j], list[i]

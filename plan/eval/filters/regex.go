@@ -21,6 +21,7 @@ func filterRegexReplace(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// In Python a count of 0 means all.
 	if limit <= 0 {
 		limit = -1
 	}
@@ -32,6 +33,7 @@ func filterRegexReplace(c *call.Input) (any, error) {
 		}
 		b.WriteString(before)
 		b.WriteString(text)
+		// Checked at each match: a short pattern may put a long text in many places.
 		if err := c.Grow(b.Len()); err != nil {
 			return err
 		}
@@ -49,6 +51,7 @@ func filterRegexSearch(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The pattern may be given by name, the groups only by place: it is put where they expect it.
 	if c.Has(0) {
 		c.Rest = append([]any{c.Args[0]}, c.Rest...)
 	}
@@ -87,12 +90,14 @@ func filterRegexFindall(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// In Ansible findall has multiline before ignorecase, and the others have it behind.
 	re, err := c.CompilePattern(c.ArgText(0, ""), c.ArgTruth(2), c.ArgTruth(1))
 	if err != nil {
 		return nil, err
 	}
 	all := []any{}
 	_, err = re.Each(s, -1, func(_ string, f *call.Match) error {
+		// Python gives the match, its only group, or a tuple of groups.
 		switch len(f.Groups) {
 		case 1:
 			all = append(all, f.Groups[0])

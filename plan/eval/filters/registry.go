@@ -65,6 +65,7 @@ func init() {
 	maps.Copy(filters, htmlFilters())
 	maps.Copy(filters, fittingFilters())
 	maps.Copy(filters, playFilters())
+	// These look at one entry of an object, or at none; any other gets a map of all entries, which must be known then.
 	for _, name := range []string{
 		"default", "mandatory", "type_debug", "length", "count", "first", "last", "list", "reverse", "map", "select", "reject",
 		"selectattr", "rejectattr", "extract",
@@ -96,6 +97,7 @@ func chooseDefault(v any, missing error, hasDefault, hasBoolean bool, arg func(i
 		if !hasBoolean {
 			return v, nil
 		}
+		// Only now: in templates each argument is evaluated when it is asked for.
 		if strict, err := arg(1); err != nil || !value.Truthy(strict) || value.Truthy(v) {
 			return v, err
 		}
@@ -124,6 +126,7 @@ func placeNodes(n *jinja.Filtering) (nodes [3]jinja.Node) {
 	names := n.Def.(*Filter).Params.Names
 	for i, a := range n.Args {
 		if a.Name != "" {
+			// The parser has checked that there is one of that name.
 			i = slices.Index(names, a.Name)
 		}
 		nodes[i] = a.Value
@@ -164,6 +167,7 @@ func applyFilter(c *call.Input, name string, val any, args []any, named map[stri
 		return nil, e
 	}
 	in, err := bindValues(c, name, val, f.Params, args, named)
+	// As in a template: of a partial map nothing can be had but an entry.
 	if err == nil && (!f.Objects || value.IsPartial(in.Value)) {
 		err = in.ExpandAll()
 	}
@@ -195,11 +199,13 @@ func applyTest(c *call.Input, name string, val any, missing error, args []any, n
 
 func filterBool(c *call.Input) (any, error) {
 	switch v := c.Value.(type) {
+	// Ansible leaves null alone.
 	case nil, bool:
 		return v, nil
 	case string:
 		return formOf(c.Shared).says(v), nil
 	}
+	// Only 1 is true: Ansible compares with it instead of asking for truth.
 	n, ok := value.NumberOf(c.Value)
 	return ok && value.CompareNumbers(n, 1) == 0, nil
 }

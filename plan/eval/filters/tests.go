@@ -114,6 +114,7 @@ func isDivisible(c *call.Input, by, remainder int) (bool, error) {
 	if by == 0 {
 		return false, value.Errorf(value.Failure, "", "division by zero")
 	}
+	// Go's remainder has the sign of the number, Python's that of the divisor: -3 is odd.
 	return (i%by+by)%by == remainder, nil
 }
 
@@ -121,6 +122,7 @@ func convertTruth(c *call.Input) bool {
 	if s, ok := c.Value.(string); ok && c.ArgTruth(0) {
 		return formOf(c.Shared).holds(s)
 	}
+	// Without convert_bool any text that is not empty holds, "false" as well.
 	return value.Truthy(c.Value)
 }
 
@@ -165,6 +167,7 @@ func matchPattern(c *call.Input, how string) (bool, error) {
 	switch how {
 	case "search", "match":
 	case "fullmatch":
+		// In a group, since the pattern may be alternatives.
 		pattern = `\A(?:` + pattern + `)\z`
 	default:
 		return false, value.Errorf(value.TypeError, "", "knows `search`, `match` and `fullmatch`, not `%s`", how)
@@ -174,6 +177,7 @@ func matchPattern(c *call.Input, how string) (bool, error) {
 		return false, err
 	}
 	at, err := re.Find(s, 0)
+	// A search finds the leftmost: it begins at 0 if any match does.
 	return at != nil && (how != "match" || at.From == 0), err
 }
 
@@ -216,6 +220,7 @@ func testVersion(c *call.Input) (bool, error) {
 func looseVersions(a, b string) (int, *value.Error) {
 	x, y := looseParts(a), looseParts(b)
 	for i := range min(len(x), len(y)) {
+		// Python refuses this too, with a TypeError.
 		if _, isText := x[i].(string); isText != value.IsString(y[i]) {
 			return 0, value.Errorf(value.TypeError, "say how they compare: `version_type='semver'`",
 				"cannot compare the versions `%s` and `%s`", a, b)
@@ -240,6 +245,7 @@ func looseParts(s string) []any {
 				end++
 			}
 		default:
+			// Letters and other signs are parts of their own, as in LooseVersion's pattern.
 			lower := s[i] >= 'a' && s[i] <= 'z'
 			for end < len(s) && s[end] != '.' && !isDigit(s[end]) && (s[end] >= 'a' && s[end] <= 'z') == lower {
 				end++
@@ -270,6 +276,7 @@ func compareVersions(a, b string) int {
 		switch {
 		case errA == nil && errB == nil && m != n:
 			return value.CompareNumbers(m, n)
+		// A number is later than a word: 1.0.1 > 1.0.rc1.
 		case errA == nil && errB != nil:
 			return 1
 		case errA != nil && errB == nil:
@@ -296,6 +303,7 @@ func versionParts(s string) []string {
 	var parts []string
 	begin := -1
 	for i := 0; i <= len(s); i++ {
+		// A part ends where digits and letters meet: 1.0rc1 has four.
 		if i < len(s) && isAlphanumeric(s[i]) && (begin < 0 || isDigit(s[i]) == isDigit(s[begin])) {
 			if begin < 0 {
 				begin = i

@@ -80,6 +80,7 @@ func filterReplace(c *call.Input) (any, error) {
 	if count >= 0 {
 		n = min(n, count)
 	}
+	// By division: the product may not fit into an int.
 	if n > 0 && len(replacement) > value.MaxText/n {
 		return nil, call.TooMuchText()
 	}
@@ -125,6 +126,7 @@ func splitText(s string, separator any, limit int) (any, error) {
 	case limit < 0:
 		parts = strings.Split(s, value.Text(separator))
 	default:
+		// Python limits the splits, Go the parts.
 		parts = strings.SplitN(s, value.Text(separator), limit+1)
 	}
 	return value.ListOf(parts), nil
@@ -137,6 +139,7 @@ func filterFormat(c *call.Input) (any, error) {
 	}
 	args := c.Rest
 	if c.Named != nil {
+		// Python's % takes names from a single map.
 		args = []any{c.Named}
 	}
 	v, e := c.FormatPercent(s, args, c.Named != nil)
@@ -157,6 +160,7 @@ func filterIndent(c *call.Input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Every line gets it, so it is bounded more tightly than the width of a single text.
 		if width > 1000 {
 			return nil, value.Errorf(value.Failure, "", "the width %d is too large", width)
 		}
@@ -167,6 +171,7 @@ func filterIndent(c *call.Input) (any, error) {
 		return nil, err
 	}
 	for i, line := range lines {
+		// Jinja leaves the first line and empty lines as they are unless asked to.
 		if i == 0 && !c.ArgTruth(1) || line == "" && !c.ArgTruth(2) {
 			continue
 		}
@@ -229,6 +234,7 @@ func filterURLEncode(c *call.Input) (any, error) {
 	case []any:
 		list = v
 	default:
+		// In a path a space is %20 and a slash stays; in a query below, + and %2F.
 		text := strings.ReplaceAll(url.QueryEscape(c.Print(v)), "+", "%20")
 		return strings.ReplaceAll(text, "%2F", "/"), nil
 	}

@@ -44,6 +44,7 @@ func filterFileSize(c *call.Input) (any, error) {
 	}
 	bytes := value.Float(n)
 	switch {
+	// Jinja writes these two out.
 	case bytes == 1:
 		return "1 Byte", nil
 	case bytes < base:
@@ -73,6 +74,7 @@ func filterTruncate(c *call.Input) (any, error) {
 		return nil, value.Errorf(value.Failure, "", "expected length >= %d, got %d", utf8.RuneCountInString(end), length)
 	case leeway < 0:
 		return nil, value.Errorf(value.Failure, "", "expected leeway >= 0, got %d", leeway)
+	// A text that is only a little too long stays whole, as Jinja has it since 2.9.
 	case len(text)-leeway <= length:
 		return string(text), nil
 	}
@@ -100,6 +102,7 @@ func filterWordWrap(c *call.Input) (any, error) {
 		newline = c.ArgText(2, "")
 	}
 	w := wrapper{width: width, breakWords: !c.Has(1) || c.ArgTruth(1), hyphens: !c.Has(3) || c.ArgTruth(3)}
+	// Each line by itself: Jinja keeps the breaks that are there, which textwrap alone would not.
 	for line := range strings.Lines(text) {
 		if err := w.paragraph(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")); err != nil {
 			return nil, err
@@ -133,6 +136,7 @@ func (w *wrapper) chunks(line string) ([]string, error) {
 	if !w.hyphens {
 		var all []string
 		for line != "" {
+			// White space is a piece as well: it is kept within a line and dropped only where one breaks.
 			isSpace := unicode.IsSpace(rune(line[0]))
 			i := strings.IndexFunc(line, func(r rune) bool { return unicode.IsSpace(r) != isSpace })
 			if i < 0 {
@@ -160,6 +164,7 @@ func (w *wrapper) paragraph(text string) error {
 		return err
 	}
 	begin := len(w.lines)
+	// What does not fit into a line at all is cut, or stands on a line of its own.
 	for len(chunks) > 0 {
 		if len(w.lines) > begin && isBlank(chunks[0]) { // what breaks a line is not at the beginning of the next
 			chunks = chunks[1:]
@@ -186,6 +191,7 @@ func (w *wrapper) paragraph(text string) error {
 			w.lines = append(w.lines, strings.Join(line, ""))
 		}
 	}
+	// An empty line of the text is kept.
 	if len(w.lines) == begin {
 		w.lines = append(w.lines, "")
 	}
@@ -209,6 +215,7 @@ func runesUpTo(s string, n int) (end, count int) {
 func (w *wrapper) takeLong(line, chunks []string, free int) (taken, rest []string) {
 	word := chunks[0]
 	if !w.breakWords {
+		// Too long, but alone: a line must take something, or this would not end.
 		if len(line) == 0 {
 			return append(line, word), chunks[1:]
 		}

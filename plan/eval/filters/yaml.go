@@ -30,6 +30,7 @@ func decodeJSON(_ *call.Input, s string) (any, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, value.Errorf(value.Failure, "", "the text is not JSON: %s", jsonReason(err))
 	}
+	// A decoder stops behind the first value and would ignore the rest.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, value.Errorf(value.Failure, "", "the text is not JSON: more follows after the first value")
 	}
@@ -129,6 +130,7 @@ func fromJSONNumbers(v any) any {
 func filterToYAML(c *call.Input) (any, error) { return formOf(c.Shared).toYAML(c) }
 
 func writeYAML(c *call.Input) (any, error) {
+	// The parameters are shared with plays; what steps cannot do is refused rather than ignored.
 	for i := 3; i < len(c.Args); i++ {
 		if c.Has(i) {
 			return nil, value.Errorf(value.TypeError, "", "has no argument `%s`",
@@ -175,6 +177,7 @@ func writeAnsibleYAML(c *call.Input) (any, error) {
 	default:
 		flow = flowNever
 	}
+	// Not yaml.v3: it breaks lines, quotes and indents in other places than PyYAML.
 	w := newYAMLWriter(step, width, flow)
 	w.inOrder = c.Has(1) && !c.ArgTruth(1)
 	text := w.document(c.Value)
@@ -193,6 +196,7 @@ func yamlNode(v any) *yaml.Node {
 			n.Content = append(n.Content, yamlNode(item))
 		}
 		if len(v) == 0 {
+			// An empty list has no form but [].
 			n.Style = yaml.FlowStyle
 		}
 		return n
@@ -241,6 +245,7 @@ func decodeYAML(c *call.Input, n *yaml.Node, depth int) (any, error) {
 	if err := c.Spend(1); err != nil {
 		return nil, err
 	}
+	// An alias may be inside of what it names.
 	if depth > 1000 {
 		return nil, value.Errorf(value.Failure, "", "the YAML is nested too deeply")
 	}
@@ -282,12 +287,14 @@ func decodeYAMLMap(c *call.Input, n *yaml.Node, depth int) (any, error) {
 			m.SetAny(k, v)
 			continue
 		}
+		// << takes one map or a list of them, and of several the first wins.
 		sources, isList := v.([]any)
 		if !isList {
 			sources = []any{v}
 		}
 		for _, source := range sources {
 			for _, k := range value.KeysOf(source) {
+				// Keys of the map itself win, also those behind the merge: SetAny overwrites.
 				if _, ok := m.Get(k); !ok {
 					v, _ := value.EntryOf(source, k)
 					m.SetNamed(k, value.KeyOf(source, k), v)
@@ -307,6 +314,7 @@ func yamlScalar(n *yaml.Node) any {
 	case "!!int":
 		var i int
 		if err := n.Decode(&i); err == nil {
+			// Other spellings, such as 0644, are kept: a mode must print as it is written.
 			if strconv.Itoa(i) == n.Value {
 				return i
 			}

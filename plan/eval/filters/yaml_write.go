@@ -42,6 +42,7 @@ type yamlPlace struct {
 }
 
 func newYAMLWriter(step, width int, flow yamlFlow) *yamlWriter {
+	// PyYAML's own bounds: outside of them it ignores what it is given.
 	if step < 2 || step > 9 {
 		step = 2
 	}
@@ -69,6 +70,7 @@ func isScalar(v any) bool {
 }
 
 func (w *yamlWriter) inline(items []any, p yamlPlace) bool {
+	// Within brackets there are no blocks, and what is empty has no other form.
 	if p.level > 0 || len(items) == 0 || w.flow == flowAlways {
 		return true
 	}
@@ -84,6 +86,7 @@ func (w *yamlWriter) inline(items []any, p yamlPlace) bool {
 }
 
 func (w *yamlWriter) value(v any, p yamlPlace) {
+	// Enough is written for Grow to refuse the whole.
 	if len(w.b) > value.MaxText {
 		return
 	}
@@ -158,6 +161,7 @@ func (w *yamlWriter) blockMap(m any, p yamlPlace) {
 		w.indent(p.indent)
 		v, _ := value.EntryOf(m, key)
 		inside := yamlPlace{indent: p.indent, inMap: true}
+		// What PyYAML takes for a simple key; others need the sign `?`.
 		if len(key) < 128 && !strings.Contains(key, "\n") {
 			w.value(value.KeyOf(m, key), yamlPlace{indent: p.indent, inMap: true, key: true})
 			w.sign(":", false, false, false)
@@ -201,6 +205,7 @@ func (w *yamlWriter) next(i int, p yamlPlace) {
 	if i > 0 {
 		w.sign(",", false, false, false)
 	}
+	// Only between items: PyYAML never breaks a short item to keep the width.
 	if w.column > w.width {
 		w.indent(p.indent)
 	}
@@ -249,6 +254,7 @@ func (w *yamlWriter) scalar(v any, p yamlPlace) {
 	if p.level > 0 {
 		fits = look.flowPlain
 	}
+	// A key must stand on one line, so a line break in it has to be escaped.
 	several := p.key && strings.Contains(s, "\n")
 	switch {
 	case fits && !several && !resolves(s):
@@ -277,6 +283,7 @@ func yamlPlain(v any) string {
 		case "-inf":
 			return "-.inf"
 		}
+		// YAML 1.1 takes 1e+16 for text: a float needs a point there.
 		if mantissa, exponent, ok := strings.Cut(s, "e"); ok && !strings.Contains(mantissa, ".") {
 			s = mantissa + ".0e" + exponent
 		}
@@ -301,6 +308,7 @@ func (w *yamlWriter) plain(s string, p yamlPlace) {
 func (w *yamlWriter) singleQuoted(s string, p yamlPlace) {
 	w.sign("'", true, false, false)
 	for i, line := range strings.SplitAfter(s, "\n") {
+		// The text ends in a line break: the quote stands indented on the line behind it.
 		if i > 0 && line == "" {
 			w.indent(p.indent)
 			break
@@ -332,6 +340,7 @@ func (w *yamlWriter) words(s string, p yamlPlace, put func(string)) {
 			for end < len(s) && s[end] == ' ' {
 				end++
 			}
+			// Only at a single space: a run of them would not survive folding.
 			if end == i+1 && w.column > w.width && !p.key && i > 0 && end < len(s) {
 				w.indent(p.indent)
 				w.space, w.fresh = false, false
@@ -363,6 +372,7 @@ func (w *yamlWriter) doubleQuoted(s string, p yamlPlace) {
 		switch {
 		case r == ' ' && !p.key && !spaces && w.column > w.width && i > 0 && i+1 < len(s):
 			w.indent(p.indent)
+			// The next space would begin a line, where it means nothing unless it is escaped.
 			if s[i+1] == ' ' {
 				w.put(`\`)
 			}
@@ -398,6 +408,7 @@ func lookAt(s string) look {
 	}
 	flow, block := false, false // it has signs that mean something in brackets, or anywhere
 	if strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") {
+		// They would begin or end a document.
 		flow, block = true, true
 	}
 	special, breaks, breakSpace, spaceBreak := false, false, false, false
@@ -433,6 +444,7 @@ func lookAt(s string) look {
 	}
 	first, last := runes[0], runes[len(runes)-1]
 	edges := first == ' ' || first == '\n' || last == ' ' || last == '\n'
+	// Plain text loses space at its ends and around breaks; single quotes keep the former.
 	plain := !edges && !breakSpace && !spaceBreak && !special && !breaks
 	return look{blockPlain: plain && !block, flowPlain: plain && !flow, single: !breakSpace && !spaceBreak && !special}
 }
