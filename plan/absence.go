@@ -103,6 +103,7 @@ func (e *Env) registered(step int) (map[string]any, bool) {
 	if e.Results == nil {
 		return e.Plan.Ahead.Registered(step)
 	}
+	// A step may have run before it was excluded: what it gave then still counts.
 	if r, ok := e.Results.Registered(step); ok || !e.Plan.Steps[step].Excluded {
 		return r, ok
 	}
@@ -111,6 +112,7 @@ func (e *Env) registered(step int) (map[string]any, bool) {
 
 // gone reports whether some steps are over and have given nothing, or never will.
 func (e *Env) gone(steps []int) bool {
+	// Most plans exclude nothing, and this is asked for every use of a name.
 	if e.Results == nil && len(e.Plan.Ahead.Why) == 0 || len(steps) == 0 {
 		return false
 	}
@@ -186,6 +188,7 @@ func (r *Renderer) Lacks(e *value.Error) []int {
 		return e.Steps
 	}
 	root := RootName(e.Name)
+	// hostvars['db1'].x is a name of another host, so it is looked up among that host's.
 	if m := hostVariable.FindStringSubmatch(e.Name); m != nil && at.Frame.Scene != nil {
 		if host := at.Frame.Scene.Machines(m[1] + m[2]); host != nil {
 			at, root = at.as(host), m[3]+m[4]

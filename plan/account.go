@@ -28,6 +28,7 @@ func (p *Plan) ConditionsOf(step int) []ConditionState {
 	r := p.rendererOf(k)
 	states := make([]ConditionState, len(k.When))
 	for i, c := range k.When {
+		// Cleared for each, so that After is about this condition alone.
 		r.Missing = nil
 		v := r.Decide([]Condition{c})
 		states[i] = ConditionState{

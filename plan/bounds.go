@@ -44,6 +44,7 @@ func AtLeast(tasks []*playbook.Task) int {
 		if t.Loop.Kind != playbook.NoLoop {
 			n *= writtenItems(t.Loop)
 		}
+		// Bounded at each sum, or loops in loops would overflow.
 		if sum += min(n, enough); sum > enough {
 			return enough
 		}

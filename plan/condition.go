@@ -55,6 +55,7 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 			}
 			continue
 		}
+		// While an earlier condition that guards a name is open, the name may lack a value.
 		for _, ref := range c.Compiled.Refs() {
 			for _, g := range guards {
 				if ref.Name == g && !v.Known {
@@ -78,12 +79,14 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 			r.Miss(got.Missing)
 			v.Known = false
 		case !got.Holds:
+			// One that is false decides, even if one before it is still open.
 			r.came(c, false)
 			return Verdict{Known: true, Culprit: strings.TrimSpace(c.Value.Text())}
 		default:
 			r.came(c, true)
 		}
 	}
+	// What is not known is not false: the step is planned, and its condition is asked again.
 	v.Holds = v.Known
 	return v
 }
@@ -108,6 +111,7 @@ func WhenText(list []Condition) string {
 	var parts []string
 	for _, c := range list {
 		text := strings.TrimSpace(c.Value.Text())
+		// Only `or` binds less tightly than the `and` that joins them.
 		if len(list) > 1 && (strings.Contains(text, " or ") || strings.Contains(text, "||")) {
 			text = "(" + text + ")"
 		}
@@ -137,6 +141,7 @@ func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
 	if m == nil || !ok || r.Report == nil || e.Results != nil || len(missing) != 1 {
 		return
 	}
+	// Only the output of a command is known to be text.
 	for _, step := range missing[0].Steps {
 		if a := e.Plan.Steps[step].Task.Action; a == nil || !a.Command {
 			return
@@ -172,6 +177,7 @@ func (e *Env) breaks(step int) bool {
 	if !ok {
 		return false
 	}
+	// In the frame of that item, and not of the one that asks: the condition is about its own result.
 	with := &Env{Plan: e.Plan, Engine: e.Engine, Frame: k.Frame, Results: e.Results}
 	if k.Src.Register != "" {
 		with.Extra = map[string]any{k.Src.Register: AsValue(got)}

@@ -17,6 +17,7 @@ var TypeWords = map[string]string{
 // Convert brings a value to the type of a parameter. Text that reads as a number or boolean is one: -e gives text.
 func Convert(typ string, v any) (any, bool) {
 	if s, ok := v.(value.Secret); ok {
+		// A secret stays one: only the value inside gets the type.
 		typed, ok := Convert(typ, s.Value)
 		return value.Secret{Value: typed, Shown: s.Shown}, ok
 	}

@@ -23,6 +23,7 @@ func Counterparts(now, old *Plan) []int {
 	left := 0
 	for i := range now.Steps {
 		c.of[i] = -1
+		// Most steps of an edited playbook are unchanged: all that follows looks only at the rest.
 		if j, ok := at[now.Steps[i].Path]; ok && !c.taken[j] && old.Steps[j].Digest == now.Steps[i].Digest {
 			c.take(i, j)
 		} else {
@@ -80,6 +81,7 @@ func (c *counterparts) edited() {
 	stem := func(s *Step) string { return renumbered.ReplaceAllString(s.Path, "") }
 	was := c.leftBy(stem)
 	is := map[string][]int{}
+	// Maps have no order, and the same plans must always give the same pairs.
 	var order []string
 	for i := range c.now.Steps {
 		if c.of[i] >= 0 {

@@ -29,14 +29,17 @@ func (r *Renderer) Decisives(e *Env) []decisive {
 			}
 			seen[key] = true
 			v, ok := in.Lookup(ref.Name)
+			// That it is undefined decides as well: a value given later would change the answer.
 			if !ok {
 				list = append(list, decisive{Name: "undefined." + ref.Name})
 				continue
 			}
+			// Only the constant part of the path: another entry of the same map must not change the digest.
 			if at, is := valueAt(v, ref.Path); is {
 				list = append(list, decisive{Name: "value." + key, Value: at})
 				continue
 			}
+			// What is open counts as it is written, with what that text uses in turn.
 			if b := in.written(ref.Name); b != nil {
 				list = append(list, decisive{Name: "text." + ref.Name, Value: Plain(b.Raw)})
 				where := b.Where

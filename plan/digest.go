@@ -20,6 +20,7 @@ func (s *Step) Hide() {
 		s.Loop.Item = nil
 	}
 	if s.InLoop != nil {
+		// A copy, as all steps inside the loop share it.
 		bare := *s.InLoop
 		bare.Item = nil
 		s.InLoop = &bare
@@ -33,10 +34,12 @@ func (p *Plan) ComputeDigest() string {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		fmt.Fprintf(h, "%s %s\n", s.Digest, s.Path)
+		// Needs are about the order, so they count here, and not in the digest of the step.
 		for _, n := range s.Needs {
 			fmt.Fprintf(h, "needs %d %s\n", n.Step, n.On)
 		}
 	}
+	// Scopes decide as well: what runs at once, and which steps a rescue covers.
 	for _, s := range p.Scopes {
 		fmt.Fprintf(h, "%s %s %d %d %d\n", s.Kind, s.Path, s.First, s.Last, s.Parallel)
 	}
@@ -50,6 +53,7 @@ func (s *Step) DigestReads(k *Task, root string, part func(name string, v any)) 
 			continue
 		}
 		text := ShownPath(root, r.Path) + " " + r.Digest
+		// Only then does the mode of the file decide what is made of it.
 		if mode, ok := s.Args["mode"].(string); ok && mode == "preserve" && !r.IsDir() {
 			text += " " + r.Mode
 		}

@@ -10,6 +10,7 @@ import (
 // text but the steps that will give it.
 func Display(v any) (text string, after []int) {
 	if u, ok := v.(value.Unknown); ok && len(u.Steps) == 0 {
+		// A fact that changes waits for no step.
 		return "known when the run starts", nil
 	}
 	if after = unknownIn(v, nil); len(after) > 0 {

@@ -41,11 +41,13 @@ func (e *Env) magic(name string) (any, bool) {
 func (e *Env) as(m *vars.Machine) *Env {
 	key := hostKey{m, e.Frame}
 	var fr *vars.Frame
+	// The same frame each time, because the memo goes by frame: otherwise the work below it would not be shared.
 	if e.memo != nil {
 		fr = e.memo.hosts[key]
 	}
 	if fr == nil {
 		sc := *e.Frame.Scene
+		// As with Ansible, hostvars has nothing of the play and its roles.
 		sc.Role, sc.Vars, sc.RoleVars, sc.Defaults = nil, nil, nil, nil
 		fr = &vars.Frame{All: m.Names, DocumentAt: e.Frame.DocumentAt, ProducedAt: e.Frame.ProducedAt, Scene: &sc}
 	}
@@ -53,6 +55,7 @@ func (e *Env) as(m *vars.Machine) *Env {
 		e.memo.hosts[key] = fr
 	}
 	other := *e
+	// The result of the step and the names further down are of this host, and not of that.
 	other.Frame, other.Extra, other.Pending = fr, nil, nil
 	return &other
 }
@@ -110,6 +113,7 @@ func (e *Env) Work() *call.Work {
 func (e *Env) remembered(b *vars.Binding, in *vars.Frame, render func(*memo) any) any {
 	m := e.memo
 	if m == nil {
+		// The outermost name brings the memo, and is charged with the work of all below it.
 		m = &memo{values: map[memoKey]any{}, hosts: map[hostKey]*vars.Frame{}}
 		defer e.Engine.Charge(&m.work)
 	}

@@ -14,6 +14,7 @@ import (
 
 // Lookup implements value.Env.
 func (e *Env) Lookup(name string) (any, bool) {
+	// A step's own result counts above all variables, or one of the same name would hide it.
 	if v, ok := e.Extra[name]; ok {
 		return makeEntry(v), true
 	}
@@ -57,11 +58,13 @@ func (e *Env) Find(name string) (val any, ok bool) {
 			return true
 		case b.Foreseen && e.Results == nil && !e.absent(b):
 			val = b.Value
+			// Noted: what is planned with this value must not run without the step that sets it (Shape).
 			if e.Took != nil {
 				*e.Took = append(*e.Took, b.Steps...)
 			}
 			return true
 		case b.How == vars.NotProduced && b.Open && (e.Results != nil || e.lost(b.Value)):
+			// In the run with what is known by then; while planning only if what it waited for will never come.
 			val = e.again(b)
 			return true
 		case b.How == vars.Measured && e.Results != nil:
@@ -164,6 +167,7 @@ func (e *Env) relayed(b *vars.Binding) (val any, done bool) {
 		if _, open := v.(value.Unknown); !ok || open {
 			continue
 		}
+		// A skipped result counts only if the task ran on no host at all.
 		if r, isMap := v.(map[string]any); isMap && r["skipped"] == true && one.How != vars.Assigned {
 			skipped = v
 			continue
@@ -212,6 +216,7 @@ func (e *Env) collect(steps []int) any {
 		if ok || len(top) == 0 {
 			top = r
 		}
+		// What comes after an item that ended the loop was not reached, and is not among the results.
 		if r["skipped"] != true && e.breaks(s) {
 			changed, failed, skipped = changed || r["changed"] == true, failed || r["failed"] == true, false
 			break
@@ -268,6 +273,7 @@ func (e *Env) again(b *vars.Binding) any {
 			Marks: true,
 		}
 		v := ForNames(copyIfOpen(r, r.Value(b.Raw)))
+		// A value that will never come is undefined and carries its cause, so `default` and `is defined` need no rule of their own.
 		if r.Lacking != nil {
 			e, _ := errors.AsType[*value.Error](r.err)
 			return value.Fault{Err: e, From: b.Origin.String(), Absent: true}
@@ -315,6 +321,7 @@ func (e *Env) keep(b *vars.Binding) {
 
 // handed takes a fact from the result of the step that gives it. A step that gave none gives way to what it hides.
 func (e *Env) handed(b *vars.Binding) (val any, done bool) {
+	// Backwards, as a later round sets the fact again.
 	var open any
 	for _, step := range slices.Backward(b.Steps) {
 		r, ok := e.registered(step)
@@ -395,6 +402,7 @@ func (e *Env) lazily(b *vars.Binding) any {
 		inner.evaluating, inner.memo = append(slices.Clip(e.evaluating), b), m
 		r := &Renderer{Engine: e.Engine, Env: &inner, Marks: true}
 		v := r.Value(b.Raw)
+		// The error stays with the value: it is reported where that is used, with the place where it is written.
 		if r.err != nil {
 			found, ok := errors.AsType[*value.Error](r.err)
 			if !ok {

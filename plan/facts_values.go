@@ -27,6 +27,7 @@ func (f factsOf) Known() []string { return f.names() }
 
 // Keys implements value.Object.
 func (f factsOf) Keys() []string {
+	// Which of them count is not to be seen any more, so all of them do.
 	f.m.UseWhole()
 	return f.names()
 }
@@ -44,6 +45,7 @@ func (f factsOf) Get(key string) (val any, ok bool) {
 			}
 			return b.How != vars.Handed
 		case f.e.Results == nil:
+			// Nothing may register this result: it is kept for the use here.
 			f.e.keep(b)
 			waits = append(waits, f.e.Coming(b.Steps)...)
 			return b.How != vars.Handed // which may not happen
@@ -61,6 +63,7 @@ func (f factsOf) Get(key string) (val any, ok bool) {
 		slices.Sort(waits)
 		return value.Unknown{Steps: waits}, true
 	case !ok:
+		// A module may have given it whose facts have names that only the run knows.
 		return f.e.anyHanded(f.m, key)
 	}
 	return val, ok

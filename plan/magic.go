@@ -24,6 +24,7 @@ func init() {
 	}
 	called := func(name string) func(*Env) (any, bool) {
 		return func(e *Env) (any, bool) {
+			// Noted, because a saved plan keeps how moon was called only as far as a template asked.
 			e.Plan.Basis.Facts.Calls(name)
 			return e.Frame.Scene.Call.Called(name), true
 		}
@@ -132,6 +133,7 @@ func keysOf(e *Env) []string {
 }
 
 func entryOf(e *Env, key string) (any, bool) {
+	// Otherwise each would hold itself without end.
 	if key == "vars" || key == "hostvars" {
 		return nil, false
 	}

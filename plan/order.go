@@ -116,6 +116,7 @@ func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge
 		state[i] = Doing
 		for step := list[i].Step; step < t.last(list[i]); step++ {
 			for _, d := range t.Plan.Steps[step].after() {
+				// What lies outside of this scope is ordered there, and what lies in one member by that member.
 				if d < s.First || d >= s.Last || of[d-s.First] < 0 || of[d-s.First] == i {
 					continue
 				}
@@ -138,6 +139,7 @@ func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge
 	}
 	for i := range list {
 		if state[i] == Waiting && !visit(i) {
+			// The order of the file stays, so that the plan can be shown; the planner reports the circle.
 			return list, circle
 		}
 	}

@@ -50,6 +50,7 @@ func (p *Plan) Overrides() []Override {
 // WithOverrides are the options the plan was made with, and other overrides. What takes the place of a secret is one.
 func (p *Plan) WithOverrides(list []Override) Options {
 	o := p.Basis.O
+	// Cloned: the marks below are for the next plan, and must not reach the list of the caller.
 	o.Values.Overrides = slices.Clone(list)
 	for i := range o.Values.Overrides {
 		one := &o.Values.Overrides[i]
@@ -62,6 +63,7 @@ func (p *Plan) WithOverrides(list []Override) Options {
 func (p *Plan) hides(o Override) bool {
 	for i := range p.Steps {
 		s := &p.Steps[i]
+		// What no_log hides may be secret although nothing marks it.
 		if s.NoLog && s.Path == o.At {
 			return true
 		}
@@ -120,6 +122,7 @@ func (o Overridden) Text() string {
 // ReadOverride reads a value that a person has typed, and says what kind it is of: text, a number and so on.
 func ReadOverride(text string) (kind string, err error) {
 	var ds diag.List
+	// Indented below a key: what is typed may have several lines, or be a map.
 	file := &playbook.File{Name: "value", Text: []byte("value:\n  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")}
 	m, ok := playbook.ParseVars(file, &ds)
 	switch {
@@ -158,6 +161,7 @@ func (p *Plan) With(extraVar string) Options {
 			}
 		}
 	}
+	// Clipped, as the plan that is there keeps its options.
 	o.Values.Extra = append(slices.Clip(o.Values.Extra), extraVar)
 	return o
 }

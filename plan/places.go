@@ -82,6 +82,7 @@ const farUp = 2
 
 // nearby is the shorter name of a path from a directory: relative if the path is below it or near, else absolute.
 func nearby(dir, path string) string {
+	// The working directory may be named by a link, and the paths of a plan have none.
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}

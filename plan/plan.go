@@ -342,6 +342,7 @@ func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int
 		return nil, 0
 	}
 	from, to := max(line-1-around, 0), min(line+around, len(all))
+	// The text is as it was read, and may hold secrets.
 	return secret.Clean(p.Basis.Secrets, all[from:to]), from + 1
 }
 
@@ -437,6 +438,7 @@ type Connection struct {
 func (p *Plan) Portable(v any) any {
 	switch v := v.(type) {
 	case string:
+		// A text with line breaks is not a path, even if it begins like one.
 		if filepath.IsAbs(v) && (v == p.Root || strings.HasPrefix(v, p.Root+"/")) && !strings.ContainsAny(v, "\n") {
 			return ShownPath(p.Root, v)
 		}

@@ -34,6 +34,7 @@ func written(v playbook.Value, ordered bool) any {
 		return v.Bool()
 	case playbook.Int, playbook.Float:
 		n := v.Number()
+		// The spelling is kept: a version 1.10 must not become 1.1.
 		if text := v.Text(); text != value.Text(n) {
 			return value.Number{Text: text, Value: n}
 		}
@@ -100,6 +101,7 @@ func (r *Renderer) Value(v playbook.Value) any {
 
 // kept is a value as whoever asks for it wants it.
 func (r *Renderer) kept(v any) any {
+	// What becomes a variable keeps its marks; what becomes an argument must be the value itself.
 	if r.Marks {
 		return v
 	}
@@ -136,6 +138,7 @@ func (r *Renderer) template(v playbook.Value) any {
 	if err != nil {
 		missing := len(r.Missing)
 		r.Wrong(v, err)
+		// It may only lack the value of an excluded step: then the text is open, and not wrong.
 		if len(r.Missing) > missing {
 			r.Leaves(t.Refs())
 			return OpenText{text, StepsOf(r.Missing[missing:])}
@@ -147,6 +150,7 @@ func (r *Renderer) template(v playbook.Value) any {
 		r.Leaves(t.Refs())
 		return OpenText{value.Text(result.Value), StepsOf(result.Missing)}
 	}
+	// What a template in a file of secrets comes to is secret as a whole.
 	if v.Secret() {
 		return r.kept(value.Mark(r.Engine.Secrets, result.Value, value.Every))
 	}
@@ -208,6 +212,7 @@ func StepsOf(missing []value.Missing) []int {
 func (r *Renderer) Use(v playbook.Value, refs []eval.Ref) {
 	r.checkResults(v, refs)
 	for _, ref := range refs {
+		// Only while planning: what the run uses is not an input of the plan.
 		if r.Facts != nil {
 			if e, ok := r.Env.(*Env); ok {
 				r.Facts.Note(e.Frame, v, ref)
@@ -230,6 +235,7 @@ func (r *Renderer) Miss(missing []value.Missing) {
 		have := &r.Missing[i]
 		for _, s := range m.Steps {
 			if !slices.Contains(have.Steps, s) {
+				// Cloned, since the list may be that of a binding.
 				have.Steps = append(slices.Clone(have.Steps), s)
 			}
 		}
@@ -239,6 +245,7 @@ func (r *Renderer) Miss(missing []value.Missing) {
 
 // Excused reports whether an undefined name, or something else, is no mistake here.
 func (r *Renderer) Excused(e *value.Error) bool {
+	// What will not run may lack names and filters, but its text must be readable.
 	if r.Idle && e.Kind != value.SyntaxError {
 		return true
 	}
@@ -303,6 +310,7 @@ func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 // Needs takes down that a value is needed which a step would have given that did not run, or will not. While planning it counts as one
 // that is not known yet: what cannot be planned without it says so, and the step that uses it will be skipped.
 func (r *Renderer) Needs(e *value.Error, steps []int) {
+	// Another value that is still open may make this one needless, so that is waited for first.
 	if e.Unless != nil {
 		r.Miss(e.Unless)
 		return

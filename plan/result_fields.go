@@ -43,6 +43,7 @@ func (r *Renderer) registeredBy(name string) *spec.Action {
 		}
 		return true
 	})
+	// What an action may return without declaring it cannot be misspelt.
 	if a == nil || len(a.Returns) == 0 || a.Open {
 		return nil
 	}
@@ -75,6 +76,7 @@ func (r *Renderer) checkField(v playbook.Value, ref eval.Ref) {
 		near = inside
 	}
 	from := ref.Offset + len(ref.Name) + 1
+	// The place is known only if the text has the field right behind the name.
 	if near == "" || from+len(field) > len(v.Text()) || v.Text()[from:from+len(field)] != field {
 		return
 	}
@@ -108,6 +110,7 @@ func CheckTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), 
 	for _, mixed := range mixedTypes {
 		for _, m := range mixed.pattern.FindAllStringSubmatchIndex(text, -1) {
 			name, field, constant := text[m[2]:m[3]], text[m[4]:m[5]], text[m[6]:m[7]]
+			// After a dot it is a field of something else, and not a variable.
 			if m[2] > 0 && text[m[2]-1] == '.' || !is(name) {
 				continue
 			}

@@ -93,6 +93,7 @@ func (r Result) inSteps() map[string]any {
 	if r.Message != "" {
 		m["msg"] = r.Message
 	}
+	// The action's own fields count above those that all results have.
 	maps.Copy(m, r.Fields)
 	return m
 }
@@ -115,6 +116,7 @@ func (r Result) inPlays() map[string]any {
 	m := map[string]any{"changed": r.Changed, "failed": r.Failed}
 	if r.RC != nil {
 		trim := "\r\n"
+		// Ansible strips these only where a module runs the command, and so not for script and raw.
 		if r.Whole {
 			trim = ""
 		}
@@ -148,6 +150,7 @@ func (r Result) messageInPlays() string {
 	} else if r.FailedWhen != nil || r.Again {
 		msg = ""
 	}
+	// Ansible's command has the same words for every status.
 	if r.RC != nil && msg == fmt.Sprintf("exit status %d", *r.RC) {
 		return "non-zero return code"
 	}
@@ -226,6 +229,7 @@ func (o Output) read(then func(text string) any) any {
 		return then(o.Text)
 	}
 	text, err := o.Read()
+	// The step that uses the output fails, and not the one that printed it.
 	if err != nil {
 		return value.Fault{Err: &value.Error{Kind: value.Failure, Message: err.Error()}}
 	}
@@ -319,6 +323,7 @@ func FaultIn(v any) *value.Fault {
 			}
 		}
 	case map[string]any:
+		// In order, so that the same one is reported each time.
 		for _, key := range SortedKeys(v) {
 			if f := FaultIn(v[key]); f != nil {
 				return f

@@ -88,6 +88,7 @@ func (p *Plan) Decrypt(text []byte) ([]byte, error) {
 		}
 		return nil, err
 	}
+	// By the digest of the vault: read again by another step, it is the same secret.
 	sum := sha256.Sum256(bytes.TrimSpace(text))
 	p.Secrets().Add("vault:"+hex.EncodeToString(sum[:16]), string(plain))
 	return plain, nil

@@ -20,6 +20,7 @@ import (
 // * also stands for slashes: the parts of a path are file names and names of tasks, and both may hold some.
 func (p *Plan) Match(selector string) []int {
 	m := matcher{p: p}
+	// Ids and whole paths are exact, so they count before names, which may look like one.
 	switch {
 	case selector == "":
 		return nil
@@ -60,6 +61,7 @@ func (m *matcher) steps(is func(*Step) bool) bool {
 
 // onHost reads @HOST, all steps of a host, and SELECTOR@HOST, those of its steps that the rest names.
 func (m *matcher) onHost(selector string) bool {
+	// The last @: what is before it may be a path, which has one in front of its host.
 	i := strings.LastIndexByte(selector, '@')
 	if i < 0 || i == len(selector)-1 {
 		return false
@@ -74,6 +76,7 @@ func (m *matcher) onHost(selector string) bool {
 
 func (m *matcher) either(is func(path, name string, at diag.Origin) bool) bool {
 	m.steps(func(s *Step) bool {
+		// The name alone is that of all steps of a loop; with the item it is that of one.
 		return is(s.Path, s.Title(), s.Origin) || s.Loop != nil && is(s.Path, s.Label(s.Title()), s.Origin)
 	})
 	for _, s := range m.p.Scopes {
@@ -107,6 +110,7 @@ func (p *Plan) place(selector string) (file string, line int, ok bool) {
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(p.Dir, full)
 	}
+	// The root of a plan has no links in it, so this path may have none either.
 	if real, err := filepath.EvalSymlinks(full); err == nil {
 		full = real
 	}

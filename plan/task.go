@@ -59,10 +59,12 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 	for _, g := range args {
 		each(prefix + g.Name)
 		v := k.ArgValue(r, g, home, prefix, each)
+		// As with Ansible, an argument that comes to `omit` is as if it were not written.
 		if _, omitted := v.(value.Omitted); omitted {
 			left = true
 			continue
 		}
+		// From here on maps have no order. What set_fact sets must have it when it is printed.
 		if prefix == "" && k.Action.Name == "set_fact" {
 			r.remember(g.Name, v)
 		}
@@ -87,6 +89,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 		if g.Expr != nil {
 			r.Use(g.Value, g.Expr.Refs())
 			result, err := g.Expr.Value(r.Env)
+			// As with Ansible, `debug: var` of an undefined name says so and does not fail.
 			shown := k.Dialect.Rules().PrintsUndefined && k.Action.Name == "print" && r.warned(g.Value, err)
 			if err != nil && !shown {
 				r.Wrong(g.Value, err)
@@ -107,6 +110,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 				if g.Field.AsIs && k.Dialect.Rules().KeepsPaths && !strings.HasPrefix(text, "~") {
 					return text
 				}
+				// Looked for as Ansible does: in the roles around, and then next to the play.
 				if g.Name == "src" && k.Search != nil {
 					return k.Search.Find(text, home)
 				}
@@ -212,6 +216,7 @@ func (r *Renderer) json(v playbook.Value) (any, bool) {
 	}
 	switch got.(type) {
 	case []any, map[string]any, *value.Dict:
+		// With an open part there is no text yet: the value stays as it is, for the run to write.
 		if len(r.Missing) == missing {
 			return value.PythonJSON(got), true
 		}
@@ -251,6 +256,7 @@ func ValueOf(args []Arg, field string) (playbook.Value, bool) {
 
 // Summary says on one line what a step will do. Paths below the playbook's directory are shown relative to it.
 func (p *Plan) Summary(action string, args map[string]any) string {
+	// A summary must not depend on where the playbook lies: plans are compared by it (Counterparts).
 	text := func(name string) string { return FirstLine(value.Text(p.Portable(args[name]))) }
 	switch action {
 	case "shell":
@@ -307,6 +313,7 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 	case "authorized_key":
 		return strings.TrimSpace(text("state") + " " + text("user"))
 	case "git":
+		// The URL may have a password in it.
 		return spec.ShownURL(text("repo")) + " → " + text("dest")
 	case "pause":
 		for _, name := range []string{"prompt", "seconds", "minutes"} {
@@ -395,6 +402,7 @@ type Fields struct {
 
 // At closes the field before and opens the next.
 func (f *Fields) At(name string) {
+	// All fields share the renderer: what it misses now belongs to the one before.
 	for _, m := range f.R.Missing {
 		f.Unknowns = append(f.Unknowns, Unknown{Field: f.Field, Name: m.Name, Steps: m.Steps})
 	}
@@ -426,6 +434,7 @@ func UsesOf(names []string, e *Env) []Use {
 			continue
 		}
 		v, _ := e.Lookup(name)
+		// All facts would stand in the plan again for each step that takes them.
 		if m, ok := WholeFacts(v); ok {
 			v = CountOf(len(m), "entry")
 		}
@@ -453,6 +462,7 @@ func (k *Task) Resolve(path, home string) string {
 	case k.Away && (path == "~" || strings.HasPrefix(path, "~")):
 		return path
 	case k.Remote && path != "" && !filepath.IsAbs(path):
+		// The working directory of moon does not exist there: paths start where a login does.
 		return "~/" + path
 	}
 	return source.ResolvePath(path, k.Base, home)

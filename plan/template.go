@@ -45,6 +45,7 @@ func (k *Task) TemplateNames(r *Renderer, file string, raw map[string]any, now b
 		"template_uid": func() string { return ownerOf(file) },
 	}
 	for name, get := range late {
+		// If planning knew them, the same files would give another plan each time.
 		names[name] = value.Unknown{}
 		if now {
 			names[name] = get()

@@ -32,10 +32,12 @@ func (m *Basis) deciding() []Input {
 	var list []Input
 	for _, path := range SortedKeys(m.Disk.Files) {
 		f := m.Disk.Files[path]
+		// Presets of the user's own do not come with the playbook, and trust is in what comes.
 		own := m.O.Presets != "" && strings.HasPrefix(path, m.O.Presets+"/")
 		if own || path == "-" || f.Program != "" {
 			continue
 		}
+		// Made of the text, since of a file with secrets no digest is kept.
 		list = append(list, Input{Path: path, Digest: source.DigestOf(f.Text)})
 	}
 	m.decided, m.decidedOf = list, len(m.Disk.Files)
@@ -61,6 +63,7 @@ var harmlessSSH = []string{
 func SteeringOption(args string) string {
 	words, err := spec.Words(args)
 	if err != nil {
+		// What cannot be split into words cannot be judged.
 		return Quoted(args)
 	}
 	for i := 0; i < len(words); i++ {
@@ -83,6 +86,7 @@ func SteeringOption(args string) string {
 		case slices.Contains([]string{"-i", "-p", "-l", "-J", "-c", "-m", "-b", "-B"}, word):
 			i++ // the next word is its value
 		case !strings.HasPrefix(word, "-"), strings.Trim(word, "-46aCnqTtvx") != "":
+			// Not an option, or one that is not known to be harmless.
 			return word
 		}
 	}

@@ -52,9 +52,11 @@ func HostsName(hosts []string) string {
 	named, cut := 0, false
 	for i := 0; i < len(hosts); {
 		n := inSequence(hosts[i:])
+		// Two names are as short as a range of two.
 		if n < 3 {
 			n = 1
 		}
+		// The last place is for what ends the list, or else for the number of the rest.
 		if len(parts) == hostsNamed-1 && i+n < len(hosts) {
 			cut = true
 			break
@@ -88,6 +90,7 @@ func inSequence(hosts []string) int {
 	}
 	n := 1
 	for ; n < len(hosts); n++ {
+		// The zeros are part of the name: web09 is followed by web10, and web9 is another host.
 		if hosts[n] != fmt.Sprintf("%s%0*d%s", head, len(number), at+n, tail) {
 			break
 		}
@@ -244,6 +247,7 @@ func Described(v any) string {
 // Quoted is the first line of a text in quotes, shortened.
 func Quoted(s string) string {
 	s = FirstLine(s)
+	// By characters, as half of one is not text.
 	if r := []rune(s); len(r) > 40 {
 		s = string(r[:40]) + "…"
 	}

@@ -22,6 +22,7 @@ func (b *Bound) Place() *Place {
 	s, k := b.Step, b.Step.Task
 	p := &Place{Cwd: s.Cwd, Become: s.Become, Roams: k.Cwd.IsZero(), Env: map[string]string{}}
 	text := func(what string, v playbook.Value) (string, bool) {
+		// A renderer for each, so that what one text lacks does not hide the others.
 		r, problems := b.collecting()
 		t := r.Text(v)
 		err := b.failure(r, problems)
@@ -50,6 +51,7 @@ func (b *Bound) Place() *Place {
 		}
 	}
 	cwd("cwd", k.Cwd)
+	// The argument counts above the key, as it does for the command.
 	if chdir, ok := plan.ValueOf(k.Args, "chdir"); ok {
 		cwd("chdir", chdir)
 	}

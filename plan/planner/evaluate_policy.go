@@ -29,6 +29,7 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 			return ok && n >= 0 && n <= mostRetries
 		})
 	} else if len(t.Until) > 0 {
+		// Ansible's number for `until` alone.
 		s.Retry.Max = 3
 	}
 	s.Retry.Delay = p.plan.Dialect.Rules().RetryDelay
@@ -40,6 +41,7 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	for _, cond := range k.Ignore {
 		s.MayFail = s.MayFail || !cond.Constant || cond.Holds
 	}
+	// Ansible pauses between items, so not before the first.
 	if s.Loop != nil && !s.Loop.First {
 		p.ReadDuration(t.Pause, "pause", r, &s.Pause)
 	}

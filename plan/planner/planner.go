@@ -262,6 +262,7 @@ func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
 			}
 		}
 		for i := range p.plan.Steps {
+			// The first flag that excludes a step is named as the reason.
 			if path := p.plan.Steps[i].Path; !only[i] && leftOut[path] == "" {
 				leftOut[path] = "--only"
 			}

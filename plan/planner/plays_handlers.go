@@ -73,6 +73,7 @@ func (p *playsState) notify(c *taskContext) {
 		return
 	}
 	var steps []int
+	// Only what may run can notify: a handler that none of these reaches is not in the plan.
 	for i := c.group; i < len(p.plan.Steps); i++ {
 		if s := &p.plan.Steps[i]; !s.Excluded && s.Prediction != plan.WillSkip {
 			steps = append(steps, i)

@@ -123,12 +123,14 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags},
 	}, name)
 	play.scene = c.scene
+	// The lists that tasks see are in the order of the inventory, whatever `order` says.
 	play.scene.Play, play.scene.Hosts = name, vars.HostNames(listed)
 	p.policy(play, r)
 	p.preload(play, c)
 	machines := make([]*plannedHost, len(hosts))
 	for i, h := range hosts {
 		machines[i] = p.machine(h.Name)
+		// As with Ansible, a host that has left one play is in the next again.
 		machines[i].left = false
 		machines[i].gates = nil
 	}
@@ -138,6 +140,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 			break
 		}
 		play.serial = i
+		// As with Ansible, each batch goes through the whole play by itself, with its own notifications.
 		clear(play.handlers.notified)
 		clear(play.handlers.flushed)
 		scope := play.scope
@@ -181,13 +184,16 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 		}
 		cs[i] = c
 	}
+	// The facts of this machine must not stand for those of another, even before that is asked.
 	p.gatherDelegates(cs)
 	if r := p.Renderer(p.env(p.hostlessContext(in), nil), in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, true) {
 		p.showAgain(cs)
 		p.gather(cs)
 		p.planTaskForHosts(p.always(cs), p.factsTask(pl))
 	}
+	// After the facts, which the names of the files may use.
 	p.varsFiles(play, cs)
+	// Handlers have the play around them, and not the block or section that notifies them.
 	for _, c := range cs {
 		play.handlers.base[c.on] = c
 	}
@@ -199,6 +205,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 		p.planTasksForHosts(within(cs, scope), at)
 		p.CloseScope(scope)
 	}
+	// As with Ansible, handlers run after each of the three parts; roles and tasks are one of them.
 	section("pre_tasks", pl.PreTasks)
 	p.flushHandlers(cs)
 	for _, t := range pl.Roles {

@@ -76,6 +76,7 @@ func playsOf(p *plan.Plan) (*PlaySources, error) {
 	keepAnswers(m, s)
 	for _, name := range hostsOf(m) {
 		facts, hidden := m.Machines[name].UsedFacts()
+		// To make the plan again its value would have to be kept, which no_log forbids.
 		if hidden != "" {
 			return nil, &SecretError{"the variable " + hidden + " of the environment of " + name + ", which a step with no_log uses,"}
 		}
@@ -154,6 +155,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
+	// Kept only if a template has asked how moon was called; otherwise the flags of this call count.
 	if v, ok := s.Call["ansible_check_mode"].(bool); ok {
 		o.Mode.Check = v
 	}
@@ -278,6 +280,7 @@ func (s *PlaySources) stale(abs func(string) string, o plan.Options, say func(st
 		}
 	}
 	for _, one := range s.Printed {
+		// A program has nothing to compare but what it prints.
 		text, err := printed(o, &source.FileSeen{Program: abs(one.Path), Args: one.Args})
 		switch {
 		case err != nil:

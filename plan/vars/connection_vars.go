@@ -213,6 +213,7 @@ func (g *IgnoredVariable) Usual(v any) bool {
 	case nil:
 		return true
 	case value.Unknown, value.Fault:
+		// What it comes to later may ask for something else.
 		return false
 	}
 	text := strings.TrimSpace(value.Text(value.Plain(v)))

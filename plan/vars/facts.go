@@ -21,8 +21,10 @@ func NewGlobals(facts map[string]any, volatile func() map[string]any, costly map
 		volatile = func() map[string]any { return nil }
 	}
 	for name := range volatile() {
+		// Known while planning, they would make another plan each time.
 		n.FactsMap[name] = value.Unknown{}
 	}
+	// Read once, when the run first asks: all steps see the same.
 	n.Started = sync.OnceValue(func() map[string]any {
 		all := maps.Clone(n.FactsMap)
 		maps.Copy(all, volatile())

@@ -58,6 +58,7 @@ func HandedOf(r map[string]any, name string) (any, bool) {
 // mayHave finds a variable that a module may have given which is there for facts, as its name says. Names that nobody else knows would
 // be mistakes otherwise.
 func (m *Machine) mayHave(name string, moment int, f func(*Binding) bool) bool {
+	// Settings of the connection are asked for before a task can run there, so no task gives them.
 	if settings[name] {
 		return false
 	}
@@ -112,6 +113,7 @@ var changing = map[string]bool{
 
 // Fact finds a fact by the name it has as a variable. Before anybody has gathered them there are none.
 func (m *Machine) Fact(name string, moment int, f func(*Binding) bool) bool {
+	// What tasks have given counts above what was gathered.
 	if m.Handed.Before(name, moment, f) {
 		return true
 	}
@@ -122,11 +124,13 @@ func (m *Machine) Fact(name string, moment int, f func(*Binding) bool) bool {
 	if name == "ansible_facts" && m.hasHanded(moment) {
 		return f(&Binding{Name: name, Value: FactsOf{m}, From: "facts"})
 	}
+	// As with Ansible, facts count from the task on that gathers them.
 	if moment < m.Since {
 		return false
 	}
 	switch {
 	case m.State == FactsPromised && !settings[name]:
+		// Whether there is such a fact is known only when it has been gathered.
 		return f(&Binding{Name: name, From: "fact", How: PromisedFact, Steps: m.gatherers()})
 	case m.State != FactsKnown:
 		return false
@@ -140,6 +144,7 @@ func (m *Machine) Fact(name string, moment int, f func(*Binding) bool) bool {
 	m.used(short)
 	switch {
 	case changing[short]:
+		// The value of now is of no use: that in the result of the gathering counts, so it is kept.
 		m.Keeps = true
 		return f(&Binding{Name: name, From: "fact", How: PromisedFact, Steps: m.gatherers()})
 	case short == "env":
@@ -193,6 +198,7 @@ func (m *Machine) InventoryFor(sc *Scene) *Layer {
 
 // used notes that a plan depends on a fact of the host.
 func (m *Machine) used(fact string) {
+	// A plan is saved with what it used while it was made; what the run uses comes too late.
 	if m.Use.Done {
 		return
 	}
@@ -223,6 +229,7 @@ func shortNames(facts map[string]any) map[string]any {
 // Hides reports whether the facts of the host are cleared at a moment.
 func (m *Machine) Hides(moment int) bool {
 	for _, h := range m.Hidden {
+		// MaxInt stands for what comes after all that is planned so far.
 		if moment >= h.From && moment < h.Until || moment == math.MaxInt && h.Until == math.MaxInt {
 			return true
 		}
@@ -258,6 +265,7 @@ func (e EnvOf) Get(key string) (any, bool) {
 		if e.Host.Env == nil {
 			e.Host.Env = map[string]bool{}
 		}
+		// One use in the open is enough: then its value shows in the plan anyway.
 		e.Host.Env[key] = e.Host.Env[key] || !u.Hiding
 	}
 	v, ok := e.All()[key]

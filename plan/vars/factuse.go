@@ -27,6 +27,7 @@ func (u *FactUsage) Note(fr *Frame, v playbook.Value, ref eval.Ref) {
 	name, path := ref.Name, ref.Path
 	if name == "facts" {
 		var ok bool
+		// Which of all facts decide cannot be known, so a plan that takes all is not saved.
 		if name, path, ok = step(path); !ok {
 			u.Whole = v.Pos()
 			return
@@ -41,6 +42,7 @@ func (u *FactUsage) Note(fr *Frame, v playbook.Value, ref eval.Ref) {
 		u.Whole = v.Pos()
 		return
 	}
+	// One use in the open is enough: then its value shows in the plan anyway.
 	u.Env[variable] = u.Env[variable] || !u.Hiding && !ref.Secret
 }
 

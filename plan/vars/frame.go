@@ -53,6 +53,7 @@ func (h *History) Add(b *Binding) {
 	if h.Versions == nil {
 		h.Versions = map[string][]Version{}
 	}
+	// Each binding has a moment of its own: a frame sees what was set before its step, and nothing after it.
 	*h.Now++
 	h.Versions[b.Name] = append(h.Versions[b.Name], Version{At: *h.Now, Binding: b})
 }
@@ -74,6 +75,7 @@ func (h *History) Doubt(since int) {
 	for _, versions := range h.Versions {
 		for _, v := range versions {
 			if v.At > since {
+				// Later plays may use the name too, so the binding stays: only what was certain of it goes.
 				v.Certain, v.Foreseen = false, false
 			}
 		}

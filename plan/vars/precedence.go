@@ -143,6 +143,7 @@ func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 			return true
 		}
 	}
+	// Only for want of any other value, so that a variable of the playbook never waits for a step.
 	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f)
 }
 
@@ -153,6 +154,7 @@ func (fr *Frame) pastOf() *PastInventory {
 	}
 	list := *fr.Scene.Past
 	for i := range list {
+		// They are in the order of the changes: the first after the moment has what was there then.
 		if fr.ProducedAt < list[i].Before {
 			return &list[i]
 		}
@@ -187,6 +189,7 @@ func (fr *Frame) Fact(name string, f func(*Binding) bool) bool {
 		return f(&Binding{Name: name, Value: fr.All.FactsMap, From: "facts", How: Measured})
 	}
 	v, ok := fr.All.FactsMap[name]
+	// Found out only when a playbook asks, as these take long.
 	if get, costly := fr.All.Costly[name]; costly && !ok {
 		v, ok = get(), true
 	}
@@ -194,6 +197,7 @@ func (fr *Frame) Fact(name string, f func(*Binding) bool) bool {
 		return false
 	}
 	b := Binding{Name: name, Value: v, From: "fact"}
+	// The run will have another value, so planning may not use this one.
 	if _, changes := v.(value.Unknown); changes {
 		b.How = Measured
 	}
@@ -272,6 +276,7 @@ func GroupsOfHost(h *inventory.Host) []string {
 		return names
 	}
 	for _, g := range h.Groups {
+		// As with Ansible, `all` is not among them.
 		if g.Name != "all" {
 			names = append(names, g.Name)
 		}
@@ -289,6 +294,7 @@ func (fr *Frame) Groups() any {
 		return map[string]any{}
 	}
 	changes := fr.Scene.Inventory.Changes()
+	// They are the same until the inventory changes, and any template of any host may ask.
 	if then := fr.Scene.Grouped.last.Load(); then != nil && then.changes == changes {
 		return then.all
 	}

@@ -185,6 +185,7 @@ func (c *Compiler) declaration(t *playbook.Task, chain []string) *spec.Action {
 
 // checkOwn looks at the conditions of a task on its own result.
 func (c *Compiler) checkOwn(k *plan.Compiled, chain []string) {
+	// Only of commands are the types of the result known.
 	if k.Action == nil || !k.Action.Command || k.Src.Register == "" {
 		return
 	}
@@ -215,6 +216,7 @@ func (c *Compiler) Decode(k *plan.Task, raw map[string]any, chain []string) {
 		if v, ok := plan.ValueOf(k.Args, problem.Field); ok {
 			pos, width = v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text()))
 		} else if k.Misspelt {
+			// The argument that is missing may be the one that was misspelt, and that was reported.
 			continue
 		}
 		c.problems.Blame("argument "+problem.Field,
@@ -249,6 +251,7 @@ func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 	case playbook.Vars:
 		k.Action, _ = spec.Lookup("set_fact")
 	case playbook.IncludeVars:
+		// In a playbook of steps it is not a step of the plan: the planner reads the file (planVars).
 		if !c.plan.Dialect.Rules().OverHosts {
 			return k
 		}
@@ -266,12 +269,14 @@ func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 		return k
 	}
 	k.Args, k.Sound = c.arguments(k.Action, t, chain)
+	// Refused arguments are not among them. What is then missing must not be reported as a second mistake.
 	written := t.Args.Len() + t.ExtraArgs.Len()
 	if t.Args.Kind() == playbook.String && k.Action.Free == "" {
 		written += len(playbook.SplitPairs(t.Args.Text()))
 	}
 	k.Misspelt = len(k.Args) < written && t.Args.Kind() != playbook.List
 	if t.Undo != nil {
+		// Not kept by task: it belongs to this one alone.
 		k.Undo = c.compile(t.Undo, chain)
 	}
 	return k
@@ -315,6 +320,7 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 	if t.ExtraArgs.Kind() == playbook.Map {
 		args = append(args, c.mapArguments(a.Name, a.Open, a.Field, t.ExtraArgs, plan.FieldNames(a.Fields()), chain)...)
 	}
+	// An alias and its name are one argument: of two values one would be ignored without a word.
 	seen := map[string]string{}
 	for _, g := range args {
 		if as, ok := seen[g.Name]; ok {
@@ -331,6 +337,7 @@ func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []s
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {
 		hint = "did you mean `" + plan.OtherArgs[key] + "`?"
 	}
+	// A longer list would say less than none.
 	if hint == "" && len(known) < 16 {
 		hint = "it takes " + strings.Join(known, ", ")
 	}
@@ -400,6 +407,7 @@ func (c *Compiler) warnTraps(f *spec.Field, key string, v playbook.Value, chain 
 	}
 	switch {
 	case (f.Kind == spec.String || f.Kind == spec.Path) && len(f.Enum) == 0 && v.Kind() == playbook.Bool:
+		// As Python writes it, which is what Ansible puts into the file.
 		python := "False"
 		if v.Bool() {
 			python = "True"
@@ -423,6 +431,7 @@ func (c *Compiler) UsedBeside(m playbook.Value) (entries []playbook.Entry) {
 	for _, e := range m.Entries() {
 		for _, name := range c.namesIn(e.Value, nil) {
 			used[name] = used[name] || name != e.Key
+			// A variable that extends what it hides must not see its own new value.
 			own[e.Key] = own[e.Key] || name == e.Key
 		}
 	}

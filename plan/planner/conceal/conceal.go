@@ -37,6 +37,7 @@ func (c *Concealer) HidePlan() {
 	p.Name = c.secrets.Redact(p.Name)
 	p.Vars, p.Exports = secret.Clean(c.secrets, p.Vars), c.cleanExports()
 	taken := map[string]bool{}
+	// Masking a secret may make two paths one, and a path is an identity.
 	unique := func(path string) string {
 		clean := c.secrets.Redact(path)
 		for n, first := 2, clean; taken[clean]; n++ {
@@ -81,6 +82,7 @@ func (c *Concealer) HideStep(s *plan.Step) {
 	}
 	env, cwd := secret.Clean(c.secrets, s.Env), c.secrets.Redact(s.Cwd)
 	for name := range env {
+		// The step must run with the real values, so these are rendered again then.
 		s.Concealed = s.Concealed || env[name] != s.Env[name]
 	}
 	s.Concealed = s.Concealed || len(env) != len(s.Env) || cwd != s.Cwd

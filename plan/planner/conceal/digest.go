@@ -17,8 +17,10 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	b := c.digested[:0]
 	part := func(name string, v any) {
 		text := value.Text(v)
+		// Without the root, so that a playbook can be moved, and without secrets, as digests are shown and kept.
 		text = c.secrets.Redact(strings.ReplaceAll(text, c.plan.Root, ""))
 		b = append(append(b, name...), '=')
+		// With its length, or a text could pass for the parts behind it.
 		b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
 		b = append(append(b, text...), '\n')
 	}

@@ -16,6 +16,7 @@ import (
 
 // noteRead notes that the step that is planned reads something.
 func (c *Concealer) noteRead(s *plan.Step, path string, parts bool) {
+	// What is still open is not a path yet.
 	if !filepath.IsAbs(path) {
 		return
 	}
@@ -53,6 +54,7 @@ func (c *Concealer) NoteReads(s *plan.Step, k *plan.Task, raw map[string]any, lo
 
 // sourceOf is the path of what a step is made from on this machine, as far as it is known; "" if there is none.
 func (c *Concealer) sourceOf(s *plan.Step, k *plan.Task, raw map[string]any) string {
+	// The arguments of a script may be open while the script itself is known.
 	if line, ok := raw["cmd"].(plan.OpenText); ok && k.Action.Name == "script" {
 		return c.scriptOf(k, value.Text(line.Text))
 	}
@@ -107,6 +109,7 @@ func (c *Concealer) holdsSecret(s *source.Source) bool {
 			}
 		}
 	}
+	// The bound is one of the whole directory: a plan must not read gigabytes to find a secret.
 	left := int64(maxSearched)
 	for _, path := range paths {
 		info, err := os.Stat(path)

@@ -63,6 +63,7 @@ func (c *Connector) BecomeHere(s *plan.Step, k *plan.Task, b Become, r *plan.Ren
 			c.problems.Errorf(b.User.Pos(), utf8.RuneCountInString(plan.FirstLine(b.User.Text())), r.Chain, hint, "%s", message)
 		}
 	}
+	// Becoming who moon is already would at most ask for a password in vain.
 	if user != c.o.User {
 		s.Become = &plan.Become{User: user, Method: method}
 	}
@@ -104,6 +105,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 	case "sudo", "su", "doas":
 		method = strings.TrimPrefix(method, "ansible.builtin.")
 	case "":
+		// On a host only the login knows who it is, and whether it needs a method at all.
 		if s.Conn == nil && c.o.User != "root" {
 			method = vars.BecomeMethods[0]
 		}
@@ -125,6 +127,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 		if !given {
 			continue
 		}
+		// The variable counts above the key, so what the key lacks does not matter any more.
 		from, at, k.BecomeUser = "`"+name+"`", place.Pos, playbook.Value{}
 		var ok bool
 		if user, ok = c.settingText(place, r, "who to become on "+host, name, v); !ok {
@@ -147,6 +150,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 	if s.Conn != nil {
 		there = s.Conn.User
 	}
+	// If only ssh knows who logs in, the user may be another one.
 	if user != there || there == "" || !k.BecomeUser.IsZero() {
 		s.Become = &plan.Become{User: user, Method: method}
 		c.warnIgnored(place, e, vars.Becoming)

@@ -61,6 +61,7 @@ func (l Link) With(connection, user, port playbook.Value) Link {
 
 // ConnectionTo finds out how a host is reached: nil for this machine. Variables of the host count before what the playbook says.
 func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer) *plan.Connection {
+	// With delegate_to the variables of that host count, and not those of the host of the play.
 	setting := c.settings(e.On(m))
 	value := func(otherwise string, names ...string) string {
 		for _, name := range names {
@@ -82,6 +83,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		return r.Text(v)
 	}
 	kind := c.o.Login.Connection
+	// As with Ansible, localhost is local unless an inventory has it.
 	if m.Host == nil && plan.IsLocalhost(m.Name) {
 		kind = "local"
 	}
@@ -105,6 +107,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		User:    value(written(at.Link.User, c.o.Login.User), vars.UserNames...),
 		Key:     value(c.o.Login.PrivateKey, vars.KeyNames...),
 	}
+	// Then ssh is given the name alone, for which the user's configuration may have an entry.
 	if conn.Address == m.Name {
 		conn.Address = ""
 	}
@@ -114,6 +117,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 	args := []string{c.o.Login.SSHArgs}
 	for _, name := range vars.ArgsNames {
 		text := value("", name)
+		// What has ssh execute other programs must not do so before approval, unless the playbook is trusted.
 		if option := plan.SteeringOption(text); option != "" && conn.Steers == "" {
 			conn.Steers = option + " in `" + name + "` of " + m.Name
 		}
@@ -153,6 +157,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		}
 	}
 	if password := value("", vars.PasswordNames...); password != "" {
+		// Known as a secret before anything is shown that may hold it.
 		c.secrets.Add("ansible_password", password)
 		conn.Password = password
 	}

@@ -129,6 +129,7 @@ type VarsDir struct {
 // ReadVarsDir reads the files of variables below a directory: those in it first, then what is below, each in the order of names.
 func (l *Library) ReadVarsDir(chain []string, written playbook.Value, dir string, depth int, in *VarsDir) (files []*playbook.File) {
 	names, err := l.disk.List(dir)
+	// Links may lead back up, so there is a bound even if `depth` gives none.
 	if err != nil || in.Depth > 0 && depth > in.Depth || depth > 30 {
 		return nil
 	}
@@ -166,6 +167,7 @@ func (l *Library) ReadVarsDir(chain []string, written playbook.Value, dir string
 
 // PortableLabel is the label of an item in a path, which is the same wherever the playbook lies.
 func (l *Library) PortableLabel(label string) string {
+	// The label is part of the path of the step, and so of the digest of the plan.
 	if filepath.IsAbs(label) {
 		return l.ShowPath(label)
 	}
@@ -205,6 +207,7 @@ func (l *Library) Read(path string) (*playbook.File, error) {
 	}
 	l.plan.Inputs = append(l.plan.Inputs, plan.Input{Path: shown, Digest: seen.Digest})
 	l.Sources[shown] = f
+	// Costly facts that the text names must be known before it is rendered.
 	l.wasRead(seen.Text)
 	return f, nil
 }
@@ -246,6 +249,7 @@ func (l *Library) SuggestFile(path string) string {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return "" // it is there, and something else is wrong with it
 	}
+	// Not by the disk of the plan: what is only suggested is not an input.
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return ""
@@ -272,6 +276,7 @@ func (l *Library) RunInventory(path string, args ...string) ([]byte, error) {
 	key := path + " " + strings.Join(args, " ")
 	f, ok := l.disk.Files[key]
 	if !ok {
+		// A plan that is made again from its sources must not start programs.
 		if l.disk.Closed || l.o.Outside.RunInventory == nil {
 			return nil, source.NotThere(path)
 		}
@@ -293,6 +298,7 @@ func (l *Library) LoadTasks(path string) (*playbook.File, []*playbook.Task, erro
 
 // LoadHandlers reads a role's file of handlers once.
 func (l *Library) LoadHandlers(path string) (*playbook.File, []*playbook.Task, error) {
+	// The same file may also be included as tasks, where other keys are allowed.
 	return l.loadAs("handlers "+path, path, playbook.ParseHandlers)
 }
 
@@ -316,6 +322,7 @@ func (l *Library) loadAs(key, path string,
 
 // ReadPassword is the text of a file with a password. Planning reads it as an input that is kept nowhere.
 func (l *Library) ReadPassword(path string, running bool) ([]byte, error) {
+	// The run itself makes the file, so what planning has seen of it does not count.
 	if running {
 		return os.ReadFile(path)
 	}
@@ -326,6 +333,7 @@ func (l *Library) ReadPassword(path string, running bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A saved plan has neither the text of a password nor its digest.
 	f.Secret, f.Digest = true, ""
 	return f.Text, nil
 }

@@ -41,6 +41,7 @@ type RoleNames struct{ Tasks, Vars, Defaults, Handlers string }
 // LoadRole reads the files of a role that a task asks for.
 func (l *Library) LoadRole(t *playbook.Task, dir string, from RoleNames, chain []string) *playbook.RoleFiles {
 	key := dir + "\x00" + strings.Join([]string{from.Tasks, from.Vars, from.Defaults, from.Handlers}, "\x00")
+	// The names are part of the key: with tasks_from the same directory is another role.
 	if f, ok := l.roles[key]; ok {
 		return f
 	}
@@ -91,6 +92,7 @@ func (l *Library) readRoleTasks(chain []string, t *playbook.Task, dir, name stri
 		}
 		return playbook.TasksOf{}
 	}
+	// Links are followed, so that a role under two names is read once.
 	f, tasks, err := load(l.disk.Real(path))
 	if err != nil {
 		l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))

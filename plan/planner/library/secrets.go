@@ -17,6 +17,7 @@ import (
 // unlock puts the text of an encrypted file in its place, and says of a file of secrets that it is one.
 func (l *Library) unlock(f *playbook.File) error {
 	f.Decrypt = func(text string) (plain, wrong, hint string) {
+		// Without white space: the same vault may be indented in another way elsewhere.
 		plain, err := l.decrypt([]byte(text), "vault:"+source.DigestOf([]byte(strings.Join(strings.Fields(text), "")))[:32])
 		if err != nil {
 			return "", err.Error(), plan.WayIn(err)
@@ -24,6 +25,7 @@ func (l *Library) unlock(f *playbook.File) error {
 		return plain, "", ""
 	}
 	if vault.Is(f.Text) {
+		// Without a name: of a whole file the values are learnt one by one, when it is parsed (ParseVars).
 		plain, err := l.decrypt(f.Text, "")
 		if err != nil {
 			return &plan.LockedError{File: f.Name, Err: err}
@@ -44,6 +46,7 @@ func (l *Library) decrypt(text []byte, from string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Values are text: other bytes could be neither printed nor saved.
 	if !utf8.Valid(plain) {
 		return "", errors.New("the encrypted value is not text")
 	}
@@ -72,6 +75,7 @@ func (l *Library) learnSecrets(f *playbook.File, v playbook.Value, at string) {
 			l.learnSecrets(f, item, at+"."+strconv.Itoa(i))
 		}
 	case playbook.Int, playbook.Float:
+		// Short numbers are ports, counts and years: masking those would make every text unreadable.
 		if len(v.Text()) >= plan.LeastDigits {
 			l.secrets.Add(f.Name+"#"+at[1:], v.Text())
 		}

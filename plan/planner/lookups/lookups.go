@@ -63,6 +63,7 @@ func (l *Lookups) World() call.World {
 			if path == "" {
 				return "", errors.New("no such file: " + name)
 			}
+			// An earlier step of the run may have written it.
 			if running(at) {
 				return planned.ReadNow(path)
 			}
@@ -94,6 +95,7 @@ func (l *Lookups) World() call.World {
 			return l.match(pattern)
 		},
 		Run: func(at value.Env, command string) (string, error) {
+			// An unapproved dry run may not run commands either.
 			if !running(at) || planned.Basis.O.Outside.Pipe == nil || call.Base(at).(*plan.Env).Unapproved {
 				return "", call.ErrLater
 			}
@@ -132,6 +134,7 @@ func (l *Lookups) password(at value.Env, file string, always bool, made func() (
 		text, err := l.library.ReadPassword(path, running(at))
 		switch {
 		case err == nil:
+			// Ansible writes the salt behind the password, on the same line.
 			line, _, _ := strings.Cut(string(text), "\n")
 			password, _, _ := strings.Cut(line, " salt=")
 			l.plan.Engine.Secrets.Add(filepath.Base(file), password)

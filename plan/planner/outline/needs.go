@@ -30,6 +30,7 @@ func (o *Outline) ResolveNeeds() {
 			continue
 		}
 		for _, t := range targets {
+			// An id may stand for a whole loop, of which one mistake is enough.
 			if !o.mayNeed(n, t) {
 				break
 			}
@@ -57,6 +58,7 @@ func (o *Outline) mayNeed(n pendingNeed, target int) bool {
 		o.needError(n, hint, "this step needs itself")
 		return false
 	}
+	// The innermost scope around both says whether their places in the file are an order.
 	a, b := o.scopesOf(n.step), o.scopesOf(target)
 	common := 0
 	for common+1 < min(len(a), len(b)) && a[common+1] == b[common+1] {
@@ -68,6 +70,7 @@ func (o *Outline) mayNeed(n pendingNeed, target int) bool {
 			n.need.ID, s.Origin)
 		return false
 	}
+	// A branch runs after the body, even if the steps of the block have no order.
 	branch := len(b) > common+1 && o.plan.Scopes[b[common+1]].Kind == plan.ScopeBranch
 	if tree.Parallel(a[common]) > 0 && !branch {
 		return true
@@ -90,6 +93,7 @@ func (o *Outline) scopesOf(step int) []int {
 // reportCircles reports steps that need each other.
 func (o *Outline) reportCircles() {
 	tree := o.plan.Tree()
+	// Needs that all point backwards cannot make a circle, and neither can values.
 	if !tree.Forward {
 		return
 	}

@@ -95,6 +95,7 @@ func (o *Outline) UniqueLabel(scope int, name string) string {
 		used = map[string]int{}
 		o.labels[scope] = used
 	}
+	// Counted in the order of the plan: the first of a name keeps its path when others come after it.
 	used[name]++
 	if n := used[name]; n > 1 {
 		return fmt.Sprintf("%s~%d", name, n)
@@ -107,6 +108,7 @@ func (o *Outline) HasRoom(n int, pos diag.Pos, chain []string) bool {
 	if len(o.plan.Steps)+n <= o.maxSteps {
 		return true
 	}
+	// Reported once: all that follows would say the same.
 	if !o.problems.Full {
 		o.problems.Full = true
 		o.problems.Errorf(pos, 0, chain, "raise the limit with --max-steps", "the plan would have %d steps or more; the limit is %d",

@@ -70,6 +70,7 @@ func (l *List) Read() {
 		}
 		one := &overriding{Override: o, on: o.From == "", text: v[0].Value}
 		if o.Field == "" {
+			// Of a variable it is data, as with -e; of an argument it is a template.
 			one.value = plan.Taken(v[0].Value, l.plan.Dialect.Rules().OrdersMaps)
 			if o.Secret {
 				one.value = value.Mark(l.secrets, one.value, value.Every)
@@ -86,6 +87,7 @@ func (l *List) Begin(path string) {
 	if len(l.all) == 0 {
 		return
 	}
+	// Overrides name a step by the path that is shown, which has no secrets.
 	l.at = l.secrets.Redact(path)
 	for _, o := range l.all {
 		o.on = o.on || o.From == l.at
