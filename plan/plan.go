@@ -342,7 +342,7 @@ func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int
 		return nil, 0
 	}
 	from, to := max(line-1-around, 0), min(line+around, len(all))
-	// The text is as it was read, and may hold secrets.
+	// This is the text of the file, which may hold secrets.
 	return secret.Clean(p.Basis.Secrets, all[from:to]), from + 1
 }
 
