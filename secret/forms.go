@@ -19,6 +19,7 @@ func formsOf(text string, left int) []form {
 	if len(text) <= maxText {
 		c.written("", text)
 	}
+	// A file of a password ends in a newline that programs do not print.
 	if trimmed := strings.TrimSpace(text); trimmed != text && len(trimmed) <= maxText {
 		c.written("trim ", trimmed)
 	}
@@ -73,6 +74,7 @@ func (c *collection) written(name, text string) {
 		return
 	}
 	c.add(name+"text", text)
+	// Forms of forms are made of those from here on only, not of what another line has added.
 	first := len(c.forms)
 	c.base64(name, text)
 	c.escaped(name, text)
@@ -103,6 +105,7 @@ func (c *collection) base64(name, text string) {
 		c.add(name+alphabet.name, alphabet.enc.EncodeToString([]byte(text)))
 		for before := range 3 {
 			all := alphabet.enc.EncodeToString(append(make([]byte, before), text...))
+			// The characters at both ends also hold bits of what stands around the text, so they cannot be looked for.
 			from, to := (8*before+5)/6, 8*(before+len(text))/6
 			c.add(fmt.Sprintf("%s%s %d", name, alphabet.name, before), all[from:to])
 		}
@@ -170,6 +173,7 @@ func lowerHex(escaped string) string {
 func jsonText(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
+	// What Go escapes for HTML is a form of its own, made from this one.
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(text); err != nil {
 		return text

@@ -37,6 +37,7 @@ func (s *Set) Seal(v any) (sealed any, ok bool) {
 		m := make(map[string]any, len(v))
 		for key, item := range v {
 			sealed, ok := s.Seal(item)
+			// A key cannot be sealed, as what stands for it would have to be a text.
 			if !ok || s.Has(key) {
 				return nil, false
 			}
@@ -73,6 +74,7 @@ func (s *Set) sealText(text string) (any, bool) {
 			parts = append(parts, around)
 		}
 		if from < to {
+			// Matchers are read without the lock, the table of forms may grow at any moment.
 			s.mu.Lock()
 			r := s.forms[text[from:to]]
 			s.mu.Unlock()
@@ -108,6 +110,7 @@ func (m *matcher) leftmost(text string) (from, to int) {
 		if i+1-int(m.depth[at]) > from {
 			break // whatever comes now begins later
 		}
+		// An earlier one wins over a longer one, or the text before that would still hold its beginning.
 		if n := int(m.match[at]); n > 0 && i+1-n <= from {
 			from, to = i+1-n, i+1
 		}

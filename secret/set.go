@@ -56,6 +56,7 @@ func (s *Set) Add(from, text string) {
 	if s == nil || text == "" {
 		return
 	}
+	// Before the lock is taken: no set holds its own while it waits for that of its parent.
 	s.parent.Add(from, text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,6 +64,7 @@ func (s *Set) Add(from, text string) {
 		s.sources[from] = text
 		s.own = nil
 	}
+	// With a source it is added again, as its forms may have been those of a computed text until now.
 	if s.known[text] && from == "" {
 		return
 	}
@@ -137,6 +139,7 @@ func (s *Set) all() []*matcher {
 	if len(s.fresh) == 0 {
 		return list
 	}
+	// A copy: callers use the list they were given without the lock.
 	list = append([]*matcher(nil), list...)
 	texts, size := s.fresh, sizeOf(s.fresh)
 	for len(list) > 0 {
@@ -168,6 +171,7 @@ func (s *Set) Redact(text string) string {
 		return text
 	}
 	var b strings.Builder
+	// One for each part: a secret does not reach over an ellipsis.
 	w := s.Writer(&b)
 	for {
 		part, rest, cut := strings.Cut(text, ellipsis)

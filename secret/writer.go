@@ -59,6 +59,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 			next := w.begin(p, i)
 			w.masked = w.masked && next == i
 			w.out = append(w.out, p[i:next]...)
+			// What is passed over cannot begin a secret, so it need not be held back.
 			if i = next; i == len(p) {
 				break
 			}
@@ -128,6 +129,7 @@ func (w *Writer) read(c byte) {
 		}
 		switch {
 		case within && s.through < 0 && before != 0 && c == escape:
+			// Only from inside a match: a sequence before a secret is not part of it.
 			s.through = before
 		case within || s.through < 0:
 		default:
@@ -181,6 +183,7 @@ func (w *Writer) decide(n int) {
 		}
 		w.masked = h.hide
 	}
+	// Moved to the front, so the buffer stays as small as the longest form.
 	w.pending = w.pending[:copy(w.pending, w.pending[n:])]
 }
 
@@ -192,6 +195,7 @@ func (w *Writer) pass(p []byte) (int, error) {
 	if err == nil && n < len(p) {
 		err = io.ErrShortWrite
 	}
+	// Kept: after a part was lost, what follows would be joined to the wrong text.
 	w.err = err
 	return n, err
 }

@@ -19,6 +19,7 @@ func Luminance(c color.Color) float64 {
 
 // linear is a colour in linear light.
 func linear(c color.Color) (r, g, b float64) {
+	// Go multiplies by alpha; colours of a terminal are opaque, so these are the plain values.
 	x, y, z, _ := c.RGBA()
 	undo := func(v uint32) float64 {
 		s := float64(v) / 0xffff
@@ -33,6 +34,7 @@ func linear(c color.Color) (r, g, b float64) {
 // Contrast is the ratio of WCAG 2 between two colours: 1 is none, 21 black on white.
 func Contrast(a, b color.Color) float64 {
 	x, y := Luminance(a), Luminance(b)
+	// The addition of WCAG 2 stands for light that falls on the screen.
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 

@@ -78,8 +78,10 @@ func (l *loader) load(t *Theme, name string, chain []string) bool {
 		l.warn(f, doc.Content[0], "a theme is a map of inherits, palette, roles, light, dark and glyphs")
 		return false
 	}
+	// Before anything is read: the maps below would hide that a key is there twice.
 	l.twice(f, doc.Content[0])
 	l.outline(f, doc.Content[0])
+	// First what is inherited, then what this one says over it.
 	l.inherit(t, f, name, chain)
 	l.fill(t, f)
 	if chain == nil {
@@ -114,6 +116,7 @@ func own(path string) string {
 func about(doc *yaml.Node) string {
 	comment := doc.HeadComment
 	if comment == "" && len(doc.Content[0].Content) > 0 {
+		// The parser gives a comment without a blank line after it to the first key.
 		comment = doc.Content[0].Content[0].HeadComment
 	}
 	line, _, _ := strings.Cut(comment, "\n")
@@ -156,6 +159,7 @@ func (l *loader) outline(f *file, root *yaml.Node) {
 		half, other = other, half
 	}
 	if half != nil {
+		// After the loop, as the half wins over roles wherever it stands in the file.
 		f.parts = append(f.parts, half)
 	}
 	f.halves, f.other = len(halves), other
@@ -171,6 +175,7 @@ func (l *loader) isMap(f *file, key, value *yaml.Node) bool {
 
 func (l *loader) inherit(t *Theme, f *file, name string, chain []string) {
 	parent := Default
+	// The default does not say what it inherits, and so seems to inherit itself, which is not a mistake.
 	if f.inherit != nil {
 		parent = f.inherit.Value
 	}
@@ -188,6 +193,7 @@ func (l *loader) inherit(t *Theme, f *file, name string, chain []string) {
 		l.warn(f, f.inherit, "there is no theme %q to inherit", parent)
 		parent = Default
 	}
+	// The default ends every chain, so a theme is complete whatever it inherits.
 	if !slices.Contains(chain, parent) {
 		l.load(t, parent, chain)
 	}
@@ -203,6 +209,7 @@ func (l *loader) fill(t *Theme, f *file) {
 		l.roles(t, f, part)
 	}
 	if f.other != nil {
+		// Into a copy: only its mistakes are wanted.
 		unused := *t
 		l.roles(&unused, f, f.other)
 	}
@@ -231,6 +238,7 @@ func (l *loader) roles(t *Theme, f *file, part *yaml.Node) {
 func (l *loader) role(t *Theme, f *file, key, value *yaml.Node) {
 	name, part := key.Value, ""
 	role, ok := roleNamed(name)
+	// The whole name first, as roles such as diff.add have dots themselves.
 	if !ok {
 		for _, p := range []string{"fg", "bg"} {
 			if base, cut := strings.CutSuffix(name, "."+p); cut {
@@ -297,6 +305,7 @@ func (l *loader) color(f *file, n *yaml.Node) (color.Color, bool) {
 	if i := slices.Index(hues, text); i >= 0 {
 		text = strconv.Itoa(i)
 	}
+	// Lip Gloss takes larger numbers for RGB.
 	if i, err := strconv.Atoi(text); err == nil && (i < 0 || i > 255) {
 		text = ""
 	}

@@ -164,6 +164,7 @@ func Load(name, dir string, dark bool) (*Theme, []Warning) {
 
 // read returns a theme's text and the path to name in a warning.
 func (l *loader) read(name string) (text []byte, path string, ok bool) {
+	// A name with a path in it must not read files elsewhere.
 	if l.dir != "" && filepath.Base(name) == name {
 		path = filepath.Join(l.dir, name+".yaml")
 		if text, err := os.ReadFile(path); err == nil {

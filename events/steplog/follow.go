@@ -44,6 +44,7 @@ func (f *follower) look() error {
 		if f.files[s] == nil {
 			continue
 		}
+		// The open file is asked, as all that is read comes from that.
 		info, err := f.files[s].Stat()
 		if err != nil {
 			return fmt.Errorf("read output: %w", err)
@@ -100,6 +101,7 @@ func (f *follower) upcoming() (run, bool, error) {
 	}
 	r, ok := decodeRun(f.unread, prev)
 	if !ok {
+		// After nonsense no record can be trusted; what the streams hold is still given out.
 		f.broken, f.unread = true, nil
 	}
 	return r, ok, nil
@@ -139,6 +141,7 @@ func (f *follower) next(limit int64) (span, bool, error) {
 		}
 		switch {
 		case ok && (f.taken == r.start || f.final):
+			// A run begins only when all before it was given out, or the order of the two streams would be lost.
 			f.unread = f.unread[runSize:]
 			f.begin(r, false)
 		case !ok && f.size[1-s] > f.taken[1-s]:

@@ -40,6 +40,7 @@ func (l *Lines) Close() error { return l.follow.close() }
 // take it as the end. The text is valid until the next call.
 func (l *Lines) Next() (Line, bool, error) {
 	for s := range l.parts {
+		// Only now, as the text was promised until this call.
 		if p := &l.parts[s]; p.used {
 			*p = part{text: p.text[:0]}
 		}
@@ -64,6 +65,7 @@ func (l *Lines) Next() (Line, bool, error) {
 			if err := l.follow.look(); err != nil {
 				return Line{}, false, err
 			}
+			// Only a look after the end of the attempt is known to have seen everything.
 			looked, l.follow.final = true, l.ended
 		}
 	}
@@ -95,6 +97,7 @@ func (l *Lines) split() (Line, bool) {
 		p.at, p.order = l.piece.at, l.order
 	}
 	room := maxLine - len(p.text)
+	// One byte more than there is room for: a newline right after a full line ends it without a cut.
 	end := bytes.IndexByte(l.data[:min(len(l.data), room+1)], '\n')
 	if end < 0 && len(l.data) <= room {
 		p.text = append(p.text, l.data...)

@@ -173,6 +173,7 @@ func (l *Log) begin(stream int, off int64, at time.Duration) {
 		l.blocks = append(l.blocks, nil)
 	}
 	b := &l.blocks[len(l.blocks)-1]
+	// The top bit of an offset is free, and a field for the stream would be a fourth word in each group.
 	*b = append(*b, group{line, uint64(off) | uint64(stream)<<63, at})
 }
 
@@ -259,6 +260,7 @@ func (l *Log) some(from, to int) (lines []Line) {
 func (l *Log) offset(i int, g group) (off int64, ok bool) {
 	off = g.off()
 	for range i - g.line {
+		// No further than a group can reach, so a damaged file does not cost a search to its end.
 		n := l.newline(g.stream(), off, off+groupBytes)
 		if n < 0 {
 			return 0, false
@@ -277,6 +279,7 @@ func (l *Log) at(i int, g group, off int64) (line Line, next int64) {
 	if v, ok := l.visible[i]; ok {
 		from, line.Cut = v, true
 	}
+	// By what was taken in, not by the size of the file: what comes after it may belong to a later line.
 	stop := min(from+maxLine, l.follow.taken[s])
 	end := l.newline(s, from, stop)
 	if end < 0 {
@@ -294,6 +297,7 @@ func (l *Log) at(i int, g group, off int64) (line Line, next int64) {
 
 // find returns the group that has the line.
 func (l *Log) find(line int) group {
+	// Only the last block grows, so full ones are never copied, as one slice of all groups would be.
 	b := sort.Search(len(l.blocks), func(b int) bool { return l.blocks[b][0].line > line }) - 1
 	block := l.blocks[b]
 	return block[sort.Search(len(block), func(g int) bool { return block[g].line > line })-1]
@@ -358,6 +362,7 @@ func (l *Log) chunk(stream int, number, need int64) []byte {
 			oldest = i
 		}
 	}
+	// A new one, never the old one filled again: lines that were given out point into that.
 	data := make([]byte, min(chunkSize, l.follow.taken[stream]-begin))
 	if err := l.follow.read(stream, begin, data); err != nil {
 		return nil

@@ -136,6 +136,7 @@ func (s *survey) addDMI() {
 		s.setFact(name, orNA(s.readText(dmiDir+name)))
 	}
 	s.setFact("system_vendor", orNA(s.readText(dmiDir+"sys_vendor")))
+	// The kernel gives a number, playbooks compare words.
 	factor := orNA(s.readText(dmiDir + "chassis_type"))
 	if n, err := strconv.Atoi(factor); err == nil && n >= 0 && n < len(formFactors) {
 		factor = formFactors[n]
@@ -162,6 +163,7 @@ func (s *survey) addDevices() {
 	for _, name := range s.listDir("/sys/block") {
 		dir := "/sys/block/" + name
 		for _, holder := range s.listDir(dir + "/slaves") {
+			// A holder lists its slaves; masters of a device are found the other way round.
 			links["masters"][holder] = append(links["masters"][holder], name)
 		}
 		text := func(file string) any {
@@ -241,6 +243,7 @@ func (s *survey) measureDevice(d map[string]any, dir, sector string) {
 func roughSize(bytes float64) string {
 	units := []string{"Bytes", "KB", "MB", "GB", "TB", "PB", "EB", "ZB"}
 	i := 0
+	// The units are those of powers of 1000, as Ansible writes them.
 	for ; bytes >= 1024 && i < len(units)-1; i++ {
 		bytes /= 1024
 	}
@@ -256,7 +259,9 @@ func (s *survey) addMounts() {
 		if len(f) < 4 || !strings.HasPrefix(f[0], "/") && !strings.Contains(f[0], ":/") || f[2] == "none" {
 			continue
 		}
+		// Fields are split before this, as blanks in a path are escaped just for that.
 		path := unescapeMount(f[1])
+		// Mounted over each other, only one of them can be reached by the path.
 		if slices.Contains(seen, path) {
 			continue
 		}
@@ -280,6 +285,7 @@ func (s *survey) addMounts() {
 
 // measureRoom notes how full a file system is. One whose server has gone does not answer at all, so it is asked on the side.
 func (s *survey) measureRoom(m map[string]any, path string) {
+	// With room for one answer: it may come when nothing waits for it any more, and the goroutine must still end.
 	answer := make(chan *unix.Statfs_t, 1)
 	go func() {
 		var st unix.Statfs_t

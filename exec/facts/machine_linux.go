@@ -38,6 +38,7 @@ func parseMeminfo(line string) int {
 	if err != nil {
 		return 0
 	}
+	// The kernel writes kB and means KiB.
 	return kb / 1024
 }
 

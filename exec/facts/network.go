@@ -34,6 +34,7 @@ func (s *survey) addNetwork() {
 		}
 		names = append(names, i.Name)
 		by[i.Name] = one
+		// A dash in a name would be a minus in an expression.
 		s.setFact(strings.ReplaceAll(i.Name, "-", "_"), one)
 	}
 	s.setFact("interfaces", names)
@@ -49,16 +50,19 @@ func (s *survey) networkInterface(i net.Interface) map[string]any {
 		"device": i.Name, "mtu": i.MTU, "active": i.Flags&net.FlagUp != 0, "type": s.interfaceType(i, at),
 		"promisc": false,
 	}
+	// The flag says only that it was switched on, this that it has a link.
 	if state := s.readText(at + "/operstate"); state == "down" || state == "lowerlayerdown" {
 		one["active"] = false
 	}
 	if flags, err := strconv.ParseUint(strings.TrimPrefix(s.readText(at+"/flags"), "0x"), 16, 32); err == nil {
+		// IFF_PROMISC, which the flags of package net do not have.
 		one["promisc"] = flags&0x100 != 0
 	}
 	if mac := i.HardwareAddr.String(); mac != "" && i.Flags&net.FlagLoopback == 0 {
 		one["macaddress"] = mac
 	}
 	if n, err := strconv.Atoi(s.readText(at + "/speed")); err == nil {
+		// An interface without a link gives an error when it is read, or -1.
 		one["speed"] = n
 	}
 	if target, err := os.Readlink(s.root + at + "/device"); err == nil {
@@ -94,6 +98,7 @@ func (s *survey) interfaceType(i net.Interface, at string) string {
 	case s.fileExists(at + "/bonding"):
 		return "bonding"
 	}
+	// ARPHRD_ numbers. Bridges and bonds are Ethernet here, so they are looked for first.
 	switch s.readText(at + "/type") {
 	case "1":
 		return "ether"
@@ -112,6 +117,7 @@ func addAddress(one map[string]any, n *net.IPNet, broadcasts bool) {
 	if v4 := n.IP.To4(); v4 != nil {
 		last := make(net.IP, 4)
 		for i := range last {
+			// A mask may be of 16 bytes although the address is of four.
 			last[i] = v4[i] | ^n.Mask[len(n.Mask)-4+i]
 		}
 		a := map[string]any{
@@ -156,6 +162,7 @@ func defaultWay(by map[string]map[string]any, gateway func() (device, address st
 		maps.Copy(way, v4)
 	}
 	if list, _ := one["ipv6"].([]any); family == "ipv6" {
+		// A link-local address leads nowhere without its interface.
 		at := slices.IndexFunc(list, func(a any) bool { return a.(map[string]any)["scope"] == "global" })
 		if at < 0 {
 			return map[string]any{}
@@ -189,6 +196,7 @@ func (s *survey) gateway6() (device, address string) {
 	best := uint64(1) << 32
 	for line := range strings.Lines(s.readText("/proc/net/ipv6_route")) {
 		f := strings.Fields(line)
+		// The kernel lists an unreachable default route on lo, which is not a way out.
 		if len(f) < 10 || strings.Trim(f[0], "0") != "" || f[1] != "00" || f[9] == "lo" {
 			continue
 		}

@@ -40,6 +40,7 @@ func (s *survey) addCmdline() {
 			value = strings.Trim(text, `"`)
 		}
 		last[name] = value
+		// A second value makes a list of it, so playbooks see a text or a list, as with Ansible.
 		switch before := all[name].(type) {
 		case nil:
 			all[name] = value
@@ -74,6 +75,7 @@ func ansibleTime(t time.Time) map[string]any {
 
 // summerZone is the zone's name in summer; where there is no summer time, the zone's own.
 func summerZone(t time.Time, zone string) string {
+	// Summer is in July or, south of the equator, in January.
 	for _, month := range []time.Month{time.January, time.July} {
 		if at := time.Date(t.Year(), month, 1, 0, 0, 0, 0, t.Location()); at.IsDST() {
 			name, _ := at.Zone()
@@ -137,6 +139,7 @@ func (s *survey) addDistribution() {
 	case id != "":
 		name, _, _ = strings.Cut(fields["NAME"], " ")
 		family = name
+		// The nearest relative comes first in ID_LIKE.
 		for like := range strings.FieldsSeq(fields["ID_LIKE"]) {
 			if d, known := distributions[like]; known {
 				family = d.family
@@ -153,6 +156,7 @@ func (s *survey) addDistribution() {
 		}
 	}
 	codename := fields["VERSION_CODENAME"]
+	// Older releases have the name only within the version: "7 (wheezy)".
 	if m := inBrackets.FindStringSubmatch(fields["VERSION"]); codename == "" && m != nil {
 		codename = m[1]
 	}
@@ -180,6 +184,7 @@ func (s *survey) addLSB() {
 			lsb[strings.ToLower(what)] = strings.Trim(value, `"'`)
 		}
 	}
+	// Many systems have no lsb-release any more, while playbooks still ask for what it had.
 	if own == "" && release["ID"] != "" {
 		name, _, _ := strings.Cut(release["NAME"], " ")
 		lsb = map[string]any{
@@ -214,6 +219,7 @@ func (s *survey) addDNS() {
 				name, value, has := strings.Cut(o, ":")
 				options[name] = value
 				if !has {
+					// An option without a value is a switch.
 					options[name] = true
 				}
 			}
@@ -247,6 +253,7 @@ func (s *survey) localFact(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Executable is what makes a program of it, the name is the same for both.
 	if info.Mode()&0o100 == 0 {
 		return os.ReadFile(path)
 	}
@@ -260,6 +267,7 @@ func (s *survey) localFact(path string) ([]byte, error) {
 
 func readLocalFact(text []byte, path string) any {
 	var value any
+	// All of the text has to be one value: `1 = 2` begins with a number too.
 	if d := json.NewDecoder(bytes.NewReader(text)); d.Decode(&value) == nil && !moreIn(d) {
 		return plainNumbers(value)
 	}
@@ -305,10 +313,12 @@ func readINI(text string) map[string]any {
 			section = map[string]any{}
 			sections[line[1:len(line)-1]] = section
 		default:
+			// A line outside of any section makes it something else, which is then not read as INI at all.
 			i := strings.IndexAny(line, "=:")
 			if i < 1 || section == nil {
 				return nil
 			}
+			// Python's configparser lowers names, but not those of sections.
 			section[strings.ToLower(strings.TrimSpace(line[:i]))] = strings.TrimSpace(line[i+1:])
 		}
 	}
@@ -382,6 +392,7 @@ func (s *survey) fullName(node string) string {
 					return name
 				}
 			}
+			// The first name of a line is the canonical one, even without a domain.
 			return words[1]
 		}
 	}

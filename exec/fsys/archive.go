@@ -280,6 +280,7 @@ func (ar *Archive) zipMember(f *zip.File) (*Member, error) {
 		Name: f.Name, Kind: Regular, UID: -1, GID: -1, Size: int64(f.UncompressedSize64), Time: f.Modified, Crc: f.CRC32,
 		HasCRC: true,
 	}
+	// Archives of other systems have no modes, only attributes that Go would translate into some.
 	if system := f.CreatorVersion >> 8; system == zipUnix || system == zipMac {
 		m.Mode = UnixMode(f.Mode())
 	} else if !strings.Contains(m.Name, "/") {
@@ -314,6 +315,7 @@ func (m *Member) readTarget(ar *Archive) error {
 	if err != nil {
 		return err
 	}
+	// The archive says how long it is, and could say anything; the kernel takes no longer target.
 	target, err := io.ReadAll(io.LimitReader(r, maxTarget))
 	if err != nil {
 		return ar.Damaged(err)

@@ -161,6 +161,7 @@ func (at Attributes) ForNew(kind string) (Wanted, []string) {
 
 // Set gives a name in a directory its owners and mode, in that order: a change of owner takes setuid away.
 func (w Wanted) Set(dir *os.Root, name string, e Entry) error {
+	// What was looked at is opened, so that a link put in its place meanwhile gets neither owner nor mode.
 	fd, err := openSeen(dir, name, e)
 	if err != nil {
 		return err

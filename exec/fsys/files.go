@@ -83,6 +83,7 @@ func (OwnFiles) Readlink(path string) (string, error) {
 	if err != nil {
 		return "", sourceError(path, err)
 	}
+	// Read in the directory that was opened, as a path could lead elsewhere the second time.
 	defer p.Close()
 	return p.Dir.Readlink(p.Name)
 }

@@ -118,6 +118,7 @@ func (c *control) runUntil(args string) {
 		c.say("%s", why)
 		return
 	}
+	// Up to its first step, which is not run.
 	to := c.outline.rangeOf(n).From
 	if next := c.position().Next(); next < 0 || to <= next {
 		c.say("the run has already passed that, or is about to start it.")

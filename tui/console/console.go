@@ -106,6 +106,7 @@ func (c *console) showPrompt() {
 		c.prompted = true
 		fmt.Fprint(c.w, "> ")
 	}
+	// With or without a prompt: what was said in this round is still in the buffer.
 	c.flush()
 }
 
@@ -126,6 +127,7 @@ func (c *console) atRest() bool {
 // In a script what comes after run is meant for what the run has come to; and a script sees what is predicted, however long
 // that takes.
 func (c *console) mayAct(line string) bool {
+	// Once the feed has ended no answer comes any more, and the line would wait for ever.
 	if c.asked > 0 && !c.exit.closed {
 		return false
 	}

@@ -62,6 +62,7 @@ func (c *decisions) approveSome(args string) {
 	t := c.position().Tally(ranges...)
 	switch {
 	case single && t[asking] > 0:
+		// A gate has nothing to approve: a yes is its answer.
 		c.send(events.Answer{Step: ranges[0].From})
 		c.say("continuing.")
 		return

@@ -271,6 +271,7 @@ func (c *fixes) fixAtOnce(x *fixing, a fixArgs) {
 func (c *fixes) fixBySteps(x *fixing) {
 	r := x.currentRow()
 	if k := c.refusedFix; k != nil && k.path == x.Path && k.label == r.Label() {
+		// Offered once: if it is refused again, it is kept again.
 		c.refusedFix = nil
 		c.say("%s: what you typed before is kept.", clean(r.Label()))
 		c.typedValue(x, k.text)

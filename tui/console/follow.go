@@ -44,6 +44,7 @@ func (f *follow) readAll(counted bool) {
 
 func (f *follow) endStep(step int, counted bool) {
 	if l := f.of[step]; l != nil {
+		// From now on a last line without a newline is a line as well.
 		l.Finish()
 		f.readStep(step, counted)
 		f.closeStep(step)

@@ -15,6 +15,7 @@ func (c *reporter) recapHosts() (lines []string) {
 	}
 	hosts := c.run.Result.Hosts
 	if len(hosts) == 0 {
+		// The run counts only at its end.
 		hosts = status.Recap(c.plan, c.run.Steps)
 	}
 	for i := range hosts {

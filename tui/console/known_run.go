@@ -66,6 +66,7 @@ func (d *knownRun) atHand() int {
 // stepNow is a step as far as it is known by now, and why it cannot run as it is.
 func (d *knownRun) stepNow(i int) (p *plan.Step, wrong string) {
 	p = &d.plan.Steps[i]
+	// In review no step has given a value yet, so the plan knows as much.
 	if d.sources.Bind == nil || d.run.Phase == events.Review || !d.State(i).Pending() {
 		return p, ""
 	}

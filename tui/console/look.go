@@ -78,6 +78,7 @@ func (c *viewer) listAll(args string) {
 
 // goToAttention goes through what needs a person: what failed or asks, and if there is none, what is not approved.
 func (c *viewer) goToAttention(string) {
+	// What is not approved comes second, as in review that would be everything.
 	for _, of := range [][]state{{failed, unreachable, asking, confirm, outdated}, {undecided}} {
 		var lines []string
 		for i := range c.plan.Steps {
@@ -168,6 +169,7 @@ func (c *viewer) sayWhy(args string) {
 	case c.run.Phase == events.Paused && c.run.PausedAt == i:
 		c.say("%s", c.pausedWords())
 	default:
+		// The engine knows; what can be seen from here is the last resort.
 		if words := c.waitWords(i); words != "" {
 			c.say("%s", words)
 			return

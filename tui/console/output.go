@@ -99,6 +99,7 @@ func splitAttempt(args string) (which string, attempt int) {
 func readTail(dir, prefix string, most int) (lines []string, total int, err error) {
 	log := steplog.Open(dir, prefix)
 	defer log.Close() //nolint:errcheck // only read
+	// A refresh reads a few MiB at most, for screens that must not wait.
 	for again := true; again; again = log.More() {
 		if _, err := log.Refresh(); err != nil {
 			return nil, 0, err

@@ -83,6 +83,7 @@ func (c *reporter) stepWords(i int) []string {
 		words = append(words, c.predictedWord(i), c.realWord(i))
 	}
 	if st == undecided || st == confirm || st == outdated {
+		// The first only, as this is one line; show says all of them.
 		if files := c.others.Of(c.plan, i); len(files) > 0 {
 			words = append(words, clean(files[0].String()))
 		}
@@ -159,6 +160,7 @@ func (c *reporter) runningNow() string {
 		if s.State != events.Active {
 			continue
 		}
+		// Counted beyond that too, for how many more there are.
 		if n++; n > named {
 			continue
 		}

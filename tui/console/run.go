@@ -15,6 +15,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer keys.closeKeyboard()
 	ticks := o.Ticks
+	// What the clock has said would differ from one run of a script to the next.
 	if ticks == nil && o.Person {
 		t := time.NewTicker(time.Second)
 		defer t.Stop()
@@ -39,6 +40,7 @@ func Run(ctx context.Context, o Options) error {
 func (c *console) attendLoop(ctx context.Context, o *Options, typed <-chan string, ticks <-chan time.Time) error {
 	feed := o.Feed
 	for {
+		// Before waiting again, as what the line has waited for may have come with the last event.
 		for c.waits != nil && c.mayAct(*c.waits) {
 			line := *c.waits
 			c.waits = nil
@@ -47,6 +49,7 @@ func (c *console) attendLoop(ctx context.Context, o *Options, typed <-chan strin
 		if c.inputOver && c.waits == nil && c.announcer.opened && c.atRest() {
 			c.exit.leaveUnseen()
 		}
+		// In each round and before the prompt: the echo must be off before the first character is typed.
 		c.hide(c.question != nil && c.question.secret)
 		c.showPrompt()
 		switch {
@@ -55,6 +58,7 @@ func (c *console) attendLoop(ctx context.Context, o *Options, typed <-chan strin
 		case c.exit.forced:
 			return ErrForced
 		case c.exit.leaving && feed == nil:
+			// The feed is read to its end, as it holds how the run has ended.
 			return nil
 		}
 		// One line waits at most. While it does, nothing is read: what was typed after it stays in the terminal, for whatever it starts.
@@ -65,6 +69,7 @@ func (c *console) attendLoop(ctx context.Context, o *Options, typed <-chan strin
 		select {
 		case batch, ok := <-feed:
 			if !ok {
+				// A nil channel is never ready, so from here on only the others are served.
 				feed, c.exit.closed = nil, true
 				continue
 			}

@@ -37,6 +37,7 @@ func (c *speaker) say(format string, args ...any) {
 	if c.redact != nil { // before whoever writes it does, whose mask cannot be read aloud
 		text = spoken.Replace(c.redact(text))
 	}
+	// After redacting: of a secret that is broken over two lines neither part would be found.
 	for _, line := range wrapLine(text, c.lineWidth()) {
 		fmt.Fprintln(c.w, line)
 	}
@@ -58,6 +59,7 @@ func wrapLine(text string, width int) (lines []string) {
 	for utf8.RuneCountInString(text) > width {
 		at, end, n := 0, 0, 0
 		for i, r := range text {
+			// Not within the indentation, which would give an empty line.
 			if r == ' ' && strings.TrimSpace(text[:i]) != "" {
 				at = i
 			}
@@ -88,6 +90,7 @@ const page = 20
 // sayList says lines, and keeps what does not fit a page for more.
 func (c *speaker) sayList(lines []string) {
 	if len(lines) > page+1 { // the last one is shorter than saying that there is one
+		// A page is what can be listened to at once; the rest waits for `more`.
 		lines, c.rest = lines[:page], lines[page:]
 	} else {
 		c.rest = nil
@@ -114,6 +117,7 @@ func (c *speaker) lendTerminal(do func()) {
 		c.prompted = false
 		fmt.Fprintln(c.w)
 	}
+	// Or what was said would appear in the middle of what the program draws.
 	c.flush()
 	c.lent(do)
 }
@@ -129,6 +133,7 @@ func (c *speaker) errorLines(text string, most int) {
 
 func (c *speaker) ringBell() {
 	if c.terminal != nil {
+		// The bell goes past the buffer, and what it is about must be there first.
 		c.flush()
 		_, _ = io.WriteString(c.terminal, "\a") // nobody is told if it cannot ring
 	}

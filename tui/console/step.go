@@ -28,6 +28,7 @@ func (c *viewer) showStep(i int) {
 		}
 	}
 	lines = append(lines, c.argumentLines(p)...)
+	// It differs from the plan if a value became known only when the step began.
 	if command := strings.TrimPrefix(s.Command, p.Action+": "); command != p.Summary {
 		field("ran", command)
 	}
@@ -105,6 +106,7 @@ func (c *viewer) argumentLines(p *plan.Step) (lines []string) {
 		case len(after) > 0:
 			lines = append(lines, "  "+clean(name)+": "+c.whenKnown(after))
 		case clean(text) == clean(p.Summary), name == "argv":
+			// The summary has said it.
 		case strings.Contains(text, "\n"):
 			lines = append(lines, "  "+clean(name)+":")
 			for line := range strings.SplitSeq(text, "\n") {

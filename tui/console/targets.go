@@ -15,6 +15,7 @@ type finder struct{ *titles }
 // file:line). single says that it is exactly one step, by its own name. why says what is wrong.
 func (c *finder) findTargets(text string) (ranges []events.Range, single bool, why string) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
+	// All of them or none: a name may hold blanks, commas and numbers.
 	numbers := len(words) > 0
 	for _, w := range words {
 		numbers = numbers && isNumber(w)
@@ -29,6 +30,7 @@ func (c *finder) findTargets(text string) (ranges []events.Range, single bool, w
 			return nil, false, c.noNumber(w)
 		}
 		r := c.outline.rangeOf(n)
+		// A part that holds one step is not that step: what needs confirmation has to be named itself.
 		single = len(words) == 1 && c.outline.nodes[n].step >= 0
 		if r.From < r.To {
 			ranges = append(ranges, r)
@@ -50,6 +52,7 @@ func (c *finder) noNumber(word string) string {
 // findNamed finds steps by whatever names them in the plan.
 func (c *finder) findNamed(text string) (ranges []events.Range, why string) {
 	found := c.plan.Match(text)
+	// Only if nothing in the plan is called that.
 	if len(found) == 0 && text == "all" && len(c.plan.Steps) > 0 {
 		return []events.Range{c.position().Everything()}, ""
 	}
@@ -58,6 +61,7 @@ func (c *finder) findNamed(text string) (ranges []events.Range, why string) {
 		if text == "" {
 			return nil, "of what? give a number of the plan, such as 2.1, or a name."
 		}
+		// The hint is for a shell, and there is none here.
 		if strings.Contains(hint, "moon plan --flat") {
 			hint = "list and find say what there is"
 		}

@@ -40,6 +40,7 @@ func (c *titles) someNames(steps []int) string {
 func (c *titles) setPlan(p *plan.Plan) {
 	c.plan, c.outline, c.estimate = p, newOutline(p), nil
 	c.overHosts = status.OverHosts(p)
+	// 0 has all steps seen again.
 	c.lacks, c.lacksSeq = debugger.NewLacking(p), 0
 	if c.sources.Forecast != nil {
 		if f := c.sources.Forecast(p.Digest); f != nil {
@@ -102,6 +103,7 @@ func (c *titles) stepTitle(i int) string {
 		return clean(p.Label(ran))
 	}
 	if strings.Contains(title, "{{") {
+		// Binding evaluates templates, so it is asked for only if there is one.
 		if now, _ := c.stepNow(i); !strings.Contains(now.Title(), "{{") {
 			return clean(p.Label(now.Title()))
 		}

@@ -56,6 +56,7 @@ func (c *values) usedLines(i int) (lines []string) {
 	lines = append(lines, c.called(i)+" uses:")
 	over := map[string]string{}
 	for _, o := range p.Overridden {
+		// Arguments have a list of their own below, as they are not variables.
 		if o.Field == "" {
 			over[o.Name] = c.wasWords(o)
 		}

@@ -13,6 +13,7 @@ func (c *titles) waitWords(i int) string {
 		return ""
 	}
 	list := c.sources.Why(c.plan.Digest, []int{i})
+	// The engine says nothing about a plan that is not its own.
 	if len(list) != 1 {
 		return ""
 	}
@@ -101,6 +102,7 @@ func (c *titles) atTheEnd(w events.Wait) string {
 	case doing == "":
 		return ""
 	case status.OnlyFor(w):
+		// The sentence has just named it.
 		return ", which " + doing
 	}
 	return ". " + c.called(w.Root) + " " + doing

@@ -42,6 +42,7 @@ func (c *watches) addWatch(args string) {
 // removeWatch takes away one that is watched, by its text or its number, or all.
 func (c *watches) removeWatch(args string) {
 	i := slices.Index(c.watches, args)
+	// Its text first, as an expression may be a number.
 	if n, err := strconv.Atoi(args); i < 0 && err == nil && n >= 1 && n <= len(c.watches) {
 		i = n - 1
 	}
@@ -87,6 +88,7 @@ func (c *watches) cannotEval() bool {
 // sayWatches says what is watched, where the run has stopped.
 func (c *watches) sayWatches() {
 	for i, text := range c.watches {
+		// The number is what unwatch takes, as an expression may be long to type.
 		c.say("watch %d: %s", i+1, c.valueLine(text))
 	}
 }

@@ -63,6 +63,7 @@ const longest = 400
 // clean makes a text fit to be said on one line: no controls, no endless names.
 func clean(text string) string {
 	if len(text) > 8*longest {
+		// Before cleaning, which costs as much as the text is long, and a name may be a whole file.
 		text = text[:8*longest]
 	}
 	text = spoken.Replace(termtext.CleanName(text))

@@ -22,6 +22,7 @@ func (b Bind) Step(p *plan.Plan, step int) (Bound, bool) {
 	case err == nil:
 		return Bound{Step: s}, true
 	case s.Action == "":
+		// Only a step that was found has an action; with one, the error is about that step.
 		return Bound{}, false
 	}
 	return Bound{s, err.Error()}, true
@@ -29,6 +30,7 @@ func (b Bind) Step(p *plan.Plan, step int) (Bound, bool) {
 
 // BreakAt is the breakpoint at a step, if it has one. It shares nothing with what is known of the step.
 func BreakAt(step int, of *events.Step) (events.Breakpoint, bool) {
+	// A copy is returned, as the run may count a hit in it at any moment.
 	if of.Break && of.Stop != nil {
 		return *of.Stop, true
 	}

@@ -28,6 +28,7 @@ func NewLacking(p *plan.Plan) Lacking {
 // See takes in what is known of a step.
 func (l *Lacking) See(step int, of *events.Step) {
 	why, gone := status.Gone(of)
+	// Every event of a step comes here; only another answer makes the search stale.
 	if had, was := l.gone[step]; was == gone && had == why {
 		return
 	}
@@ -44,6 +45,7 @@ func (l *Lacking) IsStale() bool { return l.stale && len(l.plan.Steps) > 0 }
 
 // Finder finds them by what was seen until now. It may run anywhere; what it returns is for Take.
 func (l *Lacking) Finder() func() map[int]*plan.Missing {
+	// Before it runs: what is seen meanwhile makes it stale again.
 	l.stale = false
 	p, gone := l.plan, maps.Clone(l.gone)
 	return func() map[int]*plan.Missing { return bind.Lacking(p, gone) }
@@ -81,6 +83,7 @@ func (l *Lacking) Count(at Position) (n int) {
 // With predicts Take: which steps would be skipped if some that are still to run were excluded, or no longer would be if they
 // were restored.
 func (l *Lacking) With(at Position, ranges []events.Range, excluded bool) (more, fewer []int) {
+	// A trial only: what is decided stays what it is until the run says so.
 	gone := maps.Clone(l.gone)
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {

@@ -35,6 +35,7 @@ func (p Position) has(step int) bool { return step >= 0 && step < len(p.Plan.Ste
 // Next is the step that would start next, or -1: the one at the pointer, one after it, or one that was passed over before it.
 func (p Position) Next() int {
 	at, end := p.Pointer, len(p.Plan.Steps)
+	// The pointer may stand behind steps that were passed over or restored, so it wraps round once.
 	if i := p.FirstLeft(events.Range{From: max(at, 0), To: end}); i >= 0 {
 		return i
 	}
@@ -54,6 +55,7 @@ func (p Position) Gate() int {
 // At is the step that the run stands at, or -1: the one that asks, the one that it is paused at, the first that failed if it has
 // ended, or the one that it has come to.
 func (p Position) At() int {
+	// A question comes first: it waits for a person, whatever else the run is paused at.
 	if i := p.Gate(); i >= 0 {
 		return i
 	}
@@ -80,6 +82,7 @@ func (p Position) At() int {
 // chosen, if it is not below 0, or the first. A plan without steps has none, and -1.
 func (p Position) Scene(chosen int) int {
 	at := -1
+	// In review no step has a place in the run yet, and people look around.
 	if p.Phase != events.Review {
 		at = p.At()
 	}

@@ -71,17 +71,20 @@ func (f *Predictions) Follow(at Position, predict PredictAll, guard func(do func
 	f.Halt()
 	p, excluded := at.Plan, make([]bool, len(at.Plan.Steps))
 	for i := range excluded {
+		// Copied: the goroutine asks for it while decisions change the states.
 		excluded[i] = at.Steps.State(i) == status.Excluded
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f.cancel, f.excluded = cancel, excluded
 	f.mu.Lock()
 	f.of, f.counts = make([]*events.Foretold, len(p.Steps)), PredictionCounts{}
+	// A number never comes twice, so what a halted round still sends is recognised.
 	f.rounds++
 	f.round = f.rounds
 	round := f.round
 	f.mu.Unlock()
 	go guard(func() {
+		// Deferred first, so it runs last: by then the round has ended and Busy says so.
 		defer news()
 		defer f.end(round)
 		predict(ctx, p, func(step int) bool { return excluded[step] }, func(one *events.Foretold) {
@@ -136,6 +139,7 @@ func (f *Predictions) take(round int, one *events.Foretold) bool {
 }
 
 func (f *Predictions) put(one *events.Foretold) {
+	// A step may be predicted again, and must count once.
 	if was := f.of[one.Step]; was != nil {
 		f.counts.add(was, -1)
 	}

@@ -43,6 +43,7 @@ func (c *Countdown) Refresh(now time.Time) {
 		return
 	}
 	left, known := c.Estimate.Left(now)
+	// Rounding explains half a grain; the quarter above that keeps the words still.
 	off := (left - c.Shown).Abs()
 	if known && c.Known && off < events.Grain(min(left, c.Shown))*3/4 {
 		return

@@ -59,6 +59,7 @@ func (r *Reel) Show(dir, prefix string) (changed bool) {
 	if r.Dir == dir && r.Prefix == prefix {
 		return false
 	}
+	// Busy stays, as a command may still be reading: two must not use the log at once.
 	*r = Reel{Id: r.Id, Dir: dir, Prefix: prefix, busy: r.busy, Log: r.Log, LogOf: r.LogOf, Stale: true}
 	return true
 }
@@ -77,6 +78,7 @@ func (r *Reel) Need(from, n int) tea.Cmd {
 		log, old = steplog.Open(r.Dir, r.Prefix), log
 		r.Log, r.LogOf = log, name
 	}
+	// Copied: the command runs in another goroutine, and the reel may show something else by then.
 	id, prefix := r.Id, r.Prefix
 	return func() tea.Msg {
 		if old != nil {
@@ -112,6 +114,7 @@ func CleanLine(l steplog.Line) TextLine {
 
 // Take stores what a command read.
 func (r *Reel) Take(f Fetched) {
+	// Even for an answer about another output, or nothing would ever be fetched again.
 	r.busy = false
 	if f.prefix != r.Prefix {
 		return

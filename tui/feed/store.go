@@ -139,6 +139,7 @@ func (s *Store) accepted(c events.Command) {
 }
 
 func (s *Store) touchAll(r events.Range) {
+	// To list most of the steps costs more than to look at all of them.
 	if r.To-r.From > len(s.Run.Steps)/2 {
 		s.all = true
 		return
@@ -242,6 +243,7 @@ func (s *Store) Take(spent func(events.Times), f func(step int, of *events.Step)
 		s.listed = nil
 	}
 	s.changed, s.all = s.changed[:0], false
+	// Taken along, so that each note is shown once.
 	notes := s.notes
 	s.notes = nil
 	r := &s.Run

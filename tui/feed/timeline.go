@@ -43,6 +43,7 @@ func NewTimeline(t *tree.Tree, before *Timeline) Timeline {
 	if before.tree == nil {
 		return l
 	}
+	// With the grain they were made with, or old marks would mean other times.
 	l.From, l.Grain, l.Times = before.From, before.Grain, before.Times
 	marks := map[string][]bool{}
 	for i := range before.Parts {
@@ -89,6 +90,7 @@ func (l *Timeline) See(step int, of *events.Step) {
 		delete(l.Active, step)
 		return
 	}
+	// Another attempt has begun since: between the two the step was busy.
 	if before, runs := l.Active[step]; runs && before.Before(start) {
 		l.mark(step, before, start)
 	}

@@ -40,6 +40,7 @@ func (e *Editor) Run() (err error) {
 	if err != nil {
 		return fmt.Errorf("make a file to edit: %w", err)
 	}
+	// The value may be private, so the file is removed however this ends.
 	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
 	_, err = file.WriteString(e.Text)
 	if err = errors.Join(err, file.Close()); err != nil {
@@ -52,11 +53,13 @@ func (e *Editor) Run() (err error) {
 	if err := editor.Run(); err != nil {
 		return err
 	}
+	// By name: many editors write a new file and rename it over the old one.
 	text, err := os.ReadFile(file.Name())
 	if err != nil {
 		return fmt.Errorf("read what was edited: %w", err)
 	}
 	e.Text = string(text)
+	// Two line breaks were meant: editors add one at most.
 	if !strings.HasSuffix(e.Text, "\n\n") {
 		e.Text = strings.TrimSuffix(e.Text, "\n")
 	}

@@ -35,6 +35,7 @@ func EffectOf(old, next *plan.Plan, path string, done func(step int) bool) (e Ef
 		return nil
 	}
 	d := status.Differ(old, next)
+	// What has run is known by the numbers of the old plan.
 	was := plan.Counterparts(next, old)
 	for _, i := range slices.Sorted(slices.Values(slices.Concat(d.Changed, d.Added))) {
 		switch s := &next.Steps[i]; {
@@ -62,6 +63,7 @@ func (e *Effect) step(old, next *plan.Step) {
 		e.Same = true
 		return
 	case old.Digest == next.Digest && (len(next.Overridden) == 0 || len(old.Overridden) == len(next.Overridden)):
+		// A new override is not the same: it gets a note even if nothing can be seen of it.
 		e.Same = true
 		return
 	}

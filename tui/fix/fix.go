@@ -139,11 +139,13 @@ func variable(u *plan.Use, set map[string]any) Row {
 	row := Row{Name: u.Name, Kind: plan.Kind(u.Value), From: u.From, Origin: u.Origin, Secret: plan.Secret(u.Value)}
 	value := u.Value
 	if now, ok := set[u.Name]; ok {
+		// What the run has set counts only if planning knew no value.
 		if _, after := plan.Display(value); len(after) > 0 {
 			value, row.Kind = now, plan.Kind(now)
 		}
 	}
 	if row.Secret {
+		// A secret is typed as text, whatever it looks like.
 		row.Kind = plan.Kind("")
 	}
 	row.Was, row.After = plan.Display(value)
@@ -216,6 +218,7 @@ func (f *Form) Add(name, value string) (row int, why string) {
 	}
 	row = slices.IndexFunc(f.Rows, func(r Row) bool { return r.Field == one.Field && r.Name == one.Name })
 	if row < 0 {
+		// A name that is new here may be a password elsewhere.
 		one.Secret = f.NoLog || one.Field == "" && f.secretElsewhere(name)
 		row = len(f.Rows)
 		f.Rows = append(f.Rows, one)
@@ -248,6 +251,7 @@ func (f *Form) Overrides() (list []events.Override, wrong string, row int) {
 		reach := f.Scopes[f.Scope]
 		o := events.Override{Field: r.Field, Name: r.Name, At: reach.At, From: reach.From, Host: reach.Host, Secret: r.Secret}
 		if r.Field != "" {
+			// An argument belongs to its step, however far the scope that is chosen reaches.
 			o.At, o.From, o.Host = f.Path, f.Path, ""
 		}
 		value, _, err := r.YAML()

@@ -236,6 +236,7 @@ func (k *Keys) give(in int, do Intent, name string) {
 	}
 	k.Keys[in][do] = append(k.Keys[in][do], name)
 	k.Means[in][name] = do
+	// The keys of a sequence stand between blanks, and each beginning of it waits for the rest.
 	for i := range len(name) {
 		if name[i] == ' ' {
 			k.begins[in][name[:i]] = true
@@ -253,12 +254,14 @@ func (k *Keys) Lookup(before, name string, where Place) (do Intent, rest string)
 	if do, ok := k.Means[in][pressed]; ok {
 		return do, ""
 	}
+	// A key that means something never begins a sequence too, so no time-out has to decide which it is.
 	if k.begins[in][pressed] {
 		return IntentNone, pressed
 	}
 	if before == "" {
 		return IntentNone, ""
 	}
+	// The key was meant as part of a sequence. Moving by mistake does no harm, asking something of the run may.
 	if do, rest = k.Lookup("", name, where); do == RunLeave || do == AppSuspend || AsksTheRun(do) {
 		return IntentNone, ""
 	}
@@ -282,6 +285,7 @@ func (k *Keys) Label(do Intent) string {
 	b, some := ByIntent[do], ""
 	for in, where := range Places {
 		for _, name := range k.Keys[in][do] {
+			// A hint is read in any place, so a key that is right in all of them comes first.
 			if k.everywhere(b, name) {
 				return name
 			}

@@ -38,6 +38,7 @@ func bind(settings []setting) (*Keys, diag.List) {
 	k, wrong := &Keys{}, diag.List{}
 	for in, where := range Places {
 		p := placing{k: k, in: in, wrong: &wrong, given: map[string]given{}}
+		// Those for one place come second and overwrite those for all.
 		for _, only := range []bool{false, true} {
 			for i := range settings {
 				if s := &settings[i]; s.only == only && s.where&where != 0 {
@@ -47,6 +48,7 @@ func bind(settings []setting) (*Keys, diag.List) {
 		}
 		for i := range Bindings {
 			if Bindings[i].Where&where != 0 {
+				// All keys of the file first: usual ones get what these have not taken.
 				p.ours(&Bindings[i])
 			}
 		}
@@ -55,6 +57,7 @@ func bind(settings []setting) (*Keys, diag.List) {
 				p.usual(&Bindings[i])
 			}
 		}
+		// In each place, as a way out that works in the tree does not help in the output.
 		for do, why := range Needed {
 			if len(k.Keys[in][do]) == 0 {
 				p.without(do, why)
@@ -63,6 +66,7 @@ func bind(settings []setting) (*Keys, diag.List) {
 	}
 	wrong.Sort()
 	slices.Sort(k.Taken)
+	// Each of the places has found the same key taken.
 	k.Taken = slices.Compact(k.Taken)
 	return k, wrong
 }
@@ -89,6 +93,7 @@ func (p *placing) ours(b *Binding) {
 	}
 	keys := s.keys
 	if b.Do == RunInterrupt && len(keys) > 0 {
+		// ctrl+c interrupts whatever other keys the file gives it.
 		keys = append(slices.Clone(keys), chord{interrupt, s.at.pos})
 	}
 	for _, c := range keys {

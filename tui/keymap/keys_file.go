@@ -27,6 +27,7 @@ const longestSequence = 4
 func ReadKeys(file string, text []byte) (*Keys, diag.List) {
 	r := keyReader{file: file}
 	r.read(text)
+	// Bound even after mistakes in reading, so that all there are come at once.
 	k, wrong := bind(r.settings)
 	if r.wrong = append(r.wrong, wrong...); !r.wrong.HasErrors() {
 		return k, nil
@@ -217,6 +218,7 @@ func KeyName(text string) (name, hint string) {
 	with, rest := map[string]bool{}, text
 	for {
 		before, after, ok := strings.Cut(rest, "+")
+		// `+` is a key as well, so the last one of a name separates nothing.
 		if !ok || after == "" || !slices.Contains(modifiers, strings.ToLower(before)) {
 			break
 		}
@@ -230,6 +232,7 @@ func KeyName(text string) (name, hint string) {
 		r, _ := utf8.DecodeRuneInString(base)
 		switch {
 		case with["shift"] && len(with) == 1:
+			// Terminals send the character that shift makes, and not shift.
 			return "", "write the character itself, such as `" + string(unicode.ToUpper(r)) + "`"
 		case with["ctrl"] && with["shift"]:
 			return "", "terminals send the same with and without shift: write `ctrl+" + string(unicode.ToLower(r)) + "`"
@@ -237,6 +240,7 @@ func KeyName(text string) (name, hint string) {
 			base = string(unicode.ToLower(r)) // as in Ctrl+F, which is how many write it
 		}
 	}
+	// In the order in which Bubble Tea writes them.
 	for _, m := range modifiers {
 		if with[m] {
 			name += m + "+"
@@ -263,6 +267,7 @@ func baseKey(text string) (base, hint string) {
 	if slices.Contains(namedKeys, lower) {
 		return lower, ""
 	}
+	// Emacs writes C-x, and many manuals write Ctrl-X.
 	if before, after, ok := strings.Cut(lower, "-"); ok && after != "" && (before == "c" || before == "ctrl") {
 		return "", "write `ctrl+" + after + "`"
 	}

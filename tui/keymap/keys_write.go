@@ -25,6 +25,7 @@ func (k *Keys) Text(w io.Writer) error {
 			fmt.Fprintf(&out, "%s\n", GroupWords[b.Group])
 			last = b.Group
 		}
+		// Printf pads by characters, while columns are cells.
 		keys := k.shown(b)
 		fmt.Fprintf(&out, "  %-*s  %s%s  %s\n", names, b.Name, keys, draw.Spaces(widest-draw.Cells(keys)), b.Words)
 	}

@@ -16,6 +16,7 @@ func FirstSteps(p *plan.Plan, r events.Range) []int {
 		return nil
 	}
 	task := Task(p, p.Steps[r.From].Scope)
+	// If only a part of the task was chosen, the task is not what was meant.
 	if task < 0 || p.Scopes[task].First < r.From || p.Scopes[task].Last > r.To {
 		return []int{r.From}
 	}
@@ -49,6 +50,7 @@ func Stops(p *plan.Plan, steps []int, at func(step int) events.Breakpoint) (list
 		b, task := at(step), Task(p, p.Steps[step].Scope)
 		g := group{task: -1, set: b.Set}
 		if b.Set.To <= b.Set.Step+1 && task >= 0 && firstOnHost(p, task, step) {
+			// What differs between the hosts is taken out of the key, the clauses stay in it.
 			g.task, g.set.Step, g.set.To = task, 0, 0
 		}
 		i, ok := groups[g]

@@ -56,6 +56,7 @@ func Recap(p *plan.Plan, steps []events.Step) []events.HostCounts {
 	at := map[string]int{}
 	for i := 0; i < min(len(p.Steps), len(steps)); {
 		to := i + 1
+		// The items of a loop follow each other, with the number of the first as their group.
 		for p.Steps[i].Group == i && to < min(len(p.Steps), len(steps)) && p.Steps[to].Group == i {
 			to++
 		}
@@ -87,6 +88,7 @@ func ended(p *plan.Plan, steps []events.Step, from, to int) (t events.TaskEnds, 
 		if p.Steps[i].Excluded || gone(p, steps, i) {
 			continue
 		}
+		// A task counts once it is over as a whole.
 		if s.State != events.Settled {
 			return events.TaskEnds{}, false
 		}

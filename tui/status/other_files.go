@@ -37,6 +37,7 @@ func (f OtherFiles) Replan(old, now *plan.Plan) OtherFiles {
 		if was == nil {
 			continue
 		}
+		// A copy, as appending could write into the list of the earlier plan.
 		list := slices.Clone(f[s.Path])
 		for _, r := range was.Reads {
 			for _, n := range s.Reads {

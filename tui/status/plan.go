@@ -54,6 +54,7 @@ type Difference struct {
 func Differ(old, now *plan.Plan) (d Difference) {
 	digests := make(map[string]string, len(old.Steps))
 	for i := range old.Steps {
+		// By path: numbers shift with every step that is added.
 		digests[old.Steps[i].Path] = old.Steps[i].Digest
 	}
 	for i := range now.Steps {

@@ -80,6 +80,7 @@ func Of(s *events.Step, p *plan.Step) State {
 	}
 	switch {
 	case s.State == events.Held && s.Hold == events.PauseUser:
+		// An open question is answered; it cannot be excluded any more.
 		return Asking
 	case s.Excluded || p.Excluded:
 		return Excluded
@@ -142,6 +143,7 @@ func Shaped(p *plan.Plan, steps []events.Step, ranges []events.Range, exclude bo
 	}
 	return p.Shaped(func(step int) bool {
 		if step < len(steps) && steps[step].State == events.Settled {
+			// A step that has ended counts as taken out only if it gave no value by a decision.
 			_, gone := Gone(&steps[step])
 			return gone
 		}

@@ -26,6 +26,7 @@ func (eval Eval) Value(p *plan.Plan, step int, expression string) Value {
 	case errors.As(err, &missing):
 		return Value{After: missing.Steps}
 	case err != nil:
+		// To an evaluation a name that a later step registers is just unknown.
 		if later := givenLater(p, step, expression, err.Error()); later != nil {
 			return Value{After: later}
 		}

@@ -69,6 +69,7 @@ func (f Filter) Keep(t *Tree, find *Finder) []bool {
 		return nil
 	}
 	keep := make([]bool, t.Len())
+	// The root always shows, so that the cursor has a row.
 	keep[0] = true
 	// From the end, so that children come before what they are in.
 	for n := t.Len() - 1; n > 0; n-- {
@@ -108,6 +109,7 @@ func (f *Finder) matches(t *Tree, n int) bool {
 			}
 		}
 	}
+	// A name that became known since is not among those that were made lower case.
 	if i := t.Step(n); len(t.names) > 0 && i >= 0 && t.names[i] != "" {
 		return strings.Contains(strings.ToLower(t.Title(n)), f.Text)
 	}

@@ -164,6 +164,7 @@ func (t *Tree) Short(n, w int, narrow bool, dots string) string {
 		title, path = t.Title(0), true
 	case t.HostRow(n) != "":
 		title = t.HostRow(n)
+		// The dots say whether the terminal shows more than ASCII.
 		if dots == draw.UnicodeGlyphs.Dots {
 			title = strings.Replace(title, "->", draw.UnicodeGlyphs.Arrow, 1)
 		}
@@ -180,6 +181,7 @@ func (t *Tree) Short(n, w int, narrow bool, dots string) string {
 	if !path || draw.Cells(title) <= w {
 		return draw.CutMiddle(title, w, dots)
 	}
+	// The end of a path says most, so it is cut at its left, after the word for what it is.
 	if i := strings.Index(title, ": "); i >= 0 && w-i-2 >= 12 {
 		return title[:i+2] + draw.CutLeft(title[i+2:], w-i-2, dots)
 	}

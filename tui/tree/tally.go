@@ -53,6 +53,7 @@ func Sign(c *status.Tally, folded, review bool) draw.Sign {
 
 // endedSign sums up what has nothing left to run.
 func endedSign(c *status.Tally) draw.Sign {
+	// The first that there is: what a person has to look at comes before what succeeded.
 	for _, f := range []status.State{
 		status.Outdated, status.Cancelled, status.Changed, status.Rescued, status.OK,
 		status.Ignored, status.Kept, status.Skipped,

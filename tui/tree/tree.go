@@ -159,6 +159,7 @@ func (t *Tree) Steps(n int) events.Range {
 	if n == 0 {
 		return events.Range{From: 0, To: len(t.Plan.Steps)}
 	}
+	// A damaged plan may end a scope behind its last step.
 	s := t.Scope(n)
 	return events.Range{From: s.First, To: min(s.Last, len(t.Plan.Steps))}
 }
@@ -192,6 +193,7 @@ func (t *Tree) Set(step int, to status.State) {
 		return
 	}
 	t.Faces[step] = to
+	// Kept up with each change, so that a frame never counts the plan.
 	for _, s := range t.above(step) {
 		t.Tallies[s][from]--
 		t.Tallies[s][to]++
@@ -203,6 +205,7 @@ func (t *Tree) RanAs(step int, of *events.Step) {
 	if p := &t.Plan.Steps[step]; of.Name != "" && of.Name != p.Title() {
 		t.names[step] = of.Name
 	} else if len(t.names) > 0 {
+		// A step that runs again may get another name than the last time.
 		delete(t.names, step)
 	}
 	if of.Drift != "" {
@@ -216,6 +219,7 @@ func (t *Tree) RanAs(step int, of *events.Step) {
 func (t *Tree) Ran(step int, from, to int64) {
 	for _, s := range t.above(step) {
 		w := &t.Spans[s]
+		// 0 is never: a step that has not begun must not move the beginning to 1970.
 		if from != 0 && (w.From == 0 || from < w.From) {
 			w.From = from
 		}
@@ -226,6 +230,7 @@ func (t *Tree) Ran(step int, from, to int64) {
 // Recount sets every face anew, with the counts and times that follow from them.
 func (t *Tree) Recount(faceOf func(step int) (f status.State, from, to int64)) {
 	clear(t.Tallies)
+	// Times are only ever widened, so they begin again as well.
 	clear(t.Spans)
 	for i := range t.Faces {
 		f, from, to := faceOf(i)

@@ -129,6 +129,7 @@ type DiffLines struct {
 
 // SplitDiff returns the lines of a diff. A diff that was shown last is not split again: a frame asks for it each time.
 func (c *DiffLines) SplitDiff(diff *events.Diff) []string {
+	// Compared by pointer: a frame asks for it each time, and comparing long texts would cost as much as splitting them.
 	if c.of != diff {
 		c.of, c.lines = diff, strings.Split(strings.TrimRight(diff.Text, "\n"), "\n")
 	}

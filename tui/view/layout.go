@@ -134,6 +134,7 @@ func (m *State) FocusedPane() Pane {
 	}
 	switch {
 	case m.Sheet != nil:
+		// Values that are edited get the keys wherever the focus was, and it is back there afterwards.
 		return PaneDetail
 	case m.MatrixShown():
 		return PaneTree

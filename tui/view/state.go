@@ -86,6 +86,7 @@ type Finding struct {
 // RememberPicked remembers what was picked, the latest first.
 func (m *State) RememberPicked(do keymap.Intent) {
 	const keep = 5
+	// Once each: an action that is picked again moves to the front.
 	m.Recent = slices.Insert(slices.DeleteFunc(m.Recent, func(d keymap.Intent) bool { return d == do }), 0, do)
 	m.Recent = m.Recent[:min(len(m.Recent), keep)]
 }

@@ -50,6 +50,7 @@ func (w *WatchList) RemoveWatch(text string) {
 
 // RememberTyped remembers an expression, for who wants to change it.
 func (w *WatchList) RememberTyped(text string) {
+	// What is typed again is the latest again, so the history holds each text once.
 	w.Before = append(slices.DeleteFunc(w.Before, func(t string) bool { return t == text }), text)
 	w.Before = w.Before[max(len(w.Before)-typedKept, 0):]
 }
