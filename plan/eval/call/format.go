@@ -12,6 +12,7 @@ import (
 func (r *Rendering) FormatPercent(pattern string, list []any, lenient bool) (any, *value.Error) {
 	var named map[string]any
 	if len(list) == 1 {
+		// Python takes names from a map that is the only operand.
 		named, _ = value.MapOf(list[0])
 	}
 	var b strings.Builder
@@ -49,6 +50,7 @@ func (r *Rendering) FormatPercent(pattern string, list []any, lenient bool) (any
 		if err != nil {
 			return nil, err
 		}
+		// What was written before counts too, so that many verbs cannot add up unseen.
 		if err := r.Grow(b.Len() + len(s)); err != nil {
 			return nil, err
 		}
@@ -80,6 +82,7 @@ func takeVerb(s string) (v formatVerb, rest string, err *value.Error) {
 		n++
 	}
 	v.spec = s[:n]
+	// Before it is used: Go would pad at once.
 	if TooWide(v.spec) {
 		return v, "", value.Errorf(value.Failure, "", "the format `%%%s` is too wide", v.spec)
 	}
@@ -100,6 +103,7 @@ func (r *Rendering) formatVerbed(v formatVerb, val any) (string, *value.Error) {
 	case 'c':
 		return fmt.Sprintf("%"+v.spec+"s", value.Text(val)), nil
 	}
+	// Behind the verbs of text, which take anything; Python refuses text for numbers.
 	n, ok := value.NumberOf(val)
 	if !ok {
 		return "", value.Errorf(value.TypeError, "", "`%%%c` needs a number, not %s", v.letter, value.KindOf(val))
@@ -108,6 +112,7 @@ func (r *Rendering) formatVerbed(v formatVerb, val any) (string, *value.Error) {
 	case 'd', 'i', 'u':
 		i, isInt := n.(int)
 		if !isInt {
+			// Python cuts a float off for %d, and refuses one for %x.
 			i = int(value.Float(n))
 		}
 		return fmt.Sprintf("%"+v.spec+"d", i), nil
@@ -130,6 +135,7 @@ func TooWide(format string) bool {
 		if digits++; format[i] < '0' || format[i] > '9' {
 			digits = 0
 		}
+		// Five digits are far more than any table is wide.
 		if digits > 5 {
 			return true
 		}

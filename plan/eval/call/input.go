@@ -62,6 +62,7 @@ func (c *Input) ArgInt(i, otherwise int) (int, error) {
 		case int:
 			return n, nil
 		case float64:
+			// What was computed may be a float although it is whole: 10 / 2.
 			if n == float64(int(n)) {
 				return int(n), nil
 			}
@@ -74,6 +75,7 @@ func (c *Input) ArgInt(i, otherwise int) (int, error) {
 func (c *Input) ValueText() (string, error) {
 	switch c.Value.(type) {
 	case []any, map[string]any, *value.Dict:
+		// In steps a list here is a mistake; in plays filters of text work on what it prints as.
 		if err := c.manner().fitsText(c.Value); err != nil {
 			return "", err
 		}
@@ -96,6 +98,7 @@ func (c *Input) ValueMap() (any, error) {
 func (c *Input) Fill(p jinja.Params, args []jinja.Argument, values []any) {
 	c.Args = make([]any, len(p.Names))
 	for i := range c.Args {
+		// Not nil: null is an argument too, and differs from none.
 		c.Args[i] = Unset{}
 	}
 	for i, a := range args {
@@ -107,7 +110,9 @@ func (c *Input) Fill(p jinja.Params, args []jinja.Argument, values []any) {
 				c.Named = map[string]any{}
 			}
 			c.Named[a.Name] = values[i]
+			// Go's maps forget it, and dict(b=1, a=2) must not.
 			c.order = append(c.order, a.Name)
+		// Positional ones fill no parameters then, which are by name alone.
 		case p.Rest || p.Open:
 			c.Rest = append(c.Rest, values[i])
 		default:
@@ -135,6 +140,7 @@ func (c *Input) CollectFields() (*value.Dict, error) {
 			return nil, value.Errorf(value.TypeError, "", "needs a map, not %s", value.KindOf(v))
 		}
 	}
+	// Behind the maps, so that names win, as in Python's dict(m, a=1).
 	for _, name := range c.order {
 		m.Set(name, c.Named[name])
 	}
@@ -143,6 +149,7 @@ func (c *Input) CollectFields() (*value.Dict, error) {
 
 // ExpandAll is ExpandObjects for the value and the arguments of a call.
 func (c *Input) ExpandAll() error {
+	// Nearly always: then nothing has to be searched.
 	if !c.Objects {
 		return nil
 	}
@@ -150,6 +157,7 @@ func (c *Input) ExpandAll() error {
 	one := func(v any) (any, error) {
 		plain, err := c.ExpandObjects(v)
 		if o, ok := value.OpenOf(err); ok {
+			// The others are looked at too, so that all that is missing is named.
 			missing = value.UniteMissing(missing, o.Missing)
 			return nil, nil
 		}

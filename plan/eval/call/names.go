@@ -51,6 +51,7 @@ func (n *Names) Set(name string, value any) {
 	switch {
 	case n.index != nil:
 		n.index[name] = len(n.list) - 1
+	// Only now: a map for each block of each round of a loop would cost more than the search.
 	case len(n.list) > manyNames:
 		n.index = make(map[string]int, 2*len(n.list))
 		for i := range n.list {

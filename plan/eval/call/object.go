@@ -31,11 +31,13 @@ func (r *Rendering) expand(v any, depth int, settle bool) (any, error) {
 	case *value.Box:
 		return r.expand(v.Value, depth, settle)
 	case []any:
+		// Looked through before it is copied: most values hold none.
 		if !value.HoldsObject(v) {
 			return v, nil
 		}
 		list := make([]any, len(v))
 		for i, item := range v {
+			// Lists and maps do not count as depth: only an object can give itself.
 			made, err := r.expand(item, depth, settle)
 			if err != nil {
 				return nil, err
@@ -71,6 +73,7 @@ func (r *Rendering) expandDict(d *value.Dict, depth int, settle bool) (any, erro
 	var failed error
 	made := d.With(func(v any) any {
 		made, err := r.expand(v, depth, settle)
+		// With has no way to stop: the first error is kept, and the map thrown away.
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -81,6 +84,7 @@ func (r *Rendering) expandDict(d *value.Dict, depth int, settle bool) (any, erro
 
 // expandObject makes the map of an object.
 func (r *Rendering) expandObject(o value.Object, depth int, settle bool) (any, error) {
+	// Its other keys are not known, so a map of those that are would be wrong.
 	if p, ok := o.(value.Partial); ok {
 		return nil, p.Whole()
 	}
@@ -91,6 +95,7 @@ func (r *Rendering) expandObject(o value.Object, depth int, settle bool) (any, e
 	m := value.NewDict(len(o.Keys()))
 	for _, key := range o.Keys() {
 		v, ok, err := r.ReadEntry(o, key)
+		// What steps that did not run would have given is not in the map at all.
 		ok = ok && !value.IsNotGiven(v)
 		if err == nil && ok && settle {
 			v, err = r.Settle(v, key)
@@ -100,6 +105,7 @@ func (r *Rendering) expandObject(o value.Object, depth int, settle bool) (any, e
 		}
 		if unknown, isOpen := value.OpenOf(err); isOpen {
 			missing = value.UniteMissing(missing, unknown.Missing)
+			// All that is missing is named, and a mistake in a later entry is still found.
 			continue
 		}
 		if err != nil {
@@ -117,6 +123,7 @@ func (r *Rendering) expandObject(o value.Object, depth int, settle bool) (any, e
 
 // ReadEntry asks an object for a key.
 func (r *Rendering) ReadEntry(o value.Object, key string) (any, bool, error) {
+	// An entry is a text that is rendered now.
 	if err := r.Spend(10); err != nil {
 		return nil, false, err
 	}
@@ -131,8 +138,10 @@ func (r *Rendering) Settle(v any, root string) (any, error) {
 		return r.Unmark(v), nil
 	case []any, map[string]any, *value.Dict:
 		var f value.Contents
+		// One walk finds all there is to know; without findings the value is used as it is stored, and not copied.
 		f.Take(v)
 		r.Objects = r.Objects || f.Object
+		// Weighed: to look at a part costs less than to evaluate a node.
 		if err := r.Spend(f.Parts / 16); err != nil || f.Parts > value.MaxParts {
 			return nil, errTooMuchWork()
 		}
@@ -143,6 +152,7 @@ func (r *Rendering) Settle(v any, root string) (any, error) {
 			}
 			return nil, &value.Open{Missing: f.Missing}
 		}
+		// A fault anywhere inside is an error for the whole.
 		if f.Fault != nil {
 			return nil, f.Fault.At(root)
 		}

@@ -20,6 +20,7 @@ func (r *Rendering) Calculate(op string, a, b any) (any, *value.Error) {
 	case string:
 		switch {
 		case op == "%":
+			// Python allows a map or a list to have more than the format uses, but no other operand.
 			return r.FormatPercent(s, []any{b}, !value.IsString(b) && value.IsIterable(b))
 		case op == "+" && value.IsString(b):
 			return r.JoinTexts(s, b.(string))
@@ -31,12 +32,14 @@ func (r *Rendering) Calculate(op string, a, b any) (any, *value.Error) {
 			if err := r.Spend(len(s) + len(l)); err != nil {
 				return nil, err
 			}
+			// A new list: + must not change its operand, and append might.
 			return append(append(make([]any, 0, len(s)+len(l)), s...), l...), nil
 		}
 		if op == "*" && value.IsInt(y) {
 			return r.repeatList(s, y.(int))
 		}
 	}
+	// 3 * 'a' as well as 'a' * 3.
 	if op == "*" && value.IsInt(x) {
 		switch s := b.(type) {
 		case string:
@@ -70,7 +73,9 @@ func (r *Rendering) JoinTexts(a, b string) (any, *value.Error) {
 }
 
 func (r *Rendering) repeatText(s string, times int) (any, *value.Error) {
+	// A negative number gives nothing, as in Python.
 	times = max(times, 0)
+	// By division: the product may not fit into an int.
 	if times > 0 && len(s) > value.MaxText/times {
 		return nil, TooMuchText()
 	}
@@ -82,6 +87,7 @@ func (r *Rendering) repeatText(s string, times int) (any, *value.Error) {
 
 func (r *Rendering) repeatList(l []any, times int) (any, *value.Error) {
 	times = max(times, 0)
+	// Before the division below, and so that an empty list may be repeated any number of times.
 	if len(l) == 0 {
 		return []any{}, nil
 	}

@@ -50,6 +50,7 @@ func (s *Shared) CompilePattern(text string, ignoreCase, multiline bool) (*patte
 	key := flags + ":" + text
 	p := &s.patterns
 	p.mu.Lock()
+	// Compiled under the lock: goroutines that want the same pattern would otherwise all compile it.
 	defer p.mu.Unlock()
 	if re, ok := p.compiled[key]; ok {
 		return re, nil
@@ -58,6 +59,7 @@ func (s *Shared) CompilePattern(text string, ignoreCase, multiline bool) (*patte
 	if err != nil {
 		return nil, err
 	}
+	// Emptied as a whole: which patterns are used again is not known, and the bound is rarely reached.
 	if p.compiled == nil || len(p.compiled) >= 1000 {
 		p.compiled = map[string]*pattern{}
 	}
@@ -74,11 +76,13 @@ func compilePythonPattern(text, flags string) (*pattern, error) {
 	if strings.Contains(flags, "m") {
 		options |= regexp2.Multiline
 	}
+	// In the order of the text, as in Python; the library numbers named groups last otherwise.
 	re, err := regexp2.Compile(fromPython(text), options, regexp2.OptionMaintainCaptureOrder())
 	if err != nil {
 		reason := strings.TrimPrefix(value.Sentence(err.Error()), "error parsing regexp: ")
 		return nil, value.Errorf(value.Failure, "", "the pattern is wrong: %s", reason)
 	}
+	// It backtracks: (a+)+b on a long row of a would not end.
 	re.MatchTimeout = MaxMatching
 	return &pattern{backtracking: re}, nil
 }
@@ -90,6 +94,7 @@ func compileGoPattern(text, flags string) (*pattern, error) {
 	re, err := regexp.Compile(text)
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		// The patterns of plays may do this, and users bring them along.
 		hint := ""
 		if strings.Contains(reason, "(?=") || strings.Contains(reason, "(?!") || strings.Contains(reason, "(?<") {
 			hint = "looking ahead and behind does not work here"
@@ -107,6 +112,7 @@ func fromPython(text string) string {
 		rest := text[i:]
 		switch {
 		case rest[0] == '\\' && len(rest) > 1:
+			// Python's \Z is the very end; the library's allows a line break behind it.
 			if rest[1] == 'Z' && !class {
 				b.WriteString(`\z`)
 			} else {
@@ -114,6 +120,7 @@ func fromPython(text string) string {
 			}
 			i++
 			continue
+		// Within a class nothing else means anything.
 		case class:
 			class = rest[0] != ']'
 		case rest[0] == '[':
@@ -139,6 +146,7 @@ func fromPython(text string) string {
 				i += end
 				continue
 			}
+		// In Python {,3} is up to three; the library takes it for text.
 		case strings.HasPrefix(rest, "{,"):
 			b.WriteString("{0,")
 			i++
@@ -174,6 +182,7 @@ func plainMatch(s string, at []int, from int) *Match {
 }
 
 func (p *pattern) findRunes(runes []rune, from int) (*Match, error) {
+	// The library counts characters, and so do positions in Python.
 	m, err := p.backtracking.FindRunesMatchStartingAt(runes, from)
 	if err != nil {
 		return nil, value.Errorf(value.Failure, "make it simpler", "the pattern takes too long on this text")
@@ -196,6 +205,7 @@ func (p *pattern) findRunes(runes []rune, from int) (*Match, error) {
 // Each calls do for the matches from left to right, up to the limit, with the text between them; limit < 0 is none. It
 // gives the text behind the last.
 func (p *pattern) Each(s string, limit int, do func(before string, f *Match) error) (rest string, err error) {
+	// Go's own walk decides about empty matches there.
 	if p.plain != nil {
 		last := 0
 		for _, at := range p.plain.FindAllStringSubmatchIndex(s, limit) {
@@ -208,6 +218,7 @@ func (p *pattern) Each(s string, limit int, do func(before string, f *Match) err
 	}
 	runes := []rune(s)
 	last, from := 0, 0
+	// Up to the end inclusive, where an empty match may stand.
 	for n := 0; n != limit && from <= len(runes); n++ {
 		f, err := p.findRunes(runes, from)
 		if err != nil {
@@ -230,6 +241,7 @@ func (p *pattern) Each(s string, limit int, do func(before string, f *Match) err
 
 // GroupIndex gives the number of a group by its name or number, -1 if there is none.
 func (p *pattern) GroupIndex(name string) int {
+	// A number that is too large is for the caller to refuse: it knows the match.
 	if n, err := strconv.Atoi(name); err == nil && n >= 0 {
 		return n
 	}
@@ -251,6 +263,7 @@ func (p *pattern) Expand(replacement string, f *Match) (string, error) {
 			continue
 		case rest[1] >= '0' && rest[1] <= '9':
 			length = 2
+			// Two digits at most, as in Python: \10 is group 10.
 			if len(rest) > 2 && rest[2] >= '0' && rest[2] <= '9' {
 				length = 3
 			}
@@ -262,6 +275,7 @@ func (p *pattern) Expand(replacement string, f *Match) (string, error) {
 			b.WriteByte('\\')
 			i++
 			continue
+		// Only in plays: Python reads escapes in replacements itself.
 		case p.backtracking != nil && (rest[1] == 'n' || rest[1] == 't' || rest[1] == 'r'):
 			b.WriteString(jinja.SimpleEscapes[rest[1]])
 			i++
@@ -274,6 +288,7 @@ func (p *pattern) Expand(replacement string, f *Match) (string, error) {
 		switch {
 		case n >= 0 && n < len(f.Groups):
 			b.WriteString(f.Groups[n])
+		// Python fails, Go writes nothing: each form has its own.
 		case p.backtracking != nil:
 			return "", value.Errorf(value.Failure, "", "the pattern has no group `%s`", name)
 		}

@@ -11,6 +11,7 @@ import (
 func EscapeForPython(text string) string {
 	var b strings.Builder
 	for _, r := range text {
+		// What re.escape escapes since Python 3.7: only what means something in a pattern.
 		if strings.ContainsRune("()[]{}?*+-|^$\\.&~# \t\n\r\v\f", r) {
 			b.WriteByte('\\')
 		}
@@ -33,6 +34,7 @@ func QuoteForPython(s string) string {
 	safe := func(r rune) bool {
 		return r < utf8.RuneSelf && ((r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9') || strings.ContainsRune("@%+=:,./-_", r))
 	}
+	// As shlex does it, sign by sign: tasks of plays compare such texts with what Ansible made of them.
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
 		return s
 	}

@@ -65,6 +65,7 @@ type Evaluator interface {
 func (r *Rendering) Start(s *Shared, env value.Env, e Evaluator) {
 	r.Shared, r.Env, r.Evaluator = s, env, e
 	r.charged = &r.own
+	// A variable that is rendered for another one is paid for by the first: otherwise a chain could double at each link.
 	if w, ok := env.(worker); ok {
 		if shared := w.Work(); shared != nil {
 			r.charged = shared
@@ -82,6 +83,7 @@ func (r *Rendering) ChargeTo(other *Rendering) { r.charged = other.charged }
 
 // Finish ends a rendering. One that something else pays for is charged there, once for all of them.
 func (r *Rendering) Finish() {
+	// Only then: what is shared is charged by the one that it belongs to.
 	if r.charged == &r.own {
 		r.Charge(r.charged)
 	}

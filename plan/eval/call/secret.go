@@ -33,6 +33,7 @@ func (r *Rendering) unmarkAll(v any) any {
 	if r.public == nil {
 		r.public = map[string]bool{}
 	}
+	// Before the marks are gone, which alone tell the texts apart.
 	r.notePublic(v)
 	return value.Reveal(v)
 }
@@ -59,9 +60,11 @@ func (r *Rendering) notePublic(v any) {
 func (r *Rendering) Conceal(v any) any {
 	switch v := v.(type) {
 	case string:
+		// It stood next to a secret as it is, so it says nothing of it.
 		if v == "" || r.public[v] {
 			return v
 		}
+		// Only what is secret in it is hidden: the rest was for all to see.
 		if r.isCutOut(v) {
 			return value.Secret{Value: v, Shown: r.Secrets.Redact(v)}
 		}
@@ -102,6 +105,7 @@ func (r *Rendering) ConcealOutput(text string) string {
 	}
 	r.Secrets.Add("", text)
 	r.Secret = true
+	// Too short to be looked for in a text without hiding half of it.
 	r.Short = r.Short || len(text) < secret.MinLength
 	return secret.Mask
 }

@@ -54,6 +54,7 @@ func (r *Rendering) CheckBudget() *value.Error {
 
 // Spend counts work.
 func (r *Rendering) Spend(n int) *value.Error {
+	// Below 0 it has wrapped: n may be as large as a product of lengths.
 	if r.charged.steps += n; r.charged.steps > r.MaxSteps || r.charged.steps < 0 {
 		return errTooMuchWork()
 	}
@@ -62,6 +63,7 @@ func (r *Rendering) Spend(n int) *value.Error {
 
 // Grow counts text that is made.
 func (r *Rendering) Grow(n int) *value.Error {
+	// One text and all of them: many that are just small enough would fill the memory too.
 	if n > value.MaxText || n < 0 {
 		return TooMuchText()
 	}
@@ -71,6 +73,7 @@ func (r *Rendering) Grow(n int) *value.Error {
 	if err := r.CheckBudget(); err != nil {
 		return err
 	}
+	// Writing text is work as well.
 	return r.Spend(n / 16)
 }
 

@@ -36,6 +36,7 @@ var ErrLater = errors.New("known when the step runs")
 
 // Ask words what the world says. name is that of the lookup, term what was asked for.
 func Ask[T any](name, term string, answer T, err error) (T, error) {
+	// Not a mistake: the answer is open, under a name that says what was asked.
 	if errors.Is(err, ErrLater) {
 		what := "lookup('" + name + "', '" + term + "')"
 		if name == "now" {

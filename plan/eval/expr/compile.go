@@ -47,8 +47,10 @@ func Compile(text string, inside Excerpt) (d *Decision, uses []Use, err error) {
 	if err != nil {
 		return nil, nil, exprSyntax(err, inside)
 	}
+	// The rewriter throws what it finds; only what expr's own parser refuses comes as an error.
 	defer value.Catch(&err)
 	w := &rewriter{text: text, inside: inside}
+	// not is repaired on the whole tree first: it may move above what the skeleton is cut at.
 	d = w.decision(w.hoistNot(tree.Node), tree.Source)
 	return d, w.uses, nil
 }
@@ -93,9 +95,11 @@ func (w *rewriter) hoistNot(n ast.Node) ast.Node {
 			Ternary: n.Ternary, Cond: w.hoistNot(n.Cond), Exp1: w.hoistNot(n.Exp1),
 			Exp2: w.hoistNot(n.Exp2),
 		}, n)
+	// Bottom up, so that a not that has moved can move again.
 	case *ast.BinaryNode:
 		left, right := w.hoistNot(n.Left), w.hoistNot(n.Right)
 		not, ok := left.(*ast.UnaryNode)
+		// not binds looser than a comparison but tighter than and, or and ??; in (not x) the parenthesis is meant.
 		if ok && not.Operator == "not" && !isLogic(n.Operator) && n.Operator != "??" && !w.closedBetween(not, n) {
 			inner := placedAt(&ast.BinaryNode{Operator: n.Operator, Left: not.Node, Right: right}, n)
 			return placedAt(&ast.UnaryNode{Operator: "not", Node: inner}, not)
@@ -121,6 +125,7 @@ func (w *rewriter) closedBetween(first, second ast.Node) bool {
 	for i := from; i < to; i++ {
 		c := w.text[i]
 		switch {
+		// The tree has no parentheses any more: only the text says where they were.
 		case quote != 0 && c == '\\':
 			i++
 		case quote != 0:
@@ -145,6 +150,7 @@ func (w *rewriter) decision(n ast.Node, source file.Source) *Decision {
 	switch n := n.(type) {
 	case *ast.BinaryNode:
 		if isLogic(n.Operator) {
+			// Decided by moon: expr knows no unknown value, and would stop at one.
 			kind := andDecision
 			if n.Operator == "or" || n.Operator == "||" {
 				kind = orDecision
@@ -165,9 +171,11 @@ func (w *rewriter) decision(n ast.Node, source file.Source) *Decision {
 }
 
 func (w *rewriter) leaf(n ast.Node, source file.Source) *leaf {
+	// Each leaf is a program of its own, with slots of its own.
 	w.slots = nil
 	rewritten := w.expr(n, false)
 	l := &leaf{slots: w.slots, source: w.inside}
+	// A plain path needs no program, and keeps the value as it is: Number, order of keys and marks.
 	if id, ok := rewritten.(*ast.IdentifierNode); ok && len(l.slots) == 1 && id.Value == l.slots[0].name {
 		return l
 	}
@@ -190,6 +198,7 @@ func (w *rewriter) slot(s slot, n ast.Node) ast.Node {
 	root, path, _ := jinja.PathOf(s.node)
 	provided := s.optional || s.defined
 	w.uses = append(w.uses, Use{root, path, provided})
+	// A name that no text can clash with: every variable of the leaf is replaced by one of these.
 	s.name = "v" + strconv.Itoa(len(w.slots))
 	w.slots = append(w.slots, s)
 	return placedAt(&ast.IdentifierNode{Value: s.name}, n)
@@ -224,6 +233,7 @@ func constantKey(n ast.Node) (any, bool) {
 	case *ast.IntegerNode:
 		return n.Value, true
 	case *ast.UnaryNode:
+		// -1 is an operator on 1 in the tree.
 		if i, ok := n.Node.(*ast.IntegerNode); ok && n.Operator == "-" {
 			return -i.Value, true
 		}
@@ -235,6 +245,7 @@ func constantKey(n ast.Node) (any, bool) {
 func (w *rewriter) chain(n ast.Node) (jinja.Node, bool) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
+		// Names of let hide variables.
 		if slices.Contains(w.locals, n.Value) || constantName(n.Value) != nil {
 			return nil, false
 		}
@@ -252,6 +263,7 @@ func (w *rewriter) chain(n ast.Node) (jinja.Node, bool) {
 			return nil, false
 		}
 		from, to := w.place(n)
+		// expr's place is the bracket, and ends before it closes.
 		if isIndex := from < len(w.text) && w.text[from] == '['; isIndex {
 			_, to = w.place(n.Property)
 			to += strings.IndexByte(w.text[min(to, len(w.text)):], ']') + 1
@@ -274,6 +286,7 @@ func (w *rewriter) expr(n ast.Node, provided bool) ast.Node {
 			return placedAt(c, n)
 		}
 		if slices.Contains(w.locals, m.Value) {
+			// Constants and the item of a predicate are shared with expr's tree, and not changed.
 			return n
 		}
 		path, _ := w.chain(m)
@@ -282,6 +295,7 @@ func (w *rewriter) expr(n ast.Node, provided bool) ast.Node {
 		if path, ok := w.chain(m); ok {
 			return w.slot(slot{node: path, optional: true}, n)
 		}
+		// What is computed keeps expr's own ?., which gives nil for what is missing.
 		return placedAt(&ast.ChainNode{Node: w.expr(m.Node, true)}, n)
 	case *ast.MemberNode:
 		return w.member(m, provided)
@@ -305,6 +319,7 @@ func (w *rewriter) expr(n ast.Node, provided bool) ast.Node {
 	case *ast.VariableDeclaratorNode:
 		value := w.expr(m.Value, false)
 		w.locals = append(w.locals, m.Name)
+		// Behind the value, which does not see its own name.
 		body := w.expr(m.Expr, false)
 		w.locals = w.locals[:len(w.locals)-1]
 		return placedAt(&ast.VariableDeclaratorNode{Name: m.Name, Value: value, Expr: body}, n)
@@ -342,6 +357,7 @@ func (w *rewriter) member(m *ast.MemberNode, provided bool) ast.Node {
 		return w.slot(slot{node: path, optional: provided}, m)
 	}
 	of, key := w.expr(m.Node, provided), w.expr(m.Property, false)
+	// Here expr's nil for a missing key is what is asked for.
 	if m.Optional || provided || w.belongsToItem(m) {
 		return placedAt(&ast.MemberNode{Node: of, Property: key, Optional: m.Optional || provided}, m)
 	}
@@ -365,11 +381,14 @@ func (w *rewriter) belongsToItem(n ast.Node) bool {
 
 func (w *rewriter) binary(m *ast.BinaryNode) ast.Node {
 	switch m.Operator {
+	// expr's own `in` knows no text.
 	case "in":
 		return w.own("in", m, w.expr(m.Left, false), w.expr(m.Right, false))
 	case "contains":
+		// The other way round, so that both have one meaning.
 		return w.own("in", m, w.expr(m.Right, false), w.expr(m.Left, false))
 	}
+	// Only next to nil a missing name is asked for; in any other comparison it is a mistake.
 	left := w.expr(m.Left, m.Operator == "??" || isEquality(m.Operator) && isNil(m.Right))
 	right := w.expr(m.Right, isEquality(m.Operator) && isNil(m.Left))
 	return placedAt(&ast.BinaryNode{Operator: m.Operator, Left: left, Right: right}, m)
@@ -410,6 +429,7 @@ func (w *rewriter) callee(m *ast.CallNode) ast.Node {
 	if len(m.Arguments) != 1 {
 		w.fail(m, "`is_defined` takes 1 argument, not "+jinja.Counted(len(m.Arguments), "argument"), "")
 	}
+	// A computed value is always there or an error: only a path can be missing.
 	path, ok := w.chain(m.Arguments[0])
 	if !ok {
 		w.fail(m, "`is_defined` needs a plain name such as `a.b`", "")
@@ -423,6 +443,7 @@ func (w *rewriter) builtin(m *ast.BuiltinNode) ast.Node {
 	}
 	for _, arg := range m.Arguments {
 		if p, ok := arg.(*ast.PredicateNode); ok {
+			// expr takes a text for a predicate that is always the same.
 			if _, isText := p.Node.(*ast.StringNode); isText {
 				// names | map('upper') means something, but in Jinja.
 				w.fail(m, "the predicate of `"+m.Name+"` is only a string", "")
@@ -473,6 +494,7 @@ var ownFunctions = map[string]func(args ...any) (any, error){
 
 // ourList is a list that a function of expr has made, as ours are: split gives texts, and 1..3 whole numbers.
 func ourList(v any) any {
+	// Only the two kinds that expr makes: values from Env are ours already.
 	switch v := v.(type) {
 	case []string:
 		return value.ListOf(v)
@@ -485,6 +507,7 @@ func ourList(v any) any {
 func ofMap(f func(m map[string]any) any) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		m, ok := args[0].(map[string]any)
+		// expr's keys, values and toPairs walk Go's maps, whose order differs from run to run.
 		if !ok || len(args) != 2 {
 			return nil, at0(value.Errorf(value.TypeError, "", "this needs a map, not %s", value.KindOf(args[0])), args[len(args)-1])
 		}

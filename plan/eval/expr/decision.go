@@ -81,12 +81,15 @@ func (d *Decision) Decide(r Reader) (any, error) {
 	case andDecision, orDecision:
 	}
 	isAnd := d.kind == andDecision
+	// The same rules as in eval's decide, for operands that must be true or false.
 	left, err := d.left.boolean(r, d.op)
 	if o, ok := value.OpenOf(err); ok {
+		// Evaluated although the left side is open: it may settle the matter, and a mistake in it is found today.
 		right, rightErr := d.right.boolean(r, d.op)
 		switch o2, rightOpen := value.OpenOf(rightErr); {
 		case rightOpen:
 			return nil, &value.Open{Missing: value.UniteMissing(o.Missing, o2.Missing)}
+		// The left side may guard it, and is not known yet.
 		case value.IsUndefined(rightErr):
 			return nil, value.Unless(rightErr, o)
 		case rightErr == nil && right != isAnd:
@@ -112,6 +115,7 @@ func (d *Decision) boolean(r Reader, operator string) (bool, error) {
 	holds, e := Holds(v)
 	if e != nil {
 		e.Message = "`" + operator + "` needs true or false, not " + value.KindOf(v)
+		// A plain name can be shown where it stands; of anything else only the operand's beginning is known.
 		if d.leaf != nil && d.leaf.program == nil {
 			return false, value.PlaceError(e, d.leaf.slots[0].node)
 		}
@@ -130,6 +134,7 @@ func (l *leaf) run(r Reader) (any, error) {
 		switch {
 		case isOpen:
 			missing = value.UniteMissing(missing, o.Missing)
+		// Only an absence answers the question; any other error is a mistake.
 		case slot.defined:
 			if err != nil && !value.IsUndefined(err) {
 				return nil, err
@@ -138,11 +143,14 @@ func (l *leaf) run(r Reader) (any, error) {
 		case err != nil && (!slot.optional || !value.IsUndefined(err)):
 			return nil, err
 		}
+		// As it is stored: a program would lose the spelling of numbers.
 		if l.program == nil && !isOpen {
 			return v, nil
 		}
+		// expr computes with Go's own types.
 		values[slot.name] = value.PlainShared(v)
 	}
+	// Behind the loop, so that all slots are read: all that is missing is named, and mistakes come first.
 	if missing != nil {
 		return nil, &value.Open{Missing: missing}
 	}
@@ -156,6 +164,7 @@ func (l *leaf) run(r Reader) (any, error) {
 	case nil, bool, string, int, float64:
 		return v, nil
 	}
+	// expr may give []string, []int or its own types, which nothing else here knows.
 	return value.FromReflect(v)
 }
 
@@ -189,6 +198,7 @@ type Excerpt struct {
 }
 
 func (e Excerpt) byteOffset(chars int) int {
+	// expr counts characters, and places in moon are bytes.
 	for i := range e.Text {
 		if chars <= 0 {
 			return e.Offset + i

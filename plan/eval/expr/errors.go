@@ -11,6 +11,7 @@ import (
 
 // exprSyntax words an error of expr's parser or type checker.
 func exprSyntax(err error, source Excerpt) *value.Error {
+	// An error of moon's own functions has its words and place already.
 	if own, ok := value.AsError(err); ok {
 		return own
 	}
@@ -36,11 +37,13 @@ func exprFailure(err error, source Excerpt) error {
 	e.Message = exprSentence(fe.Message)
 	e.Offset = source.byteOffset(fe.From)
 	e.Width = max(0, source.byteOffset(fe.To)-e.Offset)
+	// expr has no kinds of error: its words are all there is to go by.
 	switch {
 	case strings.HasPrefix(fe.Message, "interface conversion"), strings.HasPrefix(fe.Message, "invalid operation"),
 		strings.HasPrefix(fe.Message, "invalid argument"), strings.HasPrefix(fe.Message, "cannot fetch"):
 		e.Kind = value.TypeError
 	}
+	// The message is in moon's words by now, so these are searched for.
 	if e.Kind == value.TypeError && strings.Contains(e.Message, "a string") && strings.Contains(e.Message, "a number") {
 		e.Hint = "turn the string into a number with `int(…)` or `float(…)`"
 	}
@@ -111,6 +114,7 @@ var exprPhrases = []struct {
 // exprSentence says in our words what expr complains about.
 func exprSentence(s string) string {
 	s = value.Sentence(s)
+	// By how it begins, since the rest are names and types.
 	for _, p := range exprPhrases {
 		if rest, ok := strings.CutPrefix(s, p.begins); ok {
 			return p.words(rest)

@@ -37,6 +37,7 @@ func Takes(declaration string) Params {
 	var p Params
 	for word := range strings.FieldsSeq(declaration) {
 		switch {
+		// Behind it names are only taken by name, as behind * in Python.
 		case word == "*":
 			p.Rest = true
 		case word == "...":

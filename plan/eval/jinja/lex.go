@@ -49,6 +49,7 @@ type token struct {
 func Templated(text string) bool {
 	for {
 		i := strings.IndexByte(text, '{')
+		// Braces alone are frequent in JSON and shell; only the second character decides.
 		if i < 0 || i+1 == len(text) {
 			return false
 		}
@@ -77,6 +78,7 @@ func Split(text string, how Reading) ([]Piece, *Error) {
 	// Most have text on both sides of each output.
 	s := &splitter{Reading: how, text: text, at: how.From, from: how.From, pieces: make([]Piece, 0, 2*strings.Count(text, "{{")+1)}
 	s.opening, s.closing = how.delimiters()
+	// The usual delimiters share their first byte.
 	firsts := "{"
 	if !how.Usual() {
 		firsts = s.opening[0][:1] + s.opening[1][:1] + s.opening[2][:1]
@@ -92,6 +94,7 @@ func Split(text string, how Reading) ([]Piece, *Error) {
 		}
 	}
 	end := len(text)
+	// Jinja drops one line break at the end of a text; Ansible gives it back, see Template.ended.
 	if how.LikeAnsible && end > s.from && text[end-1] == '\n' {
 		end--
 	}
@@ -115,6 +118,7 @@ func (s *splitter) take() *Error {
 	case 2:
 		return s.comment()
 	}
+	// A brace that begins nothing is text.
 	s.at++
 	return nil
 }
@@ -124,14 +128,17 @@ func (s *splitter) open(kind int) (inside int) {
 	start := s.at
 	s.at += len(s.opening[kind])
 	trim, lstrip := false, s.Lstrip && kind != 1
+	// `+` only says that the style's own lstrip_blocks does not apply here.
 	if s.at < len(s.text) && (s.text[s.at] == '-' || s.text[s.at] == '+') {
 		trim, lstrip = s.text[s.at] == '-', false
 		s.at++
 	}
 	if line := s.text[s.from:start]; lstrip {
 		indented := strings.TrimRight(line, " \t")
+		// Only if the tag is the first on its line: space between words stays.
 		if strings.HasSuffix(indented, "\n") || indented == "" && (s.from == s.From || s.text[s.from-1] == '\n') {
 			s.emitText(s.from+len(indented), false)
+			// What the tag before has asked for ended with the text just written.
 			s.trimLeft, s.dropBreak = false, false
 			s.from = start
 			return s.at
@@ -150,12 +157,14 @@ func (s *splitter) closeAt(i, kind int) {
 	s.at = i + len(s.closing[kind])
 	s.from = s.at
 	s.trimLeft = control == '-'
+	// trim_blocks is for tags and comments; the line break behind an output stays.
 	s.dropBreak = kind != 1 && !s.KeepBreaks && control != '+'
 }
 
 func (s *splitter) emitText(end int, trimRight bool) {
 	text := s.text[s.from:end]
 	switch {
+	// `-` takes all white space, and with it the line break that trim_blocks would have dropped.
 	case s.trimLeft:
 		text = strings.TrimLeft(text, " \t\r\n\f\v")
 	case s.dropBreak:
@@ -168,12 +177,14 @@ func (s *splitter) emitText(end int, trimRight bool) {
 	if text != "" {
 		s.pieces = append(s.pieces, Piece{Kind: PieceText, Start: s.from, End: end, Text: text})
 	}
+	// Also if nothing was left of it: what follows must not count it again.
 	s.from = end
 }
 
 func (s *splitter) output() *Error {
 	start := s.at
 	inside := s.open(1)
+	// Ansible doubles the backslashes in strings of an output, so that they stay; it does not in files.
 	tokens, stop, err := LexExpression(s.text, inside, s.opening[1], s.closing[1], Lexing{rawStrings: s.LikeAnsible && !s.Document})
 	if err != nil {
 		return withRawHint(s.text, start, err)
@@ -191,6 +202,7 @@ func (s *splitter) tag() *Error {
 		return withRawHint(s.text, start, err)
 	}
 	s.closeAt(stop, 0)
+	// Here and not in the parser: what follows must not be read as a template at all.
 	if tokens[0].kind == tokenName && (tokens[0].text == "raw" || tokens[0].text == "verbatim") {
 		return s.raw(start, tokens)
 	}
@@ -205,6 +217,7 @@ func (s *splitter) raw(start int, tokens []token) *Error {
 			Message: "`{% " + tokens[0].text + " %}` takes no arguments", Offset: tokens[1].Start, Width: tokens[1].end - tokens[1].Start,
 		}
 	}
+	// Any other tag inside is text, so only this one end is looked for.
 	for i := s.at; ; {
 		j := strings.Index(s.text[i:], s.opening[0])
 		if j < 0 {
@@ -224,6 +237,7 @@ func (s *splitter) raw(start int, tokens []token) *Error {
 			s.closeAt(len(s.text)-len(rest), 0)
 			return nil
 		}
+		// It was not the end: look behind its delimiter, as text in between may be anything.
 		i += 2
 	}
 }
@@ -236,6 +250,7 @@ func (s *splitter) comment() *Error {
 		return &Error{Message: "the comment `{#` is never closed", Hint: closeHint("#}"), Offset: start, Width: 2}
 	}
 	i += inside
+	// The sign before the end belongs to it, not to the comment.
 	if i > inside && (s.text[i-1] == '-' || s.text[i-1] == '+') {
 		i--
 	}
@@ -269,6 +284,7 @@ func looksLikeGoTemplate(output string) bool {
 		return true
 	}
 	word, rest, _ := strings.Cut(inside, " ")
+	// Only a hint depends on it, so a guess will do.
 	switch word {
 	case "range", "end", "template", "define", "printf", "json", "index", "println", "with", "block":
 		return true
@@ -307,6 +323,7 @@ func LexExpression(text string, i int, opening, closing string, how Lexing) (tok
 			}
 			return append(tokens, token{Start: i, end: i}), i, nil
 		}
+		// Within brackets }} ends two maps, not the output.
 		if closing != "" && len(open) == 0 && closes(text[i:], closing) {
 			return append(tokens, token{Start: i, end: i}), i, nil
 		}
@@ -320,6 +337,7 @@ func LexExpression(text string, i int, opening, closing string, how Lexing) (tok
 			open = append(open, i)
 		case (t.text == ")" || t.text == "]" || t.text == "}") && len(open) > 0:
 			at := open[len(open)-1]
+			// Said where the bracket was opened, which is what has to be closed.
 			if text[at:at+1] != opens[t.text] {
 				return nil, 0, &Error{Message: "`" + text[at:at+1] + "` is never closed", Offset: at, Width: 1}
 			}
@@ -356,6 +374,7 @@ func lexToken(text string, i int, before []token, how Lexing) (token, *Error) {
 	case c == '"' || c == '\'':
 		return lexString(text, i, how.rawStrings)
 	case c >= '0' && c <= '9':
+		// list.0.1 has two positions, and not the number 0.1.
 		afterDot := len(before) > 0 && before[len(before)-1].kind == tokenSign && before[len(before)-1].text == "."
 		return lexNumber(text, i, afterDot)
 	}
@@ -370,6 +389,7 @@ func lexToken(text string, i int, before []token, how Lexing) (token, *Error) {
 		}
 		return token{kind: tokenName, text: text[i:end], Start: i, end: end}, nil
 	}
+	// Before the signs, which do not have these. Only in conditions of steps: in templates they are mistakes.
 	if how.ExprLogic {
 		if word, ok := logicOfExpr[text[i:min(i+2, len(text))]]; ok {
 			return token{kind: tokenName, text: word, Start: i, end: i + 2}, nil
@@ -386,6 +406,7 @@ func lexToken(text string, i int, before []token, how Lexing) (token, *Error) {
 	r, n := utf8.DecodeRuneInString(text[i:])
 	e := &Error{Message: "unexpected `" + string(r) + "`", Offset: i, Width: n}
 	switch {
+	// Habits from other languages get the word that Jinja has for it.
 	case r == utf8.RuneError:
 		e.Message = "a byte that is not UTF-8"
 	case strings.HasPrefix(text[i:], "&&"):
@@ -420,11 +441,13 @@ func lexNumber(text string, i int, afterDot bool) (token, *Error) {
 		if afterDot {
 			break
 		}
+		// A point needs a digit behind it: 1.real and 1..3 are not floats.
 		if end+1 < len(text) && text[end] == '.' && text[end+1] >= '0' && text[end+1] <= '9' {
 			isFloat = true
 			end++
 			digits("0123456789_")
 		}
+		// 2em is the number 2 and a name, so the exponent is only taken if it has digits.
 		if exp := end; exp < len(text) && (text[exp] == 'e' || text[exp] == 'E') {
 			if exp++; exp < len(text) && (text[exp] == '+' || text[exp] == '-') {
 				exp++
@@ -447,6 +470,7 @@ func lexNumber(text string, i int, afterDot bool) (token, *Error) {
 		return t, nil
 	}
 	base := 10
+	// Base 10 otherwise: base 0 would read 010 as 8.
 	if len(spelling) > 2 && strings.ContainsAny(spelling[1:2], "xXoObB") {
 		base = 0
 	}
@@ -471,6 +495,7 @@ func lexString(text string, i int, raw bool) (token, *Error) {
 		case c == quote:
 			return token{kind: tokenString, text: value.String(), Start: start, end: i + 1}, nil
 		case c == '\\' && i+1 < len(text) && raw:
+			// The backslash before a quote is needed to write it, and does not stay.
 			if text[i+1] != quote {
 				value.WriteByte(c)
 			}
@@ -502,5 +527,6 @@ func unescape(text string) (value string, n int) {
 			return string(rune(code)), 2 + digits
 		}
 	}
+	// Any other stays, unlike in Jinja, where '\b' is a backspace: patterns need no doubling.
 	return `\`, 1
 }

@@ -45,6 +45,7 @@ func catchSyntax(err *error) {
 	case nil:
 	case *Error:
 		*err = r
+	// A mistake in moon, which must not pass for one in the text.
 	default:
 		panic(r)
 	}
@@ -55,6 +56,7 @@ func (p *reader) unexpected(t token, wanted string) {
 		p.fail(t, "the expression ends too early: expected "+wanted, "")
 	}
 	hint := ""
+	// Hints go by what stands there, and for doubled signs by the token before, which has been taken already.
 	switch {
 	case t.text == "=" && t.kind == tokenSign:
 		hint = "compare with `==`"
@@ -129,6 +131,7 @@ func (p *reader) wantEnd() {
 
 // made counts nodes.
 func (p *reader) made(t token) At {
+	// Width is bounded as well as depth: a flat chain of operators is a tree as deep as it is long.
 	if p.nodes++; p.nodes > MaxNodes {
 		p.fail(t, "the expression is too long", "")
 	}
@@ -146,8 +149,10 @@ func (p *reader) deeper() func() {
 func (p *reader) expression(allowIf bool) Node {
 	defer p.deeper()()
 	n := p.or()
+	// In `for x in a if b` the if belongs to the loop.
 	for allowIf && p.isName("if") {
 		c := &Choice{At: p.made(p.next()), Then: n, Cond: p.or()}
+		// `a if b` without else is allowed in Jinja.
 		if p.takeName("else") {
 			c.Other = p.expression(true)
 		}
@@ -165,6 +170,7 @@ func (p *reader) tuple(allowIf bool) Node {
 	}
 	l := &Listing{At: p.made(first), Items: []Node{n}, Tuple: true}
 	for p.takeSign(",") {
+		// (1,) is a tuple of one.
 		if p.peek().kind == tokenEnd || p.isSign(")") {
 			break
 		}
@@ -191,6 +197,7 @@ func (p *reader) and() Node {
 
 func (p *reader) not() Node {
 	if p.isName("not") {
+		// Counted here as well, since `not not not …` does not pass through expression.
 		defer p.deeper()()
 		return &Negation{At: p.made(p.next()), Of: p.not()}
 	}
@@ -210,6 +217,7 @@ func (p *reader) comparison() Node {
 			p.i++
 		case p.takeName("in"):
 			op = "in"
+		// Two tokens decide: `not` alone cannot follow a value.
 		case p.isName("not") && p.after().kind == tokenName && p.after().text == "in":
 			op = "not in"
 			p.i += 2
@@ -220,6 +228,7 @@ func (p *reader) comparison() Node {
 		if c == nil {
 			c = &Comparison{At: p.made(t), Left: left}
 		}
+		// Each operator counts, though a chain is one node.
 		p.made(t)
 		c.Rest = append(c.Rest, Compared{Op: op, At: t.Start, Right: p.sum()})
 	}
@@ -237,6 +246,7 @@ func (p *reader) leftToRight(operand func() Node, ops ...string) Node {
 		if t.kind != tokenSign || !slices.Contains(ops, t.text) {
 			return n
 		}
+		// In a loop and not by recursion: a long sum must not descend. So ** is left to right too, as in Jinja.
 		p.i++
 		n = &Arithmetic{At: p.made(t), Op: t.text, Left: n, Right: operand()}
 	}
@@ -249,6 +259,7 @@ func (p *reader) power() Node   { return p.leftToRight(p.filtered, "**") }
 
 // filtered parses a unary expression with its filters and tests, which bind tighter than any operator.
 func (p *reader) filtered() Node {
+	// expr's `!` binds as tightly as a sign, unlike `not`.
 	if t := p.peek(); p.takeSign("!") {
 		defer p.deeper()()
 		return &Negation{At: p.made(t), Of: p.filtered()}
@@ -292,16 +303,19 @@ func (p *reader) primary() Node {
 		if value, ok := constants[t.text]; ok {
 			return &Constant{At: p.made(t), Value: value}
 		}
+		// Back, so that the message is about this token and not about the next one.
 		if keywords[t.text] {
 			p.i--
 			p.unexpected(t, "a value")
 		}
+		// Jinja has a macro take further arguments if its body names them.
 		p.varargs = p.varargs || t.text == "varargs"
 		p.kwargs = p.kwargs || t.text == "kwargs"
 		return &Variable{At: p.made(t), Name: t.text}
 	case tokenNumber:
 		return &Constant{At: p.made(t), Value: t.value}
 	case tokenString:
+		// Strings next to each other are one, as in Python.
 		parts := []string{t.text}
 		for p.peek().kind == tokenString {
 			parts = append(parts, p.next().text)
@@ -327,6 +341,7 @@ func (p *reader) primary() Node {
 
 func (p *reader) parenthesis(open token) Node {
 	defer p.nested()()
+	// () is the empty tuple.
 	if p.takeSign(")") {
 		return &Listing{At: p.made(open), Tuple: true}
 	}
@@ -346,6 +361,7 @@ func (p *reader) wantClosing(sign string, open token) {
 	if p.takeSign(sign) {
 		return
 	}
+	// At the end of the text the place to look at is where it was opened.
 	if p.peek().kind == tokenEnd {
 		p.fail(open, "`"+open.text+"` is never closed", "")
 	}
@@ -369,6 +385,7 @@ func (p *reader) dict(open token) Node {
 	defer p.nested()()
 	d := &Dict{At: p.made(open)}
 	for !p.isSign("}") {
+		// A filter of a key must not take the colon for its argument.
 		p.noColon++
 		d.Keys = append(d.Keys, p.expression(true))
 		p.noColon--
@@ -393,6 +410,7 @@ func (p *reader) postfix(n Node) Node {
 				p.checkTime(n, key)
 				k := &Constant{At: p.made(key), Value: key.text}
 				n = &Member{At: At(n.Offset()), Of: n, Key: k, Dot: true, KeyAt: key.Start, End: key.end}
+			// list.0 is a position, which Jinja allows in addition to list[0].
 			case tokenNumber:
 				k := &Constant{At: p.made(key), Value: key.value}
 				n = &Member{At: At(n.Offset()), Of: n, Key: k, Dot: true, KeyAt: key.Start, End: key.end}
@@ -438,6 +456,7 @@ func (p *reader) checkTime(of Node, member token) {
 	}
 	f, ok := call.Function.(*Variable)
 	format, isTime := timeFormats[member.text]
+	// Only directly behind now(): what a variable holds is not known here.
 	if !ok || f.Name != "now" || !isTime {
 		return
 	}
@@ -455,6 +474,7 @@ func (p *reader) noteChange(method *Member) {
 	if !isName || !isConstant {
 		return
 	}
+	// While the tag is open, the name's value afterwards is not known: see Span.Sets.
 	if name, isText := key.Value.(string); isText && Changes[name] {
 		p.changed = append(p.changed, root.Name)
 	}
@@ -463,6 +483,7 @@ func (p *reader) noteChange(method *Member) {
 // markSecret reads env('NAME', secret), where secret is a word and no variable.
 func markSecret(f *Variable, args []Argument) {
 	for i := 1; f.Name == "env" && i < len(args); i++ {
+		// Rewritten here, so that neither the collector nor the evaluator takes it for a variable.
 		if v, ok := args[i].Value.(*Variable); ok && v.Name == "secret" && args[i].Name == "" {
 			args[i].Name, args[i].Value = "secret", &Constant{At: v.At, Value: true}
 		}
@@ -478,11 +499,13 @@ func (p *reader) subscript(of Node, open token) Node {
 	for !p.isSign("]") {
 		if p.takeSign(":") {
 			colons++
+			// A slice has three parts at most.
 			if i++; i > 2 {
 				p.unexpected(p.tokens[p.i-1], "`]`")
 			}
 			continue
 		}
+		// Two values without a colon between them: the bracket should have closed.
 		if parts[i] != nil {
 			p.wantClosing("]", open)
 		}
@@ -520,10 +543,12 @@ func (p *reader) arguments(open token) []Argument {
 	named := map[string]bool{}
 	for !p.isSign(")") {
 		t := p.peek()
+		// Which parameters it fills would only be known in the run, and nothing could be checked before.
 		if t.kind == tokenSign && (t.text == "*" || t.text == "**") {
 			p.fail(t, "unpacking arguments with `"+t.text+"` does not work here", "write the arguments out")
 		}
 		a := Argument{At: t.Start}
+		// Two tokens, since a name alone is a positional argument.
 		if following := p.after(); t.kind == tokenName && following.kind == tokenSign && following.text == "=" {
 			a.Name = t.text
 			p.i += 2
@@ -548,6 +573,7 @@ func (p *reader) filter(in Node) Node {
 	name := p.wantName("the name of a filter")
 	f := &Filtering{At: p.made(name), Name: p.dotted(name), In: in}
 	f.End = p.tokens[p.i-1].end
+	// Looked up while parsing, so that a misspelt name is found even where the template never comes.
 	def, err := p.language.FindFilter(f.Name)
 	if err != nil {
 		p.lack(name.Start, f.End, err)
@@ -556,6 +582,7 @@ func (p *reader) filter(in Node) Node {
 	switch {
 	case p.isSign("("):
 		f.Args = p.arguments(p.next())
+	// Django's spelling, with one argument: {{ x | join:',' }}.
 	case p.noColon == 0 && p.isSign(":"):
 		p.i++
 		f.Args = []Argument{{Value: p.unary(), At: p.tokens[p.i-1].Start}}
@@ -577,6 +604,7 @@ func (p *reader) checkNames(f *Filtering) {
 	default:
 		return
 	}
+	// What is computed, or given by name, is found out when it runs.
 	if len(f.Args) <= place || f.Args[place].Name != "" {
 		return
 	}
@@ -601,6 +629,7 @@ func (p *reader) checkNames(f *Filtering) {
 // dotted takes a qualified name, such as ansible.builtin.combine, and gives its last part.
 func (p *reader) dotted(first token) string {
 	name := first.text
+	// Ansible lets the collection be named: there is one filter of each name here.
 	for p.isSign(".") && p.after().kind == tokenName {
 		p.i++
 		name = p.next().text
@@ -646,10 +675,12 @@ func (p *reader) test(in Node) Node {
 		t.Args = p.arguments(p.next())
 	case startsArgument(p.peek()) && len(def.Parameters().Names) > 0:
 		first := p.peek()
+		// No filters and operators: `x is divisibleby 3 and y` must end behind the 3.
 		t.Args = []Argument{{Value: p.postfix(p.primary()), At: first.Start}}
 	}
 	p.checkArguments("test", t.Name, def.Parameters(), t.Args, name)
 	if negated != nil {
+		// `is not` negates the test alone, whatever it is part of.
 		negated.Of = t
 		return negated
 	}
@@ -661,6 +692,7 @@ func (p *reader) checkArguments(kind, name string, params Params, args []Argumen
 	if params.Open {
 		return
 	}
+	// By place, since an argument may be given by place and by name, which is a mistake.
 	filled := make([]bool, len(params.Names))
 	for i, a := range args {
 		place := i
@@ -681,6 +713,7 @@ func (p *reader) checkArguments(kind, name string, params Params, args []Argumen
 		}
 		filled[place] = true
 	}
+	// Chance without a seed would give another plan each time.
 	if params.seed && !filled[len(filled)-1] {
 		p.fail(where, kind+" `"+name+"` "+Unseeded, SeedHint)
 	}
@@ -704,6 +737,7 @@ func ParseExpression(l Language, tokens []token) (Node, error) {
 func readExpression(l Language, tokens []token) (n Node, p *reader, wrong *Error) {
 	p = &reader{language: l, tokens: tokens}
 	var err error
+	// Runs behind catchSyntax, which sets err: deferred calls run in reverse.
 	defer func() { wrong, _ = errors.AsType[*Error](err) }()
 	defer catchSyntax(&err)
 	if p.peek().kind == tokenEnd {

@@ -53,10 +53,12 @@ func (p *tagParser) parseBody(until ...string) (Statements, *tagReader) {
 			if err != nil {
 				panic(err)
 			}
+			// An output may change a list too: {{ x.append(1) }}.
 			p.noteUse(r)
 			list = append(list, &Printing{Of: n, Start: piece.Start, End: piece.End})
 		case PieceTag:
 			t := p.readTag(piece)
+			// Behind it already, so that a caller that reads another body need not step over it.
 			if slices.Contains(until, t.tag.text) {
 				p.i++
 				return list, t
@@ -64,6 +66,7 @@ func (p *tagParser) parseBody(until ...string) (Statements, *tagReader) {
 			list = append(list, tags[t.tag.text](p, t))
 		}
 	}
+	// The innermost is named: it is the one whose end is missing first.
 	if len(p.open) > 0 {
 		last := p.open[len(p.open)-1]
 		panic(&Error{
@@ -134,6 +137,7 @@ func (p *tagParser) readTag(piece Piece) *tagReader {
 	_, known := tags[t.tag.text]
 	switch {
 	case forbidden[t.tag.text] && p.files && known:
+	// Plays read files, but extends is not there: the hint says what is.
 	case forbidden[t.tag.text] && p.files:
 		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available yet",
 			"put what is shared into a file that `{% include %}` reads, or into macros that `{% import %}` gives")
@@ -141,6 +145,7 @@ func (p *tagParser) readTag(piece Piece) *tagReader {
 		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available: a template cannot read other files", "")
 	case !known:
 		e := Misspelt("tag", t.tag.text, slices.Sorted(maps.Keys(tags)))
+		// {% … %} may be meant for another program.
 		if e.Hint == "" {
 			e.Hint = rawHint
 		}
@@ -162,10 +167,12 @@ func (p *tagParser) noteUse(r *reader) {
 	if len(p.open) == 0 {
 		return
 	}
+	// Only the innermost macro: a name within a nested one is that one's own.
 	m := p.open[len(p.open)-1].macro
 	if m == nil {
 		return
 	}
+	// A parameter of that name is an ordinary one.
 	if r.varargs && m.Varargs == "" && !m.Has("varargs") {
 		m.Varargs = "varargs"
 	}
@@ -184,12 +191,14 @@ func (p *tagParser) noteSet(names ...string) {
 
 // openTag opens a tag with an end.
 func (p *tagParser) openTag(t *tagReader) *unclosed {
+	// Tags are parsed and run by recursion.
 	if len(p.open) >= maxDepth {
 		panic(&Error{Message: "the tags are nested too deeply", Offset: t.piece.Start, Width: 2})
 	}
 	top := &unclosed{name: t.tag.text, start: t.piece.Start}
 	if len(p.open) > 0 {
 		outer := p.open[len(p.open)-1]
+		// Handed down, so that the innermost tag answers for all around it.
 		top.inFor, top.macro = outer.inFor, outer.macro
 	}
 	p.open = append(p.open, top)
@@ -199,6 +208,7 @@ func (p *tagParser) openTag(t *tagReader) *unclosed {
 // openMacro opens a tag whose body is run from elsewhere.
 func (p *tagParser) openMacro(t *tagReader, n *MacroTag) {
 	top := p.openTag(t)
+	// A break in a macro cannot leave the loop around it: the macro runs elsewhere.
 	top.inFor = false
 	if n.Name != "" { // a {% call %} gathers no arguments unless it says so
 		top.macro = n
@@ -209,6 +219,7 @@ func (p *tagParser) openMacro(t *tagReader, n *MacroTag) {
 func (p *tagParser) closeTag(end *tagReader) Span {
 	top := p.open[len(p.open)-1]
 	switch top.name {
+	// Jinja allows it for blocks and macros: {% endmacro name %}.
 	case "block", "set", "macro", "call":
 		if end.peek().kind == tokenName {
 			end.next() // the name may be repeated
@@ -223,6 +234,7 @@ func (p *tagParser) closeTag(end *tagReader) Span {
 
 // parseEnclosed parses up to the end of the innermost tag.
 func (p *tagParser) parseEnclosed() (Statements, Span) {
+	// Over the tag itself; parseBody ends behind the closing one, and the loop of the caller steps again.
 	p.i++
 	body, end := p.parseBody("end" + p.open[len(p.open)-1].name)
 	p.i--
@@ -234,6 +246,7 @@ func (p *tagParser) refuseTag(t *tagReader) Statement {
 	if len(p.open) > 0 {
 		top := p.open[len(p.open)-1].name
 		state := " is still open"
+		// Such a tag is only refused inside of its own kind once its else has been there.
 		if top == "if" && (t.tag.text == "else" || t.tag.text == "elif") || top == "for" && t.tag.text == "else" {
 			state = " has its `{% else %}`"
 		}
@@ -269,6 +282,7 @@ func (p *tagParser) parseIf(t *tagReader) Statement {
 		case "elif":
 			cond = end.expression(true)
 		default:
+			// nil marks the else, behind which only endif may follow.
 			cond = nil
 		}
 		t = end
@@ -280,6 +294,7 @@ func (p *tagParser) parseFor(t *tagReader) Statement {
 	if !t.takeName("in") {
 		t.unexpected(t.peek(), "`in`")
 	}
+	// Before the tag is open: what is looped over does not belong to its inside.
 	n.In = t.tuple(false)
 	top := p.openTag(t)
 	if t.takeName("if") {
@@ -312,6 +327,7 @@ func (t *tagReader) parseTargets() []string {
 			t.fail(name, "`"+name.text+"` cannot be a name", "")
 		}
 		names = append(names, name.text)
+		// A comma at the end is allowed, as in Python.
 		if !t.takeSign(",") || t.peek().kind != tokenName {
 			break
 		}
@@ -323,11 +339,13 @@ func (t *tagReader) parseTargets() []string {
 }
 
 func (p *tagParser) parseSet(t *tagReader) Statement {
+	// Two tokens tell a part of a namespace from a name.
 	if next := t.after(); next.kind == tokenSign && (next.text == "." || next.text == "[") {
 		return p.parseSetMember(t)
 	}
 	first := t.peek()
 	names := t.parseTargets()
+	// Known to the tags around it: if one of them stays open, the name is open as well.
 	p.noteSet(names...)
 	if t.takeSign("=") {
 		n := &SetTag{Names: names, Value: t.tuple(true)}
@@ -339,6 +357,7 @@ func (p *tagParser) parseSet(t *tagReader) Statement {
 	}
 	n := &CaptureTag{Name: names[0]}
 	var chain Node = &Variable{At: At(first.Start), Name: names[0]}
+	// The filters of a capture are read as a chain on its own name, which holds the text by then.
 	for t.takeSign("|") {
 		chain = t.filter(chain)
 		n.Value = chain
@@ -358,6 +377,7 @@ func (p *tagParser) parseSetMember(t *tagReader) Statement {
 	if !ok || !isVariable || !m.isConstant() {
 		t.fail(t.tag, "`{% set %}` needs a name or a part of a namespace, `ns.x`", "")
 	}
+	// The namespace as a whole: its fields are not followed.
 	p.noteSet(root.Name)
 	t.wantSign("=")
 	n := &DoTag{Of: &Assignment{At: At(target.Offset()), Target: m, Value: t.tuple(true)}}
@@ -383,6 +403,7 @@ func (p *tagParser) parseWith(t *tagReader) Statement {
 		}
 	}
 	p.endReading(t)
+	// Without a span: a with never stays open as a whole, only what is in it.
 	n.Body, _ = p.parseEnclosed()
 	return n
 }
@@ -414,6 +435,7 @@ func (t *tagReader) parseParameters(n *MacroTag) {
 			if n.Has(name.text) {
 				t.fail(name, "the parameter `"+name.text+"` is there twice", "")
 			}
+			// Not nil: to read it is an error with a place, which only a node can have.
 			p := Param{Name: name.text, Value: &Absent{At: At(name.Start), Name: name.text}}
 			if t.takeSign("=") {
 				p.Value = t.expression(true)
@@ -443,6 +465,7 @@ func (p *tagParser) parseCall(t *tagReader) Statement {
 		t.fail(t.tag, NotMacro, "")
 	}
 	n.Of = of
+	// The macro runs the body, so a break in it cannot leave the loop around the tag.
 	p.openMacro(t, n.Caller)
 	p.endReading(t)
 	n.Caller.Body, n.Span = p.parseEnclosed()
@@ -453,6 +476,7 @@ func (p *tagParser) parseCall(t *tagReader) Statement {
 const NotMacro = "`{% call %}` needs the call of a macro of this text"
 
 func (p *tagParser) parseFilter(t *tagReader) Statement {
+	// The body comes in as a variable that no text can spell, so that the filters are ordinary ones.
 	chain := t.filter(&Variable{At: At(t.tag.Start), Name: Captured})
 	for t.takeSign("|") {
 		chain = t.filter(chain)
@@ -499,6 +523,7 @@ func (p *tagParser) parseInclude(t *tagReader) Statement {
 		}
 	}
 	p.endReading(t)
+	// An include is an output: if it is open, it stays as it is written like one.
 	return &Printing{Of: n, Start: t.piece.Start, End: t.piece.End}
 }
 
@@ -521,6 +546,7 @@ func (p *tagParser) parseFrom(t *tagReader) Statement {
 	if !t.takeName("import") {
 		t.unexpected(t.peek(), "`import`")
 	}
+	// `with` may be the name of a macro, so two tokens decide.
 	for t.peek().kind == tokenName && !t.isContext() {
 		name := t.next()
 		as := name

@@ -43,6 +43,7 @@ func (s Style) WithHeader(text string) (Style, int, *Error) {
 	}
 	line, _, found := strings.Cut(text, "\n")
 	end := len(line)
+	// The line break belongs to the header, which leaves no empty line.
 	if found {
 		end++
 	}
@@ -52,6 +53,7 @@ func (s Style) WithHeader(text string) (Style, int, *Error) {
 			err.Offset, err.Width = at, len(strings.TrimRight(pair, "\r"))
 			return s, 0, err
 		}
+		// Counted, so that a mistake is shown at its own setting.
 		at += len(pair) + 1
 	}
 	return s, end, nil
@@ -84,6 +86,7 @@ func (s *Style) say(pair string) *Error {
 			return &Error{Message: "`" + name + "` needs True or False, not `" + value + "`"}
 		}
 		if flag != nil {
+			// KeepBreaks is the opposite of trim_blocks, so that the zero value is Ansible's default.
 			*flag = (value == "True") != (name == "trim_blocks")
 		}
 		return nil
@@ -96,6 +99,7 @@ func (s *Style) say(pair string) *Error {
 	if !isText || given == "" {
 		return &Error{Message: "`" + name + "` needs a text in quotes, not `" + value + "`"}
 	}
+	// An empty delimiter would begin everywhere, so it was refused above.
 	*text = given
 	return nil
 }

@@ -180,6 +180,7 @@ func PathOf(n Node) (root *Variable, path []any, ok bool) {
 			return nil, nil, false
 		}
 		root, path, ok = PathOf(n.Of)
+		// Only these are paths: a float or a truth as a key is looked up by its text.
 		switch key.Value.(type) {
 		case string, int:
 			return root, append(path, key.Value), ok
@@ -207,6 +208,7 @@ func FirstName(n Node) (*Variable, bool) {
 			return m, true
 		case *Member:
 			n = m.Of
+		// A method's own name is a member, so this comes to the value that it is called on.
 		case *Call:
 			n = m.Function
 		case *Slicing:

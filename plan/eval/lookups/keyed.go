@@ -21,6 +21,7 @@ func keyed(term string) (name string, options map[string]string) {
 	var words []string
 	for word := range strings.FieldsSeq(term) {
 		key, value, ok := strings.Cut(word, "=")
+		// A path may have an equals sign: a key has neither dot nor slash.
 		if ok && key != "" && !strings.ContainsAny(key, "/.") {
 			options[key] = strings.Trim(value, `'"`)
 		} else {
@@ -32,6 +33,7 @@ func keyed(term string) (name string, options map[string]string) {
 
 // readSetting takes an option from a term, or from the call.
 func readSetting(c *call.Input, options map[string]string, name, otherwise string) string {
+	// What stands in the term wins: it is nearer.
 	if v, ok := options[name]; ok {
 		return v
 	}
@@ -58,6 +60,7 @@ var letters = map[string]string{
 // readCharacters gives the characters that a password may be made of: names of sets, or characters themselves, and a comma where two of
 // them follow each other. Quotes are never among them.
 func readCharacters(c *call.Input, options map[string]string) []rune {
+	// Ansible's own default.
 	sets := []string{"ascii_letters", "digits", ".,:-_"}
 	text, given := options["chars"]
 	if v := c.Named["chars"]; !given && v != nil {
@@ -72,6 +75,7 @@ func readCharacters(c *call.Input, options map[string]string) []rune {
 	}
 	if given {
 		sets = nil
+		// A comma separates sets, so two of them are how Ansible lets one be named.
 		if strings.Contains(text, ",,") {
 			sets = append(sets, ",")
 		}
@@ -79,6 +83,7 @@ func readCharacters(c *call.Input, options map[string]string) []rune {
 	}
 	var all strings.Builder
 	for _, set := range sets {
+		// Any other word is the characters themselves.
 		if known, ok := letters[set]; ok {
 			set = known
 		}
@@ -91,6 +96,7 @@ func readCharacters(c *call.Input, options map[string]string) []rune {
 func drawn(chars []rune, length int, seed string, always bool) (string, error) {
 	made := make([]rune, length)
 	if always {
+		// As Python draws it, so that a seed gives the password that Ansible gave.
 		t, err := filters.NewGenerator(seed)
 		if err != nil {
 			return "", err
@@ -101,6 +107,7 @@ func drawn(chars []rune, length int, seed string, always bool) (string, error) {
 		return string(made), nil
 	}
 	for i := range made {
+		// From the system's generator: a password must not be guessed from others.
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(chars))))
 		if err != nil {
 			return "", err
@@ -117,12 +124,14 @@ func lookupPassword(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
 		file, options := keyed(c.Print(term))
+		// Refused rather than ignored: `encrypt` would change what is written.
 		for option := range options {
 			if option != "length" && option != "chars" && option != "encoding" && option != "seed" {
 				return nil, value.Errorf(value.TypeError, "", "the option `%s` of `password` is not supported", option)
 			}
 		}
 		length, err := strconv.Atoi(readSetting(c, options, "length", "20"))
+		// Bounded, as the length may come from a variable.
 		if err != nil || length < 1 || length > 10_000 {
 			return nil, value.Errorf(value.TypeError, "", "the length of a password must be a number from 1 to 10000")
 		}
@@ -135,10 +144,12 @@ func lookupPassword(c *call.Input, terms []any) ([]any, error) {
 		if v := c.Named["seed"]; !always && v != nil {
 			seed, always = c.Print(v), true
 		}
+		// Drawn only if the file is not there: the world decides, and knows whether it may be made while planning.
 		password, err := c.World.Password(c.Env, file, always, func() (string, error) { return drawn(chars, length, seed, always) })
 		if password, err = call.Ask("password", file, password, err); err != nil {
 			return nil, err
 		}
+		// A password is a secret without being marked.
 		c.Touched = true
 		c.Secrets.Add("", password)
 		out = append(out, password)
@@ -160,12 +171,14 @@ func lookupINI(c *call.Input, terms []any) ([]any, error) {
 		}
 		section := readSetting(c, options, "section", "global")
 		properties := readSetting(c, options, "type", "ini") == "properties"
+		// Such a file has no sections: all of it stands before the first.
 		if properties {
 			section = ""
 		}
 		value, ok := iniValue(text, section, key)
 		if !ok {
 			if otherwise, given := c.Named["default"]; given {
+				// As what it is: a default need not be text.
 				out = append(out, otherwise)
 				continue
 			}
@@ -187,8 +200,10 @@ func iniValue(text, section, key string) (string, bool) {
 		case bare == "" || bare[0] == '#' || bare[0] == ';':
 		case bare[0] == '[' && strings.HasSuffix(bare, "]"):
 			in = bare[1 : len(bare)-1]
+		// DEFAULT holds for all sections, as in Python's configparser.
 		case in == section || in == "DEFAULT" && section != "":
 			i := strings.IndexAny(bare, "=:")
+			// The section's own value wins over that of DEFAULT, wherever each stands.
 			if i >= 0 && strings.EqualFold(strings.TrimSpace(bare[:i]), key) && (!found || in == section) {
 				value, found = strings.TrimSpace(bare[i+1:]), true
 			}
@@ -210,6 +225,7 @@ func lookupCSV(c *call.Input, terms []any) ([]any, error) {
 			return nil, err
 		}
 		delimiter := readSetting(c, options, "delimiter", "TAB")
+		// Ansible's word for it, and its default although the file is called CSV.
 		if delimiter == "TAB" || delimiter == `\t` {
 			delimiter = "\t"
 		}
@@ -218,6 +234,7 @@ func lookupCSV(c *call.Input, terms []any) ([]any, error) {
 			return nil, value.Errorf(value.TypeError, "", "`csvfile` needs a number for `col` and one character for `delimiter`")
 		}
 		rows := csv.NewReader(strings.NewReader(text))
+		// Rows may differ in length and have stray quotes, as in Python's reader.
 		rows.Comma, rows.FieldsPerRecord, rows.LazyQuotes = []rune(delimiter)[0], -1, true
 		all, err := rows.ReadAll()
 		if err != nil {

@@ -22,6 +22,7 @@ func deepFlat(terms []any) []any { return gatherFlat(terms, -1, false) }
 
 func gatherFlat(terms []any, levels int, keepNulls bool) []any {
 	out := make([]any, 0, len(terms))
+	// It fails only if the function does.
 	_ = filters.Flatten(terms, levels, keepNulls, func(item any) *value.Error {
 		out = append(out, item)
 		return nil
@@ -52,6 +53,7 @@ func lookupSequence(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
 		_, options := keyed(c.Print(term))
+		// An equals sign makes it the long form, though `count=4` might look like the short one.
 		if m := shortSequence.FindStringSubmatch(c.Print(term)); m != nil && !strings.Contains(c.Print(term), "=") {
 			options = map[string]string{"end": m[2]}
 			for i, name := range map[int]string{1: "start", 3: "stride", 4: "format"} {
@@ -72,6 +74,7 @@ func lookupSequence(c *call.Input, terms []any) ([]any, error) {
 func countUp(c *call.Input, options map[string]string) ([]any, error) {
 	var failed error
 	whole := func(name string, otherwise int) int {
+		// Base 0: Ansible reads 0x1f there.
 		n, err := strconv.ParseInt(readSetting(c, options, name, strconv.Itoa(otherwise)), 0, 64)
 		if err != nil && failed == nil {
 			failed = value.Errorf(value.TypeError, "", "needs a number for `%s`, not `%s`", name, readSetting(c, options, name, ""))
@@ -87,8 +90,10 @@ func countUp(c *call.Input, options map[string]string) ([]any, error) {
 	case has("count"):
 		count := whole("count", 0)
 		if count == 0 {
+			// With count=0 there is nothing, in whichever direction.
 			return []any{}, failed
 		}
+		// The end is inclusive here, unlike in range().
 		end = start + (count-1)*stride
 	}
 	if failed != nil {
@@ -96,12 +101,14 @@ func countUp(c *call.Input, options map[string]string) ([]any, error) {
 	}
 	format := readSetting(c, options, "format", "%d")
 	if stride == 0 || stride > 0 && end < start || stride < 0 && end > start {
+		// Ansible gives nothing for it.
 		if stride == 0 {
 			return []any{}, nil
 		}
 		return nil, value.Errorf(value.Failure, "give a `stride` with the other sign", "cannot count from %d to %d in steps of %d", start,
 			end, stride)
 	}
+	// Before the list is made.
 	if (end-start)/stride > call.MaxRange {
 		return nil, value.Errorf(value.Failure, "", "the sequence has more than %d items", call.MaxRange)
 	}
@@ -127,6 +134,7 @@ func splitTerms(terms []any) ([]any, error) {
 	for i, term := range terms {
 		list, ok := term.([]any)
 		if !ok {
+			// A single value counts as a list of one.
 			list = []any{term}
 		}
 		lists[i] = list
@@ -159,6 +167,7 @@ func lookupNested(c *call.Input, terms []any) ([]any, error) {
 }
 
 func lookupIndexed(_ *call.Input, terms []any) ([]any, error) {
+	// with_indexed_items flattens one level first.
 	items := onceFlat(terms)
 	out := make([]any, len(items))
 	for i, item := range items {
@@ -172,6 +181,7 @@ func lookupSubelements(c *call.Input, terms []any) ([]any, error) {
 		return nil, value.Errorf(value.TypeError, "", "needs a list, the name of a list inside of its items, and may have options")
 	}
 	if _, ok := value.MapOf(terms[0]); ok {
+		// Ansible takes a map for the list of its values.
 		terms = append([]any{value.ValuesOf(terms[0])}, terms[1:]...)
 	}
 	in := &call.Input{Scope: c.Scope, Name: c.Name, Value: terms[0], Args: []any{terms[1], call.Unset{}}}
@@ -181,6 +191,7 @@ func lookupSubelements(c *call.Input, terms []any) ([]any, error) {
 			return nil, value.Errorf(value.TypeError, "", "needs a map of options, not %s", value.KindOf(terms[2]))
 		}
 		in.Args[1] = options
+		// The flag may be a text such as `no`, which would hold.
 		if skip, isText := options["skip_missing"].(string); isText {
 			in.Args[1] = map[string]any{"skip_missing": value.SaysYes(skip)}
 		}

@@ -81,7 +81,9 @@ func Run(c *call.Input, list bool) (any, error) {
 	if e != nil {
 		return nil, e
 	}
+	// Each takes its own options and these two, which are of lookup itself.
 	takes := append(strings.Fields(p.options), "wantlist", "errors")
+	// Sorted, so that the same mistake gives the same message.
 	for _, option := range value.SortedKeys(c.Named) {
 		if !slices.Contains(takes, option) {
 			return nil, value.Errorf(value.TypeError, "", "has no option `%s` for `%s`", option, name)
@@ -92,6 +94,7 @@ func Run(c *call.Input, list bool) (any, error) {
 	}
 	found, err := p.Run(c, c.Rest[1:])
 	if err != nil {
+		// An open value is not an error that may be ignored: it will be there.
 		if how := c.Print(c.Named["errors"]); (how == "ignore" || how == "warn") && !value.IsOpen(err) {
 			if list {
 				return []any{}, nil
@@ -119,6 +122,7 @@ func joinedResult(found []any) any {
 			return v
 		}
 		if !ok {
+			// Python could not join them, so Ansible gives the list.
 			return found
 		}
 		parts[i] = s
@@ -137,6 +141,7 @@ func askForTerms(
 		answer, err = call.Ask(name, c.Print(term), answer, err)
 		if o, ok := value.OpenOf(err); ok {
 			missing = value.UniteMissing(missing, o.Missing)
+			// All terms are asked, so that all that is missing is named.
 			continue
 		}
 		if err != nil {
@@ -171,11 +176,13 @@ func lookupVars(c *call.Input, terms []any) ([]any, error) {
 		if !ok {
 			return nil, value.Errorf(value.TypeError, "", "needs the names of variables, not %s", value.KindOf(term))
 		}
+		// As a name in the template would be, with the same rules for what is unknown, secret or faulty.
 		v, err := c.Eval(&jinja.Variable{At: -1, Name: name})
 		if otherwise, ok := c.Named["default"]; ok && value.IsUndefined(err) {
 			v, err = otherwise, nil
 		}
 		if e, ok := value.AsError(err); ok && e.Kind == value.UndefinedError {
+			// The name stands nowhere in the text: its place is that of the call.
 			e.Offset, e.Width = -1, 0
 		}
 		if err != nil {
@@ -193,6 +200,7 @@ func lookupVarNames(c *call.Input, terms []any) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Sorted, so that the list is the same each time.
 		names := slices.Compact(slices.Sorted(slices.Values(c.Env.Names())))
 		for _, name := range names {
 			at, err := re.Find(name, 0)
@@ -224,6 +232,7 @@ func lookupEnv(c *call.Input, terms []any) ([]any, error) {
 			out = append(out, value)
 		case given:
 			out = append(out, otherwise)
+		// Ansible gives an empty text for what is not set.
 		default:
 			out = append(out, "")
 		}
@@ -237,6 +246,7 @@ func lookupFile(c *call.Input, terms []any) ([]any, error) {
 	}
 	read := func(env value.Env, name string) (string, error) { return c.World.File(env, "files", name) }
 	return askForTerms(c, "file", terms, read, func(text string) []any {
+		// Ansible drops the space at the end unless it is asked not to.
 		if readOption(c, "rstrip", true) {
 			text = strings.TrimRight(text, filters.WhiteSpace)
 		}
@@ -257,6 +267,7 @@ func lookupGlob(c *call.Input, terms []any) ([]any, error) {
 		if paths, err = call.Ask("fileglob", c.Print(term), paths, err); err != nil {
 			return nil, err
 		}
+		// No match is not an error: the loop over it runs for nothing.
 		out = append(out, value.ListOf(paths)...)
 	}
 	return out, nil
@@ -270,6 +281,7 @@ func lookupHosts(c *call.Input, terms []any) ([]any, error) {
 	for i, term := range terms {
 		parts[i] = c.Print(term)
 	}
+	// Several terms are one pattern: a later one may exclude what an earlier one matched.
 	pattern := strings.Join(parts, ":")
 	hosts, err := c.World.Hosts(c.Env, pattern)
 	if hosts, err = call.Ask("inventory_hostnames", pattern, hosts, err); err != nil {
@@ -283,6 +295,7 @@ func listCandidates(c *call.Input, term any, paths []string, into *[]string, ski
 	words := func(v any) []string {
 		var all []string
 		for _, item := range deepFlat([]any{v}) {
+			// Ansible splits at both signs.
 			for word := range strings.FieldsFuncSeq(c.Print(item), func(r rune) bool { return r == ',' || r == ';' }) {
 				if word = strings.TrimSpace(word); word != "" {
 					all = append(all, word)
@@ -301,6 +314,7 @@ func listCandidates(c *call.Input, term any, paths []string, into *[]string, ski
 		if v, ok := m["skip"]; ok {
 			*skip = value.Truthy(v)
 		}
+		// Each directory with all files before the next directory: the order is what first_found is about.
 		for _, dir := range dirs {
 			for _, name := range files {
 				*into = append(*into, path.Join(dir, name))
@@ -328,6 +342,7 @@ func lookupFirstFound(c *call.Input, terms []any) ([]any, error) {
 	var names []string
 	skip := readOption(c, "skip", false)
 	if c.Named["files"] != nil || c.Named["paths"] != nil {
+		// A copy: the terms are the arguments of the call.
 		terms = append(slices.Clone(terms), map[string]any{"files": c.Named["files"], "paths": c.Named["paths"]})
 	}
 	for _, term := range deepFlat(terms) {
@@ -338,6 +353,7 @@ func lookupFirstFound(c *call.Input, terms []any) ([]any, error) {
 		if found, err = call.Ask("first_found", name, found, err); err != nil {
 			return nil, err
 		}
+		// The first that is there: the others are not asked for.
 		if found != "" {
 			return []any{found}, nil
 		}
@@ -363,6 +379,7 @@ func lookupTemplate(c *call.Input, terms []any) ([]any, error) {
 			*at = c.Print(v)
 		}
 	}
+	// On top of the variables, which template_vars hides.
 	env := call.Layered{Env: c.Env, Extra: func(name string) (any, bool) { v, ok := extra[name]; return v, ok }}
 	out := []any{}
 	for _, term := range terms {
@@ -376,6 +393,7 @@ func lookupTemplate(c *call.Input, terms []any) ([]any, error) {
 			return nil, err
 		}
 		if s, ok := v.(string); ok && readOption(c, "convert_data", true) {
+			// Ansible makes data of what looks like it, unless convert_data=false.
 			if made, ok := value.ParseListOrMap(s); ok {
 				v = made
 			}
@@ -414,6 +432,7 @@ func lookupURL(c *call.Input, terms []any) ([]any, error) {
 func textLines(text string) []any {
 	var lines []string
 	for line := range strings.Lines(text) {
+		// Also without the \r of a text from the web.
 		lines = append(lines, strings.TrimRight(line, "\r\n"))
 	}
 	return value.ListOf(lines)

@@ -33,6 +33,7 @@ func (d *Dict) SetAny(key, v any) { d.SetNamed(KeyText(key), key, v) }
 // SetNamed is Set for a key that is found under a name and shown as what it is.
 func (d *Dict) SetNamed(name string, key, v any) {
 	if _, isText := key.(string); !isText {
+		// As in Python, where d[1] = x and then d[True] = y keeps the first key.
 		if _, there := d.values[name]; !there {
 			if d.real == nil {
 				d.real = map[string]any{}
@@ -57,6 +58,7 @@ func (d *Dict) Len() int { return len(d.keys) }
 
 // With is a copy with other values.
 func (d *Dict) With(f func(v any) any) *Dict {
+	// The keys are shared: a Dict is not set once it is made.
 	made := &Dict{keys: d.keys, values: make(map[string]any, len(d.values)), real: d.real}
 	for key, v := range d.values {
 		made.values[key] = f(v)
@@ -117,6 +119,7 @@ func InOrderOf(v, like any) any {
 	switch v := v.(type) {
 	case []any:
 		likes, _ := like.([]any)
+		// Items are paired by place, which means nothing if their number differs.
 		if len(likes) != len(v) {
 			return v
 		}
@@ -136,6 +139,7 @@ func InOrderOf(v, like any) any {
 				made.SetNamed(key, d.key(key), InOrderOf(item, d.values[key]))
 			}
 		}
+		// What the other lacks has no order to follow: by the alphabet, so that it is the same each time.
 		for _, key := range SortedKeys(v) {
 			if _, ok := made.values[key]; !ok {
 				made.Set(key, v[key])
@@ -171,6 +175,7 @@ func Order(v any) any {
 		for key, item := range v.values {
 			take(key, item)
 		}
+		// Sorted is what Reorder does without being asked, so most maps need nothing.
 		if len(v.real) > 0 || !slices.IsSorted(v.keys) {
 			keys := make([]any, len(v.keys))
 			for i, key := range v.keys {
@@ -185,6 +190,7 @@ func Order(v any) any {
 	if len(in) > 0 {
 		m[orderIn] = in
 	}
+	// nil, so that for most values nothing has to be kept.
 	if len(m) == 0 {
 		return nil
 	}
@@ -205,6 +211,7 @@ func Reorder(v, order any) any {
 	case map[string]any:
 		keys, _ := m[orderKeys].([]any)
 		real, _ := m[orderReal].(map[string]any)
+		// Always a Dict, also without an order: plays have no other maps.
 		made := NewDict(len(v))
 		set := func(key string) {
 			item, there := v[key]
@@ -217,6 +224,7 @@ func Reorder(v, order any) any {
 			}
 		}
 		for _, key := range keys {
+			// It may have been through JSON, and is checked like anything that was read.
 			if name, ok := key.(string); ok {
 				set(name)
 			}

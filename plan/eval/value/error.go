@@ -80,6 +80,7 @@ func Catch(err *error) {
 	case nil:
 	case *Error:
 		*err = r
+	// A mistake in moon must not pass for one in the text.
 	default:
 		panic(r)
 	}
@@ -130,6 +131,7 @@ func InFile(name, text string, err error) error {
 	moved.Message, moved.Offset, moved.Width, moved.Also = where+": "+e.Message, -1, 0, nil
 	moved.through, moved.cause = nil, ""
 	moved.final = true // default() is for names of the text at hand
+	// It is found while this text runs, whose own syntax is right.
 	if moved.Kind == SyntaxError {
 		moved.Kind = Failure
 	}
@@ -169,6 +171,7 @@ func (f Fault) At(name string) *Error {
 	default:
 		says += " cannot be had"
 	}
+	// Without the place of the fault: it is one in another text.
 	e := &Error{
 		Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Offset: -1, Steps: f.Err.Steps, final: !f.Absent,
 		through: append([]string{says}, f.Err.through...), cause: f.Err.cause,
@@ -177,9 +180,11 @@ func (f Fault) At(name string) *Error {
 		e.cause = f.Err.Message
 	}
 	way := e.through
+	// A chain of variables may be as long as a playbook; its ends say where it began and what was asked for.
 	if n := len(way); n > 2*wayShown {
 		way = slices.Concat(way[:wayShown], []string{fmt.Sprintf("… %d more …", n-2*wayShown)}, way[n-wayShown:])
 	}
+	// Clipped, so that the cause does not land in the array of through.
 	e.Message = strings.Join(append(slices.Clip(way), e.cause), ": ")
 	return e
 }

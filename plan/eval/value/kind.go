@@ -29,6 +29,7 @@ func KindOf(v any) string {
 		return "`omit`"
 	case Unknown, *Unsettled:
 		return "a value that is not known yet"
+	// What is left are macros, cyclers and joiners.
 	default:
 		return "a function"
 	}
@@ -77,6 +78,7 @@ func Truthy(v any) bool {
 	if n, ok := NumberOf(v); ok {
 		return Float(n) != 0
 	}
+	// As in Python, where an object is true unless it says otherwise.
 	return true
 }
 
@@ -133,6 +135,7 @@ type Thing interface {
 
 // Equal is Python's ==: 1 is 1.0 and true, and maps are equal in any order.
 func Equal(a, b any) bool {
+	// First, as it takes booleans too: to Python true is 1.
 	if x, ok := NumberOf(a); ok {
 		y, ok := NumberOf(b)
 		return ok && CompareNumbers(x, y) == 0
@@ -163,6 +166,7 @@ func Equal(a, b any) bool {
 func equalMaps(a, b any) bool {
 	left, _ := MapOf(a)
 	right, ok := MapOf(b)
+	// With the same number of keys it is enough to look for those of one side.
 	if !ok || len(left) != len(right) {
 		return false
 	}
@@ -193,10 +197,12 @@ func Compare(a, b any) (int, *Error) {
 			break
 		}
 		for i := range min(len(a), len(l)) {
+			// The first items that differ decide, as with Python's lists.
 			if c, err := Compare(a[i], l[i]); c != 0 || err != nil {
 				return c, err
 			}
 		}
+		// Of two that begin alike the longer is larger.
 		return len(a) - len(l), nil
 	}
 	return 0, Errorf(TypeError, orderHint(a, b), "cannot compare %s with %s", KindOf(a), KindOf(b))
@@ -222,6 +228,7 @@ func Within(a, b any) (bool, *Error) {
 		if s, ok := a.(string); ok {
 			return strings.Contains(b, s), nil
 		}
+		// Python refuses 1 in '123' as well.
 		return false, Errorf(TypeError, "turn it into a string with `| string`", "cannot look for %s in a string", KindOf(a))
 	case []any:
 		for _, item := range b {
@@ -235,6 +242,7 @@ func Within(a, b any) (bool, *Error) {
 		return ok, nil
 	case Object:
 		v, ok := b.Get(KeyText(a))
+		// A name whose steps did not run is there as a key, but counts as missing.
 		return ok && !IsNotGiven(v), nil
 	}
 	return false, Errorf(TypeError, "`in` needs a string, a list or a map on its right", "cannot look into %s", KindOf(b))
@@ -254,6 +262,7 @@ func Relate(op string, a, b any) (bool, *Error) {
 		return !ok, err
 	}
 	c, err := Compare(a, b)
+	// 2 is NaN: no order holds for it.
 	if err != nil || c == 2 {
 		return false, err
 	}
@@ -275,11 +284,13 @@ func KeyText(v any) string { return Text(v) }
 // Identity is a text that is the same for equal values, for sets.
 func Identity(v any) string {
 	if n, ok := NumberOf(v); ok {
+		// As a float, so that 1, 1.0 and true are one, as they are for Python's sets.
 		return "n" + FloatText(Float(n))
 	}
 	if s, ok := v.(string); ok {
 		return "s" + s
 	}
+	// The letters keep kinds apart: the text '[1]' is not the list.
 	return "j" + string(AppendJSON(nil, Plain(v), Layout{}, 0))
 }
 

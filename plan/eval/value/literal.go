@@ -12,6 +12,7 @@ func literal(text string) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
+	// Jinja's literals are close enough to Python's, and nothing is called: it knows no words.
 	n, perr := jinja.ParseExpression(noWords{}, tokens)
 	if perr != nil {
 		return nil, false
@@ -22,6 +23,7 @@ func literal(text string) (any, bool) {
 // ParseListOrMap reads a text that begins as a list or a map does.
 func ParseListOrMap(text string) (any, bool) {
 	text = strings.TrimSpace(text)
+	// Ansible looks at the first character too; a number or a text stays what it is.
 	if !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {
 		return nil, false
 	}
@@ -43,6 +45,7 @@ func constantOf(n jinja.Node) (any, bool) {
 			return negative, err == nil
 		}
 		return x, true
+	// One item that is not constant makes the whole text no literal: then it stays text, as in Ansible.
 	case *jinja.Listing:
 		list := make([]any, len(n.Items))
 		for i, item := range n.Items {

@@ -93,6 +93,7 @@ func Ordinary(v any) any {
 		}
 		return m
 	case []any:
+		// Looked through first: copying is dearer than looking, and most values hold none.
 		if !holdsDict(v) {
 			return v
 		}
@@ -138,12 +139,14 @@ func ItemsOf(v any) ([]any, error) {
 			items[i] = KeyOf(v, key)
 		}
 		return items, nil
+	// Before Object, which it is too: its other keys are not known.
 	case Partial:
 		return nil, v.Whole()
 	case Object:
 		return ListOf(v.Keys()), nil
 	case string:
 		items := make([]any, 0, len(v))
+		// By characters, as Python walks text.
 		for _, r := range v {
 			items = append(items, string(r))
 		}
@@ -163,6 +166,7 @@ func ListOf[T any](list []T) []any {
 
 // IndexFor gives the position a key means in a list.
 func IndexFor(key any) (int, bool) {
+	// Python would take true for 1 here.
 	if _, isBool := key.(bool); isBool {
 		return 0, false
 	}

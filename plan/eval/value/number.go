@@ -18,6 +18,7 @@ func NumberOf(v any) (n any, ok bool) {
 		return v, true
 	case Number:
 		return v.Value, v.Value != nil
+	// Python computes with them.
 	case bool:
 		if v {
 			return 1, true
@@ -58,6 +59,7 @@ func IsInt(n any) bool { _, ok := n.(int); return ok }
 
 // CompareNumbers gives -1, 0 or 1 for two numbers as NumberOf gives them, and 2 if one is NaN.
 func CompareNumbers(a, b any) int {
+	// Whole numbers by themselves: beyond 2**53 floats would take different ones for equal.
 	if x, ok := a.(int); ok {
 		if y, ok := b.(int); ok {
 			switch {
@@ -84,6 +86,7 @@ func CompareNumbers(a, b any) int {
 // ParseNumber gives the value of a decimal number, as a Number if it would print otherwise than it is written.
 func ParseNumber(s string) any {
 	if i, err := strconv.Atoi(s); err == nil {
+		// 007 and +7 are kept as they are written.
 		if strconv.Itoa(i) == s {
 			return i
 		}
@@ -91,6 +94,7 @@ func ParseNumber(s string) any {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
+		// What is not a number after all stays text.
 		return s
 	}
 	if FloatText(f) == s {
@@ -103,6 +107,7 @@ func ParseNumber(s string) any {
 func Calculate(op string, x, y any) (any, *Error) {
 	i, isInt := x.(int)
 	j, isInt2 := y.(int)
+	// In Python / always gives a float.
 	if isInt && isInt2 && op != "/" {
 		return integerOf(op, i, j)
 	}
@@ -120,9 +125,11 @@ func Calculate(op string, x, y any) (any, *Error) {
 	case "/":
 		return a / b, nil
 	case "//":
+		// Python rounds down and not towards zero.
 		return math.Floor(a / b), nil
 	case "%":
 		m := math.Mod(a, b)
+		// Go's remainder has the sign of the dividend, Python's that of the divisor.
 		if m != 0 && (m < 0) != (b < 0) {
 			m += b
 		}
@@ -133,11 +140,13 @@ func Calculate(op string, x, y any) (any, *Error) {
 }
 
 func integerOf(op string, i, j int) (any, *Error) {
+	// Python's integers have no bounds; here an error is better than a wrong number.
 	tooLarge := func() (any, *Error) {
 		return nil, Errorf(Failure, "", "the result of `%d %s %d` does not fit into 64 bits", i, op, j)
 	}
 	switch op {
 	case "+":
+		// Adding something positive must make it larger: if not, it has wrapped.
 		if s := i + j; (s > i) == (j > 0) {
 			return s, nil
 		}
@@ -156,10 +165,12 @@ func integerOf(op string, i, j int) (any, *Error) {
 		if j == 0 {
 			return nil, Errorf(Failure, "", "division by zero")
 		}
+		// The one quotient that does not fit.
 		if j == -1 && i == math.MinInt {
 			return tooLarge()
 		}
 		q, m := i/j, i%j
+		// Rounded down, and the remainder with it.
 		if m != 0 && (m < 0) != (j < 0) {
 			q, m = q-1, m+j
 		}
@@ -174,6 +185,7 @@ func integerOf(op string, i, j int) (any, *Error) {
 
 func times(i, j int) (int, bool) {
 	p := i * j
+	// Dividing back misses only -1 * MinInt, which wraps to itself.
 	if i != 0 && (p/i != j || (i == -1 && j == math.MinInt)) {
 		return 0, false
 	}
@@ -185,6 +197,7 @@ func power(base, exponent int, tooLarge func() (any, *Error)) (any, *Error) {
 		if base == 0 {
 			return nil, Errorf(Failure, "", "division by zero")
 		}
+		// A negative exponent gives a float in Python, also of whole numbers.
 		return math.Pow(float64(base), float64(exponent)), nil
 	}
 	result := 1
@@ -195,6 +208,7 @@ func power(base, exponent int, tooLarge func() (any, *Error)) (any, *Error) {
 				return tooLarge()
 			}
 		}
+		// The last square is not needed, and might not fit although the result does.
 		if exponent >>= 1; exponent > 0 {
 			if base, ok = times(base, base); !ok {
 				return tooLarge()

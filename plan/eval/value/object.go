@@ -53,6 +53,7 @@ func (p Partial) Get(key string) (any, bool) {
 	if v, ok := p.Known[key]; ok {
 		return v, true
 	}
+	// Any other key may be there: it is not known, rather than missing.
 	return Unknown{Steps: p.Steps}, true
 }
 
@@ -90,8 +91,10 @@ func (ns *Namespace) Snapshot() map[string]any {
 func Boxed(v any) any {
 	switch v := v.(type) {
 	case []any:
+		// Clipped, so that append copies: the list may be that of a variable.
 		return &Box{slices.Clip(v)}
 	case map[string]any, *Dict:
+		// update makes another map, so this one needs no copy.
 		return &Box{v}
 	}
 	return v
@@ -110,6 +113,7 @@ func Unboxed(v any) any {
 
 // Storable refuses functions, which are no values.
 func Storable(v any) *Error {
+	// A list and not its opposite: what is new is refused until it is listed.
 	switch v.(type) {
 	case nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, *Namespace, *Box, Omitted:
 		return nil

@@ -22,6 +22,7 @@ func PythonText(v any) string {
 
 // AppendRepr writes a value as Python's repr does. It ends after 64 MiB.
 func AppendRepr(b []byte, v any) []byte {
+	// A list that holds the same list many times grows exponentially.
 	if len(b) > MaxText {
 		return b
 	}
@@ -38,6 +39,7 @@ func AppendRepr(b []byte, v any) []byte {
 	case float64:
 		return append(b, PythonFloat(v)...)
 	case Number:
+		// Python has no spelling of numbers: 0644 is 420 there.
 		return AppendRepr(b, v.Value)
 	case string:
 		return appendPythonString(b, v)
@@ -80,6 +82,7 @@ func PythonFloat(f float64) string {
 		return "-inf"
 	case math.IsNaN(f):
 		return "nan"
+	// The bounds at which Python's repr changes to an exponent.
 	case f != 0 && (math.Abs(f) < 1e-4 || math.Abs(f) >= 1e16):
 		return strconv.FormatFloat(f, 'e', -1, 64)
 	}
@@ -100,6 +103,7 @@ func appendPythonString(b []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
+		// A single byte that is not UTF-8, and not the character for one.
 		case r == utf8.RuneError && n == 1:
 			b = fmt.Appendf(b, `\x%02x`, s[i])
 		case r == rune(quote) || r == '\\':
@@ -110,6 +114,7 @@ func appendPythonString(b []byte, s string) []byte {
 			b = append(b, `\r`...)
 		case r == '\t':
 			b = append(b, `\t`...)
+		// Python escapes other spaces, such as U+00A0, and IsPrint is false for them.
 		case r == ' ' || unicode.IsPrint(r):
 			b = append(b, s[i:i+n]...)
 		case r < 0x100:

@@ -9,6 +9,7 @@ import (
 func FromReflect(v any) (any, error) { return fromReflect(reflect.ValueOf(v)) }
 
 func fromReflect(v reflect.Value) (any, error) {
+	// Before its kind, which would be a struct.
 	if n, ok := reflect.TypeAssert[Number](v); ok {
 		return n, nil
 	}
@@ -17,6 +18,7 @@ func fromReflect(v reflect.Value) (any, error) {
 		if v.IsNil() {
 			return nil, nil
 		}
+		// Before it is followed as a pointer.
 		if d, ok := reflect.TypeAssert[*Dict](v); ok {
 			return d, nil
 		}
@@ -32,6 +34,7 @@ func fromReflect(v reflect.Value) (any, error) {
 	case reflect.Float32, reflect.Float64:
 		return v.Float(), nil
 	case reflect.Slice, reflect.Array:
+		// Bytes are text to a playbook, and not a list of numbers.
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return string(v.Bytes()), nil
 		}

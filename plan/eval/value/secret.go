@@ -29,6 +29,7 @@ func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) 
 
 // Reveal is the value without marks, for those who use it. What has none is not copied.
 func Reveal(v any) any {
+	// Nearly always; looking costs less than a copy.
 	if !Marked(v) {
 		return v
 	}
@@ -70,6 +71,7 @@ func changed(v any, by func(Secret) any) any {
 		}
 		return list
 	case map[string]any:
+		// Never in place: a variable holds the map, and others read it with its marks.
 		m := maps.Clone(v)
 		for key := range m {
 			m[key] = changed(m[key], by)
@@ -88,6 +90,7 @@ func Mark(s *secret.Set, v any, is func(text string) bool) any {
 		if v == "" || !is(v) {
 			return v
 		}
+		// Added and not only marked: it is to be found wherever it is printed.
 		s.Add("", v)
 		return Secret{Value: v}
 	case []any:

@@ -35,6 +35,7 @@ func Text(v any) string {
 
 // FloatText avoids exponents where a person would not write one.
 func FloatText(f float64) string {
+	// The same bounds as in JavaScript.
 	if a := math.Abs(f); a != 0 && (a < 1e-7 || a >= 1e21) || math.IsInf(f, 0) || math.IsNaN(f) {
 		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
@@ -119,6 +120,7 @@ func AppendJSON(b []byte, v any, style Layout, level int) []byte {
 	case int:
 		return strconv.AppendInt(b, int64(v), 10)
 	case float64:
+		// JSON has no such numbers.
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return appendQuoted(b, FloatText(v))
 		}
@@ -127,6 +129,7 @@ func AppendJSON(b []byte, v any, style Layout, level int) []byte {
 		}
 		return append(b, FloatText(v)...)
 	case Number:
+		// 0644 is not JSON: there its value is written.
 		if !style.PythonNumbers && json.Valid([]byte(v.Text)) {
 			return append(b, v.Text...)
 		}
@@ -134,6 +137,7 @@ func AppendJSON(b []byte, v any, style Layout, level int) []byte {
 	case string:
 		return appendString(b, v, style)
 	case []any:
+		// On one line whatever the indent, as in Python.
 		if len(v) == 0 {
 			return append(b, "[]"...)
 		}
@@ -216,6 +220,7 @@ func appendString(b []byte, s string, style Layout) []byte {
 	text := string(b[from:])
 	b = b[:from]
 	for _, r := range text {
+		// JSON's escapes are those of UTF-16: beyond 16 bits a character takes two.
 		switch high, low := utf16.EncodeRune(r); {
 		case r < utf8.RuneSelf:
 			b = append(b, byte(r))

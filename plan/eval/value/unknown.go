@@ -37,6 +37,7 @@ func UniteMissing(a, b []Missing) []Missing {
 			out = append(out, Missing{m.Name, SortSteps(m.Steps)})
 			continue
 		}
+		// Cloned, since the steps are still those of a.
 		out[i].Steps = SortSteps(append(slices.Clone(out[i].Steps), m.Steps...))
 	}
 	return out
@@ -64,6 +65,7 @@ type Contents struct {
 
 // Take looks through a value.
 func (f *Contents) Take(v any) {
+	// The caller sees that there were too many; walking on would take hours.
 	if f.Parts++; f.Parts > MaxParts {
 		return
 	}
@@ -78,9 +80,11 @@ func (f *Contents) Take(v any) {
 			f.Fault = &v
 		}
 	case *Dict:
+		// The map inside counts itself.
 		f.Parts--
 		f.Take(v.values)
 	case Object:
+		// Not looked into: its entries are made when they are asked for.
 		f.Object = true
 	case *Unsettled:
 		f.Missing = UniteMissing(f.Missing, v.Missing)
