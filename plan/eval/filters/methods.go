@@ -294,7 +294,7 @@ func rsplit(c *call.Input, s string) (any, error) {
 		s = s[:at]
 	}
 	if byWords {
-		s = strings.Trim(s, WhiteSpace)
+		s = strings.TrimRight(s, WhiteSpace) // only the end that it was split from
 	}
 	if s != "" || !byWords {
 		parts = append(parts, s)

@@ -119,7 +119,7 @@ func splitText(s string, separator any, limit int) (any, error) {
 			rest = strings.TrimLeftFunc(rest[i:], unicode.IsSpace)
 		}
 		if rest != "" {
-			parts = append(parts, strings.TrimRightFunc(rest, unicode.IsSpace))
+			parts = append(parts, rest) // with the white space at its end, as in Python
 		}
 	case value.Text(separator) == "":
 		return nil, value.Errorf(value.TypeError, "", "needs a separator that is not empty")
