@@ -341,10 +341,10 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 	}
 	began := *p.names.Produced.Now
 	inBody := inParallel(inner, group)
-	if len(t.Rescue) > 0 {
+	if len(t.Rescue)+len(t.Always) > 0 {
 		inBody = within(inBody, scope)
 		for _, c := range inBody {
-			c.breaking = true
+			c.breaking, c.caught = c.breaking || len(t.Rescue) > 0, true
 		}
 	}
 	p.planTasksForHosts(inBody, t.Body)

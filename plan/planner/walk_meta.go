@@ -111,7 +111,8 @@ func (c *taskContext) flushing() *taskContext {
 	return &in
 }
 
-// planEnd lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it.
+// planEnd lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it: also
+// in the body of a block, whose failure leads past it to the rescue and the always, which would otherwise be missing in the plan.
 func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	// the first host is asked, for all
 	if what != "end_host" && what != "end_role" && p.plan.Scopes[cs[0].play.scope].Strategy == "linear" {
@@ -123,7 +124,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 		r := p.Renderer(p.env(c, nil), c.chain)
 		v := r.Decide(c.when)
 		switch {
-		case v.Known && v.Holds && !c.maybe():
+		case v.Known && v.Holds && !c.maybe() && !c.caught:
 			leaving = append(leaving, c)
 		case v.Known && v.Holds:
 			undecided = append(undecided, c)

@@ -119,6 +119,7 @@ type taskContext struct {
 	gates     []gateAt
 	rescuing  bool // in a rescue, which may not be needed
 	breaking  bool // in what has a rescue: a failure may keep the rest from being reached and end nothing
+	caught    bool // in what has a rescue or an always: steps come after a failure that keeps the rest from being reached
 	group     int  // the first step of the task
 }
 
