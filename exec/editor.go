@@ -62,11 +62,6 @@ func (f *Foreground) Run() error {
 	return nil
 }
 
-// Program is a program with its arguments.
-func Program(path string, args ...string) *Foreground {
-	return &Foreground{argv: append([]string{path}, args...)}
-}
-
 // Shell is the user's own shell in a directory: $SHELL, or sh.
 func Shell(dir string) *Foreground {
 	shell := os.Getenv("SHELL")
