@@ -54,7 +54,7 @@ func AtLeast(tasks []*playbook.Task) int {
 
 // writtenItems is how many items a loop has if that can be seen.
 func writtenItems(l playbook.Loop) int {
-	if l.Kind != playbook.Items || l.Key == "with_items" { // which flattens lists
+	if l.Kind != playbook.Items { // with_items of plays, a lookup, flattens lists
 		return 0
 	}
 	switch l.Over.Kind() {

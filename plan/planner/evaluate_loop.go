@@ -184,9 +184,6 @@ func (p *evaluator) openResults(name string, over playbook.Value, e *plan.Env, f
 
 // shaping has an environment note that what is evaluated with it decides what is planned. The caller calls done when it is evaluated.
 func (p *evaluator) shaping(e *plan.Env, c *taskContext, what string, at diag.Pos) (done func()) {
-	if c.on == nil {
-		return func() {} // in the step form no step sets what is known ahead
-	}
 	var took []int
 	e.Took = &took
 	return func() {

@@ -142,6 +142,7 @@ func (p *planner) run() {
 	root := p.OpenScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: diag.Origin{File: name, Line: 1, Column: 1}},
 		name)
 	c := &taskContext{scope: root, file: pb.File, dir: p.plan.Root}
+	c.form, c.on = here{}, new(plannedHost)
 	p.Enter(library.Opened{Path: path}, p.plan.RootFile, 0)
 	p.outside(c)
 	if pb.Plays != nil {

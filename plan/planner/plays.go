@@ -412,7 +412,7 @@ func (p *playsState) hidden(c *taskContext, r *role) {
 // staying are the contexts of the hosts that are still in the play.
 func (p *playsState) staying(cs []*taskContext) []*taskContext {
 	gone := func(c *taskContext) bool {
-		return c.on != nil && (c.on.left || c.on.leftRole > 0 && p.Within(c.scope, c.on.leftRole))
+		return c.on.left || c.on.leftRole > 0 && p.Within(c.scope, c.on.leftRole)
 	}
 	if !slices.ContainsFunc(cs, gone) {
 		return cs

@@ -29,7 +29,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	i := len(p.plan.Steps)
 	s := plan.Step{
 		Index: i, UserID: t.ID, Scope: c.scope, Action: k.Action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
-		When: plan.WhenText(k.When), Origin: origin(t.Pos, c.chain), Host: "localhost", Group: i,
+		Origin: origin(t.Pos, c.chain), Host: "localhost", Group: i,
 	}
 	if t.Kind == playbook.Vars {
 		s.Action = "vars"
@@ -39,13 +39,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	} else {
 		s.InLoop = c.inLoop // many steps share it
 	}
-	if c.on != nil {
-		p.breaking(k, &s, c)
-		s.When = plan.WhenText(k.When)
-		p.placeStep(&s, c)
-	} else {
-		s.Path = p.plan.Scopes[c.scope].Path + "/" + p.UniqueLabel(c.scope, p.stepLabel(&s, t))
-	}
+	p.breaking(k, &s, c)
+	s.When = plan.WhenText(k.When)
+	c.form.place(p, &s, t, c)
 	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
 		s.Gates = append(s.Gates, g.Gate)
 	}
@@ -64,15 +60,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// is known that the step may run.
 	var own *vars.Layer
 	renderVars := func(lenient bool) {
-		if t.StepVars.Kind() == playbook.Map && (t.Kind == playbook.Action || t.Kind == playbook.IncludeVars) {
-			if c.on != nil {
-				own = p.shareLayer(t, nil, "task vars", c.chain)
-				return
-			}
-			own = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain,
-				lenient)
-		}
 		if t.Kind != playbook.Vars {
+			own = c.form.ownVars(&p.variables, t, c, lenient)
 			return
 		}
 		if entries := p.UsedBeside(t.Args); len(entries) > 0 {
@@ -106,26 +95,14 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	k.Frame = p.frame(c, own)
 	e.Frame = k.Frame
-	r.Lenient, r.Idle = idle, idle && c.on != nil
+	r.Lenient, r.Idle = idle, idle && c.form.forgives()
 	r.Guards = plan.Guarded(k.When)
 
 	// The condition itself lacks a value of a step that is excluded: nothing else of the step counts any more.
 	if r.Lacking != nil {
 		idle = true
 	}
-	if c.on != nil {
-		f.At("connection")
-		k.Base = p.plan.Root
-		if !idle {
-			before := len(took)
-			// Which host it is decides what is planned: the values used for it must not be another in the run.
-			p.connect(&s, k, c, e, r)
-			p.noteShape(c, "the host of the task", t.Pos, slices.Clone(took[before:]))
-			k.Remote = s.Conn != nil
-			k.Away = k.Remote || s.Become != nil
-		}
-		p.searching(k, c, r)
-	}
+	c.form.connect(p, &s, k, c, f, idle)
 	f.At("name")
 	name, report := r.Lenient, r.Report
 	r.Lenient = true           // an undefined name in a name is shown as written
@@ -142,10 +119,6 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	p.fillProcess(&s, k, r, f)
 	p.fillPolicy(&s, k, c.inherit, r, f)
 	p.fillUndo(&s, k, r)
-	f.At("become_user")
-	if !idle && c.on == nil && !k.OnController() {
-		p.connector.BecomeHere(&s, k, c.become, r)
-	}
 	f.At("")
 	s.Unknowns = f.Unknowns
 	k.Open = len(f.All) > 0 || changes
@@ -392,9 +365,7 @@ func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 
 // register makes the names known that the step will set.
 func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
-	if c.on != nil {
-		p.handOver(s, k, t, c)
-	}
+	c.form.handFacts(p, s, k, t, c)
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
 		p.names.Produced.Add(&vars.Binding{
 			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Registered,
@@ -405,40 +376,12 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 	if k.Action.Name != "set_fact" || s.Prediction == plan.WillSkip && s.Lacks == nil && !s.Excluded {
 		return
 	}
-	into := &p.names.Produced
-	if t.Kind == playbook.Vars {
-		into = &p.names.Document
-	}
 	for _, g := range k.Args {
 		b := &vars.Binding{
 			Name: g.Name, From: s.Action, Origin: origin(g.Value.Pos(), c.chain), How: vars.Assigned, Steps: []int{s.Index}, By: t,
 			Certain: s.Prediction == plan.WillRun && t.Creates.IsZero() && t.Removes.IsZero() && t.Unless.IsZero() && t.OnlyIf.IsZero(),
 		}
-		if c.on != nil {
-			// An option of set_fact, and not a variable.
-			if g.Name == "cacheable" {
-				continue
-			}
-			p.connector.NoteName(b.Name)
-			p.foresee(b, s, k, c)
-			p.factHost(s, c).Names.Produced.Add(b)
-			continue
-		}
-		into.Add(b)
-	}
-}
-
-// placeStep says of a step of a play where it belongs.
-func (p *stepPlanner) placeStep(s *plan.Step, c *taskContext) {
-	s.Path = c.path
-	if s.Loop != nil {
-		s.Path += "#" + p.UniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))
-	}
-	s.Host, s.Group = c.on.Name, c.group
-	s.Role, s.Once = c.roleName(), c.once
-	// The first step that asks a host gives the facts that are promised: then its result is kept, although nothing registers it.
-	if m := c.on; s.Action == "setup" && m.Gatherer < 0 {
-		m.Gatherer, s.Keeps = s.Index, m.State == vars.FactsPromised
+		c.form.setFact(p, b, s, k, c)
 	}
 }
 

@@ -46,9 +46,6 @@ func (p *stepPlanner) addGates(k *plan.Task, c *taskContext) {
 
 // gatesOf are the gates of the host that are about a place.
 func (p *stepPlanner) gatesOf(c *taskContext) []gateAt {
-	if c.on == nil {
-		return nil
-	}
 	elsewhere := func(g gateAt) bool { return g.role > 0 && !p.Within(c.scope, g.role) }
 	if !slices.ContainsFunc(c.on.gates, elsewhere) {
 		return c.on.gates

@@ -30,14 +30,7 @@ func (p *variables) unset(c *taskContext, t *playbook.Task) {
 // items evaluates what a loop runs over.
 func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ string, ok bool) {
 	// Variables of the step itself may feed the loop, and may use its item: those that do are left out here.
-	var step *vars.Layer
-	switch {
-	case c.on != nil && t.StepVars.Kind() == playbook.Map:
-		step = p.shareLayer(t, nil, "task vars", c.chain)
-	case t.StepVars.Kind() == playbook.Map && t.Kind == playbook.Action:
-		step = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain, true)
-	}
-	e := p.env(c, step)
+	e := p.env(c, c.form.ownVars(p, t, c, true))
 	defer p.shaping(e, c, "the loop", t.Loop.Over.Pos())()
 	r := p.Renderer(e, c.chain)
 	r.Marks = true
@@ -46,7 +39,7 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 		return items, "filetree", ok
 	}
 	over := t.Loop.Over
-	if c.on != nil && (t.Loop.Kind == playbook.Lookup || t.Loop.Key == "with_items") {
+	if t.Loop.Kind == playbook.Lookup {
 		return p.lookedUp(t, r, e)
 	}
 	switch over.Kind() {

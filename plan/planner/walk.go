@@ -88,7 +88,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 // planRound expands one round of a task.
 func (p *planner) planRound(c *taskContext, t *playbook.Task) {
 	switch t.Kind {
-	case playbook.Action:
+	case playbook.Action, playbook.IncludeVars: // in plays this is a step like any other, and in the step form planVars has it
 		if p.HasRoom(1, t.Pos, c.chain) {
 			p.planStep(c, t)
 		}
@@ -98,10 +98,6 @@ func (p *planner) planRound(c *taskContext, t *playbook.Task) {
 		p.planBlock(c, t)
 	case playbook.Preset:
 		p.planPreset(c, t)
-	case playbook.IncludeVars: // in plays it is a step like any other
-		if c.on != nil && p.HasRoom(1, t.Pos, c.chain) {
-			p.planStep(c, t)
-		}
 	case playbook.Vars, playbook.Role:
 	}
 }
@@ -297,9 +293,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	if !p.rounds(len(items), 1, t, c) {
 		return
 	}
-	// A loop without items is one skipped task in Ansible's output, and not nothing.
-	if c.on != nil && len(items) == 0 {
-		p.planEmptyLoop(c, t, noItems(t))
+	if len(items) == 0 && c.form.emptyLoop(p, c, t) {
 		return
 	}
 	name, label := plan.LoopName(t)
@@ -310,9 +304,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
 		Items: len(items), Loop: expression, Parallel: limit,
 	}, label)
-	if c.on != nil {
-		p.plan.Scopes[scope].Path = c.path
-	}
+	c.form.openLoop(&p.plan.Scopes[scope], c)
 	first := len(p.plan.Steps)
 	p.plan.Steps = slices.Grow(p.plan.Steps, len(items)) // room has been checked
 	from := origin(t.Loop.Pos, c.chain)
@@ -335,9 +327,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 			{Name: t.Loop.Var, Value: val, Open: item.open, Raw: item.raw, Where: item.where, From: "loop", Origin: from},
 			{Name: t.Loop.Index, Value: i, From: "loop", Origin: from},
 		}}
-		if c.on != nil {
-			round.loop = p.roundOnHost(&round, t, items, i, round.loop)
-		}
+		round.loop = c.form.roundVars(&p.evaluator, &round, t, items, i, round.loop)
 		lc := p.roundContext(&round, t, items, i, plan.LoopContext{Type: typ, Expression: expression})
 		round.item = &iteration{context: lc, label: lc.Label}
 		round.inLoop = &round.item.context

@@ -29,7 +29,7 @@ type handler struct {
 	around *taskContext // of a file of steps: what is in the file
 }
 
-// handlerSet is the handlers of a play or of a playbook of steps, and what notifies them on each host. Steps have one host, which is nil.
+// handlerSet is the handlers of a play or of a playbook of steps, and what notifies them on each host. Steps have one host.
 type handlerSet struct {
 	list     []*handler
 	force    bool             // they run after a failure, too
@@ -125,7 +125,8 @@ type taskContext struct {
 
 // scopeOnHost is what of it plays need.
 type scopeOnHost struct {
-	on       *plannedHost // nil in the step form
+	form     taskForm
+	on       *plannedHost // in the step form one without a Machine
 	play     *playPlanner
 	scene    *vars.Scene
 	pos      diag.Pos // of the task

@@ -258,11 +258,14 @@ func (p *parser) playLoop(t *Task, e Entry) {
 	switch {
 	case e.Key == "loop" || e.Key == "with_items" || e.Key == "with_filetree":
 		p.readLoop(t, e)
+		if t.Loop.Key == "with_items" {
+			t.Loop.Kind = Lookup // it makes one list of lists, as the lookup does; of steps it is another name of `loop`
+		}
 	case t.Loop.Kind != NoLoop:
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "use one of them; a loop in a loop is an include with its own loop",
 			"`%s` beside `%s`", e.Key, t.Loop.Key)
 	case name == "items":
-		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Items, "with_items", e.Pos, e.Value
+		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Lookup, "with_items", e.Pos, e.Value
 	case !slices.Contains(Lookups, name):
 		hint := suggest.DidYouMean(name, Lookups)
 		if hint != "" {

@@ -98,7 +98,7 @@ const (
 	NoLoop LoopKind = iota
 	Items
 	FileTree
-	Lookup // with_NAME other than with_items and with_filetree: the items are what the lookup NAME gives for Over
+	Lookup // with_NAME of a play, other than with_filetree: the items are what the lookup NAME gives for Over
 )
 
 // Loop is with_items, loop or with_filetree, with its loop_control.

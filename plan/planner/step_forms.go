@@ -1,0 +1,140 @@
+package planner
+
+import (
+	"slices"
+
+	"moon/plan"
+	"moon/plan/playbook"
+	"moon/plan/vars"
+)
+
+// taskForm is what a step of the step form, which is done on this machine, and a task that a play does on a host have not in common.
+// It is chosen once, where the context of the first tasks is made; a context inside has that of the one around it.
+type taskForm interface {
+	// place gives a step its path, and the host it is for.
+	place(p *stepPlanner, s *plan.Step, t *playbook.Task, c *taskContext)
+	// ownVars are the variables that a task has for itself. With lenient what cannot be rendered yet is left out.
+	ownVars(p *variables, t *playbook.Task, c *taskContext, lenient bool) *vars.Layer
+	// forgives reports whether a task that will not run may use filters that moon does not have: a role has tasks for other machines.
+	forgives() bool
+	// connect says from where, how and as whom a step runs. Of one that is idle nothing has a value.
+	connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, f *plan.Fields, idle bool)
+	// handFacts notes the facts that the result of a step brings, other than by its `register`.
+	handFacts(p *stepPlanner, s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext)
+	// setFact binds a name that a set_fact sets, from its step on.
+	setFact(p *stepPlanner, b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext)
+	// emptyLoop plans a loop over nothing, if that is more than a loop without rounds.
+	emptyLoop(p *planner, c *taskContext, t *playbook.Task) (planned bool)
+	// openLoop completes the scope of a loop.
+	openLoop(s *plan.Scope, c *taskContext)
+	// roundVars are the variables of a round, which has those of made.
+	roundVars(p *evaluator, c *taskContext, t *playbook.Task, items []item, i int, made *vars.Layer) *vars.Layer
+}
+
+// here is the form of steps.
+type here struct{}
+
+func (here) place(p *stepPlanner, s *plan.Step, t *playbook.Task, c *taskContext) {
+	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.UniqueLabel(c.scope, p.stepLabel(s, t))
+}
+
+// Those of an include or a block are for what is inside.
+func (here) ownVars(p *variables, t *playbook.Task, c *taskContext, lenient bool) *vars.Layer {
+	if t.Kind != playbook.Action || t.StepVars.Kind() != playbook.Map {
+		return nil
+	}
+	return p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain, lenient)
+}
+
+func (here) forgives() bool { return false }
+
+func (here) connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, f *plan.Fields, idle bool) {
+	f.At("become_user")
+	if !idle && !k.OnController() {
+		p.connector.BecomeHere(s, k, c.become, f.R)
+	}
+}
+
+func (here) handFacts(*stepPlanner, *plan.Step, *plan.Task, *playbook.Task, *taskContext) {}
+
+func (here) setFact(p *stepPlanner, b *vars.Binding, _ *plan.Step, _ *plan.Task, _ *taskContext) {
+	if b.By.Kind == playbook.Vars {
+		p.names.Document.Add(b)
+		return
+	}
+	p.names.Produced.Add(b)
+}
+
+func (here) emptyLoop(*planner, *taskContext, *playbook.Task) bool { return false }
+
+func (here) openLoop(*plan.Scope, *taskContext) {}
+
+func (here) roundVars(_ *evaluator, _ *taskContext, _ *playbook.Task, _ []item, _ int, made *vars.Layer) *vars.Layer {
+	return made
+}
+
+// there is the form of tasks on a host of a play.
+type there struct{}
+
+func (there) place(p *stepPlanner, s *plan.Step, _ *playbook.Task, c *taskContext) {
+	s.Path = c.path
+	if s.Loop != nil {
+		s.Path += "#" + p.UniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))
+	}
+	s.Host, s.Group = c.on.Name, c.group
+	s.Role, s.Once = c.roleName(), c.once
+	// The first step that asks a host gives the facts that are promised: then its result is kept, although nothing registers it.
+	if m := c.on; s.Action == "setup" && m.Gatherer < 0 {
+		m.Gatherer, s.Keeps = s.Index, m.State == vars.FactsPromised
+	}
+}
+
+// Hosts share them, and each name is rendered where it is used.
+func (there) ownVars(p *variables, t *playbook.Task, c *taskContext, _ bool) *vars.Layer {
+	if t.StepVars.Kind() != playbook.Map {
+		return nil
+	}
+	return p.shareLayer(t, nil, "task vars", c.chain)
+}
+
+func (there) forgives() bool { return true }
+
+func (there) connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, f *plan.Fields, idle bool) {
+	e := f.R.Env.(*plan.Env)
+	f.At("connection")
+	k.Base = p.plan.Root
+	if !idle {
+		before := len(*e.Took)
+		// Which host it is decides what is planned: the values used for it must not be another in the run.
+		p.connect(s, k, c, e, f.R)
+		p.noteShape(c, "the host of the task", k.Src.Pos, slices.Clone((*e.Took)[before:]))
+		k.Remote = s.Conn != nil
+		k.Away = k.Remote || s.Become != nil
+	}
+	p.searching(k, c, f.R)
+}
+
+func (there) handFacts(p *stepPlanner, s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
+	p.handOver(s, k, t, c)
+}
+
+func (there) setFact(p *stepPlanner, b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
+	if b.Name == "cacheable" {
+		return // an option of set_fact, and not a variable
+	}
+	p.connector.NoteName(b.Name)
+	p.foresee(b, s, k, c)
+	p.factHost(s, c).Names.Produced.Add(b)
+}
+
+// A loop without items is one skipped task in Ansible's output, and not nothing.
+func (there) emptyLoop(p *planner, c *taskContext, t *playbook.Task) bool {
+	p.planEmptyLoop(c, t, noItems(t))
+	return true
+}
+
+func (there) openLoop(s *plan.Scope, c *taskContext) { s.Path = c.path }
+
+func (there) roundVars(p *evaluator, c *taskContext, t *playbook.Task, items []item, i int, made *vars.Layer) *vars.Layer {
+	return p.roundOnHost(c, t, items, i, made)
+}
