@@ -138,7 +138,7 @@ func (p *fleet) hostlessContext(in importContext) *taskContext {
 		Root: p.plan.Root, Dir: in.dir, Beside: p.playbookDirIndex(in.dir), Vars: in.vars,
 	}
 	c := &taskContext{scope: in.scope, file: in.file, dir: in.dir, chain: in.chain, tags: in.tags, when: in.when}
-	c.form, c.on, c.scene = there{}, m, sc
+	c.form, c.on, c.scene = p.onHosts, m, sc
 	return c
 }
 

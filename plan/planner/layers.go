@@ -60,6 +60,7 @@ type variables struct {
 type fleet struct {
 	variables
 	inventory *inventory.Inventory
+	onHosts   taskForm // that of all tasks of plays
 	unmatched []unmatched
 	besides   []string // the directories of the playbooks that have plays
 	grouped   vars.Grouped

@@ -141,19 +141,17 @@ func (p *playsState) nearestHandler(c *taskContext, name string) string {
 }
 
 // maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not.
-func (p *playsState) maybeFlushed(hs *handlerSet, h *handler, from int) {
-	seen := map[*plannedHost]bool{}
-	for i := from; i < len(p.plan.Steps); i++ {
-		m := p.machines[p.plan.Steps[i].Host] // nil for steps
-		if seen[m] {
+func (p *playsState) maybeFlushed(cs []*taskContext, h *handler, from int) {
+	for _, c := range cs {
+		first := slices.IndexFunc(p.plan.Steps[from:], func(s plan.Step) bool { return s.Host == c.on.Name })
+		if first < 0 {
 			continue
 		}
-		seen[m] = true
-		at := notice{m, h}
+		hs, at := c.handlers, notice{c.on, h}
 		f := hs.flushed[at]
 		hs.flushed[at] = flushed{
 			len(hs.notified[at]),
-			append(f.gates, gateAt{Gate: plan.Gate{Step: i, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0}),
+			append(f.gates, gateAt{Gate: plan.Gate{Step: from + first, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0}),
 		}
 	}
 }

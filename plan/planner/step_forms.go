@@ -8,29 +8,6 @@ import (
 	"moon/plan/vars"
 )
 
-// taskForm is what a step of the step form, which is done on this machine, and a task that a play does on a host have not in common.
-// It is chosen once, where the context of the first tasks is made; a context inside has that of the one around it.
-type taskForm interface {
-	// place gives a step its path, and the host it is for.
-	place(p *stepPlanner, s *plan.Step, t *playbook.Task, c *taskContext)
-	// ownVars are the variables that a task has for itself. With lenient what cannot be rendered yet is left out.
-	ownVars(p *variables, t *playbook.Task, c *taskContext, lenient bool) *vars.Layer
-	// forgives reports whether a task that will not run may use filters that moon does not have: a role has tasks for other machines.
-	forgives() bool
-	// connect says from where, how and as whom a step runs. Of one that is idle nothing has a value.
-	connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, f *plan.Fields, idle bool)
-	// handFacts notes the facts that the result of a step brings, other than by its `register`.
-	handFacts(p *stepPlanner, s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext)
-	// setFact binds a name that a set_fact sets, from its step on.
-	setFact(p *stepPlanner, b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext)
-	// emptyLoop plans a loop over nothing, if that is more than a loop without rounds.
-	emptyLoop(p *planner, c *taskContext, t *playbook.Task) (planned bool)
-	// openLoop completes the scope of a loop.
-	openLoop(s *plan.Scope, c *taskContext)
-	// roundVars are the variables of a round, which has those of made.
-	roundVars(p *evaluator, c *taskContext, t *playbook.Task, items []item, i int, made *vars.Layer) *vars.Layer
-}
-
 // here is the form of steps.
 type here struct{}
 

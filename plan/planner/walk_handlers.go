@@ -54,7 +54,7 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 				p.planTaskForHosts(list, h.task)
 			}
 			if cs[0].mayFlush() {
-				p.maybeFlushed(hs, h, from)
+				p.maybeFlushed(list, h, from)
 			}
 		}
 	}

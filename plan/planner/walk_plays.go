@@ -173,7 +173,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
 			env: pl.Env, become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
 		}
-		c.form, c.pos, c.on, c.play, c.scene, c.handlers = there{}, pl.Pos, m, play, &sc, play.handlers
+		c.form, c.pos, c.on, c.play, c.scene, c.handlers = p.onHosts, pl.Pos, m, play, &sc, play.handlers
 		c.link = connect.Link{}.With(pl.Connection, pl.RemoteUser, pl.Port)
 		c.inherit = inherit{
 			noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable,
