@@ -110,7 +110,7 @@ type Scope struct {
 	First    int
 	Last     int
 	When     string // its condition as written
-	Skipped  string // why nothing is inside, when its condition is false at plan time
+	Skipped  string // why nothing is inside: the condition that is false at plan time, or what a play lacks
 	Item     string // of an iteration: the label of the item
 	Items    int    // of a loop: how many
 	Loop     string // of a loop: the expression as written
@@ -142,6 +142,14 @@ const Unlimited = 1 << 30
 
 // Steps is how many steps the scope covers.
 func (s Scope) Steps() int { return s.Last - s.First }
+
+// WhySkipped says why nothing is inside, in words; "" if it is not skipped.
+func (s Scope) WhySkipped() string {
+	if s.Skipped == "" || s.Kind == ScopePlay { // plays have no conditions
+		return s.Skipped
+	}
+	return s.Skipped + " is false"
+}
 
 // Prediction is what can be said of a step's condition before it runs.
 type Prediction string

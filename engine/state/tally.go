@@ -85,7 +85,7 @@ func (s tally) gone(ps *plan.Step) bool {
 		// Most gates shut by running; one that is marked so shuts by not running.
 		shut := n.outcome == events.OK || n.outcome == events.Changed
 		if g.Ran {
-			shut = n.outcome == events.Skipped
+			shut = n.outcome == events.Skipped || n.outcome == events.Omitted
 		}
 		if shut && n.state == settled {
 			return true

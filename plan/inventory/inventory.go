@@ -106,6 +106,9 @@ func (inv *Inventory) Host(name string) *Host {
 	return inv.local
 }
 
+// Has reports whether a host is one of the inventory, and not only known to it, as localhost is.
+func (inv *Inventory) Has(name string) bool { return inv.hosts[name] != nil }
+
 // Group is the one of that name; nil if there is none.
 func (inv *Inventory) Group(name string) *Group { return inv.groups[name] }
 

@@ -149,6 +149,9 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	if err != nil {
 		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: inventoryHint(p.o)})
 	}
+	if p.refuseRemoved(pl, pattern, hosts, in) {
+		return nil, false
+	}
 	// Noted before --limit: a play that only --limit empties is not checked for mistakes.
 	if len(hosts) == 0 {
 		p.unmatched = append(p.unmatched, unmatched{pl, in})

@@ -68,6 +68,7 @@ type fleet struct {
 	machines  map[string]*plannedHost
 	asking    *sync.Mutex // for those who ask for machines in a run
 	past      *[]vars.PastInventory
+	additions []addition // to the inventory, that only the run decides
 	lookups   *lookups.Lookups
 	repeated  int // steps and scopes of tasks that are planned once more
 }

@@ -115,7 +115,10 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if !idle {
 		p.factNames(k, t, c, e, r.Guards)
 	}
+	open := len(f.All)
 	raw := p.fillArgs(&s, k, r, f)
+	// What is planned later needs to know who would be added, also where the condition is open.
+	adds := (t.Action == "add_host" || t.Action == "group_by") && len(f.All) == open
 	p.fillProcess(&s, k, r, f)
 	p.fillPolicy(&s, k, c.inherit, r, f)
 	p.fillUndo(&s, k, r)
@@ -127,7 +130,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	s.NoLog = p.ReadFlag(c.noLog(t), "no_log", r, false)
 	s.Terminal = p.ReadFlag(t.Interactive, "interactive", r, false)
 	// What is still open is decoded by the run, with the same code (bind).
-	if k.Sound && !k.Open && !r.Failed && !r.Undefined && !idle {
+	if k.Sound && (!k.Open || adds && !changes) && !r.Failed && !r.Undefined && !idle {
 		p.Decode(k, raw, c.chain)
 		if k.Call != nil {
 			k.Call.Ordered = r.Ordered

@@ -8,7 +8,6 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/inventory"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -25,7 +24,11 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 		}
 	}
 	added := false
-	p.certain(cs, t, "whether "+t.Action+" adds something", func(c *taskContext, s *plan.Step) {
+	p.taskTelling(cs, t, func(c *taskContext, step int) {
+		s := &p.plan.Steps[step]
+		if s.Excluded || s.Prediction == plan.WillSkip {
+			return
+		}
 		call := s.Task.Call
 		if call == nil {
 			p.unknownArguments(c, s, t)
@@ -36,12 +39,10 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 			// Of a loop only the first host's rounds add: those of the others would add the same hosts again.
 			if !added || s.Loop != nil && s.Host == cs[0].on.Name {
 				added = true
-				p.addHost(args, s.Origin)
+				p.addHost(c, s, t, args)
 			}
 		case *spec.GroupByArgs:
-			p.changeInventory(func() {
-				p.inventory.AddToGroup(p.hostOf(c.on), inventory.GroupName(args.Key), inventory.GroupNames(args.Parents))
-			})
+			p.groupHost(c, s, t, args)
 		}
 	})
 }

@@ -111,6 +111,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	if !ok {
 		return
 	}
+	gates := p.gatesInto(pl, pattern, hosts, in)
 	if name == "" {
 		name = pattern
 	}
@@ -132,7 +133,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 		machines[i] = p.machine(h.Name)
 		// As with Ansible, a host that has left one play is in the next again.
 		machines[i].left = false
-		machines[i].gates = nil
+		machines[i].gates = gates[h.Name]
 	}
 	batches := p.batches(pl, machines, r)
 	for i, batch := range batches {

@@ -169,7 +169,7 @@ func (t *treeText) addHead(s plan.Scope, depth int) {
 		text += hostsOfScope(t.p, s)
 	}
 	if s.Skipped != "" {
-		text += "  skipped: " + s.Skipped + " is false"
+		text += "  skipped: " + s.WhySkipped()
 	}
 	t.addLine(depth, s.Origin.String(), "%s", text)
 }

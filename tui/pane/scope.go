@@ -45,7 +45,7 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 		d.Value("when", s.When)
 	}
 	if s.Skipped != "" {
-		d.Field("skipped", draw.Inked(themes.Changed, s.Skipped+" is false"))
+		d.Field("skipped", draw.Inked(themes.Changed, s.WhySkipped()))
 	}
 	switch {
 	// One at a time is the order of the file, which needs no words.

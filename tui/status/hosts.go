@@ -108,7 +108,7 @@ func gone(p *plan.Plan, steps []events.Step, i int) bool {
 		s := &steps[g.Step]
 		shut := s.Outcome == events.OK || s.Outcome == events.Changed // one that was never reached decides nothing
 		if g.Ran {
-			shut = s.Outcome == events.Skipped
+			shut = s.Outcome == events.Skipped || s.Outcome == events.Omitted
 		}
 		if shut && s.State == events.Settled {
 			return true
