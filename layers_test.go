@@ -61,13 +61,14 @@ var layers = map[string][]string{
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "plan/bind", "internal/diag", "themes", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/pane", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest"},
-	"tui/console":    {"events", "events/steplog", "plan", "plan/bind", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                                            // writes out what stands for a secret, where that has no glyph
+	"tui":            {"events", "events/steplog", "plan", "internal/diag", "themes", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/pane", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest", "tui/frame"},
+	"tui/console":    {"events", "events/steplog", "plan", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                               // writes out what stands for a secret, where that has no glyph
 
 	"tui/view":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/overlay", "tui/status", "tui/tree"}, // what a part of the TUI is given; it must not know the model
-	"tui/known":    {"events", "internal/diag", "plan", "plan/bind", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                          // the run, and no cursor
+	"tui/known":    {"events", "internal/diag", "plan", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                                       // the run, and no cursor
 	"tui/pane":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/status", "tui/tree", "tui/view"},    // shows; it must not know the model
+	"tui/frame":    {"tui/draw", "tui/feed", "tui/keymap", "tui/pane", "tui/view", "tui/tree", "tui/status", "themes", "plan", "events"},                                        // what is drawn around and next to the panes; it must not know the model
 	"tui/overlay":  {"events", "internal/diag", "internal/suggest", "plan", "themes", "tui/draw", "tui/fix", "tui/keymap", "tui/known", "tui/status"},                           // reads the run, and wants; it must not know the view
 	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/status", "tui/tree"},
 	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"moon/themes"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
 	"moon/tui/pane"
@@ -239,22 +238,6 @@ func (m *model) stopRun(how events.StopHow, signal bool) {
 	m.Send(events.Stop{How: how, Signal: signal})
 }
 
-// breakState says at a glance at which breakpoint the run is paused.
-func (m deciding) breakState(b *draw.Brush) bool {
-	s, ok := m.Breaks[m.Shot.PausedAt]
-	if !ok || m.Shot.Phase != events.Paused || m.Shot.Pause.Reason != events.PauseBreakpoint {
-		return false
-	}
-	sign := view.BreakSign(s.Set, m.Glyphs)
-	b.Put(sign.Ink, sign.S)
-	words := fmt.Sprintf(" here   hit %d   condition: %s", s.Hits, draw.Plain(orNone(s.Set.When)))
-	if s.Set.After > 0 {
-		words = fmt.Sprintf(" here   hit %d, after %d   condition: %s", s.Hits, s.Set.After, draw.Plain(orNone(s.Set.When)))
-	}
-	b.Put(themes.Text, draw.CutRight(words, max(b.Left-2, 0), m.Glyphs.Dots))
-	return true
-}
-
 // toggleBreakpoint sets a breakpoint before the first step of the node, or of each mark, or clears it where there is one. On the row of a
 // task over several hosts it is before the task on each of them.
 func (m deciding) toggleBreakpoint() {
@@ -279,13 +262,6 @@ func (m deciding) toggleBreakpoint() {
 		}
 	}
 	m.Cur.Clear()
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // connectAgain asks the hosts once more that did not answer, by planning again.

@@ -5,5 +5,6 @@
 //	         (fold)    tree, cursor, panes
 //
 // There is one Bubble Tea model; Update does no IO. What a frame is made of is in draw, keys in keymap, rows, folding and cursor in
-// tree, the fold of the feed in feed, panes in pane, boxes in overlay.
+// tree, the fold of the feed in feed, panes in pane, what is
+// around them in frame, boxes in overlay.
 package tui

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 
 	"moon/tui/keymap"
@@ -67,22 +66,4 @@ func (m browsing) findAgain(direction int) {
 	}
 	m.Following = false
 	m.GoTo(m.Find.Next(m.Tree, m.CursorNode(), direction))
-}
-
-// foundWords say in the prompt how much was found.
-func (m browsing) foundWords() string {
-	switch {
-	case m.Prompt.InOutput():
-		return pane.OutputPane(m).SearchCount()
-	case m.Find.Text == "":
-		return ""
-	}
-	return countMatches(m.Find.Count(m.Tree))
-}
-
-func countMatches(n int) string {
-	if n == 1 {
-		return "1 match"
-	}
-	return fmt.Sprintf("%d matches", n)
 }

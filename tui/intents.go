@@ -19,7 +19,7 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	if m.defersIntent(do) {
 		return nil
 	}
-	if m.Matrix != nil && (matrixPane{m.State}).inMatrix(do) {
+	if m.Matrix != nil && (crossing{m.State}).inMatrix(do) {
 		return nil
 	}
 	if why := (pane.WhyNot{State: m.State}).WhyCannot(do); why != "" {
@@ -101,7 +101,7 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	case keymap.AppMouse:
 		return pointing{m.State}.toggleMouse()
 	case keymap.ViewHosts:
-		matrixPane{m.State}.openMatrix()
+		crossing{m.State}.openMatrix()
 	case keymap.StepDone:
 		deciding{m.State}.openDone()
 	case keymap.RunRetryAll:

@@ -5,8 +5,11 @@ import (
 	"moon/tui/view"
 )
 
+// crossing moves in the matrix of hosts and tasks: what keys mean there.
+type crossing struct{ *view.State }
+
 // openMatrix shows the hosts by their tasks, or closes that.
-func (m matrixPane) openMatrix() {
+func (m crossing) openMatrix() {
 	if m.Matrix != nil {
 		m.CloseMatrix()
 		return
@@ -17,12 +20,12 @@ func (m matrixPane) openMatrix() {
 }
 
 // inMatrix does what an intent means in the matrix. Those that it leaves mean what they mean elsewhere, about the node of the cell.
-func (m matrixPane) inMatrix(do keymap.Intent) (done bool) {
+func (m crossing) inMatrix(do keymap.Intent) (done bool) {
 	if !m.MatrixShown() {
 		return false
 	}
 	x := m.Matrix
-	m.followMatrix()
+	m.FollowMatrix()
 	const far = 1 << 30
 	switch do {
 	case keymap.CursorDown:
@@ -67,24 +70,8 @@ func (m matrixPane) inMatrix(do keymap.Intent) (done bool) {
 	return true
 }
 
-// followMatrix lets the matrix be about the plan there is, and its cursor where the tree's is: a search, a failure or following
-// may have moved that.
-func (m matrixPane) followMatrix() {
-	if m.Matrix.Tree != m.Tree {
-		old := m.Matrix
-		m.Matrix = view.NewMatrix(m.Tree)
-		m.Matrix.Top, m.Matrix.Left = old.Top, old.Left
-	}
-	x := m.Matrix
-	if x.Node != m.Cur.Node {
-		x.FindNode(m.Cur.Node)
-	}
-	x.Row = max(min(x.Row, len(x.Hosts)-1), 0)
-	x.Col = max(min(x.Col, len(x.Columns)-1), 0)
-}
-
 // moveMatrix moves the cursor. Over a cell with nothing in it the tree's stays on the task.
-func (m matrixPane) moveMatrix(down, right int) {
+func (m crossing) moveMatrix(down, right int) {
 	x := m.Matrix
 	m.Following = false
 	x.Row = max(min(x.Row+down, len(x.Hosts)-1), 0)

@@ -11,7 +11,9 @@ import (
 
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/feed"
+	"moon/tui/frame"
 	"moon/tui/keymap"
 	"moon/tui/known"
 	"moon/tui/overlay"
@@ -214,6 +216,28 @@ func (m *model) View() tea.View {
 		}
 	}
 	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true, MouseMode: pointing{m.State}.mouseMode()}
+}
+
+// drawScreen writes the whole screen: exactly height rows of width cells.
+func (m *model) drawScreen() string {
+	if m.Width <= 0 || m.Height <= 0 {
+		return ""
+	}
+	if m.closed {
+		return strings.Repeat("\n", m.Height-1)
+	}
+	b := &draw.Brush{Pen: m.Pen, Buf: make([]byte, 0, 2*len(m.frame)+m.Width*m.Height)}
+	m.Mouse.ForgetSpots()
+	if m.Mouse.On {
+		b.Spots = &m.Mouse.Spots
+	}
+	frame.Draw(m.State, b)
+	drawn := strings.TrimSuffix(string(b.Buf), "\n")
+	if m.Overlay != nil {
+		c := draw.Canvas{Pen: m.Pen, Glyphs: m.Glyphs}
+		drawn, m.Mouse.Box = overlay.Lay(c, m.Screen(), m.Overlay, drawn, m.Width)
+	}
+	return drawn
 }
 
 // panicError makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
@@ -40,13 +39,6 @@ func (m pointing) mouseMode() tea.MouseMode {
 		return tea.MouseModeCellMotion
 	}
 	return tea.MouseModeNone
-}
-
-// mouseState is in the header while the mouse is on.
-func (m pointing) mouseState(b *draw.Brush) {
-	if m.Mouse.On {
-		b.Put(themes.Dim, "  mouse")
-	}
 }
 
 // mouseMsg takes what the terminal tells of the mouse.
@@ -222,14 +214,4 @@ func (m *model) wheelBox(at tea.Mouse, by int) tea.Cmd {
 		}
 	}
 	return cmd
-}
-
-// noteSpots notes what of a row of the tree can be clicked: all of it, its place for a breakpoint, its sign of folding.
-func (t *treeRows) noteSpots(b *draw.Brush, n, from int) {
-	b.Spot(from, draw.SpotTree, n)
-	b.Note(from, from+1, draw.SpotBreak, n)
-	if b.Noted() && !t.m.Tree.Leaf(n) {
-		sign := from + gutterWidth + draw.Cells(t.guideText(n, max(t.w-gutterWidth-22, 2)))
-		b.Note(sign, min(sign+1, from+t.w), draw.SpotFold, n)
-	}
 }

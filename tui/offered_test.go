@@ -29,6 +29,7 @@ import (
 	"moon/plan/bind"
 	"moon/tui/draw"
 	"moon/tui/feed"
+	"moon/tui/frame"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
 	"moon/tui/pane"
@@ -448,7 +449,7 @@ func (o *offering) offers() (list []offeredKey) {
 	was := m.Width
 	for _, size := range offeredSizes {
 		o.size(size.w)
-		for _, t := range (footerBar{m.State}).footerTips(2, 3) {
+		for _, t := range (frame.Footer{State: m.State}).FittingTips(2, 3) {
 			add("footer", t.Do)
 		}
 		step := m.Tree.Step(m.CursorNode())

@@ -1,27 +1,15 @@
 package tui
 
 import (
-	"strings"
-
 	"moon/tui/keymap"
 	"moon/tui/overlay"
 	"moon/tui/view"
 
 	"moon/events"
-	"moon/tui/draw"
 )
 
 // approving is approval on a target that is marked as production: what is guarded, and what a name is to be typed for.
 type approving struct{ *view.State }
-
-// bannerTexts puts the mark into a header: reverse in every theme, capitals in every terminal.
-func (m approving) bannerTexts(room int) []draw.Text {
-	words := strings.ToUpper(strings.TrimSpace(draw.Plain(m.Tools.Banner)))
-	if words == "" || room < 3 {
-		return nil
-	}
-	return []draw.Text{draw.Inked(draw.InkBanner, " "+draw.CutRight(words, room-2, m.Glyphs.Dots)+" ")}
-}
 
 // asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
 // it does the intent.

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"moon/events"
+	"moon/tui/frame"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
 	"moon/tui/pane"
@@ -148,7 +149,7 @@ func TestReplayAsksNothing(t *testing.T) {
 			for _, focus := range []view.Pane{view.PaneTree, view.PaneDetail} {
 				s.m.Cur.Node = n
 				s.m.Panes.FocusOn(focus)
-				for _, tip := range (footerBar{s.m.State}).listTips() {
+				for _, tip := range (frame.Footer{State: s.m.State}).ListTips() {
 					if keymap.AsksTheRun(tip.Do) {
 						t.Errorf("%s: the footer offers %s", word, tip.Words)
 					}

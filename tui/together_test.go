@@ -7,6 +7,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/tui/draw"
+	"moon/tui/frame"
 	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
@@ -80,7 +81,7 @@ func TestGuidesOfAFilter(t *testing.T) {
 // All tabs are told by the rule, in whatever room there is.
 func TestTabsFit(t *testing.T) {
 	s := newScreen(t, setup{w: 100, h: 30})
-	names, between := rulesBar{s.m.State}.tabNames(60)
+	names, between := frame.Rules{State: s.m.State}.TabNames(60)
 	if got := strings.Join(names[:], between); got != "1 Step  2 Output  3 Diff  4 Vars  5 Events" {
 		t.Error(got)
 	}

@@ -158,6 +158,22 @@ func (x *Matrix) FindNode(n int) {
 	}
 }
 
+// FollowMatrix lets the matrix be about the plan there is, and its cursor where the tree's is: a search, a failure or following
+// may have moved that.
+func (m *State) FollowMatrix() {
+	if m.Matrix.Tree != m.Tree {
+		old := m.Matrix
+		m.Matrix = NewMatrix(m.Tree)
+		m.Matrix.Top, m.Matrix.Left = old.Top, old.Left
+	}
+	x := m.Matrix
+	if x.Node != m.Cur.Node {
+		x.FindNode(m.Cur.Node)
+	}
+	x.Row = max(min(x.Row, len(x.Hosts)-1), 0)
+	x.Col = max(min(x.Col, len(x.Columns)-1), 0)
+}
+
 // CloseMatrix goes back to the tree, at the step that the cursor was on.
 func (m *State) CloseMatrix() {
 	m.Matrix = nil

@@ -1,4 +1,4 @@
-package tui
+package frame
 
 import (
 	"fmt"
@@ -53,8 +53,8 @@ func (m matrixPane) matrixView() matrixView {
 }
 
 // drawMatrix draws the hosts by their tasks, those that are on the screen.
-func (m frame) drawMatrix(b *draw.Brush) {
-	matrixPane(m).followMatrix()
+func (m picture) drawMatrix(b *draw.Brush) {
+	m.FollowMatrix()
 	x, v := m.Matrix, matrixPane(m).matrixView()
 	x.Height, x.Across = v.high, v.across
 	x.Top = draw.WindowStart(x.Top, x.Row, v.high, len(x.Hosts))
@@ -85,10 +85,10 @@ func (m frame) drawMatrix(b *draw.Brush) {
 	b.End()
 	b.Newline()
 	b.Begin(m.Width, draw.OnRow)
-	rulesBar(m).stateRule(b, -1)
+	Rules(m).stateRule(b, -1)
 	b.End()
 	b.Newline()
-	footerBar(m).drawFooter(b)
+	Footer(m).drawFooter(b)
 }
 
 // matrixRule says which task the cursor is on.
@@ -288,7 +288,7 @@ func (m matrixPane) matrixTips() []keymap.Tip {
 	tips := []keymap.Tip{keymap.TipOf(keymap.NodeToggle, "to the plan")}
 	switch m.Shot.Phase {
 	case events.Review, events.Paused:
-		tips = append(append(tips, footerBar(m).decisionTips()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
+		tips = append(append(tips, Footer(m).decisionTips()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
 			keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
 		if m.Position().Failed(m.Tree.Step(m.CursorNode())) {
 			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"),

@@ -1,4 +1,4 @@
-package tui
+package frame
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ type cardScreen struct{ *view.State }
 
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m cardScreen) drawCard(b *draw.Brush) {
-	lines := [][]draw.Text{cardScreen{m.State}.cardHead(), cardScreen{m.State}.cardCounts()}
+	lines := [][]draw.Text{m.cardHead(), m.cardCounts()}
 	if ask := m.Tree.Tallies[0].Sum(status.Confirm); m.Shot.Phase == events.Review && ask > 0 &&
 		!slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
@@ -29,12 +29,12 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 	if m.Shot.Phase == events.Paused {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.RetryingText(), m.PauseWord()))})
 	}
-	if step := (cardScreen{m.State}).cardStep(); step >= 0 && m.Shot.Phase != events.Done {
+	if step := m.cardStep(); step >= 0 && m.Shot.Phase != events.Done {
 		lines = append(lines, []draw.Text{
 			draw.Inked(themes.Accent, m.Glyphs.Pointer+" "),
 			draw.Inked(draw.InkTitle, draw.Plain(m.StepTitle(step))),
 		})
-		if words := (cardScreen{m.State}).cardTime(step); words != "" {
+		if words := m.cardTime(step); words != "" {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, words)})
 		}
 		if last := peekPane(m).peekLines(1); len(last) > 0 {
@@ -73,11 +73,11 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 
 func (m cardScreen) cardHead() []draw.Text {
 	if least := headerBar(m).headlineTexts(2); m.Tools.Banner != "" {
-		whole := draw.WidthOf(approving(m).bannerTexts(m.Width))
+		whole := draw.WidthOf(headerBar(m).bannerTexts(m.Width))
 		for len(least) > 1 && whole+1+draw.WidthOf(least) > m.Width { // of the state, the word is enough
 			least = least[:len(least)-1]
 		}
-		mark := approving(m).bannerTexts(max(m.Width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
+		mark := headerBar(m).bannerTexts(max(m.Width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
 		return append(append(mark, draw.Inked(themes.Text, " ")), least...)
 	}
 	for level := range 3 {
@@ -93,7 +93,7 @@ func (m cardScreen) cardCounts() []draw.Text {
 	b := &draw.Brush{Pen: m.Pen}
 	b.Begin(1<<10, draw.OnRow)
 	b.Wide = 0 // as narrow as can be
-	rulesBar(m).tallyState(b)
+	Rules(m).tallyState(b)
 	line := []draw.Text{draw.Inked(draw.InkRaw, string(b.Buf))}
 	if m.Shot.Phase == events.Running {
 		done, total := m.CountProgress()
@@ -127,11 +127,11 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 	b.Begin(m.Width, draw.OnRow)
 	defer b.End()
 	if m.Prompt != nil {
-		m.Prompt.DrawLine(m.Glyphs, b, browsing(m).foundWords())
+		m.Prompt.DrawLine(m.Glyphs, b, Footer(m).foundWords())
 		return
 	}
 	if m.Sequence != "" {
-		footerBar(m).drawPending(b)
+		Footer(m).drawPending(b)
 		return
 	}
 	var tips []keymap.Tip
@@ -172,10 +172,10 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 	// No key is offered that would be refused. If the rest does not fit, gaps go first and then words, from the right; keys stay.
 	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return pane.WhyNot(m).WhyCannot(t.Do) != "" })
 	between := 2
-	if footerBar(m).tipsWidth(tips, 0, between) > m.Width {
+	if Footer(m).tipsWidth(tips, 0, between) > m.Width {
 		between = 1
 	}
-	for i := len(tips) - 1; i >= 0 && footerBar(m).tipsWidth(tips, 0, between) > m.Width; i-- {
+	for i := len(tips) - 1; i >= 0 && Footer(m).tipsWidth(tips, 0, between) > m.Width; i-- {
 		tips[i].Words = ""
 	}
 	for i, t := range tips {

@@ -1,4 +1,4 @@
-package tui
+package frame
 
 import (
 	"moon/themes"
@@ -10,7 +10,7 @@ import (
 
 // drawBare draws the detail on the whole screen without anything beside it, so that what is selected with the mouse of
 // the terminal is the text and nothing else. One line at the bottom says the rest.
-func (m frame) drawBare(b *draw.Brush, l view.Layout) {
+func (m picture) drawBare(b *draw.Brush, l view.Layout) {
 	text := pane.DetailPane(m).DetailBody(l.DetailW+1, l.DetailH)
 	for i := range l.DetailH {
 		b.Begin(l.Wide, draw.OnRow)
@@ -21,14 +21,14 @@ func (m frame) drawBare(b *draw.Brush, l view.Layout) {
 	b.Begin(l.Wide, draw.OnRow)
 	defer b.End()
 	if m.Prompt != nil {
-		m.Prompt.DrawLine(m.Glyphs, b, browsing(m).foundWords())
+		m.Prompt.DrawLine(m.Glyphs, b, Footer(m).foundWords())
 		return
 	}
 	m.bareLine(b)
 }
 
 // bareLine is the one line: what is shown, where in it, a message or the keys, and the state of the run.
-func (m frame) bareLine(b *draw.Brush) {
+func (m picture) bareLine(b *draw.Brush) {
 	state := headerBar(m).headlineTexts(2)
 	room := max(b.Left-draw.WidthOf(state)-2, 0)
 	b.Keep(b.Left-room, func() {

@@ -1,6 +1,7 @@
-package tui
+package frame
 
 import (
+	"fmt"
 	"slices"
 
 	"moon/events"
@@ -12,14 +13,14 @@ import (
 	"moon/tui/view"
 )
 
-// footerBar is the last row: the keys that make sense now.
-type footerBar struct{ *view.State }
+// Footer is the last row: the keys that make sense now.
+type Footer struct{ *view.State }
 
 // footerKeys is the most keys a footer shows; all others are behind palette and help.
 const footerKeys = 9
 
 // drawFooter draws the last row: the keys that make sense now.
-func (m footerBar) drawFooter(b *draw.Brush) {
+func (m Footer) drawFooter(b *draw.Brush) {
 	b.Begin(m.Width, draw.OnRow)
 	defer b.End()
 	lead, between := "  ", "   "
@@ -28,7 +29,7 @@ func (m footerBar) drawFooter(b *draw.Brush) {
 	}
 	if m.Prompt != nil {
 		b.Put(themes.Text, lead)
-		m.Prompt.DrawLine(m.Glyphs, b, browsing(m).foundWords())
+		m.Prompt.DrawLine(m.Glyphs, b, m.foundWords())
 		return
 	}
 	if m.Sheet != nil {
@@ -42,7 +43,7 @@ func (m footerBar) drawFooter(b *draw.Brush) {
 		return
 	}
 	b.Put(themes.Text, lead)
-	for i, t := range m.footerTips(len(lead), len(between)) {
+	for i, t := range m.FittingTips(len(lead), len(between)) {
 		if i > 0 {
 			b.Put(themes.Text, between)
 		}
@@ -55,26 +56,26 @@ func (m footerBar) drawFooter(b *draw.Brush) {
 	}
 }
 
-// footerTips are the tips that have room, without those that would be refused.
-func (m footerBar) footerTips(lead, between int) []keymap.Tip {
+// FittingTips are the tips that have room, without those that would be refused.
+func (m Footer) FittingTips(lead, between int) []keymap.Tip {
 	last := keymap.TipOf(keymap.ShowHelp, "help")
 	if m.Width < 64 {
 		last.Words = ""
 	}
 	var tips []keymap.Tip
-	for _, t := range (footerBar{m.State}).withKeys(footerBar{m.State}.listTips()) {
+	for _, t := range m.withKeys(m.ListTips()) {
 		if len(tips) < footerKeys-1 && pane.WhyNot(m).WhyCannot(t.Do) == "" {
 			tips = append(tips, t)
 		}
 	}
 	tips = append(tips, last)
-	for len(tips) > 1 && (footerBar{m.State}).tipsWidth(tips, lead, between) > m.Width {
+	for len(tips) > 1 && m.tipsWidth(tips, lead, between) > m.Width {
 		tips = append(tips[:len(tips)-2], last)
 	}
 	return tips
 }
 
-func (m footerBar) tipsWidth(tips []keymap.Tip, lead, between int) int {
+func (m Footer) tipsWidth(tips []keymap.Tip, lead, between int) int {
 	w := lead + between*(len(tips)-1)
 	for _, t := range tips {
 		w += len(m.Keys.Label(t.Do)) + len(t.Words)
@@ -85,8 +86,8 @@ func (m footerBar) tipsWidth(tips []keymap.Tip, lead, between int) int {
 	return w
 }
 
-// listTips returns the keys that make sense now, the most useful first.
-func (m footerBar) listTips() []keymap.Tip {
+// ListTips returns the keys that make sense now, the most useful first.
+func (m Footer) ListTips() []keymap.Tip {
 	if m.MatrixShown() {
 		return matrixPane(m).matrixTips()
 	}
@@ -108,7 +109,7 @@ func (m footerBar) listTips() []keymap.Tip {
 }
 
 // decisionTips are the tips about the node under the cursor.
-func (m footerBar) decisionTips() (tips []keymap.Tip) {
+func (m Footer) decisionTips() (tips []keymap.Tip) {
 	t, single := m.CountAim()
 	if t[status.Asking] > 0 && single {
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "continue"), keymap.TipOf(keymap.GateExclude, "reject")}
@@ -131,7 +132,7 @@ func (m footerBar) decisionTips() (tips []keymap.Tip) {
 
 // approvalTips are the tips that approve what a decision would be about. What asks to be confirmed is confirmed by itself, wherever the
 // cursor is.
-func (m footerBar) approvalTips() []keymap.Tip {
+func (m Footer) approvalTips() []keymap.Tip {
 	t, single := m.CountAim()
 	switch {
 	case single && t[status.Confirm] > 0:
@@ -144,7 +145,7 @@ func (m footerBar) approvalTips() []keymap.Tip {
 	return nil
 }
 
-func (m footerBar) reviewTips() []keymap.Tip {
+func (m Footer) reviewTips() []keymap.Tip {
 	tips := m.decisionTips()
 	if m.Tree.Tallies[0].Sum(status.Undecided) > 0 {
 		tips = append(tips, keymap.TipOf(keymap.GateApproveAll, "all"))
@@ -155,21 +156,21 @@ func (m footerBar) reviewTips() []keymap.Tip {
 }
 
 // paneTip is how to see the detail where it is not on the screen.
-func (m footerBar) paneTip() []keymap.Tip {
+func (m Footer) paneTip() []keymap.Tip {
 	if m.CurrentLayout().Kind == view.LayoutOne {
 		return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "detail")}
 	}
 	return nil
 }
 
-func (m footerBar) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip {
+func (m Footer) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip {
 	if m.CanEdit() {
 		tips = append(tips, keymap.TipOf(keymap.SourceEdit, "editor"))
 	}
 	return append(tips, rest...)
 }
 
-func (m footerBar) runningTips() []keymap.Tip {
+func (m Footer) runningTips() []keymap.Tip {
 	if m.Tree.Tally(m.CursorNode())[status.Asking] > 0 && m.Tree.Step(m.CursorNode()) >= 0 {
 		return append(m.decisionTips(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"),
 			keymap.TipOf(keymap.ShowPalette, "commands"))
@@ -188,7 +189,7 @@ func (m footerBar) runningTips() []keymap.Tip {
 		keymap.TipOf(keymap.FilterNext, "filter"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.ShowPalette, "commands"))
 }
 
-func (m footerBar) pausedTips() []keymap.Tip {
+func (m Footer) pausedTips() []keymap.Tip {
 	t, single := m.CountAim()
 	if m.Position().OnFailure() {
 		var tips []keymap.Tip
@@ -236,7 +237,7 @@ func (m footerBar) pausedTips() []keymap.Tip {
 }
 
 // failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
-func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
+func (m Footer) failureTips(tips []keymap.Tip) []keymap.Tip {
 	here, brief := m.Position().Failed(m.Tree.Step(m.CursorNode())), m.Width < 100
 	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
@@ -254,7 +255,7 @@ func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
 	return append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
 }
 
-func (m footerBar) otherPaneTip() []keymap.Tip {
+func (m Footer) otherPaneTip() []keymap.Tip {
 	if m.CurrentLayout().Kind != view.LayoutOne {
 		return nil
 	}
@@ -264,7 +265,7 @@ func (m footerBar) otherPaneTip() []keymap.Tip {
 	return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "step")}
 }
 
-func (m footerBar) doneTips() []keymap.Tip {
+func (m Footer) doneTips() []keymap.Tip {
 	var tips []keymap.Tip
 	t := m.Tree.Tallies[0]
 	if m.Shot.Phase == events.Ended && t.Failed() > 0 {
@@ -285,7 +286,7 @@ func (m footerBar) doneTips() []keymap.Tip {
 }
 
 // detailTips are the keys of the detail pane, unless the run has better ones.
-func (m footerBar) detailTips() []keymap.Tip {
+func (m Footer) detailTips() []keymap.Tip {
 	if m.Panes.Lent || m.Shot.Phase == events.Paused && m.KeyPlace() != keymap.InOutput {
 		return nil
 	}
@@ -314,4 +315,47 @@ func (m footerBar) detailTips() []keymap.Tip {
 		}
 	}
 	return tips
+}
+
+// foundWords say in the prompt how much was found.
+func (m Footer) foundWords() string {
+	switch {
+	case m.Prompt.InOutput():
+		return pane.OutputPane(m).SearchCount()
+	case m.Find.Text == "":
+		return ""
+	}
+	return countMatches(m.Find.Count(m.Tree))
+}
+
+func countMatches(n int) string {
+	if n == 1 {
+		return "1 match"
+	}
+	return fmt.Sprintf("%d matches", n)
+}
+
+// drawPending shows a sequence that waits for its rest, with what may follow.
+func (m Footer) drawPending(b *draw.Brush) {
+	b.Put(draw.InkKey, m.Sequence+" "+m.Glyphs.Dots)
+	tips, names := m.Keys.Follows(m.Sequence, m.KeyPlace())
+	for i, t := range tips {
+		b.Put(themes.Text, "   ")
+		b.Put(draw.InkKey, names[i])
+		b.Put(themes.Text, " "+t.Words)
+	}
+	b.Put(themes.Text, "   ")
+	b.Put(draw.InkKey, "esc")
+	b.Put(themes.Text, " cancels")
+}
+
+// withKeys leaves out what has no key: there is no hint to give.
+func (m Footer) withKeys(tips []keymap.Tip) []keymap.Tip {
+	some := make([]keymap.Tip, 0, len(tips))
+	for _, t := range tips {
+		if m.Keys.Bound(t.Do) {
+			some = append(some, t)
+		}
+	}
+	return some
 }

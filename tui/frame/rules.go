@@ -1,4 +1,4 @@
-package tui
+package frame
 
 import (
 	"cmp"
@@ -16,11 +16,11 @@ import (
 	"moon/tui/draw"
 )
 
-// rulesBar are the lines between the panes, with what stands in them.
-type rulesBar struct{ *view.State }
+// Rules are the lines between the panes, with what stands in them.
+type Rules struct{ *view.State }
 
 // treeRule is the rule above the tree.
-func (m rulesBar) treeRule(b *draw.Brush) {
+func (m Rules) treeRule(b *draw.Brush) {
 	b.Rule(m.Glyphs, 1)
 	look := themes.Dim
 	if m.FocusedPane() == view.PaneTree {
@@ -45,14 +45,14 @@ func (m rulesBar) treeRule(b *draw.Brush) {
 }
 
 // tabRule is the rule above the detail, with its tabs.
-func (m rulesBar) tabRule(b *draw.Brush) {
+func (m Rules) tabRule(b *draw.Brush) {
 	if m.Sheet != nil {
 		m.Sheet.DrawRule(m.Glyphs, b)
 		return
 	}
 	b.Rule(m.Glyphs, 1)
 	b.Put(themes.Text, " ")
-	names, between := m.tabNames(b.Left - 1)
+	names, between := m.TabNames(b.Left - 1)
 	for t := range view.Tabs {
 		if t > 0 {
 			b.Put(themes.Text, between)
@@ -72,9 +72,9 @@ func (m rulesBar) tabRule(b *draw.Brush) {
 	m.ruleEnd(b)
 }
 
-// tabNames are the tabs with their keys, and what stands between them, in so many cells: close together where they do not
+// TabNames are the tabs with their keys, and what stands between them, in so many cells: close together where they do not
 // fit otherwise, and then the others by their keys alone.
-func (m rulesBar) tabNames(w int) (names [view.Tabs]string, between string) {
+func (m Rules) TabNames(w int) (names [view.Tabs]string, between string) {
 	total := 0
 	for t := range view.Tabs {
 		names[t] = m.TabKey(t) + m.TabName(t)
@@ -95,7 +95,7 @@ func (m rulesBar) tabNames(w int) (names [view.Tabs]string, between string) {
 }
 
 // titleRule is the rule above the detail where the tree is not on the screen: it names the node.
-func (m rulesBar) titleRule(b *draw.Brush) {
+func (m Rules) titleRule(b *draw.Brush) {
 	if m.Sheet != nil {
 		m.Sheet.DrawRule(m.Glyphs, b)
 		return
@@ -109,7 +109,7 @@ func (m rulesBar) titleRule(b *draw.Brush) {
 }
 
 // ruleEnd finishes a rule, with what the Output tab has to say near its end.
-func (m rulesBar) ruleEnd(b *draw.Brush) {
+func (m Rules) ruleEnd(b *draw.Brush) {
 	words := ""
 	if m.Detail.Tab == view.TabOutputs {
 		words = pane.OutputPane(m).OutputTitle(b.Left-4, true)
@@ -125,7 +125,7 @@ func (m rulesBar) ruleEnd(b *draw.Brush) {
 
 // stateRule is the rule below the panes: a message, or what there is to know at a glance. The divider of the panes
 // ends in it, if there is one.
-func (m rulesBar) stateRule(b *draw.Brush, divider int) {
+func (m Rules) stateRule(b *draw.Brush, divider int) {
 	b.Rule(m.Glyphs, 1)
 	b.Put(themes.Text, " ")
 	switch {
@@ -137,7 +137,7 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 		m.reviewState(b)
 	case m.PauseQuestion() != "":
 		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.PauseQuestion()), max(b.Left-2, 0), m.Glyphs.Dots))
-	case deciding(m).breakState(b):
+	case m.breakState(b):
 	default:
 		m.tallyState(b)
 	}
@@ -150,7 +150,7 @@ func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 	b.Rule(m.Glyphs, b.Left)
 }
 
-func (m rulesBar) reviewState(b *draw.Brush) {
+func (m Rules) reviewState(b *draw.Brush) {
 	t := m.Tree.Tally(0)
 	if missed := m.ListUnreached(); len(missed) > 0 {
 		b.Put(themes.Failed, draw.CutRight(pane.HostWords(m).MissedWords(missed), max(b.Left-2, 0), m.Glyphs.Dots))
@@ -168,7 +168,7 @@ func (m rulesBar) reviewState(b *draw.Brush) {
 }
 
 // tallyState counts the outcomes so far. Ok, changed and failed are always there, so that nothing jumps.
-func (m rulesBar) tallyState(b *draw.Brush) {
+func (m Rules) tallyState(b *draw.Brush) {
 	t := m.Tree.Tally(0)
 	between := "   "
 	space := " "
@@ -212,4 +212,27 @@ func (m rulesBar) tallyState(b *draw.Brush) {
 		}
 		b.Put(look, m.Glyphs.Signs[part.look]+space+fmt.Sprint(part.n))
 	}
+}
+
+// breakState says at a glance at which breakpoint the run is paused.
+func (m Rules) breakState(b *draw.Brush) bool {
+	s, ok := m.Breaks[m.Shot.PausedAt]
+	if !ok || m.Shot.Phase != events.Paused || m.Shot.Pause.Reason != events.PauseBreakpoint {
+		return false
+	}
+	sign := view.BreakSign(s.Set, m.Glyphs)
+	b.Put(sign.Ink, sign.S)
+	words := fmt.Sprintf(" here   hit %d   condition: %s", s.Hits, draw.Plain(orNone(s.Set.When)))
+	if s.Set.After > 0 {
+		words = fmt.Sprintf(" here   hit %d, after %d   condition: %s", s.Hits, s.Set.After, draw.Plain(orNone(s.Set.When)))
+	}
+	b.Put(themes.Text, draw.CutRight(words, max(b.Left-2, 0), m.Glyphs.Dots))
+	return true
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
 }

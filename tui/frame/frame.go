@@ -1,4 +1,4 @@
-package tui
+package frame
 
 import (
 	"strings"
@@ -6,44 +6,28 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/feed"
-	"moon/tui/overlay"
 	"moon/tui/pane"
 	"moon/tui/view"
 )
 
-// frame puts the parts of the screen together.
-type frame struct{ *view.State }
+// picture puts the parts of the screen together.
+type picture struct{ *view.State }
 
 // peekPane shows below the tree what the pane beside it would.
 type peekPane struct{ *view.State }
 
-// drawScreen writes the whole screen: exactly height rows of width cells.
-func (m *model) drawScreen() string {
-	if m.Width <= 0 || m.Height <= 0 {
-		return ""
-	}
-	if m.closed {
-		return strings.Repeat("\n", m.Height-1)
-	}
-	b := &draw.Brush{Pen: m.Pen, Buf: make([]byte, 0, 2*len(m.frame)+m.Width*m.Height)}
-	m.Mouse.ForgetSpots()
-	if m.Mouse.On {
-		b.Spots = &m.Mouse.Spots
-	}
+// Draw draws header, panes or matrix, rules and footer: exactly as many rows and cells as the screen has. What lies over them is laid
+// over the finished frame.
+func Draw(state *view.State, b *draw.Brush) {
+	m := picture{state}
 	if m.MatrixShown() {
-		frame{m.State}.drawMatrix(b)
+		m.drawMatrix(b)
 	} else {
-		frame{m.State}.drawPanes(b, m.CurrentLayout())
+		m.drawPanes(b, m.CurrentLayout())
 	}
-	drawn := strings.TrimSuffix(string(b.Buf), "\n")
-	if m.Overlay != nil {
-		c := draw.Canvas{Pen: m.Pen, Glyphs: m.Glyphs}
-		drawn, m.Mouse.Box = overlay.Lay(c, m.Screen(), m.Overlay, drawn, m.Width)
-	}
-	return drawn
 }
 
-func (m frame) drawPanes(b *draw.Brush, l view.Layout) {
+func (m picture) drawPanes(b *draw.Brush, l view.Layout) {
 	switch l.Kind {
 	case view.LayoutCard:
 		cardScreen(m).drawCard(b)
@@ -59,17 +43,17 @@ func (m frame) drawPanes(b *draw.Brush, l view.Layout) {
 }
 
 // drawWide draws the tree left and the detail right, with one divider.
-func (m frame) drawWide(b *draw.Brush, l view.Layout) {
+func (m picture) drawWide(b *draw.Brush, l view.Layout) {
 	detail := pane.DetailPane(m).DetailBody(l.DetailW-2, l.DetailH) // first: the rule above says how long it is
 	headerBar(m).drawHeader(b)
 	b.Begin(l.TreeW, draw.OnRow)
-	rulesBar(m).treeRule(b)
+	Rules(m).treeRule(b)
 	b.End()
 	b.Begin(1, draw.OnRow)
 	b.Put(themes.Border, m.Glyphs.TeeDown)
 	b.End()
 	b.Begin(l.DetailW, draw.OnRow)
-	rulesBar(m).tabRule(b)
+	Rules(m).tabRule(b)
 	b.End()
 	b.Newline()
 
@@ -87,20 +71,20 @@ func (m frame) drawWide(b *draw.Brush, l view.Layout) {
 		b.Newline()
 	}
 	b.Begin(l.Wide, draw.OnRow)
-	rulesBar(m).stateRule(b, l.TreeW)
+	Rules(m).stateRule(b, l.TreeW)
 	b.End()
 	b.Newline()
-	footerBar(m).drawFooter(b)
+	Footer(m).drawFooter(b)
 }
 
 // drawTall draws the tree above the detail.
-func (m frame) drawTall(b *draw.Brush, l view.Layout) {
+func (m picture) drawTall(b *draw.Brush, l view.Layout) {
 	detail := pane.DetailPane(m).DetailBody(l.DetailW-1, l.DetailH)
 	headerBar(m).drawHeader(b)
 	m.drawTree(b, l)
 	b.Begin(l.Wide, draw.OnRow)
 	b.Note(0, l.Wide, draw.SpotDivider, 0) // but for the tabs in it
-	rulesBar(m).tabRule(b)
+	Rules(m).tabRule(b)
 	b.End()
 	b.Newline()
 	peekPane(m).drawDetail(b, l, detail)
@@ -108,12 +92,12 @@ func (m frame) drawTall(b *draw.Brush, l view.Layout) {
 }
 
 // drawOne draws the pane that has the keys.
-func (m frame) drawOne(b *draw.Brush, l view.Layout) {
+func (m picture) drawOne(b *draw.Brush, l view.Layout) {
 	headerBar(m).drawHeader(b)
 	if l.TreeH == 0 {
 		detail := pane.DetailPane(m).DetailBody(l.DetailW-1, l.DetailH)
 		b.Begin(l.Wide, draw.OnRow)
-		rulesBar(m).titleRule(b)
+		Rules(m).titleRule(b)
 		b.End()
 		b.Newline()
 		peekPane(m).drawDetail(b, l, detail)
@@ -126,9 +110,9 @@ func (m frame) drawOne(b *draw.Brush, l view.Layout) {
 }
 
 // drawTree draws the tree with its rule, over the whole width.
-func (m frame) drawTree(b *draw.Brush, l view.Layout) {
+func (m picture) drawTree(b *draw.Brush, l view.Layout) {
 	b.Begin(l.Wide, draw.OnRow)
-	rulesBar(m).treeRule(b)
+	Rules(m).treeRule(b)
 	b.End()
 	b.Newline()
 	tree := rowWords(m).treeBody(l.TreeW, l.TreeH)
@@ -149,12 +133,12 @@ func (m peekPane) drawDetail(b *draw.Brush, l view.Layout, detail pane.Body) {
 	}
 }
 
-func (m frame) drawBottom(b *draw.Brush, l view.Layout) {
+func (m picture) drawBottom(b *draw.Brush, l view.Layout) {
 	b.Begin(l.Wide, draw.OnRow)
-	rulesBar(m).stateRule(b, -1)
+	Rules(m).stateRule(b, -1)
 	b.End()
 	b.Newline()
-	footerBar(m).drawFooter(b)
+	Footer(m).drawFooter(b)
 }
 
 // drawPeek shows below the tree what the pane beside it would: what the step does, or the last it printed.

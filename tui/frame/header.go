@@ -1,4 +1,4 @@
-package tui
+package frame
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ func (m headerBar) drawHeader(b *draw.Brush) {
 	b.Begin(m.Width, draw.OnRow)
 	b.Put(draw.InkTitle, " moon")
 	room := max(m.Width/3, 8)
-	for _, s := range approving(m).bannerTexts(max(m.Width/3, 12)) {
+	for _, s := range m.bannerTexts(max(m.Width/3, 12)) {
 		b.Put(themes.Text, "  ")
 		b.Put(s.Ink, s.S)
 		room = max(min(room, b.Left-draw.WidthOf(m.headlineTexts(2))-5), 0) // of the three the name can be missed
@@ -39,7 +39,7 @@ func (m headerBar) drawHeader(b *draw.Brush) {
 		b.Put(themes.Text, " ")
 		b.Put(themes.Warn, fmt.Sprintf("%d for real", m.Real))
 	}
-	pointing(m).mouseState(b)
+	m.mouseState(b)
 	var spans []draw.Text
 	w := 0
 	room = b.Left - 3
@@ -273,4 +273,20 @@ func (m headerBar) timeLeft() (words, brief string) {
 		return "   a few seconds left", "  <10s left"
 	}
 	return "   about " + events.About(left) + " left", "  ~" + events.About(left) + " left"
+}
+
+// mouseState is in the header while the mouse is on.
+func (m headerBar) mouseState(b *draw.Brush) {
+	if m.Mouse.On {
+		b.Put(themes.Dim, "  mouse")
+	}
+}
+
+// bannerTexts puts the mark into a header: reverse in every theme, capitals in every terminal.
+func (m headerBar) bannerTexts(room int) []draw.Text {
+	words := strings.ToUpper(strings.TrimSpace(draw.Plain(m.Tools.Banner)))
+	if words == "" || room < 3 {
+		return nil
+	}
+	return []draw.Text{draw.Inked(draw.InkBanner, " "+draw.CutRight(words, room-2, m.Glyphs.Dots)+" ")}
 }

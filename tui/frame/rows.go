@@ -1,4 +1,4 @@
-package tui
+package frame
 
 import (
 	"slices"
@@ -226,4 +226,14 @@ func (t *treeRows) guideText(n, w int) string {
 		b.WriteString(piece)
 	}
 	return b.String()
+}
+
+// noteSpots notes what of a row of the tree can be clicked: all of it, its place for a breakpoint, its sign of folding.
+func (t *treeRows) noteSpots(b *draw.Brush, n, from int) {
+	b.Spot(from, draw.SpotTree, n)
+	b.Note(from, from+1, draw.SpotBreak, n)
+	if b.Noted() && !t.m.Tree.Leaf(n) {
+		sign := from + gutterWidth + draw.Cells(t.guideText(n, max(t.w-gutterWidth-22, 2)))
+		b.Note(sign, min(sign+1, from+t.w), draw.SpotFold, n)
+	}
 }
