@@ -39,7 +39,9 @@ func TestSurveyAgrees(t *testing.T) {
 		}
 		o := plan.Options{Path: here, Dir: filepath.Dir(here), Home: "/nowhere", Hosts: plan.HostSelection{NoConnect: true}}
 		p, ds := planner.New(o)
-		told := missing(read(o).ds)
+		r := newReading(o)
+		r.survey()
+		told := missing(r.problems.Found)
 		if p != nil {
 			planned++
 			warned := missing(ds)

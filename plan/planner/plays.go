@@ -294,21 +294,12 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 		}
 		// Only a file that is not there makes way for the next candidate; one that cannot be read must not be passed over in silence.
 		if !errors.Is(err, fs.ErrNotExist) {
-			p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.SuggestFix(path, err), "vars_files: %s",
-				p.DescribeError(err))
+			p.ReportUnread("vars_files", v, path, err, c.chain)
 			return below
 		}
-		tried = append(tried, p.ShowPath(path))
+		tried = append(tried, path)
 	}
-	v := candidates[0]
-	if len(tried) == 1 {
-		path := p.Resolve(tried[0], p.plan.Root)
-		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.SuggestFile(path), "vars_files: no such file: %s",
-			tried[0])
-	} else {
-		p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s",
-			strings.Join(tried, ", "))
-	}
+	p.ReportNoVars(candidates[0], tried, c.chain)
 	return below
 }
 

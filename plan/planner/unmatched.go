@@ -8,106 +8,91 @@ import (
 
 	"moon/exec/spec"
 	"moon/plan"
-	"moon/plan/eval"
 	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
+	"moon/plan/walk"
 )
-
-// unmatchedTasks is a walk through tasks that no host runs.
-type unmatchedTasks struct {
-	*playsState
-	files map[string]bool // that have been walked through, with the roles around
-}
 
 // checkUnmatched reports the mistakes in plays without hosts. It comes last, so that what other plays use too is not looked at again.
 func (p *planner) checkUnmatched() {
-	for _, u := range p.unmatched {
-		c := p.hostlessContext(u.in)
-		c.pos = u.play.Pos
-		w := unmatchedTasks{&p.playsState, map[string]bool{}}
-		w.texts(u.play.Vars, c)
-		for _, tasks := range [][]*playbook.Task{u.play.PreTasks, u.play.Roles, u.play.Tasks, u.play.PostTasks, u.play.Handlers} {
-			w.tasks(tasks, c)
-		}
+	for _, play := range p.unmatched {
+		c := p.hostlessContext(play.in)
+		c.pos = play.play.Pos
+		at := walk.Place{Lookout: c.lookout(p.plan.Root), File: c.file, Chain: c.chain}
+		walk.New(walk.Request{
+			Library: p.Library, Problems: p.Collector, Disk: p.disk, Options: &p.o,
+			Visitors: []walk.Visitor{&unmatchedRule{playsState: &p.playsState, play: c}},
+		}).Play(play.play, at)
 	}
 }
 
-func (w *unmatchedTasks) tasks(tasks []*playbook.Task, c *taskContext) {
-	for _, t := range tasks {
-		w.task(t, c)
-	}
+// unmatchedRule finds what is wrong with tasks that no host runs, as far as no variable decides it.
+type unmatchedRule struct {
+	walk.Unmoved
+	*playsState
+	play    *taskContext // what is around the tasks of the play
+	planned bool         // another play has the task whose keys are visited, and planning has looked at them
 }
 
-func (w *unmatchedTasks) task(t *playbook.Task, c *taskContext) {
+// VisitPlay looks at what comes before the tasks.
+func (u *unmatchedRule) VisitPlay(*playbook.Play, walk.Place) { u.planned = false }
+
+// VisitTask looks at the keys of a task, and at the arguments of its action.
+func (u *unmatchedRule) VisitTask(t *playbook.Task, at walk.Place) {
 	if plan.MayHide(t.NoLog) {
-		w.disk.KeepNot(c.file.Path)
+		u.disk.KeepNot(at.File.Path)
 	}
-	planned := w.Compiled(t)
-	k := w.CompileTask(t, c.chain)
-	if !planned {
-		for _, e := range t.Keys {
-			if !aside[e.Key] {
-				w.texts(e.Value, c)
-			}
-		}
-	}
-	switch t.Kind {
-	case playbook.Action:
-		switch {
-		case t.Action == "meta":
-			w.checkMeta(t, c)
-		case !planned && k.Action != nil && k.Sound:
-			w.arguments(k, c)
-		}
-	case playbook.Block:
-		for _, tasks := range [][]*playbook.Task{t.Body, t.Rescue, t.Always} {
-			w.tasks(tasks, c)
-		}
-	case playbook.Include:
-		w.include(t, c)
-	case playbook.Role:
-		w.role(t, c)
-	case playbook.Vars, playbook.IncludeVars, playbook.Preset:
+	u.planned = u.Compiled(t)
+	k := u.CompileTask(t, at.Chain)
+	switch {
+	case t.Kind != playbook.Action:
+	case t.Action == "meta":
+		u.checkMeta(t, u.contextAt(at))
+	case !u.planned && k.Action != nil && k.Sound:
+		u.checkArguments(k, u.contextAt(at))
 	}
 }
 
-// aside are keys whose values are no templates, or are looked at elsewhere: conditions, and the tasks of blocks.
-var aside = map[string]bool{
-	"when": true, "until": true, "failed_when": true, "changed_when": true, "break_when": true, "block": true, "rescue": true,
-	"always": true,
-}
-
-// texts looks at the templates in a value.
-func (w *unmatchedTasks) texts(v playbook.Value, c *taskContext) {
-	switch v.Kind() {
-	case playbook.String:
-		if v.Literal() || !eval.Templated(v.Text()) {
-			return
-		}
-		if _, err := w.engine.Template(v.Text()); err != nil {
-			r := w.Renderer(nil, c.chain)
-			r.Idle = true // filters that only machines of another kind need may be lacking
-			r.Wrong(v, err)
-		}
-	case playbook.List:
-		for _, item := range v.Items() {
-			w.texts(item, c)
-		}
-	case playbook.Map:
-		for _, e := range v.Entries() {
-			w.texts(e.Value, c)
-		}
-	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
+// VisitTemplate compiles a template, and does not render it.
+func (u *unmatchedRule) VisitTemplate(v playbook.Value, at walk.Place) {
+	if u.planned {
+		return
+	}
+	if _, err := u.engine.Template(v.Text()); err != nil {
+		r := u.Renderer(nil, at.Chain)
+		r.Idle = true // filters that only machines of another kind need may be lacking
+		r.Wrong(v, err)
 	}
 }
 
-// arguments looks at those arguments of an action that are no templates. The others stand in as they are written, so that they are not
+// VisitMissing reports what would be missing whatever the hosts are. What is included while the play goes on may never be needed.
+func (u *unmatchedRule) VisitMissing(m walk.Missing, at walk.Place) {
+	switch {
+	case m.Dynamic && (m.Key == "role" || !u.disk.Regular(m.Path)):
+	case m.Key == "role":
+		u.ReportNoRole(at.Lookout, m.Value, m.Path, at.Chain)
+	default:
+		u.ReportUnread(m.Key, m.Value, m.Path, m.Err, at.Chain)
+	}
+}
+
+// contextAt is the context of a task at a place of the walk.
+func (u *unmatchedRule) contextAt(at walk.Place) *taskContext {
+	c, scene := *u.play, *u.play.scene
+	for _, dir := range slices.Backward(at.Roles) {
+		scene.Role = &vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: scene.Role}
+	}
+	c.scene, c.file, c.dir, c.chain = &scene, at.File, at.Dir, at.Chain
+	return &c
+}
+
+// checkArguments looks at those arguments of an action that are no templates. The others stand in as they are written, so that they are not
 // missing, and what is said of them, or of another because of them, is not meant.
-func (w *unmatchedTasks) arguments(k *plan.Compiled, c *taskContext) {
-	r := w.Renderer(w.env(c, nil), c.chain)
+func (u *unmatchedRule) checkArguments(k *plan.Compiled, c *taskContext) {
+	r := u.Renderer(u.env(c, nil), c.chain)
 	r.Report = nil
-	of := &plan.Task{Compiled: k, Dialect: w.plan.Dialect, Base: w.plan.Root, Dir: c.dir}
+	of := &plan.Task{Compiled: k, Dialect: u.plan.Dialect, Base: u.plan.Root, Dir: c.dir}
 	raw, open := map[string]any{}, map[string]bool{}
 	for _, g := range k.Args {
 		switch {
@@ -116,7 +101,7 @@ func (w *unmatchedTasks) arguments(k *plan.Compiled, c *taskContext) {
 		case plan.TemplatedIn(g.Value) || g.Field != nil && g.Field.Kind == spec.Object:
 			raw[g.Name], open[g.Name] = value.Ordinary(plan.Plain(g.Value)), true
 		default:
-			raw[g.Name] = value.Ordinary(of.ArgValue(r, g, w.o.Home, "", func(string) {}))
+			raw[g.Name] = value.Ordinary(of.ArgValue(r, g, u.o.Home, "", func(string) {}))
 		}
 	}
 	_, problems := k.Action.Decode(raw)
@@ -131,78 +116,6 @@ func (w *unmatchedTasks) arguments(k *plan.Compiled, c *taskContext) {
 		if given {
 			pos, width = v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text()))
 		}
-		w.Errorf(pos, width, c.chain, problem.Hint, "%s", problem.Message)
-	}
-}
-
-// include walks through a file of tasks whose name is plain. One that is to be imported must be there.
-func (w *unmatchedTasks) include(t *playbook.Task, c *taskContext) {
-	name := strings.TrimSpace(t.Args.Text())
-	if t.Args.Kind() != playbook.String || plan.TemplatedIn(t.Args) || name == "" {
-		return
-	}
-	target := w.tasksFile(c, name)
-	if !w.once(target, c) || t.Dynamic && !w.disk.Regular(target) {
-		return
-	}
-	f, tasks, err := w.LoadTasks(target)
-	if err != nil {
-		w.Errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, w.SuggestFile(target), "%s: %s", t.ActionKey,
-			w.DescribeError(err))
-		return
-	}
-	w.tasks(tasks, inFileOf(c, t, f))
-}
-
-// once reports whether a file has not been walked through for the role around.
-func (w *unmatchedTasks) once(file string, c *taskContext) bool {
-	key := file
-	if c.scene.Role != nil {
-		key += "\x00" + c.scene.Role.Dir
-	}
-	been := w.files[key]
-	w.files[key] = true
-	return !been
-}
-
-func inFileOf(c *taskContext, t *playbook.Task, f *playbook.File) *taskContext {
-	inner := *c
-	inner.file, inner.dir = f, filepath.Dir(f.Path)
-	inner.chain = append(slices.Clip(c.chain), origin(t.Pos, nil).String())
-	return &inner
-}
-
-// role walks through a role whose name is plain. One that is not included while the play goes on must be there.
-func (w *unmatchedTasks) role(t *playbook.Task, c *taskContext) {
-	name := strings.TrimSpace(t.Args.Text())
-	if t.Args.Kind() != playbook.String || plan.TemplatedIn(t.Args) || name == "" {
-		return
-	}
-	said := len(w.Found)
-	dir, ok := w.FindRole(c.lookout(w.plan.Root), t.Args, name, c.chain)
-	if !ok {
-		if t.Dynamic {
-			w.Found = w.Found[:said]
-		}
-		return
-	}
-	if slices.ContainsFunc([]playbook.Value{t.TasksFrom, t.VarsFrom, t.DefaultsFrom, t.HandlersFrom}, plan.TemplatedIn) {
-		return
-	}
-	if !w.once(dir+"\x00"+t.TasksFrom.Text(), c) {
-		return
-	}
-	files := w.loadRole(c, t, dir)
-	scene := *c.scene
-	scene.Role = &vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}
-	inside := *c
-	inside.scene = &scene
-	if files.NeedsFile != nil {
-		w.tasks(files.Meta.Dependencies, inFileOf(&inside, t, files.NeedsFile))
-	}
-	for _, of := range []playbook.TasksOf{files.Tasks, files.Handlers} {
-		if of.File != nil {
-			w.tasks(of.Tasks, inFileOf(&inside, t, of.File))
-		}
+		u.Errorf(pos, width, c.chain, problem.Hint, "%s", problem.Message)
 	}
 }

@@ -38,7 +38,7 @@ func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) 
 	path := source.NewSearch(c.lookout(p.plan.Root).Files("vars"), p.disk).Find(name, p.o.Home)
 	f, err := p.Read(path)
 	if err != nil {
-		p.Errorf(written.Pos(), plan.Width(written), c.chain, p.SuggestFix(path, err), "include_vars: %s", p.DescribeError(err))
+		p.ReportUnread("include_vars", written, path, err, c.chain)
 		return nil
 	}
 	return []*playbook.File{f}

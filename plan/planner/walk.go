@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
@@ -222,28 +221,24 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	body := inside
 	body.breaking = c.breaking || len(t.Rescue) > 0
 	p.planTasks(&body, t.Body)
-	for _, branch := range []struct {
-		name  string
-		pos   diag.Pos
-		tasks []*playbook.Task
-	}{{"rescue", t.RescuePos, t.Rescue}, {"always", t.AlwaysPos, t.Always}} {
-		if len(branch.tasks) == 0 {
+	for _, branch := range t.Parts()[1:] {
+		if len(branch.Tasks) == 0 {
 			continue
 		}
 		b := inside
 		since := *p.names.Document.Now
-		if branch.name == "rescue" {
+		if branch.Name == "rescue" {
 			b.rescuing = true
-			b.loop = p.RescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
+			b.loop = p.RescueLayer(inside.scope, inside.loop, origin(branch.Pos, c.chain))
 		}
 		b.scope = p.OpenScope(plan.Scope{
-			Kind: plan.ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name,
-			Origin: origin(branch.pos, c.chain),
-		}, branch.name)
-		p.planTasks(&b, branch.tasks)
+			Kind: plan.ScopeBranch, Parent: inside.scope, Name: branch.Name, Branch: branch.Name,
+			Origin: origin(branch.Pos, c.chain),
+		}, branch.Name)
+		p.planTasks(&b, branch.Tasks)
 		p.CloseScope(b.scope)
 		// The rescue may not be needed, so what it sets is certain only inside.
-		if branch.name == "rescue" {
+		if branch.Name == "rescue" {
 			p.names.Document.Forget(since)
 		}
 	}

@@ -3,7 +3,6 @@ package planner
 import (
 	"cmp"
 	"slices"
-	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
@@ -355,28 +354,24 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 	}
 	// What the rescue may be needed for ends here: its own steps come after, and do not count.
 	body := len(p.plan.Steps)
-	for _, branch := range []struct {
-		name  string
-		pos   diag.Pos
-		tasks []*playbook.Task
-	}{{"rescue", t.RescuePos, t.Rescue}, {"always", t.AlwaysPos, t.Always}} {
-		if len(branch.tasks) == 0 {
+	for _, branch := range t.Parts()[1:] {
+		if len(branch.Tasks) == 0 {
 			continue
 		}
 		id := p.OpenScope(plan.Scope{
-			Kind: plan.ScopeBranch, Parent: scope, Name: branch.name, Branch: branch.name,
-			Origin: origin(branch.pos, first.chain),
-		}, branch.name)
+			Kind: plan.ScopeBranch, Parent: scope, Name: branch.Name, Branch: branch.Name,
+			Origin: origin(branch.Pos, first.chain),
+		}, branch.Name)
 		to := within(inner, id)
-		if branch.name == "rescue" {
-			p.brokenOnHosts(to, scope, body, origin(branch.pos, first.chain))
+		if branch.Name == "rescue" {
+			p.brokenOnHosts(to, scope, body, origin(branch.Pos, first.chain))
 			for _, c := range to {
 				c.rescuing = true
 			}
 		}
 		began := *p.names.Produced.Now
-		p.planTasksForHosts(to, branch.tasks)
-		if branch.name == "rescue" {
+		p.planTasksForHosts(to, branch.Tasks)
+		if branch.Name == "rescue" {
 			markUncertain(to, began)
 		}
 		p.CloseScope(id)
@@ -417,8 +412,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key,
 	said := len(p.Found)
 	f, tasks, err := p.LoadTasks(target)
 	if err != nil {
-		p.Errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, p.SuggestFile(target), "%s: %s", key,
-			p.DescribeError(err))
+		p.ReportUnread(key, t.Args, target, err, c.chain)
 		return
 	}
 	p.TraceInclude(said, c.chain, t)

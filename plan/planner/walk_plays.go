@@ -61,12 +61,11 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 	if p.RefuseCircle(target, t, c.chain) {
 		return
 	}
-	f, err := p.Read(target)
+	f, list, err := p.LoadPlays(target)
 	if err != nil {
-		p.Errorf(pl.Import.Pos(), 0, in.chain, p.SuggestFile(target), "import_playbook: %s", p.DescribeError(err))
+		p.ReportUnread("import_playbook", pl.Import, target, err, in.chain)
 		return
 	}
-	list := playbook.ParsePlays(f, p.o.Actions(), &p.Found)
 	inside := importContext{
 		file: f, when: append(slices.Clip(in.when), p.Conditions(pl.When, in.chain)...),
 		tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c),

@@ -113,6 +113,18 @@ type Loop struct {
 	Limit Value
 }
 
+// Part is what a block has inside: its body, its rescue or its always.
+type Part struct {
+	Name  string // "" for the body
+	Pos   diag.Pos
+	Tasks []*Task
+}
+
+// Parts are the body of a block and its branches, in the order in which they run.
+func (t *Task) Parts() []Part {
+	return []Part{{"", t.Pos, t.Body}, {"rescue", t.RescuePos, t.Rescue}, {"always", t.AlwaysPos, t.Always}}
+}
+
 // Need is an entry of `needs`.
 type Need struct {
 	ID  string

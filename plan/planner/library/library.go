@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"moon/internal/diag"
 	"moon/internal/suggest"
@@ -28,6 +29,7 @@ type Request struct {
 	Secrets  *secret.Set       // where it puts what it decrypts
 	Options  *plan.Options     // Home, Presets, RolesPath, Outside.{Vault,RunInventory}, and the actions by name
 	WasRead  func(text []byte) // is given each text that was read
+	Sealed   bool              // what is encrypted stays so: nobody is asked for a password
 }
 
 // Library reads the files of a plan, each once, and knows who includes whom.
@@ -41,10 +43,12 @@ type Library struct {
 	secrets   *secret.Set
 	o         *plan.Options
 	wasRead   func(text []byte)
+	sealed    bool
 	files     map[string]*playbook.Playbook // parsed, by absolute path
 	presets   map[string]*playbook.PresetFile
 	taskFiles map[string]playbook.TasksOf // by path
 	roles     map[string]*playbook.RoleFiles
+	metas     map[string]*playbook.RoleFiles // what roles say of themselves, by directory
 	open      []Opened
 }
 
@@ -60,8 +64,9 @@ type Opened struct {
 func New(r Request) *Library {
 	return &Library{
 		Sources: map[string]*playbook.File{}, problems: r.Problems, plan: r.Plan, disk: r.Disk, secrets: r.Secrets, o: r.Options,
-		wasRead: r.WasRead, files: map[string]*playbook.Playbook{}, presets: map[string]*playbook.PresetFile{},
+		wasRead: r.WasRead, sealed: r.Sealed, files: map[string]*playbook.Playbook{}, presets: map[string]*playbook.PresetFile{},
 		taskFiles: map[string]playbook.TasksOf{}, roles: map[string]*playbook.RoleFiles{},
+		metas: map[string]*playbook.RoleFiles{},
 	}
 }
 
@@ -233,6 +238,30 @@ func (l *Library) DescribeError(err error) string {
 	return fmt.Sprintf("read %s: %s", l.ShowPath(pe.Path), pe.Err)
 }
 
+// ReportUnread reports that what is named under a key cannot be read. A file that belongs to a role has no name in the playbook.
+func (l *Library) ReportUnread(key string, v playbook.Value, path string, err error, chain []string) {
+	if v.IsZero() {
+		l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
+		return
+	}
+	l.problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), chain, l.SuggestFix(path, err), "%s: %s", key,
+		l.DescribeError(err))
+}
+
+// ReportNoVars reports that none of the files of variables is there that a play would take.
+func (l *Library) ReportNoVars(first playbook.Value, tried, chain []string) {
+	width := utf8.RuneCountInString(plan.FirstLine(first.Text()))
+	if len(tried) == 1 {
+		l.problems.Errorf(first.Pos(), width, chain, l.SuggestFile(tried[0]), "vars_files: no such file: %s", l.ShowPath(tried[0]))
+		return
+	}
+	shown := make([]string, len(tried))
+	for i, path := range tried {
+		shown[i] = l.ShowPath(path)
+	}
+	l.problems.Errorf(first.Pos(), width, chain, "", "vars_files: none of these files exists: %s", strings.Join(shown, ", "))
+}
+
 // errSecretSteps is said of a file of steps of which nothing could be shown.
 var errSecretSteps = errors.New("the file is encrypted, or one of secrets, and holds steps: keep what is secret in a file of variables")
 
@@ -289,6 +318,15 @@ func (l *Library) RunInventory(path string, args ...string) ([]byte, error) {
 	}
 	l.plan.Inputs = append(l.plan.Inputs, plan.Input{Path: l.ShowPath(path) + " " + strings.Join(args, " "), Digest: f.Digest})
 	return f.Text, nil
+}
+
+// LoadPlays reads a file of plays, as import_playbook names it.
+func (l *Library) LoadPlays(path string) (*playbook.File, []*playbook.Play, error) {
+	f, err := l.Read(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, playbook.ParsePlays(f, l.o.Actions(), &l.problems.Found), nil
 }
 
 // LoadTasks reads a file of tasks of plays once.

@@ -13,11 +13,17 @@ import (
 	"moon/plan/source"
 )
 
-// FindRole finds the directory of a role, looked for from a place.
+// FindRole finds the directory of a role, looked for from a place. That there is none is reported.
 func (l *Library) FindRole(at source.Lookout, v playbook.Value, name string, chain []string) (string, bool) {
 	if dir, ok := at.FindRole(name, l.o.Home, l.o.RolesPath, l.disk); ok {
 		return dir, true
 	}
+	l.ReportNoRole(at, v, name, chain)
+	return "", false
+}
+
+// ReportNoRole reports that no role has a name, looked for from a place.
+func (l *Library) ReportNoRole(at source.Lookout, v playbook.Value, name string, chain []string) {
 	var near []string
 	for _, dir := range at.Role(l.o.RolesPath) {
 		if entries, err := l.disk.List(dir); err == nil && filepath.Base(dir) == "roles" {
@@ -32,7 +38,6 @@ func (l *Library) FindRole(at source.Lookout, v playbook.Value, name string, cha
 		}
 	}
 	l.problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), chain, hint, "there is no role %s", plan.Quoted(name))
-	return "", false
 }
 
 // RoleNames are the files of a role that a task asks for, each by its name without extension.
@@ -51,15 +56,58 @@ func (l *Library) LoadRole(t *playbook.Task, dir string, from RoleNames, chain [
 	f.Handlers = l.readRoleTasks(chain, t, filepath.Join(dir, "handlers"), from.Handlers, !t.HandlersFrom.IsZero(), l.LoadHandlers)
 	f.Vars, f.VarsFrom = l.readRoleVars(chain, t, filepath.Join(dir, "vars"), from.Vars, !t.VarsFrom.IsZero())
 	f.Defaults, f.DefsFrom = l.readRoleVars(chain, t, filepath.Join(dir, "defaults"), from.Defaults, !t.DefaultsFrom.IsZero())
-	if path, ok := l.findRoleFile(filepath.Join(dir, "meta"), "main"); ok {
-		if file, err := l.Read(path); err == nil {
-			f.Meta, f.NeedsFile = playbook.ParseMeta(file, l.o.Actions(), &l.problems.Found), file
-		} else {
-			l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
-		}
+	meta := l.LoadMeta(dir, chain)
+	f.Meta, f.NeedsFile = meta.Meta, meta.NeedsFile
+	return f
+}
+
+// LoadMeta reads what a role says of itself, and nothing else of it.
+func (l *Library) LoadMeta(dir string, chain []string) *playbook.RoleFiles {
+	if f, ok := l.metas[dir]; ok {
+		return f
+	}
+	f := &playbook.RoleFiles{Dir: dir, Meta: &playbook.RoleMeta{}}
+	l.metas[dir] = f
+	path, ok := l.findRoleFile(filepath.Join(dir, "meta"), "main")
+	if !ok {
+		return f
+	}
+	if file, err := l.Read(path); err == nil {
+		f.Meta, f.NeedsFile = playbook.ParseMeta(file, l.o.Actions(), &l.problems.Found), file
+	} else {
+		l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
 	}
 	return f
 }
+
+// FilesOfRole are the files of a kind (tasks, vars …) that a role may be asked for: those that have an extension, and what is read if none
+// is named.
+func (l *Library) FilesOfRole(dir, kind string) []string {
+	dir = filepath.Join(dir, kind)
+	var paths []string
+	add := func(dir string) {
+		names, err := l.disk.List(dir)
+		if err != nil {
+			return
+		}
+		for _, name := range names {
+			if path := filepath.Join(dir, name); roleExtensions[filepath.Ext(name)] && l.disk.Regular(path) {
+				paths = append(paths, l.disk.Real(path))
+			}
+		}
+	}
+	add(dir)
+	if kind == "vars" || kind == "defaults" {
+		add(filepath.Join(dir, "main"))
+	}
+	if path, ok := l.findRoleFile(dir, "main"); ok && filepath.Ext(path) == "" {
+		paths = append(paths, l.disk.Real(path))
+	}
+	return paths
+}
+
+// roleExtensions are those of the files of a role that are not asked for by their whole names.
+var roleExtensions = map[string]bool{".yml": true, ".yaml": true, ".json": true}
 
 func (l *Library) showPaths(paths []string) []string {
 	var list []string
@@ -107,7 +155,7 @@ func (l *Library) readRoleVars(chain []string, t *playbook.Task, dir, name strin
 		paths = append(paths, path)
 	} else if list, err := l.disk.List(filepath.Join(dir, name)); err == nil {
 		for _, one := range list {
-			if ext := filepath.Ext(one); ext == ".yml" || ext == ".yaml" || ext == ".json" {
+			if roleExtensions[filepath.Ext(one)] {
 				paths = append(paths, filepath.Join(dir, name, one))
 			}
 		}

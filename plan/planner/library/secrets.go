@@ -14,8 +14,18 @@ import (
 	"moon/secret/vault"
 )
 
+// errSealed is why a file is not opened by a library that asks for no password.
+var errSealed = errors.New("it is encrypted")
+
 // unlock puts the text of an encrypted file in its place, and says of a file of secrets that it is one.
 func (l *Library) unlock(f *playbook.File) error {
+	if l.sealed {
+		f.Secret = source.NamedSecret(f.Name)
+		if vault.Is(f.Text) {
+			return &plan.LockedError{File: f.Name, Err: errSealed}
+		}
+		return nil
+	}
 	f.Decrypt = func(text string) (plain, wrong, hint string) {
 		// Without white space: the same vault may be indented in another way elsewhere.
 		plain, err := l.decrypt([]byte(text), "vault:"+source.DigestOf([]byte(strings.Join(strings.Fields(text), "")))[:32])

@@ -1,0 +1,52 @@
+package doctor
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan"
+	"moon/plan/playbook"
+	"moon/plan/walk"
+)
+
+// lookupsRule finds lookups that moon does not have.
+type lookupsRule struct {
+	walk.Unmoved
+	site
+}
+
+// lookupCall is the call of a lookup in a text.
+var lookupCall = regexp.MustCompile(`\b(?:lookup|query|q)\(\s*['"]([A-Za-z_][\w.]*)['"]`)
+
+// VisitTemplate looks at the lookups of a template.
+func (r *lookupsRule) VisitTemplate(v playbook.Value, at walk.Place) { r.look(v.Text(), v.PosAt, at) }
+
+// VisitCondition looks at the lookups of a condition.
+func (r *lookupsRule) VisitCondition(v playbook.Value, at walk.Place) { r.look(v.Text(), v.PosAt, at) }
+
+// VisitDocument looks at the lookups of the file of a template.
+func (r *lookupsRule) VisitDocument(f *playbook.File, at walk.Place) {
+	text := string(f.Text)
+	if !utf8.ValidString(text) {
+		return
+	}
+	r.look(text, func(offset int) diag.Pos {
+		line, column := plan.LineColumn(text, offset)
+		return diag.Pos{File: f.Name, Line: line, Column: column}
+	}, at)
+}
+
+func (r *lookupsRule) look(text string, posAt func(int) diag.Pos, at walk.Place) {
+	for _, m := range lookupCall.FindAllStringSubmatchIndex(text, -1) {
+		name := text[m[2]:m[3]]
+		plain := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+		if !slices.Contains(playbook.Lookups, plain) {
+			r.problems.Errorf(posAt(m[2]), utf8.RuneCountInString(name), at.Chain, suggest.DidYouMean(plain, playbook.Lookups),
+				"there is no lookup `%s`", name)
+		}
+	}
+}

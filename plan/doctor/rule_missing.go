@@ -1,0 +1,34 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/walk"
+)
+
+// missingRule reports what is named and is not there, or cannot be read, in the words of planning.
+type missingRule struct {
+	walk.Unmoved
+	site
+}
+
+// VisitMissing reports it. What a step copies may be made by an earlier one.
+func (r *missingRule) VisitMissing(m walk.Missing, at walk.Place) {
+	gone := errors.Is(m.Err, fs.ErrNotExist)
+	switch {
+	case m.Key == "role":
+		r.library.ReportNoRole(at.Lookout, m.Value, m.Path, at.Chain)
+	case gone && len(m.Tried) > 0:
+		r.library.ReportNoVars(m.Value, m.Tried, at.Chain)
+	case gone && (m.Key == "template" || m.Key == "copy"):
+		r.problems.Report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: m.Value.Pos(), Width: plan.Width(m.Value), Chain: at.Chain,
+			Message: "no such file yet: " + plan.ShownPath(r.root, m.Path), Hint: r.library.SuggestFile(m.Path),
+		})
+	default:
+		r.library.ReportUnread(m.Key, m.Value, m.Path, m.Err, at.Chain)
+	}
+}
