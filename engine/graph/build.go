@@ -37,6 +37,7 @@ func Build(p *plan.Plan) (*Graph, error) {
 var buildWhole = dialect.Of[func(*planBuilder)]{
 	Steps: func(b *planBuilder) { b.scope(0, nil, attributes{pool: -1}) },
 	Ansible: func(b *planBuilder) {
+		b.g.Beyond = 1<<events.Lost | 1<<events.Unreachable // as in Ansible
 		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}}).plays(0, nil)
 	},
 }

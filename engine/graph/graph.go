@@ -75,8 +75,9 @@ type Out struct {
 
 // Graph is the execution graph. Build makes it; it never changes.
 type Graph struct {
-	Nodes []Node
-	Pools []Pool
+	Nodes  []Node
+	Pools  []Pool
+	Beyond events.OutcomeSet // ends that a rescue does not handle
 
 	ins      []Edge
 	inStart  []int32 // ins[inStart[n]:inStart[n+1]] are the edges into n

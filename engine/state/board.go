@@ -148,9 +148,9 @@ func (s *board) notify(step int) {
 	}
 }
 
-// rescues reports whether a failure of a step is handled by its rescue. A host of a play that is out of reach has none.
+// rescues reports whether a failure of a step is handled by its rescue.
 func (s *board) rescues(id graph.ID, outcome events.Outcome) bool {
-	return s.graph.Nodes[id].Rescued && (s.plan.Dialect.Rules().RescuesLost || outcome != events.Lost && outcome != events.Unreachable)
+	return s.graph.Nodes[id].Rescued && !s.graph.Beyond.Has(outcome)
 }
 
 // own is how a settled node ended as its edges would see it if it was reached.

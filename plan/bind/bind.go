@@ -269,12 +269,17 @@ func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
 // and may be the name of a field.
 func (b *Bound) namesOf(result map[string]any) map[string]any {
 	names := map[string]any{}
-	if b.env.Plan.Dialect.Rules().FieldsAreNames {
-		names["result"] = plan.AsValue(result)
-		maps.Copy(names, result)
+	whole := plan.AsValue(result)
+	// Only those that planning knows: another field would hide a variable that the condition is about.
+	for _, name := range b.env.Plan.ResultNames("") {
+		if v, ok := result[name]; ok {
+			names[name] = v
+		} else if name == "result" {
+			names[name] = whole
+		}
 	}
 	if name := b.Step.Task.Src.Register; name != "" {
-		names[name] = plan.AsValue(result)
+		names[name] = whole
 	}
 	return names
 }

@@ -37,13 +37,11 @@ type Rules struct {
 	UnneededIsOK      bool // a command that `creates` or `removes` makes unneeded is well, and not skipped
 	FailedChanges     bool // a command that failed counts as a change, too
 	DecidesDry        bool // a step with check_mode in a real run has a result that those after it can use, whatever it would have been
-	RescuesLost       bool // a rescue also handles a step whose connection broke
 	RetriesServers    bool // `retries` without `until` also retries what a server did not answer; otherwise a task that waits says so by `until`
 	PrintsUndefined   bool // print of a variable that is not defined says so, and does not fail
 	KeepsPaths        bool // a path that the declaration of an action says to take as written is not resolved on the controller
 	ReadsSources      bool // what is copied or rendered lies next to the playbook, also if nothing searches it
 	NamesTemplates    bool // a template file knows its own name, and ansible_managed
-	RefusesPointless  bool // a key of a step that has no effect is refused; plays are full of those
 	KnowsOmit         bool // `omit` leaves an argument away
 	IncludesFiles     bool // tags of templates may include and import other files
 	OrdersMaps        bool // a map as written keeps its order and the types of its keys
@@ -59,8 +57,8 @@ func (d Dialect) Rules() *Rules { return rules.In(d) }
 var rules = Of[*Rules]{
 	Steps: &Rules{
 		OnFailure: "drain", RetryDelay: time.Second,
-		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, RescuesLost: true, RetriesServers: true, MakesFiles: true,
-		ReadsSources: true, RefusesPointless: true,
+		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, RetriesServers: true, MakesFiles: true,
+		ReadsSources: true,
 	},
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,

@@ -65,9 +65,6 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	}
 	s.GoesOn = p.ReadFlag(in.unreachable, "ignore_unreachable", r, false)
 	s.AnyFatal = p.ReadFlag(in.anyFatal, "any_errors_fatal", r, false)
-	if p.plan.Dialect.Rules().RefusesPointless {
-		p.pointless(k, r)
-	}
 	p.interactive(k, r)
 	if t.ID != "" {
 		p.NameStep(t, s)

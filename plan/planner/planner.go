@@ -146,10 +146,13 @@ func (p *planner) run() {
 	p.onHosts = there{}
 	p.Enter(library.Opened{Path: path}, p.plan.RootFile, 0)
 	p.outside(c)
+	var planTasks func()
 	if pb.Plays != nil {
 		p.beginPlays(pb)
+		planTasks = func() { p.planAllPlays(pb, root) }
 	} else {
 		p.rootVars(pb, c)
+		planTasks = func() { p.planSteps(c, pb) }
 	}
 	p.plan.Name = p.Renderer(p.env(c, nil), nil).Text(pb.Name)
 	if pb.Strategy == "graph" {
@@ -158,16 +161,7 @@ func (p *planner) run() {
 	if n := p.parallel(pb.Parallel, c); n > 0 {
 		p.plan.Scopes[root].Parallel = n
 	}
-	if pb.Plays != nil {
-		// Plays put the names of their hosts in the place of these; exports are again those of the playbook.
-		names := p.names
-		p.readInventory()
-		p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
-		p.checkUnmatched()
-		p.names, p.Host = names, ""
-	} else {
-		p.planSteps(c, pb)
-	}
+	planTasks()
 	p.CloseScope(root)
 	p.exports(pb)
 	// Needs may be on steps further down, so they wait until all steps are there.

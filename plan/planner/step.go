@@ -121,6 +121,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	adds := (t.Action == "add_host" || t.Action == "group_by") && len(f.All) == open
 	p.fillProcess(&s, k, r, f)
 	p.fillPolicy(&s, k, c.inherit, r, f)
+	c.form.checkKeys(&p.evaluator, k, r)
 	p.fillUndo(&s, k, r)
 	f.At("")
 	s.Unknowns = f.Unknowns

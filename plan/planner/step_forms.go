@@ -32,6 +32,8 @@ func (here) connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, 
 	}
 }
 
+func (here) checkKeys(p *evaluator, k *plan.Task, r *plan.Renderer) { p.pointless(k, r) }
+
 func (here) handFacts(*stepPlanner, *plan.Step, *plan.Task, *playbook.Task, *taskContext) {}
 
 func (here) setFact(p *stepPlanner, b *vars.Binding, _ *plan.Step, _ *plan.Task, _ *taskContext) {
@@ -90,6 +92,9 @@ func (there) connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext,
 	}
 	p.searching(k, c, f.R)
 }
+
+// Plays are full of those.
+func (there) checkKeys(*evaluator, *plan.Task, *plan.Renderer) {}
 
 func (there) handFacts(p *stepPlanner, s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
 	p.handOver(s, k, t, c)

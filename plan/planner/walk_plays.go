@@ -7,7 +7,6 @@ import (
 
 	"moon/plan"
 	"moon/plan/dialect"
-	"moon/plan/eval"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
@@ -16,7 +15,8 @@ import (
 
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
-	p.Lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plannedHost{}, new(sync.Mutex), &[]vars.PastInventory{}
+	p.ReadPlays()
+	p.machines, p.asking, p.past = map[string]*plannedHost{}, new(sync.Mutex), &[]vars.PastInventory{}
 	p.layers, p.fileLayers = map[layerKey]*vars.Layer{}, map[fileKey]*vars.Layer{}
 	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
@@ -28,6 +28,16 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.plan.Basis.Machines = map[string]*vars.Machine{}
 	p.engine.Dialect, p.engine.World = dialect.Ansible, p.lookups.World()
 	p.names.Root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
+}
+
+// planAllPlays plans a playbook of plays.
+func (p *planner) planAllPlays(pb *playbook.Playbook, root int) {
+	// Plays put the names of their hosts in the place of these; exports are again those of the playbook.
+	names := p.names
+	p.readInventory()
+	p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
+	p.checkUnmatched()
+	p.names, p.Host = names, ""
 }
 
 // planPlays plans the plays of a file.

@@ -134,6 +134,8 @@ type taskForm interface {
 	forgives() bool
 	// connect says from where, how and as whom a step runs. Of one that is idle nothing has a value.
 	connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, f *plan.Fields, idle bool)
+	// checkKeys refuses keys of a task that have no effect on it.
+	checkKeys(p *evaluator, k *plan.Task, r *plan.Renderer)
 	// handFacts notes the facts that the result of a step brings, other than by its `register`.
 	handFacts(p *stepPlanner, s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext)
 	// setFact binds a name that a set_fact sets, from its step on.

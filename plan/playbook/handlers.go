@@ -19,10 +19,8 @@ func (p handlersParser) read(e Entry) []*Task {
 	q := *p.parser
 	q.handlers = true
 	list := q.readTasks(e.Value, "`"+e.Key+":`")
-	if !p.plays {
-		for _, t := range list {
-			p.check(t)
-		}
+	for _, t := range list {
+		p.checkHandler(p, t)
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,13 +29,21 @@ type parser struct {
 
 // dialect is what differs between the steps of a playbook and the tasks of its plays.
 type dialect struct {
-	word       string // "step" or "task"
-	plays      bool
-	keys       map[string]*Key
-	directives map[string]TaskKind
+	word         string // "step" or "task"
+	keys         map[string]*Key
+	directives   map[string]TaskKind
+	fillTask     func(p *parser, t *Task) // one of them, of which the place and the keys are known
+	checkHandler func(p handlersParser, t *Task)
+	hintAt       func(key string, t *Task) string // what to do with a key that belongs elsewhere; "" if it does not
 }
 
+// stepForm is how the steps of a playbook are read.
 var stepForm = &dialect{word: "step", keys: keyIndex, directives: directives}
+
+// The functions look at the form that they are of.
+func init() {
+	stepForm.fillTask, stepForm.checkHandler, stepForm.hintAt = (*parser).readStep, handlersParser.check, hintInSteps
+}
 
 // Parse reads a file of steps. It adds every mistake it finds to ds and returns what it understood, which may be an
 // empty playbook but is never nil.
@@ -257,13 +266,14 @@ func (p *parser) readTasks(v Value, where string) []*Task {
 }
 
 func (p *parser) readTask(item Value) *Task {
-	// Most tasks are not of plays, and share one empty value instead of having their own.
-	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item", Index: "index"}, PlayTask: &noPlay}
-	if p.plays {
-		t.PlayTask = new(PlayTask)
-		p.playTask(t)
-		return t
-	}
+	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}}
+	p.fillTask(p, t)
+	return t
+}
+
+func (p *parser) readStep(t *Task) {
+	t.Loop.Index = "index"
+	t.PlayTask = &noPlay // all of them share one empty value
 	unknown := p.identifyTask(t)
 	for _, e := range t.Keys {
 		// By its place and not by its key: an action and a key may have the same name.
@@ -291,7 +301,6 @@ func (p *parser) readTask(item Value) *Task {
 	if t.FlushesHandlers() {
 		handlersParser{p}.checkFlush(t)
 	}
-	return t
 }
 
 var kindPhrases = map[TaskKind]string{
@@ -439,21 +448,9 @@ func (p *parser) unknownTaskKey(t *Task, e Entry) {
 	if p.reportLater(e) {
 		return
 	}
-	hint := suggest.DidYouMean(e.Key, p.taskWords())
-	if other := p.suggestElsewhere(e.Key, t); other != "" {
-		hint = other
-	}
-	if hint == "" {
-		_, ofPlay := playKeys[e.Key]
-		switch {
-		case p.plays && ofPlay:
-			hint = "`" + e.Key + "` belongs to a play"
-		case e.Key == "hosts":
-			hint = "`hosts` belongs to a play, and this is a list of steps: put them under `tasks:` of a play"
-		default:
-			hint = "`moon actions` lists the actions"
-		}
-	}
+	words := p.taskWords()
+	hint := cmp.Or(p.hintAt(e.Key, t), suggestOther(e.Key, words), suggest.DidYouMean(e.Key, words),
+		"`moon actions` lists the actions")
 	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown action or key `%s`", e.Key)
 }
 
@@ -472,14 +469,30 @@ var otherNames = map[string]string{
 	"cmd": "shell", "exec": "command",
 }
 
-// suggestElsewhere returns the way out for a key that belongs elsewhere, or that other tools have; "" if there is none.
-func (p *parser) suggestElsewhere(key string, t *Task) string {
+// hintInSteps is the hint at a key that belongs into a preset, or to a play.
+func hintInSteps(key string, t *Task) string {
 	ofPreset := slices.ContainsFunc(t.Keys, func(e Entry) bool { return e.Key == "preset" })
-	if key == "with" && ofPreset && !p.plays {
+	switch {
+	case key == "with" && ofPreset:
 		return "parameters are inside of `preset:`, as in `preset: {name: nginx, with: {port: 80}}`"
+	case key == "hosts":
+		return "`hosts` belongs to a play, and this is a list of steps: put them under `tasks:` of a play"
 	}
+	return ""
+}
+
+// hintInPlays is the hint at a key of a play that stands on a task.
+func hintInPlays(key string, _ *Task) string {
+	if _, ok := playKeys[key]; ok {
+		return "`" + key + "` belongs to a play"
+	}
+	return ""
+}
+
+// suggestOther suggests the key for what other tools call it; "" if none of them does.
+func suggestOther(key string, words []string) string {
 	other, ok := otherNames[key]
-	if !ok || !slices.Contains(p.taskWords(), other) {
+	if !ok || !slices.Contains(words, other) {
 		return ""
 	}
 	return "did you mean `" + other + "`?"

@@ -23,10 +23,15 @@ const (
 var PlayTaskKeys []Key
 
 // playForm is how the tasks of plays are read.
-var playForm = &dialect{word: "task", plays: true, keys: map[string]*Key{}, directives: map[string]TaskKind{
+var playForm = &dialect{word: "task", keys: map[string]*Key{}, directives: map[string]TaskKind{
 	"include_tasks": Include, "import_tasks": Include, "include_role": Role, "import_role": Role, "include_vars": IncludeVars,
 	"block": Block,
 }}
+
+func init() {
+	playForm.fillTask, playForm.hintAt = (*parser).playTask, hintInPlays
+	playForm.checkHandler = func(handlersParser, *Task) {} // one that has no name is one that nothing can notify, as in Ansible
+}
 
 func (p *parser) inPlays() *parser {
 	q := *p

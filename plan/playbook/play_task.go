@@ -14,7 +14,7 @@ var controllers = []string{"meta", "add_host", "group_by"}
 
 // playTask reads a task of a play, whose keys have been found.
 func (p *parser) playTask(t *Task) {
-	t.Loop.Index = "" // a name that nobody has written would hide a variable
+	t.PlayTask = new(PlayTask)
 	complained := p.identifyInPlay(t)
 	for _, e := range t.Keys {
 		if e.Pos == t.ActionPos || slices.Contains(complained, e.Key) {

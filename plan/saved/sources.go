@@ -47,8 +47,8 @@ type Sources struct {
 	Trees       []SourceTree      `json:"trees,omitempty"`
 	Absent      []string          `json:"absent,omitempty"`
 	Reads       []SourceRead      `json:"reads,omitempty"`
-	Forced      bool              `json:"force_handlers,omitempty"` // of a playbook of steps, as --force-handlers
-	Plays       *PlaySources      `json:"plays,omitempty"`          // nil for a playbook of steps
+	Forced      bool              `json:"force_handlers,omitempty"` // of plans of steps that earlier versions have saved
+	Plays       PlaySources       `json:"plays,omitzero"`
 }
 
 // SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere.
@@ -167,10 +167,6 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	}
 	s.Reads = readsOf(m, shown)
 	keepFacts(m, s)
-	if !p.Dialect.Rules().OverHosts {
-		s.Forced = m.O.Mode.ForceHandlers
-		return s, nil
-	}
 	s.Plays, err = playsOf(p)
 	return s, err
 }
@@ -290,17 +286,15 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
 	// Costly facts that were used are among those that were kept: none may be asked for again.
 	again.Facts.Here, again.Facts.Costly = s.facts(o.Facts.Here), nil
-	if s.Plays != nil {
-		if err := s.Plays.remembered(d, abs, o); err != nil {
-			return plan.Options{}, nil, err
-		}
-		// Answers that are secret were not kept, and are asked for again.
-		if again.Values.Answers, err = s.Plays.answered(o); err != nil {
-			return plan.Options{}, nil, err
-		}
-		// What was to be had from outside is in the plan: nothing is asked again.
-		again.Outside.Gather, again.Outside.Ask, again.Outside.RunInventory = nil, nil, nil
+	if err := s.Plays.remembered(d, abs, o); err != nil {
+		return plan.Options{}, nil, err
 	}
+	// Answers that are secret were not kept, and are asked for again.
+	if again.Values.Answers, err = s.Plays.answered(o); err != nil {
+		return plan.Options{}, nil, err
+	}
+	// What was to be had from outside is in the plan: nothing is asked again.
+	again.Outside.Gather, again.Outside.Ask, again.Outside.RunInventory = nil, nil, nil
 	return again, d, nil
 }
 
@@ -317,10 +311,8 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
-	o.Mode.ForceHandlers = s.Forced
-	if s.Plays != nil {
-		s.Plays.options(root, &o)
-	}
+	s.Plays.options(root, &o)
+	o.Mode.ForceHandlers = o.Mode.ForceHandlers || s.Forced
 	return o
 }
 
@@ -424,7 +416,7 @@ func (s *Sources) Stale(root string, o plan.Options) []string {
 		}
 	}
 	for _, path := range s.Absent {
-		if s.Plays != nil && slices.Contains(s.Plays.Passwords, path) {
+		if slices.Contains(s.Plays.Passwords, path) {
 			continue // the run makes it
 		}
 		if source.NewDisk(nil).Exists(abs(path), true) == nil {
@@ -433,9 +425,7 @@ func (s *Sources) Stale(root string, o plan.Options) []string {
 	}
 	s.staleReads(root, o, say)
 	s.stalePlugins(root, say)
-	if s.Plays != nil {
-		s.Plays.stale(abs, o, say)
-	}
+	s.Plays.stale(abs, o, say)
 	return append(list, s.staleFacts(o)...)
 }
 

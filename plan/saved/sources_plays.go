@@ -17,7 +17,7 @@ import (
 	"moon/plan/vars"
 )
 
-// PlaySources are what a plan of plays was made from beside.
+// PlaySources are what a plan was made from that is not a file: hosts, answers, the flags of the call. Most plans of steps have none.
 type PlaySources struct {
 	Inventory     []string          `json:"inventory,omitempty"`
 	Limit         string            `json:"limit,omitempty"`
@@ -36,7 +36,7 @@ type PlaySources struct {
 	Answers       map[string]string `json:"answers,omitempty"`
 	Withheld      []plan.Prompt     `json:"withheld,omitempty"` // questions whose answers are secret, and not kept
 
-	Hosts     map[string]map[string]any `json:"hosts"` // the facts that were used, of the hosts that were reached
+	Hosts     map[string]map[string]any `json:"hosts,omitempty"` // the facts that were used, of the hosts that were reached
 	Printed   []Printed                 `json:"printed,omitempty"`
 	Lists     map[string][]string       `json:"lists,omitempty"` // the names in directories
 	Globs     map[string][]string       `json:"globs,omitempty"`
@@ -50,16 +50,16 @@ type Printed struct {
 	Args []string `json:"args"`
 }
 
-func playsOf(p *plan.Plan) (*PlaySources, error) {
+func playsOf(p *plan.Plan) (PlaySources, error) {
 	m, o := p.Basis, &p.Basis.O
 	shown := func(path string) string { return plan.ShownPath(p.Root, path) }
-	s := &PlaySources{
+	s := PlaySources{
 		Limit: o.Hosts.Limit, ForceHandlers: o.Mode.ForceHandlers, NoConnect: o.Hosts.NoConnect, RemoteUser: o.Login.User,
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
 		SSHArgs:   o.Login.SSHArgs,
 		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
-		Hosts: map[string]map[string]any{}, Present: paths(plan.SortedKeys(m.Disk.Present), shown),
+		Present:   paths(plan.SortedKeys(m.Disk.Present), shown),
 		Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
 		Lists:     keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o.Invocation()),
 	}
@@ -73,12 +73,15 @@ func playsOf(p *plan.Plan) (*PlaySources, error) {
 		}
 		s.Inventory = append(s.Inventory, written)
 	}
-	keepAnswers(m, s)
+	keepAnswers(m, &s)
 	for _, name := range hostsOf(m) {
 		facts, hidden := m.Machines[name].UsedFacts()
 		// To make the plan again its value would have to be kept, which no_log forbids.
 		if hidden != "" {
-			return nil, &SecretError{"the variable " + hidden + " of the environment of " + name + ", which a step with no_log uses,"}
+			return s, &SecretError{"the variable " + hidden + " of the environment of " + name + ", which a step with no_log uses,"}
+		}
+		if s.Hosts == nil {
+			s.Hosts = map[string]map[string]any{}
 		}
 		s.Hosts[name] = facts
 	}
@@ -129,6 +132,9 @@ func paths(list []string, shown func(string) string) []string {
 }
 
 func keysAs(m map[string][]string, name func(string) string) map[string][]string {
+	if len(m) == 0 {
+		return nil
+	}
 	all := make(map[string][]string, len(m))
 	for key, list := range m {
 		all[name(key)] = list

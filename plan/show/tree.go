@@ -142,7 +142,7 @@ func (t *treeText) addScope(id, from, to, depth int) {
 		if t.shown[c.Last] == t.shown[c.First] && t.shown[len(t.p.Steps)] < len(t.p.Steps) {
 			continue
 		}
-		if c.Kind == plan.ScopeTask && t.p.Dialect.Rules().OverHosts {
+		if c.Kind == plan.ScopeTask {
 			t.addTask(c, depth)
 			continue
 		}

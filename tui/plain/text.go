@@ -82,7 +82,7 @@ func (t *Text) printLacking() {
 		}
 		if n++; n <= lackingShown {
 			on := ""
-			if t.plan.Dialect.Rules().OverHosts {
+			if t.byTask {
 				on = " on " + s.Host
 			}
 			t.printf("%s  %s  will be skipped: uses %s", s.ID(), termtext.CleanName(s.Label(s.Title())+on),

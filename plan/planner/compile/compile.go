@@ -24,8 +24,8 @@ import (
 
 // Compiler reads what is written under the keys of a task, once for all hosts and rounds.
 type Compiler struct {
-	Lang   eval.Language // of conditions
-	Unread bool          // a survey has not seen all files: what they name is not known
+	*form
+	Unread bool // a survey has not seen all files: what they name is not known
 
 	plan     *plan.Plan
 	engine   *eval.Engine
@@ -35,10 +35,28 @@ type Compiler struct {
 	compiled map[*playbook.Task]*plan.Compiled
 }
 
+// form is what differs between the steps of a playbook and the tasks of its plays.
+type form struct {
+	lang    eval.Language // of conditions
+	refuses func(t *playbook.Task) bool
+	warn    func(c *Compiler, f *spec.Field, key string, v playbook.Value, chain []string)
+}
+
+var ofSteps = &form{
+	lang: eval.Expr, refuses: onlyInPlays,
+	warn: func(*Compiler, *spec.Field, string, playbook.Value, []string) {}, // steps have no other meaning elsewhere
+}
+
+// ReadPlays has the compiler read tasks of plays from here on.
+func (c *Compiler) ReadPlays() {
+	c.form = &form{lang: eval.Jinja, refuses: func(*playbook.Task) bool { return false }, warn: (*Compiler).warnTraps}
+}
+
 // New compiles the tasks of a plan; plugins, which may be nil, are asked for the actions that moon lacks.
 func New(p *plan.Plan, list *problems.Collector, facts *vars.FactUsage, plugins plan.Plugins) *Compiler {
 	return &Compiler{
-		plan: p, engine: p.Engine, problems: list, facts: facts, plugins: plugins, compiled: map[*playbook.Task]*plan.Compiled{},
+		form: ofSteps, plan: p, engine: p.Engine, problems: list, facts: facts, plugins: plugins,
+		compiled: map[*playbook.Task]*plan.Compiled{},
 	}
 }
 
@@ -66,7 +84,7 @@ func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Co
 			continue
 		case playbook.Null, playbook.String, playbook.List, playbook.Map:
 		}
-		compiled, err := c.engine.Condition(v.Text(), c.Lang)
+		compiled, err := c.engine.Condition(v.Text(), c.lang)
 		if err != nil {
 			c.Renderer(nil, chain).Wrong(v, err)
 			continue
@@ -98,7 +116,7 @@ func (c *Compiler) LoopValue(r *plan.Renderer, t *playbook.Task) any {
 	if strings.Contains(over.Text(), "{{") || strings.Contains(over.Text(), "{%") {
 		return r.Value(over)
 	}
-	x, err := c.engine.Expression(over.Text(), c.Lang)
+	x, err := c.engine.Expression(over.Text(), c.lang)
 	if err != nil {
 		c.wrongLoop(r, t, err)
 		return nil
@@ -153,7 +171,7 @@ func onlyInPlays(t *playbook.Task) bool {
 // declaration is the declaration of a task's action; nil if it cannot be used, which is said.
 func (c *Compiler) declaration(t *playbook.Task, chain []string) *spec.Action {
 	if a, ok := spec.Lookup(t.Action); ok {
-		if !c.plan.Dialect.Rules().OverHosts && onlyInPlays(t) {
+		if c.refuses(t) {
 			c.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain,
 				"put the steps under `tasks:` of a play with `hosts:`",
 				"`%s` belongs to plays", t.ActionKey)
@@ -251,10 +269,7 @@ func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 	case playbook.Vars:
 		k.Action, _ = spec.Lookup("set_fact")
 	case playbook.IncludeVars:
-		// In a playbook of steps it is not a step of the plan: the planner reads the file (planVars).
-		if !c.plan.Dialect.Rules().OverHosts {
-			return k
-		}
+		// In a playbook of steps the planner reads the file (planVars), and this is not asked for.
 		k.Action, _ = spec.Steering("include_vars")
 	case playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
 		return k
@@ -369,9 +384,7 @@ func (c *Compiler) Argument(name, key string, f *spec.Field, v playbook.Value, c
 	if f == nil {
 		return g
 	}
-	if c.plan.Dialect.Rules().OverHosts {
-		c.warnTraps(f, key, v, chain)
-	}
+	c.warn(c, f, key, v, chain)
 	switch f.Kind {
 	case spec.Conditions:
 		values := []playbook.Value{v}
@@ -380,7 +393,7 @@ func (c *Compiler) Argument(name, key string, f *spec.Field, v playbook.Value, c
 		}
 		g.Conds = c.Conditions(values, chain)
 	case spec.Expression:
-		x, err := c.engine.Expression(v.Text(), c.Lang)
+		x, err := c.engine.Expression(v.Text(), c.lang)
 		if err != nil {
 			c.Renderer(nil, chain).Wrong(v, err)
 			break

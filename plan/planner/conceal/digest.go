@@ -26,7 +26,8 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	}
 	t := k.Src
 	part("action", s.Action)
-	if c.plan.Dialect.Rules().OverHosts {
+	overHosts := c.plan.Dialect.Rules().OverHosts
+	if overHosts {
 		part("host", s.Host+" "+s.Delegate)
 		if s.Conn != nil {
 			part("connection", s.Conn.String()+" "+s.Conn.Args)
@@ -41,7 +42,7 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	for _, g := range s.Gates {
 		part("gate", c.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
 	}
-	if c.plan.Dialect.Rules().OverHosts {
+	if overHosts {
 		part("once", fmt.Sprint(s.Once, s.GoesOn, s.AnyFatal))
 	}
 	if s.NoLog {
