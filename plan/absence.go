@@ -189,7 +189,7 @@ func (r *Renderer) Lacks(e *value.Error) []int {
 	}
 	root := RootName(e.Name)
 	// hostvars['db1'].x is a name of another host, so it is looked up among that host's.
-	if m := hostVariable.FindStringSubmatch(e.Name); m != nil && at.Frame.Scene != nil {
+	if m := hostVariable.FindStringSubmatch(e.Name); m != nil && at.Frame.OnHost() {
 		if host := at.Frame.Scene.Machines(m[1] + m[2]); host != nil {
 			at, root = at.as(host), m[3]+m[4]
 		}
@@ -199,7 +199,7 @@ func (r *Renderer) Lacks(e *value.Error) []int {
 
 // skippedGivers are the steps whose result a name stands for, if they were skipped.
 func (e *Env) skippedGivers(name string) (steps []int) {
-	if e.Frame.Scene != nil {
+	if e.Frame.OnHost() {
 		if _, magic := e.magic(name); magic {
 			return nil
 		}

@@ -31,6 +31,9 @@ type Basis struct {
 // TakeAsSaved makes the run use the texts that the plan was made from, whatever their files say now.
 func (p *Plan) TakeAsSaved() { p.Basis.saved = true }
 
+// AsksHosts reports whether anything in the playbook is about hosts of an inventory.
+func (p *Plan) AsksHosts() bool { return p.Basis.Machines != nil }
+
 // Saved is the text of a file that the plan was made from, if it is to be used in the place of what is there now.
 func (p *Plan) Saved(path string) (text []byte, ok bool) {
 	f := p.Basis.Disk.Files[filepath.Clean(path)]

@@ -42,7 +42,7 @@ func (e *Env) Names() []string {
 
 // Find is the value of a name. It may be value.Unknown.
 func (e *Env) Find(name string) (val any, ok bool) {
-	if e.Frame.Scene != nil {
+	if e.Frame.OnHost() {
 		if val, ok := e.magic(name); ok {
 			return val, true
 		}

@@ -161,7 +161,7 @@ func IsLocalhost(name string) bool {
 
 // LookoutOf is the place as far as the play and the roles around say it.
 func LookoutOf(sc *vars.Scene) source.Lookout {
-	l := source.Lookout{Play: sc.Dir}
+	l := source.Lookout{Dir: sc.Dir, Play: sc.Dir, Steps: sc.Steps}
 	for r := sc.Role; r != nil; r = r.Parent {
 		l.Roles = append(l.Roles, r.Dir)
 	}

@@ -87,11 +87,15 @@ func (f *playbookFlags) shaping() string {
 // hostFlagsOfSteps are the flags about hosts that a playbook of steps has a use for, too: for its modules, and its handlers.
 var hostFlagsOfSteps = []string{"--no-connect", "--module-path", "--force-handlers"}
 
+// hostFlagsOfAsking are those that one has a use for that asks for hosts: a lookup does, or a step that runs there.
+var hostFlagsOfAsking = []string{"--inventory", "--user", "--private-key", "--connection", "--ssh-common-args"}
+
 // ofPlays is the first flag on the command line that says nothing about a playbook of steps, or "". The environment may hold some
 // for other playbooks.
-func (f *planFlags) ofPlays() string {
+func (f *planFlags) ofPlays(asksHosts bool) string {
 	for _, g := range f.given {
-		if g.typed && g.group == groupHosts && !slices.Contains(hostFlagsOfSteps, g.name) {
+		used := slices.Contains(hostFlagsOfSteps, g.name) || asksHosts && slices.Contains(hostFlagsOfAsking, g.name)
+		if g.typed && g.group == groupHosts && !used {
 			return g.name
 		}
 	}

@@ -104,7 +104,7 @@ func (f *planFlags) forPlays(p *plan.Plan) error {
 	if p == nil || p.Dialect.Rules().OverHosts {
 		return nil
 	}
-	flag := f.ofPlays()
+	flag := f.ofPlays(p.AsksHosts())
 	switch flag {
 	case "":
 		return nil

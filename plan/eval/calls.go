@@ -185,28 +185,7 @@ func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
 		}
 		return v, nil
 	}
-	if own, ok := s.engine.functions[f.Name]; ok {
-		err := s.bind(c, jinja.Takes("..."), n.Args)
-		if err == nil {
-			err = c.ExpandAll()
-		}
-		if err != nil {
-			return nil, s.placed(err, f)
-		}
-		v, err := own(s.Env, c.Rest, c.Named)
-		if err != nil {
-			return nil, s.calleeError("function", f.Name, err, f.Offset(), width)
-		}
-		return s.Settle(unwrapUnknown(v, f.Name))
-	}
 	return nil, &value.Error{Kind: value.TypeError, Message: "`" + f.Name + "` is not a function", Offset: f.Offset(), Width: width}
-}
-
-func unwrapUnknown(v any, name string) (any, string) {
-	if u, ok := v.(value.Unknown); ok {
-		return &value.Unsettled{Missing: []value.Missing{{Name: name, Steps: value.SortSteps(u.Steps)}}}, name
-	}
-	return v, name
 }
 
 // callLocal calls a macro, caller(), loop() or a joiner.

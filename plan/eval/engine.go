@@ -16,8 +16,6 @@ import (
 type Engine struct {
 	call.Shared
 
-	functions map[string]Function
-
 	templates, documents cache[Template]
 	conditions           [2]cache[Condition]
 	expressions          [2]cache[Expression]
@@ -29,23 +27,14 @@ type cache[T any] struct {
 	kept map[string]*T
 }
 
-// Function is a function that templates may call, such as lookup. env is the environment of the rendering. The result
-// is a value as Env has them, Unknown included. An *Error keeps its kind and hint; any other error is put into a
-// sentence.
-type Function func(env value.Env, args []any, named map[string]any) (any, error)
-
 // New returns an engine with the built-in filters, tests and functions.
 func New() *Engine {
-	return &Engine{Shared: call.Shared{MaxSteps: call.MaxSteps}, functions: map[string]Function{}}
+	return &Engine{Shared: call.Shared{MaxSteps: call.MaxSteps}}
 }
 
-// Define adds a function. It must not be called once texts have been compiled.
-func (e *Engine) Define(name string, f Function) { e.functions[name] = f }
-
 func (e *Engine) isFunction(name string) bool {
-	_, builtin := e.builtin(name)
-	_, defined := e.functions[name]
-	return builtin || defined
+	_, ok := e.builtin(name)
+	return ok
 }
 
 // builtin finds a function that the form of playbook has.
@@ -55,18 +44,7 @@ func (e *Engine) builtin(name string) (function, bool) {
 }
 
 func (e *Engine) functionNames() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for name := range formOf(e.Dialect).functions() {
-			if !yield(name) {
-				return
-			}
-		}
-		for name := range maps.Keys(e.functions) {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	return slices.Sorted(maps.Keys(formOf(e.Dialect).functions()))
 }
 
 // Template compiles text. In plays the first newline after a tag is dropped, as it is in a Document, and a first line `#jinja2: …` counts.

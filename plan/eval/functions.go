@@ -31,8 +31,8 @@ func init() {
 	looking := func(list bool) function {
 		return function{params: jinja.Takes("..."), run: func(c *call.Input) (any, error) { return lookups.Run(c, list) }}
 	}
+	functionsOfSteps["lookup"], functionsOfSteps["query"], functionsOfSteps["q"] = looking(false), looking(true), looking(true)
 	functionsOfPlays = maps.Clone(functionsOfSteps)
-	functionsOfPlays["lookup"], functionsOfPlays["query"], functionsOfPlays["q"] = looking(false), looking(true), looking(true)
 	functionsOfPlays["now"] = function{params: jinja.Takes("utc? fmt?"), run: readClock}
 }
 

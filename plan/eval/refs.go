@@ -185,12 +185,26 @@ func (c *collector) environment(n *jinja.Call, f *jinja.Variable) {
 	c.refs = append(c.refs, ref)
 }
 
-// looked notes which variables lookup('vars', …) reads, where their names are written out.
+// looked notes which variables lookup('vars', …) and lookup('env', …) read, if their names are written out.
 func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 	if !lookups.IsFunction(f.Name) || c.bound(f.Name) != free || len(n.Args) == 0 {
 		return
 	}
-	if name, ok := n.Args[0].Value.(*jinja.Constant); !ok || name.Value != "vars" && name.Value != "ansible.builtin.vars" {
+	name, ok := n.Args[0].Value.(*jinja.Constant)
+	if !ok {
+		return
+	}
+	switch name.Value {
+	case "vars", "ansible.builtin.vars":
+	case "env", "ansible.builtin.env":
+		// Guarded, because what is not set is an empty text.
+		for _, a := range n.Args[1:] {
+			if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && value.IsString(name.Value) {
+				c.refs = append(c.refs, Ref{Name: "facts", Path: []any{"env", value.Text(name.Value)}, Guarded: true, Offset: a.At + 1, Call: true})
+			}
+		}
+		return
+	default:
 		return
 	}
 	guarded := slices.ContainsFunc(n.Args, func(a jinja.Argument) bool { return a.Name == "default" })
@@ -220,29 +234,10 @@ func (c *collector) unknownFunction(macros []string) error {
 		if hint := filters.FunctionHint(f.Name); hint != "" {
 			e.Hint = hint
 		}
-		// Users of plays look for it: say what steps have instead.
-		if lookups.IsFunction(f.Name) {
-			of, what := "", ""
-			if len(n.Args) > 0 {
-				of = textOf(n.Args[0].Value)
-			}
-			if len(n.Args) > 1 {
-				what = textOf(n.Args[1].Value)
-			}
-			e = lookups.RefuseInSteps(f.Name, of, what)
-		}
 		e.Offset, e.Width = f.Offset(), len(f.Name)
 		return e
 	}
 	return nil
-}
-
-// textOf is the text that an expression is, or "".
-func textOf(n jinja.Node) string {
-	if c, ok := n.(*jinja.Constant); ok && value.IsString(c.Value) {
-		return value.Text(c.Value)
-	}
-	return ""
 }
 
 // done gives the refs in the order of the text. A name that is guarded anywhere is guarded everywhere: who asks whether

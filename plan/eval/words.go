@@ -16,7 +16,7 @@ type Vocabulary struct {
 	Tests      []string // after `is`
 	Functions  []string // of templates
 	Plays      []string // functions that only the plays form has
-	Lookups    []string // what lookup and query of the plays form know
+	Lookups    []string // what lookup and query know
 	Methods    []string // of text
 	Tags       []string // without those that end another
 	Conditions []string // functions of conditions

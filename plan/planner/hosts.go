@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"moon/internal/diag"
@@ -98,6 +99,31 @@ func (p *fleet) factHost(s *plan.Step, c *taskContext) *plannedHost {
 		return c.on
 	}
 	return p.machine(s.Delegate)
+}
+
+// beginHosts makes the planner one that knows hosts.
+func (p *fleet) beginHosts() {
+	p.machines, p.asking, p.past, p.here = map[string]*plannedHost{}, new(sync.Mutex), &[]vars.PastInventory{}, p.names
+	p.layers, p.plan.Basis.Machines = map[layerKey]*vars.Layer{}, map[string]*vars.Machine{}
+}
+
+// hosts is the inventory. A playbook of steps reads it when something first asks for a host: most never do.
+func (p *fleet) hosts() *inventory.Inventory {
+	if p.inventory == nil {
+		p.beginHosts()
+		p.readInventory()
+	}
+	return p.inventory
+}
+
+// sceneOfSteps is the scene of the files of steps in a directory. They share it, so that they can share frames.
+func (p *fleet) sceneOfSteps(dir string) *vars.Scene {
+	sc, ok := p.ofSteps[dir]
+	if !ok {
+		sc = &vars.Scene{Steps: true, Root: p.plan.Root, Dir: dir}
+		p.ofSteps[dir] = sc
+	}
+	return sc
 }
 
 // readInventory reads the hosts. Without a source there is this machine.

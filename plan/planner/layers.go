@@ -59,8 +59,10 @@ type variables struct {
 // fleet is the hosts: those of the inventory and others, with their facts and the way to them.
 type fleet struct {
 	variables
-	inventory *inventory.Inventory
-	onHosts   taskForm // that of all tasks of plays
+	inventory *inventory.Inventory   // nil until something asks for a host
+	onHosts   taskForm                 // that of all tasks of plays
+	asksHosts bool                   // a file has the name of the lookup that asks for them
+	ofSteps   map[string]*vars.Scene // by directory of the files of steps
 	unmatched []unmatched
 	besides   []string // the directories of the playbooks that have plays
 	grouped   vars.Grouped

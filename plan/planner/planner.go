@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"maps"
@@ -60,7 +61,7 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *planner {
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
-	p.engine, p.facts = eval.New(), vars.NewFactUsage()
+	p.engine, p.facts, p.ofSteps = eval.New(), vars.NewFactUsage(), map[string]*vars.Scene{}
 	p.names, p.tagsSeen = vars.NewGlobals(o.Facts.Here, o.Facts.Volatile, o.Facts.Costly), map[string]bool{}
 	p.plan = &plan.Plan{
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
@@ -69,7 +70,10 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.Collector = problems.New(p.plan)
 	p.Library = library.New(library.Request{
 		Plan: p.plan, Problems: p.Collector, Disk: d, Secrets: p.secrets, Options: &p.o,
-		WasRead: func(text []byte) { p.names.Gather(text) },
+		WasRead: func(text []byte) {
+			p.names.Gather(text)
+			p.asksHosts = p.asksHosts || bytes.Contains(text, []byte("inventory_hostnames"))
+		},
 	})
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
@@ -78,9 +82,10 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)
 	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
 	p.lookups = lookups.New(p.plan, p.Library, d, o.Home, func(pattern string) ([]string, error) {
-		hosts, err := p.inventory.Match(pattern)
+		hosts, err := p.hosts().Match(pattern)
 		return vars.HostNames(hosts), err
 	})
+	p.engine.World = p.lookups.World()
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	// One budget of work for the whole plan: repetition lets a small playbook explode long before the limit of steps.
@@ -151,6 +156,7 @@ func (p *planner) run() {
 		p.beginPlays(pb)
 		planTasks = func() { p.planAllPlays(pb, root) }
 	} else {
+		c.scene = p.sceneOfSteps(c.dir)
 		p.rootVars(pb, c)
 		planTasks = func() { p.planSteps(c, pb) }
 	}
@@ -163,7 +169,7 @@ func (p *planner) run() {
 	}
 	planTasks()
 	p.CloseScope(root)
-	p.exports(pb)
+	p.exports(pb, c)
 	// Needs may be on steps further down, so they wait until all steps are there.
 	p.ResolveNeeds()
 	p.checkTags()
@@ -173,6 +179,10 @@ func (p *planner) run() {
 
 // finish fills what is computed over the whole plan.
 func (p *planner) finish() {
+	// A condition that is open now may ask the inventory in the run, when it is too late to read it.
+	if p.asksHosts {
+		p.hosts()
+	}
 	// The digest comes last, since hiding secrets changes the paths and the digests of steps.
 	p.keepGathered()
 	p.plan.Files = p.Sources

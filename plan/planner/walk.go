@@ -341,9 +341,9 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 }
 
 // exports plans what the run will give, in the state at its end.
-func (p *planner) exports(pb *playbook.Playbook) {
+func (p *planner) exports(pb *playbook.Playbook, c *taskContext) {
 	// At the end of the plan all is visible that was ever set.
-	fr := &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
+	fr := &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now, Scene: c.scene}
 	for _, e := range pb.Exports {
 		x := plan.Export{Name: e.Key, Raw: e.Value, Frame: fr}
 		r := p.Renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}, nil)

@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"moon/plan"
 	"moon/plan/dialect"
@@ -16,17 +15,15 @@ import (
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.ReadPlays()
-	p.machines, p.asking, p.past = map[string]*plannedHost{}, new(sync.Mutex), &[]vars.PastInventory{}
-	p.layers, p.fileLayers = map[layerKey]*vars.Layer{}, map[fileKey]*vars.Layer{}
+	p.beginHosts()
+	p.fileLayers = map[fileKey]*vars.Layer{}
 	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
 	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.empty = map[*playbook.Task]*playbook.Task{}
-	p.plan.Dialect, p.here = dialect.Ansible, p.names
-	p.disk.Thorough = true
-	p.plan.Basis.Machines = map[string]*vars.Machine{}
-	p.engine.Dialect, p.engine.World = dialect.Ansible, p.lookups.World()
+	p.plan.Dialect = dialect.Ansible
+	p.engine.Dialect = dialect.Ansible
 	p.names.Root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
 }
 

@@ -74,6 +74,9 @@ func (p *planner) enter(c *taskContext, scope plan.Scope, label string, f *playb
 	c.chain = append(slices.Clip(c.chain), p.Enter(as, f.Name, from.Line))
 	c.scope = p.OpenScope(scope, label)
 	c.file, c.dir, c.cwd, c.item, c.within = f, filepath.Dir(as.Path), playbook.Value{}, nil, c.scope
+	if c.scene != nil && c.scene.Steps {
+		c.scene = p.sceneOfSteps(c.dir)
+	}
 	return func() {
 		p.Leave()
 		p.CloseScope(c.scope)

@@ -271,20 +271,19 @@ func (d *Disk) Kind(path string) (dir, executable bool, err error) {
 	return info.IsDir(), info.Mode().IsRegular() && info.Mode()&0o111 != 0, nil
 }
 
-// looked is what a disk remembers of where plays have looked: a role, a template or a file of variables may be in several places,
+// looked is what a disk remembers of where something was looked for: a role, a template or a file of variables may be in several places,
 // and the first counts. A file that appears in an earlier one makes another plan, as one that goes does.
 type looked struct {
-	Thorough bool // what is not there is remembered too
-	Planned  bool // the plan is made: a step that runs finds what is there then
-	Present  map[string]bool
-	Globs    map[string][]string // the names of the files that match a pattern
+	Planned bool // the plan is made: a step that runs finds what is there then
+	Present map[string]bool
+	Globs   map[string][]string // the names of the files that match a pattern
 
 	Passwords map[string]bool // files that were not there, and that the run will make
 }
 
 // lacks remembers that nothing is at a path, if that is what is wrong.
 func (d *Disk) lacks(path string, err error) {
-	if d.Thorough && !d.Planned && filepath.IsAbs(path) && errors.Is(err, fs.ErrNotExist) {
+	if !d.Planned && filepath.IsAbs(path) && errors.Is(err, fs.ErrNotExist) {
 		d.Absent[path] = true
 	}
 }

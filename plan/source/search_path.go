@@ -81,6 +81,9 @@ func (l Lookout) FindRole(name, home string, more []string, d *Disk) (dir string
 
 // Shared are those of them that are the same for all files of a role or of a playbook: what a template or a lookup sees.
 func (l Lookout) Shared(kind string) []string {
+	if l.Steps {
+		return []string{l.Dir}
+	}
 	var dirs []string
 	for _, r := range l.Roles {
 		dirs = append(dirs, filepath.Join(r, kind), r, filepath.Join(r, "tasks"))

@@ -46,6 +46,13 @@ func (u *FactUsage) Note(fr *Frame, v playbook.Value, ref eval.Ref) {
 	u.Env[variable] = u.Env[variable] || !u.Hiding && !ref.Secret
 }
 
+// NoteEnv takes down a use of a variable of the environment whose name is computed.
+func (u *FactUsage) NoteEnv(variable string) {
+	if !u.Done {
+		u.Env[variable] = u.Env[variable] || !u.Hiding
+	}
+}
+
 // step takes the first key off a path.
 func step(path []any) (name string, rest []any, ok bool) {
 	if len(path) == 0 {

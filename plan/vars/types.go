@@ -115,9 +115,12 @@ type Frame struct {
 	Loop       *Layer
 	Over       *Layer // of overrides, which are made during a run
 
-	Scene *Scene // the play and the role around; nil in the step form
+	Scene *Scene // the play and the role around, or the file of steps; nil outside of all of them
 	Looks string // of plays: the directory of a role in which the task looks for files; "" for files
 }
+
+// OnHost reports whether the variables are those of a host, and the inventory is in sight.
+func (fr *Frame) OnHost() bool { return fr.All.Of != nil && fr.Scene != nil }
 
 // Given is what a preset was given, one by one. It is behind a pointer because loops make many bindings and presets few.
 type Given struct {
@@ -157,8 +160,9 @@ const (
 	FactsPromised                  // a step of the run will give them
 )
 
-// Scene is what a place of a playbook of plays brings beside variables. It does not change once a frame has it.
+// Scene is what a place of a playbook brings in addition to variables. It does not change once a frame has it.
 type Scene struct {
+	Steps     bool // it is in a file of steps, whose directory is Dir; the rest is of plays and of hosts
 	Inventory *inventory.Inventory
 	Grouped   *Grouped
 	Machines  func(name string) *Machine // those that exist, nil for others

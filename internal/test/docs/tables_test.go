@@ -64,6 +64,7 @@ var tables = map[string]map[string]func() string{
 		"tags":                func() string { return quotedList(eval.Words().Tags, pageWidth) },
 		"tests":               func() string { return quotedList(eval.Words().Tests, pageWidth) },
 		"functions":           func() string { return quotedList(eval.Words().Functions, pageWidth) },
+		"lookups":             func() string { return quotedList(eval.Words().Lookups, pageWidth) },
 		"methods":             func() string { return quotedList(eval.Words().Methods, pageWidth) },
 		"condition-functions": func() string { return quotedList(eval.Words().Conditions, pageWidth) },
 	},

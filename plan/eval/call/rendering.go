@@ -22,7 +22,7 @@ type Shared struct {
 
 	// Dialect is that of the playbook. It must be set before anything is compiled.
 	Dialect dialect.Dialect
-	// World is what the lookups of plays reach for. It must be set before anything is rendered.
+	// World is what lookups reach for. It must be set before anything is rendered.
 	World World
 
 	// MaxSteps is MaxSteps but in tests of what happens at the end of them.

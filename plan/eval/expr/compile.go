@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -410,18 +409,9 @@ func (w *rewriter) callee(m *ast.CallNode) ast.Node {
 		w.fail(m, "values have no methods here",
 			"methods do not go together with `startsWith`, `endsWith`, `contains`, `matches`, `??`, `?.` and `?:`")
 	}
-	if lookups.IsFunction(id.Value) {
-		var texts [2]string
-		for i, arg := range m.Arguments[:min(2, len(m.Arguments))] {
-			if text, ok := arg.(*ast.StringNode); ok {
-				texts[i] = text.Value
-			}
-		}
-		e := lookups.RefuseInSteps(id.Value, texts[0], texts[1])
-		if texts[0] == "env" {
-			e.Hint = "write `env." + cmp.Or(texts[1], "NAME") + "`" // conditions have no function env
-		}
-		w.fail(m, e.Message, e.Hint)
+	if lookups.IsFunction(id.Value) { // seen only if the rest is not Jinja: a condition is in one language
+		w.fail(m, "`"+id.Value+"` does not go together with `startsWith`, `endsWith`, `matches`, `??`, `?.` and `?:`",
+			"put what it gives into a variable, and use that here")
 	}
 	if id.Value != "is_defined" {
 		w.fail(m, "unknown function `"+id.Value+"`", "")

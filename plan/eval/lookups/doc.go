@@ -1,4 +1,4 @@
-// Package lookups has what lookup, query and with_NAME of plays look up: variables, files, commands, passwords, lists made of lists.
+// Package lookups has what lookup, query, and with_NAME of plays, look up: variables, files, commands, passwords, lists made of lists.
 //
 // It owns the names, the terms and the options of lookups. What they read of the machine and the inventory comes from call.World, which
 // may say that something is known only when the step runs.

@@ -1,4 +1,4 @@
-// Package lookups answers what templates of plays look up: files, patterns of files, hosts, commands, addresses, passwords.
+// Package lookups answers what templates look up: files, patterns of files, hosts, commands, addresses, passwords.
 //
 //	{{ lookup('file', 'x') }} ──eval.World──▶ Lookups ──▶ a file on the search path of the task, through library
 //	                                             └─────▶ eval.ErrLater, for what may be another thing when the step runs

@@ -16,7 +16,7 @@ import (
 	"moon/plan/source"
 )
 
-// Lookups answers the lookups of plays.
+// Lookups answers the lookups of a playbook.
 type Lookups struct {
 	Read []string // files whose text templates and lookups have taken since it was emptied
 
@@ -32,7 +32,7 @@ func New(p *plan.Plan, l *library.Library, d *source.Disk, home string, match fu
 	return &Lookups{plan: p, library: l, disk: d, home: home, match: match}
 }
 
-// World is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
+// World is what lookups reach for. What may be another thing when a step runs is unknown while planning; then it is
 // looked up for real.
 func (l *Lookups) World() call.World {
 	planned := l.plan
@@ -93,6 +93,16 @@ func (l *Lookups) World() call.World {
 		},
 		Hosts: func(_ value.Env, pattern string) ([]string, error) {
 			return l.match(pattern)
+		},
+		Env: func(at value.Env, name string) (string, bool) {
+			planned.Basis.Facts.NoteEnv(name)
+			all, _ := planned.Basis.Names.FactsMap["env"].(map[string]any)
+			text, ok := all[name].(string)
+			// A plan that is made again has what was used of it, and a template may ask for the first time in the run.
+			if !ok && running(at) {
+				return os.LookupEnv(name)
+			}
+			return text, ok
 		},
 		Run: func(at value.Env, command string) (string, error) {
 			// An unapproved dry run may not run commands either.
