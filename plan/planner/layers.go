@@ -60,7 +60,7 @@ type variables struct {
 type fleet struct {
 	variables
 	inventory *inventory.Inventory   // nil until something asks for a host
-	onHosts   taskForm                 // that of all tasks of plays
+	onHosts   taskForm               // that of all tasks of plays
 	asksHosts bool                   // a file has the name of the lookup that asks for them
 	ofSteps   map[string]*vars.Scene // by directory of the files of steps
 	unmatched []unmatched
