@@ -96,8 +96,16 @@ func (r *reading) survey() {
 func (r *reading) result() *Survey {
 	r.out.Foreign = r.modules.list()
 	found := r.problems.Found
-	// Of a module that is not known the table says it once.
-	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return r.modules.at[d.Pos] })
+	wrong := map[diag.Pos]string{}
+	for _, d := range found {
+		if d.Severity == diag.Error {
+			wrong[d.Pos] = d.Message
+		}
+	}
+	// Of a module that is not known the table says it once, and of what is certainly wrong nothing warns.
+	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool {
+		return r.modules.at[d.Pos] || d.Severity == diag.Warning && wrong[d.Pos] == d.Message
+	})
 	for i := range found {
 		found[i].Chain = nil // the same mistake, whoever includes the file
 	}

@@ -28,9 +28,6 @@ import (
 
 // New plans a playbook. The plan is nil when the diagnostics hold an error.
 func New(o plan.Options) (*plan.Plan, diag.List) {
-	if o.MaxSteps == 0 {
-		o.MaxSteps = plan.DefaultMaxSteps
-	}
 	return newPlan(o, source.NewDisk(o.Stdin))
 }
 
@@ -43,6 +40,9 @@ func Check(o plan.Options, d *source.Disk, unfollowed *diag.List) diag.List {
 }
 
 func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
+	if o.MaxSteps == 0 {
+		o.MaxSteps = plan.DefaultMaxSteps
+	}
 	if o.Secrets == nil {
 		o.Secrets = secret.NewSet()
 	}

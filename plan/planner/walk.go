@@ -155,7 +155,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	said := len(p.Found)
 	pb, err := p.LoadSteps(target)
 	if err != nil {
-		p.Errorf(t.Args.Pos(), 0, c.chain, p.SuggestFile(target), "include: %s", p.DescribeError(err))
+		p.ReportUnread(t.ActionKey, t.Args, target, err, c.chain)
 		return
 	}
 	p.TraceInclude(said, c.chain, t)

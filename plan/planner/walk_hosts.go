@@ -398,11 +398,11 @@ func (p *planner) importTasks(cs []*taskContext, t *playbook.Task) {
 	if !ok {
 		return
 	}
-	p.planTaskFile(cs, t, p.tasksFile(cs[0], name), "import_tasks", "")
+	p.planTaskFile(cs, t, p.tasksFile(cs[0], name), "")
 }
 
 // planTaskFile plans the tasks of a file for some hosts.
-func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key, item string) {
+func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, item string) {
 	c := cs[0]
 	if p.RefuseCircle(target, t, c.chain) {
 		return
@@ -412,7 +412,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key,
 	said := len(p.Found)
 	f, tasks, err := p.LoadTasks(target)
 	if err != nil {
-		p.ReportUnread(key, t.Args, target, err, c.chain)
+		p.ReportUnread(t.ActionKey, t.Args, target, err, c.chain)
 		return
 	}
 	p.TraceInclude(said, c.chain, t)
@@ -450,7 +450,7 @@ func (p *planner) includeTasks(cs []*taskContext, t *playbook.Task) {
 		}
 		return p.tasksFile(c, name), true
 	}, func(group []*taskContext, target, item string) {
-		p.planTaskFile(group, t, target, "include_tasks", item)
+		p.planTaskFile(group, t, target, item)
 	})
 }
 

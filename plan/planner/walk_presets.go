@@ -52,7 +52,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	said := len(p.Found)
 	file, err := p.LoadPreset(target)
 	if err != nil {
-		p.Errorf(t.Args.Pos(), 0, c.chain, "", "preset: %s", p.DescribeError(err))
+		p.ReportUnread("preset", t.Args, target, err, c.chain)
 		return
 	}
 	p.TraceInclude(said, c.chain, t)

@@ -44,6 +44,7 @@ func (w *Walk) include(t *playbook.Task, at Place) {
 	if !ok {
 		return
 	}
+	at = at.maybe(depends(t, at))
 	path, _ := at.FindTasks(name, w.Options.Home, w.Disk)
 	of, open := w.tasksFile, "tasks "
 	if at.Steps {
@@ -81,14 +82,18 @@ func (w *Walk) stepsFileAt(path string, t *playbook.Task, at Place) (walkInside 
 	}, nil
 }
 
-// preset goes into a preset. One that is not found is a mistake wherever it is named, so the library says so.
+// preset goes into a preset. One that is not found is a mistake wherever it is named, so the library says so, unless it may not be used.
 func (w *Walk) preset(t *playbook.Task, at Place) {
 	name, ok := w.name(t.Args, "the preset", at)
 	if !ok {
 		return
 	}
-	path, ok := w.Library.FindPreset(name, t, at.Dir, at.Chain)
+	at = at.maybe(depends(t, at))
+	path, ok := w.Library.LocatePreset(name, at.Dir)
 	if !ok {
+		if !at.Maybe {
+			w.Library.FindPreset(name, t, at.Dir, at.Chain)
+		}
 		return
 	}
 	f, err := w.Library.LoadPreset(path)
@@ -112,6 +117,7 @@ func (w *Walk) role(t *playbook.Task, at Place) {
 	if !ok {
 		return
 	}
+	at = at.maybe(depends(t, at))
 	dir, ok := at.FindRole(name, w.Options.Home, w.Options.RolesPath, w.Disk)
 	if !ok {
 		w.missing(Missing{Key: "role", Value: t.Args, Path: name, Err: source.NotThere(name), Dynamic: t.Dynamic}, at)
@@ -120,32 +126,42 @@ func (w *Walk) role(t *playbook.Task, at Place) {
 	inside := at
 	// A role that is inside itself looks in the same places as before, so it is around its tasks once.
 	inside.Roles = append([]string{dir}, slices.DeleteFunc(slices.Clone(at.Roles), func(d string) bool { return d == dir })...)
-	if w.Whole {
-		if w.enter("role "+dir, t.Args, at) {
-			w.wholeRole(dir, t, inside)
-		}
+	if w.Whole && w.enter("role "+dir, t.Args, at) {
+		w.wholeRole(dir, t, inside)
+	}
+	from, ok := filesAsked(t)
+	if !ok {
 		return
 	}
-	var names [4]string
-	for i, v := range []playbook.Value{t.TasksFrom, t.VarsFrom, t.DefaultsFrom, t.HandlersFrom} {
-		if plan.TemplatedIn(v) {
-			return
-		}
-		if names[i] = strings.TrimSpace(v.Text()); names[i] == "" {
-			names[i] = "main"
-		}
-	}
-	if !w.enter("role "+dir+" "+names[0], t.Args, at) {
-		return
-	}
-	from := library.RoleNames{Tasks: names[0], Vars: names[1], Defaults: names[2], Handlers: names[3]}
+	// Also in a role that is read as a whole: the files that the task asks for must be there.
+	before := len(w.Problems.Found)
 	files := w.Library.LoadRole(t, dir, from, at.Chain)
+	for i := before; i < len(w.Problems.Found) && w.Whole && at.Maybe; i++ {
+		w.Problems.Found[i].Severity = diag.Warning
+	}
+	if w.Whole || !w.enter("role "+dir+" "+from.Tasks, t.Args, at) {
+		return
+	}
 	w.dependencies(files, t, inside)
 	for _, of := range []playbook.TasksOf{files.Tasks, files.Handlers} {
 		if of.File != nil {
 			w.Tasks(of.Tasks, inside.in(of.File, filepath.Dir(of.File.Path), placeOf(t.Pos)))
 		}
 	}
+}
+
+// filesAsked are the files of a role that a task asks for, if their names are written out.
+func filesAsked(t *playbook.Task) (library.RoleNames, bool) {
+	var names [4]string
+	for i, v := range []playbook.Value{t.TasksFrom, t.VarsFrom, t.DefaultsFrom, t.HandlersFrom} {
+		if plan.TemplatedIn(v) {
+			return library.RoleNames{}, false
+		}
+		if names[i] = strings.TrimSpace(v.Text()); names[i] == "" {
+			names[i] = "main"
+		}
+	}
+	return library.RoleNames{Tasks: names[0], Vars: names[1], Defaults: names[2], Handlers: names[3]}, true
 }
 
 // dependencies goes through the roles that a role depends on.
@@ -161,7 +177,8 @@ func (w *Walk) wholeRole(dir string, t *playbook.Task, inside Place) {
 	for _, kind := range []struct {
 		name string
 		load func(string) (*playbook.File, []*playbook.Task, error)
-	}{{"tasks", w.Library.LoadTasks}, {"handlers", w.Library.LoadHandlers}} {
+		at   Place
+	}{{"tasks", w.Library.LoadTasks, inside}, {"handlers", w.Library.LoadHandlers, inside.maybe(true)}} {
 		for _, path := range w.Library.FilesOfRole(dir, kind.name) {
 			f, tasks, err := kind.load(path)
 			if err != nil {
@@ -169,7 +186,7 @@ func (w *Walk) wholeRole(dir string, t *playbook.Task, inside Place) {
 				continue
 			}
 			if w.enter(kind.name+" "+path, t.Args, inside) {
-				w.Tasks(tasks, inside.in(f, filepath.Dir(path), placeOf(t.Pos)))
+				w.Tasks(tasks, kind.at.in(f, filepath.Dir(path), placeOf(t.Pos)))
 			}
 		}
 	}
@@ -187,6 +204,7 @@ func (w *Walk) includeVars(t *playbook.Task, at Place) {
 	if text == "" || eval.Templated(text) {
 		return
 	}
+	at = at.maybe(len(t.When) > 0 || t.Loop.Kind != playbook.NoLoop)
 	path := source.NewSearch(at.Files("vars"), w.Disk).Find(text, w.Options.Home)
 	w.varsFile(Missing{Key: "include_vars", Value: t.Args, Path: path}, at)
 }
@@ -238,12 +256,13 @@ func (w *Walk) document(t *playbook.Task, at Place) {
 	if t.Action != "template" && t.Action != "copy" || text == "" || remote || eval.Templated(text) || src.Literal() {
 		return
 	}
+	at = at.maybe(len(t.When) > 0 || t.Loop.Kind != playbook.NoLoop)
 	path := source.NewSearch(at.Files(source.SourceDirs[t.Action]), w.Disk).Find(text, w.Options.Home)
 	if !w.Disk.There(path) {
 		w.missing(Missing{Key: t.Action, Value: src, Path: path, Err: source.NotThere(path)}, at)
 		return
 	}
-	if t.Action != "template" || !w.Disk.Regular(path) || !w.enter("document "+path, src, Place{}) {
+	if t.Action != "template" {
 		return
 	}
 	f, err := w.Library.Read(path)
@@ -251,5 +270,7 @@ func (w *Walk) document(t *playbook.Task, at Place) {
 		w.missing(Missing{Key: t.Action, Value: src, Path: path, Err: err}, at)
 		return
 	}
-	w.visit(func(v Visitor) { v.VisitDocument(f, at) })
+	if w.enter("document "+path, src, Place{}) {
+		w.visit(func(v Visitor) { v.VisitDocument(f, at) })
+	}
 }

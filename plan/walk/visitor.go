@@ -12,12 +12,19 @@ type Place struct {
 	source.Lookout
 	File  *playbook.File
 	Chain []string // the places that lead to it, outermost first
+	Maybe bool     // values decide whether the tasks are there at all: of a handler, or of what is included while a play goes on
 }
 
 // in is the place of what is in a file that a task names.
 func (at Place) in(f *playbook.File, dir, by string) Place {
 	at.File, at.Dir = f, dir
 	at.Chain = append(slices.Clip(at.Chain), by)
+	return at
+}
+
+// maybe is the place of what is there only if values say so.
+func (at Place) maybe(depends bool) Place {
+	at.Maybe = at.Maybe || depends
 	return at
 }
 
@@ -28,7 +35,7 @@ type Missing struct {
 	Path    string         // where it would be
 	Tried   []string       // of vars_files that have alternatives: where each of them would be
 	Err     error          // what keeps it from being read
-	Dynamic bool           // only the run decides whether it is needed
+	Dynamic bool           // it is included while a play goes on
 }
 
 // Visitor is what a walk asks at what it comes across. Each task is visited once, however many lead to it.

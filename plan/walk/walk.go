@@ -96,7 +96,7 @@ func (w *Walk) stepsFile(pb *playbook.Playbook, at Place) {
 		}
 	}
 	w.Tasks(pb.Tasks, at)
-	w.Tasks(pb.Handlers, at)
+	w.Tasks(pb.Handlers, at.maybe(true))
 }
 
 // taskLists are the keys of a play that hold tasks.
@@ -120,9 +120,10 @@ func (w *Walk) Play(pl *playbook.Play, at Place) {
 			w.varsFiles(choice, at)
 		}
 	}
-	for _, list := range [][]*playbook.Task{pl.PreTasks, pl.Roles, pl.Tasks, pl.PostTasks, pl.Handlers} {
+	for _, list := range [][]*playbook.Task{pl.PreTasks, pl.Roles, pl.Tasks, pl.PostTasks} {
 		w.Tasks(list, at)
 	}
+	w.Tasks(pl.Handlers, at.maybe(true)) // what nothing notifies is not planned
 }
 
 func (w *Walk) importPlaybook(pl *playbook.Play, at Place) {
@@ -161,7 +162,7 @@ func (w *Walk) Tasks(list []*playbook.Task, at Place) {
 			}
 		case playbook.Block:
 			for _, part := range t.Parts() {
-				w.Tasks(part.Tasks, at)
+				w.Tasks(part.Tasks, at.maybe(depends(t, at)))
 			}
 		case playbook.Include:
 			w.include(t, at)
@@ -176,6 +177,11 @@ func (w *Walk) Tasks(list []*playbook.Task, at Place) {
 		case playbook.Vars:
 		}
 	}
+}
+
+// depends reports whether values decide if planning goes into a task: what is imported by a play is always there.
+func depends(t *playbook.Task, at Place) bool {
+	return t.Dynamic || at.Steps && (len(t.When) > 0 || t.Loop.Kind != playbook.NoLoop)
 }
 
 // keysElsewhere are the keys of a task whose values are not looked at as templates: conditions, and the tasks of blocks.

@@ -41,8 +41,26 @@ func (l *Library) FindPreset(name string, t *playbook.Task, from string, chain [
 			"%s is not the name of a preset", plan.Quoted(name))
 		return "", false
 	}
+	if path, ok := l.LocatePreset(name, from); ok {
+		return path, true
+	}
 	dirs := l.presetDirs(from)
+	var looked, known []string
 	for _, dir := range dirs {
+		looked = append(looked, l.ShowPath(dir)+"/")
+		known = append(known, presetsIn(dir)...)
+	}
+	hint := suggest.DidYouMean(name, known)
+	if hint == "" {
+		hint = fmt.Sprintf("moon looked for %s.yml and %s/preset.yml in %s", name, name, strings.Join(looked, ", "))
+	}
+	l.problems.Errorf(t.Args.Pos(), width, chain, hint, "no preset is called `%s`", name)
+	return "", false
+}
+
+// LocatePreset finds the preset of a name, looked for from a directory.
+func (l *Library) LocatePreset(name, from string) (path string, ok bool) {
+	for _, dir := range l.presetDirs(from) {
 		for _, file := range []string{name + ".yml", filepath.Join(name, "preset.yml")} {
 			path := filepath.Join(dir, file)
 			if !l.disk.Regular(path) {
@@ -55,16 +73,6 @@ func (l *Library) FindPreset(name string, t *playbook.Task, from string, chain [
 			}
 		}
 	}
-	var looked, known []string
-	for _, dir := range dirs {
-		looked = append(looked, l.ShowPath(dir)+"/")
-		known = append(known, presetsIn(dir)...)
-	}
-	hint := suggest.DidYouMean(name, known)
-	if hint == "" {
-		hint = fmt.Sprintf("moon looked for %s.yml and %s/preset.yml in %s", name, name, strings.Join(looked, ", "))
-	}
-	l.problems.Errorf(t.Args.Pos(), width, chain, hint, "no preset is called `%s`", name)
 	return "", false
 }
 
