@@ -57,7 +57,7 @@ fuzz: ## every fuzz target
 assault: ## all that docs/reliability.md promises, attacked in full: kills, crashes, races, faults, floods, hostile input; ROWS="R3 R19" for some
 	$(GO) run ./internal/assault/cmd $(ROWS)
 
-soak: ## 10,000 random playbooks under random sessions, with edits, crashes and commands; 300 are in `make test`, PROMISE_SEED=n replays one
+soak: ## 10,000 random playbooks under random sessions, with edits, crashes and commands; 300 are in `make full`, 60 in `make test`; PROMISE_SEED=n replays one
 	PROMISE=10000 $(GO) test -timeout 3h -v -run 'TestPromise$$' ./engine
 
 ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make full`

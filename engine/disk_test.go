@@ -95,28 +95,16 @@ func TestFailingDisk(t *testing.T) {
 // durable is what the first records of a journal say, in the words of promises.
 func durable(t *testing.T, dir string, records int) map[string]bool {
 	t.Helper()
-	known, names := map[string]bool{}, map[int]string{}
+	var facts []fact.Fact
 	_, _, err := reopen(filepath.Join(dir, "journal.jsonl"), func(r fact.Record) {
-		if r.Seq > uint64(records) {
-			return
-		}
-		switch f := r.Fact.(type) {
-		case fact.RunStarted:
-			known["run.started"] = true
-		case fact.RunFinished:
-			known["run.finished"] = true
-		case fact.AttemptStarted:
-			names[f.Step] = f.Name
-			known["started "+f.Name] = true
-		case fact.AttemptFinished:
-			known["ended "+names[f.Step]] = true
-		default:
+		if r.Seq <= uint64(records) {
+			facts = append(facts, r.Fact)
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return known
+	return promisesIn(facts)
 }
 
 // TestOutputLost ends a run in order whose output cannot be stored: what runs ends, the journal says why, and the run is

@@ -30,7 +30,7 @@ import (
 //   - what starts has the definition that was approved, down to the files that it reads;
 //   - the journal, folded again, gives the state that the run had.
 //
-// PROMISE_SEED=n replays one seed, PROMISE=n tries so many; an assault tries 2,000.
+// PROMISE_SEED=n replays one seed, PROMISE=n tries so many; an assault tries 2,000, and the short form the first 60.
 func TestPromise(t *testing.T) {
 	first, seeds := uint64(0), uint64(300)
 	switch {
@@ -41,8 +41,10 @@ func TestPromise(t *testing.T) {
 		first = number(t, "0"+os.Getenv("PROMISE_FROM"))
 	case assault.All():
 		seeds = 2000
-	case raced:
+	case testing.Short() && raced:
 		seeds = 30
+	case testing.Short():
+		seeds = 60
 	}
 	assault.Tried(t, "random sessions with what was approved", int(seeds))
 	sum := map[string]int{}
@@ -54,7 +56,7 @@ func TestPromise(t *testing.T) {
 		}
 	}
 	t.Logf("%v", sum)
-	if seeds >= 300 {
+	if seeds >= 60 {
 		for _, what := range []string{
 			"edit", "crash", "resume", "fix", "rerun", "retry", "mark", "keep", "skip", "exclude", "include",
 			"break", "advance", "touch", "started", "omitted", "rescued", "plays", "done", "failed",
