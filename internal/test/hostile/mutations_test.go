@@ -52,13 +52,17 @@ func TestMutations(t *testing.T) {
 	if testing.Short() {
 		each = 3
 	}
+	site := mutationSite(t)
 	for _, m := range files {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			assault.Tried(t, "mutated files", each)
 			seed := rand.Uint64()
 			r := rand.New(rand.NewPCG(seed, 1))
-			dir := mutationSite(t)
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(site)); err != nil {
+				t.Fatal(err)
+			}
 			path := oneFile(t, dir, m.file)
 			whole, err := os.ReadFile(path)
 			if err != nil {

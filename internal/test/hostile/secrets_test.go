@@ -288,6 +288,7 @@ func TestNoSecretAnywhere(t *testing.T) {
 // TestSecretsWouldBeFound is the same without anything marked as secret: every kind of place that the other test looks at has them
 // then, so that it would see them.
 func TestSecretsWouldBeFound(t *testing.T) {
+	assault.Long(t)
 	s := newSite(t, true)
 	s.run()
 	all := s.everything()
