@@ -168,12 +168,15 @@ func devbox() *plan.Plan {
 }
 
 // large is a plan of n steps, a hundred in a loop.
-func large(n int) *plan.Plan {
+func large(n int) *plan.Plan { return loops(n, 100) }
+
+// loops is a plan of n steps in loops over so many items.
+func loops(n, items int) *plan.Plan {
 	b := newBuilder("large.yml")
 	for len(b.p.Steps) < n {
-		k := len(b.p.Steps) / 100
-		b.scope(plan.ScopeLoop, fmt.Sprintf("loop %d", k), k+1, func(s *plan.Scope) { s.Items = 100 }, func() {
-			for i := range min(100, n-len(b.p.Steps)) {
+		k := len(b.p.Steps) / items
+		b.scope(plan.ScopeLoop, fmt.Sprintf("loop %d", k), k+1, func(s *plan.Scope) { s.Items = items }, func() {
+			for i := range min(items, n-len(b.p.Steps)) {
 				b.step(fmt.Sprintf("do thing %d of part %d", i, k), "shell", k+2, args("cmd", "true"))
 			}
 		})

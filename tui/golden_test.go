@@ -302,6 +302,9 @@ func playScene(t *testing.T, name string, of func() *plan.Plan, fakes func(*fake
 			s := newScreen(t, setup{p: of(), w: size.w, h: size.h, ascii: ascii, fake: fakes})
 			play(s)
 			checkFrame(t, s.m.View().Content, size.w, size.h)
+			if ascii {
+				checkASCII(t, fmt.Sprintf("%s at %d×%d", name, size.w, size.h), s)
+			}
 			if size.w <= smallW {
 				small += fmt.Sprintf("%d×%d\n%s", size.w, size.h, s.shows())
 				continue

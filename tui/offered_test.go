@@ -37,15 +37,18 @@ import (
 )
 
 // offeredSeeds is how many runs TestOfferedKeys drives. MOON_OFFERED=N drives N; MOON_OFFERED_SEED=N the one of that seed, with
-// every key.
+// every key. In the short form some of them are driven, which need not be offered everything.
 const offeredSeeds = 150
 
 // TestOfferedKeys drives random playbooks by random keys, over the real engine. In every state that is reached, what the footer, the
 // list of ways out, the sheet of values and the palette offer must not be refused, and what they offer must change something.
 func TestOfferedKeys(t *testing.T) {
 	from, n := uint64(1), offeredSeeds
-	if raced {
+	switch {
+	case testing.Short() && raced:
 		n /= 10
+	case testing.Short():
+		n /= 4
 	}
 	if more, err := strconv.Atoi(os.Getenv("MOON_OFFERED")); err == nil {
 		n = more

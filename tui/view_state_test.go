@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"moon/plan"
+	"moon/tui/tree"
 )
 
 // reopened is a new screen with the view another was left with.
@@ -159,10 +160,7 @@ func TestReloadKeepsThePlace(t *testing.T) {
 
 // A tree with more scopes than are remembered is remembered by what is open.
 func TestManyFolds(t *testing.T) {
-	if raced {
-		t.Skip("300,000 steps are too much for the race detector")
-	}
-	s := newScreen(t, setup{p: large(300_000), w: 120, h: 40})
+	s := newScreen(t, setup{p: loops(20*(tree.ViewPaths+100), 20), w: 120, h: 40})
 	s.on("loop: loop 7")
 	s.press("l")
 	v := replanning{s.m.State}.viewNow()
