@@ -52,7 +52,7 @@ func TestLinesTyped(t *testing.T) {
 func TestLinesInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	playbook := dir + "/playbook.yml"
-	if err := os.WriteFile(playbook, []byte("- name: long\n  shell: echo begun; sleep 600\n- shell: echo after\n"), 0o600); err != nil {
+	if err := os.WriteFile(playbook, []byte("- name: long\n  shell: echo >>begun; sleep 600\n- shell: echo after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, how := range []struct {
@@ -70,6 +70,10 @@ func TestLinesInterrupted(t *testing.T) {
 			c.Press("approve all\r", "approved 2 steps.")
 			c.Press("run\r", "running.")
 			c.Press("where\r", "step 1 long is running")
+			fakes.AwaitFile(t, dir+"/begun") // until it has a group of processes of its own, ctrl-c is for it too
+			if err := os.Remove(dir + "/begun"); err != nil {
+				t.Fatal(err)
+			}
 			c.Press("\x03", "quit? step 1 long is running", "wait (let running steps finish, then stop)")
 			c.Press("stay\r", "staying.")
 			c.Press("ex\r", "ex may be exclude or exit") // no question is open any more
