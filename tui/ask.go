@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"moon/plan"
 	"moon/tui/draw"
 	"moon/tui/known"
+	"moon/tui/looks"
 	"moon/tui/overlay"
 	"moon/tui/view"
 )
@@ -22,7 +24,7 @@ var ErrUnanswered = errors.New("the questions were not answered")
 // options it takes those about looks.
 func Ask(ctx context.Context, o Options, list []plan.Prompt) (map[string]string, error) {
 	f := newAskProgram(o, os.Getenv, list)
-	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(f.m.profile)}
+	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(f.profile)}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
 	}
@@ -46,14 +48,14 @@ func Ask(ctx context.Context, o Options, list []plan.Prompt) (map[string]string,
 
 // askProgram is a form of questions on an empty screen.
 type askProgram struct {
-	m    *model // its pen and its glyphs; there is no plan in it
-	form *overlay.Form
+	m       *view.State // pen, glyphs and size; there is no plan in it
+	profile colorprofile.Profile
+	form    *overlay.Form
 }
 
 func newAskProgram(o Options, env func(string) string, list []plan.Prompt) *askProgram {
-	m := &model{State: &view.State{Run: &known.Run{}}, o: o, env: env, profile: chooseProfile(o, env)}
-	m.loadThemes()
-	return &askProgram{m, overlay.NewForm(list)}
+	l, _ := looks.New(looksOf(&o), env) // what is wrong with the theme is said by the TUI that follows
+	return &askProgram{&view.State{Run: &known.Run{}, Pen: l.Pen, Glyphs: l.Glyphs}, l.Profile, overlay.NewForm(list)}
 }
 
 // Init asks for nothing.

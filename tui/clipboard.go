@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
 	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/tui/draw"
 	"moon/tui/overlay"
 	"moon/tui/view"
-
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // clipboard is where copied texts go: to the terminal, by OSC 52, so it works through SSH as well, and to what programs of
@@ -25,8 +25,8 @@ type clipboard struct {
 	screen bool                       // GNU screen is in between
 }
 
-func newClipboard(o Options, env func(string) string) clipboard {
-	return clipboard{o.Clipboard, env("STY") != "" && env("TMUX") == ""}
+func newClipboard(put func(text string) []string, env func(string) string) clipboard {
+	return clipboard{put, env("STY") != "" && env("TMUX") == ""}
 }
 
 // clipped says which programs took a text.
@@ -42,20 +42,20 @@ const terminalTakes = 74_994
 const screenPiece = 256
 
 // copyText puts a text on the clipboard.
-func (m *model) copyText(c view.Copied) tea.Cmd {
+func (b clipboard) copyText(m *view.State, c view.Copied) tea.Cmd {
 	if c.Err != nil {
 		m.ShowMessage("copy: " + c.Err.Error())
 		return nil
 	}
-	put := m.clip.put
+	put := b.put
 	if put == nil {
-		return m.clipText(clipped{c, nil})
+		return b.clipText(m, clipped{c, nil})
 	}
 	return func() tea.Msg { return clipped{c, put(c.Text)} }
 }
 
 // clipText gives the text to the terminal, and says what was copied and how much.
-func (m *model) clipText(c clipped) tea.Cmd {
+func (b clipboard) clipText(m *view.State, c clipped) tea.Cmd {
 	text := fmt.Sprintf("copied %s, %s", c.Words, byteAmount(len(c.Text)))
 	if len(c.by) == 0 && len(c.Text) > terminalTakes {
 		text += "; many terminals take no more than 75 kB"
@@ -67,7 +67,7 @@ func (m *model) clipText(c clipped) tea.Cmd {
 	switch {
 	case slices.Contains(c.by, "tmux"):
 		return nil
-	case m.clip.screen:
+	case b.screen:
 		return tea.Raw(ansi.ScreenPassthrough(ansi.SetSystemClipboard(c.Text), screenPiece))
 	}
 	return tea.SetClipboard(c.Text)
@@ -85,12 +85,12 @@ func byteAmount(n int) string {
 }
 
 // copyItem copies what was chosen of the menu.
-func (m *model) copyItem(item overlay.CopyItem) tea.Cmd {
+func (b clipboard) copyItem(m *view.State, item overlay.CopyItem) tea.Cmd {
 	if item.Output != "" {
 		m.ShowMessage("reading the output")
 		return readAll(m.Tools.OutDir(), item.Output)
 	}
-	return m.copyText(view.Copied{Text: item.Text, Words: item.Words})
+	return b.copyText(m, view.Copied{Text: item.Text, Words: item.Words})
 }
 
 // copyLimit bounds what is read of an output to be copied: terminals take much less.

@@ -54,7 +54,7 @@ func TestScenesInEveryTheme(t *testing.T) {
 				s := newScreen(t, setup{w: 100, h: 30, fake: scene.fake, options: dressed(theme, alike[0])})
 				scene.play(s)
 				backgrounds := []color.Color{color.Black, color.White}
-				if !s.m.adaptsToBackground() {
+				if !s.m.looks.Adapts() {
 					backgrounds = backgrounds[:1]
 				}
 				for _, background := range backgrounds {
@@ -161,43 +161,12 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 			at := strings.Index(row, glyph)
 			drawn[state.sign] = row[strings.LastIndex(row[:at], "\x1b["):at]
 		}
-		if p == colorprofile.ASCII || s.m.skins[0].Name == "mono" {
+		if p == colorprofile.ASCII || s.m.looks.Theme() == "mono" {
 			continue
 		}
 		for _, pair := range [][2]draw.Sign{{draw.SignOK, draw.SignChanged}, {draw.SignChanged, draw.SignFailed}, {draw.SignOK, draw.SignFailed}} {
 			if drawn[pair[0]] == drawn[pair[1]] {
 				t.Errorf("%s, cursor %t: %s and %s are drawn alike: %q", name, cursor, draw.SignLooks[pair[0]].Word, draw.SignLooks[pair[1]].Word, drawn[pair[0]])
-			}
-		}
-	}
-}
-
-// The row under the cursor keeps the colours of states, and can be read as well as any other: all roles of all themes.
-func TestCursorRowCanBeRead(t *testing.T) {
-	for _, name := range themes.Names("") {
-		for _, dark := range []bool{true, false} {
-			theme, _ := themes.Load(name, "", dark)
-			least := map[string]float64{"contrast": 7}[name]
-			for i := range draw.InkCount {
-				fg, bg := colorsOf(theme, i, draw.OnCursor)
-				if !theme.Fixed() {
-					if s := draw.StyleOf(theme, i, draw.OnCursor); !s.Reverse || s.Bg != nil {
-						t.Errorf("%s: ink %d is %+v in the cursor's row", name, i, s)
-					}
-					continue
-				}
-				need := themes.NeedText
-				if draw.StyleOf(theme, i, draw.OnCursor).Bold {
-					need = themes.NeedBold
-				}
-				if got := themes.Contrast(fg, bg); got < max(need, least) {
-					t.Errorf("%s, dark %t: ink %d has contrast %.2f in the cursor's row", name, dark, i, got)
-				}
-			}
-			for r := range themes.Roles {
-				if draw.IsState(r) && draw.StyleOf(theme, r, draw.OnCursor).Fg != theme.Style(r).Fg {
-					t.Errorf("%s: %s loses its colour in the cursor's row", name, r)
-				}
 			}
 		}
 	}
@@ -297,7 +266,11 @@ func TestBackgroundIsAskedFor(t *testing.T) {
 		{"terminal", colorprofile.TrueColor, false},
 		{"moonlight", colorprofile.TrueColor, false},
 	} {
-		s := newScreen(t, setup{w: 80, h: 24, options: dressed(c.theme, c.p)})
+		var out strings.Builder
+		s := newScreen(t, setup{w: 80, h: 24, options: func(o *Options) {
+			dressed(c.theme, c.p)(o)
+			o.Output = &out
+		}})
 		s.run(s.m.Init())
 		for _, msg := range []tea.Msg{tea.FocusMsg{}, uv.DarkColorSchemeEvent{}, uv.LightColorSchemeEvent{}} {
 			s.send(msg)
@@ -305,40 +278,9 @@ func TestBackgroundIsAskedFor(t *testing.T) {
 		if n := backgroundAsks(s); n != map[bool]int{true: 4}[c.asks] {
 			t.Errorf("%s with %s asks %d times", c.theme, c.p, n)
 		}
-		var out strings.Builder
-		s.m.o.Output = &out
-		s.m.stopWatching()
+		s.m.looks.StopWatching()
 		if got := out.String(); (got == ansi.ResetModeLightDark) != c.asks {
 			t.Errorf("%s leaves the terminal with %q", c.theme, got)
-		}
-	}
-}
-
-// A terminal's colours are those of its own description, whatever the environment says of others.
-func TestProfiles(t *testing.T) {
-	for _, c := range []struct {
-		term, no string
-		want     colorprofile.Profile
-		faint    bool
-	}{
-		{"xterm-256color", "", colorprofile.TrueColor, true},
-		{"xterm-256color", "yes", colorprofile.ASCII, true},
-		{"xterm-256color", "0", colorprofile.ASCII, true}, // any value counts
-		{"vt100", "", colorprofile.ASCII, false},
-		{"vt220", "", colorprofile.ASCII, false},
-		{"xterm-mono", "", colorprofile.ASCII, true},
-		{"nobody-knows-m", "", colorprofile.ASCII, true},
-		{"nobody-knows", "", colorprofile.TrueColor, true},
-		{"linux", "", colorprofile.ANSI, false},
-	} {
-		full := colorprofile.TrueColor
-		env := func(name string) string { return map[string]string{"TERM": c.term, "NO_COLOR": c.no}[name] }
-		if got := chooseProfile(Options{Profile: &full}, env); got != c.want {
-			t.Errorf("%s with NO_COLOR=%s: %s", c.term, c.no, got)
-		}
-		theme, _ := chooseTheme(Options{}, colorprofile.ANSI, env, true)
-		if theme.Style(themes.Dim).Faint != c.faint {
-			t.Errorf("%s: faint is %t", c.term, !c.faint)
 		}
 	}
 }

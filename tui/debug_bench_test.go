@@ -33,6 +33,6 @@ func BenchmarkViewNow(b *testing.B) {
 	s := largeScreen(b, 100_000, 200, 60)
 	s.m.Rows.FoldAll()
 	for b.Loop() {
-		_ = replanning{s.m.State}.viewNow()
+		_ = viewNow(s.m.State)
 	}
 }

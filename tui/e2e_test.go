@@ -27,46 +27,46 @@ import (
 )
 
 // terminal is an emulator that is fed with what the program writes.
-type terminal struct {
+type emulator struct {
 	t  *testing.T
 	mu sync.Mutex
 	vt *vt.Emulator
 }
 
-func newTerminal(t *testing.T, w, h int, replies io.Writer) *terminal {
+func newTerminal(t *testing.T, w, h int, replies io.Writer) *emulator {
 	t.Helper()
 	e := vt.NewEmulator(w, h)
 	// What it answers to the program's questions must be taken from it, or writing to it blocks.
 	go func() { _, _ = io.Copy(replies, e) }()
-	return &terminal{t: t, vt: e}
+	return &emulator{t: t, vt: e}
 }
 
-func (e *terminal) Write(p []byte) (int, error) {
+func (e *emulator) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.vt.Write(p)
 }
 
-func (e *terminal) screen() string {
+func (e *emulator) screen() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.vt.String()
 }
 
-func (e *terminal) styled() string {
+func (e *emulator) styled() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.vt.Render()
 }
 
-func (e *terminal) alternate() bool {
+func (e *emulator) alternate() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.vt.IsAltScreen()
 }
 
 // watch shows what a program under test writes, until it is told to stop.
-func (e *terminal) watch(output io.Reader, stop <-chan struct{}) {
+func (e *emulator) watch(output io.Reader, stop <-chan struct{}) {
 	buf := make([]byte, 1<<16)
 	for {
 		n, _ := output.Read(buf) // the end of it is only the end for now
@@ -81,7 +81,7 @@ func (e *terminal) watch(output io.Reader, stop <-chan struct{}) {
 }
 
 // waitFor waits until all the texts are on the screen at once.
-func (e *terminal) waitFor(texts ...string) {
+func (e *emulator) waitFor(texts ...string) {
 	e.t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		screen, missing := e.screen(), ""
@@ -176,8 +176,20 @@ func TestWalk(t *testing.T) {
 	tm.WaitFinished(t, teatest.WithFinalTimeout(10*time.Second))
 }
 
+// lent is a program that has the terminal meanwhile, in this process.
+type lent struct{ do func() }
+
+func (l lent) Run() error {
+	l.do()
+	return nil
+}
+
+func (lent) SetStdin(io.Reader)  {}
+func (lent) SetStdout(io.Writer) {}
+func (lent) SetStderr(io.Writer) {}
+
 // openTerminal is a real terminal, as far as the program can tell, whose screen can be read.
-func openTerminal(t *testing.T, w, h int) (tty *os.File, keys io.Writer, e *terminal) {
+func openTerminal(t *testing.T, w, h int) (tty *os.File, keys io.Writer, e *emulator) {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -297,7 +309,7 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		m := newModel(Options{
 			Plan: f.p, Feed: l.feed, Input: tty, Output: tty, Glyphs: "unicode",
 			Send:   func(events.Order) { panic("on purpose") },
-			Editor: func(string, int) tea.ExecCommand { return guest{func() {}} },
+			Editor: func(string, int) tea.ExecCommand { return lent{func() {}} },
 			Reload: func() (diag.List, error) { panic("on purpose") },
 		}, func(string) string { return "" })
 		excerpt := m.Excerpt
@@ -360,7 +372,7 @@ func TestPanicAside(t *testing.T) {
 		result <- Run(t.Context(), Options{
 			Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty, Glyphs: "unicode",
 			Foretell: func(context.Context, *plan.Plan, func(int) bool, func(*events.Foretold)) { panic("on purpose") },
-			Editor:   func(string, int) tea.ExecCommand { return guest{func() { panic("by the editor") }} },
+			Editor:   func(string, int) tea.ExecCommand { return lent{func() { panic("by the editor") }} },
 		})
 	}()
 	e.waitFor("REVIEW", "foretelling broke off, an internal error: on purpose")

@@ -3,7 +3,6 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"moon/tui/fix"
 	"moon/tui/overlay"
 	"moon/tui/view"
 )
@@ -30,14 +29,6 @@ func (m fixPane) planValues(w overlay.PlanValues) tea.Cmd {
 		next, why := preview(current, w.Fix)
 		return sheetNews{w.Sheet, func() []overlay.Want { return w.Sheet.TakePlan(w.Gen, next, why) }}
 	}
-}
-
-// editText opens a value in the person's editor.
-func (m *model) editText(w overlay.EditText) tea.Cmd {
-	e := &fix.Editor{Text: w.Text, Open: func(file string) fix.Program { return m.Tools.Editor(file, 1) }}
-	return m.lendUnwatched(lendTerminal(e, func(err error) tea.Msg {
-		return sheetNews{w.Sheet, func() []overlay.Want { return w.Sheet.TakeText(w.Row, e.Text, err) }}
-	}))
 }
 
 // fixRefused brings the sheet back that the run has refused: what was typed must not be lost.

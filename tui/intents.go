@@ -7,12 +7,8 @@ import (
 	"moon/tui/keymap"
 	"moon/tui/overlay"
 	"moon/tui/pane"
-	"moon/tui/tree"
 	"moon/tui/view"
 )
-
-// browsing moves the cursor, folds, filters and divides the screen. It asks nothing of the run.
-type browsing struct{ *view.State }
 
 // doIntent acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
 func (m *model) doIntent(do keymap.Intent) tea.Cmd {
@@ -87,7 +83,7 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	case keymap.ShowHelp:
 		m.Overlay = overlay.NewHelp(m.Screen(), m.KeyPlace())
 	case keymap.AppSuspend:
-		return m.lendUnwatched(m.suspendMoon())
+		return m.looks.Unwatched(m.nap.Suspend())
 	case keymap.SourceEdit:
 		return m.editSource()
 	case keymap.NodeFix:
@@ -123,176 +119,31 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 	return nil
 }
 
-// moveCursor moves the cursor, or scrolls the detail if it has the keys.
-func (m browsing) moveCursor(do keymap.Intent) {
-	page := max(m.Cur.Height, 1)
-	if m.FocusedPane() == view.PaneDetail {
-		page = max(m.Detail.Height, m.Detail.Output.Height, 1)
-	}
-	const far = 1 << 30
-	by := map[keymap.Intent]int{
-		keymap.CursorDown: 1, keymap.CursorUp: -1, keymap.CursorTop: -far, keymap.CursorBottom: far, keymap.CursorHalfDown: page / 2,
-		keymap.CursorHalfUp: -page / 2, keymap.CursorPageDown: page - 1, keymap.CursorPageUp: 1 - page,
-	}[do]
-	if m.FocusedPane() == view.PaneTree {
-		m.Following = false
-		m.Cur.Move(m.Rows, max(min(by, len(m.Rows.Rows)), -len(m.Rows.Rows)))
-		return
-	}
-	if m.Detail.Tab != view.TabOutputs {
-		m.Detail.ScrollBy(max(min(by, m.Detail.Length), -m.Detail.Length))
-		return
-	}
-	pane.OutputPane(m).ScrollOutput(do, by)
-}
-
-func (m browsing) backToPointer() {
-	m.Panes.FocusOn(view.PaneTree)
-	m.ToPointer(true)
-}
-
-func (m browsing) toggleFollow() {
-	if m.KeyPlace() == keymap.InOutput {
-		m.Detail.Output.Follow = !m.Detail.Output.Follow
-		return
-	}
-	m.Following = !m.Following
-	if m.Following && m.Shot.Pointer >= 0 {
-		m.ToPointer(false)
-	}
-	if m.Shot.Phase != events.Running { // else it is to be seen
-		m.ShowMessage(map[bool]string{true: "the cursor will follow the run", false: "the cursor stays where it is put"}[m.Following])
+// sendIntent turns what a person wants into commands. Whether they could do anything was asked before: see whyCannot.
+func (m *model) sendIntent(do keymap.Intent) {
+	if !m.asksName(do) {
+		deciding{m.State}.carryOut(do)
 	}
 }
 
-// goToAttention goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
-// a step that needs none it goes to the nearest of the most urgent ones.
-func (m browsing) goToAttention(direction int) {
-	n := int(m.Tree.StepNode[pane.WhyNot(m).ToNeed(direction)])
-	m.Following = false
-	m.Rows.Reveal(n)
-	m.Cur.Node = n
+// asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
+// it does the intent.
+func (m *model) asksName(do keymap.Intent) bool {
+	if !m.IsProduction() {
+		return false
+	}
+	what := approving{m.State}.wouldApprove(do)
+	steps, destructive := what.Weigh(m.Run)
+	if steps == 0 || len(destructive) == 0 && do != keymap.GateApproveAll {
+		return false
+	}
+	m.Overlay = overlay.NewProduction(m.Screen(), do, what, m.Tools.Banner)
+	return true
 }
 
-// foldRows opens and folds.
-func (m browsing) foldRows(do keymap.Intent) {
-	n := m.CursorNode()
-	m.Cur.KeepPlace(m.Rows, func() {
-		switch do {
-		case keymap.TreeFold:
-			m.Rows.FoldAll()
-		case keymap.TreeOpen:
-			m.Rows.OpenAll()
-		case keymap.NodeClose:
-			if !m.Tree.Leaf(n) && !m.Rows.Folded[n] && n > 0 {
-				m.Rows.Fold(n, true)
-			} else if n > 0 {
-				n = int(m.Tree.Parent[n])
-			}
-		case keymap.NodeOpen:
-			switch {
-			case m.Tree.Leaf(n):
-				m.OpenDetail()
-			case m.Rows.Folded[n]:
-				m.Rows.Fold(n, false)
-			default:
-				n = m.Rows.Node(m.Rows.Row(n) + 1)
-			}
-		case keymap.NodeToggle:
-			if m.Tree.Leaf(n) {
-				m.OpenDetail()
-			} else {
-				m.Rows.Fold(n, !m.Rows.Folded[n])
-			}
-		default:
-		}
-	})
-	if n != m.CursorNode() && do != keymap.TreeFold && do != keymap.TreeOpen {
-		m.Following = false
-	}
-	if do != keymap.TreeFold && do != keymap.TreeOpen {
-		m.Cur.Node = n
-	}
-}
-
-func (m browsing) otherPane() {
-	if m.Panes.Focus == view.PaneTree {
-		m.Panes.FocusOn(view.PaneDetail)
-		return
-	}
-	m.Panes.FocusOn(view.PaneTree)
-}
-
-// growPane makes the pane with the keys larger. Where it is the only one, half of the screen is no step on the way.
-func (m browsing) growPane() {
-	was := m.CurrentLayout()
-	m.Panes.Zoom = min(m.Panes.Zoom+1, 2)
-	if m.CurrentLayout() == was {
-		m.Panes.Zoom = 2
-	}
-	if m.CurrentLayout() == was && was.Kind == view.LayoutOne {
-		m.ShowMessage("it cannot be larger")
-	}
-}
-
-// shrinkPane makes it smaller again.
-func (m browsing) shrinkPane() {
-	was := m.CurrentLayout()
-	m.Panes.Zoom = max(m.Panes.Zoom-1, 0)
-	if m.CurrentLayout() == was {
-		m.Panes.Zoom = 0
-	}
-	if m.CurrentLayout() == was && was.Kind == view.LayoutOne {
-		m.ShowMessage("it cannot be smaller")
-	}
-}
-
-// moveDivider moves the divider, as far as both panes keep their least size.
-func (m browsing) moveDivider(by int) {
-	before := m.CurrentLayout()
-	if before.Kind != view.LayoutWide && before.Kind != view.LayoutTall {
-		m.ShowMessage("no divider: only one pane is shown")
-		return
-	}
-	m.Panes.Divider[before.Kind] += by
-	if after := m.CurrentLayout(); after.TreeW == before.TreeW && after.TreeH == before.TreeH {
-		m.Panes.Divider[before.Kind] -= by
-	}
-}
-
-func (m browsing) chooseTab(t view.Tab) {
-	m.Detail.OpenTab(t)
-	m.TabChosen = true
-	if m.CurrentLayout().Kind == view.LayoutOne {
-		m.Panes.FocusOn(view.PaneDetail)
-	}
-}
-
-func (m browsing) toggleRange() {
-	if m.Cur.Anchor >= 0 {
-		m.Cur.CloseRange(m.Rows)
-		return
-	}
-	m.Cur.Anchor = m.CursorNode()
-}
-
-// stepBack takes back one thing, the latest first. It never ends or runs anything.
-func (m browsing) stepBack() {
-	switch {
-	case m.Panes.Focus == view.PaneDetail && m.Detail.Search.Text != "":
-		m.Detail.Search = view.Search{Gen: m.Detail.Search.Gen + 1}
-	case m.Panes.Focus == view.PaneDetail && m.Panes.Zoom == 2:
-		m.Panes.Zoom = 0
-	case m.Panes.Focus == view.PaneDetail:
-		m.Panes.FocusOn(view.PaneTree)
-		m.Panes.Zoom = 0
-	case m.Cur.Anchor >= 0 || len(m.Cur.Marks) > 0:
-		m.Cur.Clear()
-	case m.Filter != tree.FilterAll:
-		m.SetFilter(tree.FilterAll)
-	case m.Find.Text != "":
-		m.Find.Text = ""
-	case m.Panes.Zoom > 0:
-		m.Panes.Zoom = 0
-	}
+// openBreakSheet asks for the condition, count or message of a breakpoint.
+func (m *model) openBreakSheet() tea.Cmd {
+	b, wants := overlay.NewBreak(m.Screen(), m.CursorNode(), m.Tools.CheckBreak)
+	m.Overlay = b
+	return m.doWants(wants)
 }

@@ -1,23 +1,20 @@
 package tui
 
 import (
-	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
-	"moon/plan"
-	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/frame"
 	"moon/tui/keymap"
 	"moon/tui/known"
+	"moon/tui/looks"
 	"moon/tui/overlay"
 	"moon/tui/pane"
+	"moon/tui/terminal"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -27,29 +24,25 @@ import (
 type model struct {
 	*view.State
 
-	o       Options
-	profile colorprofile.Profile
-	env     func(string) string
-	skins   [2]*themes.Theme // for a dark and for a light background
-	light   bool             // the terminal has said that its background is
-	later   func() tea.Cmd   // gives a tickMsg after a while
+	o     Options
+	looks *looks.Looks
+	later func() tea.Cmd // gives a tickMsg after a while
 
 	kept  tree.Filter // to be restored
 	typed typeahead
 
-	opened   bool // its size has been known
-	leaving  bool // asked to
-	forced   bool // left without waiting
-	again    bool // another run was asked for
-	watching bool // the terminal was asked to tell when light and dark change
-	ticking  bool
-	seen     int // pauses
-	clip     clipboard
+	opened  bool // its size has been known
+	leaving bool // asked to
+	forced  bool // left without waiting
+	again   bool // another run was asked for
+	ticking bool
+	seen    int // pauses
+	clip    clipboard
 
 	frame  string
 	stale  bool
-	closed bool  // the screen is about to go
-	napped bool  // moon was stopped, and the terminal taken anew since
+	closed bool // the screen is about to go
+	nap    terminal.Nap
 	crash  error // a panic on the way; ends the screen
 }
 
@@ -69,28 +62,39 @@ func newModel(o Options, env func(string) string) *model {
 			}),
 			Tools: toolsOf(&o), Keys: o.Keys, Following: true, Panes: view.NewPanes(), Detail: view.NewDetail(), Cur: tree.NewCursor(),
 		},
-		o: o, profile: chooseProfile(o, env), env: env, stale: true, later: nextTick,
+		o: o, stale: true, later: nextTick,
 	}
 	if m.Keys == nil {
 		m.Keys = keymap.UsualKeys()
 	}
-	m.loadThemes()
+	m.looks, m.Message = looks.New(looksOf(&o), env)
+	m.dress()
 	if len(o.Warnings) > 0 {
 		m.ShowMessage(strings.Join(o.Warnings, "; "))
 	}
 	m.Peek.Id = view.PeekReel
 	m.Mouse.On = o.Mouse
-	m.clip = newClipboard(o, env)
+	m.clip = newClipboard(o.Clipboard, env)
 	m.Rows, m.Excerpt = tree.NewCollapse(m.Tree), o.Plan.Excerpt
 	m.RebuildRows()
 	if o.View != nil {
-		m.restoreView(o.View)
+		m.kept = restoreView(m.State, o.View)
 	}
 	if o.Notice != "" {
 		m.ShowMessage(o.Notice)
 	}
 	return m
 }
+
+func looksOf(o *Options) looks.Options {
+	return looks.Options{
+		Theme: o.Theme, LightTheme: o.LightTheme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs, WithoutColours: o.NoColor,
+		Profile: o.Profile, Output: o.Output,
+	}
+}
+
+// dress takes over the looks as they are by now.
+func (m *model) dress() { m.Pen, m.Glyphs = m.looks.Pen, m.looks.Glyphs }
 
 func toolsOf(o *Options) view.Tools {
 	return view.Tools{
@@ -100,30 +104,14 @@ func toolsOf(o *Options) view.Tools {
 	}
 }
 
-// changePlan takes another plan, and keeps what fits it of what was folded, marked and typed.
-func (m replanning) changePlan(p *plan.Plan) {
-	before, old := m.Tree, m.Sheet
-	m.SetPlan(p)
-	m.Shown = nil
-	m.Sheet, m.SheetSent = nil, nil // they are about another plan
-	m.Cur.Carry(before, m.Tree)
-	if m.Prompt != nil {
-		m.Finding.Node, _ = tree.SameIn(before, m.Tree)(m.Finding.Node)
-	}
-	m.Rows.Adopt(m.Tree)
-	m.Excerpt = p.Excerpt
-	m.RebuildRows()
-	fixPane(m).carryFix(old)
-}
-
 // Init asks for nothing but the background of the terminal, where the theme depends on it.
-func (m *model) Init() tea.Cmd { return m.watchBackground() }
+func (m *model) Init() tea.Cmd { return m.looks.Watch() }
 
 // Update takes one message. What is drawn may have changed after each but those that say so.
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if r := recover(); r != nil {
-			m.crash = panicError(r)
+			m.crash = terminal.PanicError(r)
 			next, cmd = m, tea.Quit
 		}
 	}()
@@ -144,11 +132,12 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.openScreen()
 	case tea.FocusMsg:
 		m.Unfocused = false
-		cmd = m.askBackground()
+		cmd = m.looks.AskBackground()
 	case tea.BlurMsg:
 		m.Unfocused = true
 	case tea.BackgroundColorMsg:
-		m.setBackground(msg)
+		m.looks.SetBackground(msg)
+		m.dress()
 	case feed.Fetched:
 		m.OutputReel(msg.Id).Take(msg)
 	case known.Answer:
@@ -158,19 +147,19 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case pane.Found:
 		pane.OutputPane{State: m.State}.FoundMore(msg)
 	case view.Copied:
-		cmd = m.copyText(msg)
+		cmd = m.clip.copyText(m.State, msg)
 	case clipped:
-		cmd = m.clipText(msg)
-	case asideMsg:
-		cmd = m.lendUnwatched(makeRoom(msg.do))
-	case continuedMsg:
-		cmd = m.wakeUp()
-	case broke:
-		m.crash = msg.err
+		cmd = m.clip.clipText(m.State, msg)
+	case terminal.Aside:
+		cmd = m.looks.Unwatched(terminal.MakeRoom(msg.Do))
+	case terminal.Continued:
+		cmd = m.nap.WakeUp()
+	case terminal.Broke:
+		m.crash = msg.Err
 		return m, tea.Quit
-	case returned:
-		if msg.err != nil {
-			m.ShowMessage("the terminal: " + msg.err.Error())
+	case terminal.Returned:
+		if msg.Err != nil {
+			m.ShowMessage("the terminal: " + msg.Err.Error())
 		}
 	case edited:
 		cmd = fixPane{m.State}.takeEdited(msg)
@@ -186,16 +175,16 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		replanning{m.State}.takeReloaded(msg)
 	case view.Came:
 		cmd = msg.Then(m.State)
-	case themed:
+	case *looks.Found:
 		cmd = m.changeTheme(msg)
 	default:
 		// Bubble Tea has messages of its own, which change nothing that is drawn.
 		m.stale = was
-		if schemeChanged(msg) {
-			cmd = m.askBackground()
+		if looks.SchemeChanged(msg) {
+			cmd = m.looks.AskBackground()
 		}
 	}
-	return m, guardCommand(tea.Batch(cmd, pane.OutputPane{State: m.State}.FetchOutput(),
+	return m, terminal.GuardCommand(tea.Batch(cmd, pane.OutputPane{State: m.State}.FetchOutput(),
 		m.AskWaits(pane.WaitWords{State: m.State}.StepsToAsk),
 		pane.WatchPane{State: m.State}.AskWatches(),
 		m.AskBound(func() []int { return append(m.ShownSteps(), m.Tree.Step(m.CursorNode())) }), m.AskLacking()))
@@ -205,7 +194,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 func (m *model) View() tea.View {
 	defer func() {
 		if r := recover(); r != nil {
-			m.crash = panicError(r)
+			m.crash = terminal.PanicError(r)
 			m.Store.Wake() // drawing cannot quit; the next message does
 		}
 	}()
@@ -238,44 +227,6 @@ func (m *model) drawScreen() string {
 		drawn, m.Mouse.Box = overlay.Lay(c, m.Screen(), m.Overlay, drawn, m.Width)
 	}
 	return drawn
-}
-
-// panicError makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the
-// keyboard before it closes what that one reads from.
-func panicError(r any) error {
-	return fmt.Errorf("internal error in the TUI:  %v\n%s", r, debug.Stack())
-}
-
-// pressKey takes a key: to what is open above the panes, or as an intent.
-func (m *model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
-	key := msg.String()
-	m.Message = ""
-	m.Cur.Free = false
-	switch {
-	case key == "ctrl+c": // an interrupt is never text
-		return m.doIntent(keymap.RunInterrupt)
-	case m.Overlay != nil:
-		return m.doWants(m.Overlay.Press(m.Screen(), msg))
-	case m.Prompt != nil:
-		return m.doWants(m.Prompt.Press(m.Screen(), msg))
-	case m.Sheet != nil:
-		return m.doWants(m.Sheet.Press(m.Screen(), msg))
-	}
-	return m.takeSequence(key)
-}
-
-func (m *model) pasteText(msg tea.PasteMsg) tea.Cmd {
-	switch {
-	case m.Overlay != nil:
-		if b, types := m.Overlay.(overlay.Typist); types {
-			return m.doWants(b.Paste(m.Screen(), msg))
-		}
-	case m.Prompt != nil:
-		return m.doWants(m.Prompt.Paste(m.Screen(), msg))
-	case m.Sheet != nil:
-		return m.doWants(m.Sheet.Paste(m.Screen(), msg))
-	}
-	return nil
 }
 
 // handleTick runs only while something does: it moves clocks and looks for new output.

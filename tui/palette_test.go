@@ -95,8 +95,8 @@ func TestTypedCommands(t *testing.T) {
 	s.command("filter chnaged")
 	s.has("unknown filter `chnaged`; did you mean `changed`?")
 	s.command("theme moonlight")
-	if s.m.skins[0].Name != "moonlight" {
-		t.Errorf("theme %s", s.m.skins[0].Name)
+	if s.m.looks.Theme() != "moonlight" {
+		t.Errorf("theme %s", s.m.looks.Theme())
 	}
 	s.command("theme monlight")
 	s.has("unknown theme `monlight`; did you mean `moonlight`?")

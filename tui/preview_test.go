@@ -11,11 +11,12 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/looks"
 )
 
 func previewed(t *testing.T, theme, dir string, p colorprofile.Profile, dark bool, w int) (string, []themes.Warning) {
 	t.Helper()
-	return Preview(Options{Theme: theme, ThemeDir: dir, Profile: &p, Glyphs: "unicode"}, func(string) string { return "" }, dark, w)
+	return looks.Preview(looks.Options{Theme: theme, ThemeDir: dir, Profile: &p, Glyphs: "unicode"}, func(string) string { return "" }, dark, w)
 }
 
 // Every role is shown by name, in its look, and every state with its word.
@@ -27,7 +28,7 @@ func TestPreviewShowsEverything(t *testing.T) {
 				if len(mistakes) > 0 {
 					t.Fatalf("%s: %v", name, mistakes)
 				}
-				checkFrame(t, strings.TrimSuffix(text, "\n"), previewWidth, strings.Count(text, "\n"))
+				checkFrame(t, strings.TrimSuffix(text, "\n"), looks.PreviewWidth, strings.Count(text, "\n"))
 				shown := ansi.Strip(text)
 				for r := range themes.Roles {
 					if !strings.Contains(shown, "\n "+r.String()+" ") {
@@ -107,6 +108,6 @@ func TestPreviewOfAUsersTheme(t *testing.T) {
 func TestPreviewFits(t *testing.T) {
 	for w := 1; w <= 90; w++ {
 		text, _ := previewed(t, "contrast", "", colorprofile.TrueColor, true, w)
-		checkFrame(t, strings.TrimSuffix(text, "\n"), min(w, previewWidth), strings.Count(text, "\n"))
+		checkFrame(t, strings.TrimSuffix(text, "\n"), min(w, looks.PreviewWidth), strings.Count(text, "\n"))
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"moon/plan"
 	"moon/tui/feed"
 	"moon/tui/known"
+	"moon/tui/looks"
 	"moon/tui/pane"
 	"moon/tui/view"
 )
@@ -129,7 +130,7 @@ func (s *screen) run(cmd tea.Cmd) {
 			s.run(c)
 		}
 	case feed.Fetched, known.Answer, pane.Found, view.Copied, clipped, edited, reloaded, sheetNews, shellFound, shellLeft, view.Came,
-		themed:
+		*looks.Found:
 		s.send(msg)
 	case nil:
 	default:

@@ -21,14 +21,6 @@ func (m deciding) openShell() tea.Cmd {
 	}
 }
 
-func (m *model) shellFound(f shellFound) tea.Cmd {
-	if f.err != nil {
-		m.ShowMessage("shell: " + f.err.Error())
-		return nil
-	}
-	return m.lendUnwatched(lendTerminal(f.shell, func(err error) tea.Msg { return shellLeft{err} }))
-}
-
 func (m deciding) shellLeft(l shellLeft) {
 	if l.err != nil {
 		m.ShowMessage("shell: " + l.err.Error())

@@ -176,14 +176,14 @@ func TestCopyOfMuch(t *testing.T) {
 func TestCopyInScreen(t *testing.T) {
 	p := devbox()
 	s := newScreen(t, setup{p: p, w: 120, h: 40})
-	s.m.clip = newClipboard(Options{}, func(name string) string { return map[string]string{"STY": "1.tty"}[name] })
+	s.m.clip = newClipboard(nil, func(name string) string { return map[string]string{"STY": "1.tty"}[name] })
 	s.on("install git")
 	s.keys("y y")
 	raw, ok := s.cmds[0].(tea.RawMsg)
 	if got := fmt.Sprint(raw.Msg); !ok || got != "\x1bP\x1b]52;c;aW5zdGFsbCBnaXQ=\x07\x1b\\" {
 		t.Errorf("got %q", got)
 	}
-	if newClipboard(Options{}, func(string) string { return "both" }).screen {
+	if newClipboard(nil, func(string) string { return "both" }).screen {
 		t.Error("tmux in GNU screen is taken for GNU screen")
 	}
 }

@@ -1,18 +1,12 @@
 package tui
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/plan"
-	"moon/tui/draw"
 	"moon/tui/feed"
-	"moon/tui/status"
 	"moon/tui/tree"
 	"moon/tui/view"
 )
@@ -44,26 +38,6 @@ func (m *model) syncStore() tea.Cmd {
 	return tea.Batch(cmd, m.keepTicking())
 }
 
-// adoptPlan takes over another plan when the run has one, and says what is different in it.
-func (m replanning) adoptPlan() (news string) {
-	digest := m.Store.Digest()
-	if digest == "" || digest == m.Plan.Digest || m.Tools.PlanFor == nil {
-		return ""
-	}
-	p := m.Tools.PlanFor(digest)
-	if p == nil {
-		return ""
-	}
-	m.Others = m.Others.Replan(m.Plan, p)
-	news = planChange(m.Plan, p, m.Others)
-	if _, words, ok := strings.Cut(news, ": "); ok && m.SheetSent != nil {
-		news = "values changed: " + words
-	}
-	m.changePlan(p)
-	m.Store.Forget()
-	return news
-}
-
 // followRun reacts to what happened to the run since before.
 func (m *model) followRun(before feed.Shot) tea.Cmd {
 	var cmd tea.Cmd
@@ -89,68 +63,26 @@ func (m *model) followRun(before feed.Shot) tea.Cmd {
 	return cmd
 }
 
-// showPause reacts to a pause: it shows where and why, and rings once if nobody is looking.
-func (m browsing) showPause() tea.Cmd {
-	failed := m.Shot.Pause.Reason == events.PauseFailure
-	if failed || m.Following {
-		m.ToPointer(failed)
-	}
-	switch {
-	case failed && !m.IsTyping():
-		m.TabChosen = false
-		m.Detail.OpenTab(view.TabSteps)
-		m.Detail.Scroll = 0
-		m.LendDetail()
-	case !failed:
-		m.AutoTab(view.TabSteps)
-	}
-	if failed && m.Unfocused {
-		return tea.Raw("\a")
-	}
-	return nil
-}
-
-// showEnd reacts to the end of the run: the tree shows what is worth seeing, the root what it came to.
-func (m browsing) showEnd(before events.Phase) {
-	m.Summary = m.Summarize()
-	if before == events.Ended {
-		return // it was shown already
-	}
-	if m.Filter == tree.FilterAll &&
-		m.Tree.Tallies[0].Sum(status.Changed, status.Failed, status.Unreachable, status.Ignored, status.Rescued,
-			status.Outdated, status.Cancelled)+len(m.Tree.Drift) > 0 {
-		m.SetFilter(tree.FilterNotable)
-	}
-	if m.IsTyping() || m.FocusedPane() == view.PaneDetail && !m.Panes.Lent {
+// filterAgain filters as before, when it is known what the steps are like. A filter that would show nothing now is left.
+func (m *model) filterAgain() {
+	if m.kept == tree.FilterAll || m.Shot.Steps == 0 {
 		return
 	}
-	m.Cur.Node, m.Following, m.TabChosen = 0, false, false
-	m.Detail.OpenTab(view.TabSteps)
-	m.LendDetail()
+	m.SetFilter(m.kept)
+	if m.kept = tree.FilterAll; len(m.Rows.Rows) < 2 {
+		m.SetFilter(tree.FilterAll)
+	}
 }
 
-// planChange says what is different in a plan, and in which file if it is one.
-func planChange(old, now *plan.Plan, others status.OtherFiles) string {
-	d := status.Differ(old, now)
-	words := draw.Count(len(d.Changed), "step") + " changed"
-	if len(d.Added) > 0 {
-		words += fmt.Sprintf(", %d added", len(d.Added))
+// openScreen is called the first time that the size of the screen is known. Where nobody has looked at this playbook before and it has
+// more rows than fit, it is folded below the levels that do, but for what asks to be confirmed.
+func (m *model) openScreen() {
+	l := m.CurrentLayout()
+	if m.opened || l.Kind == view.LayoutCard {
+		return
 	}
-	if d.Gone > 0 {
-		words += fmt.Sprintf(", %d removed", d.Gone)
+	m.opened = true
+	if m.o.View == nil && (len(m.Rows.Rows) > l.TreeH || m.Tree.Over) && l.TreeH > 0 {
+		m.Rows.Overview(l.TreeH)
 	}
-	if file := others.OnlyOne(now, slices.Concat(d.Changed, d.Added)); file != "" {
-		return file + ": " + words // no step is in it
-	}
-	where := ""
-	for _, i := range slices.Concat(d.Changed, d.Added) {
-		switch file := now.Steps[i].Origin.File; {
-		case file == "" || file == where:
-		case where == "":
-			where = file
-		default:
-			where = "replanned"
-		}
-	}
-	return cmp.Or(where, "replanned") + ": " + words
 }

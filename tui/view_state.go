@@ -30,7 +30,7 @@ type View struct {
 }
 
 // viewNow is the view as it is.
-func (m replanning) viewNow() View {
+func viewNow(m *view.State) View {
 	v := View{
 		Dividers: m.Panes.Divider, Wrap: m.Detail.Output.Wrap, Times: int(m.Detail.Output.Times),
 		Watches: slices.Clone(m.Watch.Texts), Typed: slices.Clone(m.Watch.Before), Playbook: m.Plan.RootFile,
@@ -54,8 +54,9 @@ func (m replanning) viewNow() View {
 	return v
 }
 
-// restoreView puts a view back, as far as it fits the plan. The file it comes from may have been changed by anybody.
-func (m *model) restoreView(v *View) {
+// restoreView puts a view back, as far as it fits the plan. The file it comes from may have been edited by hand. The filter is returned:
+// it is applied when the statuses of the steps are known.
+func restoreView(m *view.State, v *View) (filter tree.Filter) {
 	m.Rows.Recall(v.Folded, v.Open, v.AllShut)
 	for i, by := range v.Dividers {
 		m.Panes.Divider[i] = max(min(by, 1000), -1000)
@@ -90,31 +91,8 @@ func (m *model) restoreView(v *View) {
 	}
 	for f := tree.FilterAll; f <= tree.FilterLeft; f++ {
 		if f.String() == v.Filter {
-			m.kept = f
+			filter = f
 		}
 	}
-}
-
-// filterAgain filters as before, when it is known what the steps are like. A filter that would show nothing now is left.
-func (m *model) filterAgain() {
-	if m.kept == tree.FilterAll || m.Shot.Steps == 0 {
-		return
-	}
-	m.SetFilter(m.kept)
-	if m.kept = tree.FilterAll; len(m.Rows.Rows) < 2 {
-		m.SetFilter(tree.FilterAll)
-	}
-}
-
-// openScreen is called the first time that the size of the screen is known. Where nobody has looked at this playbook before and it has
-// more rows than fit, it is folded below the levels that do, but for what asks to be confirmed.
-func (m *model) openScreen() {
-	l := m.CurrentLayout()
-	if m.opened || l.Kind == view.LayoutCard {
-		return
-	}
-	m.opened = true
-	if m.o.View == nil && (len(m.Rows.Rows) > l.TreeH || m.Tree.Over) && l.TreeH > 0 {
-		m.Rows.Overview(l.TreeH)
-	}
+	return filter
 }

@@ -35,14 +35,14 @@ func TestViewIsRemembered(t *testing.T) {
 	s.keys("> > + w 4 f f f")
 	s.m.Watch.AddWatch("go_version")
 	s.command("cursor.pointer")
-	v := replanning{s.m.State}.viewNow()
+	v := viewNow(s.m.State)
 
 	again := reopened(t, v, nil, 120, 40)
 	again.has("not done", "▎  ◇ │ ├   link .zshrc")
 	if got := again.m.Tree.Title(again.m.CursorNode()); got != "link .zshrc" {
 		t.Errorf("at %s", got)
 	}
-	if got := (replanning{again.m.State}).viewNow(); !reflect.DeepEqual(got, v) && got.Tab != 0 {
+	if got := viewNow(again.m.State); !reflect.DeepEqual(got, v) && got.Tab != 0 {
 		t.Errorf("left with\n%+v, and again with\n%+v", v, got)
 	}
 	if again.m.Panes != s.m.Panes || again.m.Detail.Output.Wrap != s.m.Detail.Output.Wrap {
@@ -71,7 +71,7 @@ func TestViewIsRemembered(t *testing.T) {
 func TestViewOpensWithBothPanes(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("tab 2 + +")
-	v := replanning{s.m.State}.viewNow()
+	v := viewNow(s.m.State)
 	if again := reopened(t, v, nil, 120, 40); again.m.Panes.Zoom != 0 {
 		t.Errorf("%+v", again.m.Panes)
 	}
@@ -163,7 +163,7 @@ func TestManyFolds(t *testing.T) {
 	s := newScreen(t, setup{p: loops(20*(tree.ViewPaths+100), 20), w: 120, h: 40})
 	s.on("loop: loop 7")
 	s.press("l")
-	v := replanning{s.m.State}.viewNow()
+	v := viewNow(s.m.State)
 	if len(v.Folded) > 0 || !v.AllShut || len(v.Open) != 2 {
 		t.Fatalf("%d folded, %d open", len(v.Folded), len(v.Open))
 	}

@@ -40,7 +40,7 @@ type walk struct {
 	hosts []string // inventories
 	took  *engine.Session
 	tm    *teatest.TestModel
-	e     *terminal
+	e     *emulator
 	run   *events.Run // as the report wants it
 	over  chan struct{}
 	stop  chan struct{}

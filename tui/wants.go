@@ -4,9 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/tui/overlay"
-	"moon/tui/pane"
-	"moon/tui/status"
-	"moon/tui/view"
 )
 
 // doWants does what a box, the prompt or the sheet of values asks for, in its order.
@@ -40,7 +37,7 @@ func (m *model) doWant(want overlay.Want) tea.Cmd {
 	case overlay.Unwatch:
 		m.Watch.RemoveWatch(w.Expression)
 	case overlay.Copy:
-		return m.copyItem(w.Item)
+		return m.clip.copyItem(m.State, w.Item)
 	case overlay.Edit:
 		return m.editAt(w.File, w.Line)
 	case overlay.Stop:
@@ -77,21 +74,4 @@ func (m *model) doWant(want overlay.Want) tea.Cmd {
 		m.ShowMessage("values changed: " + w.Fix.Words())
 	}
 	return nil
-}
-
-// evaluateCondition finds out what the condition of a breakpoint is now.
-func (m watching) evaluateCondition(when string) tea.Cmd {
-	if m.CannotWatch() != "" {
-		return nil
-	}
-	p, step, eval := m.Plan, pane.WatchPane(m).WatchStep(), m.Tools.Eval
-	return func() tea.Msg {
-		v := status.Eval(eval).Value(p, step, when)
-		return view.Came{Then: func(m *view.State) tea.Cmd {
-			if b, is := m.Overlay.(*overlay.Break); is {
-				b.TakeValue(when, v)
-			}
-			return nil
-		}}
-	}
 }

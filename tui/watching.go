@@ -62,3 +62,20 @@ func (m watching) Typed() []string { return m.Watch.Before }
 
 // Shown is the value of an expression as the pane of watches has it.
 func (m watching) Shown(expression string) draw.Text { return pane.WatchPane(m).Shown(expression) }
+
+// evaluateCondition finds out what the condition of a breakpoint is now.
+func (m watching) evaluateCondition(when string) tea.Cmd {
+	if m.CannotWatch() != "" {
+		return nil
+	}
+	p, step, eval := m.Plan, pane.WatchPane(m).WatchStep(), m.Tools.Eval
+	return func() tea.Msg {
+		v := status.Eval(eval).Value(p, step, when)
+		return view.Came{Then: func(m *view.State) tea.Cmd {
+			if b, is := m.Overlay.(*overlay.Break); is {
+				b.TakeValue(when, v)
+			}
+			return nil
+		}}
+	}
+}

@@ -12,7 +12,7 @@ import (
 
 	"moon/exec/remote"
 	"moon/internal/app"
-	"moon/tui"
+	"moon/tui/terminal"
 )
 
 // Main runs moon with the arguments after the name of the program, and returns its exit code.
@@ -29,7 +29,7 @@ func Main(args []string) int {
 
 // NewInvocation is a call of this moon with streams of its own.
 func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
-	return app.NewInvocation(in, out, errs, Version, build(), tui.UndoModes)
+	return app.NewInvocation(in, out, errs, Version, build(), terminal.UndoModes)
 }
 
 type cli struct {

@@ -12,7 +12,7 @@ import (
 	"moon/internal/app"
 	"moon/internal/suggest"
 	"moon/themes"
-	"moon/tui"
+	"moon/tui/looks"
 )
 
 type themesCmd struct {
@@ -42,13 +42,13 @@ func (c *themesCmd) Run(call *app.Invocation) error {
 		}
 		return app.Usage("there is no theme `%s`; moon themes lists them", c.Name)
 	}
-	o := tui.Options{Theme: c.Name, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor}
+	o := looks.Options{Theme: c.Name, ThemeDir: themeDir(), Glyphs: c.Glyphs, WithoutColours: c.NoColor}
 	profile := colorprofile.NoTTY
 	if f := app.FileOf(call.Out); f != nil {
 		profile = colorprofile.Detect(f, os.Environ())
 	}
 	o.Profile = &profile
-	text, mistakes := tui.Preview(o, os.Getenv, !c.Light, call.Width())
+	text, mistakes := looks.Preview(o, os.Getenv, !c.Light, call.Width())
 	if _, err := fmt.Fprint(call.Out, text); err != nil {
 		return err
 	}

@@ -16,10 +16,10 @@ import (
 	"moon/tui/draw"
 )
 
-// cardScreen is the screen where there is no room for a tree.
+// cardScreen is what is drawn if there is no room for a tree.
 type cardScreen struct{ *view.State }
 
-// drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
+// drawCard draws state, progress, the step, its last line, three keys.
 func (m cardScreen) drawCard(b *draw.Brush) {
 	lines := [][]draw.Text{m.cardHead(), m.cardCounts()}
 	if ask := m.Tree.Tallies[0].Sum(status.Confirm); m.Shot.Phase == events.Review && ask > 0 &&

@@ -16,7 +16,7 @@ type picture struct{ *view.State }
 // peekPane shows below the tree what the pane beside it would.
 type peekPane struct{ *view.State }
 
-// Draw draws header, panes or matrix, rules and footer: exactly as many rows and cells as the screen has. What lies over them is laid
+// Draw draws header, panes or matrix, rules and footer: exactly as many rows and cells as there are. What lies over them is laid
 // over the finished frame.
 func Draw(state *view.State, b *draw.Brush) {
 	m := picture{state}

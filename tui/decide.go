@@ -4,27 +4,18 @@ import (
 	"fmt"
 	"slices"
 
-	"moon/tui/keymap"
-	"moon/tui/overlay"
-	"moon/tui/pane"
-	"moon/tui/status"
-	"moon/tui/view"
-
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
 	"moon/tui/draw"
+	"moon/tui/keymap"
+	"moon/tui/pane"
+	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // deciding turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
 type deciding struct{ *view.State }
-
-// sendIntent turns what a person wants into commands. Whether they could do anything was asked before: see whyCannot.
-func (m *model) sendIntent(do keymap.Intent) {
-	if !m.asksName(do) {
-		deciding{m.State}.carryOut(do)
-	}
-}
 
 // carryOut does what act was asked to, and what a name was typed for.
 func (m deciding) carryOut(do keymap.Intent) {
@@ -177,16 +168,6 @@ func (m deciding) retryMarked() {
 	m.Cur.Clear()
 }
 
-// retryOrAgain retries what failed. When the run is over there is nothing of the kind, and it is the whole that is run again.
-func (m *model) retryOrAgain() tea.Cmd {
-	if m.Shot.Phase == events.Done && m.Tools.Again {
-		m.again = true
-		return tea.Quit
-	}
-	m.sendIntent(keymap.RunRetryAll)
-	return nil
-}
-
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
 func (m deciding) retryAll() {
 	r := m.Tree.Steps(m.CursorNode())
@@ -194,74 +175,6 @@ func (m deciding) retryAll() {
 		r = m.Position().Everything()
 	}
 	m.Send(events.Retry{Range: r})
-}
-
-// askToLeave leaves, and asks first if that would stop something.
-func (m *model) askToLeave() tea.Cmd {
-	switch m.Shot.Phase {
-	case events.Done:
-		return tea.Quit
-	case events.Ended:
-		m.leaving = true
-		m.Stopping++
-		m.Send(events.Leave{})
-	case events.Review:
-		m.stopRun(events.StopInterrupt, false)
-	case events.Running, events.Paused:
-		m.Overlay = overlay.Leave{}
-	}
-	if m.Store.Over() {
-		return tea.Quit
-	}
-	return nil
-}
-
-// handleInterrupt is ctrl+c: it asks like askToLeave, and does not ask again.
-func (m *model) handleInterrupt() tea.Cmd {
-	if _, asked := m.Overlay.(overlay.Leave); !asked && m.Stopping == 0 {
-		m.Overlay, m.Prompt = nil, nil
-		return m.askToLeave()
-	}
-	m.Overlay = nil
-	m.stopRun(events.StopNow, true)
-	if m.Stopping > 2 || m.Store.Over() {
-		m.forced = m.Shot.Phase != events.Done
-		return tea.Quit // whatever keeps the run must not keep the terminal
-	}
-	return nil
-}
-
-// stopRun ends the run before its end.
-func (m *model) stopRun(how events.StopHow, signal bool) {
-	m.leaving = true
-	m.Stopping++
-	m.Send(events.Stop{How: how, Signal: signal})
-}
-
-// toggleBreakpoint sets a breakpoint before the first step of the node, or of each mark, or clears it where there is one. On the row of a
-// task over several hosts it is before the task on each of them.
-func (m deciding) toggleBreakpoint() {
-	var steps []int
-	var rows [][]int
-	all := true
-	for _, n := range m.MarkedNodes() {
-		var row []int
-		for _, step := range status.FirstSteps(m.Plan, m.Tree.Steps(n)) {
-			if slices.Contains(steps, step) {
-				continue
-			}
-			_, set := m.Breaks[step]
-			steps, row, all = append(steps, step), append(row, step), all && set
-		}
-		rows = append(rows, row)
-	}
-	for _, row := range rows {
-		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.Breaks[step]; return set != all })
-		for _, c := range status.Breaks(row, all) {
-			m.Send(c)
-		}
-	}
-	m.Cur.Clear()
 }
 
 // connectAgain asks the hosts once more that did not answer, by planning again.

@@ -1,4 +1,4 @@
-package tui
+package terminal
 
 import (
 	"io"
@@ -6,14 +6,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// asideMsg asks for the terminal, returned says that the screen is there again.
+// The messages about the terminal.
 type (
-	asideMsg struct{ do func() }
-	returned struct{ err error }
+	// Aside asks for the terminal.
+	Aside struct{ Do func() }
+	// Returned says that the TUI is there again.
+	Returned struct{ Err error }
 )
 
-// passAsides passes on who asks for the terminal.
-func passAsides(asks <-chan func(), stop <-chan struct{}, send func(do func())) {
+// PassAsides passes on who asks for the terminal.
+func PassAsides(asks <-chan func(), stop <-chan struct{}, send func(do func())) {
 	for {
 		select {
 		case do := <-asks:
@@ -24,12 +26,12 @@ func passAsides(asks <-chan func(), stop <-chan struct{}, send func(do func())) 
 	}
 }
 
-// makeRoom takes the screen away, does something, and shows the screen again. News are folded meanwhile, and drawn
+// MakeRoom takes the screen away, does something, and shows the screen again. News are folded meanwhile, and drawn
 // afterwards.
-func makeRoom(do func()) tea.Cmd {
+func MakeRoom(do func()) tea.Cmd {
 	return takeTurns(guest{do}, func(err error) tea.Msg {
 		do() // once is enough: this is for a screen that could not go away
-		return returned{err}
+		return Returned{err}
 	})
 }
 

@@ -1,4 +1,4 @@
-package tui
+package looks
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 	"moon/tui/draw"
 )
 
-// previewWidth is how wide a preview is: at most this, and as much where it goes to no terminal.
-const previewWidth = 80
+// PreviewWidth is how wide a preview is: at most this, and as much where it goes to no terminal.
+const PreviewWidth = 80
 
 // Preview is a theme to look at without a run: every role by name, a tree with all states, a diff, output, and how well each role
 // can be read. Its colours are those of the terminal that o and env describe. What is wrong with the theme comes with it.
 func Preview(o Options, env func(string) string, dark bool, width int) (string, []themes.Warning) {
-	if width <= 0 || width > previewWidth {
-		width = previewWidth
+	if width <= 0 || width > PreviewWidth {
+		width = PreviewWidth
 	}
 	p := &preview{w: width, profile: chooseProfile(o, env), dark: dark}
 	var mistakes []themes.Warning
@@ -110,7 +110,7 @@ func (p *preview) colourText() string {
 	return "This goes to no terminal, so nothing of it is coloured."
 }
 
-// samples are what each role stands for, in words of the screen.
+// samples are what each role stands for, in words of the TUI.
 func (p *preview) sampleText(r themes.Role) string {
 	sign := func(s draw.Sign) string { return p.glyphs.Signs[s] + " " + draw.SignLooks[s].Word }
 	samples := map[themes.Role]string{
@@ -190,7 +190,7 @@ func colorsOf(theme *themes.Theme, i draw.Ink, mode int) (fg, bg color.Color) {
 	return known(s.Fg), known(s.Bg)
 }
 
-// drawTree shows every state, with its word where the screen has a note.
+// drawTree shows every state, with its word in the place of a note.
 func (p *preview) drawTree() {
 	p.addHeading("States")
 	g := p.glyphs

@@ -1,30 +1,14 @@
 package tui
 
 import (
+	"moon/events"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
 	"moon/tui/view"
-
-	"moon/events"
 )
 
 // approving is approval on a target that is marked as production: what is guarded, and what a name is to be typed for.
 type approving struct{ *view.State }
-
-// asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
-// it does the intent.
-func (m *model) asksName(do keymap.Intent) bool {
-	if !m.IsProduction() {
-		return false
-	}
-	what := approving{m.State}.wouldApprove(do)
-	steps, destructive := what.Weigh(m.Run)
-	if steps == 0 || len(destructive) == 0 && do != keymap.GateApproveAll {
-		return false
-	}
-	m.Overlay = overlay.NewProduction(m.Screen(), do, what, m.Tools.Banner)
-	return true
-}
 
 func (m approving) wouldApprove(do keymap.Intent) (what overlay.Approval) {
 	switch do {

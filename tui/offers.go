@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"moon/events"
 	"moon/plan"
 	"moon/tui/draw"
@@ -14,27 +12,6 @@ import (
 	"moon/tui/pane"
 	"moon/tui/view"
 )
-
-// openBreakSheet asks for the condition, count or message of a breakpoint.
-func (m *model) openBreakSheet() tea.Cmd {
-	b, wants := overlay.NewBreak(m.Screen(), m.CursorNode(), m.Tools.CheckBreak)
-	m.Overlay = b
-	return m.doWants(wants)
-}
-
-func (m deciding) openBreaks() {
-	if len(m.Breaks) == 0 {
-		m.ShowMessage("there are no breakpoints; " + m.Keys.Label(keymap.GateBreak) + " sets one")
-		return
-	}
-	m.Overlay = overlay.NewBreaks()
-}
-
-// openDone asks about the node under the cursor, or the marks.
-func (m deciding) openDone() {
-	ranges, single := m.DecisionTargets()
-	m.Overlay = overlay.NewDone(m.Screen(), m.Tree.Title(m.CursorNode()), ranges, single)
-}
 
 // copyItems are what can be copied of the node under the cursor.
 func copyItems(m *view.State) []overlay.CopyItem {
@@ -127,4 +104,31 @@ func paletteIntents(m *view.State) []keymap.Intent {
 		}
 	}
 	return slices.DeleteFunc(list, func(do keymap.Intent) bool { return m.IsRecorded() && keymap.AsksTheRun(do) })
+}
+
+// command is what can be typed in the palette with an argument.
+type command struct {
+	overlay.Command
+
+	words  string
+	cannot func(*view.State) string
+}
+
+var commands = []command{
+	{overlay.Command{Name: "goto", Short: "g", Takes: "STEP"}, "go to a step: its id, path, name or file:line", nil},
+	{
+		overlay.Command{Name: "p", Short: "print", Takes: "EXPRESSION"},
+		"print a value, as the step at the pointer sees it",
+		(*view.State).CannotWatch,
+	},
+	{overlay.Command{Name: "watch", Takes: "EXPRESSION"}, "watch a value", (*view.State).CannotWatch},
+	{
+		overlay.Command{Name: "break", Takes: "STEP [if COND] [after N] [log TEXT]"},
+		"set a breakpoint",
+		func(m *view.State) string { return pane.WhyNot{State: m}.CannotBreak() },
+	},
+	{overlay.Command{Name: "breaks"}, "list the breakpoints", nil},
+	{overlay.Command{Name: "filter", Takes: "WHAT"}, "filter: all, problems, changed, not done", nil},
+	{overlay.Command{Name: "theme", Takes: "NAME"}, "other colours", nil},
+	{overlay.Command{Name: "quit", Short: "q"}, "leave", nil},
 }
