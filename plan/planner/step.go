@@ -117,6 +117,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	open := len(f.All)
 	raw := p.fillArgs(&s, k, r, f)
+	f.At("") // the last argument is closed, too
 	// What is planned later needs to know who would be added, also where the condition is open.
 	adds := (t.Action == "add_host" || t.Action == "group_by") && len(f.All) == open
 	p.fillProcess(&s, k, r, f)

@@ -27,6 +27,7 @@ func (r *recorder) note(format string, args ...any) {
 }
 
 func (r *recorder) VisitDirectory(dir string) { r.note("directory %s", filepath.Base(dir)) }
+
 func (r *recorder) VisitPlay(pl *playbook.Play, _ Place) {
 	r.note("play %s", pl.Hosts.Text()+pl.Import.Text())
 }
@@ -34,6 +35,7 @@ func (r *recorder) VisitPlay(pl *playbook.Play, _ Place) {
 func (r *recorder) VisitTask(t *playbook.Task, at Place) {
 	r.note("%s: %s %s", at.File.Name, t.ActionKey, strings.ReplaceAll(t.Args.Text(), "\n", " "))
 }
+
 func (r *recorder) VisitCondition(v playbook.Value, _ Place) { r.note("condition %s", v.Text()) }
 func (r *recorder) VisitTemplate(v playbook.Value, _ Place)  { r.note("template %s", v.Text()) }
 func (r *recorder) VisitDocument(f *playbook.File, _ Place)  { r.note("document %s", f.Name) }
