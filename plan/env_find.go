@@ -253,6 +253,17 @@ var collectings = dialect.Of[collecting]{
 	},
 }
 
+// RoundNames are the entries of the result of a round that are known before it ran; if its item is hidden, those that do not show it.
+func RoundNames(d dialect.Dialect, loopVar string, item any, hidden bool) map[string]any {
+	names := map[string]any{}
+	if hidden {
+		item = value.Unknown{}
+	}
+	collectings.In(d).name(names, loopVar, item)
+	maps.DeleteFunc(names, func(_ string, v any) bool { _, is := v.(value.Unknown); return is && hidden })
+	return names
+}
+
 // round is the item of a step of a loop. It is taken from the frame: no_log keeps it from the step itself.
 func (e *Env) round(s *Step) any {
 	b := s.Task.Frame.Loop.Find(s.Loop.Var)

@@ -12,7 +12,7 @@ import (
 )
 
 // LoopResults is a loop over what another loop has registered.
-var LoopResults = regexp.MustCompile(`^\s*\{\{\s*(\w+)\.results\s*(?:\|\s*(?:list|default\(\s*\[\s*\]\s*\)|d\(\s*\[\s*\]\s*\))\s*)*\}\}\s*$`)
+var LoopResults = regexp.MustCompile(`^\s*(?:\{\{)?\s*(\w+)\.results\s*(?:\|\s*(?:list|default\(\s*\[\s*\]\s*\)|d\(\s*\[\s*\]\s*\))\s*)*(?:\}\})?\s*$`)
 
 // Absence is why a step that is over has given no value.
 type Absence struct {

@@ -142,7 +142,7 @@ func (p *evaluator) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (i
 // is not known is the rest, so the items are open.
 func (p *evaluator) resultsOf(over playbook.Value, e *plan.Env) ([]item, bool) {
 	m := plan.LoopResults.FindStringSubmatch(over.Text())
-	if m == nil || e.Frame.All.Of == nil {
+	if m == nil {
 		return nil, false
 	}
 	var from *vars.Binding
@@ -170,12 +170,13 @@ func (p *evaluator) openResults(name string, over playbook.Value, e *plan.Env, f
 	items := make([]item, len(from.Steps))
 	for i, step := range from.Steps {
 		s := &p.plan.Steps[step]
-		known := map[string]any{"ansible_loop_var": s.Loop.Var}
+		var about any
 		if !s.NoLog {
-			known[s.Loop.Var] = s.Task.Frame.Loop.Find(s.Loop.Var).Value
+			about = s.Task.Frame.Loop.Find(s.Loop.Var).Value
 		}
+		known := plan.RoundNames(p.plan.Dialect, s.Loop.Var, about, s.NoLog)
 		items[i] = item{
-			value: value.Partial{Name: name, Known: known, Steps: slices.Clone(all)}, open: true,
+			about: about, value: value.Partial{Name: name, Known: known, Steps: slices.Clone(all)}, open: true,
 			raw: playbook.Written(over.Pos(), fmt.Sprintf("{{ %s.results[%d] }}", name, i)), where: e.Frame,
 		}
 	}

@@ -11,6 +11,7 @@ import (
 type item struct {
 	value any
 	open  bool
+	about any // of the result of a round: its item
 	raw   playbook.Value
 	where *vars.Frame
 }
@@ -18,8 +19,8 @@ type item struct {
 // shown is the item as far as it is known, for display.
 func (i item) shown() any {
 	shown := i.value
-	if partial, ok := shown.(value.Partial); ok {
-		shown = partial.Known[partial.Known["ansible_loop_var"].(string)]
+	if value.IsPartial(shown) {
+		shown = i.about
 	} else if i.open {
 		shown = plan.ForDisplay(plan.CopyOf(shown))
 	}
