@@ -502,6 +502,10 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 			f.Outcome = events.Changed
 		}
 	}
+	// Of what a dry run cannot tell, the step may change something: what waits for a change may run.
+	if j.Changed == nil && f.Outcome == events.OK && s.mayChange(b, f) {
+		f.Open = true
+	}
 	// Without `until` any failure may be tried again; with it, only `until` decides.
 	f.Again = bad() && j.Until == nil
 	if j.Until != nil && !*j.Until {
@@ -513,6 +517,11 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 	}
 	f.Ignored = bad() && j.Ignore
 	return j.Failed
+}
+
+// mayChange reports whether a dry run of all steps leaves it open if a step would change something.
+func (s *attempts) mayChange(b *bind.Bound, f *fact.AttemptFinished) bool {
+	return s.dry(f.Step) && s.state.Options().Check && f.Diff != nil && f.Diff.Kind == events.ChangeUnknown && !exec.Inward(b.Step.Action)
 }
 
 // launch starts what was decided, unless that could not be recorded.

@@ -194,7 +194,7 @@ type (
 		// Registered is the value of the step's register name, in which secrets stand as references to where they come from
 		// (package secret, Seal); so do they in Values. What was printed is not in it if it is long, but in Later.
 		Registered map[string]any `json:"registered,omitempty"`
-		// Open says of a dry run that changed_when is known only in a real one: the step counts as one that may change something.
+		// Open says of a dry run that only a real one knows whether the step changes something: it counts as one that may.
 		Open bool `json:"open,omitempty"`
 		// Later are the entries of Registered that are made when they are used, and of what.
 		Later map[string]Source `json:"later,omitempty"`

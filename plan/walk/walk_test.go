@@ -37,11 +37,15 @@ func (r *recorder) VisitTask(t *playbook.Task, at Place) {
 }
 
 func (r *recorder) VisitCondition(v playbook.Value, _ Place) { r.note("condition %s", v.Text()) }
-func (r *recorder) VisitTemplate(v playbook.Value, _ Place)  { r.note("template %s", v.Text()) }
-func (r *recorder) VisitDocument(f *playbook.File, _ Place)  { r.note("document %s", f.Name) }
+
+func (r *recorder) VisitTemplate(v playbook.Value, _ Place) { r.note("template %s", v.Text()) }
+
+func (r *recorder) VisitDocument(f *playbook.File, _ Place) { r.note("document %s", f.Name) }
+
 func (r *recorder) VisitMissing(m Missing, _ Place) {
 	r.note("missing %s %s", m.Key, filepath.Base(m.Path))
 }
+
 func (r *recorder) VisitUnnamed(v playbook.Value, _ string, _ Place) { r.note("unnamed %s", v.Text()) }
 
 // walked goes through the playbook site.yml among some files.
