@@ -42,7 +42,6 @@ type Rules struct {
 	KeepsPaths        bool // a path that the declaration of an action says to take as written is not resolved on the controller
 	ReadsSources      bool // what is copied or rendered lies next to the playbook, also if nothing searches it
 	NamesTemplates    bool // a template file knows its own name, and ansible_managed
-	KnowsOmit         bool // `omit` leaves an argument away
 	IncludesFiles     bool // tags of templates may include and import other files
 	OrdersMaps        bool // a map as written keeps its order and the types of its keys
 	WritesJSON        bool // a list or map for a text argument that may hold JSON is written as such
@@ -63,7 +62,7 @@ var rules = Of[*Rules]{
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
 		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true,
-		CreatesSkips: true, KeepsPaths: true, KnowsOmit: true, IncludesFiles: true, OrdersMaps: true, WritesJSON: true,
+		CreatesSkips: true, KeepsPaths: true, IncludesFiles: true, OrdersMaps: true, WritesJSON: true,
 		NamesTemplates: true,
 	},
 }

@@ -179,7 +179,7 @@ func (x *Expression) compileJinja(inside expr.Excerpt, how jinja.Lexing) error {
 	if perr != nil {
 		return perr
 	}
-	c := newCollector(x.engine, x.engine.Dialect)
+	c := newCollector(x.engine)
 	c.node(n, false)
 	x.node, x.refs, x.guards = n, c.done(), c.guards
 	return c.unknownFunction(nil)
@@ -239,7 +239,7 @@ func (x *Expression) compileExpr(inside expr.Excerpt) error {
 	if err != nil {
 		return err
 	}
-	c := newCollector(x.engine, x.engine.Dialect)
+	c := newCollector(x.engine)
 	for _, u := range uses {
 		c.path(u.Root, u.Path, u.Provided)
 	}

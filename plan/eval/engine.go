@@ -47,7 +47,7 @@ func (e *Engine) functionNames() []string {
 	return slices.Sorted(maps.Keys(formOf(e.Dialect).functions()))
 }
 
-// Template compiles text. In plays the first newline after a tag is dropped, as it is in a Document, and a first line `#jinja2: …` counts.
+// Template compiles text. The first newline after a tag is dropped, as it is in a Document, and a first line `#jinja2: …` counts.
 // The error is an *Error of kind SyntaxError: also for unknown filters, tests, functions and tags, and for filters whose result would
 // differ from run to run.
 func (e *Engine) Template(text string) (*Template, error) {
@@ -56,24 +56,17 @@ func (e *Engine) Template(text string) (*Template, error) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
 	return compiled(&e.templates, text, func() (*Template, error) {
-		how, err := formOf(e.Dialect).reading(text)
+		style, from, err := jinja.Style{}.WithHeader(text)
 		if err != nil {
-			return nil, err
+			return nil, value.FromParser(err)
 		}
-		return e.compileTemplate(text, how)
+		return e.compileTemplate(text, jinja.Reading{Style: style, From: from, LikeAnsible: formOf(e.Dialect).likeAnsible})
 	})
 }
 
 // Document compiles the text of a file, as the template action renders it: the first newline after a tag is dropped, and
 // the result is always a string.
-func (e *Engine) Document(text string) (*Template, error) { return formOf(e.Dialect).document(e, text) }
-
-func (e *Engine) compileDocument(text string) (*Template, error) {
-	if !Templated(text) {
-		return &Template{engine: e, text: text, literal: true}, nil
-	}
-	return compiled(&e.documents, text, func() (*Template, error) { return e.compileTemplate(text, jinja.Reading{Document: true}) })
-}
+func (e *Engine) Document(text string) (*Template, error) { return e.DocumentIn(text, jinja.Style{}) }
 
 // Condition compiles a condition, which may be wrapped in {{ }} as a whole. The error is an *Error of kind SyntaxError.
 func (e *Engine) Condition(text string, lang Language) (*Condition, error) {
@@ -209,10 +202,9 @@ func (e *Engine) DocumentIn(text string, style jinja.Style) (*Template, error) {
 
 // form is how texts are read in a dialect, and what they may call.
 type form struct {
-	functions func() map[string]function
-	reading   func(text string) (jinja.Reading, error) // how a template is cut into pieces
-	document  func(e *Engine, text string) (*Template, error)
-	pastLoop  bool // loop.nextitem at the end is nothing, and not undefined
+	functions   func() map[string]function
+	likeAnsible bool // as in jinja.Reading, of texts that are written in a playbook
+	pastLoop    bool // loop.nextitem at the end is nothing, and not undefined
 }
 
 var forms dialect.Of[*form]

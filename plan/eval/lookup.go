@@ -71,7 +71,7 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 		s.Objects = true
 	}
 	// Last, so that a playbook may have a variable of that name.
-	if !ok && n.Name == "omit" && s.Dialect.Rules().KnowsOmit {
+	if !ok && n.Name == "omit" {
 		return value.Omit, nil
 	}
 	if !ok {

@@ -3,7 +3,6 @@ package eval
 import (
 	"slices"
 
-	"moon/plan/dialect"
 	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/lookups"
@@ -22,7 +21,6 @@ const (
 // collector gathers the free variables of expressions.
 type collector struct {
 	known functionTable
-	rules *dialect.Rules
 	bound func(name string) binding
 	refs  []Ref
 	// guards are names whose absence some expression asks about: everywhere in the text their absence is provided for.
@@ -38,8 +36,8 @@ type functionTable interface {
 }
 
 // newCollector is for texts that bind no names.
-func newCollector(known functionTable, d dialect.Dialect) *collector {
-	return &collector{known: known, rules: d.Rules(), bound: func(string) binding { return free }}
+func newCollector(known functionTable) *collector {
+	return &collector{known: known, bound: func(string) binding { return free }}
 }
 
 // node walks an expression. provided is set below what provides for a missing value: x in `x is defined`.
@@ -142,7 +140,7 @@ func constantPath(n jinja.Node) []any {
 func (c *collector) path(root *jinja.Variable, path []any, provided bool) {
 	b := c.bound(root.Name)
 	// `maybe` still counts: on some way to here it is the variable that is read.
-	if b == certain || root.Name == "omit" && c.rules.KnowsOmit {
+	if b == certain || root.Name == "omit" {
 		return
 	}
 	if provided && !slices.Contains(c.guards, root.Name) {

@@ -3,7 +3,6 @@ package eval
 import (
 	"slices"
 
-	"moon/plan/dialect"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -18,9 +17,9 @@ type tagCollector struct {
 	macros []string // of the whole text: one may be called above where it is written
 }
 
-func newTagCollector(known functionTable, d dialect.Dialect) *tagCollector {
+func newTagCollector(known functionTable) *tagCollector {
 	c := &tagCollector{frames: []frame{{}}}
-	c.collector = collector{known: known, rules: d.Rules(), bound: c.binding}
+	c.collector = collector{known: known, bound: c.binding}
 	return c
 }
 

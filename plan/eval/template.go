@@ -106,7 +106,7 @@ func (t *Template) compileParts(pieces []jinja.Piece) error {
 }
 
 func (t *Template) collect(all ...jinja.Node) error {
-	c := newCollector(t.engine, t.engine.Dialect)
+	c := newCollector(t.engine)
 	c.all(all...)
 	t.refs = c.done()
 	return c.unknownFunction(nil)
@@ -119,7 +119,7 @@ func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
 	}
 	// The collector throws what it finds below.
 	defer value.Catch(&err)
-	c := newTagCollector(t.engine, t.engine.Dialect)
+	c := newTagCollector(t.engine)
 	c.walk(tree)
 	t.tree, t.refs = tree, c.done()
 	return c.unknownFunction(c.macros)
