@@ -26,25 +26,26 @@ type attachCmd struct {
 
 // Help says what can be sent.
 func (attachCmd) Help() string {
-	return `  moon attach
+	return `Without --send, prints the run from its first event to its end, and exits with its exit code. Ctrl-C stops moon attach, not the run.
+
+  moon attach
   moon attach 20261102 --send pause --send skip=step-0007
 
 Commands, each with --send:
   pause              start nothing new; running steps finish
-  continue           start new steps again
+  continue           start steps again
   step               run one step, and pause again
   stop[=HOW]         end the run: drain (the default) lets running steps finish, interrupt interrupts them, now kills them
   approve=STEP       approve steps, also those that need confirmation
-  skip=STEP          exclude steps, or continue without a failed one that waits for a decision
+  skip=STEP          exclude steps, or continue without a failed step that waits for a decision
   restore=STEP       undo a skip
-  mark=STEP          mark steps as done: failed ones, or ones that have not begun
+  mark=STEP          mark steps as done: failed steps, or steps that have not begun
   rerun=STEP         run done steps again; the run must be paused.  rerun-dependents=STEP runs the done steps that depend
                      on them again too
-  keep=STEP          keep the results of steps that were done with an earlier definition
-  break=STEP         stop before steps, like --break of moon tui;  clear=STEP removes the breakpoint
-  retry=STEP         try failed steps again
-  set=NAME=VALUE     give a variable another value for the rest of the run, which must be paused; steps that are
-                     done stay done
+  keep=STEP          keep the results of done steps whose definition has changed
+  break=STEP         pause before steps, like moon tui --break;  clear=STEP removes the breakpoint
+  retry=STEP         retry failed steps
+  set=NAME=VALUE     change a variable for the rest of the run, which must be paused; done steps stay done
   answer=STEP        continue a pause step;  reject=STEP rejects it
 STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`
 }

@@ -26,9 +26,9 @@ type doctorCmd struct {
 
 // Help says what is looked at.
 func (doctorCmd) Help() string {
-	return `Reads a playbook of plays, or of steps, with all playbooks, roles, files of tasks and variables, and templates whose names
-are written out. It continues after errors that would stop planning, so that everything moon cannot do is in one list: keys, modules,
-lookups, filters, plugins, settings in ansible.cfg. The exit status is 1 if there is anything.
+	return `Reads a playbook of plays or steps, and every playbook, role, file of tasks or variables and template that it names literally. It continues
+after errors that would stop planning, so one list has everything that moon does not support: keys, modules, lookups, filters, plugins,
+settings in ansible.cfg. The exit status is 1 if the list is not empty.
 
   moon doctor site.yml
   moon doctor --format json site.yml`

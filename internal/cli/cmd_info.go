@@ -24,8 +24,8 @@ type factsCmd struct {
 
 // Help says what is left out without names.
 func (factsCmd) Help() string {
-	return `Without names: all facts that cost nothing to find out. Facts that a program must be asked for are found out when they
-are named, here or in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(facts.Costly())), ", ") + `.
+	return `Without names, prints all facts that moon can gather without running a program. The others are gathered only if they are named, here or
+in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(facts.Costly())), ", ") + `.
 
   moon facts
   moon facts date_time docker_version`
@@ -110,7 +110,7 @@ type actionsCmd struct {
 
 // Help shows how an action is described.
 func (actionsCmd) Help() string {
-	return `Without a name: all actions, with a line about each.
+	return `Without a name, lists all actions with a line about each.
 
   moon actions
   moon actions copy`

@@ -23,7 +23,7 @@ import (
 
 // inventoryFlags are where the hosts come from.
 type inventoryFlags struct {
-	Inventory []string `short:"i" sep:"none" placeholder:"SOURCE" help:"Inventory: a file, a directory, a program, or hosts with a comma, as in web1, or web1,web2; may be given several times."`
+	Inventory []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory: a file, a directory, a program that prints it, or host names with a comma (web1,web2,); may be given several times."`
 	Limit     string   `short:"l" placeholder:"PATTERN" help:"Only these hosts; @FILE reads them from a file."`
 }
 
@@ -57,15 +57,15 @@ type inventoryCmd struct {
 	Host        string `placeholder:"NAME" help:"Print the variables of a host as JSON."`
 	Vars        bool   `help:"With --graph: the variables too."`
 	Trust       bool   `help:"Run the program that ansible.cfg names, this time only."`
-	PlaybookDir string `placeholder:"DIR" help:"Directory of the playbook, whose group_vars and host_vars are read too; default: this directory."`
+	PlaybookDir string `placeholder:"DIR" help:"Also read group_vars and host_vars of the playbook in this directory; default: the working directory."`
 	vaultFlags  `group:"passwords"`
 	Pattern     string `arg:"" optional:"" help:"Hosts or a group, such as web, 'web:!web1' or 'web*'; default: all."`
 }
 
 // Help says what is read without -i.
 func (inventoryCmd) Help() string {
-	return `Without --graph, --list and --host: the names of the hosts, one a line. Variables are shown as they are written: templates are
-not rendered, and secrets are hidden. Without -i the inventory is that of ansible.cfg; /etc/ansible/hosts is read only if it is named.
+	return `Without --graph, --list or --host, prints the names of the hosts, one per line. Variables are shown as written: templates are not
+rendered, and secrets are hidden. Without -i, moon reads the inventory that ANSIBLE_INVENTORY or ansible.cfg names, and /etc/ansible/hosts only if you name it.
 
   moon inventory -i hosts.ini --graph
   moon inventory -i hosts.ini --host web1`

@@ -19,15 +19,16 @@ type keysCmd struct {
 
 // Help says where the file is, and how it is written.
 func (keysCmd) Help() string {
-	return `The keys are those of keys.yaml in moon's directory of configuration (~/.config/moon), and else the usual ones:
+	return `Your own keys are in keys.yaml in moon's configuration directory (~/.config/moon). Actions that it does not name keep their default keys.
+The file looks like this:
 
   run.step: [s, f11]     an action and its keys
-  cursor.top: g g        keys that are pressed one after the other
-  pane.grow: []          no key; what has none is found with :
-  output:                what is different in one place: tree, detail or output
+  cursor.top: g g        two keys, one after the other
+  pane.grow: []          no key; the action is still found with :
+  output:                keys for one place only: tree, detail or output
     output.wrap: z
 
-All of them in this form, and a check of your own:
+Write a file with all actions to start from, and check yours:
 
   moon keys --format yaml > ~/.config/moon/keys.yaml
   moon keys --check keys.yaml`

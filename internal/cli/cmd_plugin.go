@@ -27,7 +27,7 @@ import (
 // pluginFlags say which programs may carry out steps that moon cannot.
 type pluginFlags struct {
 	TrustPlugins   bool     `name:"trust" aliases:"trust-plugins" help:"Trust the programs that the playbook contains or names, this time only: plugins, inventory programs, and those that would run before approval."`
-	AnsibleModules []string `placeholder:"NAME" help:"Allow these modules of the installed Ansible, where moon has no action of that name."`
+	AnsibleModules []string `placeholder:"NAME" help:"Allow these modules of the installed Ansible, if moon has no action of that name."`
 }
 
 // find looks for the plugins of a playbook, which is in the directory, and for modules in others.
@@ -174,7 +174,7 @@ type pluginDescribeCmd struct {
 
 // Help shows what is described.
 func (pluginDescribeCmd) Help() string {
-	return `Prints what a capability takes and gives, and where it comes from.
+	return `Prints the arguments and results of a capability, and the file it comes from.
 
   moon plugin describe execute.copy
   moon plugin describe dns_record --playbook site.yml`
@@ -286,7 +286,7 @@ type pluginTestCmd struct {
 
 // Help shows a call.
 func (pluginTestCmd) Help() string {
-	return `Calls it as a step would, and prints the result.
+	return `Calls the plugin as a step would, and prints the result.
 
   moon plugin test dns_record --playbook site.yml --args '{"name": "www"}' --check`
 }
@@ -398,8 +398,8 @@ type pluginTrustCmd struct {
 
 // Help says what trust is about.
 func (pluginTrustCmd) Help() string {
-	return `moon remembers the path of each file and its SHA-256: edited, it is asked about again. What a plugin imports is not
-part of that. Look at what you trust: it runs as you.
+	return `moon remembers the path and the SHA-256 of each file. If you edit the file, moon asks again; files that a plugin imports are not covered.
+Read a plugin before you trust it: it runs as your user.
 
   moon plugin trust plugins/dns_record`
 }

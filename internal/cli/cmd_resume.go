@@ -29,12 +29,12 @@ type resumeCmd struct {
 	screenFlags   `group:"screen"`
 	uiFlags       `group:"screen"`
 	Lost          string `group:"resume" enum:"ask,retry,ok,fail" default:"ask" help:"How to treat a step that was running when moon crashed or its host went away: retry runs it again, ok and fail mark it as done or failed. The TUI asks."`
-	Changed       string `group:"resume" enum:"ask,rerun,keep" default:"ask" help:"What to do about steps that succeeded and whose definition changed since: rerun runs them again, keep leaves them. The TUI asks."`
+	Changed       string `group:"resume" enum:"ask,rerun,keep" default:"ask" help:"What to do with steps that succeeded but whose definition has changed since: rerun runs them again, keep keeps their results. The TUI asks."`
 	AllowStale    bool   `group:"resume" help:"Resume from a saved plan although its files have changed since."`
 	RetryFailed   bool   `group:"resume" help:"Run failed steps again. In the TUI you decide."`
 	NoTUI         bool   `group:"screen" name:"no-tui" help:"Run non-interactively, also in a terminal."`
 
-	MaxResult byteSize `group:"resume" placeholder:"SIZE" help:"Another limit for the output of a step that other steps may use."`
+	MaxResult byteSize `group:"resume" placeholder:"SIZE" help:"Change the limit for the output of a step that other steps may use, such as 64M."`
 }
 
 // Help says what runs again.

@@ -19,7 +19,7 @@ import (
 // runsCmd lists the history.
 type runsCmd struct {
 	Format string `enum:"text,json" default:"text" help:"text or json."`
-	Limit  int    `short:"n" default:"20" placeholder:"N" help:"How many to list, latest first; 0 lists all."`
+	Limit  int    `short:"n" default:"20" placeholder:"N" help:"How many to list, latest first; default 20, 0 lists all."`
 }
 
 // Help shows how to find a run.
@@ -182,8 +182,7 @@ type pruneCmd struct {
 
 // Help says what goes, and what stays.
 func (pruneCmd) Help() string {
-	return `Deletes the records of old runs: their plans, events and outputs. Runs that are live are kept. A run that is deleted cannot be
-resumed.
+	return `Deletes the records of old runs: their plans, events and outputs. Live runs are kept. A deleted run cannot be resumed.
 
   moon prune --dry-run
   moon prune --keep 20 --older 720h`

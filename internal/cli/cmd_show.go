@@ -22,15 +22,15 @@ import (
 	"moon/tui/plain"
 )
 
-// showCmd tells what is recorded of a run.
+// showCmd prints what is recorded of a run. It plans with what the run has kept, so no flag of a plan means anything to it.
 type showCmd struct {
-	Which   string  `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest. moon runs lists them."`
-	Format  string  `enum:"text,json" default:"text" help:"text or json."`
-	Events  bool    `xor:"what" env:"-" help:"Print the events of the run, one per line, as moon run --output json does."`
-	Output  *string `xor:"what" env:"-" placeholder:"STEP" help:"Print the raw output of a step: an id, a path or a name."`
-	Attempt int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
-	TUI     bool    `xor:"what" name:"tui" env:"-" help:"Show the finished run in the TUI; nothing can be run."`
-	planFlags
+	Which       string  `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest. moon runs lists them."`
+	Format      string  `enum:"text,json" default:"text" help:"text or json."`
+	Events      bool    `xor:"what" env:"-" help:"Print the events of the run, one per line, as moon run --output json does."`
+	Output      *string `xor:"what" env:"-" placeholder:"STEP" help:"Print the raw output of a step: an id, a path or a name."`
+	Attempt     int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
+	TUI         bool    `xor:"what" name:"tui" env:"-" help:"Open the finished run in the TUI, read-only."`
+	vaultFlags  `group:"passwords"`
 	screenFlags `group:"screen"`
 }
 

@@ -18,7 +18,8 @@ type stateCmd struct {
 
 // Help says what is listed.
 func (stateCmd) Help() string {
-	return `Lists the resources that steps have recorded, with the run that created each. The playbook need not exist any more.
+	return `Lists the files, packages, users and so on that steps have recorded, with the run that created each. It also works if the playbook
+has been deleted.
 
   moon state site.yml
   moon state site.yml --format json`

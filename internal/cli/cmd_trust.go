@@ -16,14 +16,14 @@ import (
 type trustCmd struct {
 	playbookFlags
 	List   bool `help:"List trusted files."`
-	Remove bool `help:"Remove all trust below the directory of the playbook."`
+	Remove bool `help:"Stop trusting all files below the directory of the playbook."`
 }
 
 // Help is the longer help of the command.
 func (*trustCmd) Help() string {
-	return `Before you approve a plan, moon runs no program that the playbook brings or names: no inventory program of its ansible.cfg, no
-ProxyCommand of its variables, no program that a prediction would need. With moon trust you say that you have looked at the files, and
-that they may. An edited file is not trusted any more.
+	return `Before you approve a plan, moon does not run programs that the playbook contains or names: an inventory program in its ansible.cfg, a
+ProxyCommand in its variables, or programs that a prediction would need. moon trust allows them, once you have read the files. An edited
+file is no longer trusted.
 
   moon trust site.yml`
 }

@@ -32,7 +32,7 @@ var flagGroups = kong.Groups{
 	"cmd-plans":     "Look before running:",
 	"cmd-runs":      "Past runs:",
 	"cmd-reference": "Reference:",
-	"cmd-programs":  "Programs that playbooks bring:",
+	"cmd-programs":  "Plugins and trust:",
 	"cmd-other":     "Other:",
 }
 
