@@ -20,18 +20,19 @@ var sources = []struct {
 	rank int
 }{
 	{"fact", 0},
-	{"vars_files", 1},
-	{"root vars", 2},
-	{"vars step", 3},
-	{"include_vars", 3},
-	{"block vars", 4},
-	{"step vars", 5},
-	{"set_fact", 6},
-	{"register", 6},
-	{"include vars", 7},
-	{"loop", 8},
-	{"--vars-file", 9},
-	{"-e", 10},
+	{"vars_prompt", 1},
+	{"vars_files", 2},
+	{"root vars", 3},
+	{"vars step", 4},
+	{"include_vars", 4},
+	{"block vars", 5},
+	{"step vars", 6},
+	{"set_fact", 7},
+	{"register", 7},
+	{"include vars", 8},
+	{"loop", 9},
+	{"--vars-file", 10},
+	{"-e", 11},
 }
 
 // TestPrecedence sets a variable in every two places, and asks a step at the end, while it runs, what it is.
@@ -68,6 +69,9 @@ func valueWith(t *testing.T, names ...string) string {
 		switch name {
 		case "fact":
 			o.Facts.Here["x"] = name
+		case "vars_prompt":
+			head.WriteString("vars_prompt: [{name: x, private: false}]\n")
+			o.Outside.Ask = func([]plan.Prompt) (map[string]string, error) { return map[string]string{"x": "vars_prompt"}, nil }
 		case "vars_files":
 			write("vars.yml", "x: "+name)
 			head.WriteString("vars_files: vars.yml\n")

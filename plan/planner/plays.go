@@ -303,75 +303,9 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 	return below
 }
 
-// prompts asks for the variables that a play wants to be typed, unless the command line gives them.
+// prompts asks for the variables that a play wants to be typed.
 func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
-	var ask []plan.Prompt
-	for _, q := range pl.Prompts {
-		given := false
-		for _, l := range []*vars.Layer{p.names.Extra, p.names.Files} {
-			given = given || l != nil && l.Find(q.Name) != nil
-		}
-		if given {
-			continue
-		}
-		r := p.Renderer(p.env(c, nil), c.chain)
-		for _, v := range []playbook.Value{q.Encrypt, q.Salt, q.SaltSize} {
-			if !v.IsZero() && v.Kind() != playbook.Null {
-				p.Errorf(v.Pos(), 0, c.chain, "ask for the text, and use `| password_hash('sha512')` where it is needed",
-					"vars_prompt: `encrypt` is not supported yet")
-			}
-		}
-		ask = append(ask, plan.Prompt{
-			Name: q.Name, Text: r.Text(q.Text), Default: r.Text(q.Default), Private: p.ReadFlag(q.Private, "private", r, true),
-			Confirm: p.ReadFlag(q.Confirm, "confirm", r, false),
-		})
-	}
-	if len(ask) == 0 {
-		return
-	}
-	answers := map[string]string{}
-	var open []plan.Prompt
-	for _, q := range ask {
-		// The first planning of a selection has asked already, and a saved plan has the answers: no question is asked twice.
-		if v, ok := p.o.Values.Answers[q.Name]; ok {
-			answers[q.Name] = v
-		} else {
-			open = append(open, q)
-		}
-	}
-	if len(open) > 0 {
-		if p.o.Outside.Ask == nil {
-			for _, q := range open {
-				if q.Default == "" {
-					p.Errorf(pl.Pos, 0, c.chain, "give it with -e "+q.Name+"=…",
-						"`%s` is asked for (vars_prompt), and there is nobody to ask", q.Name)
-				}
-				answers[q.Name] = q.Default
-			}
-		} else {
-			got, err := p.o.Outside.Ask(open)
-			if err != nil {
-				p.Errorf(pl.Pos, 0, c.chain, "", "vars_prompt: %s", err)
-				return
-			}
-			for _, q := range open {
-				answers[q.Name] = got[q.Name]
-			}
-		}
-	}
-	l := &vars.Layer{Parent: c.scene.Vars}
-	for _, q := range ask {
-		// A saved plan and a second planning need both.
-		p.o.Values.Answers[q.Name] = answers[q.Name]
-		p.plan.Basis.Prompts = append(p.plan.Basis.Prompts, q)
-		var v any = answers[q.Name]
-		if q.Private {
-			// What was typed unseen must not show in what is made of it.
-			v = value.Mark(p.secrets, v, value.Every)
-		}
-		l.Add(vars.Binding{Name: q.Name, Value: v, From: "vars_prompt", Origin: origin(pl.Pos, c.chain)})
-	}
-	c.scene.Vars = l
+	c.scene.Vars = p.askFor(pl.Prompts, c, c.scene.Vars)
 }
 
 // hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.

@@ -83,7 +83,14 @@ func (p *variables) varsFile(c *taskContext, name, from string, into *vars.Layer
 // rootVars renders the variables of the playbook itself.
 func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
 	p.names.Root = &vars.Layer{}
-	p.names.VarsFiles = &vars.Layer{}
+	// As in plays, a file of variables counts above what was typed.
+	asked := p.askFor(pb.Prompts, c, nil)
+	if asked != nil {
+		for i := range asked.Binds {
+			p.shadows(&asked.Binds[i])
+		}
+	}
+	p.names.VarsFiles = &vars.Layer{Parent: asked}
 	into := func(l *vars.Layer) func(*vars.Binding) {
 		return func(b *vars.Binding) {
 			p.shadows(b)

@@ -166,6 +166,9 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	if !pb.Force.IsZero() {
 		p.Errorf(pb.Force.Pos(), 0, c.chain, "put it on the root playbook", "`force_handlers` in an included file (%s)", pb.File.Name)
 	}
+	for _, q := range pb.Prompts {
+		p.Errorf(q.Pos, 0, c.chain, "put it on the root playbook", "`vars_prompt` in an included file (%s)", pb.File.Name)
+	}
 	for _, e := range pb.Exports {
 		p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)",
 			pb.File.Name)

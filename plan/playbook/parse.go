@@ -87,7 +87,7 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 }
 
 var documentKeys = []string{
-	"version", "name", "vars", "vars_files", "strategy", "parallel", "exports", "force_handlers", "steps", "handlers",
+	"version", "name", "vars", "vars_prompt", "vars_files", "strategy", "parallel", "exports", "force_handlers", "steps", "handlers",
 }
 
 func (p *parser) readDocument(pb *Playbook, root Value) {
@@ -115,6 +115,8 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			default:
 				p.reportKind(e, "a map")
 			}
+		case "vars_prompt":
+			pb.Prompts = playsParser{p}.readPrompts(e)
 		case "vars_files":
 			pb.VarsFiles = p.readPaths(e)
 		case "strategy":

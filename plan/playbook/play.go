@@ -41,7 +41,7 @@ func playTable() []PlayKey {
 		{Name: "hosts", Doc: "pattern of hosts and groups, or a list of patterns", set: playsParser.readHosts},
 		{Name: "vars", Doc: "variables", set: func(p playsParser, pl *Play, e Entry) { pl.Vars = p.varsMap(e) }},
 		{Name: "vars_files", Doc: "files of variables; of a list within the list the first that exists", set: playsParser.varsFiles},
-		{Name: "vars_prompt", Doc: "variables that moon asks for", set: playsParser.readPrompts},
+		{Name: "vars_prompt", Doc: "variables that moon asks for", set: func(p playsParser, pl *Play, e Entry) { pl.Prompts = p.readPrompts(e) }},
 		one("gather_facts", "a boolean", "whether the play needs facts of its hosts (true)", func(pl *Play) *Value { return &pl.Facts }),
 		{
 			Name: "gather_subset", Doc: "accepted; gathering facts costs little",
@@ -263,7 +263,7 @@ func (p playsParser) readDocument(pb *Playbook, root Value, plays Entry) {
 		switch e.Key {
 		case "steps":
 			p.errorf(e.Pos, len(e.Key), "write two playbooks, or a play for `hosts: localhost`", "`steps:` beside `plays:`")
-		case "strategy", "parallel", "exports", "handlers", "force_handlers":
+		case "strategy", "parallel", "exports", "handlers", "force_handlers", "vars_prompt":
 			hint := "write it on the plays"
 			if e.Key == "parallel" || e.Key == "exports" {
 				hint = "remove it"
@@ -272,7 +272,7 @@ func (p playsParser) readDocument(pb *Playbook, root Value, plays Entry) {
 		}
 	}
 	// They have been reported, and must not have an effect.
-	pb.Strategy, pb.Parallel, pb.Exports, pb.Handlers, pb.Force = "", Value{}, nil, nil, Value{}
+	pb.Strategy, pb.Parallel, pb.Exports, pb.Handlers, pb.Force, pb.Prompts = "", Value{}, nil, nil, Value{}, nil
 	pb.Plays = playsParser{p.inPlays()}.readPlays(plays.Value, "`plays:`")
 }
 
@@ -452,10 +452,10 @@ func (p playsParser) varsFiles(pl *Play, e Entry) {
 
 var promptKeys = []string{"name", "prompt", "default", "private", "confirm", "encrypt", "salt", "salt_size", "unsafe"}
 
-func (p playsParser) readPrompts(pl *Play, e Entry) {
+func (p playsParser) readPrompts(e Entry) (list []Prompt) {
 	if e.Value.Kind() != List {
 		p.reportKind(e, "a list of maps with `name` and `prompt`")
-		return
+		return nil
 	}
 	for _, item := range e.Value.Items() {
 		if item.Kind() != Map {
@@ -463,8 +463,9 @@ func (p playsParser) readPrompts(pl *Play, e Entry) {
 				"an entry of `vars_prompt:` must be a map; this is %s", item.Kind())
 			continue
 		}
-		pl.Prompts = append(pl.Prompts, p.readPrompt(item))
+		list = append(list, p.readPrompt(item))
 	}
+	return list
 }
 
 func (p playsParser) readPrompt(item Value) Prompt {

@@ -28,6 +28,7 @@ const (
 	Steps                          // a list of steps
 	OneStep                        // a step
 	FilePath                       // a path, or a map with file or path
+	PromptList                     // maps with name and prompt
 	ExportList                     // names of variables, or a map of names and values
 	FormatVersion                  // 1
 	StrategyWord                   // linear or graph
@@ -83,6 +84,7 @@ var DocumentKeys = []Described{
 	{Name: "version", Shape: FormatVersion, Doc: "version of the language; optional"},
 	{Name: "name", Shape: AnyText, Doc: "what the playbook is called"},
 	{Name: "vars", Shape: Variables, Doc: "variables, rendered in this order; they may use each other"},
+	{Name: "vars_prompt", Shape: PromptList, Doc: "variables that moon asks for"},
 	{Name: "vars_files", Shape: Texts, Doc: "files of variables; relative to this file"},
 	{Name: "strategy", Shape: StrategyWord, Doc: "linear (in the order of the file) or graph (only `needs` and values order the steps)"},
 	{Name: "parallel", Shape: BoolOrNumber, Doc: "true or a number: the steps have no order among themselves"},

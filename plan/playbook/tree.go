@@ -10,6 +10,7 @@ type Playbook struct {
 	Name      Value
 	Vars      Value // a map; zero if there is none
 	VarsFiles []Value
+	Prompts   []Prompt
 	Strategy  string // "", "linear" or "graph"
 	Parallel  Value
 	Exports   []Entry // names and templates; a zero value stands for the variable of that name

@@ -73,7 +73,7 @@ func valueOfPlay(name string) object {
 	case "vars":
 		return variablesOfPlays()
 	case "vars_prompt":
-		return object{"type": "array", "items": object{"type": "object", "required": []any{"name"}}}
+		return shape(playbook.PromptList)
 	case "vars_files", "gather_subset", "collections", "environment", "serial", "hosts", "tags":
 		return object{}
 	}

@@ -193,6 +193,8 @@ func shape(s playbook.Shape) object {
 		}
 	case playbook.Texts:
 		return spec.Strings.Schema()
+	case playbook.PromptList:
+		return object{"type": "array", "items": object{"type": "object", "required": []any{"name"}}}
 	case playbook.Variables:
 		return object{"type": []any{"object", "null"}, "propertyNames": object{"pattern": playbook.IdentifierPattern}}
 	case playbook.Environment, playbook.Fields:

@@ -164,7 +164,7 @@ func TestDocsTables(t *testing.T) {
 var kindWords = map[playbook.Shape]string{
 	playbook.AnyText: "text", playbook.Boolean: "true or false", playbook.BoolOrText: "true, or text", playbook.BoolOrNumber: "true, or a number",
 	playbook.Condition: "condition", playbook.Conditions: "condition, or a list", playbook.Number: "number", playbook.Duration: "duration",
-	playbook.Identifier: "name of a variable", playbook.Handle: "id", playbook.Texts: "text, or a list", playbook.Variables: "map",
+	playbook.Identifier: "name of a variable", playbook.Handle: "id", playbook.Texts: "text, or a list", playbook.PromptList: "list of maps", playbook.Variables: "map",
 	playbook.Environment: "map", playbook.Fields: "map", playbook.LoopOver: "list, map or expression", playbook.LoopSettings: "map",
 	playbook.NeedsList: "id, or a list", playbook.Steps: "list of steps", playbook.OneStep: "step", playbook.ExportList: "list of names, or a map", playbook.FilePath: "path", playbook.FormatVersion: "1",
 	playbook.StrategyWord: "`linear`, `graph`", playbook.PresetCall: "name, or `{name, with}`",
