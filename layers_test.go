@@ -82,6 +82,7 @@ var layers = map[string][]string{
 	"tui/fix":      {"events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
 
 	"engine/graph/graphtest": {"engine/graph", "events", "plan", "plan/planner"},               // plans and graphs for the tests of other packages; no program of moon's has it
+	"tui/tuitest":            {"events", "plan"},                                               // what tests of the front ends share
 	"exec/exectest":          {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
 	"exec/remote/sshtest":    {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it
 
@@ -91,8 +92,8 @@ var layers = map[string][]string{
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
 
-	"internal/test/fakes":   {"engine/journal", "events", "events/fact", "exec", "exec/process", "internal/cli"}, // what the suites share; no program of moon's has it
-	"internal/test/ansible": {},                                                                                  // suites: they see moon from outside
+	"internal/test/fakes":   {"engine/journal", "events", "events/fact", "exec", "exec/process", "internal/cli", "tui/tuitest"}, // what the suites share; no program of moon's has it
+	"internal/test/ansible": {},                                                                                                 // suites: they see moon from outside
 	"internal/test/bench":   {},
 	"internal/test/crash":   {},
 	"internal/test/docs":    {},

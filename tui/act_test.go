@@ -8,18 +8,19 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/tuitest"
 )
 
 // sends fails the test unless the keys send the commands, and returns nothing else.
 func (s *screen) sends(keys string, want ...events.Command) {
 	s.t.Helper()
-	s.f.sent = nil
+	s.f.Sent = nil
 	s.keys(keys)
-	if len(s.f.sent) == 0 && len(want) == 0 {
+	if len(s.f.Sent) == 0 && len(want) == 0 {
 		return
 	}
-	if !reflect.DeepEqual(s.f.sent, want) {
-		s.t.Errorf("%s sent %+v, want %+v\n%s", keys, s.f.sent, want, s.shows())
+	if !reflect.DeepEqual(s.f.Sent, want) {
+		s.t.Errorf("%s sent %+v, want %+v\n%s", keys, s.f.Sent, want, s.shows())
 	}
 }
 
@@ -158,7 +159,7 @@ func TestPauseAndResume(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A")
 	s.press("c")
-	s.f.until("install git")
+	s.f.Until("install git")
 	s.frame()
 	s.has("RUNNING")
 	s.press("c")
@@ -168,13 +169,13 @@ func TestPauseAndResume(t *testing.T) {
 	s.sends("p", events.Pause{})
 	s.has("PAUSED by you", "nothing is running")
 	s.press("p")
-	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Continue{}) {
+	if got := s.f.Sent[len(s.f.Sent)-1]; got != (events.Continue{}) {
 		t.Errorf("p sent %+v", got)
 	}
 }
 
 func TestFailure(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2; f.fails["install git"] = 1 }})
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 2; f.Fails["install git"] = 1 }})
 	s.keys("A c")
 	s.has("PAUSED on failure", "What now?", "r  retry this step", "x  skip it and continue", "continue without it")
 	if s.m.Tree.Step(s.m.CursorNode()) != stepGit {
@@ -201,7 +202,7 @@ func TestFailure(t *testing.T) {
 }
 
 func TestRetryAllAndLeave(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2 }})
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 2 }})
 	s.keys("A c c")
 	s.has("FAILED", "Summary", "R retry all")
 	s.sends("R", events.Retry{Range: span1(0, stepsAll)})
@@ -226,7 +227,7 @@ func TestLeaving(t *testing.T) {
 		s := newScreen(t, setup{w: 120, h: 40})
 		s.keys("A")
 		s.press("c")
-		s.f.until("install git")
+		s.f.Until("install git")
 		s.frame()
 		return s
 	}
@@ -243,26 +244,26 @@ func TestLeaving(t *testing.T) {
 	} {
 		for _, ask := range []string{"q", "ctrl+c"} {
 			s = running()
-			s.f.sent = nil
+			s.f.Sent = nil
 			s.press(ask)
 			s.has("Quit with 1 step running?", "install git")
-			if len(s.f.sent) > 0 {
-				t.Fatalf("%s alone sent %v", ask, s.f.sent)
+			if len(s.f.Sent) > 0 {
+				t.Fatalf("%s alone sent %v", ask, s.f.Sent)
 			}
 			s.press("enter") // confirms nothing
 			s.press(key)
 			s.frame()
-			if !reflect.DeepEqual(s.f.sent, []events.Command{want}) || !quits(s) {
-				t.Errorf("%s %s sent %v", ask, key, s.f.sent)
+			if !reflect.DeepEqual(s.f.Sent, []events.Command{want}) || !quits(s) {
+				t.Errorf("%s %s sent %v", ask, key, s.f.Sent)
 			}
 		}
 	}
 
 	s = running()
-	s.f.sent = nil
+	s.f.Sent = nil
 	s.keys("q esc")
-	if len(s.f.sent) != 0 || s.m.Overlay != nil {
-		t.Errorf("esc sent %v", s.f.sent)
+	if len(s.f.Sent) != 0 || s.m.Overlay != nil {
+		t.Errorf("esc sent %v", s.f.Sent)
 	}
 
 	// A run that does not end must not keep the terminal for ever.
@@ -289,10 +290,10 @@ func TestLeaving(t *testing.T) {
 
 func TestRefusalsAndWarningsAreShown(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	s.f.say(-1, events.CommandRejected{Order: events.Order{Command: events.Pause{}}, Reason: "nothing runs"})
+	s.f.Say(-1, events.CommandRejected{Order: events.Order{Command: events.Pause{}}, Reason: "nothing runs"})
 	s.frame()
 	s.has("refused: nothing runs")
-	s.f.say(-1, events.Warning{Message: "disk \x1b[2Jalmost full"})
+	s.f.Say(-1, events.Warning{Message: "disk \x1b[2Jalmost full"})
 	s.frame()
 	s.has("almost full")
 	s.press("j")
@@ -323,7 +324,7 @@ func TestRunAgain(t *testing.T) {
 
 // After a failed step was skipped, what uses its result says so.
 func TestUsesASkippedResult(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["read the installed version"] = 1 }})
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["read the installed version"] = 1 }})
 	s.keys("A")
 	s.on("unpack go")
 	s.keys("b c x")

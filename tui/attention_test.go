@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"testing"
 
+	"moon/plan"
 	"moon/tui/status"
 	"moon/tui/tree"
-
-	"moon/plan"
+	"moon/tui/tuitest"
 )
 
 // TestNextAttention goes to failures first, then to what needs approval, and never to what merely changed.
 func TestNextAttention(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 9 }})
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 9 }})
 	at := func() string { return s.m.Plan.Steps[s.m.Tree.Step(s.m.CursorNode())].Name }
 	goes := func(key string, names ...string) {
 		t.Helper()
@@ -79,10 +79,10 @@ func looped() *plan.Plan {
 }
 
 func TestLoopRowHasItsName(t *testing.T) {
-	s := newScreen(t, setup{p: looped(), w: 100, h: 30, fake: func(f *fake) { f.fails["start db of north"] = 1 }})
+	s := newScreen(t, setup{p: looped(), w: 100, h: 30, fake: func(f *tuitest.Engine) { f.Fails["start db of north"] = 1 }})
 	s.has("loop: start … of north", "loop: deploy {{ rel.stdout }}")
 	s.hasNot("{{ item }}")
-	s.f.names = map[int]string{4: "deploy 1.2.3"}
+	s.f.Names = map[int]string{4: "deploy 1.2.3"}
 	s.keys("A c")
 	s.on("loop: start … of north")
 	s.keys("h")

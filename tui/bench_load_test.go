@@ -12,6 +12,7 @@ import (
 	"moon/events"
 	"moon/tui/feed"
 	"moon/tui/tree"
+	"moon/tui/tuitest"
 )
 
 // BenchmarkScene is the time of one frame of each kind at 200×60 over 100,000 steps, with nothing cached.
@@ -21,7 +22,7 @@ func BenchmarkScene(b *testing.B) {
 		play func(s *screen)
 	}{
 		{"review", func(*screen) {}},
-		{"running", func(s *screen) { s.press("c"); s.f.tick(); s.frame() }},
+		{"running", func(s *screen) { s.press("c"); s.f.Tick(); s.frame() }},
 		{"filtered", func(s *screen) { s.press("f"); s.press("f"); s.press("f") }},
 		{"folded", func(s *screen) { s.press("-") }},
 		{"summary", func(s *screen) { s.m.Cur.Node = 0 }},
@@ -131,8 +132,8 @@ func BenchmarkKeyUnderLoad(b *testing.B) {
 			batch := make([]events.Record, 0, 200)
 			for k := range 100 {
 				step := (i*100 + k) % n
-				batch = append(batch, events.Record{Time: t0, Step: step, Event: events.StepStarted{Name: "do"}},
-					events.Record{Time: t0, Step: step, Event: events.StepCompleted{Changed: k%7 == 0}})
+				batch = append(batch, events.Record{Time: tuitest.Start, Step: step, Event: events.StepStarted{Name: "do"}},
+					events.Record{Time: tuitest.Start, Step: step, Event: events.StepCompleted{Changed: k%7 == 0}})
 			}
 			feed <- batch
 			sent.Add(int64(len(batch)))

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/tuitest"
 )
 
 func largeScreen(b *testing.B, n, w, h int) *screen {
@@ -39,15 +40,15 @@ func BenchmarkRunningFrame(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(map[int]string{1_000: "1k", 100_000: "100k"}[n], func(b *testing.B) {
 			s := largeScreen(b, n, 200, 60)
-			s.m.Store.Apply(&events.Record{Time: t0, Step: -1, Event: events.RunResumed{}})
+			s.m.Store.Apply(&events.Record{Time: tuitest.Start, Step: -1, Event: events.RunResumed{}})
 			for i := range n {
-				at := t0.Add(time.Duration(i) * time.Millisecond)
+				at := tuitest.Start.Add(time.Duration(i) * time.Millisecond)
 				s.m.Store.Apply(&events.Record{Time: at, Step: i, Event: events.StepStarted{Name: "do"}})
 				if i < n/2 || i > n/2+50 {
 					s.m.Store.Apply(&events.Record{Time: at.Add(time.Second), Step: i, Event: events.StepCompleted{}})
 				}
 			}
-			s.f.clock = t0.Add(time.Hour)
+			s.f.Clock = tuitest.Start.Add(time.Hour)
 			s.frame()
 			s.m.Cur.Node = s.m.Tree.Len() / 2
 			for b.Loop() {
@@ -88,7 +89,7 @@ func BenchmarkApply(b *testing.B) {
 	const n = 50_000
 	records := make([]events.Record, 0, 2*n)
 	for i := range n {
-		at := t0.Add(time.Duration(i) * time.Millisecond)
+		at := tuitest.Start.Add(time.Duration(i) * time.Millisecond)
 		records = append(records, events.Record{Time: at, Step: i, Event: events.StepStarted{Name: "do"}},
 			events.Record{Time: at, Step: i, Event: events.StepCompleted{Changed: i%7 == 0}})
 	}

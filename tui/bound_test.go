@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/tuitest"
 )
 
 // binds stands for the engine: what `go_now` gives is known once its step has run.
@@ -67,7 +68,7 @@ func TestStepAtThePointerIsBound(t *testing.T) {
 // TestNothingWaitsForWhatHasEnded says what became of the step that should have given a value.
 func TestNothingWaitsForWhatHasEnded(t *testing.T) {
 	given := "nothing"
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["read the installed version"] = 1 }})
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["read the installed version"] = 1 }})
 	s.m.Engine.Bind = binds(s, &given)
 	s.keys("A c")
 	s.on("unpack go")

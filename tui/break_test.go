@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"moon/tui/status"
-
 	"moon/events"
 	"moon/plan"
+	"moon/tui/status"
+	"moon/tui/tuitest"
 )
 
 // checks stands for the planner, which knows what an expression is.
@@ -43,7 +43,7 @@ func evaluates(s *screen) func(p *plan.Plan, step int, text string) (string, err
 		case text == "long":
 			return strings.Repeat("a long value in lines\n", 30), nil
 		case strings.HasPrefix(text, "go_now"):
-			if _, ok := s.f.run.Variables["go_now"]; !ok {
+			if _, ok := s.f.Run.Variables["go_now"]; !ok {
 				return "", &plan.Missing{Name: "go_now", Steps: []int{7}}
 			}
 			return strings.TrimSpace("go1.25.3"), nil
@@ -195,7 +195,7 @@ func TestBreakOnTask(t *testing.T) {
 	// Another condition on one host is another entry.
 	s.m.Cur.Node = int(s.m.Tree.ScopeNode[2])
 	s.sends("b", events.Break{Step: 0, To: 3})
-	s.f.send(events.Break{Step: 1, When: "x == 1"})
+	s.f.Send(events.Break{Step: 1, When: "x == 1"})
 	s.frame()
 	s.command("breaks")
 	s.has("update the package index on web1, db1.example.org", "update the package index on web2  if x == 1")
@@ -212,12 +212,12 @@ func (s *screen) command(text string) {
 	s.press(":")
 	s.text(text)
 	s.press("enter")
-	s.f.settle()
+	s.f.Settle()
 	s.frame()
 }
 
 func TestMarksDecide(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["install git"], f.fails["install tmux"] = 1, 1 }})
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["install git"], f.Fails["install tmux"] = 1, 1 }})
 	p := s.m.Plan
 	s.on("install git")
 	s.keys("space space")
@@ -246,7 +246,7 @@ func TestMarksDecide(t *testing.T) {
 
 	// Two that failed, with what did not between them.
 	s.keys("A c c")
-	s.f.run.Steps[stepTmux].State, s.f.run.Steps[stepTmux].Outcome = events.Settled, events.Failed
+	s.f.Run.Steps[stepTmux].State, s.f.Run.Steps[stepTmux].Outcome = events.Settled, events.Failed
 	s.m.Tree.Set(stepTmux, status.Failed)
 	s.on("install git")
 	s.press("space")
@@ -254,12 +254,12 @@ func TestMarksDecide(t *testing.T) {
 	s.press("space")
 	s.on("install tmux")
 	s.press("space")
-	s.f.sent = nil
+	s.f.Sent = nil
 	s.press("r")
-	if len(s.f.sent) != 1 && len(s.f.sent) != 2 {
-		t.Errorf("sent %v", s.f.sent)
+	if len(s.f.Sent) != 1 && len(s.f.Sent) != 2 {
+		t.Errorf("sent %v", s.f.Sent)
 	}
-	for _, c := range s.f.sent {
+	for _, c := range s.f.Sent {
 		if _, ok := c.(events.Retry); !ok {
 			t.Errorf("sent %v", c)
 		}

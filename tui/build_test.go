@@ -8,7 +8,10 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/eval/value"
 )
+
+func unknown(steps ...int) any { return value.Unknown{Steps: steps} }
 
 // builder makes plans as the planner would, without a planner.
 type builder struct {

@@ -19,6 +19,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/tree"
+	"moon/tui/tuitest"
 )
 
 var profiles = []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII}
@@ -58,7 +59,7 @@ func TestScenesInEveryTheme(t *testing.T) {
 					backgrounds = backgrounds[:1]
 				}
 				for _, background := range backgrounds {
-					s.send(tea.BackgroundColorMsg{Color: background})
+					s.Send(tea.BackgroundColorMsg{Color: background})
 					for _, p := range alike {
 						checkColours(t, fmt.Sprintf("%s in %s, %s", scene.name, theme, p), asShown(t, s.m.View().Content, p), p)
 					}
@@ -124,11 +125,11 @@ func TestStatesAreToldApart(t *testing.T) {
 			for _, ascii := range []bool{false, true} {
 				s := newScreen(t, setup{w: 120, h: 40, ascii: ascii, options: dressed(theme, p)})
 				for i, state := range everyState {
-					s.f.say(i, state.event)
+					s.f.Say(i, state.event)
 				}
 				s.frame()
 				for _, light := range []bool{false, true} {
-					s.send(tea.BackgroundColorMsg{Color: map[bool]color.Color{true: color.White, false: color.Black}[light]})
+					s.Send(tea.BackgroundColorMsg{Color: map[bool]color.Color{true: color.White, false: color.Black}[light]})
 					name := fmt.Sprintf("%s, %s, ascii %t, light %t", theme, p, ascii, light)
 					checkStates(t, name, s, p)
 				}
@@ -176,7 +177,7 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 func TestAttributesTellStructure(t *testing.T) {
 	for _, theme := range themes.Names("") {
 		for _, p := range []colorprofile.Profile{colorprofile.ANSI, colorprofile.ASCII} {
-			s := newScreen(t, setup{w: 100, h: 30, options: dressed(theme, p), fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+			s := newScreen(t, setup{w: 100, h: 30, options: dressed(theme, p), fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }})
 			s.keys("A c")
 			frame := asShown(t, s.m.View().Content, p)
 			rows := strings.Split(frame, "\n")
@@ -231,12 +232,12 @@ func TestBackgroundIsFollowed(t *testing.T) {
 	for _, options := range []func(*Options){func(o *Options) { o.Theme = "blue-orange" }, pair} {
 		s := newScreen(t, setup{w: 80, h: 24, options: options})
 		dark := s.m.View().Content
-		s.send(tea.BackgroundColorMsg{Color: color.White})
+		s.Send(tea.BackgroundColorMsg{Color: color.White})
 		light := s.m.View().Content
 		if light == dark || ansi.Strip(light) != ansi.Strip(dark) {
 			t.Fatal("a light terminal changes nothing, or more than colours")
 		}
-		s.send(tea.BackgroundColorMsg{Color: color.Black})
+		s.Send(tea.BackgroundColorMsg{Color: color.Black})
 		if s.m.View().Content != dark {
 			t.Error("it stays light in a dark terminal")
 		}
@@ -273,7 +274,7 @@ func TestBackgroundIsAskedFor(t *testing.T) {
 		}})
 		s.run(s.m.Init())
 		for _, msg := range []tea.Msg{tea.FocusMsg{}, uv.DarkColorSchemeEvent{}, uv.LightColorSchemeEvent{}} {
-			s.send(msg)
+			s.Send(msg)
 		}
 		if n := backgroundAsks(s); n != map[bool]int{true: 4}[c.asks] {
 			t.Errorf("%s with %s asks %d times", c.theme, c.p, n)

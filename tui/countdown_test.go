@@ -9,6 +9,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/tui/feed"
+	"moon/tui/tuitest"
 )
 
 // inOrder is a forecast of a plan's steps one after the other, each of which takes as long.
@@ -38,8 +39,8 @@ func TestTimeLeft(t *testing.T) {
 				s.press("A")
 				s.frame()
 				s.press("c")
-				s.f.until("read the installed version")
-				s.f.clock = s.f.clock.Add(9 * time.Second)
+				s.f.Until("read the installed version")
+				s.f.Clock = s.f.Clock.Add(9 * time.Second)
 				s.frame()
 				golden(t, name, s.shows())
 			})
@@ -60,17 +61,17 @@ func TestTimeLeftIsQuiet(t *testing.T) {
 	silent()
 	s.keys("A")
 	s.press("c")
-	s.f.tick()
+	s.f.Tick()
 	s.frame()
 	s.has("about 4m left")
-	s.f.clock = s.f.clock.Add(20 * time.Second) // 15 of which the step took in earlier runs
-	s.send(tickMsg{})
+	s.f.Clock = s.f.Clock.Add(20 * time.Second) // 15 of which the step took in earlier runs
+	s.Send(tickMsg{})
 	s.has("about 4m left") // 3:31, which rounds to 4
-	s.f.clock = s.f.clock.Add(time.Hour)
-	s.send(tickMsg{})
+	s.f.Clock = s.f.Clock.Add(time.Hour)
+	s.Send(tickMsg{})
 	s.has("about 14m left") // what is late is late by at most four times
 	s.press("p")
-	s.f.settle()
+	s.f.Settle()
 	s.frame()
 	s.has("PAUSED")
 	silent()
@@ -82,12 +83,12 @@ func TestTimeLeftGoesDown(t *testing.T) {
 	s := newScreen(t, setup{p: p, w: 120, h: 40, options: func(o *Options) { o.Forecast = inOrder(p, 15*time.Second) }})
 	s.keys("A")
 	s.press("c")
-	s.f.takes = func(int) time.Duration { return 15 * time.Second }
+	s.f.Takes = func(int) time.Duration { return 15 * time.Second }
 	s.frame()
 	for _, step := range []struct{ name, left string }{
 		{"say hello", "about 4m left"}, {"install git", "about 3m left"}, {"unpack go", "about 2m left"}, {"link .zshrc", "about 1m left"},
 	} {
-		s.f.until(step.name)
+		s.f.Until(step.name)
 		s.frame()
 		s.has(step.left)
 	}
@@ -102,7 +103,7 @@ func TestTimeLeftGoesDown(t *testing.T) {
 func TestCountdownDoesNotJump(t *testing.T) {
 	const whole = 1000 * time.Second
 	c := feed.Countdown{Estimate: events.NewEstimate(events.Forecast{Slots: 1, Took: []time.Duration{whole}, Rest: []time.Duration{whole}})}
-	c.See(0, &events.Step{State: events.Active, Attempt: 1, Started: t0})
+	c.See(0, &events.Step{State: events.Active, Attempt: 1, Started: tuitest.Start})
 	for i, move := range []struct{ left, shown time.Duration }{
 		{149, 120},
 		{151, 120},
@@ -125,7 +126,7 @@ func TestCountdownDoesNotJump(t *testing.T) {
 		{8, 10},
 		{150, 180},
 	} {
-		c.Refresh(t0.Add(whole - move.left*time.Second))
+		c.Refresh(tuitest.Start.Add(whole - move.left*time.Second))
 		if !c.Known || c.Shown != move.shown*time.Second {
 			t.Errorf("%d: %ds left shows as %v (%t), want %ds", i, move.left, c.Shown, c.Known, move.shown)
 		}

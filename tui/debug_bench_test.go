@@ -9,7 +9,7 @@ import (
 // BenchmarkManyBreakpoints is a frame with a breakpoint at every step, where folded scopes look for theirs.
 func BenchmarkManyBreakpoints(b *testing.B) {
 	s := largeScreen(b, 100_000, 200, 60)
-	s.f.send(events.Break{Step: 0, To: len(s.m.Plan.Steps)})
+	s.f.Send(events.Break{Step: 0, To: len(s.m.Plan.Steps)})
 	s.frame()
 	s.m.Rows.FoldAll()
 	for b.Loop() {

@@ -49,12 +49,12 @@ func TestDebuggingAlwaysFits(t *testing.T) {
 			switch rapid.IntRange(0, 6).Draw(rt, "what") {
 			case 0:
 				w, h = rapid.IntRange(1, 140).Draw(rt, "w"), rapid.IntRange(1, 50).Draw(rt, "h")
-				s.send(windowSize(w, h))
+				s.Send(windowSize(w, h))
 			case 1:
-				s.f.tick()
+				s.f.Tick()
 				s.frame()
 			case 2:
-				s.send(tea.PasteMsg{Content: rapid.SampledFrom(typed).Draw(rt, "text")})
+				s.Send(tea.PasteMsg{Content: rapid.SampledFrom(typed).Draw(rt, "text")})
 			default:
 				s.press(rapid.SampledFrom(keys).Draw(rt, "key"))
 			}

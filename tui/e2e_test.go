@@ -24,6 +24,7 @@ import (
 	"moon/internal/assault"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/tui/tuitest"
 )
 
 // terminal is an emulator that is fed with what the program writes.
@@ -83,56 +84,43 @@ func (e *emulator) watch(output io.Reader, stop <-chan struct{}) {
 // waitFor waits until all the texts are on the screen at once.
 func (e *emulator) waitFor(texts ...string) {
 	e.t.Helper()
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		screen, missing := e.screen(), ""
-		for _, text := range texts {
-			if !strings.Contains(screen, text) {
-				missing = text
-			}
-		}
-		switch {
-		case missing == "":
-			return
-		case time.Now().After(end):
-			e.t.Fatalf("never on the screen: %q\n%s", missing, screen)
-		}
-	}
+	tuitest.AwaitTexts(e.t, 5*time.Minute, e.screen, texts...)
 }
 
 // live runs a fake engine by itself, so that a program can be watched.
 type live struct {
 	mu   sync.Mutex
-	f    *fake
+	f    *tuitest.Engine
 	feed chan []events.Record
 }
 
-func newLive(s *fake) *live {
+func newLive(s *tuitest.Engine) *live {
 	l := &live{f: s, feed: make(chan []events.Record, 1000)}
-	s.emit = func(batch []events.Record) { l.feed <- batch }
+	s.Emit = func(batch []events.Record) { l.feed <- batch }
 	return l
 }
 
-func (l *live) send(c events.Command) { l.take(events.Order{Command: c}) }
+func (l *live) Send(c events.Command) { l.Take(events.Order{Command: c}) }
 
-func (l *live) take(o events.Order) {
+func (l *live) Take(o events.Order) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.f.run.Phase != events.Done {
-		l.f.take(o)
+	if l.f.Run.Phase != events.Done {
+		l.f.Take(o)
 	}
 }
 
 // run ticks until the run is done, then closes the feed, as an engine does.
 func (l *live) run() {
 	l.mu.Lock()
-	l.f.begin()
+	l.f.Begin()
 	l.mu.Unlock()
 	for {
 		time.Sleep(2 * time.Millisecond)
 		l.mu.Lock()
-		l.f.clock = time.Now()
-		l.f.tick()
-		done := l.f.run.Phase == events.Done
+		l.f.Clock = time.Now()
+		l.f.Tick()
+		done := l.f.Run.Phase == events.Done
 		l.mu.Unlock()
 		if done {
 			close(l.feed)
@@ -144,12 +132,12 @@ func (l *live) run() {
 // TestWalk is review, approve, run, failure, retry, done, through Bubble Tea and an emulated terminal.
 func TestWalk(t *testing.T) {
 	const w, h = 100, 30
-	f := newFake(devbox())
-	f.fails["unpack go"] = 1
-	f.takes = func(int) time.Duration { return 0 }
+	f := tuitest.NewEngine(devbox())
+	f.Fails["unpack go"] = 1
+	f.Takes = func(int) time.Duration { return 0 }
 	l := newLive(f)
 	profile := colorprofile.TrueColor
-	m := newModel(Options{Plan: f.p, Send: l.take, Glyphs: "unicode", Profile: &profile}, func(string) string { return "" })
+	m := newModel(Options{Plan: f.P, Send: l.Take, Glyphs: "unicode", Profile: &profile}, func(string) string { return "" })
 	go m.Store.Drain(l.feed)
 	go l.run()
 
@@ -222,12 +210,12 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFake(devbox())
+	f := tuitest.NewEngine(devbox())
 	l := newLive(f)
 	go l.run()
 	result := make(chan error, 1)
 	go func() {
-		result <- Run(t.Context(), Options{Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty})
+		result <- Run(t.Context(), Options{Plan: f.P, Feed: l.feed, Send: l.Take, Input: tty, Output: tty})
 	}()
 	e.waitFor("REVIEW", "1 needs attention")
 	press(t, keys, "A")
@@ -273,23 +261,23 @@ func TestRun(t *testing.T) {
 // A context that is cancelled ends the screen at once, and the feed is drained nevertheless.
 func TestCancel(t *testing.T) {
 	tty, _, e := openTerminal(t, 80, 24)
-	f := newFake(devbox())
+	f := tuitest.NewEngine(devbox())
 	l := &live{f: f, feed: make(chan []events.Record)}
-	f.emit = func(batch []events.Record) { l.feed <- batch }
+	f.Emit = func(batch []events.Record) { l.feed <- batch }
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
 	go func() {
-		result <- Run(ctx, Options{Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty, Glyphs: "unicode"})
+		result <- Run(ctx, Options{Plan: f.P, Feed: l.feed, Send: l.Take, Input: tty, Output: tty, Glyphs: "unicode"})
 	}()
-	f.begin()
+	f.Begin()
 	e.waitFor("REVIEW")
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	f.send(events.Approve{Range: events.Range{To: 16}}) // would block if nobody drained
-	f.send(events.Continue{})
-	f.settle()
+	f.Send(events.Approve{Range: events.Range{To: 16}}) // would block if nobody drained
+	f.Send(events.Continue{})
+	f.Settle()
 	close(l.feed)
 }
 
@@ -302,12 +290,12 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := newFake(devbox())
+		f := tuitest.NewEngine(devbox())
 		l := newLive(f)
-		f.begin()
+		f.Begin()
 		result := make(chan error, 1)
 		m := newModel(Options{
-			Plan: f.p, Feed: l.feed, Input: tty, Output: tty, Glyphs: "unicode",
+			Plan: f.P, Feed: l.feed, Input: tty, Output: tty, Glyphs: "unicode",
 			Send:   func(events.Order) { panic("on purpose") },
 			Editor: func(string, int) tea.ExecCommand { return lent{func() {}} },
 			Reload: func() (diag.List, error) { panic("on purpose") },
@@ -364,13 +352,13 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 func TestPanicAside(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	tty, keys, e := openTerminal(t, 120, 40)
-	f := newFake(devbox())
+	f := tuitest.NewEngine(devbox())
 	l := newLive(f)
 	go l.run()
 	result := make(chan error, 1)
 	go func() {
 		result <- Run(t.Context(), Options{
-			Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty, Glyphs: "unicode",
+			Plan: f.P, Feed: l.feed, Send: l.Take, Input: tty, Output: tty, Glyphs: "unicode",
 			Foretell: func(context.Context, *plan.Plan, func(int) bool, func(*events.Foretold)) { panic("on purpose") },
 			Editor:   func(string, int) tea.ExecCommand { return lent{func() { panic("by the editor") }} },
 		})

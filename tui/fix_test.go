@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/secret"
+	"moon/tui/tuitest"
 )
 
 // foreplan stands for the planner: a step's command changes with go_version, and a value "broken" cannot be planned.
@@ -44,7 +45,7 @@ func foreplan(p *plan.Plan, fix events.Fix) (*plan.Plan, string) {
 
 func fixing(t *testing.T, w, h int) *screen {
 	t.Helper()
-	s := newScreen(t, setup{w: w, h: h, fake: func(f *fake) { f.fails["unpack go"] = 2 }, options: func(o *Options) { o.Preview = foreplan }})
+	s := newScreen(t, setup{w: w, h: h, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 2 }, options: func(o *Options) { o.Preview = foreplan }})
 	s.keys("A c")
 	return s
 }
@@ -110,7 +111,7 @@ func TestFixRefused(t *testing.T) {
 	s.press("e")
 	s.text("5")
 	s.press("enter")
-	s.f.say(-1, events.CommandRejected{Order: events.Order{Command: s.f.sent[len(s.f.sent)-1]}, Reason: "steps are still running"})
+	s.f.Say(-1, events.CommandRejected{Order: events.Order{Command: s.f.Sent[len(s.f.Sent)-1]}, Reason: "steps are still running"})
 	s.frame()
 	s.has("Fix  unpack go", "steps are still running", "1.26.15")
 }
@@ -120,7 +121,7 @@ func TestFixRefuses(t *testing.T) {
 	s.on("install git")
 	s.press("e")
 	s.has("it has run already")
-	s.send(tea.WindowSizeMsg{Width: 30, Height: 8})
+	s.Send(tea.WindowSizeMsg{Width: 30, Height: 8})
 	s.press("e")
 	if s.m.Sheet != nil {
 		t.Error("a card has a sheet")
@@ -139,7 +140,7 @@ func TestFixKeepsTypes(t *testing.T) {
 		plan.Use{Name: "port", Value: 80}, plan.Use{Name: "token", Value: value.Mark(set, "hunter2hunter2", value.Every)})
 	path := p.Steps[stepUnpack].Path
 	open := func() *screen {
-		s := newScreen(t, setup{p: p, w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2 }, options: func(o *Options) { o.Preview = foreplan }})
+		s := newScreen(t, setup{p: p, w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 2 }, options: func(o *Options) { o.Preview = foreplan }})
 		s.keys("A c e down down")
 		return s
 	}

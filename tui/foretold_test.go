@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"moon/tui/status"
-
 	"moon/events"
 	"moon/plan"
+	"moon/tui/status"
+	"moon/tui/tuitest"
 )
 
 // asked is one call of Options.Foretell.
@@ -106,8 +106,8 @@ func TestForetoldAgain(t *testing.T) {
 
 // TestDrift shows what was done otherwise than foretold.
 func TestDrift(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) {
-		f.result = func(i int, e *events.StepCompleted) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) {
+		f.Result = func(i int, e *events.StepCompleted) {
 			if i == 2 {
 				e.Drift = "foretold was create (new file, 2 bytes), and it was no change"
 				e.Diff = &events.Diff{Kind: events.ChangeNone, Path: "/etc/file"}

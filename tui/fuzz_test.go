@@ -12,6 +12,7 @@ import (
 	"moon/events/steplog"
 	"moon/plan"
 	"moon/plan/vars"
+	"moon/tui/tuitest"
 )
 
 // happenings is every kind of event that concerns steps or the run, to be filled with anything.
@@ -129,7 +130,7 @@ func (d *dice) fill(v reflect.Value, steps int) {
 		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
-			v.Set(reflect.ValueOf(t0.Add(time.Duration(d.byte()) * time.Second)))
+			v.Set(reflect.ValueOf(tuitest.Start.Add(time.Duration(d.byte()) * time.Second)))
 			return
 		}
 		for _, field := range v.Fields() {
@@ -198,28 +199,28 @@ func drive(tb testing.TB, d *dice) {
 			return nil
 		}
 	}})
-	s.f.fails[""] = 1
-	s.f.print = func(_ *fake, i, attempt int) string { return d.loaded().print(s.dir, i, attempt) }
+	s.f.Fails[""] = 1
+	s.f.Print = func(_ *tuitest.Engine, i, attempt int) string { return d.loaded().print(s.dir, i, attempt) }
 	w, h := 80, 24
 	for len(d.bytes) > 0 {
-		steps := len(s.f.p.Steps)
+		steps := len(s.f.P.Steps)
 		switch d.below(12) {
 		case 0:
 			w, h = d.below(210), d.below(70)
-			s.send(tea.WindowSizeMsg{Width: w, Height: h})
+			s.Send(tea.WindowSizeMsg{Width: w, Height: h})
 		case 1:
-			s.f.tick()
+			s.f.Tick()
 			s.frame()
 		case 2:
-			s.f.clock = s.f.clock.Add(time.Duration(d.byte()) * time.Second)
-			s.send(tickMsg{})
+			s.f.Clock = s.f.Clock.Add(time.Duration(d.byte()) * time.Second)
+			s.Send(tickMsg{})
 		case 3, 4:
 			e := reflect.New(reflect.TypeOf(happenings[d.below(len(happenings))])).Elem()
 			d.loaded().fill(e, steps)
-			s.f.say(d.below(steps+1)-1, e.Interface().(events.Event))
+			s.f.Say(d.below(steps+1)-1, e.Interface().(events.Event))
 			s.frame()
 		case 5:
-			s.send(tea.PasteMsg{Content: d.name()})
+			s.Send(tea.PasteMsg{Content: d.name()})
 		case 6:
 			var f events.Foretold
 			d.loaded().fill(reflect.ValueOf(&f).Elem(), steps)
@@ -227,14 +228,14 @@ func drive(tb testing.TB, d *dice) {
 			s.frame()
 		case 7:
 			p := plans[d.below(2)]
-			s.f.p = p
-			s.f.active, s.f.passed, s.f.retries = -1, -1, nil
-			s.f.say(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest})
-			s.f.say(-1, events.RunPaused{Reason: events.PauseReview})
+			s.f.P = p
+			s.f.Active, s.f.Passed, s.f.Retries = -1, -1, nil
+			s.f.Say(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest})
+			s.f.Say(-1, events.RunPaused{Reason: events.PauseReview})
 			s.frame()
 		case 8:
 			at := tea.Mouse{X: d.byte(), Y: d.byte(), Button: tea.MouseButton(d.below(8))}
-			s.send([]tea.Msg{tea.MouseClickMsg(at), tea.MouseReleaseMsg(at), tea.MouseWheelMsg(at), tea.MouseMotionMsg(at), tea.FocusMsg{}, tea.BlurMsg{}}[d.below(6)])
+			s.Send([]tea.Msg{tea.MouseClickMsg(at), tea.MouseReleaseMsg(at), tea.MouseWheelMsg(at), tea.MouseMotionMsg(at), tea.FocusMsg{}, tea.BlurMsg{}}[d.below(6)])
 		default:
 			s.press(anyKey[d.below(len(anyKey))])
 		}

@@ -11,13 +11,14 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/tui/tree"
+	"moon/tui/tuitest"
 	"moon/tui/view"
 )
 
 // The scenes are the states a person sees. Each is brought about by keys.
 var scenes = []struct {
 	name string
-	fake func(*fake)
+	fake func(*tuitest.Engine)
 	play func(*screen)
 }{
 	{"review", nil, func(s *screen) {
@@ -38,14 +39,14 @@ var scenes = []struct {
 		s.press("A")
 		s.frame()
 		s.press("c")
-		s.f.until("read the installed version")
-		s.f.clock = s.f.clock.Add(56 * time.Second)
+		s.f.Until("read the installed version")
+		s.f.Clock = s.f.Clock.Add(56 * time.Second)
 		s.frame()
 	}},
-	{"failure", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
+	{"failure", func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }, func(s *screen) {
 		s.keys("A c")
 	}},
-	{"fix", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
+	{"fix", func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }, func(s *screen) {
 		s.m.Tools.Preview = foreplan
 		s.keys("A c e backspace 2 tab tab")
 	}},
@@ -61,7 +62,7 @@ var scenes = []struct {
 		s.press("]")
 		s.keys("a c")
 	}},
-	{"ended", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) { s.keys("A c c") }},
+	{"ended", func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }, func(s *screen) { s.keys("A c c") }},
 	{"output", nil, func(s *screen) {
 		s.keys("A c")
 		s.on("install git")
@@ -93,9 +94,9 @@ var scenes = []struct {
 		s.toOutput()
 		s.keys("+ +")
 	}},
-	{"output-attempts", func(f *fake) {
+	{"output-attempts", func(f *tuitest.Engine) {
 		printsLong(f)
-		f.fails["unpack go"] = 2
+		f.Fails["unpack go"] = 2
 	}, func(s *screen) {
 		s.keys("A c r r")
 		s.on("unpack go")
@@ -106,8 +107,8 @@ var scenes = []struct {
 		s.press("M")
 		s.click(12, 7)
 	}},
-	{"diff", func(f *fake) {
-		f.result = func(_ int, e *events.StepCompleted) {
+	{"diff", func(f *tuitest.Engine) {
+		f.Result = func(_ int, e *events.StepCompleted) {
 			e.Diff = &events.Diff{
 				Kind: events.ChangeUpdate, Path: "/home/ann/.zshrc", Summary: "mode 0600 → 0644",
 				Text: "--- before\n+++ after\n@@ -12,3 +12,3 @@\n listen = *\n-max = 100\n+max = 400\n shared = 4GB\n",
@@ -123,12 +124,12 @@ var scenes = []struct {
 		s.on("unpack go")
 		s.keys("4")
 	}},
-	{"events", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
+	{"events", func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }, func(s *screen) {
 		s.keys("A c r")
 		s.on("unpack go")
 		s.keys("5")
 	}},
-	{"folded", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
+	{"folded", func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }, func(s *screen) {
 		s.keys("A c -")
 		if s.m.FocusedPane() == view.PaneDetail {
 			s.press("tab")
@@ -192,8 +193,8 @@ var scenes = []struct {
 	{"leave", nil, func(s *screen) {
 		s.press("A")
 		s.press("c")
-		s.f.until("read the installed version")
-		s.f.clock = s.f.clock.Add(3 * time.Second)
+		s.f.Until("read the installed version")
+		s.f.Clock = s.f.Clock.Add(3 * time.Second)
 		s.frame()
 		s.press("q")
 	}},
@@ -207,19 +208,19 @@ var scenes = []struct {
 // hostScenes are those of a plan over several hosts.
 var hostScenes = []struct {
 	name string
-	fake func(*fake)
+	fake func(*tuitest.Engine)
 	play func(*screen)
 }{
 	{"hosts-review", nil, func(s *screen) {}},
 	{"hosts-open", nil, func(s *screen) { s.keys("j j enter j") }},
-	{"hosts-failure", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) { s.keys("A c") }},
+	{"hosts-failure", func(f *tuitest.Engine) { f.Fails["migrate"] = 1 }, func(s *screen) { s.keys("A c") }},
 	{"hosts-done", nil, func(s *screen) { s.keys("A c") }},
 	{"hosts-unreached", nil, func(s *screen) {
 		s.m.Tools.Reload = func() (diag.List, error) { return nil, nil }
 		s.m.Plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "db1.example.org cannot be reached: ssh: connect to host db1.example.org port 22: No route to host"}}
 		s.keys("j j l j j j")
 	}},
-	{"hosts-fix", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) {
+	{"hosts-fix", func(f *tuitest.Engine) { f.Fails["migrate"] = 1 }, func(s *screen) {
 		s.m.Tools.Preview = foreplan
 		s.keys("A c e backspace backspace 9 s tab")
 	}},
@@ -231,14 +232,14 @@ var hostScenes = []struct {
 		s.keys("3")
 	}},
 	{"matrix-review", nil, func(s *screen) { s.keys("A H l j") }},
-	{"matrix-failure", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) { s.keys("A H c") }},
+	{"matrix-failure", func(f *tuitest.Engine) { f.Fails["migrate"] = 1 }, func(s *screen) { s.keys("A H c") }},
 	{"matrix-done", nil, func(s *screen) { s.keys("A H c") }},
 }
 
 // sameDiffs lets each step change a file, on the hosts whose names begin so in the same way.
-func sameDiffs(f *fake) {
-	f.result = func(i int, e *events.StepCompleted) {
-		host := f.p.Steps[i].Host
+func sameDiffs(f *tuitest.Engine) {
+	f.Result = func(i int, e *events.StepCompleted) {
+		host := f.P.Steps[i].Host
 		most := map[bool]string{true: "100", false: "400"}[strings.HasPrefix(host, "web")]
 		e.Diff = &events.Diff{
 			Kind: events.ChangeUpdate, Path: "/etc/" + host + ".conf",
@@ -260,13 +261,13 @@ func (s *screen) toOutput() {
 }
 
 // printsLong lets two steps print more than a screen takes, on both streams, in colours, with wide characters.
-func printsLong(f *fake) {
-	f.print = func(f *fake, i, attempt int) string {
-		if name := f.p.Steps[i].Name; name != "install git" && name != "unpack go" {
+func printsLong(f *tuitest.Engine) {
+	f.Print = func(f *tuitest.Engine, i, attempt int) string {
+		if name := f.P.Steps[i].Name; name != "install git" && name != "unpack go" {
 			return ""
 		}
-		prefix := fmt.Sprintf("%s.%d", f.p.Steps[i].ID(), attempt)
-		w := steplog.NewWriter(f.dir, prefix, nil)
+		prefix := fmt.Sprintf("%s.%d", f.P.Steps[i].ID(), attempt)
+		w := steplog.NewWriter(f.Dir, prefix, nil)
 		defer w.Close()
 		for k := range 90 {
 			switch k % 10 {
@@ -293,7 +294,7 @@ func TestScenes(t *testing.T) {
 }
 
 // playScene brings a scene about at every size and with both sets of glyphs.
-func playScene(t *testing.T, name string, of func() *plan.Plan, fakes func(*fake), play func(*screen)) {
+func playScene(t *testing.T, name string, of func() *plan.Plan, fakes func(*tuitest.Engine), play func(*screen)) {
 	t.Helper()
 	for _, ascii := range []bool{false, true} {
 		set := map[bool]string{false: "unicode", true: "ascii"}[ascii]

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"moon/plan/dialect"
-	"moon/tui/status"
-
 	"moon/events"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/dialect"
+	"moon/tui/status"
+	"moon/tui/tuitest"
 )
 
 // task adds a task over several hosts.
@@ -99,21 +99,21 @@ func TestDecidesByHost(t *testing.T) {
 	task := int(s.m.Tree.ScopeNode[2])
 	s.m.Cur.Node = task
 	s.press("a")
-	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Approve{Range: events.Range{From: 0, To: 3}, Digest: s.m.Plan.Digest}) {
+	if got := s.f.Sent[len(s.f.Sent)-1]; got != (events.Approve{Range: events.Range{From: 0, To: 3}, Digest: s.m.Plan.Digest}) {
 		t.Errorf("a on the task sends %#v", got)
 	}
 	s.keys("l j j x")
-	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Exclude{Range: events.Range{From: 1, To: 2}}) {
+	if got := s.f.Sent[len(s.f.Sent)-1]; got != (events.Exclude{Range: events.Range{From: 1, To: 2}}) {
 		t.Errorf("x on the second host sends %#v", got)
 	}
 	s.press("b")
-	if got, ok := s.f.sent[len(s.f.sent)-1].(events.Break); !ok || got.Range() != (events.Range{From: 1, To: 2}) {
+	if got, ok := s.f.Sent[len(s.f.Sent)-1].(events.Break); !ok || got.Range() != (events.Range{From: 1, To: 2}) {
 		t.Errorf("b on the second host sends %#v", got)
 	}
 }
 
 func TestFailureGoesToTheHost(t *testing.T) {
-	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["update the package index"] = 1 }})
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["update the package index"] = 1 }})
 	s.keys("A c")
 	if i := s.m.Tree.Step(s.m.CursorNode()); i != 0 {
 		t.Fatalf("the cursor is on %q", s.m.Tree.Title(s.m.CursorNode()))
@@ -143,9 +143,9 @@ func TestFindsHosts(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40})
 	s.keys("A")
-	s.f.say(-1, events.RunResumed{})
-	s.f.say(1, events.StepStarted{Name: "update the package index"})
-	s.f.say(1, events.StepFailed{Unreachable: true, Error: "ssh: connect to host web2 port 22: No route to host"})
+	s.f.Say(-1, events.RunResumed{})
+	s.f.Say(1, events.StepStarted{Name: "update the package index"})
+	s.f.Say(1, events.StepFailed{Unreachable: true, Error: "ssh: connect to host web2 port 22: No route to host"})
 	s.frame()
 	s.m.Following = false
 	s.m.Cur.Node = int(s.m.Tree.StepNode[1])
@@ -240,7 +240,7 @@ func TestDecidedInTheRun(t *testing.T) {
 
 // What giving up means is said of the host.
 func TestGivingUpHost(t *testing.T) {
-	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["migrate"] = 1 }})
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["migrate"] = 1 }})
 	s.m.Plan.Dialect = dialect.Ansible
 	s.keys("A c")
 	s.has("c  without db1.example.org")
@@ -271,7 +271,7 @@ func TestMatrixMoves(t *testing.T) {
 // A failure is shown in the matrix where it happened, and can be decided there.
 func TestMatrixFollowsFailure(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{120, 40}, {60, 20}} {
-		s := newScreen(t, setup{p: twoPlays(), w: size.w, h: size.h, fake: func(f *fake) { f.fails["migrate"] = 1 }})
+		s := newScreen(t, setup{p: twoPlays(), w: size.w, h: size.h, fake: func(f *tuitest.Engine) { f.Fails["migrate"] = 1 }})
 		s.keys("A H c")
 		s.has("3/3", "task 3/7  migrate", "✗ FAILED", "the command exited")
 		s.keys("r")
@@ -294,12 +294,12 @@ func TestMatrixCounts(t *testing.T) {
 		ok, changed := 0, 0
 		for i := range s.m.Plan.Steps {
 			// A loop counts once, and as changed if one of its items is.
-			p, of := &s.m.Plan.Steps[i], s.f.run.Steps[i]
+			p, of := &s.m.Plan.Steps[i], s.f.Run.Steps[i]
 			if p.Host != host || p.Loop != nil && !p.Loop.Last {
 				continue
 			}
 			ok++
-			if of.Outcome == events.Changed || p.Loop != nil && s.f.run.Steps[i-1].Outcome == events.Changed {
+			if of.Outcome == events.Changed || p.Loop != nil && s.f.Run.Steps[i-1].Outcome == events.Changed {
 				changed++
 			}
 		}
@@ -321,7 +321,7 @@ func BenchmarkMatrix(b *testing.B) {
 	p := manyHosts(1000, 100)
 	s := newScreen(b, setup{p: p, w: 200, h: 60})
 	for i := range p.Steps {
-		s.m.Store.Apply(&events.Record{Time: t0, Step: i, Event: events.StepCompleted{Changed: i%7 == 0}})
+		s.m.Store.Apply(&events.Record{Time: tuitest.Start, Step: i, Event: events.StepCompleted{Changed: i%7 == 0}})
 	}
 	s.frame()
 	s.press("H")

@@ -12,6 +12,7 @@ import (
 	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/overlay"
+	"moon/tui/tuitest"
 )
 
 // Two actions in one place must not share a key, and every action has a name, a key and words of its own.
@@ -101,8 +102,8 @@ func TestSequences(t *testing.T) {
 	s.press("g")
 	s.press("c")
 	s.has("g c means nothing")
-	if len(s.f.sent) != 0 {
-		t.Errorf("sent %v", s.f.sent)
+	if len(s.f.Sent) != 0 {
+		t.Errorf("sent %v", s.f.Sent)
 	}
 }
 
@@ -115,8 +116,8 @@ func TestUnboundKeysSayNothing(t *testing.T) {
 			t.Errorf("%q changed the screen:\n%s", key, got)
 		}
 	}
-	if len(s.f.sent) != 0 {
-		t.Errorf("sent %v", s.f.sent)
+	if len(s.f.Sent) != 0 {
+		t.Errorf("sent %v", s.f.Sent)
 	}
 }
 
@@ -411,13 +412,13 @@ func checkKeys(t *testing.T, rt *rapid.T, k *keymap.Keys) {
 // All hints follow the keys of a person.
 func TestHintsFollowTheKeys(t *testing.T) {
 	k := readKeys(t, "run.retry: T\nrun.continue: C\ngate.approve-all: alt+a\nrun.over: []\nsource.edit: []\napp.help: [f1]\ntab.output: [alt+2]\ntab.vars: []\n")
-	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Keys = k }, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Keys = k }, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }})
 	s.has("alt+a all", "f1 help", "‹1 Step› alt+2 Output  3 Diff  Vars  5 Events")
 	s.hasNot("? help")
 	s.press("n")
 	s.has("no search; step over is :run.over")
-	s.send(tea.KeyPressMsg{Code: 'a', Mod: tea.ModAlt})
-	s.f.settle()
+	s.Send(tea.KeyPressMsg{Code: 'a', Mod: tea.ModAlt})
+	s.f.Settle()
 	s.frame()
 	s.has("14 approved")
 	s.keys("C")
@@ -425,7 +426,7 @@ func TestHintsFollowTheKeys(t *testing.T) {
 	s.hasNot("r retry", "E editor", "2 Output ‹")
 	s.has("lines in alt+2 Output")
 	s.keys("T C")
-	s.f.settle()
+	s.f.Settle()
 	s.frame()
 	s.press("f1")
 	s.text("retry what")

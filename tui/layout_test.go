@@ -10,6 +10,7 @@ import (
 
 	"moon/plan"
 	"moon/tui/draw"
+	"moon/tui/tuitest"
 	"moon/tui/view"
 )
 
@@ -55,13 +56,13 @@ func TestDividersStay(t *testing.T) {
 	before := s.m.CurrentLayout().TreeH
 	s.keys("> >")
 	after := s.m.CurrentLayout().TreeH
-	s.send(tea.WindowSizeMsg{Width: 120, Height: 40})
+	s.Send(tea.WindowSizeMsg{Width: 120, Height: 40})
 	if s.m.CurrentLayout().TreeW != 120*54/100 {
 		t.Error("the divider of one layout moved that of another")
 	}
-	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	s.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.keys("> > >") // there is none
-	s.send(tea.WindowSizeMsg{Width: 80, Height: 40})
+	s.Send(tea.WindowSizeMsg{Width: 80, Height: 40})
 	if s.m.CurrentLayout().TreeH != after || after != before+4 {
 		t.Errorf("%d rows, then %d, then %d", before, after, s.m.CurrentLayout().TreeH)
 	}
@@ -81,9 +82,9 @@ func TestDeepNames(t *testing.T) {
 	nest(0)
 	s := newScreen(t, setup{p: b.done(), w: 64, h: 24})
 	s.has(strings.Repeat("  ", 8) + strings.Repeat(" ", 6) + " └   a name of thirt…no more :1234567")
-	s.send(tea.WindowSizeMsg{Width: 60, Height: 24}) // beside it the name would have 19
+	s.Send(tea.WindowSizeMsg{Width: 60, Height: 24}) // beside it the name would have 19
 	s.has("└   a name of thirty ce…, no more\n")
-	s.send(tea.WindowSizeMsg{Width: 40, Height: 24})
+	s.Send(tea.WindowSizeMsg{Width: 40, Height: 24})
 	for row := range strings.SplitSeq(s.shows(), "\n") {
 		if i := strings.Index(row, "└   a name"); i >= 0 && draw.Cells(strings.TrimSpace(row[i+len("└   "):])) < 16 {
 			t.Errorf("the name was cut to %q", row)
@@ -92,22 +93,22 @@ func TestDeepNames(t *testing.T) {
 }
 
 func TestCard(t *testing.T) {
-	s := newScreen(t, setup{w: 24, h: 6, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+	s := newScreen(t, setup{w: 24, h: 6, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }})
 	s.has("moon REVIEW 0/15", "1 needs attention", "A approve  c run  q quit")
 	s.keys("A")
 	s.press("c")
-	s.f.until("install tmux")
-	s.f.clock = s.f.clock.Add(56 * time.Second)
+	s.f.Until("install tmux")
+	s.f.Clock = s.f.Clock.Add(56 * time.Second)
 	s.frame()
 	s.has("moon RUNNING 33%  01:03", "5/15 ✓3 ~2 ✗0", "❯ install tmux", "  0:56", "  done", "p pause  q quit  ?")
-	s.f.settle()
+	s.f.Settle()
 	s.frame()
 	s.has("moon PAUSED ✗ 9/15", "on failure", "❯ unpack go", "r retry  c go on  q stop")
 	s.press("r")
-	s.f.settle()
+	s.f.Settle()
 	s.frame()
 	s.press("c")
-	s.f.settle()
+	s.f.Settle()
 	s.frame()
 	s.has("to confirm", "❯ replace /etc/hosts", "a approve  q quit")
 	s.press("a")

@@ -20,15 +20,15 @@ import (
 
 // click presses and releases the left button on a cell.
 func (s *screen) click(x, y int) {
-	s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
-	s.send(tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
+	s.Send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+	s.Send(tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
 }
 
 // later lets so much time pass that the next click is none of two.
-func (s *screen) later() { s.f.clock = s.f.clock.Add(time.Second) }
+func (s *screen) later() { s.f.Clock = s.f.Clock.Add(time.Second) }
 
 func (s *screen) wheel(x, y int, button tea.MouseButton) {
-	s.send(tea.MouseWheelMsg{X: x, Y: y, Button: button})
+	s.Send(tea.MouseWheelMsg{X: x, Y: y, Button: button})
 }
 
 // cellOf is where a text stands on the screen.
@@ -113,8 +113,8 @@ func TestMouseInTheTree(t *testing.T) {
 	s.later()
 	s.click(0, y)
 	s.frame()
-	if b, ok := s.f.sent[len(s.f.sent)-1].(events.Break); !ok || !b.Clear {
-		t.Errorf("a second click sent %v", s.f.sent)
+	if b, ok := s.f.Sent[len(s.f.Sent)-1].(events.Break); !ok || !b.Clear {
+		t.Errorf("a second click sent %v", s.f.Sent)
 	}
 }
 
@@ -188,8 +188,8 @@ func TestMouseElsewhere(t *testing.T) {
 		s.clickOn(tip)
 		s.has("the mouse decides nothing")
 	}
-	if len(s.f.sent) > 0 {
-		t.Errorf("clicks sent %v", s.f.sent)
+	if len(s.f.Sent) > 0 {
+		t.Errorf("clicks sent %v", s.f.Sent)
 	}
 }
 
@@ -198,23 +198,23 @@ func TestMouseDragsTheDivider(t *testing.T) {
 		w, h, x, y := size[0], size[1], size[2], size[3]
 		s := newScreen(t, setup{w: w, h: h, options: func(o *Options) { o.Mouse = true }})
 		before := s.m.CurrentLayout()
-		s.send(tea.MouseMotionMsg{X: x - 9, Y: y - 5, Button: tea.MouseLeft})
+		s.Send(tea.MouseMotionMsg{X: x - 9, Y: y - 5, Button: tea.MouseLeft})
 		if s.m.CurrentLayout() != before {
 			t.Error("it moves without being held")
 		}
-		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
-		s.send(tea.MouseMotionMsg{X: x - 9, Y: y - 5, Button: tea.MouseLeft})
+		s.Send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+		s.Send(tea.MouseMotionMsg{X: x - 9, Y: y - 5, Button: tea.MouseLeft})
 		after := s.m.CurrentLayout()
 		if w == 120 && after.TreeW != x-9 || w == 80 && after.TreeH != before.TreeH-5 {
 			t.Errorf("from %+v to %+v", before, after)
 		}
-		s.send(tea.MouseMotionMsg{X: 0, Y: 0, Button: tea.MouseLeft})
+		s.Send(tea.MouseMotionMsg{X: 0, Y: 0, Button: tea.MouseLeft})
 		if l := s.m.CurrentLayout(); l.TreeW < 24 || l.TreeH < 5 {
 			t.Errorf("the tree is gone: %+v", l)
 		}
 		after = s.m.CurrentLayout()
-		s.send(tea.MouseReleaseMsg{X: 0, Y: 0, Button: tea.MouseLeft})
-		s.send(tea.MouseMotionMsg{X: 70, Y: 30})
+		s.Send(tea.MouseReleaseMsg{X: 0, Y: 0, Button: tea.MouseLeft})
+		s.Send(tea.MouseMotionMsg{X: 70, Y: 30})
 		if s.m.CurrentLayout() != after {
 			t.Error("it moves after it was let go")
 		}
@@ -241,24 +241,24 @@ func drawMouse(t *rapid.T, w, h int) tea.Msg {
 func TestMouseDecidesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newScreen(t, setup{p: drawPlan(rt), w: 120, h: 40, options: func(o *Options) { o.Mouse = true }})
-		s.f.fails[""] = 1
+		s.f.Fails[""] = 1
 		w, h := 120, 40
 		for range rapid.IntRange(1, 30).Draw(rt, "actions") {
 			switch rapid.IntRange(0, 9).Draw(rt, "what") {
 			case 0:
 				w, h = rapid.IntRange(0, 140).Draw(rt, "w"), rapid.IntRange(0, 50).Draw(rt, "h")
-				s.send(tea.WindowSizeMsg{Width: w, Height: h})
+				s.Send(tea.WindowSizeMsg{Width: w, Height: h})
 			case 1:
 				key := rapid.SampledFrom(anyKey).Draw(rt, "key")
 				if s.press(key); !s.m.Mouse.On {
 					s.m.Mouse.On = true
 				}
-				s.f.settle()
+				s.f.Settle()
 				s.frame()
 			default:
-				before := len(s.f.sent)
-				s.send(drawMouse(rt, w, h))
-				for _, c := range s.f.sent[before:] {
+				before := len(s.f.Sent)
+				s.Send(drawMouse(rt, w, h))
+				for _, c := range s.f.Sent[before:] {
 					if _, ok := c.(events.Break); !ok {
 						rt.Fatalf("the mouse sent %#v", c)
 					}

@@ -189,7 +189,7 @@ func (o *offering) open(playbook string) {
 	if p == nil {
 		o.fatal("the playbook has mistakes: %v", ds)
 	}
-	o.begin(p, g)
+	o.Begin(p, g)
 }
 
 func (o *offering) write(file, text string) {
@@ -280,7 +280,7 @@ func (o *offering) task(b *strings.Builder, indent string) {
 }
 
 // begin starts the run and opens a screen on it, with all that moon tui gives one.
-func (o *offering) begin(p *plan.Plan, g *graph.Graph) {
+func (o *offering) Begin(p *plan.Plan, g *graph.Graph) {
 	o.t.Helper()
 	policy := fact.Drain
 	if o.plays {
@@ -361,7 +361,7 @@ var offeredSizes = []struct{ w, h int }{{120, 40}, {80, 24}, {60, 20}}
 func (o *offering) size(w int) {
 	for _, size := range offeredSizes {
 		if size.w == w {
-			o.sc.send(tea.WindowSizeMsg{Width: size.w, Height: size.h})
+			o.sc.Send(tea.WindowSizeMsg{Width: size.w, Height: size.h})
 		}
 	}
 }
@@ -380,7 +380,7 @@ func (o *offering) fatal(format string, args ...any) {
 const probe = "probe"
 
 // settle lets the run come to where nothing happens by itself, and the screen see it.
-func (o *offering) settle() {
+func (o *offering) Settle() {
 	o.t.Helper()
 	for range 2 { // what the first answer comes before, the second comes after
 		o.took.Why("", nil)
@@ -507,7 +507,7 @@ func (o *offering) press(k offeredKey) {
 		o.sc.press(part)
 	}
 	o.quiet(k)
-	o.settle()
+	o.Settle()
 	o.quiet(k)
 	if k.where != "palette" && before == o.state() {
 		o.fatal("%s at %d offers %s, which does nothing", k.where, k.w, k.key)
@@ -543,7 +543,7 @@ var wander = []string{
 // drive presses keys until the run has ended, or long enough.
 func (o *offering) drive(pressed map[string]int) {
 	o.t.Helper()
-	o.settle()
+	o.Settle()
 	m := o.sc.m
 	for range 40 {
 		o.away()
@@ -556,12 +556,12 @@ func (o *offering) drive(pressed map[string]int) {
 		case what == 1:
 			o.log = append(o.log, "release")
 			o.jobs.release()
-			o.settle()
+			o.Settle()
 		case what < 7:
 			key := wander[o.IntN(len(wander))]
 			o.log = append(o.log, key)
 			o.sc.press(key)
-			o.settle()
+			o.Settle()
 		case what < 9 && pane.WhyNot{State: m.State}.WhyCannot(keymap.NodeFix) == "" && m.Sheet == nil:
 			o.sheet(pressed)
 		default:
@@ -616,7 +616,7 @@ func (o *offering) away() {
 		}
 		o.sc.press("esc")
 	}
-	o.settle()
+	o.Settle()
 }
 
 // sheet edits values, and gives them to the run or not.
@@ -654,7 +654,7 @@ func (o *offering) sheet(pressed map[string]int) {
 		o.log = append(o.log, "sheet:"+k.Key)
 		o.sc.press(k.Key)
 		o.quiet(offeredKey{where: "sheet", key: k.Key, w: m.Width})
-		o.settle()
+		o.Settle()
 		o.quiet(offeredKey{where: "sheet", key: k.Key, w: m.Width})
 	}
 }
@@ -690,6 +690,6 @@ func (o *offering) edit() {
 		lines = slices.Insert(lines, at, fmt.Sprintf("%s- name: n%d", indent, o.ids), fmt.Sprintf("%s  shell: \"does n%d\"", indent, o.ids))
 	}
 	o.write("site.yml", strings.Join(lines, "\n"))
-	o.sc.send(edited{})
-	o.settle()
+	o.sc.Send(edited{})
+	o.Settle()
 }

@@ -16,15 +16,16 @@ import (
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/pane"
+	"moon/tui/tuitest"
 	"moon/tui/view"
 )
 
 // printed lets every attempt print what a function writes.
-func printed(write func(w *steplog.Writer, attempt int)) func(*fake) {
-	return func(f *fake) {
-		f.print = func(f *fake, i, attempt int) string {
+func printed(write func(w *steplog.Writer, attempt int)) func(*tuitest.Engine) {
+	return func(f *tuitest.Engine) {
+		f.Print = func(f *tuitest.Engine, i, attempt int) string {
 			prefix := fmt.Sprintf("%d.%d", i, attempt)
-			w := steplog.NewWriter(f.dir, prefix, nil)
+			w := steplog.NewWriter(f.Dir, prefix, nil)
 			write(w, attempt)
 			_ = w.Close()
 			return prefix
@@ -121,17 +122,17 @@ func TestOutputSearchIsCancelled(t *testing.T) {
 // What is printed while somebody searches is found too, and nothing twice.
 func TestOutputSearchGrows(t *testing.T) {
 	var w *steplog.Writer
-	s := newScreen(t, setup{w: 120, h: 20, fake: func(f *fake) {
-		f.print = func(f *fake, i, _ int) string {
+	s := newScreen(t, setup{w: 120, h: 20, fake: func(f *tuitest.Engine) {
+		f.Print = func(f *tuitest.Engine, i, _ int) string {
 			prefix := fmt.Sprint(i)
-			w = steplog.NewWriter(f.dir, prefix, nil)
+			w = steplog.NewWriter(f.Dir, prefix, nil)
 			_, _ = w.Stdout().Write([]byte("a hit\nno\nhalf a h"))
 			return prefix
 		}
 	}})
 	s.press("A")
 	s.press("c")
-	s.f.tick()
+	s.f.Tick()
 	s.frame()
 	s.on("say hello")
 	s.toOutput()
@@ -140,8 +141,8 @@ func TestOutputSearchGrows(t *testing.T) {
 	s.press("enter")
 	s.has("/hit 1 of 1", "half a h", "3 lines")
 	_, _ = w.Stdout().Write([]byte("it\nanother hit\n"))
-	s.f.clock = s.f.clock.Add(time.Second)
-	s.send(tickMsg{})
+	s.f.Clock = s.f.Clock.Add(time.Second)
+	s.Send(tickMsg{})
 	s.has("/hit 1 of 3", "half a‹hit›", "another‹hit›")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -256,9 +257,9 @@ func TestOutputTimes(t *testing.T) {
 }
 
 func TestOutputAttempts(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) {
 		printed(func(w *steplog.Writer, attempt int) { _, _ = fmt.Fprintf(w.Stdout(), "this is try %d\n", attempt) })(f)
-		f.fails["unpack go"] = 2
+		f.Fails["unpack go"] = 2
 	}})
 	s.keys("A c r r")
 	s.on("unpack go")
@@ -277,10 +278,10 @@ func TestOutputAttempts(t *testing.T) {
 	s.has("that is the last attempt")
 	// Why an attempt failed is known from the next one.
 	s.m.Store.Apply(&events.Record{
-		Step: stepUnpack, Time: s.f.clock,
-		Event: events.StepRetrying{Attempt: 4, Error: "no such disk\nand more", Due: s.f.clock, Out: "x"},
+		Step: stepUnpack, Time: s.f.Clock,
+		Event: events.StepRetrying{Attempt: 4, Error: "no such disk\nand more", Due: s.f.Clock, Out: "x"},
 	})
-	s.m.Store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.AttemptStarted{Attempt: 4}})
+	s.m.Store.Apply(&events.Record{Step: stepUnpack, Time: s.f.Clock, Event: events.AttemptStarted{Attempt: 4}})
 	s.frame()
 	s.keys("[")
 	s.has("attempt 3 of 4   ✗ failed  no such disk")

@@ -18,21 +18,21 @@ func TestPaletteDoesWhatIsPicked(t *testing.T) {
 	s.text("approve all")
 	s.press("enter")
 	s.frame()
-	if len(s.f.sent) != 1 || s.m.Overlay != nil {
-		t.Fatalf("sent %v", s.f.sent)
+	if len(s.f.Sent) != 1 || s.m.Overlay != nil {
+		t.Fatalf("sent %v", s.f.Sent)
 	}
 	s.has("14 approved")
 	s.press(":")
 	s.text("zzzz")
 	s.press("enter")
-	if len(s.f.sent) != 1 {
+	if len(s.f.Sent) != 1 {
 		t.Error("enter with nothing picked did something")
 	}
 	s.has("unknown command `zzzz`")
 	s.press("esc")
 	s.command("gate.exclude")
-	if _, ok := s.f.sent[1].(events.Exclude); !ok {
-		t.Errorf("the name of an action did %v", s.f.sent[1])
+	if _, ok := s.f.Sent[1].(events.Exclude); !ok {
+		t.Errorf("the name of an action did %v", s.f.Sent[1])
 	}
 	s.press(":")
 	s.has("❯ exclude or restore") // what was done last
@@ -50,8 +50,8 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	s.text("retry what")
 	s.has("nothing to retry here")
 	s.press("enter")
-	if s.m.Overlay == nil || len(s.f.sent) > 0 {
-		t.Errorf("did what cannot be done: %v", s.f.sent)
+	if s.m.Overlay == nil || len(s.f.Sent) > 0 {
+		t.Errorf("did what cannot be done: %v", s.f.Sent)
 	}
 	s.press("esc")
 	s.press(":")
@@ -60,7 +60,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	s.press("esc")
 	s.press("A")
 	s.press("c")
-	s.f.until("install git")
+	s.f.Until("install git")
 	s.frame()
 	for _, c := range []struct{ name, why string }{{"run.step", "it is running"}, {"gate.approve-all", "everything is approved"}, {"find.next", "no search"}} {
 		s.press(":")
@@ -124,8 +124,8 @@ func TestTypedCommands(t *testing.T) {
 // sent fails the test unless that was the last command.
 func (s *screen) sent(want events.Command) {
 	s.t.Helper()
-	if n := len(s.f.sent); n == 0 || s.f.sent[n-1] != want {
-		s.t.Errorf("sent %v, want %v", s.f.sent, want)
+	if n := len(s.f.Sent); n == 0 || s.f.Sent[n-1] != want {
+		s.t.Errorf("sent %v, want %v", s.f.Sent, want)
 	}
 }
 

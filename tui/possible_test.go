@@ -22,7 +22,7 @@ func possibleOn(t *testing.T, playbook, hosts string) *offering {
 		jobs: &offeredJobs{tried: map[string]int{}, blocked: map[chan struct{}]bool{}},
 	}
 	o.open(playbook)
-	o.settle()
+	o.Settle()
 	t.Cleanup(func() {
 		if !t.Failed() {
 			o.end()
@@ -36,7 +36,7 @@ func (o *offering) keys(keys string) {
 	o.t.Helper()
 	for key := range strings.FieldsSeq(keys) {
 		o.sc.press(key)
-		o.settle()
+		o.Settle()
 	}
 }
 
@@ -200,8 +200,8 @@ func TestKeptIsNotOutdated(t *testing.T) {
 	o.sc.on("two")
 	o.keys("b A c")
 	o.write("site.yml", "- {name: one, shell: does one otherwise}\n- {name: two, shell: does two}\n")
-	o.sc.send(edited{})
-	o.settle()
+	o.sc.Send(edited{})
+	o.Settle()
 	o.sc.on("one")
 	o.sc.has("≠ ├   one", "D rerun or keep")
 	o.keys("D k")
@@ -217,13 +217,13 @@ func TestOtherFilesAreNamed(t *testing.T) {
 	o.write("app.conf", "one\n")
 	o.write("unit.service", "one\n")
 	o.open("- {name: put app, copy: {src: app.conf, dest: /tmp/app.conf}}\n- {name: stop here, shell: does}\n- {name: put unit, copy: {src: unit.service, dest: /tmp/unit}}\n")
-	o.settle()
+	o.Settle()
 	o.sc.on("stop here")
 	o.keys("b A c")
 	o.sc.has("PAUSED at breakpoint")
 	o.write("app.conf", "two\n")
-	o.sc.send(edited{})
-	o.settle()
+	o.sc.Send(edited{})
+	o.Settle()
 	o.sc.has("app.conf: 1 step changed", "≠ ├   put app                               app.conf changed")
 	o.sc.on("put app")
 	o.sc.has("≠ outdated", "file      app.conf has changed")

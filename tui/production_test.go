@@ -19,7 +19,7 @@ func production(o *Options) { o.Banner = "production" }
 
 // sent counts the commands of a kind that the screen has sent.
 func sent[C events.Command](s *screen) (n int) {
-	for _, c := range s.f.sent {
+	for _, c := range s.f.Sent {
 		if _, ok := c.(C); ok {
 			n++
 		}
@@ -95,11 +95,11 @@ func TestWhatIsAskedOnProduction(t *testing.T) {
 				continue
 			}
 			s.has(c.asks)
-			n := len(s.f.sent)
+			n := len(s.f.Sent)
 			s.text(box.Name())
 			s.press("enter")
-			if len(s.f.sent) != n+1 {
-				t.Errorf("%s on %s sent %d commands after the name", c.keys, c.on, len(s.f.sent)-n)
+			if len(s.f.Sent) != n+1 {
+				t.Errorf("%s on %s sent %d commands after the name", c.keys, c.on, len(s.f.Sent)-n)
 			}
 		}
 	}
@@ -260,7 +260,7 @@ func TestBannersFit(t *testing.T) {
 		for range 2 {
 			for w := 1; w <= 130; w += 1 + w/8 {
 				for h := 1; h <= 45; h += 1 + h/5 {
-					s.send(tea.WindowSizeMsg{Width: w, Height: h})
+					s.Send(tea.WindowSizeMsg{Width: w, Height: h})
 					checkFrame(t, s.m.View().Content, w, h)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"moon/events/steplog"
 	"moon/plan"
 	"moon/tui/draw"
+	"moon/tui/tuitest"
 )
 
 // nasty are names as inventories and playbooks may bring them.
@@ -151,9 +152,9 @@ func TestFramesAlwaysFit(t *testing.T) {
 				o.Mode = rapid.SampledFrom([]string{"", "check", "日本"}).Draw(rt, "mode")
 			},
 		})
-		s.f.fails[""] = 1
-		s.f.fails["a"] = 2
-		s.f.print = func(_ *fake, i, attempt int) string {
+		s.f.Fails[""] = 1
+		s.f.Fails["a"] = 2
+		s.f.Print = func(_ *tuitest.Engine, i, attempt int) string {
 			prefix := fmt.Sprintf("%d.%d", i, attempt)
 			w := steplog.NewWriter(s.dir, prefix, nil)
 			for range rapid.IntRange(0, 5).Draw(rt, "lines") {
@@ -163,7 +164,7 @@ func TestFramesAlwaysFit(t *testing.T) {
 			_ = w.Close()
 			return prefix
 		}
-		s.f.result = func(_ int, e *events.StepCompleted) {
+		s.f.Result = func(_ int, e *events.StepCompleted) {
 			e.Diff = &events.Diff{Kind: events.ChangeUpdate, Path: name(rt), Summary: name(rt), Text: "@@\n+" + name(rt) + "\n-" + name(rt)}
 		}
 		w, h := 80, 24
@@ -171,15 +172,15 @@ func TestFramesAlwaysFit(t *testing.T) {
 			switch rapid.IntRange(0, 5).Draw(rt, "what") {
 			case 0:
 				w, h = rapid.IntRange(0, 140).Draw(rt, "w"), rapid.IntRange(0, 50).Draw(rt, "h")
-				s.send(tea.WindowSizeMsg{Width: w, Height: h})
+				s.Send(tea.WindowSizeMsg{Width: w, Height: h})
 			case 1:
-				s.f.tick()
+				s.f.Tick()
 				s.frame()
 			case 2:
-				s.f.clock = s.f.clock.Add(time.Duration(rapid.IntRange(0, 8000).Draw(rt, "ms")) * time.Millisecond)
-				s.send(tickMsg{})
+				s.f.Clock = s.f.Clock.Add(time.Duration(rapid.IntRange(0, 8000).Draw(rt, "ms")) * time.Millisecond)
+				s.Send(tickMsg{})
 			case 3:
-				s.send(drawMouse(rt, w, h))
+				s.Send(drawMouse(rt, w, h))
 			default:
 				s.press(rapid.SampledFrom(anyKey).Draw(rt, "key"))
 			}
@@ -199,15 +200,15 @@ func TestEverySize(t *testing.T) {
 		func(s *screen) { s.press("?") },
 		func(s *screen) { s.press("/") },
 		func(s *screen) { s.keys("A c 2 tab") },
-		func(s *screen) { s.keys("A"); s.press("c"); s.f.until("install tmux"); s.frame() },
+		func(s *screen) { s.keys("A"); s.press("c"); s.f.Until("install tmux"); s.frame() },
 		func(s *screen) { s.keys("A c M 2 tab w t t + +") },
 		func(s *screen) { s.keys("A c M 2 tab + + /") },
 	} {
-		s := newScreen(t, setup{w: 80, h: 24, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+		s := newScreen(t, setup{w: 80, h: 24, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }})
 		play(s)
 		for w := 1; w <= 130; w += 1 + w/8 {
 			for h := 1; h <= 45; h += 1 + h/5 {
-				s.send(tea.WindowSizeMsg{Width: w, Height: h})
+				s.Send(tea.WindowSizeMsg{Width: w, Height: h})
 				checkFrame(t, s.m.View().Content, w, h)
 			}
 		}

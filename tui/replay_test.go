@@ -16,23 +16,24 @@ import (
 	"moon/tui/overlay"
 	"moon/tui/pane"
 	"moon/tui/tree"
+	"moon/tui/tuitest"
 	"moon/tui/view"
 )
 
 // recording is what a fake run published that a person brought to its end, or as far as until says.
-func recording(t *testing.T, f *fake, until string) []events.Record {
+func recording(t *testing.T, f *tuitest.Engine, until string) []events.Record {
 	t.Helper()
 	var all []events.Record
-	f.emit = func(batch []events.Record) { all = append(all, batch...) }
-	f.begin()
-	f.send(events.Approve{Range: events.Range{From: 0, To: len(f.p.Steps)}, Confirm: true})
-	f.send(events.Continue{})
+	f.Emit = func(batch []events.Record) { all = append(all, batch...) }
+	f.Begin()
+	f.Send(events.Approve{Range: events.Range{From: 0, To: len(f.P.Steps)}, Confirm: true})
+	f.Send(events.Continue{})
 	if until != "" {
-		f.until(until)
-		f.say(-1, events.Warning{Message: "an old warning"})
+		f.Until(until)
+		f.Say(-1, events.Warning{Message: "an old warning"})
 		return all
 	}
-	f.settle()
+	f.Settle()
 	return all
 }
 
@@ -48,10 +49,10 @@ func replaying(t *testing.T, w, h int, ascii bool, word string, all []events.Rec
 	}()
 	profile := colorprofile.TrueColor
 	glyphs := map[bool]string{false: "unicode", true: "ascii"}[ascii]
-	s := &screen{t: t, dir: dir, f: newFake(devbox())}
+	s := &screen{t: t, dir: dir, f: tuitest.NewEngine(devbox())}
 	s.m = newModel(Options{
 		Plan: devbox(), Feed: feed, Replay: word, Mode: "recorded", Glyphs: glyphs, Profile: &profile, OutDir: func() string { return dir },
-		Now:    func() time.Time { return t0.Add(1000 * time.Hour) }, // long after
+		Now:    func() time.Time { return tuitest.Start.Add(1000 * time.Hour) }, // long after
 		Editor: func(string, int) tea.ExecCommand { t.Error("the editor was opened"); return nil },
 	}, func(string) string { return "" })
 	s.m.Excerpt = excerptOf
@@ -59,7 +60,7 @@ func replaying(t *testing.T, w, h int, ascii bool, word string, all []events.Rec
 	if err := s.m.takeRecorded(); err != nil {
 		t.Fatal(err)
 	}
-	s.send(tea.WindowSizeMsg{Width: w, Height: h})
+	s.Send(tea.WindowSizeMsg{Width: w, Height: h})
 	s.frame()
 	return s
 }
@@ -68,18 +69,18 @@ func replaying(t *testing.T, w, h int, ascii bool, word string, all []events.Rec
 func recordings(t *testing.T, dir string) map[string][]events.Record {
 	t.Helper()
 	run := func(until string, fails int) []events.Record {
-		f := newFake(devbox())
-		f.fails["unpack go"] = fails
-		f.print = func(f *fake, i, attempt int) string { return printSome(t, dir, f, i, attempt) }
+		f := tuitest.NewEngine(devbox())
+		f.Fails["unpack go"] = fails
+		f.Print = func(f *tuitest.Engine, i, attempt int) string { return printSome(t, dir, f, i, attempt) }
 		return recording(t, f, until)
 	}
-	failed := newFake(devbox())
-	failed.fails["unpack go"] = 1
-	failed.print = func(f *fake, i, attempt int) string { return printSome(t, dir, f, i, attempt) }
+	failed := tuitest.NewEngine(devbox())
+	failed.Fails["unpack go"] = 1
+	failed.Print = func(f *tuitest.Engine, i, attempt int) string { return printSome(t, dir, f, i, attempt) }
 	all := recording(t, failed, "")
-	failed.emit = func(batch []events.Record) { all = append(all, batch...) }
-	failed.send(events.Continue{}) // give up
-	failed.send(events.Stop{How: events.StopDrain, Signal: true})
+	failed.Emit = func(batch []events.Record) { all = append(all, batch...) }
+	failed.Send(events.Continue{}) // give up
+	failed.Send(events.Stop{How: events.StopDrain, Signal: true})
 	return map[string][]events.Record{"done": run("", 0), "stopped": all, "died": run("unpack go", 0), "died paused": run("", 1)}
 }
 

@@ -20,6 +20,7 @@ import (
 	"moon/tui/known"
 	"moon/tui/looks"
 	"moon/tui/pane"
+	"moon/tui/tuitest"
 	"moon/tui/view"
 )
 
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 type screen struct {
 	t    testing.TB
 	m    *model
-	f    *fake
+	f    *tuitest.Engine
 	dir  string
 	cmds []tea.Msg // what commands gave that the model does not take
 }
@@ -45,7 +46,7 @@ type setup struct {
 	w, h    int
 	ascii   bool
 	options func(*Options)
-	fake    func(*fake)
+	fake    func(*tuitest.Engine)
 }
 
 func newScreen(tb testing.TB, s setup) *screen {
@@ -54,9 +55,9 @@ func newScreen(tb testing.TB, s setup) *screen {
 		s.p = devbox()
 	}
 	profile := colorprofile.TrueColor
-	sc := &screen{t: tb, f: newFake(s.p), dir: tb.TempDir()}
+	sc := &screen{t: tb, f: tuitest.NewEngine(s.p), dir: tb.TempDir()}
 	o := Options{
-		Plan: s.p, Send: sc.f.take, Glyphs: "unicode", Profile: &profile, Now: func() time.Time { return sc.f.clock },
+		Plan: s.p, Send: sc.f.Take, Glyphs: "unicode", Profile: &profile, Now: func() time.Time { return sc.f.Clock },
 		OutDir: func() string { return sc.dir }, Editor: func(string, int) tea.ExecCommand { return nil },
 		Shell: func(*plan.Plan, int) (tea.ExecCommand, error) { return &editor{}, nil },
 	}
@@ -69,26 +70,26 @@ func newScreen(tb testing.TB, s setup) *screen {
 	sc.m = newModel(o, func(string) string { return "" })
 	sc.m.Excerpt = excerptOf
 	sc.m.later = func() tea.Cmd { return nil } // tests move the clock themselves
-	sc.f.emit = func(batch []events.Record) {
+	sc.f.Emit = func(batch []events.Record) {
 		for i := range batch {
 			sc.m.Store.Apply(&batch[i])
 		}
 	}
-	sc.f.dir = sc.dir
-	sc.f.print = func(f *fake, i, attempt int) string { return printSome(tb, sc.dir, f, i, attempt) }
+	sc.f.Dir = sc.dir
+	sc.f.Print = func(f *tuitest.Engine, i, attempt int) string { return printSome(tb, sc.dir, f, i, attempt) }
 	if s.fake != nil {
 		s.fake(sc.f)
 	}
-	sc.f.begin()
-	sc.send(tea.WindowSizeMsg{Width: s.w, Height: s.h})
+	sc.f.Begin()
+	sc.Send(tea.WindowSizeMsg{Width: s.w, Height: s.h})
 	sc.frame()
 	return sc
 }
 
 // printSome writes the output of an attempt.
-func printSome(tb testing.TB, dir string, f *fake, i, attempt int) string {
+func printSome(tb testing.TB, dir string, f *tuitest.Engine, i, attempt int) string {
 	tb.Helper()
-	p := &f.p.Steps[i]
+	p := &f.P.Steps[i]
 	if p.Action != "shell" && p.Action != "package" {
 		return ""
 	}
@@ -113,7 +114,7 @@ func printSome(tb testing.TB, dir string, f *fake, i, attempt int) string {
 }
 
 // send gives the model a message, and runs what commands it returns until there are none.
-func (s *screen) send(msg tea.Msg) {
+func (s *screen) Send(msg tea.Msg) {
 	s.t.Helper()
 	_, cmd := s.m.Update(msg)
 	_ = s.m.View() // as Bubble Tea does
@@ -131,7 +132,7 @@ func (s *screen) run(cmd tea.Cmd) {
 		}
 	case feed.Fetched, known.Answer, pane.Found, view.Copied, clipped, edited, reloaded, sheetNews, shellFound, shellLeft, view.Came,
 		*looks.Found:
-		s.send(msg)
+		s.Send(msg)
 	case nil:
 	default:
 		s.cmds = append(s.cmds, msg)
@@ -139,14 +140,14 @@ func (s *screen) run(cmd tea.Cmd) {
 }
 
 // frame lets the model see what the engine did.
-func (s *screen) frame() { s.send(frameMsg{}) }
+func (s *screen) frame() { s.Send(frameMsg{}) }
 
 // keys presses keys, named as in the key table and separated by blanks; the engine settles after each.
 func (s *screen) keys(keys string) {
 	s.t.Helper()
 	for key := range strings.FieldsSeq(keys) {
 		s.press(key)
-		s.f.settle()
+		s.f.Settle()
 		s.frame()
 	}
 }
@@ -184,13 +185,13 @@ func (s *screen) typeKey(key string) {
 	if got := k.String(); got != key {
 		s.t.Fatalf("key %q is called %q", key, got)
 	}
-	s.send(tea.KeyPressMsg(k))
+	s.Send(tea.KeyPressMsg(k))
 }
 
 // text types a text.
 func (s *screen) text(text string) {
 	for _, r := range text {
-		s.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+		s.Send(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 }
 
@@ -245,7 +246,7 @@ func (s *screen) on(title string) {
 			s.m.Rows.Reveal(n)
 			s.m.Cur.Node = n
 			s.m.Following = false
-			s.send(frameMsg{})
+			s.Send(frameMsg{})
 			return
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/tuitest"
 )
 
 // fakeShell says what it is and reads a line, as a person's shell does.
@@ -52,11 +53,11 @@ func TestShell(t *testing.T) {
 	if len(asked) != 1 || asked[0] != stepGit || len(s.cmds) != 1 {
 		t.Errorf("asked for %v, then %v", asked, s.cmds)
 	}
-	s.send(shellLeft{nil})
+	s.Send(shellLeft{nil})
 	if got := s.shows(); got != before {
 		t.Errorf("the screen is not as before:\n%s\nwas\n%s", got, before)
 	}
-	s.send(shellLeft{errors.New("zsh: command not found")})
+	s.Send(shellLeft{errors.New("zsh: command not found")})
 	s.has("shell: zsh: command not found")
 	refused = errors.New("there is no user bob")
 	s.cmds = nil
@@ -65,8 +66,8 @@ func TestShell(t *testing.T) {
 	if len(s.cmds) != 0 {
 		t.Errorf("a shell that was refused: %v", s.cmds)
 	}
-	if len(s.f.sent) != 0 {
-		t.Errorf("it sent %v", s.f.sent)
+	if len(s.f.Sent) != 0 {
+		t.Errorf("it sent %v", s.f.Sent)
 	}
 	s = newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Shell = nil }})
 	s.on("install git")
@@ -76,7 +77,7 @@ func TestShell(t *testing.T) {
 
 // A shell is offered where something failed.
 func TestShellIsOffered(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 1 }, options: func(o *Options) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }, options: func(o *Options) {
 		o.Shell = func(*plan.Plan, int) (ExecCommand, error) { return nil, nil }
 	}})
 	s.keys("A c")
@@ -87,13 +88,13 @@ func TestShellIsOffered(t *testing.T) {
 // the mouse.
 func TestShellAndMouseInATerminal(t *testing.T) {
 	tty, keys, e := openTerminal(t, 100, 30)
-	f := newFake(devbox())
+	f := tuitest.NewEngine(devbox())
 	l := newLive(f)
 	go l.run()
 	result := make(chan error, 1)
 	go func() {
 		result <- Run(t.Context(), Options{
-			Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty, Glyphs: "unicode",
+			Plan: f.P, Feed: l.feed, Send: l.Take, Input: tty, Output: tty, Glyphs: "unicode",
 			Shell: func(*plan.Plan, int) (ExecCommand, error) { return &fakeShell{}, nil },
 		})
 	}()
@@ -103,8 +104,8 @@ func TestShellAndMouseInATerminal(t *testing.T) {
 	if e.alternate() {
 		t.Error("the screen did not make room")
 	}
-	l.send(events.Approve{Range: events.Range{To: len(f.p.Steps)}})
-	l.send(events.Continue{})
+	l.Send(events.Approve{Range: events.Range{To: len(f.P.Steps)}})
+	l.Send(events.Continue{})
 	press(t, keys, "x\r")
 	e.waitFor("PAUSED to confirm")
 	press(t, keys, "M")

@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/tuitest"
 )
 
 // site is a playbook for two hosts, of which some of the steps may run at once.
@@ -61,7 +62,7 @@ func runningSite(t *testing.T, w, h int, ascii bool) *screen {
 		o.Forecast = func(string) *events.Forecast {
 			f := inOrder(p, 20*time.Second)("")
 			f.Last = make([]events.Last, len(p.Steps))
-			f.Last[3] = events.Last{At: t0.Add(-time.Hour), Outcome: events.Changed, Took: 41800 * time.Millisecond}
+			f.Last[3] = events.Last{At: tuitest.Start.Add(-time.Hour), Outcome: events.Changed, Took: 41800 * time.Millisecond}
 			return f
 		}
 		o.Why = func(_ string, steps []int) []events.Wait {
@@ -76,13 +77,13 @@ func runningSite(t *testing.T, w, h int, ascii bool) *screen {
 		}
 	}})
 	s.keys("A")
-	s.f.say(-1, events.RunResumed{})
+	s.f.Say(-1, events.RunResumed{})
 	ran := func(step int, begin, end float64) {
-		s.f.clock = inTime(begin)
-		s.f.say(step, events.StepStarted{Name: p.Steps[step].Name})
+		s.f.Clock = inTime(begin)
+		s.f.Say(step, events.StepStarted{Name: p.Steps[step].Name})
 		if end > 0 {
-			s.f.clock = inTime(end)
-			s.f.say(step, events.StepCompleted{Name: p.Steps[step].Name, Changed: step > 1})
+			s.f.Clock = inTime(end)
+			s.f.Say(step, events.StepCompleted{Name: p.Steps[step].Name, Changed: step > 1})
 		}
 	}
 	ran(0, 0, 12)
@@ -90,7 +91,7 @@ func runningSite(t *testing.T, w, h int, ascii bool) *screen {
 	ran(2, 21, 52)
 	ran(4, 60, 0)
 	ran(3, 55, 0)
-	s.f.clock = inTime(111)
+	s.f.Clock = inTime(111)
 	s.frame()
 	return s
 }

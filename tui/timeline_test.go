@@ -13,6 +13,7 @@ import (
 	"moon/tui/feed"
 	"moon/tui/pane"
 	"moon/tui/tree"
+	"moon/tui/tuitest"
 )
 
 // threeParts is a plan with single steps between two blocks.
@@ -32,7 +33,7 @@ func threeParts() *plan.Plan {
 	return b.done()
 }
 
-func inTime(s float64) time.Time { return t0.Add(time.Duration(s * float64(time.Second))) }
+func inTime(s float64) time.Time { return tuitest.Start.Add(time.Duration(s * float64(time.Second))) }
 
 func ranFrom(from, to float64) *events.Step {
 	return &events.Step{State: events.Settled, Outcome: events.OK, Attempt: 1, Started: inTime(from), Ended: inTime(to)}
@@ -176,11 +177,11 @@ func TestManyParts(t *testing.T) {
 		b.scope(plan.ScopeBlock, fmt.Sprintf("part %d", i), 1, nil, func() { b.step(fmt.Sprintf("step %d", i), "shell", 3) })
 	}
 	s := newScreen(t, setup{p: b.done(), w: 120, h: 40})
-	s.f.takes = func(int) time.Duration { return time.Second }
+	s.f.Takes = func(int) time.Duration { return time.Second }
 	s.keys("A")
 	s.press("c")
-	s.f.until("step 20")
-	s.f.clock = s.f.clock.Add(3 * time.Second)
+	s.f.Until("step 20")
+	s.f.Clock = s.f.Clock.Add(3 * time.Second)
 	s.frame()
 	s.has("  part 20", "  and 29 more", "0:23")
 	if strings.Contains(s.shows(), "  part 3 ") {
@@ -197,8 +198,8 @@ func TestTimeNeedsRoom(t *testing.T) {
 		s := newScreen(t, setup{w: c.w, h: c.h})
 		s.keys("A")
 		s.press("c")
-		s.f.until("install tmux")
-		s.f.clock = s.f.clock.Add(3 * time.Second)
+		s.f.Until("install tmux")
+		s.f.Clock = s.f.Clock.Add(3 * time.Second)
 		s.frame()
 		screen := s.shows()
 		if strings.Contains(screen, "Running now") != c.running || strings.Contains(screen, "── Time") != c.times {

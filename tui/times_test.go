@@ -7,16 +7,17 @@ import (
 	"moon/events"
 	"moon/tui/pane"
 	"moon/tui/tree"
+	"moon/tui/tuitest"
 )
 
 // TestWaitingIsNoRunTime has a person think before the run, at a breakpoint and at a failure. The time of it is in none of the
 // numbers but one.
 func TestWaitingIsNoRunTime(t *testing.T) {
-	s := newScreen(t, setup{p: threeParts(), w: 120, h: 40, fake: func(f *fake) {
-		f.takes = func(int) time.Duration { return 2 * time.Second }
-		f.fails["web 1"] = 1
+	s := newScreen(t, setup{p: threeParts(), w: 120, h: 40, fake: func(f *tuitest.Engine) {
+		f.Takes = func(int) time.Duration { return 2 * time.Second }
+		f.Fails["web 1"] = 1
 	}})
-	thinks := func(d time.Duration) { s.f.clock = s.f.clock.Add(d) }
+	thinks := func(d time.Duration) { s.f.Clock = s.f.Clock.Add(d) }
 	thinks(30 * time.Second)
 	s.keys("A")
 	s.on("alone")
@@ -37,7 +38,7 @@ func TestWaitingIsNoRunTime(t *testing.T) {
 		t.Errorf("the bars are\n%s\nwant\n%s", got, want)
 	}
 	s.m.Store.Read(func(run *events.Run) {
-		if took := run.Steps[5].Lasted(s.f.clock); took != 2*time.Second {
+		if took := run.Steps[5].Lasted(s.f.Clock); took != 2*time.Second {
 			t.Errorf("the step that was tried again took %s", took)
 		}
 	})

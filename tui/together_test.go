@@ -10,15 +10,16 @@ import (
 	"moon/tui/frame"
 	"moon/tui/pane"
 	"moon/tui/status"
+	"moon/tui/tuitest"
 	"moon/tui/view"
 )
 
 // While the run is paused on a step that a rescue will follow, the step has failed: in its row, above it, and in the counts.
 func TestFailureBeforeItsRescue(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) {
-		f.fails["unpack go"] = 1
-		pass := f.emit
-		f.emit = func(batch []events.Record) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) {
+		f.Fails["unpack go"] = 1
+		pass := f.Emit
+		f.Emit = func(batch []events.Record) {
 			for i := range batch {
 				if e, ok := batch[i].Event.(events.StepFailed); ok {
 					e.Rescued = true
@@ -31,7 +32,7 @@ func TestFailureBeforeItsRescue(t *testing.T) {
 	s.keys("A c")
 	s.has("PAUSED on failure", "✗ ▾ devbox.yml", "✗ │ └ ▾ include: languages/go.yml", "✗ 1")
 	s.hasNot("↻ 1")
-	s.f.say(-1, events.RunResumed{})
+	s.f.Say(-1, events.RunResumed{})
 	s.m.Store.Read(func(run *events.Run) { run.Phase = events.Running })
 	s.frame()
 	if step := s.m.Failing; step >= 0 || s.m.Tree.Tallies[0][status.Rescued] != 1 {
@@ -171,7 +172,7 @@ func TestBoxes(t *testing.T) {
 			t.Errorf("in %d cells %q, want %q", tt.w, got, tt.want)
 		}
 	}
-	s := newScreen(t, setup{w: 100, h: 24, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+	s := newScreen(t, setup{w: 100, h: 24, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }})
 	s.keys("A c q")
 	s.has("Quit?", "FAILED", "Cannot open: Permission")
 }

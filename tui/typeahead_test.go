@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/tui/feed"
 	"moon/tui/overlay"
+	"moon/tui/tuitest"
 	"moon/tui/view"
 )
 
@@ -21,8 +22,8 @@ func (o *offering) typed(keys string) {
 	for key := range strings.FieldsSeq(keys) {
 		o.sc.typeKey(key)
 	}
-	for o.settle(); o.sc.m.Shot.Awaits || len(o.sc.m.typed.input) > 0; {
-		o.settle()
+	for o.Settle(); o.sc.m.Shot.Awaits || len(o.sc.m.typed.input) > 0; {
+		o.Settle()
 	}
 }
 
@@ -82,23 +83,23 @@ func TestTypeaheadKeepsTheOrder(t *testing.T) {
 	at = s.m.CursorNode()
 	s.typeKey("c")
 	s.typeKey("j")
-	if s.m.CursorNode() != at || len(s.f.sent) != 1 {
-		t.Errorf("c or the j after it did not wait: %v", s.f.sent)
+	if s.m.CursorNode() != at || len(s.f.Sent) != 1 {
+		t.Errorf("c or the j after it did not wait: %v", s.f.Sent)
 	}
 	s.frame()
-	if s.m.CursorNode() == at || len(s.f.sent) != 2 {
-		t.Errorf("after the answer, c and j were not done: %v", s.f.sent)
+	if s.m.CursorNode() == at || len(s.f.Sent) != 2 {
+		t.Errorf("after the answer, c and j were not done: %v", s.f.Sent)
 	}
 	s.typeKey("p")
 	s.typeKey("p")
-	if len(s.f.sent) != 2 {
-		t.Errorf("p did not wait: %v", s.f.sent)
+	if len(s.f.Sent) != 2 {
+		t.Errorf("p did not wait: %v", s.f.Sent)
 	}
-	s.send(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl})
+	s.Send(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl})
 	if _, asks := s.m.Overlay.(overlay.Leave); len(s.m.typed.input) > 0 || !asks && !s.m.leaving {
 		t.Error("ctrl+c waited, or discarded nothing")
 	}
-	for i, c := range s.f.sent {
+	for i, c := range s.f.Sent {
 		if _, paused := c.(events.Pause); paused {
 			t.Errorf("command %d is a discarded pause", i)
 		}
@@ -110,7 +111,7 @@ func TestTypeaheadAfterTheEnd(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.press("A")
 	s.frame()
-	s.f.complete(events.RunStopped)
+	s.f.Complete(events.RunStopped)
 	s.typeKey("c")
 	s.typeKey("c")
 	s.frame()
@@ -129,36 +130,36 @@ func TestTypeaheadBeforeTheBeginning(t *testing.T) {
 		t.Error("a beginning is awaited that cannot come")
 	}
 
-	f := newFake(devbox())
+	f := tuitest.NewEngine(devbox())
 	l := newLive(f)
-	m := newModel(Options{Plan: f.p, Feed: l.feed, Send: l.take, Glyphs: "unicode"}, func(string) string { return "" })
+	m := newModel(Options{Plan: f.P, Feed: l.feed, Send: l.Take, Glyphs: "unicode"}, func(string) string { return "" })
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	m.Update(tea.KeyPressMsg{Code: 'A', Text: "A"}) // the first frame is there, and nothing is known of the run yet
-	if len(f.sent) != 0 {
-		t.Errorf("sent %v to a run of which nothing is known", f.sent)
+	if len(f.Sent) != 0 {
+		t.Errorf("sent %v to a run of which nothing is known", f.Sent)
 	}
-	f.begin()
+	f.Begin()
 	close(l.feed)
 	m.Store.Drain(l.feed)
 	m.Store.Ended = false
 	m.Update(frameMsg{})
-	if len(f.sent) != 1 {
-		t.Errorf("A was dropped: %v", f.sent)
+	if len(f.Sent) != 1 {
+		t.Errorf("A was dropped: %v", f.Sent)
 	}
 }
 
 // A look at the run between its first events shows a run that is reviewed, not one that runs: it would open the output, and c would find
 // it running already.
 func TestReviewFromTheFirstEvent(t *testing.T) {
-	f := newFake(devbox())
-	m := newModel(Options{Plan: f.p, Send: func(events.Order) {}, Glyphs: "unicode"}, func(string) string { return "" })
+	f := tuitest.NewEngine(devbox())
+	m := newModel(Options{Plan: f.P, Send: func(events.Order) {}, Glyphs: "unicode"}, func(string) string { return "" })
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
-	f.emit = func(batch []events.Record) {
+	f.Emit = func(batch []events.Record) {
 		m.Store.ApplyAll(batch)
 		m.Update(frameMsg{})
 		if m.Shot.Phase != events.Review || m.Detail.Tab != view.TabSteps {
 			t.Errorf("after %T: phase %v, tab %v", batch[0].Event, m.Shot.Phase, m.Detail.Tab)
 		}
 	}
-	f.begin()
+	f.Begin()
 }

@@ -97,11 +97,11 @@ func TestFirstOpening(t *testing.T) {
 	s.has("▾ loop: install packages")
 	// It is not folded again: the size is what was unknown.
 	s.press("=")
-	s.send(windowSize(80, 14))
+	s.Send(windowSize(80, 14))
 	s.has("▾ loop: install packages")
 	// A card shows no tree; then the next size decides.
 	s = newScreen(t, setup{w: 30, h: 8})
-	s.send(windowSize(80, 12))
+	s.Send(windowSize(80, 12))
 	s.has("▸ include: packages.yml")
 }
 
@@ -188,7 +188,7 @@ func TestAnyView(t *testing.T) {
 			o.Eval = func(_ *plan.Plan, _ int, text string) (string, error) { return strings.Repeat(text, 3), nil }
 		}})
 		w, h := rapid.IntRange(1, 140).Draw(rt, "w"), rapid.IntRange(1, 50).Draw(rt, "h")
-		s.send(windowSize(w, h))
+		s.Send(windowSize(w, h))
 		for _, key := range []string{"down", "f", "W", "down", "esc", ":", "esc"} {
 			s.press(key)
 			checkFrame(rt, s.m.View().Content, w, h)

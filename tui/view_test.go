@@ -9,11 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"moon/tui/feed"
-	"moon/tui/status"
-	"moon/tui/tree"
-	"moon/tui/view"
-
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
@@ -22,6 +17,11 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/feed"
+	"moon/tui/status"
+	"moon/tui/tree"
+	"moon/tui/tuitest"
+	"moon/tui/view"
 )
 
 // rowsShown are the titles of the visible rows.
@@ -69,8 +69,8 @@ func TestFolding(t *testing.T) {
 	if s.m.FocusedPane() != view.PaneTree {
 		t.Error("esc does not come back")
 	}
-	if len(s.f.sent) > 0 {
-		t.Errorf("moving sent %v", s.f.sent)
+	if len(s.f.Sent) > 0 {
+		t.Errorf("moving sent %v", s.f.Sent)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestFind(t *testing.T) {
 		t.Error("esc did not show all again")
 	}
 	s.press("/")
-	s.send(tea.PasteMsg{Content: "zsh"})
+	s.Send(tea.PasteMsg{Content: "zsh"})
 	s.has("/zsh")
 	s.press("ctrl+c")
 	if s.m.Prompt != nil {
@@ -178,7 +178,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 1 }})
 	s.keys("A c f")
 	if got := s.rowsShown(); got != "devbox.yml\ninclude: packages.yml\ninclude: languages/go.yml\nunpack go\nreplace /etc/hosts" {
 		t.Errorf("problems:\n%s", got)
@@ -201,13 +201,13 @@ func TestFollow(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A")
 	s.press("c")
-	s.f.until("install git")
+	s.f.Until("install git")
 	s.frame()
 	if s.m.Tree.Step(s.m.CursorNode()) != stepGit {
 		t.Fatal("the cursor does not follow")
 	}
 	s.press("k")
-	s.f.until("install tmux")
+	s.f.Until("install tmux")
 	s.frame()
 	if s.m.Tree.Step(s.m.CursorNode()) == stepTmux {
 		t.Error("it follows although the person moved")
@@ -218,7 +218,7 @@ func TestFollow(t *testing.T) {
 	}
 	s.press("F")
 	s.has("following")
-	s.f.until("download go")
+	s.f.Until("download go")
 	s.frame()
 	if s.m.Tree.Step(s.m.CursorNode()) != stepTmux+1 {
 		t.Error("F does not follow")
@@ -227,14 +227,14 @@ func TestFollow(t *testing.T) {
 
 // Who types is not pulled away by a failure.
 func TestFailureDoesNotDisturbTyping(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["install git"] = 1 }})
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["install git"] = 1 }})
 	s.keys("A")
 	s.press("c")
 	s.on("say hello")
 	s.press("/")
 	s.text("shell")
 	at := s.m.CursorNode()
-	s.f.settle()
+	s.f.Settle()
 	s.frame()
 	if s.m.Shot.Phase != events.Paused || s.m.CursorNode() != at || s.m.Prompt == nil {
 		t.Error("the failure moved the cursor while somebody typed")
@@ -244,8 +244,8 @@ func TestFailureDoesNotDisturbTyping(t *testing.T) {
 
 func TestBell(t *testing.T) {
 	for _, focus := range []tea.Msg{tea.FocusMsg{}, tea.BlurMsg{}} {
-		s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["install git"] = 1 }})
-		s.send(focus)
+		s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["install git"] = 1 }})
+		s.Send(focus)
 		s.keys("A c")
 		bells := 0
 		for _, msg := range s.cmds {
@@ -308,8 +308,8 @@ func TestTabsAndPanes(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 20, fake: func(f *fake) { f.fails["check the shell"] = 1 }})
-	s.f.print = func(_ *fake, i, attempt int) string {
+	s := newScreen(t, setup{w: 120, h: 20, fake: func(f *tuitest.Engine) { f.Fails["check the shell"] = 1 }})
+	s.f.Print = func(_ *tuitest.Engine, i, attempt int) string {
 		prefix := fmt.Sprintf("%d.%d", i, attempt)
 		w := steplog.NewWriter(s.dir, prefix, nil)
 		defer w.Close()
@@ -394,7 +394,7 @@ func (*editor) SetStderr(io.Writer) {}
 func (e *editor) Run() error        { return e.err }
 
 // edits lets the screen believe that the editor was left.
-func (s *screen) edits(err error) { s.send(edited{err}) }
+func (s *screen) edits(err error) { s.Send(edited{err}) }
 
 func TestEditAndReload(t *testing.T) {
 	e := &editor{}
@@ -447,9 +447,9 @@ func TestEditAndReload(t *testing.T) {
 	plans[next.Digest] = next
 	s.edits(nil)
 	s.has("replanned")
-	s.f.p = next
-	s.f.say(-1, events.PlanLoaded{TotalSteps: len(next.Steps), Digest: next.Digest, Generation: 2})
-	s.f.say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
+	s.f.P = next
+	s.f.Say(-1, events.PlanLoaded{TotalSteps: len(next.Steps), Digest: next.Digest, Generation: 2})
+	s.f.Say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
 	s.frame()
 	s.has("devbox.yml: 1 step changed, 1 added", "17 steps", "= │ │ ├   install git", "1 marked")
 	if got := s.m.Tree.Title(s.m.CursorNode()); got != "install tmux" {
@@ -459,8 +459,8 @@ func TestEditAndReload(t *testing.T) {
 		t.Error("the folding was forgotten")
 	}
 	// A plan nobody knows leaves the old one, and nothing breaks.
-	s.f.say(-1, events.PlanLoaded{TotalSteps: 3, Digest: "unknown"})
-	s.f.say(2, events.StepStarted{})
+	s.f.Say(-1, events.PlanLoaded{TotalSteps: 3, Digest: "unknown"})
+	s.f.Say(2, events.StepStarted{})
 	s.frame()
 	s.keys("G a x b j k")
 }
@@ -488,8 +488,8 @@ func withStep(p *plan.Plan) *plan.Plan {
 func TestGatesAreAnswered(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A")
-	s.f.say(-1, events.RunResumed{})
-	s.f.say(stepClone, events.GateOpened{Reason: events.PauseUser, Message: "look at it"})
+	s.f.Say(-1, events.RunResumed{})
+	s.f.Say(stepClone, events.GateOpened{Reason: events.PauseUser, Message: "look at it"})
 	s.frame()
 	s.on("clone the dotfiles")
 	s.has("‖ │ ├   clone the dotfiles", "needs an answer", "a continue", "x reject")
@@ -502,7 +502,7 @@ func TestEveryStateWithoutColours(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := newScreen(t, setup{w: 120, h: 40, ascii: ascii})
 		s.keys("A 3") // a tab that names no step
-		s.f.say(-1, events.RunResumed{})
+		s.f.Say(-1, events.RunResumed{})
 		outcomes := []events.Event{
 			events.StepCompleted{},
 			events.StepCompleted{Changed: true},
@@ -518,7 +518,7 @@ func TestEveryStateWithoutColours(t *testing.T) {
 			events.StepFailed{Timeout: true, Error: "slow"},
 		}
 		for i, e := range outcomes {
-			s.f.say(i, e)
+			s.f.Say(i, e)
 		}
 		s.frame()
 		rows := map[string]string{}
@@ -609,7 +609,7 @@ func TestFramesAreFew(t *testing.T) {
 func TestStopBySignalCloses(t *testing.T) {
 	s := newScreen(t, setup{w: 80, h: 24})
 	s.keys("A")
-	s.f.send(events.Stop{How: events.StopDrain}) // as for SIGHUP
+	s.f.Send(events.Stop{How: events.StopDrain}) // as for SIGHUP
 	s.frame()
 	if !quits(s) {
 		t.Error("the screen stayed after a signal")
@@ -620,7 +620,7 @@ func TestNothingIsDrawnTwice(t *testing.T) {
 	s := newScreen(t, setup{w: 80, h: 24})
 	before := s.m.View().Content
 	s.m.Glyphs.Dots = "!!" // would show if it were drawn again
-	s.send(tea.KeyReleaseMsg{Code: 'a'})
+	s.Send(tea.KeyReleaseMsg{Code: 'a'})
 	if s.m.View().Content != before {
 		t.Error("a message that changes nothing drew a frame")
 	}

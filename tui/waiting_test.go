@@ -16,8 +16,8 @@ func TestWaitWords(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A")
 	s.press("c")
-	s.f.until("update the package index")
-	s.f.clock = s.f.clock.Add(12 * time.Second)
+	s.f.Until("update the package index")
+	s.f.Clock = s.f.Clock.Add(12 * time.Second)
 	s.frame()
 	for _, c := range []struct {
 		wait  events.Wait
@@ -60,7 +60,7 @@ func TestWaitWords(t *testing.T) {
 			"waiting (terminal)",
 		},
 		{events.Wait{For: events.WaitTurn, Root: -1}, "about to start", ""},
-		{events.Wait{For: events.WaitRetry, Due: s.f.clock.Add(4 * time.Second), Root: -1}, "for its next attempt in 4.0s", ""},
+		{events.Wait{For: events.WaitRetry, Due: s.f.Clock.Add(4 * time.Second), Root: -1}, "for its next attempt in 4.0s", ""},
 		{events.Wait{For: events.WaitApproval, Root: -1}, "not approved (a approves)", ""},
 		{events.Wait{For: events.WaitConfirm, Root: -1}, "needs confirmation (a confirms)", ""},
 		{events.Wait{For: events.WaitBreakpoint, Root: -1}, "at a breakpoint (c continues)", ""},
@@ -125,7 +125,7 @@ func TestWhyIsAsked(t *testing.T) {
 		t.Errorf("asked about %v under review", *asked)
 	}
 	s.press("c")
-	s.f.until("update the package index")
+	s.f.Until("update the package index")
 	s.frame()
 	s.frame()
 	s.on("clone the dotfiles")
@@ -141,7 +141,7 @@ func TestWhyIsAsked(t *testing.T) {
 	if len(*asked) != n {
 		t.Errorf("asked %d times although nothing changed", len(*asked)-n)
 	}
-	s.send(tickMsg{})
+	s.Send(tickMsg{})
 	s.frame()
 	s.frame()
 	if len(*asked) != n+1 {
@@ -166,9 +166,9 @@ func TestWhyIsAsked(t *testing.T) {
 func TestNamesOfWhatRan(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A")
-	s.f.say(-1, events.RunResumed{})
-	s.f.say(0, events.StepStarted{Name: "say hello to ann"})
-	s.f.say(0, events.StepCompleted{Name: "say hello to ann", Drift: "changed, though no change was foretold"})
+	s.f.Say(-1, events.RunResumed{})
+	s.f.Say(0, events.StepStarted{Name: "say hello to ann"})
+	s.f.Say(0, events.StepCompleted{Name: "say hello to ann", Drift: "changed, though no change was foretold"})
 	s.frame()
 	s.has("├   say hello to ann")
 	if got := s.m.StepName(0); got != "step-0001 «say hello to ann»" {

@@ -40,7 +40,7 @@ func TestWalkPlays(t *testing.T) {
 	k.write("site.yml", walkedPlays)
 	k.write("hosts.ini", "[web]\nweb1 limit=5\nweb2 limit=20\nweb3 limit=7\n[web:vars]\nansible_connection=local\n")
 	k.hosts = []string{filepath.Join(k.home, "shop/hosts.ini")}
-	k.begin()
+	k.Begin()
 	k.press("", "REVIEW", "15 steps", "3 hosts")
 	k.find("check the limit")
 	k.press("l", "web3")

@@ -142,7 +142,7 @@ func (k *walk) config(p *plan.Plan, g *graph.Graph) engine.Config {
 }
 
 // begin opens the screen of a new run.
-func (k *walk) begin() {
+func (k *walk) Begin() {
 	k.t.Helper()
 	p, g := k.build()
 	s, err := engine.Start(k.config(p, g))
@@ -406,7 +406,7 @@ func (k *walk) runs() {
 // review is the first two points: to look, and to decide.
 func (k *walk) review() {
 	k.t.Helper()
-	k.begin()
+	k.Begin()
 	k.press("", "REVIEW", "3 need attention")
 	k.screen("1-review")
 	k.press("]", "stop the app")

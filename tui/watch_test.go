@@ -73,7 +73,7 @@ func TestWatchesSurviveReloads(t *testing.T) {
 	s.frame()
 	s.has("go_version   another")
 	s.frame()
-	s.send(tea.FocusMsg{})
+	s.Send(tea.FocusMsg{})
 	if asked != 1 {
 		t.Errorf("asked %d times although nothing happened", asked)
 	}
@@ -122,8 +122,8 @@ func TestPrint(t *testing.T) {
 	s.press("G")
 	s.has("-30 of 30 lines")
 	s.press("esc")
-	if s.m.Overlay != nil || len(s.f.sent) > 0 {
-		t.Errorf("%v is left, sent %v", s.m.Overlay, s.f.sent)
+	if s.m.Overlay != nil || len(s.f.Sent) > 0 {
+		t.Errorf("%v is left, sent %v", s.m.Overlay, s.f.Sent)
 	}
 	if len(s.m.Watch.Texts) > 0 {
 		t.Error("printing watches")

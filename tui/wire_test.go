@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"moon/tui/feed"
-
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
+
+	"moon/tui/feed"
 )
 
 // wire is the way from a frame to a terminal, as Bubble Tea goes it: cells that differ from the last frame are written, and
@@ -60,9 +60,9 @@ func TestBytesOfFrames(t *testing.T) {
 	s.press("A")
 	s.frame()
 	s.press("c")
-	s.f.until("read the installed version")
+	s.f.Until("read the installed version")
 	s.frame()
-	pass := func(d time.Duration) func() { return func() { s.f.clock = s.f.clock.Add(d); s.send(tickMsg{}) } }
+	pass := func(d time.Duration) func() { return func() { s.f.Clock = s.f.Clock.Add(d); s.Send(tickMsg{}) } }
 	press := func(key string) func() { return func() { s.press(key) } }
 	lines := 0
 	say := func() { // as if the step had printed a line, with the pane full
@@ -80,7 +80,7 @@ func TestBytesOfFrames(t *testing.T) {
 		do   func()
 		most int
 	}{
-		{"a message that says nothing", func() { s.send(tea.KeyReleaseMsg{Code: 'a'}) }, 0},
+		{"a message that says nothing", func() { s.Send(tea.KeyReleaseMsg{Code: 'a'}) }, 0},
 		{"a frame without news", func() { s.frame() }, 0},
 		{"a quarter of a second", pass(250 * time.Millisecond), 60},
 		{"a second", pass(time.Second), 250},
@@ -92,9 +92,9 @@ func TestBytesOfFrames(t *testing.T) {
 		{"opening all", press("="), 2500},
 		{"help", press("?"), 5500},
 		{"closing it", press("esc"), 2200},
-		{"a step ends", func() { s.f.tick(); s.frame() }, 1000},
-		{"a step begins", func() { s.f.tick(); s.frame() }, 300},
-		{"another size", func() { s.send(tea.WindowSizeMsg{Width: 119, Height: 40}) }, 3500},
+		{"a step ends", func() { s.f.Tick(); s.frame() }, 1000},
+		{"a step begins", func() { s.f.Tick(); s.frame() }, 300},
+		{"another size", func() { s.Send(tea.WindowSizeMsg{Width: 119, Height: 40}) }, 3500},
 		{"the output", func() { s.press("2"); say() }, 4000},
 		{"a line of output", say, 2500},
 	} {

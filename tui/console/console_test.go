@@ -15,6 +15,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/tui/tuitest"
 )
 
 func TestReview(t *testing.T) {
@@ -48,8 +49,8 @@ approve all, approve safe (all except what needs confirmation) or approve N. the
 	k.says("find INSTALL", "2.2. loop install, 2 steps, not approved.", "2.2.1. install git, not approved.", "2.2.2. install tmux, not approved.")
 	k.says("next", "4. drop the old tables, CONFIRM.")
 	k.says("run", "nothing is approved. approve all, or approve safe; step runs one step.")
-	if len(k.engine.sent) > 0 {
-		t.Errorf("looking has sent %v", k.engine.sent)
+	if len(k.engine.Sent) > 0 {
+		t.Errorf("looking has sent %v", k.engine.Sent)
 	}
 }
 
@@ -105,14 +106,14 @@ func TestCommands(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.lines, func(t *testing.T) {
-			k := newTalk(t, release(), func(_ *Options, f *fake) { f.fails["run the migration"] = 1 })
+			k := newTalk(t, release(), func(_ *Options, f *tuitest.Engine) { f.Fails["run the migration"] = 1 })
 			lines := strings.Split(tt.lines, ";")
 			for _, line := range lines[:len(lines)-1] {
 				k.types(line)
 			}
-			sent := len(k.engine.sent)
+			sent := len(k.engine.Sent)
 			said := k.types(lines[len(lines)-1])
-			if len(k.engine.sent) == sent {
+			if len(k.engine.Sent) == sent {
 				t.Fatalf("nothing was sent; it says\n%s", said)
 			}
 			if got := k.last(); !reflect.DeepEqual(got, tt.want) {
@@ -166,8 +167,8 @@ func TestNothingIsDone(t *testing.T) {
 	for _, tt := range tests {
 		k := newTalk(t, release())
 		k.says(tt.line, tt.want)
-		if n := len(k.engine.sent); n > 0 && tt.line != "clear 1" {
-			t.Errorf("%s sent %v", tt.line, k.engine.sent)
+		if n := len(k.engine.Sent); n > 0 && tt.line != "clear 1" {
+			t.Errorf("%s sent %v", tt.line, k.engine.Sent)
 		}
 	}
 }
@@ -175,7 +176,7 @@ func TestNothingIsDone(t *testing.T) {
 // TestFailure is a run from the review to its end: failure, another value, retry, a step that asks.
 func TestFailure(t *testing.T) {
 	var bell strings.Builder
-	k := newTalk(t, release(), func(o *Options, f *fake) { f.fails["run the migration"], o.Terminal = 1, &bell })
+	k := newTalk(t, release(), func(o *Options, f *tuitest.Engine) { f.Fails["run the migration"], o.Terminal = 1, &bell })
 	k.says("approve safe", "approved 8 steps, 1 step needs confirmation: approve its own number, or all.")
 	k.says("break 2.2.2", "stops before step 2.2.2 install tmux.")
 	k.says("run",
@@ -231,7 +232,10 @@ func TestFailure(t *testing.T) {
 
 // TestBurst runs a thousand quick steps: who listens hears how many, and what fails.
 func TestBurst(t *testing.T) {
-	k := newTalk(t, many(1000), func(_ *Options, f *fake) { f.takes = time.Millisecond; f.fails["thing 700"] = 1 })
+	k := newTalk(t, many(1000), func(_ *Options, f *tuitest.Engine) {
+		f.Takes = func(int) time.Duration { return time.Millisecond }
+		f.Fails["thing 700"] = 1
+	})
 	k.types("approve all")
 	lines := strings.Split(k.types("run"), "\n")
 	if len(lines) > 32 {
@@ -247,7 +251,9 @@ func TestBurst(t *testing.T) {
 
 // TestBurstFollowed is the same where what steps print is said too.
 func TestBurstFollowed(t *testing.T) {
-	k := newTalk(t, many(1000), func(o *Options, f *fake) { f.takes, o.Follow = time.Millisecond, true })
+	k := newTalk(t, many(1000), func(o *Options, f *tuitest.Engine) {
+		f.Takes, o.Follow = func(int) time.Duration { return time.Millisecond }, true
+	})
 	k.types("approve all")
 	if lines := strings.Split(k.types("run"), "\n"); len(lines) > 50 {
 		t.Errorf("%d lines were said", len(lines))
@@ -256,7 +262,7 @@ func TestBurstFollowed(t *testing.T) {
 
 // TestSlowSteps are said one by one, however many there are.
 func TestSlowSteps(t *testing.T) {
-	k := newTalk(t, many(200), func(_ *Options, f *fake) { f.takes = time.Second })
+	k := newTalk(t, many(200), func(_ *Options, f *tuitest.Engine) { f.Takes = func(int) time.Duration { return time.Second } })
 	k.types("approve all")
 	if lines := strings.Split(k.types("run"), "\n"); len(lines) != 203 {
 		t.Errorf("%d lines were said for 200 steps", len(lines))
@@ -265,7 +271,7 @@ func TestSlowSteps(t *testing.T) {
 
 // TestProgress is what is said by itself while a step runs: once after a while, and then every minute.
 func TestProgress(t *testing.T) {
-	k := newTalk(t, release(), func(o *Options, f *fake) {
+	k := newTalk(t, release(), func(o *Options, f *tuitest.Engine) {
 		o.Forecast = func(string) *events.Forecast {
 			f := &events.Forecast{Slots: 1, Took: make([]time.Duration, 10), Rest: make([]time.Duration, 10)}
 			for i := range f.Took {
@@ -277,14 +283,14 @@ func TestProgress(t *testing.T) {
 	k.types("approve all")
 	k.heard.Reset()
 	k.takeLine("run")
-	k.engine.tick()
+	k.engine.Tick()
 	k.said()
 	k.heard.Reset()
-	begin := k.engine.clock
+	begin := k.engine.Clock
 	var said []string
 	for s := 1; s <= 150; s++ {
-		k.engine.clock = begin.Add(time.Duration(s) * time.Second)
-		k.handleTick(k.engine.clock)
+		k.engine.Clock = begin.Add(time.Duration(s) * time.Second)
+		k.handleTick(k.engine.Clock)
 		if text := k.said(); text != "" {
 			said = append(said, fmt.Sprintf("%d: %s", s, text))
 		}
@@ -317,9 +323,9 @@ func TestPaging(t *testing.T) {
 // TestOutput says what a step printed: its end, all of it, and as it comes.
 func TestOutput(t *testing.T) {
 	dir := t.TempDir()
-	k := newTalk(t, release(), func(o *Options, f *fake) {
+	k := newTalk(t, release(), func(o *Options, f *tuitest.Engine) {
 		o.OutDir = func() string { return dir }
-		f.out = func(i, attempt int) string {
+		f.Print = func(_ *tuitest.Engine, i, attempt int) string {
 			prefix := fmt.Sprintf("%d-%d", i, attempt)
 			if i > 1 {
 				return prefix
@@ -356,7 +362,7 @@ func TestOutput(t *testing.T) {
 
 // TestPredictions says what steps would do.
 func TestPredictions(t *testing.T) {
-	k := newTalk(t, release(), func(o *Options, _ *fake) {
+	k := newTalk(t, release(), func(o *Options, _ *tuitest.Engine) {
 		o.PredictAll = func(_ context.Context, _ *plan.Plan, _ func(int) bool, tell func(*events.Foretold)) {
 			tell(&events.Foretold{Step: 0, Diff: events.Diff{Kind: events.ChangeNone}})
 			tell(&events.Foretold{Step: 1, Diff: events.Diff{Kind: events.ChangeUpdate, Path: "/etc/x", Summary: "mode 0644 → 0600", Text: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}})
@@ -388,19 +394,19 @@ func TestEditor(t *testing.T) {
 	edited.Steps[5].Digest = "another"
 	mistakes := diag.List{{Pos: diag.Pos{File: "site.yml", Line: 3}, Message: "unknown key `shel`", Hint: "did you mean `shell`?"}}
 	ways := []struct {
-		reload func(f *fake) (string, diag.List, error)
+		reload func(f *tuitest.Engine) (string, diag.List, error)
 		want   []string
 	}{
-		{func(*fake) (string, diag.List, error) { return "", mistakes, nil }, []string{
+		{func(*tuitest.Engine) (string, diag.List, error) { return "", mistakes, nil }, []string{
 			"1 mistake; the old plan stays. editor opens the file again.", "error at site.yml line 3: unknown key `shel`.", "  hint: did you mean `shell`?",
 		}},
-		{func(f *fake) (string, diag.List, error) {
-			f.p = edited
-			f.say(-1, events.PlanLoaded{TotalSteps: 10, Digest: "another", Generation: 2})
+		{func(f *tuitest.Engine) (string, diag.List, error) {
+			f.P = edited
+			f.Say(-1, events.PlanLoaded{TotalSteps: 10, Digest: "another", Generation: 2})
 			for i := range 5 {
-				f.say(i, events.StepCompleted{Kept: true})
+				f.Say(i, events.StepCompleted{Kept: true})
 			}
-			f.say(5, events.RunPaused{Reason: events.PauseFailure})
+			f.Say(5, events.RunPaused{Reason: events.PauseFailure})
 			return "another", nil, nil
 		}, []string{
 			"replanned: 1 step changed, 0 added, 0 gone.", "first change: step 3.2 run the migration.",
@@ -408,8 +414,8 @@ func TestEditor(t *testing.T) {
 		}},
 	}
 	for _, way := range ways {
-		k := newTalk(t, release(), func(o *Options, f *fake) {
-			f.fails["run the migration"] = 1
+		k := newTalk(t, release(), func(o *Options, f *tuitest.Engine) {
+			f.Fails["run the migration"] = 1
 			o.Editor = func(file string, line int) Program {
 				opened = fmt.Sprintf("%s:%d", file, line)
 				return program{}
@@ -439,7 +445,7 @@ func TestInterrupt(t *testing.T) {
 	k := newTalk(t, release())
 	k.types("approve all")
 	k.takeLine("run")
-	k.engine.tick()
+	k.engine.Tick()
 	k.said()
 	k.heard.Reset()
 	k.handleInterrupt()
@@ -498,31 +504,31 @@ func TestScript(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer in.Close()
-			f := newFake(release())
+			f := newEngine(release())
 			feed, commands := make(chan []events.Record), make(chan events.Command, 10)
 			var held []events.Record
-			f.emit = func(batch []events.Record) { held = append(held, batch...) }
+			f.Emit = func(batch []events.Record) { held = append(held, batch...) }
 			go func() {
 				defer close(feed)
-				f.begin()
+				f.Begin()
 				for {
 					feed <- held
 					held = nil
-					if f.run.Phase == events.Done {
+					if f.Run.Phase == events.Done {
 						return
 					}
-					if !f.tick() {
-						f.send(<-commands)
+					if !f.Tick() {
+						f.Take(events.Order{Actor: Actor, Command: <-commands})
 					}
 				}
 			}()
 			var out strings.Builder
-			err = Run(t.Context(), Options{Plan: f.p, Feed: feed, Send: func(c events.Command) { commands <- c }, In: in, Out: &out})
+			err = Run(t.Context(), Options{Plan: f.P, Feed: feed, Send: func(c events.Command) { commands <- c }, In: in, Out: &out})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.run.Result.Outcome != tt.outcome || !reflect.DeepEqual(f.sent[len(f.sent)-1], tt.want) {
-				t.Errorf("the run is %s, sent were %#v\n%s", f.run.Result.Outcome, f.sent, out.String())
+			if f.Run.Result.Outcome != tt.outcome || !reflect.DeepEqual(f.Sent[len(f.Sent)-1], tt.want) {
+				t.Errorf("the run is %s, sent were %#v\n%s", f.Run.Result.Outcome, f.Sent, out.String())
 			}
 		})
 	}
@@ -537,9 +543,9 @@ func TestGate(t *testing.T) {
 		"y": {false, "continuing."}, "no": {true, "rejected."}, "approve 1": {false, "continuing."}, "skip 1": {true, "rejected."},
 	} {
 		k := newTalk(t, release())
-		k.engine.say(-1, events.RunResumed{})
+		k.engine.Say(-1, events.RunResumed{})
 		k.heard.Reset()
-		k.engine.say(0, events.GateOpened{Reason: events.PauseUser, Message: "look at it"})
+		k.engine.Say(0, events.GateOpened{Reason: events.PauseUser, Message: "look at it"})
 		if got := k.said(); got != "step 1 say hello asks whether to continue: look at it. yes or no." || !k.atRest() {
 			t.Errorf("got %q, at rest %t", got, k.atRest())
 		}
@@ -577,12 +583,12 @@ func TestWrap(t *testing.T) {
 func TestSkipAfterwards(t *testing.T) {
 	k := newTalk(t, release())
 	k.types("step")
-	k.engine.say(1, events.StepStarted{Name: "update the index"})
-	k.engine.say(1, events.StepFailed{Name: "update the index", Error: "no network"})
+	k.engine.Say(1, events.StepStarted{Name: "update the index"})
+	k.engine.Say(1, events.StepFailed{Name: "update the index", Error: "no network"})
 	k.types("where")
-	sent := len(k.engine.sent)
+	sent := len(k.engine.Sent)
 	k.says("skip 2.1", "it failed, and the run has continued without it.")
-	if len(k.engine.sent) > sent {
+	if len(k.engine.Sent) > sent {
 		t.Errorf("it sends %v", k.last())
 	}
 }

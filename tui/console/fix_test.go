@@ -16,12 +16,13 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/secret"
+	"moon/tui/tuitest"
 )
 
 // broken is a run that is paused on the failure of step 3.2.
-func broken(t *testing.T, with ...func(*Options, *fake)) *talk {
+func broken(t *testing.T, with ...func(*Options, *tuitest.Engine)) *talk {
 	t.Helper()
-	k := newTalk(t, release(), append(with, func(_ *Options, f *fake) { f.fails["run the migration"] = 1 })...)
+	k := newTalk(t, release(), append(with, func(_ *Options, f *tuitest.Engine) { f.Fails["run the migration"] = 1 })...)
 	k.types("approve all")
 	k.types("run")
 	return k
@@ -96,7 +97,7 @@ func TestFixSecret(t *testing.T) {
 	for _, person := range []bool{true, false} {
 		p := release()
 		p.Steps[5].Uses[0] = plan.Use{Name: "token", Value: value.Mark(secret.NewSet(), "hunter2hunter2", value.Every), Origin: diag.Origin{File: "db.secret.yml", Line: 1}}
-		k := newTalk(t, p, func(o *Options, f *fake) { o.Person, f.fails["run the migration"] = person, 1 })
+		k := newTalk(t, p, func(o *Options, f *tuitest.Engine) { o.Person, f.Fails["run the migration"] = person, 1 })
 		said := k.types("approve all") + k.types("run") + k.types("edit") + k.types("edit token")
 		if !strings.HasSuffix(said, "token is (hidden), from db.secret.yml line 1. what you type is not shown. new value (empty keeps it):") {
 			t.Errorf("got\n%s", said)
@@ -128,7 +129,7 @@ func TestFixSecretInOneLine(t *testing.T) {
 	p := release()
 	p.Steps[5].Uses[0] = plan.Use{Name: "token", Value: value.Mark(secret.NewSet(), "hunter2hunter2", value.Every)}
 	p.Steps[0].NoLog, p.Steps[0].Args = true, nil
-	k := newTalk(t, p, func(o *Options, _ *fake) { o.Person = false })
+	k := newTalk(t, p, func(o *Options, _ *tuitest.Engine) { o.Person = false })
 	for _, line := range []string{"set token=swordfish99", "edit token of 3.2 = swordfish99", "edit env.PW of 1=swordfish99"} {
 		said := k.types(line)
 		if strings.Contains(said, "sword") || !strings.Contains(said, "(hidden)") {
@@ -140,11 +141,11 @@ func TestFixSecretInOneLine(t *testing.T) {
 
 // TestFixRefused keeps what was typed.
 func TestFixRefused(t *testing.T) {
-	k := broken(t, func(_ *Options, f *fake) { f.refuses = "steps are still running" })
+	k := broken(t, func(_ *Options, f *tuitest.Engine) { f.Refuse = refuseFix("steps are still running") })
 	k.types("edit lock_timeout")
 	k.types("60s")
 	k.says("rest", "lock_timeout is 60s for the rest of the run; no file is changed.", "refused: steps are still running.", "what you typed is kept: edit lock_timeout continues from it.")
-	k.engine.refuses = ""
+	k.engine.Refuse = nil
 	k.says("edit lock_timeout", "lock_timeout: what you typed before is kept.", "now: do run the migration", "will be: do it in 60s",
 		"apply it: yes, for this step; block, for this block; rest, for the rest of the run, which also changes 1 other step; no.")
 	k.says("y", "lock_timeout is 60s for this step; no file is changed.", paused)
@@ -156,7 +157,7 @@ func TestFixWhileItRuns(t *testing.T) {
 	k := newTalk(t, release())
 	k.types("approve all")
 	k.takeLine("run")
-	k.engine.tick()
+	k.engine.Tick()
 	k.said()
 	for _, line := range []string{"edit", "edit lock_timeout", "set lock_timeout=60s"} {
 		k.heard.Reset()
@@ -181,8 +182,8 @@ func (e rewrites) Run() error        { return os.WriteFile(e.file, []byte(e.text
 func TestFixInEditor(t *testing.T) {
 	p := release()
 	p.Steps[5].Args = map[string]any{"cmd": "one\ntwo\n"}
-	k := newTalk(t, p, func(o *Options, f *fake) {
-		f.fails["run the migration"] = 1
+	k := newTalk(t, p, func(o *Options, f *tuitest.Engine) {
+		f.Fails["run the migration"] = 1
 		o.Editor = func(file string, _ int) Program { return rewrites{file, "one\nthree\n"} }
 		o.Preview = func(p *plan.Plan, c events.Fix) (*plan.Plan, string) {
 			next, _ := foreplan(p, events.Fix{})
@@ -198,14 +199,14 @@ func TestFixInEditor(t *testing.T) {
 	if c, is := k.last().(events.Fix); !is || c.Values[0].Value != `"one\nthree"` {
 		t.Errorf("%+v", k.last())
 	}
-	k = newTalk(t, p, func(o *Options, _ *fake) { o.Person = false })
+	k = newTalk(t, p, func(o *Options, _ *tuitest.Engine) { o.Person = false })
 	k.says("edit cmd of 3.2", "> edit cmd of 3.2", "cmd is one and so on, 2 lines, from site.yml line 35. edit cmd=VALUE gives it another value, of one line.")
 }
 
 // TestWatch says expressions at each pause.
 func TestWatch(t *testing.T) {
 	values := map[string]string{"release": "1.4", "notes": "one\ntwo\n", "nothing": ""}
-	k := newTalk(t, release(), func(o *Options, _ *fake) {
+	k := newTalk(t, release(), func(o *Options, _ *tuitest.Engine) {
 		o.Eval = func(_ *plan.Plan, step int, text string) (string, error) {
 			switch value, known := values[text]; {
 			case text == "at":
@@ -244,13 +245,13 @@ func TestWatch(t *testing.T) {
 // TestWhy says what a step waits for, as the engine knows it.
 func TestWhy(t *testing.T) {
 	var w events.Wait
-	k := newTalk(t, release(), func(o *Options, _ *fake) {
+	k := newTalk(t, release(), func(o *Options, _ *tuitest.Engine) {
 		o.Why = func(_ string, steps []int) []events.Wait { return []events.Wait{w} }
 	})
 	k.types("approve all")
 	k.takeLine("run")
-	k.engine.tick()
-	k.engine.clock = k.engine.clock.Add(9 * time.Second)
+	k.engine.Tick()
+	k.engine.Clock = k.engine.Clock.Add(9 * time.Second)
 	for _, tt := range []struct {
 		w    events.Wait
 		want string
@@ -260,7 +261,7 @@ func TestWhy(t *testing.T) {
 		{events.Wait{For: events.WaitValue, Name: "r", Steps: []int{4}, Root: -1}, "is waiting for the value of r from step 3.1 stop the app."},
 		{events.Wait{For: events.WaitPool, Name: "block migrate", Slots: 2, Steps: []int{0, 4}, Root: -1, Limit: time.Minute}, "is waiting for a slot of block migrate; all 2 are in use by step 1 say hello and step 3.1 stop the app, for at most 1 minute."},
 		{events.Wait{For: events.WaitTurn, Root: -1, Held: events.WaitConfirm}, "is about to start. then it needs confirmation."},
-		{events.Wait{For: events.WaitRetry, Root: -1, Due: t0.Add(20 * time.Second)}, "is waiting for its next attempt in 11 seconds."},
+		{events.Wait{For: events.WaitRetry, Root: -1, Due: tuitest.Start.Add(20 * time.Second)}, "is waiting for its next attempt in 11 seconds."},
 		{events.Wait{For: events.WaitPaused, Root: 7, Is: events.WaitConfirm}, "is waiting for you: the run is paused at step 4 drop the old tables, which needs confirmation."},
 		{events.Wait{For: events.WaitStopping, Root: -1}, "will not run: the run is being stopped."},
 		{events.Wait{Root: -1}, "is waiting for what comes before it: step 1 say hello is running for 9 seconds."},
@@ -278,9 +279,9 @@ func TestWhy(t *testing.T) {
 // TestAttempts says what each attempt of a step printed.
 func TestAttempts(t *testing.T) {
 	dir := t.TempDir()
-	k := broken(t, func(o *Options, f *fake) {
+	k := broken(t, func(o *Options, f *tuitest.Engine) {
 		o.OutDir = func() string { return dir }
-		f.out = func(i, attempt int) string {
+		f.Print = func(_ *tuitest.Engine, i, attempt int) string {
 			prefix := fmt.Sprintf("%d-%d", i, attempt)
 			w := steplog.NewWriter(dir, prefix, func() {})
 			fmt.Fprintf(w.Stdout(), "a\nthis is attempt %d\n", attempt)
@@ -301,7 +302,7 @@ func TestAttempts(t *testing.T) {
 // TestShell opens a shell where a step runs.
 func TestShell(t *testing.T) {
 	opened := -1
-	shell := func(o *Options, _ *fake) {
+	shell := func(o *Options, _ *tuitest.Engine) {
 		o.Shell = func(_ *plan.Plan, step int) (Program, error) {
 			if step == 0 {
 				return nil, errors.New("there is no user bob")
@@ -316,6 +317,6 @@ func TestShell(t *testing.T) {
 		t.Errorf("opened at %d", opened)
 	}
 	k.says("! 1", "there is no user bob.")
-	k = newTalk(t, release(), shell, func(o *Options, _ *fake) { o.Person = false })
+	k = newTalk(t, release(), shell, func(o *Options, _ *tuitest.Engine) { o.Person = false })
 	k.says("shell 2.1", "> shell 2.1", "a shell needs a terminal.")
 }

@@ -13,6 +13,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/secret"
+	"moon/tui/tuitest"
 )
 
 // starters are the only words that make something run.
@@ -93,7 +94,7 @@ func TestAnyLines(t *testing.T) {
 		if nasty {
 			p = hostilePlan(rt)
 		}
-		k := newTalk(t, p, func(o *Options, f *fake) {
+		k := newTalk(t, p, func(o *Options, f *tuitest.Engine) {
 			o.Person = rapid.Bool().Draw(rt, "person")
 			o.Eval = func(_ *plan.Plan, _ int, text string) (string, error) { return text, nil }
 			o.Why = func(_ string, steps []int) []events.Wait {
@@ -101,7 +102,7 @@ func TestAnyLines(t *testing.T) {
 				return []events.Wait{{For: rapid.SampledFrom(kinds).Draw(rt, "for"), Is: rapid.SampledFrom(kinds).Draw(rt, "is"), Steps: steps, Root: rapid.IntRange(-1, 20).Draw(rt, "root")}}
 			}
 			for _, name := range []string{"run the migration", "check the site", ""} {
-				f.fails[name] = rapid.IntRange(0, 3).Draw(rt, "failures")
+				f.Fails[name] = rapid.IntRange(0, 3).Draw(rt, "failures")
 			}
 		})
 		check(rt, k, nasty)
@@ -123,17 +124,17 @@ func TestAnyLines(t *testing.T) {
 			if rapid.Bool().Draw(rt, "wait") {
 				k.settle()
 			} else {
-				k.engine.tick()
+				k.engine.Tick()
 			}
-			k.handleTick(k.engine.clock)
-			if k.attempts() > before && k.engine.quietBefore(before) {
+			k.handleTick(k.engine.Clock)
+			if k.attempts() > before && k.rest == before {
 				if v == nil || asked || !slices.Contains(starters, v.name) && (v.name != "skip" || !onFailure) {
 					rt.Fatalf("%q has started something", line)
 				}
 			}
-			for k.engine.tick() { // so that the next line cannot be taken for what this one has started
+			for k.engine.Tick() { // so that the next line cannot be taken for what this one has started
 			}
-			k.engine.rest = k.attempts()
+			k.rest = k.attempts()
 			nasty = nasty || strings.ContainsFunc(line, func(r rune) bool { return r > unicode.MaxASCII }) // a value that is typed is shown later
 			check(rt, k, nasty)
 			if k.exit.leaving {
@@ -144,14 +145,11 @@ func TestAnyLines(t *testing.T) {
 }
 
 func (k *talk) attempts() (n int) {
-	for i := range k.engine.run.Steps {
-		n += k.engine.run.Steps[i].Attempt
+	for i := range k.engine.Run.Steps {
+		n += k.engine.Run.Steps[i].Attempt
 	}
 	return n
 }
-
-// quietBefore reports whether nothing was going on when so many attempts had begun.
-func (f *fake) quietBefore(attempts int) bool { return f.rest == attempts }
 
 func check(t *rapid.T, k *talk, foreign bool) {
 	k.flush()

@@ -20,6 +20,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"moon/tui/tuitest"
 )
 
 // OpenPlaybook is a moon in a terminal that runs a playbook of its own, whose steps find the directory in $DIR.
@@ -254,20 +256,7 @@ func (c *Terminal) Press(keys string, texts ...string) {
 // See waits until all of the texts are on the screen at once.
 func (c *Terminal) See(texts ...string) {
 	c.T.Helper()
-	for end := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
-		screen, missing := c.Screen(), ""
-		for _, text := range texts {
-			if !strings.Contains(screen, text) {
-				missing = text
-			}
-		}
-		switch {
-		case missing == "":
-			return
-		case time.Now().After(end):
-			c.T.Fatalf("never on the screen: %q\n%s", missing, screen)
-		}
-	}
+	tuitest.AwaitTexts(c.T, Patience, c.Screen, texts...)
 }
 
 // SeeGone waits until a text is not on the screen any more.
