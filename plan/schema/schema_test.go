@@ -313,7 +313,7 @@ var forms = []string{
 	"- shell: x\n  vars:",
 	"- block:\n    - shell: x\n  rescue:\n    - block: [{shell: y}]\n      always: [{shell: z}]\n  always: []\n  parallel: 2\n  vars: {a: 1}",
 	"- vars: {a: 1}\n  when: true\n  tags: [b]\n  name: n",
-	"vars_prompt: [{name: which, prompt: Which?, private: false}]\nsteps: [{shell: x}]",
+	"vars_prompt: [{name: which, prompt: Which one, default: x, private: false}]\nsteps: [{shell: x}]",
 	"steps:\n  - shell: x\n    notify: again\n  - block: [{shell: y}]\n    notify: [again, more]\nhandlers:\n  - name: again\n    listen: more\n    shell: x\nforce_handlers: true",
 	"-\n- shell: x",
 	"- &a\n  shell: x\n- *a\n- <<: *a\n  name: b",
