@@ -96,7 +96,7 @@ func Look(path string, parts bool) (*Source, error) {
 		return nil, err
 	case info.Mode().IsRegular():
 		var st stamp
-		s.Digest, st, err = digestOf(path, info.Size() > MaxHashed)
+		s.Digest, st, err = digestOf(path, stampOf(info), info.Size() > MaxHashed)
 		s.Mode, s.changed = permissions(info), st.changed
 		return s, err
 	case info.IsDir():
@@ -108,6 +108,7 @@ func Look(path string, parts bool) (*Source, error) {
 // lookBelow lists a directory and takes the digest of each file in it.
 func (s *Source) lookBelow() error {
 	s.Entries = []Entry{}
+	files := map[string]stamp{}
 	var size int64
 	// With the slash a directory that is a link is walked, and not taken for a leaf.
 	err := filepath.WalkDir(strings.TrimSuffix(s.Path, "/")+"/", func(path string, d fs.DirEntry, err error) error {
@@ -132,6 +133,7 @@ func (s *Source) lookBelow() error {
 		e := entryOf(name, info)
 		if e.Kind == File {
 			size += info.Size()
+			files[name] = stampOf(info)
 		}
 		if e.Kind == Link {
 			if e.Digest, err = os.Readlink(path); err != nil {
@@ -151,7 +153,7 @@ func (s *Source) lookBelow() error {
 		if e.Kind != File {
 			continue
 		}
-		if e.Digest, _, err = digestOf(s.at(e.Name), size > MaxHashed); err != nil {
+		if e.Digest, _, err = digestOf(s.at(e.Name), files[e.Name], size > MaxHashed); err != nil {
 			return err
 		}
 	}
@@ -276,13 +278,8 @@ type knownFile struct {
 	digest string
 }
 
-// digestOf is the digest of a regular file, which is read unless it is large.
-func digestOf(path string, large bool) (string, stamp, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", stamp{}, err
-	}
-	now := stampOf(info)
+// digestOf is the digest of a regular file, which is read unless it is large, or known by its stamp.
+func digestOf(path string, now stamp, large bool) (string, stamp, error) {
 	if large {
 		return fmt.Sprintf("size %d, of %s", now.size, now.modified.UTC().Format(time.RFC3339Nano)), now, nil
 	}
@@ -298,7 +295,8 @@ func digestOf(path string, large bool) (string, stamp, error) {
 		return "", now, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if info, err = f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return "", now, err
 	}
 	if !info.Mode().IsRegular() {
@@ -307,11 +305,10 @@ func digestOf(path string, large bool) (string, stamp, error) {
 	// Of the file that is open: the name may lead to another by now.
 	now = stampOf(info)
 	now.read = time.Now()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	digest, err := hashFile(f)
+	if err != nil {
 		return "", now, err
 	}
-	digest := hex.EncodeToString(h.Sum(nil))
 	known.Lock()
 	defer known.Unlock()
 	if known.files == nil {
@@ -319,4 +316,24 @@ func digestOf(path string, large bool) (string, stamp, error) {
 	}
 	known.files[path] = knownFile{now, digest}
 	return digest, now, nil
+}
+
+// buffers are for reading files that are only hashed: a tree of many small ones would make as many.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// hashFile is the SHA-256 of a file, from where it is to its end.
+func hashFile(f *os.File) (string, error) {
+	buf, _ := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buf)
+	h := sha256.New()
+	for {
+		n, err := f.Read(buf[:])
+		_, _ = h.Write(buf[:n]) // it has no errors
+		if errors.Is(err, io.EOF) {
+			return hex.EncodeToString(h.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
 }
