@@ -19,16 +19,18 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/exectest"
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/process"
 	"moon/exec/remote"
-	"moon/exec/spec"
 )
 
-type args = map[string]any
+type (
+	args  = exectest.Args
+	names = exectest.Names
+)
 
 // other is somebody who does not exist: the connections of these tests lead to this very process.
 var other = exec.Become{User: "somebody else"}
@@ -65,49 +67,12 @@ func connected(tb testing.TB, local exec.Local) (pool *remote.Pool, cut func()) 
 	return pool, cut
 }
 
-// names answers from a map.
-type names map[string]any
-
-func (n names) Render(text, _ string) (string, error) {
-	for name, value := range n {
-		text = strings.ReplaceAll(text, "{{ "+name+" }}", fmt.Sprint(value))
-	}
-	if strings.Contains(text, "{{") {
-		return "", errors.New("a name is not defined")
-	}
-	return text, nil
-}
-
-func (n names) Holds(condition string) (bool, error) {
-	v, ok := n[condition].(bool)
-	if !ok {
-		return false, fmt.Errorf("%s is no condition", condition)
-	}
-	return v, nil
-}
-
-func (n names) Value(expression string) (any, error) {
-	v, ok := n[expression]
-	if !ok {
-		return nil, fmt.Errorf("%s is not defined", expression)
-	}
-	return v, nil
-}
-
+// newJob is a job for a connection: it belongs to somebody else.
 func newJob(tb testing.TB, dir, action string, in args) *exec.Job {
 	tb.Helper()
-	a, ok := spec.Lookup(action)
-	if !ok {
-		tb.Fatalf("no action %s", action)
-	}
-	decoded, problems := a.Decode(in)
-	if len(problems) > 0 {
-		tb.Fatalf("%s %v: %v", action, in, problems)
-	}
-	w := steplog.NewWriter(tb.TempDir(), "step", nil)
-	w.Keep(1 << 20)
-	tb.Cleanup(func() { _ = w.Close() })
-	return &exec.Job{Action: a.Name, Args: decoded, Raw: in, Cwd: dir, Output: w, Names: names{}, Diff: true, Become: &other}
+	job := exectest.NewJob(tb, action, in)
+	job.Cwd, job.Become, job.Trusted = dir, &other, false
+	return job
 }
 
 func printed(job *exec.Job) string {
