@@ -245,11 +245,7 @@ func ran(t *testing.T, f fence) string {
 	if err != nil {
 		t.Errorf("line %d: %v\n%s", f.line, err, out)
 	}
-	text := string(out)
-	for _, u := range fakes.Unsteady {
-		text = u.Pattern.ReplaceAllString(text, u.With)
-	}
-	return text
+	return fakes.Steady(string(out))
 }
 
 // asked plans the variables of the page with a step for each line of a fence, and returns the lines' left sides and the
