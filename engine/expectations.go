@@ -10,12 +10,12 @@ import (
 // expectations are what a person was shown before the run, by what names a step. They may be used from anywhere.
 type expectations struct {
 	mu       sync.Mutex // guards what follows
-	foretold map[string]*events.Foretold
+	foretold map[string]*events.Prediction
 }
 
 // Expect says what a step was foretold to do, when that was shown to somebody who decides. What it then does otherwise is
 // reported as drift.
-func (s *expectations) Expect(p *plan.Plan, f *events.Foretold) {
+func (s *expectations) Expect(p *plan.Plan, f *events.Prediction) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.foretold[identity(&p.Steps[f.Step])] = f
@@ -28,7 +28,7 @@ func (s *expectations) ExpectNothing() {
 	clear(s.foretold)
 }
 
-func (s *expectations) expected(ps *plan.Step) *events.Foretold {
+func (s *expectations) expected(ps *plan.Step) *events.Prediction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.foretold[identity(ps)]

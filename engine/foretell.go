@@ -33,13 +33,13 @@ func (o *Oracle) within(ctx context.Context, step int) (within context.Context, 
 }
 
 // tooSlow is what is predicted of a step that took longer than it may.
-func (o *Oracle) tooSlow(step int) events.Foretold {
-	return events.Foretold{Step: step, Diff: unforetold(o.Asker.TooSlow())}
+func (o *Oracle) tooSlow(step int) events.Prediction {
+	return events.Prediction{Step: step, Diff: unforetold(o.Asker.TooSlow())}
 }
 
 // Foretell tells of every step that is not left out, in order, until the context ends. Steps that only run when another
 // fails are not foretold.
-func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
+func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Prediction)) {
 	o.away = map[string]string{}
 	results := newResults()
 	spare := spareSteps(o.Plan)
@@ -76,7 +76,7 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 }
 
 // predict says what one step would do if it were started now, with results that a run has. It changes none of them.
-func (o *Oracle) predict(ctx context.Context, step int, have *results) *events.Foretold {
+func (o *Oracle) predict(ctx context.Context, step int, have *results) *events.Prediction {
 	o.away = map[string]string{}
 	within, done := o.within(ctx, step)
 	defer done()
@@ -118,8 +118,8 @@ func spareSteps(p *plan.Plan) []bool {
 
 func unforetold(why string) events.Diff { return events.Diff{Kind: events.ChangeUnknown, Summary: why} }
 
-func (o *Oracle) step(ctx context.Context, step int, results *results) events.Foretold {
-	f := events.Foretold{Step: step}
+func (o *Oracle) step(ctx context.Context, step int, results *results) events.Prediction {
+	f := events.Prediction{Step: step}
 	ps := &o.Plan.Steps[step]
 	b := bind.New(o.Plan, step, results).Ahead()
 	holds, text, err := b.Holds()
@@ -224,7 +224,7 @@ func notKnownYet(p *plan.Plan, m *plan.Missing) exec.Result {
 }
 
 // without tells of a step that needs the result of one which does not run.
-func without(f events.Foretold, m *plan.Missing, results *results) events.Foretold {
+func without(f events.Prediction, m *plan.Missing, results *results) events.Prediction {
 	if !m.Why.Spreads {
 		f.Error = m.Error()
 		return f
@@ -236,7 +236,7 @@ func without(f events.Foretold, m *plan.Missing, results *results) events.Foreto
 }
 
 // read takes what a dry run of the step has said.
-func read(f *events.Foretold, ps *plan.Step, r *exec.Result) {
+func read(f *events.Prediction, ps *plan.Step, r *exec.Result) {
 	switch {
 	case r.Outcome == events.Skipped:
 		f.Skipped = strings.TrimSpace(string(r.Reason) + " " + r.Detail)

@@ -76,7 +76,7 @@ func newSession(cfg Config) *Session {
 	s := &Session{done: make(chan struct{})}
 	s.ledger = ledger{cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{}}
 	s.results, s.timing = newResults(), newStopwatch()
-	s.wake, s.foretold, s.perhaps = make(chan struct{}, 1), map[string]*events.Foretold{}, map[int]bool{}
+	s.wake, s.foretold, s.perhaps = make(chan struct{}, 1), map[string]*events.Prediction{}, map[int]bool{}
 	s.plans = map[string]planned{}
 	s.asked, s.met = map[string]control.Answer{}, map[string]bool{}
 	s.current.Store(cfg.Plan)

@@ -177,7 +177,7 @@ type (
 		Changed bool           `json:"changed"`
 		Result  map[string]any `json:"result"`
 		Diff    *Diff          `json:"diff,omitempty"`
-		Drift   string         `json:"drift,omitempty"` // how that differs from what was foretold
+		Drift   string         `json:"drift,omitempty"` // how that differs from what was predicted
 		// Resources are the things that it made, changed or removed.
 		Resources []Resource `json:"resources,omitempty"`
 		Kept      bool       `json:"kept,omitempty"` // the result of an earlier run or plan

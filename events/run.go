@@ -60,7 +60,7 @@ type Step struct {
 	Reason    string    // why it was skipped or omitted
 	Message   string    // of a print
 	Diff      *Diff
-	Drift     string   // how that differs from what was foretold
+	Drift     string   // how that differs from what was predicted
 	Out       []string // prefixes of the output files, one per attempt
 }
 

@@ -110,7 +110,7 @@ func drawStep(rt *rapid.T, root string) drawn {
 func TestBesideEachOther(t *testing.T) {
 	dir := t.TempDir()
 	dry := exec.DryRun{Overlay: fsys.NewOverlay()}
-	var foretold []*events.Foretold
+	var foretold []*events.Prediction
 	jobs := []*exec.Job{}
 	for _, name := range []string{"one", "two"} {
 		job := exectest.NewJob(t, "file", exectest.Args{"path": dir + "/a/b/" + name, "state": "directory", "mode": "0750"})
@@ -118,7 +118,7 @@ func TestBesideEachOther(t *testing.T) {
 		if r.Diff == nil {
 			t.Fatalf("%+v", r)
 		}
-		jobs, foretold = append(jobs, job), append(foretold, &events.Foretold{Diff: *r.Diff})
+		jobs, foretold = append(jobs, job), append(foretold, &events.Prediction{Diff: *r.Diff})
 	}
 	for _, i := range []int{1, 0} {
 		r := exectest.RunJob(t, jobs[i])

@@ -31,10 +31,10 @@ func binds(s *screen, given *string) func(p *plan.Plan, step int) (plan.Step, er
 // TestStepAtThePointerIsBound shows the step that comes next with the values there are: in its row, and in the tabs.
 func TestStepAtThePointerIsBound(t *testing.T) {
 	given := ""
-	predicted := &events.Foretold{Step: stepUnpack, Diff: events.Diff{Kind: events.ChangeUpdate, Path: "/usr/local/go", Text: "-1.25\n+1.26\n"}}
+	predicted := &events.Prediction{Step: stepUnpack, Diff: events.Diff{Kind: events.ChangeUpdate, Path: "/usr/local/go", Text: "-1.25\n+1.26\n"}}
 	var asked []int
 	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) {
-		o.Predict = func(_ context.Context, _ *plan.Plan, step int) *events.Foretold {
+		o.Predict = func(_ context.Context, _ *plan.Plan, step int) *events.Prediction {
 			asked = append(asked, step)
 			if step != stepUnpack {
 				return nil

@@ -359,11 +359,11 @@ func TestPanicAside(t *testing.T) {
 	go func() {
 		result <- Run(t.Context(), Options{
 			Plan: f.P, Feed: l.feed, Send: l.Take, Input: tty, Output: tty, Glyphs: "unicode",
-			Foretell: func(context.Context, *plan.Plan, func(int) bool, func(*events.Foretold)) { panic("on purpose") },
-			Editor:   func(string, int) tea.ExecCommand { return lent{func() { panic("by the editor") }} },
+			PredictAll: func(context.Context, *plan.Plan, func(int) bool, func(*events.Prediction)) { panic("on purpose") },
+			Editor:     func(string, int) tea.ExecCommand { return lent{func() { panic("by the editor") }} },
 		})
 	}()
-	e.waitFor("REVIEW", "foretelling broke off, an internal error: on purpose")
+	e.waitFor("REVIEW", "the prediction broke off, an internal error: on purpose")
 	press(t, keys, "E")
 	e.waitFor("by the editor")
 	press(t, keys, "q")

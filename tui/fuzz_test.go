@@ -222,7 +222,7 @@ func drive(tb testing.TB, d *dice) {
 		case 5:
 			s.Send(tea.PasteMsg{Content: d.name()})
 		case 6:
-			var f events.Foretold
+			var f events.Prediction
 			d.loaded().fill(reflect.ValueOf(&f).Elem(), steps)
 			s.m.Predicted.Replace(&f, steps)
 			s.frame()

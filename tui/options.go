@@ -39,10 +39,10 @@ type Options struct {
 	// that comes next, with those values; nil if that cannot be known. Both may take long and are called away from the screen; nil: they
 	// are not there.
 	Bind    func(p *plan.Plan, step int) (plan.Step, error)
-	Predict func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
-	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
+	Predict func(ctx context.Context, p *plan.Plan, step int) *events.Prediction
+	// PredictAll finds out what the steps of a plan would do, but for those that are excluded, and reports each, until the
 	// context ends. It is called in the background, while the plan is reviewed. Without it nothing is predicted.
-	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
+	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Prediction))
 	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are shown.
 	Reload func() (diag.List, error)
 	// Preview plans with other values, from the plan that is shown, and changes nothing; or it says why that cannot be. It is called
@@ -50,7 +50,7 @@ type Options struct {
 	Preview func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string)
 	// Keys are what keys mean; nil: the usual ones.
 	Keys *keymap.Keys
-	// View is how the screen was left when this playbook was last looked at, or nil. KeepView is told how it is left now.
+	// View is how the screen was left when this playbook was last looked at, or nil. KeepView is given how it is left now.
 	View     *View
 	KeepView func(View)
 	Notice   string // what to say when the screen opens, or ""

@@ -168,7 +168,7 @@ func TestNamesOfWhatRan(t *testing.T) {
 	s.keys("A")
 	s.f.Say(-1, events.RunResumed{})
 	s.f.Say(0, events.StepStarted{Name: "say hello to ann"})
-	s.f.Say(0, events.StepCompleted{Name: "say hello to ann", Drift: "changed, though no change was foretold"})
+	s.f.Say(0, events.StepCompleted{Name: "say hello to ann", Drift: "changed, though no change was predicted"})
 	s.frame()
 	s.has("├   say hello to ann")
 	if got := s.m.StepName(0); got != "step-0001 «say hello to ann»" {

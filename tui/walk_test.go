@@ -208,9 +208,9 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 		Eval:       s.Eval,
 		CheckBreak: bind.CheckBreak,
 		ParseBreak: engine.ParseBreak,
-		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
+		PredictAll: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Prediction)) {
 			s.ExpectNothing()
-			(&engine.Oracle{Plan: p, Dry: exec.DryRun{Overlay: fsys.NewOverlay()}, Left: left}).Foretell(ctx, func(f *events.Foretold) {
+			(&engine.Oracle{Plan: p, Dry: exec.DryRun{Overlay: fsys.NewOverlay()}, Left: left}).Foretell(ctx, func(f *events.Prediction) {
 				s.Expect(p, f)
 				tell(f)
 			})

@@ -205,7 +205,7 @@ type (
 		Message  string       `json:"message,omitempty"`
 		Diff     *events.Diff `json:"diff,omitempty"`
 		Warnings []string     `json:"warnings,omitempty"`
-		Drift    string       `json:"drift,omitempty"` // how the end differs from what was foretold
+		Drift    string       `json:"drift,omitempty"` // how the end differs from what was predicted
 		// Resources are the things that it made, changed or removed.
 		Resources []events.Resource `json:"resources,omitempty"`
 	}

@@ -23,9 +23,9 @@ func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) e
 	defer pool.Close()
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
-	all := make([]*events.Foretold, len(p.Steps))
+	all := make([]*events.Prediction, len(p.Steps))
 	// The steps are predicted in order, on a picture that each adds to.
-	app.Oracle(call.Asker, p, pool, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
+	app.Oracle(call.Asker, p, pool, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Prediction) {
 		if !c.Diff.given {
 			f.Diff.Text = ""
 		}
@@ -46,7 +46,7 @@ func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) e
 	return nil
 }
 
-func (c *planCmd) printForetold(call *app.Invocation, p *plan.Plan, g *graph.Graph, all []*events.Foretold) error {
+func (c *planCmd) printForetold(call *app.Invocation, p *plan.Plan, g *graph.Graph, all []*events.Prediction) error {
 	if c.Format == "json" {
 		doc, err := g.JSON()
 		if err != nil {
@@ -74,7 +74,7 @@ func (c *planCmd) printForetold(call *app.Invocation, p *plan.Plan, g *graph.Gra
 }
 
 // foretoldLines are what is printed below a step.
-func foretoldLines(f *events.Foretold) []string {
+func foretoldLines(f *events.Prediction) []string {
 	if f.Away {
 		return []string{"not reached"}
 	}
@@ -109,7 +109,7 @@ func foretoldLines(f *events.Foretold) []string {
 
 // notReached says of each host that was not reached why, once for all its steps, and not again where the facts of a host could not
 // be had, which is a warning of the plan.
-func notReached(p *plan.Plan, all []*events.Foretold) string {
+func notReached(p *plan.Plan, all []*events.Prediction) string {
 	var text strings.Builder
 	said := map[string]bool{}
 	// The plan has warned of these hosts already.
@@ -127,7 +127,7 @@ func notReached(p *plan.Plan, all []*events.Foretold) string {
 }
 
 // foretoldCounts is one line about all of it.
-func foretoldCounts(all []*events.Foretold) string {
+func foretoldCounts(all []*events.Prediction) string {
 	kinds, skipped, failed, away := map[events.ChangeKind]int{}, 0, 0, 0
 	for _, f := range all {
 		switch {

@@ -194,10 +194,10 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 			o.Actor = "tui"
 			s.Send(o)
 		},
-		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
+		PredictAll: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Prediction)) {
 			// Predictions of an earlier plan must not be compared with what this one does.
 			s.ExpectNothing()
-			app.Oracle(call.Asker, p, pool, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
+			app.Oracle(call.Asker, p, pool, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Prediction) {
 				s.Expect(p, f)
 				tell(f)
 			})
@@ -250,11 +250,11 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 // not there to look at.
 func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session,
 	pool *remote.Pool,
-) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+) func(ctx context.Context, p *plan.Plan, step int) *events.Prediction {
 	if c.Check {
 		return nil
 	}
-	return func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+	return func(ctx context.Context, p *plan.Plan, step int) *events.Prediction {
 		f, err := s.Predict(ctx, step, app.Oracle(asker, p, pool, !c.NoConnect, c.Force, nil))
 		if err != nil {
 			return nil

@@ -23,7 +23,7 @@ type announcer struct {
 	mode    string                         // what is said next to the playbook's name
 
 	telling telling
-	opened  bool // the review was told
+	opened  bool // the review was announced
 
 	toldPredicted string // what was said of the predictions
 }
@@ -63,7 +63,7 @@ type telling struct {
 	swallowed status.Tally // ends that were not said
 	since     time.Time
 
-	again bool // what comes was told before, under another plan or by another process
+	again bool // what comes was announced before, under another plan or by another process
 	owes  bool // something has ended in a pause, and it was not said since where the run is
 
 	spoke time.Time // when something was said last

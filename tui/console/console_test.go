@@ -363,13 +363,13 @@ func TestOutput(t *testing.T) {
 // TestPredictions says what steps would do.
 func TestPredictions(t *testing.T) {
 	k := newTalk(t, release(), func(o *Options, _ *tuitest.Engine) {
-		o.PredictAll = func(_ context.Context, _ *plan.Plan, _ func(int) bool, tell func(*events.Foretold)) {
-			tell(&events.Foretold{Step: 0, Diff: events.Diff{Kind: events.ChangeNone}})
-			tell(&events.Foretold{Step: 1, Diff: events.Diff{Kind: events.ChangeUpdate, Path: "/etc/x", Summary: "mode 0644 → 0600", Text: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}})
-			tell(&events.Foretold{Step: 2, Diff: events.Diff{Kind: events.ChangeCreate}, Maybe: true})
-			tell(&events.Foretold{Step: 3, Skipped: "it is there"})
-			tell(&events.Foretold{Step: 4, Error: "no such service"})
-			tell(&events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeUnknown, Summary: "a command"}})
+		o.PredictAll = func(_ context.Context, _ *plan.Plan, _ func(int) bool, tell func(*events.Prediction)) {
+			tell(&events.Prediction{Step: 0, Diff: events.Diff{Kind: events.ChangeNone}})
+			tell(&events.Prediction{Step: 1, Diff: events.Diff{Kind: events.ChangeUpdate, Path: "/etc/x", Summary: "mode 0644 → 0600", Text: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}})
+			tell(&events.Prediction{Step: 2, Diff: events.Diff{Kind: events.ChangeCreate}, Maybe: true})
+			tell(&events.Prediction{Step: 3, Skipped: "it is there"})
+			tell(&events.Prediction{Step: 4, Error: "no such service"})
+			tell(&events.Prediction{Step: 5, Diff: events.Diff{Kind: events.ChangeUnknown, Summary: "a command"}})
 		}
 	})
 	<-k.predictedAll

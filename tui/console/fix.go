@@ -50,7 +50,7 @@ const (
 	rest = "rest"
 )
 
-// fixArgs are what edit is told: edit [step, block or rest] NAME [of N] [=VALUE].
+// fixArgs are what edit is given: edit [step, block or rest] NAME [of N] [=VALUE].
 type fixArgs struct {
 	reach, name, of string
 	value           string

@@ -32,7 +32,7 @@ type sources struct {
 	PredictAll debugger.PredictAll
 	Why        func(digest string, steps []int) []events.Wait
 	Bind       debugger.Bind
-	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
+	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Prediction
 }
 
 // doneIn are the steps of some ranges that have succeeded.
@@ -134,7 +134,7 @@ func (d *knownRun) position() debugger.Position {
 	}
 }
 
-// predictTime is how long a person waits to be told what a step would do.
+// predictTime is how long the user waits to learn what a step would do.
 const predictTime = 5 * time.Second
 
 // predictAll keeps the predictions up with the run.
@@ -152,7 +152,7 @@ func (d *knownRun) predictAll() {
 }
 
 // predictionOf is what a step would do, as far as it is known by now.
-func (d *knownRun) predictionOf(i int) *events.Foretold { return d.predicted.Now(i, d.position()) }
+func (d *knownRun) predictionOf(i int) *events.Prediction { return d.predicted.Now(i, d.position()) }
 
 // lacking are the steps that will be skipped for lack of a value, by what is decided now. They are found on demand.
 func (d *knownRun) lacking() *debugger.Lacking {

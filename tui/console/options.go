@@ -43,7 +43,7 @@ type Options struct {
 	Forecast func(digest string) *events.Forecast
 	// PredictAll finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
 	// context ends. It is called in the background, while the plan is reviewed.
-	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
+	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Prediction))
 	// Reload plans again after an edit. On success the feed brings the plan with the digest; the errors of a list are said.
 	Reload func() (digest string, diagnostics diag.List, err error)
 	// Preview plans with other values, and changes nothing; or it says why that cannot be. Without it values cannot be changed.
@@ -53,7 +53,7 @@ type Options struct {
 	// Bind gives a step with the values that the run has by now, Predict what the step would do that comes next, nil if that cannot be
 	// known; nil: the plan says what is known.
 	Bind    func(p *plan.Plan, step int) (plan.Step, error)
-	Predict func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
+	Predict func(ctx context.Context, p *plan.Plan, step int) *events.Prediction
 	// Eval evaluates an expression, with the values a step would find now. Without it nothing can be watched.
 	Eval status.Eval
 	// Redact takes secrets out of what is said. nil: nothing is.

@@ -135,6 +135,6 @@ func (c *speaker) ringBell() {
 	if c.terminal != nil {
 		// The bell goes past the buffer, and what it is about must be there first.
 		c.flush()
-		_, _ = io.WriteString(c.terminal, "\a") // nobody is told if it cannot ring
+		_, _ = io.WriteString(c.terminal, "\a") // a bell that cannot ring does not matter
 	}
 }

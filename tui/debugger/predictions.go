@@ -11,7 +11,7 @@ import (
 )
 
 // PredictAll finds out what the steps of a plan would do, except those that are excluded, and tells of each, until the context ends.
-type PredictAll func(ctx context.Context, p *plan.Plan, excluded func(step int) bool, tell func(*events.Foretold))
+type PredictAll func(ctx context.Context, p *plan.Plan, excluded func(step int) bool, tell func(*events.Prediction))
 
 // Predictions are what the steps of a plan would do, as far as it is known by now. They are found in the background during the review.
 // One goroutine begins and halts; any may look.
@@ -20,7 +20,7 @@ type Predictions struct {
 	excluded []bool // when it began
 
 	mu     sync.Mutex
-	of     []*events.Foretold // by step
+	of     []*events.Prediction // by step
 	counts PredictionCounts
 	rounds int // that have begun
 	round  int // the one that is running, or 0
@@ -33,7 +33,7 @@ type PredictionCounts struct {
 	Away                         int // on hosts that were not reached
 }
 
-func (c *PredictionCounts) add(one *events.Foretold, n int) {
+func (c *PredictionCounts) add(one *events.Prediction, n int) {
 	switch {
 	case one.Away:
 		c.Away += n
@@ -77,7 +77,7 @@ func (f *Predictions) Follow(at Position, predict PredictAll, guard func(do func
 	ctx, cancel := context.WithCancel(context.Background())
 	f.cancel, f.excluded = cancel, excluded
 	f.mu.Lock()
-	f.of, f.counts = make([]*events.Foretold, len(p.Steps)), PredictionCounts{}
+	f.of, f.counts = make([]*events.Prediction, len(p.Steps)), PredictionCounts{}
 	// A number never comes twice, so what a halted round still sends is recognised.
 	f.rounds++
 	f.round = f.rounds
@@ -87,7 +87,7 @@ func (f *Predictions) Follow(at Position, predict PredictAll, guard func(do func
 		// Deferred first, so it runs last: by then the round has ended and Busy says so.
 		defer news()
 		defer f.end(round)
-		predict(ctx, p, func(step int) bool { return excluded[step] }, func(one *events.Foretold) {
+		predict(ctx, p, func(step int) bool { return excluded[step] }, func(one *events.Prediction) {
 			if f.take(round, one) {
 				news()
 			}
@@ -128,7 +128,7 @@ func (f *Predictions) end(round int) {
 }
 
 // take keeps a prediction, unless its round has been halted: it would be about another plan, or other exclusions.
-func (f *Predictions) take(round int, one *events.Foretold) bool {
+func (f *Predictions) take(round int, one *events.Prediction) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.round != round || one.Step >= len(f.of) {
@@ -138,7 +138,7 @@ func (f *Predictions) take(round int, one *events.Foretold) bool {
 	return true
 }
 
-func (f *Predictions) put(one *events.Foretold) {
+func (f *Predictions) put(one *events.Prediction) {
 	// A step may be predicted again, and must count once.
 	if was := f.of[one.Step]; was != nil {
 		f.counts.add(was, -1)
@@ -148,11 +148,11 @@ func (f *Predictions) put(one *events.Foretold) {
 }
 
 // Replace keeps what is known better by now, of a plan with so many steps.
-func (f *Predictions) Replace(one *events.Foretold, steps int) {
+func (f *Predictions) Replace(one *events.Prediction, steps int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.of) < steps {
-		f.of = append(f.of, make([]*events.Foretold, steps-len(f.of))...)
+		f.of = append(f.of, make([]*events.Prediction, steps-len(f.of))...)
 	}
 	if one.Step < len(f.of) {
 		f.put(one)
@@ -174,7 +174,7 @@ func (f *Predictions) Counts() PredictionCounts {
 }
 
 // Step is what was predicted of a step, or nil.
-func (f *Predictions) Step(i int) *events.Foretold {
+func (f *Predictions) Step(i int) *events.Prediction {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if i < 0 || i >= len(f.of) {
@@ -184,7 +184,7 @@ func (f *Predictions) Step(i int) *events.Foretold {
 }
 
 // Now is what a step would do. That it could not be known before others had ended counts no longer when they have.
-func (f *Predictions) Now(i int, at Position) *events.Foretold {
+func (f *Predictions) Now(i int, at Position) *events.Prediction {
 	one := f.Step(i)
 	if one == nil || len(one.After) == 0 || slices.ContainsFunc(one.After, func(of int) bool { return at.has(of) && !at.Over(of) }) {
 		return one

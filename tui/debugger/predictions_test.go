@@ -16,11 +16,11 @@ func TestPredictions(t *testing.T) {
 	var f debugger.Predictions
 	type round struct {
 		excluded []int
-		tell     func(*events.Foretold)
+		tell     func(*events.Prediction)
 		end      chan struct{}
 	}
 	rounds, ended := make(chan round), make(chan struct{}, 8)
-	predict := func(_ context.Context, p *plan.Plan, excluded func(int) bool, tell func(*events.Foretold)) {
+	predict := func(_ context.Context, p *plan.Plan, excluded func(int) bool, tell func(*events.Prediction)) {
 		r := round{tell: tell, end: make(chan struct{})}
 		for i := range p.Steps {
 			if excluded(i) {
@@ -38,8 +38,8 @@ func TestPredictions(t *testing.T) {
 	follow()
 	first := <-rounds
 	follow() // nothing is different
-	first.tell(&events.Foretold{Step: 0, Diff: events.Diff{Kind: events.ChangeCreate}})
-	first.tell(&events.Foretold{Step: 1, Error: "no such user"})
+	first.tell(&events.Prediction{Step: 0, Diff: events.Diff{Kind: events.ChangeCreate}})
+	first.tell(&events.Prediction{Step: 1, Error: "no such user"})
 	if got, want := f.Counts(), (debugger.PredictionCounts{Create: 1, Fail: 1}); got != want || !f.Busy() {
 		t.Errorf("%+v, busy %v; want %+v", got, f.Busy(), want)
 	}
@@ -50,15 +50,15 @@ func TestPredictions(t *testing.T) {
 	if !slices.Equal(second.excluded, []int{1}) {
 		t.Errorf("predicted again without %v", second.excluded)
 	}
-	first.tell(&events.Foretold{Step: 1, Error: "too late"})
+	first.tell(&events.Prediction{Step: 1, Error: "too late"})
 	close(first.end)
 	<-ended
 	if f.Step(1) != nil || !f.Busy() {
 		t.Errorf("the first round tells %v and ends the second: %v", f.Step(1), !f.Busy())
 	}
-	second.tell(&events.Foretold{Step: 2, After: []int{0, 1}})
-	second.tell(&events.Foretold{Step: 0, Diff: events.Diff{Kind: events.ChangeUpdate}})
-	f.Replace(&events.Foretold{Step: 0, Away: true}, 3)
+	second.tell(&events.Prediction{Step: 2, After: []int{0, 1}})
+	second.tell(&events.Prediction{Step: 0, Diff: events.Diff{Kind: events.ChangeUpdate}})
+	f.Replace(&events.Prediction{Step: 0, Away: true}, 3)
 	if got, want := f.Counts(), (debugger.PredictionCounts{Away: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -20,7 +20,7 @@ type Brush struct {
 	set  bool
 
 	X, y  int    // where it is on the screen
-	Spots *Spots // is told what is drawn where; nil: nobody asks
+	Spots *Spots // notes what is drawn where; nil: no one asks
 }
 
 // Begin starts a stretch of w cells.

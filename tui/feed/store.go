@@ -262,7 +262,7 @@ func (s *Store) Over() bool {
 }
 
 // Conclude ends a run whose record breaks off, because moon died or the record is damaged: what was running is lost, and
-// the rest was not run. Only the fold is told, and not the history: it was not recorded.
+// the rest was not run. Only the fold is given this, and not the history: it was not recorded.
 func (s *Store) Conclude() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -102,7 +102,7 @@ func (m headerBar) reviewLine(level int) []draw.Text {
 	if n := m.CountLacking(); n > 0 {
 		line = append(line, draw.Inked(themes.Text, dot+fmt.Sprintf("%d will skip", n)))
 	}
-	if would := pane.Predicting(m).ForetoldCounts(); len(would) > 0 {
+	if would := pane.Predicting(m).PredictedCounts(); len(would) > 0 {
 		line = append(append(line, draw.Inked(themes.Text, strings.TrimRight(dot, " "))), would...)
 	}
 	return line

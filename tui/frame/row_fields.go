@@ -49,7 +49,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 		note.Ink = themes.Failed
 	}
 	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
-		if word := (pane.Predicting{State: t.m}).ForetoldWord(step); word.S != "" && note.S != "before" {
+		if word := (pane.Predicting{State: t.m}).PredictedWord(step); word.S != "" && note.S != "before" {
 			note = word
 		}
 		if (pane.Predicting{State: t.m}).DefiesDryRun(p) {

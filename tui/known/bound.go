@@ -46,7 +46,7 @@ func (m *Run) openNow(i int) bool {
 }
 
 // Prediction is what a step would do, as far as it is known by now.
-func (m *Run) Prediction(i int) *events.Foretold { return m.Predicted.Now(i, m.Position()) }
+func (m *Run) Prediction(i int) *events.Prediction { return m.Predicted.Now(i, m.Position()) }
 
 // WrongNow is why a step cannot be run as it is by now, or "".
 func (m *Run) WrongNow(i int) string { return m.bound.steps[i].Wrong }
@@ -169,6 +169,6 @@ func (b *boundSteps) haltBinding() {
 
 // FollowPredictions keeps the predictions up with the run.
 func (m *Run) FollowPredictions() {
-	guard := func(do func()) { m.Store.Guard("foretelling", do) }
+	guard := func(do func()) { m.Store.Guard("the prediction", do) }
 	m.Predicted.Follow(m.Position(), m.Engine.PredictAll, guard, m.Store.Wake)
 }

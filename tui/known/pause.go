@@ -19,7 +19,7 @@ func (m *Run) RetryingText() string {
 	return "after a retry"
 }
 
-// DecidedText says what a person has answered where the run is paused to be told.
+// DecidedText says what the user has answered to the question that the run is paused at.
 func (m *Run) DecidedText() string {
 	at := m.Shot.PausedAt
 	switch m.Shot.Pause.Reason {

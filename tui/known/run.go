@@ -31,8 +31,8 @@ type Engine struct {
 	Send       func(events.Order)
 	Why        func(digest string, steps []int) []events.Wait
 	Bind       debugger.Bind
-	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
-	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
+	Predict    func(ctx context.Context, p *plan.Plan, step int) *events.Prediction
+	PredictAll func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Prediction))
 }
 
 // Run is the run as far as it is known, and what follows from that: what runs next, what waits for what, what would be skipped,

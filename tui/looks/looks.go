@@ -187,7 +187,7 @@ func (l *Looks) Adapts() bool {
 	return l.skins[0].Adaptive || l.skins[0].Name != l.skins[1].Name
 }
 
-// Watch asks for the terminal's background, and to be told when it changes. What comes is a message, some time or
+// Watch asks for the terminal's background, and for a message when it changes. What comes is a message, some time or
 // never: nothing waits for it.
 func (l *Looks) Watch() tea.Cmd {
 	if !l.Adapts() {
@@ -223,7 +223,7 @@ func SchemeChanged(msg tea.Msg) bool {
 	return false
 }
 
-// Unwatched does something that gives the terminal to somebody else, who must not be told of changes they did not ask for.
+// Unwatched does something that gives the terminal to another program, which must not get messages that it did not ask for.
 func (l *Looks) Unwatched(do tea.Cmd) tea.Cmd {
 	if !l.watching || do == nil {
 		return do

@@ -178,7 +178,7 @@ func (p *preview) contrastText(r themes.Role, mode int) {
 	}
 }
 
-// colorsOf are the two colours that have to be told apart; nil is one of the terminal's own, of which nobody knows how it looks.
+// colorsOf are the two colours that have to be distinguished; nil is one of the terminal's own, which moon cannot know.
 func colorsOf(theme *themes.Theme, i draw.Ink, mode int) (fg, bg color.Color) {
 	s := draw.StyleOf(theme, i, mode)
 	known := func(c color.Color) color.Color {

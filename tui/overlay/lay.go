@@ -28,7 +28,7 @@ func Lay(c draw.Canvas, s Screen, b Box, frame string, width int) (laid string, 
 	// Whatever a box draws, the frame keeps its height.
 	box = box[:min(len(box), len(rows))]
 	x, y := (width-w)/2, max((len(rows)-len(box))/3, 0)
-	if _, leaving := b.(Leave); leaving { // what went wrong is told above
+	if _, leaving := b.(Leave); leaving { // what went wrong stands above
 		y = max(len(rows)-len(box)-2, 0)
 	}
 	for i, line := range box {

@@ -46,7 +46,7 @@ func (b *Production) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 	case "esc":
 		return []Want{Close{}, Say{"nothing was approved"}}
 	case "enter":
-		// Blanks count as they are drawn: two in a row could not be told from one on the screen.
+		// Blanks count as they are drawn: two in a row would look like one.
 		typed := typableName(b.input.Value())
 		b.wrong = typed != "" && typed != b.name
 		// Whether this is still the plan that was asked about is decided where the approval is carried out.

@@ -34,6 +34,6 @@ type Typist interface {
 // Lister is a box with a list of which one can be clicked.
 type Lister interface {
 	Box
-	// Click is told the row of the body, and whether it was clicked twice.
+	// Click is given the row of the body, and whether it was clicked twice.
 	Click(s Screen, row int, double bool) []Want
 }

@@ -79,7 +79,7 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	}
 	// Once it has run, what it did takes the place of what was expected.
 	if !ran {
-		Predicting(m).foretoldField(d, p)
+		Predicting(m).addPrediction(d, p)
 		m.lastRun(d, p)
 	}
 	d.Value("register", p.Register)

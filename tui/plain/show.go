@@ -176,7 +176,7 @@ func (s *Show) Write(w io.Writer) error {
 	return err
 }
 
-// hostRecap is how the tasks of each host ended: as the run has told it, or for one that has not come to its end, as far as it got.
+// hostRecap is how the tasks of each host ended: as the run has reported it, or for one that has not come to its end, as far as it got.
 func (s *Show) hostRecap() []events.HostCounts {
 	if s.run.Result.Outcome != "" || !s.hosts {
 		return s.run.Result.Hosts

@@ -12,7 +12,7 @@ import (
 	"moon/tui/status"
 )
 
-// Steps of a playbook of plays are told task by task: the head of the task once, and below it what each host says.
+// Steps of a playbook of plays are shown task by task: the head of the task once, and below it what each host says.
 //
 //	step 4/57  nginx : make the root  on 3 hosts
 //	  web1  changed (new directory)
@@ -50,10 +50,10 @@ func (t *Text) taskHead(step int) {
 	}
 	on += t.realMark(step)
 	// Tasks alternate if hosts run freely.
-	if t.told[first] {
+	if t.begun[first] {
 		on += "  (continued)"
 	}
-	t.task, t.told[first] = first, true
+	t.task, t.begun[first] = first, true
 	clear(t.diffs)
 	t.playHead(s.Scope)
 	t.beginFold(fmt.Sprintf("step %d/%d  %s%s", first+1, len(t.plan.Steps), termtext.CleanName(status.TaskTitle(s.Role, name)), on))

@@ -34,10 +34,10 @@ type Text struct {
 	tails  map[int][]string
 	active int
 	last   int               // the step whose head was printed last
-	byTask bool              // told task by task, since it is a playbook of plays
+	byTask bool              // shown task by task, since it is a playbook of plays
 	task   int               // by its first step: the one whose head was printed last
 	play   int               // its scope: the one whose head was printed last
-	told   map[int]bool      // those that have a head
+	begun  map[int]bool      // those that have a head
 	diffs  map[string]string // which host has shown a difference, of the task whose head was printed last
 	wide   int               // of the column of hosts
 	folded bool
@@ -49,7 +49,7 @@ type Text struct {
 func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	t.out = bufio.NewWriterSize(t.W, 64<<10)
 	t.tails = map[int][]string{}
-	t.last, t.task, t.told = -1, -1, map[int]bool{}
+	t.last, t.task, t.begun = -1, -1, map[int]bool{}
 	for batch := range feed {
 		for _, r := range batch {
 			t.run.Apply(r)

@@ -14,14 +14,14 @@ func Lend(program tea.ExecCommand, then func(error) tea.Msg) tea.Cmd {
 	return takeTurns(&borrower{ExecCommand: program}, then)
 }
 
-// takeTurns is tea.Exec, also for what ends at once. When the terminal is given away, what draws the frames is told to stop
+// takeTurns is tea.Exec, also for what ends at once. When the terminal is given away, what draws the frames is asked to stop
 // their clock and not waited for. If it comes to that only after the clock has been set again, nothing is drawn any more
-// (issue 1778 of Bubble Tea, not mended in 2.1.1).
+// (issue 1778 of Bubble Tea, not fixed in 2.1.1).
 func takeTurns(program tea.ExecCommand, then func(error) tea.Msg) tea.Cmd {
 	return tea.Exec(unhurried{program}, then)
 }
 
-// unhurried is a program that sleeps first: whatever was told to stop comes to run.
+// unhurried is a program that sleeps first: what was asked to stop gets to run.
 type unhurried struct{ tea.ExecCommand }
 
 func (u unhurried) Run() error {

@@ -33,7 +33,7 @@ type Tree struct {
 	names   map[int]string // of steps that began under another name than the plan has: what was open in it is known then
 	Hosts   int            // how many there are
 	Over    bool           // there are others than this machine
-	Drift   map[int]bool   // steps that did otherwise than foretold
+	Drift   map[int]bool   // steps that did otherwise than predicted
 }
 
 // span is when the first step below a scope started and the last ended, in nanoseconds; 0 is never.

@@ -95,7 +95,7 @@ func PauseShort(r events.PauseReason) string {
 	return "step by step"
 }
 
-// PauseQuestion is what the run is paused to be told.
+// PauseQuestion is what the run is paused to ask.
 func (m *State) PauseQuestion() string {
 	at := m.Shot.PausedAt
 	if m.Shot.Phase != events.Paused || at < 0 || at >= len(m.Tree.Faces) {

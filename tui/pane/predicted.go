@@ -15,8 +15,8 @@ import (
 // Predicting is what steps would do, as far as it is known, in words.
 type Predicting struct{ *view.State }
 
-// ForetoldWord is the one word about what a step would do, for its row.
-func (m Predicting) ForetoldWord(step int) draw.Text {
+// PredictedWord is the one word about what a step would do, for its row.
+func (m Predicting) PredictedWord(step int) draw.Text {
 	f := m.Prediction(step)
 	switch {
 	case f == nil:
@@ -49,8 +49,8 @@ func (m Predicting) ForetoldWord(step int) draw.Text {
 // DefiesDryRun reports whether a step is executed although the run is dry.
 func (m Predicting) DefiesDryRun(p *plan.Step) bool { return m.Shot.Check && p.DefiesDryRun() }
 
-// ForetoldCounts are how many things would be created, updated and deleted, for the header.
-func (m Predicting) ForetoldCounts() []draw.Text {
+// PredictedCounts are how many things would be created, updated and deleted, for the header.
+func (m Predicting) PredictedCounts() []draw.Text {
 	counts := m.Predicted.Counts()
 	var line []draw.Text
 	for _, k := range []struct {
@@ -70,18 +70,18 @@ func (m Predicting) ForetoldCounts() []draw.Text {
 	return line
 }
 
-// HasDrifted reports whether a step did otherwise than it was foretold to.
+// HasDrifted reports whether a step did otherwise than predicted.
 func (m Predicting) HasDrifted(of *events.Step) bool {
 	return of.Drift != "" && of.State == events.Settled
 }
 
-// foretoldField says in the step's own pane what it would do.
-func (m Predicting) foretoldField(d *draw.Doc, p *plan.Step) {
+// addPrediction says in the step's own pane what it would do.
+func (m Predicting) addPrediction(d *draw.Doc, p *plan.Step) {
 	f := m.Prediction(p.Index)
 	if f == nil {
 		return
 	}
-	word := m.ForetoldWord(p.Index)
+	word := m.PredictedWord(p.Index)
 	switch {
 	case f.Error != "":
 		d.Field("predicted", word, draw.Inked(themes.Text, "  "+draw.Plain(f.Error)))

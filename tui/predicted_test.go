@@ -13,19 +13,19 @@ import (
 	"moon/tui/tuitest"
 )
 
-// asked is one call of Options.Foretell.
+// asked is one call of Options.PredictAll.
 type asked struct {
 	ctx  context.Context
 	left []int
 	told chan struct{} // closed when everything was told
 }
 
-// foretelling makes a screen that is told what each step would do, and a channel of the times it asked for that.
-func foretelling(t *testing.T, w, h int, ascii bool, what func(step int) *events.Foretold) (*screen, chan asked) {
+// predicting makes a screen that is given what each step would do, and a channel of the times it asked for that.
+func predicting(t *testing.T, w, h int, ascii bool, what func(step int) *events.Prediction) (*screen, chan asked) {
 	t.Helper()
 	calls := make(chan asked, 16)
 	s := newScreen(t, setup{w: w, h: h, ascii: ascii, options: func(o *Options) {
-		o.Foretell = func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
+		o.PredictAll = func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Prediction)) {
 			call := asked{ctx: ctx, told: make(chan struct{})}
 			for i := range p.Steps {
 				if left(i) {
@@ -44,13 +44,13 @@ func foretelling(t *testing.T, w, h int, ascii bool, what func(step int) *events
 	return s, calls
 }
 
-func someForetold(step int) *events.Foretold {
+func somePredicted(step int) *events.Prediction {
 	kinds := []events.ChangeKind{events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete, events.ChangeNone, events.ChangeUnknown}
 	switch step % 8 {
 	case 5:
-		return &events.Foretold{Skipped: "creates /usr/local/go exists"}
+		return &events.Prediction{Skipped: "creates /usr/local/go exists"}
 	case 6:
-		return &events.Foretold{Error: "user ada does not exist"}
+		return &events.Prediction{Error: "user ada does not exist"}
 	case 7:
 		return nil
 	}
@@ -58,15 +58,15 @@ func someForetold(step int) *events.Foretold {
 	if d.Kind == events.ChangeUnknown || d.Kind == events.ChangeNone {
 		d.Summary, d.Text = "", ""
 	}
-	return &events.Foretold{Diff: d, Maybe: step > 8}
+	return &events.Prediction{Diff: d, Maybe: step > 8}
 }
 
-func TestForetoldScenes(t *testing.T) {
+func TestPredictedScenes(t *testing.T) {
 	for _, size := range sizes {
 		for set, ascii := range map[string]bool{"unicode": false, "ascii": true} {
-			name := fmt.Sprintf("foretold/%dx%d-%s", size.w, size.h, set)
+			name := fmt.Sprintf("predicted/%dx%d-%s", size.w, size.h, set)
 			t.Run(name, func(t *testing.T) {
-				s, calls := foretelling(t, size.w, size.h, ascii, someForetold)
+				s, calls := predicting(t, size.w, size.h, ascii, somePredicted)
 				<-(<-calls).told
 				s.frame()
 				s.press("j")
@@ -77,10 +77,10 @@ func TestForetoldScenes(t *testing.T) {
 	}
 }
 
-// TestForetoldAgain excludes a step: what the others would do is asked for again, without it. When the run begins nothing
+// TestPredictedAgain excludes a step: what the others would do is asked for again, without it. When the run begins nothing
 // more is asked, and a question that is still open ends.
-func TestForetoldAgain(t *testing.T) {
-	s, calls := foretelling(t, 120, 40, false, someForetold)
+func TestPredictedAgain(t *testing.T) {
+	s, calls := predicting(t, 120, 40, false, somePredicted)
 	first := <-calls
 	if !slices.Equal(first.left, []int{14}) {
 		t.Errorf("at first %v are left out; what tags leave out is", first.left)
@@ -104,12 +104,12 @@ func TestForetoldAgain(t *testing.T) {
 	}
 }
 
-// TestDrift shows what was done otherwise than foretold.
+// TestDrift shows what was done otherwise than predicted.
 func TestDrift(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) {
 		f.Result = func(i int, e *events.StepCompleted) {
 			if i == 2 {
-				e.Drift = "foretold was create (new file, 2 bytes), and it was no change"
+				e.Drift = "predicted was create (new file, 2 bytes), and it was no change"
 				e.Diff = &events.Diff{Kind: events.ChangeNone, Path: "/etc/file"}
 			}
 		}
@@ -123,7 +123,7 @@ func TestDrift(t *testing.T) {
 
 // Another step is excluded in the place of one: as many as before, and still what the others would do is predicted again.
 func TestPredictedAgainForOthers(t *testing.T) {
-	s, calls := foretelling(t, 120, 40, false, someForetold)
+	s, calls := predicting(t, 120, 40, false, somePredicted)
 	<-calls
 	s.on("install ripgrep")
 	s.press("x")

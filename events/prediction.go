@@ -5,11 +5,11 @@ import (
 	"regexp"
 )
 
-// Foretold is what a step would do, if everything before it were done as foretold and nothing else happened meanwhile.
-type Foretold struct {
+// Prediction is what a step would do, if everything before it were done as predicted and nothing else happened meanwhile.
+type Prediction struct {
 	Step    int    `json:"-"`
 	After   []int  `json:"-"`                 // the steps whose results it depends on, where those keep it from being known
-	Diff    Diff   `json:"diff,omitzero"`     // Kind unknown: it cannot be told, and Summary may say why; empty: it would not run
+	Diff    Diff   `json:"diff,omitzero"`     // Kind unknown: it cannot be predicted, and Summary may say why; empty: it would not run
 	Skipped string `json:"skipped,omitempty"` // why it would be skipped
 	Error   string `json:"error,omitempty"`   // why it would fail
 	Away    bool   `json:"away,omitempty"`    // its host is not reached, for the reason in Error: what it would do is not known
@@ -17,7 +17,7 @@ type Foretold struct {
 }
 
 // Changes reports whether it is known that the step would change something.
-func (f *Foretold) Changes() bool {
+func (f *Prediction) Changes() bool {
 	switch f.Diff.Kind {
 	case ChangeCreate, ChangeUpdate, ChangeDelete:
 		return true
@@ -26,8 +26,8 @@ func (f *Foretold) Changes() bool {
 	return false
 }
 
-// Drift says in words how the end of a step differs from what was foretold, or "".
-func (f *Foretold) Drift(outcome Outcome, is *Diff) string {
+// Drift says in words how the end of a step differs from what was predicted, or "".
+func (f *Prediction) Drift(outcome Outcome, is *Diff) string {
 	if f.Diff.Kind == "" || f.Diff.Kind == ChangeUnknown || is == nil || outcome != OK && outcome != Changed {
 		return ""
 	}
