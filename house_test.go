@@ -376,7 +376,7 @@ func TestDecisions(t *testing.T) {
 // mostSwitches is how often the code asks which of the two dialects a playbook is of, outside of plan/dialect: a rule that is a yes or a
 // no, a table that is looked up, a host that only plays have. It may only shrink: what is an accident goes, what is data is a rule
 // that is handed on, what is done in two ways is two functions that are chosen once.
-const mostSwitches = 46
+const mostSwitches = 40
 
 // TestDialect counts them.
 func TestDialect(t *testing.T) {

@@ -61,8 +61,8 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 		return a.Apply(ctx, c)
 	})
 	r.Sources = sources
-	if act.Served && r.Class == fault.Transient && !a.Dialect.Rules().RetriesServers {
-		r.Class = fault.Fatal
+	if act.Served {
+		return a.form().served(r)
 	}
 	return r
 }

@@ -134,6 +134,19 @@ func (playResults) fields(c *Change) map[string]any {
 	return c.Fields
 }
 
+// `creates` of an action that is not a command skips it, too.
+func (playResults) createsNothing(c *Change) { c.Skips = true }
+
+// A task that waits for a server says so by `until`: `retries` alone does not.
+func (playResults) served(r Result) Result {
+	if r.Class == fault.Transient {
+		r.Class = fault.Fatal
+	}
+	return r
+}
+
+func (playResults) words(_, inPlays string) string { return inPlays }
+
 func (playResults) reword(fields map[string]any, change func(map[string]any)) { change(fields) }
 
 // Unrun is the message of a command that a dry run has left alone: its result is that of no command.

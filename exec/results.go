@@ -22,6 +22,12 @@ type resultForm interface {
 	unrun(a *Attempt, cmd any) Result
 	// fields are what a change says of itself.
 	fields(c *Change) map[string]any
+	// createsNothing is a change that the action's own creates makes unneeded.
+	createsNothing(c *Change)
+	// served is the result of an action that asked a server.
+	served(r Result) Result
+	// words are a message: own in steps, and in plays those that their conditions look for.
+	words(own, inPlays string) string
 	// reword lets plays change what an action says.
 	reword(fields map[string]any, change func(map[string]any))
 }
@@ -47,12 +53,18 @@ func (a *Attempt) StdinText(stdin *string, newline bool) *string {
 
 // ChooseWords is a message in moon's words, or in a play in those that its conditions look for.
 func (a *Attempt) ChooseWords(own, inPlays string) string {
-	return dialect.Of[string]{Steps: own, Ansible: inPlays}.In(a.Dialect)
+	return a.form().words(own, inPlays)
 }
 
 // RewordForPlays changes fields of a result if conditions of plays look for others.
 func (a *Attempt) RewordForPlays(fields map[string]any, change func(map[string]any)) {
 	a.form().reword(fields, change)
+}
+
+// PlanUnneeded is the plan of an action whose own creates makes it unneeded.
+func (a *Attempt) PlanUnneeded(c *Change) *Change {
+	a.form().createsNothing(c)
+	return c.PlanNothing()
 }
 
 // AsUnneeded makes the result of a command that need not run, by its own creates or removes, that of one that changed nothing.
@@ -91,5 +103,8 @@ func (stepResults) unneeded(_ *Attempt, _ any, r Result) Result { return r }
 func (stepResults) unneededScript(_ *Attempt, r Result) Result  { return r }
 func (stepResults) unneededRequest(_ *Attempt, r Result) Result { return r }
 func (stepResults) unrun(*Attempt, any) Result                  { return UnknownChange("") }
+func (stepResults) createsNothing(*Change)                      {}
+func (stepResults) served(r Result) Result                      { return r }
+func (stepResults) words(own, _ string) string                  { return own }
 func (stepResults) fields(c *Change) map[string]any             { return c.Fields }
 func (stepResults) reword(map[string]any, func(map[string]any)) {}

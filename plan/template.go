@@ -17,12 +17,9 @@ import (
 // pythonTime is how Python prints a time.
 const pythonTime = "2006-01-02 15:04:05.000000"
 
-// TemplateNames are the names that a template file of plays has besides the variables. What depends on the machine or the time is
+// TemplateNames are the names that a template file has besides the variables. What depends on the machine or the time is
 // unknown while planning.
 func (k *Task) TemplateNames(r *Renderer, file string, raw map[string]any, now bool) map[string]any {
-	if !k.Dialect.Rules().NamesTemplates {
-		return nil
-	}
 	written := file
 	if v, ok := ValueOf(k.Args, "src"); ok {
 		own := *r // what is wrong with it has been said

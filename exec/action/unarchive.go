@@ -27,8 +27,7 @@ func planUnarchive(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.Creates != "" {
 		if there, err := a.Exists(args.Creates); err != nil || there {
 			c.Diff.Summary = args.Creates + " exists"
-			c.Skips = a.Dialect.Rules().CreatesSkips
-			return c.PlanNothing(), err
+			return a.PlanUnneeded(c), err
 		}
 	}
 	if err := planUnpack(ctx, a, c, args); err != nil {

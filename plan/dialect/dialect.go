@@ -37,16 +37,12 @@ type Rules struct {
 	UnneededIsOK      bool // a command that `creates` or `removes` makes unneeded is well, and not skipped
 	FailedChanges     bool // a command that failed counts as a change, too
 	DecidesDry        bool // a step with check_mode in a real run has a result that those after it can use, whatever it would have been
-	RetriesServers    bool // `retries` without `until` also retries what a server did not answer; otherwise a task that waits says so by `until`
 	PrintsUndefined   bool // print of a variable that is not defined says so, and does not fail
 	KeepsPaths        bool // a path that the declaration of an action says to take as written is not resolved on the controller
 	ReadsSources      bool // what is copied or rendered lies next to the playbook, also if nothing searches it
-	NamesTemplates    bool // a template file knows its own name, and ansible_managed
-	IncludesFiles     bool // tags of templates may include and import other files
 	OrdersMaps        bool // a map as written keeps its order and the types of its keys
 	WritesJSON        bool // a list or map for a text argument that may hold JSON is written as such
 	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
-	CreatesSkips      bool // `creates` of an action that is not a command skips it
 	FactsAhead        bool // what set_fact sets is in effect from the plan on, if the plan knows it
 }
 
@@ -56,13 +52,12 @@ func (d Dialect) Rules() *Rules { return rules.In(d) }
 var rules = Of[*Rules]{
 	Steps: &Rules{
 		OnFailure: "drain", RetryDelay: time.Second,
-		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, RetriesServers: true, MakesFiles: true,
+		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, MakesFiles: true,
 		ReadsSources: true,
 	},
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
 		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true,
-		CreatesSkips: true, KeepsPaths: true, IncludesFiles: true, OrdersMaps: true, WritesJSON: true,
-		NamesTemplates: true,
+		KeepsPaths: true, OrdersMaps: true, WritesJSON: true,
 	},
 }

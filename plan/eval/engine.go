@@ -60,7 +60,8 @@ func (e *Engine) Template(text string) (*Template, error) {
 		if err != nil {
 			return nil, value.FromParser(err)
 		}
-		return e.compileTemplate(text, jinja.Reading{Style: style, From: from, LikeAnsible: formOf(e.Dialect).likeAnsible})
+		like := formOf(e.Dialect).likeAnsible
+		return e.compileTemplate(text, jinja.Reading{Style: style, From: from, LikeAnsible: like, RawStrings: like})
 	})
 }
 

@@ -113,7 +113,7 @@ func (t *Template) collect(all ...jinja.Node) error {
 }
 
 func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
-	tree, err := jinja.ParseTags(vocabulary{}, t.text, pieces, t.engine.Dialect.Rules().IncludesFiles)
+	tree, err := jinja.ParseTags(vocabulary{}, t.text, pieces)
 	if err != nil {
 		return err
 	}

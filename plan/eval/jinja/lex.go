@@ -184,8 +184,7 @@ func (s *splitter) emitText(end int, trimRight bool) {
 func (s *splitter) output() *Error {
 	start := s.at
 	inside := s.open(1)
-	// Ansible doubles the backslashes in strings of an output, so that they stay; it does not in files.
-	tokens, stop, err := LexExpression(s.text, inside, s.opening[1], s.closing[1], Lexing{rawStrings: s.LikeAnsible && !s.Document})
+	tokens, stop, err := LexExpression(s.text, inside, s.opening[1], s.closing[1], Lexing{rawStrings: s.RawStrings})
 	if err != nil {
 		return withRawHint(s.text, start, err)
 	}

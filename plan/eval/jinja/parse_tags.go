@@ -10,7 +10,6 @@ import (
 type tagParser struct {
 	language Language
 	text     string
-	files    bool // tags may read other files
 	pieces   []Piece
 	i        int
 	open     []*unclosed
@@ -33,8 +32,8 @@ type tagReader struct {
 }
 
 // ParseTags parses a template. The error is an *Error.
-func ParseTags(l Language, text string, pieces []Piece, files bool) (body Statements, err error) {
-	p := &tagParser{language: l, text: text, files: files, pieces: pieces}
+func ParseTags(l Language, text string, pieces []Piece) (body Statements, err error) {
+	p := &tagParser{language: l, text: text, pieces: pieces}
 	defer catchSyntax(&err)
 	body, _ = p.parseBody()
 	return body, nil
@@ -95,9 +94,6 @@ func readOutput(l Language, text string, p Piece) (Node, *reader, *Error) {
 	return n, r, nil
 }
 
-// forbidden are tags that read other files.
-var forbidden = map[string]bool{"include": true, "import": true, "from": true, "extends": true}
-
 // tags by name. What begins a block is here, and what stands in one or ends it. Filled by init, as tags reach this table
 // through what they enclose.
 var tags map[string]func(p *tagParser, t *tagReader) Statement
@@ -119,7 +115,7 @@ func init() {
 func TagNames() []string {
 	names := []string{"raw", "verbatim"} // read before there are tags
 	for name := range tags {
-		if begun, ok := strings.CutPrefix(name, "end"); !forbidden[name] && (!ok || tags[begun] == nil) {
+		if begun, ok := strings.CutPrefix(name, "end"); !ok || tags[begun] == nil {
 			names = append(names, name)
 		}
 	}
@@ -136,13 +132,9 @@ func (p *tagParser) readTag(piece Piece) *tagReader {
 	}
 	_, known := tags[t.tag.text]
 	switch {
-	case forbidden[t.tag.text] && p.files && known:
-	// Plays read files, but extends is not there: the hint says what is.
-	case forbidden[t.tag.text] && p.files:
+	case t.tag.text == "extends":
 		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available yet",
 			"put what is shared into a file that `{% include %}` reads, or into macros that `{% import %}` gives")
-	case forbidden[t.tag.text]:
-		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available: a template cannot read other files", "")
 	case !known:
 		e := Misspelt("tag", t.tag.text, slices.Sorted(maps.Keys(tags)))
 		// {% … %} may be meant for another program.

@@ -40,7 +40,7 @@ func parse(text string, how Reading) (Statements, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseTags(words{}, text, pieces, true)
+	return ParseTags(words{}, text, pieces)
 }
 
 // wellPlaced checks an error, and that whatever a tree says of its place is a place.

@@ -126,6 +126,7 @@ func sortedNames[T any](m map[string]T) []string {
 type Reading struct {
 	Style
 	Document    bool
-	LikeAnsible bool // one newline at the end goes, and strings in outputs are as they are written unless it is a document
+	LikeAnsible bool // one newline at the end goes
+	RawStrings  bool // strings in outputs are as they are written: Ansible doubles their backslashes, and does not in files
 	From        int  // where the text begins
 }
