@@ -35,7 +35,10 @@ func Build(p *plan.Plan) (*Graph, error) {
 
 // buildWhole makes the nodes of the whole plan: of a scope of steps, or of plays that take their tasks host by host.
 var buildWhole = dialect.Of[func(*planBuilder)]{
-	Steps: func(b *planBuilder) { b.scope(0, nil, attributes{pool: -1}) },
+	Steps: func(b *planBuilder) {
+		b.g.Beyond = 1 << events.Unreachable // of a host that a step is delegated to, as in plays
+		b.scope(0, nil, attributes{pool: -1})
+	},
 	Ansible: func(b *planBuilder) {
 		b.g.Beyond = 1<<events.Lost | 1<<events.Unreachable // as in Ansible
 		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}}).plays(0, nil)

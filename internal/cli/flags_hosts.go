@@ -111,7 +111,7 @@ func (f *planFlags) forPlays(p *plan.Plan) error {
 	case "--become", "--become-user", "--become-method":
 		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, termtext.CleanName(p.RootFile))
 	}
-	return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; put them under `hosts:` and `tasks:` to run them on others", flag, termtext.CleanName(p.RootFile))
+	return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; write `delegate_to: HOST` on steps to run them on others, or put them under `hosts:` and `tasks:`", flag, termtext.CleanName(p.RootFile))
 }
 
 // overrideHosts puts flags that are given in the place of those a run had.

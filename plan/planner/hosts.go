@@ -243,24 +243,9 @@ func inventoryHint(o plan.Options) string {
 // connect fills in where a step of a play runs.
 func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env, r *plan.Renderer) {
 	s.Host = c.on.Name
-	m := c.on
-	if !c.delegate.IsZero() {
-		missing := len(r.Missing)
-		name := strings.TrimSpace(r.Text(c.delegate))
-		switch {
-		case len(r.Missing) > missing:
-			p.ReportLate(c.delegate, r.Chain, "delegate to a host that is known before the run", "the host to delegate to",
-				r.Missing[missing:])
-			// It was reported: as missing of the step it would be one more value to wait for.
-			r.Missing = r.Missing[:missing]
-			return
-		case name == "" || r.Failed:
-			return
-		}
-		if name != c.on.Name {
-			m = p.machine(name)
-			s.Delegate = name
-		}
+	m, ok := p.delegated(s, c, r)
+	if !ok {
+		return
 	}
 	if k.OnController() {
 		return // it only is about that host
@@ -270,4 +255,45 @@ func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env,
 		k.Python = p.connector.PythonOn(c.place(), m.Machine, e, r)
 	}
 	p.connector.BecomeOnHost(s, k, c.place(), c.on.Name, e, r)
+}
+
+// delegated is the host that does a step: another one than the one that it is for, if the step is delegated.
+func (p *fleet) delegated(s *plan.Step, c *taskContext, r *plan.Renderer) (m *plannedHost, ok bool) {
+	if c.delegate.IsZero() {
+		return c.on, true
+	}
+	missing := len(r.Missing)
+	name := strings.TrimSpace(r.Text(c.delegate))
+	switch {
+	case len(r.Missing) > missing:
+		p.ReportLate(c.delegate, r.Chain, "delegate to a host that is known before the run", "the host to delegate to",
+			r.Missing[missing:])
+		// It was reported: as missing of the step it would be one more value to wait for.
+		r.Missing = r.Missing[:missing]
+		return nil, false
+	case name == "" || r.Failed:
+		return nil, false
+	case name == c.on.Name:
+		return c.on, true
+	}
+	p.hosts()
+	s.Delegate = name
+	return p.machine(name), true
+}
+
+// connectDelegated fills in where a step runs that is delegated in a playbook of steps. There is no other host whose variables could
+// say who it becomes, so those of the host that does it count.
+func (p *fleet) connectDelegated(s *plan.Step, k *plan.Task, c *taskContext, m *plannedHost, r *plan.Renderer) {
+	place, e := c.place(), *r.Env.(*plan.Env)
+	fr := *e.Frame
+	sc := *fr.Scene
+	sc.Inventory, sc.Grouped, sc.Machines, sc.Past, sc.Call = p.inventory, &p.grouped, p.knownMachine, p.past, p.o.Invocation()
+	fr.Scene, e.Frame = &sc, &fr
+	place.Pos = k.Src.Pos
+	there := e.On(m.Machine)
+	s.Conn = p.connector.ConnectionTo(place, m.Machine, there, r)
+	if k.Action != nil && k.Action.Plugin != nil {
+		k.Python = p.connector.PythonOn(place, m.Machine, there, r)
+	}
+	p.connector.BecomeOnHost(s, k, place, m.Name, there, r)
 }

@@ -26,9 +26,21 @@ func (here) ownVars(p *variables, t *playbook.Task, c *taskContext, lenient bool
 func (here) forgives() bool { return false }
 
 func (here) connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, f *plan.Fields, idle bool) {
-	f.At("become_user")
-	if !idle && !k.OnController() {
+	f.At("delegate_to")
+	if idle {
+		return
+	}
+	m, ok := p.delegated(s, c, f.R)
+	switch {
+	case !ok || k.OnController():
+	case s.Delegate == "":
+		f.At("become_user")
 		p.connector.BecomeHere(s, k, c.become, f.R)
+	default:
+		p.connectDelegated(s, k, c, m, f.R)
+		k.Remote = s.Conn != nil
+		k.Away = k.Remote || s.Become != nil
+		p.searching(k, c, f.R)
 	}
 }
 

@@ -72,6 +72,9 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		inside.cwd = t.Cwd
 	}
 	inside.become = c.become.With(t)
+	if !t.DelegateTo.IsZero() {
+		inside.delegate = t.DelegateTo
+	}
 	if t.Loop.Kind == playbook.NoLoop {
 		if p.reached(1, own, c) {
 			p.planRound(&inside, t)

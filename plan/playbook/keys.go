@@ -176,9 +176,12 @@ func stepKeys() []Key {
 			Name: "listen", on: onAction | onInclude, Doc: "topics that notify the handler, in addition to its name",
 			set: (*parser).readListen,
 		},
+		{
+			Name: "delegate_to", on: onSteps, Doc: "host that runs the step: one of the inventory (`-i`), or a name or address that ssh knows",
+			set: setText(func(t *Task, v Value) { t.ownPart().DelegateTo = v }),
+		},
 
 		// Known, so that the message says what to do instead.
-		{Name: "delegate_to", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "run_once", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "any_errors_fatal", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "async", on: onAction, later: "moon has no background tasks; use a `parallel` block"},

@@ -65,7 +65,7 @@ var shapes = map[string]Shape{
 	"undo": OneStep, "env": Environment, "cwd": AnyText,
 	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
-	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts,
+	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts, "delegate_to": AnyText,
 }
 
 // Directives are the keys that make a task something else than an action, in the order of the reference.

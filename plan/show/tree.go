@@ -239,10 +239,10 @@ func (t *treeText) addStep(i, depth int) {
 // onHost is the host of a step, and the one that does it in its place, with the gap after it; "" in a playbook of steps.
 func onHost(p *plan.Plan, s *plan.Step, who string) string {
 	switch {
-	case !p.Dialect.Rules().OverHosts:
-		return ""
 	case s.Delegate != "":
 		return who + " -> " + s.Delegate + "  "
+	case !p.Dialect.Rules().OverHosts:
+		return ""
 	}
 	return who + "  "
 }

@@ -27,7 +27,7 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	t := k.Src
 	part("action", s.Action)
 	overHosts := c.plan.Dialect.Rules().OverHosts
-	if overHosts {
+	if overHosts || s.Delegate != "" {
 		part("host", s.Host+" "+s.Delegate)
 		if s.Conn != nil {
 			part("connection", s.Conn.String()+" "+s.Conn.Args)
