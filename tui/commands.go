@@ -33,6 +33,7 @@ func (m *model) runCommand(name, arg string) tea.Cmd {
 
 // themeNamed changes the colours, until the screen is closed.
 func (m *model) themeNamed(name string) tea.Cmd {
+	// In the background, as themes are files.
 	find := m.looks.FindTheme(name)
 	return func() tea.Msg {
 		found, why := find()

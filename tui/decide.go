@@ -55,6 +55,7 @@ func (m deciding) carryOut(do keymap.Intent) {
 func (m deciding) toggleApproval() {
 	ranges, single := m.DecisionTargets()
 	t := m.Position().Tally(ranges...)
+	// A confirmation counts only for a single step, so marks cannot confirm one in passing.
 	ask := t.Sum(status.Confirm)
 	switch {
 	case single && t[status.Asking] > 0:

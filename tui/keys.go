@@ -63,6 +63,7 @@ func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 		m.typed.input = nil
 		return m.pressKey(key)
 	}
+	// Behind what waits already, whatever it is: keys keep their order.
 	if len(m.typed.input) > 0 || m.Shot.Awaits && m.Overlay != nil { // boxes offer what the run allowed when they were drawn
 		m.typed.input = append(m.typed.input, msg)
 		return nil

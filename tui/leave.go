@@ -34,6 +34,7 @@ func (m *model) handleInterrupt() tea.Cmd {
 		m.Overlay, m.Prompt = nil, nil
 		return m.askToLeave()
 	}
+	// The second time there is nothing left to ask: the run is to end now.
 	m.Overlay = nil
 	m.stopRun(events.StopNow, true)
 	if m.Stopping > 2 || m.Store.Over() {

@@ -118,6 +118,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	if m.crash != nil {
 		return m, tea.Quit
 	}
+	// A frame too many costs little; one too few shows what is not so any more.
 	was := m.stale
 	m.stale = true
 	switch msg := msg.(type) {

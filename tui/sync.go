@@ -41,6 +41,7 @@ func (m *model) syncStore() tea.Cmd {
 // followRun reacts to what happened to the run since before.
 func (m *model) followRun(before feed.Shot) tea.Cmd {
 	var cmd tea.Cmd
+	// Counted, not compared by phase: a pause that came and went between two looks still counts.
 	paused := m.Shot.Pauses != m.seen
 	m.seen = m.Shot.Pauses
 	switch {
