@@ -23,10 +23,14 @@ type lookupsRule struct {
 var lookupCall = regexp.MustCompile(`\b(?:lookup|query|q)\(\s*['"]([A-Za-z_][\w.]*)['"]`)
 
 // VisitTemplate looks at the lookups of a template.
-func (r *lookupsRule) VisitTemplate(v playbook.Value, at walk.Place) { r.look(v.Text(), v.PosAt, at) }
+func (r *lookupsRule) VisitTemplate(v playbook.Value, at walk.Place) {
+	r.findLookups(v.Text(), v.PosAt, at)
+}
 
 // VisitCondition looks at the lookups of a condition.
-func (r *lookupsRule) VisitCondition(v playbook.Value, at walk.Place) { r.look(v.Text(), v.PosAt, at) }
+func (r *lookupsRule) VisitCondition(v playbook.Value, at walk.Place) {
+	r.findLookups(v.Text(), v.PosAt, at)
+}
 
 // VisitDocument looks at the lookups of the file of a template.
 func (r *lookupsRule) VisitDocument(f *playbook.File, at walk.Place) {
@@ -34,13 +38,13 @@ func (r *lookupsRule) VisitDocument(f *playbook.File, at walk.Place) {
 	if !utf8.ValidString(text) {
 		return
 	}
-	r.look(text, func(offset int) diag.Pos {
+	r.findLookups(text, func(offset int) diag.Pos {
 		line, column := plan.LineColumn(text, offset)
 		return diag.Pos{File: f.Name, Line: line, Column: column}
 	}, at)
 }
 
-func (r *lookupsRule) look(text string, posAt func(int) diag.Pos, at walk.Place) {
+func (r *lookupsRule) findLookups(text string, posAt func(int) diag.Pos, at walk.Place) {
 	for _, m := range lookupCall.FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
 		plain := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")

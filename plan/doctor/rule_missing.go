@@ -18,13 +18,13 @@ type missingRule struct {
 // VisitMissing reports it. Where values decide whether it is needed, it is a warning: planning, which has them, knows better.
 func (r *missingRule) VisitMissing(m walk.Missing, at walk.Place) {
 	before := len(r.problems.Found)
-	r.report(m, at)
+	r.reportMissing(m, at)
 	for i := before; i < len(r.problems.Found) && at.Maybe; i++ {
 		r.problems.Found[i].Severity = diag.Warning
 	}
 }
 
-func (r *missingRule) report(m walk.Missing, at walk.Place) {
+func (r *missingRule) reportMissing(m walk.Missing, at walk.Place) {
 	gone := errors.Is(m.Err, fs.ErrNotExist)
 	switch {
 	case m.Key == "role":

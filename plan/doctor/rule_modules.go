@@ -36,8 +36,8 @@ func (r *modulesRule) VisitTask(t *playbook.Task, _ walk.Place) {
 	r.found[t.ActionKey] = append(r.found[t.ActionKey], t.ActionPos)
 }
 
-// list is what was found, the most used first.
-func (r *modulesRule) list() []Foreign {
+// listForeign returns what was found, the most used first.
+func (r *modulesRule) listForeign() []Foreign {
 	var list []Foreign
 	for name, at := range r.found {
 		list = append(list, Foreign{name, at})

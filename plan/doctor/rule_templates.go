@@ -28,7 +28,7 @@ func (r *templatesRule) VisitPlay(*playbook.Play, walk.Place) { r.engine.Dialect
 // VisitTemplate compiles a template.
 func (r *templatesRule) VisitTemplate(v playbook.Value, at walk.Place) {
 	_, err := r.engine.Template(v.Text())
-	r.report(v, err, at)
+	r.reportMistake(v, err, at)
 }
 
 // VisitCondition compiles a condition.
@@ -38,10 +38,10 @@ func (r *templatesRule) VisitCondition(v playbook.Value, at walk.Place) {
 		lang = eval.Expr
 	}
 	_, err := r.engine.Condition(v.Text(), lang)
-	r.report(v, err, at)
+	r.reportMistake(v, err, at)
 }
 
-func (r *templatesRule) report(v playbook.Value, err error, at walk.Place) {
+func (r *templatesRule) reportMistake(v playbook.Value, err error, at walk.Place) {
 	e, ok := errors.AsType[*value.Error](err)
 	if !ok {
 		return

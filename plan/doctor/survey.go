@@ -36,10 +36,10 @@ func (s *Survey) Sound() bool { return len(s.Foreign) == 0 && !s.Diagnostics.Has
 // belongs to it too, and is in the list.
 func NewSurvey(o plan.Options) *Survey {
 	r := newReading(o)
-	r.survey()
+	r.visitAll()
 	// Planning stops where nothing can be planned any more, so it comes last; where both say the same, it knows the better way out.
 	r.problems.Found = append(planner.Check(r.o, r.disk, &r.out.Unfollowed), r.problems.Found...)
-	return r.result()
+	return r.makeSurvey()
 }
 
 // site is what rules share: where they report what they find, and what they may ask.
@@ -80,8 +80,8 @@ func newReading(o plan.Options) *reading {
 	return r
 }
 
-// survey lets the rules visit all that the playbook names.
-func (r *reading) survey() {
+// visitAll lets the rules visit all that the playbook names.
+func (r *reading) visitAll() {
 	r.modules = newModulesRule(r.site)
 	rules := []walk.Visitor{
 		&tally{out: r.out}, r.modules, newTemplatesRule(r.site), &lookupsRule{site: r.site}, &pluginsRule{site: r.site},
@@ -93,8 +93,8 @@ func (r *reading) survey() {
 	r.out.Steps = w.Playbook(r.path, walk.Place{Lookout: source.Lookout{Dir: r.root, Play: r.root, Root: r.root}})
 }
 
-func (r *reading) result() *Survey {
-	r.out.Foreign = r.modules.list()
+func (r *reading) makeSurvey() *Survey {
+	r.out.Foreign = r.modules.listForeign()
 	found := r.problems.Found
 	wrong := map[diag.Pos]string{}
 	for _, d := range found {

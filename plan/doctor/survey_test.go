@@ -36,7 +36,7 @@ func disagreements(t *testing.T, path string) (wrong []string, planned bool, mis
 	o := plan.Options{Path: here, Dir: filepath.Dir(here), Home: "/nowhere", Hosts: plan.HostSelection{NoConnect: true}}
 	p, ds := planner.New(o)
 	r := newReading(o)
-	r.survey()
+	r.visitAll()
 	said := map[diag.Pos][]string{}
 	for _, d := range r.problems.Found {
 		said[d.Pos] = append(said[d.Pos], d.Message)

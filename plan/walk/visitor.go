@@ -15,15 +15,15 @@ type Place struct {
 	Maybe bool     // values decide whether the tasks are there at all: of a handler, or of what is included while a play goes on
 }
 
-// in is the place of what is in a file that a task names.
-func (at Place) in(f *playbook.File, dir, by string) Place {
+// insideFile is the place of what is in a file that a task names.
+func (at Place) insideFile(f *playbook.File, dir, by string) Place {
 	at.File, at.Dir = f, dir
 	at.Chain = append(slices.Clip(at.Chain), by)
 	return at
 }
 
-// maybe is the place of what is there only if values say so.
-func (at Place) maybe(depends bool) Place {
+// perhaps is the place of what is there only if values say so.
+func (at Place) perhaps(depends bool) Place {
 	at.Maybe = at.Maybe || depends
 	return at
 }

@@ -43,8 +43,8 @@ func New(r Request) *Walk {
 // depend on each other in many ways would lead to the same files without end.
 const mostAgain = 5000
 
-// enter reports whether a file or a role has yet to be gone into at a place.
-func (w *Walk) enter(what string, v playbook.Value, at Place) bool {
+// enterOnce reports whether a file or a role has yet to be gone into at a place.
+func (w *Walk) enterOnce(what string, v playbook.Value, at Place) bool {
 	key := what + "\x00" + strings.Join(at.Roles, "\x00")
 	if w.entered[key] || w.files[what] && w.again > mostAgain {
 		return false
@@ -73,30 +73,30 @@ func (w *Walk) Playbook(path string, at Place) (steps bool) {
 	at.Steps = pb.Plays == nil
 	w.Library.Enter(library.Opened{Path: path}, pb.File.Name, 0)
 	defer w.Library.Leave()
-	w.stepsFile(pb, at)
+	w.walkSteps(pb, at)
 	for _, pl := range pb.Plays {
 		w.Play(pl, at)
 	}
-	w.visit(func(v Visitor) { v.VisitDirectory(at.Root) })
+	w.tellVisitors(func(v Visitor) { v.VisitDirectory(at.Root) })
 	return at.Steps
 }
 
-func (w *Walk) visit(do func(Visitor)) {
+func (w *Walk) tellVisitors(do func(Visitor)) {
 	for _, v := range w.Visitors {
 		do(v)
 	}
 }
 
-// stepsFile goes through what is in a file of steps.
-func (w *Walk) stepsFile(pb *playbook.Playbook, at Place) {
-	w.templates(pb.Vars, at)
+// walkSteps goes through what is in a file of steps.
+func (w *Walk) walkSteps(pb *playbook.Playbook, at Place) {
+	w.showTemplates(pb.Vars, at)
 	if w.Whole {
 		for _, v := range pb.VarsFiles {
-			w.varsFiles([]playbook.Value{v}, at)
+			w.walkVarsFiles([]playbook.Value{v}, at)
 		}
 	}
 	w.Tasks(pb.Tasks, at)
-	w.Tasks(pb.Handlers, at.maybe(true))
+	w.Tasks(pb.Handlers, at.perhaps(true))
 }
 
 // taskLists are the keys of a play that hold tasks.
@@ -104,43 +104,43 @@ var taskLists = map[string]bool{"pre_tasks": true, "roles": true, "tasks": true,
 
 // Play goes through a play, or through the plays that it imports.
 func (w *Walk) Play(pl *playbook.Play, at Place) {
-	w.visit(func(v Visitor) { v.VisitPlay(pl, at) })
+	w.tellVisitors(func(v Visitor) { v.VisitPlay(pl, at) })
 	for _, e := range pl.Keys {
 		if !taskLists[e.Key] && e.Key != "when" {
-			w.templates(e.Value, at)
+			w.showTemplates(e.Value, at)
 		}
 	}
-	w.conditions(pl.When, at)
+	w.showConditions(pl.When, at)
 	if !pl.Import.IsZero() {
-		w.importPlaybook(pl, at)
+		w.walkImport(pl, at)
 		return
 	}
 	if w.Whole {
 		for _, choice := range pl.VarsFiles {
-			w.varsFiles(choice, at)
+			w.walkVarsFiles(choice, at)
 		}
 	}
 	for _, list := range [][]*playbook.Task{pl.PreTasks, pl.Roles, pl.Tasks, pl.PostTasks} {
 		w.Tasks(list, at)
 	}
-	w.Tasks(pl.Handlers, at.maybe(true)) // what nothing notifies is not planned
+	w.Tasks(pl.Handlers, at.perhaps(true)) // what nothing notifies is not planned
 }
 
-func (w *Walk) importPlaybook(pl *playbook.Play, at Place) {
-	name, ok := w.name(pl.Import, "the playbook", at)
+func (w *Walk) walkImport(pl *playbook.Play, at Place) {
+	name, ok := w.writtenName(pl.Import, "the playbook", at)
 	if !ok {
 		return
 	}
 	path := w.Disk.Real(w.Library.Resolve(name, at.Dir))
 	f, plays, err := w.Library.LoadPlays(path)
 	if err != nil {
-		w.missing(Missing{Key: "import_playbook", Value: pl.Import, Path: path, Err: err}, at)
+		w.showMissing(Missing{Key: "import_playbook", Value: pl.Import, Path: path, Err: err}, at)
 		return
 	}
-	if !w.enter("playbook "+path, pl.Import, at) {
+	if !w.enterOnce("playbook "+path, pl.Import, at) {
 		return
 	}
-	inside := at.in(f, filepath.Dir(path), placeOf(pl.Pos))
+	inside := at.insideFile(f, filepath.Dir(path), chainLink(pl.Pos))
 	inside.Play = inside.Dir
 	for _, inner := range plays {
 		w.Play(inner, inside)
@@ -152,35 +152,35 @@ func (w *Walk) Tasks(list []*playbook.Task, at Place) {
 	for _, t := range list {
 		if !w.visited[t] {
 			w.visited[t] = true
-			w.visit(func(v Visitor) { v.VisitTask(t, at) })
-			w.keys(t, at)
+			w.tellVisitors(func(v Visitor) { v.VisitTask(t, at) })
+			w.walkKeys(t, at)
 		}
 		switch t.Kind {
 		case playbook.Action:
 			if w.Whole {
-				w.document(t, at)
+				w.walkDocument(t, at)
 			}
 		case playbook.Block:
 			for _, part := range t.Parts() {
-				w.Tasks(part.Tasks, at.maybe(depends(t, at)))
+				w.Tasks(part.Tasks, at.perhaps(dependsOnValues(t, at)))
 			}
 		case playbook.Include:
-			w.include(t, at)
+			w.walkInclude(t, at)
 		case playbook.Role:
-			w.role(t, at)
+			w.walkRole(t, at)
 		case playbook.Preset:
-			w.preset(t, at)
+			w.walkPreset(t, at)
 		case playbook.IncludeVars:
 			if w.Whole {
-				w.includeVars(t, at)
+				w.walkIncludeVars(t, at)
 			}
 		case playbook.Vars:
 		}
 	}
 }
 
-// depends reports whether values decide if planning goes into a task: what is imported by a play is always there.
-func depends(t *playbook.Task, at Place) bool {
+// dependsOnValues reports whether values decide if planning goes into a task: what is imported by a play is always there.
+func dependsOnValues(t *playbook.Task, at Place) bool {
 	return t.Dynamic || at.Steps && (len(t.When) > 0 || t.Loop.Kind != playbook.NoLoop)
 }
 
@@ -190,49 +190,49 @@ var keysElsewhere = map[string]bool{
 	"block": true, "rescue": true, "always": true,
 }
 
-// keys shows what is written under the keys of a task.
-func (w *Walk) keys(t *playbook.Task, at Place) {
+// walkKeys shows what is written under the keys of a task.
+func (w *Walk) walkKeys(t *playbook.Task, at Place) {
 	for _, e := range t.Keys {
 		if !keysElsewhere[e.Key] && !e.NoText {
-			w.templates(e.Value, at)
+			w.showTemplates(e.Value, at)
 		}
 	}
 	for _, list := range [][]playbook.Value{t.When, t.ChangedWhen, t.FailedWhen, t.Until, t.BreakWhen, {t.Ignore}} {
-		w.conditions(list, at)
+		w.showConditions(list, at)
 	}
 	// What an assertion asserts are conditions too, although it is an argument.
 	if that, ok := t.Args.Get("that"); ok && t.Action == "assert" {
 		if that.Kind() == playbook.List {
-			w.conditions(that.Items(), at)
+			w.showConditions(that.Items(), at)
 		} else {
-			w.conditions([]playbook.Value{that}, at)
+			w.showConditions([]playbook.Value{that}, at)
 		}
 	}
 }
 
-// conditions shows each text among some conditions.
-func (w *Walk) conditions(values []playbook.Value, at Place) {
+// showConditions shows each text among some conditions.
+func (w *Walk) showConditions(values []playbook.Value, at Place) {
 	for _, one := range values {
 		if one.Kind() == playbook.String && !one.Encrypted() && strings.TrimSpace(one.Text()) != "" {
-			w.visit(func(v Visitor) { v.VisitCondition(one, at) })
+			w.tellVisitors(func(v Visitor) { v.VisitCondition(one, at) })
 		}
 	}
 }
 
-// templates shows each text below a value that is a template.
-func (w *Walk) templates(of playbook.Value, at Place) {
+// showTemplates shows each text below a value that is a template.
+func (w *Walk) showTemplates(of playbook.Value, at Place) {
 	switch of.Kind() {
 	case playbook.String:
 		if !of.Literal() && eval.Templated(of.Text()) {
-			w.visit(func(v Visitor) { v.VisitTemplate(of, at) })
+			w.tellVisitors(func(v Visitor) { v.VisitTemplate(of, at) })
 		}
 	case playbook.List:
 		for _, item := range of.Items() {
-			w.templates(item, at)
+			w.showTemplates(item, at)
 		}
 	case playbook.Map:
 		for _, e := range of.Entries() {
-			w.templates(e.Value, at)
+			w.showTemplates(e.Value, at)
 		}
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}

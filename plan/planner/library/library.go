@@ -238,8 +238,12 @@ func (l *Library) DescribeError(err error) string {
 	return fmt.Sprintf("read %s: %s", l.ShowPath(pe.Path), pe.Err)
 }
 
-// ReportUnread reports that what is named under a key cannot be read. A file that belongs to a role has no name in the playbook.
+// ReportUnread reports that what is named under a key cannot be read. A file that belongs to a role has no name in the playbook. Of what
+// is encrypted a sealed library knows nothing: it is not said to be wrong.
 func (l *Library) ReportUnread(key string, v playbook.Value, path string, err error, chain []string) {
+	if _, locked := errors.AsType[*plan.LockedError](err); locked && l.sealed {
+		return
+	}
 	if v.IsZero() {
 		l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
 		return

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/playbook"
@@ -75,7 +74,7 @@ func (l *Library) LoadMeta(dir string, chain []string) *playbook.RoleFiles {
 	if file, err := l.Read(path); err == nil {
 		f.Meta, f.NeedsFile = playbook.ParseMeta(file, l.o.Actions(), &l.problems.Found), file
 	} else {
-		l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
+		l.ReportUnread("", playbook.Value{}, path, err, chain)
 	}
 	return f
 }
@@ -143,7 +142,7 @@ func (l *Library) readRoleTasks(chain []string, t *playbook.Task, dir, name stri
 	// Links are followed, so that a role under two names is read once.
 	f, tasks, err := load(l.disk.Real(path))
 	if err != nil {
-		l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
+		l.ReportUnread("", playbook.Value{}, path, err, chain)
 	}
 	return playbook.TasksOf{File: f, Tasks: tasks}
 }
@@ -166,7 +165,7 @@ func (l *Library) readRoleVars(chain []string, t *playbook.Task, dir, name strin
 	for _, path := range paths {
 		f, err := l.Read(path)
 		if err != nil {
-			l.problems.Errorf(diag.Pos{File: l.ShowPath(path)}, 0, chain, l.SuggestFix(path, err), "%s", l.DescribeError(err))
+			l.ReportUnread("", playbook.Value{}, path, err, chain)
 			continue
 		}
 		if m, ok := l.ParseVars(f); ok {
