@@ -65,7 +65,8 @@ type inventoryCmd struct {
 // Help says what is read without -i.
 func (inventoryCmd) Help() string {
 	return `Without --graph, --list or --host, prints the names of the hosts, one per line. Variables are shown as written: templates are not
-rendered, and secrets are hidden. Without -i, moon reads the inventory that ANSIBLE_INVENTORY or ansible.cfg names, and /etc/ansible/hosts only if you name it.
+rendered, and secrets are hidden. Without -i, moon reads the inventory that ANSIBLE_INVENTORY or ansible.cfg names, and
+/etc/ansible/hosts only if you name it.
 
   moon inventory -i hosts.ini --graph
   moon inventory -i hosts.ini --host web1`

@@ -74,6 +74,9 @@ func init() {
 			k.set = (*parser).playLoopControl
 		case "cwd":
 			k.Doc = "working directory; default is the directory of the playbook that was called; on another host, the home of the user who logs in"
+		case "delegate_to":
+			k.on, k.Doc = onInherits, "host that runs the task instead of the play's host"
+			k.set = setText(func(t *Task, v Value) { t.DelegateTo = v })
 		case "with_items":
 			k.Doc = "list or expression: the task runs once per item"
 		case "retry_delay":
@@ -87,10 +90,6 @@ func init() {
 		PlayTaskKeys = append(PlayTaskKeys, k)
 	}
 	PlayTaskKeys = append(PlayTaskKeys, []Key{
-		{
-			Name: "delegate_to", on: onInherits, Doc: "host that runs the task instead of the play's host",
-			set: setText(func(t *Task, v Value) { t.DelegateTo = v }),
-		},
 		{
 			Name: "delegate_facts", on: onInherits, Doc: "true: facts belong to the host of delegate_to",
 			set: setScalar("a boolean", func(t *Task, v Value) { t.DelegateFact = v }),

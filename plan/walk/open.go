@@ -79,7 +79,8 @@ func (w *Walk) openSteps(path string, t *playbook.Task, at Place) (walkInside fu
 	}, nil
 }
 
-// walkPreset goes into a preset. One that is not found is a mistake wherever it is named, so the library says so, unless it may not be used.
+// walkPreset goes into a preset. One that is not found is a mistake wherever it is named, so the library says so, unless it may not be
+// used.
 func (w *Walk) walkPreset(t *playbook.Task, at Place) {
 	name, ok := w.writtenName(t.Args, "the preset", at)
 	if !ok {

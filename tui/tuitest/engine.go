@@ -103,6 +103,7 @@ func (f *Engine) Take(o events.Order) {
 	case events.Advance:
 		f.start(c.Range, c.Verb != "step", c.Verb == "step")
 	case events.Pause:
+		// A step that runs is not cut off: the pause comes when it has ended.
 		if f.Active < 0 {
 			f.pause(-1, events.PauseUser)
 		} else {
