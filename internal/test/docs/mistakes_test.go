@@ -92,18 +92,19 @@ func fixtures(t *testing.T) []string {
 // unshown are the diagnostics that no fixture can show, each with its reason.
 var unshown = map[string]string{
 	"template: %s": "the file vanishes between two looks at it",
-	"the dependencies of roles lead to more than %d others":                                   "dozens of roles (plan.TestBombs)",
+	"the dependencies of roles lead to more than %d others": "dozens of roles (plan.TestBombs)",
+	"this is not one value: %s":                             "values are typed in a run (plan.TestOverrideMistakes)",
+	"the override of `%s` has no effect: %s":                "values are typed in a run (plan.TestOverrideMistakes)",
+	"not valid JSON: %s":                                    "a program prints it (inventory.TestInventories)",
+	"an Ansible plugin in Python is not loaded":             "only doctor says it (testdata/script/doctor.txtar)",
+	"%s is not looked into: its name is a template":         "no mistake: moon doctor says it (testdata/script/doctor.txtar)",
+	"vars_prompt: %s":                                       "there may be a terminal to ask on (plan.TestPrompts)",
+	"the facts of %s are not known yet: %s":                 "ssh says why, in its own words (plan.TestFactsThatNobodyGives)",
+
 	"roles lead to the same files in too many ways: from here on each file is looked at once": "dozens of roles (walk.TestWalkBudget)",
 	"loops and includes in each other would repeat tasks more than %d times":                  "a hundred thousand steps (plan.TestBombs)",
-	"this is not one value: %s":                                                  "values are typed in a run (plan.TestOverrideMistakes)",
-	"the override of `%s` has no effect: %s":                                     "values are typed in a run (plan.TestOverrideMistakes)",
-	"not valid JSON: %s":                                                         "a program prints it (inventory.TestInventories)",
-	"an Ansible plugin in Python is not loaded":                                  "only doctor says it (testdata/script/doctor.txtar)",
-	"%s %s known only with the facts of the hosts, which are not asked for here": "only doctor says it (testdata/script/doctor.txtar)",
-	"%s is not looked into: its name is a template":                              "no mistake: moon doctor says it (testdata/script/doctor.txtar)",
-	"vars_prompt: %s":                                                            "there may be a terminal to ask on (plan.TestPrompts)",
-	"`%s` is asked for (vars_prompt), and there is nobody to ask":                "the same",
-	"the facts of %s are not known yet: %s":                                      "ssh says why, in its own words (plan.TestFactsThatNobodyGives)",
+	"%s %s known only with the facts of the hosts, which are not asked for here":              "only doctor says it (testdata/script/doctor.txtar)",
+	"`%s` is asked for (vars_prompt), and there is nobody to ask":                             "the same",
 }
 
 // TestMistakesAreComplete finds every sentence in the code that a diagnostic can begin with, and looks for it in the
