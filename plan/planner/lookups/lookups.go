@@ -72,6 +72,7 @@ func (l *Lookups) World() call.World {
 				return "", errors.New(l.library.DescribeError(err))
 			}
 			l.Read = append(l.Read, path)
+			l.guard(path, string(f.Text))
 			return string(f.Text), nil
 		},
 		Glob: func(at value.Env, pattern string) ([]string, error) {
@@ -124,6 +125,31 @@ func (l *Lookups) World() call.World {
 			return time.Now(), nil
 		},
 		Password: l.password,
+	}
+}
+
+// shortestLine is how long a line of a guarded file is at least that is looked for by itself, in bytes.
+const shortestLine = 8
+
+// guard makes what a file holds a secret if it lies outside the project and not everybody may read it: a playbook that is only looked at
+// must not show a private key, or take it along in a saved plan.
+func (l *Lookups) guard(path, text string) {
+	if l.plan.Root != "" && strings.HasPrefix(path, strings.TrimSuffix(l.plan.Root, "/")+"/") {
+		return
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o004 != 0 {
+		return
+	}
+	l.plan.Engine.Secrets.Add(path, strings.TrimSpace(text))
+	// A template may take it apart. A short line is a word that other texts have as well.
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); len(line) >= shortestLine {
+			l.plan.Engine.Secrets.Add("", line)
+		}
+	}
+	if seen := l.disk.Files[path]; seen != nil {
+		seen.Secret, seen.Digest = true, ""
 	}
 }
 
