@@ -131,7 +131,7 @@ func (l *Lookups) World() call.World {
 // shortestLine is how long a line of a guarded file is at least that is looked for by itself, in bytes.
 const shortestLine = 8
 
-// guard makes what a file holds a secret if it lies outside the project and not everybody may read it: a playbook that is only looked at
+// guard makes what a file holds a secret if it lies outside the project and other users may not read it: a playbook that is only looked at
 // must not show a private key, or take it along in a saved plan.
 func (l *Lookups) guard(path, text string) {
 	if l.plan.Root != "" && strings.HasPrefix(path, strings.TrimSuffix(l.plan.Root, "/")+"/") {
