@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,8 +154,18 @@ func TestForksAndPools(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("- shell: \"{{ item }}\"\n  with_items: \"{{ range(0, 1000) | list }}\"\n  loop_control: { limit: 50 }\n")
 	p, g := build(t, b.String())
-	f := &fake{do: func(context.Context, *exec.Job) exec.Result {
-		time.Sleep(time.Millisecond)
+	// The first ones run until there are as many as may be: then another that comes is one too many.
+	var begun atomic.Int32
+	full := make(chan struct{})
+	f := &fake{do: func(ctx context.Context, _ *exec.Job) exec.Result {
+		if begun.Add(1) == 50 {
+			close(full)
+		}
+		select {
+		case <-full:
+			time.Sleep(time.Millisecond)
+		case <-ctx.Done():
+		}
 		return exec.Result{Outcome: events.OK}
 	}}
 	s := begin(t, p, g, f, fact.Options{Forks: 200})
