@@ -20,9 +20,6 @@ type PlayKey struct {
 // Supported reports whether the key is anything but refused.
 func (k *PlayKey) Supported() bool { return k.later == "" }
 
-// Later is why a key that is not supported is refused, and what to write instead.
-func (k *PlayKey) Later() string { return k.later }
-
 // PlayKeys are the keys of a play, in the order of the reference.
 var PlayKeys []PlayKey
 
