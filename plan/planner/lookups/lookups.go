@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"moon/plan"
@@ -25,6 +26,7 @@ type Lookups struct {
 	disk    *source.Disk
 	home    string
 	match   func(pattern string) ([]string, error) // names of hosts
+	guarded sync.Map                               // whether what a file holds is secret, by its path
 }
 
 // New answers the lookups of a plan. match gives the names of the hosts that a pattern is for.
@@ -65,14 +67,20 @@ func (l *Lookups) World() call.World {
 			}
 			// An earlier step of the run may have written it.
 			if running(at) {
-				return planned.ReadNow(path)
+				text, err := planned.ReadNow(path)
+				if err == nil {
+					l.guard(path, text)
+				}
+				return text, err
 			}
 			f, err := l.library.Read(path)
 			if err != nil {
 				return "", errors.New(l.library.DescribeError(err))
 			}
 			l.Read = append(l.Read, path)
-			l.guard(path, string(f.Text))
+			if seen := l.disk.Files[path]; l.guard(path, string(f.Text)) && seen != nil {
+				seen.Secret, seen.Digest = true, ""
+			}
 			return string(f.Text), nil
 		},
 		Glob: func(at value.Env, pattern string) ([]string, error) {
@@ -131,26 +139,34 @@ func (l *Lookups) World() call.World {
 // shortestLine is how long a line of a guarded file is at least that is looked for by itself, in bytes.
 const shortestLine = 8
 
-// guard makes what a file holds a secret if it lies outside the project and other users may not read it: a playbook that is only looked at
-// must not show a private key, or take it along in a saved plan.
-func (l *Lookups) guard(path, text string) {
-	if l.plan.Root != "" && strings.HasPrefix(path, strings.TrimSuffix(l.plan.Root, "/")+"/") {
-		return
+// guard makes what a file holds a secret if it lies outside the project and other users may not read it, and reports whether it does: a
+// playbook that is only looked at must not show a private key, or take it along in a saved plan. Each file is judged once, also by steps
+// that run at the same time.
+func (l *Lookups) guard(path, text string) bool {
+	if secret, judged := l.guarded.Load(path); judged {
+		return secret.(bool)
 	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm()&0o004 != 0 {
-		return
-	}
-	l.plan.Engine.Secrets.Add(path, strings.TrimSpace(text))
-	// A template may take it apart. A short line is a word that other texts have as well.
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); len(line) >= shortestLine {
-			l.plan.Engine.Secrets.Add("", line)
+	secret := l.private(path)
+	if secret {
+		l.plan.Engine.Secrets.Add(path, strings.TrimSpace(text))
+		// A template may take it apart. A short line is a word that other texts have as well.
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); len(line) >= shortestLine {
+				l.plan.Engine.Secrets.Add("", line)
+			}
 		}
 	}
-	if seen := l.disk.Files[path]; seen != nil {
-		seen.Secret, seen.Digest = true, ""
+	l.guarded.Store(path, secret)
+	return secret
+}
+
+// private reports whether a file lies outside the project and only some users may read it.
+func (l *Lookups) private(path string) bool {
+	if l.plan.Root != "" && strings.HasPrefix(path, strings.TrimSuffix(l.plan.Root, "/")+"/") {
+		return false
 	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Perm()&0o004 == 0
 }
 
 // running reports whether a step that runs asks, and not the planner.
