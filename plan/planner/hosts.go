@@ -175,7 +175,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	if err != nil {
 		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: inventoryHint(p.o)})
 	}
-	if p.refuseRemoved(pl, pattern, hosts, in) {
+	if p.additions.RefuseRemoved(p.inventory, pattern, hosts, at, in.chain) {
 		return nil, false
 	}
 	// Noted before --limit: a play that only --limit empties is not checked for mistakes.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/inventory"
+	"moon/plan/planner/additions"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -33,12 +35,6 @@ func (p *fleet) hostOf(m *plannedHost) *inventory.Host {
 	return m.Host
 }
 
-// addition is a membership that a step brings about if it is reached, which only the run knows.
-type addition struct {
-	inventory.Membership
-	gate gateAt
-}
-
 // groupHost puts a host into the group that its values name.
 func (p *fleet) groupHost(c *taskContext, s *plan.Step, t *playbook.Task, args *spec.GroupByArgs) {
 	host := p.hostOf(c.on)
@@ -48,102 +44,17 @@ func (p *fleet) groupHost(c *taskContext, s *plan.Step, t *playbook.Task, args *
 	})
 }
 
-// addMembership changes the inventory for what comes after a step, and takes down what is so only if the step is reached. An addition
-// that is certain makes earlier ones certain, too.
+// addMembership changes the inventory for what comes after a step, and takes down what is so only if the step is reached.
 func (p *fleet) addMembership(c *taskContext, s *plan.Step, t *playbook.Task, host string, groups []string, add func()) {
 	before := vars.GroupsOfHost(p.inventory.Host(host))
 	known := p.inventory.Has(host)
 	p.changeInventory(add)
 	sure := s.Prediction == plan.WillRun && !c.rescuing && !c.breaking && !c.handler
-	text := strings.TrimSpace(s.When)
-	if text == "" {
-		text = t.Action + " added " + host
-	}
-	gate := gateAt{Gate: plan.Gate{Step: s.Index, Ran: true}, text: text, pos: t.Pos, role: 0}
-	note := func(m inventory.Membership, had bool) {
-		if sure {
-			p.additions = slices.DeleteFunc(p.additions, func(a addition) bool { return a.Membership == m })
-			return
-		}
-		// What is there for certain stays so.
-		if !had || slices.ContainsFunc(p.additions, func(a addition) bool { return a.Membership == m }) {
-			p.additions = append(p.additions, addition{m, gate})
-		}
-	}
-	note(inventory.Membership{Host: host}, known)
+	gate := additions.Gate{Step: s.Index, Text: cmp.Or(strings.TrimSpace(s.When), t.Action+" added "+host), Pos: t.Pos}
+	p.additions.Note(inventory.Membership{Host: host}, gate, sure, known)
 	for _, group := range groups {
-		note(inventory.Membership{Host: host, Group: group}, slices.Contains(before, group))
+		p.additions.Note(inventory.Membership{Host: host, Group: group}, gate, sure, slices.Contains(before, group))
 	}
-}
-
-// without are the hosts of a pattern if no addition is made but those of one host by one step; -1 stands for no step.
-func (p *fleet) without(pattern, kept string, step int) []*inventory.Host {
-	var absent []inventory.Membership
-	for _, a := range p.additions {
-		// Two steps may bring about the same.
-		if !slices.ContainsFunc(p.additions, func(b addition) bool {
-			return b.Membership == a.Membership && b.Host == kept && b.gate.Step == step
-		}) {
-			absent = append(absent, a.Membership)
-		}
-	}
-	found, _ := p.inventory.Without(absent).Match(pattern) // what is wrong with the pattern has been said
-	return found
-}
-
-func hasHost(list []*inventory.Host, name string) bool {
-	return slices.ContainsFunc(list, func(h *inventory.Host) bool { return h.Name == name })
-}
-
-// refuseRemoved reports that an addition which only the run decides would keep a host from a play: `all:!new`.
-func (p *fleet) refuseRemoved(pl *playbook.Play, pattern string, hosts []*inventory.Host, in importContext) (refused bool) {
-	if len(p.additions) == 0 {
-		return false
-	}
-	for _, h := range p.without(pattern, "", -1) {
-		if !hasHost(hosts, h.Name) {
-			p.Errorf(pl.Hosts.Pos(), 0, in.chain, "write the play for hosts that are known, and a `when` for its tasks",
-				"whether `%s` is in this play is known only in the run: the pattern excludes it if an earlier step adds it to a group", h.Name)
-			return true
-		}
-	}
-	return false
-}
-
-// gatesInto are what decides in the run whether hosts of a play are in it: the additions without which its pattern would not have
-// them.
-func (p *fleet) gatesInto(pl *playbook.Play, pattern string, hosts []*inventory.Host, in importContext) map[string][]gateAt {
-	if len(p.additions) == 0 {
-		return nil
-	}
-	certain := p.without(pattern, "", -1)
-	gates := map[string][]gateAt{}
-	for _, h := range hosts {
-		if hasHost(certain, h.Name) {
-			continue
-		}
-		var of, alone []gateAt
-		for _, a := range p.additions {
-			if a.Host != h.Name || slices.ContainsFunc(of, func(g gateAt) bool { return g.Step == a.gate.Step }) {
-				continue
-			}
-			of = append(of, a.gate)
-			if hasHost(p.without(pattern, h.Name, a.gate.Step), h.Name) {
-				alone = append(alone, a.gate)
-			}
-		}
-		switch len(alone) {
-		case 0: // it takes all of them
-			gates[h.Name] = of
-		case 1:
-			gates[h.Name] = alone
-		default:
-			p.Errorf(pl.Hosts.Pos(), 0, in.chain, "let one of them add it to a group of its own, and write a play for each",
-				"whether `%s` is in this play is known only in the run: %s and %s may both add it", h.Name,
-				p.plan.StepRef(alone[0].Step), p.plan.StepRef(alone[1].Step))
-		}
-	}
-	return gates
 }
 
 // addHost takes a host into the inventory, as far as what is planned from here on is concerned.

@@ -6,6 +6,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/inventory"
+	"moon/plan/planner/additions"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
@@ -70,7 +71,7 @@ type fleet struct {
 	machines  map[string]*plannedHost
 	asking    *sync.Mutex // for those who ask for machines in a run
 	past      *[]vars.PastInventory
-	additions []addition // to the inventory, that only the run decides
+	additions *additions.List // to the inventory, that only the run decides
 	lookups   *lookups.Lookups
 	repeated  int // steps and scopes of tasks that are planned once more
 }

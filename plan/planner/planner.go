@@ -11,6 +11,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/planner/additions"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
@@ -80,6 +81,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
 	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)
+	p.additions = additions.New(p.plan, p.Collector)
 	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
 	p.lookups = lookups.New(p.plan, p.Library, d, o.Home, func(pattern string) ([]string, error) {
 		hosts, err := p.hosts().Match(pattern)

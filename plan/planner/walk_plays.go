@@ -117,7 +117,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	if !ok {
 		return
 	}
-	gates := p.gatesInto(pl, pattern, hosts, in)
+	gates := p.additions.Gates(p.inventory, pattern, hosts, pl.Hosts.Pos(), in.chain)
 	if name == "" {
 		name = pattern
 	}
@@ -139,7 +139,10 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 		machines[i] = p.machine(h.Name)
 		// As with Ansible, a host that has left one play is in the next again.
 		machines[i].left = false
-		machines[i].gates = gates[h.Name]
+		machines[i].gates = nil
+		for _, g := range gates[h.Name] {
+			machines[i].gates = append(machines[i].gates, gateAt{Gate: plan.Gate{Step: g.Step, Ran: true}, text: g.Text, pos: g.Pos})
+		}
 	}
 	batches := p.batches(pl, machines, r)
 	for i, batch := range batches {
