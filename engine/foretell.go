@@ -109,7 +109,7 @@ func spareSteps(p *plan.Plan) []bool {
 		}
 	}
 	for i := range p.Steps {
-		for _, n := range p.Steps[i].Needs {
+		for _, n := range p.NeedsOf(i) {
 			spare[i] = spare[i] || n.On == "failure"
 		}
 	}

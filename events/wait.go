@@ -10,7 +10,7 @@ type Wait struct {
 	Root  int           // where those wait themselves: the step at the end of that chain; or -1
 	Is    WaitFor       // what that one is doing, or what holds it up
 	Held  WaitFor       // what will keep it once the rest is there; "" for nothing
-	Name  string        // of a value, or of what has slots
+	Name  string        // of a value, of what has slots, or of the scope that is needed and has the steps
 	Slots int           // how many there are
 	Due   time.Time     // of its next attempt
 	Limit time.Duration // how long it may wait for a slot; 0: for ever

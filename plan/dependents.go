@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Dependents are the steps that depend on what one of the given steps does, directly or by way of others, in the order of the
 // plan and without the given ones: those that use a result of it or need it, the handlers that it notifies, and what it
 // decides about. That a step merely comes later is not a dependency.
@@ -10,10 +12,15 @@ func (p *Plan) Dependents(of []int) []int {
 		reached[i], given[i] = true, true
 	}
 	var list []int
+	needed := p.NeededScopes()
 	for again := true; again; { // a need may name a step that comes later; otherwise one round finds all
 		again = false
+		touched := map[int]bool{} // the needed scopes of which a step is reached
+		for scope := range needed {
+			touched[scope] = slices.Contains(reached[p.Scopes[scope].First:p.Scopes[scope].Last], true)
+		}
 		for i := range p.Steps {
-			if reached[i] || !p.Steps[i].dependsOnAny(reached) {
+			if reached[i] || !p.dependsOnAny(i, reached, touched) {
 				continue
 			}
 			reached[i], again = true, true
@@ -27,8 +34,9 @@ func (p *Plan) Dependents(of []int) []int {
 	return list
 }
 
-// dependsOnAny reports whether a step depends directly on one of those that are marked.
-func (s *Step) dependsOnAny(marked []bool) bool {
+// dependsOnAny reports whether a step depends directly on one of the steps or scopes that are marked.
+func (p *Plan) dependsOnAny(step int, marked []bool, scopes map[int]bool) bool {
+	s := &p.Steps[step]
 	for _, u := range s.Unknowns {
 		for _, i := range u.Steps {
 			if marked[i] {
@@ -36,8 +44,8 @@ func (s *Step) dependsOnAny(marked []bool) bool {
 			}
 		}
 	}
-	for _, n := range s.Needs {
-		if marked[n.Step] {
+	for _, n := range p.NeedsOf(step) {
+		if n.Scope > 0 && scopes[n.Scope] || n.Scope == 0 && marked[n.Step] {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 )
 
 // Hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
@@ -36,14 +37,25 @@ func (p *Plan) ComputeDigest() string {
 		fmt.Fprintf(h, "%s %s\n", s.Digest, s.Path)
 		// Needs are about the order, so they count here, and not in the digest of the step.
 		for _, n := range s.Needs {
-			fmt.Fprintf(h, "needs %d %s\n", n.Step, n.On)
+			n.writeTo(h)
 		}
 	}
 	// Scopes decide as well: what runs at once, and which steps a rescue covers.
 	for _, s := range p.Scopes {
 		fmt.Fprintf(h, "%s %s %d %d %d\n", s.Kind, s.Path, s.First, s.Last, s.Parallel)
+		for _, n := range s.Needs {
+			n.writeTo(h)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (n Need) writeTo(w io.Writer) {
+	if n.Scope > 0 {
+		fmt.Fprintf(w, "needs scope %d %s\n", n.Scope, n.On)
+		return
+	}
+	fmt.Fprintf(w, "needs %d %s\n", n.Step, n.On)
 }
 
 // DigestReads adds what a step reads to what its digest is over.

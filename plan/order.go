@@ -25,7 +25,15 @@ func (p *Plan) Tree() *Tree {
 	}
 	for i := range p.Steps {
 		for _, n := range p.Steps[i].Needs {
-			t.Forward = t.Forward || n.Step > i
+			first, _ := p.StepsAt(n.Place)
+			t.Forward = t.Forward || first > i
+		}
+	}
+	for i := range p.Scopes {
+		for _, n := range p.Scopes[i].Needs {
+			first, _ := p.StepsAt(n.Place)
+			// Something empty may stand at the same number, before or after.
+			t.Forward = t.Forward || first >= p.Scopes[i].First
 		}
 	}
 	return t
@@ -109,21 +117,28 @@ func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge
 			of[step-s.First] = i
 		}
 	}
+	member := func(at Place) int {
+		first, last := t.Plan.StepsAt(at)
+		if first == last || first < s.First || first >= s.Last {
+			return -1
+		}
+		return of[first-s.First]
+	}
 	state := make([]Progress, len(list))
 	var path []edge // one for each member that is looked at
 	var visit func(i int) bool
 	visit = func(i int) bool {
 		state[i] = Doing
 		for step := list[i].Step; step < t.last(list[i]); step++ {
-			for _, d := range t.Plan.Steps[step].after() {
+			for _, e := range t.after(step) {
 				// What lies outside of this scope is ordered there, and what lies in one member by that member.
-				if d < s.First || d >= s.Last || of[d-s.First] < 0 || of[d-s.First] == i {
+				other := member(e.Needs)
+				if other < 0 || other == i {
 					continue
 				}
-				other := of[d-s.First]
-				path = append(path, edge{step, d})
+				path = append(path, e)
 				if state[other] == Doing {
-					from := slices.IndexFunc(path, func(e edge) bool { return of[e.Step-s.First] == other })
+					from := slices.IndexFunc(path, func(e edge) bool { return member(e.Of) == other })
 					circle = slices.Clone(path[from:])
 					return false
 				}
@@ -146,17 +161,25 @@ func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge
 	return sorted, nil
 }
 
-// edge says that a step needs another to have ended.
-type edge struct{ Step, Needs int }
+// edge says that a step, or a scope with all that is in it, needs another to have ended.
+type edge struct{ Of, Needs Place }
 
-// after are the steps that must end before this one by its needs and values.
-func (s *Step) after() []int {
-	var list []int
+// after is what must end before a step by its needs, those of what it is in, and its values.
+func (t *Tree) after(step int) []edge {
+	var list []edge
+	s := &t.Plan.Steps[step]
 	for _, n := range s.Needs {
-		list = append(list, n.Step)
+		list = append(list, edge{Place{Step: step}, n.Place})
+	}
+	for at := s.Scope; at > 0; at = t.Plan.Scopes[at].Parent {
+		for _, n := range t.Plan.Scopes[at].Needs {
+			list = append(list, edge{Place{Step: -1, Scope: at}, n.Place})
+		}
 	}
 	for _, u := range s.Unknowns {
-		list = append(list, u.Steps...)
+		for _, from := range u.Steps {
+			list = append(list, edge{Place{Step: step}, Place{Step: from}})
+		}
 	}
 	return list
 }

@@ -116,6 +116,8 @@ type Scope struct {
 	Loop     string // of a loop: the expression as written
 	Parallel int    // 0: in order; n: so many at once; Unlimited
 	Branch   string // "rescue" or "always" for a branch
+	UserID   string // the `id:` of its task
+	Needs    []Need // of everything inside
 	Hosts    int    // of a play, batch or task: how many
 	Role     string // of a task or include: the role that it is in
 	Dynamic  bool   // of an include: a step has decided about it, which has the name of the task. Name is then the file
@@ -286,12 +288,6 @@ type Undo struct {
 	Action  string
 	Args    map[string]any
 	Summary string
-}
-
-// Need is an order edge written by the user.
-type Need struct {
-	Step int
-	On   string // success, failure, finish or changed
 }
 
 // KnownAhead reports whether all that a step of a play does is to set variables that the plan knows.

@@ -26,6 +26,7 @@ func (p *Plan) Match(selector string) []int {
 		return nil
 	case m.steps(func(s *Step) bool { return s.ID() == selector }),
 		m.steps(func(s *Step) bool { return s.UserID == selector }),
+		m.scopes(func(s *Scope) bool { return s.UserID == selector }),
 		m.either(func(path, _ string, _ diag.Origin) bool { return path == selector }):
 		return m.found
 	}
@@ -79,8 +80,14 @@ func (m *matcher) either(is func(path, name string, at diag.Origin) bool) bool {
 		// The name alone is that of all steps of a loop; with the item it is that of one.
 		return is(s.Path, s.Title(), s.Origin) || s.Loop != nil && is(s.Path, s.Label(s.Title()), s.Origin)
 	})
-	for _, s := range m.p.Scopes {
-		if !is(s.Path, s.Name, s.Origin) {
+	return m.scopes(func(s *Scope) bool { return is(s.Path, s.Name, s.Origin) })
+}
+
+// scopes takes the steps in each scope that has a property, with what is found already.
+func (m *matcher) scopes(is func(s *Scope) bool) bool {
+	for id := range m.p.Scopes {
+		s := &m.p.Scopes[id]
+		if !is(s) {
 			continue
 		}
 		for i := s.First; i < s.Last; i++ {
@@ -157,6 +164,9 @@ func (p *Plan) NoMatch(selector string) (message, hint string) {
 	}
 	for _, s := range p.Scopes {
 		known = append(known, s.Name, s.Path)
+		if s.UserID != "" {
+			known = append(known, s.UserID)
+		}
 	}
 	if hint = suggest.DidYouMean(selector, known); hint == "" {
 		hint = "give an id, a path, a name (* stands for any text) or file:line; moon plan --flat lists the steps"
@@ -196,6 +206,7 @@ func (p *Plan) PortableSelectors(selectors []string) []string {
 		switch file, line, ok := p.place(selector); {
 		case !ok,
 			m.steps(func(s *Step) bool { return s.ID() == selector || s.UserID == selector }),
+			m.scopes(func(s *Scope) bool { return s.UserID == selector }),
 			m.either(func(path, _ string, _ diag.Origin) bool { return path == selector }):
 		case m.either(func(_, _ string, at diag.Origin) bool { return at.File == file && at.Line == line }):
 			selector = fmt.Sprintf("%s:%d", file, line)

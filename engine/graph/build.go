@@ -26,9 +26,10 @@ var needSets = map[string]events.OutcomeSet{
 //	block/rescue   body ──ok──────────────▶ any ─▶    rescue's head: failure edges from the body, join any, without those
 //	                 └─failure─▶ rescue ──▶           that a rescue further in has handled
 //	always         finish edges from body and rescue, and the entry: it runs once the block was entered
+//	needed scope   finish edges from its steps, into a barrier that ends as the scope does: with join whole
 //	handlers       changed edges from what notifies, into a barrier with join any; behind all else where the rest has no order
 func Build(p *plan.Plan) (*Graph, error) {
-	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}, within: map[int]int{}}
+	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}, within: map[int]int{}, needed: p.NeededScopes()}
 	buildWhole.In(p.Dialect)(b)
 	return b.Graph()
 }
@@ -52,6 +53,8 @@ type planBuilder struct {
 	collectors map[string]ID // barriers that gather the producers of one value
 	failed     []Edge        // each is a failure, in the block that is built, that nothing inside has rescued
 	within     map[int]int   // by step: the innermost block with a rescue whose body has it
+	needed     map[int]bool  // scopes that are needed as a whole
+	whole      map[int]ID    // their barriers
 	flushed    ID            // what was built when handlers last ran in any case
 }
 
@@ -61,18 +64,28 @@ type attributes struct {
 	rescued   bool
 	bodies    []int // blocks with a rescue whose bodies these nodes are in, from the outermost
 	pool      int32
+	needs     []Edge // of all that is inside
 }
 
 // scope builds what is inside a scope, after the given ends, and returns its own ends.
 func (b *planBuilder) scope(id int, after []Edge, at attributes) []Edge {
 	s := &b.p.Scopes[id]
+	if len(s.Needs) > 0 && s.Steps() > 0 {
+		after, at = b.needing(s.Needs, after, at)
+	}
+	var ends []Edge
 	switch {
 	case s.Kind == plan.ScopeBlock:
-		return b.block(id, after, at)
+		ends = b.block(id, after, at)
 	case s.Handlers && s.Force:
-		return b.forced(id, after, at)
+		ends = b.forced(id, after, at)
+	default:
+		ends = b.list(id, after, at)
 	}
-	return b.list(id, after, at)
+	if b.needed[id] {
+		b.addWhole(id, ends)
+	}
+	return ends
 }
 
 // forced builds handlers that also run after a failure: when all before them has ended.
@@ -135,23 +148,13 @@ func (b *planBuilder) member(m plan.Member, after []Edge, at attributes) []Edge 
 
 func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 	s := &b.p.Steps[i]
-	edges := slices.Clone(after)
-	// needSets has the outcomes that `on` asks for; success is the default.
-	if slices.ContainsFunc(s.Needs, func(n plan.Need) bool { return needSets[n.On] != events.OnSuccess }) {
-		// What its needs ask for decides whether the step runs. The order of the document is kept, but a failure that is
-		// asked for must not keep it from running.
-		for e := range edges {
-			if !b.entry(edges[e].From) {
-				edges[e].On = events.OnFinish
-			}
-		}
-	}
+	edges := append(slices.Clone(b.behind(s.Needs, after)), at.needs...)
 	for _, need := range s.Needs {
-		edges = append(edges, on(b.g.nodeOf[need.Step], needSets[need.On]))
+		edges = append(edges, b.need(need))
 		at.essential = at.essential || need.On == "failure" // the failure it waits for stops everything else
 	}
 	for _, u := range s.Unknowns {
-		edges = append(edges, b.data(u, b.sound(s, at))...)
+		edges = append(edges, b.data(u, b.sound(i, at))...)
 	}
 	edges = append(edges, b.notified(s, at)...)
 	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal}, edges)
@@ -187,9 +190,13 @@ func (b *planBuilder) entry(n ID) bool {
 // sound says of the steps that give values which must not have failed, so that a step may use the value: those whose failure is not
 // what the step is there for. A step does not run on the result of a failure, unless a rescue has dealt with it, the step cleans
 // up, or asks for the failure by its needs. Between steps of one body, side by side, the rescue has not dealt with it yet.
-func (b *planBuilder) sound(s *plan.Step, at attributes) func(producer int) events.OutcomeSet {
+func (b *planBuilder) sound(step int, at attributes) func(producer int) events.OutcomeSet {
+	needs := b.p.NeedsOf(step)
 	return func(producer int) events.OutcomeSet {
-		asked := slices.ContainsFunc(s.Needs, func(n plan.Need) bool { return n.Step == producer })
+		asked := slices.ContainsFunc(needs, func(n plan.Need) bool {
+			first, last := b.p.StepsAt(n.Place)
+			return producer >= first && producer < last
+		})
 		body, inBody := b.within[producer]
 		rescued := inBody && !slices.Contains(at.bodies, body)
 		if at.essential || asked || rescued {

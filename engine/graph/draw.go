@@ -18,6 +18,9 @@ func (g *Graph) DOT(title func(step int) string) string {
 		if node.Step >= 0 {
 			label, shape = dotText(g.Name(ID(n)))+`\n`+dotText(title(int(node.Step))), "box"
 		}
+		if node.Join == Whole {
+			shape = "ellipse"
+		}
 		if node.Kind == Gate {
 			shape = "diamond"
 		}

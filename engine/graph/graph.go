@@ -26,14 +26,18 @@ var kindWords = [...]string{"step", "barrier", "gate"}
 func (k Kind) String() string { return kindWords[k] }
 
 // Join says when a node may go: All wants every edge satisfied, otherwise the node is omitted; Any wants one,
-// otherwise it is skipped.
+// otherwise it is skipped. Whole is that of a barrier which ends as a scope has ended: its edges come from the steps in
+// the scope, and from the ends of it. An edge from a step whose failure nothing in the scope rescues is missed by that failure.
 type Join uint8
 
 // The joins.
 const (
 	All Join = iota
 	Any
+	Whole
 )
+
+var joinWords = [...]string{"", "any", "whole"}
 
 // Node is a vertex.
 type Node struct {
@@ -50,6 +54,9 @@ type Node struct {
 
 // Notified is the label of the barrier that says whether anything has notified a handler.
 const Notified = "notified"
+
+// Needs is the label of the barrier that says whether all that is in a scope has what it needs.
+const Needs = "needs"
 
 // Turn is the label of the barrier that says that no host before has reached a task with run_once.
 const Turn = "turn"
@@ -104,8 +111,8 @@ func (g *Graph) Text() string {
 	for n := range g.Nodes {
 		node := &g.Nodes[n]
 		b.WriteString(g.Name(ID(n)))
-		if node.Join == Any {
-			b.WriteString(" any")
+		if word := joinWords[node.Join]; word != "" {
+			b.WriteString(" " + word)
 		}
 		for _, e := range g.In(ID(n)) {
 			fmt.Fprintf(&b, " <-%s", g.Name(e.From))

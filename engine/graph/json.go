@@ -40,10 +40,7 @@ func (g *Graph) JSON() ([]byte, error) {
 		n := &g.Nodes[i]
 		j := nodeJSON{
 			Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued, Spare: n.Spare,
-			Terminal: n.Terminal,
-		}
-		if n.Join == Any {
-			j.Join = "any"
+			Terminal: n.Terminal, Join: joinWords[n.Join],
 		}
 		if n.Pool >= 0 {
 			j.Pool = &n.Pool

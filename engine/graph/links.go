@@ -11,7 +11,7 @@ import (
 // ascending.
 func (g *Graph) Before(step int) []plan.Link {
 	l := linker{g: g, seen: map[ID]bool{}, at: map[int]int{}}
-	l.in(g.nodeOf[step], false)
+	l.in(g.nodeOf[step], false, 0)
 	return l.sorted()
 }
 
@@ -33,15 +33,23 @@ type linker struct {
 	links []plan.Link
 }
 
-func (l *linker) in(to ID, data bool) {
+// in follows the edges into a node. whole are the outcomes asked of a scope as a whole, of which a step is one; 0: of the step itself.
+func (l *linker) in(to ID, data bool, whole events.OutcomeSet) {
 	for _, e := range l.g.In(to) {
-		n := &l.g.Nodes[e.From]
+		n, set := &l.g.Nodes[e.From], e.On
+		if whole != 0 {
+			set = whole
+		}
 		switch {
 		case n.Step >= 0:
-			l.add(int(n.Step), e.On, data || e.Data)
-		case !l.seen[e.From]:
+			l.add(int(n.Step), set, data || e.Data)
+		case l.seen[e.From]:
+		case n.Join == Whole:
 			l.seen[e.From] = true
-			l.in(e.From, data || e.Data)
+			l.in(e.From, data || e.Data, set)
+		default:
+			l.seen[e.From] = true
+			l.in(e.From, data || e.Data, whole)
 		}
 	}
 }
@@ -57,6 +65,9 @@ func (l *linker) out(to ID, on events.OutcomeSet, data bool) {
 	}
 	l.seen[to] = true
 	for _, o := range l.g.Out(to) {
+		if l.g.Nodes[to].Join == Whole { // what is asked of the scope counts
+			on = o.On
+		}
 		l.out(o.To, on, data || l.carries(to, o.To))
 	}
 }

@@ -194,10 +194,12 @@ func (s *flow) arrive(id graph.ID) {
 	// Remembered for reopen: what was not run because of edges is decided again if they are taken back.
 	s.nodes[id].byEdges = v != met
 	switch {
+	case g.Join == graph.Whole:
+		s.settle(id, s.joins().whole(id), -1, func() {})
 	case g.Kind == graph.Barrier && v == met:
 		// A barrier is nothing that a view knows, so nothing is published.
 		s.settle(id, events.OK, -1, func() {})
-	case g.Kind == graph.Barrier && v == unchanged:
+	case g.Kind == graph.Barrier && (v == unchanged || v == declined):
 		s.settle(id, events.Skipped, -1, func() {})
 	case g.Kind == graph.Barrier:
 		s.settle(id, events.Omitted, -1, func() {})
@@ -208,7 +210,7 @@ func (s *flow) arrive(id graph.ID) {
 	case v == doneElsewhere:
 		s.skip(id, events.SkipNeeds, "another host has run it")
 	case v == declined:
-		s.skip(id, events.SkipNeeds, fmt.Sprintf("%s was %s", s.plan.After([]int{by}), s.node(by).effective))
+		s.skip(id, events.SkipNeeds, fmt.Sprintf("%s was %s", s.nameNode(by), s.nodes[by].effective))
 	case v == unreached:
 		s.omit(id)
 	// Another host has done the task while this one's end was taken back.
@@ -217,6 +219,14 @@ func (s *flow) arrive(id graph.ID) {
 	default:
 		s.makeReady(id)
 	}
+}
+
+// nameNode names a step, or the scope that a barrier ends as.
+func (s *flow) nameNode(id graph.ID) string {
+	if step := int(s.graph.Nodes[id].Step); step >= 0 {
+		return s.plan.StepRef(step)
+	}
+	return s.graph.Nodes[id].Label
 }
 
 func (s *flow) makeReady(id graph.ID) {

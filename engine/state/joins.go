@@ -22,8 +22,8 @@ type joins struct{ *board }
 
 func (s *board) joins() joins { return joins{s} }
 
-// verdict says what the edges into a node come to, and for declined which step's end it is.
-func (s joins) verdict(id graph.ID) (v verdict, by int) {
+// verdict says what the edges into a node come to, and for declined whose end it is.
+func (s joins) verdict(id graph.ID) (v verdict, by graph.ID) {
 	n, g := &s.nodes[id], &s.graph.Nodes[id]
 	unmet := n.misses > g.Spare
 	// Any means at least one: a rescue begins with the first failure that it is for.
@@ -31,9 +31,9 @@ func (s joins) verdict(id graph.ID) (v verdict, by int) {
 		unmet = n.hits == 0
 	}
 	switch {
-	case !unmet:
+	case !unmet, g.Join == graph.Whole:
 		return met, -1
-	case g.Kind == graph.Barrier && g.Join != graph.Any:
+	case g.Kind == graph.Barrier && g.Join != graph.Any && g.Label != graph.Needs:
 		return unreached, -1
 	case g.Join == graph.Any, s.unnotified(id):
 		return unchanged, -1
@@ -44,6 +44,26 @@ func (s joins) verdict(id graph.ID) (v verdict, by int) {
 		return declined, by
 	}
 	return unreached, -1
+}
+
+// whole is how a scope has ended, whose barrier has all its edges resolved.
+func (s joins) whole(id graph.ID) events.Outcome {
+	end := events.Skipped
+	for _, e := range s.graph.In(id) {
+		from, step := s.nodes[e.From].effective, s.graph.Nodes[e.From].Step >= 0
+		switch {
+		case step && events.Bad.Has(from) && !e.On.Has(from):
+			return events.Failed
+		case !e.On.Has(from) && end != events.Failed:
+			end = events.Omitted // unless something has failed
+		case end == events.Omitted, !step:
+		case from == events.Changed:
+			end = events.Changed
+		case from == events.OK && end == events.Skipped:
+			end = events.OK
+		}
+	}
+	return end
 }
 
 // unnotified reports whether nothing but the lack of a change keeps a handler from running.
@@ -118,19 +138,23 @@ func (s joins) tookTurn(turn graph.ID) bool {
 	return false
 }
 
-// declined is a step that ended well and is needed to end in another way, where nothing else keeps a step from running;
-// or -1. Such a step is not cut off by what went wrong: it is skipped, and what comes after it goes on.
-func (s joins) declined(id graph.ID) int {
-	by := -1
+// declined is a step, or a barrier that ends as a scope does, that ended well and is needed to end in another way, where nothing else
+// keeps a step from running; or -1. Such a step is not cut off by what went wrong: it is skipped, and what comes after it continues.
+func (s joins) declined(id graph.ID) graph.ID {
+	by := graph.ID(-1)
 	for _, e := range s.graph.In(id) {
 		// One edge that failure has missed is enough to be cut off; otherwise the last step that declined is named.
-		from := &s.nodes[e.From]
-		switch step := int(s.graph.Nodes[e.From].Step); {
+		from, node := &s.nodes[e.From], &s.graph.Nodes[e.From]
+		switch {
 		case e.On.Has(from.effective):
-		case step < 0 || !events.OnSuccess.Has(from.effective):
+		case !events.OnSuccess.Has(from.effective):
 			return -1
+		case node.Step >= 0, node.Join == graph.Whole:
+			by = e.From
+		case node.Label == graph.Needs:
+			by = s.declined(e.From)
 		default:
-			by = step
+			return -1
 		}
 	}
 	return by

@@ -338,7 +338,7 @@ func randomGraph(t *testing.T, r *rand.Rand, p *plan.Plan) *graph.Graph {
 	}
 	for i := range p.Steps {
 		if r.IntN(5) == 0 {
-			nodes = append(nodes, gb.Node(graph.Node{Kind: graph.Barrier, Step: -1, Label: "b", Join: graph.Join(r.IntN(2)), Pool: -1}, edges()))
+			nodes = append(nodes, gb.Node(graph.Node{Kind: graph.Barrier, Step: -1, Label: []string{"b", graph.Needs}[r.IntN(2)], Join: graph.Join(r.IntN(3)), Pool: -1}, edges()))
 		}
 		n := graph.Node{Step: int32(i), Join: graph.Join(r.IntN(4) / 3), Essential: r.IntN(6) == 0, Rescued: r.IntN(6) == 0, Pool: -1}
 		if r.IntN(3) == 0 {
@@ -359,7 +359,7 @@ func randomGraph(t *testing.T, r *rand.Rand, p *plan.Plan) *graph.Graph {
 			p.Steps[i].When = "x"
 		}
 		if i > 0 && r.IntN(4) == 0 {
-			p.Steps[i].Needs = []plan.Need{{Step: r.IntN(i)}}
+			p.Steps[i].Needs = []plan.Need{{Place: plan.Place{Step: r.IntN(i)}}}
 		}
 		p.Steps[i].Excluded = r.IntN(10) == 0
 		nodes = append(nodes, gb.Node(n, edges()))

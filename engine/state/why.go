@@ -144,8 +144,11 @@ func (w *wonderer) behind(id graph.ID) events.Wait {
 	}
 	if first := before[0]; first.data {
 		wait.For, wait.Name = events.WaitValue, w.valueOf(step, first.step)
-	} else if !first.on.Has(events.OK) {
-		wait.For = events.WaitOutcome
+	} else {
+		if !first.on.Has(events.OK) {
+			wait.For = events.WaitOutcome
+		}
+		wait.Name = first.in
 	}
 	steps := make([]int, len(before))
 	for i := range before {
@@ -160,13 +163,14 @@ type blocker struct {
 	step int
 	on   events.OutcomeSet
 	data bool
+	in   string // a scope that is waited for as a whole, and that it is in
 }
 
 // before are the steps right before a node that have not ended, with barriers looked through.
 func (w *wonderer) before(id graph.ID) (list []blocker) {
 	at := map[graph.ID]int{} // of a node, in list; -1 for barriers
-	var look func(id graph.ID, data bool)
-	look = func(id graph.ID, data bool) {
+	var look func(id graph.ID, data bool, whole graph.Edge)
+	look = func(id graph.ID, data bool, whole graph.Edge) {
 		for _, e := range w.graph.In(id) {
 			if w.left--; w.left < 0 {
 				return
@@ -175,20 +179,28 @@ func (w *wonderer) before(id graph.ID) (list []blocker) {
 				continue
 			}
 			i, again := at[e.From]
-			switch step := w.graph.Nodes[e.From].Step; {
+			switch from := &w.graph.Nodes[e.From]; {
 			case again && i >= 0: // an order and a value
 				list[i].data = list[i].data || data || e.Data
 			case again:
-			case step >= 0:
+			case from.Step >= 0:
 				at[e.From] = len(list)
-				list = append(list, blocker{int(step), e.On, data || e.Data})
+				one := blocker{step: int(from.Step), on: e.On, data: data || e.Data}
+				// What counts is how the scope ends, and not how its steps do.
+				if whole.On != 0 {
+					one.on, one.in = whole.On, w.graph.Nodes[whole.From].Label
+				}
+				list = append(list, one)
+			case from.Join == graph.Whole && whole.On == 0:
+				at[e.From] = -1
+				look(e.From, data, e)
 			default:
 				at[e.From] = -1
-				look(e.From, data || e.Data)
+				look(e.From, data || e.Data, whole)
 			}
 		}
 	}
-	look(id, false)
+	look(id, false, graph.Edge{})
 	slices.SortStableFunc(list, func(a, b blocker) int { return w.stage(a.step) - w.stage(b.step) })
 	return list
 }

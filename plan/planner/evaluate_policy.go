@@ -66,10 +66,7 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	s.GoesOn = p.ReadFlag(in.unreachable, "ignore_unreachable", r, false)
 	s.AnyFatal = p.ReadFlag(in.anyFatal, "any_errors_fatal", r, false)
 	p.interactive(k, r)
-	if t.ID != "" {
-		p.NameStep(t, s)
-	}
-	p.AddNeeds(s.Index, t.Needs)
+	p.NoteStep(t, s)
 }
 
 // pointless refuses what is written on a step that it would have no effect on.

@@ -35,6 +35,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	if p.Full {
 		return
 	}
+	defer p.NoteGroup(t, len(p.plan.Scopes), c.chain)
 	inside := *c
 	inside.item = nil
 	inside.group = len(p.plan.Steps)

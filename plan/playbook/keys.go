@@ -56,7 +56,7 @@ func stepKeys() []Key {
 			Name: "name", on: onAll, Doc: "what the step is called; rendered at plan time as far as it is known",
 			set: setText(func(t *Task, v Value) { t.Name = v }),
 		},
-		{Name: "id", on: onAction, Doc: "a handle for needs, selection and breakpoints; unique in the playbook", set: (*parser).readID},
+		{Name: "id", on: onSteps, Doc: "a handle for needs, selection and breakpoints; unique in the playbook", set: (*parser).readID},
 		{
 			Name: "when", on: onAll, Doc: "condition, boolean or list of them (all must hold)",
 			set: setConditions(func(t *Task, v []Value) { t.When = v }),
@@ -70,7 +70,7 @@ func stepKeys() []Key {
 		{Name: "with_filetree", on: onSteps, Doc: "directory: one step per entry below it", set: (*parser).readLoop},
 		{Name: "loop_control", on: onSteps, Doc: "map of loop_var, index_var, label and limit", set: (*parser).loopControl},
 		{
-			Name: "needs", on: onAction, Doc: "ids of steps that must end first; `{id: failure}` picks another outcome",
+			Name: "needs", on: onSteps, Doc: "ids of what must end first; `{id: failure}` picks another outcome",
 			set: (*parser).readNeeds,
 		},
 		{Name: "creates", on: onAction, Doc: "skip when the path exists", set: setText(func(t *Task, v Value) { t.Creates = v })},

@@ -41,6 +41,7 @@ func (p *parser) inPlays() *parser {
 
 // differs says where a key of a step may stand on a task of a play.
 var differs = map[string]kinds{
+	"id": onAction, "needs": onAction,
 	"name": onAnything, "when": onAnything, "tags": onAnything, "vars": onAnything, "register": onTask,
 	"with_items": onTask | onDynamic | onBlock, "with_filetree": onTask | onDynamic | onBlock, "loop_control": onTask | onDynamic | onBlock,
 	"changed_when": onTask, "failed_when": onTask, "until": onTask, "retries": onTask, "retry_delay": onTask,

@@ -176,7 +176,11 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	}
 	var needs, unknown []string
 	for _, n := range s.Needs {
-		needs = append(needs, paths[n.Step]+" ("+n.On+")")
+		path := paths[n.Step]
+		if n.Scope != "" {
+			path = n.Scope
+		}
+		needs = append(needs, path+" ("+n.On+")")
 	}
 	setField(f, "needs", strings.Join(needs, ", "))
 	for _, u := range s.Unknowns {

@@ -164,8 +164,12 @@ func (d *dump) writeStep(s *plan.Step) {
 	for _, name := range slices.Sorted(maps.Keys(policy)) {
 		d.writeField(name, policy[name])
 	}
-	for _, n := range s.Needs {
-		d.writeField("needs", d.p.Steps[n.Step].ID()+" "+n.On)
+	for _, n := range d.p.NeedsOf(s.Index) {
+		name := d.p.Scopes[n.Scope].Path
+		if n.Scope == 0 {
+			name = d.p.Steps[n.Step].ID()
+		}
+		d.writeField("needs", name+" "+n.On)
 	}
 	if l := s.Loop; l != nil {
 		d.writeField("loop", fmt.Sprintf("%s %s, round %d, depth %d, over %s", l.Type, l.Var, l.Index+1, l.Depth, l.Expression))

@@ -42,8 +42,9 @@ type loopJSON struct {
 }
 
 type needJSON struct {
-	Step string `json:"step"`
-	On   string `json:"on"`
+	Step  string `json:"step,omitempty"`
+	Scope string `json:"scope,omitempty"`
+	On    string `json:"on"`
 }
 
 type unknownJSON struct {
@@ -328,9 +329,7 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 	if l := s.Lacks; l != nil {
 		j.Lacks = &lacksJSON{l.Name, idsOf(p, l.Steps), "uses " + l.Reason()}
 	}
-	for _, n := range s.Needs {
-		j.Needs = append(j.Needs, needJSON{p.Steps[n.Step].ID(), n.On})
-	}
+	j.Needs = needsDocument(p, p.NeedsOf(s.Index))
 	j.Args, _ = p.Portable(plan.JSONValue(s.Args)).(map[string]any)
 	if j.Args == nil {
 		j.Args = map[string]any{}
@@ -376,6 +375,17 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 
 // YAML is a plan document as YAML, with the same keys and values.
 func YAML(doc []byte) ([]byte, error) { return playbook.YAML(doc) }
+
+func needsDocument(p *plan.Plan, needs []plan.Need) (list []needJSON) {
+	for _, n := range needs {
+		if n.Scope > 0 {
+			list = append(list, needJSON{Scope: p.Scopes[n.Scope].Path, On: n.On})
+			continue
+		}
+		list = append(list, needJSON{Step: p.Steps[n.Step].ID(), On: n.On})
+	}
+	return list
+}
 
 func scopeDocument(p *plan.Plan, s plan.Scope) scopeJSON {
 	j := scopeJSON{

@@ -171,6 +171,9 @@ func (t *treeText) addHead(s plan.Scope, depth int) {
 	if s.Skipped != "" {
 		text += "  skipped: " + s.WhySkipped()
 	}
+	if len(s.Needs) > 0 {
+		text += "  needs " + t.p.NeedsText(s.Needs)
+	}
 	t.addLine(depth, s.Origin.String(), "%s", text)
 }
 
@@ -183,6 +186,9 @@ func (t *treeText) addStep(i, depth int) {
 	t.addLine(depth, s.Origin.String(), "%s  %s%s", t.ref(i), onHost(p, s, t.who(s)), titleAndAction(s))
 	note := func(format string, args ...any) {
 		t.addLine(depth, "", "           "+format, args...)
+	}
+	if len(s.Needs) > 0 && !s.Excluded {
+		note("needs %s", p.NeedsText(s.Needs))
 	}
 	switch {
 	case s.Excluded:

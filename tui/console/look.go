@@ -194,10 +194,12 @@ func (c *viewer) waitsSomehow(i int) {
 }
 
 func (c *viewer) sayNeeds(p *plan.Step) {
-	for _, need := range p.Needs {
-		if need.Step >= 0 && need.Step < len(c.plan.Steps) {
-			c.say("it needs %s (%s), which is %s.", c.called(need.Step), need.On, c.stateWord(need.Step))
+	for _, need := range c.plan.NeedsOf(p.Index) {
+		if need.Scope > 0 {
+			c.say("it needs %s (%s).", c.needName(need), need.On)
+			continue
 		}
+		c.say("it needs %s (%s), which is %s.", c.called(need.Step), need.On, c.stateWord(need.Step))
 	}
 }
 

@@ -80,10 +80,8 @@ func (c *viewer) addRules(p *plan.Step, field func(name, value string)) {
 	}
 	field("tags", strings.Join(p.Tags, ", "))
 	field("item", strings.Join(c.plan.Items(p.Index), ", "))
-	for _, need := range p.Needs {
-		if need.Step >= 0 && need.Step < len(c.plan.Steps) {
-			field("needs", c.called(need.Step)+" ("+need.On+")")
-		}
+	for _, need := range c.plan.NeedsOf(p.Index) {
+		field("needs", c.needName(need)+" ("+need.On+")")
 	}
 	if p.MayFail {
 		field("failure", "is ignored")

@@ -91,6 +91,14 @@ func (c *titles) afterSteps(steps []int) string {
 	return "after " + strings.Join(names, ", ")
 }
 
+// needName is how a step or scope that is needed is called.
+func (c *titles) needName(n plan.Need) string {
+	if n.Scope > 0 {
+		return c.plan.ScopeRef(n.Scope)
+	}
+	return c.called(n.Step)
+}
+
 // called is a step as a sentence has it: step 2.1 stop the app.
 func (c *titles) called(i int) string {
 	return "step " + c.outline.stepNumber(i) + " " + c.stepTitle(i) + c.onHost(i)

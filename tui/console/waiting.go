@@ -37,15 +37,23 @@ func (c *titles) waitWords(i int) string {
 	return c.called(i) + " " + words + "."
 }
 
+// scopeWords name a scope that is waited for, with the steps that follow.
+func scopeWords(w events.Wait) string {
+	if w.Name == "" {
+		return ""
+	}
+	return clean(w.Name) + ": "
+}
+
 func (c *titles) waitReason(w events.Wait, approve string) string {
 	// These are not the words of the TUI: it names keys, and what can be typed is said here.
 	switch w.For {
 	case events.WaitSteps:
-		return "is waiting for " + c.waitSteps(w) + c.atTheEnd(w)
+		return "is waiting for " + scopeWords(w) + c.waitSteps(w) + c.atTheEnd(w)
 	case events.WaitValue:
 		return "is waiting for the value of " + clean(w.Name) + " from " + c.waitSteps(w) + c.atTheEnd(w)
 	case events.WaitOutcome:
-		return "is waiting for the outcome of " + c.waitSteps(w) + c.atTheEnd(w)
+		return "is waiting for the outcome of " + scopeWords(w) + c.waitSteps(w) + c.atTheEnd(w)
 	case events.WaitPool:
 		return fmt.Sprintf("is waiting for a slot of %s; all %d are in use by %s", clean(w.Name), w.Slots, c.waitSteps(w))
 	case events.WaitForks:

@@ -47,6 +47,9 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	if s.Skipped != "" {
 		d.Field("skipped", draw.Inked(themes.Changed, s.WhySkipped()))
 	}
+	for _, need := range s.Needs {
+		d.Value("needs", StepPane(m).needName(need)+" ("+need.On+")")
+	}
 	switch {
 	// One at a time is the order of the file, which needs no words.
 	case s.Parallel >= plan.Unlimited:

@@ -103,10 +103,8 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	if l := p.InnermostLoop(); l != nil {
 		d.Field("item", draw.Inked(themes.Text, l.Label), draw.Inked(themes.Dim, m.ItemOf(p, l)))
 	}
-	for _, need := range p.Needs {
-		if need.Step >= 0 && need.Step < len(m.Plan.Steps) {
-			d.Value("needs", m.StepName(need.Step)+" ("+need.On+")")
-		}
+	for _, need := range m.Plan.NeedsOf(p.Index) {
+		d.Value("needs", m.needName(need)+" ("+need.On+")")
 	}
 	if p.MayFail {
 		d.Value("failure", "is ignored")
@@ -114,6 +112,14 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	if p.Undo != nil {
 		d.Value("undo", p.Undo.Action+": "+p.Undo.Summary)
 	}
+}
+
+// needName is how a step or scope that is needed is called.
+func (m StepPane) needName(n plan.Need) string {
+	if n.Scope > 0 {
+		return m.Plan.ScopeRef(n.Scope)
+	}
+	return m.StepName(n.Step)
 }
 
 // ItemOf says which item of a loop a step is for: one of how many, and of what if that has a name.

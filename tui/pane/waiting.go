@@ -78,15 +78,23 @@ func (m WaitWords) WaitWords(w events.Wait) string {
 	return words
 }
 
+// scopeWords name a scope that is waited for, with the steps that follow.
+func scopeWords(w events.Wait) string {
+	if w.Name == "" {
+		return ""
+	}
+	return draw.Plain(w.Name) + ": "
+}
+
 func (m WaitWords) waitReason(w events.Wait) string {
 	approve := m.Keys.Label(keymap.GateApprove)
 	switch w.For {
 	case events.WaitSteps:
-		return "for " + m.waitSteps(w) + m.chainText(w)
+		return "for " + scopeWords(w) + m.waitSteps(w) + m.chainText(w)
 	case events.WaitValue:
 		return "for the value of " + draw.Plain(w.Name) + " from " + m.waitSteps(w) + m.chainText(w)
 	case events.WaitOutcome:
-		return "for the outcome of " + m.waitSteps(w) + m.chainText(w)
+		return "for the outcome of " + scopeWords(w) + m.waitSteps(w) + m.chainText(w)
 	case events.WaitPool:
 		return fmt.Sprintf("for a slot of %s: %d of %d are in use by %s", draw.Plain(w.Name), w.Slots, w.Slots, m.waitSteps(w))
 	case events.WaitForks:

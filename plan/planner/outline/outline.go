@@ -17,18 +17,26 @@ type Outline struct {
 	problems *problems.Collector
 	maxSteps int
 	labels   map[int]map[string]int // per scope: how often a label was used
-	ids      map[string][]int       // steps by the `id:` of their task
+	ids      map[string]*named
 	needs    []pendingNeed
 }
 
+// named is what has an id: the steps or scopes of one task, in the order of the plan, one for each round around it.
+type named struct {
+	by     *playbook.Task
+	origin diag.Origin
+	places []plan.Place
+}
+
 type pendingNeed struct {
-	step int
-	need playbook.Need
+	of    plan.Place
+	need  playbook.Need
+	chain []string
 }
 
 // New is the outline of a plan of so many steps at most.
 func New(p *plan.Plan, list *problems.Collector, maxSteps int) *Outline {
-	return &Outline{plan: p, problems: list, maxSteps: maxSteps, labels: map[int]map[string]int{}, ids: map[string][]int{}}
+	return &Outline{plan: p, problems: list, maxSteps: maxSteps, labels: map[int]map[string]int{}, ids: map[string]*named{}}
 }
 
 // RescueLayer has the names that tell what failed in the block. All steps of the block may give them.
@@ -115,16 +123,4 @@ func (o *Outline) HasRoom(n int, pos diag.Pos, chain []string) bool {
 			len(o.plan.Steps)+n, o.maxSteps)
 	}
 	return false
-}
-
-// NameStep notes the id of a step, which belongs to its task: all rounds and hosts of that have it.
-func (o *Outline) NameStep(t *playbook.Task, s *plan.Step) {
-	for _, other := range o.ids[t.ID] {
-		if src := o.plan.Steps[other].Task.Src; src != t {
-			o.problems.Errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID,
-				o.plan.Steps[other].Origin)
-			break
-		}
-	}
-	o.ids[t.ID] = append(o.ids[t.ID], s.Index)
 }
