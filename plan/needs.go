@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,7 +31,7 @@ func (p *Plan) NeedsOf(step int) []Need {
 	needs := p.Steps[step].Needs
 	for at := p.Steps[step].Scope; at >= 0; at = p.Scopes[at].Parent {
 		if inherited := p.Scopes[at].Needs; len(inherited) > 0 {
-			needs = append(inherited[:len(inherited):len(inherited)], needs...)
+			needs = append(slices.Clip(inherited), needs...)
 		}
 	}
 	return needs

@@ -29,7 +29,10 @@ var needSets = map[string]events.OutcomeSet{
 //	needed scope   finish edges from its steps, into a barrier that ends as the scope does: with join whole
 //	handlers       changed edges from what notifies, into a barrier with join any; behind all else where the rest has no order
 func Build(p *plan.Plan) (*Graph, error) {
-	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}, within: map[int]int{}, needed: p.NeededScopes()}
+	b := &planBuilder{
+		Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}, within: map[int]int{},
+		needed: p.NeededScopes(),
+	}
 	buildWhole.In(p.Dialect)(b)
 	return b.Graph()
 }
