@@ -107,6 +107,7 @@ func TestRoundTrips(t *testing.T) {
 // TestFiles brings a large file and a tree to a host, over a line that takes its time, and steps that differ there and here.
 func TestFiles(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
+	s.Keep(t)
 	pool := reaching(t)
 	far := s.Far(t, 20*time.Millisecond)
 	dir := t.TempDir()
@@ -138,6 +139,7 @@ func TestFiles(t *testing.T) {
 // TestDryThere foresees what a host would have after a step.
 func TestDryThere(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
+	s.Keep(t)
 	dry := reaching(t).Dry(fsys.NewOverlay())
 	for _, want := range []events.Outcome{events.Changed, events.OK} {
 		if r := dry.Run(t.Context(), on(t, s.Host, "file", args{"path": s.Home + "/made", "content": "x"})); r.Outcome != want {
@@ -152,6 +154,7 @@ func TestDryThere(t *testing.T) {
 // TestFacts gathers those of a host, which has another home than this one.
 func TestFacts(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
+	s.Keep(t)
 	pool := reaching(t)
 	there, err := pool.Facts(t.Context(), &s.Host, nil)
 	if err != nil {
@@ -560,6 +563,7 @@ func TestPassword(t *testing.T) {
 // TestInFront runs commands on a host that have the terminal, with words as they are.
 func TestInFront(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
+	s.Keep(t)
 	pool := reaching(t)
 	if failed := pool.Open(t.Context(), []exec.Host{s.Host}); len(failed) > 0 {
 		t.Fatal(failed)

@@ -73,6 +73,7 @@ func TestLost(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := sshtest.Start(t, 1)[0]
+			s.Keep(t)
 			pool := reaching(t)
 			pids, ended := sleeping(t.Context(), t, pool, s.Host)
 			tt.cut(t, s)
@@ -114,6 +115,9 @@ func children(tb testing.TB, name, word string) []int {
 // it, and are told so without anybody trying again, until somebody asks for that.
 func TestLostForGood(t *testing.T) {
 	servers := sshtest.Start(t, 2)
+	for _, s := range servers {
+		s.Keep(t)
+	}
 	pool := reaching(t)
 	pids, ended := sleeping(t.Context(), t, pool, servers[0].Host)
 	servers[0].Deaf(true)
@@ -144,6 +148,7 @@ func TestLostForGood(t *testing.T) {
 // TestUnreachable opens several hosts of which some cannot be reached, each for another reason. What lasts is tried once.
 func TestUnreachable(t *testing.T) {
 	servers := sshtest.Start(t, 4)
+	servers[1].Keep(t)
 	servers[0].Impostor(t)
 	servers[2].Config(t, "AuthorizedKeysFile none")
 	wrongKey := servers[2].Host
@@ -182,6 +187,7 @@ func TestUnreachable(t *testing.T) {
 // TestCancelledThere ends a step on a host: its whole group ends, and the connection stays.
 func TestCancelledThere(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
+	s.Keep(t)
 	pool := reaching(t)
 	pool.Local.Grace = 200 * time.Millisecond
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -222,6 +228,7 @@ func TestGivenUp(t *testing.T) {
 func TestKilledNear(t *testing.T) {
 	assault.Long(t)
 	s := sshtest.Start(t, 1)[0]
+	s.Keep(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,9 +35,12 @@ func hosts(servers []*sshtest.Server) []exec.Host {
 	return list
 }
 
-// TestHosts runs steps on several hosts. The first connection brings moon there, the next finds it.
+// TestHosts runs steps on several hosts. The first connection brings moon there, the next finds it, as it would find the one that other
+// tests have put there ahead.
 func TestHosts(t *testing.T) {
 	servers := sshtest.Start(t, 3)
+	servers[2].Keep(t)
+	ahead := servers[2].Kept(t)
 	for range 2 {
 		pool := reaching(t)
 		if failed := pool.Open(t.Context(), hosts(servers)); len(failed) > 0 {
@@ -50,6 +54,12 @@ func TestHosts(t *testing.T) {
 			}
 		}
 		pool.Close()
+	}
+	if brought := servers[0].Kept(t); len(brought) != 1 || len(ahead) != 1 || strings.TrimPrefix(brought[0], servers[0].Home) != strings.TrimPrefix(ahead[0], servers[2].Home) {
+		t.Errorf("%v was brought, %v is there ahead", brought, ahead)
+	}
+	if kept := servers[2].Kept(t); !slices.Equal(kept, ahead) {
+		t.Errorf("%v is there, not only %v", kept, ahead)
 	}
 	for _, s := range servers {
 		if s.Dials() != 2 {

@@ -23,6 +23,7 @@ func TestStoppedAgent(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			s := sshtest.Start(t, 1)[0]
+			s.Keep(t)
 			pool := reaching(t)
 			job := on(t, s.Host, "shell", args{"cmd": "echo $PPID up; sleep 600"})
 			if how == "timeout" {

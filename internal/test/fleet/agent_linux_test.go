@@ -17,13 +17,16 @@ func evilAgent(f *fleet) string {
 	return "#!/bin/sh\necho evil \"$@\" >>" + f.servers[0].Home + "/log\nprintf 'moon agent\\n'\n"
 }
 
-// keptAgent is the moon that a host keeps, once a step has run there.
+// keptAgent is the moon that a host keeps, once a step has brought it there: a file of its own, which can be changed.
 func (f *fleet) keptAgent(site string) string {
 	f.t.Helper()
+	if err := os.RemoveAll(filepath.Join(f.servers[0].Home, ".cache")); err != nil {
+		f.t.Fatal(err)
+	}
 	f.recap(f.play(0, site), "web1 ok=1 changed=1")
-	kept, err := filepath.Glob(f.servers[0].Home + "/.cache/moon/*/moon")
-	if err != nil || len(kept) != 1 {
-		f.t.Fatalf("%v, %v", kept, err)
+	kept := f.servers[0].Kept(f.t)
+	if len(kept) != 1 {
+		f.t.Fatalf("%v", kept)
 	}
 	return kept[0]
 }

@@ -33,6 +33,7 @@ func newFleet(t *testing.T, hosts int) *fleet {
 	var ini strings.Builder
 	ini.WriteString("[web]\n")
 	for _, s := range f.servers {
+		s.Keep(t)
 		fmt.Fprintf(&ini, "%s %s\n", s.Host.Name, hostVars(s))
 	}
 	f.write("hosts.ini", ini.String())

@@ -24,6 +24,9 @@ func TestFleetTalkativeLogin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t, 1)
+			if err := os.RemoveAll(filepath.Join(f.servers[0].Home, ".cache")); err != nil {
+				t.Fatal(err)
+			}
 			f.put(f.servers[0], ".bashrc", "echo rc >>~/rc\n"+text)
 			f.put(f.servers[0], ".zshenv", "echo rc >>~/rc\n"+text)
 			for range 2 { // also when moon is there already
@@ -60,7 +63,7 @@ func TestFleetLoginEnds(t *testing.T) {
 func TestFleetNoHome(t *testing.T) {
 	f := newFleet(t, 1)
 	s := f.servers[0]
-	if err := os.Remove(s.Home); err != nil {
+	if err := os.RemoveAll(s.Home); err != nil {
 		t.Fatal(err)
 	}
 	log := filepath.Join(f.dir, "log")
