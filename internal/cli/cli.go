@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -75,22 +77,11 @@ func options(more ...kong.Option) []kong.Option {
 
 // Run runs moon with arguments, and returns its exit code. The tests call it, too.
 func Run(call *app.Invocation, args []string) (code int) {
-	var c cli
 	defer call.Guard()()
 	// Before anything changes the terminal, so that it can be brought back from every way out.
 	defer call.EndUnasked()()
 	call.Terminal.Remember()
 	defer call.Hosts.Close()
-	parser, err := kong.New(&c, options(
-		kong.Writers(call.Out, call.Err),
-		// kong ends the process after --help; the deferred calls above must still run.
-		kong.Exit(func(code int) { panic(exitNow(code)) }),
-		kong.Bind(call),
-	)...)
-	if err != nil {
-		panic(err) // a mistake in the declarations above, found by any test
-	}
-	ignoreEmpty(parser.Model.Node)
 	defer func() {
 		if r := recover(); r != nil {
 			n, ok := r.(exitNow)
@@ -105,18 +96,57 @@ func Run(call *app.Invocation, args []string) (code int) {
 		// kong would report a missing command; help is of more use.
 		args = []string{"--help"}
 	}
-	ctx, err := parser.Parse(args)
+	grammar := grammarFor(args)
+	ctx, err := newParser(call, grammar.Interface()).Parse(args)
 	if err != nil {
 		fmt.Fprintf(call.Err, "moon: %s\n", err)
-		fmt.Fprintln(call.Err, callHint(parser, args, err))
+		fmt.Fprintln(call.Err, callHint(newParser(call, &cli{}), args, err))
 		return app.ExitUsage
 	}
-	if c.ProgramTimeout <= 0 {
+	timeout := time.Duration(grammar.Elem().FieldByName("ProgramTimeout").Int())
+	if timeout <= 0 {
 		fmt.Fprintln(call.Err, "moon: --program-timeout must be above 0")
 		return app.ExitUsage
 	}
-	call.Asker.Timeout = c.ProgramTimeout
+	call.Asker.Timeout = timeout
 	return app.Report(call.Err, ctx.Run(ctx))
+}
+
+// newParser is a parser of calls. The grammar is a pointer to a cli, or to a part of one.
+func newParser(call *app.Invocation, grammar any) *kong.Kong {
+	parser, err := kong.New(grammar, options(
+		kong.Writers(call.Out, call.Err),
+		// kong ends the process after --help; the deferred calls of Run must still run.
+		kong.Exit(func(code int) { panic(exitNow(code)) }),
+		kong.Bind(call),
+	)...)
+	if err != nil {
+		panic(err) // a mistake in the declarations above, found by any test
+	}
+	ignoreEmpty(parser.Model.Node)
+	return parser
+}
+
+// grammarFor makes the grammar that a call needs: a pointer to a struct with those fields of cli that are not commands, and the command
+// that the call begins with. To build the flags of all 23 takes kong longer than anything else that moon does at its start. Whatever else a
+// call begins with needs them all, and so does a completion script, which lists them.
+func grammarFor(args []string) reflect.Value {
+	whole := reflect.TypeFor[cli]()
+	var fields []reflect.StructField
+	called := false
+	for f := range whole.Fields() {
+		if _, command := f.Tag.Lookup("cmd"); command {
+			if strings.ToLower(f.Name) != args[0] || f.Type == reflect.TypeFor[completionCmd]() {
+				continue
+			}
+			called = true
+		}
+		fields = append(fields, f)
+	}
+	if !called {
+		return reflect.New(whole)
+	}
+	return reflect.New(reflect.StructOf(fields))
 }
 
 // ignoreEmpty has variables of the environment that are empty count as not set, as elsewhere: an empty word is the value of no choice.

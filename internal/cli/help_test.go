@@ -9,14 +9,14 @@ import (
 
 // TestHelpExamples lets the help of every command show how it is called, and parses what it shows.
 func TestHelpExamples(t *testing.T) {
-	newParser := func() *kong.Kong { // one parses one call
-		parser, err := kong.New(&cli{}, options(kong.Exit(func(int) {}))...)
+	newParser := func(grammar any) *kong.Kong { // one parses one call
+		parser, err := kong.New(grammar, options(kong.Exit(func(int) {}))...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return parser
 	}
-	for _, command := range newParser().Model.Leaves(true) {
+	for _, command := range newParser(&cli{}).Model.Leaves(true) {
 		name, shown := command.FullPath(), 0
 		for line := range strings.Lines(command.Detail) {
 			text := strings.TrimSpace(line)
@@ -27,7 +27,12 @@ func TestHelpExamples(t *testing.T) {
 			text, _, _ = strings.Cut(text, " > ")
 			text, _, _ = strings.Cut(text, " | ")
 			shown++
-			ctx, err := newParser().Parse(words(text)[1:])
+			args := words(text)[1:]
+			parser := newParser(grammarFor(args).Interface())
+			if n := len(parser.Model.Children); n != 1 && args[0] != "completion" {
+				t.Errorf("%s needs the grammar of %d commands", text, n)
+			}
+			ctx, err := parser.Parse(args)
 			if err != nil {
 				t.Errorf("the help of %s shows a call that is refused: %s: %v", name, text, err)
 			} else if got := ctx.Selected().FullPath(); got != name {
