@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"plan/walk":       {"internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                               // tasks as written: it renders nothing and knows no plans but the words of them
 	"plan/bind":       {"secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "exec/spec", "plan/eval/value"},
 	"plan/saved":      {"plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":    {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/known", "plan/planner/library", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/preset", "plan/planner/problems", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret"},
+	"plan/planner":    {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/known", "plan/planner/library", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/tags", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret"},
 	"plan/show":       {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":      {},                                                                                               // what an error means: below all of exec
 	"exec/fsys":       {"exec/fault", "exec/spec"},                                                                      // files by anchored names: it knows no jobs, so that an action cannot slip one in
@@ -107,7 +107,7 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
-		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
+		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/app/statedir": {"events/rundir", "exec/fsys"}, // paths, and whose they are
 	"internal/cli": {
@@ -122,7 +122,7 @@ var layers = map[string][]string{
 	// The planner's components: each is asked through its constructor, and none knows the walk.
 	"plan/planner/additions": {"internal/diag", "plan", "plan/inventory", "plan/planner/problems"},
 	"plan/planner/compile":   {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
-	"plan/planner/conceal":   {"internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
+	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/connect":   {"exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
 	"plan/planner/known":     {"exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/library":   {"internal/diag", "internal/suggest", "plan", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
@@ -130,7 +130,9 @@ var layers = map[string][]string{
 	"plan/planner/outline":   {"internal/diag", "internal/suggest", "plan", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/override":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/preset":    {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
+	"plan/planner/probe":     {"exec/spec", "plan", "plan/eval/value", "plan/planner/problems", "secret"},
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
+	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems"},
 }
 
 // owners says who alone may touch a part of the outside world, and why.

@@ -24,6 +24,7 @@ type attempts struct {
 	observer
 	mailbox
 	expectations
+	probed   probed
 	texts    texts
 	trustOf  *plan.Plan // whether it is trusted is known
 	trusted  bool
@@ -230,6 +231,9 @@ func (s *attempts) prepare(step, number int) {
 			r := s.judge(b, step, number, result, plan.Result{
 				Stdout: stdout, Stderr: stderr, Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
 			})
+			if !dry || result.Diff == nil || result.Diff.Kind != events.ChangeUnknown {
+				s.probed.compare(p, step, result, stdout, stderr, &r)
+			}
 			// Recorded after the success only. A crash in between makes the step run again, which is safe.
 			if result.Sources != "" && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
 				if err := s.remember(p, ps, result.Sources); err != nil {

@@ -179,7 +179,7 @@ func (s *ledger) stopAttempt(step int, a *attempt) {
 
 // broken reports whether a step has failed whose rescue is told so.
 func (s *ledger) broken(f fact.AttemptFinished) bool {
-	return events.Bad.Has(f.Outcome) && !f.Ignored && s.state.HasRescue(f.Step)
+	return events.Bad.Has(f.Outcome) && !f.Ignored && !f.Stale && s.state.HasRescue(f.Step)
 }
 
 // attempt is a step that runs.

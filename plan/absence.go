@@ -53,7 +53,10 @@ func (r *Predicted) Absent(step int) (Absence, bool) {
 // Registered implements Results: a skipped step registers that it was. What is excluded in a play registers nothing, as with Ansible.
 func (r *Predicted) Registered(step int) (map[string]any, bool) {
 	why, ok := r.Why[step]
-	if !ok {
+	switch {
+	case !ok && r.Ask != nil:
+		return r.Ask(step)
+	case !ok:
 		return nil, false
 	}
 	return r.Plan.SkippedResult(why.left, "")

@@ -55,7 +55,14 @@ func (p *Plan) SourceOf(path string, parts bool) *source.Source {
 }
 
 // Again are the options the plan was made with.
-func (p *Plan) Again() Options { return p.Basis.O }
+func (p *Plan) Again() Options { return p.Basis.again() }
+
+// again are the options of a plan that a run replaces. What was found while planning counts: by now steps may have changed it.
+func (m *Basis) again() Options {
+	o := m.O
+	o.Outside.Probe = nil
+	return o
+}
 
 // Shown is a path as people see it: relative to the playbook's directory if it lies below.
 func (p *Plan) Shown(path string) string { return ShownPath(p.Root, path) }

@@ -56,12 +56,7 @@ func (e *Env) Find(name string) (val any, ok bool) {
 		case b.Lazy:
 			val = e.lazily(b)
 			return true
-		case b.Foreseen && e.Results == nil && !e.absent(b):
-			val = b.Value
-			// Noted: what is planned with this value must not run without the step that sets it (Shape).
-			if e.Took != nil {
-				*e.Took = append(*e.Took, b.Steps...)
-			}
+		case b.Early && e.Results == nil && !e.absent(b) && e.take(b, &val):
 			return true
 		case b.How == vars.NotProduced && b.Open && (e.Results != nil || e.lost(b.Value)):
 			// In the run with what is known by then; while planning only if what it waited for will never come.
@@ -105,6 +100,31 @@ func (e *Env) Find(name string) (val any, ok bool) {
 		return late, true
 	}
 	return nil, false
+}
+
+// take gives the value of a binding that is known before its steps run: that of an assignment, or of a result that was asked for.
+func (e *Env) take(b *vars.Binding, val *any) bool {
+	switch b.How {
+	case vars.Assigned, vars.Relayed:
+		*val = b.Value
+	default:
+		for _, step := range b.Steps {
+			if _, known := e.registered(step); !known {
+				return false
+			}
+		}
+		found, done := e.produce(b)
+		if !done {
+			return false
+		}
+		*val = found
+		e.keep(b)
+	}
+	// Noted: what is planned with this value must not run without the step that sets it (Shape).
+	if e.Took != nil {
+		*e.Took = append(*e.Took, b.Steps...)
+	}
+	return true
 }
 
 // produce takes a value from what steps have given. Steps that did not run, and assignments that were skipped, give way to what they

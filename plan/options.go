@@ -2,9 +2,11 @@ package plan
 
 import (
 	"io"
+	"time"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/plan/dialect"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -27,6 +29,23 @@ type Gathered struct {
 	Facts map[string]any // as ansible_facts has them, without prefix; nil if they could not be had
 	Own   map[string]any // of another machine: those that have names without a prefix, such as os
 	Why   string         // why not
+}
+
+// Probe is a step that only looks at its machine, as it is put to that machine while the plan is made.
+type Probe struct {
+	Path    string // of the step
+	Of      string // digest of what is asked: a finding is of use only for the same question
+	Host    string // in the inventory
+	Call    *Call
+	Env     map[string]string
+	Cwd     string
+	Roams   bool // nobody has chosen Cwd
+	Conn    *Connection
+	Become  *Become
+	Timeout time.Duration
+	Dialect dialect.Dialect
+	// BecomePassword is a secret; "" if none is known.
+	BecomePassword string
 }
 
 // GatheringFacts is the first task of a play: it asks again, and decides who can be reached.
@@ -86,6 +105,8 @@ type Options struct {
 	Trusts  Trusts      // nil: nothing is trusted
 	Secrets *secret.Set // is told what planning and running learn of secrets; nil for one of the plan's own
 	Unseen  *diag.List  // of a survey: what only facts could tell, which nobody asks for
+	// Compared says that digests leave out what a step has of its item but does not use. They serve to compare two plans.
+	Compared bool
 	// Reads gives what a step reads in the place of what is there now; nil: that itself. A run that plans again uses it for what its own
 	// steps have changed.
 	Reads func(now *source.Source) *source.Source
@@ -122,6 +143,8 @@ type HostSelection struct {
 	Inventory []string // -i: files, directories, executables, or "a,b,"
 	Limit     string   // -l: a pattern; "" for all hosts
 	NoConnect bool     // facts of hosts stay unknown until the run
+	NoProbe   bool     // so does what steps find that only look at their machine
+	Commands  bool     // commands that say that they only look are asked, too
 }
 
 // Login is how hosts are reached and who steps run as where neither play nor inventory say otherwise.
@@ -142,12 +165,14 @@ type KnownFacts struct {
 	Costly   map[string]func() any     // those that are found out when the playbook names them
 	Hosts    map[string]map[string]any // of hosts as they were when the plan was made first, by host
 	Asked    map[string]Gathered       // of hosts that were asked for this plan
+	Findings map[string]Finding        // of steps that only look at their machine, by path
 }
 
 // Outside is what planning may ask of the world. Without one of its functions nothing is asked, and what depends on it is unknown until
 // the run or refused.
 type Outside struct {
 	Gather       func([]Target) []Gathered                         // facts of hosts, before the plan is shown
+	Probe        func([]Probe) []Finding                           // steps that only look at their machine, before the plan is shown
 	RunInventory func(path string, args ...string) ([]byte, error) // an executable inventory
 	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe')
 	Fetch        func(url string) (string, error)                  // of lookup('url')

@@ -49,7 +49,7 @@ func (p *Plan) Overrides() []Override {
 
 // WithOverrides are the options the plan was made with, and other overrides. What takes the place of a secret is one.
 func (p *Plan) WithOverrides(list []Override) Options {
-	o := p.Basis.O
+	o := p.Basis.again()
 	// Cloned: the marks below are for the next plan, and must not reach the list of the caller.
 	o.Values.Overrides = slices.Clone(list)
 	for i := range o.Values.Overrides {
@@ -153,7 +153,7 @@ func Secret(v any) bool { return value.Marked(v) }
 
 // With are the options the plan was made with, and one more variable, as -e takes it. What takes the place of a secret is one.
 func (p *Plan) With(extraVar string) Options {
-	o := p.Basis.O
+	o := p.Basis.again()
 	for _, kv := range playbook.SplitPairs(extraVar) {
 		for i := range p.Vars {
 			if p.Vars[i].Name == kv.Key && value.Marked(p.Vars[i].Value) {

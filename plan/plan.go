@@ -415,11 +415,23 @@ type Link struct {
 	Data bool   // the later one also needs a value of the earlier
 }
 
+// Found is what a step has found that was asked while planning.
+func (p *Plan) Found(step int) (Finding, bool) {
+	f, ok := p.Ahead.Findings[step]
+	return f, ok
+}
+
 // Predicted are the results of a run as far as they are known before it: a step that is excluded, or that uses the value of one that is,
-// gives nothing. Of the others nothing is known yet.
+// gives nothing. Of the others
+// nothing is known, but for those that were asked while planning.
 type Predicted struct {
 	Plan *Plan
 	Why  map[int]Absence
+
+	// What steps have found that were asked while planning. Ask gives what such a step registers; nil: nothing is asked.
+	Findings map[int]Finding
+	Ask      func(step int) (result map[string]any, ok bool)
+	Unasked  map[int]string // why a step was not asked that could have been
 }
 
 // Connection is how the host of a step is reached, as far as the user's OpenSSH does not know better by itself.

@@ -224,6 +224,14 @@ func (o Output) lines(trim string) any {
 	return &Later{func() any { return o.read(split) }, o.From}
 }
 
+// Whole is the text, wherever it is.
+func (o Output) Whole() (string, error) {
+	if o.Read == nil {
+		return o.Text, nil
+	}
+	return o.Read()
+}
+
 func (o Output) read(then func(text string) any) any {
 	if o.Read == nil {
 		return then(o.Text)

@@ -137,8 +137,8 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 	s.ends[f.Step] = &ending{
 		outcome: f.Outcome, digest: s.plan.Steps[f.Step].Digest, ignored: f.Ignored, reason: f.Reason, detail: f.Detail,
 		name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
-		changed: f.Touched,
-		ran:     events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
+		changed: f.Touched, stale: f.Stale,
+		ran: events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
 	}
 	delete(s.began, f.Step)
 	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()

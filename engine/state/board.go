@@ -150,7 +150,12 @@ func (s *board) notify(step int) {
 
 // rescues reports whether a failure of a step is handled by its rescue.
 func (s *board) rescues(id graph.ID, outcome events.Outcome) bool {
-	return s.graph.Nodes[id].Rescued && !s.graph.Beyond.Has(outcome)
+	return s.graph.Nodes[id].Rescued && !s.graph.Beyond.Has(outcome) && !s.isStale(int(s.graph.Nodes[id].Step))
+}
+
+// isStale reports whether a step failed because its result is not the one that the plan was made with: no rescue makes up for that.
+func (s *board) isStale(step int) bool {
+	return step >= 0 && s.ends[step] != nil && s.ends[step].stale
 }
 
 // own is how a settled node ended as its edges would see it if it was reached.

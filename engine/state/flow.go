@@ -86,7 +86,7 @@ func (s *flow) fail(step int, outcome events.Outcome, ignored bool) {
 		}
 	})
 	// `host` needs no halt: the chain of that host is broken by its own edges.
-	if ignored || rescued || s.opts.OnFailure == fact.Continue || s.opts.OnFailure == fact.Host {
+	if !s.isStale(step) && (ignored || rescued || s.opts.OnFailure == fact.Continue || s.opts.OnFailure == fact.Host) {
 		return
 	}
 	s.halt(step)

@@ -88,6 +88,7 @@ type ending struct {
 	diff    *events.Diff
 	drift   string
 	changed bool // although it failed
+	stale   bool // its result is not the one that the plan was made with
 	held    bool // it waits to be told what becomes of it
 	ran     events.Ran
 }

@@ -72,7 +72,8 @@ func (s *State) AwaitsDecision(step int) bool {
 // Unresolved reports whether a step failed, and nothing has made up for it: it is neither ignored nor has a rescue.
 func (s *State) Unresolved(step int) bool {
 	n := s.node(step)
-	return (n.state == settled || n.state == failed) && events.Bad.Has(n.outcome) && s.own(s.id(step)) != events.OK && !s.HasRescue(step)
+	rescued := s.HasRescue(step) && !s.isStale(step)
+	return (n.state == settled || n.state == failed) && events.Bad.Has(n.outcome) && s.own(s.id(step)) != events.OK && !rescued
 }
 
 // HasRescue reports whether a failure of a step leads to a rescue.

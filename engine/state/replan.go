@@ -26,7 +26,7 @@ type carrying struct {
 func stays(k *ending, n *graph.Node) bool {
 	switch {
 	case events.Bad.Has(k.outcome):
-		return !k.held && (k.ignored || n.Rescued && k.outcome != events.Lost && k.outcome != events.Unreachable)
+		return !k.held && (k.ignored || n.Rescued && !k.stale && k.outcome != events.Lost && k.outcome != events.Unreachable)
 	default:
 		return k.outcome != events.Cancelled
 	}
@@ -111,7 +111,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		}
 		// What failed and was rescued is over, unless the run waits to be told what becomes of it. Forgotten, it would take
 		// all that came after it along.
-		if events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued && step != undecided {
+		if events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued && !s.isStale(step) && step != undecided {
 			return s.ends[step], s.choices[step]
 		}
 		// Another value for one host of a play is no reason to try again where others have failed.
@@ -192,7 +192,7 @@ func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			return nil, before
 		case s.Done(step): // also if it looked, and found its work done: looking again, it might find undone what a later step undid
 			return s.ends[step], before
-		case events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued:
+		case events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued && !s.isStale(step):
 			return s.ends[step], before
 		case events.Bad.Has(old.outcome), old.outcome == events.Cancelled:
 			return nil, before &^ (approved | confirmed)

@@ -175,20 +175,22 @@ type (
 		Attempt int            `json:"attempt"`
 		Outcome events.Outcome `json:"outcome"`
 		// Unstarted says that there was no attempt: the step has waited for a slot longer than it may.
-		Unstarted bool              `json:"unstarted,omitempty"`
-		Again     bool              `json:"again,omitempty"`   // the step asks for another attempt, if it has one left
-		Touched   bool              `json:"touched,omitempty"` // it changed something although it failed
-		Ignored   bool              `json:"ignored,omitempty"` // failed, and ignore_errors holds
-		Rescued   bool              `json:"rescued,omitempty"` // failed, and there is a rescue
-		Reason    events.SkipReason `json:"reason,omitempty"`  // of a skip
-		Detail    string            `json:"detail,omitempty"`
-		Class     string            `json:"class,omitempty"` // of an error: transient, fatal or empty
-		Error     string            `json:"error,omitempty"`
-		RC        *int              `json:"rc,omitempty"`
-		Duration  time.Duration     `json:"duration_ns"`
-		Bytes     Bytes             `json:"bytes,omitzero"`
-		Result    map[string]any    `json:"result,omitempty"` // what the action adds to the registered value
-		Values    map[string]any    `json:"values,omitempty"` // variables it set
+		Unstarted bool `json:"unstarted,omitempty"`
+		Again     bool `json:"again,omitempty"`   // the step asks for another attempt, if it has one left
+		Touched   bool `json:"touched,omitempty"` // it changed something although it failed
+		Ignored   bool `json:"ignored,omitempty"` // failed, and ignore_errors holds
+		Rescued   bool `json:"rescued,omitempty"` // failed, and there is a rescue
+		// Stale says that its result is not the one that the plan was made with: nothing that is not running starts any more.
+		Stale    bool              `json:"stale,omitempty"`
+		Reason   events.SkipReason `json:"reason,omitempty"` // of a skip
+		Detail   string            `json:"detail,omitempty"`
+		Class    string            `json:"class,omitempty"` // of an error: transient, fatal or empty
+		Error    string            `json:"error,omitempty"`
+		RC       *int              `json:"rc,omitempty"`
+		Duration time.Duration     `json:"duration_ns"`
+		Bytes    Bytes             `json:"bytes,omitzero"`
+		Result   map[string]any    `json:"result,omitempty"` // what the action adds to the registered value
+		Values   map[string]any    `json:"values,omitempty"` // variables it set
 		// Order is the order of the keys of maps in Values, by the name of the variable, where it is not that of the alphabet.
 		Order map[string]any `json:"order,omitempty"`
 		// Registered is the value of the step's register name, in which secrets stand as references to where they come from

@@ -1,14 +1,18 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
 
 	"moon/engine"
+	"moon/events"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/facts"
 	"moon/exec/remote"
+	"moon/exec/spec"
 	"moon/plan"
 )
 
@@ -80,6 +84,69 @@ func (c *connections) ask(t plan.Target) plan.Gathered {
 		return plan.Gathered{Why: err.Error()}
 	}
 	return plan.Gathered{Facts: facts.Ansible, Own: facts.Moon}
+}
+
+// probeWithin is how long a step may take that is asked while planning.
+const probeWithin = 30 * time.Second
+
+// Probe implements plan.Options.Probe: each step is done where it will be done in the run. Hosts are asked at the same time.
+func (c *connections) Probe(list []plan.Probe) []plan.Finding {
+	pool := c.open()
+	found := make([]plan.Finding, len(list))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i := range list {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			found[i] = probe(pool, &list[i])
+		})
+	}
+	wg.Wait()
+	return found
+}
+
+// probe does one step. What only some may read is not asked for: a plan is saved with what it was made from.
+func probe(pool *remote.Pool, q *plan.Probe) plan.Finding {
+	ctx, cancel := context.WithTimeout(context.Background(), probeWithin)
+	defer cancel()
+	call := q.Call
+	if read, ok := call.Args.(*spec.SlurpArgs); ok {
+		look := *call
+		look.Action, look.Args = "stat", &spec.StatArgs{Path: read.Src, Follow: true}
+		look.Raw = map[string]any{"path": read.Src, "follow": true, "get_checksum": false}
+		r := pool.Run(ctx, probeJob(q, &look))
+		file, _ := r.Fields["stat"].(map[string]any)
+		if file["roth"] != true {
+			return plan.Finding{Why: "not all may read the file"}
+		}
+	}
+	job := probeJob(q, call)
+	r := pool.Run(ctx, job)
+	if r.Outcome != events.OK && r.Outcome != events.Changed {
+		return plan.Finding{Why: cmp.Or(r.Error, "it fails")}
+	}
+	stdout, stderr, err := job.Output.Kept()
+	if err != nil || stdout.Over || stderr.Over {
+		return plan.Finding{Why: "it prints too much"}
+	}
+	return plan.Finding{Fields: r.Fields, RC: r.RC, Stdout: string(stdout.Text), Stderr: string(stderr.Text)}
+}
+
+// probeOutput is how much a step may print that is asked while planning, in bytes.
+const probeOutput = 1 << 20
+
+func probeJob(q *plan.Probe, call *plan.Call) *exec.Job {
+	w := steplog.NewDiscard()
+	w.Keep(probeOutput)
+	job := &exec.Job{
+		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: q.Env, Cwd: q.Cwd, Timeout: q.Timeout, Output: w,
+		Host: engine.HostOf(q.Conn), HostName: q.Host, Dialect: q.Dialect, Roams: q.Roams,
+	}
+	if q.Become != nil {
+		job.Become = &exec.Become{User: q.Become.User, Method: q.Become.Method, Password: q.BecomePassword}
+	}
+	return job
 }
 
 // open gives connections, and makes them if there are none.

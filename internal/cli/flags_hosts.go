@@ -23,6 +23,7 @@ type hostFlags struct {
 	Inventory     []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory: a file, a directory, a program that prints it, or host names with a comma (web1,web2,); may be given several times."`
 	Limit         string   `short:"l" env:"-" placeholder:"PATTERN" help:"Only run on these hosts."`
 	NoConnect     bool     `help:"Plan without connecting: facts of other machines stay unknown until the run."`
+	NoProbe       bool     `help:"Ask no step while planning: what stat, find, slurp and getent find stays unknown until the run."`
 	ForceHandlers bool     `help:"Also run notified handlers on hosts that have failed."`
 	User          string   `short:"u" env:"-" aliases:"remote-user" placeholder:"NAME" help:"Default SSH user."`
 	PrivateKey    string   `aliases:"key-file" env:"-" type:"path" placeholder:"FILE" help:"SSH private key."`
@@ -81,6 +82,7 @@ func (f *hostFlags) hosts(o *plan.Options, dir string) error {
 		}
 	}
 	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = f.Limit, f.ForceHandlers, f.NoConnect
+	o.Hosts.NoProbe = f.NoProbe
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = f.User, f.PrivateKey, f.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod = f.Become, f.BecomeUser, f.BecomeMethod
 	o.Login.SSHArgs = string(f.SSHCommonArgs)
@@ -142,6 +144,7 @@ func (f *hostFlags) overrideHosts(o *plan.Options, dir string) error {
 	o.Mode.ForceHandlers, o.Hosts.NoConnect, o.Login.Become = o.Mode.ForceHandlers || given.Mode.ForceHandlers, o.Hosts.NoConnect ||
 		given.Hosts.NoConnect, o.Login.Become ||
 		given.Login.Become
+	o.Hosts.NoProbe = o.Hosts.NoProbe || given.Hosts.NoProbe
 	return nil
 }
 
@@ -253,7 +256,7 @@ func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Trus
 	if ask == nil {
 		ask = call.AskPrompts
 	}
-	o.Outside.Gather, o.Values.Answers = call.Hosts.Gather, f.answered
+	o.Outside.Gather, o.Outside.Probe, o.Values.Answers = call.Hosts.Gather, call.Hosts.Probe, f.answered
 	o.Outside.Ask = func(list []plan.Prompt) (answers map[string]string, err error) {
 		// Remembered as well, because the planner reports only that it lacks a value.
 		answers, f.unanswered = ask(list)

@@ -11,7 +11,6 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
-	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
@@ -98,6 +97,14 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 				if s := value.Text(v); s != "" {
 					return plan.FirstLine(s)
 				}
+			}
+		}
+		// The result of a round of another loop is called what that round is.
+		if _, result := item["changed"]; result {
+			loopVar, _ := item["ansible_loop_var"].(string)
+			if of, ok := item[cmp.Or(loopVar, "item")]; ok {
+				lc.Item = of
+				return p.itemLabel(c, t, lc)
 			}
 		}
 		return fmt.Sprint(lc.Index)
@@ -269,7 +276,7 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 		for tag := range strings.SplitSeq(text, ",") {
 			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(tags, tag) {
 				tags = append(tags, tag)
-				p.tagsSeen[tag] = true
+				p.tags.Note(tag)
 			}
 		}
 	}
@@ -278,75 +285,10 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 
 // excludedBy says what leaves a step out; "" if nothing does.
 func (p *evaluator) excludedBy(s *plan.Step) string {
-	if p.excluded(s.Tags) {
+	if p.tags.Exclude(s.Tags) {
 		return plan.ByTags
 	}
 	return p.leftOut[s.Path]
-}
-
-// excluded reports whether --tags and --skip-tags leave a step with these tags out.
-func (p *evaluator) excluded(tags []string) bool {
-	// --skip-tags counts above --tags, and `all` spares `always` unless that is named too.
-	wanted := func(list []string, tag string) bool { return slices.Contains(list, tag) }
-	for _, skip := range p.o.Select.SkipTags {
-		switch {
-		case wanted(tags, skip),
-			skip == "all" && !wanted(tags, "always"),
-			skip == "tagged" && len(tags) > 0,
-			skip == "untagged" && len(tags) == 0:
-			return true
-		}
-	}
-	named := wanted(tags, "always") // or a requested tag is among the step's own
-	for _, tag := range p.o.Select.Tags {
-		named = named || wanted(tags, tag)
-	}
-	// `never` yields only to a tag that is asked for by its name, and not to `all` or `tagged`.
-	if wanted(tags, "never") && !named {
-		return true
-	}
-	if len(p.o.Select.Tags) == 0 || named {
-		return false
-	}
-	for _, tag := range p.o.Select.Tags {
-		if tag == "all" || tag == "tagged" && len(tags) > 0 || tag == "untagged" && len(tags) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-var specialTags = []string{"all", "tagged", "untagged", "always", "never"}
-
-// checkTags warns about requested tags that no step has.
-func (p *evaluator) checkTags() {
-	known := plan.SortedKeys(p.tagsSeen)
-	for _, list := range []struct {
-		flag string
-		tags []string
-	}{{"--tags", p.o.Select.Tags}, {"--skip-tags", p.o.Select.SkipTags}} {
-		var lost []string
-		for _, tag := range list.tags {
-			if !p.tagsSeen[tag] && !slices.Contains(specialTags, tag) {
-				lost = append(lost, tag)
-			}
-		}
-		// If none of the tags exists nothing would run, and the run would succeed.
-		severity := diag.Warning
-		if list.flag == "--tags" && len(lost) == len(list.tags) {
-			severity = diag.Error
-		}
-		for _, tag := range lost {
-			hint := suggest.DidYouMean(tag, known)
-			if hint == "" && len(known) > 0 {
-				hint = "the playbook has the tags " + strings.Join(known, ", ")
-			}
-			p.Report(diag.Diagnostic{
-				Severity: severity, Pos: diag.Pos{File: list.flag + " " + tag},
-				Message: "no step has the tag `" + tag + "`", Hint: hint,
-			})
-		}
-	}
 }
 
 // pathOf renders the path of a file of tasks, or a role's name. It reports what keeps it from being known.

@@ -15,7 +15,9 @@ import (
 	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/override"
+	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
+	"moon/plan/planner/tags"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -44,7 +46,7 @@ type evaluator struct {
 	names     *vars.Globals
 	last      *vars.Frame
 	overrides *override.List
-	tagsSeen  map[string]bool
+	tags      *tags.Tags
 	leftOut   map[string]string // by path: the flag that leaves the step out
 }
 
@@ -80,6 +82,7 @@ type fleet struct {
 type stepPlanner struct {
 	fleet
 	concealer *conceal.Concealer
+	prober    *probe.Prober
 	planned   func(c *taskContext, step int) // is told of each step; may be nil
 }
 

@@ -20,7 +20,9 @@ import (
 	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/override"
+	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
+	"moon/plan/planner/tags"
 	"moon/plan/saved"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -49,6 +51,9 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	}
 	// With a selection the plan is made twice, and no question is asked twice.
 	o.Values.Answers, o.Facts.Asked = maps.Clone(o.Values.Answers), map[string]plan.Gathered{}
+	if o.Facts.Findings = maps.Clone(o.Facts.Findings); o.Facts.Findings == nil {
+		o.Facts.Findings = map[string]plan.Finding{}
+	}
 	if o.Values.Answers == nil {
 		o.Values.Answers = map[string]string{}
 	}
@@ -63,7 +68,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
 	p.engine, p.facts, p.ofSteps = eval.New(), vars.NewFactUsage(), map[string]*vars.Scene{}
-	p.names, p.tagsSeen = vars.NewGlobals(o.Facts.Here, o.Facts.Volatile, o.Facts.Costly), map[string]bool{}
+	p.names = vars.NewGlobals(o.Facts.Here, o.Facts.Volatile, o.Facts.Costly)
 	p.plan = &plan.Plan{
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
 		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},
@@ -77,11 +82,13 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 		},
 	})
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
+	p.concealer.Compared = o.Compared
+	p.prober = probe.New(p.plan, &p.o, p.Collector, p.secrets, d.Closed)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
 	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)
-	p.additions = additions.New(p.plan, p.Collector)
+	p.additions, p.tags = additions.New(p.plan, p.Collector), tags.New(&p.o.Select, p.Collector)
 	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
 	p.lookups = lookups.New(p.plan, p.Library, d, o.Home, func(pattern string) ([]string, error) {
 		hosts, err := p.hosts().Match(pattern)
@@ -174,7 +181,7 @@ func (p *planner) run() {
 	p.exports(pb, c)
 	// Needs may be on steps further down, so they wait until all steps are there.
 	p.ResolveNeeds()
-	p.checkTags()
+	p.tags.Check()
 	p.overrides.ReportUnused()
 	p.finish()
 }
@@ -187,6 +194,7 @@ func (p *planner) finish() {
 	}
 	// The digest comes last, since hiding secrets changes the paths and the digests of steps.
 	p.keepGathered()
+	p.prober.Close()
 	p.plan.Files = p.Sources
 	p.plan.Tags = p.o.Select.Tags
 	p.plan.Vars = p.endVars()
@@ -295,4 +303,27 @@ func Replay(s *saved.Sources, root string, o plan.Options) (*plan.Plan, diag.Lis
 	}
 	p, ds := newPlan(again, d)
 	return p, ds, nil
+}
+
+// Stands reports whether a plan is the same with what steps have found in the run, by path, in the place of what they had found while
+// planning: whether nothing of it differs that the plan uses.
+func Stands(p *plan.Plan, found map[string]plan.Finding) bool {
+	with := func(findings map[string]plan.Finding) string {
+		o := p.Again()
+		o.Compared, o.Reads, o.Facts.Findings, o.Facts.Hosts = true, nil, findings, map[string]map[string]any{}
+		for name, m := range p.Basis.Machines {
+			if m.State == vars.FactsKnown {
+				o.Facts.Hosts[name] = m.Facts
+			}
+		}
+		q, _ := newPlan(o, p.Basis.Disk.Kept())
+		if q == nil {
+			return ""
+		}
+		return q.Digest
+	}
+	now := maps.Clone(p.Basis.O.Facts.Findings)
+	maps.Copy(now, found)
+	was := with(p.Basis.O.Facts.Findings)
+	return was != "" && was == with(now)
 }

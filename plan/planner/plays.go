@@ -29,6 +29,7 @@ func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext
 	for s := first; s < len(p.plan.Steps); s++ {
 		b.Steps = append(b.Steps, s)
 	}
+	b.Early = p.prober.Asks(b.Steps...)
 	// A loop without items still registers, as with Ansible: tasks after it use `.results` without asking.
 	if len(b.Steps) == 0 {
 		b.How, b.Steps = vars.NotProduced, nil
@@ -394,8 +395,8 @@ func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
 		if len(all.Steps) == 0 { // none of them runs
 			continue
 		}
-		if from[0].Foreseen {
-			all.Foreseen, all.Value = true, from[0].Value
+		if from[0].Early {
+			all.Early, all.Value = true, from[0].Value
 		}
 		for _, c := range cs {
 			c.on.Names.Produced.Add(all)

@@ -166,6 +166,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	p.plan.Steps = append(p.plan.Steps, s)
 	p.foreclose(&s)
+	p.prober.Note(&s, c.play != nil || !c.breaking)
 	p.register(&s, k, t, c)
 	if p.planned != nil {
 		p.planned(c, i)
@@ -374,7 +375,7 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
 		p.names.Produced.Add(&vars.Binding{
 			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Registered,
-			Steps: []int{s.Index}, By: t,
+			Steps: []int{s.Index}, By: t, Early: p.prober.Asks(s.Index),
 		})
 	}
 	// What its condition skips sets nothing. What is excluded or lacks a value keeps its bindings, so that its users know what they lack.
@@ -402,7 +403,7 @@ func (p *stepPlanner) foresee(b *vars.Binding, s *plan.Step, k *plan.Task, c *ta
 		return
 	}
 	// Arguments are plain maps, and what a play prints of this must have the order in which it is written.
-	b.Foreseen, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Call.Ordered[b.Name]))
+	b.Early, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Call.Ordered[b.Name]))
 }
 
 // searching says where a task looks for what it copies. On the host itself there is nothing to look for.

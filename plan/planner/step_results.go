@@ -80,7 +80,7 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 	for _, name := range names {
 		m.Handed.Add(&vars.Binding{
 			Name: name, From: s.Action, Origin: origin(t.Pos, c.chain), How: vars.Handed, Steps: []int{s.Index},
-			By: t,
+			By: t, Early: p.prober.Asks(s.Index),
 		})
 	}
 }

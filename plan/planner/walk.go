@@ -255,7 +255,7 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 // planVars handles a `vars` or `include_vars` step: no step of the plan, unless the run decides whether it happens. What a rescue sets
 // is known inside the rescue, and after it only if it was needed.
 func (p *planner) planVars(c *taskContext, t *playbook.Task) {
-	if p.excluded(c.tags) {
+	if p.tags.Exclude(c.tags) {
 		p.unset(c, t)
 		return
 	}

@@ -87,7 +87,7 @@ func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *
 
 // flushHere plans the handlers that the steps before have notified, at a place of a playbook of steps.
 func (p *planner) flushHere(c *taskContext, t *playbook.Task) {
-	if p.excluded(c.tags) {
+	if p.tags.Exclude(c.tags) {
 		return
 	}
 	for s := c.scope; s >= 0; s = p.plan.Scopes[s].Parent {

@@ -74,7 +74,7 @@ func (p *planner) certain(cs []*taskContext, t *playbook.Task, what string, do f
 func (p *planner) planMeta(cs []*taskContext, t *playbook.Task) {
 	what := strings.TrimSpace(t.Args.Text())
 	c := cs[0]
-	if p.excluded(c.tags) {
+	if p.tags.Exclude(c.tags) {
 		return
 	}
 	if p.steersParallel(c, t, what) {

@@ -49,6 +49,10 @@ type Sources struct {
 	Reads       []SourceRead      `json:"reads,omitempty"`
 	Forced      bool              `json:"force_handlers,omitempty"` // of plans of steps that earlier versions have saved
 	Plays       PlaySources       `json:"plays,omitzero"`
+
+	Findings map[string]plan.Finding `json:"findings,omitempty"` // of steps that were asked while planning, by path
+	NoProbe  bool                    `json:"no_probe,omitempty"`
+	Commands bool                    `json:"probe,omitempty"`
 }
 
 // SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere.
@@ -167,8 +171,23 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	}
 	s.Reads = readsOf(m, shown)
 	keepFacts(m, s)
+	keepFindings(m, s)
 	s.Plays, err = playsOf(p)
 	return s, err
+}
+
+// keepFindings adds what steps have found that were asked while planning.
+func keepFindings(m *plan.Basis, s *Sources) {
+	s.NoProbe, s.Commands = m.O.Hosts.NoProbe, m.O.Hosts.Commands
+	for path, f := range m.O.Facts.Findings {
+		if f.Why != "" {
+			continue
+		}
+		if s.Findings == nil {
+			s.Findings = map[string]plan.Finding{}
+		}
+		s.Findings[path] = f
+	}
 }
 
 // keepFacts adds what was used of the facts, and of the call.
@@ -294,7 +313,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 		return plan.Options{}, nil, err
 	}
 	// What was to be had from outside is in the plan: nothing is asked again.
-	again.Outside.Gather, again.Outside.Ask, again.Outside.RunInventory = nil, nil, nil
+	again.Outside.Gather, again.Outside.Ask, again.Outside.RunInventory, again.Outside.Probe = nil, nil, nil, nil
 	return again, d, nil
 }
 
@@ -307,6 +326,7 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	}
 	o.Values.Extra, o.Values.Files, o.Select.Tags, o.Select.SkipTags = s.ExtraVars, s.VarsFiles, s.Tags, s.SkipTags
 	o.Select.Only, o.Select.Skip, o.Select.StartAt = s.Only, s.Skip, s.StartAt
+	o.Hosts.NoProbe, o.Hosts.Commands, o.Facts.Findings = s.NoProbe, s.Commands, s.Findings
 	o.Values.Overrides = knownOverrides(s.Overrides)
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps

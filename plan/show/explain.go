@@ -118,6 +118,11 @@ func (e *explanation) explainWhat() {
 	if s.Become != nil {
 		lines = append(lines, said{"as " + s.Become.String(), ""})
 	}
+	if _, found := e.p.Found(s.Index); found {
+		lines = append(lines, said{"asked while planning: the run does it again, and stops if the plan would not be the same", ""})
+	} else if why, may := e.p.Ahead.Unasked[s.Index]; may {
+		lines = append(lines, said{"not asked while planning: " + why, ""})
+	}
 	e.writeSection("What it does: "+s.Action, lines)
 }
 

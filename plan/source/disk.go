@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -60,6 +61,28 @@ func NewDisk(stdin io.Reader) *Disk {
 		Lists: map[string][]string{}, Absent: map[string]bool{}, Reads: map[ReadKey]*ReadSeen{},
 		looked: looked{Present: map[string]bool{}, Globs: map[string][]string{}, Passwords: map[string]bool{}},
 	}
+}
+
+// Kept is a closed disk with what this one remembers. What is done with it does not reach this one.
+func (d *Disk) Kept() *Disk {
+	k := NewDisk(nil)
+	k.Closed = true
+	for path, f := range d.Files {
+		own := *f
+		k.Files[path] = &own
+	}
+	for key, r := range d.Reads {
+		own := *r
+		k.Reads[key] = &own
+	}
+	maps.Copy(k.Links, d.Links)
+	maps.Copy(k.Trees, d.Trees)
+	maps.Copy(k.Lists, d.Lists)
+	maps.Copy(k.Absent, d.Absent)
+	maps.Copy(k.Present, d.Present)
+	maps.Copy(k.Globs, d.Globs)
+	maps.Copy(k.Passwords, d.Passwords)
+	return k
 }
 
 // NotThere is the error for a file that does not exist.

@@ -76,7 +76,7 @@ func (h *History) Doubt(since int) {
 		for _, v := range versions {
 			if v.At > since {
 				// Later plays may use the name too, so the binding stays: only what was certain of it goes.
-				v.Certain, v.Foreseen = false, false
+				v.Certain, v.Early = false, false
 			}
 		}
 	}

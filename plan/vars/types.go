@@ -47,13 +47,13 @@ type Binding struct {
 	Lazy bool // raw is rendered wherever the name is used, with what is in effect there: a variable of a play
 
 	// Set by steps while running. Steps are those of one task, more than one in a loop.
-	Steps    []int
-	How      Production
-	Certain  bool           // an assignment that nothing known keeps from happening
-	Relay    []*Binding     // of run_once: what each of the hosts would have set
-	By       *playbook.Task // that sets it, in a play
-	Passing  bool           // known inside a rescue, and after it only if that was needed
-	Foreseen bool           // an assignment whose value is known before it happens
+	Steps   []int
+	How     Production
+	Certain bool           // an assignment that nothing known keeps from happening
+	Relay   []*Binding     // of run_once: what each of the hosts would have set
+	By      *playbook.Task // that sets it, in a play
+	Passing bool           // known inside a rescue, and after it only if that was needed
+	Early   bool           // an assignment whose value is known before it happens
 }
 
 // Production is how running steps give a name its value.

@@ -14,6 +14,8 @@ import (
 
 // Concealer takes secrets out of what is shown of a plan, and makes the digests over it.
 type Concealer struct {
+	Compared bool // as in Options
+
 	plan     *plan.Plan
 	secrets  *secret.Set
 	disk     *source.Disk

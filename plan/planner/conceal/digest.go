@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval/value"
 )
@@ -89,7 +91,7 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	part("policy", plan.WhenText(k.Changed)+"\n"+plan.WhenText(k.Failed)+"\n"+plan.WhenText(k.Ignore))
 	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
 	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded))
-	if s.Loop != nil && !s.NoLog {
+	if s.Loop != nil && !s.NoLog && (!c.Compared || !settled(k)) {
 		part("item", value.Plain(s.Loop.Item))
 	}
 	for _, d := range k.Decisive {
@@ -101,4 +103,13 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	c.digested = b
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
+}
+
+// settled reports whether all that a step uses of its item shows in its arguments and conditions.
+func settled(k *plan.Task) bool {
+	asks := slices.ContainsFunc(k.Action.Fields(), func(f spec.Field) bool {
+		return f.Kind == spec.Conditions || f.Kind == spec.Expression
+	})
+	return !k.Open && !asks && len(k.Changed)+len(k.Failed)+len(k.Until)+len(k.Breaks) == 0 && k.Undo == nil &&
+		(k.Action.Name != "template" || k.Renders != nil) && k.Action.Plugin == nil
 }

@@ -109,6 +109,12 @@ func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string,
 			e.AbsenceText(steps))
 		return
 	}
+	for _, step := range steps {
+		if why, may := k.plan.Ahead.Unasked[step]; may {
+			hint += fmt.Sprintf("; %s was not asked while planning: %s", k.plan.StepRef(step), why)
+			break
+		}
+	}
 	k.problems.Errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, k.DescribeSteps(missing))
 }
 

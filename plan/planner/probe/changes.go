@@ -1,0 +1,108 @@
+package probe
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"moon/exec/spec"
+	"moon/plan"
+	"moon/plan/eval/value"
+)
+
+// change is what a step may change: what lies at some paths, or anything if there are none.
+type change struct {
+	step  int
+	paths []string
+}
+
+// looks are the actions that change nothing, in addition to those that touch nothing of the machine.
+var looks = map[string]bool{
+	"stat": true, "find": true, "slurp": true, "getent": true, "ping": true, "setup": true, "gather_facts": true, "assert": true,
+	"package_facts": true, "service_facts": true, "vars": true, "include_vars": true, "include_tasks": true, "include_role": true,
+}
+
+// waits are the actions that wait for something to happen, on whatever machine.
+var waits = map[string]bool{"pause": true, "wait_for": true, "wait_for_connection": true}
+
+// changesAt are the actions that change only what their argument names.
+var changesAt = map[string]string{
+	"copy": "dest", "template": "dest", "file": "path", "lineinfile": "path", "blockinfile": "path", "replace": "path",
+}
+
+// here is the machine that moon runs on.
+const here = ""
+
+// machineOf names the machine that a step runs on. Two names of one machine are two machines: the run finds that out.
+func machineOf(c *plan.Connection) string {
+	if c == nil {
+		return here
+	}
+	return fmt.Sprint(cmp.Or(c.Address, c.Host), " ", c.Port, " ", c.Program)
+}
+
+// noteChange takes down what a step may change.
+func (p *Prober) noteChange(s *plan.Step, k *plan.Task) {
+	if s.Excluded || s.Prediction == plan.WillSkip {
+		return
+	}
+	add := func(machine string, c change) { p.changes[machine] = append(p.changes[machine], c) }
+	all := change{step: s.Index}
+	switch {
+	case waits[s.Action]:
+		p.waited = append(p.waited, s.Index)
+	case looks[s.Action], spec.Inward(s.Action):
+	case k.Action.Command && onlyLooks(s, k):
+	case s.Action == "fetch":
+		add(here, all)
+	case k.OnController():
+		add(here, all)
+		add(machineOf(s.Conn), all)
+	default:
+		add(machineOf(s.Conn), change{step: s.Index, paths: pathsOf(s, k)})
+	}
+}
+
+// onlyLooks reports whether a command says that it changes nothing, and that a dry run may start it.
+func onlyLooks(s *plan.Step, k *plan.Task) bool {
+	return s.CheckMode != nil && !*s.CheckMode && len(k.Changed) > 0 && !slices.ContainsFunc(k.Changed, func(c plan.Condition) bool {
+		return !c.Constant || c.Holds
+	})
+}
+
+// pathsOf are the paths that a step changes; none if that is not certain.
+func pathsOf(s *plan.Step, k *plan.Task) []string {
+	name, ok := changesAt[s.Action]
+	if !ok || k.Call == nil || k.Open {
+		return nil
+	}
+	path := value.Text(value.Plain(k.Call.Raw[name]))
+	if _, validates := k.Call.Raw["validate"]; validates || !filepath.IsAbs(path) {
+		return nil // a program of the user's, or a path that only its machine can make absolute
+	}
+	return []string{filepath.Clean(path)}
+}
+
+// changer is a step that may change what lies at some paths of a machine; -1 if there is none.
+func (p *Prober) changer(machine string, paths []string) int {
+	if len(p.waited) > 0 {
+		return p.waited[len(p.waited)-1]
+	}
+	for _, c := range slices.Backward(p.changes[machine]) {
+		if len(c.paths) == 0 || len(paths) == 0 || overlap(c.paths, paths) {
+			return c.step
+		}
+	}
+	return -1
+}
+
+func overlap(a, b []string) bool {
+	below := func(path, dir string) bool {
+		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	}
+	return slices.ContainsFunc(a, func(x string) bool {
+		return slices.ContainsFunc(b, func(y string) bool { return below(x, y) || below(y, x) })
+	})
+}
