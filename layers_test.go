@@ -31,14 +31,15 @@ var layers = map[string][]string{
 	"plan/inventory":  {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
 	"exec/spec":       {"internal/suggest"},
 	"plan/source":     {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
+	"plan/found":      {"plan/eval/value"},               // results, and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
 	"plan/vars":       {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
-	"plan":            {"plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan":            {"plan/found", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
 	"plan/doctor":     {"internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
 	"plan/walk":       {"internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                               // tasks as written: it renders nothing and knows no plans but the words of them
 	"plan/bind":       {"secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "exec/spec", "plan/eval/value"},
-	"plan/saved":      {"plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":    {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/known", "plan/planner/library", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/tags", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret"},
+	"plan/saved":      {"plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
+	"plan/planner":    {"plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/known", "plan/planner/library", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/tags", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret"},
 	"plan/show":       {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":      {},                                                                                               // what an error means: below all of exec
 	"exec/fsys":       {"exec/fault", "exec/spec"},                                                                      // files by anchored names: it knows no jobs, so that an action cannot slip one in
@@ -57,6 +58,7 @@ var layers = map[string][]string{
 	"engine/state":   {"events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
 	"engine/control": {"events/rundir"},                                                                      // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
+		"plan/found",
 		"engine/control", "engine/graph", "engine/history", "engine/journal", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
@@ -107,6 +109,7 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
+		"plan/found",
 		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/app/statedir": {"events/rundir", "exec/fsys"}, // paths, and whose they are
@@ -130,7 +133,7 @@ var layers = map[string][]string{
 	"plan/planner/outline":   {"internal/diag", "internal/suggest", "plan", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/override":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/preset":    {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
-	"plan/planner/probe":     {"exec/spec", "plan", "plan/eval/value", "plan/planner/problems", "secret"},
+	"plan/planner/probe":     {"plan/found", "exec/spec", "plan", "plan/eval/value", "plan/planner/problems", "secret"},
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
 	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems"},
 }

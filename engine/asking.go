@@ -40,7 +40,7 @@ func (s *hearing) listen() {
 // relay hands a request to the loop and waits for what becomes of it.
 func (s *hearing) relay(r control.Request) control.Answer {
 	if r.Do == lookAround {
-		return control.Answer{Accepted: s.put(found{s.lookAround()})}
+		return control.Answer{Accepted: s.put(lookedAround{s.lookAround()})}
 	}
 	// Room for the answer: the loop must not wait for a client that is gone.
 	in := asking{r, make(chan control.Answer, 1)}

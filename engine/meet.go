@@ -14,10 +14,10 @@ import (
 // lookAround is what a run asks of another that it has found: to look who else is there. It is no command of users.
 const lookAround = "look-around"
 
-// found is what a run has found when it looked around.
-type found struct{ runs []history.Concurrent }
+// lookedAround is what a run has found when it looked around.
+type lookedAround struct{ runs []history.Concurrent }
 
-func (found) input() {}
+func (lookedAround) input() {}
 
 // meet warns of the runs that get in the way of this one, and has them warn of this one. It comes after listen: each of two runs that
 // start at once writes its lock, listens, and then looks, so that whichever looks last finds the other and can reach it.

@@ -8,14 +8,15 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/plan"
+	"moon/plan/found"
 	"moon/plan/planner"
 )
 
 // probed compares what steps find with what they had found while planning, if they were asked then: what was approved was planned
 // with that.
 type probed struct {
-	mu    sync.Mutex
-	found map[string]plan.Finding // in this run, where it is not the same
+	mu   sync.Mutex
+	seen map[string]found.Result // in this run, where it is not the same
 }
 
 // compare fails a step whose result is not the one that the plan was made with, unless nothing that differs is used. It runs in a worker,
@@ -34,7 +35,7 @@ func (c *probed) compare(p *plan.Plan, step int, got exec.Result, stdout, stderr
 		c.fail(r, r.Error+"\nthe plan was made with its result; plan again")
 		return
 	}
-	now, why := plan.Finding{Of: was.Of, Path: was.Path, Fields: got.Fields, RC: got.RC}, ""
+	now, why := found.Result{Of: was.Of, Path: was.Path, Fields: got.Fields, RC: got.RC}, ""
 	text, err := stdout.Whole()
 	if err == nil {
 		now.Stdout = text
@@ -51,12 +52,12 @@ func (c *probed) compare(p *plan.Plan, step int, got exec.Result, stdout, stderr
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.found == nil {
-		c.found = map[string]plan.Finding{}
+	if c.seen == nil {
+		c.seen = map[string]found.Result{}
 	}
 	// With all that has differed so far: two results that change nothing one by one may do so together.
-	c.found[was.Path] = now
-	if err == nil && planner.Stands(p, maps.Clone(c.found)) {
+	c.seen[was.Path] = now
+	if err == nil && planner.Stands(p, maps.Clone(c.seen)) {
 		return
 	}
 	c.fail(r, why+" since the plan was made; put it back, or plan again")

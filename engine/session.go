@@ -212,7 +212,7 @@ func (s *Session) handle(in input) {
 		s.ask(in)
 	case wondering:
 		s.explain(in)
-	case found:
+	case lookedAround:
 		s.warnOf(in.runs)
 	}
 }

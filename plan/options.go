@@ -7,6 +7,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/dialect"
+	"moon/plan/found"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -165,14 +166,14 @@ type KnownFacts struct {
 	Costly   map[string]func() any     // those that are found out when the playbook names them
 	Hosts    map[string]map[string]any // of hosts as they were when the plan was made first, by host
 	Asked    map[string]Gathered       // of hosts that were asked for this plan
-	Findings map[string]Finding        // of steps that only look at their machine, by path
+	Findings map[string]found.Result   // of steps that only look at their machine, by path
 }
 
 // Outside is what planning may ask of the world. Without one of its functions nothing is asked, and what depends on it is unknown until
 // the run or refused.
 type Outside struct {
 	Gather       func([]Target) []Gathered                         // facts of hosts, before the plan is shown
-	Probe        func([]Probe) []Finding                           // steps that only look at their machine, before the plan is shown
+	Probe        func([]Probe) []found.Result                      // steps that only look at their machine, before the plan is shown
 	RunInventory func(path string, args ...string) ([]byte, error) // an executable inventory
 	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe')
 	Fetch        func(url string) (string, error)                  // of lookup('url')

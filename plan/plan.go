@@ -11,6 +11,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan/dialect"
 	"moon/plan/eval"
+	"moon/plan/found"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -416,7 +417,7 @@ type Link struct {
 }
 
 // Found is what a step has found that was asked while planning.
-func (p *Plan) Found(step int) (Finding, bool) {
+func (p *Plan) Found(step int) (found.Result, bool) {
 	f, ok := p.Ahead.Findings[step]
 	return f, ok
 }
@@ -429,7 +430,7 @@ type Predicted struct {
 	Why  map[int]Absence
 
 	// What steps have found that were asked while planning. Ask gives what such a step registers; nil: nothing is asked.
-	Findings map[int]Finding
+	Findings map[int]found.Result
 	Ask      func(step int) (result map[string]any, ok bool)
 	Unasked  map[int]string // why a step was not asked that could have been
 }

@@ -14,6 +14,7 @@ import (
 	"moon/exec/remote"
 	"moon/exec/spec"
 	"moon/plan"
+	"moon/plan/found"
 )
 
 // connections are the hosts of plays as one call of moon knows them: those that were made to plan are kept for the run, and no
@@ -90,24 +91,24 @@ func (c *connections) ask(t plan.Target) plan.Gathered {
 const probeWithin = 30 * time.Second
 
 // Probe implements plan.Options.Probe: each step is done where it will be done in the run. Hosts are asked at the same time.
-func (c *connections) Probe(list []plan.Probe) []plan.Finding {
+func (c *connections) Probe(list []plan.Probe) []found.Result {
 	pool := c.open()
-	found := make([]plan.Finding, len(list))
+	got := make([]found.Result, len(list))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
 	for i := range list {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			found[i] = probe(pool, &list[i])
+			got[i] = probe(pool, &list[i])
 		})
 	}
 	wg.Wait()
-	return found
+	return got
 }
 
 // probe does one step. What only some may read is not asked for: a plan is saved with what it was made from.
-func probe(pool *remote.Pool, q *plan.Probe) plan.Finding {
+func probe(pool *remote.Pool, q *plan.Probe) found.Result {
 	ctx, cancel := context.WithTimeout(context.Background(), probeWithin)
 	defer cancel()
 	call := q.Call
@@ -118,19 +119,19 @@ func probe(pool *remote.Pool, q *plan.Probe) plan.Finding {
 		r := pool.Run(ctx, probeJob(q, &look))
 		file, _ := r.Fields["stat"].(map[string]any)
 		if file["roth"] != true {
-			return plan.Finding{Why: "not all may read the file"}
+			return found.Result{Why: "not all may read the file"}
 		}
 	}
 	job := probeJob(q, call)
 	r := pool.Run(ctx, job)
 	if r.Outcome != events.OK && r.Outcome != events.Changed {
-		return plan.Finding{Why: cmp.Or(r.Error, "it fails")}
+		return found.Result{Why: cmp.Or(r.Error, "it fails")}
 	}
 	stdout, stderr, err := job.Output.Kept()
 	if err != nil || stdout.Over || stderr.Over {
-		return plan.Finding{Why: "it prints too much"}
+		return found.Result{Why: "it prints too much"}
 	}
-	return plan.Finding{Fields: r.Fields, RC: r.RC, Stdout: string(stdout.Text), Stderr: string(stderr.Text)}
+	return found.Result{Fields: r.Fields, RC: r.RC, Stdout: string(stdout.Text), Stderr: string(stderr.Text)}
 }
 
 // probeOutput is how much a step may print that is asked while planning, in bytes.

@@ -11,6 +11,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/found"
 	"moon/plan/planner/additions"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
@@ -52,7 +53,7 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	// With a selection the plan is made twice, and no question is asked twice.
 	o.Values.Answers, o.Facts.Asked = maps.Clone(o.Values.Answers), map[string]plan.Gathered{}
 	if o.Facts.Findings = maps.Clone(o.Facts.Findings); o.Facts.Findings == nil {
-		o.Facts.Findings = map[string]plan.Finding{}
+		o.Facts.Findings = map[string]found.Result{}
 	}
 	if o.Values.Answers == nil {
 		o.Values.Answers = map[string]string{}
@@ -307,8 +308,8 @@ func Replay(s *saved.Sources, root string, o plan.Options) (*plan.Plan, diag.Lis
 
 // Stands reports whether a plan is the same with what steps have found in the run, by path, in the place of what they had found while
 // planning: whether nothing of it differs that the plan uses.
-func Stands(p *plan.Plan, found map[string]plan.Finding) bool {
-	with := func(findings map[string]plan.Finding) string {
+func Stands(p *plan.Plan, seen map[string]found.Result) bool {
+	with := func(findings map[string]found.Result) string {
 		o := p.Again()
 		o.Compared, o.Reads, o.Facts.Findings, o.Facts.Hosts = true, nil, findings, map[string]map[string]any{}
 		for name, m := range p.Basis.Machines {
@@ -323,7 +324,7 @@ func Stands(p *plan.Plan, found map[string]plan.Finding) bool {
 		return q.Digest
 	}
 	now := maps.Clone(p.Basis.O.Facts.Findings)
-	maps.Copy(now, found)
+	maps.Copy(now, seen)
 	was := with(p.Basis.O.Facts.Findings)
 	return was != "" && was == with(now)
 }

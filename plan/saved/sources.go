@@ -17,6 +17,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/found"
 	"moon/plan/source"
 )
 
@@ -50,7 +51,7 @@ type Sources struct {
 	Forced      bool              `json:"force_handlers,omitempty"` // of plans of steps that earlier versions have saved
 	Plays       PlaySources       `json:"plays,omitzero"`
 
-	Findings map[string]plan.Finding `json:"findings,omitempty"` // of steps that were asked while planning, by path
+	Findings map[string]found.Result `json:"findings,omitempty"` // of steps that were asked while planning, by path
 	NoProbe  bool                    `json:"no_probe,omitempty"`
 	Commands bool                    `json:"probe,omitempty"`
 }
@@ -184,7 +185,7 @@ func keepFindings(m *plan.Basis, s *Sources) {
 			continue
 		}
 		if s.Findings == nil {
-			s.Findings = map[string]plan.Finding{}
+			s.Findings = map[string]found.Result{}
 		}
 		s.Findings[path] = f
 	}

@@ -11,6 +11,7 @@ import (
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/found"
 	"moon/plan/planner/problems"
 	"moon/secret"
 )
@@ -37,7 +38,7 @@ func New(p *plan.Plan, o *plan.Options, list *problems.Collector, secrets *secre
 		plan: p, o: o, problems: list, secrets: secrets, closed: closed,
 		probes: map[int]plan.Probe{}, results: map[int]map[string]any{}, changes: map[string][]change{},
 	}
-	p.Ahead.Findings, p.Ahead.Unasked, p.Ahead.Ask = map[int]plan.Finding{}, map[int]string{}, r.registered
+	p.Ahead.Findings, p.Ahead.Unasked, p.Ahead.Ask = map[int]found.Result{}, map[int]string{}, r.registered
 	return r
 }
 
@@ -199,7 +200,7 @@ func (p *Prober) ask() {
 			continue
 		}
 		if why := p.silent(q); why != "" {
-			p.take(step, plan.Finding{Of: q.Of, Why: why})
+			p.take(step, found.Result{Of: q.Of, Why: why})
 			continue
 		}
 		steps, list = append(steps, step), append(list, q)
@@ -210,12 +211,12 @@ func (p *Prober) ask() {
 	}
 	for i, f := range p.o.Outside.Probe(list) {
 		if f.Why == "" && p.secrets.Has(fmt.Sprint(f)) {
-			f = plan.Finding{Why: "what it finds holds a secret"}
+			f = found.Result{Why: "what it finds holds a secret"}
 		}
 		if plain, err := f.Plain(); err == nil {
 			f = plain
 		} else {
-			f = plan.Finding{Why: err.Error()}
+			f = found.Result{Why: err.Error()}
 		}
 		f.Of = list[i].Of
 		p.o.Facts.Findings[list[i].Path] = f
@@ -237,7 +238,7 @@ func (p *Prober) silent(q plan.Probe) string {
 }
 
 // take makes of a finding what the step registers.
-func (p *Prober) take(step int, f plan.Finding) {
+func (p *Prober) take(step int, f found.Result) {
 	if f.Why != "" {
 		p.results[step] = nil
 		p.plan.Ahead.Unasked[step] = plan.FirstLine(f.Why)
@@ -265,14 +266,14 @@ func (p *Prober) take(step int, f plan.Finding) {
 // conceal leaves open what a finding does not keep.
 func conceal(v any, open value.Unknown) any {
 	switch v := v.(type) {
-	case plan.FoundFields:
+	case found.Fields:
 		return conceal(map[string]any(v), open)
 	case map[string]any:
 		m := make(map[string]any, len(v)+1)
 		for key := range v {
 			m[key] = conceal(v[key], open)
 		}
-		if plan.Withheld(m) {
+		if found.Withheld(m) {
 			m["checksum"] = open
 		}
 		return m

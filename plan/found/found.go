@@ -1,4 +1,4 @@
-package plan
+package found
 
 import (
 	"bytes"
@@ -13,25 +13,25 @@ import (
 	"moon/plan/eval/value"
 )
 
-// Finding is the answer of a machine.
-type Finding struct {
-	Of     string      `json:"of"`
-	Fields FoundFields `json:"fields,omitempty"`
-	RC     *int        `json:"rc,omitempty"`
-	Stdout string      `json:"stdout,omitempty"`
-	Stderr string      `json:"stderr,omitempty"`
-	Why    string      `json:"-"` // there is none
-	Path   string      `json:"-"` // of the step while it was planned
+// Result is the answer of a machine.
+type Result struct {
+	Of     string `json:"of"`
+	Fields Fields `json:"fields,omitempty"`
+	RC     *int   `json:"rc,omitempty"`
+	Stdout string `json:"stdout,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
+	Why    string `json:"-"` // there is none
+	Path   string `json:"-"` // of the step while it was planned
 }
 
-// FoundFields are what an action says of its result. Their JSON keeps 1.0 apart from 1, as templates do.
-type FoundFields map[string]any
+// Fields are what an action says of its result. Their JSON keeps 1.0 apart from 1, as templates do.
+type Fields map[string]any
 
 // MarshalJSON implements json.Marshaler.
-func (f FoundFields) MarshalJSON() ([]byte, error) { return json.Marshal(exact(map[string]any(f))) }
+func (f Fields) MarshalJSON() ([]byte, error) { return json.Marshal(exact(map[string]any(f))) }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (f *FoundFields) UnmarshalJSON(text []byte) error {
+func (f *Fields) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var m map[string]any
@@ -89,7 +89,7 @@ func inexact(v any) any {
 }
 
 // Plain is the finding with the types that it has after it was saved, so that a plan does not depend on whether it was.
-func (f Finding) Plain() (Finding, error) {
+func (f Result) Plain() (Result, error) {
 	text, err := json.Marshal(f.Fields)
 	if err != nil {
 		return f, fmt.Errorf("the result cannot be kept: %w", err)
@@ -129,7 +129,7 @@ func Withheld(file map[string]any) bool {
 var passing = []string{"atime", "mtime", "ctime", "blocks", "nlink", "examined", "msg"}
 
 // Differs says what is not the same in another finding: "stat.exists was true, and is false". It is "" if all is the same.
-func (f Finding) Differs(now Finding) string {
+func (f Result) Differs(now Result) string {
 	was, is := f.whole(), now.whole()
 	var late string
 	if text := differs("", was, is, &late); text != "" {
@@ -139,7 +139,7 @@ func (f Finding) Differs(now Finding) string {
 }
 
 // whole is a finding as one value.
-func (f Finding) whole() map[string]any {
+func (f Result) whole() map[string]any {
 	m := map[string]any(maps.Clone(f.Fields))
 	if m == nil {
 		m = map[string]any{}
