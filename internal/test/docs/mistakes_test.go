@@ -2,12 +2,10 @@ package docs
 
 import (
 	"bytes"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -15,42 +13,38 @@ import (
 	"testing"
 
 	"moon/internal/app"
+	"moon/internal/cli"
 )
 
 // TestMistakes runs every playbook of testdata/err and compares what moon says of it. A fixture is NAME.yml or the
 // directory NAME with its playbook.yml; a first line `# args: …` gives flags. Each ends with exit code 2, prints nothing
 // on stdout and runs nothing.
 func TestMistakes(t *testing.T) {
-	moon, err := exec.LookPath("moon") // testscript has put it there
+	root, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range fixtures(t) {
 		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/err/"), ".yml"), "/playbook")
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir, err := filepath.Abs(filepath.Dir(file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			dir, golden := filepath.Join(root, filepath.Dir(file)), filepath.Join(root, "testdata/err", name+".out")
 			args := []string{"run", filepath.Base(file)}
 			if line, _, _ := strings.Cut(string(text), "\n"); strings.HasPrefix(line, "# args: ") {
 				args = append(args, strings.Fields(strings.TrimPrefix(line, "# args: "))...)
 			}
 			state := t.TempDir()
-			cmd := exec.Command(moon, args...)
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state, "XDG_DATA_HOME="+state, "HOME="+state)
+			for _, variable := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "HOME"} {
+				t.Setenv(variable, state)
+			}
+			t.Chdir(dir)
+			// In this process: hundreds of others would take much longer to start than to find the mistake.
 			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			err = cmd.Run()
-			var exit *exec.ExitError
-			if !errors.As(err, &exit) || exit.ExitCode() != app.ExitUsage {
-				t.Errorf("it ended with %v, not with exit status %d", err, app.ExitUsage)
+			if code := cli.Run(cli.NewInvocation(strings.NewReader(""), &stdout, &stderr), args); code != app.ExitUsage {
+				t.Errorf("it ended with exit status %d, not %d", code, app.ExitUsage)
 			}
 			if stdout.Len() > 0 {
 				t.Errorf("it printed %q", stdout.String())
@@ -59,7 +53,6 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("it left %v (%v)", entries, err)
 			}
 			got := strings.NewReplacer(dir, "$DIR", state, "$HOME").Replace(stderr.String())
-			golden := filepath.Join("testdata/err", name+".out")
 			if os.Getenv("UPDATE") != "" {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
