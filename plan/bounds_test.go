@@ -180,7 +180,7 @@ func doubling(first, next string, n int) map[string]string {
 // likeOthers are bombs that take seconds to be refused, as others of their kind do; only the long form has them.
 var likeOthers = map[string]bool{
 	"loops in loops over nothing": true, "includes in loops": true, "lists that double": true, "the same, of a play": true,
-	"much work in many steps": true,
+	"much work in many steps": true, "includes of plays": true, "a chain of variables from its end": true,
 }
 
 // most is how much memory refusing one of the bombs may take.

@@ -13,7 +13,7 @@ import (
 // with their place, and no others.
 func TestCharacters(t *testing.T) {
 	for r := range rune(0x10000) {
-		if !utf8.ValidRune(r) {
+		if !utf8.ValidRune(r) || testing.Short() && r > 0x3000 && r < 0xd000 && r%64 != 0 { // letters, which differ in nothing
 			continue
 		}
 		text := "- print: one\n- print: \"ab" + string(r) + "\"\n"
