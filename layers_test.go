@@ -84,7 +84,7 @@ var layers = map[string][]string{
 	"tui/fix":      {"events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
 
 	"engine/graph/graphtest": {"engine/graph", "events", "plan", "plan/planner"},               // plans and graphs for the tests of other packages; no program of moon's has it
-	"tui/tuitest":            {"events", "plan"},                                               // what tests of the front ends share
+	"tui/tuitest":            {"events", "internal/diag", "plan"},                              // what tests of the front ends share
 	"exec/exectest":          {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
 	"exec/remote/sshtest":    {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it
 

@@ -55,11 +55,11 @@ func TestChangesNeedNoAttention(t *testing.T) {
 
 // looped is a plan whose loops have templates in their names.
 func looped() *plan.Plan {
-	b := newBuilder("loops.yml")
-	first := b.step("read the release", "shell", 1, args("cmd", "cat release"), func(s *plan.Step) { s.Register = "rel" })
+	b := tuitest.NewBuilder("loops.yml")
+	first := b.Step("read the release", "shell", 1, args("cmd", "cat release"), func(s *plan.Step) { s.Register = "rel" })
 	round := func(name func(i int) string, open bool) {
 		for i, it := range []string{"web", "db", "cache"} {
-			b.step(name(i), "shell", 5, args("cmd", "deploy "+it), item(it, i, 3), func(s *plan.Step) {
+			b.Step(name(i), "shell", 5, args("cmd", "deploy "+it), item(it, i, 3), func(s *plan.Step) {
 				s.Loop.Var = "item"
 				if open {
 					s.Unknowns = []plan.Unknown{{Field: "name", Name: "rel", Steps: []int{first}}}
@@ -69,13 +69,13 @@ func looped() *plan.Plan {
 	}
 	items := []string{"web", "db", "cache"}
 	loop := func(name string, inside func()) {
-		b.scope(plan.ScopeLoop, name, 5, func(s *plan.Scope) { s.Items, s.Loop = 3, "list of 3" }, inside)
+		b.Scope(plan.ScopeLoop, name, 5, func(s *plan.Scope) { s.Items, s.Loop = 3, "list of 3" }, inside)
 	}
 	loop("start {{ item }} of {{ site }}", func() {
 		round(func(i int) string { return fmt.Sprintf("start %s of north", items[i]) }, false)
 	})
 	loop("deploy {{ rel.stdout }}", func() { round(func(int) string { return "deploy {{ rel.stdout }}" }, true) })
-	return b.done()
+	return b.Done()
 }
 
 func TestLoopRowHasItsName(t *testing.T) {

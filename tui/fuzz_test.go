@@ -142,6 +142,13 @@ func (d *dice) fill(v reflect.Value, steps int) {
 	}
 }
 
+// keepNeeds lets needs refer to scopes that there are, as those to steps do.
+func (d *dice) keepNeeds(needs []plan.Need, scopes int) {
+	for i := range needs {
+		needs[i].Scope = d.below(scopes)
+	}
+}
+
 // forRunning reports whether a field is what planning keeps for running: no screen shows it, and it refers to itself.
 func forRunning(t reflect.Type) bool {
 	return t == reflect.TypeFor[*plan.Task]() || t == reflect.TypeFor[*vars.Frame]()
@@ -149,36 +156,38 @@ func forRunning(t reflect.Type) bool {
 
 // plan is a plan with nasty texts in every field of scopes and steps, which is still a tree.
 func (d *dice) plan() *plan.Plan {
-	b := newBuilder(d.name())
+	b := tuitest.NewBuilder(d.name())
 	kinds := []plan.ScopeKind{plan.ScopeInclude, plan.ScopeBlock, plan.ScopeLoop, plan.ScopeBranch, plan.ScopePlay, plan.ScopeRole, plan.ScopePreset}
 	var fill func(depth int)
 	fill = func(depth int) {
 		for range d.below(4) + max(4-2*depth, 0) {
-			if len(b.p.Steps) > 30 || len(b.p.Scopes) > 30 {
+			if len(b.Plan.Steps) > 30 || len(b.Plan.Scopes) > 30 {
 				return
 			}
 			if depth < 15 && d.below(2) == 0 {
-				b.scope(kinds[d.below(len(kinds))], d.name(), d.byte(), nil, func() { fill(depth + 1) })
+				b.Scope(kinds[d.below(len(kinds))], d.name(), d.byte(), nil, func() { fill(depth + 1) })
 				continue
 			}
-			b.step(d.name(), d.name(), d.byte())
+			b.Step(d.name(), d.name(), d.byte())
 		}
 	}
 	fill(0)
-	for i := range b.p.Steps {
-		s := &b.p.Steps[i]
+	for i := range b.Plan.Steps {
+		s := &b.Plan.Steps[i]
 		was := *s
-		d.fill(reflect.ValueOf(s).Elem(), len(b.p.Steps))
+		d.fill(reflect.ValueOf(s).Elem(), len(b.Plan.Steps))
 		s.Index, s.Scope, s.Path = was.Index, was.Scope, fmt.Sprint(was.Path, i)
+		d.keepNeeds(s.Needs, len(b.Plan.Scopes))
 		s.Prediction = []plan.Prediction{plan.WillRun, plan.MaySkip, plan.WillSkip}[d.below(3)]
 	}
-	for i := range b.p.Scopes {
-		s := &b.p.Scopes[i]
+	for i := range b.Plan.Scopes {
+		s := &b.Plan.Scopes[i]
 		was := *s
-		d.fill(reflect.ValueOf(s).Elem(), len(b.p.Steps))
+		d.fill(reflect.ValueOf(s).Elem(), len(b.Plan.Steps))
 		s.ID, s.Kind, s.Parent, s.First, s.Last, s.Path = was.ID, was.Kind, was.Parent, was.First, was.Last, fmt.Sprint(was.Path, i)
+		d.keepNeeds(s.Needs, len(b.Plan.Scopes))
 	}
-	p := b.done()
+	p := b.Done()
 	p.Digest = fmt.Sprint("plan ", d.byte())
 	return p
 }

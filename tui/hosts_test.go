@@ -13,71 +13,55 @@ import (
 	"moon/tui/tuitest"
 )
 
-// task adds a task over several hosts.
-func (b *builder) task(name, action string, line int, hosts []string, with ...func(*plan.Step)) {
-	on := func(host string) {
-		b.step(name, action, line, append(with, func(s *plan.Step) { s.Host, s.Path = host, s.Path+"@"+host })...)
-	}
-	if len(hosts) == 1 {
-		on(hosts[0])
-		return
-	}
-	b.scope(plan.ScopeTask, name, line, func(s *plan.Scope) { s.Hosts = len(hosts) }, func() {
-		for _, host := range hosts {
-			on(host)
-		}
-	})
-}
-
 // twoPlays is a playbook of two plays over three hosts: a role, a loop, a task of one host alone, a batch, handlers.
 func twoPlays() *plan.Plan {
-	b := newBuilder("site.yml")
+	b := tuitest.NewBuilder("site.yml")
 	web, all := []string{"web1", "web2"}, []string{"web1", "web2", "db1.example.org"}
 	cmd := func(cmd string) func(*plan.Step) { return args("cmd", cmd) }
-	b.scope(plan.ScopePlay, "everything", 1, func(s *plan.Scope) { s.Hosts = 3 }, func() {
-		b.task("update the package index", "apt", 5, all, args("update_cache", true))
-		b.scope(plan.ScopeTask, "install packages", 8, func(s *plan.Scope) { s.Hosts = 3 }, func() {
+	b.Scope(plan.ScopePlay, "everything", 1, func(s *plan.Scope) { s.Hosts = 3 }, func() {
+		b.Task("update the package index", "apt", 5, all, args("update_cache", true))
+		b.Scope(plan.ScopeTask, "install packages", 8, func(s *plan.Scope) { s.Hosts = 3 }, func() {
 			for _, host := range all {
-				b.scope(plan.ScopeLoop, "install packages", 8, func(s *plan.Scope) { s.Items, s.Loop, s.Path = 2, "packages", s.Path+"@"+host }, func() {
+				b.Scope(plan.ScopeLoop, "install packages", 8, func(s *plan.Scope) { s.Items, s.Loop, s.Path = 2, "packages", s.Path+"@"+host }, func() {
 					for i, p := range []string{"git", "tmux"} {
-						b.step("install packages", "apt", 8, args("name", p), item(p, i, 2), func(s *plan.Step) { s.Host = host })
+						b.Step("install packages", "apt", 8, args("name", p), item(p, i, 2), func(s *plan.Step) { s.Host = host })
 					}
 				})
 			}
 		})
-		b.task("migrate", "shell", 12, all[2:], cmd("alembic upgrade head"), func(s *plan.Step) {
+		b.Task("migrate", "shell", 12, all[2:], cmd("alembic upgrade head"), func(s *plan.Step) {
 			s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: diag.Origin{File: "group_vars/db.yml", Line: 8}}}
 		})
 	})
-	b.scope(plan.ScopePlay, "web", 20, func(s *plan.Scope) { s.Hosts = 2 }, func() {
+	b.Scope(plan.ScopePlay, "web", 20, func(s *plan.Scope) { s.Hosts = 2 }, func() {
 		for i, host := range web {
-			b.scope(plan.ScopeBatch, fmt.Sprintf("batch %d of 2", i+1), 20, func(s *plan.Scope) { s.Hosts = 1 }, func() {
-				b.task("drain", "shell", 24, []string{host}, cmd("drain"), func(s *plan.Step) { s.Delegate = "lb1" })
+			b.Scope(plan.ScopeBatch, fmt.Sprintf("batch %d of 2", i+1), 20, func(s *plan.Scope) { s.Hosts = 1 }, func() {
+				b.Task("drain", "shell", 24, []string{host}, cmd("drain"), func(s *plan.Step) { s.Delegate = "lb1" })
 			})
 		}
-		b.scope(plan.ScopeRole, "nginx", 27, nil, func() {
-			b.task("render nginx.conf", "template", 3, web, args("dest", "/etc/nginx/nginx.conf"), func(s *plan.Step) { s.Role = "nginx" })
+		b.Scope(plan.ScopeRole, "nginx", 27, nil, func() {
+			b.Task("render nginx.conf", "template", 3, web, args("dest", "/etc/nginx/nginx.conf"), func(s *plan.Step) { s.Role = "nginx" })
 		})
-		b.scope(plan.ScopeSection, "handlers", 30, nil, func() {
-			b.task("restart nginx", "service", 31, web, args("name", "nginx"), func(s *plan.Step) { s.Handler, s.Notifiers = true, []int{len(b.p.Steps) - 2} })
+		b.Scope(plan.ScopeSection, "handlers", 30, nil, func() {
+			b.Task("restart nginx", "service", 31, web, args("name", "nginx"), func(s *plan.Step) { s.Handler, s.Notifiers = true, []int{len(b.Plan.Steps) - 2} })
 		})
 	})
-	return b.done()
+	return b.Done()
 }
 
 // manyHosts is a plan of so many tasks over so many hosts.
 func manyHosts(hosts, tasks int) *plan.Plan {
-	b := newBuilder("many.yml")
+	b := tuitest.NewBuilder("many.yml")
 	names := make([]string, hosts)
 	for i := range names {
 		names[i] = fmt.Sprintf("web%04d.example.org", i)
 	}
-	b.scope(plan.ScopePlay, "all", 1, func(s *plan.Scope) { s.Hosts = hosts }, func() {
+	b.Scope(plan.ScopePlay, "all", 1, func(s *plan.Scope) { s.Hosts = hosts }, func() {
 		for k := range tasks {
-			b.task(fmt.Sprintf("task %d", k), "shell", k+2, names, args("cmd", "true"))
+			b.Task(fmt.Sprintf("task %d", k), "shell", k+2, names, args("cmd", "true"))
 		}
 	})
-	return b.done()
+	return b.Done()
 }
 
 func TestTaskIsOneRow(t *testing.T) {
@@ -206,23 +190,23 @@ func TestUnreached(t *testing.T) {
 
 // What decides in the run is named: the include for what is in it, on the row of a host and for all of them, and the task for a handler.
 func TestDecidedInTheRun(t *testing.T) {
-	b := newBuilder("site.yml")
+	b := tuitest.NewBuilder("site.yml")
 	hosts := []string{"web1", "web2"}
-	at := func() int { return len(b.p.Steps) }
-	b.scope(plan.ScopePlay, "web", 1, func(s *plan.Scope) { s.Hosts, s.Strategy = 2, "free" }, func() {
-		b.task("look", "stat", 3, hosts)
-		b.task("first time", "include_tasks", 5, hosts, func(s *plan.Step) {
+	at := func() int { return len(b.Plan.Steps) }
+	b.Scope(plan.ScopePlay, "web", 1, func(s *plan.Scope) { s.Hosts, s.Strategy = 2, "free" }, func() {
+		b.Task("look", "stat", 3, hosts)
+		b.Task("first time", "include_tasks", 5, hosts, func(s *plan.Step) {
 			s.When, s.Prediction = "not marker.stat.exists", plan.MaySkip
 			s.Unknowns = []plan.Unknown{{Field: "when", Name: "marker", Steps: []int{at() - 2}}}
 		})
-		b.scope(plan.ScopeInclude, "first.yml", 5, func(s *plan.Scope) { s.Hosts, s.Dynamic = 2, true }, func() {
-			b.task("mark", "copy", 1, hosts, func(s *plan.Step) {
+		b.Scope(plan.ScopeInclude, "first.yml", 5, func(s *plan.Scope) { s.Hosts, s.Dynamic = 2, true }, func() {
+			b.Task("mark", "copy", 1, hosts, func(s *plan.Step) {
 				s.Prediction, s.Gates = plan.MaySkip, []plan.Gate{{Step: at() - 2, Ran: true}}
 			})
 		})
-		b.task("restart", "shell", 9, hosts, func(s *plan.Step) { s.Handler, s.Notifiers = true, []int{at() - 2} })
+		b.Task("restart", "shell", 9, hosts, func(s *plan.Step) { s.Handler, s.Notifiers = true, []int{at() - 2} })
 	})
-	s := newScreen(t, setup{p: b.done(), w: 120, h: 40})
+	s := newScreen(t, setup{p: b.Done(), w: 120, h: 40})
 	s.on("include: first.yml")
 	s.has("2 hosts  ≤ 2", "hosts     web1, web2", "decided   by «first time», on each host by itself", "marker known after step-0001 «look on")
 	s.m.Cur.Node = int(s.m.Tree.StepNode[5])

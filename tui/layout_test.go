@@ -70,17 +70,17 @@ func TestDividersStay(t *testing.T) {
 
 // Below depth eight a level takes one cell, and a name keeps twenty whatever stands behind it.
 func TestDeepNames(t *testing.T) {
-	b := newBuilder("site.yml")
+	b := tuitest.NewBuilder("site.yml")
 	var nest func(depth int)
 	nest = func(depth int) {
 		if depth == 14 {
-			b.step("a name of thirty cells, no more", "shell", 1234567)
+			b.Step("a name of thirty cells, no more", "shell", 1234567)
 			return
 		}
-		b.scope(plan.ScopeBlock, fmt.Sprintf("level %d", depth), 3, nil, func() { nest(depth + 1) })
+		b.Scope(plan.ScopeBlock, fmt.Sprintf("level %d", depth), 3, nil, func() { nest(depth + 1) })
 	}
 	nest(0)
-	s := newScreen(t, setup{p: b.done(), w: 64, h: 24})
+	s := newScreen(t, setup{p: b.Done(), w: 64, h: 24})
 	s.has(strings.Repeat("  ", 8) + strings.Repeat(" ", 6) + " └   a name of thirt…no more :1234567")
 	s.Send(tea.WindowSizeMsg{Width: 60, Height: 24}) // beside it the name would have 19
 	s.has("└   a name of thirty ce…, no more\n")

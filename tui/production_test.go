@@ -13,6 +13,7 @@ import (
 	"moon/internal/assault"
 	"moon/plan"
 	"moon/tui/overlay"
+	"moon/tui/tuitest"
 )
 
 func production(o *Options) { o.Banner = "production" }
@@ -152,7 +153,7 @@ func TestWhatChangesMeanwhileIsNotApproved(t *testing.T) {
 }
 
 func TestDestroys(t *testing.T) {
-	b := newBuilder("x.yml")
+	b := tuitest.NewBuilder("x.yml")
 	for _, a := range [][]any{
 		{"file", "state", "absent"},
 		{"apt", "state", "removed"},
@@ -164,10 +165,10 @@ func TestDestroys(t *testing.T) {
 		{"archive", "remove", false},
 		{"shell", "cmd", "rm -rf /"}, // what a command does is for its author to say
 	} {
-		b.step(a[0].(string), a[0].(string), 1, args(a[1:]...))
+		b.Step(a[0].(string), a[0].(string), 1, args(a[1:]...))
 	}
-	b.step("asks", "shell", 1, func(s *plan.Step) { s.Confirm = "really?" })
-	s := newScreen(t, setup{p: b.done(), w: 80, h: 24})
+	b.Step("asks", "shell", 1, func(s *plan.Step) { s.Confirm = "really?" })
+	s := newScreen(t, setup{p: b.Done(), w: 80, h: 24})
 	for i := range s.m.Plan.Steps {
 		want := i < 5 || i == 9
 		if got := overlay.WhyDestroys(s.m.Run, i); (got != "") != want {
@@ -182,10 +183,10 @@ func TestDestroys(t *testing.T) {
 }
 
 func TestNameToType(t *testing.T) {
-	b := newBuilder("plays/site.yml")
-	b.scope(plan.ScopePlay, "web  servers", 1, nil, func() { b.step("a", "shell", 1); b.step("b", "shell", 2) })
-	b.scope(plan.ScopePlay, "\x1b[31m \u200b", 1, nil, func() { b.step("c", "shell", 1) })
-	s := newScreen(t, setup{p: b.done(), w: 80, h: 24})
+	b := tuitest.NewBuilder("plays/site.yml")
+	b.Scope(plan.ScopePlay, "web  servers", 1, nil, func() { b.Step("a", "shell", 1); b.Step("b", "shell", 2) })
+	b.Scope(plan.ScopePlay, "\x1b[31m \u200b", 1, nil, func() { b.Step("c", "shell", 1) })
+	s := newScreen(t, setup{p: b.Done(), w: 80, h: 24})
 	for _, c := range []struct {
 		from, to int
 		name     string
@@ -194,9 +195,9 @@ func TestNameToType(t *testing.T) {
 			t.Errorf("%d to %d: %q", c.from, c.to, name)
 		}
 	}
-	nameless := newBuilder("")
-	nameless.step("a", "shell", 1)
-	s = newScreen(t, setup{p: nameless.done(), w: 80, h: 24})
+	nameless := tuitest.NewBuilder("")
+	nameless.Step("a", "shell", 1)
+	s = newScreen(t, setup{p: nameless.Done(), w: 80, h: 24})
 	if name, _ := overlay.NameToType(s.m.Plan, nil); name == "" {
 		t.Error("an empty name can be typed by accident")
 	}

@@ -36,21 +36,21 @@ func host(t *rapid.T) string {
 
 // drawPlan makes a plan of any shape.
 func drawPlan(t *rapid.T) *plan.Plan {
-	b := newBuilder(name(t))
+	b := tuitest.NewBuilder(name(t))
 	var fill func(depth int)
 	fill = func(depth int) {
 		for range rapid.IntRange(0, 4).Draw(t, "children") {
-			if len(b.p.Steps) > 60 {
+			if len(b.Plan.Steps) > 60 {
 				return
 			}
 			if depth < 12 && rapid.IntRange(0, 2).Draw(t, "scope") == 0 {
 				kind := rapid.SampledFrom([]plan.ScopeKind{plan.ScopeInclude, plan.ScopeBlock, plan.ScopeLoop, plan.ScopeBranch, plan.ScopePlay, plan.ScopeTask, plan.ScopeBatch, plan.ScopeSection}).Draw(t, "kind")
-				b.scope(kind, name(t), 3, func(s *plan.Scope) {
+				b.Scope(kind, name(t), 3, func(s *plan.Scope) {
 					s.Items, s.Branch = 3, rapid.SampledFrom([]string{"", "rescue"}).Draw(t, "branch")
 				}, func() { fill(depth + 1) })
 				continue
 			}
-			b.step(name(t), "shell", 1+len(b.p.Steps), args("cmd", name(t)), func(s *plan.Step) {
+			b.Step(name(t), "shell", 1+len(b.Plan.Steps), args("cmd", name(t)), func(s *plan.Step) {
 				s.Path += fmt.Sprint(s.Index)
 				s.Host, s.Delegate = host(t), rapid.SampledFrom([]string{"", "", "lb"}).Draw(t, "delegate")
 				s.Excluded = rapid.IntRange(0, 9).Draw(t, "excluded") == 0
@@ -67,8 +67,8 @@ func drawPlan(t *rapid.T) *plan.Plan {
 	if depth := rapid.SampledFrom([]int{0, 0, 0, 30}).Draw(t, "deep"); depth > 0 {
 		var nest func(k int)
 		nest = func(k int) {
-			b.scope(plan.ScopeInclude, name(t), 1, nil, func() {
-				b.step(name(t), "shell", 1, func(s *plan.Step) { s.Path += fmt.Sprint(s.Index) })
+			b.Scope(plan.ScopeInclude, name(t), 1, nil, func() {
+				b.Step(name(t), "shell", 1, func(s *plan.Step) { s.Path += fmt.Sprint(s.Index) })
 				if k > 0 {
 					nest(k - 1)
 				}
@@ -76,7 +76,7 @@ func drawPlan(t *rapid.T) *plan.Plan {
 		}
 		nest(depth)
 	}
-	return b.done()
+	return b.Done()
 }
 
 // drawWaits are reasons why steps wait, also such as no engine gives.

@@ -12,27 +12,27 @@ import (
 
 // site is a playbook for two hosts, of which some of the steps may run at once.
 func site() *plan.Plan {
-	b := newBuilder("site.yml")
+	b := tuitest.NewBuilder("site.yml")
 	on := func(host string) func(*plan.Step) {
 		return func(s *plan.Step) { s.Host, s.Path = host, s.Path+"@"+host }
 	}
-	b.scope(plan.ScopePlay, "preflight", 3, nil, func() {
-		b.step("gather facts", "shell", 4, on("db1"))
-		b.step("gather facts", "shell", 4, on("db2"))
+	b.Scope(plan.ScopePlay, "preflight", 3, nil, func() {
+		b.Step("gather facts", "shell", 4, on("db1"))
+		b.Step("gather facts", "shell", 4, on("db2"))
 	})
-	b.scope(plan.ScopePlay, "database", 8, func(s *plan.Scope) { s.Parallel = 2 }, func() {
-		b.step("install postgresql 16", "package", 9, on("db1"))
-		b.step("run alembic upgrade head", "command", 12, on("db1"))
-		b.step("run alembic upgrade head", "command", 12, on("db2"))
-		b.step("vacuum full", "command", 15, on("db2"))
+	b.Scope(plan.ScopePlay, "database", 8, func(s *plan.Scope) { s.Parallel = 2 }, func() {
+		b.Step("install postgresql 16", "package", 9, on("db1"))
+		b.Step("run alembic upgrade head", "command", 12, on("db1"))
+		b.Step("run alembic upgrade head", "command", 12, on("db2"))
+		b.Step("vacuum full", "command", 15, on("db2"))
 	})
-	b.scope(plan.ScopePlay, "web", 20, nil, func() {
-		b.scope(plan.ScopeInclude, "tls.yml", 21, func(s *plan.Scope) { s.When = "use_tls" }, func() {
-			b.step("render the certificate", "template", 3, on("web1"), func(s *plan.Step) { s.Prediction = plan.MaySkip })
+	b.Scope(plan.ScopePlay, "web", 20, nil, func() {
+		b.Scope(plan.ScopeInclude, "tls.yml", 21, func(s *plan.Scope) { s.When = "use_tls" }, func() {
+			b.Step("render the certificate", "template", 3, on("web1"), func(s *plan.Step) { s.Prediction = plan.MaySkip })
 		})
-		b.step("restart nginx", "service", 23, on("web1"))
+		b.Step("restart nginx", "service", 23, on("web1"))
 	})
-	return b.done()
+	return b.Done()
 }
 
 // TestRunningNow is two steps that run at once, two that wait, and what the last run was like.

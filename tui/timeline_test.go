@@ -18,19 +18,19 @@ import (
 
 // threeParts is a plan with single steps between two blocks.
 func threeParts() *plan.Plan {
-	b := newBuilder("site.yml")
+	b := tuitest.NewBuilder("site.yml")
 	block := func(name string, n int) {
-		b.scope(plan.ScopeBlock, name, 3, nil, func() {
+		b.Scope(plan.ScopeBlock, name, 3, nil, func() {
 			for i := range n {
-				b.step(fmt.Sprintf("%s %d", name, i), "shell", 4+i)
+				b.Step(fmt.Sprintf("%s %d", name, i), "shell", 4+i)
 			}
 		})
 	}
 	block("preflight", 2)
-	b.step("alone", "shell", 8)
-	b.step("alone too", "shell", 9)
+	b.Step("alone", "shell", 8)
+	b.Step("alone too", "shell", 9)
 	block("web", 3)
-	return b.done()
+	return b.Done()
 }
 
 func inTime(s float64) time.Time { return tuitest.Start.Add(time.Duration(s * float64(time.Second))) }
@@ -139,30 +139,30 @@ func TestTimelineMarks(t *testing.T) {
 
 func TestPartsOfPlans(t *testing.T) {
 	// Everything is in one include: its own parts are shown.
-	b := newBuilder("site.yml")
-	b.scope(plan.ScopeInclude, "all.yml", 1, nil, func() {
-		b.scope(plan.ScopeBlock, "one", 2, nil, func() { b.step("a", "shell", 3) })
-		b.scope(plan.ScopeBlock, "none", 4, nil, nil)
-		b.scope(plan.ScopeBlock, "two", 5, nil, func() { b.step("b", "shell", 6) })
+	b := tuitest.NewBuilder("site.yml")
+	b.Scope(plan.ScopeInclude, "all.yml", 1, nil, func() {
+		b.Scope(plan.ScopeBlock, "one", 2, nil, func() { b.Step("a", "shell", 3) })
+		b.Scope(plan.ScopeBlock, "none", 4, nil, nil)
+		b.Scope(plan.ScopeBlock, "two", 5, nil, func() { b.Step("b", "shell", 6) })
 	})
-	if parts := feed.PartsOf(tree.Grow(b.done())); len(parts) != 2 {
+	if parts := feed.PartsOf(tree.Grow(b.Done())); len(parts) != 2 {
 		t.Errorf("%d parts of an include with two blocks", len(parts))
 	}
 	// So is the only play.
-	b = newBuilder("site.yml")
-	b.scope(plan.ScopePlay, "web", 1, nil, func() {
-		b.scope(plan.ScopeBlock, "one", 2, nil, func() { b.step("a", "shell", 3) })
-		b.step("b", "shell", 6)
+	b = tuitest.NewBuilder("site.yml")
+	b.Scope(plan.ScopePlay, "web", 1, nil, func() {
+		b.Scope(plan.ScopeBlock, "one", 2, nil, func() { b.Step("a", "shell", 3) })
+		b.Step("b", "shell", 6)
 	})
-	if parts := feed.PartsOf(tree.Grow(b.done())); len(parts) != 2 {
+	if parts := feed.PartsOf(tree.Grow(b.Done())); len(parts) != 2 {
 		t.Errorf("%d parts of a play", len(parts))
 	}
 	// So many that nobody could look at them.
-	b = newBuilder("site.yml")
+	b = tuitest.NewBuilder("site.yml")
 	for i := range feed.MostParts + 5 {
-		b.scope(plan.ScopeBlock, fmt.Sprint(i), 1, nil, func() { b.step("a", "shell", 3) })
+		b.Scope(plan.ScopeBlock, fmt.Sprint(i), 1, nil, func() { b.Step("a", "shell", 3) })
 	}
-	if parts := feed.PartsOf(tree.Grow(b.done())); parts != nil {
+	if parts := feed.PartsOf(tree.Grow(b.Done())); parts != nil {
 		t.Errorf("%d parts", len(parts))
 	}
 	if parts := feed.PartsOf(tree.Grow(&plan.Plan{})); parts != nil {
@@ -172,11 +172,11 @@ func TestPartsOfPlans(t *testing.T) {
 
 // Many parts show as those around what runs, and what does not fit is counted.
 func TestManyParts(t *testing.T) {
-	b := newBuilder("site.yml")
+	b := tuitest.NewBuilder("site.yml")
 	for i := range 40 {
-		b.scope(plan.ScopeBlock, fmt.Sprintf("part %d", i), 1, nil, func() { b.step(fmt.Sprintf("step %d", i), "shell", 3) })
+		b.Scope(plan.ScopeBlock, fmt.Sprintf("part %d", i), 1, nil, func() { b.Step(fmt.Sprintf("step %d", i), "shell", 3) })
 	}
-	s := newScreen(t, setup{p: b.done(), w: 120, h: 40})
+	s := newScreen(t, setup{p: b.Done(), w: 120, h: 40})
 	s.f.Takes = func(int) time.Duration { return time.Second }
 	s.keys("A")
 	s.press("c")

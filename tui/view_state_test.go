@@ -11,6 +11,7 @@ import (
 
 	"moon/plan"
 	"moon/tui/tree"
+	"moon/tui/tuitest"
 )
 
 // reopened is a new screen with the view another was left with.
@@ -121,9 +122,9 @@ func TestReloadKeepsThePlace(t *testing.T) {
 	}
 	title := func(s *screen) string { return s.m.Tree.Title(s.m.CursorNode()) }
 	above := with(func(p *plan.Plan) {
-		b := newBuilder("devbox.yml")
-		b.step("a new one", "shell", 3)
-		first := b.p.Steps[0]
+		b := tuitest.NewBuilder("devbox.yml")
+		b.Step("a new one", "shell", 3)
+		first := b.Plan.Steps[0]
 		for i := range p.Steps {
 			p.Steps[i].Index++
 		}

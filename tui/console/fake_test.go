@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -17,60 +16,32 @@ import (
 	"moon/tui/tuitest"
 )
 
-// builder makes plans as the planner would, without a planner.
-type builder struct {
-	p    *plan.Plan
-	open []int // scopes
+// builder makes plans of a release, whose steps are all alike.
+type builder struct{ *tuitest.Builder }
+
+func newBuilder() builder {
+	b := builder{tuitest.NewBuilder("site.yml")}
+	b.Plan.Root, b.Plan.Name = "/home/ann/app", "a release"
+	return b
 }
 
-func newBuilder() *builder {
-	p := &plan.Plan{Format: plan.Format, Root: "/home/ann/app", RootFile: "site.yml", Name: "a release", Digest: "5f0c1e2d3b4a59687766"}
-	p.Scopes = []plan.Scope{{Kind: plan.ScopePlaybook, Parent: -1, Name: "site.yml"}}
-	return &builder{p, []int{0}}
+func (b builder) scope(kind plan.ScopeKind, name string, inside func()) *plan.Scope {
+	id := len(b.Plan.Scopes)
+	b.Scope(kind, name, 0, func(s *plan.Scope) { s.Origin = diag.Origin{File: "site.yml", Line: 10 + id} }, inside)
+	return &b.Plan.Scopes[id]
 }
 
-func (b *builder) done() *plan.Plan {
-	b.p.Scopes[0].Last = len(b.p.Steps)
-	for i := range b.p.Steps {
-		b.p.Steps[i].Digest = "digest of " + b.p.Steps[i].Path
+func (b builder) step(name string, with ...func(*plan.Step)) int {
+	usual := func(s *plan.Step) {
+		s.Host, s.Origin, s.Args = "", diag.Origin{File: "site.yml", Line: 30 + s.Index}, map[string]any{"cmd": "do " + name}
 	}
-	return b.p
-}
-
-func (b *builder) top() int { return b.open[len(b.open)-1] }
-
-func (b *builder) scope(kind plan.ScopeKind, name string, inside func()) *plan.Scope {
-	id := len(b.p.Scopes)
-	b.p.Scopes = append(b.p.Scopes, plan.Scope{
-		ID: id, Kind: kind, Parent: b.top(), Name: name, Path: b.p.Scopes[b.top()].Path + "/" + name,
-		Origin: diag.Origin{File: "site.yml", Line: 10 + id}, First: len(b.p.Steps),
-	})
-	b.open = append(b.open, id)
-	if inside != nil {
-		inside()
-	}
-	b.open = b.open[:len(b.open)-1]
-	b.p.Scopes[id].Last = len(b.p.Steps)
-	return &b.p.Scopes[id]
-}
-
-func (b *builder) step(name string, with ...func(*plan.Step)) int {
-	i := len(b.p.Steps)
-	s := plan.Step{
-		Index: i, Path: path.Join(b.p.Scopes[b.top()].Path, name), Scope: b.top(), Name: name, Action: "shell", Summary: "do " + name,
-		Args: map[string]any{"cmd": "do " + name}, Prediction: plan.WillRun, Origin: diag.Origin{File: "site.yml", Line: 30 + i}, Cwd: b.p.Root,
-	}
-	for _, w := range with {
-		w(&s)
-	}
-	b.p.Steps = append(b.p.Steps, s)
-	return i
+	return b.Step(name, "shell", 0, append([]func(*plan.Step){usual}, with...)...)
 }
 
 // release is a playbook such as people have: parts in parts, a step that asks, a rescue, a loop, one that is excluded.
 func release() *plan.Plan {
 	b := newBuilder()
-	b.p.Vars = []plan.Var{
+	b.Plan.Vars = []plan.Var{
 		{Name: "lock_timeout", Value: "5s", From: "vars", Origin: diag.Origin{File: "defaults.yml", Line: 3}},
 		{Name: "release", Value: "1.4", From: "--extra-vars"},
 	}
@@ -96,20 +67,20 @@ func release() *plan.Plan {
 	b.step("check the site", func(s *plan.Step) {
 		s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: diag.Origin{File: "defaults.yml", Line: 3}}}
 	})
-	return b.done()
+	return b.Done()
 }
 
 // many is a plan of n steps, a hundred in a part.
 func many(n int) *plan.Plan {
 	b := newBuilder()
-	for len(b.p.Steps) < n {
-		b.scope(plan.ScopeBlock, fmt.Sprintf("part %d", len(b.p.Steps)/100), func() {
-			for range min(100, n-len(b.p.Steps)) {
-				b.step(fmt.Sprintf("thing %d", len(b.p.Steps)))
+	for len(b.Plan.Steps) < n {
+		b.scope(plan.ScopeBlock, fmt.Sprintf("part %d", len(b.Plan.Steps)/100), func() {
+			for range min(100, n-len(b.Plan.Steps)) {
+				b.step(fmt.Sprintf("thing %d", len(b.Plan.Steps)))
 			}
 		})
 	}
-	return b.done()
+	return b.Done()
 }
 
 // newEngine is an engine that refuses what makes no sense, and plans with other values.

@@ -1,5 +1,6 @@
-// Package tuitest has what the tests of the front ends share: an engine that is not one, and waiting for texts.
+// Package tuitest has what the tests of the front ends share: plans without a planner, an engine that is not one, and waiting for texts.
 //
+//	Scope, Step … ──▶ Builder ──▶ Done: a plan
 //	commands ──▶ Engine.Take ──▶ Tick, Tick … ──▶ Emit: records, as the feed of a run has them
 //	a screen ──▶ AwaitTexts ──▶ all of them are there at once
 //
