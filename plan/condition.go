@@ -34,10 +34,10 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 			continue
 		}
 		if c.Gate != nil {
-			skipped, ok := r.gate(c.Gate.Step)
+			skipped, ok := r.gate(c.Gate)
 			switch {
 			case !ok:
-				r.Miss([]value.Missing{{Name: gateName, Steps: []int{c.Gate.Step}}})
+				r.Miss([]value.Missing{{Name: gateName, Steps: c.Gate.steps()}})
 				v.Known = false
 			case skipped == c.Gate.Ran:
 				return Verdict{Known: true, Culprit: c.Value.Text()}
@@ -95,15 +95,27 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 const gateName = "the include"
 
 // gate tells whether a step was skipped on which others depend.
-func (r *Renderer) gate(step int) (skipped, ok bool) {
+func (r *Renderer) gate(g *Gate) (skipped, ok bool) {
 	e, isEnv := r.Env.(*Env)
 	if !isEnv || e.Results == nil {
 		return false, false
 	}
-	if e.Results.Omitted(step) { // it is in a rescue that was not needed, and has decided nothing
-		return true, true
+	for step := g.Step; step < g.End(); step++ {
+		if e.Results.Omitted(step) { // it is in a rescue that was not needed, and has decided nothing
+			continue
+		}
+		if skipped, ok = e.Results.Skipped(step); !ok || !skipped {
+			return skipped, ok
+		}
 	}
-	return e.Results.Skipped(step)
+	return true, true
+}
+
+func (g *Gate) steps() []int {
+	if g.Among != nil {
+		return g.Among // of which all gates have the same
+	}
+	return []int{g.Step}
 }
 
 // WhenText joins conditions as written.

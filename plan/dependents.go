@@ -55,7 +55,7 @@ func (p *Plan) dependsOnAny(step int, marked []bool, scopes map[int]bool) bool {
 		}
 	}
 	for _, g := range s.Gates {
-		if marked[g.Step] {
+		if slices.Contains(marked[g.Step:g.End()], true) {
 			return true
 		}
 	}

@@ -266,9 +266,13 @@ type Step struct {
 
 // Gate is a step that decides whether others are there: an include, the end of a play.
 type Gate struct {
-	Step int
-	Ran  bool // they are if it ran; otherwise, if it was skipped
+	Step  int
+	Among []int // the steps of a task with run_once, from this one on: one of its hosts decides. Nil: the step alone
+	Ran   bool  // they are if it ran; otherwise, if it was skipped
 }
+
+// End is behind the last of the steps of which one decides.
+func (g Gate) End() int { return g.Step + max(len(g.Among), 1) }
 
 // Become is another user that a step runs as.
 type Become struct {

@@ -81,14 +81,16 @@ func (s tally) countTask(from, to int, count func(host string) *events.HostCount
 // gone reports whether a step turned out not to be there: its include was skipped, or its host had left the play.
 func (s tally) gone(ps *plan.Step) bool {
 	for _, g := range ps.Gates {
-		n := s.node(g.Step)
-		// Most gates shut by running; one that is marked so shuts by not running.
-		shut := n.outcome == events.OK || n.outcome == events.Changed
-		if g.Ran {
-			shut = n.outcome == events.Skipped || n.outcome == events.Omitted
-		}
-		if shut && n.state == settled {
-			return true
+		for step := g.Step; step < g.End(); step++ {
+			n := s.node(step)
+			// Most gates shut by running; one that is marked so shuts by not running.
+			shut := n.outcome == events.OK || n.outcome == events.Changed
+			if g.Ran {
+				shut = n.outcome == events.Skipped || n.outcome == events.Omitted
+			}
+			if shut && n.state == settled {
+				return true
+			}
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -114,10 +115,9 @@ func (c *taskContext) flushing() *taskContext {
 // planEnd lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it: also
 // in the body of a block, whose failure leads past it to the rescue and the always, which would otherwise be missing in the plan.
 func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
-	// the first host is asked, for all
-	if what != "end_host" && what != "end_role" && p.plan.Scopes[cs[0].play.scope].Strategy == "linear" {
-		cs = cs[:1]
-	}
+	own := what == "end_host" || what == "end_role"
+	// Of the others the first host that gets there is asked, for all. Unless all would say the same, the run decides: it may have failed.
+	first := !own && p.plan.Scopes[cs[0].play.scope].Strategy == "linear"
 	var leaving, undecided []*taskContext
 	for _, c := range cs {
 		p.selectHost(c)
@@ -132,18 +132,24 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 			undecided = append(undecided, c)
 		}
 	}
+	if first && len(leaving)+len(undecided) > 0 && len(leaving) < len(cs) {
+		leaving, undecided = nil, cs
+	}
 	all := func(list []*taskContext) (ms []*plannedHost) {
-		if what == "end_host" {
+		switch {
+		case what == "end_host":
 			for _, c := range list {
 				ms = append(ms, c.on)
 			}
-			return ms
-		}
-		if len(list) == 0 {
-			return nil
-		}
-		for _, name := range cs[0].scene.Batch {
-			ms = append(ms, p.machines[name])
+		case len(list) == 0:
+		case what == "end_play": // also in the batches that follow
+			for _, name := range cs[0].play.scene.Hosts {
+				ms = append(ms, p.machines[name])
+			}
+		default:
+			for _, name := range cs[0].scene.Batch {
+				ms = append(ms, p.machines[name])
+			}
 		}
 		return ms
 	}
@@ -165,22 +171,34 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	if what == "end_play" && len(leaving) > 0 {
 		cs[0].play.over = true
 	}
-	if len(undecided) == 0 || len(leaving) > 0 && what != "end_host" && what != "end_role" {
+	if len(undecided) == 0 || len(leaving) > 0 && !own {
 		return
 	}
 	d := p.decider(t)
 	d.Action, d.Args = "meta", t.Args
+	if once := playbook.Written(t.Pos, "true"); first {
+		for _, c := range undecided {
+			c.inherit.runOnce = once
+		}
+	}
 	var steps []int
-	p.taskTelling(undecided, d, func(c *taskContext, step int) { steps = append(steps, step) })
+	p.taskTelling(undecided, d, func(_ *taskContext, step int) { steps = append(steps, step) })
 	for _, step := range steps {
 		s := &p.plan.Steps[step]
-		g := gateAt{Gate: plan.Gate{Step: step, Ran: false}, text: "not (" + s.When + ")", pos: t.Pos, role: role}
-		if what == "end_host" || what == "end_role" {
+		text := "not (" + cmp.Or(s.When, what+" was reached") + ")"
+		g := gateAt{Gate: plan.Gate{Step: step, Ran: false}, text: text, pos: t.Pos, role: role}
+		if own {
 			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
 			continue
 		}
+		if first { // the steps of a task are next to each other
+			g.Among = steps
+		}
 		for _, m := range all(undecided) {
 			m.gates = append(m.gates, g)
+		}
+		if first {
+			break
 		}
 	}
 }

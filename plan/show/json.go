@@ -362,7 +362,9 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 		j.NotifiedBy = append(j.NotifiedBy, p.Steps[n].ID())
 	}
 	for _, g := range s.Gates {
-		j.Gates = append(j.Gates, gateJSON{p.Steps[g.Step].ID(), g.Ran})
+		for step := g.Step; step < g.End(); step++ {
+			j.Gates = append(j.Gates, gateJSON{p.Steps[step].ID(), g.Ran})
+		}
 	}
 	for _, u := range s.Unknowns {
 		j.Unknowns = append(j.Unknowns, unknownJSON{u.Field, u.Name, idsOf(p, u.Steps)})

@@ -105,13 +105,15 @@ func ended(p *plan.Plan, steps []events.Step, from, to int) (t events.TaskEnds, 
 // gone reports whether a step turned out not to be there: its include was skipped, or its host had left the play.
 func gone(p *plan.Plan, steps []events.Step, i int) bool {
 	for _, g := range p.Steps[i].Gates {
-		s := &steps[g.Step]
-		shut := s.Outcome == events.OK || s.Outcome == events.Changed // one that was never reached decides nothing
-		if g.Ran {
-			shut = s.Outcome == events.Skipped || s.Outcome == events.Omitted
-		}
-		if shut && s.State == events.Settled {
-			return true
+		for step := g.Step; step < g.End(); step++ {
+			s := &steps[step]
+			shut := s.Outcome == events.OK || s.Outcome == events.Changed // one that was never reached decides nothing
+			if g.Ran {
+				shut = s.Outcome == events.Skipped || s.Outcome == events.Omitted
+			}
+			if shut && s.State == events.Settled {
+				return true
+			}
 		}
 	}
 	return false
