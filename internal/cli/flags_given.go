@@ -85,7 +85,7 @@ func (f *playbookFlags) shaping() string {
 }
 
 // hostFlagsOfSteps are the flags about hosts that a playbook of steps has a use for, too: for its modules, and its handlers.
-var hostFlagsOfSteps = []string{"--no-connect", "--no-probe", "--module-path", "--force-handlers"}
+var hostFlagsOfSteps = []string{"--no-connect", "--no-probe", "--probe", "--module-path", "--force-handlers"}
 
 // hostFlagsOfAsking are those that one has a use for that asks for hosts: a lookup does, or a step that runs there.
 var hostFlagsOfAsking = []string{"--inventory", "--user", "--private-key", "--connection", "--ssh-common-args"}

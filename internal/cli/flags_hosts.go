@@ -24,6 +24,7 @@ type hostFlags struct {
 	Limit         string   `short:"l" env:"-" placeholder:"PATTERN" help:"Only run on these hosts."`
 	NoConnect     bool     `help:"Plan without connecting: facts of other machines stay unknown until the run."`
 	NoProbe       bool     `help:"Ask no step while planning: what stat, find, slurp and getent find stays unknown until the run."`
+	Probe         bool     `help:"Also run commands with check_mode: false and changed_when: false while planning."`
 	ForceHandlers bool     `help:"Also run notified handlers on hosts that have failed."`
 	User          string   `short:"u" env:"-" aliases:"remote-user" placeholder:"NAME" help:"Default SSH user."`
 	PrivateKey    string   `aliases:"key-file" env:"-" type:"path" placeholder:"FILE" help:"SSH private key."`
@@ -82,7 +83,7 @@ func (f *hostFlags) hosts(o *plan.Options, dir string) error {
 		}
 	}
 	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = f.Limit, f.ForceHandlers, f.NoConnect
-	o.Hosts.NoProbe = f.NoProbe
+	o.Hosts.NoProbe, o.Hosts.Commands = f.NoProbe, f.Probe && !f.NoProbe
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = f.User, f.PrivateKey, f.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod = f.Become, f.BecomeUser, f.BecomeMethod
 	o.Login.SSHArgs = string(f.SSHCommonArgs)
@@ -144,7 +145,7 @@ func (f *hostFlags) overrideHosts(o *plan.Options, dir string) error {
 	o.Mode.ForceHandlers, o.Hosts.NoConnect, o.Login.Become = o.Mode.ForceHandlers || given.Mode.ForceHandlers, o.Hosts.NoConnect ||
 		given.Hosts.NoConnect, o.Login.Become ||
 		given.Login.Become
-	o.Hosts.NoProbe = o.Hosts.NoProbe || given.Hosts.NoProbe
+	o.Hosts.NoProbe, o.Hosts.Commands = o.Hosts.NoProbe || given.Hosts.NoProbe, o.Hosts.Commands || given.Hosts.Commands
 	return nil
 }
 

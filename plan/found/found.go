@@ -144,6 +144,9 @@ func (f Result) whole() map[string]any {
 	if m == nil {
 		m = map[string]any{}
 	}
+	for _, name := range []string{"start", "end", "delta"} { // of the attempt
+		delete(m, name)
+	}
 	if f.RC != nil {
 		m["rc"], m["stdout"], m["stderr"] = *f.RC, f.Stdout, f.Stderr
 	}

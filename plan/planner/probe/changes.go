@@ -24,6 +24,9 @@ var looks = map[string]bool{
 	"package_facts": true, "service_facts": true, "vars": true, "include_vars": true, "include_tasks": true, "include_role": true,
 }
 
+// commands change nothing if they say so.
+var commands = map[string]bool{"command": true, "shell": true}
+
 // waits are the actions that wait for something to happen, on whatever machine.
 var waits = map[string]bool{"pause": true, "wait_for": true, "wait_for_connection": true}
 
@@ -54,7 +57,7 @@ func (p *Prober) noteChange(s *plan.Step, k *plan.Task) {
 	case waits[s.Action]:
 		p.waited = append(p.waited, s.Index)
 	case looks[s.Action], spec.Inward(s.Action):
-	case k.Action.Command && onlyLooks(s, k):
+	case commands[s.Action] && onlyLooks(s, k):
 	case s.Action == "fetch":
 		add(here, all)
 	case k.OnController():

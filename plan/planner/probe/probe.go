@@ -92,7 +92,7 @@ func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
 		database := value.Text(value.Plain(k.Call.Raw["database"]))
 		return database != "shadow" && database != "gshadow" // which hold what is secret
 	}
-	return s.Register != "" && p.o.Hosts.Commands && k.Action.Command && onlyLooks(s, k)
+	return s.Register != "" && p.o.Hosts.Commands && commands[s.Action] && onlyLooks(s, k)
 }
 
 // uncertain reports whether only the run can say what conditions come to.
