@@ -107,8 +107,8 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 
 // settled reports whether all that a step uses of its item shows in its arguments and conditions.
 func settled(k *plan.Task) bool {
-	asks := slices.ContainsFunc(k.Action.Fields(), func(f spec.Field) bool {
-		return f.Kind == spec.Conditions || f.Kind == spec.Expression
+	asks := slices.ContainsFunc(k.Args, func(g plan.Arg) bool { // the action evaluates them itself
+		return g.Field != nil && (g.Field.Kind == spec.Conditions || g.Field.Kind == spec.Expression)
 	})
 	return !k.Open && !asks && len(k.Changed)+len(k.Failed)+len(k.Until)+len(k.Breaks) == 0 && k.Undo == nil &&
 		(k.Action.Name != "template" || k.Renders != nil) && k.Action.Plugin == nil
