@@ -56,7 +56,7 @@ var keptName = sync.OnceValues(func() (string, error) {
 	if _, err := io.Copy(sum, f); err != nil {
 		return "", err
 	}
-	system, err := osexec.Command("uname", "-sm").Output() //nolint:noctx // it ends at once
+	system, err := osexec.Command("uname", "-sm").Output()
 	if err != nil {
 		return "", err
 	}
