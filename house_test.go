@@ -571,8 +571,8 @@ type word struct {
 
 // words is the table. What to do with it: replace words in the code, run the test, lower the numbers.
 var words = []word{
-	{"foretell|foretells|foretelling|foretold|foresee|foreseen|foresaw|foresight", "predict, preview, dry run", 59, 0},
-	{"oracle|oracles", "predictor", 16, 0},
+	{"foretell|foretells|foretelling|foretold|foresee|foreseen|foresaw|foresight", "predict, preview, dry run", 0, 0},
+	{"oracle|oracles", "predictor", 0, 0},
 	{"told", "given, notified, known, reported", 140, 0},
 	{"shall", "should; desired state", 32, 0},
 	{"whoever|nobody|somebody|anybody|everybody", "the user, the caller, no one; or passive", 318, 1},

@@ -197,7 +197,7 @@ func (s *attempts) prepare(step, number int) {
 	// Only to reach its host would already execute what a playbook names that no one has trusted.
 	switch why := steered(ps); {
 	case !job.Trusted && why != "":
-		diff := unforetold(why)
+		diff := unpredicted(why)
 		runner = fixedResult{Outcome: events.OK, Diff: &diff}
 	case dry:
 		runner = s.cfg.Dry
@@ -557,11 +557,11 @@ func (s *attempts) finished(r report) {
 	s.stopRunning(s.state.Stopping())
 }
 
-// drift says how the end of an attempt differs from what was foretold.
+// drift says how the end of an attempt differs from what was predicted.
 func (s *attempts) drift(ps *plan.Step, f *fact.AttemptFinished) string {
-	foretold := s.expected(ps)
-	if foretold == nil || ps.NoLog || s.dry(ps.Index) {
+	predicted := s.expected(ps)
+	if predicted == nil || ps.NoLog || s.dry(ps.Index) {
 		return ""
 	}
-	return foretold.Drift(f.Outcome, s.cleanDiff(f.Diff))
+	return predicted.Drift(f.Outcome, s.cleanDiff(f.Diff))
 }

@@ -84,8 +84,8 @@ func writeDurations(dir string, p *plan.Plan, run *stopwatch) error {
 	return disk.Replace(durationsPath(dir, p), text)
 }
 
-// foresee reads how long the steps took in earlier runs.
-func (s *observer) foresee(p *plan.Plan) {
+// loadDurations reads how long the steps took in earlier runs.
+func (s *observer) loadDurations(p *plan.Plan) {
 	s.usual, s.lately = readDurations(s.cfg.Durations, p)
 	s.state.Prefer(func(p *plan.Plan, g *graph.Graph) []int64 { return ranks(p, g, s.usual) })
 }

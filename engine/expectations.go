@@ -9,29 +9,29 @@ import (
 
 // expectations are what a person was shown before the run, by what names a step. They may be used from anywhere.
 type expectations struct {
-	mu       sync.Mutex // guards what follows
-	foretold map[string]*events.Prediction
+	mu        sync.Mutex // guards what follows
+	predicted map[string]*events.Prediction
 }
 
-// Expect says what a step was foretold to do, when that was shown to somebody who decides. What it then does otherwise is
+// Expect says what a step was predicted to do, when that was shown to somebody who decides. What it then does otherwise is
 // reported as drift.
 func (s *expectations) Expect(p *plan.Plan, f *events.Prediction) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.foretold[identity(&p.Steps[f.Step])] = f
+	s.predicted[identity(&p.Steps[f.Step])] = f
 }
 
-// ExpectNothing takes back all that was foretold.
+// ExpectNothing takes back all that was predicted.
 func (s *expectations) ExpectNothing() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.foretold)
+	clear(s.predicted)
 }
 
 func (s *expectations) expected(ps *plan.Step) *events.Prediction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.foretold[identity(ps)]
+	return s.predicted[identity(ps)]
 }
 
 // identity names a step as long as it does the same.

@@ -126,8 +126,8 @@ func TestStepNow(t *testing.T) {
 		t.Error("the plan itself was changed")
 	}
 
-	dry := func() *engine.Oracle {
-		return &engine.Oracle{Plan: p, Dry: exec.DryRun{Overlay: fsys.NewOverlay()}}
+	dry := func() *engine.Predictor {
+		return &engine.Predictor{Plan: p, Dry: exec.DryRun{Overlay: fsys.NewOverlay()}}
 	}
 	f, err := s.Predict(context.Background(), at["write"], dry())
 	if err != nil || f.Diff.Kind != events.ChangeCreate || f.Maybe || !strings.Contains(f.Diff.Text, "+release 1.2.3") || strings.Contains(f.Diff.Text, "seCret") {

@@ -142,7 +142,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s.results.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
 	// The fact is folded by hand, as it needs the plan that no record holds.
 	s.state.Resume(r, p.plan, p.graph)
-	s.foresee(p.plan)
+	s.loadDurations(p.plan)
 	if killed != "" {
 		s.add(fact.Warned{Step: -1, Message: "killed processes that the crashed moon had left running:  " + killed})
 	}

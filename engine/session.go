@@ -43,7 +43,7 @@ func Start(cfg Config) (*Session, error) {
 	s.hold(s.first)
 	s.secrets = cfg.Plan.Secrets()
 	s.state = state.New(cfg.Plan, cfg.Graph, s.observe)
-	s.foresee(cfg.Plan)
+	s.loadDurations(cfg.Plan)
 	s.owner.Target = history.TargetOf(cfg.Plan, cfg.Options)
 	if err := s.makeDir(); err != nil {
 		return nil, journal.OutOfRoom(cfg.Runs, err)
@@ -76,7 +76,7 @@ func newSession(cfg Config) *Session {
 	s := &Session{done: make(chan struct{})}
 	s.ledger = ledger{cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{}}
 	s.results, s.timing = newResults(), newStopwatch()
-	s.wake, s.foretold, s.perhaps = make(chan struct{}, 1), map[string]*events.Prediction{}, map[int]bool{}
+	s.wake, s.predicted, s.perhaps = make(chan struct{}, 1), map[string]*events.Prediction{}, map[int]bool{}
 	s.plans = map[string]planned{}
 	s.asked, s.met = map[string]control.Answer{}, map[string]bool{}
 	s.current.Store(cfg.Plan)

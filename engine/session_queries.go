@@ -61,8 +61,8 @@ func (s *Session) StepNow(p *plan.Plan, step int) (plan.Step, error) {
 }
 
 // Predict says what a step would do if it were started now, with the values there are, and expects it of the step from then on. The
-// oracle must be a new one. It may take long, and may be called from anywhere.
-func (s *Session) Predict(ctx context.Context, step int, o *Oracle) (*events.Prediction, error) {
+// predictor must be a new one. It may take long, and may be called from anywhere.
+func (s *Session) Predict(ctx context.Context, step int, o *Predictor) (*events.Prediction, error) {
 	if step < 0 || step >= len(o.Plan.Steps) || !s.results.about(o.Plan, s.first.plan) {
 		return nil, errReplaced
 	}

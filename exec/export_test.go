@@ -2,9 +2,9 @@ package exec
 
 import "moon/events"
 
-// Known reports whether an action can be carried out, whether it foretells what it does, and what a prediction says
+// Known reports whether an action can be carried out, whether it predicts what it does, and what a prediction says
 // without that.
-func Known(name string) (known, foretells bool, effect events.ChangeKind) {
+func Known(name string) (known, predicts bool, effect events.ChangeKind) {
 	a, known := actions[name]
 	return known, a.Plan != nil, a.Effect
 }

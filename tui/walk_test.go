@@ -210,7 +210,7 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 		ParseBreak: engine.ParseBreak,
 		PredictAll: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Prediction)) {
 			s.ExpectNothing()
-			(&engine.Oracle{Plan: p, Dry: exec.DryRun{Overlay: fsys.NewOverlay()}, Left: left}).Foretell(ctx, func(f *events.Prediction) {
+			(&engine.Predictor{Plan: p, Dry: exec.DryRun{Overlay: fsys.NewOverlay()}, Left: left}).PredictAll(ctx, func(f *events.Prediction) {
 				s.Expect(p, f)
 				tell(f)
 			})

@@ -553,7 +553,7 @@ func aptNames(ctx context.Context, a *exec.Attempt) ([]string, error) {
 	return strings.Fields(said.Stdout), nil
 }
 
-// carryOut has apt-get do what was foretold.
+// carryOut has apt-get do what was predicted.
 func (p *apt) carryOut(ctx context.Context, a *exec.Attempt, o order) (err error) {
 	if p.args.PolicyRcD != nil {
 		restore, err := tellServices(*p.args.PolicyRcD)

@@ -44,7 +44,7 @@ func (t target) planWrite(ctx context.Context, a *exec.Attempt, c *exec.Change) 
 		}
 		// The link itself is replaced, and not what it leads to.
 		w, words := t.attrs.ForNew(fsys.Regular)
-		t.foreseeContent(c, w)
+		t.predictContent(c, w)
 		return c.Plan(events.ChangeUpdate, t.replaceFile(a, c, w),
 			append([]string{"link to " + t.is.Target + " → file, " + fsys.FormatSize(t.from.Size)}, words...)...), nil
 	}
@@ -60,7 +60,7 @@ func (t target) planWrite(ctx context.Context, a *exec.Attempt, c *exec.Change) 
 	case !same:
 		words = append([]string{t.contentWords()}, words...)
 		c.Diff.Text = t.diffText(a)
-		t.foreseeContent(c, w)
+		t.predictContent(c, w)
 		return c.Plan(events.ChangeUpdate, t.replaceFile(a, c, w), words...), nil
 	case len(words) > 0:
 		maps.Copy(c.Fields, map[string]any{"checksum": t.sumOf(a, sum)})
@@ -83,12 +83,12 @@ func (t target) sumOf(a *exec.Attempt, checksum string) string {
 func (t target) createFile(a *exec.Attempt, c *exec.Change) *exec.Change {
 	w, words := t.attrs.ForNew(fsys.Regular)
 	c.Diff.Text = t.diffText(a)
-	t.foreseeContent(c, w)
+	t.predictContent(c, w)
 	return c.Plan(events.ChangeCreate, t.replaceFile(a, c, w), append([]string{"new file, " + fsys.FormatSize(t.from.Size)}, words...)...)
 }
 
-// foreseeContent tells later steps of a dry run of the new content.
-func (t target) foreseeContent(c *exec.Change, w fsys.Wanted) {
+// predictContent tells later steps of a dry run of the new content.
+func (t target) predictContent(c *exec.Change, w fsys.Wanted) {
 	c.AddPrediction(func(f *fsys.Overlay) { f.Put(t.at.Path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
 }
 

@@ -47,7 +47,7 @@ type packageChange struct {
 }
 
 // planPackages asks the package manager what it would do. Where the lists are to be fetched first nobody can know what
-// will be in them: what is foretold then goes by those that are here, and the run asks again with the new ones.
+// will be in them: what is predicted then goes by those that are here, and the run asks again with the new ones.
 func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Change, error) {
 	c := &exec.Change{Fields: map[string]any{"cache_updated": false}}
 	if when := newestList(p.listPatterns()); !when.IsZero() {

@@ -428,7 +428,7 @@ func (p *patching) putFile(ctx context.Context, name, from string) (func(context
 	} else {
 		one.Diff.Text = t.diffText(p.Attempt)
 		w, _ := t.attrs.ForNew(fsys.Regular)
-		t.foreseeContent(one, w)
+		t.predictContent(one, w)
 	}
 	p.text.WriteString(one.Diff.Text)
 	p.c.Predictions = append(p.c.Predictions, one.Predictions...)

@@ -223,7 +223,7 @@ func (u *unpacking) planUnpack() error {
 	if len(u.c.Resources) > fewResources { // all that is in it
 		u.c.Resources = nil
 	}
-	u.c.AddPrediction(u.foreseeFiles)
+	u.c.AddPrediction(u.predictFiles)
 	if n := created + updated - len(lines); n > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more\n", n))
 	}

@@ -450,9 +450,9 @@ func (u *unpacking) keepContent(name string, m *fsys.Member) error {
 	return nil
 }
 
-// foreseeFiles tells later steps of a dry run what would be unpacked. Of an archive with very many members it tells the
+// predictFiles tells later steps of a dry run what would be unpacked. Of an archive with very many members it tells the
 // beginning.
-func (u *unpacking) foreseeFiles(f *fsys.Overlay) {
+func (u *unpacking) predictFiles(f *fsys.Overlay) {
 	for i := range min(len(u.list), keptFiles) {
 		p := &u.list[i]
 		path := u.destPath(p.name)

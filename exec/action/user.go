@@ -188,12 +188,12 @@ func (s *userStep) planCreation() error {
 	}
 	words = append(words, key.describeChange()...)
 	s.c.PlanFor(events.ChangeCreate, "user", args.Name, s.applyTools(tools, key, nil), words...)
-	s.c.AddPrediction(func(f *fsys.Overlay) { s.foreseeUser(f, own) })
+	s.c.AddPrediction(func(f *fsys.Overlay) { s.predictUser(f, own) })
 	return nil
 }
 
-// foreseeUser tells the later steps of a dry run of a new user.
-func (s *userStep) foreseeUser(f *fsys.Overlay, own *userGroup) {
+// predictUser tells the later steps of a dry run of a new user.
+func (s *userStep) predictUser(f *fsys.Overlay, own *userGroup) {
 	f.Name("user", s.args.Name)
 	// useradd makes a group of the same name if login.defs says so.
 	if own == nil && loginDefs()["USERGROUPS_ENAB"] == "yes" {

@@ -18,7 +18,7 @@ import (
 // that: a file in a directory that an earlier step would make, or a second edit of the same file. It knows files with
 // their contents, users and groups. What a command would do nobody knows, and it is taken to do nothing.
 //
-// A nil Overlay foresees nothing.
+// A nil Overlay predicts nothing.
 type Overlay struct {
 	mu sync.Mutex
 	at map[string]Predicted // by clean absolute path
@@ -76,7 +76,7 @@ func (f *Overlay) real(path string) string {
 	return end
 }
 
-// resolve follows the links in what leads to a path, and reports whether one of them is foreseen.
+// resolve follows the links in what leads to a path, and reports whether one of them is predicted.
 func (f *Overlay) resolve(path string, links int) (end string, ahead bool) {
 	rest := strings.Split(path, "/")[1:]
 	at := ""
@@ -175,7 +175,7 @@ func (f *Overlay) children(path string, now []string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Put foresees an entry in the place of what is there.
+// Put predicts an entry in the place of what is there.
 func (f *Overlay) Put(path string, at Predicted) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -209,7 +209,7 @@ func (f *Overlay) set(path string, at Predicted) {
 	f.at[path] = at
 }
 
-// Own foresees other attributes of what is at a path.
+// Own predicts other attributes of what is at a path.
 func (f *Overlay) Own(path string, is Entry, w Wanted) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -222,7 +222,7 @@ func (f *Overlay) Own(path string, is Entry, w Wanted) {
 	f.set(path, at)
 }
 
-// Mkdir foresees a directory with those above it that are not there.
+// Mkdir predicts a directory with those above it that are not there.
 func (f *Overlay) Mkdir(path string, last, above Wanted) {
 	var missing []string
 	for at := filepath.Clean(path); at != "/"; at = filepath.Dir(at) {
@@ -256,7 +256,7 @@ func (w Wanted) Entry(kind string) Entry {
 	return e
 }
 
-// Name foresees a user or a group: "user", "ada".
+// Name predicts a user or a group: "user", "ada".
 func (f *Overlay) Name(kind, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

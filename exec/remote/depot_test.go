@@ -11,7 +11,7 @@ import (
 	"moon/exec/remote"
 )
 
-// TestFetchOverALane fetches a file of several pieces, and again, and foretells it.
+// TestFetchOverALane fetches a file of several pieces, and again, and predicts it.
 func TestFetchOverAConnection(t *testing.T) {
 	pool, _ := connected(t, exec.Local{})
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func TestFetchOverAConnection(t *testing.T) {
 	here := filepath.Join(dir, "got/web1", dir, "large")
 	r := pool.Dry(nil).Run(t.Context(), job())
 	if _, err := os.Stat(here); r.Outcome != events.Changed || err == nil {
-		t.Errorf("foretold %v %s", r.Outcome, r.Error)
+		t.Errorf("predicted %v %s", r.Outcome, r.Error)
 	}
 	for _, want := range []events.Outcome{events.Changed, events.OK} {
 		r := pool.Run(t.Context(), job())

@@ -136,7 +136,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestDryThere foresees what a host would have after a step.
+// TestDryThere predicts what a host would have after a step.
 func TestDryThere(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
 	s.Keep(t)

@@ -103,7 +103,7 @@ func (l *Pool) inFront(ctx context.Context, job *exec.Job) exec.Result {
 }
 
 // Dry is the dry run of the same jobs. The overlay, which may be nil, is that of the jobs of this process; each connection has
-// one of its own, so that what one user would make another's steps do not foresee.
+// one of its own, so that what one user would make another's steps do not predict.
 func (l *Pool) Dry(own *fsys.Overlay) Dry {
 	d := Dry{pool: l, own: own}
 	if own != nil {

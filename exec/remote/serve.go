@@ -224,7 +224,7 @@ func (s *server) checkBecome(ctx context.Context, b exec.Become) exec.Result {
 	return r
 }
 
-// overlayOf is what the jobs of a dry run have foreseen here so far. What others do, here or elsewhere, they do not know of.
+// overlayOf is what the jobs of a dry run have predicted here so far. What others do, here or elsewhere, they do not know of.
 func (s *server) overlayOf(id uint64) *fsys.Overlay {
 	if id == 0 {
 		return nil

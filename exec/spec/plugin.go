@@ -46,7 +46,7 @@ const (
 	OnController = "controller"
 )
 
-// CheckFull is the Check of a plugin that can foretell.
+// CheckFull is the Check of a plugin that can predict.
 const CheckFull = "full"
 
 // PluginArgs are the arguments of any plugin's action.

@@ -57,7 +57,7 @@ func (f BecomePasswords) Pool(call *Invocation, p *plan.Plan) (*remote.Pool, err
 	return pool, nil
 }
 
-// overlayFor is what a dry run remembers. Single steps of a run that are not really run (check_mode) foresee nothing: what they
+// overlayFor is what a dry run remembers. Single steps of a run that are not really run (check_mode) predict nothing: what they
 // leave out does not happen.
 func overlayFor(check bool) *fsys.Overlay {
 	if !check {

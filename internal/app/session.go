@@ -105,8 +105,8 @@ func keepLast(feed <-chan []events.Record) (<-chan []events.Record, <-chan event
 	return out, last
 }
 
-// Oracle foretells what a plan would do, to other machines only if it may connect to them.
-func Oracle(asker *process.Asker, p *plan.Plan, pool *remote.Pool, connect, force bool, left func(int) bool) *engine.Oracle {
+// NewPredictor predicts what a plan would do, to other machines only if it may connect to them.
+func NewPredictor(asker *process.Asker, p *plan.Plan, pool *remote.Pool, connect, force bool, left func(int) bool) *engine.Predictor {
 	records := ""
 	if state, err := StateDir(); err == nil {
 		records = state.Sources()
@@ -115,7 +115,7 @@ func Oracle(asker *process.Asker, p *plan.Plan, pool *remote.Pool, connect, forc
 	if !connect {
 		dry = dry.Near()
 	}
-	return &engine.Oracle{Plan: p, Dry: dry, Records: records, Force: force, Left: left, Asker: asker}
+	return &engine.Predictor{Plan: p, Dry: dry, Records: records, Force: force, Left: left, Asker: asker}
 }
 
 // Start begins a run in the user's run directory. The connections are to be closed after it.

@@ -228,7 +228,7 @@ func (c *planCmd) Run(call *app.Invocation) error {
 		_, err = fmt.Fprintf(call.Out, "plan %s with %s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), c.Output)
 		return err
 	case c.Check:
-		return c.foretell(call, p, g)
+		return c.predict(call, p, g)
 	case c.Explain != nil:
 		return explain(call, p, g, *c.Explain)
 	case c.Diff.file != "":

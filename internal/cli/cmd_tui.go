@@ -197,7 +197,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		PredictAll: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Prediction)) {
 			// Predictions of an earlier plan must not be compared with what this one does.
 			s.ExpectNothing()
-			app.Oracle(call.Asker, p, pool, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Prediction) {
+			app.NewPredictor(call.Asker, p, pool, !c.NoConnect, c.Force, left).PredictAll(ctx, func(f *events.Prediction) {
 				s.Expect(p, f)
 				tell(f)
 			})
@@ -255,7 +255,7 @@ func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session,
 		return nil
 	}
 	return func(ctx context.Context, p *plan.Plan, step int) *events.Prediction {
-		f, err := s.Predict(ctx, step, app.Oracle(asker, p, pool, !c.NoConnect, c.Force, nil))
+		f, err := s.Predict(ctx, step, app.NewPredictor(asker, p, pool, !c.NoConnect, c.Force, nil))
 		if err != nil {
 			return nil
 		}

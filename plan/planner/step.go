@@ -391,9 +391,9 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 	}
 }
 
-// foresee takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
+// noteSetFact takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
 // then depend on it.
-func (p *stepPlanner) foresee(b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
+func (p *stepPlanner) noteSetFact(b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
 	// With run_once only the run knows the host, and with `strategy: graph` nothing says what comes before what.
 	if k.Call == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
 		return

@@ -117,7 +117,7 @@ func (there) setFact(p *stepPlanner, b *vars.Binding, s *plan.Step, k *plan.Task
 		return // an option of set_fact, and not a variable
 	}
 	p.connector.NoteName(b.Name)
-	p.foresee(b, s, k, c)
+	p.noteSetFact(b, s, k, c)
 	p.factHost(s, c).Names.Produced.Add(b)
 }
 

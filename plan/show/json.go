@@ -88,7 +88,7 @@ type stepJSON struct {
 	NotifiedBy  []string          `json:"notified_by,omitempty"`
 	Gates       []gateJSON        `json:"gates,omitempty"`
 	Scope       int               `json:"scope"`
-	Foretold    any               `json:"foretold,omitempty"`
+	Predicted   any               `json:"foretold,omitempty"`
 }
 
 // lacksJSON is the value for lack of which a step will be skipped.
@@ -224,7 +224,7 @@ func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(ste
 	d.writeList("steps", len(p.Steps), func(i int) any {
 		s := stepDocument(p, &p.Steps[i])
 		if predicted != nil {
-			s.Foretold = predicted(i)
+			s.Predicted = predicted(i)
 		}
 		return s
 	})

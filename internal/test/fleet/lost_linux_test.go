@@ -191,8 +191,8 @@ func TestFleetFacts(t *testing.T) {
 	}
 }
 
-// TestFleetForetold foretells what would change on hosts by looking there, and nowhere else.
-func TestFleetForetold(t *testing.T) {
+// TestFleetPredicted predicts what would change on hosts by looking there, and nowhere else.
+func TestFleetPredicted(t *testing.T) {
 	f := newFleet(t, 2)
 	if err := os.WriteFile(filepath.Join(f.servers[0].Home, "made"), []byte("text\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 )
 
 // TestActions runs every action's example on a scratch machine, as the documentation shows it: first a dry run, which
-// must change nothing and foretell what the run then does, then the run, and then both again, which must find
+// must change nothing and predict what the run then does, then the run, and then both again, which must find
 // nothing left to do. testdata/actions/NAME.txtar has what the example needs:
 //
 //	the comment       a shell script that prepares the machine; it runs in /work, as everything does
@@ -96,13 +96,13 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 			continue
 		}
 		before := s.changes(t)
-		foretold := s.steps(t, name, "--check --diff")
+		predicted := s.steps(t, name, "--check --diff")
 		if after := s.changes(t); !maps.Equal(before, after) {
 			t.Errorf("%s: a dry run changed %s", name, differing(before, after))
 		}
 		did := s.steps(t, name, "--diff")
 		if !blind {
-			compareSteps(t, name+": a dry run before", foretold, did)
+			compareSteps(t, name+": a dry run before", predicted, did)
 		}
 		if verify != "" {
 			s.must(t, "set -e\n"+verify)
@@ -157,14 +157,14 @@ func (s *scratch) steps(t *testing.T, playbook, flags string) []done {
 	return all
 }
 
-// compareSteps holds what was foretold against what was done.
-func compareSteps(t *testing.T, when string, foretold, did []done) {
+// compareSteps holds what was predicted against what was done.
+func compareSteps(t *testing.T, when string, predicted, did []done) {
 	t.Helper()
-	if len(foretold) != len(did) {
-		t.Errorf("%s has %d steps, the run %d", when, len(foretold), len(did))
+	if len(predicted) != len(did) {
+		t.Errorf("%s has %d steps, the run %d", when, len(predicted), len(did))
 		return
 	}
-	for i, f := range foretold {
+	for i, f := range predicted {
 		d := did[i]
 		switch {
 		case f.Diff == nil && d.Diff == nil:

@@ -11,7 +11,7 @@ import (
 )
 
 // TestServer sets a machine up for real: a package, a user, directories, templates, a daemon that is waited for. What a dry
-// run foretells is what the run does, and a second run changes nothing. The machine is a scratch one.
+// run predicts is what the run does, and a second run changes nothing. The machine is a scratch one.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := newScratch(t, true)
@@ -27,17 +27,17 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.must(t, "apt-get update -qq && ! id site") // otherwise newer lists may bring other versions than foretold
+	s.must(t, "apt-get update -qq && ! id site") // otherwise newer lists may bring other versions than predicted
 	before := s.changes(t)
-	foretold := s.steps(t, "playbook.yml", "--check --diff")
+	predicted := s.steps(t, "playbook.yml", "--check --diff")
 	if after := s.changes(t); len(after) != len(before) {
 		t.Errorf("the dry run changed %s", differing(before, after))
 	}
 	did := s.steps(t, "playbook.yml", "--diff")
-	compareSteps(t, "the dry run before", foretold, did)
+	compareSteps(t, "the dry run before", predicted, did)
 	for i, d := range did {
-		if foretold[i].Diff != nil && foretold[i].Diff.Kind == events.ChangeUnknown && d.Diff != nil {
-			t.Errorf("%s was not foretold: %+v", d.Name, *foretold[i].Diff)
+		if predicted[i].Diff != nil && predicted[i].Diff.Kind == events.ChangeUnknown && d.Diff != nil {
+			t.Errorf("%s was not predicted: %+v", d.Name, *predicted[i].Diff)
 		}
 	}
 	s.must(t, `set -e

@@ -13,8 +13,8 @@ import (
 	"moon/tui/status"
 )
 
-// foretell prints the plan with what each step would do.
-func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) error {
+// predict prints the plan with what each step would do.
+func (c *planCmd) predict(call *app.Invocation, p *plan.Plan, g *graph.Graph) error {
 	app.AskSupplied(p)
 	pool, err := c.becomePasswords().Pool(call, p)
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) e
 	defer stop()
 	all := make([]*events.Prediction, len(p.Steps))
 	// The steps are predicted in order, on a picture that each adds to.
-	app.Oracle(call.Asker, p, pool, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Prediction) {
+	app.NewPredictor(call.Asker, p, pool, !c.NoConnect, false, nil).PredictAll(ctx, func(f *events.Prediction) {
 		if !c.Diff.given {
 			f.Diff.Text = ""
 		}
@@ -35,7 +35,7 @@ func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) e
 	if ctx.Err() != nil {
 		return app.NewExit(app.ExitInterrupted, "interrupted; nothing was changed")
 	}
-	if err := c.printForetold(call, p, g, all); err != nil {
+	if err := c.printPredictions(call, p, g, all); err != nil {
 		return err
 	}
 	for _, f := range all {
@@ -46,7 +46,7 @@ func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) e
 	return nil
 }
 
-func (c *planCmd) printForetold(call *app.Invocation, p *plan.Plan, g *graph.Graph, all []*events.Prediction) error {
+func (c *planCmd) printPredictions(call *app.Invocation, p *plan.Plan, g *graph.Graph, all []*events.Prediction) error {
 	if c.Format == "json" {
 		doc, err := g.JSON()
 		if err != nil {
@@ -64,17 +64,17 @@ func (c *planCmd) printForetold(call *app.Invocation, p *plan.Plan, g *graph.Gra
 		if all[step] == nil {
 			return nil
 		}
-		return foretoldLines(all[step])
+		return predictionLines(all[step])
 	})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(call.Out, "\n%s%s\n", notReached(p, all), foretoldCounts(all))
+	_, err = fmt.Fprintf(call.Out, "\n%s%s\n", notReached(p, all), predictionCounts(all))
 	return err
 }
 
-// foretoldLines are what is printed below a step.
-func foretoldLines(f *events.Prediction) []string {
+// predictionLines are what is printed below a step.
+func predictionLines(f *events.Prediction) []string {
 	if f.Away {
 		return []string{"not reached"}
 	}
@@ -126,8 +126,8 @@ func notReached(p *plan.Plan, all []*events.Prediction) string {
 	return text.String()
 }
 
-// foretoldCounts is one line about all of it.
-func foretoldCounts(all []*events.Prediction) string {
+// predictionCounts is one line about all of it.
+func predictionCounts(all []*events.Prediction) string {
 	kinds, skipped, failed, away := map[events.ChangeKind]int{}, 0, 0, 0
 	for _, f := range all {
 		switch {

@@ -14,9 +14,9 @@ import (
 	"moon/exec/fsys"
 )
 
-// TestForesight draws steps over a small tree, goes through them in a dry run and then carries them out: each does what
-// was foretold of it, when all before it had only been foretold too.
-func TestForesight(t *testing.T) {
+// TestPredictions draws steps over a small tree, goes through them in a dry run and then carries them out: each does what
+// was predicted of it, when all before it had only been predicted too.
+func TestPredictions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		root, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one for each draw
 		if err != nil {
@@ -28,20 +28,20 @@ func TestForesight(t *testing.T) {
 			steps = append(steps, drawStep(rt, root))
 		}
 		dry := exec.DryRun{Overlay: fsys.NewOverlay()}
-		foretold := make([]exec.Result, len(steps))
+		predicted := make([]exec.Result, len(steps))
 		for i, s := range steps {
-			foretold[i] = dry.Run(t.Context(), exectest.NewJob(t, s.action, s.in))
+			predicted[i] = dry.Run(t.Context(), exectest.NewJob(t, s.action, s.in))
 		}
 		for i, s := range steps {
-			f, r := foretold[i], exectest.RunJob(t, exectest.NewJob(t, s.action, s.in))
+			f, r := predicted[i], exectest.RunJob(t, exectest.NewJob(t, s.action, s.in))
 			if r.Outcome == events.Failed {
 				if f.Outcome == events.Changed {
-					rt.Fatalf("step %d, %s %v: foretold %+v, failed: %s", i+1, s.action, s.in, *f.Diff, r.Error)
+					rt.Fatalf("step %d, %s %v: predicted %+v, failed: %s", i+1, s.action, s.in, *f.Diff, r.Error)
 				}
-				return // what comes after a failure was foretold for another course of things
+				return // what comes after a failure was predicted for another course of things
 			}
 			if f.Outcome == events.Failed || f.Outcome != r.Outcome || *f.Diff != *r.Diff {
-				rt.Fatalf("step %d, %s %v: foretold %s %+v %s\nbut it was %s %+v", i+1, s.action, s.in, f.Outcome, f.Diff, f.Error, r.Outcome, r.Diff)
+				rt.Fatalf("step %d, %s %v: predicted %s %+v %s\nbut it was %s %+v", i+1, s.action, s.in, f.Outcome, f.Diff, f.Error, r.Outcome, r.Diff)
 			}
 		}
 	})
@@ -105,12 +105,12 @@ func drawStep(rt *rapid.T, root string) drawn {
 	}
 }
 
-// TestBesideEachOther makes two directories with a common one above them, in the other order than foretold: each is made as it
-// was foretold, whichever brings the common one along.
+// TestBesideEachOther makes two directories with a common one above them, in the other order than predicted: each is made as it
+// was predicted, whichever brings the common one along.
 func TestBesideEachOther(t *testing.T) {
 	dir := t.TempDir()
 	dry := exec.DryRun{Overlay: fsys.NewOverlay()}
-	var foretold []*events.Prediction
+	var predicted []*events.Prediction
 	jobs := []*exec.Job{}
 	for _, name := range []string{"one", "two"} {
 		job := exectest.NewJob(t, "file", exectest.Args{"path": dir + "/a/b/" + name, "state": "directory", "mode": "0750"})
@@ -118,20 +118,20 @@ func TestBesideEachOther(t *testing.T) {
 		if r.Diff == nil {
 			t.Fatalf("%+v", r)
 		}
-		jobs, foretold = append(jobs, job), append(foretold, &events.Prediction{Diff: *r.Diff})
+		jobs, predicted = append(jobs, job), append(predicted, &events.Prediction{Diff: *r.Diff})
 	}
 	for _, i := range []int{1, 0} {
 		r := exectest.RunJob(t, jobs[i])
-		if r.Diff == nil || r.Diff.Summary == foretold[i].Diff.Summary {
-			t.Errorf("%q was foretold as %q, which shows nothing", r.Diff.Summary, foretold[i].Diff.Summary)
+		if r.Diff == nil || r.Diff.Summary == predicted[i].Diff.Summary {
+			t.Errorf("%q was predicted as %q, which shows nothing", r.Diff.Summary, predicted[i].Diff.Summary)
 		}
-		if drift := foretold[i].Drift(r.Outcome, r.Diff); drift != "" {
+		if drift := predicted[i].Drift(r.Outcome, r.Diff); drift != "" {
 			t.Errorf("drift: %s", drift)
 		}
 	}
-	other := *foretold[0]
+	other := *predicted[0]
 	other.Diff.Summary = "new directory (creates 7 parents too), mode 0700"
-	if drift := other.Drift(events.Changed, &foretold[0].Diff); drift == "" {
+	if drift := other.Drift(events.Changed, &predicted[0].Diff); drift == "" {
 		t.Error("another mode is no drift")
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"moon/secret"
 )
 
-// Oracle foretells what the steps of a plan would do. It goes through them in the order of the plan, as a dry run does, and
+// Predictor predicts what the steps of a plan would do. It goes through them in the order of the plan, as a dry run does, and
 // changes nothing.
-type Oracle struct {
+type Predictor struct {
 	Plan    *plan.Plan
-	Dry     Runner              // required; a new one, which remembers what it has foretold
+	Dry     Runner              // required; a new one, which remembers what it has predicted
 	Records string              // as in Config
 	Force   bool                // as in fact.Options
 	Left    func(step int) bool // whether somebody has left the step out; nil: nobody has
@@ -28,18 +28,18 @@ type Oracle struct {
 }
 
 // within bounds the time that the prediction of a step may take. Whoever waits for it is notified after a while.
-func (o *Oracle) within(ctx context.Context, step int) (within context.Context, done func()) {
+func (o *Predictor) within(ctx context.Context, step int) (within context.Context, done func()) {
 	return o.Asker.Within(ctx, "the prediction of "+o.Plan.After([]int{step}))
 }
 
 // tooSlow is what is predicted of a step that took longer than it may.
-func (o *Oracle) tooSlow(step int) events.Prediction {
-	return events.Prediction{Step: step, Diff: unforetold(o.Asker.TooSlow())}
+func (o *Predictor) tooSlow(step int) events.Prediction {
+	return events.Prediction{Step: step, Diff: unpredicted(o.Asker.TooSlow())}
 }
 
-// Foretell tells of every step that is not left out, in order, until the context ends. Steps that only run when another
-// fails are not foretold.
-func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Prediction)) {
+// PredictAll predicts every step that is not left out, in order, until the context ends. Steps that only run when another
+// fails are not predicted.
+func (o *Predictor) PredictAll(ctx context.Context, tell func(*events.Prediction)) {
 	o.away = map[string]string{}
 	results := newResults()
 	spare := spareSteps(o.Plan)
@@ -76,7 +76,7 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Prediction)) {
 }
 
 // predict says what one step would do if it were started now, with results that a run has. It changes none of them.
-func (o *Oracle) predict(ctx context.Context, step int, have *results) *events.Prediction {
+func (o *Predictor) predict(ctx context.Context, step int, have *results) *events.Prediction {
 	o.away = map[string]string{}
 	within, done := o.within(ctx, step)
 	defer done()
@@ -116,9 +116,11 @@ func spareSteps(p *plan.Plan) []bool {
 	return spare
 }
 
-func unforetold(why string) events.Diff { return events.Diff{Kind: events.ChangeUnknown, Summary: why} }
+func unpredicted(why string) events.Diff {
+	return events.Diff{Kind: events.ChangeUnknown, Summary: why}
+}
 
-func (o *Oracle) step(ctx context.Context, step int, results *results) events.Prediction {
+func (o *Predictor) step(ctx context.Context, step int, results *results) events.Prediction {
 	f := events.Prediction{Step: step}
 	ps := &o.Plan.Steps[step]
 	b := bind.New(o.Plan, step, results).Ahead()
@@ -155,7 +157,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Pr
 		return f
 	}
 	if why := steered(ps); why != "" && !o.Plan.Trusted() {
-		f.Diff = unforetold(why)
+		f.Diff = unpredicted(why)
 		return f
 	}
 	incremental, err := incremental(o.Plan, ps, call, o.Records, o.Force)
@@ -219,7 +221,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Pr
 
 // notKnownYet is the result of a dry run of what needs a value that only the run will give, such as a template file that uses one.
 func notKnownYet(p *plan.Plan, m *plan.Missing) exec.Result {
-	why := unforetold(fmt.Sprintf("depends on `%s`, known only after %s", m.Name, p.After(m.Steps)))
+	why := unpredicted(fmt.Sprintf("depends on `%s`, known only after %s", m.Name, p.After(m.Steps)))
 	return exec.Result{Outcome: events.OK, Diff: &why}
 }
 
