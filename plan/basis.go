@@ -25,6 +25,7 @@ type Basis struct {
 
 	// Of plays.
 	Machines map[string]*vars.Machine
+	Limited  bool // hosts were chosen, of which --limit may exclude some
 	Prompts  []Prompt
 }
 
@@ -33,6 +34,9 @@ func (p *Plan) TakeAsSaved() { p.Basis.saved = true }
 
 // AsksHosts reports whether anything in the playbook is about hosts of an inventory.
 func (p *Plan) AsksHosts() bool { return p.Basis.Machines != nil }
+
+// ChoosesHosts reports whether the playbook says for which hosts something is, so that --limit has a meaning.
+func (p *Plan) ChoosesHosts() bool { return p.Basis.Limited }
 
 // Saved is the text of a file that the plan was made from, if it is to be used in the place of what is there now.
 func (p *Plan) Saved(path string) (text []byte, ok bool) {

@@ -33,7 +33,7 @@ func (e *Env) Names() []string {
 	for name := range e.Extra {
 		list = append(list, name)
 	}
-	for name := range e.Frame.All.Costly {
+	for name := range e.Frame.Costly() {
 		list = append(list, name)
 	}
 	sort.Strings(list)
@@ -63,7 +63,7 @@ func (e *Env) Find(name string) (val any, ok bool) {
 			val = e.again(b)
 			return true
 		case b.How == vars.Measured && e.Results != nil:
-			val = e.Frame.All.Measure(name)
+			val = e.Frame.Measure(name)
 			return true
 		case b.How == vars.NotProduced || b.How == vars.Measured:
 			val = b.Value

@@ -38,9 +38,9 @@ func init() {
 		}
 	}
 	magicNames = map[string]func(e *Env) (any, bool){
-		"inventory_hostname": text(func(e *Env) string { return e.Frame.All.Of.Name }),
+		"inventory_hostname": text(func(e *Env) string { return e.Frame.Machine().Name }),
 		"inventory_hostname_short": text(func(e *Env) string {
-			short, _, _ := strings.Cut(e.Frame.All.Of.Name, ".")
+			short, _, _ := strings.Cut(e.Frame.Machine().Name, ".")
 			return short
 		}),
 		"group_names":             list(func(e *Env) []string { return e.Frame.GroupNames() }),
@@ -94,7 +94,7 @@ type hostVars struct{ e *Env }
 // Keys implements value.Object.
 func (h hostVars) Keys() []string {
 	if h.e.Frame.Scene.Inventory == nil {
-		return []string{h.e.Frame.All.Of.Name}
+		return []string{h.e.Frame.Machine().Name}
 	}
 	return vars.HostNames(h.e.Frame.Scene.Inventory.Hosts)
 }

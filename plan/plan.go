@@ -140,6 +140,9 @@ type PlayHead struct {
 	Tags    []string
 }
 
+// NoHosts is why nothing is inside of what is for hosts: no host matches.
+const NoHosts = "no hosts matched"
+
 // Unlimited is the Parallel of a scope without a limit of its own.
 const Unlimited = 1 << 30
 
@@ -148,7 +151,7 @@ func (s Scope) Steps() int { return s.Last - s.First }
 
 // WhySkipped says why nothing is inside, in words; "" if it is not skipped.
 func (s Scope) WhySkipped() string {
-	if s.Skipped == "" || s.Kind == ScopePlay { // plays have no conditions
+	if s.Skipped == "" || s.Kind == ScopePlay || s.Skipped == NoHosts { // plays have no conditions
 		return s.Skipped
 	}
 	return s.Skipped + " is false"
@@ -388,7 +391,10 @@ func (s Scope) Title() string {
 	switch s.Kind {
 	case ScopeLoop:
 		text = fmt.Sprintf("loop %s × %d over %s", s.Name, s.Items, s.Loop)
-		if s.Parallel > 0 {
+		switch {
+		case s.Parallel >= Unlimited:
+			text += ", all at once"
+		case s.Parallel > 0:
 			text += fmt.Sprintf(", %d at once", s.Parallel)
 		}
 	case ScopeBlock, ScopeInclude:

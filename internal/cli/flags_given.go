@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/alecthomas/kong"
+
+	"moon/plan"
 )
 
 // The groups of flags, in which help lists them. What belongs to one is also what a command may refuse as a whole.
@@ -92,9 +94,10 @@ var hostFlagsOfAsking = []string{"--inventory", "--user", "--private-key", "--co
 
 // ofPlays is the first flag on the command line that says nothing about a playbook of steps, or "". The environment may hold some
 // for other playbooks.
-func (f *planFlags) ofPlays(asksHosts bool) string {
+func (f *planFlags) ofPlays(p *plan.Plan) string {
 	for _, g := range f.given {
-		used := slices.Contains(hostFlagsOfSteps, g.name) || asksHosts && slices.Contains(hostFlagsOfAsking, g.name)
+		used := slices.Contains(hostFlagsOfSteps, g.name) || p.AsksHosts() && slices.Contains(hostFlagsOfAsking, g.name) ||
+			p.ChoosesHosts() && g.name == "--limit"
 		if g.typed && g.group == groupHosts && !used {
 			return g.name
 		}

@@ -107,14 +107,14 @@ func (f *planFlags) forPlays(p *plan.Plan) error {
 	if p == nil || p.Dialect.Rules().OverHosts {
 		return nil
 	}
-	flag := f.ofPlays(p.AsksHosts())
+	flag := f.ofPlays(p)
 	switch flag {
 	case "":
 		return nil
 	case "--become", "--become-user", "--become-method":
 		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, termtext.CleanName(p.RootFile))
 	}
-	return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; write `delegate_to: HOST` on steps to run them on others, or put them under `hosts:` and `tasks:`", flag, termtext.CleanName(p.RootFile))
+	return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; write `hosts:` or `delegate_to:` on steps to run them on others", flag, termtext.CleanName(p.RootFile))
 }
 
 // overrideHosts puts flags that are given in the place of those a run had.

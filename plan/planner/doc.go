@@ -11,8 +11,9 @@
 //	problems  mistakes, each said once          library  files, each read once      compile  keys of a task, read once
 //	outline   scopes, paths, order              known    values the plan must know  lookups  what templates look up
 //	connect   the way to a host, who to become  override values given for the run   preset   parameters of presets
-//	conceal   secrets, digests of steps         additions hosts that steps may add          tags     --tags and --skip-tags
-//	probe     what steps only look at
+//	conceal   secrets, digests of steps         additions hosts that steps may add     tags     --tags and --skip-tags
+//	probe     what steps only look at           prompts   variables that are typed     choice   selectors of steps
+//	pointless keys without effect               varsdir   directories of variables
 //
 // It is a stack of layers (layers.go), each of which can reach only those below it. What it has made belongs to plan: binding a step to
 // the values of a run, and keeping what a plan was made from, work without the planner.

@@ -216,11 +216,11 @@ func (p *evaluator) env(c *taskContext, step *vars.Layer) *plan.Env {
 }
 
 // pattern is the text that chooses the hosts.
-func (p *evaluator) pattern(pl *playbook.Play, r *plan.Renderer) (string, bool) {
+func (p *evaluator) pattern(written playbook.Value, what string, r *plan.Renderer) (string, bool) {
 	var parts []string
-	values := []playbook.Value{pl.Hosts}
-	if pl.Hosts.Kind() == playbook.List {
-		values = pl.Hosts.Items()
+	values := []playbook.Value{written}
+	if written.Kind() == playbook.List {
+		values = written.Items()
 	}
 	for _, v := range values {
 		got := value.Plain(r.Value(v))
@@ -236,7 +236,7 @@ func (p *evaluator) pattern(pl *playbook.Play, r *plan.Renderer) (string, bool) 
 		}
 	}
 	if len(r.Missing) > 0 {
-		p.ReportLate(pl.Hosts, r.Chain, "give the hosts with -e, or name their group", "which hosts this play is for", r.Missing)
+		p.ReportLate(written, r.Chain, "give the hosts with -e, or name their group", "which hosts "+what+" is for", r.Missing)
 	}
 	return strings.Join(parts, ","), !r.Failed && len(r.Missing) == 0
 }

@@ -116,16 +116,6 @@ func (p *fleet) hosts() *inventory.Inventory {
 	return p.inventory
 }
 
-// sceneOfSteps is the scene of the files of steps in a directory. They share it, so that they can share frames.
-func (p *fleet) sceneOfSteps(dir string) *vars.Scene {
-	sc, ok := p.ofSteps[dir]
-	if !ok {
-		sc = &vars.Scene{Steps: true, Root: p.plan.Root, Dir: dir}
-		p.ofSteps[dir] = sc
-	}
-	return sc
-}
-
 // readInventory reads the hosts. Without a source there is this machine.
 func (p *fleet) readInventory() {
 	var sources []string
@@ -182,19 +172,9 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	if len(hosts) == 0 {
 		p.unmatched = append(p.unmatched, unmatched{pl, in})
 	}
-	if p.o.Hosts.Limit != "" && len(hosts) > 0 {
-		limited, err := p.inventory.Limit(hosts, p.o.Hosts.Limit, func(file string) ([]byte, error) {
-			f, err := p.Read(p.Resolve(file, p.o.Dir))
-			if err != nil {
-				return nil, err
-			}
-			return f.Text, nil
-		})
-		if err != nil {
-			p.Errorf(diag.Pos{File: "--limit " + p.o.Hosts.Limit}, 0, nil, "", "%s", err)
-			return nil, false
-		}
-		hosts = limited
+	hosts, ok := p.limited(hosts)
+	if !ok {
+		return nil, false
 	}
 	if len(hosts) == 0 {
 		if err == nil {
@@ -210,11 +190,30 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 		}
 		p.CloseScope(p.OpenScope(plan.Scope{
 			Kind: plan.ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain),
-			Skipped: "no hosts matched", Play: &plan.PlayHead{Pattern: pattern},
+			Skipped: plan.NoHosts, Play: &plan.PlayHead{Pattern: pattern},
 		}, label))
 		return nil, false
 	}
 	return hosts, true
+}
+
+// limited are those of some hosts that --limit names.
+func (p *fleet) limited(hosts []*inventory.Host) (left []*inventory.Host, ok bool) {
+	p.plan.Basis.Limited = true
+	if p.o.Hosts.Limit == "" || len(hosts) == 0 {
+		return hosts, true
+	}
+	left, err := p.inventory.Limit(hosts, p.o.Hosts.Limit, func(file string) ([]byte, error) {
+		f, err := p.Read(p.Resolve(file, p.o.Dir))
+		if err != nil {
+			return nil, err
+		}
+		return f.Text, nil
+	})
+	if err != nil {
+		p.Errorf(diag.Pos{File: "--limit " + p.o.Hosts.Limit}, 0, nil, "", "%s", err)
+	}
+	return left, err == nil
 }
 
 // selectHost makes a host the one that is planned for.

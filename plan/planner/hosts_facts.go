@@ -21,6 +21,9 @@ func (p *fleet) gather(cs []*taskContext) {
 		}
 		if facts, ok := p.o.Facts.Hosts[m.Name]; ok && p.disk.Closed { // the plan is made again, from its sources alone
 			m.Facts, m.State = facts, vars.FactsKnown
+			if own, ok := facts[vars.OwnFacts].(map[string]any); ok && m.Away {
+				m.Names.Own(own, p.here.FactsMap)
+			}
 			continue
 		}
 		m.State = vars.FactsPromised
@@ -66,6 +69,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		m := of[i]
 		if facts, ok := p.o.Facts.Hosts[m.Name]; ok && got.Facts == nil { // a run that goes on had reached it
 			got.Facts = facts
+			got.Own, _ = facts[vars.OwnFacts].(map[string]any)
 		}
 		if got.Facts == nil {
 			m.Why = got.Why

@@ -17,6 +17,7 @@ import (
 	"moon/plan/planner/override"
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
+	"moon/plan/planner/prompts"
 	"moon/plan/planner/tags"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -32,6 +33,7 @@ type ground struct {
 	*compile.Compiler
 	*known.Reader
 	connector *connect.Connector
+	asker     *prompts.Asker
 	o         plan.Options
 	plan      *plan.Plan
 	secrets   *secret.Set // the plan's own
@@ -62,10 +64,11 @@ type variables struct {
 // fleet is the hosts: those of the inventory and others, with their facts and the way to them.
 type fleet struct {
 	variables
-	inventory *inventory.Inventory   // nil until something asks for a host
-	onHosts   taskForm               // that of all tasks of plays
-	asksHosts bool                   // a file has the name of the lookup that asks for them
-	ofSteps   map[string]*vars.Scene // by directory of the files of steps
+	inventory *inventory.Inventory    // nil until something asks for a host
+	onHosts   taskForm                // that of all tasks of plays
+	asksHosts bool                    // a file has the name of the lookup that asks for them
+	ofSteps   map[sceneOf]*vars.Scene // of the files of steps
+	perHost   []*taskContext          // of the step with `hosts:` that is planned, one for each host
 	unmatched []unmatched
 	besides   []string // the directories of the playbooks that have plays
 	grouped   vars.Grouped

@@ -13,6 +13,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/found"
 	"moon/plan/planner/additions"
+	"moon/plan/planner/choice"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
@@ -23,6 +24,7 @@ import (
 	"moon/plan/planner/override"
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
+	"moon/plan/planner/prompts"
 	"moon/plan/planner/tags"
 	"moon/plan/saved"
 	"moon/plan/source"
@@ -68,7 +70,7 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *planner {
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
-	p.engine, p.facts, p.ofSteps = eval.New(), vars.NewFactUsage(), map[string]*vars.Scene{}
+	p.engine, p.facts, p.ofSteps = eval.New(), vars.NewFactUsage(), map[sceneOf]*vars.Scene{}
 	p.names = vars.NewGlobals(o.Facts.Here, o.Facts.Volatile, o.Facts.Costly)
 	p.plan = &plan.Plan{
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
@@ -88,6 +90,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
+	p.asker = prompts.New(p.plan, &p.o, p.Collector, p.Reader)
 	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)
 	p.additions, p.tags = additions.New(p.plan, p.Collector), tags.New(&p.o.Select, p.Collector)
 	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
@@ -166,7 +169,7 @@ func (p *planner) run() {
 		p.beginPlays(pb)
 		planTasks = func() { p.planAllPlays(pb, root) }
 	} else {
-		c.scene = p.sceneOfSteps(c.dir)
+		c.scene = p.sceneOfSteps(sceneOf{dir: c.dir})
 		p.rootVars(pb, c)
 		planTasks = func() { p.planSteps(c, pb) }
 	}
@@ -174,7 +177,7 @@ func (p *planner) run() {
 	if pb.Strategy == "graph" {
 		p.plan.Strategy = "graph"
 	}
-	if n := p.parallel(pb.Parallel, c); n > 0 {
+	if n := p.parallel(pb.Parallel, c); n > 0 && pb.Hosts.IsZero() {
 		p.plan.Scopes[root].Parallel = n
 	}
 	planTasks()
@@ -234,7 +237,7 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	if all.Found.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
 	}
-	leftOut, wrong := all.selection()
+	leftOut, wrong := choice.Exclude(all.plan, all.o.Select, all.gathersFor)
 	if len(wrong) > 0 {
 		all.Found = append(all.Found, wrong...)
 		return all.result()
@@ -249,50 +252,6 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 		})
 	}
 	return p.result()
-}
-
-// selection says which steps the selection leaves out: the flag that does, by path.
-func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
-	leftOut = map[string]string{}
-	match := func(flag, selector string) []int {
-		found := p.plan.Match(selector)
-		if len(found) == 0 {
-			message, hint := p.plan.NoMatch(selector)
-			wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: flag + " " + selector}, Message: message, Hint: hint})
-		}
-		return found
-	}
-	if p.o.Select.StartAt != "" {
-		if found := match("--start-at", p.o.Select.StartAt); len(found) > 0 {
-			for i := range found[0] {
-				if !p.gathersFor(&p.plan.Steps[i]) {
-					leftOut[p.plan.Steps[i].Path] = "--start-at"
-				}
-			}
-		}
-	}
-	if len(p.o.Select.Only) > 0 {
-		only := map[int]bool{}
-		for _, selector := range p.o.Select.Only {
-			for _, i := range match("--only", selector) {
-				only[i] = true
-			}
-		}
-		for i := range p.plan.Steps {
-			// The first flag that excludes a step is named as the reason.
-			if path := p.plan.Steps[i].Path; !only[i] && leftOut[path] == "" {
-				leftOut[path] = "--only"
-			}
-		}
-	}
-	for _, selector := range p.o.Select.Skip {
-		for _, i := range match("--skip", selector) {
-			if path := p.plan.Steps[i].Path; leftOut[path] == "" {
-				leftOut[path] = "--skip"
-			}
-		}
-	}
-	return leftOut, wrong
 }
 
 // Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what

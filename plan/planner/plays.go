@@ -35,7 +35,7 @@ func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext
 		b.How, b.Steps = vars.NotProduced, nil
 		b.Value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
 	}
-	p.names.Produced.Add(b)
+	p.produce(b, c)
 }
 
 // gathersFor reports whether a step is the gathering of facts with which its play begins: what comes later needs them.

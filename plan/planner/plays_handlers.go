@@ -106,6 +106,9 @@ func (p *playsState) notify(c *taskContext) {
 			}
 			for _, h := range handlers {
 				at := notice{c.on, h}
+				if !h.task.Hosts.IsZero() { // it says itself where it runs
+					at.on = c.handlers.home
+				}
 				c.handlers.notified[at] = append(c.handlers.notified[at], steps...)
 			}
 		}
@@ -140,18 +143,25 @@ func (p *playsState) nearestHandler(c *taskContext, name string) string {
 	return whose + " has " + strings.Join(slices.Compact(known), ", ")
 }
 
-// maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not.
-func (p *playsState) maybeFlushed(cs []*taskContext, h *handler, from int) {
-	for _, c := range cs {
-		first := slices.IndexFunc(p.plan.Steps[from:], func(s plan.Step) bool { return s.Host == c.on.Name })
-		if first < 0 {
-			continue
-		}
-		hs, at := c.handlers, notice{c.on, h}
-		f := hs.flushed[at]
-		hs.flushed[at] = flushed{
-			len(hs.notified[at]),
-			append(f.gates, gateAt{Gate: plan.Gate{Step: from + first, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0}),
-		}
+// maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not. first is the
+// first step of it that a host has now.
+func (p *playsState) maybeFlushed(c *taskContext, h *handler, first int) {
+	if first < 0 || first >= len(p.plan.Steps) {
+		return
 	}
+	hs, at := c.handlers, notice{c.on, h}
+	f := hs.flushed[at]
+	hs.flushed[at] = flushed{
+		len(hs.notified[at]),
+		append(f.gates, gateAt{Gate: plan.Gate{Step: first, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0}),
+	}
+}
+
+// firstOf is the first step of a host among those from a place on; -1: it has none.
+func (p *playsState) firstOf(host *plannedHost, from int) int {
+	first := slices.IndexFunc(p.plan.Steps[from:], func(s plan.Step) bool { return s.Host == host.Name })
+	if first < 0 {
+		return first
+	}
+	return from + first
 }

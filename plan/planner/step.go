@@ -373,10 +373,10 @@ func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
 	c.form.handFacts(p, s, k, t, c)
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
-		p.names.Produced.Add(&vars.Binding{
+		p.produce(&vars.Binding{
 			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Registered,
 			Steps: []int{s.Index}, By: t, Early: p.prober.Asks(s.Index),
-		})
+		}, c)
 	}
 	// What its condition skips sets nothing. What is excluded or lacks a value keeps its bindings, so that its users know what they lack.
 	if k.Action.Name != "set_fact" || s.Prediction == plan.WillSkip && s.Lacks == nil && !s.Excluded {

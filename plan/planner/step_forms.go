@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"moon/plan"
+	"moon/plan/planner/pointless"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -31,6 +32,9 @@ func (here) connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, 
 		return
 	}
 	m, ok := p.delegated(s, c, f.R)
+	if ok && c.scene.Host != nil {
+		s.Delegate = m.Name
+	}
 	switch {
 	case !ok || k.OnController():
 	case s.Delegate == "":
@@ -44,16 +48,18 @@ func (here) connect(p *stepPlanner, s *plan.Step, k *plan.Task, c *taskContext, 
 	}
 }
 
-func (here) checkKeys(p *evaluator, k *plan.Task, r *plan.Renderer) { p.pointless(k, r) }
+func (here) checkKeys(p *evaluator, k *plan.Task, r *plan.Renderer) {
+	pointless.Check(p.Collector, k, r)
+}
 
 func (here) handFacts(*stepPlanner, *plan.Step, *plan.Task, *playbook.Task, *taskContext) {}
 
-func (here) setFact(p *stepPlanner, b *vars.Binding, _ *plan.Step, _ *plan.Task, _ *taskContext) {
+func (here) setFact(p *stepPlanner, b *vars.Binding, _ *plan.Step, _ *plan.Task, c *taskContext) {
 	if b.By.Kind == playbook.Vars {
 		p.names.Document.Add(b)
 		return
 	}
-	p.names.Produced.Add(b)
+	p.produce(b, c)
 }
 
 func (here) emptyLoop(*planner, *taskContext, *playbook.Task) bool { return false }

@@ -101,3 +101,27 @@ func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
 	frame := func() *vars.Frame { fr := *p.frame(c, nil); return &fr }
 	p.ownVars(pb, c, frame, into(p.names.VarsFiles), into(p.names.Root))
 }
+
+// askFor puts variables that are to be typed upon others, unless the command line gives them.
+func (p *variables) askFor(list []playbook.Prompt, c *taskContext, below *vars.Layer) *vars.Layer {
+	given := func(name string) bool {
+		return slices.ContainsFunc([]*vars.Layer{p.names.Extra, p.names.Files}, func(l *vars.Layer) bool {
+			return l != nil && l.Find(name) != nil
+		})
+	}
+	answers := p.asker.Ask(list, given, func() *plan.Renderer { return p.Renderer(p.env(c, nil), c.chain) }, c.chain)
+	if len(answers) == 0 {
+		return below
+	}
+	l := &vars.Layer{Parent: below}
+	for _, q := range answers {
+		var v any = q.Typed
+		if q.Private {
+			// What was typed unseen must not show in what is made of it.
+			v = value.Mark(p.secrets, v, value.Every)
+		}
+		p.connector.NoteName(q.Name)
+		l.Add(vars.Binding{Name: q.Name, Value: v, From: "vars_prompt", Origin: origin(q.At.Pos, c.chain)})
+	}
+	return l
+}

@@ -17,9 +17,17 @@ import (
 // planSteps plans a playbook of steps, with its handlers at the end.
 func (p *planner) planSteps(c *taskContext, pb *playbook.Playbook) {
 	c.handlers = newHandlerSet()
+	c.handlers.home = c.on
 	c.handlers.force = p.ReadFlag(pb.Force, "force_handlers", p.Renderer(p.env(c, nil), nil), p.o.Mode.ForceHandlers)
 	p.defineHandlers(c, pb.Handlers)
-	p.planTasks(c, pb.Tasks)
+	list := *c
+	if !pb.Hosts.IsZero() {
+		var ok bool
+		if list.over, ok = p.hostsOfSteps(c, pb.Hosts, pb.Parallel, "this playbook"); !ok {
+			return
+		}
+	}
+	p.planTasks(&list, pb.Tasks)
 	p.flushHandlers([]*taskContext{c})
 }
 
@@ -75,6 +83,10 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	inside.become = c.become.With(t)
 	if !t.DelegateTo.IsZero() {
 		inside.delegate = t.DelegateTo
+	}
+	if inside.over != nil || !t.Hosts.IsZero() {
+		p.planOnHosts(&inside, t)
+		return
 	}
 	if t.Loop.Kind == playbook.NoLoop {
 		if p.reached(1, own, c) {
@@ -175,6 +187,10 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	}
 	for _, e := range pb.Exports {
 		p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)",
+			pb.File.Name)
+	}
+	if !pb.Hosts.IsZero() {
+		p.Errorf(pb.Hosts.Pos(), 0, c.chain, "put it on the root playbook, or next to the include", "`hosts` in an included file (%s)",
 			pb.File.Name)
 	}
 	label := pb.File.Name

@@ -14,6 +14,7 @@ func (p *planner) defineHandlers(c *taskContext, tasks []*playbook.Task) {
 	}
 	around := *c
 	around.when, around.notify, around.item = nil, nil, nil // a step inside has notified them, so the conditions have held
+	around.over = nil                                       // they run where they are notified
 	list := p.handlersOf(playbook.TasksOf{File: c.file, Tasks: tasks}, &around, nil, nil)
 	for _, h := range list {
 		h.around = &around
@@ -30,7 +31,7 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 	scope := -1
 	for _, h := range hs.list {
 		var list []*taskContext
-		for _, c := range p.staying(cs) {
+		for _, c := range p.notifiedOn(p.staying(cs), h) {
 			steps := hs.notified[notice{c.on, h}]
 			if len(steps) == 0 {
 				continue
@@ -46,15 +47,23 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 			}
 			list = append(list, p.handling(c, h, steps, scope))
 		}
-		if len(list) > 0 {
-			from := len(p.plan.Steps)
-			if h.around != nil {
-				p.planTask(list[0], h.task)
-			} else {
-				p.planTaskForHosts(list, h.task)
-			}
-			if cs[0].mayFlush() {
-				p.maybeFlushed(list, h, from)
+		from := len(p.plan.Steps)
+		switch {
+		case len(list) == 0:
+			continue
+		case h.around != nil:
+			p.planHandler(list, h)
+		default:
+			p.planTaskForHosts(list, h.task)
+		}
+		for _, in := range list {
+			// Of a play the steps of all hosts come one after the other; of steps each round is planned by itself.
+			switch {
+			case !cs[0].mayFlush():
+			case h.around != nil:
+				p.maybeFlushed(in, h, in.group)
+			default:
+				p.maybeFlushed(in, h, p.firstOf(in.on, from))
 			}
 		}
 	}
@@ -76,6 +85,9 @@ func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *
 	}
 	if !c.mayFlush() {
 		delete(hs.flushed, notice{c.on, h})
+	}
+	if h.around != nil && c.scene.Host != nil {
+		in.on, in.scene = c.on, p.sceneOfSteps(sceneOf{dir: in.dir, pattern: c.scene.Play, host: c.on.Machine})
 	}
 	if h.role == nil {
 		return &in

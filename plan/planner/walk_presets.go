@@ -75,7 +75,7 @@ func (p *planner) enter(c *taskContext, scope plan.Scope, label string, f *playb
 	c.scope = p.OpenScope(scope, label)
 	c.file, c.dir, c.cwd, c.item, c.within = f, filepath.Dir(as.Path), playbook.Value{}, nil, c.scope
 	if c.scene != nil && c.scene.Steps {
-		c.scene = p.sceneOfSteps(c.dir)
+		c.scene = p.sceneIn(c.scene, c.dir)
 	}
 	return func() {
 		p.Leave()

@@ -32,6 +32,7 @@ type handler struct {
 // handlerSet is the handlers of a play or of a playbook of steps, and what notifies them on each host. Steps have one host.
 type handlerSet struct {
 	list     []*handler
+	home     *plannedHost     // of steps: the machine that moon runs on
 	force    bool             // they run after a failure, too
 	notified map[notice][]int // the steps that do
 	flushed  map[notice]flushed
@@ -111,6 +112,7 @@ type taskContext struct {
 	item   *iteration
 	inLoop *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
 
+	over      *hostRounds // what steps without hosts of their own run on; nil: this machine, or the host of the round
 	handlers  *handlerSet
 	within    int // the scope of the file of steps that this is in: its handlers can be notified here
 	notify    []playbook.Value
@@ -163,6 +165,21 @@ type scopeOnHost struct {
 	path     string       // of the task on this host
 	once     bool         // of run_once
 	looks    string       // the directory of a role for the task's files; "" for files
+}
+
+// hostRounds are the hosts that steps with `hosts:` run on.
+type hostRounds struct {
+	pattern string
+	hosts   []*plannedHost // in the order of the inventory
+	atOnce  int            // as in Scope.Parallel
+	of      []*taskContext // of a handler: the contexts with what has notified it on each of the hosts; nil for others
+}
+
+// sceneOf tells the scenes of steps apart.
+type sceneOf struct {
+	dir     string
+	pattern string        // with `hosts:`
+	host    *vars.Machine // the same; nil without
 }
 
 // playPlanner is a play while it is planned.

@@ -165,7 +165,8 @@ func stepKeys() []Key {
 			},
 		},
 		{
-			Name: "parallel", on: onGroups, Doc: "true or a number: the steps below have no order among themselves",
+			Name: "parallel", on: onSteps,
+			Doc: "true or a number: the steps below have no order among themselves; with `hosts`, on how many hosts at once",
 			set: setScalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v }),
 		},
 		{
@@ -179,6 +180,11 @@ func stepKeys() []Key {
 		{
 			Name: "delegate_to", on: onSteps, Doc: "host that runs the step: one of the inventory (`-i`), or a name or address that ssh knows",
 			set: setText(func(t *Task, v Value) { t.ownPart().DelegateTo = v }),
+		},
+		{
+			Name: "hosts", on: onSteps,
+			Doc: "pattern of hosts and groups of the inventory: the step runs on each of them, with the variables and facts of that host",
+			set: func(p *parser, t *Task, e Entry) { t.ownPart().Hosts = playsParser{p}.readPattern(e) },
 		},
 
 		// Known, so that the message says what to do instead.

@@ -57,7 +57,7 @@ func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 	switch root.Kind() {
 	case List:
 		// A list of plays and one of steps look alike; the first keys decide.
-		if holdsPlays(root) {
+		if holdsPlays(root, p.actions) {
 			pb.Plays = playsParser{p.inPlays()}.readPlays(root, "the playbook")
 		} else {
 			pb.Tasks = p.readTasks(root, "the playbook")
@@ -87,7 +87,8 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 }
 
 var documentKeys = []string{
-	"version", "name", "vars", "vars_prompt", "vars_files", "strategy", "parallel", "exports", "force_handlers", "steps", "handlers",
+	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "exports", "force_handlers", "steps",
+	"handlers",
 }
 
 func (p *parser) readDocument(pb *Playbook, root Value) {
@@ -119,6 +120,8 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			pb.Prompts = playsParser{p}.readPrompts(e)
 		case "vars_files":
 			pb.VarsFiles = p.readPaths(e)
+		case "hosts":
+			pb.Hosts = playsParser{p}.readPattern(e)
 		case "strategy":
 			pb.Strategy = e.Value.Text()
 			if pb.Strategy != "linear" && pb.Strategy != "graph" {
@@ -477,8 +480,6 @@ func hintInSteps(key string, t *Task) string {
 	switch {
 	case key == "with" && ofPreset:
 		return "parameters are inside of `preset:`, as in `preset: {name: nginx, with: {port: 80}}`"
-	case key == "hosts":
-		return "`hosts` belongs to a play, and this is a list of steps: put them under `tasks:` of a play"
 	}
 	return ""
 }
@@ -542,6 +543,9 @@ func (p *parser) checkTogether(t *Task) {
 				p.errorf(e.Pos, len(e.Key), "add `with_items` or `loop`", "`loop_control` without a loop")
 			}
 		}
+	}
+	if v := t.Parallel; !v.IsZero() && t.Kind == Action && t.Hosts.IsZero() {
+		p.errorf(v.Pos(), 0, "add `hosts:`, or put the steps into a `block:`", "`parallel` has no meaning on a step without `hosts`")
 	}
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {
 		// Without a body there is nothing that could fail.

@@ -150,7 +150,7 @@ func parseTasks(p *parser) []*Task {
 	switch {
 	case root.Kind() == Null:
 		return nil
-	case root.Kind() == List && holdsPlays(root):
+	case root.Kind() == List && holdsPlays(root, p.actions):
 		p.errorf(root.Items()[0].Pos(), 0, "plays are imported with `import_playbook`, next to the other plays",
 			"a list of tasks is wanted here, and this is one of plays")
 		return nil
@@ -239,16 +239,21 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 // playMarks are the keys by which a list is known as one of plays.
 var playMarks = []string{"hosts", "import_playbook", "tasks", "roles", "pre_tasks", "post_tasks"}
 
-// holdsPlays reports whether a list is one of plays, and not of steps.
-func holdsPlays(root Value) bool {
+// holdsPlays reports whether a list is one of plays, and not of steps. Steps may have `hosts` too, and plays do nothing by themselves.
+func holdsPlays(root Value, actions Actions) bool {
+	hosts, does := false, false
 	for _, item := range root.Items() {
 		for _, e := range item.Entries() {
-			if slices.Contains(playMarks, bareName(e.Key)) {
+			name := bareName(e.Key)
+			if name != "hosts" && slices.Contains(playMarks, name) {
 				return true
 			}
+			_, directive := directives[e.Key]
+			_, action := actions.Canonical(e.Key)
+			hosts, does = hosts || name == "hosts", does || directive || action
 		}
 	}
-	return false
+	return hosts && !does
 }
 
 // playsParser reads what stands around the tasks of plays: the plays themselves, their hosts, prompts and roles.
@@ -393,6 +398,11 @@ func (p playsParser) importPlaybook(pl *Play, at Entry) {
 }
 
 func (p playsParser) readHosts(pl *Play, e Entry) {
+	pl.Hosts = p.readPattern(e)
+}
+
+// readPattern reads a pattern of hosts, or a list of them.
+func (p playsParser) readPattern(e Entry) Value {
 	all := e.Value.Items()
 	switch {
 	case isScalar(e.Value):
@@ -400,7 +410,7 @@ func (p playsParser) readHosts(pl *Play, e Entry) {
 		p.plainBool(e.Key, e.Value)
 	case e.Value.Kind() != List:
 		p.reportKind(e, "a pattern of hosts, or a list of them")
-		return
+		return Value{}
 	case len(all) == 0:
 		p.errorf(e.Value.Pos(), 0, "write `all`, or the names of groups and hosts", "`hosts:` names no host")
 	}
@@ -411,7 +421,7 @@ func (p playsParser) readHosts(pl *Play, e Entry) {
 		}
 		p.plainBool(e.Key, v)
 	}
-	pl.Hosts = e.Value
+	return e.Value
 }
 
 // playVarsFiles reads paths, each of which may be a list of which the first that exists counts.

@@ -47,7 +47,7 @@ var differs = map[string]kinds{
 	"changed_when": onTask, "failed_when": onTask, "until": onTask, "retries": onTask, "retry_delay": onTask,
 	"ignore_errors": onAnything, "no_log": onAnything, "timeout": onAnything,
 	"become": onInherits, "become_user": onInherits, "become_method": onInherits, "check_mode": onInherits, "diff": onInherits,
-	"args": onTask, "notify": onInherits, "listen": onTask | onInclude | onDynamic,
+	"args": onTask, "notify": onInherits, "parallel": onGroups, "listen": onTask | onInclude | onDynamic,
 }
 
 // idle are keys that may be written on includes and imports, as Ansible allows it, and that do nothing there.
@@ -59,7 +59,7 @@ const noBackground = "tasks run in the foreground; remove it, or have the comman
 
 func init() {
 	for _, k := range stepKeys() {
-		if k.later != "" {
+		if k.later != "" || k.Name == "hosts" { // a play has its hosts, for all of its tasks
 			continue
 		}
 		// Plays allow some keys in other places than steps do.
@@ -80,6 +80,8 @@ func init() {
 			k.set = setText(func(t *Task, v Value) { t.DelegateTo = v })
 		case "with_items":
 			k.Doc = "list or expression: the task runs once per item"
+		case "parallel":
+			k.Doc = "true or a number: the steps below have no order among themselves"
 		case "retry_delay":
 			k.Doc = "time between attempts (5s)"
 		case "args":

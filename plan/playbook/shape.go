@@ -65,7 +65,7 @@ var shapes = map[string]Shape{
 	"undo": OneStep, "env": Environment, "cwd": AnyText,
 	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
-	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts, "delegate_to": AnyText,
+	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts, "delegate_to": AnyText, "hosts": Texts,
 }
 
 // Directives are the keys that make a task something else than an action, in the order of the reference.
@@ -86,8 +86,12 @@ var DocumentKeys = []Described{
 	{Name: "vars", Shape: Variables, Doc: "variables, rendered in this order; they may use each other"},
 	{Name: "vars_prompt", Shape: PromptList, Doc: "variables that moon asks for"},
 	{Name: "vars_files", Shape: Texts, Doc: "files of variables; relative to this file"},
+	{Name: "hosts", Shape: Texts, Doc: "pattern of hosts and groups: each of the steps runs on all of them"},
 	{Name: "strategy", Shape: StrategyWord, Doc: "linear (in the order of the file) or graph (only `needs` and values order the steps)"},
-	{Name: "parallel", Shape: BoolOrNumber, Doc: "true or a number: the steps have no order among themselves"},
+	{
+		Name: "parallel", Shape: BoolOrNumber,
+		Doc: "true or a number: the steps have no order among themselves; with `hosts`, on how many hosts at once a step runs",
+	},
 	{
 		Name: "exports", Shape: ExportList,
 		Doc: "variables that `moon run --exports FILE` writes on success: a list of names, or a map of names and templates",

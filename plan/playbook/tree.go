@@ -17,6 +17,7 @@ type Playbook struct {
 	Tasks     []*Task
 	Handlers  []*Task
 	Force     Value   // force_handlers
+	Hosts     Value   // of all steps, as Task.Hosts
 	Plays     []*Play // of the plays form; Tasks is then empty
 }
 
@@ -211,6 +212,7 @@ type PlayTask struct {
 	Notify       []Value
 	Listen       []Value
 	DelegateTo   Value
+	Hosts        Value // of steps alone: text or a list of texts
 	DelegateFact Value
 	RunOnce      Value
 	Unreachable  Value // ignore_unreachable

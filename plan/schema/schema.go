@@ -118,7 +118,7 @@ func step() object {
 	}
 	rules = append(rules, object{
 		"if":   object{"anyOf": anyDirective},
-		"else": object{"properties": refused(playbook.Action)},
+		"else": object{"properties": refused(playbook.Action), "dependentRequired": object{"parallel": []any{"hosts"}}},
 	})
 	return object{
 		"type": "object", "description": "One step: exactly one action, and keys.",

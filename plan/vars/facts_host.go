@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"moon/plan/eval/value"
 )
 
 // PromisedOf takes a fact from the result of the step that has gathered it.
@@ -297,5 +299,26 @@ func (m *Machine) UsedFacts() (facts map[string]any, hidden string) {
 			facts[name] = v
 		}
 	}
+	if own := m.usedOwn(); len(own) > 0 {
+		facts[OwnFacts] = own
+	}
 	return facts, hidden
+}
+
+// OwnFacts is the name under which the facts of another machine are kept that have moon's own names.
+const OwnFacts = "moon_facts"
+
+// usedOwn are those of another machine that planning has used. The environment is not among them: it may hold anything.
+func (m *Machine) usedOwn() map[string]any {
+	own := map[string]any{}
+	if !m.Away {
+		return own
+	}
+	for name := range m.Use.Names {
+		v, ok := m.Names.FactsMap[name]
+		if _, changes := v.(value.Unknown); ok && !changes && name != "env" {
+			own[name] = v
+		}
+	}
+	return own
 }

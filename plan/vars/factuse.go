@@ -66,11 +66,14 @@ func (fr *Frame) mayBeFact(name string) bool {
 	if name == "facts" {
 		return true
 	}
-	if _, ok := fr.All.FactsMap[name]; ok {
+	if _, ok := fr.ofFacts().FactsMap[name]; ok {
 		return true
 	}
-	_, ok := fr.All.Costly[name]
-	return ok
+	if _, ok := fr.ofFacts().Costly[name]; ok {
+		return true
+	}
+	on := fr.Machine()
+	return on != nil && on.Away && ownFacts[name] // also before the host was asked
 }
 
 // Calls takes down the use of a variable that says how moon was called.
@@ -86,7 +89,7 @@ func (u *FactUsage) Calls(name string) {
 
 // mentioned notes the facts that a text names, also where nothing reads them while planning: a condition before them may be open.
 func (u *FactUsage) mentioned(fr *Frame, ref eval.Ref) {
-	m := fr.All.Of
+	m := fr.Machine()
 	short, ok := strings.CutPrefix(ref.Name, "ansible_")
 	if m == nil || !ok || m.State != FactsKnown {
 		return

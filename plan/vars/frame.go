@@ -1,6 +1,7 @@
 package vars
 
 import (
+	"slices"
 	"sort"
 )
 
@@ -84,17 +85,38 @@ func (h *History) Doubt(since int) {
 
 // Before calls f with the versions of name as of the moment, newest first, until it returns true.
 func (h *History) Before(name string, moment int, f func(*Binding) bool) bool {
-	all := h.Versions[name]
-	n := sort.Search(len(all), func(i int) bool { return all[i].At > moment })
-	for i := n - 1; i >= 0; i-- {
-		if gone := all[i].gone; gone > 0 && gone <= moment {
+	for _, v := range slices.Backward(h.versionsBefore(name, moment)) {
+		if v.gone > 0 && v.gone <= moment {
 			continue
 		}
-		if f(all[i].Binding) {
+		if f(v.Binding) {
 			return true
 		}
 	}
 	return false
+}
+
+// beforeOfBoth is Before for a name in two histories of one clock, of which the newer version counts.
+func beforeOfBoth(a, b *History, name string, moment int, f func(*Binding) bool) bool {
+	left, right := a.versionsBefore(name, moment), b.versionsBefore(name, moment)
+	for len(left)+len(right) > 0 {
+		from := &left
+		if len(left) == 0 || len(right) > 0 && right[len(right)-1].At > left[len(left)-1].At {
+			from = &right
+		}
+		v := (*from)[len(*from)-1]
+		*from = (*from)[:len(*from)-1]
+		if (v.gone == 0 || v.gone > moment) && f(v.Binding) {
+			return true
+		}
+	}
+	return false
+}
+
+// versionsBefore are the versions of a name as of a moment, oldest first.
+func (h *History) versionsBefore(name string, moment int) []Version {
+	all := h.Versions[name]
+	return all[:sort.Search(len(all), func(i int) bool { return all[i].At > moment })]
 }
 
 // The names that tell a rescue what failed.

@@ -176,21 +176,60 @@ func (fr *Frame) Each(name string, f func(*Binding) bool) bool {
 	if fr.All.Of != nil {
 		return fr.eachOfHost(name, f)
 	}
+	on := fr.Machine()
 	return try(fr.Over) || try(fr.All.Extra) || try(fr.All.Files) || try(fr.Loop) || try(fr.Params) ||
-		fr.All.Produced.Before(name, fr.ProducedAt, f) ||
+		fr.producedFor(on, name, f) ||
 		try(fr.Step) || try(fr.Block) ||
 		fr.All.Document.Before(name, fr.DocumentAt, f) ||
-		try(fr.All.Root) || try(fr.All.VarsFiles) || try(fr.All.facts) || fr.Fact(name, f)
+		try(fr.All.Root) || try(fr.All.VarsFiles) ||
+		on != nil && (fr.gathered(on, name, f) || try(on.InventoryFor(fr.Scene))) ||
+		try(fr.All.facts) || fr.Fact(name, f)
 }
+
+// producedFor finds what steps have set: on a host what was set there, unless a step has set it later for all.
+func (fr *Frame) producedFor(on *Machine, name string, f func(*Binding) bool) bool {
+	if on == nil {
+		return fr.All.Produced.Before(name, fr.ProducedAt, f)
+	}
+	return beforeOfBoth(&on.Names.Produced, &fr.All.Produced, name, fr.ProducedAt, f)
+}
+
+// gathered finds a fact of the host of a step. The hosts are asked when the first of them is used.
+func (fr *Frame) gathered(on *Machine, name string, f func(*Binding) bool) bool {
+	// This machine has its own facts, which no one needs to be asked for.
+	isFact := strings.HasPrefix(name, "ansible_") && !settings[name] || on.Away && ownFacts[name]
+	if isFact && on.State == FactsUnasked && fr.Scene.Gather != nil {
+		fr.Scene.Gather(on)
+	}
+	// No step of the run gives what the host has not given.
+	if isFact && on.State == FactsPromised && on.Gatherer < 0 {
+		return f(&Binding{Name: name, Value: on.InPlace, From: "fact"})
+	}
+	return on.Fact(name, fr.ProducedAt, f)
+}
+
+// ofFacts are the names that hold moon's own facts of the machine on which a step runs.
+func (fr *Frame) ofFacts() *Globals {
+	if on := fr.Machine(); on != nil {
+		return on.Names
+	}
+	return fr.All
+}
+
+// Costly are the facts that are found out when something names them.
+func (fr *Frame) Costly() map[string]func() any { return fr.ofFacts().Costly }
+
+// Measure is a fact that changes, or all facts, with the value that the run got when it first asked.
+func (fr *Frame) Measure(name string) any { return fr.ofFacts().Measure(name) }
 
 // Fact finds a fact of the machine that moon runs on, by its name or among all.
 func (fr *Frame) Fact(name string, f func(*Binding) bool) bool {
 	if name == "facts" {
-		return f(&Binding{Name: name, Value: fr.All.FactsMap, From: "facts", How: Measured})
+		return f(&Binding{Name: name, Value: fr.ofFacts().FactsMap, From: "facts", How: Measured})
 	}
-	v, ok := fr.All.FactsMap[name]
+	v, ok := fr.ofFacts().FactsMap[name]
 	// Found out only when a playbook asks, as these take long.
-	if get, costly := fr.All.Costly[name]; costly && !ok {
+	if get, costly := fr.ofFacts().Costly[name]; costly && !ok {
 		v, ok = get(), true
 	}
 	if !ok {
@@ -221,10 +260,10 @@ func (fr *Frame) Names() []string {
 	}
 	add(&fr.All.Document, fr.DocumentAt)
 	add(&fr.All.Produced, fr.ProducedAt)
-	for name := range fr.All.FactsMap {
+	for name := range fr.ofFacts().FactsMap {
 		seen[name] = true
 	}
-	if fr.All.Of != nil {
+	if fr.OnHost() {
 		fr.namesOfHost(seen)
 	}
 	list := make([]string, 0, len(seen))
@@ -237,7 +276,7 @@ func (fr *Frame) Names() []string {
 
 // namesOfHost adds the names that a host of an inventory brings.
 func (fr *Frame) namesOfHost(seen map[string]bool) {
-	layers := []*Layer{fr.All.Of.InventoryFor(fr.Scene)}
+	layers := []*Layer{fr.Machine().InventoryFor(fr.Scene)}
 	if fr.Scene != nil {
 		layers = append(layers, fr.Scene.Vars, fr.Scene.RoleVars, fr.Scene.Defaults)
 	}
@@ -248,7 +287,7 @@ func (fr *Frame) namesOfHost(seen map[string]bool) {
 			}
 		}
 	}
-	for name := range fr.All.Of.Facts {
+	for name := range fr.Machine().Facts {
 		seen["ansible_"+name] = true
 	}
 	for _, m := range Magic {
@@ -264,9 +303,9 @@ func managed(name string, f func(*Binding) bool) bool {
 // GroupNames are the names of the host's groups, without all.
 func (fr *Frame) GroupNames() []string {
 	if past := fr.pastOf(); past != nil {
-		return past.Of[fr.All.Of.Name]
+		return past.Of[fr.Machine().Name]
 	}
-	return GroupsOfHost(fr.All.Of.Host)
+	return GroupsOfHost(fr.Machine().Host)
 }
 
 // GroupsOfHost are the names of a host's groups, without all.

@@ -119,8 +119,16 @@ type Frame struct {
 	Looks string // of plays: the directory of a role in which the task looks for files; "" for files
 }
 
+// Machine is the host whose variables are in effect: that of a task, or the one of `hosts:` around a step; nil if there is none.
+func (fr *Frame) Machine() *Machine {
+	if fr.All.Of == nil && fr.Scene != nil {
+		return fr.Scene.Host
+	}
+	return fr.All.Of
+}
+
 // OnHost reports whether the variables are those of a host, and the inventory is in sight.
-func (fr *Frame) OnHost() bool { return fr.All.Of != nil && fr.Scene != nil }
+func (fr *Frame) OnHost() bool { return fr.Scene != nil && fr.Machine() != nil }
 
 // Given is what a preset was given, one by one. It is behind a pointer because loops make many bindings and presets few.
 type Given struct {
@@ -145,6 +153,7 @@ type Machine struct {
 	Read     map[string]bool // the facts that planning has used
 	Env      map[string]bool // the variables of its environment; false where only steps with no_log use it
 	Why      string          // why it could not be reached when planning
+	InPlace  any             // of its facts, which could not be asked for, if no step of the run asks for them either
 	Away     bool            // it is another machine than the one that moon runs on
 	Hidden   []Hidden        // when its facts are not there
 	Handed   History         // facts that tasks give, by their names in ansible_facts; see handOver
@@ -162,7 +171,9 @@ const (
 
 // Scene is what a place of a playbook brings in addition to variables. It does not change once a frame has it.
 type Scene struct {
-	Steps     bool // it is in a file of steps, whose directory is Dir; the rest is of plays and of hosts
+	Steps     bool           // it is in a file of steps, whose directory is Dir; the rest is of plays and of hosts
+	Host      *Machine       // of steps with `hosts:`, that of the round; nil outside of them
+	Gather    func(*Machine) // of them: asks the hosts of the rounds for their facts
 	Inventory *inventory.Inventory
 	Grouped   *Grouped
 	Machines  func(name string) *Machine // those that exist, nil for others

@@ -79,6 +79,27 @@ func (k *Reader) ReadFlag(v playbook.Value, key string, r *plan.Renderer, otherw
 	return b
 }
 
+// ReadQuestion reads what a step asks before it runs, "" if it does not. A part of it that is not known yet is shown as it is written: the
+// step asks all the same.
+func (*Reader) ReadQuestion(v playbook.Value, r *plan.Renderer) string {
+	if v.IsZero() {
+		return ""
+	}
+	got := value.Plain(plan.ForDisplay(r.Value(v)))
+	r.Missing = nil
+	yes, ok := got.(bool)
+	if !ok && strings.Contains(v.Text(), "{{") {
+		yes, ok = spec.ParseBool(got) // -e gives text
+	}
+	switch {
+	case !ok:
+		return value.Text(got)
+	case yes:
+		return "run this step?"
+	}
+	return ""
+}
+
 // ReportLate says that something that shapes the plan is known only during the run. A value that is missing because of a
 // mistake waits for no step either; then the mistake has been said.
 func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string, missing []value.Missing) {
