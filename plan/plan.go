@@ -426,6 +426,9 @@ type Link struct {
 	Data bool   // the later one also needs a value of the earlier
 }
 
+// Mistaken is why no step is asked on other machines once the playbook was found to have mistakes.
+const Mistaken = "the playbook has mistakes"
+
 // Found is what a step has found that was asked while planning.
 func (p *Plan) Found(step int) (found.Result, bool) {
 	f, ok := p.Ahead.Findings[step]

@@ -131,7 +131,11 @@ func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string,
 		return
 	}
 	for _, step := range steps {
-		if why, may := k.plan.Ahead.Unasked[step]; may {
+		why, may := k.plan.Ahead.Unasked[step]
+		if why == plan.Mistaken {
+			return // it would be known if other mistakes had not been said
+		}
+		if may {
 			hint += fmt.Sprintf("; %s was not asked while planning: %s", k.plan.StepRef(step), why)
 			break
 		}

@@ -230,7 +230,7 @@ func (p *Prober) silent(q plan.Probe) string {
 	case q.Conn != nil && p.o.Hosts.NoConnect:
 		return "hosts are not asked (--no-connect)"
 	case q.Conn != nil && p.problems.Found.HasErrors(): // nothing will run: no connection is made
-		return "the playbook has mistakes"
+		return plan.Mistaken
 	case q.Conn != nil && q.Conn.Steers != "" && !p.plan.Trusts(q.Conn.Steers):
 		return "it is reached with " + q.Conn.Steers + ", which only a trusted playbook may have before approval"
 	}
