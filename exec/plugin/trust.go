@@ -24,6 +24,7 @@ func (t Trust) Has(path, digest string) bool {
 		return false // nobody has trusted anything yet, or nobody can tell
 	}
 	defer f.Close() //nolint:errcheck // only read
+	// The whole line: a digest alone would trust a copy at another place, next to which other files may lie.
 	want := trustLine(path, digest)
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
@@ -38,6 +39,7 @@ func trustLine(path, digest string) string { return digest + "  " + path }
 
 // Add trusts a file. A line is written at once, so that two that do it at the same time both have done it.
 func (t Trust) Add(path, digest string) error {
+	// A second line would be read as another file that is trusted.
 	if strings.ContainsAny(path, "\n\r") {
 		return fmt.Errorf("the path of %q has more than one line", path)
 	}

@@ -90,7 +90,7 @@ func predictionLines(f *events.Prediction) []string {
 		word = "no change"
 	case events.ChangeUnknown:
 		word = "unpredictable"
-	case events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete:
+	case events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete: // the kind is the word
 	}
 	if f.Maybe {
 		word += ", if it is not skipped"
@@ -129,6 +129,7 @@ func notReached(p *plan.Plan, all []*events.Prediction) string {
 // predictionCounts is one line about all of it.
 func predictionCounts(all []*events.Prediction) string {
 	kinds, skipped, failed, away := map[events.ChangeKind]int{}, 0, 0, 0
+	// Each step counts once. A host that is not reached comes first, because the error is only its reason.
 	for _, f := range all {
 		switch {
 		case f == nil:

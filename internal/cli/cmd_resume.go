@@ -71,6 +71,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	if c.MaxResult > 0 {
 		opts.MaxResult = int64(c.MaxResult)
 	}
+	// How a run is shown may differ from the run that it continues. What it does may not: the other options are kept.
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen
 	how := engine.Resumption{Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed, Planned: now.by}
 	switch {
@@ -159,6 +160,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 		return r, app.NewExit(app.ExitDisk, err.Error())
 	}
 	r.by = func(digest string) (*plan.Plan, *graph.Graph, error) {
+		// A run may have had several plans. The one that was just made need not be made again.
 		if r.plan != nil && digest == r.plan.Digest {
 			return r.plan, r.graph, nil
 		}
@@ -207,6 +209,7 @@ func (c *resumeCmd) plannedSaved(past history.Past, kept *engine.Kept, here plan
 	if err = r.adopt(past, &here); err != nil {
 		return err
 	}
+	// --allow-stale takes what was saved in the place of what is there now. What was not saved it cannot bring back.
 	name := "the saved plan of " + past.ID
 	stale, lost := kept.Sources.Stale(kept.Root, here), kept.Sources.Unsaved(kept.Root, here)
 	switch {

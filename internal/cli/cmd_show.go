@@ -61,6 +61,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 		}
 	}
 	past, err := pastRun(c.Which)
+	// Only if no run was named: a run that the user asks for by its id is not replaced by another.
 	if unbegun, is := errors.AsType[*history.UnbegunError](err); is && past.ID != "" && c.Which == "" {
 		fmt.Fprintf(call.Err, "moon: %s had not begun when moon ended; the run before it is shown\n", unbegun.Run)
 		err = nil

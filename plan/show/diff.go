@@ -166,6 +166,7 @@ func inOrder(list []int) map[int]bool {
 	var ends []int // ends[n] is the index in list of the smallest end of an ascending part of n+1 members
 	before := make([]int, len(list))
 	for i, v := range list {
+		// The longest part that v can be behind. Equal numbers do not occur, so it ends with a smaller one.
 		n := sort.Search(len(ends), func(k int) bool { return list[ends[k]] >= v })
 		before[i] = -1
 		if n > 0 {
@@ -192,6 +193,7 @@ func (d *Difference) compareScopes(old, now *Comparable) {
 	for i := range old.Scopes {
 		at[renamedRoot(old, now, old.Scopes[i].Path)] = &old.Scopes[i]
 	}
+	// Those that are in one of the plans only are not listed: their steps are, as added or removed.
 	for i := range now.Scopes {
 		s := &now.Scopes[i]
 		if o, ok := at[s.Path]; ok && !maps.Equal(o.Fields, s.Fields) {
@@ -210,7 +212,7 @@ func fieldChanges(old, now map[string]string) []FieldChange {
 	for name := range now {
 		names[name] = true
 	}
-	list := []FieldChange{}
+	list := []FieldChange{} // not nil: the document has an empty list then
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		o, inOld := old[name]
 		n, inNew := now[name]
@@ -276,6 +278,7 @@ func (d *Difference) Write(w io.Writer, width int) error {
 
 // Summary says in a line how much is different.
 func (d *Difference) Summary() string {
+	// Files do not count: a comment in one of them changes nothing of the plan.
 	if slices.Max([]int{len(d.Added), len(d.Removed), len(d.Changed), len(d.Moved), len(d.Scopes), len(d.Vars), len(d.Settings)}) == 0 {
 		return fmt.Sprintf("no difference in %s", plan.CountOf(d.Unchanged, "step"))
 	}
@@ -291,6 +294,7 @@ type diffText struct {
 }
 
 func (t *diffText) linef(format string, args ...any) {
+	// Names and values are those of playbooks, and may hold whatever would steer a terminal.
 	t.out.WriteString(cutTo(termtext.CleanName(fmt.Sprintf(format, args...)), t.width) + "\n")
 }
 

@@ -203,12 +203,13 @@ func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(ste
 	if p.Strategy != "" {
 		d.writeField("strategy", p.Strategy)
 	}
-	d.writeField("tags", orEmpty(p.Tags))
+	d.writeField("tags", orEmpty(p.Tags)) // never null: programs go through lists without looking
 	inputs := make([]inputJSON, len(p.Inputs))
 	for i, in := range p.Inputs {
 		inputs[i] = inputJSON(in)
 	}
 	d.writeField("inputs", inputs)
+	// Below the root paths are relative, so that the same files give the same bytes wherever they are.
 	vars := make(map[string]any, len(p.Vars))
 	for _, v := range p.Vars {
 		vars[v.Name] = p.Portable(plan.JSONValue(v.Value))
@@ -221,6 +222,7 @@ func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(ste
 		}
 		d.writeField("exports", exports)
 	}
+	// One at a time: the documents of all steps at once would be larger than the plan.
 	d.writeList("steps", len(p.Steps), func(i int) any {
 		s := stepDocument(p, &p.Steps[i])
 		if predicted != nil {

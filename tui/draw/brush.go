@@ -25,6 +25,7 @@ type Brush struct {
 
 // Begin starts a stretch of w cells.
 func (b *Brush) Begin(w, mode int) {
+	// The ink is set again even if it is the same: in another mode it has another background.
 	b.Left, b.Wide, b.mode, b.set = max(w, 0), max(w, 0), mode, false
 }
 
@@ -52,7 +53,7 @@ func (b *Brush) Newline() {
 
 // Use paints what follows with an ink.
 func (b *Brush) Use(i Ink) {
-	if b.set && b.ink == i {
+	if b.set && b.ink == i { // as for most texts in a row: a sequence before each would be most of the frame
 		return
 	}
 	b.ink, b.set = i, true
@@ -62,7 +63,7 @@ func (b *Brush) Use(i Ink) {
 // Blank paints n spaces.
 func (b *Brush) Blank(n int) {
 	for n > 0 {
-		s := Spaces(min(n, 100))
+		s := Spaces(min(n, 100)) // up to here they are part of a constant, and nothing is allocated
 		b.Buf = append(b.Buf, s...)
 		b.Left -= len(s)
 		b.X += len(s)

@@ -122,6 +122,7 @@ func Tail(s string, w int) string {
 	if IsASCII(s) {
 		return s[len(s)-w:]
 	}
+	// From the front, because where a character begins cannot be found from its end.
 	for n > w {
 		cluster, wide := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 		s, n = s[len(cluster):], n-wide

@@ -89,6 +89,7 @@ func chooseTheme(o Options, profile colorprofile.Profile, env func(string) strin
 		name = o.LightTheme
 	}
 	theme, warnings := themes.Load(name, o.ThemeDir, dark)
+	// Colours of its own would all be rounded to the same few, and no state could be distinguished by them. Glyphs need no colours.
 	if theme.Fixed() && profile < colorprofile.ANSI256 {
 		glyphs := theme.Glyphs
 		theme, _ = themes.Load(themes.Default, "", dark)
@@ -111,6 +112,7 @@ func New(o Options, env func(string) string) (l *Looks, warning string) {
 
 // chooseSkins loads a theme for a dark and for a light background.
 func chooseSkins(o Options, profile colorprofile.Profile, env func(string) string) (skins [2]*themes.Theme, all []themes.Warning) {
+	// Both are read ahead: when the terminal says which background it has, nothing may wait for a file.
 	for i, dark := range []bool{true, false} {
 		theme, warnings := chooseTheme(o, profile, env, dark)
 		skins[i] = theme
@@ -142,6 +144,7 @@ type Found struct {
 
 // FindTheme returns what looks for a theme in the background, as it reads files: the theme, or why there is none.
 func (l *Looks) FindTheme(name string) func() (*Found, string) {
+	// Copies, because Looks belong to the goroutine of the TUI, and what is returned runs in another.
 	o, profile, env := l.o, l.Profile, l.env
 	o.Theme, o.LightTheme = name, ""
 	return func() (*Found, string) {
@@ -210,7 +213,7 @@ func (l *Looks) AskBackground() tea.Cmd {
 func (l *Looks) SetBackground(msg tea.BackgroundColorMsg) {
 	if light := !msg.IsDark(); light != l.light {
 		l.light = light
-		l.apply()
+		l.apply() // what is wrong with either half was reported when they were read
 	}
 }
 
@@ -228,6 +231,7 @@ func (l *Looks) Unwatched(do tea.Cmd) tea.Cmd {
 	if !l.watching || do == nil {
 		return do
 	}
+	// In this order, and with a question at the end: the terminal may have changed while the other program had it.
 	return tea.Sequence(tea.Raw(ansi.ResetModeLightDark), do, tea.Raw(ansi.SetModeLightDark), tea.RequestBackgroundColor)
 }
 
@@ -236,6 +240,7 @@ func (l *Looks) StopWatching() {
 	if !l.watching {
 		return
 	}
+	// Written directly: Bubble Tea has ended, so no command would be carried out.
 	if l.o.Output != nil {
 		_, _ = l.o.Output.Write([]byte(ansi.ResetModeLightDark)) // the terminal may be gone
 		return

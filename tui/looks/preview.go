@@ -22,6 +22,7 @@ func Preview(o Options, env func(string) string, dark bool, width int) (string, 
 	}
 	p := &preview{w: width, profile: chooseProfile(o, env), dark: dark}
 	var mistakes []themes.Warning
+	// Two themes: mistakes are those of the theme as written, even if this terminal shows the default in its place.
 	p.theme, mistakes = themes.Load(o.Theme, o.ThemeDir, dark)
 	p.shown, _ = chooseTheme(o, p.profile, env, dark)
 	p.glyphs = draw.ChooseGlyphs(o.Glyphs, env)
