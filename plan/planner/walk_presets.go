@@ -66,6 +66,9 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	leave := p.enter(&inside, scope, name, file.File, library.Opened{Path: target, Preset: true}, t.Pos)
 	p.defineHandlers(&inside, file.Handlers)
 	p.planTasks(&inside, file.Tasks)
+	if exported := preset.Exported(file, name, t, p.Collector, c.chain); exported != nil {
+		p.planVars(&inside, exported)
+	}
 	leave()
 }
 

@@ -61,7 +61,7 @@ func stepKeys() []Key {
 			Name: "when", on: onAll, Doc: "condition, boolean or list of them (all must hold)",
 			set: setConditions(func(t *Task, v []Value) { t.When = v }),
 		},
-		{Name: "register", on: onAction, Doc: "name of the variable that gets the result", set: (*parser).readRegister},
+		{Name: "register", on: onAction | onPreset, Doc: "name of the variable that gets the result", set: (*parser).readRegister},
 		{Name: "tags", on: onAll, Doc: "list of tags or one text; inherited downwards", set: (*parser).readTags},
 		{
 			Name: "with_items", Aliases: []string{"loop"}, on: onSteps, Doc: "list, map or expression: one step per item",

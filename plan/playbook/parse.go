@@ -547,6 +547,10 @@ func (p *parser) checkTogether(t *Task) {
 	if v := t.Parallel; !v.IsZero() && t.Kind == Action && t.Hosts.IsZero() {
 		p.errorf(v.Pos(), 0, "add `hosts:`, or put the steps into a `block:`", "`parallel` has no meaning on a step without `hosts`")
 	}
+	if t.Kind == Preset && t.Register != "" && t.Loop.Kind != NoLoop {
+		p.errorf(t.RegisterPos, utf8.RuneCountInString(t.Register), "use the preset once for each name that is needed",
+			"`register` on a preset with a loop: one name for the exports of all rounds")
+	}
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {
 		// Without a body there is nothing that could fail.
 		p.errorf(t.Pos, 0, "", "a block with `rescue` or `always` needs %ss of its own", p.word)

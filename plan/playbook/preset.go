@@ -18,6 +18,7 @@ type PresetFile struct {
 	Parameters  []Parameter
 	Tasks       []*Task
 	Handlers    []*Task
+	Exports     []Entry // names and templates; a zero value stands for the variable of that name
 }
 
 // Parameter is what a preset can be given.
@@ -37,7 +38,7 @@ var ParameterTypes = []string{"string", "int", "number", "bool", "array", "objec
 
 // PresetKeys and ParameterKeys are the keys of a preset file and of one of its parameters, for the reference.
 var (
-	PresetKeys    = []string{"name", "description", "version", "parameters", "steps", "handlers"}
+	PresetKeys    = []string{"name", "description", "version", "parameters", "exports", "steps", "handlers"}
 	ParameterKeys = []string{"type", "required", "default", "enum", "description", "secret"}
 )
 
@@ -73,6 +74,8 @@ func ParsePreset(f *File, actions Actions, ds *diag.List) *PresetFile {
 			p.scalarOf(e, &preset.Version)
 		case "parameters":
 			preset.Parameters = readParameters(p, e)
+		case "exports":
+			preset.Exports = p.readExports(e)
 		case "steps":
 			steps = true
 			preset.Tasks = p.readTasks(e.Value, "`steps:`")
