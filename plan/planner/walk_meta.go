@@ -126,9 +126,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 		switch {
 		case v.Known && v.Holds && !c.maybe() && !c.caught:
 			leaving = append(leaving, c)
-		case v.Known && v.Holds:
-			undecided = append(undecided, c)
-		case !v.Known && !r.Failed:
+		case v.Known && v.Holds, !v.Known && !r.Failed:
 			undecided = append(undecided, c)
 		}
 	}
@@ -183,22 +181,20 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	}
 	var steps []int
 	p.taskTelling(undecided, d, func(_ *taskContext, step int) { steps = append(steps, step) })
+	var among []int
+	if first && len(steps) > 0 { // the steps of a task are next to each other
+		among, steps = steps, steps[:1]
+	}
 	for _, step := range steps {
 		s := &p.plan.Steps[step]
 		text := "not (" + cmp.Or(s.When, what+" was reached") + ")"
-		g := gateAt{Gate: plan.Gate{Step: step, Ran: false}, text: text, pos: t.Pos, role: role}
+		g := gateAt{Gate: plan.Gate{Step: step, Among: among, Ran: false}, text: text, pos: t.Pos, role: role}
 		if own {
 			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
 			continue
 		}
-		if first { // the steps of a task are next to each other
-			g.Among = steps
-		}
 		for _, m := range all(undecided) {
 			m.gates = append(m.gates, g)
-		}
-		if first {
-			break
 		}
 	}
 }

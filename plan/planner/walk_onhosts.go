@@ -61,6 +61,11 @@ func (p *planner) planOnHosts(c *taskContext, t *playbook.Task) {
 			t = &group
 		}
 	}
+	if t.Kind == playbook.Preset && t.Register != "" {
+		p.Errorf(t.RegisterPos, len(t.Register), c.chain, "put the preset into a block with `hosts:`, where each host has its own",
+			"`register` on a preset with `hosts`: one name for the exports of all hosts")
+		return
+	}
 	if !p.rounds(len(over.hosts), 1, t, c) {
 		return
 	}
