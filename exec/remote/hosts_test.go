@@ -581,7 +581,9 @@ func TestInFront(t *testing.T) {
 	defer func() { _ = terminal.Close() }() // it was only read
 	out, _ := io.ReadAll(terminal)          // ends with an error where the other end is closed
 	err = cmd.Wait()
-	if want := "it's|a \"b\" $c \\d||two\r\nlines|b c|/usr|terminal\r\n"; string(out) != want || cmd.ProcessState.ExitCode() != 7 {
+	// ssh makes this terminal raw only when the session has begun: what a quick program prints before goes through two terminals.
+	got := strings.ReplaceAll(string(out), "\r\r\n", "\r\n")
+	if want := "it's|a \"b\" $c \\d||two\r\nlines|b c|/usr|terminal\r\n"; got != want || cmd.ProcessState.ExitCode() != 7 {
 		t.Errorf("%q, %v; want %q", out, err, want)
 	}
 	if s.Dials() != 1 {
