@@ -28,9 +28,10 @@ type attempts struct {
 	texts    texts
 	trustOf  *plan.Plan // whether it is trusted is known
 	trusted  bool
-	perhaps  map[int]bool // steps of a dry run whose condition only the run knows
-	starting []int        // those that begin when their facts are durable
-	stale    bool         // files have changed that steps read: the plan is to be made again once nothing runs
+	perhaps  map[int]bool        // steps of a dry run whose condition only the run knows
+	starting []int               // those that begin when their facts are durable
+	found    map[int]*foundItems // items of open loops that the plan does not have yet, by step
+	stale    bool                // files have changed that steps read: the plan is to be made again once nothing runs
 }
 
 // unapproved reports whether nothing was approved: in a dry run of a playbook that is not trusted. What it names is not executed.
@@ -117,6 +118,10 @@ func (s *attempts) expire(step int) {
 func (s *attempts) prepare(step, number int) {
 	ps := &s.state.Plan().Steps[step]
 	b := s.bind(step)
+	if ps.Place != nil {
+		s.find(b, step, number)
+		return
+	}
 	files := s.verify(ps) // before anything is rendered: lookups read too
 	// A change is found before anything is executed, so the step can fail without having had an effect.
 	if len(files.changed) > 0 {

@@ -14,6 +14,7 @@ import (
 	"moon/events/fact"
 	"moon/events/rundir"
 	"moon/events/steplog"
+	"moon/plan"
 )
 
 // follower folds the journal again and publishes what follows from it.
@@ -40,6 +41,7 @@ type follower struct {
 	tails   map[int]*tail // of steps that run
 	looked  uint64        // what printed gave when all output had been read
 	ended   bool
+	again   func(step int, e events.Event) bool // while rounds are added to the plan: whether something was published before
 }
 
 // tail is the output of an attempt that has not ended.
@@ -201,7 +203,9 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 		if err != nil {
 			return err
 		}
+		f.again = repeatsOf(f.state, p.plan, x)
 		f.state.Replan(rec, p.plan, p.graph)
+		f.again = nil
 		return nil
 	case fact.RunResumed:
 		p, err := f.planned(x.Digest)
@@ -224,6 +228,24 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 	return f.state.Apply(rec)
 }
 
+// repeatsOf says of what is published when rounds are added to a plan whether it was published before.
+func repeatsOf(was *state.State, next *plan.Plan, f fact.RunReplanned) func(step int, e events.Event) bool {
+	if len(f.Expanded) == 0 {
+		return nil
+	}
+	of := state.Counterparts(next, was.Plan(), f.Keeps)
+	over := make([]bool, len(of))
+	for i, j := range of {
+		over[i] = j >= 0 && (was.Settled(j) || was.Attempt(j) > 0)
+	}
+	return func(step int, e events.Event) bool {
+		if _, loaded := e.(events.PlanLoaded); loaded {
+			return false
+		}
+		return step < 0 || over[step]
+	}
+}
+
 func (f *follower) publish(step int, e events.Event) {
 	started, isStart := e.(events.RunStarted)
 	if isStart {
@@ -235,7 +257,7 @@ func (f *follower) publish(step int, e events.Event) {
 	if _, isEnd := e.(events.RunCompleted); isEnd && f.current.Seq < f.resumed {
 		return // it went on
 	}
-	f.add(events.Record{Time: f.current.At, Mono: f.current.Mono, Step: step, Event: e})
+	f.add(events.Record{Time: f.current.At, Mono: f.current.Mono, Step: step, Event: e, Again: f.again != nil && f.again(step, e)})
 }
 
 func (f *follower) add(r events.Record) {

@@ -140,6 +140,9 @@ func (o *Predictor) step(ctx context.Context, step int, results *results) events
 		results.miss(step, plan.Absence{How: "is skipped (when: " + text + ")"})
 		return f
 	}
+	if ps.Open() {
+		return predictOpen(o.Plan, f, b)
+	}
 	call, err := b.Call()
 	switch {
 	// Its values would come from a host that could not be reached, so waiting for them is pointless.
@@ -215,6 +218,24 @@ func (o *Predictor) step(ctx context.Context, step int, results *results) events
 		if f.Skipped != "" {
 			results.miss(step, plan.Absence{How: "is skipped (" + f.Skipped + ")"})
 		}
+	}
+	return f
+}
+
+// predictOpen says what an open loop would run over. What its rounds would do is not known before they are in the plan.
+func predictOpen(p *plan.Plan, f events.Prediction, b *bind.Bound) events.Prediction {
+	items, skipped, err := b.Items()
+	var missing *plan.Missing
+	switch {
+	case errors.As(err, &missing) && !missing.Never():
+		f.After = missing.Steps
+		f.Diff = *notKnownYet(p, missing).Diff
+	case err != nil:
+		f.Error = err.Error()
+	case skipped != "":
+		f.Skipped = "when " + skipped
+	default:
+		f.Diff = unpredicted(plan.CountOf(len(items), "item") + ", whose rounds are not planned yet")
 	}
 	return f
 }

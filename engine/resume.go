@@ -146,6 +146,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if killed != "" {
 		s.add(fact.Warned{Step: -1, Message: "killed processes that the crashed moon had left running:  " + killed})
 	}
+	s.findAgain()
 	s.timing = newStopwatch() // what earlier processes measured they have remembered
 	s.putFirst()
 	s.listen()
@@ -196,6 +197,8 @@ func (s resumer) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, e
 		// A step that is no longer in the plan needs no decision.
 		switch {
 		case s.state.Undecided(i) && !stays:
+		case s.state.Undecided(i) && lostFinder(s.state, i):
+			r.Lost = append(r.Lost, fact.Lost{Step: i, As: fact.LostRetry})
 		case s.state.Undecided(i):
 			r.Lost = append(r.Lost, fact.Lost{Step: i, As: how.Lost})
 			if how.Lost == "" {
@@ -398,7 +401,7 @@ func (s *attempts) unshrink(m map[string]any) (map[string]any, error) {
 func (s resumer) withheld(same map[int]int, next *plan.Plan) (again []int, undecided []string) {
 	for i := range next.Steps {
 		old, is := same[i]
-		if !is || !s.results.isWithheld(old) || !s.state.Settled(old) || !s.needed(i, same, next) {
+		if !is || !s.results.isWithheld(old) || !s.state.Settled(old) || !next.Steps[i].Open() && !s.needed(i, same, next) {
 			continue
 		}
 		if s.state.Outcome(old) == events.OK {

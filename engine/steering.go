@@ -54,7 +54,7 @@ func (s *steering) obey(o events.Order) string {
 		before = renumber(s.state.Outdated(events.Range{To: len(s.state.Plan().Steps)}), next.plan, s.state.Plan())
 	}
 	if next.plan != nil {
-		if err := s.replace(next, fixed && saved.SameFiles(next.plan, s.state.Plan())); err != nil {
+		if err := s.replace(next, fact.RunReplanned{Fixed: fixed && saved.SameFiles(next.plan, s.state.Plan())}); err != nil {
 			return err.Error()
 		}
 	}
@@ -91,12 +91,14 @@ func (s *steering) edit(p planned) error {
 	if err := s.replaceable(); err != nil || s.state.Plan().Digest == p.plan.Digest {
 		return err
 	}
-	return s.replace(p, false)
+	return s.replace(p, fact.RunReplanned{})
 }
 
 func (s *steering) replaceable() error {
 	switch {
 	case len(s.running) > 0:
+		return errors.New(state.StillRunning)
+	case len(s.found) > 0:
 		return errors.New(state.StillRunning)
 	case s.fatal != nil || s.state.Finished():
 		return errors.New("the run has ended")
@@ -105,8 +107,8 @@ func (s *steering) replaceable() error {
 }
 
 // replace swaps the plan of a run in which nothing runs. The other may have the same digest: with other values of a step with no_log,
-// which it does not show. fixed says that a person has seen what the values lead to.
-func (s *steering) replace(p planned, fixed bool) error {
+// which it does not show. f says how it comes about.
+func (s *steering) replace(p planned, f fact.RunReplanned) error {
 	if err := s.replaceable(); err != nil {
 		return err
 	}
@@ -115,9 +117,8 @@ func (s *steering) replace(p planned, fixed bool) error {
 		return err
 	}
 	now := s.cfg.Now()
-	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: fact.RunReplanned{
-		Generation: s.state.Generation() + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: fixed, Keeps: true,
-	}}
+	f.Generation, f.Digest, f.Total, f.Keeps = s.state.Generation()+1, p.plan.Digest, len(p.plan.Steps), true
+	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: f}
 	if err := s.journal.Append(&r); err != nil {
 		s.fail(err)
 		return err
@@ -137,7 +138,7 @@ func (s *steering) refresh() {
 	// With the same options: only the files differ.
 	next, why := s.again(s.state.Plan().Again())
 	if why == "" { // also with the same digest, which does not cover what no_log hides
-		if err := s.replace(next, false); err != nil {
+		if err := s.replace(next, fact.RunReplanned{}); err != nil {
 			why = err.Error()
 		}
 	}

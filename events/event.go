@@ -136,6 +136,7 @@ type (
 		TotalSteps int    `json:"total_steps"`
 		Digest     string `json:"digest"`
 		Generation int    `json:"generation,omitempty"` // 0 and 1 are the first plan
+		Expanded   []int  `json:"expanded,omitempty"`   // steps of open loops, in the plan before, whose rounds are all that is new
 		Times      *Times `json:"-"`                    // of the run until then, in processes before this one too
 	}
 	StepStarted struct {
@@ -267,6 +268,7 @@ type (
 		Rescued    int           `json:"rescued"`
 		Cancelled  int           `json:"cancelled"`
 		NotRun     int           `json:"not_run"`
+		Open       int           `json:"open,omitempty"`      // of those not run: loops whose items were not found, as in a dry run
 		Outdated   int           `json:"outdated,omitempty"`  // of those executed or skipped: done, and their definition changed since
 		DurationMS int64         `json:"duration_ms"`         // of run time
 		WaitedMS   int64         `json:"waited_ms,omitempty"` // for a person, with nothing running
@@ -370,6 +372,8 @@ type Record struct {
 	Mono  time.Duration // since the run started; for durations
 	Step  int
 	Event Event
+	// Again says that it was published under the plan before: what keeps a state needs it, what only reports has said it.
+	Again bool
 }
 
 // Where says what a step is, for readers that do not have the plan.

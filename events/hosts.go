@@ -17,7 +17,8 @@ type StepEnd struct {
 // Take takes in the end of a step. What never was a task's turn counts nowhere: what tags or a person leave out, a handler nobody has
 // notified. A step that finds its work done already is ok.
 func (t *TaskEnds) Take(e StepEnd) {
-	if e.Action == "meta" || e.Action == "include_role" && e.Outcome != Skipped {
+	found := e.Action == "loop" && (e.Outcome == OK || e.Outcome == Changed) // its rounds count
+	if found || e.Action == "meta" || e.Action == "include_role" && e.Outcome != Skipped {
 		return // users of plays see no task there
 	}
 	switch e.Outcome {

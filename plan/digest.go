@@ -39,6 +39,10 @@ func (p *Plan) ComputeDigest() string {
 		for _, n := range s.Needs {
 			n.writeTo(h)
 		}
+		// A loop over nothing adds no steps, and is another plan all the same: nothing is open any more.
+		if s.Place != nil && s.Place.Opened {
+			fmt.Fprintf(h, "opened %d\n", s.Place.Items)
+		}
 	}
 	// Scopes decide as well: what runs at once, and which steps a rescue covers.
 	for _, s := range p.Scopes {

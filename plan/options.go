@@ -82,16 +82,18 @@ const DefaultMaxSteps = 1_000_000
 
 // Options are what a plan is made from.
 type Options struct {
-	Path     string    // of the playbook; "-" reads Stdin; required
-	Given    string    // the same as the user has written it; ""
-	Stdin    io.Reader // of "-"
-	Dir      string    // working directory; required: `-` and relative paths of flags are resolved here
-	Home     string    // for ~; required
-	User     string    // the current user's name, for become
-	Presets  string    // the user's directory of presets; "" if there is none
-	MaxSteps int       // 0: DefaultMaxSteps
+	Path         string    // of the playbook; "-" reads Stdin; required
+	Given        string    // the same as the user has written it; ""
+	Stdin        io.Reader // of "-"
+	Dir          string    // working directory; required: `-` and relative paths of flags are resolved here
+	Home         string    // for ~; required
+	User         string    // the current user's name, for become
+	Presets      string    // the user's directory of presets; "" if there is none
+	MaxSteps     int       // 0: DefaultMaxSteps
+	MaxExpansion int       // how many items the run may find for one loop; 0: DefaultMaxExpansion
 
 	Values  Values
+	Opened  Opened // items of loops that only the run knew
 	Select  Selection
 	Mode    Mode
 	Facts   KnownFacts

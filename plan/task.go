@@ -259,6 +259,8 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 	// A summary must not depend on where the playbook lies: plans are compared by it (Counterparts).
 	text := func(name string) string { return FirstLine(value.Text(p.Portable(args[name]))) }
 	switch action {
+	case FinderAction:
+		return text("over")
 	case "shell":
 		return text("cmd")
 	case "command":

@@ -303,18 +303,30 @@ func (b *playBuilder) first(m plan.Member) *plan.Step {
 	return &b.p.Steps[m.Step]
 }
 
-// task builds one task: for each host a step, or the steps of its loop.
+// finds reports whether a member has found the items of a loop whose rounds on the host come next.
+func (b *playBuilder) finds(m plan.Member, host string) bool {
+	place := b.first(m).Place
+	return m.Scope < 0 && place != nil && place.Opened && b.first(m).Host == host
+}
+
+// task builds one task: for each host a step, or the steps of its loop, behind the one that has found its items.
 func (b *playBuilder) task(members []plan.Member, once bool, st *playState) {
 	// run_once: the first host that reaches the task runs it.
 	var turn, ends, spared []Edge // turn is met where no host before has reached the task
 	from := ID(len(b.g.Nodes))
-	for _, m := range members {
+	for i, m := range members {
 		host := b.first(m).Host
 		after := slices.Concat(b.alive[host], st.barrier, st.stops, turn)
+		if i > 0 && b.finds(members[i-1], host) {
+			after = b.alive[host]
+		}
 		if m.Scope >= 0 {
 			b.alive[host] = b.items(m.Scope, after, st)
 		} else {
 			b.alive[host] = []Edge{on(b.hostStep(m.Step, after, st), events.OnSuccess)}
+		}
+		if i+1 < len(members) && b.finds(m, b.first(members[i+1]).Host) {
+			continue // its rounds end the task on this host
 		}
 		ends = append(ends, b.alive[host]...)
 		if st.allowed >= 0 && st.body == nil {
@@ -322,7 +334,11 @@ func (b *playBuilder) task(members []plan.Member, once bool, st *playState) {
 		}
 		if once {
 			// The next host takes over only where those before have failed earlier, and so never reached the task.
-			left := on(b.g.nodeOf[b.first(m).Index], 1<<events.Omitted)
+			first := m
+			if i > 0 && b.finds(members[i-1], host) {
+				first = members[i-1]
+			}
+			left := on(b.g.nodeOf[b.first(first).Index], 1<<events.Omitted)
 			turn = []Edge{on(b.barrier(Turn, All, st.at.essential, append(turn, left)), onMet)}
 		}
 	}

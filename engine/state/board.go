@@ -22,10 +22,10 @@ type board struct {
 	emit  func(step int, e events.Event) // may be nil
 
 	nodes    []node
-	choices  []choice                  // per step
-	left     int                       // nodes that have not settled
-	notifies map[int][]int             // by step: the handlers that a change of it notifies
-	reasons  map[int]events.SkipReason // of skipped steps of plays
+	choices  []choice                   // per step
+	left     int                        // nodes that have not settled
+	notifies map[int][]int              // by step: the handlers that a change of it notifies
+	skips    map[int]events.StepSkipped // of skipped steps, as published
 	counts   events.Counts
 	ends     []*ending          // per step, how it ended
 	names    map[int]string     // of steps that run, as rendered
@@ -51,7 +51,7 @@ type board struct {
 
 func (s *board) publish(step int, e events.Event) {
 	if skip, ok := e.(events.StepSkipped); ok {
-		s.reasons[step] = skip.Reason
+		s.skips[step] = skip
 	}
 	s.clock.See(events.Record{Time: s.now, Mono: s.mono, Step: step, Event: e})
 	if s.emit != nil {

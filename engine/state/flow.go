@@ -3,6 +3,7 @@ package state
 import (
 	"container/heap"
 	"fmt"
+	"time"
 
 	"moon/engine/graph"
 	"moon/events"
@@ -13,12 +14,13 @@ import (
 // flow carries the end of a node along its edges: what it leads to becomes ready, is skipped or is omitted.
 type flow struct {
 	slots
-	queue    []arrival       // edges being resolved
-	held     []int           // steps that failed and wait for a person
-	kept     map[int]*ending // results taken over from the plan before
-	behind   map[int]bool    // excluded steps that were skipped under the plan before: they do not come back
-	sameRun  bool            // what is kept is of this run, and not of one before
-	reopened bool            // a person has taken back the end of a step
+	queue    []arrival         // edges being resolved
+	held     []int             // steps that failed and wait for a person
+	kept     map[int]*ending   // results taken over from the plan before
+	behind   map[int]bool      // excluded steps that were skipped under the plan before: they do not come back
+	sameRun  bool              // what is kept is of this run, and not of one before
+	later    map[int]time.Time // when steps are due that waited for another attempt under the plan before
+	reopened bool              // a person has taken back the end of a step
 }
 
 type arrival struct {
@@ -247,6 +249,9 @@ func (s *flow) makeReady(id graph.ID) {
 	case s.halting && !g.Essential, s.stopped() && s.unconfirmed(step):
 		s.nodes[id].cause = int32(s.haltCause)
 		s.omit(id)
+	case !s.later[step].IsZero():
+		s.nodes[id].state, s.nodes[id].announced = backoff, true
+		s.delayed[id] = s.later[step]
 	default:
 		s.nodes[id].state = ready
 		heap.Push(&s.ready, id)
@@ -284,6 +289,7 @@ func (s *flow) keep(id graph.ID, k *ending) {
 		s.settle(id, k.outcome, -1, func() {
 			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail, Outdated: old})
 		})
+		s.nodes[id].byEdges = k.edges
 		return
 	}
 	if events.Bad.Has(k.outcome) {

@@ -89,6 +89,7 @@ type ending struct {
 	drift   string
 	changed bool // although it failed
 	stale   bool // its result is not the one that the plan was made with
+	edges   bool // it was not run because of how what comes before it ended
 	held    bool // it waits to be told what becomes of it
 	ran     events.Ran
 }

@@ -31,6 +31,9 @@ func (s *State) Reviewed() bool { return s.reviewed }
 func (s *State) Generation() int { return s.generation }
 
 // Stopping is how what runs is brought to an end; "" if it is not.
+func (s *State) StoppedByUser() bool { return s.stopped() }
+
+// Stopping is how what runs is to be stopped.
 func (s *State) Stopping() events.StopHow { return s.stop }
 
 // Time is when the last fact happened, by the clock and since the process began.

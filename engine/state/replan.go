@@ -19,6 +19,7 @@ type carrying struct {
 	generation int
 	keeps      bool   // what ended well keeps its result, however it is defined now
 	accepts    bool   // and nobody is asked about that
+	expanded   []int  // steps of the plan before that brought the new ones: these are all that is new
 	decisions  choice // that are kept of a step that has no result and is defined otherwise now
 }
 
@@ -67,7 +68,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: s.ranks(p, g)}
 	s.blocked, s.fenced, s.solo, s.again, s.held, s.reruns = nil, nil, nil, nil, nil, nil
-	s.reasons, s.notifies = map[int]events.SkipReason{}, map[int][]int{}
+	s.skips, s.notifies = map[int]events.StepSkipped{}, map[int][]int{}
 	for i := range p.Steps {
 		for _, by := range p.Steps[i].Notifiers {
 			s.notifies[by] = append(s.notifies[by], i)
@@ -101,11 +102,16 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	}
 	s.sameRun = true
 	changed := breakpoint | excluded
-	if f.Fixed { // who overrides a value has seen which steps change; what asks to be confirmed asks again
+	// What differs in a step that was there comes from the rounds that it waits for, or that notify it.
+	if f.Fixed || len(f.Expanded) > 0 { // who overrides a value has seen which steps change; what asks to be confirmed asks again
 		changed = ^confirmed
 	}
 	// The closure sees the old plan: carry calls it before it loads the new one.
-	s.carry(p, g, carrying{generation: f.Generation, keeps: f.Keeps, decisions: changed}, func(step int, old *node) (*ending, choice) {
+	with := carrying{generation: f.Generation, keeps: f.Keeps, decisions: changed, expanded: f.Expanded}
+	s.carry(p, g, with, func(step int, old *node) (*ending, choice) {
+		if len(f.Expanded) > 0 {
+			return s.endOf(step, old), s.choices[step]
+		}
 		if s.Done(step) {
 			return s.ends[step], s.choices[step]
 		}
@@ -125,6 +131,24 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	})
 	if s.paused {
 		s.setPause(s.pausedAgain(was))
+	}
+}
+
+// endOf is how a step has ended that is over, whatever its end was: rounds that are added take nothing back.
+func (s *replanning) endOf(step int, old *node) *ending {
+	switch end := s.ends[step]; {
+	case old.state == settled && old.outcome == events.Skipped && end == nil: // without having begun
+		skip := s.skips[step]
+		return &ending{
+			outcome: events.Skipped, digest: s.plan.Steps[step].Digest, name: skip.Name, reason: skip.Reason, detail: skip.Detail,
+			edges: old.byEdges,
+		}
+	case end == nil || old.state != settled && old.state != failed:
+		return nil
+	default:
+		again := *end
+		again.held = old.state == failed
+		return &again
 	}
 }
 
@@ -220,9 +244,13 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
 	tried, queued, behind := map[int][]string{}, []int{}, map[int]bool{}
 	// By counterpart and not by number: an inserted step has moved all others.
-	for i, j := range Counterparts(p, old, with.keeps) {
+	later, of := map[int]time.Time{}, Counterparts(p, old, with.keeps)
+	for i, j := range of {
 		if j < 0 {
 			continue
+		}
+		if due, waits := s.delayed[s.id(j)]; waits && len(with.expanded) > 0 {
+			later[i] = due
 		}
 		if s.awaitsRerun(j) {
 			queued = append(queued, i)
@@ -235,7 +263,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 		}
 		end, decided := keep(j, s.node(j))
 		// A changed definition costs a step its approval, unless it is over already.
-		if same := p.Steps[i].Digest == old.Steps[j].Digest; !same && (!with.keeps || end == nil || !stays(end, &g.Nodes[g.NodeOf(i)])) {
+		if same := p.Steps[i].Digest == old.Steps[j].Digest; !same && (!with.keeps || end == nil || len(with.expanded) == 0 && !stays(end, &g.Nodes[g.NodeOf(i)])) {
 			end, decided = nil, s.choices[j]&with.decisions
 		}
 		choices[i], stops[i] = decided, s.breaks[j]
@@ -248,7 +276,9 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 			kept[i] = end
 		}
 	}
+	s.confirmRounds(choices, of, with.expanded)
 	s.load(p, g)
+	s.later = later
 	maps.DeleteFunc(stops, func(_ int, b *breaks) bool { return b == nil })
 	// Loaded first: load clears what is put back here.
 	s.choices, s.kept, s.breaks, s.tried, s.behind = choices, kept, stops, tried, behind
@@ -258,20 +288,37 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	s.generation = with.generation
 	s.halting, s.haltCause, s.stop = false, -1, ""
 	// Before everything else, so that a view starts from an empty plan of the right size.
-	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Times: s.clock.Copy()})
+	s.publish(-1, events.PlanLoaded{
+		TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Expanded: with.expanded, Times: s.clock.Copy(),
+	})
 	s.republish()
 	s.publishTried()
 	s.warnNotRerun(queued, "the plan was replaced or the run was resumed before their turn")
-	s.keepDone()
+	s.keepDone(len(with.expanded) > 0)
 	s.arriveRoots()
 	s.resolve()
 }
 
+// confirmRounds takes the answer to an open loop whose rounds ask for one: in a run without a review it was given before the run. The
+// rounds stand behind the step that has found them.
+func (s *replanning) confirmRounds(choices []choice, of, expanded []int) {
+	for i, j := range of {
+		if s.opts.Review || !slices.Contains(expanded, j) || s.choices[j]&confirmed == 0 {
+			continue
+		}
+		for k := i + 1; k < len(of) && of[k] < 0; k++ {
+			choices[k] |= confirmed
+		}
+	}
+}
+
 // keepDone settles at once what is over, also if something that was inserted above it is still to run: it is done, whatever
 // becomes of that.
-func (s *replanning) keepDone() {
+//
+// Where rounds are added every end stays: they come after all of them.
+func (s *replanning) keepDone(all bool) {
 	for _, i := range slices.Sorted(maps.Keys(s.kept)) {
-		if k := s.kept[i]; stays(k, &s.graph.Nodes[s.id(i)]) {
+		if k := s.kept[i]; all || stays(k, &s.graph.Nodes[s.id(i)]) {
 			s.keep(s.id(i), k)
 		}
 	}

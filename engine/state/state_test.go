@@ -103,7 +103,7 @@ func (b *bench) record(r fact.Record) {
 // that, and no fold may.
 func shotOf(s *State) []byte {
 	return fmt.Appendf(nil, "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", s.nodes, s.atBreak, s.choices, s.used, s.lent, s.active, s.open, s.left,
-		s.held, s.reasons, s.counts, s.names, s.outs, s.tried, s.errors, s.begun, s.paused, s.pause, s.reopened, s.halting, s.haltCause, s.stop, s.leaving, s.finished, s.generation, s.reviewed, s.now, s.mono)
+		s.held, s.skips, s.counts, s.names, s.outs, s.tried, s.errors, s.begun, s.paused, s.pause, s.reopened, s.halting, s.haltCause, s.stop, s.leaving, s.finished, s.generation, s.reviewed, s.now, s.mono)
 }
 
 // send gives a command and reports whether it was accepted.

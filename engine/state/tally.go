@@ -17,6 +17,13 @@ func (s tally) summary() events.RunCompleted {
 		TotalSteps: len(s.plan.Steps), Executed: c.OK + c.Changed + c.Ignored, Changed: c.Changed, Skipped: c.Skipped,
 		Failed: c.Failed + c.Lost, Ignored: c.Ignored, Rescued: c.Rescued, Cancelled: c.Cancelled,
 	}
+	for _, step := range s.plan.OpenPlaces() {
+		if n := s.node(step); n.state == settled && n.outcome == events.OK {
+			sum.Open++
+		}
+	}
+	// A loop that is still open has done nothing.
+	sum.Executed -= sum.Open
 	sum.Hosts = s.hosts()
 	sum.Outdated = len(s.Outdated(events.Range{To: len(s.plan.Steps)}))
 	// Whatever is left over was not run; computed so that all numbers add up to the total.
@@ -64,7 +71,7 @@ func (s tally) countTask(from, to int, count func(host string) *events.HostCount
 			continue
 		}
 		e := events.StepEnd{
-			Action: ps.Action, Outcome: n.outcome, Reason: s.reasons[i], Tried: n.attempt > 0,
+			Action: ps.Action, Outcome: n.outcome, Reason: s.skips[i].Reason, Tried: n.attempt > 0,
 			Ignored: events.Bad.Has(n.outcome) && s.own(s.id(i)) == events.OK, Rescued: s.rescues(s.id(i), n.outcome),
 		}
 		if end := s.ends[i]; end != nil {

@@ -122,6 +122,8 @@ type (
 		Generation int    `json:"generation"` // 2 for the first replacement
 		Digest     string `json:"digest"`
 		Total      int    `json:"total_steps"`
+		// Expanded are the steps of open loops, in the plan before, whose rounds are the only thing that is new.
+		Expanded []int `json:"expanded,omitempty"`
 	}
 	// RunResumed says that another process goes on with the run, with the same plan or an edited one. What ended well
 	// keeps its result; what was cut short or failed is undone in the books, and to be decided anew.

@@ -12,7 +12,7 @@ type SteeringArgs struct {
 	Registers map[string]any // what came of it, for the task's `register`
 }
 
-// steering is what tasks of plays do that no host carries out and that has no place among the actions: they are steps because
+// steering is what tasks do that no host carries out and that has no place among the actions: they are steps because
 // their conditions are asked in the run, and because they are counted.
 var steering = map[string]*Action{}
 
@@ -21,6 +21,7 @@ func init() {
 		"include_tasks": "Asks whether the tasks of a file are run.",
 		"include_role":  "Asks whether a role is run.",
 		"include_vars":  "Sets the variables of a file.",
+		"loop":          "Finds the items of a loop that are known only in the run.",
 	} {
 		// Not registered with the others: a step cannot name it.
 		a := &Action{Name: name, Doc: doc, Open: true, Check: true, Inward: true, args: reflect.TypeFor[SteeringArgs]()}

@@ -188,7 +188,11 @@ func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 	all := slices.Contains(selectors, "all")
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.Confirm == "" || s.Excluded || s.Prediction == plan.WillSkip {
+		question := s.Confirm
+		if s.Place != nil { // its rounds ask
+			question = s.Place.Confirm
+		}
+		if question == "" || s.Excluded || s.Prediction == plan.WillSkip {
 			continue
 		}
 		if all || approved[i] {
@@ -196,7 +200,7 @@ func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 			continue
 		}
 		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), termtext.CleanName(s.Title()), s.Origin,
-			termtext.CleanName(s.Confirm)))
+			termtext.CleanName(question)))
 	}
 	return confirmed, open, nil
 }

@@ -34,18 +34,19 @@ type playbookFlags struct {
 
 // planFlags are the flags that a plan depends on.
 type planFlags struct {
-	ExtraVars   []string `group:"variables" short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file. Highest precedence."`
-	VarsFile    []string `group:"variables" aliases:"vars" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
-	Tags        []string `group:"steps" short:"t" help:"Run only steps with one of these tags."`
-	SkipTags    []string `group:"steps" help:"Skip steps with one of these tags."`
-	Only        []string `group:"steps" sep:"none" placeholder:"STEP" help:"Run only these steps: an id, a path or a name (* matches any text), or file:line."`
-	Skip        []string `group:"steps" sep:"none" placeholder:"STEP" help:"Skip these steps."`
-	StartAt     *string  `group:"steps" aliases:"start-at-task" placeholder:"STEP" help:"Skip the steps before this one."`
-	MaxSteps    int      `default:"1000000" help:"Refuse a plan with more steps than this."`
-	Strict      bool     `help:"Treat warnings as errors."`
-	hostFlags   `group:"hosts"`
-	vaultFlags  `group:"passwords"`
-	pluginFlags `group:"plugins"`
+	ExtraVars    []string `group:"variables" short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file. Highest precedence."`
+	VarsFile     []string `group:"variables" aliases:"vars" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
+	Tags         []string `group:"steps" short:"t" help:"Run only steps with one of these tags."`
+	SkipTags     []string `group:"steps" help:"Skip steps with one of these tags."`
+	Only         []string `group:"steps" sep:"none" placeholder:"STEP" help:"Run only these steps: an id, a path or a name (* matches any text), or file:line."`
+	Skip         []string `group:"steps" sep:"none" placeholder:"STEP" help:"Skip these steps."`
+	StartAt      *string  `group:"steps" aliases:"start-at-task" placeholder:"STEP" help:"Skip the steps before this one."`
+	MaxSteps     int      `default:"1000000" help:"Refuse a plan with more steps than this."`
+	MaxExpansion int      `default:"10000" help:"Let the run find at most this many items for one loop."`
+	Strict       bool     `help:"Treat warnings as errors, and refuse loops whose items only the run knows."`
+	hostFlags    `group:"hosts"`
+	vaultFlags   `group:"passwords"`
+	pluginFlags  `group:"plugins"`
 
 	given    []givenFlag
 	approved bool // whoever calls the command approves what it runs
@@ -74,7 +75,7 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 		}
 	}
 	o.Given = o.Path
-	o.Stdin, o.MaxSteps = call.In, f.MaxSteps
+	o.Stdin, o.MaxSteps, o.MaxExpansion = call.In, f.MaxSteps, f.MaxExpansion
 	f.called(&o)
 	switch {
 	case source.IsDescriptor(o.Path): // what <(command) gives is read like standard input: it has no place of its own
@@ -165,7 +166,26 @@ func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, e
 	if err := f.forPlays(p); err != nil {
 		return nil, nil, err
 	}
+	if f.Strict {
+		ds = append(ds, refuseOpen(p)...)
+	}
 	return p, g, f.complain(call, p, o.FromHere(ds))
+}
+
+// refuseOpen reports the loops whose items only the run knows.
+func refuseOpen(p *plan.Plan) (ds diag.List) {
+	if p == nil {
+		return nil
+	}
+	for _, step := range p.OpenPlaces() {
+		s := &p.Steps[step]
+		ds.Add(diag.Diagnostic{
+			Pos:   diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column},
+			Chain: s.Origin.Chain, Message: "the items of the loop «" + s.Title() + "» are known only in the run",
+			Hint: "give it a list that is known before, or leave --strict out",
+		})
+	}
+	return ds
 }
 
 // complain prints diagnostics. It returns an error if they forbid going on.
@@ -410,6 +430,9 @@ func (c *validateCmd) Run(call *app.Invocation) error {
 	p, _, ds := engine.Build(o)
 	if err := c.forPlays(p); err != nil {
 		return err
+	}
+	if c.Strict {
+		ds = append(ds, refuseOpen(p)...)
 	}
 	bad := p == nil || c.Strict && len(ds) > 0
 	if c.Format == "json" {

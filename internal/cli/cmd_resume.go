@@ -143,7 +143,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if err != nil {
 		return r, err
 	}
-	here.MaxSteps = c.MaxSteps
+	here.MaxSteps, here.MaxExpansion = c.MaxSteps, c.MaxExpansion
 	c.mode = past.Options
 	c.called(&here)
 	t, err := call.Truster(c.TrustPlugins || c.approved)
@@ -174,6 +174,10 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if names := kept.Sources.Withheld(); len(names) > 0 {
 		fmt.Fprintf(call.Err, "values given for this run were secret, and are not kept: %s; give them again (e in the TUI, or -e)\n",
 			strings.Join(names, ", "))
+	}
+	if paths := kept.Sources.Hidden(); len(paths) > 0 {
+		return r, app.Usage("%s cannot be resumed: the items of %s were secret or hidden by no_log, and are not kept; run the playbook again",
+			past.ID, strings.Join(paths, ", "))
 	}
 	r.again = c.override(kept.Sources.Options(kept.Root, here), here.Dir)
 	if err := c.overrideHosts(&r.again, here.Dir); err != nil {

@@ -38,7 +38,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	here.MaxSteps = f.MaxSteps
+	here.MaxSteps, here.MaxExpansion = f.MaxSteps, f.MaxExpansion
 	t, err := call.Truster(f.TrustPlugins || f.approved)
 	if err != nil {
 		return nil, nil, err

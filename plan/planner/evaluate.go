@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
+	"moon/plan/planner/outline"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -89,52 +89,14 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 	if !t.Loop.Label.IsZero() {
 		return plan.FirstLine(p.Renderer(p.env(c, nil), c.chain).Text(t.Loop.Label))
 	}
-	switch item := lc.Item.(type) {
-	case map[string]any:
-		// The label is part of the path: a name lasts when the list around it changes, and a number does not.
-		for _, key := range []string{"name", "path", "key", "id", "dest", "src", "title"} {
-			if v, ok := item[key]; ok {
-				if s := value.Text(v); s != "" {
-					return plan.FirstLine(s)
-				}
-			}
-		}
-		// The result of a round of another loop is called what that round is.
-		if _, result := item["changed"]; result {
-			loopVar, _ := item["ansible_loop_var"].(string)
-			if of, ok := item[cmp.Or(loopVar, "item")]; ok {
-				lc.Item = of
-				return p.itemLabel(c, t, lc)
-			}
-		}
-		return fmt.Sprint(lc.Index)
-	case []any:
-		return fmt.Sprint(lc.Index)
-	default:
-		if s := plan.FirstLine(value.Text(item)); s != "" {
-			return s
-		}
-		return fmt.Sprint(lc.Index)
-	}
+	return outline.ItemLabel(lc.Item, lc.Index)
 }
 
 // noList says that a loop is over something that has no items.
 func (p *evaluator) noList(c *taskContext, t *playbook.Task, val any) {
 	over := t.Loop.Over
-	text := plan.FirstLine(over.Text())
-	hint := "write a list: `[" + text + "]`"
-	switch val.(type) {
-	case string:
-		if strings.Contains(text, "{{") || text != value.Text(val) {
-			hint = "split a text into a list: `.split(',')`, or `| split`"
-		}
-	case int, float64, value.Number:
-		hint = "to count, write a range: `1..3`"
-	case nil:
-		hint = "give it a list, or `| default([], true)`"
-	}
-	p.Errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key,
-		plan.Described(val))
+	message, hint := plan.NoItems(t.Loop, val)
+	p.Errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), c.chain, hint, "%s", message)
 }
 
 func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []value.Missing) {

@@ -56,22 +56,21 @@ func (p *evaluator) factNames(k *plan.Task, t *playbook.Task, c *taskContext, e 
 
 // fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed; the
 // directory itself may be a link.
-func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer) ([]item, bool) {
+func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer) ([]item, []value.Missing, bool) {
 	over := t.Loop.Over
 	if over.IsZero() {
-		return nil, false // the parser has said why
+		return nil, nil, false // the parser has said why
 	}
-	fail := func(hint, format string, args ...any) ([]item, bool) {
+	fail := func(hint, format string, args ...any) ([]item, []value.Missing, bool) {
 		p.Errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), c.chain, hint, "with_filetree: "+format, args...)
-		return nil, false
+		return nil, nil, false
 	}
 	name := r.Text(over)
 	switch {
 	case r.Failed:
-		return nil, false
+		return nil, nil, false
 	case len(r.Missing) > 0:
-		p.unknownLoop(c, t, r.Missing)
-		return nil, false
+		return nil, r.Missing, false
 	case strings.TrimSpace(name) == "":
 		return fail("name the directory", "the path is empty")
 	}
@@ -101,41 +100,32 @@ func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer)
 	for i, e := range entries {
 		items[i].value = e.Item(root)
 	}
-	return items, true
+	return items, nil, true
 }
 
 // lookedUp are the items that a lookup gives: those of with_dict and the like. with_items makes one list of lists. What has no
 // braces is a text, and no expression.
-func (p *evaluator) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (items []item, typ string, ok bool) {
+func (p *evaluator) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (items []item, late []value.Missing, ok bool) {
 	over := t.Loop.Over
 	terms := r.Value(over)
 	if r.Failed {
-		return nil, "", false
+		return nil, nil, false
 	}
 	if len(r.Missing) > 0 {
 		if t.Loop.Key == "with_items" {
 			if items, ok := p.resultsOf(over, e); ok {
-				return items, "items", true
+				return items, nil, true
 			}
 		}
-		p.unknownLoop(&taskContext{chain: r.Chain}, t, r.Missing)
-		return nil, "", false
+		return nil, r.Missing, false
 	}
 	name := strings.TrimPrefix(t.Loop.Key, "with_")
 	list, missing, err := p.engine.LookupItems(e, name, terms, source.SourceDirs[t.Action])
 	if err != nil {
 		r.Wrong(over, err)
-		return nil, "", false
+		return nil, nil, false
 	}
-	if len(missing) > 0 {
-		p.unknownLoop(&taskContext{chain: r.Chain}, t, missing)
-		return nil, "", false
-	}
-	items = make([]item, len(list))
-	for i, v := range list {
-		items[i].value = v
-	}
-	return items, "items", true
+	return itemsOf(list), missing, len(missing) == 0
 }
 
 // resultsOf are the items of a loop over the results of another. How many there are is known, as is the item that each is about: what

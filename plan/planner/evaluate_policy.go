@@ -63,7 +63,11 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	s.GoesOn = p.ReadFlag(in.unreachable, "ignore_unreachable", r, false)
 	s.AnyFatal = p.ReadFlag(in.anyFatal, "any_errors_fatal", r, false)
 	pointless.CheckInteractive(p.Collector, k, r)
-	p.NoteStep(t, s)
+	src := t
+	if k.Finds != nil { // its task has the id
+		src = k.Finds.Src
+	}
+	p.NoteStep(src, s)
 }
 
 // checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they

@@ -96,7 +96,8 @@ type playsState struct {
 	roleParams map[taskKey]*vars.Layer
 	factTasks  map[*playbook.Play]*playbook.Task
 	deciders   map[*playbook.Task]*playbook.Task
-	warned     map[string]bool // of what is said once
+	finders    map[*playbook.Task]*playbook.Task // of open loops
+	warned     map[string]bool                   // of what is said once
 }
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:

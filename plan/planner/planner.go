@@ -26,6 +26,7 @@ import (
 	"moon/plan/planner/problems"
 	"moon/plan/planner/prompts"
 	"moon/plan/planner/tags"
+	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -84,6 +85,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 			p.asksHosts = p.asksHosts || bytes.Contains(text, []byte("inventory_hostnames"))
 		},
 	})
+	p.finders, p.empty = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.concealer.Compared = o.Compared
 	p.prober = probe.New(p.plan, &p.o, p.Collector, p.secrets, d.Closed)
@@ -252,6 +254,11 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 		})
 	}
 	return p.result()
+}
+
+// Grow plans a playbook from the files that were read for a plan. Other files are read now.
+func Grow(before *plan.Plan, o plan.Options) (*plan.Plan, diag.List) {
+	return newPlan(o, before.Basis.Disk.Again(o.Stdin))
 }
 
 // Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what

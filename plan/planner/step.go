@@ -39,6 +39,12 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	} else {
 		s.InLoop = c.inLoop // many steps share it
 	}
+	if k.Finds = c.finds; k.Finds != nil {
+		src := k.Finds.Src
+		s.Place, s.Keeps = &plan.OpenLoop{
+			Action: src.ActionKey, Over: plan.LoopExpression(src.Loop), Confirm: plan.FirstLine(src.Confirm.Text()),
+		}, true
+	}
 	p.breaking(k, &s, c)
 	s.When = plan.WhenText(k.When)
 	c.form.place(p, &s, t, c)
@@ -130,6 +136,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	slices.Sort(took)
 	k.Took = slices.Compact(took)
 	s.NoLog = p.ReadFlag(c.noLog(t), "no_log", r, false)
+	// The items that an open loop finds are kept with the run, which what no_log hides must not be.
+	hides := func(step int) bool { return p.plan.Steps[step].NoLog }
+	s.NoLog = s.NoLog || s.Place != nil && slices.ContainsFunc(s.Unknowns, func(u plan.Unknown) bool { return slices.ContainsFunc(u.Steps, hides) })
 	s.Terminal = p.ReadFlag(t.Interactive, "interactive", r, false)
 	// What is still open is decoded by the run, with the same code (bind).
 	if k.Sound && (!k.Open || adds && !changes) && !r.Failed && !r.Undefined && !idle {
@@ -208,6 +217,15 @@ func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
 
 // fillArgs renders the action's arguments.
 func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) map[string]any {
+	if k.Finds != nil {
+		f.At("over")
+		if over := k.Finds.Src.Loop.Over; over.Kind() == playbook.String {
+			p.LoopValue(r, k.Finds.Src)
+		} else {
+			r.Value(over)
+		}
+		return map[string]any{"over": s.Place.Over, "action": s.Place.Action}
+	}
 	raw := k.Values(r, k.Args, p.o.Home, "", f.At)
 	if k.Action.Name == "template" || k.Action.Name == "copy" {
 		if src, ok := raw["src"].(string); ok && src != "" && k.ReadsSource() && !s.Excluded &&

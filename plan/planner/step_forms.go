@@ -13,7 +13,7 @@ import (
 type here struct{}
 
 func (here) place(p *stepPlanner, s *plan.Step, t *playbook.Task, c *taskContext) {
-	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.UniqueLabel(c.scope, p.stepLabel(s, t))
+	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.UniqueLabel(c.scope, p.stepLabel(s, t)+placeMark(s))
 }
 
 // Those of an include or a block are for what is inside.
@@ -21,6 +21,8 @@ func (here) ownVars(p *variables, t *playbook.Task, c *taskContext, lenient bool
 	if t.Kind != playbook.Action || t.StepVars.Kind() != playbook.Map {
 		return nil
 	}
+	// Those of an open loop may use its item.
+	lenient = lenient || c.finds != nil
 	return p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain, lenient)
 }
 
@@ -70,11 +72,19 @@ func (here) roundVars(_ *evaluator, _ *taskContext, _ *playbook.Task, _ []item, 
 	return made
 }
 
+// placeMark ends the path of the step of an open loop: without it, that is the path of the loop.
+func placeMark(s *plan.Step) string {
+	if s.Place == nil {
+		return ""
+	}
+	return "?"
+}
+
 // there is the form of tasks on a host of a play.
 type there struct{}
 
 func (there) place(p *stepPlanner, s *plan.Step, _ *playbook.Task, c *taskContext) {
-	s.Path = c.path
+	s.Path = c.path + placeMark(s)
 	if s.Loop != nil {
 		s.Path += "#" + p.UniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))
 	}

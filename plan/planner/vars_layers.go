@@ -27,20 +27,21 @@ func (p *variables) unset(c *taskContext, t *playbook.Task) {
 	}
 }
 
-// items evaluates what a loop runs over.
-func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ string, ok bool) {
+// items evaluates what a loop runs over. late are the values that only the run gives and that it needs; then it is not ok.
+func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ string, late []value.Missing, ok bool) {
 	// Variables of the step itself may feed the loop, and may use its item: those that do are left out here.
 	e := p.env(c, c.form.ownVars(p, t, c, true))
 	defer p.shaping(e, c, "the loop", t.Loop.Over.Pos())()
 	r := p.Renderer(e, c.chain)
 	r.Marks = true
 	if t.Loop.Kind == playbook.FileTree {
-		items, ok = p.fileTree(c, t, r)
-		return items, "filetree", ok
+		items, late, ok = p.fileTree(c, t, r)
+		return items, "filetree", late, ok
 	}
 	over := t.Loop.Over
 	if t.Loop.Kind == playbook.Lookup {
-		return p.lookedUp(t, r, e)
+		items, late, ok = p.lookedUp(t, r, e)
+		return items, "items", late, ok
 	}
 	switch over.Kind() {
 	case playbook.List:
@@ -51,54 +52,44 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 			r.Failed = r.Failed || one.Failed
 			items = append(items, item{value: val, open: len(one.Missing) > 0, raw: v, where: e.Frame})
 		}
-		return items, "items", !r.Failed
+		return items, "items", nil, !r.Failed
 	case playbook.Map:
 		for _, entry := range over.Entries() {
 			items = append(items, item{value: map[string]any{"key": entry.Key, "value": r.Value(entry.Value)}})
 		}
-		if len(r.Missing) > 0 {
-			p.unknownLoop(c, t, r.Missing)
-			return nil, "", false
-		}
-		return items, "items", !r.Failed
+		return items, "items", r.Missing, !r.Failed && len(r.Missing) == 0
 	case playbook.Null:
-		return nil, "", false // the parser has said so
+		return nil, "", nil, false // the parser has said so
 	case playbook.Bool, playbook.Int, playbook.Float:
 		p.noList(c, t, plan.Plain(over))
-		return nil, "", false
+		return nil, "", nil, false
 	case playbook.String:
 	}
 	val := p.LoopValue(r, t)
 	if r.Failed {
-		return nil, "", false
+		return nil, "", nil, false
 	}
 	if len(r.Missing) > 0 {
 		if items, ok := p.resultsOf(over, e); ok {
-			return items, "items", true
+			return items, "items", nil, true
 		}
-		p.unknownLoop(c, t, r.Missing)
-		return nil, "", false
+		return nil, "", r.Missing, false
 	}
-	switch val := val.(type) {
-	case []any:
-		items = make([]item, len(val))
-		for i, v := range val {
-			items[i].value = v
-		}
-	case map[string]any:
-		for _, k := range plan.SortedKeys(val) {
-			items = append(items, item{value: map[string]any{"key": k, "value": val[k]}})
-		}
-	case *value.Dict:
-		for _, k := range val.Keys() {
-			v, _ := val.Get(k)
-			items = append(items, item{value: map[string]any{"key": k, "value": v}})
-		}
-	default:
+	list, ok := value.Items(val)
+	if !ok {
 		p.noList(c, t, val)
-		return nil, "", false
+		return nil, "", nil, false
 	}
-	return items, "items", true
+	return itemsOf(list), "items", nil, true
+}
+
+// itemsOf are values as items of a loop.
+func itemsOf(values []any) []item {
+	items := make([]item, len(values))
+	for i, v := range values {
+		items[i].value = v
+	}
+	return items
 }
 
 // lazy makes a layer of variables that are rendered where they are used. What has no template is what it is.

@@ -304,7 +304,14 @@ func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 
 // planLoop expands a task over its items, one round each.
 func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
-	items, typ, ok := p.items(c, t)
+	items, typ, late, ok := p.items(c, t)
+	switch {
+	case len(late) > 0 && t.Kind == playbook.Action && p.saysNo(c):
+		p.planEmptyLoop(c, t, c.when)
+		return
+	case len(late) > 0:
+		items, ok = p.findItems(c, t, late)
+	}
 	if !ok {
 		return
 	}

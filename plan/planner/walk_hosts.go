@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"moon/exec/spec"
-	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
@@ -57,7 +56,10 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 	for _, c := range cs {
 		// Each host has its own items: a fact or a variable of the host may give them.
 		p.selectHost(c)
-		items, typ, ok := p.items(c, t)
+		items, typ, late, ok := p.items(c, t)
+		if len(late) > 0 {
+			p.unknownLoop(c, t, late)
+		}
 		if !ok || !p.rounds(len(items), len(cs), t, c) {
 			continue
 		}
@@ -270,13 +272,11 @@ func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
 	// Ansible keeps an error in the list until the condition was asked: `loop: "{{ found.results }}"` with `when: found is defined` is
 	// skipped.
 	if t.Loop.Over.Kind() != playbook.List || plan.TemplatedIn(t.Loop.Over) {
-		quiet := p.Renderer(p.env(c, nil), c.chain)
-		quiet.Report = func(diag.Diagnostic) {}
-		if v := quiet.Decide(c.when); v.Known && !v.Holds && !quiet.Failed {
+		if p.saysNo(c) {
 			// What the list complains of is excused by the condition, so it must not show.
 			said := p.Found
 			p.Found = nil
-			_, _, ok := p.items(c, t)
+			_, _, _, ok := p.items(c, t)
 			p.Found = said
 			if !ok {
 				p.planEmptyLoop(c, t, c.when)
@@ -537,7 +537,11 @@ func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 
 // taskTelling plans the step of an include for some hosts, and tells of each step with the context it was planned in.
 func (p *planner) taskTelling(cs []*taskContext, t *playbook.Task, each func(c *taskContext, step int)) {
-	p.planned = func(c *taskContext, step int) { each(c, step) }
+	p.planned = func(c *taskContext, step int) {
+		if p.plan.Steps[step].Place == nil { // of an open loop the rounds count, and they come later
+			each(c, step)
+		}
+	}
 	defer func() { p.planned = nil }()
 	p.planTaskScope(cs, t)
 }

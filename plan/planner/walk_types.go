@@ -110,6 +110,7 @@ type taskContext struct {
 	loop   *vars.Layer
 	depth  int // of loops
 	item   *iteration
+	finds  *plan.Finding     // of the step of an open loop
 	inLoop *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
 
 	over      *hostRounds // what steps without hosts of their own run on; nil: this machine, or the host of the round

@@ -36,6 +36,7 @@ type Sources struct {
 	Skip        []string          `json:"skip,omitempty"`
 	StartAt     string            `json:"start_at,omitempty"`
 	Overrides   []plan.Override   `json:"overrides,omitempty"`
+	Opened      plan.Opened       `json:"opened,omitempty"`
 	Plugins     []spec.Plugin     `json:"plugins,omitempty"`
 	Home        string            `json:"home,omitempty"` // these three only if something may depend on them
 	User        string            `json:"user,omitempty"`
@@ -112,7 +113,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	s = &Sources{
 		Playbook: p.RootFile, Tags: m.O.Select.Tags, SkipTags: m.O.Select.SkipTags,
 		Only: p.PortableSelectors(m.O.Select.Only), Skip: p.PortableSelectors(m.O.Select.Skip), Files: []SourceFile{},
-		Overrides: keepOverrides(m.O.Values.Overrides), Plugins: pluginsOf(p),
+		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p),
 	}
 	if m.O.Select.StartAt != "" {
 		s.StartAt = p.PortableSelectors([]string{m.O.Select.StartAt})[0]
@@ -298,6 +299,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 	}
 	again := s.Options(root, o)
 	again.Values.Overrides = s.Overrides
+	again.Opened = restoreOpened(s.Opened)
 	known, err := s.plugins(abs)
 	if err != nil {
 		return plan.Options{}, nil, err
@@ -329,6 +331,7 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	o.Select.Only, o.Select.Skip, o.Select.StartAt = s.Only, s.Skip, s.StartAt
 	o.Hosts.NoProbe, o.Hosts.Commands, o.Facts.Findings = s.NoProbe, s.Commands, s.Findings
 	o.Values.Overrides = knownOverrides(s.Overrides)
+	o.Opened = restoreOpened(s.Opened)
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}

@@ -279,6 +279,10 @@ func (t *treeText) afterText(steps []int) string { return plan.AfterSteps(steps,
 // titleAndAction is the name of a step and what it does, on one line.
 func titleAndAction(s *plan.Step) string {
 	switch {
+	case s.Open():
+		return s.Label(s.Name) + "  ? loop: " + s.Summary
+	case s.Place != nil:
+		return fmt.Sprintf("%s  loop: %s × %d", s.Label(s.Name), s.Summary, s.Place.Items)
 	case s.Name != "" && s.Summary != "":
 		return s.Label(s.Name) + "  " + s.Action + ": " + s.Summary
 	case s.Name != "":
@@ -385,6 +389,7 @@ func (t *treeText) notesText() string {
 		}
 	}
 	add(open, "waits for values of other steps", "wait for values of other steps")
+	add(len(t.p.OpenPlaces()), "is a loop whose items the run finds", "are loops whose items the run finds")
 	add(maySkip, "may be skipped", "may be skipped")
 	add(willSkip, "will be skipped", "will be skipped")
 	add(asks, "asks for confirmation", "ask for confirmation")

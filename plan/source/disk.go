@@ -85,6 +85,13 @@ func (d *Disk) Kept() *Disk {
 	return k
 }
 
+// Again is a disk that knows what was asked of this one, and looks for the rest.
+func (d *Disk) Again(stdin io.Reader) *Disk {
+	k := d.Kept()
+	k.Closed, k.stdin = d.Closed, stdin
+	return k
+}
+
 // NotThere is the error for a file that does not exist.
 func NotThere(path string) error { return &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist} }
 

@@ -86,7 +86,9 @@ func (a *Ansible) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	for batch := range feed {
 		for _, r := range batch {
 			a.run.Apply(r)
-			a.printEvent(r)
+			if !r.Again {
+				a.printEvent(r)
+			}
 		}
 		if err := a.out.Flush(); err != nil {
 			return &a.run, err
@@ -111,12 +113,19 @@ func (a *Ansible) printBanner(text string) {
 func (a *Ansible) printEvent(r events.Record) {
 	switch e := r.Event.(type) {
 	case events.PlanLoaded:
+		was := a.plan
 		a.plan = a.PlanFor(e.Digest)
+		if len(e.Expanded) > 0 {
+			a.renumber(movedTo(a.plan, was))
+			break
+		}
 		// A new plan gives the steps other numbers, so no task is the current one.
 		a.resetLine()
 		a.countLoops()
 	case events.StepStarted:
-		a.printHeads(r.Step)
+		if a.plan.Steps[r.Step].Place == nil { // of an open loop Ansible shows the rounds
+			a.printHeads(r.Step)
+		}
 	case events.StepOutput:
 		a.keepOutput(r.Step, e)
 	case events.StepRetrying:
@@ -128,7 +137,9 @@ func (a *Ansible) printEvent(r events.Record) {
 		}
 		delete(a.printed, r.Step)
 	case events.StepCompleted:
-		a.printCompleted(r.Step, e)
+		if a.plan.Steps[r.Step].Place == nil {
+			a.printCompleted(r.Step, e)
+		}
 	case events.StepSkipped:
 		a.printSkipped(r.Step, e)
 	case events.StepFailed:
@@ -147,6 +158,23 @@ func (a *Ansible) printEvent(r events.Record) {
 		events.Notified, events.GateOpened, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted,
 		events.CommandRejected,
 		events.Gap:
+	}
+}
+
+// renumber keeps what was printed under the new numbers of the steps. The rounds that were added are counted, and all others stay.
+func (a *Ansible) renumber(m moved) {
+	a.play, a.task = m.scope(a.play), taskKey{m.scope(a.task.scope), m.step(a.task.step)}
+	a.printed = renumbered(m, a.printed)
+	counted := map[loopKey]*loopEnd{}
+	for key, l := range a.loops {
+		counted[loopKey{m.scope(key.scope), key.host}] = l
+	}
+	a.loops = map[loopKey]*loopEnd{}
+	a.countLoops()
+	for key, l := range counted {
+		if a.loops[key] != nil {
+			a.loops[key] = l
+		}
 	}
 }
 

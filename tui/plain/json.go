@@ -12,11 +12,17 @@ import (
 func JSON(w io.Writer, planFor func(digest string) *plan.Plan, feed <-chan []events.Record) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	var p *plan.Plan
+	var left uint64 // records that say nothing new
 	for batch := range feed {
 		for _, r := range batch {
+			if r.Again {
+				left++
+				continue
+			}
 			if loaded, ok := r.Event.(events.PlanLoaded); ok {
 				p = planFor(loaded.Digest)
 			}
+			r.Seq -= left // readers count on it to find gaps
 			line, err := r.JSON(whereOf(p, r.Step))
 			if err != nil {
 				return err

@@ -53,7 +53,9 @@ func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	for batch := range feed {
 		for _, r := range batch {
 			t.run.Apply(r)
-			t.printEvent(r)
+			if !r.Again {
+				t.printEvent(r)
+			}
 		}
 		if err := t.out.Flush(); err != nil {
 			return &t.run, err
@@ -94,6 +96,12 @@ func (t *Text) printLacking() {
 	}
 }
 
+// renumber keeps what was printed under the new numbers of the steps.
+func (t *Text) renumber(m moved) {
+	t.tails, t.begun, t.dropped = renumbered(m, t.tails), renumbered(m, t.begun), renumbered(m, t.dropped)
+	t.last, t.task, t.play = m.step(t.last), m.step(t.task), m.scope(t.play)
+}
+
 func (t *Text) printEvent(r events.Record) {
 	switch e := r.Event.(type) {
 	case events.RunStarted:
@@ -107,7 +115,12 @@ func (t *Text) printEvent(r events.Record) {
 		}
 		t.printf("moon %s  %s%s%s", t.bareText(termtext.CleanName(e.Playbook)), countSteps(e.TotalSteps), mode, usual)
 	case events.PlanLoaded:
+		was := t.plan
 		t.plan = t.PlanFor(e.Digest)
+		if len(e.Expanded) > 0 {
+			t.renumber(movedTo(t.plan, was))
+			break
+		}
 		t.hosts = t.plan != nil && status.OverHosts(t.plan)
 		if t.byTask = t.plan != nil && t.plan.Dialect.Rules().OverHosts; t.byTask {
 			t.wide, t.task = widestHost(t.plan), -1
@@ -306,6 +319,9 @@ func (t *Text) printEnd(step int, name, result string) {
 
 func (t *Text) completedText(step int, e events.StepCompleted) string {
 	word := "ok"
+	if items, ok := e.Result["items"].([]any); ok && t.plan.Steps[step].Place != nil {
+		return plan.CountOf(len(items), "item")
+	}
 	if file := t.plan.Steps[step].Includes; file != "" {
 		word = "includes " + termtext.CleanName(file)
 	}
@@ -438,7 +454,8 @@ func countsLine(e events.RunCompleted) string {
 		{e.Ignored, "ignored"},
 		{e.Rescued, "rescued"},
 		{e.Cancelled, "cancelled"},
-		{e.NotRun, "not run"},
+		{e.NotRun - e.Open, "not run"},
+		{e.Open, "open"},
 		{e.Outdated, "with an earlier definition"},
 	} {
 		if c.n > 0 {

@@ -238,7 +238,7 @@ func (o *overriding) covers(path, host string) bool {
 	case host != "" && strings.HasPrefix(rest, "@"+host): // the task's step on a host
 		rest = strings.TrimPrefix(rest, "@"+host)
 	}
-	return rest == "" || rest[0] == '/' || rest[0] == '#' // what is inside, and the rounds of a loop
+	return rest == "" || strings.ContainsRune("/#?", rune(rest[0])) // what is inside, the rounds of a loop, and what finds its items
 }
 
 // Layer is the layer of the overridden variables at the step that is planned, or in a scope.

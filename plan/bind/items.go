@@ -1,0 +1,86 @@
+package bind
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/eval/value"
+	"moon/plan/playbook"
+	"moon/plan/source"
+)
+
+// Items finds what an open loop runs over. Where the list cannot be had and a condition of the task is false without any item, skipped
+// is that condition, and there is no error: Ansible asks the condition then, too.
+func (b *Bound) Items() (items []any, skipped string, err error) {
+	items, err = b.items()
+	if err == nil {
+		return items, "", nil
+	}
+	r, problems := b.collecting()
+	if v := r.Decide(b.Step.Task.Finds.Guard); v.Known && !v.Holds && len(*problems) == 0 {
+		return nil, v.Culprit, nil
+	}
+	return nil, "", err
+}
+
+func (b *Bound) items() ([]any, error) {
+	loop, action := b.Step.Task.Finds.Src.Loop, b.Step.Task.Finds.Src.Action
+	over := loop.Over
+	problem := func(message, hint string) error {
+		return &Problem{diag.Diagnostic{Pos: over.Pos(), Message: message, Hint: hint}}
+	}
+	val, err := b.listOf(over)
+	if err != nil {
+		return nil, err
+	}
+	if loop.Kind == playbook.Lookup {
+		name := strings.TrimPrefix(loop.Key, "with_")
+		list, missing, err := b.plan.Engine.LookupItems(b.env, name, val, source.SourceDirs[action])
+		if err == nil && len(missing) > 0 {
+			err = missingOf(missing)
+		}
+		if err != nil {
+			return nil, err
+		}
+		val = list
+	}
+	items, ok := value.Items(val)
+	if !ok {
+		message, hint := plan.NoItems(loop, val)
+		return nil, problem(message+"; "+hint, "")
+	}
+	most := b.plan.Basis.O.MaxExpansion
+	if most == 0 {
+		most = plan.DefaultMaxExpansion
+	}
+	if len(items) > most {
+		return nil, problem(fmt.Sprintf("this loop has %d items, and a run may find %d; raise the limit with --max-expansion",
+			len(items), most), "")
+	}
+	return items, nil
+}
+
+// listOf is the value that a loop is given: of a template, of a bare expression, of a map or list as written.
+func (b *Bound) listOf(over playbook.Value) (any, error) {
+	r, problems := b.collecting()
+	r.Marks = true
+	if over.Kind() != playbook.String || eval.Templated(over.Text()) {
+		val := r.Value(over)
+		return val, b.failure(r, problems)
+	}
+	x, err := b.plan.Engine.Expression(over.Text(), languageOf(b.plan))
+	if err != nil {
+		return nil, err
+	}
+	result, err := x.Value(b.env)
+	if m := (&Names{b: b}).lacks(b.env, err); m != nil {
+		return nil, m
+	}
+	if err == nil && len(result.Missing) > 0 {
+		err = missingOf(result.Missing)
+	}
+	return result.Value, err
+}

@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"strings"
+
+	"moon/plan/eval/value"
+	"moon/plan/playbook"
+)
+
+// FinderAction is the action of the step of an open loop; DefaultMaxExpansion, how many items it may find.
+const (
+	FinderAction        = "loop"
+	DefaultMaxExpansion = 10_000
+)
+
+// Opened are the items of loops that only the run knew, by the path of the step that has found them: an input above the sources.
+type Opened map[string]Found
+
+// Found are the items of an open loop, as plain data.
+type Found struct {
+	Items    []any `json:"items"`
+	Order    any   `json:"order,omitempty"`    // that of the keys of maps in Items, where it is not that of the alphabet
+	Hidden   bool  `json:"-"`                  // by no_log
+	Withheld int   `json:"withheld,omitempty"` // of items that are not kept: how many there were
+	Sealed   bool  `json:"sealed,omitempty"`   // secrets in Items stand as references to where they come from
+}
+
+// Finding is what the step of an open loop needs in the run.
+type Finding struct {
+	Src   *playbook.Task // with the loop
+	Guard []Condition    // those of the task: where one is false without any item, a list that cannot be had is no mistake
+}
+
+// OpenLoop is what an open loop will be.
+type OpenLoop struct {
+	Action  string // what each round will do
+	Over    string // the expression as written
+	Confirm string // what each round will ask, as written; "" if they do not ask
+	Opened  bool   // the run has found the items, and the rounds are in the plan behind the step
+	Items   int    // then: how many there are
+}
+
+// Open reports whether the step stands for a loop whose items the plan does not have.
+func (s *Step) Open() bool { return s.Place != nil && !s.Place.Opened }
+
+// OpenPlaces are the steps that stand for loops whose items the plan does not have, without those that will not run.
+func (p *Plan) OpenPlaces() (steps []int) {
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Open() && !s.Excluded && s.Prediction != WillSkip {
+			steps = append(steps, i)
+		}
+	}
+	return steps
+}
+
+// NoItems says that a loop is over something that has no items, and what to write.
+func NoItems(l playbook.Loop, v any) (message, hint string) {
+	text := FirstLine(l.Over.Text())
+	hint = "write a list: `[" + text + "]`"
+	switch v.(type) {
+	case string:
+		if strings.Contains(text, "{{") || text != value.Text(v) {
+			hint = "split a text into a list: `.split(',')`, or `| split`"
+		}
+	case int, float64, value.Number:
+		hint = "to count, write a range: `1..3`"
+	case nil:
+		hint = "give it a list, or `| default([], true)`"
+	}
+	return "`" + l.Key + ":` needs a list or a map; this is " + Described(v), hint
+}

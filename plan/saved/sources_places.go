@@ -1,0 +1,83 @@
+package saved
+
+import (
+	"encoding/json"
+	"maps"
+
+	"moon/plan"
+	"moon/plan/eval/value"
+	"moon/secret"
+)
+
+// keepOpened are the items of opened loops as they may be kept: secrets in them stand as references to where they come from, and of
+// what comes from nowhere else, or was hidden by no_log, only the number is kept.
+func keepOpened(p *plan.Plan) plan.Opened {
+	if len(p.Basis.O.Opened) == 0 {
+		return nil
+	}
+	kept := plan.Opened{}
+	for path, found := range p.Basis.O.Opened {
+		sealed, ok := p.Basis.Secrets.Seal(found.Items)
+		if list, _ := sealed.([]any); ok && !found.Hidden && found.Withheld == 0 {
+			found.Items, found.Sealed = list, true
+		} else {
+			found = plan.Found{Items: []any{}, Withheld: max(len(found.Items), found.Withheld)}
+		}
+		kept[path] = found
+	}
+	return kept
+}
+
+// restoreOpened are the items with what stands for those that are not kept: a plan can be shown with it, and not run.
+func restoreOpened(kept plan.Opened) plan.Opened {
+	all := maps.Clone(kept)
+	for path, found := range all {
+		for range found.Withheld {
+			found.Items = append(found.Items, "(an item that is not kept)")
+		}
+		all[path] = found
+	}
+	return all
+}
+
+// Found are items as an input of a plan, in the form in which they are read again: the plan that is made of them now and the one that is
+// made again are the same.
+func Found(items []any, hidden bool) (plan.Found, error) {
+	known := value.Reveal(items)
+	f := plan.Found{Hidden: hidden, Order: value.Order(known)}
+	text, err := json.Marshal(plan.JSONValue(value.Plain(known)))
+	if err == nil {
+		err = json.Unmarshal(text, &f.Items)
+	}
+	if f.Items == nil {
+		f.Items = []any{}
+	}
+	return f, err
+}
+
+// Items are the items of an opened loop as names have them. In plays maps have an order.
+func Items(of plan.Found, secrets *secret.Set, ordered bool) []any {
+	list := any(of.Items)
+	if of.Sealed {
+		// The files that the secrets come from were read for the steps that gave them.
+		if opened, ok := secrets.Open(list); ok {
+			list = opened
+		}
+	}
+	list = WholeNumbers(list)
+	if ordered {
+		list = value.Reorder(list, of.Order)
+	}
+	all, _ := value.Mixed(secrets, list).([]any)
+	return all
+}
+
+// Hidden are the paths of opened loops whose items are not kept, in the order of their names.
+func (s *Sources) Hidden() (paths []string) {
+	for _, path := range plan.SortedKeys(s.Opened) {
+		if s.Opened[path].Withheld > 0 {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
