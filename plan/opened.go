@@ -1,17 +1,9 @@
 package plan
 
-import (
-	"strings"
+import "moon/plan/playbook"
 
-	"moon/plan/eval/value"
-	"moon/plan/playbook"
-)
-
-// FinderAction is the action of the step of an open loop; DefaultMaxExpansion, how many items it may find.
-const (
-	FinderAction        = "loop"
-	DefaultMaxExpansion = 10_000
-)
+// FinderAction is the action of the step of an open loop.
+const FinderAction = "loop"
 
 // Opened are the items of loops that only the run knew, by the path of the step that has found them: an input above the sources.
 type Opened map[string]Found
@@ -34,7 +26,6 @@ type Finding struct {
 // OpenLoop is what an open loop will be.
 type OpenLoop struct {
 	Action  string // what each round will do
-	Over    string // the expression as written
 	Confirm string // what each round will ask, as written; "" if they do not ask
 	Opened  bool   // the run has found the items, and the rounds are in the plan behind the step
 	Items   int    // then: how many there are
@@ -51,21 +42,4 @@ func (p *Plan) OpenPlaces() (steps []int) {
 		}
 	}
 	return steps
-}
-
-// NoItems says that a loop is over something that has no items, and what to write.
-func NoItems(l playbook.Loop, v any) (message, hint string) {
-	text := FirstLine(l.Over.Text())
-	hint = "write a list: `[" + text + "]`"
-	switch v.(type) {
-	case string:
-		if strings.Contains(text, "{{") || text != value.Text(v) {
-			hint = "split a text into a list: `.split(',')`, or `| split`"
-		}
-	case int, float64, value.Number:
-		hint = "to count, write a range: `1..3`"
-	case nil:
-		hint = "give it a list, or `| default([], true)`"
-	}
-	return "`" + l.Key + ":` needs a list or a map; this is " + Described(v), hint
 }

@@ -90,7 +90,7 @@ type Options struct {
 	User         string    // the current user's name, for become
 	Presets      string    // the user's directory of presets; "" if there is none
 	MaxSteps     int       // 0: DefaultMaxSteps
-	MaxExpansion int       // how many items the run may find for one loop; 0: DefaultMaxExpansion
+	MaxExpansion int       // how many items the run may find for one loop; 0: 10,000
 
 	Values  Values
 	Opened  Opened // items of loops that only the run knew

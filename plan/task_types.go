@@ -126,9 +126,8 @@ type Task struct {
 
 	Renders *Rendering // what a template's file comes to; nil for other actions, and where it is not known
 
-	Finds *Finding // of the step of an open loop; nil for all others
-
-	Read *ReadVars // by an include_vars with `register`; nil: nothing
+	Finds *Finding  // of the step of an open loop; nil for all others
+	Read  *ReadVars // by an include_vars with `register`; nil: nothing
 
 	Took []int // steps that set variables to what is known ahead, and that it uses
 

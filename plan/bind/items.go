@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"moon/internal/diag"
-	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
+	"moon/plan/loops"
 	"moon/plan/playbook"
 	"moon/plan/source"
 )
@@ -49,12 +49,12 @@ func (b *Bound) items() ([]any, error) {
 	}
 	items, ok := value.Items(val)
 	if !ok {
-		message, hint := plan.NoItems(loop, val)
+		message, hint := loops.NoItems(loop, val)
 		return nil, problem(message+"; "+hint, "")
 	}
 	most := b.plan.Basis.O.MaxExpansion
 	if most == 0 {
-		most = plan.DefaultMaxExpansion
+		most = 10_000
 	}
 	if len(items) > most {
 		return nil, problem(fmt.Sprintf("this loop has %d items, and a run may find %d; raise the limit with --max-expansion",

@@ -13,6 +13,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
+	"moon/plan/loops"
 	"moon/plan/planner/outline"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -95,7 +96,7 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 // noList says that a loop is over something that has no items.
 func (p *evaluator) noList(c *taskContext, t *playbook.Task, val any) {
 	over := t.Loop.Over
-	message, hint := plan.NoItems(t.Loop, val)
+	message, hint := loops.NoItems(t.Loop, val)
 	p.Errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), c.chain, hint, "%s", message)
 }
 
@@ -142,17 +143,7 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, 
 	for n, one := range items {
 		all[n] = one.value
 	}
-	loop := map[string]any{
-		"allitems": all, "index": i + 1, "index0": i, "first": i == 0, "last": i == len(items)-1, "length": len(items),
-		"revindex": len(items) - i, "revindex0": len(items) - i - 1,
-	}
-	if i > 0 {
-		loop["previtem"] = all[i-1]
-	}
-	if i+1 < len(items) {
-		loop["nextitem"] = all[i+1]
-	}
-	add("ansible_loop", loop)
+	add("ansible_loop", loops.Extended(all, i))
 	return l
 }
 
@@ -175,32 +166,6 @@ func (p *evaluator) frame(c *taskContext, step *vars.Layer) *vars.Frame {
 
 func (p *evaluator) env(c *taskContext, step *vars.Layer) *plan.Env {
 	return &plan.Env{Plan: p.plan, Engine: p.engine, Frame: p.frame(c, step)}
-}
-
-// pattern is the text that chooses the hosts.
-func (p *evaluator) pattern(written playbook.Value, what string, r *plan.Renderer) (string, bool) {
-	var parts []string
-	values := []playbook.Value{written}
-	if written.Kind() == playbook.List {
-		values = written.Items()
-	}
-	for _, v := range values {
-		got := value.Plain(r.Value(v))
-		// A template may give a list of patterns, or one text with commas.
-		if list, ok := got.([]any); ok {
-			for _, one := range list {
-				parts = append(parts, value.Text(one))
-			}
-			continue
-		}
-		if got != nil {
-			parts = append(parts, value.Text(got))
-		}
-	}
-	if len(r.Missing) > 0 {
-		p.ReportLate(written, r.Chain, "give the hosts with -e, or name their group", "which hosts "+what+" is for", r.Missing)
-	}
-	return strings.Join(parts, ","), !r.Failed && len(r.Missing) == 0
 }
 
 // roleFileName is the name of the file of a role that a task asks for: main unless it says otherwise.

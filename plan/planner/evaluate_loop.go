@@ -1,11 +1,7 @@
 package planner
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,8 +50,7 @@ func (p *evaluator) factNames(k *plan.Task, t *playbook.Task, c *taskContext, e 
 	k.Compiled = &own
 }
 
-// fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed; the
-// directory itself may be a link.
+// fileTree are the items of with_filetree: what is below a directory.
 func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer) ([]item, []value.Missing, bool) {
 	over := t.Loop.Over
 	if over.IsZero() {
@@ -74,33 +69,8 @@ func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer)
 	case strings.TrimSpace(name) == "":
 		return fail("name the directory", "the path is empty")
 	}
-	root := strings.TrimSuffix(p.Resolve(name, c.dir), "/") // "" is the root of the file system
-	entries, seen := p.disk.Trees[root]
-	if !seen {
-		if info, err := p.disk.Stat(cmp.Or(root, "/")); err != nil {
-			if link, _ := os.Readlink(root); link != "" && errors.Is(err, fs.ErrNotExist) {
-				return fail("", "%s is a link to %s, which does not exist", p.ShowPath(root), link)
-			}
-			return fail(p.SuggestFile(root), "%s", p.DescribeError(err))
-		} else if !info.IsDir() {
-			return fail("", "%s is not a directory", p.ShowPath(root))
-		}
-		all, count, err := source.EntriesOf(root, p.o.MaxSteps)
-		if err != nil {
-			return fail("", "%s", p.DescribeError(err))
-		}
-		if count > p.o.MaxSteps {
-			return fail("raise the limit with --max-steps, or name a directory further down",
-				"%s has %d entries; the limit of steps is %d", p.ShowPath(root), count, p.o.MaxSteps)
-		}
-		entries = all
-		p.disk.Trees[root] = entries
-	}
-	items := make([]item, len(entries))
-	for i, e := range entries {
-		items[i].value = e.Item(root)
-	}
-	return items, nil, true
+	list, ok := p.ListTree(name, c.dir, func(hint, format string, args ...any) { fail(hint, format, args...) })
+	return itemsOf(list), nil, ok
 }
 
 // lookedUp are the items that a lookup gives: those of with_dict and the like. with_items makes one list of lists. What has no

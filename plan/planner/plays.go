@@ -180,42 +180,10 @@ func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 }
 
 // batches are the hosts that go through the play together, one batch after the other.
-func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Renderer) [][]*plannedHost {
-	if pl.Serial.IsZero() {
-		return [][]*plannedHost{all}
-	}
-	var sizes []int
-	values := []playbook.Value{pl.Serial}
-	if pl.Serial.Kind() == playbook.List {
-		values = pl.Serial.Items()
-	}
-	for _, v := range values {
-		p.ReadFixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
-			text := value.Text(got)
-			// As with Ansible, a percentage is rounded down, but never to no host at all.
-			if percent, ok := strings.CutSuffix(text, "%"); ok {
-				n, ok := spec.ParseInt(percent)
-				sizes = append(sizes, max(n*len(all)/100, 1))
-				return ok && n >= 0
-			}
-			n, ok := spec.ParseInt(text)
-			// As with Ansible, 0 and less is all of them.
-			if n <= 0 {
-				n = len(all)
-			}
-			sizes = append(sizes, n)
-			return ok
-		})
-	}
-	var list [][]*plannedHost
-	for i := 0; len(all) > 0 && len(sizes) > 0; i++ {
-		// The last size counts for all batches that are left.
-		n := min(sizes[min(i, len(sizes)-1)], len(all))
+func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Renderer) (list [][]*plannedHost) {
+	for _, n := range p.ReadBatches(pl.Serial, len(all), r) {
 		list = append(list, all[:n])
 		all = all[n:]
-	}
-	if len(list) == 0 {
-		return [][]*plannedHost{all}
 	}
 	return list
 }

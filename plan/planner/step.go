@@ -42,7 +42,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if k.Finds = c.finds; k.Finds != nil {
 		src := k.Finds.Src
 		s.Place, s.Keeps = &plan.OpenLoop{
-			Action: src.ActionKey, Over: plan.LoopExpression(src.Loop), Confirm: plan.FirstLine(src.Confirm.Text()),
+			Action: src.ActionKey, Confirm: plan.FirstLine(src.Confirm.Text()),
 		}, true
 	}
 	p.breaking(k, &s, c)
@@ -224,7 +224,7 @@ func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *
 		} else {
 			r.Value(over)
 		}
-		return map[string]any{"over": s.Place.Over, "action": s.Place.Action}
+		return map[string]any{"over": plan.LoopExpression(k.Finds.Src.Loop), "action": s.Place.Action}
 	}
 	raw := k.Values(r, k.Args, p.o.Home, "", f.At)
 	if k.Action.Name == "template" || k.Action.Name == "copy" {

@@ -16,7 +16,7 @@ import (
 // hostsOfSteps are the hosts that a pattern next to steps names. No host at all is a warning, as in plays.
 func (p *fleet) hostsOfSteps(c *taskContext, written, atOnce playbook.Value, what string) (over *hostRounds, ok bool) {
 	inv := p.hosts()
-	pattern, ok := p.pattern(written, what, p.Renderer(p.env(c, nil), c.chain))
+	pattern, ok := p.ReadPattern(written, what, p.Renderer(p.env(c, nil), c.chain))
 	if !ok {
 		return nil, false
 	}

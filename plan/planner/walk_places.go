@@ -11,9 +11,6 @@ import (
 	"moon/plan/vars"
 )
 
-// A loop over what only the run gives is an open place of the plan: a step that finds the items when its turn comes. The run then plans
-// again with them as an input (plan.Opened), and the rounds come behind that step.
-
 // closed are the actions whose rounds other parts of the plan must know: hosts of later plays, their facts, their order.
 var closed = []string{"add_host", "group_by", "meta", "setup", "gather_facts"}
 

@@ -105,7 +105,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	r.Lenient = true
 	name := plan.NameLine(pl.Name, r.Text(pl.Name))
 	r.Lenient = false
-	pattern, ok := p.pattern(pl.Hosts, "this play", r)
+	pattern, ok := p.ReadPattern(pl.Hosts, "this play", r)
 	if !ok {
 		return
 	}

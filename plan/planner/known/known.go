@@ -100,6 +100,72 @@ func (*Reader) ReadQuestion(v playbook.Value, r *plan.Renderer) string {
 	return ""
 }
 
+// ReadPattern is the text that chooses the hosts of a play.
+func (k *Reader) ReadPattern(written playbook.Value, what string, r *plan.Renderer) (string, bool) {
+	var parts []string
+	values := []playbook.Value{written}
+	if written.Kind() == playbook.List {
+		values = written.Items()
+	}
+	for _, v := range values {
+		got := value.Plain(r.Value(v))
+		// A template may give a list of patterns, or one text with commas.
+		if list, ok := got.([]any); ok {
+			for _, one := range list {
+				parts = append(parts, value.Text(one))
+			}
+			continue
+		}
+		if got != nil {
+			parts = append(parts, value.Text(got))
+		}
+	}
+	if len(r.Missing) > 0 {
+		k.ReportLate(written, r.Chain, "give the hosts with -e, or name their group", "which hosts "+what+" is for", r.Missing)
+	}
+	return strings.Join(parts, ","), !r.Failed && len(r.Missing) == 0
+}
+
+// ReadBatches reads `serial`: how many of so many hosts are in each batch.
+func (k *Reader) ReadBatches(v playbook.Value, hosts int, r *plan.Renderer) (batches []int) {
+	if v.IsZero() {
+		return []int{hosts}
+	}
+	values := []playbook.Value{v}
+	if v.Kind() == playbook.List {
+		values = v.Items()
+	}
+	var sizes []int
+	for _, v := range values {
+		k.ReadFixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
+			text := value.Text(got)
+			// As with Ansible, a percentage is rounded down, but never to no host at all.
+			if percent, ok := strings.CutSuffix(text, "%"); ok {
+				n, ok := spec.ParseInt(percent)
+				sizes = append(sizes, max(n*hosts/100, 1))
+				return ok && n >= 0
+			}
+			n, ok := spec.ParseInt(text)
+			// As with Ansible, 0 and less is all of them.
+			if n <= 0 {
+				n = hosts
+			}
+			sizes = append(sizes, n)
+			return ok
+		})
+	}
+	for i := 0; hosts > 0 && len(sizes) > 0; i++ {
+		// The last size counts for all batches that are left.
+		n := min(sizes[min(i, len(sizes)-1)], hosts)
+		batches = append(batches, n)
+		hosts -= n
+	}
+	if len(batches) == 0 {
+		return []int{hosts}
+	}
+	return batches
+}
+
 // ReportLate says that something that shapes the plan is known only during the run. A value that is missing because of a
 // mistake waits for no step either; then the mistake has been said.
 func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string, missing []value.Missing) {
