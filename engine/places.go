@@ -91,7 +91,7 @@ func (s *steering) grow(all map[int]*foundItems) (planned, string) {
 	o := p.Basis.O
 	// Cloned, as the plan that is there keeps its options.
 	if o.Opened = maps.Clone(o.Opened); o.Opened == nil {
-		o.Opened = plan.Opened{}
+		o.Opened = map[string]plan.Found{}
 	}
 	for step, one := range all {
 		o.Opened[p.Steps[step].Path] = one.items

@@ -5,9 +5,6 @@ import "moon/plan/playbook"
 // FinderAction is the action of the step of an open loop.
 const FinderAction = "loop"
 
-// Opened are the items of loops that only the run knew, by the path of the step that has found them: an input above the sources.
-type Opened map[string]Found
-
 // Found are the items of an open loop, as plain data.
 type Found struct {
 	Items    []any `json:"items"`

@@ -85,10 +85,9 @@ func (p *playsState) promise(t *playbook.Task, s *plan.Step, c *taskContext) {
 		return
 	}
 	for _, g := range p.CompileTask(t, c.chain).Args {
-		b := &vars.Binding{
+		c.form.setFact(&p.stepPlanner, &vars.Binding{
 			Name: g.Name, From: t.Action, Origin: origin(g.Value.Pos(), c.chain), How: vars.Assigned, Steps: []int{s.Index}, By: t,
-		}
-		c.form.setFact(&p.stepPlanner, b, s, s.Task, c)
+		}, s, s.Task, c)
 	}
 }
 

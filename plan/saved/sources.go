@@ -27,30 +27,30 @@ import (
 // The text of a file is left out that has a step with no_log, and so are environment variables that only such steps
 // use: both must be the same when the plan is made again.
 type Sources struct {
-	Playbook    string            `json:"playbook"` // relative to the root; - was standard input
-	ExtraVars   []string          `json:"extra_vars,omitempty"`
-	VarsFiles   []string          `json:"vars_files,omitempty"`
-	Tags        []string          `json:"tags,omitempty"`
-	SkipTags    []string          `json:"skip_tags,omitempty"`
-	Only        []string          `json:"only,omitempty"`
-	Skip        []string          `json:"skip,omitempty"`
-	StartAt     string            `json:"start_at,omitempty"`
-	Overrides   []plan.Override   `json:"overrides,omitempty"`
-	Opened      plan.Opened       `json:"opened,omitempty"`
-	Plugins     []spec.Plugin     `json:"plugins,omitempty"`
-	Home        string            `json:"home,omitempty"` // these three only if something may depend on them
-	User        string            `json:"user,omitempty"`
-	Presets     string            `json:"presets,omitempty"`
-	Facts       map[string]any    `json:"facts,omitempty"`
-	Environment map[string]string `json:"environment,omitempty"`
-	Private     []string          `json:"private_environment,omitempty"`
-	Files       []SourceFile      `json:"files"`
-	Links       map[string]string `json:"links,omitempty"`
-	Trees       []SourceTree      `json:"trees,omitempty"`
-	Absent      []string          `json:"absent,omitempty"`
-	Reads       []SourceRead      `json:"reads,omitempty"`
-	Forced      bool              `json:"force_handlers,omitempty"` // of plans of steps that earlier versions have saved
-	Plays       PlaySources       `json:"plays,omitzero"`
+	Playbook    string                `json:"playbook"` // relative to the root; - was standard input
+	ExtraVars   []string              `json:"extra_vars,omitempty"`
+	VarsFiles   []string              `json:"vars_files,omitempty"`
+	Tags        []string              `json:"tags,omitempty"`
+	SkipTags    []string              `json:"skip_tags,omitempty"`
+	Only        []string              `json:"only,omitempty"`
+	Skip        []string              `json:"skip,omitempty"`
+	StartAt     string                `json:"start_at,omitempty"`
+	Overrides   []plan.Override       `json:"overrides,omitempty"`
+	Opened      map[string]plan.Found `json:"opened,omitempty"`
+	Plugins     []spec.Plugin         `json:"plugins,omitempty"`
+	Home        string                `json:"home,omitempty"` // these three only if something may depend on them
+	User        string                `json:"user,omitempty"`
+	Presets     string                `json:"presets,omitempty"`
+	Facts       map[string]any        `json:"facts,omitempty"`
+	Environment map[string]string     `json:"environment,omitempty"`
+	Private     []string              `json:"private_environment,omitempty"`
+	Files       []SourceFile          `json:"files"`
+	Links       map[string]string     `json:"links,omitempty"`
+	Trees       []SourceTree          `json:"trees,omitempty"`
+	Absent      []string              `json:"absent,omitempty"`
+	Reads       []SourceRead          `json:"reads,omitempty"`
+	Forced      bool                  `json:"force_handlers,omitempty"` // of plans of steps that earlier versions have saved
+	Plays       PlaySources           `json:"plays,omitzero"`
 
 	Findings map[string]found.Result `json:"findings,omitempty"` // of steps that were asked while planning, by path
 	NoProbe  bool                    `json:"no_probe,omitempty"`

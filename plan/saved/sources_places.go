@@ -11,11 +11,11 @@ import (
 
 // keepOpened are the items of opened loops as they may be kept: secrets in them stand as references to where they come from, and of
 // what comes from nowhere else, or was hidden by no_log, only the number is kept.
-func keepOpened(p *plan.Plan) plan.Opened {
+func keepOpened(p *plan.Plan) map[string]plan.Found {
 	if len(p.Basis.O.Opened) == 0 {
 		return nil
 	}
-	kept := plan.Opened{}
+	kept := map[string]plan.Found{}
 	for path, found := range p.Basis.O.Opened {
 		sealed, ok := p.Basis.Secrets.Seal(found.Items)
 		if list, _ := sealed.([]any); ok && !found.Hidden && found.Withheld == 0 {
@@ -29,7 +29,7 @@ func keepOpened(p *plan.Plan) plan.Opened {
 }
 
 // restoreOpened are the items with what stands for those that are not kept: a plan can be shown with it, and not run.
-func restoreOpened(kept plan.Opened) plan.Opened {
+func restoreOpened(kept map[string]plan.Found) map[string]plan.Found {
 	all := maps.Clone(kept)
 	for path, found := range all {
 		for range found.Withheld {
