@@ -149,6 +149,17 @@ func (d *dice) keepNeeds(needs []plan.Need, scopes int) {
 	}
 }
 
+// keepGates lets a gate be a step and those after it, as far as there are any.
+func keepGates(gates []plan.Gate, steps int) {
+	for i := range gates {
+		g := &gates[i]
+		g.Among = g.Among[:min(len(g.Among), steps-g.Step)]
+		for n := range g.Among {
+			g.Among[n] = g.Step + n
+		}
+	}
+}
+
 // forRunning reports whether a field is what planning keeps for running: no screen shows it, and it refers to itself.
 func forRunning(t reflect.Type) bool {
 	return t == reflect.TypeFor[*plan.Task]() || t == reflect.TypeFor[*vars.Frame]()
@@ -178,6 +189,7 @@ func (d *dice) plan() *plan.Plan {
 		d.fill(reflect.ValueOf(s).Elem(), len(b.Plan.Steps))
 		s.Index, s.Scope, s.Path = was.Index, was.Scope, fmt.Sprint(was.Path, i)
 		d.keepNeeds(s.Needs, len(b.Plan.Scopes))
+		keepGates(s.Gates, len(b.Plan.Steps))
 		s.Prediction = []plan.Prediction{plan.WillRun, plan.MaySkip, plan.WillSkip}[d.below(3)]
 	}
 	for i := range b.Plan.Scopes {

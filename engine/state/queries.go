@@ -30,7 +30,7 @@ func (s *State) Reviewed() bool { return s.reviewed }
 // Generation is how many plans the run has had.
 func (s *State) Generation() int { return s.generation }
 
-// Stopping is how what runs is brought to an end; "" if it is not.
+// StoppedByUser reports whether the user has stopped the run.
 func (s *State) StoppedByUser() bool { return s.stopped() }
 
 // Stopping is how what runs is to be stopped.

@@ -262,8 +262,9 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 			tried[i] = outs
 		}
 		end, decided := keep(j, s.node(j))
-		// A changed definition costs a step its approval, unless it is over already.
-		if same := p.Steps[i].Digest == old.Steps[j].Digest; !same && (!with.keeps || end == nil || len(with.expanded) == 0 && !stays(end, &g.Nodes[g.NodeOf(i)])) {
+		// A changed definition costs a step its approval, unless it is over already: an open loop that is planned changes no end.
+		holds := with.keeps && end != nil && (len(with.expanded) > 0 || stays(end, &g.Nodes[g.NodeOf(i)]))
+		if p.Steps[i].Digest != old.Steps[j].Digest && !holds {
 			end, decided = nil, s.choices[j]&with.decisions
 		}
 		choices[i], stops[i] = decided, s.breaks[j]

@@ -56,9 +56,8 @@ func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer)
 	if over.IsZero() {
 		return nil, nil, false // the parser has said why
 	}
-	fail := func(hint, format string, args ...any) ([]item, []value.Missing, bool) {
+	fail := func(hint, format string, args ...any) {
 		p.Errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), c.chain, hint, "with_filetree: "+format, args...)
-		return nil, nil, false
 	}
 	name := r.Text(over)
 	switch {
@@ -66,10 +65,8 @@ func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer)
 		return nil, nil, false
 	case len(r.Missing) > 0:
 		return nil, r.Missing, false
-	case strings.TrimSpace(name) == "":
-		return fail("name the directory", "the path is empty")
 	}
-	list, ok := p.ListTree(name, c.dir, func(hint, format string, args ...any) { fail(hint, format, args...) })
+	list, ok := p.ListTree(name, c.dir, fail)
 	return itemsOf(list), nil, ok
 }
 

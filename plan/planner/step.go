@@ -138,7 +138,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	s.NoLog = p.ReadFlag(c.noLog(t), "no_log", r, false)
 	// The items that an open loop finds are kept with the run, which what no_log hides must not be.
 	hides := func(step int) bool { return p.plan.Steps[step].NoLog }
-	s.NoLog = s.NoLog || s.Place != nil && slices.ContainsFunc(s.Unknowns, func(u plan.Unknown) bool { return slices.ContainsFunc(u.Steps, hides) })
+	hidden := func(u plan.Unknown) bool { return slices.ContainsFunc(u.Steps, hides) }
+	s.NoLog = s.NoLog || s.Place != nil && slices.ContainsFunc(s.Unknowns, hidden)
 	s.Terminal = p.ReadFlag(t.Interactive, "interactive", r, false)
 	// What is still open is decoded by the run, with the same code (bind).
 	if k.Sound && (!k.Open || adds && !changes) && !r.Failed && !r.Undefined && !idle {

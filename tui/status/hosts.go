@@ -105,7 +105,7 @@ func ended(p *plan.Plan, steps []events.Step, from, to int) (t events.TaskEnds, 
 // gone reports whether a step turned out not to be there: its include was skipped, or its host had left the play.
 func gone(p *plan.Plan, steps []events.Step, i int) bool {
 	for _, g := range p.Steps[i].Gates {
-		for step := g.Step; step < min(g.End(), len(steps)); step++ { // a plan may be shown before its steps are
+		for step := g.Step; step < g.End(); step++ {
 			s := &steps[step]
 			shut := s.Outcome == events.OK || s.Outcome == events.Changed // one that was never reached decides nothing
 			if g.Ran {

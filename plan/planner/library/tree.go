@@ -13,6 +13,10 @@ import (
 // ListTree lists everything below a directory as items of a loop, sorted bytewise by full path. Links are listed, not followed; the
 // directory itself may be a link. fail is given what is wrong.
 func (l *Library) ListTree(name, dir string, fail func(hint, format string, args ...any)) (items []any, ok bool) {
+	if strings.TrimSpace(name) == "" {
+		fail("name the directory", "the path is empty")
+		return nil, false
+	}
 	root := strings.TrimSuffix(l.Resolve(name, dir), "/") // "" is the root of the file system
 	entries, seen := l.disk.Trees[root]
 	if !seen {
