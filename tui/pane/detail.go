@@ -21,6 +21,7 @@ func (m OutputPane) FetchOutput() tea.Cmd {
 	if l.DetailH > 0 {
 		cmds = append(cmds, m.fetchDetail(l))
 	}
+	// The peek shows what the run prints, the detail what the cursor is on: these may be two steps, hence two reels.
 	if l.PeekH > 0 || l.Kind == view.LayoutCard {
 		m.Peek.Show(m.Tools.OutDir(), m.AttemptPrefix(m.Shot.Pointer, -1))
 		cmds = append(cmds, m.Peek.Need(-1, feed.EndLines))
@@ -32,9 +33,11 @@ func (m OutputPane) fetchDetail(l view.Layout) tea.Cmd {
 	d := &m.Detail
 	n := m.CursorNode()
 	d.LookAt(n)
+	// Another attempt has other lines, so hits found before would mark the wrong ones.
 	if d.Reel.Show(m.Tools.OutDir(), m.AttemptPrefix(m.OutputOf(n), d.Output.Attempt)) {
 		d.Search = d.Search.RestartIn()
 	}
+	// Below zero the reel reads the end. A view that follows cannot name its first line before it knows where the output ends.
 	from := -1
 	if !d.Output.Follow && d.Tab == view.TabOutputs {
 		from = d.Output.Top
@@ -59,6 +62,7 @@ func (m DetailPane) detailDoc(w, h int) *draw.Doc {
 		return nil
 	}
 	watches := WatchPane(m).watchLines(d)
+	// The watches cover the last rows. They count as part of the text, or its own last lines could not be scrolled clear of them.
 	m.Detail.Length, m.Detail.Height = len(d.Lines)+len(watches), h
 	m.Detail.ScrollBy(0)
 	d.Pin(watches, m.Detail.Scroll)

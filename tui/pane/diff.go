@@ -36,6 +36,7 @@ func (m diffPane) diffTab(d *draw.Doc, s view.Subject) {
 	case s.Step < 0:
 		d.Hint("Select a step to see what it changed.")
 		return
+	// A host that did not answer says nothing about the step, so this must not read as if the step would fail.
 	case diff == nil && s.Of.Attempt == 0 && before != nil && before.Away:
 		d.Para(themes.Failed, 0, "What it would do is not known: "+before.Error)
 		return
@@ -83,6 +84,7 @@ func (m diffPane) diffText(d *draw.Doc, lines []string) {
 		}
 		look := themes.Text
 		switch {
+		// The names of the files begin like lines that were added and removed, so they are recognised first.
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
 			look = themes.Dim
 		case strings.HasPrefix(line, "+"):
@@ -92,6 +94,7 @@ func (m diffPane) diffText(d *draw.Doc, lines []string) {
 		case strings.HasPrefix(line, "@@"):
 			look = themes.DiffHunk
 		}
+		// The setting of the output counts here too: one key wraps long lines wherever there are some.
 		if m.Detail.Output.Wrap {
 			d.Para(look, 0, line)
 			continue

@@ -25,6 +25,7 @@ func (m diffPane) hostDiffs(r events.Range) (list []hostDiff) {
 	m.Store.Read(func(run *events.Run) {
 		for i := r.From; i < min(r.To, r.From+known.StepsCompared); i++ {
 			diff := m.DiffOf(i, run.Steps)
+			// A change that is neither known nor has a text cannot be compared; all that have none would form one group by accident.
 			if diff == nil || diff.Kind == events.ChangeNone || diff.Kind == events.ChangeUnknown && diff.Text == "" {
 				continue
 			}
@@ -56,6 +57,7 @@ func (m diffPane) taskDiffs(d *draw.Doc, n int) {
 			d.Hint(fmt.Sprintf("%s more; go to a host to see what is changed there.", draw.Count(len(list)-i, "difference")))
 			return
 		}
+		// Steps that were not compared must not look as if they changed nothing.
 		if i == 0 && r.To-r.From > known.StepsCompared {
 			d.Hint(fmt.Sprintf("Of the first %s of %d.", draw.Count(known.StepsCompared, "step"), r.To-r.From))
 		}
@@ -69,6 +71,7 @@ func (m diffPane) taskDiffs(d *draw.Doc, n int) {
 			item = draw.Plain(p.Loop.Label) + " "
 		}
 		d.Para(draw.InkTitle, 0, item+words+draw.Plain(plan.HostsName(one.hosts)))
+		// Paths differ at their ends, so that is the part to keep.
 		d.Add(draw.Inked(themes.Text, draw.CutLeft(draw.Plain(one.diff.Path), max(d.W-12, 8), m.Glyphs.Dots)),
 			draw.Inked(themes.Dim, "  "+string(one.diff.Kind)))
 		if one.diff.Summary != "" {

@@ -21,7 +21,9 @@ func (m eventsPane) eventsTab(d *draw.Doc, s view.Subject) {
 	for i := range s.Past {
 		p := &s.Past[i]
 		words, look := p.Words()
+		// One row for each event keeps the times in a column that can be read down. The tab Step has the whole of an error.
 		line, _, _ := strings.Cut(words, "\n")
+		// Below a scope are many steps, so a line has to say which one it is about.
 		if s.Step < 0 && p.Step >= 0 && p.Step < len(m.Plan.Steps) && !aboutAll(p.Event) {
 			line = m.TitleOn(&m.Plan.Steps[p.Step]) + "  " + line
 		}

@@ -56,6 +56,7 @@ func (m HostWords) missedField(d *draw.Doc, p *plan.Step) {
 		Do: keymap.GateExcludeHost, Words: "exclude " + draw.Plain(u.Host) + " from this run",
 		Brief: "exclude it",
 	})
+	// A missed host does not forbid the run: it may be up again when its steps come.
 	m.DrawChoices(d, append(ways, view.Choice{Do: keymap.RunContinue, Words: "run: it is tried again when its turn comes", Brief: "run"}))
 	d.Blank()
 }
@@ -104,6 +105,7 @@ func (m HostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 		}
 	}
 	var names []string
+	// The plan notes notifications at the handler, which comes after its tasks. A handler has a step for each host, but one name.
 	for i := p.Index + 1; i < len(m.Plan.Steps) && !p.Handler; i++ {
 		h := &m.Plan.Steps[i]
 		if h.Handler && slices.Contains(h.Notifiers, p.Index) && !slices.Contains(names, h.Title()) {
@@ -153,6 +155,7 @@ func (m HostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 		return
 	}
 	by := -1
+	// An include within includes hangs on all of them; the latest of these steps is that of the innermost.
 	for _, g := range m.Plan.Steps[s.First].Gates {
 		if g.Ran {
 			by = max(by, g.Step)

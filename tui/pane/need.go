@@ -31,6 +31,8 @@ func (m WhyNot) attentionKinds() []func(status.State) bool {
 		return []func(status.State) bool{m.Filter.Shows}
 	case tree.FilterAll, tree.FilterProblems, tree.FilterFound, tree.FilterNotable:
 	}
+	// In a review one key approves all that merely is not approved. While steps want to be confirmed one by one, those alone are gone
+	// to: they would be lost among the others.
 	approval := tree.Asks
 	if m.Shot.Phase != events.Review || m.Tree.Tallies[0].Sum(status.Confirm, status.Asking) == 0 {
 		approval = func(f status.State) bool { return tree.Asks(f) || f == status.Undecided }
@@ -48,6 +50,7 @@ func rankOf(ranks []func(status.State) bool, f status.State) int {
 func (m WhyNot) nextNeed(ranks []func(status.State) bool, rank, at, direction int) int {
 	n := len(m.Tree.Faces)
 	if rank >= 0 {
+		// From a failure to the next failure: the kind changes only after its last step, so that nothing is visited twice in a round.
 		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
 			return i
 		}
@@ -62,6 +65,7 @@ func (m WhyNot) nextNeed(ranks []func(status.State) bool, rank, at, direction in
 		}
 		return -1
 	}
+	// Anywhere else urgency counts more than distance: a failure behind the cursor comes before a change in front of it.
 	for _, wanted := range ranks {
 		for _, from := range [...]int{at + direction, map[bool]int{true: 0, false: n - 1}[direction > 0]} {
 			if i := m.stepThat(from, n, direction, wanted); i >= 0 {

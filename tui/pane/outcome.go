@@ -61,6 +61,7 @@ func (m OutcomePane) drawOutcome(d *draw.Doc, p *plan.Step, of *events.Step, var
 		d.Blank()
 		d.Para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.Keys.Label(keymap.StepDone)+" reruns it or keeps it.")
 	}
+	// What can be done stands above what was used: the ways out should be seen without scrolling.
 	if f.Bad() {
 		m.whatNow(d, p)
 		OutcomePane{m.State}.usedHere(d, p, vars)
@@ -91,6 +92,7 @@ func outcomeWord(of *events.Step, f status.State) string {
 // smallFacts are the small things that are known of a step that ran.
 func (m OutcomePane) smallFacts(step int, of *events.Step, f status.State) []string {
 	var facts []string
+	// That it ended with 0 says nothing new of a step that succeeded.
 	if of.HasRC && (f.Bad() || f == status.Ignored || f == status.Rescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
 	}
@@ -121,12 +123,14 @@ func (m OutcomePane) lastLines(d *draw.Doc, already string) {
 	r := &m.Detail.Reel
 	var lines []feed.TextLine
 	for _, l := range r.Ends {
+		// Many programs end with the message that the action quotes as its error. It should not stand there twice.
 		if t := strings.TrimSpace(l.Text); t != "" && !strings.Contains(already, t) {
 			lines = append(lines, l)
 		}
 	}
 	if len(lines) > 0 {
 		d.Blank()
+		// The ways out below take about so many rows; on a small terminal the output gives way to them.
 		for _, l := range lines[max(len(lines)-min(shownEnd, max(d.H-14, 2)), 0):] {
 			if strings.IndexByte(l.Text, '\x1b') >= 0 {
 				d.Raw(2, l.Text)
@@ -174,6 +178,7 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 			Brief: "editor " + path.Base(place),
 		})
 	}
+	// A shell there needs the connection that is lost.
 	if m.Tools.Shell != nil && !away {
 		shell := "shell"
 		if p.Host != "localhost" {
@@ -189,6 +194,7 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 	}
 	ways = append(ways, view.Choice{Do: keymap.GateExclude, Words: "skip it and continue", Brief: "skip"})
 	switch {
+	// As in Ansible, no rescue catches a host that cannot be reached, so this is asked before the rescue.
 	case m.Plan.Dialect.Rules().OverHosts && (away || !m.isRescued(p.Scope)):
 		ways = append(ways, HostWords(m).givingUp(p, away))
 	case m.isRescued(p.Scope):
@@ -234,6 +240,7 @@ func (m OutcomePane) isRescued(scope int) bool {
 		if m.Plan.Scopes[id].Kind == plan.ScopeBranch {
 			return false // a failure in a rescue is not rescued by it
 		}
+		// A branch is a child of its block and begins before the block ends, so there is no need to look further.
 		for k := id + 1; k < len(m.Plan.Scopes) && m.Plan.Scopes[k].First <= m.Plan.Scopes[id].Last; k++ {
 			if m.Plan.Scopes[k].Parent == id && m.Plan.Scopes[k].Branch == "rescue" {
 				return true

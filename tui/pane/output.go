@@ -50,6 +50,7 @@ func (p outputPage) visibleRows() []outputRow {
 		}
 	}
 	var rows []outputRow
+	// With wrapping the first row may be the middle of a line.
 	skip := p.Sub
 	for i := p.Top; i < p.r.Total && len(rows) < p.h; i++ {
 		for _, row := range p.splitLine(i) {
@@ -60,6 +61,7 @@ func (p outputPage) visibleRows() []outputRow {
 			rows = append(rows, row)
 		}
 	}
+	// Only here is it known whether the end is in view: how many rows a line takes shows when it is split. Scrolling asks for it.
 	p.Ended = p.Top+p.h >= p.r.Total && len(rows) <= p.h
 	return rows[:min(len(rows), p.h)]
 }
@@ -69,6 +71,7 @@ func (p outputPage) visibleRows() []outputRow {
 func (p outputPage) lastRows(top, sub int) []outputRow {
 	var rows []outputRow
 	from, skip := p.r.Total, 0
+	// Backwards, because the rows of all lines before cannot be counted: there may be millions.
 	for i := p.r.Total - 1; i >= 0 && len(rows) < p.h; i-- {
 		rows = append(p.splitLine(i), rows...)
 		from = i
@@ -87,6 +90,7 @@ func (p outputPage) lastRows(top, sub int) []outputRow {
 func (p outputPage) splitLine(i int) []outputRow {
 	l, ok := p.r.Line(i)
 	if !ok {
+		// A line that is still being read keeps its row, so that nothing jumps when it comes.
 		return []outputRow{{line: i, first: true}}
 	}
 	text := OutputPane{p.m}.markHits(&l, i)
@@ -104,6 +108,7 @@ func (p outputPage) splitLine(i int) []outputRow {
 
 // scrollBy scrolls by rows. Scrolling to the end follows it.
 func (p outputPage) scrollBy(by int) {
+	// The user scrolls now: a hit whose line is still being read must not pull the window back.
 	p.Aim = -1
 	if by < 0 {
 		p.Follow = false
@@ -116,6 +121,7 @@ func (p outputPage) scrollBy(by int) {
 		return n
 	}
 	for ; by > 0 && !p.Follow; by-- {
+		// Without wrapping a line is a row, and counting is enough. With it only the last frame can say that the end was in view.
 		if p.Ended && p.Last >= p.r.Total-1 || p.Top >= p.r.Total || !p.Wrap && p.Top+p.Height >= p.r.Total {
 			p.Follow = true
 			break
@@ -142,6 +148,7 @@ func (p outputPage) scrollBy(by int) {
 
 // reachMatch moves to the part of the line that showLine was about.
 func (p outputPage) reachMatch() {
+	// While the line is not read yet the aim stays, and the next frame tries again.
 	l, ok := p.r.Line(p.Aim)
 	if !ok {
 		return
@@ -152,6 +159,7 @@ func (p outputPage) reachMatch() {
 	switch {
 	case from < 0:
 	case p.Wrap:
+		// A hit in the upper half of the window stays where it is: going from hit to hit should not make the text jump.
 		if row := from / p.w; line == p.Top && row < p.Sub || row >= p.h/2 {
 			p.Top, p.Sub, p.Follow = line, max(row-p.h/3, 0), false
 		}
@@ -177,6 +185,7 @@ func (m OutputPane) outputDoc(w, h int) *draw.Doc {
 		d.Hint(text)
 		return d
 	}
+	// A mark at the end says that more may come, or a quiet program would look like one that has ended.
 	live := s.Of.State == events.Active && v.Follow && v.Attempt < 0 || s.Step < 0 && m.IsMoving() && v.Follow
 	if live && h > 1 {
 		h--
@@ -205,6 +214,7 @@ func (m OutputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Ti
 		if row.first {
 			at = lineTime(l.At, began)
 		}
+		// Each row is marked and not only the first, as without colours nothing else shows where a line comes from.
 		if l.Stderr {
 			mark = "2>"
 		}
@@ -250,6 +260,7 @@ func lineTime(at time.Duration, began time.Time) string {
 // noOutput says why there is nothing to show, or nothing.
 func (m OutputPane) noOutput(s *view.Subject, r *feed.Reel) string {
 	switch {
+	// The order is that of what explains most: an error of reading first, and lines that are there before any reason for having none.
 	case r.Err != nil:
 		return "the output cannot be read: " + r.Err.Error()
 	case r.Prefix != "" && r.Total > 0:
@@ -294,6 +305,7 @@ func (m OutputPane) OutputTitle(room int, above bool) string {
 		how = fmt.Sprintf("%scolumn %d", dot, v.X+1)
 	}
 	hits := m.searchTitle()
+	// What is missed least goes first: how lines are shown, then the long form of the place, then the search.
 	for _, words := range []string{
 		draw.Join(dot, hits, where) + how, draw.Join(dot, hits, where), draw.Join(dot, hits, brief), where,
 		brief,

@@ -82,6 +82,7 @@ func (m OutputPane) OtherAttempt(by int) {
 	}
 	to := at + by
 	*v = v.FreshView()
+	// The latest is not named by its number: so the view moves to the next attempt when the step is retried.
 	if v.Attempt = to; to == n-1 {
 		v.Attempt = -1
 	}
@@ -107,6 +108,7 @@ func (m OutputPane) triedAt(step, which int) (t tried) {
 			which = n - 1
 		}
 		t.last = which == n-1
+		// Not every attempt has left an output, so they are numbered back from the latest.
 		t.number = max(of.Attempt-(n-1-which), 1)
 		switch {
 		case t.number == 1:
@@ -116,6 +118,8 @@ func (m OutputPane) triedAt(step, which int) (t tried) {
 		case t.last:
 			t.began = of.Started
 		}
+		// A step knows only of its latest attempt. Of those before, the event that announced a retry says when it began, and why the
+		// one before it failed; old events may be forgotten.
 		for _, p := range m.Store.History.Ring {
 			e, ok := p.Event.(events.StepRetrying)
 			switch {

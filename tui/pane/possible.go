@@ -129,6 +129,7 @@ func (m WhyNot) cannotApprove() string {
 	switch {
 	case single && t[status.Asking] > 0, t.Sum(status.Undecided, status.Waiting) > 0, single && t[status.Confirm] > 0:
 		return ""
+	// Confirming means that a person has looked at this very step, so it is never done for a whole scope.
 	case t[status.Confirm] > 0:
 		return fmt.Sprintf("these must be confirmed one by one: %s goes to the next", m.Keys.Label(keymap.NeedNext))
 	}
@@ -139,6 +140,7 @@ func (m WhyNot) cannotExclude() string {
 	ranges, single := m.DecisionAim()
 	t := m.Position().Tally(ranges...)
 	switch step := ranges[0].From; {
+	// Skipping a failed step is an answer to the pause that it caused, and means nothing at any other time.
 	case single && m.Position().Failed(step) && m.Shot.Phase != events.Paused:
 		return "it can be skipped while the run is paused on it"
 	case single && m.Position().Failed(step) && !m.IsOpen(step):
@@ -220,6 +222,7 @@ func (m WhyNot) whyBlocked(do keymap.Intent) string {
 }
 
 func (m WhyNot) cannotRetry() string {
+	// Before the run the same key connects again: it is the one by which people try a second time what did not work.
 	if m.Shot.Phase == events.Review && len(m.ListUnreached()) > 0 {
 		if m.Tools.Reload == nil {
 			return "hosts cannot be asked again here"
@@ -274,6 +277,7 @@ func (m WhyNot) cannotNeed(direction int) string {
 	switch i := m.ToNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
+	// From another pane the key still does something: it brings the keys back to the tree.
 	case i == m.Tree.Step(m.CursorNode()) && m.FocusedPane() == view.PaneTree:
 		return "nothing else needs attention"
 	}

@@ -21,6 +21,7 @@ func (m Predicting) PredictedWord(step int) draw.Text {
 	switch {
 	case f == nil:
 		return draw.Text{}
+	// Its error is that of the connection, so it comes before those of the step.
 	case f.Away:
 		return draw.Inked(themes.Failed, "not reached")
 	case f.Error != "":

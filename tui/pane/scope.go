@@ -85,6 +85,7 @@ func (m scopePane) drawCounts(d *draw.Doc, t *status.Tally) {
 	add(draw.SignOK, t.Sum(status.OK), "ok")
 	add(draw.SignChanged, t.Sum(status.Changed), "changed")
 	add(draw.SignSkipped, t.Sum(status.Skipped), "skipped")
+	// Approval matters until something has run. From then on the outcomes do.
 	if t.Done() == 0 {
 		add(draw.SignApproved, t.Sum(status.Waiting), "approved")
 	}

@@ -33,15 +33,19 @@ func (m OutputPane) SearchOutput(what string) {
 	total := m.Detail.Reel.Total
 	top := min(v.Top, total)
 	*s = view.Search{Text: what, Gen: s.Gen + 1, At: -1, Known: total, Wait: true, From: top}
+	// As in many editors, capitals in what is typed make the search exact.
 	if s.Fold = strings.IndexFunc(what, unicode.IsUpper) < 0; s.Fold {
 		s.Text = strings.ToLower(what)
 	}
+	// Downwards from what the user sees, then the rest from the beginning: the first hit that is shown is the next one to read.
 	s.Todo = []view.LineRange{{From: top, To: total}, {From: 0, To: top}}
 }
 
 // SeekNext asks for the next part of the search, also in what was printed since.
 func (m OutputPane) SeekNext() tea.Cmd {
 	s, r := &m.Detail.Search, &m.Detail.Reel
+	// One part at a time, so that a search which is replaced by another has cost no more than that. While the reel changes to another
+	// attempt, its log is still the old one's.
 	if s.Text == "" || s.Busy || r.Log == nil || r.LogOf != filepath.Join(r.Dir, r.Prefix) {
 		return nil
 	}
@@ -83,6 +87,7 @@ func (m OutputPane) FoundMore(f Found) {
 	if len(s.Todo) > 0 && s.Todo[0].From == f.in.From {
 		s.Todo[0].From = f.in.To
 	}
+	// Lines that were unfinished are searched twice, so the new hits replace what was found in them before.
 	from, to := s.HitIndex(f.in.From), s.HitIndex(f.in.To)
 	s.Hits = slices.Replace(s.Hits, from, to, f.Hits...)
 	if s.Wait && len(f.Hits) > 0 {
@@ -192,6 +197,8 @@ func (m OutputPane) markHits(l *feed.TextLine, line int) string {
 	if back != "\x1b[0m" {
 		b.WriteString(back)
 	}
+	// Hits are found in the text without its colours and marked in the text with them; `at` counts the bytes of the former, as the
+	// walker goes along the latter.
 	k := draw.Walker{Rest: l.Text}
 	for at, within, left := 0, false, false; ; {
 		before := k.Colour
@@ -205,6 +212,7 @@ func (m OutputPane) markHits(l *feed.TextLine, line int) string {
 			within = true
 		case !within && left:
 			b.WriteString(back + k.Colour)
+		// The walker gives all colours in effect, which replace the ones before only after a reset.
 		case !within && k.Colour != before:
 			b.WriteString("\x1b[0m" + k.Colour)
 		}

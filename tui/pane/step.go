@@ -23,6 +23,7 @@ type StepPane struct{ *view.State }
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
 func (m StepPane) stepTab(d *draw.Doc, s view.Subject) {
 	if s.Step < 0 {
+		// When all is over the root says what the run came to, and not what was planned.
 		if s.Node == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
 			SummaryPane(m).summaryTab(d)
 			return
@@ -54,6 +55,7 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
 	m.drawArguments(d, p, ran)
 	Origins(m).overriddenFields(d, p)
+	// The command that ran has the values that planning could not know. Where there were none, it would repeat the summary.
 	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" &&
 		command != p.Summary {
 		d.Value("ran", command)
@@ -136,6 +138,7 @@ func (m StepPane) ItemOf(p *plan.Step, l *plan.LoopContext) string {
 		}
 		round = s.Item != ""
 	}
+	// Items that were written out have no expression that names them, only their number, which is there already.
 	if strings.HasPrefix(over, "list of ") || strings.HasPrefix(over, "map of ") {
 		over = ""
 	}
@@ -158,6 +161,7 @@ func (m StepPane) drawArguments(d *draw.Doc, p *plan.Step, ran bool) {
 			value = m.WhenKnown(after)
 		}
 		switch {
+		// A command says itself what it does. Of other actions the summary is better than any single argument.
 		case i == 0 && (name == "cmd" || name == "argv" || name == "msg"):
 			d.Field(p.Action, draw.Inked(themes.Text, argumentText(p, name, value)))
 		case i == 0:
@@ -172,6 +176,7 @@ func (m StepPane) drawArguments(d *draw.Doc, p *plan.Step, ran bool) {
 		if ran {
 			break
 		}
+		// Fields around the action wait for values, too, and have no row of their own. `when` has one below.
 		if _, shown := p.Args[u.Field]; !shown && u.Field != "when" {
 			d.Field(u.Field, draw.Inked(themes.Dim, u.Name+" "+m.WhenKnown(u.Steps)))
 		}
@@ -199,6 +204,7 @@ func (m StepPane) drawCondition(d *draw.Doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
 		d.Field("excluded", draw.Inked(themes.Dim, "by tags or selection"))
+	// By now it is known what became of it, so a prediction could only contradict that.
 	case ran, p.Lacks != nil:
 		d.Value("when", p.When)
 	case p.When != "" || p.Prediction != "" && p.Prediction != plan.WillRun:
@@ -214,6 +220,7 @@ func (m StepPane) drawCondition(d *draw.Doc, p *plan.Step, ran bool) {
 // lastRun says how a step ended in an earlier run.
 func (m StepPane) lastRun(d *draw.Doc, p *plan.Step) {
 	last := m.Countdown.Last(p.Index)
+	// Outcomes that say something of the step itself. That it was skipped or excluded was up to that run.
 	look := map[events.Outcome]draw.Sign{
 		events.OK: draw.SignOK, events.Changed: draw.SignChanged, events.Failed: draw.SignFailed,
 		events.Unreachable: draw.SignUnreachable,

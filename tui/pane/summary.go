@@ -46,6 +46,7 @@ func (m SummaryPane) summaryTab(d *draw.Doc) {
 		}
 	}
 	Origins(m).overridesList(d)
+	// In a small window the bars would push what has changed out of sight, so there they come last.
 	if d.H >= roomForTime {
 		TimePane(m).timeBars(d, mostBars, d.Heading)
 	}
@@ -100,6 +101,7 @@ func (m SummaryPane) tallyLine(d *draw.Doc) {
 func (m SummaryPane) drawFailures(d *draw.Doc) {
 	shown := 0
 	for i, f := range m.Tree.Faces {
+		// An ignored failure is one that the playbook allows, and still one that people look for here.
 		if !f.Bad() && f != status.Ignored {
 			continue
 		}

@@ -33,6 +33,7 @@ const (
 
 // withTime draws an output with what runs now and the time of each part below it, where there is room.
 func (m TimePane) withTime(w, h int, output func(h int) *draw.Doc) Body {
+	// The output comes first: what is below appears only while something runs, and never takes the output's least height.
 	if m.CurrentLayout().Kind != view.LayoutWide || !m.IsMoving() {
 		return docBody{output(h), 0, h}
 	}
@@ -72,6 +73,7 @@ func (m TimePane) runningNow(d *draw.Doc) {
 		return
 	}
 	d.Section("Running now", m.Glyphs)
+	// A map has no order, and rows that change places with each frame cannot be read: equal times are ordered by step.
 	steps := slices.SortedFunc(maps.Keys(m.Timeline.Active), func(a, b int) int {
 		return cmp.Or(m.Timeline.Active[a].Compare(m.Timeline.Active[b]), cmp.Compare(a, b))
 	})
@@ -164,6 +166,7 @@ func (m TimePane) barsShown(most int) (first, n int) {
 		t := m.partTally(&p)
 		return t[status.Running] > 0 || t.Sum(status.Waiting, status.Undecided, status.Confirm, status.Asking) > 0
 	})
+	// The part at work stays in the middle, with what came before it and what comes next.
 	return min(max(at-n/2, 0), len(parts)-n), n
 }
 
@@ -206,6 +209,7 @@ func (m TimePane) PartBar(p *feed.Part, total time.Duration, w int) []draw.Text 
 	if t.Failed() > 0 {
 		look = themes.Failed
 	}
+	// One more than there are cells: the last cell of a stretch is drawn by whether another follows, also at the right edge.
 	shares := make([]float64, w+1)
 	for c := range w {
 		shares[c] = m.Timeline.Share(p, total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))

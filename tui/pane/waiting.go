@@ -66,6 +66,7 @@ func (m WaitWords) WaitWords(w events.Wait) string {
 	if w.Limit > 0 {
 		words += ", for at most " + w.Limit.String()
 	}
+	// A step may be held up by the user as well. Said only afterwards, the second wait would come as a surprise.
 	switch w.Held {
 	case events.WaitApproval:
 		words += "; also not approved"

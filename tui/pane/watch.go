@@ -24,6 +24,8 @@ func (m WatchPane) AskWatches() tea.Cmd {
 	if len(w.Texts) == 0 || w.Asking || m.CannotWatch() != "" || len(m.Plan.Steps) == 0 {
 		return nil
 	}
+	// All that a value can depend on. Expressions may be slow, so they are evaluated in the background, and not again for the same
+	// moment.
 	now := view.WatchMoment{
 		Digest: m.Plan.Digest, Step: WatchPane{m.State}.WatchStep(), Settled: m.Shot.Counts.Settled(),
 		Pauses: m.Shot.Pauses, Rounds: w.Round, Phase: m.Shot.Phase,
@@ -38,6 +40,8 @@ func (m WatchPane) AskWatches() tea.Cmd {
 		for _, text := range texts {
 			values[text] = eval.Value(p, now.Step, text)
 		}
+		// The values belong to the moment they were asked for. If the run has moved since, the next update sees the difference and
+		// asks again.
 		return view.Came{Then: func(m *view.State) tea.Cmd {
 			m.Watch.Values, m.Watch.Of, m.Watch.Asking = values, now, false
 			return nil
@@ -85,6 +89,7 @@ func (m WatchPane) watchLines(d *draw.Doc) [][]draw.Text {
 	for _, expression := range m.Watch.Texts {
 		longest = max(longest, draw.Cells(draw.Plain(expression)))
 	}
+	// Long expressions are cut, as the value is what people look at.
 	value := 2 + min(longest, d.W*2/5) + 3
 	for i, expression := range m.Watch.Texts {
 		if i == room-1 && len(m.Watch.Texts) > room {
