@@ -26,45 +26,72 @@ func devbox(t *testing.T, dir string) fakes.Patient {
 	return fakes.Patient{T: t, Dir: dir, Playbook: "testdata/playbooks/devbox/playbook.yml", Args: []string{"-e", "target=" + filepath.Join(dir, "home")}, Made: "home"}
 }
 
+// opened is one with loops whose items only the run finds.
+func opened(t *testing.T, dir string) fakes.Patient {
+	t.Helper()
+	return fakes.Patient{T: t, Dir: dir, Playbook: "testdata/playbooks/opened/playbook.yml", Args: []string{"-e", "dir=" + dir}, Made: "made"}
+}
+
+// openedPlays is one where two hosts find items of their own.
+func openedPlays(t *testing.T, dir string) fakes.Patient {
+	t.Helper()
+	p := opened(t, dir)
+	p.Playbook, p.Args = "testdata/playbooks/opened/site.yml", append(p.Args, "-i", "testdata/playbooks/opened/hosts")
+	return p
+}
+
 // TestDieAtEveryPoint lets moon die after each change to its files and each beginning and end of a process, and then
 // resumes: the end is that of an unbroken run, what had ended did not run again, and what was lost ran once more. Then
 // the same for the process that resumes. An assault takes every point, and not only some.
 func TestDieAtEveryPoint(t *testing.T) {
-	whole := kills(t, t.TempDir())
-	points := whole.RunWhole()
-	if points < 150 {
-		t.Fatalf("only %d points", points)
-	}
-	stride, from := 1, 1
-	if !assault.All() {
-		stride = 8
-		if testing.Short() {
-			stride = 16
-		}
-		from = 1 + rand.IntN(stride)
-	}
-	t.Logf("%d points, every %d from %d", points, stride, from)
-	for _, second := range []bool{false, true} {
-		for k := from; k <= points; k += stride {
-			t.Run(fmt.Sprintf("%v/%d", second, k), func(t *testing.T) {
-				t.Parallel()
-				assault.Tried(t, "deaths after each change of a file, start and end", 1)
-				p := kills(t, t.TempDir())
-				first, deaths := k, 1
-				if second {
-					first, deaths = points/3, 2
+	for _, subject := range []struct {
+		name   string
+		make   func(*testing.T, string) fakes.Patient
+		points int // at least
+	}{{"kills", kills, 150}, {"opened", opened, 120}, {"opened plays", openedPlays, 80}} {
+		t.Run(subject.name, func(t *testing.T) {
+			whole := subject.make(t, t.TempDir())
+			points := whole.RunWhole()
+			if points < subject.points {
+				t.Fatalf("only %d points", points)
+			}
+			stride, from := 1, 1
+			if !assault.All() {
+				stride = 8
+				if testing.Short() {
+					stride = 16
 				}
-				if l := p.Live(p.Command("run", fmt.Sprintf("%s=%d", fakes.DieAtVariable, first)), nil); !l.Killed && first < points-10 {
-					t.Fatalf("it did not die: %s", l.Stderr)
+				from = 1 + rand.IntN(stride)
+			}
+			t.Logf("%d points, every %d from %d", points, stride, from)
+			for _, second := range []bool{false, true} {
+				for k := from; k <= points; k += stride {
+					t.Run(fmt.Sprintf("%v/%d", second, k), func(t *testing.T) {
+						t.Parallel()
+						assault.Tried(t, "deaths after each change of a file, start and end", 1)
+						dieAt(t, subject.make(t, t.TempDir()), whole, points, k, second)
+					})
 				}
-				if second {
-					p.Live(p.Command("resume", fmt.Sprintf("%s=%d", fakes.DieAtVariable, k)), nil)
-				}
-				p.ResumeToEnd()
-				p.Check(whole, deaths)
-			})
-		}
+			}
+		})
 	}
+}
+
+// dieAt lets moon die at a point of the run, or of what resumes it after a third, and resumes.
+func dieAt(t *testing.T, p, whole fakes.Patient, points, k int, second bool) {
+	t.Helper()
+	first, deaths := k, 1
+	if second {
+		first, deaths = points/3, 2
+	}
+	if l := p.Live(p.Command("run", fmt.Sprintf("%s=%d", fakes.DieAtVariable, first)), nil); !l.Killed && first < points-10 {
+		t.Fatalf("it did not die: %s", l.Stderr)
+	}
+	if second {
+		p.Live(p.Command("resume", fmt.Sprintf("%s=%d", fakes.DieAtVariable, k)), nil)
+	}
+	p.ResumeToEnd()
+	p.Check(whole, deaths)
 }
 
 // TestKilledBeforeItBegan kills a run in the middle, and then another at every point before its first record: what is resumed without a
@@ -160,7 +187,12 @@ func TestKillAtRandom(t *testing.T) {
 		name string
 		make func(*testing.T, string) fakes.Patient
 		last time.Duration // about how long a run takes
-	}{{"kills", kills, 120 * time.Millisecond}, {"devbox", devbox, 250 * time.Millisecond}} {
+	}{
+		{"kills", kills, 120 * time.Millisecond},
+		{"devbox", devbox, 250 * time.Millisecond},
+		{"opened", opened, 150 * time.Millisecond},
+		{"opened plays", openedPlays, 120 * time.Millisecond},
+	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
 			assault.Tried(t, "kills at random moments", n/2)

@@ -27,21 +27,16 @@ func (p Patient) CheckRecorded(inject string) {
 	began := map[string]int{}
 	for _, path := range journals {
 		b := ReadBook(p.T, path)
-		for step, n := range b.well {
+		for name, n := range b.well {
 			if n > 1 {
-				p.T.Errorf("%s: step %d succeeded %d times", inject, step, n)
+				p.T.Errorf("%s: %s succeeded %d times", inject, name, n)
 			}
 		}
-		for name, n := range b.runs {
+		for name, n := range b.begun {
 			began[name] += n
 		}
 	}
-	log, _ := os.ReadFile(filepath.Join(p.Dir, "log")) // there is none if no step began
-	ran := map[string]int{}
-	for name := range strings.Lines(string(log)) {
-		ran[strings.TrimSuffix(name, "\n")]++
-	}
-	for name, n := range ran {
+	for name, n := range p.logged() {
 		if n > began[name] {
 			p.T.Errorf("%s: %s ran %d times, and the journal has %d attempts", inject, name, n, began[name])
 		}
@@ -99,15 +94,7 @@ type Event struct {
 	Seq  uint64 `json:"seq"`
 	Run  string `json:"run"`
 	Step string `json:"step"`
-}
-
-// index is that of the line's step.
-func (l Event) index() int {
-	n, err := strconv.Atoi(strings.TrimPrefix(l.Step, "step-"))
-	if err != nil {
-		return -1
-	}
-	return n - 1
+	Name string `json:"name"`
 }
 
 // Live runs moon until it ends or is killed, and reads what it says.
@@ -180,11 +167,11 @@ func (p Patient) acknowledged(l life) {
 		case "run.started":
 			known = b.started
 		case "step.started":
-			known = b.begun[e.index()] > 0
+			known = b.begun[e.Name] > 0
 		case "step.completed":
-			known = b.well[e.index()] > 0
+			known = b.well[e.Name] > 0
 		case "step.failed":
-			known = b.badly[e.index()] > 0
+			known = b.badly[e.Name] > 0
 		case "run.completed":
 			known = b.Finished
 		}
@@ -194,17 +181,16 @@ func (p Patient) acknowledged(l life) {
 	}
 }
 
-// book is what a journal says, counted by step.
+// book is what a journal says, counted by the names of steps: their numbers change when rounds are added.
 type book struct {
-	started, Finished  bool
-	begun, well, badly map[int]int
-	runs, ends         map[string]int // attempts by the name of their step
+	started, Finished       bool
+	begun, well, badly, end map[string]int
 }
 
 // ReadBook reads what a journal says.
 func ReadBook(t *testing.T, path string) *book {
 	t.Helper()
-	b := &book{begun: map[int]int{}, well: map[int]int{}, badly: map[int]int{}, runs: map[string]int{}, ends: map[string]int{}}
+	b := &book{begun: map[string]int{}, well: map[string]int{}, badly: map[string]int{}, end: map[string]int{}}
 	r, err := journal.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -226,14 +212,13 @@ func ReadBook(t *testing.T, path string) *book {
 			b.Finished = true
 		case fact.AttemptStarted:
 			names[f.Step] = f.Name
-			b.begun[f.Step]++
-			b.runs[f.Name]++
+			b.begun[f.Name]++
 		case fact.AttemptFinished:
-			b.ends[names[f.Step]]++
+			b.end[names[f.Step]]++
 			if f.Outcome == events.OK || f.Outcome == events.Changed {
-				b.well[f.Step]++
+				b.well[names[f.Step]]++
 			} else {
-				b.badly[f.Step]++
+				b.badly[names[f.Step]]++
 			}
 		default:
 		}
@@ -246,28 +231,25 @@ func (p Patient) Check(whole Patient, deaths int) {
 	if got, want := ListTree(p.T, filepath.Join(p.Dir, p.Made)), ListTree(p.T, filepath.Join(whole.Dir, whole.Made)); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		p.T.Errorf("the broken run has made\n%s\nthe whole one\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	ran := map[string]int{}
-	if text, err := os.ReadFile(filepath.Join(p.Dir, "log")); err == nil {
-		for line := range strings.Lines(string(text)) {
-			ran[strings.TrimSpace(line)]++
+	ran, runs := p.logged(), p.journals()
+	for name := range whole.logged() {
+		if ran[name] == 0 {
+			p.T.Errorf("%s is missing", name)
 		}
 	}
-	journals, err := filepath.Glob(filepath.Join(p.Dir, "state/moon/runs/*/journal.jsonl"))
-	if err != nil || len(journals) == 0 {
-		p.T.Fatal("no journal", err)
-	}
+	once := ReadBook(p.T, whole.journals()[0]).well
 	began, ended := map[string]int{}, map[string]int{}
-	for _, path := range journals {
+	for _, path := range runs {
 		b := ReadBook(p.T, path)
-		for step, n := range b.well {
-			if n > 1 {
-				p.T.Errorf("%s ended well %d times in %s", events.StepID(step), n, path)
+		for name, n := range b.well {
+			if n > once[name] {
+				p.T.Errorf("%s ended well %d times in %s", name, n, path)
 			}
 		}
-		for name, n := range b.runs {
+		for name, n := range b.begun {
 			began[name] += n
-			ended[name] += b.ends[name]
-			if lost := n - b.ends[name]; lost > deaths {
+			ended[name] += b.end[name]
+			if lost := n - b.end[name]; lost > deaths {
 				p.T.Errorf("%s was lost %d times in %d deaths", name, lost, deaths)
 			}
 		}
@@ -279,6 +261,26 @@ func (p Patient) Check(whole Patient, deaths int) {
 			p.T.Errorf("%s ran %d times; the journal has %d attempts, of which %d ended", name, n, began[name], ended[name])
 		}
 	}
+}
+
+// journals are those of the runs there were.
+func (p Patient) journals() []string {
+	p.T.Helper()
+	list, err := filepath.Glob(filepath.Join(p.Dir, "state/moon/runs/*/journal.jsonl"))
+	if err != nil || len(list) == 0 {
+		p.T.Fatal("no journal", err)
+	}
+	return list
+}
+
+// logged counts what steps have noted in the log. There is none if no step of it began.
+func (p Patient) logged() map[string]int {
+	ran := map[string]int{}
+	text, _ := os.ReadFile(filepath.Join(p.Dir, "log"))
+	for line := range strings.Lines(string(text)) {
+		ran[strings.TrimSpace(line)]++
+	}
+	return ran
 }
 
 // RunWhole runs the playbook to its end, and counts the points at which it could have died.
