@@ -222,6 +222,18 @@ func TestDecidedInTheRun(t *testing.T) {
 	s.has("strategy  free", "hosts     web1, web2")
 }
 
+// A loop whose items the run finds has a question mark in place of their number.
+func TestOpenLoopShows(t *testing.T) {
+	b := tuitest.NewBuilder("site.yml")
+	b.Step("list versions", "shell", 2)
+	b.Step("each version", "loop", 4, func(s *plan.Step) {
+		s.Place = &plan.OpenLoop{Action: "shell"}
+		s.Unknowns = []plan.Unknown{{Field: "over", Name: "found", Steps: []int{0}}}
+	})
+	s := newScreen(t, setup{p: b.Done(), w: 100, h: 20})
+	s.has("each version", "× ?")
+}
+
 // What giving up means is said of the host.
 func TestGivingUpHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["migrate"] = 1 }})
