@@ -91,6 +91,22 @@ func (s *attempts) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 	}
 }
 
+// endUnbound ends an attempt for which the values of the run do not suffice. It reports whether it has.
+func (s *attempts) endUnbound(b *bind.Bound, step, number int, err error) bool {
+	var missing *plan.Missing
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &missing) && s.dry(step) && !missing.Never():
+		s.unknowable(b, step, number, missing)
+	case errors.As(err, &missing):
+		s.missing(b, step, number, missing)
+	default:
+		s.failBefore(b, step, number, err)
+	}
+	return true
+}
+
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
 func (s *attempts) failBefore(b *bind.Bound, step, attempt int, err error) {
 	// Started and ended at once: the journal knows no end of an attempt without its start.
@@ -129,16 +145,7 @@ func (s *attempts) prepare(step, number int) {
 		return
 	}
 	call, err := b.Call()
-	var missing *plan.Missing
-	switch {
-	case errors.As(err, &missing) && s.dry(step) && !missing.Never():
-		s.unknowable(b, step, number, missing)
-		return
-	case errors.As(err, &missing):
-		s.missing(b, step, number, missing)
-		return
-	case err != nil:
-		s.failBefore(b, step, number, err)
+	if s.endUnbound(b, step, number, err) {
 		return
 	}
 	p := s.state.Plan() // the run may have another when the step has ended

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
@@ -24,23 +22,11 @@ type foundItems struct {
 // planned is a failure of this step.
 func (s *attempts) find(b *bind.Bound, step, number int) {
 	items, skipped, err := b.Items()
-	var missing *plan.Missing
-	switch {
-	case errors.As(err, &missing) && s.dry(step) && !missing.Never():
-		s.unknowable(b, step, number, missing)
-		return
-	case errors.As(err, &missing):
-		s.missing(b, step, number, missing)
-		return
-	case err != nil:
-		s.failBefore(b, step, number, err)
+	if s.endUnbound(b, step, number, err) {
 		return
 	}
 	one := &foundItems{bound: b, number: number}
-	if err == nil {
-		one.items, err = saved.Found(items, b.Step.NoLog)
-	}
-	if err != nil {
+	if one.items, err = saved.Found(items, b.Step.NoLog); err != nil {
 		s.failBefore(b, step, number, err)
 		return
 	}
