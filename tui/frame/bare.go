@@ -29,6 +29,8 @@ func (m picture) drawBare(b *draw.Brush, l view.Layout) {
 
 // bareLine is the one line: what is shown, where in it, a message or the keys, and the state of the run.
 func (m picture) bareLine(b *draw.Brush) {
+	// Without a header this line is the only place for the state of the run, so it gets its cells first and the rest shares what is
+	// left.
 	state := headerBar(m).headlineTexts(2)
 	room := max(b.Left-draw.WidthOf(state)-2, 0)
 	b.Keep(b.Left-room, func() {
@@ -47,6 +49,7 @@ func (m picture) bareLine(b *draw.Brush) {
 			keymap.TipOf(keymap.FindText, "find"), keymap.TipOf(keymap.OutputWrap, "wrap"),
 		} {
 			key := m.Keys.Label(t.Do)
+			// Keys stop at the first that does not fit: half a hint would name a key and not what it does.
 			if b.Left < len(key)+len(t.Words)+4 || m.Detail.Tab != view.TabOutputs && t.Do == keymap.OutputWrap {
 				return
 			}

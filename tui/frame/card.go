@@ -22,6 +22,7 @@ type cardScreen struct{ *view.State }
 // drawCard draws state, progress, the step, its last line, three keys.
 func (m cardScreen) drawCard(b *draw.Brush) {
 	lines := [][]draw.Text{m.cardHead(), m.cardCounts()}
+	// The first line drops this when it has no room for it. A step that must be confirmed is too important for that.
 	if ask := m.Tree.Tallies[0].Sum(status.Confirm); m.Shot.Phase == events.Review && ask > 0 &&
 		!slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
@@ -37,6 +38,7 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 		if words := m.cardTime(step); words != "" {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, words)})
 		}
+		// One line of output is all the room there is, and it shows best whether a program still does something.
 		if last := peekPane(m).peekLines(1); len(last) > 0 {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(draw.InkRaw, last[0].Text)})
 		}
@@ -47,6 +49,7 @@ func (m cardScreen) drawCard(b *draw.Brush) {
 	if m.Message != "" {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, m.Message)})
 	}
+	// The last row is for keys, unless there are so few rows that state and progress would have to give way.
 	keys := m.Height >= 3
 	room := m.Height
 	if keys {
@@ -151,6 +154,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 			keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunStep, "step"),
 			keymap.TipOf(keymap.RunLeave, "quit"),
 		}
+		// A question comes before the usual keys, as nothing runs past it; a failure comes before both.
 		if m.PauseQuestion() != "" {
 			tips = []keymap.Tip{
 				keymap.TipOf(keymap.GateApprove, "approve"), keymap.TipOf(keymap.RunContinue, "go on"),

@@ -27,6 +27,7 @@ func (m Footer) drawFooter(b *draw.Brush) {
 	if m.Width < 100 {
 		lead, between = "", "  "
 	}
+	// What has the keys also has this row: what is typed goes there, so naming other keys would be wrong.
 	if m.Prompt != nil {
 		b.Put(themes.Text, lead)
 		m.Prompt.DrawLine(m.Glyphs, b, m.foundWords())
@@ -69,6 +70,7 @@ func (m Footer) FittingTips(lead, between int) []keymap.Tip {
 		}
 	}
 	tips = append(tips, last)
+	// Help is last and always stays: it has all the keys that do not fit.
 	for len(tips) > 1 && m.tipsWidth(tips, lead, between) > m.Width {
 		tips = append(tips[:len(tips)-2], last)
 	}
@@ -116,6 +118,8 @@ func (m Footer) decisionTips() (tips []keymap.Tip) {
 	}
 	tips = m.approvalTips()
 	switch {
+	// One key approves and unapproves. On a single step it does only the latter by now, so that comes first; on a scope it is one way
+	// among several.
 	case t[status.Undecided]+t[status.Confirm] == 0 && t[status.Waiting] > 0:
 		tips = append([]keymap.Tip{keymap.TipOf(keymap.GateApprove, "unapprove")}, tips...)
 	case !single && t[status.Undecided] == 0 && t[status.Waiting] > 0:
@@ -171,6 +175,7 @@ func (m Footer) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip {
 }
 
 func (m Footer) runningTips() []keymap.Tip {
+	// A step that asks holds up what depends on it, while other steps still run.
 	if m.Tree.Tally(m.CursorNode())[status.Asking] > 0 && m.Tree.Step(m.CursorNode()) >= 0 {
 		return append(m.decisionTips(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"),
 			keymap.TipOf(keymap.ShowPalette, "commands"))
@@ -224,10 +229,12 @@ func (m Footer) pausedTips() []keymap.Tip {
 			tips = append(tips, keymap.TipOf(keymap.WatchAdd, "watch"))
 		}
 	}
+	// It stands first because nothing else says that such a step waits: the run continues without deciding it.
 	if t[status.Outdated] > 0 {
 		tips = append([]keymap.Tip{keymap.TipOf(keymap.StepDone, "rerun or keep")}, tips...)
 	}
 	tips = m.withEdit(tips)
+	// A key has one hint: the ones above say what it is good for in this pause, so they win.
 	for _, more := range m.decisionTips() {
 		if !slices.ContainsFunc(tips, func(t keymap.Tip) bool { return t.Do == more.Do }) {
 			tips = append(tips, more)
@@ -287,6 +294,7 @@ func (m Footer) doneTips() []keymap.Tip {
 
 // detailTips are the keys of the detail pane, unless the run has better ones.
 func (m Footer) detailTips() []keymap.Tip {
+	// The user has not chosen a pane that was opened to show a failure, so the hints about the failure stay.
 	if m.Panes.Lent || m.Shot.Phase == events.Paused && m.KeyPlace() != keymap.InOutput {
 		return nil
 	}

@@ -62,6 +62,7 @@ func (m picture) drawWide(b *draw.Brush, l view.Layout) {
 		tree.DrawRow(b, i)
 		b.Begin(l.DetailW+1, draw.OnRow)
 		b.Put(themes.Border, m.Glyphs.Down)
+		// The mouse is given one cell to drag by; all that is right of it belongs to the detail.
 		b.Spot(b.X-1, draw.SpotDivider, 0)
 		from := b.X
 		b.Put(themes.Text, " ")
@@ -94,6 +95,8 @@ func (m picture) drawTall(b *draw.Brush, l view.Layout) {
 // drawOne draws the pane that has the keys.
 func (m picture) drawOne(b *draw.Brush, l view.Layout) {
 	headerBar(m).drawHeader(b)
+	// One pane at a time: if the tree has no rows, the detail has the keys and the tree's rule gives way to a title, or nothing would
+	// say what the detail is about.
 	if l.TreeH == 0 {
 		detail := pane.DetailPane(m).DetailBody(l.DetailW-1, l.DetailH)
 		b.Begin(l.Wide, draw.OnRow)
@@ -155,6 +158,7 @@ func (m peekPane) drawPeek(b *draw.Brush, l view.Layout) {
 	}
 	b.Begin(l.Wide, draw.OnRow)
 	b.Rule(m.Glyphs, 2)
+	// The output is that of the step that runs and not of the one under the cursor, so its name must be there.
 	if p := m.Shot.Pointer; p >= 0 && p < len(m.Plan.Steps) {
 		b.Put(themes.Dim, " "+draw.CutMiddle(draw.Plain(m.StepTitle(p)), max(l.Wide-8, 1), m.Glyphs.Dots)+" ")
 	}
@@ -167,6 +171,7 @@ func (m peekPane) drawPeek(b *draw.Brush, l view.Layout) {
 		if i < len(lines) {
 			b.Put(themes.Text, " ")
 			look := themes.Text
+			// What has colours of its own is drawn as it comes: a style around it would end at its first reset.
 			if strings.IndexByte(lines[i].Text, '\x1b') >= 0 {
 				look = draw.InkRaw
 			}
@@ -200,6 +205,7 @@ func (m peekPane) peekStep(b *draw.Brush) {
 	if o, ok := m.OriginOf(n); ok {
 		place = draw.Plain(o.String())
 	}
+	// The end of a place is its file and line, which is what people open.
 	if draw.Cells(place) > m.Width/2 {
 		place = draw.CutLeft(place, m.Width/2, m.Glyphs.Dots)
 	}

@@ -23,6 +23,8 @@ type headerBar struct{ *view.State }
 func (m headerBar) drawHeader(b *draw.Brush) {
 	b.Begin(m.Width, draw.OnRow)
 	b.Put(draw.InkTitle, " moon")
+	// The name of the playbook gets what the banner and the barest state leave: it can be missed, while a banner that is cut away
+	// would fail to warn.
 	room := max(m.Width/3, 8)
 	for _, s := range m.bannerTexts(max(m.Width/3, 12)) {
 		b.Put(themes.Text, "  ")
@@ -43,6 +45,7 @@ func (m headerBar) drawHeader(b *draw.Brush) {
 	var spans []draw.Text
 	w := 0
 	room = b.Left - 3
+	// From all words to the fewest; the last is drawn even if it does not fit, and is cut by the row.
 	for level := range 3 {
 		spans = m.headlineTexts(level)
 		if w = draw.WidthOf(spans); w <= room {
@@ -87,6 +90,7 @@ func (m headerBar) reviewLine(level int) []draw.Text {
 	if n := m.countKind(plan.ScopePlay); n > 1 {
 		words += draw.Count(n, "play") + dot
 	}
+	// Excluded steps are not counted as work, but a plan that is smaller than its file should not go unnoticed.
 	if all := len(m.Plan.Steps); all != total {
 		words += fmt.Sprintf("%d of %s", total, draw.Count(all, "step"))
 	} else {
@@ -136,6 +140,7 @@ func (m headerBar) runningLine(level int) []draw.Text {
 	switch level {
 	case 0:
 		w := 20
+		// On a usual terminal of 80 columns the time left is worth more than a long bar.
 		if left != "" && m.Width < 100 {
 			w = 10
 		}
@@ -219,6 +224,7 @@ func (m headerBar) pauseLong() string {
 		return cmp.Or(m.DecidedText(), why) + "  " + before
 	case events.PauseBreakpoint:
 		why += ","
+	// Where the run stands says enough at these pauses: the user asked for them.
 	case events.PauseStep, events.PauseReview, events.PauseEnd:
 		if before != "" {
 			why = ""
@@ -234,8 +240,10 @@ func (m headerBar) doneLine(level int) []draw.Text {
 	c := m.Shot.Counts
 	word, look := "DONE (no changes)", themes.OK
 	switch {
+	// A record that breaks off has no result. How it ended is known from elsewhere, and it must not look like a success.
 	case m.IsRecorded() && m.Shot.Result.Outcome == "":
 		word, look = strings.ToUpper(draw.Plain(m.Tools.Replay)), themes.Failed
+	// Failure is named before all else: a run that was stopped after a failure has failed.
 	case c.Failed+c.Lost > 0 || m.Shot.Result.Outcome == events.RunFailed:
 		word, look = "FAILED", themes.Failed
 	case m.Shot.Result.Outcome == events.RunStopped:

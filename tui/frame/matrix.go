@@ -62,6 +62,7 @@ func (m picture) drawMatrix(b *draw.Brush) {
 	headerBar(m).drawHeader(b)
 	matrixPane(m).matrixRule(b)
 	matrixPane(m).matrixMarks(b, v)
+	// Counted under one lock for all hosts that are drawn, so that their numbers are of the same moment.
 	counts := make([]events.HostCounts, min(v.high, len(x.Hosts)-x.Top))
 	m.Store.Read(func(run *events.Run) {
 		if len(run.Steps) < len(m.Plan.Steps) {
@@ -184,6 +185,7 @@ func (m matrixPane) matrixRow(b *draw.Brush, v matrixView, row int, counts *even
 			n = counts.Failed + counts.Unreachable
 		}
 		look := draw.SignLooks[tree.FaceSigns[st]].Role
+		// Zeros are dim: among many hosts the eye should find those that have changed or failed.
 		if n == 0 {
 			look = themes.Dim
 		}
@@ -202,6 +204,7 @@ func (m matrixPane) matrixCell(b *draw.Brush, row, col int) {
 		mode = draw.OnCursor
 	}
 	b.Begin(1, mode)
+	// A host may have no part in a task, and its cell stays empty: a sign would read as if it had still to run.
 	if n := x.NodeAt(row, col); n >= 0 {
 		look, spins := m.SignOf(n)
 		if m.Tree.Step(n) < 0 {
@@ -212,6 +215,8 @@ func (m matrixPane) matrixCell(b *draw.Brush, row, col int) {
 		if spins {
 			glyph = m.Glyphs.Spin[m.Spin%len(m.Glyphs.Spin)]
 		}
+		// A cell has room for one sign. The mark wins, because it says what the next key decides about; the status is in the line
+		// below.
 		if m.Cur.Marked(n) {
 			b.Put(themes.Selection, m.Glyphs.Mark)
 		} else {
@@ -290,6 +295,7 @@ func (m matrixPane) matrixTips() []keymap.Tip {
 	case events.Review, events.Paused:
 		tips = append(append(tips, Footer(m).decisionTips()...), keymap.TipOf(keymap.GateExcludeHost, "host"),
 			keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
+		// At a failure the ways out replace the other hints, which would be refused or do something else there.
 		if m.Position().Failed(m.Tree.Step(m.CursorNode())) {
 			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"),
 				keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))

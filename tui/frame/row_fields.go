@@ -48,6 +48,8 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	if t.m.Position().Failed(step) {
 		note.Ink = themes.Failed
 	}
+	// There is room for one note. Each of the following overrules the one before: a preview matters more than what planning knew, that
+	// it runs in spite of the dry run more than a preview, and a host that was not reached more than both.
 	if f == status.Waiting || f == status.Undecided || f == status.Confirm {
 		if word := (pane.Predicting{State: t.m}).PredictedWord(step); word.S != "" && note.S != "before" {
 			note = word
@@ -64,9 +66,12 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	if (pane.Predicting{State: t.m}).HasDrifted(of) && note.S == "" {
 		note = draw.Inked(themes.Warn, "drift")
 	}
+	// The engine's reason is the only one that is certain.
 	if wait := (pane.WaitWords{State: t.m}).WaitNote(step); wait != "" {
 		note = draw.Inked(themes.Dim, wait)
 	}
+	// Before it runs the last column says where it stands in the file, and during a run how long it may take; afterwards how long it
+	// took.
 	if f.Pending() || f == status.Excluded && of.State != events.Settled {
 		line := ""
 		if usual := t.m.Countdown.Usually(step); usual >= time.Second && f.Pending() && t.m.Shot.Phase == events.Running {
@@ -87,6 +92,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.State) string {
 	other := pane.Origins(m).OtherFileNote(step)
 	switch f {
+	// A file that has changed is why an approval is asked for again; once it is given, that is history.
 	case status.Waiting, status.Undecided, status.Confirm:
 		switch {
 		case f != status.Waiting && other != "":
@@ -173,6 +179,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	switch waiting := c.Sum(status.Waiting); {
 	case total == 0:
 		amount = ""
+	// Its steps may all be skipped together, so their number is only the most there can be.
 	case rowWords{t.m}.maySkip(n) && done == 0 && c[status.Running] == 0:
 		amount = m.Glyphs.Most + " " + amount
 	case done > 0 || c[status.Running] > 0:
@@ -186,6 +193,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	if n == 0 && (done > 0 || c[status.Running] > 0) {
 		spent = headerBar{m}.elapsedText()
 	} else if s := m.Tree.Spans[m.Tree.ScopeOf(n)]; s.From != 0 {
+		// A scope ends with its last step so far. While one runs, or none has ended yet, the clock stands in for it.
 		to := s.To
 		if c[status.Running] > 0 || to == 0 {
 			to = t.now.UnixNano()
@@ -212,6 +220,7 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 		return ""
 	case s.Skipped != "":
 		return "skipped"
+	// Folding hides rows, and must not hide what needs attention: so these come first, the most urgent before the others.
 	case t.m.Rows.Folded[n] && c.Failed() > 0:
 		return t.failedNote(n, s, c)
 	case t.m.Rows.Folded[n] && c[status.Confirm] > 0:

@@ -50,6 +50,8 @@ func (m rowWords) treeBody(w, h int) *treeRows {
 		}
 	}
 	m.Shown = t.nodes
+	// Copied under one lock and only for the rows that are drawn: a plan may have many thousand steps, and the engine waits for this
+	// lock.
 	t.steps = make([]events.Step, len(t.nodes))
 	m.Store.Read(func(run *events.Run) {
 		for i, n := range t.nodes {
@@ -110,6 +112,7 @@ func (t *treeRows) drawGutter(b *draw.Brush, n, i int) {
 		glyph = g.Spin[m.Spin%len(g.Spin)]
 	}
 	b.Put(draw.SignLooks[look].Role, glyph)
+	// A sign may be narrower than its place, and what follows must begin at the same column in each row.
 	if b.Left > left {
 		b.Use(themes.Text)
 		b.Blank(b.Left - max(left, 0))
@@ -213,9 +216,11 @@ func (t *treeRows) guideText(n, w int) string {
 		if t.m.Rows.Last(p) {
 			piece = g.Gap
 		}
+		// Deep levels are drawn narrower, or the guides would take the room of the names.
 		if tree.Depth[p] > guideDepth {
 			piece = draw.Head(piece, 1)
 		}
+		// The lines nearest to the node are kept: they say what it is in, and those of the outer levels repeat on every row.
 		if used += draw.Cells(piece); used > w {
 			break
 		}

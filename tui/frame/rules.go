@@ -87,6 +87,7 @@ func (m Rules) TabNames(w int) (names [view.Tabs]string, between string) {
 		return names, " "
 	}
 	for t := range view.Tabs {
+		// Even without room the open tab keeps its name: it is the only heading that the detail has.
 		if t != m.Detail.Tab {
 			names[t] = cmp.Or(strings.TrimSpace(m.TabKey(t)), draw.Head(m.TabName(t), 1))
 		}
@@ -129,6 +130,7 @@ func (m Rules) stateRule(b *draw.Brush, divider int) {
 	b.Rule(m.Glyphs, 1)
 	b.Put(themes.Text, " ")
 	switch {
+	// What the user has just done comes first, then what is asked, then the state: only one of them fits on the line.
 	case m.Sheet != nil:
 		b.Put(themes.Text, draw.Count(m.Sheet.Changes(), "change"))
 	case m.Message != "":
@@ -142,6 +144,7 @@ func (m Rules) stateRule(b *draw.Brush, divider int) {
 		m.tallyState(b)
 	}
 	b.Put(themes.Text, " ")
+	// A long message reaches over the divider, and then there is nothing to end in this line.
 	if n := divider - b.Column(); n >= 0 {
 		b.Rule(m.Glyphs, n)
 		b.Put(themes.Border, m.Glyphs.TeeUp)
@@ -157,6 +160,7 @@ func (m Rules) reviewState(b *draw.Brush) {
 		return
 	}
 	switch ask, open := t.Sum(status.Confirm), t.Sum(status.Undecided); {
+	// What must be confirmed one by one is named before the rest, which one key approves.
 	case ask > 0:
 		b.Put(themes.Warn, needYou(ask))
 		b.Put(themes.Dim, "   "+m.Keys.Label(keymap.NeedNext)+" next")
