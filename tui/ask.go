@@ -32,6 +32,8 @@ func Ask(ctx context.Context, o Options, list []plan.Prompt) (map[string]string,
 		options = append(options, tea.WithOutput(o.Output))
 	}
 	p := tea.NewProgram(f, options...)
+	// Not by the context of the program: cancelled that way it does not wait for its reader of the keyboard, which would then take
+	// keys from what follows.
 	undo := context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()
 	undo()

@@ -17,6 +17,7 @@ func (m deciding) breakNamed(text string) tea.Cmd {
 	return func() tea.Msg {
 		list, why := parse(p, text)
 		return view.Came{Then: func(m *view.State) tea.Cmd {
+			// The list names steps by their numbers, which mean others in another plan.
 			if m.Plan != p {
 				why = "the plan has changed; try again"
 			}
@@ -57,6 +58,8 @@ func (m deciding) toggleBreakpoint() {
 		}
 		rows = append(rows, row)
 	}
+	// Only now is it known whether all are set. If one is missing, the key sets the missing ones and clears none, so that pressing it
+	// twice clears them all.
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.Breaks[step]; return set != all })
 		for _, c := range status.Breaks(row, all) {

@@ -23,6 +23,7 @@ func (m browsing) moveCursor(do keymap.Intent) {
 		keymap.CursorHalfUp: -page / 2, keymap.CursorPageDown: page - 1, keymap.CursorPageUp: 1 - page,
 	}[do]
 	if m.FocusedPane() == view.PaneTree {
+		// A cursor that is moved by hand stays where it is put, or the run would pull it away from what is being read.
 		m.Following = false
 		m.Cur.Move(m.Rows, max(min(by, len(m.Rows.Rows)), -len(m.Rows.Rows)))
 		return
@@ -65,6 +66,7 @@ func (m browsing) goToAttention(direction int) {
 // foldRows opens and folds.
 func (m browsing) foldRows(do keymap.Intent) {
 	n := m.CursorNode()
+	// Rows appear and vanish above the cursor as well; on the terminal it should not jump.
 	m.Cur.KeepPlace(m.Rows, func() {
 		switch do {
 		case keymap.TreeFold:
@@ -143,6 +145,7 @@ func (m browsing) moveDivider(by int) {
 		return
 	}
 	m.Panes.Divider[before.Kind] += by
+	// What was not moved is not remembered: at the limit, further keys would have to be taken back one by one.
 	if after := m.CurrentLayout(); after.TreeW == before.TreeW && after.TreeH == before.TreeH {
 		m.Panes.Divider[before.Kind] -= by
 	}
@@ -167,6 +170,7 @@ func (m browsing) toggleRange() {
 // stepBack takes back one thing, the latest first. It never ends or runs anything.
 func (m browsing) stepBack() {
 	switch {
+	// From the inside out: what lies over the detail, the detail, then what was done to the tree.
 	case m.Panes.Focus == view.PaneDetail && m.Detail.Search.Text != "":
 		m.Detail.Search = view.Search{Gen: m.Detail.Search.Gen + 1}
 	case m.Panes.Focus == view.PaneDetail && m.Panes.Zoom == 2:

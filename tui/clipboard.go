@@ -65,6 +65,7 @@ func (b clipboard) clipText(m *view.State, c clipped) tea.Cmd {
 	}
 	m.ShowMessage(text)
 	switch {
+	// tmux sends the text to its own terminal, which would otherwise get it twice.
 	case slices.Contains(c.by, "tmux"):
 		return nil
 	case b.screen:
@@ -100,6 +101,7 @@ func readAll(dir, prefix string) tea.Cmd {
 	return func() tea.Msg {
 		log := steplog.Open(dir, prefix)
 		defer log.Close() //nolint:errcheck // it was only read
+		// Also while the step still runs: what is there when the file has been read to its end is copied, and no more is waited for.
 		for more := true; more; more = log.More() {
 			if _, err := log.Refresh(); err != nil {
 				return view.Copied{Err: err}

@@ -67,6 +67,7 @@ func (m deciding) toggleApproval() {
 		}
 	default:
 		for _, r := range ranges {
+			// The digest names the plan that was seen: if another has replaced it by the time this arrives, the engine refuses it.
 			m.Send(events.Approve{Range: r, Digest: m.Plan.Digest, Confirm: single && ask > 0})
 		}
 		if !single && ask > 0 {

@@ -13,6 +13,8 @@ import (
 func drainFeed(s *feed.Store, feed <-chan []events.Record, failed func()) {
 	defer func() {
 		if r := recover(); r != nil {
+			// The failure is noted before the TUI ends, which reports it. The feed is still read, or the engine would wait for that
+			// for ever.
 			s.End(terminal.PanicError(r))
 			failed()
 			for range feed { // only read

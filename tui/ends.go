@@ -16,6 +16,7 @@ func (m browsing) showPause() tea.Cmd {
 		m.ToPointer(failed)
 	}
 	switch {
+	// A pause opens what explains it, but never takes the keys from a text that is being typed.
 	case failed && !m.IsTyping():
 		m.TabChosen = false
 		m.Detail.OpenTab(view.TabSteps)
@@ -41,6 +42,7 @@ func (m browsing) showEnd(before events.Phase) {
 			status.Outdated, status.Cancelled)+len(m.Tree.Drift) > 0 {
 		m.SetFilter(tree.FilterNotable)
 	}
+	// The user reads or types something; the end of the run must not take that away.
 	if m.IsTyping() || m.FocusedPane() == view.PaneDetail && !m.Panes.Lent {
 		return
 	}

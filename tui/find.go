@@ -31,6 +31,7 @@ func (m browsing) findTyped(w overlay.Find) {
 		m.SetFilter(tree.FilterAll)
 	}
 	m.Following = false
+	// Always from where the search began, as each key changes the text: from the match before, a longer text would skip matches.
 	if n := m.Find.Next(m.Tree, m.Finding.Node-1, +1); n >= 0 {
 		m.GoTo(n)
 	} else {
@@ -49,6 +50,7 @@ func (m browsing) endFind(keep bool) {
 	default:
 		m.Find.Text, m.Cur.Node = "", before.Node
 		m.SetFilter(before.Filter)
+		// That filter shows what is found, and what was looked for is forgotten.
 		if before.Filter == tree.FilterFound {
 			m.SetFilter(tree.FilterAll)
 		}

@@ -36,6 +36,7 @@ func (m fixPane) fixRefused(why string) {
 	if m.SheetSent == nil {
 		return
 	}
+	// A sheet that was opened meanwhile has newer values; it is not replaced.
 	if m.Sheet == nil {
 		m.Sheet = m.SheetSent
 		m.Sheet.Refuse(why)

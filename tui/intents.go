@@ -10,8 +10,10 @@ import (
 	"moon/tui/view"
 )
 
-// doIntent acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
+// doIntent acts on an intent. Whatever asks something of the run is in decide.go; the rest moves what is shown.
 func (m *model) doIntent(do keymap.Intent) tea.Cmd {
+	// First whether the key can be judged at all: a command that has not been answered may still change what it means. Then the
+	// matrix, in which some keys mean something of its own. Then whether it would do nothing, asked of the same function as the hints.
 	if m.defersIntent(do) {
 		return nil
 	}
@@ -133,6 +135,7 @@ func (m *model) asksName(do keymap.Intent) bool {
 		return false
 	}
 	what := approving{m.State}.wouldApprove(do)
+	// Approving everything asks for the name in any case, as what is destroyed cannot be found out of every command.
 	steps, destructive := what.Weigh(m.Run)
 	if steps == 0 || len(destructive) == 0 && do != keymap.GateApproveAll {
 		return false

@@ -28,11 +28,13 @@ func (m *model) takeSequence(key string) tea.Cmd {
 // pressKey takes a key: to what is open above the panes, or as an intent.
 func (m *model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
+	// A message is about the key before. The cursor, once keys are used, is kept in view again.
 	m.Message = ""
 	m.Cur.Free = false
 	switch {
 	case key == "ctrl+c": // an interrupt is never text
 		return m.doIntent(keymap.RunInterrupt)
+	// What lies over the panes has the keys, the uppermost first.
 	case m.Overlay != nil:
 		return m.doWants(m.Overlay.Press(m.Screen(), msg))
 	case m.Prompt != nil:
@@ -91,6 +93,7 @@ func (m *model) defersIntent(do keymap.Intent) bool {
 	if !m.Shot.Awaits || !dependsOnRun(do) {
 		return false
 	}
+	// At the front: it was taken from there, and keys typed after it must not overtake it.
 	m.typed.input = append([]tea.Msg{deferred{do}}, m.typed.input...)
 	return true
 }

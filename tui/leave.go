@@ -13,6 +13,7 @@ func (m *model) askToLeave() tea.Cmd {
 	switch m.Shot.Phase {
 	case events.Done:
 		return tea.Quit
+	// Nothing runs, but failed steps could still be retried: leaving is what ends the run. The TUI closes when the feed says so.
 	case events.Ended:
 		m.leaving = true
 		m.Stopping++
@@ -22,6 +23,7 @@ func (m *model) askToLeave() tea.Cmd {
 	case events.Running, events.Paused:
 		m.Overlay = overlay.Leave{}
 	}
+	// The feed has ended without the end of the run: there is no answer to wait for.
 	if m.Store.Over() {
 		return tea.Quit
 	}

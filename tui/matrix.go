@@ -50,6 +50,7 @@ func (m crossing) inMatrix(do keymap.Intent) (done bool) {
 		m.moveMatrix(0, -max(x.Across-1, 1))
 	case keymap.NodeToggle:
 		m.CloseMatrix()
+	// What can be taken back within the matrix is taken back first, in the order that the key has elsewhere.
 	case keymap.GoBack:
 		if m.Cur.Anchor >= 0 || len(m.Cur.Marks) > 0 || m.Find.Text != "" {
 			return false

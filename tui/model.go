@@ -77,6 +77,7 @@ func newModel(o Options, env func(string) string) *model {
 	m.clip = newClipboard(o.Clipboard, env)
 	m.Rows, m.Excerpt = tree.NewCollapse(m.Tree), o.Plan.Excerpt
 	m.RebuildRows()
+	// After the rows exist, because folds are restored to them; the filter comes later, when the steps have states.
 	if o.View != nil {
 		m.kept = restoreView(m.State, o.View)
 	}
@@ -216,6 +217,7 @@ func (m *model) drawScreen() string {
 	if m.closed {
 		return strings.Repeat("\n", m.Height-1)
 	}
+	// A frame is about as long as the one before, so the buffer rarely grows.
 	b := &draw.Brush{Pen: m.Pen, Buf: make([]byte, 0, 2*len(m.frame)+m.Width*m.Height)}
 	m.Mouse.ForgetSpots()
 	if m.Mouse.On {
@@ -234,6 +236,7 @@ func (m *model) drawScreen() string {
 func (m *model) handleTick() tea.Cmd {
 	m.ticking = false
 	m.Spin++
+	// Output is not in the feed: nothing says that a file has grown, so it is looked at with each tick.
 	m.Detail.Reel.Stale, m.Peek.Stale = true, true
 	m.Tick()
 	return m.keepTicking()

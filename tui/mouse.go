@@ -53,6 +53,7 @@ func (m *model) clickAt(at tea.Mouse) tea.Cmd {
 		m.GoToNode(s.N)
 		return m.doIntent(keymap.NodeToggle)
 	case draw.SpotBreak:
+		// The mouse sets a breakpoint where it points, and the cursor stays: the next key is about what it was about before.
 		was := m.Cur.Node
 		m.Cur.Node = s.N
 		cmd := m.doIntent(keymap.GateBreak)

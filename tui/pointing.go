@@ -54,6 +54,7 @@ func (m pointing) dragDivider(at tea.Mouse) {
 			return
 		}
 		browsing(m).moveDivider(max(min(by, 1), -1))
+		// Step by step until nothing moves: the divider stops at the least size of a pane, wherever the mouse goes.
 		if m.CurrentLayout() == l {
 			return
 		}

@@ -66,6 +66,8 @@ func absolutePath(p *plan.Plan, file string) string {
 // takeConnected says what asking again has brought. The feed brings a plan that has become another.
 func (m replanning) takeConnected() {
 	if m.Tools.PlanFor != nil {
+		// The same digest can stand for another object: hosts answered, and the steps are the same. The feed has no news then, so the
+		// plan is taken here.
 		if p := m.Tools.PlanFor(m.Plan.Digest); p != nil && p != m.Plan && p.Digest == m.Plan.Digest {
 			m.changePlan(p)
 			m.Store.Forget()
@@ -86,6 +88,7 @@ func (m replanning) changePlan(p *plan.Plan) {
 	m.SetPlan(p)
 	m.Shown = nil
 	m.Sheet, m.SheetSent = nil, nil // they are about another plan
+	// Cursor, marks and folds name nodes of the old tree, so each is translated before anything reads the new rows.
 	m.Cur.Carry(before, m.Tree)
 	if m.Prompt != nil {
 		m.Finding.Node, _ = tree.SameIn(before, m.Tree)(m.Finding.Node)

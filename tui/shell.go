@@ -15,6 +15,7 @@ type (
 func (m deciding) openShell() tea.Cmd {
 	step := m.Tree.Step(m.CursorNode())
 	find, p := m.Tools.Shell, m.Plan
+	// In the background, as finding a shell may have to connect to the host.
 	return func() tea.Msg {
 		shell, err := find(p, step)
 		return shellFound{shell, err}

@@ -30,6 +30,7 @@ func (m *model) syncStore() tea.Cmd {
 		}
 	}
 	cmd := m.followRun(before)
+	// What a search has found does not depend on states, so only the other filters have other rows now.
 	if changed && m.Filter != tree.FilterAll && m.Filter != tree.FilterFound {
 		m.RebuildRows()
 	}

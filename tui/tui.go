@@ -42,9 +42,11 @@ func (m *model) showScreen(ctx context.Context) error {
 	if keyboard == nil {
 		keyboard = os.Stdin
 	}
+	// Before Bubble Tea changes anything, so that the settings which are kept are the user's own.
 	defer terminal.Keep(keyboard)()
 	p := tea.NewProgram(m, options...)
 	stop := make(chan struct{})
+	// The feed is read from the first moment, whether anything is drawn or not: the engine never waits for the TUI.
 	go drainFeed(m.Store, o.Feed, p.Quit)
 	go passFrames(m.Store.Poke, stop, func() { p.Send(frameMsg{}) })
 	go terminal.PassAsides(o.Aside, stop, func(do func()) { p.Send(terminal.Aside{Do: do}) })
@@ -59,6 +61,8 @@ func (m *model) showScreen(ctx context.Context) error {
 	if o.KeepView != nil && m.crash == nil {
 		o.KeepView(viewNow(m.State))
 	}
+	// A crash explains every other error that comes with it, so it is reported first; leaving by force and starting again are not
+	// errors.
 	broken := m.Store.Failure()
 	switch {
 	case m.crash != nil:

@@ -84,6 +84,7 @@ func restoreView(m *view.State, v *View) (filter tree.Filter) {
 		}
 	}
 	cursor := v.Cursor[:min(len(v.Cursor), tree.ViewPaths)]
+	// The path lists the node and what it was in. The outermost that still exists is found first, and then whatever is left inside it.
 	for n := 1; n < m.Tree.Len() && len(cursor) > 0; n++ {
 		if i := slices.Index(cursor, m.Tree.Path(n)); i >= 0 {
 			m.Cur.Node, cursor = n, cursor[:i] // what is left is inside of it

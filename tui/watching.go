@@ -40,6 +40,7 @@ func (m watching) showValue(expression string, v status.Value) {
 	case v.After != nil:
 		m.ShowMessage(expression + ": " + m.WhenKnown(v.After))
 	case strings.Contains(strings.TrimSpace(v.Text), "\n") || draw.Cells(draw.Plain(expression+draw.QuotedLines(v.Text))) > m.Width-10:
+		// A value that comes late must not open a box over a text that is being typed.
 		if !m.IsTyping() {
 			m.Overlay = overlay.NewText(expression, v.Text)
 		}
@@ -72,6 +73,7 @@ func (m watching) evaluateCondition(when string) tea.Cmd {
 	return func() tea.Msg {
 		v := status.Eval(eval).Value(p, step, when)
 		return view.Came{Then: func(m *view.State) tea.Cmd {
+			// The box may have been closed, or changed, while the value was found.
 			if b, is := m.Overlay.(*overlay.Break); is {
 				b.TakeValue(when, v)
 			}
