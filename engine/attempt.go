@@ -169,7 +169,7 @@ func (s *attempts) prepare(step, number int) {
 		command = ""
 	}
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: name, Command: command, Out: out})
-	for _, text := range files.told {
+	for _, text := range files.accepted {
 		s.add(fact.Warned{Step: step, Message: text})
 	}
 	// Noted before the step runs: what changes meanwhile is its own doing.
@@ -199,7 +199,7 @@ func (s *attempts) prepare(step, number int) {
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1,
 		Incremental: incremental,
 		Diff:        !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.Plan().Decrypt,
-		Become: becomes(call), Host: HostOf(ps.Conn), Roams: call.Roams, Told: told(b, name),
+		Become: becomes(call), Host: HostOf(ps.Conn), Roams: call.Roams, Details: describeStep(b, name),
 		HostName: ps.Host, Dialect: s.state.Plan().Dialect, From: files.from,
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.Plan().Root,
 	}
@@ -308,13 +308,13 @@ func (s *attempts) caught(step, number int) {
 	}
 }
 
-// told is what a plugin is told of its step; nil if it is none of a plugin.
-func told(b *bind.Bound, name string) *exec.Told {
+// describeStep gives what a plugin learns of its step; nil if the step is not a plugin's.
+func describeStep(b *bind.Bound, name string) *exec.StepDetails {
 	if !b.OfPlugin() {
 		return nil
 	}
 	s := b.Step
-	return &exec.Told{
+	return &exec.StepDetails{
 		Name: name, Host: s.Host, File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column, Vars: b.Used(),
 		Python: b.Python(),
 	}

@@ -177,7 +177,7 @@ func (s *ledger) stopAttempt(step int, a *attempt) {
 	}
 }
 
-// broken reports whether a step has failed whose rescue is told so.
+// broken reports whether a step has failed whose rescue is notified.
 func (s *ledger) broken(f fact.AttemptFinished) bool {
 	return events.Bad.Has(f.Outcome) && !f.Ignored && !f.Stale && s.state.HasRescue(f.Step)
 }

@@ -177,7 +177,7 @@ func (o *Predictor) step(ctx context.Context, step int, results *results) events
 		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff,
 		Names:   names,
 		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: HostOf(ps.Conn), HostName: ps.Host,
-		Dialect: o.Plan.Dialect, Roams: call.Roams, Told: told(b, call.Name),
+		Dialect: o.Plan.Dialect, Roams: call.Roams, Details: describeStep(b, call.Name),
 		Trusted: o.Plan.Trusted(), Project: o.Plan.Root,
 	})
 	if m := names.Open(); m != nil {

@@ -401,7 +401,7 @@ func (s *attempts) unshrink(m map[string]any) (map[string]any, error) {
 func (s resumer) withheld(same map[int]int, next *plan.Plan) (again []int, undecided []string) {
 	for i := range next.Steps {
 		old, is := same[i]
-		if !is || !s.results.isWithheld(old) || !s.state.Settled(old) || !next.Steps[i].Open() && !s.needed(i, same, next) {
+		if !is || !s.results.isWithheld(old) || !s.state.Settled(old) || !next.Steps[i].Open() && !s.hasConsumer(i, same, next) {
 			continue
 		}
 		if s.state.Outcome(old) == events.OK {
@@ -413,15 +413,15 @@ func (s resumer) withheld(same map[int]int, next *plan.Plan) (again []int, undec
 	return again, undecided
 }
 
-// needed reports whether a step that is still to run uses what another gives.
-func (s resumer) needed(giver int, same map[int]int, next *plan.Plan) bool {
+// hasConsumer reports whether a step that is still to run uses what a producer gives.
+func (s resumer) hasConsumer(producer int, same map[int]int, next *plan.Plan) bool {
 	for i := range next.Steps {
 		// A step that keeps its result needs no values any more.
 		if old, is := same[i]; is && s.keeps(old) {
 			continue
 		}
 		for _, u := range next.Steps[i].Unknowns {
-			if slices.Contains(u.Steps, giver) {
+			if slices.Contains(u.Steps, producer) {
 				return true
 			}
 		}

@@ -15,9 +15,9 @@ import (
 
 // verified is what a step reads on this machine, compared with what it was when the plan was made.
 type verified struct {
-	from    fsys.Files      // what the step is to read from; nil: anything
-	changed []source.Change // from outside; then the step must not start
-	told    []string        // what steps of this run have changed
+	from     fsys.Files      // what the step is to read from; nil: anything
+	changed  []source.Change // from outside; then the step must not start
+	accepted []string        // what steps of this run have changed
 }
 
 // verify compares what a step reads. Nothing has happened yet.
@@ -44,7 +44,7 @@ func (s *attempts) verify(ps *plan.Step) (v verified) {
 		case len(changes) == 0:
 		case own:
 			p.Renew(r.Path)
-			v.told = append(v.told, fmt.Sprintf("%s since the plan was made, while %s ran", s.inWords(changes), s.stepAt(by)))
+			v.accepted = append(v.accepted, fmt.Sprintf("%s since the plan was made, while %s ran", s.inWords(changes), s.stepAt(by)))
 		case saved:
 			files.saved[r.Path] = text
 			continue

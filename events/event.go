@@ -54,7 +54,7 @@ const (
 // ChangeKind is what a step would do, or did, to one thing.
 type ChangeKind string
 
-// The kinds of change. Unknown means that it cannot be told without running.
+// The kinds of change. Unknown means that it cannot be known without running.
 const (
 	ChangeNone    ChangeKind = "none"
 	ChangeCreate  ChangeKind = "create"

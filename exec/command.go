@@ -130,7 +130,7 @@ func (a *Attempt) EndedAs(e process.Exit, success events.Outcome) Result {
 		// A process that obeys SIGTERM and exits with 0 has still not done its work in time.
 		r.Outcome, r.Error = events.Timeout, a.expired()
 	case e.Code == 0:
-		// It may have been told to stop; it ended well all the same.
+		// It may have been asked to stop; it ended well all the same.
 	case e.Stop != "":
 		r.Outcome, r.Error = events.Cancelled, string(e.Stop)
 	default:

@@ -71,7 +71,7 @@ func Shell(dir string) *Foreground {
 	return &Foreground{argv: []string{shell}, dir: dir}
 }
 
-// editorStyle is how an editor is told a line, and to wait until the file is closed.
+// editorStyle is how an editor is given a line, and to wait until the file is closed.
 type editorStyle struct {
 	wait  []string // added unless one of them is there
 	colon bool     // file:line
@@ -84,7 +84,7 @@ var plusStyle = editorStyle{plus: true}
 
 var codeStyle = editorStyle{wait: []string{"--wait", "-w"}, colon: true, flag: "-g"}
 
-// editors are told by the base name of the command. Any other is given the file alone.
+// editors are recognised by the base name of the command. Any other is given the file alone.
 var editors = map[string]editorStyle{
 	"vi": plusStyle, "vim": plusStyle, "nvim": plusStyle, "view": plusStyle, "nano": plusStyle, "pico": plusStyle, "emacs": plusStyle,
 	"emacsclient": plusStyle, "kak": plusStyle, "micro": plusStyle, "joe": plusStyle, "jed": plusStyle, "mg": plusStyle, "ne": plusStyle,

@@ -16,7 +16,7 @@ import (
 // Local runs attempts on this machine, for real.
 type Local struct {
 	Grace time.Duration        // from the first signal to SIGKILL; 0: 5 s
-	Watch func(process.Moment) // is told when a process begins and ends, perhaps by several goroutines at once; may be nil
+	Watch func(process.Moment) // is notified when a process begins and ends, perhaps by several goroutines at once; may be nil
 
 	// Lend takes the user's terminal away from whoever has it, calls use, and gives it back. nil: interactive steps fail.
 	Lend func(use func())
@@ -108,7 +108,7 @@ func (d DryRun) Run(ctx context.Context, job *Job) Result {
 	})
 }
 
-// UnknownChange is the result of a dry run for what cannot be told without running.
+// UnknownChange is the result of a dry run for what cannot be known without running.
 func UnknownChange(message string) Result {
 	return Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown}, Message: message}
 }
@@ -223,7 +223,7 @@ func (a *Attempt) Failure(ctx context.Context, err error) Result {
 	return r
 }
 
-// Stopped is the result of an attempt that was told to end before it had.
+// Stopped is the result of an attempt that was asked to end before it had.
 func (a *Attempt) Stopped(why fault.Stop) Result {
 	if why == fault.Expired {
 		return Result{Outcome: events.Timeout, Error: a.expired()}

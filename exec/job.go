@@ -54,7 +54,7 @@ type Job struct {
 
 	Incremental *Incremental // nil for a step without sources and generates
 
-	Told *Told // what a plugin is told of its step, beside the arguments; may be nil
+	Details *StepDetails // what a plugin learns of its step, beside the arguments; may be nil
 
 	Diff   bool            // compute diffs of text
 	Output *steplog.Writer // required for Run; where the output goes
@@ -76,8 +76,8 @@ type Incremental struct {
 	Forget func() error
 }
 
-// Told is what a plugin is told of the step that it carries out.
-type Told struct {
+// StepDetails is what a plugin learns of the step that it carries out.
+type StepDetails struct {
 	Name         string
 	Host         string // in the inventory
 	File         string // of the playbook

@@ -153,7 +153,7 @@ func (playResults) reword(fields map[string]any, change func(map[string]any)) { 
 const Unrun = "Command would have run if not in check mode"
 
 // Decided is the result of the dry run of a single task, among others that really run. What is not there then will not be there
-// later, so that is a failure; what cannot be told counts as a change; and what would not be done is skipped. Unlike in the dry
+// later, so that is a failure; what is unknown counts as a change; and what would not be done is skipped. Unlike in the dry
 // run of a whole playbook, the tasks that come after it need a value.
 func (r Result) Decided() Result {
 	switch {

@@ -76,7 +76,7 @@ func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, m
 	return Ended{Result: r, Exited: e.Err == nil && e.Stop == "" && e.Signal == 0, Words: e.String()}
 }
 
-// Stopped is the result of a call that was told to end before it had.
+// Stopped is the result of a call that was asked to end before it had.
 func (c *PluginCall) Stopped(ctx context.Context) Result { return c.a.Stopped(fault.Stopped(ctx)) }
 
 // Failed is the result of an error.

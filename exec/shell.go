@@ -52,7 +52,7 @@ func ShellOf(job *Job, as ShellAs) *Foreground {
 	if len(as.Prefix) == 0 && as.Credential == nil {
 		return f
 	}
-	// The directory may be closed to the other user, who must be told if somebody has chosen it.
+	// The directory may be closed to the other user, who must be notified if it was chosen.
 	enter := `cd "$1" || cd || cd /; exec "$0"`
 	if job.Roams {
 		enter = `cd "$1" 2>/dev/null || cd || cd /; exec "$0"`

@@ -28,8 +28,8 @@ func (a *Attempt) refuseSupplied(what string) error {
 // Supplies says what of the playbook a dry run of the job would execute, or be steered by, as far as its arguments show: "`ssh_opts`";
 // "" if there is nothing. Only a job that is Trusted is gone through then.
 func Supplies(job *Job) string {
-	if job.Told != nil && strings.Contains(job.Told.Python, "/") && !ofSystem(job.Told.Python) {
-		return "the interpreter " + job.Told.Python
+	if job.Details != nil && strings.Contains(job.Details.Python, "/") && !ofSystem(job.Details.Python) {
+		return "the interpreter " + job.Details.Python
 	}
 	if names := actions[job.Action].Supplies; names != nil && job.Args != nil {
 		return names(job.Args)

@@ -34,7 +34,7 @@ func Verified(path, digest string) (copied string, remove func(), err error) {
 	})
 }
 
-// verified copies a program that some files have; neighbours is told in which directory the copy is, unless it is nil.
+// verified copies a program that some files have; neighbours learns in which directory the copy is, unless it is nil.
 func verified(files fsys.Files, path, digest string, neighbours func(dir string)) (copied string, remove func(), err error) {
 	remove = func() {}
 	in, err := files.Open(path)

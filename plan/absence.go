@@ -197,11 +197,11 @@ func (r *Renderer) Lacks(e *value.Error) []int {
 			at, root = at.as(host), m[3]+m[4]
 		}
 	}
-	return at.skippedGivers(root)
+	return at.skippedProducers(root)
 }
 
-// skippedGivers are the steps whose result a name stands for, if they were skipped.
-func (e *Env) skippedGivers(name string) (steps []int) {
+// skippedProducers are the steps whose result a name stands for, if they were skipped.
+func (e *Env) skippedProducers(name string) (steps []int) {
 	if e.Frame.OnHost() {
 		if _, magic := e.magic(name); magic {
 			return nil
@@ -236,7 +236,7 @@ func (e *Env) skippedIn(b *vars.Binding) (steps []int) {
 	inner := *e
 	inner.Frame = b.Where
 	for _, ref := range t.Refs() {
-		if steps = inner.skippedGivers(ref.Name); steps != nil {
+		if steps = inner.skippedProducers(ref.Name); steps != nil {
 			return steps
 		}
 	}

@@ -28,7 +28,7 @@ var countedRange = regexp.MustCompile(`^(?:\{\{)?\s*(?:(-?\d{1,9})\s*\.\.\s*(-?\
 // AtLeast is how many steps some tasks will be for each host, as far as that can be counted without planning them: only what is
 // written out counts.
 func AtLeast(tasks []*playbook.Task) int {
-	const enough = 1 << 24 // more than this is not told apart
+	const enough = 1 << 24 // more than this is not distinguished
 	sum := 0
 	for _, t := range tasks {
 		n := 0

@@ -200,7 +200,7 @@ func (e *Env) relayed(b *vars.Binding) (val any, done bool) {
 	return value.Unknown{Steps: b.Steps}, b.How == vars.Relayed
 }
 
-// failure is what a rescue is told of the step that failed.
+// failure is what a rescue learns of the step that failed.
 func (e *Env) failure(step int, name string) any {
 	if slices.Contains(vars.FailedResultNames, name) {
 		if r, ok := e.Results.Registered(step); ok {

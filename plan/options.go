@@ -106,7 +106,7 @@ type Options struct {
 
 	Plugins Plugins     // actions that are not compiled in; nil: there are none
 	Trusts  Trusts      // nil: nothing is trusted
-	Secrets *secret.Set // is told what planning and running learn of secrets; nil for one of the plan's own
+	Secrets *secret.Set // is given what planning and running learn of secrets; nil for one of the plan's own
 	Unseen  *diag.List  // of a survey: what only facts could tell, which nobody asks for
 	// Compared says that digests leave out what a step has of its item but does not use. They serve to compare two plans.
 	Compared bool

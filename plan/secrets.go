@@ -14,7 +14,7 @@ import (
 )
 
 // A plan has two sets of secrets. Its own holds what planning has read, and nothing else: what is shown of the plan, and its
-// digest, depend on it, and a plan made twice is the same plan. That of the process is told the same, and what a run learns.
+// digest, depend on it, and a plan made twice is the same plan. That of the process is given the same, and what a run learns.
 
 // Secrets are all that the process knows, also of other plans.
 func (p *Plan) Secrets() *secret.Set { return p.Basis.O.Secrets }

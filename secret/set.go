@@ -28,7 +28,7 @@ type Set struct {
 
 	twice int // bytes of the forms of forms that are looked for
 
-	parent *Set // is told everything; may be nil
+	parent *Set // is given everything; may be nil
 
 	matchers atomic.Pointer[[]*matcher] // together they find all forms; nil: none yet
 	fresh    []string                   // forms that no matcher has yet
@@ -43,7 +43,7 @@ func NewSet() *Set {
 	return &Set{known: map[string]bool{}, forms: map[string]ref{}, sources: map[string]string{}, env: map[string]bool{}}
 }
 
-// Below makes an empty set that tells this one of all that it is told.
+// Below makes an empty set that passes on to this one all that it is given.
 func (s *Set) Below() *Set {
 	below := NewSet()
 	below.parent = s

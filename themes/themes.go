@@ -66,7 +66,7 @@ type Theme struct {
 	Path       string           // of the user's file; "" for a built-in theme
 	About      string           // what it says of itself
 	Background color.Color      // painted behind everything; nil leaves the terminal's own
-	Adaptive   bool             // it looks otherwise on light and on dark, and Load was told which to take
+	Adaptive   bool             // it looks otherwise on light and on dark, and Load was given which to take
 	Glyphs     map[string]Glyph // by the name of what they mean; whether they fit is for the screen to judge
 	styles     [Roles]Style
 }

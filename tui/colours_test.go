@@ -119,7 +119,7 @@ var everyState = []struct {
 
 // Whatever the theme and the colours: each state has a glyph or a word of its own, and where there are colours, the three that
 // matter most differ also in how they are drawn. In the cursor's row, too.
-func TestStatesAreToldApart(t *testing.T) {
+func TestStatesAreDistinct(t *testing.T) {
 	for _, theme := range themes.Names("") {
 		for _, p := range profiles {
 			for _, ascii := range []bool{false, true} {

@@ -94,7 +94,7 @@ func Unlock(lock *flock.Flock) error {
 	return errors.Join(os.Truncate(lock.Path(), 0), journal.Uninterrupted(lock.Unlock))
 }
 
-// ownerOf reads who has, or had, a run; zero if that cannot be told.
+// ownerOf reads who has, or had, a run; zero if that is unknown.
 func ownerOf(dir string) Owner {
 	var o Owner
 	text, err := os.ReadFile(rundir.Lock(dir))

@@ -10,7 +10,7 @@ import (
 	"moon/events/rundir"
 )
 
-// Outline gives the events that can be told from a run's journal alone, where its plans are not known: what ran, how it
+// Outline gives the events that follow from a run's journal alone, where its plans are not known: what ran, how it
 // ended, and who asked for what. What follows from the plan is missing: places, steps that were never reached, and
 // what became of a step under an edited plan.
 func Outline(past Past) ([]events.Record, error) {

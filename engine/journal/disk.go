@@ -12,7 +12,7 @@ import (
 // Disk makes the files of a run, so that they outlive a loss of power: what one of its methods has done is on the disk
 // when the method returns, unless its comment says otherwise. The zero value is ready to use.
 type Disk struct {
-	// Watch is told of every single change, right after it was made, perhaps by several goroutines at once. An error it
+	// Watch is notified of every single change, right after it was made, perhaps by several goroutines at once. An error it
 	// returns counts as that of the change. It is how tests die, fail, and record; nil otherwise.
 	Watch func(Op) error
 }

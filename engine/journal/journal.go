@@ -19,7 +19,7 @@ const MaxRecord = 64 << 10
 // maxData is how much of a line the data may take. The rest is more than the other fields need.
 const maxData = MaxRecord - 4<<10
 
-// reserve is kept free at the end of the file, so that a full disk can still be told how the run was brought to its end.
+// reserve is kept free at the end of the file, so that a full disk can still record how the run was brought to its end.
 const reserve = 1 << 20
 
 var table = crc32.MakeTable(crc32.Castagnoli)

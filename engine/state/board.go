@@ -138,11 +138,11 @@ func (s *board) variables(f fact.AttemptFinished) {
 
 // notify tells which handlers a step has notified, each once.
 func (s *board) notify(step int) {
-	var told []string
+	var published []string
 	for _, h := range s.notifies[step] {
 		name := s.plan.Steps[h].Title()
-		if !slices.Contains(told, name) {
-			told = append(told, name)
+		if !slices.Contains(published, name) {
+			published = append(published, name)
 			s.publish(step, events.Notified{Handler: name})
 		}
 	}

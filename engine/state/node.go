@@ -74,7 +74,7 @@ const (
 	marked // counts as ok, without running
 )
 
-// ending is how a step ended, as far as it must be told again when the plan is replaced.
+// ending is how a step ended, as far as it must be reported again when the plan is replaced.
 type ending struct {
 	outcome events.Outcome
 	digest  string // of the step as it was run; "" in journals that do not say
@@ -90,7 +90,7 @@ type ending struct {
 	changed bool // although it failed
 	stale   bool // its result is not the one that the plan was made with
 	edges   bool // it was not run because of how what comes before it ended
-	held    bool // it waits to be told what becomes of it
+	held    bool // it waits to learn what becomes of it
 	ran     events.Ran
 }
 

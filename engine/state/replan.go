@@ -115,7 +115,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		if s.Done(step) {
 			return s.ends[step], s.choices[step]
 		}
-		// What failed and was rescued is over, unless the run waits to be told what becomes of it. Forgotten, it would take
+		// What failed and was rescued is over, unless the run waits to learn what becomes of it. Forgotten, it would take
 		// all that came after it along.
 		if events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued && !s.isStale(step) && step != undecided {
 			return s.ends[step], s.choices[step]
@@ -334,7 +334,7 @@ func (s *replanning) publishTried() {
 				continue // what is kept of it says all
 			}
 			if last := len(e.Out) - 1; k.out == e.Out[last] && !events.Bad.Has(k.outcome) {
-				e.Out = e.Out[:last] // the result that is told again names it
+				e.Out = e.Out[:last] // the result that is reported again names it
 			}
 		}
 		s.publish(i, e)

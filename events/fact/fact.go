@@ -20,7 +20,7 @@ type Options struct {
 	OnFailure      Policy `json:"on_failure"`                 // what a failure stops
 	Review         bool   `json:"review,omitempty"`           // start paused, and every step needs an approval
 	BreakOnFailure bool   `json:"break_on_failure,omitempty"` // pause after a failed step, before it has consequences
-	KeepOpen       bool   `json:"keep_open,omitempty"`        // do not finish a failed run until told to: retries are possible
+	KeepOpen       bool   `json:"keep_open,omitempty"`        // do not finish a failed run until asked to: retries are possible
 	Check          bool   `json:"check,omitempty"`            // dry run
 	Diff           bool   `json:"diff,omitempty"`
 	Force          bool   `json:"force,omitempty"`      // run incremental steps although they are up to date
@@ -166,7 +166,7 @@ type (
 		Command string `json:"command,omitempty"` // one line for people; empty under no_log
 		Out     string `json:"out"`               // prefix of the output files
 	}
-	// AttemptStopping says that a running attempt was told to end.
+	// AttemptStopping says that a running attempt was asked to end.
 	AttemptStopping struct {
 		Step   int    `json:"step"`
 		Signal string `json:"signal"`

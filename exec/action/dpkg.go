@@ -117,7 +117,7 @@ const (
 	policyMark = "# made by moon for the time of one step\n"
 )
 
-// tellServices has packages told a status when they want to start a service, until it is restored. What a moon that was
+// tellServices has packages given a status when they want to start a service, until it is restored. What a moon that was
 // killed has left is not taken for the machine's own.
 func tellServices(status int) (restore func() error, err error) {
 	old, err := os.ReadFile(policyFile)

@@ -35,7 +35,7 @@ func (g *gitStep) packArchive(ctx context.Context) error {
 	return p.PathError(p.Dir.Rename(temporary, p.Name))
 }
 
-// packedCommit is the commit that git notes in the archives it makes; "" if it cannot be told, or the paths in it begin
+// packedCommit is the commit that git notes in the archives it makes; "" if it is unknown, or the paths in it begin
 // otherwise.
 func packedCommit(path, prefix string) string {
 	f, err := fsys.OpenRegular(path)

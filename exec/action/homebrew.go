@@ -31,7 +31,7 @@ func (*homebrew) listPatterns() []string { return nil }
 
 func (h *homebrew) needsRefresh() bool { return h.args.UpdateCache }
 
-// brewEnv keeps Homebrew from doing more than it is told.
+// brewEnv keeps Homebrew from doing more than it is asked to.
 var brewEnv = map[string]string{"HOMEBREW_NO_AUTO_UPDATE": "1", "HOMEBREW_NO_ENV_HINTS": "1", "HOMEBREW_NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
 func brewTool(words ...string) exec.Tool {

@@ -66,7 +66,7 @@ type planned struct {
 	ahead  *outlook
 }
 
-// outlook is what later steps of a dry run are told of a member.
+// outlook is what later steps of a dry run know of a member.
 type outlook struct {
 	was    fsys.Entry
 	shall  fsys.Wanted

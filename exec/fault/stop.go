@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Stop is why a running attempt is told to end. The caller cancels the attempt's context with one as the cause; any
+// Stop is why a running attempt has to end. The caller cancels the attempt's context with one as the cause; any
 // other cause counts as Interrupt, a deadline as Expired.
 type Stop string
 

@@ -26,7 +26,7 @@ import (
 type Host struct {
 	Moon string // its version
 	Cwd  string // where a long-lived plugin runs; "" is /
-	// Heard is told of each request and each answer; nil: nobody wants to know.
+	// Heard is given each request and each answer; nil: no one wants to know.
 	Heard    func(what string, text []byte)
 	Patience time.Duration  // for an answer to cancel; 0: 5 s
 	Asker    *process.Asker // bounds what belongs to no step; may be nil
@@ -68,7 +68,7 @@ func namePlugin(g *spec.Plugin) string {
 	return "the plugin " + g.Path
 }
 
-// newRequest is what a plugin is told of its step.
+// newRequest is what a plugin learns of its step.
 func (h *Host) newRequest(ctx context.Context, c *exec.PluginCall) request {
 	r := request{
 		Protocol: Protocol, Check: c.Check, Diff: c.Diff, Secrets: []string{},
@@ -81,7 +81,7 @@ func (h *Host) newRequest(ctx context.Context, c *exec.PluginCall) request {
 	if c.Become != nil {
 		r.Become = map[string]any{"user": c.Become.User, "method": c.Become.Method}
 	}
-	if t := c.Told; t != nil {
+	if t := c.Details; t != nil {
 		r.Task.Title = t.Name
 		r.Host.Name = cmp.Or(t.Host, r.Host.Name)
 		r.Task.Origin = &originOf{t.File, t.Line, t.Column}
@@ -92,7 +92,7 @@ func (h *Host) newRequest(ctx context.Context, c *exec.PluginCall) request {
 	if until, ok := ctx.Deadline(); ok {
 		r.Deadline = max(time.Until(until).Milliseconds(), 1)
 	}
-	// It is told which of what it gets is not to be shown, and of no other secret.
+	// It learns which of what it gets is not to be shown, and of no other secret.
 	r.Secrets = append(r.Secrets, c.Secrets.Within(r.Task.Args)...)
 	r.Secrets = append(r.Secrets, c.Secrets.Within(r.Host.Vars)...)
 	for _, value := range c.Env {
@@ -227,7 +227,7 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 // pythonFor is the interpreter that the playbook has chosen for a module, with its options; nil if it has not, or if the module is
 // in another language.
 func pythonFor(c *exec.PluginCall, path string) []string {
-	if c.Told == nil || c.Told.Python == "" {
+	if c.Details == nil || c.Details.Python == "" {
 		return nil
 	}
 	words := c.Args.Plugin.Program
@@ -241,7 +241,7 @@ func pythonFor(c *exec.PluginCall, path string) []string {
 	if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "python") {
 		return nil
 	}
-	return strings.Fields(c.Told.Python)
+	return strings.Fields(c.Details.Python)
 }
 
 // noLibraries is what Python says where Ansible is not installed.

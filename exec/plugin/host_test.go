@@ -246,7 +246,7 @@ func TestRequest(t *testing.T) {
 	job.Secrets = secret.NewSet()
 	job.Secrets.Add("", "hunter2")
 	job.Secrets.Add("", "another-secret")
-	job.Told = &exec.Told{Name: "a step", Host: "web1", File: "site.yml", Line: 12, Column: 5, Vars: map[string]any{"used": true}}
+	job.Details = &exec.StepDetails{Name: "a step", Host: "web1", File: "site.yml", Line: 12, Column: 5, Vars: map[string]any{"used": true}}
 	got := r.local().Run(context.Background(), job)
 	request, _ := got.Fields["request"].(map[string]any)
 	if request == nil {

@@ -72,7 +72,7 @@ type pending struct {
 	err   func([]byte) // what it writes to standard error meanwhile; may be nil
 }
 
-// usualPatience is how long a plugin has to answer when it was told to stop, before it is ended.
+// usualPatience is how long a plugin has to answer when it was asked to stop, before it is ended.
 const usualPatience = 5 * time.Second
 
 // starting runs a plugin's program, with what it says going to two writers.

@@ -34,7 +34,7 @@ const (
 // started ends with it when it is ended, or when moon is. The zero value may be used.
 type Asker struct {
 	Timeout time.Duration                         // 0: AskTimeout
-	Waiting func(what string, most time.Duration) // is told once of each that takes a while; may be nil
+	Waiting func(what string, most time.Duration) // is notified once of each that takes a while; may be nil
 
 	mu    sync.Mutex
 	over  bool // nothing is asked any more
@@ -78,7 +78,7 @@ func (k *Asker) interruptibleContext(ctx context.Context) (within context.Contex
 	}
 }
 
-// Within bounds the time in which something is asked. Who waits is told of it after a while.
+// Within bounds the time in which something is asked. Who waits is notified after a while.
 func (k *Asker) Within(ctx context.Context, what string) (within context.Context, done func()) {
 	most := k.mostPatience()
 	ctx, released := k.interruptibleContext(ctx)

@@ -40,7 +40,7 @@ func (c *child) releaseGroup() {
 	}
 }
 
-// killEscaped kills what is left of an attempt that was told to end: what has left the process group, which was killed
+// killEscaped kills what is left of an attempt that was asked to end: what has left the process group, which was killed
 // before.
 func (c *child) killEscaped() []orphan {
 	// Gone already, or in the group that is killed anyway: not worth a mention.

@@ -66,7 +66,7 @@ const NotRun = -1
 type Exit struct {
 	Code    int            // exit status, or 128 + the signal
 	Signal  syscall.Signal // that killed it; 0: none
-	Stop    fault.Stop     // why it was told to end; "": it was not
+	Stop    fault.Stop     // why it was asked to end; "": it was not
 	Held    bool           // a process in the background kept the output open
 	Others  []orphan       // what kept it open, or had left the group of a process that was stopped, and was killed too
 	Err     error          // it could not be started
@@ -181,7 +181,7 @@ type child struct {
 
 	mu      sync.Mutex
 	pid     int  // 0: it was not started, or has been reaped; written by its thread, which may read it as it likes
-	stopped bool // it was told to end
+	stopped bool // it was asked to end
 }
 
 // runToEnd is the whole life of the process.
@@ -240,7 +240,7 @@ func feedInput(f *os.File, text string) {
 	_ = f.Close()
 }
 
-// pourInput writes what comes. Whoever writes to the other end is told when nobody reads any more.
+// pourInput writes what comes. Whoever writes to the other end is notified when no one reads any more.
 func pourInput(f *os.File, from *io.PipeReader) {
 	_, err := io.Copy(f, from)
 	_ = from.CloseWithError(errors.Join(err, io.ErrClosedPipe))
@@ -281,7 +281,7 @@ func (c *child) listGroups() []int {
 	return []int{c.pid}
 }
 
-// reapLeader takes note of the end of the leader. Before, what is left of a group that was told to end is killed: as long as
+// reapLeader takes note of the end of the leader. Before, what is left of a group that was asked to end is killed: as long as
 // the leader is not reaped, its id, and with it the group's, cannot pass to a stranger.
 func (c *child) reapLeader() {
 	c.mu.Lock()

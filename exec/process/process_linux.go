@@ -94,7 +94,7 @@ func growPipe(fd int) {
 // flushTyped throws away what was typed at a terminal and not read.
 func flushTyped(tty int) { _ = unix.IoctlSetInt(tty, unix.TCFLSH, unix.TCIFLUSH) }
 
-// Unfreeze has a terminal take output that was told to stop, and throws away what it has not taken yet.
+// Unfreeze has a terminal take output that was stopped, and throws away what it has not taken yet.
 func Unfreeze(tty int) {
 	_ = unix.IoctlSetInt(tty, unix.TCXONC, unix.TCOON)
 	_ = unix.IoctlSetInt(tty, unix.TCFLSH, unix.TCOFLUSH)

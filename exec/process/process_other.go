@@ -61,7 +61,7 @@ func (c *child) forgetProcess() {
 	}
 }
 
-// hasEnded would ask whether a process has ended; here it cannot be told before it is reaped.
+// hasEnded would ask whether a process has ended; here it cannot be known before it is reaped.
 func hasEnded(int) bool { return false }
 
 func makePipe() (r, w int, err error) {
@@ -82,7 +82,7 @@ func growPipe(int) {}
 // flushTyped throws away what was typed at a terminal and not read.
 func flushTyped(tty int) { _ = unix.IoctlSetPointerInt(tty, unix.TIOCFLUSH, 1) }
 
-// Unfreeze has a terminal take output that was told to stop, and throws away what it has not taken yet.
+// Unfreeze has a terminal take output that was stopped, and throws away what it has not taken yet.
 func Unfreeze(tty int) {
 	_ = unix.IoctlSetInt(tty, unix.TIOCSTART, 0)
 	_ = unix.IoctlSetPointerInt(tty, unix.TIOCFLUSH, 2)

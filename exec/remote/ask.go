@@ -190,7 +190,7 @@ func (f *theirFile) Close() error {
 const pieceSize = 256 << 10
 
 // answering is the host's side of the questions of one job. An agent is a process of another user, who may have it ask
-// what he likes: it is told only what the job itself is about.
+// what he likes: it learns only what the job itself is about.
 type answering struct {
 	job   *exec.Job
 	asked chan ask // waiting for their answers

@@ -96,7 +96,7 @@ type request struct {
 	Overlay     uint64       // as in purpose
 	Source      *source      `cbor:",omitempty"` // nil: it is asked for
 	Plugin      *spec.Plugin // of an action that is not compiled in
-	Told        *exec.Told
+	Details     *exec.StepDetails
 }
 
 // source is a file that a job is made from, and that goes along with it where asking takes the time of a way.
@@ -110,7 +110,7 @@ type source struct {
 // smallSource is what goes along at most: more than most files are, and no time on any line.
 const smallSource = 64 << 10
 
-// sourceOf is nil where there is nothing to send along, or it cannot be read: the other end then asks, and is told why.
+// sourceOf is nil where there is nothing to send along, or it cannot be read: the other end then asks, and learns why.
 func sourceOf(j *exec.Job) *source {
 	path := exec.Source(j)
 	if path == "" {
@@ -162,17 +162,17 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 			r.Cwd = ""
 		}
 	}
-	// The other end gets its secrets in any case; it is told which they are.
+	// The other end gets its secrets in any case; it learns which they are.
 	r.Hidden = j.Secrets.Within(j.Raw)
 	for _, value := range j.Env {
 		r.Hidden = append(r.Hidden, j.Secrets.Within(value)...)
 	}
-	if j.Told != nil {
-		r.Hidden = append(r.Hidden, j.Secrets.Within(j.Told.Vars)...)
+	if j.Details != nil {
+		r.Hidden = append(r.Hidden, j.Secrets.Within(j.Details.Vars)...)
 	}
 	r.Raw, _ = plainValues(j.Raw).(map[string]any)
 	if args, ok := j.Args.(*spec.PluginArgs); ok {
-		r.Plugin, r.Told = args.Plugin, j.Told
+		r.Plugin, r.Details = args.Plugin, j.Details
 	}
 	if i := j.Incremental; i != nil {
 		r.Incremental = &incremental{i.Sources, i.Generates, i.Identity, i.Recorded, i.Force}
@@ -213,7 +213,7 @@ func (r *request) toJob() (*exec.Job, error) {
 	}
 	j.Raw, _ = nativeValues(r.Raw).(map[string]any)
 	if r.Plugin != nil {
-		j.Told = r.Told
+		j.Details = r.Details
 	}
 	if !ok {
 		return j, nil // package exec says so

@@ -183,7 +183,7 @@ func (s *launch) asksForMore() bool {
 	return !strings.Contains(last, strings.TrimSpace(prompt)) && second.MatchString(last)
 }
 
-// What sudo, su and doas say in English, which they are told to speak.
+// What sudo, su and doas say in English, which they are set to speak.
 var (
 	asksInVain = regexp.MustCompile(`(?i)(password|authentication|authorization) (is )?required|terminal is required|interactive authentication`)
 	saysWrong  = regexp.MustCompile(`(?i)incorrect password|try again|authentication fail|authentication token manipulation|incorrect authentication`)

@@ -17,10 +17,10 @@ import (
 
 // Pool runs jobs, those of other users and hosts over connections. It must be closed.
 type Pool struct {
-	Local   exec.Local
-	Build   string                // which moon this is; required, and the same for both ends
-	Plugins *plugin.Host          // carries out the steps of plugins that run here, and is closed with the connections; may be nil
-	Told    func(password string) // is told of each password, which is nobody else's to see; may be nil
+	Local        exec.Local
+	Build        string                // which moon this is; required, and the same for both ends
+	Plugins      *plugin.Host          // carries out the steps of plugins that run here, and is closed with the connections; may be nil
+	NotePassword func(password string) // is given each password, which no one else may see; may be nil
 
 	// Asks asks a person for the password of a user whom a step is to be. No two questions are asked at once. nil: nobody can be asked.
 	Asks func(context.Context, *PasswordError) (password string, given bool)
@@ -123,7 +123,7 @@ type Dry struct {
 	near bool
 }
 
-// Near is a dry run that asks no other machine: what is done there cannot be told.
+// Near is a dry run that asks no other machine: what is done there is unknown.
 func (d Dry) Near() Dry {
 	d.near = true
 	return d
@@ -361,8 +361,8 @@ func (l *Pool) GiveAll(password string) {
 }
 
 func (l *Pool) registerPassword(password string) {
-	if l.Told != nil {
-		l.Told(password)
+	if l.NotePassword != nil {
+		l.NotePassword(password)
 	}
 }
 

@@ -86,7 +86,7 @@ type programs struct {
 }
 
 // programKey is which moon this is, for the caches of other machines. Builds from sources that no repository knows have the same
-// names, so it is told by its bytes.
+// names, so it is recognised by its bytes.
 func programKey() (string, error) {
 	own, err := self()
 	if err != nil {

@@ -65,7 +65,7 @@ func Prefix(b exec.Become) []string {
 	return []string{"su", "-s", "/bin/sh", suRuns(), `exec "$@"`, "--", b.User, "sh"}
 }
 
-// suRuns is how su is told a command. With -c most take the terminal away from it, and with that ctrl+c; shells and
+// suRuns is how su is given a command. With -c most take the terminal away from it, and with that ctrl+c; shells and
 // interactive steps need both.
 var suRuns = sync.OnceValue(func() string {
 	const keeps = "--session-command"
@@ -128,7 +128,7 @@ func (s *launch) beginProcess(known, handOver bool) error {
 		}
 		argv = append(append(argv, "--"), script...)
 	case "su":
-		// script is sh -c TEXT NAME ARGUMENTS; su is told the shell and the text, and passes the rest on.
+		// script is sh -c TEXT NAME ARGUMENTS; su is given the shell and the text, and passes the rest on.
 		argv = append([]string{"su", "-s", script[0], "-c", script[2], "--", s.become.User}, script[3:]...)
 	}
 	s.cmd = osexec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the step that needs it first

@@ -161,7 +161,7 @@ func passwordClass(err error) string {
 	return takesPassword
 }
 
-// cutOff is the result of what was told to end before it had begun.
+// cutOff is the result of what was asked to end before it had begun.
 func cutOff(ctx context.Context) exec.Result {
 	if reasonOf(ctx) == fault.Expired {
 		return exec.Result{Outcome: events.Timeout, Error: string(fault.Expired)}

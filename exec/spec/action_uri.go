@@ -49,7 +49,7 @@ type Part struct {
 	Content  string
 	File     string // instead of Content
 	FileName string
-	Typ      string // "": told by the name
+	Typ      string // "": by the name
 }
 
 var _ = declareAction(&Action{

@@ -78,7 +78,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-// hashedPassword matches what /etc/shadow may hold. What is left of DES, 13 characters, is not told from a password.
+// hashedPassword matches what /etc/shadow may hold. What is left of DES, 13 characters, cannot be distinguished from a password.
 var hashedPassword = regexp.MustCompile(`^(!*\$[0-9a-z-]+\$[^:\s]+|[!*]+)$`)
 
 func (a *UserArgs) validateArgs(given func(string) bool) []Problem {

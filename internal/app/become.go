@@ -47,7 +47,7 @@ func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Pla
 func (f BecomePasswords) Pool(call *Invocation, p *plan.Plan) (*remote.Pool, error) {
 	pool := call.Hosts.Take()
 	// Passwords may appear in the output of programs that print their input.
-	pool.Told = func(password string) { p.Secrets().Add("", password) }
+	pool.NotePassword = func(password string) { p.Secrets().Add("", password) }
 	pool.Local, pool.Plugins = plugged(call, pool.Local, p)
 	pool.Asks = call.askInTurn
 	if err := f.unlock(call, pool, Becoming(p), becomingElsewhere(p)); err != nil {
@@ -148,7 +148,7 @@ func (f BecomePasswords) locked(call *Invocation, pool *remote.Pool, b becomer, 
 // tries is how often a person may mistype.
 const tries = 3
 
-// askPassword asks on the terminal, whatever standard input is, and tries what it is told.
+// askPassword asks on the terminal, whatever standard input is, and tries what it is given.
 func (call *Invocation) askPassword(pool *remote.Pool, b becomer, why error) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

@@ -156,7 +156,7 @@ func (c *connections) open() *remote.Pool {
 	defer c.mu.Unlock()
 	if c.pool == nil {
 		local, _ := c.call.Session.Runner.(exec.Local) // tests watch it
-		c.pool = &remote.Pool{Local: local, Build: c.call.build, Told: func(password string) { c.call.Secrets.Add("", password) }}
+		c.pool = &remote.Pool{Local: local, Build: c.call.build, NotePassword: func(password string) { c.call.Secrets.Add("", password) }}
 	}
 	return c.pool
 }

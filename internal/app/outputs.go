@@ -18,7 +18,7 @@ import (
 	"moon/tui/plain"
 )
 
-// target is one thing that a run is told to.
+// target is one thing that a run is reported to.
 type target struct {
 	format  string
 	file    string // "": standard output
@@ -61,13 +61,13 @@ func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 	return list, nil
 }
 
-// story is a run that can be told: a session of this process, or what is watched of another.
+// story is a run that can be reported: a session of this process, or what is watched of another.
 type story interface {
 	Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error)
 	PlanFor(digest string) *plan.Plan
 }
 
-// Tell tells a run to every target, each at its own pace, and returns when all have been told. A reader that has gone is
+// Tell reports a run to every target, each at its own pace, and returns when all have been served. A reader that has gone is
 // no error: the run does not depend on it.
 func Tell(ctx context.Context, call *Invocation, run story, outDir string, targets []target) (events.RunCompleted, error) {
 	results := make([]events.RunCompleted, len(targets))

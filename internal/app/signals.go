@@ -28,7 +28,7 @@ type Signals struct {
 	terminal *terminal
 
 	mu   sync.Mutex
-	list []*taker
+	list []*listener
 	ch   chan os.Signal // nil: there is no handler
 
 	caught chan os.Signal // those that came for a run
@@ -43,12 +43,12 @@ type Signals struct {
 
 func newSignals(t *terminal) *Signals { return &Signals{terminal: t, caught: make(chan os.Signal, 16)} }
 
-// taker acts on a signal without waiting for anything, and says whether the one below is to hear of it too.
-type taker struct{ hear func(os.Signal) (passOn bool) }
+// listener acts on a signal without waiting for anything, and says whether the one below is to hear of it too.
+type listener struct{ hear func(os.Signal) (passOn bool) }
 
 // Take has signals heard by a function until it is given back.
 func (s *Signals) Take(hear func(os.Signal) (passOn bool)) (giveBack func()) {
-	own := &taker{hear}
+	own := &listener{hear}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, own)
@@ -63,7 +63,7 @@ func (s *Signals) Take(hear func(os.Signal) (passOn bool)) (giveBack func()) {
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.list = slices.DeleteFunc(s.list, func(other *taker) bool { return other == own })
+		s.list = slices.DeleteFunc(s.list, func(other *listener) bool { return other == own })
 		if len(s.list) == 0 && s.ch != nil {
 			signal.Stop(s.ch)
 			close(s.ch)
@@ -81,8 +81,8 @@ func (s *Signals) dispatch(ch <-chan os.Signal) {
 		list := slices.Clone(s.list)
 		s.mu.Unlock()
 		// The one who took signals last is asked first.
-		for _, taker := range slices.Backward(list) {
-			if !taker.hear(sig) {
+		for _, listener := range slices.Backward(list) {
+			if !listener.hear(sig) {
 				break
 			}
 		}
@@ -164,7 +164,7 @@ func (s *Signals) leave() {
 	os.Exit(code) //nolint:revive // whoever would return is stuck
 }
 
-// endRun ends moon when a run has been told to end at once: whoever reads what it prints may never take it.
+// endRun ends moon when a run has been asked to end at once: whoever reads what it prints may never take it.
 func (s *Signals) endRun(run *engine.Session) {
 	within(endPatience, func() { _ = run.Wait() }) // what it says is asked for by who began it
 	process.EndAll(endPatience)

@@ -117,7 +117,7 @@ func readFile(path string) (text []byte, err error) {
 	return io.ReadAll(io.LimitReader(f, maxPassword+1))
 }
 
-// printedBy is what a program prints. It may ask the person at the terminal. One whose name ends in -client is told which password
+// printedBy is what a program prints. It may ask the person at the terminal. One whose name ends in -client is given which password
 // is wanted.
 func printedBy(call *Invocation, path, id string) ([]byte, error) {
 	var args []string

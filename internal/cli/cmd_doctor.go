@@ -55,7 +55,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 	}
 	found := checkup{Survey: s, Root: rootOf(o)}
 	if !s.Steps { // what Ansible's settings and other machines are about
-		found.Settings, found.Programs = unheeded(o.Dir, o.Home), programs()
+		found.Settings, found.Programs = ignoredSettings(o.Dir, o.Home), programs()
 	}
 	// JSON has paths from the root, which it names; text has those from here.
 	if c.Format != "json" {
@@ -219,7 +219,7 @@ func programs() []program {
 	return list
 }
 
-// setting is one of Ansible's that moon would have to heed, and does not.
+// setting is one of Ansible's that moon would have to honour, and does not.
 type setting struct {
 	File  string `json:"file"`
 	Line  int    `json:"line"`
@@ -229,7 +229,7 @@ type setting struct {
 }
 
 // ways are the settings of ansible.cfg that change what a playbook does, and what to do instead. What only changes how
-// ansible-playbook looks or how fast it is, is not among them, and neither is what moon heeds.
+// ansible-playbook looks or how fast it is, is not among them, and neither is what moon honours.
 var ways = map[string]string{
 	"defaults.any_errors_fatal":            "write `any_errors_fatal: true` on the plays",
 	"defaults.ask_pass":                    "use a key, or ssh-agent",
@@ -282,9 +282,9 @@ var usuals = map[string][]string{
 	"ssh_connection.scp_if_ssh": {"smart", "true", "false"},
 }
 
-// unheeded reads the file of settings that Ansible would take, and finds those that moon does not heed. moon itself takes only one
+// ignoredSettings reads the file of settings that Ansible would take, and finds those that moon ignores. moon itself takes only one
 // beside the call, or one that is named.
-func unheeded(dir, home string) []setting {
+func ignoredSettings(dir, home string) []setting {
 	own := []string{os.Getenv("ANSIBLE_CONFIG"), filepath.Join(dir, "ansible.cfg")}
 	// The first that exists is the only one that Ansible reads.
 	for _, path := range append(own, filepath.Join(home, ".ansible.cfg"), "/etc/ansible/ansible.cfg") {
@@ -307,7 +307,7 @@ func unheeded(dir, home string) []setting {
 // maxSettings is more than any file of settings has.
 const maxSettings = 1 << 20
 
-func settingsIn(file, text string, heeded bool) []setting {
+func settingsIn(file, text string, honoured bool) []setting {
 	var found []setting
 	section, number := "", 0
 	for line := range strings.Lines(text) {
@@ -330,7 +330,7 @@ func settingsIn(file, text string, heeded bool) []setting {
 		value = strings.TrimSpace(value)
 		hint := ways[name]
 		// A file in the home is Ansible's but not moon's, so what it sets has no effect here.
-		if !heeded && (name == "defaults.inventory" || name == "defaults.roles_path") {
+		if !honoured && (name == "defaults.inventory" || name == "defaults.roles_path") {
 			hint = "moon reads only an ansible.cfg in the working directory, or the one that ANSIBLE_CONFIG names"
 		}
 		if ok && hint != "" && value != "" && !slices.Contains(usuals[name], plainSetting(value)) {

@@ -329,8 +329,8 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 	}
 	job := &exec.Job{
 		Action: p.Action.Name, Args: typed, Raw: args, Cwd: dir, Diff: c.Diff || c.Check,
-		Output: steplog.NewRelay(func(_ bool, text []byte) error { _, err := call.Err.Write(text); return err }),
-		Told:   &exec.Told{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
+		Output:  steplog.NewRelay(func(_ bool, text []byte) error { _, err := call.Err.Write(text); return err }),
+		Details: &exec.StepDetails{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
 	}
 	// No hosts and no other users: a test never leaves this machine.
 	pool := &remote.Pool{Local: exec.Local{Plugin: host.Run}, Build: build()}

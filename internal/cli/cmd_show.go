@@ -145,7 +145,7 @@ func (c *showCmd) take(s *plain.Show, past history.Past, w *engine.Watch, noPlan
 	if w != nil {
 		s.PlanFor = w.PlanFor
 	}
-	// The attempts before a run was resumed are told only by the outline. Under one plan it has the same steps.
+	// The attempts before a run was resumed are known only by the outline. Under one plan it has the same steps.
 	if noPlan == nil && (c.Output == nil || len(past.Digests) > 1) {
 		feed, followed := w.Follow(context.Background(), false)
 		s.Follow(feed)

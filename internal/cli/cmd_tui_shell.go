@@ -11,7 +11,7 @@ import (
 	"moon/tui"
 )
 
-// shellAt gives the screen a shell where a step runs: its directory, its environment, its user. The shell is told which
+// shellAt gives the screen a shell where a step runs: its directory, its environment, its user. The shell is given which
 // step and which run that is.
 func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, error) {
 	return func(p *plan.Plan, step int) (tui.ExecCommand, error) {

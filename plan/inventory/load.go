@@ -24,7 +24,7 @@ type Files struct {
 	Run  func(path string, args ...string) (out []byte, e error) // an executable inventory; nil: none is started
 	// Shown is how a path is shown to people; nil: as it is.
 	Shown func(path string) string
-	// Learn is told the variables of every file that was read; may be nil.
+	// Learn is given the variables of every file that was read; may be nil.
 	Learn func(f *playbook.File, v playbook.Value)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // What the run evaluates shows in no field of the plan; the values that decide it count all the same.
 func TestDigestCoversWhatDecides(t *testing.T) {
-	const giver = "- shell: echo 7\n  register: r\n"
+	const producer = "- shell: echo 7\n  register: r\n"
 	const play = "- hosts: localhost\n  gather_facts: false\n  vars: {over: \"{{ r.rc }} {{ rate }}\"}\n  tasks:\n"
 	for _, test := range []struct {
 		name, steps string
@@ -37,7 +37,7 @@ func TestDigestCoversWhatDecides(t *testing.T) {
 				}
 			}
 			write("t.j2", "{% if r.rc == 0 and rate == 2 %}yes{% endif %}")
-			write("moon.yml", giver+test.steps)
+			write("moon.yml", producer+test.steps)
 			digest := func(rate int) string {
 				p, ds := New(plan.Options{
 					Path: filepath.Join(dir, "moon.yml"), Dir: dir, Home: dir,
@@ -66,7 +66,7 @@ func TestDigestCoversWhatDecides(t *testing.T) {
 			}
 			return p.Steps[len(p.Steps)-1].Digest
 		}
-		steps := func(text string) string { return giver + "- shell: x {{ a }}\n  vars: {a: \"" + text + "\"}\n" }
+		steps := func(text string) string { return producer + "- shell: x {{ a }}\n  vars: {a: \"" + text + "\"}\n" }
 		plays := func(text string) string {
 			return play + "  - shell: x\n    register: r\n  - shell: x {{ over }} {{ b }}\n    vars: {b: \"" + text + "\"}\n"
 		}

@@ -86,7 +86,7 @@ type stepPlanner struct {
 	fleet
 	concealer *conceal.Concealer
 	prober    *probe.Prober
-	planned   func(c *taskContext, step int) // is told of each step; may be nil
+	planned   func(c *taskContext, step int) // is given each step; may be nil
 }
 
 // playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.

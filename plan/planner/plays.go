@@ -288,12 +288,12 @@ func (p *playsState) hidden(c *taskContext, r *role) {
 		if !l.Layer(l.All.Root) && !l.Layer(l.Scene.Vars) || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
 			continue
 		}
-		told := own.Origin.String() + " " + by.Origin.String()
+		pair := own.Origin.String() + " " + by.Origin.String()
 		// Once for the pair, and not for each host.
-		if p.warned[told] {
+		if p.warned[pair] {
 			continue
 		}
-		p.warned[told] = true
+		p.warned[pair] = true
 		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: c.chain,
 			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.Name + ", and by the play (" + by.Origin.String() +

@@ -168,7 +168,7 @@ func (p *parser) isPlayKey(name string) bool {
 	return ok
 }
 
-// guessModule finds the entry that is most likely an action nobody has told of: all others are misspelt keys. It is -1 if there is none.
+// guessModule finds the entry that is most likely an action no one has declared: all others are misspelt keys. It is -1 if there is none.
 func (p *parser) guessModule(unknown []Entry, complained []string, found int) int {
 	// A full name, namespace.collection.module, cannot be a misspelt key.
 	dotted := slices.IndexFunc(unknown, func(e Entry) bool { return strings.Count(e.Key, ".") >= 2 && !strings.Contains(e.Key, " ") })

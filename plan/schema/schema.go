@@ -76,7 +76,7 @@ func withDoc(s object, doc string) object {
 	return s
 }
 
-// kinds are the kinds of task that a directive makes, in the order in which they are told apart.
+// kinds are the kinds of task that a directive makes, in the order in which they are distinguished.
 var kinds = []playbook.TaskKind{playbook.Include, playbook.IncludeVars, playbook.Preset, playbook.Block}
 
 func step() object {

@@ -301,14 +301,14 @@ func (e *explanation) carriedValues(l plan.Link) []string {
 	if !l.Data {
 		return nil
 	}
-	giver, taker := l.Step, e.s
+	producer, consumer := l.Step, e.s
 	// A link to a later step carries the value that this step gives.
 	if l.Step > e.s.Index {
-		giver, taker = e.s.Index, &e.p.Steps[l.Step]
+		producer, consumer = e.s.Index, &e.p.Steps[l.Step]
 	}
 	var names []string
-	for _, u := range taker.Unknowns {
-		if slices.Contains(u.Steps, giver) && !slices.Contains(names, u.Name) {
+	for _, u := range consumer.Unknowns {
+		if slices.Contains(u.Steps, producer) && !slices.Contains(names, u.Name) {
 			names = append(names, u.Name)
 		}
 	}

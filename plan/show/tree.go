@@ -112,7 +112,7 @@ type treeText struct {
 	ref func(step int) string
 	who func(s *plan.Step) string
 
-	shaping bool // hosts and steps are not to be told apart
+	shaping bool // hosts and steps are not distinguished
 }
 
 type treeLine struct{ text, at string }

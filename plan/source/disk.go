@@ -20,7 +20,7 @@ import (
 	"moon/secret/vault"
 )
 
-// Disk is how the planner sees files. It remembers what it was told, so that a file has one content however often it is
+// Disk is how the planner sees files. It remembers what it was given, so that a file has one content however often it is
 // asked for, and so that the plan can be made again from what is remembered alone (Sources).
 type Disk struct {
 	Closed bool // nothing exists but what is remembered

@@ -108,7 +108,7 @@ var Magic = []Source{
 	{"omit", "as `default(omit)`: the argument is omitted"},
 }
 
-// Looking is a search for a name. found is told of every value, the one that counts first, until it returns true.
+// Looking is a search for a name. found is given every value, the one that counts first, until it returns true.
 type Looking struct {
 	*Frame
 	Name  string

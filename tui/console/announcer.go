@@ -25,7 +25,7 @@ type announcer struct {
 	telling telling
 	opened  bool // the review was announced
 
-	toldPredicted string // what was said of the predictions
+	announcedPredicted string // what was said of the predictions
 }
 
 // sayOpening says what the plan is, when there is something to decide for the first time: in review, or where a run is resumed.
@@ -391,8 +391,8 @@ func (c *announcer) sayPredicted() {
 	if !c.person || c.run.Phase != events.Review || c.predicted.Busy() {
 		return
 	}
-	if words := c.predictedCounts(); words != "" && words != c.toldPredicted {
-		c.toldPredicted = words
+	if words := c.predictedCounts(); words != "" && words != c.announcedPredicted {
+		c.announcedPredicted = words
 		c.say("predicted: %s. show N says more.", words)
 	}
 }

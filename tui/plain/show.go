@@ -171,7 +171,7 @@ func (s *Show) Write(w io.Writer) error {
 	if s.plan != nil {
 		listOverrides(&b, s.plan, &s.run, " → ")
 	}
-	s.writeTold(&b)
+	s.writeDecisions(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -295,7 +295,7 @@ func (s *Show) timeTaken(i int) time.Duration {
 	return tookOf(&s.run.Steps[i])
 }
 
-func (s *Show) writeTold(b *strings.Builder) {
+func (s *Show) writeDecisions(b *strings.Builder) {
 	if len(s.people) == 0 {
 		return
 	}

@@ -19,7 +19,7 @@ import (
 // beginnings and ends of processes. At 0 it lives, and says at its end how many there were.
 const DieAtVariable = "TEST_DIE_AT"
 
-// mortal is moon, which dies when it is told to.
+// mortal is moon, which dies when it is asked to.
 func mortal() {
 	if text := os.Getenv(PanicVariable); text != "" {
 		panicking(text)
