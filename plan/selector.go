@@ -168,6 +168,12 @@ func (p *Plan) NoMatch(selector string) (message, hint string) {
 			known = append(known, s.UserID)
 		}
 	}
+	for _, i := range p.OpenPlaces() {
+		s := &p.Steps[i]
+		if title := s.Title(); strings.HasPrefix(selector, title+" (") || strings.HasPrefix(selector, strings.TrimSuffix(s.Path, "?")+"#") {
+			return message, "the rounds of " + p.StepRef(i) + " are in the plan when the run has found its items; until then name the loop, " + s.ID()
+		}
+	}
 	if hint = suggest.DidYouMean(selector, known); hint == "" {
 		hint = "give an id, a path, a name (* stands for any text) or file:line; moon plan --flat lists the steps"
 	}

@@ -152,6 +152,10 @@ func (t *Text) printEvent(r events.Record) {
 		}
 	case events.StepRetrying:
 		t.printUnder(r.Step)
+		if e.ByUser { // the attempt before may have ended well
+			t.printf("%sattempt %d, as asked", t.stepMargin(r.Step), e.Attempt)
+			break
+		}
 		t.printf("%sattempt %d failed: %s", t.stepMargin(r.Step), e.Attempt-1, termtext.CleanName(firstLine(e.Error)))
 		t.printf("%sattempt %d in %s", t.stepMargin(r.Step), e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
 	case events.StepCompleted:
