@@ -157,16 +157,10 @@ func (p *Plan) NoMatch(selector string) (message, hint string) {
 	var known []string
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		known = append(known, s.Title(), s.Path)
-		if s.UserID != "" {
-			known = append(known, s.UserID)
-		}
+		known = append(known, s.Title(), s.Path, s.UserID)
 	}
 	for _, s := range p.Scopes {
-		known = append(known, s.Name, s.Path)
-		if s.UserID != "" {
-			known = append(known, s.UserID)
-		}
+		known = append(known, s.Name, s.Path, s.UserID)
 	}
 	for _, i := range p.OpenPlaces() {
 		s := &p.Steps[i]

@@ -152,7 +152,7 @@ func (t *Text) printEvent(r events.Record) {
 		}
 	case events.StepRetrying:
 		t.printUnder(r.Step)
-		if e.ByUser { // the attempt before may have ended well
+		if e.ByUser { // the attempt before may have succeeded
 			t.printf("%sattempt %d, as asked", t.stepMargin(r.Step), e.Attempt)
 			break
 		}
