@@ -179,9 +179,11 @@ func (w *Walk) Tasks(list []*playbook.Task, at Place) {
 	}
 }
 
-// dependsOnValues reports whether values decide if planning goes into a task: what is imported by a play is always there.
+// dependsOnValues reports whether values decide if planning goes into a task: what is imported by a play is always there, and so are the
+// rounds of a loop whose items are written out.
 func dependsOnValues(t *playbook.Task, at Place) bool {
-	return t.Dynamic || at.Steps && (len(t.When) > 0 || t.Loop.Kind != playbook.NoLoop)
+	written := t.Loop.Over.Kind() == playbook.List && len(t.Loop.Over.Items()) > 0 && !plan.TemplatedIn(t.Loop.Over)
+	return t.Dynamic || at.Steps && (len(t.When) > 0 || t.Loop.Kind != playbook.NoLoop && !written)
 }
 
 // keysElsewhere are the keys of a task whose values are not looked at as templates: conditions, and the tasks of blocks.
