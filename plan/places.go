@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"moon/internal/diag"
-	"moon/plan/playbook"
 )
 
 // FromHere gives diagnostics the names by which an editor finds their files from the working directory. In a plan they are relative to
@@ -91,31 +89,4 @@ func nearby(dir, path string) string {
 		return path
 	}
 	return rel
-}
-
-// LoopName is how a loop is called, and its part of paths, which does not hold what the steps do.
-func LoopName(t *playbook.Task) (name, label string) {
-	if name := FirstLine(t.Name.Text()); name != "" {
-		return name, name
-	}
-	text := FirstLine(t.Args.Text())
-	switch {
-	case t.Kind == playbook.Include, t.Kind == playbook.Preset:
-		return text, text
-	case t.Kind == playbook.Action && text != "":
-		return t.ActionKey + ": " + text, t.Action
-	}
-	return t.ActionKey, t.ActionKey
-}
-
-// LoopExpression says what a loop is over.
-func LoopExpression(l playbook.Loop) string {
-	switch l.Over.Kind() {
-	case playbook.List:
-		return fmt.Sprintf("list of %d", l.Over.Len())
-	case playbook.Map:
-		return fmt.Sprintf("map of %d", l.Over.Len())
-	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float, playbook.String:
-	}
-	return strings.TrimSpace(l.Over.Text())
 }

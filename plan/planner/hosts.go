@@ -170,7 +170,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	}
 	// Noted before --limit: a play that only --limit empties is not checked for mistakes.
 	if len(hosts) == 0 {
-		p.unmatched = append(p.unmatched, unmatched{pl, in})
+		p.unmatched = append(p.unmatched, hostlessPlay{pl, in})
 	}
 	hosts, ok := p.limited(hosts)
 	if !ok {

@@ -69,7 +69,7 @@ type fleet struct {
 	asksHosts bool                    // a file has the name of the lookup that asks for them
 	ofSteps   map[sceneOf]*vars.Scene // of the files of steps
 	perHost   []*taskContext          // of the step with `hosts:` that is planned, one for each host
-	unmatched []unmatched
+	unmatched []hostlessPlay
 	besides   []string // the directories of the playbooks that have plays
 	grouped   vars.Grouped
 	here      *vars.Globals // of the machine that moon runs on

@@ -17,6 +17,7 @@ import (
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/given"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
 	"moon/plan/planner/lookups"
@@ -165,7 +166,11 @@ func (p *planner) run() {
 	c.form, c.on = here{}, &plannedHost{Machine: &vars.Machine{Name: "localhost", Names: p.names, Gatherer: -1}}
 	p.onHosts = there{}
 	p.Enter(library.Opened{Path: path}, p.plan.RootFile, 0)
-	p.outside(c)
+	from := given.Reader{
+		Library: p.Library, Problems: p.Collector, Plan: p.plan, Options: &p.o, Secrets: p.secrets, Note: p.connector.NoteName,
+	}
+	p.names.Files = from.Files()
+	p.names.Extra = from.Extra()
 	var planTasks func()
 	if pb.Plays != nil {
 		p.beginPlays(pb)

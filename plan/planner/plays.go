@@ -15,6 +15,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/inventory"
+	"moon/plan/loops"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -322,7 +323,7 @@ func (p *playsState) ungathered(cs []*taskContext) []*taskContext {
 
 // unnamed is what a task without a name is called.
 func (p *playsState) unnamed(t *playbook.Task) string {
-	_, label := plan.LoopName(t)
+	_, label := loops.Name(t)
 	if text := plan.FirstLine(t.Args.Text()); text != "" && label == t.Action {
 		return label + ": " + text
 	}

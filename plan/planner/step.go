@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
+	"moon/plan/loops"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -225,7 +226,7 @@ func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *
 		} else {
 			r.Value(over)
 		}
-		return map[string]any{"over": plan.LoopExpression(k.Finds.Src.Loop), "action": s.Place.Action}
+		return map[string]any{"over": loops.Expression(k.Finds.Src.Loop), "action": s.Place.Action}
 	}
 	raw := k.Values(r, k.Args, p.o.Home, "", f.At)
 	if k.Action.Name == "template" || k.Action.Name == "copy" {

@@ -2,83 +2,12 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
-	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
-
-// outside reads what the command line gives: files of variables, and single ones.
-func (p *variables) outside(c *taskContext) {
-	p.names.Files = &vars.Layer{}
-	for _, file := range p.o.Values.Files {
-		p.varsFile(c, file, "--vars-file", p.names.Files, diag.Pos{File: "--vars-file " + file}, p.o.Dir)
-	}
-	p.names.Extra = &vars.Layer{}
-	for _, text := range p.o.Values.Extra {
-		p.extraVar(c, text)
-	}
-}
-
-func (p *variables) extraVar(c *taskContext, text string) {
-	pos := diag.Pos{File: "-e " + text}
-	if file, ok := strings.CutPrefix(text, "@"); ok {
-		p.varsFile(c, file, "-e @"+p.ShowPath(p.Resolve(file, p.o.Dir)), p.names.Extra, pos, p.o.Dir)
-		return
-	}
-	if strings.HasPrefix(strings.TrimSpace(text), "{") {
-		f := &playbook.File{Name: "--extra-vars", Text: []byte(text)}
-		v, ok := playbook.ParseVars(f, &p.Found)
-		if ok {
-			p.add(p.names.Extra, v, "--extra-vars", nil)
-		}
-		return
-	}
-	pairs := playbook.SplitPairs(text)
-	if len(pairs) == 0 {
-		p.Errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map",
-			text)
-	}
-	for _, kv := range pairs {
-		if kv.Key == "" {
-			p.Errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml",
-				"--extra-vars %q is neither name=value nor a map", text)
-			continue
-		}
-		p.connector.NoteName(kv.Key)
-		b := vars.Binding{Name: kv.Key, Value: kv.Value, From: "--extra-vars"}
-		if slices.Contains(p.o.Values.Hidden, kv.Key) {
-			b.Value = value.Mark(p.secrets, kv.Value, value.Every)
-		}
-		p.names.Extra.Add(b)
-	}
-}
-
-// add puts the entries of a map into a layer as they are: values from outside are data, not templates.
-func (p *variables) add(l *vars.Layer, m playbook.Value, from string, chain []string) {
-	for _, e := range m.Entries() {
-		p.connector.NoteName(e.Key)
-		l.Add(vars.Binding{
-			Name: e.Key, Value: plan.Taken(e.Value, p.plan.Dialect.Rules().OrdersMaps), From: from,
-			Origin: origin(e.Pos, chain),
-		})
-	}
-}
-
-func (p *variables) varsFile(c *taskContext, name, from string, into *vars.Layer, pos diag.Pos, dir string) {
-	path := p.Resolve(name, dir)
-	f, err := p.Read(path)
-	if err != nil {
-		p.Errorf(pos, 0, c.chain, p.SuggestFix(path, err), "variables file: %s", p.DescribeError(err))
-		return
-	}
-	if v, ok := p.ParseVars(f); ok {
-		p.add(into, v, from, c.chain)
-	}
-}
 
 // rootVars renders the variables of the playbook itself.
 func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {

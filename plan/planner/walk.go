@@ -9,6 +9,7 @@ import (
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/loops"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -321,10 +322,10 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	if len(items) == 0 && c.form.emptyLoop(p, c, t) {
 		return
 	}
-	name, label := plan.LoopName(t)
+	name, label := loops.Name(t)
 	limit := p.limit(c, t)
 	hidden := plan.MayHide(c.noLog(t))
-	expression := plan.LoopExpression(t.Loop)
+	expression := loops.Expression(t.Loop)
 	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
 		Items: len(items), Loop: expression, Parallel: limit,

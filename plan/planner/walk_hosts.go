@@ -6,6 +6,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/plan"
+	"moon/plan/loops"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -64,7 +65,7 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 			continue
 		}
 		from := origin(t.Loop.Pos, c.chain)
-		expression := plan.LoopExpression(t.Loop)
+		expression := loops.Expression(t.Loop)
 		for i, item := range items {
 			one := *c
 			one.depth = c.depth + 1

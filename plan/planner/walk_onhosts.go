@@ -9,6 +9,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/loops"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -69,7 +70,7 @@ func (p *planner) planOnHosts(c *taskContext, t *playbook.Task) {
 	if !p.rounds(len(over.hosts), 1, t, c) {
 		return
 	}
-	name, label := plan.LoopName(t)
+	name, label := loops.Name(t)
 	head := plan.Scope{
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
 		Items: len(over.hosts), Loop: "hosts " + over.pattern, Parallel: over.atOnce,

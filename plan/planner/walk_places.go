@@ -6,6 +6,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/loops"
 	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/vars"
@@ -65,7 +66,7 @@ func (p *playsState) finder(t *playbook.Task) *playbook.Task {
 			Loop: playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}, PlayTask: new(playbook.PlayTask),
 		}
 		if f.Name.IsZero() {
-			name, _ := plan.LoopName(t)
+			name, _ := loops.Name(t)
 			f.Name = playbook.Written(t.Pos, name)
 		}
 		p.finders[t] = f

@@ -273,12 +273,8 @@ type taskKey struct {
 	below *vars.Layer
 }
 
-// A play whose pattern matches no host plans nothing, and its mistakes would only show in the inventory of the day on which it does.
-// So its tasks are read without a host: what stands in keys, arguments and templates is looked at as far as it is plain, and what a
-// variable would decide is left open.
-
-// unmatched is a play that no host is for.
-type unmatched struct {
+// hostlessPlay is a play that no host is for.
+type hostlessPlay struct {
 	play *playbook.Play
 	in   importContext
 }
