@@ -63,7 +63,7 @@ func (n Need) writeTo(w io.Writer) {
 }
 
 // DigestReads adds what a step reads to what its digest is over.
-func (s *Step) DigestReads(k *Task, root string, part func(name string, v any)) {
+func (s *Step) DigestReads(k *Task, root string, part func(name, text string)) {
 	for _, r := range s.Reads {
 		if r.Hidden {
 			continue

@@ -107,6 +107,9 @@ var mixedTypes = []struct {
 // CheckTypes warns of a condition on the result of a command that compares a number with a string. is says whose result a name has.
 func CheckTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), is func(name string) bool) {
 	text := v.Text()
+	if !strings.Contains(text, "=") { // as most texts do not: the patterns take longer than planning all the rest of it
+		return
+	}
 	for _, mixed := range mixedTypes {
 		for _, m := range mixed.pattern.FindAllStringSubmatchIndex(text, -1) {
 			name, field, constant := text[m[2]:m[3]], text[m[4]:m[5]], text[m[6]:m[7]]

@@ -132,12 +132,20 @@ const smallEnough = 256 << 10
 func (s *Set) all() []*matcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.fresh) > 0 {
+		s.takeFresh()
+	}
+	if p := s.matchers.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// takeFresh makes the matchers for the new forms; mu is held.
+func (s *Set) takeFresh() {
 	var list []*matcher
 	if p := s.matchers.Load(); p != nil {
 		list = *p
-	}
-	if len(s.fresh) == 0 {
-		return list
 	}
 	// A copy: callers use the list they were given without the lock.
 	list = append([]*matcher(nil), list...)
@@ -153,7 +161,6 @@ func (s *Set) all() []*matcher {
 	list = append(list, newMatcher(texts))
 	s.fresh = nil
 	s.matchers.Store(&list)
-	return list
 }
 
 func sizeOf(texts []string) (n int) {

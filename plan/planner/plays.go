@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"math"
@@ -282,11 +283,9 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 func (p *playsState) hidden(c *taskContext, r *role) {
 	for _, e := range r.files.Vars {
 		own := p.lazyBinding(e.Key, e.Value, r.files.VarsFrom, origin(e.Pos, c.chain))
-		l := vars.Looking{Frame: p.frame(c, nil), Name: e.Key, Scene: c.scene}
-		var by *vars.Binding
-		l.Found = func(b *vars.Binding) bool { by = b; return true }
 		// Where the values are equal it does not matter which counts. Those of templates cannot be compared before they are rendered.
-		if !l.Layer(l.All.Root) && !l.Layer(l.Scene.Vars) || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
+		by := cmp.Or(p.frame(c, nil).All.Root.Nearest(e.Key), c.scene.Vars.Nearest(e.Key))
+		if by == nil || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
 			continue
 		}
 		pair := own.Origin.String() + " " + by.Origin.String()

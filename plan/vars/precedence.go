@@ -12,7 +12,15 @@ import (
 // Level is where variables of plays come from: sources of which the later one is the stronger, and which are looked through at once.
 type Level struct {
 	Sources []Source
-	find    func(l Looking) bool
+	in      func(fr *Frame, sc *Scene) place // where a frame has them; the scene is never nil
+}
+
+// place is where the variables of a level are: in a layer, then in a history as of a moment, or among the facts.
+type place struct {
+	layer   *Layer
+	history *History
+	moment  int
+	facts   bool
 }
 
 // Source is one place that gives variables, as the page about them names it.
@@ -21,8 +29,8 @@ type Source struct{ Name, Doc string }
 // Levels are the levels of the variables of plays, the weakest first. Looking a variable up walks them from the end. It is Ansible's
 // order but for role vars, which are below those of the play here: who writes a play decides, and not who wrote the role.
 var Levels = []Level{
-	{[]Source{{"role defaults", "`defaults/` of a role; after the role, for the rest of the play"}}, func(l Looking) bool {
-		return l.Layer(l.Scene.Defaults) || l.history(&l.All.ShownDefaults, l.DocumentAt)
+	{[]Source{{"role defaults", "`defaults/` of a role; after the role, for the rest of the play"}}, func(fr *Frame, sc *Scene) place {
+		return place{layer: sc.Defaults, history: &fr.All.ShownDefaults, moment: fr.DocumentAt}
 	}},
 	{[]Source{
 		{"inventory, [all:vars]", "variables of the group `all` in the inventory itself"},
@@ -34,42 +42,42 @@ var Levels = []Level{
 		{"inventory, host", "variables on the line of the host, or below its name"},
 		{"inventory, host_vars/HOST", ""},
 		{"playbook, host_vars/HOST", ""},
-	}, func(l Looking) bool { return l.Layer(l.All.Of.InventoryFor(l.Scene)) }},
-	{[]Source{{"fact", "gathered from the host, as `ansible_NAME`"}}, func(l Looking) bool {
-		return !l.All.Of.Hides(l.ProducedAt) && l.All.Of.Fact(l.Name, l.ProducedAt, l.Found)
+	}, func(fr *Frame, sc *Scene) place { return place{layer: fr.All.Of.InventoryFor(sc)} }},
+	{[]Source{{"fact", "gathered from the host, as `ansible_NAME`"}}, func(fr *Frame, _ *Scene) place {
+		return place{facts: !fr.All.Of.Hides(fr.ProducedAt)}
 	}},
-	{[]Source{{"role vars", "`vars/` of a role; after the role, for the rest of the play"}}, func(l Looking) bool {
-		return l.Layer(l.Scene.RoleVars) || l.history(&l.All.ShownVars, l.DocumentAt)
+	{[]Source{{"role vars", "`vars/` of a role; after the role, for the rest of the play"}}, func(fr *Frame, sc *Scene) place {
+		return place{layer: sc.RoleVars, history: &fr.All.ShownVars, moment: fr.DocumentAt}
 	}},
 	{[]Source{
 		{"import_playbook vars", "`vars:` next to `import_playbook:`"},
 		{"play vars", "`vars:` of the play"},
 		{"vars_prompt", "the answers"},
 		{"vars_files", "files named under `vars_files:` of the play; the last one counts"},
-	}, func(l Looking) bool { return l.Layer(l.Scene.Vars) }},
-	{[]Source{{"root vars", "`vars:` next to `plays:`"}}, func(l Looking) bool { return l.Layer(l.All.Root) }},
+	}, func(_ *Frame, sc *Scene) place { return place{layer: sc.Vars} }},
+	{[]Source{{"root vars", "`vars:` next to `plays:`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Root} }},
 	{
 		[]Source{{"block vars", "`vars:` next to `block:`, `import_tasks:`, or under `apply:`; the innermost count"}},
-		func(l Looking) bool { return l.Layer(l.Block) },
+		func(fr *Frame, _ *Scene) place { return place{layer: fr.Block} },
 	},
-	{[]Source{{"task vars", "`vars:` of the task itself"}}, func(l Looking) bool { return l.Layer(l.Step) }},
-	{[]Source{{"include_vars", "the variables that the task has read, for the tasks after it"}}, func(l Looking) bool {
-		return l.history(&l.All.Document, l.DocumentAt)
+	{[]Source{{"task vars", "`vars:` of the task itself"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Step} }},
+	{[]Source{{"include_vars", "the variables that the task has read, for the tasks after it"}}, func(fr *Frame, _ *Scene) place {
+		return place{history: &fr.All.Document, moment: fr.DocumentAt}
 	}},
 	{[]Source{
 		{"set_fact", "for all plays after it"},
 		{"register", "the same; the later of the two counts"},
-	}, func(l Looking) bool { return l.history(&l.All.Produced, l.ProducedAt) }},
+	}, func(fr *Frame, _ *Scene) place { return place{history: &fr.All.Produced, moment: fr.ProducedAt} }},
 	{[]Source{
 		{"role parameters", "given to a role, next to its name"},
 		{"include vars", "`vars:` next to `include_tasks:` or `include_role:`; the innermost count"},
-	}, func(l Looking) bool { return l.Layer(l.Params) }},
-	{[]Source{{"loop", "`item`, or the name set by `loop_control`"}}, func(l Looking) bool { return l.Layer(l.Loop) }},
+	}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Params} }},
+	{[]Source{{"loop", "`item`, or the name set by `loop_control`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Loop} }},
 	{
 		[]Source{{"--vars-file", "a file given on the command line; the last one counts"}},
-		func(l Looking) bool { return l.Layer(l.All.Files) },
+		func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Files} },
 	},
-	{[]Source{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(l Looking) bool { return l.Layer(l.All.Extra) }},
+	{[]Source{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Extra} }},
 }
 
 // Magic are the variables that say where a template stands and how moon was called, in the order of the page about plays. Nothing
@@ -108,38 +116,37 @@ var Magic = []Source{
 	{"omit", "as `default(omit)`: the argument is omitted"},
 }
 
-// Looking is a search for a name. found is given every value, the one that counts first, until it returns true.
-type Looking struct {
-	*Frame
-	Name  string
-	Found func(*Binding) bool
-	Scene *Scene // never nil
-}
-
-// Layer looks in a layer and in those below it.
-func (l Looking) Layer(of *Layer) bool {
-	for ; of != nil; of = of.Parent {
-		if b := of.Find(l.Name); b != nil && l.Found(b) {
+// eachIn calls f with the binding of a name in a layer and in those below it, until it returns true.
+func (l *Layer) eachIn(name string, f func(*Binding) bool) bool {
+	for ; l != nil; l = l.Parent {
+		if b := l.Find(name); b != nil && f(b) {
 			return true
 		}
 	}
 	return false
 }
 
-func (l Looking) history(h *History, moment int) bool { return h.Before(l.Name, moment, l.Found) }
+// Nearest is the binding of a name that counts in a layer and those below it, nil if there is none.
+func (l *Layer) Nearest(name string) (nearest *Binding) {
+	l.eachIn(name, func(b *Binding) bool { nearest = b; return true })
+	return nearest
+}
 
-// eachOfHost is frame.each for a host of an inventory. Only what a person overrides in a run is above all levels, and only the facts
-// of this machine, under moon's own names, are below them.
+// eachOfHost is Each for a host of an inventory. Only what a person overrides in a run is above all levels, and only the facts
+// of this machine, under moon's own names, are below them. That f is called here and not by the levels keeps it, and all that it
+// notes, off the heap: names are looked up more often than anything else is done.
 func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
-	l := Looking{Frame: fr, Name: name, Found: f, Scene: fr.Scene}
-	if l.Scene == nil {
-		l.Scene = &Scene{}
+	sc := fr.Scene
+	if sc == nil {
+		sc = &Scene{}
 	}
-	if l.Layer(fr.Over) {
+	if fr.Over.eachIn(name, f) {
 		return true
 	}
-	for _, level := range slices.Backward(Levels) {
-		if level.find(l) {
+	for i := len(Levels) - 1; i >= 0; i-- {
+		at := Levels[i].in(fr, sc)
+		if at.layer.eachIn(name, f) || at.history != nil && at.history.Before(name, at.moment, f) ||
+			at.facts && fr.All.Of.Fact(name, fr.ProducedAt, f) {
 			return true
 		}
 	}
@@ -165,25 +172,18 @@ func (fr *Frame) pastOf() *PastInventory {
 // Each calls f with the bindings of name, from the one that counts to the ones it hides, until f returns true. The
 // order is LANGUAGE.md's precedence.
 func (fr *Frame) Each(name string, f func(*Binding) bool) bool {
-	try := func(l *Layer) bool {
-		for ; l != nil; l = l.Parent {
-			if b := l.Find(name); b != nil && f(b) {
-				return true
-			}
-		}
-		return false
-	}
 	if fr.All.Of != nil {
 		return fr.eachOfHost(name, f)
 	}
 	on := fr.Machine()
-	return try(fr.Over) || try(fr.All.Extra) || try(fr.All.Files) || try(fr.Loop) || try(fr.Params) ||
+	return fr.Over.eachIn(name, f) || fr.All.Extra.eachIn(name, f) || fr.All.Files.eachIn(name, f) ||
+		fr.Loop.eachIn(name, f) || fr.Params.eachIn(name, f) ||
 		fr.producedFor(on, name, f) ||
-		try(fr.Step) || try(fr.Block) ||
+		fr.Step.eachIn(name, f) || fr.Block.eachIn(name, f) ||
 		fr.All.Document.Before(name, fr.DocumentAt, f) ||
-		try(fr.All.Root) || try(fr.All.VarsFiles) ||
-		on != nil && (fr.gathered(on, name, f) || try(on.InventoryFor(fr.Scene))) ||
-		try(fr.All.facts) || fr.Fact(name, f)
+		fr.All.Root.eachIn(name, f) || fr.All.VarsFiles.eachIn(name, f) ||
+		on != nil && (fr.gathered(on, name, f) || on.InventoryFor(fr.Scene).eachIn(name, f)) ||
+		fr.All.facts.eachIn(name, f) || fr.Fact(name, f)
 }
 
 // producedFor finds what steps have set: on a host what was set there, unless a step has set it later for all.

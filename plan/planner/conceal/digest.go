@@ -3,7 +3,7 @@ package conceal
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"moon/secret"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,95 +13,130 @@ import (
 	"moon/plan/eval/value"
 )
 
+// digester puts together what a digest is over.
+type digester struct {
+	b       []byte
+	secrets *secret.Set
+	root    string
+}
+
+// text adds a part: without the root, so that a playbook can be moved, and without secrets, as digests are shown and kept.
+func (d *digester) text(name, text string) {
+	if d.root != "" && strings.Contains(text, d.root) {
+		text = strings.ReplaceAll(text, d.root, "")
+	}
+	text = d.secrets.Redact(text)
+	d.b = append(append(d.b, name...), '=')
+	// With its length, or a text could pass for the parts behind it.
+	d.b = append(strconv.AppendInt(d.b, int64(len(text)), 10), ':')
+	d.b = append(append(d.b, text...), '\n')
+}
+
+// value adds a part that is any value.
+func (d *digester) value(name string, v any) { d.text(name, value.Text(v)) }
+
+// lines adds a part of several lines. Most steps have none of them.
+func (d *digester) lines(name string, lines ...string) {
+	if strings.Join(lines, "") == "" {
+		d.text(name, "\n\n\n"[:len(lines)-1])
+		return
+	}
+	d.text(name, strings.Join(lines, "\n"))
+}
+
+// flags adds a part that says yes or no.
+func (d *digester) flags(name string, flags ...bool) {
+	var room [64]byte
+	text := room[:0]
+	for i, flag := range flags {
+		if i > 0 {
+			text = append(text, ' ')
+		}
+		text = strconv.AppendBool(text, flag)
+	}
+	d.text(name, string(text))
+}
+
 // Digest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
 // with no_log the text as written counts: a digest of what it comes to would let others try out what that is.
 func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
-	b := c.digested[:0]
-	part := func(name string, v any) {
-		text := value.Text(v)
-		// Without the root, so that a playbook can be moved, and without secrets, as digests are shown and kept.
-		text = c.secrets.Redact(strings.ReplaceAll(text, c.plan.Root, ""))
-		b = append(append(b, name...), '=')
-		// With its length, or a text could pass for the parts behind it.
-		b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
-		b = append(append(b, text...), '\n')
-	}
+	d := &digester{b: c.digested[:0], secrets: c.secrets, root: c.plan.Root}
 	t := k.Src
-	part("action", s.Action)
+	d.text("action", s.Action)
 	overHosts := c.plan.Dialect.Rules().OverHosts
 	if overHosts || s.Delegate != "" {
-		part("host", s.Host+" "+s.Delegate)
+		d.text("host", s.Host+" "+s.Delegate)
 		if s.Conn != nil {
-			part("connection", s.Conn.String()+" "+s.Conn.Args)
+			d.text("connection", s.Conn.String()+" "+s.Conn.Args)
 			if s.Conn.Program != "" {
-				part("connection program", s.Conn.Program)
+				d.text("connection program", s.Conn.Program)
 			}
 		}
 	}
 	for _, n := range s.Notifiers {
-		part("notified by", c.plan.Steps[n].Path)
+		d.text("notified by", c.plan.Steps[n].Path)
 	}
 	for _, g := range s.Gates {
-		part("gate", c.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
+		d.text("gate", c.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
 	}
 	if overHosts {
-		part("once", fmt.Sprint(s.Once, s.GoesOn, s.AnyFatal))
+		d.flags("once", s.Once, s.GoesOn, s.AnyFatal)
 	}
 	if s.NoLog {
-		part("written", []any{plan.Plain(t.Args), plan.Plain(t.ExtraArgs), plan.Plain(t.StepVars), plan.Plain(t.Loop.Over)})
+		d.value("written", []any{plan.Plain(t.Args), plan.Plain(t.ExtraArgs), plan.Plain(t.StepVars), plan.Plain(t.Loop.Over)})
 		for _, env := range k.Env {
-			part("env", plan.Plain(env))
+			d.value("env", plan.Plain(env))
 		}
 	} else {
-		part("args", any(s.Args))
+		d.value("args", s.Args)
 		for _, name := range plan.SortedKeys(s.Env) {
-			part("env."+name, s.Env[name])
+			d.text("env."+name, s.Env[name])
 		}
 	}
 	if k.Action.Plugin != nil {
-		part("plugin", k.Action.Plugin.Digest)
+		d.text("plugin", k.Action.Plugin.Digest)
 	}
-	part("cwd", s.Cwd)
-	part("when", s.When)
-	part("register", s.Register)
-	part("confirm", s.Confirm)
-	part("retry", strconv.Itoa(s.Retry.Max)+" "+s.Retry.Delay.String()+s.Retry.Until)
-	part("timeout", s.Timeout.String())
+	d.text("cwd", s.Cwd)
+	d.text("when", s.When)
+	d.text("register", s.Register)
+	d.text("confirm", s.Confirm)
+	d.text("retry", strconv.Itoa(s.Retry.Max)+" "+s.Retry.Delay.String()+s.Retry.Until)
+	d.text("timeout", s.Timeout.String())
 	if s.Queued > 0 {
-		part("queued", s.Queued.String())
+		d.text("queued", s.Queued.String())
 	}
 	if len(t.Sources)+len(t.Generates) > 0 {
-		part("incremental", plan.Texts(t.Sources)+"\n\n"+plan.Texts(t.Generates))
+		d.text("incremental", plan.Texts(t.Sources)+"\n\n"+plan.Texts(t.Generates))
 	}
 	if s.Become != nil {
-		part("become", s.Become.User+" "+s.Become.Method)
+		d.text("become", s.Become.User+" "+s.Become.Method)
 	}
 	if s.Undo != nil {
-		part("undo "+s.Undo.Action, []any{plan.Plain(t.Undo.Args), plan.Plain(t.Undo.ExtraArgs), plan.Plain(t.Undo.Env)})
+		d.value("undo "+s.Undo.Action, []any{plan.Plain(t.Undo.Args), plan.Plain(t.Undo.ExtraArgs), plan.Plain(t.Undo.Env)})
 		if !s.NoLog {
-			part("undoes", any(s.Undo.Args))
+			d.value("undoes", s.Undo.Args)
 		}
 	}
 	for _, o := range s.Overridden { // also of what shows nowhere else, such as a variable that a template's file uses
-		part("override."+o.Label(), o.Now)
+		d.value("override."+o.Label(), o.Now)
 	}
 	if s.Terminal {
-		part("interactive", "true")
+		d.text("interactive", "true")
 	}
-	part("policy", plan.WhenText(k.Changed)+"\n"+plan.WhenText(k.Failed)+"\n"+plan.WhenText(k.Ignore))
-	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
-	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded))
+	d.lines("policy", plan.WhenText(k.Changed), plan.WhenText(k.Failed), plan.WhenText(k.Ignore))
+	d.lines("guards", t.Creates.Text(), t.Removes.Text(), t.Unless.Text(), t.OnlyIf.Text())
+	d.flags("flags", s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded)
 	if s.Loop != nil && !s.NoLog && (!c.Compared || !settled(k)) {
-		part("item", value.Plain(s.Loop.Item))
+		d.value("item", value.Plain(s.Loop.Item))
 	}
-	for _, d := range k.Decisive {
-		if !s.NoLog || d.Verdict {
-			part(d.Name, value.Plain(d.Value))
+	for _, one := range k.Decisive {
+		if !s.NoLog || one.Verdict {
+			d.value(one.Name, value.Plain(one.Value))
 		}
 	}
-	s.DigestReads(k, c.plan.Root, part)
-	c.digested = b
-	sum := sha256.Sum256(b)
+	s.DigestReads(k, c.plan.Root, d.text)
+	c.digested = d.b
+	sum := sha256.Sum256(d.b)
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +13,19 @@ import (
 
 // change is what a step may change: what lies at some paths, or anything if there are none.
 type change struct {
-	step  int
-	paths []string
+	step   int
+	task   *plan.Task // whose arguments have the paths; nil: it is anything
+	paths  []string   // when they were first asked for: in most plans no step asks
+	looked bool
+}
+
+// at are the paths, none if it may be anything.
+func (c *change) at(p *plan.Plan) []string {
+	if !c.looked && c.task != nil {
+		c.paths = pathsOf(&p.Steps[c.step], c.task)
+	}
+	c.looked = true
+	return c.paths
 }
 
 // looks are the actions that change nothing, in addition to those that touch nothing of the machine.
@@ -35,15 +45,22 @@ var changesAt = map[string]string{
 	"copy": "dest", "template": "dest", "file": "path", "lineinfile": "path", "blockinfile": "path", "replace": "path",
 }
 
-// here is the machine that moon runs on.
-const here = ""
+// machine is how one is reached. Two names of one machine are two machines: the run finds that out.
+type machine struct {
+	address string
+	port    int
+	program string
+}
 
-// machineOf names the machine that a step runs on. Two names of one machine are two machines: the run finds that out.
-func machineOf(c *plan.Connection) string {
+// here is the machine that moon runs on.
+var here machine
+
+// machineOf is the machine that a step runs on.
+func machineOf(c *plan.Connection) machine {
 	if c == nil {
 		return here
 	}
-	return fmt.Sprint(cmp.Or(c.Address, c.Host), " ", c.Port, " ", c.Program)
+	return machine{cmp.Or(c.Address, c.Host), c.Port, c.Program}
 }
 
 // noteChange takes down what a step may change.
@@ -51,7 +68,7 @@ func (p *Prober) noteChange(s *plan.Step, k *plan.Task) {
 	if s.Excluded || s.Prediction == plan.WillSkip {
 		return
 	}
-	add := func(machine string, c change) { p.changes[machine] = append(p.changes[machine], c) }
+	add := func(on machine, c change) { p.changes[on] = append(p.changes[on], c) }
 	all := change{step: s.Index}
 	switch {
 	case waits[s.Action]:
@@ -64,7 +81,7 @@ func (p *Prober) noteChange(s *plan.Step, k *plan.Task) {
 		add(here, all)
 		add(machineOf(s.Conn), all)
 	default:
-		add(machineOf(s.Conn), change{step: s.Index, paths: pathsOf(s, k)})
+		add(machineOf(s.Conn), change{step: s.Index, task: k})
 	}
 }
 
@@ -89,12 +106,13 @@ func pathsOf(s *plan.Step, k *plan.Task) []string {
 }
 
 // changer is a step that may change what lies at some paths of a machine; -1 if there is none.
-func (p *Prober) changer(machine string, paths []string) int {
+func (p *Prober) changer(on machine, paths []string) int {
 	if len(p.waited) > 0 {
 		return p.waited[len(p.waited)-1]
 	}
-	for _, c := range slices.Backward(p.changes[machine]) {
-		if len(c.paths) == 0 || len(paths) == 0 || overlap(c.paths, paths) {
+	list := p.changes[on]
+	for i := len(list) - 1; i >= 0; i-- {
+		if c := &list[i]; len(c.at(p.plan)) == 0 || len(paths) == 0 || overlap(c.paths, paths) {
 			return c.step
 		}
 	}

@@ -28,15 +28,15 @@ type Prober struct {
 	open    []int                  // the steps that were not asked yet
 	results map[int]map[string]any // as registered
 	done    bool
-	changes map[string][]change // by machine
-	waited  []int               // steps that wait for something to happen
+	changes map[machine][]change
+	waited  []int // steps that wait for something to happen
 }
 
 // New asks for a plan with these options. closed says that it is made again from what is known.
 func New(p *plan.Plan, o *plan.Options, list *problems.Collector, secrets *secret.Set, closed bool) *Prober {
 	r := &Prober{
 		plan: p, o: o, problems: list, secrets: secrets, closed: closed,
-		probes: map[int]plan.Probe{}, results: map[int]map[string]any{}, changes: map[string][]change{},
+		probes: map[int]plan.Probe{}, results: map[int]map[string]any{}, changes: map[machine][]change{},
 	}
 	p.Ahead.Findings, p.Ahead.Unasked, p.Ahead.Ask = map[int]found.Result{}, map[int]string{}, r.registered
 	return r
@@ -77,10 +77,8 @@ func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
 		return false
 	}
 	t := k.Src
-	for _, v := range []interface{ IsZero() bool }{t.Creates, t.Removes, t.Unless, t.OnlyIf} {
-		if !v.IsZero() {
-			return false
-		}
+	if !t.Creates.IsZero() || !t.Removes.IsZero() || !t.Unless.IsZero() || !t.OnlyIf.IsZero() {
+		return false
 	}
 	if len(t.Sources)+len(t.Generates) > 0 || uncertain(k.Changed) || uncertain(k.Failed) || holds(k.Failed) {
 		return false
