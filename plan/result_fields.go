@@ -107,7 +107,7 @@ var mixedTypes = []struct {
 // CheckTypes warns of a condition on the result of a command that compares a number with a string. is says whose result a name has.
 func CheckTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), is func(name string) bool) {
 	text := v.Text()
-	if !strings.Contains(text, "=") { // as most texts do not: the patterns take longer than planning all the rest of it
+	if !strings.Contains(text, "==") && !strings.Contains(text, "!=") { // as most texts do not: the patterns take longer than planning all the rest of it
 		return
 	}
 	for _, mixed := range mixedTypes {
