@@ -9,6 +9,7 @@ import (
 
 	"moon/plan/dialect"
 	"moon/plan/eval/value"
+	"moon/plan/parameter"
 	"moon/plan/vars"
 )
 
@@ -330,7 +331,7 @@ func (e *Env) parameters(b *vars.Binding) any {
 		case value.Fault, value.Unknown:
 			continue
 		}
-		if typed, ok := Convert(b.Given.Types[i], m[one.Name]); ok {
+		if typed, ok := parameter.Convert(b.Given.Types[i], m[one.Name]); ok {
 			m[one.Name] = typed
 		}
 		if b.Given.Secret[one.Name] {

@@ -65,7 +65,7 @@ func (p *fleet) gather(cs []*taskContext) {
 	if len(ask) == 0 {
 		return
 	}
-	for i, got := range p.ask(ask) {
+	for i, got := range p.connector.Ask(ask) {
 		m := of[i]
 		if facts, ok := p.o.Facts.Hosts[m.Name]; ok && got.Facts == nil { // a run that goes on had reached it
 			got.Facts = facts
@@ -110,26 +110,6 @@ func (p *fleet) gatherDelegates(cs []*taskContext) {
 	}
 }
 
-// ask gives the facts of hosts, of each as it answered when it was asked first.
-func (p *fleet) ask(targets []plan.Target) []plan.Gathered {
-	var open []plan.Target
-	for _, t := range targets {
-		if _, ok := p.o.Facts.Asked[t.Host]; !ok {
-			open = append(open, t)
-		}
-	}
-	if len(open) > 0 {
-		for i, got := range p.o.Outside.Gather(open) {
-			p.o.Facts.Asked[open[i].Host] = got
-		}
-	}
-	got := make([]plan.Gathered, len(targets))
-	for i, t := range targets {
-		got[i] = p.o.Facts.Asked[t.Host]
-	}
-	return got
-}
-
 // keepGathered lets the steps keep what they find whose facts change and are used: those are taken from the run.
 func (p *fleet) keepGathered() {
 	for _, m := range p.machines {
@@ -147,17 +127,6 @@ func (p *fleet) usedToo(other *planner) {
 		if !ok {
 			continue
 		}
-		for fact := range was.Read {
-			if m.Read == nil {
-				m.Read = map[string]bool{}
-			}
-			m.Read[fact] = true
-		}
-		for variable, shown := range was.Env {
-			if m.Env == nil {
-				m.Env = map[string]bool{}
-			}
-			m.Env[variable] = m.Env[variable] || shown
-		}
+		m.UseToo(was.Machine)
 	}
 }

@@ -138,20 +138,9 @@ func (p *playsState) steersParallel(c *taskContext, t *playbook.Task, what strin
 
 // ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
 func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext) ([]*inventory.Host, bool) {
-	switch order := pl.Order.Text(); order {
-	case "", "inventory":
-	case "sorted", "reverse_sorted":
-		// Cloned, as the list is the inventory's own, and other plays have it too.
-		hosts = slices.Clone(hosts)
-		slices.SortFunc(hosts, func(a, b *inventory.Host) int { return strings.Compare(a.Name, b.Name) })
-		if order == "reverse_sorted" {
-			slices.Reverse(hosts)
-		}
-	case "reverse_inventory":
-		hosts = slices.Clone(hosts)
-		slices.Reverse(hosts)
-	default:
-		// Shuffle is none of them: the same files would give another plan each time.
+	order := pl.Order.Text()
+	hosts, ok := inventory.InOrder(hosts, order)
+	if !ok { // shuffle is none of them: the same files would give another plan each time
 		p.Errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted",
 			"`order: %s` is not supported: a plan has one order", order)
 	}

@@ -322,3 +322,19 @@ func (m *Machine) usedOwn() map[string]any {
 	}
 	return own
 }
+
+// UseToo adds the facts that planning has used of the same host in another plan.
+func (m *Machine) UseToo(was *Machine) {
+	for fact := range was.Read {
+		if m.Read == nil {
+			m.Read = map[string]bool{}
+		}
+		m.Read[fact] = true
+	}
+	for variable, shown := range was.Env {
+		if m.Env == nil {
+			m.Env = map[string]bool{}
+		}
+		m.Env[variable] = m.Env[variable] || shown
+	}
+}

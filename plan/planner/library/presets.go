@@ -11,6 +11,7 @@ import (
 
 	"moon/internal/suggest"
 	"moon/plan"
+	"moon/plan/parameter"
 	"moon/plan/playbook"
 )
 
@@ -91,9 +92,9 @@ func (l *Library) LoadPreset(path string) (*playbook.PresetFile, error) {
 	file := playbook.ParsePreset(f, l.o.Actions(), &l.problems.Found)
 	for _, param := range file.Parameters {
 		for _, v := range param.Enum {
-			if _, ok := plan.Convert(param.Type, plan.Plain(v)); !ok {
+			if _, ok := parameter.Convert(param.Type, plan.Plain(v)); !ok {
 				l.problems.Errorf(v.Pos(), utf8.RuneCountInString(v.Text()), nil, "",
-					"an entry of `enum:` of the parameter `%s` must be %s; this is %s", param.Name, plan.TypeWords[param.Type],
+					"an entry of `enum:` of the parameter `%s` must be %s; this is %s", param.Name, parameter.TypeWords[param.Type],
 					plan.Described(plan.Plain(v)))
 			}
 		}

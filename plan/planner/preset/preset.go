@@ -10,6 +10,7 @@ import (
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/parameter"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -103,11 +104,11 @@ func (site Site) bindOne(all *vars.Binding, values map[string]any, param playboo
 		values[param.Name] = nil
 		return
 	}
-	typed, ok := plan.Convert(param.Type, got)
+	typed, ok := parameter.Convert(param.Type, got)
 	if !ok {
 		site.Problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), site.Chain, "",
 			"the parameter `%s` must be %s; this is %s",
-			param.Name, plan.TypeWords[param.Type], plan.Described(got))
+			param.Name, parameter.TypeWords[param.Type], plan.Described(got))
 		return
 	}
 	kept := typed
