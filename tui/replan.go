@@ -121,6 +121,9 @@ func (m replanning) adoptPlan() (news string) {
 
 // planChange says what is different in a plan, and in which file if it is one.
 func planChange(old, now *plan.Plan, others status.OtherFiles) string {
+	if opened := status.OpenedWords(old, now); opened != "" {
+		return opened
+	}
 	d := status.Differ(old, now)
 	words := draw.Count(len(d.Changed), "step") + " changed"
 	if len(d.Added) > 0 {

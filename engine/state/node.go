@@ -72,6 +72,7 @@ const (
 	passed // the breakpoint does not stop the run here any more: the run has paused here, or its condition does not hold
 	probed // the condition of the breakpoint was evaluated
 	marked // counts as ok, without running
+	added  // by an open place, in the run
 )
 
 // ending is how a step ended, as far as it must be reported again when the plan is replaced.

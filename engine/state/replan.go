@@ -277,8 +277,13 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 			kept[i] = end
 		}
 	}
-	s.confirmRounds(choices, of, with.expanded)
+	s.decideAdded(choices, stops, of, with.expanded)
+	budget, fence := s.budget, s.fence
 	s.load(p, g)
+	// Who steps, steps through what has been added, too.
+	if len(with.expanded) > 0 {
+		s.budget, s.fence = budget, widen(fence, of)
+	}
 	s.later = later
 	maps.DeleteFunc(stops, func(_ int, b *breaks) bool { return b == nil })
 	// Loaded first: load clears what is put back here.
@@ -300,17 +305,40 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	s.resolve()
 }
 
-// confirmRounds takes the answer to an open loop whose rounds ask for one: in a run without a review it was given before the run. The
-// rounds stand behind the step that has found them.
-func (s *replanning) confirmRounds(choices []choice, of, expanded []int) {
+// decideAdded gives the steps that open places have added what was decided about the places. They stand behind them. A breakpoint holds for
+// them, too: its selector named them before they were there. In a run without a review the answer to what they ask was given before the
+// run; in a review they are new, and approved only on request.
+func (s *replanning) decideAdded(choices []choice, stops map[int]*breaks, of, expanded []int) {
 	for i, j := range of {
-		if s.opts.Review || !slices.Contains(expanded, j) || s.choices[j]&confirmed == 0 {
+		if !slices.Contains(expanded, j) {
 			continue
 		}
+		inherited := added | s.choices[j]&breakpoint
+		switch {
+		case !s.opts.Review:
+			inherited |= s.choices[j] & confirmed
+		case s.opts.Expanded:
+			inherited |= approved
+		}
 		for k := i + 1; k < len(of) && of[k] < 0; k++ {
-			choices[k] |= confirmed
+			choices[k] |= inherited
+			if s.breaks[j] != nil {
+				stops[k] = s.breaks[j]
+			}
 		}
 	}
+}
+
+// widen gives the fence of step mode the numbers of a plan to which steps were added: those that were added inside of it are inside.
+func widen(fence *events.Range, of []int) *events.Range {
+	if fence == nil {
+		return nil
+	}
+	wide := events.Range{From: slices.Index(of, fence.From), To: slices.Index(of, fence.To)}
+	if wide.To < 0 { // it reaches to the end
+		wide.To = len(of)
+	}
+	return &wide
 }
 
 // keepDone settles at once what is over, also if something that was inserted above it is still to run: it is done, whatever

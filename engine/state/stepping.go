@@ -78,13 +78,32 @@ func (s *stepping) hold(step int) (events.PauseReason, string) {
 	switch {
 	case s.unconfirmed(step):
 		return events.PauseConfirm, ps.Confirm
-	case c&breakpoint != 0 && c&passed == 0:
+	case c&breakpoint != 0 && c&passed == 0 && !s.breaksLater(step):
 		return events.PauseBreakpoint, ""
 	// In step mode the key itself is the approval.
 	case s.opts.Review && c&approved == 0 && s.budget <= 0:
-		return events.PauseUndecided, ""
+		return events.PauseUndecided, s.broughtBy(step)
 	}
 	return "", ""
+}
+
+// broughtBy says which place has added a step that nobody could approve before, or "".
+func (s *stepping) broughtBy(step int) string {
+	if s.choices[step]&added == 0 {
+		return ""
+	}
+	for i := step - 1; i >= 0; i-- {
+		if at := s.plan.Steps[i].Place; at != nil && at.Opened {
+			return "it came with " + s.plan.StepRef(i)
+		}
+	}
+	return ""
+}
+
+// breaksLater reports whether the breakpoint of an open place is one with a condition, a count or a text: these are about the steps that
+// the place adds, and may use their item.
+func (s *stepping) breaksLater(step int) bool {
+	return s.breaks[step] != nil && s.plan.Steps[step].Place != nil
 }
 
 func (s *stepping) setBreak(c events.Break) {
@@ -127,7 +146,7 @@ func (s *stepping) refuseBreak(c events.Break) string {
 
 // undecidedBreak reports whether somebody must find out if the step's breakpoint stops here.
 func (s *stepping) undecidedBreak(step int) bool {
-	return s.breaks[step] != nil && s.choices[step]&(breakpoint|probed) == breakpoint && !s.stopped()
+	return s.breaks[step] != nil && s.choices[step]&(breakpoint|probed) == breakpoint && !s.stopped() && !s.breaksLater(step)
 }
 
 func (s *stepping) breakProbed(f fact.BreakProbed) {

@@ -23,6 +23,7 @@ type Options struct {
 	KeepOpen       bool   `json:"keep_open,omitempty"`        // do not finish a failed run until asked to: retries are possible
 	Check          bool   `json:"check,omitempty"`            // dry run
 	Diff           bool   `json:"diff,omitempty"`
+	Expanded       bool   `json:"expanded,omitempty"`   // a review approves what the run adds to the plan along with the place it is found by
 	Force          bool   `json:"force,omitempty"`      // run incremental steps although they are up to date
 	Saved          bool   `json:"saved,omitempty"`      // of a saved plan: a resumed run keeps to it
 	MaxResult      int64  `json:"max_result,omitempty"` // how much of what a step prints its result may have, in bytes; 0: 16 MiB

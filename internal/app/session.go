@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type HeadlessRequest struct {
 // Headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
 func Headless(call *Invocation, p *plan.Plan, g *graph.Graph, req HeadlessRequest) error {
 	opts := req.Options
+	opts.Expanded = ApprovesExpanded(req.Approve)
 	outs, err := ParseOutputs(req.Outputs, req.Verbose, opts.Diff)
 	if err != nil {
 		return err
@@ -172,20 +174,49 @@ func confirm(p *plan.Plan, selectors []string) ([]events.Range, error) {
 	return confirmed, err
 }
 
-// Confirmations are the steps that ask: those that selectors confirm, and lines about the others.
-func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, open []string, err error) {
-	approved := map[int]bool{}
+// The words of --approve that are no selectors.
+const (
+	approveAll      = "all"
+	approveExpanded = "expanded"
+)
+
+// ApprovesExpanded reports whether --approve approves the steps that the run adds to the plan.
+func ApprovesExpanded(selectors []string) bool { return slices.Contains(selectors, approveExpanded) }
+
+// approvedSteps are the steps that --approve names, or all.
+func approvedSteps(p *plan.Plan, selectors []string) (steps map[int]bool, all bool, err error) {
+	steps = map[int]bool{}
 	for _, selector := range selectors {
 		found := p.Match(selector)
-		if len(found) == 0 && selector != "all" {
+		if len(found) == 0 && selector != approveAll && selector != approveExpanded {
 			message, hint := p.NoMatch(selector)
-			return nil, nil, Usage("--approve: %s\n  hint: %s", message, hint)
+			return nil, false, Usage("--approve: %s\n  hint: %s", message, hint)
 		}
 		for _, step := range found {
-			approved[step] = true
+			steps[step] = true
 		}
 	}
-	all := slices.Contains(selectors, "all")
+	return steps, slices.Contains(selectors, approveAll), nil
+}
+
+// ReviewApprovals are the commands for what --approve approves before a review begins.
+func ReviewApprovals(p *plan.Plan, selectors []string) ([]events.Order, error) {
+	steps, all, err := approvedSteps(p, selectors)
+	switch {
+	case err != nil:
+		return nil, err
+	case all:
+		return Approvals([]events.Range{{To: len(p.Steps)}}), nil
+	}
+	return Approvals(events.RangesOf(slices.Sorted(maps.Keys(steps)))), nil
+}
+
+// Confirmations are the steps that ask: those that selectors confirm, and lines about the others.
+func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, open []string, err error) {
+	approved, all, err := approvedSteps(p, selectors)
+	if err != nil {
+		return nil, nil, err
+	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		question := s.Confirm

@@ -99,7 +99,8 @@ func Run(call *app.Invocation, args []string) (code int) {
 	grammar := grammarFor(args)
 	ctx, err := newParser(call, grammar.Interface()).Parse(args)
 	if err != nil {
-		fmt.Fprintf(call.Err, "moon: %s\n", err)
+		// The empty word that stands for no choice is not one to offer.
+		fmt.Fprintf(call.Err, "moon: %s\n", strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1))
 		fmt.Fprintln(call.Err, callHint(newParser(call, &cli{}), args, err))
 		return app.ExitUsage
 	}

@@ -73,6 +73,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	}
 	// How a run is shown may differ from the run that it continues. What it does may not: the other options are kept.
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen
+	opts.Expanded = opts.Expanded || app.ApprovesExpanded(c.Approve)
 	how := engine.Resumption{Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed, Planned: now.by}
 	switch {
 	case onScreen:
@@ -102,6 +103,11 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	config, state := call.Session, statedir.Of(past.Dir)
 	config.Plan, config.Graph, config.Records = now.plan, now.graph, state.Sources()
 	config.Durations, config.Options, config.First = state.Durations(), opts, app.Approvals(confirmed)
+	if onScreen {
+		if config.First, err = app.ReviewApprovals(now.plan, c.Approve); err != nil {
+			return err
+		}
+	}
 	config.States = state.Resources()
 	passwords := c.becomePasswords()
 	pool, err := passwords.Runners(call, &config, now.plan)

@@ -104,7 +104,12 @@ func (c *tuiCmd) once(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	s, pool, err := app.Start(call, p, g, opts, c.becomePasswords(), stops...)
+	approvals, err := app.ReviewApprovals(p, c.Approve)
+	if err != nil {
+		return err
+	}
+	opts.Expanded = app.ApprovesExpanded(c.Approve)
+	s, pool, err := app.Start(call, p, g, opts, c.becomePasswords(), append(approvals, stops...)...)
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,10 @@ func (c *announcer) hearBatch(batch []events.Record) {
 }
 
 func (c *announcer) hearOne(r *events.Record) {
+	// What is published again because rounds were added was said under the plan before.
+	if r.Again {
+		return
+	}
 	c.past.addRecord(r)
 	if c.estimate != nil && r.Step >= 0 && r.Step < len(c.run.Steps) {
 		c.estimate.See(r.Step, &c.run.Steps[r.Step])
@@ -313,8 +317,11 @@ func (c *announcer) sayAccepted(e events.CommandAccepted) {
 
 // planLoaded takes over another plan when the run has one, and says what is different in it.
 func (c *announcer) planLoaded(e events.PlanLoaded) {
-	// Steps that are kept end once more under the new plan, which is not news.
-	c.telling.swallowed, c.telling.again = status.Tally{}, true
+	// Steps that are kept end once more under the new plan, which is not news. Where rounds are added each repetition says so itself,
+	// and what comes after it is new: the run does not stop.
+	if len(e.Expanded) == 0 {
+		c.telling.swallowed, c.telling.again = status.Tally{}, true
+	}
 	if e.Digest == c.coming {
 		// From here on the run may be at rest again: lines wait for the plan that was made.
 		c.coming = ""
@@ -327,6 +334,7 @@ func (c *announcer) planLoaded(e events.PlanLoaded) {
 		return
 	}
 	diff := status.Differ(c.plan, p)
+	before, opened := c.plan, status.OpenedWords(c.plan, p)
 	mine := c.fixes.sentFix != nil
 	c.fixes.sentFix = nil
 	// Before the plan is replaced: files are compared between the two.
@@ -335,6 +343,13 @@ func (c *announcer) planLoaded(e events.PlanLoaded) {
 	c.rest = nil // of a plan that is not any more
 	if mine {
 		return // what becomes of it was said before
+	}
+	if len(e.Expanded) > 0 {
+		c.past.renumber(plan.Counterparts(p, before))
+	}
+	if opened != "" {
+		c.say("%s", sentence(clean(opened)))
+		return
 	}
 	c.say("replanned: %s changed, %d added, %d gone.", count(len(diff.Changed), "step"), len(diff.Added), diff.Gone)
 	if len(diff.Changed) > 0 {

@@ -30,7 +30,8 @@ func (p *past) addRecord(r *events.Record) {
 		return
 	}
 	h := happened{r.Time, r.Step, text}
-	if _, loaded := r.Event.(events.PlanLoaded); loaded { // steps have other numbers now
+	// Steps have other numbers now. Where rounds were added, renumber knows which.
+	if e, loaded := r.Event.(events.PlanLoaded); loaded && len(e.Expanded) == 0 {
 		for i := range p.ring {
 			p.ring[i].step = -1
 		}
@@ -41,6 +42,21 @@ func (p *past) addRecord(r *events.Record) {
 	}
 	p.ring[p.next] = h
 	p.next = (p.next + 1) % pastSize
+}
+
+// renumber gives what has happened the numbers of a plan to which rounds were added: of says which step of the plan before each one is.
+func (p *past) renumber(of []int) {
+	now := map[int]int{-1: -1}
+	for i, j := range of {
+		if j >= 0 {
+			now[j] = i
+		}
+	}
+	for k := range p.ring {
+		if i, ok := now[p.ring[k].step]; ok {
+			p.ring[k].step = i
+		}
+	}
 }
 
 // pastWords says what happened; nothing for what is not worth it.

@@ -210,7 +210,7 @@ func (c *reporter) pausedWords() string {
 		if i >= 0 && c.State(i) != undecided {
 			return "PAUSED" + before + ", " + c.stateWord(i) + "." + still + " step, run, quit."
 		}
-		return "PAUSED" + before + ", which is not approved." + still + " yes, no, approve all, show, quit."
+		return "PAUSED" + before + ", which is not approved" + becauseOf(e.Message) + "." + still + " yes, no, approve all, show, quit."
 	case events.PauseBreakpoint:
 		return "PAUSED at the breakpoint" + before + "." + still + " step, over, run, show, diff, vars, quit."
 	case events.PauseFailure:

@@ -23,12 +23,15 @@ type Past struct {
 	At    time.Time
 	Step  int
 	Event events.Event
+
+	old    bool // of a plan before: its steps have other numbers now
+	repeat bool // it is here already, under the numbers of a plan before
 }
 
 const historySize = 10_000
 
 func (h *history) add(rec *events.Record) {
-	p := Past{rec.Time, rec.Step, rec.Event}
+	p := Past{At: rec.Time, Step: rec.Step, Event: rec.Event, repeat: rec.Again}
 	switch e := rec.Event.(type) {
 	case events.StepOutput, events.StepProgress, events.AttemptStarted, events.Gap:
 		return // that is what the Output tab is for
@@ -39,6 +42,11 @@ func (h *history) add(rec *events.Record) {
 	case events.StepFailed:
 		e.Result = nil
 		p.Event = e
+	case events.PlanLoaded:
+		// What is kept of the steps is published again, under their new numbers.
+		for i := range h.Ring {
+			h.Ring[i].old = true
+		}
 	default:
 	}
 	if len(h.Ring) < historySize {
@@ -55,7 +63,7 @@ func (h *history) About(r events.Range, everything bool, n int) []Past {
 	// From the newest back.
 	for k := range h.Ring {
 		p := h.Ring[(h.next+len(h.Ring)-1-k)%len(h.Ring)]
-		if everything || p.Step >= 0 && r.Has(p.Step) || p.concerns(r) {
+		if everything && !p.repeat || !everything && !p.old && (p.Step >= 0 && r.Has(p.Step) || p.concerns(r)) {
 			if found = append(found, p); len(found) == n {
 				break
 			}

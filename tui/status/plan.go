@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -69,4 +70,32 @@ func Differ(old, now *plan.Plan) (d Difference) {
 	}
 	d.Gone = len(digests)
 	return d
+}
+
+// OpenedWords says which open loops of a plan have their rounds in the next one, and how many there are; "" if there are none.
+func OpenedWords(old, now *plan.Plan) string {
+	open := map[string]bool{}
+	for i := range old.Steps {
+		if s := &old.Steps[i]; s.Open() {
+			open[s.Path] = true
+		}
+	}
+	places, items, name := 0, 0, ""
+	for i := range now.Steps {
+		s := &now.Steps[i]
+		if s.Place == nil || !s.Place.Opened || !open[s.Path] {
+			continue
+		}
+		places, items = places+1, items+s.Place.Items
+		if name == "" {
+			name = now.StepRef(i)
+		}
+	}
+	switch places {
+	case 0:
+		return ""
+	case 1:
+		return name + ": " + plan.CountOf(items, "item")
+	}
+	return fmt.Sprintf("%s and %s: %s", name, plan.CountOf(places-1, "other loop"), plan.CountOf(items, "item"))
 }

@@ -107,7 +107,11 @@ func (m *State) PauseQuestion() string {
 		return m.Plan.Steps[at].Confirm + "   " + approve + " confirms it"
 	case status.Undecided:
 		if m.Shot.Pause.Reason == events.PauseUndecided {
-			return "not approved: " + approve + " approves it, " + m.Keys.Label(keymap.GateApproveAll) + " approves all"
+			reason := ""
+			if m.Shot.Pause.Message != "" {
+				reason = "   (" + m.Shot.Pause.Message + ")"
+			}
+			return "not approved: " + approve + " approves it, " + m.Keys.Label(keymap.GateApproveAll) + " approves all" + reason
 		}
 	default:
 	}
