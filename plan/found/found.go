@@ -44,48 +44,32 @@ func (f *Fields) UnmarshalJSON(text []byte) error {
 
 // exact gives the numbers with a point one in their text.
 func exact(v any) any {
-	switch v := v.(type) {
-	case float64:
-		text := strconv.FormatFloat(v, 'f', -1, 64)
+	return value.MapLeaves(v, func(v any) any {
+		f, ok := v.(float64)
+		if !ok {
+			return v
+		}
+		text := strconv.FormatFloat(f, 'f', -1, 64)
 		if !strings.Contains(text, ".") {
 			text += ".0"
 		}
 		return json.Number(text)
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = exact(v[i])
-		}
-		return list
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for key := range v {
-			m[key] = exact(v[key])
-		}
-		return m
-	}
-	return v
+	})
 }
 
-// inexact turns numbers that are written out into those that templates have, in place.
+// inexact turns numbers that are written out into those that templates have.
 func inexact(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if i, err := strconv.Atoi(v.String()); err == nil {
+	return value.MapLeaves(v, func(v any) any {
+		n, ok := v.(json.Number)
+		if !ok {
+			return v
+		}
+		if i, err := strconv.Atoi(n.String()); err == nil {
 			return i
 		}
-		n, _ := v.Float64() // JSON has checked how it is written
-		return n
-	case []any:
-		for i := range v {
-			v[i] = inexact(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = inexact(v[key])
-		}
-	}
-	return v
+		f, _ := n.Float64() // JSON has checked how it is written
+		return f
+	})
 }
 
 // Plain is the finding with the types that it has after it was saved, so that a plan does not depend on whether it was.

@@ -378,25 +378,12 @@ func (s *Sources) facts(now map[string]any) map[string]any {
 
 // WholeNumbers turns the numbers that JSON has read as floats into the integers they were, in depth.
 func WholeNumbers(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if i := int(v); float64(i) == v {
-			return i
+	return value.MapLeaves(v, func(v any) any {
+		if f, ok := v.(float64); ok && float64(int(f)) == f {
+			return int(f)
 		}
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = WholeNumbers(v[i])
-		}
-		return list
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for k, x := range v {
-			m[k] = WholeNumbers(x)
-		}
-		return m
-	}
-	return v
+		return v
+	})
 }
 
 // Stale lists what is not as it was when the plan was made: files, links, trees, and facts that were used.

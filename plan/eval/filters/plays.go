@@ -496,38 +496,22 @@ func filterJSONQuery(c *call.Input) (any, error) {
 	return wholeNumbers(v), nil
 }
 
-// floats makes the numbers of a copied value what the library knows.
+// floats makes the numbers of a value what the library knows.
 func floats(v any) any {
-	switch v := v.(type) {
-	case int:
-		return float64(v)
-	case []any:
-		for i := range v {
-			v[i] = floats(v[i])
+	return value.MapLeaves(v, func(v any) any {
+		if i, ok := v.(int); ok {
+			return float64(i)
 		}
-	case map[string]any:
-		for key := range v {
-			v[key] = floats(v[key])
-		}
-	}
-	return v
+		return v
+	})
 }
 
+// wholeNumbers makes integers of the floats that are. Beyond 2**53 not every whole number is a float: those stay what they became.
 func wholeNumbers(v any) any {
-	switch v := v.(type) {
-	case float64:
-		// Beyond 2**53 not every whole number is a float: those stay what they became.
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int(v)
+	return value.MapLeaves(v, func(v any) any {
+		if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return int(f)
 		}
-	case []any:
-		for i := range v {
-			v[i] = wholeNumbers(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = wholeNumbers(v[key])
-		}
-	}
-	return v
+		return v
+	})
 }

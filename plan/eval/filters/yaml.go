@@ -112,19 +112,12 @@ func jsonReason(err error) string {
 }
 
 func fromJSONNumbers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		return value.ParseNumber(string(v))
-	case []any:
-		for i := range v {
-			v[i] = fromJSONNumbers(v[i])
+	return value.MapLeaves(v, func(v any) any {
+		if n, ok := v.(json.Number); ok {
+			return value.ParseNumber(n.String())
 		}
-	case map[string]any:
-		for key := range v {
-			v[key] = fromJSONNumbers(v[key])
-		}
-	}
-	return v
+		return v
+	})
 }
 
 func filterToYAML(c *call.Input) (any, error) { return formOf(c.Shared).toYAML(c) }

@@ -185,3 +185,22 @@ func FromEnd(i, length int) int {
 	}
 	return i
 }
+
+// MapLeaves is a copy of what JSON can hold, in depth, with what leaf makes of everything that is neither a list nor a map.
+func MapLeaves(v any, leaf func(any) any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = MapLeaves(v[i], leaf)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key := range v {
+			m[key] = MapLeaves(v[key], leaf)
+		}
+		return m
+	}
+	return leaf(v)
+}
