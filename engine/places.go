@@ -60,6 +60,9 @@ func (s *steering) endFound(all map[int]*foundItems) {
 			if one.items.Order != nil {
 				fields["order"] = one.items.Order
 			}
+			if one.items.Forms != nil {
+				fields["forms"] = one.items.Forms
+			}
 			s.end(one, step, exec.Result{Outcome: events.OK, Fields: fields})
 		}
 	}
@@ -119,7 +122,8 @@ func (s *steering) findAgain() {
 		if err != nil {
 			continue // it came from a journal, which is JSON
 		}
-		one.Order = result["order"]
+		// Not those of what the journal has: JSON does not say them.
+		one.Order, one.Forms = result["order"], result["forms"]
 		s.found[step] = &foundItems{items: one, ended: true}
 	}
 }

@@ -9,6 +9,7 @@ const FinderAction = "loop"
 type Found struct {
 	Items    []any `json:"items"`
 	Order    any   `json:"order,omitempty"`    // that of the keys of maps in Items, where it is not that of the alphabet
+	Forms    any   `json:"forms,omitempty"`    // of numbers in Items, as value.Forms has them
 	Hidden   bool  `json:"-"`                  // by no_log
 	Withheld int   `json:"withheld,omitempty"` // of items that are not kept: how many there were
 	Sealed   bool  `json:"sealed,omitempty"`   // secrets in Items stand as references to where they come from

@@ -18,8 +18,9 @@ func keepOpened(p *plan.Plan) map[string]plan.Found {
 	kept := map[string]plan.Found{}
 	for path, found := range p.Basis.O.Opened {
 		sealed, ok := p.Basis.Secrets.Seal(found.Items)
-		if list, _ := sealed.([]any); ok && !found.Hidden && found.Withheld == 0 {
-			found.Items, found.Sealed = list, true
+		forms, also := p.Basis.Secrets.Seal(found.Forms)
+		if list, _ := sealed.([]any); ok && also && !found.Hidden && found.Withheld == 0 {
+			found.Items, found.Forms, found.Sealed = list, forms, true
 		} else {
 			found = plan.Found{Items: []any{}, Withheld: max(len(found.Items), found.Withheld)}
 		}
@@ -44,7 +45,7 @@ func restoreOpened(kept map[string]plan.Found) map[string]plan.Found {
 // made again are the same.
 func Found(items []any, hidden bool) (plan.Found, error) {
 	known := value.Reveal(items)
-	f := plan.Found{Hidden: hidden, Order: value.Order(known)}
+	f := plan.Found{Hidden: hidden, Order: value.Order(known), Forms: value.Forms(known)}
 	text, err := json.Marshal(plan.JSONValue(value.Plain(known)))
 	if err == nil {
 		err = json.Unmarshal(text, &f.Items)
@@ -57,14 +58,17 @@ func Found(items []any, hidden bool) (plan.Found, error) {
 
 // Items are the items of an opened loop as names have them. In plays maps have an order.
 func Items(of plan.Found, secrets *secret.Set, ordered bool) []any {
-	list := any(of.Items)
+	list, forms := any(of.Items), of.Forms
 	if of.Sealed {
 		// The files that the secrets come from were read for the steps that gave them.
 		if opened, ok := secrets.Open(list); ok {
 			list = opened
 		}
+		if opened, ok := secrets.Open(forms); ok {
+			forms = opened
+		}
 	}
-	list = WholeNumbers(list)
+	list = value.Reform(WholeNumbers(list), forms)
 	if ordered {
 		list = value.Reorder(list, of.Order)
 	}
