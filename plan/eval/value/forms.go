@@ -2,6 +2,7 @@ package value
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -84,6 +85,103 @@ func Reform(v, forms any) any {
 				v[key] = Reform(v[key], f[key])
 			}
 		}
+	}
+	return v
+}
+
+// Words of what Order gives.
+const (
+	orderKeys = "keys" // of a map, in order
+	orderReal = "real" // those of them that are no texts
+	orderForm = "form" // of numbers among those, as Forms has them
+	orderIn   = "in"   // the same of what is in a map or a list, by key or number
+)
+
+// Order is the order of keys of the maps in a value, as plain data: nil if it is that of the alphabet. Reorder gives it back to
+// the value when it comes from where maps have none.
+func Order(v any) any {
+	m, in := map[string]any{}, map[string]any{}
+	take := func(key string, item any) {
+		if o := Order(item); o != nil {
+			in[key] = o
+		}
+	}
+	switch v := v.(type) {
+	case []any:
+		for i, item := range v {
+			take(strconv.Itoa(i), item)
+		}
+	case *Dict:
+		for key, item := range v.values {
+			take(key, item)
+		}
+		// Sorted is what Reorder does without being asked, so most maps need nothing.
+		if len(v.real) > 0 || !slices.IsSorted(v.keys) {
+			keys := make([]any, len(v.keys))
+			for i, key := range v.keys {
+				keys[i] = key
+			}
+			m[orderKeys] = keys
+		}
+		if len(v.real) > 0 {
+			m[orderReal] = Plain(v.real)
+			if f := Forms(v.real); f != nil {
+				m[orderForm] = f
+			}
+		}
+	}
+	if len(in) > 0 {
+		m[orderIn] = in
+	}
+	// nil, so that for most values nothing has to be kept.
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// Reorder gives the maps in a value the order that Order took down, also where that has been through JSON.
+func Reorder(v, order any) any {
+	m, _ := order.(map[string]any)
+	in, _ := m[orderIn].(map[string]any)
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = Reorder(v[i], in[strconv.Itoa(i)])
+		}
+		return list
+	case map[string]any:
+		keys, _ := m[orderKeys].([]any)
+		real, _ := m[orderReal].(map[string]any)
+		forms, _ := m[orderForm].(map[string]any)
+		// Always a Dict, also without an order: plays have no other maps.
+		made := NewDict(len(v))
+		set := func(key string) {
+			item, there := v[key]
+			own, isReal := real[key]
+			if !isReal {
+				own = key
+			} else if f, ok := own.(float64); ok && f == math.Trunc(f) {
+				own = int(f) // JSON made a float of it, or its form says that it is one
+			}
+			own = Reform(own, forms[key])
+			if there {
+				made.SetNamed(key, own, Reorder(item, in[key]))
+			}
+		}
+		for _, key := range keys {
+			// It may have been through JSON, and is checked like anything that was read.
+			if name, ok := key.(string); ok {
+				set(name)
+			}
+		}
+		for _, key := range SortedKeys(v) {
+			if _, ok := made.values[key]; !ok {
+				set(key)
+			}
+		}
+		return made
 	}
 	return v
 }
