@@ -219,21 +219,12 @@ func (e *Env) collect(steps []int) any {
 	all := make([]any, 0, len(steps))
 	top := map[string]any{}
 	changed, failed, skipped := false, false, true
-	form := collectings.In(e.Plan.Dialect)
 	for _, s := range steps {
-		r, ok := e.registered(s)
-		if !ok {
-			if _, gone := e.whyAbsent(s); !gone {
-				return value.Unknown{Steps: steps}
-			}
-			r = Result{Skipped: true, Dialect: e.Plan.Dialect}.Registered() // a round that was not reached, behind one that failed
+		item, r, ok := e.roundResult(s)
+		if item == nil {
+			return value.Unknown{Steps: steps}
 		}
-		item := make(map[string]any, len(r)+1)
-		maps.Copy(item, r)
-		if step := &e.Plan.Steps[s]; step.Loop != nil {
-			form.name(item, step.Loop.Var, e.round(step))
-		}
-		all = append(all, AsValue(item))
+		all = append(all, item)
 		if ok || len(top) == 0 {
 			top = r
 		}
@@ -246,7 +237,60 @@ func (e *Env) collect(steps []int) any {
 		failed = failed || r["failed"] == true
 		skipped = skipped && r["skipped"] == true
 	}
-	return form.sum(all, top, changed, failed, skipped)
+	return e.collecting().sum(all, top, changed, failed, skipped)
+}
+
+// roundResult is the result of a round, as it stands among those of all; nil if it has not ended. r is what the round itself has
+// registered, if it is ok.
+func (e *Env) roundResult(step int) (item any, r map[string]any, ok bool) {
+	if r, ok = e.registered(step); !ok {
+		if _, gone := e.whyAbsent(step); !gone {
+			return nil, nil, false
+		}
+		r = Result{Skipped: true, Dialect: e.Plan.Dialect}.Registered() // a round that was not reached, behind one that failed
+	}
+	m := make(map[string]any, len(r)+1)
+	maps.Copy(m, r)
+	if s := &e.Plan.Steps[step]; s.Loop != nil {
+		e.collecting().name(m, s.Loop.Var, e.round(s))
+	}
+	return AsValue(m), r, ok
+}
+
+// Element implements value.Elements.
+func (e *Env) Element(name string, index int) (any, bool) {
+	if _, own := e.Extra[name]; own {
+		return nil, false
+	}
+	if _, is := magicNames[name]; is && e.Frame.OnHost() {
+		return nil, false
+	}
+	var rounds []int
+	e.Frame.Each(name, func(b *vars.Binding) bool {
+		if b.How == vars.Collected && !b.Lazy && !b.Early && !e.givesNone(b) {
+			rounds = b.Steps
+		}
+		return true // what it hides counts only if it gives nothing, and then the whole is looked at
+	})
+	if index < 0 {
+		index += len(rounds)
+	}
+	// A loop with break_when may end before it gets there.
+	if index < 0 || index >= len(rounds) || len(e.Plan.Steps[rounds[0]].Task.Breaks) > 0 {
+		return nil, false
+	}
+	if item, _, _ := e.roundResult(rounds[index]); item != nil {
+		return item, true
+	}
+	return value.Unknown{Steps: rounds[index : index+1]}, true
+}
+
+// givesNone reports whether rounds of a loop give way to what the name was before; while planning, whether one might.
+func (e *Env) givesNone(b *vars.Binding) bool {
+	if e.Results == nil {
+		return e.MissesAny(b.Steps)
+	}
+	return e.absent(b) && !e.hasResult(b)
 }
 
 // collecting is how the results of the rounds of a loop become one: name notes of a round's result which item it was for.
@@ -254,6 +298,8 @@ type collecting struct {
 	name func(result map[string]any, loopVar string, item any)
 	sum  func(all []any, top map[string]any, changed, failed, skipped bool) any
 }
+
+func (e *Env) collecting() collecting { return collectings.In(e.Plan.Dialect) }
 
 // collectings are the two forms: in that of steps the names of the last round's result are also those of the whole.
 var collectings = dialect.Of[collecting]{

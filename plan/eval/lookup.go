@@ -12,6 +12,10 @@ import (
 // reach gives what a chain of members leads to, as it is stored: parts of it may be unknown. root is the variable at
 // the beginning.
 func (s scope) reach(n jinja.Node) (v any, root string, err error) {
+	if v, root, ok := s.element(n); ok {
+		v, err = s.stored(v, root, n)
+		return v, root, err
+	}
 	switch n := n.(type) {
 	case *jinja.Variable:
 		v, err := s.lookup(n)
@@ -33,21 +37,74 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 		}
 		// A secret map: reading an entry of it counts as reading the secret.
 		v, err := s.get(s.Unmark(of), key, n)
-		switch v := v.(type) {
-		case value.Unknown:
-			return nil, root, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps)}}}
-		case value.Fault:
-			return nil, root, s.broken(v, n)
-		case *value.Dict:
-		case value.Object:
-			// From here on values are searched for objects, which is not done otherwise.
-			s.Objects = true
+		if err == nil {
+			v, err = s.stored(v, root, n)
 		}
 		return v, root, err
 	default:
 		v, err := s.eval(n)
 		return v, "", err
 	}
+}
+
+// stored is a value that a part of a variable has, unless it has none.
+func (s scope) stored(v any, root string, n jinja.Node) (any, error) {
+	switch v := v.(type) {
+	case value.Unknown:
+		return nil, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps)}}}
+	case value.Fault:
+		return nil, s.broken(v, n)
+	case *value.Dict:
+	case value.Object:
+		// From here on values are searched for objects, which is not done otherwise.
+		s.Objects = true
+	}
+	return v, nil
+}
+
+// element finds the result of one round of a loop, so that what uses it waits for no other: `x.results[0]`, `x.results | first`. It goes by
+// what is written alone, or a step could need another round in the run than it was planned for.
+func (s scope) element(n jinja.Node) (v any, root string, ok bool) {
+	list, index, ok := elementOf(n)
+	of, is := list.(*jinja.Member)
+	rounds, can := s.Env.(value.Elements)
+	if !ok || !is || !can {
+		return nil, "", false
+	}
+	key, _ := of.Key.(*jinja.Constant)
+	name, isName := of.Of.(*jinja.Variable)
+	if key == nil || key.Value != "results" || !isName {
+		return nil, "", false
+	}
+	if _, hidden := s.local(name.Name); hidden {
+		return nil, "", false
+	}
+	v, ok = rounds.Element(name.Name, index)
+	return v, name.Name, ok
+}
+
+// elementOf takes apart what names one item of a list.
+func elementOf(n jinja.Node) (list jinja.Node, index int, ok bool) {
+	switch n := n.(type) {
+	case *jinja.Member:
+		key, minus := n.Key, 1
+		if signed, is := key.(*jinja.Signed); is && signed.Minus {
+			key, minus = signed.Of, -1
+		}
+		if at, is := key.(*jinja.Constant); is {
+			index, ok = at.Value.(int)
+			return n.Of, minus * index, ok
+		}
+	case *jinja.Filtering:
+		switch {
+		case len(n.Args) > 0:
+		case n.Name == "first":
+			return n.In, 0, true
+		case n.Name == "last":
+			return n.In, -1, true
+		}
+	}
+	return nil, 0, false
 }
 
 func (s scope) lookup(n *jinja.Variable) (any, error) {

@@ -108,6 +108,13 @@ func (s scope) eval(n jinja.Node) (any, error) {
 	case *jinja.Call:
 		return s.call(n)
 	case *jinja.Filtering:
+		if v, root, ok := s.element(n); ok {
+			v, err := s.stored(v, root, n)
+			if err == nil {
+				v, err = s.Settle(v, root)
+			}
+			return v, s.placed(err, n)
+		}
 		return s.filter(n)
 	case *jinja.Testing:
 		return s.test(n)

@@ -131,9 +131,15 @@ func (p *evaluator) openResults(name string, over playbook.Value, e *plan.Env, f
 		if !s.NoLog {
 			about = s.Task.Frame.Loop.Find(s.Loop.Var).Value
 		}
+		waits := all
+		if v, ok := e.Element(name, i); ok { // for this round alone
+			if one, is := v.(value.Unknown); is {
+				waits = one.Steps
+			}
+		}
 		known := plan.RoundNames(p.plan.Dialect, s.Loop.Var, about, s.NoLog)
 		items[i] = item{
-			about: about, value: value.Partial{Name: name, Known: known, Steps: slices.Clone(all)}, open: true,
+			about: about, value: value.Partial{Name: name, Known: known, Steps: slices.Clone(waits)}, open: true,
 			raw: playbook.Written(over.Pos(), fmt.Sprintf("{{ %s.results[%d] }}", name, i)), where: e.Frame,
 		}
 	}
