@@ -104,10 +104,14 @@ var mixedTypes = []struct {
 	},
 }
 
+// comparedFields are those that mixedTypes looks for.
+var comparedFields = []string{".rc", ".attempts", ".stdout", ".stderr"}
+
 // CheckTypes warns of a condition on the result of a command that compares a number with a string. is says whose result a name has.
 func CheckTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), is func(name string) bool) {
 	text := v.Text()
-	if !strings.Contains(text, "==") && !strings.Contains(text, "!=") { // as most texts do not: the patterns take longer than planning all the rest of it
+	// The patterns take longer than planning all the rest of a text, and most texts compare no result.
+	if !strings.Contains(text, "=") || !slices.ContainsFunc(comparedFields, func(field string) bool { return strings.Contains(text, field) }) {
 		return
 	}
 	for _, mixed := range mixedTypes {

@@ -66,9 +66,15 @@ func (p *Prober) Note(s *plan.Step, certain bool) {
 	p.open = append(p.open, s.Index)
 }
 
+// asked are the actions that do nothing but look, and are asked without permission.
+var asked = map[string]bool{"stat": true, "find": true, "slurp": true, "getent": true}
+
 // answerable reports whether a step does nothing but look, for certain and with what is known now.
 func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
+	command := p.o.Hosts.Commands && commands[s.Action]
 	switch {
+	case !command && !asked[s.Action]:
+		return false
 	case s.Excluded, s.Prediction != plan.WillRun, s.Lacks != nil, k.Call == nil, k.Open:
 		return false
 	case s.NoLog, s.Once, s.Handler, s.Confirm != "", s.Terminal, p.secrets.Has(s.Path):
@@ -90,7 +96,7 @@ func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
 		database := value.Text(value.Plain(k.Call.Raw["database"]))
 		return database != "shadow" && database != "gshadow" // which hold what is secret
 	}
-	return s.Register != "" && p.o.Hosts.Commands && commands[s.Action] && onlyLooks(s, k)
+	return s.Register != "" && command && onlyLooks(s, k)
 }
 
 // uncertain reports whether only the run can say what conditions come to.
