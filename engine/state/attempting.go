@@ -138,7 +138,9 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 		outcome: f.Outcome, digest: s.plan.Steps[f.Step].Digest, ignored: f.Ignored, reason: f.Reason, detail: f.Detail,
 		name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
 		changed: f.Touched, stale: f.Stale,
-		ran: events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
+		// A dry run that cannot know the list says so with a diff.
+		found: s.plan.Steps[f.Step].Open() && f.Outcome == events.OK && f.Diff == nil,
+		ran:   events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
 	}
 	delete(s.began, f.Step)
 	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()

@@ -133,6 +133,10 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 
 // send lets a settled node's edges be resolved.
 func (s *flow) send(id graph.ID) {
+	// What comes after an open loop comes after its rounds, which the next plan has. Without them a handler would be skipped that they notify.
+	if step := int(s.graph.Nodes[id].Step); step >= 0 && s.plan.Steps[step].Open() && s.ends[step] != nil && s.ends[step].found {
+		return
+	}
 	why := s.blame(id)
 	for _, e := range s.graph.Out(id) {
 		s.queue = append(s.queue, arrival{e.To, e.On.Has(s.nodes[id].effective), why})

@@ -7,6 +7,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/loops"
+	"moon/plan/planner/connect"
 	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/vars"
@@ -41,6 +42,9 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 	with := *c
 	// Its conditions are asked for each item, and for the place only if there is no list.
 	with.when, with.finds = nil, &plan.Finding{Src: t, Guard: c.when}
+	// Only the rounds have these, which may name the item: the place itself runs nothing.
+	with.env, with.cwd, with.delegate, with.become = nil, playbook.Value{}, playbook.Value{}, connect.Become{}
+	with.inherit.checkMode, with.inherit.timeout, with.inherit.diff = playbook.Value{}, playbook.Value{}, playbook.Value{}
 	step := len(p.plan.Steps)
 	p.planStep(&with, p.finder(t))
 	if step == len(p.plan.Steps) {

@@ -30,8 +30,12 @@ func (o *Outline) NoteGroup(t *playbook.Task, scope int, chain []string) {
 	s.UserID = t.ID
 	at := plan.Place{Step: -1, Scope: scope}
 	if n != nil {
-		// The items of a loop count as one: they have been noted one by one.
-		for len(n.places) > 0 && n.places[len(n.places)-1].Scope == 0 && n.places[len(n.places)-1].Step >= s.First {
+		// The items of a loop count as one: they have been noted one by one. So has the step ahead of them that found them, which changes nothing.
+		from := s.First
+		if from > 0 && o.plan.Steps[from-1].Place != nil {
+			from--
+		}
+		for len(n.places) > 0 && n.places[len(n.places)-1].Scope == 0 && n.places[len(n.places)-1].Step >= from {
 			n.places = n.places[:len(n.places)-1]
 		}
 		n.places = append(n.places, at)
