@@ -445,16 +445,18 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 	}
 	// Made twice: the step's conditions look at the result before their own verdict changes it.
 	registered := update()
+	var said bind.Judgement
 	switch {
 	case f.Outcome == events.Unreachable, f.Outcome == events.Lost: // there is no result to judge
 		f.Ignored = ps.GoesOn
 	case f.Outcome != events.Skipped && f.Outcome != events.Cancelled:
-		pieces.FailedWhen = s.applyJudgement(b, ps, &f, registered)
+		said = s.applyJudgement(b, ps, &f, registered)
+		pieces.FailedWhen = said.Failed
 		registered = update()
 	}
-	// Ansible counts a command that ran as changed also if it failed.
-	if rules.FailedChanges && f.Outcome == events.Failed && b.ChangesByDefault() && f.RC != nil && !b.NeverChanges() {
-		f.Touched = true
+	// Ansible counts a command that ran as changed also if it failed, unless changed_when says otherwise.
+	if ran := b.ChangesByDefault() && f.RC != nil; rules.FailedChanges && f.Outcome == events.Failed && ran {
+		f.Touched = said.Changed == nil || *said.Changed
 		registered = update()
 	}
 	f.Drift = s.drift(ps, &f)
@@ -488,12 +490,12 @@ func openDiff(d *events.Diff) *events.Diff {
 	return &may
 }
 
-// applyJudgement lets the step's conditions decide about an attempt, and returns what failed_when says.
-func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) (failed *bool) {
+// applyJudgement lets the step's conditions decide about an attempt, and returns what they say.
+func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) bind.Judgement {
 	j, err := s.judgementOf(b, f, registered)
 	if err != nil {
 		f.Outcome, f.Error = events.Failed, err.Error()
-		return nil
+		return bind.Judgement{Changed: j.Changed}
 	}
 	if j.Open && !events.Bad.Has(f.Outcome) {
 		f.Outcome, f.Open, f.Diff = events.OK, true, openDiff(f.Diff)
@@ -532,7 +534,7 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 		}
 	}
 	f.Ignored = bad() && j.Ignore
-	return j.Failed
+	return j
 }
 
 // mayChange reports whether a dry run of all steps leaves it open if a step would change something.

@@ -340,17 +340,6 @@ func named(key string, err error) error {
 // ChangesByDefault reports whether a successful run counts as a change when nothing says otherwise.
 func (b *Bound) ChangesByDefault() bool { return b.Step.Task.Action.Changes }
 
-// NeverChanges reports whether the step says of itself that it changes nothing, whatever it does.
-func (b *Bound) NeverChanges() bool {
-	for _, c := range b.Step.Task.Changed {
-		// Only a constant: what a condition gives is known after the step.
-		if c.Constant && !c.Holds {
-			return true
-		}
-	}
-	return false
-}
-
 // Names returns the step's variables for an action: template files, assert's conditions.
 func (b *Bound) Names(call *plan.Call) *Names { return &Names{b: b, call: call} }
 
