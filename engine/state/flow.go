@@ -133,7 +133,7 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 
 // send lets a settled node's edges be resolved.
 func (s *flow) send(id graph.ID) {
-	// What comes after an open loop comes after its rounds, which the next plan has. Without them a handler would be skipped that they notify.
+	// What comes after an open loop comes after its rounds, which the next plan has: a handler that only they notify would be skipped.
 	if step := int(s.graph.Nodes[id].Step); step >= 0 && s.plan.Steps[step].Open() && s.ends[step] != nil && s.ends[step].found {
 		return
 	}

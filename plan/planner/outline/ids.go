@@ -30,7 +30,7 @@ func (o *Outline) NoteGroup(t *playbook.Task, scope int, chain []string) {
 	s.UserID = t.ID
 	at := plan.Place{Step: -1, Scope: scope}
 	if n != nil {
-		// The items of a loop count as one: they have been noted one by one. So has the step ahead of them that found them, which changes nothing.
+		// The items of a loop count as one: they have been noted one by one. So has the step ahead that found them, which changes nothing.
 		from := s.First
 		if from > 0 && o.plan.Steps[from-1].Place != nil {
 			from--
