@@ -160,7 +160,9 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 		edges = append(edges, b.data(u, b.sound(i, at))...)
 	}
 	edges = append(edges, b.notified(s, at)...)
-	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal}, edges)
+	n := b.Node(Node{
+		Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Open: s.Open(), Terminal: s.Terminal,
+	}, edges)
 	// The failures that a rescue further out looks at.
 	if at.rescued {
 		b.failed = append(b.failed, on(n, events.OnFailure))

@@ -49,6 +49,7 @@ type Node struct {
 	Rescued   bool  // its failure is handled by an edge, and stops nothing else
 	Pool      int32 // the pool it takes a slot of; -1: none
 	Spare     int32 // of a barrier with join All: how many of its edges may miss
+	Open      bool  // the run adds steps behind it
 	Terminal  bool  // it has the user's terminal while it runs, which one at a time can
 }
 
@@ -134,6 +135,9 @@ func (g *Graph) Text() string {
 		}
 		if node.Spare > 0 {
 			fmt.Fprintf(&b, " spare=%d", node.Spare)
+		}
+		if node.Open {
+			b.WriteString(" open")
 		}
 		if node.Terminal {
 			b.WriteString(" terminal")

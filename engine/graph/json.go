@@ -21,6 +21,7 @@ type nodeJSON struct {
 	Rescued   bool       `json:"rescued,omitempty"`
 	Pool      *int32     `json:"pool,omitempty"`
 	Spare     int32      `json:"spare,omitempty"`
+	Open      bool       `json:"open,omitempty"`
 	Terminal  bool       `json:"terminal,omitempty"`
 }
 
@@ -40,7 +41,7 @@ func (g *Graph) JSON() ([]byte, error) {
 		n := &g.Nodes[i]
 		j := nodeJSON{
 			Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued, Spare: n.Spare,
-			Terminal: n.Terminal, Join: joinWords[n.Join],
+			Open: n.Open, Terminal: n.Terminal, Join: joinWords[n.Join],
 		}
 		if n.Pool >= 0 {
 			j.Pool = &n.Pool

@@ -442,7 +442,7 @@ func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
 		b.bodies[i] = st.body
 	}
 	n := b.Node(Node{
-		Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal,
+		Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Open: s.Open(), Terminal: s.Terminal,
 	}, edges)
 	b.did[s.Host] = append(b.did[s.Host], n)
 	if st.body != nil {

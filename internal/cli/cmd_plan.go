@@ -339,7 +339,13 @@ func (o *oldPlan) Decode(ctx *kong.DecodeContext) error {
 
 // drawGraph prints the execution graph.
 func drawGraph(call *app.Invocation, p *plan.Plan, g *graph.Graph, format string) error {
-	title := func(step int) string { return p.Steps[step].Title() }
+	title := func(step int) string {
+		s := &p.Steps[step]
+		if s.Open() {
+			return s.Title() + " × ?"
+		}
+		return s.Title()
+	}
 	text := ""
 	switch format {
 	case "dot":

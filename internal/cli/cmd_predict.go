@@ -64,17 +64,17 @@ func (c *planCmd) printPredictions(call *app.Invocation, p *plan.Plan, g *graph.
 		if all[step] == nil {
 			return nil
 		}
-		return predictionLines(all[step])
+		return predictionLines(p, all[step])
 	})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(call.Out, "\n%s%s\n", notReached(p, all), predictionCounts(all))
+	_, err = fmt.Fprintf(call.Out, "\n%s%s\n", notReached(p, all), predictionCounts(p, all))
 	return err
 }
 
 // predictionLines are what is printed below a step.
-func predictionLines(f *events.Prediction) []string {
+func predictionLines(p *plan.Plan, f *events.Prediction) []string {
 	if f.Away {
 		return []string{"not reached"}
 	}
@@ -90,6 +90,9 @@ func predictionLines(f *events.Prediction) []string {
 		word = "no change"
 	case events.ChangeUnknown:
 		word = "unpredictable"
+		if p.Steps[f.Step].Open() {
+			word = "stays open"
+		}
 	case events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete: // the kind is the word
 	}
 	if f.Maybe {
@@ -127,8 +130,8 @@ func notReached(p *plan.Plan, all []*events.Prediction) string {
 }
 
 // predictionCounts is one line about all of it.
-func predictionCounts(all []*events.Prediction) string {
-	kinds, skipped, failed, away := map[events.ChangeKind]int{}, 0, 0, 0
+func predictionCounts(p *plan.Plan, all []*events.Prediction) string {
+	kinds, skipped, failed, away, open := map[events.ChangeKind]int{}, 0, 0, 0, 0
 	// Each step counts once. A host that is not reached comes first, because the error is only its reason.
 	for _, f := range all {
 		switch {
@@ -139,6 +142,8 @@ func predictionCounts(all []*events.Prediction) string {
 			failed++
 		case f.Skipped != "":
 			skipped++
+		case p.Steps[f.Step].Open():
+			open++
 		default:
 			kinds[f.Diff.Kind]++
 		}
@@ -154,6 +159,7 @@ func predictionCounts(all []*events.Prediction) string {
 		{kinds[events.ChangeNone], "%d unchanged"},
 		{skipped, "%d to skip"},
 		{kinds[events.ChangeUnknown], "%d unpredictable"},
+		{open, "%d open"},
 		{failed, "%d that would fail"},
 		{away, "%d not reached"},
 	} {

@@ -109,6 +109,12 @@ func (e *explanation) explainWhat() {
 			lines = append(lines, blockLines("env "+name, s.Env[name])...)
 		}
 	}
+	switch {
+	case s.Open():
+		lines = append(lines, said{"open: the run finds the items when it gets here, and plans a step for each", ""})
+	case s.Place != nil:
+		lines = append(lines, said{"opened: the run has found " + plan.CountOf(s.Place.Items, "item"), ""})
+	}
 	if s.Cwd != "" {
 		lines = append(lines, said{"in " + e.p.Shown(s.Cwd), ""})
 	}

@@ -88,7 +88,27 @@ type stepJSON struct {
 	NotifiedBy  []string          `json:"notified_by,omitempty"`
 	Gates       []gateJSON        `json:"gates,omitempty"`
 	Scope       int               `json:"scope"`
+	Place       *placeJSON        `json:"place,omitempty"`
 	Predicted   any               `json:"foretold,omitempty"`
+}
+
+// placeJSON is a place of the plan whose steps the run finds, and what has become of it.
+type placeJSON struct {
+	Kind   string `json:"kind"`
+	Action string `json:"action"` // of the steps that it adds
+	Open   bool   `json:"open"`
+	Items  *int   `json:"items,omitempty"` // that were found
+}
+
+func placeOf(s *plan.Step) *placeJSON {
+	if s.Place == nil {
+		return nil
+	}
+	place := &placeJSON{Kind: s.Action, Action: s.Place.Action, Open: s.Open()}
+	if !place.Open {
+		place.Items = &s.Place.Items
+	}
+	return place
 }
 
 // lacksJSON is the value for lack of which a step will be skipped.
@@ -321,7 +341,7 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 	j := stepJSON{
 		ID: s.ID(), Path: s.Path, Digest: s.Digest, Name: s.Name, Action: s.Action, Env: s.Env,
 		// Paths are shown as they are relative to the root, or two checkouts of one playbook would differ.
-		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Tags: orEmpty(s.Tags), Skipped: s.ExcludedBy == plan.ByTags,
+		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Place: placeOf(s), Tags: orEmpty(s.Tags), Skipped: s.ExcludedBy == plan.ByTags,
 		Prediction: s.Prediction, Confirm: s.Confirm, Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
 		Host: s.Host, Scope: s.Scope, Policy: s.Policy(),
 	}

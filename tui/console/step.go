@@ -61,6 +61,9 @@ func (c *viewer) addPlace(p *plan.Step, field func(name, value string)) {
 	if p.Become != nil {
 		field("runs as", p.Become.String())
 	}
+	if words := status.PlaceWords(p); words != "" {
+		field("items", words)
+	}
 	if p.Cwd != c.plan.Root {
 		field("directory", p.Cwd)
 	}

@@ -342,6 +342,8 @@ func (t *Text) completedText(step int, e events.StepCompleted) string {
 	if d := e.Diff; d != nil {
 		dry := t.plan.Steps[step].Dry(t.run.Check)
 		switch {
+		case dry && t.plan.Steps[step].Open():
+			word = "stays open"
 		case dry && d.Kind == events.ChangeUnknown:
 			word = "would run"
 		case dry && d.Kind != events.ChangeNone:

@@ -99,3 +99,14 @@ func OpenedWords(old, now *plan.Plan) string {
 	}
 	return fmt.Sprintf("%s and %s: %s", name, plan.CountOf(places-1, "other loop"), plan.CountOf(items, "item"))
 }
+
+// PlaceWords says of a place whose steps the run finds whether it has found them; "" of any other step.
+func PlaceWords(s *plan.Step) string {
+	switch {
+	case s.Place == nil:
+		return ""
+	case s.Open():
+		return "known in the run, which adds a step for each"
+	}
+	return fmt.Sprintf("%d found, each a step behind this one", s.Place.Items)
+}
