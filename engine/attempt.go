@@ -61,6 +61,10 @@ func (s *attempts) evaluate(step int) {
 	var missing *plan.Missing
 	switch {
 	case err == nil:
+		// What is found there, if anything, may make a mistake of what notifies: it is found out that there is nothing (find).
+		if ps := b.Step; ps.Open() && ps.Place.Called {
+			holds = true
+		}
 		s.add(fact.CondEvaluated{Step: step, Holds: holds, Text: text})
 	case errors.As(err, &missing) && s.dry(step) && !missing.Never():
 		// In a dry run a condition on what was not produced is neither true nor false; the step is shown as it would

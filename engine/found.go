@@ -12,16 +12,26 @@ import (
 
 // foundItems are those of an open loop that the plan does not have yet.
 type foundItems struct {
-	items  plan.Found
-	bound  *bind.Bound
-	number int  // of the attempt
-	ended  bool // it has ended: in the process before this one
+	items   plan.Found
+	bound   *bind.Bound
+	number  int    // of the attempt
+	skipped string // the condition that is false, where the plan is made again without what would have been found
+	ended   bool   // it has ended: in the process before this one
 }
 
 // find begins the step of an open loop. What it finds ends the attempt when the plan has taken it in (open): a list that cannot be
 // planned is a failure of this step.
 func (s *attempts) find(b *bind.Bound, step, number int) {
-	items, skipped, err := b.Items()
+	var items []any
+	holds, skipped, err := b.Holds()
+	switch {
+	case err == nil && holds:
+		items, skipped, err = b.Items()
+	case err == nil && b.Step.Place.Called: // handlers that are notified are missing: the plan that is made now says so
+		s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
+		s.found[step] = &foundItems{items: plan.Found{Items: []any{}}, bound: b, number: number, skipped: skipped}
+		return
+	}
 	if s.endUnbound(b, step, number, err) {
 		return
 	}

@@ -55,7 +55,9 @@ func (s *steering) open() (waits bool) {
 // endFound ends the steps of open loops that have found their items.
 func (s *steering) endFound(all map[int]*foundItems) {
 	for _, step := range slices.Sorted(maps.Keys(all)) {
-		if one := all[step]; !one.ended {
+		if one := all[step]; one.skipped != "" {
+			s.end(one, step, exec.Result{Outcome: events.Skipped, Reason: events.SkipWhen, Detail: one.skipped})
+		} else if !one.ended {
 			fields := map[string]any{"items": one.items.Items}
 			if one.items.Order != nil {
 				fields["order"] = one.items.Order
@@ -80,7 +82,11 @@ func (s *steering) endUnplanned(all map[int]*foundItems) {
 
 // failFound ends the step of an open loop whose rounds cannot be planned.
 func (s *steering) failFound(one *foundItems, step int, why string) {
-	why = "the rounds of this loop cannot be planned: " + why
+	if s.state.Plan().Steps[step].Loops() {
+		why = "the rounds of this loop cannot be planned: " + why
+	} else {
+		why = "what is named here cannot be planned: " + why
+	}
 	if one.ended { // in the process before this one, which planned them, or was killed before
 		s.retire(errors.New(why))
 		return

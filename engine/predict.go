@@ -236,6 +236,9 @@ func predictOpen(p *plan.Plan, f events.Prediction, b *bind.Bound) events.Predic
 		f.Skipped = "when " + skipped
 	default:
 		f.Diff = unpredicted(plan.CountOf(len(items), "item") + ", whose rounds are not planned yet")
+		if !b.Step.Loops() {
+			f.Diff = unpredicted("what is named here is not planned yet")
+		}
 	}
 	return f
 }

@@ -220,7 +220,7 @@ func (e *Env) skippedProducers(name string) (steps []int) {
 			if b.Open && b.Given == nil { // an item of a loop over results
 				steps = e.skippedIn(b)
 			}
-		case vars.Assigned, vars.Broken, vars.BrokenOnHost, vars.Measured, vars.PromisedFact, vars.Handed:
+		case vars.Assigned, vars.Broken, vars.BrokenOnHost, vars.Measured, vars.PromisedFact, vars.Handed, vars.Promised:
 		}
 		return steps != nil || b.How != vars.Registered || !e.absent(b)
 	})

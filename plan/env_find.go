@@ -23,7 +23,35 @@ func (e *Env) Lookup(name string) (any, bool) {
 		return v, true
 	}
 	if e.Pending != nil {
-		return e.Pending(name)
+		if v, ok := e.Pending(name); ok {
+			return v, true
+		}
+	}
+	return e.promised()
+}
+
+// promised stands for a name that nothing has set, behind an open place: what is found there may set it.
+func (e *Env) promised() (any, bool) {
+	var waits, gone []int
+	if e.Settled {
+		return nil, false
+	}
+	e.Frame.Promises(func(b *vars.Binding) bool {
+		for _, step := range b.Steps {
+			if _, absent := e.whyAbsent(step); absent {
+				gone = append(gone, step)
+			} else if _, over := e.registered(step); !over {
+				waits = append(waits, step)
+			}
+		}
+		return false
+	})
+	switch {
+	case len(waits) > 0:
+		sort.Ints(waits)
+		return value.Unknown{Steps: slices.Compact(waits)}, true
+	case len(gone) > 0 && e.Results == nil:
+		return e.notGiven(gone), true
 	}
 	return nil, false
 }
@@ -76,7 +104,7 @@ func (e *Env) Find(name string) (val any, ok bool) {
 			// A later assignment may not happen: then what it hides counts, and is waited for as well.
 			waits = append(waits, e.Coming(b.Steps)...)
 			e.keep(b)
-			return b.How != vars.Handed && (b.How != vars.Assigned || b.Certain)
+			return b.How != vars.Handed && b.How != vars.Promised && (b.How != vars.Assigned || b.Certain)
 		}
 		if val, ok = e.produce(b); ok {
 			return true
@@ -175,6 +203,11 @@ func (e *Env) produce(b *vars.Binding) (val any, done bool) {
 		return e.relayed(b)
 	case vars.Handed:
 		return e.handed(b)
+	case vars.Promised:
+		// What has been found is in the plan, with steps that set the name. Otherwise nothing was found.
+		if e.hasResult(b) {
+			return nil, false
+		}
 	case vars.NotProduced, vars.Measured:
 	}
 	return value.Unknown{Steps: b.Steps}, true

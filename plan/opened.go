@@ -5,7 +5,7 @@ import "moon/plan/playbook"
 // FinderAction is the action of the step of an open loop.
 const FinderAction = "loop"
 
-// Found are the items of an open loop, as plain data.
+// Found is what the step of an open place has found, as plain data: the items of a loop, or one name.
 type Found struct {
 	Items    []any `json:"items"`
 	Order    any   `json:"order,omitempty"`    // that of the keys of maps in Items, where it is not that of the alphabet
@@ -15,24 +15,34 @@ type Found struct {
 	Sealed   bool  `json:"sealed,omitempty"`   // secrets in Items stand as references to where they come from
 }
 
-// Finding is what the step of an open loop needs in the run.
+// Finding is what the step of an open place needs in the run.
 type Finding struct {
-	Src   *playbook.Task // with the loop
+	Src   *playbook.Task // with the loop, or with what is named
 	Guard []Condition    // those of the task: where one is false without any item, a list that cannot be had is no mistake
+
+	Name playbook.Value // of what is included, where that is to be found; zero for a loop
+	Sure bool           // what it names must be certain: it is a place as well if only the run knows whether it is reached
+	Ask  bool           // the step is there in any case, and is a place only if the name is open
 }
 
-// OpenLoop is what an open loop will be.
-type OpenLoop struct {
-	Action  string // what each round will do
+// OpenPlace is what an open place will be.
+type OpenPlace struct {
+	What    string // is found, for all but loops: "file", "role", "preset" or "variables"
+	Action  string // what each round of a loop will do
 	Confirm string // what each round will ask, as written; "" if they do not ask
-	Opened  bool   // the run has found the items, and the rounds are in the plan behind the step
+	Opened  bool   // the run has found it, and what comes of it is in the plan behind the step
 	Items   int    // then: how many there are
+	Group   bool   // steps behind it may change when it is known: what is found may set names that they use, or have handlers
+	Called  bool   // handlers are notified that nothing known has: what is behind the place may have them
 }
 
-// Open reports whether the step stands for a loop whose items the plan does not have.
+// Open reports whether the step stands for something that the plan does not have.
 func (s *Step) Open() bool { return s.Place != nil && !s.Place.Opened }
 
-// OpenPlaces are the steps that stand for loops whose items the plan does not have, without those that will not run.
+// Loops reports whether the step stands for a loop.
+func (s *Step) Loops() bool { return s.Place != nil && s.Place.What == "" }
+
+// OpenPlaces are the steps that stand for what the plan does not have, without those that will not run.
 func (p *Plan) OpenPlaces() (steps []int) {
 	for i := range p.Steps {
 		if s := &p.Steps[i]; s.Open() && !s.Excluded && s.Prediction != WillSkip {

@@ -262,8 +262,8 @@ type Step struct {
 	Pause     time.Duration // of an item: how long to wait before it
 	Includes  string        // of include_tasks and include_role: the file, or the role
 
-	Place     *OpenLoop // of the step of an open loop; nil for all others
-	Concealed bool      `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
+	Place     *OpenPlace // of the step of an open place; nil for all others
+	Concealed bool       `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
 
 	Task *Task `json:"-"` // what running needs beyond what is shown
 }

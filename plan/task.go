@@ -261,6 +261,13 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 	switch action {
 	case FinderAction:
 		return text("over")
+	case "include", "include_tasks", "include_role", "include_vars", "preset": // of one that is open
+		for _, what := range []string{"file", "role", "variables", "preset"} {
+			if v := text(what); v != "" {
+				return v
+			}
+		}
+		return ""
 	case "shell":
 		return text("cmd")
 	case "command":

@@ -227,7 +227,7 @@ func TestOpenLoopShows(t *testing.T) {
 	b := tuitest.NewBuilder("site.yml")
 	b.Step("list versions", "shell", 2)
 	b.Step("each version", "loop", 4, func(s *plan.Step) {
-		s.Place = &plan.OpenLoop{Action: "shell"}
+		s.Place = &plan.OpenPlace{Action: "shell"}
 		s.Unknowns = []plan.Unknown{{Field: "over", Name: "found", Steps: []int{0}}}
 	})
 	s := newScreen(t, setup{p: b.Done(), w: 100, h: 20})

@@ -306,7 +306,7 @@ func (b *playBuilder) first(m plan.Member) *plan.Step {
 // finds reports whether a member has found the items of a loop whose rounds on the host come next.
 func (b *playBuilder) finds(m plan.Member, host string) bool {
 	place := b.first(m).Place
-	return m.Scope < 0 && place != nil && place.Opened && b.first(m).Host == host
+	return m.Scope < 0 && place != nil && b.first(m).Loops() && place.Opened && b.first(m).Host == host
 }
 
 // task builds one task: for each host a step, or the steps of its loop, behind the one that has found its items.

@@ -12,6 +12,8 @@ import (
 var (
 	_ = exec.Register("include_tasks", exec.Action{Run: runSteering, Effect: events.ChangeNone})
 	_ = exec.Register("include_role", exec.Action{Run: runSteering, Effect: events.ChangeNone})
+	_ = exec.Register("include", exec.Action{Run: runSteering, Effect: events.ChangeNone})
+	_ = exec.Register("preset", exec.Action{Run: runSteering, Effect: events.ChangeNone})
 	_ = exec.Register("loop", exec.Action{Run: runSteering, Effect: events.ChangeNone})
 	_ = exec.Register("include_vars", exec.Action{Run: runSteering, Effect: events.ChangeNone})
 )

@@ -21,6 +21,8 @@ func init() {
 		"include_tasks": "Asks whether the tasks of a file are run.",
 		"include_role":  "Asks whether a role is run.",
 		"include_vars":  "Sets the variables of a file.",
+		"include":       "Finds the name of a file of steps that is known only in the run.",
+		"preset":        "Finds the name of a preset that is known only in the run.",
 		"loop":          "Finds the items of a loop that are known only in the run.",
 	} {
 		// Not registered with the others: a step cannot name it.

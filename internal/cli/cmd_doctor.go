@@ -51,7 +51,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 	s := doctor.NewSurvey(o)
 	// Not even the playbook could be read, so there is nothing to survey.
 	if s.Files == 0 {
-		return c.complain(call, nil, o.FromHere(s.Diagnostics))
+		return c.complain(call, nil, fromHere(o, s.Diagnostics))
 	}
 	found := checkup{Survey: s, Root: rootOf(o)}
 	if !s.Steps { // what Ansible's settings and other machines are about
@@ -59,7 +59,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 	}
 	// JSON has paths from the root, which it names; text has those from here.
 	if c.Format != "json" {
-		s.Diagnostics, s.Unfollowed = o.FromHere(s.Diagnostics), o.FromHere(s.Unfollowed)
+		s.Diagnostics, s.Unfollowed = fromHere(o, s.Diagnostics), fromHere(o, s.Unfollowed)
 	}
 	if c.Format == "json" {
 		err = found.json(call.Doc)

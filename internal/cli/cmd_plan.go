@@ -169,7 +169,7 @@ func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, e
 	if f.Strict {
 		ds = append(ds, refuseOpen(p)...)
 	}
-	return p, g, f.complain(call, p, o.FromHere(ds))
+	return p, g, f.complain(call, p, fromHere(o, ds))
 }
 
 // refuseOpen reports the loops whose items only the run knows.
@@ -179,11 +179,16 @@ func refuseOpen(p *plan.Plan) (ds diag.List) {
 	}
 	for _, step := range p.OpenPlaces() {
 		s := &p.Steps[step]
-		ds.Add(diag.Diagnostic{
+		d := diag.Diagnostic{
 			Pos:   diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column},
 			Chain: s.Origin.Chain, Message: "the items of the loop «" + s.Title() + "» are known only in the run",
 			Hint: "give it a list that is known before, or leave --strict out",
-		})
+		}
+		if !s.Loops() {
+			d.Message = "what «" + s.Title() + "» stands for is known only in the run"
+			d.Hint = "give it a name and a condition that are known before, or leave --strict out"
+		}
+		ds.Add(d)
 	}
 	return ds
 }
@@ -448,7 +453,7 @@ func (c *validateCmd) Run(call *app.Invocation) error {
 			return err
 		}
 	} else {
-		if err := o.FromHere(ds).Print(call.Out); err != nil {
+		if err := fromHere(o, ds).Print(call.Out); err != nil {
 			return err
 		}
 		switch {

@@ -282,7 +282,7 @@ func (c *resumeCmd) plannedAgain(call *app.Invocation, past history.Past, r *res
 	if dir, err := os.Getwd(); err == nil {
 		here.Dir = dir
 	}
-	if err := flags.complain(call, p, here.FromHere(ds)); err != nil {
+	if err := flags.complain(call, p, fromHere(here, ds)); err != nil {
 		return err
 	}
 	// The questions were answered for this plan; a reload must not ask them again.

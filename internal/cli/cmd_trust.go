@@ -67,7 +67,7 @@ func (c *trustCmd) Run(call *app.Invocation) error {
 		return run(path, args...)
 	}
 	p, _, ds := engine.Build(o)
-	if err := c.complain(call, p, o.FromHere(ds)); err != nil {
+	if err := c.complain(call, p, fromHere(o, ds)); err != nil {
 		return err
 	}
 	return c.add(call, store, append(p.Deciding(), append(named, broughtPlugins(p)...)...))

@@ -12,9 +12,13 @@ import (
 	"moon/plan/source"
 )
 
-// Items finds what an open loop runs over. Where the list cannot be had and a condition of the task is false without any item, skipped
+// Items finds what an open loop runs over, or the one name that an open place waits for. Where the list cannot be had and a condition of the task is false without any item, skipped
 // is that condition, and there is no error: Ansible asks the condition then, too.
 func (b *Bound) Items() (items []any, skipped string, err error) {
+	if name := b.Step.Task.Finds.Name; !name.IsZero() {
+		items, err = b.named(name)
+		return items, "", err
+	}
 	items, err = b.items()
 	if err == nil {
 		return items, "", nil
@@ -24,6 +28,17 @@ func (b *Bound) Items() (items []any, skipped string, err error) {
 		return nil, v.Culprit, nil
 	}
 	return nil, "", err
+}
+
+// named finds what is named at an open place. An empty name is one, and what is behind the place says what is wrong with it.
+func (b *Bound) named(name playbook.Value) ([]any, error) {
+	r, problems := b.collecting()
+	r.Marks = true
+	val := r.Value(name)
+	if err := b.failure(r, problems); err != nil {
+		return nil, err
+	}
+	return []any{val}, nil
 }
 
 func (b *Bound) items() ([]any, error) {

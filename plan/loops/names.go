@@ -2,6 +2,7 @@ package loops
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"moon/plan"
@@ -33,4 +34,27 @@ func Expression(l playbook.Loop) string {
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float, playbook.String:
 	}
 	return strings.TrimSpace(l.Over.Text())
+}
+
+// Sets are the names that what is inside a task sets, as far as the text says: register and set_fact.
+func Sets(t *playbook.Task) (names []string) {
+	if t.Register != "" {
+		names = append(names, t.Register)
+	}
+	if t.Kind == playbook.Vars || t.Kind == playbook.Action && t.Action == "set_fact" {
+		for _, v := range []playbook.Value{t.Args, t.ExtraArgs} {
+			for _, e := range v.Entries() {
+				if !strings.Contains(e.Key, "{{") {
+					names = append(names, e.Key)
+				}
+			}
+		}
+	}
+	for _, part := range t.Parts() {
+		for _, inner := range part.Tasks {
+			names = append(names, Sets(inner)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

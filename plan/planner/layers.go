@@ -15,6 +15,7 @@ import (
 	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/override"
+	"moon/plan/planner/policy"
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
 	"moon/plan/planner/prompts"
@@ -48,6 +49,7 @@ type evaluator struct {
 	names     *vars.Globals
 	last      *vars.Frame
 	overrides *override.List
+	policies  *policy.Policy
 	tags      *tags.Tags
 	leftOut   map[string]string // by path: the flag that leaves the step out
 }
@@ -96,8 +98,8 @@ type playsState struct {
 	roleParams map[taskKey]*vars.Layer
 	factTasks  map[*playbook.Play]*playbook.Task
 	deciders   map[*playbook.Task]*playbook.Task
-	finders    map[*playbook.Task]*playbook.Task // of open loops
-	warned     map[string]bool                   // of what is said once
+	finders    map[finderKey]*playbook.Task // of open places
+	warned     map[string]bool              // of what is said once
 }
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:

@@ -23,6 +23,7 @@ import (
 	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/override"
+	"moon/plan/planner/policy"
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
 	"moon/plan/planner/prompts"
@@ -86,7 +87,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 			p.asksHosts = p.asksHosts || bytes.Contains(text, []byte("inventory_hostnames"))
 		},
 	})
-	p.finders, p.empty = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
+	p.finders, p.empty = map[finderKey]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.concealer.Compared = o.Compared
 	p.prober = probe.New(p.plan, &p.o, p.Collector, p.secrets, d.Closed)
@@ -97,6 +98,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)
 	p.additions, p.tags = additions.New(p.plan, p.Collector), tags.New(&p.o.Select, p.Collector)
 	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
+	p.policies = &policy.Policy{Collector: p.Collector, Reader: p.Reader, Outline: p.Outline, Plan: p.plan}
 	p.lookups = lookups.New(p.plan, p.Library, d, o.Home, func(pattern string) ([]string, error) {
 		hosts, err := p.hosts().Match(pattern)
 		return vars.HostNames(hosts), err
@@ -261,9 +263,12 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	return p.result()
 }
 
-// Grow plans a playbook from the files that were read for a plan. Other files are read now.
+// Grow plans a playbook from the files that were read for a plan. Other files are read now, also if the plan was saved: which ones an
+// open place names was not known then.
 func Grow(before *plan.Plan, o plan.Options) (*plan.Plan, diag.List) {
-	return newPlan(o, before.Basis.Disk.Again(o.Stdin))
+	d := before.Basis.Disk.Again(o.Stdin)
+	d.Closed = false
+	return newPlan(o, d)
 }
 
 // Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what

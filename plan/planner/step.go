@@ -40,11 +40,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	} else {
 		s.InLoop = c.inLoop // many steps share it
 	}
-	if k.Finds = c.finds; k.Finds != nil {
-		src := k.Finds.Src
-		s.Place, s.Keeps = &plan.OpenLoop{
-			Action: src.ActionKey, Confirm: plan.FirstLine(src.Confirm.Text()),
-		}, true
+	if c.finds != nil && !c.finds.Ask {
+		p.makePlace(&s, k, c)
 	}
 	p.breaking(k, &s, c)
 	s.When = plan.WhenText(k.When)
@@ -116,11 +113,16 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if t.Name.Pos() == t.Pos { // it is made of what the task includes, whose mistakes are reported there
 		r.Report = func(diag.Diagnostic) {}
 	}
+	e.Settled = s.Loops() // it may name the item, which nothing will set
 	s.Name = plan.NameLine(t.Name, r.Text(t.Name))
+	e.Settled = false
 	r.Lenient, r.Report = name, report
 	r.Failed = false
 	if !idle {
 		p.factNames(k, t, c, e, r.Guards)
+	}
+	if of := c.finds; of != nil && of.Ask && !idle && p.isPlace(c, own, s.Prediction == plan.WillRun && !c.rescuing) {
+		p.makePlace(&s, k, c)
 	}
 	open := len(f.All)
 	raw := p.fillArgs(&s, k, r, f)
@@ -128,12 +130,12 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// What is planned later needs to know who would be added, also where the condition is open.
 	adds := (t.Action == "add_host" || t.Action == "group_by") && len(f.All) == open
 	p.fillProcess(&s, k, r, f)
-	p.fillPolicy(&s, k, c.inherit, r, f)
+	p.policies.Fill(&s, k, c.inherit.policy(), r, f)
 	c.form.checkKeys(&p.evaluator, k, r)
 	p.fillUndo(&s, k, r)
 	f.At("")
 	s.Unknowns = f.Unknowns
-	k.Open = len(f.All) > 0 || changes
+	k.Open = len(f.All) > 0 || changes || s.Place != nil
 	slices.Sort(took)
 	k.Took = slices.Compact(took)
 	s.NoLog = p.ReadFlag(c.noLog(t), "no_log", r, false)
@@ -184,6 +186,51 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 }
 
+// makePlace makes a step one of an open place.
+func (p *stepPlanner) makePlace(s *plan.Step, k *plan.Task, c *taskContext) {
+	k.Finds = c.finds
+	src := k.Finds.Src
+	s.Place, s.Keeps = &plan.OpenPlace{Action: src.ActionKey, Confirm: plan.FirstLine(src.Confirm.Text())}, true
+	s.Place.Group = src.Kind != playbook.Action || includes(src)
+	if !k.Finds.Name.IsZero() {
+		s.Place.What, s.Place.Action, s.Place.Confirm = placeNames[src.Kind], "", ""
+	}
+}
+
+// includes reports whether a step of a play is that of an include: of its loop the rounds are groups of tasks.
+func includes(t *playbook.Task) bool {
+	return t.Action == "include_tasks" || t.Action == "include_role"
+}
+
+// placeNames says what is found at the place of a task that names it.
+var placeNames = map[playbook.TaskKind]string{
+	playbook.Include: "file", playbook.Preset: "preset", playbook.IncludeVars: "variables", playbook.Role: "role",
+}
+
+// comes reports whether values that are not known will come in the run.
+func (p *stepPlanner) comes(late []value.Missing) bool {
+	// What an excluded step would have given never comes.
+	steps := plan.StepsOf(late)
+	facts := func(step int) bool { return step < len(p.plan.Steps) && p.plan.Steps[step].Action == "setup" }
+	if p.o.Unseen != nil && !slices.ContainsFunc(steps, func(step int) bool { return !facts(step) }) {
+		return false // a survey, which asks no host
+	}
+	return len(steps) > 0 && len((&plan.Env{Plan: p.plan}).Coming(steps)) == len(steps)
+}
+
+// isPlace reports whether a step that names something is an open place: if the name is known only in the run, or if it must be certain
+// that the step is reached and is not.
+func (p *stepPlanner) isPlace(c *taskContext, own *vars.Layer, sure bool) bool {
+	of := c.finds
+	if !of.Ask {
+		return true
+	}
+	r := p.Renderer(p.env(c, own), c.chain)
+	r.Report = nil // it is said where the name is used
+	r.Text(of.Name)
+	return !r.Failed && (of.Sure && !sure || len(r.Missing) > 0) && (len(r.Missing) == 0 || p.comes(r.Missing))
+}
+
 // foreclose notes of a step that it will give nothing, if that is known.
 func (p *stepPlanner) foreclose(s *plan.Step) {
 	switch {
@@ -219,6 +266,10 @@ func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
 
 // fillArgs renders the action's arguments.
 func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) map[string]any {
+	if k.Finds != nil && !k.Finds.Name.IsZero() {
+		f.At(s.Place.What)
+		return map[string]any{s.Place.What: r.Text(k.Finds.Name)}
+	}
 	if k.Finds != nil {
 		f.At("over")
 		if over := k.Finds.Src.Loop.Over; over.Kind() == playbook.String {

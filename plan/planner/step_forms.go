@@ -84,7 +84,9 @@ func placeMark(s *plan.Step) string {
 type there struct{}
 
 func (there) place(p *stepPlanner, s *plan.Step, _ *playbook.Task, c *taskContext) {
-	s.Path = c.path + placeMark(s)
+	if s.Path = c.path; s.Loops() {
+		s.Path += placeMark(s)
+	}
 	if s.Loop != nil {
 		s.Path += "#" + p.UniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))
 	}

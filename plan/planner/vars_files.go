@@ -1,9 +1,6 @@
 package planner
 
 import (
-	"strings"
-
-	"moon/plan"
 	"moon/plan/planner/varsdir"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -11,23 +8,7 @@ import (
 )
 
 // filesOfVars are the files that an include_vars reads.
-func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) []*playbook.File {
-	written := t.Args
-	if written.IsZero() {
-		written, _ = t.ExtraArgs.Get("dir")
-	}
-	if written.IsZero() {
-		return nil // the parser has said why
-	}
-	r := p.Renderer(p.env(c, s.Task.Frame.Step), c.chain)
-	name := strings.TrimSpace(r.Text(written))
-	switch {
-	case r.Failed:
-		return nil
-	case len(r.Missing) > 0:
-		p.ReportLate(written, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.Missing)
-		return nil
-	}
+func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, written playbook.Value, name string) []*playbook.File {
 	if t.Args.IsZero() {
 		return p.dirOfVars(c, t, written, name)
 	}

@@ -159,9 +159,14 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	if r.Failed {
 		return
 	}
+	place := ""
 	if len(r.Missing) > 0 {
-		p.ReportLate(t.Args, c.chain, "include each candidate with its own `when`", "which file to include", r.Missing)
-		return
+		step, ok := len(p.plan.Steps), false
+		name, ok = p.findName(&inside, t, "which file to include", "include each candidate with its own `when`", r.Missing)
+		if !ok {
+			return
+		}
+		place = p.placeLabel(c, &p.plan.Steps[step], c.scope)
 	}
 	scope.Name = name
 	// Links are followed, or a file that includes itself under another name would never be recognised.
@@ -201,7 +206,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
 	}
-	leave := p.enter(&inside, scope, label, pb.File, library.Opened{Path: target}, pos)
+	leave := p.enter(&inside, scope, place+label, pb.File, library.Opened{Path: target}, pos)
 	since := *p.names.Document.Now
 	if !held.Known || c.rescuing {
 		p.lateVars(pb, &inside)
@@ -286,6 +291,9 @@ func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 	}
 	from, chain := "vars", c.chain
 	if t.Kind == playbook.IncludeVars {
+		if t = p.settled(c, t); t == nil {
+			return
+		}
 		f, m, ok := p.fileOfVars(p.Renderer(p.env(c, nil), c.chain), t.Args, "include_vars", c)
 		if !ok {
 			return
@@ -303,11 +311,31 @@ func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 	}
 }
 
+// settled is an include_vars with the name of its file, which an open place may have to find; nil if it is not found yet.
+func (p *planner) settled(c *taskContext, t *playbook.Task) *playbook.Task {
+	r := p.Renderer(p.env(c, nil), c.chain)
+	r.Report = nil // what is wrong with it is said where the file is read
+	if r.Text(t.Args); r.Failed || r.Undefined || len(r.Missing) == 0 {
+		return t
+	}
+	name, ok := p.findName(c, t, "which file of variables to read", "read each candidate with its own `when`", r.Missing)
+	if !ok {
+		return nil
+	}
+	known := *t
+	known.Args = playbook.Written(t.Args.Pos(), name)
+	return &known
+}
+
 // planLoop expands a task over its items, one round each.
 func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	items, typ, late, ok := p.items(c, t)
 	switch {
-	case len(late) > 0 && t.Kind == playbook.Action && p.saysNo(c):
+	case len(late) > 0 && p.saysNo(c):
+		if why, _ := p.skipped(c); t.Kind != playbook.Action {
+			p.skipLoop(c, t, why)
+			return
+		}
 		p.planEmptyLoop(c, t, c.when)
 		return
 	case len(late) > 0:
@@ -323,6 +351,9 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 		return
 	}
 	name, label := loops.Name(t)
+	if len(late) > 0 && t.Kind != playbook.Action {
+		label += "?" // what is in it must not be taken for what is in another group of that name
+	}
 	limit := p.limit(c, t)
 	hidden := plan.MayHide(c.noLog(t))
 	expression := loops.Expression(t.Loop)
@@ -338,7 +369,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	for i, item := range items {
 		round := *c
 		round.scope = scope
-		round.depth = c.depth + 1
+		round.depth, round.grown = c.depth+1, len(late) > 0
 		val := item.value
 		if _, ok := val.(value.Partial); !ok && item.open {
 			val = plan.ForNames(plan.CopyOf(val))
@@ -369,6 +400,15 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	}
 	p.CloseScope(scope)
 	p.collectRegister(t, first, c)
+}
+
+// skipLoop plans a group whose loop will not run, so that nothing has to know its items.
+func (p *planner) skipLoop(c *taskContext, t *playbook.Task, why string) {
+	name, label := loops.Name(t)
+	p.CloseScope(p.OpenScope(plan.Scope{
+		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when), Skipped: why,
+		Loop: loops.Expression(t.Loop),
+	}, label))
 }
 
 // exports plans what the run will give, in the state at its end.

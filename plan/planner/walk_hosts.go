@@ -59,7 +59,8 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 		p.selectHost(c)
 		items, typ, late, ok := p.items(c, t)
 		if len(late) > 0 {
-			p.unknownLoop(c, t, late)
+			p.ReportLate(t.Loop.Over, c.chain, "put the tasks into a file, and loop over it with `include_tasks`", "the items of this loop",
+				late)
 		}
 		if !ok || !p.rounds(len(items), len(cs), t, c) {
 			continue
@@ -399,12 +400,12 @@ func (p *planner) importTasks(cs []*taskContext, t *playbook.Task) {
 	if !ok {
 		return
 	}
-	p.planTaskFile(cs, t, p.tasksFile(cs[0], name), "")
+	p.planTaskFile(cs, t, onHosts{what: p.tasksFile(cs[0], name)})
 }
 
 // planTaskFile plans the tasks of a file for some hosts.
-func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, item string) {
-	c := cs[0]
+func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, group onHosts) {
+	c, target := cs[0], group.what
 	if p.RefuseCircle(target, t, c.chain) {
 		return
 	}
@@ -417,24 +418,24 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, item
 		return
 	}
 	p.TraceInclude(said, c.chain, t)
-	group := p.group(c, cmp.Or(p.applies[t], t))
+	side := p.group(c, cmp.Or(p.applies[t], t))
 	scope := plan.Scope{
-		Kind: plan.ScopeInclude, Parallel: group.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain),
-		When: plan.WhenText(c.when), Hosts: len(cs), Item: item, Dynamic: t.Dynamic,
+		Kind: plan.ScopeInclude, Parallel: side.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain),
+		When: plan.WhenText(c.when), Hosts: len(cs), Item: group.item, Dynamic: t.Dynamic,
 	}
 	if t.Dynamic {
 		scope.Name = f.Name
 	}
 	// Entered once for all hosts: the scope, the chain and the file are the same for each.
 	first := *c
-	leave := p.enter(&first, scope, f.Name, f, library.Opened{Path: target}, t.Pos)
+	leave := p.enter(&first, scope, group.label(f.Name), f, library.Opened{Path: target}, t.Pos)
 	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
 		one.scope, one.chain, one.file, one.dir, one.cwd, one.item = first.scope, first.chain, first.file, first.dir, first.cwd, nil
 		inner[i] = &one
 	}
-	p.planTasksForHosts(inParallel(inner, group), tasks)
+	p.planTasksForHosts(inParallel(inner, side), tasks)
 	leave()
 }
 
@@ -444,36 +445,35 @@ func (p *planner) includeTasks(cs []*taskContext, t *playbook.Task) {
 	if t.Args.IsZero() {
 		return
 	}
-	p.includeOnHosts(cs, t, func(c *taskContext) (string, bool) {
-		name, ok := p.pathOf(c, t.Args, "which file to include", "include each candidate with its own `when`")
-		if !ok {
-			return "", false
-		}
-		return p.tasksFile(c, name), true
-	}, func(group []*taskContext, target, item string) {
-		p.planTaskFile(group, t, target, item)
-	})
+	p.includeOnHosts(cs, t, "which file to include", p.tasksFile, p.planTaskFile)
 }
 
-// includeOnHosts plans an include: the step that decides, then its groups of hosts. what names what a host includes, do plans that for
+// onHosts is what some hosts include together.
+type onHosts struct {
+	what   string // the path of a file, the name of a role
+	item   string // of the loop around
+	number int    // of the item
+	place  string // what paths begin with if it was found in the run
+	cs     []*taskContext
+}
+
+// label is its part of paths. Of what was found at an open place it holds that of the place: whatever is found later cannot take it.
+func (g *onHosts) label(name string) string { return g.place + name }
+
+// includeOnHosts plans an include: the step that decides, then its groups of hosts. find says what a name stands for, do plans that for
 // all hosts that include the same.
-func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(*taskContext) (string, bool),
-	do func(group []*taskContext, what, item string),
+func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what string, find func(c *taskContext, name string) string,
+	do func(cs []*taskContext, t *playbook.Task, group onHosts),
 ) {
 	decider := p.decider(t)
-	type round struct {
-		item   string
-		what   string
-		number int
-		cs     []*taskContext
-	}
-	var rounds []*round
+	var rounds []*onHosts
 	inside := p.deriveContexts(cs, t)
 	for i, c := range inside {
 		c.around = cs[i]
 		if t.StepVars.Kind() == playbook.Map { // what is included, and whether, may be said by them
 			c.block = p.shareLayer(t, c.block, "include vars", c.chain)
 		}
+		c.finds = &plan.Finding{Src: t, Name: t.Args, Ask: true}
 	}
 	p.taskTelling(inside, decider, func(c *taskContext, step int) {
 		s := &p.plan.Steps[step]
@@ -487,26 +487,28 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 		if s.When == "" || s.Prediction == plan.WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]
 		}
-		target, ok := what(c)
+		name, ok := p.nameIncluded(c, t, s, what)
 		if !ok {
 			return
 		}
-		s.Includes = p.ShowPath(target)
-		item, number := "", 0
+		group := onHosts{what: find(c, name), place: p.placeLabel(c, s, c.around.scope)}
+		s.Includes = p.ShowPath(group.what)
 		if s.Loop != nil {
-			item, number = s.Loop.Label, s.Loop.Index
+			group.item, group.number = s.Loop.Label, s.Loop.Index
 		}
 		// As Ansible groups them: hosts that include the same for the same item go through it together.
-		i := slices.IndexFunc(rounds, func(r *round) bool { return r.what == target && r.number == number && r.item == item })
+		i := slices.IndexFunc(rounds, func(r *onHosts) bool {
+			return r.what == group.what && r.number == group.number && r.item == group.item
+		})
 		if i < 0 {
 			i = len(rounds)
-			rounds = append(rounds, &round{item: item, what: target, number: number})
+			rounds = append(rounds, &group)
 		}
 		rounds[i].cs = append(rounds[i].cs, outer)
 	})
-	slices.SortStableFunc(rounds, func(a, b *round) int { return a.number - b.number })
+	slices.SortStableFunc(rounds, func(a, b *onHosts) int { return a.number - b.number })
 	for _, r := range rounds {
-		do(r.cs, r.what, r.item)
+		do(r.cs, t, *r)
 	}
 }
 
@@ -539,7 +541,7 @@ func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 // taskTelling plans the step of an include for some hosts, and tells of each step with the context it was planned in.
 func (p *planner) taskTelling(cs []*taskContext, t *playbook.Task, each func(c *taskContext, step int)) {
 	p.planned = func(c *taskContext, step int) {
-		if p.plan.Steps[step].Place == nil { // of an open loop the rounds count, and they come later
+		if !p.plan.Steps[step].Loops() { // of an open loop the rounds count, and they come later
 			each(c, step)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -43,32 +42,6 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 			m.Hidden = append(m.Hidden, vars.Hidden{From: *p.names.Produced.Now, Until: math.MaxInt})
 		}
 	}
-}
-
-// certain gives the steps of a task whose work is done when the plan is made, each with its context; it refuses those that may not run.
-func (p *planner) certain(cs []*taskContext, t *playbook.Task, what string, do func(c *taskContext, s *plan.Step)) {
-	p.taskTelling(cs, t, func(c *taskContext, step int) {
-		s := &p.plan.Steps[step]
-		if s.Excluded || s.Prediction == plan.WillSkip {
-			return
-		}
-		k := s.Task
-		if c.rescuing {
-			p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "do it before the block, or after it",
-				"%s is known only in the run: this is a rescue, which may not be needed", what)
-			return
-		}
-		if s.Prediction == plan.MaySkip {
-			r := p.Renderer(p.env(c, k.Frame.Step), c.chain)
-			r.Report = func(diag.Diagnostic) {}
-			if r.Decide(k.When); !r.Failed {
-				p.ReportLate(playbook.Written(t.ActionPos, t.ActionKey), c.chain, "write a condition that is known before the run", what,
-					r.Missing)
-			}
-			return
-		}
-		do(c, s)
-	})
 }
 
 // planMeta carries out what steers the play itself.

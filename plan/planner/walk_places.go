@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"moon/internal/diag"
 	"moon/plan"
@@ -10,6 +12,7 @@ import (
 	"moon/plan/planner/connect"
 	"moon/plan/playbook"
 	"moon/plan/saved"
+	"moon/plan/source"
 	"moon/plan/vars"
 )
 
@@ -18,16 +21,7 @@ var closed = []string{"add_host", "group_by", "meta", "setup", "gather_facts"}
 
 // opens reports whether a loop can be an open place.
 func (p *playsState) opens(t *playbook.Task, late []value.Missing) bool {
-	if t.Kind != playbook.Action || slices.Contains(closed, t.Action) || t.Loop.Kind == playbook.FileTree {
-		return false
-	}
-	// What an excluded step would have given never comes.
-	steps := plan.StepsOf(late)
-	facts := func(step int) bool { return step < len(p.plan.Steps) && p.plan.Steps[step].Action == "setup" }
-	if p.o.Unseen != nil && !slices.ContainsFunc(steps, func(step int) bool { return !facts(step) }) {
-		return false // a survey, which asks no host
-	}
-	return len(steps) > 0 && len((&plan.Env{Plan: p.plan}).Coming(steps)) == len(steps)
+	return !slices.Contains(closed, t.Action) && t.Loop.Kind != playbook.FileTree && p.comes(late)
 }
 
 // findItems plans the step of an open loop. Where the run has found the items, it gives them.
@@ -42,44 +36,180 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 	with := *c
 	// Its conditions are asked for each item, and for the place only if there is no list.
 	with.when, with.finds = nil, &plan.Finding{Src: t, Guard: c.when}
-	// Only the rounds have these, which may name the item: the place itself runs nothing.
-	with.env, with.cwd, with.delegate, with.become = nil, playbook.Value{}, playbook.Value{}, connect.Become{}
-	with.inherit.checkMode, with.inherit.timeout, with.inherit.diff = playbook.Value{}, playbook.Value{}, playbook.Value{}
+	with.onlyFinds()
 	step := len(p.plan.Steps)
-	p.planStep(&with, p.finder(t))
+	p.planStep(&with, p.finder(t, false))
 	if step == len(p.plan.Steps) {
 		return nil, false
 	}
 	s := &p.plan.Steps[step]
-	of, found := p.o.Opened[p.secrets.Redact(s.Path)]
+	list, found := p.takeFound(s, c)
 	if !found {
 		p.promise(t, s, c)
 		return nil, false
 	}
-	s.Place.Opened, s.Place.Items = true, len(of.Items)
-	return itemsOf(saved.Items(of, p.secrets, c.play != nil)), true
+	return itemsOf(list), true
 }
 
-// finder is the task of the step of an open loop. Hosts share it, as what is keyed by a task must see one task.
-func (p *playsState) finder(t *playbook.Task) *playbook.Task {
-	f, ok := p.finders[t]
+// onlyFinds takes out what only the rounds of a loop have, which may name the item, or what is inside a group: the place itself runs nothing.
+func (c *taskContext) onlyFinds() {
+	c.env, c.cwd, c.delegate, c.become = nil, playbook.Value{}, playbook.Value{}, connect.Become{}
+	c.inherit.checkMode, c.inherit.timeout, c.inherit.diff = playbook.Value{}, playbook.Value{}, playbook.Value{}
+}
+
+// takeFound is what the run has found at an open place.
+func (p *playsState) takeFound(s *plan.Step, c *taskContext) ([]any, bool) {
+	of, found := p.o.Opened[p.secrets.Redact(s.Path)]
+	if !found {
+		return nil, false
+	}
+	s.Place.Opened, s.Place.Items = true, len(of.Items)
+	return saved.Items(of, p.secrets, c.play != nil), true
+}
+
+// foundName is the name that the run has found at an open place. Until it has, what is behind the place waits for it.
+func (p *playsState) foundName(s *plan.Step, c *taskContext) (string, bool) {
+	list, found := p.takeFound(s, c)
+	if !found {
+		p.promiseNames(s, c, append(loops.Sets(s.Task.Finds.Src), vars.AnyName)...)
+	}
+	if len(list) == 0 {
+		return "", false
+	}
+	return strings.TrimSpace(value.Text(value.Reveal(list[0]))), true
+}
+
+// findName plans the step of a place at which a step names what only the run knows: what it includes. Where the run has found it, it
+// gives that.
+func (p *playsState) findName(c *taskContext, t *playbook.Task, what, hint string, late []value.Missing) (name string, found bool) {
+	if !p.comes(late) {
+		p.ReportLate(t.Args, c.chain, hint, what, late)
+		return "", false
+	}
+	if !p.HasRoom(1, t.Pos, c.chain) {
+		return "", false
+	}
+	with := *c
+	with.finds = &plan.Finding{Src: t, Name: t.Args}
+	with.onlyFinds()
+	step := len(p.plan.Steps)
+	p.planStep(&with, p.finder(t, true))
+	if s := &p.plan.Steps[step]; !s.Excluded && s.Prediction != plan.WillSkip {
+		return p.foundName(s, c)
+	}
+	return "", false
+}
+
+// placeLabel is what paths of what comes of an open place begin with. The path of the place is in it, so that whatever else is found
+// later cannot take it.
+func (p *playsState) placeLabel(c *taskContext, s *plan.Step, scope int) string {
+	if s.Place == nil && !c.grown {
+		return ""
+	}
+	base := strings.TrimPrefix(s.Path, p.plan.Scopes[scope].Path+"/")
+	if i := strings.LastIndex(base, "@"+s.Host); i >= 0 {
+		base = base[:i] + "?"
+	}
+	if s.Loop != nil {
+		base += fmt.Sprintf("%d:", s.Loop.Index)
+	}
+	return base
+}
+
+// nameOfVars is the name of the file or directory that an include_vars reads. Until it is certain that it is read, what it sets waits.
+func (p *playsState) nameOfVars(c *taskContext, s *plan.Step, written playbook.Value) (string, bool) {
+	r := p.Renderer(p.env(c, s.Task.Frame.Step), c.chain)
+	name := strings.TrimSpace(r.Text(written))
+	switch open := len(r.Missing) > 0; {
+	case r.Failed:
+		return "", false
+	case s.Place == nil && open:
+		p.ReportLate(written, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.Missing)
+		return "", false
+	case s.Place == nil:
+		return name, true
+	case open:
+		return p.foundName(s, c)
+	}
+	if _, found := p.takeFound(s, c); found {
+		return name, true
+	}
+	p.promiseNames(s, c, p.namesOfVars(c, s.Task.Finds.Src, name)...)
+	return "", false
+}
+
+// namesOfVars are the names that an include_vars will set which may not be reached. A file that is not there may not be needed.
+func (p *playsState) namesOfVars(c *taskContext, t *playbook.Task, name string) (names []string) {
+	if under, given := t.ExtraArgs.Get("name"); given {
+		return []string{p.Renderer(p.env(c, nil), c.chain).Text(under)}
+	}
+	path := source.NewSearch(c.lookout(p.plan.Root).Files("vars"), p.disk).Find(name, p.o.Home)
+	if t.Args.IsZero() || !p.disk.Regular(path) {
+		return []string{vars.AnyName}
+	}
+	if f, err := p.Read(path); err == nil {
+		if m, ok := p.ParseVars(f); ok {
+			for _, e := range m.Entries() {
+				names = append(names, e.Key)
+			}
+		}
+	}
+	return names
+}
+
+// nameIncluded is the name of what a task includes. s is its step.
+func (p *playsState) nameIncluded(c *taskContext, t *playbook.Task, s *plan.Step, what string) (string, bool) {
+	if s.Place != nil {
+		return p.foundName(s, c)
+	}
+	return p.pathOf(c, t.Args, what, "include each candidate with its own `when`")
+}
+
+// promiseNames makes names wait for an open place: what is found there sets them. vars.AnyName stands for all that nothing else has set.
+func (p *playsState) promiseNames(s *plan.Step, c *taskContext, names ...string) {
+	if c.handlers != nil {
+		c.handlers.awaits = append(c.handlers.awaits, s.Index)
+	}
+	for _, name := range names {
+		p.produce(&vars.Binding{Name: name, From: s.Action, Origin: s.Origin, How: vars.Promised, Steps: []int{s.Index}}, c)
+	}
+}
+
+// placeActions are the actions of steps that find what a task names.
+var placeActions = map[playbook.TaskKind]string{
+	playbook.Include: "include", playbook.Preset: "preset", playbook.IncludeVars: "include_vars",
+}
+
+// finder is the task of the step of an open place. Hosts share it, as what is keyed by a task must see one task.
+func (p *playsState) finder(t *playbook.Task, names bool) *playbook.Task {
+	key := finderKey{t, names}
+	f, ok := p.finders[key]
 	if !ok {
 		f = &playbook.Task{
 			Kind: playbook.Action, Pos: t.Pos, Action: plan.FinderAction, ActionKey: plan.FinderAction, ActionPos: t.Loop.Pos,
 			Name: t.Name, NoLog: t.NoLog, StepVars: t.StepVars,
 			Loop: playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}, PlayTask: new(playbook.PlayTask),
 		}
-		if f.Name.IsZero() {
-			name, _ := loops.Name(t)
+		if t.Kind != playbook.Action {
+			f.StepVars = playbook.Value{} // they are for what is inside, and the context has them
+		}
+		switch name, _ := loops.Name(t); {
+		case names:
+			f.Action, f.ActionKey, f.ActionPos = placeActions[t.Kind], t.ActionKey, t.ActionPos
+		case f.Name.IsZero():
 			f.Name = playbook.Written(t.Pos, name)
 		}
-		p.finders[t] = f
+		p.finders[key] = f
 	}
 	return f
 }
 
 // promise makes the names wait for the step of an open loop that its rounds will set.
 func (p *playsState) promise(t *playbook.Task, s *plan.Step, c *taskContext) {
+	if t.Kind != playbook.Action || includes(t) {
+		p.promiseNames(s, c, append(loops.Sets(t), vars.AnyName)...)
+		return
+	}
 	if t.Register != "" {
 		p.names.Produced.Add(&vars.Binding{
 			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Registered,

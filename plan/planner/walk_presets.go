@@ -38,12 +38,17 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	}
 	r := p.Renderer(p.env(&inside, nil), c.chain)
 	name := strings.TrimSpace(r.Text(t.Args))
-	switch {
-	case r.Failed:
+	if r.Failed {
 		return
-	case len(r.Missing) > 0:
-		p.ReportLate(t.Args, c.chain, "use each candidate with its own `when`", "which preset to use", r.Missing)
-		return
+	}
+	place := ""
+	if len(r.Missing) > 0 {
+		step, ok := len(p.plan.Steps), false
+		name, ok = p.findName(&inside, t, "which preset to use", "use each candidate with its own `when`", r.Missing)
+		if !ok {
+			return
+		}
+		place = p.placeLabel(c, &p.plan.Steps[step], c.scope)
 	}
 	target, ok := p.FindPreset(name, t, c.dir, c.chain)
 	if !ok || p.RefuseCircle(target, t, c.chain) {
@@ -63,7 +68,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 		Render: func(chain []string) *plan.Renderer { return p.Renderer(p.env(&inside, nil), chain) },
 	})
 	inside.params = &vars.Layer{Parent: inside.params, Binds: []vars.Binding{given}}
-	leave := p.enter(&inside, scope, name, file.File, library.Opened{Path: target, Preset: true}, t.Pos)
+	leave := p.enter(&inside, scope, place+name, file.File, library.Opened{Path: target, Preset: true}, t.Pos)
 	p.defineHandlers(&inside, file.Handlers)
 	p.planTasks(&inside, file.Tasks)
 	if exported := preset.Exported(file, name, t, p.Collector, c.chain); exported != nil {

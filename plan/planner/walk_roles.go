@@ -18,25 +18,21 @@ func (p *planner) importRole(cs []*taskContext, t *playbook.Task) {
 	if t.StepVars.Kind() == playbook.Map {
 		named.block = p.shareLayer(t, named.block, "import vars", named.chain)
 	}
-	name, ok := p.pathOf(&named, t.Args, "which role to use", "use include_role with a `when` for each")
+	name, ok := p.pathOf(&named, t.Args, "which role to use", "use include_role")
 	if !ok {
 		return
 	}
-	p.planRole(cs, t, name, "")
+	p.planRole(cs, t, onHosts{what: name})
 }
 
 // includeRole plans a role that is included while the play goes on.
 func (p *planner) includeRole(cs []*taskContext, t *playbook.Task) {
-	p.includeOnHosts(cs, t, func(c *taskContext) (string, bool) {
-		return p.pathOf(c, t.Args, "which role to include", "include each candidate with its own `when`")
-	}, func(group []*taskContext, name, item string) {
-		p.planRole(group, t, name, item)
-	})
+	p.includeOnHosts(cs, t, "which role to include", func(_ *taskContext, name string) string { return name }, p.planRole)
 }
 
 // planRole plans a role for some hosts: what it depends on first, then its tasks.
-func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item string) {
-	c := cs[0]
+func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
+	c, name := cs[0], group.what
 	p.selectHost(c)
 	dir, ok := p.FindRole(c.lookout(p.plan.Root), t.Args, name, c.chain)
 	if !ok {
@@ -56,11 +52,10 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item strin
 	if p.hasBeen(c, t, files) {
 		return
 	}
-	label := r.Name
 	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeRole, Parent: c.scope, Name: r.Name, Role: r.Name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
-		Hosts: len(cs), Item: item,
-	}, label)
+		Hosts: len(cs), Item: group.item,
+	}, group.label(r.Name))
 	for _, need := range files.Meta.Dependencies {
 		inner := make([]*taskContext, len(cs))
 		for i, c := range cs {

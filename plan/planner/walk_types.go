@@ -5,10 +5,17 @@ import (
 	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/policy"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
 )
+
+// finderKey is a task at an open place: at that of its loop, or at that of what it names.
+type finderKey struct {
+	of    *playbook.Task
+	names bool
+}
 
 // iteration is one round of a loop.
 type iteration struct {
@@ -36,6 +43,7 @@ type handlerSet struct {
 	force    bool             // they run after a failure, too
 	notified map[notice][]int // the steps that do
 	flushed  map[notice]flushed
+	awaits   []int                         // open places: what is found there may have handlers
 	base     map[*plannedHost]*taskContext // what a handler has around it
 }
 
@@ -110,7 +118,8 @@ type taskContext struct {
 	loop   *vars.Layer
 	depth  int // of loops
 	item   *iteration
-	finds  *plan.Finding     // of the step of an open loop
+	finds  *plan.Finding     // of the step of an open place
+	grown  bool              // of a loop whose items the run has found
 	inLoop *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
 
 	over      *hostRounds // what steps without hosts of their own run on; nil: this machine, or the host of the round
@@ -226,6 +235,12 @@ type fileKey struct {
 
 // inherit are the keys that a play or a block gives the tasks inside which have none of their own.
 type inherit struct{ noLog, checkMode, diff, timeout, unreachable, runOnce, anyFatal, delegateFacts playbook.Value }
+
+func (i inherit) policy() policy.Inherited {
+	return policy.Inherited{
+		Timeout: i.timeout, CheckMode: i.checkMode, Diff: i.diff, Unreachable: i.unreachable, AnyFatal: i.anyFatal,
+	}
+}
 
 func (i inherit) with(t *playbook.Task) inherit {
 	for _, one := range []struct {

@@ -9,10 +9,28 @@ import (
 
 // includeVars plans include_vars: the variables are read when the plan is made, and are there from here on.
 func (p *planner) includeVars(cs []*taskContext, t *playbook.Task) {
-	p.certain(cs, t, "whether to read this file", func(c *taskContext, s *plan.Step) {
+	written := t.Args
+	if written.IsZero() {
+		written, _ = t.ExtraArgs.Get("dir")
+	}
+	if written.IsZero() {
+		return // the parser has said why
+	}
+	for _, c := range cs {
+		c.finds = &plan.Finding{Src: t, Name: written, Sure: true, Ask: true}
+	}
+	p.taskTelling(cs, t, func(c *taskContext, step int) {
+		s := &p.plan.Steps[step]
+		if s.Excluded || s.Prediction == plan.WillSkip {
+			return
+		}
 		p.selectHost(c)
+		name, ok := p.nameOfVars(c, s, written)
+		if !ok {
+			return
+		}
 		read := &plan.ReadVars{}
-		for _, f := range p.filesOfVars(c, t, s) {
+		for _, f := range p.filesOfVars(c, t, written, name) {
 			m, ok := p.ParseVars(f)
 			if !ok {
 				continue

@@ -210,6 +210,9 @@ func (t *treeText) addStep(i, depth int) {
 		}
 		note("%s: %s (known after %s)", u.Field, u.Name, t.afterText(u.Steps))
 	}
+	if s.Open() && s.Place.Group {
+		note("the steps behind it are planned again when it is known")
+	}
 	if s.Handler {
 		note("if %s", t.notifiedText(s))
 	}
@@ -280,8 +283,9 @@ func (t *treeText) afterText(steps []int) string { return plan.AfterSteps(steps,
 func titleAndAction(s *plan.Step) string {
 	switch {
 	case s.Open():
-		return s.Label(s.Name) + "  ? loop: " + s.Summary
-	case s.Place != nil:
+		what := s.Action + ": " + s.Summary
+		return strings.TrimSpace(strings.TrimSuffix(s.Label(s.Name), what) + "  ? " + what)
+	case s.Loops():
 		return fmt.Sprintf("%s  loop: %s × %d", s.Label(s.Name), s.Summary, s.Place.Items)
 	case s.Name != "" && s.Summary != "":
 		return s.Label(s.Name) + "  " + s.Action + ": " + s.Summary
@@ -389,7 +393,16 @@ func (t *treeText) notesText() string {
 		}
 	}
 	add(open, "waits for values of other steps", "wait for values of other steps")
-	add(len(t.p.OpenPlaces()), "is a loop whose items the run finds", "are loops whose items the run finds")
+	looping, naming := 0, 0
+	for _, i := range t.p.OpenPlaces() {
+		if t.p.Steps[i].Loops() {
+			looping++
+		} else {
+			naming++
+		}
+	}
+	add(looping, "is a loop whose items the run finds", "are loops whose items the run finds")
+	add(naming, "stands for tasks or variables that the run finds", "stand for tasks or variables that the run finds")
 	add(maySkip, "may be skipped", "may be skipped")
 	add(willSkip, "will be skipped", "will be skipped")
 	add(asks, "asks for confirmation", "ask for confirmation")

@@ -29,7 +29,7 @@ func PromisedOf(r map[string]any, name string) (value any, known bool) {
 // Tasks may give facts of a host beside those that are gathered: package_facts, service_facts, getent, and modules of the user's. They
 // count as facts do, from the task on, and are in ansible_facts too. Which they are is known of moon's own actions only.
 
-// AnyName is the name under which a module is noted whose facts have names that nobody knows.
+// AnyName is the name under which a module is noted whose facts have names that nobody knows, and a step that may set any name.
 const AnyName = ""
 
 // hasHanded reports whether a task has given facts.

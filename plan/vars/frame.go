@@ -17,6 +17,7 @@ const (
 	PromisedFact            // by the step that gathers facts
 	Relayed                 // by one of the hosts of a task with run_once
 	Handed                  // a fact that a task gives beside those that are gathered; may not happen
+	Promised                // by what the step of an open place will find; then the plan has what sets it
 )
 
 // Add puts a binding above those that are there.

@@ -194,6 +194,9 @@ func (fr *Frame) producedFor(on *Machine, name string, f func(*Binding) bool) bo
 	return beforeOfBoth(&on.Names.Produced, &fr.All.Produced, name, fr.ProducedAt, f)
 }
 
+// Promises finds the steps that may set any name.
+func (fr *Frame) Promises(f func(*Binding) bool) { fr.producedFor(fr.Machine(), AnyName, f) }
+
 // gathered finds a fact of the host of a step. The hosts are asked when the first of them is used.
 func (fr *Frame) gathered(on *Machine, name string, f func(*Binding) bool) bool {
 	// This machine has its own facts, which no one needs to be asked for.
@@ -255,6 +258,9 @@ func (fr *Frame) Names() []string {
 	}
 	add := func(h *History, moment int) {
 		for name := range h.Versions {
+			if name == AnyName {
+				continue
+			}
 			h.Before(name, moment, func(*Binding) bool { seen[name] = true; return true })
 		}
 	}

@@ -123,7 +123,7 @@ func (a *Ansible) printEvent(r events.Record) {
 		a.resetLine()
 		a.countLoops()
 	case events.StepStarted:
-		if a.plan.Steps[r.Step].Place == nil { // of an open loop Ansible shows the rounds
+		if !a.plan.Steps[r.Step].Loops() { // of an open loop Ansible shows the rounds
 			a.printHeads(r.Step)
 		}
 	case events.StepOutput:
@@ -137,7 +137,7 @@ func (a *Ansible) printEvent(r events.Record) {
 		}
 		delete(a.printed, r.Step)
 	case events.StepCompleted:
-		if a.plan.Steps[r.Step].Place == nil {
+		if !a.plan.Steps[r.Step].Loops() {
 			a.printCompleted(r.Step, e)
 		}
 	case events.StepSkipped:

@@ -321,9 +321,20 @@ func (t *Text) printEnd(step int, name, result string) {
 	t.printf("%s%s", t.stepMargin(step), result)
 }
 
+// foundText says which name an open place has found.
+func foundText(what string, items []any) string {
+	if len(items) == 0 {
+		return "ok"
+	}
+	return what + " " + termtext.CleanName(plan.FirstLine(fmt.Sprint(items[0])))
+}
+
 func (t *Text) completedText(step int, e events.StepCompleted) string {
 	word := "ok"
 	if items, ok := e.Result["items"].([]any); ok && t.plan.Steps[step].Place != nil {
+		if !t.plan.Steps[step].Loops() {
+			return foundText(t.plan.Steps[step].Place.What, items)
+		}
 		return plan.CountOf(len(items), "item")
 	}
 	if file := t.plan.Steps[step].Includes; file != "" {

@@ -1,4 +1,4 @@
-package planner
+package policy
 
 import (
 	"slices"
@@ -6,15 +6,30 @@ import (
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/planner/known"
+	"moon/plan/planner/outline"
 	"moon/plan/planner/pointless"
+	"moon/plan/planner/problems"
+	"moon/plan/playbook"
 )
+
+// Inherited are keys of what is around a task, for one that has none of its own.
+type Inherited struct{ Timeout, CheckMode, Diff, Unreachable, AnyFatal playbook.Value }
+
+// Policy reads the keys of tasks that decide about their results.
+type Policy struct {
+	*problems.Collector
+	*known.Reader
+	*outline.Outline
+	Plan *plan.Plan
+}
 
 // mostRetries bounds the attempts at a step: more than one waits for, and far from where numbers end.
 const mostRetries = 1_000_000
 
-// fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
+// Fill renders what decides about the result. Conditions on the result itself are evaluated only at run time;
 // here they are checked for names.
-func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.Renderer, f *plan.Fields) {
+func (p *Policy) Fill(s *plan.Step, k *plan.Task, in Inherited, r *plan.Renderer, f *plan.Fields) {
 	t := k.Src
 	f.At("confirm")
 	s.Confirm = p.ReadQuestion(t.Confirm, r)
@@ -29,9 +44,9 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 		// Ansible's number for `until` alone.
 		s.Retry.Max = 3
 	}
-	s.Retry.Delay = p.plan.Dialect.Rules().RetryDelay
+	s.Retry.Delay = p.Plan.Dialect.Rules().RetryDelay
 	p.ReadDuration(t.Delay, "delay", r, &s.Retry.Delay)
-	p.ReadDuration(plan.FirstOf(t.Timeout, in.timeout), "timeout", r, &s.Timeout)
+	p.ReadDuration(plan.FirstOf(t.Timeout, in.Timeout), "timeout", r, &s.Timeout)
 	p.ReadDuration(t.Queued, "timeout_queued", r, &s.Queued)
 	s.Retry.Until = plan.WhenText(k.Until)
 	f.At("ignore_errors")
@@ -42,16 +57,16 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 	if s.Loop != nil && !s.Loop.First {
 		p.ReadDuration(t.Pause, "pause", r, &s.Pause)
 	}
-	own := p.plan.ResultNames(t.Register)
+	own := p.Plan.ResultNames(t.Register)
 	for _, g := range []struct {
 		name string
 		list []plan.Condition
 	}{{"changed_when", k.Changed}, {"failed_when", k.Failed}, {"until", k.Until}, {"break_when", k.Breaks}, {"ignore_errors", k.Ignore}} {
 		f.At(g.name)
-		p.checkNames(r, g.list, own)
+		checkNames(r, g.list, own)
 	}
 	f.At("")
-	checkMode, diff := plan.FirstOf(t.CheckMode, in.checkMode), plan.FirstOf(t.Diff, in.diff)
+	checkMode, diff := plan.FirstOf(t.CheckMode, in.CheckMode), plan.FirstOf(t.Diff, in.Diff)
 	if !checkMode.IsZero() {
 		b := p.ReadFlag(checkMode, "check_mode", r, false)
 		s.CheckMode = &b
@@ -60,8 +75,8 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 		s.ShowDiff = p.ReadFlag(diff, "diff", r, true)
 		s.NoDiff = !s.ShowDiff
 	}
-	s.GoesOn = p.ReadFlag(in.unreachable, "ignore_unreachable", r, false)
-	s.AnyFatal = p.ReadFlag(in.anyFatal, "any_errors_fatal", r, false)
+	s.GoesOn = p.ReadFlag(in.Unreachable, "ignore_unreachable", r, false)
+	s.AnyFatal = p.ReadFlag(in.AnyFatal, "any_errors_fatal", r, false)
 	pointless.CheckInteractive(p.Collector, k, r)
 	src := t
 	if k.Finds != nil { // its task has the id
@@ -72,7 +87,7 @@ func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.R
 
 // checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
 // wait for.
-func (p *evaluator) checkNames(r *plan.Renderer, list []plan.Condition, own []string) {
+func checkNames(r *plan.Renderer, list []plan.Condition, own []string) {
 	if len(list) == 0 {
 		return
 	}

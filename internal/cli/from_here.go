@@ -1,4 +1,4 @@
-package plan
+package cli
 
 import (
 	"os"
@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"moon/internal/diag"
+	"moon/plan"
 )
 
-// FromHere gives diagnostics the names by which an editor finds their files from the working directory. In a plan they are relative to
+// fromHere gives diagnostics the names by which an editor finds their files from the working directory. In a plan they are relative to
 // the directory of the playbook, because a plan is the same from wherever it is made.
-func (o Options) FromHere(ds diag.List) diag.List {
+func fromHere(o plan.Options, ds diag.List) diag.List {
 	root, given := o.Dir, ""
 	if o.Path != "-" {
 		root, given = filepath.Dir(o.Path), o.Given
