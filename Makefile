@@ -88,8 +88,9 @@ try: ## the screen on the example playbook
 demo: ## look at a recorded run in this terminal: every state of the screen, nothing runs
 	$(GO) run ./docs/tape -show docs/pictures/demo.cast
 
-pictures: ## play docs/tape/demo.tape with this moon: records the demo, draws the pictures of the README
+pictures: ## play the tapes of docs/tape with this moon: records the demo, draws the pictures of the README and the docs
 	$(GO) run ./docs/tape
+	$(GO) run ./docs/tape -tape docs/tape/loop.tape
 
 cover:
 	$(GO) test -coverprofile $(CACHE)/cover.out ./... && $(GO) tool cover -html $(CACHE)/cover.out
