@@ -341,7 +341,8 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 	j := stepJSON{
 		ID: s.ID(), Path: s.Path, Digest: s.Digest, Name: s.Name, Action: s.Action, Env: s.Env,
 		// Paths are shown as they are relative to the root, or two checkouts of one playbook would differ.
-		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Place: placeOf(s), Tags: orEmpty(s.Tags), Skipped: s.ExcludedBy == plan.ByTags,
+		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Place: placeOf(s), Tags: orEmpty(s.Tags),
+		Skipped:    s.ExcludedBy == plan.ByTags,
 		Prediction: s.Prediction, Confirm: s.Confirm, Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
 		Host: s.Host, Scope: s.Scope, Policy: s.Policy(),
 	}
