@@ -12,8 +12,8 @@ import (
 	"moon/plan/source"
 )
 
-// Items finds what an open loop runs over, or the one name that an open place waits for. Where the list cannot be had and a condition of the task is false without any item, skipped
-// is that condition, and there is no error: Ansible asks the condition then, too.
+// Items finds what an open loop runs over, or the one name that an open place waits for. Where the list cannot be had and a condition
+// of the task is false without any item, skipped is that condition, and there is no error: Ansible asks the condition then, too.
 func (b *Bound) Items() (items []any, skipped string, err error) {
 	if name := b.Step.Task.Finds.Name; !name.IsZero() {
 		items, err = b.named(name)

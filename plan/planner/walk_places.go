@@ -51,7 +51,8 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 	return itemsOf(list), true
 }
 
-// onlyFinds takes out what only the rounds of a loop have, which may name the item, or what is inside a group: the place itself runs nothing.
+// onlyFinds takes out what only the rounds of a loop have, which may name the item, or what is inside a group: the place itself runs
+// nothing.
 func (c *taskContext) onlyFinds() {
 	c.env, c.cwd, c.delegate, c.become = nil, playbook.Value{}, playbook.Value{}, connect.Become{}
 	c.inherit.checkMode, c.inherit.timeout, c.inherit.diff = playbook.Value{}, playbook.Value{}, playbook.Value{}
