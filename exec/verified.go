@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"moon/exec/fsys"
+	"moon/exec/process"
 )
 
 // ErrNotVerified says that a program has other bytes than those that were approved.
@@ -46,7 +47,7 @@ func verified(files fsys.Files, path, digest string, neighbours func(dir string)
 	if err != nil {
 		return "", remove, err
 	}
-	remove = func() { _ = os.RemoveAll(top) } // for its owner only, and in a directory that is cleaned
+	remove = process.RemoveAtEnd(func() { _ = os.RemoveAll(top) }) // for its owner only, and in a directory that is cleaned
 	// Programs look at the name of their directory as well, so the copy lies in one of the same name.
 	dir := filepath.Join(top, base(filepath.Dir(path)))
 	copied = filepath.Join(dir, filepath.Base(path))

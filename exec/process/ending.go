@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +16,7 @@ type lifetime struct {
 	ctx    context.Context // there is one for the life of the process
 	cancel context.CancelFunc
 	live   atomic.Int64 // processes that were begun, and have not been seen to end
+	files  sync.Map     // by a number: how to remove what they need
 }
 
 func newLifetime() *lifetime {
@@ -41,6 +43,21 @@ func EndAll(patience time.Duration) {
 	ending.cancel()
 	for until := time.Now().Add(patience); ending.live.Load() > 0 && time.Now().Before(until); {
 		time.Sleep(tick)
+	}
+	ending.files.Range(func(_, remove any) bool {
+		remove.(func())()
+		return true
+	})
+}
+
+// RemoveAtEnd has a file that a process of moon needs removed also if moon ends before the process does: whoever would remove it then
+// does not get to it, since EndAll lets nobody continue. The function that it returns removes it now.
+func RemoveAtEnd(remove func()) (now func()) {
+	key := marks.Add(1)
+	ending.files.Store(key, remove)
+	return func() {
+		ending.files.Delete(key)
+		remove()
 	}
 }
 

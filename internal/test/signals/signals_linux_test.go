@@ -33,7 +33,8 @@ func codeOf(t *testing.T, cmd *exec.Cmd) int {
 	return -1
 }
 
-// TestEndWhilePlanning sends a moon that waits for a program a signal: it ends, and so does the program, with all that it has started.
+// TestEndWhilePlanning sends a moon that waits for a program a signal: it ends, and so does the program, with all that it has started. The
+// copies of plugins that were verified go, too.
 func TestEndWhilePlanning(t *testing.T) {
 	const play = "- hosts: all\n  gather_facts: false\n  tasks:\n    - debug: {msg: hello}\n"
 	phases := []struct {
@@ -75,7 +76,11 @@ func TestEndWhilePlanning(t *testing.T) {
 				moon := fakes.NewPatient(t, dir).Command("run")
 				moon.Args = append(moon.Args[:1], phase.args...)
 				moon.Dir = dir
-				moon.Env = append(moon.Env, "PATH="+dir+"/bin:"+os.Getenv("PATH"))
+				tmp := filepath.Join(dir, "tmp")
+				if err := os.Mkdir(tmp, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				moon.Env = append(moon.Env, "PATH="+dir+"/bin:"+os.Getenv("PATH"), "TMPDIR="+tmp)
 				var said bytes.Buffer
 				moon.Stdout, moon.Stderr = &said, &said
 				if err := moon.Start(); err != nil {
@@ -90,6 +95,9 @@ func TestEndWhilePlanning(t *testing.T) {
 					t.Errorf("exit %d\n%s", code, said.String())
 				}
 				fakes.AwaitSleepers(t, mark, 0)
+				if left, err := filepath.Glob(filepath.Join(tmp, "moon-*")); err != nil || len(left) > 0 {
+					t.Errorf("left behind: %v, %v", left, err)
+				}
 			})
 		}
 	}
