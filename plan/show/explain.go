@@ -110,6 +110,10 @@ func (e *explanation) explainWhat() {
 		}
 	}
 	switch {
+	case s.Open() && !s.Loops():
+		lines = append(lines, said{"open: the run finds what is named when it gets here, and plans it behind this step", ""})
+	case s.Place != nil && !s.Loops():
+		lines = append(lines, said{"opened: the run has found what is named", ""})
 	case s.Open():
 		lines = append(lines, said{"open: the run finds the items when it gets here, and plans a step for each", ""})
 	case s.Place != nil:

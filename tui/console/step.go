@@ -61,8 +61,10 @@ func (c *viewer) addPlace(p *plan.Step, field func(name, value string)) {
 	if p.Become != nil {
 		field("runs as", p.Become.String())
 	}
-	if words := status.PlaceWords(p); words != "" {
-		field("items", words)
+	if p.Loops() {
+		field("items", status.PlaceWords(p))
+	} else {
+		field("open", status.PlaceWords(p))
 	}
 	if p.Cwd != c.plan.Root {
 		field("directory", p.Cwd)

@@ -84,7 +84,11 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 		Predicting(m).addPrediction(d, p)
 		m.lastRun(d, p)
 	}
-	d.Value("items", status.PlaceWords(p))
+	if p.Loops() {
+		d.Value("items", status.PlaceWords(p))
+	} else {
+		d.Value("open", status.PlaceWords(p))
+	}
 	d.Value("register", p.Register)
 	if p.Retry.Max > 0 {
 		words := fmt.Sprintf("up to %d attempts, %s apart", p.Retry.Max+1, p.Retry.Delay)

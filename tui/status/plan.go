@@ -72,7 +72,7 @@ func Differ(old, now *plan.Plan) (d Difference) {
 	return d
 }
 
-// OpenedWords says which open loops of a plan have their rounds in the next one, and how many there are; "" if there are none.
+// OpenedWords says which open places of a plan have been found in the next one, and how many items of loops; "" if there are none.
 func OpenedWords(old, now *plan.Plan) string {
 	open := map[string]bool{}
 	for i := range old.Steps {
@@ -80,21 +80,29 @@ func OpenedWords(old, now *plan.Plan) string {
 			open[s.Path] = true
 		}
 	}
-	places, items, name := 0, 0, ""
+	places, items, named, name := 0, 0, 0, ""
 	for i := range now.Steps {
 		s := &now.Steps[i]
 		if s.Place == nil || !s.Place.Opened || !open[s.Path] {
 			continue
 		}
-		places, items = places+1, items+s.Place.Items
-		if name == "" {
+		if places++; name == "" {
 			name = now.StepRef(i)
 		}
+		if s.Loops() {
+			items += s.Place.Items
+		} else {
+			named++
+		}
 	}
-	switch places {
-	case 0:
+	switch {
+	case places == 0:
 		return ""
-	case 1:
+	case places == 1 && named == 1:
+		return name + ": found"
+	case named > 0:
+		return fmt.Sprintf("%s and %s: found", name, plan.CountOf(places-1, "other place"))
+	case places == 1:
 		return name + ": " + plan.CountOf(items, "item")
 	}
 	return fmt.Sprintf("%s and %s: %s", name, plan.CountOf(places-1, "other loop"), plan.CountOf(items, "item"))
@@ -105,6 +113,10 @@ func PlaceWords(s *plan.Step) string {
 	switch {
 	case s.Place == nil:
 		return ""
+	case s.Open() && !s.Loops():
+		return "known in the run, which plans it behind this step"
+	case !s.Loops():
+		return "found, and planned behind this step"
 	case s.Open():
 		return "known in the run, which adds a step for each"
 	}
