@@ -125,11 +125,11 @@ var layers = map[string][]string{
 	"plan/eval/lookups": {"plan/eval/jinja", "plan/eval/call", "plan/eval/value", "plan/eval/filters"},
 
 	// The planner's components: each is asked through its constructor, and none knows the walk.
-	"plan/planner/additions": {"internal/diag", "plan", "plan/inventory", "plan/planner/problems"},
+	"plan/planner/additions": {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/planner/problems", "plan/vars"},
 	"plan/planner/choice":    {"internal/diag", "plan"},
 	"plan/planner/compile":   {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
-	"plan/planner/connect":   {"exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
+	"plan/planner/connect":   {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
 	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/known":     {"exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/library":   {"internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},

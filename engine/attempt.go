@@ -561,6 +561,13 @@ func (s *attempts) launch() {
 
 func (s *attempts) finished(r report) {
 	delete(s.running, r.Step)
+	if !s.holdAdded(r) {
+		s.settle(r)
+	}
+}
+
+// settle records the end of an attempt.
+func (s *attempts) settle(r report) {
 	r.Rescued = s.broken(r.AttemptFinished)
 	// Before the fact: folding it may already ask for the result.
 	s.learn(&r)

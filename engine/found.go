@@ -17,6 +17,8 @@ type foundItems struct {
 	number  int    // of the attempt
 	skipped string // the condition that is false, where the plan is made again without what would have been found
 	ended   bool   // it has ended: in the process before this one
+
+	report *report // of a step that has added to the inventory: its own end
 }
 
 // find begins the step of an open loop. What it finds ends the attempt when the plan has taken it in (open): a list that cannot be
@@ -56,5 +58,35 @@ func (s *attempts) end(one *foundItems, step int, result exec.Result) {
 	s.finished(r)
 }
 
-// lostFinder reports whether a step only looked for the items of a loop: run again, it does nothing twice.
-func lostFinder(st *state.State, step int) bool { return st.Plan().Steps[step].Place != nil }
+// lostFinder reports whether a step only looked for the items of a loop, or added to the inventory: run again, it does nothing twice.
+func lostFinder(st *state.State, step int) bool {
+	s := &st.Plan().Steps[step]
+	return s.Place != nil || s.Adds != nil
+}
+
+// holdAdded keeps the end of a step back that has added to the inventory what the plan does not have, until the plan has it: if later
+// plays cannot be planned with it, it is this step that fails.
+func (s *attempts) holdAdded(r report) (held bool) {
+	ps := &s.state.Plan().Steps[r.Step]
+	items, is := added(r.registered)
+	if !ps.AddsLate() || !is || r.Outcome != events.OK && r.Outcome != events.Changed {
+		return false
+	}
+	one := &foundItems{number: r.Attempt, bound: s.bind(r.Step), report: &r}
+	var err error
+	if one.items, err = saved.Found(items, ps.NoLog); err != nil {
+		return false // it could be written to the journal, which is JSON
+	}
+	s.found[r.Step] = one
+	return true
+}
+
+// added is what the result of a step says that it has added, as the items of one that has found them.
+func added(result map[string]any) (items []any, ok bool) {
+	for _, name := range []string{"add_host", "add_group"} {
+		if _, ok := result[name]; ok {
+			return []any{map[string]any{"add_host": result["add_host"], "add_group": result["add_group"], "parent_groups": result["parent_groups"]}}, true
+		}
+	}
+	return nil, false
+}

@@ -57,6 +57,8 @@ func (s *steering) endFound(all map[int]*foundItems) {
 	for _, step := range slices.Sorted(maps.Keys(all)) {
 		if one := all[step]; one.skipped != "" {
 			s.end(one, step, exec.Result{Outcome: events.Skipped, Reason: events.SkipWhen, Detail: one.skipped})
+		} else if one.report != nil {
+			s.settle(*one.report)
 		} else if !one.ended {
 			fields := map[string]any{"items": one.items.Items}
 			if one.items.Order != nil {
@@ -82,8 +84,10 @@ func (s *steering) endUnplanned(all map[int]*foundItems) {
 
 // failFound ends the step of an open loop whose rounds cannot be planned.
 func (s *steering) failFound(one *foundItems, step int, why string) {
-	if s.state.Plan().Steps[step].Loops() {
+	if ps := &s.state.Plan().Steps[step]; ps.Loops() {
 		why = "the rounds of this loop cannot be planned: " + why
+	} else if ps.Adds != nil {
+		why = "what this adds cannot be planned: " + why
 	} else {
 		why = "what is named here cannot be planned: " + why
 	}
@@ -97,7 +101,8 @@ func (s *steering) failFound(one *foundItems, step int, why string) {
 // grow plans with the items that were found, from the files that were read for the plan there is.
 func (s *steering) grow(all map[int]*foundItems) (planned, string) {
 	p := s.state.Plan()
-	o := p.Basis.O
+	o := p.Again()
+	o.Growing, o.Facts.Hosts = true, p.Basis.KnownFacts()
 	// Cloned, as the plan that is there keeps its options.
 	if o.Opened = maps.Clone(o.Opened); o.Opened == nil {
 		o.Opened = map[string]plan.Found{}
@@ -121,6 +126,9 @@ func (s *steering) findAgain() {
 	for _, step := range p.OpenPlaces() {
 		result, ok := s.results.Registered(step)
 		items, is := result["items"].([]any)
+		if p.Steps[step].Adds != nil {
+			items, is = added(result)
+		}
 		if !ok || !is || !s.state.Settled(step) || events.Bad.Has(s.state.Outcome(step)) {
 			continue
 		}

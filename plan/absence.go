@@ -139,6 +139,14 @@ func (e *Env) Coming(steps []int) []int {
 	})
 }
 
+// unended are those of some steps whose end is not known, and may still give something.
+func (e *Env) unended(steps []int) []int {
+	return slices.DeleteFunc(slices.Clone(e.Coming(steps)), func(step int) bool {
+		_, ended := e.registered(step)
+		return ended
+	})
+}
+
 // lost reports whether a value, as far as it was known when it was made, waits for a step that gives nothing.
 func (e *Env) lost(v any) bool {
 	if len(e.Plan.Ahead.Why) == 0 {

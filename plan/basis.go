@@ -68,6 +68,17 @@ func (m *Basis) again() Options {
 	return o
 }
 
+// KnownFacts are the facts of the hosts that have given them.
+func (m *Basis) KnownFacts() map[string]map[string]any {
+	known := map[string]map[string]any{}
+	for name, host := range m.Machines {
+		if host.State == vars.FactsKnown {
+			known[name] = host.Facts
+		}
+	}
+	return known
+}
+
 // Shown is a path as people see it: relative to the playbook's directory if it lies below.
 func (p *Plan) Shown(path string) string { return ShownPath(p.Root, path) }
 

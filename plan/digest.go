@@ -43,6 +43,9 @@ func (p *Plan) ComputeDigest() string {
 		if s.Place != nil && s.Place.Opened {
 			fmt.Fprintf(h, "opened %d\n", s.Place.Items)
 		}
+		if s.Adds != nil && s.Adds.Opened {
+			fmt.Fprintln(h, "added")
+		}
 	}
 	// Scopes decide as well: what runs at once, and which steps a rescue covers.
 	for _, s := range p.Scopes {

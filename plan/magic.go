@@ -43,8 +43,8 @@ func init() {
 			short, _, _ := strings.Cut(e.Frame.Machine().Name, ".")
 			return short
 		}),
-		"group_names":             list(func(e *Env) []string { return e.Frame.GroupNames() }),
-		"groups":                  func(e *Env) (any, bool) { return e.Frame.Groups(), true },
+		"group_names":             func(e *Env) (any, bool) { return e.Frame.GroupNames(e.unended), true },
+		"groups":                  func(e *Env) (any, bool) { return e.Frame.Groups(e.unended), true },
 		"hostvars":                func(e *Env) (any, bool) { return hostVars{e}, true },
 		"vars":                    func(e *Env) (any, bool) { return allVars{e}, true },
 		"play_hosts":              list(func(e *Env) []string { return e.going(e.Frame.Scene.Batch) }),
@@ -102,8 +102,9 @@ func (h hostVars) Keys() []string {
 // Get implements value.Object.
 func (h hostVars) Get(key string) (any, bool) {
 	m := h.e.Frame.Scene.Machines(key)
-	if m == nil {
-		return nil, false
+	if m == nil { // as long as steps may add it, it is not known rather than missing
+		steps := h.e.Frame.AddersOf(key, h.e.unended)
+		return value.Unknown{Steps: steps}, len(steps) > 0
 	}
 	return hostVarsOf{h.e.as(m)}, true
 }
@@ -152,11 +153,6 @@ func TemplatedIn(v playbook.Value) bool {
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
 	return false
-}
-
-// IsLocalhost reports whether a name means the machine that moon runs on, whether or not an inventory has it.
-func IsLocalhost(name string) bool {
-	return name == "localhost" || name == "127.0.0.1" || name == "::1"
 }
 
 // LookoutOf is the place as far as the play and the roles around say it.

@@ -27,7 +27,7 @@ type Finding struct {
 
 // OpenPlace is what an open place will be.
 type OpenPlace struct {
-	What    string // is found, for all but loops: "file", "role", "preset" or "variables"
+	What    string // is found, for all but loops: "file", "role", "preset", "variables" or "host"
 	Action  string // what each round of a loop will do
 	Confirm string // what each round will ask, as written; "" if they do not ask
 	Opened  bool   // the run has found it, and what comes of it is in the plan behind the step
@@ -35,6 +35,14 @@ type OpenPlace struct {
 	Group   bool   // steps behind it may change when it is known: what is found may set names that they use, or have handlers
 	Called  bool   // handlers are notified that nothing known has: what is behind the place may have them
 }
+
+// Addition is what a step adds to the inventory that only the run knows.
+type Addition struct {
+	Opened bool // the run has found it, and the plan has it
+}
+
+// AddsLate reports whether the step adds something to the inventory that the plan does not have.
+func (s *Step) AddsLate() bool { return s.Adds != nil && !s.Adds.Opened }
 
 // Open reports whether the step stands for something that the plan does not have.
 func (s *Step) Open() bool { return s.Place != nil && !s.Place.Opened }
@@ -45,7 +53,7 @@ func (s *Step) Loops() bool { return s.Place != nil && s.Place.What == "" }
 // OpenPlaces are the steps that stand for what the plan does not have, without those that will not run.
 func (p *Plan) OpenPlaces() (steps []int) {
 	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Open() && !s.Excluded && s.Prediction != WillSkip {
+		if s := &p.Steps[i]; (s.Open() || s.AddsLate()) && !s.Excluded && s.Prediction != WillSkip {
 			steps = append(steps, i)
 		}
 	}

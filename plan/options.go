@@ -93,6 +93,7 @@ type Options struct {
 	MaxExpansion int       // how many items the run may find for one loop; 0: 10,000
 
 	Values  Values
+	Growing bool             // the run plans again with Opened: it asks no host, and knows the facts in Facts.Hosts
 	Opened  map[string]Found // items of loops that only the run knew, by the path of the step that has found them
 	Select  Selection
 	Mode    Mode

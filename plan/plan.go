@@ -137,6 +137,7 @@ type Scope struct {
 type PlayHead struct {
 	Pattern string
 	Hosts   []string // that match it, in the order of the play
+	Awaits  []int    // the steps after which it may have others
 	Tags    []string
 }
 
@@ -263,6 +264,7 @@ type Step struct {
 	Includes  string        // of include_tasks and include_role: the file, or the role
 
 	Place     *OpenPlace // of the step of an open place; nil for all others
+	Adds      *Addition  // of one that adds what only the run knows; nil for all others
 	Concealed bool       `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
 
 	Task *Task `json:"-"` // what running needs beyond what is shown

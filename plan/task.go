@@ -260,7 +260,7 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 	text := func(name string) string { return FirstLine(value.Text(p.Portable(args[name]))) }
 	switch action {
 	case FinderAction:
-		return text("over")
+		return text("over") + text("host")
 	case "include", "include_tasks", "include_role", "include_vars", "preset": // of one that is open
 		for _, what := range []string{"file", "role", "variables", "preset"} {
 			if v := text(what); v != "" {

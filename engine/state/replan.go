@@ -317,6 +317,10 @@ func (s *replanning) decideAdded(choices []choice, stops map[int]*breaks, of, ex
 		if !slices.Contains(expanded, j) {
 			continue
 		}
+		if s.plan.Steps[j].Adds != nil { // the steps of the hosts that it has added are in later plays, and not its rounds
+			s.decideHosts(choices, of)
+			continue
+		}
 		inherited := added | s.choices[j]&breakpoint
 		switch {
 		case !s.opts.Review:
@@ -343,6 +347,18 @@ func widen(fence *events.Range, of []int) *events.Range {
 		wide.To = len(of)
 	}
 	return &wide
+}
+
+// decideHosts marks the steps of hosts that are new in the plan.
+func (s *replanning) decideHosts(choices []choice, of []int) {
+	for k := range of {
+		if of[k] >= 0 {
+			continue
+		}
+		if choices[k] |= added; s.opts.Review && s.opts.Expanded {
+			choices[k] |= approved
+		}
+	}
 }
 
 // keepDone settles at once what is over, also if something that was inserted above it is still to run: it is done, whatever

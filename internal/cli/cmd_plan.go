@@ -172,7 +172,7 @@ func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, e
 	return p, g, f.complain(call, p, fromHere(o, ds))
 }
 
-// refuseOpen reports the loops whose items only the run knows.
+// refuseOpen reports what only the run knows: items of loops, hosts.
 func refuseOpen(p *plan.Plan) (ds diag.List) {
 	if p == nil {
 		return nil
@@ -184,7 +184,10 @@ func refuseOpen(p *plan.Plan) (ds diag.List) {
 			Chain: s.Origin.Chain, Message: "the items of the loop «" + s.Title() + "» are known only in the run",
 			Hint: "give it a list that is known before, or leave --strict out",
 		}
-		if !s.Loops() {
+		if s.Adds != nil {
+			d.Message = "what «" + s.Title() + "» adds to the inventory is known only in the run"
+			d.Hint = "add what is known before, or leave --strict out"
+		} else if !s.Loops() {
 			d.Message = "what «" + s.Title() + "» stands for is known only in the run"
 			d.Hint = "give it a name and a condition that are known before, or leave --strict out"
 		}

@@ -38,6 +38,9 @@ func (b *Bound) named(name playbook.Value) ([]any, error) {
 	if err := b.failure(r, problems); err != nil {
 		return nil, err
 	}
+	if b.Step.Place.What == "host" && strings.TrimSpace(value.Text(value.Reveal(val))) == "" {
+		return nil, &Problem{diag.Diagnostic{Pos: name.Pos(), Message: "`delegate_to` names no host"}}
+	}
 	return []any{val}, nil
 }
 

@@ -15,6 +15,8 @@ type Inventory struct {
 	Hosts  []*Host
 	Groups []*Group
 
+	Pending []Pending // what steps of the run may still add
+
 	hosts   map[string]*Host
 	groups  map[string]*Group
 	local   *Host // what localhost stands for where no host has that name
@@ -114,6 +116,9 @@ func (inv *Inventory) Group(name string) *Group { return inv.groups[name] }
 
 // localNames are those of the machine that moon runs on.
 var localNames = []string{"localhost", "127.0.0.1", "::1"}
+
+// IsLocalhost reports whether a name means the machine that moon runs on, whether or not an inventory has it.
+func IsLocalhost(name string) bool { return slices.Contains(localNames, name) }
 
 func newImplicit(name string) *Host {
 	h := &Host{Name: name, Implicit: true, inline: &Layer{From: "implicit " + name}}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -8,6 +9,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -74,7 +76,7 @@ func (p *fleet) knownMachine(name string) *vars.Machine {
 	if m, ok := p.machines[name]; ok {
 		return m.Machine
 	}
-	if p.inventory.Host(name) == nil && !plan.IsLocalhost(name) {
+	if p.inventory.Host(name) == nil && !inventory.IsLocalhost(name) {
 		return nil
 	}
 	return p.machine(name).Machine
@@ -158,10 +160,33 @@ func (p *fleet) hostlessContext(in importContext) *taskContext {
 	return c
 }
 
-// choose gives the hosts of a play in their order. No host at all is a warning.
-func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*inventory.Host, bool) {
-	at := pl.Hosts.Pos()
-	hosts, err := p.inventory.Match(pattern)
+// patternOf is the pattern of a play, and the steps after which its hosts may be others. A pattern that only those steps give has no
+// hosts until then, and is shown as it is written.
+func (p *fleet) patternOf(pl *playbook.Play, r *plan.Renderer) (pattern string, awaits []int, ok bool) {
+	if len(p.inventory.Pending) > 0 {
+		quiet := *r
+		quiet.Report = func(diag.Diagnostic) {}
+		quiet.Value(pl.Hosts)
+		steps := plan.StepsOf(quiet.Missing)
+		adds := func(step int) bool { return p.plan.Steps[step].AddsLate() || p.plan.Steps[step].Open() }
+		if len(steps) > 0 && !quiet.Failed && p.comes(quiet.Missing) && !slices.ContainsFunc(steps, func(s int) bool { return !adds(s) }) {
+			return strings.TrimSpace(pl.Hosts.Text()), steps, true
+		}
+	}
+	pattern, ok = p.ReadPattern(pl.Hosts, "this play", r)
+	return pattern, p.inventory.After(*p.names.Produced.Now, p.unended).For(pattern), ok
+}
+
+// choose gives the hosts of a play in their order. No host at all is a warning, unless some may come in the run.
+func (p *fleet) choose(pl *playbook.Play, head plan.PlayHead, in importContext) (hosts []*inventory.Host, ok bool) {
+	at, pattern := pl.Hosts.Pos(), head.Pattern
+	var err error
+	if !eval.Templated(pattern) {
+		hosts, err = p.inventory.Match(pattern)
+	}
+	if _, none := errors.AsType[*inventory.NoMatch](err); none && len(head.Awaits) > 0 { // it may name what comes
+		err = nil
+	}
 	if err != nil {
 		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: inventoryHint(p.o)})
 	}
@@ -172,12 +197,15 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 	if len(hosts) == 0 {
 		p.unmatched = append(p.unmatched, hostlessPlay{pl, in})
 	}
-	hosts, ok := p.limited(hosts)
-	if !ok {
+	if hosts, ok = p.limited(hosts); !ok {
 		return nil, false
 	}
 	if len(hosts) == 0 {
-		if err == nil {
+		skipped := plan.NoHosts
+		switch {
+		case len(head.Awaits) > 0:
+			skipped = ""
+		case err == nil:
 			p.Report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: at, Chain: in.chain,
 				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: inventoryHint(p.o),
@@ -190,7 +218,7 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*
 		}
 		p.CloseScope(p.OpenScope(plan.Scope{
 			Kind: plan.ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain),
-			Skipped: plan.NoHosts, Play: &plan.PlayHead{Pattern: pattern},
+			Skipped: skipped, Play: &head,
 		}, label))
 		return nil, false
 	}

@@ -2,10 +2,9 @@ package planner
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/plan"
@@ -13,19 +12,84 @@ import (
 	"moon/plan/inventory"
 	"moon/plan/planner/additions"
 	"moon/plan/playbook"
+	"moon/plan/saved"
 	"moon/plan/vars"
 )
 
-// unknownArguments refuses what would add something that only the run knows.
-func (p *fleet) unknownArguments(c *taskContext, s *plan.Step, t *playbook.Task) {
+// addLate takes what the run has found that a step adds, or waits for it.
+func (p *fleet) addLate(c *taskContext, s *plan.Step, t *playbook.Task, late *additions.Late) {
 	for _, u := range s.Unknowns {
-		if v, ok := plan.ValueOf(s.Task.Args, u.Field); ok {
-			p.ReportLate(v, c.chain, "add what is known before the run, or have the inventory give it", "what "+t.Action+" adds",
-				[]value.Missing{{Name: u.Name, Steps: u.Steps}})
+		v, ok := plan.ValueOf(s.Task.Args, u.Field)
+		if missing := []value.Missing{{Name: u.Name, Steps: u.Steps}}; ok && !p.comes(missing) {
+			p.ReportLate(v, c.chain, "add what is known before the run, or have the inventory give it", "what "+t.Action+" adds", missing)
 			return
 		}
 	}
+	if len(s.Unknowns) == 0 {
+		return // a mistake
+	}
+	s.Adds, s.Keeps = &plan.Addition{}, true
+	of, found := p.o.Opened[p.secrets.Redact(s.Path)]
+	if !found {
+		late.Wait(s, additions.PendingOf(s, s.Task.Compiled, p.inventory, c.on.Name))
+		return
+	}
+	late.Found(s)
+	s.Adds.Opened = true
+	for _, one := range saved.Items(of, p.secrets, true) {
+		fields, _ := value.Plain(one).(map[string]any)
+		args, wrong := additions.ArgsOf(s.Task.Action, fields)
+		if len(wrong) > 0 {
+			p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, wrong[0].Hint, "%s", wrong[0].Message)
+			return
+		}
+		p.addArgs(c, s, t, args)
+	}
 }
+
+// found reports whether the run has found what a step looks for.
+func (p *fleet) found(s *plan.Step) bool {
+	_, found := p.o.Opened[p.secrets.Redact(s.Path)]
+	return found
+}
+
+// addArgs changes the inventory as the arguments of a step say.
+func (p *fleet) addArgs(c *taskContext, s *plan.Step, t *playbook.Task, args any) {
+	switch args := args.(type) {
+	case *spec.AddHostArgs:
+		p.addHost(c, s, t, args)
+	case *spec.GroupByArgs:
+		p.groupHost(c, s, t, args)
+	}
+}
+
+// awaitAdded lets what is planned from here on know what steps may still add.
+func (p *fleet) awaitAdded(late *additions.Late) {
+	coming, over := late.Close()
+	for _, step := range over {
+		if s := &p.plan.Steps[step]; s.AddsLate() {
+			s.Adds = nil
+		}
+	}
+	for _, one := range coming {
+		*p.names.Produced.Now++
+		one.From = *p.names.Produced.Now
+		p.inventory.Pending = append(p.inventory.Pending, one)
+	}
+}
+
+// comes reports whether values that are not known will come in the run. What an excluded step would have given never comes.
+func (p *fleet) comes(late []value.Missing) bool {
+	steps := plan.StepsOf(late)
+	facts := func(step int) bool { return step < len(p.plan.Steps) && p.plan.Steps[step].Action == "setup" }
+	if p.o.Unseen != nil && !slices.ContainsFunc(steps, func(step int) bool { return !facts(step) }) {
+		return false // a survey, which asks no host
+	}
+	return len(steps) > 0 && len((&plan.Env{Plan: p.plan}).Coming(steps)) == len(steps)
+}
+
+// unended are those of some steps that may still give something.
+func (p *fleet) unended(steps []int) []int { return (&plan.Env{Plan: p.plan}).Coming(steps) }
 
 // hostOf is the host of the inventory that a machine is. One that no inventory has is taken in.
 func (p *fleet) hostOf(m *plannedHost) *inventory.Host {
@@ -49,7 +113,8 @@ func (p *fleet) addMembership(c *taskContext, s *plan.Step, t *playbook.Task, ho
 	before := vars.GroupsOfHost(p.inventory.Host(host))
 	known := p.inventory.Has(host)
 	p.changeInventory(add)
-	sure := s.Prediction == plan.WillRun && !c.rescuing && !c.breaking && !c.handler
+	// What the run has found has been added.
+	sure := s.Adds != nil || s.Prediction == plan.WillRun && !c.rescuing && !c.breaking && !c.handler
 	gate := additions.Gate{Step: s.Index, Text: cmp.Or(strings.TrimSpace(s.When), t.Action+" added "+host), Pos: t.Pos}
 	p.additions.Note(inventory.Membership{Host: host}, gate, sure, known)
 	for _, group := range groups {
@@ -59,23 +124,13 @@ func (p *fleet) addMembership(c *taskContext, s *plan.Step, t *playbook.Task, ho
 
 // addHost takes a host into the inventory, as far as what is planned from here on is concerned.
 func (p *fleet) addHost(c *taskContext, s *plan.Step, t *playbook.Task, args *spec.AddHostArgs) {
-	name, port := args.Name, 0
-	if host, text, ok := strings.Cut(name, ":"); ok && !strings.Contains(text, ":") {
-		if n, err := strconv.Atoi(text); err == nil {
-			name, port = host, n
-		}
-	}
+	name, l := additions.VarsOf(args, s.Origin, p.connector.NoteName)
+	known := p.inventory.Has(name)
 	p.addMembership(c, s, t, name, args.Groups, func() { p.inventory.AddHost(name, args.Groups) })
 	m := p.machine(name)
+	_, found := p.o.Opened[p.secrets.Redact(c.path)+"?"] // the loop that this is a round of
+	m.late = m.late || !known && (found || s.Adds != nil)
 	m.Host = p.inventory.Host(name)
-	l := &vars.Layer{}
-	for _, key := range slices.Sorted(maps.Keys(args.Values)) {
-		p.connector.NoteName(key)
-		l.Add(vars.Binding{Name: key, Value: args.Values[key], From: "add_host", Origin: s.Origin})
-	}
-	if port > 0 {
-		l.Add(vars.Binding{Name: "ansible_port", Value: port, From: "add_host", Origin: s.Origin})
-	}
 	m.added = append(m.added, l)
 	p.loadInventoryVars(m)
 }

@@ -19,7 +19,7 @@ func (p *fleet) gather(cs []*taskContext) {
 			*m.Names.Produced.Now++
 			m.Since = *m.Names.Produced.Now
 		}
-		if facts, ok := p.o.Facts.Hosts[m.Name]; ok && p.disk.Closed { // the plan is made again, from its sources alone
+		if facts, ok := p.o.Facts.Hosts[m.Name]; ok && (p.disk.Closed || p.o.Growing) { // the plan is made again, from its sources alone
 			m.Facts, m.State = facts, vars.FactsKnown
 			if own, ok := facts[vars.OwnFacts].(map[string]any); ok && m.Away {
 				m.Names.Own(own, p.here.FactsMap)
@@ -30,7 +30,8 @@ func (p *fleet) gather(cs []*taskContext) {
 		if got, ok := p.o.Facts.Asked[m.Name]; ok && got.Facts == nil && p.disk.Closed {
 			p.unreached(m.Name, got.Why)
 		}
-		if p.disk.Closed || p.o.Outside.Gather == nil || p.o.Hosts.NoConnect || m.Why != "" {
+		// A host that the run has brought is asked by the run: it may not be up yet, and what is done on it was planned without its facts.
+		if m.late || p.disk.Closed || p.o.Growing || p.o.Outside.Gather == nil || p.o.Hosts.NoConnect || m.Why != "" {
 			continue
 		}
 		p.names = m.Names

@@ -287,12 +287,7 @@ func Replay(s *saved.Sources, root string, o plan.Options) (*plan.Plan, diag.Lis
 func Stands(p *plan.Plan, seen map[string]found.Result) bool {
 	with := func(findings map[string]found.Result) string {
 		o := p.Again()
-		o.Compared, o.Reads, o.Facts.Findings, o.Facts.Hosts = true, nil, findings, map[string]map[string]any{}
-		for name, m := range p.Basis.Machines {
-			if m.State == vars.FactsKnown {
-				o.Facts.Hosts[name] = m.Facts
-			}
-		}
+		o.Compared, o.Reads, o.Facts.Findings, o.Facts.Hosts = true, nil, findings, p.Basis.KnownFacts()
 		q, _ := newPlan(o, p.Basis.Disk.Kept())
 		if q == nil {
 			return ""

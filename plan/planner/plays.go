@@ -29,7 +29,9 @@ func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext
 	}
 	b := &vars.Binding{Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Collected, By: t}
 	for s := first; s < len(p.plan.Steps); s++ {
-		b.Steps = append(b.Steps, s)
+		if at := p.plan.Steps[s].Place; at == nil || !at.Opened { // what has found a host stands before the round
+			b.Steps = append(b.Steps, s)
+		}
 	}
 	b.Early = p.prober.Asks(b.Steps...)
 	// A loop without items still registers, as with Ansible: tasks after it use `.results` without asking.

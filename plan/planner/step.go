@@ -129,7 +129,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	f.At("") // the last argument is closed, too
 	// What is planned later needs to know who would be added, also where the condition is open.
 	adds := (t.Action == "add_host" || t.Action == "group_by") && len(f.All) == open
-	p.fillProcess(&s, k, r, f)
+	p.FillProcess(&s, k, r, f, p.o.Home)
 	p.policies.Fill(&s, k, c.inherit.policy(), r, f)
 	c.form.checkKeys(&p.evaluator, k, r)
 	p.fillUndo(&s, k, r)
@@ -205,17 +205,7 @@ func includes(t *playbook.Task) bool {
 // placeNames says what is found at the place of a task that names it.
 var placeNames = map[playbook.TaskKind]string{
 	playbook.Include: "file", playbook.Preset: "preset", playbook.IncludeVars: "variables", playbook.Role: "role",
-}
-
-// comes reports whether values that are not known will come in the run.
-func (p *stepPlanner) comes(late []value.Missing) bool {
-	// What an excluded step would have given never comes.
-	steps := plan.StepsOf(late)
-	facts := func(step int) bool { return step < len(p.plan.Steps) && p.plan.Steps[step].Action == "setup" }
-	if p.o.Unseen != nil && !slices.ContainsFunc(steps, func(step int) bool { return !facts(step) }) {
-		return false // a survey, which asks no host
-	}
-	return len(steps) > 0 && len((&plan.Env{Plan: p.plan}).Coming(steps)) == len(steps)
+	playbook.Action: "host",
 }
 
 // isPlace reports whether a step that names something is an open place: if the name is known only in the run, or if it must be certain
@@ -351,60 +341,6 @@ func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src s
 			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),
 		})
 		r.Failed = true
-	}
-}
-
-// fillProcess renders what concerns the process: environment, directory, creates and the like.
-func (p *stepPlanner) fillProcess(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) {
-	t := k.Src
-	// In the order they are given, since the later one wins: a map in a variable may follow names that are written out.
-	for _, m := range k.Env {
-		if m.Kind() != playbook.Map {
-			f.At("environment")
-			for name, value := range r.Environment(m) {
-				if s.Env == nil {
-					s.Env = map[string]string{}
-				}
-				s.Env[name] = value
-			}
-			continue
-		}
-		for _, e := range m.Entries() {
-			f.At("env." + e.Key)
-			if s.Env == nil {
-				s.Env = map[string]string{}
-			}
-			s.Env[e.Key] = r.Text(e.Value)
-		}
-	}
-	f.At("cwd")
-	s.Cwd = k.Base
-	if k.Remote {
-		s.Cwd = "~"
-	}
-	if !k.Cwd.IsZero() {
-		s.Cwd = r.Text(k.Cwd)
-		if len(r.Missing) == 0 {
-			s.Cwd = k.Resolve(s.Cwd, p.o.Home)
-		}
-	}
-	for _, g := range []struct {
-		name  string
-		value playbook.Value
-	}{{"creates", t.Creates}, {"removes", t.Removes}, {"unless", t.Unless}, {"onlyif", t.OnlyIf}} {
-		if !g.value.IsZero() {
-			f.At(g.name)
-			r.Text(g.value) // only what it needs counts here: the run asks it again, with the values it has by then
-		}
-	}
-	for _, g := range []struct {
-		name   string
-		values []playbook.Value
-	}{{"sources", t.Sources}, {"generates", t.Generates}} {
-		for _, v := range g.values {
-			f.At(g.name)
-			p.CheckGlob(r, v, g.name)
-		}
 	}
 }
 

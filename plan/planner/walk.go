@@ -106,7 +106,7 @@ func (p *planner) planRound(c *taskContext, t *playbook.Task) {
 	switch t.Kind {
 	case playbook.Action, playbook.IncludeVars: // in plays this is a step like any other, and in the step form planVars has it
 		if p.HasRoom(1, t.Pos, c.chain) {
-			p.planStep(c, t)
+			p.planOne(c, t)
 		}
 	case playbook.Include:
 		p.planInclude(c, t)

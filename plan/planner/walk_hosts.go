@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/loops"
+	"moon/plan/planner/additions"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -22,28 +22,26 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 			c.inherit.runOnce = once
 		}
 	}
-	added := false
-	p.taskTelling(cs, t, func(c *taskContext, step int) {
+	late, by := additions.NewLate(t.Action == "add_host"), ""
+	p.planned = func(c *taskContext, step int) {
 		s := &p.plan.Steps[step]
-		if s.Excluded || s.Prediction == plan.WillSkip {
-			return
+		switch {
+		case s.Excluded || s.Prediction == plan.WillSkip:
+		case s.Place != nil && !p.found(s):
+			late.Wait(s, additions.PendingOf(s, p.CompileTask(t, c.chain), p.inventory, c.on.Name))
+		case s.Place != nil: // its rounds come
+			late.Found(s)
+		case s.Task.Call == nil:
+			p.addLate(c, s, t, late)
+		// Of add_host in a loop only one host's rounds add: those of the others would add the same hosts again.
+		case t.Action == "group_by" || by == "" || s.Loop != nil && s.Host == by:
+			by = s.Host
+			p.addArgs(c, s, t, s.Task.Call.Args)
 		}
-		call := s.Task.Call
-		if call == nil {
-			p.unknownArguments(c, s, t)
-			return
-		}
-		switch args := call.Args.(type) {
-		case *spec.AddHostArgs:
-			// Of a loop only the first host's rounds add: those of the others would add the same hosts again.
-			if !added || s.Loop != nil && s.Host == cs[0].on.Name {
-				added = true
-				p.addHost(c, s, t, args)
-			}
-		case *spec.GroupByArgs:
-			p.groupHost(c, s, t, args)
-		}
-	})
+	}
+	p.planTaskScope(cs, t)
+	p.planned = nil
+	p.awaitAdded(late)
 }
 
 // blockRounds plans a block that loops: once for each item, and each time for all hosts that have that item.
@@ -251,7 +249,7 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 		one.once = once
 		if t.Loop.Kind == playbook.NoLoop {
 			if p.HasRoom(1, t.Pos, c.chain) {
-				p.planStep(&one, t)
+				p.planOne(&one, t)
 			}
 		} else {
 			p.loopOnHost(&one, t)

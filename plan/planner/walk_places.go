@@ -16,8 +16,8 @@ import (
 	"moon/plan/vars"
 )
 
-// closed are the actions whose rounds other parts of the plan must know: hosts of later plays, their facts, their order.
-var closed = []string{"add_host", "group_by", "meta", "setup", "gather_facts"}
+// closed are the actions whose rounds other parts of the plan must know: facts of hosts, and the order.
+var closed = []string{"meta", "setup", "gather_facts"}
 
 // opens reports whether a loop can be an open place.
 func (p *playsState) opens(t *playbook.Task, late []value.Missing) bool {
@@ -49,6 +49,45 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 		return nil, false
 	}
 	return itemsOf(list), true
+}
+
+// planOne plans a step, behind one that finds the host to delegate it to where only the run knows that.
+func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
+	if late := p.lateDelegate(c, t); len(late) == 0 || !p.opens(t, late) {
+		p.planStep(c, t) // which reports what is missing
+		return
+	}
+	p.hosts()
+	with := *c
+	with.finds = &plan.Finding{Src: t, Name: c.delegate}
+	with.onlyFinds()
+	step := len(p.plan.Steps)
+	p.planStep(&with, p.finder(t, true))
+	if step == len(p.plan.Steps) {
+		return
+	}
+	s := &p.plan.Steps[step]
+	list, found := p.takeFound(s, c)
+	switch {
+	case s.Excluded || s.Prediction == plan.WillSkip:
+	case !found:
+		p.promise(t, s, c)
+	case len(list) > 0:
+		with := *c
+		with.delegate = playbook.Written(c.delegate.Pos(), strings.TrimSpace(value.Text(value.Reveal(list[0]))))
+		p.planStep(&with, t)
+	}
+}
+
+// lateDelegate is what is missing to know the host that a task is delegated to. It does not matter for one that will not run.
+func (p *playsState) lateDelegate(c *taskContext, t *playbook.Task) []value.Missing {
+	if c.delegate.IsZero() || !plan.TemplatedIn(c.delegate) || p.saysNo(c) {
+		return nil
+	}
+	r := p.Renderer(p.env(c, c.form.ownVars(&p.variables, t, c, true)), c.chain)
+	r.Report = func(diag.Diagnostic) {}
+	r.Value(c.delegate)
+	return r.Missing
 }
 
 // onlyFinds takes out what only the rounds of a loop have, which may name the item, or what is inside a group: the place itself runs
@@ -179,6 +218,7 @@ func (p *playsState) promiseNames(s *plan.Step, c *taskContext, names ...string)
 // placeActions are the actions of steps that find what a task names.
 var placeActions = map[playbook.TaskKind]string{
 	playbook.Include: "include", playbook.Preset: "preset", playbook.IncludeVars: "include_vars",
+	playbook.Action: plan.FinderAction,
 }
 
 // finder is the task of the step of an open place. Hosts share it, as what is keyed by a task must see one task.
@@ -195,7 +235,7 @@ func (p *playsState) finder(t *playbook.Task, names bool) *playbook.Task {
 			f.StepVars = playbook.Value{} // they are for what is inside, and the context has them
 		}
 		switch name, _ := loops.Name(t); {
-		case names:
+		case names && t.Kind != playbook.Action:
 			f.Action, f.ActionKey, f.ActionPos = placeActions[t.Kind], t.ActionKey, t.ActionPos
 		case f.Name.IsZero():
 			f.Name = playbook.Written(t.Pos, name)

@@ -104,12 +104,12 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	r := p.Renderer(p.env(c, nil), in.chain)
 	r.Lenient = true
 	name := plan.NameLine(pl.Name, r.Text(pl.Name))
-	r.Lenient = false
-	pattern, ok := p.ReadPattern(pl.Hosts, "this play", r)
+	r.Lenient, r.Missing = false, nil // the name waits for nothing
+	pattern, awaits, ok := p.patternOf(pl, r)
 	if !ok {
 		return
 	}
-	listed, ok := p.choose(pl, pattern, in)
+	listed, ok := p.choose(pl, plan.PlayHead{Pattern: pattern, Awaits: awaits}, in)
 	if !ok {
 		return
 	}
@@ -127,7 +127,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	play.scope = p.OpenScope(plan.Scope{
 		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),
-		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags},
+		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags, Awaits: awaits},
 	}, name)
 	play.scene = c.scene
 	// The lists that tasks see are in the order of the inventory, whatever `order` says.

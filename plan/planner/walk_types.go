@@ -70,6 +70,7 @@ type plannedHost struct {
 	leftRole int           // the scope of the role that it has left: meta, end_role; 0: none
 	gates    []gateAt      // of steps that may let it leave
 	added    []*vars.Layer // what add_host has given it
+	late     bool          // the run has brought it
 }
 
 // layerKey is a layer of the inventory upon those below it.

@@ -168,6 +168,9 @@ func (t *treeText) addHead(s plan.Scope, depth int) {
 	if s.Kind == plan.ScopePlay || s.Kind == plan.ScopeBatch {
 		text += hostsOfScope(t.p, s)
 	}
+	if s.Play != nil && len(s.Play.Awaits) > 0 && !t.shaping {
+		text += "  × ? hosts: " + s.Play.Pattern + " · after " + plan.AfterSteps(s.Play.Awaits, t.stepText)
+	}
 	if s.Skipped != "" {
 		text += "  skipped: " + s.WhySkipped()
 	}
@@ -282,11 +285,19 @@ func (t *treeText) afterText(steps []int) string { return plan.AfterSteps(steps,
 // titleAndAction is the name of a step and what it does, on one line.
 func titleAndAction(s *plan.Step) string {
 	switch {
+	case s.Place != nil && s.Place.What == "host":
+		mark := ""
+		if s.Open() {
+			mark = "? "
+		}
+		return s.Label(s.Name) + "  " + mark + "delegate_to: " + s.Summary
 	case s.Open():
 		what := s.Action + ": " + s.Summary
 		return strings.TrimSpace(strings.TrimSuffix(s.Label(s.Name), what) + "  ? " + what)
 	case s.Loops():
 		return fmt.Sprintf("%s  loop: %s × %d", s.Label(s.Name), s.Summary, s.Place.Items)
+	case s.AddsLate():
+		return strings.TrimSuffix(s.Label(s.Name)+"  ? "+s.Action+": "+s.Summary, ": ")
 	case s.Name != "" && s.Summary != "":
 		return s.Label(s.Name) + "  " + s.Action + ": " + s.Summary
 	case s.Name != "":
@@ -393,15 +404,18 @@ func (t *treeText) notesText() string {
 		}
 	}
 	add(open, "waits for values of other steps", "wait for values of other steps")
-	looping, naming := 0, 0
+	looping, naming, adding := 0, 0, 0
 	for _, i := range t.p.OpenPlaces() {
-		if t.p.Steps[i].Loops() {
+		if s := &t.p.Steps[i]; s.Adds != nil || s.Place.What == "host" {
+			adding++
+		} else if s.Loops() {
 			looping++
 		} else {
 			naming++
 		}
 	}
 	add(looping, "is a loop whose items the run finds", "are loops whose items the run finds")
+	add(adding, "names a host that the run finds", "name hosts that the run finds")
 	add(naming, "stands for tasks or variables that the run finds", "stand for tasks or variables that the run finds")
 	add(maySkip, "may be skipped", "may be skipped")
 	add(willSkip, "will be skipped", "will be skipped")

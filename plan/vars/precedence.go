@@ -306,12 +306,19 @@ func managed(name string, f func(*Binding) bool) bool {
 	return name == "ansible_managed" && f(&Binding{Name: name, Value: "Ansible managed", From: "default"})
 }
 
-// GroupNames are the names of the host's groups, without all.
-func (fr *Frame) GroupNames() []string {
-	if past := fr.pastOf(); past != nil {
-		return past.Of[fr.Machine().Name]
+// GroupNames are the names of the host's groups, without all: a list, or unknown as long as steps may add to them. unended says which of
+// some steps have not ended.
+func (fr *Frame) GroupNames(unended func(steps []int) []int) any {
+	m := fr.Machine()
+	if fr.Scene != nil && fr.Scene.Inventory != nil {
+		if steps := fr.Scene.Inventory.After(fr.ProducedAt, unended).Joining(m.Name); len(steps) > 0 {
+			return value.Unknown{Steps: steps}
+		}
 	}
-	return GroupsOfHost(fr.Machine().Host)
+	if past := fr.pastOf(); past != nil {
+		return value.ListOf(past.Of[m.Name])
+	}
+	return value.ListOf(GroupsOfHost(m.Host))
 }
 
 // GroupsOfHost are the names of a host's groups, without all.
@@ -330,8 +337,34 @@ func GroupsOfHost(h *inventory.Host) []string {
 	return names
 }
 
-// Groups are all groups with their hosts.
-func (fr *Frame) Groups() any {
+// AddersOf are the steps that may still add a host of that name.
+func (fr *Frame) AddersOf(host string, unended func(steps []int) []int) []int {
+	if fr.Scene.Inventory == nil {
+		return nil
+	}
+	return fr.Scene.Inventory.After(fr.ProducedAt, unended).Adding(host)
+}
+
+// Groups are all groups with their hosts. As long as steps may add to some of them, those are unknown.
+func (fr *Frame) Groups(unended func(steps []int) []int) any {
+	now := fr.groupsNow()
+	if fr.Scene.Inventory == nil || len(fr.Scene.Inventory.Pending) == 0 {
+		return now
+	}
+	coming := fr.Scene.Inventory.After(fr.ProducedAt, unended)
+	known, all := map[string]any{}, coming.All()
+	if len(all) == 0 {
+		return now
+	}
+	for name, hosts := range now {
+		if len(coming.Changing(name)) == 0 {
+			known[name] = hosts
+		}
+	}
+	return value.Partial{Name: "groups", Known: known, Steps: all}
+}
+
+func (fr *Frame) groupsNow() map[string]any {
 	if past := fr.pastOf(); past != nil {
 		return past.Groups
 	}

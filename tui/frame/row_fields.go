@@ -103,7 +103,7 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 			return pane.LackNote(m.MissingValue(step))
 		case p.Prediction == plan.WillSkip:
 			return "will skip"
-		case p.Open():
+		case p.Open(), p.AddsLate():
 			return m.Glyphs.Times + " ?" // as the row of a loop has its number of items
 		case p.Prediction == plan.MaySkip:
 			return "may skip"
@@ -220,6 +220,8 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 		return ""
 	case s.Skipped != "":
 		return "skipped"
+	case s.Play != nil && len(s.Play.Awaits) > 0 && s.Steps() == 0:
+		return t.m.Glyphs.Times + " ?"
 	// Folding hides rows, and must not hide what needs attention: so these come first, the most urgent before the others.
 	case t.m.Rows.Folded[n] && c.Failed() > 0:
 		return t.failedNote(n, s, c)

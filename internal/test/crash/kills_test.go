@@ -48,6 +48,14 @@ func openedIncludes(t *testing.T, dir string) fakes.Patient {
 	return p
 }
 
+// addedHosts is one that adds hosts which only the run finds.
+func addedHosts(t *testing.T, dir string) fakes.Patient {
+	t.Helper()
+	p := opened(t, dir)
+	p.Playbook = "testdata/playbooks/opened/added.yml"
+	return p
+}
+
 // TestDieAtEveryPoint lets moon die after each change to its files and each beginning and end of a process, and then
 // resumes: the end is that of an unbroken run, what had ended did not run again, and what was lost ran once more. Then
 // the same for the process that resumes. An assault takes every point, and not only some.
@@ -56,7 +64,7 @@ func TestDieAtEveryPoint(t *testing.T) {
 		name   string
 		make   func(*testing.T, string) fakes.Patient
 		points int // at least
-	}{{"kills", kills, 150}, {"opened", opened, 120}, {"opened plays", openedPlays, 80}, {"opened includes", openedIncludes, 80}} {
+	}{{"kills", kills, 150}, {"opened", opened, 120}, {"opened plays", openedPlays, 80}, {"opened includes", openedIncludes, 80}, {"added hosts", addedHosts, 80}} {
 		t.Run(subject.name, func(t *testing.T) {
 			whole := subject.make(t, t.TempDir())
 			points := whole.RunWhole()

@@ -10,6 +10,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/inventory"
 	"moon/plan/planner/known"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
@@ -84,7 +85,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 	}
 	kind := c.o.Login.Connection
 	// As with Ansible, localhost is local unless an inventory has it.
-	if m.Host == nil && plan.IsLocalhost(m.Name) {
+	if m.Host == nil && inventory.IsLocalhost(m.Name) {
 		kind = "local"
 	}
 	kind = value(written(at.Link.Connection, kind), "ansible_connection")
