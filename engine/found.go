@@ -85,7 +85,9 @@ func (s *attempts) holdAdded(r report) (held bool) {
 func added(result map[string]any) (items []any, ok bool) {
 	for _, name := range []string{"add_host", "add_group"} {
 		if _, ok := result[name]; ok {
-			return []any{map[string]any{"add_host": result["add_host"], "add_group": result["add_group"], "parent_groups": result["parent_groups"]}}, true
+			return []any{map[string]any{
+				"add_host": result["add_host"], "add_group": result["add_group"], "parent_groups": result["parent_groups"],
+			}}, true
 		}
 	}
 	return nil, false
