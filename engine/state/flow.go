@@ -133,9 +133,13 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 
 // send lets a settled node's edges be resolved.
 func (s *flow) send(id graph.ID) {
-	// What comes after an open loop comes after its rounds, which the next plan has: a handler that only they notify would be skipped.
-	if step := int(s.graph.Nodes[id].Step); step >= 0 && s.plan.Steps[step].Open() && s.ends[step] != nil && s.ends[step].found {
-		return
+	n := &s.nodes[id]
+	if n.unsent = s.givesRounds(id); n.unsent {
+		if !s.stopped() {
+			return
+		}
+		// The rounds will not run, and to what comes after them that is an omission.
+		n.unsent, n.effective = false, events.Omitted
 	}
 	why := s.blame(id)
 	for _, e := range s.graph.Out(id) {
@@ -143,11 +147,17 @@ func (s *flow) send(id graph.ID) {
 	}
 }
 
+// givesRounds reports whether the next plan has the rounds that an open place has found. What comes after the place comes after
+// them: without them a handler would be skipped that they notify.
+func (s *flow) givesRounds(id graph.ID) bool {
+	step := int(s.graph.Nodes[id].Step)
+	return step >= 0 && s.plan.Steps[step].Open() && s.ends[step] != nil && s.ends[step].found
+}
+
 // passOn sends the edges of a node that has ended before what comes before it. If that did not lead to it, what comes after it
 // is not reached either; its own result stays.
 func (s *flow) passOn(id graph.ID) {
 	n := &s.nodes[id]
-	n.unsent = false
 	n.effective = s.own(id)
 	if v, _ := s.joins().verdict(id); v == unreached {
 		n.effective = events.Omitted
@@ -377,6 +387,10 @@ func (s *flow) halt(cause int) {
 			}
 		case again, backoff:
 			late = append(late, int(s.graph.Nodes[i].Step))
+		case settled:
+			if cause < 0 && n.unsent && n.pending == 0 {
+				s.send(id)
+			}
 		default:
 		}
 	}

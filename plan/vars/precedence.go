@@ -143,8 +143,8 @@ func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 	if fr.Over.eachIn(name, f) {
 		return true
 	}
-	for i := len(Levels) - 1; i >= 0; i-- {
-		at := Levels[i].in(fr, sc)
+	for _, level := range slices.Backward(Levels) {
+		at := level.in(fr, sc)
 		if at.layer.eachIn(name, f) || at.history != nil && at.history.Before(name, at.moment, f) ||
 			at.facts && fr.All.Of.Fact(name, fr.ProducedAt, f) {
 			return true

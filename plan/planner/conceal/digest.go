@@ -3,7 +3,6 @@ package conceal
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"moon/secret"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/secret"
 )
 
 // digester puts together what a digest is over.
