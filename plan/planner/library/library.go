@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -225,7 +226,11 @@ func (l *Library) DescribeError(err error) string {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "no such file: " + l.ShowPath(pe.Path)
+		name := l.ShowPath(pe.Path)
+		if strings.ContainsAny(name, "\r\n") { // it is what a command has printed, as a rule
+			return "no such file: " + strconv.Quote(name) + "; `trim` takes the line break out of the name"
+		}
+		return "no such file: " + name
 	case errors.Is(pe.Err, source.ErrDirectory):
 		return l.ShowPath(pe.Path) + " is a directory"
 	case errors.Is(err, fs.ErrPermission):
