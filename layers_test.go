@@ -15,60 +15,65 @@ import (
 // layers says which of moon's packages each package may import. It is the picture in DESIGN.md as a table: changing an
 // arrow is a decision, made here and there together, and never a way to fix a build.
 var layers = map[string][]string{
-	"events":          {},
-	"secret":          {}, // texts and nothing else: whatever shows or stores something must be able to ask it
-	"secret/vault":    {},
-	"events/fact":     {"events"},
-	"events/steplog":  {"secret"},
-	"events/rundir":   {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
-	"internal/diag":   {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
-	"plan/dialect":    {},                    // whatever a playbook becomes carries it
-	"plan/playbook":   {"internal/diag", "internal/suggest"},
-	"plan/eval":       {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":  {"plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
-	"plan/eval/value": {"plan/eval/jinja", "secret"},                                    // values and errors: it evaluates nothing
-	"plan/eval/jinja": {"internal/suggest"},                                             // texts and trees: it knows no values
-	"plan/inventory":  {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
-	"exec/spec":       {"internal/suggest"},
-	"plan/source":     {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
-	"plan/found":      {"plan/eval/value"},               // results, and no steps
-	"plan/schema":     {"plan/playbook", "exec/spec"},
-	"plan/vars":       {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
-	"plan":            {"plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
-	"plan/doctor":     {"internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
-	"plan/walk":       {"internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                               // tasks as written: it renders nothing and knows no plans but the words of them
-	"plan/bind":       {"plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":    {"plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret"},
-	"plan/parameter":  {"exec/spec", "plan/eval/value"},
-	"plan/loops":      {"plan", "plan/eval/value", "plan/playbook"},
-	"plan/saved":      {"secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/show":       {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
-	"exec/fault":      {},                                                                                               // what an error means: below all of exec
-	"exec/fsys":       {"exec/fault", "exec/spec"},                                                                      // files by anchored names: it knows no jobs, so that an action cannot slip one in
-	"exec/process":    {"exec/fault"},                                                                                   // what moon starts: what an exit means is for those who asked
-	"exec/facts":      {"exec/process"},
-	"exec":            {"plan/dialect", "secret", "events", "events/steplog", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                          // it knows no action: each makes itself known
-	"exec/action":     {"events", "exec", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                                                            // a package that is not there may be misspelt, as a key may
-	"exec/plugin":     {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                          // as remote: it needs all of exec, and exec nothing of it
-	"exec/remote":     {"plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
-	"engine/graph":    {"plan/dialect", "events", "plan", "internal/termtext"},
-	"engine/planfile": {"engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
+	"events":           {},
+	"secret":           {}, // texts and nothing else: whatever shows or stores something must be able to ask it
+	"secret/vault":     {},
+	"events/fact":      {"events"},
+	"events/steplog":   {"secret"},
+	"events/rundir":    {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
+	"internal/diag":    {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
+	"plan/dialect":     {},                    // whatever a playbook becomes carries it
+	"plan/playbook":    {"internal/diag", "internal/suggest"},
+	"plan/eval":        {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
+	"plan/eval/call":   {"plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
+	"plan/eval/value":  {"plan/eval/jinja", "secret"},                                    // values and errors: it evaluates nothing
+	"plan/eval/jinja":  {"internal/suggest"},                                             // texts and trees: it knows no values
+	"plan/inventory":   {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
+	"exec/spec":        {"internal/suggest"},
+	"plan/source":      {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
+	"plan/found":       {"plan/eval/value"},               // results, and no steps
+	"plan/schema":      {"plan/playbook", "exec/spec"},
+	"plan/vars":        {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
+	"plan":             {"plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan/doctor":      {"internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
+	"plan/walk":        {"internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                               // tasks as written: it renders nothing and knows no plans but the words of them
+	"plan/bind":        {"plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
+	"plan/planner":     {"plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret"},
+	"plan/selector":    {"internal/diag", "internal/suggest", "plan"},
+	"plan/sequence":    {"plan"},
+	"plan/counterpart": {"plan"}, // compares plans, and reads no files
+	"plan/parameter":   {"exec/spec", "plan/eval/value"},
+	"plan/loops":       {"plan", "plan/eval/value", "plan/playbook"},
+	"plan/saved":       {"plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
+	"plan/show":        {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
+	"exec/fault":       {},                                                                                               // what an error means: below all of exec
+	"exec/fsys":        {"exec/fault", "exec/spec"},                                                                      // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/process":     {"exec/fault"},                                                                                   // what moon starts: what an exit means is for those who asked
+	"exec/facts":       {"exec/process"},
+	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                          // it knows no action: each makes itself known
+	"exec/action":      {"events", "exec", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                                                            // a package that is not there may be misspelt, as a key may
+	"exec/plugin":      {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                          // as remote: it needs all of exec, and exec nothing of it
+	"exec/remote":      {"plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
+	"engine/graph":     {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
+	"engine/planfile":  {"engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
-	"engine/history": {"engine/journal", "events", "events/fact", "events/rundir", "plan"},                   // runs on disk: it reads journals and makes no plan
-	"engine/state":   {"events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
-	"engine/control": {"events/rundir"},                                                                      // lines through a socket: it must not know what a run is, or a client could reach past the loop
+	"engine/history": {"engine/journal", "events", "events/fact", "events/rundir", "plan"},                                                        // runs on disk: it reads journals and makes no plan
+	"engine/state":   {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
+	"engine/control": {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
+		"plan/sequence",
+		"plan/selector",
 		"plan/found",
 		"engine/control", "engine/graph", "engine/history", "engine/journal", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"events", "events/steplog", "plan", "internal/diag", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/pane", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest", "tui/frame", "tui/looks", "tui/terminal"},
-	"tui/console":    {"events", "events/steplog", "plan", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                               // writes out what stands for a secret, where that has no glyph
+	"tui":            {"plan/selector", "events", "events/steplog", "plan", "internal/diag", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/pane", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest", "tui/frame", "tui/looks", "tui/terminal"},
+	"tui/console":    {"plan/selector", "plan/sequence", "plan/counterpart", "events", "events/steplog", "plan", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"plan/selector", "plan/counterpart", "events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                                                // writes out what stands for a secret, where that has no glyph
 
 	"tui/view":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/overlay", "tui/status", "tui/tree"}, // what a part of the TUI is given; it must not know the model
 	"tui/known":    {"events", "internal/diag", "plan", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                                       // the run, and no cursor
@@ -76,14 +81,14 @@ var layers = map[string][]string{
 	"tui/frame":    {"tui/draw", "tui/feed", "tui/keymap", "tui/pane", "tui/view", "tui/tree", "tui/status", "themes", "plan", "events"},                                        // what is drawn around and next to the panes; it must not know the model
 	"tui/looks":    {"tui/draw", "themes", "internal/suggest"},                                                                                                                  // colours and glyphs, and no run
 	"tui/terminal": {},                                                                                                                                                          // lends the terminal, whatever is on it
-	"tui/overlay":  {"events", "internal/diag", "internal/suggest", "plan", "themes", "tui/draw", "tui/fix", "tui/keymap", "tui/known", "tui/status"},                           // reads the run, and wants; it must not know the view
+	"tui/overlay":  {"plan/sequence", "events", "internal/diag", "internal/suggest", "plan", "themes", "tui/draw", "tui/fix", "tui/keymap", "tui/known", "tui/status"},          // reads the run, and wants; it must not know the view
 	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/status", "tui/tree"},
 	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
 	"tui/tree":     {"events", "plan", "tui/draw", "tui/status"},
-	"tui/draw":     {"internal/termtext", "themes"},                             // cells, and no plan
-	"tui/debugger": {"events", "plan", "plan/bind", "tui/status"},               // what a front end asks, and no words
-	"tui/status":   {"events", "plan", "plan/source"},                           // what the screen and lines have in common, also the names of changed files
-	"tui/fix":      {"events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
+	"tui/draw":     {"internal/termtext", "themes"},                                                 // cells, and no plan
+	"tui/debugger": {"events", "plan", "plan/bind", "tui/status"},                                   // what a front end asks, and no words
+	"tui/status":   {"events", "plan", "plan/source"},                                               // what the screen and lines have in common, also the names of changed files
+	"tui/fix":      {"plan/counterpart", "events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
 
 	"engine/graph/graphtest": {"engine/graph", "events", "plan", "plan/planner"},               // plans and graphs for the tests of other packages; no program of moon's has it
 	"tui/tuitest":            {"events", "internal/diag", "plan"},                              // what tests of the front ends share
@@ -111,11 +116,13 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
+		"plan/selector",
 		"plan/found",
 		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/app/statedir": {"events/rundir", "exec/fsys"}, // paths, and whose they are
 	"internal/cli": {
+		"plan/selector",
 		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
 
@@ -126,7 +133,7 @@ var layers = map[string][]string{
 
 	// The planner's components: each is asked through its constructor, and none knows the walk.
 	"plan/planner/additions": {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/planner/problems", "plan/vars"},
-	"plan/planner/choice":    {"internal/diag", "plan"},
+	"plan/planner/choice":    {"plan/selector", "internal/diag", "plan"},
 	"plan/planner/compile":   {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/connect":   {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
@@ -134,7 +141,7 @@ var layers = map[string][]string{
 	"plan/planner/known":     {"exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/library":   {"internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
-	"plan/planner/outline":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
+	"plan/planner/outline":   {"plan/sequence", "internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/override":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/pointless": {"exec/spec", "plan", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/preset":    {"internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},

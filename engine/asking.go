@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"moon/plan/selector"
+
 	"moon/engine/control"
 	"moon/engine/state"
 	"moon/events"
@@ -199,12 +201,12 @@ func (s requests) ranges(r control.Request) ([]events.Range, string) {
 	case r.Step == "":
 		return nil, r.Do + " needs a step: an id, a path, a name, file:line, or all"
 	}
-	found := s.Plan().Match(r.Step)
+	found := selector.Match(s.Plan(), r.Step)
 	if len(found) == 0 && r.Step == "all" {
 		return []events.Range{{From: 0, To: len(s.Plan().Steps)}}, ""
 	}
 	if len(found) == 0 {
-		message, hint := s.Plan().NoMatch(r.Step)
+		message, hint := selector.NoMatch(s.Plan(), r.Step)
 		return nil, message + "; " + hint
 	}
 	return events.RangesOf(found), ""

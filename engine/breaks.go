@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/plan/selector"
+
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
@@ -45,18 +47,18 @@ var breakClauses = regexp.MustCompile(`^(?: if (.+?))?(?: after (\d+))?(?: log (
 // steps are not in a row, each row counts for itself. why says what is wrong with it.
 func ParseBreak(p *plan.Plan, text string) (list []events.Command, why string) {
 	clauses := []string{"", "", "", ""}
-	found := p.Match(text)
+	found := selector.Match(p, text)
 	// A name of a step may hold blanks and words of the clauses, so the shortest part that is a step counts.
 	for at := 0; len(found) == 0; {
 		i := strings.IndexByte(text[at:], ' ')
 		if i < 0 {
-			message, hint := p.NoMatch(text)
+			message, hint := selector.NoMatch(p, text)
 			return nil, message + "; " + hint
 		}
 		at += i
 		if m := breakClauses.FindStringSubmatch(text[at:]); m != nil {
 			clauses = m
-			found = p.Match(text[:at])
+			found = selector.Match(p, text[:at])
 		}
 		at++
 	}

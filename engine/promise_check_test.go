@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"moon/plan/sequence"
+
 	"moon/engine/graph"
 	"moon/engine/history"
 	"moon/engine/state"
@@ -398,7 +400,7 @@ func (c *checker) commanded(s *state.State, cmd events.Command) {
 			}
 		})
 		if cmd.With {
-			steps = append(steps, s.Plan().Dependents(steps)...)
+			steps = append(steps, sequence.Dependents(s.Plan(), steps)...)
 		}
 		for _, step := range steps {
 			if key := keyOf(&s.Plan().Steps[step]); c.well[key] || s.Over(step) {

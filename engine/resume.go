@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"moon/plan/sequence"
+
 	"moon/engine/graph"
 	"moon/engine/history"
 	"moon/engine/journal"
@@ -243,7 +245,7 @@ func (s resumer) decideChanged(how Resumption, next *plan.Plan, same map[int]int
 			undecided.ChangedAt = append(undecided.ChangedAt, i)
 		}
 	}
-	for _, i := range next.Dependents(changed) {
+	for _, i := range sequence.Dependents(next, changed) {
 		if old, is := same[i]; is && s.state.Over(old) {
 			undecided.Dependents = append(undecided.Dependents, next.After([]int{i}))
 		}

@@ -125,7 +125,7 @@ type Values struct {
 	Answers   map[string]string // to vars_prompt, by name
 }
 
-// Selection says which steps a person wants. The selectors are those of Plan.Match.
+// Selection says which steps a person wants. The selectors are what package selector reads.
 type Selection struct {
 	Tags     []string
 	SkipTags []string
@@ -133,6 +133,9 @@ type Selection struct {
 	Skip     []string // selectors: leave out these
 	StartAt  string   // selector: leave out the steps before the first it names; "" for none
 }
+
+// Bounded reports whether selectors leave steps out.
+func (s *Selection) Bounded() bool { return len(s.Only) > 0 || len(s.Skip) > 0 || s.StartAt != "" }
 
 // Mode is how the run will go.
 type Mode struct {

@@ -256,7 +256,7 @@ func ValueOf(args []Arg, field string) (playbook.Value, bool) {
 
 // Summary says on one line what a step will do. Paths below the playbook's directory are shown relative to it.
 func (p *Plan) Summary(action string, args map[string]any) string {
-	// A summary must not depend on where the playbook lies: plans are compared by it (Counterparts).
+	// A summary must not depend on where the playbook lies: plans are compared by it (package counterpart).
 	text := func(name string) string { return FirstLine(value.Text(p.Portable(args[name]))) }
 	switch action {
 	case FinderAction:

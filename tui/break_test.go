@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"moon/plan/selector"
+
 	"moon/events"
 	"moon/plan"
 	"moon/tui/status"
@@ -61,7 +63,7 @@ func debugging(t *testing.T, w, h int) *screen {
 	s.m.Tools.Eval, s.m.Tools.CheckBreak = evaluates(s), checks
 	s.m.Tools.ParseBreak = func(p *plan.Plan, text string) ([]events.Command, string) {
 		name, when, _ := strings.Cut(text, " if ")
-		found := p.Match(name)
+		found := selector.Match(p, name)
 		if len(found) == 0 {
 			return nil, "no step is `" + name + "`"
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"moon/plan/selector"
+
 	tea "charm.land/bubbletea/v2"
 
 	"moon/internal/suggest"
@@ -13,13 +15,13 @@ import (
 )
 
 // gotoNamed goes to the first step a selector names. It is looked for away from the screen: paths are looked up on the disk.
-func (m browsing) gotoNamed(selector string) tea.Cmd {
+func (m browsing) gotoNamed(text string) tea.Cmd {
 	p := m.Plan
 	return func() tea.Msg {
-		found := p.Match(selector)
+		found := selector.Match(p, text)
 		message := ""
 		if len(found) == 0 {
-			why, hint := p.NoMatch(selector)
+			why, hint := selector.NoMatch(p, text)
 			message = strings.TrimSuffix(why+"; "+hint, "; ")
 		}
 		return view.Came{Then: func(m *view.State) tea.Cmd {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"moon/plan/sequence"
+
 	"moon/events"
 	"moon/plan"
 	"moon/plan/dialect"
@@ -30,7 +32,7 @@ var needSets = map[string]events.OutcomeSet{
 //	handlers       changed edges from what notifies, into a barrier with join any; behind all else where the rest has no order
 func Build(p *plan.Plan) (*Graph, error) {
 	b := &planBuilder{
-		Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}, within: map[int]int{},
+		Builder: NewBuilder(len(p.Steps)), p: p, tree: sequence.Of(p), collectors: map[string]ID{}, within: map[int]int{},
 		needed: p.NeededScopes(),
 	}
 	buildWhole.In(p.Dialect)(b)
@@ -52,7 +54,7 @@ var buildWhole = dialect.Of[func(*planBuilder)]{
 type planBuilder struct {
 	*Builder
 	p          *plan.Plan
-	tree       *plan.Tree
+	tree       *sequence.Tree
 	collectors map[string]ID // barriers that gather the producers of one value
 	failed     []Edge        // each is a failure, in the block that is built, that nothing inside has rescued
 	within     map[int]int   // by step: the innermost block with a rescue whose body has it
@@ -126,7 +128,7 @@ func (b *planBuilder) list(id int, after []Edge, at attributes) []Edge {
 		after = []Edge{on(b.barrier("enter", All, at.essential, after), onMet)}
 	}
 	var ends []Edge
-	var last []plan.Member
+	var last []sequence.Member
 	for _, m := range members {
 		if m.Scope >= 0 && b.p.Scopes[m.Scope].Handlers { // whatever has no order, they come when it is done
 			last = append(last, m)
@@ -142,7 +144,7 @@ func (b *planBuilder) list(id int, after []Edge, at attributes) []Edge {
 	return ends
 }
 
-func (b *planBuilder) member(m plan.Member, after []Edge, at attributes) []Edge {
+func (b *planBuilder) member(m sequence.Member, after []Edge, at attributes) []Edge {
 	if m.Scope >= 0 {
 		return b.scope(m.Scope, after, at)
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"moon/plan/sequence"
+
 	"moon/events"
 	"moon/plan"
 )
@@ -241,9 +243,9 @@ func (b *playBuilder) members(id int, st *playState) {
 	}
 }
 
-func (b *playBuilder) playMember(m plan.Member, st *playState) {
+func (b *playBuilder) playMember(m sequence.Member, st *playState) {
 	if m.Scope < 0 {
-		b.task([]plan.Member{m}, false, st)
+		b.task([]sequence.Member{m}, false, st)
 		return
 	}
 	s := &b.p.Scopes[m.Scope]
@@ -252,7 +254,7 @@ func (b *playBuilder) playMember(m plan.Member, st *playState) {
 		// A loop stands for one task on its host.
 		b.task(b.tree.Members(m.Scope), s.Once, st)
 	case s.Kind == plan.ScopeLoop:
-		b.task([]plan.Member{m}, false, st)
+		b.task([]sequence.Member{m}, false, st)
 	case s.Kind == plan.ScopeBlock:
 		b.hostBlock(m.Scope, st)
 	case s.Handlers && s.Force:
@@ -296,7 +298,7 @@ func ordering(lists ...[]Edge) []Edge {
 }
 
 // first is the first step of a member.
-func (b *playBuilder) first(m plan.Member) *plan.Step {
+func (b *playBuilder) first(m sequence.Member) *plan.Step {
 	if m.Scope >= 0 {
 		return &b.p.Steps[b.p.Scopes[m.Scope].First]
 	}
@@ -304,13 +306,13 @@ func (b *playBuilder) first(m plan.Member) *plan.Step {
 }
 
 // finds reports whether a member has found the items of a loop whose rounds on the host come next.
-func (b *playBuilder) finds(m plan.Member, host string) bool {
+func (b *playBuilder) finds(m sequence.Member, host string) bool {
 	place := b.first(m).Place
 	return m.Scope < 0 && place != nil && b.first(m).Loops() && place.Opened && b.first(m).Host == host
 }
 
 // task builds one task: for each host a step, or the steps of its loop, behind the one that has found its items.
-func (b *playBuilder) task(members []plan.Member, once bool, st *playState) {
+func (b *playBuilder) task(members []sequence.Member, once bool, st *playState) {
 	// run_once: the first host that reaches the task runs it.
 	var turn, ends, spared []Edge // turn is met where no host before has reached the task
 	from := ID(len(b.g.Nodes))

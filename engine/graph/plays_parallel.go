@@ -3,13 +3,15 @@ package graph
 import (
 	"slices"
 
+	"moon/plan/sequence"
+
 	"moon/events"
 	"moon/plan"
 )
 
 // together builds a parallel group: on each host, its members begin when the host enters it, and what follows waits until all have
 // ended there. A limit is one of each host. Failures count for all hosts once the group has ended, not after each task.
-func (b *playBuilder) together(id int, members []plan.Member, st *playState) {
+func (b *playBuilder) together(id int, members []sequence.Member, st *playState) {
 	s := &b.p.Scopes[id]
 	hosts := b.hostsOf(id)
 	inner := *st

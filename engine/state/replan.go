@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"moon/plan/counterpart"
+
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
@@ -37,7 +39,7 @@ func stays(k *ending, n *graph.Node) bool {
 func Counterparts(p, old *plan.Plan, keeps bool) []int {
 	// Journals from before this rule must fold as they did then.
 	if keeps {
-		return plan.Counterparts(p, old)
+		return counterpart.Of(p, old)
 	}
 	at := make(map[string]int, len(old.Steps))
 	for i := range old.Steps {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"moon/plan/sequence"
+
 	"moon/engine/graph"
 	"moon/events"
 )
@@ -20,7 +22,7 @@ func (s *rerunning) rerunnable(c events.Rerun) (steps []int) {
 		}
 	}
 	if c.With {
-		for _, i := range s.plan.Dependents(steps) {
+		for _, i := range sequence.Dependents(s.plan, steps) {
 			if s.Done(i) {
 				steps = append(steps, i)
 			}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"moon/plan/selector"
+
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events"
@@ -186,10 +188,10 @@ func ApprovesExpanded(selectors []string) bool { return slices.Contains(selector
 // approvedSteps are the steps that --approve names, or all.
 func approvedSteps(p *plan.Plan, selectors []string) (steps map[int]bool, all bool, err error) {
 	steps = map[int]bool{}
-	for _, selector := range selectors {
-		found := p.Match(selector)
-		if len(found) == 0 && selector != approveAll && selector != approveExpanded {
-			message, hint := p.NoMatch(selector)
+	for _, text := range selectors {
+		found := selector.Match(p, text)
+		if len(found) == 0 && text != approveAll && text != approveExpanded {
+			message, hint := selector.NoMatch(p, text)
 			return nil, false, Usage("--approve: %s\n  hint: %s", message, hint)
 		}
 		for _, step := range found {

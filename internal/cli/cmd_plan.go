@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"moon/plan/selector"
+
 	"github.com/alecthomas/kong"
 
 	"moon/engine"
@@ -368,12 +370,12 @@ func drawGraph(call *app.Invocation, p *plan.Plan, g *graph.Graph, format string
 }
 
 // explain prints what is known of the one step that a selector names.
-func explain(call *app.Invocation, p *plan.Plan, g *graph.Graph, selector string) error {
+func explain(call *app.Invocation, p *plan.Plan, g *graph.Graph, text string) error {
 	// A selector may be an id, a path, a name or a place.
-	found := p.Match(selector)
+	found := selector.Match(p, text)
 	switch len(found) {
 	case 0:
-		message, hint := p.NoMatch(selector)
+		message, hint := selector.NoMatch(p, text)
 		return app.Usage("--explain: %s\n  hint: %s", message, hint)
 	case 1:
 		step := found[0]
@@ -384,7 +386,7 @@ func explain(call *app.Invocation, p *plan.Plan, g *graph.Graph, selector string
 		s := &p.Steps[step]
 		lines[i] = fmt.Sprintf("%s  %s  (%s)", s.ID(), s.Label(s.Title()), s.Origin)
 	}
-	return app.Usage("--explain explains one step; `%s` names %d:\n%s", selector, len(found), indented(lines))
+	return app.Usage("--explain explains one step; `%s` names %d:\n%s", text, len(found), indented(lines))
 }
 
 // diff prints what changed since an older plan.

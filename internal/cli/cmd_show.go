@@ -8,6 +8,8 @@ import (
 	"io"
 	"path/filepath"
 
+	"moon/plan/selector"
+
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/engine/history"
@@ -241,14 +243,14 @@ func printOutput(call *app.Invocation, dir, prefix string) (err error) {
 
 // one finds the one step that --output names: in the plan where it is known, or among the ids and names in the journal.
 func (c *showCmd) one(s *plain.Show) (int, error) {
-	selector := *c.Output
-	found := s.Match(selector)
+	text := *c.Output
+	found := s.Match(text)
 	if len(found) == 0 {
 		if p := s.Plan(); p != nil {
-			message, hint := p.NoMatch(selector)
+			message, hint := selector.NoMatch(p, text)
 			return 0, app.Usage("--output: %s\n  hint: %s", message, hint)
 		}
-		return 0, app.Usage("--output: no step is `%s`\n  hint: without the plan only ids (step-0001) and names of steps that ran are known: %s", selector, s.NoPlan)
+		return 0, app.Usage("--output: no step is `%s`\n  hint: without the plan only ids (step-0001) and names of steps that ran are known: %s", text, s.NoPlan)
 	}
 	if len(found) == 1 {
 		return found[0], nil
@@ -257,7 +259,7 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 	for i, step := range found {
 		lines[i] = s.Line(step)
 	}
-	return 0, app.Usage("--output prints what one step printed; `%s` names %d:\n%s", selector, len(found), indented(lines))
+	return 0, app.Usage("--output prints what one step printed; `%s` names %d:\n%s", text, len(found), indented(lines))
 }
 
 // replanned gives the plans of a run that is over or that another process runs: made again from what the run keeps of

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/plan/sequence"
+
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
@@ -17,7 +19,7 @@ import (
 type varsBlock struct {
 	p       *variables
 	entries []playbook.Entry
-	state   []plan.Progress
+	state   []sequence.Progress
 	index   map[string]int // of the entries
 	doing   []string       // names being rendered, for the message about a circle
 	from    string
@@ -42,7 +44,7 @@ func (vb *varsBlock) prepare() {
 	if vb.state != nil {
 		return
 	}
-	vb.state = make([]plan.Progress, len(vb.entries))
+	vb.state = make([]sequence.Progress, len(vb.entries))
 	vb.index = make(map[string]int, len(vb.entries))
 	for i, e := range vb.entries {
 		vb.index[e.Key] = i
@@ -50,10 +52,10 @@ func (vb *varsBlock) prepare() {
 }
 
 func (vb *varsBlock) one(i int) {
-	if vb.state[i] != plan.Waiting {
+	if vb.state[i] != sequence.Waiting {
 		return
 	}
-	vb.state[i] = plan.Doing
+	vb.state[i] = sequence.Doing
 	e := vb.entries[i]
 	vb.doing = append(vb.doing, e.Key)
 	r := vb.p.Renderer(&plan.Env{Plan: vb.p.plan, Engine: vb.p.engine, Frame: vb.frame(), Pending: vb.pending}, vb.chain)
@@ -67,7 +69,7 @@ func (vb *varsBlock) one(i int) {
 		b.Raw, b.Where = e.Value, vb.frame()
 	}
 	vb.doing = vb.doing[:len(vb.doing)-1]
-	vb.state[i] = plan.Done
+	vb.state[i] = sequence.Done
 	if r.Undefined {
 		return
 	}
@@ -83,7 +85,7 @@ func (vb *varsBlock) pending(name string) (any, bool) {
 		return vb.next(name)
 	case !ok:
 		return nil, false
-	case vb.state[i] == plan.Doing:
+	case vb.state[i] == sequence.Doing:
 		vb.circle(i)
 		return value.Unknown{}, true
 	case len(vb.doing) == plan.MaxChain:

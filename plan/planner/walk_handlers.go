@@ -3,6 +3,8 @@ package planner
 import (
 	"cmp"
 
+	"moon/plan/sequence"
+
 	"moon/plan"
 	"moon/plan/playbook"
 )
@@ -103,7 +105,7 @@ func (p *planner) flushHere(c *taskContext, t *playbook.Task) {
 		return
 	}
 	for s := c.scope; s >= 0; s = p.plan.Scopes[s].Parent {
-		if tree := (plan.Tree{Plan: p.plan}); tree.Parallel(s) > 0 {
+		if tree := (sequence.Tree{Plan: p.plan}); tree.Parallel(s) > 0 {
 			p.Errorf(t.Pos, 0, c.chain, "move it in front of the parallel steps or behind them; handlers run at the end, too",
 				"`meta: flush_handlers` needs an order of the steps, and here they have none")
 			return

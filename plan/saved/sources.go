@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/plan/selector"
+
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
@@ -112,11 +114,11 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	shown := func(path string) string { return plan.ShownPath(p.Root, path) }
 	s = &Sources{
 		Playbook: p.RootFile, Tags: m.O.Select.Tags, SkipTags: m.O.Select.SkipTags,
-		Only: p.PortableSelectors(m.O.Select.Only), Skip: p.PortableSelectors(m.O.Select.Skip), Files: []SourceFile{},
+		Only: selector.Portable(p, m.O.Select.Only), Skip: selector.Portable(p, m.O.Select.Skip), Files: []SourceFile{},
 		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p),
 	}
 	if m.O.Select.StartAt != "" {
-		s.StartAt = p.PortableSelectors([]string{m.O.Select.StartAt})[0]
+		s.StartAt = selector.Portable(p, []string{m.O.Select.StartAt})[0]
 	}
 	// Paths are kept relative to the root, since a saved plan may be read in another place.
 	for _, v := range m.O.Values.Extra {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"moon/plan/selector"
+
 	"pgregory.net/rapid"
 
 	"moon/plan"
@@ -114,13 +116,13 @@ func FuzzMatch(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, selector string) {
-		found := p.Match(selector)
+	f.Fuzz(func(t *testing.T, text string) {
+		found := selector.Match(p, text)
 		if !slices.IsSorted(found) || len(found) > 0 && (found[0] < 0 || found[len(found)-1] >= len(p.Steps)) {
-			t.Errorf("%q gives %v", selector, found)
+			t.Errorf("%q gives %v", text, found)
 		}
-		if message, hint := p.NoMatch(selector); message == "" || hint == "" {
-			t.Errorf("%q: %q, hint %q", selector, message, hint)
+		if message, hint := selector.NoMatch(p, text); message == "" || hint == "" {
+			t.Errorf("%q: %q, hint %q", text, message, hint)
 		}
 	})
 }

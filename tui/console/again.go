@@ -3,6 +3,8 @@ package console
 import (
 	"strings"
 
+	"moon/plan/sequence"
+
 	"moon/events"
 )
 
@@ -92,7 +94,7 @@ func (c *control) markDone(args string) {
 		return
 	}
 	rest := ""
-	if depend := c.plan.Dependents(steps); len(depend) > 0 {
+	if depend := sequence.Dependents(c.plan, steps); len(depend) > 0 {
 		rest = "what depends on it goes by that: " + c.someNames(depend)
 	}
 	c.sayDecided("marked as done", len(steps), rest)

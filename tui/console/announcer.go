@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"moon/plan/counterpart"
+
 	"moon/events"
 	"moon/plan"
 	"moon/tui/status"
@@ -345,7 +347,7 @@ func (c *announcer) planLoaded(e events.PlanLoaded) {
 		return // what becomes of it was said before
 	}
 	if len(e.Expanded) > 0 {
-		c.past.renumber(plan.Counterparts(p, before))
+		c.past.renumber(counterpart.Of(p, before))
 	}
 	if opened != "" {
 		c.say("%s", sentence(clean(opened)))

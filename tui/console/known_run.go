@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"moon/plan/sequence"
+
 	"moon/events"
 	"moon/plan"
 	"moon/tui/debugger"
@@ -49,7 +51,7 @@ func (d *knownRun) doneIn(ranges []events.Range) (steps []int) {
 
 // doneDependents are the done steps that depend on some.
 func (d *knownRun) doneDependents(steps []int) []int {
-	return slices.DeleteFunc(d.plan.Dependents(steps), func(i int) bool { return !status.Done(d.stepAt(i)) })
+	return slices.DeleteFunc(sequence.Dependents(d.plan, steps), func(i int) bool { return !status.Done(d.stepAt(i)) })
 }
 
 // atHand is the step whose values edit is about, or -1.

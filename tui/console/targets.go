@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"moon/plan/selector"
+
 	"moon/events"
 )
 
@@ -51,13 +53,13 @@ func (c *finder) noNumber(word string) string {
 
 // findNamed finds steps by whatever names them in the plan.
 func (c *finder) findNamed(text string) (ranges []events.Range, why string) {
-	found := c.plan.Match(text)
+	found := selector.Match(c.plan, text)
 	// Only if nothing in the plan is called that.
 	if len(found) == 0 && text == "all" && len(c.plan.Steps) > 0 {
 		return []events.Range{c.position().Everything()}, ""
 	}
 	if len(found) == 0 {
-		message, hint := c.plan.NoMatch(text)
+		message, hint := selector.NoMatch(c.plan, text)
 		if text == "" {
 			return nil, "of what? give a number of the plan, such as 2.1, or a name."
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"moon/plan/counterpart"
+
 	"moon/plan"
 	"moon/tui/status"
 )
@@ -36,7 +38,7 @@ func EffectOf(old, next *plan.Plan, path string, done func(step int) bool) (e Ef
 	}
 	d := status.Differ(old, next)
 	// What has run is known by the numbers of the old plan.
-	was := plan.Counterparts(next, old)
+	was := counterpart.Of(next, old)
 	for _, i := range slices.Sorted(slices.Values(slices.Concat(d.Changed, d.Added))) {
 		switch s := &next.Steps[i]; {
 		case s.Path == path:

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"moon/plan/sequence"
+
 	"moon/tui/keymap"
 	"moon/tui/status"
 
@@ -52,7 +54,7 @@ func NewDone(s Screen, title string, ranges []events.Range, single bool) *Done {
 		b.what = draw.Count(n, "step")
 	}
 	// What has not run yet gets the new results anyway; only what is done would keep the old ones.
-	b.dependents = slices.DeleteFunc(s.Plan.Dependents(about), func(i int) bool { return !s.CanRunAgain(i) })
+	b.dependents = slices.DeleteFunc(sequence.Dependents(s.Plan, about), func(i int) bool { return !s.CanRunAgain(i) })
 	return b
 }
 

@@ -1,6 +1,9 @@
 package plain
 
-import "moon/plan"
+import (
+	"moon/plan"
+	"moon/plan/counterpart"
+)
 
 // moved says which numbers steps and scopes have in a plan to which rounds were added: nothing of what was there is gone but places
 // that are not open any more, which get -1.
@@ -11,7 +14,7 @@ func movedTo(now, was *plan.Plan) moved {
 	if was == nil || now == nil {
 		return m
 	}
-	for i, j := range plan.Counterparts(now, was) {
+	for i, j := range counterpart.Of(now, was) {
 		if j >= 0 {
 			m.steps[j] = i
 		}

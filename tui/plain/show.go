@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"moon/plan/selector"
+
 	"moon/events"
 	"moon/events/rundir"
 	"moon/events/steplog"
@@ -94,16 +96,16 @@ func (s *Show) Run() *events.Run { return &s.run }
 func (s *Show) Plan() *plan.Plan { return s.plan }
 
 // Match finds the steps that a selector names: in the plan where it is known, or among the ids and names in the records.
-func (s *Show) Match(selector string) (found []int) {
+func (s *Show) Match(text string) (found []int) {
 	if s.plan != nil {
-		return s.plan.Match(selector)
+		return selector.Match(s.plan, text)
 	}
 	// Without the plan only what the records name can be found.
 	for i := range s.run.Steps {
 		switch {
-		case events.StepID(i) == selector:
+		case events.StepID(i) == text:
 			return []int{i}
-		case selector != "" && s.run.Steps[i].Name == selector:
+		case text != "" && s.run.Steps[i].Name == text:
 			found = append(found, i)
 		}
 	}

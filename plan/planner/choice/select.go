@@ -3,17 +3,18 @@ package choice
 import (
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/selector"
 )
 
 // Exclude says which steps of a plan a selection excludes: the flag that does, by path. What is always needed stays if the run starts
 // later.
 func Exclude(p *plan.Plan, of plan.Selection, always func(*plan.Step) bool) (leftOut map[string]string, wrong diag.List) {
 	leftOut = map[string]string{}
-	match := func(flag, selector string) []int {
-		found := p.Match(selector)
+	match := func(flag, text string) []int {
+		found := selector.Match(p, text)
 		if len(found) == 0 {
-			message, hint := p.NoMatch(selector)
-			wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: flag + " " + selector}, Message: message, Hint: hint})
+			message, hint := selector.NoMatch(p, text)
+			wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: flag + " " + text}, Message: message, Hint: hint})
 		}
 		return found
 	}
@@ -28,8 +29,8 @@ func Exclude(p *plan.Plan, of plan.Selection, always func(*plan.Step) bool) (lef
 	}
 	if len(of.Only) > 0 {
 		only := map[int]bool{}
-		for _, selector := range of.Only {
-			for _, i := range match("--only", selector) {
+		for _, text := range of.Only {
+			for _, i := range match("--only", text) {
 				only[i] = true
 			}
 		}
@@ -40,8 +41,8 @@ func Exclude(p *plan.Plan, of plan.Selection, always func(*plan.Step) bool) (lef
 			}
 		}
 	}
-	for _, selector := range of.Skip {
-		for _, i := range match("--skip", selector) {
+	for _, text := range of.Skip {
+		for _, i := range match("--skip", text) {
 			if path := p.Steps[i].Path; leftOut[path] == "" {
 				leftOut[path] = "--skip"
 			}

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 
+	"moon/plan/sequence"
+
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
@@ -135,7 +137,7 @@ func (o *Outline) mayNeed(n pendingNeed, target plan.Place) bool {
 	}
 	// A branch runs after the body, even if the steps of the block have no order.
 	branch := len(b) > common+1 && o.plan.Scopes[b[common+1]].Kind == plan.ScopeBranch
-	if tree := (plan.Tree{Plan: o.plan}); tree.Parallel(a[common]) > 0 && !branch {
+	if tree := (sequence.Tree{Plan: o.plan}); tree.Parallel(a[common]) > 0 && !branch {
 		return true
 	}
 	o.needError(n, "move the step it needs above it, or use `strategy: graph` or `parallel: true`, where the place says nothing about the order",
@@ -220,7 +222,7 @@ func (o *Outline) warnExcluded(n pendingNeed, target plan.Place) bool {
 
 // reportCircles reports what needs each other.
 func (o *Outline) reportCircles() {
-	tree := o.plan.Tree()
+	tree := sequence.Of(o.plan)
 	// Needs that all point backwards cannot make a circle, and neither can values.
 	if !tree.Forward {
 		return

@@ -1,20 +1,22 @@
-package plan
+package counterpart
 
 import (
 	"regexp"
+
+	"moon/plan"
 )
 
 // renumbered is what tells steps and scopes of the same name apart: the second shell is shell~2. Whatever is inserted above
 // them gives them other numbers.
 var renumbered = regexp.MustCompile(`~\d+`)
 
-// Counterparts says for each step of a plan which step of an earlier one it is, or -1 if it is new. What a step did is its
+// Of says for each step of a plan which step of an earlier one it is, or -1 if it is new. What a step did is its
 // counterpart's, so a wrong answer runs something twice, or not at all.
 //
 // A step is the one with its path and digest. Of those left, one with the same content is the same among steps of the same
 // name, whatever number it has there now, and in its scope, whatever name. Only then the path alone decides: that step was edited.
 // Where more of a name are left than there were, the most similar one was edited, and the others are new.
-func Counterparts(now, old *Plan) []int {
+func Of(now, old *plan.Plan) []int {
 	c := &counterparts{now: now, old: old, of: make([]int, len(now.Steps)), taken: make([]bool, len(old.Steps))}
 	at := make(map[string]int, len(old.Steps))
 	for i := range old.Steps {
@@ -33,8 +35,10 @@ func Counterparts(now, old *Plan) []int {
 	if left == 0 {
 		return c.of
 	}
-	c.pairUp(func(_ *Plan, s *Step) string { return renumbered.ReplaceAllString(s.Path, "") + "\x00" + s.Digest })
-	c.pairUp(func(p *Plan, s *Step) string {
+	c.pairUp(func(_ *plan.Plan, s *plan.Step) string {
+		return renumbered.ReplaceAllString(s.Path, "") + "\x00" + s.Digest
+	})
+	c.pairUp(func(p *plan.Plan, s *plan.Step) string {
 		return renumbered.ReplaceAllString(p.Scopes[s.Scope].Path, "") + "\x00" + s.Host + "\x00" + s.Digest
 	})
 	c.edited()
@@ -42,7 +46,7 @@ func Counterparts(now, old *Plan) []int {
 }
 
 type counterparts struct {
-	now, old *Plan
+	now, old *plan.Plan
 	of       []int
 	taken    []bool
 }
@@ -50,8 +54,8 @@ type counterparts struct {
 func (c *counterparts) take(i, j int) { c.of[i], c.taken[j] = j, true }
 
 // pairUp takes those that are left and have the same key for each other, in order.
-func (c *counterparts) pairUp(key func(*Plan, *Step) string) {
-	found := c.leftBy(func(s *Step) string { return key(c.old, s) })
+func (c *counterparts) pairUp(key func(*plan.Plan, *plan.Step) string) {
+	found := c.leftBy(func(s *plan.Step) string { return key(c.old, s) })
 	for i := range c.now.Steps {
 		if c.of[i] >= 0 {
 			continue
@@ -65,7 +69,7 @@ func (c *counterparts) pairUp(key func(*Plan, *Step) string) {
 }
 
 // leftBy are the steps of the old plan that nothing was taken for yet, by a key.
-func (c *counterparts) leftBy(key func(*Step) string) map[string][]int {
+func (c *counterparts) leftBy(key func(*plan.Step) string) map[string][]int {
 	found := map[string][]int{}
 	for j := range c.old.Steps {
 		if !c.taken[j] {
@@ -78,7 +82,7 @@ func (c *counterparts) leftBy(key func(*Step) string) map[string][]int {
 
 // edited finds the steps that were edited: of a name, as many as there were, the most similar ones.
 func (c *counterparts) edited() {
-	stem := func(s *Step) string { return renumbered.ReplaceAllString(s.Path, "") }
+	stem := func(s *plan.Step) string { return renumbered.ReplaceAllString(s.Path, "") }
 	was := c.leftBy(stem)
 	is := map[string][]int{}
 	// Maps have no order, and the same plans must always give the same pairs.

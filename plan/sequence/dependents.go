@@ -1,11 +1,15 @@
-package plan
+package sequence
 
-import "slices"
+import (
+	"slices"
+
+	"moon/plan"
+)
 
 // Dependents are the steps that depend on what one of the given steps does, directly or by way of others, in the order of the
 // plan and without the given ones: those that use a result of it or need it, the handlers that it notifies, and what it
 // decides about. That a step merely comes later is not a dependency.
-func (p *Plan) Dependents(of []int) []int {
+func Dependents(p *plan.Plan, of []int) []int {
 	reached := make([]bool, len(p.Steps))
 	given := make([]bool, len(p.Steps))
 	for _, i := range of {
@@ -20,7 +24,7 @@ func (p *Plan) Dependents(of []int) []int {
 			touched[scope] = slices.Contains(reached[p.Scopes[scope].First:p.Scopes[scope].Last], true)
 		}
 		for i := range p.Steps {
-			if reached[i] || !p.dependsOnAny(i, reached, touched) {
+			if reached[i] || !dependsOnAny(p, i, reached, touched) {
 				continue
 			}
 			reached[i], again = true, true
@@ -35,7 +39,7 @@ func (p *Plan) Dependents(of []int) []int {
 }
 
 // dependsOnAny reports whether a step depends directly on one of the steps or scopes that are marked.
-func (p *Plan) dependsOnAny(step int, marked []bool, scopes map[int]bool) bool {
+func dependsOnAny(p *plan.Plan, step int, marked []bool, scopes map[int]bool) bool {
 	s := &p.Steps[step]
 	for _, u := range s.Unknowns {
 		for _, i := range u.Steps {

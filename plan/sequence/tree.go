@@ -1,7 +1,9 @@
-package plan
+package sequence
 
 import (
 	"slices"
+
+	"moon/plan"
 )
 
 // Member is a direct child of a scope: a step, or another scope.
@@ -12,13 +14,13 @@ type Member struct {
 
 // Tree is the shape of a plan: which scopes are in which.
 type Tree struct {
-	Plan     *Plan
+	Plan     *plan.Plan
 	children [][]int
 	Forward  bool // some step needs one that comes after it in the file
 }
 
-// Tree looks at the plan's scopes and needs once.
-func (p *Plan) Tree() *Tree {
+// Of looks at a plan's scopes and needs once.
+func Of(p *plan.Plan) *Tree {
 	t := &Tree{Plan: p, children: make([][]int, len(p.Scopes))}
 	for _, s := range p.Scopes[1:] {
 		t.children[s.Parent] = append(t.children[s.Parent], s.ID)
@@ -59,7 +61,7 @@ func (t *Tree) Branches(block int) (rescue, always int) {
 // Parallel is how many members of the scope may run at once; 0 is one after the other, in the order of the file.
 func (t *Tree) Parallel(scope int) int {
 	if scope == 0 && t.Plan.Strategy == "graph" && t.Plan.Scopes[0].Parallel == 0 {
-		return Unlimited
+		return plan.Unlimited
 	}
 	return t.Plan.Scopes[scope].Parallel
 }
@@ -86,7 +88,7 @@ func (t *Tree) InDocument(scope int) []Member {
 			list = append(list, Member{step, -1})
 		}
 		step = c.Last
-		if c.Kind != ScopeBranch {
+		if c.Kind != plan.ScopeBranch {
 			list = append(list, Member{c.First, child})
 		}
 	}
@@ -106,7 +108,7 @@ func (t *Tree) last(m Member) int {
 
 // Ordered sorts members so that what they need and the values they use come first, and otherwise as in the file. Where
 // members need each other it returns what they need of each other.
-func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge) {
+func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []Edge) {
 	s := &t.Plan.Scopes[scope]
 	of := make([]int, s.Last-s.First) // the member that each step is in; -1 in a branch
 	for i := range of {
@@ -117,7 +119,7 @@ func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge
 			of[step-s.First] = i
 		}
 	}
-	member := func(at Place) int {
+	member := func(at plan.Place) int {
 		first, last := t.Plan.StepsAt(at)
 		if first == last || first < s.First || first >= s.Last {
 			return -1
@@ -125,7 +127,7 @@ func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge
 		return of[first-s.First]
 	}
 	state := make([]Progress, len(list))
-	var path []edge // one for each member that is looked at
+	var path []Edge // one for each member that is looked at
 	var visit func(i int) bool
 	visit = func(i int) bool {
 		state[i] = Doing
@@ -138,7 +140,7 @@ func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge
 				}
 				path = append(path, e)
 				if state[other] == Doing {
-					from := slices.IndexFunc(path, func(e edge) bool { return member(e.Of) == other })
+					from := slices.IndexFunc(path, func(e Edge) bool { return member(e.Of) == other })
 					circle = slices.Clone(path[from:])
 					return false
 				}
@@ -161,24 +163,24 @@ func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge
 	return sorted, nil
 }
 
-// edge says that a step, or a scope with all that is in it, needs another to have ended.
-type edge struct{ Of, Needs Place }
+// Edge says that a step, or a scope with all that is in it, needs another to have ended.
+type Edge struct{ Of, Needs plan.Place }
 
 // after is what must end before a step by its needs, those of what it is in, and its values.
-func (t *Tree) after(step int) []edge {
-	var list []edge
+func (t *Tree) after(step int) []Edge {
+	var list []Edge
 	s := &t.Plan.Steps[step]
 	for _, n := range s.Needs {
-		list = append(list, edge{Place{Step: step}, n.Place})
+		list = append(list, Edge{plan.Place{Step: step}, n.Place})
 	}
 	for at := s.Scope; at > 0; at = t.Plan.Scopes[at].Parent {
 		for _, n := range t.Plan.Scopes[at].Needs {
-			list = append(list, edge{Place{Step: -1, Scope: at}, n.Place})
+			list = append(list, Edge{plan.Place{Step: -1, Scope: at}, n.Place})
 		}
 	}
 	for _, u := range s.Unknowns {
 		for _, from := range u.Steps {
-			list = append(list, edge{Place{Step: step}, Place{Step: from}})
+			list = append(list, Edge{plan.Place{Step: step}, plan.Place{Step: from}})
 		}
 	}
 	return list

@@ -1,4 +1,4 @@
-package plan
+package selector
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/internal/suggest"
+	"moon/plan"
 )
 
 // Match finds the steps a selector names, ascending. A selector is, in this order, the id of a step (step-0003) or of a
@@ -18,22 +19,22 @@ import (
 // the steps of a host, and SELECTOR@HOST for those among them that the selector names.
 //
 // * also stands for slashes: the parts of a path are file names and names of tasks, and both may hold some.
-func (p *Plan) Match(selector string) []int {
+func Match(p *plan.Plan, selector string) []int {
 	m := matcher{p: p}
 	// Ids and whole paths are exact, so they count before names, which may look like one.
 	switch {
 	case selector == "":
 		return nil
-	case m.steps(func(s *Step) bool { return s.ID() == selector }),
-		m.steps(func(s *Step) bool { return s.UserID == selector }),
-		m.scopes(func(s *Scope) bool { return s.UserID == selector }),
+	case m.steps(func(s *plan.Step) bool { return s.ID() == selector }),
+		m.steps(func(s *plan.Step) bool { return s.UserID == selector }),
+		m.scopes(func(s *plan.Scope) bool { return s.UserID == selector }),
 		m.either(func(path, _ string, _ diag.Origin) bool { return path == selector }):
 		return m.found
 	}
 	if m.onHost(selector) {
 		return m.found
 	}
-	if file, line, ok := p.place(selector); ok &&
+	if file, line, ok := place(p, selector); ok &&
 		m.either(func(_, _ string, at diag.Origin) bool { return at.File == file && at.Line == line }) {
 		return m.found
 	}
@@ -47,11 +48,11 @@ func (p *Plan) Match(selector string) []int {
 
 // matcher collects the steps that have some property, or lie in a scope that has it.
 type matcher struct {
-	p     *Plan
+	p     *plan.Plan
 	found []int
 }
 
-func (m *matcher) steps(is func(*Step) bool) bool {
+func (m *matcher) steps(is func(*plan.Step) bool) bool {
 	for i := range m.p.Steps {
 		if is(&m.p.Steps[i]) {
 			m.found = append(m.found, i)
@@ -69,22 +70,22 @@ func (m *matcher) onHost(selector string) bool {
 	}
 	rest, host := selector[:i], globPattern(selector[i+1:])
 	named := map[int]bool{}
-	for _, step := range m.p.Match(rest) {
+	for _, step := range Match(m.p, rest) {
 		named[step] = true
 	}
-	return m.steps(func(s *Step) bool { return host.MatchString(s.Host) && (rest == "" || named[s.Index]) })
+	return m.steps(func(s *plan.Step) bool { return host.MatchString(s.Host) && (rest == "" || named[s.Index]) })
 }
 
 func (m *matcher) either(is func(path, name string, at diag.Origin) bool) bool {
-	m.steps(func(s *Step) bool {
+	m.steps(func(s *plan.Step) bool {
 		// The name alone is that of all steps of a loop; with the item it is that of one.
 		return is(s.Path, s.Title(), s.Origin) || s.Loop != nil && is(s.Path, s.Label(s.Title()), s.Origin)
 	})
-	return m.scopes(func(s *Scope) bool { return is(s.Path, s.Name, s.Origin) })
+	return m.scopes(func(s *plan.Scope) bool { return is(s.Path, s.Name, s.Origin) })
 }
 
 // scopes takes the steps in each scope that has a property, with what is found already.
-func (m *matcher) scopes(is func(s *Scope) bool) bool {
+func (m *matcher) scopes(is func(s *plan.Scope) bool) bool {
 	for id := range m.p.Scopes {
 		s := &m.p.Scopes[id]
 		if !is(s) {
@@ -100,7 +101,7 @@ func (m *matcher) scopes(is func(s *Scope) bool) bool {
 }
 
 // place reads file:line. The file may be written as the plan shows it, or relative to the working directory.
-func (p *Plan) place(selector string) (file string, line int, ok bool) {
+func place(p *plan.Plan, selector string) (file string, line int, ok bool) {
 	i := strings.LastIndexByte(selector, ':')
 	if i < 1 {
 		return "", 0, false
@@ -121,7 +122,7 @@ func (p *Plan) place(selector string) (file string, line int, ok bool) {
 	if real, err := filepath.EvalSymlinks(full); err == nil {
 		full = real
 	}
-	return ShownPath(p.Root, full), line, true
+	return plan.ShownPath(p.Root, full), line, true
 }
 
 // globPattern makes a pattern of a glob. Brackets and braces stand for themselves: paths are full of both.
@@ -143,13 +144,13 @@ func globPattern(glob string) *regexp.Regexp {
 }
 
 // NoMatch words that a selector names nothing, and what may have been meant.
-func (p *Plan) NoMatch(selector string) (message, hint string) {
+func NoMatch(p *plan.Plan, selector string) (message, hint string) {
 	if selector == "" {
 		return "the selector is empty", "give an id, a path, a name (* stands for any text) or file:line"
 	}
 	message = "no step is `" + selector + "`"
-	if file, line, ok := p.place(selector); ok {
-		return "no step begins at " + selector, p.nearLine(file, line)
+	if file, line, ok := place(p, selector); ok {
+		return "no step begins at " + selector, nearLine(p, file, line)
 	}
 	if strings.HasPrefix(selector, "step-") && len(p.Steps) > 0 {
 		return message, "the plan has " + p.Steps[0].ID() + " to " + p.Steps[len(p.Steps)-1].ID()
@@ -175,9 +176,9 @@ func (p *Plan) NoMatch(selector string) (message, hint string) {
 }
 
 // nearLine names the step that begins above a line, which is the one a person who looks at the line means.
-func (p *Plan) nearLine(file string, line int) string {
+func nearLine(p *plan.Plan, file string, line int) string {
 	if _, ok := p.Files[file]; !ok {
-		names := SortedKeys(p.Files)
+		names := plan.SortedKeys(p.Files)
 		if hint := suggest.DidYouMean(file, names); hint != "" {
 			return hint
 		}
@@ -195,18 +196,15 @@ func (p *Plan) nearLine(file string, line int) string {
 	return fmt.Sprintf("did you mean `%s`? %s begins there", p.Steps[best].Origin, p.StepRef(best))
 }
 
-// Bounded reports whether selectors leave steps out.
-func (s *Selection) Bounded() bool { return len(s.Only) > 0 || len(s.Skip) > 0 || s.StartAt != "" }
-
-// PortableSelectors are selectors that mean the same in another working directory.
-func (p *Plan) PortableSelectors(selectors []string) []string {
+// Portable are selectors that mean the same in another working directory.
+func Portable(p *plan.Plan, selectors []string) []string {
 	var list []string
 	for _, selector := range selectors {
 		m := matcher{p: p}
-		switch file, line, ok := p.place(selector); {
+		switch file, line, ok := place(p, selector); {
 		case !ok,
-			m.steps(func(s *Step) bool { return s.ID() == selector || s.UserID == selector }),
-			m.scopes(func(s *Scope) bool { return s.UserID == selector }),
+			m.steps(func(s *plan.Step) bool { return s.ID() == selector || s.UserID == selector }),
+			m.scopes(func(s *plan.Scope) bool { return s.UserID == selector }),
 			m.either(func(path, _ string, _ diag.Origin) bool { return path == selector }):
 		case m.either(func(_, _ string, at diag.Origin) bool { return at.File == file && at.Line == line }):
 			selector = fmt.Sprintf("%s:%d", file, line)
