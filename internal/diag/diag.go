@@ -17,6 +17,11 @@ type Pos struct {
 // IsZero reports whether the position names nothing at all.
 func (p Pos) IsZero() bool { return p.File == "" && p.Line == 0 }
 
+// Origin is the place, with the includes that lead there.
+func (p Pos) Origin(chain []string) Origin {
+	return Origin{File: p.File, Line: p.Line, Column: p.Column, Chain: chain}
+}
+
 // Severity tells whether a diagnostic stops the run.
 type Severity uint8
 

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"moon/plan/planner/items"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
-	"moon/plan/eval/value"
 	"moon/plan/loops"
 	"moon/plan/planner/outline"
 	"moon/plan/playbook"
@@ -55,11 +55,11 @@ func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 }
 
 // roundContext describes a round of a loop. What all its rounds share is given.
-func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, items []item, i int, lc plan.LoopContext) plan.LoopContext {
-	lc.Item, lc.Index, lc.First, lc.Last = items[i].shown(), i, i == 0, i == len(items)-1
+func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, list []items.Item, i int, lc plan.LoopContext) plan.LoopContext {
+	lc.Item, lc.Index, lc.First, lc.Last = list[i].Shown(), i, i == 0, i == len(list)-1
 	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
 	if lc.Type == "filetree" {
-		lc.Depth, _ = items[i].value.(map[string]any)["depth"].(int)
+		lc.Depth, _ = list[i].Value.(map[string]any)["depth"].(int)
 	}
 	// Labels stand in paths, which are shown and kept: of an item that no_log hides only the number does.
 	if plan.MayHide(round.noLog(t)) && !lc.Labelled {
@@ -93,18 +93,6 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 	return outline.ItemLabel(lc.Item, lc.Index)
 }
 
-// noList says that a loop is over something that has no items.
-func (p *evaluator) noList(c *taskContext, t *playbook.Task, val any) {
-	over := t.Loop.Over
-	message, hint := loops.NoItems(t.Loop, val)
-	p.Errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), c.chain, hint, "%s", message)
-}
-
-func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []value.Missing) {
-	p.ReportLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step",
-		"the items of this loop", missing)
-}
-
 // handlersOf are the handlers in a file.
 func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by *playbook.Task) []*handler {
 	var list []*handler
@@ -126,7 +114,7 @@ func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by 
 }
 
 // roundOnHost are the variables of one round of a loop.
-func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, i int, made *vars.Layer) *vars.Layer {
+func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, list []items.Item, i int, made *vars.Layer) *vars.Layer {
 	l := &vars.Layer{Parent: c.loop, Binds: []vars.Binding{made.Binds[0]}}
 	from := made.Binds[0].Origin
 	add := func(name string, v any) { l.Add(vars.Binding{Name: name, Value: v, From: "loop", Origin: from}) }
@@ -139,9 +127,9 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, 
 		return l
 	}
 	// Only on demand, as with Ansible: each round has all items, which is quadratic.
-	all := make([]any, len(items))
-	for n, one := range items {
-		all[n] = one.value
+	all := make([]any, len(list))
+	for n, one := range list {
+		all[n] = one.Value
 	}
 	add("ansible_loop", loops.Extended(all, i))
 	return l
@@ -238,4 +226,20 @@ func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) 
 		})
 	}
 	return name, name != ""
+}
+
+// shaping has an environment note that what is evaluated with it decides what is planned. The caller calls done when it is evaluated.
+func (p *evaluator) shaping(e *plan.Env, c *taskContext, what string, at diag.Pos) (done func()) {
+	var took []int
+	e.Took = &took
+	return func() {
+		e.Took = nil
+		p.noteShape(c, what, at, took)
+	}
+}
+
+func (p *evaluator) noteShape(c *taskContext, what string, at diag.Pos, took []int) {
+	if len(took) > 0 {
+		p.plan.Shapes = append(p.plan.Shapes, plan.Shape{What: what, At: at, By: took, Host: c.on.Name, First: len(p.plan.Steps)})
+	}
 }

@@ -59,7 +59,7 @@ func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *vars.Layer {
 			shared = &vars.Layer{Parent: chain}
 			for _, v := range l.Vars {
 				p.LearnNamed(v, l.From)
-				shared.Add(p.lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
+				shared.Add(p.bindings.Bind(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
 			}
 			p.layers[layerKey{of: l, below: chain}] = shared
 		}

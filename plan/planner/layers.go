@@ -3,6 +3,9 @@ package planner
 import (
 	"sync"
 
+	"moon/plan/planner/bindings"
+	"moon/plan/planner/items"
+
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/inventory"
@@ -49,6 +52,8 @@ type evaluator struct {
 	names     *vars.Globals
 	last      *vars.Frame
 	overrides *override.List
+	loops     *items.Reader
+	bindings  *bindings.Maker
 	policies  *policy.Policy
 	tags      *tags.Tags
 	leftOut   map[string]string // by path: the flag that leaves the step out

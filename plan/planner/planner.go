@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"moon/plan/planner/bindings"
+	"moon/plan/planner/items"
+
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
@@ -92,8 +95,10 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.concealer.Compared = o.Compared
 	p.prober = probe.New(p.plan, &p.o, p.Collector, p.secrets, d.Closed)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
+	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
+	p.bindings = bindings.New(p.plan, p.Collector, p.Library, p.Compiler, p.Reader, p.connector.NoteName)
 	p.asker = prompts.New(p.plan, &p.o, p.Collector, p.Reader)
 	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)
 	p.additions, p.tags = additions.New(p.plan, p.Collector), tags.New(&p.o.Select, p.Collector)

@@ -273,7 +273,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 // hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
 func (p *playsState) hidden(c *taskContext, r *role) {
 	for _, e := range r.files.Vars {
-		own := p.lazyBinding(e.Key, e.Value, r.files.VarsFrom, origin(e.Pos, c.chain))
+		own := p.bindings.Bind(e.Key, e.Value, r.files.VarsFrom, origin(e.Pos, c.chain))
 		// Where the values are equal it does not matter which counts. Those of templates cannot be compared before they are rendered.
 		by := cmp.Or(p.frame(c, nil).All.Root.Nearest(e.Key), c.scene.Vars.Nearest(e.Key))
 		if by == nil || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {

@@ -27,8 +27,8 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskC
 	if !ok {
 		with := *c.scene
 		with.Role = r.Role
-		with.RoleVars = p.lazyLayer(r.files.Vars, c.scene.RoleVars, r.files.VarsFrom, c.chain)
-		with.Defaults = p.lazyLayer(r.files.Defaults, c.scene.Defaults, r.files.DefsFrom, c.chain)
+		with.RoleVars = p.bindings.Lazy(r.files.Vars, c.scene.RoleVars, r.files.VarsFrom, c.chain)
+		with.Defaults = p.bindings.Lazy(r.files.Defaults, c.scene.Defaults, r.files.DefsFrom, c.chain)
 		sc = &with
 		p.scenes[key] = sc
 	}
@@ -44,7 +44,7 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskC
 		key := taskKey{t, in.params}
 		l, ok := p.roleParams[key]
 		if !ok {
-			l = p.lazyLayer(t.RoleParams.Entries(), in.params, "role parameters", c.chain)
+			l = p.bindings.Lazy(t.RoleParams.Entries(), in.params, "role parameters", c.chain)
 			p.roleParams[key] = l
 		}
 		in.params = l
@@ -77,7 +77,7 @@ func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *playboo
 			from    string
 		}{{&c.on.Names.ShownVars, files.Vars, files.VarsFrom}, {&c.on.Names.ShownDefaults, files.Defaults, files.DefsFrom}} {
 			for _, e := range one.entries {
-				b := p.lazyBinding(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
+				b := p.bindings.Bind(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
 				one.into.Add(&b)
 			}
 		}
@@ -155,8 +155,8 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 			walk(&at, need, r.Role)
 		}
 		sc.Roles = append(sc.Roles, r.Name)
-		sc.RoleVars = p.lazyLayer(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
-		sc.Defaults = p.lazyLayer(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
+		sc.RoleVars = p.bindings.Lazy(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
+		sc.Defaults = p.bindings.Lazy(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
 		scene.Role = r.Role
 		play.handlers.takeHandlers(dir, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults

@@ -69,7 +69,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 			return
 		}
 		if entries := p.UsedBeside(t.Args); len(entries) > 0 {
-			own = p.layerFrom(entries, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "vars", c.chain, lenient)
+			own = p.bindings.Layer(entries, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "vars", c.chain, lenient)
 		}
 	}
 	renderVars(true)
@@ -119,7 +119,11 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	r.Lenient, r.Report = name, report
 	r.Failed = false
 	if !idle {
-		p.factNames(k, t, c, e, r.Guards)
+		p.NameFacts(k, t, c.chain, func() *plan.Renderer {
+			of := p.Renderer(e, c.chain)
+			of.Guards = r.Guards
+			return of
+		})
 	}
 	if of := c.finds; of != nil && of.Ask && !idle && p.isPlace(c, own, s.Prediction == plan.WillRun && !c.rescuing) {
 		p.makePlace(&s, k, c)

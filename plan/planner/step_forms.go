@@ -3,6 +3,8 @@ package planner
 import (
 	"slices"
 
+	"moon/plan/planner/items"
+
 	"moon/plan"
 	"moon/plan/planner/pointless"
 	"moon/plan/playbook"
@@ -23,7 +25,7 @@ func (here) ownVars(p *variables, t *playbook.Task, c *taskContext, lenient bool
 	}
 	// Those of an open loop may use its item.
 	lenient = lenient || c.finds != nil
-	return p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain, lenient)
+	return p.bindings.Layer(t.StepVars.Entries(), nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain, lenient)
 }
 
 func (here) forgives() bool { return false }
@@ -68,7 +70,7 @@ func (here) emptyLoop(*planner, *taskContext, *playbook.Task) bool { return fals
 
 func (here) openLoop(*plan.Scope, *taskContext) {}
 
-func (here) roundVars(_ *evaluator, _ *taskContext, _ *playbook.Task, _ []item, _ int, made *vars.Layer) *vars.Layer {
+func (here) roundVars(_ *evaluator, _ *taskContext, _ *playbook.Task, _ []items.Item, _ int, made *vars.Layer) *vars.Layer {
 	return made
 }
 
@@ -147,6 +149,6 @@ func (there) emptyLoop(p *planner, c *taskContext, t *playbook.Task) bool {
 
 func (there) openLoop(s *plan.Scope, c *taskContext) { s.Path = c.path }
 
-func (there) roundVars(p *evaluator, c *taskContext, t *playbook.Task, items []item, i int, made *vars.Layer) *vars.Layer {
-	return p.roundOnHost(c, t, items, i, made)
+func (there) roundVars(p *evaluator, c *taskContext, t *playbook.Task, list []items.Item, i int, made *vars.Layer) *vars.Layer {
+	return p.roundOnHost(c, t, list, i, made)
 }

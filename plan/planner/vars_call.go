@@ -28,7 +28,7 @@ func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
 	}
 	// Each value is rendered in a frame of its own, because the layers grow.
 	frame := func() *vars.Frame { fr := *p.frame(c, nil); return &fr }
-	p.ownVars(pb, c, frame, into(p.names.VarsFiles), into(p.names.Root))
+	p.bindings.Own(pb, c.writtenAt(), frame, into(p.names.VarsFiles), into(p.names.Root))
 }
 
 // askFor puts variables that are to be typed upon others, unless the command line gives them.

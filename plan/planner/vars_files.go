@@ -44,7 +44,7 @@ func (p *variables) fileLayer(f *playbook.File, below *vars.Layer) *vars.Layer {
 	if !ok {
 		return below
 	}
-	l := p.lazyLayer(m.Entries(), below, f.Name, nil)
+	l := p.bindings.Lazy(m.Entries(), below, f.Name, nil)
 	p.fileLayers[key] = l
 	return l
 }

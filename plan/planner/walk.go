@@ -121,7 +121,7 @@ func (p *planner) planRound(c *taskContext, t *playbook.Task) {
 // lateVars plans steps that set the variables of an included file, where only the run decides whether the file is included. Inside they
 // are known all the same; what comes after the include has to wait for the steps.
 func (p *planner) lateVars(pb *playbook.Playbook, c *taskContext) {
-	for _, m := range p.ownMaps(pb, c) {
+	for _, m := range p.bindings.AsWritten(pb, c.writtenAt(), p.env(c, nil)) {
 		if entries := m.Entries(); len(entries) > 0 && p.HasRoom(1, entries[0].Pos, c.chain) {
 			pos := entries[0].Pos
 			p.planStep(c, &playbook.Task{
@@ -151,7 +151,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
-		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
+		inside.params = p.bindings.Layer(t.StepVars.Entries(), c.params, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
 			"include vars", c.chain, false)
 	}
 	r := p.Renderer(p.env(&inside, nil), c.chain)
@@ -216,7 +216,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		b.Passing = !held.Known || c.rescuing
 		p.names.Document.Add(b)
 	}
-	p.ownVars(pb, &inside, func() *vars.Frame { return p.frame(&inside, nil) }, document, document)
+	p.bindings.Own(pb, inside.writtenAt(), func() *vars.Frame { return p.frame(&inside, nil) }, document, document)
 	p.defineHandlers(&inside, pb.Handlers)
 	p.planTasks(&inside, pb.Tasks)
 	leave()
@@ -241,7 +241,7 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
-		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Block = l }, "block vars",
+		inside.block = p.bindings.Layer(t.StepVars.Entries(), c.block, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Block = l }, "block vars",
 			c.chain, false)
 	}
 	inside.scope = p.OpenScope(scope, scope.Name)
@@ -294,7 +294,7 @@ func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 		if t = p.settled(c, t); t == nil {
 			return
 		}
-		f, m, ok := p.fileOfVars(p.Renderer(p.env(c, nil), c.chain), t.Args, "include_vars", c)
+		f, m, ok := p.bindings.File(p.Renderer(p.env(c, nil), c.chain), t.Args, "include_vars", c.writtenAt())
 		if !ok {
 			return
 		}
@@ -329,7 +329,7 @@ func (p *planner) settled(c *taskContext, t *playbook.Task) *playbook.Task {
 
 // planLoop expands a task over its items, one round each.
 func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
-	items, typ, late, ok := p.items(c, t)
+	list, typ, late, ok := p.itemsOf(c, t)
 	switch {
 	case len(late) > 0 && p.saysNo(c):
 		if why, _ := p.skipped(c); t.Kind != playbook.Action {
@@ -339,15 +339,15 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 		p.planEmptyLoop(c, t, c.when)
 		return
 	case len(late) > 0:
-		items, ok = p.findItems(c, t, late)
+		list, ok = p.findItems(c, t, late)
 	}
 	if !ok {
 		return
 	}
-	if !p.rounds(len(items), 1, t, c) {
+	if !p.rounds(len(list), 1, t, c) {
 		return
 	}
-	if len(items) == 0 && c.form.emptyLoop(p, c, t) {
+	if len(list) == 0 && c.form.emptyLoop(p, c, t) {
 		return
 	}
 	name, label := loops.Name(t)
@@ -359,33 +359,33 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	expression := loops.Expression(t.Loop)
 	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
-		Items: len(items), Loop: expression, Parallel: limit,
+		Items: len(list), Loop: expression, Parallel: limit,
 	}, label)
 	c.form.openLoop(&p.plan.Scopes[scope], c)
 	first := len(p.plan.Steps)
-	p.plan.Steps = slices.Grow(p.plan.Steps, len(items)) // room has been checked
+	p.plan.Steps = slices.Grow(p.plan.Steps, len(list)) // room has been checked
 	from := origin(t.Loop.Pos, c.chain)
 	var ends *vars.Layer
-	for i, item := range items {
+	for i, item := range list {
 		round := *c
 		round.scope = scope
 		round.depth, round.grown = c.depth+1, len(late) > 0
-		val := item.value
-		if _, ok := val.(value.Partial); !ok && item.open {
+		val := item.Value
+		if _, ok := val.(value.Partial); !ok && item.Open {
 			val = plan.ForNames(plan.CopyOf(val))
 		}
-		if i <= 1 || i == len(items)-1 { // all rounds between the first and the last share these
+		if i <= 1 || i == len(list)-1 { // all rounds between the first and the last share these
 			ends = &vars.Layer{Parent: c.loop, Binds: []vars.Binding{
 				{Name: "first", Value: i == 0, From: "loop", Origin: from},
-				{Name: "last", Value: i == len(items)-1, From: "loop", Origin: from},
+				{Name: "last", Value: i == len(list)-1, From: "loop", Origin: from},
 			}}
 		}
 		round.loop = &vars.Layer{Parent: ends, Binds: []vars.Binding{
-			{Name: t.Loop.Var, Value: val, Open: item.open, Raw: item.raw, Where: item.where, From: "loop", Origin: from},
+			{Name: t.Loop.Var, Value: val, Open: item.Open, Raw: item.Raw, Where: item.Where, From: "loop", Origin: from},
 			{Name: t.Loop.Index, Value: i, From: "loop", Origin: from},
 		}}
-		round.loop = c.form.roundVars(&p.evaluator, &round, t, items, i, round.loop)
-		lc := p.roundContext(&round, t, items, i, plan.LoopContext{Type: typ, Expression: expression})
+		round.loop = c.form.roundVars(&p.evaluator, &round, t, list, i, round.loop)
+		lc := p.roundContext(&round, t, list, i, plan.LoopContext{Type: typ, Expression: expression})
 		round.item = &iteration{context: lc, label: lc.Label}
 		round.inLoop = &round.item.context
 		if hidden {

@@ -55,25 +55,25 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 	for _, c := range cs {
 		// Each host has its own items: a fact or a variable of the host may give them.
 		p.selectHost(c)
-		items, typ, late, ok := p.items(c, t)
+		list, typ, late, ok := p.itemsOf(c, t)
 		if len(late) > 0 {
 			p.ReportLate(t.Loop.Over, c.chain, "put the tasks into a file, and loop over it with `include_tasks`", "the items of this loop",
 				late)
 		}
-		if !ok || !p.rounds(len(items), len(cs), t, c) {
+		if !ok || !p.rounds(len(list), len(cs), t, c) {
 			continue
 		}
 		from := origin(t.Loop.Pos, c.chain)
 		expression := loops.Expression(t.Loop)
-		for i, item := range items {
+		for i, item := range list {
 			one := *c
 			one.depth = c.depth + 1
 			made := &vars.Layer{Binds: []vars.Binding{{
-				Name: t.Loop.Var, Value: item.value, Open: item.open, Raw: item.raw,
-				Where: item.where, From: "loop", Origin: from,
+				Name: t.Loop.Var, Value: item.Value, Open: item.Open, Raw: item.Raw,
+				Where: item.Where, From: "loop", Origin: from,
 			}}}
-			one.loop = p.roundOnHost(&one, t, items, i, made)
-			lc := p.roundContext(&one, t, items, i, plan.LoopContext{Type: typ, Expression: expression})
+			one.loop = p.roundOnHost(&one, t, list, i, made)
+			lc := p.roundContext(&one, t, list, i, plan.LoopContext{Type: typ, Expression: expression})
 			// The steps inside may have no no_log of their own, and would show the item.
 			if plan.MayHide(one.noLog(t)) {
 				lc.Item = nil
@@ -276,7 +276,7 @@ func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
 			// What the list complains of is excused by the condition, so it must not show.
 			said := p.Found
 			p.Found = nil
-			_, _, _, ok := p.items(c, t)
+			_, _, _, ok := p.itemsOf(c, t)
 			p.Found = said
 			if !ok {
 				p.planEmptyLoop(c, t, c.when)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"moon/plan/planner/items"
+
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
@@ -25,9 +27,10 @@ func (p *playsState) opens(t *playbook.Task, late []value.Missing) bool {
 }
 
 // findItems plans the step of an open loop. Where the run has found the items, it gives them.
-func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Missing) (items []item, found bool) {
+func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Missing) (found []items.Item, ok bool) {
 	if !p.opens(t, late) {
-		p.unknownLoop(c, t, late)
+		p.ReportLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step",
+			"the items of this loop", late)
 		return nil, false
 	}
 	if !p.HasRoom(1, t.Pos, c.chain) {
@@ -43,12 +46,12 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 		return nil, false
 	}
 	s := &p.plan.Steps[step]
-	list, found := p.takeFound(s, c)
-	if !found {
+	list, ok := p.takeFound(s, c)
+	if !ok {
 		p.promise(t, s, c)
 		return nil, false
 	}
-	return itemsOf(list), true
+	return items.Of(list), true
 }
 
 // planOne plans a step, behind one that finds the host to delegate it to where only the run knows that.

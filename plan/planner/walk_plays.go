@@ -24,7 +24,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.empty = map[*playbook.Task]*playbook.Task{}
 	p.plan.Dialect = dialect.Ansible
 	p.engine.Dialect = dialect.Ansible
-	p.names.Root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
+	p.names.Root = p.bindings.Lazy(pb.Vars.Entries(), nil, "vars", nil)
 }
 
 // planAllPlays plans a playbook of plays.
@@ -77,7 +77,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		file: f, when: append(slices.Clip(in.when), p.Conditions(pl.When, in.chain)...),
 		tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c),
 	}
-	inside.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
+	inside.vars = p.bindings.Lazy(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
 	label := f.Name
 	scope := plan.Scope{
 		Kind: plan.ScopeInclude, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain),
@@ -99,7 +99,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	c := p.hostlessContext(in)
 	c.pos = pl.Pos
-	c.scene.Vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "play vars", in.chain)
+	c.scene.Vars = p.bindings.Lazy(pl.Vars.Entries(), in.vars, "play vars", in.chain)
 	p.prompts(pl, c)
 	r := p.Renderer(p.env(c, nil), in.chain)
 	r.Lenient = true

@@ -5,6 +5,7 @@ import (
 	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/items"
 	"moon/plan/planner/policy"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -158,7 +159,7 @@ type taskForm interface {
 	// openLoop completes the scope of a loop.
 	openLoop(s *plan.Scope, c *taskContext)
 	// roundVars are the variables of a round, which has those of made.
-	roundVars(p *evaluator, c *taskContext, t *playbook.Task, items []item, i int, made *vars.Layer) *vars.Layer
+	roundVars(p *evaluator, c *taskContext, t *playbook.Task, list []items.Item, i int, made *vars.Layer) *vars.Layer
 }
 
 // scopeOnHost is what of it plays need.

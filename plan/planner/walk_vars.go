@@ -39,12 +39,12 @@ func (p *planner) includeVars(cs []*taskContext, t *playbook.Task) {
 			chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
 			if name, given := t.ExtraArgs.Get("name"); given {
 				under := p.Renderer(p.env(c, nil), c.chain).Text(name)
-				b := p.lazyBinding(under, m, f.Name, origin(t.Pos, c.chain))
+				b := p.bindings.Bind(under, m, f.Name, origin(t.Pos, c.chain))
 				p.names.Document.Add(&b)
 				continue
 			}
 			for _, e := range m.Entries() {
-				b := p.lazyBinding(e.Key, e.Value, f.Name, origin(e.Pos, chain))
+				b := p.bindings.Bind(e.Key, e.Value, f.Name, origin(e.Pos, chain))
 				p.names.Document.Add(&b)
 			}
 		}

@@ -85,7 +85,7 @@ func (g *Reader) add(l *vars.Layer, m playbook.Value, from string) {
 		g.Note(e.Key)
 		l.Add(vars.Binding{
 			Name: e.Key, Value: plan.Taken(e.Value, g.Plan.Dialect.Rules().OrdersMaps), From: from,
-			Origin: diag.Origin{File: e.Pos.File, Line: e.Pos.Line, Column: e.Pos.Column},
+			Origin: e.Pos.Origin(nil),
 		})
 	}
 }

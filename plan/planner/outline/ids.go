@@ -21,7 +21,7 @@ func (o *Outline) NoteGroup(t *playbook.Task, scope int, chain []string) {
 	if t.ID == "" && len(t.Needs) == 0 {
 		return
 	}
-	n := o.name(t, diag.Origin{File: t.Pos.File, Line: t.Pos.Line, Column: t.Pos.Column, Chain: chain})
+	n := o.name(t, t.Pos.Origin(chain))
 	o.nameSkipped(t, scope, chain)
 	if scope == len(o.plan.Scopes) {
 		return // a step, or nothing: what was wrong has been reported
@@ -53,7 +53,7 @@ func (o *Outline) nameSkipped(t *playbook.Task, scope int, chain []string) {
 	}
 	for _, part := range t.Parts() {
 		for _, inside := range part.Tasks {
-			o.name(inside, diag.Origin{File: inside.Pos.File, Line: inside.Pos.Line, Column: inside.Pos.Column, Chain: chain})
+			o.name(inside, inside.Pos.Origin(chain))
 			o.nameSkipped(inside, scope, chain)
 		}
 	}

@@ -156,8 +156,7 @@ func (l *List) ListIn(s *plan.Step, k *plan.Task, before plan.Task, r *plan.Rend
 		one := plan.Overridden{Override: o.Override, Now: s.Args[o.Name]}
 		for _, g := range before.Args {
 			if g.Name == o.Name {
-				one.Was, one.Origin = plan.ForDisplay(before.ArgValue(old, g, l.plan.Home, "", func(string) {})), originOf(g.Value.Pos(),
-					s.Origin.Chain)
+				one.Was, one.Origin = plan.ForDisplay(before.ArgValue(old, g, l.plan.Home, "", func(string) {})), g.Value.Pos().Origin(s.Origin.Chain)
 			}
 		}
 		s.Overridden = append(s.Overridden, one)
@@ -167,7 +166,7 @@ func (l *List) ListIn(s *plan.Step, k *plan.Task, before plan.Task, r *plan.Rend
 		for _, m := range before.Env {
 			for _, e := range m.Entries() {
 				if e.Key == o.Name {
-					one.Was, one.Origin = old.Text(e.Value), originOf(e.Pos, s.Origin.Chain)
+					one.Was, one.Origin = old.Text(e.Value), e.Pos.Origin(s.Origin.Chain)
 				}
 			}
 		}
@@ -176,7 +175,7 @@ func (l *List) ListIn(s *plan.Step, k *plan.Task, before plan.Task, r *plan.Rend
 	for _, o := range l.ofStep(plan.OverrideCwd) {
 		one := plan.Overridden{Override: o.Override, Was: before.Dir, Now: s.Cwd}
 		if !before.Cwd.IsZero() {
-			one.Was, one.Origin = old.Text(before.Cwd), originOf(before.Cwd.Pos(), s.Origin.Chain)
+			one.Was, one.Origin = old.Text(before.Cwd), before.Cwd.Pos().Origin(s.Origin.Chain)
 		}
 		s.Overridden = append(s.Overridden, one)
 	}
@@ -271,8 +270,4 @@ func (l *List) Layer(scope int) *vars.Layer {
 	}
 	l.overlays[mask.String()] = layer
 	return layer
-}
-
-func originOf(pos diag.Pos, chain []string) diag.Origin {
-	return diag.Origin{File: pos.File, Line: pos.Line, Column: pos.Column, Chain: chain}
 }

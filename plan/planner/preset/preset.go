@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
@@ -31,7 +30,7 @@ type Site struct {
 func Parameters(file *playbook.PresetFile, name string, t *playbook.Task, site Site) vars.Binding {
 	all := vars.Binding{
 		Name: "parameters", From: "preset " + name,
-		Origin: diag.Origin{File: t.Pos.File, Line: t.Pos.Line, Column: t.Pos.Column, Chain: site.Chain},
+		Origin: t.Pos.Origin(site.Chain),
 		Given:  &vars.Given{Secret: map[string]bool{}},
 	}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
