@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"moon/plan/selector"
-
 	"moon/engine/control"
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
+	"moon/plan/selector"
 )
 
 // asking is a request of another process.

@@ -6,12 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/plan/selector"
-
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
 	"moon/plan/bind"
+	"moon/plan/selector"
 )
 
 // probe evaluates a breakpoint where its step is about to start. One that cannot be decided stops: whoever set it wants

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"moon/plan/sequence"
-
 	"moon/engine/graph"
 	"moon/engine/history"
 	"moon/engine/state"
@@ -21,6 +19,7 @@ import (
 	"moon/events/fact"
 	"moon/events/rundir"
 	"moon/plan"
+	"moon/plan/sequence"
 )
 
 // ended checks a session that is over, and perhaps goes on with its run.

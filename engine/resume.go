@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"moon/plan/sequence"
-
 	"moon/engine/graph"
 	"moon/engine/history"
 	"moon/engine/journal"
@@ -22,6 +20,7 @@ import (
 	"moon/plan"
 	"moon/plan/bind"
 	"moon/plan/saved"
+	"moon/plan/sequence"
 )
 
 // Resumption is how a run goes on.

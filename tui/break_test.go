@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"moon/plan/selector"
-
 	"moon/events"
 	"moon/plan"
+	"moon/plan/selector"
 	"moon/tui/status"
 	"moon/tui/tuitest"
 )

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"moon/plan/sequence"
-
 	"moon/events"
 	"moon/plan"
 	"moon/plan/dialect"
+	"moon/plan/sequence"
 )
 
 // onMet is satisfied by a barrier that was met. A join that nothing satisfied ends skipped, which OnSuccess would let

@@ -4,10 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"moon/plan/sequence"
-
 	"moon/events"
 	"moon/plan"
+	"moon/plan/sequence"
 )
 
 // goes is satisfied by whatever lets a host go on to clean up: not where it could not be reached, nor where what ran was lost.

@@ -3,10 +3,9 @@ package graph
 import (
 	"slices"
 
-	"moon/plan/sequence"
-
 	"moon/events"
 	"moon/plan"
+	"moon/plan/sequence"
 )
 
 // together builds a parallel group: on each host, its members begin when the host enters it, and what follows waits until all have

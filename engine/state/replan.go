@@ -5,12 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"moon/plan/counterpart"
-
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/plan/counterpart"
 )
 
 // replanning puts one plan in the place of another, and carries over what was done.

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/sequence"
-
 	"moon/engine/graph"
 	"moon/events"
+	"moon/plan/sequence"
 )
 
 // rerunning runs done steps again, one after the other.

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"moon/plan/selector"
-
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events"
@@ -20,6 +18,7 @@ import (
 	"moon/exec/remote"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/selector"
 )
 
 // HeadlessRequest is a run without the TUI.

@@ -8,8 +8,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"moon/plan/selector"
-
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/engine/history"
@@ -20,6 +18,7 @@ import (
 	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/selector"
 	"moon/tui"
 	"moon/tui/plain"
 )

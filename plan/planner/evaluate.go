@@ -7,13 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/plan/planner/items"
-
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/loops"
+	"moon/plan/planner/items"
 	"moon/plan/planner/outline"
 	"moon/plan/playbook"
 	"moon/plan/vars"

@@ -3,16 +3,16 @@ package planner
 import (
 	"sync"
 
-	"moon/plan/planner/bindings"
-	"moon/plan/planner/items"
-
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/planner/additions"
+	"moon/plan/planner/bindings"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/content"
+	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
 	"moon/plan/planner/lookups"
@@ -93,6 +93,7 @@ type stepPlanner struct {
 	fleet
 	concealer *conceal.Concealer
 	prober    *probe.Prober
+	content   *content.Reader
 	planned   func(c *taskContext, step int) // is given each step; may be nil
 }
 

@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 	"slices"
 
-	"moon/plan/planner/bindings"
-	"moon/plan/planner/items"
-
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/found"
 	"moon/plan/planner/additions"
+	"moon/plan/planner/bindings"
 	"moon/plan/planner/choice"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/content"
 	"moon/plan/planner/given"
+	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
 	"moon/plan/planner/lookups"
@@ -93,6 +93,9 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.finders, p.empty = map[finderKey]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.concealer.Compared = o.Compared
+	p.content = &content.Reader{
+		Plan: p.plan, Problems: p.Collector, Library: p.Library, Disk: d, Secrets: p.secrets, Concealer: p.concealer,
+	}
 	p.prober = probe.New(p.plan, &p.o, p.Collector, p.secrets, d.Closed)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
 	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler)

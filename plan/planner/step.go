@@ -1,15 +1,12 @@
 package planner
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
 	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
 	"moon/plan/eval/value"
 	"moon/plan/loops"
 	"moon/plan/playbook"
@@ -69,7 +66,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 			return
 		}
 		if entries := p.UsedBeside(t.Args); len(entries) > 0 {
-			own = p.bindings.Layer(entries, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "vars", c.chain, lenient)
+			own = p.bindings.Layer(entries, nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "vars",
+				c.chain, lenient)
 		}
 	}
 	renderVars(true)
@@ -136,7 +134,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	p.FillProcess(&s, k, r, f, p.o.Home)
 	p.policies.Fill(&s, k, c.inherit.policy(), r, f)
 	c.form.checkKeys(&p.evaluator, k, r)
-	p.fillUndo(&s, k, r)
+	p.FillUndo(&s, k, r, p.o.Home)
 	f.At("")
 	s.Unknowns = f.Unknowns
 	k.Open = len(f.All) > 0 || changes || s.Place != nil
@@ -278,106 +276,10 @@ func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *
 		if src, ok := raw["src"].(string); ok && src != "" && k.ReadsSource() && !s.Excluded &&
 			s.Prediction != plan.WillSkip && r.Lacking == nil {
 			f.At("src")
-			p.source(s, k, r, src, raw)
+			p.content.Look(s, k, r, src, raw)
 		}
 	}
 	return raw
-}
-
-// source looks at the file a step copies or renders. A missing one is a warning: an earlier step may make it.
-func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src string, raw map[string]any) {
-	v, _ := plan.ValueOf(k.Args, "src")
-	if err := p.disk.Exists(src, k.Action.Name == "template"); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			p.Blame("no such file yet", diag.Diagnostic{
-				Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(v.Text()), Chain: s.Origin.Chain,
-				Message: "no such file yet: " + p.ShowPath(src), Hint: p.SuggestFile(src),
-			})
-		}
-		return
-	}
-	if k.Action.Name != "template" {
-		return
-	}
-	f, err := p.Read(src)
-	if err != nil {
-		p.Errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", p.DescribeError(err))
-		return
-	}
-	t, err := plan.DocumentOf(p.engine, string(f.Text), raw)
-	if err == nil {
-		r.Use(v, t.Refs())
-		with := *r.Env.(*plan.Env)
-		with.Extra = k.TemplateNames(r, src, raw, false)
-		if vars, ok := raw["vars"].(map[string]any); ok {
-			with.Extra = plan.Joined(with.Extra, value.Mixed(p.secrets, plan.ForNames(plan.CopyOf(vars))).(map[string]any))
-		}
-		var result eval.Result
-		result, err = t.Render(&with)
-		r.Miss(result.Missing)
-		if err != nil || len(result.Missing) > 0 {
-			r.Leaves(t.Refs())
-		}
-		// Secrets may become known later in planning: then it is rendered again, for the digest is over a text in which they are masked.
-		if err == nil && !s.NoLog {
-			p.concealer.NoteRendering(k, result.Value, func() (any, error) {
-				again, err := t.Render(&with)
-				return again.Value, err
-			})
-		}
-	}
-	var found *value.Error
-	if !errors.As(err, &found) {
-		return
-	}
-	for _, e := range found.All() {
-		// What lacks the value of an excluded step is planned as skipped, and the template is not to blame.
-		if steps := r.Lacks(e); len(steps) > 0 {
-			r.Needs(e, steps)
-			continue
-		}
-		if r.Excused(e) {
-			continue
-		}
-		line, column := plan.LineColumn(string(f.Text), e.Offset)
-		p.Report(diag.Diagnostic{
-			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Hint,
-			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),
-		})
-		r.Failed = true
-	}
-}
-
-// fillUndo renders the step that reverses this one. It may use the result of this one, which is not known yet; what else
-// it waits for is not waited for by this one.
-func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
-	if k.Undo == nil || k.Undo.Action == nil {
-		return
-	}
-	// The result of the step is unknown under each name that it will have.
-	with := *r.Env.(*plan.Env)
-	with.Extra = map[string]any{}
-	for _, name := range p.plan.ResultNames(k.Src.Register) {
-		with.Extra[name] = value.Unknown{}
-	}
-	sub := &plan.Renderer{
-		Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient,
-		Guards: r.Guards, Chain: r.Chain,
-	}
-	u := &plan.Task{Compiled: k.Undo, Dir: k.Dir, Base: k.Dir}
-	raw := u.Values(sub, u.Args, p.o.Home, "", func(string) {})
-	for _, m := range u.Src.Env.Entries() {
-		sub.Text(m.Value)
-	}
-	if !u.Src.Cwd.IsZero() {
-		sub.Text(u.Src.Cwd)
-	}
-	if u.Sound && !sub.Failed && !sub.Undefined && len(sub.Missing) == 0 && !r.Lenient {
-		p.Decode(u, raw, r.Chain)
-	}
-	s.Undo = &plan.Undo{Action: u.Action.Name}
-	s.Undo.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
-	s.Undo.Summary = p.plan.Summary(s.Undo.Action, s.Undo.Args)
 }
 
 // register makes the names known that the step will set.

@@ -3,9 +3,8 @@ package planner
 import (
 	"slices"
 
-	"moon/plan/planner/items"
-
 	"moon/plan"
+	"moon/plan/planner/items"
 	"moon/plan/planner/pointless"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -25,7 +24,8 @@ func (here) ownVars(p *variables, t *playbook.Task, c *taskContext, lenient bool
 	}
 	// Those of an open loop may use its item.
 	lenient = lenient || c.finds != nil
-	return p.bindings.Layer(t.StepVars.Entries(), nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l }, "step vars", c.chain, lenient)
+	return p.bindings.Layer(t.StepVars.Entries(), nil, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Step = l },
+		"step vars", c.chain, lenient)
 }
 
 func (here) forgives() bool { return false }

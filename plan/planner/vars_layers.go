@@ -3,9 +3,8 @@ package planner
 import (
 	"fmt"
 
-	"moon/plan/planner/items"
-
 	"moon/plan/eval/value"
+	"moon/plan/planner/items"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )

@@ -151,7 +151,8 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
-		inside.params = p.bindings.Layer(t.StepVars.Entries(), c.params, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
+		inside.params = p.bindings.Layer(t.StepVars.Entries(), c.params, p.frame(c, nil),
+			func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
 			"include vars", c.chain, false)
 	}
 	r := p.Renderer(p.env(&inside, nil), c.chain)
@@ -241,7 +242,8 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
-		inside.block = p.bindings.Layer(t.StepVars.Entries(), c.block, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Block = l }, "block vars",
+		inside.block = p.bindings.Layer(t.StepVars.Entries(), c.block, p.frame(c, nil),
+			func(fr *vars.Frame, l *vars.Layer) { fr.Block = l }, "block vars",
 			c.chain, false)
 	}
 	inside.scope = p.OpenScope(scope, scope.Name)

@@ -3,10 +3,9 @@ package planner
 import (
 	"cmp"
 
-	"moon/plan/sequence"
-
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/sequence"
 )
 
 // defineHandlers adds the handlers of a file of steps: they belong to what is in the file, and have its variables.

@@ -5,13 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/planner/items"
-
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/loops"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/items"
 	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/source"

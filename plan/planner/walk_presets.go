@@ -33,7 +33,8 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	}
 	inside := *c
 	if t.StepVars.Kind() == playbook.Map {
-		inside.params = p.bindings.Layer(t.StepVars.Entries(), c.params, p.frame(c, nil), func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
+		inside.params = p.bindings.Layer(t.StepVars.Entries(), c.params, p.frame(c, nil),
+			func(fr *vars.Frame, l *vars.Layer) { fr.Params = l },
 			"preset vars", c.chain, false)
 	}
 	r := p.Renderer(p.env(&inside, nil), c.chain)

@@ -13,13 +13,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/selector"
-
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/found"
+	"moon/plan/selector"
 	"moon/plan/source"
 )
 

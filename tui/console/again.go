@@ -3,9 +3,8 @@ package console
 import (
 	"strings"
 
-	"moon/plan/sequence"
-
 	"moon/events"
+	"moon/plan/sequence"
 )
 
 // rerunDone runs done steps again. It says what depends on them first; with makes the done ones of those run again too.

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"moon/plan/counterpart"
-
 	"moon/events"
 	"moon/plan"
+	"moon/plan/counterpart"
 	"moon/tui/status"
 )
 

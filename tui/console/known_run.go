@@ -5,10 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"moon/plan/sequence"
-
 	"moon/events"
 	"moon/plan"
+	"moon/plan/sequence"
 	"moon/tui/debugger"
 	"moon/tui/status"
 )

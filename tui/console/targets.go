@@ -5,9 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"moon/plan/selector"
-
 	"moon/events"
+	"moon/plan/selector"
 )
 
 // finder finds what a command is about.

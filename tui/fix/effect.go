@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/counterpart"
-
 	"moon/plan"
+	"moon/plan/counterpart"
 	"moon/tui/status"
 )
 

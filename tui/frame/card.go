@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"moon/events"
+	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/view"
-
-	"moon/events"
-	"moon/themes"
-	"moon/tui/draw"
 )
 
 // cardScreen is what is drawn if there is no room for a tree.

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"moon/tui/pane"
-	"moon/tui/status"
-	"moon/tui/view"
-
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/pane"
+	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // headerBar is the first row: in what state the run is.

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"strings"
 
+	"moon/events"
+	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/keymap"
 	"moon/tui/pane"
 	"moon/tui/status"
 	"moon/tui/tree"
 	"moon/tui/view"
-
-	"moon/events"
-	"moon/themes"
-	"moon/tui/draw"
 )
 
 // Rules are the lines between the panes, with what stands in them.

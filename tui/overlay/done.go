@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"moon/plan/sequence"
-
 	"moon/tui/keymap"
 	"moon/tui/status"
 

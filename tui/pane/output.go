@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"moon/tui/feed"
-	"moon/tui/status"
-	"moon/tui/view"
-
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/feed"
+	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // OutputPane is the tab Output: a window on the lines of an attempt, with what is looked for in them.

@@ -3,14 +3,13 @@ package pane
 import (
 	"fmt"
 
+	"moon/plan"
+	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/status"
 	"moon/tui/tree"
 	"moon/tui/view"
-
-	"moon/plan"
-	"moon/themes"
-	"moon/tui/draw"
 )
 
 // scopePane is the tab Step for a scope.

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"moon/tui/feed"
-	"moon/tui/status"
-	"moon/tui/tree"
-	"moon/tui/view"
-
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/feed"
+	"moon/tui/status"
+	"moon/tui/tree"
+	"moon/tui/view"
 )
 
 // TimePane is where the time goes, below the output: what runs, and when each part was busy.

@@ -10,14 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"moon/plan/selector"
-
 	"moon/events"
 	"moon/events/rundir"
 	"moon/events/steplog"
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/selector"
 	"moon/tui/status"
 )
 

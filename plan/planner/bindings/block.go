@@ -5,12 +5,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/sequence"
-
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/playbook"
+	"moon/plan/sequence"
 	"moon/plan/vars"
 )
 
@@ -91,7 +90,8 @@ func (vb *block) pending(name string) (any, bool) {
 	case len(vb.doing) == plan.MaxChain:
 		// Names from further down are rendered by recursion, and a stack that overflows ends the process.
 		e := vb.entries[i]
-		vb.m.problems.Errorf(e.Pos, utf8.RuneCountInString(e.Key), vb.chain, "write what others need before them", "%s", plan.ChainTooLong(e.Key))
+		vb.m.problems.Errorf(e.Pos, utf8.RuneCountInString(e.Key), vb.chain, "write what others need before them", "%s",
+			plan.ChainTooLong(e.Key))
 		return value.Unknown{}, true
 	}
 	vb.one(i)

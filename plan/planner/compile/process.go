@@ -2,6 +2,7 @@ package compile
 
 import (
 	"moon/plan"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 )
 
@@ -57,4 +58,36 @@ func (c *Compiler) FillProcess(s *plan.Step, k *plan.Task, r *plan.Renderer, f *
 			c.CheckGlob(r, v, g.name)
 		}
 	}
+}
+
+// FillUndo renders the step that reverses this one. It may use the result of this one, which is not known yet; what else
+// it waits for is not waited for by this one.
+func (c *Compiler) FillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer, home string) {
+	if k.Undo == nil || k.Undo.Action == nil {
+		return
+	}
+	// The result of the step is unknown under each name that it will have.
+	with := *r.Env.(*plan.Env)
+	with.Extra = map[string]any{}
+	for _, name := range c.plan.ResultNames(k.Src.Register) {
+		with.Extra[name] = value.Unknown{}
+	}
+	sub := &plan.Renderer{
+		Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient,
+		Guards: r.Guards, Chain: r.Chain,
+	}
+	u := &plan.Task{Compiled: k.Undo, Dir: k.Dir, Base: k.Dir}
+	raw := u.Values(sub, u.Args, home, "", func(string) {})
+	for _, m := range u.Src.Env.Entries() {
+		sub.Text(m.Value)
+	}
+	if !u.Src.Cwd.IsZero() {
+		sub.Text(u.Src.Cwd)
+	}
+	if u.Sound && !sub.Failed && !sub.Undefined && len(sub.Missing) == 0 && !r.Lenient {
+		c.Decode(u, raw, r.Chain)
+	}
+	s.Undo = &plan.Undo{Action: u.Action.Name}
+	s.Undo.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
+	s.Undo.Summary = c.plan.Summary(s.Undo.Action, s.Undo.Args)
 }

@@ -132,7 +132,8 @@ func (l *Reader) fileTree(at Site, t *playbook.Task, r *plan.Renderer) ([]Item, 
 		return nil, nil, false // the parser has said why
 	}
 	fail := func(hint, format string, args ...any) {
-		l.problems.Errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), at.Chain, hint, "with_filetree: "+format, args...)
+		l.problems.Errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), at.Chain, hint, "with_filetree: "+format,
+			args...)
 	}
 	name := r.Text(over)
 	switch {

@@ -6,12 +6,11 @@ import (
 	"sort"
 	"strings"
 
-	"moon/plan/sequence"
-
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/sequence"
 )
 
 // addNeeds notes what a step or scope has to wait for; ids are looked up when the whole plan is there.
