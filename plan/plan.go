@@ -121,6 +121,7 @@ type Scope struct {
 	Needs    []Need // of everything inside
 	Hosts    int    // of a play, batch or task: how many
 	Role     string // of a task or include: the role that it is in
+	Approves bool   // approve: expanded is written on it
 	Dynamic  bool   // of an include: a step has decided about it, which has the name of the task. Name is then the file
 
 	// Of plays.
@@ -265,6 +266,7 @@ type Step struct {
 
 	Place     *OpenPlace // of the step of an open place; nil for all others
 	Adds      *Addition  // of one that adds what only the run knows; nil for all others
+	Approves  bool       // approve: expanded: the steps that it adds to the plan are approved with it
 	Concealed bool       `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
 
 	Task *Task `json:"-"` // what running needs beyond what is shown

@@ -319,14 +319,15 @@ func (s *replanning) decideAdded(choices []choice, stops map[int]*breaks, of, ex
 			continue
 		}
 		if s.plan.Steps[j].Adds != nil { // the steps of the hosts that it has added are in later plays, and not its rounds
-			s.decideHosts(choices, of)
+			// New hosts do not say which step has added them, so all that adds anything now must approve it.
+			s.decideHosts(choices, of, s.opts.Expanded || !slices.ContainsFunc(expanded, func(j int) bool { return !s.plan.Steps[j].Approves }))
 			continue
 		}
 		inherited := added | s.choices[j]&breakpoint
 		switch {
 		case !s.opts.Review:
 			inherited |= s.choices[j] & confirmed
-		case s.opts.Expanded:
+		case s.opts.Expanded || s.plan.Steps[j].Approves:
 			inherited |= approved
 		}
 		for k := i + 1; k < len(of) && of[k] < 0; k++ {
@@ -351,12 +352,12 @@ func widen(fence *events.Range, of []int) *events.Range {
 }
 
 // decideHosts marks the steps of hosts that are new in the plan.
-func (s *replanning) decideHosts(choices []choice, of []int) {
+func (s *replanning) decideHosts(choices []choice, of []int, approve bool) {
 	for k := range of {
 		if of[k] >= 0 {
 			continue
 		}
-		if choices[k] |= added; s.opts.Review && s.opts.Expanded {
+		if choices[k] |= added; s.opts.Review && approve {
 			choices[k] |= approved
 		}
 	}

@@ -173,6 +173,7 @@ func (p *planner) run() {
 	root := p.OpenScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: diag.Origin{File: name, Line: 1, Column: 1}},
 		name)
 	c := &taskContext{scope: root, file: pb.File, dir: p.plan.Root}
+	c.approves, p.plan.Scopes[root].Approves = pb.Approves, pb.Approves
 	c.form, c.on = here{}, &plannedHost{Machine: &vars.Machine{Name: "localhost", Names: p.names, Gatherer: -1}}
 	p.onHosts = there{}
 	p.Enter(library.Opened{Path: path}, p.plan.RootFile, 0)

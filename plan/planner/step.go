@@ -126,11 +126,13 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if of := c.finds; of != nil && of.Ask && !idle && p.isPlace(c, own, s.Prediction == plan.WillRun && !c.rescuing) {
 		p.makePlace(&s, k, c)
 	}
+	inviting := t.Action == "add_host" || t.Action == "group_by"
+	s.Approves = c.approves && (s.Place != nil || inviting)
 	open := len(f.All)
 	raw := p.fillArgs(&s, k, r, f)
 	f.At("") // the last argument is closed, too
 	// What is planned later needs to know who would be added, also where the condition is open.
-	adds := (t.Action == "add_host" || t.Action == "group_by") && len(f.All) == open
+	adds := inviting && len(f.All) == open
 	p.FillProcess(&s, k, r, f, p.o.Home)
 	p.policies.Fill(&s, k, c.inherit.policy(), r, f)
 	c.form.checkKeys(&p.evaluator, k, r)

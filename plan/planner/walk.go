@@ -56,6 +56,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
 	}
+	inside.approves = c.approves || t.Approves
 	own := p.CompileTask(t, c.chain)
 	inside.when = append(slices.Clip(c.when), own.When...)
 	inside.tags = p.tagsOf(t, c)
@@ -202,7 +203,8 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	}
 	label := pb.File.Name
 	scope.Name = p.groupName(c, t, label)
-	scope.Parallel = p.parallel(t.Parallel, c)
+	scope.Parallel, scope.Approves = p.parallel(t.Parallel, c), t.Approves || pb.Approves
+	inside.approves = c.approves || pb.Approves
 	// That of the include counts above that of the file.
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
@@ -231,7 +233,7 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	inside := *c
 	scope := plan.Scope{
 		Kind: plan.ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain),
-		When: plan.WhenText(c.when), Parallel: p.parallel(t.Parallel, c),
+		When: plan.WhenText(c.when), Parallel: p.parallel(t.Parallel, c), Approves: t.Approves,
 	}
 	if c.item != nil {
 		scope.Item = c.item.label
@@ -361,7 +363,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	expression := loops.Expression(t.Loop)
 	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
-		Items: len(list), Loop: expression, Parallel: limit,
+		Items: len(list), Loop: expression, Parallel: limit, Approves: t.Approves && len(late) == 0,
 	}, label)
 	c.form.openLoop(&p.plan.Scopes[scope], c)
 	first := len(p.plan.Steps)

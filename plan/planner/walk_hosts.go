@@ -193,7 +193,7 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 		// Clipped here and below: siblings append to the same slice, and must not write into each other's room.
 		in.when = append(slices.Clip(c.when), own.When...)
 	}
-	in.tags = p.tagsOf(t, c)
+	in.tags, in.approves = p.tagsOf(t, c), c.approves || t.Approves
 	switch {
 	case len(t.Envs) > 0:
 		in.env = append(slices.Clip(c.env), t.Envs...)
@@ -328,7 +328,7 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 	group := p.group(first, t)
 	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"),
-		Origin: origin(t.Pos, first.chain), When: plan.WhenText(first.when), Hosts: len(cs), Item: item,
+		Origin: origin(t.Pos, first.chain), When: plan.WhenText(first.when), Hosts: len(cs), Item: item, Approves: t.Approves,
 	}, plan.FirstLine(cmp.Or(t.Name.Text(), "block")))
 	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
@@ -419,7 +419,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, group onHost
 	side := p.group(c, cmp.Or(p.applies[t], t))
 	scope := plan.Scope{
 		Kind: plan.ScopeInclude, Parallel: side.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain),
-		When: plan.WhenText(c.when), Hosts: len(cs), Item: group.item, Dynamic: t.Dynamic,
+		When: plan.WhenText(c.when), Hosts: len(cs), Item: group.item, Dynamic: t.Dynamic, Approves: t.Approves,
 	}
 	if t.Dynamic {
 		scope.Name = f.Name
@@ -515,7 +515,7 @@ func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	// None of the include's own keys reach what is inside: `when` or `tags` decide about the include, and `apply` is for the rest.
 	in := *c.around
 	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
-	in.depth = c.depth
+	in.depth, in.approves = c.depth, c.approves
 	if t.StepVars.Kind() == playbook.Map {
 		// As parameters: in Ansible's order they count above what set_fact and register have given.
 		in.params = p.paramsLayer(t, in.params, c.chain)

@@ -127,7 +127,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	play.scope = p.OpenScope(plan.Scope{
 		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),
-		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags, Awaits: awaits},
+		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags, Awaits: awaits}, Approves: pl.Approves,
 	}, name)
 	play.scene = c.scene
 	// The lists that tasks see are in the order of the inventory, whatever `order` says.
@@ -181,7 +181,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	for i, m := range hosts {
 		c := &taskContext{
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
-			env: pl.Env, become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
+			env: pl.Env, approves: pl.Approves, become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
 		}
 		c.form, c.pos, c.on, c.play, c.scene, c.handlers = p.onHosts, pl.Pos, m, play, &sc, play.handlers
 		c.link = connect.Link{}.With(pl.Connection, pl.RemoteUser, pl.Port)

@@ -54,7 +54,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 	}
 	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeRole, Parent: c.scope, Name: r.Name, Role: r.Name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
-		Hosts: len(cs), Item: group.item,
+		Hosts: len(cs), Item: group.item, Approves: t.Approves,
 	}, group.label(r.Name))
 	for _, need := range files.Meta.Dependencies {
 		inner := make([]*taskContext, len(cs))

@@ -132,6 +132,7 @@ type taskContext struct {
 	handler   bool
 	gates     []gateAt
 	rescuing  bool // in a rescue, which may not be needed
+	approves  bool // approve: expanded
 	breaking  bool // in what has a rescue: a failure may keep the rest from being reached and end nothing
 	caught    bool // in what has a rescue or an always: steps come after a failure that keeps the rest from being reached
 	group     int  // the first step of the task

@@ -134,6 +134,10 @@ func stepKeys() []Key {
 			set: setScalar("a boolean or the text to ask", func(t *Task, v Value) { t.Confirm = v }),
 		},
 		{
+			Name: approveKey, on: onSteps, Doc: "expanded: a review approves the steps that the run adds here, except those with `confirm`",
+			set: func(p *parser, t *Task, e Entry) { t.ownPart().Approves = readApproves(p, e) },
+		},
+		{
 			Name: "no_log", on: onAction, Doc: "show and store nothing of arguments, output and result",
 			set: setScalar("a boolean", func(t *Task, v Value) { t.NoLog = v }),
 		},
@@ -212,6 +216,39 @@ func (p *parser) reportKind(e Entry, want string) {
 		return
 	}
 	p.errorf(e.Value.Pos(), 0, "", "`%s:` must be %s; this is %s", e.Key, want, e.Value.Kind())
+}
+
+// approveKey is the key that approves what the run adds to the plan, and approveExpanded the only value that it has.
+const (
+	approveKey      = "approve"
+	approveExpanded = "expanded"
+)
+
+// readApproves reads `approve: expanded`. It approves steps before anybody has seen them, so nothing else is taken for it.
+func readApproves(p *parser, e Entry) bool {
+	if text := e.Value.Text(); !isScalar(e.Value) || text != approveExpanded {
+		p.errorf(e.Value.Pos(), utf8.RuneCountInString(text),
+			"write `approve: expanded`, or remove it; steps that the plan has are approved in the review or with `--approve`",
+			"`approve:` must be `expanded`: it is for steps that the run adds")
+		return false
+	}
+	return true
+}
+
+// checkApproves refuses `approve` on an action that adds nothing: who writes it there means `--approve`, or another step.
+func checkApproves(p *parser, t *Task) {
+	if t.Kind != Action || !t.Approves || t.Action == "" || t.adds() {
+		return
+	}
+	at := t.Keys[slices.IndexFunc(t.Keys, func(e Entry) bool { return e.Key == approveKey })]
+	p.errorf(at.Pos, len(approveKey), "put it on a loop, an include or a block, or at the top",
+		"`approve` has no meaning on a %s that adds nothing to the plan", p.word)
+}
+
+// adds reports whether an action may add steps to the plan in the run: rounds of its loop, those of a host that is found, of hosts that
+// come into the inventory.
+func (t *Task) adds() bool {
+	return t.Loop.Kind != NoLoop || !t.DelegateTo.IsZero() || t.Action == "add_host" || t.Action == "group_by"
 }
 
 func isScalar(v Value) bool { k := v.Kind(); return k != List && k != Map && k != Null }

@@ -87,8 +87,8 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 }
 
 var documentKeys = []string{
-	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "exports", "force_handlers", "steps",
-	"handlers",
+	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "exports", "force_handlers", "approve",
+	"steps", "handlers",
 }
 
 func (p *parser) readDocument(pb *Playbook, root Value) {
@@ -134,6 +134,8 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			pb.Parallel = e.Value
 		case "exports":
 			pb.Exports = p.readExports(e)
+		case approveKey:
+			pb.Approves = readApproves(p, e)
 		case "force_handlers":
 			p.readOne(e, "a boolean", &pb.Force)
 		case "handlers":
@@ -547,6 +549,7 @@ func (p *parser) checkTogether(t *Task) {
 	if v := t.Parallel; !v.IsZero() && t.Kind == Action && t.Hosts.IsZero() {
 		p.errorf(v.Pos(), 0, "add `hosts:`, or put the steps into a `block:`", "`parallel` has no meaning on a step without `hosts`")
 	}
+	checkApproves(p, t)
 	if t.Kind == Preset && t.Register != "" && t.Loop.Kind != NoLoop {
 		p.errorf(t.RegisterPos, utf8.RuneCountInString(t.Register), "use the preset once for each name that is needed",
 			"`register` on a preset with a loop: one name for the exports of all rounds")

@@ -82,6 +82,10 @@ func playTable() []PlayKey {
 		one("diff", "a boolean", "force or forbid diffs", func(pl *Play) *Value { return &pl.Diff }),
 		one("no_log", "a boolean", "show and store nothing of arguments, output and results", func(pl *Play) *Value { return &pl.NoLog }),
 		one("timeout", "a duration such as 30s", "of every task", func(pl *Play) *Value { return &pl.Timeout }),
+		{
+			Name: approveKey, Doc: "expanded: a review approves the tasks that the run adds, except those with `confirm`",
+			set: func(p playsParser, pl *Play, e Entry) { pl.Approves = readApproves(p.parser, e) },
+		},
 		{Name: "tags", Doc: "list of tags or one text; inherited downwards", set: func(p playsParser, pl *Play, e Entry) {
 			var t Task
 			p.readTags(&t, e)
@@ -265,7 +269,7 @@ func (p playsParser) readDocument(pb *Playbook, root Value, plays Entry) {
 		switch e.Key {
 		case "steps":
 			p.errorf(e.Pos, len(e.Key), "write two playbooks, or a play for `hosts: localhost`", "`steps:` beside `plays:`")
-		case "strategy", "parallel", "exports", "handlers", "force_handlers", "vars_prompt":
+		case "strategy", "parallel", "exports", "handlers", "force_handlers", "vars_prompt", approveKey:
 			hint := "write it on the plays"
 			if e.Key == "parallel" || e.Key == "exports" {
 				hint = "remove it"
@@ -275,6 +279,7 @@ func (p playsParser) readDocument(pb *Playbook, root Value, plays Entry) {
 	}
 	// They have been reported, and must not have an effect.
 	pb.Strategy, pb.Parallel, pb.Exports, pb.Handlers, pb.Force, pb.Prompts = "", Value{}, nil, nil, Value{}, nil
+	pb.Approves = false
 	pb.Plays = playsParser{p.inPlays()}.readPlays(plays.Value, "`plays:`")
 }
 

@@ -30,6 +30,7 @@ func (p *parser) playTask(t *Task) {
 			p.warnf(e.Pos, "add `loop`, or remove it", "`loop_control` without a loop")
 		}
 	}
+	checkApproves(p, t)
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {
 		p.errorf(t.Pos, 0, "", "a block with `rescue` or `always` needs %ss of its own", p.word)
 	}

@@ -32,6 +32,7 @@ const (
 	ExportList                     // names of variables, or a map of names and values
 	FormatVersion                  // 1
 	StrategyWord                   // linear or graph
+	ApproveWord                    // expanded
 	PresetCall                     // a name, or a map with name and with
 )
 
@@ -65,7 +66,7 @@ var shapes = map[string]Shape{
 	"undo": OneStep, "env": Environment, "cwd": AnyText,
 	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
-	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts, "delegate_to": AnyText, "hosts": Texts,
+	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts, "delegate_to": AnyText, "hosts": Texts, approveKey: ApproveWord,
 }
 
 // Directives are the keys that make a task something else than an action, in the order of the reference.
@@ -97,6 +98,10 @@ var DocumentKeys = []Described{
 		Doc: "variables that `moon run --exports FILE` writes on success: a list of names, or a map of names and templates",
 	},
 	{Name: "force_handlers", Shape: Boolean, Doc: "true: handlers run after a failure, too"},
+	{
+		Name: approveKey, Shape: ApproveWord,
+		Doc: "expanded: a review approves the steps that the run adds, except those with `confirm`",
+	},
 	{Name: "steps", Shape: Steps, Doc: "the steps"},
 	{Name: "handlers", Shape: Steps, Doc: "steps that run at the end if a step that notifies them has changed something"},
 }

@@ -18,6 +18,7 @@ type Playbook struct {
 	Handlers  []*Task
 	Force     Value   // force_handlers
 	Hosts     Value   // of all steps, as Task.Hosts
+	Approves  bool    // approve: expanded
 	Plays     []*Play // of the plays form; Tasks is then empty
 }
 
@@ -56,6 +57,7 @@ type Play struct {
 	Diff        Value
 	NoLog       Value
 	Timeout     Value
+	Approves    bool // approve: expanded
 	Tags        []Value
 	PreTasks    []*Task
 	Roles       []*Task // of kind Role
@@ -213,6 +215,7 @@ type PlayTask struct {
 	Listen       []Value
 	DelegateTo   Value
 	Hosts        Value // of steps alone: text or a list of texts
+	Approves     bool  // approve: expanded
 	DelegateFact Value
 	RunOnce      Value
 	Unreachable  Value // ignore_unreachable

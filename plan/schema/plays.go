@@ -66,6 +66,8 @@ func variablesOfPlays() object {
 // valueOfPlay is what the value of a key of a play may look like.
 func valueOfPlay(name string) object {
 	switch name {
+	case "approve":
+		return shape(playbook.ApproveWord)
 	case "pre_tasks", "tasks", "post_tasks", "handlers":
 		return ref("tasks")
 	case "roles":
@@ -96,6 +98,8 @@ func play() object {
 // valueOfTask is what the value of a key of a task may look like: as under the same key of a step where there is one.
 func valueOfTask(k *playbook.Key) object {
 	switch k.Name {
+	case "approve":
+		return shape(playbook.ApproveWord)
 	case "vars":
 		return variablesOfPlays()
 	case "env", "collections":

@@ -116,9 +116,16 @@ func step() object {
 			rules = append(rules, object{"if": object{"anyOf": directives[kind]}, "then": object{"properties": forbidden}})
 		}
 	}
+	adding := []any{required("delegate_to")} // what may add steps to the plan
+	for _, name := range []string{"with_items", "loop", "with_filetree", "add_host", "group_by"} {
+		adding = append(adding, required(name))
+	}
 	rules = append(rules, object{
-		"if":   object{"anyOf": anyDirective},
-		"else": object{"properties": refused(playbook.Action), "dependentRequired": object{"parallel": []any{"hosts"}}},
+		"if": object{"anyOf": anyDirective},
+		"else": object{
+			"properties": refused(playbook.Action), "dependentRequired": object{"parallel": []any{"hosts"}},
+			"dependentSchemas": object{"approve": object{"anyOf": adding}},
+		},
 	})
 	return object{
 		"type": "object", "description": "One step: exactly one action, and keys.",
@@ -230,6 +237,8 @@ func shape(s playbook.Shape) object {
 		return object{"type": []any{"array", "object"}, "items": name, "propertyNames": name}
 	case playbook.StrategyWord:
 		return object{"enum": []any{"linear", "graph"}}
+	case playbook.ApproveWord:
+		return object{"enum": []any{"expanded"}}
 	}
 	panic("schema: a key has no shape") // found by any test
 }

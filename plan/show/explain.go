@@ -119,6 +119,9 @@ func (e *explanation) explainWhat() {
 	case s.Place != nil:
 		lines = append(lines, said{"opened: the run has found " + plan.CountOf(s.Place.Items, "item"), ""})
 	}
+	if s.Approves && (s.Open() || s.AddsLate()) {
+		lines = append(lines, said{"approve: expanded: the steps that it adds are approved with it", ""})
+	}
 	if s.Cwd != "" {
 		lines = append(lines, said{"in " + e.p.Shown(s.Cwd), ""})
 	}

@@ -89,7 +89,16 @@ type stepJSON struct {
 	Gates       []gateJSON        `json:"gates,omitempty"`
 	Scope       int               `json:"scope"`
 	Place       *placeJSON        `json:"place,omitempty"`
+	Approve     string            `json:"approve,omitempty"`
 	Predicted   any               `json:"foretold,omitempty"`
+}
+
+// approveText is what a plan has where `approve: expanded` is in effect.
+func approveText(approves bool) string {
+	if approves {
+		return "expanded"
+	}
+	return ""
 }
 
 // placeJSON is a place of the plan whose steps the run finds, and what has become of it.
@@ -155,6 +164,7 @@ type scopeJSON struct {
 	Loop     string         `json:"loop,omitempty"`
 	Item     string         `json:"item,omitempty"`
 	Parallel int            `json:"parallel,omitempty"`
+	Approve  string         `json:"approve,omitempty"`
 	Pattern  string         `json:"pattern,omitempty"`
 	Hosts    []string       `json:"hosts,omitempty"`
 	Strategy string         `json:"strategy,omitempty"`
@@ -341,7 +351,7 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 	j := stepJSON{
 		ID: s.ID(), Path: s.Path, Digest: s.Digest, Name: s.Name, Action: s.Action, Env: s.Env,
 		// Paths are shown as they are relative to the root, or two checkouts of one playbook would differ.
-		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Place: placeOf(s), Tags: orEmpty(s.Tags),
+		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Place: placeOf(s), Approve: approveText(s.Approves), Tags: orEmpty(s.Tags),
 		Skipped:    s.ExcludedBy == plan.ByTags,
 		Prediction: s.Prediction, Confirm: s.Confirm, Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
 		Host: s.Host, Scope: s.Scope, Policy: s.Policy(),
@@ -415,7 +425,7 @@ func needsDocument(p *plan.Plan, needs []plan.Need) (list []needJSON) {
 func scopeDocument(p *plan.Plan, s plan.Scope) scopeJSON {
 	j := scopeJSON{
 		ID: s.ID, Kind: s.Kind, Parent: s.Parent, Name: s.Name, Path: s.Path, Steps: s.Steps(), When: s.When,
-		Skipped: s.Skipped, Loop: s.Loop, Item: s.Item, Parallel: s.Parallel, Origin: originOf(s.Origin),
+		Skipped: s.Skipped, Loop: s.Loop, Item: s.Item, Parallel: s.Parallel, Approve: approveText(s.Approves), Origin: originOf(s.Origin),
 	}
 	j.Strategy = s.Strategy
 	if s.Play != nil {

@@ -174,6 +174,9 @@ func (t *treeText) addHead(s plan.Scope, depth int) {
 	if s.Skipped != "" {
 		text += "  skipped: " + s.WhySkipped()
 	}
+	if s.Approves {
+		text += "  approve: expanded"
+	}
 	if len(s.Needs) > 0 {
 		text += "  needs " + t.p.NeedsText(s.Needs)
 	}
@@ -215,6 +218,9 @@ func (t *treeText) addStep(i, depth int) {
 	}
 	if s.Open() && s.Place.Group {
 		note("the steps behind it are planned again when it is known")
+	}
+	if s.Approves && (s.Open() || s.AddsLate()) {
+		note("the steps that it adds are approved with it")
 	}
 	if s.Handler {
 		note("if %s", t.notifiedText(s))

@@ -110,15 +110,19 @@ func OpenedWords(old, now *plan.Plan) string {
 
 // PlaceWords says of a place whose steps the run finds whether it has found them; "" of any other step.
 func PlaceWords(s *plan.Step) string {
+	also := ""
+	if s.Approves {
+		also = "; approved with this step"
+	}
 	switch {
 	case s.Place == nil:
 		return ""
 	case s.Open() && !s.Loops():
-		return "known in the run, which plans it behind this step"
+		return "known in the run, which plans it behind this step" + also
 	case !s.Loops():
 		return "found, and planned behind this step"
 	case s.Open():
-		return "known in the run, which adds a step for each"
+		return "known in the run, which adds a step for each" + also
 	}
 	return fmt.Sprintf("%d found, each a step behind this one", s.Place.Items)
 }

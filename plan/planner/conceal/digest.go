@@ -123,6 +123,9 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	if s.Terminal {
 		d.text("interactive", "true")
 	}
+	if s.Approves { // who approves the step approves more with it
+		d.text("approves", "expanded")
+	}
 	d.lines("policy", plan.WhenText(k.Changed), plan.WhenText(k.Failed), plan.WhenText(k.Ignore))
 	d.lines("guards", t.Creates.Text(), t.Removes.Text(), t.Unless.Text(), t.OnlyIf.Text())
 	d.flags("flags", s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded)
