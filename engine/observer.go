@@ -12,6 +12,8 @@ type observer struct {
 	ledger
 	results *results
 
+	unanswered map[string]bool // paths of steps that were asked while planning, and may have ended otherwise than with a result
+
 	unrecorded   []Made // not yet in the playbook's state
 	unrecordable bool   // it was said that it cannot be written
 
@@ -28,6 +30,7 @@ func (s *observer) observe(step int, e events.Event) {
 	if done, ok := e.(events.StepCompleted); ok && step >= 0 {
 		s.made(step, done)
 	}
+	s.noteAsked(step)
 	switch e := e.(type) { //nolint:gochecksumtype // nothing is kept of the others
 	case events.StepSkipped:
 		s.results.decided(step, true)
@@ -81,4 +84,11 @@ func (s *observer) skippedBy(step int, e events.StepSkipped) plan.Absence {
 		return plan.Absence{How: fmt.Sprintf("was skipped (%s: %s)", e.Reason, e.Detail)}
 	}
 	return plan.Absence{How: fmt.Sprintf("was skipped (%s)", e.Reason)}
+}
+
+// noteAsked takes down that something has become of a step which was asked while planning: if it has ended, the loop looks how.
+func (s *observer) noteAsked(step int) {
+	if f, asked := s.state.Plan().Found(step); asked {
+		s.unanswered[f.Path] = true
+	}
 }

@@ -77,7 +77,7 @@ func newSession(cfg Config) *Session {
 	s.ledger = ledger{cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{}}
 	s.results, s.timing = newResults(), newStopwatch()
 	s.wake, s.predicted, s.perhaps = make(chan struct{}, 1), map[string]*events.Prediction{}, map[int]bool{}
-	s.found = map[int]*foundItems{}
+	s.found, s.unanswered = map[int]*foundItems{}, map[string]bool{}
 	s.plans = map[string]planned{}
 	s.asked, s.met = map[string]control.Answer{}, map[string]bool{}
 	s.current.Store(cfg.Plan)
@@ -224,7 +224,7 @@ func (s *Session) decide() (until time.Time) {
 	for s.fatal == nil {
 		// A new plan is taken in between two decisions, never in the middle of one.
 		s.refresh()
-		if s.open() {
+		if s.open() || s.planUnanswered() {
 			return time.Time{}
 		}
 		switch d := s.state.Next(s.cfg.Now()).(type) {

@@ -107,8 +107,12 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	if f.Fixed || len(f.Expanded) > 0 { // who overrides a value has seen which steps change; what asks to be confirmed asks again
 		changed = ^confirmed
 	}
-	// A group may set names that steps behind it used with other values, which were approved with those.
-	if slices.ContainsFunc(f.Expanded, func(step int) bool { return s.plan.Steps[step].Place != nil && s.plan.Steps[step].Place.Group }) {
+	// A group may set names that steps behind it used with other values, which were approved with those. So were those that used what was
+	// found while planning.
+	if slices.ContainsFunc(f.Expanded, func(step int) bool {
+		_, asked := s.plan.Found(step)
+		return asked || s.plan.Steps[step].Place != nil && s.plan.Steps[step].Place.Group
+	}) {
 		changed &^= approved
 	}
 	// The closure sees the old plan: carry calls it before it loads the new one.

@@ -63,3 +63,51 @@ func TestFleetProbe(t *testing.T) {
 	wrote("")
 	run(2, "plan", "site.yml", "-i", "hosts.ini", "--no-connect", "--strict") // the loops would be open
 }
+
+// TestFleetProbeGone has a host go away between the plan, which has asked it, and the run: nothing runs on another host with what it had
+// found, nor on itself if the playbook continues without it.
+func TestFleetProbeGone(t *testing.T) {
+	f := newFleet(t, 2)
+	log := filepath.Join(f.dir, "log")
+	for _, s := range f.servers {
+		f.put(s, "flag", "")
+	}
+	f.write("site.yml", `
+- hosts: web
+  gather_facts: false
+  ignore_unreachable: "{{ stays }}"
+  tasks:
+    - stat: {path: "~/flag"}
+      register: flag
+    - shell: echo {{ inventory_hostname }} {{ item }} >> `+log+`
+      delegate_to: localhost
+      loop: "{{ ['own'] if flag.stat.exists else [] }}"
+- hosts: web2
+  gather_facts: false
+  tasks:
+    - shell: echo {{ inventory_hostname }} {{ item }} >> `+log+`
+      delegate_to: localhost
+      loop: "{{ ['other'] if hostvars.web1.flag.stat.exists else [] }}"
+      ignore_errors: true
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - shell: echo end >> `+log+`
+`)
+	for _, stays := range []string{"false", "true"} {
+		if code, out := f.moon("plan", "site.yml", "-i", "hosts.ini", "-o", "site.moon", "-e", "{stays: "+stays+"}"); code != 0 {
+			t.Fatalf("exit status %d\n%s", code, out)
+		}
+		f.servers[0].Deaf(true)
+		code, out := f.moon("run", "--plan", "site.moon")
+		f.servers[0].Deaf(false)
+		text, err := os.ReadFile(log)
+		if want := "web2 own\nend\n"; code != 1 || err != nil || string(text) != want {
+			t.Errorf("stays: %s: exit status %d, the log has %q, not %q: %v\n%s", stays, code, text, want, err, out)
+		}
+		if !strings.Contains(out, "planned again without the result of step-0001") {
+			t.Errorf("stays: %s: it does not say what happened\n%s", stays, out)
+		}
+		_ = os.Remove(log) // it may not be there
+	}
+}
