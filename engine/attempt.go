@@ -115,7 +115,7 @@ func (s *attempts) endUnbound(b *bind.Bound, step, number int, err error) bool {
 func (s *attempts) failBefore(b *bind.Bound, step, attempt int, err error) {
 	// Started and ended at once: the journal knows no end of an attempt without its start.
 	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, attempt)})
-	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal},
+	r := s.judge(s.verdictOn(b, step, attempt), exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal},
 		plan.Result{Attempts: attempt})
 	// What cannot be rendered cannot be rendered the next time either.
 	r.Again = false
@@ -129,7 +129,7 @@ func (s *attempts) expire(step int) {
 	number := s.state.Attempt(step) + 1
 	// The step was never started, so this fact has no attempt that it ends.
 	text := fmt.Sprintf("waited %s for a slot (timeout_queued)", b.Step.Queued)
-	r := s.judge(b, step, number, exec.Result{Outcome: events.Timeout, Error: text}, plan.Result{})
+	r := s.judge(s.verdictOn(b, step, number), exec.Result{Outcome: events.Timeout, Error: text}, plan.Result{})
 	r.Unstarted, r.Again = true, false
 	s.finished(r)
 }
@@ -184,7 +184,7 @@ func (s *attempts) prepare(step, number int) {
 		files.from = nil
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &attempt{cancel: cancel, now: make(chan struct{})}
+	a := &attempt{step: step, cancel: cancel, now: make(chan struct{})}
 	s.running[step] = a
 	// Begun after the sync: an attempt that ran without its record would run a second time after a crash.
 	s.starting = append(s.starting, step)
@@ -209,6 +209,7 @@ func (s *attempts) prepare(step, number int) {
 	}
 	runner := s.cfg.Runner
 	dry, checks, perhaps := s.dry(step), s.state.Options().Check, s.perhaps[step]
+	verdict := s.verdictOn(b, step, number)
 	job.Trusted = !s.unapproved() // a task with check_mode in a real run was approved
 	// Only to reach its host would already execute what a playbook names that no one has trusted.
 	switch why := steered(ps); {
@@ -221,7 +222,7 @@ func (s *attempts) prepare(step, number int) {
 	a.begin = func() {
 		go func() {
 			defer cancel(nil)
-			defer s.caught(step, number)
+			defer s.caught(a, step, number)
 			// The pause of a loop belongs to its item; a retry has a delay of its own.
 			if ps.Pause > 0 && number == 1 && !dry {
 				pauseFor(ctx, a.now, ps.Pause)
@@ -244,7 +245,7 @@ func (s *attempts) prepare(step, number int) {
 			ended := s.cfg.Now()
 			stdout, stderr, unread := s.printed(w, out)
 			failed = errors.Join(failed, unread)
-			r := s.judge(b, step, number, result, plan.Result{
+			r := s.judge(verdict, result, plan.Result{
 				Stdout: stdout, Stderr: stderr, Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
 			})
 			if !dry || result.Diff == nil || result.Diff.Kind != events.ChangeUnknown {
@@ -261,7 +262,7 @@ func (s *attempts) prepare(step, number int) {
 				r.Warnings = append(r.Warnings,
 					"a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
 			}
-			r.out = out
+			r.of, r.out = a, out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
 			// The conditions of later steps must not be decided by what a dry run made up.
 			if dry && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
@@ -301,11 +302,11 @@ func pauseFor(ctx context.Context, now <-chan struct{}, d time.Duration) {
 }
 
 // caught makes what breaks in a worker a failure of its step: as a panic it would print whatever it was about.
-func (s *attempts) caught(step, number int) {
+func (s *attempts) caught(a *attempt, step, number int) {
 	// A worker has no caller that could report a panic, and would take the run with it.
 	if broken := recover(); broken != nil {
 		text := s.secrets.Redact(fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack()))
-		s.put(report{AttemptFinished: fact.AttemptFinished{
+		s.put(report{of: a, AttemptFinished: fact.AttemptFinished{
 			Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal,
 			Error: cut(text, maxError),
 		}})
@@ -420,17 +421,32 @@ func (s *attempts) pack(r *report, ps *plan.Step, failed error) {
 	r.err = errors.Join(failed, err)
 }
 
+// verdictOn is what the loop knows of an attempt that a worker judges: the plan may be another one by then.
+func (s *attempts) verdictOn(b *bind.Bound, step, number int) verdict {
+	return verdict{
+		Bound: b, step: step, number: number, of: s.state.Plan(), dry: s.dry(step), checks: s.state.Options().Check,
+		rescued: s.state.HasRescue(step),
+	}
+}
+
+type verdict struct {
+	*bind.Bound
+	step, number         int
+	of                   *plan.Plan
+	dry, checks, rescued bool
+}
+
 // judge turns what an action returned into the end of an attempt: the step's own conditions have the last word.
-func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces plan.Result) report {
+func (s *attempts) judge(b verdict, r exec.Result, pieces plan.Result) report {
 	ps := b.Step
 	f := fact.AttemptFinished{
-		Step: step, Attempt: number, Outcome: r.Outcome, Reason: r.Reason, Detail: r.Detail, Class: r.Class, Error: r.Error, RC: r.RC,
+		Step: b.step, Attempt: b.number, Outcome: r.Outcome, Reason: r.Reason, Detail: r.Detail, Class: r.Class, Error: r.Error, RC: r.RC,
 		Duration: pieces.Duration.Round(time.Microsecond), Result: r.Fields, Values: r.Values, Message: r.Message, Diff: r.Diff,
 		Warnings:  r.Warnings,
 		Resources: r.Resources,
 	}
 	// A play takes `creates` for ok, the step form for skipped.
-	rules := s.state.Plan().Dialect.Rules()
+	rules := b.of.Dialect.Rules()
 	unneeded := r.Outcome == events.Skipped && (r.Reason == events.SkipCreates || r.Reason == events.SkipRemoves)
 	if unneeded && rules.UnneededIsOK {
 		f.Outcome, f.Reason, f.Detail = events.OK, "", ""
@@ -438,7 +454,7 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 		f.Outcome = events.Changed
 	}
 	pieces.RC, pieces.Fields, pieces.Whole = r.RC, r.Fields, b.KeepsOutput()
-	pieces.Dialect, pieces.Said, pieces.Retries = s.state.Plan().Dialect, r.Error, ps.Retry.Max
+	pieces.Dialect, pieces.Said, pieces.Retries = b.of.Dialect, r.Error, ps.Retry.Max
 	pieces.Unreachable = r.Outcome == events.Unreachable || r.Outcome == events.Lost
 	update := func() map[string]any {
 		pieces.Changed = f.Outcome == events.Changed || f.Touched
@@ -454,7 +470,7 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 	case f.Outcome == events.Unreachable, f.Outcome == events.Lost: // there is no result to judge
 		f.Ignored = ps.GoesOn
 	case f.Outcome != events.Skipped && f.Outcome != events.Cancelled:
-		said = s.applyJudgement(b, ps, &f, registered)
+		said = applyJudgement(b, &f, registered)
 		pieces.FailedWhen = said.Failed
 		registered = update()
 	}
@@ -463,10 +479,10 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 		f.Touched = said.Changed == nil || *said.Changed
 		registered = update()
 	}
-	f.Drift = s.drift(ps, &f)
+	f.Drift = s.drift(b, &f)
 	rep := report{AttemptFinished: f}
 	// A rescue reads ansible_failed_result, so a failure is kept without `register` as well.
-	if (ps.Register != "" || ps.Keeps || s.broken(f)) && f.Outcome != events.Cancelled {
+	if (ps.Register != "" || ps.Keeps || b.rescued && brokenBy(f)) && f.Outcome != events.Cancelled {
 		rep.registered = registered
 		rep.Registered = registered
 	}
@@ -475,8 +491,8 @@ func (s *attempts) judge(b *bind.Bound, step, number int, r exec.Result, pieces 
 
 // judgementOf is what the step's conditions say. In a dry run of all steps they say nothing of what only a real run finds out. One
 // step in check mode among others that really run has a result.
-func (s *attempts) judgementOf(b *bind.Bound, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
-	if !s.dry(f.Step) || !s.state.Options().Check && s.state.Plan().Dialect.Rules().DecidesDry {
+func judgementOf(b verdict, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
+	if !b.dry || !b.checks && b.of.Dialect.Rules().DecidesDry {
 		return b.Judge(registered)
 	}
 	return b.JudgeDry(registered, f.Diff == nil || f.Diff.Kind != events.ChangeUnknown), nil
@@ -495,8 +511,8 @@ func openDiff(d *events.Diff) *events.Diff {
 }
 
 // applyJudgement lets the step's conditions decide about an attempt, and returns what they say.
-func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) bind.Judgement {
-	j, err := s.judgementOf(b, f, registered)
+func applyJudgement(b verdict, f *fact.AttemptFinished, registered map[string]any) bind.Judgement {
+	j, err := judgementOf(b, f, registered)
 	if err != nil {
 		f.Outcome, f.Error = events.Failed, err.Error()
 		return bind.Judgement{Changed: j.Changed}
@@ -525,7 +541,7 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 		}
 	}
 	// Of what a dry run cannot tell, the step may change something: what waits for a change may run.
-	if j.Changed == nil && f.Outcome == events.OK && s.mayChange(b, f) {
+	if j.Changed == nil && f.Outcome == events.OK && mayChange(b, f) {
 		f.Open = true
 	}
 	// Without `until` any failure may be tried again; with it, only `until` decides.
@@ -534,7 +550,7 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 		f.Again = true
 		if !bad() {
 			f.Outcome = events.Failed
-			f.Error = "until does not hold: " + ps.Retry.Until
+			f.Error = "until does not hold: " + b.Step.Retry.Until
 		}
 	}
 	f.Ignored = bad() && j.Ignore
@@ -542,8 +558,8 @@ func (s *attempts) applyJudgement(b *bind.Bound, ps *plan.Step, f *fact.AttemptF
 }
 
 // mayChange reports whether a dry run of all steps leaves it open if a step would change something.
-func (s *attempts) mayChange(b *bind.Bound, f *fact.AttemptFinished) bool {
-	return s.dry(f.Step) && s.state.Options().Check && f.Diff != nil && f.Diff.Kind == events.ChangeUnknown && !exec.Inward(b.Step.Action)
+func mayChange(b verdict, f *fact.AttemptFinished) bool {
+	return b.dry && b.checks && f.Diff != nil && f.Diff.Kind == events.ChangeUnknown && !exec.Inward(b.Step.Action)
 }
 
 // launch starts what was decided, unless that could not be recorded.
@@ -583,9 +599,9 @@ func (s *attempts) settle(r report) {
 }
 
 // drift says how the end of an attempt differs from what was predicted.
-func (s *attempts) drift(ps *plan.Step, f *fact.AttemptFinished) string {
-	predicted := s.expected(ps)
-	if predicted == nil || ps.NoLog || s.dry(ps.Index) {
+func (s *attempts) drift(b verdict, f *fact.AttemptFinished) string {
+	predicted := s.expected(b.Step)
+	if predicted == nil || b.Step.NoLog || b.dry {
 		return ""
 	}
 	return predicted.Drift(f.Outcome, s.cleanDiff(f.Diff))

@@ -167,43 +167,49 @@ func grains(d time.Duration) int64 { return int64((d + rankGrain - 1) / rankGrai
 
 // stopwatch measures from a run's events how long its steps take.
 type stopwatch struct {
-	since map[int]time.Duration // when steps began that have not ended
-	took  Durations             // of those that ended well
-	last  Lasts                 // of those that ended well or failed
+	since map[string]time.Duration // when steps began that have not ended
+	took  Durations                // of those that ended well
+	last  Lasts                    // of those that ended well or failed
 }
 
-func newStopwatch() *stopwatch { return &stopwatch{map[int]time.Duration{}, Durations{}, Lasts{}} }
+func newStopwatch() *stopwatch { return &stopwatch{map[string]time.Duration{}, Durations{}, Lasts{}} }
 
 // see takes an event of a step at a time of the run, which is now. A step that is tried again by itself takes as long as all its
 // attempts and what lies between them; where a person had it tried again, only what came after counts.
 func (w *stopwatch) see(p *plan.Plan, step int, e events.Event, at time.Duration, now time.Time, dry bool) {
+	if loaded, is := e.(events.PlanLoaded); is && len(loaded.Expanded) == 0 {
+		clear(w.since) // what was being measured has no place in another plan
+	}
+	if step < 0 {
+		return
+	}
+	key := durationKey(&p.Steps[step])
 	switch e := e.(type) {
-	case events.PlanLoaded:
-		// A new plan gives the steps other numbers; what was being measured has no place in it.
-		clear(w.since)
 	case events.StepStarted:
-		w.since[step] = at
+		if _, continues := w.since[key]; !continues || e.Since.IsZero() {
+			w.since[key] = at
+		}
 	case events.StepRetrying:
 		if e.ByUser {
-			w.since[step] = at
+			w.since[key] = at
 		}
 	case events.StepCompleted:
-		if since, ran := w.since[step]; ran && !dry { // a gate takes a person's time, and what is kept takes none
-			w.took[durationKey(&p.Steps[step])] = at - since
+		if since, ran := w.since[key]; ran && !dry { // a gate takes a person's time, and what is kept takes none
+			w.took[key] = at - since
 			outcome := events.OK
 			if e.Changed {
 				outcome = events.Changed
 			}
-			w.last[durationKey(&p.Steps[step])] = events.Last{At: now, Outcome: outcome, Took: at - since}
+			w.last[key] = events.Last{At: now, Outcome: outcome, Took: at - since}
 		}
-		delete(w.since, step)
+		delete(w.since, key)
 	case events.StepFailed:
-		if since, ran := w.since[step]; ran && !dry {
-			w.last[durationKey(&p.Steps[step])] = events.Last{At: now, Outcome: events.Failed, Took: at - since}
+		if since, ran := w.since[key]; ran && !dry {
+			w.last[key] = events.Last{At: now, Outcome: events.Failed, Took: at - since}
 		}
-		delete(w.since, step)
-	case events.StepSkipped, events.StepLost, events.StepCancelled, events.StepOmitted, events.StepTried:
-		delete(w.since, step)
+		delete(w.since, key)
+	case events.StepSkipped, events.StepLost, events.StepCancelled, events.StepOmitted:
+		delete(w.since, key)
 	default: // nothing begins or ends with it
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"moon/events/fact"
 	"moon/events/rundir"
 	"moon/events/steplog"
-	"moon/plan"
 )
 
 // follower folds the journal again and publishes what follows from it.
@@ -31,7 +30,11 @@ type follower struct {
 	// already. It is called before reading, so that nothing is missed; quiet says that the last reading gave nothing.
 	listen func(quiet bool) (changed <-chan struct{}, over bool)
 	out    chan []events.Record
-	err    error
+	// handedOver says under which plan the batch begins that the reader has now: it is done with those before. May be nil.
+	handedOver func(digest string)
+	left       func() // nothing more is read; may be nil
+	since      string // the plan under which the batch begins
+	err        error
 
 	state   *state.State
 	seq     uint64
@@ -57,6 +60,9 @@ func (f *follower) start(ctx context.Context) (<-chan []events.Record, func() er
 		defer close(finished)
 		defer close(f.out)
 		f.err = f.follow(ctx)
+		if f.left != nil {
+			f.left()
+		}
 	}()
 	return f.out, func() error { <-finished; return f.err }
 }
@@ -150,6 +156,10 @@ func (f *follower) send(ctx context.Context) error {
 	select {
 	case f.out <- f.batch:
 		f.batch, f.text = nil, 0
+		if f.handedOver != nil {
+			f.handedOver(f.since)
+		}
+		f.since = f.state.Plan().Digest
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -203,7 +213,8 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 		if err != nil {
 			return err
 		}
-		f.again = repeatsOf(f.state, p.plan, x)
+		of := state.Renumbered(p.plan, f.state.Plan(), x)
+		f.again, f.tails = repeatsOf(f.state, of, x), moved(f.tails, of)
 		f.state.Replan(rec, p.plan, p.graph)
 		f.again = nil
 		return nil
@@ -229,11 +240,10 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 }
 
 // repeatsOf says of what is published when rounds are added to a plan whether it was published before.
-func repeatsOf(was *state.State, next *plan.Plan, f fact.RunReplanned) func(step int, e events.Event) bool {
+func repeatsOf(was *state.State, of []int, f fact.RunReplanned) func(step int, e events.Event) bool {
 	if len(f.Expanded) == 0 {
 		return nil
 	}
-	of := state.Counterparts(next, was.Plan(), f.Keeps)
 	over := make([]bool, len(of))
 	for i, j := range of {
 		over[i] = j >= 0 && (was.Settled(j) || was.Attempt(j) > 0)

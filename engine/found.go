@@ -52,7 +52,7 @@ func (s *attempts) find(b *bind.Bound, step, number int) {
 
 // end ends the step of an open loop.
 func (s *attempts) end(one *foundItems, step int, result exec.Result) {
-	r := s.judge(one.bound, step, one.number, result, plan.Result{Attempts: one.number})
+	r := s.judge(s.verdictOn(one.bound, step, one.number), result, plan.Result{Attempts: one.number})
 	r.Again = false
 	s.pack(&r, one.bound.Step, nil)
 	s.finished(r)

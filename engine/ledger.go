@@ -179,11 +179,16 @@ func (s *ledger) stopAttempt(step int, a *attempt) {
 
 // broken reports whether a step has failed whose rescue is notified.
 func (s *ledger) broken(f fact.AttemptFinished) bool {
-	return events.Bad.Has(f.Outcome) && !f.Ignored && !f.Stale && s.state.HasRescue(f.Step)
+	return brokenBy(f) && s.state.HasRescue(f.Step)
+}
+
+func brokenBy(f fact.AttemptFinished) bool {
+	return events.Bad.Has(f.Outcome) && !f.Ignored && !f.Stale
 }
 
 // attempt is a step that runs.
 type attempt struct {
+	step   int // its number in the plan that the run has now
 	begin  func()
 	cancel context.CancelCauseFunc
 	now    chan struct{}

@@ -55,6 +55,7 @@ type (
 	order  struct{ events.Order }
 	report struct {
 		fact.AttemptFinished
+		of                 *attempt       // that ran in a worker
 		out                string         // prefix of the output files
 		registered, values map[string]any // whole, and also what is hidden from the journal
 		err                error          // of the files beside it

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"moon/events"
 	"moon/plan"
@@ -11,6 +12,7 @@ import (
 type observer struct {
 	ledger
 	results *results
+	shown   atomic.Pointer[results] // the same, for those who ask from anywhere
 
 	unanswered map[string]bool // paths of steps that were asked while planning, and may have ended otherwise than with a result
 

@@ -51,6 +51,7 @@ func (p *promise) retire() {
 	s.mu.Lock()
 	maps.Copy(p.plans, s.plans)
 	s.mu.Unlock()
+	p.opened = s.current.Load().Basis.O.Opened
 	p.session = nil
 }
 
@@ -124,7 +125,7 @@ func (p *promise) resume(dir string) {
 	cfg := Config{Runner: p, Dry: p, Options: p.options}
 	if p.IntN(3) == 0 {
 		p.a.edit()
-		next, why := p.build(plan.Options{})
+		next, why := p.build(plan.Options{Opened: p.opened})
 		if why != "" {
 			p.t.Errorf("the edited playbook cannot be planned: %s", why)
 			return
@@ -155,6 +156,7 @@ type checker struct {
 	approved map[string]string // the digest that was
 	digest   map[string]string // as it ended
 	excluded map[string]bool   // by a command, at some time
+	was      *plan.Plan        // before it was replaced
 	stopped  bool
 	review   bool
 	steps    int // that may still start without an approval, in step mode
@@ -302,6 +304,8 @@ func (c *checker) before(s *state.State, f fact.Fact) {
 		c.commanded(s, f.Order.Command)
 	case fact.RunPaused:
 		c.steps = 0
+	case fact.RunReplanned:
+		c.was = s.Plan()
 	case fact.ReadsChanged:
 		delete(c.approved, keyOf(&s.Plan().Steps[f.Step]))
 		c.steps = 0
@@ -312,6 +316,20 @@ func (c *checker) before(s *state.State, f fact.Fact) {
 			}
 		}
 		c.review, c.steps, c.stopped = f.Options.Review, 0, false
+	}
+}
+
+// grown takes over what was approved of a plan to which rounds were added. The digest of a step has the steps that notify it, or for which
+// it waits; what it does must be what it was.
+func (c *checker) grown(p *plan.Plan, f fact.RunReplanned) {
+	for i, j := range state.Renumbered(p, c.was, f) {
+		if j < 0 {
+			continue
+		}
+		ps, was := &p.Steps[i], &c.was.Steps[j]
+		if key := keyOf(was); c.approved[key] == was.Digest && reflect.DeepEqual(ps.Args, was.Args) && ps.When == was.When {
+			c.approved[keyOf(ps)] = ps.Digest
+		}
 	}
 }
 
@@ -336,6 +354,9 @@ func (c *checker) after(s *state.State, f fact.Fact) {
 		}
 	case fact.RunReplanned:
 		c.steps = 0
+		if len(f.Expanded) > 0 {
+			c.grown(s.Plan(), f)
+		}
 		for i := range s.Plan().Steps {
 			if key := keyOf(&s.Plan().Steps[i]); f.Fixed && c.approved[key] != "" { // who overrides a value has seen what it changes
 				c.approved[key] = s.Plan().Steps[i].Digest
@@ -427,7 +448,7 @@ func (p *promise) endings(s *state.State, c *checker) {
 		case events.Skipped:
 			kind, detail, _ := strings.Cut(st.Reason, ": ")
 			switch why := events.SkipReason(kind); {
-			case why == events.SkipWhen && ps.When != "" && detail != "", why == events.SkipNeeds && detail != "", why == events.SkipUser && c.excluded[keyOf(ps)], why == events.SkipUnchanged && ps.Handler:
+			case why == events.SkipWhen && (ps.When != "" || ps.Place != nil) && detail != "", why == events.SkipNeeds && detail != "", why == events.SkipUser && c.excluded[keyOf(ps)], why == events.SkipUnchanged && ps.Handler:
 			default:
 				broken(i, "nothing says why it was skipped")
 			}

@@ -59,7 +59,7 @@ func TestPromise(t *testing.T) {
 	if seeds >= 60 {
 		for _, what := range []string{
 			"edit", "crash", "resume", "fix", "rerun", "retry", "mark", "keep", "skip", "exclude", "include",
-			"break", "advance", "touch", "started", "omitted", "rescued", "plays", "done", "failed",
+			"break", "advance", "touch", "expanded", "started", "omitted", "rescued", "plays", "done", "failed",
 		} {
 			if sum[what] == 0 {
 				t.Errorf("there was no %s in any run: %v", what, sum)
@@ -83,13 +83,14 @@ const patience = 2 * time.Minute
 // promise is one playbook with all that is done to a run of it.
 type promise struct {
 	*rand.Rand
-	t     *testing.T
-	seed  uint64
-	sum   map[string]int
-	a     *author
-	texts []string // of the playbook, as it was edited
-	did   []string
-	plans map[string]planned
+	t      *testing.T
+	seed   uint64
+	sum    map[string]int
+	a      *author
+	texts  []string // of the playbook, as it was edited
+	did    []string
+	plans  map[string]planned
+	opened map[string]plan.Found // by the session before
 
 	options fact.Options
 	session *Session
@@ -227,6 +228,8 @@ func (p *promise) take(batch []events.Record) {
 	for _, r := range batch {
 		p.run.Apply(r)
 		switch e := r.Event.(type) {
+		case events.PlanLoaded:
+			p.sum["expanded"] += len(e.Expanded)
 		case events.CommandAccepted:
 			p.answers[e.ID] = ""
 		case events.CommandRejected:
@@ -467,7 +470,9 @@ func (p *promise) hurry() {
 
 func (p *promise) edit() {
 	p.a.edit()
-	next, why := p.build(plan.Options{Values: plan.Values{Overrides: p.session.Overrides()}, Reads: p.session.Reads()})
+	next, why := p.build(plan.Options{
+		Values: plan.Values{Overrides: p.session.Overrides()}, Reads: p.session.Reads(), Opened: p.session.current.Load().Basis.O.Opened,
+	})
 	if why != "" {
 		p.t.Errorf("the edited playbook cannot be planned: %s", why)
 		return

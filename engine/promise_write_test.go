@@ -17,6 +17,7 @@ type part struct {
 	extra   []string
 	using   string   // the values that it uses, as templates
 	items   []string // of its loop
+	over    string   // of an open loop: what it is over
 	tasks   []*part  // of an include, or the body
 	rescue  []*part
 	always  []*part
@@ -167,6 +168,13 @@ func (a *author) register(p *part) {
 	delay := map[bool]string{true: "delay: 0", false: "retry_delay: 0"}[a.plays]
 	v := "v" + strings.TrimPrefix(p.name, "k")
 	switch {
+	case len(a.known) > 0 && a.one(5):
+		from := a.known[a.IntN(len(a.known))]
+		if p.over = "['x', 'y'][:" + from + ".rc | default(0) + 1]"; a.looped[from] {
+			p.over = from + ".results | map(attribute='rc', default=7) | list"
+		} else if a.one(2) {
+			p.over = from + ".stdout_lines | default(['d', 'e'])"
+		}
 	case a.one(6):
 		p.items = []string{"a", "b", "c"}[:1+a.IntN(3)]
 	case a.one(4):
@@ -176,7 +184,7 @@ func (a *author) register(p *part) {
 	}
 	if a.one(2) {
 		p.extra = append(p.extra, "register: "+v)
-		a.known, a.looped[v] = append(a.known, v), p.items != nil
+		a.known, a.looped[v] = append(a.known, v), p.items != nil || p.over != ""
 	}
 }
 
@@ -238,7 +246,7 @@ func (a *author) save(name, text string) {
 func (a *author) print(b *strings.Builder, l []*part, in string) {
 	for _, p := range l {
 		word := p.name
-		if p.items != nil {
+		if p.items != nil || p.over != "" {
 			word += ".{{ item }}"
 		}
 		if a.plays && p.action != "" && p.action != "include" {
@@ -276,6 +284,9 @@ func (a *author) print(b *strings.Builder, l []*part, in string) {
 		}
 		if p.items != nil {
 			fmt.Fprintf(b, "%sloop: [%s]\n", in, strings.Join(p.items, ", "))
+		}
+		if p.over != "" {
+			fmt.Fprintf(b, "%sloop: \"{{ %s }}\"\n", in, p.over)
 		}
 		for _, line := range p.extra {
 			fmt.Fprintf(b, "%s%s\n", in, line)

@@ -152,19 +152,27 @@ func (r *results) set(step int, registered, assigned map[string]any, broken bool
 	}
 }
 
-// move carries results over to a replaced plan: of says which step of the plan before each one is, or -1.
-func (r *results) move(of []int, to *plan.Plan) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// move carries results over to a replaced plan: of says which step of the plan before each one is, or -1. What there was stays as it is,
+// for attempts that have begun under that plan.
+func (s *observer) move(of []int, to *plan.Plan) {
+	r := s.results
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	// A step keeps what it has given under its new number; names and places belong to the plan and come with it.
-	r.registered, r.assigned = moved(r.registered, of), moved(r.assigned, of)
-	r.broken, r.skipped, r.omitted, r.withheld = moved(r.broken, of), moved(r.skipped, of), moved(r.omitted, of), moved(r.withheld, of)
-	r.absent = map[int]plan.Absence{} // of what did not run the run says again what it keeps
-	r.failed = map[int]bool{}         // of what has failed the run says again what it keeps
-	r.of = to.Digest
+	s.takeResults(&results{
+		registered: moved(r.registered, of), assigned: moved(r.assigned, of), broken: moved(r.broken, of), skipped: moved(r.skipped, of),
+		omitted: moved(r.omitted, of), withheld: moved(r.withheld, of), of: to.Digest,
+		absent: map[int]plan.Absence{}, // of what did not run the run says again what it keeps
+		failed: map[int]bool{},         // of what has failed the run says again what it keeps
+	})
 }
 
-// moved are values of steps under the numbers that the steps have in another plan.
+func (s *observer) takeResults(r *results) {
+	s.results = r
+	s.shown.Store(r)
+}
+
+// moved are what belongs to steps under the numbers that the steps have in another plan.
 func moved[V any](old map[int]V, of []int) map[int]V {
 	now := map[int]V{}
 	for i, j := range of {

@@ -140,7 +140,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	// After the record is appended and before the state moves on: the state still knows what ran.
 	killed := (resumer{&s.observer}).endLeft()
 	s.current.Store(p.plan)
-	s.results.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
+	s.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
 	// The fact is folded by hand, as it needs the plan that no record holds.
 	s.state.Resume(r, p.plan, p.graph)
 	s.loadDurations(p.plan)
@@ -282,7 +282,7 @@ func (p *past) take(r fact.Record) error {
 		if err != nil {
 			return err
 		}
-		s.results.move(state.Counterparts(next.plan, s.state.Plan(), f.Keeps), next.plan)
+		s.move(state.Renumbered(next.plan, s.state.Plan(), f), next.plan)
 		s.state.Replan(r, next.plan, next.graph)
 		return nil
 	case fact.RunResumed:
@@ -291,7 +291,7 @@ func (p *past) take(r fact.Record) error {
 			return err
 		}
 		s.ours.cut(p.last)
-		s.results.move(state.Counterparts(next.plan, s.state.Plan(), f.Keeps), next.plan)
+		s.move(state.Counterparts(next.plan, s.state.Plan(), f.Keeps), next.plan)
 		s.state.Resume(r, next.plan, next.graph)
 		return nil
 	case fact.AttemptFinished:

@@ -75,7 +75,8 @@ func newSession(cfg Config) *Session {
 	}
 	s := &Session{done: make(chan struct{})}
 	s.ledger = ledger{cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{}}
-	s.results, s.timing = newResults(), newStopwatch()
+	s.timing = newStopwatch()
+	s.takeResults(newResults())
 	s.wake, s.predicted, s.perhaps = make(chan struct{}, 1), map[string]*events.Prediction{}, map[int]bool{}
 	s.found, s.unanswered = map[int]*foundItems{}, map[string]bool{}
 	s.plans = map[string]planned{}
@@ -206,7 +207,12 @@ func (s *Session) handle(in input) {
 	case order:
 		s.obey(in.Order)
 	case report:
+		if in.of != nil { // the step may have another number by now
+			in.Step = in.of.step
+		}
 		s.finished(in)
+	case grown:
+		in.over = true
 	case replan:
 		in.answer <- s.edit(in.planned)
 	case asking:
@@ -224,11 +230,14 @@ func (s *Session) decide() (until time.Time) {
 	for s.fatal == nil {
 		// A new plan is taken in between two decisions, never in the middle of one.
 		s.refresh()
-		if s.open() || s.planUnanswered() {
+		s.open()
+		if s.planUnanswered() && !s.state.Schedules() {
+			s.beginGrowth() // what was found is planned first
 			return time.Time{}
 		}
 		switch d := s.state.Next(s.cfg.Now()).(type) {
 		case state.Idle:
+			s.beginGrowth() // with all that was found in this round
 			return d.Until
 		case state.Evaluate:
 			s.evaluate(d.Step)
@@ -271,6 +280,7 @@ func (s *Session) decide() (until time.Time) {
 // files. The channel is closed after run.completed, or when ctx ends; the error function says then whether anything
 // was wrong.
 func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
+	at := s.read()
 	return (&follower{
 		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load,
 		printed: s.news.printed.Load,
@@ -282,5 +292,7 @@ func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Recor
 			}
 			return p, nil
 		},
+		handedOver: func(digest string) { s.passed(at, digest) },
+		left:       func() { s.leave(at) },
 	}).start(ctx)
 }

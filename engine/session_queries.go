@@ -28,11 +28,12 @@ func (s *Session) Eval(p *plan.Plan, step int, expression string) (string, error
 	if step < 0 || step >= len(p.Steps) {
 		return "", errors.New("there is no such step")
 	}
-	current := func() bool { return s.results.about(p, s.first.plan) }
+	results := s.shown.Load()
+	current := func() bool { return s.shown.Load().about(p, s.first.plan) }
 	var text string
 	err := errReplaced
 	if current() {
-		if text, err = bind.New(p, step, s.results).Names(&plan.Call{}).Show(expression); !current() { // under its hands
+		if text, err = bind.New(p, step, results).Names(&plan.Call{}).Show(expression); !current() { // under its hands
 			text, err = "", errReplaced
 		}
 	}
@@ -47,11 +48,12 @@ var errReplaced = errors.New("the plan has changed")
 
 // StepNow is a step of the plan with the values there are now, for people; see plan.Bound.Now. It may be called from anywhere.
 func (s *Session) StepNow(p *plan.Plan, step int) (plan.Step, error) {
-	if step < 0 || step >= len(p.Steps) || !s.results.about(p, s.first.plan) {
+	results := s.shown.Load()
+	if step < 0 || step >= len(p.Steps) || !results.about(p, s.first.plan) {
 		return plan.Step{}, errReplaced
 	}
-	now, err := bind.New(p, step, s.results).Now(s.secrets)
-	if !s.results.about(p, s.first.plan) { // under its hands
+	now, err := bind.New(p, step, results).Now(s.secrets)
+	if !s.shown.Load().about(p, s.first.plan) { // under its hands
 		return plan.Step{}, errReplaced
 	}
 	if err != nil {
@@ -63,11 +65,12 @@ func (s *Session) StepNow(p *plan.Plan, step int) (plan.Step, error) {
 // Predict says what a step would do if it were started now, with the values there are, and expects it of the step from then on. The
 // predictor must be a new one. It may take long, and may be called from anywhere.
 func (s *Session) Predict(ctx context.Context, step int, o *Predictor) (*events.Prediction, error) {
-	if step < 0 || step >= len(o.Plan.Steps) || !s.results.about(o.Plan, s.first.plan) {
+	results := s.shown.Load()
+	if step < 0 || step >= len(o.Plan.Steps) || !results.about(o.Plan, s.first.plan) {
 		return nil, errReplaced
 	}
-	f := o.predict(ctx, step, s.results)
-	if !s.results.about(o.Plan, s.first.plan) || ctx.Err() != nil {
+	f := o.predict(ctx, step, results)
+	if !s.shown.Load().about(o.Plan, s.first.plan) || ctx.Err() != nil {
 		return nil, errReplaced
 	}
 	*f = secret.Clean(s.secrets, *f)

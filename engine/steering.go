@@ -16,6 +16,7 @@ type steering struct {
 	attempts
 	shelf
 	current atomic.Pointer[plan.Plan]
+	growing *growth // the plan with more rounds that is being made
 }
 
 // obey journals a command before it acts. It says why it is refused, or "".
@@ -29,6 +30,13 @@ func (s *steering) obey(o events.Order) string {
 	}
 	why := s.state.Refuse(o.Command)
 	var next planned
+	if why == "" && len(s.found) > 0 { // also by a process before this one, where no step runs
+		switch o.Command.(type) {
+		case events.Set, events.Fix:
+			why = state.StillRunning
+		default:
+		}
+	}
 	switch c := o.Command.(type) {
 	case events.Set:
 		if why == "" {
@@ -112,18 +120,31 @@ func (s *steering) replace(p planned, f fact.RunReplanned) error {
 	if err := s.replaceable(); err != nil {
 		return err
 	}
+	return s.swap(p, f)
+}
+
+// swap replaces the plan, whatever runs. What has begun continues under the number that its step has then.
+func (s *steering) swap(p planned, f fact.RunReplanned) error {
 	if err := s.keep(p.plan); err != nil {
 		s.fail(err)
 		return err
 	}
 	now := s.cfg.Now()
+	of := state.Renumbered(p.plan, s.state.Plan(), f)
+	if len(f.Expanded) > 0 {
+		f.Added = state.Added(of)
+	}
 	f.Generation, f.Digest, f.Total, f.Keeps = s.state.Generation()+1, p.plan.Digest, len(p.plan.Steps), true
 	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: f}
 	if err := s.journal.Append(&r); err != nil {
 		s.fail(err)
 		return err
 	}
-	s.results.move(state.Counterparts(p.plan, s.state.Plan(), true), p.plan)
+	s.move(of, p.plan)
+	s.running, s.found, s.perhaps = moved(s.running, of), moved(s.found, of), moved(s.perhaps, of)
+	for step, a := range s.running {
+		a.step = step
+	}
 	s.state.Replan(r, p.plan, p.graph)
 	s.current.Store(p.plan)
 	return nil
@@ -131,7 +152,7 @@ func (s *steering) replace(p planned, f fact.RunReplanned) error {
 
 // refresh plans a run under review again after files have changed that its steps read, so that what a person approves is what there is.
 func (s *steering) refresh() {
-	if !s.stale || len(s.running) > 0 || s.fatal != nil || s.state.Finished() {
+	if !s.stale || len(s.running) > 0 || len(s.found) > 0 || s.fatal != nil || s.state.Finished() {
 		return
 	}
 	s.stale = false

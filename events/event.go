@@ -133,11 +133,12 @@ type (
 		Review     bool   `json:"-"` // it begins with a review, of which a RunPaused tells: until then it is not running either
 	}
 	PlanLoaded struct {
-		TotalSteps int    `json:"total_steps"`
-		Digest     string `json:"digest"`
-		Generation int    `json:"generation,omitempty"` // 0 and 1 are the first plan
-		Expanded   []int  `json:"expanded,omitempty"`   // steps of open loops, in the plan before, whose rounds are all that is new
-		Times      *Times `json:"-"`                    // of the run until then, in processes before this one too
+		TotalSteps int     `json:"total_steps"`
+		Digest     string  `json:"digest"`
+		Generation int     `json:"generation,omitempty"` // 0 and 1 are the first plan
+		Expanded   []int   `json:"expanded,omitempty"`   // steps of open places, in the plan before, that were planned
+		Added      []Range `json:"added,omitempty"`      // the steps that are new, in this plan
+		Times      *Times  `json:"-"`                    // of the run until then, in processes before this one too
 	}
 	StepStarted struct {
 		Name    string   `json:"name"`
@@ -146,6 +147,8 @@ type (
 		Command string   `json:"command,omitempty"`
 		Real    bool     `json:"real,omitempty"` // it is executed, although the run is dry
 		Out     string   `json:"-"`              // prefix of the attempt's output files
+		// Since is when a step began that continues under a plan with more steps; zero for one that begins now.
+		Since time.Time `json:"-"`
 	}
 	// StepOutput is one line of output, step.stdout or step.stderr. Such events are made from the output files.
 	StepOutput struct {

@@ -242,6 +242,9 @@ func (r *Run) step(rec Record) {
 			s.Out = append(s.Out, e.Out)
 		}
 		r.Pointer = rec.Step
+		if !e.Since.IsZero() {
+			s.Started, s.Since = e.Since, e.Since
+		}
 	case StepTried:
 		s.Attempt, s.Out = e.Attempts, slices.Clip(e.Out)
 	case StepRetrying:

@@ -126,7 +126,7 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 	}
 	bad := events.Bad.Has(f.Outcome)
 	// Attempts under an earlier plan do not count against the limit of this one.
-	if f.Again && bad && int(n.attempt)-len(s.tried[f.Step]) <= s.retries(f) && !s.halting {
+	if f.Again && bad && int(n.attempt)-len(s.tried[f.Step])+s.counted[f.Step] <= s.retries(f) && !s.halting {
 		n.state = again
 		s.again = append(s.again, id)
 		// Kept for the case that the run stops before the next attempt: then this error is the end of the step.

@@ -32,6 +32,7 @@ type board struct {
 	outs     map[int]string     // their output files
 	began    map[int]events.Ran // of steps that have not ended: the first attempt, and what the last runs
 	tried    map[int][]string   // output files of the attempts under earlier plans
+	counted  map[int]int        // of the attempts in tried, how many count against the limit of retries
 	errors   map[int]string     // of steps between two attempts
 	reruns   []int              // done steps that a person wants to be run again, one after the other; the first is on its way
 
@@ -329,6 +330,7 @@ func (s *board) withAttempts(step int) map[int][]string {
 		s.tried = map[int][]string{}
 	}
 	s.tried[step] = outs
+	delete(s.counted, step)
 	return s.tried
 }
 

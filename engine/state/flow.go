@@ -20,6 +20,7 @@ type flow struct {
 	behind   map[int]bool      // excluded steps that were skipped under the plan before: they do not come back
 	sameRun  bool              // what is kept is of this run, and not of one before
 	later    map[int]time.Time // when steps are due that waited for another attempt under the plan before
+	live     map[int]*underway // while rounds are added: what has begun and not ended
 	reopened bool              // a person has taken back the end of a step
 }
 
@@ -271,6 +272,7 @@ func (s *flow) makeReady(id graph.ID) {
 		heap.Push(&s.ready, id)
 		if s.plan.Steps[step].Queued > 0 {
 			s.wait(id)
+			s.waitOn(id, s.live[step])
 		}
 	}
 }

@@ -318,7 +318,7 @@ func TestStopAboveAKeptFailure(t *testing.T) {
 	for _, how := range []events.StopHow{events.StopDrain, events.StopInterrupt} {
 		p := graphtest.NewPlan(3)
 		b := newBench(t, p, chain(t, p), fact.Options{BreakOnFailure: true})
-		b.s.carry(p, b.s.graph, carrying{generation: 2, keeps: true}, func(step int, _ *node) (*ending, choice) {
+		b.s.carry(p, b.s.graph, carrying{of: []int{0, 1, 2}, generation: 2, keeps: true}, func(step int, _ *node) (*ending, choice) {
 			if step == 1 {
 				return &ending{outcome: events.Failed, digest: p.Steps[1].Digest, held: true, err: "exit status 1"}, approved
 			}

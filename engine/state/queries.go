@@ -33,6 +33,9 @@ func (s *State) Generation() int { return s.generation }
 // StoppedByUser reports whether the user has stopped the run.
 func (s *State) StoppedByUser() bool { return s.stopped() }
 
+// Schedules reports whether an attempt that failed waits for the time of the next one to be decided.
+func (s *State) Schedules() bool { return len(s.again) > 0 }
+
 // Stopping is how what runs is to be stopped.
 func (s *State) Stopping() events.StopHow { return s.stop }
 

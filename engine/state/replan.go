@@ -17,6 +17,7 @@ type replanning struct{ rerunning }
 
 // carrying is how a plan takes the place of another.
 type carrying struct {
+	of         []int // which step of the plan before each one is; -1: it is new
 	generation int
 	keeps      bool   // what ended well keeps its result, however it is defined now
 	accepts    bool   // and nobody is asked about that
@@ -60,7 +61,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.choices = make([]choice, len(p.Steps))
 	s.breaks = map[int]*breaks{}
 	s.kept, s.behind = map[int]*ending{}, nil
-	s.delayed = map[graph.ID]time.Time{}
+	s.delayed, s.later, s.live, s.counted = map[graph.ID]time.Time{}, map[int]time.Time{}, nil, map[int]int{}
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
 	s.used, s.lent = make([]int, len(g.Pools)), 0
 	s.ends = make([]*ending, len(p.Steps))
@@ -99,7 +100,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		undecided = was.Step
 	}
 	if was.Step >= 0 && was.Step < len(s.plan.Steps) {
-		was.Step = slices.Index(Counterparts(p, s.plan, f.Keeps), was.Step)
+		was.Step = slices.Index(Renumbered(p, s.plan, f), was.Step)
 	}
 	s.sameRun = true
 	changed := breakpoint | excluded
@@ -116,7 +117,7 @@ func (s *replanning) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		changed &^= approved
 	}
 	// The closure sees the old plan: carry calls it before it loads the new one.
-	with := carrying{generation: f.Generation, keeps: f.Keeps, decisions: changed, expanded: f.Expanded}
+	with := carrying{of: Renumbered(p, s.plan, f), generation: f.Generation, keeps: f.Keeps, decisions: changed, expanded: f.Expanded}
 	s.carry(p, g, with, func(step int, old *node) (*ending, choice) {
 		if len(f.Expanded) > 0 {
 			return s.endOf(step, old), s.choices[step]
@@ -207,7 +208,10 @@ func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	s.finished, s.leaving, s.signalled, s.paused = false, false, false, s.opts.Review // until it is said below where
 	s.begun, s.reviewed = true, true
 	s.sameRun = false
-	with := carrying{generation: f.Generation, keeps: f.Keeps, accepts: f.Changed == fact.ChangedKeep, decisions: breakpoint | excluded}
+	with := carrying{
+		of: Counterparts(p, s.plan, f.Keeps), generation: f.Generation, keeps: f.Keeps, accepts: f.Changed == fact.ChangedKeep,
+		decisions: breakpoint | excluded,
+	}
 	s.carry(p, g, with, func(step int, old *node) (*ending, choice) {
 		before := s.choices[step]
 		switch as, isLost := lost[step]; {
@@ -253,13 +257,15 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
 	tried, queued, behind := map[int][]string{}, []int{}, map[int]bool{}
 	// By counterpart and not by number: an inserted step has moved all others.
-	later, of := map[int]time.Time{}, Counterparts(p, old, with.keeps)
+	live, of, grows := map[int]*underway{}, with.of, len(with.expanded) > 0
 	for i, j := range of {
 		if j < 0 {
 			continue
 		}
-		if due, waits := s.delayed[s.id(j)]; waits && len(with.expanded) > 0 {
-			later[i] = due
+		if grows {
+			if u := s.underwayOf(j); u != nil {
+				live[i] = u
+			}
 		}
 		if s.awaitsRerun(j) {
 			queued = append(queued, i)
@@ -272,7 +278,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 		}
 		end, decided := keep(j, s.node(j))
 		// A changed definition costs a step its approval, unless it is over already: an open loop that is planned changes no end.
-		holds := with.keeps && end != nil && (len(with.expanded) > 0 || stays(end, &g.Nodes[g.NodeOf(i)]))
+		holds := with.keeps && end != nil && (grows || stays(end, &g.Nodes[g.NodeOf(i)]))
 		if p.Steps[i].Digest != old.Steps[j].Digest && !holds {
 			end, decided = nil, s.choices[j]&with.decisions
 		}
@@ -287,13 +293,13 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 		}
 	}
 	s.decideAdded(choices, stops, of, with.expanded)
-	budget, fence := s.budget, s.fence
-	s.load(p, g)
-	// Who steps, steps through what has been added, too.
-	if len(with.expanded) > 0 {
-		s.budget, s.fence = budget, widen(fence, of)
+	budget, fence, reruns := s.budget, s.fence, []int(nil)
+	for _, step := range s.reruns { // in their own order
+		if i := slices.Index(of, step); i >= 0 { // run again, a loop may have found fewer items
+			reruns = append(reruns, i)
+		}
 	}
-	s.later = later
+	s.load(p, g)
 	maps.DeleteFunc(stops, func(_ int, b *breaks) bool { return b == nil })
 	// Loaded first: load clears what is put back here.
 	s.choices, s.kept, s.breaks, s.tried, s.behind = choices, kept, stops, tried, behind
@@ -302,16 +308,28 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	}
 	s.generation = with.generation
 	s.halting, s.haltCause, s.stop = false, -1, ""
+	if grows {
+		s.budget, s.fence = budget, widen(fence, of) // who steps, steps through what has been added, too
+		s.restoreUnderway(live)
+	}
 	// Before everything else, so that a view starts from an empty plan of the right size.
 	s.publish(-1, events.PlanLoaded{
-		TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Expanded: with.expanded, Times: s.clock.Copy(),
+		TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Expanded: with.expanded,
+		Added: addedBy(of, with.expanded), Times: s.clock.Copy(),
 	})
 	s.republish()
 	s.publishTried()
-	s.warnNotRerun(queued, "the plan was replaced or the run was resumed before their turn")
-	s.keepDone(len(with.expanded) > 0)
+	if !grows {
+		s.warnNotRerun(queued, "the plan was replaced or the run was resumed before their turn")
+	}
+	s.publishUnderway(live)
+	s.keepDone(grows)
 	s.arriveRoots()
 	s.resolve()
+	s.live = nil
+	if grows {
+		s.queueAgain(reruns)
+	}
 }
 
 // decideAdded gives the steps that open places have added what was decided about the places. They stand behind them. A breakpoint holds for
@@ -383,6 +401,12 @@ func (s *replanning) keepDone(all bool) {
 func (s *replanning) publishTried() {
 	for _, i := range slices.Sorted(maps.Keys(s.tried)) {
 		e := events.StepTried{Attempts: len(s.tried[i]), Out: s.tried[i]}
+		if s.node(i).state == running { // its last attempt is not over
+			if e.Attempts--; e.Attempts == 0 {
+				continue
+			}
+			e.Out = e.Out[:e.Attempts]
+		}
 		if k := s.kept[i]; k != nil {
 			if e.Attempts == 1 && !s.sameRun {
 				continue // what is kept of it says all

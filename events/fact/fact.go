@@ -123,8 +123,10 @@ type (
 		Generation int    `json:"generation"` // 2 for the first replacement
 		Digest     string `json:"digest"`
 		Total      int    `json:"total_steps"`
-		// Expanded are the steps of open loops, in the plan before, whose rounds are the only thing that is new.
+		// Expanded are the steps of open places, in the plan before, that were planned: what is new is theirs, or stands behind them.
 		Expanded []int `json:"expanded,omitempty"`
+		// Added are the steps that are new, in the new plan.
+		Added []events.Range `json:"added,omitempty"`
 	}
 	// RunResumed says that another process goes on with the run, with the same plan or an edited one. What ended well
 	// keeps its result; what was cut short or failed is undone in the books, and to be decided anew.

@@ -45,6 +45,23 @@ func Of(now, old *plan.Plan) []int {
 	return c.of
 }
 
+// Grown says for each step of a plan which step of the one before it is, to which rounds of loops were added and nothing else, or -1 if it
+// is one of those. Where numbers in paths have changed by that, it is the answer of Of.
+func Grown(now, old *plan.Plan) []int {
+	of, j := make([]int, len(now.Steps)), 0
+	for i := range now.Steps {
+		of[i] = -1
+		if j < len(old.Steps) && now.Steps[i].Path == old.Steps[j].Path && now.Steps[i].Host == old.Steps[j].Host {
+			of[i] = j
+			j++
+		}
+	}
+	if j < len(old.Steps) {
+		return Of(now, old)
+	}
+	return of
+}
+
 type counterparts struct {
 	now, old *plan.Plan
 	of       []int
