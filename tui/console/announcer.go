@@ -341,12 +341,14 @@ func (c *announcer) planLoaded(e events.PlanLoaded) {
 	// Before the plan is replaced: files are compared between the two.
 	c.others = c.others.Replan(c.plan, p)
 	c.setPlan(p)
+	if len(e.Expanded) > 0 { // steps run meanwhile; any other plan comes when none does
+		of := counterpart.Grown(p, before)
+		c.follow.renumber(of)
+		c.past.renumber(of)
+	}
 	c.rest = nil // of a plan that is not any more
 	if mine {
 		return // what becomes of it was said before
-	}
-	if len(e.Expanded) > 0 {
-		c.past.renumber(counterpart.Of(p, before))
 	}
 	if opened != "" {
 		c.say("%s", sentence(clean(opened)))

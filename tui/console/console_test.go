@@ -601,3 +601,49 @@ func TestValueOfExcluded(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestFollowWhileThePlanGrows says what a step prints under the number that it has once a loop before it has found its items.
+func TestFollowWhileThePlanGrows(t *testing.T) {
+	dir := t.TempDir()
+	grown := func(rounds ...string) *plan.Plan {
+		b := newBuilder()
+		b.step("find")
+		for _, name := range rounds {
+			b.step("install " + name)
+		}
+		b.step("serve")
+		p := b.Done()
+		p.Digest += fmt.Sprint(len(rounds))
+		return p
+	}
+	k := newTalk(t, grown(), func(o *Options, _ *tuitest.Engine) { o.OutDir = func() string { return dir } })
+	next := grown("git", "tmux")
+	k.plans[next.Digest] = next
+	k.types("follow on")
+	w := steplog.NewWriter(dir, "serve", func() {})
+	hear := func(step int, e events.Event) {
+		k.announcer.hearBatch([]events.Record{{Time: k.engine.Clock, Step: step, Event: e}})
+	}
+	prints := func(line string) string {
+		fmt.Fprintln(w.Stdout(), line)
+		k.heard.Reset()
+		k.announcer.follow.readAll(false)
+		return k.said()
+	}
+	hear(1, events.StepStarted{Name: "serve", Action: "shell", Out: "serve"})
+	if got := prints("one"); !strings.HasSuffix(got, "\n2: one") {
+		t.Errorf("before: %q", got)
+	}
+	hear(-1, events.PlanLoaded{TotalSteps: 4, Digest: next.Digest, Generation: 2, Expanded: []int{0}, Added: []events.Range{{From: 1, To: 3}}})
+	if got := prints("two"); !strings.HasSuffix(got, "\n4: two") {
+		t.Errorf("after: %q", got)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k.heard.Reset()
+	hear(3, events.StepCompleted{Name: "serve"})
+	if len(k.announcer.follow.of) != 0 {
+		t.Errorf("the files of what has ended are open: %v", k.announcer.follow.of)
+	}
+}

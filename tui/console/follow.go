@@ -34,6 +34,21 @@ func (f *follow) closeStep(step int) {
 	}
 }
 
+// renumber continues with what runs under the numbers of a plan that has grown: of says which step of the plan before each one is.
+func (f *follow) renumber(of []int) {
+	now := make(map[int]*steplog.Bounded, len(f.of))
+	for i, j := range of {
+		if l := f.of[j]; l != nil {
+			now[i] = l
+			delete(f.of, j)
+		}
+	}
+	for step := range f.of { // the plan does not have them any more
+		f.closeStep(step)
+	}
+	f.of = now
+}
+
 func (f *follow) readAll(counted bool) {
 	for i := range min(len(f.run.Steps), len(f.plan.Steps)) {
 		if f.of[i] != nil {
