@@ -32,6 +32,7 @@ type Disk struct {
 	Absent map[string]bool        // what a step renders, and was not there
 	Reads  map[ReadKey]*ReadSeen
 	Adopt  func(now *Source) *Source // as in Options.Reads
+	Parsed *Parsed                   // shared with all disks that this one was made from
 	looked
 }
 
@@ -58,7 +59,7 @@ type TreeEntry struct {
 func NewDisk(stdin io.Reader) *Disk {
 	return &Disk{
 		stdin: stdin, Files: map[string]*FileSeen{}, Links: map[string]string{}, Trees: map[string][]TreeEntry{},
-		Lists: map[string][]string{}, Absent: map[string]bool{}, Reads: map[ReadKey]*ReadSeen{},
+		Lists: map[string][]string{}, Absent: map[string]bool{}, Reads: map[ReadKey]*ReadSeen{}, Parsed: &Parsed{},
 		looked: looked{Present: map[string]bool{}, Globs: map[string][]string{}, Passwords: map[string]bool{}},
 	}
 }
@@ -66,7 +67,7 @@ func NewDisk(stdin io.Reader) *Disk {
 // Kept is a closed disk with what this one remembers. What is done with it does not reach this one.
 func (d *Disk) Kept() *Disk {
 	k := NewDisk(nil)
-	k.Closed = true
+	k.Closed, k.Parsed = true, d.Parsed
 	for path, f := range d.Files {
 		own := *f
 		k.Files[path] = &own

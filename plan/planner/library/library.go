@@ -1,6 +1,7 @@
 package library
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -192,9 +193,37 @@ func (l *Library) LoadSteps(path string) (*playbook.Playbook, error) {
 	if f.Secret {
 		return nil, errSecretSteps
 	}
-	pb := playbook.Parse(f, l.o.Actions(), &l.problems.Found)
+	_, pb := parse(l, "steps", f, playbook.Parse)
 	l.files[path] = pb
 	return pb, nil
+}
+
+// parser reads what is written in a file.
+type parser[T any] = func(*playbook.File, playbook.Actions, *diag.List) T
+
+// tree is what a parser has read, and what it has said.
+type tree[T any] struct {
+	file *playbook.File // to which the values in it belong
+	what T
+	said diag.List
+}
+
+// parse reads a file, unless that was done for a plan from which this one is made: YAML is a third of the work of planning.
+func parse[T any](l *Library, kind string, f *playbook.File, how parser[T]) (*playbook.File, T) {
+	name := kind + " " + f.Path
+	if one, ok := l.disk.Parsed.Get(name, f.Text).(*tree[T]); ok {
+		l.problems.Found = append(l.problems.Found, one.said...)
+		return one.file, one.what
+	}
+	one := &tree[T]{file: f}
+	one.what = how(f, l.o.Actions(), &one.said)
+	l.problems.Found = append(l.problems.Found, one.said...)
+	// What is decrypted while it is read becomes known as a secret of this plan, and has to be of the next.
+	if !bytes.Contains(f.Text, []byte("!vault")) {
+		one.said = slices.Clone(one.said) // the planner adds to its own how a file was reached
+		l.disk.Parsed.Keep(name, f.Text, one)
+	}
+	return f, one.what
 }
 
 // Read reads a file and notes it as an input of the plan.
@@ -335,23 +364,23 @@ func (l *Library) LoadPlays(path string) (*playbook.File, []*playbook.Play, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	return f, playbook.ParsePlays(f, l.o.Actions(), &l.problems.Found), nil
+	f, plays := parse(l, "plays", f, playbook.ParsePlays)
+	return f, plays, nil
 }
 
 // LoadTasks reads a file of tasks of plays once.
 func (l *Library) LoadTasks(path string) (*playbook.File, []*playbook.Task, error) {
-	return l.loadAs(path, path, playbook.ParseTasks)
+	return l.loadAs("tasks", path, playbook.ParseTasks)
 }
 
 // LoadHandlers reads a role's file of handlers once.
 func (l *Library) LoadHandlers(path string) (*playbook.File, []*playbook.Task, error) {
 	// The same file may also be included as tasks, where other keys are allowed.
-	return l.loadAs("handlers "+path, path, playbook.ParseHandlers)
+	return l.loadAs("handlers", path, playbook.ParseHandlers)
 }
 
-func (l *Library) loadAs(key, path string,
-	parse func(*playbook.File, playbook.Actions, *diag.List) []*playbook.Task,
-) (*playbook.File, []*playbook.Task, error) {
+func (l *Library) loadAs(kind, path string, how parser[[]*playbook.Task]) (*playbook.File, []*playbook.Task, error) {
+	key := kind + " " + path
 	if got, ok := l.taskFiles[key]; ok {
 		return got.File, got.Tasks, nil
 	}
@@ -362,7 +391,7 @@ func (l *Library) loadAs(key, path string,
 	if f.Secret {
 		return nil, nil, errSecretSteps
 	}
-	tasks := parse(f, l.o.Actions(), &l.problems.Found)
+	f, tasks := parse(l, kind, f, how)
 	l.taskFiles[key] = playbook.TasksOf{File: f, Tasks: tasks}
 	return f, tasks, nil
 }

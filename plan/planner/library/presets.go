@@ -89,7 +89,7 @@ func (l *Library) LoadPreset(path string) (*playbook.PresetFile, error) {
 	if f.Secret {
 		return nil, errSecretSteps
 	}
-	file := playbook.ParsePreset(f, l.o.Actions(), &l.problems.Found)
+	_, file := parse(l, "preset", f, playbook.ParsePreset)
 	for _, param := range file.Parameters {
 		for _, v := range param.Enum {
 			if _, ok := parameter.Convert(param.Type, plan.Plain(v)); !ok {
