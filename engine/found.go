@@ -34,6 +34,9 @@ func (s *attempts) find(b *bind.Bound, step, number int) {
 		s.found[step] = &foundItems{items: plan.Found{Items: []any{}}, bound: b, number: number, skipped: skipped}
 		return
 	}
+	if err == nil && skipped == "" && s.dry(step) {
+		err = s.unrun(b.Step)
+	}
 	if s.endUnbound(b, step, number, err) {
 		return
 	}
@@ -48,6 +51,19 @@ func (s *attempts) find(b *bind.Bound, step, number int) {
 		return
 	}
 	s.found[step] = one
+}
+
+// unrun is what keeps a place open in a dry run although its items can be had: they come from a command that did not run. Of plays such a
+// command registers no lines, and a loop over them would be one over nothing, which the run will not have.
+func (s *attempts) unrun(ps *plan.Step) error {
+	for _, u := range ps.Unknowns {
+		for _, step := range u.Steps {
+			if r, ok := s.results.Registered(step); ok && r["msg"] == exec.Unrun && r["skipped"] == true {
+				return &plan.Missing{Name: u.Name, Steps: u.Steps}
+			}
+		}
+	}
+	return nil
 }
 
 // end ends the step of an open loop.

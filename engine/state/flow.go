@@ -42,6 +42,10 @@ func (s *flow) setPause(f fact.RunPaused) {
 	s.paused, s.pause = true, f
 	// Remembered apart from the reason: a failure can pause the run at a step that has a breakpoint.
 	s.atBreak = f.Step >= 0 && f.Step < len(s.choices) && s.choices[f.Step]&breakpoint != 0
+	// Before a step is approved, nobody has asked yet whether the condition of its breakpoint holds.
+	if f.Reason == events.PauseUndecided && s.breaks[f.Step] != nil {
+		s.atBreak = false
+	}
 	s.fence, s.budget = nil, -1
 	s.unfence()
 	if f.Step >= 0 && f.Reason != events.PauseStep {

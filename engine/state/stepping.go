@@ -78,11 +78,11 @@ func (s *stepping) hold(step int) (events.PauseReason, string) {
 	switch {
 	case s.unconfirmed(step):
 		return events.PauseConfirm, ps.Confirm
-	case c&breakpoint != 0 && c&passed == 0 && !s.breaksLater(step):
-		return events.PauseBreakpoint, ""
-	// In step mode the key itself is the approval.
+	// In step mode the key itself is the approval. Before the breakpoint: the answer to this is one to both.
 	case s.opts.Review && c&approved == 0 && s.budget <= 0:
 		return events.PauseUndecided, s.broughtBy(step)
+	case c&breakpoint != 0 && c&passed == 0 && !s.breaksLater(step):
+		return events.PauseBreakpoint, ""
 	}
 	return "", ""
 }
