@@ -494,7 +494,7 @@ func (p *Plan) StepRef(s int) string {
 	if s >= len(p.Steps) {
 		return fmt.Sprintf("step-%04d", s+1)
 	}
-	return fmt.Sprintf("%s «%s»", p.Steps[s].ID(), p.Steps[s].Title())
+	return fmt.Sprintf("%s «%s»", p.Steps[s].ID(), p.Steps[s].Label(p.Steps[s].Title()))
 }
 
 // Overridden is what an override changes in a step.

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -221,6 +222,9 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 	case s.Skipped != "":
 		return "skipped"
 	case s.Play != nil && len(s.Play.Awaits) > 0 && s.Steps() == 0:
+		if !t.comes(s.Play.Awaits) {
+			return "no hosts" // what would have added some has ended, and the plan is still without them
+		}
 		return t.m.Glyphs.Times + " ?"
 	// Folding hides rows, and must not hide what needs attention: so these come first, the most urgent before the others.
 	case t.m.Rows.Folded[n] && c.Failed() > 0:
@@ -245,6 +249,13 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 		return draw.CutRight("when "+draw.Plain(s.When), t.w/3, t.m.Glyphs.Dots)
 	}
 	return ""
+}
+
+// comes reports whether one of some steps may still add something to the plan.
+func (t *treeRows) comes(steps []int) bool {
+	return slices.ContainsFunc(steps, func(i int) bool {
+		return i < len(t.m.Tree.Faces) && (t.m.Tree.Faces[i].Pending() || t.m.Tree.Faces[i] == status.Running)
+	})
 }
 
 // failedNote says what has failed in a folded scope: of a loop which items, if there is room for them.
