@@ -99,6 +99,9 @@ func (s *attempts) holdAdded(r report) (held bool) {
 
 // added is what the result of a step says that it has added, as the items of one that has found them.
 func added(result map[string]any) (items []any, ok bool) {
+	if facts, ok := result["ansible_facts"]; ok { // of a set_fact that says how its host is reached
+		return []any{facts}, true
+	}
 	for _, name := range []string{"add_host", "add_group"} {
 		if _, ok := result[name]; ok {
 			return []any{map[string]any{

@@ -154,6 +154,8 @@ func (s *steering) failFound(one *foundItems, step int, why string) {
 	delete(s.found, step)
 	if ps := &s.state.Plan().Steps[step]; ps.Loops() {
 		why = "the rounds of this loop cannot be planned: " + why
+	} else if ps.Moves() {
+		why = "what comes after this cannot be planned: " + why
 	} else if ps.Adds != nil {
 		why = "what this adds cannot be planned: " + why
 	} else {

@@ -11,8 +11,8 @@ import (
 	"moon/plan"
 )
 
-// planUnanswered plans again without what steps had found while planning that have found nothing in the run: a host could not be reached, or
-// never came to the step. What was planned with it then waits for a value that does not come, as if nothing had been asked. It reports
+// planUnanswered plans again without what steps had found while planning that have found nothing in the run: a host could not be reached,
+// or never came to the step. What was planned with it then waits for a value that does not come, as if nothing had been asked. It reports
 // whether it has to wait until nothing runs.
 func (s *steering) planUnanswered() (waits bool) {
 	if len(s.unanswered) == 0 {

@@ -36,13 +36,16 @@ type OpenPlace struct {
 	Called  bool   // handlers are notified that nothing known has: what is behind the place may have them
 }
 
-// Addition is what a step adds to the inventory that only the run knows.
+// Addition is what a step adds to the inventory, or says of how its host is reached, that only the run knows.
 type Addition struct {
 	Opened bool // the run has found it, and the plan has it
 }
 
 // AddsLate reports whether the step adds something to the inventory that the plan does not have.
 func (s *Step) AddsLate() bool { return s.Adds != nil && !s.Adds.Opened }
+
+// Moves reports whether what the step adds is how its host is reached.
+func (s *Step) Moves() bool { return s.Adds != nil && s.Action == "set_fact" }
 
 // Open reports whether the step stands for something that the plan does not have.
 func (s *Step) Open() bool { return s.Place != nil && !s.Place.Opened }

@@ -186,7 +186,10 @@ func refuseOpen(p *plan.Plan) (ds diag.List) {
 			Chain: s.Origin.Chain, Message: "the items of the loop «" + s.Title() + "» are known only in the run",
 			Hint: "give it a list that is known before, or leave --strict out",
 		}
-		if s.Adds != nil {
+		if s.Moves() {
+			d.Message = "how " + s.Host + " is reached after «" + s.Title() + "» is known only in the run"
+			d.Hint = "set it to what is known before, or leave --strict out"
+		} else if s.Adds != nil {
 			d.Message = "what «" + s.Title() + "» adds to the inventory is known only in the run"
 			d.Hint = "add what is known before, or leave --strict out"
 		} else if !s.Loops() {

@@ -12,6 +12,7 @@ type Pending struct {
 	Host   string   // "" if only the run knows which
 	Groups []string // nil if only the run knows which
 	New    bool     // the host may be one that there is not
+	Moves  bool     // it says how the host is reached, and nothing is planned on it until that is known
 }
 
 // mayBeIn reports whether the hosts of a pattern may be others when it has been added. A pattern that is wrong has none.
@@ -73,16 +74,21 @@ func (o Outlook) Changing(group string) []int {
 }
 
 // All are the steps that may still change anything.
-func (o Outlook) All() []int { return o.steps(func(*Pending) bool { return true }) }
+func (o Outlook) All() []int { return o.steps(func(p *Pending) bool { return !p.Moves }) }
 
 // Joining are the steps that may still put a host into a group. A host that no one has named yet is taken for another.
 func (o Outlook) Joining(host string) []int {
-	return o.steps(func(p *Pending) bool { return p.Host == host })
+	return o.steps(func(p *Pending) bool { return p.Host == host && !p.Moves })
 }
 
 // Adding are the steps that may still add a host.
 func (o Outlook) Adding(host string) []int {
 	return o.steps(func(p *Pending) bool { return p.New && (p.Host == "" || p.Host == host) })
+}
+
+// Moving are the steps that may still say how a host is reached.
+func (o Outlook) Moving(host string) []int {
+	return o.steps(func(p *Pending) bool { return p.Moves && p.Host == host })
 }
 
 // For are the steps after which the hosts of a pattern may be others.

@@ -178,7 +178,7 @@ func (p *fleet) patternOf(pl *playbook.Play, r *plan.Renderer) (pattern string, 
 }
 
 // choose gives the hosts of a play in their order. No host at all is a warning, unless some may come in the run.
-func (p *fleet) choose(pl *playbook.Play, head plan.PlayHead, in importContext) (hosts []*inventory.Host, ok bool) {
+func (p *fleet) choose(pl *playbook.Play, head *plan.PlayHead, in importContext) (hosts []*inventory.Host, ok bool) {
 	at, pattern := pl.Hosts.Pos(), head.Pattern
 	var err error
 	if !eval.Templated(pattern) {
@@ -193,8 +193,10 @@ func (p *fleet) choose(pl *playbook.Play, head plan.PlayHead, in importContext) 
 	if p.additions.RefuseRemoved(p.inventory, pattern, hosts, at, in.chain) {
 		return nil, false
 	}
+	hosts, moved := p.settled(hosts)
+	head.Awaits = append(slices.Clone(head.Awaits), moved...)
 	// Noted before --limit: a play that only --limit empties is not checked for mistakes.
-	if len(hosts) == 0 {
+	if len(hosts) == 0 && len(moved) == 0 {
 		p.unmatched = append(p.unmatched, hostlessPlay{pl, in})
 	}
 	if hosts, ok = p.limited(hosts); !ok {
@@ -218,7 +220,7 @@ func (p *fleet) choose(pl *playbook.Play, head plan.PlayHead, in importContext) 
 		}
 		p.CloseScope(p.OpenScope(plan.Scope{
 			Kind: plan.ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain),
-			Skipped: skipped, Play: &head,
+			Skipped: skipped, Play: head,
 		}, label))
 		return nil, false
 	}

@@ -31,7 +31,9 @@ func (p *fleet) addLate(c *taskContext, s *plan.Step, t *playbook.Task, late *ad
 	s.Adds, s.Keeps = &plan.Addition{}, true
 	of, found := p.o.Opened[p.secrets.Redact(s.Path)]
 	if !found {
-		late.Wait(s, additions.PendingOf(s, s.Task.Compiled, p.inventory, c.on.Name))
+		coming := additions.PendingOf(s, s.Task.Compiled, p.inventory, c.on.Name)
+		late.Wait(s, coming)
+		p.promiseAdded(c, s, t, coming.Host)
 		return
 	}
 	late.Found(s)
@@ -44,6 +46,23 @@ func (p *fleet) addLate(c *taskContext, s *plan.Step, t *playbook.Task, late *ad
 			return
 		}
 		p.addArgs(c, s, t, args)
+	}
+}
+
+// promiseAdded lets the names wait for an add_host that it gives to a host which there is already, and which has no such variables yet.
+func (p *fleet) promiseAdded(c *taskContext, s *plan.Step, t *playbook.Task, host string) {
+	if t.Action != "add_host" || !p.inventory.Has(host) {
+		return
+	}
+	m := p.machine(host)
+	e := p.env(c, nil).On(m.Machine)
+	for _, g := range s.Task.Args {
+		// How it is reached is not promised: until the host is planned again it is the host that it was.
+		if _, has := e.Find(g.Name); !has && !vars.Reaches(g.Name) {
+			m.Names.Produced.Add(&vars.Binding{
+				Name: g.Name, From: t.Action, Origin: s.Origin, How: vars.Promised, Steps: []int{s.Index}, By: t,
+			})
+		}
 	}
 }
 
@@ -76,6 +95,73 @@ func (p *fleet) awaitAdded(late *additions.Late) {
 		one.From = *p.names.Produced.Now
 		p.inventory.Pending = append(p.inventory.Pending, one)
 	}
+}
+
+// moveLate lets a host leave the plan where a set_fact says how it is reached, and only the run knows what it says: what comes after is
+// planned when that is known. Where it is known only in the run whether the fact is set, what comes after is refused.
+func (p *fleet) moveLate(c *taskContext, b *vars.Binding, set *plan.Step) {
+	step := set.Index
+	s := &p.plan.Steps[step]
+	if b.Early || !b.Certain || s.Excluded || !vars.Reaches(b.Name) || s.Loop != nil || s.Once || s.MayFail || p.factHost(s, c) != c.on ||
+		c.maybe() || c.caught || !p.inOrder(s) {
+		return
+	}
+	if of, found := p.o.Opened[p.secrets.Redact(s.Path)]; found {
+		s.Adds, s.Keeps = &plan.Addition{Opened: true}, true
+		for _, one := range saved.Items(of, p.secrets, true) {
+			if facts, ok := value.Plain(one).(map[string]any); ok {
+				b.Early, b.Value = true, value.Mixed(p.secrets, facts[b.Name])
+			}
+		}
+		return
+	}
+	late := plan.StepsOf(unknownIn(s, b.Name))
+	if s.AddsLate() || len(p.unended(late)) == 0 {
+		return
+	}
+	s.Adds, s.Keeps, c.on.left = &plan.Addition{}, true, true
+	*p.names.Produced.Now++
+	p.inventory.Pending = append(p.inventory.Pending, inventory.Pending{
+		Steps: []int{step}, From: *p.names.Produced.Now, Host: c.on.Name, Groups: []string{}, Moves: true,
+	})
+	head := p.plan.Scopes[c.play.scope].Play
+	head.Awaits = append(slices.Clone(head.Awaits), step)
+}
+
+// unknownIn are the values that an argument of a step waits for.
+func unknownIn(s *plan.Step, arg string) (missing []value.Missing) {
+	for _, u := range s.Unknowns {
+		if u.Field == arg {
+			missing = append(missing, value.Missing{Name: u.Name, Steps: u.Steps})
+		}
+	}
+	return missing
+}
+
+// inOrder reports whether the hosts of the play do a step one task after the other.
+func (p *fleet) inOrder(s *plan.Step) bool {
+	for at := s.Scope; at >= 0; at = p.plan.Scopes[at].Parent {
+		if c := &p.plan.Scopes[at]; c.Parallel != 0 || c.Kind == plan.ScopePlay && c.Strategy != "linear" {
+			return false
+		}
+	}
+	return true
+}
+
+// settled are those of some hosts of which it is known how they are reached, and the steps that say so of the others.
+func (p *fleet) settled(hosts []*inventory.Host) (known []*inventory.Host, awaits []int) {
+	if len(p.inventory.Pending) == 0 {
+		return hosts, nil
+	}
+	coming := p.inventory.After(*p.names.Produced.Now, p.unended)
+	for _, h := range hosts {
+		if steps := coming.Moving(h.Name); len(steps) > 0 {
+			awaits = append(awaits, steps...)
+		} else {
+			known = append(known, h)
+		}
+	}
+	return known, awaits
 }
 
 // comes reports whether values that are not known will come in the run. What an excluded step would have given never comes.

@@ -138,6 +138,7 @@ func (there) setFact(p *stepPlanner, b *vars.Binding, s *plan.Step, k *plan.Task
 	}
 	p.connector.NoteName(b.Name)
 	p.noteSetFact(b, s, k, c)
+	p.moveLate(c, b, s)
 	p.factHost(s, c).Names.Produced.Add(b)
 }
 

@@ -109,7 +109,8 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	if !ok {
 		return
 	}
-	listed, ok := p.choose(pl, plan.PlayHead{Pattern: pattern, Awaits: awaits}, in)
+	head := plan.PlayHead{Pattern: pattern, Awaits: awaits}
+	listed, ok := p.choose(pl, &head, in)
 	if !ok {
 		return
 	}
@@ -127,7 +128,8 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	play.scope = p.OpenScope(plan.Scope{
 		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),
-		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags, Awaits: awaits}, Approves: pl.Approves,
+		Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: vars.HostNames(hosts), Tags: tags, Awaits: head.Awaits},
+		Approves: pl.Approves,
 	}, name)
 	play.scene = c.scene
 	// The lists that tasks see are in the order of the inventory, whatever `order` says.

@@ -410,18 +410,22 @@ func (t *treeText) notesText() string {
 		}
 	}
 	add(open, "waits for values of other steps", "wait for values of other steps")
-	looping, naming, adding := 0, 0, 0
+	looping, naming, adding, moving := 0, 0, 0, 0
 	for _, i := range t.p.OpenPlaces() {
-		if s := &t.p.Steps[i]; s.Adds != nil || s.Place.What == "host" {
+		switch s := &t.p.Steps[i]; {
+		case s.Moves():
+			moving++
+		case s.Adds != nil, s.Place.What == "host":
 			adding++
-		} else if s.Loops() {
+		case s.Loops():
 			looping++
-		} else {
+		default:
 			naming++
 		}
 	}
 	add(looping, "is a loop whose items the run finds", "are loops whose items the run finds")
 	add(adding, "names a host that the run finds", "name hosts that the run finds")
+	add(moving, "sets how its host is reached to what the run finds", "set how their hosts are reached to what the run finds")
 	add(naming, "stands for tasks or variables that the run finds", "stand for tasks or variables that the run finds")
 	add(maySkip, "may be skipped", "may be skipped")
 	add(willSkip, "will be skipped", "will be skipped")

@@ -154,6 +154,11 @@ var (
 	ExecutableNames = []string{"ansible_ssh_executable"}
 )
 
+// Reaches reports whether a variable says which machine a host is, and how it is reached.
+func Reaches(name string) bool {
+	return name == "ansible_connection" || slices.Contains(slices.Concat(AddressNames, PortNames, UserNames, KeyNames, ArgsNames), name)
+}
+
 // PythonName is the variable with the interpreter of modules in Python.
 const PythonName = "ansible_python_interpreter"
 

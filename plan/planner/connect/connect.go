@@ -194,8 +194,11 @@ func (c *Connector) settingText(at Place, r *plan.Renderer, what, name string, v
 		c.problems.Errorf(at.Pos, 0, r.Chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
 		return "", false
 	case value.Unknown:
-		c.problems.Errorf(at.Pos, 0, r.Chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what,
-			name,
+		hint := "give it a value that is known before the run"
+		if vars.Reaches(name) {
+			hint += ", or set it on the host with a `set_fact` that is certain to run: without `when`, `loop` and `ignore_errors`"
+		}
+		c.problems.Errorf(at.Pos, 0, r.Chain, hint, "%s (`%s`) is known only after %s", what, name,
 			c.known.DescribeSteps([]value.Missing{{Name: name, Steps: v.Steps}}))
 		return "", false
 	}
