@@ -94,6 +94,9 @@ func (s *hearing) consider(r control.Request) control.Answer {
 		return control.Answer{Reason: hasEnded}
 	}
 	commands, why := requests{s.state}.commands(r)
+	if why == "" && r.Digest == "" {
+		why = s.moves.ambiguous(s.state.Plan(), r.Step)
+	}
 	if why != "" {
 		return control.Answer{Reason: why}
 	}

@@ -16,6 +16,7 @@ type steering struct {
 	attempts
 	shelf
 	current atomic.Pointer[plan.Plan]
+	moves   moves
 	growing *growth // the plan with more rounds that is being made
 }
 
@@ -28,7 +29,10 @@ func (s *steering) obey(o events.Order) string {
 		}
 		return hasEnded
 	}
-	why := s.state.Refuse(o.Command)
+	command, why := s.moves.renumbered(o.Command, o.Plan, s.state.Plan().Digest)
+	if why == "" {
+		o.Command, why = command, s.state.Refuse(command)
+	}
 	var next planned
 	if why == "" && len(s.found) > 0 { // also by a process before this one, where no step runs
 		switch o.Command.(type) {
@@ -140,6 +144,7 @@ func (s *steering) swap(p planned, f fact.RunReplanned) error {
 		s.fail(err)
 		return err
 	}
+	s.moves.note(s.state.Plan().Digest, len(s.state.Plan().Steps), &f)
 	s.move(of, p.plan)
 	s.running, s.found, s.perhaps = moved(s.running, of), moved(s.found, of), moved(s.perhaps, of)
 	for step, a := range s.running {

@@ -224,6 +224,7 @@ type Order struct {
 	ID      string
 	Actor   string
 	Command Command
+	Plan    string // the digest of the plan whose steps the command names; "": the one that the run has. It is not recorded
 }
 
 // commandVerbs names each kind on disk and on the wire.
@@ -280,6 +281,6 @@ func (o *Order) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("command: %w", err)
 	}
-	*o = Order{w.ID, w.Actor, c}
+	*o = Order{ID: w.ID, Actor: w.Actor, Command: c}
 	return nil
 }

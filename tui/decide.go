@@ -50,7 +50,7 @@ func (m deciding) carryOut(do keymap.Intent) {
 	}
 }
 
-// toggleApproval approves, or withdraws where everything is approved. A step that asks to be confirmed is confirmed only
+// toggleApproval approves, or unapproves where everything is approved. A step that asks to be confirmed is confirmed only
 // when the cursor is on it: approving what it is in confirms nothing.
 func (m deciding) toggleApproval() {
 	ranges, single := m.DecisionTargets()

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+
 	tea "charm.land/bubbletea/v2"
 
 	"moon/tui/overlay"
@@ -23,7 +25,7 @@ func (m *model) doWant(want overlay.Want) tea.Cmd {
 	case overlay.Say:
 		m.ShowMessage(w.Text)
 	case overlay.Send:
-		m.Send(w.Command)
+		m.SendFor(cmp.Or(w.Plan, m.Plan.Digest), w.Command)
 	case overlay.GoTo:
 		m.GoToStep(w.Step)
 	case overlay.EditBreak:

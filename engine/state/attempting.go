@@ -78,8 +78,8 @@ func (s attempting) readsChanged(f fact.ReadsChanged) {
 	s.solo = remove(s.solo, id)
 	heap.Push(&s.ready, id)
 	s.choices[f.Step] &^= approved | confirmed
-	withdrawn := events.Withdraw{Range: events.Range{From: f.Step, To: f.Step + 1}}
-	s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: withdrawn}})
+	unapprove := events.Withdraw{Range: events.Range{From: f.Step, To: f.Step + 1}}
+	s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: unapprove}})
 	s.publish(f.Step, events.Warning{Message: f.Message})
 	s.setPause(fact.RunPaused{Reason: events.PauseUndecided, Step: f.Step, Message: f.Message})
 }

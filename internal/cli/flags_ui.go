@@ -61,7 +61,10 @@ func (c *tuiCmd) lines(call *app.Invocation, s *engine.Session) func(context.Con
 			Plan: o.Plan, Earlier: o.Earlier, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, PredictAll: o.PredictAll,
 			Aside: o.Aside, OutDir: o.OutDir, Mode: o.Mode, Follow: c.Verbose, Interrupts: c.interrupts,
 			In: os.Stdin, Out: call.Out, Person: somebodyTypes(),
-			Send: func(cmd events.Command) { s.Send(events.Order{Actor: console.Actor, Command: cmd}) },
+			Send: func(o events.Order) {
+				o.Actor = console.Actor
+				s.Send(o)
+			},
 			Reload: func() (string, diag.List, error) {
 				ds, err := o.Reload()
 				return c.made, ds, err

@@ -53,7 +53,7 @@ func newConsole(o Options) *console {
 		lent: func(do func()) { do() },
 	}
 	st := &reporter{titles: t, canShell: o.Shell != nil && o.Person}
-	find, r, q, happened := &finder{t}, &requests{out: o.Send}, &dialogue{}, &past{}
+	find, r, q, happened := &finder{t}, &requests{out: o.Send, digest: func() string { return d.plan.Digest }}, &dialogue{}, &past{}
 
 	c := &console{speaker: s, reporter: st, requests: r, dialogue: q, hide: func(bool) {}}
 	c.exit = &exit{speaker: s, reporter: st, requests: r, dialogue: q}

@@ -472,7 +472,7 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptBeforeTheAnswer(t *testing.T) {
 	k := newTalk(t, release())
 	k.types("approve all")
-	k.out = func(events.Command) {} // it says nothing yet
+	k.out = func(events.Order) {} // it says nothing yet
 	k.takeLine("run")
 	k.handleInterrupt()
 	if k.stopping > 0 || k.question == nil || !k.question.leave {
@@ -523,7 +523,7 @@ func TestScript(t *testing.T) {
 				}
 			}()
 			var out strings.Builder
-			err = Run(t.Context(), Options{Plan: f.P, Feed: feed, Send: func(c events.Command) { commands <- c }, In: in, Out: &out})
+			err = Run(t.Context(), Options{Plan: f.P, Feed: feed, Send: func(o events.Order) { commands <- o.Command }, In: in, Out: &out})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -153,7 +153,7 @@ func newTalk(t *testing.T, p *plan.Plan, with ...func(*Options, *tuitest.Engine)
 		return p
 	}
 	o := Options{
-		Plan: p, Out: &k.heard, Send: func(c events.Command) { k.engine.Take(events.Order{Actor: Actor, Command: c}) }, Person: true, Now: func() time.Time { return k.engine.Clock },
+		Plan: p, Out: &k.heard, Send: func(o events.Order) { k.engine.Take(events.Order{Actor: Actor, Command: o.Command}) }, Person: true, Now: func() time.Time { return k.engine.Clock },
 		Preview: foreplan, PlanFor: func(digest string) *plan.Plan { return k.plans[digest] },
 	}
 	for _, w := range with {

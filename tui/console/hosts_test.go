@@ -24,9 +24,9 @@ func TestSaysHosts(t *testing.T) {
 	var said strings.Builder
 	var sent []events.Command
 	var d *console
-	d = newConsole(Options{Plan: p, Out: &said, Send: func(c events.Command) {
-		sent = append(sent, c)
-		d.run.Apply(events.Record{Step: -1, Event: events.CommandAccepted{Order: events.Order{Command: c}}})
+	d = newConsole(Options{Plan: p, Out: &said, Send: func(o events.Order) {
+		sent = append(sent, o.Command)
+		d.run.Apply(events.Record{Step: -1, Event: events.CommandAccepted{Order: o}})
 	}})
 	d.run.Apply(events.Record{Step: -1, Event: events.PlanLoaded{TotalSteps: 4}})
 	for i, e := range []events.Event{

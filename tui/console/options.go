@@ -26,7 +26,7 @@ type Options struct {
 	// Earlier are the plans that a resumed run had before, oldest first: files that have changed since are named.
 	Earlier []*plan.Plan
 	Feed    <-chan []events.Record // required; drained until it is closed
-	Send    func(events.Command)   // required; must not block; the order's actor is Actor
+	Send    func(events.Order)     // required; must not block; the order has no actor yet, which is Actor
 	In      *os.File               // required
 	Out     io.Writer              // required
 

@@ -110,13 +110,16 @@ func (m *Run) Position() debugger.Position {
 func (m *Run) IsRecorded() bool { return m.recorded }
 
 // Send sends a command to the run. Until it is answered, what depends on the run waits.
-func (m *Run) Send(c events.Command) {
+func (m *Run) Send(c events.Command) { m.SendFor(m.Plan.Digest, c) }
+
+// SendFor sends a command whose steps are those of the plan with a digest: a box may have been opened before the plan grew.
+func (m *Run) SendFor(digest string, c events.Command) {
 	m.sent++
 	id := fmt.Sprintf("%s-%d", m.prefix, m.sent)
 	// Before it is sent: the feed may have its answer before sending returns.
 	m.Store.Await(id)
 	m.Shot.Awaits = true
-	m.Engine.Send(events.Order{ID: id, Command: c})
+	m.Engine.Send(events.Order{ID: id, Command: c, Plan: digest})
 }
 
 // ClockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.

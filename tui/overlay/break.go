@@ -18,6 +18,7 @@ import (
 // Break asks what a breakpoint is to stop for: the one before a step, or before each step of a scope.
 type Break struct {
 	steps  events.Range
+	plan   string // the digest of the plan that has these steps
 	title  string
 	fields [breakFields]textinput.Model
 	at     int
@@ -50,7 +51,7 @@ const LongestField = 1000
 // or a message; nil: nothing is checked.
 func NewBreak(s Screen, n int, check func(p *plan.Plan, when, log string) error) (*Break, []Want) {
 	r := s.Tree.Steps(n)
-	b := &Break{steps: r, title: "Breakpoint before " + s.Tree.Title(n), check: check}
+	b := &Break{steps: r, plan: s.Plan.Digest, title: "Breakpoint before " + s.Tree.Title(n), check: check}
 	if s.Tree.Step(n) < 0 {
 		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), s.Tree.Title(n))
 	}
@@ -142,7 +143,7 @@ func (b *Break) Press(s Screen, msg tea.KeyPressMsg) []Want {
 		// Read anew: the plan may have been replaced since the last key, and with it what is wrong.
 		c, wrong := b.readCommand(s)
 		if b.wrong = wrong; wrong == "" {
-			return []Want{Close{}, Send{c}}
+			return []Want{Close{}, Send{c, b.plan}}
 		}
 	default:
 		b.fields[b.at], _ = b.fields[b.at].Update(msg)
@@ -161,7 +162,7 @@ func (b *Break) clearBreaks(s Screen) Want {
 			if r.To > r.From+1 {
 				c.To = r.To
 			}
-			return Send{c}
+			return Send{c, b.plan}
 		}
 	}
 	return Say{"no breakpoint here"}

@@ -42,7 +42,7 @@ func (b *Breaks) Press(s Screen, msg tea.KeyPressMsg) []Want {
 	case "d", "delete", "b":
 		var wants []Want
 		for _, c := range status.Breaks(p.Steps, true) {
-			wants = append(wants, Send{c})
+			wants = append(wants, Send{Command: c})
 		}
 		return wants
 	case "B", "e":

@@ -20,6 +20,7 @@ import (
 // it, because that keeps what it was made from. Nothing else runs a step again that succeeded.
 type Done struct {
 	what       string
+	plan       string // the digest of the plan that has these steps
 	ranges     []events.Range
 	again      []int // done, and can run again
 	outdated   int
@@ -29,7 +30,7 @@ type Done struct {
 
 // NewDone is about the steps of some ranges, which are one node if single says so.
 func NewDone(s Screen, title string, ranges []events.Range, single bool) *Done {
-	b := &Done{ranges: ranges, what: draw.Plain(title)}
+	b := &Done{plan: s.Plan.Digest, ranges: ranges, what: draw.Plain(title)}
 	var about []int
 	n := 0
 	for _, r := range ranges {
@@ -62,20 +63,22 @@ func (b *Done) Press(s Screen, msg tea.KeyPressMsg) []Want {
 	wants := []Want{Close{}}
 	key := msg.String()
 	switch {
+	case b.plan != s.Plan.Digest: // what was counted when it was opened is not what there is
+		return append(wants, Say{"the plan has changed; look again"})
 	case key == "r" && b.canRun(s):
-		wants = append(wants, Send{b.rerunCommand(false)})
+		wants = append(wants, Send{Command: b.rerunCommand(false)})
 	case key == "w" && b.canRun(s) && len(b.dependents) > 0:
-		wants = append(wants, Send{b.rerunCommand(true)})
+		wants = append(wants, Send{Command: b.rerunCommand(true)})
 	case key == "k" && b.outdated > 0:
 		for _, r := range b.ranges {
 			if s.Position().Tally(r)[status.Outdated] > 0 {
-				wants = append(wants, Send{events.Keep{Range: r}})
+				wants = append(wants, Send{Command: events.Keep{Range: r}})
 			}
 		}
 	case key == "m" && b.markable > 0:
 		for _, r := range b.ranges {
 			if anyMarkable(s, r) {
-				wants = append(wants, Send{events.Mark{Range: r}})
+				wants = append(wants, Send{Command: events.Mark{Range: r}})
 			}
 		}
 	default:

@@ -17,7 +17,10 @@ type (
 	// Say shows a message.
 	Say struct{ Text string }
 	// Send sends a command to the run.
-	Send struct{ Command events.Command }
+	Send struct {
+		Command events.Command
+		Plan    string // the digest of the plan whose steps it names; "": the one that is shown now
+	}
 	// GoTo puts the cursor on a step.
 	GoTo struct{ Step int }
 	// ClearMarks clears the marks: what they were for is done.
