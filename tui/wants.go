@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"moon/tui/known"
 	"moon/tui/overlay"
 )
 
@@ -25,7 +26,7 @@ func (m *model) doWant(want overlay.Want) tea.Cmd {
 	case overlay.Say:
 		m.ShowMessage(w.Text)
 	case overlay.Send:
-		m.SendFor(cmp.Or(w.Plan, m.Plan.Digest), w.Command)
+		known.SendFor(m.Run, cmp.Or(w.Plan, m.Plan.Digest), w.Command)
 	case overlay.GoTo:
 		m.GoToStep(w.Step)
 	case overlay.EditBreak:

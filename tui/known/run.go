@@ -110,10 +110,10 @@ func (m *Run) Position() debugger.Position {
 func (m *Run) IsRecorded() bool { return m.recorded }
 
 // Send sends a command to the run. Until it is answered, what depends on the run waits.
-func (m *Run) Send(c events.Command) { m.SendFor(m.Plan.Digest, c) }
+func (m *Run) Send(c events.Command) { SendFor(m, m.Plan.Digest, c) }
 
 // SendFor sends a command whose steps are those of the plan with a digest: a box may have been opened before the plan grew.
-func (m *Run) SendFor(digest string, c events.Command) {
+func SendFor(m *Run, digest string, c events.Command) {
 	m.sent++
 	id := fmt.Sprintf("%s-%d", m.prefix, m.sent)
 	// Before it is sent: the feed may have its answer before sending returns.
