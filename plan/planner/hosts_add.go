@@ -102,6 +102,10 @@ func (p *fleet) awaitAdded(late *additions.Late) {
 func (p *fleet) moveLate(c *taskContext, b *vars.Binding, set *plan.Step) {
 	step := set.Index
 	s := &p.plan.Steps[step]
+	// Facts that were gathered are those of the machine that the host was: they would be taken for those of the other.
+	if c.on.State != vars.FactsUnasked {
+		return
+	}
 	if b.Early || !b.Certain || s.Excluded || !vars.Reaches(b.Name) || s.Loop != nil || s.Once || s.MayFail || p.factHost(s, c) != c.on ||
 		c.maybe() || c.caught || !p.inOrder(s) {
 		return

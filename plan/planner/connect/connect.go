@@ -196,7 +196,7 @@ func (c *Connector) settingText(at Place, r *plan.Renderer, what, name string, v
 	case value.Unknown:
 		hint := "give it a value that is known before the run"
 		if vars.Reaches(name) {
-			hint += ", or set it on the host with a `set_fact` that is certain to run: without `when`, `loop` and `ignore_errors`"
+			hint += ", or set it with a `set_fact` on the host, before its facts are gathered, and without `when`, `loop` and `ignore_errors`"
 		}
 		c.problems.Errorf(at.Pos, 0, r.Chain, hint, "%s (`%s`) is known only after %s", what, name,
 			c.known.DescribeSteps([]value.Missing{{Name: name, Steps: v.Steps}}))
