@@ -15,6 +15,7 @@ import (
 	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
+	"moon/plan/planner/literal"
 	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/override"
@@ -94,6 +95,7 @@ type stepPlanner struct {
 	concealer *conceal.Concealer
 	prober    *probe.Prober
 	content   *content.Reader
+	literals  *literal.Steps
 	planned   func(c *taskContext, step int) // is given each step; may be nil
 }
 

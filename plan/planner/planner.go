@@ -23,6 +23,7 @@ import (
 	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
+	"moon/plan/planner/literal"
 	"moon/plan/planner/lookups"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/override"
@@ -40,18 +41,19 @@ import (
 
 // New plans a playbook. The plan is nil when the diagnostics hold an error.
 func New(o plan.Options) (*plan.Plan, diag.List) {
-	return newPlan(o, source.NewDisk(o.Stdin))
+	return newPlan(o, source.NewDisk(o.Stdin), nil)
 }
 
 // Check says what planning says of a playbook whose files are read from d. Hosts are not asked for their facts: what is known only with
 // them goes to unfollowed.
 func Check(o plan.Options, d *source.Disk, unfollowed *diag.List) diag.List {
 	o.Hosts.NoConnect, o.Unseen = true, unfollowed
-	_, ds := newPlan(o, d)
+	_, ds := newPlan(o, d, nil)
 	return ds
 }
 
-func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
+// newPlan plans. before is a plan of the same files with the same options, but for what the run has found since; it may be nil.
+func newPlan(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, diag.List) {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
@@ -69,11 +71,11 @@ func newPlan(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	if o.Select.Bounded() {
 		return selected(o, d)
 	}
-	return newPlanner(o, d, nil).result()
+	return newPlanner(o, d, nil, before).result()
 }
 
 // newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
-func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *planner {
+func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, before *plan.Plan) *planner {
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
 	p.engine, p.facts, p.ofSteps = eval.New(), vars.NewFactUsage(), map[sceneOf]*vars.Scene{}
@@ -81,6 +83,9 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string) *plan
 	p.plan = &plan.Plan{
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
 		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},
+	}
+	if p.literals = literal.New(before); before != nil { // in one piece: steps are large
+		p.plan.Steps = make([]plan.Step, 0, len(before.Steps)+len(before.Steps)/64+256)
 	}
 	p.Collector = problems.New(p.plan)
 	p.Library = library.New(library.Request{
@@ -250,7 +255,7 @@ func (p *planner) endVars() []plan.Var {
 // that a value they would have given is missing before anything runs. Mistakes of the first plan do not count: they
 // may be in what is left out.
 func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
-	all := newPlanner(o, d, nil)
+	all := newPlanner(o, d, nil, nil)
 	// With steps there is still something to select from: mistakes may lie in what is excluded.
 	if all.Found.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
@@ -260,7 +265,7 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 		all.Found = append(all.Found, wrong...)
 		return all.result()
 	}
-	p := newPlanner(o, d, leftOut)
+	p := newPlanner(o, d, leftOut, nil)
 	// What the first plan has used of the facts decided what can be selected, so a saved plan needs it too.
 	p.usedToo(all)
 	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool { return !s.Excluded }) {
@@ -277,7 +282,7 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 func Grow(before *plan.Plan, o plan.Options) (*plan.Plan, diag.List) {
 	d := before.Basis.Disk.Again(o.Stdin)
 	d.Closed = false
-	return newPlan(o, d)
+	return newPlan(o, d, before)
 }
 
 // Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what
@@ -287,7 +292,7 @@ func Replay(s *saved.Sources, root string, o plan.Options) (*plan.Plan, diag.Lis
 	if err != nil {
 		return nil, nil, err
 	}
-	p, ds := newPlan(again, d)
+	p, ds := newPlan(again, d, nil)
 	return p, ds, nil
 }
 
@@ -297,7 +302,7 @@ func Stands(p *plan.Plan, seen map[string]found.Result) bool {
 	with := func(findings map[string]found.Result) string {
 		o := p.Again()
 		o.Compared, o.Reads, o.Facts.Findings, o.Facts.Hosts = true, nil, findings, p.Basis.KnownFacts()
-		q, _ := newPlan(o, p.Basis.Disk.Kept())
+		q, _ := newPlan(o, p.Basis.Disk.Kept(), nil)
 		if q == nil {
 			return ""
 		}

@@ -20,7 +20,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	k.Dialect = p.plan.Dialect
 	// The files that lookups read from here on are part of this step's identity.
 	p.lookups.Read = p.lookups.Read[:0]
-	if k.Action == nil {
+	if k.Action == nil || p.takeLiteral(c, t, k.Compiled) {
 		return
 	}
 	p.addGates(k, c)
