@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -222,6 +223,38 @@ func (g *grower) plan(t *testing.T, text string, opened map[string]plan.Found) *
 	return p
 }
 
+// grow plans from a plan with less items, as a run does: it takes over what it can.
+func (g *grower) grow(t *testing.T, before *plan.Plan, opened map[string]plan.Found) *plan.Plan {
+	t.Helper()
+	o := before.Again()
+	o.Opened = maps.Clone(opened)
+	p, ds := planner.Grow(before, o)
+	if p == nil {
+		t.Fatalf("GROWN_SEED=%d: %+v", g.seed, ds)
+	}
+	return p
+}
+
+// differs says how a plan differs from one that was made without another before it; nothing if it does not.
+func differs(got, want *plan.Plan) string {
+	if got.Digest != want.Digest || len(got.Steps) != len(want.Steps) || !reflect.DeepEqual(got.Scopes, want.Scopes) {
+		return fmt.Sprintf("it has the digest %.12s, %d steps and %d scopes, not %.12s, %d and %d", got.Digest, len(got.Steps), len(got.Scopes),
+			want.Digest, len(want.Steps), len(want.Scopes))
+	}
+	for i := range want.Steps {
+		a, b := got.Steps[i], want.Steps[i]
+		k, l := a.Task, b.Task
+		if k.Frame.DocumentAt != l.Frame.DocumentAt || k.Frame.ProducedAt != l.Frame.ProducedAt || k.Open != l.Open || k.Dir != l.Dir ||
+			!reflect.DeepEqual(k.Call, l.Call) || !reflect.DeepEqual(k.Took, l.Took) {
+			return a.Path + " is run in another way"
+		}
+		if a.Task, b.Task = nil, nil; !reflect.DeepEqual(a, b) {
+			return fmt.Sprintf("%s is %+v and not %+v", a.Path, a, b)
+		}
+	}
+	return ""
+}
+
 // compare grows the open plan to its end, and returns how many loops were opened and the first difference.
 func (g *grower) compare(t *testing.T) (places int, what string) {
 	t.Helper()
@@ -235,7 +268,11 @@ func (g *grower) compare(t *testing.T) (places int, what string) {
 			t.Fatal(err)
 		}
 		opened[step.Path] = found
+		before := grown
 		grown = g.plan(t, g.open.String(), opened)
+		if what := differs(g.grow(t, before, opened), grown); what != "" {
+			return places, "grown from the plan before, " + what
+		}
 	}
 	known := g.plan(t, g.known.String(), nil)
 	var left []*plan.Step

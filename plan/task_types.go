@@ -131,9 +131,10 @@ type Task struct {
 
 	Took []int // steps that set variables to what is known ahead, and that it uses
 
-	Open bool // something is not known before the run
-	Dir  string
-	Call *Call
+	Open    bool // something is not known before the run
+	Literal bool // it was found to be written out, without templates; false: it was not looked at
+	Dir     string
+	Call    *Call
 }
 
 // Compiled is what all steps of one task of the playbook share.

@@ -9,6 +9,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/loops"
+	"moon/plan/planner/connect"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -20,7 +21,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	k.Dialect = p.plan.Dialect
 	// The files that lookups read from here on are part of this step's identity.
 	p.lookups.Read = p.lookups.Read[:0]
-	if k.Action == nil || p.takeLiteral(c, t, k.Compiled) {
+	if k.Action == nil {
 		return
 	}
 	p.addGates(k, c)
@@ -337,4 +338,45 @@ func (p *stepPlanner) searching(k *plan.Task, c *taskContext, r *plan.Renderer) 
 		}
 	}
 	k.Search = source.NewSearch(c.lookout(p.plan.Root).Files(kind), p.disk)
+}
+
+// takeLiteral takes a step over from the plan before: one whose task is written out, in a place where nothing around it decides what it
+// does. Planning such a step again would give the same, but for its number, its path and the variables that it could see.
+func (p *stepPlanner) takeLiteral(c *taskContext, t *playbook.Task) bool {
+	before := p.literals.Of(t)
+	if before == nil || !c.isBare() || before.Dir != c.dir || !p.secrets.Empty() ||
+		!slices.Equal(before.Tags, c.tags) || !slices.Equal(before.Origin.Chain, c.chain) || !p.HasRoom(1, t.Pos, c.chain) {
+		return false
+	}
+	p.engine.Allow(plan.TaskWork, plan.TaskText) // the budget is that of the whole plan, and others may need it
+	i := len(p.plan.Steps)
+	s, k := *before, *before.Task
+	s.Index, s.Group, s.Scope, s.Needs = i, i, c.scope, nil // what it needs is found at the end
+	k.Frame, k.Literal = p.frame(c, nil), true
+	s.Task = &k
+	if c.form.place(p, &s, t, c); s.Path != before.Path {
+		s.Digest = p.concealer.Digest(&s, &k)
+	}
+	p.plan.Steps = append(p.plan.Steps, s)
+	p.prober.Note(&s, c.play != nil || !c.breaking)
+	p.register(&s, &k, t, c)
+	if p.planned != nil {
+		p.planned(c, i)
+	}
+	return true
+}
+
+// isBare reports whether nothing around a task of the step form decides what its step does. Of a playbook with hosts nothing is taken over.
+func (c *taskContext) isBare() bool {
+	switch {
+	case c.play != nil, c.scene == nil || c.scene.Host != nil, len(c.on.gates)+len(c.gates) > 0:
+		return false
+	case c.link != connect.Link{}, c.become != connect.Become{}, c.inherit != inherit{}, !c.delegate.IsZero():
+		return false
+	case c.looks != "", c.path != "", c.once:
+		return false
+	case len(c.when)+len(c.env)+len(c.ignore)+len(c.notify)+len(c.notifiers) > 0, !c.cwd.IsZero(), c.handler, c.over != nil:
+		return false
+	}
+	return c.item == nil && c.finds == nil && c.inLoop == nil && c.loop == nil && !c.grown
 }

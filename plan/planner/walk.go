@@ -41,7 +41,7 @@ func (p *planner) planTasks(c *taskContext, tasks []*playbook.Task) {
 
 // planTask expands a task into steps and scopes.
 func (p *planner) planTask(c *taskContext, t *playbook.Task) {
-	if p.Full {
+	if p.Full || p.takeLiteral(c, t) {
 		return
 	}
 	defer p.NoteGroup(t, len(p.plan.Scopes), c.chain)

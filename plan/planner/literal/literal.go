@@ -5,41 +5,51 @@ import (
 	"moon/plan/playbook"
 )
 
-// Steps are those that an earlier plan had of tasks that are written out, by task: files that were not read again have the same tasks.
+// Steps are those of an earlier plan. They are asked for in the order of the plan, which both plans have.
 type Steps struct {
-	of map[*playbook.Task]*plan.Step
+	before *plan.Plan
+	at     int             // of before, the step that is expected next
+	said   map[string]bool // files of which something was said: it is found where a step is planned
 }
 
 // New finds the steps of a plan of the step form, which may be nil. Where overrides, tags or secrets may change any step, there are none.
 func New(before *plan.Plan) *Steps {
-	l := &Steps{}
 	if before == nil || before.AsksHosts() {
-		return l
+		return &Steps{}
 	}
 	o := &before.Basis.O
 	if len(o.Values.Overrides)+len(o.Select.Tags)+len(o.Select.SkipTags) > 0 || o.Select.Bounded() || !before.Basis.Secrets.Empty() {
-		return l
+		return &Steps{}
 	}
-	said := map[string]bool{} // files of which something was said: it is found where a step is planned
+	l := &Steps{before: before, said: map[string]bool{}}
 	for _, d := range before.Diagnostics {
-		said[d.Pos.File] = true
-	}
-	l.of = make(map[*playbook.Task]*plan.Step, len(before.Steps))
-	for i := range before.Steps {
-		s := &before.Steps[i]
-		t := s.Task.Src
-		switch _, twice := l.of[t]; {
-		case twice: // its file is included twice
-			l.of[t] = nil
-		case !said[s.Origin.File] && isLiteral(s) && isWrittenOut(t):
-			l.of[t] = s
-		}
+		l.said[d.Pos.File] = true
 	}
 	return l
 }
 
-// Of is the step of a task; nil if there is none that could be taken over.
-func (l *Steps) Of(t *playbook.Task) *plan.Step { return l.of[t] }
+// ahead is how many steps of the plan before are passed over that the next plan has for other tasks.
+const ahead = 16
+
+// Of is the step of a task that is planned now; nil if there is none that could be taken over. Files that were not read again have the
+// same tasks.
+func (l *Steps) Of(t *playbook.Task) *plan.Step {
+	if l.before == nil {
+		return nil
+	}
+	for i := l.at; i < min(l.at+ahead, len(l.before.Steps)); i++ {
+		s := &l.before.Steps[i]
+		if s.Task.Src != t {
+			continue
+		}
+		l.at = i + 1
+		if isLiteral(s) && (s.Task.Literal || isWrittenOut(t)) && !l.said[s.Origin.File] {
+			return s
+		}
+		return nil
+	}
+	return nil
+}
 
 // isWrittenOut reports whether a task has a name, an action and perhaps a name for its result, all without templates.
 func isWrittenOut(t *playbook.Task) bool {
@@ -74,7 +84,7 @@ func isLiteral(s *plan.Step) bool {
 		return false
 	case s.Excluded, s.Handler, s.Keeps, s.NoLog, s.Once, s.Clears, s.Concealed, s.Confirm != "", s.Prediction != plan.WillRun:
 		return false
-	case len(s.Unknowns)+len(s.Uses)+len(s.Reads)+len(s.Gates)+len(s.Notifiers)+len(s.Overridden)+len(s.Env) > 0, s.Cwd != "":
+	case len(s.Unknowns)+len(s.Uses)+len(s.Reads)+len(s.Gates)+len(s.Notifiers)+len(s.Overridden)+len(s.Env) > 0:
 		return false
 	case k.Open, k.Call == nil, k.Finds != nil, len(k.When)+len(k.Ignore)+len(k.Env)+len(k.Decisive)+len(k.Took) > 0, !k.Cwd.IsZero():
 		return false
