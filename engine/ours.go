@@ -150,11 +150,13 @@ func (o *ours) all(changes []source.Change) (step string, ok bool) {
 // adopt is what a plan that is made again takes a source for: where steps of this run have changed it, what it was, so that a step
 // that has read it stays the same.
 func (o *ours) adopt(p *plan.Plan) func(now *source.Source) *source.Source {
+	reads := p.Basis.Disk.Reads // and not the plan: the next one keeps this function, and would keep all plans before it
 	return func(now *source.Source) *source.Source {
-		was := p.SourceOf(now.Path, now.Parts)
-		if was == nil || was.Digest == now.Digest {
+		seen := reads[source.ReadKey{Path: now.Path, Parts: now.Parts}]
+		if seen == nil || seen.Source.Digest == now.Digest {
 			return now
 		}
+		was := seen.Source
 		changes := was.Changes(now)
 		if was.Digest == "" {
 			changes = now.New()

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"weak"
 
 	"moon/internal/assault"
 	"moon/plan"
@@ -350,4 +352,25 @@ func view(s *plan.Step, at map[int]int) map[string]any {
 		v["label"], v["index"], v["last"] = s.Loop.Label, s.Loop.Index, s.Loop.Last
 	}
 	return v
+}
+
+// TestGrownPlanAlone holds that a plan which has grown keeps nothing of the one before: a run may have hundreds of them.
+func TestGrownPlanAlone(t *testing.T) {
+	g := &grower{seed: 1, dir: t.TempDir()}
+	before := g.plan(t, "- {name: list, shell: list, register: r}\n- {shell: 'a {{ item }}', loop: '{{ r.stdout_lines }}'}\n- shell: b\n", nil)
+	found, err := saved.Found([]any{"x"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown := g.grow(t, before, map[string]plan.Found{before.Steps[before.OpenPlaces()[0]].Path: found})
+	kept := weak.Make(before)
+	before = nil
+	runtime.GC()
+	runtime.GC()
+	if kept.Value() != nil {
+		t.Error("the plan before is kept")
+	}
+	if len(grown.Steps) != 4 {
+		t.Errorf("%d steps", len(grown.Steps))
+	}
 }

@@ -125,7 +125,8 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, befor
 	p.run()
 	d.Planned = true
 	p.engine.Unbound()
-	p.engine.Secrets = o.Secrets // what running it learns does not belong to the plan
+	p.engine.Secrets = o.Secrets  // what running it learns does not belong to the plan
+	p.literals = literal.New(nil) // what it renders may reach the planner, which must not keep the plan before
 	return p
 }
 

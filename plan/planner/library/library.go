@@ -220,6 +220,7 @@ func parse[T any](l *Library, kind string, f *playbook.File, how parser[T]) (*pl
 	l.problems.Found = append(l.problems.Found, one.said...)
 	// What is decrypted while it is read becomes known as a secret of this plan, and has to be of the next.
 	if !bytes.Contains(f.Text, []byte("!vault")) {
+		f.Decrypt = nil                   // it reaches the plan, and nothing here is encrypted
 		one.said = slices.Clone(one.said) // the planner adds to its own how a file was reached
 		l.disk.Parsed.Keep(name, f.Text, one)
 	}
