@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/plan"
 	"moon/tui/tuitest"
 )
 
@@ -116,5 +117,32 @@ func BenchmarkFindKey(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		_, _ = s.m.Update(letters[i%2])
 		_ = s.m.View()
+	}
+}
+
+// BenchmarkPlaceOpens is the time from the event that a loop has found 10,000 items to the frame that shows its rounds, without planning
+// them: 0.5 s is the budget for both.
+func BenchmarkPlaceOpens(b *testing.B) {
+	const before, rounds = 1_000, 10_000
+	old, now := large(before), large(before+rounds)
+	now.Digest = "with the rounds"
+	added := []events.Range{{From: before, To: before + rounds}}
+	for b.Loop() {
+		b.StopTimer()
+		s := newScreen(b, setup{p: old, w: 120, h: 40, options: func(o *Options) {
+			o.PlanFor = func(string) *plan.Plan { return now }
+		}})
+		s.frame()
+		b.StartTimer()
+		s.m.Store.Apply(&events.Record{Step: -1, Event: events.PlanLoaded{
+			TotalSteps: before + rounds, Digest: now.Digest, Generation: 2, Expanded: []int{before - 1}, Added: added,
+		}})
+		_, _ = s.m.Update(frameMsg{})
+		_ = s.m.View()
+		b.StopTimer()
+		if len(s.m.Plan.Steps) != before+rounds {
+			b.Fatalf("%d steps are shown", len(s.m.Plan.Steps))
+		}
+		b.StartTimer()
 	}
 }

@@ -39,6 +39,7 @@ type Show struct {
 	plan   *plan.Plan
 	hosts  bool // steps are called with their hosts
 	people []decision
+	found  map[string]string // at open places, by their paths: later plans give them other numbers
 
 	warnings []string // of the run as a whole
 }
@@ -71,6 +72,8 @@ func (s *Show) Take(r events.Record) {
 			s.plan = s.PlanFor(e.Digest)
 		}
 		s.hosts = s.plan != nil && status.OverHosts(s.plan)
+	case events.StepCompleted:
+		s.noteFound(r.Step, e)
 	case events.CommandAccepted:
 		// moon tells decisions again that an edited or resumed plan keeps; it was not asked for them.
 		if _, stop := e.Command.(events.Stop); e.Actor != "moon" || stop {
@@ -124,6 +127,7 @@ const (
 	slowest   = 5                      // how many are listed
 	slow      = 100 * time.Millisecond // what is shorter is not worth a line
 	decisions = 30                     // how many are listed
+	places    = 20                     // the same
 )
 
 // Write prints it for people.
@@ -168,6 +172,7 @@ func (s *Show) Write(w io.Writer) error {
 		b.WriteString("\nHosts\n")
 		writeRecap(&b, s.hostRecap())
 	}
+	s.writePlaces(&b)
 	s.writeSlowest(&b)
 	if s.plan != nil {
 		listOverrides(&b, s.plan, &s.run, " → ")
