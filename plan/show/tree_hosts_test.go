@@ -138,7 +138,7 @@ func TestAlikeBatches(t *testing.T) {
         step-0002+0004  web1, web2  ask (y)  command: cat /srv/<host>  site.yml:5
                    registers asked
       step-0005–0006  web1, web2  listen  command: listen 80  site.yml:6
-                 runs only if asked is succeeded (known after step-0001+0003 «ask», step-0002+0004 «ask»)
+                 runs only if asked is succeeded (known after step-0001+0003 «ask (x)», step-0002+0004 «ask (y)»)
     batches 2–3 of 5  on web[3:6], as batch 1: step-0007–0018  site.yml:1
     batch 4 of 5  on web7, web8  site.yml:1
 `
