@@ -153,7 +153,7 @@ func (o *ours) adopt(p *plan.Plan) func(now *source.Source) *source.Source {
 	reads := p.Basis.Disk.Reads // and not the plan: the next one keeps this function, and would keep all plans before it
 	return func(now *source.Source) *source.Source {
 		seen := reads[source.ReadKey{Path: now.Path, Parts: now.Parts}]
-		if seen == nil || seen.Source.Digest == now.Digest {
+		if seen == nil || seen.Digest == now.Digest {
 			return now
 		}
 		was := seen.Source
