@@ -342,7 +342,8 @@ func (s *replanning) decideAdded(choices []choice, stops map[int]*breaks, of, ex
 		}
 		if s.plan.Steps[j].Adds != nil { // the steps of the hosts that it has added are in later plays, and not its rounds
 			// New hosts do not say which step has added them, so all that adds anything now must approve it.
-			s.decideHosts(choices, of, s.opts.Expanded || !slices.ContainsFunc(expanded, func(j int) bool { return !s.plan.Steps[j].Approves }))
+			asks := func(j int) bool { return !s.plan.Steps[j].Approves }
+			s.decideHosts(choices, of, s.opts.Expanded || !slices.ContainsFunc(expanded, asks))
 			continue
 		}
 		inherited := added | s.choices[j]&breakpoint
