@@ -84,6 +84,17 @@ func (s *hearing) heard(o events.Order, reason string) {
 // maxRanges is how many commands one request may become.
 const maxRanges = 1000
 
+// endUnasked ends a run in order, because nobody is there to confirm a step. It could wait for somebody who attaches, but a pipeline would
+// wait until its own time is over, and say nothing.
+func (s *hearing) endUnasked(step int) {
+	p := s.state.Plan()
+	at := &p.Steps[step]
+	s.add(fact.Warned{Step: step, Message: fmt.Sprintf("the run has added %s, which asks to be confirmed: %s; "+
+		"no one is here to ask, so nothing more is started; moon resume continues the run, in a terminal or with --approve %s",
+		p.StepRef(step), at.Confirm, at.ID())})
+	s.obey(events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}})
+}
+
 func (s *hearing) consider(r control.Request) control.Answer {
 	const maxID = 100
 	if r.ID == "" || len(r.ID) > maxID {

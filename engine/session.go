@@ -255,6 +255,8 @@ func (s *Session) decide() (until time.Time) {
 			})
 		case state.OpenGate:
 			s.add(fact.GateOpened{Step: d.Step, Message: s.state.Plan().Steps[d.Step].Title()})
+		case state.Unasked:
+			s.endUnasked(d.Step)
 		case state.Pause:
 			s.add(d.RunPaused)
 		case state.Finish:

@@ -32,6 +32,8 @@ type (
 	Schedule struct{ Step, Attempt int }
 	// OpenGate asks the question of a step.
 	OpenGate struct{ Step int }
+	// Unasked ends a run without a review, in which nobody is there to confirm a step that asks.
+	Unasked struct{ Step int }
 	// Pause holds the run.
 	Pause struct{ fact.RunPaused }
 	// Finish ends the run.
@@ -48,6 +50,7 @@ func (Probe) decision()    {}
 func (Expire) decision()   {}
 func (Schedule) decision() {}
 func (OpenGate) decision() {}
+func (Unasked) decision()  {}
 func (Pause) decision()    {}
 func (Finish) decision()   {}
 func (Idle) decision()     {}
@@ -169,6 +172,10 @@ func (s decider) pick() Decision {
 			return Probe{step}
 		}
 		if reason, message := s.hold(step); reason != "" {
+			// What was planned before the run had to be confirmed before the run: the run has added this step.
+			if reason == events.PauseConfirm && !s.opts.Review {
+				return Unasked{step}
+			}
 			// In step mode the pause comes when what runs has ended, otherwise at once.
 			if s.active > 0 && s.fence == nil && s.budget < 0 || s.active == 0 {
 				return Pause{fact.RunPaused{Reason: reason, Step: step, Message: message}}

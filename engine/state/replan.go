@@ -348,6 +348,8 @@ func (s *replanning) decideAdded(choices []choice, stops map[int]*breaks, of, ex
 		}
 		inherited := added | s.choices[j]&breakpoint
 		switch {
+		case s.opts.Confirmed:
+			inherited |= confirmed
 		case !s.opts.Review:
 			inherited |= s.choices[j] & confirmed
 		case s.opts.Expanded || s.plan.Steps[j].Approves:
@@ -380,7 +382,10 @@ func (s *replanning) decideHosts(choices []choice, of []int, approve bool) {
 		if of[k] >= 0 {
 			continue
 		}
-		if choices[k] |= added; s.opts.Review && approve {
+		switch choices[k] |= added; {
+		case s.opts.Confirmed:
+			choices[k] |= confirmed
+		case s.opts.Review && approve:
 			choices[k] |= approved
 		}
 	}

@@ -24,6 +24,7 @@ type Options struct {
 	Check          bool   `json:"check,omitempty"`            // dry run
 	Diff           bool   `json:"diff,omitempty"`
 	Expanded       bool   `json:"expanded,omitempty"`   // a review approves what the run adds to the plan along with the place it is found by
+	Confirmed      bool   `json:"confirmed,omitempty"`  // without a review: what the run adds to the plan need not ask to be confirmed
 	Force          bool   `json:"force,omitempty"`      // run incremental steps although they are up to date
 	Saved          bool   `json:"saved,omitempty"`      // of a saved plan: a resumed run keeps to it
 	MaxResult      int64  `json:"max_result,omitempty"` // how much of what a step prints its result may have, in bytes; 0: 16 MiB

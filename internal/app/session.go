@@ -34,7 +34,7 @@ type HeadlessRequest struct {
 // Headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
 func Headless(call *Invocation, p *plan.Plan, g *graph.Graph, req HeadlessRequest) error {
 	opts := req.Options
-	opts.Expanded = ApprovesExpanded(req.Approve)
+	opts.Expanded, opts.Confirmed = ApprovesExpanded(req.Approve), ApprovesAll(req.Approve)
 	outs, err := ParseOutputs(req.Outputs, req.Verbose, opts.Diff)
 	if err != nil {
 		return err
@@ -184,6 +184,9 @@ const (
 // ApprovesExpanded reports whether --approve approves the steps that the run adds to the plan.
 func ApprovesExpanded(selectors []string) bool { return slices.Contains(selectors, approveExpanded) }
 
+// ApprovesAll reports whether --approve confirms all that asks.
+func ApprovesAll(selectors []string) bool { return slices.Contains(selectors, approveAll) }
+
 // approvedSteps are the steps that --approve names, or all.
 func approvedSteps(p *plan.Plan, selectors []string) (steps map[int]bool, all bool, err error) {
 	steps = map[int]bool{}
@@ -197,7 +200,7 @@ func approvedSteps(p *plan.Plan, selectors []string) (steps map[int]bool, all bo
 			steps[step] = true
 		}
 	}
-	return steps, slices.Contains(selectors, approveAll), nil
+	return steps, ApprovesAll(selectors), nil
 }
 
 // ReviewApprovals are the commands for what --approve approves before a review begins.

@@ -74,6 +74,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	// How a run is shown may differ from the run that it continues. What it does may not: the other options are kept.
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen
 	opts.Expanded = opts.Expanded || app.ApprovesExpanded(c.Approve)
+	opts.Confirmed = !onScreen && app.ApprovesAll(c.Approve)
 	how := engine.Resumption{Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed, Planned: now.by}
 	switch {
 	case onScreen:
