@@ -87,6 +87,12 @@ func TestTimeline(t *testing.T) {
 	if got := s.bars(20); got != "##          ##\n  #\n   ######      ####" {
 		t.Errorf("while it is tried again\n%s", got)
 	}
+	// Time may have passed before it is known that a step has ended.
+	l.Advance(inTime(20.4))
+	l.See(6, &events.Step{State: events.Settled, Outcome: events.OK, Attempt: 2, Started: inTime(15), Ended: inTime(19)})
+	if got := s.bars(21); got != "##          ##\n  #\n   ######      ####" {
+		t.Errorf("when it has ended\n%s", got)
+	}
 	// A plan that was edited keeps what is still in it.
 	next := threeParts()
 	next.Scopes[2].Path = "/api"
@@ -129,7 +135,7 @@ func TestTimelineMarks(t *testing.T) {
 				within = within || r[0] == part && second >= r[1] && second < r[2]
 				near = near || r[0] == part && second >= r[1]-2*grain && second <= r[2]+2*grain
 			}
-			busy := l.Share(&l.Parts[part], offset, offset+1) > 0
+			busy := l.When(&l.Parts[part]).Share(offset, offset+1) > 0
 			if within && !busy || busy && !near {
 				rt.Fatalf("part %d at %d is %t, of %v, with marks of %v", part, second, busy, ran, l.Grain)
 			}

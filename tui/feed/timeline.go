@@ -20,6 +20,7 @@ type Timeline struct {
 	Grain  time.Duration
 	Active map[int]time.Time // when the attempts that run began
 	Times  events.Times      // marks are made in run time: what the run waited for a person is cut out
+	now    time.Time
 }
 
 // Part is a stretch of steps that has a row of its own: a scope, or the single steps between two.
@@ -90,6 +91,7 @@ func (l *Timeline) See(step int, of *events.Step) {
 		delete(l.Active, step)
 		return
 	}
+	l.begin(l.Times.RunTime(start))
 	// Another attempt has begun since: between the two the step was busy.
 	if before, runs := l.Active[step]; runs && before.Before(start) {
 		l.mark(step, before, start)
@@ -102,11 +104,27 @@ func (l *Timeline) See(step int, of *events.Step) {
 	l.Active[step] = start
 }
 
-// Advance marks what runs until now.
+// Advance lets the time pass for what runs. It leaves no marks: a step may have ended already, and its end be on the way.
 func (l *Timeline) Advance(now time.Time) {
-	for step, start := range l.Active {
-		l.mark(step, start, now)
+	if l.now = now; len(l.Active) > 0 {
+		l.fit(l.Times.RunTime(now))
 	}
+}
+
+// runs is since when something in a part has been running, in run time; ok is false if nothing does.
+func (l *Timeline) runs(p *Part) (since time.Time, ok bool) {
+	for step, start := range l.Active {
+		if p.Steps.Has(step) && (!ok || start.Before(since)) {
+			since, ok = start, true
+		}
+	}
+	return l.Times.RunTime(since), ok
+}
+
+// Begun reports whether anything in a part has run, or runs.
+func (l *Timeline) Begun(p *Part) bool {
+	_, runs := l.runs(p)
+	return runs || len(p.Busy) > 0
 }
 
 // part is the part a step is in, or nil.
@@ -132,14 +150,8 @@ func (l *Timeline) mark(step int, from, to time.Time) {
 	if p == nil || to.Before(from) {
 		return
 	}
-	if l.From.IsZero() {
-		l.From = from
-	}
-	l.shift(from)
-	// Coarser marks, until the longest row fits.
-	for to.Sub(l.From) >= l.Grain*MostMarks {
-		l.coarsen()
-	}
+	l.begin(from)
+	l.fit(to)
 	first := int(from.Sub(l.From) / l.Grain)
 	// What ends on a border does not touch the next mark.
 	last := max(int((to.Sub(l.From)-1)/l.Grain), first)
@@ -149,6 +161,21 @@ func (l *Timeline) mark(step int, from, to time.Time) {
 	for i := first; i <= last; i++ {
 		p.Busy[i] = true
 	}
+}
+
+// fit makes coarser marks, until the longest row reaches to a time.
+func (l *Timeline) fit(to time.Time) {
+	for to.Sub(l.From) >= l.Grain*MostMarks {
+		l.coarsen()
+	}
+}
+
+// begin has the timeline reach back to a time.
+func (l *Timeline) begin(from time.Time) {
+	if l.From.IsZero() {
+		l.From = from
+	}
+	l.shift(from)
 }
 
 // shift makes room for what began before all that is known: steps are seen in the order of the plan.
@@ -187,13 +214,29 @@ func (l *Timeline) coarsen() {
 	}
 }
 
-// Share is how much of a stretch of time a part was busy, from 0 to 1.
-func (l *Timeline) Share(p *Part, from, to time.Duration) float64 {
-	first := int(from / l.Grain)
-	last := max(int((to-1)/l.Grain), first)
+// Busy is when a part was busy.
+type Busy struct {
+	grain        time.Duration
+	marks        []bool
+	since, until int // the marks that what runs would make by now
+}
+
+// When is when a part was busy, until now.
+func (l *Timeline) When(p *Part) Busy {
+	b := Busy{l.Grain, p.Busy, 0, -1}
+	if start, runs := l.runs(p); runs {
+		b.since, b.until = int(start.Sub(l.From)/l.Grain), int((l.Times.RunTime(l.now).Sub(l.From)-1)/l.Grain)
+	}
+	return b
+}
+
+// Share is how much of a stretch of time it was busy, from 0 to 1.
+func (b Busy) Share(from, to time.Duration) float64 {
+	first := int(from / b.grain)
+	last := max(int((to-1)/b.grain), first)
 	n := 0
-	for i := first; i <= last && i < len(p.Busy); i++ {
-		if p.Busy[i] {
+	for i := first; i <= last; i++ {
+		if i < len(b.marks) && b.marks[i] || i >= b.since && i <= b.until {
 			n++
 		}
 	}

@@ -197,7 +197,7 @@ func (m TimePane) partName(p *feed.Part) string {
 // PartBar is a part's line: blocks where it was busy, or else a sign of how it is.
 func (m TimePane) PartBar(p *feed.Part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
-	if len(p.Busy) == 0 {
+	if !m.Timeline.Begun(p) {
 		look := tree.Sign(&t, true, false)
 		if t.Sum(status.Waiting, status.Undecided, status.Confirm, status.Asking) > 0 {
 			return []draw.Text{draw.Inked(themes.Text, draw.Spaces(w-1)), draw.Inked(draw.SignLooks[look].Role, m.Glyphs.Signs[look])}
@@ -209,9 +209,9 @@ func (m TimePane) PartBar(p *feed.Part, total time.Duration, w int) []draw.Text 
 		look = themes.Failed
 	}
 	// One more than there are cells: the last cell of a stretch is drawn by whether another follows, also at the right edge.
-	shares := make([]float64, w+1)
+	shares, when := make([]float64, w+1), m.Timeline.When(p)
 	for c := range w {
-		shares[c] = m.Timeline.Share(p, total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))
+		shares[c] = when.Share(total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))
 	}
 	var b strings.Builder
 	steps := len(m.Glyphs.Bar)
