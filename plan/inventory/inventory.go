@@ -336,7 +336,7 @@ func (inv *Inventory) placeAdded(h *Host, known int) {
 }
 
 // GroupName makes a name of a value, as group_by does.
-func GroupName(text string) string { return strings.Join(strings.Fields(text), "-") }
+func GroupName(text string) string { return strings.ReplaceAll(text, " ", "-") }
 
 // GroupNames makes names of values. One that is empty, or all, is none.
 func GroupNames(texts []string) []string {
