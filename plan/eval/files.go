@@ -124,6 +124,14 @@ func (s scope) visible(name string) (any, bool) {
 	return nil, false
 }
 
+// CheckLookup says what is wrong with the name of a lookup, without looking anything up: it does not exist, or is not available.
+func (*Engine) CheckLookup(name string) error {
+	if _, e := lookups.Find(name); e != nil {
+		return e
+	}
+	return nil
+}
+
 // LookupItems gives the items of a with_NAME loop over terms, a value as it was rendered. dir is where the action searches its
 // files, "" for "files". Missing lists what the items depend on; then there are none.
 func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) (items []any, missing []value.Missing, err error) {

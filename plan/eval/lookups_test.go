@@ -100,8 +100,8 @@ func TestLookups(t *testing.T) {
 	for text, want := range map[string]string{
 		"{{ lookup('file', 'nope') }}":                       "function `lookup` failed: no file `nope` in files",
 		"{{ lookup('file', 'motd', rstip=true) }}":           "function `lookup` has no option `rstip` for `file`",
-		"{{ lookup('fil', 'motd') }}":                        "function `lookup` failed: unknown lookup `fil`",
-		"{{ lookup('random_choice', lst) }}":                 "function `lookup` failed: the lookup `random_choice` is not available: its result would differ from one run to the next",
+		"{{ lookup('fil', 'motd') }}":                        "unknown lookup `fil`",
+		"{{ lookup('random_choice', lst) }}":                 "the lookup `random_choice` is not available: its result would differ from one run to the next",
 		"{{ lookup('first_found', 'x', 'y') }}":              "function `lookup` failed: none of these files exists: x, y",
 		"{{ lookup('vars', 'nope') }}":                       "undefined variable `nope`",
 		"{{ lookup('template', 'bad.j2') }}":                 "bad.j2:2: undefined variable `nope`",

@@ -25,7 +25,7 @@ type collector struct {
 	refs  []Ref
 	// guards are names whose absence some expression asks about: everywhere in the text their absence is provided for.
 	guards []string
-	// unknown are calls of functions that are neither built in nor bound where they are called.
+	// unknown are calls of functions that are neither built in nor bound where they are called, and of lookups that do not exist.
 	unknown []*jinja.Call
 }
 
@@ -189,7 +189,11 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 		return
 	}
 	name, ok := n.Args[0].Value.(*jinja.Constant)
-	if !ok {
+	if !ok || n.Args[0].Name != "" {
+		return
+	}
+	if lookupError(name) != nil {
+		c.unknown = append(c.unknown, n)
 		return
 	}
 	switch name.Value {
@@ -214,6 +218,18 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 	}
 }
 
+// lookupError is the error for the name of a lookup that does not exist or is not available, or nil.
+func lookupError(name *jinja.Constant) *value.Error {
+	if !value.IsString(name.Value) {
+		return nil // it is said when it is called
+	}
+	_, e := lookups.Find(value.Text(name.Value))
+	if e != nil {
+		e.Kind, e.Offset, e.Width = value.SyntaxError, name.Offset(), len(value.Text(name.Value))
+	}
+	return e
+}
+
 // unknownFunction is the error for the first call of a function that does not exist. Macros may be called before the
 // text defines them, inside of other macros.
 func (c *collector) unknownFunction(macros []string) error {
@@ -221,6 +237,9 @@ func (c *collector) unknownFunction(macros []string) error {
 		f := n.Function.(*jinja.Variable)
 		if slices.Contains(macros, f.Name) {
 			continue
+		}
+		if c.known.isFunction(f.Name) {
+			return lookupError(n.Args[0].Value.(*jinja.Constant))
 		}
 		if reason, ok := filters.Refused[f.Name]; ok {
 			return &value.Error{

@@ -150,6 +150,12 @@ func (l *Reader) fileTree(at Site, t *playbook.Task, r *plan.Renderer) ([]Item, 
 // braces is a text, and no expression.
 func (l *Reader) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (items []Item, late []value.Missing, ok bool) {
 	over := t.Loop.Over
+	name := strings.TrimPrefix(t.Loop.Key, "with_")
+	// Before the terms, which may be known only in the run.
+	if err := l.plan.Engine.CheckLookup(name); err != nil {
+		r.Wrong(over, err)
+		return nil, nil, false
+	}
 	terms := r.Value(over)
 	if r.Failed {
 		return nil, nil, false
@@ -162,7 +168,6 @@ func (l *Reader) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (item
 		}
 		return nil, r.Missing, false
 	}
-	name := strings.TrimPrefix(t.Loop.Key, "with_")
 	list, missing, err := l.plan.Engine.LookupItems(e, name, terms, source.SourceDirs[t.Action])
 	if err != nil {
 		r.Wrong(over, err)
