@@ -38,11 +38,36 @@ func size(v any) int {
 }
 
 func (s scope) filter(n *jinja.Filtering) (any, error) {
+	v, err := s.filterWithGaps(n)
+	list, _ := v.([]any)
+	if err != nil || !filterOf(n).Gaps {
+		return v, err
+	}
+	for i, item := range list {
+		gap, missing := item.(value.Fault)
+		if !missing {
+			continue
+		}
+		err := s.calleeError("filter", n.Name, gap.Err, n.Offset(), n.End-n.Offset()) // whose place is that of the filter that made the gap
+		if !s.gaps {
+			return nil, err
+		}
+		if gap.Err, missing = value.AsError(err); missing {
+			list[i] = gap
+		}
+	}
+	return v, nil
+}
+
+// filterWithGaps is what a filter gives, which may be a list with items without a value.
+func (s scope) filterWithGaps(n *jinja.Filtering) (any, error) {
 	def := filterOf(n)
 	if def.Lazy != nil {
 		// Before anything is evaluated: it chooses which of its arguments are.
 		return def.Lazy(s.forCall(), n)
 	}
+	in, chained := n.In.(*jinja.Filtering)
+	s.gaps = def.Gaps && chained && filterOf(in).Gaps
 	c, err := s.prepare(n.In, n.Name, def.Params, n.Args, def.Guards)
 	// Only here, with all arguments at hand: a filter that takes single entries must not make the others be rendered.
 	if err == nil && (!def.Objects || value.IsPartial(c.Value)) {
@@ -97,6 +122,7 @@ func (s scope) fieldOf(n *jinja.Testing) (bool, bool) {
 func (s scope) prepare(in jinja.Node, name string, p jinja.Params, args []jinja.Argument, guards bool) (*call.Input, error) {
 	c := &call.Input{Scope: s.forCall(), Name: name}
 	val, err := s.eval(in)
+	s.gaps = false // of the input alone
 	o, isOpen := value.OpenOf(err)
 	if err != nil && !isOpen {
 		// An error of another kind goes past default() and `is defined`: it is a mistake, not an absence.

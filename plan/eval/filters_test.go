@@ -50,6 +50,8 @@ func TestFilters(t *testing.T) {
 		{"{{ nums | batch(2) | list }}{{ nums | batch(2, 0) | list }}{{ nums | slice(2) | list }}{{ [1] | slice(2, 'x') | list }}", `[[3,1],[2]][[3,1],[2,0]][[3,1],[2]][[1],["x"]]`},
 		{"{{ ['host'] | map('extract', cfg) | list }}{{ ['deep'] | map('extract', cfg, 'x') | list }}{{ users | subelements('groups') | map(attribute=1) | list }}", `["h1"][1]["a","b","b"]`},
 
+		{"{{ ['host', 'nope'] | map('extract', cfg) | select('defined') | list }}{{ ['nope'] | map('extract', cfg) | map('default', '-') | list }}{{ users | map(attribute='nick') | list | reject('defined') | length }}{{ [users] | map('map', attribute='name') | first | join }}", `["h1"]["-"]2annbobcid`},
+
 		// Data.
 		{"{{ cfg | to_json }}{{ 'a' | to_json }}{{ version | to_json }}", `{"deep": {"x": 1}, "host": "h1", "items": "own", "ports": [80, 443], "v": 1.10}"a"1.10`},
 		{"{{ cfg.ports | to_nice_json }}{{ {'a': 1} | to_nice_json(indent=2) }}", "[\n    80,\n    443\n]{\n  \"a\": 1\n}"},

@@ -57,7 +57,7 @@ func (r *rendering) restart(taken map[string]bool) *rendering {
 
 // EvalNode implements Evaluator.
 func (r *rendering) EvalNode(n jinja.Node, locals *call.Names) (any, error) {
-	return scope{r, locals}.eval(n)
+	return scope{rendering: r, locals: locals}.eval(n)
 }
 
 // RenderFile implements Evaluator.
@@ -69,6 +69,7 @@ func (r *rendering) RenderFile(name, text string, style jinja.Style, env value.E
 type scope struct {
 	*rendering
 	locals *call.Names // nil outside of templates with tags
+	gaps   bool        // the filter that is evaluated may give a list with items without a value
 }
 
 // forCall is the scope as a callee sees it.

@@ -19,6 +19,9 @@ type Filter struct {
 	Guards bool
 	// objects is set for filters that look into an Object themselves, in their input and their arguments.
 	Objects bool
+	// Gaps is set for filters that take lists with items without a value, each a Fault, and may give some: map reads an attribute that
+	// not all items have, and select('defined') leaves those behind. No other code sees such a list.
+	Gaps bool
 }
 
 // Test is what {{ in is name(args) }} calls.

@@ -14,14 +14,14 @@ import (
 
 func listFilters() map[string]*Filter {
 	list := map[string]*Filter{
-		"length":               {Run: filterLength},
+		"length":               {Gaps: true, Run: filterLength},
 		"first":                {Run: filterFirst},
 		"last":                 {Run: filterLast},
-		"list":                 {Run: func(c *call.Input) (any, error) { return anyOf(c.ValueItems()) }},
+		"list":                 {Gaps: true, Run: func(c *call.Input) (any, error) { return anyOf(c.ValueItems()) }},
 		"join":                 {Params: jinja.Takes("d? attribute?"), Run: filterJoin},
-		"map":                  {Params: jinja.Takes("..."), Run: filterMap},
-		"select":               {Params: jinja.Takes("..."), Run: picking(true, false)},
-		"reject":               {Params: jinja.Takes("..."), Run: picking(false, false)},
+		"map":                  {Params: jinja.Takes("..."), Gaps: true, Run: filterMap},
+		"select":               {Params: jinja.Takes("..."), Gaps: true, Run: picking(true, false)},
+		"reject":               {Params: jinja.Takes("..."), Gaps: true, Run: picking(false, false)},
 		"selectattr":           {Params: jinja.Takes("..."), Run: picking(true, true)},
 		"rejectattr":           {Params: jinja.Takes("..."), Run: picking(false, true)},
 		"sort":                 {Params: jinja.Takes("reverse? case_sensitive? attribute?"), Run: filterSort},
@@ -171,35 +171,55 @@ func filterMap(c *call.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// attribute and default belong to map itself; what remains is for the filter of each item.
+	// As in Jinja, attribute and default belong to map only if no filter is named: map('map', attribute='x') hands them on.
 	named := maps.Clone(c.Named)
 	path, byAttribute := named["attribute"]
+	byAttribute = byAttribute && len(c.Rest) == 0
 	otherwise, hasDefault := named["default"]
 	if byAttribute {
 		delete(named, "attribute")
 		delete(named, "default")
 	}
-	if byAttribute && (len(c.Rest) > 0 || len(named) > 0) || !byAttribute && len(c.Rest) == 0 {
+	if byAttribute && len(named) > 0 || !byAttribute && len(c.Rest) == 0 {
 		return nil, value.Errorf(value.TypeError, "write `map('upper')` or `map(attribute='name')`",
 			"needs the name of a filter or an attribute")
 	}
 	out := make([]any, len(items))
 	for i, item := range items {
+		gap, missing := item.(value.Fault)
 		switch {
 		case !byAttribute:
-			out[i], err = applyFilter(c, value.Text(c.Rest[0]), item, c.Rest[1:], named)
+			name := value.Text(c.Rest[0])
+			if f, e := Find(name); missing && (e != nil || !f.Guards) {
+				return nil, gap.Err
+			}
+			out[i], err = applyFilter(c, name, item, c.Rest[1:], named)
+			if name == "extract" {
+				out[i], err = orGap(out[i], err)
+			}
+		case missing:
+			return nil, gap.Err
 		default:
 			out[i], err = readAttribute(c, item, path)
 			// Only for what is missing: an open value or a mistake in an attribute is not provided for.
 			if hasDefault && value.IsUndefined(err) {
 				out[i], err = otherwise, nil
 			}
+			out[i], err = orGap(out[i], err)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// orGap puts what has no value in its place in a list, which filters with Gaps take.
+func orGap(v any, err error) (any, error) {
+	if found, ok := value.AsError(err); ok && value.IsUndefined(err) {
+		return value.Fault{Err: found, Absent: true}, nil
+	}
+	return v, err
 }
 
 // picking is select, reject, selectattr and rejectattr.
@@ -221,7 +241,10 @@ func picking(keep, byAttribute bool) func(c *call.Input) (any, error) {
 		for _, item := range items {
 			v := item
 			var missing error
-			if byAttribute {
+			if gap, is := item.(value.Fault); is {
+				missing = gap.Err
+			}
+			if byAttribute && missing == nil {
 				// Not an error yet: selectattr('x', 'defined') asks for the absence.
 				v, missing = readAttribute(c, item, path)
 			}

@@ -167,6 +167,9 @@ func applyFilter(c *call.Input, name string, val any, args []any, named map[stri
 		return nil, e
 	}
 	in, err := bindValues(c, name, val, f.Params, args, named)
+	if gap, missing := val.(value.Fault); missing && err == nil {
+		in.Err = gap.Err
+	}
 	// As in a template: of a partial map nothing can be had but an entry.
 	if err == nil && (!f.Objects || value.IsPartial(in.Value)) {
 		err = in.ExpandAll()
