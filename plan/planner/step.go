@@ -196,6 +196,7 @@ func (p *stepPlanner) makePlace(s *plan.Step, k *plan.Task, c *taskContext) {
 	k.Finds = c.finds
 	src := k.Finds.Src
 	s.Place, s.Keeps = &plan.OpenPlace{Action: src.ActionKey, Confirm: plan.FirstLine(src.Confirm.Text())}, true
+	s.UserID = src.ID // the task that stands in for it has none, as an id belongs to one task
 	s.Place.Group = src.Kind != playbook.Action || includes(src)
 	if !k.Finds.Name.IsZero() {
 		s.Place.What, s.Place.Action, s.Place.Confirm = placeNames[src.Kind], "", ""
