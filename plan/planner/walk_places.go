@@ -25,11 +25,20 @@ func (p *playsState) opens(t *playbook.Task, late []value.Missing) bool {
 	return !slices.Contains(closed, t.Action) && t.Loop.Kind != playbook.FileTree && p.comes(late)
 }
 
+// barred reports whether a place waits for what is excluded. Only its own step can say that this does not matter, as it is excluded, too.
+func (p *playsState) barred(late []value.Missing) bool {
+	return slices.ContainsFunc(plan.StepsOf(late), func(i int) bool { return i < len(p.plan.Steps) && p.plan.Steps[i].Excluded })
+}
+
 // findItems plans the step of an open loop. Where the run has found the items, it gives them.
 func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Missing) (found []items.Item, ok bool) {
-	if !p.opens(t, late) {
+	report := func() {
 		p.ReportLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step",
 			"the items of this loop", late)
+	}
+	barred := p.barred(late)
+	if !barred && !p.opens(t, late) {
+		report()
 		return nil, false
 	}
 	if !p.HasRoom(1, t.Pos, c.chain) {
@@ -45,6 +54,9 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 		return nil, false
 	}
 	s := &p.plan.Steps[step]
+	if barred && !s.Excluded {
+		report()
+	}
 	list, ok := p.takeFound(s, c)
 	if !ok {
 		p.promise(t, s, c)
@@ -124,7 +136,8 @@ func (p *playsState) foundName(s *plan.Step, c *taskContext) (string, bool) {
 // findName plans the step of a place at which a step names what only the run knows: what it includes. Where the run has found it, it
 // gives that.
 func (p *playsState) findName(c *taskContext, t *playbook.Task, what, hint string, late []value.Missing) (name string, found bool) {
-	if !p.comes(late) {
+	barred := p.barred(late)
+	if !barred && !p.comes(late) {
 		p.ReportLate(t.Args, c.chain, hint, what, late)
 		return "", false
 	}
@@ -136,10 +149,14 @@ func (p *playsState) findName(c *taskContext, t *playbook.Task, what, hint strin
 	with.onlyFinds()
 	step := len(p.plan.Steps)
 	p.planStep(&with, p.finder(t, true))
-	if s := &p.plan.Steps[step]; !s.Excluded && s.Prediction != plan.WillSkip {
-		return p.foundName(s, c)
+	s := &p.plan.Steps[step]
+	if s.Excluded || s.Prediction == plan.WillSkip {
+		return "", false
 	}
-	return "", false
+	if barred {
+		p.ReportLate(t.Args, c.chain, hint, what, late)
+	}
+	return p.foundName(s, c)
 }
 
 // placeLabel is what paths of what comes of an open place begin with. The path of the place is in it, so that whatever else is found
