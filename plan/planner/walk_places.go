@@ -149,14 +149,14 @@ func (p *playsState) findName(c *taskContext, t *playbook.Task, what, hint strin
 	with.onlyFinds()
 	step := len(p.plan.Steps)
 	p.planStep(&with, p.finder(t, true))
-	s := &p.plan.Steps[step]
-	if s.Excluded || s.Prediction == plan.WillSkip {
-		return "", false
-	}
-	if barred {
+	switch s := &p.plan.Steps[step]; {
+	case s.Excluded:
+	case barred:
 		p.ReportLate(t.Args, c.chain, hint, what, late)
+	case s.Prediction != plan.WillSkip:
+		return p.foundName(s, c)
 	}
-	return p.foundName(s, c)
+	return "", false
 }
 
 // placeLabel is what paths of what comes of an open place begin with. The path of the place is in it, so that whatever else is found
