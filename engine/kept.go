@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"moon/engine/graph"
+	"moon/engine/journal"
 	"moon/events/rundir"
 	"moon/internal/diag"
 	"moon/plan"
@@ -39,6 +40,9 @@ func (s *ledger) keep(p *plan.Plan) error {
 	if _, hidden := errors.AsType[*saved.SecretError](err); hidden {
 		return nil
 	}
+	if err := sources.TakeTexts(s.storeText); err != nil {
+		return fmt.Errorf("keep the plan: %w", err)
+	}
 	text, err := json.Marshal(Kept{plan.Format, s.cfg.Version, p.Root, p.Digest, sources})
 	if err != nil {
 		return fmt.Errorf("keep the plan: %w", err)
@@ -52,6 +56,16 @@ func (s *ledger) keep(p *plan.Plan) error {
 	return nil
 }
 
+// storeText keeps the text of a file once, however many plans the run has.
+func (s *ledger) storeText(f *saved.SourceFile, text []byte) (name string, err error) {
+	if name = s.texts[f.Digest]; name == "" {
+		if name, err = s.blobs().Store(text); err == nil {
+			s.texts[f.Digest] = name
+		}
+	}
+	return name, err
+}
+
 // ReadKept gives what a run keeps of a plan. The error is a *NotKeptError where there is nothing that could be used.
 func ReadKept(dir, digest string) (*Kept, error) {
 	text, err := os.ReadFile(rundir.Plan(dir, digest))
@@ -63,6 +77,9 @@ func ReadKept(dir, digest string) (*Kept, error) {
 	}
 	var k Kept
 	if err := json.Unmarshal(text, &k); err != nil || k.Sources == nil {
+		return nil, &NotKeptError{"the run's plan was damaged"}
+	}
+	if err := k.Sources.GiveTexts(journal.Disk{}.BlobsBeside(rundir.Journal(dir)).Load); err != nil {
 		return nil, &NotKeptError{"the run's plan was damaged"}
 	}
 	if k.Format != plan.Format {

@@ -36,7 +36,8 @@ type ledger struct {
 	began   time.Time
 	durable atomic.Uint64 // the last record that is certain to stay; none after it is published
 	news    *news
-	ours    *ours // files that steps of this run have changed
+	ours    *ours             // files that steps of this run have changed
+	texts   map[string]string // texts of files that are kept: by digest, their names
 
 	running map[int]*attempt
 	stopped events.StopHow

@@ -74,7 +74,10 @@ func newSession(cfg Config) *Session {
 		cfg.Now = time.Now
 	}
 	s := &Session{done: make(chan struct{})}
-	s.ledger = ledger{cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{}}
+	s.ledger = ledger{
+		cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{},
+		texts: map[string]string{},
+	}
 	s.timing = newStopwatch()
 	s.takeResults(newResults())
 	s.wake, s.predicted, s.perhaps = make(chan struct{}, 1), map[string]*events.Prediction{}, map[int]bool{}

@@ -25,7 +25,7 @@ type ConditionState struct {
 // ConditionsOf are the conditions of a step, with those of what it is in.
 func (p *Plan) ConditionsOf(step int) []ConditionState {
 	k := p.Steps[step].Task
-	r := p.rendererOf(k)
+	r := p.rendererOf(step)
 	states := make([]ConditionState, len(k.When))
 	for i, c := range k.When {
 		// Cleared for each, so that After is about this condition alone.
@@ -49,7 +49,7 @@ type Guard struct {
 // GuardsOf are the guards of a step.
 func (p *Plan) GuardsOf(step int) (guards []Guard) {
 	k := p.Steps[step].Task
-	r := p.rendererOf(k)
+	r := p.rendererOf(step)
 	for _, g := range []struct {
 		key   string
 		value playbook.Value
@@ -74,8 +74,8 @@ func (p *Plan) GuardsOf(step int) (guards []Guard) {
 }
 
 // rendererOf renders with what a step sees, and finds no mistakes.
-func (p *Plan) rendererOf(k *Task) *Renderer {
-	return &Renderer{Engine: p.Engine, Env: &Env{Plan: p, Engine: p.Engine, Frame: k.Frame}, Lenient: true}
+func (p *Plan) rendererOf(step int) *Renderer {
+	return &Renderer{Engine: p.Engine, Env: &Env{Plan: p, Engine: p.Engine, Frame: p.Steps[step].Frame}, Lenient: true}
 }
 
 // Patterns are the globs of what a step is made from (sources) and of what it makes (generates), as written.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -30,11 +31,14 @@ func (s *Step) Hide() {
 
 // ComputeDigest is over the steps and their order, not over the place or the wording around them.
 func (p *Plan) ComputeDigest() string {
-	h := sha256.New()
+	sum := sha256.New()
+	h := bufio.NewWriterSize(sum, 1<<16)
 	fmt.Fprintf(h, "moon plan %d\n%s\n%s\n", Format, p.RootFile, p.Strategy)
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		fmt.Fprintf(h, "%s %s\n", s.Digest, s.Path)
+		for _, part := range [...]string{s.Digest, " ", s.Path, "\n"} {
+			h.WriteString(part) //nolint:errcheck // the digest takes everything
+		}
 		// Needs are about the order, so they count here, and not in the digest of the step.
 		for _, n := range s.Needs {
 			n.writeTo(h)
@@ -54,7 +58,8 @@ func (p *Plan) ComputeDigest() string {
 			n.writeTo(h)
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	h.Flush() //nolint:errcheck // as above
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func (n Need) writeTo(w io.Writer) {

@@ -366,7 +366,7 @@ func RoundNames(d dialect.Dialect, loopVar string, item any, hidden bool) map[st
 
 // round is the item of a step of a loop. It is taken from the frame: no_log keeps it from the step itself.
 func (e *Env) round(s *Step) any {
-	b := s.Task.Frame.Loop.Find(s.Loop.Var)
+	b := s.Frame.Loop.Find(s.Loop.Var)
 	if b.Open {
 		return e.again(b)
 	}

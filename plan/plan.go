@@ -269,7 +269,9 @@ type Step struct {
 	Approves  bool       // approve: expanded: the steps that it adds to the plan are approved with it
 	Concealed bool       `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
 
-	Task *Task `json:"-"` // what running needs beyond what is shown
+	Frame   *vars.Frame `json:"-"` // what it sees of the variables
+	Written bool        `json:"-"` // it was found to be written out, without templates; false: it was not looked at
+	Task    *Task       `json:"-"` // what running needs beyond what is shown; plans that grow share it where it is written out
 }
 
 // Gate is a step that decides whether others are there: an include, the end of a play.

@@ -102,8 +102,7 @@ type Renderer struct {
 // Task is what running a step needs beyond what is shown.
 type Task struct {
 	*Compiled
-	Frame *vars.Frame
-	When  []Condition // the inherited ones first
+	When []Condition // the inherited ones first
 
 	Dialect dialect.Dialect
 	Base    string // where relative paths start
@@ -131,10 +130,9 @@ type Task struct {
 
 	Took []int // steps that set variables to what is known ahead, and that it uses
 
-	Open    bool // something is not known before the run
-	Literal bool // it was found to be written out, without templates; false: it was not looked at
-	Dir     string
-	Call    *Call
+	Open bool // something is not known before the run
+	Dir  string
+	Call *Call
 }
 
 // Compiled is what all steps of one task of the playbook share.

@@ -31,7 +31,7 @@ type board struct {
 	names    map[int]string     // of steps that run, as rendered
 	outs     map[int]string     // their output files
 	began    map[int]events.Ran // of steps that have not ended: the first attempt, and what the last runs
-	tried    map[int][]string   // output files of the attempts under earlier plans
+	tried    [][]string         // per step, output files of the attempts under earlier plans
 	counted  map[int]int        // of the attempts in tried, how many count against the limit of retries
 	errors   map[int]string     // of steps between two attempts
 	reruns   []int              // done steps that a person wants to be run again, one after the other; the first is on its way
@@ -323,15 +323,10 @@ func (s *board) Outdated(r events.Range) (steps []int) {
 	return steps
 }
 
-// withAttempts is what was tried before, with all attempts of a step so far: those that follow are counted anew.
-func (s *board) withAttempts(step int) map[int][]string {
-	outs := s.attempts(step)
-	if s.tried == nil {
-		s.tried = map[int][]string{}
-	}
-	s.tried[step] = outs
+// noteAttempts adds all attempts of a step so far to what was tried before: those that follow are counted anew.
+func (s *board) noteAttempts(step int) {
+	s.tried[step] = s.attempts(step)
 	delete(s.counted, step)
-	return s.tried
 }
 
 // awaitsRerun reports whether a step waits for its turn to run again. Trying it again meanwhile would run it twice.

@@ -16,7 +16,7 @@ type flow struct {
 	slots
 	queue    []arrival         // edges being resolved
 	held     []int             // steps that failed and wait for a person
-	kept     map[int]*ending   // results taken over from the plan before
+	kept     []*ending         // per step, results taken over from the plan before
 	behind   map[int]bool      // excluded steps that were skipped under the plan before: they do not come back
 	sameRun  bool              // what is kept is of this run, and not of one before
 	later    map[int]time.Time // when steps are due that waited for another attempt under the plan before
@@ -254,7 +254,7 @@ func (s *flow) makeReady(id graph.ID) {
 	g := &s.graph.Nodes[id]
 	step := int(g.Step)
 	// Kept first: neither a choice nor a stop changes what has happened already.
-	if k, ok := s.kept[step]; ok {
+	if k := s.kept[step]; k != nil {
 		s.keep(id, k)
 		return
 	}

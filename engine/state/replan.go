@@ -1,7 +1,6 @@
 package state
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -60,12 +59,12 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.nodes = make([]node, len(g.Nodes))
 	s.choices = make([]choice, len(p.Steps))
 	s.breaks = map[int]*breaks{}
-	s.kept, s.behind = map[int]*ending{}, nil
+	s.kept, s.behind = make([]*ending, len(p.Steps)), nil
 	s.delayed, s.later, s.live, s.counted = map[graph.ID]time.Time{}, map[int]time.Time{}, nil, map[int]int{}
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
 	s.used, s.lent = make([]int, len(g.Pools)), 0
 	s.ends = make([]*ending, len(p.Steps))
-	s.tried, s.began = nil, map[int]events.Ran{}
+	s.tried, s.began = make([][]string, len(p.Steps)), map[int]events.Ran{}
 	// Attempts start at one again; carry puts the earlier ones back.
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: s.ranks(p, g)}
@@ -155,6 +154,8 @@ func (s *replanning) endOf(step int, old *node) *ending {
 		}
 	case end == nil || old.state != settled && old.state != failed:
 		return nil
+	case end.held == (old.state == failed):
+		return end
 	default:
 		again := *end
 		again.held = old.state == failed
@@ -254,8 +255,8 @@ func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 // carry loads a plan in the place of another. keep says of a step of the old plan which result and which decisions it keeps.
 func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep func(step int, old *node) (*ending, choice)) {
 	old := s.plan
-	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
-	tried, queued, behind := map[int][]string{}, []int{}, map[int]bool{}
+	choices, kept, stops := make([]choice, len(p.Steps)), make([]*ending, len(p.Steps)), map[int]*breaks{}
+	tried, queued, behind := make([][]string, len(p.Steps)), []int{}, map[int]bool{}
 	// By counterpart and not by number: an inserted step has moved all others.
 	live, of, grows := map[int]*underway{}, with.of, len(with.expanded) > 0
 	for i, j := range of {
@@ -273,24 +274,23 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 		if n := s.node(j); s.choices[j]&excluded != 0 && n.state == settled && n.outcome == events.Skipped {
 			behind[i] = true
 		}
-		if outs := s.attempts(j); len(outs) > 0 {
-			tried[i] = outs
-		}
+		tried[i] = s.attempts(j)
 		end, decided := keep(j, s.node(j))
 		// A changed definition costs a step its approval, unless it is over already: an open loop that is planned changes no end.
 		holds := with.keeps && end != nil && (grows || stays(end, &g.Nodes[g.NodeOf(i)]))
 		if p.Steps[i].Digest != old.Steps[j].Digest && !holds {
 			end, decided = nil, s.choices[j]&with.decisions
 		}
-		choices[i], stops[i] = decided, s.breaks[j]
+		choices[i] = decided
+		if b := s.breaks[j]; b != nil {
+			stops[i] = b
+		}
 		if end != nil && with.accepts {
 			as := *end
 			as.digest = p.Steps[i].Digest
 			end = &as
 		}
-		if end != nil {
-			kept[i] = end
-		}
+		kept[i] = end
 	}
 	s.decideAdded(choices, stops, of, with.expanded)
 	budget, fence, reruns := s.budget, s.fence, []int(nil)
@@ -300,7 +300,6 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 		}
 	}
 	s.load(p, g)
-	maps.DeleteFunc(stops, func(_ int, b *breaks) bool { return b == nil })
 	// Loaded first: load clears what is put back here.
 	s.choices, s.kept, s.breaks, s.tried, s.behind = choices, kept, stops, tried, behind
 	for i, outs := range tried {
@@ -396,8 +395,11 @@ func (s *replanning) decideHosts(choices []choice, of []int, approve bool) {
 //
 // Where rounds are added every end stays: they come after all of them.
 func (s *replanning) keepDone(all bool) {
-	for _, i := range slices.Sorted(maps.Keys(s.kept)) {
-		if k := s.kept[i]; all || stays(k, &s.graph.Nodes[s.id(i)]) {
+	for i, k := range s.kept {
+		if k == nil {
+			continue
+		}
+		if all || stays(k, &s.graph.Nodes[s.id(i)]) {
 			s.keep(s.id(i), k)
 		}
 	}
@@ -405,8 +407,11 @@ func (s *replanning) keepDone(all bool) {
 
 // publishTried tells views which steps were tried before, in the order of the plan.
 func (s *replanning) publishTried() {
-	for _, i := range slices.Sorted(maps.Keys(s.tried)) {
-		e := events.StepTried{Attempts: len(s.tried[i]), Out: s.tried[i]}
+	for i, outs := range s.tried {
+		if len(outs) == 0 {
+			continue
+		}
+		e := events.StepTried{Attempts: len(outs), Out: outs}
 		if s.node(i).state == running { // its last attempt is not over
 			if e.Attempts--; e.Attempts == 0 {
 				continue

@@ -95,7 +95,7 @@ func (s *rerunning) detain(step int) {
 // beginRerun takes back the end of a done step and starts it as soon as it can be, also while the run is paused. Its condition is
 // looked at again.
 func (s *rerunning) beginRerun(step int) {
-	s.tried = s.withAttempts(step)
+	s.noteAttempts(step)
 	id := s.id(step)
 	s.reopen(id)
 	n := &s.nodes[id]

@@ -53,13 +53,17 @@ func addedBy(of, expanded []int) []events.Range {
 // underwayOf is a step that has begun, or that a person has asked for; nil for all others. The state is still that of the plan before.
 func (s *replanning) underwayOf(step int) *underway {
 	id := s.id(step)
-	n := s.nodes[id]
+	n := &s.nodes[id]
+	switch n.state {
+	case pending, again, failed, settled: // no attempt is scheduled while rounds are added: what is to be tried again has its time
+		return nil
+	case running, waiting, backoff, ready:
+	}
 	u := &underway{
-		node: n, name: s.names[step], out: s.outs[step], err: s.errors[step], ran: s.began[step],
+		node: *n, name: s.names[step], out: s.outs[step], err: s.errors[step], ran: s.began[step],
 		counted: int(n.attempt) - len(s.tried[step]) + s.counted[step],
 	}
 	switch n.state {
-	case running, waiting:
 	case backoff:
 		u.due = s.delayed[id]
 	case ready:
@@ -67,8 +71,7 @@ func (s *replanning) underwayOf(step int) *underway {
 		if !n.solo && !n.decided && n.attempt == 0 && u.due.IsZero() {
 			return nil
 		}
-	case pending, again, failed, settled: // no attempt is scheduled while rounds are added: what is to be tried again has its time
-		return nil
+	default:
 	}
 	return u
 }

@@ -26,7 +26,7 @@ type Bound struct {
 // New makes a step ready to be asked what to do.
 func New(p *plan.Plan, step int, results plan.Results) *Bound {
 	s := &p.Steps[step]
-	return &Bound{Step: s, plan: p, env: &plan.Env{Plan: p, Engine: p.Engine, Frame: s.Task.Frame, Results: results, At: s}}
+	return &Bound{Step: s, plan: p, env: &plan.Env{Plan: p, Engine: p.Engine, Frame: s.Frame, Results: results, At: s}}
 }
 
 // Ahead makes the step one of a dry run, for which no lookup may run a command or ask a server.

@@ -97,7 +97,7 @@ func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
 // factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
 func (p *fleet) factHost(s *plan.Step, c *taskContext) *plannedHost {
 	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() ||
-		!p.ReadFlag(c.inherit.delegateFacts, "delegate_facts", p.Renderer(p.env(c, s.Task.Frame.Step), c.chain), false) {
+		!p.ReadFlag(c.inherit.delegateFacts, "delegate_facts", p.Renderer(p.env(c, s.Frame.Step), c.chain), false) {
 		return c.on
 	}
 	return p.machine(s.Delegate)

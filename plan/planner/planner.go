@@ -110,7 +110,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, befor
 	p.asker = prompts.New(p.plan, &p.o, p.Collector, p.Reader)
 	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)
 	p.additions, p.tags = additions.New(p.plan, p.Collector), tags.New(&p.o.Select, p.Collector)
-	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps)
+	p.Outline = outline.New(p.plan, p.Collector, o.MaxSteps, p.literals.Room())
 	p.policies = &policy.Policy{Collector: p.Collector, Reader: p.Reader, Outline: p.Outline, Plan: p.plan}
 	p.lookups = lookups.New(p.plan, p.Library, d, o.Home, func(pattern string) ([]string, error) {
 		hosts, err := p.hosts().Match(pattern)

@@ -96,8 +96,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if !idle {
 		renderVars(false)
 	}
-	k.Frame = p.frame(c, own)
-	e.Frame = k.Frame
+	s.Frame = p.frame(c, own)
+	e.Frame = s.Frame
 	r.Lenient, r.Idle = idle, idle && c.form.forgives()
 	r.Guards = plan.Guarded(k.When)
 
@@ -351,16 +351,15 @@ func (p *stepPlanner) takeLiteral(c *taskContext, t *playbook.Task) bool {
 	}
 	p.engine.Allow(plan.TaskWork, plan.TaskText) // the budget is that of the whole plan, and others may need it
 	i := len(p.plan.Steps)
-	s, k := *before, *before.Task
+	p.plan.Steps = append(p.plan.Steps, *before)
+	s := &p.plan.Steps[i]                                   // nothing below adds steps
 	s.Index, s.Group, s.Scope, s.Needs = i, i, c.scope, nil // what it needs is found at the end
-	k.Frame, k.Literal = p.frame(c, nil), true
-	s.Task = &k
-	if c.form.place(p, &s, t, c); s.Path != before.Path {
-		s.Digest = p.concealer.Digest(&s, &k)
+	s.Frame, s.Written = p.frame(c, nil), true
+	if c.form.place(p, s, t, c); s.Path != before.Path {
+		s.Digest = p.concealer.Digest(s, s.Task)
 	}
-	p.plan.Steps = append(p.plan.Steps, s)
-	p.prober.Note(&s, c.play != nil || !c.breaking)
-	p.register(&s, &k, t, c)
+	p.prober.Note(s, c.play != nil || !c.breaking)
+	p.register(s, s.Task, t, c)
 	if p.planned != nil {
 		p.planned(c, i)
 	}

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"moon/plan"
 	"moon/plan/planner/items"
@@ -14,7 +15,11 @@ import (
 type here struct{}
 
 func (here) place(p *stepPlanner, s *plan.Step, t *playbook.Task, c *taskContext) {
-	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.UniqueLabel(c.scope, p.stepLabel(s, t)+placeMark(s))
+	parent, label := p.plan.Scopes[c.scope].Path, p.UniqueLabel(c.scope, p.stepLabel(s, t)+placeMark(s))
+	// One that is taken over has its path already, and shares the text.
+	if own, ok := strings.CutPrefix(s.Path, parent); !ok || len(own) != len(label)+1 || own[1:] != label || own[0] != '/' {
+		s.Path = parent + "/" + label
+	}
 }
 
 // Those of an include or a block are for what is inside.

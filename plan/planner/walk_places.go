@@ -177,7 +177,7 @@ func (p *playsState) placeLabel(c *taskContext, s *plan.Step, scope int) string 
 
 // nameOfVars is the name of the file or directory that an include_vars reads. Until it is certain that it is read, what it sets waits.
 func (p *playsState) nameOfVars(c *taskContext, s *plan.Step, written playbook.Value) (string, bool) {
-	r := p.Renderer(p.env(c, s.Task.Frame.Step), c.chain)
+	r := p.Renderer(p.env(c, s.Frame.Step), c.chain)
 	name := strings.TrimSpace(r.Text(written))
 	switch open := len(r.Missing) > 0; {
 	case r.Failed:

@@ -58,13 +58,58 @@ type Sources struct {
 	Commands bool                    `json:"probe,omitempty"`
 }
 
-// SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere.
+// SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere. A run keeps a long text once for all its
+// plans, and gives it back before anything else is asked.
 type SourceFile struct {
 	Path   string  `json:"path"`
 	Digest string  `json:"digest"`
 	Secret bool    `json:"secret,omitempty"` // it holds secrets: neither its text nor its digest is kept
 	Text   *string `json:"text,omitempty"`
-	Bytes  []byte  `json:"bytes,omitempty"` // of a text that is not UTF-8
+	Bytes  []byte  `json:"bytes,omitempty"`  // of a text that is not UTF-8
+	Stored string  `json:"stored,omitempty"` // the name under which the run keeps the text
+}
+
+// TakeTexts takes the long texts out: store keeps each, and gives its name.
+func (s *Sources) TakeTexts(store func(f *SourceFile, text []byte) (name string, err error)) error {
+	const short = 1 << 10
+	for i := range s.Files {
+		f := &s.Files[i]
+		text := f.Bytes
+		if f.Text != nil {
+			text = []byte(*f.Text)
+		}
+		if len(text) < short {
+			continue
+		}
+		name, err := store(f, text)
+		if err != nil {
+			return err
+		}
+		f.Stored, f.Text, f.Bytes = name, nil, nil
+	}
+	return nil
+}
+
+// GiveTexts puts the texts back that TakeTexts has taken out.
+func (s *Sources) GiveTexts(load func(name string) ([]byte, error)) error {
+	for i := range s.Files {
+		f := &s.Files[i]
+		if f.Stored == "" {
+			continue
+		}
+		text, err := load(f.Stored)
+		if err != nil {
+			return err
+		}
+		f.Stored = ""
+		if utf8.Valid(text) {
+			whole := string(text)
+			f.Text = &whole
+		} else {
+			f.Bytes = text
+		}
+	}
+	return nil
 }
 
 // SourceTree is what was below a directory: path, state, mode and size of each entry.

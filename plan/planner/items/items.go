@@ -210,7 +210,7 @@ func (l *Reader) openResults(name string, over playbook.Value, e *plan.Env, from
 		s := &l.plan.Steps[step]
 		var about any
 		if !s.NoLog {
-			about = s.Task.Frame.Loop.Find(s.Loop.Var).Value
+			about = s.Frame.Loop.Find(s.Loop.Var).Value
 		}
 		waits := all
 		if v, ok := e.Element(name, i); ok { // for this round alone

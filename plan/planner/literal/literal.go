@@ -28,6 +28,18 @@ func New(before *plan.Plan) *Steps {
 	return l
 }
 
+// Room is how many steps each scope of the plan before had.
+func (l *Steps) Room() []int {
+	if l.before == nil {
+		return nil
+	}
+	room := make([]int, len(l.before.Scopes))
+	for i := range room {
+		room[i] = l.before.Scopes[i].Steps()
+	}
+	return room
+}
+
 // ahead is how many steps of the plan before are passed over that the next plan has for other tasks.
 const ahead = 16
 
@@ -43,7 +55,7 @@ func (l *Steps) Of(t *playbook.Task) *plan.Step {
 			continue
 		}
 		l.at = i + 1
-		if isLiteral(s) && (s.Task.Literal || isWrittenOut(t)) && !l.said[s.Origin.File] {
+		if isLiteral(s) && (s.Written || isWrittenOut(t)) && !l.said[s.Origin.File] {
 			return s
 		}
 		return nil

@@ -17,6 +17,7 @@ type Outline struct {
 	problems *problems.Collector
 	maxSteps int
 	labels   map[int]map[string]int // per scope: how often a label was used
+	room     []int                  // per scope, how many labels to expect; it may be wrong
 	ids      map[string]*named
 	needs    []pendingNeed
 }
@@ -34,9 +35,9 @@ type pendingNeed struct {
 	chain []string
 }
 
-// New is the outline of a plan of so many steps at most.
-func New(p *plan.Plan, list *problems.Collector, maxSteps int) *Outline {
-	return &Outline{plan: p, problems: list, maxSteps: maxSteps, labels: map[int]map[string]int{}, ids: map[string]*named{}}
+// New is the outline of a plan of so many steps at most. room is how many steps a scope had in the plan before, if there was one.
+func New(p *plan.Plan, list *problems.Collector, maxSteps int, room []int) *Outline {
+	return &Outline{plan: p, problems: list, maxSteps: maxSteps, room: room, labels: map[int]map[string]int{}, ids: map[string]*named{}}
 }
 
 // RescueLayer has the names that tell what failed in the block. All steps of the block may give them.
@@ -100,7 +101,11 @@ func (o *Outline) CloseScope(id int) { o.plan.Scopes[id].Last = len(o.plan.Steps
 func (o *Outline) UniqueLabel(scope int, name string) string {
 	used := o.labels[scope]
 	if used == nil {
-		used = map[string]int{}
+		room := 0
+		if scope < len(o.room) {
+			room = o.room[scope]
+		}
+		used = make(map[string]int, room)
 		o.labels[scope] = used
 	}
 	// Counted in the order of the plan: the first of a name keeps its path when others come after it.

@@ -148,7 +148,7 @@ func (l *List) ListIn(s *plan.Step, k *plan.Task, before plan.Task, r *plan.Rend
 	}
 	for _, u := range s.Uses {
 		if u.From == plan.FromOverride {
-			s.Overridden = append(s.Overridden, l.describeVariable(k, u, r.Env.(*plan.Env)))
+			s.Overridden = append(s.Overridden, l.describeVariable(s, u, r.Env.(*plan.Env)))
 		}
 	}
 	old := &plan.Renderer{Engine: r.Engine, Env: r.Env, Lenient: true, Report: func(diag.Diagnostic) {}}
@@ -185,14 +185,14 @@ func (l *List) ListIn(s *plan.Step, k *plan.Task, before plan.Task, r *plan.Rend
 }
 
 // describeVariable is what the override of a variable hides.
-func (l *List) describeVariable(k *plan.Task, u plan.Use, e *plan.Env) plan.Overridden {
+func (l *List) describeVariable(s *plan.Step, u plan.Use, e *plan.Env) plan.Overridden {
 	one := plan.Overridden{Now: u.Value}
 	for _, o := range l.all { // the last counts
 		if o.Field == "" && o.Name == u.Name && o.on && o.covers(l.at, l.problems.Host) {
 			one.Override = o.Override
 		}
 	}
-	without := *k.Frame
+	without := *s.Frame
 	without.Over = nil
 	hidden := *e
 	hidden.Frame = &without
