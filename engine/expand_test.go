@@ -263,3 +263,127 @@ steps:
 		t.Errorf("resumed: %s", got)
 	}
 }
+
+// interrupted runs a playbook with so many open loops until its last step fails, and gives what resumes it. taking says whether a plan is
+// made from the one before it, as the commands do.
+func interrupted(t testing.TB, steps, loops int, taking bool) (f *fake, resume func() *engine.Session) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "playbook.yml")
+	if err := os.WriteFile(path, []byte(growing(steps, loops, true)+"- {name: last, shell: last}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := plan.Options{Path: path, Dir: filepath.Dir(path), Facts: plan.KnownFacts{Here: map[string]any{}}}
+	p, g, ds := engine.Build(o)
+	if p == nil {
+		t.Fatalf("%+v", ds)
+	}
+	fails := true
+	f = &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+		switch {
+		case cmdOf(job) == "list":
+			fmt.Fprint(job.Output.Stdout(), "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n")
+		case cmdOf(job) == "last" && fails:
+			return exec.Result{Outcome: events.Failed}
+		}
+		return exec.Result{Outcome: events.OK}
+	}}
+	cfg := engine.Config{Plan: p, Graph: g, Runner: f, Dry: f, Runs: t.TempDir(), Options: fact.Options{Forks: 4, OnFailure: fact.Drain}}
+	s, err := engine.Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	fails = false
+	return f, func() *engine.Session {
+		plans := &engine.Remade{Make: func(digest string, other *plan.Plan) (*plan.Plan, *graph.Graph, error) {
+			k, err := engine.ReadKept(s.Dir(), digest)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !taking {
+				return k.Plan(o)
+			}
+			return k.PlanFrom(other, o)
+		}}
+		resumed, err := engine.Resume(engine.Config{Runner: f, Dry: f, Options: cfg.Options}, engine.Resumption{
+			Dir: s.Dir(), RetryFailed: true, Planned: plans.By,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resumed
+	}
+}
+
+// A run that has had many plans is resumed, and nothing runs twice. The text of its playbook is kept once, and not with each plan.
+func TestResumeAfterManyPlans(t *testing.T) {
+	const loops = 50
+	f, resume := interrupted(t, 20*loops, loops, true)
+	s := resume()
+	w := watching(t, s, true)
+	w.done()
+	if w.run.Result.Outcome != events.RunDone {
+		t.Errorf("it ended %s", w.run.Result.Outcome)
+	}
+	count := map[string]int{}
+	for _, cmd := range f.order {
+		count[cmd]++
+	}
+	for cmd, n := range count {
+		want := 1
+		switch {
+		case cmd == "list", strings.HasPrefix(cmd, "round "):
+			want = loops
+		case cmd == "last":
+			want = 2
+		}
+		if n != want {
+			t.Errorf("%s ran %d times, not %d", cmd, n, want)
+		}
+	}
+	if len(count) != loops*(20-11)+1+10+1 {
+		t.Errorf("%d commands ran", len(count))
+	}
+	files := func(pattern string) (n int, size int64) {
+		paths, err := filepath.Glob(filepath.Join(s.Dir(), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size = max(size, info.Size())
+		}
+		return len(paths), size
+	}
+	if n, _ := files("blobs/*"); n != 1 {
+		t.Errorf("%d texts are kept", n)
+	}
+	if n, size := files("plans/*.json"); n != loops+1 || size > 20_000 {
+		t.Errorf("%d plans are kept, of up to %d bytes", n, size)
+	}
+}
+
+// BenchmarkResume resumes a run of 10,000 steps that has fifty plans, one for each of its open loops: each is made from the one before it, or
+// from its sources alone.
+func BenchmarkResume(b *testing.B) {
+	for _, taking := range []bool{true, false} {
+		b.Run(fmt.Sprintf("taking=%t", taking), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				_, resume := interrupted(b, 10_000, 50, taking)
+				b.StartTimer()
+				s := resume()
+				b.StopTimer()
+				if err := s.Wait(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}

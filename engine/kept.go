@@ -91,8 +91,15 @@ func ReadKept(dir, digest string) (*Kept, error) {
 
 // Plan makes the plan again as it was.
 func (k *Kept) Plan(here plan.Options) (*plan.Plan, *graph.Graph, error) {
-	p, ds, err := planner.Replay(k.Sources, k.Root, here)
+	return k.PlanFrom(nil, here)
+}
+
+// PlanFrom is Plan with another plan of the run, which may be nil: what is the same in both is taken from there.
+func (k *Kept) PlanFrom(other *plan.Plan, here plan.Options) (*plan.Plan, *graph.Graph, error) {
+	p, ds, err := planner.ReplayFrom(other, k.Sources, k.Root, here)
 	switch {
+	case other != nil && (p == nil || p.Digest != k.Digest): // it was no help
+		return k.Plan(here)
 	case err != nil:
 		return nil, nil, &NotKeptError{err.Error()}
 	case p == nil:

@@ -91,6 +91,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		}
 	}()
 	past := &past{session: s, planned: how.Planned}
+	s.past = past.load
 	w, cut, err := cfg.Disk.Reopen(rundir.Journal(s.dir), past.take)
 	if err != nil {
 		return nil, err
@@ -275,6 +276,7 @@ func (p *past) take(r fact.Record) error {
 			return err
 		}
 		s.first = first
+		s.hold(first)
 		s.secrets = first.plan.Secrets()
 		s.state = state.New(first.plan, first.graph, s.observe)
 	case fact.RunReplanned:
@@ -312,16 +314,10 @@ func (p *past) take(r fact.Record) error {
 	return s.state.Apply(r)
 }
 
+// load gives a plan that the run had. They are not held: those who follow the run from its beginning ask for them again.
 func (p *past) load(digest string) (planned, error) {
-	if have, ok := p.session.plans[digest]; ok {
-		return have, nil
-	}
 	pl, g, err := p.planned(digest)
-	if err != nil {
-		return planned{}, err
-	}
-	p.session.plans[digest] = planned{pl, g}
-	return planned{pl, g}, nil
+	return planned{pl, g}, err
 }
 
 // restore reads the values that an attempt gave.

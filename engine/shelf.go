@@ -17,6 +17,7 @@ type shelf struct {
 	plans   map[string]planned
 	grown   []string // of those that were replaced or will be by the rounds of a loop, the digests, in order
 	readers map[*reader]bool
+	past    func(digest string) (planned, error) // makes those of the processes before this one again; nil: there was none
 }
 
 // reader is where one who reads the journal is.
@@ -52,9 +53,13 @@ func (s *shelf) holdGrown(p planned) {
 
 func (s *shelf) planned(digest string) (planned, bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	p, ok := s.plans[digest]
-	return p, ok
+	s.mu.Unlock()
+	if ok || s.past == nil {
+		return p, ok
+	}
+	p, err := s.past(digest)
+	return p, err == nil
 }
 
 // read adds a reader, who is at the beginning.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"math"
-	"sync"
 	"time"
 
 	"moon/engine/graph"
@@ -17,18 +16,15 @@ import (
 type Watch struct {
 	past history.Past
 	load func(digest string) (*plan.Plan, *graph.Graph, error)
-
-	mu    sync.Mutex
-	plans map[string]planned
 }
 
 // NewWatch watches a run. load gives the plans it had, and has while it is watched, by digest; those it had so far must
-// be there.
+// be there. It is called from anywhere.
 func NewWatch(past history.Past, load func(digest string) (*plan.Plan, *graph.Graph, error)) (*Watch, error) {
 	if len(past.Digests) == 0 {
 		return nil, &history.UnbegunError{Run: past.ID}
 	}
-	w := &Watch{past: past, load: load, plans: map[string]planned{}}
+	w := &Watch{past: past, load: load}
 	for _, digest := range past.Digests {
 		if _, err := w.planned(digest); err != nil {
 			return nil, err
@@ -38,23 +34,14 @@ func NewWatch(past history.Past, load func(digest string) (*plan.Plan, *graph.Gr
 }
 
 func (w *Watch) planned(digest string) (planned, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if p, ok := w.plans[digest]; ok {
-		return p, nil
-	}
 	p, g, err := w.load(digest)
-	if err == nil {
-		w.plans[digest] = planned{p, g}
-	}
 	return planned{p, g}, err
 }
 
 // PlanFor is the plan with the digest, if the run has or had it.
 func (w *Watch) PlanFor(digest string) *plan.Plan {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.plans[digest].plan
+	p, _ := w.planned(digest) // where it is not there, following the run has said so
+	return p.plan
 }
 
 // Follow publishes the run's events from the first one, as Session.Follow does. Of a run that was resumed the ends before

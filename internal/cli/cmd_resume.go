@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -166,16 +167,19 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if err != nil {
 		return r, app.NewExit(app.ExitDisk, err.Error())
 	}
+	before := &engine.Remade{Make: func(digest string, other *plan.Plan) (*plan.Plan, *graph.Graph, error) {
+		k, err := engine.ReadKept(past.Dir, digest)
+		if err != nil {
+			return nil, nil, err
+		}
+		return k.PlanFrom(cmp.Or(other, r.plan), here)
+	}}
 	r.by = func(digest string) (*plan.Plan, *graph.Graph, error) {
 		// A run may have had several plans. The one that was just made need not be made again.
 		if r.plan != nil && digest == r.plan.Digest {
 			return r.plan, r.graph, nil
 		}
-		k, err := engine.ReadKept(past.Dir, digest)
-		if err != nil {
-			return nil, nil, err
-		}
-		return k.Plan(here)
+		return before.By(digest)
 	}
 	// The names are kept, so that the person knows what to give again.
 	if names := kept.Sources.Withheld(); len(names) > 0 {

@@ -264,7 +264,7 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 // replanned gives the plans of a run that is over or that another process runs: made again from what the run keeps of
 // them, or, where it keeps nothing, from its playbook.
 func replanned(call *app.Invocation, past history.Past, flags vaultFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
-	return func(digest string) (*plan.Plan, *graph.Graph, error) {
+	plans := &engine.Remade{Make: func(digest string, other *plan.Plan) (*plan.Plan, *graph.Graph, error) {
 		// The sources that the run keeps come first: the playbook may have changed since.
 		kept, err := engine.ReadKept(past.Dir, digest)
 		if err == nil {
@@ -272,7 +272,7 @@ func replanned(call *app.Invocation, past history.Past, flags vaultFlags) func(d
 			if err != nil {
 				return nil, nil, err
 			}
-			return kept.Plan(here)
+			return kept.PlanFrom(other, here)
 		}
 		again := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: planFlags{vaultFlags: flags}}
 		o, err := again.planOptions(call)
@@ -289,5 +289,6 @@ func replanned(call *app.Invocation, past history.Past, flags vaultFlags) func(d
 				short(digest), short(p.Digest))
 		}
 		return p, g, nil
-	}
+	}}
+	return plans.By
 }

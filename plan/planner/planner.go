@@ -84,7 +84,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, befor
 		Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir,
 		Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets},
 	}
-	if p.literals = literal.New(before); before != nil { // in one piece: steps are large
+	if p.literals = literal.New(before, &o); before != nil { // in one piece: steps are large
 		p.plan.Steps = make([]plan.Step, 0, len(before.Steps)+len(before.Steps)/64+256)
 	}
 	p.Collector = problems.New(p.plan)
@@ -125,8 +125,8 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, befor
 	p.run()
 	d.Planned = true
 	p.engine.Unbound()
-	p.engine.Secrets = o.Secrets  // what running it learns does not belong to the plan
-	p.literals = literal.New(nil) // what it renders may reach the planner, which must not keep the plan before
+	p.engine.Secrets = o.Secrets       // what running it learns does not belong to the plan
+	p.literals = literal.New(nil, nil) // what it renders may reach the planner, which must not keep the plan before
 	return p
 }
 
@@ -289,11 +289,19 @@ func Grow(before *plan.Plan, o plan.Options) (*plan.Plan, diag.List) {
 // Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what
 // the sources do not keep. root is the directory of the playbook; of o, what a machine knows about itself is used.
 func Replay(s *saved.Sources, root string, o plan.Options) (*plan.Plan, diag.List, error) {
+	return ReplayFrom(nil, s, root, o)
+}
+
+// ReplayFrom is Replay for one of the plans of a run. It takes over what it can from another of them, which may be nil.
+func ReplayFrom(other *plan.Plan, s *saved.Sources, root string, o plan.Options) (*plan.Plan, diag.List, error) {
 	again, d, err := s.RestoreInputs(root, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, ds := newPlan(again, d, nil)
+	if other != nil {
+		d.Parsed = other.Basis.Disk.Parsed
+	}
+	p, ds := newPlan(again, d, other)
 	return p, ds, nil
 }
 

@@ -12,13 +12,11 @@ type Steps struct {
 	said   map[string]bool // files of which something was said: it is found where a step is planned
 }
 
-// New finds the steps of a plan of the step form, which may be nil. Where overrides, tags or secrets may change any step, there are none.
-func New(before *plan.Plan) *Steps {
-	if before == nil || before.AsksHosts() {
-		return &Steps{}
-	}
-	o := &before.Basis.O
-	if len(o.Values.Overrides)+len(o.Select.Tags)+len(o.Select.SkipTags) > 0 || o.Select.Bounded() || !before.Basis.Secrets.Empty() {
+// New finds the steps of a plan of the step form, which may be nil, for a plan with other options. Where overrides, tags or secrets may
+// change any step, there are none.
+func New(before *plan.Plan, now *plan.Options) *Steps {
+	if before == nil || before.AsksHosts() || !before.Basis.Secrets.Empty() || changes(&before.Basis.O) || changes(now) ||
+		before.Basis.O.Home != now.Home {
 		return &Steps{}
 	}
 	l := &Steps{before: before, said: map[string]bool{}}
@@ -26,6 +24,11 @@ func New(before *plan.Plan) *Steps {
 		l.said[d.Pos.File] = true
 	}
 	return l
+}
+
+// changes reports whether options may change a step that is written out.
+func changes(o *plan.Options) bool {
+	return len(o.Values.Overrides)+len(o.Select.Tags)+len(o.Select.SkipTags) > 0 || o.Select.Bounded()
 }
 
 // Room is how many steps each scope of the plan before had.
