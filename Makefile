@@ -78,7 +78,7 @@ bench: ## ten counts of each, for benchstat
 
 perf: ## the budgets of docs/performance.md, best of five
 	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem ./internal/test/bench ./plan ./engine ./engine/state ./exec
-	$(GO) test -run '^$$' -timeout 30m -bench Expand -benchtime 1x ./engine
+	$(GO) test -run '^$$' -timeout 30m -bench 'Expand|Resume' -benchtime 1x ./engine
 	$(GO) test -run '^$$' -timeout 30m -bench 'PlaceOpens' -benchtime 5x -benchmem ./tui
 
 bench-hosts: ## 50 tasks on 20 hosts over ssh, by moon and by ansible-playbook; needs sshd and ansible-core, takes minutes
