@@ -216,6 +216,8 @@ func (s *attempts) prepare(step, number int) {
 	case !job.Trusted && why != "":
 		diff := unpredicted(why)
 		runner = fixedResult{Outcome: events.OK, Diff: &diff}
+	case ps.Rereads():
+		runner = rereading{p.Basis.Rereads, s.cfg.Ask, s.secrets}
 	case dry:
 		runner = s.cfg.Dry
 	}

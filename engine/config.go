@@ -37,6 +37,8 @@ type Config struct {
 	Version string
 	Now     func() time.Time // nil: time.Now
 	Disk    journal.Disk
+	// Ask starts a program of an inventory that a step reads again; nil: none is started.
+	Ask func(ctx context.Context, program string, args ...string) ([]byte, error)
 
 	States    string // directory that remembers what runs of each playbook have made; "": none
 	Durations string // directory that remembers, across runs, how long steps took; "": none

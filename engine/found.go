@@ -1,13 +1,19 @@
 package engine
 
 import (
+	"context"
+	"errors"
+
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/exec/fault"
 	"moon/plan"
 	"moon/plan/bind"
+	"moon/plan/reread"
 	"moon/plan/saved"
+	"moon/secret"
 )
 
 // foundItems are those of an open loop that the plan does not have yet.
@@ -90,7 +96,7 @@ func (s *attempts) holdAdded(r report) (held bool) {
 	}
 	one := &foundItems{number: r.Attempt, bound: s.bind(r.Step), report: &r}
 	var err error
-	if one.items, err = saved.Found(items, ps.NoLog); err != nil {
+	if one.items, err = saved.Found(items, ps.NoLog || r.registered[reread.Unkept] == true); err != nil {
 		return false // it could be written to the journal, which is JSON
 	}
 	s.found[r.Step] = one
@@ -102,6 +108,9 @@ func added(result map[string]any) (items []any, ok bool) {
 	if facts, ok := result["ansible_facts"]; ok { // of a set_fact that says how its host is reached
 		return []any{facts}, true
 	}
+	if said, ok := result[reread.Field]; ok {
+		return []any{said}, true
+	}
 	for _, name := range []string{"add_host", "add_group"} {
 		if _, ok := result[name]; ok {
 			return []any{map[string]any{
@@ -110,4 +119,36 @@ func added(result map[string]any) (items []any, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// rereading runs the step that reads the sources of the inventory again. It changes nothing, so a dry run does it, too.
+type rereading struct {
+	from    *reread.Sources
+	ask     func(ctx context.Context, program string, args ...string) ([]byte, error)
+	secrets *secret.Set
+}
+
+// Run reads the sources. Programs are stopped with the step.
+func (r rereading) Run(ctx context.Context, _ *exec.Job) exec.Result {
+	got, err := reread.Read(*r.from, func(program string, args ...string) ([]byte, error) {
+		if r.ask == nil {
+			return nil, errors.New("programs are not started here")
+		}
+		return r.ask(ctx, program, args...)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return exec.Result{Outcome: events.Cancelled, Error: "it was stopped while it read the inventory"}
+	case err != nil:
+		return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: "the inventory cannot be read again: " + err.Error()}
+	}
+	fields := map[string]any{"meta": "refresh_inventory", reread.Field: got.Said}
+	for _, text := range got.Secrets {
+		// One that is in no file of the plan could not be had again when the run is resumed.
+		if !r.secrets.Has(text) {
+			fields[reread.Unkept] = true
+		}
+		r.secrets.Add("", text)
+	}
+	return exec.Result{Outcome: events.OK, Fields: fields}
 }

@@ -156,6 +156,8 @@ func (s *steering) failFound(one *foundItems, step int, why string) {
 		why = "the rounds of this loop cannot be planned: " + why
 	} else if ps.Moves() {
 		why = "what comes after this cannot be planned: " + why
+	} else if ps.Rereads() {
+		why = "with what the inventory says now this cannot be planned: " + why
 	} else if ps.Adds != nil {
 		why = "what this adds cannot be planned: " + why
 	} else {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"moon/plan/reread"
 	"moon/plan/source"
 	"moon/plan/vars"
 	"moon/secret"
@@ -15,9 +16,10 @@ type Basis struct {
 	Disk    *source.Disk
 	Facts   *vars.FactUsage
 	Names   *vars.Globals
-	Secrets *secret.Set // what planning has read
-	saved   bool        // its texts are used in the run, and not what their files say now
-	renewed sync.Map    // but for these, which the run has changed: by path
+	Secrets *secret.Set     // what planning has read
+	Rereads *reread.Sources // of the inventory, which a step of the run reads again; nil if none does
+	saved   bool            // its texts are used in the run, and not what their files say now
+	renewed sync.Map        // but for these, which the run has changed: by path
 
 	looking   sync.Mutex
 	decided   []Input // what deciding gave last, of so many files

@@ -38,11 +38,15 @@ type OpenPlace struct {
 
 // Addition is what a step adds to the inventory, or says of how its host is reached, that only the run knows.
 type Addition struct {
-	Opened bool // the run has found it, and the plan has it
+	Opened  bool // the run has found it, and the plan has it
+	Rereads bool // it is what the sources of the inventory say when the step runs
 }
 
 // AddsLate reports whether the step adds something to the inventory that the plan does not have.
 func (s *Step) AddsLate() bool { return s.Adds != nil && !s.Adds.Opened }
+
+// Rereads reports whether the step reads the sources of the inventory again.
+func (s *Step) Rereads() bool { return s.Adds != nil && s.Adds.Rereads }
 
 // Moves reports whether what the step adds is how its host is reached.
 func (s *Step) Moves() bool { return s.Adds != nil && s.Action == "set_fact" }

@@ -189,6 +189,9 @@ func refuseOpen(p *plan.Plan) (ds diag.List) {
 		if s.Moves() {
 			d.Message = "how " + s.Host + " is reached after «" + s.Title() + "» is known only in the run"
 			d.Hint = "set it to what is known before, or leave --strict out"
+		} else if s.Rereads() {
+			d.Message = "what the inventory says when «" + s.Title() + "» reads it again is known only in the run"
+			d.Hint = "remove it, or leave --strict out"
 		} else if s.Adds != nil {
 			d.Message = "what «" + s.Title() + "» adds to the inventory is known only in the run"
 			d.Hint = "add what is known before, or leave --strict out"

@@ -22,9 +22,11 @@ type Inventory struct {
 	local   *Host // what localhost stands for where no host has that name
 	from    Files
 	ds      *diag.List
-	sources []*varsDir          // beside the inventories
-	dirs    map[string]*varsDir // these, and those beside playbooks
-	beside  string              // the directory of the playbook; "" if there is none
+	sources []*varsDir            // beside the inventories
+	dirs    map[string]*varsDir   // these, and those beside playbooks
+	beside  string                // the directory of the playbook; "" if there is none
+	named   []string              // what it is read from
+	added   []func(to *Inventory) // what steps have added
 	shared  map[string][]*Layer
 	changes int
 }
@@ -293,6 +295,7 @@ func (inv *Inventory) Changes() int { return inv.changes }
 // AddHost is add_host: the host of that name, made if there is none, in these groups too.
 func (inv *Inventory) AddHost(name string, groups []string) *Host {
 	inv.changes++
+	inv.added = append(inv.added, func(to *Inventory) { to.AddHost(name, groups) })
 	known := len(inv.Groups)
 	h := inv.findHost(name, "", diag.Pos{})
 	for _, g := range groups {
@@ -306,6 +309,11 @@ func (inv *Inventory) AddHost(name string, groups []string) *Host {
 // be its own parent is left where it is.
 func (inv *Inventory) AddToGroup(h *Host, name string, parents []string) {
 	inv.changes++
+	inv.added = append(inv.added, func(to *Inventory) {
+		if same := to.Host(h.Name); same != nil { // it may have left the inventory
+			to.AddToGroup(same, name, parents)
+		}
+	})
 	known := len(inv.Groups)
 	g := inv.findGroup(name, diag.Pos{})
 	moved := false

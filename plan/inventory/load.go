@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -33,7 +34,7 @@ type Files struct {
 // What is wrong goes to ds, also later, when hosts are added. The inventory is never nil.
 func Load(sources []string, beside string, from Files, ds *diag.List) *Inventory {
 	inv := newEmpty()
-	inv.from, inv.ds, inv.beside = from, ds, beside
+	inv.from, inv.ds, inv.beside, inv.named = from, ds, beside, sources
 	for _, source := range sources {
 		// A name with a comma may still be a file.
 		if IsList(source) && !fileExists(from, source) {
@@ -58,6 +59,21 @@ func Load(sources []string, beside string, from Files, ds *diag.List) *Inventory
 	}
 	inv.Beside(beside)
 	return inv
+}
+
+// Refresh reads the sources again. What steps have added comes on top of what they say, and what steps may still add stays open. Hosts
+// and groups that were asked for before are not those of the inventory any more.
+func (inv *Inventory) Refresh(from Files) {
+	next := Load(inv.named, inv.beside, from, inv.ds)
+	for _, dir := range slices.Sorted(maps.Keys(inv.dirs)) {
+		next.Beside(dir)
+	}
+	for _, add := range inv.added {
+		add(next)
+	}
+	// Those who remember the groups ask by this number whether they still hold.
+	next.changes, next.Pending = inv.changes+len(inv.added)+1, inv.Pending
+	*inv = *next
 }
 
 // IsList reports whether a source is a list of hosts. A path with a comma in it is none.

@@ -13,6 +13,7 @@ type Pending struct {
 	Groups []string // nil if only the run knows which
 	New    bool     // the host may be one that there is not
 	Moves  bool     // it says how the host is reached, and nothing is planned on it until that is known
+	Any    bool     // the sources are read again: hosts may come and go
 }
 
 // mayBeIn reports whether the hosts of a pattern may be others when it has been added. A pattern that is wrong has none.
@@ -39,7 +40,7 @@ func (p *Pending) mayChange(inv *Inventory, part string) bool {
 	case g != nil:
 		return p.Groups == nil || p.reaches(inv, g)
 	case inv.hosts[part] != nil || IsLocalhost(part):
-		return false
+		return p.Any && inv.hosts[part] != nil
 	}
 	// A name that there is not yet: of a host, or of a group.
 	return p.Groups == nil || slices.Contains(p.Groups, part) || p.New && (p.Host == "" || p.Host == part)

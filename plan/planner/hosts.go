@@ -12,6 +12,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
+	"moon/plan/reread"
 	"moon/plan/vars"
 )
 
@@ -82,16 +83,44 @@ func (p *fleet) knownMachine(name string) *vars.Machine {
 	return p.machine(name).Machine
 }
 
-// refresh would read the inventory again. Files are read once for the plan, and say the same unless a task writes into them; what
-// add_host and group_by have added stays, as with Ansible. A program is there to say something else, so that is refused.
-func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
-	d := diag.Diagnostic{Severity: diag.Warning, Pos: t.Args.Pos(), Width: utf8.RuneCountInString(t.Args.Text()), Chain: c.chain}
-	d.Message, d.Hint = "the inventory is read once, before the run: `meta: refresh_inventory` does nothing", "what tasks write into its files counts for the next run; add_host adds a host to this one"
-	if p.Programs {
-		d.Severity, d.Message = diag.Error, "`meta: refresh_inventory` is not supported with an inventory that is a program"
-		d.Hint = "put what follows into a playbook of its own, run after this one; or remove it: the plan is made with the inventory as it is before the run"
+// rereads are the sources that a meta: refresh_inventory reads again. Where they would say the same that is warned of.
+func (p *fleet) rereads(t *playbook.Task, c *taskContext) (*reread.Sources, bool) {
+	s := &reread.Sources{Named: p.inventorySources(), Root: p.plan.Root, Shown: p.ShowPath, Decrypt: p.plan.Decrypt}
+	if !s.Again() {
+		p.Report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: t.Args.Pos(), Width: utf8.RuneCountInString(t.Args.Text()), Chain: c.chain,
+			Message: "there is no file or program to read again: `meta: refresh_inventory` does nothing",
+			Hint:    "remove it; add_host adds a host to this run",
+		})
+		return nil, false
 	}
-	p.Report(d)
+	p.plan.Basis.Rereads = s
+	return s, true
+}
+
+// readAgain lets the inventory be what its sources said when the run read them again. As with Ansible, a host that they have no more
+// leaves the play, and one that they have now is in the next.
+func (p *fleet) readAgain(said map[string]any, play *playPlanner) {
+	known := map[string]bool{}
+	for _, h := range p.inventory.Hosts {
+		known[h.Name] = true
+	}
+	p.changeInventory(func() { p.inventory.Refresh(p.Reread(reread.Disk(said))) })
+	for _, m := range p.machines {
+		m.Host = p.inventory.Host(m.Name)
+		p.loadInventoryVars(m)
+	}
+	for _, h := range p.inventory.Hosts {
+		if !known[h.Name] {
+			p.machine(h.Name).late = true
+		}
+	}
+	// The pattern may match nothing any more: then the play is over.
+	still, _ := p.inventory.Match(p.plan.Scopes[play.scope].Play.Pattern)
+	for _, name := range play.scene.Hosts { // also those of later batches
+		m := p.machines[name]
+		m.left = m.left || !slices.ContainsFunc(still, func(h *inventory.Host) bool { return h.Name == name })
+	}
 }
 
 // factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
@@ -118,16 +147,20 @@ func (p *fleet) hosts() *inventory.Inventory {
 	return p.inventory
 }
 
-// readInventory reads the hosts. Without a source there is this machine.
-func (p *fleet) readInventory() {
-	var sources []string
+// inventorySources are files, directories, programs, and lists of hosts.
+func (p *fleet) inventorySources() (sources []string) {
 	for _, source := range p.o.Hosts.Inventory {
 		if !inventory.IsList(source) {
 			source = p.Resolve(source, p.o.Dir)
 		}
 		sources = append(sources, source)
 	}
-	p.inventory = inventory.Load(sources, p.plan.Root, inventory.Files{
+	return sources
+}
+
+// readInventory reads the hosts. Without a source there is this machine.
+func (p *fleet) readInventory() {
+	p.inventory = inventory.Load(p.inventorySources(), p.plan.Root, inventory.Files{
 		Read: p.Read, List: p.disk.List, Kind: p.disk.Kind, Run: p.RunInventory,
 	}, &p.Found)
 	p.besides = []string{p.plan.Root}

@@ -7,7 +7,11 @@ import (
 	"unicode/utf8"
 
 	"moon/plan"
+	"moon/plan/eval/value"
+	"moon/plan/inventory"
+	"moon/plan/planner/additions"
 	"moon/plan/playbook"
+	"moon/plan/saved"
 	"moon/plan/vars"
 )
 
@@ -44,6 +48,43 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 	}
 }
 
+// refresh plans meta: refresh_inventory, once for all hosts: what the sources say when the step runs is known then, and until then they are
+// taken to say what they say now. What asks for groups, and plays whose hosts may be others, wait for it.
+func (p *planner) refresh(cs []*taskContext, t *playbook.Task) {
+	if _, ok := p.rereads(t, cs[0]); !ok {
+		return
+	}
+	d := p.decider(t)
+	d.Action, d.Args = "meta", t.Args
+	once := playbook.Written(t.Pos, "true")
+	for _, c := range cs {
+		c.inherit.runOnce = once
+	}
+	for _, h := range p.inventory.Hosts { // their secrets stand in what was read again as references
+		p.machine(h.Name)
+	}
+	late := additions.NewLate(true)
+	var said map[string]any
+	p.taskTelling(cs, d, func(_ *taskContext, step int) {
+		s := &p.plan.Steps[step]
+		if s.Excluded || s.Prediction == plan.WillSkip {
+			return
+		}
+		s.Adds, s.Keeps = &plan.Addition{Rereads: true}, true
+		if of, found := p.o.Opened[p.secrets.Redact(s.Path)]; !found {
+			late.Wait(s, inventory.Pending{New: true, Any: true})
+		} else if items := saved.Items(of, p.secrets, false); len(items) > 0 {
+			late.Found(s)
+			s.Adds.Opened = true
+			said, _ = value.Plain(value.Reveal(items[0])).(map[string]any)
+		}
+	})
+	p.awaitAdded(late)
+	if said != nil {
+		p.readAgain(said, cs[0].play)
+	}
+}
+
 // planMeta carries out what steers the play itself.
 func (p *planner) planMeta(cs []*taskContext, t *playbook.Task) {
 	what := strings.TrimSpace(t.Args.Text())
@@ -72,7 +113,7 @@ func (p *planner) planMeta(cs []*taskContext, t *playbook.Task) {
 	case "clear_facts":
 		p.clearFacts(cs, t)
 	case "refresh_inventory":
-		p.refresh(t, c)
+		p.refresh(cs, t)
 	default:
 		p.checkMeta(t, c)
 	}

@@ -382,6 +382,9 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
 	s.Plays.options(root, &o)
+	if s.rereads() {
+		s.Plays.askNoMore(root, &o)
+	}
 	o.Mode.ForceHandlers = o.Mode.ForceHandlers || s.Forced
 	return o
 }

@@ -6,6 +6,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/reread"
 	"moon/secret"
 )
 
@@ -74,6 +75,18 @@ func Items(of plan.Found, secrets *secret.Set, ordered bool) []any {
 	}
 	all, _ := value.Mixed(secrets, list).([]any)
 	return all
+}
+
+// rereads reports whether the run has read the inventory again.
+func (s *Sources) rereads() bool {
+	for _, found := range s.Opened {
+		for _, item := range found.Items {
+			if m, ok := item.(map[string]any); ok && reread.Is(m) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Hidden are the paths of opened loops whose items are not kept, in the order of their names.

@@ -267,6 +267,34 @@ func printed(o plan.Options, of *source.FileSeen) ([]byte, error) {
 	return o.Outside.RunInventory(of.Program, of.Args...)
 }
 
+// askNoMore lets the programs of an inventory say what they said when the plan was made: the run has asked them again since, and what they
+// said then is an input of its own. A program whose output is not kept is asked.
+func (s *PlaySources) askNoMore(root string, o *plan.Options) {
+	ask := o.Outside.RunInventory
+	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
+		for _, one := range s.Printed {
+			if abs(root, one.Path) != path || !slices.Equal(one.Args, args) || one.Secret {
+				continue
+			}
+			if one.Text != nil {
+				return []byte(*one.Text), nil
+			}
+			return one.Bytes, nil
+		}
+		if ask == nil {
+			return nil, errors.New("programs are not started here")
+		}
+		return ask(path, args...)
+	}
+}
+
+func abs(root, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(root, path)
+}
+
 // stale says what is not as it was.
 func (s *PlaySources) stale(abs func(string) string, o plan.Options, say func(string, ...any)) {
 	for _, path := range plan.SortedKeys(s.Lists) {

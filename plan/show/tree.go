@@ -302,6 +302,8 @@ func titleAndAction(s *plan.Step) string {
 		return strings.TrimSpace(strings.TrimSuffix(s.Label(s.Name), what) + "  ? " + what)
 	case s.Loops():
 		return fmt.Sprintf("%s  loop: %s × %d", s.Label(s.Name), s.Summary, s.Place.Items)
+	case s.AddsLate() && s.Rereads():
+		return s.Label(s.Name) + "  ? inventory"
 	case s.AddsLate():
 		return strings.TrimSuffix(s.Label(s.Name)+"  ? "+s.Action+": "+s.Summary, ": ")
 	case s.Name != "" && s.Summary != "":
@@ -410,11 +412,13 @@ func (t *treeText) notesText() string {
 		}
 	}
 	add(open, "waits for values of other steps", "wait for values of other steps")
-	looping, naming, adding, moving := 0, 0, 0, 0
+	looping, naming, adding, moving, rereading := 0, 0, 0, 0, 0
 	for _, i := range t.p.OpenPlaces() {
 		switch s := &t.p.Steps[i]; {
 		case s.Moves():
 			moving++
+		case s.Rereads():
+			rereading++
 		case s.Adds != nil, s.Place.What == "host":
 			adding++
 		case s.Loops():
@@ -426,6 +430,7 @@ func (t *treeText) notesText() string {
 	add(looping, "is a loop whose items the run finds", "are loops whose items the run finds")
 	add(adding, "names a host that the run finds", "name hosts that the run finds")
 	add(moving, "sets how its host is reached to what the run finds", "set how their hosts are reached to what the run finds")
+	add(rereading, "reads the inventory again", "read the inventory again")
 	add(naming, "stands for tasks or variables that the run finds", "stand for tasks or variables that the run finds")
 	add(maySkip, "may be skipped", "may be skipped")
 	add(willSkip, "will be skipped", "will be skipped")

@@ -17,8 +17,10 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
+	"moon/plan/inventory"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
+	"moon/plan/reread"
 	"moon/plan/source"
 	"moon/secret"
 )
@@ -357,6 +359,29 @@ func (l *Library) RunInventory(path string, args ...string) ([]byte, error) {
 	}
 	l.plan.Inputs = append(l.plan.Inputs, plan.Input{Path: l.ShowPath(path) + " " + strings.Join(args, " "), Digest: f.Digest})
 	return f.Text, nil
+}
+
+// Reread gives what the sources of an inventory have said in the run. As with Ansible, files of variables that were read before keep their
+// values; that of a group or host which is new is read.
+func (l *Library) Reread(d *source.Disk) inventory.Files {
+	return inventory.Files{
+		List: d.List, Kind: d.Kind,
+		Read: func(path string) (*playbook.File, error) {
+			seen := d.Files[path]
+			if seen == nil || l.Sources[l.ShowPath(path)] != nil && ofVars(path) {
+				return l.Read(path)
+			}
+			f := &playbook.File{Name: l.ShowPath(path), Path: path, Text: seen.Text}
+			l.wasRead(seen.Text)
+			return f, l.unlock(f)
+		},
+		Run: func(path string, args ...string) ([]byte, error) { return reread.Printed(d, path, args...) },
+	}
+}
+
+// ofVars reports whether a file is one of variables of groups or hosts.
+func ofVars(path string) bool {
+	return strings.Contains(path, "/group_vars/") || strings.Contains(path, "/host_vars/")
 }
 
 // LoadPlays reads a file of plays, as import_playbook names it.
