@@ -284,16 +284,16 @@ steps:
 
 // interrupted runs a playbook with so many open loops until its last step fails, and gives what resumes it. taking says whether a plan is
 // made from the one before it, as the commands do.
-func interrupted(t testing.TB, steps, loops int, taking bool) (f *fake, resume func() *engine.Session) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "playbook.yml")
+func interrupted(tb testing.TB, steps, loops int, taking bool) (f *fake, resume func() *engine.Session) {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "playbook.yml")
 	if err := os.WriteFile(path, []byte(growing(steps, loops, true)+"- {name: last, shell: last}\n"), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	o := plan.Options{Path: path, Dir: filepath.Dir(path), Facts: plan.KnownFacts{Here: map[string]any{}}}
 	p, g, ds := engine.Build(o)
 	if p == nil {
-		t.Fatalf("%+v", ds)
+		tb.Fatalf("%+v", ds)
 	}
 	fails := true
 	f = &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
@@ -305,13 +305,13 @@ func interrupted(t testing.TB, steps, loops int, taking bool) (f *fake, resume f
 		}
 		return exec.Result{Outcome: events.OK}
 	}}
-	cfg := engine.Config{Plan: p, Graph: g, Runner: f, Dry: f, Runs: t.TempDir(), Options: fact.Options{Forks: 4, OnFailure: fact.Drain}}
+	cfg := engine.Config{Plan: p, Graph: g, Runner: f, Dry: f, Runs: tb.TempDir(), Options: fact.Options{Forks: 4, OnFailure: fact.Drain}}
 	s, err := engine.Start(cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := s.Wait(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	fails = false
 	return f, func() *engine.Session {
@@ -329,7 +329,7 @@ func interrupted(t testing.TB, steps, loops int, taking bool) (f *fake, resume f
 			Dir: s.Dir(), RetryFailed: true, Planned: plans.By,
 		})
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return resumed
 	}

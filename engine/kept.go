@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 
 	"moon/engine/graph"
@@ -141,7 +142,7 @@ func (r *Remade) By(digest string) (*plan.Plan, *graph.Graph, error) {
 	defer r.mu.Unlock()
 	for i, p := range r.held {
 		if p.plan.Digest == digest {
-			r.held = append(append(r.held[:i:i], r.held[i+1:]...), p)
+			r.held = append(slices.Delete(r.held, i, i+1), p)
 			return p.plan, p.graph, nil
 		}
 	}
@@ -161,9 +162,9 @@ func (r *Remade) By(digest string) (*plan.Plan, *graph.Graph, error) {
 func (r *Remade) hold(p planned) {
 	r.held = append(r.held, p)
 	steps := 0
-	for i := len(r.held) - 1; i >= 0; i-- {
-		if steps += len(r.held[i].plan.Steps); steps > mostHeld && i < len(r.held)-2 {
-			r.held = append([]planned(nil), r.held[i+1:]...)
+	for i, one := range slices.Backward(r.held) {
+		if steps += len(one.plan.Steps); steps > mostHeld && i < len(r.held)-2 {
+			r.held = slices.Clone(r.held[i+1:])
 			return
 		}
 	}

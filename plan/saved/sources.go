@@ -58,8 +58,8 @@ type Sources struct {
 	Commands bool                    `json:"probe,omitempty"`
 }
 
-// SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere. A run keeps a long text once for all its
-// plans, and gives it back before anything else is asked.
+// SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere. A run keeps a long text once for all
+// its plans, and gives it back before anything else is asked.
 type SourceFile struct {
 	Path   string  `json:"path"`
 	Digest string  `json:"digest"`
