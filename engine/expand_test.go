@@ -137,7 +137,6 @@ func growing(steps, loops int, open bool) string {
 // that the plan has: x-known is the ratio, and x-processor that of the processor time. The runner starts no processes: where steps do, they
 // take most of the time, and the ratio is smaller.
 func BenchmarkExpand(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the commands set it
 	for _, n := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			best, busy := map[bool]time.Duration{}, map[bool]time.Duration{}
@@ -176,7 +175,9 @@ func runGrowing(b *testing.B, text string) (took, worked time.Duration) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
+	collects := debug.SetGCPercent(400) // as the commands set it until the plan is made
 	p, g, ds := engine.Build(plan.Options{Path: path, Dir: filepath.Dir(path), Facts: plan.KnownFacts{Here: map[string]any{}}})
+	debug.SetGCPercent(collects)
 	if p == nil {
 		b.Fatalf("%+v", ds)
 	}

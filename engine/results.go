@@ -174,7 +174,10 @@ func (s *observer) takeResults(r *results) {
 
 // moved are what belongs to steps under the numbers that the steps have in another plan.
 func moved[V any](old map[int]V, of []int) map[int]V {
-	now := map[int]V{}
+	now := make(map[int]V, len(old))
+	if len(old) == 0 { // most have few
+		return now
+	}
 	for i, j := range of {
 		if v, ok := old[j]; ok {
 			now[i] = v
