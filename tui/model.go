@@ -57,7 +57,7 @@ func newModel(o Options, env func(string) string) *model {
 	m := &model{
 		State: &view.State{
 			Run: known.New(known.Options{
-				Plan: o.Plan, Earlier: o.Earlier, Recorded: o.Replay != "", Forecast: o.Forecast, Now: o.Now,
+				Plan: o.Plan, Others: o.Others, Recorded: o.Replay != "", Forecast: o.Forecast, Now: o.Now,
 				Engine: known.Engine{Send: o.Send, Why: o.Why, Bind: o.Bind, Predict: o.Predict, PredictAll: o.PredictAll},
 			}),
 			Tools: toolsOf(&o), Keys: o.Keys, Following: true, Panes: view.NewPanes(), Detail: view.NewDetail(), Cur: tree.NewCursor(),

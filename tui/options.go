@@ -12,15 +12,16 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/tui/keymap"
+	"moon/tui/status"
 )
 
 // Options is what the screen needs from outside.
 type Options struct {
 	Plan *plan.Plan // required
-	// Earlier are the plans that a resumed run had before, oldest first: files that have changed since are named.
-	Earlier []*plan.Plan
-	Feed    <-chan []events.Record // required; drained at once, until it is closed
-	Send    func(events.Order)     // required; must not block. The order has an ID, by which its answer in the feed is known, and no actor
+	// Others are the files that have changed since the plans that a resumed run had before.
+	Others status.OtherFiles
+	Feed   <-chan []events.Record // required; drained at once, until it is closed
+	Send   func(events.Order)     // required; must not block. The order has an ID, by which its answer in the feed is known, and no actor
 
 	// Replay is how a recorded run ended, in a word. Its whole feed is taken in before the screen opens; nothing can be asked
 	// of such a run, and the screen stays until it is left. Send is then not needed. "": the run is live.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,7 +129,8 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 		t := tuiCmd{
 			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff},
 			screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
-			again: func(*app.Invocation) (plan.Options, error) { return now.again, nil }, notice: now.edited, earlier: now.earlier(past),
+			again: func(*app.Invocation) (plan.Options, error) { return now.again, nil }, notice: now.edited,
+			others: status.OtherFilesOf(now.earlier(past), now.plan),
 		}
 		return t.screen(call, s, pool, now.plan)
 	}
@@ -258,16 +260,17 @@ func (r *resumable) adopt(past history.Past, o *plan.Options) (err error) {
 }
 
 // earlier are the plans that the run had before, oldest first. One that cannot be made again is left out: the TUI only compares with it.
-func (r *resumable) earlier(past history.Past) (list []*plan.Plan) {
-	for _, digest := range past.Digests {
-		if digest == r.plan.Digest {
-			continue
-		}
-		if p, err := r.planOf(digest); err == nil {
-			list = append(list, p)
+func (r *resumable) earlier(past history.Past) iter.Seq[*plan.Plan] {
+	return func(yield func(*plan.Plan) bool) {
+		for _, digest := range past.Digests {
+			if digest == r.plan.Digest {
+				continue
+			}
+			if p, err := r.planOf(digest); err == nil && !yield(p) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // planOf is a plan that the run had, by its digest.

@@ -25,6 +25,7 @@ import (
 	"moon/tui"
 	"moon/tui/draw"
 	"moon/tui/plain"
+	"moon/tui/status"
 )
 
 type tuiCmd struct {
@@ -39,7 +40,7 @@ type tuiCmd struct {
 	NoTUI         bool     `group:"screen" name:"no-tui" help:"Run non-interactively: the same as moon run."`
 
 	again   func(*app.Invocation) (plan.Options, error) // plans an edited playbook
-	earlier []*plan.Plan                                // those that a resumed run had before
+	others  status.OtherFiles                           // than those of the plans that a resumed run had before
 	notice  string                                      // what to say when the screen opens, or ""
 	repeats bool                                        // it may be run again from the screen
 	fixed   bool                                        // what is edited does not count
@@ -193,7 +194,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	notice = cmp.Or(c.notice, notice)
 	asks, screenClosed := call.Terminal.Show()
 	o := c.look(tui.Options{
-		Plan: p, Earlier: c.earlier, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()),
+		Plan: p, Others: c.others, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()),
 		OutDir: s.OutDir,
 		Send: func(o events.Order) {
 			o.Actor = "tui"

@@ -58,7 +58,7 @@ func (c *tuiCmd) onSignals(call *app.Invocation, s *engine.Session, heard func()
 func (c *tuiCmd) lines(call *app.Invocation, s *engine.Session) func(context.Context, tui.Options) error {
 	return func(ctx context.Context, o tui.Options) error {
 		to := console.Options{
-			Plan: o.Plan, Earlier: o.Earlier, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, PredictAll: o.PredictAll,
+			Plan: o.Plan, Others: o.Others, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, PredictAll: o.PredictAll,
 			Aside: o.Aside, OutDir: o.OutDir, Mode: o.Mode, Follow: c.Verbose, Interrupts: c.interrupts,
 			In: os.Stdin, Out: call.Out, Person: somebodyTypes(),
 			Send: func(o events.Order) {

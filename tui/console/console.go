@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/tui/status"
 )
 
 // console is where what happens and what is typed come together.
@@ -38,7 +37,7 @@ type console struct {
 
 func newConsole(o Options) *console {
 	d := &knownRun{
-		now: o.Now, others: status.OtherFilesOf(o.Earlier, o.Plan),
+		now: o.Now, others: o.Others,
 		sources: sources{Forecast: o.Forecast, PredictAll: o.PredictAll, Why: o.Why, Bind: o.Bind, Predict: o.Predict},
 	}
 	if d.now == nil {

@@ -23,12 +23,12 @@ type Program = fix.Program
 // Options is what lines needs from outside.
 type Options struct {
 	Plan *plan.Plan // required
-	// Earlier are the plans that a resumed run had before, oldest first: files that have changed since are named.
-	Earlier []*plan.Plan
-	Feed    <-chan []events.Record // required; drained until it is closed
-	Send    func(events.Order)     // required; must not block; the order has no actor yet, which is Actor
-	In      *os.File               // required
-	Out     io.Writer              // required
+	// Others are the files that have changed since the plans that a resumed run had before.
+	Others status.OtherFiles
+	Feed   <-chan []events.Record // required; drained until it is closed
+	Send   func(events.Order)     // required; must not block; the order has no actor yet, which is Actor
+	In     *os.File               // required
+	Out    io.Writer              // required
 
 	// Person says that somebody types at a terminal: there is a prompt, and what is typed acts at once. Without it lines are
 	// a script: each waits until the run has come to rest, and is repeated in what is said.

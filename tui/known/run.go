@@ -17,9 +17,9 @@ import (
 
 // Options is what there is to know of a run before its first event.
 type Options struct {
-	Plan     *plan.Plan   // required
-	Earlier  []*plan.Plan // those that a resumed run had before, oldest first
-	Recorded bool         // the run is over: nothing can be asked of it
+	Plan     *plan.Plan        // required
+	Others   status.OtherFiles // than those of the plans that a resumed run had before
+	Recorded bool              // the run is over: nothing can be asked of it
 	Forecast func(digest string) *events.Forecast
 	Now      func() time.Time // nil: time.Now
 	Engine   Engine
@@ -75,7 +75,7 @@ func New(o Options) *Run {
 	}
 	m.Shot.Awaits = m.Store.Awaits() // the first frame is drawn, and keys come, before the first look at the run
 	m.SetPlan(o.Plan)
-	m.Others = status.OtherFilesOf(o.Earlier, o.Plan)
+	m.Others = o.Others
 	return m
 }
 

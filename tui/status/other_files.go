@@ -1,6 +1,7 @@
 package status
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -12,16 +13,19 @@ import (
 // step was approved or run. The texts of the playbook are not among them: the step itself shows what is different in those.
 type OtherFiles map[string][]source.Change
 
-// OtherFilesOf compares a plan with the earlier ones of a run, oldest first.
-func OtherFilesOf(earlier []*plan.Plan, now *plan.Plan) (f OtherFiles) {
-	for i, old := range earlier {
-		next := now
-		if i+1 < len(earlier) {
-			next = earlier[i+1]
+// OtherFilesOf compares a plan with the earlier ones of a run, oldest first. No more than two of them are held.
+func OtherFilesOf(earlier iter.Seq[*plan.Plan], now *plan.Plan) (f OtherFiles) {
+	var old *plan.Plan
+	for next := range earlier {
+		if old != nil {
+			f = f.Replan(old, next)
 		}
-		f = f.Replan(old, next)
+		old = next
 	}
-	return f
+	if old == nil {
+		return nil
+	}
+	return f.Replan(old, now)
 }
 
 // Replan adds what is different in another plan. What was different in the one before stays: the step may still wait for a decision.
