@@ -237,6 +237,9 @@ func (e *Env) relayed(b *vars.Binding) (val any, done bool) {
 // failure is what a rescue learns of the step that failed.
 func (e *Env) failure(step int, name string) any {
 	if slices.Contains(vars.FailedResultNames, name) {
+		if rounds := e.Plan.rounds(step); rounds != nil && e.collecting().rescued {
+			return e.collect(rounds)
+		}
 		if r, ok := e.Results.Registered(step); ok {
 			return AsValue(r)
 		}
@@ -244,6 +247,19 @@ func (e *Env) failure(step int, name string) any {
 	}
 	s := &e.Plan.Steps[step]
 	return map[string]any{"name": s.Title(), "action": s.Action, "id": s.ID(), "path": s.Path, "origin": s.Origin.String()}
+}
+
+// rounds are the steps of the loop that a step is a round of, on its host; nil if it is none.
+func (p *Plan) rounds(step int) (list []int) {
+	if p.Steps[step].Loop == nil {
+		return nil
+	}
+	for i := p.Steps[step].Group; i < len(p.Steps) && p.Steps[i].Group == p.Steps[step].Group; i++ {
+		if p.Steps[i].Loop != nil { // the step that has found the items is of the task, too
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // collect makes a loop's registered value: the results of all items; the top level is the last item's, with changed
@@ -285,7 +301,7 @@ func (e *Env) roundResult(step int) (item any, r map[string]any, ok bool) {
 	m := make(map[string]any, len(r)+1)
 	maps.Copy(m, r)
 	if s := &e.Plan.Steps[step]; s.Loop != nil {
-		e.collecting().name(m, s.Loop.Var, e.round(s))
+		e.collecting().name(m, s.Frame.Loop, s.Loop.Var, e.now)
 	}
 	return AsValue(m), r, ok
 }
@@ -326,10 +342,13 @@ func (e *Env) givesNone(b *vars.Binding) bool {
 	return e.absent(b) && !e.hasResult(b)
 }
 
-// collecting is how the results of the rounds of a loop become one: name notes of a round's result which item it was for.
+// collecting is how the results of the rounds of a loop become one: name notes of a round's result which item it was for, and what
+// else the round knew of its loop.
 type collecting struct {
-	name func(result map[string]any, loopVar string, item any)
+	name func(result map[string]any, round *vars.Layer, loopVar string, value func(b *vars.Binding) any)
 	sum  func(all []any, top map[string]any, changed, failed, skipped bool) any
+
+	rescued bool // a rescue gets it, and not the result of the round that failed
 }
 
 func (e *Env) collecting() collecting { return collectings.In(e.Plan.Dialect) }
@@ -337,7 +356,9 @@ func (e *Env) collecting() collecting { return collectings.In(e.Plan.Dialect) }
 // collectings are the two forms: in that of steps the names of the last round's result are also those of the whole.
 var collectings = dialect.Of[collecting]{
 	Steps: collecting{
-		name: func(result map[string]any, _ string, item any) { result["item"] = item },
+		name: func(result map[string]any, round *vars.Layer, loopVar string, value func(b *vars.Binding) any) {
+			result["item"] = value(round.Find(loopVar))
+		},
 		sum: func(all []any, top map[string]any, changed, failed, skipped bool) any {
 			sum := make(map[string]any, len(top)+4)
 			maps.Copy(sum, top)
@@ -346,27 +367,33 @@ var collectings = dialect.Of[collecting]{
 		},
 	},
 	Ansible: collecting{
-		name: func(result map[string]any, loopVar string, item any) {
-			result[loopVar], result["ansible_loop_var"] = item, loopVar
+		// The index too, under the name that it was given, and ansible_loop if the loop is extended.
+		name: func(result map[string]any, round *vars.Layer, _ string, value func(b *vars.Binding) any) {
+			for i := range round.Binds {
+				result[round.Binds[i].Name] = value(&round.Binds[i])
+			}
 		},
-		sum: collectedInPlays,
+		sum: collectedInPlays, rescued: true,
 	},
 }
 
 // RoundNames are the entries of the result of a round that are known before it ran; if its item is hidden, those that do not show it.
-func RoundNames(d dialect.Dialect, loopVar string, item any, hidden bool) map[string]any {
+func RoundNames(d dialect.Dialect, s *Step) map[string]any {
 	names := map[string]any{}
-	if hidden {
-		item = value.Unknown{}
-	}
-	collectings.In(d).name(names, loopVar, item)
-	maps.DeleteFunc(names, func(_ string, v any) bool { _, is := v.(value.Unknown); return is && hidden })
+	hidden := func(v any) bool { _, is := v.(value.Unknown); return is && s.NoLog }
+	collectings.In(d).name(names, s.Frame.Loop, s.Loop.Var, func(b *vars.Binding) any {
+		if s.NoLog && b.Name == s.Loop.Var {
+			return value.Unknown{}
+		}
+		return b.Value
+	})
+	delete(names, "ansible_loop") // it has all items, of which some may be open or hidden
+	maps.DeleteFunc(names, func(_ string, v any) bool { return hidden(v) })
 	return names
 }
 
-// round is the item of a step of a loop. It is taken from the frame: no_log keeps it from the step itself.
-func (e *Env) round(s *Step) any {
-	b := s.Frame.Loop.Find(s.Loop.Var)
+// now is what a name of a frame is by now. The item of a round is taken from the frame: no_log keeps it from the step itself.
+func (e *Env) now(b *vars.Binding) any {
 	if b.Open {
 		return e.again(b)
 	}
@@ -375,8 +402,11 @@ func (e *Env) round(s *Step) any {
 
 // again renders an open value with what is known now.
 func (e *Env) again(b *vars.Binding) any {
-	if b.Given != nil {
+	switch {
+	case b.Given != nil:
 		return e.parameters(b)
+	case b.Rounds != nil:
+		return b.Rounds.Extended(e.now)
 	}
 	return e.remembered(b, b.Where, func(m *memo) any {
 		r := &Renderer{

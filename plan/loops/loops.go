@@ -24,18 +24,3 @@ func NoItems(l playbook.Loop, v any) (message, hint string) {
 	}
 	return "`" + l.Key + ":` needs a list or a map; this is " + plan.Described(v), hint
 }
-
-// Extended is ansible_loop in one round: which of all items it is for, and its neighbours.
-func Extended(all []any, i int) map[string]any {
-	loop := map[string]any{
-		"allitems": all, "index": i + 1, "index0": i, "first": i == 0, "last": i == len(all)-1, "length": len(all),
-		"revindex": len(all) - i, "revindex0": len(all) - i - 1,
-	}
-	if i > 0 {
-		loop["previtem"] = all[i-1]
-	}
-	if i+1 < len(all) {
-		loop["nextitem"] = all[i+1]
-	}
-	return loop
-}

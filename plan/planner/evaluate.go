@@ -11,7 +11,6 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
-	"moon/plan/loops"
 	"moon/plan/planner/items"
 	"moon/plan/planner/outline"
 	"moon/plan/playbook"
@@ -126,11 +125,15 @@ func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, list []items.I
 		return l
 	}
 	// Only on demand, as with Ansible: each round has all items, which is quadratic.
-	all := make([]any, len(list))
+	all := &vars.Rounds{Items: make([]vars.Binding, len(list)), At: i}
 	for n, one := range list {
-		all[n] = one.Value
+		all.Items[n] = vars.Binding{Name: t.Loop.Var, Value: one.Value, Open: one.Open, Raw: one.Raw, Where: one.Where, Origin: from}
 	}
-	add("ansible_loop", loops.Extended(all, i))
+	add("ansible_loop", all.Extended(func(b *vars.Binding) any { return b.Value }))
+	if all.AnyOpen() {
+		last := &l.Binds[len(l.Binds)-1]
+		last.Open, last.Rounds = true, all
+	}
 	return l
 }
 

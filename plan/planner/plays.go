@@ -370,6 +370,7 @@ func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from dia
 	for i := p.plan.Scopes[block].First; i < until; i++ {
 		s := &p.plan.Steps[i]
 		steps[s.Host] = append(steps[s.Host], i)
+		s.Keeps = s.Keeps || s.Loop != nil // of a loop that fails a rescue of a play sees all rounds, also if nothing registers them
 	}
 	for _, c := range cs {
 		for _, name := range slices.Concat(vars.FailedTaskNames, vars.FailedResultNames) {

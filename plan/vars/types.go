@@ -42,7 +42,8 @@ type Binding struct {
 	Raw   playbook.Value
 	Where *Frame
 
-	Given *Given // of the map `parameters`; raw is empty then
+	Given  *Given  // of the map `parameters`; raw is empty then
+	Rounds *Rounds // of ansible_loop, if an item of the loop is open; raw is empty then
 
 	Lazy bool // raw is rendered wherever the name is used, with what is in effect there: a variable of a play
 

@@ -218,7 +218,7 @@ func (l *Reader) openResults(name string, over playbook.Value, e *plan.Env, from
 				waits = one.Steps
 			}
 		}
-		known := plan.RoundNames(l.plan.Dialect, s.Loop.Var, about, s.NoLog)
+		known := plan.RoundNames(l.plan.Dialect, s)
 		items[i] = Item{
 			about: about, Value: value.Partial{Name: name, Known: known, Steps: slices.Clone(waits)}, Open: true,
 			Raw: playbook.Written(over.Pos(), fmt.Sprintf("{{ %s.results[%d] }}", name, i)), Where: e.Frame,
