@@ -2,10 +2,15 @@ package fleet
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"moon/exec/remote/sshtest"
+	"moon/internal/assault"
+	"moon/internal/test/fakes"
 )
 
 // TestFleetAdded starts a machine in the run, whose port only the run knows, waits for it, asks for its facts and configures it.
@@ -13,17 +18,7 @@ func TestFleetAdded(t *testing.T) {
 	f := newFleet(t, 1)
 	s := f.servers[0]
 	log, start := filepath.Join(f.dir, "log"), filepath.Join(f.dir, "start")
-	s.Deaf(true)
-	go func() { // the machine: a step starts it, and it takes a while
-		for t.Context().Err() == nil {
-			if _, err := os.Stat(start); err == nil {
-				time.Sleep(500 * time.Millisecond)
-				s.Deaf(false)
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}()
+	startsWith(t, s, start, 500*time.Millisecond)
 	out := f.play(0, fmt.Sprintf(`
 - hosts: localhost
   gather_facts: false
@@ -53,6 +48,98 @@ func TestFleetAdded(t *testing.T) {
 	text, err := os.ReadFile(log)
 	if want := "start\nLinux\nno port here\nrestart\nend Linux\n"; err != nil || string(text) != want {
 		t.Errorf("the log has %q, not %q: %v", text, want, err)
+	}
+}
+
+// startsWith lets a machine answer only some time after a file is there.
+func startsWith(t *testing.T, s *sshtest.Server, start string, after time.Duration) {
+	s.Deaf(true)
+	go func() {
+		for t.Context().Err() == nil {
+			if _, err := os.Stat(start); err == nil {
+				time.Sleep(after)
+				s.Deaf(false)
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+}
+
+// TestKillAdded kills moon at random points of a run that starts a machine, waits for it and configures it, and then at random points of
+// the process that resumes it: the end is that of a whole run, and nothing is done twice that had ended.
+func TestKillAdded(t *testing.T) {
+	f := newFleet(t, 1)
+	s := f.servers[0]
+	n := assault.Rounds(40, 40)
+	assault.Tried(t, "kills while a machine is made and configured", n)
+	patient := func(t *testing.T) fakes.Patient {
+		p := fakes.NewPatient(t, t.TempDir())
+		p.Playbook, p.Made = filepath.Join(p.Dir, "site.yml"), "made"
+		text := fmt.Sprintf(`
+- hosts: localhost
+  gather_facts: false
+  vars: {dir: %[1]q}
+  tasks:
+    - name: start
+      shell: echo start >> {{ dir }}/log; mkdir -p {{ dir }}/made; touch {{ dir }}/start; echo %[2]d
+      register: port
+    - name: add
+      add_host: {name: fresh, ansible_host: 127.0.0.1, ansible_port: "{{ port.stdout }}", ansible_ssh_common_args: "%[3]s", dir: "{{ dir }}"}
+- hosts: fresh
+  gather_facts: false
+  tasks:
+    - name: wait
+      wait_for_connection: {timeout: 60, sleep: 1}
+    - name: find
+      shell: echo find >> {{ dir }}/log; printf 'a\nb\n'
+      register: found
+      notify: restart
+    - name: "configure {{ item }}"
+      shell: echo "configure {{ item }}" >> {{ dir }}/log; touch {{ dir }}/made/{{ item }}
+      loop: "{{ found.stdout_lines }}"
+  handlers:
+    - name: restart
+      shell: echo restart >> {{ dir }}/log
+- hosts: localhost
+  gather_facts: false
+  vars: {dir: %[1]q}
+  tasks:
+    - name: end
+      shell: echo end {{ hostvars.fresh.found.stdout_lines | join }} > {{ dir }}/made/end; echo end >> {{ dir }}/log
+`, p.Dir, s.Host.Port, s.Host.Args)
+		if err := os.WriteFile(p.Playbook, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		startsWith(t, s, filepath.Join(p.Dir, "start"), 100*time.Millisecond)
+		return p
+	}
+	whole := patient(t)
+	points := whole.RunWhole()
+	if points < 60 {
+		t.Fatalf("only %d points", points)
+	}
+	deaths := 0
+	for i := range n {
+		p := patient(t)
+		k := 1 + rand.IntN(points)
+		if p.Live(p.Command("run", fmt.Sprintf("%s=%d", fakes.DieAtVariable, k)), nil).Killed {
+			deaths++
+		}
+		if i%2 == 1 {
+			if p.Live(p.Command("resume", fmt.Sprintf("%s=%d", fakes.DieAtVariable, 1+rand.IntN(points))), nil).Killed {
+				deaths++
+			}
+		}
+		p.ResumeToEnd()
+		p.Check(whole, 2)
+		if t.Failed() {
+			t.Fatalf("killed at point %d of %d", k, points)
+		}
+	}
+	t.Logf("%d deaths at %d points", deaths, points)
+	if deaths < n/2 {
+		t.Errorf("only %d deaths", deaths)
 	}
 }
 
