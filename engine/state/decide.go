@@ -172,8 +172,8 @@ func (s decider) pick() Decision {
 			return Probe{step}
 		}
 		if reason, message := s.hold(step); reason != "" {
-			// What was planned before the run had to be confirmed before the run: the run has added this step.
-			if reason == events.PauseConfirm && !s.opts.Review {
+			// What was planned before the run had to be confirmed before the run. What the run has added could not be.
+			if reason == events.PauseConfirm && !s.opts.Review && s.choices[step]&added != 0 {
 				return Unasked{step}
 			}
 			// In step mode the pause comes when what runs has ended, otherwise at once.
