@@ -53,6 +53,7 @@ func TestFleetAdded(t *testing.T) {
 
 // startsWith lets a machine answer only some time after a file is there.
 func startsWith(t *testing.T, s *sshtest.Server, start string, after time.Duration) {
+	t.Helper()
 	s.Deaf(true)
 	go func() {
 		for t.Context().Err() == nil {
@@ -74,6 +75,7 @@ func TestKillAdded(t *testing.T) {
 	n := assault.Rounds(40, 40)
 	assault.Tried(t, "kills while a machine is made and configured", n)
 	patient := func(t *testing.T) fakes.Patient {
+		t.Helper()
 		p := fakes.NewPatient(t, t.TempDir())
 		p.Playbook, p.Made = filepath.Join(p.Dir, "site.yml"), "made"
 		text := fmt.Sprintf(`
