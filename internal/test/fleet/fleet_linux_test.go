@@ -325,3 +325,29 @@ func endPID(path string) {
 		_ = syscall.Kill(pid, syscall.SIGTERM) // or it has ended
 	}
 }
+
+// TestFleetSavedEnv saves a plan that uses one variable of another machine's environment: that one is kept, others are not, and the plan that
+// is applied is the one that was saved.
+func TestFleetSavedEnv(t *testing.T) {
+	f := newFleet(t, 1)
+	f.write("site.yml", `
+- hosts: web
+  tasks:
+    - shell: echo {{ ansible_env.HOME }} >> ~/made
+`)
+	if code, out := f.moon("plan", "site.yml", "-i", "hosts.ini", "-o", "saved.plan"); code != 0 {
+		t.Fatalf("exit status %d\n%s", code, out)
+	}
+	text, err := os.ReadFile(filepath.Join(f.dir, "saved.plan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := f.servers[0].Home
+	if kept := string(text); !strings.Contains(kept, home) || strings.Contains(kept, "SSH_CONNECTION") {
+		t.Errorf("the saved plan has\n%s", kept)
+	}
+	if code, out := f.moon("run", "--plan", "saved.plan", "--approve", "all"); code != 0 {
+		t.Fatalf("exit status %d\n%s", code, out)
+	}
+	f.has(1, "made", home+"\n")
+}
