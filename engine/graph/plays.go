@@ -370,9 +370,7 @@ func (b *playBuilder) task(members []sequence.Member, once bool, st *playState) 
 		st.stops = []Edge{on(b.barrier("task", All, st.at.essential, well), onMet)}
 		st.barrier = ordering(st.stops)
 	case st.allowed >= 0 && st.body == nil:
-		enough := on(b.quorum("task", spared, st.allowed, len(st.hosts)), onMet)
-		st.stops = []Edge{b.one("task", append([]Edge{enough}, st.stops...), st)}
-		st.barrier = ordering(st.stops)
+		b.count(spared, st)
 	default:
 		st.barrier = []Edge{on(b.barrier("task", All, st.at.essential, ordering(ends)), onMet)}
 	}
@@ -481,9 +479,24 @@ func (b *playBuilder) hostBlock(id int, st *playState) {
 		stops = b.always(always, hosts, own, entry, stops, st)
 	}
 	st.stops = stops
-	if st.body != nil {
+	switch {
+	case st.body != nil:
 		b.hand(own, hosts, st)
+	case st.allowed >= 0 && st.linear && len(st.hosts) > 1:
+		// What no rescue has dealt with counts from here on, before the next task.
+		var spared []Edge
+		for _, host := range st.hosts {
+			spared = append(spared, b.spared(host, b.alive[host], st)...)
+		}
+		b.count(spared, st)
 	}
+}
+
+// count stops all hosts where too many have failed.
+func (b *playBuilder) count(spared []Edge, st *playState) {
+	enough := on(b.quorum("task", spared, st.allowed, len(st.hosts)), onMet)
+	st.stops = []Edge{b.one("task", append([]Edge{enough}, st.stops...), st)}
+	st.barrier = ordering(st.stops)
 }
 
 // hand tells the block around of what was built in this one: in few edges, so that a step does not cost more the deeper it is.
