@@ -151,19 +151,14 @@ func runLarge(t *testing.T, playbook string, total int) {
 		}
 		return exec.Result{Outcome: events.Changed, Error: "", Detail: job.Action, RC: &zero}
 	}
-	s := begin(t, p, g, f, fact.Options{Forks: 2, OnFailure: fact.Drain})
+	s := begin(t, p, g, f, fact.Options{Forks: 2, OnFailure: fact.Drain, Review: true})
+	s.Send(events.Order{Actor: "test", Command: events.Approve{Range: events.Range{To: total}, Confirm: true}})
+	s.Send(events.Order{Actor: "test", Command: events.Continue{}})
 	w := watching(t, s, false) // as moon attach does
 	for batch := range w.feed {
 		for _, r := range batch {
 			w.run.Apply(r)
 			w.all = append(w.all, r)
-			if _, asks := r.Event.(events.RunPaused); asks {
-				s.Send(events.Order{
-					Actor:   "test",
-					Command: events.Approve{Range: events.Range{From: r.Step, To: r.Step + 1}, Confirm: true},
-				})
-				s.Send(events.Order{Actor: "test", Command: events.Continue{}})
-			}
 		}
 	}
 	if err := s.Wait(); err != nil {

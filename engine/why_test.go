@@ -192,7 +192,7 @@ func TestWhyPeople(t *testing.T) {
 	a.until("a ends", func() bool { return a.run.Steps[0].State == events.Settled })
 	a.why("b", events.Wait{For: events.WaitPaused, Root: -1})
 
-	a = ask(t, "- pause: look\n- shell: b\n", fact.Options{})
+	a = ask(t, "- pause: look\n- shell: b\n", review, two, events.Continue{})
 	a.paused(events.PauseConfirm)
 	a.why("look", events.Wait{For: events.WaitConfirm, Root: -1})
 	a.why("b", events.Wait{For: events.WaitSteps, Steps: []int{0}, Root: 0, Is: events.WaitConfirm})

@@ -446,7 +446,7 @@ func TestGatesAfterAFailure(t *testing.T) {
 		reason  events.PauseReason
 		release []events.Command
 	}{
-		{"confirm", "sure?", false, nil, events.PauseConfirm, []events.Command{events.Approve{Range: stepRange(1), Confirm: true}}},
+		{"confirm", "sure?", true, []events.Command{events.Approve{Range: stepRange(0)}, events.Continue{}}, events.PauseConfirm, []events.Command{events.Approve{Range: stepRange(1), Confirm: true}}},
 		{"breakpoint", "", false, []events.Command{events.Break{Step: 1}}, events.PauseBreakpoint, nil},
 		{"undecided", "", true, []events.Command{events.Approve{Range: stepRange(0)}, events.Continue{}}, events.PauseUndecided, []events.Command{events.Approve{Range: stepRange(1)}}},
 	} {
@@ -473,11 +473,23 @@ func TestGatesAfterAFailure(t *testing.T) {
 	}
 }
 
+// In a run without a review nobody is there to confirm a step: it ends in order.
+func TestNobodyConfirms(t *testing.T) {
+	b := cleaningUp(t, fact.Options{}, "sure?")
+	b.start()
+	b.all()
+	if log := strings.Join(b.log, ", "); !strings.Contains(log, "unasked 1") || strings.Contains(log, "started 1") || !b.s.finished {
+		t.Error(log)
+	}
+}
+
 // Stopping the run instead of confirming leaves the step out, before and after it is reached.
 func TestStopRunsNothingUnconfirmed(t *testing.T) {
 	for _, reached := range []bool{false, true} {
-		b := cleaningUp(t, fact.Options{}, "sure?")
+		b := cleaningUp(t, fact.Options{Review: true}, "sure?")
 		b.start()
+		b.send(events.Approve{Range: stepRange(0)})
+		b.send(events.Continue{})
 		if reached {
 			b.all()
 		}

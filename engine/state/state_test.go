@@ -147,6 +147,9 @@ func (b *bench) start() {
 			b.add(fact.RetryScheduled{Step: d.Step, Attempt: d.Attempt, Due: b.now.Add(time.Second)})
 		case OpenGate:
 			b.add(fact.GateOpened{Step: d.Step})
+		case Unasked:
+			b.log = append(b.log, fmt.Sprint("unasked ", d.Step))
+			b.send(events.Stop{How: events.StopDrain})
 		case Pause:
 			b.add(d.RunPaused)
 		case Finish:
