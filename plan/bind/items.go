@@ -65,7 +65,7 @@ func (b *Bound) items() ([]any, error) {
 		}
 		val = list
 	}
-	items, ok := value.Items(val)
+	items, ok := loops.Items(loop, val)
 	if !ok {
 		message, hint := loops.NoItems(loop, val)
 		return nil, problem(message+"; "+hint, "")

@@ -148,7 +148,13 @@ func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) 
 		plain, err = s.ExpandObjects(plain)
 	}
 	list, isList := plain.([]any)
-	if !isList {
+	switch {
+	case isList:
+	case name == "items" && value.IsMapping(plain): // as Python walks it
+		if err == nil {
+			list, err = value.ItemsOf(plain)
+		}
+	default:
 		list = []any{plain}
 	}
 	if err == nil {

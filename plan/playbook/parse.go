@@ -279,7 +279,7 @@ func (p *parser) readTask(item Value) *Task {
 }
 
 func (p *parser) readStep(t *Task) {
-	t.Loop.Index = "index"
+	t.Loop.Index, t.Loop.Pairs = "index", true
 	t.PlayTask = &noPlay // all of them share one empty value
 	unknown := p.identifyTask(t)
 	for _, e := range t.Keys {

@@ -113,8 +113,17 @@ type Loop struct {
 	Over  Value
 	Var   string // "item" unless loop_var says otherwise
 	Index string // "index" unless index_var says otherwise
+	Pairs bool   // a map has items, too: its pairs of key and value
 	Label Value
 	Limit Value
+}
+
+// Needs says what the loop can run over.
+func (l Loop) Needs() string {
+	if l.Pairs {
+		return "a list or a map"
+	}
+	return "a list"
 }
 
 // Part is what a block has inside: its body, its rescue or its always.

@@ -145,9 +145,8 @@ func (c *Compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 		r.Failed = true
 		items := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 		hint := "write a list: `[" + strings.Join(items, ", ") + "]`"
-		c.problems.Errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs a list or a map; this is text %s",
-			t.Loop.Key,
-			plan.Quoted(text))
+		c.problems.Errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs %s; this is text %s",
+			t.Loop.Key, t.Loop.Needs(), plan.Quoted(text))
 		return
 	case e.Hint == "":
 		e.Hint = "a loop needs a list, such as `[" + text + "]`, or the name of a variable that holds one"

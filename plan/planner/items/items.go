@@ -80,6 +80,10 @@ func (l *Reader) Items(t *playbook.Task, e *plan.Env, at Site) (items []Item, ty
 		}
 		return items, "items", nil, !r.Failed
 	case playbook.Map:
+		if !t.Loop.Pairs {
+			l.refuse(at, t, plan.Plain(over))
+			return nil, "", nil, false
+		}
 		for _, entry := range over.Entries() {
 			items = append(items, Item{Value: map[string]any{"key": entry.Key, "value": r.Value(entry.Value)}})
 		}
@@ -101,7 +105,7 @@ func (l *Reader) Items(t *playbook.Task, e *plan.Env, at Site) (items []Item, ty
 		}
 		return nil, "", r.Missing, false
 	}
-	list, ok := value.Items(val)
+	list, ok := loops.Items(t.Loop, val)
 	if !ok {
 		l.refuse(at, t, val)
 		return nil, "", nil, false
