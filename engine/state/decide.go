@@ -32,7 +32,7 @@ type (
 	Schedule struct{ Step, Attempt int }
 	// OpenGate asks the question of a step.
 	OpenGate struct{ Step int }
-	// Unasked ends a run without a review, in which nobody is there to confirm a step that asks.
+	// Unasked ends a run without a review, in which nobody is there to confirm a step that was added and asks.
 	Unasked struct{ Step int }
 	// Pause holds the run.
 	Pause struct{ fact.RunPaused }
