@@ -13,6 +13,7 @@ import (
 	"moon/exec"
 	"moon/plan"
 	"moon/plan/saved"
+	"moon/plan/selector"
 	"moon/plan/source"
 )
 
@@ -230,5 +231,21 @@ func (s *steering) findAgain() {
 		// Not those of what the journal has: JSON does not say them.
 		one.Order, one.Forms = result["order"], result["forms"]
 		s.found[step] = &foundItems{items: one, ended: true}
+	}
+}
+
+// warnUnmet says which steps were named for when they come, and never came.
+func (s *steering) warnUnmet() {
+	p := s.state.Plan()
+	chosen := &p.Basis.O.Select
+	for _, flag := range []struct {
+		name      string
+		selectors []string
+	}{{"--only", chosen.Only}, {"--skip", chosen.Skip}} {
+		for _, text := range flag.selectors {
+			if len(selector.Match(p, text)) == 0 {
+				s.add(fact.Warned{Step: -1, Message: flag.name + " " + text + " named nothing: no such step came in this run"})
+			}
+		}
 	}
 }

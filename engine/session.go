@@ -270,6 +270,7 @@ func (s *Session) decide() (until time.Time) {
 					Message: "internal error: not run, and nothing says why: " + s.state.Plan().After(steps) + "; please report this",
 				})
 			}
+			s.warnUnmet()
 			sum := s.state.Summary()
 			// After the durations, as nothing may follow the last record.
 			s.add(fact.RunFinished{Outcome: d.Outcome, Counts: fact.Counts{Done: sum.Executed, Changed: sum.Changed, Failed: sum.Failed}})

@@ -178,6 +178,12 @@ func (p *fleet) comes(late []value.Missing) bool {
 	return len(steps) > 0 && len((&plan.Env{Plan: p.plan}).Coming(steps)) == len(steps)
 }
 
+// neverComes reports whether some values that are not known never come, as what gives them is excluded.
+func (p *fleet) neverComes(late []value.Missing) bool {
+	steps := plan.StepsOf(late)
+	return len((&plan.Env{Plan: p.plan}).Coming(steps)) < len(steps)
+}
+
 // unended are those of some steps that may still give something.
 func (p *fleet) unended(steps []int) []int { return (&plan.Env{Plan: p.plan}).Coming(steps) }
 

@@ -261,12 +261,14 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	if all.Found.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
 	}
-	leftOut, wrong := choice.Exclude(all.plan, all.o.Select, all.gathersFor)
-	if len(wrong) > 0 {
-		all.Found = append(all.Found, wrong...)
+	chosen := choice.Exclude(all.plan, all.o.Select, all.gathersFor)
+	if len(chosen.Wrong) > 0 {
+		all.Found = append(all.Found, chosen.Wrong...)
 		return all.result()
 	}
-	p := newPlanner(o, d, leftOut, nil)
+	o.Select = chosen.Select
+	p := newPlanner(o, d, chosen.LeftOut, nil)
+	p.Found = append(p.Found, chosen.Later...)
 	// What the first plan has used of the facts decided what can be selected, so a saved plan needs it too.
 	p.usedToo(all)
 	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool { return !s.Excluded }) {

@@ -25,19 +25,14 @@ func (p *playsState) opens(t *playbook.Task, late []value.Missing) bool {
 	return !slices.Contains(closed, t.Action) && t.Loop.Kind != playbook.FileTree && p.comes(late)
 }
 
-// barred reports whether a place waits for what is excluded. Only its own step can say that this does not matter, as it is excluded, too.
-func (p *playsState) barred(late []value.Missing) bool {
-	return slices.ContainsFunc(plan.StepsOf(late), func(i int) bool { return i < len(p.plan.Steps) && p.plan.Steps[i].Excluded })
-}
-
 // findItems plans the step of an open loop. Where the run has found the items, it gives them.
 func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Missing) (found []items.Item, ok bool) {
 	report := func() {
 		p.ReportLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step",
 			"the items of this loop", late)
 	}
-	barred := p.barred(late)
-	if !barred && !p.opens(t, late) {
+	opens := p.opens(t, late)
+	if !opens && !p.neverComes(late) {
 		report()
 		return nil, false
 	}
@@ -54,7 +49,7 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 		return nil, false
 	}
 	s := &p.plan.Steps[step]
-	if barred && !s.Excluded {
+	if !opens && !s.Excluded { // what is excluded itself needs no items
 		report()
 	}
 	list, ok := p.takeFound(s, c)
@@ -136,8 +131,8 @@ func (p *playsState) foundName(s *plan.Step, c *taskContext) (string, bool) {
 // findName plans the step of a place at which a step names what only the run knows: what it includes. Where the run has found it, it
 // gives that.
 func (p *playsState) findName(c *taskContext, t *playbook.Task, what, hint string, late []value.Missing) (name string, found bool) {
-	barred := p.barred(late)
-	if !barred && !p.comes(late) {
+	comes := p.comes(late)
+	if !comes && !p.neverComes(late) {
 		p.ReportLate(t.Args, c.chain, hint, what, late)
 		return "", false
 	}
@@ -151,7 +146,7 @@ func (p *playsState) findName(c *taskContext, t *playbook.Task, what, hint strin
 	p.planStep(&with, p.finder(t, true))
 	switch s := &p.plan.Steps[step]; {
 	case s.Excluded:
-	case barred:
+	case !comes:
 		p.ReportLate(t.Args, c.chain, hint, what, late)
 	case s.Prediction != plan.WillSkip:
 		return p.foundName(s, c)

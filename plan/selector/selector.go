@@ -163,13 +163,17 @@ func NoMatch(p *plan.Plan, selector string) (message, hint string) {
 	for _, s := range p.Scopes {
 		known = append(known, s.Name, s.Path, s.UserID)
 	}
-	for _, i := range p.OpenPlaces() {
-		s := &p.Steps[i]
-		if title := s.Title(); strings.HasPrefix(selector, title+" (") || strings.HasPrefix(selector, strings.TrimSuffix(s.Path, "?")+"#") {
+	places := ToCome(p, selector)
+	for _, i := range places {
+		if s := &p.Steps[i]; s.Open() && s.Loops() && !s.Place.Group {
 			return message, "the rounds of " + p.StepRef(i) + " are in the plan when the run has found its items; until then name the loop, " + s.ID()
 		}
 	}
-	if hint = suggest.DidYouMean(selector, known); hint == "" {
+	switch hint = suggest.DidYouMean(selector, known); {
+	case hint != "":
+	case len(places) > 0:
+		hint = p.StepRef(places[0]) + " may add it, but not before the run gets there"
+	default:
 		hint = "give an id, a path, a name (* stands for any text) or file:line; moon plan --flat lists the steps"
 	}
 	return message, hint

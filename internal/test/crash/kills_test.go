@@ -208,6 +208,8 @@ func TestKillAtRandom(t *testing.T) {
 		{"devbox", devbox, 250 * time.Millisecond},
 		{"opened", opened, 150 * time.Millisecond},
 		{"opened plays", openedPlays, 120 * time.Millisecond},
+		{"opened includes", openedIncludes, 120 * time.Millisecond},
+		{"added hosts", addedHosts, 120 * time.Millisecond},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
