@@ -89,7 +89,8 @@ func (c *chooser) match(flag, text string) []int {
 	return found
 }
 
-// keepIncludes takes in the includes of plays that what was chosen is inside of: they are steps, and without them nothing inside is planned.
+// keepIncludes takes in the includes of plays that what was chosen is inside of: they are steps, and without them nothing inside is
+// planned.
 func (c *chooser) keepIncludes(only map[int]bool) {
 	type include struct{ host, written, from string }
 	is := func(host string, at diag.Origin) include {
