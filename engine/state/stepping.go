@@ -92,9 +92,19 @@ func (s *stepping) broughtBy(step int) string {
 	if s.choices[step]&added == 0 {
 		return ""
 	}
-	for i := step - 1; i >= 0; i-- {
+	// What a place adds stands right behind it. What is added elsewhere is on a host that is new.
+	i := step - 1
+	for ; i >= 0; i-- {
 		if at := s.plan.Steps[i].Place; at != nil && at.Opened {
 			return "it came with " + s.plan.StepRef(i)
+		}
+		if s.choices[i]&added == 0 {
+			break
+		}
+	}
+	for ; i >= 0; i-- {
+		if at := s.plan.Steps[i].Adds; at != nil && at.Opened {
+			return "its host came with " + s.plan.StepRef(i)
 		}
 	}
 	return ""
