@@ -63,7 +63,8 @@ var layers = map[string][]string{
 	"engine/history": {"engine/journal", "events", "events/fact", "events/rundir", "plan"},                                                        // runs on disk: it reads journals and makes no plan
 	"engine/state":   {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
 	"engine/control": {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
-	"engine": {"plan/reread",
+	"engine": {
+		"plan/reread",
 		"plan/sequence",
 		"plan/selector",
 		"plan/found",

@@ -1,6 +1,10 @@
 package plan
 
-import "moon/plan/playbook"
+import (
+	"slices"
+
+	"moon/plan/playbook"
+)
 
 // FinderAction is the action of the step of an open loop.
 const FinderAction = "loop"
@@ -21,13 +25,33 @@ type Finding struct {
 	Guard []Condition    // those of the task: where one is false without any item, a list that cannot be had is no mistake
 
 	Name playbook.Value // of what is included, where that is to be found; zero for a loop
+	With []Part         // what is named with it: the files of a role
+	Keys []Part         // the keys of a task, where those are to be found
 	Sure bool           // what it names must be certain: it is a place as well if only the run knows whether it is reached
 	Ask  bool           // the step is there in any case, and is a place only if the name is open
 }
 
+// Part is one of several values that an open place finds.
+type Part struct {
+	Key   string
+	Value playbook.Value
+}
+
+// Parts are the values that are found, the name first; none for a loop.
+func (f *Finding) Parts() []playbook.Value {
+	var list []playbook.Value
+	if !f.Name.IsZero() {
+		list = append(list, f.Name)
+	}
+	for _, part := range slices.Concat(f.With, f.Keys) {
+		list = append(list, part.Value)
+	}
+	return list
+}
+
 // OpenPlace is what an open place will be.
 type OpenPlace struct {
-	What    string // is found, for all but loops: "file", "role", "preset", "variables" or "host"
+	What    string // is found, for all but loops: "file", "role", "preset", "variables", "host" or "keys"
 	Action  string // what each round of a loop will do
 	Confirm string // what each round will ask, as written; "" if they do not ask
 	Opened  bool   // the run has found it, and what comes of it is in the plan behind the step

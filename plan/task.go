@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -260,7 +261,7 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 	text := func(name string) string { return FirstLine(value.Text(p.Portable(args[name]))) }
 	switch action {
 	case FinderAction:
-		return text("over") + text("host")
+		return cmp.Or(text("over"), text("host"), text("keys"))
 	case "include", "include_tasks", "include_role", "include_vars", "preset": // of one that is open
 		for _, what := range []string{"file", "role", "variables", "preset"} {
 			if v := text(what); v != "" {

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,11 +13,11 @@ import (
 	"moon/plan/source"
 )
 
-// Items finds what an open loop runs over, or the one name that an open place waits for. Where the list cannot be had and a condition
-// of the task is false without any item, skipped is that condition, and there is no error: Ansible asks the condition then, too.
+// Items finds what an open loop runs over, or the values that an open place waits for: a name first. Where the list cannot be had and a
+// condition of the task is false without any item, skipped is that condition, and there is no error: Ansible asks the condition then, too.
 func (b *Bound) Items() (items []any, skipped string, err error) {
-	if name := b.Step.Task.Finds.Name; !name.IsZero() {
-		items, err = b.named(name)
+	if parts := b.Step.Task.Finds.Parts(); len(parts) > 0 {
+		items, err = b.named(parts)
 		return items, "", err
 	}
 	items, err = b.items()
@@ -31,24 +32,63 @@ func (b *Bound) Items() (items []any, skipped string, err error) {
 }
 
 // named finds what is named at an open place. An empty name is one, and what is behind the place says what is wrong with it.
-func (b *Bound) named(name playbook.Value) ([]any, error) {
+func (b *Bound) named(parts []playbook.Value) ([]any, error) {
 	r, problems := b.collecting()
 	r.Marks = true
-	val := r.Value(name)
+	list := make([]any, len(parts))
+	for i, part := range parts {
+		list[i] = r.Value(part)
+		if _, omitted := list[i].(value.Omitted); omitted {
+			list[i] = nil
+		}
+	}
 	if err := b.failure(r, problems); err != nil {
 		return nil, err
 	}
-	if b.Step.Place.What == "host" && strings.TrimSpace(value.Text(value.Reveal(val))) == "" {
-		return nil, &Problem{diag.Diagnostic{Pos: name.Pos(), Message: "`delegate_to` names no host"}}
+	if b.Step.Place.What == "host" && strings.TrimSpace(value.Text(value.Reveal(list[0]))) == "" {
+		return nil, &Problem{diag.Diagnostic{Pos: parts[0].Pos(), Message: "`delegate_to` names no host"}}
 	}
-	return []any{val}, nil
+	return list, nil
+}
+
+// tree are the entries of a directory: what with_filetree runs over.
+func (b *Bound) tree(over playbook.Value) ([]any, error) {
+	r, problems := b.collecting()
+	name := r.Text(over)
+	if err := b.failure(r, problems); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(name) == "" {
+		return nil, &Problem{diag.Diagnostic{Pos: over.Pos(), Message: "with_filetree: the path is empty"}}
+	}
+	root := strings.TrimSuffix(source.ResolvePath(name, b.Step.Dir, b.plan.Home), "/") // "" is the root of the file system
+	entries, count, err := source.EntriesOf(root, b.most())
+	if err != nil {
+		return nil, &Problem{diag.Diagnostic{Pos: over.Pos(), Message: "with_filetree: " + err.Error()}}
+	}
+	if count > b.most() {
+		return nil, b.tooMany(over, count)
+	}
+	items := make([]any, len(entries))
+	for i, e := range entries {
+		items[i] = e.Item(root)
+	}
+	return items, nil
+}
+
+// most is how many items an open loop may have.
+func (b *Bound) most() int { return cmp.Or(b.plan.Basis.O.MaxExpansion, 10_000) }
+
+func (b *Bound) tooMany(over playbook.Value, n int) error {
+	return &Problem{diag.Diagnostic{Pos: over.Pos(), Message: fmt.Sprintf(
+		"this loop has %d items, and a run may find %d; raise the limit with --max-expansion", n, b.most())}}
 }
 
 func (b *Bound) items() ([]any, error) {
 	loop, action := b.Step.Task.Finds.Src.Loop, b.Step.Task.Finds.Src.Action
 	over := loop.Over
-	problem := func(message, hint string) error {
-		return &Problem{diag.Diagnostic{Pos: over.Pos(), Message: message, Hint: hint}}
+	if loop.Kind == playbook.FileTree {
+		return b.tree(over)
 	}
 	val, err := b.listOf(over)
 	if err != nil {
@@ -68,15 +108,10 @@ func (b *Bound) items() ([]any, error) {
 	items, ok := loops.Items(loop, val)
 	if !ok {
 		message, hint := loops.NoItems(loop, val)
-		return nil, problem(message+"; "+hint, "")
+		return nil, &Problem{diag.Diagnostic{Pos: over.Pos(), Message: message + "; " + hint}}
 	}
-	most := b.plan.Basis.O.MaxExpansion
-	if most == 0 {
-		most = 10_000
-	}
-	if len(items) > most {
-		return nil, problem(fmt.Sprintf("this loop has %d items, and a run may find %d; raise the limit with --max-expansion",
-			len(items), most), "")
+	if len(items) > b.most() {
+		return nil, b.tooMany(over, len(items))
 	}
 	return items, nil
 }

@@ -11,6 +11,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/planner/items"
 	"moon/plan/planner/outline"
 	"moon/plan/playbook"
@@ -57,7 +58,8 @@ func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, list []it
 	lc.Item, lc.Index, lc.First, lc.Last = list[i].Shown(), i, i == 0, i == len(list)-1
 	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
 	if lc.Type == "filetree" {
-		lc.Depth, _ = list[i].Value.(map[string]any)["depth"].(int)
+		entry, _ := value.Plain(list[i].Value).(map[string]any)
+		lc.Depth, _ = entry["depth"].(int)
 	}
 	// Labels stand in paths, which are shown and kept: of an item that no_log hides only the number does.
 	if plan.MayHide(round.noLog(t)) && !lc.Labelled {
@@ -163,7 +165,7 @@ func (p *evaluator) roleFileName(c *taskContext, v playbook.Value) string {
 	if v.IsZero() {
 		return "main"
 	}
-	name, ok := p.pathOf(c, v, "which file of the role to use", "name the file")
+	name, ok := p.pathOf(c, v, "which file of the role to use", "name the file, or use include_role")
 	if !ok {
 		return "main"
 	}
@@ -183,10 +185,14 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 	for _, v := range t.Tags {
 		text := v.Text()
 		if eval.Templated(text) {
-			r := p.Renderer(p.env(c, nil), c.chain)
+			// As with Ansible, tags are what they are before anything runs: what an open place may set does not count.
+			e := p.env(c, nil)
+			e.Settled = true
+			r := p.Renderer(e, c.chain)
 			text = r.Text(v)
 			if len(r.Missing) > 0 {
-				p.Errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.DescribeSteps(r.Missing))
+				p.Errorf(v.Pos(), 0, c.chain, "tags select steps before anything runs: write a tag that is known then, and use `when` for the rest",
+					"this tag is known only after %s", p.DescribeSteps(r.Missing))
 				continue
 			}
 		}

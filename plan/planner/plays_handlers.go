@@ -11,12 +11,13 @@ import (
 	"moon/plan/playbook"
 )
 
-// takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use.
-func (hs *handlerSet) takeHandlers(dir string, t *playbook.Task, read func() []*handler) {
+// takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use; with handlers_from it
+// may have others each time.
+func (hs *handlerSet) takeHandlers(files *playbook.RoleFiles, t *playbook.Task, read func() []*handler) {
 	known := false
 	for _, h := range hs.list {
-		if h.role != nil && h.role.Dir == dir {
-			h.by, known = t, true
+		if h.role != nil && h.role.Dir == files.Dir {
+			h.by, known = t, known || files.Handlers.File != nil && h.file.Path == files.Handlers.File.Path
 		}
 	}
 	if !known {

@@ -11,12 +11,12 @@ import (
 	"moon/plan/vars"
 )
 
-// loadRole reads the files of a role that a task asks for.
-func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *playbook.RoleFiles {
-	return p.LoadRole(t, dir, library.RoleNames{
+// roleFiles are the files of a role that a task asks for.
+func (p *playsState) roleFiles(c *taskContext, t *playbook.Task) library.RoleNames {
+	return library.RoleNames{
 		Tasks: p.roleFileName(c, t.TasksFrom), Vars: p.roleFileName(c, t.VarsFrom), Defaults: p.roleFileName(c, t.DefaultsFrom),
 		Handlers: p.roleFileName(c, t.HandlersFrom),
-	}, c.chain)
+	}
 }
 
 // enterRole is the context of what is inside a role.
@@ -149,7 +149,7 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 				return // that it uses itself is said there, too
 			}
 		}
-		files := p.loadRole(&at, t, dir)
+		files := p.LoadRole(t, dir, p.roleFiles(&at, t), at.chain)
 		r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent}, files}
 		for _, need := range files.Meta.Dependencies {
 			walk(&at, need, r.Role)
@@ -158,7 +158,7 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		sc.RoleVars = p.bindings.Lazy(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
 		sc.Defaults = p.bindings.Lazy(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
 		scene.Role = r.Role
-		play.handlers.takeHandlers(dir, t, func() []*handler {
+		play.handlers.takeHandlers(files, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
 			h.scene = &scene

@@ -77,7 +77,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	var took []int
 	e.Changes, e.Took = &changes, &took
 	r := p.Renderer(e, c.chain)
-	r.Lenient = s.Excluded
+	r.Lenient, r.Settled = s.Excluded, c.settled
 	f := &plan.Fields{R: r, Field: "when"}
 	// The condition comes first: what it keeps from running need not have values.
 	v := r.Decide(k.When)
@@ -198,8 +198,11 @@ func (p *stepPlanner) makePlace(s *plan.Step, k *plan.Task, c *taskContext) {
 	s.Place, s.Keeps = &plan.OpenPlace{Action: src.ActionKey, Confirm: plan.FirstLine(src.Confirm.Text())}, true
 	s.UserID = src.ID // the task that stands in for it has none, as an id belongs to one task
 	s.Place.Group = src.Kind != playbook.Action || includes(src)
-	if !k.Finds.Name.IsZero() {
+	if len(k.Finds.Parts()) > 0 {
 		s.Place.What, s.Place.Action, s.Place.Confirm = placeNames[src.Kind], "", ""
+		if k.Finds.Name.IsZero() {
+			s.Place.What = "keys"
+		}
 	}
 }
 
@@ -223,7 +226,9 @@ func (p *stepPlanner) isPlace(c *taskContext, own *vars.Layer, sure bool) bool {
 	}
 	r := p.Renderer(p.env(c, own), c.chain)
 	r.Report = nil // it is said where the name is used
-	r.Text(of.Name)
+	for _, part := range of.Parts() {
+		r.Text(part)
+	}
 	return !r.Failed && (of.Sure && !sure || len(r.Missing) > 0) && (len(r.Missing) == 0 || p.comes(r.Missing))
 }
 
@@ -262,9 +267,8 @@ func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
 
 // fillArgs renders the action's arguments.
 func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) map[string]any {
-	if k.Finds != nil && !k.Finds.Name.IsZero() {
-		f.At(s.Place.What)
-		return map[string]any{s.Place.What: r.Text(k.Finds.Name)}
+	if k.Finds != nil && s.Place.What != "" {
+		return fillPlace(s, k.Finds, r, f)
 	}
 	if k.Finds != nil {
 		f.At("over")

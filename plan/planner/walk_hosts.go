@@ -449,6 +449,7 @@ func (p *planner) includeTasks(cs []*taskContext, t *playbook.Task) {
 // onHosts is what some hosts include together.
 type onHosts struct {
 	what   string // the path of a file, the name of a role
+	files  library.RoleNames
 	item   string // of the loop around
 	number int    // of the item
 	place  string // what paths begin with if it was found in the run
@@ -471,7 +472,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 		if t.StepVars.Kind() == playbook.Map { // what is included, and whether, may be said by them
 			c.block = p.shareLayer(t, c.block, "include vars", c.chain)
 		}
-		c.finds = &plan.Finding{Src: t, Name: t.Args, Ask: true}
+		c.finds = &plan.Finding{Src: t, Name: t.Args, With: roleParts(t), Ask: true}
 	}
 	p.taskTelling(inside, decider, func(c *taskContext, step int) {
 		s := &p.plan.Steps[step]
@@ -485,18 +486,19 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 		if s.When == "" || s.Prediction == plan.WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]
 		}
-		name, ok := p.nameIncluded(c, t, s, what)
+		name, files, ok := p.nameIncluded(c, t, s, what)
 		if !ok {
 			return
 		}
-		group := onHosts{what: find(c, name), place: p.placeLabel(c, s, c.around.scope)}
+		group := onHosts{what: find(c, name), files: files, place: p.placeLabel(c, s, c.around.scope)}
 		s.Includes = p.ShowPath(group.what)
 		if s.Loop != nil {
 			group.item, group.number = s.Loop.Label, s.Loop.Index
 		}
-		// As Ansible groups them: hosts that include the same for the same item go through it together.
+		// As Ansible groups them: hosts that include the same for the same item go through it together. Other files of a role are not the
+		// same, which Ansible forgets: its first host answers for all of them.
 		i := slices.IndexFunc(rounds, func(r *onHosts) bool {
-			return r.what == group.what && r.number == group.number && r.item == group.item
+			return r.what == group.what && r.files == group.files && r.number == group.number && r.item == group.item
 		})
 		if i < 0 {
 			i = len(rounds)

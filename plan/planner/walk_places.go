@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"moon/plan/loops"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/items"
+	"moon/plan/planner/library"
+	"moon/plan/planner/policy"
 	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/source"
@@ -22,7 +25,7 @@ var closed = []string{"meta", "setup", "gather_facts"}
 
 // opens reports whether a loop can be an open place.
 func (p *playsState) opens(t *playbook.Task, late []value.Missing) bool {
-	return !slices.Contains(closed, t.Action) && t.Loop.Kind != playbook.FileTree && p.comes(late)
+	return !slices.Contains(closed, t.Action) && p.comes(late)
 }
 
 // findItems plans the step of an open loop. Where the run has found the items, it gives them.
@@ -43,6 +46,7 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 	// Its conditions are asked for each item, and for the place only if there is no list.
 	with.when, with.finds = nil, &plan.Finding{Src: t, Guard: c.when}
 	with.onlyFinds()
+	with.settled = p.settledWithout(c, t)
 	step := len(p.plan.Steps)
 	p.planStep(&with, p.finder(t, false))
 	if step == len(p.plan.Steps) {
@@ -60,16 +64,27 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 	return items.Of(list), true
 }
 
-// planOne plans a step, behind one that finds the host to delegate it to where only the run knows that.
+// planOne plans a step, behind one that finds the host to delegate it to, and keys that the plan must know, where only the run knows them.
 func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
-	if late := p.lateDelegate(c, t); len(late) == 0 || !p.opens(t, late) {
-		p.planStep(c, t) // which reports what is missing
+	late := p.lateDelegate(c, t)
+	of := &plan.Finding{Src: t}
+	if len(late) > 0 {
+		of.Name = c.delegate
+	}
+	late = p.lateKeys(c, t, of, late)
+	with := *c
+	if len(late) == 0 || !p.opens(t, late) {
+		if includes(t) {
+			with.settled = p.settledWithout(c, t)
+		}
+		p.planStep(&with, t) // which reports what is missing
 		return
 	}
-	p.hosts()
-	with := *c
-	with.finds = &plan.Finding{Src: t, Name: c.delegate}
+	if with.finds = of; !of.Name.IsZero() {
+		p.hosts()
+	}
 	with.onlyFinds()
+	with.settled = settle(of.Keys, nil)
 	step := len(p.plan.Steps)
 	p.planStep(&with, p.finder(t, true))
 	if step == len(p.plan.Steps) {
@@ -83,9 +98,60 @@ func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
 		p.promise(t, s, c)
 	case len(list) > 0:
 		with := *c
-		with.delegate = playbook.Written(c.delegate.Pos(), strings.TrimSpace(value.Text(value.Reveal(list[0]))))
+		if !of.Name.IsZero() {
+			with.delegate = playbook.Written(c.delegate.Pos(), strings.TrimSpace(value.Text(value.Reveal(list[0]))))
+			list = list[1:]
+		}
+		with.settled = settle(of.Keys, list)
 		p.planStep(&with, t)
 	}
+}
+
+// lateKeys adds to an open place the keys of a task that the plan must know and only the run does, and returns what is missing for all of
+// it.
+// Those of an include are for what is inside, where they are asked again.
+func (p *playsState) lateKeys(c *taskContext, t *playbook.Task, of *plan.Finding, late []value.Missing) []value.Missing {
+	var e *plan.Env
+	look := func(key plan.Part) {
+		if !plan.TemplatedIn(key.Value) || includes(t) {
+			return
+		}
+		if e == nil {
+			e = p.env(c, c.form.ownVars(&p.variables, t, c, true))
+		}
+		r := p.Renderer(e, c.chain)
+		r.Report = func(diag.Diagnostic) {} // it is said where the key is read
+		if r.Value(key.Value); r.Failed || r.Undefined || len(r.Missing) == 0 || !p.comes(r.Missing) {
+			return
+		}
+		of.Keys = append(of.Keys, key)
+		late = append(late, r.Missing...)
+	}
+	for _, key := range policy.Keys(t, c.inherit.policy()) {
+		look(key)
+	}
+	look(plan.Part{Key: "no_log", Value: c.noLog(t)})
+	look(plan.Part{Key: "become", Value: c.become.Yes})
+	look(plan.Part{Key: "become_method", Value: c.become.Method})
+	if len(of.Keys) > 0 && p.saysNo(c) { // what they come to does not matter
+		return nil
+	}
+	return late
+}
+
+// settledWithout settles the keys of a step that finds items or decides about an include, where they are not known: it needs none of them,
+// and what may be hidden is.
+func (p *playsState) settledWithout(c *taskContext, t *playbook.Task) map[string]any {
+	v := c.noLog(t)
+	if !plan.TemplatedIn(v) {
+		return nil
+	}
+	r := p.Renderer(p.env(c, c.form.ownVars(&p.variables, t, c, true)), c.chain)
+	r.Report = func(diag.Diagnostic) {} // it may name the item
+	if r.Value(v); !r.Failed && !r.Undefined && len(r.Missing) == 0 {
+		return nil
+	}
+	return map[string]any{"no_log": true}
 }
 
 // lateDelegate is what is missing to know the host that a task is delegated to. It does not matter for one that will not run.
@@ -116,16 +182,26 @@ func (p *playsState) takeFound(s *plan.Step, c *taskContext) ([]any, bool) {
 	return saved.Items(of, p.secrets, c.play != nil), true
 }
 
-// foundName is the name that the run has found at an open place. Until it has, what is behind the place waits for it.
-func (p *playsState) foundName(s *plan.Step, c *taskContext) (string, bool) {
+// foundNames are the names that the run has found at an open place: none until it has, and what is behind the place waits for it.
+func (p *playsState) foundNames(s *plan.Step, c *taskContext) (names []string) {
 	list, found := p.takeFound(s, c)
 	if !found {
 		p.promiseNames(s, c, append(loops.Sets(s.Task.Finds.Src), vars.AnyName)...)
 	}
-	if len(list) == 0 {
-		return "", false
+	for _, one := range list {
+		name := ""
+		if one != nil {
+			name = strings.TrimSpace(value.Text(value.Reveal(one)))
+		}
+		names = append(names, name)
 	}
-	return strings.TrimSpace(value.Text(value.Reveal(list[0]))), true
+	return names
+}
+
+// foundName is the first of them.
+func (p *playsState) foundName(s *plan.Step, c *taskContext) (string, bool) {
+	names := p.foundNames(s, c)
+	return strings.Join(names[:min(len(names), 1)], ""), len(names) > 0
 }
 
 // findName plans the step of a place at which a step names what only the run knows: what it includes. Where the run has found it, it
@@ -211,12 +287,39 @@ func (p *playsState) namesOfVars(c *taskContext, t *playbook.Task, name string) 
 	return names
 }
 
-// nameIncluded is the name of what a task includes. s is its step.
-func (p *playsState) nameIncluded(c *taskContext, t *playbook.Task, s *plan.Step, what string) (string, bool) {
-	if s.Place != nil {
-		return p.foundName(s, c)
+// nameIncluded is the name of what a task includes, with the files of a role. s is its step.
+func (p *playsState) nameIncluded(
+	c *taskContext, t *playbook.Task, s *plan.Step, what string,
+) (name string, files library.RoleNames, ok bool) {
+	if s.Place == nil {
+		name, ok = p.pathOf(c, t.Args, what, "include each candidate with its own `when`")
+		return name, p.roleFiles(c, t), ok
 	}
-	return p.pathOf(c, t.Args, what, "include each candidate with its own `when`")
+	names := p.foundNames(s, c)
+	if len(names) == 0 {
+		return "", files, false
+	}
+	from := func(i int) string {
+		if i < len(names) {
+			return cmp.Or(names[i], "main")
+		}
+		return "main"
+	}
+	return names[0], library.RoleNames{Tasks: from(1), Vars: from(2), Defaults: from(3), Handlers: from(4)}, true
+}
+
+// roleParts are the files of a role that an include names.
+func roleParts(t *playbook.Task) []plan.Part {
+	parts := []plan.Part{
+		{Key: "tasks_from", Value: t.TasksFrom},
+		{Key: "vars_from", Value: t.VarsFrom},
+		{Key: "defaults_from", Value: t.DefaultsFrom},
+		{Key: "handlers_from", Value: t.HandlersFrom},
+	}
+	if !slices.ContainsFunc(parts, func(part plan.Part) bool { return !part.Value.IsZero() }) {
+		return nil
+	}
+	return parts
 }
 
 // promiseNames makes names wait for an open place: what is found there sets them. vars.AnyName stands for all that nothing else has set.

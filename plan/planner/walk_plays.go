@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"moon/plan"
 	"moon/plan/dialect"
@@ -134,6 +135,8 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	play.scene = c.scene
 	// The lists that tasks see are in the order of the inventory, whatever `order` says.
 	play.scene.Play, play.scene.Hosts = name, vars.HostNames(listed)
+	// As with Ansible, what a play is has its value before its hosts have any of their own: what an open place may set does not count.
+	r.Env.(*plan.Env).Settled = true
 	p.policy(play, r)
 	p.preload(play, c)
 	machines := make([]*plannedHost, len(hosts))
@@ -191,6 +194,9 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 			noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable,
 			runOnce: pl.RunOnce, anyFatal: pl.AnyFatal,
 		}
+		if plan.TemplatedIn(pl.AnyFatal) {
+			c.inherit.anyFatal = playbook.Written(pl.AnyFatal.Pos(), strconv.FormatBool(play.anyFatal))
+		}
 		if !pl.Ignore.IsZero() {
 			c.ignore = p.Conditions([]playbook.Value{pl.Ignore}, in.chain)
 		}
@@ -198,7 +204,9 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	}
 	// The facts of this machine must not stand for those of another, even before that is asked.
 	p.gatherDelegates(cs)
-	if r := p.Renderer(p.env(p.hostlessContext(in), nil), in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, true) {
+	e := p.env(p.hostlessContext(in), nil)
+	e.Settled = true
+	if r := p.Renderer(e, in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, true) {
 		p.showAgain(cs)
 		p.gather(cs)
 		p.planTaskForHosts(p.always(cs), p.factsTask(pl))

@@ -22,7 +22,7 @@ func (p *planner) importRole(cs []*taskContext, t *playbook.Task) {
 	if !ok {
 		return
 	}
-	p.planRole(cs, t, onHosts{what: name})
+	p.planRole(cs, t, onHosts{what: name, files: p.roleFiles(&named, t)})
 }
 
 // includeRole plans a role that is included while the play goes on.
@@ -47,7 +47,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 			return
 		}
 	}
-	files := p.loadRole(c, t, dir)
+	files := p.LoadRole(t, dir, group.files, c.chain)
 	r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}, files}
 	if p.hasBeen(c, t, files) {
 		return
@@ -77,7 +77,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		inner[i] = &one
 	}
 	if t.ActionKey != "" { // those of `roles` are known already
-		c.handlers.takeHandlers(dir, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
+		c.handlers.takeHandlers(files, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
 	}
 	p.visible(cs, t, files)
 	p.hidden(c, r)

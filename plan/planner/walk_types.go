@@ -105,24 +105,25 @@ type sceneKey struct {
 // taskContext is what a list of tasks inherits from the constructs around it.
 type taskContext struct {
 	scopeOnHost
-	scope  int
-	file   *playbook.File
-	dir    string // absolute; relative paths start here
-	chain  []string
-	when   []plan.Condition
-	tags   []string
-	env    []playbook.Value
-	cwd    playbook.Value
-	ignore []plan.Condition
-	become connect.Become
-	block  *vars.Layer
-	params *vars.Layer
-	loop   *vars.Layer
-	depth  int // of loops
-	item   *iteration
-	finds  *plan.Finding     // of the step of an open place
-	grown  bool              // of a loop whose items the run has found
-	inLoop *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
+	scope   int
+	file    *playbook.File
+	dir     string // absolute; relative paths start here
+	chain   []string
+	when    []plan.Condition
+	tags    []string
+	env     []playbook.Value
+	cwd     playbook.Value
+	ignore  []plan.Condition
+	become  connect.Become
+	block   *vars.Layer
+	params  *vars.Layer
+	loop    *vars.Layer
+	depth   int // of loops
+	item    *iteration
+	finds   *plan.Finding     // of the step of an open place
+	settled map[string]any    // keys of the task with the values that the run has found; nil for those that are not needed
+	grown   bool              // of a loop whose items the run has found
+	inLoop  *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
 
 	over      *hostRounds // what steps without hosts of their own run on; nil: this machine, or the host of the round
 	handlers  *handlerSet

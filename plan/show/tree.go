@@ -297,6 +297,12 @@ func titleAndAction(s *plan.Step) string {
 			mark = "? "
 		}
 		return s.Label(s.Name) + "  " + mark + "delegate_to: " + s.Summary
+	case s.Place != nil && s.Place.What == "keys":
+		mark := ""
+		if s.Open() {
+			mark = "? "
+		}
+		return s.Label(s.Name) + "  " + mark + s.Summary
 	case s.Open():
 		what := s.Action + ": " + s.Summary
 		return strings.TrimSpace(strings.TrimSuffix(s.Label(s.Name), what) + "  ? " + what)
@@ -412,7 +418,7 @@ func (t *treeText) notesText() string {
 		}
 	}
 	add(open, "waits for values of other steps", "wait for values of other steps")
-	looping, naming, adding, moving, rereading := 0, 0, 0, 0, 0
+	looping, naming, adding, moving, rereading, keyed := 0, 0, 0, 0, 0, 0
 	for _, i := range t.p.OpenPlaces() {
 		switch s := &t.p.Steps[i]; {
 		case s.Moves():
@@ -421,6 +427,8 @@ func (t *treeText) notesText() string {
 			rereading++
 		case s.Adds != nil, s.Place.What == "host":
 			adding++
+		case s.Place.What == "keys":
+			keyed++
 		case s.Loops():
 			looping++
 		default:
@@ -431,6 +439,7 @@ func (t *treeText) notesText() string {
 	add(adding, "names a host that the run finds", "name hosts that the run finds")
 	add(moving, "sets how its host is reached to what the run finds", "set how their hosts are reached to what the run finds")
 	add(rereading, "reads the inventory again", "read the inventory again")
+	add(keyed, "finds keys of the next one in the run", "find keys of the next ones in the run")
 	add(naming, "stands for tasks or variables that the run finds", "stand for tasks or variables that the run finds")
 	add(maySkip, "may be skipped", "may be skipped")
 	add(willSkip, "will be skipped", "will be skipped")

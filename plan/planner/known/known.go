@@ -36,6 +36,13 @@ func (k *Reader) ReadFixed(v playbook.Value, key, want string, r *plan.Renderer,
 	if v.IsZero() {
 		return
 	}
+	if got, settled := r.Settled[key]; settled {
+		if got != nil && !accept(got) {
+			width := utf8.RuneCountInString(plan.FirstLine(v.Text()))
+			k.problems.Errorf(v.Pos(), width, r.Chain, "", "`%s:` must be %s; this is %s", key, want, plan.Described(got))
+		}
+		return
+	}
 	missing, failed, undefined := r.Missing, r.Failed, r.Undefined
 	r.Missing, r.Failed, r.Undefined = nil, false, false
 	got := r.Value(v)

@@ -24,6 +24,20 @@ type Policy struct {
 	Plan *plan.Plan
 }
 
+// Keys are those keys of a task that must be known before its step runs.
+func Keys(t *playbook.Task, in Inherited) [8]plan.Part {
+	return [...]plan.Part{ // and no slice: every step is asked
+		{Key: "retries", Value: t.Retries},
+		{Key: "delay", Value: t.Delay},
+		{Key: "timeout", Value: plan.FirstOf(t.Timeout, in.Timeout)},
+		{Key: "timeout_queued", Value: t.Queued},
+		{Key: "check_mode", Value: plan.FirstOf(t.CheckMode, in.CheckMode)},
+		{Key: "diff", Value: plan.FirstOf(t.Diff, in.Diff)},
+		{Key: "ignore_unreachable", Value: in.Unreachable},
+		{Key: "any_errors_fatal", Value: in.AnyFatal},
+	}
+}
+
 // mostRetries bounds the attempts at a step: more than one waits for, and far from where numbers end.
 const mostRetries = 1_000_000
 
