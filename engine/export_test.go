@@ -8,10 +8,10 @@ import (
 )
 
 // Recover reads a run as a resumed one does, with every value that its steps have given, and gives the facts.
-func Recover(dir string, p *plan.Plan, g *graph.Graph) (facts []fact.Fact, err error) {
+func Recover(dir string, planned func(digest string) (*plan.Plan, *graph.Graph, error)) (facts []fact.Fact, err error) {
 	s := newSession(Config{})
 	s.dir = dir
-	past := &past{session: s, planned: func(string) (*plan.Plan, *graph.Graph, error) { return p, g, nil }}
+	past := &past{session: s, planned: planned}
 	w, _, err := s.cfg.Disk.Reopen(rundir.Journal(dir), func(r fact.Record) error {
 		facts = append(facts, r.Fact)
 		return past.take(r)

@@ -24,14 +24,14 @@ import (
 	"moon/plan"
 )
 
-// losses is a run with everything that is stored: large output that is a value, large values, output that is none, and
-// a failure that is made good.
+// losses is a run with everything that is stored: large output that is a value, large values, output that is none, a loop whose items
+// the run finds, so that it gets another plan, and a failure that is made good.
 const losses = `
 - shell: large 20000
   register: r
 - set_fact: { big: "{{ r.stdout }}", two: "{{ r.stdout | length * 2 }}" }
 - shell: line {{ item }}
-  loop: [1, 2, 3, 4, 5, 6]
+  loop: "{{ range(1, r.stdout | length // 3333 + 1) | list }}"
 - block:
     - shell: bad {{ two }}
   rescue:
@@ -145,7 +145,7 @@ func record(t *testing.T, root, dir string, p *plan.Plan, g *graph.Graph) *recor
 		rec.changes = nil // that is what there was
 		s, err = engine.Resume(cfg, engine.Resumption{
 			Dir: dir, Lost: fact.LostRetry, RetryFailed: true,
-			Planned: func(string) (*plan.Plan, *graph.Graph, error) { return p, g, nil },
+			Planned: (&survivor{p: p, g: g}).planned(dir),
 		})
 	}
 	if err != nil {
@@ -320,6 +320,8 @@ type survivor struct {
 	run  string // below it
 	dir  string // where it is laid out
 	have tree   // what is there
+
+	grown map[string]grown // plans that were read once
 }
 
 // layOut makes the files as they were left.
@@ -353,11 +355,39 @@ func (s *survivor) layOut(left tree) {
 	delete(s.have, filepath.Join(s.run, "journal.jsonl")) // what is torn is cut off
 }
 
+// planned gives the plans of a run. The first can be made from its playbook; what the run has found is nowhere but in what it has kept.
+func (s *survivor) planned(dir string) func(digest string) (*plan.Plan, *graph.Graph, error) {
+	return func(digest string) (*plan.Plan, *graph.Graph, error) {
+		if digest == s.p.Digest {
+			return s.p, s.g, nil
+		}
+		kept, err := engine.ReadKept(dir, digest)
+		if err != nil {
+			return nil, nil, err
+		}
+		if have, ok := s.grown[digest]; ok { // it is there, and whole
+			return have.p, have.g, nil
+		}
+		p, g, err := kept.Plan(plan.Options{Facts: plan.KnownFacts{Here: map[string]any{}}})
+		if err == nil && s.grown != nil {
+			s.grown[digest] = grown{p, g}
+		}
+		return p, g, err
+	}
+}
+
+// grown is a plan that was made in the run.
+type grown struct {
+	p *plan.Plan
+	g *graph.Graph
+}
+
 // known is what the journal says, in the words of the promises. A run that cannot be gone on with says nothing.
 func (s *survivor) known(left tree) (known map[string]bool, err error) {
 	s.t.Helper()
 	s.layOut(left)
-	facts, err := engine.Recover(filepath.Join(s.dir, strings.TrimPrefix(s.run, s.root)), s.p, s.g)
+	dir := filepath.Join(s.dir, strings.TrimPrefix(s.run, s.root))
+	facts, err := engine.Recover(dir, s.planned(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -436,7 +466,7 @@ func TestPowerLoss(t *testing.T) {
 	p, g := build(t, losses)
 	root := t.TempDir()
 	rec := record(t, root, "", p, g)
-	s := &survivor{t, p, g, root, rec.dir, t.TempDir(), tree{}}
+	s := &survivor{t: t, p: p, g: g, root: root, run: rec.dir, dir: t.TempDir(), have: tree{}, grown: map[string]grown{}}
 	begin := tree{root: nil}
 	states, how := s.broken(begin, rec.changes, stride)
 	if how != "" {
@@ -453,6 +483,7 @@ func TestPowerLoss(t *testing.T) {
 		"the journal":                   func(op journal.Op) bool { return in(op, journal.OpSync, filepath.Base(rec.dir)) },
 		"large values":                  func(op journal.Op) bool { return in(op, journal.OpSync, "blobs") },
 		"the directory of large values": func(op journal.Op) bool { return op.Kind == journal.OpSyncDir && filepath.Base(op.Path) == "blobs" },
+		"plans that have grown":         func(op journal.Op) bool { return in(op, journal.OpSync, "plans") },
 		"output that is a value":        func(op journal.Op) bool { return in(op, journal.OpSync, "out") },
 		"the directory of output":       func(op journal.Op) bool { return op.Kind == journal.OpSyncDir && filepath.Base(op.Path) == "out" },
 	} {
