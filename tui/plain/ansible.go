@@ -137,7 +137,11 @@ func (a *Ansible) printEvent(r events.Record) {
 		}
 		delete(a.printed, r.Step)
 	case events.StepCompleted:
-		if !a.plan.Steps[r.Step].Loops() {
+		switch s := &a.plan.Steps[r.Step]; {
+		case s.Open() && s.Dry(a.run.Check), s.Loops() && foundNothing(e):
+			a.printHeads(r.Step)
+			a.printf("skipping: [%s]", a.hostOf(s))
+		case !s.Loops():
 			a.printCompleted(r.Step, e)
 		}
 	case events.StepSkipped:
@@ -159,6 +163,12 @@ func (a *Ansible) printEvent(r events.Record) {
 		events.CommandRejected,
 		events.Gap:
 	}
+}
+
+// foundNothing reports whether the step of an open loop has found no items. Ansible skips such a task.
+func foundNothing(e events.StepCompleted) bool {
+	items, ok := e.Result["items"].([]any)
+	return ok && len(items) == 0
 }
 
 // renumber keeps what was printed under the new numbers of the steps. The rounds that were added are counted, and all others stay.

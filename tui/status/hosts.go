@@ -92,6 +92,11 @@ func ended(p *plan.Plan, steps []events.Step, from, to int) (t events.TaskEnds, 
 		if s.State != events.Settled {
 			return events.TaskEnds{}, false
 		}
+		// What stays open in a dry run is not done.
+		if p.Steps[i].Open() && s.Outcome == events.OK {
+			t.Take(events.StepEnd{Outcome: events.Skipped, Reason: events.SkipWhen})
+			continue
+		}
 		word, _, _ := strings.Cut(s.Reason, ":")
 		t.Take(events.StepEnd{
 			Action: p.Steps[i].Action, Outcome: s.Outcome, Reason: events.SkipReason(word), Tried: s.Attempt > 0, Touched: s.Touched,
