@@ -80,6 +80,16 @@ type Resource struct {
 	Name   string     `json:"name"` // what it is called there: a path, the name of a package
 	Change ChangeKind `json:"change"`
 	Digest string     `json:"digest,omitempty"` // of what it holds now, where it holds something
+	// Undo takes it away again, of what was created; nil: nothing that moon knows does. The action says it, since it knows what was there.
+	Undo *Undo `json:"undo,omitempty"`
+}
+
+// Undo is a step that reverses what another has done, with all of its values.
+type Undo struct {
+	Action string            `json:"action"`
+	Args   map[string]any    `json:"args,omitempty"`
+	Env    map[string]string `json:"env,omitempty"`
+	Cwd    string            `json:"cwd,omitempty"`
 }
 
 // StepID is the id of a step of a plan, by its index: step-0001 for 0.
