@@ -60,6 +60,7 @@ var layers = map[string][]string{
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
+	"engine/exported": {"engine/journal", "plan/eval/value"}, // files of values: it knows no runs and no plans
 	"engine/history": {"engine/journal", "events", "events/fact", "events/rundir", "plan"},                                                        // runs on disk: it reads journals and makes no plan
 	"engine/state":   {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
 	"engine/control": {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
@@ -68,7 +69,7 @@ var layers = map[string][]string{
 		"plan/sequence",
 		"plan/selector",
 		"plan/found",
-		"engine/control", "engine/graph", "engine/history", "engine/journal", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/control", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key

@@ -41,6 +41,7 @@ type Config struct {
 	Ask func(ctx context.Context, program string, args ...string) ([]byte, error)
 
 	States    string // directory that remembers what runs of each playbook have made; "": none
+	Exports   string // directory that keeps what the last good run of each playbook has exported; "": none
 	Durations string // directory that remembers, across runs, how long steps took; "": none
 }
 

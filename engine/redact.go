@@ -53,6 +53,9 @@ func (s *ledger) redacted(f fact.Fact) fact.Fact {
 	case fact.Refused:
 		f.Order, f.Reason = s.cleanOrder(f.Order), clean(f.Reason)
 		return f
+	case fact.RunExported: // a secret among the values has been refused
+		f.Error = clean(f.Error)
+		return f
 	case fact.RunCreated, fact.RunStarted, fact.RunReplanned, fact.RunResumed, fact.RunFinished, fact.AttemptStopping, fact.GateResolved:
 	}
 	return f

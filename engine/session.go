@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
 	"moon/engine/control"
+	"moon/engine/exported"
 	"moon/engine/graph"
 	"moon/engine/history"
 	"moon/engine/journal"
@@ -121,12 +123,6 @@ func (s *Session) Wait() error {
 	return s.err
 }
 
-// Exports are the values that the playbook exports, once the run is over.
-func (s *Session) Exports() (map[string]any, error) {
-	<-s.done
-	return bind.Exports(s.state.Plan(), s.results)
-}
-
 // Discard removes the directory of a run in which nothing was ever started. It does nothing to any other run.
 func (s *Session) Discard() error {
 	<-s.done
@@ -205,6 +201,25 @@ func (s *Session) close() {
 	s.news.poke()
 }
 
+// export evaluates what the playbook exports, and keeps it for playbooks that import it. Whatever goes wrong fails the run.
+func (s *Session) export() fact.RunExported {
+	p := s.state.Plan()
+	values, err := bind.Exports(p, s.results)
+	if err == nil {
+		err = exported.Check(values)
+	}
+	if err == nil && s.cfg.Exports != "" {
+		// Before the record, so that a run that says it has exported something has.
+		err = exported.Keep(s.cfg.Exports, exported.Last{
+			Playbook: filepath.Join(p.Root, p.RootFile), Run: s.id, At: s.cfg.Now().UTC(), Values: values,
+		})
+	}
+	if err != nil {
+		return fact.RunExported{Error: err.Error()}
+	}
+	return fact.RunExported{Values: values}
+}
+
 func (s *Session) handle(in input) {
 	switch in := in.(type) {
 	case order:
@@ -262,6 +277,10 @@ func (s *Session) decide() (until time.Time) {
 			s.endUnasked(d.Step)
 		case state.Pause:
 			s.add(d.RunPaused)
+		case state.Export:
+			s.add(s.export())
+			// Durable before the next decision, which ends the run.
+			return s.cfg.Now()
 		case state.Finish:
 			s.keepDurations()
 			if steps := s.state.Unexplained(); len(steps) > 0 {

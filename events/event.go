@@ -289,6 +289,10 @@ type (
 		Outcome    RunOutcome    `json:"outcome"`
 		Duration   time.Duration `json:"-"`
 		Waited     time.Duration `json:"-"`
+		// Exports are the values that the playbook exports, of a run that is done.
+		Exports map[string]any `json:"exports,omitempty"`
+		// Error is why the run failed although no step did: it could not export a value.
+		Error string `json:"error,omitempty"`
 		// of a playbook of plays: each host that had a task, in the order of the inventory
 		Hosts []HostCounts `json:"hosts,omitempty"`
 	}

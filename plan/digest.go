@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
+
+	"moon/plan/eval/value"
 )
 
 // Hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
@@ -58,8 +61,20 @@ func (p *Plan) ComputeDigest() string {
 			n.writeTo(h)
 		}
 	}
+	for _, x := range p.Exports {
+		x.writeTo(h)
+	}
 	h.Flush() //nolint:errcheck // as above
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// writeTo adds what is exported as it is written: what it is made of is in the digests of steps.
+func (x *Export) writeTo(w io.Writer) {
+	text, err := json.Marshal(value.Plain(AsWritten(x.Raw)))
+	if err != nil {
+		text = []byte(err.Error()) // a value that JSON cannot say is different from all that it can
+	}
+	fmt.Fprintf(w, "exports %s %s\n", x.Name, text)
 }
 
 func (n Need) writeTo(w io.Writer) {

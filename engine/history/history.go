@@ -42,8 +42,10 @@ type Past struct {
 	Total    int               // steps of its last plan
 	Done     int               // steps that ended well, changed ones included
 	Changed  int
-	Failed   int    // failures that nothing made good
-	Damaged  string // why its journal could not be read to the end
+	Failed   int            // failures that nothing made good
+	Exports  map[string]any // of a run that is done; nil if its playbook exports nothing
+	Error    string         // why it failed although no step did
+	Damaged  string         // why its journal could not be read to the end
 }
 
 // List lists the runs in a directory, the latest first: at most so many, or all where limit is 0. It reads the journals
@@ -284,6 +286,7 @@ func look(dir string) (p Past, err error) {
 			clear(ends) // the steps have other numbers now; what is kept is known again at the end of the run
 		case fact.RunResumed:
 			p.Options, p.Outcome, p.Resumed = f.Options, "", rec.Seq
+			p.Exports, p.Error = nil, ""
 			p.Done, p.Changed, p.Failed = 0, 0, 0
 			if f.Digest != p.Digest {
 				clear(ends)
@@ -292,6 +295,7 @@ func look(dir string) (p Past, err error) {
 		case fact.AttemptFinished:
 			ends[f.Step] = f
 		case fact.RunFinished:
+			p.Exports, p.Error = times.exported.Values, times.exported.Error
 			p.Outcome, p.Done, p.Changed, p.Failed = f.Outcome, f.Counts.Done, f.Counts.Changed, f.Counts.Failed
 		default:
 		}

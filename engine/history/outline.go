@@ -39,6 +39,7 @@ type outline struct {
 	run      events.Run // for the counts
 	attempts map[int]fact.AttemptStarted
 	records  []events.Record
+	exported fact.RunExported
 	bare     bool // only the clock is of interest
 }
 
@@ -97,11 +98,14 @@ func (o *outline) take(f fact.Fact) {
 		}
 	case fact.RunPaused:
 		o.publish(f.Step, events.RunPaused{Reason: f.Reason, Message: f.Message})
+	case fact.RunExported:
+		o.exported = f
 	case fact.RunFinished:
 		// Ends of earlier processes are not the end of the run.
 		if o.current.Seq > o.past.Resumed {
 			end := o.run.Summary()
 			end.Outcome, end.Success = f.Outcome, f.Outcome == events.RunDone
+			end.Exports, end.Error = o.exported.Values, o.exported.Error
 			o.run.Clock.Stop(o.current.At, o.current.Mono)
 			end.Spent(&o.run.Clock.Times)
 			o.publish(-1, end)
@@ -117,6 +121,7 @@ func (o *outline) take(f fact.Fact) {
 		}
 		o.publish(f.Step, events.StepOmitted{Reason: f.Detail})
 	case fact.AttemptStarted:
+		o.exported = fact.RunExported{}
 		o.started(f)
 	case fact.AttemptFinished:
 		o.finished(f)

@@ -43,6 +43,7 @@ type board struct {
 	signalled  bool
 	leaving    bool
 	finished   bool
+	exported   *fact.RunExported // nil: not yet, or something has run since
 	generation int
 	reviewed   bool // the review is over
 	now        time.Time

@@ -289,7 +289,7 @@ func (s commands) keepOutdated(r events.Range) {
 		end.digest = s.plan.Steps[step].Digest
 		s.ends[step] = &end
 	}
-	if s.paused && s.pause.Reason == events.PauseEnd && s.decider().conclude() == (Finish{events.RunDone}) {
+	if s.paused && s.pause.Reason == events.PauseEnd && s.decider().succeeds() {
 		s.resume() // there is nothing left to decide
 	}
 }

@@ -36,6 +36,8 @@ type (
 	Unasked struct{ Step int }
 	// Pause holds the run.
 	Pause struct{ fact.RunPaused }
+	// Export evaluates what the playbook exports, when all has ended and nothing failed.
+	Export struct{}
 	// Finish ends the run.
 	Finish struct{ Outcome events.RunOutcome }
 	// Idle says that there is nothing to do before a report, a command, or that time.
@@ -52,6 +54,7 @@ func (Schedule) decision() {}
 func (OpenGate) decision() {}
 func (Unasked) decision()  {}
 func (Pause) decision()    {}
+func (Export) decision()   {}
 func (Finish) decision()   {}
 func (Idle) decision()     {}
 func (Stuck) decision()    {}
@@ -126,6 +129,7 @@ func (s decider) ended() Decision {
 func (s decider) conclude() Decision {
 	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > s.tally().forgiven()
 	bad = bad || s.counts.Omitted > 0 && len(s.tally().unexplained()) > 0
+	bad = bad || s.exported != nil && s.exported.Error != ""
 	asks := bad || len(s.Outdated(events.Range{To: len(s.plan.Steps)})) > 0
 	switch {
 	case s.stop != "" && s.haltCause < 0 && s.signalled:
@@ -133,13 +137,35 @@ func (s decider) conclude() Decision {
 	case s.stop != "" && s.haltCause < 0:
 		return Finish{events.RunStopped}
 	case asks && s.opts.KeepOpen && !s.leaving && !s.paused:
-		return Pause{fact.RunPaused{Reason: events.PauseEnd, Step: -1}}
+		return Pause{fact.RunPaused{Reason: events.PauseEnd, Step: -1, Message: s.exportError()}}
 	case asks && s.opts.KeepOpen && !s.leaving:
 		return Idle{}
 	case bad:
 		return Finish{events.RunFailed}
+	case s.exported == nil && len(s.plan.Exports) > 0 && !s.opts.Check:
+		return Export{}
 	}
 	return Finish{events.RunDone}
+}
+
+// succeeds reports whether nothing is left that could fail, but for exports that were not evaluated.
+func (s decider) succeeds() bool {
+	switch d := s.conclude().(type) {
+	case Export:
+		return true
+	case Finish:
+		return d.Outcome == events.RunDone
+	default:
+		return false
+	}
+}
+
+// exportError is why the exports failed, or "".
+func (s decider) exportError() string {
+	if s.exported == nil {
+		return ""
+	}
+	return s.exported.Error
 }
 
 // pick decides about the next ready node. It returns nil when there is none, or none that may start now.

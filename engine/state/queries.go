@@ -116,7 +116,7 @@ func (s *State) Refuse(c events.Command) string { return s.commands().refuse(c) 
 func (s *State) Next(now time.Time) Decision { return s.decider().next(now) }
 
 // Succeeded reports whether the run, nothing of which is left, ends with success.
-func (s *State) Succeeded() bool { return s.decider().conclude() == (Finish{events.RunDone}) }
+func (s *State) Succeeded() bool { return s.decider().succeeds() }
 
 // Summary is what the run has come to so far.
 func (s *State) Summary() events.RunCompleted { return s.tally().summary() }

@@ -79,6 +79,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.counts = events.Counts{}
 	s.budget = -1
 	s.fence = nil
+	s.exported = nil
 	for i := range s.nodes {
 		// Nodes start with all edges unresolved; roots are reached by arriveRoots.
 		s.nodes[i].pending = int32(len(g.In(graph.ID(i))))
@@ -189,6 +190,11 @@ func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	// The clock of the process before has stopped; its sums are continued.
 	s.clock.Continue(r.At, r.Mono)
 	s.opts = f.Options
+	// What was exported right before moon was killed stays what it was, however often it would be evaluated. A failure is tried again.
+	exported := s.exported
+	if exported != nil && (exported.Error != "" || p.Digest != s.plan.Digest) {
+		exported = nil
+	}
 	lost, again := map[int]fact.LostAs{}, []int{}
 	for _, l := range f.Lost {
 		lost[l.Step] = l.As
@@ -237,6 +243,7 @@ func (s *replanning) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		}
 		return nil, before
 	})
+	s.exported = exported // until anything runs
 	if running != "" {
 		s.publish(-1, events.Warning{Message: "lost, and to be run again: " + running})
 	}

@@ -51,7 +51,8 @@ func StepOf(f fact.Fact) int {
 		return f.Step
 	case fact.GateResolved:
 		return f.Step
-	case fact.RunCreated, fact.RunStarted, fact.RunPaused, fact.RunReplanned, fact.RunResumed, fact.RunFinished,
+	case fact.RunCreated, fact.RunStarted, fact.RunPaused, fact.RunReplanned, fact.RunResumed, fact.RunExported,
+		fact.RunFinished,
 		fact.Warned, fact.Commanded, fact.Refused:
 	}
 	return noStep
@@ -75,6 +76,11 @@ func (s *State) Apply(r fact.Record) error {
 		return errors.New("run.replanned needs the new plan: use Replan")
 	case fact.RunResumed:
 		return errors.New("run.resumed needs the plan: use Resume")
+	case fact.RunExported:
+		s.exported = &f
+		if f.Error != "" && s.opts.KeepOpen { // the run waits with it for a person, who must learn of it before its end
+			s.publish(-1, events.Warning{Message: "the exports failed: " + f.Error})
+		}
 	case fact.RunFinished:
 		s.finish(f)
 	case fact.CondEvaluated:
@@ -91,6 +97,7 @@ func (s *State) Apply(r fact.Record) error {
 		}
 		s.resolve()
 	case fact.AttemptStarted:
+		s.exported = nil // its result may be exported
 		s.attempting().attemptStarted(f)
 	case fact.AttemptStopping:
 		// Shown by the end of the attempt.
@@ -165,6 +172,9 @@ func (s *State) finish(f fact.RunFinished) {
 	s.finished = true
 	sum := s.tally().summary()
 	sum.Outcome, sum.Success = f.Outcome, f.Outcome == events.RunDone
+	if s.exported != nil {
+		sum.Exports, sum.Error = s.exported.Values, s.exported.Error
+	}
 	s.clock.Stop(s.now, s.mono)
 	sum.Spent(&s.clock.Times)
 	s.publish(-1, sum)

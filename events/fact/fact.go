@@ -146,6 +146,12 @@ type (
 		Host    string    `json:"host"`
 		PID     int       `json:"pid"`
 	}
+	// RunExported has the values that the playbook exports, or why it has none. It is durable before the record that ends the run, and
+	// nothing that could change them happens in between.
+	RunExported struct {
+		Values map[string]any `json:"values,omitempty"`
+		Error  string         `json:"error,omitempty"`
+	}
 	// RunFinished is the last record, unless the run is resumed. Counts is for the history, which has no plan, and
 	// cannot tell what was kept when an edited one took its place.
 	RunFinished struct {
@@ -283,6 +289,7 @@ func (RunStarted) fact()      {}
 func (RunPaused) fact()       {}
 func (RunReplanned) fact()    {}
 func (RunResumed) fact()      {}
+func (RunExported) fact()     {}
 func (RunFinished) fact()     {}
 func (CondEvaluated) fact()   {}
 func (AttemptStarted) fact()  {}

@@ -36,6 +36,7 @@ var kinds = map[string]Fact{
 	"run.paused":       RunPaused{},
 	"run.replanned":    RunReplanned{},
 	"run.resumed":      RunResumed{},
+	"run.exported":     RunExported{},
 	"run.finished":     RunFinished{},
 	"cond.evaluated":   CondEvaluated{},
 	"attempt.started":  AttemptStarted{},

@@ -39,7 +39,7 @@ func Headless(call *Invocation, p *plan.Plan, g *graph.Graph, req HeadlessReques
 	if err != nil {
 		return err
 	}
-	if err := req.Exports.Check(p, opts); err != nil {
+	if err := errors.Join(req.Exports.Check(p, opts), req.Exports.checkOutputs(outs)); err != nil {
 		return err
 	}
 	confirmed, err := confirm(p, req.Approve)
@@ -78,9 +78,14 @@ func usual(f *events.Forecast) string {
 func Attend(call *Invocation, s *engine.Session, outs []target, exports ExportFile) (err error) {
 	stop := call.Signals.Control(s, call.Asker, nil, nil)
 	defer stop()
-	result, err := Tell(context.Background(), call, s, s.OutDir(), outs)
+	to := call
+	if exports.toStdout() { // which is for the values alone
+		c := *call
+		c.Out, to = call.Err, &c
+	}
+	result, err := Tell(context.Background(), to, s, s.OutDir(), outs)
 	// A run that the disk has brought to its end says so, however it ended.
-	return errors.Join(WrapDisk(s.Wait()), WrapDisk(err), ExitOf(result), exports.write(call, s, result))
+	return errors.Join(WrapDisk(s.Wait()), WrapDisk(err), ExitOf(result), exports.Write(call, result))
 }
 
 // Drain lets a run end whose reader has gone.
@@ -137,6 +142,7 @@ func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, pa
 	}
 	c.Plan, c.Graph, c.Runs, c.Records = p, g, state.Runs(), state.Sources()
 	c.Durations, c.States, c.Options, c.First = state.Durations(), state.Resources(), opts, first
+	c.Exports = state.Exports()
 	// Before the first step: a signal from here on is for the run.
 	call.Signals.Catch()
 	s, err := engine.Start(c)

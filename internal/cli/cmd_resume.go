@@ -93,6 +93,10 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
+	exports := c.exportFile()
+	if err := exports.Check(now.plan, opts); err != nil {
+		return err
+	}
 	// Without a screen every decision must be given by a flag, now.
 	if !onScreen {
 		if confirmed, _, err = app.Confirmations(now.plan, c.Approve); err != nil {
@@ -111,7 +115,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 			return err
 		}
 	}
-	config.States = state.Resources()
+	config.States, config.Exports = state.Resources(), state.Exports()
 	passwords := c.becomePasswords()
 	pool, err := passwords.Runners(call, &config, now.plan)
 	if err != nil {
@@ -134,7 +138,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 		}
 		return t.screen(call, s, pool, now.plan)
 	}
-	return app.Attend(call, s, outs, app.ExportFile(c.Exports))
+	return app.Attend(call, s, outs, exports)
 }
 
 // resumable is what a run goes on with.

@@ -3,6 +3,8 @@ package cli
 import (
 	"runtime"
 
+	"github.com/alecthomas/kong"
+
 	"moon/events/fact"
 	"moon/internal/app"
 )
@@ -79,11 +81,22 @@ func (c *runCmd) Run(call *app.Invocation) error {
 	opts.Saved = c.Saved != ""
 	return app.Headless(call, p, g, app.HeadlessRequest{
 		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(),
-		Exports: app.ExportFile(c.Exports),
+		Exports: c.exportFile(),
 	})
 }
 
 // exportFlags are where the values go that a playbook exports.
 type exportFlags struct {
-	Exports string `type:"path" placeholder:"FILE" help:"On success, write the exports of the playbook to a file, as JSON."`
+	Exports string `placeholder:"FILE" help:"On success, write the exports of the playbook to a file, as JSON. json, or -, writes them to standard output, and everything else to standard error; ./json is a file."`
+}
+
+// exportFile is where the flag says that the exports go.
+func (f *exportFlags) exportFile() app.ExportFile {
+	switch f.Exports {
+	case "", string(app.ExportsToStdout):
+		return app.ExportFile(f.Exports)
+	case "json":
+		return app.ExportsToStdout
+	}
+	return app.ExportFile(kong.ExpandPath(f.Exports))
 }

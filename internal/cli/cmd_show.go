@@ -30,6 +30,7 @@ type showCmd struct {
 	Events      bool    `xor:"what" env:"-" help:"Print the events of the run, one per line, as moon run --output json does."`
 	Output      *string `xor:"what" env:"-" placeholder:"STEP" help:"Print the raw output of a step: an id, a path or a name."`
 	Attempt     int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
+	Exports     bool    `xor:"what" env:"-" help:"Print the values that the run exported, as JSON."`
 	TUI         bool    `xor:"what" name:"tui" env:"-" help:"Open the finished run in the TUI, read-only."`
 	vaultFlags  `group:"passwords"`
 	screenFlags `group:"screen"`
@@ -41,6 +42,7 @@ func (showCmd) Help() string {
 
   moon show
   moon show 20261102-101500 --output step-0007
+  moon show --exports
   moon show --tui`
 }
 
@@ -50,8 +52,8 @@ func (c *showCmd) Run(call *app.Invocation) error {
 		return app.Usage("--attempt says which output is printed; give --output STEP with it")
 	case c.Attempt < 0:
 		return app.Usage("--attempt must be above 0")
-	case c.Format == "json" && (c.Events || c.Output != nil || c.TUI):
-		return app.Usage("--format is for the summary; --events is always JSON, --output what the step printed, and --tui the TUI")
+	case c.Format == "json" && (c.Events || c.Exports || c.Output != nil || c.TUI):
+		return app.Usage("--format is for the summary; --events and --exports are always JSON, --output what the step printed, and --tui the TUI")
 	}
 	if why := noScreen(); c.TUI && why != "" {
 		return app.Usage("%s; moon show without --tui needs none", why)
@@ -72,6 +74,9 @@ func (c *showCmd) Run(call *app.Invocation) error {
 	}
 	if c.TUI && past.Live {
 		return app.Usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)
+	}
+	if c.Exports {
+		return printExports(call, past)
 	}
 	now := past
 	// A run in progress is shown up to here and not followed.
@@ -112,6 +117,30 @@ func (c *showCmd) Run(call *app.Invocation) error {
 		return c.json(call, past, s)
 	}
 	return s.Write(call.Out)
+}
+
+// printExports prints what the run has exported. It needs no plan: the values are in the journal.
+func printExports(call *app.Invocation, past history.Past) error {
+	why := ""
+	switch {
+	case past.Exports != nil:
+		return app.WrapDisk(app.PrintExports(call.Doc, past.Exports))
+	case past.Live:
+		why = "it is in progress"
+	case past.Error != "":
+		why = past.Error
+	case past.Outcome == events.RunDone && past.Options.Check:
+		why = "it was a dry run"
+	case past.Outcome == events.RunDone:
+		why = "its playbook had no `exports:`"
+	case past.Damaged != "":
+		why = past.Damaged
+	default:
+		why = "it " + map[events.RunOutcome]string{
+			"": "was cut short", events.RunFailed: "failed", events.RunStopped: "was stopped", events.RunInterrupted: "was interrupted",
+		}[past.Outcome]
+	}
+	return app.Usage("%s exported nothing: %s", past.ID, why)
 }
 
 // screen shows the run as it was left, until the person leaves.

@@ -97,7 +97,7 @@ func (c *tuiCmd) once(call *app.Invocation) error {
 	}
 	c.answered = p.Answers()
 	app.AskSupplied(p)
-	if err := app.ExportFile(c.Exports).Check(p, opts); err != nil {
+	if err := c.exportFile().Check(p, opts); err != nil {
 		return err
 	}
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen, opts.Saved = true, true, true, c.Saved != ""
@@ -239,6 +239,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		err = nil // it has ended nevertheless, and how is what counts
 	}
 	end := errors.Join(app.WrapDisk(broken), app.WrapDisk(over), app.WrapDisk(err), app.WrapDisk(followed()), app.ExitOf(run.Result))
+	end = errors.Join(end, c.exportFile().Write(call, run.Result))
 	last := s.PlanFor(run.Digest)
 	if last == nil || run.Result.Outcome == "" {
 		return end

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/counterpart"
 	"moon/tui/status"
@@ -379,6 +380,9 @@ func (c *announcer) sayPaused(r *events.Record, e events.RunPaused) {
 	}
 	if e.Reason == events.PauseEnd {
 		c.ringBell()
+		if e.Message != "" {
+			c.say("exports failed: %s", termtext.CleanName(e.Message))
+		}
 		c.say("%s ENDED. %s retry, editor, next, summary, quit.", clockText(r.Time), sentence(c.countsWords()))
 		return
 	}
@@ -394,6 +398,9 @@ func (c *announcer) sayCompleted(r *events.Record) {
 		return // the report says it
 	}
 	c.say("%s %s. %s", clockText(r.Time), c.doneWord(), sentence(c.countsWords(), lastedWords(c.run.Result.Duration), waitedWords(c.run.Result.Waited)))
+	if e := c.run.Result.Error; e != "" {
+		c.say("exports failed: %s", termtext.CleanName(e))
+	}
 	if hosts := c.recapHosts(); len(hosts) <= page {
 		for _, line := range hosts {
 			c.say("%s", line)

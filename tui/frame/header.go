@@ -243,7 +243,7 @@ func (m headerBar) doneLine(level int) []draw.Text {
 	case m.IsRecorded() && m.Shot.Result.Outcome == "":
 		word, look = strings.ToUpper(draw.Plain(m.Tools.Replay)), themes.Failed
 	// Failure is named before all else: a run that was stopped after a failure has failed.
-	case c.Failed+c.Lost > 0 || m.Shot.Result.Outcome == events.RunFailed:
+	case c.Failed+c.Lost > 0 || m.Shot.Phase == events.Ended && m.Shot.Pause.Message != "" || m.Shot.Result.Outcome == events.RunFailed:
 		word, look = "FAILED", themes.Failed
 	case m.Shot.Result.Outcome == events.RunStopped:
 		word, look = "STOPPED by you", themes.Warn

@@ -592,6 +592,9 @@ func (a *Ansible) printRecap(e events.RunCompleted) {
 	a.tellIncluded()
 	a.noteLeft()
 	a.emptyPlays(len(a.plan.Scopes))
+	if e.Error != "" {
+		a.printf("[ERROR]: exports: %s", termtext.CleanName(e.Error))
+	}
 	a.printBanner("PLAY RECAP")
 	hosts := slices.Clone(e.Hosts)
 	if len(hosts) == 0 {

@@ -72,6 +72,11 @@ func (j *JUnit) Write(to io.Writer) error {
 		all.errors += s.errors
 		all.skipped += s.skipped
 	}
+	failed := j.run.Result.Error // of no step: the exports
+	if failed != "" {
+		all.tests++
+		all.failures++
+	}
 	all.took = j.run.Result.Duration
 	fmt.Fprint(j.w, xml.Header)
 	fmt.Fprintf(j.w, "<testsuites name=%s%s>\n", quoteText("moon "+j.run.Playbook), all.writeAttributes())
@@ -83,6 +88,14 @@ func (j *JUnit) Write(to io.Writer) error {
 				return err
 			}
 		}
+		fmt.Fprint(j.w, "  </testsuite>\n")
+	}
+	if failed != "" {
+		one := tally{tests: 1, failures: 1}
+		fmt.Fprintf(j.w, "  <testsuite name=\"exports\"%s timestamp=%s>\n", one.writeAttributes(),
+			quoteText(j.run.Started.UTC().Format("2006-01-02T15:04:05")))
+		fmt.Fprintf(j.w, "    <testcase name=\"exports\" classname=\"exports\" time=\"0.000\">\n      <failure message=%s type=\"failed\"></failure>\n    </testcase>\n",
+			quoteText(termtext.CleanName(failed)))
 		fmt.Fprint(j.w, "  </testsuite>\n")
 	}
 	fmt.Fprint(j.w, "</testsuites>\n")

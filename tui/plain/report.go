@@ -76,6 +76,9 @@ func (r Report) Write(w io.Writer) error {
 	for i := range r.Run.Steps {
 		r.writeFailure(&b, i, marks[2])
 	}
+	if e.Error != "" {
+		fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(marks[2]+" exports: "+termtext.CleanName(e.Error)))
+	}
 	if len(e.Hosts) > 0 {
 		b.WriteByte('\n')
 		writeRecap(&b, e.Hosts)
@@ -84,7 +87,7 @@ func (r Report) Write(w io.Writer) error {
 	if r.Dir != "" {
 		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.outputPath()))
 	}
-	if e.Outcome != events.RunDone && e.Failed+e.NotRun+e.Cancelled > 0 {
+	if e.Outcome != events.RunDone && (e.Failed+e.NotRun+e.Cancelled > 0 || e.Error != "") {
 		fmt.Fprint(&b, "Resume   moon resume                              (review first)\n")
 		if e.Failed > 0 {
 			fmt.Fprint(&b, "Retry    moon resume --retry-failed --no-tui      (retries failures, then the rest)\n")

@@ -157,6 +157,9 @@ func (s *Show) Write(w io.Writer) error {
 		e.NotRun = 0 // not known, or not yet
 	}
 	fmt.Fprintf(&b, "  steps    %s\n", countsLine(e))
+	if e.Error != "" {
+		fmt.Fprintf(&b, "  failed   %s\n", termtext.CleanName(e.Error))
+	}
 	if s.run.Phase != events.Done && s.run.Phase != events.Running && s.Word == "running" {
 		fmt.Fprintf(&b, "  paused   %s\n", s.pausedText(s.run.PausedAt, s.run.Pause))
 	}
@@ -403,6 +406,8 @@ type Account struct {
 	Rescued   int                 `json:"rescued"`
 	Cancelled int                 `json:"cancelled"`
 	NotRun    *int                `json:"not_run"`         // null where the plan is not known
+	Error     string              `json:"error,omitempty"` // why it failed although no step did
+	Exports   map[string]any      `json:"exports,omitempty"`
 	Planned   bool                `json:"planned"`         // the plan is known: without it there are no paths and origins
 	Steps     []stepJSON          `json:"steps"`           // those of which anything is known
 	Hosts     []events.HostCounts `json:"hosts,omitempty"` // of a playbook of plays
@@ -436,6 +441,7 @@ func (s *Show) Account() (Account, error) {
 	e := s.summarise()
 	a := Account{
 		Skipped: e.Skipped, Ignored: e.Ignored, Rescued: e.Rescued, Cancelled: e.Cancelled, Planned: s.plan != nil,
+		Error: e.Error, Exports: e.Exports,
 		Steps: []stepJSON{}, Commands: []orderJSON{}, Hosts: s.hostRecap(),
 	}
 	if s.plan != nil {

@@ -420,6 +420,10 @@ func waitedText(before string, d time.Duration) string {
 
 func (t *Text) printSummary(e events.RunCompleted) {
 	// What the steps have printed must not be read as commands by GitHub.
+	if t.GitHub != nil && e.Error != "" {
+		t.endFold()
+		t.printf("::error title=exports::%s", escapeData(termtext.CleanName(e.Error)))
+	}
 	defer t.beginQuote()()
 	for i := range t.run.Steps {
 		s := &t.run.Steps[i]
@@ -434,6 +438,9 @@ func (t *Text) printSummary(e events.RunCompleted) {
 			termtext.CleanName(t.plan.Steps[i].Origin.Full()))
 		t.printFailure(s.Error, t.tails[i])
 	}
+	if e.Error != "" {
+		t.printExportsFailed(e.Error)
+	}
 	t.printf("")
 	t.printf("%s: %s in %s", termtext.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration)+waitedText(", ", e.Waited))
 	t.printf("  %s", countsLine(e))
@@ -441,6 +448,12 @@ func (t *Text) printSummary(e events.RunCompleted) {
 		t.printf("")
 		writeRecap(t.out, e.Hosts)
 	}
+}
+
+// printExportsFailed prints why a run failed although no step did.
+func (t *Text) printExportsFailed(why string) {
+	t.printf("\nFAILED exports")
+	t.printf("  %s", termtext.CleanName(why))
 }
 
 // printFailure prints why a step failed: the first line of the error, then the end of its output. The error carries the

@@ -58,6 +58,9 @@ func (d Dir) Sources() string { return filepath.Join(d.path, "sources") }
 // Durations holds how long steps took in earlier runs, per playbook.
 func (d Dir) Durations() string { return filepath.Join(d.path, "durations") }
 
+// Exports holds what the last good run of each playbook has exported.
+func (d Dir) Exports() string { return filepath.Join(d.path, "exports") }
+
 // Resources holds what runs have created, per playbook.
 func (d Dir) Resources() string { return filepath.Join(d.path, "state") }
 

@@ -353,7 +353,7 @@ func TestModes(t *testing.T) {
 				kinds[filepath.Base(path)] = true
 			}
 			for _, kind := range []string{
-				"plan.moon", "report.json", "report.xml", "report.txt", "report.github", "exports.json", "runs", "durations", "sources", "out", "blobs", "plans", "journal.jsonl", "lock",
+				"plan.moon", "report.json", "report.xml", "report.txt", "report.github", "exports.json", "exports", "runs", "durations", "sources", "out", "blobs", "plans", "journal.jsonl", "lock",
 			} {
 				if !kinds[kind] {
 					t.Errorf("there is no %s to look at", kind)
