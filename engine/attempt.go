@@ -381,7 +381,7 @@ func withTail(text, tail string) string {
 func (s *attempts) unknowable(b *bind.Bound, step, number int, m *plan.Missing) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
 	r := report{AttemptFinished: fact.AttemptFinished{
-		Step: step, Attempt: number, Outcome: events.OK,
+		Step: step, Attempt: number, Outcome: events.OK, Open: s.state.Options().Check && !exec.Inward(b.Step.Action),
 		Diff: &events.Diff{
 			Kind:    events.ChangeUnknown,
 			Summary: fmt.Sprintf("depends on `%s`, known only after %s", m.Name, s.state.Plan().After(m.Steps)),

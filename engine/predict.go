@@ -70,7 +70,7 @@ func (o *Predictor) PredictAll(ctx context.Context, tell func(*events.Prediction
 		case slow:
 			f = o.tooSlow(i)
 		}
-		f = secret.Clean(o.Plan.Secrets(), f)
+		f = clean(o.Plan.Secrets(), f)
 		tell(&f)
 	}
 }
@@ -84,8 +84,15 @@ func (o *Predictor) predict(ctx context.Context, step int, have *results) *event
 	if within.Err() != nil {
 		f = o.tooSlow(step)
 	}
-	f = secret.Clean(o.Plan.Secrets(), f)
+	f = clean(o.Plan.Secrets(), f)
 	return &f
+}
+
+// clean takes secrets out of a prediction, and notes that there were some.
+func clean(secrets *secret.Set, f events.Prediction) events.Prediction {
+	is := secret.Clean(secrets, f)
+	is.Masked = f.Masked || is.Diff != f.Diff
+	return is
 }
 
 // steered says why a step of a playbook that is not trusted is not predicted: to reach its host would execute what the playbook names. It
@@ -205,6 +212,7 @@ func (o *Predictor) step(ctx context.Context, step int, results *results) events
 			f.Diff = *openDiff(&f.Diff)
 		case j.Changed != nil:
 			changed = *j.Changed
+			f.Unchanging = !changed
 		}
 		if ps.NoLog {
 			f.Diff = events.Diff{Kind: f.Diff.Kind}

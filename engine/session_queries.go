@@ -8,7 +8,6 @@ import (
 	"moon/plan"
 	"moon/plan/bind"
 	"moon/plan/source"
-	"moon/secret"
 )
 
 // What a view asks of a session. Everything here may be called from anywhere: it reads what the loop publishes, under locks
@@ -73,7 +72,7 @@ func (s *Session) Predict(ctx context.Context, step int, o *Predictor) (*events.
 	if !s.shown.Load().about(o.Plan, s.first.plan) || ctx.Err() != nil {
 		return nil, errReplaced
 	}
-	*f = secret.Clean(s.secrets, *f)
+	*f = clean(s.secrets, *f)
 	s.Expect(o.Plan, f)
 	return f, nil
 }

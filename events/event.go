@@ -198,7 +198,9 @@ type (
 		Out       string     `json:"-"`
 		// Outdated says that its definition changed since it ran: it keeps the result of the old one.
 		Outdated bool `json:"outdated,omitempty"`
-		Ran      *Ran `json:"-"` // nil but for what is kept over a change of the plan in the same run
+		// MayChange says of a dry run that only a real one knows whether the step changes something.
+		MayChange bool `json:"-"`
+		Ran       *Ran `json:"-"` // nil but for what is kept over a change of the plan in the same run
 	}
 	StepSkipped struct {
 		Name     string     `json:"name"`

@@ -14,6 +14,9 @@ type Prediction struct {
 	Error   string `json:"error,omitempty"`   // why it would fail
 	Away    bool   `json:"away,omitempty"`    // its host is not reached, for the reason in Error: what it would do is not known
 	Maybe   bool   `json:"maybe,omitempty"`   // it may also be skipped: its condition is open
+	Masked  bool   `json:"-"`                 // secrets were taken out of it
+	// Unchanging says that it counts as no change whatever it does: its changed_when is false.
+	Unchanging bool `json:"-"`
 }
 
 // Changes reports whether it is known that the step would change something.
@@ -24,6 +27,11 @@ func (f *Prediction) Changes() bool {
 	case ChangeNone, ChangeUnknown:
 	}
 	return false
+}
+
+// MayChange reports whether the step would change something, or may: what cannot be predicted counts as a change.
+func (f *Prediction) MayChange() bool {
+	return f.Changes() || f.Diff.Kind == ChangeUnknown && !f.Unchanging
 }
 
 // Drift says in words how the end of a step differs from what was predicted, or "".

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"moon/engine/graph"
+	"moon/events"
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner"
@@ -23,15 +24,21 @@ type Saved struct {
 	Graph *graph.Graph
 	Stale []string // what is not as it was when the plan was made; to be refused unless the user says otherwise
 	Lost  []string // of that, what the plan does not hold: to be refused in any case
+
+	Expected *events.Expectations // what its steps were predicted to do; nil: it was saved without
 }
 
-// Write saves a plan. moon is the version that does. The error may be a *plan.WholeError.
-func Write(w io.Writer, p *plan.Plan, g *graph.Graph, moon string) error {
+// Write saves a plan, with what its steps were predicted to do, if that is not nil. moon is the version that does. The error may be a
+// *plan.WholeError.
+func Write(w io.Writer, p *plan.Plan, g *graph.Graph, expected *events.Expectations, moon string) error {
 	doc, err := g.JSON()
 	if err != nil {
 		return err
 	}
-	return show.WriteSaved(w, p, doc, moon)
+	if expected == nil {
+		return show.WriteSaved(w, p, doc, nil, moon)
+	}
+	return show.WriteSaved(w, p, doc, expected, moon)
 }
 
 // header is what is read of a file before the plan is made again.
@@ -42,6 +49,9 @@ type header struct {
 	Digest  string         `json:"digest"`
 	Sources *saved.Sources `json:"sources"`
 	Seal    string         `json:"seal"`
+
+	// The one part that planning again cannot give: it is taken as it is, and only the seal says that nobody changed it.
+	Expected *events.Expectations `json:"predicted"`
 }
 
 // Read reads a saved plan. here is what this machine says of itself, moon the version that reads. Errors are worded for
@@ -77,10 +87,10 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	}
 	// The plan is written again and compared byte by byte: what the file says is what would run.
 	same := &comparer{want: doc}
-	if err := Write(same, p, g, h.Moon); err != nil || len(same.want) > 0 {
+	if err := Write(same, p, g, h.Expected, h.Moon); err != nil || len(same.want) > 0 {
 		return nil, notSame(h, moon, stale, "")
 	}
-	return &Saved{p, g, stale, h.Sources.Unsaved(h.Root, here)}, nil
+	return &Saved{p, g, stale, h.Sources.Unsaved(h.Root, here), h.Expected}, nil
 }
 
 var errChanged = errors.New("it was changed after it was saved; make it again with moon plan -o FILE")

@@ -115,7 +115,7 @@ func savedPlan(tb testing.TB, o plan.Options) []byte {
 		tb.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := planfile.Write(&b, p, g, version); err != nil {
+	if err := planfile.Write(&b, p, g, nil, version); err != nil {
 		tb.Fatal(err)
 	}
 	return b.Bytes()
@@ -311,7 +311,7 @@ func refusesWhole(t *testing.T, o plan.Options, use string, line int) {
 		t.Fatal(err)
 	}
 	var whole *saved.WholeError
-	if err := planfile.Write(new(bytes.Buffer), p, g, version); !errors.As(err, &whole) || whole.Pos.File != "site.yml" ||
+	if err := planfile.Write(new(bytes.Buffer), p, g, nil, version); !errors.As(err, &whole) || whole.Pos.File != "site.yml" ||
 		whole.Pos.Line != line {
 		t.Errorf("%s: %v", use, err)
 	}
@@ -430,7 +430,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := planfile.Write(&b, got.Plan, got.Graph, version); err != nil {
+		if err := planfile.Write(&b, got.Plan, got.Graph, got.Expected, version); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(b.Bytes(), in) {

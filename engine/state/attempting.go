@@ -152,7 +152,7 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 		s.settle(id, f.Outcome, -1, func() {
 			s.publish(f.Step, events.StepCompleted{
 				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff, Drift: f.Drift,
-				Resources: f.Resources,
+				Resources: f.Resources, MayChange: f.Open,
 			})
 			if f.Outcome == events.Changed || f.Open {
 				s.notify(f.Step)

@@ -70,7 +70,13 @@ type story interface {
 // Tell reports a run to every target, each at its own pace, and returns when all have been served. A reader that has gone is
 // no error: the run does not depend on it.
 func Tell(ctx context.Context, call *Invocation, run story, outDir string, targets []target) (events.RunCompleted, error) {
-	results := make([]events.RunCompleted, len(targets))
+	end, err := follow(ctx, call, run, outDir, targets)
+	return end.result, err
+}
+
+// follow is Tell with more about the end.
+func follow(ctx context.Context, call *Invocation, run story, outDir string, targets []target) (feedEnd, error) {
+	results := make([]feedEnd, len(targets))
 	errs := make([]error, len(targets))
 	var wg sync.WaitGroup
 	for i, t := range targets {

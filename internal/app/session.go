@@ -29,6 +29,7 @@ type HeadlessRequest struct {
 	Approve   []string // what of the steps that need confirmation is approved: selectors, or all
 	Passwords BecomePasswords
 	Exports   ExportFile
+	ExitCode  bool // of a dry run: how it ends says whether something would change
 }
 
 // Headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
@@ -59,7 +60,11 @@ func Headless(call *Invocation, p *plan.Plan, g *graph.Graph, req HeadlessReques
 			outs[i].usual = usual(s.Forecast(p.Digest))
 		}
 	}
-	return Attend(call, s, outs, req.Exports)
+	changes, err := attend(call, s, outs, req.Exports)
+	if req.ExitCode {
+		return Detailed(err, changes)
+	}
+	return err
 }
 
 // usual is how long a run takes that nobody keeps waiting, or "" where that is not known.
@@ -75,7 +80,12 @@ func usual(f *events.Forecast) string {
 }
 
 // Attend tells of a run without the screen, to its end.
-func Attend(call *Invocation, s *engine.Session, outs []target, exports ExportFile) (err error) {
+func Attend(call *Invocation, s *engine.Session, outs []target, exports ExportFile) error {
+	_, err := attend(call, s, outs, exports)
+	return err
+}
+
+func attend(call *Invocation, s *engine.Session, outs []target, exports ExportFile) (changes bool, err error) {
 	stop := call.Signals.Control(s, call.Asker, nil, nil)
 	defer stop()
 	to := call
@@ -83,9 +93,9 @@ func Attend(call *Invocation, s *engine.Session, outs []target, exports ExportFi
 		c := *call
 		c.Out, to = call.Err, &c
 	}
-	result, err := Tell(context.Background(), to, s, s.OutDir(), outs)
+	end, err := follow(context.Background(), to, s, s.OutDir(), outs)
 	// A run that the disk has brought to its end says so, however it ended.
-	return errors.Join(WrapDisk(s.Wait()), WrapDisk(err), ExitOf(result), exports.Write(call, result))
+	return end.changes, errors.Join(WrapDisk(s.Wait()), WrapDisk(err), ExitOf(end.result), exports.Write(call, end.result))
 }
 
 // Drain lets a run end whose reader has gone.
@@ -94,21 +104,31 @@ func Drain(feed <-chan []events.Record) {
 	}
 }
 
+// feedEnd is how a run ended, and whether something in it has changed, or may.
+type feedEnd struct {
+	result  events.RunCompleted
+	changes bool
+}
+
 // keepLast passes a feed on and remembers how the run ended.
-func keepLast(feed <-chan []events.Record) (<-chan []events.Record, <-chan events.RunCompleted) {
-	out, last := make(chan []events.Record), make(chan events.RunCompleted, 1)
+func keepLast(feed <-chan []events.Record) (<-chan []events.Record, <-chan feedEnd) {
+	out, last := make(chan []events.Record), make(chan feedEnd, 1)
 	go func() {
 		defer close(out)
-		var result events.RunCompleted
+		var end feedEnd
 		for batch := range feed {
 			for _, r := range batch {
-				if e, ok := r.Event.(events.RunCompleted); ok {
-					result = e
+				switch e := r.Event.(type) { //nolint:gochecksumtype // the rest says nothing of changes
+				case events.RunCompleted:
+					end.result = e
+				case events.StepCompleted:
+					end.changes = end.changes || e.Changed || e.MayChange
 				}
 			}
 			out <- batch
 		}
-		last <- result
+		end.changes = end.changes || end.result.Open > 0
+		last <- end
 	}()
 	return out, last
 }

@@ -102,6 +102,9 @@ func Run(call *app.Invocation, args []string) (code int) {
 		// The empty word that stands for no choice is not one to offer.
 		fmt.Fprintf(call.Err, "moon: %s\n", strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1))
 		fmt.Fprintln(call.Err, callHint(newParser(call, &cli{}), args, err))
+		if slices.Contains(args, "--exit-code") { // 2 would be taken for a change
+			return app.ExitFailed
+		}
 		return app.ExitUsage
 	}
 	timeout := time.Duration(grammar.Elem().FieldByName("ProgramTimeout").Int())

@@ -5,17 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 
+	"moon/events"
 	"moon/plan/selector"
 
 	"github.com/alecthomas/kong"
 
 	"moon/engine"
+	"moon/engine/exact"
 	"moon/engine/graph"
 	"moon/events/fact"
 	"moon/exec/action"
@@ -228,9 +231,10 @@ type planCmd struct {
 	Format      string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: everything known, one line per field."`
 	Flat        bool    `help:"One line per step: id, origin, name, action."`
 	Explain     *string `placeholder:"STEP" help:"Explain one step: why it is there, where its values come from, what it waits for."`
+	ExitCode    bool    `name:"exit-code" env:"-" help:"With --check: exit with 0 if nothing would change, 2 if something would or might, and 1 for every error."`
 	Check       bool    `short:"C" aliases:"dry-run" help:"Predict what each step would do, without changing anything."`
-	Diff        oldPlan `short:"D" placeholder:"[OLD]" help:"With --check: show diffs. With OLD: compare with an older plan saved with moon plan -o; as text, or with --format json."`
-	Output      string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file for moon run --plan."`
+	Diff        oldPlan `short:"D" placeholder:"[OLD]" help:"With --check, or with predictions that --plan FILE keeps: show diffs. With OLD: compare with an older plan saved with moon plan -o; as text, or with --format json."`
+	Output      string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file for moon run --plan; with --check, also what each step would do, for moon run --exact."`
 }
 
 // Help says which forms there are.
@@ -240,39 +244,60 @@ func (planCmd) Help() string {
   moon plan site.yml
   moon plan site.yml --explain nginx.yml:12
   moon plan site.yml --check --diff
-  moon plan site.yml -o site.plan`
+  moon plan site.yml --check -o site.plan`
 }
 
 func (c *planCmd) Run(call *app.Invocation) error {
+	changes, err := c.run(call)
+	if c.ExitCode {
+		return app.Detailed(err, changes)
+	}
+	return err
+}
+
+// run prints the plan. changes says that a prediction was asked for, and that something would change, or may.
+func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
 	if err := c.check(); err != nil {
-		return err
+		return false, err
 	}
 	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
 	// A dry run has other values in some variables, so planning must know of it.
 	c.mode = fact.Options{Check: c.Check, Diff: c.Check && c.Diff.given}
 	p, g, err := c.build(call)
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return false, err
 	case c.asked():
-		return c.list(call.Out, p)
-	case c.Output != "":
-		if err := save(call, c.Output, p, g); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(call.Out, "plan %s with %s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), c.Output)
-		return err
+		return false, c.list(call.Out, p)
 	case c.Check:
 		return c.predict(call, p, g)
+	case c.Output != "":
+		return false, c.save(call, call.Out, p, g, c.expected)
 	case c.Explain != nil:
-		return explain(call, p, g, *c.Explain)
+		return false, explain(call, p, g, *c.Explain)
 	case c.Diff.file != "":
-		return diff(call, p, c.Diff.file, c.Format == "json")
+		return false, diff(call, p, c.Diff.file, c.Format == "json")
+	case c.Diff.given && c.expected == nil:
+		return false, app.Usage("%s keeps no predictions that --diff could show; give --check, or an older plan to compare with", c.Saved)
 	case c.Flat:
-		return show.WriteFlat(call.Out, p, call.Width())
+		return false, show.WriteFlat(call.Out, p, call.Width())
+	case c.expected != nil && (c.Format == "tree" || c.Format == "json"):
+		return false, c.printPredictions(call, p, g, c.shown(exact.NewBook(c.expected).Predictions(p)), c.expected)
 	}
-	return c.print(call, p, g)
+	return false, c.print(call, p, g)
+}
+
+// save writes the plan to the file that was named, and says so.
+func (c *planCmd) save(call *app.Invocation, say io.Writer, p *plan.Plan, g *graph.Graph, expected *events.Expectations) error {
+	if err := save(call, c.Output, p, g, expected); err != nil {
+		return err
+	}
+	with := ""
+	if expected != nil {
+		with = ", with what they would do,"
+	}
+	_, err := fmt.Fprintf(say, "plan %s with %s%s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), with, c.Output)
+	return err
 }
 
 // check refuses forms that exclude each other.
@@ -282,17 +307,19 @@ func (c *planCmd) check() error {
 		c.Playbook, c.Diff.file = c.Diff.file, ""
 	}
 	forms := 0
-	for _, given := range []bool{c.Flat, c.Explain != nil, c.Diff.file != "", c.Output != "", c.Check} {
+	for _, given := range []bool{c.Flat, c.Explain != nil, c.Diff.file != "", c.Output != "" && !c.Check, c.Check} {
 		if given {
 			forms++
 		}
 	}
 	switch {
+	case c.ExitCode && !c.Check:
+		return app.Usage("--exit-code says whether something would change; give --check with it")
 	case c.Check && forms > 1:
-		return app.Usage("--check prints the plan with what it would do; it cannot be given with --flat, --explain, --diff OLD or -o")
+		return app.Usage("--check prints the plan with what it would do; it cannot be given with --flat, --explain or --diff OLD")
 	case forms > 1:
 		return app.Usage("--flat, --explain, --diff and -o are forms of the plan; give one of them")
-	case c.Diff.given && c.Diff.file == "" && !c.Check:
+	case c.Diff.given && c.Diff.file == "" && !c.Check && (c.Saved == "" || forms > 0):
 		return app.Usage("--diff needs an older plan to compare with, or --check to show what would change")
 	case c.Check && c.Format != "tree" && c.Format != "json":
 		return app.Usage("--check prints text or, with --format json, JSON; not %s", c.Format)

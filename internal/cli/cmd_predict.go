@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
+	"moon/engine/exact"
 	"moon/engine/graph"
 	"moon/events"
 	"moon/internal/app"
@@ -13,64 +15,113 @@ import (
 	"moon/tui/status"
 )
 
-// predict prints the plan with what each step would do.
-func (c *planCmd) predict(call *app.Invocation, p *plan.Plan, g *graph.Graph) error {
+// predict prints the plan with what each step would do, and saves both if a file is named. changes says that something would change,
+// or may.
+func (c *planCmd) predict(call *app.Invocation, p *plan.Plan, g *graph.Graph) (changes bool, err error) {
 	app.AskSupplied(p)
 	pool, err := c.becomePasswords().Pool(call, p)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer pool.Close()
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	all := make([]*events.Prediction, len(p.Steps))
 	// The steps are predicted in order, on a picture that each adds to.
-	app.NewPredictor(call.Asker, p, pool, !c.NoConnect, false, nil).PredictAll(ctx, func(f *events.Prediction) {
-		if !c.Diff.given {
-			f.Diff.Text = ""
-		}
-		all[f.Step] = f
-	})
+	app.NewPredictor(call.Asker, p, pool, !c.NoConnect, false, nil).PredictAll(ctx, func(f *events.Prediction) { all[f.Step] = f })
 	// Checked before printing: half a prediction would look like a whole one.
 	if ctx.Err() != nil {
-		return app.NewExit(app.ExitInterrupted, "interrupted; nothing was changed")
+		return false, app.NewExit(app.ExitInterrupted, "interrupted; nothing was changed")
 	}
-	if err := c.printPredictions(call, p, g, all); err != nil {
-		return err
+	made := time.Now()
+	if err := c.printPredictions(call, p, g, c.shown(all), nil); err != nil {
+		return false, err
+	}
+	if c.Output != "" {
+		say := call.Out
+		if c.Format == "json" { // which must stay a document
+			say = call.Err
+		}
+		if err := c.save(call, say, p, g, exact.Keep(p, all, made)); err != nil {
+			return false, err
+		}
 	}
 	for _, f := range all {
 		if f != nil && f.Error != "" {
-			return app.NewExit(app.ExitFailed, "")
+			return false, app.NewExit(app.ExitFailed, "")
 		}
+		changes = changes || f != nil && f.MayChange()
 	}
-	return nil
+	return changes, nil
 }
 
-func (c *planCmd) printPredictions(call *app.Invocation, p *plan.Plan, g *graph.Graph, all []*events.Prediction) error {
+// shown are predictions as they are printed: the texts of diffs only if they are asked for.
+func (c *planCmd) shown(all []*events.Prediction) []*events.Prediction {
+	if c.Diff.given {
+		return all
+	}
+	shown := make([]*events.Prediction, len(all))
+	for i, f := range all {
+		if f != nil {
+			short := *f
+			short.Diff.Text = ""
+			shown[i] = &short
+		}
+	}
+	return shown
+}
+
+// printPredictions prints the plan with predictions. kept is where they come from if they are not of now.
+func (c *planCmd) printPredictions(call *app.Invocation, p *plan.Plan, g *graph.Graph, all []*events.Prediction,
+	kept *events.Expectations,
+) error {
 	if c.Format == "json" {
 		doc, err := g.JSON()
 		if err != nil {
 			return err
 		}
-		return show.WritePredictionsJSON(call.Out, p, doc, func(step int) any {
+		made := time.Time{}
+		if kept != nil {
+			made = kept.Made
+		}
+		return show.WritePredictionsJSON(call.Out, p, doc, made, func(step int) any {
 			if all[step] == nil {
 				return nil
 			}
 			return all[step]
 		})
 	}
+	book := exact.NewBook(kept)
 	err := show.WritePredictions(call.Out, p, call.Width(), func(step int) []string {
 		// Steps that only run after a failure have no prediction.
 		if all[step] == nil {
 			return nil
 		}
-		return predictionLines(p, all[step])
+		return append(predictionLines(p, all[step]), keptPartly(book.Of(&p.Steps[step]))...)
 	})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(call.Out, "\n%s%s\n", notReached(p, all), predictionCounts(p, all))
+	when := ""
+	if kept != nil {
+		when = fmt.Sprintf("made %s, when the plan was saved; moon plan --plan FILE --check predicts again\n",
+			kept.Made.Local().Format("2006-01-02 15:04:05"))
+	}
+	_, err = fmt.Fprintf(call.Out, "\n%s%s\n%s", notReached(p, all), predictionCounts(p, all), when)
 	return err
+}
+
+// keptPartly says what of a kept prediction is not kept.
+func keptPartly(e *events.Expectation) []string {
+	switch {
+	case e == nil:
+		return nil
+	case e.Partly == events.PartlyNoLog:
+		return []string{"kept without details (no_log)"}
+	case e.Partly == events.PartlySecrets:
+		return []string{"kept with its secrets masked"}
+	}
+	return nil
 }
 
 // predictionLines are what is printed below a step.

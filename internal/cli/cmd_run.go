@@ -44,6 +44,7 @@ type runCmd struct {
 	headlessFlags `group:"output"`
 	exportFlags   `group:"output"`
 	listFlags     `group:"lists"`
+	ExitCode      bool `group:"run" name:"exit-code" env:"-" help:"With --check: exit with 0 if nothing would change, 2 if something would or might, and 1 for every error."`
 }
 
 // headlessFlags are the flags of a run without the screen.
@@ -65,6 +66,17 @@ saved plan is stale, 5 if moon could not write, and 130 after an interruption.
 }
 
 func (c *runCmd) Run(call *app.Invocation) error {
+	err := c.run(call)
+	if c.ExitCode {
+		return app.Detailed(err, false)
+	}
+	return err
+}
+
+func (c *runCmd) run(call *app.Invocation) error {
+	if c.ExitCode && !c.Check {
+		return app.Usage("--exit-code says whether something would change; give --check with it, or run without")
+	}
 	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
 	opts, err := c.options()
 	if err != nil {
@@ -81,7 +93,7 @@ func (c *runCmd) Run(call *app.Invocation) error {
 	opts.Saved = c.Saved != ""
 	return app.Headless(call, p, g, app.HeadlessRequest{
 		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(),
-		Exports: c.exportFile(),
+		Exports: c.exportFile(), ExitCode: c.ExitCode,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"moon/engine/graph"
 	"moon/engine/planfile"
+	"moon/events"
 	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -21,6 +22,8 @@ type savedFlags struct {
 	playbookFlags
 	Saved      string `group:"saved" name:"plan" type:"path" placeholder:"FILE" help:"Use a plan saved with moon plan -o instead of a playbook."`
 	AllowStale bool   `group:"saved" help:"Accept a saved plan although its files have changed since."`
+
+	expected *events.Expectations // what the saved plan keeps of predictions; nil: nothing
 }
 
 func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, error) {
@@ -69,6 +72,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 		kept.Plan.TakeAsSaved()
 		fmt.Fprintf(call.Err, "moon: %s is stale, and used anyway\n%s\n", f.Saved, indented(kept.Stale))
 	}
+	f.expected = kept.Expected
 	return kept.Plan, kept.Graph, f.checkPlugins(kept.Plan)
 }
 
@@ -101,9 +105,9 @@ func indented(list []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// save writes a plan to a file.
-func save(call *app.Invocation, path string, p *plan.Plan, g *graph.Graph) error {
-	err := call.WriteFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, Version) })
+// save writes a plan to a file, with what its steps were predicted to do, if that is known.
+func save(call *app.Invocation, path string, p *plan.Plan, g *graph.Graph, expected *events.Expectations) error {
+	err := call.WriteFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, expected, Version) })
 	if whole, ok := errors.AsType[*saved.WholeError](err); ok {
 		return app.Usage("the plan cannot be saved: %s", whole)
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"moon/internal/diag"
 	"moon/plan"
@@ -186,15 +187,19 @@ type diagnosticJSON struct {
 // is the execution graph's own JSON. It is written step by step, because the text of a large plan takes several times
 // the room of the plan.
 func WriteJSON(w io.Writer, p *plan.Plan, graph []byte) error {
-	return WritePredictionsJSON(w, p, graph, nil)
+	return WritePredictionsJSON(w, p, graph, time.Time{}, nil)
 }
 
-// WritePredictionsJSON is WriteJSON with what steps would do, nil for those of which nothing is known. predicted may be nil.
-func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, predicted func(step int) any) error {
+// WritePredictionsJSON is WriteJSON with what steps would do, nil for those of which nothing is known. predicted may be nil. made is
+// when they were predicted, if that is not now.
+func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, made time.Time, predicted func(step int) any) error {
 	d := newDocument(w)
 	d.writeField("format", p.Format)
 	d.writeField("digest", p.Digest)
 	d.writeField("root", p.Root)
+	if !made.IsZero() {
+		d.writeField("predicted_at", made)
+	}
 	writeBody(d, p, graph, predicted)
 	d.writeField("diagnostics", DiagnosticsJSON(p.Diagnostics))
 	return d.endDocument()
@@ -202,8 +207,9 @@ func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, predicted fun
 
 // WriteSaved writes the plan as a file that it can be read from again: the document with the version of moon that made
 // it, and with its sources. It is the same, byte for byte, whenever and wherever the same files are planned with the
-// same facts, but for its third line, which is the root. What only warns is left out: it may be another tomorrow.
-func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, moon string) error {
+// same facts, but for its third line, which is the root. What only warns is left out: it may be another tomorrow. predicted is what its
+// steps were predicted to do, which is of the machine and of the time; nil: that is not in the file.
+func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, predicted any, moon string) error {
 	sources, err := saved.Of(p)
 	if err != nil {
 		return err
@@ -219,6 +225,9 @@ func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, moon string) error {
 	d.writeField("moon", moon)
 	d.writeField("digest", p.Digest)
 	writeBody(d, p, graph, nil)
+	if predicted != nil {
+		d.writeField("predicted", predicted)
+	}
 	// Behind the body: what the seal covers must come before it.
 	d.writeField("sources", sources)
 	d.writeField("seal", hex.EncodeToString(seal.Sum(nil)))
