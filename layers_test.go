@@ -39,7 +39,7 @@ var layers = map[string][]string{
 	"plan/doctor":      {"internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
 	"plan/walk":        {"internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                               // tasks as written: it renders nothing and knows no plans but the words of them
 	"plan/bind":        {"plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":     {"plan/reread", "plan/planner/content", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret"},
+	"plan/planner":     {"plan/planner/imports", "plan/reread", "plan/planner/content", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret"},
 	"plan/selector":    {"internal/diag", "internal/suggest", "plan"},
 	"plan/sequence":    {"plan"},
 	"plan/counterpart": {"plan"}, // compares plans, and reads no files
@@ -61,10 +61,10 @@ var layers = map[string][]string{
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
-	"engine/exported": {"engine/journal", "plan/eval/value"}, // files of values: it knows no runs and no plans
-	"engine/history": {"engine/journal", "events", "events/fact", "events/rundir", "plan"},                                                        // runs on disk: it reads journals and makes no plan
-	"engine/state":   {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
-	"engine/control": {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
+	"engine/exported": {"engine/journal", "plan/found"},                                                                                            // files of values: it knows no runs and no plans
+	"engine/history":  {"engine/journal", "events", "events/fact", "events/rundir", "plan"},                                                        // runs on disk: it reads journals and makes no plan
+	"engine/state":    {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
+	"engine/control":  {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
 		"plan/reread",
 		"plan/sequence",
@@ -122,7 +122,7 @@ var layers = map[string][]string{
 	"internal/app": {
 		"plan/selector",
 		"plan/found",
-		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
+		"internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/app/statedir": {"events/rundir", "exec/fsys"}, // paths, and whose they are
 	"internal/cli": {
@@ -144,6 +144,7 @@ var layers = map[string][]string{
 	"plan/planner/connect":   {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
 	"plan/planner/content":   {"internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/conceal", "plan/planner/library", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
+	"plan/planner/imports":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/items":     {"plan", "plan/eval/value", "plan/loops", "plan/planner/compile", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/known":     {"plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/library":   {"plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},

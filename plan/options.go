@@ -2,6 +2,7 @@ package plan
 
 import (
 	"io"
+	"strings"
 	"time"
 
 	"moon/exec/spec"
@@ -118,11 +119,38 @@ type Options struct {
 
 // Values are given from outside the playbook.
 type Values struct {
-	Extra     []string          // -e: k=v, {"k": 1} or @file
-	Files     []string          // --vars-file
-	Hidden    []string          // names that Extra gives secret values
-	Overrides []Override        // of a run
-	Answers   map[string]string // to vars_prompt, by name
+	Extra     []string            // -e: k=v, {"k": 1} or @file
+	Files     []string            // --vars-file
+	Hidden    []string            // names that Extra gives secret values
+	Overrides []Override          // of a run
+	Answers   map[string]string   // to vars_prompt, by name
+	Imported  map[string]Imported // exports of other playbooks that are known, by their absolute paths; others are asked for
+}
+
+// ImportRequest asks for what another playbook has exported.
+type ImportRequest struct {
+	Playbook string        // absolute, its directory without links
+	Shown    string        // the same for people
+	Wait     time.Duration // how long a run may wait for it; 0: it does not
+}
+
+// Patience is how long a run may wait, in words: 30m.
+func (q ImportRequest) Patience() string {
+	text := q.Wait.Round(time.Second).String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, none) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// Imported is what the last good run of another playbook has exported.
+type Imported struct {
+	Run     string       `json:"run"` // "": it has exported nothing yet
+	At      time.Time    `json:"at,omitzero"`
+	Values  found.Fields `json:"values,omitempty"`
+	Unknown bool         `json:"-"` // it will have run before the plan is made that counts
 }
 
 // Selection says which steps a person wants. The selectors are what package selector reads.
@@ -184,6 +212,7 @@ type Outside struct {
 	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe')
 	Fetch        func(url string) (string, error)                  // of lookup('url')
 	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt
+	Exports      func(ImportRequest) (Imported, error)             // of another playbook; nil: they are unknown
 	Vault        func() ([]vault.Password, error)                  // when something is encrypted
 }
 

@@ -34,6 +34,7 @@ type Plan struct {
 	Scopes      []Scope // pre-order; Scopes[0] is the playbook itself
 	Inputs      []Input // every file that was read, in the order of first use
 	Vars        []Var   // in effect at the end of planning, without facts
+	Imports     []Import
 	Exports     []Export
 	Tags        []string
 	Diagnostics diag.List // warnings
@@ -68,6 +69,15 @@ type Var struct {
 type Unreached struct {
 	Host string
 	Why  string
+}
+
+// Import is a variable with what another playbook has exported.
+type Import struct {
+	Name   string
+	From   string // the playbook, relative to Root if it lies below it
+	Run    string // that has exported the values; "" if that is not known yet
+	Value  any
+	Origin diag.Origin
 }
 
 // Export is a value that a run gives when all went well.

@@ -1,7 +1,6 @@
 package exported
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"moon/engine/journal"
+	"moon/plan/found"
 )
 
 // Most is how large the values of a run may be as JSON: they are kept in one record, and whole playbooks are planned with them.
@@ -20,10 +20,10 @@ const Most = 1 << 20
 
 // Last is what a playbook has exported last.
 type Last struct {
-	Playbook string         `json:"playbook"` // its absolute path
-	Run      string         `json:"run"`
-	At       time.Time      `json:"at"`
-	Values   map[string]any `json:"values"`
+	Playbook string       `json:"playbook"` // its absolute path
+	Run      string       `json:"run"`
+	At       time.Time    `json:"at"`
+	Values   found.Fields `json:"values"`
 }
 
 // Check refuses values that are too large.
@@ -72,10 +72,7 @@ func Read(dir, playbook string) (last Last, ok bool, err error) {
 	if err != nil {
 		return last, false, fmt.Errorf("read exports: %w", err)
 	}
-	// Numbers keep the form they are written in: an import must not make 1 of 1.0.
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if err := dec.Decode(&last); err != nil {
+	if err := json.Unmarshal(text, &last); err != nil {
 		return last, false, fmt.Errorf("read exports: %s: %w", fileOf(dir, playbook), err)
 	}
 	return last, true, nil

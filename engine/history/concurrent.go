@@ -112,6 +112,27 @@ func InProgress(runs, id string, me Owner) (list []Concurrent) {
 	return list
 }
 
+// Live are the runs in progress of a playbook, by its absolute path, that may change something. A dry run exports nothing and is not one.
+func Live(runs, playbook string) (list []Concurrent) {
+	names, err := runNames(runs)
+	if err != nil {
+		return nil // a courtesy, as above
+	}
+	if real, err := filepath.EvalSymlinks(playbook); err == nil {
+		playbook = real
+	}
+	for _, name := range names {
+		dir := rundir.Of(runs, name)
+		if info, err := os.Lstat(rundir.Lock(dir)); err != nil || info.Size() == 0 {
+			continue
+		}
+		if owner := ownerOf(dir); owner.Playbook == playbook && Taken(dir) {
+			list = append(list, Concurrent{ID: name, Owner: owner})
+		}
+	}
+	return list
+}
+
 // Concurrent are the runs in progress that may change what this one does. There are none if it is not in progress itself.
 func (p Past) Concurrent() []Concurrent {
 	if !p.Live {

@@ -54,6 +54,8 @@ type planFlags struct {
 	pluginFlags  `group:"plugins"`
 
 	given    []givenFlag
+	importer *app.Importer // where exports of other playbooks come from; nil: from their last runs
+
 	approved bool // whoever calls the command approves what it runs
 
 	mode fact.Options // of the run the plan is for: templates of plays may ask
@@ -78,6 +80,9 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 		if o.Path, err = usualPlaybook(); err != nil {
 			return plan.Options{}, err
 		}
+	}
+	if f.importer != nil {
+		o.Outside.Exports = f.importer.Exports
 	}
 	o.Given = o.Path
 	o.Stdin, o.MaxSteps, o.MaxExpansion = call.In, f.MaxSteps, f.MaxExpansion
@@ -140,6 +145,7 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	}
 	o.Secrets = call.Secrets
 	o.Outside.Pipe, o.Outside.Fetch = call.Asker.Pipe, action.Fetch
+	o.Outside.Exports = (&app.Importer{Call: call}).Exports
 	o.Outside.Vault, err = passwords.Passwords(call)
 	return o, err
 }
@@ -165,6 +171,9 @@ func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, e
 	// Before planning, which may already run plugins.
 	askTrust(call, o)
 	p, g, ds := engine.Build(o)
+	if f.importer != nil && f.importer.Interrupted {
+		return nil, nil, app.NewExit(app.ExitInterrupted, "interrupted; nothing was run")
+	}
 	if left, ok := errors.AsType[*app.Exit](f.unanswered); ok { // who leaves the questions has made no mistake
 		return nil, nil, left
 	}

@@ -82,6 +82,7 @@ func (c *runCmd) run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
+	c.importer = &app.Importer{Call: call, Waits: !c.asked() && !opts.Check}
 	c.mode, c.approved = opts, !opts.Check && !c.asked()
 	p, g, err := c.build(call)
 	if err != nil {

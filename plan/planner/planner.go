@@ -68,6 +68,9 @@ func newPlan(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, dia
 	if o.Values.Answers == nil {
 		o.Values.Answers = map[string]string{}
 	}
+	if o.Values.Imported = maps.Clone(o.Values.Imported); o.Values.Imported == nil {
+		o.Values.Imported = map[string]plan.Imported{}
+	}
 	if o.Select.Bounded() {
 		return selected(o, d)
 	}

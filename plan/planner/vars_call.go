@@ -5,6 +5,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/planner/imports"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -13,7 +14,7 @@ import (
 func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
 	p.names.Root = &vars.Layer{}
 	// As in plays, a file of variables counts above what was typed.
-	asked := p.askFor(pb.Prompts, c, nil)
+	asked := p.askFor(pb.Prompts, c, p.importsOf(pb, c))
 	if asked != nil {
 		for i := range asked.Binds {
 			p.shadows(&asked.Binds[i])
@@ -31,14 +32,28 @@ func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
 	p.bindings.Own(pb, c.writtenAt(), frame, into(p.names.VarsFiles), into(p.names.Root))
 }
 
+// importsOf are the variables that the playbook takes from others, below all that it sets itself. What the command line gives is not asked for.
+func (p *variables) importsOf(pb *playbook.Playbook, c *taskContext) *vars.Layer {
+	reader := &imports.Reader{Plan: p.plan, Options: &p.o, Problems: p.Collector, Known: p.Reader, Given: p.onCommandLine}
+	l := &vars.Layer{}
+	for _, b := range reader.Read(pb.Imports, func() *plan.Renderer { return p.Renderer(p.env(c, nil), c.chain) }) {
+		p.connector.NoteName(b.Name)
+		p.shadows(&b)
+		l.Add(b)
+	}
+	return l
+}
+
+// onCommandLine reports whether -e or --vars-file gives a variable.
+func (p *variables) onCommandLine(name string) bool {
+	return slices.ContainsFunc([]*vars.Layer{p.names.Extra, p.names.Files}, func(l *vars.Layer) bool {
+		return l != nil && l.Find(name) != nil
+	})
+}
+
 // askFor puts variables that are to be typed upon others, unless the command line gives them.
 func (p *variables) askFor(list []playbook.Prompt, c *taskContext, below *vars.Layer) *vars.Layer {
-	given := func(name string) bool {
-		return slices.ContainsFunc([]*vars.Layer{p.names.Extra, p.names.Files}, func(l *vars.Layer) bool {
-			return l != nil && l.Find(name) != nil
-		})
-	}
-	answers := p.asker.Ask(list, given, func() *plan.Renderer { return p.Renderer(p.env(c, nil), c.chain) }, c.chain)
+	answers := p.asker.Ask(list, p.onCommandLine, func() *plan.Renderer { return p.Renderer(p.env(c, nil), c.chain) }, c.chain)
 	if len(answers) == 0 {
 		return below
 	}

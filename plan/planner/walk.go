@@ -193,6 +193,9 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	for _, q := range pb.Prompts {
 		p.Errorf(q.Pos, 0, c.chain, "put it on the root playbook", "`vars_prompt` in an included file (%s)", pb.File.Name)
 	}
+	for _, m := range pb.Imports {
+		p.Errorf(m.Pos, 0, c.chain, "put it on the root playbook", "`imports` in an included file (%s)", pb.File.Name)
+	}
 	for _, e := range pb.Exports {
 		p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)",
 			pb.File.Name)

@@ -33,6 +33,10 @@ func (p *planner) planAllPlays(pb *playbook.Playbook, root int) {
 	// Plays put the names of their hosts in the place of these; exports are again those of the playbook.
 	names := p.names
 	p.readInventory()
+	if len(pb.Imports) > 0 {
+		imported := p.importsOf(pb, p.hostlessContext(importContext{file: pb.File, dir: p.plan.Root}))
+		p.names.Root = p.bindings.Lazy(pb.Vars.Entries(), imported, "vars", nil)
+	}
 	p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
 	p.checkUnmatched()
 	p.names, p.Host = names, ""

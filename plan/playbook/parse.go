@@ -87,7 +87,7 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 }
 
 var documentKeys = []string{
-	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "exports", "force_handlers", "approve",
+	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports", "force_handlers", "approve",
 	"steps", "handlers",
 }
 
@@ -132,6 +132,8 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			}
 		case "parallel":
 			pb.Parallel = e.Value
+		case "imports":
+			pb.Imports = importsParser{p}.read(e)
 		case "exports":
 			pb.Exports = p.readExports(e)
 		case approveKey:
@@ -162,6 +164,7 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			found = found || strings.Contains(hint, "`steps`")
 		}
 	}
+	importsParser{p}.refuseTwice(pb)
 	switch {
 	case plays.Key != "":
 		playsParser{p}.readDocument(pb, root, plays)

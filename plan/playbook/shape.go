@@ -29,6 +29,7 @@ const (
 	OneStep                        // a step
 	FilePath                       // a path, or a map with file or path
 	PromptList                     // maps with name and prompt
+	ImportList                     // playbooks by the names of variables, or a list of maps
 	ExportList                     // names of variables, or a map of names and values
 	FormatVersion                  // 1
 	StrategyWord                   // linear or graph
@@ -94,8 +95,12 @@ var DocumentKeys = []Described{
 		Doc: "true or a number: the steps have no order among themselves; with `hosts`, on how many hosts at once a step runs",
 	},
 	{
+		Name: "imports", Shape: ImportList,
+		Doc: "variables with what the last good run of another playbook exported: a map of names and playbooks, or a list of maps with `from`, `as`, `names`, `optional` and `wait`",
+	},
+	{
 		Name: "exports", Shape: ExportList,
-		Doc: "variables that `moon run --exports FILE` writes on success: a list of names, or a map of names and templates",
+		Doc: "variables that a run without failures exports, for `--exports FILE` and for other playbooks: a list of names, or a map of names and templates",
 	},
 	{Name: "force_handlers", Shape: Boolean, Doc: "true: handlers run after a failure, too"},
 	{
@@ -104,6 +109,15 @@ var DocumentKeys = []Described{
 	},
 	{Name: "steps", Shape: Steps, Doc: "the steps"},
 	{Name: "handlers", Shape: Steps, Doc: "steps that run at the end if a step that notifies them has changed something"},
+}
+
+// ImportKeys are the keys of an entry of `imports`.
+var ImportKeys = []Described{
+	{Name: "from", Shape: AnyText, Doc: "the playbook that exports, relative to this one"},
+	{Name: "as", Shape: Identifier, Doc: "in the list form, the variable that has the values, as `db.address`; without it each of `names` is a variable"},
+	{Name: "names", Shape: Texts, Doc: "the exports that are used; others are not in the variable"},
+	{Name: "optional", Shape: Boolean, Doc: "true: without exports the variables are undefined, which is an error otherwise"},
+	{Name: "wait", Shape: Duration, Doc: "how long `moon run` waits for the exports, and for a run of that playbook in progress"},
 }
 
 // LoopKeys are the keys of `loop_control`.

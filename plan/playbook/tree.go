@@ -13,6 +13,7 @@ type Playbook struct {
 	Prompts   []Prompt
 	Strategy  string // "", "linear" or "graph"
 	Parallel  Value
+	Imports   []Import
 	Exports   []Entry // names and templates; a zero value stands for the variable of that name
 	Tasks     []*Task
 	Handlers  []*Task
@@ -20,6 +21,24 @@ type Playbook struct {
 	Hosts     Value   // of all steps, as Task.Hosts
 	Approves  bool    // approve: expanded
 	Plays     []*Play // of the plays form; Tasks is then empty
+}
+
+// Import takes values that another playbook has exported. Zero Values are keys that were not given.
+type Import struct {
+	As       string   // the variable that has all of them, or those of Names; "": each of Names is a variable
+	Pos      diag.Pos // of that name, or of the entry
+	From     Value    // path of the playbook
+	Names    []Entry  // of exports, without values
+	Optional Value
+	Wait     Value
+}
+
+// Variables are the names that an import gives values.
+func (m *Import) Variables() []Entry {
+	if m.As != "" {
+		return []Entry{{Key: m.As, Pos: m.Pos}}
+	}
+	return m.Names
 }
 
 // Play is one play over an inventory, or an import of a file of them. Zero Values are keys that were not given.

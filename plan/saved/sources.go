@@ -53,6 +53,8 @@ type Sources struct {
 	Forced      bool                  `json:"force_handlers,omitempty"` // of plans of steps that earlier versions have saved
 	Plays       PlaySources           `json:"plays,omitzero"`
 
+	Imports []SourceImport `json:"imports,omitempty"`
+
 	Findings map[string]found.Result `json:"findings,omitempty"` // of steps that were asked while planning, by path
 	NoProbe  bool                    `json:"no_probe,omitempty"`
 	Commands bool                    `json:"probe,omitempty"`
@@ -67,6 +69,55 @@ type SourceFile struct {
 	Text   *string `json:"text,omitempty"`
 	Bytes  []byte  `json:"bytes,omitempty"`  // of a text that is not UTF-8
 	Stored string  `json:"stored,omitempty"` // the name under which the run keeps the text
+}
+
+// SourceImport is what another playbook had exported.
+type SourceImport struct {
+	Playbook string `json:"playbook"` // relative to the root
+	plan.Imported
+}
+
+// keepImports adds what other playbooks had exported.
+func keepImports(p *plan.Plan, s *Sources) {
+	for _, path := range plan.SortedKeys(p.Basis.O.Values.Imported) {
+		shown := path
+		if near, err := filepath.Rel(p.Root, path); err == nil {
+			shown = near
+		}
+		s.Imports = append(s.Imports, SourceImport{shown, p.Basis.O.Values.Imported[path]})
+	}
+}
+
+// imported are the exports that the plan was made with.
+func (s *Sources) imported(abs func(string) string) map[string]plan.Imported {
+	m := make(map[string]plan.Imported, len(s.Imports))
+	for _, i := range s.Imports {
+		m[abs(i.Playbook)] = i.Imported
+	}
+	return m
+}
+
+// staleImports lists the playbooks that have exported something else since. The same values from a later run are the same.
+func (s *Sources) staleImports(abs func(string) string, o plan.Options, say func(format string, args ...any)) {
+	if o.Outside.Exports == nil {
+		return
+	}
+	for _, was := range s.Imports {
+		now, err := o.Outside.Exports(plan.ImportRequest{Playbook: abs(was.Playbook), Shown: was.Playbook})
+		if err != nil {
+			say("the exports of %s cannot be read: %s", was.Playbook, err)
+			continue
+		}
+		a, errWas := json.Marshal(was.Values)
+		b, errNow := json.Marshal(now.Values)
+		switch {
+		case now.Unknown, errors.Join(errWas, errNow) == nil && bytes.Equal(a, b) && (was.Run == "") == (now.Run == ""):
+		case now.Run == "":
+			say("the exports of %s are gone", was.Playbook)
+		default:
+			say("the exports of %s have changed: run %s", was.Playbook, now.Run)
+		}
+	}
 }
 
 // TakeTexts takes the long texts out: store keeps each, and gives its name.
@@ -220,6 +271,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	s.Reads = readsOf(m, shown)
 	keepFacts(m, s)
 	keepFindings(m, s)
+	keepImports(p, s)
 	s.Plays, err = playsOf(p)
 	return s, err
 }
@@ -346,6 +398,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 	again := s.Options(root, o)
 	again.Values.Overrides = s.Overrides
 	again.Opened = restoreOpened(s.Opened)
+	again.Values.Imported, again.Outside.Exports = s.imported(abs), nil
 	known, err := s.plugins(abs)
 	if err != nil {
 		return plan.Options{}, nil, err
@@ -485,6 +538,7 @@ func (s *Sources) Stale(root string, o plan.Options) []string {
 	}
 	s.staleReads(root, o, say)
 	s.stalePlugins(root, say)
+	s.staleImports(abs, o, say)
 	s.Plays.stale(abs, o, say)
 	return append(list, s.staleFacts(o)...)
 }

@@ -49,7 +49,7 @@ func playDefs() object {
 func playsDocument() object {
 	properties := object{"plays": withDoc(ref("plays"), "the plays")}
 	for _, k := range playbook.DocumentKeys {
-		if k.Name == "version" || k.Name == "name" || k.Name == "vars" || k.Name == "vars_files" {
+		if k.Name == "version" || k.Name == "name" || k.Name == "vars" || k.Name == "vars_files" || k.Name == "imports" {
 			addKey(properties, k)
 		}
 	}

@@ -232,6 +232,15 @@ func shape(s playbook.Shape) object {
 		}
 	case playbook.FormatVersion:
 		return object{"enum": []any{1, "1", "1.0"}}
+	case playbook.ImportList:
+		one := object{
+			"type": "object", "properties": described(playbook.ImportKeys), "additionalProperties": false, "required": []any{"from"},
+		}
+		path := withDoc(spec.String.Schema(), "the playbook that exports")
+		return object{
+			"type": []any{"array", "object"}, "items": one, "propertyNames": object{"type": "string", "pattern": playbook.IdentifierPattern},
+			"additionalProperties": object{"anyOf": []any{path, one}},
+		}
 	case playbook.ExportList:
 		name := object{"type": "string", "pattern": playbook.IdentifierPattern}
 		return object{"type": []any{"array", "object"}, "items": name, "propertyNames": name}

@@ -25,6 +25,13 @@ type inputJSON struct {
 	Digest string `json:"digest"`
 }
 
+type importJSON struct {
+	Name  string `json:"name"`
+	From  string `json:"from"`
+	Run   string `json:"run,omitempty"`
+	Value any    `json:"value"`
+}
+
 type originJSON struct {
 	File   string   `json:"file"`
 	Line   int      `json:"line"`
@@ -254,6 +261,13 @@ func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(ste
 		vars[v.Name] = p.Portable(plan.JSONValue(v.Value))
 	}
 	d.writeField("vars", vars)
+	if len(p.Imports) > 0 {
+		imports := make([]importJSON, len(p.Imports))
+		for i, m := range p.Imports {
+			imports[i] = importJSON{m.Name, m.From, m.Run, p.Portable(plan.JSONValue(m.Value))}
+		}
+		d.writeField("imports", imports)
+	}
 	if len(p.Exports) > 0 {
 		exports := make(map[string]any, len(p.Exports))
 		for _, x := range p.Exports {
