@@ -9,6 +9,7 @@ import (
 	"moon/events"
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/exec/spec"
 )
 
 // Change is what an action would do to the files of this machine, and the way to do it. A prediction takes the
@@ -29,6 +30,7 @@ type Change struct {
 	Skips       bool                  // it does nothing, and counts as skipped
 	Predictions []func(*fsys.Overlay) // what later steps of a dry run would find
 	Resources   []events.Resource     // what is changed, if that is not the file at diff.Path
+	written     map[string]string     // SHA-1 of the files whose whole content it has written, by path
 }
 
 // AddResource notes what the change is made to: a package, a user, a service. Without it a change is made to a file.
@@ -36,14 +38,60 @@ func (c *Change) AddResource(kind events.ChangeKind, typ, name string) {
 	c.Resources = append(c.Resources, events.Resource{Type: typ, Name: name, Change: kind})
 }
 
+// AddCreated notes something that the change creates and that is not a file, with the step that takes it away again.
+func (c *Change) AddCreated(typ, name string, undo *events.Undo) {
+	c.Resources = append(c.Resources, events.Resource{Type: typ, Name: name, Change: events.ChangeCreate, Undo: undo})
+}
+
+// AddFile is AddResource for a file, directory or link at a path.
+func (c *Change) AddFile(kind events.ChangeKind, path string) {
+	c.AddResource(kind, events.FileResource, path)
+}
+
+// AddDirs notes the directories that are created down to the place, whose name may have several parts: the outermost first, since what
+// they hold is removed before them.
+func (c *Change) AddDirs(p *fsys.Anchored) {
+	above := strings.TrimSuffix(p.Path, p.Name)
+	for i, part := range strings.Split(p.Name, "/") {
+		if i > 0 {
+			above += "/"
+		}
+		above += part
+		c.AddFile(events.ChangeCreate, above)
+	}
+}
+
+// AddTree notes a directory that is created with everything in it: one thing, which is removed as one.
+func (c *Change) AddTree(path string) {
+	c.Resources = append(c.Resources, events.Resource{
+		Type: events.FileResource, Name: path, Change: events.ChangeCreate, Digest: spec.TreeDigest, // until it is known
+	})
+}
+
+// AddPart notes something that was put into the file at a path, and before it the file: one that is created for it goes when nothing
+// is left in it.
+func (c *Change) AddPart(file string, made events.ChangeKind, part ...events.Resource) {
+	whole := events.Resource{Type: events.FileResource, Name: file, Change: made}
+	if made == events.ChangeCreate {
+		whole.Undo = RemoveEmpty(file)
+	}
+	c.Resources = append(append(c.Resources, whole), part...)
+}
+
+// Wrote notes the SHA-1 of a file whose whole content the change has written.
+func (c *Change) Wrote(path, checksum string) {
+	if c.written == nil {
+		c.written = map[string]string{}
+	}
+	c.written[path] = checksum
+}
+
 // touched is what the change was made to.
 func (c *Change) touched() []events.Resource {
 	if len(c.Resources) > 0 || c.Diff.Path == "" {
 		return c.Resources
 	}
-	r := events.Resource{Type: events.FileResource, Name: c.Diff.Path, Change: c.Diff.Kind}
-	r.Digest, _ = c.Fields["checksum"].(string)
-	return []events.Resource{r}
+	return []events.Resource{{Type: events.FileResource, Name: c.Diff.Path, Change: c.Diff.Kind}}
 }
 
 // AtEnd adds to what is done at the end, however it ends.
@@ -123,12 +171,14 @@ func (a *Attempt) Apply(ctx context.Context, c *Change) Result {
 	switch {
 	case c.Diff.Kind != events.ChangeNone: // as the prediction had it, or as it turned out
 		r.Outcome, r.Resources = events.Changed, c.touched()
+		a.describeResources(ctx, c, r.Resources)
 	// The attempt before was lost after it had made the change, so this one found nothing to do.
 	case a.Again:
 		r.Resources = c.touched() // by an attempt that died before it could say so
 		for i := range r.Resources {
-			r.Resources[i].Change = events.ChangeUpdate
+			r.Resources[i].Change, r.Resources[i].Digest, r.Resources[i].Undo = events.ChangeUpdate, "", nil
 		}
+		a.describeResources(ctx, c, r.Resources)
 	}
 	if c.Result != nil {
 		// Described after the change: what is there now counts.

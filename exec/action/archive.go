@@ -301,10 +301,10 @@ func (r *archiving) compareArchive(ctx context.Context, at *fsys.Anchored, is fs
 		r.c.PlanNothing()
 		return nil
 	}
-	r.c.AddResource(kind, events.FileResource, at.Path)
+	r.c.AddFile(kind, at.Path)
 	if r.args.Remove {
 		for _, p := range r.paths {
-			r.c.AddResource(events.ChangeDelete, events.FileResource, p)
+			r.c.AddFile(events.ChangeDelete, p)
 			r.c.AddPrediction(func(f *fsys.Overlay) { f.Put(p, fsys.Nothing) })
 		}
 	}

@@ -139,6 +139,7 @@ func (t target) replaceFile(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func
 			return err
 		}
 		c.Fields["checksum"] = t.sumOf(a, m.Checksum)
+		c.Wrote(t.at.Path, m.Checksum)
 		// Ansible registers the MD5 as well. If the checksum is a secret, so is this one.
 		c.InPlays = append(c.InPlays, func(fields map[string]any) {
 			if a.Secrets.Has(m.Checksum) {

@@ -116,7 +116,8 @@ func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, de
 	path := filepath.Join(dest, name)
 	c.Fields["dest"], c.Diff.Path = path, path
 	w, words := t.attrs.ForNew(fsys.Regular)
-	c.Predictions = append(c.Predictions, made.Predictions...)
+	c.Predictions, c.Resources = append(c.Predictions, made.Predictions...), append(c.Resources, made.Resources...)
+	c.AddFile(events.ChangeCreate, path)
 	c.AddPrediction(func(f *fsys.Overlay) { f.Put(path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
 	words = append([]string{"new file, " + fsys.FormatSize(t.from.Size) + ", in a new directory"}, words...)
 	return c.Plan(events.ChangeCreate, func(ctx context.Context) error {

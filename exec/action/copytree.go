@@ -31,7 +31,8 @@ type treeCopy struct {
 	created int
 	updated int
 	first   string
-	many    bool // so many files that they go onto the disk together
+	inside  map[string]bool // a directory that did not exist, and what is in it
+	many    bool            // so many files that they go onto the disk together
 	text    strings.Builder
 }
 
@@ -41,7 +42,7 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 	if args.Checksum != "" {
 		return nil, fmt.Errorf("checksum: src %s is a directory", args.Src)
 	}
-	t := &treeCopy{Attempt: a, args: args, attrs: attrs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest)}
+	t := &treeCopy{Attempt: a, args: args, attrs: attrs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest), inside: map[string]bool{}}
 	if !strings.HasSuffix(args.Src, "/") {
 		t.dest = filepath.Join(t.dest, filepath.Base(t.src))
 	}
@@ -67,14 +68,19 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 	if !t.there {
 		kind = events.ChangeCreate
 	}
-	if !t.there || len(t.c.Resources) > fewResources { // all that is in it
-		t.c.Resources = nil
+	switch {
+	case !t.there: // one thing, with all that is in it
+		t.c.AddDirs(t.above)
+		t.c.Resources = t.c.Resources[:len(t.c.Resources)-1]
+		t.c.AddTree(t.dest)
+	case t.updated > fewResources:
+		t.c.AddFile(events.ChangeUpdate, t.dest)
 	}
 	t.c.Diff.Text = t.text.String()
 	return t.c.Plan(kind, t.applySteps, t.describeChange()), nil
 }
 
-// fewResources is how many files of a directory that was there before are recorded one by one.
+// fewResources is how many files that were there before are recorded one by one. All that is created is, to be removed again.
 const fewResources = 100
 
 func (t *treeCopy) describeChange() string {
@@ -154,7 +160,8 @@ func (t *treeCopy) compareEntry(ctx context.Context, path string, info fs.FileIn
 	return nil
 }
 
-func (t *treeCopy) addStep(rel string, is fsys.Entry, do func(context.Context, *os.Root) error) {
+// addStep notes what is to be done with an entry. The walk comes to a directory before it comes to what is in it.
+func (t *treeCopy) addStep(rel string, dir bool, is fsys.Entry, do func(context.Context, *os.Root) error) {
 	if is.Kind == fsys.Absent {
 		t.created++
 	} else {
@@ -163,12 +170,21 @@ func (t *treeCopy) addStep(rel string, is fsys.Entry, do func(context.Context, *
 	if t.first == "" && rel != "." {
 		t.first = rel
 	}
-	kind := events.ChangeUpdate
-	if is.Kind == fsys.Absent {
-		kind = events.ChangeCreate
-	}
-	t.c.AddResource(kind, events.FileResource, filepath.Join(t.dest, rel))
 	t.steps = append(t.steps, do)
+	switch path := filepath.Join(t.dest, rel); {
+	case !t.there:
+	case is.Kind != fsys.Absent:
+		if t.updated <= fewResources {
+			t.c.AddFile(events.ChangeUpdate, path)
+		}
+	case t.inside[filepath.Dir(rel)]: // of a directory that is created as one, with this in it
+		t.inside[rel] = true
+	case dir:
+		t.inside[rel] = true
+		t.c.AddTree(path)
+	default:
+		t.c.AddFile(events.ChangeCreate, path)
+	}
 }
 
 func (t *treeCopy) copyDirectory(rel string, from, is fsys.Entry) error {
@@ -179,7 +195,7 @@ func (t *treeCopy) copyDirectory(rel string, from, is fsys.Entry) error {
 			above, _ := owners.ForNew(fsys.Directory)
 			f.Mkdir(filepath.Join(t.dest, rel), fsys.Wanted{Mode: from.Mode, UID: owners.UID, GID: owners.GID}, above)
 		})
-		t.addStep(rel, is, func(_ context.Context, to *os.Root) error {
+		t.addStep(rel, true, is, func(_ context.Context, to *os.Root) error {
 			if rel == "." {
 				return nil // apply has made it
 			}
@@ -188,7 +204,7 @@ func (t *treeCopy) copyDirectory(rel string, from, is fsys.Entry) error {
 	case fsys.Directory:
 		if w, words := owners.For(is); len(words) > 0 {
 			t.c.AddPrediction(func(f *fsys.Overlay) { f.Own(filepath.Join(t.dest, rel), is, w) })
-			t.addStep(rel, is, func(_ context.Context, to *os.Root) error { return w.Set(to, rel, is) })
+			t.addStep(rel, true, is, func(_ context.Context, to *os.Root) error { return w.Set(to, rel, is) })
 		}
 	default:
 		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.dest, rel), is.What())
@@ -212,7 +228,7 @@ func (t *treeCopy) copyLink(rel, path string, is fsys.Entry) error {
 		e.Target = target
 		f.Put(filepath.Join(t.dest, rel), fsys.Predicted{Entry: e})
 	})
-	t.addStep(rel, is, func(_ context.Context, to *os.Root) error {
+	t.addStep(rel, false, is, func(_ context.Context, to *os.Root) error {
 		// A link cannot be changed. A new one takes its place by a rename, so there is a link at any moment.
 		temp := filepath.Join(filepath.Dir(rel), fsys.TempName())
 		if err := to.Symlink(target, temp); err != nil {
@@ -250,7 +266,7 @@ func (t *treeCopy) copyFile(ctx context.Context, rel, path string, from, is fsys
 	if t.text.Len()+len(c.Diff.Text) <= fsys.DiffLimit {
 		t.text.WriteString(c.Diff.Text)
 	}
-	t.addStep(rel, is, func(ctx context.Context, to *os.Root) error {
+	t.addStep(rel, false, is, func(ctx context.Context, to *os.Root) error {
 		// The temporary file must lie beside the new one, so the place is the directory the file is in.
 		dir, err := fsys.OpenBelow(to, rel)
 		if err != nil {
@@ -258,7 +274,13 @@ func (t *treeCopy) copyFile(ctx context.Context, rel, path string, from, is fsys
 		}
 		defer func() { _ = dir.Close() }() // the files in it were closed, and are flushed at the end
 		f.at.Dir, f.at.Name = dir, filepath.Base(rel)
-		return c.Apply(ctx)
+		if err := c.Apply(ctx); err != nil {
+			return err
+		}
+		if sum, ok := c.Fields["checksum"].(string); ok {
+			t.c.Wrote(filepath.Join(t.dest, rel), sum)
+		}
+		return nil
 	})
 	return nil
 }

@@ -174,6 +174,9 @@ func planFetchFile(ctx context.Context, c *exec.Change, a *exec.Attempt, args *s
 	default:
 		kind, words = events.ChangeUpdate, "content, "+fsys.FormatSize(is.Size)
 	}
+	if err := recordFetched(c, a, kind, path); err != nil {
+		return err
+	}
 	c.Plan(kind, func(ctx context.Context) error {
 		in, err := p.Open(is)
 		if err != nil {
@@ -188,6 +191,36 @@ func planFetchFile(ctx context.Context, c *exec.Change, a *exec.Attempt, args *s
 		c.Fields["checksum"], c.Fields["remote_checksum"] = got, got
 		return err
 	}, words)
+	return nil
+}
+
+// recordFetched notes the file, and the directories that are made for it. One that comes from another host is on the controller, where a
+// step of that host could not remove it: it is recorded as what it is there, and stays.
+func recordFetched(c *exec.Change, a *exec.Attempt, kind events.ChangeKind, path string) error {
+	if a.To != nil {
+		c.AddResource(kind, "fetched", path)
+		return nil
+	}
+	if kind == events.ChangeCreate {
+		if err := addMissingDirs(c, filepath.Dir(path)); err != nil {
+			return err
+		}
+	}
+	c.AddFile(kind, path)
+	return nil
+}
+
+// addMissingDirs notes the directories that will be made for a file.
+func addMissingDirs(c *exec.Change, dir string) error {
+	if isPresent(dir) {
+		return nil
+	}
+	at, err := (*fsys.Overlay)(nil).OpenAbove(dir)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	c.AddDirs(at)
 	return nil
 }
 

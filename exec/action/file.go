@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -56,7 +57,7 @@ func planFile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 func (s fileStep) planChange(ctx context.Context) (*exec.Change, error) {
 	switch s.args.State {
 	case "absent":
-		return s.removeTree()
+		return s.removeTree(ctx)
 	case "link", "hard":
 		return s.makeLink()
 	case "directory":
@@ -174,7 +175,7 @@ func (s fileStep) makeDirectory(ctx context.Context) (*exec.Change, error) {
 }
 
 // removeTree removes what is there, with everything below it.
-func (s fileStep) removeTree() (*exec.Change, error) {
+func (s fileStep) removeTree(ctx context.Context) (*exec.Change, error) {
 	p, err := s.Overlay.OpenPlace(s.args.Path)
 	if errors.As(err, new(fault.NotYet)) {
 		s.c.Fields["state"] = fsys.Absent
@@ -196,6 +197,15 @@ func (s fileStep) removeTree() (*exec.Change, error) {
 	if e.Kind == fsys.Absent {
 		return s.c.PlanNothing(), nil
 	}
+	if s.args.IfEmpty {
+		if s.c.Diff.Summary = fullness(p, e); s.c.Diff.Summary != "" {
+			s.c.Skips = true
+			return s.c.PlanNothing(), nil
+		}
+	}
+	if err := s.checkUnchanged(ctx, p, e); err != nil {
+		return nil, err
+	}
 	summary := e.What()
 	if e.Kind == fsys.Directory {
 		if n := fsys.EntriesBelow(p); n > 0 {
@@ -203,11 +213,78 @@ func (s fileStep) removeTree() (*exec.Change, error) {
 		}
 	}
 	s.c.AddPrediction(func(f *fsys.Overlay) { f.Put(p.Path, fsys.Nothing) })
-	return s.c.Plan(events.ChangeDelete, func(context.Context) error { return s.removeEntry(p) }, summary), nil
+	return s.c.Plan(events.ChangeDelete, func(ctx context.Context) error { return s.removeEntry(ctx, p) }, summary), nil
 }
 
-func (s fileStep) removeEntry(p *fsys.Anchored) error {
-	if !s.args.Backup {
+// fullness says why what is there is not empty; "": it is.
+func fullness(p *fsys.Anchored, e fsys.Entry) string {
+	switch e.Kind {
+	case fsys.Directory:
+		if n := fsys.EntriesBelow(p); n > 0 {
+			return p.Path + " is not empty: " + countEntries(n)
+		}
+		return ""
+	case fsys.Regular:
+		if e.Size > 0 {
+			return p.Path + " is not empty: " + fsys.FormatSize(e.Size)
+		}
+		return ""
+	}
+	return p.Path + " is " + e.What()
+}
+
+// checkUnchanged returns an error unless what is there has the digest that the step asks for.
+func (s fileStep) checkUnchanged(ctx context.Context, p *fsys.Anchored, e fsys.Entry) error {
+	if s.args.Checksum == "" {
+		return nil
+	}
+	kind, want, err := spec.Digest(s.args.Checksum)
+	if err != nil {
+		return err
+	}
+	is := ""
+	switch {
+	case kind == spec.LinkDigest && e.Kind == fsys.Link:
+		is = e.Target
+	case kind == spec.StampDigest && e.Kind == fsys.Regular:
+		is = strings.TrimPrefix(fsys.Stamp(e), kind)
+	case kind == spec.TreeDigest && e.Kind == fsys.Directory:
+		is, err = p.Digest(ctx, e, "")
+		is = strings.TrimPrefix(is, kind)
+	case fsys.Hashes[kind] != nil && e.Kind == fsys.Regular:
+		is, err = p.Digest(ctx, e, kind)
+	default:
+		return fmt.Errorf("%s is %s now, which moon did not leave there; remove it without `checksum`, or keep it", s.args.Path, e.What())
+	}
+	if err != nil {
+		return err
+	}
+	if is != want {
+		return fmt.Errorf("%s has been edited since moon left it: its checksum is %s, not %s; save what you need and remove it without `checksum`, or keep it",
+			s.args.Path, is, want)
+	}
+	return nil
+}
+
+func (s fileStep) removeEntry(ctx context.Context, p *fsys.Anchored) error {
+	// What is conditional is looked at again: approving may have taken its time.
+	if s.args.Checksum != "" || s.args.IfEmpty {
+		e, err := p.Look()
+		if err != nil {
+			return err
+		}
+		if err := s.checkUnchanged(ctx, p, e); err != nil {
+			return err
+		}
+		if full := fullness(p, e); s.args.IfEmpty && full != "" {
+			return errors.New(full)
+		}
+	}
+	switch {
+	case s.args.Backup:
+	case s.args.IfEmpty:
+		return p.PathError(p.Dir.Remove(p.Name)) // which removes no directory that has got something in it just now
+	default:
 		return p.PathError(p.Dir.RemoveAll(p.Name))
 	}
 	name := fmt.Sprintf("%s.%s~", p.Name, time.Now().Format("20060102-150405"))

@@ -23,10 +23,7 @@ func (s fileStep) makeDirs(p *fsys.Anchored) (*exec.Change, error) {
 		}
 	}
 	s.c.Result = p
-	parts := strings.Split(p.Name, "/")
-	for i := range parts { // those above it first: what they hold is removed before them
-		s.c.AddResource(events.ChangeCreate, events.FileResource, strings.TrimSuffix(p.Path, p.Name)+strings.Join(parts[:i+1], "/"))
-	}
+	s.c.AddDirs(p)
 	s.c.AddPrediction(func(f *fsys.Overlay) { f.Mkdir(p.Path, w, w) })
 	apply := func(context.Context) error { return p.PathError(fsys.MakeDirsAtOnce(p.Dir, p.Name, w, w)) }
 	return s.c.Plan(events.ChangeCreate, apply, append([]string{summary}, words...)...), nil

@@ -33,6 +33,7 @@ type patching struct {
 	scratch string
 	diff    string
 	files   map[string]*patched // by their name in base
+	took    []any               // paths of the files that it changes
 	text    strings.Builder
 }
 
@@ -326,7 +327,7 @@ func (p *patching) takeCopies(ctx context.Context) error {
 	made := map[string]bool{}
 	var applies []func(context.Context) error
 	var words []string
-	took := []any{}
+	p.took = []any{}
 	err := filepath.WalkDir(p.scratch, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -355,7 +356,8 @@ func (p *patching) takeCopies(ctx context.Context) error {
 		if f.is.Kind == fsys.Absent || made[name] {
 			continue
 		}
-		p.c.AddResource(events.ChangeDelete, events.FileResource, f.at.Path)
+		p.c.AddFile(events.ChangeDelete, f.at.Path)
+		p.took = append(p.took, f.at.Path)
 		p.c.AddPrediction(func(ahead *fsys.Overlay) { ahead.Put(f.at.Path, fsys.Nothing) })
 		p.text.WriteString(unifiedRemoved(f.at.Path, f.old))
 		words = append(words, name+" removed")
@@ -366,10 +368,7 @@ func (p *patching) takeCopies(ctx context.Context) error {
 		p.c.PlanNothing()
 		return nil
 	}
-	for _, r := range p.c.Resources {
-		took = append(took, r.Name)
-	}
-	p.c.Fields["files"], p.c.Fields["msg"] = took, "patched "+strings.Join(words, ", ")
+	p.c.Fields["files"], p.c.Fields["msg"] = p.took, "patched "+strings.Join(words, ", ")
 	// A diff that was cut would look like the whole.
 	if p.Diff && !p.NoLog && p.text.Len() <= fsys.DiffLimit {
 		p.c.Diff.Text = p.text.String()
@@ -436,7 +435,8 @@ func (p *patching) putFile(ctx context.Context, name, from string) (func(context
 	if f.is.Kind == fsys.Absent {
 		kind = events.ChangeCreate
 	}
-	p.c.AddResource(kind, events.FileResource, f.at.Path)
+	p.c.AddFile(kind, f.at.Path)
+	p.took = append(p.took, f.at.Path)
 	return func(ctx context.Context) error {
 		if above != nil {
 			if err := above(); err != nil {
@@ -472,6 +472,10 @@ func (p *patching) newFile(name string) (*patched, func() error, error) {
 		return nil, nil, err
 	}
 	p.c.Places = append(p.c.Places, dir)
+	// Several files of a patch may be in one new directory.
+	if !slices.ContainsFunc(p.c.Resources, func(r events.Resource) bool { return r.Name == filepath.Dir(path) }) {
+		p.c.AddDirs(dir)
+	}
 	w, _ := fsys.Attributes{UID: -1, GID: -1}.ForNew(fsys.Directory)
 	p.c.AddPrediction(func(f *fsys.Overlay) { f.Mkdir(filepath.Dir(path), w, w) })
 	above := func() error {

@@ -33,10 +33,12 @@ func runTempfile(ctx context.Context, a *exec.Attempt) exec.Result {
 	}
 	fields := is.Fields()
 	fields["path"] = path
-	return exec.Result{
+	r := exec.Result{
 		Outcome: events.Changed, Fields: fields,
 		Diff: &events.Diff{Kind: events.ChangeCreate, Path: path, Summary: "new " + args.State},
 	}
+	r.Resources = a.CreatedFile(ctx, path)
+	return r
 }
 
 // makeTemp makes it for the owner only, as the names of such files are no secret, in the directory that the way there leads to.

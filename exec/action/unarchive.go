@@ -199,12 +199,16 @@ func (u *unpacking) planUnpack() error {
 		if p.state == same {
 			continue
 		}
-		mark, kind := "+", events.ChangeCreate
+		mark := "+"
 		if p.state == fresh {
 			created++
+			u.addCreated(p)
 		} else {
 			updated++
-			mark, kind = "~", events.ChangeUpdate
+			mark = "~"
+			if updated <= fewResources {
+				u.c.AddFile(events.ChangeUpdate, u.destPath(p.name))
+			}
 		}
 		if first == "" {
 			first = p.name
@@ -212,16 +216,13 @@ func (u *unpacking) planUnpack() error {
 		if len(lines) < maxListed {
 			lines = append(lines, strings.TrimSuffix(mark+" "+fsys.Quoted(p.name)+": "+p.words, ": ")+"\n")
 		}
-		if created+updated <= fewResources+1 {
-			u.c.AddResource(kind, events.FileResource, u.destPath(p.name))
-		}
 	}
 	if created+updated == 0 {
 		u.c.PlanNothing()
 		return nil
 	}
-	if len(u.c.Resources) > fewResources { // all that is in it
-		u.c.Resources = nil
+	if updated > fewResources {
+		u.c.AddFile(events.ChangeUpdate, u.c.Diff.Path) // all that is in it
 	}
 	u.c.AddPrediction(u.predictFiles)
 	if n := created + updated - len(lines); n > 0 {
@@ -233,6 +234,17 @@ func (u *unpacking) planUnpack() error {
 	u.many = created+updated > few
 	u.c.Plan(events.ChangeUpdate, u.applyPlan, countWords(created, updated)+": "+fsys.Quoted(first))
 	return nil
+}
+
+// addCreated records what comes to be where nothing was: a directory with everything in it as one thing.
+func (u *unpacking) addCreated(p *planned) {
+	switch {
+	case p.below:
+	case p.kind == fsys.Directory:
+		u.c.AddTree(u.destPath(p.name))
+	default:
+		u.c.AddFile(events.ChangeCreate, u.destPath(p.name))
+	}
 }
 
 // maxListed is how many entries are named.

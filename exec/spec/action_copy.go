@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"reflect"
+	"regexp"
 	"strings"
 )
 
@@ -81,6 +82,33 @@ func Checksum(text string) (algorithm, digits string, err error) {
 		return "", "", errors.New("must be the hex digits of a sha256, sha1, sha512 or md5")
 	}
 	return algorithm, digits, nil
+}
+
+// A digest says what moon left at a place. Of a file it is the checksum of its content; what has no content has a word in front.
+const (
+	LinkDigest  = "link:"  // and the link's target
+	TreeDigest  = "tree:"  // and a SHA-256 over all that is in a directory
+	StampDigest = "stamp:" // and size and time of a file whose content must not be digested
+)
+
+// digestForm is what follows the word in front of a digest.
+var digestForm = map[string]*regexp.Regexp{
+	LinkDigest:  regexp.MustCompile(`(?s)^.+$`),
+	TreeDigest:  regexp.MustCompile(`^[0-9a-f]{64}$`),
+	StampDigest: regexp.MustCompile(`^[0-9]+-[0-9]+$`),
+}
+
+// Digest splits a digest into its kind, or the algorithm of a file's checksum, and the rest.
+func Digest(text string) (kind, rest string, err error) {
+	for kind, form := range digestForm {
+		if rest, is := strings.CutPrefix(text, kind); is {
+			if !form.MatchString(rest) {
+				return "", "", errors.New("is not what moon has recorded after " + kind)
+			}
+			return kind, rest, nil
+		}
+	}
+	return Checksum(text)
 }
 
 func checkValidate(command string) []Problem {

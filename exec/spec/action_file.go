@@ -18,6 +18,9 @@ type FileArgs struct {
 
 	Force  bool `arg:"force" default:"false" doc:"Let a link replace what is there (a directory only if empty), and point to something that does not exist."`
 	Backup bool `arg:"backup" default:"false" doc:"Keep a backup of what is replaced or removed in the same directory, with the time in its name."`
+
+	Checksum string `arg:"checksum" doc:"With state: absent, remove only what moon left: the checksum of a file's content, as of copy, or link:, tree: or stamp: as moon records it of what it creates. Anything else stays, and the step fails."`
+	IfEmpty  bool   `arg:"if_empty" default:"false" doc:"With state: absent, remove only a directory or a file that is empty. Otherwise the step is skipped."`
 }
 
 var _ = declareAction(&Action{
@@ -57,6 +60,21 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != ""
 	if link && a.Src == "" {
 		add("src", "`state: "+a.State+"` needs `src`", "")
+	}
+	if a.State != "absent" {
+		for _, name := range []string{"checksum", "if_empty"} {
+			if given(name) {
+				add(name, "`"+name+"` goes with `state: absent` only", "")
+			}
+		}
+	}
+	if a.Checksum != "" {
+		if a.IfEmpty {
+			add("if_empty", "`checksum` and `if_empty` exclude each other", "give one of them")
+		}
+		if _, _, err := Digest(a.Checksum); err != nil {
+			add("checksum", "`checksum` "+err.Error(), "")
+		}
 	}
 	// What has no meaning for absent is let pass: playbooks choose the state by a template and leave the rest.
 	if a.State != "absent" {

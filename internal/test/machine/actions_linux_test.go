@@ -29,6 +29,8 @@ import (
 //	restless          why a second run changes something again; only where it must
 //	unforeseen        why a dry run cannot tell; only where it must
 //	play              why the steps are the tasks of a play; only where they must
+//	stays             what taking away what the example has created leaves, one in a line: a path, or TYPE:NAME of a
+//	                  resource, with * for anything, and why
 //	unrun             why the example is only planned, and what test runs the action instead
 //	any other         a file in /work
 func TestActions(t *testing.T) {
@@ -72,6 +74,7 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 		}
 	}
 	verify, _ := take("verify.sh")
+	_, _ = take("stays") // of TestUndo
 	playbooks := map[string]string{"example.yml": a.Example}
 	if more, ok := take("playbook.yml"); ok {
 		playbooks["playbook.yml"] = more + "\n"

@@ -3,7 +3,6 @@ package machine
 import (
 	"bufio"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -188,12 +186,7 @@ func (s *scratch) changes(t *testing.T) map[string]string {
 			if err != nil {
 				return err
 			}
-			text += " " + info.ModTime().String() + " "
-			if len(data) > 1<<16 { // lists of packages
-				text += fmt.Sprintf("sha256 %x", sha256.Sum256(data))
-			} else {
-				text += strconv.Quote(string(data))
-			}
+			text += " " + info.ModTime().UTC().String() + " " + contentOf(data)
 		case info.Mode()&fs.ModeSymlink != 0:
 			target, err := os.Readlink(path)
 			if err != nil {

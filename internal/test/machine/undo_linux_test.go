@@ -1,0 +1,254 @@
+package machine
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"moon/events"
+	"moon/exec/spec"
+	"moon/internal/assault"
+)
+
+// TestUndo runs every action's example on a scratch machine and then, the last first, the steps that the actions have recorded to take
+// away again what they created. After that the machine must be as before, but for what was only changed, and what the file `stays` of
+// testdata/actions/NAME.txtar lists with a reason. A playbook undo.yml there is run as well.
+func TestUndo(t *testing.T) {
+	for _, a := range spec.All() {
+		if !a.Check {
+			continue // it creates nothing that moon knows of
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			archive, err := txtar.ParseFile(filepath.Join("testdata/actions", a.Name+".txtar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Parallel()
+			tryUndo(t, a, archive)
+		})
+	}
+}
+
+func tryUndo(t *testing.T, a *spec.Action, archive *txtar.Archive) {
+	t.Helper()
+	if slowPrograms[a.Name] {
+		assault.Long(t)
+	}
+	files := map[string][]byte{}
+	for _, f := range archive.Files {
+		files[f.Name] = f.Data
+	}
+	if _, unrun := files["unrun"]; unrun {
+		t.Skip("the example is only planned")
+	}
+	_, online := files["online"]
+	_, inPlay := files["play"]
+	stays := readStays(t, string(files["stays"]))
+	for _, name := range []string{"example.yml", "playbook.yml", "undo.yml"} {
+		steps := string(files[name])
+		if name == "example.yml" {
+			steps = a.Example
+		}
+		if steps == "" {
+			continue
+		}
+		if inPlay {
+			steps = "- hosts: localhost\n  tasks:\n    " + strings.ReplaceAll(strings.TrimSpace(steps), "\n", "\n    ") + "\n"
+		}
+		s := newScratch(t, online)
+		for file, data := range files {
+			s.write(t, file, data, 0o644)
+		}
+		s.write(t, name, []byte(steps), 0o644)
+		s.write(t, "taken.json", nil, 0o644)
+		if script := strings.TrimSpace(string(archive.Comment)); script != "" {
+			s.must(t, "set -e\n"+script)
+		}
+		before := s.changes(t)
+		s.steps(t, name, "")
+		var resources []events.Resource
+		for _, made := range s.completed(t) {
+			resources = append(resources, made.Resources...)
+		}
+		excused := stays.clone()
+		var undo []map[string]any
+		for _, r := range slices.Backward(resources) {
+			switch {
+			case r.Undo != nil:
+				step := map[string]any{r.Undo.Action: r.Undo.Args}
+				if len(r.Undo.Env) > 0 {
+					step["env"] = r.Undo.Env
+				}
+				undo = append(undo, step)
+			case r.Change == events.ChangeCreate && !excused.has(r.Type+":"+r.Name):
+				t.Errorf("%s: %s %s is created, and nothing takes it away", name, r.Type, r.Name)
+			case r.Type == events.FileResource:
+				excused[r.Name], excused[r.Name+"/*"] = true, true // it was there, and was changed
+			}
+		}
+		if len(undo) > 0 {
+			text, err := json.MarshalIndent(undo, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.write(t, "taken.json", text, 0o644)
+			s.must(t, "moon run --approve all -o text -o json:events taken.json")
+			s.write(t, "taken.json", nil, 0o644)
+			for _, end := range s.completed(t) {
+				if end.Outcome == "skipped" {
+					t.Logf("%s: %s: %s", name, end.Name, end.Detail)
+				}
+			}
+		}
+		excused["/work/taken.json"] = true
+		for _, wrong := range s.otherThan(t, before, excused) {
+			t.Errorf("%s: %s\nafter %s", name, wrong, undo)
+		}
+	}
+}
+
+// excuses are patterns of what stays.
+type excuses map[string]bool
+
+func readStays(t *testing.T, text string) excuses {
+	t.Helper()
+	all := excuses{}
+	for line := range strings.Lines(text) {
+		pattern, reason, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if pattern == "" {
+			continue
+		}
+		if strings.TrimSpace(reason) == "" {
+			t.Errorf("stays: %s has no reason", pattern)
+		}
+		all[pattern] = true
+	}
+	return all
+}
+
+func (e excuses) clone() excuses { return maps.Clone(e) }
+
+func (e excuses) has(name string) bool {
+	for pattern := range e {
+		if ok, err := path.Match(pattern, name); err == nil && ok {
+			return true
+		}
+		// A star at the end means all that is below, too.
+		if above, ok := strings.CutSuffix(pattern, "*"); ok && strings.HasPrefix(name, above) {
+			return true
+		}
+	}
+	return false
+}
+
+// ended is the end of a step with what it was about.
+type ended struct {
+	Name      string
+	Outcome   string
+	Detail    string
+	Resources []events.Resource
+}
+
+// completed are the ends of the steps of the last run.
+func (s *scratch) completed(t *testing.T) (all []ended) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.dir, "up/work/events"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if !strings.HasPrefix(line, `{"type":"step.completed"`) {
+			continue
+		}
+		var e ended
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// otherThan says what of the machine is not as before. What was written again with the same content, mode and owners is as before: only
+// its time tells.
+func (s *scratch) otherThan(t *testing.T, before map[string]string, excused excuses) (wrong []string) {
+	t.Helper()
+	after := s.changes(t)
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		is, was := withoutTime(after[name]), withoutTime(before[name])
+		if before[name] == "" {
+			was = lookBelow(t, name)
+		}
+		if strings.HasPrefix(is, gone) {
+			is = ""
+		}
+		if is != was && !excused.has(name) {
+			wrong = append(wrong, fmt.Sprintf("%s\n  was %.300s\n  is  %.300s", name, was, is))
+		}
+	}
+	for name := range before {
+		if _, there := after[name]; !there && !excused.has(name) {
+			wrong = append(wrong, name+" is gone")
+		}
+	}
+	return wrong
+}
+
+// gone is how a layer says that a file of the one below is not there.
+const gone = "Dcrw-------- 0:0 0"
+
+// withoutTime cuts the time out of what changes says of a file.
+func withoutTime(text string) string {
+	mode, rest, _ := strings.Cut(text, " +0000 UTC ")
+	if rest == "" {
+		return text
+	}
+	words := strings.Fields(mode)
+	return strings.Join(words[:3], " ") + " " + rest
+}
+
+// lookBelow is what this machine has under the name, in the words of changes; "": nothing.
+func lookBelow(t *testing.T, name string) string {
+	t.Helper()
+	info, err := os.Lstat(name)
+	if err != nil {
+		return ""
+	}
+	st := info.Sys().(*syscall.Stat_t)
+	text := fmt.Sprintf("%s %d:%d %d", info.Mode(), st.Uid, st.Gid, st.Rdev)
+	switch {
+	case info.Mode().IsRegular():
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text + " " + contentOf(data)
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += " " + target
+	}
+	return text
+}
+
+// contentOf is a short content itself, and of a long one its checksum.
+func contentOf(data []byte) string {
+	if len(data) > 1<<16 { // lists of packages
+		return fmt.Sprintf("sha256 %x", sha256.Sum256(data))
+	}
+	return strconv.Quote(string(data))
+}
