@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	"moon/events"
+	"moon/exec/digest"
 	"moon/exec/fault"
 	"moon/exec/fsys"
-	"moon/exec/spec"
 )
 
 // Change is what an action would do to the files of this machine, and the way to do it. A prediction takes the
@@ -64,18 +65,22 @@ func (c *Change) AddDirs(p *fsys.Anchored) {
 // AddTree notes a directory that is created with everything in it: one thing, which is removed as one.
 func (c *Change) AddTree(path string) {
 	c.Resources = append(c.Resources, events.Resource{
-		Type: events.FileResource, Name: path, Change: events.ChangeCreate, Digest: spec.TreeDigest, // until it is known
+		Type: events.FileResource, Name: path, Change: events.ChangeCreate, Digest: digest.Tree, // until it is known
 	})
 }
 
-// AddPart notes something that was put into the file at a path, and before it the file: one that is created for it goes when nothing
-// is left in it.
-func (c *Change) AddPart(file string, made events.ChangeKind, part ...events.Resource) {
-	whole := events.Resource{Type: events.FileResource, Name: file, Change: made}
-	if made == events.ChangeCreate {
-		whole.Undo = RemoveEmpty(file)
+// AddPart notes something that is put into the file which the change is made to, and before it the file: one that is created for it
+// goes when nothing is left in it.
+func (c *Change) AddPart(part events.Resource) {
+	if !slices.ContainsFunc(c.Resources, func(r events.Resource) bool { return r.Type == events.FileResource && r.Name == c.Diff.Path }) {
+		whole := events.Resource{Type: events.FileResource, Name: c.Diff.Path, Change: c.Diff.Kind}
+		if c.Diff.Kind == events.ChangeCreate {
+			whole.Undo = RemoveEmpty(whole.Name)
+		}
+		c.Resources = append(c.Resources, whole)
 	}
-	c.Resources = append(append(c.Resources, whole), part...)
+	part.Change = events.ChangeCreate
+	c.Resources = append(c.Resources, part)
 }
 
 // Wrote notes the SHA-1 of a file whose whole content the change has written.
@@ -238,4 +243,95 @@ func (a *Attempt) predict(ctx context.Context, act Action) Result {
 		return AsSkipped("skipped, since " + c.Diff.Summary)
 	}
 	return r
+}
+
+// UndoBy is the step that takes away what an action has created.
+func UndoBy(action string, args map[string]any) *events.Undo {
+	return &events.Undo{Action: action, Args: args}
+}
+
+// RemoveEmpty removes a directory or a file if nothing is in it.
+func RemoveEmpty(path string) *events.Undo {
+	return UndoBy("file", map[string]any{"path": path, "state": fsys.Absent, "if_empty": true})
+}
+
+// RemoveUnchanged removes what is at a path if that is still what the digest says.
+func RemoveUnchanged(path, digest string) *events.Undo {
+	return UndoBy("file", map[string]any{"path": path, "state": fsys.Absent, "checksum": digest})
+}
+
+// UndoWithTools is UndoBy for an action that starts programs, which find their way by the environment of the step. What is secret in
+// that stays out of the record.
+func (a *Attempt) UndoWithTools(action string, args map[string]any) *events.Undo {
+	u := UndoBy(action, args)
+	u.Env = maps.Clone(a.Env)
+	maps.DeleteFunc(u.Env, func(_, value string) bool { return a.Secrets.Has(value) })
+	return u
+}
+
+// describeResources adds to what the change was made to, now that it was made, what it holds, and how what was created goes again. It
+// looks at the files themselves: what is to be compared later is what moon left, and not what it had in mind.
+func (a *Attempt) describeResources(ctx context.Context, c *Change, list []events.Resource) {
+	for i := range list {
+		r := &list[i]
+		if r.Undo != nil && len(a.Secrets.Within(r.Undo.Args)) > 0 {
+			c.Warnings = append(c.Warnings, "moon will not remove "+r.Type+" "+r.Name+" by itself: it could not without recording a secret")
+			r.Undo = nil
+			continue
+		}
+		if r.Type != events.FileResource || r.Change == events.ChangeDelete {
+			continue
+		}
+		tree := r.Digest == digest.Tree
+		sum, known := c.written[r.Name]
+		if r.Name == c.Diff.Path && !known {
+			sum, known = c.Fields["checksum"].(string)
+		}
+		r.Digest = ""
+		switch {
+		case known && !a.NoLog && !a.Secrets.Has(sum):
+			r.Digest = sum
+		case known, r.Change == events.ChangeCreate:
+			var err error
+			if r.Digest, err = digestAt(ctx, r.Name, tree, known || a.NoLog); err != nil {
+				c.Warnings = append(c.Warnings, "moon will not remove "+r.Name+" by itself: "+err.Error())
+				continue
+			}
+		}
+		switch {
+		case r.Change != events.ChangeCreate || r.Undo != nil:
+		case r.Digest == "":
+			r.Undo = RemoveEmpty(r.Name)
+		default:
+			r.Undo = RemoveUnchanged(r.Name, r.Digest)
+		}
+	}
+}
+
+// CreatedFile is what an action without a plan has created at a path.
+func (a *Attempt) CreatedFile(ctx context.Context, path string) []events.Resource {
+	var c Change
+	c.AddFile(events.ChangeCreate, path)
+	a.describeResources(ctx, &c, c.Resources)
+	return c.Resources
+}
+
+// digestAt is the digest of what is at a path; "" for a directory that is not taken as a whole. The digest of a secret would let others
+// try out what that is, so of a file with secrets it is a stamp.
+func digestAt(ctx context.Context, path string, tree, secret bool) (string, error) {
+	p, err := fsys.AnchorAt(path)
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	is, err := p.Look()
+	switch {
+	case err != nil:
+		return "", err
+	case is.Kind == fsys.Directory && !tree:
+		return "", nil
+	case is.Kind == fsys.Regular && secret:
+		return fsys.Stamp(is), nil
+	}
+	return p.Digest(ctx, is, "")
 }

@@ -34,7 +34,7 @@ func TestResources(t *testing.T) {
 		return r
 	}
 	const tree = "tree:e016f3225437cd2fef10dee2940e34f2546e82efe7e8a06dfc3e03ce5b4f7582" // of a directory with a file a with a
-	const x = "11f6ad8ec52a2984abaafd7c3b516503785c2072" // of x
+	const x = "11f6ad8ec52a2984abaafd7c3b516503785c2072"                                 // of x
 	exectest.WriteFile(t, filepath.Join(root, "src/a"), "a", 0o644)
 	exectest.WriteFile(t, filepath.Join(root, "old/b"), "b", 0o644)
 	mkdir, copied := exectest.Args{"path": filepath.Join(root, "d/e"), "state": "directory"}, exectest.Args{"content": "x", "dest": filepath.Join(root, "d/f")}

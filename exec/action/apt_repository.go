@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/fsys"
+	"moon/exec/lines"
 	"moon/exec/spec"
 )
 
@@ -157,22 +158,22 @@ func readRepo(line string) (repo string, enabled bool) {
 
 // putRepo switches the line on where it is a comment, adds it, or takes it away.
 func putRepo(text string, args *spec.AptRepositoryArgs) (edited, says string) {
-	d := readDocument(text)
+	d := lines.Read(text)
 	if args.State == fsys.Absent {
-		d.lines = slices.DeleteFunc(d.lines, func(l string) bool {
+		d.Lines = slices.DeleteFunc(d.Lines, func(l string) bool {
 			// A comment is not a source, so it stays.
 			is, on := readRepo(l)
 			return on && is == args.Line
 		})
 		return d.String(), "source removed"
 	}
-	at := d.findLine(true, func(l string) bool { is, _ := readRepo(l); return is == args.Line })
+	at := d.Find(true, func(l string) bool { is, _ := readRepo(l); return is == args.Line })
 	if at >= 0 {
-		d.putLines(at, at+1, args.Line)
+		d.Put(at, at+1, args.Line)
 	} else {
-		d.putLines(len(d.lines), len(d.lines), args.Line)
+		d.Put(len(d.Lines), len(d.Lines), args.Line)
 	}
-	d.open = false
+	d.Open = false
 	return d.String(), "source added"
 }
 

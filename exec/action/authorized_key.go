@@ -15,6 +15,7 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/exec/lines"
 	"moon/exec/spec"
 )
 
@@ -182,11 +183,11 @@ func (f *keyFile) wrapError(err error) error {
 
 // putKeys puts the keys into the text, or takes them out. A key is known by itself: its options and its comment may change.
 func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
-	d := readDocument(text)
+	d := lines.Read(text)
 	added, changed, removed := 0, 0, 0
 	seen := map[string]bool{}
 	// Backwards, so that the numbers of the lines still to come stay right. Of a key that is there twice, the last line stays.
-	for i, line := range slices.Backward(slices.Clone(d.lines)) {
+	for i, line := range slices.Backward(slices.Clone(d.Lines)) {
 		is, ok := spec.ParsePublicKey(line)
 		if !ok {
 			continue
@@ -194,12 +195,12 @@ func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
 		at := slices.IndexFunc(args.Keys, func(k spec.PublicKey) bool { return k.ID == is.ID })
 		switch {
 		case args.State == fsys.Absent && at >= 0, args.State != fsys.Absent && at < 0 && args.Exclusive, at >= 0 && seen[is.ID]:
-			d.putLines(i, i+1)
+			d.Put(i, i+1)
 			removed++
 		case args.State != fsys.Absent && at >= 0:
 			seen[is.ID] = true
 			if is != args.Keys[at] {
-				d.putLines(i, i+1, args.Keys[at].String())
+				d.Put(i, i+1, args.Keys[at].String())
 				changed++
 			}
 		}
@@ -207,14 +208,14 @@ func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
 	for _, k := range args.Keys {
 		if args.State != fsys.Absent && !seen[k.ID] {
 			seen[k.ID] = true
-			d.putLines(len(d.lines), len(d.lines), k.String())
+			d.Put(len(d.Lines), len(d.Lines), k.String())
 			added++
 		}
 	}
 	if added+changed+removed == 0 {
 		return text, ""
 	}
-	d.open = false
+	d.Open = false
 	var words []string
 	for _, w := range []struct {
 		n    int

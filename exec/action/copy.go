@@ -13,6 +13,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/digest"
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
@@ -192,7 +193,7 @@ func checkSum(from fsys.Source, want string) error {
 	if want == "" {
 		return nil
 	}
-	algorithm, digits, err := spec.Checksum(want)
+	algorithm, digits, err := digest.Checksum(want)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/exec/lines"
 	"moon/exec/spec"
 )
 
@@ -40,7 +41,7 @@ type cronEdit struct {
 
 // editText returns the text as it shall be, and in words what was done to it.
 func (e *cronEdit) editText(text string) (edited, says string) {
-	d := readDocument(text)
+	d := lines.Read(text)
 	switch {
 	case e.args.Env && e.args.State == fsys.Absent:
 		says = e.removeVariable(d)
@@ -53,7 +54,7 @@ func (e *cronEdit) editText(text string) (edited, says string) {
 	}
 	e.text = text
 	if says != "" {
-		d.open = false // cron takes no line without an end
+		d.Open = false // cron takes no line without an end
 		e.text = d.String()
 	}
 	return e.text, says
@@ -73,50 +74,50 @@ func (e *cronEdit) jobLine() string {
 }
 
 // findJob returns the number of the line with the job's name; -1: there is none.
-func (e *cronEdit) findJob(d *document) int {
-	return d.findLine(true, func(line string) bool { return line == cronMark+e.args.Name })
+func (e *cronEdit) findJob(d *lines.Text) int {
+	return d.Find(true, func(line string) bool { return line == cronMark+e.args.Name })
 }
 
 // hasJob reports whether the line below a name is a job, and not the next name.
-func hasJob(d *document, i int) bool {
-	return i+1 < len(d.lines) && !strings.HasPrefix(d.lineText(i+1), cronMark)
+func hasJob(d *lines.Text, i int) bool {
+	return i+1 < len(d.Lines) && !strings.HasPrefix(d.Line(i+1), cronMark)
 }
 
-func (e *cronEdit) putJob(d *document) string {
+func (e *cronEdit) putJob(d *lines.Text) string {
 	line := e.jobLine()
 	i := e.findJob(d)
 	switch {
-	case i >= 0 && hasJob(d, i) && d.lineText(i+1) == line:
+	case i >= 0 && hasJob(d, i) && d.Line(i+1) == line:
 		return ""
 	case i >= 0 && hasJob(d, i):
 		e.kind = events.ChangeUpdate
 		says := "job changed"
-		switch was := d.lineText(i + 1); {
+		switch was := d.Line(i + 1); {
 		case was == "#"+line:
 			says = "job enabled"
 		case "#"+was == line:
 			says = "job disabled"
 		}
-		d.putLines(i+1, i+2, line)
+		d.Put(i+1, i+2, line)
 		return says
 	case i >= 0:
 		e.kind = events.ChangeUpdate
-		d.putLines(i+1, i+1, line)
+		d.Put(i+1, i+1, line)
 		return "job changed"
 	}
 	// The very job may be there without a name.
-	same := d.findLine(true, func(l string) bool { return l == line })
-	if same >= 0 && (same == 0 || !strings.HasPrefix(d.lineText(same-1), cronMark)) {
+	same := d.Find(true, func(l string) bool { return l == line })
+	if same >= 0 && (same == 0 || !strings.HasPrefix(d.Line(same-1), cronMark)) {
 		e.kind = events.ChangeUpdate
-		d.putLines(same, same, cronMark+e.args.Name)
+		d.Put(same, same, cronMark+e.args.Name)
 		return "job named"
 	}
 	e.kind = events.ChangeCreate
-	d.putLines(len(d.lines), len(d.lines), cronMark+e.args.Name, line)
+	d.Put(len(d.Lines), len(d.Lines), cronMark+e.args.Name, line)
 	return "new job"
 }
 
-func (e *cronEdit) removeJob(d *document) string {
+func (e *cronEdit) removeJob(d *lines.Text) string {
 	i := e.findJob(d)
 	if i < 0 {
 		return ""
@@ -126,13 +127,13 @@ func (e *cronEdit) removeJob(d *document) string {
 		to++
 	}
 	e.kind = events.ChangeDelete
-	d.putLines(i, to)
+	d.Put(i, to)
 	return "job removed"
 }
 
 // findVariable finds where a variable is set.
-func findVariable(d *document, name string) int {
-	return d.findLine(true, func(line string) bool {
+func findVariable(d *lines.Text, name string) int {
+	return d.Find(true, func(line string) bool {
 		m := cronVariable.FindStringSubmatch(line)
 		return m != nil && m[1] == name
 	})
@@ -140,14 +141,14 @@ func findVariable(d *document, name string) int {
 
 var cronVariable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=`)
 
-func (e *cronEdit) putVariable(d *document) string {
+func (e *cronEdit) putVariable(d *lines.Text) string {
 	line := e.args.Name + `="` + e.args.Job + `"`
 	if i := findVariable(d, e.args.Name); i >= 0 {
-		if d.lineText(i) == line {
+		if d.Line(i) == line {
 			return ""
 		}
 		e.kind = events.ChangeUpdate
-		d.putLines(i, i+1, line)
+		d.Put(i, i+1, line)
 		return "variable changed"
 	}
 	// cron applies a variable to the lines after it, so a new one goes to the top.
@@ -164,17 +165,17 @@ func (e *cronEdit) putVariable(d *document) string {
 		}
 	}
 	e.kind = events.ChangeCreate
-	d.putLines(at, at, line)
+	d.Put(at, at, line)
 	return "new variable"
 }
 
-func (e *cronEdit) removeVariable(d *document) string {
+func (e *cronEdit) removeVariable(d *lines.Text) string {
 	i := findVariable(d, e.args.Name)
 	if i < 0 {
 		return ""
 	}
 	e.kind = events.ChangeDelete
-	d.putLines(i, i+1)
+	d.Put(i, i+1)
 	return "variable removed"
 }
 
@@ -182,7 +183,7 @@ func (e *cronEdit) removeVariable(d *document) string {
 func (e *cronEdit) describeCrontab(fields map[string]any) {
 	jobs, envs := []any{}, []any{}
 	for line := range strings.Lines(e.text) {
-		line = withoutEnd(line)
+		line = lines.WithoutEnd(line)
 		if name, ok := strings.CutPrefix(line, cronMark); ok {
 			jobs = append(jobs, name)
 		} else if m := cronVariable.FindStringSubmatch(line); m != nil {

@@ -14,6 +14,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/digest"
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
@@ -238,17 +239,17 @@ func (s fileStep) checkUnchanged(ctx context.Context, p *fsys.Anchored, e fsys.E
 	if s.args.Checksum == "" {
 		return nil
 	}
-	kind, want, err := spec.Digest(s.args.Checksum)
+	kind, want, err := digest.Read(s.args.Checksum)
 	if err != nil {
 		return err
 	}
 	is := ""
 	switch {
-	case kind == spec.LinkDigest && e.Kind == fsys.Link:
+	case kind == digest.Link && e.Kind == fsys.Link:
 		is = e.Target
-	case kind == spec.StampDigest && e.Kind == fsys.Regular:
+	case kind == digest.Stamp && e.Kind == fsys.Regular:
 		is = strings.TrimPrefix(fsys.Stamp(e), kind)
-	case kind == spec.TreeDigest && e.Kind == fsys.Directory:
+	case kind == digest.Tree && e.Kind == fsys.Directory:
 		is, err = p.Digest(ctx, e, "")
 		is = strings.TrimPrefix(is, kind)
 	case fsys.Hashes[kind] != nil && e.Kind == fsys.Regular:

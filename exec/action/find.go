@@ -18,6 +18,7 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/exec/lines"
 	"moon/exec/spec"
 )
 
@@ -213,7 +214,7 @@ func openSeenFile(dir *os.File, name, path string, seen *unix.Stat_t) (*os.File,
 func hasLine(ctx context.Context, file io.Reader, re *regexp.Regexp) (bool, error) {
 	for r := bufio.NewReader(file); ; {
 		line, err := r.ReadString('\n')
-		if line != "" && re.MatchString(withoutEnd(line)) {
+		if line != "" && re.MatchString(lines.WithoutEnd(line)) {
 			return true, nil
 		}
 		switch {

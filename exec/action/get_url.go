@@ -18,6 +18,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/digest"
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
@@ -294,7 +295,7 @@ func digitsIn(list, name, algorithm string) string {
 			_, file, named = strings.Cut(before, " (")
 			digits = after
 		}
-		got, digits, err := spec.Checksum(digits)
+		got, digits, err := digest.Checksum(digits)
 		if err != nil || got != algorithm {
 			continue
 		}

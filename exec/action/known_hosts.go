@@ -13,6 +13,7 @@ import (
 
 	"moon/exec"
 	"moon/exec/fsys"
+	"moon/exec/lines"
 	"moon/exec/spec"
 )
 
@@ -45,11 +46,11 @@ func planKnownHosts(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 
 // knownHosts gives the host its key, in the place of another one of the same type.
 func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
-	d := readDocument(text)
+	d := lines.Read(text)
 	key := strings.Fields(args.Key)
 	put := -1
-	for i := 0; i < len(d.lines); i++ {
-		words := strings.Fields(d.lineText(i))
+	for i := 0; i < len(d.Lines); i++ {
+		words := strings.Fields(d.Line(i))
 		// A line with @ in front revokes a key or names an authority, so it is not the key of a host.
 		if len(words) < 3 || strings.HasPrefix(words[0], "#") || strings.HasPrefix(words[0], "@") || !meansHost(words[0], args.Name) {
 			continue
@@ -66,21 +67,21 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 		}
 		// A line may be for several hosts, which keep it.
 		if others := withoutHost(words[0], args.Name); others != "" {
-			d.putLines(i, i+1, strings.Join(append([]string{others}, words[1:]...), " "))
+			d.Put(i, i+1, strings.Join(append([]string{others}, words[1:]...), " "))
 			continue
 		}
-		d.putLines(i, i+1)
+		d.Put(i, i+1)
 		i--
 	}
 	if args.State == fsys.Absent {
 		return d.String(), "key removed"
 	}
 	// Lines were removed since put was noted, so it may be beyond the end.
-	if put < 0 || put > len(d.lines) {
-		put = len(d.lines)
+	if put < 0 || put > len(d.Lines) {
+		put = len(d.Lines)
 	}
-	d.putLines(put, put, strings.Join(append([]string{hostField(args)}, key...), " "))
-	d.open = false
+	d.Put(put, put, strings.Join(append([]string{hostField(args)}, key...), " "))
+	d.Open = false
 	return d.String(), "key " + key[0]
 }
 

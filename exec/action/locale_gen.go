@@ -10,6 +10,7 @@ import (
 	"moon/exec/facts"
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/exec/lines"
 	"moon/exec/spec"
 )
 
@@ -60,11 +61,11 @@ func planLocaleGen(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 
 // switchLocales takes the # from the lines of locales, or puts it there. It returns those that have no line.
 func switchLocales(text string, names []string, on bool) (edited string, unknown []string) {
-	d := readDocument(text)
+	d := lines.Read(text)
 	for _, name := range names {
 		found := false
-		for i := range d.lines {
-			line := d.lineText(i)
+		for i := range d.Lines {
+			line := d.Line(i)
 			bare := strings.TrimSpace(strings.TrimLeft(line, "# \t"))
 			if words := strings.Fields(bare); len(words) != 2 || words[0] != name {
 				continue
@@ -73,9 +74,9 @@ func switchLocales(text string, names []string, on bool) (edited string, unknown
 			off := strings.HasPrefix(strings.TrimSpace(line), "#")
 			switch {
 			case on && off:
-				d.putLines(i, i+1, bare)
+				d.Put(i, i+1, bare)
 			case !on && !off:
-				d.putLines(i, i+1, "# "+bare)
+				d.Put(i, i+1, "# "+bare)
 			}
 		}
 		if !found {

@@ -14,6 +14,7 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/exec/lines"
 	"moon/exec/spec"
 )
 
@@ -48,9 +49,9 @@ func planSysctl(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 // putParameter sets the parameter in a file, or takes it out. Of lines that set it the last one counts, so it is the one
 // that stays.
 func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
-	d := readDocument(text)
+	d := lines.Read(text)
 	last, was := -1, ""
-	for i, line := range slices.Backward(d.lines) {
+	for i, line := range slices.Backward(d.Lines) {
 		key, value, ok := parseParameter(line)
 		switch {
 		case !ok || key != args.Key:
@@ -58,7 +59,7 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 			last, was = i, value
 		default:
 			// The line that is kept moves up with each one that goes before it.
-			d.putLines(i, i+1)
+			d.Put(i, i+1)
 			last--
 			says = "line removed"
 		}
@@ -67,16 +68,16 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 	case args.State == fsys.Absent:
 		return d.String(), says
 	case last < 0:
-		d.putLines(len(d.lines), len(d.lines), args.Name+"="+args.Value)
+		d.Put(len(d.Lines), len(d.Lines), args.Name+"="+args.Value)
 		return d.String(), "line added"
 	case was != args.Value:
 		// The blanks around = stay as they are written in the file.
-		begin, _, _ := strings.Cut(d.lineText(last), "=")
+		begin, _, _ := strings.Cut(d.Line(last), "=")
 		blank := ""
 		if strings.HasSuffix(begin, " ") {
 			blank = " "
 		}
-		d.putLines(last, last+1, begin+"="+blank+args.Value)
+		d.Put(last, last+1, begin+"="+blank+args.Value)
 		return d.String(), fmt.Sprintf("%s → %s", was, args.Value)
 	}
 	return d.String(), says

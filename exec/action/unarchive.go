@@ -236,7 +236,7 @@ func (u *unpacking) planUnpack() error {
 	return nil
 }
 
-// addCreated records what comes to be where nothing was: a directory with everything in it as one thing.
+// addCreated records what did not exist: a directory with everything in it as one thing.
 func (u *unpacking) addCreated(p *planned) {
 	switch {
 	case p.below:

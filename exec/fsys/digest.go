@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"moon/exec/digest"
 	"moon/exec/fault"
-	"moon/exec/spec"
 )
 
 // Digest is the digest of what was seen at the place. A file's is a checksum by the algorithm; "": SHA-1.
@@ -22,7 +22,7 @@ func (p *Anchored) Digest(ctx context.Context, seen Entry, algorithm string) (st
 		}
 		return p.Sum(ctx, seen, algorithm)
 	case Link:
-		return spec.LinkDigest + seen.Target, nil
+		return digest.Link + seen.Target, nil
 	case Directory:
 		return p.treeDigest(ctx)
 	}
@@ -34,7 +34,7 @@ func Stamp(seen Entry) string {
 	if seen.Info == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s%d-%d", spec.StampDigest, seen.Size, seen.Info.ModTime().UnixNano())
+	return fmt.Sprintf("%s%d-%d", digest.Stamp, seen.Size, seen.Info.ModTime().UnixNano())
 }
 
 // treeDigest is over the names, the contents of files and the targets of links below a directory. Modes, owners and times are not part of
@@ -65,5 +65,5 @@ func (p *Anchored) treeDigest(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", p.PathError(err)
 	}
-	return spec.TreeDigest + hex.EncodeToString(h.Sum(nil)), nil
+	return digest.Tree + hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -24,6 +24,8 @@ type BlockinfileArgs struct {
 	Group        string `arg:"group" doc:"Name or id of the group."`
 	Backup       bool   `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
 	Validate     string `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
+	Checksum     string `arg:"checksum" doc:"With state: absent, remove only the block that moon left: the SHA-1 of its lines with the markers, as moon records it. Otherwise the step fails."`
+	Space        string `arg:"empty_lines" enum:"above|below|both" doc:"With state: absent, remove an empty line next to the block as well: above, below or both."`
 
 	Begin  string
 	End    string
@@ -53,7 +55,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-func (a *BlockinfileArgs) validateArgs(func(string) bool) []Problem {
+func (a *BlockinfileArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	// Whole lines that never change: they are how the block is found again.
@@ -69,6 +71,10 @@ func (a *BlockinfileArgs) validateArgs(func(string) bool) []Problem {
 	// The next run would take such a line for the end of the block.
 	case slices.Contains(lines, a.Begin), slices.Contains(lines, a.End):
 		add("block", "`block` has a line that is the marker", "choose another `marker`")
+	}
+	problems = append(problems, onlyAbsent(a.State, given, "checksum", "empty_lines")...)
+	if given("checksum") && !sha1Digits.MatchString(a.Checksum) {
+		add("checksum", "`checksum` must be the 40 hex digits that moon has recorded", "")
 	}
 	var wrong []Problem
 	a.Anchor, wrong = readAnchor(a.InsertAfter, a.InsertBefore)

@@ -1,10 +1,10 @@
 package spec
 
 import (
-	"errors"
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/exec/digest"
 )
 
 // CopyArgs are the arguments of copy.
@@ -55,60 +55,11 @@ func (a *CopyArgs) validateArgs(given func(string) bool) []Problem {
 		add("mode", "`mode: preserve` needs `src`", "")
 	}
 	if a.Checksum != "" {
-		if _, _, err := Checksum(a.Checksum); err != nil {
+		if _, _, err := digest.Checksum(a.Checksum); err != nil {
 			add("checksum", "`checksum` "+err.Error(), "")
 		}
 	}
 	return append(problems, checkValidate(a.Validate)...)
-}
-
-// digestLengths is how many digits each hash has.
-var digestLengths = map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128}
-
-// Checksum splits a checksum into its algorithm and its digits in lower case. Without a name in front the number of
-// digits tells.
-func Checksum(text string) (algorithm, digits string, err error) {
-	algorithm, digits, named := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
-	if !named {
-		// The lengths of the algorithms differ, so the number of digits says which it is.
-		algorithm, digits = "", algorithm
-		for name, n := range digestLengths {
-			if n == len(digits) {
-				algorithm = name
-			}
-		}
-	}
-	if strings.Trim(digits, "0123456789abcdef") != "" || len(digits) != digestLengths[algorithm] || len(digits) == 0 {
-		return "", "", errors.New("must be the hex digits of a sha256, sha1, sha512 or md5")
-	}
-	return algorithm, digits, nil
-}
-
-// A digest says what moon left at a place. Of a file it is the checksum of its content; what has no content has a word in front.
-const (
-	LinkDigest  = "link:"  // and the link's target
-	TreeDigest  = "tree:"  // and a SHA-256 over all that is in a directory
-	StampDigest = "stamp:" // and size and time of a file whose content must not be digested
-)
-
-// digestForm is what follows the word in front of a digest.
-var digestForm = map[string]*regexp.Regexp{
-	LinkDigest:  regexp.MustCompile(`(?s)^.+$`),
-	TreeDigest:  regexp.MustCompile(`^[0-9a-f]{64}$`),
-	StampDigest: regexp.MustCompile(`^[0-9]+-[0-9]+$`),
-}
-
-// Digest splits a digest into its kind, or the algorithm of a file's checksum, and the rest.
-func Digest(text string) (kind, rest string, err error) {
-	for kind, form := range digestForm {
-		if rest, is := strings.CutPrefix(text, kind); is {
-			if !form.MatchString(rest) {
-				return "", "", errors.New("is not what moon has recorded after " + kind)
-			}
-			return kind, rest, nil
-		}
-	}
-	return Checksum(text)
 }
 
 func checkValidate(command string) []Problem {

@@ -1,6 +1,11 @@
 package spec
 
-import "reflect"
+import (
+	"reflect"
+	"regexp"
+
+	"moon/exec/digest"
+)
 
 // FileArgs are the arguments of file.
 type FileArgs struct {
@@ -61,18 +66,12 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 	if link && a.Src == "" {
 		add("src", "`state: "+a.State+"` needs `src`", "")
 	}
-	if a.State != "absent" {
-		for _, name := range []string{"checksum", "if_empty"} {
-			if given(name) {
-				add(name, "`"+name+"` goes with `state: absent` only", "")
-			}
-		}
-	}
+	problems = append(problems, onlyAbsent(a.State, given, "checksum", "if_empty")...)
 	if a.Checksum != "" {
 		if a.IfEmpty {
 			add("if_empty", "`checksum` and `if_empty` exclude each other", "give one of them")
 		}
-		if _, _, err := Digest(a.Checksum); err != nil {
+		if _, _, err := digest.Read(a.Checksum); err != nil {
 			add("checksum", "`checksum` "+err.Error(), "")
 		}
 	}
@@ -102,3 +101,15 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 	}
 	return problems
 }
+
+// onlyAbsent refuses arguments about what is removed in a step that removes nothing.
+func onlyAbsent(state string, given func(string) bool, names ...string) (problems []Problem) {
+	for _, name := range names {
+		if given(name) && state != "absent" {
+			problems = append(problems, Problem{name, "`" + name + "` goes with `state: absent` only", ""})
+		}
+	}
+	return problems
+}
+
+var sha1Digits = regexp.MustCompile(`^[0-9a-f]{40}$`)

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"moon/exec/digest"
 )
 
 // GetURLArgs are the arguments of get_url. Once decoded, a checksum is an algorithm, and the digits or the URL of a file
@@ -75,13 +77,13 @@ func (a *GetURLArgs) validateArgs(given func(string) bool) []Problem {
 	// A checksum with a URL in it is the address of a list of checksums.
 	if strings.Contains(rest, "://") {
 		a.Algorithm, a.Sums = strings.ToLower(algorithm), rest
-		if _, known := digestLengths[a.Algorithm]; !known {
+		if _, known := digest.Lengths[a.Algorithm]; !known {
 			add("checksum", "`checksum` begins with "+algorithm+", which is not a hash algorithm", "write sha256: and the URL")
 		}
 		return append(problems, checkURL("checksum", rest, "https", "http", "file")...)
 	}
 	var err error
-	if a.Algorithm, a.Digits, err = Checksum(a.Checksum); err != nil {
+	if a.Algorithm, a.Digits, err = digest.Checksum(a.Checksum); err != nil {
 		add("checksum", "`checksum` "+err.Error(), "")
 	}
 	return problems
