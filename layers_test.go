@@ -59,12 +59,13 @@ var layers = map[string][]string{
 	"exec/remote":      {"plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
 	"engine/graph":     {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
 	"engine/planfile":  {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
+	"engine/pinned":    {"exec/fsys", "plan/source"},                    // files that are read: it knows no steps
 	"engine/exact":     {"events", "events/fact", "plan", "exec/fault"}, // compares: it neither predicts nor runs
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
 	"engine/exported": {"engine/journal", "plan/found"},                                                                                            // files of values: it knows no runs and no plans
-	"engine/history":  {"engine/journal", "events", "events/fact", "events/rundir", "plan"},                                                        // runs on disk: it reads journals and makes no plan
+	"engine/history":  {"exec/fault", "engine/journal", "events", "events/fact", "events/rundir", "plan"},                                          // runs on disk: it reads journals and makes no plan
 	"engine/state":    {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
 	"engine/control":  {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
@@ -72,7 +73,7 @@ var layers = map[string][]string{
 		"plan/sequence",
 		"plan/selector",
 		"plan/found",
-		"engine/control", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/control", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key

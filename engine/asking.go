@@ -174,6 +174,7 @@ func (s requests) commands(r control.Request) ([]events.Command, string) {
 		"clear": func(r events.Range) []events.Command {
 			return []events.Command{events.Break{Step: r.From, To: r.To, Clear: true}}
 		},
+		"accept": func(r events.Range) []events.Command { return []events.Command{events.Accept{Range: r}} },
 		"retry":  func(r events.Range) []events.Command { return []events.Command{events.Retry{Range: r}} },
 		"answer": func(r events.Range) []events.Command { return answers(r, false) },
 		"reject": func(r events.Range) []events.Command { return answers(r, true) },
@@ -204,7 +205,7 @@ func (s requests) commands(r control.Request) ([]events.Command, string) {
 }
 
 // Verbs are what a request may ask for.
-const Verbs = "pause, continue, step, stop, approve, skip, restore, mark, break, clear, retry, rerun, rerun-dependents, keep, set, answer and reject"
+const Verbs = "pause, continue, step, stop, approve, skip, restore, mark, break, clear, retry, accept, rerun, rerun-dependents, keep, set, answer and reject"
 
 // ranges are the steps that a request names, in runs.
 func (s requests) ranges(r control.Request) ([]events.Range, string) {

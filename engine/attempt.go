@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/engine/exact"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/steplog"
@@ -23,7 +24,7 @@ import (
 type attempts struct {
 	observer
 	mailbox
-	expectations
+	exact.Previews
 	probed   probed
 	texts    texts
 	trustOf  *plan.Plan // whether it is trusted is known
@@ -66,6 +67,9 @@ func (s *attempts) evaluate(step int) {
 			holds = true
 		}
 		s.add(fact.CondEvaluated{Step: step, Holds: holds, Text: text})
+		if text := s.held.Undone(b.Step); !holds && text != "" {
+			s.add(fact.Warned{Step: step, Message: text})
+		}
 	case errors.As(err, &missing) && s.dry(step) && !missing.Never():
 		// In a dry run a condition on what was not produced is neither true nor false; the step is shown as it would
 		// run, and what it would give is as open as the condition.
@@ -221,6 +225,7 @@ func (s *attempts) prepare(step, number int) {
 	case dry:
 		runner = s.cfg.Dry
 	}
+	drifts := s.holdTo(b, call, number, job)
 	a.begin = func() {
 		go func() {
 			defer cancel(nil)
@@ -228,6 +233,13 @@ func (s *attempts) prepare(step, number int) {
 			// The pause of a loop belongs to its item; a retry has a delay of its own.
 			if ps.Pause > 0 && number == 1 && !dry {
 				pauseFor(ctx, a.now, ps.Pause)
+			}
+			drift := drifts(ctx)
+			if drift.end != nil {
+				drift.end.of, drift.end.out = a, out
+				s.pack(drift.end, ps, w.Close())
+				s.put(*drift.end)
+				return
 			}
 			began := s.cfg.Now()
 			result := runner.Run(ctx, job)
@@ -264,6 +276,7 @@ func (s *attempts) prepare(step, number int) {
 				r.Warnings = append(r.Warnings,
 					"a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
 			}
+			r.Warnings = append(r.Warnings, drift.warnings...)
 			r.of, r.out = a, out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
 			// The conditions of later steps must not be decided by what a dry run made up, except a command's own word that it was skipped.
@@ -398,7 +411,11 @@ func (s *attempts) pack(r *report, ps *plan.Step, failed error) {
 	r.values = r.Values
 	if ps.NoLog {
 		r.Withheld = r.Registered != nil || r.Values != nil
+		why := r.Error
 		hide(&r.AttemptFinished)
+		if r.Would != nil { // only kinds of changes are named in it
+			r.Error = why
+		}
 	}
 	// Output that stays in files leaves the record before it is measured.
 	r.Registered, r.Later = setAside(r.Registered)
@@ -602,7 +619,7 @@ func (s *attempts) settle(r report) {
 
 // drift says how the end of an attempt differs from what was predicted.
 func (s *attempts) drift(b verdict, f *fact.AttemptFinished) string {
-	predicted := s.expected(b.Step)
+	predicted := s.Shown(b.Step)
 	if predicted == nil || b.Step.NoLog || b.dry {
 		return ""
 	}

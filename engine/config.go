@@ -35,8 +35,10 @@ type Config struct {
 	Options fact.Options   // Forks is required; without OnFailure it is Drain, or Host for plays
 	First   []events.Order // commands that act before anything is decided; sent later, a run might already wait for them
 	Version string
-	Now     func() time.Time // nil: time.Now
-	Disk    journal.Disk
+	// Expected is what the steps were predicted to do, which Options.Exact holds them to. A resumed run has it in its journal.
+	Expected *events.Expectations
+	Now      func() time.Time // nil: time.Now
+	Disk     journal.Disk
 	// Ask starts a program of an inventory that a step reads again; nil: none is started.
 	Ask func(ctx context.Context, program string, args ...string) ([]byte, error)
 

@@ -12,12 +12,14 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"moon/engine/exact"
 	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
+	"moon/exec"
 	"moon/exec/fault"
 	"moon/secret"
 )
@@ -37,6 +39,7 @@ type ledger struct {
 	durable atomic.Uint64 // the last record that is certain to stay; none after it is published
 	news    *news
 	ours    *ours             // files that steps of this run have changed
+	held    exact.Watch       // what its steps were predicted to do, if the run is held to that
 	texts   map[string]string // texts of files that are kept: by digest, their names
 
 	running map[int]*attempt
@@ -114,6 +117,7 @@ func (s *ledger) add(f fact.Fact) {
 		s.fail(fmt.Errorf("internal error: %w", err))
 	}
 	s.ours.see(s.state.Plan(), s.state.Options().Check, r)
+	s.held.See(s.state.Plan(), r, exec.Inward)
 }
 
 // retire brings a run to its end that can still be recorded, but not for long, or not whole: what runs may end, and

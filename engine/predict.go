@@ -179,17 +179,14 @@ func (o *Predictor) step(ctx context.Context, step int, results *results) events
 		f.Maybe = true // a command decides
 	}
 	names := b.Names(call)
-	r := o.Dry.Run(ctx, &exec.Job{
+	r := dryResult(ctx, o.Dry, o.Plan, &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff,
 		Names:   names,
 		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: HostOf(ps.Conn), HostName: ps.Host,
 		Dialect: o.Plan.Dialect, Roams: call.Roams, Details: describeStep(b, call.Name),
 		Trusted: o.Plan.Trusted(), Project: o.Plan.Root,
-	})
-	if m := names.Open(); m != nil {
-		r = notKnownYet(o.Plan, m)
-	}
+	}, names)
 	read(&f, ps, &r)
 	if f.Away && ps.Conn != nil {
 		o.away[ps.Conn.Host] = f.Error
@@ -228,6 +225,15 @@ func (o *Predictor) step(ctx context.Context, step int, results *results) events
 		}
 	}
 	return f
+}
+
+// dryResult is what a dry run of a job says. Names are those that it renders with.
+func dryResult(ctx context.Context, dry Runner, p *plan.Plan, job *exec.Job, names *bind.Names) exec.Result {
+	r := dry.Run(ctx, job)
+	if m := names.Open(); m != nil {
+		return notKnownYet(p, m)
+	}
+	return r
 }
 
 // predictOpen says what an open loop would run over. What its rounds would do is not known before they are in the plan.
@@ -271,6 +277,7 @@ func without(f events.Prediction, m *plan.Missing, results *results) events.Pred
 
 // read takes what a dry run of the step has said.
 func read(f *events.Prediction, ps *plan.Step, r *exec.Result) {
+	f.Age = r.Age
 	switch {
 	case r.Outcome == events.Skipped:
 		f.Skipped = strings.TrimSpace(string(r.Reason) + " " + r.Detail)

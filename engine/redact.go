@@ -22,6 +22,7 @@ func (s *ledger) redacted(f fact.Fact) fact.Fact {
 		f.Error, f.Detail, f.Message = clean(f.Error), clean(f.Detail), clean(f.Message)
 		f.Result, f.Diff, f.Warnings = secret.Clean(s.secrets, f.Result), s.cleanDiff(f.Diff), secret.Clean(s.secrets, f.Warnings)
 		f.Drift, f.Resources = clean(f.Drift), secret.Clean(s.secrets, f.Resources)
+		f.Would = secret.Clean(s.secrets, f.Would)
 		return f
 	case fact.CondEvaluated:
 		f.Text = clean(f.Text)
@@ -35,6 +36,8 @@ func (s *ledger) redacted(f fact.Fact) fact.Fact {
 	case fact.RetryScheduled:
 		f.Error = clean(f.Error)
 		return f
+	case fact.RunExpects:
+		return secret.Clean(s.secrets, f)
 	case fact.RunPaused:
 		f.Message = clean(f.Message)
 		return f

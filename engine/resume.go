@@ -16,6 +16,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
+	"moon/exec"
 	"moon/exec/process"
 	"moon/plan"
 	"moon/plan/bind"
@@ -109,6 +110,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		return nil, err
 	}
 	s.ours.cut(past.last)
+	s.held.Cut(past.last)
 	s.skipped = w.Seq()
 	s.durable.Store(w.Seq())
 	// Only now is the whole past folded, so that questions about it have answers.
@@ -293,6 +295,7 @@ func (p *past) take(r fact.Record) error {
 			return err
 		}
 		s.ours.cut(p.last)
+		s.held.Cut(p.last)
 		s.move(state.Counterparts(next.plan, s.state.Plan(), f.Keeps), next.plan)
 		s.state.Resume(r, next.plan, next.graph)
 		return nil
@@ -310,6 +313,7 @@ func (p *past) take(r fact.Record) error {
 		return errors.New("the journal does not begin with run.created")
 	}
 	s.ours.see(s.state.Plan(), s.state.Options().Check, r)
+	s.held.See(s.state.Plan(), r, exec.Inward)
 	p.last = r.At
 	return s.state.Apply(r)
 }

@@ -63,6 +63,9 @@ func Start(cfg Config) (*Session, error) {
 		Total: len(cfg.Plan.Steps), Options: cfg.Options, Actor: s.owner.User, Host: s.owner.Host, PID: s.owner.PID,
 	})
 	s.add(fact.RunStarted{})
+	if cfg.Options.Exact && cfg.Expected != nil {
+		s.add(fact.RunExpects{Expectations: *cfg.Expected})
+	}
 	s.putFirst()
 	s.listen()
 	// After listening: a run that starts at the same moment either sees the lock or is reached by the request.
@@ -82,7 +85,7 @@ func newSession(cfg Config) *Session {
 	}
 	s.timing = newStopwatch()
 	s.takeResults(newResults())
-	s.wake, s.predicted, s.perhaps = make(chan struct{}, 1), map[string]*events.Prediction{}, map[int]bool{}
+	s.wake, s.perhaps = make(chan struct{}, 1), map[int]bool{}
 	s.found, s.unanswered = map[int]*foundItems{}, map[string]bool{}
 	s.plans = map[string]planned{}
 	s.asked, s.met = map[string]control.Answer{}, map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"moon/engine/pinned"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec/fault"
@@ -26,7 +27,7 @@ func (s *attempts) verify(ps *plan.Step) (v verified) {
 		return v
 	}
 	p := s.state.Plan()
-	files := &pinned{want: map[string]string{}, saved: map[string][]byte{}}
+	files := pinned.New()
 	for _, r := range ps.Reads {
 		if r.Digest == "" {
 			// Without a digest there is nothing that could have changed.
@@ -46,13 +47,13 @@ func (s *attempts) verify(ps *plan.Step) (v verified) {
 			p.Renew(r.Path)
 			v.accepted = append(v.accepted, fmt.Sprintf("%s since the plan was made, while %s ran", s.inWords(changes), s.stepAt(by)))
 		case saved:
-			files.saved[r.Path] = text
+			files.TakeSaved(r.Path, text)
 			continue
 		default:
 			v.changed = append(v.changed, changes...)
 			continue
 		}
-		files.pin(now)
+		files.Pin(now)
 	}
 	v.from = files
 	return v

@@ -85,6 +85,8 @@ type (
 	Pause struct{}
 	// Retry runs the failed steps in the range once more and stays paused afterwards.
 	Retry struct{ Range }
+	// Accept takes what drifted steps would do now for what is expected of them, and tries them again.
+	Accept struct{ Range }
 	// Skip gives a failed step up as if it had been skipped, and goes on.
 	Skip struct {
 		Step int `json:"step"`
@@ -199,6 +201,7 @@ func (Advance) command()  {}
 func (Continue) command() {}
 func (Pause) command()    {}
 func (Retry) command()    {}
+func (Accept) command()   {}
 func (Skip) command()     {}
 func (Mark) command()     {}
 func (Rerun) command()    {}
@@ -238,6 +241,7 @@ var commandVerbs = newRegistry[Command](map[string]Command{
 	"continue": Continue{},
 	"pause":    Pause{},
 	"retry":    Retry{},
+	"accept":   Accept{},
 	"skip":     Skip{},
 	"mark":     Mark{},
 	"rerun":    Rerun{},

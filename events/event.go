@@ -216,6 +216,7 @@ type (
 		Unreachable bool           `json:"unreachable,omitempty"` // its host could not be reached; nothing was tried
 		Ignored     bool           `json:"ignored,omitempty"`
 		Rescued     bool           `json:"rescued,omitempty"`
+		Drifted     bool           `json:"drifted,omitempty"` // it was not done, because it would have done something else than was predicted
 		Result      map[string]any `json:"result,omitempty"`
 		Outdated    bool           `json:"outdated,omitempty"` // as of StepCompleted, where the failure is ignored or rescued
 		Ran         *Ran           `json:"-"`                  // as of StepCompleted

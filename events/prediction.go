@@ -3,6 +3,7 @@ package events
 import (
 	"fmt"
 	"regexp"
+	"time"
 )
 
 // Prediction is what a step would do, if everything before it were done as predicted and nothing else happened meanwhile.
@@ -14,7 +15,9 @@ type Prediction struct {
 	Error   string `json:"error,omitempty"`   // why it would fail
 	Away    bool   `json:"away,omitempty"`    // its host is not reached, for the reason in Error: what it would do is not known
 	Maybe   bool   `json:"maybe,omitempty"`   // it may also be skipped: its condition is open
-	Masked  bool   `json:"-"`                 // secrets were taken out of it
+	// Age is how long ago what it is about was changed last, by the clock of its machine; 0 if that is not known.
+	Age    time.Duration `json:"-"`
+	Masked bool          `json:"-"` // secrets were taken out of it
 	// Unchanging says that it counts as no change whatever it does: its changed_when is false.
 	Unchanging bool `json:"-"`
 }
@@ -42,7 +45,7 @@ func (f *Prediction) Drift(outcome Outcome, is *Diff) string {
 	switch {
 	case f.Diff.Kind != is.Kind:
 		return fmt.Sprintf("predicted %s, but was %s", kindWords(&f.Diff), kindWords(is))
-	case ownPart(f.Diff.Summary) != ownPart(is.Summary) && f.Changes():
+	case !SameSummary(&f.Diff, is) && f.Changes():
 		return fmt.Sprintf("predicted %s, but was %s", kindWords(&f.Diff), kindWords(is))
 	// Only if both have a text: without --diff there is none to compare.
 	case f.Diff.Text != is.Text && f.Diff.Text != "" && is.Text != "":
@@ -57,6 +60,12 @@ var aboveIt = regexp.MustCompile(`^(new directory) \(creates \d+ parents? too\)`
 
 // ownPart is a summary without what may be another step's.
 func ownPart(summary string) string { return aboveIt.ReplaceAllString(summary, "$1") }
+
+// SameSummary reports whether the summaries of two changes say the same, as far as they are the step's own.
+func SameSummary(a, b *Diff) bool { return ownPart(a.Summary) == ownPart(b.Summary) }
+
+// Words are the kind of a change with its summary.
+func (d *Diff) Words() string { return kindWords(d) }
 
 func kindWords(d *Diff) string {
 	word := string(d.Kind)

@@ -39,6 +39,9 @@ func Renumber(c Command, to func(Range) (Range, bool)) (renumbered Command, ok b
 	case Retry:
 		c.Range = move(c.Range)
 		return c, ok
+	case Accept:
+		c.Range = move(c.Range)
+		return c, ok
 	case Skip:
 		c.Step = one(c.Step)
 		return c, ok

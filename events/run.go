@@ -41,6 +41,7 @@ type Step struct {
 	Stop      *Breakpoint // nil without one; shared by the steps of one command
 	Ignored   bool
 	Rescued   bool
+	Drifted   bool // it has failed, and was not done: it would have done something else than was predicted
 	Touched   bool // it has failed, and changed something nevertheless
 	Open      bool // it has failed, and what becomes of it is not decided yet
 	Kept      bool
@@ -232,6 +233,7 @@ func (r *Run) step(rec Record) {
 	r.count(s, -1)
 	defer r.count(s, +1)
 	s.Outdated, s.Open = s.Outdated && !ends(rec.Event), s.Open && !ends(rec.Event)
+	s.Drifted = s.Drifted && !ends(rec.Event)
 	switch e := rec.Event.(type) {
 	case PrintMessage:
 		s.Message = e.Message
@@ -300,6 +302,7 @@ func (r *Run) step(rec Record) {
 	case StepFailed:
 		s.Outcome, s.Error, s.Ignored, s.Rescued, s.Outdated, s.Open = Failed, e.Error, e.Ignored, e.Rescued, e.Outdated, e.Open
 		s.Touched, _ = e.Result["changed"].(bool)
+		s.Drifted = e.Drifted
 		switch {
 		case e.Unreachable:
 			s.Outcome = Unreachable

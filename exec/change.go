@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -201,6 +202,14 @@ func (a *Attempt) Says(c *Change) map[string]any { return a.form().fields(c) }
 
 // predict is the result of a dry run.
 func (a *Attempt) predict(ctx context.Context, act Action) Result {
+	r := a.predictChange(ctx, act)
+	if r.Diff != nil && filepath.IsAbs(r.Diff.Path) {
+		r.Age = fsys.Age(r.Diff.Path)
+	}
+	return r
+}
+
+func (a *Attempt) predictChange(ctx context.Context, act Action) Result {
 	c, err := act.Plan(ctx, a)
 	if s, ok := errors.AsType[supplied](err); ok {
 		return unpredicted(s)

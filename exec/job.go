@@ -145,6 +145,9 @@ type Result struct {
 	Resources []events.Resource
 	Warnings  []string
 
+	// Age is how long ago what a dry run looks at was changed last, by the clock of this machine; 0 if that is not known.
+	Age time.Duration
+
 	// Lacks says what a dry run did not find, and an earlier step might make. A real run would have failed.
 	Lacks string
 }

@@ -17,14 +17,14 @@ func Keep(p *plan.Plan, all []*events.Prediction, made time.Time) *events.Expect
 	list := &events.Expectations{Made: made.UTC().Truncate(time.Second), Steps: []events.Expectation{}}
 	for i, f := range all {
 		if f != nil {
-			list.Steps = append(list.Steps, expect(&p.Steps[i], f))
+			list.Steps = append(list.Steps, Expect(&p.Steps[i], f))
 		}
 	}
 	return list
 }
 
-// expect is what is kept of one prediction.
-func expect(ps *plan.Step, f *events.Prediction) events.Expectation {
+// Expect is what is kept of one prediction.
+func Expect(ps *plan.Step, f *events.Prediction) events.Expectation {
 	e := events.Expectation{Path: ps.Path, Host: ps.Host, Prediction: *f, Text: digestOf(f.Diff.Text)}
 	if len(e.Diff.Text) > mostText {
 		e.Diff.Text = ""
@@ -70,10 +70,7 @@ func NewBook(list *events.Expectations) *Book {
 func (b *Book) Of(ps *plan.Step) *events.Expectation { return b.at[keyOf(ps)] }
 
 // Take expects something else of a step from now on: what a person has accepted.
-func (b *Book) Take(ps *plan.Step, f *events.Prediction) {
-	e := expect(ps, f)
-	b.at[keyOf(ps)] = &e
-}
+func (b *Book) Take(e *events.Expectation) { b.at[key{e.Path, e.Host}] = e }
 
 // Predictions are the expectations with the steps of the plan; nil for a step without one.
 func (b *Book) Predictions(p *plan.Plan) []*events.Prediction {
@@ -90,8 +87,9 @@ func (b *Book) Predictions(p *plan.Plan) []*events.Prediction {
 
 // Open is a step that no prediction holds to anything.
 type Open struct {
-	Step int
-	Why  string
+	Step  int
+	Why   string
+	Spare bool // it runs only if another step fails
 }
 
 // Open are the steps of a plan that may run, and of which it is not known what they would do.
@@ -101,8 +99,9 @@ func (b *Book) Open(p *plan.Plan) (list []Open) {
 		if ps.Excluded || ps.Prediction == plan.WillSkip {
 			continue
 		}
-		if why := open(b.Of(ps)); why != "" {
-			list = append(list, Open{i, why})
+		e := b.Of(ps)
+		if why := open(e); why != "" {
+			list = append(list, Open{i, why, e == nil})
 		}
 	}
 	return list
@@ -112,7 +111,7 @@ func (b *Book) Open(p *plan.Plan) (list []Open) {
 func open(e *events.Expectation) string {
 	switch {
 	case e == nil:
-		return "runs only after a failure, or is not part of the saved plan"
+		return "it runs only if another step fails"
 	case e.Away:
 		return "its host was not reached"
 	case e.Error != "":

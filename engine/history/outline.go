@@ -8,6 +8,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
+	"moon/exec/fault"
 )
 
 // Outline gives the events that follow from a run's journal alone, where its plans are not known: what ran, how it
@@ -143,7 +144,7 @@ func (o *outline) take(f fact.Fact) {
 		o.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
 	case fact.ReadsChanged:
 		o.publish(f.Step, events.Warning{Message: f.Message})
-	case fact.RunStarted, fact.AttemptStopping, fact.RetryScheduled, fact.BreakProbed:
+	case fact.RunStarted, fact.RunExpects, fact.AttemptStopping, fact.RetryScheduled, fact.BreakProbed:
 	}
 }
 
@@ -181,7 +182,7 @@ func (o *outline) finished(f fact.AttemptFinished) {
 	default:
 		o.publish(f.Step, events.StepFailed{
 			Name: name, Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Unreachable: f.Outcome == events.Unreachable,
-			Ignored: f.Ignored, Result: result,
+			Ignored: f.Ignored, Result: result, Drifted: f.Class == fault.Drift,
 		})
 	}
 }

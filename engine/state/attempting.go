@@ -137,6 +137,7 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 	s.ends[f.Step] = &ending{
 		outcome: f.Outcome, digest: s.plan.Steps[f.Step].Digest, ignored: f.Ignored, reason: f.Reason, detail: f.Detail,
 		name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
+		drifted: f.Class == fault.Drift,
 		changed: f.Touched, stale: f.Stale,
 		// A dry run that cannot know the list says so with a diff.
 		found: s.plan.Steps[f.Step].Open() && f.Outcome == events.OK && f.Diff == nil,
@@ -175,7 +176,7 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 			s.publish(f.Step, events.StepFailed{
 				Name: s.started(f.Step), Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout,
 				Unreachable: f.Outcome == events.Unreachable, Ignored: f.Ignored,
-				Rescued: s.rescues(id, f.Outcome), Result: s.resultOf(f), Open: open,
+				Rescued: s.rescues(id, f.Outcome), Result: s.resultOf(f), Open: open, Drifted: f.Class == fault.Drift,
 			})
 		}
 		if open {

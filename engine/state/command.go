@@ -78,6 +78,13 @@ func (s commands) refuse(c events.Command) string {
 		if len(s.Retryable(c.Range)) == 0 {
 			return "there is nothing to retry here"
 		}
+	case events.Accept:
+		if why := s.inside(c.Range); why != "" {
+			return why
+		}
+		if len(s.Drifted(c.Range)) == 0 {
+			return "nothing here has drifted"
+		}
 	case events.Skip:
 		if why := s.inside(events.Range{From: c.Step, To: c.Step + 1}); why != "" {
 			return why
@@ -192,6 +199,10 @@ func (s commands) command(c events.Command) {
 		s.setPause(pausedByUser())
 	case events.Retry:
 		s.retry(c.Range)
+	case events.Accept:
+		for _, r := range events.RangesOf(s.Drifted(c.Range)) {
+			s.retry(r)
+		}
 	case events.Rerun:
 		s.rerun(c)
 	case events.Keep:

@@ -303,7 +303,7 @@ func (s *flow) keep(id graph.ID, k *ending) {
 	case events.Bad.Has(k.outcome):
 		s.publish(step, events.StepFailed{
 			Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome),
-			Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old, Open: open,
+			Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old, Open: open, Drifted: k.drifted,
 		})
 	case k.outcome == events.Skipped:
 		s.settle(id, k.outcome, -1, func() {

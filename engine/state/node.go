@@ -88,6 +88,7 @@ type ending struct {
 	rc      *int
 	diff    *events.Diff
 	drift   string
+	drifted bool // it was not done, because of what it would have done
 	changed bool // although it failed
 	stale   bool // its result is not the one that the plan was made with
 	edges   bool // it was not run because of how what comes before it ended

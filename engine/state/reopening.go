@@ -27,6 +27,12 @@ func (s *reopening) Retryable(r events.Range) []int {
 	return steps
 }
 
+// Drifted are the steps in the range that were not done because they would have done something else than was predicted, and may be tried
+// again.
+func (s *reopening) Drifted(r events.Range) []int {
+	return slices.DeleteFunc(s.Retryable(r), func(step int) bool { return s.ends[step] == nil || !s.ends[step].drifted })
+}
+
 // markable are the steps in the range that a person can take for done: failed ones, and those that have not begun.
 func (s *reopening) markable(r events.Range) []int {
 	var steps []int

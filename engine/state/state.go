@@ -51,7 +51,7 @@ func StepOf(f fact.Fact) int {
 		return f.Step
 	case fact.GateResolved:
 		return f.Step
-	case fact.RunCreated, fact.RunStarted, fact.RunPaused, fact.RunReplanned, fact.RunResumed, fact.RunExported,
+	case fact.RunCreated, fact.RunStarted, fact.RunExpects, fact.RunPaused, fact.RunReplanned, fact.RunResumed, fact.RunExported,
 		fact.RunFinished,
 		fact.Warned, fact.Commanded, fact.Refused:
 	}
@@ -70,6 +70,8 @@ func (s *State) Apply(r fact.Record) error {
 		s.opts = f.Options
 	case fact.RunStarted:
 		s.start()
+	case fact.RunExpects:
+		// The session compares; the state only knows how that ended.
 	case fact.RunPaused:
 		s.setPause(f)
 	case fact.RunReplanned:

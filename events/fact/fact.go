@@ -27,6 +27,7 @@ type Options struct {
 	Confirmed      bool   `json:"confirmed,omitempty"`  // without a review: what the run adds to the plan need not ask to be confirmed
 	Force          bool   `json:"force,omitempty"`      // run incremental steps although they are up to date
 	Saved          bool   `json:"saved,omitempty"`      // of a saved plan: a resumed run keeps to it
+	Exact          bool   `json:"exact,omitempty"`      // a step that would do something else than it was predicted to is not done
 	MaxResult      int64  `json:"max_result,omitempty"` // how much of what a step prints its result may have, in bytes; 0: 16 MiB
 }
 
@@ -108,6 +109,8 @@ type (
 	}
 	// RunStarted follows once the plan is stored.
 	RunStarted struct{}
+	// RunExpects is what the steps of the plan were predicted to do when it was saved, and are held to.
+	RunExpects struct{ events.Expectations }
 	// RunPaused says that nothing new starts. Step is the step it pauses at, or -1.
 	RunPaused struct {
 		Reason  events.PauseReason `json:"reason"`
@@ -222,6 +225,8 @@ type (
 		Drift    string       `json:"drift,omitempty"` // how the end differs from what was predicted
 		// Resources are the things that it made, changed or removed.
 		Resources []events.Resource `json:"resources,omitempty"`
+		// Would is what the step would have done, of one that was not done because that is not what was predicted (class drift).
+		Would *events.Expectation `json:"would,omitempty"`
 	}
 	// ValuesMissing says that a step cannot run because a value it uses was never produced. Without Skips it counts as never
 	// reached, and all that comes after it too: earlier versions of moon wrote that.
@@ -286,6 +291,7 @@ type (
 
 func (RunCreated) fact()      {}
 func (RunStarted) fact()      {}
+func (RunExpects) fact()      {}
 func (RunPaused) fact()       {}
 func (RunReplanned) fact()    {}
 func (RunResumed) fact()      {}

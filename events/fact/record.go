@@ -33,6 +33,7 @@ type recordJSON struct {
 var kinds = map[string]Fact{
 	"run.created":      RunCreated{},
 	"run.started":      RunStarted{},
+	"run.expects":      RunExpects{},
 	"run.paused":       RunPaused{},
 	"run.replanned":    RunReplanned{},
 	"run.resumed":      RunResumed{},

@@ -12,6 +12,7 @@ import (
 const (
 	Transient = "transient" // may pass by itself: a lock is held, a connection was lost
 	Fatal     = "fatal"     // will not: configuration, permission, not found
+	Drift     = "drift"     // nothing was done, because the effect would have been another than the one that was approved
 )
 
 // CommandError is a command that did not end well, as the error of a step.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/alecthomas/kong"
@@ -11,11 +12,12 @@ import (
 
 // runFlags are the flags of the commands that run.
 type runFlags struct {
-	Forks     int    `short:"f" placeholder:"N" help:"How many steps may run at once; default 8 or the number of CPUs, whichever is larger."`
-	OnFailure string `enum:",drain,continue,cancel,host" default:"" placeholder:"HOW" help:"What to do on failure: drain lets running steps finish (default), continue runs the steps that do not depend on it, host continues on the other hosts (default for plays), cancel interrupts."`
-	Check     bool   `short:"C" aliases:"dry-run" help:"Dry run: show what would change; change nothing."`
-	Diff      bool   `short:"D" help:"Show diffs of changed files."`
-	Force     bool   `help:"Run steps with sources or generates even if they are up to date."`
+	Forks     int     `short:"f" placeholder:"N" help:"How many steps may run at once; default 8 or the number of CPUs, whichever is larger."`
+	OnFailure string  `enum:",drain,continue,cancel,host" default:"" placeholder:"HOW" help:"What to do on failure: drain lets running steps finish (default), continue runs the steps that do not depend on it, host continues on the other hosts (default for plays), cancel interrupts."`
+	Check     bool    `short:"C" aliases:"dry-run" help:"Dry run: show what would change; change nothing."`
+	Diff      bool    `short:"D" help:"Show diffs of changed files."`
+	Exact     exactly `env:"-" help:"With --plan: predict each step again just before it, and do not do it if its effect would not be the one that moon plan --check -o has kept. What could not be predicted runs as it is; --exact=all refuses it."`
+	Force     bool    `help:"Run steps with sources or generates even if they are up to date."`
 
 	MaxResult byteSize `placeholder:"SIZE" help:"Largest output of a step that other steps may use, such as 64M; default 16M. A step that uses a larger one fails."`
 }
@@ -29,7 +31,7 @@ func (f *runFlags) options() (fact.Options, error) {
 		forks = usualForks()
 	}
 	return fact.Options{
-		Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force,
+		Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force, Exact: f.Exact.given,
 		MaxResult: int64(f.MaxResult),
 	}, nil
 }
@@ -92,6 +94,13 @@ func (c *runCmd) run(call *app.Invocation) error {
 		return c.list(call.Out, p)
 	}
 	opts.Saved = c.Saved != ""
+	open, err := c.Exact.hold(call, p, c.expected, opts.Check)
+	if err != nil {
+		return err
+	}
+	if open != "" {
+		fmt.Fprintf(call.Err, "moon: %s\n", open)
+	}
 	return app.Headless(call, p, g, app.HeadlessRequest{
 		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(),
 		Exports: c.exportFile(), ExitCode: c.ExitCode,

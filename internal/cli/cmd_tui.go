@@ -101,6 +101,11 @@ func (c *tuiCmd) once(call *app.Invocation) error {
 		return err
 	}
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen, opts.Saved = true, true, true, c.Saved != ""
+	open, err := c.Exact.hold(call, p, c.expected, opts.Check)
+	if err != nil {
+		return err
+	}
+	c.notice = inOneLine(open)
 	stops, err := breakpoints(p, c.Break)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package engine
+package pinned
 
 import (
 	"bytes"
@@ -17,16 +17,22 @@ import (
 	"moon/plan/source"
 )
 
-// pinned are the files that a step reads, held to what they were when it was let through: what is compared is what is read.
-type pinned struct {
+// Files are the files that a step reads, held to what they were when it was let through: what is compared is what is read.
+type Files struct {
 	fsys.OwnFiles
 	want  map[string]string // digests by path
 	trees []string          // directories all of whose files are in want
 	saved map[string][]byte // texts that are read in the place of their files
 }
 
-// pin holds a source to what it is now.
-func (p *pinned) pin(s *source.Source) {
+// New holds nothing yet.
+func New() *Files { return &Files{want: map[string]string{}, saved: map[string][]byte{}} }
+
+// TakeSaved has a text read in the place of a file.
+func (p *Files) TakeSaved(path string, text []byte) { p.saved[path] = text }
+
+// Pin holds a source to what it is now.
+func (p *Files) Pin(s *source.Source) {
 	if !s.IsDir() {
 		p.want[s.Path] = s.Digest
 		return
@@ -47,7 +53,7 @@ func (e *changedError) Error() string {
 }
 
 // Stat implements exec.Files.
-func (p *pinned) Stat(path string) (fs.FileInfo, error) {
+func (p *Files) Stat(path string) (fs.FileInfo, error) {
 	info, err := p.OwnFiles.Stat(path)
 	if text, ok := p.saved[filepath.Clean(path)]; ok && err == nil {
 		return savedInfo{info, int64(len(text))}, nil
@@ -64,7 +70,7 @@ type savedInfo struct {
 func (i savedInfo) Size() int64 { return i.size }
 
 // Open implements exec.Files.
-func (p *pinned) Open(path string) (io.ReadCloser, error) {
+func (p *Files) Open(path string) (io.ReadCloser, error) {
 	clean := filepath.Clean(path)
 	if text, ok := p.saved[clean]; ok {
 		return io.NopCloser(bytes.NewReader(text)), nil

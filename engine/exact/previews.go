@@ -1,4 +1,4 @@
-package engine
+package exact
 
 import (
 	"sync"
@@ -7,28 +7,32 @@ import (
 	"moon/plan"
 )
 
-// expectations are what a person was shown before the run, by what names a step. They may be used from anywhere.
-type expectations struct {
+// Previews are what a person was shown before the run, by what names a step. They may be used from anywhere.
+type Previews struct {
 	mu        sync.Mutex // guards what follows
 	predicted map[string]*events.Prediction
 }
 
 // Expect says what a step was predicted to do, when that was shown to somebody who decides. What it then does otherwise is
 // reported as drift.
-func (s *expectations) Expect(p *plan.Plan, f *events.Prediction) {
+func (s *Previews) Expect(p *plan.Plan, f *events.Prediction) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.predicted == nil {
+		s.predicted = map[string]*events.Prediction{}
+	}
 	s.predicted[identity(&p.Steps[f.Step])] = f
 }
 
 // ExpectNothing takes back all that was predicted.
-func (s *expectations) ExpectNothing() {
+func (s *Previews) ExpectNothing() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.predicted)
 }
 
-func (s *expectations) expected(ps *plan.Step) *events.Prediction {
+// Shown is what a step was shown to do; nil if nothing was shown.
+func (s *Previews) Shown(ps *plan.Step) *events.Prediction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.predicted[identity(ps)]
