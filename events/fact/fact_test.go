@@ -21,8 +21,10 @@ func filled(v reflect.Value) {
 			v.Set(reflect.ValueOf(events.Order{ID: "1", Actor: "a", Command: events.Retry{Range: events.Range{From: 1, To: 3}}}))
 			return
 		}
-		for _, field := range v.Fields() {
-			filled(field)
+		for t, field := range v.Fields() {
+			if t.Tag.Get("json") != "-" { // what is not written is not read
+				filled(field)
+			}
 		}
 	case reflect.String:
 		v.SetString("text")
@@ -38,6 +40,10 @@ func filled(v reflect.Value) {
 	case reflect.Map:
 		if v.Type() == reflect.TypeFor[map[string]Source]() {
 			v.Set(reflect.ValueOf(map[string]Source{"stdout": FromFile}))
+			return
+		}
+		if v.Type() == reflect.TypeFor[map[string]string]() {
+			v.Set(reflect.ValueOf(map[string]string{"k": "v"}))
 			return
 		}
 		v.Set(reflect.ValueOf(map[string]any{"k": "v", "list": []any{1.5}}))
