@@ -499,6 +499,10 @@ func (s *attempts) judge(b verdict, r exec.Result, pieces plan.Result) report {
 		registered = update()
 	}
 	f.Drift = s.drift(b, &f)
+	// What failed may have done a part of it, so that is to be undone as well.
+	if ran := f.Outcome == events.Changed || f.Outcome == events.Failed && r.Outcome != events.Failed; ran && !b.dry && !ps.NoLog {
+		f.Undo, f.UndoWithheld = b.Undo(registered, s.isSecret)
+	}
 	rep := report{AttemptFinished: f}
 	// A rescue reads ansible_failed_result, so a failure is kept without `register` as well.
 	if (ps.Register != "" || ps.Keeps || b.rescued && brokenBy(f)) && f.Outcome != events.Cancelled {
@@ -606,6 +610,9 @@ func (s *attempts) settle(r report) {
 	r.Rescued = s.broken(r.AttemptFinished)
 	// Before the fact: folding it may already ask for the result.
 	s.learn(&r)
+	if len(r.Resources) > 0 || r.Undo != nil || r.UndoWithheld != "" {
+		r.After = s.prior.After(s.state.Plan(), s.state.Graph(), r.Step)
+	}
 	s.results.set(r.Step, r.registered, r.values, r.Rescued)
 	s.add(r.AttemptFinished)
 	if r.Outcome == events.Skipped && r.Result["skipped"] == true { // its action says more of that than the state knows
@@ -616,6 +623,9 @@ func (s *attempts) settle(r report) {
 	}
 	s.stopRunning(s.state.Stopping())
 }
+
+// isSecret reports whether a text holds a secret.
+func (s *attempts) isSecret(text string) bool { return s.secrets.Redact(text) != text }
 
 // drift says how the end of an attempt differs from what was predicted.
 func (s *attempts) drift(b verdict, f *fact.AttemptFinished) string {

@@ -16,6 +16,7 @@ import (
 	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/engine/state"
+	"moon/engine/statefile"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/rundir"
@@ -38,6 +39,7 @@ type ledger struct {
 	began   time.Time
 	durable atomic.Uint64 // the last record that is certain to stay; none after it is published
 	news    *news
+	prior   *statefile.Recorder
 	ours    *ours             // files that steps of this run have changed
 	held    exact.Watch       // what its steps were predicted to do, if the run is held to that
 	texts   map[string]string // texts of files that are kept: by digest, their names
@@ -118,6 +120,7 @@ func (s *ledger) add(f fact.Fact) {
 	}
 	s.ours.see(s.state.Plan(), s.state.Options().Check, r)
 	s.held.See(s.state.Plan(), r, exec.Inward)
+	s.prior.See(s.state.Plan(), s.state.Options().Check, r)
 }
 
 // retire brings a run to its end that can still be recorded, but not for long, or not whole: what runs may end, and

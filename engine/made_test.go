@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/engine"
+	"moon/engine/statefile"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -27,15 +28,15 @@ func maker(_ context.Context, job *exec.Job) exec.Result {
 
 func names(t *testing.T, dir string, p *plan.Plan) (list []string) {
 	t.Helper()
-	made, err := engine.ReadState(dir, p.Root, p.RootFile)
+	made, err := statefile.Of(dir, p.Root, p.RootFile).Read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range made {
+	for _, m := range made.Things {
 		if !m.Created || m.Action != "shell" || m.Run == "" || m.Digest != "d" {
 			t.Errorf("%+v", m)
 		}
-		list = append(list, m.Name)
+		list = append(list, m.Resource.Name)
 	}
 	return list
 }
@@ -60,7 +61,7 @@ func TestStateAfterDeath(t *testing.T) {
 	if got := names(t, states, p); !slices.Equal(got, want) {
 		t.Fatalf("the state has %v", got)
 	}
-	files, err := filepath.Glob(filepath.Join(states, "*"))
+	files, err := filepath.Glob(filepath.Join(states, "*.jsonl"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
@@ -76,9 +77,6 @@ func TestStateAfterDeath(t *testing.T) {
 	for k := 3; k < len(lines)-2; k++ {
 		kept := bytes.Join(lines[:k], nil)
 		n := bytes.Count(kept, []byte(`"attempt.finished"`))
-		if n > 2 { // gone has two lines
-			n++
-		}
 		done := bytes.Join(bytes.SplitAfter(whole, []byte("\n"))[:n], nil)
 		for _, had := range [][]byte{done, done[:len(done)/2], nil} {
 			dir, states := filepath.Join(t.TempDir(), "run"), t.TempDir()

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"moon/events"
+	"moon/events/fact"
 	"moon/plan"
 )
 
@@ -16,8 +17,7 @@ type observer struct {
 
 	unanswered map[string]bool // paths of steps that were asked while planning, and may have ended otherwise than with a result
 
-	unrecorded   []Made // not yet in the playbook's state
-	unrecordable bool   // it was said that it cannot be written
+	unrecordable bool // it was said that the playbook's state cannot be written
 
 	timing *stopwatch
 	usual  Durations // of earlier runs
@@ -29,9 +29,6 @@ type observer struct {
 func (s *observer) observe(step int, e events.Event) {
 	at, mono := s.state.Time()
 	s.timing.see(s.state.Plan(), step, e, mono, at, step >= 0 && s.dry(step))
-	if done, ok := e.(events.StepCompleted); ok && step >= 0 {
-		s.made(step, done)
-	}
 	s.noteAsked(step)
 	switch e := e.(type) { //nolint:gochecksumtype // nothing is kept of the others
 	case events.StepSkipped:
@@ -62,6 +59,17 @@ func (s *observer) observe(step int, e events.Event) {
 		s.results.miss(step, plan.Absence{How: "was lost"})
 	case events.StepRetrying:
 		s.results.fail(step, false)
+	}
+}
+
+// record adds to the playbook's state what was made since the last time. A run that cannot is none the worse, and says so.
+func (s *observer) record() {
+	if s.fatal != nil {
+		return
+	}
+	if err := s.prior.Flush(s.state.Plan()); err != nil && !s.unrecordable {
+		s.unrecordable = true
+		s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("what the steps made is not recorded: %s", err)})
 	}
 }
 

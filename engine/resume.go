@@ -106,7 +106,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if s.state == nil || !s.state.Begun() {
 		return nil, &history.UnbegunError{Run: s.id}
 	}
-	if err := s.catchUp(); err != nil {
+	if err := s.prior.CatchUp(s.state.Plan()); err != nil {
 		return nil, err
 	}
 	s.ours.cut(past.last)
@@ -130,7 +130,13 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		return nil, err
 	}
 	s.owner.Target = history.TargetOf(p.plan, cfg.Options)
-	if err := history.Sign(s.lock, s.owner); err != nil {
+	leave, err := history.Enter(cfg.Disk, rundir.Runs(s.dir), s.id, s.owner)
+	if err != nil {
+		return nil, err
+	}
+	err = history.Sign(s.lock, s.owner)
+	leave()
+	if err != nil {
 		return nil, err
 	}
 	s.hold(p)
@@ -314,6 +320,7 @@ func (p *past) take(r fact.Record) error {
 	}
 	s.ours.see(s.state.Plan(), s.state.Options().Check, r)
 	s.held.See(s.state.Plan(), r, exec.Inward)
+	s.prior.See(s.state.Plan(), s.state.Options().Check, r)
 	p.last = r.At
 	return s.state.Apply(r)
 }

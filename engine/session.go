@@ -15,6 +15,7 @@ import (
 	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/engine/state"
+	"moon/engine/statefile"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec/process"
@@ -47,10 +48,19 @@ func Start(cfg Config) (*Session, error) {
 	s.state = state.New(cfg.Plan, cfg.Graph, s.observe)
 	s.loadDurations(cfg.Plan)
 	s.owner.Target = history.TargetOf(cfg.Plan, cfg.Options)
-	if err := s.makeDir(); err != nil {
+	leave, err := history.Enter(cfg.Disk, cfg.Runs, "", s.owner)
+	if err != nil {
 		return nil, journal.OutOfRoom(cfg.Runs, err)
 	}
-	err := s.journal.Reserve(cfg.Runs)
+	// Looked at while no other run of the playbook works: what the plan removes must be what is recorded.
+	if err = statefile.Check(cfg.States, cfg.Plan, cfg.Options.Check); err == nil {
+		err = s.makeDir()
+	}
+	leave()
+	if err != nil {
+		return nil, journal.OutOfRoom(cfg.Runs, err)
+	}
+	err = s.journal.Reserve(cfg.Runs)
 	if err == nil {
 		// Stored before the first record, which names the plan by its digest.
 		err = journal.OutOfRoom(cfg.Runs, s.keep(cfg.Plan))
@@ -80,7 +90,7 @@ func newSession(cfg Config) *Session {
 	}
 	s := &Session{done: make(chan struct{})}
 	s.ledger = ledger{
-		cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), running: map[int]*attempt{},
+		cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), prior: statefile.NewRecorder(cfg.States), running: map[int]*attempt{},
 		texts: map[string]string{},
 	}
 	s.timing = newStopwatch()

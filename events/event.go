@@ -82,6 +82,9 @@ type Resource struct {
 	Digest string     `json:"digest,omitempty"` // of what it holds now, where it holds something
 	// Undo takes it away again, of what was created; nil: nothing that moon knows does. The action says it, since it knows what was there.
 	Undo *Undo `json:"undo,omitempty"`
+	// Along says that it was made along with what the step is about: a directory on the way to a file, the group of a user. Without an Undo
+	// of its own it goes with that.
+	Along bool `json:"along,omitempty"`
 }
 
 // Undo is a step that reverses what another has done, with all of its values.

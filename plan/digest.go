@@ -64,6 +64,12 @@ func (p *Plan) ComputeDigest() string {
 	for _, x := range p.Exports {
 		x.writeTo(h)
 	}
+	// What is kept changes nothing, and is not part of what is approved.
+	for i := range p.Orphans {
+		if o := &p.Orphans[i]; o.Fate != OrphanKept {
+			fmt.Fprintf(h, "orphan %s %v\n", o.Fate, o.Keys)
+		}
+	}
 	h.Flush() //nolint:errcheck // as above
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -98,6 +98,7 @@ type Options struct {
 	Opened  map[string]Found // items of loops that only the run knew, by the path of the step that has found them
 	Select  Selection
 	Mode    Mode
+	Prior   Prior
 	Facts   KnownFacts
 	Outside Outside
 	// Of plays over hosts.

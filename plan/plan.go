@@ -39,6 +39,8 @@ type Plan struct {
 	Tags        []string
 	Diagnostics diag.List // warnings
 	Unreached   []Unreached
+	Orphans     []Orphan          // what runs have made and no step gives any more
+	Moved       map[string]string // steps that had other paths: the new ones, by the old
 
 	// What binding, planning again and saving need; nothing of it is shown.
 	Basis    *Basis                    `json:"-"`
@@ -94,7 +96,7 @@ type ScopeKind string
 
 // The kinds of scope. Branch is the rescue or always part of a block. Batch, task and section are only in plays: some of the
 // hosts, where `serial` says so; one task over several hosts, with a step for each, or a loop; pre_tasks, handlers at a
-// flush, "Gathering Facts" and the like.
+// flush, "Gathering Facts" and the like. Orphans are the steps that remove what no step gives any more.
 const (
 	ScopePlaybook ScopeKind = "playbook"
 	ScopeInclude  ScopeKind = "include"
@@ -107,6 +109,7 @@ const (
 	ScopeBatch    ScopeKind = "batch"
 	ScopeTask     ScopeKind = "task"
 	ScopeSection  ScopeKind = "section"
+	ScopeOrphans  ScopeKind = "orphans"
 )
 
 // Scope is an inner node of the plan tree. It covers the steps [First, Last) and the scopes that name it, directly
@@ -275,6 +278,7 @@ type Step struct {
 	Includes  string        // of include_tasks and include_role: the file, or the role
 
 	Place     *OpenPlace // of the step of an open place; nil for all others
+	Orphan    int        // of one that removes an orphan: its number in Plan.Orphans, from 1; 0 for all others
 	Adds      *Addition  // of one that adds what only the run knows; nil for all others
 	Approves  bool       // approve: expanded: the steps that it adds to the plan are approved with it
 	Concealed bool       `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
@@ -426,7 +430,7 @@ func (s Scope) Title() string {
 		}
 	case ScopeBranch:
 		text = s.Branch
-	case ScopeBatch, ScopeSection:
+	case ScopeBatch, ScopeSection, ScopeOrphans:
 		return s.Name // which says what it is
 	case ScopePlaybook, ScopePlay, ScopeRole, ScopePreset, ScopeTask:
 	}

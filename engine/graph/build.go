@@ -111,6 +111,20 @@ func (b *planBuilder) forced(id int, after []Edge, at attributes) []Edge {
 func (b *planBuilder) list(id int, after []Edge, at attributes) []Edge {
 	parallel := b.tree.Parallel(id)
 	members := b.tree.Members(id)
+	// What no step gives any more goes before all else, or after it, whatever order the rest has.
+	orphans := func(m sequence.Member) bool { return m.Scope >= 0 && b.p.Scopes[m.Scope].Kind == plan.ScopeOrphans }
+	if parallel > 0 && len(members) > 0 && orphans(members[0]) {
+		after, members = b.member(members[0], after, at), members[1:]
+	}
+	if last := len(members) - 1; parallel > 0 && last >= 0 && orphans(members[last]) {
+		end := members[last]
+		return b.member(end, b.listed(id, parallel, members[:last], after, at), at)
+	}
+	return b.listed(id, parallel, members, after, at)
+}
+
+// listed builds the members of a scope, in their order or all at once.
+func (b *planBuilder) listed(id, parallel int, members []sequence.Member, after []Edge, at attributes) []Edge {
 	// A group of one member needs no barriers: it is a list.
 	if parallel == 0 || len(members) < 2 {
 		for _, m := range members {

@@ -90,6 +90,8 @@ func (b *playBuilder) inside(id int) {
 		switch b.p.Scopes[child].Kind {
 		case plan.ScopePlay:
 			b.play(child)
+		case plan.ScopeOrphans: // only what they need from each other orders them, whatever host they are on
+			b.after = b.scope(child, b.after, attributes{pool: -1})
 		default:
 			b.inside(child)
 		}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gofrs/flock"
+
+	"moon/engine/journal"
 	"moon/events/fact"
 	"moon/events/rundir"
 	"moon/plan"
@@ -110,6 +113,32 @@ func InProgress(runs, id string, me Owner) (list []Concurrent) {
 		}
 	}
 	return list
+}
+
+// BusyError says that a run may not begin, because another one works on the same playbook and hosts.
+type BusyError struct{ Concurrent }
+
+func (e *BusyError) Error() string { return e.String() }
+
+// Enter lets one run after the other look whether it may begin: from here until leave is called no other run begins, so that of two which start
+// at once one finds the other. A run that changes nothing enters without looking.
+func Enter(disk journal.Disk, runs, id string, me Owner) (leave func(), err error) {
+	if me.Playbook == "" {
+		return func() {}, nil
+	}
+	if err := disk.MkdirAll(runs); err != nil {
+		return nil, fmt.Errorf("make the run directory: %w", err)
+	}
+	door := flock.New(filepath.Join(filepath.Dir(runs), "begin.lock"), flock.SetPermissions(0o600))
+	if err := journal.Uninterrupted(door.Lock); err != nil {
+		return nil, fmt.Errorf("lock the runs: %w", err)
+	}
+	leave = func() { _ = door.Unlock() } // the end of the process does it as well
+	if list := InProgress(runs, id, me); len(list) > 0 {
+		leave()
+		return nil, &BusyError{list[0]}
+	}
+	return leave, nil
 }
 
 // Live are the runs in progress of a playbook, by its absolute path, that may change something. A dry run exports nothing and is not one.

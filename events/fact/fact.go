@@ -227,6 +227,12 @@ type (
 		Resources []events.Resource `json:"resources,omitempty"`
 		// Would is what the step would have done, of one that was not done because that is not what was predicted (class drift).
 		Would *events.Expectation `json:"would,omitempty"`
+		// Undo is what the step itself says reverses it, with its values.
+		Undo *events.Undo `json:"undo,omitempty"`
+		// UndoWithheld says why that is not kept: it uses a secret, or has no value.
+		UndoWithheld string `json:"undo_withheld,omitempty"`
+		// After are the paths of the nearest steps before it that have made something; kept of those that have, too.
+		After []string `json:"after,omitempty"`
 	}
 	// ValuesMissing says that a step cannot run because a value it uses was never produced. Without Skips it counts as never
 	// reached, and all that comes after it too: earlier versions of moon wrote that.

@@ -11,6 +11,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/engine/history"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec/fsys"
@@ -169,7 +170,10 @@ func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, pa
 	if err != nil {
 		call.Signals.Drop()
 		pool.Close()
-		return nil, nil, NewExit(ExitDisk, WithRoom(err))
+		if _, busy := errors.AsType[*history.BusyError](err); busy { // whoever may wait does so
+			return nil, nil, err
+		}
+		return nil, nil, refusedStart(err)
 	}
 	return s, pool, nil
 }

@@ -38,6 +38,7 @@ type cli struct {
 	TUI        tuiCmd        `cmd:"" group:"cmd-run" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
 	Run        runCmd        `cmd:"" group:"cmd-run" help:"Run a playbook non-interactively."`
 	Resume     resumeCmd     `cmd:"" group:"cmd-run" help:"Resume a run that was stopped, failed or crashed."`
+	Destroy    destroyCmd    `cmd:"" group:"cmd-run" help:"Remove what the runs of a playbook have created."`
 	Attach     attachCmd     `cmd:"" group:"cmd-run" help:"Follow a run in another terminal, or send it commands."`
 	Plan       planCmd       `cmd:"" group:"cmd-plans" help:"Print what a playbook will do, with the origin of every step."`
 	Validate   validateCmd   `cmd:"" group:"cmd-plans" help:"Check a playbook for errors; run nothing."`

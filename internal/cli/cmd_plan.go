@@ -45,6 +45,8 @@ type planFlags struct {
 	SkipTags     []string `group:"steps" help:"Skip steps with one of these tags."`
 	Only         []string `group:"steps" sep:"none" placeholder:"STEP" help:"Run only these steps: an id, a path or a name (* matches any text), or file:line."`
 	Skip         []string `group:"steps" sep:"none" placeholder:"STEP" help:"Skip these steps."`
+	Orphans      string   `group:"steps" enum:",keep,remove,forget" default:"" placeholder:"HOW" help:"What becomes of what earlier runs have made and no step gives any more: keep (default) shows it, remove takes it away before the steps, forget drops it from what is recorded."`
+	Edited       bool     `group:"steps" help:"With --orphans remove and moon destroy: also remove what was edited since."`
 	StartAt      *string  `group:"steps" aliases:"start-at-task" placeholder:"STEP" help:"Skip the steps before this one."`
 	MaxSteps     int      `default:"1000000" help:"Refuse a plan with more steps than this."`
 	MaxExpansion int      `default:"10000" help:"Let the run find at most this many items for one loop."`
@@ -52,6 +54,9 @@ type planFlags struct {
 	hostFlags    `group:"hosts"`
 	vaultFlags   `group:"passwords"`
 	pluginFlags  `group:"plugins"`
+
+	destroy bool     // everything recorded is to be removed
+	built   []string // of destroy: the steps that are chosen
 
 	given    []givenFlag
 	importer *app.Importer // where exports of other playbooks come from; nil: from their last runs
@@ -110,6 +115,9 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 		beside = filepath.Dir(o.Path)
 	}
 	if err := f.hosts(&o, o.Dir); err != nil {
+		return o, err
+	}
+	if o.Prior, err = f.priorState(o.Path); err != nil {
 		return o, err
 	}
 	found, err := f.find(call, beside, o.ModulePath)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"moon/engine"
 	"moon/engine/graph"
@@ -36,6 +37,8 @@ type resumeCmd struct {
 	RetryFailed   bool   `group:"resume" help:"Run failed steps again. In the TUI you decide."`
 	NoTUI         bool   `group:"screen" name:"no-tui" help:"Run non-interactively, also in a terminal."`
 
+	WaitLock time.Duration `group:"resume" placeholder:"TIME" help:"If another run of the playbook works on the same hosts, wait so long for it to end."`
+
 	MaxResult byteSize `group:"resume" placeholder:"SIZE" help:"Change the limit for the output of a step that other steps may use, such as 64M."`
 }
 
@@ -50,6 +53,10 @@ run again.
 }
 
 func (c *resumeCmd) Run(call *app.Invocation) error {
+	return app.WhenFree(call, c.WaitLock, func() error { return c.once(call) })
+}
+
+func (c *resumeCmd) once(call *app.Invocation) error {
 	past, err := pastRun(c.Which)
 	if err != nil {
 		return app.Usage("%s", err)
@@ -433,6 +440,9 @@ func (r *resumable) changedSince(past history.Past, undecided *engine.UndecidedE
 
 // refusal says why a run is not resumed, and what would help.
 func (r *resumable) refusal(past history.Past, err error) error {
+	if _, busy := errors.AsType[*history.BusyError](err); busy { // whoever may wait does so
+		return err
+	}
 	if undecided, ok := errors.AsType[*engine.UndecidedError](err); ok {
 		var help []string
 		for _, h := range []struct {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -18,6 +19,8 @@ type runFlags struct {
 	Diff      bool    `short:"D" help:"Show diffs of changed files."`
 	Exact     exactly `env:"-" help:"With --plan: predict each step again just before it, and do not do it if its effect would not be the one that moon plan --check -o has kept. What could not be predicted runs as it is; --exact=all refuses it."`
 	Force     bool    `help:"Run steps with sources or generates even if they are up to date."`
+
+	WaitLock time.Duration `placeholder:"TIME" help:"If another run of the playbook works on the same hosts, wait so long for it to end; without it the run is refused."`
 
 	MaxResult byteSize `placeholder:"SIZE" help:"Largest output of a step that other steps may use, such as 64M; default 16M. A step that uses a larger one fails."`
 }
@@ -68,7 +71,7 @@ saved plan is stale, 5 if moon could not write, and 130 after an interruption.
 }
 
 func (c *runCmd) Run(call *app.Invocation) error {
-	err := c.run(call)
+	err := app.WhenFree(call, c.WaitLock, func() error { return c.run(call) })
 	if c.ExitCode {
 		return app.Detailed(err, false)
 	}

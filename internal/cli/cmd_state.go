@@ -1,73 +1,326 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
+	"time"
 
-	"moon/engine"
+	"moon/engine/history"
+	"moon/events"
 	"moon/internal/app"
 	"moon/internal/termtext"
+	"moon/plan"
+	"moon/plan/prior"
 )
 
 type stateCmd struct {
-	Playbook string `arg:"" optional:"" help:"The playbook; default moon.yml or playbook.yml."`
-	Format   string `enum:"text,json" default:"text" help:"text or json."`
+	List    stateListCmd    `cmd:"" default:"withargs" help:"List what the runs of a playbook have made."`
+	Rm      stateRmCmd      `cmd:"" help:"Drop something from what is recorded; the thing itself stays."`
+	Mv      stateMvCmd      `cmd:"" help:"Give what a step has made to a step of another path."`
+	Restore stateRestoreCmd `cmd:"" help:"Take up one of the last states again."`
 }
 
-// Help says what is listed.
-func (stateCmd) Help() string {
-	return `Lists the files, packages, users and so on that steps have recorded, with the run that created each. It also works if the playbook
+type stateListCmd struct {
+	Playbook    string `arg:"" optional:"" help:"The playbook; default moon.yml or playbook.yml."`
+	Format      string `enum:"text,json" default:"text" help:"text or json."`
+	Look        bool   `help:"Look what is there now: what is, what is gone, and what was edited since. Needs the playbook and its hosts."`
+	hostFlags   `group:"hosts"`
+	vaultFlags  `group:"passwords"`
+	becomeFlags `group:"passwords"`
+}
+
+// Help says what is recorded.
+func (stateListCmd) Help() string {
+	return `Lists the files, packages, users and so on that steps have recorded, with the step that made each. It also works if the playbook
 has been deleted.
 
   moon state site.yml
+  moon state site.yml --look
   moon state site.yml --format json`
 }
 
-// Run lists what runs of a playbook have made. The playbook itself is not read: it may be gone.
-func (c *stateCmd) Run(call *app.Invocation) error {
-	path := c.Playbook
-	if path == "" {
-		var err error
-		if path, err = usualPlaybook(); err != nil {
+// states of a thing, as --look finds it.
+const (
+	lookIs      = "is"
+	lookGone    = "gone"
+	lookEdited  = "edited"
+	lookUnknown = "unknown"
+)
+
+// recorded is a line of the list.
+type recorded struct {
+	prior.Thing
+	Now string `json:"now,omitempty"`
+	Why string `json:"why,omitempty"`
+}
+
+// Run lists what runs of a playbook have made. Without --look the playbook itself is not read: it may be gone.
+func (c *stateListCmd) Run(call *app.Invocation) error {
+	path, err := namedOrUsual(c.Playbook)
+	if err != nil {
+		return err
+	}
+	file, err := stateOf(path)
+	if err != nil {
+		return err
+	}
+	state, err := file.Read()
+	if err != nil {
+		return app.NewExit(app.ExitDisk, err.Error())
+	}
+	list := make([]recorded, len(state.Things))
+	for i := range state.Things {
+		list[i].Thing = state.Things[i]
+	}
+	if c.Look {
+		if err := c.look(call, path, list); err != nil {
 			return err
 		}
 	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return app.Usage("%s", err)
+	if c.Format == "json" {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return app.Usage("%s", err)
+		}
+		enc := json.NewEncoder(call.Out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(map[string]any{"playbook": abs, "serial": state.Serial, "made": list})
 	}
-	// The playbook may be gone, so only its directory is resolved, as planning does.
-	root, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return app.Usage("no such directory: %s", filepath.Dir(path))
+	if len(list) == 0 {
+		_, err := fmt.Fprintf(call.Out, "nothing is recorded of %s\n", termtext.CleanName(filepath.Base(path)))
+		return err
 	}
+	return c.write(call, list)
+}
+
+func (c *stateListCmd) write(call *app.Invocation, list []recorded) error {
+	hosts := slices.ContainsFunc(list, func(l recorded) bool { return l.Host != "localhost" })
+	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
+	row := func(host, now string, rest ...string) {
+		var cells []string
+		if c.Look {
+			cells = append(cells, now)
+		}
+		if hosts {
+			cells = append(cells, host)
+		}
+		fmt.Fprintln(w, strings.Join(append(cells, rest...), "\t"))
+	}
+	row("HOST", "NOW", "WHAT", "MADE", "BY", "STEP", "NAME")
+	for i := range list {
+		l := &list[i]
+		word := "changed"
+		switch {
+		case l.Deposed:
+			word = "replaced"
+		case l.Created:
+			word = "created"
+		}
+		name := l.Resource.Name
+		if l.Type == prior.StepUndo {
+			word, name = "done", l.Title
+			if l.Undo == nil {
+				name += " (" + l.Withheld + ")"
+			}
+		}
+		row(l.Host, l.Now, l.Type, word, l.Action, termtext.CleanName(l.Step), termtext.CleanName(name))
+	}
+	return w.Flush()
+}
+
+// look asks the machines what is there now: what would be done to remove it says so.
+func (c *stateListCmd) look(call *app.Invocation, path string, list []recorded) error {
+	f := playbookFlags{Playbook: path, planFlags: planFlags{
+		hostFlags: c.hostFlags, vaultFlags: c.vaultFlags, destroy: true, MaxSteps: plan.DefaultMaxSteps, MaxExpansion: 10_000,
+	}}
+	p, _, err := f.build(call)
+	if err != nil {
+		return err
+	}
+	pool, err := c.becomePasswords().Pool(call, p)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	ctx, stop := call.Signals.Until(context.Background())
+	defer stop()
+	now := map[prior.Key]recorded{}
+	for i := range p.Orphans {
+		if o := &p.Orphans[i]; !o.Removed() {
+			now[o.Thing.Key()] = recorded{Now: lookUnknown, Why: o.Why}
+		}
+	}
+	// Each for itself: what one removal would take along does not make another gone.
+	for i := range p.Steps {
+		predictor := app.NewPredictor(call.Asker, p, pool, !c.NoConnect, false, func(step int) bool { return step != i })
+		predictor.PredictAll(ctx, func(at *events.Prediction) {
+			if at.Step == i && p.Steps[i].Orphan > 0 {
+				now[p.Orphans[p.Steps[i].Orphan-1].Thing.Key()] = seen(at)
+			}
+		})
+	}
+	if ctx.Err() != nil {
+		return app.NewExit(app.ExitInterrupted, "interrupted")
+	}
+	for i := range list {
+		l, ok := now[list[i].Key()]
+		if !ok {
+			l.Now = lookUnknown
+		}
+		list[i].Now, list[i].Why = l.Now, l.Why
+	}
+	return nil
+}
+
+// seen says what a prediction of the removal tells of the thing.
+func seen(at *events.Prediction) recorded {
+	switch {
+	case at.Away, at.Diff.Kind == events.ChangeUnknown && at.Error == "":
+		return recorded{Now: lookUnknown, Why: plan.FirstLine(at.Error)}
+	case at.Error != "":
+		return recorded{Now: lookEdited, Why: plan.FirstLine(at.Error)}
+	case at.Skipped != "":
+		return recorded{Now: lookIs, Why: at.Skipped}
+	case at.Diff.Kind == events.ChangeNone:
+		return recorded{Now: lookGone}
+	}
+	return recorded{Now: lookIs}
+}
+
+// namedOrUsual is the playbook that is named, or else meant.
+func namedOrUsual(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	return usualPlaybook()
+}
+
+// changeState changes what is recorded of a playbook while no run of it may.
+func changeState(call *app.Invocation, playbook string, change func(*prior.State) (prior.Record, string, error)) error {
+	file, err := stateOf(playbook)
+	if err != nil {
+		return err
+	}
+	if err := noRunOf(playbook); err != nil {
+		return err
+	}
+	said := ""
+	err = file.Change(func(s *prior.State) (r prior.Record, err error) {
+		r, said, err = change(s)
+		r.Run, r.Time = "", time.Now().UTC()
+		return r, err
+	})
+	if err != nil {
+		return app.WrapDisk(err)
+	}
+	_, err = fmt.Fprintln(call.Out, said)
+	return err
+}
+
+// noRunOf refuses what would get in the way of a run in progress.
+func noRunOf(playbook string) error {
 	state, err := app.StateDir()
 	if err != nil {
 		return err
 	}
-	list, err := engine.ReadState(state.Resources(), root, filepath.Base(path))
+	path, err := filepath.Abs(playbook)
+	if err != nil {
+		return app.Usage("%s", err)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if live := history.Live(state.Runs(), path); len(live) > 0 {
+		return app.NewExit(app.ExitDisk, "run "+live[0].ID+" of this playbook is in progress ("+live[0].Owner.String()+"); nothing was changed")
+	}
+	return nil
+}
+
+type stateRmCmd struct {
+	Playbook string   `arg:"" help:"The playbook."`
+	Thing    []string `arg:"" help:"What to drop: its name, the path or the title of its step, or file:line; * matches any text."`
+}
+
+// Help says what happens to the thing.
+func (stateRmCmd) Help() string {
+	return `Drops things from what is recorded of a playbook. The things themselves stay as they are, and no run of the playbook removes them any
+more. The state before is kept: moon state restore lists the last ones.
+
+  moon state rm site.yml /srv/data
+  moon state rm site.yml 'install nginx'`
+}
+
+// Run drops them.
+func (c *stateRmCmd) Run(call *app.Invocation) error {
+	return changeState(call, c.Playbook, func(s *prior.State) (r prior.Record, said string, err error) {
+		if list := prior.Unmatched(s.Things, c.Thing); len(list) > 0 {
+			return r, "", app.Usage("nothing is recorded of `%s`\n  hint: moon state %s lists what is", list[0], c.Playbook)
+		}
+		for i := range s.Things {
+			if slices.ContainsFunc(c.Thing, func(text string) bool { return s.Things[i].Named(text) }) {
+				r.Gone = append(r.Gone, s.Things[i].Key())
+			}
+		}
+		return r, plan.CountOf(len(r.Gone), "thing") + " dropped from what is recorded; nothing was removed", nil
+	})
+}
+
+type stateMvCmd struct {
+	Playbook string `arg:"" help:"The playbook."`
+	From     string `arg:"" help:"The path of the step as it is recorded."`
+	To       string `arg:"" help:"The path that the step has now, as moon plan --format dump shows it."`
+}
+
+// Run gives the things of one path to another.
+func (c *stateMvCmd) Run(call *app.Invocation) error {
+	return changeState(call, c.Playbook, func(s *prior.State) (r prior.Record, said string, err error) {
+		r.Moved = prior.Resolve([]prior.Move{{From: c.From, To: c.To}}, s)
+		if len(r.Moved) == 0 {
+			return r, "", app.Usage("no step `%s` is recorded\n  hint: moon state %s lists what is", c.From, c.Playbook)
+		}
+		return r, "what " + c.From + " has made belongs to " + c.To, nil
+	})
+}
+
+type stateRestoreCmd struct {
+	Playbook string `arg:"" help:"The playbook."`
+	Serial   string `arg:"" optional:"" help:"The number of the state; without it, the last ones are recorded."`
+}
+
+// Run lists the last states, or takes one up again.
+func (c *stateRestoreCmd) Run(call *app.Invocation) error {
+	file, err := stateOf(c.Playbook)
+	if err != nil {
+		return err
+	}
+	serials, err := file.Backups()
 	if err != nil {
 		return app.NewExit(app.ExitDisk, err.Error())
 	}
-	if c.Format == "json" {
-		enc := json.NewEncoder(call.Out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(map[string]any{"playbook": filepath.Join(root, filepath.Base(path)), "made": append([]engine.Made{}, list...)})
-	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintf(call.Out, "nothing is recorded of %s\n", filepath.Base(path))
-		return err
-	}
-	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "WHAT\tMADE\tBY\tSTEP\tNAME")
-	for _, m := range list {
-		word := "changed"
-		if m.Created {
-			word = "created"
+	if c.Serial == "" {
+		for _, serial := range serials {
+			old, err := file.Backup(serial).Read()
+			if err != nil {
+				return app.NewExit(app.ExitDisk, err.Error())
+			}
+			fmt.Fprintf(call.Out, "%s  %s\n", serial, plan.CountOf(len(old.Things), "thing"))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Type, word, m.Action, termtext.CleanName(m.Step), termtext.CleanName(m.Name))
+		return nil
 	}
-	return w.Flush()
+	if !slices.Contains(serials, c.Serial) {
+		return app.Usage("there is no state %s of %s\n  hint: moon state restore %s lists those that are kept", c.Serial, c.Playbook, c.Playbook)
+	}
+	old, err := file.Backup(c.Serial).Read()
+	if err != nil {
+		return app.NewExit(app.ExitDisk, err.Error())
+	}
+	return changeState(call, c.Playbook, func(*prior.State) (prior.Record, string, error) {
+		return prior.Record{Whole: append([]prior.Thing{}, old.Things...)},
+			"state " + c.Serial + " counts again, with " + plan.CountOf(len(old.Things), "thing"), nil
+	})
 }

@@ -75,7 +75,7 @@ func (c *tuiCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	for {
-		if err := c.once(call); !errors.Is(err, tui.ErrAgain) {
+		if err := app.WhenFree(call, c.WaitLock, func() error { return c.once(call) }); !errors.Is(err, tui.ErrAgain) {
 			return err
 		}
 	}

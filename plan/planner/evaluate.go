@@ -15,6 +15,7 @@ import (
 	"moon/plan/planner/items"
 	"moon/plan/planner/outline"
 	"moon/plan/playbook"
+	"moon/plan/prior"
 	"moon/plan/vars"
 )
 
@@ -250,4 +251,29 @@ func (p *evaluator) noteShape(c *taskContext, what string, at diag.Pos, took []i
 	if len(took) > 0 {
 		p.plan.Shapes = append(p.plan.Shapes, plan.Shape{What: what, At: at, By: took, Host: c.on.Name, First: len(p.plan.Steps)})
 	}
+}
+
+// noteMoved takes down that what runs have made under an old path belongs to a task. It is called when the task has been planned.
+func (p *evaluator) noteMoved(c *taskContext, t *playbook.Task, scopes, steps int) {
+	if t.Moved.IsZero() {
+		return
+	}
+	r := p.Renderer(p.env(c, nil), c.chain)
+	old := r.Text(t.Moved)
+	parent, now := p.plan.Scopes[c.scope].Path, ""
+	switch {
+	case r.Failed || r.Undefined || len(r.Missing) > 0:
+		return
+	case len(p.plan.Scopes) > scopes:
+		now = p.plan.Scopes[scopes].Path
+	case len(p.plan.Steps) > steps:
+		s := &p.plan.Steps[steps]
+		now = strings.TrimSuffix(s.Path, "@"+s.Host)
+	default:
+		return
+	}
+	if !strings.HasPrefix(old, p.plan.Scopes[0].Path+"/") {
+		old = parent + "/" + old
+	}
+	p.moves = append(p.moves, prior.Move{From: old, To: now})
 }

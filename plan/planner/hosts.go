@@ -279,6 +279,20 @@ func (p *fleet) limited(hosts []*inventory.Host) (left []*inventory.Host, ok boo
 	return left, err == nil
 }
 
+// reachOrphans says of hosts whether this run is about them, and whether they can be reached.
+func (p *fleet) reachOrphans() func(host string) (concerned, known bool) {
+	return func(host string) (bool, bool) {
+		if host == "localhost" {
+			return true, true
+		}
+		if !p.hosts().Has(host) {
+			return true, false
+		}
+		limited, ok := p.limited([]*inventory.Host{p.inventory.Host(host)})
+		return !ok || len(limited) > 0, true
+	}
+}
+
 // selectHost makes a host the one that is planned for.
 func (p *fleet) selectHost(c *taskContext) {
 	p.names, p.Host = c.on.Names, c.on.Name

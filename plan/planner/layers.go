@@ -25,6 +25,7 @@ import (
 	"moon/plan/planner/prompts"
 	"moon/plan/planner/tags"
 	"moon/plan/playbook"
+	"moon/plan/prior"
 	"moon/plan/source"
 	"moon/plan/vars"
 	"moon/secret"
@@ -55,6 +56,7 @@ type evaluator struct {
 	overrides *override.List
 	loops     *items.Reader
 	bindings  *bindings.Maker
+	moves     []prior.Move // what has another path than before
 	policies  *policy.Policy
 	tags      *tags.Tags
 	leftOut   map[string]string // by path: the flag that leaves the step out
@@ -119,4 +121,7 @@ type planner struct {
 	playsState
 	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
 	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
+
+	moves           []prior.Move // what has another path than before
+	policyOfOrphans string       // as the playbook has it; "" where it says nothing
 }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"maps"
@@ -19,12 +20,14 @@ import (
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/content"
+	"moon/plan/planner/exports"
 	"moon/plan/planner/given"
 	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
 	"moon/plan/planner/literal"
 	"moon/plan/planner/lookups"
+	"moon/plan/planner/orphans"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/override"
 	"moon/plan/planner/policy"
@@ -72,7 +75,14 @@ func newPlan(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, dia
 		o.Values.Imported = map[string]plan.Imported{}
 	}
 	if o.Select.Bounded() {
+		o.Prior = plan.Prior{} // who asks for some steps asks for nothing else
 		return selected(o, d)
+	}
+	if len(o.Select.Tags)+len(o.Select.SkipTags) > 0 && !o.Prior.Destroy {
+		o.Prior = plan.Prior{}
+	}
+	if o.Prior.State != nil && len(o.Prior.State.Things) > 0 && !o.Prior.Settled {
+		return withOrphans(o, d, before)
 	}
 	return newPlanner(o, d, nil, before).result()
 }
@@ -194,11 +204,21 @@ func (p *planner) run() {
 	var planTasks func()
 	if pb.Plays != nil {
 		p.beginPlays(pb)
-		planTasks = func() { p.planAllPlays(pb, root) }
+		planTasks = func() {
+			orphan := onPlaysHost(p, pb)
+			p.planAllPlays(pb, root, func(late bool) { p.planOrphans(c, orphan, late) })
+		}
 	} else {
 		c.scene = p.sceneOfSteps(sceneOf{dir: c.dir})
 		p.rootVars(pb, c)
-		planTasks = func() { p.planSteps(c, pb) }
+		planTasks = func() {
+			orphan := onStepsHost(p, c)
+			p.planOrphans(c, orphan, false)
+			if !p.o.Prior.Destroy {
+				p.planSteps(c, pb)
+			}
+			p.planOrphans(c, orphan, true)
+		}
 	}
 	p.plan.Name = p.Renderer(p.env(c, nil), nil).Text(pb.Name)
 	if pb.Strategy == "graph" {
@@ -207,9 +227,14 @@ func (p *planner) run() {
 	if n := p.parallel(pb.Parallel, c); n > 0 && pb.Hosts.IsZero() {
 		p.plan.Scopes[root].Parallel = n
 	}
+	p.policyOfOrphans = pb.Orphans
 	planTasks()
 	p.CloseScope(root)
-	p.exports(pb, c)
+	if p.o.Prior.Destroy {
+		p.finish()
+		return
+	}
+	exports.Plan(p.plan, p.Collector, pb, p.end(c.scene), func(e *plan.Env) *plan.Renderer { return p.Renderer(e, nil) })
 	// Needs may be on steps further down, so they wait until all steps are there.
 	p.ResolveNeeds()
 	p.tags.Check()
@@ -228,7 +253,7 @@ func (p *planner) finish() {
 	p.prober.Close()
 	p.plan.Files = p.Sources
 	p.plan.Tags = p.o.Select.Tags
-	p.plan.Vars = p.endVars()
+	p.plan.Vars = exports.Vars(p.plan, p.end(nil))
 	p.concealer.HidePlan()
 	for i := range p.plan.Steps {
 		if r := p.plan.Steps[i].Task.Renders; r != nil {
@@ -238,21 +263,9 @@ func (p *planner) finish() {
 	p.plan.Digest = p.plan.ComputeDigest()
 }
 
-// endVars are the variables in effect at the end, without facts.
-func (p *planner) endVars() []plan.Var {
-	fr := &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
-	e := &plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}
-	var list []plan.Var
-	for _, name := range fr.Names() {
-		var from *vars.Binding
-		fr.Each(name, func(b *vars.Binding) bool { from = b; return true })
-		if from.From == "fact" || from.From == "facts" {
-			continue
-		}
-		v, _ := e.Lookup(name)
-		list = append(list, plan.Var{Name: name, Value: v, From: from.From, Origin: from.Origin})
-	}
-	return list
+// end is the moment behind all steps, where all is visible that was ever set.
+func (p *planner) end(sc *vars.Scene) *vars.Frame {
+	return &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now, Scene: sc}
 }
 
 // selected plans with a selection: once to see which steps there are, and again without those that are left out, so
@@ -281,6 +294,29 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 		})
 	}
 	return p.result()
+}
+
+// withOrphans plans a playbook of which runs have made things before: once to see what its steps give, and again with the steps that remove
+// the rest, if there are any to be removed.
+func withOrphans(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, diag.List) {
+	first := newPlanner(o, d, nil, before)
+	if first.Found.HasErrors() {
+		return first.result()
+	}
+	o.Prior.Policy = cmp.Or(o.Prior.Policy, plan.OrphanFate(first.policyOfOrphans), plan.OrphanKept)
+	if o.Prior.Destroy {
+		o.Prior.Policy = plan.OrphanRemoved
+	}
+	o.Prior.Orphans = orphans.Find(orphans.Request{Plan: first.plan, Prior: &o.Prior, Moves: first.moves, Fate: o.Prior.Policy, Reach: first.reachOrphans()})
+	o.Prior.State, o.Prior.Settled, o.Prior.Moved = nil, true, first.plan.Moved
+	if !slices.ContainsFunc(o.Prior.Orphans, func(one plan.Orphan) bool { return one.Removed() }) {
+		first.plan.Orphans, first.plan.Basis.O.Prior = o.Prior.Orphans, o.Prior
+		if !first.Found.HasErrors() {
+			first.plan.Digest = first.plan.ComputeDigest()
+		}
+		return first.result()
+	}
+	return newPlanner(o, d, nil, before).result()
 }
 
 // Grow plans a playbook from the files that were read for a plan. Other files are read now, also if the plan was saved: which ones an

@@ -10,6 +10,7 @@ import (
 	"moon/plan/eval/value"
 	"moon/plan/loops"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/place"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -195,26 +196,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 func (p *stepPlanner) makePlace(s *plan.Step, k *plan.Task, c *taskContext) {
 	k.Finds = c.finds
 	src := k.Finds.Src
-	s.Place, s.Keeps = &plan.OpenPlace{Action: src.ActionKey, Confirm: plan.FirstLine(src.Confirm.Text())}, true
+	s.Keeps, s.Place = true, place.New(k.Finds)
 	s.UserID = src.ID // the task that stands in for it has none, as an id belongs to one task
-	s.Place.Group = src.Kind != playbook.Action || includes(src)
-	if len(k.Finds.Parts()) > 0 {
-		s.Place.What, s.Place.Action, s.Place.Confirm = placeNames[src.Kind], "", ""
-		if k.Finds.Name.IsZero() {
-			s.Place.What = "keys"
-		}
-	}
-}
-
-// includes reports whether a step of a play is that of an include: of its loop the rounds are groups of tasks.
-func includes(t *playbook.Task) bool {
-	return t.Action == "include_tasks" || t.Action == "include_role"
-}
-
-// placeNames says what is found at the place of a task that names it.
-var placeNames = map[playbook.TaskKind]string{
-	playbook.Include: "file", playbook.Preset: "preset", playbook.IncludeVars: "variables", playbook.Role: "role",
-	playbook.Action: "host",
 }
 
 // isPlace reports whether a step that names something is an open place: if the name is known only in the run, or if it must be certain
@@ -268,7 +251,7 @@ func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
 // fillArgs renders the action's arguments.
 func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) map[string]any {
 	if k.Finds != nil && s.Place.What != "" {
-		return fillPlace(s, k.Finds, r, f)
+		return place.Fill(s, k.Finds, r, f)
 	}
 	if k.Finds != nil {
 		f.At("over")

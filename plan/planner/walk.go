@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/loops"
@@ -44,7 +42,11 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	if p.Full || p.takeLiteral(c, t) {
 		return
 	}
-	defer p.NoteGroup(t, len(p.plan.Scopes), c.chain)
+	scopes, steps := len(p.plan.Scopes), len(p.plan.Steps)
+	defer func() {
+		p.NoteGroup(t, scopes, c.chain)
+		p.noteMoved(c, t, scopes, steps)
+	}()
 	inside := *c
 	inside.item = nil
 	inside.group = len(p.plan.Steps)
@@ -183,27 +185,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 		return
 	}
 	p.TraceInclude(said, c.chain, t)
-	if pb.Strategy != "" {
-		p.Errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)",
-			pb.File.Name)
-	}
-	if !pb.Force.IsZero() {
-		p.Errorf(pb.Force.Pos(), 0, c.chain, "put it on the root playbook", "`force_handlers` in an included file (%s)", pb.File.Name)
-	}
-	for _, q := range pb.Prompts {
-		p.Errorf(q.Pos, 0, c.chain, "put it on the root playbook", "`vars_prompt` in an included file (%s)", pb.File.Name)
-	}
-	for _, m := range pb.Imports {
-		p.Errorf(m.Pos, 0, c.chain, "put it on the root playbook", "`imports` in an included file (%s)", pb.File.Name)
-	}
-	for _, e := range pb.Exports {
-		p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)",
-			pb.File.Name)
-	}
-	if !pb.Hosts.IsZero() {
-		p.Errorf(pb.Hosts.Pos(), 0, c.chain, "put it on the root playbook, or next to the include", "`hosts` in an included file (%s)",
-			pb.File.Name)
-	}
+	p.bindings.CheckIncluded(pb, t, c.chain)
 	label := pb.File.Name
 	scope.Name = p.groupName(c, t, label)
 	scope.Parallel, scope.Approves = p.parallel(t.Parallel, c), t.Approves || pb.Approves
@@ -416,31 +398,4 @@ func (p *planner) skipLoop(c *taskContext, t *playbook.Task, why string) {
 		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when), Skipped: why,
 		Loop: loops.Expression(t.Loop),
 	}, label))
-}
-
-// exports plans what the run will give, in the state at its end.
-func (p *planner) exports(pb *playbook.Playbook, c *taskContext) {
-	// At the end of the plan all is visible that was ever set.
-	fr := &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now, Scene: c.scene}
-	for _, e := range pb.Exports {
-		x := plan.Export{Name: e.Key, Raw: e.Value, Frame: fr}
-		r := p.Renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}, nil)
-		x.Value = plan.ForNames(x.Render(r))
-		if _, known := r.Env.Lookup(e.Key); e.Value.IsZero() && !known {
-			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.Env.Names()), "undefined variable `%s`", e.Key)
-			continue
-		}
-		// An export leaves the run, which no_log forbids.
-		for _, m := range r.Missing {
-			if i := slices.IndexFunc(m.Steps, func(s int) bool { return p.plan.Steps[s].NoLog }); i >= 0 {
-				p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",
-					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.StepRef(m.Steps[i]))
-			}
-		}
-		if value.Marked(x.Value) {
-			p.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own",
-				"the export `%s` holds a secret", e.Key)
-		}
-		p.plan.Exports = append(p.plan.Exports, x)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"moon/plan/loops"
 	"moon/plan/planner/additions"
 	"moon/plan/planner/library"
+	"moon/plan/planner/place"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -116,6 +117,10 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 		return
 	}
 	defer p.plan.CloseShapes(len(p.plan.Shapes))
+	if !t.Moved.IsZero() {
+		scopes, steps := len(p.plan.Scopes), len(p.plan.Steps)
+		defer func() { p.noteMoved(cs[0], t, scopes, steps) }()
+	}
 	// A saved plan keeps the text of the files it read. Of one with no_log the text may hold what is hidden, so only a digest is kept.
 	if plan.MayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
 		p.disk.KeepNot(cs[0].file.Path)
@@ -472,7 +477,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 		if t.StepVars.Kind() == playbook.Map { // what is included, and whether, may be said by them
 			c.block = p.shareLayer(t, c.block, "include vars", c.chain)
 		}
-		c.finds = &plan.Finding{Src: t, Name: t.Args, With: roleParts(t), Ask: true}
+		c.finds = &plan.Finding{Src: t, Name: t.Args, With: place.RoleParts(t), Ask: true}
 	}
 	p.taskTelling(inside, decider, func(c *taskContext, step int) {
 		s := &p.plan.Steps[step]

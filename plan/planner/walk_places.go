@@ -13,6 +13,7 @@ import (
 	"moon/plan/planner/connect"
 	"moon/plan/planner/items"
 	"moon/plan/planner/library"
+	"moon/plan/planner/place"
 	"moon/plan/planner/policy"
 	"moon/plan/playbook"
 	"moon/plan/saved"
@@ -74,7 +75,7 @@ func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
 	late = p.lateKeys(c, t, of, late)
 	with := *c
 	if len(late) == 0 || !p.opens(t, late) {
-		if includes(t) {
+		if place.Includes(t) {
 			with.settled = p.settledWithout(c, t)
 		}
 		p.planStep(&with, t) // which reports what is missing
@@ -84,7 +85,7 @@ func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
 		p.hosts()
 	}
 	with.onlyFinds()
-	with.settled = settle(of.Keys, nil)
+	with.settled = place.Settle(of.Keys, nil)
 	step := len(p.plan.Steps)
 	p.planStep(&with, p.finder(t, true))
 	if step == len(p.plan.Steps) {
@@ -102,7 +103,7 @@ func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
 			with.delegate = playbook.Written(c.delegate.Pos(), strings.TrimSpace(value.Text(value.Reveal(list[0]))))
 			list = list[1:]
 		}
-		with.settled = settle(of.Keys, list)
+		with.settled = place.Settle(of.Keys, list)
 		p.planStep(&with, t)
 	}
 }
@@ -113,7 +114,7 @@ func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
 func (p *playsState) lateKeys(c *taskContext, t *playbook.Task, of *plan.Finding, late []value.Missing) []value.Missing {
 	var e *plan.Env
 	look := func(key plan.Part) {
-		if !plan.TemplatedIn(key.Value) || includes(t) {
+		if !plan.TemplatedIn(key.Value) || place.Includes(t) {
 			return
 		}
 		if e == nil {
@@ -308,20 +309,6 @@ func (p *playsState) nameIncluded(
 	return names[0], library.RoleNames{Tasks: from(1), Vars: from(2), Defaults: from(3), Handlers: from(4)}, true
 }
 
-// roleParts are the files of a role that an include names.
-func roleParts(t *playbook.Task) []plan.Part {
-	parts := []plan.Part{
-		{Key: "tasks_from", Value: t.TasksFrom},
-		{Key: "vars_from", Value: t.VarsFrom},
-		{Key: "defaults_from", Value: t.DefaultsFrom},
-		{Key: "handlers_from", Value: t.HandlersFrom},
-	}
-	if !slices.ContainsFunc(parts, func(part plan.Part) bool { return !part.Value.IsZero() }) {
-		return nil
-	}
-	return parts
-}
-
 // promiseNames makes names wait for an open place: what is found there sets them. vars.AnyName stands for all that nothing else has set.
 func (p *playsState) promiseNames(s *plan.Step, c *taskContext, names ...string) {
 	if c.handlers != nil {
@@ -364,7 +351,7 @@ func (p *playsState) finder(t *playbook.Task, names bool) *playbook.Task {
 
 // promise makes the names wait for the step of an open loop that its rounds will set.
 func (p *playsState) promise(t *playbook.Task, s *plan.Step, c *taskContext) {
-	if t.Kind != playbook.Action || includes(t) {
+	if t.Kind != playbook.Action || place.Includes(t) {
 		p.promiseNames(s, c, append(loops.Sets(t), vars.AnyName)...)
 		return
 	}

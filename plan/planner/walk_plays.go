@@ -29,7 +29,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 }
 
 // planAllPlays plans a playbook of plays.
-func (p *planner) planAllPlays(pb *playbook.Playbook, root int) {
+func (p *planner) planAllPlays(pb *playbook.Playbook, root int, orphans func(late bool)) {
 	// Plays put the names of their hosts in the place of these; exports are again those of the playbook.
 	names := p.names
 	p.readInventory()
@@ -37,8 +37,12 @@ func (p *planner) planAllPlays(pb *playbook.Playbook, root int) {
 		imported := p.importsOf(pb, p.hostlessContext(importContext{file: pb.File, dir: p.plan.Root}))
 		p.names.Root = p.bindings.Lazy(pb.Vars.Entries(), imported, "vars", nil)
 	}
-	p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
-	p.checkUnmatched()
+	orphans(false)
+	if !p.o.Prior.Destroy {
+		p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
+		p.checkUnmatched()
+	}
+	orphans(true)
 	p.names, p.Host = names, ""
 }
 

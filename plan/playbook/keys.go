@@ -147,6 +147,15 @@ func stepKeys() []Key {
 		},
 		{Name: "undo", on: onAction, Doc: "a step that reverses this one", set: (*parser).readUndo},
 		{
+			Name: "moved", on: onSteps, Doc: "how this was called before, or its old path: what runs have made under it belongs to this one",
+			set: setText(func(t *Task, v Value) { t.Moved = v }),
+		},
+		{
+			Name: "create_before", on: onAction,
+			Doc: "true: where this makes something else than before, the old is removed after all steps, and not before",
+			set: func(p *parser, t *Task, e Entry) { t.CreateFirst = writtenBool(p, e) },
+		},
+		{
 			Name: "check_mode", on: onAction, Doc: "force (true) or forbid (false) the dry run for this step",
 			set: setScalar("a boolean", func(t *Task, v Value) { t.CheckMode = v }),
 		},
@@ -223,6 +232,36 @@ const (
 	approveKey      = "approve"
 	approveExpanded = "expanded"
 )
+
+// orphansKey is the key that says what becomes of what no step gives any more.
+const orphansKey = "orphans"
+
+var orphansWords = []string{"keep", "remove", "forget"}
+
+// readOrphans reads the word, which is never a template: it decides about what is removed.
+func readOrphans(p *parser, e Entry) string {
+	text := e.Value.Text()
+	if !isScalar(e.Value) || !slices.Contains(orphansWords, text) {
+		p.errorf(e.Value.Pos(), utf8.RuneCountInString(text),
+			"keep: they stay; remove: they are taken away before the steps; forget: they stay and are no longer recorded",
+			"`orphans:` must be keep, remove or forget")
+		return ""
+	}
+	return text
+}
+
+// writtenBool reads a boolean that is written out.
+func writtenBool(p *parser, e Entry) bool {
+	switch text := e.Value.Text(); {
+	case isScalar(e.Value) && text == "true":
+		return true
+	case isScalar(e.Value) && text == "false":
+	default:
+		p.errorf(e.Value.Pos(), utf8.RuneCountInString(text), "write true or false; it is needed before anything has a value",
+			"`%s:` must be true or false", e.Key)
+	}
+	return false
+}
 
 // readApproves reads `approve: expanded`. It approves steps before anybody has seen them, so nothing else is taken for it.
 func readApproves(p *parser, e Entry) bool {

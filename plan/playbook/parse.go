@@ -88,6 +88,7 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 
 var documentKeys = []string{
 	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports", "force_handlers", "approve",
+	"orphans",
 	"steps", "handlers",
 }
 
@@ -138,6 +139,8 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			pb.Exports = p.readExports(e)
 		case approveKey:
 			pb.Approves = readApproves(p, e)
+		case orphansKey:
+			pb.Orphans = readOrphans(p, e)
 		case "force_handlers":
 			p.readOne(e, "a boolean", &pb.Force)
 		case "handlers":

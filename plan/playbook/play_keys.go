@@ -48,6 +48,7 @@ var differs = map[string]kinds{
 	"ignore_errors": onAnything, "no_log": onAnything, "timeout": onAnything,
 	"become": onInherits, "become_user": onInherits, "become_method": onInherits, "check_mode": onInherits, "diff": onInherits,
 	"args": onTask, "notify": onInherits, "parallel": onGroups, "listen": onTask | onInclude | onDynamic,
+	"moved": onAnything, "undo": onTask, "create_before": onTask,
 	approveKey: onAction | onGroups | onDynamic,
 }
 

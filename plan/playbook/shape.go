@@ -34,6 +34,7 @@ const (
 	FormatVersion                  // 1
 	StrategyWord                   // linear or graph
 	ApproveWord                    // expanded
+	OrphansWord                    // keep, remove or forget
 	PresetCall                     // a name, or a map with name and with
 )
 
@@ -64,7 +65,7 @@ var shapes = map[string]Shape{
 	"creates": AnyText, "removes": AnyText, "unless": AnyText, "onlyif": AnyText,
 	"changed_when": Conditions, "failed_when": Conditions, "until": Conditions, "ignore_errors": Condition,
 	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "sources": Texts, "generates": Texts,
-	"undo": OneStep, "env": Environment, "cwd": AnyText,
+	"undo": OneStep, "moved": AnyText, "create_before": Boolean, "env": Environment, "cwd": AnyText,
 	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
 	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts, "delegate_to": AnyText, "hosts": Texts, approveKey: ApproveWord,
@@ -106,6 +107,10 @@ var DocumentKeys = []Described{
 	{
 		Name: approveKey, Shape: ApproveWord,
 		Doc: "expanded: a review approves the steps that the run adds, except those with `confirm`",
+	},
+	{
+		Name: orphansKey, Shape: OrphansWord,
+		Doc: "what becomes of what earlier runs have made and no step gives any more: keep (default), remove or forget",
 	},
 	{Name: "steps", Shape: Steps, Doc: "the steps"},
 	{Name: "handlers", Shape: Steps, Doc: "steps that run at the end if a step that notifies them has changed something"},

@@ -19,6 +19,7 @@ type Playbook struct {
 	Handlers  []*Task
 	Force     Value   // force_handlers
 	Hosts     Value   // of all steps, as Task.Hosts
+	Orphans   string  // keep, remove, forget, or "" where it is not said
 	Approves  bool    // approve: expanded
 	Plays     []*Play // of the plays form; Tasks is then empty
 }
@@ -201,6 +202,8 @@ type Task struct {
 	Sources     []Value
 	Generates   []Value
 	Undo        *Task // an action
+	Moved       Value // the label or path that it had
+	CreateFirst bool  // create_before
 	Env         Value
 	Cwd         Value
 	Become      Value

@@ -58,6 +58,17 @@ type Sources struct {
 	Findings map[string]found.Result `json:"findings,omitempty"` // of steps that were asked while planning, by path
 	NoProbe  bool                    `json:"no_probe,omitempty"`
 	Commands bool                    `json:"probe,omitempty"`
+
+	Prior *plan.Prior `json:"prior,omitempty"` // what earlier runs had made that no step gave any more
+}
+
+// keepPrior is what a plan has of what runs have made before; nil: nothing.
+func keepPrior(p *plan.Plan) *plan.Prior {
+	was := p.Basis.O.Prior
+	if len(was.Orphans) == 0 && len(was.Moved) == 0 && !was.Destroy {
+		return nil
+	}
+	return &was
 }
 
 // SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere. A run keeps a long text once for all
@@ -210,7 +221,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	s = &Sources{
 		Playbook: p.RootFile, Tags: m.O.Select.Tags, SkipTags: m.O.Select.SkipTags,
 		Only: selector.Portable(p, m.O.Select.Only), Skip: selector.Portable(p, m.O.Select.Skip), Files: []SourceFile{},
-		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p),
+		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p), Prior: keepPrior(p),
 	}
 	if m.O.Select.StartAt != "" {
 		s.StartAt = selector.Portable(p, []string{m.O.Select.StartAt})[0]
@@ -434,6 +445,12 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
+	// What the run has made itself does not make it ask again what there was before it.
+	o.Prior = plan.Prior{}
+	if s.Prior != nil {
+		o.Prior = *s.Prior
+	}
+	o.Prior.Settled = true
 	s.Plays.options(root, &o)
 	if s.rereads() {
 		s.Plays.askNoMore(root, &o)

@@ -246,6 +246,8 @@ func shape(s playbook.Shape) object {
 		return object{"type": []any{"array", "object"}, "items": name, "propertyNames": name}
 	case playbook.StrategyWord:
 		return object{"enum": []any{"linear", "graph"}}
+	case playbook.OrphansWord:
+		return object{"enum": []any{"keep", "remove", "forget"}}
 	case playbook.ApproveWord:
 		return object{"enum": []any{"expanded"}}
 	}

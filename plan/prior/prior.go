@@ -1,0 +1,250 @@
+package prior
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/events"
+)
+
+// StepUndo is the type of a thing that is the effect of a step as a whole, which its `undo` takes away. Its name is the step's path.
+const StepUndo = "step"
+
+// Key tells things apart.
+type Key struct {
+	Host string `json:"host"`
+	Type string `json:"type"`
+	Name string `json:"name"`
+}
+
+// Maker is the step that has made something, at that time.
+type Maker struct {
+	Step   string    `json:"step"` // its path
+	Title  string    `json:"title,omitempty"`
+	Action string    `json:"action,omitempty"`
+	File   string    `json:"file,omitempty"` // where it was written
+	Line   int       `json:"line,omitempty"`
+	Play   string    `json:"play,omitempty"`
+	Phase  int       `json:"phase,omitempty"` // how many plays are before its own
+	Run    string    `json:"run,omitempty"`
+	Time   time.Time `json:"time,omitzero"`
+	Become *Become   `json:"become,omitempty"`
+	After  []string  `json:"after,omitempty"` // paths of the nearest steps before it that have made something
+}
+
+// Become is the user that it ran as.
+type Become struct {
+	User   string `json:"user"`
+	Method string `json:"method,omitempty"`
+}
+
+// Record is a line of a playbook's state: the end of a step that made something, or what became of things since.
+type Record struct {
+	Serial int    `json:"serial"`
+	Host   string `json:"host,omitempty"` // the machine that it was done on
+	Maker
+	Attempt  int               `json:"attempt,omitempty"`
+	Things   []events.Resource `json:"things,omitempty"`
+	Undo     *events.Undo      `json:"undo,omitempty"`     // of the step, with its values
+	Withheld string            `json:"withheld,omitempty"` // it has one that is not kept, and this is why
+
+	Gone    []Key             `json:"gone,omitempty"`    // are there no longer, or are forgotten
+	Moved   map[string]string `json:"moved,omitempty"`   // steps that have other paths now
+	Deposed []Key             `json:"deposed,omitempty"` // have been replaced, and are still there
+	Whole   []Thing           `json:"whole,omitempty"`   // the whole state: what is before it does not count
+}
+
+// Thing is what a playbook has made and not removed again.
+type Thing struct {
+	events.Resource
+	Host string `json:"host"`
+	// Created says that it was not there before the playbook made it, whatever the last change was.
+	Created bool `json:"created,omitempty"`
+	Maker        // that has created it, or has changed it first
+	// Others are the paths of the steps that have changed it since.
+	Others   []string `json:"others,omitempty"`
+	Withheld string   `json:"withheld,omitempty"` // of a step: it has an undo that is not kept, and this is why
+	Deposed  bool     `json:"deposed,omitempty"`  // something else has taken its place under the same step
+}
+
+// Key is what it is known by.
+func (t *Thing) Key() Key { return Key{t.Host, t.Type, t.Resource.Name} }
+
+// By are the paths of all steps that have made or changed it.
+func (t *Thing) By() []string { return append([]string{t.Step}, t.Others...) }
+
+// Removable reports whether it is known how it is taken away.
+func (t *Thing) Removable() bool { return t.Created && t.Undo != nil }
+
+// State is what the runs of a playbook have made.
+type State struct {
+	Serial int // of the last record
+	Things []Thing
+}
+
+// Find returns the thing with a key, or nil.
+func (s *State) Find(k Key) *Thing {
+	if i := slices.IndexFunc(s.Things, func(t Thing) bool { return t.Key() == k }); i >= 0 {
+		return &s.Things[i]
+	}
+	return nil
+}
+
+// Fold gives the state after some records, the oldest first.
+func Fold(records []Record) *State {
+	f := folding{at: map[Key]int{}}
+	for i := range records {
+		f.add(&records[i])
+	}
+	f.Things = slices.DeleteFunc(f.Things, func(t Thing) bool { return t.Type == "" })
+	return &f.State
+}
+
+// folding is a state in the making. What is gone has no type, and keeps its place until the end.
+type folding struct {
+	State
+	at map[Key]int
+}
+
+func (f *folding) add(r *Record) {
+	f.Serial = max(f.Serial, r.Serial)
+	if r.Whole != nil {
+		f.Things, f.at = slices.Clone(r.Whole), map[Key]int{}
+		for i := range f.Things {
+			f.at[f.Things[i].Key()] = i
+		}
+	}
+	f.rename(r.Moved)
+	for _, k := range r.Gone {
+		f.remove(k)
+	}
+	for _, k := range r.Deposed {
+		if i, ok := f.at[k]; ok {
+			f.Things[i].Deposed = true
+		}
+	}
+	for _, thing := range r.Things {
+		f.change(r, thing)
+	}
+	if r.Undo == nil && r.Withheld == "" {
+		return
+	}
+	// What the step does now is undone as it says now.
+	k := Key{r.Host, StepUndo, r.Step}
+	f.remove(k)
+	f.put(k, Thing{
+		Resource: events.Resource{Type: k.Type, Name: k.Name, Change: events.ChangeCreate, Undo: r.Undo},
+		Host:     r.Host, Created: true, Maker: r.Maker, Withheld: r.Withheld,
+	})
+}
+
+func (f *folding) put(k Key, t Thing) {
+	f.at[k] = len(f.Things)
+	f.Things = append(f.Things, t)
+}
+
+func (f *folding) remove(k Key) {
+	if i, ok := f.at[k]; ok {
+		delete(f.at, k)
+		f.Things[i].Type = ""
+	}
+}
+
+// change takes in what a step did to one thing.
+func (f *folding) change(r *Record, now events.Resource) {
+	k := Key{r.Host, now.Type, now.Name}
+	i, known := f.at[k]
+	switch {
+	case now.Change == events.ChangeDelete:
+		f.remove(k)
+		f.removeBelow(k)
+	case !known || now.Change == events.ChangeCreate: // again, of what somebody has removed since
+		f.remove(k)
+		f.put(k, Thing{Resource: now, Host: r.Host, Created: now.Change == events.ChangeCreate, Maker: r.Maker})
+	default:
+		t := &f.Things[i]
+		t.Deposed = false
+		if now.Digest != "" {
+			t.Digest = now.Digest
+		}
+		t.Undo = guarded(t.Undo, now.Digest)
+		if t.Step != r.Step && !slices.Contains(t.Others, r.Step) {
+			t.Others = append(t.Others, r.Step)
+		}
+	}
+}
+
+// removeBelow takes away with a directory what runs have made in it, and with a user what was written down of the home.
+func (f *folding) removeBelow(dir Key) {
+	if dir.Type != events.FileResource {
+		return
+	}
+	for i := range f.Things {
+		t := &f.Things[i]
+		if t.Host == dir.Host && t.Type == dir.Type && strings.HasPrefix(t.Resource.Name, dir.Name+"/") {
+			f.remove(t.Key())
+		}
+	}
+}
+
+// rename gives steps their new paths.
+func (f *folding) rename(moved map[string]string) {
+	if len(moved) == 0 {
+		return
+	}
+	clear(f.at)
+	for i := range f.Things {
+		if t := &f.Things[i]; t.Type != "" {
+			t.rename(moved)
+			f.at[t.Key()] = i
+		}
+	}
+}
+
+// rename gives the steps of a thing their new paths.
+func (t *Thing) rename(moved map[string]string) {
+	name := func(path string) string {
+		if now, ok := moved[path]; ok {
+			return now
+		}
+		return path
+	}
+	all := func(paths []string) []string {
+		paths = slices.Clone(paths) // the records share them
+		for i := range paths {
+			paths[i] = name(paths[i])
+		}
+		return paths
+	}
+	t.Step, t.Others, t.After = name(t.Step), all(t.Others), all(t.After)
+	if t.Type == StepUndo {
+		t.Resource.Name = name(t.Resource.Name)
+	}
+}
+
+// guarded is an undo of what holds something else now, which is all that it may remove.
+func guarded(u *events.Undo, digest string) *events.Undo {
+	if u == nil || digest == "" || u.Args[guard] == nil {
+		return u
+	}
+	now := *u
+	now.Args = maps.Clone(u.Args)
+	now.Args[guard] = digest
+	return &now
+}
+
+// guard is the argument of a file to be removed which says what it must hold.
+const guard = "checksum"
+
+// Unguarded is an undo that removes whatever is there now; false if it has no guard.
+func Unguarded(u *events.Undo) (*events.Undo, bool) {
+	if u == nil || u.Args[guard] == nil {
+		return u, false
+	}
+	now := *u
+	now.Args = maps.Clone(u.Args)
+	delete(now.Args, guard)
+	return &now, true
+}
