@@ -134,6 +134,9 @@ func (s *Step) Policy() map[string]string {
 	if s.Queued > 0 {
 		m["timeout_queued"] = s.Queued.String()
 	}
+	if s.CreateFirst {
+		m["create_before"] = "true"
+	}
 	if s.CheckMode != nil {
 		m["check_mode"] = strconv.FormatBool(*s.CheckMode)
 	}

@@ -24,7 +24,7 @@ var keyValues = map[string]string{
 	"confirm": "sure?", "no_log": "true", "interactive": "true", "check_mode": "false", "diff": "true",
 	"vars": "{v: given}", "args": "{validate: true %s}", "rescue": "[print: x]", "always": "[print: x]", "parallel": "2",
 	"notify": "h", "listen": "h", "sources": "[a]", "generates": "[a]", "timeout_queued": "1s", "undo": "{shell: x}",
-	"delegate_to": "h", "hosts": "localhost", "approve": "expanded", "run_once": "true", "any_errors_fatal": "true", "async": "1", "poll": "1",
+	"delegate_to": "h", "hosts": "localhost", "approve": "expanded", "moved": "old", "create_before": "true", "run_once": "true", "any_errors_fatal": "true", "async": "1", "poll": "1",
 }
 
 // carriers are all things that a key may be written on: every action, and what makes no step of its own.

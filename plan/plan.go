@@ -135,6 +135,7 @@ type Scope struct {
 	Hosts    int    // of a play, batch or task: how many
 	Role     string // of a task or include: the role that it is in
 	Approves bool   // approve: expanded is written on it
+	Moved    string // the path that it had before
 	Dynamic  bool   // of an include: a step has decided about it, which has the name of the task. Name is then the file
 
 	// Of plays.
@@ -277,11 +278,13 @@ type Step struct {
 	Pause     time.Duration // of an item: how long to wait before it
 	Includes  string        // of include_tasks and include_role: the file, or the role
 
-	Place     *OpenPlace // of the step of an open place; nil for all others
-	Orphan    int        // of one that removes an orphan: its number in Plan.Orphans, from 1; 0 for all others
-	Adds      *Addition  // of one that adds what only the run knows; nil for all others
-	Approves  bool       // approve: expanded: the steps that it adds to the plan are approved with it
-	Concealed bool       `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
+	Place       *OpenPlace // of the step of an open place; nil for all others
+	Moved       string     // the path that it had before
+	CreateFirst bool       // what it makes in the place of something else is made before the old is removed
+	Orphan      int        // of one that removes an orphan: its number in Plan.Orphans, from 1; 0 for all others
+	Adds        *Addition  // of one that adds what only the run knows; nil for all others
+	Approves    bool       // approve: expanded: the steps that it adds to the plan are approved with it
+	Concealed   bool       `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
 
 	Frame   *vars.Frame `json:"-"` // what it sees of the variables
 	Written bool        `json:"-"` // it was found to be written out, without templates; false: it was not looked at

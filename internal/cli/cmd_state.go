@@ -276,6 +276,14 @@ type stateMvCmd struct {
 	To       string `arg:"" help:"The path that the step has now, as moon plan --format dump shows it."`
 }
 
+// Help says what it is for.
+func (stateMvCmd) Help() string {
+	return `Use it where a step has another name or place than before and the playbook does not say so with moved: without either, what the step made
+counts as given by no step any more.
+
+  moon state mv site.yml 'site.yml/install nginx' 'site.yml/web/install nginx'`
+}
+
 // Run gives the things of one path to another.
 func (c *stateMvCmd) Run(call *app.Invocation) error {
 	return changeState(call, c.Playbook, func(s *prior.State) (r prior.Record, said string, err error) {
@@ -290,6 +298,14 @@ func (c *stateMvCmd) Run(call *app.Invocation) error {
 type stateRestoreCmd struct {
 	Playbook string `arg:"" help:"The playbook."`
 	Serial   string `arg:"" optional:"" help:"The number of the state; without it, the last ones are recorded."`
+}
+
+// Help says which states there are.
+func (stateRestoreCmd) Help() string {
+	return `Each run and each change of what is recorded keeps the state before it; the last ten stay.
+
+  moon state restore site.yml
+  moon state restore site.yml 41`
 }
 
 // Run lists the last states, or takes one up again.

@@ -264,16 +264,17 @@ func (p *evaluator) noteMoved(c *taskContext, t *playbook.Task, scopes, steps in
 	switch {
 	case r.Failed || r.Undefined || len(r.Missing) > 0:
 		return
+	case !strings.HasPrefix(old, p.plan.Scopes[0].Path+"/"):
+		old = parent + "/" + old
+	}
+	switch {
 	case len(p.plan.Scopes) > scopes:
-		now = p.plan.Scopes[scopes].Path
+		now, p.plan.Scopes[scopes].Moved = p.plan.Scopes[scopes].Path, old
 	case len(p.plan.Steps) > steps:
 		s := &p.plan.Steps[steps]
-		now = strings.TrimSuffix(s.Path, "@"+s.Host)
+		now, s.Moved = strings.TrimSuffix(s.Path, "@"+s.Host), old
 	default:
 		return
-	}
-	if !strings.HasPrefix(old, p.plan.Scopes[0].Path+"/") {
-		old = parent + "/" + old
 	}
 	p.moves = append(p.moves, prior.Move{From: old, To: now})
 }

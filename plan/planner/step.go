@@ -31,6 +31,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		Index: i, UserID: t.ID, Scope: c.scope, Action: k.Action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
 		Origin: origin(t.Pos, c.chain), Host: "localhost", Group: i,
 	}
+	s.CreateFirst = t.CreateFirst
 	if t.Kind == playbook.Vars {
 		s.Action = "vars"
 	}

@@ -41,6 +41,9 @@ func WriteDump(w io.Writer, p *plan.Plan, graph string) error {
 	for i := range p.Steps {
 		d.writeStep(&p.Steps[i])
 	}
+	for i := range p.Orphans {
+		d.writeOrphan(&p.Orphans[i])
+	}
 	for line := range strings.Lines(graph) {
 		d.out.WriteString("graph " + line)
 	}
@@ -160,6 +163,7 @@ func (d *dump) writeStep(s *plan.Step) {
 			d.writeValue("undo."+name, s.Undo.Args[name])
 		}
 	}
+	d.writeField("moved", s.Moved)
 	policy := s.Policy()
 	for _, name := range slices.Sorted(maps.Keys(policy)) {
 		d.writeField(name, policy[name])

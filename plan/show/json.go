@@ -261,6 +261,9 @@ func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(ste
 		vars[v.Name] = p.Portable(plan.JSONValue(v.Value))
 	}
 	d.writeField("vars", vars)
+	if len(p.Orphans) > 0 {
+		d.writeField("orphans", orphansJSON(p))
+	}
 	if len(p.Imports) > 0 {
 		imports := make([]importJSON, len(p.Imports))
 		for i, m := range p.Imports {

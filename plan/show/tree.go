@@ -56,6 +56,7 @@ func WritePredictions(w io.Writer, p *plan.Plan, width int, predicted func(step 
 		}
 		out.WriteString(wrapTo(notes, width) + "\n")
 	}
+	out.WriteString(orphanNotes(p))
 	_, err := io.WriteString(w, out.String())
 	return err
 }

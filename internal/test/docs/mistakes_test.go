@@ -91,6 +91,7 @@ var unshown = map[string]string{
 	"not valid JSON: %s":                                    "a program prints it (inventory.TestInventories)",
 	"an Ansible plugin in Python is not loaded":             "only doctor says it (testdata/script/doctor.txtar)",
 	"%s is not looked into: its name is a template":         "no mistake: moon doctor says it (testdata/script/doctor.txtar)",
+	"%s cannot be removed: %s":                              "an earlier moon recorded it (plan.TestOrphanOfNoAction)",
 	"vars_prompt: %s":                                       "there may be a terminal to ask on (plan.TestPrompts)",
 	"%s is excluded by %s: %s":                              "a warning (testdata/script/run_needs_groups.txtar)",
 	"the facts of %s are not known yet: %s":                 "ssh says why, in its own words (plan.TestFactsThatNobodyGives)",

@@ -1,4 +1,4 @@
-// Package exports plans what a run gives when it has ended well, in the state that the plan has at its end.
+// Package exports plans what a run gives when it has succeeded, in the state that the plan has at its end.
 //
 //	playbook.Playbook.Exports ─▶ Plan ─▶ plan.Plan.Exports
 package exports

@@ -100,7 +100,7 @@ func (f *finder) look() {
 		if s.Task == nil {
 			continue
 		}
-		f.late[s.Path] = s.Task.Src.CreateFirst
+		f.late[s.Path] = s.CreateFirst
 		if s.Task.Call == nil {
 			continue
 		}
@@ -164,7 +164,7 @@ func (f *finder) inFile(t *prior.Thing) bool {
 	}
 	list := f.files[t.Host]
 	at, _ := slices.BinarySearch(list, name+"/")
-	return t.Along && at < len(list) && strings.HasPrefix(list[at], name+"/")
+	return at < len(list) && strings.HasPrefix(list[at], name+"/")
 }
 
 // byTree reports whether the step that made a file is still there: then the file may be one of many.
