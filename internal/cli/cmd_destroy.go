@@ -8,7 +8,6 @@ import (
 	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/plan/prior"
 	"moon/plan/show"
 )
 
@@ -123,15 +122,4 @@ func (c *destroyCmd) onScreen(call *app.Invocation) error {
 		savedFlags: savedFlags{playbookFlags: c.playbook(false)}, runFlags: c.runFlags, becomeFlags: c.becomeFlags,
 		headlessFlags: headlessFlags{Output: c.Output, Verbose: c.Verbose}, screenFlags: c.screenFlags, uiFlags: c.uiFlags,
 	}).Run(call)
-}
-
-// unknownSteps refuses what --only names and is not recorded.
-func unknownSteps(p *plan.Prior) error {
-	if p.State == nil {
-		return nil
-	}
-	if list := prior.Unmatched(p.State.Things, p.Only); len(list) > 0 {
-		return app.Usage("--only: nothing is recorded of `%s`\n  hint: moon state lists what is", list[0])
-	}
-	return nil
 }

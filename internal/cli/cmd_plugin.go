@@ -19,6 +19,7 @@ import (
 	"moon/exec/remote"
 	"moon/exec/spec"
 	"moon/internal/app"
+	"moon/internal/cli/reference"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/saved"
@@ -152,7 +153,7 @@ func (c *pluginListCmd) Run(call *app.Invocation) error {
 		if c.Kind != "" && p.Kind() != c.Kind || c.Plugins && p.Plugin == nil && p.Missing == nil {
 			continue
 		}
-		words := firstSentence(p.Doc)
+		words := reference.FirstSentence(p.Doc)
 		if p.Missing != nil {
 			words = "cannot be used: " + firstLineOf(p.Missing.Error())
 		}
@@ -246,7 +247,7 @@ func describeAction(to io.Writer, a *spec.Action) error {
 	w := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
 	if fields := a.Fields(); len(fields) > 0 {
 		fmt.Fprintf(w, "\nArguments:\n")
-		printFields(w, fields)
+		reference.PrintFields(w, fields)
 	} else if a.Open {
 		fmt.Fprintf(w, "\nIt takes any arguments.\n")
 	}

@@ -6,6 +6,7 @@ import (
 	"moon/engine/statefile"
 	"moon/internal/app"
 	"moon/plan"
+	"moon/plan/prior"
 )
 
 // priorState is what runs of a playbook have made before, as an input of its plan.
@@ -39,4 +40,15 @@ func stateOf(playbook string) (statefile.File, error) {
 		return statefile.File{}, err
 	}
 	return statefile.Of(state.Resources(), root, filepath.Base(path)), nil
+}
+
+// unknownSteps refuses what --only names and is not recorded.
+func unknownSteps(p *plan.Prior) error {
+	if p.State == nil {
+		return nil
+	}
+	if list := prior.Unmatched(p.State.Things, p.Only); len(list) > 0 {
+		return app.Usage("--only: nothing is recorded of `%s`\n  hint: moon state lists what is", list[0])
+	}
+	return nil
 }

@@ -1,14 +1,15 @@
-package cli
+package reference
 
 import (
 	"moon/internal/app"
 	"moon/plan/schema"
 )
 
-type schemaCmd struct{}
+// Schema prints the JSON Schema of playbooks.
+type Schema struct{}
 
 // Help says how an editor finds the schema.
-func (schemaCmd) Help() string {
+func (Schema) Help() string {
 	return `Save the schema once, and name it on the first line of a playbook:
 
   moon schema > ~/.config/moon/playbook.schema.json
@@ -18,10 +19,12 @@ func (schemaCmd) Help() string {
 Editors with yaml-language-server (VS Code, Neovim, Helix, Emacs, Zed) then complete, explain and check keys and actions while you type.`
 }
 
-func (schemaCmd) Run(call *app.Invocation) error {
+// Run prints it.
+func (Schema) Run(call *app.Invocation) error {
 	doc, err := schema.Playbook()
 	if err != nil {
 		return err
 	}
-	return printTo(call.Out, string(doc))
+	_, err = call.Out.Write(doc)
+	return err
 }

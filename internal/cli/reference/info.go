@@ -1,4 +1,4 @@
-package cli
+package reference
 
 import (
 	"encoding/json"
@@ -17,13 +17,14 @@ import (
 	"moon/internal/suggest"
 )
 
-type factsCmd struct {
+// Facts prints the facts of this machine.
+type Facts struct {
 	Names  []string `arg:"" optional:"" help:"Only these, such as date_time or docker_version."`
 	Format string   `enum:"text,json" default:"text" help:"text or json."`
 }
 
 // Help says what is left out without names.
-func (factsCmd) Help() string {
+func (Facts) Help() string {
 	return `Without names, prints all facts that moon can gather without running a program. The others are gathered only if they are named, here or
 in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(facts.Costly())), ", ") + `.
 
@@ -31,7 +32,8 @@ in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(facts.Costly())), ", ") 
   moon facts date_time docker_version`
 }
 
-func (c *factsCmd) Run(call *app.Invocation) error {
+// Run prints them.
+func (c *Facts) Run(call *app.Invocation) error {
 	all := facts.Local()
 	maps.Copy(all, facts.Volatile())
 	if len(c.Names) > 0 {
@@ -104,23 +106,25 @@ func printFacts(w io.Writer, prefix string, facts map[string]any) error {
 	return nil
 }
 
-type actionsCmd struct {
+// Actions lists the actions, or describes one.
+type Actions struct {
 	Name string `arg:"" optional:"" help:"An action to describe."`
 }
 
 // Help shows how an action is described.
-func (actionsCmd) Help() string {
+func (Actions) Help() string {
 	return `Without a name, lists all actions with a line about each.
 
   moon actions
   moon actions copy`
 }
 
-func (c *actionsCmd) Run(call *app.Invocation) error {
+// Run lists or describes.
+func (c *Actions) Run(call *app.Invocation) error {
 	if c.Name == "" {
 		w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 		for _, a := range spec.All() {
-			fmt.Fprintf(w, "%s\t%s\n", strings.Join(append([]string{a.Name}, a.Aliases...), ", "), firstSentence(a.Doc))
+			fmt.Fprintf(w, "%s\t%s\n", strings.Join(append([]string{a.Name}, a.Aliases...), ", "), FirstSentence(a.Doc))
 		}
 		return w.Flush()
 	}
@@ -130,7 +134,7 @@ func (c *actionsCmd) Run(call *app.Invocation) error {
 	}
 	fmt.Fprintf(call.Out, "%s\n\n%s\n\n", a.Name, a.Doc)
 	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
-	printFields(w, a.Fields())
+	PrintFields(w, a.Fields())
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -138,8 +142,8 @@ func (c *actionsCmd) Run(call *app.Invocation) error {
 	return nil
 }
 
-// printFields writes a line for each argument of an action.
-func printFields(w *tabwriter.Writer, fields []spec.Field) {
+// PrintFields writes a line for each argument of an action.
+func PrintFields(w *tabwriter.Writer, fields []spec.Field) {
 	for _, f := range fields {
 		notes := []string{f.Kind.String()}
 		if f.Required {
@@ -163,7 +167,7 @@ func indent(text string) string {
 	return b.String()
 }
 
-func firstSentence(doc string) string {
+func FirstSentence(doc string) string {
 	s, _, _ := strings.Cut(doc, ". ")
 	return strings.TrimSuffix(s, ".")
 }
