@@ -216,7 +216,7 @@ func (r *Run) command(c Command) {
 			s.Outdated = false
 			r.count(s, +1)
 		})
-	case Continue, Pause, Retry, Rerun, Skip, Mark, Set, Fix, Answer, Stop, Leave:
+	case Continue, Pause, Retry, Accept, Rerun, Skip, Mark, Set, Fix, Answer, Stop, Leave:
 		// They act through the events that follow.
 	}
 }

@@ -61,6 +61,9 @@ func (m deciding) toggleApproval() {
 	case single && t[status.Asking] > 0:
 		m.Send(events.Answer{Step: ranges[0].From})
 		return
+	case single && (pane.WhyNot{State: m.State}).MayAccept(ranges[0].From): // by itself, as a confirmation: it was looked at
+		m.Send(events.Accept{Range: ranges[0]})
+		return
 	case t.Sum(status.Undecided) == 0 && (!single || ask == 0) && t.Sum(status.Waiting) > 0:
 		for _, r := range ranges {
 			m.Send(events.Withdraw{Range: r})

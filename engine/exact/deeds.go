@@ -59,7 +59,7 @@ var looks = map[string]bool{
 
 // see takes note of what a record says of a step. inward says of an action that it touches no machine.
 func (d *Deeds) see(p *plan.Plan, r fact.Record, inward func(action string) bool) {
-	switch f := r.Fact.(type) { //nolint:gochecksumtype // only attempts do something
+	switch f := r.Fact.(type) {
 	case fact.AttemptStarted:
 		ps := &p.Steps[f.Step]
 		if looks[ps.Action] || inward(ps.Action) || ps.Dry(false) {

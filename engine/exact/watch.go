@@ -28,7 +28,7 @@ func (w *Watch) See(p *plan.Plan, r fact.Record, inward func(action string) bool
 		return
 	}
 	w.deeds.see(p, r, inward)
-	switch f := r.Fact.(type) { //nolint:gochecksumtype // nothing else changes what is expected
+	switch f := r.Fact.(type) {
 	case fact.AttemptFinished:
 		if f.Would != nil {
 			w.would[keyOf(&p.Steps[f.Step])] = f.Would

@@ -105,6 +105,9 @@ func (c *tuiCmd) once(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
+	if c.inLines() && open != "" {
+		fmt.Fprintln(call.Out, open)
+	}
 	c.notice = inOneLine(open)
 	stops, err := breakpoints(p, c.Break)
 	if err != nil {

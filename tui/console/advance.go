@@ -141,6 +141,29 @@ func (c *control) pauseRun(string) {
 	}
 }
 
+// acceptDrifted takes what a step would do now for what is expected of it. Without a number that is the step it paused on.
+func (c *control) acceptDrifted(args string) {
+	step := c.run.PausedAt
+	if args != "" {
+		ranges, single, why := c.find.findTargets(args)
+		if why != "" {
+			c.say("%s", why)
+			return
+		}
+		if !single { // each was predicted something else, and is to be looked at
+			c.say("accept takes one step. next goes to them.")
+			return
+		}
+		step = ranges[0].From
+	}
+	if step < 0 || step >= len(c.run.Steps) || !c.run.Steps[step].Drifted || !c.position().Failed(step) {
+		c.say("nothing here has drifted.")
+		return
+	}
+	c.send(events.Accept{Range: events.Range{From: step, To: step + 1}})
+	c.say("accepted what %s would do now; trying it again.", c.called(step))
+}
+
 // retryFailed runs what failed once more. Without a number that is the step it paused on, or the only one that failed.
 func (c *control) retryFailed(args string) {
 	at := c.position()

@@ -267,6 +267,8 @@ func (c *decisions) nothingAsks(i int) {
 	switch {
 	case c.run.Phase == events.Review:
 		c.say("nothing is asking yet. approve all, approve safe, or approve N.")
+	case i >= 0 && c.position().Failed(i) && i < len(c.run.Steps) && c.run.Steps[i].Drifted:
+		c.say("a step has drifted: accept, retry, skip or run.")
 	case i >= 0 && c.position().FailedOrEdited(i):
 		c.say("a step failed: retry, skip or run.")
 	case i >= 0 && c.State(i) == waiting:

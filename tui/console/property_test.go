@@ -17,7 +17,7 @@ import (
 )
 
 // starters are the only words that make something run.
-var starters = []string{"run", "step", "over", "out", "until", "retry", "rerun"}
+var starters = []string{"run", "step", "over", "out", "until", "retry", "accept", "rerun"}
 
 func TestStarters(t *testing.T) {
 	for _, v := range newTalk(t, release()).commands.verbs {

@@ -248,6 +248,9 @@ func (c *reporter) failedWords(i int, still string) string {
 	if c.canShell {
 		shell = " shell,"
 	}
+	if c.run.Steps[i].Drifted {
+		return "PAUSED: " + c.called(i) + " has drifted." + still + " accept, retry," + shell + " skip, quit; " + giveUp + "."
+	}
 	return "PAUSED on failure of " + c.called(i) + "." + still + " retry, edit NAME, editor," + shell + " skip, quit; " + giveUp + "."
 }
 

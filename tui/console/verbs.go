@@ -71,6 +71,11 @@ func (c *console) listVerbs() []verb {
 			do:     c.control.retryFailed,
 		},
 		{
+			name: "accept", takes: "[N]", does: "accept what a step that drifted would do now, and try it again", asks: true,
+			starts: true,
+			do:     c.control.acceptDrifted,
+		},
+		{
 			name: "rerun", takes: "N... [with]", does: "run done steps again, and stay paused", asks: true, starts: true,
 			do:   c.control.rerunDone,
 			more: "Only this runs a step again that succeeded. with also reruns the done steps that depend on it.",

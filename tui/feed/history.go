@@ -103,6 +103,8 @@ func rangeOf(c events.Command) (events.Range, bool) {
 		return c.Range, c.Range != events.Range{}
 	case events.Retry:
 		return c.Range, true
+	case events.Accept:
+		return c.Range, true
 	case events.Break:
 		return c.Range(), true
 	case events.Mark:

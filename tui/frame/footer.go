@@ -198,6 +198,9 @@ func (m Footer) pausedTips() []keymap.Tip {
 	t, single := m.CountAim()
 	if m.Position().OnFailure() {
 		var tips []keymap.Tip
+		if pane.WhyNot(m).MayAccept(m.Tree.Step(m.CursorNode())) {
+			tips = append(tips, keymap.TipOf(keymap.GateApprove, "accept"))
+		}
 		if m.Position().Retryable(m.Tree.Steps(m.CursorNode())) > 0 {
 			tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"))
 		}

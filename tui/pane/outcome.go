@@ -75,6 +75,8 @@ func outcomeWord(of *events.Step, f status.State) string {
 		return "waiting for the next attempt"
 	case f == status.Running:
 		return "running"
+	case of.Drifted && f == status.Failed:
+		return "DRIFTED: not done"
 	case of.Outcome == events.Timeout && f == status.Failed:
 		return "FAILED: timeout"
 	case of.Outcome == events.Rejected && f == status.Failed:
@@ -170,6 +172,12 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 	ways := []view.Choice{
 		{Do: keymap.RunRetry, Words: again, Brief: "retry"},
 		{Do: keymap.NodeFix, Words: "edit variables, then retry (this run only)", Brief: "edit variables, retry"},
+	}
+	if WhyNot(m).MayAccept(p.Index) {
+		ways = []view.Choice{
+			{Do: keymap.GateApprove, Words: "accept what it would do now, and do it", Brief: "accept"},
+			{Do: keymap.RunRetry, Words: "retry: predict it again, and do it if that matches the plan", Brief: "retry"},
+		}
 	}
 	if m.CanEdit() {
 		place := draw.Plain(p.Origin.String())

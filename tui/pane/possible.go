@@ -124,9 +124,18 @@ func decidesRun(do keymap.Intent) bool {
 	}
 }
 
+// MayAccept reports whether a step has drifted, and what it would do now can be accepted.
+func (m WhyNot) MayAccept(step int) (drifted bool) {
+	m.Store.Read(func(run *events.Run) { drifted = step >= 0 && step < len(run.Steps) && run.Steps[step].Drifted })
+	return drifted && m.Position().Failed(step)
+}
+
 func (m WhyNot) cannotApprove() string {
 	t, single := m.CountAim()
+	ranges, _ := m.DecisionAim()
 	switch {
+	case single && m.MayAccept(ranges[0].From):
+		return ""
 	case single && t[status.Asking] > 0, t.Sum(status.Undecided, status.Waiting) > 0, single && t[status.Confirm] > 0:
 		return ""
 	// Confirming means that a person has looked at this very step, so it is never done for a whole scope.

@@ -353,6 +353,8 @@ func commandText(c events.Command) string {
 		return verb + " " + rangeText(c.Range)
 	case events.Retry:
 		return verb + " " + rangeText(c.Range)
+	case events.Accept:
+		return verb + " " + rangeText(c.Range)
 	case events.Break:
 		if c.Clear {
 			verb = "clear break"
