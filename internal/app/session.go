@@ -31,24 +31,36 @@ type HeadlessRequest struct {
 	Passwords BecomePasswords
 	Exports   ExportFile
 	ExitCode  bool // of a dry run: how it ends says whether something would change
+
+	Started func(run string) // is given the id of the run; may be nil
+}
+
+// Check refuses what could only fail in the run, or would have to ask there.
+func (req *HeadlessRequest) Check(p *plan.Plan) error {
+	_, _, err := req.prepare(p)
+	return err
+}
+
+// prepare finds out who is given the report, and what is confirmed.
+func (req *HeadlessRequest) prepare(p *plan.Plan) (outs []target, confirmed []events.Range, err error) {
+	if outs, err = ParseOutputs(req.Outputs, req.Verbose, req.Options.Diff); err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(req.Exports.Check(p, req.Options), req.Exports.checkOutputs(outs)); err != nil {
+		return nil, nil, err
+	}
+	if confirmed, err = confirm(p, req.Approve); err != nil {
+		return nil, nil, err
+	}
+	return outs, confirmed, CheckTerminal(p, req.Options.Check)
 }
 
 // Headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
 func Headless(call *Invocation, p *plan.Plan, g *graph.Graph, req HeadlessRequest) error {
 	opts := req.Options
 	opts.Expanded, opts.Confirmed = ApprovesExpanded(req.Approve), ApprovesAll(req.Approve)
-	outs, err := ParseOutputs(req.Outputs, req.Verbose, opts.Diff)
+	outs, confirmed, err := req.prepare(p)
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(req.Exports.Check(p, opts), req.Exports.checkOutputs(outs)); err != nil {
-		return err
-	}
-	confirmed, err := confirm(p, req.Approve)
-	if err != nil {
-		return err
-	}
-	if err := CheckTerminal(p, opts.Check); err != nil {
 		return err
 	}
 	s, pool, err := Start(call, p, g, opts, req.Passwords, Approvals(confirmed)...)
@@ -56,6 +68,9 @@ func Headless(call *Invocation, p *plan.Plan, g *graph.Graph, req HeadlessReques
 		return err
 	}
 	defer pool.Close()
+	if req.Started != nil {
+		req.Started(s.ID())
+	}
 	for i, t := range outs {
 		if t.format == "text" && t.file == "" && IsTerminal(call.Out) {
 			outs[i].usual = usual(s.Forecast(p.Digest))

@@ -48,6 +48,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
+	o.Outside.Exports = nil // what another playbook has exported is about today, and not about what moon supports
 	s := doctor.NewSurvey(o)
 	// Not even the playbook could be read, so there is nothing to survey.
 	if s.Files == 0 {

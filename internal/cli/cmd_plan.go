@@ -243,6 +243,7 @@ func (f *playbookFlags) complain(call *app.Invocation, p *plan.Plan, ds diag.Lis
 
 type planCmd struct {
 	savedFlags
+	morePlaybooks
 	listFlags   `group:"lists"`
 	becomeFlags `group:"passwords"`
 	Format      string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: everything known, one line per field."`
@@ -274,6 +275,9 @@ func (c *planCmd) Run(call *app.Invocation) error {
 
 // run prints the plan. changes says that a prediction was asked for, and that something would change, or may.
 func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
+	if len(c.More) > 0 {
+		return false, c.planSeveral(call)
+	}
 	if err := c.check(); err != nil {
 		return false, err
 	}
@@ -476,6 +480,7 @@ func comparable(file string) (*show.Comparable, error) {
 
 type validateCmd struct {
 	playbookFlags
+	morePlaybooks
 	Format string `enum:"text,json" default:"text" help:"text or json."`
 }
 
@@ -488,6 +493,9 @@ func (validateCmd) Help() string {
 }
 
 func (c *validateCmd) Run(call *app.Invocation) error {
+	if len(c.More) > 0 {
+		return c.validateSeveral(call)
+	}
 	defer hastily()()
 	o, err := c.planOptions(call)
 	if err != nil {

@@ -44,6 +44,7 @@ func usualForks() int { return max(8, runtime.NumCPU()) }
 
 type runCmd struct {
 	savedFlags
+	morePlaybooks
 	runFlags      `group:"run"`
 	becomeFlags   `group:"passwords"`
 	headlessFlags `group:"output"`
@@ -63,10 +64,12 @@ type headlessFlags struct {
 func (runCmd) Help() string {
 	return `Plans the playbook, and runs it if there are no errors. Steps that need confirmation have to be approved with --approve.
 The exit status is 0 on success, 1 if a step failed, 2 if nothing ran because of an error, 3 if the run was stopped, 4 if a
-saved plan is stale, 5 if moon could not write, and 130 after an interruption.
+saved plan is stale, 5 if moon could not write, and 130 after an interruption. Several playbooks run one after the other, each
+after those it imports from.
 
   moon run site.yml
   moon run -i hosts.ini -l web site.yml -e version=1.4.2
+  moon run app.yml db.yml
   moon run --plan site.plan -o github -o junit:report.xml`
 }
 
@@ -86,6 +89,9 @@ func (c *runCmd) run(call *app.Invocation) error {
 	opts, err := c.options()
 	if err != nil {
 		return err
+	}
+	if len(c.More) > 0 {
+		return c.runSeveral(call, opts)
 	}
 	c.importer = &app.Importer{Call: call, Waits: !c.asked() && !opts.Check}
 	c.mode, c.approved = opts, !opts.Check && !c.asked()

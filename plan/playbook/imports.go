@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/internal/diag"
 	"moon/internal/suggest"
 )
 
@@ -134,4 +135,19 @@ func (p importsParser) refuseTwice(pb *Playbook) {
 			taken[e.Key] = "is given twice"
 		}
 	}
+}
+
+// ImportsOf reads only what a playbook takes from others: it is asked for before anything is planned. Mistakes are for who plans it.
+func ImportsOf(f *File) []Import {
+	var unread diag.List
+	root, ok := readDocument(f, &unread)
+	if !ok || root.Kind() != Map {
+		return nil
+	}
+	for _, e := range root.Entries() {
+		if e.Key == "imports" {
+			return importsParser{&parser{dialect: stepForm, file: f, ds: &unread}}.read(e)
+		}
+	}
+	return nil
 }

@@ -191,10 +191,11 @@ func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string,
 			return // the facts would be known if other mistakes had not been said
 		case k.unseen != nil:
 			k.skipped()
-			k.unseen.Add(diag.Diagnostic{
-				Severity: diag.Warning, Pos: v.Pos(), Width: width,
-				Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is),
-			})
+			message := "%s %s known only with the facts of the hosts, which are not asked for here"
+			if len(steps) == 0 {
+				message = "%s %s known only when the run starts"
+			}
+			k.unseen.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: width, Message: fmt.Sprintf(message, what, is)})
 			return
 		}
 	}
