@@ -493,7 +493,7 @@ func (validateCmd) Help() string {
 }
 
 func (c *validateCmd) Run(call *app.Invocation) error {
-	if len(c.More) > 0 {
+	if len(c.More) > 0 { // which have an order
 		return c.validateSeveral(call)
 	}
 	defer hastily()()

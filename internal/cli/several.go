@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"moon/events/fact"
 	"moon/internal/app"
 	"moon/internal/diag"
+	"moon/internal/series"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/show"
@@ -46,24 +46,24 @@ func refuseAlone(given []givenFlag, also ...string) error {
 type several struct {
 	call    *app.Invocation
 	flags   planFlags
-	members []*member
+	members []*series.Member
 	strict  bool
 
-	answers map[*member]map[string]string // to vars_prompt: no question is asked twice
+	answers map[*series.Member]map[string]string // to vars_prompt: no question is asked twice
 	vault   func() ([]vault.Password, error)
 }
 
 func newSeveral(call *app.Invocation, flags playbookFlags, more []string) (*several, error) {
-	members, err := orderPlaybooks(append([]string{flags.Playbook}, more...))
+	members, err := series.Order(append([]string{flags.Playbook}, more...))
 	if err != nil {
 		return nil, err
 	}
-	return &several{call: call, flags: flags.planFlags, members: members, strict: flags.Strict, answers: map[*member]map[string]string{}}, nil
+	return &several{call: call, flags: flags.planFlags, members: members, strict: flags.Strict, answers: map[*series.Member]map[string]string{}}, nil
 }
 
 // outlook is a playbook as far as it can be planned.
 type outlook struct {
-	*member
+	*series.Member
 	plan  *plan.Plan // nil: it has mistakes
 	graph *graph.Graph
 	ds    diag.List // named from the working directory
@@ -75,8 +75,8 @@ type outlook struct {
 func (l *outlook) bad(strict bool) bool { return l.plan == nil || strict && len(l.ds) > 0 }
 
 // plan plans one of the playbooks. What the others of the call export first is unknown as long as they have not run (ahead).
-func (s *several) plan(m *member, ahead, waits bool) (*outlook, error) {
-	flags := playbookFlags{Playbook: m.given, planFlags: s.flags}
+func (s *several) plan(m *series.Member, ahead, waits bool) (*outlook, error) {
+	flags := playbookFlags{Playbook: m.Given, planFlags: s.flags}
 	flags.importer = &app.Importer{Call: s.call, Waits: waits, Later: map[string]bool{}}
 	flags.answered = s.answers[m]
 	flags.AskVaultPass = flags.AskVaultPass && s.vault == nil // asked once
@@ -88,10 +88,10 @@ func (s *several) plan(m *member, ahead, waits bool) (*outlook, error) {
 		s.vault = o.Outside.Vault
 	}
 	o.Outside.Vault = s.vault
-	l := &outlook{member: m, root: rootOf(o)}
-	if ahead && len(m.needs) > 0 {
-		for _, n := range m.needs {
-			flags.importer.Later[n.of.path] = true
+	l := &outlook{Member: m, root: rootOf(o)}
+	if ahead && len(m.Needs) > 0 {
+		for _, n := range m.Needs {
+			flags.importer.Later[n.Of.Path] = true
 		}
 		o.Unseen, o.Hosts.NoConnect = &l.open, true
 	}
@@ -130,9 +130,9 @@ func (s *several) survey(waits bool) (list []*outlook, err error) {
 }
 
 // withPlaybook says which playbook an error is about.
-func withPlaybook(m *member, err error) error {
+func withPlaybook(m *series.Member, err error) error {
 	if e, ok := errors.AsType[*app.Exit](err); ok && e.Message != "" {
-		return app.NewExit(e.Code, m.given+": "+e.Message)
+		return app.NewExit(e.Code, m.Given+": "+e.Message)
 	}
 	return err
 }
@@ -174,18 +174,19 @@ func (c *planCmd) planSeveral(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
+	// A mistake in any of them has ended this above, so each has a plan.
 	for i, l := range list {
 		if len(l.ds) > 0 {
 			if err := l.ds.Print(call.Err); err != nil {
 				return err
 			}
 		}
-		fmt.Fprintf(call.Out, "%d of %d  %s%s\n\n", i+1, len(list), l.given, l.afterText())
+		fmt.Fprintf(call.Out, "%d of %d  %s%s\n\n", i+1, len(list), l.Given, l.AfterText())
 		if err := show.WriteTree(call.Out, l.plan, call.Width()); err != nil {
 			return err
 		}
 		if len(l.open) > 0 {
-			fmt.Fprintf(call.Out, "\nplanned when %s:\n", l.awaits())
+			fmt.Fprintf(call.Out, "\nplanned when %s:\n", l.Awaits())
 		}
 		for _, d := range l.open {
 			what := strings.TrimSuffix(strings.TrimSuffix(d.Message, " is known only when the run starts"), " are known only when the run starts")
@@ -196,33 +197,6 @@ func (c *planCmd) planSeveral(call *app.Invocation) error {
 		}
 	}
 	return nil
-}
-
-// sources are the playbooks of the call that a playbook imports from, as they were typed.
-func (m *member) sources() (names []string) {
-	for _, n := range m.needs {
-		if !slices.Contains(names, n.of.given) {
-			names = append(names, n.of.given)
-		}
-	}
-	return names
-}
-
-// awaits says which playbooks must have run before all of it can be planned.
-func (m *member) awaits() string {
-	names := m.sources()
-	if len(names) == 1 {
-		return names[0] + " has run"
-	}
-	return strings.Join(names, ", ") + " have run"
-}
-
-// afterText says whose exports a playbook waits for.
-func (m *member) afterText() string {
-	if len(m.needs) == 0 {
-		return ""
-	}
-	return ", after " + strings.Join(m.sources(), ", ") + ", whose exports it imports"
 }
 
 // validateSeveral checks all playbooks.
@@ -242,7 +216,7 @@ func (c *validateCmd) validateSeveral(call *app.Invocation) error {
 	if c.Format == "json" {
 		docs := make([]map[string]any, len(list))
 		for i, l := range list {
-			docs[i] = map[string]any{"playbook": l.given, "root": l.root, "diagnostics": show.DiagnosticsJSON(l.ds)}
+			docs[i] = map[string]any{"playbook": l.Given, "root": l.root, "diagnostics": show.DiagnosticsJSON(l.ds)}
 		}
 		enc := json.NewEncoder(call.Doc)
 		enc.SetIndent("", "  ")
@@ -265,25 +239,16 @@ func printChecks(w io.Writer, list []*outlook) error {
 		}
 		switch {
 		case l.plan == nil:
-			fmt.Fprintf(w, "\n%s: %s\n", l.given, l.ds.Summary())
+			fmt.Fprintf(w, "\n%s: %s\n", l.Given, l.ds.Summary())
 		case len(l.ds) > 0:
-			fmt.Fprintf(w, "\n%s: %s, %s\n", l.given, plan.CountOf(len(l.plan.Steps), "step"), l.ds.Summary())
+			fmt.Fprintf(w, "\n%s: %s, %s\n", l.Given, plan.CountOf(len(l.plan.Steps), "step"), l.ds.Summary())
 		case len(l.open) > 0:
-			fmt.Fprintf(w, "%s: no mistakes found; the rest is planned when %s\n", l.given, l.awaits())
+			fmt.Fprintf(w, "%s: no mistakes found; the rest is planned when %s\n", l.Given, l.Awaits())
 		default:
-			fmt.Fprintf(w, "%s: %s, no mistakes found\n", l.given, plan.CountOf(len(l.plan.Steps), "step"))
+			fmt.Fprintf(w, "%s: %s, no mistakes found\n", l.Given, plan.CountOf(len(l.plan.Steps), "step"))
 		}
 	}
 	return nil
-}
-
-// ended is how one of several playbooks has ended.
-type ended struct {
-	*member
-	word string // done, failed, stopped, not run …
-	why  string
-	run  string // "" if there was none
-	code int
 }
 
 // runSeveral runs the playbooks, each after those it imports from. It plans those that import again when these have run.
@@ -306,14 +271,14 @@ func (c *runCmd) runSeveral(call *app.Invocation, opts fact.Options) error {
 	req := app.HeadlessRequest{Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords()}
 	for _, l := range list {
 		if err := req.Check(l.plan); err != nil {
-			return withPlaybook(l.member, err)
+			return withPlaybook(l.Member, err)
 		}
 	}
-	var ends []*ended
+	var ends []*series.Ended
 	for i, m := range s.members {
-		e := &ended{member: m}
-		if why := whyNot(m, ends, opts.OnFailure); why != "" {
-			e.word, e.why = "not run", why
+		e := &series.Ended{Member: m}
+		if why := series.WhyNot(m, ends, opts.OnFailure); why != "" {
+			e.Outcome, e.Why = series.NotRun, why
 		} else {
 			var first *outlook // nothing has changed since it was planned
 			if i == 0 {
@@ -327,7 +292,7 @@ func (c *runCmd) runSeveral(call *app.Invocation, opts fact.Options) error {
 	if !slices.Equal(c.Output, []string{"text"}) { // programs may read it
 		to = call.Err
 	}
-	return summarise(to, ends)
+	return series.Summarise(to, ends)
 }
 
 // refuseOne refuses what can only be said of one playbook.
@@ -348,44 +313,17 @@ func (c *runCmd) refuseOne() error {
 	return nil
 }
 
-// whyNot says why a playbook is not run after what has become of others, or "".
-func whyNot(m *member, ends []*ended, policy fact.Policy) string {
-	// Direct imports are enough: what those import from was decided before them.
-	for _, n := range m.needs {
-		e := ends[slices.IndexFunc(ends, func(e *ended) bool { return e.member == n.of })]
-		switch e.word {
-		case "not run":
-			return "it imports from " + e.given + ", which was not run"
-		case "refused":
-			return "it imports from " + e.given + ", which could not be run"
-		case "stopped":
-			return "it imports from " + e.given + ", which was stopped"
-		case "failed":
-			return "it imports from " + e.given + ", which failed"
-		}
-	}
-	for _, e := range ends {
-		switch {
-		case e.word == "stopped", e.code == app.ExitDisk:
-			return e.given + " was stopped"
-		case (e.word == "failed" || e.word == "refused") && policy != fact.Continue:
-			return e.given + " failed; --on-failure continue runs what does not import from it"
-		}
-	}
-	return ""
-}
-
 // run plans a playbook, if that was not just done, and runs it.
-func (s *several) run(e *ended, l *outlook, req app.HeadlessRequest) {
+func (s *several) run(e *series.Ended, l *outlook, req app.HeadlessRequest) {
 	fail := func(err error) {
-		e.word, e.code = "refused", s.report(withPlaybook(e.member, err))
-		if e.code == app.ExitInterrupted {
-			e.word = "stopped"
+		e.Outcome, e.Code = series.Refused, s.report(withPlaybook(e.Member, err))
+		if e.Code == app.ExitInterrupted {
+			e.Outcome = series.Stopped
 		}
 	}
 	if l == nil {
 		var err error
-		if l, err = s.plan(e.member, false, !req.Options.Check); err != nil {
+		if l, err = s.plan(e.Member, false, !req.Options.Check); err != nil {
 			fail(err)
 			return
 		}
@@ -398,21 +336,21 @@ func (s *several) run(e *ended, l *outlook, req app.HeadlessRequest) {
 		fmt.Fprintln(s.call.Err)
 	}
 	if l.bad(s.strict) {
-		e.word, e.why, e.code = "refused", l.ds.Summary(), app.ExitUsage
+		e.Outcome, e.Why, e.Code = series.Refused, l.ds.Summary(), app.ExitUsage
 		return
 	}
-	req.Started = func(run string) { e.run = run }
+	req.Started = func(run string) { e.Run = run }
 	err := app.Headless(s.call, l.plan, l.graph, req)
-	e.code = s.report(err)
+	e.Code = s.report(err)
 	switch {
 	case err == nil:
-		e.word = "done"
-	case e.run == "":
-		e.word = "refused"
-	case e.code == app.ExitStopped || e.code == app.ExitInterrupted:
-		e.word = "stopped"
+		e.Outcome = series.Done
+	case e.Run == "":
+		e.Outcome = series.Refused
+	case e.Code == app.ExitStopped || e.Code == app.ExitInterrupted:
+		e.Outcome = series.Stopped
 	default:
-		e.word = "failed"
+		e.Outcome = series.Failed
 	}
 }
 
@@ -426,28 +364,4 @@ func (s *several) report(err error) int {
 		return app.ExitDisk
 	}
 	return app.ExitDone
-}
-
-// summarise names each playbook, how it ended and its run. The exit code is the highest of theirs.
-func summarise(w io.Writer, ends []*ended) error {
-	counts, code, width := map[string]int{}, app.ExitDone, 0
-	for _, e := range ends {
-		counts[e.word]++
-		code, width = max(code, e.code), max(width, len(e.given))
-	}
-	var parts []string
-	for _, word := range []string{"done", "failed", "stopped", "refused", "not run"} {
-		if counts[word] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[word], word))
-		}
-	}
-	fmt.Fprintf(w, "\n%s: %s\n", plan.CountOf(len(ends), "playbook"), strings.Join(parts, ", "))
-	for _, e := range ends {
-		line := fmt.Sprintf("  %-*s  %-7s  %s", width, termtext.CleanName(e.given), e.word, cmp.Or(e.run, termtext.CleanName(e.why)))
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
-	}
-	if code == app.ExitDone {
-		return nil
-	}
-	return app.NewExit(code, "")
 }

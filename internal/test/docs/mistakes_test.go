@@ -99,7 +99,6 @@ var unshown = map[string]string{
 	"roles lead to the same files in too many ways: from here on each file is looked at once": "dozens of roles (walk.TestWalkBudget)",
 	"loops and includes in each other would repeat tasks more than %d times":                  "a hundred thousand steps (plan.TestBombs)",
 	"%s does not export `%s` (run %s)":                                                        "another playbook must have run (testdata/script/run_imports.txtar)",
-	"%s %s known only with the facts of the hosts, which are not asked for here":              "only doctor says it (testdata/script/doctor.txtar)",
 	"`%s` is asked for (vars_prompt), and there is nobody to ask":                             "the same",
 }
 
