@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"moon/internal/app"
+	"moon/internal/cli/nearby"
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -52,7 +53,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 	s := doctor.NewSurvey(o)
 	// Not even the playbook could be read, so there is nothing to survey.
 	if s.Files == 0 {
-		return c.complain(call, nil, fromHere(o, s.Diagnostics))
+		return c.complain(call, nil, nearby.FromHere(o, s.Diagnostics))
 	}
 	found := checkup{Survey: s, Root: rootOf(o)}
 	if !s.Steps { // what Ansible's settings and other machines are about
@@ -60,7 +61,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 	}
 	// JSON has paths from the root, which it names; text has those from here.
 	if c.Format != "json" {
-		s.Diagnostics, s.Unfollowed = fromHere(o, s.Diagnostics), fromHere(o, s.Unfollowed)
+		s.Diagnostics, s.Unfollowed = nearby.FromHere(o, s.Diagnostics), nearby.FromHere(o, s.Unfollowed)
 	}
 	if c.Format == "json" {
 		err = found.json(call.Doc)

@@ -24,6 +24,7 @@ import (
 	"moon/exec/action"
 	"moon/exec/facts"
 	"moon/internal/app"
+	"moon/internal/cli/nearby"
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -191,7 +192,7 @@ func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, e
 	if f.Strict {
 		ds = append(ds, refuseOpen(p)...)
 	}
-	return p, g, f.complain(call, p, fromHere(o, ds))
+	return p, g, f.complain(call, p, nearby.FromHere(o, ds))
 }
 
 // refuseOpen reports what only the run knows: items of loops, hosts.
@@ -516,7 +517,7 @@ func (c *validateCmd) Run(call *app.Invocation) error {
 			return err
 		}
 	} else {
-		if err := fromHere(o, ds).Print(call.Out); err != nil {
+		if err := nearby.FromHere(o, ds).Print(call.Out); err != nil {
 			return err
 		}
 		switch {

@@ -17,6 +17,7 @@ import (
 	"moon/events/fact"
 	"moon/internal/app"
 	"moon/internal/app/statedir"
+	"moon/internal/cli/nearby"
 	"moon/plan"
 	"moon/plan/show"
 	"moon/tui/status"
@@ -301,7 +302,7 @@ func (c *resumeCmd) plannedAgain(call *app.Invocation, past history.Past, r *res
 	if dir, err := os.Getwd(); err == nil {
 		here.Dir = dir
 	}
-	if err := flags.complain(call, p, fromHere(here, ds)); err != nil {
+	if err := flags.complain(call, p, nearby.FromHere(here, ds)); err != nil {
 		return err
 	}
 	// The questions were answered for this plan; a reload must not ask them again.

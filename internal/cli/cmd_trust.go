@@ -9,6 +9,7 @@ import (
 	"moon/exec"
 	"moon/exec/plugin"
 	"moon/internal/app"
+	"moon/internal/cli/nearby"
 	"moon/internal/termtext"
 	"moon/plan"
 )
@@ -67,7 +68,7 @@ func (c *trustCmd) Run(call *app.Invocation) error {
 		return run(path, args...)
 	}
 	p, _, ds := engine.Build(o)
-	if err := c.complain(call, p, fromHere(o, ds)); err != nil {
+	if err := c.complain(call, p, nearby.FromHere(o, ds)); err != nil {
 		return err
 	}
 	return c.add(call, store, append(p.Deciding(), append(named, broughtPlugins(p)...)...))

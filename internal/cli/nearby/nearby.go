@@ -1,4 +1,4 @@
-package cli
+package nearby
 
 import (
 	"os"
@@ -11,9 +11,9 @@ import (
 	"moon/plan"
 )
 
-// fromHere gives diagnostics the names by which an editor finds their files from the working directory. In a plan they are relative to
+// FromHere gives diagnostics the names by which an editor finds their files from the working directory. In a plan they are relative to
 // the directory of the playbook, because a plan is the same from wherever it is made.
-func fromHere(o plan.Options, ds diag.List) diag.List {
+func FromHere(o plan.Options, ds diag.List) diag.List {
 	root, given := o.Dir, ""
 	if o.Path != "-" {
 		root, given = filepath.Dir(o.Path), o.Given
