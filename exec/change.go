@@ -3,7 +3,9 @@ package exec
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"moon/exec/digest"
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/exec/spec"
 )
 
 // Change is what an action would do to the files of this machine, and the way to do it. A prediction takes the
@@ -32,12 +35,26 @@ type Change struct {
 	Skips       bool                  // it does nothing, and counts as skipped
 	Predictions []func(*fsys.Overlay) // what later steps of a dry run would find
 	Resources   []events.Resource     // what is changed, if that is not the file at diff.Path
+	Ended       bool                  // an edit has put an end to a last line that had none
+	Hidden      bool                  // what it writes must not even be digested
 	written     map[string]string     // SHA-1 of the files whose whole content it has written, by path
 }
 
 // AddResource notes what the change is made to: a package, a user, a service. Without it a change is made to a file.
 func (c *Change) AddResource(kind events.ChangeKind, typ, name string) {
 	c.Resources = append(c.Resources, events.Resource{Type: typ, Name: name, Change: kind})
+}
+
+// FewResources is how many files that were there before are recorded one by one. All that is created is, to be removed again.
+const FewResources = 100
+
+// ShownURLs is spec.ShownURL for each word of a text.
+func ShownURLs(text string) string {
+	words := strings.Split(text, " ")
+	for i := range words {
+		words[i] = spec.ShownURL(words[i])
+	}
+	return strings.Join(words, " ")
 }
 
 // AddCreated notes something that the change creates and that is not a file, with the step that takes it away again.
@@ -80,8 +97,56 @@ func (c *Change) AddPart(part events.Resource) {
 		}
 		c.Resources = append(c.Resources, whole)
 	}
+	// The line that was the last has got an end, which is a thing of its own.
+	if c.Ended {
+		c.Ended = false
+		c.AddCreated("line", c.Diff.Path+": the end of the last line",
+			UndoBy("replace", map[string]any{"path": c.Diff.Path, "regexp": `\n\Z`, "replace": ""}))
+	}
 	part.Change = events.ChangeCreate
 	c.Resources = append(c.Resources, part)
+}
+
+// PlanCreation is PlanFor for what is created, with the step that takes it away again.
+func (c *Change) PlanCreation(typ, name string, undo *events.Undo, apply func(context.Context) error, words ...string) {
+	c.AddCreated(typ, name, undo)
+	c.Plan(events.ChangeCreate, apply, words...)
+}
+
+// Watch is for what programs make that the change itself does not: it looks what of the paths is not there. What it returns is called
+// when they have run, and records what has come to be, with the directories above it, before everything else. Whole says that a new
+// directory at the end of a path is one thing with all that is in it.
+func (c *Change) Watch(whole bool, paths ...string) (record func()) {
+	var missing []string
+	last := map[string]bool{}
+	for _, path := range paths {
+		path = filepath.Clean(path)
+		last[path] = true
+		var of []string
+		for at := path; at != "/" && at != "."; at = filepath.Dir(at) {
+			if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			if !slices.Contains(missing, at) {
+				of = append(of, at)
+			}
+		}
+		slices.Reverse(of)
+		missing = append(missing, of...)
+	}
+	return func() {
+		var found Change
+		for _, path := range missing {
+			switch _, err := os.Lstat(path); {
+			case err != nil:
+			case whole && last[path]:
+				found.AddTree(path)
+			default:
+				found.AddFile(events.ChangeCreate, path)
+			}
+		}
+		c.Resources = append(found.Resources, c.Resources...)
+	}
 }
 
 // Wrote notes the SHA-1 of a file whose whole content the change has written.
@@ -274,13 +339,14 @@ func RemoveUnchanged(path, digest string) *events.Undo {
 func (a *Attempt) UndoWithTools(action string, args map[string]any) *events.Undo {
 	u := UndoBy(action, args)
 	u.Env = maps.Clone(a.Env)
-	maps.DeleteFunc(u.Env, func(_, value string) bool { return a.Secrets.Has(value) })
+	maps.DeleteFunc(u.Env, func(_, value string) bool { return a.Secrets.Has(value) || ShownURLs(value) != value })
 	return u
 }
 
 // describeResources adds to what the change was made to, now that it was made, what it holds, and how what was created goes again. It
 // looks at the files themselves: what is to be compared later is what moon left, and not what it had in mind.
 func (a *Attempt) describeResources(ctx context.Context, c *Change, list []events.Resource) {
+	hidden := a.NoLog || c.Hidden
 	for i := range list {
 		r := &list[i]
 		if r.Undo != nil && len(a.Secrets.Within(r.Undo.Args)) > 0 {
@@ -298,11 +364,11 @@ func (a *Attempt) describeResources(ctx context.Context, c *Change, list []event
 		}
 		r.Digest = ""
 		switch {
-		case known && !a.NoLog && !a.Secrets.Has(sum):
+		case known && !hidden && !a.Secrets.Has(sum):
 			r.Digest = sum
 		case known, r.Change == events.ChangeCreate:
 			var err error
-			if r.Digest, err = digestAt(ctx, r.Name, tree, known || a.NoLog); err != nil {
+			if r.Digest, err = digestAt(ctx, r.Name, tree, known || hidden); err != nil {
 				c.Warnings = append(c.Warnings, "moon will not remove "+r.Name+" by itself: "+err.Error())
 				continue
 			}

@@ -94,7 +94,16 @@ func planAptKey(ctx context.Context, at *exec.Attempt) (*exec.Change, error) {
 	if a.args.State == fsys.Absent {
 		kind, says = events.ChangeDelete, "key removed"
 	}
-	c.PlanFor(kind, "apt_key", endOf(print, 16), func(ctx context.Context) error { return a.applyKey(ctx, c, id, data) }, says)
+	var undo *events.Undo
+	if kind == events.ChangeCreate {
+		in := map[string]any{"id": print, "state": fsys.Absent}
+		if a.args.Keyring != "" {
+			in["keyring"] = a.args.Keyring
+		}
+		undo = a.UndoWithTools("apt_key", in)
+	}
+	c.Resources = []events.Resource{{Type: "apt_key", Name: endOf(print, 16), Change: kind, Undo: undo}}
+	c.Plan(kind, func(ctx context.Context) error { return a.applyKey(ctx, c, id, data) }, says)
 	return c, nil
 }
 

@@ -86,12 +86,14 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 
 // planSource adds to a change what is to be done in one file.
 func planSource(ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec.AptRepositoryArgs, file string, create bool) error {
-	emptied := false
+	emptied, added := false, false
 	e := edit{path: file, create: create}
 	if create {
 		e.mode = args.Mode
 	}
 	one, err := planEdit(ctx, a, e, func(text string) (edited, says string) {
+		_, off := repoIn(text, args.Line)
+		added = !off
 		edited, says = putRepo(text, args)
 		emptied = args.State == fsys.Absent && file != aptSources && strings.TrimSpace(edited) == ""
 		return edited, says
@@ -121,7 +123,16 @@ func planSource(ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec
 		c.AddPrediction(func(f *fsys.Overlay) { f.Put(file, fsys.Nothing) })
 	}
 	c.Diff.Path, c.Diff.Text = file, c.Diff.Text+one.Diff.Text
-	c.AddResource(kind, events.FileResource, file)
+	c.Hidden = exec.ShownURLs(args.Line) != args.Line // a password must not be recorded, nor a digest that lets others try it out
+	if added && args.State != fsys.Absent && !c.Hidden {
+		own := &exec.Change{Diff: events.Diff{Kind: kind, Path: file}, Ended: one.Ended}
+		own.AddPart(events.Resource{Type: "apt_repository", Name: args.Line, Undo: a.UndoWithTools("apt_repository", map[string]any{
+			"repo": args.Repo, "state": fsys.Absent, "update_cache": args.Update,
+		})})
+		c.Resources = append(c.Resources, own.Resources...)
+	} else {
+		c.AddFile(kind, file)
+	}
 	c.Plan(kind, func(ctx context.Context) error {
 		if before != nil {
 			if err := before(ctx); err != nil {

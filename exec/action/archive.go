@@ -314,8 +314,8 @@ func (r *archiving) compareArchive(ctx context.Context, at *fsys.Anchored, is fs
 
 // listLines joins lines, up to a number.
 func listLines(lines []string) string {
-	text := strings.Join(lines[:min(len(lines), maxListed)], "\n") + "\n"
-	if more := len(lines) - maxListed; more > 0 {
+	text := strings.Join(lines[:min(len(lines), fsys.MaxListed)], "\n") + "\n"
+	if more := len(lines) - fsys.MaxListed; more > 0 {
 		text += fmt.Sprintf("… and %d more\n", more)
 	}
 	return text

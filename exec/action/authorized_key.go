@@ -93,7 +93,7 @@ func planKeys(a *exec.Attempt, c *exec.Change, f *keyFile, args *spec.Authorized
 	if err := readKeyFile(a, f, args); err != nil {
 		return err
 	}
-	text, says := putKeys(string(f.old), args)
+	text, says, added := putKeys(string(f.old), args)
 	n := 0
 	for line := range strings.Lines(text) {
 		if _, ok := spec.ParsePublicKey(line); ok {
@@ -111,7 +111,26 @@ func planKeys(a *exec.Attempt, c *exec.Change, f *keyFile, args *spec.Authorized
 	if a.Diff && !a.NoLog {
 		c.Diff.Text = fsys.UnifiedDiff(f.path, f.old, []byte(text))
 	}
-	c.PlanFor(kind, "authorized_key", args.User, func(context.Context) error { return f.writeText(text, args) }, says)
+	c.Plan(kind, func(context.Context) error {
+		record := c.Watch(false, filepath.Dir(f.path))
+		err := f.writeText(text, args)
+		record()
+		return err
+	}, says)
+	// Each key is a thing of its own, and so is the end that the last line may have got; the directory is known only when it was made.
+	c.Ended = len(f.old) > 0 && !strings.HasSuffix(string(f.old), "\n")
+	for _, k := range added {
+		c.AddPart(events.Resource{
+			Type: "authorized_key", Name: f.path + ": " + strings.TrimSpace(k.Comment+" "+endOf(k.ID, 16)),
+			Undo: exec.UndoBy("authorized_key", map[string]any{
+				"user": args.User, "key": k.ID, "path": f.path, "state": fsys.Absent, "follow": args.Follow, "manage_dir": false,
+			}),
+		})
+	}
+	if len(added) == 0 {
+		c.AddFile(kind, f.path)
+		c.AddResource(kind, "authorized_key", args.User)
+	}
 	c.AddPrediction(func(ahead *fsys.Overlay) {
 		ahead.Put(f.path, fsys.Predicted{
 			Entry: fsys.Entry{Kind: fsys.Regular, Mode: fsys.UnixMode(f.mode), UID: f.u.uid, GID: f.u.gid},
@@ -182,9 +201,9 @@ func (f *keyFile) wrapError(err error) error {
 }
 
 // putKeys puts the keys into the text, or takes them out. A key is known by itself: its options and its comment may change.
-func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
+func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string, fresh []spec.PublicKey) {
 	d := lines.Read(text)
-	added, changed, removed := 0, 0, 0
+	changed, removed := 0, 0
 	seen := map[string]bool{}
 	// Backwards, so that the numbers of the lines still to come stay right. Of a key that is there twice, the last line stays.
 	for i, line := range slices.Backward(slices.Clone(d.Lines)) {
@@ -209,23 +228,23 @@ func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
 		if args.State != fsys.Absent && !seen[k.ID] {
 			seen[k.ID] = true
 			d.Put(len(d.Lines), len(d.Lines), k.String())
-			added++
+			fresh = append(fresh, k)
 		}
 	}
-	if added+changed+removed == 0 {
-		return text, ""
+	if len(fresh)+changed+removed == 0 {
+		return text, "", nil
 	}
 	d.Open = false
 	var words []string
 	for _, w := range []struct {
 		n    int
 		word string
-	}{{added, "added"}, {changed, "changed"}, {removed, "removed"}} {
+	}{{len(fresh), "added"}, {changed, "changed"}, {removed, "removed"}} {
 		if w.n > 0 {
 			words = append(words, fmt.Sprintf("%s %s", countedKeys(w.n), w.word))
 		}
 	}
-	return d.String(), strings.Join(words, ", ")
+	return d.String(), strings.Join(words, ", "), fresh
 }
 
 func countedKeys(n int) string {

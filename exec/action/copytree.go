@@ -73,15 +73,12 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 		t.c.AddDirs(t.above)
 		t.c.Resources = t.c.Resources[:len(t.c.Resources)-1]
 		t.c.AddTree(t.dest)
-	case t.updated > fewResources:
+	case t.updated > exec.FewResources:
 		t.c.AddFile(events.ChangeUpdate, t.dest)
 	}
 	t.c.Diff.Text = t.text.String()
 	return t.c.Plan(kind, t.applySteps, t.describeChange()), nil
 }
-
-// fewResources is how many files that were there before are recorded one by one. All that is created is, to be removed again.
-const fewResources = 100
 
 func (t *treeCopy) describeChange() string {
 	var parts []string
@@ -174,7 +171,7 @@ func (t *treeCopy) addStep(rel string, dir bool, is fsys.Entry, do func(context.
 	switch path := filepath.Join(t.dest, rel); {
 	case !t.there:
 	case is.Kind != fsys.Absent:
-		if t.updated <= fewResources {
+		if t.updated <= exec.FewResources {
 			t.c.AddFile(events.ChangeUpdate, path)
 		}
 	case t.inside[filepath.Dir(rel)]: // of a directory that is created as one, with this in it
@@ -301,7 +298,7 @@ func (t *treeCopy) applySteps(ctx context.Context) error {
 		}
 	}
 	// The files look at this through a pointer: how many there are is known only when all were compared.
-	t.many = len(t.steps) > few
+	t.many = len(t.steps) > fsys.FewFiles
 	for _, do := range t.steps {
 		if fault.Stopped(ctx) != "" {
 			return context.Cause(ctx)
@@ -315,6 +312,3 @@ func (t *treeCopy) applySteps(ctx context.Context) error {
 	}
 	return errors.Join(fsys.SyncDir(t.to), fsys.SyncDir(t.above.Dir))
 }
-
-// few is how many files are brought onto the disk one by one; for more it is quicker to wait for the whole disk.
-const few = 32

@@ -3,6 +3,7 @@ package action
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/user"
@@ -34,7 +35,8 @@ func planCron(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 // cronEdit is what a step does to a crontab.
 type cronEdit struct {
 	args *spec.CronArgs
-	kind events.ChangeKind // of the job or variable
+	put  []string          // the lines of the job or variable
+	kind events.ChangeKind // of it
 	err  error
 	text string // as it shall be
 }
@@ -112,8 +114,8 @@ func (e *cronEdit) putJob(d *lines.Text) string {
 		d.Put(same, same, cronMark+e.args.Name)
 		return "job named"
 	}
-	e.kind = events.ChangeCreate
-	d.Put(len(d.Lines), len(d.Lines), cronMark+e.args.Name, line)
+	e.kind, e.put = events.ChangeCreate, []string{cronMark + e.args.Name, line}
+	d.Put(len(d.Lines), len(d.Lines), e.put...)
 	return "new job"
 }
 
@@ -126,9 +128,19 @@ func (e *cronEdit) removeJob(d *lines.Text) string {
 	if hasJob(d, i) {
 		to++
 	}
+	return e.remove(d, i, to, "job")
+}
+
+// remove takes lines out, if they are those that the step means.
+func (e *cronEdit) remove(d *lines.Text, from, to int, what string) string {
+	if is := lines.Digest(d.Between(from, to)); e.args.Checksum != "" && is != e.args.Checksum {
+		e.err = fmt.Errorf("the %s %s has been edited since moon left it: its checksum is %s, not %s; "+
+			"save what you need and remove it without `checksum`, or keep it", what, e.args.Name, is, e.args.Checksum)
+		return ""
+	}
 	e.kind = events.ChangeDelete
-	d.Put(i, to)
-	return "job removed"
+	d.Put(from, to)
+	return what + " removed"
 }
 
 // findVariable finds where a variable is set.
@@ -164,7 +176,7 @@ func (e *cronEdit) putVariable(d *lines.Text) string {
 			at++
 		}
 	}
-	e.kind = events.ChangeCreate
+	e.kind, e.put = events.ChangeCreate, []string{line}
 	d.Put(at, at, line)
 	return "new variable"
 }
@@ -174,9 +186,30 @@ func (e *cronEdit) removeVariable(d *lines.Text) string {
 	if i < 0 {
 		return ""
 	}
-	e.kind = events.ChangeDelete
-	d.Put(i, i+1)
-	return "variable removed"
+	return e.remove(d, i, i+1, "variable")
+}
+
+// addCron records what is done to a job, with what takes a new one out of the crontab again.
+func (e *cronEdit) addCron(c *exec.Change, a *exec.Attempt) {
+	if e.kind != events.ChangeCreate {
+		c.AddResource(e.kind, "cron", e.args.Name)
+		return
+	}
+	in := map[string]any{"name": e.args.Name, "state": fsys.Absent, "checksum": lines.Digest(e.put)}
+	for name, text := range map[string]string{"user": e.args.User, "cron_file": e.args.CronFile} {
+		if text != "" {
+			in[name] = text
+		}
+	}
+	if e.args.Env {
+		in["env"] = true
+	}
+	r := events.Resource{Type: "cron", Name: e.args.Name, Change: e.kind, Digest: lines.Digest(e.put), Undo: a.UndoWithTools("cron", in)}
+	if e.args.CronFile != "" {
+		c.AddPart(r)
+	} else {
+		c.Resources = append(c.Resources, r)
+	}
 }
 
 // describeCrontab adds to a result what is in the crontab now.
@@ -227,7 +260,10 @@ func planCronFile(ctx context.Context, a *exec.Attempt, args *spec.CronArgs) (*e
 		c.Predictions = []func(*fsys.Overlay){func(f *fsys.Overlay) { f.Put(p.Path, fsys.Nothing) }}
 		c.Result = nil
 	}
-	c.AddResource(e.kind, "cron", args.Name)
+	if e.kind != events.ChangeCreate {
+		c.AddFile(c.Diff.Kind, c.Diff.Path)
+	}
+	e.addCron(c, a)
 	return c, nil
 }
 
@@ -275,11 +311,15 @@ func editCrontab(ctx context.Context, a *exec.Attempt, c *exec.Change, args *spe
 	if a.Diff && !a.NoLog {
 		c.Diff.Text = fsys.UnifiedDiff("crontab of "+whose, []byte(old), []byte(edited))
 	}
-	c.PlanFor(e.kind, "cron", args.Name, func(ctx context.Context) error {
+	e.addCron(c, a)
+	c.Plan(e.kind, func(ctx context.Context) error {
 		if args.Backup && old != "" {
 			if c.Fields["backup_file"], err = keepText(old); err != nil {
 				return err
 			}
+		}
+		if edited == "" && e.kind == events.ChangeDelete { // nothing is left, and nothing is what was there before
+			return a.RunTool(ctx, exec.NewTool(append(append([]string{"crontab"}, options...), "-r")...))
 		}
 		said, err := a.RunToolReading(ctx, exec.Tool{Argv: append(append([]string{"crontab"}, options...), "-"), Stdin: &edited})
 		return said.Explain(err)

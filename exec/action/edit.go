@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -101,6 +102,7 @@ func (t *target) editText(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 	}
 	edited, says := do(text)
 	t.from = fsys.Source{Data: []byte(edited), Size: int64(len(edited))}
+	c.Ended = text != "" && !strings.HasSuffix(text, "\n") && strings.HasSuffix(edited, "\n")
 	if edited != text {
 		t.says = says
 		c.Fields["msg"] = says

@@ -249,7 +249,7 @@ func (s fileStep) checkUnchanged(ctx context.Context, p *fsys.Anchored, e fsys.E
 		is = e.Target
 	case kind == digest.Stamp && e.Kind == fsys.Regular:
 		is = strings.TrimPrefix(fsys.Stamp(e), kind)
-	case kind == digest.Tree && e.Kind == fsys.Directory:
+	case (kind == digest.Tree || kind == digest.Venv) && e.Kind == fsys.Directory:
 		is, err = p.Digest(ctx, e, "")
 		is = strings.TrimPrefix(is, kind)
 	case fsys.Hashes[kind] != nil && e.Kind == fsys.Regular:

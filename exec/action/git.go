@@ -41,6 +41,9 @@ func (g *gitStep) planChange(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if g.args.State == fsys.Absent {
+		return g.planRemoval(ctx, there)
+	}
 	if there && !g.args.Update {
 		before, err := g.readHead(ctx)
 		g.c.Fields["before"], g.c.Fields["after"] = before, before
@@ -121,7 +124,13 @@ func (g *gitStep) planClone() error {
 		argv = append(argv, "--reference", g.args.Reference)
 	}
 	argv = append(argv, "--", g.url, g.args.Dest)
-	g.c.PlanFor(events.ChangeCreate, "git", g.args.Dest, func(ctx context.Context) error {
+	g.c.PlanCreation("git", g.args.Dest, nil, func(ctx context.Context) error {
+		record := g.c.Watch(false, filepath.Dir(g.args.Dest))
+		packed := g.args.Archive != "" && !isPresent(g.args.Archive)
+		defer func() {
+			record()
+			g.recordClone(ctx, packed)
+		}()
 		if err := os.MkdirAll(filepath.Dir(g.args.Dest), 0o755); err != nil {
 			return err
 		}

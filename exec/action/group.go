@@ -83,9 +83,18 @@ func makeGroup(a *exec.Attempt, c *exec.Change, args *spec.GroupArgs) error {
 		argv = append(argv, "-r")
 	}
 	argv = append(argv, limitOptions("GID_MIN", args.GidMin, "GID_MAX", args.GidMax)...)
-	c.PlanFor(events.ChangeCreate, "group", args.Name, applyGroup(a, c, args, append(argv, args.Name)), words...)
+	c.PlanCreation("group", args.Name, removeAccount(a, "group", args.Name, args.Local), applyGroup(a, c, args, append(argv, args.Name)), words...)
 	c.AddPrediction(func(f *fsys.Overlay) { f.Name("group", args.Name) })
 	return nil
+}
+
+// removeAccount takes a user or a group away again.
+func removeAccount(a *exec.Attempt, action, name string, local bool) *events.Undo {
+	in := map[string]any{"name": name, "state": fsys.Absent}
+	if local {
+		in["local"] = true
+	}
+	return a.UndoWithTools(action, in)
 }
 
 // limitOptions are the options that say from which range an id is taken.

@@ -109,3 +109,14 @@ func copyInto(dir *os.Root, name, from string, mode fs.FileMode) error {
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
 }
+
+// defaultHomes is the directory of the homes that useradd chooses.
+func defaultHomes() string {
+	text, _ := os.ReadFile("/etc/default/useradd") // there need not be one
+	for line := range strings.Lines(string(text)) {
+		if dir, ok := strings.CutPrefix(strings.TrimSpace(line), "HOME="); ok {
+			return strings.Trim(dir, `"'`)
+		}
+	}
+	return "/home"
+}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/events"
 	"moon/exec"
 	"moon/exec/fsys"
 	"moon/exec/lines"
@@ -30,8 +31,16 @@ func planKnownHosts(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 		path = filepath.Join(home, ".ssh", "known_hosts")
 	}
 	e := edit{path: path, create: true, gone: args.State == fsys.Absent}
-	c, err := planEdit(ctx, a, e, func(text string) (edited, says string) { return knownHosts(text, args) })
+	created := false
+	c, err := planEdit(ctx, a, e, func(text string) (edited, says string) {
+		edited, says, created = knownHosts(text, args)
+		return edited, says
+	})
 	if err == nil {
+		if created {
+			c.AddPart(events.Resource{Type: "known_host", Name: c.Diff.Path + ": " + args.Name + " " + strings.Fields(args.Key)[0],
+				Undo: exec.UndoBy("known_hosts", map[string]any{"name": args.Name, "key": args.Key, "path": c.Diff.Path, "state": fsys.Absent})})
+		}
 		c.Fields["name"], c.Fields["key"], c.Fields["hash_host"] = args.Name, args.Key, args.Hash
 		// Ansible's module has the key with the name in front of it, as the line has.
 		c.InPlays = append(c.InPlays, func(fields map[string]any) {
@@ -45,10 +54,10 @@ func planKnownHosts(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 }
 
 // knownHosts gives the host its key, in the place of another one of the same type.
-func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
+func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string, created bool) {
 	d := lines.Read(text)
 	key := strings.Fields(args.Key)
-	put := -1
+	put, before := -1, len(d.Lines)
 	for i := 0; i < len(d.Lines); i++ {
 		words := strings.Fields(d.Line(i))
 		// A line with @ in front revokes a key or names an authority, so it is not the key of a host.
@@ -59,7 +68,7 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 		switch {
 		case args.State == fsys.Absent && (len(key) < 2 || same):
 		case args.State != fsys.Absent && same:
-			return text, ""
+			return text, "", false
 		case args.State != fsys.Absent && words[1] == key[0]:
 			put = i
 		default:
@@ -74,15 +83,16 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 		i--
 	}
 	if args.State == fsys.Absent {
-		return d.String(), "key removed"
+		return d.String(), "key removed", false
 	}
+	created = put < 0 && len(d.Lines) == before
 	// Lines were removed since put was noted, so it may be beyond the end.
 	if put < 0 || put > len(d.Lines) {
 		put = len(d.Lines)
 	}
 	d.Put(put, put, strings.Join(append([]string{hostField(args)}, key...), " "))
 	d.Open = false
-	return d.String(), "key " + key[0]
+	return d.String(), "key " + key[0], created
 }
 
 // meansHost reports whether the first field of a line means a host.

@@ -23,9 +23,9 @@ func planLocaleGen(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if err := lacksTool(a, "locale-gen", "locales"); err != nil {
 		return nil, err
 	}
-	var unknown []string
+	var unknown, switched []string
 	c, err := planEdit(ctx, a, edit{path: localeFile, hint: "; the package locales has it"}, func(text string) (edited, says string) {
-		edited, unknown = switchLocales(text, args.Name, args.State != fsys.Absent)
+		edited, unknown, switched = switchLocales(text, args.Name, args.State != fsys.Absent)
 		return edited, args.State + ": " + strings.Join(args.Name, ", ")
 	})
 	if err != nil {
@@ -45,7 +45,14 @@ func planLocaleGen(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if c.Diff.Kind == events.ChangeNone { // the line is there, and the locale was never made
 		write, words = nil, "made: "+strings.Join(args.Name, ", ")
 	}
-	c.PlanFor(events.ChangeUpdate, "locale", strings.Join(args.Name, ","), func(ctx context.Context) error {
+	for _, name := range args.Name {
+		if args.State != fsys.Absent && slices.Contains(switched, name) {
+			c.AddCreated("locale", name, a.UndoWithTools("locale_gen", map[string]any{"name": name, "state": fsys.Absent}))
+		} else {
+			c.AddResource(events.ChangeUpdate, "locale", name)
+		}
+	}
+	c.Plan(events.ChangeUpdate, func(ctx context.Context) error {
 		if write != nil {
 			if err := write(ctx); err != nil {
 				return err
@@ -59,8 +66,9 @@ func planLocaleGen(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	return c, nil
 }
 
-// switchLocales takes the # from the lines of locales, or puts it there. It returns those that have no line.
-func switchLocales(text string, names []string, on bool) (edited string, unknown []string) {
+// switchLocales takes the # from the lines of locales, or puts it there. It returns those that have no line, and
+// those that were not so before.
+func switchLocales(text string, names []string, on bool) (edited string, unknown, switched []string) {
 	d := lines.Read(text)
 	for _, name := range names {
 		found := false
@@ -72,6 +80,9 @@ func switchLocales(text string, names []string, on bool) (edited string, unknown
 			}
 			found = true
 			off := strings.HasPrefix(strings.TrimSpace(line), "#")
+			if on == off {
+				switched = append(switched, name)
+			}
 			switch {
 			case on && off:
 				d.Put(i, i+1, bare)
@@ -83,7 +94,7 @@ func switchLocales(text string, names []string, on bool) (edited string, unknown
 			unknown = append(unknown, name)
 		}
 	}
-	return d.String(), unknown
+	return d.String(), unknown, switched
 }
 
 // haveLocales reports whether all of them were made. The system spells their character sets in another way: utf8.

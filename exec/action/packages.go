@@ -58,7 +58,7 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 	lacking, isLacking := errors.AsType[fault.NotYet](err)
 	switch {
 	case err == nil:
-		describePackages(c, a, t)
+		describePackages(c, a, p, t)
 	// A package that the old lists do not have may be in the new ones.
 	case outdated && isLacking:
 		c.Diff.Kind, c.Diff.Summary = events.ChangeUnknown, lacking.Message
@@ -86,7 +86,7 @@ func planPackages(ctx context.Context, a *exec.Attempt, p packager) (*exec.Chang
 		if err != nil {
 			return err
 		}
-		describePackages(c, a, t)
+		describePackages(c, a, p, t)
 		// Without packages to change, new lists are the change; if there are some, they are.
 		if t.idle && news {
 			c.Diff.Kind, c.Diff.Summary = events.ChangeUpdate, "new lists of packages"
@@ -106,7 +106,7 @@ func (t *transaction) runCommands(ctx context.Context) error {
 func (t *transaction) isEmpty() bool { return len(t.changes) == 0 && len(t.others) == 0 }
 
 // describePackages makes the change that of a transaction.
-func describePackages(c *exec.Change, a *exec.Attempt, t *transaction) {
+func describePackages(c *exec.Change, a *exec.Attempt, manager packager, t *transaction) {
 	c.Resources = nil
 	// Managers print in the order of their solver, which differs between two calls.
 	slices.SortFunc(t.changes, func(x, y packageChange) int {
@@ -124,7 +124,11 @@ func describePackages(c *exec.Change, a *exec.Attempt, t *transaction) {
 			text.WriteString("+ " + strings.TrimSpace(p.name+" "+p.to) + "\n")
 		}
 		kinds[p.changeKind()] = true
-		if p.asked {
+		switch {
+		case !p.asked:
+		case p.from == "":
+			c.AddCreated("package", p.name, removePackage(a, manager, p.name))
+		default:
 			c.AddResource(p.changeKind(), "package", p.name)
 		}
 	}
@@ -142,6 +146,33 @@ func describePackages(c *exec.Change, a *exec.Attempt, t *transaction) {
 			c.Diff.Kind = kind
 		}
 	}
+}
+
+// removePackage takes a package away again that was not there. What was installed for it stays, since others may need it by now, and so
+// does its configuration.
+func removePackage(a *exec.Attempt, manager packager, name string) *events.Undo {
+	in := map[string]any{"name": name, "state": "absent"}
+	action := ""
+	switch p := manager.(type) {
+	case *apt:
+		action = "apt"
+	case *dnf:
+		action = "dnf"
+		if p.args.Backend != "auto" {
+			in["use_backend"] = p.args.Backend
+		}
+	case *pacman:
+		action = "pacman"
+	case *zypper:
+		action = "zypper"
+	case *apk:
+		action = "apk"
+	case *homebrew:
+		action = "homebrew"
+	default:
+		return nil
+	}
+	return a.UndoWithTools(action, in)
 }
 
 func (p packageChange) changeKind() events.ChangeKind {

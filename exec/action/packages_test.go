@@ -2,6 +2,7 @@ package action_test
 
 import (
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -554,7 +555,10 @@ func TestPackageResources(t *testing.T) {
 		said{aptCall + "install -- a b", "", "", 0})
 	r := exectest.RunJob(t, job)
 	exectest.WantOutcome(t, r, events.Changed, "")
-	if len(r.Resources) != 2 || r.Resources[0] != (events.Resource{Type: "package", Name: "a", Change: events.ChangeCreate}) || r.Resources[1].Name != "b" {
+	if len(r.Resources) != 2 || !reflect.DeepEqual(r.Resources[0], events.Resource{
+		Type: "package", Name: "a", Change: events.ChangeCreate,
+		Undo: &events.Undo{Action: "apt", Args: exectest.Args{"name": "a", "state": "absent"}, Env: job.Env},
+	}) || r.Resources[1].Name != "b" {
 		t.Errorf("%+v", r.Resources)
 	}
 	if r.Diff.Kind != events.ChangeUpdate {

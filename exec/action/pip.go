@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"moon/events"
@@ -34,6 +35,8 @@ type piped struct {
 	args *spec.PipArgs
 	pip  []string // the command
 	venv []string // the command that makes the virtual environment; nil: it is there
+
+	fresh map[string]string // what is missing, by what the step calls it
 }
 
 func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
@@ -45,7 +48,7 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		own.Job = &job
 		a = &own
 	}
-	p := &piped{args: args}
+	p := &piped{args: args, fresh: map[string]string{}}
 	c := &exec.Change{Fields: map[string]any{
 		"name": facts.AnyList(args.Packages), "state": args.State, "version": args.Version, "requirements": args.Requirements,
 		"virtualenv": args.Virtualenv,
@@ -71,7 +74,8 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	case args.State != fsys.Absent && args.Requirements != "":
 		words = append(words, "install what "+args.Requirements+" asks for")
 	}
-	if len(words) == 0 {
+	// An environment that is not there has nothing in it to remove.
+	if len(words) == 0 || p.venv != nil && args.State == fsys.Absent {
 		return c.PlanNothing(), nil
 	}
 	kind := events.ChangeUpdate
@@ -79,9 +83,16 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		kind = events.ChangeUnknown
 	}
 	for _, name := range lacking {
-		c.AddResource(events.ChangeUpdate, "package", name)
+		if bare := p.fresh[name]; bare != "" {
+			c.AddCreated("package", name, p.removePackage(a, bare))
+		} else {
+			c.AddResource(events.ChangeUpdate, "package", name)
+		}
 	}
 	c.Plan(kind, func(ctx context.Context) error {
+		if args.Virtualenv != "" {
+			defer c.Watch(true, args.Virtualenv)()
+		}
 		// The environment is made first: pip is in it.
 		made := p.venv != nil
 		if made {
@@ -105,6 +116,21 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		return nil
 	}, strings.Join(words, ", "))
 	return c, nil
+}
+
+// removePackage takes a package away again. What was installed for it stays.
+func (p *piped) removePackage(a *exec.Attempt, name string) *events.Undo {
+	in := map[string]any{"name": name, "state": fsys.Absent}
+	for arg, text := range map[string]string{"virtualenv": p.args.Virtualenv, "executable": p.args.Executable} {
+		if text != "" {
+			in[arg] = text
+		}
+	}
+	// A Python that the system looks after lets pip remove nothing without it, as it lets it install nothing.
+	if always := "--break-system-packages"; slices.Contains(p.args.Options, always) {
+		in["extra_args"] = always
+	}
+	return a.UndoWithTools("pip", in)
 }
 
 // packageErrorOr words what pip says is wrong.
@@ -223,6 +249,9 @@ func (p *piped) listMissing(ctx context.Context, a *exec.Attempt) (names []strin
 		}
 		// Names differ in case, - and _ and mean the same package.
 		version, there := is[pipKey(m[1])]
+		if !there && args.State != fsys.Absent {
+			p.fresh[wanted] = m[1]
+		}
 		exact := args.Version
 		if m[2] == "==" {
 			exact = m[3]

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/facts"
 	"moon/exec/fault"
 	"moon/exec/spec"
 )
@@ -136,11 +137,41 @@ func planVerbs(ctx context.Context, c *exec.Change, a *exec.Attempt, s services,
 	if len(verbs) > 0 {
 		c.Diff = events.Diff{Kind: events.ChangeUpdate, Summary: strings.Join(verbs, ", ") + " " + args.Name}
 		c.AddResource(events.ChangeUpdate, "service", args.Name)
+		c.Resources[0].Undo = undoVerbs(a, verbs, args)
 	}
 	if is.static && args.Enabled != nil && *args.Enabled {
 		c.Warnings = append(c.Warnings, args.Name+" has no [Install] section: it cannot be enabled, something else starts it")
 	}
 	return verbs, nil
+}
+
+// undoVerbs brings a service back to how it was, as far as the verbs change that. Nil: they do not.
+func undoVerbs(a *exec.Attempt, verbs []string, args *spec.ServiceArgs) *events.Undo {
+	in := map[string]any{"name": args.Name}
+	for _, verb := range verbs {
+		switch verb {
+		case "start":
+			in["state"] = "stopped"
+		case "stop":
+			in["state"] = "started"
+		case "enable", "disable":
+			in["enabled"] = verb == "disable"
+		case "mask", "unmask":
+			in["masked"] = verb == "unmask"
+		}
+	}
+	if len(in) == 1 {
+		return nil
+	}
+	for name, text := range map[string]string{"scope": args.Scope, "use": args.Use, "pattern": args.Pattern, "arguments": args.Arguments} {
+		if text != "" && text != "system" && text != "auto" {
+			in[name] = text
+		}
+	}
+	if len(args.Runlevels) > 0 {
+		in["runlevels"] = facts.AnyList(args.Runlevels)
+	}
+	return a.UndoWithTools("service", in)
 }
 
 // listVerbs returns what must be done, in order: what is masked can neither be enabled nor started.

@@ -2,6 +2,7 @@ package action_test
 
 import (
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -178,7 +179,10 @@ func TestServiceReload(t *testing.T) {
 	if status, _ := r.Fields["status"].(map[string]any); status["ActiveState"] != "inactive" || r.Fields["state"] != "started" || r.Fields["enabled"] != true {
 		t.Errorf("fields %v", r.Fields)
 	}
-	if len(r.Resources) != 1 || r.Resources[0] != (events.Resource{Type: "service", Name: "nginx", Change: events.ChangeUpdate}) {
+	if len(r.Resources) != 1 || !reflect.DeepEqual(r.Resources[0], events.Resource{
+		Type: "service", Name: "nginx", Change: events.ChangeUpdate,
+		Undo: &events.Undo{Action: "service", Args: exectest.Args{"name": "nginx", "state": "stopped", "use": "systemd"}, Env: job.Env},
+	}) {
 		t.Errorf("%+v", r.Resources)
 	}
 }

@@ -25,9 +25,12 @@ func planSysctl(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if runtime.GOOS != "linux" {
 		return nil, errors.New("parameters of the kernel can be set on Linux only")
 	}
+	added := false
 	c, err := planEdit(ctx, a, edit{path: args.SysctlFile, create: true, gone: args.State == fsys.Absent},
 		func(text string) (edited, says string) {
-			return putParameter(text, args)
+			edited, says = putParameter(text, args)
+			added = says == lineAdded
+			return edited, says
 		})
 	if err != nil {
 		return nil, err
@@ -40,11 +43,18 @@ func planSysctl(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		c.Close()
 		return nil, err
 	}
-	if c.Diff.Kind != events.ChangeNone {
+	switch {
+	case added: // in the file; which value the kernel had before is not recorded
+		c.AddPart(events.Resource{Type: "sysctl", Name: args.Name, Undo: exec.UndoBy("sysctl", map[string]any{
+			"name": args.Name, "state": fsys.Absent, "sysctl_file": args.SysctlFile, "reload": false,
+		})})
+	case c.Diff.Kind != events.ChangeNone:
 		c.AddResource(c.Diff.Kind, "sysctl", args.Name)
 	}
 	return c, nil
 }
+
+const lineAdded = "line added"
 
 // putParameter sets the parameter in a file, or takes it out. Of lines that set it the last one counts, so it is the one
 // that stays.
@@ -69,7 +79,7 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 		return d.String(), says
 	case last < 0:
 		d.Put(len(d.Lines), len(d.Lines), args.Name+"="+args.Value)
-		return d.String(), "line added"
+		return d.String(), lineAdded
 	case was != args.Value:
 		// The blanks around = stay as they are written in the file.
 		begin, _, _ := strings.Cut(d.Line(last), "=")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,7 +188,7 @@ func (s *userStep) planCreation() error {
 		return err
 	}
 	words = append(words, key.describeChange()...)
-	s.c.PlanFor(events.ChangeCreate, "user", args.Name, s.applyTools(tools, key, nil), words...)
+	s.c.PlanCreation("user", args.Name, removeAccount(s.Attempt, "user", args.Name, args.Local), s.applyTools(tools, key, nil), words...)
 	s.c.AddPrediction(func(f *fsys.Overlay) { s.predictUser(f, own) })
 	return nil
 }
@@ -458,6 +459,7 @@ func (s *userStep) compareExpiry(is secrets) (argv []string, word string) {
 // applyTools runs the programs and makes what they do not, and then looks at what became of the user.
 func (s *userStep) applyTools(tools []exec.Tool, key *newKey, home *homeDir) func(context.Context) error {
 	return func(ctx context.Context) error {
+		record := s.watchFiles(key, home)
 		if err := changeAccounts(ctx, s.Attempt, tools...); err != nil {
 			return err
 		}
@@ -476,7 +478,57 @@ func (s *userStep) applyTools(tools []exec.Tool, key *newKey, home *homeDir) fun
 				return err
 			}
 		}
-		return key.makeKey(u, s.c.Fields)
+		err = key.makeKey(u, s.c.Fields)
+		record()
+		// useradd makes a group of the same name, and userdel removes it, if their configuration says so.
+		if isNamed(all, s.args.Name) && !isNamed(s.all, s.args.Name) {
+			s.c.Resources = append([]events.Resource{{
+				Type: "group", Name: s.args.Name, Change: events.ChangeCreate, Undo: removeAccount(s.Attempt, "group", s.args.Name, s.args.Local),
+			}}, s.c.Resources...)
+		}
+		return err
+	}
+}
+
+func isNamed(all *accounts, group string) bool {
+	g := all.findGroup(group)
+	return g != nil && g.name == group
+}
+
+// watchFiles is for the files that come with a user: the home as one thing, the mail spool, and a key outside of a new home.
+func (s *userStep) watchFiles(key *newKey, made *homeDir) (record func()) {
+	home, whole, files := s.args.Home, []string{}, []string{}
+	switch {
+	case s.is != nil && home == "":
+		home = s.is.home
+	case home == "":
+		home = filepath.Join(defaultHomes(), s.args.Name)
+	}
+	fresh := !isPresent(home)
+	if fresh && (s.is == nil && s.args.CreateHome || made != nil) {
+		whole = append(whole, home)
+	}
+	if s.is == nil {
+		for _, dir := range []string{loginDefs()["MAIL_DIR"], "/var/mail", "/var/spool/mail"} {
+			if dir != "" && isPresent(dir) {
+				files = append(files, filepath.Join(dir, s.args.Name))
+				break
+			}
+		}
+	}
+	if key != nil && !key.there {
+		path := key.file
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(home, path)
+		}
+		if !fresh || !strings.HasPrefix(path, home+"/") {
+			files = append(files, path, path+".pub")
+		}
+	}
+	recordHome, recordFiles := s.c.Watch(true, whole...), s.c.Watch(false, files...)
+	return func() {
+		recordFiles()
+		recordHome()
 	}
 }
 

@@ -32,6 +32,7 @@ func Checksum(text string) (algorithm, digits string, err error) {
 const (
 	Link  = "link:"  // and the link's target
 	Tree  = "tree:"  // and a SHA-256 over all that is in a directory
+	Venv  = "venv:"  // the same of a Python environment, without what pip keeps in it
 	Stamp = "stamp:" // and size and time of a file whose content must not be digested
 )
 
@@ -39,6 +40,7 @@ const (
 var forms = map[string]*regexp.Regexp{
 	Link:  regexp.MustCompile(`(?s)^.+$`),
 	Tree:  regexp.MustCompile(`^[0-9a-f]{64}$`),
+	Venv:  regexp.MustCompile(`^[0-9a-f]{64}$`),
 	Stamp: regexp.MustCompile(`^[0-9]+-[0-9]+$`),
 }
 

@@ -41,3 +41,9 @@ func FormatSize(n int64) string {
 	}
 	return fmt.Sprintf("%d MiB", n>>20)
 }
+
+// MaxListed is how many entries of a tree or an archive a diff names.
+const MaxListed = 1000
+
+// FewFiles is how many files are brought onto the disk one by one; for more it is quicker to wait for the whole disk.
+const FewFiles = 32

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"moon/exec/digest"
@@ -37,10 +38,18 @@ func Stamp(seen Entry) string {
 	return fmt.Sprintf("%s%d-%d", digest.Stamp, seen.Size, seen.Info.ModTime().UnixNano())
 }
 
+var pipKeeps = regexp.MustCompile(`^/(bin|include|lib|lib64|share)(/|$)`)
+
 // treeDigest is over the names, the contents of files and the targets of links below a directory. Modes, owners and times are not part of
 // it: nobody loses anything with them.
 func (p *Anchored) treeDigest(ctx context.Context) (string, error) {
 	h := sha256.New()
+	// What pip keeps in an environment can be had again, and changes with every package.
+	config := Anchored{Path: p.Path + "/pyvenv.cfg", Name: p.Name + "/pyvenv.cfg", Dir: p.Dir, Overlay: p.Overlay}
+	kind := digest.Tree
+	if e, err := config.Look(); err == nil && e.Kind == Regular {
+		kind = digest.Venv
+	}
 	err := p.Walk(func(name string, e Entry) error {
 		if fault.Stopped(ctx) != "" {
 			return context.Cause(ctx)
@@ -48,6 +57,9 @@ func (p *Anchored) treeDigest(ctx context.Context) (string, error) {
 		// The names below are those of the walk, so that the digest does not depend on where the tree is.
 		below := strings.TrimPrefix(name, p.Name)
 		what := ""
+		if kind == digest.Venv && pipKeeps.MatchString(below) {
+			return nil
+		}
 		switch e.Kind {
 		case Regular, Link:
 			at := Anchored{Path: p.Path + below, Name: name, Dir: p.Dir, Overlay: p.Overlay}
@@ -65,5 +77,5 @@ func (p *Anchored) treeDigest(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", p.PathError(err)
 	}
-	return digest.Tree + hex.EncodeToString(h.Sum(nil)), nil
+	return kind + hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -18,7 +18,7 @@ func PutBlock(text string, args *spec.BlockinfileArgs) (Edited, error) {
 		if !found {
 			return Edited{Text: text}, nil
 		}
-		if is := digestOf(d.textsBetween(from, to)); args.Checksum != "" && is != args.Checksum {
+		if is := Digest(d.Between(from, to)); args.Checksum != "" && is != args.Checksum {
 			return Edited{}, fmt.Errorf("the block in %s has been edited since moon left it: its checksum is %s, not %s; "+
 				"save what you need and remove it without `checksum`, or keep it", args.Path, is, args.Checksum)
 		}
@@ -35,10 +35,10 @@ func PutBlock(text string, args *spec.BlockinfileArgs) (Edited, error) {
 	}
 	lines = append(lines, args.End)
 	// Lines that are right keep their ends, even where those are mixed.
-	if now := d.textsBetween(from, to); !slices.Equal(now, lines) {
+	if now := d.Between(from, to); !slices.Equal(now, lines) {
 		d.Put(from, to, lines...)
 	}
-	e := Edited{Says: "Block inserted", Created: !found, Digest: digestOf(lines)}
+	e := Edited{Says: "Block inserted", Created: !found, Digest: Digest(lines)}
 	end := from + len(lines)
 	if args.Append && end < len(d.Lines) && d.Line(end) != "" {
 		d.Put(end, end, "")
@@ -63,8 +63,8 @@ func (d *Text) removeBlock(from, to int, space string) {
 	d.Put(from, to)
 }
 
-// digestOf tells whether lines are still the same.
-func digestOf(lines []string) string {
+// Digest tells whether lines are still the same.
+func Digest(lines []string) string {
 	sum := sha1.Sum([]byte(strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:])
 }
@@ -103,7 +103,8 @@ func (d *Text) blockAnchor(at spec.Anchor) int {
 	return min(strings.Count(text[:m[1]], "\n")+1, len(d.Lines))
 }
 
-func (d *Text) textsBetween(from, to int) []string {
+// Between are the lines of a part, without their ends.
+func (d *Text) Between(from, to int) []string {
 	var all []string
 	for i := from; i < to; i++ {
 		all = append(all, d.Line(i))

@@ -72,10 +72,7 @@ func (a *BlockinfileArgs) validateArgs(given func(string) bool) []Problem {
 	case slices.Contains(lines, a.Begin), slices.Contains(lines, a.End):
 		add("block", "`block` has a line that is the marker", "choose another `marker`")
 	}
-	problems = append(problems, onlyAbsent(a.State, given, "checksum", "empty_lines")...)
-	if given("checksum") && !sha1Digits.MatchString(a.Checksum) {
-		add("checksum", "`checksum` must be the 40 hex digits that moon has recorded", "")
-	}
+	problems = append(append(problems, checkLeft(a.State, a.Checksum, given)...), onlyAbsent(a.State, given, "empty_lines")...)
 	var wrong []Problem
 	a.Anchor, wrong = readAnchor(a.InsertAfter, a.InsertBefore)
 	problems = append(problems, wrong...)

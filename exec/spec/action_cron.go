@@ -28,6 +28,7 @@ type CronArgs struct {
 	InsertAfter  string `arg:"insertafter" implied:"at the top" doc:"With env, the variable to put a new one after."`
 	InsertBefore string `arg:"insertbefore" doc:"With env, the variable to put a new one before."`
 	Backup       bool   `arg:"backup" default:"false" doc:"Keep a backup of the old crontab: of a file in the same directory, of a user's crontab in the directory for temporary files."`
+	Checksum     string `arg:"checksum" doc:"With state: absent, remove only the job that moon left: the SHA-1 of its lines, as moon records it. Otherwise the step fails."`
 
 	Time string
 }
@@ -73,6 +74,7 @@ func (a *CronArgs) validateArgs(given func(string) bool) []Problem {
 	if strings.ContainsAny(a.User, " \t\n:") || strings.HasPrefix(a.User, "-") {
 		add("user", "`user` is not a user name", "")
 	}
+	problems = append(problems, checkLeft(a.State, a.Checksum, given)...)
 	present := a.State == "present"
 	switch {
 	case a.Env && !variableName.MatchString(a.Name):

@@ -24,7 +24,7 @@ type FileArgs struct {
 	Force  bool `arg:"force" default:"false" doc:"Let a link replace what is there (a directory only if empty), and point to something that does not exist."`
 	Backup bool `arg:"backup" default:"false" doc:"Keep a backup of what is replaced or removed in the same directory, with the time in its name."`
 
-	Checksum string `arg:"checksum" doc:"With state: absent, remove only what moon left: the checksum of a file's content, as of copy, or link:, tree: or stamp: as moon records it of what it creates. Anything else stays, and the step fails."`
+	Checksum string `arg:"checksum" doc:"With state: absent, remove only what moon left: the checksum of a file's content, as of copy, or link:, tree:, venv: or stamp: as moon records it of what it creates. Anything else stays, and the step fails."`
 	IfEmpty  bool   `arg:"if_empty" default:"false" doc:"With state: absent, remove only a directory or a file that is empty. Otherwise the step is skipped."`
 }
 
@@ -113,3 +113,12 @@ func onlyAbsent(state string, given func(string) bool, names ...string) (problem
 }
 
 var sha1Digits = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// checkLeft checks the checksum of lines that moon has left.
+func checkLeft(state, checksum string, given func(string) bool) []Problem {
+	problems := onlyAbsent(state, given, "checksum")
+	if given("checksum") && !sha1Digits.MatchString(checksum) {
+		problems = append(problems, Problem{"checksum", "`checksum` must be the 40 hex digits that moon has recorded", ""})
+	}
+	return problems
+}

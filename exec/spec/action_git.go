@@ -8,8 +8,9 @@ import (
 
 // GitArgs are the arguments of git.
 type GitArgs struct {
-	Repo             string `arg:"repo,name" need:"yes" doc:"Where the repository is: a URL, user@host:path, or a path. A password in a URL is used, but neither stored nor shown."`
+	Repo             string `arg:"repo,name" implied:"required unless state is absent" doc:"Where the repository is: a URL, user@host:path, or a path. A password in a URL is used, but neither stored nor shown."`
 	Dest             string `arg:"dest" kind:"path" implied:"required unless clone is false" doc:"The directory of the working copy."`
+	State            string `arg:"state" default:"present" enum:"present|absent" doc:"absent removes the working copy, unless something would be lost with it: files that were changed or added, ignored ones too, a stash, or commits that no remote branch or tag has and that version is not. The step fails then."`
 	Version          string `arg:"version" default:"HEAD" doc:"A branch, a tag, a commit or a full name like refs/pull/7/head. HEAD is the branch that the repository itself names."`
 	Remote           string `arg:"remote" default:"origin" doc:"What the working copy calls the repository."`
 	Refspec          string `arg:"refspec" doc:"What to fetch in addition to branches and tags."`
@@ -60,7 +61,13 @@ func ArchiveFormat(path string) string {
 func (a *GitArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
-	if a.Dest == "" && a.Clone {
+	if a.Repo == "" && !given("repo") && a.State == "present" {
+		add("repo", "`git` needs `repo`", "")
+	}
+	if a.Bare && a.State == "absent" {
+		add("bare", "`state: absent` needs a working copy", "remove a bare repository with `file`")
+	}
+	if a.Dest == "" && (a.Clone || a.State == "absent") {
 		add("dest", "`git` needs `dest`", "")
 	}
 	for _, f := range []struct{ field, text string }{

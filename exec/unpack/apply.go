@@ -1,4 +1,4 @@
-package action
+package unpack
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 )
 
 // applyPlan goes through the archive again and does what was planned.
-func (u *unpacking) applyPlan(ctx context.Context) error {
-	u.closeDirectory()
+func (u *Unpacking) applyPlan(ctx context.Context) error {
+	u.Close()
 	u.doing, u.next = map[int]int{}, 0
 	for i := range u.list {
 		p := u.list[i]
@@ -46,12 +46,12 @@ func (u *unpacking) applyPlan(ctx context.Context) error {
 	return fsys.SyncDir(u.at.Dir)
 }
 
-func (u *unpacking) explainSwap() error {
+func (u *Unpacking) explainSwap() error {
 	return fmt.Errorf("%s was changed while it was unpacked", u.ar.Path)
 }
 
 // writeMember writes one member, if that was planned.
-func (u *unpacking) writeMember(ctx context.Context, m *fsys.Member) error {
+func (u *Unpacking) writeMember(ctx context.Context, m *fsys.Member) error {
 	n := u.next
 	u.next++
 	// Each member is compared with what the first reading saw, so what was checked there holds here.
@@ -73,7 +73,7 @@ func (u *unpacking) writeMember(ctx context.Context, m *fsys.Member) error {
 }
 
 // makeAbove makes the directories above a name that are not there.
-func (u *unpacking) makeAbove(name string) error {
+func (u *Unpacking) makeAbove(name string) error {
 	above := path.Dir(name)
 	if above == "." {
 		return nil
@@ -92,7 +92,7 @@ func (u *unpacking) makeAbove(name string) error {
 	return u.makeDirectory(above, w)
 }
 
-func (u *unpacking) makeDirectory(name string, w fsys.Wanted) error {
+func (u *Unpacking) makeDirectory(name string, w fsys.Wanted) error {
 	dir, err := u.openDirectory(name)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (u *unpacking) makeDirectory(name string, w fsys.Wanted) error {
 	return fsys.SetOwner(dir, base, w)
 }
 
-func (u *unpacking) writeEntry(ctx context.Context, p planned, m *fsys.Member) error {
+func (u *Unpacking) writeEntry(ctx context.Context, p planned, m *fsys.Member) error {
 	dir, err := u.openDirectory(p.name)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func changeOwner(dir *os.Root, name string, w fsys.Wanted) error {
 }
 
 // fillFile makes a file with a member's content, owners, mode and time.
-func (u *unpacking) fillFile(ctx context.Context, dir *os.Root, name string, m *fsys.Member) error {
+func (u *Unpacking) fillFile(ctx context.Context, dir *os.Root, name string, m *fsys.Member) error {
 	packed, err := m.Open()
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (u *unpacking) fillFile(ctx context.Context, dir *os.Root, name string, m *
 }
 
 // finishDirectories gives directories their modes, from the leaves to the root.
-func (u *unpacking) finishDirectories() error {
+func (u *Unpacking) finishDirectories() error {
 	for _, p := range slices.Backward(u.later) {
 		dir, err := u.openDirectory(p.name)
 		if err == nil {

@@ -1,4 +1,4 @@
-package action
+package unpack
 
 import (
 	"bytes"
@@ -19,13 +19,13 @@ import (
 	"moon/exec/spec"
 )
 
-// unpacking is an archive on its way into a directory.
+// Unpacking is an archive on its way into a directory.
 //
 // It is read twice. The first time every member is compared with what is there, and nothing is written before all of
 // them are known: a name that leads out, a file below a link, or a bomb refuses the archive as a whole. The second time
 // what differs is written. All is done in directories that are held open and were opened from dest without leaving
 // it, so that nobody can lead a write elsewhere by swapping a directory for a link in between.
-type unpacking struct {
+type Unpacking struct {
 	*exec.Attempt
 	args  *spec.UnarchiveArgs
 	attrs fsys.Attributes
@@ -83,25 +83,25 @@ const (
 	dressed // only mode or owners differ
 )
 
-func newUnpacking(a *exec.Attempt, args *spec.UnarchiveArgs, attrs fsys.Attributes, c *exec.Change, ar *fsys.Archive,
+func New(a *exec.Attempt, args *spec.UnarchiveArgs, attrs fsys.Attributes, c *exec.Change, ar *fsys.Archive,
 	at *fsys.Anchored,
-) *unpacking {
-	return &unpacking{
+) *Unpacking {
+	return &Unpacking{
 		Attempt: a, args: args, attrs: attrs, c: c, ar: ar, at: at,
 		index: map[string]int{}, found: make([]bool, len(args.Wanted)), ids: map[string]int{}, contents: map[string][]byte{},
 		buf: make([]byte, fsys.CopySize),
 	}
 }
 
-func (u *unpacking) closeDirectory() {
+func (u *Unpacking) Close() {
 	if u.dir != nil {
 		_ = u.dir.Close() // nothing is written through it
 		u.dir = nil
 	}
 }
 
-// compareMember takes one member up into the plan.
-func (u *unpacking) compareMember(ctx context.Context, m *fsys.Member) error {
+// Compare takes one member up into the plan.
+func (u *Unpacking) Compare(ctx context.Context, m *fsys.Member) error {
 	// The digests show at the second reading whether the archive is still the one that was planned.
 	u.digests = append(u.digests, m.Digest())
 	name, err := u.nameOf(m.Name)
@@ -142,7 +142,7 @@ func (u *unpacking) compareMember(ctx context.Context, m *fsys.Member) error {
 	return u.wrapError(name, err)
 }
 
-func (u *unpacking) findOutlook(p *planned, m *fsys.Member) (*outlook, error) {
+func (u *Unpacking) findOutlook(p *planned, m *fsys.Member) (*outlook, error) {
 	is := fsys.Nothing.Entry
 	if !p.below {
 		var err error
@@ -167,7 +167,7 @@ func (u *unpacking) findOutlook(p *planned, m *fsys.Member) (*outlook, error) {
 }
 
 // nameOf is where a member goes, or "" if it is left out. A slash in front is taken off, as tar does.
-func (u *unpacking) nameOf(raw string) (string, error) {
+func (u *Unpacking) nameOf(raw string) (string, error) {
 	var parts []string
 	for part := range strings.SplitSeq(raw, "/") {
 		if part != "" && part != "." {
@@ -185,7 +185,7 @@ func (u *unpacking) nameOf(raw string) (string, error) {
 	return strings.Join(parts[min(len(parts), u.args.StripComponents):], "/"), nil
 }
 
-func (u *unpacking) isWanted(name string) bool {
+func (u *Unpacking) isWanted(name string) bool {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(name) }
 	if slices.ContainsFunc(u.args.Unwanted, matches) {
 		return false
@@ -201,7 +201,7 @@ func (u *unpacking) isWanted(name string) bool {
 
 // claimName finds the place of a name in the plan. What is above it must be directories, in the archive and on the disk; of a
 // name that comes more than once the last counts.
-func (u *unpacking) claimName(name, kind string) (int, error) {
+func (u *Unpacking) claimName(name, kind string) (int, error) {
 	above, below := path.Dir(name), false
 	if above != "." {
 		i, ok := u.index[above]
@@ -235,7 +235,7 @@ func (u *unpacking) claimName(name, kind string) (int, error) {
 }
 
 // impliedState is the state of a directory that only its content speaks of.
-func (u *unpacking) impliedState(name string) (state, error) {
+func (u *Unpacking) impliedState(name string) (state, error) {
 	if u.list[u.index[name]].below {
 		return fresh, nil
 	}
@@ -250,7 +250,7 @@ func (u *unpacking) impliedState(name string) (state, error) {
 }
 
 // isDir fails unless an entry is a directory, or a link to one that is in dest too.
-func (u *unpacking) isDir(name string, is fsys.Entry) error {
+func (u *Unpacking) isDir(name string, is fsys.Entry) error {
 	if is.Kind == fsys.Directory {
 		return nil
 	}
@@ -268,15 +268,15 @@ func (u *unpacking) isDir(name string, is fsys.Entry) error {
 		map[bool]string{true: "; a link must lead to a directory in dest"}[is.Kind == fsys.Link])
 }
 
-func (u *unpacking) destPath(name string) string { return u.at.Path + "/" + name }
+func (u *Unpacking) destPath(name string) string { return u.at.Path + "/" + name }
 
-func (u *unpacking) wrapError(name string, err error) error {
+func (u *Unpacking) wrapError(name string, err error) error {
 	at := fsys.Anchored{Path: u.destPath(name)}
 	return at.PathError(err)
 }
 
 // openDirectory opens the directory that a name is in. It stays open until the next.
-func (u *unpacking) openDirectory(name string) (*os.Root, error) {
+func (u *Unpacking) openDirectory(name string) (*os.Root, error) {
 	above := path.Dir(name)
 	if above == "." {
 		return u.at.Dir, nil
@@ -284,7 +284,7 @@ func (u *unpacking) openDirectory(name string) (*os.Root, error) {
 	if u.dir != nil && u.dirName == above {
 		return u.dir, nil
 	}
-	u.closeDirectory()
+	u.Close()
 	// Members of a directory mostly follow each other: one open directory serves them all.
 	dir, err := u.at.Dir.OpenRoot(above)
 	if err != nil {
@@ -294,7 +294,7 @@ func (u *unpacking) openDirectory(name string) (*os.Root, error) {
 	return dir, nil
 }
 
-func (u *unpacking) lookAt(name string) (fsys.Entry, error) {
+func (u *Unpacking) lookAt(name string) (fsys.Entry, error) {
 	if at, ok := u.Overlay.Look(u.destPath(name)); ok || u.at.Dir == nil {
 		return at.Entry, nil
 	}
@@ -307,7 +307,7 @@ func (u *unpacking) lookAt(name string) (fsys.Entry, error) {
 }
 
 // describeDifference compares a member with what is in its place.
-func (u *unpacking) describeDifference(ctx context.Context, i int, m *fsys.Member) (state, []string, error) {
+func (u *Unpacking) describeDifference(ctx context.Context, i int, m *fsys.Member) (state, []string, error) {
 	p := u.list[i]
 	is := fsys.Entry{Kind: fsys.Absent}
 	if !p.below {
@@ -352,7 +352,7 @@ func dressedIf(w fsys.Wanted, is fsys.Entry) state {
 	return dressed
 }
 
-func (u *unpacking) fileDiffers(ctx context.Context, name string, is fsys.Entry, m *fsys.Member) (state, []string, error) {
+func (u *Unpacking) fileDiffers(ctx context.Context, name string, is fsys.Entry, m *fsys.Member) (state, []string, error) {
 	if is.Kind == fsys.Link {
 		return replaced, []string{strings.TrimPrefix(is.What(), "a ") + " → file"}, nil
 	}
@@ -375,7 +375,7 @@ func (u *unpacking) fileDiffers(ctx context.Context, name string, is fsys.Entry,
 
 // sameContent compares a file with a member of the same size. Where the archive has a sum of the content nothing is
 // unpacked for it.
-func (u *unpacking) sameContent(ctx context.Context, name string, is fsys.Entry, m *fsys.Member) (bool, error) {
+func (u *Unpacking) sameContent(ctx context.Context, name string, is fsys.Entry, m *fsys.Member) (bool, error) {
 	there, err := u.openThere(name, is)
 	if err != nil {
 		return false, err
@@ -412,7 +412,7 @@ func (u *unpacking) sameContent(ctx context.Context, name string, is fsys.Entry,
 	return true, nil
 }
 
-func (u *unpacking) openThere(name string, is fsys.Entry) (io.ReadCloser, error) {
+func (u *Unpacking) openThere(name string, is fsys.Entry) (io.ReadCloser, error) {
 	at := fsys.Anchored{Path: u.destPath(name), Name: path.Base(name), Overlay: u.Overlay}
 	if _, ahead := u.Overlay.Look(at.Path); !ahead {
 		var err error
@@ -430,7 +430,7 @@ const (
 )
 
 // keepContent holds the content of a small member, so that later steps of a dry run can look into it.
-func (u *unpacking) keepContent(name string, m *fsys.Member) error {
+func (u *Unpacking) keepContent(name string, m *fsys.Member) error {
 	if u.Overlay == nil || m.Kind != fsys.Regular || m.Size > fsys.DiffLimit || u.kept+m.Size > keptLimit || len(u.contents) == keptFiles {
 		return nil
 	}
@@ -452,7 +452,7 @@ func (u *unpacking) keepContent(name string, m *fsys.Member) error {
 
 // predictFiles tells later steps of a dry run what would be unpacked. Of an archive with very many members it tells the
 // beginning.
-func (u *unpacking) predictFiles(f *fsys.Overlay) {
+func (u *Unpacking) predictFiles(f *fsys.Overlay) {
 	for i := range min(len(u.list), keptFiles) {
 		p := &u.list[i]
 		path := u.destPath(p.name)
@@ -489,7 +489,7 @@ func (u *unpacking) predictFiles(f *fsys.Overlay) {
 
 // hardDiffers compares a hard link. It may only be to a file that the archive itself has before it: another one could be
 // anybody's.
-func (u *unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (state, []string, error) {
+func (u *Unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (state, []string, error) {
 	to, err := u.nameOf(m.Target)
 	if err != nil {
 		return same, nil, err
@@ -518,7 +518,7 @@ func (u *unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (sta
 }
 
 // wantedOf is the mode and the owners that a member gives. Ids that it leaves open are -1.
-func (u *unpacking) wantedOf(m *fsys.Member) fsys.Wanted {
+func (u *Unpacking) wantedOf(m *fsys.Member) fsys.Wanted {
 	w := fsys.Wanted{Mode: m.Mode & 0o777, UID: u.attrs.UID, GID: u.attrs.GID}
 	root := os.Geteuid() == 0
 	switch {
@@ -544,7 +544,7 @@ func (u *unpacking) wantedOf(m *fsys.Member) fsys.Wanted {
 	return w
 }
 
-func (u *unpacking) modeOf(base uint32, dir bool) uint32 {
+func (u *Unpacking) modeOf(base uint32, dir bool) uint32 {
 	mode := u.attrs.Mode.Apply(base, dir, fsys.Umask())
 	if text := u.attrs.Mode.String(); dir && text != "" && text[0] >= '0' && text[0] <= '9' {
 		mode |= mode & 0o444 >> 2
@@ -553,7 +553,7 @@ func (u *unpacking) modeOf(base uint32, dir bool) uint32 {
 }
 
 // findID returns the number of a user or group that an archive names. Who is not known here has the number from there.
-func (u *unpacking) findID(name string, number int, find func(string) (int, error)) int {
+func (u *Unpacking) findID(name string, number int, find func(string) (int, error)) int {
 	if len(name) == 1 {
 		return number
 	}
@@ -576,7 +576,7 @@ func (u *unpacking) findID(name string, number int, find func(string) (int, erro
 
 // wantedOn is what an entry that stays shall have, and in words how that differs. Unless the step gives a mode, setuid and
 // the like stay as they are.
-func (u *unpacking) wantedOn(m *fsys.Member, is fsys.Entry) (fsys.Wanted, []string) {
+func (u *Unpacking) wantedOn(m *fsys.Member, is fsys.Entry) (fsys.Wanted, []string) {
 	w := u.wantedOf(m)
 	if u.attrs.Mode.IsZero() {
 		w.Mode |= is.Mode & 0o7000
@@ -589,11 +589,11 @@ func (u *unpacking) wantedOn(m *fsys.Member, is fsys.Entry) (fsys.Wanted, []stri
 }
 
 // onDir is the same of a directory that is there already: it keeps its mode and owners, unless the step gives others.
-func (u *unpacking) onDir(is fsys.Entry) (fsys.Wanted, []string) {
+func (u *Unpacking) onDir(is fsys.Entry) (fsys.Wanted, []string) {
 	return u.describeMember(fsys.Wanted{Mode: u.modeOf(is.Mode, true), UID: u.attrs.UID, GID: u.attrs.GID}, is)
 }
 
-func (u *unpacking) describeMember(w fsys.Wanted, is fsys.Entry) (fsys.Wanted, []string) {
+func (u *Unpacking) describeMember(w fsys.Wanted, is fsys.Entry) (fsys.Wanted, []string) {
 	var words []string
 	if w.UID < 0 {
 		w.UID = is.UID
