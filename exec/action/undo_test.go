@@ -3,6 +3,7 @@ package action_test
 import (
 	"encoding/json"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -111,6 +112,92 @@ func TestUndoEdited(t *testing.T) {
 	}
 }
 
+// TestUndoEditedParts is the same for parts of files and for working copies.
+func TestUndoEditedParts(t *testing.T) {
+	root := t.TempDir()
+	at := func(name string) string { return filepath.Join(root, name) }
+	edit := func(name, from, to string) func() {
+		return func() {
+			exectest.WriteFile(t, at(name), strings.ReplaceAll(exectest.ReadFile(t, at(name)), from, to), 0o644)
+		}
+	}
+	git := func(dir string, words ...string) {
+		argv := append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"}, words...)
+		if out, err := osexec.Command("git", argv...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %s\n%s", words, err, out)
+		}
+	}
+	if err := os.Mkdir(at("origin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git(at("origin"), "init", "-q")
+	exectest.WriteFile(t, at("origin/.gitignore"), "built\n", 0o644)
+	git(at("origin"), "add", ".")
+	git(at("origin"), "commit", "-qm", "one")
+	clone := func(name string) exectest.Args {
+		return exectest.Args{"repo": "file://" + at("origin"), "dest": at(name)}
+	}
+	for _, name := range []string{"line", "block", "cron"} {
+		exectest.WriteFile(t, at(name), "a\n", 0o644)
+	}
+	lost := ", which would be lost; save what you need and remove it with force: true, or keep it"
+	for _, tt := range []struct {
+		action string
+		in     exectest.Args
+		edit   func()
+		ends   events.Outcome
+		says   string
+	}{
+		{"lineinfile", exectest.Args{"path": at("line"), "line": "b"}, edit("line", "b", "c"), events.OK, ""},
+		{"blockinfile", exectest.Args{"path": at("block"), "block": "b"}, edit("block", "b\n", "c\n"), events.Failed, "has been edited since moon left it"},
+		{
+			"cron", exectest.Args{"name": "x", "job": "b", "user": "root", "cron_file": at("cron")}, edit("cron", " b", " c"), events.Failed,
+			"the job x has been edited since moon left it",
+		},
+		{"git", clone("changed"), edit("changed/.gitignore", "b", "c"), events.Failed, "/changed has 1 file of its own, such as .gitignore" + lost},
+		{
+			"git", clone("ignored"), func() { exectest.WriteFile(t, at("ignored/built"), "b", 0o644) }, events.Failed,
+			"/ignored has 1 file of its own, such as built" + lost,
+		},
+		{
+			"git", clone("ahead"), func() { git(at("ahead"), "commit", "-q", "--allow-empty", "-m", "mine") }, events.Failed,
+			"/ahead has commits of its own, such as ",
+		},
+		{
+			"git", clone("branch"), func() {
+				git(at("branch"), "checkout", "-qb", "mine")
+				git(at("branch"), "commit", "-q", "--allow-empty", "-m", "mine")
+				git(at("branch"), "checkout", "-q", "-")
+			}, events.Failed, "/branch has commits of its own, such as ",
+		},
+		{
+			"git", clone("stash"), func() {
+				exectest.WriteFile(t, at("stash/.gitignore"), "x", 0o644)
+				git(at("stash"), "stash", "-q")
+			}, events.Failed, "/stash has a stash" + lost,
+		},
+	} {
+		t.Run(tt.action, func(t *testing.T) {
+			list := created(t, tt.action, tt.in)
+			tt.edit()
+			kept := treeState(t, root)
+			r := exectest.RunJob(t, undoJob(t, list[len(list)-1]))
+			exectest.WantOutcome(t, r, tt.ends, tt.says)
+			now := treeState(t, root)
+			// git writes its index anew when it compares times.
+			for name := range now {
+				if strings.HasSuffix(name, "/.git/index") {
+					delete(now, name)
+					delete(kept, name)
+				}
+			}
+			if !reflect.DeepEqual(now, kept) {
+				t.Errorf("is %v\nwas %v", now, kept)
+			}
+		})
+	}
+}
+
 // TestUndoSecret says that the record of a file with a secret lets nobody try out what that is, and still tells an edited one.
 func TestUndoSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
@@ -124,6 +211,11 @@ func TestUndoSecret(t *testing.T) {
 	}
 	exectest.WriteFile(t, path, "open sesamy", 0o644)
 	exectest.WantOutcome(t, exectest.RunJob(t, undoJob(t, r.Resources[0])), events.Failed, "has been edited since moon left it")
+	line := exectest.NewJob(t, "lineinfile", exectest.Args{"path": path, "line": "open sesame 2"})
+	line.Secrets = job.Secrets
+	if r := exectest.RunJob(t, line); len(r.Warnings) != 1 || r.Resources[len(r.Resources)-1].Undo != nil {
+		t.Errorf("a line with a secret: %+v", r)
+	}
 	r = exectest.RunJob(t, job)
 	exectest.WantOutcome(t, r, events.Changed, "")
 	if r.Resources[0].Undo != nil {
@@ -161,4 +253,17 @@ func treeState(tb testing.TB, root string) map[string]string {
 		tb.Fatal(err)
 	}
 	return all
+}
+
+// TestUndoTempfile says that what has a name of its own is taken away too.
+func TestUndoTempfile(t *testing.T) {
+	root := t.TempDir()
+	for _, state := range []string{"file", "directory"} {
+		for _, r := range created(t, "tempfile", exectest.Args{"path": root, "state": state}) {
+			exectest.WantOutcome(t, exectest.RunJob(t, undoJob(t, r)), events.Changed, "")
+		}
+	}
+	if left := treeState(t, root); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
 }
