@@ -14,7 +14,8 @@ import (
 // about from one that came from outside. Of a path the time of its last change says that; of anything else, such as a
 // package, only whether a step ran that may change anything.
 type Deeds struct {
-	on map[machine][]span
+	on    map[machine][]span
+	began time.Time // of the run: what changed before is not its doing
 }
 
 // machine is how one is reached.
@@ -45,6 +46,9 @@ type span struct {
 
 // grain is how far the clock of a file system may be behind: it is only moved on with the ticks of the kernel.
 const grain = 10 * time.Millisecond
+
+// margin is grain for the beginning of the run, where somebody may have edited a file just before; no step has done anything yet.
+const margin = 2 * time.Millisecond
 
 // confined are the actions that change only the path they name, which a prediction of what comes later has seen.
 var confined = map[string]bool{
@@ -123,18 +127,20 @@ func (d *Deeds) cut(at time.Time) {
 // copyOf is what has been done by now on the machine of a step.
 func (d *Deeds) copyOf(ps *plan.Step) *Deeds {
 	on := machineOf(ps.Conn)
-	return &Deeds{on: map[machine][]span{on: append([]span(nil), d.on[on]...)}}
+	return &Deeds{began: d.began, on: map[machine][]span{on: append([]span(nil), d.on[on]...)}}
 }
 
 // By names the step of the run that may have brought about what a step now finds, or "". from and to are when it was looked at.
 func (d *Deeds) By(ps *plan.Step, now *events.Prediction, from, to time.Time) string {
 	list := d.on[machineOf(ps.Conn)]
+	early := now.Age > 0 && to.Add(-now.Age).Before(d.began.Add(-margin))
 	for i := len(list) - 1; i >= 0; i-- {
 		s := &list[i]
 		switch {
 		case s.of == keyOf(ps) && s.to.IsZero(): // the attempt that is about to be made
 		case s.of == keyOf(ps) && s.cut: // it is tried again, and may have been done already
 			return s.name
+		case early:
 		case now.Age <= 0: // it has none
 			if s.wide {
 				return s.name

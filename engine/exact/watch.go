@@ -22,6 +22,7 @@ func (w *Watch) On() bool { return w.book != nil }
 // See takes note of a record. inward says of an action that it touches no machine.
 func (w *Watch) See(p *plan.Plan, r fact.Record, inward func(action string) bool) {
 	if f, ok := r.Fact.(fact.RunExpects); ok {
+		w.deeds.began = r.At
 		w.book, w.would = NewBook(&f.Expectations), map[key]*events.Expectation{}
 	}
 	if !w.On() {
