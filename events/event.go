@@ -69,6 +69,8 @@ type Diff struct {
 	Path    string     `json:"path,omitempty"`
 	Summary string     `json:"summary,omitempty"` // one line: "mode 0644 → 0600"
 	Text    string     `json:"text,omitempty"`    // unified diff
+	// Digest is that of the content that would be replaced, of a prediction without text.
+	Digest string `json:"digest,omitempty"`
 }
 
 // FileResource is the type of files, directories and links. Other types are the names of the actions that make them.

@@ -165,6 +165,9 @@ type Attempt struct {
 	ahead   bool          // it is a dry run
 }
 
+// Predicts reports whether the attempt is a dry run, of which only the change that it plans is used.
+func (a *Attempt) Predicts() bool { return a.ahead }
+
 func (l Local) attempt(job *Job) (*Attempt, Action, *Result) {
 	act, ok := actions[job.Action]
 	if args, plugged := job.Args.(*spec.PluginArgs); plugged && l.Plugin != nil {

@@ -29,6 +29,8 @@ func Differs(e *events.Expectation, now *events.Prediction) string {
 		return words
 	case e.Text != digestOf(now.Diff.Text):
 		return fmt.Sprintf("predicted to %s, but the text would now be different", inWords(&e.Prediction))
+	case was.Digest != is.Digest:
+		return fmt.Sprintf("predicted to %s, but the content that it would replace has changed since", inWords(&e.Prediction))
 	}
 	return ""
 }

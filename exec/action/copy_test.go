@@ -186,7 +186,17 @@ func TestCopyLarge(t *testing.T) {
 	exectest.WriteFile(t, filepath.Join(dir, "src"), string(content), 0o644)
 	content[len(content)-1] = 'x'
 	exectest.WriteFile(t, filepath.Join(dir, "dest"), string(content), 0o644)
-	r := settle(t, dir, "copy", paths(dir, exectest.Args{"src": "DIR/src", "dest": "DIR/dest"}), nil)
+	in := paths(dir, exectest.Args{"src": "DIR/src", "dest": "DIR/dest"})
+	one, err := exectest.PredictJob(t, exectest.NewJob(t, "copy", in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[0] = 'x'
+	exectest.WriteFile(t, filepath.Join(dir, "dest"), string(content), 0o644)
+	if two, err := exectest.PredictJob(t, exectest.NewJob(t, "copy", in)); err != nil || one.Digest == "" || one.Digest == two.Digest {
+		t.Errorf("two contents that would be replaced have the digests %q and %q: %v", one.Digest, two.Digest, err)
+	}
+	r := settle(t, dir, "copy", in, nil)
 	if r.Diff.Text != "" || r.Diff.Summary != "content, 2048 KiB" {
 		t.Errorf("%+v", r.Diff)
 	}
