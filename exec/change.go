@@ -70,13 +70,9 @@ func (c *Change) AddFile(kind events.ChangeKind, path string) {
 // AddDirs notes the directories that are created down to the place, whose name may have several parts: the outermost first, since what
 // they hold is removed before them.
 func (c *Change) AddDirs(p *fsys.Anchored) {
-	above := strings.TrimSuffix(p.Path, p.Name)
-	for i, part := range strings.Split(p.Name, "/") {
-		if i > 0 {
-			above += "/"
-		}
-		above += part
-		c.AddFile(events.ChangeCreate, above)
+	parts := strings.Split(p.Name, "/")
+	for i := range parts {
+		c.AddFile(events.ChangeCreate, strings.TrimSuffix(p.Path, p.Name)+strings.Join(parts[:i+1], "/"))
 	}
 }
 

@@ -42,7 +42,8 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 	if args.Checksum != "" {
 		return nil, fmt.Errorf("checksum: src %s is a directory", args.Src)
 	}
-	t := &treeCopy{Attempt: a, args: args, attrs: attrs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest), inside: map[string]bool{}}
+	t := &treeCopy{Attempt: a, args: args, attrs: attrs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest)}
+	t.inside = map[string]bool{}
 	if !strings.HasSuffix(args.Src, "/") {
 		t.dest = filepath.Join(t.dest, filepath.Base(t.src))
 	}

@@ -129,7 +129,7 @@ func (g *gitStep) planClone() error {
 		packed := g.args.Archive != "" && !isPresent(g.args.Archive)
 		defer func() {
 			record()
-			g.recordClone(ctx, packed)
+			g.recordClone(packed)
 		}()
 		if err := os.MkdirAll(filepath.Dir(g.args.Dest), 0o755); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 
 // recordClone notes what takes a new working copy away again. In a bare repository nobody can tell whose commits are whose, so it goes
 // only if nothing in it has changed.
-func (g *gitStep) recordClone(ctx context.Context, packed bool) {
+func (g *gitStep) recordClone(packed bool) {
 	for i := range g.c.Resources {
 		r := &g.c.Resources[i]
 		switch {

@@ -38,8 +38,11 @@ func planKnownHosts(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 	})
 	if err == nil {
 		if created {
-			c.AddPart(events.Resource{Type: "known_host", Name: c.Diff.Path + ": " + args.Name + " " + strings.Fields(args.Key)[0],
-				Undo: exec.UndoBy("known_hosts", map[string]any{"name": args.Name, "key": args.Key, "path": c.Diff.Path, "state": fsys.Absent})})
+			undo := map[string]any{"name": args.Name, "key": args.Key, "path": c.Diff.Path, "state": fsys.Absent}
+			c.AddPart(events.Resource{
+				Type: "known_host", Name: c.Diff.Path + ": " + args.Name + " " + strings.Fields(args.Key)[0],
+				Undo: exec.UndoBy("known_hosts", undo),
+			})
 		}
 		c.Fields["name"], c.Fields["key"], c.Fields["hash_host"] = args.Name, args.Key, args.Hash
 		// Ansible's module has the key with the name in front of it, as the line has.

@@ -57,13 +57,15 @@ func TestUndoEdited(t *testing.T) {
 		says   string
 	}{
 		{
-			"file", "copy", exectest.Args{"content": "x", "dest": at("f")},
+			"file", "copy",
+			exectest.Args{"content": "x", "dest": at("f")},
 			func() { exectest.WriteFile(t, at("f"), "y", 0o644) }, events.Failed,
 			"/f has been edited since moon left it: its checksum is 95cb0bfd2977c761298d9624e4b4d4c72a39974a, not 11f6ad8ec52a2984abaafd7c3b516503785c2072; " +
 				"save what you need and remove it without `checksum`, or keep it",
 		},
 		{
-			"file, now a directory", "copy", exectest.Args{"content": "x", "dest": at("g")},
+			"file, now a directory", "copy",
+			exectest.Args{"content": "x", "dest": at("g")},
 			func() {
 				if err := os.Remove(at("g")); err != nil {
 					t.Fatal(err)
@@ -72,7 +74,8 @@ func TestUndoEdited(t *testing.T) {
 			}, events.Failed, "/g is a directory now, which moon did not leave there; remove it without `checksum`, or keep it",
 		},
 		{
-			"link", "file", exectest.Args{"path": at("l"), "state": "link", "src": at("src")},
+			"link", "file",
+			exectest.Args{"path": at("l"), "state": "link", "src": at("src")},
 			func() {
 				if err := os.Remove(at("l")); err != nil {
 					t.Fatal(err)
@@ -83,11 +86,13 @@ func TestUndoEdited(t *testing.T) {
 			}, events.Failed, "/l has been edited since moon left it: its checksum is elsewhere, not " + at("src"),
 		},
 		{
-			"tree", "copy", exectest.Args{"src": at("src"), "dest": root + "/tree"},
+			"tree", "copy",
+			exectest.Args{"src": at("src"), "dest": root + "/tree"},
 			func() { exectest.WriteFile(t, at("tree/src/more"), "y", 0o644) }, events.Failed, "/tree/src has been edited since moon left it",
 		},
 		{
-			"directory", "file", exectest.Args{"path": at("d"), "state": "directory"},
+			"directory", "file",
+			exectest.Args{"path": at("d"), "state": "directory"},
 			func() { exectest.WriteFile(t, at("d/mine"), "y", 0o644) }, events.Skipped, "",
 		},
 	} {
@@ -151,7 +156,9 @@ func TestUndoEditedParts(t *testing.T) {
 		{"lineinfile", exectest.Args{"path": at("line"), "line": "b"}, edit("line", "b", "c"), events.OK, ""},
 		{"blockinfile", exectest.Args{"path": at("block"), "block": "b"}, edit("block", "b\n", "c\n"), events.Failed, "has been edited since moon left it"},
 		{
-			"cron", exectest.Args{"name": "x", "job": "b", "user": "root", "cron_file": at("cron")}, edit("cron", " b", " c"), events.Failed,
+			"cron",
+			exectest.Args{"name": "x", "job": "b", "user": "root", "cron_file": at("cron")},
+			edit("cron", " b", " c"), events.Failed,
 			"the job x has been edited since moon left it",
 		},
 		{"git", clone("changed"), edit("changed/.gitignore", "b", "c"), events.Failed, "/changed has 1 file of its own, such as .gitignore" + lost},

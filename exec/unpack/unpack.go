@@ -83,6 +83,7 @@ const (
 	dressed // only mode or owners differ
 )
 
+// New plans to unpack an archive into the directory at a place, as a change.
 func New(a *exec.Attempt, args *spec.UnarchiveArgs, attrs fsys.Attributes, c *exec.Change, ar *fsys.Archive,
 	at *fsys.Anchored,
 ) *Unpacking {
@@ -93,6 +94,7 @@ func New(a *exec.Attempt, args *spec.UnarchiveArgs, attrs fsys.Attributes, c *ex
 	}
 }
 
+// Close closes the directory that was opened last.
 func (u *Unpacking) Close() {
 	if u.dir != nil {
 		_ = u.dir.Close() // nothing is written through it
