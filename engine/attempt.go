@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,6 +140,36 @@ func (s *attempts) expire(step int) {
 	s.finished(r)
 }
 
+// lapsed is why an attempt is interrupted: the scope that it is in has no time left.
+type lapsed struct{ why string }
+
+func (l lapsed) Error() string { return l.why }
+
+// Is lets the attempt end as one whose own time is over.
+func (l lapsed) Is(other error) bool { return other == fault.Expired }
+
+// lapse records that the time of a scope is over, and interrupts what runs in it.
+func (s *attempts) lapse(scope int) {
+	s.add(fact.ScopeTimedOut{Scope: scope})
+	for _, step := range slices.Sorted(maps.Keys(s.running)) {
+		if why := s.state.RanOut(step); why != "" {
+			s.add(fact.AttemptStopping{Step: step, Signal: "TERM"})
+			s.running[step].cancel(lapsed{why})
+		}
+	}
+}
+
+// cutOff says of an attempt that had no time left which scope's time that was. Neither `ignore_errors` nor another attempt could make
+// more of it.
+func cutOff(ctx context.Context, r exec.Result) (exec.Result, bool) {
+	why, ok := errors.AsType[lapsed](context.Cause(ctx))
+	if !ok || r.Outcome != events.Timeout {
+		return r, false
+	}
+	r.Error = why.why
+	return r, true
+}
+
 // prepare renders a step and journals its start. The work begins when the journal is durable.
 func (s *attempts) prepare(step, number int) {
 	ps := &s.state.Plan().Steps[step]
@@ -242,7 +274,7 @@ func (s *attempts) prepare(step, number int) {
 				return
 			}
 			began := s.cfg.Now()
-			result := runner.Run(ctx, job)
+			result, late := cutOff(ctx, runner.Run(ctx, job))
 			// A template that met an unknown value has not failed the step: its effect is what is unknown.
 			if m := names.Open(); m != nil && dry {
 				result = notKnownYet(p, m)
@@ -262,6 +294,9 @@ func (s *attempts) prepare(step, number int) {
 			r := s.judge(verdict, result, plan.Result{
 				Stdout: stdout, Stderr: stderr, Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
 			})
+			if late {
+				r.Ignored, r.Again = false, false
+			}
 			if !dry || result.Diff == nil || result.Diff.Kind != events.ChangeUnknown {
 				s.probed.compare(p, step, result, stdout, stderr, &r)
 			}

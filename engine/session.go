@@ -276,6 +276,8 @@ func (s *Session) decide() (until time.Time) {
 			s.prepare(d.Step, d.Attempt)
 		case state.Expire:
 			s.expire(d.Step)
+		case state.Lapse:
+			s.lapse(d.Scope)
 		case state.Probe:
 			s.probe(d.Step)
 		case state.Schedule:

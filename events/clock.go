@@ -96,6 +96,9 @@ func (t *Times) skip(to time.Time) {
 	t.idle = append(t.idle, idle{t.at, to, sum})
 }
 
+// Waits reports whether the clock stands still: what comes next is no run time.
+func (t *Times) Waits() bool { return t.waits || t.over }
+
 // Copy is what another fold can go on from.
 func (t *Times) Copy() *Times {
 	c := *t

@@ -57,6 +57,9 @@ func (p *Plan) ComputeDigest() string {
 	// Scopes decide as well: what runs at once, and which steps a rescue covers.
 	for _, s := range p.Scopes {
 		fmt.Fprintf(h, "%s %s %d %d %d\n", s.Kind, s.Path, s.First, s.Last, s.Parallel)
+		if s.Timeout > 0 {
+			fmt.Fprintf(h, "timeout %s\n", s.Timeout)
+		}
 		for _, n := range s.Needs {
 			n.writeTo(h)
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -123,20 +124,21 @@ type Scope struct {
 	Origin   diag.Origin
 	First    int
 	Last     int
-	When     string // its condition as written
-	Skipped  string // why nothing is inside: the condition that is false at plan time, or what a play lacks
-	Item     string // of an iteration: the label of the item
-	Items    int    // of a loop: how many
-	Loop     string // of a loop: the expression as written
-	Parallel int    // 0: in order; n: so many at once; Unlimited
-	Branch   string // "rescue" or "always" for a branch
-	UserID   string // the `id:` of its task
-	Needs    []Need // of everything inside
-	Hosts    int    // of a play, batch or task: how many
-	Role     string // of a task or include: the role that it is in
-	Approves bool   // approve: expanded is written on it
-	Moved    string // the path that it had before
-	Dynamic  bool   // of an include: a step has decided about it, which has the name of the task. Name is then the file
+	When     string        // its condition as written
+	Skipped  string        // why nothing is inside: the condition that is false at plan time, or what a play lacks
+	Item     string        // of an iteration: the label of the item
+	Items    int           // of a loop: how many
+	Loop     string        // of a loop: the expression as written
+	Parallel int           // 0: in order; n: so many at once; Unlimited
+	Timeout  time.Duration // how long its steps may take together, without those of its rescue and always; 0: any time. Not in plays
+	Branch   string        // "rescue" or "always" for a branch
+	UserID   string        // the `id:` of its task
+	Needs    []Need        // of everything inside
+	Hosts    int           // of a play, batch or task: how many
+	Role     string        // of a task or include: the role that it is in
+	Approves bool          // approve: expanded is written on it
+	Moved    string        // the path that it had before
+	Dynamic  bool          // of an include: a step has decided about it, which has the name of the task. Name is then the file
 
 	// Of plays.
 	Strategy string // of a play: linear, free or graph
@@ -440,7 +442,38 @@ func (s Scope) Title() string {
 	if s.Hosts > 0 {
 		text += "  on " + CountOf(s.Hosts, "host")
 	}
+	if s.Timeout > 0 {
+		text += ", at most " + s.Timeout.String()
+	}
 	return text
+}
+
+// TimeoutText is how long the steps may take together; "" if that is not limited.
+func (s Scope) TimeoutText() string {
+	if s.Timeout == 0 {
+		return ""
+	}
+	return s.Timeout.String()
+}
+
+// Limits are the scopes in whose time a step counts, if they have a timeout, from the innermost. What a rescue does has no share in the time of its
+// block, as it makes up for the block's failure; and what cleans up has none in any: always, and handlers that run in any case.
+func (p *Plan) Limits(step int) iter.Seq[int] { return p.LimitsFrom(p.Steps[step].Scope) }
+
+// LimitsFrom are the same for what is in a scope.
+func (p *Plan) LimitsFrom(scope int) iter.Seq[int] {
+	return func(yield func(scope int) bool) {
+		for at := scope; at >= 0; at = p.Scopes[at].Parent {
+			switch s := &p.Scopes[at]; {
+			case s.Branch == "always", s.Handlers && s.Force:
+				return
+			case s.Branch != "":
+				at = s.Parent // its block
+			case !yield(at):
+				return
+			}
+		}
+	}
 }
 
 // Link is an order between two steps, as the execution graph has it.

@@ -49,6 +49,7 @@ func (s attempting) attemptStarted(f fact.AttemptStarted) {
 	s.active++
 	s.take(id, +1)
 	s.spend(n)
+	s.beginLimits(f.Step)
 	step := &s.plan.Steps[f.Step]
 	// A retry by a person has announced the step already.
 	if !n.announced {
@@ -125,8 +126,12 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 		s.publish(f.Step, events.PrintMessage{Message: f.Message})
 	}
 	bad := events.Bad.Has(f.Outcome)
+	late := s.isLate(f.Step)
+	if late && bad && !f.Ignored {
+		s.blameLate(f.Step)
+	}
 	// Attempts under an earlier plan do not count against the limit of this one.
-	if f.Again && bad && int(n.attempt)-len(s.tried[f.Step])+s.counted[f.Step] <= s.retries(f) && !s.halting {
+	if f.Again && bad && int(n.attempt)-len(s.tried[f.Step])+s.counted[f.Step] <= s.retries(f) && !s.halting && !late {
 		n.state = again
 		s.again = append(s.again, id)
 		// Kept for the case that the run stops before the next attempt: then this error is the end of the step.

@@ -49,6 +49,8 @@ type board struct {
 	now        time.Time
 	mono       time.Duration
 	clock      events.Clock
+	limits     map[int]*limit // by scope: how long its steps may take together
+	rescuers   map[int]bool   // blocks with a rescue; only if there are limits
 }
 
 func (s *board) publish(step int, e events.Event) {

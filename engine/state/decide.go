@@ -24,6 +24,8 @@ type (
 	Evaluate struct{ Step int }
 	// Start begins an attempt of a step.
 	Start struct{ Step, Attempt int }
+	// Lapse ends a scope whose steps have taken longer than they may together.
+	Lapse struct{ Scope int }
 	// Expire ends a step that has waited for a slot too long.
 	Expire struct{ Step int }
 	// Probe finds out whether the breakpoint of a step stops here.
@@ -50,6 +52,7 @@ func (Evaluate) decision() {}
 func (Start) decision()    {}
 func (Probe) decision()    {}
 func (Expire) decision()   {}
+func (Lapse) decision()    {}
 func (Schedule) decision() {}
 func (OpenGate) decision() {}
 func (Unasked) decision()  {}
@@ -64,6 +67,20 @@ func (s decider) next(now time.Time) Decision {
 	if !s.begun || s.finished {
 		return Idle{}
 	}
+	// Time that is over comes first: nothing may start in it, also while the run is paused.
+	until, over := s.dueLimit(now)
+	if over >= 0 {
+		return Lapse{over}
+	}
+	d := s.choose(now)
+	if idle, ok := d.(Idle); ok && !until.IsZero() && (idle.Until.IsZero() || until.Before(idle.Until)) {
+		return Idle{until}
+	}
+	return d
+}
+
+// choose decides what the run does while there is time.
+func (s decider) choose(now time.Time) Decision {
 	// Failures come first: nothing else is decided while one waits for a person.
 	if len(s.held) > 0 && (!s.paused || s.pause.Reason != events.PauseFailure) && !s.halting {
 		return Pause{fact.RunPaused{Reason: events.PauseFailure, Step: s.held[0]}}
@@ -75,7 +92,7 @@ func (s decider) next(now time.Time) Decision {
 	// What a person has asked for by name runs in spite of a pause.
 	for _, id := range s.solo {
 		switch step := int(s.graph.Nodes[id].Step); {
-		case !s.slot(id):
+		case !s.slot(id), s.isLate(step):
 		case s.conditional(step) && !s.nodes[id].decided:
 			return Evaluate{step}
 		default:
@@ -177,6 +194,10 @@ func (s decider) pick() Decision {
 		// The heap is cleaned lazily: entries of nodes that went another way meanwhile are dropped here.
 		if n.state != ready || n.solo {
 			heap.Pop(&s.ready)
+			continue
+		}
+		if s.isLate(step) {
+			heap.Pop(&s.ready) // its scope decides how it ends, once nothing runs there; see dropLate
 			continue
 		}
 		// A condition needs no slot, so it is evaluated before the step waits for one.

@@ -122,7 +122,8 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 		n.cause = cause
 	}
 	s.left--
-	if s.graph.Nodes[id].Step >= 0 {
+	if step := int(s.graph.Nodes[id].Step); step >= 0 {
+		s.countLimits(step, -1)
 		s.countEnd(outcome, +1)
 	}
 	publish()
@@ -268,7 +269,7 @@ func (s *flow) makeReady(id graph.ID) {
 	case s.halting && !g.Essential, s.stopped() && s.unconfirmed(step):
 		s.nodes[id].cause = int32(s.haltCause)
 		s.omit(id)
-	case !s.later[step].IsZero():
+	case !s.later[step].IsZero() && !s.isLate(step):
 		s.nodes[id].state, s.nodes[id].announced = backoff, true
 		s.delayed[id] = s.later[step]
 	default:

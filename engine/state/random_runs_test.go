@@ -44,6 +44,9 @@ func randomRun(t *testing.T, seed uint64) *bench {
 		n = 1 + r.IntN(200)
 	}
 	p := graphtest.NewPlan(n)
+	if r.IntN(2) == 0 {
+		randomLimits(r, p)
+	}
 	g := randomGraph(t, r, p)
 	o := fact.Options{
 		Forks: 1 + r.IntN(4), OnFailure: []fact.Policy{fact.Drain, fact.Continue, fact.Cancel}[r.IntN(3)],
@@ -76,6 +79,7 @@ func randomRun(t *testing.T, seed uint64) *bench {
 		case r.IntN(40) == 0 && b.s.active == 0:
 			b.edit(r, g)
 		case len(b.running) > 0 && r.IntN(4) > 0:
+			b.now = b.now.Add(time.Duration(r.IntN(500)) * time.Millisecond)
 			b.end(r.IntN(len(b.running)))
 		case r.IntN(6) == 0 || len(b.running) == 0:
 			b.now = b.now.Add(time.Second)
@@ -93,6 +97,30 @@ func randomRun(t *testing.T, seed uint64) *bench {
 		t.Errorf("views count %+v, the engine %+v", sum, b.run.Result)
 	}
 	return b
+}
+
+// randomLimits puts the steps of a plan into scopes that may take only so long: one in the other, and perhaps a rescue or an always.
+func randomLimits(r *rand.Rand, p *plan.Plan) {
+	n := len(p.Steps)
+	if r.IntN(3) == 0 {
+		p.Scopes[0].Timeout = time.Duration(1+r.IntN(20)) * time.Second
+	}
+	first, last := 0, n
+	for id := 1; id <= 3 && first < last; id++ {
+		first += r.IntN(last - first)
+		last -= r.IntN(last - first)
+		s := plan.Scope{
+			ID: id, Kind: plan.ScopeBlock, Parent: id - 1, Name: fmt.Sprint("s", id), Path: fmt.Sprint("s", id), First: first, Last: last,
+			Timeout: time.Duration(r.IntN(6)) * time.Second,
+		}
+		if id == 3 && r.IntN(2) == 0 {
+			s.Kind, s.Branch = plan.ScopeBranch, []string{"rescue", "always"}[r.IntN(2)]
+		}
+		p.Scopes = append(p.Scopes, s)
+		for step := first; step < last; step++ {
+			p.Steps[step].Scope = id
+		}
+	}
 }
 
 // randomCommand does what keeps a paused run going, or disturbs one that is not.

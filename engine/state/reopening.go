@@ -89,6 +89,7 @@ func (s *reopening) retry(r events.Range) {
 			s.reopen(id)
 		default:
 		}
+		s.renewLimits(step)
 		n.state, n.outcome, n.effective, n.solo, n.asked = ready, events.None, events.None, true, true
 		// A retry does not ask the condition again.
 		n.decided = true
@@ -111,6 +112,7 @@ func (s *reopening) retry(r events.Range) {
 func (s *reopening) reopen(from graph.ID) {
 	s.reopened = true
 	step := s.graph.Nodes[from].Step
+	s.renewLimits(int(step))
 	failed := events.Bad.Has(s.nodes[from].outcome) || s.nodes[from].outcome == events.Cancelled
 	todo := []graph.ID{from}
 	// All that names the step as its cause: the omitted ones come back, the others only lose the cause.
@@ -154,6 +156,7 @@ func (s *reopening) unsettle(id graph.ID) {
 	n.state, n.outcome, n.effective, n.decided, n.unsent, n.byEdges = pending, events.None, events.None, false, false, false
 	n.cause = s.joins().missed(id, -1) // of the edges that stay resolved: none of them tells it again
 	s.left++
+	s.countLimits(int(s.graph.Nodes[id].Step), +1)
 }
 
 // retract takes back the edges of a settled node, as if it had ended before what comes before it, and says which settled

@@ -69,6 +69,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: s.ranks(p, g)}
 	s.blocked, s.fenced, s.solo, s.again, s.held, s.reruns = nil, nil, nil, nil, nil, nil
+	s.setLimits()
 	s.skips, s.notifies = map[int]events.StepSkipped{}, map[int][]int{}
 	for i := range p.Steps {
 		for _, by := range p.Steps[i].Notifiers {
@@ -306,9 +307,11 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 			reruns = append(reruns, i)
 		}
 	}
+	limits := s.limitsByPath()
 	s.load(p, g)
 	// Loaded first: load clears what is put back here.
 	s.choices, s.kept, s.breaks, s.tried, s.behind = choices, kept, stops, tried, behind
+	s.keepLimits(limits, of, grows)
 	for i, outs := range tried {
 		s.node(i).attempt = int32(len(outs))
 	}
@@ -332,6 +335,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	s.keepDone(grows)
 	s.arriveRoots()
 	s.resolve()
+	s.settleLate()
 	s.live = nil
 	if grows {
 		s.queueAgain(reruns)

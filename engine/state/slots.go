@@ -110,6 +110,8 @@ func (s *slots) overdue(now time.Time) (until time.Time, over graph.ID) {
 		step := int(s.graph.Nodes[id].Step)
 		reason, _ := s.hold(step)
 		switch {
+		case s.isLate(step):
+			continue
 		case s.nodes[id].state != ready || s.nodes[id].solo || reason != "" || s.outside(step):
 			continue
 		case !at.After(now) && (over < 0 || id < over):

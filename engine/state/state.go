@@ -53,7 +53,7 @@ func StepOf(f fact.Fact) int {
 		return f.Step
 	case fact.RunCreated, fact.RunStarted, fact.RunExpects, fact.RunPaused, fact.RunReplanned, fact.RunResumed, fact.RunExported,
 		fact.RunFinished,
-		fact.Warned, fact.Commanded, fact.Refused:
+		fact.ScopeTimedOut, fact.Warned, fact.Commanded, fact.Refused:
 	}
 	return noStep
 }
@@ -68,6 +68,7 @@ func (s *State) Apply(r fact.Record) error {
 	switch f := r.Fact.(type) {
 	case fact.RunCreated:
 		s.opts = f.Options
+		s.setLimits()
 	case fact.RunStarted:
 		s.start()
 	case fact.RunExpects:
@@ -117,6 +118,9 @@ func (s *State) Apply(r fact.Record) error {
 	case fact.GateResolved:
 		s.attempting().gateResolved(f)
 		s.resolve()
+	case fact.ScopeTimedOut:
+		s.lapse(f)
+		s.resolve()
 	case fact.Warned:
 		s.publish(f.Step, events.Warning{Message: f.Message})
 	case fact.Commanded:
@@ -125,6 +129,9 @@ func (s *State) Apply(r fact.Record) error {
 		s.resolve()
 	case fact.Refused:
 		s.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
+	}
+	if s.limits != nil {
+		s.settleLate()
 	}
 	// After the fact: its step may have been the one that others wait behind to run again.
 	s.nextRerun()

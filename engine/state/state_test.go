@@ -102,7 +102,7 @@ func (b *bench) record(r fact.Record) {
 // shotOf is a state as text. What a scheduler prefers is no part of it, nor is the order of what is ready: decisions differ by
 // that, and no fold may.
 func shotOf(s *State) []byte {
-	return fmt.Appendf(nil, "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", s.nodes, s.atBreak, s.choices, s.used, s.lent, s.active, s.open, s.left,
+	return fmt.Appendf(nil, "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", s.limitsByPath(), s.nodes, s.atBreak, s.choices, s.used, s.lent, s.active, s.open, s.left,
 		s.held, s.skips, s.counts, s.names, s.outs, s.tried, s.errors, s.begun, s.paused, s.pause, s.reopened, s.halting, s.haltCause, s.stop, s.leaving, s.finished, s.generation, s.reviewed, s.now, s.mono)
 }
 
@@ -132,8 +132,13 @@ func (b *bench) start() {
 			return
 		case Evaluate:
 			b.add(fact.CondEvaluated{Step: d.Step, Holds: true})
+		case Lapse:
+			b.add(fact.ScopeTimedOut{Scope: d.Scope})
 		case Start:
 			b.joined(d.Step)
+			if b.s.isLate(d.Step) {
+				b.t.Errorf("step %d starts in a scope that has no time left", d.Step)
+			}
 			if b.done[d.Step] {
 				b.t.Errorf("step %d had ended well and starts again", d.Step)
 			}
@@ -156,7 +161,7 @@ func (b *bench) start() {
 			b.add(fact.RunFinished{Outcome: d.Outcome})
 			return
 		case Stuck:
-			b.t.Fatalf("stuck\n%s", b.s.Dump())
+			b.t.Fatalf("stuck\n%s\nlimits %v\n%s", b.s.Dump(), b.s.limitsByPath(), strings.Join(b.log[max(0, len(b.log)-30):], "\n"))
 		}
 	}
 	b.t.Fatal("the state never comes to rest")
@@ -169,6 +174,9 @@ func (b *bench) end(i int) {
 	b.running = slices.Delete(b.running, i, i+1)
 	attempt := int(b.s.node(step).attempt)
 	o := b.outcome(step, attempt)
+	if b.s.RanOut(step) != "" && o != events.OK { // one that had ended when it was interrupted has ended well
+		o = events.Timeout
+	}
 	b.add(fact.AttemptFinished{Step: step, Attempt: attempt, Outcome: o, Again: o == events.Failed, Class: b.class})
 	b.done[step] = events.OnSuccess.Has(o)
 }

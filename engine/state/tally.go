@@ -143,7 +143,9 @@ func (s tally) unexplained() (steps []int) {
 				break
 			}
 		}
-		if step := s.graph.Nodes[id].Step; !explained[id] && step >= 0 {
+		step := s.graph.Nodes[id].Step
+		explained[id] = explained[id] || step >= 0 && s.isLate(int(step))
+		if !explained[id] && step >= 0 {
 			steps = append(steps, int(step))
 		}
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	Saved          bool   `json:"saved,omitempty"`      // of a saved plan: a resumed run keeps to it
 	Exact          bool   `json:"exact,omitempty"`      // a step that would do something else than it was predicted to is not done
 	MaxResult      int64  `json:"max_result,omitempty"` // how much of what a step prints its result may have, in bytes; 0: 16 MiB
+
+	Timeout time.Duration `json:"timeout,omitempty"` // how long the run may take; 0: as the playbook says
 }
 
 // Policy is what a failure stops.
@@ -275,6 +277,11 @@ type (
 		By     string `json:"by"`
 		Reject bool   `json:"reject,omitempty"`
 	}
+	// ScopeTimedOut says that the steps of a scope have taken longer than they may together: those that run are interrupted, and no other
+	// begins. The time is that of the record, and was reckoned from the start of the first of them.
+	ScopeTimedOut struct {
+		Scope int `json:"scope"` // in the plan that the run has
+	}
 	// Warned is something a person should know.
 	Warned struct {
 		Step    int    `json:"step"`
@@ -313,6 +320,7 @@ func (RetryScheduled) fact()  {}
 func (BreakProbed) fact()     {}
 func (GateOpened) fact()      {}
 func (GateResolved) fact()    {}
+func (ScopeTimedOut) fact()   {}
 func (Warned) fact()          {}
 func (Commanded) fact()       {}
 func (Refused) fact()         {}

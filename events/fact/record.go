@@ -49,6 +49,7 @@ var kinds = map[string]Fact{
 	"break.probed":     BreakProbed{},
 	"gate.opened":      GateOpened{},
 	"gate.resolved":    GateResolved{},
+	"scope.timed_out":  ScopeTimedOut{},
 	"node.warned":      Warned{},
 	"command.accepted": Commanded{},
 	"command.rejected": Refused{},

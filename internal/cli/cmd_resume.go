@@ -40,7 +40,8 @@ type resumeCmd struct {
 
 	WaitLock time.Duration `group:"resume" placeholder:"TIME" help:"If another run of the playbook works on the same hosts, wait so long for it to end."`
 
-	MaxResult byteSize `group:"resume" placeholder:"SIZE" help:"Change the limit for the output of a step that other steps may use, such as 64M."`
+	MaxResult byteSize       `group:"resume" placeholder:"SIZE" help:"Change the limit for the output of a step that other steps may use, such as 64M."`
+	Timeout   *time.Duration `group:"resume" placeholder:"TIME" help:"Change how long the run may take. What it took before counts, unless that time was over."`
 }
 
 // Help says what runs again.
@@ -80,6 +81,12 @@ func (c *resumeCmd) once(call *app.Invocation) error {
 	opts := past.Options
 	if c.MaxResult > 0 {
 		opts.MaxResult = int64(c.MaxResult)
+	}
+	if c.Timeout != nil && *c.Timeout <= 0 {
+		return app.Usage("--timeout must be above 0")
+	}
+	if c.Timeout != nil {
+		opts.Timeout = *c.Timeout
 	}
 	// How a run is shown may differ from the run that it continues. What it does may not: the other options are kept.
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen

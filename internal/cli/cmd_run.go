@@ -20,7 +20,8 @@ type runFlags struct {
 	Exact     exactly `env:"-" help:"With --plan: predict each step again just before it, and do not do it if its effect would not be the one that moon plan --check -o has kept. What could not be predicted runs as it is; --exact=all refuses it."`
 	Force     bool    `help:"Run steps with sources or generates even if they are up to date."`
 
-	WaitLock time.Duration `placeholder:"TIME" help:"If another run of the playbook works on the same hosts, wait so long for it to end; without it the run is refused."`
+	WaitLock time.Duration  `placeholder:"TIME" help:"If another run of the playbook works on the same hosts, wait so long for it to end; without it the run is refused."`
+	Timeout  *time.Duration `placeholder:"TIME" help:"How long the run may take, such as 30m; instead of the playbook's timeout. After that, running steps are interrupted, and only always steps start."`
 
 	MaxResult byteSize `placeholder:"SIZE" help:"Largest output of a step that other steps may use, such as 64M; default 16M. A step that uses a larger one fails."`
 }
@@ -29,14 +30,21 @@ func (f *runFlags) options() (fact.Options, error) {
 	if f.Forks < 0 {
 		return fact.Options{}, app.Usage("--forks must be above 0")
 	}
+	if f.Timeout != nil && *f.Timeout <= 0 {
+		return fact.Options{}, app.Usage("--timeout must be above 0")
+	}
 	forks := f.Forks
 	if forks == 0 {
 		forks = usualForks()
 	}
-	return fact.Options{
+	opts := fact.Options{
 		Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force, Exact: f.Exact.given,
 		MaxResult: int64(f.MaxResult),
-	}, nil
+	}
+	if f.Timeout != nil {
+		opts.Timeout = *f.Timeout
+	}
+	return opts, nil
 }
 
 // usualForks is how many steps run at once where nobody says how many.

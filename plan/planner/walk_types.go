@@ -238,12 +238,18 @@ type fileKey struct {
 }
 
 // inherit are the keys that a play or a block gives the tasks inside which have none of their own.
-type inherit struct{ noLog, checkMode, diff, timeout, unreachable, runOnce, anyFatal, delegateFacts playbook.Value }
+type inherit struct{ noLog, checkMode, diff, timeout, queued, unreachable, runOnce, anyFatal, delegateFacts playbook.Value }
 
 func (i inherit) policy() policy.Inherited {
 	return policy.Inherited{
-		Timeout: i.timeout, CheckMode: i.checkMode, Diff: i.diff, Unreachable: i.unreachable, AnyFatal: i.anyFatal,
+		Timeout: i.timeout, Queued: i.queued, CheckMode: i.checkMode, Diff: i.diff, Unreachable: i.unreachable, AnyFatal: i.anyFatal,
 	}
+}
+
+// withDefaults are the keys for the steps of a file that has defaults of its own.
+func (i inherit) withDefaults(d playbook.Defaults) inherit {
+	i.timeout, i.queued = plan.FirstOf(d.Timeout, i.timeout), plan.FirstOf(d.Queued, i.queued)
+	return i
 }
 
 func (i inherit) with(t *playbook.Task) inherit {

@@ -102,7 +102,8 @@ func stepKeys() []Key {
 			set: setConditions(func(t *Task, v []Value) { t.Until = v }),
 		},
 		{
-			Name: "timeout", on: onAction, Doc: "30s, 1m30s or seconds; the whole process group is killed and the step fails",
+			Name: "timeout", on: onSteps,
+			Doc: "30s, 1m30s or seconds: an attempt that takes longer is killed and fails; on a group, the limit for all its steps together, or in a play for each task",
 			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Timeout = v }),
 		},
 		{

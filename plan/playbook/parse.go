@@ -88,7 +88,7 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 
 var documentKeys = []string{
 	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports", "force_handlers", "approve",
-	"orphans",
+	"orphans", "timeout", "defaults",
 	"steps", "handlers",
 }
 
@@ -143,6 +143,10 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 			pb.Orphans = readOrphans(p, e)
 		case "force_handlers":
 			p.readOne(e, "a boolean", &pb.Force)
+		case "timeout":
+			p.readOne(e, wantDuration, &pb.Timeout)
+		case "defaults":
+			pb.Defaults = p.readDefaults(e)
 		case "handlers":
 			pb.Handlers = handlersParser{p}.read(e)
 		case "steps":
@@ -176,6 +180,36 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 	case !found:
 		p.errorf(root.Pos(), 0, "add `steps:` with a list of steps", "this playbook has no `steps:`")
 	}
+}
+
+// wantDuration is what the value of a key that limits time must be.
+const wantDuration = "a duration such as 30s"
+
+// readDefaults reads keys for those steps of a playbook that do not have them.
+func (p *parser) readDefaults(e Entry) (d Defaults) {
+	if e.Value.Kind() != Map {
+		p.reportKind(e, "a map of keys of steps")
+		return d
+	}
+	var names []string
+	for _, k := range DefaultKeys {
+		names = append(names, k.Name)
+	}
+	for _, one := range e.Value.Entries() {
+		switch one.Key {
+		case "timeout":
+			p.readOne(one, wantDuration, &d.Timeout)
+		case "timeout_queued":
+			p.readOne(one, wantDuration, &d.Queued)
+		default:
+			hint := suggest.DidYouMean(one.Key, names)
+			if hint == "" {
+				hint = "known are `" + strings.Join(names, "` and `") + "`; put steps that share other keys into a `block:`"
+			}
+			p.errorf(one.Pos, utf8.RuneCountInString(one.Key), hint, "`%s` has no default", one.Key)
+		}
+	}
+	return d
 }
 
 // readExports reads a list of names, or a map of names and templates.

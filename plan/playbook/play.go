@@ -269,17 +269,22 @@ func (p playsParser) readDocument(pb *Playbook, root Value, plays Entry) {
 		switch e.Key {
 		case "steps":
 			p.errorf(e.Pos, len(e.Key), "write two playbooks, or a play for `hosts: localhost`", "`steps:` beside `plays:`")
-		case "strategy", "parallel", "exports", "handlers", "force_handlers", "vars_prompt", approveKey:
+		case "strategy", "parallel", "exports", "handlers", "force_handlers", "vars_prompt", approveKey, "timeout", "defaults":
 			hint := "write it on the plays"
-			if e.Key == "parallel" || e.Key == "exports" {
+			switch e.Key {
+			case "parallel", "exports":
 				hint = "remove it"
+			case "timeout":
+				hint = "limit the run with `--timeout`; `timeout:` of a play is for each of its tasks"
+			case "defaults":
+				hint = "write `timeout:` on the plays: it is for each of their tasks"
 			}
 			p.errorf(e.Pos, len(e.Key), hint, "`%s:` belongs to a playbook of steps", e.Key)
 		}
 	}
 	// They have been reported, and must not have an effect.
 	pb.Strategy, pb.Parallel, pb.Exports, pb.Handlers, pb.Force, pb.Prompts = "", Value{}, nil, nil, Value{}, nil
-	pb.Approves = false
+	pb.Approves, pb.Timeout, pb.Defaults = false, Value{}, Defaults{}
 	pb.Plays = playsParser{p.inPlays()}.readPlays(plays.Value, "`plays:`")
 }
 

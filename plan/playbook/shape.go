@@ -36,6 +36,7 @@ const (
 	ApproveWord                    // expanded
 	OrphansWord                    // keep, remove or forget
 	PresetCall                     // a name, or a map with name and with
+	DefaultsMap                    // a map of DefaultKeys
 )
 
 // Described is a key with what a person needs to know of it.
@@ -112,6 +113,8 @@ var DocumentKeys = []Described{
 		Name: orphansKey, Shape: OrphansWord,
 		Doc: "what becomes of what earlier runs have made and no step gives any more: keep (default), remove or forget",
 	},
+	{Name: "timeout", Shape: Duration, Doc: "30s, 1m30s or seconds: the limit for all steps together"},
+	{Name: "defaults", Shape: DefaultsMap, Doc: "keys for the steps that do not have them: `timeout`, `timeout_queued`"},
 	{Name: "steps", Shape: Steps, Doc: "the steps"},
 	{Name: "handlers", Shape: Steps, Doc: "steps that run at the end if a step that notifies them has changed something"},
 }
@@ -123,6 +126,12 @@ var ImportKeys = []Described{
 	{Name: "names", Shape: Texts, Doc: "the exports that are used; others are not in the variable"},
 	{Name: "optional", Shape: Boolean, Doc: "true: without exports the variables are undefined, which is an error otherwise"},
 	{Name: "wait", Shape: Duration, Doc: "how long `moon run` waits for the exports, and for a run of that playbook in progress"},
+}
+
+// DefaultKeys are the keys of `defaults`.
+var DefaultKeys = []Described{
+	{Name: "timeout", Shape: Duration, Doc: "how long an attempt may take"},
+	{Name: "timeout_queued", Shape: Duration, Doc: "how long a step may wait for a slot once it is ready"},
 }
 
 // LoopKeys are the keys of `loop_control`.

@@ -17,10 +17,12 @@ type Playbook struct {
 	Exports   []Entry // names and templates; a zero value stands for the variable of that name
 	Tasks     []*Task
 	Handlers  []*Task
-	Force     Value   // force_handlers
-	Hosts     Value   // of all steps, as Task.Hosts
-	Orphans   string  // keep, remove, forget, or "" where it is not said
-	Approves  bool    // approve: expanded
+	Force     Value  // force_handlers
+	Hosts     Value  // of all steps, as Task.Hosts
+	Orphans   string // keep, remove, forget, or "" where it is not said
+	Approves  bool   // approve: expanded
+	Timeout   Value  // of all steps together
+	Defaults  Defaults
 	Plays     []*Play // of the plays form; Tasks is then empty
 }
 
@@ -41,6 +43,9 @@ func (m *Import) Variables() []Entry {
 	}
 	return m.Names
 }
+
+// Defaults are keys that a playbook gives those of its steps which do not have them.
+type Defaults struct{ Timeout, Queued Value }
 
 // Play is one play over an inventory, or an import of a file of them. Zero Values are keys that were not given.
 type Play struct {

@@ -230,6 +230,8 @@ func shape(s playbook.Shape) object {
 				"with": withDoc(object{"type": []any{"object", "null"}}, "its parameters, read as parameters.NAME"),
 			},
 		}
+	case playbook.DefaultsMap:
+		return object{"type": "object", "properties": described(playbook.DefaultKeys), "additionalProperties": false}
 	case playbook.FormatVersion:
 		return object{"enum": []any{1, "1", "1.0"}}
 	case playbook.ImportList:

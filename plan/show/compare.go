@@ -240,6 +240,7 @@ func comparedScope(s *scopeJSON) Compared {
 	case s.Parallel > 0:
 		c.Fields["parallel"] = strconv.Itoa(s.Parallel)
 	}
+	setField(c.Fields, "timeout", s.Timeout)
 	return c
 }
 

@@ -128,6 +128,7 @@ func (d *dump) writeScope(s *plan.Scope) {
 	case s.Parallel > 0:
 		d.writeField("parallel", s.Parallel)
 	}
+	d.writeField("timeout", s.TimeoutText())
 	d.writeOrigin(s.Origin)
 }
 

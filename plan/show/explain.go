@@ -375,6 +375,11 @@ func (e *explanation) explainPolicy() {
 	if s.Timeout > 0 {
 		add("killed after %s, which counts as failed", s.Timeout)
 	}
+	for scope := range e.p.Limits(s.Index) {
+		if most := e.p.Scopes[scope].Timeout; most > 0 {
+			add("%s may take %s, with all its steps together", e.p.ScopeRef(scope), most)
+		}
+	}
 	if s.Queued > 0 {
 		add("fails when it has waited %s for a slot", s.Queued)
 	}

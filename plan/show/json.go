@@ -172,6 +172,7 @@ type scopeJSON struct {
 	Loop     string         `json:"loop,omitempty"`
 	Item     string         `json:"item,omitempty"`
 	Parallel int            `json:"parallel,omitempty"`
+	Timeout  string         `json:"timeout,omitempty"`
 	Approve  string         `json:"approve,omitempty"`
 	Pattern  string         `json:"pattern,omitempty"`
 	Hosts    []string       `json:"hosts,omitempty"`
@@ -453,7 +454,7 @@ func scopeDocument(p *plan.Plan, s plan.Scope) scopeJSON {
 		ID: s.ID, Kind: s.Kind, Parent: s.Parent, Name: s.Name, Path: s.Path, Steps: s.Steps(), When: s.When,
 		Skipped: s.Skipped, Loop: s.Loop, Item: s.Item, Parallel: s.Parallel, Approve: approveText(s.Approves), Origin: originOf(s.Origin),
 	}
-	j.Strategy = s.Strategy
+	j.Strategy, j.Timeout = s.Strategy, s.TimeoutText()
 	if s.Play != nil {
 		j.Pattern, j.Hosts = s.Play.Pattern, s.Play.Hosts
 	}

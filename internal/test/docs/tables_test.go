@@ -167,7 +167,7 @@ var kindWords = map[playbook.Shape]string{
 	playbook.Identifier: "name of a variable", playbook.Handle: "id", playbook.Texts: "text, or a list", playbook.PromptList: "list of maps", playbook.Variables: "map",
 	playbook.Environment: "map", playbook.Fields: "map", playbook.LoopOver: "list, map or expression", playbook.LoopSettings: "map",
 	playbook.NeedsList: "id, or a list", playbook.Steps: "list of steps", playbook.OneStep: "step", playbook.ImportList: "map of paths, or a list of maps", playbook.ExportList: "list of names, or a map", playbook.FilePath: "path", playbook.FormatVersion: "1",
-	playbook.StrategyWord: "`linear`, `graph`", playbook.PresetCall: "name, or `{name, with}`", playbook.ApproveWord: "`expanded`", playbook.OrphansWord: "`keep`, `remove`, `forget`",
+	playbook.StrategyWord: "`linear`, `graph`", playbook.PresetCall: "name, or `{name, with}`", playbook.ApproveWord: "`expanded`", playbook.OrphansWord: "`keep`, `remove`, `forget`", playbook.DefaultsMap: "map",
 }
 
 // allowed are the words for the kinds of task that a key may stand on.

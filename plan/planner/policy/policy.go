@@ -14,7 +14,7 @@ import (
 )
 
 // Inherited are keys of what is around a task, for one that has none of its own.
-type Inherited struct{ Timeout, CheckMode, Diff, Unreachable, AnyFatal playbook.Value }
+type Inherited struct{ Timeout, Queued, CheckMode, Diff, Unreachable, AnyFatal playbook.Value }
 
 // Policy reads the keys of tasks that decide about their results.
 type Policy struct {
@@ -30,7 +30,7 @@ func Keys(t *playbook.Task, in Inherited) [8]plan.Part {
 		{Key: "retries", Value: t.Retries},
 		{Key: "delay", Value: t.Delay},
 		{Key: "timeout", Value: plan.FirstOf(t.Timeout, in.Timeout)},
-		{Key: "timeout_queued", Value: t.Queued},
+		{Key: "timeout_queued", Value: plan.FirstOf(t.Queued, in.Queued)},
 		{Key: "check_mode", Value: plan.FirstOf(t.CheckMode, in.CheckMode)},
 		{Key: "diff", Value: plan.FirstOf(t.Diff, in.Diff)},
 		{Key: "ignore_unreachable", Value: in.Unreachable},
@@ -61,7 +61,7 @@ func (p *Policy) Fill(s *plan.Step, k *plan.Task, in Inherited, r *plan.Renderer
 	s.Retry.Delay = p.Plan.Dialect.Rules().RetryDelay
 	p.ReadDuration(t.Delay, "delay", r, &s.Retry.Delay)
 	p.ReadDuration(plan.FirstOf(t.Timeout, in.Timeout), "timeout", r, &s.Timeout)
-	p.ReadDuration(t.Queued, "timeout_queued", r, &s.Queued)
+	p.ReadDuration(plan.FirstOf(t.Queued, in.Queued), "timeout_queued", r, &s.Queued)
 	s.Retry.Until = plan.WhenText(k.Until)
 	f.At("ignore_errors")
 	for _, cond := range k.Ignore {
