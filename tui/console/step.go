@@ -83,6 +83,11 @@ func (c *viewer) addRules(p *plan.Step, field func(name, value string)) {
 	if p.Timeout > 0 {
 		field("timeout", p.Timeout.String())
 	}
+	for scope := range c.plan.Limits(p.Index) {
+		if s := &c.plan.Scopes[scope]; s.Timeout > 0 {
+			field("limit", fmt.Sprintf("%s for %s", s.Timeout, c.plan.ScopeRef(scope)))
+		}
+	}
 	field("tags", strings.Join(p.Tags, ", "))
 	field("item", strings.Join(c.plan.Items(p.Index), ", "))
 	for _, need := range c.plan.NeedsOf(p.Index) {

@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"time"
 
 	"moon/plan"
 	"moon/themes"
@@ -56,6 +57,9 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	case s.Parallel > 1:
 		d.Value("order", fmt.Sprintf("none: %d at once", s.Parallel))
 	}
+	for _, line := range limitLines(m.State, s.ID) {
+		d.Value("limit", line)
+	}
 	if n == 0 {
 		scopePane{m.State}.drawPlaybook(d)
 	} else {
@@ -67,6 +71,25 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	}
 	scopePane{m.State}.drawList(d, n, "Failed", status.State.Bad)
 	scopePane{m.State}.drawList(d, n, "Needs attention", func(f status.State) bool { return f == status.Confirm })
+}
+
+// limitLines say how long a scope and those around it may take, and how much of that is left while anything in them runs.
+func limitLines(m *view.State, scope int) (lines []string) {
+	for at := range m.Plan.LimitsFrom(scope) {
+		s := &m.Plan.Scopes[at]
+		if s.Timeout == 0 {
+			continue
+		}
+		words := fmt.Sprintf("%s for %s", s.Timeout, m.Plan.ScopeRef(at))
+		t := &m.Tree.Tallies[at]
+		// What a process before this one has used of the time is not known here.
+		if from := m.Tree.Spans[at].From; from != 0 && t[status.Running] > 0 && t[status.Kept] == 0 {
+			spent := m.Shot.Times.Between(time.Unix(0, from), m.ClockNow())
+			words += ", " + draw.Clock(max(s.Timeout-spent, 0)) + " left"
+		}
+		lines = append(lines, words)
+	}
+	return lines
 }
 
 // drawCounts says how many steps there are of each kind.

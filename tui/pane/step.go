@@ -100,6 +100,9 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	if p.Timeout > 0 {
 		d.Value("timeout", p.Timeout.String())
 	}
+	for _, line := range limitLines(m.State, p.Scope) {
+		d.Value("limit", line)
+	}
 	if p.Queued > 0 {
 		d.Value("queue", "waiting for a slot, at most "+p.Queued.String())
 	}
