@@ -96,7 +96,7 @@ func (t *Times) skip(to time.Time) {
 	t.idle = append(t.idle, idle{t.at, to, sum})
 }
 
-// Waits reports whether the clock stands still: what comes next is no run time.
+// Waits reports whether the clock stands still: a person has to decide, or the run has ended.
 func (t *Times) Waits() bool { return t.waits || t.over }
 
 // Copy is what another fold can go on from.

@@ -86,7 +86,7 @@ func TestLimitIsOverBetweenSteps(t *testing.T) {
 	foldAgain(t, b, b.s.plan, b.s.graph)
 }
 
-// What a person takes to decide is no run time.
+// What a person takes to decide does not count.
 func TestLimitWaitsForPeople(t *testing.T) {
 	b := limited(t, fact.Options{})
 	b.ends(0)

@@ -123,3 +123,11 @@ func (s *State) Summary() events.RunCompleted { return s.tally().summary() }
 
 // Unexplained are the steps that were not run although nothing says why; there must be none.
 func (s *State) Unexplained() []int { return s.tally().unexplained() }
+
+// RanOut says why a step that runs is to be interrupted: the scope that it is in has no time left. "" if it has.
+func (s *State) RanOut(step int) string {
+	if l, scope := s.late(step); l != nil && s.node(step).state == running {
+		return s.overText(scope)
+	}
+	return ""
+}

@@ -478,3 +478,22 @@ func (s *replanning) republish() {
 		s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: again}})
 	}
 }
+
+// keepLimits gives the limits of a plan that takes the place of another what has passed of their time. One that was over stays over only
+// if its failure stays: otherwise its steps are tried again, with all the time that they had.
+func (s *replanning) keepLimits(before map[string]limit, of []int, all bool) {
+	for id, l := range s.limits {
+		was, ok := before[s.plan.Scopes[id].Path]
+		if !ok {
+			continue
+		}
+		by := -1
+		if was.by >= 0 {
+			by = slices.Index(of, was.by)
+		}
+		if was.over && !all && (by < 0 || s.kept[by] == nil) {
+			continue
+		}
+		l.began, l.from, l.over, l.by = was.began, was.from, was.over, by
+	}
+}

@@ -168,3 +168,20 @@ func (h *readyHeap) Pop() any {
 	h.ids = h.ids[:last]
 	return id
 }
+
+// renewLimits gives the scopes around a step their time again, because a person asks for another attempt or takes the step for done.
+func (s *slots) renewLimits(step int) {
+	for l, scope := range s.limitsOf(step) {
+		again := l.over
+		l.began, l.over, l.by = false, false, -1
+		if !again {
+			continue
+		}
+		// What was ready in it was not looked at any more.
+		for i := s.plan.Scopes[scope].First; i < s.plan.Scopes[scope].Last; i++ {
+			if n := s.node(i); n.state == ready && !n.solo && s.under(i, scope) {
+				heap.Push(&s.ready, s.id(i))
+			}
+		}
+	}
+}

@@ -79,9 +79,7 @@ func (c *resumeCmd) once(call *app.Invocation) error {
 		}
 	}
 	opts := past.Options
-	if c.MaxResult > 0 {
-		opts.MaxResult = int64(c.MaxResult)
-	}
+	opts.MaxResult = cmp.Or(int64(c.MaxResult), opts.MaxResult)
 	if c.Timeout != nil && *c.Timeout <= 0 {
 		return app.Usage("--timeout must be above 0")
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
@@ -53,14 +52,6 @@ func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 		return ok
 	})
 	return n
-}
-
-// limitTime reads `timeout` of a group of steps: of the step that holds it, or else of the file. In plays it is a key of each task inside.
-func (p *evaluator) limitTime(c *taskContext, written ...playbook.Value) (most time.Duration) {
-	if c.play == nil {
-		p.ReadDuration(plan.FirstOf(written...), "timeout", p.Renderer(p.env(c, nil), c.chain), &most)
-	}
-	return most
 }
 
 // roundContext describes a round of a loop. What all its rounds share is given.

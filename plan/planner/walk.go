@@ -15,8 +15,8 @@ import (
 
 // planSteps plans a playbook of steps, with its handlers at the end.
 func (p *planner) planSteps(c *taskContext, pb *playbook.Playbook) {
-	p.plan.Scopes[c.scope].Timeout = p.limitTime(c, pb.Timeout)
-	c.inherit = c.inherit.withDefaults(pb.Defaults)
+	p.ReadDuration(pb.Timeout, "timeout", p.Renderer(p.env(c, nil), nil), &p.plan.Scopes[c.scope].Timeout)
+	c.inherit.timeout, c.inherit.queued = pb.Defaults.Timeout, pb.Defaults.Queued
 	c.handlers = newHandlerSet()
 	c.handlers.home = c.on
 	c.handlers.force = p.ReadFlag(pb.Force, "force_handlers", p.Renderer(p.env(c, nil), nil), p.o.Mode.ForceHandlers)
@@ -191,8 +191,8 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	label := pb.File.Name
 	scope.Name = p.groupName(c, t, label)
 	scope.Parallel, scope.Approves = p.parallel(t.Parallel, c), t.Approves || pb.Approves
-	scope.Timeout = p.limitTime(c, t.Timeout, pb.Timeout)
-	inside.inherit = inside.inherit.withDefaults(pb.Defaults)
+	p.ReadDuration(plan.FirstOf(t.Timeout, pb.Timeout), "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
+	inside.inherit.timeout, inside.inherit.queued = pb.Defaults.Over(c.inherit.timeout, c.inherit.queued)
 	inside.approves = c.approves || pb.Approves
 	// That of the include counts above that of the file.
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
@@ -223,8 +223,8 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	scope := plan.Scope{
 		Kind: plan.ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain),
 		When: plan.WhenText(c.when), Parallel: p.parallel(t.Parallel, c), Approves: t.Approves,
-		Timeout: p.limitTime(c, t.Timeout),
 	}
+	p.ReadDuration(t.Timeout, "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
 	if c.item != nil {
 		scope.Item = c.item.label
 	}

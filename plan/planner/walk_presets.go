@@ -64,7 +64,9 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	p.TraceInclude(said, c.chain, t)
 	scope.Name = p.groupName(c, t, name)
 	scope.Parallel, scope.Approves = p.parallel(t.Parallel, c), t.Approves
-	scope.Timeout = p.limitTime(c, t.Timeout)
+	if c.play == nil { // in a play it is for each task inside
+		p.ReadDuration(t.Timeout, "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
+	}
 	given := preset.Parameters(file, name, t, preset.Site{
 		Problems: p.Collector, Secrets: p.secrets, Chain: c.chain, File: p.Current(),
 		Render: func(chain []string) *plan.Renderer { return p.Renderer(p.env(&inside, nil), chain) },

@@ -246,12 +246,6 @@ func (i inherit) policy() policy.Inherited {
 	}
 }
 
-// withDefaults are the keys for the steps of a file that has defaults of its own.
-func (i inherit) withDefaults(d playbook.Defaults) inherit {
-	i.timeout, i.queued = plan.FirstOf(d.Timeout, i.timeout), plan.FirstOf(d.Queued, i.queued)
-	return i
-}
-
 func (i inherit) with(t *playbook.Task) inherit {
 	for _, one := range []struct {
 		into *playbook.Value

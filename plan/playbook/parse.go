@@ -146,7 +146,7 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 		case "timeout":
 			p.readOne(e, wantDuration, &pb.Timeout)
 		case "defaults":
-			pb.Defaults = p.readDefaults(e)
+			pb.Defaults = readDefaults(p, e)
 		case "handlers":
 			pb.Handlers = handlersParser{p}.read(e)
 		case "steps":
@@ -186,7 +186,7 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 const wantDuration = "a duration such as 30s"
 
 // readDefaults reads keys for those steps of a playbook that do not have them.
-func (p *parser) readDefaults(e Entry) (d Defaults) {
+func readDefaults(p *parser, e Entry) (d Defaults) {
 	if e.Value.Kind() != Map {
 		p.reportKind(e, "a map of keys of steps")
 		return d

@@ -47,6 +47,17 @@ func (m *Import) Variables() []Entry {
 // Defaults are keys that a playbook gives those of its steps which do not have them.
 type Defaults struct{ Timeout, Queued Value }
 
+// Over are the defaults of a file that another includes: its own, and for the rest those of the other.
+func (d Defaults) Over(timeout, queued Value) (Value, Value) {
+	if !d.Timeout.IsZero() {
+		timeout = d.Timeout
+	}
+	if !d.Queued.IsZero() {
+		queued = d.Queued
+	}
+	return timeout, queued
+}
+
 // Play is one play over an inventory, or an import of a file of them. Zero Values are keys that were not given.
 type Play struct {
 	Pos  diag.Pos // of the first key
