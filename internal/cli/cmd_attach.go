@@ -45,6 +45,7 @@ Commands, each with --send:
   keep=STEP          keep the results of done steps whose definition has changed
   break=STEP         pause before steps, like moon tui --break;  clear=STEP removes the breakpoint
   retry=STEP         retry failed steps
+  accept=STEP        accept what drifted steps would do now, and try them again
   set=NAME=VALUE     change a variable for the rest of the run, which must be paused; done steps stay done
   answer=STEP        continue a pause step;  reject=STEP rejects it
 STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`

@@ -63,7 +63,9 @@ func (c *tuiCmd) Run(call *app.Invocation) error {
 	}
 	if c.NoTUI {
 		// The same command, with what its flags have in common.
-		return (&runCmd{c.savedFlags, morePlaybooks{}, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags, listFlags{}, false}).Run(call)
+		return (&runCmd{
+			savedFlags: c.savedFlags, runFlags: c.runFlags, becomeFlags: c.becomeFlags, headlessFlags: c.headlessFlags, exportFlags: c.exportFlags,
+		}).Run(call)
 	}
 	if why := c.noUI(); why != "" {
 		return app.Usage("%s; nothing was run. Use --no-tui, or moon run, to run without the TUI", why)

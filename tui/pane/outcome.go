@@ -176,7 +176,7 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 	if WhyNot(m).MayAccept(p.Index) {
 		ways = []view.Choice{
 			{Do: keymap.GateApprove, Words: "accept what it would do now, and do it", Brief: "accept"},
-			{Do: keymap.RunRetry, Words: "retry: predict it again, and do it if that matches the plan", Brief: "retry"},
+			{Do: keymap.RunRetry, Words: "retry, and do it if it matches again", Brief: "retry"},
 		}
 	}
 	if m.CanEdit() {
