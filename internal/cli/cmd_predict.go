@@ -3,16 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"moon/engine/exact"
 	"moon/engine/graph"
 	"moon/events"
 	"moon/internal/app"
+	"moon/internal/cli/predicted"
 	"moon/plan"
 	"moon/plan/show"
-	"moon/tui/status"
 )
 
 // predict prints the plan with what each step would do, and saves both if a file is named. changes says that something would change,
@@ -97,7 +96,7 @@ func (c *planCmd) printPredictions(call *app.Invocation, p *plan.Plan, g *graph.
 		if all[step] == nil {
 			return nil
 		}
-		return append(predictionLines(p, all[step]), keptPartly(book.Of(&p.Steps[step]))...)
+		return append(predicted.Lines(p, all[step]), predicted.KeptPartly(book.Of(&p.Steps[step]))...)
 	})
 	if err != nil {
 		return err
@@ -107,119 +106,6 @@ func (c *planCmd) printPredictions(call *app.Invocation, p *plan.Plan, g *graph.
 		when = fmt.Sprintf("made %s, when the plan was saved; moon plan --plan FILE --check predicts again\n",
 			kept.Made.Local().Format("2006-01-02 15:04:05"))
 	}
-	_, err = fmt.Fprintf(call.Out, "\n%s%s\n%s", notReached(p, all), predictionCounts(p, all), when)
+	_, err = fmt.Fprintf(call.Out, "\n%s%s\n%s", predicted.NotReached(p, all), predicted.Counts(p, all), when)
 	return err
-}
-
-// keptPartly says what of a kept prediction is not kept.
-func keptPartly(e *events.Expectation) []string {
-	switch {
-	case e == nil:
-		return nil
-	case e.Partly == events.PartlyNoLog:
-		return []string{"kept without details (no_log)"}
-	case e.Partly == events.PartlySecrets:
-		return []string{"kept with its secrets masked"}
-	}
-	return nil
-}
-
-// predictionLines are what is printed below a step.
-func predictionLines(p *plan.Plan, f *events.Prediction) []string {
-	if f.Away {
-		return []string{"not reached"}
-	}
-	if f.Error != "" {
-		return strings.Split("would fail: "+f.Error, "\n")
-	}
-	if f.Skipped != "" {
-		return []string{"would be skipped: " + status.WhySkipped(f.Skipped)}
-	}
-	word := "would " + string(f.Diff.Kind)
-	switch f.Diff.Kind {
-	case events.ChangeNone:
-		word = "no change"
-	case events.ChangeUnknown:
-		word = "unpredictable"
-		if p.Steps[f.Step].Open() {
-			word = "stays open"
-		}
-	case events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete: // the kind is the word
-	}
-	if f.Maybe {
-		word += ", if it is not skipped"
-	}
-	if f.Diff.Summary != "" {
-		word += ": " + f.Diff.Summary
-	}
-	lines := []string{word}
-	if f.Diff.Text != "" {
-		for line := range strings.SplitSeq(strings.TrimSuffix(f.Diff.Text, "\n"), "\n") {
-			lines = append(lines, "  "+line)
-		}
-	}
-	return lines
-}
-
-// notReached says of each host that was not reached why, once for all its steps, and not again where the facts of a host could not
-// be had, which is a warning of the plan.
-func notReached(p *plan.Plan, all []*events.Prediction) string {
-	var text strings.Builder
-	said := map[string]bool{}
-	// The plan has warned of these hosts already.
-	for _, u := range p.Unreached {
-		said[u.Host] = true
-	}
-	for _, f := range all {
-		if f == nil || !f.Away || said[p.Steps[f.Step].Host] {
-			continue
-		}
-		said[p.Steps[f.Step].Host] = true
-		fmt.Fprintf(&text, "%s\n", strings.ReplaceAll(strings.TrimSpace(f.Error), "\n", "\n  "))
-	}
-	return text.String()
-}
-
-// predictionCounts is one line about all of it.
-func predictionCounts(p *plan.Plan, all []*events.Prediction) string {
-	kinds, skipped, failed, away, open := map[events.ChangeKind]int{}, 0, 0, 0, 0
-	// Each step counts once. A host that is not reached comes first, because the error is only its reason.
-	for _, f := range all {
-		switch {
-		case f == nil:
-		case f.Away:
-			away++
-		case f.Error != "":
-			failed++
-		case f.Skipped != "":
-			skipped++
-		case p.Steps[f.Step].Open():
-			open++
-		default:
-			kinds[f.Diff.Kind]++
-		}
-	}
-	var words []string
-	for _, k := range []struct {
-		n    int
-		text string
-	}{
-		{kinds[events.ChangeCreate], "%d to create"},
-		{kinds[events.ChangeUpdate], "%d to update"},
-		{kinds[events.ChangeDelete], "%d to delete"},
-		{kinds[events.ChangeNone], "%d unchanged"},
-		{skipped, "%d to skip"},
-		{kinds[events.ChangeUnknown], "%d unpredictable"},
-		{open, "%d open"},
-		{failed, "%d that would fail"},
-		{away, "%d not reached"},
-	} {
-		if k.n > 0 {
-			words = append(words, fmt.Sprintf(k.text, k.n))
-		}
-	}
-	if len(words) == 0 {
-		return "predicted: nothing would run"
-	}
-	return "predicted: " + strings.Join(words, ", ")
 }
