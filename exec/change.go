@@ -37,6 +37,7 @@ type Change struct {
 	Resources   []events.Resource     // what is changed, if that is not the file at diff.Path
 	Ended       bool                  // an edit has put an end to a last line that had none
 	Hidden      bool                  // what it writes must not even be digested
+	parted      string                // the file that a part was put into, to be taken out again
 	written     map[string]string     // SHA-1 of the files whose whole content it has written, by path
 }
 
@@ -99,6 +100,7 @@ func (c *Change) AddPart(part events.Resource) {
 		c.AddCreated("line", c.Diff.Path+": the end of the last line",
 			UndoBy("replace", map[string]any{"path": c.Diff.Path, "regexp": `\n\Z`, "replace": ""}))
 	}
+	c.parted = c.Diff.Path
 	part.Change = events.ChangeCreate
 	c.Resources = append(c.Resources, part)
 }
@@ -359,6 +361,10 @@ func (a *Attempt) describeResources(ctx context.Context, c *Change, list []event
 			sum, known = c.Fields["checksum"].(string)
 		}
 		r.Digest = ""
+		// Without the part the file is what it was before, and that is what its own undo will find.
+		if r.Name == c.parted && r.Change == events.ChangeUpdate {
+			continue
+		}
 		switch {
 		case known && !hidden && !a.Secrets.Has(sum):
 			r.Digest = sum
