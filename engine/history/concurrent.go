@@ -141,7 +141,8 @@ func Enter(disk journal.Disk, runs, id string, me Owner) (leave func(), err erro
 	return leave, nil
 }
 
-// Live are the runs in progress of a playbook, by its absolute path, that may change something. A dry run exports nothing and is not one.
+// Live are the runs in progress of a playbook, by its absolute path, that may change something. A dry run exports nothing and is
+// not one.
 func Live(runs, playbook string) (list []Concurrent) {
 	names, err := runNames(runs)
 	if err != nil {

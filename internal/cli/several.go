@@ -151,5 +151,7 @@ func (c *runCmd) runSeveral(call *app.Invocation, opts fact.Options) error {
 	if err != nil {
 		return err
 	}
-	return s.Run(app.HeadlessRequest{Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords()})
+	return s.Run(app.HeadlessRequest{
+		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(),
+	})
 }

@@ -21,8 +21,8 @@ type Call struct {
 	*app.Invocation
 	Members []*Member
 	Strict  bool
-	// Plan plans one of them. What the others export first is unknown as long as they have not run (ahead). With waits, exports from outside
-	// the call are waited for.
+	// Plan plans one of them. What the others export first is unknown as long as they have not run (ahead). With waits, exports from
+	// outside the call are waited for.
 	Plan func(m *Member, ahead, waits bool) (*Outlook, error)
 }
 
@@ -101,7 +101,8 @@ func (s *Call) PrintPlans() error {
 			fmt.Fprintf(s.Out, "\nplanned when %s:\n", l.Awaits())
 		}
 		for _, d := range l.Open {
-			what := strings.TrimSuffix(strings.TrimSuffix(d.Message, " is known only when the run starts"), " are known only when the run starts")
+			what := strings.TrimSuffix(d.Message, " known only when the run starts")
+			what = strings.TrimSuffix(strings.TrimSuffix(what, " is"), " are")
 			fmt.Fprintf(s.Out, "  %s:%d  %s\n", termtext.CleanName(d.Pos.File), d.Pos.Line, termtext.CleanName(what))
 		}
 		if i < len(list)-1 {

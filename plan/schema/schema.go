@@ -240,7 +240,8 @@ func shape(s playbook.Shape) object {
 		}
 		path := withDoc(spec.String.Schema(), "the playbook that exports")
 		return object{
-			"type": []any{"array", "object"}, "items": one, "propertyNames": object{"type": "string", "pattern": playbook.IdentifierPattern},
+			"type": []any{"array", "object"}, "items": one,
+			"propertyNames":        object{"type": "string", "pattern": playbook.IdentifierPattern},
 			"additionalProperties": object{"anyOf": []any{path, one}},
 		}
 	case playbook.ExportList:

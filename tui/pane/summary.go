@@ -30,6 +30,7 @@ func (m SummaryPane) summaryTab(d *draw.Doc) {
 		d.Para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
 			m.Keys.Label(keymap.RunRetry), m.Keys.Label(keymap.RunRetryAll)))
 	}
+	m.drawExports(d)
 	m.drawFailures(d)
 	if len(m.Summary.Drift) > 0 {
 		d.Heading("Drift (differs from the preview)")
@@ -95,6 +96,22 @@ func (m SummaryPane) tallyLine(d *draw.Doc) {
 	add(draw.SignExcluded, t.Sum(status.Excluded), "excluded", false)
 	add(draw.SignWaiting, t.Sum(status.Omitted, status.Undecided, status.Waiting, status.Confirm), "not run", false)
 	d.Lines = append(d.Lines, d.Flow(line)...)
+}
+
+// drawExports says why a run failed in which no step did.
+func (m SummaryPane) drawExports(d *draw.Doc) {
+	why := m.Shot.Result.Error
+	if m.Shot.Phase == events.Ended {
+		why = m.Shot.Pause.Message
+	}
+	if why == "" {
+		return
+	}
+	d.Heading("Exports failed")
+	d.Para(themes.Failed, 2, why)
+	if m.Shot.Phase == events.Ended {
+		d.Para(themes.Text, 2, "Edit the playbook, or leave, correct it and resume: they are evaluated again.")
+	}
 }
 
 // drawFailures names what failed, with the first line of each error.

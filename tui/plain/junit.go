@@ -94,7 +94,8 @@ func (j *JUnit) Write(to io.Writer) error {
 		one := tally{tests: 1, failures: 1}
 		fmt.Fprintf(j.w, "  <testsuite name=\"exports\"%s timestamp=%s>\n", one.writeAttributes(),
 			quoteText(j.run.Started.UTC().Format("2006-01-02T15:04:05")))
-		fmt.Fprintf(j.w, "    <testcase name=\"exports\" classname=\"exports\" time=\"0.000\">\n      <failure message=%s type=\"failed\"></failure>\n    </testcase>\n",
+		fmt.Fprint(j.w, "    <testcase name=\"exports\" classname=\"exports\" time=\"0.000\">\n")
+		fmt.Fprintf(j.w, "      <failure message=%s type=\"failed\"></failure>\n    </testcase>\n",
 			quoteText(termtext.CleanName(failed)))
 		fmt.Fprint(j.w, "  </testsuite>\n")
 	}

@@ -124,7 +124,7 @@ func (r *Reader) bind(m *playbook.Import, wanted []playbook.Entry, request plan.
 		from = fmt.Sprintf("%s, run %s", from, got.Run)
 	}
 	for _, e := range wanted {
-		var v any = values[e.Key]
+		v := values[e.Key]
 		switch {
 		case got.Unknown:
 			v = value.Unknown{}
@@ -149,7 +149,8 @@ func (r *Reader) choose(m *playbook.Import, request plan.ImportRequest, got plan
 			if hint == "" {
 				hint = "it exports " + strings.Join(there, ", ")
 			}
-			r.Problems.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, hint, "%s does not export `%s` (run %s)", request.Shown, e.Key, got.Run)
+			r.Problems.Errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, hint, "%s does not export `%s` (run %s)",
+				request.Shown, e.Key, got.Run)
 			continue
 		}
 		chosen[e.Key] = v
