@@ -25,8 +25,10 @@ import (
 )
 
 // losses is a run with everything that is stored: large output that is a value, large values, output that is none, a loop whose items
-// the run finds, so that it gets another plan, and a failure that is made good.
+// the run finds, so that it gets another plan, a failure that is made good, and exports.
 const losses = `
+exports: { big: "{{ big | length }}", two: "{{ two }}" }
+steps:
 - shell: large 20000
   register: r
 - set_fact: { big: "{{ r.stdout }}", two: "{{ r.stdout | length * 2 }}" }
@@ -173,6 +175,9 @@ func follow(t *testing.T, s *engine.Session, rec *recorder) (result events.RunCo
 				rec.promise("ended %s", e.Name)
 			case events.RunCompleted:
 				rec.promise("run.finished")
+				if e.Outcome == events.RunDone {
+					rec.promise("exported %v", e.Exports)
+				}
 				result = e
 			}
 		}
@@ -403,6 +408,8 @@ func promisesIn(facts []fact.Fact) map[string]bool {
 			said["run.started"] = true
 		case fact.RunFinished:
 			said["run.finished"] = true
+		case fact.RunExported:
+			said[fmt.Sprintf("exported %v", f.Values)] = true
 		case fact.AttemptStarted:
 			names[f.Step] = f.Name
 			said["started "+f.Name] = true

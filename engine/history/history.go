@@ -295,7 +295,7 @@ func look(dir string) (p Past, err error) {
 		case fact.AttemptFinished:
 			ends[f.Step] = f
 		case fact.RunFinished:
-			p.Exports, p.Error = times.exported.Values, times.exported.Error
+			p.Exports, p.Error = times.exportedBy(f.Outcome)
 			p.Outcome, p.Done, p.Changed, p.Failed = f.Outcome, f.Counts.Done, f.Counts.Changed, f.Counts.Failed
 		default:
 		}

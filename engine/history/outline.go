@@ -106,7 +106,7 @@ func (o *outline) take(f fact.Fact) {
 		if o.current.Seq > o.past.Resumed {
 			end := o.run.Summary()
 			end.Outcome, end.Success = f.Outcome, f.Outcome == events.RunDone
-			end.Exports, end.Error = o.exported.Values, o.exported.Error
+			end.Exports, end.Error = o.exportedBy(f.Outcome)
 			o.run.Clock.Stop(o.current.At, o.current.Mono)
 			end.Spent(&o.run.Clock.Times)
 			o.publish(-1, end)
@@ -146,6 +146,18 @@ func (o *outline) take(f fact.Fact) {
 		o.publish(f.Step, events.Warning{Message: f.Message})
 	case fact.RunStarted, fact.RunExpects, fact.AttemptStopping, fact.RetryScheduled, fact.BreakProbed:
 	}
+}
+
+// exportedBy is what a run has exported that ended so, or why it failed although no step did.
+func (o *outline) exportedBy(end events.RunOutcome) (values map[string]any, why string) {
+	switch end {
+	case events.RunDone:
+		return o.exported.Values, ""
+	case events.RunFailed:
+		return nil, o.exported.Error
+	case events.RunStopped, events.RunInterrupted:
+	}
+	return nil, ""
 }
 
 func (o *outline) started(f fact.AttemptStarted) {

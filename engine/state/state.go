@@ -181,8 +181,10 @@ func (s *State) finish(f fact.RunFinished) {
 	s.finished = true
 	sum := s.tally().summary()
 	sum.Outcome, sum.Success = f.Outcome, f.Outcome == events.RunDone
-	if s.exported != nil {
-		sum.Exports, sum.Error = s.exported.Values, s.exported.Error
+	if s.exported != nil && sum.Success {
+		sum.Exports = s.exported.Values
+	} else if f.Outcome == events.RunFailed {
+		sum.Error = s.decider().exportError()
 	}
 	s.clock.Stop(s.now, s.mono)
 	sum.Spent(&s.clock.Times)

@@ -28,6 +28,8 @@ type bench struct {
 	running []int
 	class   string // of failures
 
+	badExport string // why the exports fail
+
 	shots [][]byte // the state after each fact, if they are kept
 	keeps bool
 	looks int // how often the counters were compared with looking at every edge
@@ -102,8 +104,8 @@ func (b *bench) record(r fact.Record) {
 // shotOf is a state as text. What a scheduler prefers is no part of it, nor is the order of what is ready: decisions differ by
 // that, and no fold may.
 func shotOf(s *State) []byte {
-	return fmt.Appendf(nil, "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", s.limitsByPath(), s.nodes, s.atBreak, s.choices, s.used, s.lent, s.active, s.open, s.left,
-		s.held, s.skips, s.counts, s.names, s.outs, s.tried, s.errors, s.begun, s.paused, s.pause, s.reopened, s.halting, s.haltCause, s.stop, s.leaving, s.finished, s.generation, s.reviewed, s.now, s.mono)
+	return fmt.Appendf(nil, "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", s.limitsByPath(), s.nodes, s.atBreak, s.choices, s.used, s.lent, s.active, s.open, s.left,
+		s.held, s.skips, s.counts, s.names, s.outs, s.tried, s.errors, s.begun, s.paused, s.pause, s.reopened, s.halting, s.haltCause, s.stop, s.leaving, s.finished, s.generation, s.reviewed, s.now, s.mono, s.exported)
 }
 
 // send gives a command and reports whether it was accepted.
@@ -157,6 +159,9 @@ func (b *bench) start() {
 			b.send(events.Stop{How: events.StopDrain})
 		case Pause:
 			b.add(d.RunPaused)
+		case Export:
+			b.log = append(b.log, "export")
+			b.add(fact.RunExported{Values: map[string]any{"x": 1}, Error: b.badExport})
 		case Finish:
 			b.add(fact.RunFinished{Outcome: d.Outcome})
 			return
