@@ -44,7 +44,11 @@ type several struct {
 	vault   func() ([]vault.Password, error)
 }
 
-func newSeveral(call *app.Invocation, flags playbookFlags, more []string) (*series.Call, error) {
+// newSeveral orders the playbooks of a call. also are flags that the command refuses with several.
+func newSeveral(call *app.Invocation, flags playbookFlags, more []string, also ...string) (*series.Call, error) {
+	if err := refuseAlone(flags.given, also...); err != nil {
+		return nil, err
+	}
 	members, err := series.Order(append([]string{flags.Playbook}, more...))
 	if err != nil {
 		return nil, err
@@ -98,9 +102,6 @@ func (s *several) plan(m *series.Member, ahead, waits bool) (*series.Outlook, er
 
 // refuseOne refuses what can only be said of one playbook.
 func (c *runCmd) refuseOne() error {
-	if err := refuseAlone(c.given); err != nil {
-		return err
-	}
 	for _, o := range c.Output {
 		if strings.Contains(o, ":") || o == "junit" {
 			return app.Usage("--output %s has one report; run moon for each of the playbooks to use it", o)
@@ -116,13 +117,10 @@ func (c *runCmd) refuseOne() error {
 
 // planSeveral prints the plans in the order in which the playbooks would run.
 func (c *planCmd) planSeveral(call *app.Invocation) error {
-	if err := refuseAlone(c.given, "--check", "--diff", "--output"); err != nil {
-		return err
-	}
 	if c.Format != "tree" {
 		return app.Usage("--format %s is for one playbook", c.Format)
 	}
-	s, err := newSeveral(call, c.playbookFlags, c.More)
+	s, err := newSeveral(call, c.playbookFlags, c.More, "--check", "--diff", "--output")
 	if err != nil {
 		return err
 	}
@@ -131,9 +129,6 @@ func (c *planCmd) planSeveral(call *app.Invocation) error {
 
 // validateSeveral checks all playbooks.
 func (c *validateCmd) validateSeveral(call *app.Invocation) error {
-	if err := refuseAlone(c.given); err != nil {
-		return err
-	}
 	s, err := newSeveral(call, c.playbookFlags, c.More)
 	if err != nil {
 		return err

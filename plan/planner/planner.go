@@ -22,6 +22,7 @@ import (
 	"moon/plan/planner/content"
 	"moon/plan/planner/exports"
 	"moon/plan/planner/given"
+	"moon/plan/planner/imports"
 	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
@@ -71,9 +72,7 @@ func newPlan(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, dia
 	if o.Values.Answers == nil {
 		o.Values.Answers = map[string]string{}
 	}
-	if o.Values.Imported = maps.Clone(o.Values.Imported); o.Values.Imported == nil {
-		o.Values.Imported = map[string]plan.Imported{}
-	}
+	imports.Begin(&o)
 	if o.Select.Bounded() {
 		o.Prior = plan.Prior{} // who asks for some steps asks for nothing else
 		return selected(o, d)

@@ -32,8 +32,7 @@ func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
 	p.bindings.Own(pb, c.writtenAt(), frame, into(p.names.VarsFiles), into(p.names.Root))
 }
 
-// importsOf are the variables that the playbook takes from others, below all that it sets itself. What the command line gives is not
-// asked for.
+// importsOf are the variables that the playbook takes from others, below all that it sets itself.
 func (p *variables) importsOf(pb *playbook.Playbook, c *taskContext) *vars.Layer {
 	reader := &imports.Reader{Plan: p.plan, Options: &p.o, Problems: p.Collector, Known: p.Reader, Given: p.onCommandLine}
 	l := &vars.Layer{}

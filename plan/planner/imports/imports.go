@@ -28,6 +28,13 @@ type Reader struct {
 	Given    func(name string) bool // variables that the command line gives
 }
 
+// Begin lets the options remember what is asked for, for all plans that are made with them.
+func Begin(o *plan.Options) {
+	if o.Values.Imported = maps.Clone(o.Values.Imported); o.Values.Imported == nil {
+		o.Values.Imported = map[string]plan.Imported{}
+	}
+}
+
 // Path is the absolute path of the playbook that an import names, which is how its exports are found.
 func Path(from, root, home string) string {
 	path := source.ResolvePath(from, root, home)
