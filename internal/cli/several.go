@@ -21,7 +21,7 @@ type morePlaybooks struct {
 
 // alone are the flags that are about the steps of one playbook, or of which there can be only one.
 var alone = []string{
-	"--plan", "--allow-stale", "--only", "--skip", "--start-at", "--exports", "--exit-code", "--explain", "--list-hosts", "--list-tasks",
+	"--plan", "--allow-stale", "--only", "--skip", "--start-at", "--exports", "--exit-code", "--exact", "--explain", "--list-hosts", "--list-tasks",
 	"--list-tags", "--syntax-check",
 }
 
@@ -146,6 +146,7 @@ func (c *runCmd) runSeveral(call *app.Invocation, opts fact.Options) error {
 	if err != nil {
 		return err
 	}
+	s.WaitLock = c.WaitLock
 	return s.Run(app.HeadlessRequest{
 		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(),
 	})

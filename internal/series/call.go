@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"moon/engine/graph"
 	"moon/internal/app"
@@ -19,8 +20,9 @@ import (
 // Call is a call of moon with several playbooks.
 type Call struct {
 	*app.Invocation
-	Members []*Member
-	Strict  bool
+	Members  []*Member
+	Strict   bool
+	WaitLock time.Duration // how long each may wait for another run of it
 	// Plan plans one of them. What the others export first is unknown as long as they have not run (ahead). With waits, exports from
 	// outside the call are waited for.
 	Plan func(m *Member, ahead, waits bool) (*Outlook, error)

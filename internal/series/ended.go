@@ -48,10 +48,12 @@ func WhyNot(m *Member, ends []*Ended, policy fact.Policy) string {
 		switch {
 		case e.Outcome == Stopped:
 			return e.Given + " was stopped"
-		case e.Code == app.ExitDisk:
+		case e.Code == app.ExitDisk && e.Run != "": // the next one could not be recorded either
 			return e.Given + " could not be recorded"
-		case (e.Outcome == Failed || e.Outcome == Refused) && policy != fact.Continue:
+		case e.Outcome == Failed && policy != fact.Continue:
 			return e.Given + " failed; --on-failure continue runs what does not import from it"
+		case e.Outcome == Refused && policy != fact.Continue:
+			return e.Given + " could not be run; --on-failure continue runs what does not import from it"
 		}
 	}
 	return ""

@@ -43,42 +43,40 @@ func (s *Call) Run(req app.HeadlessRequest) error {
 	return Summarise(to, ends)
 }
 
-// run plans a playbook, if that was not just done, and runs it.
-func (s *Call) run(e *Ended, l *Outlook, req app.HeadlessRequest) {
-	fail := func(err error) {
-		e.Outcome, e.Code = Refused, s.report(withPlaybook(e.Member, err))
-		if e.Code == app.ExitInterrupted {
-			e.Outcome = Stopped
-		}
-	}
-	if l == nil {
-		var err error
-		if l, err = s.Plan(e.Member, false, !req.Options.Check); err != nil {
-			fail(err)
-			return
-		}
-	}
-	if len(l.Diags) > 0 {
-		if err := l.Diags.Print(s.Err); err != nil {
-			fail(err)
-			return
-		}
-		fmt.Fprintln(s.Err)
-	}
-	if l.bad(s.Strict) {
-		e.Outcome, e.Why, e.Code = Refused, l.Diags.Summary(), app.ExitUsage
-		return
-	}
+// run plans a playbook, if that was not just done, and runs it. If another run keeps it from beginning, both are done again after that.
+func (s *Call) run(e *Ended, planned *Outlook, req app.HeadlessRequest) {
 	req.Started = func(run string) { e.Run = run }
-	err := app.Headless(s.Invocation, l.Plan, l.Graph, req)
+	err := app.WhenFree(s.Invocation, s.WaitLock, func() (err error) {
+		l := planned
+		planned = nil
+		if l == nil {
+			if l, err = s.Plan(e.Member, false, !req.Options.Check); err != nil {
+				return err
+			}
+		}
+		if len(l.Diags) > 0 {
+			if err := l.Diags.Print(s.Err); err != nil {
+				return err
+			}
+			fmt.Fprintln(s.Err)
+		}
+		if l.bad(s.Strict) {
+			e.Why = l.Diags.Summary()
+			return app.NewExit(app.ExitUsage, "")
+		}
+		return app.Headless(s.Invocation, l.Plan, l.Graph, req)
+	})
+	if e.Run == "" {
+		err = withPlaybook(e.Member, err)
+	}
 	e.Code = s.report(err)
 	switch {
 	case err == nil:
 		e.Outcome = Done
-	case e.Run == "":
-		e.Outcome = Refused
 	case e.Code == app.ExitStopped || e.Code == app.ExitInterrupted:
 		e.Outcome = Stopped
+	case e.Run == "":
+		e.Outcome = Refused
 	default:
 		e.Outcome = Failed
 	}
