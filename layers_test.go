@@ -61,8 +61,8 @@ var layers = map[string][]string{
 	"exec/remote":      {"plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
 	"engine/graph":     {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
 	"engine/planfile":  {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
-	"engine/pinned":    {"exec/fsys", "plan/source"},                    // files that are read: it knows no steps
-	"engine/exact":     {"events", "events/fact", "plan", "exec/fault"}, // compares: it neither predicts nor runs
+	"engine/pinned":    {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
+	"engine/exact":     {"events", "events/fact", "plan", "exec/fault", "exec/spec"}, // compares: it neither predicts nor runs
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},

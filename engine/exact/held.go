@@ -18,7 +18,7 @@ type Held struct {
 // Hold is what holds an attempt of a step that is about to begin; nil if nothing does. unforeseen says that the step was not part of what
 // was predicted.
 func (w *Watch) Hold(ps *plan.Step) (h *Held, unforeseen bool) {
-	if !w.On() {
+	if !w.On() || looks[ps.Action] {
 		return nil, false
 	}
 	e := w.book.Of(ps)

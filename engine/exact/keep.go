@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/spec"
 	"moon/plan"
 )
 
@@ -96,8 +97,8 @@ type Open struct {
 func (b *Book) Open(p *plan.Plan) (list []Open) {
 	for i := range p.Steps {
 		ps := &p.Steps[i]
-		if ps.Excluded || ps.Prediction == plan.WillSkip {
-			continue
+		if ps.Excluded || ps.Prediction == plan.WillSkip || !ps.Open() && (looks[ps.Action] || spec.Inward(ps.Action)) {
+			continue // it does not run, or changes nothing on a machine
 		}
 		e := b.Of(ps)
 		if why := open(e); why != "" {
