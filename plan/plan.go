@@ -456,8 +456,8 @@ func (s Scope) TimeoutText() string {
 	return s.Timeout.String()
 }
 
-// Limits are the scopes in whose time a step counts, if they have a timeout, from the innermost. What a rescue does has no share in the time of its
-// block, as it makes up for the block's failure; and what cleans up has none in any: always, and handlers that run in any case.
+// Limits are the scopes in whose time a step counts, if they have a timeout, from the innermost. What a rescue does has no share in the
+// time of its block, as it makes up for the block's failure; and what cleans up has none in any: always, and handlers that run in any case.
 func (p *Plan) Limits(step int) iter.Seq[int] { return p.LimitsFrom(p.Steps[step].Scope) }
 
 // LimitsFrom are the same for what is in a scope.

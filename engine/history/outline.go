@@ -144,7 +144,7 @@ func (o *outline) take(f fact.Fact) {
 		o.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
 	case fact.ReadsChanged:
 		o.publish(f.Step, events.Warning{Message: f.Message})
-	case fact.RunStarted, fact.RunExpects, fact.AttemptStopping, fact.RetryScheduled, fact.BreakProbed:
+	case fact.RunStarted, fact.RunExpects, fact.AttemptStopping, fact.RetryScheduled, fact.BreakProbed, fact.ScopeTimedOut:
 	}
 }
 

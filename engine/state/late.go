@@ -80,7 +80,8 @@ func (s *flow) rescuedWithin(step, scope int) bool {
 	return false
 }
 
-// dropLate ends the steps of a scope that are ready and have no time left, and reports whether there were any. It waits for those that run, as it is they who fail.
+// dropLate ends the steps of a scope that are ready and have no time left, and reports whether there were any. It waits for those that run,
+// as it is they who fail.
 func (s *flow) dropLate(scope int) (some bool) {
 	l := s.limits[scope]
 	var dropped []int

@@ -87,9 +87,8 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 }
 
 var documentKeys = []string{
-	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports", "force_handlers", "approve",
-	"orphans", "timeout", "defaults",
-	"steps", "handlers",
+	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports", "force_handlers",
+	"approve", "orphans", "timeout", "defaults", "steps", "handlers",
 }
 
 func (p *parser) readDocument(pb *Playbook, root Value) {

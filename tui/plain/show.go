@@ -408,6 +408,8 @@ type Account struct {
 	Rescued   int                 `json:"rescued"`
 	Cancelled int                 `json:"cancelled"`
 	NotRun    *int                `json:"not_run"`         // null where the plan is not known
+	Classes   *Classes            `json:"classes"`         // as not_run
+	Groups    []groupJSON         `json:"groups"`          // blocks, includes, presets, loops, plays and roles with steps; as not_run
 	Error     string              `json:"error,omitempty"` // why it failed although no step did
 	Exports   map[string]any      `json:"exports,omitempty"`
 	Planned   bool                `json:"planned"`         // the plan is known: without it there are no paths and origins
@@ -447,7 +449,8 @@ func (s *Show) Account() (Account, error) {
 		Steps: []stepJSON{}, Commands: []orderJSON{}, Hosts: s.hostRecap(),
 	}
 	if s.plan != nil {
-		a.NotRun = &e.NotRun
+		all := classesOf(s.run.Steps)
+		a.NotRun, a.Classes, a.Groups = &e.NotRun, &all, groupsOf(s.plan, s.run.Steps)
 	}
 	for i := range s.run.Steps {
 		step := &s.run.Steps[i]
