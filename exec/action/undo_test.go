@@ -262,6 +262,25 @@ func treeState(tb testing.TB, root string) map[string]string {
 	return all
 }
 
+// TestUndoPart says that a file which another step has put a line into goes when the line has gone, and not before: somebody may have
+// edited it before the line came.
+func TestUndoPart(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "f")
+	file := created(t, "copy", exectest.Args{"content": "a\n", "dest": path})
+	r := exectest.RunJob(t, exectest.NewJob(t, "lineinfile", exectest.Args{"path": path, "line": "b"}))
+	exectest.WantOutcome(t, r, events.Changed, "")
+	if len(r.Resources) != 2 || r.Resources[0].Digest != "" || r.Resources[0].Undo != nil {
+		t.Fatalf("%+v", r.Resources)
+	}
+	exectest.WantOutcome(t, exectest.RunJob(t, undoJob(t, file[0])), events.Failed, "has been edited since moon left it")
+	exectest.WantOutcome(t, exectest.RunJob(t, undoJob(t, r.Resources[1])), events.Changed, "")
+	exectest.WantOutcome(t, exectest.RunJob(t, undoJob(t, file[0])), events.Changed, "")
+	if left := treeState(t, root); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
+}
+
 // TestUndoTempfile says that what has a name of its own is taken away too.
 func TestUndoTempfile(t *testing.T) {
 	root := t.TempDir()
