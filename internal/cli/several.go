@@ -21,8 +21,8 @@ type morePlaybooks struct {
 
 // alone are the flags that are about the steps of one playbook, or of which there can be only one.
 var alone = []string{
-	"--plan", "--allow-stale", "--only", "--skip", "--start-at", "--exports", "--exit-code", "--exact", "--explain", "--list-hosts", "--list-tasks",
-	"--list-tags", "--syntax-check",
+	"--plan", "--allow-stale", "--only", "--skip", "--start-at", "--exports", "--exit-code", "--exact", "--explain", "--list-hosts",
+	"--list-tasks", "--list-tags", "--syntax-check",
 }
 
 // refuseAlone refuses the flags that make no sense with several playbooks.
