@@ -154,6 +154,8 @@ type (
 		Expanded   []int   `json:"expanded,omitempty"`   // steps of open places, in the plan before, that were planned
 		Added      []Range `json:"added,omitempty"`      // the steps that are new, in this plan
 		Times      *Times  `json:"-"`                    // of the run until then, in processes before this one too
+
+		Timeout time.Duration `json:"-"` // how long the run may take, if it has a limit that the plan does not have
 	}
 	StepStarted struct {
 		Name    string   `json:"name"`

@@ -105,7 +105,8 @@ type Run struct {
 	Variables  map[string]any // set during the run, latest value
 	Result     RunCompleted   // valid when Phase is Done
 	LastSeq    uint64
-	Clock      Clock // how its time was spent
+	Clock      Clock         // how its time was spent
+	Timeout    time.Duration // how long it may take, instead of what the playbook says; 0: as that
 
 	review bool // the review is not over
 }
@@ -128,7 +129,7 @@ func (r *Run) Apply(rec Record) {
 			r.Phase = Review
 		}
 	case PlanLoaded:
-		r.Digest, r.Generation = e.Digest, e.Generation
+		r.Digest, r.Generation, r.Timeout = e.Digest, e.Generation, e.Timeout
 		r.Steps, r.Counts = make([]Step, e.TotalSteps), Counts{}
 		for i := range r.Steps {
 			r.Steps[i].Cause = -1

@@ -163,6 +163,9 @@ func TestLimitOfARetry(t *testing.T) {
 // The time of the run counts instead of that of the playbook, and holds for steps in no other scope, too.
 func TestLimitOfARun(t *testing.T) {
 	b := limited(t, fact.Options{Timeout: 3 * time.Second})
+	if b.run.Timeout != 3*time.Second {
+		t.Errorf("views are told that the run may take %s", b.run.Timeout)
+	}
 	b.wantUntil(3 * time.Second)
 	b.ends(2 * time.Second)
 	b.wantUntil(time.Second)

@@ -324,7 +324,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	// Before everything else, so that a view starts from an empty plan of the right size.
 	s.publish(-1, events.PlanLoaded{
 		TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Expanded: with.expanded,
-		Added: addedBy(of, with.expanded), Times: s.clock.Copy(),
+		Added: addedBy(of, with.expanded), Times: s.clock.Copy(), Timeout: s.opts.Timeout,
 	})
 	s.republish()
 	s.publishTried()

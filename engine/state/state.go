@@ -168,7 +168,9 @@ func (s *State) start() {
 		started.RealSteps = s.plan.DefyDryRun()
 	}
 	s.publish(-1, started)
-	s.publish(-1, events.PlanLoaded{TotalSteps: len(s.plan.Steps), Digest: s.plan.Digest, Generation: s.generation, Times: s.clock.Copy()})
+	s.publish(-1, events.PlanLoaded{
+		TotalSteps: len(s.plan.Steps), Digest: s.plan.Digest, Generation: s.generation, Times: s.clock.Copy(), Timeout: s.opts.Timeout,
+	})
 	s.arriveRoots()
 	// The pause is published after the plan, so that views have steps to show.
 	if s.opts.Review {

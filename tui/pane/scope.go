@@ -77,15 +77,19 @@ func (m scopePane) scopeTab(d *draw.Doc, n int) {
 func limitLines(m *view.State, scope int) (lines []string) {
 	for at := range m.Plan.LimitsFrom(scope) {
 		s := &m.Plan.Scopes[at]
-		if s.Timeout == 0 {
+		most, of := s.Timeout, m.Plan.ScopeRef(at)
+		if at == 0 && m.Shot.Timeout > 0 {
+			most, of = m.Shot.Timeout, "the run"
+		}
+		if most == 0 {
 			continue
 		}
-		words := fmt.Sprintf("%s for %s", s.Timeout, m.Plan.ScopeRef(at))
+		words := fmt.Sprintf("%s for %s", most, of)
 		t := &m.Tree.Tallies[at]
 		// What a process before this one has used of the time is not known here.
 		if from := m.Tree.Spans[at].From; from != 0 && t[status.Running] > 0 && t[status.Kept] == 0 {
 			spent := m.Shot.Times.Between(time.Unix(0, from), m.ClockNow())
-			words += ", " + draw.Clock(max(s.Timeout-spent, 0)) + " left"
+			words += ", " + draw.Clock(max(most-spent, 0)) + " left"
 		}
 		lines = append(lines, words)
 	}
