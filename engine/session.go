@@ -233,6 +233,18 @@ func (s *Session) export() fact.RunExported {
 	return fact.RunExported{Values: values}
 }
 
+// dropExports forgets the exports of a playbook when all that it had set up was removed, so that no other one imports them.
+func (s *Session) dropExports(end events.RunOutcome) {
+	p := s.state.Plan()
+	prior := &p.Basis.O.Prior
+	if s.cfg.Exports == "" || end != events.RunDone || s.state.Options().Check || !prior.Destroy || len(prior.Only) > 0 {
+		return
+	}
+	if err := exported.Drop(s.cfg.Exports, filepath.Join(p.Root, p.RootFile)); err != nil {
+		s.add(fact.Warned{Step: -1, Message: err.Error()})
+	}
+}
+
 func (s *Session) handle(in input) {
 	switch in := in.(type) {
 	case order:
@@ -298,6 +310,7 @@ func (s *Session) decide() (until time.Time) {
 			return s.cfg.Now()
 		case state.Finish:
 			s.keepDurations()
+			s.dropExports(d.Outcome)
 			if steps := s.state.Unexplained(); len(steps) > 0 {
 				s.add(fact.Warned{
 					Step:    -1,

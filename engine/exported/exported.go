@@ -63,6 +63,14 @@ func Keep(dir string, last Last) error {
 	return nil
 }
 
+// Drop forgets what a playbook has exported: what it had set up is gone.
+func Drop(dir, playbook string) error {
+	if err := os.Remove(fileOf(dir, playbook)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop the exports: %w", err)
+	}
+	return nil
+}
+
 // Read gives what a playbook, by its absolute path, has exported last. It is not ok if there is nothing.
 func Read(dir, playbook string) (last Last, ok bool, err error) {
 	text, err := os.ReadFile(fileOf(dir, playbook))
