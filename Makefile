@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole full lint fmt golden oracle fuzz assault soak ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: check build test race packages whole full lint fmt golden oracle fuzz assault soak histories ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build lint race ## what CI runs
 
@@ -62,6 +62,9 @@ assault: ## all that docs/reliability.md promises, attacked in full: kills, cras
 
 soak: ## 10,000 random playbooks under random sessions, with edits, crashes and commands; 300 are in `make full`, 60 in `make test`; PROMISE_SEED=n replays one
 	PROMISE=10000 $(GO) test -timeout 3h -v -run 'TestPromise$$' ./engine
+
+histories: ## 1,000 random histories of edits, runs, crashes and destroys; 300 are in `make full`, 40 in `make test`; HISTORY_SEED=n replays one
+	HISTORIES=1000 $(GO) test -timeout 3h -v -run 'TestHistories$$' ./internal/test/crash
 
 ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make full`
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' ./internal/test/ansible ./internal/test/machine

@@ -122,6 +122,12 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		}
 	}
 	resumed, err := (resumer{&s.observer}).resumption(how, p.plan)
+	if errors.Is(err, ErrFinished) {
+		// Nothing will run that would record it: moon crashed after its last entry in the journal, and before the playbook's state had it.
+		if err := s.prior.Flush(s.state.Plan()); err != nil {
+			return nil, fmt.Errorf("record what the run made: %w", err)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -117,9 +117,6 @@ func (f *folding) add(r *Record) {
 		}
 	}
 	f.rename(r.Moved)
-	for _, k := range r.Gone {
-		f.remove(k)
-	}
 	for _, k := range r.Deposed {
 		if i, ok := f.at[k]; ok {
 			f.Things[i].Deposed = true
@@ -127,6 +124,10 @@ func (f *folding) add(r *Record) {
 	}
 	for _, thing := range r.Things {
 		f.change(r, thing)
+	}
+	// After the things: the removal of what was half removed already reports an update, which must not record it again.
+	for _, k := range r.Gone {
+		f.remove(k)
 	}
 	if r.Undo == nil && r.Withheld == "" {
 		return
