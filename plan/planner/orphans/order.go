@@ -3,6 +3,7 @@ package orphans
 import (
 	"slices"
 
+	"moon/events"
 	"moon/plan"
 	"moon/plan/prior"
 )
@@ -76,11 +77,39 @@ func waitsOf(list []plan.Orphan, all []prior.Thing) [][]int {
 			}
 		}
 	}
+	waitForContents(list, waits)
 	for i := range waits {
 		slices.Sort(waits[i])
 		waits[i] = slices.Compact(waits[i])
 	}
 	return waits
+}
+
+// waitForContents lets files and directories wait for what is in them. Which step made what says nothing about that: one step may have created
+// a file, and another may have added the line again that stands in it.
+func waitForContents(list []plan.Orphan, waits [][]int) {
+	files := map[prior.Key]int{}
+	for i := range list {
+		if t := &list[i].Thing; list[i].Removed() && t.Type == events.FileResource {
+			files[t.Key()] = i
+		}
+	}
+	for i := range list {
+		t := &list[i].Thing
+		if !list[i].Removed() {
+			continue
+		}
+		// A line or a block is called by its file and what it is: "/etc/hosts: text". Neither of the two may be cut at the wrong place.
+		for at, c := range t.Resource.Name {
+			if c != '/' && (c != ':' || t.Type == events.FileResource) {
+				continue
+			}
+			// What is recorded later goes first, so none of these can wait for one that waits for it.
+			if file, ok := files[prior.Key{Host: t.Host, Type: events.FileResource, Name: t.Resource.Name[:at]}]; ok && file > i {
+				waits[file] = append(waits[file], i)
+			}
+		}
+	}
 }
 
 // Phases are the numbers of the orphans that are removed, before the new work or after it, by the play that has made them: the last play first.
