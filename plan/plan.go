@@ -467,7 +467,7 @@ func (p *Plan) LimitsFrom(scope int) iter.Seq[int] {
 			switch s := &p.Scopes[at]; {
 			case s.Branch == "always", s.Handlers && s.Force:
 				return
-			case s.Branch != "":
+			case s.Branch != "" && s.Parent >= 0:
 				at = s.Parent // its block
 			case !yield(at):
 				return
