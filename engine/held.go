@@ -40,7 +40,6 @@ func (s *attempts) holdTo(b *bind.Bound, call *plan.Call, number int, job *exec.
 	return func(ctx context.Context) drift {
 		within, done := (*process.Asker)(nil).Within(ctx, "the prediction of "+p.After([]int{ps.Index}))
 		defer done()
-		from := s.cfg.Now()
 		r := dryResult(within, s.cfg.Dry, p, &look, names)
 		to := s.cfg.Now()
 		now := events.Prediction{Step: ps.Index}
@@ -52,7 +51,7 @@ func (s *attempts) holdTo(b *bind.Bound, call *plan.Call, number int, job *exec.
 			now = events.Prediction{Step: ps.Index, Diff: unpredicted((*process.Asker)(nil).TooSlow())}
 		}
 		now = clean(s.secrets, now)
-		would, text := held.Judge(&now, from, to)
+		would, text := held.Judge(&now, to)
 		switch {
 		case would == nil && text == "":
 			return drift{}

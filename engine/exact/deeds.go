@@ -130,8 +130,9 @@ func (d *Deeds) copyOf(ps *plan.Step) *Deeds {
 	return &Deeds{began: d.began, on: map[machine][]span{on: append([]span(nil), d.on[on]...)}}
 }
 
-// By names the step of the run that may have brought about what a step now finds, or "". from and to are when it was looked at.
-func (d *Deeds) By(ps *plan.Step, now *events.Prediction, from, to time.Time) string {
+// By names the step of the run that may have brought about what a step now finds, or "". to is when it was looked at: its age was
+// taken last, and the end of a step that is far away is known as late as that is.
+func (d *Deeds) By(ps *plan.Step, now *events.Prediction, to time.Time) string {
 	list := d.on[machineOf(ps.Conn)]
 	early := now.Age > 0 && to.Add(-now.Age).Before(d.began.Add(-margin))
 	for i := len(list) - 1; i >= 0; i-- {
@@ -145,7 +146,7 @@ func (d *Deeds) By(ps *plan.Step, now *events.Prediction, from, to time.Time) st
 			if s.wide {
 				return s.name
 			}
-		case !to.Add(-now.Age).Before(s.from.Add(-grain)) && (s.to.IsZero() || !from.Add(-now.Age).After(s.to)):
+		case !to.Add(-now.Age).Before(s.from.Add(-grain)) && (s.to.IsZero() || !to.Add(-now.Age).After(s.to)):
 			return s.name
 		}
 	}

@@ -96,7 +96,7 @@ func TestWatch(t *testing.T) {
 		if changed >= 0 {
 			f.Age = now.Sub(start.Add(changed))
 		}
-		return w.deeds.copyOf(&p.Steps[step]).By(&p.Steps[step], &f, now, now)
+		return w.deeds.copyOf(&p.Steps[step]).By(&p.Steps[step], &f, now)
 	}
 	for _, tc := range []struct {
 		changed time.Duration

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"moon/internal/test/fakes"
 )
@@ -91,6 +92,7 @@ func TestDriftInLines(t *testing.T) {
 	c.Press("accept\r", "accepted what step 1 write one would do now; trying it again.", "changed")
 	c.Press("run\r", "PAUSED: step 3 write two has drifted.")
 	checkFiles(t, dir, map[string]string{"one": "new\n", "two": "edited\n", "log": "after one\n"})
+	time.Sleep(50 * time.Millisecond)
 	write("two", "again\n") // another effect than the one that was shown
 	c.Press("accept\r", "would now update (content, 6 bytes", "PAUSED: step 3 write two has drifted.")
 	checkFiles(t, dir, map[string]string{"two": "again\n", "log": "after one\n"})
