@@ -12,6 +12,7 @@ type Prior struct {
 	Policy  OrphanFate   `json:"policy,omitempty"`  // "": as the playbook says, or else they are kept
 	Edited  bool         `json:"edited,omitempty"`  // what was changed since is removed anyway
 	Destroy bool         `json:"destroy,omitempty"` // no step gives anything any more
+	Replace []string     `json:"replace,omitempty"` // selectors of recorded steps whose things are removed and made again
 	Only    []string     `json:"only,omitempty"`    // of Destroy: selectors of recorded steps; what was built on them goes along
 
 	// Settled says that the orphans have been found, and Orphans is what they are: in a plan that is made again.
@@ -52,13 +53,13 @@ func (o *Orphan) Removed() bool { return o.Fate == OrphanRemoved }
 // What is what it is, in words: "file /etc/motd".
 func (o *Orphan) What() string { return WhatIs(&o.Thing) }
 
-// WhatIs is what a thing is, in words.
+// WhatIs is what a thing is, in words: that which a step as a whole did has the title of the step.
 func WhatIs(t *prior.Thing) string {
 	if t.Type == prior.StepUndo {
 		if t.Title != "" {
-			return "what «" + t.Title + "» did"
+			return "«" + t.Title + "»"
 		}
-		return "what " + t.Resource.Name + " did"
+		return t.Resource.Name
 	}
 	return t.Type + " " + t.Resource.Name
 }

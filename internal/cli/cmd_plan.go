@@ -47,6 +47,7 @@ type planFlags struct {
 	Only         []string `group:"steps" sep:"none" placeholder:"STEP" help:"Run only these steps: an id, a path or a name (* matches any text), or file:line."`
 	Skip         []string `group:"steps" sep:"none" placeholder:"STEP" help:"Skip these steps."`
 	Orphans      string   `group:"steps" enum:",keep,remove,forget" default:"" placeholder:"HOW" help:"What becomes of what earlier runs have made and no step gives any more: keep (default) shows it, remove takes it away before the steps, forget drops it from what is recorded."`
+	Replace      []string `group:"steps" sep:"none" placeholder:"STEP" help:"Remove what this step has made, and make it again: a path, a title, the name of a thing or file:line."`
 	Edited       bool     `group:"steps" help:"With --orphans remove and moon destroy: also remove what was edited since."`
 	StartAt      *string  `group:"steps" aliases:"start-at-task" placeholder:"STEP" help:"Skip the steps before this one."`
 	MaxSteps     int      `default:"1000000" help:"Refuse a plan with more steps than this."`

@@ -11,7 +11,7 @@ import (
 
 // priorState is what runs of a playbook have made before, as an input of its plan.
 func (f *planFlags) priorState(playbook string) (plan.Prior, error) {
-	p := plan.Prior{Policy: plan.OrphanFate(f.Orphans), Edited: f.Edited, Destroy: f.destroy, Only: f.built}
+	p := plan.Prior{Policy: plan.OrphanFate(f.Orphans), Edited: f.Edited, Replace: f.Replace, Destroy: f.destroy, Only: f.built}
 	if playbook == "-" { // it has no place, so the next one may be another
 		return p, nil
 	}
@@ -46,6 +46,9 @@ func stateOf(playbook string) (statefile.File, error) {
 func unknownSteps(p *plan.Prior) error {
 	if p.State == nil {
 		return nil
+	}
+	if list := prior.Unmatched(p.State.Things, p.Replace); len(list) > 0 {
+		return app.Usage("--replace: nothing is recorded of `%s`\n  hint: moon state lists what is", list[0])
 	}
 	if list := prior.Unmatched(p.State.Things, p.Only); len(list) > 0 {
 		return app.Usage("--only: nothing is recorded of `%s`\n  hint: moon state lists what is", list[0])

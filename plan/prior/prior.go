@@ -94,18 +94,50 @@ func (s *State) Find(k Key) *Thing {
 
 // Fold gives the state after some records, the oldest first.
 func Fold(records []Record) *State {
-	f := folding{at: map[Key]int{}}
+	f := folding{at: map[Key]int{}, after: map[string][]string{}}
 	for i := range records {
 		f.add(&records[i])
 	}
 	f.Things = slices.DeleteFunc(f.Things, func(t Thing) bool { return t.Type == "" })
+	f.bridge()
 	return &f.State
+}
+
+// bridge lets what was made upon something that is gone be upon what that was made on: the order in which the rest goes must not get lost.
+func (f *folding) bridge() {
+	there := map[string]bool{}
+	for i := range f.Things {
+		there[f.Things[i].Step] = true
+	}
+	for i := range f.Things {
+		t := &f.Things[i]
+		if !slices.ContainsFunc(t.After, func(step string) bool { return !there[step] }) {
+			continue
+		}
+		var nearest []string
+		seen := map[string]bool{t.Step: true}
+		for todo := slices.Clone(t.After); len(todo) > 0; {
+			step := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			switch {
+			case seen[step]:
+			case there[step]:
+				nearest = append(nearest, step)
+			default:
+				todo = append(todo, f.after[step]...)
+			}
+			seen[step] = true
+		}
+		slices.Sort(nearest)
+		t.After = nearest
+	}
 }
 
 // folding is a state in the making. What is gone has no type, and keeps its place until the end.
 type folding struct {
 	State
-	at map[Key]int
+	at    map[Key]int
+	after map[string][]string // of all steps that there ever were: the steps before them
 }
 
 func (f *folding) add(r *Record) {
@@ -113,8 +145,11 @@ func (f *folding) add(r *Record) {
 	if r.Whole != nil {
 		f.Things, f.at = slices.Clone(r.Whole), map[Key]int{}
 		for i := range f.Things {
-			f.at[f.Things[i].Key()] = i
+			f.at[f.Things[i].Key()], f.after[f.Things[i].Step] = i, f.Things[i].After
 		}
+	}
+	if len(r.Things) > 0 || r.Undo != nil {
+		f.after[r.Step] = r.After
 	}
 	f.rename(r.Moved)
 	for _, k := range r.Deposed {
@@ -196,6 +231,12 @@ func (f *folding) rename(moved map[string]string) {
 		return
 	}
 	clear(f.at)
+	for old, now := range moved {
+		if after, ok := f.after[old]; ok {
+			delete(f.after, old)
+			f.after[now] = after
+		}
+	}
 	for i := range f.Things {
 		if t := &f.Things[i]; t.Type != "" {
 			t.rename(moved)

@@ -53,11 +53,21 @@ func Find(r Request) []plan.Orphan {
 		}
 		concerned, known := f.Reach(t.Host)
 		given, of := f.given(t)
+		if given && f.replaced(t) {
+			given, of = false, t.Step
+		}
 		if !concerned || given {
 			continue
 		}
 		o := plan.Orphan{Thing: *t, Keys: []prior.Key{t.Key()}, Deposed: of != "" || t.Deposed, Of: of, Late: of != "" && f.late[of]}
 		o.Fate, o.Why = f.fate(t, known)
+		if f.replaced(t) {
+			// Whatever becomes of the others: it was asked for by name. What replaces it has its name, so it cannot be there before.
+			one := f
+			one.Fate = plan.OrphanRemoved
+			o.Fate, o.Why = one.fate(t, known)
+			o.Late = false
+		}
 		if t.Type == prior.StepUndo {
 			o.Keys = append(o.Keys, f.madeBy(t)...)
 		}
@@ -147,6 +157,11 @@ func (f *finder) given(t *prior.Thing) (given bool, of string) {
 		}
 	}
 	return false, of
+}
+
+// replaced reports whether a thing is to be made again.
+func (f *finder) replaced(t *prior.Thing) bool {
+	return slices.ContainsFunc(f.Prior.Replace, func(text string) bool { return t.Named(text) })
 }
 
 // inFile reports whether a file is part of what a step gives: in a tree that it copies, or a directory on the way to it.

@@ -25,7 +25,7 @@ func Task(o *plan.Orphan, edited bool) (*playbook.Task, error) {
 	}
 	name, err := playbook.WrittenData(at, "remove "+o.What())
 	if t.Type == prior.StepUndo {
-		name, err = playbook.WrittenData(at, "undo "+strings.TrimPrefix(o.What(), "what "))
+		name, err = playbook.WrittenData(at, "undo "+o.What())
 	}
 	if err != nil {
 		return nil, err
