@@ -19,7 +19,7 @@ type Recorder struct {
 	begun   bool // something was really started: what the plan says of the state itself counts from here on
 
 	last   map[string]string // of plays: the last step on each machine that has made something
-	makers map[string]bool   // paths of steps that have made something, in this run or before; nil: not looked at yet
+	makers map[string]string // steps that have made something, in this run or before, by their paths, with their digests; nil: not looked at yet
 	above  map[int][]string
 	of     *graph.Graph // above is for
 }
@@ -85,14 +85,18 @@ func (r *Recorder) ended(p *plan.Plan, rec fact.Record, f fact.AttemptFinished) 
 			}
 		}
 	}
-	if len(f.Resources) == 0 && f.Undo == nil && f.UndoWithheld == "" && len(gone) == 0 && len(deposed) == 0 {
+	known := r.known(p)
+	// A step that finds all as it wants it has made nothing; that it wants something else than before is to be known anyway.
+	digest, made := known[ps.Path]
+	redefined := settled && made && digest != ps.Digest && ps.Orphan == 0
+	if !redefined && len(f.Resources) == 0 && f.Undo == nil && f.UndoWithheld == "" && len(gone) == 0 && len(deposed) == 0 {
 		return
 	}
 	one := prior.Record{
 		Host: ps.Machine(), Attempt: f.Attempt, Things: f.Resources, Undo: f.Undo, Withheld: f.UndoWithheld, Gone: gone, Deposed: deposed,
 		Maker: prior.Maker{
 			Step: ps.Path, Title: ps.Title(), Action: ps.Action, File: ps.Origin.File, Line: ps.Origin.Line, Run: r.run,
-			Time: rec.At.UTC(), After: f.After,
+			Time: rec.At.UTC(), After: f.After, Definition: ps.Digest,
 		},
 	}
 	one.Phase, one.Play = p.PhaseOf(f.Step)
@@ -104,10 +108,10 @@ func (r *Recorder) ended(p *plan.Plan, rec fact.Record, f fact.AttemptFinished) 
 		return
 	}
 	r.last[one.Host] = ps.Path
-	if r.makers != nil && !r.makers[ps.Path] {
-		r.makers[ps.Path] = true
+	if !made {
 		r.above = nil // what comes after it has it before it now
 	}
+	known[ps.Path] = ps.Digest
 }
 
 func (r *Recorder) add(one prior.Record) { r.pending = append(r.pending, one) }
@@ -158,19 +162,7 @@ func (r *Recorder) After(p *plan.Plan, g *graph.Graph, step int) []string {
 		}
 		return nil
 	}
-	if r.makers == nil {
-		r.makers = map[string]bool{}
-		if have, err := Of(r.dir, p.Root, p.RootFile).Read(); err == nil { // an order that is not known is that of the records
-			for i := range have.Things {
-				for _, by := range have.Things[i].By() {
-					r.makers[by] = true
-				}
-			}
-		}
-		for i := range r.pending {
-			r.makers[r.pending[i].Step] = true
-		}
-	}
+	r.known(p)
 	if r.of != g || r.above == nil {
 		r.of, r.above = g, map[int][]string{}
 	}
@@ -181,6 +173,31 @@ func (r *Recorder) After(p *plan.Plan, g *graph.Graph, step int) []string {
 func inPlay(p *plan.Plan, step int) bool {
 	_, play := p.PhaseOf(step)
 	return play != ""
+}
+
+// known are the steps that have made something before, and in this run.
+func (r *Recorder) known(p *plan.Plan) map[string]string {
+	if r.makers != nil {
+		return r.makers
+	}
+	r.makers = map[string]string{}
+	// Without it the order is that of the records, and every definition counts as new.
+	have, err := Of(r.dir, p.Root, p.RootFile).Read()
+	if err != nil {
+		return r.makers
+	}
+	for i := range have.Things {
+		for _, step := range have.Things[i].By() {
+			r.makers[step] = have.Definitions[step]
+		}
+	}
+	return r.makers
+}
+
+// made reports whether a step has made something.
+func (r *Recorder) made(step string) bool {
+	_, made := r.makers[step]
+	return made
 }
 
 // nearest looks through the steps that have made nothing. It keeps what it finds, since those after a step ask for the same.
@@ -198,7 +215,7 @@ func (r *Recorder) nearest(p *plan.Plan, g *graph.Graph, step int) []string {
 			before := &p.Steps[l.Step]
 			switch {
 			case before.Orphan > 0 || !l.Data && before.Machine() != p.Steps[top].Machine():
-			case r.makers[before.Path]:
+			case r.made(before.Path):
 				found = append(found, before.Path)
 			default:
 				above, known := r.above[l.Step]

@@ -139,7 +139,7 @@ func (f File) Tidy() error {
 		if len(have) < shortest || len(have) < 4*len(now.Things) {
 			return nil
 		}
-		line, err := json.Marshal(prior.Record{Serial: now.Serial, Whole: append([]prior.Thing{}, now.Things...)})
+		line, err := json.Marshal(prior.Record{Serial: now.Serial, Whole: append([]prior.Thing{}, now.Things...), Defined: now.Definitions})
 		if err != nil {
 			return err
 		}

@@ -336,7 +336,7 @@ func (c *stateRestoreCmd) Run(call *app.Invocation) error {
 		return app.NewExit(app.ExitDisk, err.Error())
 	}
 	return changeState(call, c.Playbook, func(*prior.State) (prior.Record, string, error) {
-		return prior.Record{Whole: append([]prior.Thing{}, old.Things...)},
+		return prior.Record{Whole: append([]prior.Thing{}, old.Things...), Defined: old.Definitions},
 			"state " + c.Serial + " counts again, with " + plan.CountOf(len(old.Things), "thing"), nil
 	})
 }

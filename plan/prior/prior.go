@@ -31,7 +31,9 @@ type Maker struct {
 	Run    string    `json:"run,omitempty"`
 	Time   time.Time `json:"time,omitzero"`
 	Become *Become   `json:"become,omitempty"`
-	After  []string  `json:"after,omitempty"` // paths of the nearest steps before it that have made something
+	// Definition is the digest of the step as it was defined when it ended last.
+	Definition string   `json:"definition,omitempty"`
+	After      []string `json:"after,omitempty"` // paths of the nearest steps before it that have made something
 }
 
 // Become is the user that it ran as.
@@ -54,6 +56,7 @@ type Record struct {
 	Moved   map[string]string `json:"moved,omitempty"`   // steps that have other paths now
 	Deposed []Key             `json:"deposed,omitempty"` // have been replaced, and are still there
 	Whole   []Thing           `json:"whole,omitempty"`   // the whole state: what is before it does not count
+	Defined map[string]string `json:"defined,omitempty"` // with it: State.Definitions
 }
 
 // Thing is what a playbook has made and not removed again.
@@ -80,8 +83,9 @@ func (t *Thing) Removable() bool { return t.Created && t.Undo != nil }
 
 // State is what the runs of a playbook have made.
 type State struct {
-	Serial int // of the last record
-	Things []Thing
+	Serial      int // of the last record
+	Things      []Thing
+	Definitions map[string]string // digests of the steps that have made or changed them, as they ended last, by their paths
 }
 
 // Find returns the thing with a key, or nil.
@@ -94,11 +98,17 @@ func (s *State) Find(k Key) *Thing {
 
 // Fold gives the state after some records, the oldest first.
 func Fold(records []Record) *State {
-	f := folding{at: map[Key]int{}, after: map[string][]string{}}
+	f := folding{at: map[Key]int{}, after: map[string][]string{}, State: State{Definitions: map[string]string{}}}
 	for i := range records {
 		f.add(&records[i])
 	}
 	f.Things = slices.DeleteFunc(f.Things, func(t Thing) bool { return t.Type == "" })
+	for i := range f.Things {
+		t := &f.Things[i]
+		if digest, ok := f.Definitions[t.Step]; ok {
+			t.Definition = digest
+		}
+	}
 	f.bridge()
 	return &f.State
 }
@@ -147,11 +157,15 @@ func (f *folding) add(r *Record) {
 		for i := range f.Things {
 			f.at[f.Things[i].Key()], f.after[f.Things[i].Step] = i, f.Things[i].After
 		}
+		maps.Copy(f.Definitions, r.Defined)
 	}
 	if len(r.Things) > 0 || r.Undo != nil {
 		f.after[r.Step] = r.After
 	}
 	f.rename(r.Moved)
+	if r.Definition != "" {
+		f.Definitions[r.Step] = r.Definition
+	}
 	for _, k := range r.Deposed {
 		if i, ok := f.at[k]; ok {
 			f.Things[i].Deposed = true
@@ -235,6 +249,10 @@ func (f *folding) rename(moved map[string]string) {
 		if after, ok := f.after[old]; ok {
 			delete(f.after, old)
 			f.after[now] = after
+		}
+		if digest, ok := f.Definitions[old]; ok {
+			delete(f.Definitions, old)
+			f.Definitions[now] = digest
 		}
 	}
 	for i := range f.Things {

@@ -91,7 +91,7 @@ func moved(s *prior.State, paths map[string]string) *prior.State {
 	if len(paths) == 0 {
 		return s
 	}
-	return prior.Fold([]prior.Record{{Serial: s.Serial, Whole: s.Things}, {Serial: s.Serial, Moved: paths}})
+	return prior.Fold([]prior.Record{{Serial: s.Serial, Whole: s.Things, Defined: s.Definitions}, {Serial: s.Serial, Moved: paths}})
 }
 
 // look takes down what the steps of the plan give.
