@@ -128,7 +128,7 @@ var layers = map[string][]string{
 	"internal/app": {
 		"plan/selector",
 		"plan/found",
-		"engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
+		"plan/prior", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/series":        {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
 	"internal/app/statedir":  {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are

@@ -287,6 +287,7 @@ func read(f *events.Prediction, ps *plan.Step, r *exec.Result) {
 		return
 	case events.Bad.Has(r.Outcome):
 		f.Error = r.Error
+		f.Found, _ = r.Fields["checksum"].(string)
 		if ps.NoLog {
 			f.Error = "it would fail (the reason is hidden by no_log)"
 		}

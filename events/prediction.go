@@ -20,7 +20,21 @@ type Prediction struct {
 	Masked bool          `json:"-"` // secrets were taken out of it
 	// Unchanging says that it counts as no change whatever it does: its changed_when is false.
 	Unchanging bool `json:"-"`
+	// Found is the digest of what is there now, of a removal that is refused because something else was left there.
+	Found string `json:"-"`
+	// Cause says of a step that has made things in earlier runs why it would change something now.
+	Cause DriftCause `json:"drift,omitempty"`
 }
+
+// DriftCause is why what a step has made is not what the step wants.
+type DriftCause string
+
+// The reasons: the machine has changed since the run, the playbook has, or both have.
+const (
+	Drifted       DriftCause = "drifted"
+	Edited        DriftCause = "edited"
+	DriftedEdited DriftCause = "both"
+)
 
 // Changes reports whether it is known that the step would change something.
 func (f *Prediction) Changes() bool {

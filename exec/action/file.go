@@ -260,11 +260,13 @@ func (s fileStep) checkUnchanged(ctx context.Context, p *fsys.Anchored, e fsys.E
 	if err != nil {
 		return err
 	}
-	if is != want {
-		return fmt.Errorf("%s has been edited since moon left it: its checksum is %s, not %s; save what you need and remove it without `checksum`, or keep it",
-			s.args.Path, is, want)
+	if is == want {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("%s has been edited since moon left it: its checksum is %s, not %s; save what you need and remove it without `checksum`, or keep it",
+		s.args.Path, is, want)
+	// In the form that was asked for, so that who keeps it can ask for that from now on.
+	return fault.WithFields{Err: err, Fields: map[string]any{"checksum": strings.TrimSuffix(s.args.Checksum, want) + is}}
 }
 
 func (s fileStep) removeEntry(ctx context.Context, p *fsys.Anchored) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"moon/engine/exact"
@@ -11,6 +12,7 @@ import (
 	"moon/internal/app"
 	"moon/internal/cli/predicted"
 	"moon/plan"
+	"moon/plan/prior"
 	"moon/plan/show"
 )
 
@@ -33,7 +35,11 @@ func (c *planCmd) predict(call *app.Invocation, p *plan.Plan, g *graph.Graph) (c
 		return false, app.NewExit(app.ExitInterrupted, "interrupted; nothing was changed")
 	}
 	made := time.Now()
-	if err := c.printPredictions(call, p, g, c.shown(all), nil); err != nil {
+	shown := c.shown(all)
+	if err := c.drift(call, p, shown); err != nil {
+		return false, err
+	}
+	if err := c.printPredictions(call, p, g, shown, nil); err != nil {
 		return false, err
 	}
 	if c.Output != "" {
@@ -54,16 +60,31 @@ func (c *planCmd) predict(call *app.Invocation, p *plan.Plan, g *graph.Graph) (c
 	return changes, nil
 }
 
-// shown are predictions as they are printed: the texts of diffs only if they are asked for.
-func (c *planCmd) shown(all []*events.Prediction) []*events.Prediction {
-	if c.Diff.given {
-		return all
+// drift says of what earlier runs have made why it would be changed: by an edit of the playbook, or because the machine has changed.
+func (c *planCmd) drift(call *app.Invocation, p *plan.Plan, all []*events.Prediction) error {
+	if c.Saved != "" || p.RootFile == "-" {
+		return nil // what is recorded is that of a playbook in its place
 	}
+	file, err := stateOf(filepath.Join(p.Root, p.RootFile))
+	if err != nil {
+		return err
+	}
+	state, err := file.Read()
+	if err != nil {
+		return app.NewExit(app.ExitDisk, err.Error())
+	}
+	return app.DriftOf(p, state, all, func() (map[prior.Key]app.Found, error) { return lookNow(call, c.playbookFlags, &c.becomeFlags) })
+}
+
+// shown are copies of predictions as they are printed: the texts of diffs only if they are asked for.
+func (c *planCmd) shown(all []*events.Prediction) []*events.Prediction {
 	shown := make([]*events.Prediction, len(all))
 	for i, f := range all {
 		if f != nil {
 			short := *f
-			short.Diff.Text = ""
+			if !c.Diff.given {
+				short.Diff.Text = ""
+			}
 			shown[i] = &short
 		}
 	}

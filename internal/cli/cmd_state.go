@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"moon/engine/history"
-	"moon/events"
 	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -22,6 +21,7 @@ type stateCmd struct {
 	List    stateListCmd    `cmd:"" default:"withargs" help:"List what the runs of a playbook have made."`
 	Rm      stateRmCmd      `cmd:"" help:"Drop something from what is recorded; the thing itself stays."`
 	Mv      stateMvCmd      `cmd:"" help:"Give what a step has made to a step of another path."`
+	Refresh stateRefreshCmd `cmd:"" help:"Record what is there now: drop what is gone, and accept what was edited."`
 	Restore stateRestoreCmd `cmd:"" help:"Take up one of the last states again."`
 }
 
@@ -44,19 +44,11 @@ has been deleted.
   moon state site.yml --format json`
 }
 
-// states of a thing, as --look finds it.
-const (
-	lookIs      = "is"
-	lookGone    = "gone"
-	lookEdited  = "edited"
-	lookUnknown = "unknown"
-)
-
 // recorded is a line of the list.
 type recorded struct {
 	prior.Thing
-	Now string `json:"now,omitempty"`
-	Why string `json:"why,omitempty"`
+	Now app.Presence `json:"now,omitempty"`
+	Why string       `json:"why,omitempty"`
 }
 
 // Run lists what runs of a playbook have made. Without --look the playbook itself is not read: it may be gone.
@@ -128,68 +120,38 @@ func (c *stateListCmd) write(call *app.Invocation, list []recorded) error {
 				name += " (" + l.Withheld + ")"
 			}
 		}
-		row(l.Host, l.Now, l.Type, word, l.Action, termtext.CleanName(l.Step), termtext.CleanName(name))
+		row(l.Host, string(l.Now), l.Type, word, l.Action, termtext.CleanName(l.Step), termtext.CleanName(name))
 	}
 	return w.Flush()
 }
 
-// look asks the machines what is there now: what would be done to remove it says so.
+// look asks the machines what is there now.
 func (c *stateListCmd) look(call *app.Invocation, path string, list []recorded) error {
-	f := playbookFlags{Playbook: path, planFlags: planFlags{
-		hostFlags: c.hostFlags, vaultFlags: c.vaultFlags, destroy: true, MaxSteps: plan.DefaultMaxSteps, MaxExpansion: 10_000,
-	}}
-	p, _, err := f.build(call)
+	now, err := lookNow(call, playbookFlags{Playbook: path, planFlags: planFlags{hostFlags: c.hostFlags, vaultFlags: c.vaultFlags}}, &c.becomeFlags)
 	if err != nil {
 		return err
-	}
-	pool, err := c.becomePasswords().Pool(call, p)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	ctx, stop := call.Signals.Until(context.Background())
-	defer stop()
-	now := map[prior.Key]recorded{}
-	for i := range p.Orphans {
-		if o := &p.Orphans[i]; !o.Removed() {
-			now[o.Thing.Key()] = recorded{Now: lookUnknown, Why: o.Why}
-		}
-	}
-	// Each for itself: what one removal would take along does not make another gone.
-	for i := range p.Steps {
-		predictor := app.NewPredictor(call.Asker, p, pool, !c.NoConnect, false, func(step int) bool { return step != i })
-		predictor.PredictAll(ctx, func(at *events.Prediction) {
-			if at.Step == i && p.Steps[i].Orphan > 0 {
-				now[p.Orphans[p.Steps[i].Orphan-1].Thing.Key()] = seen(at)
-			}
-		})
-	}
-	if ctx.Err() != nil {
-		return app.NewExit(app.ExitInterrupted, "interrupted")
 	}
 	for i := range list {
-		l, ok := now[list[i].Key()]
-		if !ok {
-			l.Now = lookUnknown
-		}
+		l := now[list[i].Key()]
 		list[i].Now, list[i].Why = l.Now, l.Why
 	}
 	return nil
 }
 
-// seen says what a prediction of the removal tells of the thing.
-func seen(at *events.Prediction) recorded {
-	switch {
-	case at.Away, at.Diff.Kind == events.ChangeUnknown && at.Error == "":
-		return recorded{Now: lookUnknown, Why: plan.FirstLine(at.Error)}
-	case at.Error != "":
-		return recorded{Now: lookEdited, Why: plan.FirstLine(at.Error)}
-	case at.Skipped != "":
-		return recorded{Now: lookIs, Why: at.Skipped}
-	case at.Diff.Kind == events.ChangeNone:
-		return recorded{Now: lookGone}
+// lookNow asks the machines what is there now of all that is recorded of a playbook.
+func lookNow(call *app.Invocation, f playbookFlags, become *becomeFlags) (map[prior.Key]app.Found, error) {
+	f.destroy, f.Replace, f.built = true, nil, nil
+	f.MaxSteps, f.MaxExpansion = cmp.Or(f.MaxSteps, plan.DefaultMaxSteps), cmp.Or(f.MaxExpansion, 10_000)
+	p, _, err := f.build(call)
+	if err != nil {
+		return nil, err
 	}
-	return recorded{Now: lookIs}
+	pool, err := become.becomePasswords().Pool(call, p)
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	return app.LookAround(call, p, pool, !f.NoConnect)
 }
 
 // namedOrUsual is the playbook that is named, or else meant.
@@ -338,5 +300,48 @@ func (c *stateRestoreCmd) Run(call *app.Invocation) error {
 	return changeState(call, c.Playbook, func(*prior.State) (prior.Record, string, error) {
 		return prior.Record{Whole: append([]prior.Thing{}, old.Things...), Defined: old.Definitions},
 			"state " + c.Serial + " counts again, with " + plan.CountOf(len(old.Things), "thing"), nil
+	})
+}
+
+type stateRefreshCmd struct {
+	Playbook    string `arg:"" optional:"" help:"The playbook; default moon.yml or playbook.yml."`
+	hostFlags   `group:"hosts"`
+	vaultFlags  `group:"passwords"`
+	becomeFlags `group:"passwords"`
+}
+
+// Help says what it changes.
+func (stateRefreshCmd) Help() string {
+	return `Looks at everything that is recorded of a playbook. What is gone is dropped; of a file that was edited, what is in it now counts as what moon
+left there, so that it may be removed. Nothing on the machines is changed.
+
+  moon state refresh site.yml`
+}
+
+// Run looks and records.
+func (c *stateRefreshCmd) Run(call *app.Invocation) error {
+	path, err := namedOrUsual(c.Playbook)
+	if err != nil {
+		return err
+	}
+	now, err := lookNow(call, playbookFlags{Playbook: path, planFlags: planFlags{hostFlags: c.hostFlags, vaultFlags: c.vaultFlags}}, &c.becomeFlags)
+	if err != nil {
+		return err
+	}
+	return changeState(call, path, func(s *prior.State) (prior.Record, string, error) {
+		r, unknown := prior.Record{}, 0
+		for i := range s.Things {
+			t := &s.Things[i]
+			switch found := now[t.Key()]; {
+			case found.Now == app.IsGone:
+				r.Gone = append(r.Gone, t.Key())
+			case found.Now == app.IsEdited && found.Digest != "":
+				r.Accepted = append(r.Accepted, prior.Accepted{Key: t.Key(), Digest: found.Digest})
+			case found.Now != app.IsThere:
+				unknown++
+			}
+		}
+		said := fmt.Sprintf("%s gone, %d edited; %d not known", plan.CountOf(len(r.Gone), "thing"), len(r.Accepted), unknown)
+		return r, said, nil
 	})
 }

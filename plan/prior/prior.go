@@ -52,11 +52,18 @@ type Record struct {
 	Undo     *events.Undo      `json:"undo,omitempty"`     // of the step, with its values
 	Withheld string            `json:"withheld,omitempty"` // it has one that is not kept, and this is why
 
-	Gone    []Key             `json:"gone,omitempty"`    // are there no longer, or are forgotten
-	Moved   map[string]string `json:"moved,omitempty"`   // steps that have other paths now
-	Deposed []Key             `json:"deposed,omitempty"` // have been replaced, and are still there
-	Whole   []Thing           `json:"whole,omitempty"`   // the whole state: what is before it does not count
-	Defined map[string]string `json:"defined,omitempty"` // with it: State.Definitions
+	Gone     []Key             `json:"gone,omitempty"`     // are there no longer, or are forgotten
+	Moved    map[string]string `json:"moved,omitempty"`    // steps that have other paths now
+	Accepted []Accepted        `json:"accepted,omitempty"` // have been edited, and are what moon takes for its own from here on
+	Deposed  []Key             `json:"deposed,omitempty"`  // have been replaced, and are still there
+	Whole    []Thing           `json:"whole,omitempty"`    // the whole state: what is before it does not count
+	Defined  map[string]string `json:"defined,omitempty"`  // with it: State.Definitions
+}
+
+// Accepted is a thing that holds something else than moon left there.
+type Accepted struct {
+	Key
+	Digest string `json:"digest"`
 }
 
 // Thing is what a playbook has made and not removed again.
@@ -165,6 +172,12 @@ func (f *folding) add(r *Record) {
 	f.rename(r.Moved)
 	if r.Definition != "" {
 		f.Definitions[r.Step] = r.Definition
+	}
+	for _, a := range r.Accepted {
+		if i, ok := f.at[a.Key]; ok {
+			f.Things[i].Digest = a.Digest
+			f.Things[i].Undo = guarded(f.Things[i].Undo, a.Digest)
+		}
 	}
 	for _, k := range r.Deposed {
 		if i, ok := f.at[k]; ok {

@@ -47,6 +47,7 @@ func Lines(p *plan.Plan, f *events.Prediction) []string {
 	if f.Maybe {
 		word += ", if it is not skipped"
 	}
+	word += causes[f.Cause]
 	if f.Diff.Summary != "" {
 		word += ": " + f.Diff.Summary
 	}
@@ -120,4 +121,11 @@ func Counts(p *plan.Plan, all []*events.Prediction) string {
 		return "predicted: nothing would run"
 	}
 	return "predicted: " + strings.Join(words, ", ")
+}
+
+// causes say why what earlier runs have made would be changed.
+var causes = map[events.DriftCause]string{
+	events.Drifted:       " (drifted since the last run)",
+	events.Edited:        " (edited in the playbook since the last run)",
+	events.DriftedEdited: " (edited in the playbook, and drifted, since the last run)",
 }
