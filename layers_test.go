@@ -128,7 +128,7 @@ var layers = map[string][]string{
 	"internal/app": {
 		"plan/selector",
 		"plan/found",
-		"plan/prior", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
+		"internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/series":        {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
 	"internal/app/statedir":  {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
@@ -137,6 +137,8 @@ var layers = map[string][]string{
 	"internal/cli/reference": {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
 	"internal/cli": {
 		"internal/cli/nearby", "internal/cli/predicted", "internal/cli/reference",
+		"internal/cli/recorded": {"internal/app", "plan", "plan/prior"},
+		"internal/cli/nearby", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},

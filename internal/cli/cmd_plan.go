@@ -28,6 +28,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/prior"
 	"moon/plan/show"
 	"moon/plan/source"
 )
@@ -57,8 +58,9 @@ type planFlags struct {
 	vaultFlags   `group:"passwords"`
 	pluginFlags  `group:"plugins"`
 
-	destroy bool     // everything recorded is to be removed
-	built   []string // of destroy: the steps that are chosen
+	destroy  bool         // everything recorded is to be removed
+	recorded *prior.State // what counts as recorded, in the place of what is
+	built    []string     // of destroy: the steps that are chosen
 
 	given    []givenFlag
 	importer *app.Importer // where exports of other playbooks come from; nil: from their last runs

@@ -65,7 +65,7 @@ func (c *planCmd) drift(call *app.Invocation, p *plan.Plan, all []*events.Predic
 	if c.Saved != "" || p.RootFile == "-" {
 		return nil // what is recorded is that of a playbook in its place
 	}
-	file, err := stateOf(filepath.Join(p.Root, p.RootFile))
+	file, err := app.StateOf(filepath.Join(p.Root, p.RootFile))
 	if err != nil {
 		return err
 	}

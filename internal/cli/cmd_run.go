@@ -58,6 +58,7 @@ type runCmd struct {
 	headlessFlags `group:"output"`
 	exportFlags   `group:"output"`
 	listFlags     `group:"lists"`
+	RefreshOnly   bool `group:"steps" help:"Run nothing: look at what earlier runs have made, and record what is there now, as moon state refresh does."`
 	ExitCode      bool `group:"run" name:"exit-code" env:"-" help:"With --check: exit with 0 if nothing would change, 2 if something would or might, and 1 for every error."`
 }
 
@@ -90,6 +91,9 @@ func (c *runCmd) Run(call *app.Invocation) error {
 }
 
 func (c *runCmd) run(call *app.Invocation) error {
+	if c.RefreshOnly {
+		return refresh(call, c.playbookFlags, &c.becomeFlags)
+	}
 	if c.ExitCode && !c.Check {
 		return app.Usage("--exit-code says whether something would change; give --check with it, or run without")
 	}

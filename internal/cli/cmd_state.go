@@ -8,21 +8,21 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
-	"moon/engine/history"
 	"moon/internal/app"
+	"moon/internal/cli/recorded"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/prior"
 )
 
 type stateCmd struct {
-	List    stateListCmd    `cmd:"" default:"withargs" help:"List what the runs of a playbook have made."`
-	Rm      stateRmCmd      `cmd:"" help:"Drop something from what is recorded; the thing itself stays."`
-	Mv      stateMvCmd      `cmd:"" help:"Give what a step has made to a step of another path."`
-	Refresh stateRefreshCmd `cmd:"" help:"Record what is there now: drop what is gone, and accept what was edited."`
-	Restore stateRestoreCmd `cmd:"" help:"Take up one of the last states again."`
+	List    stateListCmd     `cmd:"" default:"withargs" help:"List what the runs of a playbook have made."`
+	Rm      recorded.Remove  `cmd:"" help:"Drop something from what is recorded; the thing itself stays."`
+	Mv      recorded.Move    `cmd:"" help:"Give what a step has made to a step of another path."`
+	Adopt   stateAdoptCmd    `cmd:"" help:"Record what a step makes and is there already as made by the step."`
+	Refresh stateRefreshCmd  `cmd:"" help:"Record what is there now: drop what is gone, and accept what was edited."`
+	Restore recorded.Restore `cmd:"" help:"Take up one of the last states again."`
 }
 
 type stateListCmd struct {
@@ -44,8 +44,8 @@ has been deleted.
   moon state site.yml --format json`
 }
 
-// recorded is a line of the list.
-type recorded struct {
+// line is a line of the list.
+type line struct {
 	prior.Thing
 	Now app.Presence `json:"now,omitempty"`
 	Why string       `json:"why,omitempty"`
@@ -57,7 +57,7 @@ func (c *stateListCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	file, err := stateOf(path)
+	file, err := app.StateOf(path)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *stateListCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return app.NewExit(app.ExitDisk, err.Error())
 	}
-	list := make([]recorded, len(state.Things))
+	list := make([]line, len(state.Things))
 	for i := range state.Things {
 		list[i].Thing = state.Things[i]
 	}
@@ -90,8 +90,8 @@ func (c *stateListCmd) Run(call *app.Invocation) error {
 	return c.write(call, list)
 }
 
-func (c *stateListCmd) write(call *app.Invocation, list []recorded) error {
-	hosts := slices.ContainsFunc(list, func(l recorded) bool { return l.Host != "localhost" })
+func (c *stateListCmd) write(call *app.Invocation, list []line) error {
+	hosts := slices.ContainsFunc(list, func(l line) bool { return l.Host != "localhost" })
 	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	row := func(host, now string, rest ...string) {
 		var cells []string
@@ -126,7 +126,7 @@ func (c *stateListCmd) write(call *app.Invocation, list []recorded) error {
 }
 
 // look asks the machines what is there now.
-func (c *stateListCmd) look(call *app.Invocation, path string, list []recorded) error {
+func (c *stateListCmd) look(call *app.Invocation, path string, list []line) error {
 	now, err := lookNow(call, playbookFlags{Playbook: path, planFlags: planFlags{hostFlags: c.hostFlags, vaultFlags: c.vaultFlags}}, &c.becomeFlags)
 	if err != nil {
 		return err
@@ -162,147 +162,6 @@ func namedOrUsual(name string) (string, error) {
 	return usualPlaybook()
 }
 
-// changeState changes what is recorded of a playbook while no run of it may.
-func changeState(call *app.Invocation, playbook string, change func(*prior.State) (prior.Record, string, error)) error {
-	file, err := stateOf(playbook)
-	if err != nil {
-		return err
-	}
-	if err := noRunOf(playbook); err != nil {
-		return err
-	}
-	said := ""
-	err = file.Change(func(s *prior.State) (r prior.Record, err error) {
-		r, said, err = change(s)
-		r.Run, r.Time = "", time.Now().UTC()
-		return r, err
-	})
-	if err != nil {
-		return app.WrapDisk(err)
-	}
-	_, err = fmt.Fprintln(call.Out, said)
-	return err
-}
-
-// noRunOf refuses what would get in the way of a run in progress.
-func noRunOf(playbook string) error {
-	state, err := app.StateDir()
-	if err != nil {
-		return err
-	}
-	path, err := filepath.Abs(playbook)
-	if err != nil {
-		return app.Usage("%s", err)
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	if live := history.Live(state.Runs(), path); len(live) > 0 {
-		return app.NewExit(app.ExitDisk, "run "+live[0].ID+" of this playbook is in progress ("+live[0].Owner.String()+"); nothing was changed")
-	}
-	return nil
-}
-
-type stateRmCmd struct {
-	Playbook string   `arg:"" help:"The playbook."`
-	Thing    []string `arg:"" help:"What to drop: its name, the path or the title of its step, or file:line; * matches any text."`
-}
-
-// Help says what happens to the thing.
-func (stateRmCmd) Help() string {
-	return `Drops things from what is recorded of a playbook. The things themselves stay as they are, and no run of the playbook removes them any
-more. The state before is kept: moon state restore lists the last ones.
-
-  moon state rm site.yml /srv/data
-  moon state rm site.yml 'install nginx'`
-}
-
-// Run drops them.
-func (c *stateRmCmd) Run(call *app.Invocation) error {
-	return changeState(call, c.Playbook, func(s *prior.State) (r prior.Record, said string, err error) {
-		if list := prior.Unmatched(s.Things, c.Thing); len(list) > 0 {
-			return r, "", app.Usage("nothing is recorded of `%s`\n  hint: moon state %s lists what is", list[0], c.Playbook)
-		}
-		for i := range s.Things {
-			if slices.ContainsFunc(c.Thing, func(text string) bool { return s.Things[i].Named(text) }) {
-				r.Gone = append(r.Gone, s.Things[i].Key())
-			}
-		}
-		return r, plan.CountOf(len(r.Gone), "thing") + " dropped from what is recorded; nothing was removed", nil
-	})
-}
-
-type stateMvCmd struct {
-	Playbook string `arg:"" help:"The playbook."`
-	From     string `arg:"" help:"The path of the step as it is recorded."`
-	To       string `arg:"" help:"The path that the step has now, as moon plan --format dump shows it."`
-}
-
-// Help says what it is for.
-func (stateMvCmd) Help() string {
-	return `Use it where a step has another name or place than before and the playbook does not say so with moved: without either, what the step made
-counts as given by no step any more.
-
-  moon state mv site.yml 'site.yml/install nginx' 'site.yml/web/install nginx'`
-}
-
-// Run gives the things of one path to another.
-func (c *stateMvCmd) Run(call *app.Invocation) error {
-	return changeState(call, c.Playbook, func(s *prior.State) (r prior.Record, said string, err error) {
-		r.Moved = prior.Resolve([]prior.Move{{From: c.From, To: c.To}}, s)
-		if len(r.Moved) == 0 {
-			return r, "", app.Usage("no step `%s` is recorded\n  hint: moon state %s lists what is", c.From, c.Playbook)
-		}
-		return r, "what " + c.From + " has made belongs to " + c.To, nil
-	})
-}
-
-type stateRestoreCmd struct {
-	Playbook string `arg:"" help:"The playbook."`
-	Serial   string `arg:"" optional:"" help:"The number of the state; without it, the last ones are recorded."`
-}
-
-// Help says which states there are.
-func (stateRestoreCmd) Help() string {
-	return `Each run and each change of what is recorded keeps the state before it; the last ten stay.
-
-  moon state restore site.yml
-  moon state restore site.yml 41`
-}
-
-// Run lists the last states, or takes one up again.
-func (c *stateRestoreCmd) Run(call *app.Invocation) error {
-	file, err := stateOf(c.Playbook)
-	if err != nil {
-		return err
-	}
-	serials, err := file.Backups()
-	if err != nil {
-		return app.NewExit(app.ExitDisk, err.Error())
-	}
-	if c.Serial == "" {
-		for _, serial := range serials {
-			old, err := file.Backup(serial).Read()
-			if err != nil {
-				return app.NewExit(app.ExitDisk, err.Error())
-			}
-			fmt.Fprintf(call.Out, "%s  %s\n", serial, plan.CountOf(len(old.Things), "thing"))
-		}
-		return nil
-	}
-	if !slices.Contains(serials, c.Serial) {
-		return app.Usage("there is no state %s of %s\n  hint: moon state restore %s lists those that are kept", c.Serial, c.Playbook, c.Playbook)
-	}
-	old, err := file.Backup(c.Serial).Read()
-	if err != nil {
-		return app.NewExit(app.ExitDisk, err.Error())
-	}
-	return changeState(call, c.Playbook, func(*prior.State) (prior.Record, string, error) {
-		return prior.Record{Whole: append([]prior.Thing{}, old.Things...), Defined: old.Definitions},
-			"state " + c.Serial + " counts again, with " + plan.CountOf(len(old.Things), "thing"), nil
-	})
-}
-
 type stateRefreshCmd struct {
 	Playbook    string `arg:"" optional:"" help:"The playbook; default moon.yml or playbook.yml."`
 	hostFlags   `group:"hosts"`
@@ -320,15 +179,21 @@ left there, so that it may be removed. Nothing on the machines is changed.
 
 // Run looks and records.
 func (c *stateRefreshCmd) Run(call *app.Invocation) error {
-	path, err := namedOrUsual(c.Playbook)
+	f := playbookFlags{Playbook: c.Playbook, planFlags: planFlags{hostFlags: c.hostFlags, vaultFlags: c.vaultFlags}}
+	return refresh(call, f, &c.becomeFlags)
+}
+
+// refresh records what is there now.
+func refresh(call *app.Invocation, f playbookFlags, become *becomeFlags) error {
+	path, err := namedOrUsual(f.Playbook)
 	if err != nil {
 		return err
 	}
-	now, err := lookNow(call, playbookFlags{Playbook: path, planFlags: planFlags{hostFlags: c.hostFlags, vaultFlags: c.vaultFlags}}, &c.becomeFlags)
+	now, err := lookNow(call, f, become)
 	if err != nil {
 		return err
 	}
-	return changeState(call, path, func(s *prior.State) (prior.Record, string, error) {
+	return app.ChangeState(call, path, func(s *prior.State) (prior.Record, string, error) {
 		r, unknown := prior.Record{}, 0
 		for i := range s.Things {
 			t := &s.Things[i]
@@ -341,7 +206,91 @@ func (c *stateRefreshCmd) Run(call *app.Invocation) error {
 				unknown++
 			}
 		}
-		said := fmt.Sprintf("%s gone, %d edited; %d not known", plan.CountOf(len(r.Gone), "thing"), len(r.Accepted), unknown)
-		return r, said, nil
+		return r, fmt.Sprintf("%s gone, %d edited, %d not known", plan.CountOf(len(r.Gone), "thing"), len(r.Accepted), unknown), nil
 	})
+}
+
+type stateAdoptCmd struct {
+	Playbook string   `arg:"" help:"The playbook."`
+	Step     []string `arg:"" help:"The steps: an id, a path, a name or file:line."`
+	planFlags
+	becomeFlags `group:"passwords"`
+}
+
+// Help says what is taken up.
+func (stateAdoptCmd) Help() string {
+	return `Takes up what was made by hand or by another program: a file, directory, link, user, group, package or cron job that is there already and is what the step
+wants. From then on it counts as created by the step: it is listed, and removed when no step gives it any more. Nothing on the machines is
+changed; a step that would change something is refused.
+
+  moon state adopt site.yml 'the site'`
+}
+
+// Run looks and records.
+func (c *stateAdoptCmd) Run(call *app.Invocation) error {
+	f := playbookFlags{Playbook: c.Playbook, planFlags: c.planFlags}
+	p, _, err := f.build(call)
+	if err != nil {
+		return err
+	}
+	pool, err := c.becomePasswords().Pool(call, p)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	list, err := app.Adopt(call, p, pool, c.Step)
+	if err != nil {
+		return err
+	}
+	if err := c.digests(call, list); err != nil {
+		return err
+	}
+	return app.ChangeState(call, c.Playbook, func(s *prior.State) (prior.Record, string, error) {
+		for i := range list {
+			if s.Find(list[i].Key()) != nil {
+				return prior.Record{}, "", app.Usage("%s is recorded already", plan.WhatIs(&list[i]))
+			}
+		}
+		said := make([]string, len(list))
+		for i := range list {
+			said[i] = plan.WhatIs(&list[i])
+		}
+		chain(s.Things, list)
+		return prior.Record{Whole: append(slices.Clone(s.Things), list...), Defined: s.Definitions}, "adopted: " + strings.Join(said, ", "), nil
+	})
+}
+
+// digests finds out what the files among some things hold: a removal that asks for something else says it.
+func (c *stateAdoptCmd) digests(call *app.Invocation, list []prior.Thing) error {
+	f := playbookFlags{Playbook: c.Playbook, planFlags: c.planFlags}
+	f.recorded = &prior.State{Things: list}
+	now, err := lookNow(call, f, &c.becomeFlags)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		found := now[list[i].Key()]
+		switch {
+		case found.Now == app.IsEdited && found.Digest != "":
+			list[i].Accept(found.Digest)
+		case found.Now != app.IsThere:
+			return app.Usage("%s cannot be adopted: %s", plan.WhatIs(&list[i]), cmp.Or(found.Why, string(found.Now)))
+		}
+	}
+	return nil
+}
+
+// chain puts what is adopted behind what is recorded of the same machine, in the order of the steps: it is removed in reverse.
+func chain(before, list []prior.Thing) {
+	last := map[string]string{}
+	for i := range before {
+		last[before[i].Host] = before[i].Step
+	}
+	for i := range list {
+		t := &list[i]
+		if step := last[t.Host]; step != "" && step != t.Step {
+			t.After = []string{step}
+		}
+		last[t.Host] = t.Step
+	}
 }

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"path/filepath"
-
-	"moon/engine/statefile"
 	"moon/internal/app"
 	"moon/plan"
 	"moon/plan/prior"
@@ -12,10 +9,14 @@ import (
 // priorState is what runs of a playbook have made before, as an input of its plan.
 func (f *planFlags) priorState(playbook string) (plan.Prior, error) {
 	p := plan.Prior{Policy: plan.OrphanFate(f.Orphans), Edited: f.Edited, Replace: f.Replace, Destroy: f.destroy, Only: f.built}
+	if f.recorded != nil {
+		p.State = f.recorded
+		return p, nil
+	}
 	if playbook == "-" { // it has no place, so the next one may be another
 		return p, nil
 	}
-	file, err := stateOf(playbook)
+	file, err := app.StateOf(playbook)
 	if err != nil {
 		return p, err
 	}
@@ -23,23 +24,6 @@ func (f *planFlags) priorState(playbook string) (plan.Prior, error) {
 		return p, app.NewExit(app.ExitDisk, err.Error())
 	}
 	return p, unknownSteps(&p)
-}
-
-// stateOf is the state of a playbook, which may be gone: only its directory is resolved, as planning does.
-func stateOf(playbook string) (statefile.File, error) {
-	path, err := filepath.Abs(playbook)
-	if err != nil {
-		return statefile.File{}, app.Usage("%s", err)
-	}
-	root := filepath.Dir(path)
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		root = real
-	}
-	state, err := app.StateDir()
-	if err != nil {
-		return statefile.File{}, err
-	}
-	return statefile.Of(state.Resources(), root, filepath.Base(path)), nil
 }
 
 // unknownSteps refuses what --only names and is not recorded.

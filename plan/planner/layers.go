@@ -122,6 +122,5 @@ type planner struct {
 	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
 	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
 
-	moves           []prior.Move // what has another path than before
-	policyOfOrphans string       // as the playbook has it; "" where it says nothing
+	policyOfOrphans string // as the playbook has it; "" where it says nothing
 }

@@ -31,7 +31,7 @@ type Maker struct {
 	Run    string    `json:"run,omitempty"`
 	Time   time.Time `json:"time,omitzero"`
 	Become *Become   `json:"become,omitempty"`
-	// Definition is the digest of the step as it was defined when it ended last.
+	// Definition is the digest of the step's definition when it ended last.
 	Definition string   `json:"definition,omitempty"`
 	After      []string `json:"after,omitempty"` // paths of the nearest steps before it that have made something
 }
@@ -84,6 +84,9 @@ func (t *Thing) Key() Key { return Key{t.Host, t.Type, t.Resource.Name} }
 
 // By are the paths of all steps that have made or changed it.
 func (t *Thing) By() []string { return append([]string{t.Step}, t.Others...) }
+
+// Accept takes what a thing holds now for what moon left there.
+func (t *Thing) Accept(digest string) { t.Digest, t.Undo = digest, guarded(t.Undo, digest) }
 
 // Removable reports whether it is known how it is taken away.
 func (t *Thing) Removable() bool { return t.Created && t.Undo != nil }
@@ -175,8 +178,7 @@ func (f *folding) add(r *Record) {
 	}
 	for _, a := range r.Accepted {
 		if i, ok := f.at[a.Key]; ok {
-			f.Things[i].Digest = a.Digest
-			f.Things[i].Undo = guarded(f.Things[i].Undo, a.Digest)
+			f.Things[i].Accept(a.Digest)
 		}
 	}
 	for _, k := range r.Deposed {

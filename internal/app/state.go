@@ -1,0 +1,69 @@
+package app
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"moon/engine/history"
+	"moon/engine/statefile"
+	"moon/plan/prior"
+)
+
+// StateOf is the state of a playbook, which may be gone: only its directory is resolved, as planning does.
+func StateOf(playbook string) (statefile.File, error) {
+	path, err := filepath.Abs(playbook)
+	if err != nil {
+		return statefile.File{}, Usage("%s", err)
+	}
+	root := filepath.Dir(path)
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	state, err := StateDir()
+	if err != nil {
+		return statefile.File{}, err
+	}
+	return statefile.Of(state.Resources(), root, filepath.Base(path)), nil
+}
+
+// ChangeState changes what is recorded of a playbook while no run of it may.
+func ChangeState(call *Invocation, playbook string, change func(*prior.State) (prior.Record, string, error)) error {
+	file, err := StateOf(playbook)
+	if err != nil {
+		return err
+	}
+	if err := noRunOf(playbook); err != nil {
+		return err
+	}
+	said := ""
+	err = file.Change(func(s *prior.State) (r prior.Record, err error) {
+		r, said, err = change(s)
+		r.Run, r.Time = "", time.Now().UTC()
+		return r, err
+	})
+	if err != nil {
+		return WrapDisk(err)
+	}
+	_, err = fmt.Fprintln(call.Out, said)
+	return err
+}
+
+// noRunOf refuses what would get in the way of a run in progress.
+func noRunOf(playbook string) error {
+	state, err := StateDir()
+	if err != nil {
+		return err
+	}
+	path, err := filepath.Abs(playbook)
+	if err != nil {
+		return Usage("%s", err)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if live := history.Live(state.Runs(), path); len(live) > 0 {
+		return NewExit(ExitDisk, "run "+live[0].ID+" of this playbook is in progress ("+live[0].Owner.String()+"); nothing was changed")
+	}
+	return nil
+}
