@@ -36,7 +36,7 @@ func names(t *testing.T, dir string, p *plan.Plan) (list []string) {
 		if !m.Created || m.Action != "shell" || m.Run == "" || m.Digest != "d" {
 			t.Errorf("%+v", m)
 		}
-		list = append(list, m.Resource.Name)
+		list = append(list, m.Name)
 	}
 	return list
 }

@@ -59,7 +59,8 @@ func (s *ledger) redacted(f fact.Fact) fact.Fact {
 	case fact.RunExported: // a secret among the values has been refused
 		f.Error = clean(f.Error)
 		return f
-	case fact.RunCreated, fact.RunStarted, fact.RunReplanned, fact.RunResumed, fact.RunFinished, fact.AttemptStopping, fact.GateResolved, fact.ScopeTimedOut:
+	case fact.RunCreated, fact.RunStarted, fact.RunReplanned, fact.RunResumed, fact.RunFinished, fact.AttemptStopping,
+		fact.GateResolved, fact.ScopeTimedOut:
 	}
 	return f
 }

@@ -90,7 +90,8 @@ func newSession(cfg Config) *Session {
 	}
 	s := &Session{done: make(chan struct{})}
 	s.ledger = ledger{
-		cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(), prior: statefile.NewRecorder(cfg.States), running: map[int]*attempt{},
+		cfg: cfg, owner: history.Self(), began: cfg.Now(), news: newNews(), ours: newOurs(),
+		prior: statefile.NewRecorder(cfg.States), running: map[int]*attempt{},
 		texts: map[string]string{},
 	}
 	s.timing = newStopwatch()

@@ -59,9 +59,9 @@ func WhatIs(t *prior.Thing) string {
 		if t.Title != "" {
 			return "«" + t.Title + "»"
 		}
-		return t.Resource.Name
+		return t.Name
 	}
-	return t.Type + " " + t.Resource.Name
+	return t.Type + " " + t.Name
 }
 
 // MadeBy says which step of which run has made it, and where that was written.

@@ -120,8 +120,8 @@ type BusyError struct{ Concurrent }
 
 func (e *BusyError) Error() string { return e.String() }
 
-// Enter lets one run after the other look whether it may begin: from here until leave is called no other run begins, so that of two which start
-// at once one finds the other. A run that changes nothing enters without looking.
+// Enter lets one run after the other look whether it may begin: from here until leave is called no other run begins, so that of two
+// which start at once one finds the other. A run that changes nothing enters without looking.
 func Enter(disk journal.Disk, runs, id string, me Owner) (leave func(), err error) {
 	if me.Playbook == "" {
 		return func() {}, nil

@@ -10,7 +10,8 @@ import (
 	"moon/plan/prior"
 )
 
-// Recorder turns the facts of a run into records of its playbook's state. It is given every fact, in a run and when a run is resumed, and
+// Recorder turns the facts of a run into records of its playbook's state. It is given every fact, in a run and when a run is
+// resumed, and
 // adds what follows to the state once the facts are certain to stay: a run that dies in between adds it when it is resumed.
 type Recorder struct {
 	dir     string // of all states; "": nothing is kept
@@ -19,7 +20,8 @@ type Recorder struct {
 	begun   bool // something was really started: what the plan says of the state itself counts from here on
 
 	last   map[string]string // of plays: the last step on each machine that has made something
-	makers map[string]string // steps that have made something, in this run or before, by their paths, with their digests; nil: not looked at yet
+	// Steps that have made something, in this run or before, by their paths, with their digests; nil: not looked at yet.
+	makers map[string]string
 	above  map[int][]string
 	of     *graph.Graph // above is for
 }
@@ -126,7 +128,8 @@ func (r *Recorder) Flush(p *plan.Plan) error {
 	return err
 }
 
-// CatchUp drops of what a resumed run has made what its state has already: a crash between the journal and the state leaves only the rest.
+// CatchUp drops of what a resumed run has made what its state has already: a crash between the journal and the state leaves only
+// the rest.
 func (r *Recorder) CatchUp(p *plan.Plan) error {
 	if len(r.pending) == 0 {
 		return nil
@@ -149,8 +152,8 @@ func (r *Recorder) CatchUp(p *plan.Plan) error {
 	return nil
 }
 
-// After are the paths of the nearest steps before one, on the same machine or giving it values, that have made something: what must be taken
-// away after it.
+// After are the paths of the nearest steps before one, on the same machine or giving it values, that have made something: what must be
+// taken away after it.
 func (r *Recorder) After(p *plan.Plan, g *graph.Graph, step int) []string {
 	if r.dir == "" {
 		return nil

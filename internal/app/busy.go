@@ -22,8 +22,8 @@ func refusedStart(err error) error {
 	return NewExit(ExitDisk, WithRoom(err))
 }
 
-// WhenFree does something that another run of the playbook may keep from beginning. It waits so long for that run to end, and then does it from
-// the start: what is recorded has changed meanwhile.
+// WhenFree does something that another run of the playbook may keep from beginning. It waits so long for that run to end, and then does
+// it from the start: what is recorded has changed meanwhile.
 func WhenFree(call *Invocation, wait time.Duration, do func() error) error {
 	deadline := time.Now().Add(wait)
 	said := ""

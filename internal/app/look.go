@@ -72,8 +72,8 @@ func foundBy(at *events.Prediction) Found {
 	return Found{Now: IsThere}
 }
 
-// DriftOf says of steps that have made things in earlier runs, and would change something, why. now looks at the machines; it is called only if
-// the playbook has changed.
+// DriftOf says of steps that have made things in earlier runs, and would change something, why. now looks at the machines; it is called
+// only if the playbook has changed.
 func DriftOf(p *plan.Plan, state *prior.State, all []*events.Prediction, now func() (map[prior.Key]Found, error)) error {
 	if state == nil {
 		return nil

@@ -34,9 +34,9 @@ type destroyCmd struct {
 
 // Help says what is removed.
 func (destroyCmd) Help() string {
-	return `Removes what the runs of a playbook have created, in reverse of the order in which it was made: what each step recorded, or its undo. What
-was only changed stays as it is. Lists everything first, with what cannot be undone, and asks; --approve all does not. A failure keeps what the
-failed step depends on. What is left can be removed by calling it again, or with moon resume.
+	return `Removes what the runs of a playbook have created, in reverse of the order in which it was made: by the undo of each step, or by what the
+step recorded. What was only changed stays. Lists everything first, with what cannot be undone, and asks; --approve all does not. A failure
+keeps what the failed step depends on. What is left can be removed by calling it again, or with moon resume.
 
   moon destroy site.yml
   moon destroy site.yml --only 'install nginx'

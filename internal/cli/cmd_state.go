@@ -113,7 +113,7 @@ func (c *stateListCmd) write(call *app.Invocation, list []line) error {
 		case l.Created:
 			word = "created"
 		}
-		name := l.Resource.Name
+		name := l.Name
 		if l.Type == prior.StepUndo {
 			word, name = "done", l.Title
 			if l.Undo == nil {
@@ -127,7 +127,8 @@ func (c *stateListCmd) write(call *app.Invocation, list []line) error {
 
 // look asks the machines what is there now.
 func (c *stateListCmd) look(call *app.Invocation, path string, list []line) error {
-	now, err := lookNow(call, playbookFlags{Playbook: path, planFlags: planFlags{hostFlags: c.hostFlags, vaultFlags: c.vaultFlags}}, &c.becomeFlags)
+	f := playbookFlags{Playbook: path, planFlags: planFlags{hostFlags: c.hostFlags, vaultFlags: c.vaultFlags}}
+	now, err := lookNow(call, f, &c.becomeFlags)
 	if err != nil {
 		return err
 	}
@@ -256,7 +257,8 @@ func (c *stateAdoptCmd) Run(call *app.Invocation) error {
 			said[i] = plan.WhatIs(&list[i])
 		}
 		chain(s.Things, list)
-		return prior.Record{Whole: append(slices.Clone(s.Things), list...), Defined: s.Definitions}, "adopted: " + strings.Join(said, ", "), nil
+		whole := append(slices.Clone(s.Things), list...)
+		return prior.Record{Whole: whole, Defined: s.Definitions}, "adopted: " + strings.Join(said, ", "), nil
 	})
 }
 

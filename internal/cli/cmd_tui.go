@@ -64,7 +64,8 @@ func (c *tuiCmd) Run(call *app.Invocation) error {
 	if c.NoTUI {
 		// The same command, with what its flags have in common.
 		return (&runCmd{
-			savedFlags: c.savedFlags, runFlags: c.runFlags, becomeFlags: c.becomeFlags, headlessFlags: c.headlessFlags, exportFlags: c.exportFlags,
+			savedFlags: c.savedFlags, runFlags: c.runFlags, becomeFlags: c.becomeFlags, headlessFlags: c.headlessFlags,
+			exportFlags: c.exportFlags,
 		}).Run(call)
 	}
 	if why := c.noUI(); why != "" {

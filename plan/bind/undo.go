@@ -5,8 +5,8 @@ import (
 	"moon/plan"
 )
 
-// Undo is what reverses the step after it has ended with a result, with all of its values. It is nil if the step has none, or if why says why
-// it cannot be kept.
+// Undo is what reverses the step after it has ended with a result, with all of its values. It is nil if the step has none, or if why
+// says why it cannot be kept.
 func (b *Bound) Undo(result map[string]any, secret func(text string) bool) (undo *events.Undo, why string) {
 	k := b.Step.Task
 	if k.Undo == nil || k.Undo.Action == nil {

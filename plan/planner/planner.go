@@ -306,7 +306,9 @@ func withOrphans(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan,
 	if o.Prior.Destroy {
 		o.Prior.Policy = plan.OrphanRemoved
 	}
-	o.Prior.Orphans = orphans.Find(orphans.Request{Plan: first.plan, Prior: &o.Prior, Moves: first.moves, Fate: o.Prior.Policy, Reach: first.reachOrphans()})
+	o.Prior.Orphans = orphans.Find(orphans.Request{
+		Plan: first.plan, Prior: &o.Prior, Moves: first.moves, Fate: o.Prior.Policy, Reach: first.reachOrphans(),
+	})
 	o.Prior.State, o.Prior.Settled, o.Prior.Moved = nil, true, first.plan.Moved
 	if !slices.ContainsFunc(o.Prior.Orphans, func(one plan.Orphan) bool { return one.Removed() }) {
 		first.plan.Orphans, first.plan.Basis.O.Prior = o.Prior.Orphans, o.Prior

@@ -80,7 +80,7 @@ type Thing struct {
 }
 
 // Key is what it is known by.
-func (t *Thing) Key() Key { return Key{t.Host, t.Type, t.Resource.Name} }
+func (t *Thing) Key() Key { return Key{t.Host, t.Type, t.Name} }
 
 // By are the paths of all steps that have made or changed it.
 func (t *Thing) By() []string { return append([]string{t.Step}, t.Others...) }
@@ -248,7 +248,7 @@ func (f *folding) removeBelow(dir Key) {
 	}
 	for i := range f.Things {
 		t := &f.Things[i]
-		if t.Host == dir.Host && t.Type == dir.Type && strings.HasPrefix(t.Resource.Name, dir.Name+"/") {
+		if t.Host == dir.Host && t.Type == dir.Type && strings.HasPrefix(t.Name, dir.Name+"/") {
 			f.remove(t.Key())
 		}
 	}
@@ -295,7 +295,7 @@ func (t *Thing) rename(moved map[string]string) {
 	}
 	t.Step, t.Others, t.After = name(t.Step), all(t.Others), all(t.After)
 	if t.Type == StepUndo {
-		t.Resource.Name = name(t.Resource.Name)
+		t.Name = name(t.Name)
 	}
 }
 

@@ -28,7 +28,8 @@ func Resolve(moves []Move, s *State) map[string]string {
 	return paths
 }
 
-// Named reports whether a selector means the thing: by the path or the title of its step, the place where that was written, or by its own name.
+// Named reports whether a selector means the thing: by the path or the title of its step, the place where that was written, or by its
+// own name.
 func (t *Thing) Named(text string) bool {
 	means := func(name string) bool {
 		if name == text {
@@ -37,7 +38,7 @@ func (t *Thing) Named(text string) bool {
 		ok, err := path.Match(text, name)
 		return err == nil && ok && strings.ContainsAny(text, "*?[")
 	}
-	return means(t.Step) || t.Title != "" && means(t.Title) || means(t.Resource.Name) ||
+	return means(t.Step) || t.Title != "" && means(t.Title) || means(t.Name) ||
 		t.Line > 0 && text == fmt.Sprintf("%s:%d", t.File, t.Line)
 }
 

@@ -26,7 +26,7 @@ func orphansJSON(p *plan.Plan) []orphanJSON {
 	for i := range p.Orphans {
 		o := &p.Orphans[i]
 		list[i] = orphanJSON{
-			Type: o.Thing.Type, Name: o.Thing.Resource.Name, Host: o.Thing.Host, Fate: string(o.Fate), Why: o.Why, Step: o.Thing.Step,
+			Type: o.Thing.Type, Name: o.Thing.Name, Host: o.Thing.Host, Fate: string(o.Fate), Why: o.Why, Step: o.Thing.Step,
 			Run: o.Thing.Run, Deposed: o.Deposed,
 		}
 	}

@@ -250,8 +250,8 @@ func (s *Store) Take(spent func(events.Times), f func(step int, of *events.Step)
 	r := &s.Run
 	return Shot{
 		Phase: r.Phase, Pause: r.Pause, PausedAt: r.PausedAt, Pointer: r.Pointer, Pauses: s.pauses, Counts: r.Counts,
-		Times: r.Clock.Times, Timeout: r.Timeout, started: r.Started, Ended: r.Ended, Last: s.last, Result: r.Result, digest: r.Digest, Check: r.Check,
-		Steps: len(r.Steps), closed: s.Ended, Awaits: s.Awaits(), Stopped: s.stopped, Notes: notes,
+		Times: r.Clock.Times, Timeout: r.Timeout, started: r.Started, Ended: r.Ended, Last: s.last, Result: r.Result, digest: r.Digest,
+		Check: r.Check, Steps: len(r.Steps), closed: s.Ended, Awaits: s.Awaits(), Stopped: s.stopped, Notes: notes,
 	}
 }
 

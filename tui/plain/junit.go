@@ -168,7 +168,7 @@ func (j *JUnit) groupSuites() []suite {
 // isInner reports whether the steps of a kind of scope count as those of what it is in.
 func isInner(k plan.ScopeKind) bool {
 	switch k {
-	case plan.ScopeBlock, plan.ScopeBranch, plan.ScopeLoop, plan.ScopeTask, plan.ScopeSection, plan.ScopeBatch:
+	case plan.ScopeBlock, plan.ScopeBranch, plan.ScopeLoop, plan.ScopeTask, plan.ScopeSection, plan.ScopeBatch, plan.ScopeOrphans:
 		return true
 	case plan.ScopePlaybook, plan.ScopeInclude, plan.ScopePlay, plan.ScopeRole, plan.ScopePreset:
 	}

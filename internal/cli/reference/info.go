@@ -167,6 +167,7 @@ func indent(text string) string {
 	return b.String()
 }
 
+// FirstSentence is the beginning of a documentation.
 func FirstSentence(doc string) string {
 	s, _, _ := strings.Cut(doc, ". ")
 	return strings.TrimSuffix(s, ".")

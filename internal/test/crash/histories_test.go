@@ -270,7 +270,7 @@ func (h *history) state() *prior.State {
 func (h *history) recorded() (created map[string]bool, undone string) {
 	created = map[string]bool{}
 	for _, t := range h.state().Things {
-		if rel, ok := strings.CutPrefix(t.Resource.Name, h.m+"/"); ok && t.Type == events.FileResource && t.Created {
+		if rel, ok := strings.CutPrefix(t.Name, h.m+"/"); ok && t.Type == events.FileResource && t.Created {
 			created[rel] = true
 		}
 		if t.Type == prior.StepUndo && t.Undo != nil {

@@ -7,8 +7,8 @@ import (
 	"moon/exec/spec"
 )
 
-// made is what a step makes that is described by its arguments: things of a type, as events.Resource names them. Its type is "" where only doing
-// it tells.
+// made is what a step makes that is described by its arguments: things of a type, as events.Resource names them. Its type is "" where
+// only doing it tells.
 type made struct {
 	typ   string
 	names []string

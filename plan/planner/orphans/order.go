@@ -33,8 +33,8 @@ func ancestors(of map[string][]string, step string) map[string]bool {
 	return seen
 }
 
-// waitsOf gives for each orphan the numbers of those that must be gone before it: what was built upon it. Of things between which nothing was
-// recorded none waits for another.
+// waitsOf gives for each orphan the numbers of those that must be gone before it: what was built upon it. Of things between which
+// nothing was recorded none waits for another.
 func waitsOf(list []plan.Orphan, all []prior.Thing) [][]int {
 	of := before(all)
 	at := map[string][]int{} // orphans by the step that has made them
@@ -85,8 +85,8 @@ func waitsOf(list []plan.Orphan, all []prior.Thing) [][]int {
 	return waits
 }
 
-// waitForContents lets files and directories wait for what is in them. Which step made what says nothing about that: one step may have created
-// a file, and another may have added the line again that stands in it.
+// waitForContents lets files and directories wait for what is in them. Which step made what says nothing about that: one step may have
+// created a file, and another may have added the line again that stands in it.
 func waitForContents(list []plan.Orphan, waits [][]int) {
 	files := map[prior.Key]int{}
 	for i := range list {
@@ -100,19 +100,20 @@ func waitForContents(list []plan.Orphan, waits [][]int) {
 			continue
 		}
 		// A line or a block is called by its file and what it is: "/etc/hosts: text". Neither of the two may be cut at the wrong place.
-		for at, c := range t.Resource.Name {
+		for at, c := range t.Name {
 			if c != '/' && (c != ':' || t.Type == events.FileResource) {
 				continue
 			}
 			// What is recorded later goes first, so none of these can wait for one that waits for it.
-			if file, ok := files[prior.Key{Host: t.Host, Type: events.FileResource, Name: t.Resource.Name[:at]}]; ok && file > i {
+			if file, ok := files[prior.Key{Host: t.Host, Type: events.FileResource, Name: t.Name[:at]}]; ok && file > i {
 				waits[file] = append(waits[file], i)
 			}
 		}
 	}
 }
 
-// Phases are the numbers of the orphans that are removed, before the new work or after it, by the play that has made them: the last play first.
+// Phases are the numbers of the orphans that are removed, before the new work or after it, by the play that has made them: the last
+// play first.
 func Phases(list []plan.Orphan, late bool) (phases [][]int) {
 	for i := range list {
 		if o := &list[i]; !o.Removed() || o.Late != late {

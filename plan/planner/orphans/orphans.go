@@ -24,15 +24,14 @@ type Request struct {
 // finder compares a state with a plan.
 type finder struct {
 	Request
-	steps  map[string]int         // by path
-	open   []string               // paths of places behind which the run adds steps, and of what is skipped
-	names  map[prior.Key]bool     // what steps are known to make
-	files  map[string][]string    // the files among it, by machine, sorted
-	types  map[string][]string    // of steps of which all is known that they make: of which types
-	undone map[string]*plan.Undo  // what steps would be undone by, by path
-	late   map[string]bool        // steps that make what is new before what is old is removed
-	things []prior.Thing          // of the state, with the paths of now
-	steady map[prior.Key]struct{} // made by the undo of a step that stays, so that the step answers for it
+	steps  map[string]int        // by path
+	open   []string              // paths of places behind which the run adds steps, and of what is skipped
+	names  map[prior.Key]bool    // what steps are known to make
+	files  map[string][]string   // the files among it, by machine, sorted
+	types  map[string][]string   // of steps of which all is known that they make: of which types
+	undone map[string]*plan.Undo // what steps would be undone by, by path
+	late   map[string]bool       // steps that make what is new before what is old is removed
+	things []prior.Thing         // of the state, with the paths of now
 }
 
 // Find returns the orphans in the order in which they are to go.
@@ -166,7 +165,7 @@ func (f *finder) replaced(t *prior.Thing) bool {
 
 // inFile reports whether a file is part of what a step gives: in a tree that it copies, or a directory on the way to it.
 func (f *finder) inFile(t *prior.Thing) bool {
-	name := t.Resource.Name
+	name := t.Name
 	for dir := name; ; {
 		at := strings.LastIndexByte(dir, '/')
 		if at <= 0 {
@@ -195,7 +194,8 @@ func (f *finder) mayCome(path string) bool {
 	})
 }
 
-// stays reports whether the step is still there that an undo belongs to. Steps are known by what undoes them, too: the path may have gone
+// stays reports whether the step is still there that an undo belongs to. Steps are known by what undoes them, too: the path may
+// have gone
 // over to another.
 func (f *finder) stays(t *prior.Thing) bool {
 	if f.mayCome(t.Step) {
