@@ -19,7 +19,7 @@ type Recorder struct {
 	pending []prior.Record
 	begun   bool // something was really started: what the plan says of the state itself counts from here on
 
-	last   map[string]string // of plays: the last step on each machine that has made something
+	last map[string]string // of plays: the last step on each machine that has made something
 	// Steps that have made something, in this run or before, by their paths, with their digests; nil: not looked at yet.
 	makers map[string]string
 	above  map[int][]string
