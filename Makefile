@@ -96,6 +96,7 @@ demo: ## look at a recorded run in this terminal: every state of the screen, not
 pictures: ## play the tapes of docs/tape with this moon: records the demo, draws the pictures of the README and the docs
 	$(GO) run ./docs/tape
 	$(GO) run ./docs/tape -tape docs/tape/loop.tape
+	$(GO) run ./docs/tape -tape docs/tape/orphans.tape
 
 cover:
 	$(GO) test -coverprofile $(CACHE)/cover.out ./... && $(GO) tool cover -html $(CACHE)/cover.out

@@ -49,7 +49,7 @@ func (p *planner) planOrphans(root *taskContext, do doOrphan, late bool) {
 // planOrphan plans the step that removes one, and gives its number; -1: there is none.
 func planOrphan(p *planner, do doOrphan, scope, i int) int {
 	o := &p.plan.Orphans[i]
-	t, err := orphans.Task(o, p.o.Prior.Edited)
+	t, err := orphans.Task(o, p.plan.Root, p.o.Prior.Edited)
 	if err != nil {
 		p.Errorf(diag.Pos{File: p.plan.RootFile}, 0, nil, "`moon state forget` drops it from what is recorded", "%s cannot be removed: %s",
 			o.What(), err)

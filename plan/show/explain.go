@@ -386,6 +386,10 @@ func (e *explanation) explainPolicy() {
 	if s.Terminal {
 		add("uses the terminal while it runs")
 	}
+	if s.Orphan > 0 {
+		o := &e.p.Orphans[s.Orphan-1]
+		add("removes what no step gives any more: %s, made by %s", o.What(), o.MadeBy())
+	}
 	if s.Undo != nil {
 		add("is undone by %s: %s", s.Undo.Action, s.Undo.Summary)
 	}

@@ -132,6 +132,7 @@ func (m scopePane) drawPlaybook(d *draw.Doc) {
 			}
 		}
 	}
+	m.drawOrphans(d)
 	if len(m.Plan.Inputs) > 0 {
 		d.Heading("Files")
 		for i, in := range m.Plan.Inputs {
@@ -141,6 +142,30 @@ func (m scopePane) drawPlaybook(d *draw.Doc) {
 			}
 			d.Add(draw.Inked(themes.Text, "  "), draw.Inked(themes.Text, draw.Plain(in.Path)))
 		}
+	}
+}
+
+// drawOrphans lists what earlier runs have made, no step gives any more, and no step of the plan removes.
+func (m scopePane) drawOrphans(d *draw.Doc) {
+	shown := 0
+	for i := range m.Plan.Orphans {
+		o := &m.Plan.Orphans[i]
+		if o.Removed() {
+			continue
+		}
+		if shown == 0 {
+			d.Heading("Not given by any step")
+		}
+		if shown++; shown > listed {
+			d.Add(draw.Inked(themes.Dim, "  and more"))
+			return
+		}
+		word := map[plan.OrphanFate]string{plan.OrphanKept: "kept", plan.OrphanForgotten: "forgotten", plan.OrphanStuck: "cannot be removed"}[o.Fate]
+		if o.Why != "" {
+			word += ", as " + o.Why
+		}
+		d.Para(themes.Text, 2, o.What())
+		d.Para(themes.Dim, 4, word+"; by "+o.MadeBy())
 	}
 }
 

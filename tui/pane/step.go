@@ -119,6 +119,9 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	if p.MayFail {
 		d.Value("failure", "is ignored")
 	}
+	if p.Orphan > 0 {
+		d.Value("made by", m.Plan.Orphans[p.Orphan-1].MadeBy())
+	}
 	if p.Undo != nil {
 		d.Value("undo", p.Undo.Action+": "+p.Undo.Summary)
 	}

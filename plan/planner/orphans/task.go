@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"moon/events"
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
@@ -13,7 +14,7 @@ import (
 
 // Task is the step that removes an orphan: what was recorded to undo it, with values in which nothing is a template. With edited it also
 // removes what was edited since.
-func Task(o *plan.Orphan, edited bool) (*playbook.Task, error) {
+func Task(o *plan.Orphan, root string, edited bool) (*playbook.Task, error) {
 	undo := o.Thing.Undo
 	if edited {
 		undo, _ = prior.Unguarded(undo)
@@ -23,7 +24,11 @@ func Task(o *plan.Orphan, edited bool) (*playbook.Task, error) {
 	if t.Run != "" {
 		at.File = strings.TrimSpace("run " + t.Run + ", " + t.File)
 	}
-	name, err := playbook.WrittenData(at, "remove "+o.What())
+	what := o.What()
+	if t.Type == events.FileResource { // as the paths of other steps are shown
+		what = t.Type + " " + plan.ShownPath(root, t.Name)
+	}
+	name, err := playbook.WrittenData(at, "remove "+what)
 	if t.Type == prior.StepUndo {
 		name, err = playbook.WrittenData(at, "undo "+o.What())
 	}
