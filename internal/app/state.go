@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"moon/engine/history"
@@ -51,19 +52,29 @@ func ChangeState(call *Invocation, playbook string, change func(*prior.State) (p
 
 // noRunOf refuses what would get in the way of a run in progress.
 func noRunOf(playbook string) error {
+	live, err := LiveRunOf(playbook)
+	if err == nil && live != nil {
+		err = NewExit(ExitDisk, "run "+live.ID+" of this playbook is in progress ("+live.Owner.String()+"); nothing was changed")
+	}
+	return err
+}
+
+// LiveRunOf finds a run of a playbook that is in progress, on whatever hosts; nil: there is none.
+func LiveRunOf(playbook string) (*history.Concurrent, error) {
 	state, err := StateDir()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	path, err := filepath.Abs(playbook)
 	if err != nil {
-		return Usage("%s", err)
+		return nil, Usage("%s", err)
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
 	if live := history.Live(state.Runs(), path); len(live) > 0 {
-		return NewExit(ExitDisk, "run "+live[0].ID+" of this playbook is in progress ("+live[0].Owner.String()+"); nothing was changed")
+		live[0].On = strings.Join(live[0].Owner.Hosts, ", ")
+		return &live[0], nil
 	}
-	return nil
+	return nil, nil
 }

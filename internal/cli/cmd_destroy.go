@@ -3,8 +3,10 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	"moon/engine/history"
 	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -71,6 +73,16 @@ func (c *destroyCmd) once(call *app.Invocation) error {
 	p, g, err := f.build(call)
 	if err != nil {
 		return err
+	}
+	if len(p.Orphans) == 0 && !opts.Check {
+		// A run in progress may be about to make the first thing.
+		live, err := app.LiveRunOf(filepath.Join(p.Root, p.RootFile))
+		if err != nil {
+			return err
+		}
+		if live != nil {
+			return &history.BusyError{Concurrent: *live}
+		}
 	}
 	if err := c.tell(call, p); err != nil || len(p.Steps) == 0 && len(p.Orphans) == 0 {
 		return err

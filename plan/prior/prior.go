@@ -169,7 +169,7 @@ func (f *folding) add(r *Record) {
 		}
 		maps.Copy(f.Definitions, r.Defined)
 	}
-	if len(r.Things) > 0 || r.Undo != nil {
+	if len(r.Things) > 0 || r.Undo != nil || r.Withheld != "" {
 		f.after[r.Step] = r.After
 	}
 	f.rename(r.Moved)
@@ -260,16 +260,14 @@ func (f *folding) rename(moved map[string]string) {
 		return
 	}
 	clear(f.at)
-	for old, now := range moved {
-		if after, ok := f.after[old]; ok {
-			delete(f.after, old)
-			f.after[now] = after
-		}
-		if digest, ok := f.Definitions[old]; ok {
-			delete(f.Definitions, old)
-			f.Definitions[now] = digest
-		}
+	after, digests := map[string][]string{}, map[string]string{}
+	for step, before := range f.after {
+		after[renamed(step, moved)] = allRenamed(before, moved)
 	}
+	for step, digest := range f.Definitions {
+		digests[renamed(step, moved)] = digest
+	}
+	f.after, f.Definitions = after, digests
 	for i := range f.Things {
 		if t := &f.Things[i]; t.Type != "" {
 			t.rename(moved)
@@ -280,23 +278,26 @@ func (f *folding) rename(moved map[string]string) {
 
 // rename gives the steps of a thing their new paths.
 func (t *Thing) rename(moved map[string]string) {
-	name := func(path string) string {
-		if now, ok := moved[path]; ok {
-			return now
-		}
-		return path
-	}
-	all := func(paths []string) []string {
-		paths = slices.Clone(paths) // the records share them
-		for i := range paths {
-			paths[i] = name(paths[i])
-		}
-		return paths
-	}
-	t.Step, t.Others, t.After = name(t.Step), all(t.Others), all(t.After)
+	t.Step, t.Others, t.After = renamed(t.Step, moved), allRenamed(t.Others, moved), allRenamed(t.After, moved)
 	if t.Type == StepUndo {
-		t.Name = name(t.Name)
+		t.Name = renamed(t.Name, moved)
 	}
+}
+
+func renamed(path string, moved map[string]string) string {
+	if now, ok := moved[path]; ok {
+		return now
+	}
+	return path
+}
+
+// allRenamed makes a list of its own: the records share theirs.
+func allRenamed(paths []string, moved map[string]string) []string {
+	paths = slices.Clone(paths)
+	for i := range paths {
+		paths[i] = renamed(paths[i], moved)
+	}
+	return paths
 }
 
 // guarded is an undo of what holds something else now, which is all that it may remove.
