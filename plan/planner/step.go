@@ -333,7 +333,7 @@ func (p *stepPlanner) searching(k *plan.Task, c *taskContext, r *plan.Renderer) 
 // does. Planning such a step again would give the same, but for its number, its path and the variables that it could see.
 func (p *stepPlanner) takeLiteral(c *taskContext, t *playbook.Task) bool {
 	before := p.literals.Of(t)
-	if before == nil || !c.isBare() || before.Dir != c.dir || !p.secrets.Empty() ||
+	if before == nil || !t.Moved.IsZero() || !c.isBare() || before.Dir != c.dir || !p.secrets.Empty() ||
 		!slices.Equal(before.Tags, c.tags) || !slices.Equal(before.Origin.Chain, c.chain) || !p.HasRoom(1, t.Pos, c.chain) {
 		return false
 	}

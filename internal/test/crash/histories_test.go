@@ -45,7 +45,7 @@ func (w *written) render(m, in string) string {
 	case "copy":
 		s += fmt.Sprintf("%s  copy: {dest: %q, content: %q}\n", in, path, w.text+"\n")
 	case "line":
-		s += fmt.Sprintf("%s  lineinfile: {path: %q, line: %q, create: true}\n", in, path, "moon "+w.text)
+		s += fmt.Sprintf("%s  lineinfile: {path: %q, line: %q, create: true}\n", in, path, "moon line "+w.text)
 	case "block":
 		s += fmt.Sprintf("%s  blockinfile: {path: %q, block: %q, marker: %q, create: true}\n", in, path, "moon "+w.text, "# {mark} moon "+w.text)
 	case "shell":
@@ -99,7 +99,9 @@ func (h *history) step() *written {
 	case "line", "block":
 		w.path = pick(h, "pre", "cfg")
 	case "shell":
+		// Called by what it does: under a path that was another command's it would replace the undo of that.
 		w.path = pick(h, "s1", "s2", "keep/s3")
+		w.name = "makes " + w.path
 	}
 	if h.rng.IntN(5) == 0 && w.kind != "line" && w.kind != "block" {
 		w.items = slices.Clone([]string{"p", "q", "r"}[:1+h.rng.IntN(3)])
@@ -134,6 +136,9 @@ func (h *history) edit() {
 			h.rng.Shuffle(len(h.steps), func(i, j int) { h.steps[i], h.steps[j] = h.steps[j], h.steps[i] })
 			continue
 		case 5:
+			if w.kind == "shell" {
+				continue
+			}
 			old := w.name
 			w.name = "n" + strconv.Itoa(h.rng.IntN(9))
 			names := 0
@@ -148,6 +153,9 @@ func (h *history) edit() {
 		case 6:
 			if other := h.step(); other.kind == w.kind {
 				w.path, w.text = other.path, other.text
+				if w.kind == "shell" {
+					w.name = other.name
+				}
 			}
 		case 7:
 			w.items = pick(h, nil, []string{"p"}, []string{"q", "r"}, []string{"r", "p", "s"})
@@ -473,6 +481,9 @@ func (h *history) end() {
 	for path := range now {
 		if _, person := h.ours[path]; person || h.loose[path] {
 			continue
+		}
+		if h.left && path == "cfg" {
+			continue // for lines that were forgotten
 		}
 		// A directory stays for what a person, or nobody, has in it.
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(other string) bool { return strings.HasPrefix(other, path+"/") }) {

@@ -225,11 +225,12 @@ func (f *finder) covered(chosen func(int) bool) map[prior.Key]bool {
 	return all
 }
 
-// madeBy are the things that the step of an undo has created.
+// madeBy are the things that the step of an undo has created. What another action made under the same path belongs to a step that has left
+// the path to this one: its undo knows nothing of that.
 func (f *finder) madeBy(undo *prior.Thing) (keys []prior.Key) {
 	for i := range f.things {
 		t := &f.things[i]
-		if t.Type != prior.StepUndo && t.Step == undo.Step && t.Host == undo.Host {
+		if t.Type != prior.StepUndo && t.Step == undo.Step && t.Host == undo.Host && t.Action == undo.Action {
 			keys = append(keys, t.Key())
 		}
 	}
