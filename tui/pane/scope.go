@@ -145,6 +145,10 @@ func (m scopePane) drawPlaybook(d *draw.Doc) {
 	}
 }
 
+var fateWords = map[plan.OrphanFate]string{
+	plan.OrphanKept: "kept", plan.OrphanForgotten: "forgotten", plan.OrphanStuck: "cannot be removed",
+}
+
 // drawOrphans lists what earlier runs have made, no step gives any more, and no step of the plan removes.
 func (m scopePane) drawOrphans(d *draw.Doc) {
 	shown := 0
@@ -160,7 +164,7 @@ func (m scopePane) drawOrphans(d *draw.Doc) {
 			d.Add(draw.Inked(themes.Dim, "  and more"))
 			return
 		}
-		word := map[plan.OrphanFate]string{plan.OrphanKept: "kept", plan.OrphanForgotten: "forgotten", plan.OrphanStuck: "cannot be removed"}[o.Fate]
+		word := fateWords[o.Fate]
 		if o.Why != "" {
 			word += ", as " + o.Why
 		}

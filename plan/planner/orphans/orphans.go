@@ -36,7 +36,9 @@ type finder struct {
 
 // Find returns the orphans in the order in which they are to go.
 func Find(r Request) []plan.Orphan {
-	f := finder{Request: r, steps: map[string]int{}, names: map[prior.Key]bool{}, files: map[string][]string{}, types: map[string][]string{}}
+	f := finder{
+		Request: r, steps: map[string]int{}, names: map[prior.Key]bool{}, files: map[string][]string{}, types: map[string][]string{},
+	}
 	r.Plan.Moved = prior.Resolve(r.Moves, r.Prior.State)
 	f.things = moved(r.Prior.State, r.Plan.Moved).Things
 	if !r.Prior.Destroy {
@@ -148,7 +150,8 @@ func (f *finder) given(t *prior.Thing) (given bool, of string) {
 		case !there && f.mayCome(path):
 			return true, ""
 		case !there:
-		// A label that the playbook uses twice moves to the next step when the first is taken out, so the name of a thing has the last word.
+		// A label that the playbook uses twice moves to the next step when the first is taken out, so the name of a thing has the last
+		// word.
 		case t.Along || !slices.Contains(f.types[path], t.Type):
 			return true, ""
 		case f.Plan.Steps[step].Machine() == t.Host:
