@@ -47,6 +47,14 @@ type Orphan struct {
 	Waits   []int       `json:"waits,omitempty"`   // orphans that must be gone before it: what was built on it
 }
 
+// OrphanOf is what a step removes that no step gives any more; nil: nothing.
+func (p *Plan) OrphanOf(s *Step) *Orphan {
+	if s.Orphan < 1 || s.Orphan > len(p.Orphans) {
+		return nil
+	}
+	return &p.Orphans[s.Orphan-1]
+}
+
 // Removed reports whether a step of the plan removes it.
 func (o *Orphan) Removed() bool { return o.Fate == OrphanRemoved }
 

@@ -386,8 +386,7 @@ func (e *explanation) explainPolicy() {
 	if s.Terminal {
 		add("uses the terminal while it runs")
 	}
-	if s.Orphan > 0 {
-		o := &e.p.Orphans[s.Orphan-1]
+	if o := e.p.OrphanOf(s); o != nil {
 		add("removes what no step gives any more: %s, made by %s", o.What(), o.MadeBy())
 	}
 	if s.Undo != nil {

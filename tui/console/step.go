@@ -96,8 +96,8 @@ func (c *viewer) addRules(p *plan.Step, field func(name, value string)) {
 	if p.MayFail {
 		field("failure", "is ignored")
 	}
-	if p.Orphan > 0 {
-		field("made by", c.plan.Orphans[p.Orphan-1].MadeBy())
+	if o := c.plan.OrphanOf(p); o != nil {
+		field("made by", o.MadeBy())
 	}
 	if p.Undo != nil {
 		field("undo", p.Undo.Action+": "+p.Undo.Summary)

@@ -119,8 +119,8 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	if p.MayFail {
 		d.Value("failure", "is ignored")
 	}
-	if p.Orphan > 0 {
-		d.Value("made by", m.Plan.Orphans[p.Orphan-1].MadeBy())
+	if o := m.Plan.OrphanOf(p); o != nil {
+		d.Value("made by", o.MadeBy())
 	}
 	if p.Undo != nil {
 		d.Value("undo", p.Undo.Action+": "+p.Undo.Summary)

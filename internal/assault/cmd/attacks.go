@@ -31,6 +31,8 @@ var attacks = []attack{
 	{"R3", "kills while steps of another user run", 200, kill, "./internal/test/fleet:TestKillBecome"},
 	{"R3", "kills while a machine is made and configured", 40, kill, "./internal/test/fleet:TestKillAdded"},
 	{"R4", "deaths after each change of a file, start and end", 700, kill, "./internal/test/crash:TestDieAtEveryPoint"},
+	{"R4", "deaths while something is removed", 340, kill, "./internal/test/crash:TestDieRemoving"},
+	{"R4", "random histories", 300, other, "./internal/test/crash:TestHistories"},
 	{"R5", "states after a loss of power", 5000, other, "./engine:TestPowerLoss"},
 	{"R5", "changes of files that fail", 40, fault, "./engine:TestFailingDisk"},
 	{"R5", "reads that fail", 215, fault, "./internal/test/crash:TestFaultRead"},
