@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 
+	"moon/internal/diag"
 	"moon/plan/prior"
 )
 
@@ -53,6 +54,15 @@ func (p *Plan) OrphanOf(s *Step) *Orphan {
 		return nil
 	}
 	return &p.Orphans[s.Orphan-1]
+}
+
+// WrittenAt is the place at which a step can be edited. One that removes what no step gives any more is written nowhere now: that is the
+// playbook as a whole.
+func (p *Plan) WrittenAt(s *Step) diag.Origin {
+	if p.OrphanOf(s) != nil {
+		return diag.Origin{File: p.RootFile, Line: 1}
+	}
+	return s.Origin
 }
 
 // Removed reports whether a step of the plan removes it.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -571,6 +572,24 @@ const ByTags = "tags"
 
 // After names the steps that unknown values wait for: step-0003 «read release».
 func (p *Plan) After(steps []int) string { return AfterSteps(steps, p.StepRef) }
+
+// Machine is how a machine is reached. Two names of one machine are two machines: the run finds that out.
+type Machine struct {
+	Address string
+	Port    int
+	Program string
+}
+
+// Here is the machine that moon runs on.
+var Here Machine
+
+// Machine is where a connection leads to.
+func (c *Connection) Machine() Machine {
+	if c == nil {
+		return Here
+	}
+	return Machine{cmp.Or(c.Address, c.Host), c.Port, c.Program}
+}
 
 // String is "ada@10.0.0.7:2222".
 func (c *Connection) String() string {

@@ -10,7 +10,11 @@ import (
 
 // editSource opens the source of the node under the cursor.
 func (m *model) editSource() tea.Cmd {
-	o, _ := m.OriginOf(m.CursorNode())
+	node := m.CursorNode()
+	o, _ := m.OriginOf(node)
+	if i := m.Tree.Step(node); i >= 0 && m.Plan.OrphanOf(&m.Plan.Steps[i]) != nil {
+		o = m.Plan.WrittenAt(&m.Plan.Steps[i])
+	}
 	return m.editAt(o.File, o.Line)
 }
 

@@ -1,7 +1,6 @@
 package exact
 
 import (
-	"cmp"
 	"time"
 
 	"moon/events"
@@ -14,25 +13,8 @@ import (
 // about from one that came from outside. Of a path the time of its last change says that; of anything else, such as a
 // package, only whether a step ran that may change anything.
 type Deeds struct {
-	on    map[machine][]span
+	on    map[plan.Machine][]span
 	began time.Time // of the run: what changed before is not its doing
-}
-
-// machine is how one is reached.
-type machine struct {
-	address string
-	port    int
-	program string
-}
-
-// here is the machine that moon runs on.
-var here machine
-
-func machineOf(c *plan.Connection) machine {
-	if c == nil {
-		return here
-	}
-	return machine{cmp.Or(c.Address, c.Host), c.Port, c.Program}
 }
 
 // span is the time in which an attempt ran.
@@ -82,22 +64,22 @@ func (d *Deeds) see(p *plan.Plan, r fact.Record, inward func(action string) bool
 }
 
 // machinesOf are those on which a step may change something.
-func machinesOf(ps *plan.Step) []machine {
-	on := machineOf(ps.Conn)
-	if on != here && (ps.Action == "fetch" || ps.Task != nil && ps.Task.OnController()) {
-		return []machine{on, here}
+func machinesOf(ps *plan.Step) []plan.Machine {
+	on := ps.Conn.Machine()
+	if on != plan.Here && (ps.Action == "fetch" || ps.Task != nil && ps.Task.OnController()) {
+		return []plan.Machine{on, plan.Here}
 	}
-	return []machine{on}
+	return []plan.Machine{on}
 }
 
-func (d *Deeds) add(on machine, s span) {
+func (d *Deeds) add(on plan.Machine, s span) {
 	if d.on == nil {
-		d.on = map[machine][]span{}
+		d.on = map[plan.Machine][]span{}
 	}
 	d.on[on] = append(d.on[on], s)
 }
 
-func (d *Deeds) end(on machine, of key, at time.Time, f *fact.AttemptFinished) {
+func (d *Deeds) end(on plan.Machine, of key, at time.Time, f *fact.AttemptFinished) {
 	list := d.on[on]
 	for i := len(list) - 1; i >= 0; i-- {
 		s := &list[i]
@@ -126,14 +108,14 @@ func (d *Deeds) cut(at time.Time) {
 
 // copyOf is what has been done by now on the machine of a step.
 func (d *Deeds) copyOf(ps *plan.Step) *Deeds {
-	on := machineOf(ps.Conn)
-	return &Deeds{began: d.began, on: map[machine][]span{on: append([]span(nil), d.on[on]...)}}
+	on := ps.Conn.Machine()
+	return &Deeds{began: d.began, on: map[plan.Machine][]span{on: append([]span(nil), d.on[on]...)}}
 }
 
 // By names the step of the run that may have brought about what a step now finds, or "". to is when it was looked at: its age was
 // taken last, and the end of a step that is far away is known as late as that is.
 func (d *Deeds) By(ps *plan.Step, now *events.Prediction, to time.Time) string {
-	list := d.on[machineOf(ps.Conn)]
+	list := d.on[ps.Conn.Machine()]
 	early := now.Age > 0 && to.Add(-now.Age).Before(d.began.Add(-margin))
 	for i := len(list) - 1; i >= 0; i-- {
 		s := &list[i]

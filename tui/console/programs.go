@@ -61,7 +61,7 @@ func (c *programs) sourceOf(node string) (file string, line int, why string) {
 			return "", 0, why
 		}
 		if at := c.outline.nodes[n]; at.step >= 0 {
-			o = c.plan.Steps[at.step].Origin
+			o = c.plan.WrittenAt(&c.plan.Steps[at.step])
 		} else {
 			o = c.plan.Scopes[at.scope].Origin
 		}

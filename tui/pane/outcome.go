@@ -180,7 +180,8 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 		}
 	}
 	if m.CanEdit() {
-		place := draw.Plain(p.Origin.String())
+		at := m.Plan.WrittenAt(p)
+		place := draw.Plain(at.String())
 		ways = append(ways, view.Choice{
 			Do: keymap.SourceEdit, Words: "edit " + place + " in $EDITOR, reload",
 			Brief: "editor " + path.Base(place),

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,30 +44,12 @@ var changesAt = map[string]string{
 	"copy": "dest", "template": "dest", "file": "path", "lineinfile": "path", "blockinfile": "path", "replace": "path",
 }
 
-// machine is how one is reached. Two names of one machine are two machines: the run finds that out.
-type machine struct {
-	address string
-	port    int
-	program string
-}
-
-// here is the machine that moon runs on.
-var here machine
-
-// machineOf is the machine that a step runs on.
-func machineOf(c *plan.Connection) machine {
-	if c == nil {
-		return here
-	}
-	return machine{cmp.Or(c.Address, c.Host), c.Port, c.Program}
-}
-
 // noteChange takes down what a step may change.
 func (p *Prober) noteChange(s *plan.Step, k *plan.Task) {
 	if s.Excluded || s.Prediction == plan.WillSkip {
 		return
 	}
-	add := func(on machine, c change) { p.changes[on] = append(p.changes[on], c) }
+	add := func(on plan.Machine, c change) { p.changes[on] = append(p.changes[on], c) }
 	all := change{step: s.Index}
 	switch {
 	case waits[s.Action]:
@@ -76,12 +57,12 @@ func (p *Prober) noteChange(s *plan.Step, k *plan.Task) {
 	case looks[s.Action], spec.Inward(s.Action):
 	case commands[s.Action] && onlyLooks(s, k):
 	case s.Action == "fetch":
-		add(here, all)
+		add(plan.Here, all)
 	case k.OnController():
-		add(here, all)
-		add(machineOf(s.Conn), all)
+		add(plan.Here, all)
+		add(s.Conn.Machine(), all)
 	default:
-		add(machineOf(s.Conn), change{step: s.Index, task: k})
+		add(s.Conn.Machine(), change{step: s.Index, task: k})
 	}
 }
 
@@ -106,7 +87,7 @@ func pathsOf(s *plan.Step, k *plan.Task) []string {
 }
 
 // changer is a step that may change what lies at some paths of a machine; -1 if there is none.
-func (p *Prober) changer(on machine, paths []string) int {
+func (p *Prober) changer(on plan.Machine, paths []string) int {
 	if len(p.waited) > 0 {
 		return p.waited[len(p.waited)-1]
 	}

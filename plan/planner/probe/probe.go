@@ -28,7 +28,7 @@ type Prober struct {
 	open    []int                  // the steps that were not asked yet
 	results map[int]map[string]any // as registered
 	done    bool
-	changes map[machine][]change
+	changes map[plan.Machine][]change
 	waited  []int // steps that wait for something to happen
 }
 
@@ -36,7 +36,7 @@ type Prober struct {
 func New(p *plan.Plan, o *plan.Options, list *problems.Collector, secrets *secret.Set, closed bool) *Prober {
 	r := &Prober{
 		plan: p, o: o, problems: list, secrets: secrets, closed: closed,
-		probes: map[int]plan.Probe{}, results: map[int]map[string]any{}, changes: map[machine][]change{},
+		probes: map[int]plan.Probe{}, results: map[int]map[string]any{}, changes: map[plan.Machine][]change{},
 	}
 	p.Ahead.Findings, p.Ahead.Unasked, p.Ahead.Ask = map[int]found.Result{}, map[int]string{}, r.registered
 	return r
@@ -124,7 +124,7 @@ func holds(list []plan.Condition) bool {
 
 // unchanged reports whether no step before may change what a step looks at.
 func (p *Prober) unchanged(s *plan.Step, k *plan.Task) bool {
-	by := p.changer(machineOf(s.Conn), looksAt(k))
+	by := p.changer(s.Conn.Machine(), looksAt(k))
 	if by >= 0 {
 		p.plan.Ahead.Unasked[s.Index] = p.plan.StepRef(by) + " may change what it looks at"
 	}
