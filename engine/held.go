@@ -40,6 +40,7 @@ func (s *attempts) holdTo(b *bind.Bound, call *plan.Call, number int, job *exec.
 	return func(ctx context.Context) drift {
 		within, done := (*process.Asker)(nil).Within(ctx, "the prediction of "+p.After([]int{ps.Index}))
 		defer done()
+		from := s.cfg.Now()
 		r := dryResult(within, s.cfg.Dry, p, &look, names)
 		to := s.cfg.Now()
 		now := events.Prediction{Step: ps.Index}
@@ -51,7 +52,7 @@ func (s *attempts) holdTo(b *bind.Bound, call *plan.Call, number int, job *exec.
 			now = events.Prediction{Step: ps.Index, Diff: unpredicted((*process.Asker)(nil).TooSlow())}
 		}
 		now = clean(s.secrets, now)
-		would, text := held.Judge(&now, to)
+		would, text := held.Judge(&now, from, to)
 		switch {
 		case would == nil && text == "":
 			return drift{}

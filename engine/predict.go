@@ -277,7 +277,7 @@ func without(f events.Prediction, m *plan.Missing, results *results) events.Pred
 
 // read takes what a dry run of the step has said.
 func read(f *events.Prediction, ps *plan.Step, r *exec.Result) {
-	f.Age = r.Age
+	f.Age, f.Took = r.Age, r.Took
 	switch {
 	case r.Outcome == events.Skipped:
 		f.Skipped = strings.TrimSpace(string(r.Reason) + " " + r.Detail)

@@ -17,6 +17,7 @@ type Prediction struct {
 	Maybe   bool   `json:"maybe,omitempty"`   // it may also be skipped: its condition is open
 	// Age is how long ago what it is about was changed last, by the clock of its machine; 0 if that is not known.
 	Age    time.Duration `json:"-"`
+	Took   time.Duration `json:"-"` // how long its machine needed until it knew the age
 	Masked bool          `json:"-"` // secrets were taken out of it
 	// Unchanging says that it counts as no change whatever it does: its changed_when is false.
 	Unchanging bool `json:"-"`

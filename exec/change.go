@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"moon/events"
 	"moon/exec/digest"
@@ -265,9 +266,10 @@ func (a *Attempt) Says(c *Change) map[string]any { return a.form().fields(c) }
 
 // predict is the result of a dry run.
 func (a *Attempt) predict(ctx context.Context, act Action) Result {
+	began := time.Now()
 	r := a.predictChange(ctx, act)
 	if r.Diff != nil && filepath.IsAbs(r.Diff.Path) {
-		r.Age = fsys.Age(r.Diff.Path)
+		r.Age, r.Took = fsys.Age(r.Diff.Path), time.Since(began)
 	}
 	return r
 }

@@ -112,11 +112,13 @@ func (d *Deeds) copyOf(ps *plan.Step) *Deeds {
 	return &Deeds{began: d.began, on: map[plan.Machine][]span{on: append([]span(nil), d.on[on]...)}}
 }
 
-// By names the step of the run that may have brought about what a step now finds, or "". to is when it was looked at: its age was
-// taken last, and the end of a step that is far away is known as late as that is.
-func (d *Deeds) By(ps *plan.Step, now *events.Prediction, to time.Time) string {
+// By names the step of the run that may have brought about what a step now finds, or "". from and to are when it was looked at. When the
+// age was taken in between is known but for the way there and back, which is long if the host is far away or this machine is busy: so what
+// may have been done by the run counts as its doing.
+func (d *Deeds) By(ps *plan.Step, now *events.Prediction, from, to time.Time) string {
 	list := d.on[ps.Conn.Machine()]
-	early := now.Age > 0 && to.Add(-now.Age).Before(d.began.Add(-margin))
+	earliest, latest := from.Add(now.Took-now.Age), to.Add(-now.Age)
+	early := now.Age > 0 && latest.Before(d.began.Add(-margin))
 	for i := len(list) - 1; i >= 0; i-- {
 		s := &list[i]
 		switch {
@@ -128,7 +130,7 @@ func (d *Deeds) By(ps *plan.Step, now *events.Prediction, to time.Time) string {
 			if s.wide {
 				return s.name
 			}
-		case !to.Add(-now.Age).Before(s.from.Add(-grain)) && (s.to.IsZero() || !to.Add(-now.Age).After(s.to)):
+		case !latest.Before(s.from.Add(-grain)) && (s.to.IsZero() || !earliest.After(s.to)):
 			return s.name
 		}
 	}

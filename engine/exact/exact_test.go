@@ -90,13 +90,15 @@ func TestWatch(t *testing.T) {
 	see(4*time.Second, fact.AttemptStarted{Step: 3})
 	see(6*time.Second, fact.AttemptFinished{Step: 3, Outcome: events.Changed})
 	see(8*time.Second, fact.AttemptStarted{Step: 1})
+	var took, way time.Duration // until the age was known, and from there until the answer had come back
 	by := func(step int, changed time.Duration) string {
 		now := start.Add(time.Minute)
 		f := create
+		f.Took = took
 		if changed >= 0 {
-			f.Age = now.Sub(start.Add(changed))
+			f.Age = now.Add(-way).Sub(start.Add(changed))
 		}
-		return w.deeds.copyOf(&p.Steps[step]).By(&p.Steps[step], &f, now)
+		return w.deeds.copyOf(&p.Steps[step]).By(&p.Steps[step], &f, now.Add(-took-way), now)
 	}
 	for _, tc := range []struct {
 		changed time.Duration
@@ -106,6 +108,15 @@ func TestWatch(t *testing.T) {
 			t.Errorf("changed at %s: by %q", tc.changed, got)
 		}
 	}
+	// What a step did may look later than its end by as long as the answer was on its way, but not by as long as the prediction took.
+	took, way = 20*time.Second, time.Second
+	if got := by(1, 2900*time.Millisecond); got == "" {
+		t.Error("the way back counts against the step")
+	}
+	if got := by(1, 3100*time.Millisecond); got != "" {
+		t.Errorf("changed while nothing ran: by %q", got)
+	}
+	took, way = 0, 0
 	// It drifts, and is accepted. That it was tried makes nothing its own.
 	update := change(events.ChangeUpdate, "content", "")
 	would := Expect(&p.Steps[1], &update)

@@ -29,13 +29,13 @@ func (w *Watch) Hold(ps *plan.Step) (h *Held, unforeseen bool) {
 }
 
 // Judge compares what the step would do now. If that is something else, would says what, and text is the error of the attempt, which must
-// not be made; or would is nil, and text is a warning: the run has changed that itself. to is when it had been predicted.
-func (h *Held) Judge(now *events.Prediction, to time.Time) (would *events.Expectation, text string) {
+// not be made; or would is nil, and text is a warning: the run has changed that itself. from and to are when it was predicted.
+func (h *Held) Judge(now *events.Prediction, from, to time.Time) (would *events.Expectation, text string) {
 	why := Differs(h.expected, now)
 	if why == "" {
 		return nil, ""
 	}
-	if by := h.deeds.By(h.step, now, to); by != "" {
+	if by := h.deeds.By(h.step, now, from, to); by != "" {
 		return nil, fmt.Sprintf("%s; done, because %s of this run has changed that", why, by)
 	}
 	e := Expect(h.step, now)
