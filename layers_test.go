@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"exec/spec":        {"exec/digest", "internal/suggest"},
 	"plan/source":      {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/found":       {"plan/eval/value"},               // results, and no steps
+	"plan/collection":  {"plan/playbook"},                 // what is where: it reports nothing and knows no plans
 	"plan/schema":      {"plan/playbook", "exec/spec"},
 	"plan/vars":        {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
 	"plan/reread":      {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "secret/vault"},  // what sources say, as data
@@ -160,7 +161,7 @@ var layers = map[string][]string{
 	"plan/planner/imports":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/items":     {"plan", "plan/eval/value", "plan/loops", "plan/planner/compile", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/known":     {"plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
-	"plan/planner/library":   {"plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
+	"plan/planner/library":   {"plan/collection", "plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/literal":   {"plan", "plan/playbook"}, // looks at the plan before, and renders nothing
 	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
 	"plan/planner/orphans":   {"events", "exec/spec", "internal/diag", "plan", "plan/playbook", "plan/prior"}, // what no step gives: it walks nothing
