@@ -147,7 +147,7 @@ type Result struct {
 
 	// Age is how long ago what a dry run looks at was changed last, by the clock of this machine; 0 if that is not known.
 	Age time.Duration
-	// Took is how long that machine needed until it knew the age. Of the time that passes where the question was asked, the rest is the way.
+	// Took is how long that machine needed until it knew the age. The rest of the time that passes for whoever asks is the way.
 	Took time.Duration
 
 	// Lacks says what a dry run did not find, and an earlier step might make. A real run would have failed.

@@ -43,8 +43,13 @@ func LookAround(call *Invocation, p *plan.Plan, pool *remote.Pool, connect bool)
 		if p.Steps[i].Orphan == 0 {
 			continue
 		}
-		// Each for itself: what one removal would take along does not make another gone.
-		predictor := NewPredictor(call.Asker, p, pool, connect, false, func(step int) bool { return step != i })
+		// Each for itself: what one removal would take along does not make another gone. What later steps have put into a file is taken
+		// out first, as it is when everything is removed: the file is compared with what it was before.
+		of := p.Orphans[p.Steps[i].Orphan-1].Thing
+		predictor := NewPredictor(call.Asker, p, pool, connect, false, func(step int) bool {
+			o := p.Steps[step].Orphan
+			return step != i && (o == 0 || !p.Orphans[o-1].Thing.PartOf(&of))
+		})
 		predictor.PredictAll(ctx, func(at *events.Prediction) {
 			if at.Step == i {
 				now[p.Orphans[p.Steps[i].Orphan-1].Thing.Key()] = foundBy(at)

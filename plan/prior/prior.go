@@ -88,6 +88,11 @@ func (t *Thing) By() []string { return append([]string{t.Step}, t.Others...) }
 // Accept takes what a thing holds now for what moon left there.
 func (t *Thing) Accept(digest string) { t.Digest, t.Undo = digest, guarded(t.Undo, digest) }
 
+// PartOf reports whether it was put into a file that is a thing, too, such as a line that a later step has added.
+func (t *Thing) PartOf(file *Thing) bool {
+	return t.Host == file.Host && t.Type != file.Type && file.Type == events.FileResource && t.Undo != nil && t.Undo.Args["path"] == file.Name
+}
+
 // Removable reports whether it is known how it is taken away.
 func (t *Thing) Removable() bool { return t.Created && t.Undo != nil }
 
