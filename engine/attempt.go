@@ -390,7 +390,7 @@ func HostOf(c *plan.Connection) *exec.Host {
 	}
 	return &exec.Host{
 		Name: c.Host, Address: c.Address, Port: c.Port, User: c.User, Key: c.Key, Args: c.Args, Program: c.Program, Timeout: c.Timeout,
-		Password: c.Password,
+		Password: c.Password, Way: c.Way,
 	}
 }
 

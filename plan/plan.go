@@ -516,8 +516,9 @@ type Connection struct {
 	Args     string        // further arguments of ssh
 	Program  string        // what runs as ssh; "": ssh
 	Timeout  time.Duration // for connecting; 0: a default
+	Way      spec.Way      // what leads there instead of ssh; zero: ssh does
 	Password string        // a secret; "": none is known
-	// what of Args and Program comes from the playbook's variables and may have ssh execute other programs; "": nothing
+	// what of Args, Program and Way comes from the playbook's variables and may have other programs executed; "": nothing
 	Steers string
 }
 
@@ -578,6 +579,7 @@ type Machine struct {
 	Address string
 	Port    int
 	Program string
+	Way     spec.Way
 }
 
 // Here is the machine that moon runs on.
@@ -588,10 +590,10 @@ func (c *Connection) Machine() Machine {
 	if c == nil {
 		return Here
 	}
-	return Machine{cmp.Or(c.Address, c.Host), c.Port, c.Program}
+	return Machine{cmp.Or(c.Address, c.Host), c.Port, c.Program, c.Way}
 }
 
-// String is "ada@10.0.0.7:2222".
+// String is "ada@10.0.0.7:2222", or "docker:web1".
 func (c *Connection) String() string {
 	text := c.Host
 	if c.Address != "" {
@@ -602,6 +604,9 @@ func (c *Connection) String() string {
 	}
 	if c.Port != 0 {
 		text = fmt.Sprintf("%s:%d", text, c.Port)
+	}
+	if !c.Way.IsZero() {
+		text = c.Way.Kind + ":" + text
 	}
 	return text
 }

@@ -9,13 +9,10 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/expand"
-	"mvdan.cc/sh/v3/syntax"
-
 	"moon/exec"
+	"moon/exec/spec"
 )
 
 // dialHost opens the connection of a host. What may pass is tried again, for a while.
@@ -73,12 +70,11 @@ func (l *Pool) openSession(h exec.Host, key string) (*conn, func(), error) {
 		build: l.Build, over: l.endingSignal(), host: &h, greeting: make(chan string, 3), exited: make(chan struct{}),
 		quiet: make(chan struct{}),
 	}
-	argv, err := l.buildSSH(h, "-T")
+	argv, err := l.buildCall(h, key)
 	if err != nil {
 		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 	}
-	argv = append(argv, fmt.Sprintf(`exec /bin/sh -c 'eval "$(head -c %d)"' moon '%s' '%s' '%s'`, len(reach), key,
-		copyPrefix+rand.Text()[:16], l.programs.listSums()))
+	s.fresh = key == ""
 	s.cmd = osexec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the step that needs it first
 	if h.Password != "" {
 		path, err := l.controlPath(h)
@@ -93,7 +89,7 @@ func (l *Pool) openSession(h exec.Host, key string) (*conn, func(), error) {
 	}
 	if err := s.startCommand(false); err != nil {
 		if errors.Is(err, osexec.ErrNotFound) {
-			err = errors.New("ssh is not installed here; install OpenSSH's client")
+			err = notInstalled(h, argv[0])
 		}
 		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 	}
@@ -107,6 +103,29 @@ func (l *Pool) openSession(h exec.Host, key string) (*conn, func(), error) {
 		return nil, nil, err
 	}
 	return ln, s.endAgent, nil
+}
+
+// notInstalled says that what leads to a host is missing here.
+func notInstalled(h exec.Host, program string) error {
+	if h.Way.IsZero() {
+		return errors.New("ssh is not installed here; install OpenSSH's client")
+	}
+	return fmt.Errorf("%s is not installed here, which `connection: %s` runs", program, h.Way.Kind)
+}
+
+// buildCall is what has the sh of a host read reach.sh. ssh makes one text of all words it is given, and a shell there takes it apart;
+// other ways keep the words.
+func (l *Pool) buildCall(h exec.Host, key string) ([]string, error) {
+	name, sums := copyPrefix+rand.Text()[:16], l.programs.listSums()
+	read := fmt.Sprintf(`eval "$(head -c %d)"`, len(reach))
+	if !h.Way.IsZero() {
+		return append(h.Way.Argv(false), "/bin/sh", "-c", read, "moon", key, name, sums), nil
+	}
+	argv, err := l.buildSSH(h, "-T")
+	if err != nil {
+		return nil, err
+	}
+	return append(argv, fmt.Sprintf(`exec /bin/sh -c '%s' moon '%s' '%s' '%s'`, read, key, name, sums)), nil
 }
 
 // buildSSH returns a call of the user's own ssh, with what the host and moon have to add to its configuration, and the name to connect
@@ -125,7 +144,7 @@ func (l *Pool) buildSSH(h exec.Host, flags ...string) ([]string, error) {
 		return nil, err
 	}
 	argv = append(argv, "-o", "ControlPath="+path)
-	further, err := splitWords(h.Args)
+	further, err := spec.SplitWords(h.Args, os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("the arguments for ssh cannot be read: %w", err)
 	}
@@ -150,21 +169,6 @@ func (l *Pool) buildSSH(h exec.Host, flags ...string) ([]string, error) {
 		address = h.Name
 	}
 	return append(argv, "--", address), nil
-}
-
-// splitWords takes a text apart as a shell does, which starts nothing.
-func splitWords(text string) ([]string, error) {
-	var words []*syntax.Word
-	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
-		if err != nil {
-			return nil, err
-		}
-		words = append(words, w)
-	}
-	if len(words) == 0 {
-		return nil, nil
-	}
-	return expand.Fields(&expand.Config{Env: expand.FuncEnviron(os.Getenv)}, words...)
 }
 
 // controlPath is where the connection of a host can be shared. A socket's path is short, so it is not in the directory of the

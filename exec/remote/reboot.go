@@ -18,6 +18,12 @@ import (
 // rebootHost starts a host again and waits until it is back: until what tells one start from another is not what it was, and the test
 // command succeeds.
 func (l *Pool) rebootHost(ctx context.Context, job *exec.Job) exec.Result {
+	if kind := job.Host.Way.Kind; kind != "" {
+		return exec.Result{
+			Outcome: events.Failed, Class: fault.Fatal,
+			Error: "what is reached by `connection: " + kind + "` is not rebooted from inside: restart it on the machine that it runs on",
+		}
+	}
 	args := job.Args.(*spec.RebootArgs)
 	began := time.Now()
 	before, wrong := l.askLine(ctx, job, args.BootTime)

@@ -142,16 +142,20 @@ func (s *launch) cutOff() bool {
 	select {
 	case <-s.exited:
 		s.settleOutput()
-		return s.cmd.ProcessState.ExitCode() == rcOfSSH
+		code := s.cmd.ProcessState.ExitCode()
+		return code == rcOfSSH || code != 0 && !s.host.Way.IsZero()
 	case <-time.After(farewell):
 		return false
 	}
 }
 
-// explainAway says why there is no agent, of an ssh that has ended.
+// explainAway says why there is no agent, of an ssh or another way that has ended. Only ssh has a status of its own for that.
 func (s *launch) explainAway() error {
 	text := strings.Join(s.said.linesSinceMark(), "\n")
 	code := s.cmd.ProcessState.ExitCode()
+	if way := s.host.Way; !way.IsZero() && (s.fresh || code != rcNotExecutable && code != rcNotFound) {
+		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text), Said: way.Argv(false)[0] + ": " + s.quoteSSH(code)}
+	}
 	switch code {
 	case rcNotExecutable, rcNotFound:
 		return errOther // what is kept there cannot be run

@@ -80,6 +80,7 @@ type launch struct {
 	build    string          // which moon this is
 	over     <-chan struct{} // closed when it is not wanted any more
 	host     *exec.Host      // nil: this machine
+	fresh    bool            // whatever moon is kept there is of no use
 	become   exec.Become
 	method   string
 	cmd      *osexec.Cmd

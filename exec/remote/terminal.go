@@ -44,9 +44,31 @@ func (l *Pool) inFrontOf(ctx context.Context, here, job *exec.Job) *exec.Result 
 	return nil
 }
 
-// prefixOn is what stands in front of a command so that it runs on a host in the foreground. ssh makes one text of all words it
-// is given, and a shell there takes it apart again: so they are quoted on the way.
+// prefixOn is what stands in front of a command so that it runs on a host in the foreground.
 func (l *Pool) prefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, error) {
+	prefix := h.Way.Argv(true)
+	if h.Way.IsZero() {
+		var err error
+		if prefix, err = l.quotingPrefix(h); err != nil {
+			return nil, err
+		}
+	}
+	if cwd != "" {
+		prefix = append(prefix, "/bin/sh", "-c", `cd "$0" && exec "$@"`, cwd)
+	}
+	if b == nil {
+		return prefix, nil
+	}
+	as := *b
+	if as.Method == "" {
+		as.Method = "sudo" // whoever logs in there
+	}
+	return append(prefix, Prefix(as)...), nil
+}
+
+// quotingPrefix is that for ssh, which makes one text of all words it is given, and a shell there takes it apart again: so they are
+// quoted on the way.
+func (l *Pool) quotingPrefix(h exec.Host) ([]string, error) {
 	argv, err := l.buildSSH(h, "-q", "-tt")
 	if err != nil {
 		return nil, err
@@ -60,16 +82,5 @@ func (l *Pool) prefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, erro
 		words.WriteString(quoted + " ")
 	}
 	const quotes = `q=; for a; do q="$q '$(printf %s "$a" | sed "s/'/'\\\\''/g")'"; done; exec `
-	prefix := []string{"/bin/sh", "-c", quotes + words.String() + `"$q"`, "sh"}
-	if cwd != "" {
-		prefix = append(prefix, "/bin/sh", "-c", `cd "$0" && exec "$@"`, cwd)
-	}
-	if b == nil {
-		return prefix, nil
-	}
-	as := *b
-	if as.Method == "" {
-		as.Method = "sudo" // whoever logs in there
-	}
-	return append(prefix, Prefix(as)...), nil
+	return []string{"/bin/sh", "-c", quotes + words.String() + `"$q"`, "sh"}, nil
 }

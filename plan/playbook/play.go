@@ -68,7 +68,7 @@ func playTable() []PlayKey {
 			func(pl *Play) *Value { return &pl.Unreachable }),
 		one("force_handlers", "a boolean", "true: handlers run on hosts that have failed, too", func(pl *Play) *Value { return &pl.Force }),
 		one("run_once", "a boolean", "of all tasks", func(pl *Play) *Value { return &pl.RunOnce }),
-		one("connection", "text", "ssh or local", func(pl *Play) *Value { return &pl.Connection }),
+		one("connection", "text", "how hosts are reached: ssh, local, docker …", func(pl *Play) *Value { return &pl.Connection }),
 		one("remote_user", "text", "user to log in as", func(pl *Play) *Value { return &pl.RemoteUser }),
 		one("port", "a number", "port of the SSH server", func(pl *Play) *Value { return &pl.Port }),
 		one("become", "a boolean", "run as another user", func(pl *Play) *Value { return &pl.Become }),

@@ -111,7 +111,7 @@ func init() {
 			Name: "any_errors_fatal", on: onInherits, Doc: "true: a failure on one host ends the run on all",
 			set: setScalar("a boolean", func(t *Task, v Value) { t.AnyFatal = v }),
 		},
-		{Name: "connection", on: onInherits, Doc: "ssh or local", set: setText(func(t *Task, v Value) { t.Connection = v })},
+		{Name: "connection", on: onInherits, Doc: "how hosts are reached: ssh, local, docker …", set: setText(func(t *Task, v Value) { t.Connection = v })},
 		{Name: "remote_user", on: onInherits, Doc: "user to log in as", set: setText(func(t *Task, v Value) { t.RemoteUser = v })},
 		{Name: "port", on: onInherits, Doc: "port of the SSH server", set: setScalar("a number", func(t *Task, v Value) { t.Port = v })},
 		{

@@ -36,12 +36,13 @@ const (
 	SSHStep        // those on hosts that are reached by ssh
 	Paramiko       // those for which Ansible would use paramiko
 	Becoming       // those that run as another user
+	WayStep        // those on hosts that another program than ssh leads to
 )
 
 // ConnectionVariables are all that moon knows of: those that it honours, as the planner asks for them, and the others.
 var ConnectionVariables = []ConnectionVariable{
-	{Names: []string{"ansible_connection"}, Doc: "`ssh` or `local`; also `connection:` of a play or task, and `-c`"},
-	{Names: AddressNames, Doc: "the address of the host"},
+	{Names: []string{"ansible_connection"}, Doc: "`ssh`, `local` or [another way](plays.md#other-ways-to-a-host); also `connection:` of a play or task, and `-c`"},
+	{Names: AddressNames, Doc: "the address of the host; the name of a container; the directory of `chroot`"},
 	{Names: PortNames, Doc: "the port of its SSH server; also `port:`"},
 	{Names: UserNames, Doc: "the user to log in as; also `remote_user:` and `-u`"},
 	{Names: KeyNames, Doc: "the file of a private key; also `--private-key`"},
@@ -58,6 +59,26 @@ var ConnectionVariables = []ConnectionVariable{
 	{Names: becomeNames("password"), Doc: "the password for it"},
 	{Names: becomeNames("pass"), Doc: "the same"},
 	{Names: []string{PythonName}, Doc: "what runs [modules in Python](plugins.md#modules-written-for-ansible) there"},
+	{
+		Names: intoNames,
+		Doc:   "the name of a container, an instance or a pod; before `ansible_host`",
+	},
+	{Names: ofPods("container"), Doc: "the container of a pod"},
+	{Names: ofPods("namespace", "context"), Doc: "the namespace of a pod; the context of its cluster"},
+	{
+		Names: ofPods("kubeconfig", "config", "extra_args"),
+		Doc:   "the configuration of the cluster, and further arguments; before approval only if the playbook is trusted",
+	},
+	{
+		Names: []string{"ansible_incus_remote", "ansible_lxd_remote", "ansible_incus_project", "ansible_lxd_project"},
+		Doc:   "the server and the project of an instance",
+	},
+	{Names: []string{DockerDirectory, DockerPrivileged}, Doc: "the directory in which commands start; `true`: with all rights"},
+	{
+		Names: []string{DockerArgs, DockerProgram, PodmanArgs, PodmanProgram, ChrootProgram},
+		Doc:   "further arguments, and the program to use; before approval only if the playbook is trusted",
+	},
+	{Names: []string{NsenterPID}, Doc: "the process whose namespaces are entered; 1"},
 
 	{Names: []string{"ansible_pipelining", "ansible_ssh_pipelining"}, Honour: Harmless, Doc: "one connection carries everything"},
 	{
@@ -128,6 +149,16 @@ var ConnectionVariables = []ConnectionVariable{
 		Doc:   "put what is wanted into the settings of sudo or doas, or write the command with them as a step",
 	},
 	{
+		Names: ofPods("host", "username", "user", "password", "token", "client_cert", "client_key", "cert_file", "key_file", "ca_cert", "ssl_ca_cert",
+			"validate_certs", "verify_ssl"),
+		Honour: Unhonoured, Only: WayStep,
+		Doc: "put it into a configuration file, and name that in `ansible_kubectl_kubeconfig`",
+	},
+	{
+		Names: []string{"ansible_docker_timeout", "ansible_lxd_executable", "ansible_lxc_executable"}, Honour: Harmless,
+		Doc: "the connection stays open, and begins with /bin/sh",
+	},
+	{
 		Names: []string{"ansible_su_prompt_l10n"}, Honour: Unhonoured, Only: Becoming,
 		Doc: "use sudo, or `LANGUAGE=C` for the user who logs in",
 	},
@@ -154,9 +185,37 @@ var (
 	ExecutableNames = []string{"ansible_ssh_executable"}
 )
 
+// The names of settings of connections by other programs than ssh.
+const (
+	DockerProgram    = "ansible_docker_command"
+	DockerArgs       = "ansible_docker_extra_args"
+	DockerDirectory  = "ansible_docker_working_dir"
+	DockerPrivileged = "ansible_docker_privileged"
+	PodmanProgram    = "ansible_podman_executable"
+	PodmanArgs       = "ansible_podman_extra_args"
+	ChrootProgram    = "ansible_chroot_exe"
+	NsenterPID       = "ansible_nsenter_pid"
+	KubectlPod       = "ansible_kubectl_pod"
+	OcPod            = "ansible_oc_pod"
+)
+
+// intoNames are the variables that name a container and the like.
+var intoNames = []string{
+	"ansible_docker_host", "ansible_podman_host", "ansible_buildah_host", "ansible_incus_host", "ansible_lxd_host", "ansible_lxc_host", KubectlPod,
+	OcPod,
+}
+
+// ofPods are the names of settings for both programs that lead into pods.
+func ofPods(settings ...string) (names []string) {
+	for _, setting := range settings {
+		names = append(names, "ansible_kubectl_"+setting, "ansible_oc_"+setting)
+	}
+	return names
+}
+
 // Reaches reports whether a variable says which machine a host is, and how it is reached.
 func Reaches(name string) bool {
-	return name == "ansible_connection" || slices.Contains(slices.Concat(AddressNames, PortNames, UserNames, KeyNames, ArgsNames), name)
+	return name == "ansible_connection" || slices.Contains(slices.Concat(AddressNames, PortNames, UserNames, KeyNames, ArgsNames, intoNames), name)
 }
 
 // PythonName is the variable with the interpreter of modules in Python.

@@ -71,6 +71,9 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 			if s.Conn.Program != "" {
 				d.text("connection program", s.Conn.Program)
 			}
+			if !s.Conn.Way.IsZero() {
+				d.text("connection by", s.Conn.Way.Key())
+			}
 		}
 	}
 	for _, n := range s.Notifiers {

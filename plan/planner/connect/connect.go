@@ -77,18 +77,12 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		}
 		return otherwise
 	}
-	written := func(v playbook.Value, otherwise string) string {
-		if v.IsZero() {
-			return otherwise
-		}
-		return r.Text(v)
-	}
 	kind := c.o.Login.Connection
 	// As with Ansible, localhost is local unless an inventory has it.
 	if m.Host == nil && inventory.IsLocalhost(m.Name) {
 		kind = "local"
 	}
-	kind = value(written(at.Link.Connection, kind), "ansible_connection")
+	kind = value(written(r, at.Link.Connection, kind), "ansible_connection")
 	uses := []vars.UseOf{vars.AnyStep, vars.SSHStep}
 	switch kind {
 	case "local", "ansible.builtin.local":
@@ -98,16 +92,11 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		uses = append(uses, vars.Paramiko)
 	case "", "ssh", "smart", "ansible.builtin.ssh":
 	default:
-		c.problems.Errorf(at.Pos, 0, r.Chain, "moon has local and ssh", "the connection `%s` of %s is not known", kind, m.Name)
-		return nil
+		return c.connectionOf(kind, at, m, e, r, value)
 	}
 	c.warnIgnored(at, e.On(m), uses...)
-	conn := &plan.Connection{
-		Host:    m.Name,
-		Address: value("", vars.AddressNames...),
-		User:    value(written(at.Link.User, c.o.Login.User), vars.UserNames...),
-		Key:     value(c.o.Login.PrivateKey, vars.KeyNames...),
-	}
+	conn := c.namedConnection(at, m, r, value)
+	conn.Key = value(c.o.Login.PrivateKey, vars.KeyNames...)
 	// Then ssh is given the name alone, for which the user's configuration may have an entry.
 	if conn.Address == m.Name {
 		conn.Address = ""
@@ -133,7 +122,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		}
 	}
 	conn.Args = strings.Join(strings.Fields(strings.Join(args, " ")), " ")
-	if port := value(written(at.Link.Port, ""), vars.PortNames...); port != "" {
+	if port := value(written(r, at.Link.Port, ""), vars.PortNames...); port != "" {
 		n, ok := spec.ParseInt(port)
 		if !ok || n < 1 || n > 65535 {
 			c.problems.Errorf(at.Pos, 0, r.Chain, "a port is a number from 1 to 65535", "the port of %s is %s", m.Name, plan.Quoted(port))
@@ -161,6 +150,42 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		// Known as a secret before anything is shown that may hold it.
 		c.secrets.Add("ansible_password", password)
 		conn.Password = password
+	}
+	return conn
+}
+
+// written is what a key of the playbook says, or else something else.
+func written(r *plan.Renderer, v playbook.Value, otherwise string) string {
+	if v.IsZero() {
+		return otherwise
+	}
+	return r.Text(v)
+}
+
+// namedConnection has what every connection has: where it leads to, and as whom.
+func (c *Connector) namedConnection(at Place, m *vars.Machine, r *plan.Renderer, value setting) *plan.Connection {
+	return &plan.Connection{
+		Host:    m.Name,
+		Address: value("", vars.AddressNames...),
+		User:    value(written(r, at.Link.User, c.o.Login.User), vars.UserNames...),
+	}
+}
+
+// setting is what a variable of a host says, or else something else.
+type setting func(otherwise string, names ...string) string
+
+// connectionOf is a connection by another program than ssh.
+func (c *Connector) connectionOf(kind string, at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer, value setting) *plan.Connection {
+	w := findWay(kind)
+	if w == nil {
+		c.problems.Errorf(at.Pos, 0, r.Chain, "moon has local, ssh, "+strings.Join(wayNames(), ", "), "the connection `%s` of %s is not known",
+			kind, m.Name)
+		return nil
+	}
+	c.warnIgnored(at, e.On(m), vars.AnyStep, vars.WayStep)
+	conn := c.namedConnection(at, m, r, value)
+	if err := c.connectBy(w, conn, value); err != nil {
+		c.problems.Errorf(at.Pos, 0, r.Chain, "quote what has spaces", "the arguments of the connection to %s cannot be read: %s", m.Name, err)
 	}
 	return conn
 }

@@ -155,7 +155,7 @@ func looksAt(k *plan.Task) []string {
 func digestOf(s *plan.Step, k *plan.Task) (string, bool) {
 	conn := ""
 	if s.Conn != nil {
-		conn = s.Conn.String() + " " + s.Conn.Args + " " + s.Conn.Program
+		conn = s.Conn.String() + " " + s.Conn.Args + " " + s.Conn.Program + s.Conn.Way.Key()
 	}
 	user := ""
 	if s.Become != nil {

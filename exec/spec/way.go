@@ -1,0 +1,63 @@
+package spec
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Way is a program that leads to a machine which is not reached by ssh, such as a container: it runs a command there, joined to its own
+// standard input and output. Two that are equal lead to the same. The zero value is none.
+type Way struct {
+	Kind     string // of the connection, as in `connection: docker`
+	words    string // up to the command, each ended by a NUL
+	terminal string // the same where the command needs a terminal
+}
+
+// OnTerminal stands before a word of NewWay that is there only if the command needs a terminal.
+const OnTerminal = "\x00"
+
+// NewWay is the way with these words.
+func NewWay(kind string, words []string) Way {
+	w := Way{Kind: kind}
+	for _, word := range words {
+		if flag, only := strings.CutPrefix(word, OnTerminal); only {
+			w.terminal += flag + "\x00"
+			continue
+		}
+		w.words += word + "\x00"
+		w.terminal += word + "\x00"
+	}
+	return w
+}
+
+// IsZero reports whether there is none.
+func (w Way) IsZero() bool { return w.words == "" }
+
+// Argv are the words up to the command, with or without a terminal.
+func (w Way) Argv(terminal bool) []string {
+	text := w.words
+	if terminal {
+		text = w.terminal
+	}
+	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
+}
+
+// Key identifies the way among others.
+func (w Way) Key() string { return w.Kind + "\x00" + w.words }
+
+// SplitWords takes a text apart as a shell does, which starts nothing. getenv gives the values of variables.
+func SplitWords(text string, getenv func(name string) string) ([]string, error) {
+	var words []*syntax.Word
+	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, w)
+	}
+	if len(words) == 0 {
+		return nil, nil
+	}
+	return expand.Fields(&expand.Config{Env: expand.FuncEnviron(getenv)}, words...)
+}
