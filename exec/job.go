@@ -97,7 +97,8 @@ type Become struct {
 }
 
 // Host is another machine that a step runs on, and how it is reached: what the user's OpenSSH does not know from its own
-// configuration, or the program that leads there instead. Local knows nothing of it; package remote does. Two that are equal share their connections.
+// configuration, or the program that leads there instead. Local knows nothing of it; package remote does. Two that are equal share
+// their connections.
 type Host struct {
 	Name    string        // in the inventory; required
 	Address string        // "": Name

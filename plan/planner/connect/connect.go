@@ -178,8 +178,8 @@ type setting func(otherwise string, names ...string) string
 func (c *Connector) connectionOf(kind string, at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer, value setting) *plan.Connection {
 	w := findWay(kind)
 	if w == nil {
-		c.problems.Errorf(at.Pos, 0, r.Chain, "moon has local, ssh, "+strings.Join(wayNames(), ", "), "the connection `%s` of %s is not known",
-			kind, m.Name)
+		c.problems.Errorf(at.Pos, 0, r.Chain, "moon has local, ssh, "+strings.Join(wayNames(), ", "),
+			"the connection `%s` of %s is not known", kind, m.Name)
 		return nil
 	}
 	c.warnIgnored(at, e.On(m), vars.AnyStep, vars.WayStep)
