@@ -65,7 +65,8 @@ type planFlags struct {
 	given    []givenFlag
 	importer *app.Importer // where exports of other playbooks come from; nil: from their last runs
 
-	approved bool // whoever calls the command approves what it runs
+	unseen   *diag.List // takes what only facts could say, of a list that asks no host; nil: that is an error
+	approved bool       // whoever calls the command approves what it runs
 
 	mode fact.Options // of the run the plan is for: templates of plays may ask
 }
@@ -93,7 +94,7 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 	if f.importer != nil {
 		o.Outside.Exports = f.importer.Exports
 	}
-	o.Given = o.Path
+	o.Given, o.Unseen = o.Path, f.unseen
 	o.Stdin, o.MaxSteps, o.MaxExpansion = call.In, f.MaxSteps, f.MaxExpansion
 	f.called(&o)
 	switch {
@@ -285,7 +286,9 @@ func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
 	if err := c.check(); err != nil {
 		return false, err
 	}
-	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
+	if c.asked() && c.Saved == "" { // for a list nobody is asked, and what only facts could say keeps nothing from it
+		c.NoConnect, c.unseen = true, new(diag.List)
+	}
 	// A dry run has other values in some variables, so planning must know of it.
 	c.mode = fact.Options{Check: c.Check, Diff: c.Check && c.Diff.given}
 	p, g, err := c.build(call)

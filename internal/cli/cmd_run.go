@@ -9,6 +9,7 @@ import (
 
 	"moon/events/fact"
 	"moon/internal/app"
+	"moon/internal/diag"
 )
 
 // runFlags are the flags of the commands that run.
@@ -97,7 +98,9 @@ func (c *runCmd) run(call *app.Invocation) error {
 	if c.ExitCode && !c.Check {
 		return app.Usage("--exit-code says whether something would change; give --check with it, or run without")
 	}
-	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
+	if c.asked() && c.Saved == "" { // for a list nobody is asked, and what only facts could say keeps nothing from it
+		c.NoConnect, c.unseen = true, new(diag.List)
+	}
 	opts, err := c.options()
 	if err != nil {
 		return err

@@ -431,7 +431,7 @@ func (n *Names) Holds(text string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	v, err := c.Eval(n.b.env)
+	v, err := plan.DecideOne(c, n.b.env)
 	if m := n.lacks(n.b.env, err); m != nil {
 		return false, m
 	}

@@ -43,6 +43,7 @@ type Rules struct {
 	OrdersMaps        bool // a map as written keeps its order and the types of its keys
 	WritesJSON        bool // a list or map for a text argument that may hold JSON is written as such
 	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
+	AnyHolds          bool // a condition may give any value: it holds unless that is empty or 0
 	FactsAhead        bool // what set_fact sets is in effect from the plan on, if the plan knows it
 }
 
@@ -57,7 +58,8 @@ var rules = Of[*Rules]{
 	},
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
-		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true,
+		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, AnyHolds: true,
+		FactsAhead: true,
 		KeepsPaths: true, OrdersMaps: true, WritesJSON: true,
 	},
 }

@@ -13,6 +13,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/eval/value"
 	"moon/plan/planner/items"
+	"moon/plan/planner/library"
 	"moon/plan/planner/outline"
 	"moon/plan/playbook"
 	"moon/plan/prior"
@@ -28,6 +29,18 @@ func (p *evaluator) verdict(c *taskContext) plan.Verdict {
 func (p *evaluator) skipped(c *taskContext) (why string, skip bool) {
 	v := p.verdict(c)
 	return v.Culprit, v.Known && !v.Holds
+}
+
+// mayFail reports whether a task of a play may fail for an undefined name, as its author has provided for that: by ignore_errors, or by a
+// rescue around it. Anywhere else such a name is a mistake, which is found before anything runs.
+func (p *evaluator) mayFail(c *taskContext) bool {
+	if c.play == nil || c.breaking || len(c.ignore) == 0 {
+		return c.play != nil && c.breaking
+	}
+	quiet := p.Renderer(p.env(c, nil), c.chain)
+	quiet.Report = func(diag.Diagnostic) {}
+	v := quiet.Decide(c.ignore)
+	return v.Known && v.Holds && !quiet.Failed
 }
 
 // groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
@@ -96,12 +109,30 @@ func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopCont
 
 // handlersOf are the handlers in a file.
 func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by *playbook.Task) []*handler {
+	model := handler{role: r, file: of.File, dir: c.dir, scene: c.scene, by: by}
+	if r != nil && of.File != nil {
+		model.dir = filepath.Dir(of.File.Path)
+	}
+	return p.handlersLike(model, of.Tasks, c)
+}
+
+// handlersLike are handlers that have what a model has. As with Ansible, what a block or an import holds are handlers of their own.
+func (p *evaluator) handlersLike(model handler, tasks []*playbook.Task, c *taskContext) []*handler {
 	var list []*handler
-	for _, t := range of.Tasks {
-		h := &handler{task: t, role: r, file: of.File, dir: c.dir, scene: c.scene, by: by}
-		if r != nil && of.File != nil {
-			h.dir = filepath.Dir(of.File.Path)
+	for _, t := range tasks {
+		if c.play != nil && t.Kind == playbook.Block || t.Kind == playbook.Include && c.play != nil && !t.Dynamic {
+			in := model
+			in.inside = append(slices.Clip(model.inside), t)
+			if t.Kind == playbook.Block {
+				list = append(list, p.handlersLike(in, t.Body, c)...)
+			} else {
+				list = append(list, p.importedHandlers(in, t, c)...)
+			}
+			continue
 		}
+		one := model
+		h := &one
+		h.task = t
 		// A handler may never be notified, so a name that cannot be rendered is not reported here.
 		render := p.Renderer(p.env(c, nil), c.chain)
 		render.Lenient = true
@@ -112,6 +143,35 @@ func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by 
 		list = append(list, h)
 	}
 	return list
+}
+
+// importedHandlers are the handlers of a file that is imported among others.
+func (p *evaluator) importedHandlers(in handler, t *playbook.Task, c *taskContext) []*handler {
+	if t.Args.IsZero() {
+		return nil
+	}
+	at := *c
+	at.file, at.dir = in.file, in.dir
+	name, ok := p.pathOf(&at, t.Args, "which file to import", "import each candidate with its own `when`, or use include_tasks")
+	if !ok {
+		return nil
+	}
+	target, _ := at.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
+	chain := append(slices.Clip(c.chain), in.chain...)
+	if p.RefuseCircle(target, t, chain) {
+		return nil
+	}
+	said := len(p.Found)
+	f, tasks, err := p.LoadHandlers(target)
+	if err != nil {
+		p.ReportUnread(t.ActionKey, t.Args, target, err, chain)
+		return nil
+	}
+	p.TraceInclude(said, chain, t)
+	in.file, in.dir = f, filepath.Dir(target)
+	in.chain = append(slices.Clip(in.chain), p.Enter(library.Opened{Path: target}, f.Name, t.Pos.Line))
+	defer p.Leave()
+	return p.handlersLike(in, tasks, c)
 }
 
 // roundOnHost are the variables of one round of a loop.

@@ -3,6 +3,7 @@ package planner
 import (
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/playbook"
 	"moon/plan/vars"
 )
 
@@ -29,6 +30,11 @@ func (p *fleet) gather(cs []*taskContext) {
 		m.State = vars.FactsPromised
 		if got, ok := p.o.Facts.Asked[m.Name]; ok && got.Facts == nil && p.disk.Closed {
 			p.unreached(m.Name, got.Why)
+		}
+		if why, ok := p.o.Facts.LeftOut[m.Name]; ok {
+			m.Why = why
+			p.unreached(m.Name, why)
+			continue
 		}
 		// A host that the run has brought is asked by the run: it may not be up yet, and what is done on it was planned without its facts.
 		if m.late || p.disk.Closed || p.o.Growing || p.o.Outside.Gather == nil || p.o.Hosts.NoConnect || m.Why != "" {
@@ -91,6 +97,72 @@ func (p *fleet) gather(cs []*taskContext) {
 
 func (p *fleet) unreached(host, why string) {
 	p.plan.Unreached = append(p.plan.Unreached, plan.Unreached{Host: host, Why: p.plan.Secrets().Redact(plan.FirstLine(why))})
+}
+
+// leavesOut notes that the host whose tasks are planned is left out, if its facts could not be had and decide what it does. Some steps
+// give what is missing.
+func (p *fleet) leavesOut(steps []int) bool {
+	m, ok := p.machines[p.Host]
+	if !ok || m.State != vars.FactsPromised || m.late || p.o.Unseen != nil || len(steps) == 0 {
+		return false
+	}
+	for _, step := range steps {
+		if p.plan.Steps[step].Host != m.Name {
+			return false
+		}
+	}
+	why := m.Why
+	switch {
+	case why != "":
+		why = plan.FirstLine(why)
+	case p.o.Hosts.NoConnect:
+		why = "no host is asked, with --no-connect"
+	default:
+		return false
+	}
+	if p.leaves == nil {
+		p.leaves = map[string]string{}
+	}
+	p.leaves[m.Name] = why
+	return true
+}
+
+// leaveOut plans what becomes of hosts that are left out, behind the step that gathers their facts: if that reaches one after all, the
+// rest of it is not skipped in silence.
+func (p *planner) leaveOut(cs []*taskContext, t *playbook.Task) {
+	for _, c := range p.staying(cs) {
+		why, ok := p.o.Facts.LeftOut[c.on.Name]
+		if !ok || c.on.State != vars.FactsPromised {
+			continue
+		}
+		if p.outs == nil {
+			p.outs = map[moduleKey]*playbook.Task{}
+		}
+		key := moduleKey{t, why}
+		out, ok := p.outs[key]
+		if !ok {
+			text := func(s string) playbook.Value {
+				v, _ := playbook.WrittenData(t.Pos, s) // a text can be written
+				return v
+			}
+			out = &playbook.Task{
+				Kind: playbook.Action, Pos: t.Pos, Action: "fail", ActionKey: "fail", ActionPos: t.Pos, Name: text("left out of the plan: " + why),
+				Args: playbook.WrittenMap(t.Pos, playbook.Entry{
+					Pos: t.Pos, Key: "msg",
+					Value: text("its facts decide what it does, and could not be had while planning; run the playbook again"),
+				}),
+				Loop: playbook.Loop{Var: "item"}, PlayTask: new(playbook.PlayTask),
+			}
+			p.outs[key] = out
+		}
+		p.Report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: t.Pos, Chain: c.chain,
+			Message: c.on.Name + " is left out of the plan, as its facts decide what it does: " + why,
+			Hint:    "the other hosts go on without it; run the playbook again when it can be reached",
+		})
+		p.planTaskForHosts(p.always([]*taskContext{c}), out)
+		c.on.left, c.on.gone = true, true
+	}
 }
 
 // gatherDelegates takes from hosts that are other machines the facts of this one.

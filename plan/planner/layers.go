@@ -88,7 +88,8 @@ type fleet struct {
 	past      *[]vars.PastInventory
 	additions *additions.List // to the inventory, that only the run decides
 	lookups   *lookups.Lookups
-	repeated  int // steps and scopes of tasks that are planned once more
+	repeated  int               // steps and scopes of tasks that are planned once more
+	leaves    map[string]string // hosts that the next plan leaves out, with the reason why
 }
 
 // stepPlanner makes a step of a task.
@@ -121,6 +122,9 @@ type planner struct {
 	playsState
 	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
 	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
+	failing map[*playbook.Task]*playbook.Task // what stands for a loop over an undefined name that may fail
+	outs    map[moduleKey]*playbook.Task      // what stands for the rest of a host that is left out, by the reason why
+	modules map[moduleKey]*playbook.Task      // tasks read again with the module that their template names
 
 	policyOfOrphans string // as the playbook has it; "" where it says nothing
 }

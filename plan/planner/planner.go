@@ -86,8 +86,26 @@ func newPlan(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, dia
 	return newPlanner(o, d, nil, before).result()
 }
 
-// newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
+// newPlanner plans. Where a host could not be asked for facts that decide what it does, that host is left out: it must not keep the others
+// from being planned.
 func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, before *plan.Plan) *planner {
+	if !d.Closed && !o.Growing { // they are asked again
+		o.Facts.LeftOut = nil
+	}
+	p := planWith(o, d, leftOut, before)
+	if len(p.leaves) == 0 {
+		return p
+	}
+	o.Facts.LeftOut = maps.Clone(o.Facts.LeftOut)
+	if o.Facts.LeftOut == nil {
+		o.Facts.LeftOut = map[string]string{}
+	}
+	maps.Copy(o.Facts.LeftOut, p.leaves)
+	return planWith(o, d, leftOut, before)
+}
+
+// planWith makes a planner and has it plan. leftOut are the paths of the steps that a selection leaves out, each with its flag.
+func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before *plan.Plan) *planner {
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
 	p.engine, p.facts, p.ofSteps = eval.New(), vars.NewFactUsage(), map[sceneOf]*vars.Scene{}
@@ -117,6 +135,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, befor
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
 	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
+	p.Reader.LeavesOut = p.leavesOut
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
 	p.bindings = bindings.New(p.plan, p.Collector, p.Library, p.Compiler, p.Reader, p.connector.NoteName)
 	p.asker = prompts.New(p.plan, &p.o, p.Collector, p.Reader)

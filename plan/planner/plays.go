@@ -139,8 +139,18 @@ func (p *playsState) steersParallel(c *taskContext, t *playbook.Task, what strin
 }
 
 // ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
-func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext) ([]*inventory.Host, bool) {
+func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext, r *plan.Renderer) ([]*inventory.Host, bool) {
 	order := pl.Order.Text()
+	if plan.TemplatedIn(pl.Order) {
+		order = strings.TrimSpace(r.Text(pl.Order))
+		if r.Failed {
+			return nil, false
+		}
+		if len(r.Missing) > 0 {
+			p.ReportLate(pl.Order, in.chain, "write the order", "in which order the hosts are", r.Missing)
+			return nil, false
+		}
+	}
 	hosts, ok := inventory.InOrder(hosts, order)
 	if !ok { // shuffle is none of them: the same files would give another plan each time
 		p.Errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted",
@@ -392,6 +402,9 @@ func (p *playsState) decider(t *playbook.Task) *playbook.Task {
 	if !ok {
 		one := *t
 		one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
+		if t.Old {
+			one.Action = "include_tasks"
+		}
 		// What is included and its variables are not arguments of the step that decides.
 		one.Args, one.ExtraArgs, one.StepVars = playbook.Value{}, playbook.Value{}, playbook.Value{}
 		if one.Name.IsZero() {

@@ -79,7 +79,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	var took []int
 	e.Changes, e.Took = &changes, &took
 	r := p.Renderer(e, c.chain)
-	r.Lenient, r.Settled = s.Excluded, c.settled
+	r.Lenient, r.Settled, r.MayFail = s.Excluded, c.settled, p.mayFail(c)
 	f := &plan.Fields{R: r, Field: "when"}
 	// The condition comes first: what it keeps from running need not have values.
 	v := r.Decide(k.When)
@@ -142,7 +142,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	p.FillUndo(&s, k, r, p.o.Home)
 	f.At("")
 	s.Unknowns = f.Unknowns
-	k.Open = len(f.All) > 0 || changes || s.Place != nil
+	k.Open = len(f.All) > 0 || changes || s.Place != nil || r.Fails
 	slices.Sort(took)
 	k.Took = slices.Compact(took)
 	s.NoLog = p.ReadFlag(c.noLog(t), "no_log", r, false)

@@ -116,6 +116,10 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	if p.Full || len(cs) == 0 {
 		return
 	}
+	if !t.Module.IsZero() {
+		p.planModules(cs, t)
+		return
+	}
 	defer p.plan.CloseShapes(len(p.plan.Shapes))
 	if !t.Moved.IsZero() {
 		scopes, steps := len(p.plan.Scopes), len(p.plan.Steps)
@@ -134,6 +138,9 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	}
 	switch t.Kind {
 	case playbook.Action:
+		if len(p.o.Facts.LeftOut) > 0 && (t.Action == "setup" || t.Action == "gather_facts") {
+			defer p.leaveOut(cs, t)
+		}
 		switch t.Action {
 		case "":
 			if t.Absent {
@@ -153,7 +160,7 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 		p.blockOfHosts(p.deriveContexts(cs, t), t)
 	case playbook.Include:
 		// The keys of a dynamic include belong to the step that decides, and not to what is inside. So the contexts go in underived.
-		if t.Dynamic {
+		if t.Dynamic || t.Old && cs[0].included {
 			p.includeTasks(cs, t)
 		} else {
 			p.importTasks(p.deriveContexts(cs, t), t)
@@ -521,6 +528,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	// None of the include's own keys reach what is inside: `when` or `tags` decide about the include, and `apply` is for the rest.
 	in := *c.around
+	in.included = true
 	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
 	in.depth, in.approves = c.depth, c.approves
 	if t.StepVars.Kind() == playbook.Map {

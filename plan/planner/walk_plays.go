@@ -22,7 +22,8 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
 	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
-	p.empty = map[*playbook.Task]*playbook.Task{}
+	p.empty, p.failing = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
+	p.modules = map[moduleKey]*playbook.Task{}
 	p.plan.Dialect = dialect.Ansible
 	p.engine.Dialect = dialect.Ansible
 	p.names.Root = p.bindings.Lazy(pb.Vars.Entries(), nil, "vars", nil)
@@ -123,7 +124,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	if !ok {
 		return
 	}
-	hosts, ok := p.ordered(pl, listed, in)
+	hosts, ok := p.ordered(pl, listed, in, r)
 	if !ok {
 		return
 	}
@@ -151,7 +152,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	for i, h := range hosts {
 		machines[i] = p.machine(h.Name)
 		// As with Ansible, a host that has left one play is in the next again.
-		machines[i].left = false
+		machines[i].left = machines[i].gone
 		machines[i].gates = nil
 		for _, g := range gates[h.Name] {
 			machines[i].gates = append(machines[i].gates, gateAt{Gate: plan.Gate{Step: g.Step, Ran: true}, text: g.Text, pos: g.Pos})
@@ -220,7 +221,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 		p.planTaskForHosts(p.always(cs), p.factsTask(pl))
 	}
 	// After the facts, which the names of the files may use.
-	p.varsFiles(play, cs)
+	p.varsFiles(play, p.staying(cs))
 	// Handlers have the play around them, and not the block or section that notifies them.
 	for _, c := range cs {
 		play.handlers.base[c.on] = c

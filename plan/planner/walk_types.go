@@ -34,7 +34,9 @@ type handler struct {
 	dir    string
 	scene  *vars.Scene // the role it belongs to, as far as it is known before any host is looked at
 	by     *playbook.Task
-	around *taskContext // of a file of steps: what is in the file
+	inside []*playbook.Task // blocks and imports that it is in, the outermost first: it has their keys
+	chain  []string         // of the imports
+	around *taskContext     // of a file of steps: what is in the file
 }
 
 // handlerSet is the handlers of a play or of a playbook of steps, and what notifies them on each host. Steps have one host.
@@ -68,6 +70,7 @@ type flushed struct {
 type plannedHost struct {
 	*vars.Machine
 	left     bool          // it has left the play: meta, end_host
+	gone     bool          // and all plays that follow: it is left out of the plan
 	leftRole int           // the scope of the role that it has left: meta, end_role; 0: none
 	gates    []gateAt      // of steps that may let it leave
 	added    []*vars.Layer // what add_host has given it
@@ -135,6 +138,7 @@ type taskContext struct {
 	rescuing  bool // in a rescue, which may not be needed
 	approves  bool // approve: expanded
 	breaking  bool // in what has a rescue: a failure may keep the rest from being reached and end nothing
+	included  bool // in what an include_tasks or include_role includes, however deep
 	caught    bool // in what has a rescue or an always: steps come after a failure that keeps the rest from being reached
 	group     int  // the first step of the task
 }

@@ -182,6 +182,14 @@ func ParseApply(f *File, m Value, ds *diag.List) *Task {
 	return t
 }
 
+// WithModule reads a task again whose `action:` names its module by a template, now that this has a value.
+func WithModule(f *File, t *Task, module string, actions Actions, ds *diag.List) *Task {
+	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds, module: module}
+	again := &Task{Pos: t.Pos, Keys: t.Keys, Loop: Loop{Var: "item"}}
+	p.fillTask(p, again)
+	return again
+}
+
 // RoleMeta is what a role says of itself, as far as it matters.
 type RoleMeta struct {
 	Dependencies []*Task // of kind Role

@@ -24,7 +24,7 @@ var PlayTaskKeys []Key
 
 // playForm is how the tasks of plays are read.
 var playForm = &dialect{word: "task", keys: map[string]*Key{}, directives: map[string]TaskKind{
-	"include_tasks": Include, "import_tasks": Include, "include_role": Role, "import_role": Role, "include_vars": IncludeVars,
+	"include": Include, "include_tasks": Include, "import_tasks": Include, "include_role": Role, "import_role": Role, "include_vars": IncludeVars,
 	"block": Block,
 }}
 
@@ -47,7 +47,7 @@ var differs = map[string]kinds{
 	"changed_when": onTask, "failed_when": onTask, "until": onTask, "retries": onTask, "retry_delay": onTask,
 	"ignore_errors": onAnything, "no_log": onAnything, "timeout": onAnything,
 	"become": onInherits, "become_user": onInherits, "become_method": onInherits, "check_mode": onInherits, "diff": onInherits,
-	"args": onTask, "notify": onInherits, "parallel": onGroups, "listen": onTask | onInclude | onDynamic,
+	"args": onTask | onInclude | onRole | onDynamic, "notify": onInherits, "parallel": onGroups, "listen": onTask | onInclude | onDynamic,
 	"moved": onAnything, "undo": onTask, "create_before": onTask,
 	approveKey: onAction | onGroups | onDynamic,
 }
@@ -88,9 +88,13 @@ func init() {
 			k.Doc = "time between attempts (5s)"
 		case "args":
 			// Several sources of arguments may meet: those in the text and those of `args`.
-			k.set = setMapping(func(t *Task, v Value) { t.ExtraArgs = t.ExtraArgs.addEntries(v) })
+			k.set = setMapping(func(t *Task, v Value) {
+				if t.kindOf()&(onInclude|onRole|onDynamic) == 0 { // of those they have been read with their own
+					t.ExtraArgs = t.ExtraArgs.addEntries(v)
+				}
+			})
 		case "vars":
-			k.set = func(p *parser, t *Task, e Entry) { t.StepVars = p.varsMap(e) }
+			k.set = func(p *parser, t *Task, e Entry) { t.StepVars = p.varsMap(e).addEntries(t.StepVars) }
 		}
 		PlayTaskKeys = append(PlayTaskKeys, k)
 	}
@@ -143,8 +147,7 @@ func init() {
 
 // gone are keys that Ansible itself has given up, with what took their place.
 var gone = map[string]string{
-	"include": "write `import_tasks` (read before the run) or `include_tasks` (with a loop, or with a name that only the run knows)",
-	"sudo":    "write `become: true`", "sudo_user": "write `become: true` and `become_user`",
+	"sudo": "write `become: true`", "sudo_user": "write `become: true` and `become_user`",
 	"su": "write `become: true` and `become_method: su`", "su_user": "write `become: true` and `become_user`",
 	"preset": "presets belong to playbooks of steps; in plays write a role",
 }

@@ -271,6 +271,8 @@ type PlayTask struct {
 	RemoteUser   Value
 	Port         Value
 	Collections  Value // accepted: names without a collection are found anyway
+	Old          bool  // `include`, which is dynamic where it is included itself at run time
+	Module       Value // a template for the name of the action, for `action: "{{ module }} …"`
 }
 
 // noPlay is that of all steps that have nothing of it. Nothing is ever written to it.

@@ -36,7 +36,8 @@ type PlaySources struct {
 	Answers       map[string]string `json:"answers,omitempty"`
 	Withheld      []plan.Prompt     `json:"withheld,omitempty"` // questions whose answers are secret, and not kept
 
-	Hosts     map[string]map[string]any `json:"hosts,omitempty"` // the facts that were used, of the hosts that were reached
+	Hosts     map[string]map[string]any `json:"hosts,omitempty"`    // the facts that were used, of the hosts that were reached
+	LeftOut   map[string]string         `json:"left_out,omitempty"` // hosts that the plan leaves out, with the reason why
 	Printed   []Printed                 `json:"printed,omitempty"`
 	Lists     map[string][]string       `json:"lists,omitempty"` // the names in directories
 	Globs     map[string][]string       `json:"globs,omitempty"`
@@ -58,6 +59,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
 		SSHArgs:   o.Login.SSHArgs,
+		LeftOut:   o.Facts.LeftOut,
 		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
 		Present:   paths(plan.SortedKeys(m.Disk.Present), shown),
 		Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
@@ -158,6 +160,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 		o.Hosts.Inventory = append(o.Hosts.Inventory, written)
 	}
 	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = s.Limit, s.ForceHandlers, s.NoConnect
+	o.Facts.LeftOut = s.LeftOut
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)

@@ -77,12 +77,25 @@ func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Co
 			list = append(list, plan.Condition{Value: v, Constant: true, Holds: v.Bool()})
 			continue
 		case playbook.Int, playbook.Float:
-			c.problems.Report(diag.Diagnostic{
+			d := diag.Diagnostic{
 				Pos: v.Pos(), Width: len(v.Text()), Chain: chain,
 				Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`",
-			})
+			}
+			if c.engine.Dialect.Rules().AnyHolds {
+				d.Severity, d.Hint = diag.Warning, "write true or false"
+				list = append(list, plan.Condition{Value: v, Constant: true, Holds: value.Truthy(plan.Plain(v))})
+			}
+			c.problems.Report(d)
 			continue
 		case playbook.Null, playbook.String, playbook.List, playbook.Map:
+		}
+		if v.Text() == "" && c.engine.Dialect.Rules().AnyHolds {
+			c.problems.Report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: v.Pos(), Chain: chain,
+				Message: "an empty condition always holds", Hint: "write a condition, or leave the key out",
+			})
+			list = append(list, plan.Condition{Value: v, Constant: true, Holds: true})
+			continue
 		}
 		compiled, err := c.engine.Condition(v.Text(), c.lang)
 		if err != nil {
