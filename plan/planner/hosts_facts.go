@@ -3,7 +3,6 @@ package planner
 import (
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/playbook"
 	"moon/plan/vars"
 )
 
@@ -125,44 +124,6 @@ func (p *fleet) leavesOut(steps []int) bool {
 	}
 	p.leaves[m.Name] = why
 	return true
-}
-
-// leaveOut plans what becomes of hosts that are left out, behind the step that gathers their facts: if that reaches one after all, the
-// rest of it is not skipped in silence.
-func (p *planner) leaveOut(cs []*taskContext, t *playbook.Task) {
-	for _, c := range p.staying(cs) {
-		why, ok := p.o.Facts.LeftOut[c.on.Name]
-		if !ok || c.on.State != vars.FactsPromised {
-			continue
-		}
-		if p.outs == nil {
-			p.outs = map[moduleKey]*playbook.Task{}
-		}
-		key := moduleKey{t, why}
-		out, ok := p.outs[key]
-		if !ok {
-			text := func(s string) playbook.Value {
-				v, _ := playbook.WrittenData(t.Pos, s) // a text can be written
-				return v
-			}
-			out = &playbook.Task{
-				Kind: playbook.Action, Pos: t.Pos, Action: "fail", ActionKey: "fail", ActionPos: t.Pos, Name: text("left out of the plan: " + why),
-				Args: playbook.WrittenMap(t.Pos, playbook.Entry{
-					Pos: t.Pos, Key: "msg",
-					Value: text("its facts decide what it does, and could not be had while planning; run the playbook again"),
-				}),
-				Loop: playbook.Loop{Var: "item"}, PlayTask: new(playbook.PlayTask),
-			}
-			p.outs[key] = out
-		}
-		p.Report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: t.Pos, Chain: c.chain,
-			Message: c.on.Name + " is left out of the plan, as its facts decide what it does: " + why,
-			Hint:    "the other hosts go on without it; run the playbook again when it can be reached",
-		})
-		p.planTaskForHosts(p.always([]*taskContext{c}), out)
-		c.on.left, c.on.gone = true, true
-	}
 }
 
 // gatherDelegates takes from hosts that are other machines the facts of this one.

@@ -109,8 +109,9 @@ type playsState struct {
 	roleParams map[taskKey]*vars.Layer
 	factTasks  map[*playbook.Play]*playbook.Task
 	deciders   map[*playbook.Task]*playbook.Task
-	finders    map[finderKey]*playbook.Task // of open places
-	warned     map[string]bool              // of what is said once
+	finders    map[finderKey]*playbook.Task      // of open places
+	warned     map[string]bool                   // of what is said once
+	failing    map[*playbook.Task]*playbook.Task // what stands for a loop over an undefined name that may fail
 }
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
@@ -122,7 +123,6 @@ type planner struct {
 	playsState
 	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
 	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
-	failing map[*playbook.Task]*playbook.Task // what stands for a loop over an undefined name that may fail
 	outs    map[moduleKey]*playbook.Task      // what stands for the rest of a host that is left out, by the reason why
 	modules map[moduleKey]*playbook.Task      // tasks read again with the module that their template names
 

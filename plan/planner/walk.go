@@ -5,11 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/loops"
-	"moon/plan/planner/items"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -321,48 +319,6 @@ func (p *planner) settled(c *taskContext, t *playbook.Task) *playbook.Task {
 	known := *t
 	known.Args = playbook.Written(t.Args.Pos(), name)
 	return &known
-}
-
-// itemsOrFailure is itemsOf, with what stands for the whole loop if it is over an undefined name, for which the task may fail: one task
-// that does.
-func (p *planner) itemsOrFailure(c *taskContext, t *playbook.Task) (
-	list []items.Item, typ string, late []value.Missing, ok bool, failing *playbook.Task,
-) {
-	if t.Kind != playbook.Action || !p.mayFail(c) {
-		list, typ, late, ok = p.itemsOf(c, t)
-		return list, typ, late, ok, nil
-	}
-	// What is said of the loop is said in another way if the task may fail for it.
-	before := p.Found
-	p.Found = nil
-	list, typ, late, ok = p.itemsOf(c, t)
-	said := p.Found
-	p.Found = before
-	isOther := func(d diag.Diagnostic) bool {
-		return d.Severity == diag.Error && !strings.HasPrefix(d.Message, "undefined variable")
-	}
-	fails := !ok && len(said) > 0 && !slices.ContainsFunc([]diag.Diagnostic(said), isOther)
-	for _, d := range said {
-		if fails {
-			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
-		}
-		p.Report(d)
-	}
-	if !fails {
-		return list, typ, late, ok, nil
-	}
-	failing, known := p.failing[t]
-	if !known {
-		one := *t
-		one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
-		one.Action, one.ExtraArgs = "fail", playbook.Value{}
-		msg := playbook.Entry{Pos: t.Loop.Pos, Key: "msg", Value: playbook.Written(t.Loop.Pos, said[0].Message)}
-		one.Args = playbook.WrittenMap(t.Loop.Pos, msg)
-		one.Until, one.ChangedWhen, one.FailedWhen = nil, nil, nil
-		failing = &one
-		p.failing[t] = failing
-	}
-	return nil, "", nil, false, failing
 }
 
 // planLoop expands a task over its items, one round each.

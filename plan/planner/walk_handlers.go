@@ -92,15 +92,15 @@ func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *
 		in.on, in.scene = c.on, p.sceneOfSteps(sceneOf{dir: in.dir, pattern: c.scene.Play, host: c.on.Machine})
 	}
 	if h.role == nil {
-		return p.inHandlers(&in, h)
+		return inHandlers(p, &in, h)
 	}
 	in.file, in.dir = h.file, h.dir
 	p.selectHost(&in)
-	return p.inHandlers(p.enterRole(&in, h.by, h.role), h)
+	return inHandlers(p, p.enterRole(&in, h.by, h.role), h)
 }
 
 // inHandlers gives a handler the keys of the blocks and imports that it is in.
-func (p *planner) inHandlers(in *taskContext, h *handler) *taskContext {
+func inHandlers(p *planner, in *taskContext, h *handler) *taskContext {
 	for _, t := range h.inside {
 		p.selectHost(in)
 		in = p.deriveContext(in, t)

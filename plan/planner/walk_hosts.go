@@ -139,7 +139,7 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	switch t.Kind {
 	case playbook.Action:
 		if len(p.o.Facts.LeftOut) > 0 && (t.Action == "setup" || t.Action == "gather_facts") {
-			defer p.leaveOut(cs, t)
+			defer leaveOut(p, cs, t)
 		}
 		switch t.Action {
 		case "":

@@ -19,7 +19,7 @@ func (p *planner) planModules(cs []*taskContext, t *playbook.Task) {
 	of := map[string][]*taskContext{}
 	for _, c := range cs {
 		p.selectHost(c)
-		name, ok := p.moduleOf(c, t)
+		name, ok := moduleOf(p, c, t)
 		if !ok {
 			continue
 		}
@@ -47,7 +47,7 @@ func (p *planner) planModules(cs []*taskContext, t *playbook.Task) {
 }
 
 // moduleOf is the module that the template of a task names on a host.
-func (p *planner) moduleOf(c *taskContext, t *playbook.Task) (string, bool) {
+func moduleOf(p *planner, c *taskContext, t *playbook.Task) (string, bool) {
 	e := p.env(c, nil)
 	defer p.shaping(e, c, "which module it is", t.Module.Pos())()
 	r := p.Renderer(e, c.chain)

@@ -23,7 +23,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
 	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.empty, p.failing = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
-	p.modules = map[moduleKey]*playbook.Task{}
+	p.modules, p.outs = map[moduleKey]*playbook.Task{}, map[moduleKey]*playbook.Task{}
 	p.plan.Dialect = dialect.Ansible
 	p.engine.Dialect = dialect.Ansible
 	p.names.Root = p.bindings.Lazy(pb.Vars.Entries(), nil, "vars", nil)

@@ -24,7 +24,7 @@ func (p *parser) playTask(t *Task) {
 			p.playTaskKey(t, k, e)
 		}
 	}
-	p.greet(t)
+	t.greet()
 	for _, e := range t.Keys {
 		// Only a warning, as Ansible ignores it.
 		if e.Key == "loop_control" && t.Loop.Kind == NoLoop && t.kindOf()&p.keys[e.Key].on != 0 {
@@ -38,7 +38,7 @@ func (p *parser) playTask(t *Task) {
 }
 
 // greet gives a `debug:` without a message the one that it has in Ansible.
-func (p *parser) greet(t *Task) {
+func (t *Task) greet() {
 	if t.Action != "print" || t.Args.Kind() != Null && t.Args.Kind() != Map {
 		return
 	}
