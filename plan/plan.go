@@ -13,6 +13,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan/dialect"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/found"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -190,6 +191,7 @@ const (
 type LoopContext struct {
 	Type       string // items or filetree
 	Item       any
+	Ordered    any // what the label is about: the item, or what loop_control says, with maps whose keys have their order
 	Index      int
 	First      bool
 	Last       bool
@@ -198,6 +200,19 @@ type LoopContext struct {
 	Var        string // name of the item variable
 	Label      string // for display
 	Labelled   bool   // by loop_control
+}
+
+// PythonText is how Ansible shows the item: as Python writes what the label is about.
+func (l *LoopContext) PythonText() string {
+	switch v := value.Plain(l.Ordered).(type) {
+	case map[string]any, []any, bool, nil:
+		return value.PythonText(l.Ordered)
+	case string:
+		if v == "" { // the label is the number then
+			return ""
+		}
+	}
+	return l.Label
 }
 
 // Unknown says that a field of a step uses a value that is known only after other steps.

@@ -199,6 +199,19 @@ func (b *playBuilder) takeIn(st *playState) {
 	}
 }
 
+// forgiven are the ends of a host behind an always in which there is a meta: clear_host_errors: what has failed in the block before it does
+// not keep the host from going on, and is no failure of the block around.
+func (b *playBuilder) forgiven(host string, exit Edge, own *body, st *playState) []Edge {
+	cleared := on(b.cleared, onMet)
+	if failed := own.failed[host]; len(failed) > 0 {
+		kept := []Edge{b.any("failed", failed, st), on(b.cleared, 1<<events.Omitted)}
+		own.failed[host] = []Edge{b.one("failed", kept, st)}
+		own.well[host] = []Edge{b.any("well", []Edge{b.one("well", own.well[host], st), cleared}, st)}
+	}
+	back := b.one("cleared", append(slices.Clip(b.alive[host]), cleared), st)
+	return []Edge{b.any("exit", []Edge{exit, back}, st)}
+}
+
 // quorum is a barrier that is met if no more than so many hosts have failed, and not all.
 func (b *playBuilder) quorum(label string, edges []Edge, allowed, hosts int) ID {
 	return b.Node(Node{Kind: Barrier, Step: -1, Label: label, Join: All, Pool: -1, Spare: int32(min(allowed, hosts-1))}, edges)
@@ -594,11 +607,16 @@ func (b *playBuilder) always(id int, hosts []string, own *body, entry map[string
 	inner.at.essential = true
 	inner.body = part
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
+	before := b.cleared
 	b.members(id, &inner)
 	st.barrier = inner.barrier
 	for _, host := range hosts {
 		all := slices.Concat(ends[host], b.alive[host])
-		b.alive[host] = []Edge{on(b.barrier("exit", All, st.at.essential, all), onMet)}
+		exit := []Edge{on(b.barrier("exit", All, st.at.essential, all), onMet)}
+		if b.cleared != before {
+			exit = b.forgiven(host, exit[0], own, st)
+		}
+		b.alive[host] = exit
 	}
 	for _, host := range hosts {
 		own.ended[host] = append(own.ended[host], part.ended[host]...)

@@ -296,7 +296,7 @@ func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
 	case err != nil:
 		return false, err
 	case c.asked():
-		return false, c.list(call.Out, p)
+		return false, c.list(call.Out, p, c.Playbook)
 	case c.Check:
 		return c.predict(call, p, g)
 	case c.Output != "":

@@ -115,7 +115,7 @@ func (c *runCmd) run(call *app.Invocation) error {
 		return err
 	}
 	if c.asked() {
-		return c.list(call.Out, p)
+		return c.list(call.Out, p, c.Playbook)
 	}
 	opts.Saved = c.Saved != ""
 	open, err := c.Exact.hold(call, p, c.expected, opts.Check)

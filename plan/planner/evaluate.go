@@ -69,7 +69,9 @@ func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 
 // roundContext describes a round of a loop. What all its rounds share is given.
 func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, list []items.Item, i int, lc plan.LoopContext) plan.LoopContext {
-	lc.Item, lc.Index, lc.First, lc.Last = list[i].Shown(), i, i == 0, i == len(list)-1
+	inOrder := list[i].InOrder()
+	lc.Item, lc.Index, lc.First, lc.Last = value.Ordinary(inOrder), i, i == 0, i == len(list)-1
+	lc.Ordered = inOrder
 	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
 	if lc.Type == "filetree" {
 		entry, _ := value.Plain(list[i].Value).(map[string]any)
@@ -79,7 +81,10 @@ func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, list []it
 	if plan.MayHide(round.noLog(t)) && !lc.Labelled {
 		lc.Label = strconv.Itoa(i)
 	} else {
-		lc.Label = p.secrets.Redact(p.itemLabel(round, t, lc))
+		label, of := p.itemLabel(round, t, lc)
+		if lc.Label, lc.Ordered = p.secrets.Redact(label), of; lc.Label != label {
+			lc.Ordered = lc.Label
+		}
 	}
 	return lc
 }
@@ -99,12 +104,13 @@ func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
 	return n
 }
 
-// itemLabel is how an item is called in names and paths.
-func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopContext) string {
-	if !t.Loop.Label.IsZero() {
-		return plan.FirstLine(p.Renderer(p.env(c, nil), c.chain).Text(t.Loop.Label))
+// itemLabel is how an item is called in names and paths, and what that is the text of.
+func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopContext) (label string, of any) {
+	if t.Loop.Label.IsZero() {
+		return outline.ItemLabel(lc.Item, lc.Index), lc.Ordered
 	}
-	return outline.ItemLabel(lc.Item, lc.Index)
+	of = p.Renderer(p.env(c, nil), c.chain).Value(t.Loop.Label)
+	return plan.FirstLine(value.Text(plan.ForDisplay(of))), of
 }
 
 // handlersOf are the handlers in a file.
@@ -244,20 +250,7 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 	}
 	tags := slices.Clone(c.tags)
 	for _, v := range t.Tags {
-		text := v.Text()
-		if eval.Templated(text) {
-			// As with Ansible, tags are what they are before anything runs: what an open place may set does not count.
-			e := p.env(c, nil)
-			e.Settled = true
-			r := p.Renderer(e, c.chain)
-			text = r.Text(v)
-			if len(r.Missing) > 0 {
-				p.Errorf(v.Pos(), 0, c.chain, "tags select steps before anything runs: write a tag that is known then, and use `when` for the rest",
-					"this tag is known only after %s", p.DescribeSteps(r.Missing))
-				continue
-			}
-		}
-		for tag := range strings.SplitSeq(text, ",") {
+		for _, tag := range p.tagsIn(v, c) {
 			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(tags, tag) {
 				tags = append(tags, tag)
 				p.tags.Note(tag)
@@ -265,6 +258,35 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 		}
 	}
 	return tags
+}
+
+// tagsIn are the tags of one entry: of a text all between its commas, of a template also those of a list.
+func (p *evaluator) tagsIn(v playbook.Value, c *taskContext) (list []string) {
+	if !eval.Templated(v.Text()) {
+		return strings.Split(v.Text(), ",")
+	}
+	// As with Ansible, tags are what they are before anything runs: what an open place may set does not count.
+	e := p.env(c, nil)
+	e.Settled = true
+	r := p.Renderer(e, c.chain)
+	got := value.Plain(r.Value(v))
+	if len(r.Missing) > 0 {
+		p.Errorf(v.Pos(), 0, c.chain, "tags select steps before anything runs: write a tag that is known then, and use `when` for the rest",
+			"this tag is known only after %s", p.DescribeSteps(r.Missing))
+	}
+	if r.Failed || len(r.Missing) > 0 {
+		return nil
+	}
+	items, ok := got.([]any)
+	if !ok && p.plan.Dialect.Rules().CommaTags {
+		return strings.Split(value.Text(got), ",")
+	} else if !ok {
+		items = []any{got}
+	}
+	for _, one := range items {
+		list = append(list, value.Text(one))
+	}
+	return list
 }
 
 // excludedBy says what leaves a step out; "" if nothing does.

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"maps"
+
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/vars"
@@ -10,6 +12,7 @@ import (
 func (p *fleet) gather(cs []*taskContext) {
 	var ask []plan.Target
 	var of []*plannedHost
+	var askers []*taskContext
 	for _, c := range cs {
 		m := c.on
 		if m.State == vars.FactsKnown {
@@ -55,17 +58,18 @@ func (p *fleet) gather(cs []*taskContext) {
 			})
 			continue
 		}
-		ask, of = append(ask, plan.Target{Host: m.Name, Conn: s.Conn, Become: s.Become, BecomePassword: k.BecomePassword}), append(of, m)
+		ask = append(ask, plan.Target{Host: m.Name, Conn: s.Conn, Become: s.Become, BecomePassword: k.BecomePassword})
+		of, askers = append(of, m), append(askers, c)
 	}
 	if p.Found.HasErrors() { // nothing will run: no connection is made, but what can be said of this machine is
-		all, allOf := ask, of
-		ask, of = nil, nil
+		all, allOf, allAskers := ask, of, askers
+		ask, of, askers = nil, nil, nil
 		for i, target := range all {
 			if target.Conn != nil {
 				p.Unasked = true
 				continue
 			}
-			ask, of = append(ask, target), append(of, allOf[i])
+			ask, of, askers = append(ask, target), append(of, allOf[i]), append(askers, allAskers[i])
 		}
 	}
 	if len(ask) == 0 {
@@ -87,11 +91,32 @@ func (p *fleet) gather(cs []*taskContext) {
 			})
 			continue
 		}
-		m.Facts, m.State = got.Facts, vars.FactsKnown
+		m.Facts, m.State = p.withEnvironment(got.Facts, askers[i]), vars.FactsKnown
 		if got.Own != nil {
 			m.Names.Own(got.Own, p.here.FactsMap)
 		}
 	}
+}
+
+// withEnvironment are the facts of a host with the environment that its tasks have: that of the play, as facts are gathered by a task.
+func (p *fleet) withEnvironment(facts map[string]any, c *taskContext) map[string]any {
+	gathered, ok := facts["env"].(map[string]any)
+	if !ok || len(c.env) == 0 {
+		return facts
+	}
+	p.names = c.on.Names
+	env := maps.Clone(gathered)
+	for _, v := range c.env {
+		r := p.Renderer(p.env(c, nil), c.chain)
+		r.Report = nil // it is said where tasks use it
+		for name, text := range r.Environment(v) {
+			env[name] = text
+		}
+	}
+	// A copy, as another play may have another environment.
+	facts = maps.Clone(facts)
+	facts["env"] = env
+	return facts
 }
 
 func (p *fleet) unreached(host, why string) {

@@ -255,7 +255,7 @@ func (p *planner) run() {
 	exports.Plan(p.plan, p.Collector, pb, p.end(c.scene), func(e *plan.Env) *plan.Renderer { return p.Renderer(e, nil) })
 	// Needs may be on steps further down, so they wait until all steps are there.
 	p.ResolveNeeds()
-	p.tags.Check()
+	p.tags.Check(p.plan.Dialect.Rules().TagsExist)
 	p.overrides.ReportUnused()
 	p.finish()
 }

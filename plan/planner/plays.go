@@ -321,6 +321,20 @@ func (p *playsState) ungathered(cs []*taskContext) []*taskContext {
 	return slices.DeleteFunc(slices.Clone(cs), func(c *taskContext) bool { return c.on.State != vars.FactsUnasked })
 }
 
+// gatherBehind gathers facts that count behind the task that is planned: its own `when` may ask whether there are any. The caller calls done
+// when it is planned.
+func (p *playsState) gatherBehind(cs []*taskContext) (done func()) {
+	p.gather(cs)
+	for _, c := range cs {
+		c.on.Since++
+	}
+	return func() {
+		if len(cs) > 0 {
+			*cs[0].on.Names.Produced.Now++
+		}
+	}
+}
+
 // unnamed is what a task without a name is called.
 func (p *playsState) unnamed(t *playbook.Task) string {
 	_, label := loops.Name(t)

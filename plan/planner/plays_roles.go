@@ -6,6 +6,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/planner/bindings"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -19,22 +20,29 @@ func (p *playsState) roleFiles(c *taskContext, t *playbook.Task) library.RoleNam
 	}
 }
 
-// enterRole is the context of what is inside a role.
-func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskContext {
+// enterRole is the context of what is inside a role. The roles that it depends on have what this role is given, and its variables below
+// their own; to the role itself theirs are visible, too.
+func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role, needs bool) *taskContext {
 	in := *c
-	key := sceneKey{outer: c.scene, files: r.files, by: t, needs: false}
+	key := sceneKey{outer: c.scene, files: r.files, by: t, needs: needs}
 	sc, ok := p.scenes[key]
 	if !ok {
 		with := *c.scene
 		with.Role = r.Role
-		with.RoleVars = p.bindings.Lazy(r.files.Vars, c.scene.RoleVars, r.files.VarsFrom, c.chain)
-		with.Defaults = p.bindings.Lazy(r.files.Defaults, c.scene.Defaults, r.files.DefsFrom, c.chain)
+		if !needs {
+			for _, one := range p.varsOfNeeds(c, r) {
+				one.upon(&with.Defaults, &with.RoleVars, p.bindings)
+			}
+		}
+		with.RoleVars = p.bindings.Lazy(r.files.Vars, with.RoleVars, r.files.VarsFrom, c.chain)
+		with.Defaults = p.bindings.Lazy(r.files.Defaults, with.Defaults, r.files.DefsFrom, c.chain)
 		sc = &with
 		p.scenes[key] = sc
 	}
 	in.scene = sc
 	if t.StepVars.Kind() == playbook.Map {
-		if t.ActionKey == "" || t.Dynamic || t.ActionKey == "import_role" {
+		// What is included while the play goes on is given its variables as parameters; to other roles they are those of a block.
+		if t.Dynamic {
 			in.params = p.paramsLayer(t, c.params, c.chain)
 		} else {
 			in.block = p.shareLayer(t, c.block, "role vars", c.chain)
@@ -52,48 +60,110 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskC
 	return &in
 }
 
-// needing is the scene in which the dependencies of a role stand.
-func (p *playsState) needing(outer *vars.Scene, r *role, t *playbook.Task) *vars.Scene {
-	key := sceneKey{outer: outer, files: r.files, by: t, needs: true}
-	sc, ok := p.scenes[key]
-	if !ok {
-		with := *outer
-		with.Role = r.Role
-		sc = &with
-		p.scenes[key] = sc
+// varsOfRole are the variables that a role has where a task uses it: those next to its name, and those of its files.
+type varsOfRole struct {
+	given []playbook.Entry // of `vars:`
+	files *playbook.RoleFiles
+	chain []string
+}
+
+// upon puts the variables upon those of other roles.
+func (v varsOfRole) upon(defaults, roleVars **vars.Layer, make *bindings.Maker) {
+	*roleVars = make.Lazy(v.given, *roleVars, "role vars", v.chain)
+	*roleVars = make.Lazy(v.files.Vars, *roleVars, v.files.VarsFrom, v.chain)
+	*defaults = make.Lazy(v.files.Defaults, *defaults, v.files.DefsFrom, v.chain)
+}
+
+// varsOfNeeds are the variables of all roles that a role depends on, in the order in which these are done. What is wrong with a name is
+// said where the dependency is planned.
+func (p *playsState) varsOfNeeds(c *taskContext, r *role) (list []varsOfRole) {
+	if len(r.files.Meta.Dependencies) == 0 {
+		return nil
 	}
-	return sc
+	defer func(said int) { p.Found = p.Found[:said] }(len(p.Found))
+	var walk func(c *taskContext, r *role)
+	walk = func(c *taskContext, r *role) {
+		for _, need := range r.files.Meta.Dependencies {
+			at := *c
+			scene := *c.scene
+			scene.Role = r.Role
+			at.scene, at.dir = &scene, filepath.Join(r.Dir, "meta")
+			inner, ok := p.findRole(&at, need)
+			if !ok || inner.inside(r.Role) || len(list) > mostDependencies {
+				continue
+			}
+			walk(&at, inner)
+			list = append(list, varsOfRole{need.StepVars.Entries(), inner.files, c.chain})
+		}
+	}
+	walk(c, r)
+	return list
+}
+
+// findRole is the role that a task names, at a place.
+func (p *playsState) findRole(c *taskContext, t *playbook.Task) (*role, bool) {
+	name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")
+	if !ok {
+		return nil, false
+	}
+	dir, ok := p.FindRole(c.lookout(p.plan.Root), t.Args, name, c.chain)
+	if !ok {
+		return nil, false
+	}
+	files := p.LoadRole(t, dir, p.roleFiles(c, t), c.chain)
+	return &role{&vars.Role{Name: roleName(name), Dir: dir, Parent: c.scene.Role}, files}, true
+}
+
+// roleName is the name of a role that a task names. It is what was written also if the directory is a link to another: a playbook that asks
+// for one version by the name of all gets it by that name.
+func roleName(written string) string { return strings.TrimRight(written, "/") }
+
+// inside reports whether a role is one of those that lead to it.
+func (r *role) inside(parent *vars.Role) bool {
+	for ; parent != nil; parent = parent.Parent {
+		if parent.Dir == r.Dir {
+			return true
+		}
+	}
+	return false
 }
 
 // visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
-func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *playbook.RoleFiles) {
+func (p *playsState) visible(cs []*taskContext, t *playbook.Task, r *role) {
 	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
 		return
 	}
 	for _, c := range cs {
-		for _, one := range []struct {
-			into    *vars.History
-			entries []playbook.Entry
-			from    string
-		}{{&c.on.Names.ShownVars, files.Vars, files.VarsFrom}, {&c.on.Names.ShownDefaults, files.Defaults, files.DefsFrom}} {
-			for _, e := range one.entries {
-				b := p.bindings.Bind(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
-				one.into.Add(&b)
+		for _, of := range append(p.varsOfNeeds(c, r), varsOfRole{t.StepVars.Entries(), r.files, c.chain}) {
+			names := c.on.Names
+			for _, one := range []struct {
+				into    *vars.History
+				entries []playbook.Entry
+				from    string
+			}{
+				{&names.ShownVars, of.given, "role vars"},
+				{&names.ShownVars, of.files.Vars, of.files.VarsFrom},
+				{&names.ShownDefaults, of.files.Defaults, of.files.DefsFrom},
+			} {
+				for _, e := range one.entries {
+					b := p.bindings.Bind(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
+					one.into.Add(&b)
+				}
 			}
 		}
 	}
 }
 
 // hasBeen reports whether a role has run in this play already with what it is given here.
-func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *playbook.RoleFiles) bool {
+func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, r *role) bool {
 	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
 		return false
 	}
-	if dup := plan.FirstOf(t.AllowDup, files.Meta.AllowDup); !dup.IsZero() &&
+	if dup := plan.FirstOf(t.AllowDup, r.files.Meta.AllowDup); !dup.IsZero() &&
 		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
 		return false
 	}
-	texts := []string{files.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
+	texts := []string{r.Name, r.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
 	for _, list := range [][]playbook.Value{t.When, t.Tags} {
 		for _, v := range list {
 			texts = append(texts, value.Text(plan.Plain(v)))
@@ -130,35 +200,24 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 				"the dependencies of roles lead to more than %d others", mostDependencies)
 			return
 		}
-		name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")
-		if !ok {
-			return
-		}
 		at := *c
 		scene := sc
 		scene.Role = parent
 		at.scene = &scene
 		said := len(p.Found)
-		dir, ok := p.FindRole(at.lookout(p.plan.Root), t.Args, name, at.chain)
-		if !ok {
+		r, ok := p.findRole(&at, t)
+		if !ok || r.inside(parent) {
 			p.Found = p.Found[:said] // it is said where the role is used
 			return
 		}
-		for r := parent; r != nil; r = r.Parent {
-			if r.Dir == dir {
-				return // that it uses itself is said there, too
-			}
-		}
-		files := p.LoadRole(t, dir, p.roleFiles(&at, t), at.chain)
-		r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent}, files}
+		files := r.files
 		for _, need := range files.Meta.Dependencies {
 			walk(&at, need, r.Role)
 		}
 		sc.Roles = append(sc.Roles, r.Name)
-		sc.RoleVars = p.bindings.Lazy(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
-		sc.Defaults = p.bindings.Lazy(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
+		varsOfRole{t.StepVars.Entries(), files, c.chain}.upon(&sc.Defaults, &sc.RoleVars, p.bindings)
 		scene.Role = r.Role
-		play.handlers.takeHandlers(files, t, func() []*handler {
+		play.handlers.takeHandlers(r, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
 			h.scene = &scene

@@ -96,7 +96,7 @@ func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *
 	}
 	in.file, in.dir = h.file, h.dir
 	p.selectHost(&in)
-	return inHandlers(p, p.enterRole(&in, h.by, h.role), h)
+	return inHandlers(p, p.enterRole(&in, h.by, h.role, false), h)
 }
 
 // inHandlers gives a handler the keys of the blocks and imports that it is in.

@@ -134,7 +134,9 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	// With `gather_facts: false` it is this task that makes facts known, and a clear_facts before it ends here.
 	if t.Action == "setup" || t.Action == "gather_facts" {
 		p.showAgain(cs)
-		p.gather(p.ungathered(cs))
+		if plan.FirstOf(t.DelegateTo, cs[0].delegate).IsZero() { // another host gives its own, in the run
+			defer p.gatherBehind(p.ungathered(cs))()
+		}
 	}
 	switch t.Kind {
 	case playbook.Action:
@@ -213,7 +215,7 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 		in.env = append(slices.Clip(c.env), t.Env)
 	}
 	if !t.Ignore.IsZero() {
-		in.ignore = p.Conditions([]playbook.Value{t.Ignore}, c.chain)
+		in.ignore = p.Flag(t.Ignore, c.chain)
 	}
 	if !t.Cwd.IsZero() {
 		in.cwd = t.Cwd

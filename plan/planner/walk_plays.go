@@ -207,7 +207,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 			c.inherit.anyFatal = playbook.Written(pl.AnyFatal.Pos(), strconv.FormatBool(play.anyFatal))
 		}
 		if !pl.Ignore.IsZero() {
-			c.ignore = p.Conditions([]playbook.Value{pl.Ignore}, in.chain)
+			c.ignore = p.Flag(pl.Ignore, in.chain)
 		}
 		cs[i] = c
 	}

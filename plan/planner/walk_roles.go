@@ -48,8 +48,8 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		}
 	}
 	files := p.LoadRole(t, dir, group.files, c.chain)
-	r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}, files}
-	if p.hasBeen(c, t, files) {
+	r := &role{&vars.Role{Name: roleName(name), Dir: dir, Parent: c.scene.Role}, files}
+	if p.hasBeen(c, t, r) {
 		return
 	}
 	scope := p.OpenScope(plan.Scope{
@@ -60,8 +60,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		inner := make([]*taskContext, len(cs))
 		for i, c := range cs {
 			p.selectHost(c)
-			one := *c
-			one.scene = p.needing(c.scene, r, t)
+			one := *p.enterRole(c, t, r, true)
 			one.scope, one.file = scope, files.NeedsFile
 			one.dir = filepath.Join(dir, "meta")
 			one.chain = append(slices.Clip(c.chain), origin(t.Pos, nil).String())
@@ -72,14 +71,14 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		p.selectHost(c)
-		one := *p.enterRole(c, t, r)
+		one := *p.enterRole(c, t, r, false)
 		one.scope, one.item, one.cwd = scope, nil, playbook.Value{}
 		inner[i] = &one
 	}
 	if t.ActionKey != "" { // those of `roles` are known already
-		c.handlers.takeHandlers(files, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
+		c.handlers.takeHandlers(r, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
 	}
-	p.visible(cs, t, files)
+	p.visible(cs, t, r)
 	p.hidden(c, r)
 	if files.Tasks.File != nil {
 		p.roleBody(inner, t, files)

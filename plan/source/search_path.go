@@ -51,7 +51,7 @@ func (l Lookout) VarsFiles() []string {
 	if l.Steps {
 		return []string{l.Dir}
 	}
-	return []string{l.Dir, filepath.Join(l.Dir, "vars")}
+	return []string{filepath.Join(l.Dir, "vars"), l.Dir}
 }
 
 // FindTasks is the path of a file of tasks, links followed; if there is none, the path that it would have next to the file that names

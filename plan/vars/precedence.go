@@ -151,7 +151,7 @@ func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 		}
 	}
 	// Only for want of any other value, so that a variable of the playbook never waits for a step.
-	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f)
+	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f) || noFacts(name, f)
 }
 
 // pastOf is the inventory at the moment of a frame, nil where it is the one there is.
@@ -304,6 +304,11 @@ func (fr *Frame) namesOfHost(seen map[string]bool) {
 // managed finds the line that templates begin with, where nobody has another.
 func managed(name string, f func(*Binding) bool) bool {
 	return name == "ansible_managed" && f(&Binding{Name: name, Value: "Ansible managed", From: "default"})
+}
+
+// noFacts finds the facts of a host that nobody has gathered: there are none, which playbooks ask before they gather them.
+func noFacts(name string, f func(*Binding) bool) bool {
+	return name == "ansible_facts" && f(&Binding{Name: name, Value: map[string]any{}, From: "facts"})
 }
 
 // GroupNames are the names of the host's groups, without all: a list, or unknown as long as steps may add to them. unended says which of

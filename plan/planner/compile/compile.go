@@ -107,6 +107,29 @@ func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Co
 	return list
 }
 
+// Flag compiles what is written under a key that takes a boolean or a condition. In plays a text of it is read as a boolean: "yes" is one,
+// also if a template gives it.
+func (c *Compiler) Flag(v playbook.Value, chain []string) []plan.Condition {
+	if !c.plan.Dialect.Rules().ReadsFlags || v.Kind() == playbook.Bool {
+		return c.Conditions([]playbook.Value{v}, chain)
+	}
+	text := strings.TrimSpace(v.Text())
+	if b, ok := spec.ParseBool(text); ok && v.Kind() != playbook.Map && v.Kind() != playbook.List {
+		return []plan.Condition{{Value: v, Constant: true, Holds: b}}
+	}
+	inner, whole := strings.CutPrefix(text, "{{")
+	if inner, whole = strings.CutSuffix(inner, "}}"); !whole || strings.Contains(inner, "{{") || !strings.HasPrefix(v.Text(), "{{") {
+		return c.Conditions([]playbook.Value{v}, chain)
+	}
+	// The parentheses take the places of the braces, so that what is wrong is shown where it stands.
+	compiled, err := c.engine.Condition("(("+inner+")) | bool", c.lang)
+	if err != nil {
+		c.Renderer(nil, chain).Wrong(v, err)
+		return nil
+	}
+	return []plan.Condition{{Value: v, Compiled: compiled}}
+}
+
 // Compiled reports whether a task has been compiled.
 func (c *Compiler) Compiled(t *playbook.Task) bool { return c.compiled[t] != nil }
 

@@ -59,8 +59,8 @@ func (t *Tags) Exclude(tags []string) bool {
 
 var special = []string{"all", "tagged", "untagged", "always", "never"}
 
-// Check warns about requested tags that no step has.
-func (t *Tags) Check() {
+// Check warns about requested tags that no step has. If one of them must exist, it is an error that none does.
+func (t *Tags) Check(mustExist bool) {
 	known := plan.SortedKeys(t.seen)
 	for _, list := range []struct {
 		flag string
@@ -74,7 +74,7 @@ func (t *Tags) Check() {
 		}
 		// If none of the tags exists nothing would run, and the run would succeed.
 		severity := diag.Warning
-		if list.flag == "--tags" && len(lost) == len(list.tags) {
+		if mustExist && list.flag == "--tags" && len(lost) == len(list.tags) {
 			severity = diag.Error
 		}
 		for _, tag := range lost {
