@@ -30,6 +30,8 @@ type Job struct {
 	Secrets *secret.Set // what must not be seen by others on the machine; may be nil
 	// Decrypt gives the text of a source that Ansible Vault has encrypted; nil: it is taken as it is.
 	Decrypt func(text []byte) ([]byte, error)
+	// Pack gives the module in Python that the job is of, with all that it needs; nil: it is made from the files of this machine.
+	Pack func() ([]byte, error)
 
 	Become *Become // nil: it runs as the user who runs moon, or on another host as the user of the connection
 	Host   *Host   // nil: this machine

@@ -42,6 +42,9 @@ var OtherArgs = map[string]string{
 func FieldNames(fields []spec.Field) []string {
 	var names []string
 	for _, f := range fields {
+		if f.Hidden {
+			continue
+		}
 		names = append(names, f.Name)
 		for _, a := range f.Aliases {
 			if !strings.HasPrefix(a, "_") {

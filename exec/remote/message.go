@@ -173,6 +173,10 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	r.Raw, _ = plainValues(j.Raw).(map[string]any)
 	if args, ok := j.Args.(*spec.PluginArgs); ok {
 		r.Plugin, r.Details = args.Plugin, j.Details
+		if args.Plugin.Speaks == spec.SpeaksPython {
+			// The arguments have been checked, and the other end keeps what it was sent once: it needs only to know which pack it is.
+			r.Plugin, r.Raw = args.Plugin.Brief(), args.Values
+		}
 	}
 	if i := j.Incremental; i != nil {
 		r.Incremental = &incremental{i.Sources, i.Generates, i.Identity, i.Recorded, i.Force}
@@ -297,6 +301,7 @@ const (
 	askReadDir = "readdir"
 	askLink    = "readlink"
 	askDecrypt = "decrypt" // the source of the job
+	askPack    = "pack"    // the module of the job, which is not kept here
 	askSum     = "sum"     // where the file goes that the job fetches, and what is there
 	askPut     = "put"     // a piece of it
 )

@@ -178,6 +178,10 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 			return got.Data, err
 		}
 	}
+	job.Pack = func() ([]byte, error) {
+		got, err := j.askAndWait(ask{What: askPack})
+		return got.Data, err
+	}
 	if i := r.Incremental; i != nil {
 		job.Incremental = &exec.Incremental{
 			Sources: i.Sources, Generates: i.Generates, Identity: i.Identity, Recorded: i.Recorded, Force: i.Force,

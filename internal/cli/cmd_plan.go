@@ -196,7 +196,10 @@ func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, e
 	if f.Strict {
 		ds = append(ds, refuseOpen(p)...)
 	}
-	return p, g, f.complain(call, p, nearby.FromHere(o, ds))
+	if err := f.complain(call, p, nearby.FromHere(o, ds)); err != nil || !f.approved {
+		return p, g, err
+	}
+	return p, g, refuseUntrusted(p)
 }
 
 // refuseOpen reports what only the run knows: items of loops, hosts.

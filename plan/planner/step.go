@@ -154,6 +154,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// What is still open is decoded by the run, with the same code (bind).
 	if k.Sound && (!k.Open || adds && !changes) && !r.Failed && !r.Undefined && !idle {
 		p.Decode(k, raw, c.chain)
+		for _, text := range k.Action.Secrets(raw) {
+			p.secrets.Add("", text)
+		}
 		if k.Call != nil {
 			k.Call.Ordered = r.Ordered
 		}

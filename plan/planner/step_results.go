@@ -70,7 +70,7 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 			return
 		}
 		names = []string{"getent_" + database}
-	case k.Action.Plugin != nil, name == "setup" && s.Delegate != "":
+	case k.Action.Plugin != nil && (!k.Action.Plugin.NeedsPython() || k.Action.Plugin.GivesFacts), name == "setup" && s.Delegate != "":
 		names = []string{vars.AnyName}
 	}
 	if len(names) == 0 || s.Excluded || s.Prediction == plan.WillSkip {
@@ -83,7 +83,7 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 	for _, name := range names {
 		m.Handed.Add(&vars.Binding{
 			Name: name, From: from, Origin: origin(t.Pos, c.chain), How: vars.Handed, Steps: []int{s.Index},
-			By: t, Early: p.prober.Asks(s.Index),
+			By: t, Early: p.prober.Asks(s.Index), GivesFacts: k.Action.Plugin != nil && k.Action.Plugin.GivesFacts,
 		})
 	}
 }

@@ -68,7 +68,7 @@ func (m *Machine) mayHave(name string, moment int, f func(*Binding) bool) bool {
 		return false
 	}
 	return m.Handed.Before(AnyName, moment, func(b *Binding) bool {
-		if !strings.HasSuffix(b.From, "_facts") || b.From == Gathered && !strings.HasPrefix(name, "ansible_") {
+		if !strings.HasSuffix(b.From, "_facts") && !b.GivesFacts || b.From == Gathered && !strings.HasPrefix(name, "ansible_") {
 			return false
 		}
 		return f(&Binding{Name: name, From: b.From, Origin: b.Origin, How: Handed, Steps: b.Steps, By: b.By})
@@ -100,9 +100,11 @@ func (m *Machine) FactNames(moment int, result func(step int) (map[string]any, b
 			}
 			for _, step := range b.Steps {
 				r, _ := result(step)
-				facts, _ := r["facts"].(map[string]any)
-				for name := range facts {
-					all[strings.TrimPrefix(name, "ansible_")] = true
+				for _, key := range []string{"ansible_facts", "facts"} {
+					facts, _ := r[key].(map[string]any)
+					for name := range facts {
+						all[strings.TrimPrefix(name, "ansible_")] = true
+					}
 				}
 			}
 			return false

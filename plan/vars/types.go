@@ -55,6 +55,8 @@ type Binding struct {
 	By      *playbook.Task // that sets it, in a play
 	Passing bool           // known inside a rescue, and after it only if that was needed
 	Early   bool           // an assignment whose value is known before it happens
+
+	GivesFacts bool // a module says so, whatever they are called
 }
 
 // Production is how running steps give a name its value.

@@ -1,6 +1,7 @@
 package conceal
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -97,7 +98,7 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 		}
 	}
 	if k.Action.Plugin != nil {
-		d.text("plugin", k.Action.Plugin.Digest)
+		d.text("plugin", cmp.Or(k.Action.Plugin.Pack, k.Action.Plugin.Digest))
 	}
 	d.text("cwd", s.Cwd)
 	d.text("when", s.When)
