@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"plan/eval/jinja":  {"internal/suggest"},                                             // texts and trees: it knows no values
 	"plan/inventory":   {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
 	"exec/digest":      {},                                                               // texts and nothing else: what is written and what is found are compared by it
-	"exec/spec":        {"exec/digest", "internal/suggest"},
+	"exec/spec":        {"exec/digest", "internal/suggest", "exec/spec/documented"},
 	"plan/source":      {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/found":       {"plan/eval/value"},               // results, and no steps
 	"plan/collection":  {"plan/playbook"},                 // what is where: it reports nothing and knows no plans
@@ -55,11 +55,11 @@ var layers = map[string][]string{
 	"exec/fsys":        {"exec/digest", "exec/fault", "exec/spec"},                                                       // files by anchored names: it knows no jobs, so that an action cannot slip one in
 	"exec/process":     {"exec/fault"},                                                                                   // what moon starts: what an exit means is for those who asked
 	"exec/facts":       {"exec/process"},
-	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                           // it knows no action: each makes itself known
-	"exec/unpack":      {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                              // archives that are open: it fetches none
-	"exec/action":      {"events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                // a package that is not there may be misspelt, as a key may
-	"exec/plugin":      {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                          // as remote: it needs all of exec, and exec nothing of it
-	"exec/remote":      {"plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
+	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                            // it knows no action: each makes itself known
+	"exec/unpack":      {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                               // archives that are open: it fetches none
+	"exec/action":      {"events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                                 // a package that is not there may be misspelt, as a key may
+	"exec/plugin":      {"exec/pymodule", "exec/pysource", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                         // as remote: it needs all of exec, and exec nothing of it
+	"exec/remote":      {"exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
 	"engine/graph":     {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
 	"engine/planfile":  {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
 	"engine/pinned":    {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
@@ -106,6 +106,10 @@ var layers = map[string][]string{
 	"exec/exectest":          {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
 	"exec/remote/sshtest":    {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it
 
+	"exec/spec/documented": {"internal/suggest"},                                                // arguments and what is said of them: it reads no text
+	"exec/pysource":        {},                                                                  // texts in Python, and nothing is run
+	"exec/pymodule":        {"exec/fsys", "exec/pysource", "exec/spec", "exec/spec/documented"}, // modules and what they need, as files: it starts no process
+
 	"internal/termtext": {}, // whatever shows a text from outside asks it
 	"internal/suggest":  {}, // names that do not exist are alike, whatever they name
 
@@ -140,7 +144,7 @@ var layers = map[string][]string{
 	"internal/cli": {
 		"internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
-		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
+		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/collection", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
 
 	// What templates call, below the evaluator: none of it evaluates anything.
@@ -189,7 +193,7 @@ var owners = []struct {
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes"}, "processes have one owner, which kills their whole group; remote starts only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},
+	{"gopkg.in/yaml.v3", []string{"exec/pymodule", "plan/playbook", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"engine/control", "exec/action", "exec/facts", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},

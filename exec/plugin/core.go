@@ -18,6 +18,7 @@ import (
 // core is the ansible-core that is installed here: its modules, and the libraries of all modules in Python.
 type core struct {
 	asker   *process.Asker
+	given   string // where it is, as somebody knows already; "": it is looked for
 	look    sync.Once
 	dir     string // of the Python package ansible; "" if there is none
 	version string
@@ -29,6 +30,10 @@ const locate = "import importlib.util as u; s = u.find_spec('ansible'); print(s.
 // find looks for ansible-core, once: with the Python that ansible-playbook runs with, the one that is usual here, the system's.
 func (c *core) find() (dir, version string) {
 	c.look.Do(func() {
+		if c.given != "" {
+			c.take(c.given)
+			return
+		}
 		var candidates []string
 		if path, err := exec.LookPath("ansible-playbook"); err == nil {
 			// Its first line names the Python of its virtual environment.
@@ -43,18 +48,25 @@ func (c *core) find() (dir, version string) {
 				continue
 			}
 			tried = append(tried, path)
-			dir := c.ask(path)
-			text, err := pymodule.ReadFile(filepath.Join(dir, "release.py"))
-			if dir == "" || err != nil {
-				continue
-			}
-			if version, ok := pysource.Read(text).Text("__version__"); ok {
-				c.dir, c.version = dir, version
+			if dir := c.ask(path); dir != "" && c.take(dir) {
 				return
 			}
 		}
 	})
 	return c.dir, c.version
+}
+
+// take takes a directory if ansible-core is there.
+func (c *core) take(dir string) bool {
+	text, err := pymodule.ReadFile(filepath.Join(dir, "release.py"))
+	if err != nil {
+		return false
+	}
+	version, ok := pysource.Read(text).Text("__version__")
+	if ok {
+		c.dir, c.version = dir, version
+	}
+	return ok
 }
 
 // ask has a python print where Ansible is.

@@ -29,12 +29,27 @@ type Search struct {
 	Roles   []string // further directories of roles; absolute
 	// Installed are directories of roles and collections that a user has installed for all playbooks: what is there did not come with one.
 	Installed []string
+	// Collections are what is installed of Ansible's collections; nil: nothing. Core is the directory of the Python package ansible;
+	// "": it is looked for when something needs it.
+	Collections Collections
+	Core        string
 
 	Trust    Trust
 	TrustAll bool                                  // for this once
 	Ask      func(path, shown, digest string) bool // somebody who can decide; nil: nobody
 	Moon     string                                // its version
 	Asker    *process.Asker                        // runs plugins to find out what they can do; may be nil
+}
+
+// Collections finds what is in Ansible's collections.
+type Collections interface {
+	// Dir is the directory of a collection.
+	Dir(name string) (dir string, ok bool)
+	// Module finds a module by its full name, and what that is after it has moved. known is false if there is nothing of that name; an
+	// error says what has become of it.
+	Module(full string) (name, path string, known bool, err error)
+	// Acts reports whether a collection has an action plugin for a module of its.
+	Acts(full string) bool
 }
 
 // Found is a plugin's file.
@@ -69,7 +84,10 @@ type Registry struct {
 
 // Find looks for plugins.
 func Find(s Search) *Registry {
-	r := &Registry{search: s, found: map[string]*Found{}, byPath: map[string]bool{}, core: core{asker: s.Asker}, places: &pymodule.Places{}}
+	r := &Registry{search: s, found: map[string]*Found{}, byPath: map[string]bool{}, core: core{asker: s.Asker, given: s.Core}, places: &pymodule.Places{}}
+	if s.Collections != nil {
+		r.places.Collection = s.Collections.Dir
+	}
 	// The first of a name is taken, so the nearest come first.
 	if s.Beside != "" {
 		r.brought = append(r.brought, s.Beside)
@@ -94,12 +112,18 @@ func Find(s Search) *Registry {
 
 // readRoles takes the modules of roles, which are there for all tasks.
 func (r *Registry) readRoles(dir string) {
-	if !slices.ContainsFunc(r.search.Installed, func(of string) bool { return dir == of || strings.HasPrefix(dir, of+"/") }) {
-		r.brought = append(r.brought, dir)
-	}
+	r.noteBrought(dir)
 	roles, _ := os.ReadDir(dir) // most playbooks have none
 	for _, role := range roles {
 		r.readLibrary(filepath.Join(dir, role.Name()))
+	}
+}
+
+// noteBrought notes a directory of what came with the playbook, unless it was installed for all.
+func (r *Registry) noteBrought(dir string) {
+	inside := func(of string) bool { return dir == of || strings.HasPrefix(dir, strings.TrimSuffix(of, "/")+"/") }
+	if !slices.ContainsFunc(r.search.Installed, inside) && !slices.ContainsFunc(r.brought, inside) {
+		r.brought = append(r.brought, dir)
 	}
 }
 
@@ -238,6 +262,10 @@ func (r *Registry) Has(name string) (string, bool) {
 		return local, true
 	}
 	bare = strings.TrimPrefix(bare, legacyPrefix)
+	if bare == name && strings.Count(name, ".") > 1 && r.search.Collections != nil {
+		full, _, known, _ := r.search.Collections.Module(name) // what is wrong with it is said when it is used
+		return full, known
+	}
 	_, ok := r.core.module(bare)
 	return bare, ok
 }
@@ -254,7 +282,10 @@ func (r *Registry) Names() []string {
 // Action implements plan.Plugins.
 func (r *Registry) Action(name string) (*spec.Action, error) {
 	f := r.lookUp(name)
-	if f == nil {
+	switch {
+	case f == nil && strings.Count(name, ".") > 1:
+		return r.collectionModule(name)
+	case f == nil:
 		return r.installedModule(name)
 	}
 	if err := r.Load(f); err != nil {

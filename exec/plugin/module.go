@@ -165,6 +165,41 @@ func (r *Registry) installedModule(name string) (*spec.Action, error) {
 	return p.Declare()
 }
 
+// collectionModule is a module of a collection, by its full name.
+func (r *Registry) collectionModule(full string) (*spec.Action, error) {
+	if r.search.Collections == nil {
+		return nil, &spec.PluginError{Text: "there is no action `" + full + "`"}
+	}
+	name, path, known, err := r.search.Collections.Module(full)
+	switch {
+	case err != nil:
+		return nil, &spec.PluginError{Text: err.Error()}
+	case !known:
+		return nil, &spec.PluginError{Text: "there is no action `" + full + "`"}
+	case r.search.Collections.Acts(name):
+		return nil, refusedAction("the module "+name, "in the collection")
+	}
+	text, err := readHead(path)
+	if err != nil {
+		return nil, &spec.PluginError{Text: "the module " + name + " cannot be read: " + err.Error()}
+	}
+	if !pymodule.InPython(text) {
+		return nil, &spec.PluginError{Text: "the module " + name + " is not written in Python with Ansible's libraries, and moon runs no others of collections"}
+	}
+	words := strings.SplitN(name, ".", 3)
+	collection := words[0] + "." + words[1]
+	if dir, ok := r.search.Collections.Dir(collection); ok {
+		r.noteBrought(dir)
+	}
+	p := &spec.Plugin{
+		Action: full, Name: collection, Path: path, Module: pymodule.NameIn(collection, words[2]), Doc: "A module of the collection " + collection + ".",
+	}
+	if err := r.readPython(p, name); err != nil {
+		return nil, err
+	}
+	return p.Declare()
+}
+
 // readHead returns the beginning of a file: as much as says what it is.
 func readHead(path string) ([]byte, error) {
 	f, err := fsys.OwnFiles{}.Open(path)

@@ -125,7 +125,7 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 	if o.Prior, err = f.priorState(o.Path); err != nil {
 		return o, err
 	}
-	found, err := f.find(call, beside, o.ModulePath)
+	found, err := f.find(call, beside, &o)
 	if err != nil {
 		return plan.Options{}, err
 	}

@@ -31,7 +31,7 @@ type pluginFlags struct {
 }
 
 // find looks for the plugins of a playbook, which is in the directory, and for modules in others.
-func (f *pluginFlags) find(call *app.Invocation, dir string, modules []string) (*plugin.Registry, error) {
+func (f *pluginFlags) find(call *app.Invocation, dir string, o *plan.Options) (*plugin.Registry, error) {
 	// Links are resolved, as the planner resolves them: trust is by path.
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -41,11 +41,18 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, modules []string) (
 		return nil, err
 	}
 	s := plugin.Search{
-		Beside: dir, Modular: modules, Dirs: filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
+		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: newCollections(o.Collections, o.Core),
+		Installed: []string{"/usr/share/ansible", "/etc/ansible"}, Dirs: filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
 		Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: call.Asker,
 	}
 	if own := configDir(); own != "" {
 		s.Own = filepath.Join(own, "plugins")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		s.Installed = append(s.Installed, filepath.Join(home, ".ansible"))
+	}
+	if o.Core != "" { // collections that were installed with it
+		s.Installed = append(s.Installed, filepath.Dir(o.Core))
 	}
 	return plugin.Find(s), nil
 }
@@ -137,7 +144,7 @@ func (f *besideFlags) route(call *app.Invocation) (*plugin.Router, error) {
 			return nil, app.Usage("the working directory cannot be read: %s", err)
 		}
 	}
-	r, err := f.find(call, dir, nil)
+	r, err := f.find(call, dir, &plan.Options{})
 	if err != nil {
 		return nil, err
 	}

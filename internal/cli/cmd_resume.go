@@ -213,7 +213,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if err := c.overrideHosts(&r.again, here.Dir); err != nil {
 		return r, err
 	}
-	found, err := c.find(call, kept.Root, r.again.ModulePath)
+	found, err := c.find(call, kept.Root, &r.again)
 	if err != nil {
 		return r, err
 	}
