@@ -82,6 +82,10 @@ var fieldsLater = map[string]map[string]later{
 		"list":        {way: "use `command: dnf list`"}, "sslverify": {idle: "true", way: "set it in the repository's file"},
 		"validate_certs": {idle: "true", way: "set it in the repository's file"},
 	},
+	"postgresql_user": {
+		"priv":   {way: "use `postgresql_privs`"},
+		"groups": {way: "use `postgresql_privs` with `type: group`"},
+	},
 	"apt_repository": {"install_python_apt": {idle: "true", way: "remove it; moon does not need Python"}},
 	"pip":            {"umask": {way: "set the modes in a step of its own"}},
 }

@@ -78,6 +78,7 @@ type Action struct {
 	Free     string // the field that plain text fills: `shell: make`
 	FreeList string // the field that a plain list fills: `command: [git, pull]`
 	Open     bool   // takes any key: the names are the user's
+	Subject  string // the field that names what a step is about, in plans
 	Process  string // the field that starts a process, and so uses env and cwd; "*": always one
 
 	Command bool // it is a command of the user's, which may have the terminal (interactive)

@@ -159,6 +159,11 @@ func (m *modules) run(t *testing.T, command string) (results map[string]map[stri
 		s.write(t, name, []byte(text), 0o644)
 	}
 	s.write(t, "site.yml", m.playbook(t), 0o644)
+	take := "modules"
+	if strings.HasPrefix(command, "moon") || strings.Contains(command, " moon ") {
+		s.setTake(t, take)
+		defer s.keepRecorded(t, m.path, take)
+	}
 	if script := strings.TrimSpace(string(m.archive.Comment)); script != "" {
 		s.must(t, "set -e\n"+script)
 	}

@@ -56,6 +56,7 @@ var onlyChanges = map[string]string{
 	"package_facts":       "it only looks",
 	"pause":               "it concerns the run and not the machine",
 	"ping":                "it only looks",
+	"postgresql_privs":    "privileges are given on what is there",
 	"print":               "it concerns the run and not the machine",
 	"replace":             "it changes what is in a file",
 	"seboolean":           "a boolean always has a value",
@@ -112,6 +113,9 @@ func tryUndo(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 		}
 		s.write(t, name, []byte(steps), 0o644)
 		s.write(t, "taken.json", nil, 0o644)
+		take := "undo/" + name
+		s.setTake(t, take)
+		defer s.keepRecorded(t, filepath.Join("testdata/actions", a.Name+".txtar"), take)
 		if script := strings.TrimSpace(string(archive.Comment)); script != "" {
 			s.must(t, "set -e\n"+script)
 		}
