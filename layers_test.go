@@ -52,13 +52,14 @@ var layers = map[string][]string{
 	"plan/show":        {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":       {},                                                                                               // what an error means: below all of exec
 	"exec/database":    {},                                                                                               // texts that clients read and print: it starts no programs
+	"exec/pki":         {},                                                                                               // keys, and no files
 	"exec/lines":       {"exec/spec"},                                                                                    // texts and no files
 	"exec/fsys":        {"exec/digest", "exec/fault", "exec/spec"},                                                       // files by anchored names: it knows no jobs, so that an action cannot slip one in
 	"exec/process":     {"exec/fault"},                                                                                   // what moon starts: what an exit means is for those who asked
 	"exec/facts":       {"exec/process"},
 	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                            // it knows no action: each makes itself known
 	"exec/unpack":      {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                               // archives that are open: it fetches none
-	"exec/action":      {"events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault", "exec/database"},                // a package that is not there may be misspelt, as a key may
+	"exec/action":      {"events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault", "exec/database", "exec/pki"},    // a package that is not there may be misspelt, as a key may
 	"exec/plugin":      {"exec/pymodule", "exec/pysource", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                         // as remote: it needs all of exec, and exec nothing of it
 	"exec/remote":      {"exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
 	"engine/graph":     {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},

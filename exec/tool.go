@@ -21,7 +21,7 @@ type Tool struct {
 	Private *string        // what only it can read, from /dev/fd/3
 	Input   *io.PipeReader // what is written to its standard input while it runs, instead of Stdin
 	Output  io.Writer      // where RunTool has its standard output go, instead of the step's output
-	Quiet   bool              // nothing that it prints may be shown: there may be a secret in it
+	Quiet   bool           // nothing that it prints may be shown: there may be a secret in it
 }
 
 // NewTool is a tool without anything special.
