@@ -292,6 +292,7 @@ type Step struct {
 	Keeps     bool          // its result is used although nothing registers it
 	GoesOn    bool          // ignore_unreachable
 	AnyFatal  bool          // its failure ends the play on all hosts
+	Throttle  int           // on how many hosts its task runs at once; 0: any number
 	Clears    bool          // meta: clear_host_errors
 	Pause     time.Duration // of an item: how long to wait before it
 	Includes  string        // of include_tasks and include_role: the file, or the role

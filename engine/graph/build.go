@@ -46,7 +46,7 @@ var buildWhole = dialect.Of[func(*planBuilder)]{
 	},
 	Ansible: func(b *planBuilder) {
 		b.g.Beyond = 1<<events.Lost | 1<<events.Unreachable // as in Ansible
-		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}}).plays(0, nil)
+		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}, turns: map[int]int32{}}).plays(0, nil)
 	},
 }
 

@@ -39,6 +39,7 @@ type playBuilder struct {
 	cleared ID                // the last meta: clear_host_errors of the batch; -1: none
 	since   map[string]int    // how many of did were there before that
 	bodies  map[int]*body     // of steps in a parallel group: the body that each is in
+	turns   map[int]int32     // of tasks with throttle, by their scopes: the pools of hosts
 }
 
 // playState is what the steps of a play have in common where they are built.
@@ -457,12 +458,41 @@ func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
 	}
 	n := b.Node(Node{
 		Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Open: s.Open(), Terminal: s.Terminal,
+		Throttle: b.throttle(s),
 	}, edges)
 	b.did[s.Host] = append(b.did[s.Host], n)
 	if st.body != nil {
 		st.body.step(s.Host, n)
 	}
 	return n
+}
+
+// throttle is the pool of the hosts that do the task of a step, counted from 1. Of hosts with numbers of their own the lowest counts for
+// all; a task on no more hosts than that needs no pool.
+func (b *playBuilder) throttle(s *plan.Step) int32 {
+	at := s.Scope
+	for s.Throttle > 0 && at >= 0 && b.p.Scopes[at].Kind != plan.ScopeTask {
+		at = b.p.Scopes[at].Parent
+	}
+	if s.Throttle == 0 || at < 0 {
+		return 0
+	}
+	task := &b.p.Scopes[at]
+	pool, known := b.turns[at]
+	if known {
+		return pool
+	}
+	most := s.Throttle
+	for i := task.First; i < task.Last; i++ {
+		if own := b.p.Steps[i].Throttle; own > 0 {
+			most = min(most, own)
+		}
+	}
+	if most < task.Hosts {
+		pool = b.Pool(task.Name, most) + 1
+	}
+	b.turns[at] = pool
+	return pool
 }
 
 // hostBlock builds a block with what it has of rescue and always, each host for itself.

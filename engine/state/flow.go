@@ -125,6 +125,7 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 	if step := int(s.graph.Nodes[id].Step); step >= 0 {
 		s.countLimits(step, -1)
 		s.countEnd(outcome, +1)
+		s.endTurn(id)
 	}
 	publish()
 	// Its edges are sent when the last of those before it has arrived.

@@ -62,7 +62,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.kept, s.behind = make([]*ending, len(p.Steps)), nil
 	s.delayed, s.later, s.live, s.counted = map[graph.ID]time.Time{}, map[int]time.Time{}, nil, map[int]int{}
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
-	s.used, s.lent = make([]int, len(g.Pools)), 0
+	s.used, s.lent, s.turns = make([]int, len(g.Pools)), 0, map[int]int{}
 	s.ends = make([]*ending, len(p.Steps))
 	s.tried, s.began = make([][]string, len(p.Steps)), map[int]events.Ran{}
 	// Attempts start at one again; carry puts the earlier ones back.
@@ -333,6 +333,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	}
 	s.publishUnderway(live)
 	s.keepDone(grows)
+	s.resumeTurns()
 	s.arriveRoots()
 	s.resolve()
 	s.settleLate()

@@ -201,7 +201,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 		c.link = connect.Link{}.With(pl.Connection, pl.RemoteUser, pl.Port)
 		c.inherit = inherit{
 			noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable,
-			runOnce: pl.RunOnce, anyFatal: pl.AnyFatal,
+			runOnce: pl.RunOnce, anyFatal: pl.AnyFatal, throttle: pl.Throttle,
 		}
 		if plan.TemplatedIn(pl.AnyFatal) {
 			c.inherit.anyFatal = playbook.Written(pl.AnyFatal.Pos(), strconv.FormatBool(play.anyFatal))

@@ -242,11 +242,14 @@ type fileKey struct {
 }
 
 // inherit are the keys that a play or a block gives the tasks inside which have none of their own.
-type inherit struct{ noLog, checkMode, diff, timeout, queued, unreachable, runOnce, anyFatal, delegateFacts playbook.Value }
+type inherit struct {
+	noLog, checkMode, diff, timeout, queued, unreachable, runOnce, anyFatal, throttle, delegateFacts playbook.Value
+}
 
 func (i inherit) policy() policy.Inherited {
 	return policy.Inherited{
 		Timeout: i.timeout, Queued: i.queued, CheckMode: i.checkMode, Diff: i.diff, Unreachable: i.unreachable, AnyFatal: i.anyFatal,
+		Throttle: i.throttle,
 	}
 }
 
@@ -262,6 +265,7 @@ func (i inherit) with(t *playbook.Task) inherit {
 		{&i.unreachable, t.Unreachable},
 		{&i.runOnce, t.RunOnce},
 		{&i.anyFatal, t.AnyFatal},
+		{&i.throttle, t.Throttle},
 		{&i.delegateFacts, t.DelegateFact},
 	} {
 		if !one.own.IsZero() {

@@ -82,6 +82,7 @@ func playTable() []PlayKey {
 		one("diff", "a boolean", "force or forbid diffs", func(pl *Play) *Value { return &pl.Diff }),
 		one("no_log", "a boolean", "show and store nothing of arguments, output and results", func(pl *Play) *Value { return &pl.NoLog }),
 		one("timeout", "a duration such as 30s", "of every task", func(pl *Play) *Value { return &pl.Timeout }),
+		one("throttle", "a number of hosts", "on how many hosts each task runs at once", func(pl *Play) *Value { return &pl.Throttle }),
 		{
 			Name: approveKey, Doc: "expanded: a review approves the tasks that the run adds, except those with `confirm`",
 			set: func(p playsParser, pl *Play, e Entry) { pl.Approves = readApproves(p.parser, e) },
@@ -106,7 +107,6 @@ func playTable() []PlayKey {
 
 		// Known, so that the message says what to do instead.
 		// The hints are those of tasks, so that they are written once.
-		{Name: "throttle", later: playForm.keys["throttle"].later},
 		{Name: "module_defaults", later: playForm.keys["module_defaults"].later},
 		{Name: "debugger", later: playForm.keys["debugger"].later},
 		{Name: "become_flags", later: playForm.keys["become_flags"].later},

@@ -125,7 +125,10 @@ func init() {
 
 		{Name: "async", on: onAnything, later: noBackground},
 		{Name: "poll", on: onAnything, later: noBackground},
-		{Name: "throttle", on: onAnything, later: "--forks bounds how much runs at once, and `serial` how many hosts"},
+		{
+			Name: "throttle", on: onAnything, Doc: "on how many hosts the task runs at once; with its loop it counts as one",
+			set: setScalar("a number of hosts", func(t *Task, v Value) { t.Throttle = v }),
+		},
 		{Name: "module_defaults", on: onAnything, later: "write the arguments on the tasks, or keep them in a variable"},
 		{Name: "debugger", on: onAnything, later: "`moon tui` stops at failures, and at breakpoints"},
 		{Name: "become_flags", on: onAnything, later: "remove it; what sudo allows is set in sudoers"},

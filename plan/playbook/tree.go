@@ -93,6 +93,7 @@ type Play struct {
 	Diff        Value
 	NoLog       Value
 	Timeout     Value
+	Throttle    Value
 	Approves    bool // approve: expanded
 	Tags        []Value
 	PreTasks    []*Task
@@ -267,6 +268,7 @@ type PlayTask struct {
 	RunOnce      Value
 	Unreachable  Value // ignore_unreachable
 	AnyFatal     Value // any_errors_fatal
+	Throttle     Value
 	Connection   Value
 	RemoteUser   Value
 	Port         Value

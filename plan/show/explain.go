@@ -383,6 +383,9 @@ func (e *explanation) explainPolicy() {
 	if s.Queued > 0 {
 		add("fails when it has waited %s for a slot", s.Queued)
 	}
+	if s.Throttle > 0 {
+		add("runs on %s at a time, with all items of a loop", plan.CountOf(s.Throttle, "host"))
+	}
 	if s.Terminal {
 		add("uses the terminal while it runs")
 	}

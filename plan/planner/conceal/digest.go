@@ -109,6 +109,9 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	if s.Queued > 0 {
 		d.text("queued", s.Queued.String())
 	}
+	if s.Throttle > 0 {
+		d.text("throttle", strconv.Itoa(s.Throttle))
+	}
 	if len(t.Sources)+len(t.Generates) > 0 {
 		d.text("incremental", plan.Texts(t.Sources)+"\n\n"+plan.Texts(t.Generates))
 	}

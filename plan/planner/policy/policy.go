@@ -14,7 +14,7 @@ import (
 )
 
 // Inherited are keys of what is around a task, for one that has none of its own.
-type Inherited struct{ Timeout, Queued, CheckMode, Diff, Unreachable, AnyFatal playbook.Value }
+type Inherited struct{ Timeout, Queued, CheckMode, Diff, Unreachable, AnyFatal, Throttle playbook.Value }
 
 // Policy reads the keys of tasks that decide about their results.
 type Policy struct {
@@ -25,7 +25,7 @@ type Policy struct {
 }
 
 // Keys are those keys of a task that must be known before its step runs.
-func Keys(t *playbook.Task, in Inherited) [8]plan.Part {
+func Keys(t *playbook.Task, in Inherited) [9]plan.Part {
 	return [...]plan.Part{ // and no slice: every step is asked
 		{Key: "retries", Value: t.Retries},
 		{Key: "delay", Value: t.Delay},
@@ -35,6 +35,7 @@ func Keys(t *playbook.Task, in Inherited) [8]plan.Part {
 		{Key: "diff", Value: plan.FirstOf(t.Diff, in.Diff)},
 		{Key: "ignore_unreachable", Value: in.Unreachable},
 		{Key: "any_errors_fatal", Value: in.AnyFatal},
+		{Key: "throttle", Value: in.Throttle},
 	}
 }
 
@@ -91,6 +92,10 @@ func (p *Policy) Fill(s *plan.Step, k *plan.Task, in Inherited, r *plan.Renderer
 	}
 	s.GoesOn = p.ReadFlag(in.Unreachable, "ignore_unreachable", r, false)
 	s.AnyFatal = p.ReadFlag(in.AnyFatal, "any_errors_fatal", r, false)
+	p.ReadFixed(in.Throttle, "throttle", "a number of hosts: 0 for any number", r, func(v any) (ok bool) {
+		s.Throttle, ok = spec.ParseInt(v)
+		return ok && s.Throttle >= 0
+	})
 	pointless.CheckInteractive(p.Collector, k, r)
 	src := t
 	if k.Finds != nil { // its task has the id
