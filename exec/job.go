@@ -2,6 +2,7 @@ package exec
 
 import (
 	"io"
+	"os"
 	"time"
 
 	"moon/events"
@@ -62,6 +63,10 @@ type Job struct {
 	Diff   bool            // compute diffs of text
 	Output *steplog.Writer // required for Run; where the output goes
 	Names  Names
+
+	// Background says that the job is kept apart, and may go on without whoever starts it; nil: it is not. Local knows nothing of it;
+	// package remote does.
+	Background *Background
 
 	// Now is closed when the user wants the process gone without grace.
 	Now <-chan struct{}
@@ -156,6 +161,14 @@ type Result struct {
 
 	// Lacks says what a dry run did not find, and an earlier step might make. A real run would have failed.
 	Lacks string
+}
+
+// Getenv is a variable of the step's environment.
+func (j *Job) Getenv(name string) string {
+	if value, ok := j.Env[name]; ok {
+		return value
+	}
+	return os.Getenv(name)
 }
 
 // Files are where this step copies from.

@@ -237,6 +237,20 @@ type Retry struct {
 	Until string
 }
 
+// Async is a step that is done as a job which its machine keeps.
+type Async struct {
+	Limit time.Duration // how long the job may take
+	Poll  time.Duration // how often it is asked for; 0: nobody waits for it
+}
+
+// String says it in words.
+func (a *Async) String() string {
+	if a.Poll == 0 {
+		return "as a job in the background that may take " + a.Limit.String() + "; it is not waited for"
+	}
+	return "as a job in the background that may take " + a.Limit.String()
+}
+
 // Step is a leaf of the plan: one task, one host, one item.
 type Step struct {
 	Index      int
@@ -274,6 +288,7 @@ type Step struct {
 	Retry      Retry
 	Timeout    time.Duration
 	Queued     time.Duration // how long it may wait for a slot; 0: for ever
+	Async      *Async        // nil: it is done while somebody waits for it, over the connection
 	Undo       *Undo         // nil if nothing reverses it
 	NoLog      bool
 	Terminal   bool  // interactive: its command gets the user's terminal
@@ -352,6 +367,18 @@ func (s *Step) ID() string { return fmt.Sprintf("step-%04d", s.Index+1) }
 
 // BringsPassword reports whether the variables of the step's host have the password with which it becomes another user.
 func (s *Step) BringsPassword() bool { return s.Task != nil && s.Task.BecomePassword != "" }
+
+// DefaultArg is an argument of the step that module_defaults gives.
+func (s *Step) DefaultArg(name string) (g Arg, ok bool) {
+	if s.Task == nil {
+		return Arg{}, false
+	}
+	i := slices.IndexFunc(s.Task.Args, func(g Arg) bool { return g.Default && g.Name == name })
+	if i < 0 {
+		return Arg{}, false
+	}
+	return s.Task.Args[i], true
+}
 
 // WaitsFor reports whether a field of the step is known only after other steps.
 func (s *Step) WaitsFor(field string) bool {

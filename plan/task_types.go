@@ -164,4 +164,6 @@ type Arg struct {
 	Conds []Condition      // of a Condition
 	Expr  *eval.Expression // of an Expression
 	Sub   []Arg            // of an Object
+
+	Default bool // module_defaults has it, and not the task
 }

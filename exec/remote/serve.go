@@ -205,6 +205,9 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 	case r.Dry:
 		return exec.DryRun{Overlay: s.overlayOf(r.Overlay), Plugin: s.plugins.Run}.Run(ctx, job)
 	}
+	if job.Background != nil {
+		return inBackground(ctx, r.Grace, s.pool.Build, s.gone, job)
+	}
 	return local.Run(ctx, job)
 }
 

@@ -12,6 +12,7 @@ import (
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/content"
+	"moon/plan/planner/defaults"
 	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
@@ -98,6 +99,7 @@ type stepPlanner struct {
 	concealer *conceal.Concealer
 	prober    *probe.Prober
 	content   *content.Reader
+	defaults  *defaults.Maker
 	literals  *literal.Steps
 	planned   func(c *taskContext, step int) // is given each step; may be nil
 }

@@ -20,6 +20,7 @@ import (
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/content"
+	"moon/plan/planner/defaults"
 	"moon/plan/planner/exports"
 	"moon/plan/planner/given"
 	"moon/plan/planner/imports"
@@ -133,9 +134,13 @@ func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before 
 	}
 	p.prober = probe.New(p.plan, &p.o, p.Collector, p.secrets, d.Closed)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
+	p.defaults = &defaults.Maker{
+		Problems: p.Collector, Compiler: p.Compiler, Library: p.Library, Actions: p.o.Actions(), Core: o.Core,
+	}
 	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.Reader.LeavesOut = p.leavesOut
+	p.defaults.Known = p.Reader
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
 	p.bindings = bindings.New(p.plan, p.Collector, p.Library, p.Compiler, p.Reader, p.connector.NoteName)
 	p.asker = prompts.New(p.plan, &p.o, p.Collector, p.Reader)

@@ -107,6 +107,10 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if r.Lacking != nil {
 		idle = true
 	}
+	if len(c.modules) > 0 {
+		f.At("module_defaults")
+		k.Compiled = p.defaults.Add(k.Compiled, c.modules, r, idle)
+	}
 	c.form.connect(p, &s, k, c, f, idle)
 	f.At("name")
 	name, report := r.Lenient, r.Report

@@ -214,6 +214,9 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	case t.Env.Kind() == playbook.Map:
 		in.env = append(slices.Clip(c.env), t.Env)
 	}
+	if len(t.ModuleDefaults) > 0 {
+		in.modules = append(slices.Clip(c.modules), t.ModuleDefaults...)
+	}
 	if !t.Ignore.IsZero() {
 		in.ignore = p.Flag(t.Ignore, c.chain)
 	}

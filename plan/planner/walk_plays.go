@@ -195,7 +195,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	for i, m := range hosts {
 		c := &taskContext{
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
-			env: pl.Env, approves: pl.Approves, become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
+			env: pl.Env, modules: pl.ModuleDefaults, approves: pl.Approves, become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
 		}
 		c.form, c.pos, c.on, c.play, c.scene, c.handlers = p.onHosts, pl.Pos, m, play, &sc, play.handlers
 		c.link = connect.Link{}.With(pl.Connection, pl.RemoteUser, pl.Port)

@@ -115,6 +115,7 @@ type taskContext struct {
 	when    []plan.Condition
 	tags    []string
 	env     []playbook.Value
+	modules []playbook.Value // module_defaults of what is around, from the outermost
 	cwd     playbook.Value
 	ignore  []plan.Condition
 	become  connect.Become

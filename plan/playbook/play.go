@@ -84,6 +84,10 @@ func playTable() []PlayKey {
 		one("timeout", "a duration such as 30s", "of every task", func(pl *Play) *Value { return &pl.Timeout }),
 		one("throttle", "a number of hosts", "on how many hosts each task runs at once", func(pl *Play) *Value { return &pl.Throttle }),
 		{
+			Name: "module_defaults", Doc: "arguments for all tasks of a module, or of `group/NAME`: a map of maps",
+			set: func(p playsParser, pl *Play, e Entry) { pl.ModuleDefaults = p.readModuleDefaults(e) },
+		},
+		{
 			Name: approveKey, Doc: "expanded: a review approves the tasks that the run adds, except those with `confirm`",
 			set: func(p playsParser, pl *Play, e Entry) { pl.Approves = readApproves(p.parser, e) },
 		},
@@ -107,7 +111,6 @@ func playTable() []PlayKey {
 
 		// Known, so that the message says what to do instead.
 		// The hints are those of tasks, so that they are written once.
-		{Name: "module_defaults", later: playForm.keys["module_defaults"].later},
 		{Name: "debugger", later: playForm.keys["debugger"].later},
 		{Name: "become_flags", later: playForm.keys["become_flags"].later},
 		{Name: "become_exe", later: playForm.keys["become_exe"].later},

@@ -49,15 +49,13 @@ var differs = map[string]kinds{
 	"become": onInherits, "become_user": onInherits, "become_method": onInherits, "check_mode": onInherits, "diff": onInherits,
 	"args": onTask | onInclude | onRole | onDynamic, "notify": onInherits, "parallel": onGroups, "listen": onTask | onInclude | onDynamic,
 	"moved": onAnything, "undo": onTask, "create_before": onTask,
-	approveKey: onAction | onGroups | onDynamic,
+	approveKey: onAction | onGroups | onDynamic, "async": onTask, "poll": onTask,
 }
 
 // idle are keys that may be written on includes and imports, as Ansible allows it, and that do nothing there.
 const idle = onInclude | onRole | onDynamic
 
 var idleKeys = []string{"register", "changed_when", "failed_when", "until", "retries", "retry_delay"}
-
-const noBackground = "tasks run in the foreground; remove it, or have the command start the background process"
 
 func init() {
 	for _, k := range stepKeys() {
@@ -123,13 +121,14 @@ func init() {
 			set: func(p *parser, t *Task, e Entry) { t.Collections = e.Value },
 		},
 
-		{Name: "async", on: onAnything, later: noBackground},
-		{Name: "poll", on: onAnything, later: noBackground},
 		{
 			Name: "throttle", on: onAnything, Doc: "on how many hosts the task runs at once; with its loop it counts as one",
 			set: setScalar("a number of hosts", func(t *Task, v Value) { t.Throttle = v }),
 		},
-		{Name: "module_defaults", on: onAnything, later: "write the arguments on the tasks, or keep them in a variable"},
+		{
+			Name: "module_defaults", on: onAnything, Doc: "arguments for all tasks of a module, or of `group/NAME`: a map of maps",
+			set: func(p *parser, t *Task, e Entry) { t.ModuleDefaults = p.readModuleDefaults(e) },
+		},
 		{Name: "debugger", on: onAnything, later: "`moon tui` stops at failures, and at breakpoints"},
 		{Name: "become_flags", on: onAnything, later: "remove it; what sudo allows is set in sudoers"},
 		{Name: "become_exe", on: onAnything, later: "remove it; `become_method` is sudo, su or doas"},
@@ -235,6 +234,38 @@ func (p *parser) readEnvironment(e Entry) []Value {
 			continue
 		}
 		all = append(all, v)
+	}
+	return all
+}
+
+// readModuleDefaults reads a map of modules and their arguments, or a list of such maps. The names must be written out.
+func (p *parser) readModuleDefaults(e Entry) (all []Value) {
+	values := []Value{e.Value}
+	if e.Value.Kind() == List {
+		values = e.Value.Items()
+	}
+	for _, v := range values {
+		if v.Kind() != Map {
+			p.errorf(v.Pos(), 0, "write `MODULE: {ARGUMENT: value}` below it", "`%s:` must be a map of modules and their arguments; this is %s",
+				e.Key, v.Kind())
+			continue
+		}
+		sound := true
+		for _, m := range v.Entries() {
+			switch kind := m.Value.Kind(); {
+			case strings.Contains(m.Key, "{{"):
+				p.errorf(m.Pos, utf8.RuneCountInString(m.Key), "only the arguments may be templates", "the module must be written out")
+			case kind == Map, kind == Null, kind == String && strings.Contains(m.Value.Text(), "{{"):
+				continue
+			default:
+				p.errorf(m.Value.Pos(), 0, "write `"+m.Key+": {ARGUMENT: value}`", "the defaults of `%s` must be a map of arguments; this is %s",
+					m.Key, kind)
+			}
+			sound = false
+		}
+		if sound {
+			all = append(all, v)
+		}
 	}
 	return all
 }

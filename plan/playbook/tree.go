@@ -94,13 +94,16 @@ type Play struct {
 	NoLog       Value
 	Timeout     Value
 	Throttle    Value
-	Approves    bool // approve: expanded
-	Tags        []Value
-	PreTasks    []*Task
-	Roles       []*Task // of kind Role
-	Tasks       []*Task
-	PostTasks   []*Task
-	Handlers    []*Task
+
+	ModuleDefaults []Value // maps of modules and their arguments
+
+	Approves  bool // approve: expanded
+	Tags      []Value
+	PreTasks  []*Task
+	Roles     []*Task // of kind Role
+	Tasks     []*Task
+	PostTasks []*Task
+	Handlers  []*Task
 }
 
 // Prompt is an entry of vars_prompt.
@@ -216,6 +219,8 @@ type Task struct {
 	Until       []Value
 	Timeout     Value
 	Queued      Value // `timeout_queued`
+	Async       Value
+	Poll        Value
 	Sources     []Value
 	Generates   []Value
 	Undo        *Task // an action
@@ -275,6 +280,8 @@ type PlayTask struct {
 	Collections  Value // accepted: names without a collection are found anyway
 	Old          bool  // `include`, which is dynamic where it is included itself at run time
 	Module       Value // a template for the name of the action, for `action: "{{ module }} …"`
+
+	ModuleDefaults []Value // maps of modules and their arguments
 }
 
 // noPlay is that of all steps that have nothing of it. Nothing is ever written to it.

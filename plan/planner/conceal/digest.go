@@ -109,6 +109,9 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	if s.Queued > 0 {
 		d.text("queued", s.Queued.String())
 	}
+	if s.Async != nil {
+		d.text("async", s.Async.Limit.String()+" "+s.Async.Poll.String())
+	}
 	if s.Throttle > 0 {
 		d.text("throttle", strconv.Itoa(s.Throttle))
 	}

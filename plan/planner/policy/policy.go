@@ -2,6 +2,8 @@ package policy
 
 import (
 	"slices"
+	"time"
+	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/plan"
@@ -25,7 +27,7 @@ type Policy struct {
 }
 
 // Keys are those keys of a task that must be known before its step runs.
-func Keys(t *playbook.Task, in Inherited) [9]plan.Part {
+func Keys(t *playbook.Task, in Inherited) [11]plan.Part {
 	return [...]plan.Part{ // and no slice: every step is asked
 		{Key: "retries", Value: t.Retries},
 		{Key: "delay", Value: t.Delay},
@@ -36,6 +38,8 @@ func Keys(t *playbook.Task, in Inherited) [9]plan.Part {
 		{Key: "ignore_unreachable", Value: in.Unreachable},
 		{Key: "any_errors_fatal", Value: in.AnyFatal},
 		{Key: "throttle", Value: in.Throttle},
+		{Key: "async", Value: t.Async},
+		{Key: "poll", Value: t.Poll},
 	}
 }
 
@@ -96,12 +100,44 @@ func (p *Policy) Fill(s *plan.Step, k *plan.Task, in Inherited, r *plan.Renderer
 		s.Throttle, ok = spec.ParseInt(v)
 		return ok && s.Throttle >= 0
 	})
+	p.fillAsync(s, k, r)
 	pointless.CheckInteractive(p.Collector, k, r)
 	src := t
 	if k.Finds != nil { // its task has the id
 		src = k.Finds.Src
 	}
 	p.NoteStep(src, s)
+}
+
+// pollInterval is how often a job is asked for if nothing says so.
+const pollInterval = 15 * time.Second
+
+// fillAsync reads what makes a job of the step.
+func (p *Policy) fillAsync(s *plan.Step, k *plan.Task, r *plan.Renderer) {
+	t := k.Src
+	if t.Async.IsZero() { // poll alone means nothing, as with Ansible
+		return
+	}
+	job := plan.Async{Poll: pollInterval}
+	p.ReadDuration(t.Async, "async", r, &job.Limit)
+	p.ReadDuration(t.Poll, "poll", r, &job.Poll)
+	if job.Limit <= 0 {
+		return
+	}
+	s.Async = &job
+	refuse := func(hint, message string) {
+		p.Errorf(t.Async.Pos(), utf8.RuneCountInString(t.Async.Text()), r.Chain, hint, "%s", message)
+	}
+	switch {
+	case !spec.KeptApart(k.Action):
+		refuse("remove it, or have a `command` do the work", "`"+t.ActionKey+"` cannot be a job in the background: moon itself has a part in it")
+	case s.Terminal:
+		refuse("remove one of them", "a job in the background has no terminal, and this is `interactive`")
+	case len(t.Sources)+len(t.Generates) > 0:
+		refuse("remove one of them", "`async` next to `sources` or `generates`: whether the job has made it is known too late")
+	case s.CheckMode != nil && *s.CheckMode:
+		refuse("remove one of them", "check mode and async cannot be used on the same task")
+	}
 }
 
 // checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
