@@ -145,7 +145,8 @@ var layers = map[string][]string{
 
 	// What templates call, below the evaluator: none of it evaluates anything.
 	"plan/eval/expr":    {"plan/eval/jinja", "plan/eval/value", "plan/eval/filters", "plan/eval/lookups"},
-	"plan/eval/filters": {"plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/value"},
+	"plan/eval/filters": {"plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/netaddr", "plan/eval/value"},
+	"plan/eval/netaddr": {},
 	"plan/eval/lookups": {"plan/eval/jinja", "plan/eval/call", "plan/eval/value", "plan/eval/filters"},
 
 	// The planner's components: each is asked through its constructor, and none knows the walk.

@@ -2,6 +2,8 @@ package lookups
 
 import (
 	"cmp"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -131,6 +133,14 @@ func (l *Lookups) World() call.World {
 				return time.Time{}, call.ErrLater
 			}
 			return time.Now(), nil
+		},
+		Chance: func(at value.Env) (uint64, error) {
+			if !running(at) {
+				return 0, call.ErrLater
+			}
+			var drawn [8]byte
+			_, err := rand.Read(drawn[:])
+			return binary.NativeEndian.Uint64(drawn[:]), err
 		},
 		Password: l.password,
 	}
