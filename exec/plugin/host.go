@@ -45,9 +45,11 @@ type opening struct {
 
 // Run carries out a call. It is an exec.Plugin.
 func (h *Host) Run(ctx context.Context, c *exec.PluginCall) exec.Result {
-	if g := c.Args.Plugin; g.Untrusted { // as it was when the plan was made
+	if g := c.Args.Plugin; g.Untrusted { // when the plan was made
 		if c.Check {
-			return c.Unknown("not predicted: " + untrustedText(g.Path))
+			r := c.Unknown("")
+			r.Diff.Summary = "not predicted: " + untrustedText(g.Path)
+			return r
 		}
 		return failedResult("%s; look at it, run moon trust on the playbook, and plan again", untrustedText(g.Path))
 	}

@@ -67,7 +67,7 @@ func (r *Registry) readModule(f *Found) error {
 	return nil
 }
 
-// refuseActing refuses a module that has an action plugin of Ansible's beside it, which would do a part of its work here.
+// refuseActing refuses a module that has an action plugin beside it, which would do a part of its work here.
 func (r *Registry) refuseActing(f *Found) error {
 	beside := filepath.Join(filepath.Dir(filepath.Dir(f.Path)), "action_plugins", f.Name+".py")
 	if _, err := os.Stat(beside); err != nil {
@@ -79,7 +79,7 @@ func (r *Registry) refuseActing(f *Found) error {
 // refusedAction is said of a module whose work is not done by the module.
 func refusedAction(what, by string) error {
 	return &spec.PluginError{
-		Text: what + " cannot be used: a part of its work is done by an action plugin of Ansible's (" + by + "), and moon runs only modules",
+		Text: what + " cannot be used: a part of its work is done by an action plugin (" + by + "), and moon runs only modules",
 		Hint: "use a module without one, or write the steps that it does",
 	}
 }
@@ -108,7 +108,7 @@ func (r *Registry) readPython(p *spec.Plugin, shown string) error {
 }
 
 // askAbout notes whether the files of a module that came with the playbook are trusted, and asks somebody who can decide. Planning only
-// reads them, so that it goes on without.
+// reads them, and continues without an answer.
 func (r *Registry) askAbout(p *spec.Plugin, shown string) error {
 	files := r.distrusted(p.Files())
 	if len(files) == 0 {

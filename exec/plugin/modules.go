@@ -15,7 +15,7 @@ import (
 	"moon/exec/spec"
 )
 
-// internalArgs are what a module learns of its step in the way of Ansible: arguments that begin with _ansible_.
+// internalArgs are what a module learns of its step as with Ansible: arguments that begin with _ansible_.
 func (h *Host) internalArgs(c *exec.PluginCall, tmp string) map[string]any {
 	args := maps.Clone(c.Args.Values)
 	if args == nil {

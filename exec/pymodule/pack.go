@@ -22,7 +22,7 @@ import (
 //go:embed wrapper.py
 var wrapper string
 
-// made are the members of a pack that are no files: the wrapper, and packages that have no file of their own.
+// made are the members of a pack that are not files: the wrapper, and packages that have no file of their own.
 func made(g *spec.Plugin) map[string]string {
 	m := map[string]string{
 		"__main__.py": "MODULE = " + strconv.Quote(g.Module) + "\n" + wrapper,
@@ -122,7 +122,7 @@ func build(g *spec.Plugin) ([]byte, error) {
 // mostUnpacked bounds what a pack holds: it may have come from elsewhere.
 const mostUnpacked = 64 << 20
 
-// SealOf is the digest of a pack by what is in it, which is what runs: each name once, and nothing that is no file.
+// SealOf is the digest of a pack by what is in it, which is what runs: each name once, and nothing that is not a file.
 func SealOf(data []byte) (string, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

@@ -196,7 +196,7 @@ func (f *File) Mentions(word string) bool {
 }
 
 // CallLists are the literal lists and lists of lists of texts that a call of a function is given by a keyword: that of
-// AnsibleModule(…, mutually_exclusive=[['a', 'b']]). What is more than literals is left out.
+// AnsibleModule(…, mutually_exclusive=[['a', 'b']]). What is more than literals is not read.
 func (f *File) CallLists(function, keyword string) [][]any {
 	var all [][]any
 	for i := range f.tokens {

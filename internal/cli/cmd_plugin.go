@@ -109,7 +109,8 @@ func broughtFiles(p *plan.Plan) (list []plan.Input) {
 func refuseUntrusted(p *plan.Plan) error {
 	for _, g := range p.Plugins() {
 		if g.Untrusted {
-			return pluginRefusal(plugin.Untrusted(p.Shown(g.Path), g.Path))
+			return app.Usage("%s\n  hint: look at it; then moon trust on the playbook, or --trust this time only",
+				firstLineOf(plugin.Untrusted(p.Shown(g.Path), g.Path).Error()))
 		}
 	}
 	return nil
