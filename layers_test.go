@@ -182,7 +182,7 @@ var layers = map[string][]string{
 	"plan/planner/policy":    {"exec/spec", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/outline", "plan/planner/pointless", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/probe":     {"plan/found", "exec/spec", "plan", "plan/eval/value", "plan/planner/problems", "secret"},
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
-	"plan/planner/prompts":   {"plan", "plan/planner/known", "plan/planner/problems", "plan/playbook"},
+	"plan/planner/prompts":   {"exec/spec", "plan", "plan/planner/known", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems"},
 	"plan/planner/unmatched": {"exec/spec", "plan", "plan/eval", "plan/eval/value", "plan/planner/compile", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk"},
 	"plan/planner/varsdir":   {"exec/spec", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},

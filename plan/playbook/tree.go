@@ -114,7 +114,7 @@ type Prompt struct {
 	Default  Value
 	Private  Value // true unless it says otherwise
 	Confirm  Value
-	Encrypt  Value // unsupported, with a position, unless the planner can do it
+	Encrypt  Value // sha512_crypt and the like: the variable is the hash of what is typed
 	Salt     Value
 	SaltSize Value
 	Unsafe   Value
