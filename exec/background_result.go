@@ -11,11 +11,11 @@ import (
 	"moon/exec/fault"
 )
 
-// Background says that a job is kept apart from whoever starts it, and goes on without them.
+// Background says that a job is kept apart from the process that starts it, and continues without it.
 type Background struct {
 	ID    string        // decided before it is started: who asks for it again finds it
 	Limit time.Duration // after which it is stopped
-	Poll  time.Duration // how often it is asked for; 0: nobody waits for it
+	Poll  time.Duration // how often it is asked for; 0: it is not waited for
 }
 
 // OfJob is the result of an attempt that has waited for a job, or asks how it ended.

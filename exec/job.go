@@ -64,7 +64,7 @@ type Job struct {
 	Output *steplog.Writer // required for Run; where the output goes
 	Names  Names
 
-	// Background says that the job is kept apart, and may go on without whoever starts it; nil: it is not. Local knows nothing of it;
+	// Background says that the job is kept apart, and may continue without the process that starts it; nil: it is not. Local knows nothing of it;
 	// package remote does.
 	Background *Background
 

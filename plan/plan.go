@@ -240,7 +240,7 @@ type Retry struct {
 // Async is a step that is done as a job which its machine keeps.
 type Async struct {
 	Limit time.Duration // how long the job may take
-	Poll  time.Duration // how often it is asked for; 0: nobody waits for it
+	Poll  time.Duration // how often it is asked for; 0: it is not waited for
 }
 
 // String says it in words.
@@ -288,7 +288,7 @@ type Step struct {
 	Retry      Retry
 	Timeout    time.Duration
 	Queued     time.Duration // how long it may wait for a slot; 0: for ever
-	Async      *Async        // nil: it is done while somebody waits for it, over the connection
+	Async      *Async        // nil: it is done while moon waits for it, over the connection
 	Undo       *Undo         // nil if nothing reverses it
 	NoLog      bool
 	Terminal   bool  // interactive: its command gets the user's terminal

@@ -122,7 +122,7 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 		s.take(id, -1)
 		s.unblock(id)
 	}
-	if f.Outcome != events.Lost && f.Outcome != events.Unreachable { // else the job may go on
+	if f.Outcome != events.Lost && f.Outcome != events.Unreachable { // else the job may continue
 		delete(s.jobs, f.Step)
 	}
 	for _, w := range f.Warnings {

@@ -158,7 +158,7 @@ func numbers(v any) any {
 	return v
 }
 
-// Write puts a record in the place of the one before, so that whoever reads finds one of them whole, also after a loss of power.
+// Write puts a record in the place of the one before, so that a reader finds one of them whole, also after a loss of power.
 func (j Job) Write(r Record) error {
 	d := document{ID: j.id, Started: 1, Begun: r.Begun, PID: r.PID, At: r.At, Ended: r.Ended}
 	if r.Ended != nil {

@@ -26,7 +26,7 @@ import (
 
 // A job in the background is done by a keeper: one more moon, in a session of its own, that nothing ends but its job, its time or a
 // request. Starting it is the same as finding it again: the job has a name before anything is started, and a record that says how far it
-// came. So it does not matter how often, or after what, somebody asks for it.
+// came. So it does not matter how often, or after what, it is asked for.
 //
 //	Take ─▶ record: accepted ─▶ keeper (has the lock) ─▶ record: begun ─▶ action ─▶ record: ended
 //	  └─ another has it, or the record says begun ─▶ wait for it, or leave it
@@ -37,14 +37,14 @@ const begunMark = "begun\n"
 // oldJobs is how long it is kept how a job has ended that was waited for.
 const oldJobs = 7 * 24 * time.Hour
 
-// errand is what a keeper is told.
+// errand is what a keeper gets to do.
 type errand struct {
 	Request request
 	Build   string
 }
 
 // inBackground starts a job on this machine, or finds it, and waits for it if it is to be waited for. Where gone is closed, who asked is
-// away, and the job goes on.
+// away, and the job continues.
 func inBackground(ctx context.Context, grace time.Duration, build string, gone <-chan struct{}, job *exec.Job) exec.Result {
 	j, err := background.New(job.Getenv, job.Background.ID)
 	if err == nil {
@@ -59,7 +59,7 @@ func inBackground(ctx context.Context, grace time.Duration, build string, gone <
 	return awaitJob(ctx, gone, j, job)
 }
 
-// startKeeper starts the keeper of a job that nobody has begun.
+// startKeeper starts the keeper of a job that has not begun.
 func startKeeper(j background.Job, grace time.Duration, build string, job *exec.Job) error {
 	lock, free, err := j.Take()
 	if err != nil || !free {
@@ -76,9 +76,9 @@ func startKeeper(j background.Job, grace time.Duration, build string, job *exec.
 	if err := j.Write(background.Record{At: time.Now()}); err != nil {
 		return err
 	}
-	told := *job
-	told.Become, told.Host = nil, nil
-	r := newRequest(purpose{}, grace, &told)
+	own := *job
+	own.Become, own.Host = nil, nil
+	r := newRequest(purpose{}, grace, &own)
 	body, err := encodeMessage(errand{r, build})
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func startKeeper(j background.Job, grace time.Duration, build string, job *exec.
 		return err
 	}
 	var said bytes.Buffer
-	cmd := osexec.Command(path, "agent", "--keep") //nolint:noctx // it outlives whoever starts it
+	cmd := osexec.Command(path, "agent", "--keep") //nolint:noctx // it outlives the process that starts it
 	cmd.Args[0] = "moon"
 	cmd.Dir, cmd.Stdin, cmd.Stderr = "/", bytes.NewReader(body), &said
 	cmd.ExtraFiles = []*os.File{lock}
@@ -110,7 +110,7 @@ func startKeeper(j background.Job, grace time.Duration, build string, job *exec.
 	return fmt.Errorf("its keeper has ended: %w: %s", <-ended, strings.TrimSpace(said.String()))
 }
 
-// awaitJob waits for the end of a job. Who is told to stop while he waits has the job stopped.
+// awaitJob waits for the end of a job. If the wait is stopped, the job is.
 func awaitJob(ctx context.Context, gone <-chan struct{}, j background.Job, job *exec.Job) exec.Result {
 	const soonest, latest = 50 * time.Millisecond, time.Second
 	wait, stopped := soonest, false
@@ -171,7 +171,7 @@ func Keep(ctx context.Context, in io.Reader, out io.Writer, build string) error 
 		return err
 	}
 	if _, err := io.WriteString(out, begunMark); err != nil {
-		// Nobody hears it. The job is begun all the same, and is found by its name.
+		// There may be no reader left. The job is begun even so, and is found by its name.
 		_ = err
 	}
 	var printed [2]kept
@@ -194,7 +194,7 @@ func Keep(ctx context.Context, in io.Reader, out io.Writer, build string) error 
 		r.Ended.Warnings = append(r.Ended.Warnings, fmt.Sprintf("the job printed more than %d MiB, and only the beginning is kept", mostPrinted>>20))
 	}
 	if _, err := j.Read(); errors.Is(err, fs.ErrNotExist) {
-		return nil // nobody wants to know any more
+		return nil // it was cleaned up meanwhile
 	}
 	return j.Write(r)
 }

@@ -46,7 +46,7 @@ var attended = []string{
 	"copy", "template", "assemble", "fetch", "script", "raw", "unarchive", "patch", "reboot", "wait_for_connection", "async_status",
 }
 
-// KeptApart reports whether an action can be carried out without whoever has started it, as a job in the background.
+// KeptApart reports whether an action can be carried out without the process that has started it, as a job in the background.
 func KeptApart(a *Action) bool {
 	return a == nil || !a.Inward && !slices.Contains(attended, a.Name) && (a.Plugin == nil || a.Plugin.Where != OnController)
 }

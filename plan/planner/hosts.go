@@ -125,8 +125,8 @@ func (p *fleet) readAgain(said map[string]any, play *playPlanner) {
 
 // factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
 func (p *fleet) factHost(s *plan.Step, c *taskContext) *plannedHost {
-	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() ||
-		!p.ReadFlag(c.inherit.delegateFacts, "delegate_facts", p.Renderer(p.env(c, s.Frame.Step), c.chain), false) {
+	if s.Delegate == "" || c.inherit.DelegateFacts.IsZero() ||
+		!p.ReadFlag(c.inherit.DelegateFacts, "delegate_facts", p.Renderer(p.env(c, s.Frame.Step), c.chain), false) {
 		return c.on
 	}
 	return p.machine(s.Delegate)
@@ -301,7 +301,7 @@ func (p *fleet) selectHost(c *taskContext) {
 
 // once reports whether a task runs on one host for all.
 func (p *fleet) once(cs []*taskContext) bool {
-	v := cs[0].inherit.runOnce
+	v := cs[0].inherit.RunOnce
 	if v.IsZero() || len(cs) < 2 {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"moon/plan/loops"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/place"
+	"moon/plan/planner/policy"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -141,7 +142,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// What is planned later needs to know who would be added, also where the condition is open.
 	adds := inviting && len(f.All) == open
 	p.FillProcess(&s, k, r, f, p.o.Home)
-	p.policies.Fill(&s, k, c.inherit.policy(), r, f)
+	p.policies.Fill(&s, k, c.inherit, r, f)
 	c.form.checkKeys(&p.evaluator, k, r)
 	p.FillUndo(&s, k, r, p.o.Home)
 	f.At("")
@@ -366,7 +367,7 @@ func (c *taskContext) isBare() bool {
 	switch {
 	case c.play != nil, c.scene == nil || c.scene.Host != nil, len(c.on.gates)+len(c.gates) > 0:
 		return false
-	case c.link != connect.Link{}, c.become != connect.Become{}, c.inherit != inherit{}, !c.delegate.IsZero():
+	case c.link != connect.Link{}, c.become != connect.Become{}, c.inherit != policy.Inherited{}, !c.delegate.IsZero():
 		return false
 	case c.looks != "", c.path != "", c.once:
 		return false

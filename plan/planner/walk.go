@@ -16,7 +16,7 @@ import (
 // planSteps plans a playbook of steps, with its handlers at the end.
 func (p *planner) planSteps(c *taskContext, pb *playbook.Playbook) {
 	p.ReadDuration(pb.Timeout, "timeout", p.Renderer(p.env(c, nil), nil), &p.plan.Scopes[c.scope].Timeout)
-	c.inherit.timeout, c.inherit.queued = pb.Defaults.Timeout, pb.Defaults.Queued
+	c.inherit.Timeout, c.inherit.Queued = pb.Defaults.Timeout, pb.Defaults.Queued
 	c.handlers = newHandlerSet()
 	c.handlers.home = c.on
 	c.handlers.force = p.ReadFlag(pb.Force, "force_handlers", p.Renderer(p.env(c, nil), nil), p.o.Mode.ForceHandlers)
@@ -192,7 +192,7 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	scope.Name = p.groupName(c, t, label)
 	scope.Parallel, scope.Approves = p.parallel(t.Parallel, c), t.Approves || pb.Approves
 	p.ReadDuration(plan.FirstOf(t.Timeout, pb.Timeout), "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
-	inside.inherit.timeout, inside.inherit.queued = pb.Defaults.Over(c.inherit.timeout, c.inherit.queued)
+	inside.inherit.Timeout, inside.inherit.Queued = pb.Defaults.Over(c.inherit.Timeout, c.inherit.Queued)
 	inside.approves = c.approves || pb.Approves
 	// That of the include counts above that of the file.
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {

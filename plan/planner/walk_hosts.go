@@ -20,7 +20,7 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 		// As with Ansible, add_host is one task for all hosts, although nothing in the task says so.
 		once := playbook.Written(t.Pos, "true")
 		for _, c := range cs {
-			c.inherit.runOnce = once
+			c.inherit.RunOnce = once
 		}
 	}
 	late, by := additions.NewLate(t.Action == "add_host"), ""
@@ -126,7 +126,7 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 		defer func() { p.noteMoved(cs[0], t, scopes, steps) }()
 	}
 	// A saved plan keeps the text of the files it read. Of one with no_log the text may hold what is hidden, so only a digest is kept.
-	if plan.MayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
+	if plan.MayHide(t.NoLog) || !cs[0].inherit.NoLog.IsZero() {
 		p.disk.KeepNot(cs[0].file.Path)
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
@@ -225,7 +225,7 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	}
 	in.become = c.become.With(t)
 	in.link = c.link.With(t.Connection, t.RemoteUser, t.Port)
-	in.inherit = c.inherit.with(t)
+	in.inherit = c.inherit.With(t)
 	if !t.DelegateTo.IsZero() {
 		in.delegate = t.DelegateTo
 	}
@@ -540,7 +540,7 @@ func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 		// As parameters: in Ansible's order they count above what set_fact and register have given.
 		in.params = p.paramsLayer(t, in.params, c.chain)
 	}
-	in.inherit.noLog = c.around.noLog(t) // hides what is inside too: its items would show there
+	in.inherit.NoLog = c.around.noLog(t) // hides what is inside too: its items would show there
 	if t.Apply.Kind() != playbook.Map {
 		return &in
 	}

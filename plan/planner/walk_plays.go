@@ -9,6 +9,7 @@ import (
 	"moon/plan/dialect"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/library"
+	"moon/plan/planner/policy"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -195,16 +196,17 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	for i, m := range hosts {
 		c := &taskContext{
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
-			env: pl.Env, modules: pl.ModuleDefaults, approves: pl.Approves, become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
+			env: pl.Env, modules: pl.ModuleDefaults, approves: pl.Approves,
+			become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
 		}
 		c.form, c.pos, c.on, c.play, c.scene, c.handlers = p.onHosts, pl.Pos, m, play, &sc, play.handlers
 		c.link = connect.Link{}.With(pl.Connection, pl.RemoteUser, pl.Port)
-		c.inherit = inherit{
-			noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable,
-			runOnce: pl.RunOnce, anyFatal: pl.AnyFatal, throttle: pl.Throttle,
+		c.inherit = policy.Inherited{
+			NoLog: pl.NoLog, CheckMode: pl.CheckMode, Diff: pl.Diff, Timeout: pl.Timeout, Unreachable: pl.Unreachable,
+			RunOnce: pl.RunOnce, AnyFatal: pl.AnyFatal, Throttle: pl.Throttle,
 		}
 		if plan.TemplatedIn(pl.AnyFatal) {
-			c.inherit.anyFatal = playbook.Written(pl.AnyFatal.Pos(), strconv.FormatBool(play.anyFatal))
+			c.inherit.AnyFatal = playbook.Written(pl.AnyFatal.Pos(), strconv.FormatBool(play.anyFatal))
 		}
 		if !pl.Ignore.IsZero() {
 			c.ignore = p.Flag(pl.Ignore, in.chain)

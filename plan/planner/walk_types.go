@@ -177,7 +177,7 @@ type scopeOnHost struct {
 	scene    *vars.Scene
 	pos      diag.Pos // of the task
 	link     connect.Link
-	inherit  inherit
+	inherit  policy.Inherited
 	delegate playbook.Value
 	parallel diag.Pos     // the key of the parallel group that this is in; zero for none
 	around   *taskContext // of an include: what it was in
@@ -242,40 +242,6 @@ type fileKey struct {
 	below *vars.Layer
 }
 
-// inherit are the keys that a play or a block gives the tasks inside which have none of their own.
-type inherit struct {
-	noLog, checkMode, diff, timeout, queued, unreachable, runOnce, anyFatal, throttle, delegateFacts playbook.Value
-}
-
-func (i inherit) policy() policy.Inherited {
-	return policy.Inherited{
-		Timeout: i.timeout, Queued: i.queued, CheckMode: i.checkMode, Diff: i.diff, Unreachable: i.unreachable, AnyFatal: i.anyFatal,
-		Throttle: i.throttle,
-	}
-}
-
-func (i inherit) with(t *playbook.Task) inherit {
-	for _, one := range []struct {
-		into *playbook.Value
-		own  playbook.Value
-	}{
-		{&i.noLog, t.NoLog},
-		{&i.checkMode, t.CheckMode},
-		{&i.diff, t.Diff},
-		{&i.timeout, t.Timeout},
-		{&i.unreachable, t.Unreachable},
-		{&i.runOnce, t.RunOnce},
-		{&i.anyFatal, t.AnyFatal},
-		{&i.throttle, t.Throttle},
-		{&i.delegateFacts, t.DelegateFact},
-	} {
-		if !one.own.IsZero() {
-			*one.into = one.own
-		}
-	}
-	return i
-}
-
 func (c *taskContext) roleName() string {
 	if c.scene == nil || c.scene.Role == nil {
 		return ""
@@ -317,7 +283,7 @@ func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
 			}
 		}
 	}
-	return plan.FirstOf(t.NoLog, applied, c.inherit.noLog)
+	return plan.FirstOf(t.NoLog, applied, c.inherit.NoLog)
 }
 
 // lookout is the place from which tasks look that are in a file of a play.

@@ -16,7 +16,32 @@ import (
 )
 
 // Inherited are keys of what is around a task, for one that has none of its own.
-type Inherited struct{ Timeout, Queued, CheckMode, Diff, Unreachable, AnyFatal, Throttle playbook.Value }
+type Inherited struct {
+	NoLog, CheckMode, Diff, Timeout, Queued, Unreachable, RunOnce, AnyFatal, Throttle, DelegateFacts playbook.Value
+}
+
+// With are the keys as a play or a block gives them to what is inside: its own, or those around it.
+func (in Inherited) With(t *playbook.Task) Inherited {
+	for _, one := range []struct {
+		into *playbook.Value
+		own  playbook.Value
+	}{
+		{&in.NoLog, t.NoLog},
+		{&in.CheckMode, t.CheckMode},
+		{&in.Diff, t.Diff},
+		{&in.Timeout, t.Timeout},
+		{&in.Unreachable, t.Unreachable},
+		{&in.RunOnce, t.RunOnce},
+		{&in.AnyFatal, t.AnyFatal},
+		{&in.Throttle, t.Throttle},
+		{&in.DelegateFacts, t.DelegateFact},
+	} {
+		if !one.own.IsZero() {
+			*one.into = one.own
+		}
+	}
+	return in
+}
 
 // Policy reads the keys of tasks that decide about their results.
 type Policy struct {
