@@ -33,7 +33,7 @@ for n in $(seq 100); do mariadb-admin --no-defaults -S /tmp/my/sock -u root ping
 		[]string{"mariadb", "mariadb-dump"}},
 	"postgresql": {"/usr/lib/postgresql/15/bin/postgres", `mkdir /tmp/pg && chown postgres /tmp/pg; cd /tmp/pg
 b=/usr/lib/postgresql/15/bin
-su postgres -c "$b/initdb -D /tmp/pg/data -A trust -E UTF8 --locale=C.UTF-8" >/tmp/pg/log
+su postgres -c "$b/initdb -D /tmp/pg/data -A trust -E UTF8 --locale=C.UTF-8" >/dev/null
 su postgres -c "$b/pg_ctl -D /tmp/pg/data -o '-k /tmp/pg -h \"\"' -l /tmp/pg/log -w start" >/dev/null || cat /tmp/pg/log`,
 		[]string{"psql", "pg_dump", "pg_restore"}},
 }

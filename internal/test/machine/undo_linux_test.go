@@ -53,6 +53,8 @@ var onlyChanges = map[string]string{
 	"group_by":            "it concerns the run and not the machine",
 	"hostname":            "a machine always has a name",
 	"meta":                "it concerns the run and not the machine",
+	"mysql_query":         "what queries make is known to who wrote them",
+	"mysql_variables":     "a server always has its variables",
 	"package_facts":       "it only looks",
 	"pause":               "it concerns the run and not the machine",
 	"ping":                "it only looks",
