@@ -177,13 +177,13 @@ var layers = map[string][]string{
 	"plan/planner/place":     {"plan", "plan/eval/value", "plan/playbook"},                                    // the step of an open place: it walks nothing
 	"plan/planner/outline":   {"plan/sequence", "internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/override":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
-	"plan/planner/pointless": {"exec/spec", "plan", "plan/planner/problems", "plan/playbook"},
+	"plan/planner/pointless": {"exec/spec", "internal/diag", "plan", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/preset":    {"internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/policy":    {"exec/spec", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/outline", "plan/planner/pointless", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/probe":     {"plan/found", "exec/spec", "plan", "plan/eval/value", "plan/planner/problems", "secret"},
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
 	"plan/planner/prompts":   {"exec/spec", "plan", "plan/planner/known", "plan/planner/problems", "plan/playbook"},
-	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems"},
+	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems", "plan/eval", "plan/eval/value", "plan/playbook"},
 	"plan/planner/unmatched": {"exec/spec", "plan", "plan/eval", "plan/eval/value", "plan/planner/compile", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk"},
 	"plan/planner/varsdir":   {"exec/spec", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},
 }

@@ -270,3 +270,11 @@ func (o *Options) Invocation() *vars.Invocation {
 // is, for a question; "" only looks, and never asks. files are those that decide it: every file that was read so far, by its
 // absolute path and digest.
 type Trusts func(what string, files []Input) bool
+
+// InventoryHint is the way out if no host is as wanted: without an inventory there are none.
+func (o *Options) InventoryHint() string {
+	if len(o.Hosts.Inventory) == 0 {
+		return "give an inventory with -i; without one there is only localhost"
+	}
+	return ""
+}

@@ -202,6 +202,16 @@ type LoopContext struct {
 	Labelled   bool   // by loop_control
 }
 
+// LacksIn are the values that a field of the step waits for.
+func (s *Step) LacksIn(field string) (missing []value.Missing) {
+	for _, u := range s.Unknowns {
+		if u.Field == field {
+			missing = append(missing, value.Missing{Name: u.Name, Steps: u.Steps})
+		}
+	}
+	return missing
+}
+
 // PythonText is how Ansible shows the item: as Python writes what the label is about.
 func (l *LoopContext) PythonText() string {
 	switch v := value.Plain(l.Ordered).(type) {

@@ -201,7 +201,7 @@ func (b *playBuilder) takeIn(st *playState) {
 }
 
 // forgiven are the ends of a host behind an always in which there is a meta: clear_host_errors: what has failed in the block before it does
-// not keep the host from going on, and is no failure of the block around.
+// not keep the host from continuing, and is not a failure of the block around.
 func (b *playBuilder) forgiven(host string, exit Edge, own *body, st *playState) []Edge {
 	cleared := on(b.cleared, onMet)
 	if failed := own.failed[host]; len(failed) > 0 {

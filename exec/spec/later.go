@@ -132,6 +132,18 @@ var actionsLater = map[string]string{
 	"yum_repository":         "write the file below /etc/yum.repos.d with `copy` and `content`",
 }
 
+// ForWindows reports whether a module is one for Windows hosts, by its name.
+func ForWindows(name string) bool {
+	for _, collection := range []string{"ansible.windows.", "community.windows.", "microsoft.ad.", BuiltinPrefix} {
+		short, found := strings.CutPrefix(name, collection)
+		if found && collection != BuiltinPrefix {
+			return true
+		}
+		name = short
+	}
+	return strings.HasPrefix(name, "win_")
+}
+
 // ActionLater gives the way out for an action that there is not yet.
 func ActionLater(name string) (way string, ok bool) {
 	for _, collection := range []string{BuiltinPrefix, "ansible.posix.", "community.general."} {

@@ -7,14 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
 	"moon/plan/eval/value"
 	"moon/plan/planner/items"
 	"moon/plan/planner/library"
 	"moon/plan/planner/outline"
+	"moon/plan/planner/tags"
 	"moon/plan/playbook"
 	"moon/plan/prior"
 	"moon/plan/vars"
@@ -50,21 +49,9 @@ func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string
 	return p.secrets.Redact(cmp.Or(plan.NameLine(t.Name, r.Text(t.Name)), otherwise))
 }
 
-// parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
-func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
-	n := 0
-	p.ReadFixed(v, "parallel", "true, false or a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
-		if i, ok := spec.ParseInt(got); ok {
-			n = i
-			return n > 0
-		}
-		yes, ok := spec.ParseBool(got)
-		if yes {
-			n = plan.Unlimited
-		}
-		return ok
-	})
-	return n
+// rendererAt renders what is written at a place, in its context.
+func (p *evaluator) rendererAt(c *taskContext) *plan.Renderer {
+	return p.Renderer(p.env(c, nil), c.chain)
 }
 
 // roundContext describes a round of a loop. What all its rounds share is given.
@@ -87,21 +74,6 @@ func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, list []it
 		}
 	}
 	return lc
-}
-
-// limit is how many iterations may run at once: 0 for one after the other.
-func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
-	n := 0
-	p.ReadFixed(t.Loop.Limit, "limit", "a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
-		i, ok := spec.ParseInt(got)
-		n = i
-		return ok && n > 0
-	})
-	// One at once is what a loop without a limit does.
-	if n == 1 {
-		return 0
-	}
-	return n
 }
 
 // itemLabel is how an item is called in names and paths, and what that is the text of.
@@ -248,45 +220,25 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 	if len(t.Tags) == 0 {
 		return c.tags
 	}
-	tags := slices.Clone(c.tags)
+	all := slices.Clone(c.tags)
 	for _, v := range t.Tags {
-		for _, tag := range p.tagsIn(v, c) {
-			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(tags, tag) {
-				tags = append(tags, tag)
+		// As with Ansible, tags are what they are before anything runs: what an open place may set does not count.
+		e := p.env(c, nil)
+		e.Settled = true
+		r := p.Renderer(e, c.chain)
+		list := tags.Of(v, r, p.plan.Dialect.Rules().CommaTags)
+		if len(r.Missing) > 0 {
+			p.Errorf(v.Pos(), 0, c.chain, "tags select steps before anything runs: write a tag that is known then, and use `when` for the rest",
+				"this tag is known only after %s", p.DescribeSteps(r.Missing))
+		}
+		for _, tag := range list {
+			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(all, tag) {
+				all = append(all, tag)
 				p.tags.Note(tag)
 			}
 		}
 	}
-	return tags
-}
-
-// tagsIn are the tags of one entry: of a text all between its commas, of a template also those of a list.
-func (p *evaluator) tagsIn(v playbook.Value, c *taskContext) (list []string) {
-	if !eval.Templated(v.Text()) {
-		return strings.Split(v.Text(), ",")
-	}
-	// As with Ansible, tags are what they are before anything runs: what an open place may set does not count.
-	e := p.env(c, nil)
-	e.Settled = true
-	r := p.Renderer(e, c.chain)
-	got := value.Plain(r.Value(v))
-	if len(r.Missing) > 0 {
-		p.Errorf(v.Pos(), 0, c.chain, "tags select steps before anything runs: write a tag that is known then, and use `when` for the rest",
-			"this tag is known only after %s", p.DescribeSteps(r.Missing))
-	}
-	if r.Failed || len(r.Missing) > 0 {
-		return nil
-	}
-	items, ok := got.([]any)
-	if !ok && p.plan.Dialect.Rules().CommaTags {
-		return strings.Split(value.Text(got), ",")
-	} else if !ok {
-		items = []any{got}
-	}
-	for _, one := range items {
-		list = append(list, value.Text(one))
-	}
-	return list
+	return all
 }
 
 // excludedBy says what leaves a step out; "" if nothing does.

@@ -221,7 +221,7 @@ func (p *fleet) choose(pl *playbook.Play, head *plan.PlayHead, in importContext)
 		err = nil
 	}
 	if err != nil {
-		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: inventoryHint(p.o)})
+		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: p.o.InventoryHint()})
 	}
 	if p.additions.RefuseRemoved(p.inventory, pattern, hosts, at, in.chain) {
 		return nil, false
@@ -243,7 +243,7 @@ func (p *fleet) choose(pl *playbook.Play, head *plan.PlayHead, in importContext)
 		case err == nil:
 			p.Report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: at, Chain: in.chain,
-				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: inventoryHint(p.o),
+				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: p.o.InventoryHint(),
 			})
 		}
 		// An empty scope keeps the play visible in the plan.
@@ -307,13 +307,6 @@ func (p *fleet) once(cs []*taskContext) bool {
 	}
 	p.selectHost(cs[0])
 	return p.ReadFlag(v, "run_once", p.Renderer(p.env(cs[0], nil), cs[0].chain), false)
-}
-
-func inventoryHint(o plan.Options) string {
-	if len(o.Hosts.Inventory) == 0 {
-		return "give an inventory with -i; without one there is only localhost"
-	}
-	return ""
 }
 
 // connect fills in where a step of a play runs.

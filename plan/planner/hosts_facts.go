@@ -1,10 +1,9 @@
 package planner
 
 import (
-	"maps"
-
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/planner/connect"
 	"moon/plan/vars"
 )
 
@@ -91,32 +90,23 @@ func (p *fleet) gather(cs []*taskContext) {
 			})
 			continue
 		}
-		m.Facts, m.State = p.withEnvironment(got.Facts, askers[i]), vars.FactsKnown
+		m.Facts, m.State = connect.WithEnvironment(got.Facts, p.environmentOf(askers[i])), vars.FactsKnown
 		if got.Own != nil {
 			m.Names.Own(got.Own, p.here.FactsMap)
 		}
 	}
 }
 
-// withEnvironment are the facts of a host with the environment that its tasks have: that of the play, as facts are gathered by a task.
-func (p *fleet) withEnvironment(facts map[string]any, c *taskContext) map[string]any {
-	gathered, ok := facts["env"].(map[string]any)
-	if !ok || len(c.env) == 0 {
-		return facts
-	}
+// environmentOf is the environment of the tasks of a play on a host: facts are gathered by one of them. What is wrong with it is said where tasks
+// use it.
+func (p *fleet) environmentOf(c *taskContext) (list []map[string]string) {
 	p.names = c.on.Names
-	env := maps.Clone(gathered)
 	for _, v := range c.env {
-		r := p.Renderer(p.env(c, nil), c.chain)
-		r.Report = nil // it is said where tasks use it
-		for name, text := range r.Environment(v) {
-			env[name] = text
-		}
+		r := p.rendererAt(c)
+		r.Report = nil
+		list = append(list, r.Environment(v))
 	}
-	// A copy, as another play may have another environment.
-	facts = maps.Clone(facts)
-	facts["env"] = env
-	return facts
+	return list
 }
 
 func (p *fleet) unreached(host, why string) {

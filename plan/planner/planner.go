@@ -247,7 +247,7 @@ func (p *planner) run() {
 	if pb.Strategy == "graph" {
 		p.plan.Strategy = "graph"
 	}
-	if n := p.parallel(pb.Parallel, c); n > 0 && pb.Hosts.IsZero() {
+	if n := p.ReadParallel(pb.Parallel, p.rendererAt(c)); n > 0 && pb.Hosts.IsZero() {
 		p.plan.Scopes[root].Parallel = n
 	}
 	p.policyOfOrphans = pb.Orphans

@@ -17,6 +17,7 @@ import (
 	"moon/plan/eval/value"
 	"moon/plan/inventory"
 	"moon/plan/loops"
+	"moon/plan/planner/pointless"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -89,25 +90,14 @@ type parallelGroup struct {
 // group reads `parallel` of a group of tasks in a play. With `strategy: graph` a block is not a part of the order, so neither a limit
 // nor a rescue has anything to go by.
 func (p *playsState) group(c *taskContext, t *playbook.Task) parallelGroup {
-	g := parallelGroup{atOnce: p.parallel(t.Parallel, c), pos: t.Parallel.Pos()}
+	g := parallelGroup{atOnce: p.ReadParallel(t.Parallel, p.rendererAt(c)), pos: t.Parallel.Pos()}
 	if i := slices.IndexFunc(t.Keys, func(e playbook.Entry) bool { return e.Key == parallelKey }); i >= 0 {
 		g.pos = t.Keys[i].Pos
 	}
 	if p.plan.Scopes[c.play.scope].Strategy != "graph" {
 		return g
 	}
-	refuse := func(pos diag.Pos, key, hint string) {
-		p.Errorf(pos, len(key), c.chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
-	}
-	if g.atOnce > 0 && g.atOnce < plan.Unlimited {
-		refuse(g.pos, parallelKey, "remove it and limit the whole run with `--forks`, or use another strategy")
-	}
-	if len(t.Rescue) > 0 {
-		refuse(t.RescuePos, "rescue", "use the strategy linear or free, with `parallel: true` on the block")
-	}
-	if len(t.Always) > 0 {
-		refuse(t.AlwaysPos, "always", "use the strategy linear or free, with `parallel: true` on the block")
-	}
+	pointless.CheckUnordered(p.Collector, t, g.atOnce, g.pos, c.chain)
 	return g
 }
 
@@ -328,11 +318,7 @@ func (p *playsState) gatherBehind(cs []*taskContext) (done func()) {
 	for _, c := range cs {
 		c.on.Since++
 	}
-	return func() {
-		if len(cs) > 0 {
-			*cs[0].on.Names.Produced.Now++
-		}
-	}
+	return func() { *p.names.Produced.Now++ }
 }
 
 // unnamed is what a task without a name is called.

@@ -31,7 +31,7 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role, needs 
 		with.Role = r.Role
 		if !needs {
 			for _, one := range p.varsOfNeeds(c, r) {
-				one.upon(&with.Defaults, &with.RoleVars, p.bindings)
+				p.bindings.PutUpon(one, &with.Defaults, &with.RoleVars)
 			}
 		}
 		with.RoleVars = p.bindings.Lazy(r.files.Vars, with.RoleVars, r.files.VarsFrom, c.chain)
@@ -41,7 +41,7 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role, needs 
 	}
 	in.scene = sc
 	if t.StepVars.Kind() == playbook.Map {
-		// What is included while the play goes on is given its variables as parameters; to other roles they are those of a block.
+		// What is included during the play is given its variables as parameters; to other roles they are those of a block.
 		if t.Dynamic {
 			in.params = p.paramsLayer(t, c.params, c.chain)
 		} else {
@@ -60,23 +60,9 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role, needs 
 	return &in
 }
 
-// varsOfRole are the variables that a role has where a task uses it: those next to its name, and those of its files.
-type varsOfRole struct {
-	given []playbook.Entry // of `vars:`
-	files *playbook.RoleFiles
-	chain []string
-}
-
-// upon puts the variables upon those of other roles.
-func (v varsOfRole) upon(defaults, roleVars **vars.Layer, make *bindings.Maker) {
-	*roleVars = make.Lazy(v.given, *roleVars, "role vars", v.chain)
-	*roleVars = make.Lazy(v.files.Vars, *roleVars, v.files.VarsFrom, v.chain)
-	*defaults = make.Lazy(v.files.Defaults, *defaults, v.files.DefsFrom, v.chain)
-}
-
 // varsOfNeeds are the variables of all roles that a role depends on, in the order in which these are done. What is wrong with a name is
 // said where the dependency is planned.
-func (p *playsState) varsOfNeeds(c *taskContext, r *role) (list []varsOfRole) {
+func (p *playsState) varsOfNeeds(c *taskContext, r *role) (list []bindings.RoleVars) {
 	if len(r.files.Meta.Dependencies) == 0 {
 		return nil
 	}
@@ -89,11 +75,11 @@ func (p *playsState) varsOfNeeds(c *taskContext, r *role) (list []varsOfRole) {
 			scene.Role = r.Role
 			at.scene, at.dir = &scene, filepath.Join(r.Dir, "meta")
 			inner, ok := p.findRole(&at, need)
-			if !ok || inner.inside(r.Role) || len(list) > mostDependencies {
+			if !ok || r.Role.Within(inner.Dir) || len(list) > mostDependencies {
 				continue
 			}
 			walk(&at, inner)
-			list = append(list, varsOfRole{need.StepVars.Entries(), inner.files, c.chain})
+			list = append(list, bindings.RoleVars{Given: need.StepVars.Entries(), Files: inner.files, Chain: c.chain})
 		}
 	}
 	walk(c, r)
@@ -111,21 +97,7 @@ func (p *playsState) findRole(c *taskContext, t *playbook.Task) (*role, bool) {
 		return nil, false
 	}
 	files := p.LoadRole(t, dir, p.roleFiles(c, t), c.chain)
-	return &role{&vars.Role{Name: roleName(name), Dir: dir, Parent: c.scene.Role}, files}, true
-}
-
-// roleName is the name of a role that a task names. It is what was written also if the directory is a link to another: a playbook that asks
-// for one version by the name of all gets it by that name.
-func roleName(written string) string { return strings.TrimRight(written, "/") }
-
-// inside reports whether a role is one of those that lead to it.
-func (r *role) inside(parent *vars.Role) bool {
-	for ; parent != nil; parent = parent.Parent {
-		if parent.Dir == r.Dir {
-			return true
-		}
-	}
-	return false
+	return &role{&vars.Role{Name: library.RoleName(name), Dir: dir, Parent: c.scene.Role}, files}, true
 }
 
 // visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
@@ -133,23 +105,12 @@ func (p *playsState) visible(cs []*taskContext, t *playbook.Task, r *role) {
 	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
 		return
 	}
-	for _, c := range cs {
-		for _, of := range append(p.varsOfNeeds(c, r), varsOfRole{t.StepVars.Entries(), r.files, c.chain}) {
-			names := c.on.Names
-			for _, one := range []struct {
-				into    *vars.History
-				entries []playbook.Entry
-				from    string
-			}{
-				{&names.ShownVars, of.given, "role vars"},
-				{&names.ShownVars, of.files.Vars, of.files.VarsFrom},
-				{&names.ShownDefaults, of.files.Defaults, of.files.DefsFrom},
-			} {
-				for _, e := range one.entries {
-					b := p.bindings.Bind(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
-					one.into.Add(&b)
-				}
-			}
+	c := cs[0]
+	all := append(p.varsOfNeeds(c, r), bindings.RoleVars{Given: t.StepVars.Entries(), Files: r.files, Chain: c.chain})
+	// As with Ansible it is the play that has them, also if only some of its hosts use the role.
+	for _, host := range c.scene.Hosts {
+		if m := p.machines[host]; m != nil {
+			p.bindings.Show(all, m.Names)
 		}
 	}
 }
@@ -206,7 +167,7 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		at.scene = &scene
 		said := len(p.Found)
 		r, ok := p.findRole(&at, t)
-		if !ok || r.inside(parent) {
+		if !ok || parent.Within(r.Dir) {
 			p.Found = p.Found[:said] // it is said where the role is used
 			return
 		}
@@ -215,7 +176,8 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 			walk(&at, need, r.Role)
 		}
 		sc.Roles = append(sc.Roles, r.Name)
-		varsOfRole{t.StepVars.Entries(), files, c.chain}.upon(&sc.Defaults, &sc.RoleVars, p.bindings)
+		own := bindings.RoleVars{Given: t.StepVars.Entries(), Files: files, Chain: c.chain}
+		p.bindings.PutUpon(own, &sc.Defaults, &sc.RoleVars)
 		scene.Role = r.Role
 		play.handlers.takeHandlers(r, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults

@@ -237,6 +237,11 @@ func (p *stepPlanner) foreclose(s *plan.Step) {
 // absent says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
 // a task is left out, it does not matter.
 func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
+	if spec.ForWindows(t.ActionKey) {
+		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "leave the tasks of these hosts to ansible-playbook",
+			"`%s` is for Windows hosts, which moon does not manage", t.ActionKey)
+		return
+	}
 	if way, ok := spec.ActionLater(t.ActionKey); ok {
 		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
 		return

@@ -190,12 +190,12 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	p.bindings.CheckIncluded(pb, t, c.chain)
 	label := pb.File.Name
 	scope.Name = p.groupName(c, t, label)
-	scope.Parallel, scope.Approves = p.parallel(t.Parallel, c), t.Approves || pb.Approves
+	scope.Parallel, scope.Approves = p.ReadParallel(t.Parallel, p.rendererAt(c)), t.Approves || pb.Approves
 	p.ReadDuration(plan.FirstOf(t.Timeout, pb.Timeout), "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
 	inside.inherit.Timeout, inside.inherit.Queued = pb.Defaults.Over(c.inherit.Timeout, c.inherit.Queued)
 	inside.approves = c.approves || pb.Approves
 	// That of the include counts above that of the file.
-	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
+	if n := p.ReadParallel(pb.Parallel, p.rendererAt(c)); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
 	}
 	leave := p.enter(&inside, scope, place+label, pb.File, library.Opened{Path: target}, pos)
@@ -222,7 +222,7 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	inside := *c
 	scope := plan.Scope{
 		Kind: plan.ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain),
-		When: plan.WhenText(c.when), Parallel: p.parallel(t.Parallel, c), Approves: t.Approves,
+		When: plan.WhenText(c.when), Parallel: p.ReadParallel(t.Parallel, p.rendererAt(c)), Approves: t.Approves,
 	}
 	p.ReadDuration(t.Timeout, "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
 	if c.item != nil {
@@ -351,7 +351,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	if len(late) > 0 && t.Kind != playbook.Action {
 		label += "?" // what is in it must not be taken for what is in another group of that name
 	}
-	limit := p.limit(c, t)
+	limit := p.ReadLimit(t.Loop.Limit, p.rendererAt(c))
 	hidden := plan.MayHide(c.noLog(t))
 	expression := loops.Expression(t.Loop)
 	scope := p.OpenScope(plan.Scope{

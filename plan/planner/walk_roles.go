@@ -48,7 +48,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		}
 	}
 	files := p.LoadRole(t, dir, group.files, c.chain)
-	r := &role{&vars.Role{Name: roleName(name), Dir: dir, Parent: c.scene.Role}, files}
+	r := &role{&vars.Role{Name: library.RoleName(name), Dir: dir, Parent: c.scene.Role}, files}
 	if p.hasBeen(c, t, r) {
 		return
 	}

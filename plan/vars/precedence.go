@@ -57,7 +57,7 @@ var Levels = []Level{
 	}, func(_ *Frame, sc *Scene) place { return place{layer: sc.Vars} }},
 	{[]Source{{"root vars", "`vars:` next to `plays:`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Root} }},
 	{
-		[]Source{{"block vars", "`vars:` next to `block:`, `import_tasks:`, or under `apply:`; the innermost count"}},
+		[]Source{{"block vars", "`vars:` next to `block:`, `import_tasks:`, `import_role:` or a role, or under `apply:`; the innermost count"}},
 		func(fr *Frame, _ *Scene) place { return place{layer: fr.Block} },
 	},
 	{[]Source{{"task vars", "`vars:` of the task itself"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Step} }},
@@ -306,7 +306,7 @@ func managed(name string, f func(*Binding) bool) bool {
 	return name == "ansible_managed" && f(&Binding{Name: name, Value: "Ansible managed", From: "default"})
 }
 
-// noFacts finds the facts of a host that nobody has gathered: there are none, which playbooks ask before they gather them.
+// noFacts finds the facts of a host that are not gathered yet: there are none, which playbooks ask before they gather them.
 func noFacts(name string, f func(*Binding) bool) bool {
 	return name == "ansible_facts" && f(&Binding{Name: name, Value: map[string]any{}, From: "facts"})
 }

@@ -253,3 +253,13 @@ func (r *Role) Parents() []string {
 	}
 	return names
 }
+
+// Within reports whether a role is the one in a directory, or lies inside of it. There may be no role.
+func (r *Role) Within(dir string) bool {
+	for ; r != nil; r = r.Parent {
+		if r.Dir == dir {
+			return true
+		}
+	}
+	return false
+}

@@ -37,6 +37,7 @@ func playFilters() map[string]*Filter {
 		"permutations":   {Params: jinja.Takes("length?"), Run: filterPermutations},
 		"combinations":   {Params: jinja.Takes("length"), Run: filterCombinations},
 		"strftime":       {Params: jinja.Takes("second? utc?"), Run: filterStrftime},
+		"fileglob":       {Run: filterFileGlob},
 		"relpath":        {Params: jinja.Takes("start?"), Run: filterRelPath},
 		"normpath":       {Run: onText(path.Clean)},
 		"commonpath":     {Run: filterCommonPath},
@@ -44,6 +45,22 @@ func playFilters() map[string]*Filter {
 		"from_yaml_all":  {Run: filterFromYAMLAll},
 		"json_query":     {Params: jinja.Takes("expr"), Run: filterJSONQuery},
 	}
+}
+
+// filterFileGlob are the files that match a pattern, on the machine that moon runs on.
+func filterFileGlob(c *call.Input) (any, error) {
+	pattern, err := c.ValueText()
+	if err != nil {
+		return nil, err
+	}
+	if c.World.Glob == nil {
+		return nil, call.Unavailable("fileglob")
+	}
+	paths, err := c.World.Glob(c.Env, pattern)
+	if paths, err = call.Ask("fileglob", pattern, paths, err); err != nil {
+		return nil, err
+	}
+	return value.ListOf(paths), nil
 }
 
 func playTests() map[string]*Test {

@@ -91,6 +91,9 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 	case "paramiko", "paramiko_ssh":
 		uses = append(uses, vars.Paramiko)
 	case "", "ssh", "smart", "ansible.builtin.ssh":
+	case "winrm", "psrp", "ansible.builtin.winrm", "ansible.builtin.psrp":
+		c.problems.Errorf(at.Pos, 0, r.Chain, windowsHint, "%s is reached by `%s`: moon does not manage Windows hosts", m.Name, kind)
+		return nil
 	default:
 		return c.connectionOf(kind, at, m, e, r, value)
 	}

@@ -88,6 +88,38 @@ func (k *Reader) ReadFlag(v playbook.Value, key string, r *plan.Renderer, otherw
 	return b
 }
 
+// ReadParallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
+func (k *Reader) ReadParallel(v playbook.Value, r *plan.Renderer) int {
+	n := 0
+	k.ReadFixed(v, "parallel", "true, false or a number above 0", r, func(got any) bool {
+		if i, ok := spec.ParseInt(got); ok {
+			n = i
+			return n > 0
+		}
+		yes, ok := spec.ParseBool(got)
+		if yes {
+			n = plan.Unlimited
+		}
+		return ok
+	})
+	return n
+}
+
+// ReadLimit reads how many rounds of a loop may run at once: 0 for one after the other.
+func (k *Reader) ReadLimit(v playbook.Value, r *plan.Renderer) int {
+	n := 0
+	k.ReadFixed(v, "limit", "a number above 0", r, func(got any) bool {
+		i, ok := spec.ParseInt(got)
+		n = i
+		return ok && n > 0
+	})
+	// One at once is what a loop without a limit does.
+	if n == 1 {
+		return 0
+	}
+	return n
+}
+
 // ReadQuestion reads what a step asks before it runs, "" if it does not. A part of it that is not known yet is shown as it is written: the
 // step asks all the same.
 func (*Reader) ReadQuestion(v playbook.Value, r *plan.Renderer) string {

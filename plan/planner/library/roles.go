@@ -39,6 +39,10 @@ func (l *Library) ReportNoRole(at source.Lookout, v playbook.Value, name string,
 	l.problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), chain, hint, "there is no role %s", plan.Quoted(name))
 }
 
+// RoleName is the name of a role that a task names. It is what was written also if the directory is a link to another: a playbook that asks
+// for one version by the name of all gets it by that name.
+func RoleName(written string) string { return strings.TrimRight(written, "/") }
+
 // RoleNames are the files of a role that a task asks for, each by its name without extension.
 type RoleNames struct{ Tasks, Vars, Defaults, Handlers string }
 

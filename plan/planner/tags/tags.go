@@ -7,7 +7,10 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/planner/problems"
+	"moon/plan/playbook"
 )
 
 // Tags are the tags of a playbook, and those that the user asks for.
@@ -88,4 +91,26 @@ func (t *Tags) Check(mustExist bool) {
 			})
 		}
 	}
+}
+
+// Of are the tags of one entry: of a text all between its commas, of a template also those of a list. With commas the text that a template
+// gives is taken apart, too.
+func Of(v playbook.Value, r *plan.Renderer, commas bool) (list []string) {
+	if v.Kind() != playbook.String || !eval.Templated(v.Text()) {
+		return strings.Split(v.Text(), ",")
+	}
+	got := value.Plain(r.Value(v))
+	if r.Failed || len(r.Missing) > 0 {
+		return nil
+	}
+	items, ok := got.([]any)
+	if !ok && commas {
+		return strings.Split(value.Text(got), ",")
+	} else if !ok {
+		items = []any{got}
+	}
+	for _, one := range items {
+		list = append(list, value.Text(one))
+	}
+	return list
 }
