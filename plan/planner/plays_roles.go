@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/eval/value"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
@@ -22,6 +23,7 @@ func (p *playsState) roleFiles(c *taskContext, t *playbook.Task) library.RoleNam
 // enterRole is the context of what is inside a role.
 func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskContext {
 	in := *c
+	in.collections = r.searched()
 	key := sceneKey{outer: c.scene, files: r.files, by: t, needs: false}
 	sc, ok := p.scenes[key]
 	if !ok {
@@ -50,6 +52,16 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskC
 		in.params = l
 	}
 	return &in
+}
+
+// newRole is a role that another one uses; nil for a play.
+func newRole(found library.Role, parent *vars.Role, files *playbook.RoleFiles) *role {
+	return &role{&vars.Role{Name: filepath.Base(found.Dir), Dir: found.Dir, Collection: found.Collection, Parent: parent}, files}
+}
+
+// searched are the collections that the tasks of the role search: as with Ansible, what the play says does not reach them.
+func (r *role) searched() []string {
+	return collection.Searched(r.Collection, r.files.Meta.Collections)
 }
 
 // needing is the scene in which the dependencies of a role stand.
@@ -139,22 +151,26 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		scene.Role = parent
 		at.scene = &scene
 		said := len(p.Found)
-		dir, ok := p.FindRole(at.lookout(p.plan.Root), t.Args, name, at.chain)
+		if len(t.Collections) > 0 {
+			at.collections = collection.Searched("", t.Collections)
+		}
+		found, ok := p.FindRole(at.lookout(p.plan.Root), t.Args, name, at.chain)
 		if !ok {
 			p.Found = p.Found[:said] // it is said where the role is used
 			return
 		}
 		for r := parent; r != nil; r = r.Parent {
-			if r.Dir == dir {
+			if r.Dir == found.Dir {
 				return // that it uses itself is said there, too
 			}
 		}
-		files := p.LoadRole(t, dir, p.roleFiles(&at, t), at.chain)
-		r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent}, files}
+		files := p.LoadRole(t, found.Dir, p.roleFiles(&at, t), at.chain)
+		r := newRole(found, parent, files)
+		at.collections = r.searched()
 		for _, need := range files.Meta.Dependencies {
 			walk(&at, need, r.Role)
 		}
-		sc.Roles = append(sc.Roles, r.Name)
+		sc.Roles = append(sc.Roles, r.FullName())
 		sc.RoleVars = p.bindings.Lazy(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
 		sc.Defaults = p.bindings.Lazy(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
 		scene.Role = r.Role

@@ -105,25 +105,27 @@ type sceneKey struct {
 // taskContext is what a list of tasks inherits from the constructs around it.
 type taskContext struct {
 	scopeOnHost
-	scope   int
-	file    *playbook.File
-	dir     string // absolute; relative paths start here
-	chain   []string
-	when    []plan.Condition
-	tags    []string
-	env     []playbook.Value
-	cwd     playbook.Value
-	ignore  []plan.Condition
-	become  connect.Become
-	block   *vars.Layer
-	params  *vars.Layer
-	loop    *vars.Layer
-	depth   int // of loops
-	item    *iteration
-	finds   *plan.Finding     // of the step of an open place
-	settled map[string]any    // keys of the task with the values that the run has found; nil for those that are not needed
-	grown   bool              // of a loop whose items the run has found
-	inLoop  *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
+	scope  int
+	file   *playbook.File
+	dir    string // absolute; relative paths start here
+	chain  []string
+	when   []plan.Condition
+	tags   []string
+	env    []playbook.Value
+	cwd    playbook.Value
+	ignore []plan.Condition
+	become connect.Become
+	// collections are searched for roles and modules whose names have none.
+	collections []string
+	block       *vars.Layer
+	params      *vars.Layer
+	loop        *vars.Layer
+	depth       int // of loops
+	item        *iteration
+	finds       *plan.Finding     // of the step of an open place
+	settled     map[string]any    // keys of the task with the values that the run has found; nil for those that are not needed
+	grown       bool              // of a loop whose items the run has found
+	inLoop      *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
 
 	over      *hostRounds // what steps without hosts of their own run on; nil: this machine, or the host of the round
 	handlers  *handlerSet
@@ -215,6 +217,7 @@ type importContext struct {
 	file  *playbook.File
 	dir   string
 	chain []string
+	in    string // the collection that the playbook belongs to; "" for none
 	scope int
 	when  []plan.Condition
 	tags  []string
@@ -271,7 +274,7 @@ func (c *taskContext) roleName() string {
 	if c.scene == nil || c.scene.Role == nil {
 		return ""
 	}
-	return c.scene.Role.Name
+	return c.scene.Role.FullName()
 }
 
 // noItems is the condition of a task whose loop is over nothing.
@@ -314,7 +317,7 @@ func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
 // lookout is the place from which tasks look that are in a file of a play.
 func (c *taskContext) lookout(root string) source.Lookout {
 	l := plan.LookoutOf(c.scene)
-	l.Dir, l.Root = c.dir, root
+	l.Dir, l.Root, l.Collections = c.dir, root, c.collections
 	return l
 }
 

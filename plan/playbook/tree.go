@@ -67,6 +67,7 @@ type Play struct {
 	When   []Value
 
 	Name        Value
+	Collections []string
 	Hosts       Value     // text or a list of texts
 	Vars        Value     // a map
 	VarsFiles   [][]Value // each a path, or a list of which the first that exists counts
@@ -270,7 +271,7 @@ type PlayTask struct {
 	Connection   Value
 	RemoteUser   Value
 	Port         Value
-	Collections  Value // accepted: names without a collection are found anyway
+	Collections  []string // where names without a collection are looked for, in the place of what is around it
 }
 
 // noPlay is that of all steps that have nothing of it. Nothing is ever written to it.
