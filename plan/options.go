@@ -175,6 +175,10 @@ type Mode struct {
 	Diff          bool // and show differences
 	Forks         int  // how many steps may run at once
 	ForceHandlers bool // handlers run on failed hosts too; the key of a play wins
+	// Of plays that do not say otherwise:
+	NoFacts  bool   // no facts are gathered
+	AnyFatal bool   // a failure on one host ends the run on all
+	Strategy string // "": linear
 }
 
 // HostSelection says which hosts there are, and which of them are wanted.
@@ -195,6 +199,9 @@ type Login struct {
 	Become       bool
 	BecomeUser   string
 	BecomeMethod string
+	Timeout      int  // seconds for connecting; 0: the usual ones
+	Port         int  // of SSH; 0: what ssh takes
+	AnyHostKey   bool // keys of hosts that are not known are accepted
 }
 
 // KnownFacts are the facts that planning may use.

@@ -159,6 +159,15 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	o.Secrets = call.Secrets
 	o.Outside.Pipe, o.Outside.Fetch = call.Asker.Pipe, action.Fetch
 	o.Outside.Exports = (&app.Importer{Call: call}).Exports
+	if len(passwords.Files) == 0 && !passwords.Ask {
+		set, err := app.AnsibleConfig(dir)
+		if err != nil {
+			return o, err
+		}
+		if passwords.Files, err = set.VaultPasswords(); err != nil {
+			return o, err
+		}
+	}
 	o.Outside.Vault, err = passwords.Passwords(call)
 	return o, err
 }

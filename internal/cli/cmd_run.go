@@ -48,8 +48,16 @@ func (f *runFlags) options() (fact.Options, error) {
 	return opts, nil
 }
 
-// usualForks is how many steps run at once where nobody says how many.
-func usualForks() int { return max(8, runtime.NumCPU()) }
+// usualForks is how many steps run at once where no flag says how many: what Ansible's settings say, or else a number that suits the
+// machine. A mistake in the settings is reported where the rest of them is read.
+func usualForks() int {
+	if set, err := app.AnsibleConfig("."); err == nil {
+		if n, err := set.Forks(); err == nil && n > 0 {
+			return n
+		}
+	}
+	return max(8, runtime.NumCPU())
+}
 
 type runCmd struct {
 	savedFlags

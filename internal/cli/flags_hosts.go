@@ -232,7 +232,13 @@ func (f *hostFlags) connecting(o *plan.Options, call *app.Invocation, pf *plugin
 	if err != nil {
 		return err
 	}
-	o.RolesPath = append(o.RolesPath, set.RolesPath...)
+	o.RolesPath, o.Collections = set.SearchPaths(o.Dir, o.Home)
+	if o.Core = app.CorePackage(o.Home); o.Core != "" { // an installed package ansible brings collections next to it
+		o.Collections = append(o.Collections, filepath.Dir(o.Core))
+	}
+	if err := set.Apply(o); err != nil {
+		return err
+	}
 	f.reachable(o, call, t)
 	if len(o.Hosts.Inventory) == 0 && len(set.Inventory) > 0 {
 		if o.Hosts.Inventory, err = set.InventoryPaths(); err != nil {

@@ -152,7 +152,7 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 // policy reads what decides about failures.
 func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	pl := play.src
-	play.anyFatal = p.ReadFlag(pl.AnyFatal, "any_errors_fatal", r, false)
+	play.anyFatal = p.ReadFlag(pl.AnyFatal, "any_errors_fatal", r, p.o.Mode.AnyFatal)
 	play.handlers.force = p.ReadFlag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
 	p.ReadFixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
 		n, ok := spec.ParseInt(strings.TrimSuffix(value.Text(v), "%"))
@@ -161,7 +161,7 @@ func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	})
 	s := &p.plan.Scopes[play.scope]
 	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
-	s.Strategy = "linear"
+	s.Strategy = cmp.Or(p.o.Mode.Strategy, "linear")
 	p.ReadFixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
 		s.Strategy = strings.TrimPrefix(value.Text(v), "ansible.builtin.")
 		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)

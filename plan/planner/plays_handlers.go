@@ -33,7 +33,12 @@ func (h *handler) called(name string) bool {
 	if name == h.name {
 		return true
 	}
-	return h.role != nil && (name == h.role.Name+" : "+h.name || name == h.role.Name+": "+h.name)
+	if h.role == nil {
+		return false
+	}
+	role, own := strings.CutSuffix(name, ": "+h.name)
+	role = strings.TrimSuffix(role, " ")
+	return own && (role == h.role.Name || role == h.role.FullName())
 }
 
 // wanted are the handlers that a name stands for: the one of that name, and all that listen to it. Of several with one name the

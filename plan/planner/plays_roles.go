@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/eval/value"
 	"moon/plan/planner/bindings"
 	"moon/plan/planner/library"
@@ -24,6 +25,7 @@ func (p *playsState) roleFiles(c *taskContext, t *playbook.Task) library.RoleNam
 // their own; to the role itself theirs are visible, too.
 func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role, needs bool) *taskContext {
 	in := *c
+	in.collections = r.searched()
 	key := sceneKey{outer: c.scene, files: r.files, by: t, needs: needs}
 	sc, ok := p.scenes[key]
 	if !ok {
@@ -92,12 +94,21 @@ func (p *playsState) findRole(c *taskContext, t *playbook.Task) (*role, bool) {
 	if !ok {
 		return nil, false
 	}
-	dir, ok := p.FindRole(c.lookout(p.plan.Root), t.Args, name, c.chain)
+	found, ok := p.FindRole(c.lookout(p.plan.Root), t.Args, name, c.chain)
 	if !ok {
 		return nil, false
 	}
-	files := p.LoadRole(t, dir, p.roleFiles(c, t), c.chain)
-	return &role{&vars.Role{Name: library.RoleName(name), Dir: dir, Parent: c.scene.Role}, files}, true
+	return newRole(found, c.scene.Role, p.LoadRole(t, found.Dir, p.roleFiles(c, t), c.chain)), true
+}
+
+// newRole is a role that another one uses; nil for a play.
+func newRole(found library.Role, parent *vars.Role, files *playbook.RoleFiles) *role {
+	return &role{&vars.Role{Name: filepath.Base(found.Dir), Dir: found.Dir, Collection: found.Collection, Parent: parent}, files}
+}
+
+// searched are the collections that the tasks of the role search: as with Ansible, what the play says does not reach them.
+func (r *role) searched() []string {
+	return collection.Searched(r.Collection, r.files.Meta.Collections)
 }
 
 // visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
@@ -166,16 +177,20 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		scene.Role = parent
 		at.scene = &scene
 		said := len(p.Found)
+		if len(t.Collections) > 0 {
+			at.collections = collection.Searched("", t.Collections)
+		}
 		r, ok := p.findRole(&at, t)
 		if !ok || parent.Within(r.Dir) {
 			p.Found = p.Found[:said] // it is said where the role is used
 			return
 		}
 		files := r.files
+		at.collections = r.searched()
 		for _, need := range files.Meta.Dependencies {
 			walk(&at, need, r.Role)
 		}
-		sc.Roles = append(sc.Roles, r.Name)
+		sc.Roles = append(sc.Roles, r.FullName())
 		own := bindings.RoleVars{Given: t.StepVars.Entries(), Files: files, Chain: c.chain}
 		p.bindings.PutUpon(own, &sc.Defaults, &sc.RoleVars)
 		scene.Role = r.Role

@@ -246,6 +246,10 @@ func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
 		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
 		return
 	}
+	if why, hint := p.WhyNoModule(t.ActionKey, c.collections); why != "" {
+		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, hint, "%s", why)
+		return
+	}
 	p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain,
 		"`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/loops"
 	"moon/plan/planner/additions"
 	"moon/plan/planner/library"
@@ -131,6 +132,10 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
 	}
+	if len(t.Collections) > 0 {
+		cs = searching(cs, collection.Searched("", t.Collections))
+	}
+	t = p.ResolveModule(t, cs[0].collections)
 	// With `gather_facts: false` it is this task that makes facts known, and a clear_facts before it ends here.
 	if t.Action == "setup" || t.Action == "gather_facts" {
 		p.showAgain(cs)
@@ -187,6 +192,17 @@ func (p *planner) deriveContexts(cs []*taskContext, t *playbook.Task) []*taskCon
 	for i, c := range cs {
 		p.selectHost(c)
 		list[i] = p.deriveContext(c, t)
+	}
+	return list
+}
+
+// searching are the contexts where these collections are searched.
+func searching(cs []*taskContext, in []string) []*taskContext {
+	list := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.collections = in
+		list[i] = &one
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/dialect"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/library"
@@ -74,7 +75,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		p.ReportLate(pl.Import, in.chain, "name the file", "which playbook to import", r.Missing)
 		return
 	}
-	target := p.disk.Real(p.Resolve(name, in.dir))
+	target, of := p.LocatePlaybook(name, in.dir)
 	t := &playbook.Task{Args: pl.Import, Pos: pl.Pos}
 	if p.RefuseCircle(target, t, c.chain) {
 		return
@@ -85,7 +86,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		return
 	}
 	inside := importContext{
-		file: f, when: append(slices.Clip(in.when), p.Conditions(pl.When, in.chain)...),
+		file: f, in: of, when: append(slices.Clip(in.when), p.Conditions(pl.When, in.chain)...),
 		tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c),
 	}
 	inside.vars = p.bindings.Lazy(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
@@ -205,6 +206,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 			NoLog: pl.NoLog, CheckMode: pl.CheckMode, Diff: pl.Diff, Timeout: pl.Timeout, Unreachable: pl.Unreachable,
 			RunOnce: pl.RunOnce, AnyFatal: pl.AnyFatal, Throttle: pl.Throttle,
 		}
+		c.collections = collection.Searched(in.in, pl.Collections)
 		if plan.TemplatedIn(pl.AnyFatal) {
 			c.inherit.AnyFatal = playbook.Written(pl.AnyFatal.Pos(), strconv.FormatBool(play.anyFatal))
 		}
@@ -217,7 +219,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	p.gatherDelegates(cs)
 	e := p.env(p.hostlessContext(in), nil)
 	e.Settled = true
-	if r := p.Renderer(e, in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, true) {
+	if r := p.Renderer(e, in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, !p.o.Mode.NoFacts) {
 		p.showAgain(cs)
 		p.gather(cs)
 		p.planTaskForHosts(p.always(cs), p.factsTask(pl))

@@ -119,15 +119,17 @@ type taskContext struct {
 	cwd     playbook.Value
 	ignore  []plan.Condition
 	become  connect.Become
-	block   *vars.Layer
-	params  *vars.Layer
-	loop    *vars.Layer
-	depth   int // of loops
-	item    *iteration
-	finds   *plan.Finding     // of the step of an open place
-	settled map[string]any    // keys of the task with the values that the run has found; nil for those that are not needed
-	grown   bool              // of a loop whose items the run has found
-	inLoop  *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
+	// collections are searched for roles and modules whose names have none.
+	collections []string
+	block       *vars.Layer
+	params      *vars.Layer
+	loop        *vars.Layer
+	depth       int // of loops
+	item        *iteration
+	finds       *plan.Finding     // of the step of an open place
+	settled     map[string]any    // keys of the task with the values that the run has found; nil for those that are not needed
+	grown       bool              // of a loop whose items the run has found
+	inLoop      *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
 
 	over      *hostRounds // what steps without hosts of their own run on; nil: this machine, or the host of the round
 	handlers  *handlerSet
@@ -220,6 +222,7 @@ type importContext struct {
 	file  *playbook.File
 	dir   string
 	chain []string
+	in    string // the collection that the playbook belongs to; "" for none
 	scope int
 	when  []plan.Condition
 	tags  []string
@@ -246,7 +249,7 @@ func (c *taskContext) roleName() string {
 	if c.scene == nil || c.scene.Role == nil {
 		return ""
 	}
-	return c.scene.Role.Name
+	return c.scene.Role.FullName()
 }
 
 // noItems is the condition of a task whose loop is over nothing.
@@ -289,7 +292,7 @@ func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
 // lookout is the place from which tasks look that are in a file of a play.
 func (c *taskContext) lookout(root string) source.Lookout {
 	l := plan.LookoutOf(c.scene)
-	l.Dir, l.Root = c.dir, root
+	l.Dir, l.Root, l.Collections = c.dir, root, c.collections
 	return l
 }
 

@@ -96,7 +96,10 @@ func playTable() []PlayKey {
 			p.readTags(&t, e)
 			pl.Tags = t.Tags
 		}},
-		{Name: "collections", Doc: "accepted; names are found without it", set: func(playsParser, *Play, Entry) {}},
+		{
+			Name: "collections", Doc: "collections in which roles and modules are looked for whose names have none",
+			set: func(p playsParser, pl *Play, e Entry) { pl.Collections = p.readCollections(e) },
+		},
 		tasks("pre_tasks", "tasks before the roles", func(pl *Play) *[]*Task { return &pl.PreTasks }),
 		{
 			Name: "roles", Doc: "roles, by name or as maps with name, keys and parameters",
@@ -197,6 +200,7 @@ func WithModule(f *File, t *Task, module string, actions Actions, ds *diag.List)
 type RoleMeta struct {
 	Dependencies []*Task // of kind Role
 	AllowDup     Value   // allow_duplicates
+	Collections  []string
 }
 
 // RoleFiles are what a role is made of. They are read once.
@@ -236,7 +240,9 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 			meta.Dependencies = playsParser{p}.readRoles(e)
 		case "allow_duplicates":
 			p.readOne(e, "a boolean", &meta.AllowDup)
-		case "galaxy_info", "collections", "standalone":
+		case "collections":
+			meta.Collections = p.readCollections(e)
+		case "galaxy_info", "standalone":
 		case "argument_specs":
 			p.warnf(e.Pos, "use `assert` where it matters", "the arguments of a role are not checked by `argument_specs` yet")
 		default:

@@ -2,7 +2,9 @@ package playbook
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -117,8 +119,8 @@ func init() {
 		{Name: "remote_user", on: onInherits, Doc: "user to log in as", set: setText(func(t *Task, v Value) { t.RemoteUser = v })},
 		{Name: "port", on: onInherits, Doc: "port of the SSH server", set: setScalar("a number", func(t *Task, v Value) { t.Port = v })},
 		{
-			Name: "collections", on: onAnything, Doc: "accepted; names are found without it",
-			set: func(p *parser, t *Task, e Entry) { t.Collections = e.Value },
+			Name: "collections", on: onAnything, Doc: "collections in which roles and modules are looked for whose names have none",
+			set: func(p *parser, t *Task, e Entry) { t.Collections = p.readCollections(e) },
 		},
 
 		{
@@ -216,6 +218,22 @@ func (p *parser) readListen(t *Task, e Entry) {
 	}
 	t.ownPart().Listen = p.readTexts(e, "the name of a topic")
 }
+
+// readCollections reads the names of collections.
+func (p *parser) readCollections(e Entry) []string {
+	var names []string
+	for _, v := range p.readTexts(e, "the name of a collection") {
+		if !collectionName.MatchString(v.Text()) {
+			p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), "it has a namespace and a name, as community.general",
+				"%s is not the name of a collection", strconv.Quote(v.Text()))
+			continue
+		}
+		names = append(names, v.Text())
+	}
+	return names
+}
+
+var collectionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$`)
 
 // readEnvironment reads a map, a template, or a list of them.
 func (p *parser) readEnvironment(e Entry) []Value {

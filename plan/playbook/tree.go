@@ -67,6 +67,7 @@ type Play struct {
 	When   []Value
 
 	Name        Value
+	Collections []string
 	Hosts       Value     // text or a list of texts
 	Vars        Value     // a map
 	VarsFiles   [][]Value // each a path, or a list of which the first that exists counts
@@ -277,9 +278,9 @@ type PlayTask struct {
 	Connection   Value
 	RemoteUser   Value
 	Port         Value
-	Collections  Value // accepted: names without a collection are found anyway
-	Old          bool  // `include`, which is dynamic where it is included itself at run time
-	Module       Value // a template for the name of the action, for `action: "{{ module }} …"`
+	Collections  []string // where names without a collection are looked for, in the place of what is around it
+	Old          bool     // `include`, which is dynamic where it is included itself at run time
+	Module       Value    // a template for the name of the action, for `action: "{{ module }} …"`
 
 	ModuleDefaults []Value // maps of modules and their arguments
 }

@@ -13,6 +13,8 @@ type Lookout struct {
 	Root  string   // of the playbook that was called
 	Roles []string // directories of the roles around, the nearest first
 	Steps bool     // it is a step, and no task of a play
+	// Collections are searched for roles and modules whose names have none, before anything else.
+	Collections []string
 }
 
 // tasks are the directories in which a file of tasks is looked for: next to the file that names it, in the roles around, next to the

@@ -240,16 +240,25 @@ type Hidden struct{ From, Until int }
 
 // Role is a role where it is used.
 type Role struct {
-	Name   string
-	Dir    string // absolute
-	Parent *Role  // the role that uses it; nil for a play
+	Name       string
+	Dir        string // absolute
+	Collection string // that it belongs to; "" if it is in none
+	Parent     *Role  // the role that uses it; nil for a play
 }
 
-// Parents are the names of the roles around, the nearest first.
+// FullName is the name with that of its collection.
+func (r *Role) FullName() string {
+	if r.Collection == "" {
+		return r.Name
+	}
+	return r.Collection + "." + r.Name
+}
+
+// Parents are the full names of the roles around, the nearest first.
 func (r *Role) Parents() []string {
 	var names []string
 	for r := r.Parent; r != nil; r = r.Parent {
-		names = append(names, r.Name)
+		names = append(names, r.FullName())
 	}
 	return names
 }
