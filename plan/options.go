@@ -212,7 +212,7 @@ type KnownFacts struct {
 	Hosts    map[string]map[string]any // of hosts as they were when the plan was made first, by host
 	Asked    map[string]Gathered       // of hosts that were asked for this plan
 	Findings map[string]found.Result   // of steps that only look at their machine, by path
-	LeftOut  map[string]string         // hosts whose facts could not be had and decide what they do, with the reason why
+	Excluded map[string]string         // hosts whose facts could not be had and decide what they do, with the reason why
 }
 
 // Outside is what planning may ask of the world. Without one of its functions nothing is asked, and what depends on it is unknown until

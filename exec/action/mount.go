@@ -313,7 +313,7 @@ func (t mountTable) at(path string) (mountEntry, bool) {
 	return mountEntry{}, false
 }
 
-// isBound reports whether a mount is on the same device as the directory that it is in: of such a one only what it shows tells whether it
+// isBound reports whether a mount is on the same device as the directory that it is in: of that only what it shows tells whether it
 // is the one that is meant. The subvolumes of a file system have devices of their own.
 func (m mountEntry) isBound() bool {
 	var is, above syscall.Stat_t

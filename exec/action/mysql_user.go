@@ -140,7 +140,7 @@ func hashOf(password string) string {
 	return "*" + strings.ToUpper(hex.EncodeToString(twice[:]))
 }
 
-// wantedHash is the hash of the password that the user shall have; "" if the step names none.
+// wantedHash is the hash of the password that the user should have; "" if the step names none.
 func (s *mysqlUserStep) wantedHash() string {
 	switch p := s.args.Password; {
 	case p == nil || *p == "":
@@ -251,7 +251,7 @@ func (s *mysqlUserStep) limits(list []spec.Limit, host string) string {
 func (s *mysqlUserStep) grant(on string, privileges []string, host string) string {
 	list := slices.DeleteFunc(slices.Clone(privileges), func(p string) bool { return p == "GRANT" })
 	if len(list) == 0 {
-		list = []string{"USAGE"} // it cannot be left out
+		list = []string{"USAGE"} // it is always there
 	}
 	text := "GRANT " + strings.Join(list, ", ") + " ON " + on + " TO " + s.account(host)
 	if len(list) < len(privileges) || slices.Contains(privileges, "GRANT") {
@@ -360,7 +360,7 @@ func (s *mysqlUserStep) comparePrivileges(has map[string][]string, host string) 
 	}
 	replaces := !s.args.AppendPrivs && !s.args.SubtractPrivs
 	for _, on := range slices.Sorted(maps.Keys(has)) {
-		// Whoever takes the privileges of root could not give them back.
+		// A user who takes the privileges of root could not give them back.
 		if replaces && want[on] == nil && s.args.Name != "root" && !slices.Contains(has[on], "PROXY") {
 			s.said = "Privileges updated"
 			s.revoke(on, has[on], host)

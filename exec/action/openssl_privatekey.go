@@ -99,7 +99,7 @@ func (s *privatekeyStep) plan(ctx context.Context) error {
 	t.from = fsys.Source{Data: text, Size: int64(len(text))}
 	_, err = t.planWrite(ctx, s.Attempt, s.c)
 	s.c.Result = nil
-	delete(s.c.Fields, "checksum") // that of a private key is nobody's business
+	delete(s.c.Fields, "checksum") // that of a private key is no one's business
 	return err
 }
 

@@ -33,7 +33,7 @@ func openPostgres(a *exec.Attempt, login *spec.PostgresLogin, database string) (
 	return &postgresServer{a, login, database}, nil
 }
 
-// conninfo is how to log in, as libpq reads it. The password is not part of it: everybody can read the arguments of a program.
+// conninfo is how to log in, as libpq reads it. The password is not part of it: every user can read the arguments of a program.
 func (s *postgresServer) conninfo(database string) string {
 	l := s.login
 	params := map[string]string{

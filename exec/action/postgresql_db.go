@@ -186,7 +186,7 @@ func (s *postgresqlDBStep) planRemoval(ctx context.Context) error {
 	return nil
 }
 
-// fullness says what the database holds besides what every new one does; "": nothing.
+// fullness says what the database holds in addition to what every new one does; "": nothing.
 func (s *postgresqlDBStep) fullness(ctx context.Context) (string, error) {
 	in := *s.postgresServer
 	in.database = s.args.Name

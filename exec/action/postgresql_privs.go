@@ -71,7 +71,7 @@ func sameRows(a, b []database.Row) bool {
 	return slices.EqualFunc(a, b, func(x, y database.Row) bool { return x.Text(0) == y.Text(0) })
 }
 
-// findRoles are the roles in quotes, without those that do not exist if that is no failure.
+// findRoles are the roles in quotes, without those that do not exist if that is not a failure.
 func (s *privsStep) findRoles(ctx context.Context) (roles []string, err error) {
 	if slices.Equal(s.args.To, []string{"PUBLIC"}) {
 		return s.args.To, nil

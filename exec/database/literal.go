@@ -18,7 +18,7 @@ const (
 	Postgres
 )
 
-// mysqlEscapes are what a text in quotes may not hold as it is. A line break could not be told from the end of a client's command.
+// mysqlEscapes are what a text in quotes may not hold as it is. A line break could not be distinguished from the end of a client's command.
 var mysqlEscapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`, "\n", `\n`, "\r", `\r`, "\x1a", `\Z`)
 
 // postgresEscapes are those of a text in E'…', which means the same with any setting of the server.

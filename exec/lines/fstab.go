@@ -34,7 +34,7 @@ func PutMount(text string, args *spec.MountArgs) Edited {
 			continue
 		}
 		found = true
-		// Columns may be aligned: blanks alone are no difference.
+		// Columns may be aligned: blanks alone make no difference.
 		if strings.Join(is, " ") != wanted {
 			d.Put(i, i+1, wanted)
 			says = "entry changed"

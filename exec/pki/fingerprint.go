@@ -21,7 +21,7 @@ var hashes = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 	"sha3_224": func() hash.Hash { return sha3.New224() }, "sha3_256": func() hash.Hash { return sha3.New256() },
 	"sha3_384": func() hash.Hash { return sha3.New384() }, "sha3_512": func() hash.Hash { return sha3.New512() },
-	"blake2b": func() hash.Hash { h, _ := blake2b.New512(nil); return h }, // no key is no error
+	"blake2b": func() hash.Hash { h, _ := blake2b.New512(nil); return h }, // without a key it cannot fail
 	"blake2s": func() hash.Hash { h, _ := blake2s.New256(nil); return h },
 }
 

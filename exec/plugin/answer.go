@@ -259,7 +259,7 @@ func (a answer) toResult(c *exec.PluginCall) exec.Result {
 	if r.Fields == nil {
 		r.Fields = map[string]any{}
 	}
-	// The rc of a module in Python is a field like others. A status of the step would have its output beside it.
+	// The rc of a module in Python is a field like others. A status of the step would have its output next to it.
 	if rc, ok := a.Data["rc"].(int); ok && c.Args.Plugin.Speaks != spec.SpeaksPython {
 		r.RC = &rc
 	}

@@ -18,7 +18,7 @@ import (
 // core is the ansible-core that is installed here: its modules, and the libraries of all modules in Python.
 type core struct {
 	asker   *process.Asker
-	given   string // where it is, as somebody knows already; "": it is looked for
+	given   string // where it is, if that is known already; "": it is looked for
 	look    sync.Once
 	dir     string // of the Python package ansible; "" if there is none
 	version string

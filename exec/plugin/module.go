@@ -67,13 +67,13 @@ func (r *Registry) readModule(f *Found) error {
 	return nil
 }
 
-// refuseActing refuses a module that has an action plugin beside it, which would do a part of its work here.
+// refuseActing refuses a module that has an action plugin next to it, which would do a part of its work here.
 func (r *Registry) refuseActing(f *Found) error {
-	beside := filepath.Join(filepath.Dir(filepath.Dir(f.Path)), "action_plugins", f.Name+".py")
-	if _, err := os.Stat(beside); err != nil {
+	acting := filepath.Join(filepath.Dir(filepath.Dir(f.Path)), "action_plugins", f.Name+".py")
+	if _, err := os.Stat(acting); err != nil {
 		return nil
 	}
-	return refusedAction("the module "+f.Shown, r.shownPath(beside))
+	return refusedAction("the module "+f.Shown, r.shownPath(acting))
 }
 
 // refusedAction is said of a module whose work is not done by the module.
@@ -107,7 +107,7 @@ func (r *Registry) readPython(p *spec.Plugin, shown string) error {
 	return r.askAbout(p, shown)
 }
 
-// askAbout notes whether the files of a module that came with the playbook are trusted, and asks somebody who can decide. Planning only
+// askAbout notes whether the files of a module that came with the playbook are trusted, and asks a person who can decide. Planning only
 // reads them, and continues without an answer.
 func (r *Registry) askAbout(p *spec.Plugin, shown string) error {
 	files := r.distrusted(p.Files())
@@ -130,13 +130,13 @@ func (r *Registry) askAbout(p *spec.Plugin, shown string) error {
 	return nil
 }
 
-// broughtBy reports whether a file came with the playbook: it is in its directory, or in one of roles or collections that nobody has
+// broughtBy reports whether a file came with the playbook: it is in its directory, or in one of roles or collections that no one has
 // installed for all playbooks.
 func (r *Registry) broughtBy(path string) bool {
 	return slices.ContainsFunc(r.brought, func(dir string) bool { return strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/") })
 }
 
-// distrusted are those of some files that came with the playbook and that nobody has trusted.
+// distrusted are those of some files that came with the playbook and that no one has trusted.
 func (r *Registry) distrusted(files []spec.Member) (list []spec.Member) {
 	for _, f := range files {
 		if f.Brought && !r.search.TrustAll && !r.search.Trust.Has(f.Path, f.Digest) {

@@ -119,7 +119,7 @@ func (h *Host) answerOf(ctx context.Context, c *exec.PluginCall, argv []string, 
 	return a.toResult(c)
 }
 
-// crashed is the result of a module in Python that did not answer: an exception that nobody has caught. Its fields are as Ansible has them.
+// crashed is the result of a module in Python that did not answer: an exception that no one has caught. Its fields are as Ansible has them.
 func crashed(c *exec.PluginCall, e exec.Ended, pack, stdout, stderr string) exec.Result {
 	g := c.Args.Plugin
 	// The traceback names the files in the pack; its own is where it will be corrected.

@@ -59,7 +59,7 @@ func (p *packs) find(c *exec.PluginCall) (string, error) {
 	return one.path, nil
 }
 
-// fetchPack is the pack of a call from whoever planned it.
+// fetchPack is the pack of a call from the side that planned it.
 func fetchPack(c *exec.PluginCall) ([]byte, error) {
 	if c.Pack != nil {
 		return c.Pack()
@@ -110,7 +110,7 @@ func writable(dir string) bool {
 	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
-// keptFor is how long a pack that nobody uses is kept.
+// keptFor is how long a pack that is not used is kept.
 const keptFor = 30 * 24 * time.Hour
 
 func removeOld(dir string) {

@@ -111,11 +111,11 @@ func (r *Router) addModule(p *spec.Plugin, shown string) *Capability {
 	return c
 }
 
-// installed finds a module that is installed here, and that playbooks can name: nobody lists all of them.
+// installed finds a module that is installed here, and that playbooks can name: there is no list of all of them.
 func (r *Router) installed(name string) (*Capability, error) {
 	full, ok := r.registry.Has(strings.TrimPrefix(name, Execute+"."))
 	if !ok {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil // there is none
 	}
 	a, err := r.registry.Action(full)
 	if err != nil || a.Plugin == nil {

@@ -154,7 +154,7 @@ func (c *collector) missing(name string) error {
 	case c.places.Core == "":
 		return NoCore(c.shown)
 	default:
-		hint = "module_utils are looked for beside the module's library/, beside the playbook, and in ansible-core " + c.places.Version
+		hint = "module_utils are looked for next to the module's library/ and the playbook, and in ansible-core " + c.places.Version
 	}
 	return &spec.PluginError{Text: fmt.Sprintf("the module %s imports `%s`, which is not there", c.shown, name), Hint: hint}
 }

@@ -81,8 +81,8 @@ func TestModuleOfACollection(t *testing.T) {
 			t.Errorf("%s is %+v", option, o)
 		}
 	}
-	if !slices.Contains(m.Documented.Beside, "hidden") {
-		t.Errorf("besides it takes %q", m.Documented.Beside)
+	if !slices.Contains(m.Documented.Declared, "hidden") {
+		t.Errorf("besides it takes %q", m.Documented.Declared)
 	}
 	wrong := m.Documented.Check("vm", map[string]any{"list": "1,x", "extra": "y", "hidden": 1})
 	if len(wrong) != 3 || wrong[0].Message != "`vm` needs `owner`" {

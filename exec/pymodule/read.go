@@ -75,7 +75,7 @@ func (p *Places) document(m *Module, f *pysource.File, path, collection string) 
 		return // it is not known what else it takes
 	}
 	secret, declared := p.declared(m.Members, f, path)
-	m.Documented = &documented.Module{Options: readOptions(options, secret), Beside: declared, Rules: rulesOf(f)}
+	m.Documented = &documented.Module{Options: readOptions(options, secret), Declared: declared, Rules: rulesOf(f)}
 }
 
 // besideText is the documentation that is a file of its own next to the module.

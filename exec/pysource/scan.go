@@ -12,7 +12,7 @@ type kind uint8
 
 const (
 	name    kind = iota
-	number       // as it is spelt
+	number       // as it is written
 	literal      // a text, decoded
 	formed       // a text that is made when it is evaluated: f"…"
 	mark         // an operator or a bracket, one character

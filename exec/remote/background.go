@@ -171,7 +171,7 @@ func Keep(ctx context.Context, in io.Reader, out io.Writer, build string) error 
 		return err
 	}
 	if _, err := io.WriteString(out, begunMark); err != nil {
-		// There may be no reader left. The job is begun even so, and is found by its name.
+		// There may be no reader left. The job is begun anyway, and is found by its name.
 		_ = err
 	}
 	var printed [2]kept

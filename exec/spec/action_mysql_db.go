@@ -18,7 +18,7 @@ type MysqlDBArgs struct {
 	Quick                   bool     `arg:"quick" default:"true" doc:"Dump row by row, without keeping tables in memory."`
 	IgnoreTables            []string `arg:"ignore_tables" doc:"Tables not to dump, as DATABASE.TABLE."`
 	HexBlob                 bool     `arg:"hex_blob" default:"false" doc:"Dump binary columns in hexadecimal."`
-	Force                   bool     `arg:"force" default:"false" doc:"Go on after an error in a dump or an import."`
+	Force                   bool     `arg:"force" default:"false" doc:"Continue after an error in a dump or an import."`
 	MasterData              int      `arg:"master_data" default:"0" doc:"Write the position in the binary log into a dump: 1 as a statement, 2 as a comment."`
 	SkipLockTables          bool     `arg:"skip_lock_tables" default:"false" doc:"Dump without locking tables."`
 	DumpExtraArgs           string   `arg:"dump_extra_args" doc:"More options for mysqldump."`

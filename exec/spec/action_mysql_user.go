@@ -88,7 +88,7 @@ func (a *MysqlUserArgs) validateArgs(given func(string) bool) []Problem {
 		add("subtract_privs", "`append_privs` and `subtract_privs` exclude each other", "give one of them")
 	}
 	if a.Encrypted && a.Password != nil && *a.Password != "" && !nativeHash.MatchString(*a.Password) {
-		add("password", "`password` with `encrypted` must be * and 40 hexadecimal digits", "leave out `encrypted` if it is the password itself")
+		add("password", "`password` with `encrypted` must be * and 40 hexadecimal digits", "remove `encrypted` if it is the password itself")
 	}
 	if a.Plugin == "" && (a.PluginHashString != "" || a.PluginAuthString != "") {
 		add("plugin", "`plugin_hash_string` and `plugin_auth_string` need `plugin`", "")

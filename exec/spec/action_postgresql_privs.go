@@ -11,7 +11,7 @@ import (
 // and For are what the texts list.
 type PostgresqlPrivsArgs struct {
 	Database    string `arg:"database,db,login_db" need:"yes" doc:"The database to log in to, in which the objects are."`
-	Roles       string `arg:"roles,role" need:"yes" doc:"To whom, with commas between; PUBLIC is everybody."`
+	Roles       string `arg:"roles,role" need:"yes" doc:"To whom, with commas between; PUBLIC is every role."`
 	Type        string `arg:"type" default:"table" enum:"table|sequence|function|procedure|database|schema|language|tablespace|group|default_privs|foreign_data_wrapper|foreign_server|type" doc:"What the objects are. group makes the roles members of others."`
 	Privs       string `arg:"privs,priv" implied:"required but for type: group" doc:"The privileges, with commas between, or ALL."`
 	Objs        string `arg:"objs,obj" implied:"the database, for type: database" doc:"The objects, with commas between; ALL_IN_SCHEMA; for default_privs TABLES, SEQUENCES, FUNCTIONS, TYPES, SCHEMAS or ALL_DEFAULT. Arguments of functions have a colon between."`

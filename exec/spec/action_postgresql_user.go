@@ -63,7 +63,7 @@ func (a *PostgresqlUserArgs) validateArgs(func(string) bool) []Problem {
 		problems = append(problems, Problem{"password", "`password` has a zero byte", ""})
 	}
 	if a.Name == "PUBLIC" && (a.Password != nil || len(a.Flags) > 0 || a.State == "absent") {
-		problems = append(problems, Problem{"name", "PUBLIC is everybody: it has neither a password nor flags, and cannot be removed", ""})
+		problems = append(problems, Problem{"name", "PUBLIC is every role: it has neither a password nor flags, and cannot be removed", ""})
 	}
 	return problems
 }

@@ -36,7 +36,7 @@ type Plugin struct {
 	Documented *documented.Module `json:"documented,omitempty"`  // nil: it takes any arguments
 	GivesFacts bool               `json:"gives_facts,omitempty"` // its text says that it gives facts
 	Brought    bool               `json:"brought,omitempty"`     // it came with the playbook
-	Untrusted  bool               `json:"untrusted,omitempty"`   // and nobody has said that it may run
+	Untrusted  bool               `json:"untrusted,omitempty"`   // and no one has said that it may run
 }
 
 // Member is a file that goes with a module in Python.
@@ -97,7 +97,7 @@ func (p *Plugin) From(shown func(path string) string) string {
 // NeedsPython reports whether the machine of a step must have Python for it.
 func (p *Plugin) NeedsPython() bool { return p.Speaks == SpeaksPython }
 
-// Brief is the plugin as whoever carries out a call needs it, who may have what it runs already.
+// Brief is the plugin as the side that carries out a call needs it, which may have what it runs already.
 func (p *Plugin) Brief() *Plugin {
 	b := *p
 	b.Members, b.Documented, b.Returns, b.Doc, b.Schema = nil, nil, nil, "", nil

@@ -6,7 +6,7 @@ import "moon/exec/spec/documented"
 // machine, and so gets it as it is written.
 func (p *Plugin) documentedFields() []Field {
 	fields := optionFields(p.Documented.Options)
-	for _, name := range p.Documented.Beside {
+	for _, name := range p.Documented.Declared {
 		if _, ok := findField(fields, name); !ok {
 			fields = append(fields, Field{Name: name, Kind: Any, Hidden: true})
 		}

@@ -47,8 +47,8 @@ func (s ansibleSettings) Supplied() string {
 }
 
 // AnsibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory, that of the
-// home or that of the machine, the first that is there. One in a directory that everybody may write to is passed over, as Ansible does:
-// anybody could have put it there.
+// home or that of the machine, the first that is there. One in a directory that every user may write to is passed over, as Ansible does:
+// any of them could have put it there.
 func AnsibleConfig(dir string) (ansibleSettings, error) {
 	var set ansibleSettings
 	file := os.Getenv("ANSIBLE_CONFIG")
@@ -127,7 +127,7 @@ func (s ansibleSettings) SearchPaths(dir, home string) (roles, collections []str
 	return roles, collections
 }
 
-// usualSettings is the file of settings that Ansible takes where none is named, and whether it is in the directory of the call.
+// usualSettings is the file of settings that Ansible takes if none is named, and whether it is in the directory of the call.
 func usualSettings(dir string) (file string, supplied bool) {
 	file = filepath.Join(dir, "ansible.cfg")
 	info, err := os.Stat(dir)
@@ -202,7 +202,7 @@ func iniSettings(file string, text []byte) (values map[string]string, places map
 			return fail("setting %s is there twice in [%s], first in line %d", key, section, first)
 		}
 		settings[key] = n
-		value, _, _ := strings.Cut(content[at+1:], " ;") // # is no comment here
+		value, _, _ := strings.Cut(content[at+1:], " ;") // # does not begin a comment here
 		values[section+"."+key], places[section+"."+key] = strings.TrimSpace(value), n
 	}
 	if err := lines.Err(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"moon/plan"
 )
 
-// honoured are the settings of Ansible that moon takes, besides those that are paths, with the variables of the environment that
+// honoured are the Ansible's settings that moon takes, in addition to those that are paths, with the variables of the environment that
 // count before them.
 var honoured = map[string]string{
 	"defaults.forks": "ANSIBLE_FORKS", "defaults.timeout": "ANSIBLE_TIMEOUT", "defaults.remote_user": "ANSIBLE_REMOTE_USER",
@@ -27,7 +27,7 @@ var honoured = map[string]string{
 	"tags.run":                      "ANSIBLE_RUN_TAGS", "tags.skip": "ANSIBLE_SKIP_TAGS",
 }
 
-// Honours reports whether moon takes a setting of Ansible, by section.name.
+// Honours reports whether moon takes one of Ansible's settings, by section.name.
 func Honours(name string) bool {
 	_, ok := honoured[name]
 	return ok
@@ -89,7 +89,7 @@ func (s ansibleSettings) AsksBecomePassword() (bool, error) {
 }
 
 // VaultPasswords are the files with passwords of encrypted values, as flags name them. A program that came with the playbook is not one:
-// it would run before anybody has approved anything.
+// it would run before a user has approved anything.
 func (s ansibleSettings) VaultPasswords() ([]string, error) {
 	var files []string
 	for _, name := range []string{"defaults.vault_identity_list", "defaults.vault_password_file"} {
@@ -163,7 +163,7 @@ func (s ansibleSettings) Apply(o *plan.Options) error {
 }
 
 // sshArgs puts further arguments of ssh into the options. Those of a file that may have come with the playbook must not have ssh execute
-// programs: hosts are asked for their facts before anybody has approved anything.
+// programs: hosts are asked for their facts before a user has approved anything.
 func (s ansibleSettings) sshArgs(o *plan.Options) error {
 	var args []string
 	for _, name := range []string{"ssh_args", "ssh_common_args", "ssh_extra_args"} {

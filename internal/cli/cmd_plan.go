@@ -66,7 +66,7 @@ type planFlags struct {
 	importer *app.Importer // where exports of other playbooks come from; nil: from their last runs
 
 	unseen   *diag.List // takes what only facts could say, of a list that asks no host; nil: that is an error
-	approved bool       // whoever calls the command approves what it runs
+	approved bool       // the user who calls the command approves what it runs
 
 	mode fact.Options // of the run the plan is for: templates of plays may ask
 }
@@ -298,7 +298,7 @@ func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
 	if err := c.check(); err != nil {
 		return false, err
 	}
-	if c.asked() && c.Saved == "" { // for a list nobody is asked, and what only facts could say keeps nothing from it
+	if c.asked() && c.Saved == "" { // for a list no one is asked, and what only facts could say keeps nothing from it
 		c.NoConnect, c.unseen = true, new(diag.List)
 	}
 	// A dry run has other values in some variables, so planning must know of it.

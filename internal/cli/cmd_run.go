@@ -106,7 +106,7 @@ func (c *runCmd) run(call *app.Invocation) error {
 	if c.ExitCode && !c.Check {
 		return app.Usage("--exit-code says whether something would change; give --check with it, or run without")
 	}
-	if c.asked() && c.Saved == "" { // for a list nobody is asked, and what only facts could say keeps nothing from it
+	if c.asked() && c.Saved == "" { // for a list no one is asked, and what only facts could say keeps nothing from it
 		c.NoConnect, c.unseen = true, new(diag.List)
 	}
 	opts, err := c.options()

@@ -9,7 +9,7 @@ import (
 	"moon/plan/playbook"
 )
 
-// collections finds modules in Ansible's collections, for whoever runs them. What planning reads of them it reads by itself.
+// collections finds modules in Ansible's collections, for the side that runs them. What planning reads of them it reads by itself.
 type collections struct{ finder *collection.Finder }
 
 func newCollections(dirs []string, core string) collections {

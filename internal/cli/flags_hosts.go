@@ -167,7 +167,7 @@ func (f *listFlags) list(w io.Writer, p *plan.Plan, playbook string) error {
 	if !plays && (f.ListHosts || f.ListTasks || f.ListTags) {
 		return app.Usage("--list-hosts, --list-tasks and --list-tags are about plays; moon plan --flat lists the steps")
 	}
-	fmt.Fprintf(w, "\nplaybook: %s\n", termtext.CleanName(cmp.Or(playbook, p.RootFile))) // as it was given
+	fmt.Fprintf(w, "\nplaybook: %s\n", termtext.CleanName(cmp.Or(playbook, p.RootFile))) // as given
 	number := 0
 	for i := range p.Scopes {
 		if p.Scopes[i].Kind == plan.ScopePlay {

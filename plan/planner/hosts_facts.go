@@ -32,7 +32,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		if got, ok := p.o.Facts.Asked[m.Name]; ok && got.Facts == nil && p.disk.Closed {
 			p.unreached(m.Name, got.Why)
 		}
-		if why, ok := p.o.Facts.LeftOut[m.Name]; ok {
+		if why, ok := p.o.Facts.Excluded[m.Name]; ok {
 			m.Why = why
 			p.unreached(m.Name, why)
 			continue
@@ -113,9 +113,9 @@ func (p *fleet) unreached(host, why string) {
 	p.plan.Unreached = append(p.plan.Unreached, plan.Unreached{Host: host, Why: p.plan.Secrets().Redact(plan.FirstLine(why))})
 }
 
-// leavesOut notes that the host whose tasks are planned is left out, if its facts could not be had and decide what it does. Some steps
+// excludes notes that the host whose tasks are planned is excluded, if its facts could not be had and decide what it does. Some steps
 // give what is missing.
-func (p *fleet) leavesOut(steps []int) bool {
+func (p *fleet) excludes(steps []int) bool {
 	m, ok := p.machines[p.Host]
 	if !ok || m.State != vars.FactsPromised || m.late || p.o.Unseen != nil || len(steps) == 0 {
 		return false

@@ -90,7 +90,7 @@ type fleet struct {
 	additions *additions.List // to the inventory, that only the run decides
 	lookups   *lookups.Lookups
 	repeated  int               // steps and scopes of tasks that are planned once more
-	leaves    map[string]string // hosts that the next plan leaves out, with the reason why
+	leaves    map[string]string // hosts that the next plan excludes, with the reason why
 }
 
 // stepPlanner makes a step of a task.
@@ -125,7 +125,7 @@ type planner struct {
 	playsState
 	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
 	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
-	outs    map[moduleKey]*playbook.Task      // what stands for the rest of a host that is left out, by the reason why
+	outs    map[moduleKey]*playbook.Task      // what stands for the rest of a host that is excluded, by the reason why
 	modules map[moduleKey]*playbook.Task      // tasks read again with the module that their template names
 
 	policyOfOrphans string // as the playbook has it; "" where it says nothing

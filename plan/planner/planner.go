@@ -87,21 +87,21 @@ func newPlan(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, dia
 	return newPlanner(o, d, nil, before).result()
 }
 
-// newPlanner plans. Where a host could not be asked for facts that decide what it does, that host is left out: it must not keep the others
+// newPlanner plans. Where a host could not be asked for facts that decide what it does, that host is excluded: it must not keep the others
 // from being planned.
 func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, before *plan.Plan) *planner {
 	if !d.Closed && !o.Growing { // they are asked again
-		o.Facts.LeftOut = nil
+		o.Facts.Excluded = nil
 	}
 	p := planWith(o, d, leftOut, before)
 	if len(p.leaves) == 0 {
 		return p
 	}
-	o.Facts.LeftOut = maps.Clone(o.Facts.LeftOut)
-	if o.Facts.LeftOut == nil {
-		o.Facts.LeftOut = map[string]string{}
+	o.Facts.Excluded = maps.Clone(o.Facts.Excluded)
+	if o.Facts.Excluded == nil {
+		o.Facts.Excluded = map[string]string{}
 	}
-	maps.Copy(o.Facts.LeftOut, p.leaves)
+	maps.Copy(o.Facts.Excluded, p.leaves)
 	return planWith(o, d, leftOut, before)
 }
 
@@ -139,7 +139,7 @@ func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before 
 	}
 	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
-	p.Reader.LeavesOut = p.leavesOut
+	p.Reader.Excludes = p.excludes
 	p.defaults.Known = p.Reader
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
 	p.bindings = bindings.New(p.plan, p.Collector, p.Library, p.Compiler, p.Reader, p.connector.NoteName)
@@ -291,9 +291,9 @@ func (p *planner) end(sc *vars.Scene) *vars.Frame {
 	return &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now, Scene: sc}
 }
 
-// selected plans with a selection: once to see which steps there are, and again without those that are left out, so
+// selected plans with a selection: once to see which steps there are, and again without those that are excluded, so
 // that a value they would have given is missing before anything runs. Mistakes of the first plan do not count: they
-// may be in what is left out.
+// may be in what is excluded.
 func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	all := newPlanner(o, d, nil, nil)
 	// With steps there is still something to select from: mistakes may lie in what is excluded.

@@ -145,8 +145,8 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	}
 	switch t.Kind {
 	case playbook.Action:
-		if len(p.o.Facts.LeftOut) > 0 && (t.Action == "setup" || t.Action == "gather_facts") {
-			defer leaveOut(p, cs, t)
+		if len(p.o.Facts.Excluded) > 0 && (t.Action == "setup" || t.Action == "gather_facts") {
+			defer excludeHosts(p, cs, t)
 		}
 		switch t.Action {
 		case "":

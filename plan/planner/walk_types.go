@@ -70,7 +70,7 @@ type flushed struct {
 type plannedHost struct {
 	*vars.Machine
 	left     bool          // it has left the play: meta, end_host
-	gone     bool          // and all plays that follow: it is left out of the plan
+	gone     bool          // and all plays that follow: it is excluded from the plan
 	leftRole int           // the scope of the role that it has left: meta, end_role; 0: none
 	gates    []gateAt      // of steps that may let it leave
 	added    []*vars.Layer // what add_host has given it

@@ -45,7 +45,7 @@ type PlaySources struct {
 	Withheld      []plan.Prompt     `json:"withheld,omitempty"` // questions whose answers are secret, and not kept
 
 	Hosts     map[string]map[string]any `json:"hosts,omitempty"`    // the facts that were used, of the hosts that were reached
-	LeftOut   map[string]string         `json:"left_out,omitempty"` // hosts that the plan leaves out, with the reason why
+	Excluded  map[string]string         `json:"excluded,omitempty"` // hosts that the plan excludes, with the reason why
 	Printed   []Printed                 `json:"printed,omitempty"`
 	Lists     map[string][]string       `json:"lists,omitempty"` // the names in directories
 	Globs     map[string][]string       `json:"globs,omitempty"`
@@ -66,7 +66,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		Limit: o.Hosts.Limit, ForceHandlers: o.Mode.ForceHandlers, NoConnect: o.Hosts.NoConnect, RemoteUser: o.Login.User,
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
-		SSHArgs: o.Login.SSHArgs, LeftOut: o.Facts.LeftOut,
+		SSHArgs: o.Login.SSHArgs, Excluded: o.Facts.Excluded,
 		NoFacts: o.Mode.NoFacts, AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy,
 		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
 		ModulePath: paths(o.ModulePath, shown),
@@ -175,7 +175,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 		o.Hosts.Inventory = append(o.Hosts.Inventory, written)
 	}
 	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = s.Limit, s.ForceHandlers, s.NoConnect
-	o.Facts.LeftOut = s.LeftOut
+	o.Facts.Excluded = s.Excluded
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)

@@ -100,13 +100,13 @@ func (s *Sources) plugins(abs func(string) string) (knownPlugins, error) {
 
 // stalePlugins lists the plugins that are not what they were.
 func (s *Sources) stalePlugins(root string, say func(format string, args ...any)) {
-	told := map[string]bool{}
+	noted := map[string]bool{}
 	for _, g := range s.Plugins {
 		for _, file := range g.Files() {
-			if told[file.Path] {
+			if noted[file.Path] {
 				continue
 			}
-			told[file.Path] = true
+			noted[file.Path] = true
 			path := file.Path
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(root, path)

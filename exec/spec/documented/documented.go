@@ -10,9 +10,9 @@ import (
 // Module is what a module says of the arguments that it takes.
 type Module struct {
 	Options []Option `json:"options,omitempty"`
-	// Beside are arguments that its text declares without documenting them: they are taken, and never suggested.
-	Beside []string `json:"beside,omitempty"`
-	Rules  Rules    `json:"rules,omitzero"`
+	// Declared are arguments that its text declares without documenting them: they are taken, and never suggested.
+	Declared []string `json:"declared,omitempty"`
+	Rules    Rules    `json:"rules,omitzero"`
 }
 
 // Option is one argument.
@@ -60,7 +60,7 @@ func Find(options []Option, name string) (*Option, bool) {
 
 // Check says what is wrong with the arguments of an action. Names that nothing declares have been refused with their places before.
 func (m *Module) Check(action string, values map[string]any) []Problem {
-	c := checker{action: action, beside: m.Beside}
+	c := checker{action: action, declared: m.Declared}
 	c.checkAll(m.Options, values, nil)
 	if len(c.problems) == 0 {
 		c.checkRules(m, values)
@@ -111,7 +111,7 @@ func leaves(v any) (list []string) {
 
 type checker struct {
 	action   string
-	beside   []string
+	declared []string
 	problems []Problem
 }
 
@@ -136,7 +136,7 @@ func (c *checker) checkAll(options []Option, values map[string]any, above []stri
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if _, ok := Find(options, name); !ok && !slices.Contains(c.beside, name) {
+		if _, ok := Find(options, name); !ok && !slices.Contains(c.declared, name) {
 			at := append(slices.Clip(above), name)
 			c.report(at, suggest(name, options), "`%s` has no field `%s`", c.action, strings.Join(at, "."))
 		}

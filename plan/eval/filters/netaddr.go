@@ -47,7 +47,7 @@ func addressTests() map[string]*Test {
 		return &Test{Params: jinja.Takes("network"), Run: func(c *call.Input) (bool, error) {
 			outer, inner := of(c)
 			in, err := netaddr.Within(plain(outer), plain(inner), false)
-			// What is no address is in no network.
+			// What is not an address is in no network.
 			return in && err == nil, nil
 		}}
 	}

@@ -70,7 +70,7 @@ var operatorHints = map[string]string{
 	"AND":      "write `and`", "OR": "write `or`", "NOT": "write `not`", "IN": "write `in`", "IS": "write `is`",
 }
 
-// What is wrong with a call that lacks its seed, where nothing is drawn by chance.
+// What is wrong with a call that lacks its seed, if nothing is drawn by chance.
 const (
 	Unseeded = "needs a seed: without one its result would differ from one run to the next"
 	SeedHint = "give it one that stays, such as `seed=inventory_hostname`"

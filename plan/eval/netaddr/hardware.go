@@ -33,7 +33,7 @@ func Hardware(v any, query string) (any, error) {
 	case !ok && (query == "" || query == "bool"):
 		return nil, nil
 	case !ok:
-		return nil, fmt.Errorf("%v is no hardware address", v)
+		return nil, fmt.Errorf("%v is not a hardware address", v)
 	}
 	switch query {
 	case "":
@@ -45,7 +45,7 @@ func Hardware(v any, query string) (any, error) {
 	}
 	style, ok := hardware[query]
 	if !ok {
-		return nil, fmt.Errorf("%q is no way to write a hardware address; those are bare, cisco, eui48, linux, pgsql, unix, win; and bool, int",
+		return nil, fmt.Errorf("%q is not a way to write a hardware address; those are bare, cisco, eui48, linux, pgsql, unix, win; and bool, int",
 			query)
 	}
 	digits := fmt.Sprintf("%012x", n)

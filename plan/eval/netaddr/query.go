@@ -54,7 +54,7 @@ var queries map[string]func(a asked) (any, error)
 // It is filled by init, since two queries ask others.
 func init() {
 	queries = map[string]func(a asked) (any, error){
-		"":                 func(a asked) (any, error) { return a.spelt(), nil },
+		"":                 func(a asked) (any, error) { return a.written(), nil },
 		"6to4":             askSixToFour,
 		"address":          askAddress,
 		"address/prefix":   askHostPrefix,
@@ -104,7 +104,7 @@ func init() {
 }
 
 // Query answers a question about an address, a network or a number; of a list, about each item, and what is false is dropped. A version
-// of 4 or 6 lets only that one through. A value that is no address is false, and an unknown question an error.
+// of 4 or 6 lets only that one through. A value that is not an address is false, and an unknown question an error.
 func Query(v any, query string, version int) (any, error) {
 	if list, ok := v.([]any); ok {
 		answers := []any{}
@@ -144,7 +144,7 @@ func Query(v any, query string, version int) (any, error) {
 	return a.lookUp(query, version)
 }
 
-// lookUp answers what is no name of a query: whether the value is in a network, or the host with an index.
+// lookUp answers what is not a name of a query: whether the value is in a network, or the host with an index.
 func (a asked) lookUp(query string, version int) (any, error) {
 	index, isIndex := new(big.Int).SetString(query, 10)
 	if !isIndex {
@@ -161,7 +161,7 @@ func (a asked) lookUp(query string, version int) (any, error) {
 	case version != 0 && a.version() != version:
 		return false, nil
 	case a.hostBits() == 0:
-		return a.spelt(), nil
+		return a.written(), nil
 	}
 	ip, ok := a.at(index)
 	if !ok {
@@ -172,7 +172,7 @@ func (a asked) lookUp(query string, version int) (any, error) {
 
 func unknownQuery(query string) error {
 	names := slices.Sorted(maps.Keys(queries))
-	return fmt.Errorf("%q is no network, no index and no query; queries are %s", query, strings.Join(names[1:], ", "))
+	return fmt.Errorf("%q is neither a network, nor an index, nor a query; queries are %s", query, strings.Join(names[1:], ", "))
 }
 
 func isEmpty(v any) bool {
@@ -189,8 +189,8 @@ func isEmpty(v any) bool {
 	return false
 }
 
-// spelt is the value as it was asked for: an address alone, or with its prefix.
-func (a asked) spelt() string {
+// written is the value as it was asked for: an address alone, or with its prefix.
+func (a asked) written() string {
 	if a.alone {
 		return spell(a.ip)
 	}

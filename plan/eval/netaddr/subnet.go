@@ -10,7 +10,7 @@ import (
 )
 
 // errNoAddress is what a value is that was to be an address or a network.
-func errNoAddress(v any) error { return fmt.Errorf("%v is no address and no network", v) }
+func errNoAddress(v any) error { return fmt.Errorf("%v is neither an address nor a network", v) }
 
 // network reads a value of which only the network counts, without the host in it.
 func networkOf(v any) (network, bool) {
@@ -243,7 +243,7 @@ func Usable(v any) ([]any, error) {
 func Hex(v any, between string) (any, error) {
 	n, ok := parse(v, 4)
 	if !ok || n.version() != 4 {
-		return nil, fmt.Errorf("%v is no address of version 4", v)
+		return nil, fmt.Errorf("%v is not an address of version 4", v)
 	}
 	b := n.ip.As4()
 	return fmt.Sprintf("%02x%s%02x%s%02x%s%02x", b[0], between, b[1], between, b[2], between, b[3]), nil

@@ -18,8 +18,8 @@ import (
 // Reader reads values that the plan must know.
 type Reader struct {
 	Unasked bool // facts were not asked for, because of mistakes
-	// LeavesOut is asked whether the host that is planned is left out where facts that some steps gather decide what it does; nil: no.
-	LeavesOut func(steps []int) bool
+	// Excludes is asked whether the host that is planned is excluded where facts that some steps gather decide what it does; nil: no.
+	Excludes func(steps []int) bool
 
 	plan     *plan.Plan
 	problems *problems.Collector
@@ -221,8 +221,8 @@ func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string,
 	width := utf8.RuneCountInString(plan.FirstLine(v.Text()))
 	if !slices.ContainsFunc(steps, func(i int) bool { return i >= len(k.plan.Steps) || k.plan.Steps[i].Action != "setup" }) {
 		switch {
-		case k.LeavesOut != nil && k.LeavesOut(steps):
-			return // the host is left out of the plan
+		case k.Excludes != nil && k.Excludes(steps):
+			return // the host is excluded from the plan
 		case k.Unasked:
 			return // the facts would be known if other mistakes had not been said
 		case k.unseen != nil:

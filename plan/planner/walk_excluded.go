@@ -12,11 +12,11 @@ import (
 	"moon/plan/vars"
 )
 
-// leaveOut plans what becomes of hosts that are left out, behind the step that gathers their facts: if that reaches one after all, the
+// excludeHosts plans what becomes of hosts that are excluded, behind the step that gathers their facts: if that reaches one after all, the
 // rest of it is not skipped in silence.
-func leaveOut(p *planner, cs []*taskContext, t *playbook.Task) {
+func excludeHosts(p *planner, cs []*taskContext, t *playbook.Task) {
 	for _, c := range p.staying(cs) {
-		why, ok := p.o.Facts.LeftOut[c.on.Name]
+		why, ok := p.o.Facts.Excluded[c.on.Name]
 		if !ok || c.on.State != vars.FactsPromised {
 			continue
 		}
@@ -28,7 +28,7 @@ func leaveOut(p *planner, cs []*taskContext, t *playbook.Task) {
 				return v
 			}
 			out = &playbook.Task{
-				Kind: playbook.Action, Pos: t.Pos, Action: "fail", ActionKey: "fail", ActionPos: t.Pos, Name: text("left out of the plan: " + why),
+				Kind: playbook.Action, Pos: t.Pos, Action: "fail", ActionKey: "fail", ActionPos: t.Pos, Name: text("excluded from the plan: " + why),
 				Args: playbook.WrittenMap(t.Pos, playbook.Entry{
 					Pos: t.Pos, Key: "msg",
 					Value: text("its facts decide what it does, and could not be had while planning; run the playbook again"),
@@ -39,8 +39,8 @@ func leaveOut(p *planner, cs []*taskContext, t *playbook.Task) {
 		}
 		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: t.Pos, Chain: c.chain,
-			Message: c.on.Name + " is left out of the plan, as its facts decide what it does: " + why,
-			Hint:    "the other hosts go on without it; run the playbook again when it can be reached",
+			Message: c.on.Name + " is excluded from the plan, as its facts decide what it does: " + why,
+			Hint:    "the other hosts continue without it; run the playbook again when it can be reached",
 		})
 		p.planTaskForHosts(p.always([]*taskContext{c}), out)
 		c.on.left, c.on.gone = true, true
