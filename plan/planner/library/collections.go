@@ -20,6 +20,9 @@ func (l *Library) Collections() *collection.Finder {
 	return l.finder
 }
 
+// Core is the directory of the Python package ansible; "" if none is installed.
+func (l *Library) Core() string { return l.o.Core }
+
 // collectionFiles are the files of collections as the plan sees them.
 type collectionFiles struct{ l *Library }
 
