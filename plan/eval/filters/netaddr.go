@@ -47,11 +47,7 @@ func addressTests() map[string]*Test {
 		return &Test{Params: jinja.Takes("network"), Run: func(c *call.Input) (bool, error) {
 			outer, inner := of(c)
 			in, err := netaddr.Within(plain(outer), plain(inner), false)
-<<<<<<< HEAD
 			// What is not an address is in no network.
-=======
-			// What is not an address is in none.
->>>>>>> survey
 			return in && err == nil, nil
 		}}
 	}

@@ -144,11 +144,7 @@ func Query(v any, query string, version int) (any, error) {
 	return a.lookUp(query, version)
 }
 
-<<<<<<< HEAD
 // lookUp answers what is not a name of a query: whether the value is in a network, or the host with an index.
-=======
-// lookUp answers what is not the name of a query: whether the value is in a network, or the host with an index.
->>>>>>> survey
 func (a asked) lookUp(query string, version int) (any, error) {
 	index, isIndex := new(big.Int).SetString(query, 10)
 	if !isIndex {
@@ -176,11 +172,7 @@ func (a asked) lookUp(query string, version int) (any, error) {
 
 func unknownQuery(query string) error {
 	names := slices.Sorted(maps.Keys(queries))
-<<<<<<< HEAD
 	return fmt.Errorf("%q is neither a network, nor an index, nor a query; queries are %s", query, strings.Join(names[1:], ", "))
-=======
-	return fmt.Errorf("%q is not a network, an index or a query; queries are %s", query, strings.Join(names[1:], ", "))
->>>>>>> survey
 }
 
 func isEmpty(v any) bool {
