@@ -156,7 +156,7 @@ func (p *Policy) fillAsync(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 	switch {
 	case !spec.KeptApart(k.Action):
 		refuse("remove it, or have a `command` do the work", "`"+t.ActionKey+"` cannot be a job in the background: moon itself has a part in it")
-	case s.Terminal:
+	case p.ReadFlag(t.Interactive, "interactive", r, false):
 		refuse("remove one of them", "a job in the background has no terminal, and this is `interactive`")
 	case len(t.Sources)+len(t.Generates) > 0:
 		refuse("remove one of them", "`async` next to `sources` or `generates`: whether the job has made it is known too late")
