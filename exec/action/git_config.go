@@ -71,6 +71,7 @@ func (g gitConfig) planValue(c *exec.Change, old []string) {
 		return
 	case args.State == fsys.Absent:
 		kind, words = events.ChangeDelete, []string{"--unset-all", args.Name}
+	// An empty value only asks what the setting is.
 	case value == "":
 		c.Fields["config_value"] = ""
 		if len(old) > 0 {

@@ -144,6 +144,7 @@ func planPersistent(ctx context.Context, a *exec.Attempt, c *exec.Change, args *
 		}
 		return commentOut(ctx, a, c, modprobeDir, "no parameters at boot", gives)
 	}
+	// What another file has already is not written a second time.
 	listed, err := linesBelow(modulesLoad, loads)
 	if err != nil {
 		return err

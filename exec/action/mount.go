@@ -60,6 +60,7 @@ func planMount(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 			s.c.Fields[name] = value
 		}
 	}
+	// The original registers nothing of the file fstab itself.
 	s.c.InPlays = append(s.c.InPlays, func(fields map[string]any) {
 		delete(fields, "checksum")
 		delete(fields, "md5sum")

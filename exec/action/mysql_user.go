@@ -273,6 +273,7 @@ func (s *mysqlUserStep) revoke(on string, privileges []string, host string) {
 // compare adds what the user lacks for a host.
 func (s *mysqlUserStep) compare(ctx context.Context, host string) error {
 	account := s.account(host)
+	// One question for all of it: what is compared must be of one moment.
 	columns := "plugin, authentication_string"
 	if s.maria {
 		columns += ", max_statement_time"

@@ -46,6 +46,7 @@ func planMysqlVariables(ctx context.Context, a *exec.Attempt) (*exec.Change, err
 		c.Fields["msg"] = is
 		return c, nil
 	}
+	// What is in effect and what is kept for the next start may differ; persist wants both.
 	same := len(rows) > 0 && sameVariable(is, *args.Value)
 	if same && args.Mode == "persist" {
 		kept, err := s.askOne(ctx, persisted+s.text(args.Variable))

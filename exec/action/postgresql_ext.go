@@ -37,6 +37,7 @@ func planPostgresqlExt(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 	for _, row := range results[1] {
 		available = append(available, row.Text(0))
 	}
+	// The server knows by itself which version is the latest, and how to get there.
 	kind, query, words := events.ChangeUpdate, "", "extension "+args.Name
 	switch wanted := args.Version; {
 	case args.State == fsys.Absent && is != "":

@@ -42,6 +42,7 @@ func planPostgresqlPrivs(ctx context.Context, a *exec.Attempt) (*exec.Change, er
 	}
 	query := s.statement(objects, roles)
 	status := s.status(objects)
+	// What a statement would change only the server can say: it is tried, and taken back.
 	results, err := s.ask(ctx, "BEGIN", status, query, status, "ROLLBACK")
 	if err != nil {
 		return nil, err

@@ -170,6 +170,7 @@ func (s *postgresqlUserStep) planUpdate() {
 		}
 	}
 	parts, password := []string{"ALTER USER " + s.quote(args.Name)}, ""
+	// A password and flags go into one statement, so that a user is never half changed.
 	flags := strings.Join(args.Flags, " ")
 	switch {
 	case !args.NoPasswordChanges && args.Password != nil && s.otherPassword(*args.Password):

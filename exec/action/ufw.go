@@ -179,6 +179,7 @@ func (s *ufwStep) planRule(ctx context.Context) error {
 	}
 	if s.args.Insert != nil && !s.args.Delete {
 		var ipv6 []bool
+		// Numbers count from the rules that are there, those of IPv6 behind those of IPv4.
 		if s.args.RelativeTo != "zero" {
 			said, err := s.AskTool(ctx, exec.NewTool("ufw", "status", "numbered"))
 			if err != nil {

@@ -122,6 +122,7 @@ func (s Server) Fill(query string, list []any, named map[string]any) (string, er
 			b.WriteString(rest)
 			break
 		}
+		// Left to right, as a value that has been put in may have percent signs of its own.
 		b.WriteString(rest[:at])
 		rest = rest[at+1:]
 		var value any

@@ -99,6 +99,7 @@ func decryptPKCS8(der []byte, passphrase string) ([]byte, error) {
 	if _, err := asn1.Unmarshal(params.Encrypt.Parameters.FullBytes, &iv); err != nil {
 		return nil, err
 	}
+	// The numbers come from a file: none may make this run for long or past the end of its data.
 	length := map[string]int{oidAES128.String(): 16, oidAES192.String(): 24, oidAES256.String(): 32}[params.Encrypt.Algorithm.String()]
 	digest := map[string]func() hash.Hash{"": sha1.New, oidSHA1.String(): sha1.New, oidSHA256.String(): sha256.New, oidSHA512.String(): sha512.New}[derive.Hash.Algorithm.String()]
 	if length == 0 || digest == nil || derive.Rounds > maxRounds || len(iv) != aes.BlockSize || len(e.Data)%aes.BlockSize != 0 || len(e.Data) == 0 {

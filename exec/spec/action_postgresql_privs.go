@@ -72,6 +72,7 @@ func (a *PostgresqlPrivsArgs) validateArgs(given func(string) bool) []Problem {
 	case inSchema && a.Schema == "":
 		a.Schema = "public"
 	}
+	// These words stand for objects that only the server can list.
 	a.AllInSchema = a.Objs == "ALL_IN_SCHEMA"
 	switch {
 	case a.AllInSchema && !slices.Contains([]string{"table", "sequence", "function", "procedure"}, a.Type):

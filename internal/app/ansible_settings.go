@@ -131,6 +131,7 @@ func (s ansibleSettings) Apply(o *plan.Options) error {
 			*into = value
 		}
 	}
+	// What a flag has said is there already, and counts.
 	text(&o.Login.User, "defaults.remote_user")
 	if key, place := s.setting("defaults.private_key_file"); key != "" && o.Login.PrivateKey == "" {
 		if o.Login.PrivateKey = key; !strings.HasPrefix(place, "$") {

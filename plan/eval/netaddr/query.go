@@ -53,6 +53,7 @@ var queries map[string]func(a asked) (any, error)
 
 // It is filled by init, since two queries ask others.
 func init() {
+	// Here and not where it is declared: some answers ask again, by a name of the table.
 	queries = map[string]func(a asked) (any, error){
 		"":                 func(a asked) (any, error) { return a.written(), nil },
 		"6to4":             askSixToFour,
