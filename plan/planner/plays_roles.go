@@ -75,7 +75,7 @@ func (p *playsState) varsOfNeeds(c *taskContext, r *role) (list []bindings.RoleV
 			at := *c
 			scene := *c.scene
 			scene.Role = r.Role
-			at.scene, at.dir = &scene, filepath.Join(r.Dir, "meta")
+			at.scene, at.dir, at.collections = &scene, filepath.Join(r.Dir, "meta"), r.searched()
 			inner, ok := p.findRole(&at, need)
 			if !ok || r.Role.Within(inner.Dir) || len(list) > mostDependencies {
 				continue
@@ -103,7 +103,7 @@ func (p *playsState) findRole(c *taskContext, t *playbook.Task) (*role, bool) {
 
 // newRole is a role that another one uses; nil for a play.
 func newRole(found library.Role, parent *vars.Role, files *playbook.RoleFiles) *role {
-	return &role{&vars.Role{Name: filepath.Base(found.Dir), Dir: found.Dir, Collection: found.Collection, Parent: parent}, files}
+	return &role{&vars.Role{Name: found.Name, Dir: found.Dir, Collection: found.Collection, Parent: parent}, files}
 }
 
 // searched are the collections that the tasks of the role search: as with Ansible, what the play says does not reach them.

@@ -15,6 +15,7 @@ import (
 
 // Role is where a role was found.
 type Role struct {
+	Name       string
 	Dir        string
 	Collection string // that it belongs to; "" if it is in none
 }
@@ -41,11 +42,11 @@ func (l *Library) LocateRole(at source.Lookout, name string) (Role, bool) {
 			continue
 		}
 		if dir, ok := c.Role(rest); ok {
-			return Role{l.disk.Real(dir), c.Name}, true
+			return Role{rest[strings.LastIndexByte(rest, '.')+1:], l.disk.Real(dir), c.Name}, true
 		}
 	}
 	dir, ok := at.FindRole(name, l.o.Home, l.o.RolesPath, l.disk)
-	return Role{Dir: dir}, ok
+	return Role{Name: RoleName(name), Dir: dir}, ok
 }
 
 // LocatePlaybook finds a playbook that an import names: one of a collection by its full name, or a file. in is the collection.
