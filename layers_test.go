@@ -199,7 +199,7 @@ var owners = []struct {
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"exec/pymodule", "plan/playbook", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"engine/control", "exec/action", "exec/facts", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"engine/control", "exec/action", "exec/facts", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 
