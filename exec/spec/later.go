@@ -28,6 +28,12 @@ var (
 
 var fieldsLater = map[string]map[string]later{
 	"blockinfile": fileLater, "get_url": fileLater, "uri": fileLater,
+	"ini_file": mergeParts(fileLater, map[string]later{
+		"follow":             {idle: "true", way: "name what the link leads to"},
+		"section_has_values": {way: "give the sections names of their own"},
+	}),
+	"mount":        {"opts_no_log": {way: "give the step `no_log: true`"}},
+	"alternatives": {"family": {way: "use `command: update-alternatives --install … --family …`"}},
 	"assemble":   mergeParts(fileLater, map[string]later{"decrypt": vaultLater}),
 	"service":    {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
 	"lineinfile": mergeParts(fileLater, map[string]later{"others": leaveOut}),
@@ -118,9 +124,7 @@ var actionsLater = map[string]string{
 	"expect":                 "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
 	"firewalld":              "use `command: firewall-cmd …`, with `changed_when`",
 	"iptables":               "write the rules to a file with `template`, and load it in a handler with `command: iptables-restore`",
-	"rpm_key":                "use `command: rpm --import KEY`",
 	"subversion":             "use `command: svn checkout …`",
-	"ufw":                    "use `command: ufw …`, with `changed_when`",
 	"validate_argument_spec": "check the variables with `assert`",
 	"yum_repository":         "write the file below /etc/yum.repos.d with `copy` and `content`",
 }

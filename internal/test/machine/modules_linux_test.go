@@ -22,6 +22,7 @@ import (
 //
 //	the comment       a shell script that prepares the machine; it runs in /work
 //	slow              moon carries them out only with ANSIBLE=all
+//	collections       the tasks are of collections: ansible-playbook is asked only where ANSIBLE_COLLECTIONS_PATH says where they are
 //	tasks.yml         the tasks, each with a name of its own; each runs in check mode, then really, then really again
 //	look              a shell script that tells what has come of them
 //	differs           TASK FIELD: why moon's is another, a line each; * is any, several fields have commas
@@ -35,6 +36,7 @@ type modules struct {
 	files      map[string]string
 	tasks      []map[string]any
 	slow       bool
+	collected  bool
 	look       string
 	differs    []*excuse
 	want       map[string]map[string]any // by task and phase
@@ -75,6 +77,8 @@ func readModules(t *testing.T, path string) *modules {
 		switch f.Name {
 		case "slow":
 			m.slow = true
+		case "collections":
+			m.collected = true
 		case "tasks.yml":
 			if err := yaml.Unmarshal(f.Data, &m.tasks); err != nil {
 				t.Fatalf("%s: %s", path, err)
@@ -221,8 +225,12 @@ func TestModulesItself(t *testing.T) {
 	}
 	for _, m := range allModules(t) {
 		t.Run(m.name, func(t *testing.T) {
+			collections := os.Getenv("ANSIBLE_COLLECTIONS_PATH")
+			if m.collected && collections == "" {
+				t.Skip("ANSIBLE_COLLECTIONS_PATH does not say where the collections are")
+			}
 			t.Parallel()
-			got, look, said := m.run(t, "ANSIBLE_LOCALHOST_WARNING=False ansible-playbook -i localhost, site.yml")
+			got, look, said := m.run(t, "ANSIBLE_COLLECTIONS_PATH="+collections+" ANSIBLE_LOCALHOST_WARNING=False ansible-playbook -i localhost, site.yml")
 			var b strings.Builder
 			for _, key := range m.order {
 				text, err := json.Marshal(got[key])

@@ -58,6 +58,7 @@ var onlyChanges = map[string]string{
 	"ping":                "it only looks",
 	"print":               "it concerns the run and not the machine",
 	"replace":             "it changes what is in a file",
+	"seboolean":           "a boolean always has a value",
 	"service_facts":       "it only looks",
 	"set_fact":            "it concerns the run and not the machine",
 	"set_stats":           "it concerns the run and not the machine",
