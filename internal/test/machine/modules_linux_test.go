@@ -275,6 +275,9 @@ func TestModulesPage(t *testing.T) {
 			}
 			tasks[e.reason] = append(tasks[e.reason], one)
 		}
+		if len(tasks) == 0 {
+			continue
+		}
 		fmt.Fprintf(&b, "### %s\n\n", m.name)
 		for _, reason := range slices.Sorted(maps.Keys(tasks)) {
 			fmt.Fprintf(&b, "- %s: %s\n", reason, strings.Join(tasks[reason], "; "))
