@@ -18,6 +18,7 @@ type Tool struct {
 	Argv  []string
 	Env   map[string]string // on top of the step's
 	Stdin *string
+	Dir   string // where it runs; "": where the step does
 }
 
 // NewTool is a tool without anything special.
@@ -70,7 +71,7 @@ func (a *Attempt) AskTool(ctx context.Context, t Tool) (Answer, error) {
 		return Answer{}, err
 	}
 	p := a.tool(t)
-	if a.ahead && !a.Trusted {
+	if a.ahead && !a.Trusted && t.Dir == "" { // whoever names a directory has asked RefuseInProject
 		p.Dir = "/" // programs read files of the directory that they are started in
 	}
 	var out, errs process.Limited
@@ -128,6 +129,9 @@ func (a *Attempt) tool(t Tool) *process.Command {
 		}
 	}
 	p.Stdin = t.Stdin
+	if t.Dir != "" {
+		p.Dir = t.Dir
+	}
 	return p
 }
 
