@@ -154,7 +154,7 @@ var layers = map[string][]string{
 	"plan/planner/choice":    {"plan/selector", "internal/diag", "plan"},
 	"plan/planner/compile":   {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
-	"plan/planner/connect":   {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
+	"plan/planner/connect":   {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
 	"plan/planner/content":   {"internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/conceal", "plan/planner/library", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/exports":   {"internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},

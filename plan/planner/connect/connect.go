@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/inventory"
@@ -178,8 +180,14 @@ type setting func(otherwise string, names ...string) string
 func (c *Connector) connectionOf(kind string, at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer, value setting) *plan.Connection {
 	w := findWay(kind)
 	if w == nil {
-		c.problems.Errorf(at.Pos, 0, r.Chain, "moon has local, ssh, "+strings.Join(wayNames(), ", "),
-			"the connection `%s` of %s is not known", kind, m.Name)
+		// Where it is written, so that it is said once and not for each task.
+		pos, chain := at.Pos, r.Chain
+		if o, given := vars.PlaceOf(e.On(m).Frame, "ansible_connection"); given && o.File != "" {
+			pos, chain = diag.Pos{File: o.File, Line: o.Line, Column: o.Column}, o.Chain
+		}
+		names := append([]string{"local", "ssh"}, wayNames()...)
+		hint := cmp.Or(suggest.DidYouMean(kind, names), "moon has "+strings.Join(names, ", "))
+		c.problems.Errorf(pos, 0, chain, hint, "the connection `%s` of %s is not known", kind, m.Name)
 		return nil
 	}
 	c.warnIgnored(at, e.On(m), vars.AnyStep, vars.WayStep)
