@@ -7,7 +7,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec/fsys"
-	"moon/exec/spec"
+	"moon/exec/way"
 	"moon/plan/dialect"
 	"moon/secret"
 )
@@ -97,7 +97,8 @@ type Become struct {
 }
 
 // Host is another machine that a step runs on, and how it is reached: what the user's OpenSSH does not know from its own
-// configuration, or the program that leads there instead. Local knows nothing of it; package remote does. Two that are equal share their connections.
+// configuration, or the program that leads there instead. Local knows nothing of it; package remote does. Two that are equal share
+// their connections.
 type Host struct {
 	Name    string        // in the inventory; required
 	Address string        // "": Name
@@ -107,7 +108,7 @@ type Host struct {
 	Args    string        // further arguments for ssh, as a shell splits them
 	Program string        // what runs as ssh; "": ssh
 	Timeout time.Duration // for connecting; 0: a default
-	Way     spec.Way      // what leads there; zero: ssh
+	Way     way.Way       // what leads there; zero: ssh
 	// Password is what the connection asks for; "": keys and agents have to do. It is a secret.
 	Password string
 }

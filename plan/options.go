@@ -107,9 +107,6 @@ type Options struct {
 	ModulePath []string // --module-path: directories of modules, beside library/
 	RolesPath  []string // further directories of roles; absolute
 
-	Collections []string // directories with collections, each in or with ansible_collections; absolute
-	Core        string   // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
-
 	Plugins Plugins     // actions that are not compiled in; nil: there are none
 	Trusts  Trusts      // nil: nothing is trusted
 	Secrets *secret.Set // is given what planning and running learn of secrets; nil for one of the plan's own

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"moon/exec/spec"
+	"moon/exec/way"
 	"moon/internal/diag"
 	"moon/plan/dialect"
 	"moon/plan/eval"
@@ -516,7 +517,7 @@ type Connection struct {
 	Args     string        // further arguments of ssh
 	Program  string        // what runs as ssh; "": ssh
 	Timeout  time.Duration // for connecting; 0: a default
-	Way      spec.Way      // what leads there instead of ssh; zero: ssh does
+	Way      way.Way       // what leads there instead of ssh; zero: ssh does
 	Password string        // a secret; "": none is known
 	// what of Args, Program and Way comes from the playbook's variables and may have other programs executed; "": nothing
 	Steers string
@@ -579,7 +580,7 @@ type Machine struct {
 	Address string
 	Port    int
 	Program string
-	Way     spec.Way
+	Way     way.Way
 }
 
 // Here is the machine that moon runs on.

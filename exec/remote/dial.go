@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"moon/exec"
-	"moon/exec/spec"
+	"moon/exec/way"
 )
 
 // dialHost opens the connection of a host. What may pass is tried again, for a while.
@@ -144,7 +144,7 @@ func (l *Pool) buildSSH(h exec.Host, flags ...string) ([]string, error) {
 		return nil, err
 	}
 	argv = append(argv, "-o", "ControlPath="+path)
-	further, err := spec.SplitWords(h.Args, os.Getenv)
+	further, err := way.SplitWords(h.Args, os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("the arguments for ssh cannot be read: %w", err)
 	}

@@ -153,8 +153,8 @@ func (s *launch) cutOff() bool {
 func (s *launch) explainAway() error {
 	text := strings.Join(s.said.linesSinceMark(), "\n")
 	code := s.cmd.ProcessState.ExitCode()
-	if way := s.host.Way; !way.IsZero() && (s.fresh || code != rcNotExecutable && code != rcNotFound) {
-		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text), Said: way.Argv(false)[0] + ": " + s.quoteSSH(code)}
+	if by := s.host.Way; !by.IsZero() && (s.fresh || code != rcNotExecutable && code != rcNotFound) {
+		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text), Said: by.Argv(false)[0] + ": " + s.quoteSSH(code)}
 	}
 	switch code {
 	case rcNotExecutable, rcNotFound:

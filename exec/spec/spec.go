@@ -114,13 +114,9 @@ func (f *Field) Field(name string) (*Field, bool) { return findField(f.Fields, n
 // BuiltinPrefix is how Ansible spells the full name of its own modules.
 const BuiltinPrefix = "ansible.builtin."
 
-// LegacyPrefix is the same for those and the modules next to a playbook.
-const LegacyPrefix = "ansible.legacy."
-
-// Lookup finds an action by its name or an alias, with or without ansible.builtin in front. The full names of modules that belong to other
-// collections are aliases: community.general.pacman.
+// Lookup finds an action by its name or an alias, with or without ansible.builtin in front.
 func Lookup(name string) (*Action, bool) {
-	a, ok := byName[strings.TrimPrefix(strings.TrimPrefix(name, BuiltinPrefix), LegacyPrefix)]
+	a, ok := byName[strings.TrimPrefix(name, BuiltinPrefix)]
 	return a, ok
 }
 

@@ -90,7 +90,8 @@ func (t *Thing) Accept(digest string) { t.Digest, t.Undo = digest, guarded(t.Und
 
 // PartOf reports whether it was put into a file that is a thing, too, such as a line that a later step has added.
 func (t *Thing) PartOf(file *Thing) bool {
-	return t.Host == file.Host && t.Type != file.Type && file.Type == events.FileResource && t.Undo != nil && t.Undo.Args["path"] == file.Name
+	return t.Host == file.Host && file.Type == events.FileResource && t.Type != file.Type &&
+		t.Undo != nil && t.Undo.Args["path"] == file.Name
 }
 
 // Removable reports whether it is known how it is taken away.

@@ -72,7 +72,7 @@ func (l Lookout) FindRole(name, home string, more []string, d *Disk) (dir string
 		dirs = append([]string{l.Play}, dirs...)
 	}
 	for _, dir := range dirs {
-		if found := d.Real(ResolvePath(name, dir, home)); d.Directory(found) {
+		if found := d.Real(ResolvePath(name, dir, home)); d.directory(found) {
 			return found, true
 		}
 	}

@@ -149,8 +149,8 @@ var ConnectionVariables = []ConnectionVariable{
 		Doc:   "put what is wanted into the settings of sudo or doas, or write the command with them as a step",
 	},
 	{
-		Names: ofPods("host", "username", "user", "password", "token", "client_cert", "client_key", "cert_file", "key_file", "ca_cert", "ssl_ca_cert",
-			"validate_certs", "verify_ssl"),
+		Names: ofPods("host", "username", "user", "password", "token", "client_cert", "client_key", "cert_file", "key_file", "ca_cert",
+			"ssl_ca_cert", "validate_certs", "verify_ssl"),
 		Honour: Unhonoured, Only: WayStep,
 		Doc: "put it into a configuration file, and name that in `ansible_kubectl_kubeconfig`",
 	},
@@ -201,8 +201,8 @@ const (
 
 // intoNames are the variables that name a container and the like.
 var intoNames = []string{
-	"ansible_docker_host", "ansible_podman_host", "ansible_buildah_host", "ansible_incus_host", "ansible_lxd_host", "ansible_lxc_host", KubectlPod,
-	OcPod,
+	"ansible_docker_host", "ansible_podman_host", "ansible_buildah_host", "ansible_incus_host", "ansible_lxd_host", "ansible_lxc_host",
+	KubectlPod, OcPod,
 }
 
 // ofPods are the names of settings for both programs that lead into pods.

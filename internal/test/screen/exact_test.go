@@ -3,6 +3,7 @@ package screen
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,16 @@ func TestDriftOnScreen(t *testing.T) {
 	checkFiles(t, dir, map[string]string{"one": "new\n", "two": "new\n", "three": "edited\n", "log": "after one\nafter two\nafter three\n"})
 }
 
+// seeTwice waits until a text is on the screen a second time.
+func seeTwice(t *testing.T, c *fakes.Terminal, text string) {
+	t.Helper()
+	for end := time.Now().Add(fakes.Patience); strings.Count(c.Screen(), text) < 2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not a second time: %q\n%s", text, c.Screen())
+		}
+	}
+}
+
 // TestDriftInLines is the same in words, with a request of another process for one of the steps.
 func TestDriftInLines(t *testing.T) {
 	t.Parallel()
@@ -88,6 +99,7 @@ func TestDriftInLines(t *testing.T) {
 	c.Press("accept 3\r", "nothing here has drifted.")
 	c.Press("accept all\r", "accept takes one step.")
 	c.Press("retry\r", "trying 1 step again.")
+	seeTwice(t, c, "PAUSED: step 1 write one has drifted.") // before that nothing can be accepted
 	checkFiles(t, dir, map[string]string{"one": "edited\n", "log": ""})
 	c.Press("accept\r", "accepted what step 1 write one would do now; trying it again.", "changed")
 	c.Press("run\r", "PAUSED: step 3 write two has drifted.")
@@ -95,6 +107,7 @@ func TestDriftInLines(t *testing.T) {
 	time.Sleep(50 * time.Millisecond)
 	write("two", "again\n") // another effect than the one that was shown
 	c.Press("accept\r", "would now update (content, 6 bytes", "PAUSED: step 3 write two has drifted.")
+	seeTwice(t, c, "PAUSED: step 3 write two has drifted.")
 	checkFiles(t, dir, map[string]string{"two": "again\n", "log": "after one\n"})
 	other := fakes.OpenTerminal(t, 120, 40, []string{state}, "attach", "--send", "accept=write two")
 	if code, left := other.End(); code != 0 {

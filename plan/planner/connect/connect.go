@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/inventory"
@@ -176,15 +178,21 @@ type setting func(otherwise string, names ...string) string
 
 // connectionOf is a connection by another program than ssh.
 func (c *Connector) connectionOf(kind string, at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer, value setting) *plan.Connection {
-	w := findWay(kind)
-	if w == nil {
-		c.problems.Errorf(at.Pos, 0, r.Chain, "moon has local, ssh, "+strings.Join(wayNames(), ", "), "the connection `%s` of %s is not known",
-			kind, m.Name)
+	by := findRoute(kind)
+	if by == nil {
+		// Where it is written, so that it is said once and not for each task.
+		pos, chain := at.Pos, r.Chain
+		if o, given := vars.PlaceOf(e.On(m).Frame, "ansible_connection"); given && o.File != "" {
+			pos, chain = diag.Pos{File: o.File, Line: o.Line, Column: o.Column}, o.Chain
+		}
+		names := append([]string{"local", "ssh"}, routeNames()...)
+		hint := cmp.Or(suggest.DidYouMean(kind, names), "moon has "+strings.Join(names, ", "))
+		c.problems.Errorf(pos, 0, chain, hint, "the connection `%s` of %s is not known", kind, m.Name)
 		return nil
 	}
 	c.warnIgnored(at, e.On(m), vars.AnyStep, vars.WayStep)
 	conn := c.namedConnection(at, m, r, value)
-	if err := c.connectBy(w, conn, value); err != nil {
+	if err := c.connectBy(by, conn, value); err != nil {
 		c.problems.Errorf(at.Pos, 0, r.Chain, "quote what has spaces", "the arguments of the connection to %s cannot be read: %s", m.Name, err)
 	}
 	return conn

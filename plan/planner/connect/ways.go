@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"moon/exec/spec"
+	"moon/exec/way"
 	"moon/plan"
 	"moon/plan/source"
 	"moon/plan/vars"
 )
 
-// way is a kind of connection other than ssh: a program that runs commands in a container, a directory or another namespace.
-type way struct {
+// route is a kind of connection other than ssh: a program that runs commands in a container, a directory or another namespace.
+type route struct {
 	names   []string // of the kind; the first is what it is called
 	address []string // the variables that name what it leads to, before the name of the host
 	words   func(w *words)
@@ -21,7 +22,7 @@ type way struct {
 	inside string
 }
 
-// words are those of a way, while they are put together.
+// words are those of a route, while they are put together.
 type words struct {
 	value     setting
 	text      func(name, value string) []string // arguments as a shell takes them apart
@@ -83,15 +84,15 @@ func (w *words) steer(what, name string) {
 	}
 }
 
-// ways are all of them. What follows the words of each is `/bin/sh -c …`.
-var ways = []way{
+// routes are all of them. What follows the words of each is `/bin/sh -c …`.
+var routes = []route{
 	{
 		names:   []string{"docker", "community.docker.docker", "community.general.docker", "community.docker.docker_api"},
 		address: []string{"ansible_docker_host"},
 		words: func(w *words) {
 			w.program("docker", vars.DockerProgram)
 			w.extra(vars.DockerArgs)
-			w.add("exec", "-i", spec.OnTerminal+"-t")
+			w.add("exec", "-i", way.OnTerminal+"-t")
 			w.login("-u")
 			w.flag("-w", vars.DockerDirectory)
 			if ok, _ := spec.ParseBool(w.value("false", vars.DockerPrivileged)); ok {
@@ -106,7 +107,7 @@ var ways = []way{
 		words: func(w *words) {
 			w.program("podman", vars.PodmanProgram)
 			w.extra(vars.PodmanArgs)
-			w.add("exec", "-i", spec.OnTerminal+"-t")
+			w.add("exec", "-i", way.OnTerminal+"-t")
 			w.login("--user")
 			w.add(w.address)
 		},
@@ -115,7 +116,7 @@ var ways = []way{
 		names:   []string{"buildah", "containers.podman.buildah"},
 		address: []string{"ansible_buildah_host"},
 		words: func(w *words) {
-			w.add("buildah", "run", spec.OnTerminal+"--terminal")
+			w.add("buildah", "run", way.OnTerminal+"--terminal")
 			w.login("--user")
 			w.add("--", w.address)
 		},
@@ -165,7 +166,7 @@ var ways = []way{
 		names: []string{"nspawn"},
 		words: func(w *words) {
 			if !strings.ContainsAny(w.address, "/~") { // a machine that runs
-				w.add("systemd-run", "--quiet", "--wait", "--collect", "--pipe", spec.OnTerminal+"--pty", "--machine="+w.address)
+				w.add("systemd-run", "--quiet", "--wait", "--collect", "--pipe", way.OnTerminal+"--pty", "--machine="+w.address)
 				w.login("--uid")
 				return
 			}
@@ -190,7 +191,7 @@ func intoPod(w *words, program, prefix string) {
 	w.flag("--context", prefix+"_context")
 	w.flag("--namespace", prefix+"_namespace")
 	w.extra(prefix + "_extra_args")
-	w.add("exec", "-i", spec.OnTerminal+"-t", w.address)
+	w.add("exec", "-i", way.OnTerminal+"-t", w.address)
 	w.flag("-c", prefix+"_container")
 	w.add("--")
 }
@@ -206,26 +207,26 @@ func intoInstance(w *words, program, prefix string) {
 	w.add(name, "--")
 }
 
-// findWay returns the way with a name; nil if there is none.
-func findWay(kind string) *way {
-	i := slices.IndexFunc(ways, func(w way) bool { return slices.Contains(w.names, kind) })
+// findRoute returns the route with a name; nil if there is none.
+func findRoute(kind string) *route {
+	i := slices.IndexFunc(routes, func(r route) bool { return slices.Contains(r.names, kind) })
 	if i < 0 {
 		return nil
 	}
-	return &ways[i]
+	return &routes[i]
 }
 
-// wayNames are what the kinds are called.
-func wayNames() (names []string) {
-	for i := range ways {
-		names = append(names, ways[i].names[0])
+// routeNames are what the kinds are called.
+func routeNames() (names []string) {
+	for i := range routes {
+		names = append(names, routes[i].names[0])
 	}
 	return names
 }
 
 // connectBy finds out how a host is reached that ssh does not lead to.
-func (c *Connector) connectBy(w *way, conn *plan.Connection, value setting) error {
-	conn.Address = value(conn.Address, w.address...)
+func (c *Connector) connectBy(by *route, conn *plan.Connection, value setting) error {
+	conn.Address = value(conn.Address, by.address...)
 	to := conn.Address
 	if to == "" {
 		to = conn.Host
@@ -235,21 +236,21 @@ func (c *Connector) connectBy(w *way, conn *plan.Connection, value setting) erro
 		value: value, address: to, user: conn.User,
 		directory: func(path string) string { return c.pathHere(path) },
 		text: func(name, text string) []string {
-			list, err := spec.SplitWords(text, func(string) string { return "" })
+			list, err := way.SplitWords(text, func(string) string { return "" })
 			if err != nil {
 				wrong = err
 			}
 			return list
 		},
 	}
-	w.words(&put)
-	if w.inside != "" {
-		put.steer(w.inside+" "+to, "ansible_host")
+	by.words(&put)
+	if by.inside != "" {
+		put.steer(by.inside+" "+to, "ansible_host")
 	}
 	if put.steers != "" {
 		conn.Steers = put.steers + " of " + conn.Host
 	}
-	conn.Way = spec.NewWay(w.names[0], put.list)
+	conn.Way = way.New(by.names[0], put.list)
 	return wrong
 }
 

@@ -17,7 +17,6 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/collection"
 	"moon/plan/inventory"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
@@ -55,7 +54,6 @@ type Library struct {
 	roles     map[string]*playbook.RoleFiles
 	metas     map[string]*playbook.RoleFiles // what roles say of themselves, by directory
 	open      []Opened
-	finder    *collection.Finder // nil until a collection is asked for
 }
 
 // Opened is a file of steps while what is in it is planned.

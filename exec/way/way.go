@@ -1,4 +1,4 @@
-package spec
+package way
 
 import (
 	"strings"
@@ -15,11 +15,11 @@ type Way struct {
 	terminal string // the same where the command needs a terminal
 }
 
-// OnTerminal stands before a word of NewWay that is there only if the command needs a terminal.
+// OnTerminal stands before a word of New that is there only if the command needs a terminal.
 const OnTerminal = "\x00"
 
-// NewWay is the way with these words.
-func NewWay(kind string, words []string) Way {
+// New is the way with these words.
+func New(kind string, words []string) Way {
 	w := Way{Kind: kind}
 	for _, word := range words {
 		if flag, only := strings.CutPrefix(word, OnTerminal); only {
