@@ -64,8 +64,14 @@ func init() {
 			file := e.Frame.Scene.Call.InventoryFile
 			return file, file != ""
 		},
-		"role_name":                 inRole(func(r *vars.Role) any { return r.Name }),
-		"ansible_role_name":         inRole(func(r *vars.Role) any { return r.Name }),
+		"role_name":         inRole(func(r *vars.Role) any { return r.Name }),
+		"ansible_role_name": inRole(func(r *vars.Role) any { return r.FullName() }),
+		"ansible_collection_name": inRole(func(r *vars.Role) any {
+			if r.Collection == "" {
+				return nil
+			}
+			return r.Collection
+		}),
 		"role_path":                 inRole(func(r *vars.Role) any { return r.Dir }),
 		"ansible_parent_role_names": inRole(func(r *vars.Role) any { return value.ListOf(r.Parents()) }),
 		"ansible_check_mode":        called("ansible_check_mode"),

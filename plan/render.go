@@ -280,6 +280,9 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 	return true
 }
 
+// FailsThere ends what is said of an undefined name for which a task may fail.
+const FailsThere = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
+
 func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 	slip := r.Idle && e.Lacking // a role may use filters that only machines of another kind need
 	if steps := r.Lacks(e); len(steps) > 0 && !r.Lenient && !r.Idle {
@@ -288,6 +291,15 @@ func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 	}
 	if r.Excused(e) || slip && e.Hint == "" {
 		r.Undefined = true
+		return
+	}
+	if r.MayFail && e.Kind == value.UndefinedError && !r.running() {
+		r.Undefined, r.Fails = true, true
+		if r.Report != nil {
+			d := r.diagnostic(v, e)
+			d.Severity, d.Message = diag.Warning, d.Message+FailsThere
+			r.Report(d)
+		}
 		return
 	}
 	r.Failed = r.Failed || !slip

@@ -72,11 +72,18 @@ func (e *Engine) Document(text string) (*Template, error) { return e.DocumentIn(
 // Condition compiles a condition, which may be wrapped in {{ }} as a whole. The error is an *Error of kind SyntaxError.
 func (e *Engine) Condition(text string, lang Language) (*Condition, error) {
 	return compiled(&e.conditions[lang], text, func() (*Condition, error) {
+		if e.Dialect.Rules().AnyHolds && hasTemplateInside(text) {
+			t, err := e.Template(text)
+			if err != nil {
+				return nil, err
+			}
+			return &Condition{template: t}, nil
+		}
 		x, err := e.compileExpression(text, lang, "condition")
 		if err != nil {
 			return nil, err
 		}
-		return &Condition{x}, nil
+		return &Condition{expression: x}, nil
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/content"
+	"moon/plan/planner/defaults"
 	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
@@ -88,7 +89,8 @@ type fleet struct {
 	past      *[]vars.PastInventory
 	additions *additions.List // to the inventory, that only the run decides
 	lookups   *lookups.Lookups
-	repeated  int // steps and scopes of tasks that are planned once more
+	repeated  int               // steps and scopes of tasks that are planned once more
+	leaves    map[string]string // hosts that the next plan excludes, with the reason why
 }
 
 // stepPlanner makes a step of a task.
@@ -97,6 +99,7 @@ type stepPlanner struct {
 	concealer *conceal.Concealer
 	prober    *probe.Prober
 	content   *content.Reader
+	defaults  *defaults.Maker
 	literals  *literal.Steps
 	planned   func(c *taskContext, step int) // is given each step; may be nil
 }
@@ -108,8 +111,9 @@ type playsState struct {
 	roleParams map[taskKey]*vars.Layer
 	factTasks  map[*playbook.Play]*playbook.Task
 	deciders   map[*playbook.Task]*playbook.Task
-	finders    map[finderKey]*playbook.Task // of open places
-	warned     map[string]bool              // of what is said once
+	finders    map[finderKey]*playbook.Task      // of open places
+	warned     map[string]bool                   // of what is said once
+	failing    map[*playbook.Task]*playbook.Task // what stands for a loop over an undefined name that may fail
 }
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
@@ -121,6 +125,8 @@ type planner struct {
 	playsState
 	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
 	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
+	outs    map[moduleKey]*playbook.Task      // what stands for the rest of a host that is excluded, by the reason why
+	modules map[moduleKey]*playbook.Task      // tasks read again with the module that their template names
 
 	policyOfOrphans string // as the playbook has it; "" where it says nothing
 }

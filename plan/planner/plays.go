@@ -17,6 +17,7 @@ import (
 	"moon/plan/eval/value"
 	"moon/plan/inventory"
 	"moon/plan/loops"
+	"moon/plan/planner/pointless"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -89,25 +90,14 @@ type parallelGroup struct {
 // group reads `parallel` of a group of tasks in a play. With `strategy: graph` a block is not a part of the order, so neither a limit
 // nor a rescue has anything to go by.
 func (p *playsState) group(c *taskContext, t *playbook.Task) parallelGroup {
-	g := parallelGroup{atOnce: p.parallel(t.Parallel, c), pos: t.Parallel.Pos()}
+	g := parallelGroup{atOnce: p.ReadParallel(t.Parallel, p.rendererAt(c)), pos: t.Parallel.Pos()}
 	if i := slices.IndexFunc(t.Keys, func(e playbook.Entry) bool { return e.Key == parallelKey }); i >= 0 {
 		g.pos = t.Keys[i].Pos
 	}
 	if p.plan.Scopes[c.play.scope].Strategy != "graph" {
 		return g
 	}
-	refuse := func(pos diag.Pos, key, hint string) {
-		p.Errorf(pos, len(key), c.chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
-	}
-	if g.atOnce > 0 && g.atOnce < plan.Unlimited {
-		refuse(g.pos, parallelKey, "remove it and limit the whole run with `--forks`, or use another strategy")
-	}
-	if len(t.Rescue) > 0 {
-		refuse(t.RescuePos, "rescue", "use the strategy linear or free, with `parallel: true` on the block")
-	}
-	if len(t.Always) > 0 {
-		refuse(t.AlwaysPos, "always", "use the strategy linear or free, with `parallel: true` on the block")
-	}
+	pointless.CheckUnordered(p.Collector, t, g.atOnce, g.pos, c.chain)
 	return g
 }
 
@@ -139,8 +129,18 @@ func (p *playsState) steersParallel(c *taskContext, t *playbook.Task, what strin
 }
 
 // ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
-func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext) ([]*inventory.Host, bool) {
+func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext, r *plan.Renderer) ([]*inventory.Host, bool) {
 	order := pl.Order.Text()
+	if plan.TemplatedIn(pl.Order) {
+		order = strings.TrimSpace(r.Text(pl.Order))
+		if r.Failed {
+			return nil, false
+		}
+		if len(r.Missing) > 0 {
+			p.ReportLate(pl.Order, in.chain, "write the order", "in which order the hosts are", r.Missing)
+			return nil, false
+		}
+	}
 	hosts, ok := inventory.InOrder(hosts, order)
 	if !ok { // shuffle is none of them: the same files would give another plan each time
 		p.Errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted",
@@ -152,7 +152,7 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 // policy reads what decides about failures.
 func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	pl := play.src
-	play.anyFatal = p.ReadFlag(pl.AnyFatal, "any_errors_fatal", r, false)
+	play.anyFatal = p.ReadFlag(pl.AnyFatal, "any_errors_fatal", r, p.o.Mode.AnyFatal)
 	play.handlers.force = p.ReadFlag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
 	p.ReadFixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
 		n, ok := spec.ParseInt(strings.TrimSuffix(value.Text(v), "%"))
@@ -161,7 +161,7 @@ func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
 	})
 	s := &p.plan.Scopes[play.scope]
 	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
-	s.Strategy = "linear"
+	s.Strategy = cmp.Or(p.o.Mode.Strategy, "linear")
 	p.ReadFixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
 		s.Strategy = strings.TrimPrefix(value.Text(v), "ansible.builtin.")
 		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
@@ -311,6 +311,16 @@ func (p *playsState) ungathered(cs []*taskContext) []*taskContext {
 	return slices.DeleteFunc(slices.Clone(cs), func(c *taskContext) bool { return c.on.State != vars.FactsUnasked })
 }
 
+// gatherBehind gathers facts that count behind the task that is planned: its own `when` may ask whether there are any. The caller calls done
+// when it is planned.
+func (p *playsState) gatherBehind(cs []*taskContext) (done func()) {
+	p.gather(cs)
+	for _, c := range cs {
+		c.on.Since++
+	}
+	return func() { *p.names.Produced.Now++ }
+}
+
 // unnamed is what a task without a name is called.
 func (p *playsState) unnamed(t *playbook.Task) string {
 	_, label := loops.Name(t)
@@ -392,6 +402,9 @@ func (p *playsState) decider(t *playbook.Task) *playbook.Task {
 	if !ok {
 		one := *t
 		one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
+		if t.Old {
+			one.Action = "include_tasks"
+		}
 		// What is included and its variables are not arguments of the step that decides.
 		one.Args, one.ExtraArgs, one.StepVars = playbook.Value{}, playbook.Value{}, playbook.Value{}
 		if one.Name.IsZero() {

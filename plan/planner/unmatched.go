@@ -34,6 +34,7 @@ func (c *taskContext) movedTo(at walk.Place) *taskContext {
 	for _, dir := range slices.Backward(at.Roles) {
 		scene.Role = &vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: scene.Role}
 	}
+	in.collections = at.Collections
 	in.scene, in.file, in.dir, in.chain = &scene, at.File, at.Dir, at.Chain
 	return &in
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/loops"
 	"moon/plan/planner/additions"
 	"moon/plan/planner/library"
@@ -20,7 +21,7 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 		// As with Ansible, add_host is one task for all hosts, although nothing in the task says so.
 		once := playbook.Written(t.Pos, "true")
 		for _, c := range cs {
-			c.inherit.runOnce = once
+			c.inherit.RunOnce = once
 		}
 	}
 	late, by := additions.NewLate(t.Action == "add_host"), ""
@@ -116,24 +117,37 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	if p.Full || len(cs) == 0 {
 		return
 	}
+	if !t.Module.IsZero() {
+		p.planModules(cs, t)
+		return
+	}
 	defer p.plan.CloseShapes(len(p.plan.Shapes))
 	if !t.Moved.IsZero() {
 		scopes, steps := len(p.plan.Scopes), len(p.plan.Steps)
 		defer func() { p.noteMoved(cs[0], t, scopes, steps) }()
 	}
 	// A saved plan keeps the text of the files it read. Of one with no_log the text may hold what is hidden, so only a digest is kept.
-	if plan.MayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
+	if plan.MayHide(t.NoLog) || !cs[0].inherit.NoLog.IsZero() {
 		p.disk.KeepNot(cs[0].file.Path)
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
 	}
+	if len(t.Collections) > 0 {
+		cs = searching(cs, collection.Searched("", t.Collections))
+	}
+	t = p.ResolveModule(t, cs[0].collections)
 	// With `gather_facts: false` it is this task that makes facts known, and a clear_facts before it ends here.
 	if t.Action == "setup" || t.Action == "gather_facts" {
 		p.showAgain(cs)
-		p.gather(p.ungathered(cs))
+		if plan.FirstOf(t.DelegateTo, cs[0].delegate).IsZero() { // another host gives its own, in the run
+			defer p.gatherBehind(p.ungathered(cs))()
+		}
 	}
 	switch t.Kind {
 	case playbook.Action:
+		if len(p.o.Facts.Excluded) > 0 && (t.Action == "setup" || t.Action == "gather_facts") {
+			defer excludeHosts(p, cs, t)
+		}
 		switch t.Action {
 		case "":
 			if t.Absent {
@@ -153,7 +167,7 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 		p.blockOfHosts(p.deriveContexts(cs, t), t)
 	case playbook.Include:
 		// The keys of a dynamic include belong to the step that decides, and not to what is inside. So the contexts go in underived.
-		if t.Dynamic {
+		if t.Dynamic || t.Old && cs[0].included {
 			p.includeTasks(cs, t)
 		} else {
 			p.importTasks(p.deriveContexts(cs, t), t)
@@ -182,6 +196,17 @@ func (p *planner) deriveContexts(cs []*taskContext, t *playbook.Task) []*taskCon
 	return list
 }
 
+// searching are the contexts where these collections are searched.
+func searching(cs []*taskContext, in []string) []*taskContext {
+	list := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.collections = in
+		list[i] = &one
+	}
+	return list
+}
+
 func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	own := p.CompileTask(t, c.chain)
 	if t.Loop.Kind == playbook.NoLoop {
@@ -205,15 +230,18 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	case t.Env.Kind() == playbook.Map:
 		in.env = append(slices.Clip(c.env), t.Env)
 	}
+	if len(t.ModuleDefaults) > 0 {
+		in.modules = append(slices.Clip(c.modules), t.ModuleDefaults...)
+	}
 	if !t.Ignore.IsZero() {
-		in.ignore = p.Conditions([]playbook.Value{t.Ignore}, c.chain)
+		in.ignore = p.Flag(t.Ignore, c.chain)
 	}
 	if !t.Cwd.IsZero() {
 		in.cwd = t.Cwd
 	}
 	in.become = c.become.With(t)
 	in.link = c.link.With(t.Connection, t.RemoteUser, t.Port)
-	in.inherit = c.inherit.with(t)
+	in.inherit = c.inherit.With(t)
 	if !t.DelegateTo.IsZero() {
 		in.delegate = t.DelegateTo
 	}
@@ -521,13 +549,14 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	// None of the include's own keys reach what is inside: `when` or `tags` decide about the include, and `apply` is for the rest.
 	in := *c.around
+	in.included = true
 	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
 	in.depth, in.approves = c.depth, c.approves
 	if t.StepVars.Kind() == playbook.Map {
 		// As parameters: in Ansible's order they count above what set_fact and register have given.
 		in.params = p.paramsLayer(t, in.params, c.chain)
 	}
-	in.inherit.noLog = c.around.noLog(t) // hides what is inside too: its items would show there
+	in.inherit.NoLog = c.around.noLog(t) // hides what is inside too: its items would show there
 	if t.Apply.Kind() != playbook.Map {
 		return &in
 	}

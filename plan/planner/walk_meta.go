@@ -21,7 +21,7 @@ func (p *planner) clearErrors(cs []*taskContext, t *playbook.Task) {
 	d.Action, d.Args = "meta", t.Args
 	once := playbook.Written(t.Pos, "true")
 	for _, c := range cs {
-		c.inherit.runOnce = once
+		c.inherit.RunOnce = once
 	}
 	p.taskTelling(cs, d, func(_ *taskContext, step int) { p.plan.Steps[step].Clears = true })
 }
@@ -58,7 +58,7 @@ func (p *planner) refresh(cs []*taskContext, t *playbook.Task) {
 	d.Action, d.Args = "meta", t.Args
 	once := playbook.Written(t.Pos, "true")
 	for _, c := range cs {
-		c.inherit.runOnce = once
+		c.inherit.RunOnce = once
 	}
 	for _, h := range p.inventory.Hosts { // their secrets stand in what was read again as references
 		p.machine(h.Name)
@@ -190,7 +190,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	d.Action, d.Args = "meta", t.Args
 	if once := playbook.Written(t.Pos, "true"); first {
 		for _, c := range undecided {
-			c.inherit.runOnce = once
+			c.inherit.RunOnce = once
 		}
 	}
 	var steps []int

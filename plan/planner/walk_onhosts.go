@@ -24,7 +24,7 @@ func (p *fleet) hostsOfSteps(c *taskContext, written, atOnce playbook.Value, wha
 	hosts, err := inv.Match(pattern)
 	if err != nil {
 		p.Report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: written.Pos(), Chain: c.chain, Message: err.Error(), Hint: inventoryHint(p.o),
+			Severity: diag.Warning, Pos: written.Pos(), Chain: c.chain, Message: err.Error(), Hint: p.o.InventoryHint(),
 		})
 	}
 	if hosts, ok = p.limited(hosts); !ok {
@@ -33,10 +33,10 @@ func (p *fleet) hostsOfSteps(c *taskContext, written, atOnce playbook.Value, wha
 	if len(hosts) == 0 && err == nil {
 		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: written.Pos(), Chain: c.chain,
-			Message: "no hosts match `" + pattern + "`: " + what + " does nothing", Hint: inventoryHint(p.o),
+			Message: "no hosts match `" + pattern + "`: " + what + " does nothing", Hint: p.o.InventoryHint(),
 		})
 	}
-	over = &hostRounds{pattern: pattern, atOnce: p.parallel(atOnce, c)}
+	over = &hostRounds{pattern: pattern, atOnce: p.ReadParallel(atOnce, p.rendererAt(c))}
 	for _, h := range hosts {
 		over.hosts = append(over.hosts, p.machine(h.Name))
 	}

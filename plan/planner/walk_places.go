@@ -128,7 +128,7 @@ func (p *playsState) lateKeys(c *taskContext, t *playbook.Task, of *plan.Finding
 		of.Keys = append(of.Keys, key)
 		late = append(late, r.Missing...)
 	}
-	for _, key := range policy.Keys(t, c.inherit.policy()) {
+	for _, key := range policy.Keys(t, c.inherit) {
 		look(key)
 	}
 	look(plan.Part{Key: "no_log", Value: c.noLog(t)})
@@ -170,7 +170,7 @@ func (p *playsState) lateDelegate(c *taskContext, t *playbook.Task) []value.Miss
 // nothing.
 func (c *taskContext) onlyFinds() {
 	c.env, c.cwd, c.delegate, c.become = nil, playbook.Value{}, playbook.Value{}, connect.Become{}
-	c.inherit.checkMode, c.inherit.timeout, c.inherit.diff = playbook.Value{}, playbook.Value{}, playbook.Value{}
+	c.inherit.CheckMode, c.inherit.Timeout, c.inherit.Diff = playbook.Value{}, playbook.Value{}, playbook.Value{}
 }
 
 // takeFound is what the run has found at an open place.

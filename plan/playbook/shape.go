@@ -65,7 +65,7 @@ var shapes = map[string]Shape{
 	"with_items": LoopOver, "with_filetree": AnyText, "loop_control": LoopSettings, "needs": NeedsList,
 	"creates": AnyText, "removes": AnyText, "unless": AnyText, "onlyif": AnyText,
 	"changed_when": Conditions, "failed_when": Conditions, "until": Conditions, "ignore_errors": Condition,
-	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "sources": Texts, "generates": Texts,
+	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "async": Duration, "poll": Duration, "sources": Texts, "generates": Texts,
 	"undo": OneStep, "moved": AnyText, "create_before": Boolean, "env": Environment, "cwd": AnyText,
 	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,

@@ -102,7 +102,11 @@ func (e *explanation) explainWhat() {
 		lines = append(lines, said{s.Summary, ""})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Args)) {
-		lines = append(lines, blockLines(name, value.Text(s.Args[name]))...)
+		block := blockLines(name, value.Text(s.Args[name]))
+		if g, ok := s.DefaultArg(name); ok {
+			block[0].note = fmt.Sprintf("module_defaults, %s:%d", g.Value.Pos().File, g.Value.Pos().Line)
+		}
+		lines = append(lines, block...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		if !s.NoLog {
@@ -382,6 +386,12 @@ func (e *explanation) explainPolicy() {
 	}
 	if s.Queued > 0 {
 		add("fails when it has waited %s for a slot", s.Queued)
+	}
+	if s.Async != nil {
+		add("runs %s", s.Async)
+	}
+	if s.Throttle > 0 {
+		add("runs on %s at a time, with all items of a loop", plan.CountOf(s.Throttle, "host"))
 	}
 	if s.Terminal {
 		add("uses the terminal while it runs")

@@ -13,6 +13,8 @@ type Lookout struct {
 	Root  string   // of the playbook that was called
 	Roles []string // directories of the roles around, the nearest first
 	Steps bool     // it is a step, and no task of a play
+	// Collections are searched for roles and modules whose names have none, before anything else.
+	Collections []string
 }
 
 // tasks are the directories in which a file of tasks is looked for: next to the file that names it, in the roles around, next to the
@@ -51,7 +53,7 @@ func (l Lookout) VarsFiles() []string {
 	if l.Steps {
 		return []string{l.Dir}
 	}
-	return []string{l.Dir, filepath.Join(l.Dir, "vars")}
+	return []string{filepath.Join(l.Dir, "vars"), l.Dir}
 }
 
 // FindTasks is the path of a file of tasks, links followed; if there is none, the path that it would have next to the file that names
@@ -72,7 +74,7 @@ func (l Lookout) FindRole(name, home string, more []string, d *Disk) (dir string
 		dirs = append([]string{l.Play}, dirs...)
 	}
 	for _, dir := range dirs {
-		if found := d.Real(ResolvePath(name, dir, home)); d.directory(found) {
+		if found := d.Real(ResolvePath(name, dir, home)); d.Directory(found) {
 			return found, true
 		}
 	}

@@ -27,14 +27,17 @@ type Item struct {
 }
 
 // Shown is the item as far as it is known, for display.
-func (i Item) Shown() any {
+func (i Item) Shown() any { return value.Ordinary(i.InOrder()) }
+
+// InOrder is the same, with maps whose keys are in the order in which they were written.
+func (i Item) InOrder() any {
 	shown := i.Value
 	if value.IsPartial(shown) {
 		shown = i.about
 	} else if i.Open {
 		shown = plan.ForDisplay(plan.CopyOf(shown))
 	}
-	return value.Ordinary(shown)
+	return shown
 }
 
 // Reader finds out what loops run over.
