@@ -9,7 +9,7 @@ import (
 // MountArgs are the arguments of mount. Once decoded, Opts has a value, and noauto if the file system should not be mounted at boot.
 type MountArgs struct {
 	Path   string `arg:"path,name" need:"yes" doc:"Where the file system is mounted, or none for swap space."`
-	Src    string `arg:"src" doc:"What is mounted: a device, UUID=…, a directory for a bind mount, host:/directory, tmpfs …"`
+	Src    string `arg:"src" doc:"What is mounted: a device, UUID=…, a directory for a bind mount, host:/directory, tmpfs and others."`
 	FSType string `arg:"fstype" doc:"The type of the file system."`
 	Opts   string `arg:"opts" implied:"defaults" doc:"The options, with commas."`
 	Dump   string `arg:"dump" default:"0" doc:"The fifth field of fstab."`

@@ -16,7 +16,7 @@ func (p *planner) checkUnmatched() {
 	for _, play := range p.unmatched {
 		c := p.hostlessContext(play.in)
 		c.pos = play.play.Pos
-		at := walk.Place{Lookout: c.lookout(p.plan.Root), File: c.file, Chain: c.chain}
+		at := walk.Place{Lookout: c.lookout(p.plan.Root), File: c.file, Chain: c.chain, In: play.in.in}
 		rule := &unmatched.Rule{
 			Collector: p.Collector, Library: p.Library, Compiler: p.Compiler, Disk: p.disk, Engine: p.engine, Plan: p.plan, Home: p.o.Home,
 			Names:     func(at walk.Place) *plan.Env { return p.env(c.movedTo(at), nil) },

@@ -590,6 +590,7 @@ func (p *parser) checkTogether(t *Task) {
 	if v := t.Parallel; !v.IsZero() && t.Kind == Action && t.Hosts.IsZero() {
 		p.errorf(v.Pos(), 0, "add `hosts:`, or put the steps into a `block:`", "`parallel` has no meaning on a step without `hosts`")
 	}
+	checkPoll(p, t)
 	checkApproves(p, t)
 	if t.Kind == Preset && t.Register != "" && t.Loop.Kind != NoLoop {
 		p.errorf(t.RegisterPos, utf8.RuneCountInString(t.Register), "use the preset once for each name that is needed",

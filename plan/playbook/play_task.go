@@ -31,9 +31,17 @@ func (p *parser) playTask(t *Task) {
 			p.warnf(e.Pos, "add `loop`, or remove it", "`loop_control` without a loop")
 		}
 	}
+	checkPoll(p, t)
 	checkApproves(p, t)
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {
 		p.errorf(t.Pos, 0, "", "a block with `rescue` or `always` needs %ss of its own", p.word)
+	}
+}
+
+// checkPoll warns of a `poll` that asks for nothing. Ansible ignores it, as moon does.
+func checkPoll(p *parser, t *Task) {
+	if !t.Poll.IsZero() && t.Async.IsZero() {
+		p.warnf(t.Poll.Pos(), "add `async`, or remove it", "`poll` without `async` does nothing")
 	}
 }
 

@@ -95,7 +95,8 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		uses = append(uses, vars.Paramiko)
 	case "", "ssh", "smart", "ansible.builtin.ssh":
 	case "winrm", "psrp", "ansible.builtin.winrm", "ansible.builtin.psrp":
-		c.problems.Errorf(at.Pos, 0, r.Chain, windowsHint, "%s is reached by `%s`: moon does not manage Windows hosts", m.Name, kind)
+		pos, chain := placeOfKind(at, m, e, r)
+		c.problems.Errorf(pos, 0, chain, windowsHint, "%s is reached by `%s`: moon does not manage Windows hosts", m.Name, kind)
 		return nil
 	default:
 		return c.connectionOf(kind, at, m, e, r, value)
@@ -182,15 +183,20 @@ func (c *Connector) namedConnection(at Place, m *vars.Machine, r *plan.Renderer,
 // setting is what a variable of a host says, or else something else.
 type setting func(otherwise string, names ...string) string
 
+// placeOfKind is where a variable says by what a host is reached, so that what is wrong with it is said once and not for each task;
+// otherwise the task.
+func placeOfKind(at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer) (diag.Pos, []string) {
+	if o, given := vars.PlaceOf(e.On(m).Frame, "ansible_connection"); given && o.File != "" {
+		return diag.Pos{File: o.File, Line: o.Line, Column: o.Column}, o.Chain
+	}
+	return at.Pos, r.Chain
+}
+
 // connectionOf is a connection by another program than ssh.
 func (c *Connector) connectionOf(kind string, at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer, value setting) *plan.Connection {
 	by := findRoute(kind)
 	if by == nil {
-		// Where it is written, so that it is said once and not for each task.
-		pos, chain := at.Pos, r.Chain
-		if o, given := vars.PlaceOf(e.On(m).Frame, "ansible_connection"); given && o.File != "" {
-			pos, chain = diag.Pos{File: o.File, Line: o.Line, Column: o.Column}, o.Chain
-		}
+		pos, chain := placeOfKind(at, m, e, r)
 		names := append([]string{"local", "ssh"}, routeNames()...)
 		hint := cmp.Or(suggest.DidYouMean(kind, names), "moon has "+strings.Join(names, ", "))
 		c.problems.Errorf(pos, 0, chain, hint, "the connection `%s` of %s is not known", kind, m.Name)
