@@ -19,7 +19,6 @@ import (
 	"moon/plan/loops"
 	"moon/plan/planner/pointless"
 	"moon/plan/playbook"
-	"moon/plan/source"
 	"moon/plan/vars"
 )
 
@@ -249,7 +248,7 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 				"which file of variables to read", r.Missing)
 			return below
 		}
-		path := source.NewSearch(c.lookout(p.plan.Root).VarsFiles(), p.disk).Find(name, p.o.Home)
+		path := c.lookout(p.plan.Root).FindVars(name, p.o.Home, p.disk)
 		f, err := p.Read(path)
 		if err == nil {
 			return p.fileLayer(f, below)

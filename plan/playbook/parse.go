@@ -590,7 +590,9 @@ func (p *parser) checkTogether(t *Task) {
 	if v := t.Parallel; !v.IsZero() && t.Kind == Action && t.Hosts.IsZero() {
 		p.errorf(v.Pos(), 0, "add `hosts:`, or put the steps into a `block:`", "`parallel` has no meaning on a step without `hosts`")
 	}
-	checkPoll(p, t)
+	if v := t.Poll; !v.IsZero() && t.Kind == Action && t.Async.IsZero() {
+		p.errorf(v.Pos(), 0, "add `async`, or remove it", "`poll` without `async` does nothing")
+	}
 	checkApproves(p, t)
 	if t.Kind == Preset && t.Register != "" && t.Loop.Kind != NoLoop {
 		p.errorf(t.RegisterPos, utf8.RuneCountInString(t.Register), "use the preset once for each name that is needed",

@@ -26,22 +26,17 @@ func (p *parser) playTask(t *Task) {
 	}
 	t.greet()
 	for _, e := range t.Keys {
-		// Only a warning, as Ansible ignores it.
+		// Only warnings, as Ansible ignores them.
 		if e.Key == "loop_control" && t.Loop.Kind == NoLoop && t.kindOf()&p.keys[e.Key].on != 0 {
 			p.warnf(e.Pos, "add `loop`, or remove it", "`loop_control` without a loop")
 		}
+		if e.Key == "poll" && t.Async.IsZero() && t.kindOf()&p.keys[e.Key].on != 0 {
+			p.warnf(e.Pos, "add `async`, or remove it", "`poll` without `async` does nothing")
+		}
 	}
-	checkPoll(p, t)
 	checkApproves(p, t)
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {
 		p.errorf(t.Pos, 0, "", "a block with `rescue` or `always` needs %ss of its own", p.word)
-	}
-}
-
-// checkPoll warns of a `poll` that asks for nothing. Ansible ignores it, as moon does.
-func checkPoll(p *parser, t *Task) {
-	if !t.Poll.IsZero() && t.Async.IsZero() {
-		p.warnf(t.Poll.Pos(), "add `async`, or remove it", "`poll` without `async` does nothing")
 	}
 }
 
@@ -58,7 +53,7 @@ func (t *Task) greet() {
 		}
 	}
 	hello := WrittenMap(t.ActionPos, Entry{Pos: t.ActionPos, Key: "msg", Value: Written(t.ActionPos, "Hello world!")})
-	t.Args = hello.addEntries(t.Args)
+	t.Args, t.Greets = hello.addEntries(t.Args), true
 }
 
 // kindOf is the bit of what the task is.

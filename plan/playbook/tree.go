@@ -275,6 +275,7 @@ type PlayTask struct {
 	Unreachable  Value // ignore_unreachable
 	AnyFatal     Value // any_errors_fatal
 	Throttle     Value
+	Greets       bool // its `msg` is what `debug` prints without one
 	Connection   Value
 	RemoteUser   Value
 	Port         Value

@@ -48,12 +48,17 @@ func (l Lookout) Files(kind string) []string {
 	return append(dirs[:len(dirs)-2:len(dirs)-2], filepath.Join(l.Dir, kind), l.Dir, filepath.Join(l.Play, kind), l.Play)
 }
 
-// VarsFiles are the directories in which the vars_files of a file are looked for.
-func (l Lookout) VarsFiles() []string {
+// FindVars is the path of a file that vars_files names; if there is none, the path that it would have next to the file that names it.
+func (l Lookout) FindVars(name, home string, d *Disk) string {
+	dirs := []string{filepath.Join(l.Dir, "vars"), l.Dir}
 	if l.Steps {
-		return []string{l.Dir}
+		dirs = dirs[1:]
 	}
-	return []string{filepath.Join(l.Dir, "vars"), l.Dir}
+	search := NewSearch(dirs, d)
+	if path := search.Find(name, home); !search.Missed {
+		return path
+	}
+	return ResolvePath(name, l.Dir, home)
 }
 
 // FindTasks is the path of a file of tasks, links followed; if there is none, the path that it would have next to the file that names

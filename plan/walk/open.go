@@ -220,7 +220,7 @@ func (w *Walk) walkVarsFiles(choice []playbook.Value, at Place) {
 			unknown = true
 			continue
 		}
-		path := source.NewSearch(at.VarsFiles(), w.Disk).Find(name, w.Options.Home)
+		path := at.FindVars(name, w.Options.Home, w.Disk)
 		if w.Disk.There(path) {
 			w.walkVarsFile(Missing{Key: "vars_files", Value: v, Path: path}, at)
 			return

@@ -47,8 +47,9 @@ func (m *Maker) Add(k *plan.Compiled, around []playbook.Value, r *plan.Renderer,
 	if k.Action == nil || !k.Sound {
 		return k
 	}
+	own := ownArguments(k)
 	given := map[string]bool{}
-	for _, g := range k.Args {
+	for _, g := range own {
 		given[g.Name] = true
 	}
 	var list []plan.Arg
@@ -76,8 +77,20 @@ func (m *Maker) Add(k *plan.Compiled, around []playbook.Value, r *plan.Renderer,
 		}
 	}
 	with := *k
-	with.Args = append(slices.Clip(with.Args), list...)
+	with.Args = slices.Clip(k.Args)
+	if slices.ContainsFunc(list, func(g plan.Arg) bool { return g.Name == "msg" || g.Name == "var" }) {
+		with.Args = own
+	}
+	with.Args = append(with.Args, list...)
 	return &with
+}
+
+// ownArguments are those that the task itself has: what `debug` prints without a message counts only if nothing gives it one.
+func ownArguments(k *plan.Compiled) []plan.Arg {
+	if t := k.Src.PlayTask; t == nil || !t.Greets {
+		return k.Args
+	}
+	return slices.DeleteFunc(slices.Clone(k.Args), func(g plan.Arg) bool { return g.Name == "msg" })
 }
 
 // inOrder are the entries that are for an action, the later above the earlier: of groups, in the order in which they are first written,
