@@ -84,7 +84,7 @@ type Registry struct {
 
 // Find looks for plugins.
 func Find(s Search) *Registry {
-	r := &Registry{search: s, found: map[string]*Found{}, byPath: map[string]bool{}, core: core{asker: s.Asker, given: s.Core}, places: &pymodule.Places{}}
+	r := &Registry{search: s, found: map[string]*Found{}, byPath: map[string]bool{}, core: core{given: s.Core}, places: &pymodule.Places{}}
 	if s.Collections != nil {
 		r.places.Collection = s.Collections.Dir
 	}

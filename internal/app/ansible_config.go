@@ -15,8 +15,8 @@ import (
 	"moon/plan/inventory"
 )
 
-// ansibleSettings are what moon takes from an ansible.cfg. Everything else there is passed over.
-type ansibleSettings struct {
+// AnsibleSettings are what moon takes from an ansible.cfg. Everything else there is passed over.
+type AnsibleSettings struct {
 	File      string   // it was read from; "": there is none
 	Inventory []string // absolute paths, and lists of hosts
 	RolesPath []string // absolute; nil: no setting names them
@@ -29,7 +29,7 @@ type ansibleSettings struct {
 }
 
 // InventoryPaths is what the settings name, which must be there.
-func (s ansibleSettings) InventoryPaths() ([]string, error) {
+func (s AnsibleSettings) InventoryPaths() ([]string, error) {
 	for _, source := range s.Inventory {
 		if _, err := os.Stat(source); !inventory.IsList(source) && errors.Is(err, fs.ErrNotExist) {
 			return nil, Usage("%s:%d: inventory: there is no file or directory %s", s.File, s.inventoryLine, source)
@@ -39,7 +39,7 @@ func (s ansibleSettings) InventoryPaths() ([]string, error) {
 }
 
 // Supplied is the name of the file, if it may have come with a playbook: the user has not named it. It is "" otherwise.
-func (s ansibleSettings) Supplied() string {
+func (s AnsibleSettings) Supplied() string {
 	if !s.supplied {
 		return ""
 	}
@@ -49,8 +49,8 @@ func (s ansibleSettings) Supplied() string {
 // AnsibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory, that of the
 // home or that of the machine, the first that is there. One in a directory that every user may write to is passed over, as Ansible does:
 // any of them could have put it there.
-func AnsibleConfig(dir string) (ansibleSettings, error) {
-	var set ansibleSettings
+func AnsibleConfig(dir string) (AnsibleSettings, error) {
+	var set AnsibleSettings
 	file := os.Getenv("ANSIBLE_CONFIG")
 	named := file != ""
 	if !named {
@@ -109,7 +109,7 @@ func AnsibleConfig(dir string) (ansibleSettings, error) {
 
 // SearchPaths are the directories in which roles and collections are looked for, behind those next to the playbook: of the environment,
 // of the settings, or those that Ansible has without any. Relative paths of the environment start in dir.
-func (s ansibleSettings) SearchPaths(dir, home string) (roles, collections []string) {
+func (s AnsibleSettings) SearchPaths(dir, home string) (roles, collections []string) {
 	here := func(path string) string { return settingPath(filepath.Join(dir, "ansible.cfg"), path) }
 	roles, collections = s.RolesPath, s.CollectionsPath
 	if set := os.Getenv("ANSIBLE_ROLES_PATH"); set != "" {

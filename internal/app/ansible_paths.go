@@ -1,41 +1,59 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// CorePackage is the directory of the Python package `ansible` that is installed here, by which the plugins of ansible-core are found; "" if
-// there is none. Nothing is run to find it: the program ansible-playbook in $PATH says which of several is meant.
-func CorePackage(home string) string {
-	var roots []string
+// CoreVariable is the environment variable that names the directory of the Python package `ansible`, or says that it is not used: "none".
+const CoreVariable = "MOON_ANSIBLE_CORE"
+
+// CorePackage is the directory of the Python package `ansible` that is installed here, by which modules and plugins of ansible-core are
+// found; "" if there is none. Nothing is run to find it: the program ansible-playbook in $PATH says which of several is meant.
+func CorePackage(home string) (string, error) {
+	switch named := os.Getenv(CoreVariable); {
+	case named == "none":
+		return "", nil
+	case named != "" && !(filepath.IsAbs(named) && isCore(named)):
+		return "", fmt.Errorf("%s: %s is not the directory of an installed Python package `ansible`", CoreVariable, named)
+	case named != "":
+		return named, nil
+	}
+	for _, root := range append(coreRoots(), "/usr/local", "/usr", filepath.Join(home, ".local")) {
+		for _, pattern := range []string{"lib/python3*/site-packages/ansible", "lib/python3*/dist-packages/ansible", "lib64/python3*/site-packages/ansible"} {
+			found, _ := filepath.Glob(filepath.Join(root, pattern)) // the pattern is right
+			slices.Reverse(found)                                   // of several Pythons the newest
+			if i := slices.IndexFunc(found, isCore); i >= 0 {
+				return found[i], nil
+			}
+		}
+	}
+	return "", nil
+}
+
+func isCore(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, "modules"))
+	return err == nil && info.IsDir()
+}
+
+// coreRoots are where the Python of the program ansible-playbook has its packages, if it is the one of the program's own directory.
+func coreRoots() []string {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		program := filepath.Join(dir, "ansible-playbook")
 		if _, err := os.Stat(program); err != nil || !filepath.IsAbs(dir) {
 			continue
 		}
+		roots := []string{filepath.Dir(dir)}
 		// A virtual environment links its program to where it is, and so does pipx.
 		if real, err := filepath.EvalSymlinks(program); err == nil {
-			roots = append(roots, filepath.Dir(filepath.Dir(real)))
+			roots = []string{filepath.Dir(filepath.Dir(real)), filepath.Dir(dir)}
 		}
-		roots = append(roots, filepath.Dir(dir))
-		break
+		return roots
 	}
-	roots = append(roots, "/usr/local", "/usr", filepath.Join(home, ".local"))
-	for _, root := range roots {
-		for _, pattern := range []string{"lib/python3*/site-packages/ansible", "lib/python3*/dist-packages/ansible", "lib64/python3*/site-packages/ansible"} {
-			found, _ := filepath.Glob(filepath.Join(root, pattern)) // the pattern is right
-			slices.Reverse(found)                                   // of several Pythons the newest
-			for _, dir := range found {
-				if info, err := os.Stat(filepath.Join(dir, "modules")); err == nil && info.IsDir() {
-					return dir
-				}
-			}
-		}
-	}
-	return ""
+	return nil
 }
 
 // Where Ansible looks for roles and collections if no setting names other places.

@@ -34,7 +34,7 @@ func Honours(name string) bool {
 }
 
 // setting is what a setting is, and where that is said; "" if nothing says it.
-func (s ansibleSettings) setting(name string) (value, place string) {
+func (s AnsibleSettings) setting(name string) (value, place string) {
 	if variable := honoured[name]; variable != "" {
 		if value := os.Getenv(variable); value != "" {
 			return value, "$" + variable
@@ -44,7 +44,7 @@ func (s ansibleSettings) setting(name string) (value, place string) {
 }
 
 // flag is a setting that is true or false.
-func (s ansibleSettings) flag(name string, usual bool) (bool, error) {
+func (s AnsibleSettings) flag(name string, usual bool) (bool, error) {
 	text, place := s.setting(name)
 	if text == "" {
 		return usual, nil
@@ -57,7 +57,7 @@ func (s ansibleSettings) flag(name string, usual bool) (bool, error) {
 }
 
 // word is a setting that is one of some words.
-func (s ansibleSettings) word(name string, words ...string) (string, error) {
+func (s AnsibleSettings) word(name string, words ...string) (string, error) {
 	text, place := s.setting(name)
 	for _, word := range words {
 		if text == word {
@@ -68,7 +68,7 @@ func (s ansibleSettings) word(name string, words ...string) (string, error) {
 }
 
 // number is a setting that is a whole number; 0 if nothing says it.
-func (s ansibleSettings) number(name string, most int) (int, error) {
+func (s AnsibleSettings) number(name string, most int) (int, error) {
 	text, place := s.setting(name)
 	if text == "" {
 		return 0, nil
@@ -81,16 +81,16 @@ func (s ansibleSettings) number(name string, most int) (int, error) {
 }
 
 // Forks is how many steps may run at once; 0 if nothing says it.
-func (s ansibleSettings) Forks() (int, error) { return s.number("defaults.forks", 1<<16) }
+func (s AnsibleSettings) Forks() (int, error) { return s.number("defaults.forks", 1<<16) }
 
 // AsksBecomePassword reports whether the password for other users is asked for before anything runs.
-func (s ansibleSettings) AsksBecomePassword() (bool, error) {
+func (s AnsibleSettings) AsksBecomePassword() (bool, error) {
 	return s.flag("privilege_escalation.become_ask_pass", false)
 }
 
 // VaultPasswords are the files with passwords of encrypted values, as flags name them. A program that came with the playbook is not one:
 // it would run before a user has approved anything.
-func (s ansibleSettings) VaultPasswords() ([]string, error) {
+func (s AnsibleSettings) VaultPasswords() ([]string, error) {
 	var files []string
 	for _, name := range []string{"defaults.vault_identity_list", "defaults.vault_password_file"} {
 		text, place := s.setting(name)
@@ -119,7 +119,7 @@ func (s ansibleSettings) VaultPasswords() ([]string, error) {
 }
 
 // Apply puts the settings into the options of a plan where no flag has.
-func (s ansibleSettings) Apply(o *plan.Options) error {
+func (s AnsibleSettings) Apply(o *plan.Options) error {
 	var err error
 	keep := func(failed error) {
 		if err == nil {
@@ -165,7 +165,7 @@ func (s ansibleSettings) Apply(o *plan.Options) error {
 
 // sshArgs puts further arguments of ssh into the options. Those of a file that may have come with the playbook must not have ssh execute
 // programs: hosts are asked for their facts before a user has approved anything.
-func (s ansibleSettings) sshArgs(o *plan.Options) error {
+func (s AnsibleSettings) sshArgs(o *plan.Options) error {
 	var args []string
 	for _, name := range []string{"ssh_args", "ssh_common_args", "ssh_extra_args"} {
 		text, place := s.setting("ssh_connection." + name)
@@ -185,7 +185,7 @@ func (s ansibleSettings) sshArgs(o *plan.Options) error {
 }
 
 // ofPlays puts into the options what counts for plays that do not say otherwise.
-func (s ansibleSettings) ofPlays(o *plan.Options) error {
+func (s AnsibleSettings) ofPlays(o *plan.Options) error {
 	gathering, err := s.word("defaults.gathering", "", "implicit", "explicit", "smart")
 	if err != nil {
 		return err

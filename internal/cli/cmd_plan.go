@@ -125,12 +125,16 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 	if o.Prior, err = f.priorState(o.Path); err != nil {
 		return o, err
 	}
+	set, err := searchAnsible(&o)
+	if err != nil {
+		return plan.Options{}, err
+	}
 	found, err := f.find(call, beside, &o)
 	if err != nil {
 		return plan.Options{}, err
 	}
 	o.Plugins = found
-	return o, f.connecting(&o, call, &f.pluginFlags, f.approved)
+	return o, f.connecting(&o, set, call, &f.pluginFlags, f.approved)
 }
 
 // usualPlaybook is the playbook that is meant where none is named.

@@ -145,7 +145,12 @@ func (f *besideFlags) route(call *app.Invocation) (*plugin.Router, error) {
 			return nil, app.Usage("the working directory cannot be read: %s", err)
 		}
 	}
-	r, err := f.find(call, dir, &plan.Options{})
+	o := plan.Options{Dir: dir}
+	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
+	if _, err := searchAnsible(&o); err != nil {
+		return nil, err
+	}
+	r, err := f.find(call, dir, &o)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ func TestMistakes(t *testing.T) {
 			for _, variable := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "HOME"} {
 				t.Setenv(variable, state)
 			}
+			t.Setenv(app.CoreVariable, "none") // what is installed decides nothing
 			t.Chdir(dir)
 			// In this process: hundreds of others would take much longer to start than to find the mistake.
 			var stdout, stderr bytes.Buffer
