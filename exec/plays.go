@@ -37,8 +37,11 @@ func (playResults) command(cmd any, start time.Time, r Result) Result {
 		"delta": fmt.Sprintf("%d:%02d:%02d.%06d", int(took.Hours()), int(took.Minutes())%60, int(took.Seconds())%60,
 			took.Microseconds()%1_000_000),
 	}
-	if r.Outcome == events.Failed && r.RC != nil {
+	switch {
+	case r.Outcome == events.Failed && r.RC != nil:
 		fields["msg"] = "non-zero return code"
+	case r.Outcome == events.Timeout: // it says how long it was given
+		delete(fields, "msg")
 	}
 	r.Fields = fields
 	return r

@@ -45,6 +45,7 @@ func TestUndo(t *testing.T) {
 // onlyChanges are the actions that create nothing by their nature, with why.
 var onlyChanges = map[string]string{
 	"add_host":            "it concerns the run and not the machine",
+	"async_status":        "it only asks",
 	"assert":              "it concerns the run and not the machine",
 	"debconf":             "an answer is there before, if only as the default",
 	"fail":                "it concerns the run and not the machine",
