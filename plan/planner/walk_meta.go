@@ -212,8 +212,3 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 		}
 	}
 }
-
-// maybe reports whether it is known only in the run that a place is reached: that of a rescue, a handler, what is included.
-func (c *taskContext) maybe() bool {
-	return c.rescuing || len(c.gates) > 0 || c.handler
-}

@@ -7,12 +7,6 @@ import (
 	"moon/plan/playbook"
 )
 
-// moduleKey is a task whose `action:` names its module by a template, with what that gives.
-type moduleKey struct {
-	of     *playbook.Task
-	module string
-}
-
 // planModules plans a task whose `action:` names its module by a template: for the hosts that have the same, one after the other.
 func (p *planner) planModules(cs []*taskContext, t *playbook.Task) {
 	var names []string

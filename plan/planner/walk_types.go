@@ -18,6 +18,12 @@ type finderKey struct {
 	names bool
 }
 
+// moduleKey is a task whose `action:` names its module by a template, with what that gives.
+type moduleKey struct {
+	of     *playbook.Task
+	module string
+}
+
 // iteration is one round of a loop.
 type iteration struct {
 	context plan.LoopContext
@@ -299,4 +305,9 @@ func (c *taskContext) lookout(root string) source.Lookout {
 // place is the task as far as it says where it runs.
 func (c *taskContext) place() connect.Place {
 	return connect.Place{Link: c.link, Become: c.become, Pos: c.pos, Chain: c.chain}
+}
+
+// maybe reports whether it is known only in the run that a place is reached: that of a rescue, a handler, what is included.
+func (c *taskContext) maybe() bool {
+	return c.rescuing || len(c.gates) > 0 || c.handler
 }
