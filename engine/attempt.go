@@ -249,7 +249,7 @@ func (s *attempts) prepare(step, number int) {
 		Background: background, Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.Plan().Root,
 	}
 	runner := s.cfg.Runner
-	dry, checks, perhaps := s.dry(step), s.state.Options().Check, s.perhaps[step]
+	dry, perhaps := s.dry(step), s.perhaps[step]
 	verdict := s.verdictOn(b, step, number)
 	job.Trusted = !s.unapproved() // a task with check_mode in a real run was approved
 	// Only to reach its host would already execute what a playbook names that no one has trusted.
@@ -284,7 +284,7 @@ func (s *attempts) prepare(step, number int) {
 			if m := names.Open(); m != nil && dry {
 				result = notKnownYet(p, m)
 			}
-			if dry && !checks && job.Dialect.Rules().DecidesDry {
+			if verdict.decides() {
 				result = result.Decided()
 			}
 			// An action that failed because of a value that will never come is skipped with the step that was to give it.
@@ -510,6 +510,10 @@ type verdict struct {
 	dry, checks, rescued bool
 }
 
+// decides reports whether a step that only checks has a result that those after it can use: one in check mode among others that really
+// run, in plays.
+func (b verdict) decides() bool { return b.dry && !b.checks && b.of.Dialect.Rules().DecidesDry }
+
 // judge turns what an action returned into the end of an attempt: the step's own conditions have the last word.
 func (s *attempts) judge(b verdict, r exec.Result, pieces plan.Result) report {
 	ps := b.Step
@@ -570,7 +574,7 @@ func (s *attempts) judge(b verdict, r exec.Result, pieces plan.Result) report {
 // judgementOf is what the step's conditions say. In a dry run of all steps they say nothing of what only a real run finds out. One
 // step in check mode among others that really run has a result.
 func judgementOf(b verdict, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
-	if !b.dry || !b.checks && b.of.Dialect.Rules().DecidesDry {
+	if !b.dry || b.decides() {
 		return b.Judge(registered)
 	}
 	return b.JudgeDry(registered, f.Diff == nil || f.Diff.Kind != events.ChangeUnknown), nil

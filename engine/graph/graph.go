@@ -129,30 +129,35 @@ func (g *Graph) Text() string {
 				b.WriteString("=")
 			}
 		}
-		if node.Essential {
-			b.WriteString(" essential")
-		}
-		if node.Rescued {
-			b.WriteString(" rescued")
-		}
-		if node.Pool >= 0 {
-			fmt.Fprintf(&b, " pool=%s/%d", termtext.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
-		}
-		if pool, ok := node.HostPool(); ok {
-			fmt.Fprintf(&b, " throttle=%s/%d", termtext.CleanName(g.Pools[pool].Label), g.Pools[pool].Slots)
-		}
-		if node.Spare > 0 {
-			fmt.Fprintf(&b, " spare=%d", node.Spare)
-		}
-		if node.Open {
-			b.WriteString(" open")
-		}
-		if node.Terminal {
-			b.WriteString(" terminal")
-		}
+		g.writeTraits(&b, node)
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// writeTraits writes what is said of a node behind its edges.
+func (g *Graph) writeTraits(b *strings.Builder, node *Node) {
+	if node.Essential {
+		b.WriteString(" essential")
+	}
+	if node.Rescued {
+		b.WriteString(" rescued")
+	}
+	if node.Pool >= 0 {
+		fmt.Fprintf(b, " pool=%s/%d", termtext.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
+	}
+	if pool, ok := node.HostPool(); ok {
+		fmt.Fprintf(b, " throttle=%s/%d", termtext.CleanName(g.Pools[pool].Label), g.Pools[pool].Slots)
+	}
+	if node.Spare > 0 {
+		fmt.Fprintf(b, " spare=%d", node.Spare)
+	}
+	if node.Open {
+		b.WriteString(" open")
+	}
+	if node.Terminal {
+		b.WriteString(" terminal")
+	}
 }
 
 // Name is how a node is called in text forms: the step's id, or the barrier's label and number.
