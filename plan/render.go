@@ -13,13 +13,16 @@ import (
 )
 
 // Plain converts a value as written without rendering anything.
-func Plain(v playbook.Value) any { return Taken(v, false) }
+func Plain(v playbook.Value) any { return taken(v, false) }
 
 // AsWritten is plain for plays, whose maps keep the order in which they are written.
-func AsWritten(v playbook.Value) any { return Taken(v, true) }
+func AsWritten(v playbook.Value) any { return taken(v, true) }
 
-// Taken is a value as written: what is secret is marked, and maps keep their order if asked to.
-func Taken(v playbook.Value, ordered bool) any {
+// Taken is a value as written that comes from outside of a playbook, as data of it.
+func (p *Plan) Taken(v playbook.Value) any { return taken(v, p.Dialect.Rules().OrdersMaps) }
+
+// taken is a value as written: what is secret is marked, and maps keep their order if asked to.
+func taken(v playbook.Value, ordered bool) any {
 	if k := v.Kind(); v.Secret() && k != playbook.Null && k != playbook.List && k != playbook.Map {
 		return value.Secret{Value: written(v, ordered)}
 	}
@@ -43,11 +46,11 @@ func written(v playbook.Value, ordered bool) any {
 		items := v.Items()
 		list := make([]any, len(items))
 		for i, item := range items {
-			list[i] = Taken(item, ordered)
+			list[i] = taken(item, ordered)
 		}
 		return list
 	case playbook.Map:
-		return mapped(v, ordered, func(v playbook.Value) any { return Taken(v, ordered) })
+		return mapped(v, ordered, func(v playbook.Value) any { return taken(v, ordered) })
 	case playbook.String:
 	}
 	return v.Text()

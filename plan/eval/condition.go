@@ -124,9 +124,11 @@ func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 	}
 	// The whole condition: no single part of it is wrong.
 	e.Offset, e.Width = x.inside.Offset, len(x.inside.Text)
-	if !x.engine.Dialect.Rules().AnyHolds {
-		return Verdict{}, located(e, x.text)
-	}
+	return formOf(x.engine.Dialect).loosely(x, v, e)
+}
+
+// loosely is the verdict of a condition of a play, which may give any value. e says that it is neither true nor false.
+func (x *Expression) loosely(v any, e *value.Error) (Verdict, error) {
 	v = value.Reveal(v)
 	if text, ok := v.(string); ok && x.inside.Offset > 0 && strings.Contains(x.text[:x.inside.Offset], "{{") && strings.TrimSpace(text) != "" {
 		return Verdict{Known: true, Again: text}, nil

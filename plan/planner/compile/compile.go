@@ -70,7 +70,7 @@ func (c *Compiler) Renderer(e value.Env, chain []string) *plan.Renderer {
 
 // Conditions compiles what is written under a key that takes conditions.
 func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Condition {
-	list := make([]plan.Condition, 0, len(values))
+	list, anyHolds := make([]plan.Condition, 0, len(values)), c.engine.Dialect.Rules().AnyHolds
 	for _, v := range values {
 		switch v.Kind() {
 		case playbook.Bool:
@@ -81,7 +81,7 @@ func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Co
 				Pos: v.Pos(), Width: len(v.Text()), Chain: chain,
 				Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`",
 			}
-			if c.engine.Dialect.Rules().AnyHolds {
+			if anyHolds {
 				d.Severity, d.Hint = diag.Warning, "write true or false"
 				list = append(list, plan.Condition{Value: v, Constant: true, Holds: value.Truthy(plan.Plain(v))})
 			}
@@ -89,7 +89,7 @@ func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Co
 			continue
 		case playbook.Null, playbook.String, playbook.List, playbook.Map:
 		}
-		if v.Text() == "" && c.engine.Dialect.Rules().AnyHolds {
+		if v.Text() == "" && anyHolds {
 			c.problems.Report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: v.Pos(), Chain: chain,
 				Message: "an empty condition always holds", Hint: "write a condition, or leave the key out",
