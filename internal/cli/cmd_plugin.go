@@ -19,6 +19,7 @@ import (
 	"moon/exec/remote"
 	"moon/exec/spec"
 	"moon/internal/app"
+	"moon/internal/cli/modules"
 	"moon/internal/cli/reference"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -41,7 +42,7 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, o *plan.Options) (*
 		return nil, err
 	}
 	s := plugin.Search{
-		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: newCollections(o.Collections, o.Core),
+		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: modules.In(o.Collections, o.Core),
 		Installed: []string{"/usr/share/ansible", "/etc/ansible"}, Dirs: filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
 		Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: call.Asker,
 	}

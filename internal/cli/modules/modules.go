@@ -1,4 +1,4 @@
-package cli
+package modules
 
 import (
 	"os"
@@ -9,15 +9,16 @@ import (
 	"moon/plan/playbook"
 )
 
-// collections finds modules in Ansible's collections, for the side that runs them. What planning reads of them it reads by itself.
-type collections struct{ finder *collection.Finder }
+// Collections are those of some directories, as plugins ask for them.
+type Collections struct{ finder *collection.Finder }
 
-func newCollections(dirs []string, core string) collections {
-	return collections{collection.New(filesHere{}, dirs, core)}
+// In finds collections in directories. core is where ansible-core is.
+func In(dirs []string, core string) Collections {
+	return Collections{collection.New(filesHere{}, dirs, core)}
 }
 
 // Dir implements plugin.Collections.
-func (c collections) Dir(name string) (string, bool) {
+func (c Collections) Dir(name string) (string, bool) {
 	found, ok := c.finder.Collection(name)
 	if !ok {
 		return "", false
@@ -26,7 +27,7 @@ func (c collections) Dir(name string) (string, bool) {
 }
 
 // Module implements plugin.Collections.
-func (c collections) Module(full string) (name, path string, known bool, err error) {
+func (c Collections) Module(full string) (name, path string, known bool, err error) {
 	found, err := c.finder.Resolve(collection.Modules, full)
 	if _, missing := err.(*collection.Missing); missing { //nolint:errorlint // nothing wraps it
 		return full, "", false, nil
@@ -38,7 +39,7 @@ func (c collections) Module(full string) (name, path string, known bool, err err
 }
 
 // Acts implements plugin.Collections.
-func (c collections) Acts(full string) bool {
+func (c Collections) Acts(full string) bool {
 	_, err := c.finder.Resolve(collection.Action, full)
 	return err == nil
 }
