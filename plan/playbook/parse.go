@@ -335,7 +335,7 @@ func (p *parser) readStep(t *Task) {
 		switch {
 		// k.on is a set of bits, one for each kind of task.
 		case k.on&(1<<t.Kind) == 0:
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), p.refusalHint(t, e.Key), "`%s` has no meaning %s", e.Key, kindPhrases[t.Kind])
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), t.refusalHint(e.Key), "`%s` has no meaning %s", e.Key, kindPhrases[t.Kind])
 		case k.later != "":
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), k.later, "`%s` is not supported yet", e.Key)
 		default:
@@ -356,7 +356,8 @@ var kindPhrases = map[TaskKind]string{
 	Block: "on a block", Preset: "on a preset",
 }
 
-func (p *parser) refusalHint(t *Task, key string) string {
+// refusalHint is where a key belongs that a task does not take.
+func (t *Task) refusalHint(key string) string {
 	if t.Kind == Include || t.Kind == Block || t.Kind == Preset {
 		return fmt.Sprintf("put `%s` on the steps inside", key)
 	}
@@ -557,11 +558,11 @@ func (p *parser) reportLater(e Entry) bool {
 }
 
 // isLater reports whether an action is known by name, and not there yet.
-func (p *parser) isLater(name string) bool {
-	if p.actions.Later == nil {
+func (a Actions) isLater(name string) bool {
+	if a.Later == nil {
 		return false
 	}
-	_, ok := p.actions.Later(name)
+	_, ok := a.Later(name)
 	return ok
 }
 

@@ -257,7 +257,7 @@ func (p *parser) actionOf(t *Task, e Entry, name string) {
 		t.Action = ""
 		slip := ""
 		// A dotted name belongs to a collection, so it is not a typing error of one of ours.
-		if !strings.Contains(name, ".") && !p.isLater(e.Key) {
+		if !strings.Contains(name, ".") && !p.actions.isLater(e.Key) {
 			slip = suggest.DidYouMean(name, p.taskWords())
 		}
 		switch {
@@ -277,7 +277,7 @@ func (p *parser) actionArgs(t *Task, e Entry) {
 	}
 	if slices.Contains(takesCommand, t.Action) {
 		// The words creates=… and the like are arguments in the middle of a command.
-		rest, beside := p.splitCommand(e.Value)
+		rest, beside := e.Value.splitCommand()
 		t.Args, t.ExtraArgs = rest, beside
 		return
 	}
