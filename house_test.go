@@ -588,7 +588,7 @@ var words = []word{
 	{"go|goes|going|went|gone on", "continue", 92, 4},
 	{"die|dies|died|dying", "crash, end", 22, 2},
 	{"the screen", "the TUI, the terminal", 159, 1},
-	{"of ansible", "Ansible's", 7, 4},
+	{"of ansible", "Ansible's", 7, 0},
 	{"is|are|was|were|be no", "is not a", 100, 1},
 	{"where there is|are", "if", 25, 0},
 	{"where nothing|none|neither", "if", 28, 0},
