@@ -24,8 +24,8 @@ import (
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
 	"moon/plan/planner/prompts"
+	"moon/plan/planner/standin"
 	"moon/plan/planner/tags"
-	"moon/plan/playbook"
 	"moon/plan/prior"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -109,11 +109,8 @@ type playsState struct {
 	stepPlanner
 	scenes     map[sceneKey]*vars.Scene
 	roleParams map[taskKey]*vars.Layer
-	factTasks  map[*playbook.Play]*playbook.Task
-	deciders   map[*playbook.Task]*playbook.Task
-	finders    map[finderKey]*playbook.Task      // of open places
-	warned     map[string]bool                   // of what is said once
-	failing    map[*playbook.Task]*playbook.Task // what stands for a loop over an undefined name that may fail
+	standins   *standin.Tasks
+	warned     map[string]bool // of what is said once
 }
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
@@ -123,10 +120,5 @@ type playsState struct {
 // A layer is the narrow argument of what is declared on it: what makes a layer of variables can report a mistake, and plans no step.
 type planner struct {
 	playsState
-	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
-	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
-	outs    map[moduleKey]*playbook.Task      // what stands for the rest of a host that is excluded, by the reason why
-	modules map[moduleKey]*playbook.Task      // tasks read again with the module that their template names
-
 	policyOfOrphans string // as the playbook has it; "" where it says nothing
 }

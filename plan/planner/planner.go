@@ -36,8 +36,8 @@ import (
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
 	"moon/plan/planner/prompts"
+	"moon/plan/planner/standin"
 	"moon/plan/planner/tags"
-	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -126,7 +126,7 @@ func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before 
 			p.asksHosts = p.asksHosts || bytes.Contains(text, []byte("inventory_hostnames"))
 		},
 	})
-	p.finders, p.empty = map[finderKey]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
+	p.standins = standin.New()
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.concealer.Compared = o.Compared
 	p.content = &content.Reader{
@@ -300,7 +300,7 @@ func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	if all.Found.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
 	}
-	chosen := choice.Exclude(all.plan, all.o.Select, all.gathersFor)
+	chosen := choice.Exclude(all.plan, all.o.Select, all.standins.GathersFor)
 	if len(chosen.Wrong) > 0 {
 		all.Found = append(all.Found, chosen.Wrong...)
 		return all.result()

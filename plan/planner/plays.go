@@ -42,16 +42,6 @@ func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext
 	p.produce(b, c)
 }
 
-// gathersFor reports whether a step is the gathering of facts with which its play begins: what comes later needs them.
-func (p *playsState) gathersFor(s *plan.Step) bool {
-	for _, t := range p.factTasks {
-		if s.Task.Src == t {
-			return true
-		}
-	}
-	return false
-}
-
 // showAgain ends what a clear_facts has begun: the hosts are asked again.
 func (p *playsState) showAgain(cs []*taskContext) {
 	for _, c := range cs {
@@ -190,16 +180,6 @@ func (p *playsState) always(cs []*taskContext) []*taskContext {
 		list[i] = &one
 	}
 	return list
-}
-
-// factsTask is the task that gathers facts, the same for all batches.
-func (p *playsState) factsTask(pl *playbook.Play) *playbook.Task {
-	t, ok := p.factTasks[pl]
-	if !ok {
-		t = plan.GatheringFacts(pl)
-		p.factTasks[pl] = t
-	}
-	return t
 }
 
 // varsFiles reads the files of variables of a play, which may be others for each host.
@@ -392,25 +372,4 @@ func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from dia
 func (p *playsState) tasksFile(c *taskContext, name string) string {
 	path, _ := c.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
 	return path
-}
-
-// decider is the step of an include: it does nothing but ask the condition.
-func (p *playsState) decider(t *playbook.Task) *playbook.Task {
-	d, ok := p.deciders[t]
-	// Kept by task: all hosts share what is compiled of it.
-	if !ok {
-		one := *t
-		one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
-		if t.Old {
-			one.Action = "include_tasks"
-		}
-		// What is included and its variables are not arguments of the step that decides.
-		one.Args, one.ExtraArgs, one.StepVars = playbook.Value{}, playbook.Value{}, playbook.Value{}
-		if one.Name.IsZero() {
-			one.Name = playbook.Written(t.Pos, one.Action+": "+plan.FirstLine(t.Args.Text()))
-		}
-		d = &one
-		p.deciders[t] = d
-	}
-	return d
 }

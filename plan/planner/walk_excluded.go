@@ -20,29 +20,12 @@ func excludeHosts(p *planner, cs []*taskContext, t *playbook.Task) {
 		if !ok || c.on.State != vars.FactsPromised {
 			continue
 		}
-		key := moduleKey{t, why}
-		out, ok := p.outs[key]
-		if !ok {
-			text := func(s string) playbook.Value {
-				v, _ := playbook.WrittenData(t.Pos, s) // a text can be written
-				return v
-			}
-			out = &playbook.Task{
-				Kind: playbook.Action, Pos: t.Pos, Action: "fail", ActionKey: "fail", ActionPos: t.Pos, Name: text("excluded from the plan: " + why),
-				Args: playbook.WrittenMap(t.Pos, playbook.Entry{
-					Pos: t.Pos, Key: "msg",
-					Value: text("its facts decide what it does, and could not be had while planning; run the playbook again"),
-				}),
-				Loop: playbook.Loop{Var: "item"}, PlayTask: new(playbook.PlayTask),
-			}
-			p.outs[key] = out
-		}
 		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: t.Pos, Chain: c.chain,
 			Message: c.on.Name + " is excluded from the plan, as its facts decide what it does: " + why,
 			Hint:    "the other hosts continue without it; run the playbook again when it can be reached",
 		})
-		p.planTaskForHosts(p.always([]*taskContext{c}), out)
+		p.planTaskForHosts(p.always([]*taskContext{c}), p.standins.Excluded(t, why))
 		c.on.left, c.on.gone = true, true
 	}
 }
@@ -75,16 +58,5 @@ func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 	if !fails {
 		return list, typ, late, ok, nil
 	}
-	failing, known := p.failing[t]
-	if !known {
-		one := *t
-		one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
-		one.Action, one.ExtraArgs = "fail", playbook.Value{}
-		msg := playbook.Entry{Pos: t.Loop.Pos, Key: "msg", Value: playbook.Written(t.Loop.Pos, said[0].Message)}
-		one.Args = playbook.WrittenMap(t.Loop.Pos, msg)
-		one.Until, one.ChangedWhen, one.FailedWhen = nil, nil, nil
-		failing = &one
-		p.failing[t] = failing
-	}
-	return nil, "", nil, false, failing
+	return nil, "", nil, false, p.standins.Failing(t, said[0].Message)
 }

@@ -322,20 +322,9 @@ func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
 
 // planEmptyLoop plans a task whose loop has no items: one step that is skipped.
 func (p *planner) planEmptyLoop(c *taskContext, t *playbook.Task, when []plan.Condition) {
-	// All hosts share the stand-in, as what is keyed by a task must see one task.
-	empty, ok := p.empty[t]
-	if !ok {
-		one := *t
-		one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
-		// The name gets the result of the whole loop below, and not that of this one step.
-		one.Register = ""
-		empty = &one
-		p.empty[t] = empty
-		p.Adopt(empty, p.CompileTask(t, c.chain))
-	}
 	with := *c
 	with.when = when
-	p.planStep(&with, empty)
+	p.planStep(&with, p.standins.Empty(t, func(empty *playbook.Task) { p.Adopt(empty, p.CompileTask(t, c.chain)) }))
 	if t.Register == "" {
 		return
 	}
@@ -449,7 +438,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, group onHost
 		return
 	}
 	p.TraceInclude(said, c.chain, t)
-	side := p.group(c, cmp.Or(p.applies[t], t))
+	side := p.group(c, cmp.Or(p.standins.Applied(t), t))
 	scope := plan.Scope{
 		Kind: plan.ScopeInclude, Parallel: side.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain),
 		When: plan.WhenText(c.when), Hosts: len(cs), Item: group.item, Dynamic: t.Dynamic, Approves: t.Approves,
@@ -497,7 +486,7 @@ func (g *onHosts) label(name string) string { return g.place + name }
 func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what string, find func(c *taskContext, name string) string,
 	do func(cs []*taskContext, t *playbook.Task, group onHosts),
 ) {
-	decider := p.decider(t)
+	decider := p.standins.Decider(t)
 	var rounds []*onHosts
 	inside := p.deriveContexts(cs, t)
 	for i, c := range inside {
@@ -560,11 +549,7 @@ func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	if t.Apply.Kind() != playbook.Map {
 		return &in
 	}
-	apply, ok := p.applies[t]
-	if !ok {
-		apply = playbook.ParseApply(c.file, t.Apply, &p.Found)
-		p.applies[t] = apply
-	}
+	apply := p.standins.Apply(c.file, t, &p.Found)
 	with := p.deriveContext(&in, apply)
 	if apply.StepVars.Kind() == playbook.Map {
 		with.block = p.shareLayer(apply, with.block, "apply vars", c.chain)

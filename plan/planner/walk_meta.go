@@ -17,8 +17,7 @@ import (
 
 // clearErrors plans meta: clear_host_errors, once for all hosts: a step, because whether it is reached is known only in the run.
 func (p *planner) clearErrors(cs []*taskContext, t *playbook.Task) {
-	d := p.decider(t)
-	d.Action, d.Args = "meta", t.Args
+	d := p.standins.Meta(t)
 	once := playbook.Written(t.Pos, "true")
 	for _, c := range cs {
 		c.inherit.RunOnce = once
@@ -54,8 +53,7 @@ func (p *planner) refresh(cs []*taskContext, t *playbook.Task) {
 	if _, ok := p.rereads(t, cs[0]); !ok {
 		return
 	}
-	d := p.decider(t)
-	d.Action, d.Args = "meta", t.Args
+	d := p.standins.Meta(t)
 	once := playbook.Written(t.Pos, "true")
 	for _, c := range cs {
 		c.inherit.RunOnce = once
@@ -186,8 +184,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	if len(undecided) == 0 || len(leaving) > 0 && !own {
 		return
 	}
-	d := p.decider(t)
-	d.Action, d.Args = "meta", t.Args
+	d := p.standins.Meta(t)
 	if once := playbook.Written(t.Pos, "true"); first {
 		for _, c := range undecided {
 			c.inherit.RunOnce = once

@@ -23,20 +23,10 @@ func (p *planner) planModules(cs []*taskContext, t *playbook.Task) {
 		of[name] = append(of[name], c)
 	}
 	for _, name := range names {
-		key := moduleKey{t, name}
-		again := p.modules[key]
-		if again == nil {
-			var said diag.List
-			again = playbook.WithModule(cs[0].file, t, name, p.o.Actions(), &said)
-			for _, d := range said {
-				if d.Severity == diag.Error { // what is only odd was said when the file was read
-					d.Chain = cs[0].chain
-					p.Report(d)
-				}
-			}
-			p.modules[key] = again
-		}
-		p.planTaskForHosts(of[name], again)
+		p.planTaskForHosts(of[name], p.standins.WithModule(cs[0].file, t, name, p.o.Actions(), func(d diag.Diagnostic) {
+			d.Chain = cs[0].chain
+			p.Report(d)
+		}))
 	}
 }
 

@@ -22,10 +22,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.fileLayers = map[fileKey]*vars.Layer{}
 	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
-	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
-	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
-	p.empty, p.failing = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
-	p.modules, p.outs = map[moduleKey]*playbook.Task{}, map[moduleKey]*playbook.Task{}
+	p.warned = map[string]bool{}
 	p.plan.Dialect = dialect.Ansible
 	p.engine.Dialect = dialect.Ansible
 	p.names.Root = p.bindings.Lazy(pb.Vars.Entries(), nil, "vars", nil)
@@ -222,7 +219,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	if r := p.Renderer(e, in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, !p.o.Mode.NoFacts) {
 		p.showAgain(cs)
 		p.gather(cs)
-		p.planTaskForHosts(p.always(cs), p.factsTask(pl))
+		p.planTaskForHosts(p.always(cs), p.standins.Facts(pl))
 	}
 	// After the facts, which the names of the files may use.
 	p.varsFiles(play, p.staying(cs))

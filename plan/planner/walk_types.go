@@ -12,18 +12,6 @@ import (
 	"moon/plan/vars"
 )
 
-// finderKey is a task at an open place: at that of its loop, or at that of what it names.
-type finderKey struct {
-	of    *playbook.Task
-	names bool
-}
-
-// moduleKey is a task whose `action:` names its module by a template, with what that gives.
-type moduleKey struct {
-	of     *playbook.Task
-	module string
-}
-
 // iteration is one round of a loop.
 type iteration struct {
 	context plan.LoopContext
