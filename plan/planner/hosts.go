@@ -293,6 +293,11 @@ func (p *fleet) reachOrphans() func(host string) (concerned, known bool) {
 	}
 }
 
+// rounds reports whether there is room for a loop of n items over a task, on some hosts.
+func (p *fleet) rounds(n, hosts int, t *playbook.Task, c *taskContext) bool {
+	return p.Rounds(n*hosts, t, c.chain) && p.Reached(n, p.CompileTask(t, c.chain), len(p.machines), c.chain)
+}
+
 // selectHost makes a host the one that is planned for.
 func (p *fleet) selectHost(c *taskContext) {
 	p.names, p.Host = c.on.Names, c.on.Name

@@ -89,7 +89,6 @@ type fleet struct {
 	past      *[]vars.PastInventory
 	additions *additions.List // to the inventory, that only the run decides
 	lookups   *lookups.Lookups
-	repeated  int               // steps and scopes of tasks that are planned once more
 	leaves    map[string]string // hosts that the next plan excludes, with the reason why
 }
 

@@ -309,65 +309,6 @@ func (p *playsState) unnamed(t *playbook.Task) string {
 	return label
 }
 
-// spreadRunOnce gives what a task with run_once sets to all hosts it was for: its host is known only in the run, because the first may
-// have failed by then.
-func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
-	names := map[string][]*vars.Binding{}
-	var order []string
-	for _, c := range cs {
-		for name, versions := range c.on.Names.Produced.Versions {
-			last := versions[len(versions)-1]
-			// The last version may be of an earlier task: this one may have been skipped or excluded on that host.
-			if last.By != t {
-				continue
-			}
-			if names[name] == nil {
-				order = append(order, name)
-			}
-			names[name] = append(names[name], last.Binding)
-		}
-	}
-	// The names come from a map, and the same files must give the same plan.
-	slices.Sort(order)
-	for _, name := range order {
-		from := names[name]
-		var steps []int
-		for _, b := range from {
-			steps = append(steps, b.Steps...)
-		}
-		slices.Sort(steps)
-		all := &vars.Binding{
-			Name: name, From: from[0].From, Origin: from[0].Origin, How: vars.Relayed, Relay: from,
-			Steps: slices.Compact(steps), By: t,
-		}
-		if len(all.Steps) == 0 { // none of them runs
-			continue
-		}
-		if from[0].Early {
-			all.Early, all.Value = true, from[0].Value
-		}
-		for _, c := range cs {
-			c.on.Names.Produced.Add(all)
-		}
-	}
-	relayFacts(cs, t)
-}
-
-// brokenOnHosts makes known what failed, in the rescue of a block and after it: on each host one of its own steps.
-func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from diag.Origin) {
-	steps := map[string][]int{}
-	for i := p.plan.Scopes[block].First; i < until; i++ {
-		s := &p.plan.Steps[i]
-		steps[s.Host] = append(steps[s.Host], i)
-		s.Keeps = s.Keeps || s.Loop != nil // of a loop that fails a rescue of a play sees all rounds, also if nothing registers them
-	}
-	for _, c := range cs {
-		for _, name := range slices.Concat(vars.FailedTaskNames, vars.FailedResultNames) {
-			c.on.Names.Produced.Add(&vars.Binding{Name: name, From: "rescue", Origin: from, How: vars.BrokenOnHost, Steps: steps[c.on.Name]})
-		}
-	}
-}
-
 // tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
 func (p *playsState) tasksFile(c *taskContext, name string) string {
 	path, _ := c.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)

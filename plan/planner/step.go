@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
@@ -94,7 +93,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	f.At("vars")
 	idle := s.Excluded || s.Prediction == plan.WillSkip
 	if t.Absent && !idle {
-		p.absent(t, c)
+		p.ReportNoModule(t, c.collections, c.chain)
 	}
 	if !idle {
 		renderVars(false)
@@ -232,26 +231,6 @@ func (p *stepPlanner) foreclose(s *plan.Step) {
 	case s.Lacks != nil:
 		p.plan.Ahead.Miss(s.Index, plan.WillBeSkipped)
 	}
-}
-
-// absent says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
-// a task is left out, it does not matter.
-func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
-	if spec.ForWindows(t.ActionKey) {
-		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "leave the tasks of these hosts to ansible-playbook",
-			"`%s` is for Windows hosts, which moon does not manage", t.ActionKey)
-		return
-	}
-	if way, ok := spec.ActionLater(t.ActionKey); ok {
-		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
-		return
-	}
-	if why, hint := p.WhyNoModule(t.ActionKey, c.collections); why != "" {
-		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, hint, "%s", why)
-		return
-	}
-	p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain,
-		"`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
 }
 
 // stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.

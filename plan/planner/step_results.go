@@ -87,23 +87,3 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 		})
 	}
 }
-
-// relayFacts gives the facts that a task with run_once gives to all hosts it was for.
-func relayFacts(cs []*taskContext, t *playbook.Task) {
-	var from []*vars.Binding
-	for _, c := range cs {
-		for _, versions := range c.on.Handed.Versions {
-			for _, v := range versions {
-				if v.By == t {
-					from = append(from, v.Binding)
-				}
-			}
-		}
-	}
-	slices.SortFunc(from, func(a, b *vars.Binding) int { return a.Steps[0] - b.Steps[0] })
-	for _, b := range from {
-		for _, c := range cs {
-			c.on.Handed.Add(b)
-		}
-	}
-}

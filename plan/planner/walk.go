@@ -95,7 +95,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.Loop.Kind == playbook.NoLoop {
-		if p.reached(1, own, c) {
+		if p.Reached(1, own, len(p.machines), c.chain) {
 			p.planRound(&inside, t)
 		}
 	} else {

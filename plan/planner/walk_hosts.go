@@ -10,6 +10,7 @@ import (
 	"moon/plan/planner/additions"
 	"moon/plan/planner/library"
 	"moon/plan/planner/place"
+	"moon/plan/planner/relay"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -210,7 +211,7 @@ func searching(cs []*taskContext, in []string) []*taskContext {
 func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	own := p.CompileTask(t, c.chain)
 	if t.Loop.Kind == playbook.NoLoop {
-		p.reached(1, own, c)
+		p.Reached(1, own, len(p.machines), c.chain)
 	}
 	in := *c
 	in.item = nil
@@ -296,7 +297,7 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 		p.CloseScope(scope)
 	}
 	if once {
-		p.spreadRunOnce(cs, t)
+		relay.Once(machinesOf(cs), t)
 	}
 }
 
@@ -386,7 +387,7 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 		}, branch.Name)
 		to := within(inner, id)
 		if branch.Name == "rescue" {
-			p.brokenOnHosts(to, scope, body, origin(branch.Pos, first.chain))
+			relay.Broken(p.plan, machinesOf(to), scope, body, origin(branch.Pos, first.chain))
 			for _, c := range to {
 				c.rescuing = true
 			}

@@ -234,6 +234,15 @@ func within(cs []*taskContext, scope int) []*taskContext {
 	return list
 }
 
+// machinesOf are the hosts of some contexts.
+func machinesOf(cs []*taskContext) []*vars.Machine {
+	list := make([]*vars.Machine, len(cs))
+	for i, c := range cs {
+		list[i] = c.on.Machine
+	}
+	return list
+}
+
 type fileKey struct {
 	path  string
 	below *vars.Layer

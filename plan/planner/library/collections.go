@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/plan/collection"
@@ -134,9 +135,30 @@ func (l *Library) moduleIn(full string) (action string, found bool) {
 	return "", true
 }
 
-// WhyNoModule says why a name of a module means nothing where these collections are searched, and what to do. It is "" if they do not know
+// ReportNoModule says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
+// a task is left out, it does not matter.
+func (l *Library) ReportNoModule(t *playbook.Task, in, chain []string) {
+	report := func(hint, format string, args ...any) {
+		l.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, hint, format, args...)
+	}
+	if spec.ForWindows(t.ActionKey) {
+		report("leave the tasks of these hosts to ansible-playbook", "`%s` is for Windows hosts, which moon does not manage", t.ActionKey)
+		return
+	}
+	if way, ok := spec.ActionLater(t.ActionKey); ok {
+		report(way, "`%s` is not supported yet", t.ActionKey)
+		return
+	}
+	if why, hint := l.whyNoModule(t.ActionKey, in); why != "" {
+		report(hint, "%s", why)
+		return
+	}
+	report("`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
+}
+
+// whyNoModule says why a name of a module means nothing where these collections are searched, and what to do. It is "" if they do not know
 // the name either.
-func (l *Library) WhyNoModule(key string, in []string) (why, hint string) {
+func (l *Library) whyNoModule(key string, in []string) (why, hint string) {
 	names := []string{key}
 	if !strings.Contains(key, ".") {
 		names = nil
