@@ -4,18 +4,14 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval/value"
 	"moon/plan/planner/items"
 	"moon/plan/planner/library"
-	"moon/plan/planner/outline"
 	"moon/plan/planner/tags"
 	"moon/plan/playbook"
-	"moon/plan/prior"
 	"moon/plan/vars"
 )
 
@@ -56,33 +52,9 @@ func (p *evaluator) rendererAt(c *taskContext) *plan.Renderer {
 
 // roundContext describes a round of a loop. What all its rounds share is given.
 func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, list []items.Item, i int, lc plan.LoopContext) plan.LoopContext {
-	inOrder := list[i].InOrder()
-	lc.Item, lc.Index, lc.First, lc.Last = value.Ordinary(inOrder), i, i == 0, i == len(list)-1
-	lc.Ordered = inOrder
-	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
-	if lc.Type == "filetree" {
-		entry, _ := value.Plain(list[i].Value).(map[string]any)
-		lc.Depth, _ = entry["depth"].(int)
-	}
-	// Labels stand in paths, which are shown and kept: of an item that no_log hides only the number does.
-	if plan.MayHide(round.noLog(t)) && !lc.Labelled {
-		lc.Label = strconv.Itoa(i)
-	} else {
-		label, of := p.itemLabel(round, t, lc)
-		if lc.Label, lc.Ordered = p.secrets.Redact(label), of; lc.Label != label {
-			lc.Ordered = lc.Label
-		}
-	}
-	return lc
-}
-
-// itemLabel is how an item is called in names and paths, and what that is the text of.
-func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopContext) (label string, of any) {
-	if t.Loop.Label.IsZero() {
-		return outline.ItemLabel(lc.Item, lc.Index), lc.Ordered
-	}
-	of = p.Renderer(p.env(c, nil), c.chain).Value(t.Loop.Label)
-	return plan.FirstLine(value.Text(plan.ForDisplay(of))), of
+	lc.Depth = round.depth - 1
+	hidden := plan.MayHide(round.noLog(t))
+	return p.loops.Context(t, list, i, lc, hidden, func() *plan.Renderer { return p.rendererAt(round) })
 }
 
 // handlersOf are the handlers in a file.
@@ -154,28 +126,8 @@ func (p *evaluator) importedHandlers(in handler, t *playbook.Task, c *taskContex
 
 // roundOnHost are the variables of one round of a loop.
 func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, list []items.Item, i int, made *vars.Layer) *vars.Layer {
-	l := &vars.Layer{Parent: c.loop, Binds: []vars.Binding{made.Binds[0]}}
-	from := made.Binds[0].Origin
-	add := func(name string, v any) { l.Add(vars.Binding{Name: name, Value: v, From: "loop", Origin: from}) }
-	if t.Loop.Index != "" {
-		add(t.Loop.Index, i)
-		add("ansible_index_var", t.Loop.Index)
-	}
-	add("ansible_loop_var", t.Loop.Var)
-	if t.Extended.IsZero() || !p.ReadFlag(t.Extended, "extended", p.Renderer(p.env(c, nil), c.chain), false) {
-		return l
-	}
-	// Only on demand, as with Ansible: each round has all items, which is quadratic.
-	all := &vars.Rounds{Items: make([]vars.Binding, len(list)), At: i}
-	for n, one := range list {
-		all.Items[n] = vars.Binding{Name: t.Loop.Var, Value: one.Value, Open: one.Open, Raw: one.Raw, Where: one.Where, Origin: from}
-	}
-	add("ansible_loop", all.Extended(func(b *vars.Binding) any { return b.Value }))
-	if all.AnyOpen() {
-		last := &l.Binds[len(l.Binds)-1]
-		last.Open, last.Rounds = true, all
-	}
-	return l
+	extended := !t.Extended.IsZero() && p.ReadFlag(t.Extended, "extended", p.rendererAt(c), false)
+	return items.OnHost(t, list, i, c.loop, made.Binds[0], extended)
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.
@@ -292,23 +244,12 @@ func (p *evaluator) noteMoved(c *taskContext, t *playbook.Task, scopes, steps in
 	if t.Moved.IsZero() {
 		return
 	}
-	r := p.Renderer(p.env(c, nil), c.chain)
+	r := p.rendererAt(c)
 	old := r.Text(t.Moved)
-	parent, now := p.plan.Scopes[c.scope].Path, ""
-	switch {
-	case r.Failed || r.Undefined || len(r.Missing) > 0:
-		return
-	case !strings.HasPrefix(old, p.plan.Scopes[0].Path+"/"):
-		old = parent + "/" + old
-	}
-	switch {
-	case len(p.plan.Scopes) > scopes:
-		now, p.plan.Scopes[scopes].Moved = p.plan.Scopes[scopes].Path, old
-	case len(p.plan.Steps) > steps:
-		s := &p.plan.Steps[steps]
-		now, s.Moved = strings.TrimSuffix(s.Path, "@"+s.Host), old
-	default:
+	if r.Failed || r.Undefined || len(r.Missing) > 0 {
 		return
 	}
-	p.moves = append(p.moves, prior.Move{From: old, To: now})
+	if move, ok := p.Move(old, c.scope, scopes, steps); ok {
+		p.moves = append(p.moves, move)
+	}
 }

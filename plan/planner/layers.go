@@ -109,7 +109,6 @@ type playsState struct {
 	scenes     map[sceneKey]*vars.Scene
 	roleParams map[taskKey]*vars.Layer
 	standins   *standin.Tasks
-	warned     map[string]bool // of what is said once
 }
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:

@@ -137,7 +137,7 @@ func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before 
 	p.defaults = &defaults.Maker{
 		Problems: p.Collector, Compiler: p.Compiler, Library: p.Library, Actions: p.o.Actions(), Core: o.Core,
 	}
-	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler)
+	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler, p.secrets)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.Reader.Excludes = p.excludes
 	p.defaults.Known = p.Reader

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -247,30 +246,6 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 // prompts asks for the variables that a play wants to be typed.
 func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 	c.scene.Vars = p.askFor(pl.Prompts, c, c.scene.Vars)
-}
-
-// hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
-func (p *playsState) hidden(c *taskContext, r *role) {
-	for _, e := range r.files.Vars {
-		own := p.bindings.Bind(e.Key, e.Value, r.files.VarsFrom, origin(e.Pos, c.chain))
-		// Where the values are equal it does not matter which counts. Those of templates cannot be compared before they are rendered.
-		by := cmp.Or(p.frame(c, nil).All.Root.Nearest(e.Key), c.scene.Vars.Nearest(e.Key))
-		if by == nil || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
-			continue
-		}
-		pair := own.Origin.String() + " " + by.Origin.String()
-		// Once for the pair, and not for each host.
-		if p.warned[pair] {
-			continue
-		}
-		p.warned[pair] = true
-		p.Report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: c.chain,
-			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.Name + ", and by the play (" + by.Origin.String() +
-				"), whose value counts",
-			Hint: "ansible-playbook takes that of the role; give one of them another name, or move that of the role to its defaults",
-		})
-	}
 }
 
 // staying are the contexts of the hosts that are still in the play.

@@ -22,7 +22,6 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.fileLayers = map[fileKey]*vars.Layer{}
 	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
-	p.warned = map[string]bool{}
 	p.plan.Dialect = dialect.Ansible
 	p.engine.Dialect = dialect.Ansible
 	p.names.Root = p.bindings.Lazy(pb.Vars.Entries(), nil, "vars", nil)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"moon/plan"
+	"moon/plan/planner/bindings"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 )
@@ -78,7 +79,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		c.handlers.takeHandlers(r, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
 	}
 	p.visible(cs, t, r)
-	p.hidden(c, r)
+	p.bindings.WarnHidden(bindings.RoleVars{Files: r.files, Chain: c.chain}, r.Name, p.names.Root, c.scene.Vars)
 	if files.Tasks.File != nil {
 		p.roleBody(inner, t, files)
 	}

@@ -1,6 +1,12 @@
 package bindings
 
 import (
+	"cmp"
+	"reflect"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/plan"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -31,5 +37,30 @@ func (m *Maker) Show(roles []RoleVars, names *vars.Globals) {
 		add(&names.ShownVars, of.Given, "role vars", of.Chain)
 		add(&names.ShownVars, of.Files.Vars, of.Files.VarsFrom, of.Chain)
 		add(&names.ShownDefaults, of.Files.Defaults, of.Files.DefsFrom, of.Chain)
+	}
+}
+
+// WarnHidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's. root and play
+// are the variables of the playbook and of the play.
+func (m *Maker) WarnHidden(of RoleVars, role string, root, play *vars.Layer) {
+	for _, e := range of.Files.Vars {
+		own := m.Bind(e.Key, e.Value, of.Files.VarsFrom, e.Pos.Origin(of.Chain))
+		// Where the values are equal it does not matter which counts. Those of templates cannot be compared before they are rendered.
+		by := cmp.Or(root.Nearest(e.Key), play.Nearest(e.Key))
+		if by == nil || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
+			continue
+		}
+		pair := own.Origin.String() + " " + by.Origin.String()
+		// Once for the pair, and not for each host.
+		if m.warned[pair] {
+			continue
+		}
+		m.warned[pair] = true
+		m.problems.Report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: of.Chain,
+			Message: "`" + e.Key + "` is set here, in the vars of the role " + role + ", and by the play (" + by.Origin.String() +
+				"), whose value counts",
+			Hint: "ansible-playbook takes that of the role; give one of them another name, or move that of the role to its defaults",
+		})
 	}
 }
