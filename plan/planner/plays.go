@@ -1,22 +1,18 @@
 package planner
 
 import (
-	"cmp"
-	"errors"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/eval/value"
 	"moon/plan/inventory"
 	"moon/plan/loops"
 	"moon/plan/planner/pointless"
+	"moon/plan/planner/varsdir"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -139,25 +135,10 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 
 // policy reads what decides about failures.
 func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
-	pl := play.src
-	play.anyFatal = p.ReadFlag(pl.AnyFatal, "any_errors_fatal", r, p.o.Mode.AnyFatal)
-	play.handlers.force = p.ReadFlag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
-	p.ReadFixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
-		n, ok := spec.ParseInt(strings.TrimSuffix(value.Text(v), "%"))
-		play.maxFail = n
-		return ok && n >= 0
-	})
+	of := p.policies.OfPlay(play.src, &p.o.Mode, r)
+	play.anyFatal, play.handlers.force, play.maxFail = of.AnyFatal, of.Force, of.MaxFail
 	s := &p.plan.Scopes[play.scope]
-	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
-	s.Strategy = cmp.Or(p.o.Mode.Strategy, "linear")
-	p.ReadFixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
-		s.Strategy = strings.TrimPrefix(value.Text(v), "ansible.builtin.")
-		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
-	})
-	// In a plan they are one: each host goes through its tasks at its own pace.
-	if s.Strategy == "host_pinned" {
-		s.Strategy = "free"
-	}
+	s.AnyFatal, s.MaxFail, s.Strategy = of.AnyFatal, of.MaxFail, of.Strategy
 }
 
 // batches are the hosts that go through the play together, one batch after the other.
@@ -208,38 +189,18 @@ func (p *playsState) varsFiles(play *playPlanner, cs []*taskContext) {
 
 // firstVarsFile is the first file of some that exists, above other variables.
 func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, below *vars.Layer) *vars.Layer {
-	if len(candidates) == 0 {
-		return below
-	}
 	with := *c
 	sc := *c.scene
 	sc.Vars = below
 	with.scene = &sc
-	var tried []string
-	for _, v := range candidates {
-		r := p.Renderer(p.env(&with, nil), c.chain)
-		name := r.Text(v)
-		switch {
-		case r.Failed:
-			return below
-		case len(r.Missing) > 0:
-			p.ReportLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars",
-				"which file of variables to read", r.Missing)
-			return below
-		}
-		path := c.lookout(p.plan.Root).FindVars(name, p.o.Home, p.disk)
-		f, err := p.Read(path)
-		if err == nil {
-			return p.fileLayer(f, below)
-		}
-		// Only a file that is not there makes way for the next candidate; one that cannot be read must not be passed over in silence.
-		if !errors.Is(err, fs.ErrNotExist) {
-			p.ReportUnread("vars_files", v, path, err, c.chain)
-			return below
-		}
-		tried = append(tried, path)
+	from := varsdir.Candidates{
+		Library: p.Library, Known: p.Reader, Chain: c.chain,
+		Find:     func(name string) string { return c.lookout(p.plan.Root).FindVars(name, p.o.Home, p.disk) },
+		Renderer: func() *plan.Renderer { return p.rendererAt(&with) },
 	}
-	p.ReportNoVars(candidates[0], tried, c.chain)
+	if f := from.First(candidates); f != nil {
+		return p.fileLayer(f, below)
+	}
 	return below
 }
 
