@@ -122,7 +122,7 @@ func task() object {
 	properties, patterns := object{}, object{
 		`^with_`:                      object{"description": "items that a lookup gives"},
 		`^[a-z0-9_]+(\.[a-z0-9_]+)+$`: object{"description": "a module of a collection"},
-		`^win_[a-z0-9_]+$`:            object{"description": "a module for Windows hosts, which moon does not manage: only hosts that are left out may have it"},
+		`^win_[a-z0-9_]+$`:            object{"description": "a module for Windows hosts, which moon does not manage: only hosts that are excluded may have it"},
 	}
 	for i := range playbook.PlayTaskKeys {
 		k := &playbook.PlayTaskKeys[i]

@@ -366,13 +366,9 @@ var rulingTexts = map[string]struct{ always, never, when string }{
 	"ignore_errors": {"a failure is ignored", "a failure is not ignored", "a failure is ignored when %s"},
 }
 
-func (e *explanation) explainPolicy() {
+// explainLimits says how often a step is tried, how long it may take, and how many hosts do it at a time.
+func (e *explanation) explainLimits(add func(format string, args ...any)) {
 	s := e.s
-	var lines []said
-	add := func(format string, args ...any) { lines = append(lines, said{fmt.Sprintf(format, args...), ""}) }
-	if s.Confirm != "" {
-		add("asks before it runs: %s", s.Confirm)
-	}
 	if s.Retry.Max > 0 {
 		add("%s", retryText(s.Retry))
 	}
@@ -393,6 +389,16 @@ func (e *explanation) explainPolicy() {
 	if s.Throttle > 0 {
 		add("runs on %s at a time, with all items of a loop", plan.CountOf(s.Throttle, "host"))
 	}
+}
+
+func (e *explanation) explainPolicy() {
+	s := e.s
+	var lines []said
+	add := func(format string, args ...any) { lines = append(lines, said{fmt.Sprintf(format, args...), ""}) }
+	if s.Confirm != "" {
+		add("asks before it runs: %s", s.Confirm)
+	}
+	e.explainLimits(add)
 	if s.Terminal {
 		add("uses the terminal while it runs")
 	}
