@@ -391,6 +391,21 @@ func (e *explanation) explainLimits(add func(format string, args ...any)) {
 	}
 }
 
+// explainRulings says what decides whether the step has changed something, has failed, and whether that matters.
+func (e *explanation) explainRulings(add func(format string, args ...any)) {
+	for _, r := range e.s.Rulings() {
+		texts := rulingTexts[r.Key]
+		switch {
+		case !r.Fixed:
+			add(texts.when, r.When)
+		case r.Holds:
+			add("%s", texts.always)
+		default:
+			add("%s", texts.never)
+		}
+	}
+}
+
 func (e *explanation) explainPolicy() {
 	s := e.s
 	var lines []said
@@ -408,17 +423,7 @@ func (e *explanation) explainPolicy() {
 	if s.Undo != nil {
 		add("is undone by %s: %s", s.Undo.Action, s.Undo.Summary)
 	}
-	for _, r := range s.Rulings() {
-		texts := rulingTexts[r.Key]
-		switch {
-		case !r.Fixed:
-			add(texts.when, r.When)
-		case r.Holds:
-			add("%s", texts.always)
-		default:
-			add("%s", texts.never)
-		}
-	}
+	e.explainRulings(add)
 	if s.CheckMode != nil {
 		switch {
 		case *s.CheckMode:
