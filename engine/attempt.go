@@ -320,7 +320,8 @@ func (s *attempts) prepare(step, number int) {
 			r.of, r.out = a, out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
 			// The conditions of later steps must not be decided by what a dry run made up, except a command's own word that it was skipped.
-			if own := exec.Unrun(result.Fields) && r.Outcome == events.Skipped; dry && !own && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
+			own := exec.Unrun(result.Fields) && r.Outcome == events.Skipped
+			if dry && !own && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
 				r.registered = nil // what a dry run did not find out is not known to the steps that use it
 			}
 			if dry && perhaps {

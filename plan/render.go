@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
@@ -18,8 +19,8 @@ func Plain(v playbook.Value) any { return taken(v, false) }
 // AsWritten is plain for plays, whose maps keep the order in which they are written.
 func AsWritten(v playbook.Value) any { return taken(v, true) }
 
-// Taken is a value as written that comes from outside of a playbook, as data of it.
-func (p *Plan) Taken(v playbook.Value) any { return taken(v, p.Dialect.Rules().OrdersMaps) }
+// Taken is a value as written that comes from outside of a playbook of a dialect, as data of it.
+func Taken(v playbook.Value, of dialect.Dialect) any { return taken(v, of.Rules().OrdersMaps) }
 
 // taken is a value as written: what is secret is marked, and maps keep their order if asked to.
 func taken(v playbook.Value, ordered bool) any {

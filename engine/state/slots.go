@@ -21,7 +21,7 @@ type slots struct {
 	queued  map[graph.ID]time.Time // until when ready steps with timeout_queued may wait
 	nextDue time.Time              // no earlier than that any of them is over
 	used    []int                  // slots per pool
-	turns   map[int]int            // tasks on a host that have a slot of a pool of hosts, by their first steps: steps before this have settled
+	turns   map[int]int            // tasks on a host that have a slot of a pool of hosts, by first step: the steps before this have settled
 	lent    int                    // 1 while a step has the terminal
 	active  int                    // attempts that run
 	open    int                    // open gates

@@ -271,7 +271,8 @@ var ways = map[string]string{
 var usuals = map[string][]string{
 	"defaults.ask_pass": {"false"}, "defaults.ask_vault_pass": {"false"}, "defaults.error_on_undefined_vars": {"true"},
 	"defaults.gather_subset": {"all"}, "defaults.hash_behaviour": {"replace"}, "defaults.inject_facts_as_vars": {"true"},
-	"defaults.fact_caching": {"memory"}, "defaults.no_log": {"false"}, "defaults.private_role_vars": {"false"}, "defaults.task_timeout": {"0"},
+	"defaults.fact_caching": {"memory"}, "defaults.no_log": {"false"},
+	"defaults.private_role_vars": {"false"}, "defaults.task_timeout": {"0"},
 	"defaults.executable": {"/bin/sh"}, "defaults.invalid_task_attribute_failed": {"true"},
 	"ssh_connection.scp_if_ssh": {"smart", "true", "false"}, "ssh_connection.retries": {"0"},
 	"privilege_escalation.become_exe": {"sudo"}, "privilege_escalation.become_flags": {"-h -s -n"},

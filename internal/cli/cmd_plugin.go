@@ -43,7 +43,8 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, o *plan.Options) (*
 	}
 	s := plugin.Search{
 		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: modules.In(o.Collections, o.Core),
-		Installed: []string{"/usr/share/ansible", "/etc/ansible"}, Dirs: filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
+		Installed: []string{"/usr/share/ansible", "/etc/ansible"},
+		Dirs:      filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
 		Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: call.Asker,
 	}
 	if own := configDir(); own != "" {

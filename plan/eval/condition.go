@@ -130,7 +130,8 @@ func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 // loosely is the verdict of a condition of a play, which may give any value. e says that it is neither true nor false.
 func (x *Expression) loosely(v any, e *value.Error) (Verdict, error) {
 	v = value.Reveal(v)
-	if text, ok := v.(string); ok && x.inside.Offset > 0 && strings.Contains(x.text[:x.inside.Offset], "{{") && strings.TrimSpace(text) != "" {
+	wrapped := x.inside.Offset > 0 && strings.Contains(x.text[:x.inside.Offset], "{{")
+	if text, ok := v.(string); ok && wrapped && strings.TrimSpace(text) != "" {
 		return Verdict{Known: true, Again: text}, nil
 	}
 	return Verdict{Known: true, Holds: value.Truthy(v), Loose: e}, nil

@@ -97,8 +97,8 @@ func (p *fleet) gather(cs []*taskContext) {
 	}
 }
 
-// environmentOf is the environment of the tasks of a play on a host: facts are gathered by one of them. What is wrong with it is said where tasks
-// use it.
+// environmentOf is the environment of the tasks of a play on a host: facts are gathered by one of them. What is wrong with it is said where
+// tasks use it.
 func (p *fleet) environmentOf(c *taskContext) (list []map[string]string) {
 	p.names = c.on.Names
 	for _, v := range c.env {

@@ -139,7 +139,7 @@ func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before 
 	}
 	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler, p.secrets)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
-	p.Reader.Excludes = p.excludes
+	p.Excludes = p.excludes
 	p.defaults.Known = p.Reader
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
 	p.bindings = bindings.New(p.plan, p.Collector, p.Library, p.Compiler, p.Reader, p.connector.NoteName)

@@ -77,7 +77,7 @@ func (p *playsState) varsOfNeeds(c *taskContext, r *role) (list []bindings.RoleV
 			scene.Role = r.Role
 			at.scene, at.dir, at.collections = &scene, filepath.Join(r.Dir, "meta"), r.searched()
 			inner, ok := p.findRole(&at, need)
-			if !ok || r.Role.Within(inner.Dir) || len(list) > mostDependencies {
+			if !ok || r.Within(inner.Dir) || len(list) > mostDependencies {
 				continue
 			}
 			walk(&at, inner)

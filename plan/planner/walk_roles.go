@@ -53,8 +53,8 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		return
 	}
 	scope := p.OpenScope(plan.Scope{
-		Kind: plan.ScopeRole, Parent: c.scope, Name: r.FullName(), Role: r.FullName(), Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
-		Hosts: len(cs), Item: group.item, Approves: t.Approves,
+		Kind: plan.ScopeRole, Parent: c.scope, Name: r.FullName(), Role: r.FullName(), Origin: origin(t.Pos, c.chain),
+		When: plan.WhenText(c.when), Hosts: len(cs), Item: group.item, Approves: t.Approves,
 	}, group.label(r.FullName()))
 	for _, need := range files.Meta.Dependencies {
 		inner := make([]*taskContext, len(cs))

@@ -26,8 +26,8 @@ var PlayTaskKeys []Key
 
 // playForm is how the tasks of plays are read.
 var playForm = &dialect{word: "task", keys: map[string]*Key{}, directives: map[string]TaskKind{
-	"include": Include, "include_tasks": Include, "import_tasks": Include, "include_role": Role, "import_role": Role, "include_vars": IncludeVars,
-	"block": Block,
+	"include": Include, "include_tasks": Include, "import_tasks": Include,
+	"include_role": Role, "import_role": Role, "include_vars": IncludeVars, "block": Block,
 }}
 
 func init() {

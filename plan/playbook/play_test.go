@@ -190,8 +190,10 @@ func TestRoleFiles(t *testing.T) {
 		{"handlers", "- shell: a\n  listen: x\n", handlers, "1"},
 		{"a block in handlers", "- block: [shell: a]\n", handlers, "1"},
 		{"a block in a block of handlers", "- block: [{block: [shell: a]}]\n", handlers, "1; error 1:12 `block` cannot be a handler"},
-		{"a block of handlers with more", "- block: [shell: a]\n  loop: [1]\n", handlers,
-			"1; error 2:3 `loop` has no meaning on a block among handlers, each of which runs by itself"},
+		{
+			"a block of handlers with more", "- block: [shell: a]\n  loop: [1]\n", handlers,
+			"1; error 2:3 `loop` has no meaning on a block among handlers, each of which runs by itself",
+		},
 		{"plays", "- hosts: all\n- import_playbook: x.yml\n", plays, "2"},
 		{"no plays", "steps: []\n", plays, "0; error 1:1 the file holds a map"},
 		{"an empty file of plays", "", plays, "0; error 1:1 the file is empty"},

@@ -152,7 +152,8 @@ func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 		}
 	}
 	// Only for want of any other value, so that a variable of the playbook never waits for a step.
-	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f) || noFacts(name, f)
+	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f) ||
+		noFacts(name, f)
 }
 
 // pastOf is the inventory at the moment of a frame, nil where it is the one there is.

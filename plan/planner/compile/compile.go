@@ -117,8 +117,8 @@ func (c *Compiler) Flag(v playbook.Value, chain []string) []plan.Condition {
 	if b, ok := spec.ParseBool(text); ok && v.Kind() != playbook.Map && v.Kind() != playbook.List {
 		return []plan.Condition{{Value: v, Constant: true, Holds: b}}
 	}
-	inner, whole := strings.CutPrefix(text, "{{")
-	if inner, whole = strings.CutSuffix(inner, "}}"); !whole || strings.Contains(inner, "{{") || !strings.HasPrefix(v.Text(), "{{") {
+	inner, whole := strings.CutSuffix(strings.TrimPrefix(text, "{{"), "}}")
+	if !whole || strings.Contains(inner, "{{") || !strings.HasPrefix(v.Text(), "{{") {
 		return c.Conditions([]playbook.Value{v}, chain)
 	}
 	// The parentheses take the places of the braces, so that what is wrong is shown where it stands.

@@ -49,8 +49,8 @@ func CheckInteractive(p *problems.Collector, k *plan.Task, r *plan.Renderer) {
 	}
 }
 
-// CheckUnordered refuses what a group of tasks, of which so many run at once, asks for in a play with `strategy: graph`: it has no order that
-// a limit or a rescue could go by.
+// CheckUnordered refuses what a group of tasks, of which so many run at once, asks for in a play with `strategy: graph`: it has no order
+// that a limit or a rescue could go by.
 func CheckUnordered(p *problems.Collector, t *playbook.Task, atOnce int, at diag.Pos, chain []string) {
 	refuse := func(pos diag.Pos, key, hint string) {
 		p.Errorf(pos, len(key), chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)

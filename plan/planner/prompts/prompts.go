@@ -34,7 +34,7 @@ type Answer struct {
 
 // Ask gives the variables that nothing on the command line gives, in the order in which they are written.
 func (a *Asker) Ask(list []playbook.Prompt, given func(name string) bool, renderer func() *plan.Renderer, chain []string) []Answer {
-	ask := a.questions(list, given, renderer, chain)
+	ask := a.questions(list, given, renderer)
 	if len(ask) == 0 || !a.answers(ask, chain) {
 		return nil
 	}
@@ -81,9 +81,7 @@ func (a *Asker) encrypt(q *Answer, r *plan.Renderer) string {
 }
 
 // questions are the prompts that nothing on the command line answers.
-func (a *Asker) questions(list []playbook.Prompt, given func(name string) bool, renderer func() *plan.Renderer,
-	chain []string,
-) (ask []Answer) {
+func (a *Asker) questions(list []playbook.Prompt, given func(name string) bool, renderer func() *plan.Renderer) (ask []Answer) {
 	for _, q := range list {
 		if q.Name == "" || given(q.Name) { // the parser has said that it has none
 			continue

@@ -138,7 +138,8 @@ func (s *Tasks) Excluded(t *playbook.Task, why string) *playbook.Task {
 		return v
 	}
 	out := &playbook.Task{
-		Kind: playbook.Action, Pos: t.Pos, Action: "fail", ActionKey: "fail", ActionPos: t.Pos, Name: text("excluded from the plan: " + why),
+		Kind: playbook.Action, Pos: t.Pos, Action: "fail", ActionKey: "fail", ActionPos: t.Pos,
+		Name: text("excluded from the plan: " + why),
 		Args: playbook.WrittenMap(t.Pos, playbook.Entry{
 			Pos: t.Pos, Key: "msg",
 			Value: text("its facts decide what it does, and could not be had while planning; run the playbook again"),

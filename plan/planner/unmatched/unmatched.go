@@ -99,9 +99,8 @@ func (u *Rule) checkArguments(k *plan.Compiled, at walk.Place) {
 	_, problems := k.Action.Decode(raw)
 	for _, problem := range problems {
 		v, given := plan.ValueOf(k.Args, problem.Field)
-		if open[problem.Field] || !given && (k.Misspelt || u.defaults) || slices.ContainsFunc(plan.SortedKeys(open), func(name string) bool {
-			return strings.Contains(problem.Message, "`"+name+"`")
-		}) {
+		isNamed := func(name string) bool { return strings.Contains(problem.Message, "`"+name+"`") }
+		if open[problem.Field] || !given && (k.Misspelt || u.defaults) || slices.ContainsFunc(plan.SortedKeys(open), isNamed) {
 			continue
 		}
 		pos, width := k.Src.ActionPos, utf8.RuneCountInString(k.Src.ActionKey)
