@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"moon/plan"
 )
 
 // CoreVariable is the environment variable that names the directory of the Python package `ansible`, or says that it is not used: "none".
@@ -74,4 +76,16 @@ func pathList(text string, resolve func(string) string) []string {
 		}
 	}
 	return paths
+}
+
+// SearchAnsible reads the settings of Ansible, and says where its roles, collections and modules are.
+func SearchAnsible(o *plan.Options) (set AnsibleSettings, err error) {
+	if set, err = AnsibleConfig(o.Dir); err != nil {
+		return set, err
+	}
+	o.RolesPath, o.Collections = set.SearchPaths(o.Dir, o.Home)
+	if o.Core, err = CorePackage(o.Home); o.Core != "" { // an installed package ansible brings collections next to it
+		o.Collections = append(o.Collections, filepath.Dir(o.Core))
+	}
+	return set, err
 }

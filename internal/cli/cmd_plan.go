@@ -125,7 +125,7 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 	if o.Prior, err = f.priorState(o.Path); err != nil {
 		return o, err
 	}
-	set, err := searchAnsible(&o)
+	set, err := app.SearchAnsible(&o)
 	if err != nil {
 		return plan.Options{}, err
 	}

@@ -149,7 +149,7 @@ func (f *besideFlags) route(call *app.Invocation) (*plugin.Router, error) {
 	}
 	o := plan.Options{Dir: dir}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
-	if _, err := searchAnsible(&o); err != nil {
+	if _, err := app.SearchAnsible(&o); err != nil {
 		return nil, err
 	}
 	r, err := f.find(call, dir, &o)

@@ -222,18 +222,6 @@ func listed(tags []string) string {
 	return strings.Join(sorted, ", ")
 }
 
-// searchAnsible reads the settings of Ansible, and says where its roles, collections and modules are.
-func searchAnsible(o *plan.Options) (set app.AnsibleSettings, err error) {
-	if set, err = app.AnsibleConfig(o.Dir); err != nil {
-		return set, err
-	}
-	o.RolesPath, o.Collections = set.SearchPaths(o.Dir, o.Home)
-	if o.Core, err = app.CorePackage(o.Home); o.Core != "" { // an installed package ansible brings collections next to it
-		o.Collections = append(o.Collections, filepath.Dir(o.Core))
-	}
-	return set, err
-}
-
 // connecting lets the planner ask hosts, programs and people.
 func (f *hostFlags) connecting(o *plan.Options, set app.AnsibleSettings, call *app.Invocation, pf *pluginFlags, approved bool) error {
 	t, err := call.Truster(pf.TrustPlugins || approved)
