@@ -19,13 +19,15 @@ func CorePackage(home string) (string, error) {
 	switch named := os.Getenv(CoreVariable); {
 	case named == "none":
 		return "", nil
-	case named != "" && !(filepath.IsAbs(named) && isCore(named)):
+	case named != "" && (!filepath.IsAbs(named) || !isCore(named)):
 		return "", fmt.Errorf("%s: %s is not the directory of an installed Python package `ansible`", CoreVariable, named)
 	case named != "":
 		return named, nil
 	}
 	for _, root := range append(coreRoots(), "/usr/local", "/usr", filepath.Join(home, ".local")) {
-		for _, pattern := range []string{"lib/python3*/site-packages/ansible", "lib/python3*/dist-packages/ansible", "lib64/python3*/site-packages/ansible"} {
+		for _, pattern := range []string{
+			"lib/python3*/site-packages/ansible", "lib/python3*/dist-packages/ansible", "lib64/python3*/site-packages/ansible",
+		} {
 			found, _ := filepath.Glob(filepath.Join(root, pattern)) // the pattern is right
 			slices.Reverse(found)                                   // of several Pythons the newest
 			if i := slices.IndexFunc(found, isCore); i >= 0 {
