@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,8 +113,10 @@ func mysqlOptions(l *spec.MysqlLogin, fileWins bool) (string, error) {
 
 // tool is the client with statements to run.
 func (s *mysqlServer) tool(statements []string) exec.Tool {
-	argv := []string{s.client, "--defaults-file=/dev/fd/3", "--xml", "--binary-mode", "--default-character-set=utf8mb4",
-		"--connect-timeout=" + strconv.Itoa(s.login.ConnectTimeout)}
+	argv := []string{
+		s.client, "--defaults-file=/dev/fd/3", "--xml", "--binary-mode", "--default-character-set=utf8mb4",
+		"--connect-timeout=" + strconv.Itoa(s.login.ConnectTimeout),
+	}
 	if s.database != "" {
 		argv = append(argv, "--database="+s.database)
 	}
@@ -176,10 +179,8 @@ func mysqlError(said exec.Answer) error {
 		}
 	}
 	number, _, _ := strings.Cut(strings.TrimPrefix(text, "ERROR "), " ")
-	for _, n := range unreachable {
-		if n == number {
-			return fault.Missing("", "cannot log in to the server: %s; check login_user, login_password, login_host and login_unix_socket", text)
-		}
+	if slices.Contains(unreachable, number) {
+		return fault.Missing("", "cannot log in to the server: %s; check login_user, login_password, login_host and login_unix_socket", text)
 	}
 	return fault.CommandError{Message: text, RC: &said.Code, Class: fault.Fatal}
 }

@@ -146,7 +146,8 @@ func (s *mysqlDBStep) planRemoval(ctx context.Context) error {
 	if len(s.there) == 0 {
 		return nil
 	}
-	words := countDatabases(s.there)
+	var words strings.Builder
+	words.WriteString(countDatabases(s.there))
 	var statements []string
 	for _, name := range s.there {
 		full, err := s.fullness(ctx, name)
@@ -157,7 +158,7 @@ func (s *mysqlDBStep) planRemoval(ctx context.Context) error {
 			return fmt.Errorf("database %s is not empty: it has %s; save what you need and remove it without `if_empty`, or keep it", name, full)
 		}
 		if full != "" {
-			words += ", with " + full
+			words.WriteString(", with " + full)
 		}
 		statements = append(statements, "DROP DATABASE "+s.quote(name))
 		s.c.AddResource(events.ChangeDelete, "mysql_db", s.fullName(name))
@@ -175,7 +176,7 @@ func (s *mysqlDBStep) planRemoval(ctx context.Context) error {
 		s.c.Fields["executed_commands"] = anyList(statements)
 		_, err := s.run(ctx, statements...)
 		return err
-	}, words)
+	}, words.String())
 	return nil
 }
 

@@ -81,18 +81,23 @@ FROM pg_database JOIN pg_tablespace ON pg_tablespace.oid = dattablespace WHERE d
 
 func (s *postgresqlDBStep) planCreation() {
 	args := s.args
-	query := "CREATE DATABASE " + s.quote(args.Name)
+	var query strings.Builder
+	query.WriteString("CREATE DATABASE " + s.quote(args.Name))
 	for _, part := range []struct{ word, value string }{
-		{"OWNER ", s.named(args.Owner)}, {"TEMPLATE ", s.named(args.Template)}, {"ENCODING ", s.given(args.Encoding)},
-		{"LC_COLLATE ", s.given(args.LCCollate)}, {"LC_CTYPE ", s.given(args.LCCtype)}, {"TABLESPACE ", s.named(args.Tablespace)},
+		{"OWNER ", s.named(args.Owner)},
+		{"TEMPLATE ", s.named(args.Template)},
+		{"ENCODING ", s.given(args.Encoding)},
+		{"LC_COLLATE ", s.given(args.LCCollate)},
+		{"LC_CTYPE ", s.given(args.LCCtype)},
+		{"TABLESPACE ", s.named(args.Tablespace)},
 		{"CONNECTION LIMIT ", args.ConnLimit},
 	} {
 		if part.value != "" {
-			query += " " + part.word + part.value
+			query.WriteString(" " + part.word + part.value)
 		}
 	}
 	s.addCreated(s.c, "postgresql_db", args.Name, s.undo("postgresql_db", s.undoArgs()))
-	s.planQueries(s.c, events.ChangeCreate, "postgresql_db", args.Name, "executed_commands", []string{query}, true, "new database "+args.Name)
+	s.planQueries(s.c, events.ChangeCreate, "postgresql_db", args.Name, "executed_commands", []string{query.String()}, true, "new database "+args.Name)
 }
 
 func (s *postgresqlDBStep) undoArgs() map[string]any {

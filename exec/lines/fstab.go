@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"slices"
 	"strings"
 
 	"moon/exec/spec"
@@ -54,7 +55,7 @@ func PutMount(text string, args *spec.MountArgs) Edited {
 func RemoveMount(text string, args *spec.MountArgs) Edited {
 	d := Read(text)
 	says := ""
-	for i := len(d.Lines) - 1; i >= 0; i-- {
+	for i := range slices.Backward(d.Lines) {
 		if _, ok := mountEntry(d.Line(i), args); ok {
 			d.Put(i, i+1)
 			says = "entry removed"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"moon/exec/fsys"
@@ -82,7 +83,7 @@ func (p *Places) find(name string) (path string, isPackage, ok bool) {
 	case within(name, utilsPackage):
 		dirs := p.Utils
 		if p.Core != "" {
-			dirs = append(dirs[:len(dirs):len(dirs)], filepath.Join(p.Core, "module_utils"))
+			dirs = append(slices.Clip(dirs), filepath.Join(p.Core, "module_utils"))
 		}
 		for _, dir := range dirs {
 			if path, isPackage, ok := pythonFile(filepath.Join(append([]string{dir}, words[2:]...)...)); ok {

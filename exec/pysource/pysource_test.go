@@ -57,13 +57,16 @@ func TestRead(t *testing.T) {
 	}
 	want := []pysource.Import{
 		{Module: "__future__", Names: []string{"annotations"}, Required: true},
-		{Module: "os", Required: true}, {Module: "sys", Required: true},
+		{Module: "os", Required: true},
+		{Module: "sys", Required: true},
 		{Module: "ansible.module_utils.basic", Names: []string{"AnsibleModule", "env_fallback"}, Required: true},
 		{Level: 2, Module: "module_utils", Names: []string{"a", "b"}, Required: true},
 		{Level: 1, Names: []string{"*"}, Required: true},
-		{Module: "ansible.module_utils.urls", Required: true}, {Module: "json", Required: true},
+		{Module: "ansible.module_utils.urls", Required: true},
+		{Module: "json", Required: true},
 		{Module: "ansible.module_utils.late", Names: []string{"x"}},
-		{Module: "y.z"}, {Module: "semi"},
+		{Module: "y.z"},
+		{Module: "semi"},
 		{Module: "ansible.module_utils", Names: []string{"inside"}},
 	}
 	if got := f.Imports(); !reflect.DeepEqual(got, want) {

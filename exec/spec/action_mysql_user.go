@@ -122,7 +122,7 @@ func readGrants(priv any, usage bool) (grants []Grant, problems []Problem) {
 	case nil:
 		return nil, nil
 	case string:
-		for _, item := range strings.Split(strings.TrimSpace(v), "/") {
+		for item := range strings.SplitSeq(strings.TrimSpace(v), "/") {
 			at := strings.LastIndexByte(item, ':')
 			if at < 0 {
 				wrong("has "+nameValue(item)+", which is not like db.table:SELECT,INSERT", "")

@@ -45,8 +45,10 @@ var _ = declareAction(&Action{
 })
 
 var (
-	postgresPrivileges = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", "CREATE", "CONNECT",
-		"TEMPORARY", "TEMP", "EXECUTE", "USAGE", "ALL", "SET", "ALTER SYSTEM"}
+	postgresPrivileges = []string{
+		"SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", "CREATE", "CONNECT",
+		"TEMPORARY", "TEMP", "EXECUTE", "USAGE", "ALL", "SET", "ALTER SYSTEM",
+	}
 	defaultObjects = map[string][]string{
 		"TABLES":    {"ALL", "SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"},
 		"SEQUENCES": {"ALL", "SELECT", "UPDATE", "USAGE"}, "FUNCTIONS": {"ALL", "EXECUTE"}, "TYPES": {"ALL", "USAGE"},

@@ -74,8 +74,14 @@ func (a *UfwArgs) validateArgs(given func(string) bool) []Problem {
 		add("interface_out", "`interface_in` and `interface_out` together need `route: true`", "")
 	}
 	for _, f := range []struct{ name, text string }{
-		{"interface", a.Interface}, {"interface_in", a.InterfaceIn}, {"interface_out", a.InterfaceOut}, {"from_ip", a.FromIP},
-		{"from_port", a.FromPort}, {"to_ip", a.ToIP}, {"to_port", a.ToPort}, {"name", a.App},
+		{"interface", a.Interface},
+		{"interface_in", a.InterfaceIn},
+		{"interface_out", a.InterfaceOut},
+		{"from_ip", a.FromIP},
+		{"from_port", a.FromPort},
+		{"to_ip", a.ToIP},
+		{"to_port", a.ToPort},
+		{"name", a.App},
 	} {
 		if strings.HasPrefix(f.text, "-") || f.name != "name" && strings.ContainsAny(f.text, " \t\n") {
 			add(f.name, "`"+f.name+"` has blanks, or begins with a hyphen: "+nameValue(f.text), "")
@@ -101,7 +107,12 @@ func (a *UfwArgs) RuleWords() []string {
 		words = append(words, "log")
 	}
 	for _, part := range []struct{ name, value string }{
-		{"from", a.FromIP}, {"port", a.FromPort}, {"to", a.ToIP}, {"port", a.ToPort}, {"proto", a.Proto}, {"app", a.App},
+		{"from", a.FromIP},
+		{"port", a.FromPort},
+		{"to", a.ToIP},
+		{"port", a.ToPort},
+		{"proto", a.Proto},
+		{"app", a.App},
 		{"comment", a.Comment},
 	} {
 		if part.value != "" {

@@ -3,6 +3,7 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,10 +60,8 @@ func (s AnsibleSettings) flag(name string, usual bool) (bool, error) {
 // word is a setting that is one of some words.
 func (s AnsibleSettings) word(name string, words ...string) (string, error) {
 	text, place := s.setting(name)
-	for _, word := range words {
-		if text == word {
-			return text, nil
-		}
+	if slices.Contains(words, text) {
+		return text, nil
 	}
 	return "", Usage("%s must be %s; this is %q", place, strings.Join(words[1:], ", "), text)
 }
