@@ -158,10 +158,14 @@ func (s scope) eval(n jinja.Node) (any, error) {
 // evalAll evaluates operands. All of them, so that everything open is named; a mistake in one is reported even if
 // another is open.
 func (s scope) evalAll(nodes []jinja.Node) ([]any, error) {
-	values := make([]any, len(nodes))
+	return evalEach(len(nodes), func(i int) (any, error) { return s.eval(nodes[i]) })
+}
+
+func evalEach(n int, eval func(i int) (any, error)) ([]any, error) {
+	values := make([]any, n)
 	var missing []value.Missing
-	for i, n := range nodes {
-		v, err := s.eval(n)
+	for i := range n {
+		v, err := eval(i)
 		if o, ok := value.OpenOf(err); ok {
 			missing = value.UniteMissing(missing, o.Missing)
 		} else if err != nil {
