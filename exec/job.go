@@ -64,8 +64,8 @@ type Job struct {
 	Output *steplog.Writer // required for Run; where the output goes
 	Names  Names
 
-	// Background says that the job is kept apart, and may continue without the process that starts it; nil: it is not. Local knows nothing of it;
-	// package remote does.
+	// Background says that the job is kept apart, and may continue without the process that starts it; nil: it is not. Local knows nothing
+	// of it; package remote does.
 	Background *Background
 
 	// Now is closed when the user wants the process gone without grace.

@@ -96,7 +96,8 @@ func planAlternatives(ctx context.Context, a *exec.Attempt) (*exec.Change, error
 	switch {
 	case args.State == fsys.Absent && there:
 		c.AddResource(events.ChangeDelete, "alternative", args.Name+": "+args.Path)
-		do(events.ChangeDelete, fmt.Sprintf("Remove alternative '%s' from '%s'.", args.Path, args.Name), "removed", "--remove", args.Name, args.Path)
+		do(events.ChangeDelete, fmt.Sprintf("Remove alternative '%s' from '%s'.", args.Path, args.Name), "removed",
+			"--remove", args.Name, args.Path)
 	case args.State == fsys.Absent:
 	case !there || args.Priority != nil && *args.Priority != has.priority || args.Slaves != nil && !hasSlaves(has, args.Slaves):
 		words, err := installAlternative(a, args, is)
@@ -116,7 +117,8 @@ func planAlternatives(ctx context.Context, a *exec.Attempt) (*exec.Change, error
 	}
 	switch {
 	case args.State == "selected" && is.uses != args.Path:
-		do(events.ChangeUpdate, fmt.Sprintf("Set alternative '%s' for '%s'.", args.Path, args.Name), "selected", "--set", args.Name, args.Path)
+		do(events.ChangeUpdate, fmt.Sprintf("Set alternative '%s' for '%s'.", args.Path, args.Name), "selected",
+			"--set", args.Name, args.Path)
 	case args.State == "auto" && is.manual:
 		do(events.ChangeUpdate, fmt.Sprintf("Set alternative to auto for '%s'.", args.Name), "automatic", "--auto", args.Name)
 	}

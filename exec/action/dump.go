@@ -48,7 +48,8 @@ func planDump(a *exec.Attempt, c *exec.Change, path string, tool exec.Tool) erro
 	}
 	c.AddPrediction(func(f *fsys.Overlay) { f.Put(p.Path, fsys.Predicted{Entry: w.Entry(fsys.Regular)}) })
 	c.Plan(kind, func(ctx context.Context) error {
-		t.from = fsys.Source{Size: fsys.CopySize, Stream: func() (io.ReadCloser, error) { return streamOutput(ctx, a, tool, packedBy(path)) }}
+		stream := func() (io.ReadCloser, error) { return streamOutput(ctx, a, tool, packedBy(path)) }
+		t.from = fsys.Source{Size: fsys.CopySize, Stream: stream}
 		return t.replaceFile(a, c, w)(ctx)
 	}, words, tool.Argv[0])
 	return nil

@@ -53,7 +53,8 @@ func planMount(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	}
 	s.c.Result = nil
 	s.c.Fields = map[string]any{
-		"name": args.Path, "opts": args.Opts, "dump": args.Dump, "passno": args.Passno, "fstab": args.Fstab, "boot": boot, "backup_file": "",
+		"name": args.Path, "opts": args.Opts, "dump": args.Dump, "passno": args.Passno,
+		"fstab": args.Fstab, "boot": boot, "backup_file": "",
 	}
 	for name, value := range map[string]string{"src": args.Src, "fstype": args.FSType} {
 		if value != "" {
@@ -268,7 +269,6 @@ type mountEntry struct {
 	root   string // in the file system
 	path   string
 	source string
-	shares bool // it is on the same device as the directory above: a bind mount
 }
 
 // mountTable is what is mounted, in the order in which it was.

@@ -198,7 +198,8 @@ func (s *mysqlServer) undo(action string, args map[string]any) *events.Undo {
 		return nil
 	}
 	for name, value := range map[string]string{
-		"login_user": l.LoginUser, "login_unix_socket": l.LoginUnixSocket, "client_cert": l.ClientCert, "client_key": l.ClientKey, "ca_cert": l.CACert,
+		"login_user": l.LoginUser, "login_unix_socket": l.LoginUnixSocket,
+		"client_cert": l.ClientCert, "client_key": l.ClientKey, "ca_cert": l.CACert,
 	} {
 		if value != "" {
 			args[name] = value

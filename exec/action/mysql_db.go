@@ -25,11 +25,10 @@ var _ = exec.Register("mysql_db", exec.Action{Plan: planMysqlDB, Supplies: func(
 // mysqlDBStep is one mysql_db step being planned.
 type mysqlDBStep struct {
 	*mysqlServer
-	args     *spec.MysqlDBArgs
-	c        *exec.Change
-	there    []string // of the databases that it names
-	missing  []string
-	executed []any
+	args    *spec.MysqlDBArgs
+	c       *exec.Change
+	there   []string // of the databases that it names
+	missing []string
 }
 
 func planMysqlDB(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {

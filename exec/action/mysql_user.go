@@ -291,16 +291,16 @@ func (s *mysqlUserStep) compare(ctx context.Context, host string) error {
 	is := results[0][0]
 	hash := s.wantedHash()
 	if s.args.UpdatePassword == "always" {
-		args := s.args
+		args, has := s.args, is.Get("authentication_string")
 		switch {
-		case hash != "" && !strings.EqualFold(hash, is.Get("authentication_string")):
+		case hash != "" && !strings.EqualFold(hash, has):
 			s.said = "Password updated"
 			if !s.Predicts() {
 				s.said = "Password updated (new style)"
 			}
 		case hash == "" && args.Plugin != "" && (args.Plugin != is.Get("plugin") ||
-			args.PluginHashString != "" && args.PluginHashString != is.Get("authentication_string") ||
-			args.PluginAuthString != "" && args.PluginAuthString != is.Get("authentication_string") && hashOf(args.PluginAuthString) != is.Get("authentication_string")):
+			args.PluginHashString != "" && args.PluginHashString != has ||
+			args.PluginAuthString != "" && args.PluginAuthString != has && hashOf(args.PluginAuthString) != has):
 		default:
 			hash = "-"
 		}
@@ -325,7 +325,8 @@ func (s *mysqlUserStep) compare(ctx context.Context, host string) error {
 		if want == "" {
 			want = " REQUIRE NONE"
 		}
-		s.statements, s.words = append(s.statements, "ALTER USER "+account+want), append(s.words, "requires"+strings.TrimPrefix(want, " REQUIRE"))
+		s.statements = append(s.statements, "ALTER USER "+account+want)
+		s.words = append(s.words, "requires"+strings.TrimPrefix(want, " REQUIRE"))
 	}
 	var limits []spec.Limit
 	for _, l := range s.args.Limits {

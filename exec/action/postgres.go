@@ -236,7 +236,9 @@ func paramText(value any) string {
 }
 
 // planQueries makes a change of statements, if there are any. What Ansible's module says of them is in the field.
-func (s *postgresServer) planQueries(c *exec.Change, kind events.ChangeKind, typ, name, field string, statements []string, alone bool, words ...string) {
+func (s *postgresServer) planQueries(
+	c *exec.Change, kind events.ChangeKind, typ, name, field string, statements []string, alone bool, words ...string,
+) {
 	if !s.Predicts() {
 		c.Fields[field] = []any{}
 	}

@@ -97,7 +97,12 @@ func (s *postgresqlDBStep) planCreation() {
 		}
 	}
 	s.addCreated(s.c, "postgresql_db", args.Name, s.undo("postgresql_db", s.undoArgs()))
-	s.planQueries(s.c, events.ChangeCreate, "postgresql_db", args.Name, "executed_commands", []string{query.String()}, true, "new database "+args.Name)
+	s.planCommands(events.ChangeCreate, []string{query.String()}, "new database "+args.Name)
+}
+
+// planCommands makes a change of the database, each statement alone: some may not be in a transaction.
+func (s *postgresqlDBStep) planCommands(kind events.ChangeKind, statements []string, words ...string) {
+	s.planQueries(s.c, kind, "postgresql_db", s.args.Name, "executed_commands", statements, true, words...)
 }
 
 func (s *postgresqlDBStep) undoArgs() map[string]any {
@@ -149,13 +154,13 @@ func (s *postgresqlDBStep) planUpdate() error {
 	change("owner", args.Owner, is.Get("owner"), " OWNER TO "+s.quote(args.Owner))
 	change("connections", args.ConnLimit, is.Get("datconnlimit"), " CONNECTION LIMIT "+args.ConnLimit)
 	change("tablespace", args.Tablespace, is.Get("spcname"), " SET TABLESPACE "+s.quote(args.Tablespace))
-	s.planQueries(s.c, events.ChangeUpdate, "postgresql_db", args.Name, "executed_commands", queries, true, words...)
+	s.planCommands(events.ChangeUpdate, queries, words...)
 	return nil
 }
 
 func (s *postgresqlDBStep) planRemoval(ctx context.Context) error {
 	if s.is == nil {
-		s.planQueries(s.c, events.ChangeDelete, "", "", "executed_commands", nil, true)
+		s.planCommands(events.ChangeDelete, nil)
 		return nil
 	}
 	full, err := s.fullness(ctx)
@@ -177,7 +182,7 @@ func (s *postgresqlDBStep) planRemoval(ctx context.Context) error {
 			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = " + s.text(s.args.Name), query,
 		}
 	}
-	s.planQueries(s.c, events.ChangeDelete, "postgresql_db", s.args.Name, "executed_commands", queries, true, words)
+	s.planCommands(events.ChangeDelete, queries, words)
 	apply := s.c.Apply
 	s.c.Apply = func(ctx context.Context) error {
 		if s.args.IfEmpty { // something may have been put into it since
@@ -228,7 +233,7 @@ func (s *postgresqlDBStep) planRename(other *database.Row) error {
 	if s.is != nil {
 		queries = []string{"ALTER DATABASE " + s.quote(args.Name) + " RENAME TO " + s.quote(args.Target)}
 	}
-	s.planQueries(s.c, events.ChangeUpdate, "postgresql_db", args.Name, "executed_commands", queries, true, "new name "+args.Target)
+	s.planCommands(events.ChangeUpdate, queries, "new name "+args.Target)
 	return nil
 }
 
@@ -269,7 +274,8 @@ func (s *postgresqlDBStep) planDump() error {
 	}
 	apply := s.c.Apply
 	s.c.Apply = func(ctx context.Context) error {
-		s.c.Fields = map[string]any{"executed_commands": []any{strings.Join(argv, " ") + " > " + target}, "cmd": strings.Join(argv, " ") + " > " + target, "msg": "", "stderr": "", "rc": 0}
+		command := strings.Join(argv, " ") + " > " + target
+		s.c.Fields = map[string]any{"executed_commands": []any{command}, "cmd": command, "msg": "", "stderr": "", "rc": 0}
 		return apply(ctx)
 	}
 	return nil

@@ -65,7 +65,8 @@ func planPostgresqlExt(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 		if wanted != "" && wanted != "latest" {
 			query += " VERSION " + s.text(wanted)
 		}
-		s.addCreated(c, "postgresql_ext", args.DB+": "+args.Name, s.undo("postgresql_ext", map[string]any{"name": args.Name, "db": args.DB}))
+		undo := s.undo("postgresql_ext", map[string]any{"name": args.Name, "db": args.DB})
+		s.addCreated(c, "postgresql_ext", args.DB+": "+args.Name, undo)
 	}
 	if query == "" {
 		return c, nil

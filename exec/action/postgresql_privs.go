@@ -62,7 +62,8 @@ func planPostgresqlPrivs(ctx context.Context, a *exec.Attempt) (*exec.Change, er
 	} else {
 		what += " on " + args.Type + " " + args.Objs
 	}
-	s.c.PlanFor(events.ChangeUpdate, "postgresql_privs", s.fullName(args.Database+": "+what+", "+args.Roles), func(ctx context.Context) error {
+	name := s.fullName(args.Database + ": " + what + ", " + args.Roles)
+	s.c.PlanFor(events.ChangeUpdate, "postgresql_privs", name, func(ctx context.Context) error {
 		return s.run(ctx, query)
 	}, verb+what)
 	return s.c, nil
@@ -115,7 +116,8 @@ func (s *privsStep) findObjects(ctx context.Context) (objects []string, err erro
 		return s.args.Objects, nil
 	}
 	k := catalogues[s.args.Type]
-	rows, err := s.askOne(ctx, "SELECT "+k.name+" FROM "+k.table+" WHERE "+k.also+" AND "+k.schema+" = "+s.text(s.quote(s.args.Schema))+"::regnamespace")
+	schema := s.text(s.quote(s.args.Schema)) + "::regnamespace"
+	rows, err := s.askOne(ctx, "SELECT "+k.name+" FROM "+k.table+" WHERE "+k.also+" AND "+k.schema+" = "+schema)
 	for _, row := range rows {
 		objects = append(objects, row.Text(0))
 	}

@@ -37,7 +37,8 @@ func planPostgresqlSchema(ctx context.Context, a *exec.Attempt) (*exec.Change, e
 		if args.Owner != "" {
 			query += " AUTHORIZATION " + s.quote(args.Owner)
 		}
-		s.addCreated(c, "postgresql_schema", name, s.undo("postgresql_schema", map[string]any{"name": args.Name, "database": args.Database}))
+		undo := s.undo("postgresql_schema", map[string]any{"name": args.Name, "database": args.Database})
+		s.addCreated(c, "postgresql_schema", name, undo)
 	case args.Owner != "" && rows[0].Text(0) != args.Owner:
 		kind, query = events.ChangeUpdate, "ALTER SCHEMA "+s.quote(args.Name)+" OWNER TO "+s.quote(args.Owner)
 		words = "owner " + rows[0].Text(0) + " → " + args.Owner

@@ -45,7 +45,8 @@ func planPostgresqlUser(ctx context.Context, a *exec.Attempt) (*exec.Change, err
 	if err != nil {
 		return nil, err
 	}
-	s := &postgresqlUserStep{postgresServer: server, args: args, c: &exec.Change{Fields: map[string]any{"user": args.Name, "queries": []any{}}}}
+	s := &postgresqlUserStep{postgresServer: server, args: args}
+	s.c = &exec.Change{Fields: map[string]any{"user": args.Name, "queries": []any{}}}
 	s.c.PlanNothing()
 	if args.Name == "PUBLIC" {
 		return s.c, nil

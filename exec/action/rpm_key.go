@@ -45,7 +45,8 @@ func planRPMKey(ctx context.Context, at *exec.Attempt) (*exec.Change, error) {
 		if len(given.ids) == 0 {
 			return nil, fmt.Errorf("%s has no key", hidePassword(a.args.Key))
 		}
-		if wrong := a.args.Fingerprints; len(wrong) > 0 && !slices.ContainsFunc(wrong, func(p string) bool { return slices.Contains(given.prints, p) }) {
+		isGiven := func(fingerprint string) bool { return slices.Contains(given.prints, fingerprint) }
+		if wrong := a.args.Fingerprints; len(wrong) > 0 && !slices.ContainsFunc(wrong, isGiven) {
 			return nil, fmt.Errorf("the key has the fingerprint %s, not %s", strings.Join(given.prints, ", "), strings.Join(wrong, ", "))
 		}
 		id = given.ids[0]

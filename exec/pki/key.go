@@ -90,8 +90,8 @@ func Marshal(key crypto.PrivateKey, format, passphrase string) ([]byte, error) {
 	case PKCS1:
 		block, err := marshalOwn(key)
 		if err == nil && passphrase != "" {
-			// The only way there is to encrypt this format, which other programs read as well.
-			block, err = x509.EncryptPEMBlock(rand.Reader, block.Type, block.Bytes, []byte(passphrase), x509.PEMCipherAES256) //nolint:staticcheck // see above
+			//nolint:staticcheck // the only way there is to encrypt this format, which other programs read as well
+			block, err = x509.EncryptPEMBlock(rand.Reader, block.Type, block.Bytes, []byte(passphrase), x509.PEMCipherAES256)
 		}
 		if err != nil {
 			return nil, err

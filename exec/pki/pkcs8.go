@@ -67,7 +67,8 @@ func encryptPKCS8(der []byte, passphrase string) ([]byte, error) {
 		padded[i] = byte(pad)
 	}
 	cipher.NewCBCEncrypter(block, iv).CryptBlocks(padded, padded)
-	derive, err1 := asn1.Marshal(derivation{Salt: salt, Rounds: rounds, Hash: pkix.AlgorithmIdentifier{Algorithm: oidSHA256, Parameters: asn1.NullRawValue}})
+	digest := pkix.AlgorithmIdentifier{Algorithm: oidSHA256, Parameters: asn1.NullRawValue}
+	derive, err1 := asn1.Marshal(derivation{Salt: salt, Rounds: rounds, Hash: digest})
 	start, err2 := asn1.Marshal(iv)
 	params, err3 := asn1.Marshal(pbes2{
 		pkix.AlgorithmIdentifier{Algorithm: oidPBKDF2, Parameters: asn1.RawValue{FullBytes: derive}},
@@ -102,7 +103,8 @@ func decryptPKCS8(der []byte, passphrase string) ([]byte, error) {
 	// The numbers come from a file: none may make this run for long or past the end of its data.
 	length := map[string]int{oidAES128.String(): 16, oidAES192.String(): 24, oidAES256.String(): 32}[params.Encrypt.Algorithm.String()]
 	digest := map[string]func() hash.Hash{"": sha1.New, oidSHA1.String(): sha1.New, oidSHA256.String(): sha256.New, oidSHA512.String(): sha512.New}[derive.Hash.Algorithm.String()]
-	if length == 0 || digest == nil || derive.Rounds > maxRounds || len(iv) != aes.BlockSize || len(e.Data)%aes.BlockSize != 0 || len(e.Data) == 0 {
+	inBlocks := len(iv) == aes.BlockSize && len(e.Data) > 0 && len(e.Data)%aes.BlockSize == 0
+	if length == 0 || digest == nil || derive.Rounds > maxRounds || !inBlocks {
 		return nil, errors.New("the key is encrypted in a way that is not supported; convert it with openssl pkcs8")
 	}
 	key, err := pbkdf2.Key(digest, passphrase, derive.Salt, derive.Rounds, length)

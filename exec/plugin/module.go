@@ -70,10 +70,10 @@ func (r *Registry) readModule(f *Found) error {
 // refuseActing refuses a module that has an action plugin next to it, which would do a part of its work here.
 func (r *Registry) refuseActing(f *Found) error {
 	acting := filepath.Join(filepath.Dir(filepath.Dir(f.Path)), "action_plugins", f.Name+".py")
-	if _, err := os.Stat(acting); err != nil {
-		return nil
+	if _, err := os.Stat(acting); err == nil {
+		return refusedAction("the module "+f.Shown, r.shownPath(acting))
 	}
-	return refusedAction("the module "+f.Shown, r.shownPath(acting))
+	return nil // nothing is there, or nothing that Ansible could load either
 }
 
 // refusedAction is said of a module whose work is not done by the module.
@@ -192,7 +192,8 @@ func (r *Registry) collectionModule(full string) (*spec.Action, error) {
 		r.noteBrought(dir)
 	}
 	p := &spec.Plugin{
-		Action: full, Name: collection, Path: path, Module: pymodule.NameIn(collection, words[2]), Doc: "A module of the collection " + collection + ".",
+		Action: full, Name: collection, Path: path, Module: pymodule.NameIn(collection, words[2]),
+		Doc: "A module of the collection " + collection + ".",
 	}
 	if err := r.readPython(p, name); err != nil {
 		return nil, err

@@ -41,20 +41,20 @@ var _ = declareAction(&Action{
 
 func (a *GitConfigArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
-	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	add := func(field, message string) { problems = append(problems, Problem{field, message, ""}) }
 	switch {
 	case a.ListAll && (a.Name != "" || given("value")):
-		add("list_all", "`list_all` does not go with `name` or `value`", "")
+		add("list_all", "`list_all` does not go with `name` or `value`")
 	case !a.ListAll && a.Name == "":
-		add("name", "`git_config` needs `name`, or `list_all: true`", "")
+		add("name", "`git_config` needs `name`, or `list_all: true`")
 	case !a.ListAll && (!strings.Contains(strings.Trim(a.Name, "."), ".") || strings.HasPrefix(a.Name, "-")):
-		add("name", "`name` must be like user.email, found "+nameValue(a.Name), "")
+		add("name", "`name` must be like user.email, found "+nameValue(a.Name))
 	}
 	if a.Scope == "local" && a.Repo == "" {
-		add("repo", "`scope: local` needs `repo`", "")
+		add("repo", "`scope: local` needs `repo`")
 	}
 	if a.Scope == "file" && a.File == "" {
-		add("file", "`scope: file` needs `file`", "")
+		add("file", "`scope: file` needs `file`")
 	}
 	if a.Scope == "" && !a.ListAll {
 		a.Scope = "system"

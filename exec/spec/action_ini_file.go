@@ -76,7 +76,9 @@ func (a *IniFileArgs) validateArgs(given func(string) bool) []Problem {
 		add("if_empty", "`if_empty` is for a section and does not go with `option`", "")
 	}
 	// A line more would be an option, or a section, of its own.
-	for _, field := range []struct{ name, text string }{{"section", a.Section}, {"option", a.Option}, {"value", strings.Join(a.Wanted, "")}} {
+	for _, field := range []struct{ name, text string }{
+		{"section", a.Section}, {"option", a.Option}, {"value", strings.Join(a.Wanted, "")},
+	} {
 		if strings.ContainsAny(field.text, "\r\n") {
 			add(field.name, "`"+field.name+"` has more than one line", "")
 		}

@@ -60,7 +60,9 @@ func (a *MountArgs) validateArgs(given func(string) bool) []Problem {
 		}
 	}
 	// A field that has a line of its own would be another entry.
-	for _, field := range []struct{ name, text string }{{"path", a.Path}, {"src", a.Src}, {"fstype", a.FSType}, {"opts", a.Opts}, {"dump", a.Dump}, {"passno", a.Passno}} {
+	for _, field := range []struct{ name, text string }{
+		{"path", a.Path}, {"src", a.Src}, {"fstype", a.FSType}, {"opts", a.Opts}, {"dump", a.Dump}, {"passno", a.Passno},
+	} {
 		switch {
 		case strings.ContainsAny(field.text, "\r\n\t"):
 			add(field.name, "`"+field.name+"` has a tab or a line break", "")

@@ -78,9 +78,11 @@ var _ = declareAction(&Action{
 
 var nativeHash = regexp.MustCompile(`^\*[0-9A-Fa-f]{40}$`)
 
-var mysqlLimits = []string{"MAX_QUERIES_PER_HOUR", "MAX_UPDATES_PER_HOUR", "MAX_CONNECTIONS_PER_HOUR", "MAX_USER_CONNECTIONS", "MAX_STATEMENT_TIME"}
+var mysqlLimits = []string{
+	"MAX_QUERIES_PER_HOUR", "MAX_UPDATES_PER_HOUR", "MAX_CONNECTIONS_PER_HOUR", "MAX_USER_CONNECTIONS", "MAX_STATEMENT_TIME",
+}
 
-func (a *MysqlUserArgs) validateArgs(given func(string) bool) []Problem {
+func (a *MysqlUserArgs) validateArgs(func(string) bool) []Problem {
 	problems := a.problems()
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	a.Host = strings.ToLower(a.Host)

@@ -28,21 +28,22 @@ func postgresNames(name string) []string {
 var connectParam = regexp.MustCompile(`^[a-z_]+$`)
 
 func (l *PostgresLogin) problems() (problems []Problem) {
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if l.Port < 1 || l.Port > 65535 {
-		problems = append(problems, Problem{"port", "`port` must be between 1 and 65535", ""})
+		add("port", "`port` must be between 1 and 65535", "")
 	}
 	for _, name := range sortedNames(l.ConnectParams) {
 		_, isText := asText(l.ConnectParams[name])
 		if !connectParam.MatchString(name) || !isText {
-			problems = append(problems, Problem{"connect_params", "`connect_params` has " + nameValue(name) + ", which is not a parameter with a text", ""})
+			add("connect_params", "`connect_params` has "+nameValue(name)+", which is not a parameter with a text", "")
 		}
 		if name == "password" {
-			problems = append(problems, Problem{"connect_params", "`connect_params` may not hold the password", "give it as `login_password`"})
+			add("connect_params", "`connect_params` may not hold the password", "give it as `login_password`")
 		}
 	}
 	for _, value := range []string{l.LoginUser, l.LoginHost, l.LoginUnixSocket, l.SessionRole} {
 		if strings.ContainsAny(value, "\x00\r\n") {
-			problems = append(problems, Problem{"", "how to log in must be on one line", ""})
+			add("", "how to log in must be on one line", "")
 		}
 	}
 	return problems

@@ -19,8 +19,9 @@ var honoured = map[string]string{
 	"defaults.transport": "ANSIBLE_TRANSPORT", "defaults.host_key_checking": "ANSIBLE_HOST_KEY_CHECKING",
 	"defaults.gathering": "ANSIBLE_GATHERING", "defaults.force_handlers": "ANSIBLE_FORCE_HANDLERS",
 	"defaults.any_errors_fatal": "ANSIBLE_ANY_ERRORS_FATAL", "defaults.strategy": "ANSIBLE_STRATEGY",
-	"defaults.vault_password_file": "", "defaults.vault_identity_list": "ANSIBLE_VAULT_IDENTITY_LIST", // the flag has the variable of the first
-	"privilege_escalation.become": "ANSIBLE_BECOME", "privilege_escalation.become_user": "ANSIBLE_BECOME_USER",
+	"defaults.vault_password_file": "", // the flag has its variable
+	"defaults.vault_identity_list": "ANSIBLE_VAULT_IDENTITY_LIST",
+	"privilege_escalation.become":  "ANSIBLE_BECOME", "privilege_escalation.become_user": "ANSIBLE_BECOME_USER",
 	"privilege_escalation.become_method":   "ANSIBLE_BECOME_METHOD",
 	"privilege_escalation.become_ask_pass": "ANSIBLE_BECOME_ASK_PASS",
 	"ssh_connection.ssh_args":              "ANSIBLE_SSH_ARGS", "ssh_connection.ssh_common_args": "ANSIBLE_SSH_COMMON_ARGS",

@@ -642,5 +642,6 @@ func ListedTask(s *plan.Step) string {
 
 // named reports whether a task has a name of its own: that of an include may be the planner's.
 func named(s *plan.Step) bool {
-	return s.Name != "" && !((s.Action == "meta" || strings.HasPrefix(s.Action, "include_")) && strings.HasPrefix(s.Name, s.Action+": "))
+	plannerNames := s.Action == "meta" || strings.HasPrefix(s.Action, "include_")
+	return s.Name != "" && (!plannerNames || !strings.HasPrefix(s.Name, s.Action+": "))
 }
