@@ -6,6 +6,7 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"moon/events"
@@ -26,7 +27,7 @@ func module(t *testing.T, name, text string, executable bool) (*rig, error) {
 	r := &rig{host: &plugin.Host{}, said: make(chan string, 1000)}
 	t.Cleanup(r.host.Close)
 	var err error
-	r.registry = plugin.Find(plugin.Search{Beside: dir, TrustAll: true})
+	r.registry = plugin.Find(plugin.Search{Beside: dir, TrustAll: true, Core: ansibleCore()})
 	name, _, _ = strings.Cut(name, ".")
 	r.action, err = r.registry.Action(name)
 	return r, err
@@ -117,10 +118,19 @@ func TestModulesThatCannotRun(t *testing.T) {
 
 func needAnsible(t *testing.T) {
 	t.Helper()
-	if _, err := osexec.LookPath("ansible-playbook"); err != nil {
+	if ansibleCore() == "" {
 		t.Skip("there is no Ansible on this machine")
 	}
 }
+
+// ansibleCore is the directory of the Python package ansible; "" if there is none here.
+var ansibleCore = sync.OnceValue(func() string {
+	out, err := osexec.Command("python3", "-c", "import ansible; print(ansible.__path__[0])").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+})
 
 func TestModulesInPython(t *testing.T) {
 	needAnsible(t)
@@ -155,7 +165,7 @@ m.exit_json(changed=True, check=m.check_mode, n=m.params["n"], ansible_facts={"t
 
 func TestModulesOfAnsible(t *testing.T) {
 	needAnsible(t)
-	registry := plugin.Find(plugin.Search{})
+	registry := plugin.Find(plugin.Search{Core: ansibleCore()})
 	r := &rig{host: &plugin.Host{}, registry: registry, said: make(chan string, 1000)}
 	t.Cleanup(r.host.Close)
 	var err error
