@@ -26,16 +26,20 @@ var servers = map[string]struct {
 	start   string
 	clients []string
 }{
-	"mariadb": {"/usr/sbin/mariadbd", `mkdir /tmp/my && chown mysql /tmp/my
+	"mariadb": {
+		"/usr/sbin/mariadbd", `mkdir /tmp/my && chown mysql /tmp/my
 mariadb-install-db --user=mysql --datadir=/tmp/my --auth-root-authentication-method=normal --skip-test-db >/dev/null 2>&1
 setsid mariadbd --no-defaults --user=mysql --datadir=/tmp/my --socket=/tmp/my/sock --skip-networking >/tmp/my/log 2>&1 &
 for n in $(seq 100); do mariadb-admin --no-defaults -S /tmp/my/sock -u root ping >/dev/null 2>&1 && exit; sleep 0.2; done; cat /tmp/my/log; exit 1`,
-		[]string{"mariadb", "mariadb-dump"}},
-	"postgresql": {"/usr/lib/postgresql/15/bin/postgres", `mkdir /tmp/pg && chown postgres /tmp/pg; cd /tmp/pg
+		[]string{"mariadb", "mariadb-dump"},
+	},
+	"postgresql": {
+		"/usr/lib/postgresql/15/bin/postgres", `mkdir /tmp/pg && chown postgres /tmp/pg; cd /tmp/pg
 b=/usr/lib/postgresql/15/bin
 su postgres -c "$b/initdb -D /tmp/pg/data -A trust -E UTF8 --locale=C.UTF-8" >/dev/null
 su postgres -c "$b/pg_ctl -D /tmp/pg/data -o '-k /tmp/pg -h \"\"' -l /tmp/pg/log -w start" >/dev/null || cat /tmp/pg/log`,
-		[]string{"psql", "pg_dump", "pg_restore"}},
+		[]string{"psql", "pg_dump", "pg_restore"},
+	},
 }
 
 func init() {
