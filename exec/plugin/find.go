@@ -179,12 +179,17 @@ func (r *Registry) readDir(dir string, local, library bool) {
 			continue
 		}
 		// Ansible's modules need not be executable: their first line says what runs them.
-		asModule := library && slices.Contains([]string{"", ".py"}, filepath.Ext(path)) && e.Name() != "__init__.py"
+		asModule := library && !slices.Contains(noModules, filepath.Ext(path)) && e.Name() != "__init__.py"
 		if info.Mode()&0o111 == 0 && !asModule {
 			continue
 		}
 		r.addFound(&Found{Path: path, Shown: r.shownPath(path), Local: local, Library: library})
 	}
+}
+
+// noModules are the endings of files that stand next to modules and are none; modules for Windows are refused by their names.
+var noModules = []string{
+	".bak", ".cfg", ".ini", ".json", ".md", ".orig", ".ps1", ".pyc", ".pyo", ".rej", ".rpm", ".rst", ".swp", ".toml", ".txt", ".yaml", ".yml",
 }
 
 func (r *Registry) addFound(f *Found) {

@@ -87,6 +87,7 @@ type Action struct {
 	Changes bool // a run without error counts as a change unless the step says otherwise
 	Check   bool // can tell what it would change without changing it
 	Diff    bool // and shows the difference
+	Lax     bool // Ansible passes over arguments that it does not have
 	Returns []Return
 	Least   string // the shortest step that is valid: "copy: {content: x, dest: /tmp/x}"
 	Example string // a list of steps, which testdata/actions runs

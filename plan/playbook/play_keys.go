@@ -59,6 +59,9 @@ const idle = onInclude | onRole | onDynamic
 
 var idleKeys = []string{"register", "changed_when", "failed_when", "until", "retries", "retry_delay"}
 
+// idleImportKeys do nothing on imports alone: on what is included while the play goes on Ansible refuses them.
+var idleImportKeys = []string{"async", "poll"}
+
 func init() {
 	for _, k := range stepKeys() {
 		if k.later != "" || k.Name == "hosts" { // a play has its hosts, for all of its tasks
@@ -158,10 +161,13 @@ var gone = map[string]string{
 
 // Lookups are the names that may stand behind with_.
 var Lookups = []string{
-	"cartesian", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini", "inventory_hostnames",
+	"cartesian", "collection_version", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini", "inventory_hostnames",
 	"items", "lines",
 	"list", "nested", "password", "pipe", "random_choice", "sequence", "subelements", "template", "together", "url", "vars", "varnames",
 }
+
+// BareLookup is the name of a lookup without the collection in which Ansible has it.
+func BareLookup(name string) string { return strings.TrimPrefix(bareName(name), "community.general.") }
 
 // playKey finds the key of a task in a play.
 func (p *parser) playKey(name string) (*Key, bool) {
@@ -317,8 +323,7 @@ func (p *parser) varsMap(e Entry) Value {
 }
 
 func (p *parser) playLoop(t *Task, e Entry) {
-	name := strings.TrimPrefix(e.Key, "with_")
-	name = bareName(name)
+	name := BareLookup(strings.TrimPrefix(e.Key, "with_"))
 	switch {
 	case e.Key == "loop" || e.Key == "with_items" || e.Key == "with_filetree":
 		p.readLoop(t, e)

@@ -21,6 +21,8 @@ type World struct {
 	Hosts func(env value.Env, pattern string) ([]string, error)
 	// Env reads a variable of moon's own environment; if nil it is read directly.
 	Env func(env value.Env, name string) (string, bool)
+	// Version gives the version of one of Ansible's collections, "" if it says none.
+	Version func(collection string) (version string, found bool)
 	// Run gives the output of a shell command on this machine, Get the body at a URL.
 	Run func(env value.Env, command string) (string, error)
 	Get func(env value.Env, url string) (string, error)

@@ -383,6 +383,13 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 
 // RefuseArgument reports an argument that an action does not have.
 func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []string) {
+	if a, ok := spec.Lookup(of); ok && a.Lax && c.plan.Dialect.Rules().OverHosts {
+		c.problems.Report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain, Hint: "remove it",
+			Message: fmt.Sprintf("`%s` does nothing: `%s` has no such argument, and Ansible ignores it", key, of),
+		})
+		return
+	}
 	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {
 		hint = "did you mean `" + plan.OtherArgs[key] + "`?"

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
+	"moon/plan"
 	"moon/plan/collection"
 	"moon/plan/playbook"
 )
@@ -45,6 +46,34 @@ func (f collectionFiles) Values(path string) playbook.Value {
 	}
 	v, _ := f.l.ParseVars(file)
 	return v
+}
+
+// CollectionVersion is the version of a collection, "" if it says none.
+func (l *Library) CollectionVersion(name string) (version string, found bool) {
+	if name == "ansible.builtin" {
+		return plan.AnsibleVersion, true
+	}
+	c, ok := l.Collections().Collection(name)
+	if !ok {
+		return "", false
+	}
+	files := collectionFiles{l}
+	if path := filepath.Join(c.Dir, "MANIFEST.json"); files.Regular(path) {
+		info, _ := files.Values(path).Get("collection_info")
+		return versionIn(info), true
+	}
+	if path := filepath.Join(c.Dir, "galaxy.yml"); files.Regular(path) {
+		return versionIn(files.Values(path)), true
+	}
+	return "", true
+}
+
+// versionIn is the version that a description of a collection gives.
+func versionIn(v playbook.Value) string {
+	if version, ok := v.Get("version"); ok && version.Kind() == playbook.String {
+		return version.Text()
+	}
+	return ""
 }
 
 // suggestCollection is the hint about a collection in which something was not found.

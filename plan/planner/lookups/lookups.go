@@ -133,6 +133,7 @@ func (l *Lookups) World() call.World {
 			}
 			return planned.Basis.O.Outside.Fetch(url)
 		},
+		Version: l.library.CollectionVersion,
 		Now: func(at value.Env) (time.Time, error) {
 			if !running(at) {
 				return time.Time{}, call.ErrLater
