@@ -22,6 +22,7 @@ type Tool struct {
 	Input   *io.PipeReader // what is written to its standard input while it runs, instead of Stdin
 	Output  io.Writer      // where RunTool has its standard output go, instead of the step's output
 	Quiet   bool           // nothing that it prints may be shown: there may be a secret in it
+	Dir     string         // where it runs; "": where the step does
 }
 
 // NewTool is a tool without anything special.
@@ -74,7 +75,7 @@ func (a *Attempt) AskTool(ctx context.Context, t Tool) (Answer, error) {
 		return Answer{}, err
 	}
 	p := a.tool(t)
-	if a.ahead && !a.Trusted {
+	if a.ahead && !a.Trusted && t.Dir == "" { // callers that give a directory have asked RefuseInProject
 		p.Dir = "/" // programs read files of the directory that they are started in
 	}
 	var out, errs process.Limited
@@ -135,6 +136,9 @@ func (a *Attempt) tool(t Tool) *process.Command {
 		}
 	}
 	p.Stdin, p.Input, p.Script = t.Stdin, t.Input, t.Private
+	if t.Dir != "" {
+		p.Dir = t.Dir
+	}
 	return p
 }
 

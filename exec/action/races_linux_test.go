@@ -215,7 +215,7 @@ var unraced = map[string]string{
 	"get_url.ca_path": "certificates of the user's own", "get_url.client_cert": "likewise", "get_url.client_key": "likewise",
 	"alternatives.link": "update-alternatives works there", "alternatives.path": "a word",
 	"git_config.file": "git opens it", "git_config.repo": "a directory for a process",
-	"mysql_db.target": "its dump is written as get_url.dest, and a regular file is opened once to be read", "mysql_db.chdir": "a directory for a process",
+	"npm.path": "npm itself works there", "mysql_db.target": "its dump is written as get_url.dest, and a regular file is opened once to be read", "mysql_db.chdir": "a directory for a process",
 	"uri.ca_path": "certificates of the user's own", "uri.client_cert": "likewise", "uri.client_key": "likewise",
 }
 

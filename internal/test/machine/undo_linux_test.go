@@ -48,6 +48,7 @@ var onlyChanges = map[string]string{
 	"async_status":        "it only asks",
 	"assert":              "it concerns the run and not the machine",
 	"debconf":             "an answer is there before, if only as the default",
+	"dpkg_selections":     "a selection is there before, if only as the default",
 	"fail":                "it concerns the run and not the machine",
 	"find":                "it only looks",
 	"getent":              "it only looks",
