@@ -189,7 +189,8 @@ func (r *Registry) readDir(dir string, local, library bool) {
 
 // noModules are the endings of files that stand next to modules and are none; modules for Windows are refused by their names.
 var noModules = []string{
-	".bak", ".cfg", ".ini", ".json", ".md", ".orig", ".ps1", ".pyc", ".pyo", ".rej", ".rpm", ".rst", ".swp", ".toml", ".txt", ".yaml", ".yml",
+	".bak", ".cfg", ".ini", ".json", ".md", ".orig", ".ps1", ".pyc", ".pyo", ".rej", ".rpm", ".rst", ".swp", ".toml", ".txt", ".yaml",
+	".yml",
 }
 
 func (r *Registry) addFound(f *Found) {

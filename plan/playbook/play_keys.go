@@ -161,8 +161,8 @@ var gone = map[string]string{
 
 // Lookups are the names that may stand behind with_.
 var Lookups = []string{
-	"cartesian", "collection_version", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini", "inventory_hostnames",
-	"items", "lines",
+	"cartesian", "collection_version", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini",
+	"inventory_hostnames", "items", "lines",
 	"list", "nested", "password", "pipe", "random_choice", "sequence", "subelements", "template", "together", "url", "vars", "varnames",
 }
 

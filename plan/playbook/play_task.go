@@ -75,7 +75,8 @@ func (p *parser) playTaskKey(t *Task, k *Key, e Entry) {
 	case p.handlers && slices.Contains(notInHandlers, k.Name) && t.isHandlerGroup():
 		p.errorf(e.Pos, width, "write it on the handlers, or put the tasks into a file that a handler includes with `include_tasks`",
 			"`%s` has no meaning %s among handlers, each of which runs by itself", e.Key, t.namePhrase())
-	case slices.Contains(idleKeys, k.Name) && t.kindOf()&idle != 0, slices.Contains(idleImportKeys, k.Name) && t.kindOf()&(onInclude|onRole) != 0:
+	case slices.Contains(idleKeys, k.Name) && t.kindOf()&idle != 0,
+		slices.Contains(idleImportKeys, k.Name) && t.kindOf()&(onInclude|onRole) != 0:
 		p.warnf(e.Pos, "put it on the tasks inside", "`%s` does nothing %s", e.Key, t.namePhrase())
 	case k.on&t.kindOf() == 0:
 		p.errorf(e.Pos, width, t.wayOut(k), "`%s` has no meaning %s", e.Key, t.namePhrase())

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -385,7 +386,8 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []string) {
 	if a, ok := spec.Lookup(of); ok && a.Lax && c.plan.Dialect.Rules().OverHosts {
 		c.problems.Report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain, Hint: "remove it",
+			Severity: diag.Warning, Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain,
+			Hint:    cmp.Or(suggest.DidYouMean(key, known), "remove it"),
 			Message: fmt.Sprintf("`%s` does nothing: `%s` has no such argument, and Ansible ignores it", key, of),
 		})
 		return
