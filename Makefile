@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole full lint fmt golden oracle fuzz assault soak histories ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: check build test race packages whole full lint fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build lint race ## what CI runs
 
@@ -53,6 +53,9 @@ golden: ## rewrite expected output; read the diff before committing it
 
 oracle: ## ask Ansible again what its templates give; needs ansible-core
 	/usr/bin/python3 plan/eval/testdata/python/oracle.py
+
+oracle-addresses: ## the same for the filters of addresses; needs the collection ansible.utils and python3-netaddr
+	/usr/bin/python3 plan/eval/testdata/netaddr/oracle.py
 
 fuzz: ## every fuzz target
 	$(GO) run ./internal/assault/cmd -fuzz $(FUZZTIME) R9

@@ -208,7 +208,12 @@ func (s *attempts) prepare(step, number int) {
 	if ps.NoLog {
 		command = ""
 	}
-	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: name, Command: command, Out: out})
+	background := s.backgroundOf(ps, number)
+	started := fact.AttemptStarted{Step: step, Attempt: number, Name: name, Command: command, Out: out}
+	if background != nil {
+		started.Job = background.ID
+	}
+	s.add(started)
 	for _, text := range files.accepted {
 		s.add(fact.Warned{Step: step, Message: text})
 	}
@@ -241,10 +246,10 @@ func (s *attempts) prepare(step, number int) {
 		Diff:        !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.Plan().Decrypt,
 		Become: becomes(call), Host: HostOf(ps.Conn), Roams: call.Roams, Details: describeStep(b, name),
 		HostName: ps.Host, Dialect: s.state.Plan().Dialect, From: files.from,
-		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.Plan().Root,
+		Background: background, Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.Plan().Root,
 	}
 	runner := s.cfg.Runner
-	dry, checks, perhaps := s.dry(step), s.state.Options().Check, s.perhaps[step]
+	dry, perhaps := s.dry(step), s.perhaps[step]
 	verdict := s.verdictOn(b, step, number)
 	job.Trusted = !s.unapproved() // a task with check_mode in a real run was approved
 	// Only to reach its host would already execute what a playbook names that no one has trusted.
@@ -279,7 +284,7 @@ func (s *attempts) prepare(step, number int) {
 			if m := names.Open(); m != nil && dry {
 				result = notKnownYet(p, m)
 			}
-			if dry && !checks && job.Dialect.Rules().DecidesDry {
+			if verdict.decides() {
 				result = result.Decided()
 			}
 			// An action that failed because of a value that will never come is skipped with the step that was to give it.
@@ -315,7 +320,8 @@ func (s *attempts) prepare(step, number int) {
 			r.of, r.out = a, out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
 			// The conditions of later steps must not be decided by what a dry run made up, except a command's own word that it was skipped.
-			if own := result.Fields["msg"] == exec.Unrun && r.Outcome == events.Skipped; dry && !own && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
+			own := exec.Unrun(result.Fields) && r.Outcome == events.Skipped
+			if dry && !own && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
 				r.registered = nil // what a dry run did not find out is not known to the steps that use it
 			}
 			if dry && perhaps {
@@ -332,6 +338,21 @@ func (s *attempts) prepare(step, number int) {
 			s.put(r)
 		}()
 	}
+}
+
+// backgroundOf is how a step is kept apart that is a job in the background. The name of the job is decided here, and durable before it is
+// started; an attempt after one whose end is not known has the same, so that it finds what that has started.
+func (s *attempts) backgroundOf(ps *plan.Step, number int) *exec.Background {
+	if ps.Async == nil || s.dry(ps.Index) {
+		return nil
+	}
+	id := s.state.Job(ps.Index)
+	if id == "" {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(s.id + "\x00" + ps.Path)) // a hash takes everything
+		id = fmt.Sprintf("j%012d.%d", h.Sum64()%1_000_000_000_000, number)
+	}
+	return &exec.Background{ID: id, Limit: ps.Async.Limit, Poll: ps.Async.Poll}
 }
 
 // fixedResult is what a step gives without being run.
@@ -490,6 +511,10 @@ type verdict struct {
 	dry, checks, rescued bool
 }
 
+// decides reports whether a step that only checks has a result that those after it can use: one in check mode among others that really
+// run, in plays.
+func (b verdict) decides() bool { return b.dry && !b.checks && b.of.Dialect.Rules().DecidesDry }
+
 // judge turns what an action returned into the end of an attempt: the step's own conditions have the last word.
 func (s *attempts) judge(b verdict, r exec.Result, pieces plan.Result) report {
 	ps := b.Step
@@ -550,7 +575,7 @@ func (s *attempts) judge(b verdict, r exec.Result, pieces plan.Result) report {
 // judgementOf is what the step's conditions say. In a dry run of all steps they say nothing of what only a real run finds out. One
 // step in check mode among others that really run has a result.
 func judgementOf(b verdict, f *fact.AttemptFinished, registered map[string]any) (bind.Judgement, error) {
-	if !b.dry || !b.checks && b.of.Dialect.Rules().DecidesDry {
+	if !b.dry || b.decides() {
 		return b.Judge(registered)
 	}
 	return b.JudgeDry(registered, f.Diff == nil || f.Diff.Kind != events.ChangeUnknown), nil

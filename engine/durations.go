@@ -11,7 +11,7 @@ import (
 	"moon/plan"
 )
 
-// Durations is how long the steps of a playbook took that ended well, smoothed over its runs, by the name a step has in
+// Durations is how long the steps of a playbook took that succeeded, smoothed over its runs, by the name a step has in
 // every plan of it.
 type Durations map[string]time.Duration
 
@@ -168,8 +168,8 @@ func grains(d time.Duration) int64 { return int64((d + rankGrain - 1) / rankGrai
 // stopwatch measures from a run's events how long its steps take.
 type stopwatch struct {
 	since map[string]time.Duration // when steps began that have not ended
-	took  Durations                // of those that ended well
-	last  Lasts                    // of those that ended well or failed
+	took  Durations                // of those that succeeded
+	last  Lasts                    // of those that succeeded or failed
 }
 
 func newStopwatch() *stopwatch { return &stopwatch{map[string]time.Duration{}, Durations{}, Lasts{}} }

@@ -64,7 +64,7 @@ func (s *attempts) find(b *bind.Bound, step, number int) {
 func (s *attempts) unrun(ps *plan.Step) error {
 	for _, u := range ps.Unknowns {
 		for _, step := range u.Steps {
-			if r, ok := s.results.Registered(step); ok && r["msg"] == exec.Unrun && r["skipped"] == true {
+			if r, ok := s.results.Registered(step); ok && exec.Unrun(r) {
 				return &plan.Missing{Name: u.Name, Steps: u.Steps}
 			}
 		}

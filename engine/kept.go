@@ -91,7 +91,7 @@ func ReadKept(dir, digest string) (*Kept, error) {
 	return &k, nil
 }
 
-// Plan makes the plan again as it was.
+// Plan makes the same plan again.
 func (k *Kept) Plan(here plan.Options) (*plan.Plan, *graph.Graph, error) {
 	return k.PlanFrom(nil, here)
 }
@@ -100,7 +100,7 @@ func (k *Kept) Plan(here plan.Options) (*plan.Plan, *graph.Graph, error) {
 func (k *Kept) PlanFrom(other *plan.Plan, here plan.Options) (*plan.Plan, *graph.Graph, error) {
 	p, ds, err := planner.ReplayFrom(other, k.Sources, k.Root, here)
 	switch {
-	case other != nil && (p == nil || p.Digest != k.Digest): // it was no help
+	case other != nil && (p == nil || p.Digest != k.Digest): // it did not help
 		return k.Plan(here)
 	case err != nil:
 		return nil, nil, &NotKeptError{err.Error()}

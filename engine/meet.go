@@ -11,7 +11,7 @@ import (
 	"moon/events/rundir"
 )
 
-// lookAround is what a run asks of another that it has found: to look who else is there. It is no command of users.
+// lookAround is what a run asks of another that it has found: to look who else is there. Users cannot send it.
 const lookAround = "look-around"
 
 // lookedAround is what a run has found when it looked around.

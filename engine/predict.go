@@ -191,7 +191,7 @@ func (o *Predictor) step(ctx context.Context, step int, results *results) events
 	if f.Away && ps.Conn != nil {
 		o.away[ps.Conn.Host] = f.Error
 	}
-	if r.Fields["msg"] == exec.Unrun { // that a dry run skips it says nothing of the run, nor of what uses its result
+	if exec.Unrun(r.Fields) { // that a dry run skips it says nothing of the run, nor of what uses its result
 		if f.Skipped != "" {
 			f.Skipped, f.Diff = "", events.Diff{Kind: events.ChangeUnknown}
 		}

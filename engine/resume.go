@@ -215,6 +215,8 @@ func (s resumer) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, e
 		case s.state.Undecided(i) && !stays:
 		case s.state.Undecided(i) && lostFinder(s.state, i):
 			r.Lost = append(r.Lost, fact.Lost{Step: i, As: fact.LostRetry})
+		case s.state.Undecided(i) && !edited && s.state.Job(i) != "": // its next attempt finds the job, however far it is
+			r.Lost = append(r.Lost, fact.Lost{Step: i, As: fact.LostRetry})
 		case s.state.Undecided(i):
 			r.Lost = append(r.Lost, fact.Lost{Step: i, As: how.Lost})
 			if how.Lost == "" {

@@ -13,7 +13,7 @@ import (
 	"moon/plan"
 )
 
-// record is what is remembered, across runs, of an incremental step that ended well.
+// record is what is remembered, across runs, of an incremental step that succeeded.
 type record struct {
 	Playbook string `json:"playbook"` // for people
 	Step     string `json:"step"`
@@ -61,7 +61,7 @@ func recordOf(p *plan.Plan, ps *plan.Step, records string) string {
 	return fileOf(records, ".json", p.Root, p.RootFile, ps.Path, ps.Host)
 }
 
-// remember records that a step ended well, and what it was made from.
+// remember records that a step succeeded, and what it was made from.
 func (s *attempts) remember(p *plan.Plan, ps *plan.Step, digest string) error {
 	text, err := json.Marshal(record{filepath.Join(p.Root, p.RootFile), ps.Path, digest})
 	if err != nil {

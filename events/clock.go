@@ -19,10 +19,10 @@ type Times struct {
 	mono  time.Duration // the same on the clock of the process
 	waits bool          // what comes next is waiting
 	over  bool
-	idle  []idle // the stretches that are no run time, in order
+	idle  []idle // the stretches that do not count as run time, in order
 }
 
-// idle is a stretch of time that is no run time.
+// idle is a stretch of time that does not count as run time.
 type idle struct {
 	from, to time.Time
 	sum      time.Duration // of it and all before it
@@ -44,7 +44,7 @@ func (t *Times) Between(from, to time.Time) time.Duration {
 // RunTime is a moment without the waiting before it: the distance of two of them is run time.
 func (t *Times) RunTime(at time.Time) time.Time { return at.Add(-t.idleUntil(at)) }
 
-// idleUntil is how much time up to a moment was no run time.
+// idleUntil is how much time up to a moment did not count as run time.
 func (t *Times) idleUntil(at time.Time) (sum time.Duration) {
 	n := sort.Search(len(t.idle), func(i int) bool { return t.idle[i].from.After(at) })
 	if n > 0 {
@@ -84,7 +84,7 @@ func (t *Times) advance(at time.Time, mono time.Duration) {
 	t.at, t.mono = at, mono
 }
 
-// skip notes that the time until a moment is no run time. It only appends: copies share what is there.
+// skip notes that the time until a moment does not count as run time. It only appends: copies share what is there.
 func (t *Times) skip(to time.Time) {
 	if !to.After(t.at) {
 		return

@@ -107,14 +107,6 @@ func (a *Attempt) environ() []string {
 	return env
 }
 
-// Getenv is a variable of the step's environment.
-func (a *Attempt) Getenv(name string) string {
-	if value, ok := a.Env[name]; ok {
-		return value
-	}
-	return os.Getenv(name)
-}
-
 // EndedAs is the result of a command that ran. Success is what it means to succeed.
 func (a *Attempt) EndedAs(e process.Exit, success events.Outcome) Result {
 	r := Result{Outcome: success, RC: &e.Code}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"io"
+	"os"
 	"time"
 
 	"moon/events"
@@ -30,6 +31,8 @@ type Job struct {
 	Secrets *secret.Set // what must not be seen by others on the machine; may be nil
 	// Decrypt gives the text of a source that Ansible Vault has encrypted; nil: it is taken as it is.
 	Decrypt func(text []byte) ([]byte, error)
+	// Pack gives the module in Python that the job is of, with all that it needs; nil: it is made from the files of this machine.
+	Pack func() ([]byte, error)
 
 	Become *Become // nil: it runs as the user who runs moon, or on another host as the user of the connection
 	Host   *Host   // nil: this machine
@@ -60,6 +63,10 @@ type Job struct {
 	Diff   bool            // compute diffs of text
 	Output *steplog.Writer // required for Run; where the output goes
 	Names  Names
+
+	// Background says that the job is kept apart, and may continue without the process that starts it; nil: it is not. Local knows nothing
+	// of it; package remote does.
+	Background *Background
 
 	// Now is closed when the user wants the process gone without grace.
 	Now <-chan struct{}
@@ -155,6 +162,14 @@ type Result struct {
 
 	// Lacks says what a dry run did not find, and an earlier step might make. A real run would have failed.
 	Lacks string
+}
+
+// Getenv is a variable of the step's environment.
+func (j *Job) Getenv(name string) string {
+	if value, ok := j.Env[name]; ok {
+		return value
+	}
+	return os.Getenv(name)
 }
 
 // Files are where this step copies from.

@@ -37,8 +37,11 @@ func (playResults) command(cmd any, start time.Time, r Result) Result {
 		"delta": fmt.Sprintf("%d:%02d:%02d.%06d", int(took.Hours()), int(took.Minutes())%60, int(took.Seconds())%60,
 			took.Microseconds()%1_000_000),
 	}
-	if r.Outcome == events.Failed && r.RC != nil {
+	switch {
+	case r.Outcome == events.Failed && r.RC != nil:
 		fields["msg"] = "non-zero return code"
+	case r.Outcome == events.Timeout: // it says how long it was given
+		delete(fields, "msg")
 	}
 	r.Fields = fields
 	return r
@@ -106,15 +109,29 @@ func (playResults) unneededRequest(a *Attempt, r Result) Result {
 func (playResults) unrun(a *Attempt, cmd any) Result {
 	r, rc := UnknownChange(""), 0
 	r.RC, r.Fields = &rc, map[string]any{
-		"cmd": cmd, "rc": rc, "msg": Unrun, "stdout": "", "stdout_lines": []any{}, "stderr": "",
+		"cmd": cmd, "rc": rc, "msg": unrunCommand, "stdout": "", "stdout_lines": []any{}, "stderr": "",
 		"stderr_lines": []any{},
 	}
+	return a.leftUnrun(r)
+}
+
+// unrunScript is the same for a script, which registers less; cause is the message if it is skipped.
+func (playResults) unrunScript(a *Attempt, cause string) Result {
+	r := UnknownChange("")
+	r.Fields = map[string]any{}
+	if cause != "" && a.Creates+a.Removes == "" {
+		r.Fields["msg"] = cause
+	}
+	return a.leftUnrun(r)
+}
+
+func (a *Attempt) leftUnrun(r Result) Result {
 	if a.Creates+a.Removes != "" {
 		r.Outcome, r.Diff = events.Changed, &events.Diff{Kind: events.ChangeUpdate, Summary: "runs"}
 		return r
 	}
 	r.Outcome, r.Fields["skipped"] = events.Skipped, true
-	r.Reason, r.Detail = events.SkipAction, "commands do not run in a dry run"
+	r.Reason, r.Detail = events.SkipAction, unrunReason
 	return r
 }
 
@@ -149,8 +166,20 @@ func (playResults) words(_, inPlays string) string { return inPlays }
 
 func (playResults) reword(fields map[string]any, change func(map[string]any)) { change(fields) }
 
-// Unrun is the message of a command that a dry run has left alone: its result is that of no command.
-const Unrun = "Command would have run if not in check mode"
+// What plays register of a command that a dry run has left alone, and why it is skipped.
+const (
+	unrunCommand = "Command would have run if not in check mode"
+	UnrunScript  = "Check mode is not supported for this task."
+	unrunReason  = "commands do not run in a dry run"
+)
+
+// Unrun reports whether what a step has registered is what plays register of a command that a dry run has left alone: it is the result of
+// no command.
+func Unrun(fields map[string]any) bool {
+	msg, said := fields["msg"]
+	_, why := fields["skip_reason"] // by its own condition
+	return fields["skipped"] == true && (msg == unrunCommand || msg == UnrunScript || !said && !why)
+}
 
 // Decided is the result of the dry run of a single task, among others that really run. What is not there then will not be there
 // later, so that is a failure; what is unknown counts as a change; and what would not be done is skipped. Unlike in the dry

@@ -20,6 +20,8 @@ type resultForm interface {
 	unneededRequest(a *Attempt, r Result) Result
 	// unrun is the dry run of a command.
 	unrun(a *Attempt, cmd any) Result
+	// unrunScript is that of a script, or of a command that is sent as it is.
+	unrunScript(a *Attempt, cause string) Result
 	// fields are what a change says of itself.
 	fields(c *Change) map[string]any
 	// createsNothing is a change that the action's own creates makes unneeded.
@@ -94,6 +96,9 @@ func (a *Attempt) AsUnneededRequest(r *Result) Result {
 // AsUnrun is the dry run of a command.
 func (a *Attempt) AsUnrun(cmd any) Result { return a.form().unrun(a, cmd) }
 
+// AsUnrunScript is the dry run of a script, or of a command that is sent as it is. cause is what plays register as its message.
+func (a *Attempt) AsUnrunScript(cause string) Result { return a.form().unrunScript(a, cause) }
+
 // stepResults are results as steps have them: what the action says, and what every step has.
 type stepResults struct{}
 
@@ -103,6 +108,7 @@ func (stepResults) unneeded(_ *Attempt, _ any, r Result) Result { return r }
 func (stepResults) unneededScript(_ *Attempt, r Result) Result  { return r }
 func (stepResults) unneededRequest(_ *Attempt, r Result) Result { return r }
 func (stepResults) unrun(*Attempt, any) Result                  { return UnknownChange("") }
+func (stepResults) unrunScript(*Attempt, string) Result         { return UnknownChange("") }
 func (stepResults) createsNothing(*Change)                      {}
 func (stepResults) served(r Result) Result                      { return r }
 func (stepResults) words(own, _ string) string                  { return own }

@@ -15,9 +15,14 @@ import (
 
 // Tool is a program that an action uses: it asks what is, or makes what shall be.
 type Tool struct {
-	Argv  []string
-	Env   map[string]string // on top of the step's
-	Stdin *string
+	Argv    []string
+	Env     map[string]string // on top of the step's
+	Stdin   *string
+	Private *string        // what only it can read, from /dev/fd/3
+	Input   *io.PipeReader // what is written to its standard input while it runs, instead of Stdin
+	Output  io.Writer      // where RunTool has its standard output go, instead of the step's output
+	Quiet   bool           // nothing that it prints may be shown: there may be a secret in it
+	Dir     string         // where it runs; "": where the step does
 }
 
 // NewTool is a tool without anything special.
@@ -70,7 +75,7 @@ func (a *Attempt) AskTool(ctx context.Context, t Tool) (Answer, error) {
 		return Answer{}, err
 	}
 	p := a.tool(t)
-	if a.ahead && !a.Trusted {
+	if a.ahead && !a.Trusted && t.Dir == "" { // callers that give a directory have asked RefuseInProject
 		p.Dir = "/" // programs read files of the directory that they are started in
 	}
 	var out, errs process.Limited
@@ -102,8 +107,11 @@ func (a *Attempt) RunToolReading(ctx context.Context, t Tool) (Answer, error) {
 	var out, errs process.Limited
 	out.Left, errs.Left = process.AskLimit, process.AskLimit
 	p.Stdout, p.Stderr = &out, &errs
-	if a.Output != nil {
+	if a.Output != nil && !t.Quiet {
 		p.Stdout, p.Stderr = io.MultiWriter(a.Output.Stdout(), &out), io.MultiWriter(a.Output.Stderr(), &errs)
+	}
+	if t.Output != nil {
+		p.Stdout = t.Output
 	}
 	e := p.Run(ctx)
 	said := Answer{e.Code, out.String(), errs.String()}
@@ -127,7 +135,10 @@ func (a *Attempt) tool(t Tool) *process.Command {
 			p.Env = append(p.Env, name+"="+value)
 		}
 	}
-	p.Stdin = t.Stdin
+	p.Stdin, p.Input, p.Script = t.Stdin, t.Input, t.Private
+	if t.Dir != "" {
+		p.Dir = t.Dir
+	}
 	return p
 }
 

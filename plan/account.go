@@ -134,6 +134,12 @@ func (s *Step) Policy() map[string]string {
 	if s.Queued > 0 {
 		m["timeout_queued"] = s.Queued.String()
 	}
+	if s.Async != nil {
+		m["async"], m["poll"] = s.Async.Limit.String(), s.Async.Poll.String()
+	}
+	if s.Throttle > 0 {
+		m["throttle"] = strconv.Itoa(s.Throttle)
+	}
 	if s.CreateFirst {
 		m["create_before"] = "true"
 	}

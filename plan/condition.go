@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -8,8 +9,10 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/plan/eval"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
+	"moon/plan/playbook"
 )
 
 // Verdict is what a list of conditions, and-ed, comes to.
@@ -64,7 +67,7 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 			}
 		}
 		r.Use(c.Value, c.Compiled.Refs())
-		got, err := c.Compiled.Eval(r.Env)
+		got, err := DecideOne(c.Compiled, r.Env)
 		if err != nil {
 			r.Wrong(c.Value, err)
 			r.Leaves(c.Compiled.Refs())
@@ -72,6 +75,7 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 			continue
 		}
 		guards = append(guards, c.Compiled.Guards()...)
+		r.warnLoose(c.Value, got.Loose)
 		switch {
 		case !got.Known:
 			r.undecidable(c, got.Missing)
@@ -89,6 +93,67 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 	// What is not known is not false: the step is planned, and its condition is asked again.
 	v.Holds = v.Known
 	return v
+}
+
+// DecideOne decides a condition, and with it the text that one in {{ }} gives, which is a condition itself. What the run has given is never
+// evaluated: only text that planning gives, too.
+func DecideOne(c *eval.Condition, env value.Env) (eval.Verdict, error) {
+	got, err := c.Eval(env)
+	if err != nil || got.Again == "" {
+		return got, err
+	}
+	text := got.Again
+	refuse := func(hint, format string, args ...any) (eval.Verdict, error) {
+		e := value.Errorf(value.TypeError, hint, format, args...)
+		e.Offset = -1
+		return eval.Verdict{}, e
+	}
+	base, ok := call.Base(env).(*Env)
+	if !ok {
+		return refuse("write the names without `{{ }}`", "the condition gives a string, not true or false")
+	}
+	if base.Results != nil {
+		planned := &Env{Plan: base.Plan, Engine: base.Engine, Frame: base.Frame}
+		if before, err := c.Eval(planned); err != nil || before.Again != text {
+			return refuse("write the names without `{{ }}`, and `| bool` behind them",
+				"the condition is text that the run gives, which is not evaluated: %s", Quoted(text))
+		}
+	}
+	if callsLookup.MatchString(text) {
+		return refuse("write the lookup into the condition", "the condition gives text with a lookup, which is not evaluated: %s", Quoted(text))
+	}
+	again, err := base.Engine.Condition(text, eval.Jinja)
+	if err == nil {
+		got, err = again.Eval(env)
+	}
+	if e, ok := errors.AsType[*value.Error](err); ok { // its places are those of another text
+		moved := *e
+		moved.Offset, moved.Width, moved.Also = -1, 0, nil
+		if moved.Hint == "" {
+			moved.Hint = "the condition gives the text " + Quoted(text) + ", which is a condition itself; `| bool` reads it as true or false"
+		}
+		return eval.Verdict{}, &moved
+	}
+	if got.Again != "" {
+		return refuse("write the condition without `{{ }}`", "the condition gives text that is a template again: %s", Quoted(text))
+	}
+	return got, err
+}
+
+// callsLookup finds lookups in a text.
+var callsLookup = regexp.MustCompile(`\b(lookup|query|q)\s*\(`)
+
+// looseWarning says what becomes of a condition of a play that is neither true nor false.
+const looseWarning = ": it holds unless that is empty or 0; ansible-core 2.19 refuses it"
+
+// warnLoose warns of a condition of a play that is neither true nor false. It is decided as ansible-core does up to 2.18.
+func (r *Renderer) warnLoose(v playbook.Value, e *value.Error) {
+	if e == nil || r.Report == nil || r.Lenient || r.Idle || r.running() {
+		return
+	}
+	d := r.diagnostic(v, e)
+	d.Severity, d.Message = diag.Warning, e.Message+looseWarning
+	r.Report(d)
 }
 
 // gateName stands for the step of an include where a step waits for it.
@@ -148,6 +213,14 @@ var outputAlone = regexp.MustCompile(`^\w+\.(stdout|stderr)(_lines)?$`)
 
 // undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
 func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
+	if c.Compiled.Embeds() && r.Report != nil && !r.running() && !r.Lenient && len(StepsOf(missing)) > 0 {
+		r.Failed = true
+		r.Report(diag.Diagnostic{
+			Pos: c.Value.Pos(), Width: Width(c.Value), Chain: r.Chain,
+			Message: "the condition has text of the run between `{{ }}`, which is not evaluated", Hint: "write the names without `{{ }}`",
+		})
+		return
+	}
 	m := outputAlone.FindStringSubmatch(strings.TrimSpace(c.Value.Text()))
 	e, ok := call.Base(r.Env).(*Env)
 	if m == nil || !ok || r.Report == nil || e.Results != nil || len(missing) != 1 {
@@ -163,11 +236,16 @@ func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
 	if m[2] != "" {
 		kind = "a list"
 	}
-	r.Failed = true
-	r.Report(diag.Diagnostic{
+	d := diag.Diagnostic{
 		Pos: c.Value.Pos(), Width: utf8.RuneCountInString(FirstLine(c.Value.Text())), Chain: r.Chain,
 		Message: "the condition gives " + kind + ", not true or false", Hint: "say what must hold: `| length > 0`",
-	})
+	}
+	if r.Engine.Dialect.Rules().AnyHolds {
+		d.Severity, d.Message = diag.Warning, d.Message+looseWarning
+	} else {
+		r.Failed = true
+	}
+	r.Report(d)
 }
 
 // byBreak reports whether an item before has ended the loop.

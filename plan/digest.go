@@ -22,12 +22,12 @@ func (s *Step) Hide() {
 		s.Undo.Args, s.Undo.Summary = nil, s.Undo.Action+" (hidden by no_log)"
 	}
 	if s.Loop != nil {
-		s.Loop.Item = nil
+		s.Loop.Item, s.Loop.Ordered = nil, nil
 	}
 	if s.InLoop != nil {
 		// A copy, as all steps inside the loop share it.
 		bare := *s.InLoop
-		bare.Item = nil
+		bare.Item, bare.Ordered = nil, nil
 		s.InLoop = &bare
 	}
 }

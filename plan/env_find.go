@@ -512,9 +512,13 @@ func (e *Env) going(hosts []string) []string {
 		}
 		return hosts
 	}
-	out := map[string]bool{}
-	for _, step := range e.Results.Failed() {
+	failed := e.Results.Failed()
+	out, cleared := map[string]bool{}, e.clearedAt(failed)
+	for _, step := range failed {
 		s := &e.Plan.Steps[step]
+		if step < cleared {
+			continue // a host is back with the next play
+		}
 		// this very task, with it
 		began := e.At != nil && s.Task.Src.Pos == e.At.Task.Src.Pos && slices.Contains(e.Frame.Scene.Batch, s.Host)
 		if !began {
@@ -522,6 +526,25 @@ func (e *Env) going(hosts []string) []string {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return out[host] })
+}
+
+// clearedAt is the last step of earlier plays that has let hosts come back of those on which steps have failed; -1 if there is none.
+func (e *Env) clearedAt(failed []int) int {
+	if e.At == nil || len(failed) == 0 {
+		return -1
+	}
+	play := 0
+	for id := e.At.Scope; id > 0; id = e.Plan.Scopes[id].Parent {
+		if e.Plan.Scopes[id].Kind == ScopePlay {
+			play = id
+		}
+	}
+	for step := e.Plan.Scopes[play].First - 1; step >= slices.Min(failed); step-- {
+		if skipped, known := e.Results.Skipped(step); e.Plan.Steps[step].Clears && known && !skipped && !e.Results.Omitted(step) {
+			return step
+		}
+	}
+	return -1
 }
 
 // lazily renders the variable of a play where it is used.

@@ -12,6 +12,9 @@ import (
 	"moon/plan/vars"
 )
 
+// AnsibleVersion is the version of ansible-core whose language plays are taken to be in.
+const AnsibleVersion = "2.16.0"
+
 // magicNames give the variables of Magic.
 var magicNames map[string]func(e *Env) (any, bool)
 
@@ -64,8 +67,14 @@ func init() {
 			file := e.Frame.Scene.Call.InventoryFile
 			return file, file != ""
 		},
-		"role_name":                 inRole(func(r *vars.Role) any { return r.Name }),
-		"ansible_role_name":         inRole(func(r *vars.Role) any { return r.Name }),
+		"role_name":         inRole(func(r *vars.Role) any { return r.Name }),
+		"ansible_role_name": inRole(func(r *vars.Role) any { return r.FullName() }),
+		"ansible_collection_name": inRole(func(r *vars.Role) any {
+			if r.Collection == "" {
+				return nil
+			}
+			return r.Collection
+		}),
 		"role_path":                 inRole(func(r *vars.Role) any { return r.Dir }),
 		"ansible_parent_role_names": inRole(func(r *vars.Role) any { return value.ListOf(r.Parents()) }),
 		"ansible_check_mode":        called("ansible_check_mode"),
@@ -81,7 +90,7 @@ func init() {
 		}),
 		"ansible_skip_tags": list(func(e *Env) []string { return e.Frame.Scene.Call.SkipTags }),
 		"ansible_version": func(*Env) (any, bool) {
-			return map[string]any{"full": "2.16.0", "major": 2, "minor": 16, "revision": 0, "string": "2.16.0"}, true
+			return map[string]any{"full": AnsibleVersion, "major": 2, "minor": 16, "revision": 0, "string": AnsibleVersion}, true
 		},
 		"ansible_playbook_python": text(func(*Env) string { return "/usr/bin/python3" }),
 		"omit":                    func(*Env) (any, bool) { return value.Omit, true },

@@ -37,6 +37,7 @@ func TestMagic(t *testing.T) {
 		"role_names":                {"role_names", `["inner","outer"]`},
 		"role_name":                 {"role_name", `"inner"`},
 		"ansible_role_name":         {"ansible_role_name", `"inner"`},
+		"ansible_collection_name":   {"ansible_collection_name", `null`},
 		"role_path":                 {"role_path", fmt.Sprintf("%q", filepath.Join(dir, "play/roles/inner"))},
 		"ansible_parent_role_names": {"ansible_parent_role_names", `["outer"]`},
 		"playbook_dir":              {"playbook_dir", fmt.Sprintf("%q", filepath.Join(dir, "play"))},

@@ -107,6 +107,9 @@ type Options struct {
 	ModulePath []string // --module-path: directories of modules, beside library/
 	RolesPath  []string // further directories of roles; absolute
 
+	Collections []string // directories with collections, each in or with ansible_collections; absolute
+	Core        string   // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
+
 	Plugins Plugins     // actions that are not compiled in; nil: there are none
 	Trusts  Trusts      // nil: nothing is trusted
 	Secrets *secret.Set // is given what planning and running learn of secrets; nil for one of the plan's own
@@ -172,6 +175,10 @@ type Mode struct {
 	Diff          bool // and show differences
 	Forks         int  // how many steps may run at once
 	ForceHandlers bool // handlers run on failed hosts too; the key of a play wins
+	// Of plays that do not say otherwise:
+	NoFacts  bool   // no facts are gathered
+	AnyFatal bool   // a failure on one host ends the run on all
+	Strategy string // "": linear
 }
 
 // HostSelection says which hosts there are, and which of them are wanted.
@@ -192,6 +199,9 @@ type Login struct {
 	Become       bool
 	BecomeUser   string
 	BecomeMethod string
+	Timeout      int  // seconds for connecting; 0: the usual ones
+	Port         int  // of SSH; 0: what ssh takes
+	AnyHostKey   bool // keys of hosts that are not known are accepted
 }
 
 // KnownFacts are the facts that planning may use.
@@ -202,6 +212,7 @@ type KnownFacts struct {
 	Hosts    map[string]map[string]any // of hosts as they were when the plan was made first, by host
 	Asked    map[string]Gathered       // of hosts that were asked for this plan
 	Findings map[string]found.Result   // of steps that only look at their machine, by path
+	Excluded map[string]string         // hosts whose facts could not be had and decide what they do, with the reason why
 }
 
 // Outside is what planning may ask of the world. Without one of its functions nothing is asked, and what depends on it is unknown until
@@ -266,3 +277,11 @@ func (o *Options) Invocation() *vars.Invocation {
 // is, for a question; "" only looks, and never asks. files are those that decide it: every file that was read so far, by its
 // absolute path and digest.
 type Trusts func(what string, files []Input) bool
+
+// InventoryHint is the way out if no host is as wanted: without an inventory there are none.
+func (o *Options) InventoryHint() string {
+	if len(o.Hosts.Inventory) == 0 {
+		return "give an inventory with -i; without one there is only localhost"
+	}
+	return ""
+}

@@ -14,6 +14,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan/dialect"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/found"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -191,6 +192,7 @@ const (
 type LoopContext struct {
 	Type       string // items or filetree
 	Item       any
+	Ordered    any // what the label is about: the item, or what loop_control says, with maps whose keys have their order
 	Index      int
 	First      bool
 	Last       bool
@@ -199,6 +201,29 @@ type LoopContext struct {
 	Var        string // name of the item variable
 	Label      string // for display
 	Labelled   bool   // by loop_control
+}
+
+// LacksIn are the values that a field of the step waits for.
+func (s *Step) LacksIn(field string) (missing []value.Missing) {
+	for _, u := range s.Unknowns {
+		if u.Field == field {
+			missing = append(missing, value.Missing{Name: u.Name, Steps: u.Steps})
+		}
+	}
+	return missing
+}
+
+// PythonText is how Ansible shows the item: as Python writes what the label is about.
+func (l *LoopContext) PythonText() string {
+	switch v := value.Plain(l.Ordered).(type) {
+	case map[string]any, []any, bool, nil:
+		return value.PythonText(l.Ordered)
+	case string:
+		if v == "" { // the label is the number then
+			return ""
+		}
+	}
+	return l.Label
 }
 
 // Unknown says that a field of a step uses a value that is known only after other steps.
@@ -221,6 +246,20 @@ type Retry struct {
 	Max   int // further attempts after the first
 	Delay time.Duration
 	Until string
+}
+
+// Async is a step that is done as a job which its machine keeps.
+type Async struct {
+	Limit time.Duration // how long the job may take
+	Poll  time.Duration // how often it is asked for; 0: it is not waited for
+}
+
+// String says it in words.
+func (a *Async) String() string {
+	if a.Poll == 0 {
+		return "as a job in the background that may take " + a.Limit.String() + "; it is not waited for"
+	}
+	return "as a job in the background that may take " + a.Limit.String()
 }
 
 // Step is a leaf of the plan: one task, one host, one item.
@@ -260,6 +299,7 @@ type Step struct {
 	Retry      Retry
 	Timeout    time.Duration
 	Queued     time.Duration // how long it may wait for a slot; 0: for ever
+	Async      *Async        // nil: it is done while moon waits for it, over the connection
 	Undo       *Undo         // nil if nothing reverses it
 	NoLog      bool
 	Terminal   bool  // interactive: its command gets the user's terminal
@@ -278,6 +318,7 @@ type Step struct {
 	Keeps     bool          // its result is used although nothing registers it
 	GoesOn    bool          // ignore_unreachable
 	AnyFatal  bool          // its failure ends the play on all hosts
+	Throttle  int           // on how many hosts its task runs at once; 0: any number
 	Clears    bool          // meta: clear_host_errors
 	Pause     time.Duration // of an item: how long to wait before it
 	Includes  string        // of include_tasks and include_role: the file, or the role
@@ -337,6 +378,18 @@ func (s *Step) ID() string { return fmt.Sprintf("step-%04d", s.Index+1) }
 
 // BringsPassword reports whether the variables of the step's host have the password with which it becomes another user.
 func (s *Step) BringsPassword() bool { return s.Task != nil && s.Task.BecomePassword != "" }
+
+// DefaultArg is an argument of the step that module_defaults gives.
+func (s *Step) DefaultArg(name string) (g Arg, ok bool) {
+	if s.Task == nil {
+		return Arg{}, false
+	}
+	i := slices.IndexFunc(s.Task.Args, func(g Arg) bool { return g.Default && g.Name == name })
+	if i < 0 {
+		return Arg{}, false
+	}
+	return s.Task.Args[i], true
+}
 
 // WaitsFor reports whether a field of the step is known only after other steps.
 func (s *Step) WaitsFor(field string) bool {

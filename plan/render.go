@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
@@ -13,13 +14,16 @@ import (
 )
 
 // Plain converts a value as written without rendering anything.
-func Plain(v playbook.Value) any { return Taken(v, false) }
+func Plain(v playbook.Value) any { return taken(v, false) }
 
 // AsWritten is plain for plays, whose maps keep the order in which they are written.
-func AsWritten(v playbook.Value) any { return Taken(v, true) }
+func AsWritten(v playbook.Value) any { return taken(v, true) }
 
-// Taken is a value as written: what is secret is marked, and maps keep their order if asked to.
-func Taken(v playbook.Value, ordered bool) any {
+// Taken is a value as written that comes from outside of a playbook of a dialect, as data of it.
+func Taken(v playbook.Value, of dialect.Dialect) any { return taken(v, of.Rules().OrdersMaps) }
+
+// taken is a value as written: what is secret is marked, and maps keep their order if asked to.
+func taken(v playbook.Value, ordered bool) any {
 	if k := v.Kind(); v.Secret() && k != playbook.Null && k != playbook.List && k != playbook.Map {
 		return value.Secret{Value: written(v, ordered)}
 	}
@@ -43,11 +47,11 @@ func written(v playbook.Value, ordered bool) any {
 		items := v.Items()
 		list := make([]any, len(items))
 		for i, item := range items {
-			list[i] = Taken(item, ordered)
+			list[i] = taken(item, ordered)
 		}
 		return list
 	case playbook.Map:
-		return mapped(v, ordered, func(v playbook.Value) any { return Taken(v, ordered) })
+		return mapped(v, ordered, func(v playbook.Value) any { return taken(v, ordered) })
 	case playbook.String:
 	}
 	return v.Text()
@@ -280,6 +284,9 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 	return true
 }
 
+// FailsThere ends what is said of an undefined name for which a task may fail.
+const FailsThere = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
+
 func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 	slip := r.Idle && e.Lacking // a role may use filters that only machines of another kind need
 	if steps := r.Lacks(e); len(steps) > 0 && !r.Lenient && !r.Idle {
@@ -288,6 +295,15 @@ func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 	}
 	if r.Excused(e) || slip && e.Hint == "" {
 		r.Undefined = true
+		return
+	}
+	if r.MayFail && e.Kind == value.UndefinedError && !r.running() {
+		r.Undefined, r.Fails = true, true
+		if r.Report != nil {
+			d := r.diagnostic(v, e)
+			d.Severity, d.Message = diag.Warning, d.Message+FailsThere
+			r.Report(d)
+		}
 		return
 	}
 	r.Failed = r.Failed || !slip

@@ -42,6 +42,9 @@ var OtherArgs = map[string]string{
 func FieldNames(fields []spec.Field) []string {
 	var names []string
 	for _, f := range fields {
+		if f.Hidden {
+			continue
+		}
 		names = append(names, f.Name)
 		for _, a := range f.Aliases {
 			if !strings.HasPrefix(a, "_") {
@@ -351,6 +354,31 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 	}
 	if a, ok := p.Declared[action]; ok {
 		return p.pluginSummary(a, args)
+	}
+	if a, ok := spec.Lookup(action); ok && a.Subject != "" {
+		return strings.TrimSpace(text("state") + " " + p.subject(a, args))
+	}
+	return ""
+}
+
+// subject is what a step is about, under any name of its field; of a list the parts.
+func (p *Plan) subject(a *spec.Action, args map[string]any) string {
+	f, ok := a.Field(a.Subject)
+	if !ok {
+		return ""
+	}
+	for _, name := range append([]string{f.Name}, f.Aliases...) {
+		switch v := args[name].(type) {
+		case nil:
+		case []any:
+			words := make([]string, len(v))
+			for i, item := range v {
+				words[i] = FirstLine(value.Text(p.Portable(item)))
+			}
+			return strings.Join(words, ", ")
+		default:
+			return FirstLine(value.Text(p.Portable(v)))
+		}
 	}
 	return ""
 }

@@ -82,6 +82,7 @@ type Renderer struct {
 	Lenient bool                                   // an undefined name is no mistake: the step will not run
 	Idle    bool                                   // nor is anything else that shows only when a text is rendered
 	Guards  []string                               // names whose absence the step's condition provides for
+	MayFail bool                                   // the step may fail for an undefined name: ignore_errors or a rescue provide for it
 	Unread  bool                                   // a file that may give names could not be read
 	Settled map[string]any                         // keys of the task whose values are not those that are written: the run has found them
 	Lack    func(v playbook.Value, e *value.Error) // is given what is undefined; may be nil
@@ -97,6 +98,7 @@ type Renderer struct {
 	Used      []string // names, in order of first use
 	Failed    bool
 	Undefined bool  // a name was missing, and lenient allowed it
+	Fails     bool  // a name was missing, and the step may fail for it
 	err       error // the first mistake
 }
 
@@ -162,4 +164,6 @@ type Arg struct {
 	Conds []Condition      // of a Condition
 	Expr  *eval.Expression // of an Expression
 	Sub   []Arg            // of an Object
+
+	Default bool // module_defaults has it, and not the task
 }

@@ -31,8 +31,8 @@ var needSets = map[string]events.OutcomeSet{
 //	handlers       changed edges from what notifies, into a barrier with join any; behind all else where the rest has no order
 func Build(p *plan.Plan) (*Graph, error) {
 	b := &planBuilder{
-		Builder: NewBuilder(len(p.Steps)), p: p, tree: sequence.Of(p), collectors: map[string]ID{}, within: map[int]int{},
-		needed: p.NeededScopes(),
+		Builder: NewBuilder(len(p.Steps)), p: p, tree: sequence.Of(p), collectors: map[string]ID{}, collected: map[Edge]collection{},
+		within: map[int]int{}, needed: p.NeededScopes(),
 	}
 	buildWhole.In(p.Dialect)(b)
 	return b.Graph()
@@ -46,7 +46,7 @@ var buildWhole = dialect.Of[func(*planBuilder)]{
 	},
 	Ansible: func(b *planBuilder) {
 		b.g.Beyond = 1<<events.Lost | 1<<events.Unreachable // as in Ansible
-		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}}).plays(0, nil)
+		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}, turns: map[int]int32{}}).plays(0, nil)
 	},
 }
 
@@ -54,12 +54,13 @@ type planBuilder struct {
 	*Builder
 	p          *plan.Plan
 	tree       *sequence.Tree
-	collectors map[string]ID // barriers that gather the producers of one value
-	failed     []Edge        // each is a failure, in the block that is built, that nothing inside has rescued
-	within     map[int]int   // by step: the innermost block with a rescue whose body has it
-	needed     map[int]bool  // scopes that are needed as a whole
-	whole      map[int]ID    // their barriers
-	flushed    ID            // what was built when handlers last ran in any case
+	collectors map[string]ID       // barriers that gather the producers of one value
+	collected  map[Edge]collection // by the first of them: the last such barrier
+	failed     []Edge              // each is a failure, in the block that is built, that nothing inside has rescued
+	within     map[int]int         // by step: the innermost block with a rescue whose body has it
+	needed     map[int]bool        // scopes that are needed as a whole
+	whole      map[int]ID          // their barriers
+	flushed    ID                  // what was built when handlers last ran in any case
 }
 
 // attributes are what nodes inherit from the scopes around them.
@@ -250,10 +251,30 @@ func (b *planBuilder) data(u plan.Unknown, set func(producer int) events.Outcome
 	}
 	c, ok := b.collectors[key]
 	if !ok {
-		c = b.barrier("values", All, false, edges)
+		c = b.collect(edges, ends)
 		b.collectors[key] = c
 	}
 	return []Edge{{From: c, On: ends, Data: true}}
+}
+
+// collection is the barrier of some producers.
+type collection struct {
+	edges   []Edge
+	barrier ID
+}
+
+// collect is a barrier of producers. Rounds of a loop that add to what those before have set ask for one more each: such a barrier stands
+// upon the one before, so that n of them cost 2n edges.
+func (b *planBuilder) collect(edges []Edge, ends events.OutcomeSet) ID {
+	first := edges[0]
+	last, ok := b.collected[first]
+	own := edges
+	if n := len(last.edges); ok && n < len(edges) && slices.Equal(last.edges, edges[:n]) {
+		own = append([]Edge{{From: last.barrier, On: ends, Data: true}}, edges[n:]...)
+	}
+	c := b.barrier("values", All, false, own)
+	b.collected[first] = collection{edges, c}
+	return c
 }
 
 // block builds body, rescue and always.

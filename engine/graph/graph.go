@@ -48,10 +48,15 @@ type Node struct {
 	Essential bool  // runs although the run is stopping: always, cleanup
 	Rescued   bool  // its failure is handled by an edge, and stops nothing else
 	Pool      int32 // the pool it takes a slot of; -1: none
+	Throttle  int32 // the pool of hosts of which its host has a slot while it does the task, counted from 1; 0: none
 	Spare     int32 // of a barrier with join All: how many of its edges may miss
 	Open      bool  // the run adds steps behind it
 	Terminal  bool  // it has the user's terminal while it runs, which one at a time can
 }
+
+// HostPool is the pool of hosts that a node is throttled by. Unlike in other pools, a host keeps its slot from the first step of its task
+// to the end of the last.
+func (n *Node) HostPool() (pool int32, ok bool) { return n.Throttle - 1, n.Throttle > 0 }
 
 // Notified is the label of the barrier that says whether anything has notified a handler.
 const Notified = "notified"
@@ -124,27 +129,35 @@ func (g *Graph) Text() string {
 				b.WriteString("=")
 			}
 		}
-		if node.Essential {
-			b.WriteString(" essential")
-		}
-		if node.Rescued {
-			b.WriteString(" rescued")
-		}
-		if node.Pool >= 0 {
-			fmt.Fprintf(&b, " pool=%s/%d", termtext.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
-		}
-		if node.Spare > 0 {
-			fmt.Fprintf(&b, " spare=%d", node.Spare)
-		}
-		if node.Open {
-			b.WriteString(" open")
-		}
-		if node.Terminal {
-			b.WriteString(" terminal")
-		}
+		g.writeTraits(&b, node)
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// writeTraits writes what is said of a node behind its edges.
+func (g *Graph) writeTraits(b *strings.Builder, node *Node) {
+	if node.Essential {
+		b.WriteString(" essential")
+	}
+	if node.Rescued {
+		b.WriteString(" rescued")
+	}
+	if node.Pool >= 0 {
+		fmt.Fprintf(b, " pool=%s/%d", termtext.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
+	}
+	if pool, ok := node.HostPool(); ok {
+		fmt.Fprintf(b, " throttle=%s/%d", termtext.CleanName(g.Pools[pool].Label), g.Pools[pool].Slots)
+	}
+	if node.Spare > 0 {
+		fmt.Fprintf(b, " spare=%d", node.Spare)
+	}
+	if node.Open {
+		b.WriteString(" open")
+	}
+	if node.Terminal {
+		b.WriteString(" terminal")
+	}
 }
 
 // Name is how a node is called in text forms: the step's id, or the barrier's label and number.

@@ -20,6 +20,7 @@ type nodeJSON struct {
 	Essential bool       `json:"essential,omitempty"`
 	Rescued   bool       `json:"rescued,omitempty"`
 	Pool      *int32     `json:"pool,omitempty"`
+	Throttle  *int32     `json:"throttle,omitempty"`
 	Spare     int32      `json:"spare,omitempty"`
 	Open      bool       `json:"open,omitempty"`
 	Terminal  bool       `json:"terminal,omitempty"`
@@ -45,6 +46,9 @@ func (g *Graph) JSON() ([]byte, error) {
 		}
 		if n.Pool >= 0 {
 			j.Pool = &n.Pool
+		}
+		if pool, ok := n.HostPool(); ok {
+			j.Throttle = &pool
 		}
 		for _, e := range g.In(ID(i)) {
 			j.Needs = append(j.Needs, edgeJSON{g.Name(e.From), e.On.String(), e.Data})

@@ -39,6 +39,7 @@ type playBuilder struct {
 	cleared ID                // the last meta: clear_host_errors of the batch; -1: none
 	since   map[string]int    // how many of did were there before that
 	bodies  map[int]*body     // of steps in a parallel group: the body that each is in
+	turns   map[int]int32     // of tasks with throttle, by their scopes: the pools of hosts
 }
 
 // playState is what the steps of a play have in common where they are built.
@@ -197,6 +198,19 @@ func (b *playBuilder) takeIn(st *playState) {
 		ways := []Edge{b.one("host", b.alive[host], st), b.one("cleared", back, st)}
 		b.alive[host] = []Edge{on(b.barrier("host", Any, false, ways), onMet)}
 	}
+}
+
+// forgiven are the ends of a host behind an always in which there is a meta: clear_host_errors: what has failed in the block before it does
+// not keep the host from continuing, and is not a failure of the block around.
+func (b *playBuilder) forgiven(host string, exit Edge, own *body, st *playState) []Edge {
+	cleared := on(b.cleared, onMet)
+	if failed := own.failed[host]; len(failed) > 0 {
+		kept := []Edge{b.any("failed", failed, st), on(b.cleared, 1<<events.Omitted)}
+		own.failed[host] = []Edge{b.one("failed", kept, st)}
+		own.well[host] = []Edge{b.any("well", []Edge{b.one("well", own.well[host], st), cleared}, st)}
+	}
+	back := b.one("cleared", append(slices.Clip(b.alive[host]), cleared), st)
+	return []Edge{b.any("exit", []Edge{exit, back}, st)}
 }
 
 // quorum is a barrier that is met if no more than so many hosts have failed, and not all.
@@ -444,12 +458,41 @@ func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
 	}
 	n := b.Node(Node{
 		Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Open: s.Open(), Terminal: s.Terminal,
+		Throttle: b.throttle(s),
 	}, edges)
 	b.did[s.Host] = append(b.did[s.Host], n)
 	if st.body != nil {
 		st.body.step(s.Host, n)
 	}
 	return n
+}
+
+// throttle is the pool of the hosts that do the task of a step, counted from 1. Of hosts with numbers of their own the lowest counts for
+// all; a task on no more hosts than that needs no pool.
+func (b *playBuilder) throttle(s *plan.Step) int32 {
+	at := s.Scope
+	for s.Throttle > 0 && at >= 0 && b.p.Scopes[at].Kind != plan.ScopeTask {
+		at = b.p.Scopes[at].Parent
+	}
+	if s.Throttle == 0 || at < 0 {
+		return 0
+	}
+	task := &b.p.Scopes[at]
+	pool, known := b.turns[at]
+	if known {
+		return pool
+	}
+	most := s.Throttle
+	for i := task.First; i < task.Last; i++ {
+		if own := b.p.Steps[i].Throttle; own > 0 {
+			most = min(most, own)
+		}
+	}
+	if most < task.Hosts {
+		pool = b.Pool(task.Name, most) + 1
+	}
+	b.turns[at] = pool
+	return pool
 }
 
 // hostBlock builds a block with what it has of rescue and always, each host for itself.
@@ -594,11 +637,16 @@ func (b *playBuilder) always(id int, hosts []string, own *body, entry map[string
 	inner.at.essential = true
 	inner.body = part
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
+	before := b.cleared
 	b.members(id, &inner)
 	st.barrier = inner.barrier
 	for _, host := range hosts {
 		all := slices.Concat(ends[host], b.alive[host])
-		b.alive[host] = []Edge{on(b.barrier("exit", All, st.at.essential, all), onMet)}
+		exit := []Edge{on(b.barrier("exit", All, st.at.essential, all), onMet)}
+		if b.cleared != before {
+			exit = b.forgiven(host, exit[0], own, st)
+		}
+		b.alive[host] = exit
 	}
 	for _, host := range hosts {
 		own.ended[host] = append(own.ended[host], part.ended[host]...)

@@ -40,7 +40,7 @@ type Past struct {
 	Live     bool              // some moon has it
 	Owner    Owner             // which, if it is live and says so
 	Total    int               // steps of its last plan
-	Done     int               // steps that ended well, changed ones included
+	Done     int               // steps that succeeded, changed ones included
 	Changed  int
 	Failed   int            // failures that nothing made good
 	Exports  map[string]any // of a run that is done; nil if its playbook exports nothing

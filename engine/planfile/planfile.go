@@ -22,7 +22,7 @@ import (
 type Saved struct {
 	Plan  *plan.Plan
 	Graph *graph.Graph
-	Stale []string // what is not as it was when the plan was made; to be refused unless the user says otherwise
+	Stale []string // what has changed since the plan was made; to be refused unless the user says otherwise
 	Lost  []string // of that, what the plan does not hold: to be refused in any case
 
 	Expected *events.Expectations // what its steps were predicted to do; nil: it was saved without
@@ -108,7 +108,7 @@ func notSame(h header, moon string, stale []string, why string) error {
 	return errChanged
 }
 
-// StaleError says that a plan cannot be made again because of what is not as it was.
+// StaleError says that a plan cannot be made again because of what has changed since.
 type StaleError struct{ What []string }
 
 func (e *StaleError) Error() string { return "its sources have changed" }

@@ -36,6 +36,9 @@ func (s attempting) attemptStarted(f fact.AttemptStarted) {
 	n := &s.nodes[id]
 	n.state, n.attempt, n.solo = running, int32(f.Attempt), false
 	s.names[f.Step], s.outs[f.Step] = f.Name, f.Out
+	if f.Job != "" {
+		s.jobs[f.Step] = f.Job
+	}
 	// The time of the first attempt stays, so that a step that is retried shows how long it took as a whole.
 	ran := s.began[f.Step]
 	if ran.From.IsZero() {
@@ -118,6 +121,9 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 		s.active--
 		s.take(id, -1)
 		s.unblock(id)
+	}
+	if f.Outcome != events.Lost && f.Outcome != events.Unreachable { // else the job may continue
+		delete(s.jobs, f.Step)
 	}
 	for _, w := range f.Warnings {
 		s.publish(f.Step, events.Warning{Message: w})

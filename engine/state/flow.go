@@ -21,6 +21,7 @@ type flow struct {
 	sameRun  bool              // what is kept is of this run, and not of one before
 	later    map[int]time.Time // when steps are due that waited for another attempt under the plan before
 	live     map[int]*underway // while rounds are added: what has begun and not ended
+	jobs     map[int]string    // of steps that have started one and have not learnt how it ended: the job in the background
 	reopened bool              // a person has taken back the end of a step
 }
 
@@ -125,6 +126,7 @@ func (s *flow) settle(id graph.ID, outcome events.Outcome, cause int32, publish 
 	if step := int(s.graph.Nodes[id].Step); step >= 0 {
 		s.countLimits(step, -1)
 		s.countEnd(outcome, +1)
+		s.endTurn(id)
 	}
 	publish()
 	// Its edges are sent when the last of those before it has arrived.

@@ -55,6 +55,9 @@ func (s *State) AnyStarted() bool {
 // Attempt is the number of a step's last attempt; 0 if there was none.
 func (s *State) Attempt(step int) int { return int(s.node(step).attempt) }
 
+// Job is the job in the background that a step has started, if it is not known how that has ended; otherwise "".
+func (s *State) Job(step int) string { return s.jobs[step] }
+
 // Outcome is how a step ended, or its last attempt did that waits for a decision.
 func (s *State) Outcome(step int) events.Outcome { return s.node(step).outcome }
 

@@ -55,14 +55,14 @@ func Counterparts(p, old *plan.Plan, keeps bool) []int {
 }
 
 func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
-	s.plan, s.graph = p, g
+	s.plan, s.graph, s.jobs = p, g, map[int]string{}
 	s.nodes = make([]node, len(g.Nodes))
 	s.choices = make([]choice, len(p.Steps))
 	s.breaks = map[int]*breaks{}
 	s.kept, s.behind = make([]*ending, len(p.Steps)), nil
 	s.delayed, s.later, s.live, s.counted = map[graph.ID]time.Time{}, map[int]time.Time{}, nil, map[int]int{}
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
-	s.used, s.lent = make([]int, len(g.Pools)), 0
+	s.used, s.lent, s.turns = make([]int, len(g.Pools)), 0, map[int]int{}
 	s.ends = make([]*ending, len(p.Steps))
 	s.tried, s.began = make([][]string, len(p.Steps)), map[int]events.Ran{}
 	// Attempts start at one again; carry puts the earlier ones back.
@@ -307,8 +307,13 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 			reruns = append(reruns, i)
 		}
 	}
-	limits := s.limitsByPath()
+	limits, jobs := s.limitsByPath(), s.jobs
 	s.load(p, g)
+	for i, j := range of {
+		if j >= 0 && jobs[j] != "" && p.Steps[i].Digest == old.Steps[j].Digest { // defined otherwise, it is another job
+			s.jobs[i] = jobs[j]
+		}
+	}
 	// Loaded first: load clears what is put back here.
 	s.choices, s.kept, s.breaks, s.tried, s.behind = choices, kept, stops, tried, behind
 	s.keepLimits(limits, of, grows)
@@ -333,6 +338,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	}
 	s.publishUnderway(live)
 	s.keepDone(grows)
+	s.resumeTurns()
 	s.arriveRoots()
 	s.resolve()
 	s.settleLate()

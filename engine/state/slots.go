@@ -21,6 +21,7 @@ type slots struct {
 	queued  map[graph.ID]time.Time // until when ready steps with timeout_queued may wait
 	nextDue time.Time              // no earlier than that any of them is over
 	used    []int                  // slots per pool
+	turns   map[int]int            // tasks on a host that have a slot of a pool of hosts, by first step: the steps before this have settled
 	lent    int                    // 1 while a step has the terminal
 	active  int                    // attempts that run
 	open    int                    // open gates
@@ -35,6 +36,9 @@ func (s *slots) take(id graph.ID, d int) {
 	if s.graph.Nodes[id].Terminal {
 		s.lent += d
 	}
+	if d > 0 {
+		s.takeTurn(id)
+	}
 }
 
 // wait starts the clock of a step that is ready and may wait for a slot only so long.
@@ -48,9 +52,12 @@ func (s *slots) wait(id graph.ID) {
 
 // unblock gives nodes that wait for a slot of the same pool, or for the terminal, another chance.
 func (s *slots) unblock(id graph.ID) {
-	if n := &s.graph.Nodes[id]; n.Pool < 0 && !n.Terminal || len(s.blocked) == 0 {
-		return
+	if n := &s.graph.Nodes[id]; n.Pool >= 0 || n.Terminal {
+		s.unblockAll()
 	}
+}
+
+func (s *slots) unblockAll() {
 	for _, b := range s.blocked {
 		// All of them, also those of other pools: they are looked at and blocked again.
 		heap.Push(&s.ready, b)
@@ -69,6 +76,9 @@ func (s *slots) unfence() {
 func (s *slots) slot(id graph.ID) bool {
 	pool := s.graph.Nodes[id].Pool
 	if s.graph.Nodes[id].Terminal && s.lent > 0 {
+		return false
+	}
+	if hosts, ok := s.graph.Nodes[id].HostPool(); ok && !s.hasTurn(id) && s.used[hosts] >= s.graph.Pools[hosts].Slots {
 		return false
 	}
 	return s.active < s.opts.Forks && (pool < 0 || s.used[pool] < s.graph.Pools[pool].Slots)

@@ -71,6 +71,10 @@ func (w *wonderer) kept(id graph.ID) events.Wait {
 	case g.Pool >= 0 && w.used[g.Pool] >= w.graph.Pools[g.Pool].Slots:
 		wait.For, wait.Name, wait.Slots = events.WaitPool, w.graph.Pools[g.Pool].Label, w.graph.Pools[g.Pool].Slots
 		w.holders(&wait, func(n graph.ID) bool { return w.graph.Nodes[n].Pool == g.Pool })
+	case !w.slot(id): // of its pool of hosts
+		hosts, _ := g.HostPool()
+		wait.For, wait.Name, wait.Slots = events.WaitPool, w.graph.Pools[hosts].Label, w.graph.Pools[hosts].Slots
+		w.holders(&wait, func(n graph.ID) bool { return w.graph.Nodes[n].Throttle == g.Throttle })
 	case w.outside(step) && !alone:
 		return events.Wait{For: events.WaitStepping, Root: -1, Held: wait.Held}
 	case wait.Held != "" && !alone:

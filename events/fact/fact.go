@@ -180,6 +180,7 @@ type (
 		Name    string `json:"name,omitempty"`
 		Command string `json:"command,omitempty"` // one line for people; empty under no_log
 		Out     string `json:"out"`               // prefix of the output files
+		Job     string `json:"job,omitempty"`     // in the background, that it starts or finds
 	}
 	// AttemptStopping says that a running attempt was asked to end.
 	AttemptStopping struct {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"moon/events"
 	"moon/exec"
@@ -150,16 +149,7 @@ func (a aptKey) readGiven(ctx context.Context) (string, error) {
 		}
 		return string(text), err
 	}
-	// The same client as for get_url, so that the proxies of the step hold.
-	args := &spec.HTTPArgs{ValidateCerts: a.args.Validate, UseProxy: true, HTTPAgent: "moon", Decompress: true}
-	got, err := download{request: request{method: "GET", url: a.args.URL, timeout: 30 * time.Second, args: args, env: a.Getenv}}.peekAt(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case got.data == nil:
-		return "", fmt.Errorf("%s is too large for a key", hidePassword(a.args.URL))
-	}
-	return string(got.data), nil
+	return fetchKey(ctx, a.Attempt, a.args.URL, a.args.Validate)
 }
 
 // readKeys returns the keys in what was given. Gpg wants a home, which is empty here.

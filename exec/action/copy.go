@@ -104,12 +104,16 @@ func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 	return c, nil
 }
 
+// planDirectory plans a directory with those above it by the action `file`, as a job that differs in its arguments only.
+func planDirectory(ctx context.Context, a *exec.Attempt, path string) (*exec.Change, error) {
+	job, own := *a.Job, *a
+	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(path, "/"), State: fsys.Directory}, &job
+	return planFile(ctx, &own)
+}
+
 // intoNew is into for a directory that is not there, which is made first.
 func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, dest, name string) (*exec.Change, error) {
-	// The directory is planned by the action `file`, as a job that differs in its arguments only.
-	job, own := *a.Job, *a
-	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(dest, "/"), State: fsys.Directory}, &job
-	made, err := planFile(ctx, &own)
+	made, err := planDirectory(ctx, a, dest)
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 
+	"moon/events"
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/fsys"
@@ -24,6 +27,7 @@ type edit struct {
 	owner    string
 	group    string
 	create   bool   // the file, if there is none
+	parents  bool   // and the directories above it
 	hint     string // added to the error if there is none
 	plain    bool   // in plays the result says only what was done
 	gone     bool   // or take it for edited
@@ -53,11 +57,66 @@ func planEdit(ctx context.Context, a *exec.Attempt, e edit, do editing) (*exec.C
 		c.PlainFields = []string{"msg", "found", "rc", "backup", "backup_file"}
 	}
 	t := target{attrs: attrs, force: true, backup: e.backup, validate: e.validate}
+	if e.parents && e.create {
+		if dir := filepath.Dir(e.path); isMissing(a, dir) {
+			e.parents = false
+			return t.editInNew(ctx, a, c, dir, e, do)
+		}
+	}
 	if err := t.editText(ctx, a, c, e, do); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// isMissing reports whether nothing is at a path, as far as a dry run knows.
+func isMissing(a *exec.Attempt, path string) bool {
+	_, err := a.Overlay.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// editInNew is planEdit for a file in a directory that is created first.
+func (t *target) editInNew(ctx context.Context, a *exec.Attempt, c *exec.Change, dir string, e edit, do editing) (*exec.Change, error) {
+	made, err := planDirectory(ctx, a, dir)
+	if err != nil {
+		return nil, err
+	}
+	c.AtEnd(made.Close)
+	text, says := do("")
+	t.from = fsys.Source{Data: []byte(text), Size: int64(len(text))}
+	c.Predictions, c.Resources = append(c.Predictions, made.Predictions...), append(c.Resources, made.Resources...)
+	c.AddFile(events.ChangeCreate, e.path)
+	last := len(c.Resources) - 1
+	c.Resources[last].Undo = exec.RemoveEmpty(e.path)
+	w, words := t.attrs.ForNew(fsys.Regular)
+	c.AddPrediction(func(f *fsys.Overlay) { f.Put(e.path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
+	c.Fields["msg"] = says
+	if a.Diff && !a.NoLog {
+		c.Diff.Text = fsys.UnifiedDiff(e.path, []byte{}, t.from.Data)
+	}
+	words = append([]string{"new file, " + fsys.FormatSize(t.from.Size) + ", in a new directory"}, words...)
+	return c.Plan(events.ChangeCreate, func(ctx context.Context) error {
+		if err := made.Apply(ctx); err != nil {
+			return err
+		}
+		// Only now is there a directory that can be opened.
+		in, err := planEdit(ctx, a, e, do)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		if err := in.Apply(ctx); err != nil {
+			return err
+		}
+		in.Describe(in.Result)
+		for name, value := range a.Says(in) {
+			if _, own := c.Fields[name]; !own {
+				c.Fields[name] = value
+			}
+		}
+		return nil
+	}, words...), nil
 }
 
 func (t *target) editText(ctx context.Context, a *exec.Attempt, c *exec.Change, e edit, do editing) error {

@@ -19,4 +19,4 @@ func runRaw(ctx context.Context, a *exec.Attempt) exec.Result {
 	return runShell(ctx, &own)
 }
 
-func dryRaw(_ context.Context, a *exec.Attempt) exec.Result { return a.AsUnrun(nil) }
+func dryRaw(_ context.Context, a *exec.Attempt) exec.Result { return a.AsUnrunScript("") }

@@ -18,7 +18,8 @@ var _ = exec.Register("script", exec.Action{Run: runScript, Dry: dryScript, Effe
 
 func dryScript(_ context.Context, a *exec.Attempt) exec.Result {
 	args := a.Args.(*spec.ScriptArgs)
-	if own, skip := a.Within(&args.WithinArgs); skip != nil {
+	own, skip := a.Within(&args.WithinArgs)
+	if skip != nil {
 		return own.AsUnneededScript(skip)
 	}
 	if info, err := a.Files().Stat(args.Script); !a.Overlay.Concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
@@ -26,7 +27,7 @@ func dryScript(_ context.Context, a *exec.Attempt) exec.Result {
 		r.Warnings = []string{"script " + args.Script + " does not exist"}
 		return r
 	}
-	return exec.UnknownChange("")
+	return own.AsUnrunScript(exec.UnrunScript)
 }
 
 func runScript(ctx context.Context, a *exec.Attempt) exec.Result {

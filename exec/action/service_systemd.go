@@ -64,6 +64,9 @@ func (s *systemd) readState(ctx context.Context, a *exec.Attempt) (*serviceState
 		is.status = readProperties(said.Stdout)
 		switch is.status["LoadState"] {
 		case "not-found":
+			if args.OnlyLooks() {
+				return is, nil
+			}
 			return nil, noService(args.Name, s.suggestUnit(ctx, a))
 		case "error", "bad-setting":
 			return nil, fmt.Errorf("the unit of %s cannot be used; `systemctl status %s` says why", args.Name, args.Name)

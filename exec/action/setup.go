@@ -36,6 +36,13 @@ func runSetup(ctx context.Context, a *exec.Attempt) exec.Result {
 	if fault.Stopped(ctx) != "" {
 		return a.Failure(ctx, context.Cause(ctx))
 	}
+	if env, ok := found["env"].(map[string]any); ok && len(a.Env) > 0 {
+		env = maps.Clone(env)
+		for name, text := range a.Env { // that of the task is the environment in which facts are gathered
+			env[name] = text
+		}
+		found["env"] = env
+	}
 	for name := range found {
 		if !isWanted(name, args.Filter) {
 			delete(found, name)

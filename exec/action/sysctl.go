@@ -125,19 +125,8 @@ func planParameter(c *exec.Change, args *spec.SysctlArgs) error {
 	case err == nil && is == args.Value:
 		return nil
 	}
-	write, kind, words := c.Apply, c.Diff.Kind, []string{"in effect " + is + " → " + args.Value}
-	if kind == events.ChangeNone {
-		// The file is right already; only the kernel has another value.
-		write, kind = nil, events.ChangeUpdate
-	} else {
-		words = append([]string{c.Diff.Summary}, words...)
-	}
-	c.Plan(kind, func(ctx context.Context) error {
-		if write != nil {
-			if err := write(ctx); err != nil {
-				return err
-			}
-		}
+	// If the file is right already, only the kernel has another value.
+	planAfter(c, events.ChangeUpdate, func(context.Context) error {
 		// Mode 0: a file in /proc is never created, and a typo must not leave one.
 		if err := os.WriteFile(path, []byte(args.Value+"\n"), 0); err != nil {
 			err = fmt.Errorf("the kernel does not take %s = %s: %s", args.Name, args.Value, fault.Reason(errors.Unwrap(err)))
@@ -149,6 +138,6 @@ func planParameter(c *exec.Change, args *spec.SysctlArgs) error {
 		}
 		c.Fields["value"] = args.Value
 		return nil
-	}, words...)
+	}, "in effect "+is+" → "+args.Value)
 	return nil
 }

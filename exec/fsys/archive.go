@@ -150,17 +150,22 @@ const headerSize = 2 << 10
 // stream is the archive without its compression.
 func (ar *Archive) stream() (io.Reader, func(), error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(ar.file, 0, ar.size), CopySize)
+	return Uncompressed(in, strings.TrimPrefix(ar.Format, "tar."))
+}
+
+// Uncompressed is what was packed in a format of Compressor, and what to call when it was read.
+func Uncompressed(in io.Reader, format string) (io.Reader, func(), error) {
 	none := func() {}
-	switch ar.Format {
-	case "tar.gz":
+	switch format {
+	case "gz":
 		z, err := gzip.NewReader(in)
 		return z, none, err
-	case "tar.bz2":
+	case "bz2":
 		return bzip2.NewReader(in), none, nil
-	case "tar.xz":
+	case "xz":
 		z, err := xz.ReaderConfig{DictCap: 1 << 20}.NewReader(in)
 		return z, none, err
-	case "tar.zst":
+	case "zst":
 		// A frame says itself how much memory it wants. zstd refuses more than 128 MiB too, if it is not asked to allow it.
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {

@@ -46,7 +46,7 @@ func (p *Packing) write(ctx context.Context, to io.Writer) error {
 	if p.Format == "zip" {
 		return p.writeZip(ctx, to)
 	}
-	z, err := compressor(to, p.Format)
+	z, err := Compressor(to, p.Format)
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func (p *Packing) write(ctx context.Context, to io.Writer) error {
 	return errors.Join(err, z.Close())
 }
 
-// compressor packs with nothing in it of the time or the machine.
-func compressor(to io.Writer, format string) (io.WriteCloser, error) {
+// Compressor packs with nothing in it of the time or the machine. The format is that of a Packing; any other is the bytes themselves.
+func Compressor(to io.Writer, format string) (io.WriteCloser, error) {
 	switch format {
 	case "gz":
 		return gzip.NewWriter(to), nil

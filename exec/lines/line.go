@@ -15,6 +15,9 @@ type Edited struct {
 	Created bool   // what was put in was not there before
 	Digest  string // of what was put in
 	Space   string // where an empty line was put next to it: above, below, both; "": nowhere
+
+	Values  []string // of an option: those that were put in
+	Section bool     // which is new, too
 }
 
 // lineMatches says which lines regexp or search_string mean; nil if neither is given.

@@ -6,6 +6,7 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"moon/events"
@@ -26,9 +27,7 @@ func module(t *testing.T, name, text string, executable bool) (*rig, error) {
 	r := &rig{host: &plugin.Host{}, said: make(chan string, 1000)}
 	t.Cleanup(r.host.Close)
 	var err error
-	if r.registry, err = plugin.Find(plugin.Search{Beside: dir, TrustAll: true}); err != nil {
-		t.Fatal(err)
-	}
+	r.registry = plugin.Find(plugin.Search{Beside: dir, TrustAll: true, Core: ansibleCore()})
 	name, _, _ = strings.Cut(name, ".")
 	r.action, err = r.registry.Action(name)
 	return r, err
@@ -119,10 +118,19 @@ func TestModulesThatCannotRun(t *testing.T) {
 
 func needAnsible(t *testing.T) {
 	t.Helper()
-	if _, err := osexec.LookPath("ansible-playbook"); err != nil {
+	if ansibleCore() == "" {
 		t.Skip("there is no Ansible on this machine")
 	}
 }
+
+// ansibleCore is the directory of the Python package ansible; "" if there is none here.
+var ansibleCore = sync.OnceValue(func() string {
+	out, err := osexec.Command("python3", "-c", "import ansible; print(ansible.__path__[0])").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+})
 
 func TestModulesInPython(t *testing.T) {
 	needAnsible(t)
@@ -157,21 +165,82 @@ m.exit_json(changed=True, check=m.check_mode, n=m.params["n"], ansible_facts={"t
 
 func TestModulesOfAnsible(t *testing.T) {
 	needAnsible(t)
-	registry, err := plugin.Find(plugin.Search{Modules: []string{"ping", "no_such_module"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	registry := plugin.Find(plugin.Search{Core: ansibleCore()})
 	r := &rig{host: &plugin.Host{}, registry: registry, said: make(chan string, 1000)}
+	t.Cleanup(r.host.Close)
+	var err error
 	if r.action, err = registry.Action("ping"); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.run(t, map[string]any{"data": "hello"}); got.Outcome != events.OK || got.Fields["ping"] != "hello" {
 		t.Errorf("%s %q %v", got.Outcome, got.Error, got.Fields)
 	}
-	if _, err := registry.Action("no_such_module"); err == nil || !strings.Contains(err.Error(), "has no module no_such_module") {
+	if got := r.run(t, map[string]any{"data": "crash"}); got.Outcome != events.Failed || !strings.Contains(got.Error, "Exception: boom") {
+		t.Errorf("%s %q %v", got.Outcome, got.Error, got.Fields)
+	}
+	if name, ok := registry.Has("ansible.builtin.ping"); !ok || name != "ping" {
+		t.Errorf("ansible.builtin.ping is %q, %t", name, ok)
+	}
+	for name, want := range map[string]string{"async_status": "by an action plugin", "no_such_module": "there is no action"} {
+		if _, err := registry.Action(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: it said %v", name, err)
+		}
+	}
+	for _, name := range []string{"no_such_module", "../x", "-m", "", "a.b"} {
+		if _, ok := registry.Has(name); ok {
+			t.Errorf("%q may be used", name)
+		}
+	}
+}
+
+func TestModulesThatMoonLacksUtilsOf(t *testing.T) {
+	needAnsible(t)
+	_, err := module(t, "thing.py", "from ansible.module_utils.nowhere import x\nfrom ansible.module_utils.basic import AnsibleModule\n", false)
+	if err == nil || !strings.Contains(err.Error(), "imports `ansible.module_utils.nowhere`, which is not there") {
 		t.Errorf("it said %v", err)
 	}
-	if _, err := registry.Action("setup"); err == nil {
-		t.Error("a module that nobody allowed may be used")
+	r, err := module(t, "other.py", `#!/usr/bin/python
+from ansible.module_utils.basic import AnsibleModule
+try:
+    from ansible.module_utils.nowhere import x
+except ImportError:
+    x = "none"
+AnsibleModule({}).exit_json(x=x)
+`, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.run(t, nil); got.Fields["x"] != "none" {
+		t.Errorf("%s %q %v", got.Outcome, got.Error, got.Fields)
+	}
+}
+
+func TestPackThatWasEdited(t *testing.T) {
+	needAnsible(t)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	text := "from ansible.module_utils.basic import AnsibleModule\nAnsibleModule({}).exit_json(edited=%s)\n"
+	r, err := module(t, "thing.py", strings.ReplaceAll(text, "%s", "False"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := r.action.Plugin.Path
+	write(t, path, strings.ReplaceAll(text, "%s", "True"), 0o644)
+	if got := r.run(t, nil); !strings.Contains(got.Error, "is not what it was when the plan was made") {
+		t.Errorf("%s %q %v", got.Outcome, got.Error, got.Fields)
+	}
+	write(t, path, strings.ReplaceAll(text, "%s", "False"), 0o644)
+	if got := r.run(t, nil); got.Outcome != events.OK {
+		t.Errorf("%s %q", got.Outcome, got.Error)
+	}
+	kept, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "moon", "modules", "*.zip"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("%v %v", kept, err)
+	}
+	// What lies in its place and is something else is replaced, also by another process.
+	write(t, kept[0], "not a pack", 0o600)
+	r.host = &plugin.Host{}
+	t.Cleanup(r.host.Close)
+	if got := r.run(t, nil); got.Outcome != events.OK {
+		t.Errorf("%s %q", got.Outcome, got.Error)
 	}
 }

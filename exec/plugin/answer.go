@@ -11,6 +11,7 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/fault"
+	"moon/exec/spec"
 )
 
 // answer is the result of execute. What else a plugin says is for a later moon, and ignored.
@@ -81,16 +82,13 @@ func readAnswer(text []byte) (answer, error) {
 
 // moduleAnswer takes what a module of Ansible's has answered: everything it says is data, but for what says how it went.
 func moduleAnswer(text []byte) (answer, error) {
-	text = bytes.TrimSpace(text)
-	if at := bytes.Index(text, []byte("\n{")); at >= 0 && text[0] != '{' { // something was printed before it
-		text = text[at+1:]
-	}
-	if len(text) == 0 {
+	if len(bytes.TrimSpace(text)) == 0 {
 		return answer{}, fmt.Errorf("answered nothing")
 	}
+	object, junk := cutObject(text)
 	var said map[string]any
-	if text[0] != '{' || decodeJSON(text, &said) != nil {
-		return answer{}, fmt.Errorf("answered %s, which is not a JSON object", quoteText(text))
+	if len(object) == 0 || decodeJSON(object, &said) != nil {
+		return answer{}, fmt.Errorf("answered %s, which is not a JSON object", quoteText(bytes.TrimSpace(text)))
 	}
 	said, _ = nativeValues(said).(map[string]any)
 	a := answer{Data: said}
@@ -112,15 +110,81 @@ func moduleAnswer(text []byte) (answer, error) {
 	}
 	a.Msg, _ = said["msg"].(string)
 	a.Facts, _ = said["ansible_facts"].(map[string]any)
-	a.Warnings = readWarnings(said["warnings"])
+	a.Warnings = slices.Concat(readWarnings(said["warnings"]), readDeprecations(said["deprecations"]))
+	if len(junk) > 0 {
+		a.Warnings = append(a.Warnings, "it printed something after its answer: "+quoteText(junk))
+	}
 	a.Diff = moduleDiff(said["diff"])
-	for _, name := range []string{"changed", "failed", "skipped", "warnings", "deprecations", "diff", "invocation"} {
+	for _, name := range []string{"changed", "failed", "skipped", "invocation"} {
 		delete(said, name)
 	}
+	maps.DeleteFunc(said, func(name string, _ any) bool { return strings.HasPrefix(name, "_ansible_") }) // words for Ansible itself
+	splitLines(said)
 	if a.Status == statusFailed {
 		delete(said, "msg") // it is the error
 	}
 	return a, nil
+}
+
+// cutObject finds the JSON object in what a module has printed: from the first line that begins one to the last that ends one. junk
+// came after it.
+func cutObject(text []byte) (object, junk []byte) {
+	var begun bool
+	end := 0
+	var rest []byte
+	for line := range bytes.Lines(text) {
+		if !begun && !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
+			continue // something was printed before it
+		}
+		begun = true
+		rest = append(rest, line...)
+		if bytes.HasSuffix(bytes.TrimSpace(line), []byte("}")) {
+			end = len(rest)
+		}
+	}
+	return bytes.TrimSpace(rest[:end]), bytes.TrimSpace(rest[end:])
+}
+
+// splitLines adds the lines of what a command printed, as Ansible does.
+func splitLines(said map[string]any) {
+	for _, name := range []string{"stdout", "stderr"} {
+		text, isText := said[name].(string)
+		if _, split := said[name+"_lines"]; isText && !split {
+			said[name+"_lines"] = linesOf(text)
+		}
+	}
+}
+
+func linesOf(text string) []any {
+	lines := []any{}
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimRight(line, "\r\n"))
+	}
+	return lines
+}
+
+// readDeprecations words what a module says will be gone in a later version.
+func readDeprecations(v any) []string {
+	list, _ := v.([]any)
+	var all []string
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		msg, ok := m["msg"].(string)
+		if !ok {
+			continue
+		}
+		when := ""
+		for _, key := range []string{"version", "date"} {
+			if text, ok := m[key].(string); ok && text != "" {
+				when = ", which goes away in " + text
+			}
+		}
+		if of, ok := m["collection_name"].(string); ok && of != "" && when != "" {
+			when += " of " + of
+		}
+		all = append(all, "deprecated: "+msg+when)
+	}
+	return all
 }
 
 func readWarnings(v any) []string {
@@ -195,7 +259,8 @@ func (a answer) toResult(c *exec.PluginCall) exec.Result {
 	if r.Fields == nil {
 		r.Fields = map[string]any{}
 	}
-	if rc, ok := a.Data["rc"].(int); ok {
+	// The rc of a module in Python is a field like others. A status of the step would have its output next to it.
+	if rc, ok := a.Data["rc"].(int); ok && c.Args.Plugin.Speaks != spec.SpeaksPython {
 		r.RC = &rc
 	}
 	switch a.Status {
@@ -221,7 +286,9 @@ func (a answer) toResult(c *exec.PluginCall) exec.Result {
 	}
 	if len(a.Facts) > 0 {
 		r.Values = a.Facts
-		r.Fields["facts"] = a.Facts
+		if _, module := a.Data["ansible_facts"]; !module {
+			r.Fields["facts"] = a.Facts
+		}
 	}
 	if r.Outcome == events.Changed {
 		r.Diff = a.toDiff(c)

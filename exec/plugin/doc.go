@@ -5,7 +5,7 @@
 //	                                       │ trust: path and SHA-256
 //	engine ─▶ exec.Local ── PluginCall ─▶ Host ─┬─ execute ─▶ a process a call   JSON in, the last line out
 //	                                            ├─ execute ─▶ one for the run    JSON-RPC, a line each
-//	                                            └─ module  ─▶ as Ansible has it  a file or an envelope of arguments
+//	                                            └─ module  ─▶ as Ansible has it  arguments in a file, or a pack in Python
 //
 // A capability is a kind of work under a name: execute.shell, inventory.file. Those of moon itself and those of plugins stand
 // in one map. docs/plugins.md is the protocol, for authors.

@@ -14,24 +14,42 @@ import (
 	"moon/exec"
 	"moon/exec/fsys"
 	"moon/exec/process"
+	"moon/exec/pymodule"
 	"moon/exec/spec"
 	"moon/internal/suggest"
 )
 
-// Search says where plugins are looked for, in this order, and which may be used.
+// Search says where plugins are looked for, in this order.
 type Search struct {
 	Beside  string   // directory of a playbook: its plugins/ and library/, and library/ of its roles; "": none
 	Modular []string // --module-path: directories of modules
 	Dirs    []string // $MOON_PLUGIN_PATH
 	Own     string   // the user's own directory; "": none
 	Path    []string // $PATH, where a plugin is called moon-plugin-NAME
-	Modules []string // of Ansible, which may be used although moon does not have them
+	Roles   []string // further directories of roles; absolute
+	// Installed are directories of roles and collections that a user has installed for all playbooks: what is there did not come with one.
+	Installed []string
+	// Collections are what is installed of Ansible's collections; nil: nothing. Core is the directory of the Python package ansible;
+	// "": it is looked for when something needs it.
+	Collections Collections
+	Core        string
 
 	Trust    Trust
 	TrustAll bool                                  // for this once
 	Ask      func(path, shown, digest string) bool // somebody who can decide; nil: nobody
 	Moon     string                                // its version
 	Asker    *process.Asker                        // runs plugins to find out what they can do; may be nil
+}
+
+// Collections finds what is in Ansible's collections.
+type Collections interface {
+	// Dir is the directory of a collection.
+	Dir(name string) (dir string, ok bool)
+	// Module finds a module by its full name, and what that is after it has moved. known is false if there is nothing of that name; an
+	// error says what has become of it.
+	Module(full string) (name, path string, known bool, err error)
+	// Acts reports whether a collection has an action plugin for a module of its.
+	Acts(full string) bool
 }
 
 // Found is a plugin's file.
@@ -48,34 +66,37 @@ type Found struct {
 	said    Description
 	speaks  spec.Speech
 	program []string
+	python  *spec.Plugin // of a module in Python
 }
 
 // Registry is the plugins that there are. It reads directories when it is made, and runs a plugin when somebody asks what it
 // can do. It implements plan.Plugins.
 type Registry struct {
-	search Search
-	found  map[string]*Found
-	ansible
+	search  Search
+	found   map[string]*Found
+	core    core
+	brought []string         // directories of what came with the playbook
+	places  *pymodule.Places // where the parts of modules in Python are
 
 	mu     sync.Mutex
 	byPath map[string]bool // names that were looked for in $PATH
 }
 
-// Find looks for plugins. The error is about Search.Modules.
-func Find(s Search) (*Registry, error) {
-	r := &Registry{search: s, found: map[string]*Found{}, byPath: map[string]bool{}}
-	r.asker = s.Asker
-	if err := checkModules(s.Modules); err != nil {
-		return nil, err
+// Find looks for plugins.
+func Find(s Search) *Registry {
+	r := &Registry{search: s, found: map[string]*Found{}, byPath: map[string]bool{}, core: core{given: s.Core}, places: &pymodule.Places{}}
+	if s.Collections != nil {
+		r.places.Collection = s.Collections.Dir
 	}
 	// The first of a name is taken, so the nearest come first.
 	if s.Beside != "" {
+		r.brought = append(r.brought, s.Beside)
 		r.readDir(filepath.Join(s.Beside, "plugins"), true, false)
-		r.readDir(filepath.Join(s.Beside, "library"), true, true)
-		libraries, _ := filepath.Glob(filepath.Join(globEscape(s.Beside), "roles", "*", "library")) // the pattern is right
-		for _, dir := range libraries {
-			r.readDir(dir, true, true)
-		}
+		r.readLibrary(s.Beside)
+		r.readRoles(filepath.Join(s.Beside, "roles"))
+	}
+	for _, dir := range s.Roles {
+		r.readRoles(dir)
 	}
 	for _, dir := range s.Modular {
 		r.readDir(dir, false, true) // who names a directory trusts it
@@ -86,7 +107,34 @@ func Find(s Search) (*Registry, error) {
 	if s.Own != "" {
 		r.readDir(s.Own, false, false)
 	}
-	return r, nil
+	return r
+}
+
+// readRoles takes the modules of roles, which are there for all tasks.
+func (r *Registry) readRoles(dir string) {
+	r.noteBrought(dir)
+	roles, _ := os.ReadDir(dir) // most playbooks have none
+	for _, role := range roles {
+		r.readLibrary(filepath.Join(dir, role.Name()))
+	}
+}
+
+// noteBrought notes a directory of what came with the playbook, unless it was installed for all.
+func (r *Registry) noteBrought(dir string) {
+	inside := func(of string) bool { return dir == of || strings.HasPrefix(dir, strings.TrimSuffix(of, "/")+"/") }
+	if !slices.ContainsFunc(r.search.Installed, inside) && !slices.ContainsFunc(r.brought, inside) {
+		r.brought = append(r.brought, dir)
+	}
+}
+
+// readLibrary takes the modules of a playbook or a role, and notes where it has parts of modules.
+func (r *Registry) readLibrary(dir string) {
+	r.readDir(filepath.Join(dir, "library"), r.broughtBy(filepath.Join(dir, "library")), true)
+	for name, list := range map[string]*[]string{"module_utils": &r.places.Utils, "doc_fragments": &r.places.Fragments} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.IsDir() {
+			*list = append(*list, filepath.Join(dir, name))
+		}
+	}
 }
 
 // checkOwner refuses a plugin of the user's own directory that another user can change, as in the home that sudo -E keeps: it would run
@@ -131,12 +179,18 @@ func (r *Registry) readDir(dir string, local, library bool) {
 			continue
 		}
 		// Ansible's modules need not be executable: their first line says what runs them.
-		asModule := library && slices.Contains([]string{"", ".py"}, filepath.Ext(path))
+		asModule := library && !slices.Contains(noModules, filepath.Ext(path)) && e.Name() != "__init__.py"
 		if info.Mode()&0o111 == 0 && !asModule {
 			continue
 		}
 		r.addFound(&Found{Path: path, Shown: r.shownPath(path), Local: local, Library: library})
 	}
+}
+
+// noModules are the endings of files that stand next to modules and are none; modules for Windows are refused by their names.
+var noModules = []string{
+	".bak", ".cfg", ".ini", ".json", ".md", ".orig", ".ps1", ".pyc", ".pyo", ".rej", ".rpm", ".rst", ".swp", ".toml", ".txt", ".yaml",
+	".yml",
 }
 
 func (r *Registry) addFound(f *Found) {
@@ -146,6 +200,9 @@ func (r *Registry) addFound(f *Found) {
 		r.found[f.Name] = f
 	}
 }
+
+// legacyPrefix is how Ansible spells the full name of a module that may be in library/, or its own.
+const legacyPrefix = "ansible.legacy."
 
 // commandPrefix begins the names of plugins in $PATH.
 const commandPrefix = "moon-plugin-"
@@ -207,15 +264,21 @@ func (r *Registry) AskBy(ask func(path, shown, digest string) bool) { r.search.A
 // Has implements plan.Plugins.
 func (r *Registry) Has(name string) (string, bool) {
 	bare := strings.TrimPrefix(name, spec.BuiltinPrefix)
-	if bare == name && r.lookUp(name) != nil {
-		return name, true
+	if local := strings.TrimPrefix(name, legacyPrefix); bare == name && r.lookUp(local) != nil {
+		return local, true
 	}
-	return bare, slices.Contains(r.search.Modules, bare)
+	bare = strings.TrimPrefix(bare, legacyPrefix)
+	if bare == name && strings.Count(name, ".") > 1 && r.search.Collections != nil {
+		full, _, known, _ := r.search.Collections.Module(name) // what is wrong with it is said when it is used
+		return full, known
+	}
+	_, ok := r.core.module(bare)
+	return bare, ok
 }
 
 // Names implements plan.Plugins.
 func (r *Registry) Names() []string {
-	names := slices.Clone(r.search.Modules)
+	var names []string
 	for name := range r.found {
 		names = append(names, name)
 	}
@@ -225,11 +288,17 @@ func (r *Registry) Names() []string {
 // Action implements plan.Plugins.
 func (r *Registry) Action(name string) (*spec.Action, error) {
 	f := r.lookUp(name)
-	if f == nil {
-		return r.findModule(name)
+	switch {
+	case f == nil && strings.Count(name, ".") > 1:
+		return r.collectionModule(name)
+	case f == nil:
+		return r.installedModule(name)
 	}
 	if err := r.Load(f); err != nil {
 		return nil, err
+	}
+	if f.python != nil {
+		return f.python.Declare()
 	}
 	var names []string
 	for _, c := range f.said.Capabilities {
@@ -254,7 +323,14 @@ func (r *Registry) Action(name string) (*spec.Action, error) {
 // Load asks a plugin what it can do, once. One that came with a playbook is not run before somebody has said that it may.
 func (r *Registry) Load(f *Found) error {
 	f.once.Do(func() {
-		if f.err = r.checkTrust(f); f.err == nil {
+		// What a module takes can be read; what a plugin can do it has to be asked.
+		if f.err = r.checkOwner(f); f.err == nil && f.Library {
+			f.err = r.readModule(f)
+		}
+		if f.err != nil || f.python != nil {
+			return
+		}
+		if f.err = r.checkTrust(f); f.err == nil && f.speaks == "" {
 			f.err = r.describePlugin(f)
 		}
 	})
@@ -288,9 +364,13 @@ func (r *Registry) checkTrust(f *Found) error {
 // Untrusted is said of a plugin that nobody has trusted.
 func Untrusted(shown, path string) error {
 	return &spec.PluginError{
-		Text: "the plugin " + shown + " came with the playbook, and is not trusted yet",
+		Text: untrustedText(shown),
 		Hint: "look at it; then moon plugin trust " + path + ", or --trust this time only",
 	}
+}
+
+func untrustedText(shown string) string {
+	return "the plugin " + shown + " came with the playbook, and is not trusted yet"
 }
 
 // describePlugin finds out how a plugin is talked to, and what it says of itself.
@@ -307,12 +387,6 @@ func (r *Registry) describePlugin(f *Found) error {
 		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be used: " + err.Error()}
 	}
 	defer remove()
-	if f.Library {
-		ours, err := r.asModule(f, program)
-		if !ours || err != nil {
-			return err
-		}
-	}
 	stderr := &tail{}
 	answer := &lastLine{}
 	hello, err := encodeLine(newCall(1, "initialize", r.newGreeting()))

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -34,10 +33,7 @@ func TestWherePluginsAreFound(t *testing.T) {
 	write(t, in("bin", "moon-plugin-five"), echo("five", "bin"), 0o755)
 	write(t, in("bin", "moon-plugin-six"), echo("six", "bin"), 0o755)
 	write(t, in("bin", "moon-plugin-seven"), echo("seven", "bin"), 0o644)
-	r, err := plugin.Find(plugin.Search{Beside: in("play"), Dirs: []string{in("env")}, Own: in("own"), Path: []string{in("bin"), "relative"}, TrustAll: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := plugin.Find(plugin.Search{Beside: in("play"), Dirs: []string{in("env")}, Own: in("own"), Path: []string{in("bin"), "relative"}, TrustAll: true})
 	for name, version := range map[string]string{"one": "beside", "two": "library", "three": "role", "four": "env", "five": "own", "six": "bin"} {
 		if as, ok := r.Has(name); !ok || as != name {
 			t.Errorf("%s is not there", name)
@@ -73,11 +69,7 @@ func TestTrust(t *testing.T) {
 		if answer != nil {
 			s.Ask = func(string, string, string) bool { asked++; return *answer }
 		}
-		r, err := plugin.Find(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = r.Action("one")
+		_, err := plugin.Find(s).Action("one")
 		return err
 	}
 	yes, no := true, false
@@ -127,11 +119,7 @@ func TestRouter(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "plugins", "one"), echo("one", "1"), 0o755)
 	write(t, filepath.Join(dir, "plugins", "copy"), echo("copy", "1"), 0o755)
-	registry, err := plugin.Find(plugin.Search{Beside: dir, TrustAll: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := plugin.Route(registry)
+	r := plugin.Route(plugin.Find(plugin.Search{Beside: dir, TrustAll: true}))
 	for name, want := range map[string]string{
 		"shell": "execute.shell", "ansible.builtin.shell": "execute.shell", "execute.shell": "execute.shell", "debug": "execute.print",
 		"ansible.builtin.debug": "execute.print", "one": "execute.one", "execute.one": "execute.one", "inventory.script": "inventory.script", "system": "facts.system",
@@ -145,31 +133,11 @@ func TestRouter(t *testing.T) {
 	if c, _ := r.Find("copy"); c.Plugin != nil {
 		t.Error("a plugin has taken the place of copy")
 	}
-	_, err = r.Find("shel")
+	_, err := r.Find("shel")
 	if e, ok := errors.AsType[*spec.PluginError](err); !ok || e.Hint != "did you mean `shell`?" {
 		t.Error(err)
 	}
 	if got := len(r.Of(plugin.Connection)); got != 2 {
 		t.Errorf("%d connections", got)
-	}
-}
-
-func TestModulesThatAreHalf(t *testing.T) {
-	for _, name := range []string{"copy", "template", "shell", "service", "", "a.b", "../x", "-m"} {
-		if _, err := plugin.Find(plugin.Search{Modules: []string{"ping", name}}); err == nil {
-			t.Errorf("%q may be used", name)
-		}
-	}
-	r, err := plugin.Find(plugin.Search{Modules: []string{"ping"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]bool{"ping": true, "ansible.builtin.ping": true, "pong": false} {
-		if as, ok := r.Has(name); ok != want || ok && as != "ping" {
-			t.Errorf("%s: %s, %v", name, as, ok)
-		}
-	}
-	if !slices.Contains(r.Names(), "ping") {
-		t.Error(r.Names())
 	}
 }

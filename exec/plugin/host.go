@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +28,9 @@ type Host struct {
 	Patience time.Duration  // for an answer to cancel; 0: 5 s
 	Asker    *process.Asker // bounds what belongs to no step; may be nil
 
+	packs  packs      // modules in Python that are kept here
+	python discovered // what runs them
+
 	mu     sync.Mutex
 	peers  map[string]*opening // by what runs
 	closed bool
@@ -45,13 +45,23 @@ type opening struct {
 
 // Run carries out a call. It is an exec.Plugin.
 func (h *Host) Run(ctx context.Context, c *exec.PluginCall) exec.Result {
+	if g := c.Args.Plugin; g.Untrusted { // when the plan was made
+		if c.Check {
+			r := c.Unknown("")
+			r.Diff.Summary = "not predicted: " + untrustedText(g.Path)
+			return r
+		}
+		return failedResult("%s; look at it, run moon trust on the playbook, and plan again", untrustedText(g.Path))
+	}
 	switch c.Args.Plugin.Speaks {
 	case spec.SpeaksOnce:
 		return h.runOnce(ctx, c)
 	case spec.SpeaksLines:
 		return h.overLines(ctx, c)
-	case spec.SpeaksFile, spec.SpeaksEnvelope:
-		return h.runModule(ctx, c)
+	case spec.SpeaksFile:
+		return h.runFile(ctx, c)
+	case spec.SpeaksPython:
+		return h.runPython(ctx, c)
 	}
 	return failedResult("the plugin %s speaks %q, which this moon does not", c.Args.Plugin.Name, c.Args.Plugin.Speaks)
 }
@@ -62,8 +72,8 @@ func failedResult(format string, args ...any) exec.Result {
 
 // namePlugin returns how errors name the plugin.
 func namePlugin(g *spec.Plugin) string {
-	if g.Path == "" {
-		return "the module " + g.Action + " of Ansible"
+	if g.Speaks == spec.SpeaksPython {
+		return "the module " + g.Action
 	}
 	return "the plugin " + g.Path
 }
@@ -155,97 +165,6 @@ func (h *Host) runOnce(ctx context.Context, c *exec.PluginCall) exec.Result {
 	r.Warnings = append(r.Warnings, e.Warnings...)
 	return r
 }
-
-// runModule has a module of Ansible's carry out the call.
-func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
-	g := c.Args.Plugin
-	path, done, err := c.File()
-	if err != nil {
-		return c.Failed(ctx, err)
-	}
-	defer done()
-	args := maps.Clone(c.Args.Values)
-	args["_ansible_check_mode"], args["_ansible_diff"], args["_ansible_no_log"] = c.Check, c.Diff, c.NoLog
-	argv, stdin := exec.Argv(g, path), ""
-	if python := pythonFor(c, path); python != nil {
-		if _, err := exec.LookPath(python[0]); err != nil {
-			return failedResult("%s is to run with %s, which is not there; correct `ansible_python_interpreter`", namePlugin(g), python[0])
-		}
-		argv = append(python, argv[min(len(g.Program), 1):]...)
-	} else if _, err := os.Stat(argv[0]); filepath.IsAbs(argv[0]) && err != nil {
-		argv[0] = filepath.Base(argv[0]) // it was looked for on another machine
-	}
-	var request any = args
-	if g.Speaks == spec.SpeaksEnvelope {
-		request = map[string]any{"ANSIBLE_MODULE_ARGS": args}
-	}
-	text, err := encodeLine(request)
-	if err != nil {
-		return c.Failed(ctx, err)
-	}
-	h.logHeard("request", text)
-	if g.Speaks == spec.SpeaksEnvelope {
-		stdin = string(text)
-	} else {
-		// Such a module has the path of a file as its only argument.
-		file, err := exec.Private("moon-args-*.json", string(text))
-		if err != nil {
-			return c.Failed(ctx, err)
-		}
-		defer os.Remove(file) //nolint:errcheck // no other user can read it
-		argv = append(argv, file)
-	}
-	out, said := &bounded{}, &tail{}
-	e := c.Command(ctx, argv, stdin, maxLine, out, said)
-	h.logHeard("answer", out.text)
-	switch {
-	case out.over: // and was killed for it
-		return failedResult("%s: it answered more than %d MB", namePlugin(g), maxLine>>20)
-	case !e.Exited:
-		return e.Result
-	}
-	a, err := moduleAnswer(out.text)
-	switch {
-	case err != nil && e.Outcome != events.OK:
-		r := e.Result
-		r.Error = fmt.Sprintf("%s: %s", namePlugin(g), e.Words)
-		if g.Speaks == spec.SpeaksEnvelope && noLibraries.MatchString(said.String()) {
-			r.Error = fmt.Sprintf("%s needs Ansible's libraries for Python, and %s has none where the step runs; install ansible-core there, or `delegate_to: localhost`", namePlugin(g), argv[0])
-		}
-		if len(out.text) > 0 {
-			r.Error += ", and it " + err.Error()
-		}
-		return r
-	case err != nil:
-		return failedResult("%s %s", namePlugin(g), err)
-	case e.Outcome != events.OK && a.Status != statusFailed:
-		a.Status, a.Msg = statusFailed, strings.TrimSpace(e.Words+" "+a.Msg)
-	}
-	return a.toResult(c)
-}
-
-// pythonFor is the interpreter that the playbook has chosen for a module, with its options; nil if it has not, or if the module is
-// in another language.
-func pythonFor(c *exec.PluginCall, path string) []string {
-	if c.Details == nil || c.Details.Python == "" {
-		return nil
-	}
-	words := c.Args.Plugin.Program
-	if len(words) == 0 {
-		text, err := readHead(path)
-		if err != nil {
-			return nil
-		}
-		words = readInterpreter(text)
-	}
-	if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "python") {
-		return nil
-	}
-	return strings.Fields(c.Details.Python)
-}
-
-// noLibraries is what Python says where Ansible is not installed.
-var noLibraries = regexp.MustCompile(`No module named '?ansible\b`)
 
 // overLines has the plugin's one program for the run carry out the call.
 func (h *Host) overLines(ctx context.Context, c *exec.PluginCall) exec.Result {
@@ -367,6 +286,7 @@ func (h *Host) Close() {
 		})
 	}
 	wg.Wait()
+	h.packs.close()
 }
 
 // Ask makes a call that belongs to no step: of an inventory, of facts, of a file in a form of its own.

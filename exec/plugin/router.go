@@ -43,11 +43,14 @@ var own = []Capability{
 const builtIn = "moon"
 
 // Router is every capability that there is, by name.
-type Router struct{ byName map[string]*Capability }
+type Router struct {
+	byName   map[string]*Capability
+	registry *Registry
+}
 
 // Route makes the map of capabilities: moon's own first, which no plugin can replace.
 func Route(r *Registry) *Router {
-	router := &Router{byName: map[string]*Capability{}}
+	router := &Router{byName: map[string]*Capability{}, registry: r}
 	for _, a := range spec.All() {
 		router.addCapability(&Capability{Name: Execute + "." + a.Name, Doc: a.Doc, Action: a, Shown: builtIn})
 	}
@@ -58,9 +61,6 @@ func Route(r *Registry) *Router {
 	}
 	for _, f := range r.All() {
 		router.addPlugin(r, f)
-	}
-	for _, name := range r.search.Modules {
-		router.addModule(r, name)
 	}
 	return router
 }
@@ -74,6 +74,10 @@ func (r *Router) addCapability(c *Capability) {
 
 // addPlugin adds what a plugin can do. One that is not trusted is not asked.
 func (r *Router) addPlugin(reg *Registry, f *Found) {
+	if err := reg.Load(f); err == nil && f.python != nil {
+		r.addModule(f.python, f.Shown)
+		return
+	}
 	if !reg.Trusted(f) {
 		r.addCapability(&Capability{Name: Execute + "." + f.Name, Shown: f.Shown, Missing: Untrusted(f.Shown, f.Path)})
 		return
@@ -95,12 +99,29 @@ func (r *Router) addPlugin(reg *Registry, f *Found) {
 	}
 }
 
-func (r *Router) addModule(reg *Registry, name string) {
-	c := &Capability{Name: Execute + "." + name, Shown: "ansible"}
-	if c.Action, c.Missing = reg.findModule(name); c.Missing == nil {
-		c.Plugin, c.Doc = c.Action.Plugin, c.Action.Doc
+// addModule adds a module in Python, unless moon has an action of that name.
+func (r *Router) addModule(p *spec.Plugin, shown string) *Capability {
+	c := &Capability{Name: Execute + "." + p.Action, Doc: p.Doc, Shown: shown, Plugin: p}
+	c.Action, c.Missing = p.Declare()
+	if a, ok := spec.Lookup(p.Action); ok {
+		c.Missing = fmt.Errorf("`%s` is moon's own action, which it cannot replace", a.Name)
+		c.Name += " (hidden)"
 	}
 	r.addCapability(c)
+	return c
+}
+
+// installed finds a module that is installed here, and that playbooks can name: there is no list of all of them.
+func (r *Router) installed(name string) (*Capability, error) {
+	full, ok := r.registry.Has(strings.TrimPrefix(name, Execute+"."))
+	if !ok {
+		return nil, nil // there is none
+	}
+	a, err := r.registry.Action(full)
+	if err != nil || a.Plugin == nil {
+		return nil, err
+	}
+	return r.addModule(a.Plugin, a.Plugin.Path), nil
 }
 
 // All are the capabilities, by name.
@@ -123,6 +144,9 @@ func (r *Router) Find(name string) (*Capability, error) {
 		if c := r.byName[as]; c != nil {
 			return c, nil
 		}
+	}
+	if c, err := r.installed(name); c != nil || err != nil {
+		return c, err
 	}
 	var found []*Capability
 	var names []string

@@ -14,6 +14,8 @@ import (
 	"moon/exec"
 	"moon/exec/action"
 	"moon/exec/fsys"
+	"moon/exec/pymodule"
+	"moon/exec/spec"
 )
 
 // asking is the agent's side of the questions of one job.
@@ -249,6 +251,8 @@ func (a *answering) findAnswer(q ask) (got answer, err error) {
 		err = a.job.Incremental.Forget()
 	case askDecrypt:
 		got.Data, err = a.decryptSource(files)
+	case askPack:
+		got.Data, err = packOf(a.job)
 	case askStat:
 		var i fs.FileInfo
 		if i, err = files.Stat(q.Text); err == nil {
@@ -296,10 +300,21 @@ func (a *answering) concernsJob(q ask) bool {
 		return a.job.Incremental != nil
 	case askDecrypt:
 		return source != "" && a.job.Decrypt != nil
+	case askPack:
+		args, ok := a.job.Args.(*spec.PluginArgs)
+		return ok && args.Plugin.Speaks == spec.SpeaksPython
 	case askStat, askOpen, askReadDir, askLink:
 		return source != "" && isBelow(q.Text, filepath.Clean(source))
 	}
 	return true // by a handle it was given
+}
+
+// packOf is the module of a job, with all that it needs.
+func packOf(job *exec.Job) ([]byte, error) {
+	if job.Pack != nil {
+		return job.Pack()
+	}
+	return pymodule.Pack(job.Args.(*spec.PluginArgs).Plugin)
 }
 
 func isBelow(path, dir string) bool {

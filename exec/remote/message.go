@@ -97,6 +97,7 @@ type request struct {
 	Source      *source      `cbor:",omitempty"` // nil: it is asked for
 	Plugin      *spec.Plugin // of an action that is not compiled in
 	Details     *exec.StepDetails
+	Background  *exec.Background `cbor:",omitempty"`
 }
 
 // source is a file that a job is made from, and that goes along with it where asking takes the time of a way.
@@ -154,7 +155,7 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 		Dry: as.dry, Overlay: as.of, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
 		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
 		Again: j.Again, Attempt: j.Attempt, Dialect: j.Dialect, Trusted: j.Trusted, Project: j.Project, Encrypted: j.Decrypt != nil,
-		What: as.what,
+		What: as.what, Background: j.Background,
 	}
 	if j.Host != nil {
 		r.Become, r.Source, r.Project = j.Become, sourceOf(j), ""
@@ -173,6 +174,10 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	r.Raw, _ = plainValues(j.Raw).(map[string]any)
 	if args, ok := j.Args.(*spec.PluginArgs); ok {
 		r.Plugin, r.Details = args.Plugin, j.Details
+		if args.Plugin.Speaks == spec.SpeaksPython {
+			// The arguments have been checked, and the other end keeps what it was sent once: it needs only to know which pack it is.
+			r.Plugin, r.Raw = args.Plugin.Brief(), args.Values
+		}
 	}
 	if i := j.Incremental; i != nil {
 		r.Incremental = &incremental{i.Sources, i.Generates, i.Identity, i.Recorded, i.Force}
@@ -197,6 +202,7 @@ func (r *request) toJob() (*exec.Job, error) {
 		Action: r.Action, Env: r.Env, Cwd: r.Cwd, Roams: r.Roams, Timeout: r.Timeout,
 		Creates: r.Creates, Removes: r.Removes, Unless: r.Unless, OnlyIf: r.OnlyIf, NoLog: r.NoLog, Diff: r.Diff,
 		Again: r.Again, Attempt: r.Attempt, Become: r.Become, Dialect: r.Dialect, Trusted: r.Trusted, Project: r.Project,
+		Background: r.Background,
 	}
 	if j.Cwd == "" && r.What == "" {
 		home, err := os.UserHomeDir()
@@ -297,6 +303,7 @@ const (
 	askReadDir = "readdir"
 	askLink    = "readlink"
 	askDecrypt = "decrypt" // the source of the job
+	askPack    = "pack"    // the module of the job, which is not kept here
 	askSum     = "sum"     // where the file goes that the job fetches, and what is there
 	askPut     = "put"     // a piece of it
 )

@@ -69,10 +69,13 @@ type opening struct {
 
 // Run carries out a job, as Local does, or over a connection if it is another user's.
 func (l *Pool) Run(ctx context.Context, job *exec.Job) exec.Result {
-	if l.runsHere(job) {
+	switch here := l.runsHere(job); {
+	case here && job.Background != nil:
+		return inBackground(ctx, l.Local.Grace, l.Build, nil, job)
+	case here:
 		return l.Local.Run(ctx, job)
-	}
-	switch {
+	case job.Background != nil:
+		return l.runInBackground(ctx, job)
 	case job.Interactive:
 		return l.inFront(ctx, job)
 	case job.Host != nil && job.Action == "wait_for_connection":

@@ -178,6 +178,10 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 			return got.Data, err
 		}
 	}
+	job.Pack = func() ([]byte, error) {
+		got, err := j.askAndWait(ask{What: askPack})
+		return got.Data, err
+	}
 	if i := r.Incremental; i != nil {
 		job.Incremental = &exec.Incremental{
 			Sources: i.Sources, Generates: i.Generates, Identity: i.Identity, Recorded: i.Recorded, Force: i.Force,
@@ -200,6 +204,9 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 		return s.pool.carryOut(ctx, local, purpose{dry: r.Dry, of: r.Overlay}, job)
 	case r.Dry:
 		return exec.DryRun{Overlay: s.overlayOf(r.Overlay), Plugin: s.plugins.Run}.Run(ctx, job)
+	}
+	if job.Background != nil {
+		return inBackground(ctx, r.Grace, s.pool.Build, s.gone, job)
 	}
 	return local.Run(ctx, job)
 }

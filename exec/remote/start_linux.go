@@ -17,6 +17,9 @@ const (
 // openSelf opens the program that runs, even if another has taken its name since.
 func openSelf() (*os.File, error) { return os.Open("/proc/self/exe") }
 
+// selfPath is a path of the program that runs, also if another has taken its name since.
+func selfPath() (string, error) { return "/proc/self/exe", nil }
+
 // fromDescriptor starts the agent from this very program, handed over open: its user need not reach the directory it is
 // in. EACCES says that he may not run it even so.
 func (s *launch) fromDescriptor(a *account) error {

@@ -14,6 +14,9 @@ const (
 	setTermios = unix.TIOCSETAF // what was typed before is not an answer
 )
 
+// selfPath is the path of the program that runs.
+func selfPath() (string, error) { return os.Executable() }
+
 // openSelf opens the program that runs.
 func openSelf() (*os.File, error) {
 	path, err := os.Executable()

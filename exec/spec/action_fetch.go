@@ -15,6 +15,7 @@ var _ = declareAction(&Action{
 	Name:  "fetch",
 	Doc:   "Copies a file from the machine of the step to the one that moon runs on.",
 	Check: true,
+	Lax:   true,
 	args:  reflect.TypeFor[FetchArgs](),
 	Returns: []Return{
 		{"dest", "The file here."},

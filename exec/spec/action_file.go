@@ -16,7 +16,7 @@ type FileArgs struct {
 	Mode    Mode    `arg:"mode" implied:"0644 for new files, 0755 for new directories, less the umask" doc:"Mode, as 0644, 644 or u+x. A different mode counts as a change."`
 	Owner   string  `arg:"owner" doc:"Name or id of the owner."`
 	Group   string  `arg:"group" doc:"Name or id of the group."`
-	Recurse bool    `arg:"recurse" default:"false" doc:"Apply mode, owner and group to everything below a directory. Links are not followed."`
+	Recurse bool    `arg:"recurse" default:"false" doc:"Apply mode, owner and group to everything below a directory, which is the state without another one. Links are not followed."`
 
 	AccessTime string `arg:"access_time" implied:"now for state: touch, or else preserve" doc:"With state: touch, whether an existing file gets the current time: now or preserve."`
 	ModTime    string `arg:"modification_time" implied:"now for state: touch, or else preserve" doc:"The same for the modification time. With both preserved, touch does not change existing files."`
@@ -82,6 +82,10 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 		}
 		if given("content") && a.State != "" && a.State != "file" {
 			add("content", "`content` goes with `state: file` only", "")
+		}
+		// Only a directory has something below it.
+		if a.Recurse && a.State == "" && a.Content == nil {
+			a.State = "directory"
 		}
 		if a.Recurse && a.State != "directory" && a.State != "perms" {
 			add("recurse", "`recurse` goes with `state: directory` or `perms` only", "")

@@ -45,6 +45,11 @@ var _ = declareAction(&Action{
 `,
 })
 
+// OnlyLooks reports whether a step asks nothing of a service but how it is.
+func (a *ServiceArgs) OnlyLooks() bool {
+	return a.State == "" && a.Enabled == nil && a.Masked == nil && !a.DaemonReload && !a.DaemonReexec
+}
+
 var serviceName = regexp.MustCompile(`^[a-zA-Z0-9@_.:\\+~-]+$`)
 
 func (a *ServiceArgs) validateArgs(given func(string) bool) []Problem {
@@ -56,8 +61,6 @@ func (a *ServiceArgs) validateArgs(given func(string) bool) []Problem {
 		add("name", "`service` needs `name`", "")
 	case a.Name == "" && !a.DaemonReload && !a.DaemonReexec:
 		add("name", "`service` has nothing to do", "give `name` with `state` or `enabled`")
-	case a.Name != "" && !units && !a.DaemonReload && !a.DaemonReexec:
-		add("state", "`service` has nothing to do", "give `state`, `enabled` or `masked`")
 	case a.Name != "" && !serviceName.MatchString(a.Name):
 		add("name", "`name` has "+nameValue(a.Name)+", which is not a service name", "")
 	}

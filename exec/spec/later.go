@@ -28,10 +28,16 @@ var (
 
 var fieldsLater = map[string]map[string]later{
 	"blockinfile": fileLater, "get_url": fileLater, "uri": fileLater,
-	"assemble":   mergeParts(fileLater, map[string]later{"decrypt": vaultLater}),
-	"service":    {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
-	"lineinfile": mergeParts(fileLater, map[string]later{"others": leaveOut}),
-	"replace":    mergeParts(fileLater, map[string]later{"others": leaveOut}),
+	"ini_file": mergeParts(fileLater, map[string]later{
+		"follow":             {idle: "true", way: "name what the link leads to"},
+		"section_has_values": {way: "give the sections names of their own"},
+	}),
+	"mount":        {"opts_no_log": {way: "give the step `no_log: true`"}},
+	"alternatives": {"family": {way: "use `command: update-alternatives --install … --family …`"}},
+	"assemble":     mergeParts(fileLater, map[string]later{"decrypt": vaultLater}),
+	"service":      {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
+	"lineinfile":   mergeParts(fileLater, map[string]later{"others": leaveOut}),
+	"replace":      mergeParts(fileLater, map[string]later{"others": leaveOut}),
 	"file": mergeParts(fileLater, map[string]later{
 		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "remove it"},
@@ -76,6 +82,10 @@ var fieldsLater = map[string]map[string]later{
 		"list":        {way: "use `command: dnf list`"}, "sslverify": {idle: "true", way: "set it in the repository's file"},
 		"validate_certs": {idle: "true", way: "set it in the repository's file"},
 	},
+	"postgresql_user": {
+		"priv":   {way: "use `postgresql_privs`"},
+		"groups": {way: "use `postgresql_privs` with `type: group`"},
+	},
 	"apt_repository": {"install_python_apt": {idle: "true", way: "remove it; moon does not need Python"}},
 	"pip":            {"umask": {way: "set the modes in a step of its own"}},
 }
@@ -113,16 +123,23 @@ func (d *decoder) reportLater(name string, value any, prefix string) bool {
 
 // actionsLater are modules of Ansible that playbooks use and that moon has not, with the way out.
 var actionsLater = map[string]string{
-	"async_status":           "let the task wait for what it starts, with `until`",
-	"dpkg_selections":        "use `shell: echo NAME hold | dpkg --set-selections`",
 	"expect":                 "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
-	"firewalld":              "use `command: firewall-cmd …`, with `changed_when`",
 	"iptables":               "write the rules to a file with `template`, and load it in a handler with `command: iptables-restore`",
-	"rpm_key":                "use `command: rpm --import KEY`",
 	"subversion":             "use `command: svn checkout …`",
-	"ufw":                    "use `command: ufw …`, with `changed_when`",
 	"validate_argument_spec": "check the variables with `assert`",
 	"yum_repository":         "write the file below /etc/yum.repos.d with `copy` and `content`",
+}
+
+// ForWindows reports whether a module is one for Windows hosts, by its name.
+func ForWindows(name string) bool {
+	for _, collection := range []string{"ansible.windows.", "community.windows.", "microsoft.ad.", BuiltinPrefix} {
+		short, found := strings.CutPrefix(name, collection)
+		if found && collection != BuiltinPrefix {
+			return true
+		}
+		name = short
+	}
+	return strings.HasPrefix(name, "win_")
 }
 
 // ActionLater gives the way out for an action that there is not yet.

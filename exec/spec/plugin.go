@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"moon/exec/spec/documented"
 )
 
 // Plugin is where an action comes from that is not compiled in, and what it says of itself. It is plain data: plans keep it,
@@ -26,18 +28,44 @@ type Plugin struct {
 	Free    string          `json:"free,omitempty"` // the argument that plain text fills
 	Schema  json.RawMessage `json:"schema,omitempty"`
 	Returns map[string]any  `json:"returns,omitempty"` // a JSON Schema, or a text for each name
+
+	// Of a module in Python.
+	Module     string             `json:"module,omitempty"`      // its full name there
+	Members    []Member           `json:"members,omitempty"`     // its own file, and what it imports of Ansible's libraries and collections
+	Pack       string             `json:"pack,omitempty"`        // digest of these, as they run
+	Documented *documented.Module `json:"documented,omitempty"`  // nil: it takes any arguments
+	GivesFacts bool               `json:"gives_facts,omitempty"` // its text says that it gives facts
+	Brought    bool               `json:"brought,omitempty"`     // it came with the playbook
+	Untrusted  bool               `json:"untrusted,omitempty"`   // and no one has said that it may run
+}
+
+// Member is a file that goes with a module in Python.
+type Member struct {
+	Name   string `json:"name"`   // in the pack
+	Path   string `json:"path"`   // absolute
+	Digest string `json:"digest"` // SHA-256
+
+	Brought bool `json:"brought,omitempty"` // it came with the playbook
+}
+
+// Files are the files whose text runs: its own, or all that are packed.
+func (p *Plugin) Files() []Member {
+	if len(p.Members) == 0 && p.Path != "" {
+		return []Member{{Path: p.Path, Digest: p.Digest, Brought: p.Brought}}
+	}
+	return p.Members
 }
 
 // Speech is how a plugin is talked to.
 type Speech string
 
 // A program for each call, with the request on its standard input; one program for all calls of a run; a module as Ansible
-// has them, with its arguments in a file, or in an envelope on standard input.
+// has them, with its arguments in a file, or in Python and packed with what it imports.
 const (
-	SpeaksOnce     Speech = "once"
-	SpeaksLines    Speech = "lines"
-	SpeaksFile     Speech = "file"
-	SpeaksEnvelope Speech = "envelope"
+	SpeaksOnce   Speech = "once"
+	SpeaksLines  Speech = "lines"
+	SpeaksFile   Speech = "file"
+	SpeaksPython Speech = "python"
 )
 
 // Where a plugin runs: on the machine that a step is about, or where moon runs.
@@ -57,10 +85,23 @@ type PluginArgs struct {
 
 // From says in a few words where the action comes from. shown words its path.
 func (p *Plugin) From(shown func(path string) string) string {
-	if p.Path == "" {
-		return "via ansible, needs python on host"
+	switch {
+	case p.Speaks == SpeaksPython && p.Brought:
+		return "via Python, from " + shown(p.Path)
+	case p.Speaks == SpeaksPython:
+		return "via Python"
 	}
 	return "from " + shown(p.Path)
+}
+
+// NeedsPython reports whether the machine of a step must have Python for it.
+func (p *Plugin) NeedsPython() bool { return p.Speaks == SpeaksPython }
+
+// Brief is the plugin as the side that carries out a call needs it, which may have what it runs already.
+func (p *Plugin) Brief() *Plugin {
+	b := *p
+	b.Members, b.Documented, b.Returns, b.Doc, b.Schema = nil, nil, nil, "", nil
+	return &b
 }
 
 // Declare makes an action of what a plugin says of it. The error is for its author.
@@ -71,6 +112,11 @@ func (p *Plugin) Declare() (*Action, error) {
 	}
 	if p.Where != "" && p.Where != OnTarget && p.Where != OnController {
 		return nil, fmt.Errorf("`where` of %s is %q, and not %s or %s", p.Action, p.Where, OnTarget, OnController)
+	}
+	if p.Documented != nil {
+		fields := p.documentedFields()
+		a.fields = func() []Field { return fields }
+		return a, nil
 	}
 	s, err := readSchema(p.Action, p.Schema)
 	if err != nil {
@@ -105,6 +151,9 @@ func (p *Plugin) listReturns() []Return {
 // decodePlugin brings arguments to the types that the schema asks for, as far as playbooks have them as text, and lets the
 // schema judge.
 func (a *Action) decodePlugin(args map[string]any) (any, []Problem) {
+	if a.Plugin.Speaks == SpeaksPython {
+		return a.decodeDocumented(args)
+	}
 	values := map[string]any{}
 	for name, v := range args {
 		f, _ := a.Field(name)

@@ -33,6 +33,9 @@ func unlessRemote(src string, remote bool) string {
 func Source(args any) string {
 	switch a := args.(type) {
 	case *PluginArgs:
+		if a.Plugin.Speaks == SpeaksPython {
+			return "" // it is sent as a pack, and only where it is not yet
+		}
 		return a.Plugin.Path
 	case sourced:
 		return a.sourcePath()

@@ -55,6 +55,10 @@ type Field struct {
 	AsIs bool // a Path that plays may write relative to something else than where the task starts: what a link leads to
 	JSON bool // a list or map given for it is written as JSON
 
+	Type   string // of a module's argument: what it takes, in words; "": what its kind says
+	Secret bool   // its value is not shown
+	Hidden bool   // it is taken, and neither listed nor suggested
+
 	index []int             // in the argument struct, or in one embedded there
 	fill  bool              // Default is decoded when the field is not given
 	same  map[string]string // other spellings of words in Enum
@@ -74,6 +78,7 @@ type Action struct {
 	Free     string // the field that plain text fills: `shell: make`
 	FreeList string // the field that a plain list fills: `command: [git, pull]`
 	Open     bool   // takes any key: the names are the user's
+	Subject  string // the field that names what a step is about, in plans
 	Process  string // the field that starts a process, and so uses env and cwd; "*": always one
 
 	Command bool // it is a command of the user's, which may have the terminal (interactive)
@@ -82,6 +87,7 @@ type Action struct {
 	Changes bool // a run without error counts as a change unless the step says otherwise
 	Check   bool // can tell what it would change without changing it
 	Diff    bool // and shows the difference
+	Lax     bool // Ansible passes over arguments that it does not have
 	Returns []Return
 	Least   string // the shortest step that is valid: "copy: {content: x, dest: /tmp/x}"
 	Example string // a list of steps, which testdata/actions runs
@@ -114,9 +120,13 @@ func (f *Field) Field(name string) (*Field, bool) { return findField(f.Fields, n
 // BuiltinPrefix is how Ansible spells the full name of its own modules.
 const BuiltinPrefix = "ansible.builtin."
 
-// Lookup finds an action by its name or an alias, with or without ansible.builtin in front.
+// LegacyPrefix is the same for those and the modules next to a playbook.
+const LegacyPrefix = "ansible.legacy."
+
+// Lookup finds an action by its name or an alias, with or without ansible.builtin in front. The full names of modules that belong to other
+// collections are aliases: community.general.pacman.
 func Lookup(name string) (*Action, bool) {
-	a, ok := byName[strings.TrimPrefix(name, BuiltinPrefix)]
+	a, ok := byName[strings.TrimPrefix(strings.TrimPrefix(name, BuiltinPrefix), LegacyPrefix)]
 	return a, ok
 }
 

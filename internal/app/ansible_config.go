@@ -3,7 +3,9 @@ package app
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,17 +15,21 @@ import (
 	"moon/plan/inventory"
 )
 
-// ansibleSettings are what moon takes from an ansible.cfg. Everything else there is passed over.
-type ansibleSettings struct {
+// AnsibleSettings are what moon takes from an ansible.cfg. Everything else there is passed over.
+type AnsibleSettings struct {
 	File      string   // it was read from; "": there is none
 	Inventory []string // absolute paths, and lists of hosts
-	RolesPath []string // absolute
+	RolesPath []string // absolute; nil: no setting names them
 
-	inventoryLine int
+	CollectionsPath []string // absolute; nil: no setting names them
+
+	values, places map[string]string // by section.name: what each setting is, and where it stands
+	supplied       bool              // the file was found in the directory of the call: it may have come with a playbook
+	inventoryLine  int
 }
 
 // InventoryPaths is what the settings name, which must be there.
-func (s ansibleSettings) InventoryPaths() ([]string, error) {
+func (s AnsibleSettings) InventoryPaths() ([]string, error) {
 	for _, source := range s.Inventory {
 		if _, err := os.Stat(source); !inventory.IsList(source) && errors.Is(err, fs.ErrNotExist) {
 			return nil, Usage("%s:%d: inventory: there is no file or directory %s", s.File, s.inventoryLine, source)
@@ -33,25 +39,25 @@ func (s ansibleSettings) InventoryPaths() ([]string, error) {
 }
 
 // Supplied is the name of the file, if it may have come with a playbook: the user has not named it. It is "" otherwise.
-func (s ansibleSettings) Supplied() string {
-	if s.File == "" || os.Getenv("ANSIBLE_CONFIG") != "" {
+func (s AnsibleSettings) Supplied() string {
+	if !s.supplied {
 		return ""
 	}
 	return termtext.CleanName(filepath.Base(s.File))
 }
 
-// AnsibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory. One in a
-// directory that everybody may write to is passed over, as Ansible does: anybody could have put it there.
-func AnsibleConfig(dir string) (ansibleSettings, error) {
-	var set ansibleSettings
+// AnsibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory, that of the
+// home or that of the machine, the first that is there. One in a directory that every user may write to is passed over, as Ansible does:
+// any of them could have put it there.
+func AnsibleConfig(dir string) (AnsibleSettings, error) {
+	var set AnsibleSettings
 	file := os.Getenv("ANSIBLE_CONFIG")
 	named := file != ""
 	if !named {
-		info, err := os.Stat(dir)
-		if err != nil || info.Mode().Perm()&0o002 != 0 {
-			return set, nil //nolint:nilerr // who cannot look into the directory finds no file in it
+		file, set.supplied = usualSettings(dir)
+		if file == "" {
+			return set, nil
 		}
-		file = filepath.Join(dir, "ansible.cfg")
 	} else if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "ansible.cfg")
 	}
@@ -72,11 +78,21 @@ func AnsibleConfig(dir string) (ansibleSettings, error) {
 	case len(text) > maxPassword:
 		return set, Usage("Ansible's settings cannot be read: %s is larger than %d KiB", file, maxPassword>>10)
 	}
-	values, places, err := iniDefaults(file, text)
+	all, lines, err := iniSettings(file, text)
 	if err != nil {
 		return set, err
 	}
-	set.File, set.inventoryLine = file, places["inventory"]
+	set.values, set.places = all, map[string]string{}
+	for name, line := range lines {
+		set.places[name] = fmt.Sprintf("%s:%d: %s", file, line, name)
+	}
+	values := map[string]string{}
+	for name, value := range all {
+		if name, ok := strings.CutPrefix(name, "defaults."); ok {
+			values[name] = value
+		}
+	}
+	set.File, set.inventoryLine = file, lines["defaults.inventory"]
 	for path := range strings.SplitSeq(values["inventory"], ",") {
 		if path = strings.TrimSpace(path); path != "" {
 			set.Inventory = append(set.Inventory, settingPath(file, path))
@@ -85,12 +101,46 @@ func AnsibleConfig(dir string) (ansibleSettings, error) {
 	if strings.HasSuffix(strings.TrimSpace(values["inventory"]), ",") { // a list of hosts, as for -i
 		set.Inventory = []string{values["inventory"]}
 	}
-	for path := range strings.SplitSeq(values["roles_path"], ":") {
-		if path = strings.TrimSpace(path); path != "" {
-			set.RolesPath = append(set.RolesPath, settingPath(file, path))
+	inFile := func(path string) string { return settingPath(file, path) }
+	set.RolesPath = pathList(values["roles_path"], inFile)
+	set.CollectionsPath = pathList(cmp.Or(values["collections_path"], values["collections_paths"]), inFile)
+	return set, nil
+}
+
+// SearchPaths are the directories in which roles and collections are looked for, behind those next to the playbook: of the environment,
+// of the settings, or those that Ansible has without any. Relative paths of the environment start in dir.
+func (s AnsibleSettings) SearchPaths(dir, home string) (roles, collections []string) {
+	here := func(path string) string { return settingPath(filepath.Join(dir, "ansible.cfg"), path) }
+	roles, collections = s.RolesPath, s.CollectionsPath
+	if set := os.Getenv("ANSIBLE_ROLES_PATH"); set != "" {
+		roles = pathList(set, here)
+	}
+	if set := cmp.Or(os.Getenv("ANSIBLE_COLLECTIONS_PATH"), os.Getenv("ANSIBLE_COLLECTIONS_PATHS")); set != "" {
+		collections = pathList(set, here)
+	}
+	if roles == nil {
+		roles = usualRoles(home)
+	}
+	if collections == nil {
+		collections = usualCollections(home)
+	}
+	return roles, collections
+}
+
+// usualSettings is the file of settings that Ansible takes if none is named, and whether it is in the directory of the call.
+func usualSettings(dir string) (file string, supplied bool) {
+	file = filepath.Join(dir, "ansible.cfg")
+	info, err := os.Stat(dir)
+	if _, missing := os.Stat(file); err == nil && missing == nil && info.Mode().Perm()&0o002 == 0 {
+		return file, true
+	}
+	home, _ := os.UserHomeDir() // without one there is none in it
+	for _, file := range []string{filepath.Join(home, ".ansible.cfg"), "/etc/ansible/ansible.cfg"} {
+		if info, err := os.Stat(file); err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() {
+			return file, false
 		}
 	}
-	return set, nil
+	return "", false
 }
 
 // settingPath is a path in a file of settings: relative to the file, with ~ and {{CWD}}, and variables of the environment.
@@ -110,9 +160,9 @@ func settingPath(file, path string) string {
 	return filepath.Clean(path)
 }
 
-// iniDefaults are the settings of the section [defaults], and the lines they are on. Indented lines continue the one before. What is no
+// iniSettings are the settings of a file by section.name, and the lines they are on. Indented lines continue the one before. What is no
 // setting is refused as Ansible refuses it: what is before the first section, or there twice.
-func iniDefaults(file string, text []byte) (values map[string]string, places map[string]int, err error) {
+func iniSettings(file string, text []byte) (values map[string]string, places map[string]int, err error) {
 	values, places = map[string]string{}, map[string]int{}
 	sections, settings := map[string]int{}, map[string]int{}
 	section, key := "", ""
@@ -137,9 +187,7 @@ func iniDefaults(file string, text []byte) (values map[string]string, places map
 			clear(settings)
 			continue
 		case (line[0] == ' ' || line[0] == '\t') && key != "":
-			if section == "defaults" {
-				values[key] += "\n" + content
-			}
+			values[section+"."+key] += "\n" + content
 			continue
 		}
 		at := strings.IndexAny(content, "=:")
@@ -154,10 +202,8 @@ func iniDefaults(file string, text []byte) (values map[string]string, places map
 			return fail("setting %s is there twice in [%s], first in line %d", key, section, first)
 		}
 		settings[key] = n
-		if section == "defaults" {
-			value, _, _ := strings.Cut(content[at+1:], " ;") // # is no comment here
-			values[key], places[key] = strings.TrimSpace(value), n
-		}
+		value, _, _ := strings.Cut(content[at+1:], " ;") // # does not begin a comment here
+		values[section+"."+key], places[section+"."+key] = strings.TrimSpace(value), n
 	}
 	if err := lines.Err(); err != nil {
 		n++

@@ -14,6 +14,7 @@ import (
 type agentCmd struct {
 	Clean  bool `env:"-" help:"Use the environment of a fresh process of this user."`
 	Kept   bool `env:"-" help:"Clean up the cache that this program is kept in."`
+	Keep   bool `env:"-" help:"Do one job, which comes on standard input, in the background."`
 	Unlink bool `env:"-" help:"Remove this program, which was copied for this agent only."`
 }
 
@@ -48,6 +49,12 @@ func (c *agentCmd) Run(call *app.Invocation) error {
 		}
 		return false
 	})()
+	if c.Keep {
+		if err := remote.Keep(ctx, call.In, call.Out, build()); err != nil {
+			return app.Usage("%s", err)
+		}
+		return nil
+	}
 	if err := remote.Serve(ctx, call.In, call.Out, build()); err != nil {
 		return app.Usage("%s", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,8 +125,11 @@ func (c checkup) text(w io.Writer) error {
 	if len(c.Settings) > 0 {
 		fmt.Fprintf(w, "\nIgnored Ansible settings\n")
 		for _, s := range c.Settings {
-			fmt.Fprintf(w, "  %s:%d: %s = %s\n    hint: %s\n", termtext.CleanName(s.File), s.Line, termtext.CleanName(s.Name),
-				termtext.CleanName(s.Value), s.Hint)
+			place := termtext.CleanName(s.File)
+			if s.Line > 0 {
+				place = fmt.Sprintf("%s:%d", place, s.Line)
+			}
+			fmt.Fprintf(w, "  %s: %s = %s\n    hint: %s\n", place, termtext.CleanName(s.Name), termtext.CleanName(s.Value), s.Hint)
 		}
 	}
 	if len(c.Programs) > 0 {
@@ -224,7 +228,7 @@ func programs() []program {
 // setting is one of Ansible's that moon would have to honour, and does not.
 type setting struct {
 	File  string `json:"file"`
-	Line  int    `json:"line"`
+	Line  int    `json:"line"` // 0: File is a variable of the environment, behind a $
 	Name  string `json:"name"` // section.name
 	Value string `json:"value"`
 	Hint  string `json:"hint"`
@@ -233,63 +237,76 @@ type setting struct {
 // ways are the settings of ansible.cfg that change what a playbook does, and what to do instead. What only changes how
 // ansible-playbook looks or how fast it is, is not among them, and neither is what moon honours.
 var ways = map[string]string{
-	"defaults.any_errors_fatal":            "write `any_errors_fatal: true` on the plays",
-	"defaults.ask_pass":                    "use a key, or ssh-agent",
-	"defaults.ask_vault_pass":              "give --ask-vault-pass",
-	"defaults.callback_plugins":            "moon has outputs of its own: --output",
-	"defaults.error_on_undefined_vars":     "an undefined name is always a mistake; write `| default('')`",
-	"defaults.filter_plugins":              "plugins in Python are not loaded",
-	"defaults.lookup_plugins":              "plugins in Python are not loaded",
-	"defaults.action_plugins":              "plugins in Python are not loaded",
-	"defaults.test_plugins":                "plugins in Python are not loaded",
-	"defaults.vars_plugins":                "plugins in Python are not loaded",
-	"defaults.inventory_plugins":           "plugins in Python are not loaded; an inventory may be a program that prints it",
-	"defaults.strategy_plugins":            "plugins in Python are not loaded",
-	"defaults.module_utils":                "plugins in Python are not loaded",
-	"defaults.force_handlers":              "give --force-handlers, or write `force_handlers: true` on the plays",
-	"defaults.gather_subset":               "all facts are gathered",
-	"defaults.gathering":                   "write `gather_facts: false` on the plays that need none",
-	"defaults.hash_behaviour":              "maps replace each other; write `| combine(…, recursive=true)`",
-	"defaults.host_key_checking":           "host keys are checked; put what is wanted into ~/.ssh/config",
-	"defaults.inject_facts_as_vars":        "facts have their short names as well",
-	"defaults.jinja2_extensions":           "extensions of Jinja are not loaded",
-	"defaults.library":                     "give --module-path",
-	"defaults.private_key_file":            "give --private-key",
-	"defaults.remote_port":                 "write it into the inventory (ansible_port), or into ~/.ssh/config",
-	"defaults.remote_user":                 "give --user",
-	"defaults.strategy":                    "write `strategy:` on the plays",
-	"defaults.transport":                   "give --connection",
-	"defaults.vault_identity_list":         "give --vault-password-file ID@FILE",
-	"defaults.vault_password_file":         "give --vault-password-file",
-	"privilege_escalation.become":          "give --become",
-	"privilege_escalation.become_ask_pass": "give --ask-become-pass",
-	"privilege_escalation.become_method":   "give --become-method",
-	"privilege_escalation.become_user":     "give --become-user",
-	"ssh_connection.ssh_args":              "give --ssh-common-args, or put it into ~/.ssh/config",
-	"ssh_connection.ssh_common_args":       "give --ssh-common-args, or put it into ~/.ssh/config",
-	"ssh_connection.ssh_extra_args":        "give --ssh-common-args, or put it into ~/.ssh/config",
-	"ssh_connection.scp_if_ssh":            "files go through the connection itself",
+	"defaults.ask_pass":                      "use a key, or ssh-agent",
+	"defaults.ask_vault_pass":                "give --ask-vault-pass",
+	"defaults.callback_plugins":              "moon has outputs of its own: --output",
+	"defaults.error_on_undefined_vars":       "an undefined name is always a mistake; write `| default('')`",
+	"defaults.filter_plugins":                "plugins in Python are not loaded",
+	"defaults.lookup_plugins":                "plugins in Python are not loaded",
+	"defaults.action_plugins":                "plugins in Python are not loaded",
+	"defaults.test_plugins":                  "plugins in Python are not loaded",
+	"defaults.vars_plugins":                  "plugins in Python are not loaded",
+	"defaults.inventory_plugins":             "plugins in Python are not loaded; an inventory may be a program that prints it",
+	"defaults.strategy_plugins":              "plugins in Python are not loaded",
+	"defaults.module_utils":                  "plugins in Python are not loaded",
+	"defaults.gather_subset":                 "all facts are gathered",
+	"defaults.hash_behaviour":                "maps replace each other; write `| combine(…, recursive=true)`",
+	"defaults.inject_facts_as_vars":          "facts have their short names as well",
+	"defaults.jinja2_extensions":             "extensions of Jinja are not loaded",
+	"defaults.library":                       "give --module-path",
+	"ssh_connection.scp_if_ssh":              "files go through the connection itself",
+	"ssh_connection.retries":                 "a host that cannot be reached is asked once; `moon resume` continues",
+	"defaults.fact_caching":                  "facts are gathered in each run, and not kept",
+	"defaults.no_log":                        "write `no_log: true` on the plays",
+	"defaults.private_role_vars":             "the variables of a role are there for the rest of its play",
+	"defaults.task_timeout":                  "write `timeout:` on the plays",
+	"defaults.executable":                    "a `shell` task takes `executable`",
+	"defaults.invalid_task_attribute_failed": "unknown keys are always mistakes",
+	"defaults.precedence":                    "the order of variables is fixed",
+	"privilege_escalation.become_exe":        "`become_method` is sudo, su or doas",
+	"privilege_escalation.become_flags":      "what sudo allows is set in sudoers",
 }
 
 // usuals are the values with which a setting changes nothing.
 var usuals = map[string][]string{
-	"defaults.any_errors_fatal": {"false"}, "defaults.ask_pass": {"false"}, "defaults.ask_vault_pass": {"false"},
-	"defaults.error_on_undefined_vars": {"true"},
-	"defaults.force_handlers":          {"false"}, "defaults.gathering": {"implicit", "smart"}, "defaults.gather_subset": {"all"},
-	"defaults.hash_behaviour":    {"replace"},
-	"defaults.host_key_checking": {"true"}, "defaults.inject_facts_as_vars": {"true"}, "defaults.strategy": {"linear"},
-	"defaults.transport":   {"smart", "ssh"},
-	"defaults.remote_port": {"22"}, "privilege_escalation.become": {"false"}, "privilege_escalation.become_ask_pass": {"false"},
-	"privilege_escalation.become_method": {"sudo"}, "privilege_escalation.become_user": {"root"},
-	"ssh_connection.scp_if_ssh": {"smart", "true", "false"},
+	"defaults.ask_pass": {"false"}, "defaults.ask_vault_pass": {"false"}, "defaults.error_on_undefined_vars": {"true"},
+	"defaults.gather_subset": {"all"}, "defaults.hash_behaviour": {"replace"}, "defaults.inject_facts_as_vars": {"true"},
+	"defaults.fact_caching": {"memory"}, "defaults.no_log": {"false"},
+	"defaults.private_role_vars": {"false"}, "defaults.task_timeout": {"0"},
+	"defaults.executable": {"/bin/sh"}, "defaults.invalid_task_attribute_failed": {"true"},
+	"ssh_connection.scp_if_ssh": {"smart", "true", "false"}, "ssh_connection.retries": {"0"},
+	"privilege_escalation.become_exe": {"sudo"}, "privilege_escalation.become_flags": {"-h -s -n"},
 }
 
-// ignoredSettings reads the file of settings that Ansible would take, and finds those that moon ignores. moon itself takes only one
-// beside the call, or one that is named.
+// variables are those of the environment that are not called as their setting.
+var variables = map[string]string{
+	"defaults.inject_facts_as_vars": "ANSIBLE_INJECT_FACT_VARS", "defaults.fact_caching": "ANSIBLE_CACHE_PLUGIN",
+	"ssh_connection.retries": "ANSIBLE_SSH_RETRIES", "defaults.precedence": "ANSIBLE_PRECEDENCE",
+}
+
+// inEnvironment finds the variables by which moon's surroundings set what moon ignores.
+func inEnvironment() []setting {
+	var found []setting
+	for _, name := range slices.Sorted(maps.Keys(ways)) {
+		variable := variables[name]
+		if variable == "" {
+			_, key, _ := strings.Cut(name, ".")
+			variable = "ANSIBLE_" + strings.ToUpper(key)
+		}
+		if value := os.Getenv(variable); value != "" && !slices.Contains(usuals[name], plainSetting(value)) {
+			found = append(found, setting{File: "$" + variable, Name: name, Value: value, Hint: ways[name]})
+		}
+	}
+	return found
+}
+
+// ignoredSettings reads the file of settings that Ansible would take, and finds those that moon ignores, there and in the environment.
 func ignoredSettings(dir, home string) []setting {
-	own := []string{os.Getenv("ANSIBLE_CONFIG"), filepath.Join(dir, "ansible.cfg")}
+	found := inEnvironment()
 	// The first that exists is the only one that Ansible reads.
-	for _, path := range append(own, filepath.Join(home, ".ansible.cfg"), "/etc/ansible/ansible.cfg") {
+	for _, path := range []string{
+		os.Getenv("ANSIBLE_CONFIG"), filepath.Join(dir, "ansible.cfg"), filepath.Join(home, ".ansible.cfg"), "/etc/ansible/ansible.cfg",
+	} {
 		if info, err := os.Stat(path); path == "" || err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
 			continue
 		}
@@ -301,15 +318,15 @@ func ignoredSettings(dir, home string) []setting {
 		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "..") {
 			shown = rel
 		}
-		return settingsIn(shown, string(text), slices.Contains(own, path))
+		return append(found, settingsIn(shown, string(text))...)
 	}
-	return nil
+	return found
 }
 
 // maxSettings is more than any file of settings has.
 const maxSettings = 1 << 20
 
-func settingsIn(file, text string, honoured bool) []setting {
+func settingsIn(file, text string) []setting {
 	var found []setting
 	section, number := "", 0
 	for line := range strings.Lines(text) {
@@ -331,10 +348,6 @@ func settingsIn(file, text string, honoured bool) []setting {
 		name := section + "." + strings.ToLower(strings.TrimSpace(key))
 		value = strings.TrimSpace(value)
 		hint := ways[name]
-		// A file in the home is Ansible's but not moon's, so what it sets has no effect here.
-		if !honoured && (name == "defaults.inventory" || name == "defaults.roles_path") {
-			hint = "moon reads only an ansible.cfg in the working directory, or the one that ANSIBLE_CONFIG names"
-		}
 		if ok && hint != "" && value != "" && !slices.Contains(usuals[name], plainSetting(value)) {
 			found = append(found, setting{file, number, name, value, hint})
 		}

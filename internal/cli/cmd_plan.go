@@ -65,7 +65,8 @@ type planFlags struct {
 	given    []givenFlag
 	importer *app.Importer // where exports of other playbooks come from; nil: from their last runs
 
-	approved bool // whoever calls the command approves what it runs
+	unseen   *diag.List // takes what only facts could say, of a list that asks no host; nil: that is an error
+	approved bool       // the user who calls the command approves what it runs
 
 	mode fact.Options // of the run the plan is for: templates of plays may ask
 }
@@ -93,7 +94,7 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 	if f.importer != nil {
 		o.Outside.Exports = f.importer.Exports
 	}
-	o.Given = o.Path
+	o.Given, o.Unseen = o.Path, f.unseen
 	o.Stdin, o.MaxSteps, o.MaxExpansion = call.In, f.MaxSteps, f.MaxExpansion
 	f.called(&o)
 	switch {
@@ -124,12 +125,16 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 	if o.Prior, err = f.priorState(o.Path); err != nil {
 		return o, err
 	}
-	found, err := f.find(call, beside, o.ModulePath)
+	set, err := app.SearchAnsible(&o)
+	if err != nil {
+		return plan.Options{}, err
+	}
+	found, err := f.find(call, beside, &o)
 	if err != nil {
 		return plan.Options{}, err
 	}
 	o.Plugins = found
-	return o, f.connecting(&o, call, &f.pluginFlags, f.approved)
+	return o, f.connecting(&o, set, call, &f.pluginFlags, f.approved)
 }
 
 // usualPlaybook is the playbook that is meant where none is named.
@@ -158,6 +163,15 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	o.Secrets = call.Secrets
 	o.Outside.Pipe, o.Outside.Fetch = call.Asker.Pipe, action.Fetch
 	o.Outside.Exports = (&app.Importer{Call: call}).Exports
+	if len(passwords.Files) == 0 && !passwords.Ask {
+		set, err := app.AnsibleConfig(dir)
+		if err != nil {
+			return o, err
+		}
+		if passwords.Files, err = set.VaultPasswords(); err != nil {
+			return o, err
+		}
+	}
 	o.Outside.Vault, err = passwords.Passwords(call)
 	return o, err
 }
@@ -195,7 +209,10 @@ func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, e
 	if f.Strict {
 		ds = append(ds, refuseOpen(p)...)
 	}
-	return p, g, f.complain(call, p, nearby.FromHere(o, ds))
+	if err := f.complain(call, p, nearby.FromHere(o, ds)); err != nil || !f.approved {
+		return p, g, err
+	}
+	return p, g, refuseUntrusted(p)
 }
 
 // refuseOpen reports what only the run knows: items of loops, hosts.
@@ -285,7 +302,9 @@ func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
 	if err := c.check(); err != nil {
 		return false, err
 	}
-	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
+	if c.asked() && c.Saved == "" { // for a list no one is asked, and what only facts could say keeps nothing from it
+		c.NoConnect, c.unseen = true, new(diag.List)
+	}
 	// A dry run has other values in some variables, so planning must know of it.
 	c.mode = fact.Options{Check: c.Check, Diff: c.Check && c.Diff.given}
 	p, g, err := c.build(call)
@@ -293,7 +312,7 @@ func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
 	case err != nil:
 		return false, err
 	case c.asked():
-		return false, c.list(call.Out, p)
+		return false, c.list(call.Out, p, c.Playbook)
 	case c.Check:
 		return c.predict(call, p, g)
 	case c.Output != "":

@@ -19,6 +19,7 @@ import (
 	"moon/exec/remote"
 	"moon/exec/spec"
 	"moon/internal/app"
+	"moon/internal/cli/modules"
 	"moon/internal/cli/reference"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -27,12 +28,11 @@ import (
 
 // pluginFlags say which programs may carry out steps that moon cannot.
 type pluginFlags struct {
-	TrustPlugins   bool     `name:"trust" aliases:"trust-plugins" help:"Trust the programs that the playbook contains or names, this time only: plugins, inventory programs, and those that would run before approval."`
-	AnsibleModules []string `placeholder:"NAME" help:"Allow these modules of the installed Ansible, if moon has no action of that name."`
+	TrustPlugins bool `name:"trust" aliases:"trust-plugins" help:"Trust the programs that the playbook contains or names, this time only: plugins, inventory programs, and those that would run before approval."`
 }
 
 // find looks for the plugins of a playbook, which is in the directory, and for modules in others.
-func (f *pluginFlags) find(call *app.Invocation, dir string, modules []string) (*plugin.Registry, error) {
+func (f *pluginFlags) find(call *app.Invocation, dir string, o *plan.Options) (*plugin.Registry, error) {
 	// Links are resolved, as the planner resolves them: trust is by path.
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -42,17 +42,21 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, modules []string) (
 		return nil, err
 	}
 	s := plugin.Search{
-		Beside: dir, Modular: modules, Dirs: filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
-		Modules: f.AnsibleModules, Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: call.Asker,
+		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: modules.In(o.Collections, o.Core),
+		Installed: []string{"/usr/share/ansible", "/etc/ansible"},
+		Dirs:      filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
+		Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: call.Asker,
 	}
 	if own := configDir(); own != "" {
 		s.Own = filepath.Join(own, "plugins")
 	}
-	r, err := plugin.Find(s)
-	if err != nil {
-		return nil, app.Usage("--ansible-modules: %s", err)
+	if home, err := os.UserHomeDir(); err == nil {
+		s.Installed = append(s.Installed, filepath.Join(home, ".ansible"))
 	}
-	return r, nil
+	if o.Core != "" { // collections that were installed with it
+		s.Installed = append(s.Installed, filepath.Dir(o.Core))
+	}
+	return plugin.Find(s), nil
 }
 
 // askTrust lets a person at a terminal decide which plugins may run.
@@ -81,13 +85,35 @@ func (f *pluginFlags) checkPlugins(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	for _, g := range p.Plugins() {
-		shown, err := filepath.Rel(p.Root, g.Path)
-		// What lies outside of the project was installed by the user.
-		if g.Path == "" || err != nil || strings.HasPrefix(shown, "..") || trust.Has(g.Path, g.Digest) {
-			continue
+	for _, file := range broughtFiles(p) {
+		if !trust.Has(file.Path, file.Digest) {
+			return pluginRefusal(plugin.Untrusted(p.Shown(file.Path), file.Path))
 		}
-		return pluginRefusal(plugin.Untrusted(shown, g.Path))
+	}
+	return nil
+}
+
+// broughtFiles are the files that came with the playbook and that run when its steps do.
+func broughtFiles(p *plan.Plan) (list []plan.Input) {
+	for _, g := range p.Plugins() {
+		for _, file := range g.Files() {
+			// What lies outside of the project was installed by the user, unless it is known to have come along.
+			shown, err := filepath.Rel(p.Root, file.Path)
+			if file.Brought || err == nil && !strings.HasPrefix(shown, "..") {
+				list = append(list, plan.Input{Path: file.Path, Digest: file.Digest})
+			}
+		}
+	}
+	return list
+}
+
+// refuseUntrusted refuses to run modules that came with the playbook, which planning only has read, before anything runs.
+func refuseUntrusted(p *plan.Plan) error {
+	for _, g := range p.Plugins() {
+		if g.Untrusted {
+			return app.Usage("%s\n  hint: look at it; then moon trust on the playbook, or --trust this time only",
+				firstLineOf(plugin.Untrusted(p.Shown(g.Path), g.Path).Error()))
+		}
 	}
 	return nil
 }
@@ -121,7 +147,12 @@ func (f *besideFlags) route(call *app.Invocation) (*plugin.Router, error) {
 			return nil, app.Usage("the working directory cannot be read: %s", err)
 		}
 	}
-	r, err := f.find(call, dir, nil)
+	o := plan.Options{Dir: dir}
+	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
+	if _, err := app.SearchAnsible(&o); err != nil {
+		return nil, err
+	}
+	r, err := f.find(call, dir, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +255,7 @@ func (c *pluginDescribeCmd) Run(call *app.Invocation) error {
 
 var speeches = map[spec.Speech]string{
 	spec.SpeaksOnce: "a process for each call", spec.SpeaksLines: "one process for a run, JSON-RPC",
-	spec.SpeaksFile: "a module as Ansible has them, arguments in a file", spec.SpeaksEnvelope: "a module as Ansible has them, in Python",
+	spec.SpeaksFile: "a module as Ansible has them, arguments in a file", spec.SpeaksPython: "a module as Ansible has them, in Python",
 }
 
 func yesNo(yes bool) string {

@@ -213,7 +213,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if err := c.overrideHosts(&r.again, here.Dir); err != nil {
 		return r, err
 	}
-	found, err := c.find(call, kept.Root, r.again.ModulePath)
+	found, err := c.find(call, kept.Root, &r.again)
 	if err != nil {
 		return r, err
 	}
@@ -227,7 +227,10 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	case r.again.Path == "-":
 		r.plan, r.graph, err = kept.Plan(here)
 	default:
-		return r, c.plannedAgain(call, past, &r)
+		if err := c.plannedAgain(call, past, &r); err != nil {
+			return r, err
+		}
+		return r, refuseUntrusted(r.plan)
 	}
 	if err != nil {
 		return r, app.Usage("%s: %s", past.ID, err)

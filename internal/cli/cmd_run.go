@@ -9,6 +9,7 @@ import (
 
 	"moon/events/fact"
 	"moon/internal/app"
+	"moon/internal/diag"
 )
 
 // runFlags are the flags of the commands that run.
@@ -47,8 +48,16 @@ func (f *runFlags) options() (fact.Options, error) {
 	return opts, nil
 }
 
-// usualForks is how many steps run at once where nobody says how many.
-func usualForks() int { return max(8, runtime.NumCPU()) }
+// usualForks is how many steps run at once where no flag says how many: what Ansible's settings say, or else a number that suits the
+// machine. A mistake in the settings is reported where the rest of them is read.
+func usualForks() int {
+	if set, err := app.AnsibleConfig("."); err == nil {
+		if n, err := set.Forks(); err == nil && n > 0 {
+			return n
+		}
+	}
+	return max(8, runtime.NumCPU())
+}
 
 type runCmd struct {
 	savedFlags
@@ -97,7 +106,9 @@ func (c *runCmd) run(call *app.Invocation) error {
 	if c.ExitCode && !c.Check {
 		return app.Usage("--exit-code says whether something would change; give --check with it, or run without")
 	}
-	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
+	if c.asked() && c.Saved == "" { // for a list no one is asked, and what only facts could say keeps nothing from it
+		c.NoConnect, c.unseen = true, new(diag.List)
+	}
 	opts, err := c.options()
 	if err != nil {
 		return err
@@ -112,7 +123,7 @@ func (c *runCmd) run(call *app.Invocation) error {
 		return err
 	}
 	if c.asked() {
-		return c.list(call.Out, p)
+		return c.list(call.Out, p, c.Playbook)
 	}
 	opts.Saved = c.Saved != ""
 	open, err := c.Exact.hold(call, p, c.expected, opts.Check)

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"moon/engine"
 	"moon/exec"
@@ -71,17 +70,7 @@ func (c *trustCmd) Run(call *app.Invocation) error {
 	if err := c.complain(call, p, nearby.FromHere(o, ds)); err != nil {
 		return err
 	}
-	return c.add(call, store, append(p.Deciding(), append(named, broughtPlugins(p)...)...))
-}
-
-// broughtPlugins are the programs in the playbook's own directories that its steps use.
-func broughtPlugins(p *plan.Plan) (list []plan.Input) {
-	for _, g := range p.Plugins() {
-		if shown, err := filepath.Rel(p.Root, g.Path); g.Path != "" && err == nil && !strings.HasPrefix(shown, "..") {
-			list = append(list, plan.Input{Path: g.Path, Digest: g.Digest})
-		}
-	}
-	return list
+	return c.add(call, store, append(p.Deciding(), append(named, broughtFiles(p)...)...))
 }
 
 func (c *trustCmd) add(call *app.Invocation, store plugin.Trust, files []plan.Input) error {

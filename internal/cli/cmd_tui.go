@@ -98,6 +98,11 @@ func (c *tuiCmd) once(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
+	if !opts.Check {
+		if err := refuseUntrusted(p); err != nil {
+			return err
+		}
+	}
 	c.answered = p.Answers()
 	app.AskSupplied(p)
 	if err := c.exportFile().Check(p, opts); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/inventory"
+	"moon/tui/plain"
 )
 
 // hostFlags are the flags of commands that plan, as far as they are about plays and their hosts. They are spelled as scripts that
@@ -160,12 +162,12 @@ type listFlags struct {
 func (f *listFlags) asked() bool { return f.ListHosts || f.ListTasks || f.ListTags || f.SyntaxCheck }
 
 // list prints what was asked for. A plan that can be made has no mistakes, so there is nothing more to check.
-func (f *listFlags) list(w io.Writer, p *plan.Plan) error {
+func (f *listFlags) list(w io.Writer, p *plan.Plan, playbook string) error {
 	plays := slices.ContainsFunc(p.Scopes, func(s plan.Scope) bool { return s.Kind == plan.ScopePlay })
 	if !plays && (f.ListHosts || f.ListTasks || f.ListTags) {
 		return app.Usage("--list-hosts, --list-tasks and --list-tags are about plays; moon plan --flat lists the steps")
 	}
-	fmt.Fprintf(w, "\nplaybook: %s\n", termtext.CleanName(p.RootFile))
+	fmt.Fprintf(w, "\nplaybook: %s\n", termtext.CleanName(cmp.Or(playbook, p.RootFile))) // as given
 	number := 0
 	for i := range p.Scopes {
 		if p.Scopes[i].Kind == plan.ScopePlay {
@@ -203,14 +205,7 @@ func (f *listFlags) listPlay(w io.Writer, p *plan.Plan, play *plan.Scope, number
 		seen[task] = true
 		all = append(all, s.Tags...)
 		if f.ListTasks {
-			name := s.Name
-			if name == "" {
-				name = s.Action
-			}
-			if s.Role != "" {
-				name = s.Role + " : " + name
-			}
-			fmt.Fprintf(w, "      %s\tTAGS: [%s]\n", termtext.CleanName(name), listed(s.Tags))
+			fmt.Fprintf(w, "      %s\tTAGS: [%s]\n", termtext.CleanName(plain.ListedTask(s)), listed(s.Tags))
 		}
 	}
 	if f.ListTags {
@@ -228,16 +223,14 @@ func listed(tags []string) string {
 }
 
 // connecting lets the planner ask hosts, programs and people.
-func (f *hostFlags) connecting(o *plan.Options, call *app.Invocation, pf *pluginFlags, approved bool) error {
-	set, err := app.AnsibleConfig(o.Dir)
-	if err != nil {
-		return err
-	}
+func (f *hostFlags) connecting(o *plan.Options, set app.AnsibleSettings, call *app.Invocation, pf *pluginFlags, approved bool) error {
 	t, err := call.Truster(pf.TrustPlugins || approved)
 	if err != nil {
 		return err
 	}
-	o.RolesPath = append(o.RolesPath, set.RolesPath...)
+	if err := set.Apply(o); err != nil {
+		return err
+	}
 	f.reachable(o, call, t)
 	if len(o.Hosts.Inventory) == 0 && len(set.Inventory) > 0 {
 		if o.Hosts.Inventory, err = set.InventoryPaths(); err != nil {

@@ -9,7 +9,12 @@ type becomeFlags struct {
 }
 
 func (f *becomeFlags) becomePasswords() app.BecomePasswords {
-	return app.BecomePasswords{Ask: f.AskBecomePass, File: f.BecomePasswordFile}
+	ask := f.AskBecomePass
+	if set, err := app.AnsibleConfig("."); err == nil && f.BecomePasswordFile == "" { // mistakes are reported with the rest of the settings
+		asked, err := set.AsksBecomePassword()
+		ask = ask || asked && err == nil
+	}
+	return app.BecomePasswords{Ask: ask, File: f.BecomePasswordFile}
 }
 
 // vaultFlags are where the passwords of encrypted files and values come from.

@@ -90,6 +90,11 @@ func (s *several) plan(m *series.Member, ahead, waits bool) (*series.Outlook, er
 	if err := flags.forPlays(p); err != nil {
 		return nil, err
 	}
+	if s.flags.approved && p != nil {
+		if err := refuseUntrusted(p); err != nil {
+			return nil, err
+		}
+	}
 	if s.flags.Strict && o.Unseen == nil {
 		ds = append(ds, refuseOpen(p)...)
 	}

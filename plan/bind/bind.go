@@ -146,6 +146,9 @@ func (b *Bound) Call() (*plan.Call, error) {
 			v, _ := plan.ValueOf(k.Args, wrong[0].Field)
 			return nil, &Problem{diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}}
 		}
+		for _, text := range k.Action.Secrets(call.Raw) {
+			b.plan.Secrets().Add("", text)
+		}
 		call.Args, call.Summary, call.Ordered = typed, b.plan.Summary(s.Action, call.Raw), r.Ordered
 	}
 	// What was certain when planning need not be rendered again.
@@ -431,7 +434,7 @@ func (n *Names) Holds(text string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	v, err := c.Eval(n.b.env)
+	v, err := plan.DecideOne(c, n.b.env)
 	if m := n.lacks(n.b.env, err); m != nil {
 		return false, m
 	}

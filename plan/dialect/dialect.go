@@ -43,6 +43,10 @@ type Rules struct {
 	OrdersMaps        bool // a map as written keeps its order and the types of its keys
 	WritesJSON        bool // a list or map for a text argument that may hold JSON is written as such
 	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
+	AnyHolds          bool // a condition may give any value: it holds unless that is empty or 0
+	CommaTags         bool // a text that a template gives as a tag may be several, with commas between them
+	TagsExist         bool // that no step has any of the tags that are asked for is an error, and not an empty run
+	ReadsFlags        bool // a text under a key that takes a boolean or a condition is a boolean if it reads as one: "yes"
 	FactsAhead        bool // what set_fact sets is in effect from the plan on, if the plan knows it
 }
 
@@ -53,11 +57,12 @@ var rules = Of[*Rules]{
 	Steps: &Rules{
 		OnFailure: "drain", RetryDelay: time.Second,
 		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, MakesFiles: true,
-		ReadsSources: true,
+		ReadsSources: true, CommaTags: true, TagsExist: true,
 	},
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
-		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, FactsAhead: true,
-		KeepsPaths: true, OrdersMaps: true, WritesJSON: true,
+		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, AnyHolds: true,
+		FactsAhead: true,
+		KeepsPaths: true, OrdersMaps: true, WritesJSON: true, ReadsFlags: true,
 	},
 }

@@ -3,7 +3,6 @@ package doctor
 import (
 	"regexp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
@@ -47,7 +46,7 @@ func (r *lookupsRule) VisitDocument(f *playbook.File, at walk.Place) {
 func (r *lookupsRule) findLookups(text string, posAt func(int) diag.Pos, at walk.Place) {
 	for _, m := range lookupCall.FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
-		plain := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+		plain := playbook.BareLookup(name)
 		if !slices.Contains(playbook.Lookups, plain) {
 			r.problems.Errorf(posAt(m[2]), utf8.RuneCountInString(name), at.Chain, suggest.DidYouMean(plain, playbook.Lookups),
 				"there is no lookup `%s`", name)

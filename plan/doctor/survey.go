@@ -3,6 +3,7 @@ package doctor
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"moon/internal/diag"
 	"moon/plan"
@@ -118,7 +119,12 @@ func (r *reading) makeSurvey() *Survey {
 			return nil
 		})
 	}
-	r.out.Diagnostics, r.out.Files = found, len(r.library.Sources)
+	r.out.Diagnostics = found
+	for _, f := range r.library.Sources { // what ansible-core says of its own plugins is no part of the playbook
+		if core := r.library.Core(); core == "" || !strings.HasPrefix(f.Path, core+"/") {
+			r.out.Files++
+		}
+	}
 	return r.out
 }
 

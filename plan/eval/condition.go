@@ -38,7 +38,11 @@ type Expression struct {
 }
 
 // Condition is a compiled condition. It is safe for concurrent use.
-type Condition struct{ expression *Expression }
+type Condition struct {
+	expression *Expression
+	// template is set of a condition of plays that has {{ }} in the middle: the text that it gives is the condition.
+	template *Template
+}
 
 // Verdict is what a condition decides.
 type Verdict struct {
@@ -46,17 +50,32 @@ type Verdict struct {
 	Holds bool // only if Known
 	// Missing lists the unknown variables that keep the condition from being decided, each once.
 	Missing []value.Missing
+	// Loose is what is wrong with a condition of plays that gives neither a boolean nor null. It holds as in Python: unless what it
+	// gives is empty or 0.
+	Loose *value.Error
+	// Again is the text that a condition of plays in {{ }} gives: it is a condition itself, and decides.
+	Again string
 }
 
 // Refs lists the free variables that the expression uses, in its order.
 func (x *Expression) Refs() []Ref { return x.refs }
 
 // Refs lists the free variables that the condition uses, in its order.
-func (c *Condition) Refs() []Ref { return c.expression.refs }
+func (c *Condition) Refs() []Ref {
+	if c.template != nil {
+		return c.template.refs
+	}
+	return c.expression.refs
+}
 
 // Guards lists the names whose absence the condition provides for: `x is defined`, `is_defined(x)`, `x ?? y`, `x?.y`,
 // `x != nil`, `x | default(…)`.
-func (c *Condition) Guards() []string { return c.expression.guards }
+func (c *Condition) Guards() []string {
+	if c.template != nil {
+		return nil
+	}
+	return c.expression.guards
+}
 
 // Value evaluates the expression; the value keeps its type. The error is an *Error.
 func (x *Expression) Value(env value.Env) (result Result, err error) {
@@ -69,11 +88,21 @@ func (x *Expression) Value(env value.Env) (result Result, err error) {
 	})
 }
 
+// Embeds reports whether the condition is the text that a template gives, with {{ }} in the middle.
+func (c *Condition) Embeds() bool { return c.template != nil }
+
 // Eval decides the condition. Only and, or and not look past unknown values. The error is an *Error: of kind TypeError if the
-// condition gives something else than a boolean or null.
+// condition of a step gives something else than a boolean or null.
 func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 	defer recovered(&err)
 	x := c.expression
+	if c.template != nil {
+		result, err := c.template.Render(env)
+		if err != nil || len(result.Missing) > 0 {
+			return Verdict{Missing: result.Missing}, err
+		}
+		return Verdict{Known: true, Again: value.Text(value.Reveal(result.Value))}, nil
+	}
 	r := x.engine.begin(env, x.text)
 	r.deciding = true
 	v, err := evaluated(r, func(r *rendering) (any, error) {
@@ -90,12 +119,22 @@ func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 		return Verdict{}, err
 	}
 	holds, e := expr.Holds(v)
-	if e != nil {
-		// The whole condition: no single part of it is wrong.
-		e.Offset, e.Width = x.inside.Offset, len(x.inside.Text)
-		return Verdict{}, located(e, x.text)
+	if e == nil {
+		return Verdict{Known: true, Holds: holds}, nil
 	}
-	return Verdict{Known: true, Holds: holds}, nil
+	// The whole condition: no single part of it is wrong.
+	e.Offset, e.Width = x.inside.Offset, len(x.inside.Text)
+	return formOf(x.engine.Dialect).loosely(x, v, e)
+}
+
+// loosely is the verdict of a condition of a play, which may give any value. e says that it is neither true nor false.
+func (x *Expression) loosely(v any, e *value.Error) (Verdict, error) {
+	v = value.Reveal(v)
+	wrapped := x.inside.Offset > 0 && strings.Contains(x.text[:x.inside.Offset], "{{")
+	if text, ok := v.(string); ok && wrapped && strings.TrimSpace(text) != "" {
+		return Verdict{Known: true, Again: text}, nil
+	}
+	return Verdict{Known: true, Holds: value.Truthy(v), Loose: e}, nil
 }
 
 // compileExpression reads a text in a language. what names it in messages.
@@ -142,22 +181,9 @@ func bare(text, what string) (expr.Excerpt, *value.Error) {
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
 		return expr.Excerpt{Text: text}.Trim(), nil
 	}
-	pieces, err := jinja.Split(text, jinja.Reading{Style: jinja.Style{KeepBreaks: true}})
+	inside, outputs, err := outputsIn(text)
 	if err != nil {
-		return expr.Excerpt{}, value.FromParser(err)
-	}
-	var inside expr.Excerpt
-	outputs := 0
-	for _, p := range pieces {
-		switch {
-		case p.Kind == jinja.PieceOutput:
-			from, to := p.Tokens[0].Start, p.Tokens[len(p.Tokens)-1].Start
-			inside = expr.Excerpt{Text: text[from:to], Offset: from}
-			outputs++
-		case p.Kind == jinja.PieceTag || strings.TrimSpace(p.Text) != "":
-			// Anything around the output makes it a template, even a single output.
-			outputs += 2
-		}
+		return expr.Excerpt{}, err
 	}
 	if outputs != 1 {
 		return expr.Excerpt{}, &value.Error{
@@ -167,6 +193,35 @@ func bare(text, what string) (expr.Excerpt, *value.Error) {
 		}
 	}
 	return inside.Trim(), nil
+}
+
+// outputsIn finds what is between {{ }}, and counts it. Anything around the output makes the text a template, even a single output:
+// then the count is not 1.
+func outputsIn(text string) (inside expr.Excerpt, outputs int, e *value.Error) {
+	pieces, err := jinja.Split(text, jinja.Reading{Style: jinja.Style{KeepBreaks: true}})
+	if err != nil {
+		return expr.Excerpt{}, 0, value.FromParser(err)
+	}
+	for _, p := range pieces {
+		switch {
+		case p.Kind == jinja.PieceOutput:
+			from, to := p.Tokens[0].Start, p.Tokens[len(p.Tokens)-1].Start
+			inside = expr.Excerpt{Text: text[from:to], Offset: from}
+			outputs++
+		case p.Kind == jinja.PieceTag || strings.TrimSpace(p.Text) != "":
+			outputs += 2
+		}
+	}
+	return inside, outputs, nil
+}
+
+// hasTemplateInside reports whether a text has templates in the middle, or several of them.
+func hasTemplateInside(text string) bool {
+	if !jinja.Templated(text) {
+		return false
+	}
+	_, outputs, err := outputsIn(text)
+	return err == nil && outputs > 1
 }
 
 func (x *Expression) compileJinja(inside expr.Excerpt, how jinja.Lexing) error {

@@ -60,8 +60,9 @@ func (e *Engine) Template(text string) (*Template, error) {
 		if err != nil {
 			return nil, value.FromParser(err)
 		}
-		like := formOf(e.Dialect).likeAnsible
-		return e.compileTemplate(text, jinja.Reading{Style: style, From: from, LikeAnsible: like, RawStrings: like})
+		how := formOf(e.Dialect).reading
+		how.Style, how.From = style, from
+		return e.compileTemplate(text, how)
 	})
 }
 
@@ -72,11 +73,18 @@ func (e *Engine) Document(text string) (*Template, error) { return e.DocumentIn(
 // Condition compiles a condition, which may be wrapped in {{ }} as a whole. The error is an *Error of kind SyntaxError.
 func (e *Engine) Condition(text string, lang Language) (*Condition, error) {
 	return compiled(&e.conditions[lang], text, func() (*Condition, error) {
+		if formOf(e.Dialect).templated(text) {
+			t, err := e.Template(text)
+			if err != nil {
+				return nil, err
+			}
+			return &Condition{template: t}, nil
+		}
 		x, err := e.compileExpression(text, lang, "condition")
 		if err != nil {
 			return nil, err
 		}
-		return &Condition{x}, nil
+		return &Condition{expression: x}, nil
 	})
 }
 
@@ -203,9 +211,12 @@ func (e *Engine) DocumentIn(text string, style jinja.Style) (*Template, error) {
 
 // form is how texts are read in a dialect, and what they may call.
 type form struct {
-	functions   func() map[string]function
-	likeAnsible bool // as in jinja.Reading, of texts that are written in a playbook
-	pastLoop    bool // loop.nextitem at the end is nothing, and not undefined
+	functions func() map[string]function
+	reading   jinja.Reading          // of texts that are written in a playbook, as far as it is the same for all
+	pastLoop  bool                   // loop.nextitem at the end is nothing, and not undefined
+	templated func(text string) bool // whether a condition is the text that a template gives
+	// loosely decides a condition that gives neither true nor false; e says so.
+	loosely func(x *Expression, v any, e *value.Error) (Verdict, error)
 }
 
 var forms dialect.Of[*form]

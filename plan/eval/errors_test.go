@@ -72,9 +72,6 @@ func TestTemplateErrors(t *testing.T) {
 		{"{{ a | replace('x') }}", "filter `replace` needs the argument `new`", "", "replace", value.SyntaxError},
 		{"{{ a | upper(1) }}", "filter `upper` takes no arguments, not 1 argument", "", "", value.SyntaxError},
 		{"{{ a | sort(revers=true) }}", "filter `sort` has no argument `revers`", "did you mean `reverse`?", "revers", value.SyntaxError},
-		{"{{ a | random }}", "filter `random` needs a seed: without one its result would differ from one run to the next", "give it one that stays, such as `seed=inventory_hostname`", "random", value.SyntaxError},
-		{"{{ a | shuffle }}", "filter `shuffle` needs a seed: without one its result would differ from one run to the next", "give it one that stays, such as `seed=inventory_hostname`", "shuffle", value.SyntaxError},
-		{"{{ a | random(1, 2) }}", "filter `random` needs a seed: without one its result would differ from one run to the next", "give it one that stays, such as `seed=inventory_hostname`", "random", value.SyntaxError},
 		{"{{ lipsum() }}", "the function `lipsum` is not available: its result would differ from one run to the next", "", "lipsum", value.SyntaxError},
 		{"{{ now() }}", "the function `now` is not available: the plan cannot depend on the time; the fact `date_time` is read when the run starts", "", "now", value.SyntaxError},
 

@@ -2,6 +2,8 @@ package eval
 
 import (
 	"moon/plan/dialect"
+	"moon/plan/eval/jinja"
+	"moon/plan/eval/value"
 )
 
 // The table stands in a file of its own, which nothing refers to: functions ask for their form, and the forms name functions.
@@ -10,10 +12,16 @@ func init() {
 		Steps: &form{
 			functions: func() map[string]function { return functionsOfSteps },
 			pastLoop:  true,
+			templated: func(string) bool { return false },
+			loosely: func(x *Expression, _ any, e *value.Error) (Verdict, error) {
+				return Verdict{}, located(e, x.text)
+			},
 		},
 		Ansible: &form{
-			functions:   func() map[string]function { return functionsOfPlays },
-			likeAnsible: true,
+			functions: func() map[string]function { return functionsOfPlays },
+			reading:   jinja.Reading{LikeAnsible: true, RawStrings: true},
+			templated: hasTemplateInside,
+			loosely:   (*Expression).loosely,
 		},
 	}
 }

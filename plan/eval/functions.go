@@ -33,6 +33,7 @@ func init() {
 	}
 	functionsOfSteps["lookup"], functionsOfSteps["query"], functionsOfSteps["q"] = looking(false), looking(true), looking(true)
 	functionsOfPlays = maps.Clone(functionsOfSteps)
+	functionsOfPlays["undef"] = function{params: jinja.Takes("hint?"), run: undefined}
 	functionsOfPlays["now"] = function{params: jinja.Takes("utc? fmt?"), run: readClock}
 }
 
@@ -153,6 +154,15 @@ func (c *cycler) call(name string, f *jinja.Member) (any, error) {
 		Kind: value.TypeError, Message: "a cycler has no method `" + name + "`", Offset: f.KeyAt,
 		Width: f.End - f.KeyAt,
 	}
+}
+
+// undefined is undef(hint='…'): a value that must be given, with the reason for who has not given it.
+func undefined(c *call.Input) (any, error) {
+	hint := c.ArgText(0, "")
+	if hint == "" {
+		hint = "this must be set, and nothing sets it"
+	}
+	return nil, &value.Error{Kind: value.UndefinedError, Name: "undef()", Message: hint, Offset: -1}
 }
 
 // readClock is now(), now(utc=true) and now(fmt='%Y-%m-%d').

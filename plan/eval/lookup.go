@@ -368,7 +368,12 @@ var memberHints = map[string]string{"length": "write `| length`", "size": "write
 
 // broken is the error for reading a fault under the name that a node spells.
 func (s scope) broken(f value.Fault, n jinja.Node) error {
-	name := s.text[n.Offset():max(jinja.End(n), n.Offset())]
+	start := max(n.Offset(), 0)
+	name := s.text[start:max(jinja.End(n), start)]
+	// lookup('vars', …) names a variable that stands nowhere in the text.
+	if v, ok := n.(*jinja.Variable); ok && v.At < 0 {
+		name = v.Name
+	}
 	if name == "" || strings.Contains(name, "\n") {
 		name = "the value"
 	}

@@ -264,23 +264,35 @@ func TestPlaysText(t *testing.T) {
 	}
 }
 
-// A condition of plays must be true, false or null; the message says what to write.
+// A condition of plays that gives neither a boolean nor null holds as in Python, and what is wrong with it says what to write.
 func TestPlaysConditions(t *testing.T) {
 	t.Parallel()
 	e := worldly()
-	for text, hint := range map[string]string{
-		"n": "say what must hold: `!= 0`, or `| bool`", "lst": "say what must hold: `| length > 0`", "cfg": "say what must hold: `| length > 0`",
-		"name": "say what must hold: `!= \"\"`, or `| bool`", "'false'": "turn the text into a boolean with `| bool`",
-		"lst and n": "say what must hold: `!= 0`, or `| bool`",
+	for text, want := range map[string]struct {
+		hint  string
+		holds bool
+	}{
+		"n": {"say what must hold: `!= 0`, or `| bool`", true}, "n - n": {"say what must hold: `!= 0`, or `| bool`", false},
+		"lst": {"say what must hold: `| length > 0`", true}, "cfg": {"say what must hold: `| length > 0`", true},
+		"name": {"say what must hold: `!= \"\"`, or `| bool`", true}, "'false'": {"turn the text into a boolean with `| bool`", true},
+		"lst and n": {"say what must hold: `!= 0`, or `| bool`", true},
 	} {
 		c, err := e.Condition(text, eval.Jinja)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = c.Eval(world())
-		if got := errorOf(t, err); got.Kind != value.TypeError || got.Hint != hint {
-			t.Errorf("%s: %+v", text, got)
+		got, err := c.Eval(world())
+		if err != nil || got.Loose == nil || got.Loose.Kind != value.TypeError || got.Loose.Hint != want.hint || got.Holds != want.holds {
+			t.Errorf("%s: %+v, %v", text, got, err)
 		}
+	}
+	// A text in {{ }} is a condition itself.
+	c, err := e.Condition("{{ name }}", eval.Jinja)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Eval(world()); err != nil || got.Again != "web" {
+		t.Errorf("%+v, %v", got, err)
 	}
 	for text, want := range map[string]bool{
 		"nothing": false, "flag": true, "{{ flag }}": true, "'no' | bool": false, "nope is defined": false, "lst | length > 0": true,

@@ -23,11 +23,7 @@ type argued struct {
 // callMacro calls a macro in an expression. The text that it gives is not the template's own, so nothing in it may be left
 // open: the whole call is, also if only an argument is.
 func (s scope) callMacro(n *jinja.Call, name string, m *macro) (any, error) {
-	nodes := make([]jinja.Node, len(n.Args))
-	for i, a := range n.Args {
-		nodes[i] = a.Value
-	}
-	values, err := s.evalAll(nodes)
+	values, err := evalEach(len(n.Args), func(i int) (any, error) { return orNone(s.eval(n.Args[i].Value)) })
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +37,15 @@ func (s scope) callMacro(n *jinja.Call, name string, m *macro) (any, error) {
 		return nil, err
 	}
 	return text, nil
+}
+
+// orNone is an argument of a macro. A name without a value is none inside of the macro, too: `is defined` and default() provide for that,
+// and what else uses the parameter gets the error.
+func orNone(v any, err error) (any, error) {
+	if e, ok := value.AsError(err); ok && value.IsUndefined(err) {
+		return value.Fault{Err: e, Absent: true}, nil
+	}
+	return v, err
 }
 
 // runCall is {% call m(args) %}body{% endcall %}. Arguments that are open are bound as they are: the macro may not use them.
@@ -62,7 +67,7 @@ func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
 		return "", err
 	}
 	for i, a := range st.Of.Args {
-		v, err := s.evalBound(a.Value)
+		v, err := orNone(s.evalBound(a.Value))
 		if err != nil {
 			return "", err
 		}

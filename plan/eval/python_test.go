@@ -53,7 +53,7 @@ var different = map[string]string{
 	"{{ 'x'.encode is defined }}":                                                            "methods are no values",
 	"{{ 'aaa' | regex_replace('a', 'b', count=2) }}":                                         "count came with a later Ansible",
 	`{{ 'a1b2' | regex_findall('([a-z])(\d)') }}`:                                            "there are no tuples: they print as lists",
-	"{{ 60 | random is number }}":                                                            "refused when planning: the next run would get another",
+	"{{ 60 | random is number }}":                                                            "drawn when a step runs: the same files give the same plan",
 	"{{ lst | shuffle(seed='') | length }}":                                                  "an empty seed is none, and so refused",
 	"{{ 5 | shuffle(seed=1) }}":                                                              "Ansible gives back what is no list",
 	"{{ users | json_query('[*].{n: name, a: age}') }}":                                      "maps print in the order of their keys",

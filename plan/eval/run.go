@@ -92,10 +92,11 @@ func (s scope) eval(n jinja.Node) (any, error) {
 		return c.Value, nil
 	}
 	err := s.deeper(n)
-	defer func() { s.levels-- }()
+	defer func(deciding bool) { s.levels, s.deciding = s.levels-1, deciding }(s.deciding)
 	if err != nil {
 		return nil, err
 	}
+	s.deciding = s.deciding && onlyDecides(n)
 	switch n := n.(type) {
 	case *jinja.Variable, *jinja.Member:
 		v, root, err := s.reach(n)
@@ -158,10 +159,14 @@ func (s scope) eval(n jinja.Node) (any, error) {
 // evalAll evaluates operands. All of them, so that everything open is named; a mistake in one is reported even if
 // another is open.
 func (s scope) evalAll(nodes []jinja.Node) ([]any, error) {
-	values := make([]any, len(nodes))
+	return evalEach(len(nodes), func(i int) (any, error) { return s.eval(nodes[i]) })
+}
+
+func evalEach(n int, eval func(i int) (any, error)) ([]any, error) {
+	values := make([]any, n)
 	var missing []value.Missing
-	for i, n := range nodes {
-		v, err := s.eval(n)
+	for i := range n {
+		v, err := eval(i)
 		if o, ok := value.OpenOf(err); ok {
 			missing = value.UniteMissing(missing, o.Missing)
 		} else if err != nil {
@@ -293,6 +298,10 @@ func (s scope) compare(n *jinja.Comparison) (any, error) {
 func (s scope) decide(n *jinja.Logic) (any, error) {
 	left, err := s.eval(n.Left)
 	if o, ok := value.OpenOf(err); ok {
+		// `(unknown and false) and x`: whatever it is, it is not true, and x is not asked for.
+		if v, err := s.evalTruth(n.Left); err == nil && !s.deciding && value.Truthy(v) != n.And {
+			return nil, o
+		}
 		right, rightErr := s.eval(n.Right)
 		switch o2, rightOpen := value.OpenOf(rightErr); {
 		case rightOpen:
@@ -315,8 +324,24 @@ func (s scope) decide(n *jinja.Logic) (any, error) {
 	return s.eval(n.Right)
 }
 
+// onlyDecides reports whether the parts of a node count as true or false where the node does.
+func onlyDecides(n jinja.Node) bool {
+	switch n.(type) {
+	case *jinja.Logic, *jinja.Negation, *jinja.Choice:
+		return true
+	}
+	return false
+}
+
+// evalTruth evaluates what only counts as true or false.
+func (s scope) evalTruth(n jinja.Node) (any, error) {
+	defer func(before bool) { s.deciding = before }(s.deciding)
+	s.deciding = true
+	return s.eval(n)
+}
+
 func (s scope) choose(n *jinja.Choice) (any, error) {
-	cond, err := s.eval(n.Cond)
+	cond, err := s.evalTruth(n.Cond)
 	switch {
 	case err != nil:
 		return nil, err

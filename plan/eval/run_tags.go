@@ -241,7 +241,7 @@ func (s tagRunner) runIf(st *jinja.IfTag) error {
 }
 
 func (s scope) evalCondition(cond jinja.Node) (bool, error) {
-	v, err := s.eval(cond)
+	v, err := s.evalTruth(cond)
 	if err != nil {
 		return false, err
 	}

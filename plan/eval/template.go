@@ -11,11 +11,12 @@ import (
 
 // Template is a compiled template. It is safe for concurrent use.
 type Template struct {
-	engine  *Engine
-	text    string
-	literal bool
-	// Of the plays form: see reading.
-	likeAnsible, document bool
+	engine   *Engine
+	text     string
+	literal  bool
+	document bool
+	tail     int                                                // the newlines at its end that its result gets back
+	finish   func(t *Template, result Result, tags bool) Result // see ended; most templates of steps keep what they give
 
 	// whole is set if the text is one {{ expression }}: its value keeps its type. root and path are set if that
 	// expression is a plain path, which needs no evaluation.
@@ -57,11 +58,11 @@ func (e *Engine) compileTemplate(text string, how jinja.Reading) (*Template, err
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{engine: e, text: text, likeAnsible: how.LikeAnsible, document: how.Document}
-	whole := text
+	t := &Template{engine: e, text: text, document: how.Document, finish: keepResult}
 	if how.LikeAnsible { // a block scalar ends in a newline
-		whole = strings.TrimRight(text, "\n")
+		t.tail, t.finish = trailing(text), (*Template).ended
 	}
+	whole := text[:len(text)-t.tail]
 	// One output from end to end keeps the type of its value; a document is always text.
 	if len(pieces) > 0 && pieces[0].Kind == jinja.PieceOutput && pieces[0].Start == 0 && pieces[0].End == len(whole) && !how.Document {
 		return t, t.compileWhole(pieces[0])
@@ -143,20 +144,20 @@ func (t *Template) run(r *rendering) (Result, error) {
 	switch {
 	case t.whole != nil:
 		result, err := r.value(t.whole)
-		return t.ended(result, false), err
+		return t.finish(t, result, false), err
 	case t.tree != nil:
 		result, err := r.tree(t)
-		return t.ended(result, true), err
+		return t.finish(t, result, true), err
 	}
 	result, err := r.parts(t.parts)
-	return t.ended(result, false), err
+	return t.finish(t, result, false), err
 }
 
 // ended gives the text of plays its newlines back. One that tags have put together may be a list, a map or a truth, as people
 // made them before there was more to templates than text. A list or a map ends in no newline, and a truth not in one.
 // A number does: Ansible drops one behind a variable that stands alone and was written as a number, and only there.
 func (t *Template) ended(result Result, tags bool) Result {
-	if !t.likeAnsible || len(result.Missing) > 0 {
+	if len(result.Missing) > 0 {
 		return result
 	}
 	switch v := result.Value.(type) {
@@ -177,11 +178,14 @@ func (t *Template) ended(result Result, tags bool) Result {
 	case []any, map[string]any, *value.Dict, value.Omitted, nil:
 		return result
 	}
-	if _, truth := result.Value.(bool); trailing(t.text) > 1 || trailing(t.text) == 1 && !truth {
+	if _, truth := result.Value.(bool); t.tail > 1 || t.tail == 1 && !truth {
 		return Result{Value: likeSource(value.PythonText(result.Value), t.text)}
 	}
 	return result
 }
+
+// keepResult leaves a result as it is.
+func keepResult(_ *Template, result Result, _ bool) Result { return result }
 
 // truths are what is no text where tags have written it.
 var truths = map[string]any{"True": true, "False": false}
@@ -189,7 +193,7 @@ var truths = map[string]any{"True": true, "False": false}
 // direct resolves a whole-value path without evaluating anything. It leaves everything but the plain case to value:
 // what does not exist, what may be unknown in part, lists.
 func (t *Template) direct(env value.Env) (any, bool) {
-	if t.root == nil || t.likeAnsible && trailing(t.text) > 0 {
+	if t.root == nil || t.tail > 0 {
 		return nil, false
 	}
 	v, ok := env.Lookup(t.root.Name)

@@ -20,6 +20,8 @@ func TestOpenTemplates(t *testing.T) {
 		{"{{ us[0] }} {{ us[1] }} {{ us[index - 2] }} {{ us | length }}", "x {{ us[1] }} x {{ us | length }}", "[{us [4]}]"},
 		{"{{ [u, 1] | first }} {{ name ~ u.x }} {{ u is defined }} {{ not u }} {{ -u }} {{ u[0] }} {{ u == u }}", "{{ [u, 1] | first }} {{ name ~ u.x }} {{ u is defined }} {{ not u }} {{ -u }} {{ u[0] }} {{ u == u }}", "[{u [2 7]}]"},
 		{"{{ off and u }} {{ flag or u }} {{ name or u }} {{ u and off }}", "false true web {{ u and off }}", "[{u [2 7]}]"},
+		{"{{ 'a' if u and off and nope else 'b' }} {{ 'a' if u and off else 'b' }} {{ u and off and nope }}", "b b {{ u and off and nope }}", "[{u [2 7]}]"},
+		{"{{ 'a' if (u and off) == 1 else 'b' }}{% if u and 'k' in cfg and cfg.k %}a{% else %}b{% endif %}", "{{ 'a' if (u and off) == 1 else 'b' }}b", "[{u [2 7]}]"},
 		{"{{ 'a' if flag else u }} {{ 'a' if u else 'b' }}", "a {{ 'a' if u else 'b' }}", "[{u [2 7]}]"},
 		{"{{ lst | join(u) }} {{ range(u) }} {{ name.replace('w', u) }} {{ lst[u:] }} {{ cfg[u] }} {{ {'k': u} }}", "{{ lst | join(u) }} {{ range(u) }} {{ name.replace('w', u) }} {{ lst[u:] }} {{ cfg[u] }} {{ {'k': u} }}", "[{u [2 7]}]"},
 

@@ -105,6 +105,9 @@ func (inv *Inventory) addList(source string) {
 func (inv *Inventory) readSource(path string, named bool) {
 	dir, executable, err := inv.from.Kind(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && named:
+		// As with Ansible, the other sources count, and without any there is this machine.
+		inv.warnAt(inv.fileStart(path), wayToFile(err), "there is no such inventory, so nothing is read from it")
 	case err != nil:
 		inv.failAt(inv.fileStart(path), wayToFile(err), "the inventory cannot be read: %s", reasonOf(err))
 	case dir:

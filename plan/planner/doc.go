@@ -16,7 +16,7 @@
 //	pointless keys without effect               varsdir   directories of variables       given    --vars-file and -e
 //	unmatched plays without hosts               policy    what decides about a result
 //	items     what loops run over               bindings  layers of variables as written    content  files that steps copy
-//	literal   steps of the plan before
+//	literal   steps of the plan before          defaults arguments of module_defaults      standin tasks for what has none
 //
 // It is a stack of layers (layers.go), each of which can reach only those below it. What it has made belongs to plan: binding a step to
 // the values of a run, and keeping what a plan was made from, work without the planner.

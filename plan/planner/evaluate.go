@@ -4,18 +4,14 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/eval"
-	"moon/plan/eval/value"
 	"moon/plan/planner/items"
-	"moon/plan/planner/outline"
+	"moon/plan/planner/library"
+	"moon/plan/planner/tags"
 	"moon/plan/playbook"
-	"moon/plan/prior"
 	"moon/plan/vars"
 )
 
@@ -30,6 +26,18 @@ func (p *evaluator) skipped(c *taskContext) (why string, skip bool) {
 	return v.Culprit, v.Known && !v.Holds
 }
 
+// mayFail reports whether a task of a play may fail for an undefined name, as its author has provided for that: by ignore_errors, or by a
+// rescue around it. Anywhere else such a name is a mistake, which is found before anything runs.
+func (p *evaluator) mayFail(c *taskContext) bool {
+	if c.play == nil || c.breaking || len(c.ignore) == 0 {
+		return c.play != nil && c.breaking
+	}
+	quiet := p.Renderer(p.env(c, nil), c.chain)
+	quiet.Report = func(diag.Diagnostic) {}
+	v := quiet.Decide(c.ignore)
+	return v.Known && v.Holds && !quiet.Failed
+}
+
 // groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
 func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string) string {
 	r := p.Renderer(p.env(c, nil), c.chain)
@@ -37,71 +45,44 @@ func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string
 	return p.secrets.Redact(cmp.Or(plan.NameLine(t.Name, r.Text(t.Name)), otherwise))
 }
 
-// parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
-func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
-	n := 0
-	p.ReadFixed(v, "parallel", "true, false or a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
-		if i, ok := spec.ParseInt(got); ok {
-			n = i
-			return n > 0
-		}
-		yes, ok := spec.ParseBool(got)
-		if yes {
-			n = plan.Unlimited
-		}
-		return ok
-	})
-	return n
+// rendererAt renders what is written at a place, in its context.
+func (p *evaluator) rendererAt(c *taskContext) *plan.Renderer {
+	return p.Renderer(p.env(c, nil), c.chain)
 }
 
 // roundContext describes a round of a loop. What all its rounds share is given.
 func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, list []items.Item, i int, lc plan.LoopContext) plan.LoopContext {
-	lc.Item, lc.Index, lc.First, lc.Last = list[i].Shown(), i, i == 0, i == len(list)-1
-	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
-	if lc.Type == "filetree" {
-		entry, _ := value.Plain(list[i].Value).(map[string]any)
-		lc.Depth, _ = entry["depth"].(int)
-	}
-	// Labels stand in paths, which are shown and kept: of an item that no_log hides only the number does.
-	if plan.MayHide(round.noLog(t)) && !lc.Labelled {
-		lc.Label = strconv.Itoa(i)
-	} else {
-		lc.Label = p.secrets.Redact(p.itemLabel(round, t, lc))
-	}
-	return lc
-}
-
-// limit is how many iterations may run at once: 0 for one after the other.
-func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
-	n := 0
-	p.ReadFixed(t.Loop.Limit, "limit", "a number above 0", p.Renderer(p.env(c, nil), c.chain), func(got any) bool {
-		i, ok := spec.ParseInt(got)
-		n = i
-		return ok && n > 0
-	})
-	// One at once is what a loop without a limit does.
-	if n == 1 {
-		return 0
-	}
-	return n
-}
-
-// itemLabel is how an item is called in names and paths.
-func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopContext) string {
-	if !t.Loop.Label.IsZero() {
-		return plan.FirstLine(p.Renderer(p.env(c, nil), c.chain).Text(t.Loop.Label))
-	}
-	return outline.ItemLabel(lc.Item, lc.Index)
+	lc.Depth = round.depth - 1
+	hidden := plan.MayHide(round.noLog(t))
+	return p.loops.Context(t, list, i, lc, hidden, func() *plan.Renderer { return p.rendererAt(round) })
 }
 
 // handlersOf are the handlers in a file.
 func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by *playbook.Task) []*handler {
+	model := handler{role: r, file: of.File, dir: c.dir, scene: c.scene, by: by}
+	if r != nil && of.File != nil {
+		model.dir = filepath.Dir(of.File.Path)
+	}
+	return p.handlersLike(model, of.Tasks, c)
+}
+
+// handlersLike are handlers that have what a model has. As with Ansible, what a block or an import holds are handlers of their own.
+func (p *evaluator) handlersLike(model handler, tasks []*playbook.Task, c *taskContext) []*handler {
 	var list []*handler
-	for _, t := range of.Tasks {
-		h := &handler{task: t, role: r, file: of.File, dir: c.dir, scene: c.scene, by: by}
-		if r != nil && of.File != nil {
-			h.dir = filepath.Dir(of.File.Path)
+	for _, t := range tasks {
+		if c.play != nil && t.Kind == playbook.Block || t.Kind == playbook.Include && c.play != nil && !t.Dynamic {
+			in := model
+			in.inside = append(slices.Clip(model.inside), t)
+			if t.Kind == playbook.Block {
+				list = append(list, p.handlersLike(in, t.Body, c)...)
+			} else {
+				list = append(list, p.importedHandlers(in, t, c)...)
+			}
+			continue
 		}
+		one := model
+		h := &one
+		h.task = t
 		// A handler may never be notified, so a name that cannot be rendered is not reported here.
 		render := p.Renderer(p.env(c, nil), c.chain)
 		render.Lenient = true
@@ -114,30 +95,39 @@ func (p *evaluator) handlersOf(of playbook.TasksOf, c *taskContext, r *role, by 
 	return list
 }
 
+// importedHandlers are the handlers of a file that is imported among others.
+func (p *evaluator) importedHandlers(in handler, t *playbook.Task, c *taskContext) []*handler {
+	if t.Args.IsZero() {
+		return nil
+	}
+	at := *c
+	at.file, at.dir = in.file, in.dir
+	name, ok := p.pathOf(&at, t.Args, "which file to import", "import each candidate with its own `when`, or use include_tasks")
+	if !ok {
+		return nil
+	}
+	target, _ := at.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
+	chain := append(slices.Clip(c.chain), in.chain...)
+	if p.RefuseCircle(target, t, chain) {
+		return nil
+	}
+	said := len(p.Found)
+	f, tasks, err := p.LoadHandlers(target)
+	if err != nil {
+		p.ReportUnread(t.ActionKey, t.Args, target, err, chain)
+		return nil
+	}
+	p.TraceInclude(said, chain, t)
+	in.file, in.dir = f, filepath.Dir(target)
+	in.chain = append(slices.Clip(in.chain), p.Enter(library.Opened{Path: target}, f.Name, t.Pos.Line))
+	defer p.Leave()
+	return p.handlersLike(in, tasks, c)
+}
+
 // roundOnHost are the variables of one round of a loop.
 func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, list []items.Item, i int, made *vars.Layer) *vars.Layer {
-	l := &vars.Layer{Parent: c.loop, Binds: []vars.Binding{made.Binds[0]}}
-	from := made.Binds[0].Origin
-	add := func(name string, v any) { l.Add(vars.Binding{Name: name, Value: v, From: "loop", Origin: from}) }
-	if t.Loop.Index != "" {
-		add(t.Loop.Index, i)
-		add("ansible_index_var", t.Loop.Index)
-	}
-	add("ansible_loop_var", t.Loop.Var)
-	if t.Extended.IsZero() || !p.ReadFlag(t.Extended, "extended", p.Renderer(p.env(c, nil), c.chain), false) {
-		return l
-	}
-	// Only on demand, as with Ansible: each round has all items, which is quadratic.
-	all := &vars.Rounds{Items: make([]vars.Binding, len(list)), At: i}
-	for n, one := range list {
-		all.Items[n] = vars.Binding{Name: t.Loop.Var, Value: one.Value, Open: one.Open, Raw: one.Raw, Where: one.Where, Origin: from}
-	}
-	add("ansible_loop", all.Extended(func(b *vars.Binding) any { return b.Value }))
-	if all.AnyOpen() {
-		last := &l.Binds[len(l.Binds)-1]
-		last.Open, last.Rounds = true, all
-	}
-	return l
+	extended := !t.Extended.IsZero() && p.ReadFlag(t.Extended, "extended", p.rendererAt(c), false)
+	return items.OnHost(t, list, i, c.loop, made.Binds[0], extended)
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.
@@ -182,29 +172,25 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 	if len(t.Tags) == 0 {
 		return c.tags
 	}
-	tags := slices.Clone(c.tags)
+	all := slices.Clone(c.tags)
 	for _, v := range t.Tags {
-		text := v.Text()
-		if eval.Templated(text) {
-			// As with Ansible, tags are what they are before anything runs: what an open place may set does not count.
-			e := p.env(c, nil)
-			e.Settled = true
-			r := p.Renderer(e, c.chain)
-			text = r.Text(v)
-			if len(r.Missing) > 0 {
-				p.Errorf(v.Pos(), 0, c.chain, "tags select steps before anything runs: write a tag that is known then, and use `when` for the rest",
-					"this tag is known only after %s", p.DescribeSteps(r.Missing))
-				continue
-			}
+		// As with Ansible, tags are what they are before anything runs: what an open place may set does not count.
+		e := p.env(c, nil)
+		e.Settled = true
+		r := p.Renderer(e, c.chain)
+		list := tags.Of(v, r, p.plan.Dialect.Rules().CommaTags)
+		if len(r.Missing) > 0 {
+			p.Errorf(v.Pos(), 0, c.chain, "tags select steps before anything runs: write a tag that is known then, and use `when` for the rest",
+				"this tag is known only after %s", p.DescribeSteps(r.Missing))
 		}
-		for tag := range strings.SplitSeq(text, ",") {
-			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(tags, tag) {
-				tags = append(tags, tag)
+		for _, tag := range list {
+			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(all, tag) {
+				all = append(all, tag)
 				p.tags.Note(tag)
 			}
 		}
 	}
-	return tags
+	return all
 }
 
 // excludedBy says what leaves a step out; "" if nothing does.
@@ -258,23 +244,12 @@ func (p *evaluator) noteMoved(c *taskContext, t *playbook.Task, scopes, steps in
 	if t.Moved.IsZero() {
 		return
 	}
-	r := p.Renderer(p.env(c, nil), c.chain)
+	r := p.rendererAt(c)
 	old := r.Text(t.Moved)
-	parent, now := p.plan.Scopes[c.scope].Path, ""
-	switch {
-	case r.Failed || r.Undefined || len(r.Missing) > 0:
-		return
-	case !strings.HasPrefix(old, p.plan.Scopes[0].Path+"/"):
-		old = parent + "/" + old
-	}
-	switch {
-	case len(p.plan.Scopes) > scopes:
-		now, p.plan.Scopes[scopes].Moved = p.plan.Scopes[scopes].Path, old
-	case len(p.plan.Steps) > steps:
-		s := &p.plan.Steps[steps]
-		now, s.Moved = strings.TrimSuffix(s.Path, "@"+s.Host), old
-	default:
+	if r.Failed || r.Undefined || len(r.Missing) > 0 {
 		return
 	}
-	p.moves = append(p.moves, prior.Move{From: old, To: now})
+	if move, ok := p.Move(old, c.scope, scopes, steps); ok {
+		p.moves = append(p.moves, move)
+	}
 }

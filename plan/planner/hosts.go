@@ -125,8 +125,8 @@ func (p *fleet) readAgain(said map[string]any, play *playPlanner) {
 
 // factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
 func (p *fleet) factHost(s *plan.Step, c *taskContext) *plannedHost {
-	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() ||
-		!p.ReadFlag(c.inherit.delegateFacts, "delegate_facts", p.Renderer(p.env(c, s.Frame.Step), c.chain), false) {
+	if s.Delegate == "" || c.inherit.DelegateFacts.IsZero() ||
+		!p.ReadFlag(c.inherit.DelegateFacts, "delegate_facts", p.Renderer(p.env(c, s.Frame.Step), c.chain), false) {
 		return c.on
 	}
 	return p.machine(s.Delegate)
@@ -221,7 +221,7 @@ func (p *fleet) choose(pl *playbook.Play, head *plan.PlayHead, in importContext)
 		err = nil
 	}
 	if err != nil {
-		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: inventoryHint(p.o)})
+		p.Report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: p.o.InventoryHint()})
 	}
 	if p.additions.RefuseRemoved(p.inventory, pattern, hosts, at, in.chain) {
 		return nil, false
@@ -243,7 +243,7 @@ func (p *fleet) choose(pl *playbook.Play, head *plan.PlayHead, in importContext)
 		case err == nil:
 			p.Report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: at, Chain: in.chain,
-				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: inventoryHint(p.o),
+				Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: p.o.InventoryHint(),
 			})
 		}
 		// An empty scope keeps the play visible in the plan.
@@ -293,6 +293,11 @@ func (p *fleet) reachOrphans() func(host string) (concerned, known bool) {
 	}
 }
 
+// rounds reports whether there is room for a loop of n items over a task, on some hosts.
+func (p *fleet) rounds(n, hosts int, t *playbook.Task, c *taskContext) bool {
+	return p.Rounds(n*hosts, t, c.chain) && p.Reached(n, p.CompileTask(t, c.chain), len(p.machines), c.chain)
+}
+
 // selectHost makes a host the one that is planned for.
 func (p *fleet) selectHost(c *taskContext) {
 	p.names, p.Host = c.on.Names, c.on.Name
@@ -301,19 +306,12 @@ func (p *fleet) selectHost(c *taskContext) {
 
 // once reports whether a task runs on one host for all.
 func (p *fleet) once(cs []*taskContext) bool {
-	v := cs[0].inherit.runOnce
+	v := cs[0].inherit.RunOnce
 	if v.IsZero() || len(cs) < 2 {
 		return false
 	}
 	p.selectHost(cs[0])
 	return p.ReadFlag(v, "run_once", p.Renderer(p.env(cs[0], nil), cs[0].chain), false)
-}
-
-func inventoryHint(o plan.Options) string {
-	if len(o.Hosts.Inventory) == 0 {
-		return "give an inventory with -i; without one there is only localhost"
-	}
-	return ""
 }
 
 // connect fills in where a step of a play runs.

@@ -119,7 +119,7 @@ func (p *fleet) moveLate(c *taskContext, b *vars.Binding, set *plan.Step) {
 		}
 		return
 	}
-	late := plan.StepsOf(unknownIn(s, b.Name))
+	late := plan.StepsOf(s.LacksIn(b.Name))
 	if s.AddsLate() || len(p.unended(late)) == 0 {
 		return
 	}
@@ -130,16 +130,6 @@ func (p *fleet) moveLate(c *taskContext, b *vars.Binding, set *plan.Step) {
 	})
 	head := p.plan.Scopes[c.play.scope].Play
 	head.Awaits = append(slices.Clone(head.Awaits), step)
-}
-
-// unknownIn are the values that an argument of a step waits for.
-func unknownIn(s *plan.Step, arg string) (missing []value.Missing) {
-	for _, u := range s.Unknowns {
-		if u.Field == arg {
-			missing = append(missing, value.Missing{Name: u.Name, Steps: u.Steps})
-		}
-	}
-	return missing
 }
 
 // inOrder reports whether the hosts of the play do a step one task after the other.

@@ -3,6 +3,7 @@ package planner
 import (
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/planner/connect"
 	"moon/plan/vars"
 )
 
@@ -10,6 +11,7 @@ import (
 func (p *fleet) gather(cs []*taskContext) {
 	var ask []plan.Target
 	var of []*plannedHost
+	var askers []*taskContext
 	for _, c := range cs {
 		m := c.on
 		if m.State == vars.FactsKnown {
@@ -29,6 +31,11 @@ func (p *fleet) gather(cs []*taskContext) {
 		m.State = vars.FactsPromised
 		if got, ok := p.o.Facts.Asked[m.Name]; ok && got.Facts == nil && p.disk.Closed {
 			p.unreached(m.Name, got.Why)
+		}
+		if why, ok := p.o.Facts.Excluded[m.Name]; ok {
+			m.Why = why
+			p.unreached(m.Name, why)
+			continue
 		}
 		// A host that the run has brought is asked by the run: it may not be up yet, and what is done on it was planned without its facts.
 		if m.late || p.disk.Closed || p.o.Growing || p.o.Outside.Gather == nil || p.o.Hosts.NoConnect || m.Why != "" {
@@ -50,17 +57,18 @@ func (p *fleet) gather(cs []*taskContext) {
 			})
 			continue
 		}
-		ask, of = append(ask, plan.Target{Host: m.Name, Conn: s.Conn, Become: s.Become, BecomePassword: k.BecomePassword}), append(of, m)
+		ask = append(ask, plan.Target{Host: m.Name, Conn: s.Conn, Become: s.Become, BecomePassword: k.BecomePassword})
+		of, askers = append(of, m), append(askers, c)
 	}
 	if p.Found.HasErrors() { // nothing will run: no connection is made, but what can be said of this machine is
-		all, allOf := ask, of
-		ask, of = nil, nil
+		all, allOf, allAskers := ask, of, askers
+		ask, of, askers = nil, nil, nil
 		for i, target := range all {
 			if target.Conn != nil {
 				p.Unasked = true
 				continue
 			}
-			ask, of = append(ask, target), append(of, allOf[i])
+			ask, of, askers = append(ask, target), append(of, allOf[i]), append(askers, allAskers[i])
 		}
 	}
 	if len(ask) == 0 {
@@ -82,15 +90,55 @@ func (p *fleet) gather(cs []*taskContext) {
 			})
 			continue
 		}
-		m.Facts, m.State = got.Facts, vars.FactsKnown
+		m.Facts, m.State = connect.WithEnvironment(got.Facts, p.environmentOf(askers[i])), vars.FactsKnown
 		if got.Own != nil {
 			m.Names.Own(got.Own, p.here.FactsMap)
 		}
 	}
 }
 
+// environmentOf is the environment of the tasks of a play on a host: facts are gathered by one of them. What is wrong with it is said where
+// tasks use it.
+func (p *fleet) environmentOf(c *taskContext) (list []map[string]string) {
+	p.names = c.on.Names
+	for _, v := range c.env {
+		r := p.rendererAt(c)
+		r.Report = nil
+		list = append(list, r.Environment(v))
+	}
+	return list
+}
+
 func (p *fleet) unreached(host, why string) {
 	p.plan.Unreached = append(p.plan.Unreached, plan.Unreached{Host: host, Why: p.plan.Secrets().Redact(plan.FirstLine(why))})
+}
+
+// excludes notes that the host whose tasks are planned is excluded, if its facts could not be had and decide what it does. Some steps
+// give what is missing.
+func (p *fleet) excludes(steps []int) bool {
+	m, ok := p.machines[p.Host]
+	if !ok || m.State != vars.FactsPromised || m.late || p.o.Unseen != nil || len(steps) == 0 {
+		return false
+	}
+	for _, step := range steps {
+		if p.plan.Steps[step].Host != m.Name {
+			return false
+		}
+	}
+	why := m.Why
+	switch {
+	case why != "":
+		why = plan.FirstLine(why)
+	case p.o.Hosts.NoConnect:
+		why = "no host is asked, with --no-connect"
+	default:
+		return false
+	}
+	if p.leaves == nil {
+		p.leaves = map[string]string{}
+	}
+	p.leaves[m.Name] = why
+	return true
 }
 
 // gatherDelegates takes from hosts that are other machines the facts of this one.

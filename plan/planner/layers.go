@@ -12,6 +12,7 @@ import (
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/content"
+	"moon/plan/planner/defaults"
 	"moon/plan/planner/items"
 	"moon/plan/planner/known"
 	"moon/plan/planner/library"
@@ -23,8 +24,8 @@ import (
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
 	"moon/plan/planner/prompts"
+	"moon/plan/planner/standin"
 	"moon/plan/planner/tags"
-	"moon/plan/playbook"
 	"moon/plan/prior"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -88,7 +89,7 @@ type fleet struct {
 	past      *[]vars.PastInventory
 	additions *additions.List // to the inventory, that only the run decides
 	lookups   *lookups.Lookups
-	repeated  int // steps and scopes of tasks that are planned once more
+	leaves    map[string]string // hosts that the next plan excludes, with the reason why
 }
 
 // stepPlanner makes a step of a task.
@@ -97,6 +98,7 @@ type stepPlanner struct {
 	concealer *conceal.Concealer
 	prober    *probe.Prober
 	content   *content.Reader
+	defaults  *defaults.Maker
 	literals  *literal.Steps
 	planned   func(c *taskContext, step int) // is given each step; may be nil
 }
@@ -106,10 +108,7 @@ type playsState struct {
 	stepPlanner
 	scenes     map[sceneKey]*vars.Scene
 	roleParams map[taskKey]*vars.Layer
-	factTasks  map[*playbook.Play]*playbook.Task
-	deciders   map[*playbook.Task]*playbook.Task
-	finders    map[finderKey]*playbook.Task // of open places
-	warned     map[string]bool              // of what is said once
+	standins   *standin.Tasks
 }
 
 // planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
@@ -119,8 +118,5 @@ type playsState struct {
 // A layer is the narrow argument of what is declared on it: what makes a layer of variables can report a mistake, and plans no step.
 type planner struct {
 	playsState
-	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
-	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
-
 	policyOfOrphans string // as the playbook has it; "" where it says nothing
 }

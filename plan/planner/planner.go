@@ -20,6 +20,7 @@ import (
 	"moon/plan/planner/conceal"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/content"
+	"moon/plan/planner/defaults"
 	"moon/plan/planner/exports"
 	"moon/plan/planner/given"
 	"moon/plan/planner/imports"
@@ -35,8 +36,8 @@ import (
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
 	"moon/plan/planner/prompts"
+	"moon/plan/planner/standin"
 	"moon/plan/planner/tags"
-	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -86,8 +87,26 @@ func newPlan(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, dia
 	return newPlanner(o, d, nil, before).result()
 }
 
-// newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
+// newPlanner plans. Where a host could not be asked for facts that decide what it does, that host is excluded: it must not keep the others
+// from being planned.
 func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, before *plan.Plan) *planner {
+	if !d.Closed && !o.Growing { // they are asked again
+		o.Facts.Excluded = nil
+	}
+	p := planWith(o, d, leftOut, before)
+	if len(p.leaves) == 0 {
+		return p
+	}
+	o.Facts.Excluded = maps.Clone(o.Facts.Excluded)
+	if o.Facts.Excluded == nil {
+		o.Facts.Excluded = map[string]string{}
+	}
+	maps.Copy(o.Facts.Excluded, p.leaves)
+	return planWith(o, d, leftOut, before)
+}
+
+// planWith makes a planner and has it plan. leftOut are the paths of the steps that a selection leaves out, each with its flag.
+func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before *plan.Plan) *planner {
 	p := &planner{}
 	p.o, p.leftOut, p.secrets, p.disk = o, leftOut, o.Secrets.Below(), d
 	p.engine, p.facts, p.ofSteps = eval.New(), vars.NewFactUsage(), map[sceneOf]*vars.Scene{}
@@ -107,7 +126,7 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, befor
 			p.asksHosts = p.asksHosts || bytes.Contains(text, []byte("inventory_hostnames"))
 		},
 	})
-	p.finders, p.empty = map[finderKey]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
+	p.standins = standin.New()
 	p.concealer = conceal.New(p.plan, p.secrets, d, p.Collector, o.Home)
 	p.concealer.Compared = o.Compared
 	p.content = &content.Reader{
@@ -115,8 +134,13 @@ func newPlanner(o plan.Options, d *source.Disk, leftOut map[string]string, befor
 	}
 	p.prober = probe.New(p.plan, &p.o, p.Collector, p.secrets, d.Closed)
 	p.Compiler = compile.New(p.plan, p.Collector, p.facts, o.Plugins)
-	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler)
+	p.defaults = &defaults.Maker{
+		Problems: p.Collector, Compiler: p.Compiler, Library: p.Library, Actions: p.o.Actions(), Core: o.Core,
+	}
+	p.loops = items.New(p.plan, p.Collector, p.Library, p.Compiler, p.secrets)
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
+	p.Excludes = p.excludes
+	p.defaults.Known = p.Reader
 	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
 	p.bindings = bindings.New(p.plan, p.Collector, p.Library, p.Compiler, p.Reader, p.connector.NoteName)
 	p.asker = prompts.New(p.plan, &p.o, p.Collector, p.Reader)
@@ -223,7 +247,7 @@ func (p *planner) run() {
 	if pb.Strategy == "graph" {
 		p.plan.Strategy = "graph"
 	}
-	if n := p.parallel(pb.Parallel, c); n > 0 && pb.Hosts.IsZero() {
+	if n := p.ReadParallel(pb.Parallel, p.rendererAt(c)); n > 0 && pb.Hosts.IsZero() {
 		p.plan.Scopes[root].Parallel = n
 	}
 	p.policyOfOrphans = pb.Orphans
@@ -236,7 +260,7 @@ func (p *planner) run() {
 	exports.Plan(p.plan, p.Collector, pb, p.end(c.scene), func(e *plan.Env) *plan.Renderer { return p.Renderer(e, nil) })
 	// Needs may be on steps further down, so they wait until all steps are there.
 	p.ResolveNeeds()
-	p.tags.Check()
+	p.tags.Check(p.plan.Dialect.Rules().TagsExist)
 	p.overrides.ReportUnused()
 	p.finish()
 }
@@ -267,16 +291,16 @@ func (p *planner) end(sc *vars.Scene) *vars.Frame {
 	return &vars.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now, Scene: sc}
 }
 
-// selected plans with a selection: once to see which steps there are, and again without those that are left out, so
+// selected plans with a selection: once to see which steps there are, and again without those that are excluded, so
 // that a value they would have given is missing before anything runs. Mistakes of the first plan do not count: they
-// may be in what is left out.
+// may be in what is excluded.
 func selected(o plan.Options, d *source.Disk) (*plan.Plan, diag.List) {
 	all := newPlanner(o, d, nil, nil)
 	// With steps there is still something to select from: mistakes may lie in what is excluded.
 	if all.Found.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
 	}
-	chosen := choice.Exclude(all.plan, all.o.Select, all.gathersFor)
+	chosen := choice.Exclude(all.plan, all.o.Select, all.standins.GathersFor)
 	if len(chosen.Wrong) > 0 {
 		all.Found = append(all.Found, chosen.Wrong...)
 		return all.result()

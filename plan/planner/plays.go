@@ -1,24 +1,19 @@
 package planner
 
 import (
-	"cmp"
-	"errors"
-	"io/fs"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/eval/value"
 	"moon/plan/inventory"
 	"moon/plan/loops"
+	"moon/plan/planner/pointless"
+	"moon/plan/planner/varsdir"
 	"moon/plan/playbook"
-	"moon/plan/source"
 	"moon/plan/vars"
 )
 
@@ -40,16 +35,6 @@ func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext
 		b.Value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
 	}
 	p.produce(b, c)
-}
-
-// gathersFor reports whether a step is the gathering of facts with which its play begins: what comes later needs them.
-func (p *playsState) gathersFor(s *plan.Step) bool {
-	for _, t := range p.factTasks {
-		if s.Task.Src == t {
-			return true
-		}
-	}
-	return false
 }
 
 // showAgain ends what a clear_facts has begun: the hosts are asked again.
@@ -89,25 +74,14 @@ type parallelGroup struct {
 // group reads `parallel` of a group of tasks in a play. With `strategy: graph` a block is not a part of the order, so neither a limit
 // nor a rescue has anything to go by.
 func (p *playsState) group(c *taskContext, t *playbook.Task) parallelGroup {
-	g := parallelGroup{atOnce: p.parallel(t.Parallel, c), pos: t.Parallel.Pos()}
+	g := parallelGroup{atOnce: p.ReadParallel(t.Parallel, p.rendererAt(c)), pos: t.Parallel.Pos()}
 	if i := slices.IndexFunc(t.Keys, func(e playbook.Entry) bool { return e.Key == parallelKey }); i >= 0 {
 		g.pos = t.Keys[i].Pos
 	}
 	if p.plan.Scopes[c.play.scope].Strategy != "graph" {
 		return g
 	}
-	refuse := func(pos diag.Pos, key, hint string) {
-		p.Errorf(pos, len(key), c.chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
-	}
-	if g.atOnce > 0 && g.atOnce < plan.Unlimited {
-		refuse(g.pos, parallelKey, "remove it and limit the whole run with `--forks`, or use another strategy")
-	}
-	if len(t.Rescue) > 0 {
-		refuse(t.RescuePos, "rescue", "use the strategy linear or free, with `parallel: true` on the block")
-	}
-	if len(t.Always) > 0 {
-		refuse(t.AlwaysPos, "always", "use the strategy linear or free, with `parallel: true` on the block")
-	}
+	pointless.CheckUnordered(p.Collector, t, g.atOnce, g.pos, c.chain)
 	return g
 }
 
@@ -139,8 +113,18 @@ func (p *playsState) steersParallel(c *taskContext, t *playbook.Task, what strin
 }
 
 // ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
-func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext) ([]*inventory.Host, bool) {
+func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext, r *plan.Renderer) ([]*inventory.Host, bool) {
 	order := pl.Order.Text()
+	if plan.TemplatedIn(pl.Order) {
+		order = strings.TrimSpace(r.Text(pl.Order))
+		if r.Failed {
+			return nil, false
+		}
+		if len(r.Missing) > 0 {
+			p.ReportLate(pl.Order, in.chain, "write the order", "in which order the hosts are", r.Missing)
+			return nil, false
+		}
+	}
 	hosts, ok := inventory.InOrder(hosts, order)
 	if !ok { // shuffle is none of them: the same files would give another plan each time
 		p.Errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted",
@@ -151,25 +135,10 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in impo
 
 // policy reads what decides about failures.
 func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
-	pl := play.src
-	play.anyFatal = p.ReadFlag(pl.AnyFatal, "any_errors_fatal", r, false)
-	play.handlers.force = p.ReadFlag(pl.Force, "force_handlers", r, p.o.Mode.ForceHandlers)
-	p.ReadFixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
-		n, ok := spec.ParseInt(strings.TrimSuffix(value.Text(v), "%"))
-		play.maxFail = n
-		return ok && n >= 0
-	})
+	of := p.policies.OfPlay(play.src, &p.o.Mode, r)
+	play.anyFatal, play.handlers.force, play.maxFail = of.AnyFatal, of.Force, of.MaxFail
 	s := &p.plan.Scopes[play.scope]
-	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
-	s.Strategy = "linear"
-	p.ReadFixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
-		s.Strategy = strings.TrimPrefix(value.Text(v), "ansible.builtin.")
-		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
-	})
-	// In a plan they are one: each host goes through its tasks at its own pace.
-	if s.Strategy == "host_pinned" {
-		s.Strategy = "free"
-	}
+	s.AnyFatal, s.MaxFail, s.Strategy = of.AnyFatal, of.MaxFail, of.Strategy
 }
 
 // batches are the hosts that go through the play together, one batch after the other.
@@ -191,16 +160,6 @@ func (p *playsState) always(cs []*taskContext) []*taskContext {
 		list[i] = &one
 	}
 	return list
-}
-
-// factsTask is the task that gathers facts, the same for all batches.
-func (p *playsState) factsTask(pl *playbook.Play) *playbook.Task {
-	t, ok := p.factTasks[pl]
-	if !ok {
-		t = plan.GatheringFacts(pl)
-		p.factTasks[pl] = t
-	}
-	return t
 }
 
 // varsFiles reads the files of variables of a play, which may be others for each host.
@@ -230,68 +189,24 @@ func (p *playsState) varsFiles(play *playPlanner, cs []*taskContext) {
 
 // firstVarsFile is the first file of some that exists, above other variables.
 func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, below *vars.Layer) *vars.Layer {
-	if len(candidates) == 0 {
-		return below
-	}
 	with := *c
 	sc := *c.scene
 	sc.Vars = below
 	with.scene = &sc
-	var tried []string
-	for _, v := range candidates {
-		r := p.Renderer(p.env(&with, nil), c.chain)
-		name := r.Text(v)
-		switch {
-		case r.Failed:
-			return below
-		case len(r.Missing) > 0:
-			p.ReportLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars",
-				"which file of variables to read", r.Missing)
-			return below
-		}
-		path := source.NewSearch(c.lookout(p.plan.Root).VarsFiles(), p.disk).Find(name, p.o.Home)
-		f, err := p.Read(path)
-		if err == nil {
-			return p.fileLayer(f, below)
-		}
-		// Only a file that is not there makes way for the next candidate; one that cannot be read must not be passed over in silence.
-		if !errors.Is(err, fs.ErrNotExist) {
-			p.ReportUnread("vars_files", v, path, err, c.chain)
-			return below
-		}
-		tried = append(tried, path)
+	from := varsdir.Candidates{
+		Library: p.Library, Known: p.Reader, Chain: c.chain,
+		Find:     func(name string) string { return c.lookout(p.plan.Root).FindVars(name, p.o.Home, p.disk) },
+		Renderer: func() *plan.Renderer { return p.rendererAt(&with) },
 	}
-	p.ReportNoVars(candidates[0], tried, c.chain)
+	if f := from.First(candidates); f != nil {
+		return p.fileLayer(f, below)
+	}
 	return below
 }
 
 // prompts asks for the variables that a play wants to be typed.
 func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 	c.scene.Vars = p.askFor(pl.Prompts, c, c.scene.Vars)
-}
-
-// hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
-func (p *playsState) hidden(c *taskContext, r *role) {
-	for _, e := range r.files.Vars {
-		own := p.bindings.Bind(e.Key, e.Value, r.files.VarsFrom, origin(e.Pos, c.chain))
-		// Where the values are equal it does not matter which counts. Those of templates cannot be compared before they are rendered.
-		by := cmp.Or(p.frame(c, nil).All.Root.Nearest(e.Key), c.scene.Vars.Nearest(e.Key))
-		if by == nil || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
-			continue
-		}
-		pair := own.Origin.String() + " " + by.Origin.String()
-		// Once for the pair, and not for each host.
-		if p.warned[pair] {
-			continue
-		}
-		p.warned[pair] = true
-		p.Report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: c.chain,
-			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.Name + ", and by the play (" + by.Origin.String() +
-				"), whose value counts",
-			Hint: "ansible-playbook takes that of the role; give one of them another name, or move that of the role to its defaults",
-		})
-	}
 }
 
 // staying are the contexts of the hosts that are still in the play.
@@ -311,6 +226,16 @@ func (p *playsState) ungathered(cs []*taskContext) []*taskContext {
 	return slices.DeleteFunc(slices.Clone(cs), func(c *taskContext) bool { return c.on.State != vars.FactsUnasked })
 }
 
+// gatherBehind gathers facts that count behind the task that is planned: its own `when` may ask whether there are any. The caller calls done
+// when it is planned.
+func (p *playsState) gatherBehind(cs []*taskContext) (done func()) {
+	p.gather(cs)
+	for _, c := range cs {
+		c.on.Since++
+	}
+	return func() { *p.names.Produced.Now++ }
+}
+
 // unnamed is what a task without a name is called.
 func (p *playsState) unnamed(t *playbook.Task) string {
 	_, label := loops.Name(t)
@@ -320,85 +245,8 @@ func (p *playsState) unnamed(t *playbook.Task) string {
 	return label
 }
 
-// spreadRunOnce gives what a task with run_once sets to all hosts it was for: its host is known only in the run, because the first may
-// have failed by then.
-func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
-	names := map[string][]*vars.Binding{}
-	var order []string
-	for _, c := range cs {
-		for name, versions := range c.on.Names.Produced.Versions {
-			last := versions[len(versions)-1]
-			// The last version may be of an earlier task: this one may have been skipped or excluded on that host.
-			if last.By != t {
-				continue
-			}
-			if names[name] == nil {
-				order = append(order, name)
-			}
-			names[name] = append(names[name], last.Binding)
-		}
-	}
-	// The names come from a map, and the same files must give the same plan.
-	slices.Sort(order)
-	for _, name := range order {
-		from := names[name]
-		var steps []int
-		for _, b := range from {
-			steps = append(steps, b.Steps...)
-		}
-		slices.Sort(steps)
-		all := &vars.Binding{
-			Name: name, From: from[0].From, Origin: from[0].Origin, How: vars.Relayed, Relay: from,
-			Steps: slices.Compact(steps), By: t,
-		}
-		if len(all.Steps) == 0 { // none of them runs
-			continue
-		}
-		if from[0].Early {
-			all.Early, all.Value = true, from[0].Value
-		}
-		for _, c := range cs {
-			c.on.Names.Produced.Add(all)
-		}
-	}
-	relayFacts(cs, t)
-}
-
-// brokenOnHosts makes known what failed, in the rescue of a block and after it: on each host one of its own steps.
-func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from diag.Origin) {
-	steps := map[string][]int{}
-	for i := p.plan.Scopes[block].First; i < until; i++ {
-		s := &p.plan.Steps[i]
-		steps[s.Host] = append(steps[s.Host], i)
-		s.Keeps = s.Keeps || s.Loop != nil // of a loop that fails a rescue of a play sees all rounds, also if nothing registers them
-	}
-	for _, c := range cs {
-		for _, name := range slices.Concat(vars.FailedTaskNames, vars.FailedResultNames) {
-			c.on.Names.Produced.Add(&vars.Binding{Name: name, From: "rescue", Origin: from, How: vars.BrokenOnHost, Steps: steps[c.on.Name]})
-		}
-	}
-}
-
 // tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
 func (p *playsState) tasksFile(c *taskContext, name string) string {
 	path, _ := c.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
 	return path
-}
-
-// decider is the step of an include: it does nothing but ask the condition.
-func (p *playsState) decider(t *playbook.Task) *playbook.Task {
-	d, ok := p.deciders[t]
-	// Kept by task: all hosts share what is compiled of it.
-	if !ok {
-		one := *t
-		one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
-		// What is included and its variables are not arguments of the step that decides.
-		one.Args, one.ExtraArgs, one.StepVars = playbook.Value{}, playbook.Value{}, playbook.Value{}
-		if one.Name.IsZero() {
-			one.Name = playbook.Written(t.Pos, one.Action+": "+plan.FirstLine(t.Args.Text()))
-		}
-		d = &one
-		p.deciders[t] = d
-	}
-	return d
 }

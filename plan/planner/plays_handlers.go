@@ -13,11 +13,11 @@ import (
 
 // takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use; with handlers_from it
 // may have others each time.
-func (hs *handlerSet) takeHandlers(files *playbook.RoleFiles, t *playbook.Task, read func() []*handler) {
-	known := false
+func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*handler) {
+	known, own := false, r.files.Handlers.File
 	for _, h := range hs.list {
-		if h.role != nil && h.role.Dir == files.Dir {
-			h.by, known = t, known || files.Handlers.File != nil && h.file.Path == files.Handlers.File.Path
+		if h.role != nil && h.role.Dir == r.Dir && h.role.Name == r.Name {
+			h.by, known = t, known || own != nil && h.file.Path == own.Path
 		}
 	}
 	if !known {
@@ -33,7 +33,12 @@ func (h *handler) called(name string) bool {
 	if name == h.name {
 		return true
 	}
-	return h.role != nil && (name == h.role.Name+" : "+h.name || name == h.role.Name+": "+h.name)
+	if h.role == nil {
+		return false
+	}
+	role, own := strings.CutSuffix(name, ": "+h.name)
+	role = strings.TrimSuffix(role, " ")
+	return own && (role == h.role.Name || role == h.role.FullName())
 }
 
 // wanted are the handlers that a name stands for: the one of that name, and all that listen to it. Of several with one name the
@@ -98,6 +103,9 @@ func (p *playsState) notify(c *taskContext) {
 			names = []any{got}
 		}
 		for _, one := range names {
+			if one == any(value.Omit) {
+				continue
+			}
 			name := strings.TrimSpace(value.Text(one))
 			handlers := wanted(p.inReach(c), name)
 			if n := len(c.handlers.awaits); n > 0 && len(handlers) == 0 {

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/eval/value"
+	"moon/plan/planner/bindings"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -19,22 +21,30 @@ func (p *playsState) roleFiles(c *taskContext, t *playbook.Task) library.RoleNam
 	}
 }
 
-// enterRole is the context of what is inside a role.
-func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskContext {
+// enterRole is the context of what is inside a role. The roles that it depends on have what this role is given, and its variables below
+// their own; to the role itself theirs are visible, too.
+func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role, needs bool) *taskContext {
 	in := *c
-	key := sceneKey{outer: c.scene, files: r.files, by: t, needs: false}
+	in.collections = r.searched()
+	key := sceneKey{outer: c.scene, files: r.files, by: t, needs: needs}
 	sc, ok := p.scenes[key]
 	if !ok {
 		with := *c.scene
 		with.Role = r.Role
-		with.RoleVars = p.bindings.Lazy(r.files.Vars, c.scene.RoleVars, r.files.VarsFrom, c.chain)
-		with.Defaults = p.bindings.Lazy(r.files.Defaults, c.scene.Defaults, r.files.DefsFrom, c.chain)
+		if !needs {
+			for _, one := range p.varsOfNeeds(c, r) {
+				p.bindings.PutUpon(one, &with.Defaults, &with.RoleVars)
+			}
+		}
+		with.RoleVars = p.bindings.Lazy(r.files.Vars, with.RoleVars, r.files.VarsFrom, c.chain)
+		with.Defaults = p.bindings.Lazy(r.files.Defaults, with.Defaults, r.files.DefsFrom, c.chain)
 		sc = &with
 		p.scenes[key] = sc
 	}
 	in.scene = sc
 	if t.StepVars.Kind() == playbook.Map {
-		if t.ActionKey == "" || t.Dynamic || t.ActionKey == "import_role" {
+		// What is included during the play is given its variables as parameters; to other roles they are those of a block.
+		if t.Dynamic {
 			in.params = p.paramsLayer(t, c.params, c.chain)
 		} else {
 			in.block = p.shareLayer(t, c.block, "role vars", c.chain)
@@ -52,48 +62,80 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskC
 	return &in
 }
 
-// needing is the scene in which the dependencies of a role stand.
-func (p *playsState) needing(outer *vars.Scene, r *role, t *playbook.Task) *vars.Scene {
-	key := sceneKey{outer: outer, files: r.files, by: t, needs: true}
-	sc, ok := p.scenes[key]
-	if !ok {
-		with := *outer
-		with.Role = r.Role
-		sc = &with
-		p.scenes[key] = sc
+// varsOfNeeds are the variables of all roles that a role depends on, in the order in which these are done. What is wrong with a name is
+// said where the dependency is planned.
+func (p *playsState) varsOfNeeds(c *taskContext, r *role) (list []bindings.RoleVars) {
+	if len(r.files.Meta.Dependencies) == 0 {
+		return nil
 	}
-	return sc
+	defer func(said int) { p.Found = p.Found[:said] }(len(p.Found))
+	var walk func(c *taskContext, r *role)
+	walk = func(c *taskContext, r *role) {
+		for _, need := range r.files.Meta.Dependencies {
+			at := *c
+			scene := *c.scene
+			scene.Role = r.Role
+			at.scene, at.dir, at.collections = &scene, filepath.Join(r.Dir, "meta"), r.searched()
+			inner, ok := p.findRole(&at, need)
+			if !ok || r.Within(inner.Dir) || len(list) > mostDependencies {
+				continue
+			}
+			walk(&at, inner)
+			list = append(list, bindings.RoleVars{Given: need.StepVars.Entries(), Files: inner.files, Chain: c.chain})
+		}
+	}
+	walk(c, r)
+	return list
+}
+
+// findRole is the role that a task names, at a place.
+func (p *playsState) findRole(c *taskContext, t *playbook.Task) (*role, bool) {
+	name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")
+	if !ok {
+		return nil, false
+	}
+	found, ok := p.FindRole(c.lookout(p.plan.Root), t.Args, name, c.chain)
+	if !ok {
+		return nil, false
+	}
+	return newRole(found, c.scene.Role, p.LoadRole(t, found.Dir, p.roleFiles(c, t), c.chain)), true
+}
+
+// newRole is a role that another one uses; nil for a play.
+func newRole(found library.Role, parent *vars.Role, files *playbook.RoleFiles) *role {
+	return &role{&vars.Role{Name: found.Name, Dir: found.Dir, Collection: found.Collection, Parent: parent}, files}
+}
+
+// searched are the collections that the tasks of the role search: as with Ansible, what the play says does not reach them.
+func (r *role) searched() []string {
+	return collection.Searched(r.Collection, r.files.Meta.Collections)
 }
 
 // visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
-func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *playbook.RoleFiles) {
+func (p *playsState) visible(cs []*taskContext, t *playbook.Task, r *role) {
 	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
 		return
 	}
-	for _, c := range cs {
-		for _, one := range []struct {
-			into    *vars.History
-			entries []playbook.Entry
-			from    string
-		}{{&c.on.Names.ShownVars, files.Vars, files.VarsFrom}, {&c.on.Names.ShownDefaults, files.Defaults, files.DefsFrom}} {
-			for _, e := range one.entries {
-				b := p.bindings.Bind(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
-				one.into.Add(&b)
-			}
+	c := cs[0]
+	all := append(p.varsOfNeeds(c, r), bindings.RoleVars{Given: t.StepVars.Entries(), Files: r.files, Chain: c.chain})
+	// As with Ansible it is the play that has them, also if only some of its hosts use the role.
+	for _, host := range c.scene.Hosts {
+		if m := p.machines[host]; m != nil {
+			p.bindings.Show(all, m.Names)
 		}
 	}
 }
 
 // hasBeen reports whether a role has run in this play already with what it is given here.
-func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *playbook.RoleFiles) bool {
+func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, r *role) bool {
 	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
 		return false
 	}
-	if dup := plan.FirstOf(t.AllowDup, files.Meta.AllowDup); !dup.IsZero() &&
+	if dup := plan.FirstOf(t.AllowDup, r.files.Meta.AllowDup); !dup.IsZero() &&
 		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
 		return false
 	}
-	texts := []string{files.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
+	texts := []string{r.Name, r.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
 	for _, list := range [][]playbook.Value{t.When, t.Tags} {
 		for _, v := range list {
 			texts = append(texts, value.Text(plan.Plain(v)))
@@ -130,35 +172,29 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 				"the dependencies of roles lead to more than %d others", mostDependencies)
 			return
 		}
-		name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")
-		if !ok {
-			return
-		}
 		at := *c
 		scene := sc
 		scene.Role = parent
 		at.scene = &scene
 		said := len(p.Found)
-		dir, ok := p.FindRole(at.lookout(p.plan.Root), t.Args, name, at.chain)
-		if !ok {
+		if len(t.Collections) > 0 {
+			at.collections = collection.Searched("", t.Collections)
+		}
+		r, ok := p.findRole(&at, t)
+		if !ok || parent.Within(r.Dir) {
 			p.Found = p.Found[:said] // it is said where the role is used
 			return
 		}
-		for r := parent; r != nil; r = r.Parent {
-			if r.Dir == dir {
-				return // that it uses itself is said there, too
-			}
-		}
-		files := p.LoadRole(t, dir, p.roleFiles(&at, t), at.chain)
-		r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent}, files}
+		files := r.files
+		at.collections = r.searched()
 		for _, need := range files.Meta.Dependencies {
 			walk(&at, need, r.Role)
 		}
-		sc.Roles = append(sc.Roles, r.Name)
-		sc.RoleVars = p.bindings.Lazy(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
-		sc.Defaults = p.bindings.Lazy(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
+		sc.Roles = append(sc.Roles, r.FullName())
+		own := bindings.RoleVars{Given: t.StepVars.Entries(), Files: files, Chain: c.chain}
+		p.bindings.PutUpon(own, &sc.Defaults, &sc.RoleVars)
 		scene.Role = r.Role
-		play.handlers.takeHandlers(files, t, func() []*handler {
+		play.handlers.takeHandlers(r, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
 			h.scene = &scene

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
@@ -11,6 +10,7 @@ import (
 	"moon/plan/loops"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/place"
+	"moon/plan/planner/policy"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -79,7 +79,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	var took []int
 	e.Changes, e.Took = &changes, &took
 	r := p.Renderer(e, c.chain)
-	r.Lenient, r.Settled = s.Excluded, c.settled
+	r.Lenient, r.Settled, r.MayFail = s.Excluded, c.settled, p.mayFail(c)
 	f := &plan.Fields{R: r, Field: "when"}
 	// The condition comes first: what it keeps from running need not have values.
 	v := r.Decide(k.When)
@@ -93,7 +93,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	f.At("vars")
 	idle := s.Excluded || s.Prediction == plan.WillSkip
 	if t.Absent && !idle {
-		p.absent(t, c)
+		p.ReportNoModule(t, c.collections, c.chain)
 	}
 	if !idle {
 		renderVars(false)
@@ -106,6 +106,10 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// The condition itself lacks a value of a step that is excluded: nothing else of the step counts any more.
 	if r.Lacking != nil {
 		idle = true
+	}
+	if len(c.modules) > 0 {
+		f.At("module_defaults")
+		k.Compiled = p.defaults.Add(k.Compiled, c.modules, r, idle)
 	}
 	c.form.connect(p, &s, k, c, f, idle)
 	f.At("name")
@@ -137,12 +141,12 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// What is planned later needs to know who would be added, also where the condition is open.
 	adds := inviting && len(f.All) == open
 	p.FillProcess(&s, k, r, f, p.o.Home)
-	p.policies.Fill(&s, k, c.inherit.policy(), r, f)
+	p.policies.Fill(&s, k, c.inherit, r, f)
 	c.form.checkKeys(&p.evaluator, k, r)
 	p.FillUndo(&s, k, r, p.o.Home)
 	f.At("")
 	s.Unknowns = f.Unknowns
-	k.Open = len(f.All) > 0 || changes || s.Place != nil
+	k.Open = len(f.All) > 0 || changes || s.Place != nil || r.Fails
 	slices.Sort(took)
 	k.Took = slices.Compact(took)
 	s.NoLog = p.ReadFlag(c.noLog(t), "no_log", r, false)
@@ -154,6 +158,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// What is still open is decoded by the run, with the same code (bind).
 	if k.Sound && (!k.Open || adds && !changes) && !r.Failed && !r.Undefined && !idle {
 		p.Decode(k, raw, c.chain)
+		for _, text := range k.Action.Secrets(raw) {
+			p.secrets.Add("", text)
+		}
 		if k.Call != nil {
 			k.Call.Ordered = r.Ordered
 		}
@@ -224,17 +231,6 @@ func (p *stepPlanner) foreclose(s *plan.Step) {
 	case s.Lacks != nil:
 		p.plan.Ahead.Miss(s.Index, plan.WillBeSkipped)
 	}
-}
-
-// absent says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
-// a task is left out, it does not matter.
-func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
-	if way, ok := spec.ActionLater(t.ActionKey); ok {
-		p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
-		return
-	}
-	p.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain,
-		"`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
 }
 
 // stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
@@ -359,7 +355,7 @@ func (c *taskContext) isBare() bool {
 	switch {
 	case c.play != nil, c.scene == nil || c.scene.Host != nil, len(c.on.gates)+len(c.gates) > 0:
 		return false
-	case c.link != connect.Link{}, c.become != connect.Become{}, c.inherit != inherit{}, !c.delegate.IsZero():
+	case c.link != connect.Link{}, c.become != connect.Become{}, c.inherit != policy.Inherited{}, !c.delegate.IsZero():
 		return false
 	case c.looks != "", c.path != "", c.once:
 		return false

@@ -100,7 +100,7 @@ func (there) place(p *stepPlanner, s *plan.Step, _ *playbook.Task, c *taskContex
 	s.Host, s.Group = c.on.Name, c.group
 	s.Role, s.Once = c.roleName(), c.once
 	// The first step that asks a host gives the facts that are promised: then its result is kept, although nothing registers it.
-	if m := c.on; s.Action == "setup" && m.Gatherer < 0 {
+	if m := c.on; s.Action == "setup" && m.Gatherer < 0 && c.delegate.IsZero() {
 		m.Gatherer, s.Keeps = s.Index, m.State == vars.FactsPromised
 	}
 }

@@ -70,37 +70,20 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 			return
 		}
 		names = []string{"getent_" + database}
-	case k.Action.Plugin != nil:
+	case k.Action.Plugin != nil && (!k.Action.Plugin.NeedsPython() || k.Action.Plugin.GivesFacts), name == "setup" && s.Delegate != "":
 		names = []string{vars.AnyName}
 	}
 	if len(names) == 0 || s.Excluded || s.Prediction == plan.WillSkip {
 		return
 	}
-	m := p.factHost(s, c)
+	m, from := p.factHost(s, c), s.Action
+	if from == "setup" {
+		from = vars.Gathered
+	}
 	for _, name := range names {
 		m.Handed.Add(&vars.Binding{
-			Name: name, From: s.Action, Origin: origin(t.Pos, c.chain), How: vars.Handed, Steps: []int{s.Index},
-			By: t, Early: p.prober.Asks(s.Index),
+			Name: name, From: from, Origin: origin(t.Pos, c.chain), How: vars.Handed, Steps: []int{s.Index},
+			By: t, Early: p.prober.Asks(s.Index), GivesFacts: k.Action.Plugin != nil && k.Action.Plugin.GivesFacts,
 		})
-	}
-}
-
-// relayFacts gives the facts that a task with run_once gives to all hosts it was for.
-func relayFacts(cs []*taskContext, t *playbook.Task) {
-	var from []*vars.Binding
-	for _, c := range cs {
-		for _, versions := range c.on.Handed.Versions {
-			for _, v := range versions {
-				if v.By == t {
-					from = append(from, v.Binding)
-				}
-			}
-		}
-	}
-	slices.SortFunc(from, func(a, b *vars.Binding) int { return a.Steps[0] - b.Steps[0] })
-	for _, b := range from {
-		for _, c := range cs {
-			c.on.Handed.Add(b)
-		}
 	}
 }

@@ -16,7 +16,7 @@ func (p *planner) checkUnmatched() {
 	for _, play := range p.unmatched {
 		c := p.hostlessContext(play.in)
 		c.pos = play.play.Pos
-		at := walk.Place{Lookout: c.lookout(p.plan.Root), File: c.file, Chain: c.chain}
+		at := walk.Place{Lookout: c.lookout(p.plan.Root), File: c.file, Chain: c.chain, In: play.in.in}
 		rule := &unmatched.Rule{
 			Collector: p.Collector, Library: p.Library, Compiler: p.Compiler, Disk: p.disk, Engine: p.engine, Plan: p.plan, Home: p.o.Home,
 			Names:     func(at walk.Place) *plan.Env { return p.env(c.movedTo(at), nil) },
@@ -34,6 +34,7 @@ func (c *taskContext) movedTo(at walk.Place) *taskContext {
 	for _, dir := range slices.Backward(at.Roles) {
 		scene.Role = &vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: scene.Role}
 	}
+	in.collections = at.Collections
 	in.scene, in.file, in.dir, in.chain = &scene, at.File, at.Dir, at.Chain
 	return &in
 }

@@ -16,7 +16,7 @@ import (
 // planSteps plans a playbook of steps, with its handlers at the end.
 func (p *planner) planSteps(c *taskContext, pb *playbook.Playbook) {
 	p.ReadDuration(pb.Timeout, "timeout", p.Renderer(p.env(c, nil), nil), &p.plan.Scopes[c.scope].Timeout)
-	c.inherit.timeout, c.inherit.queued = pb.Defaults.Timeout, pb.Defaults.Queued
+	c.inherit.Timeout, c.inherit.Queued = pb.Defaults.Timeout, pb.Defaults.Queued
 	c.handlers = newHandlerSet()
 	c.handlers.home = c.on
 	c.handlers.force = p.ReadFlag(pb.Force, "force_handlers", p.Renderer(p.env(c, nil), nil), p.o.Mode.ForceHandlers)
@@ -95,7 +95,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		return
 	}
 	if t.Loop.Kind == playbook.NoLoop {
-		if p.reached(1, own, c) {
+		if p.Reached(1, own, len(p.machines), c.chain) {
 			p.planRound(&inside, t)
 		}
 	} else {
@@ -190,12 +190,12 @@ func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	p.bindings.CheckIncluded(pb, t, c.chain)
 	label := pb.File.Name
 	scope.Name = p.groupName(c, t, label)
-	scope.Parallel, scope.Approves = p.parallel(t.Parallel, c), t.Approves || pb.Approves
+	scope.Parallel, scope.Approves = p.ReadParallel(t.Parallel, p.rendererAt(c)), t.Approves || pb.Approves
 	p.ReadDuration(plan.FirstOf(t.Timeout, pb.Timeout), "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
-	inside.inherit.timeout, inside.inherit.queued = pb.Defaults.Over(c.inherit.timeout, c.inherit.queued)
+	inside.inherit.Timeout, inside.inherit.Queued = pb.Defaults.Over(c.inherit.Timeout, c.inherit.Queued)
 	inside.approves = c.approves || pb.Approves
 	// That of the include counts above that of the file.
-	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
+	if n := p.ReadParallel(pb.Parallel, p.rendererAt(c)); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
 	}
 	leave := p.enter(&inside, scope, place+label, pb.File, library.Opened{Path: target}, pos)
@@ -222,7 +222,7 @@ func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	inside := *c
 	scope := plan.Scope{
 		Kind: plan.ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain),
-		When: plan.WhenText(c.when), Parallel: p.parallel(t.Parallel, c), Approves: t.Approves,
+		When: plan.WhenText(c.when), Parallel: p.ReadParallel(t.Parallel, p.rendererAt(c)), Approves: t.Approves,
 	}
 	p.ReadDuration(t.Timeout, "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
 	if c.item != nil {
@@ -323,8 +323,11 @@ func (p *planner) settled(c *taskContext, t *playbook.Task) *playbook.Task {
 
 // planLoop expands a task over its items, one round each.
 func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
-	list, typ, late, ok := p.itemsOf(c, t)
+	list, typ, late, ok, failing := p.itemsOrFailure(c, t)
 	switch {
+	case failing != nil:
+		p.planStep(c, failing)
+		return
 	case len(late) > 0 && p.saysNo(c):
 		if why, _ := p.skipped(c); t.Kind != playbook.Action {
 			p.skipLoop(c, t, why)
@@ -348,7 +351,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	if len(late) > 0 && t.Kind != playbook.Action {
 		label += "?" // what is in it must not be taken for what is in another group of that name
 	}
-	limit := p.limit(c, t)
+	limit := p.ReadLimit(t.Loop.Limit, p.rendererAt(c))
 	hidden := plan.MayHide(c.noLog(t))
 	expression := loops.Expression(t.Loop)
 	scope := p.OpenScope(plan.Scope{

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"slices"
 
 	"moon/plan"
 	"moon/plan/playbook"
@@ -91,11 +92,27 @@ func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *
 		in.on, in.scene = c.on, p.sceneOfSteps(sceneOf{dir: in.dir, pattern: c.scene.Play, host: c.on.Machine})
 	}
 	if h.role == nil {
-		return &in
+		return inHandlers(p, &in, h)
 	}
 	in.file, in.dir = h.file, h.dir
 	p.selectHost(&in)
-	return p.enterRole(&in, h.by, h.role)
+	return inHandlers(p, p.enterRole(&in, h.by, h.role, false), h)
+}
+
+// inHandlers gives a handler the keys of the blocks and imports that it is in.
+func inHandlers(p *planner, in *taskContext, h *handler) *taskContext {
+	for _, t := range h.inside {
+		p.selectHost(in)
+		in = p.deriveContext(in, t)
+		if t.StepVars.Kind() == playbook.Map {
+			in.block = p.shareLayer(t, in.block, "block vars", in.chain)
+		}
+	}
+	if len(h.inside) > 0 {
+		in.file, in.dir, in.pos = h.file, h.dir, h.task.Pos
+		in.chain = append(slices.Clip(in.chain), h.chain...)
+	}
+	return in
 }
 
 // flushHere plans the handlers that the steps before have notified, at a place of a playbook of steps.

@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/loops"
 	"moon/plan/planner/additions"
 	"moon/plan/planner/library"
 	"moon/plan/planner/place"
+	"moon/plan/planner/relay"
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -20,7 +22,7 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 		// As with Ansible, add_host is one task for all hosts, although nothing in the task says so.
 		once := playbook.Written(t.Pos, "true")
 		for _, c := range cs {
-			c.inherit.runOnce = once
+			c.inherit.RunOnce = once
 		}
 	}
 	late, by := additions.NewLate(t.Action == "add_host"), ""
@@ -116,24 +118,37 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	if p.Full || len(cs) == 0 {
 		return
 	}
+	if !t.Module.IsZero() {
+		p.planModules(cs, t)
+		return
+	}
 	defer p.plan.CloseShapes(len(p.plan.Shapes))
 	if !t.Moved.IsZero() {
 		scopes, steps := len(p.plan.Scopes), len(p.plan.Steps)
 		defer func() { p.noteMoved(cs[0], t, scopes, steps) }()
 	}
 	// A saved plan keeps the text of the files it read. Of one with no_log the text may hold what is hidden, so only a digest is kept.
-	if plan.MayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
+	if plan.MayHide(t.NoLog) || !cs[0].inherit.NoLog.IsZero() {
 		p.disk.KeepNot(cs[0].file.Path)
 		p.facts.Hiding = true
 		defer func() { p.facts.Hiding = false }()
 	}
+	if len(t.Collections) > 0 {
+		cs = searching(cs, collection.Searched("", t.Collections))
+	}
+	t = p.ResolveModule(t, cs[0].collections)
 	// With `gather_facts: false` it is this task that makes facts known, and a clear_facts before it ends here.
 	if t.Action == "setup" || t.Action == "gather_facts" {
 		p.showAgain(cs)
-		p.gather(p.ungathered(cs))
+		if plan.FirstOf(t.DelegateTo, cs[0].delegate).IsZero() { // another host gives its own, in the run
+			defer p.gatherBehind(p.ungathered(cs))()
+		}
 	}
 	switch t.Kind {
 	case playbook.Action:
+		if len(p.o.Facts.Excluded) > 0 && (t.Action == "setup" || t.Action == "gather_facts") {
+			defer excludeHosts(p, cs, t)
+		}
 		switch t.Action {
 		case "":
 			if t.Absent {
@@ -153,7 +168,7 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 		p.blockOfHosts(p.deriveContexts(cs, t), t)
 	case playbook.Include:
 		// The keys of a dynamic include belong to the step that decides, and not to what is inside. So the contexts go in underived.
-		if t.Dynamic {
+		if t.Dynamic || t.Old && cs[0].included {
 			p.includeTasks(cs, t)
 		} else {
 			p.importTasks(p.deriveContexts(cs, t), t)
@@ -182,10 +197,21 @@ func (p *planner) deriveContexts(cs []*taskContext, t *playbook.Task) []*taskCon
 	return list
 }
 
+// searching are the contexts where these collections are searched.
+func searching(cs []*taskContext, in []string) []*taskContext {
+	list := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.collections = in
+		list[i] = &one
+	}
+	return list
+}
+
 func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	own := p.CompileTask(t, c.chain)
 	if t.Loop.Kind == playbook.NoLoop {
-		p.reached(1, own, c)
+		p.Reached(1, own, len(p.machines), c.chain)
 	}
 	in := *c
 	in.item = nil
@@ -205,15 +231,18 @@ func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
 	case t.Env.Kind() == playbook.Map:
 		in.env = append(slices.Clip(c.env), t.Env)
 	}
+	if len(t.ModuleDefaults) > 0 {
+		in.modules = append(slices.Clip(c.modules), t.ModuleDefaults...)
+	}
 	if !t.Ignore.IsZero() {
-		in.ignore = p.Conditions([]playbook.Value{t.Ignore}, c.chain)
+		in.ignore = p.Flag(t.Ignore, c.chain)
 	}
 	if !t.Cwd.IsZero() {
 		in.cwd = t.Cwd
 	}
 	in.become = c.become.With(t)
 	in.link = c.link.With(t.Connection, t.RemoteUser, t.Port)
-	in.inherit = c.inherit.with(t)
+	in.inherit = c.inherit.With(t)
 	if !t.DelegateTo.IsZero() {
 		in.delegate = t.DelegateTo
 	}
@@ -268,7 +297,7 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 		p.CloseScope(scope)
 	}
 	if once {
-		p.spreadRunOnce(cs, t)
+		relay.Once(machinesOf(cs), t)
 	}
 }
 
@@ -294,20 +323,9 @@ func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
 
 // planEmptyLoop plans a task whose loop has no items: one step that is skipped.
 func (p *planner) planEmptyLoop(c *taskContext, t *playbook.Task, when []plan.Condition) {
-	// All hosts share the stand-in, as what is keyed by a task must see one task.
-	empty, ok := p.empty[t]
-	if !ok {
-		one := *t
-		one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
-		// The name gets the result of the whole loop below, and not that of this one step.
-		one.Register = ""
-		empty = &one
-		p.empty[t] = empty
-		p.Adopt(empty, p.CompileTask(t, c.chain))
-	}
 	with := *c
 	with.when = when
-	p.planStep(&with, empty)
+	p.planStep(&with, p.standins.Empty(t, func(empty *playbook.Task) { p.Adopt(empty, p.CompileTask(t, c.chain)) }))
 	if t.Register == "" {
 		return
 	}
@@ -369,7 +387,7 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 		}, branch.Name)
 		to := within(inner, id)
 		if branch.Name == "rescue" {
-			p.brokenOnHosts(to, scope, body, origin(branch.Pos, first.chain))
+			relay.Broken(p.plan, machinesOf(to), scope, body, origin(branch.Pos, first.chain))
 			for _, c := range to {
 				c.rescuing = true
 			}
@@ -421,7 +439,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, group onHost
 		return
 	}
 	p.TraceInclude(said, c.chain, t)
-	side := p.group(c, cmp.Or(p.applies[t], t))
+	side := p.group(c, cmp.Or(p.standins.Applied(t), t))
 	scope := plan.Scope{
 		Kind: plan.ScopeInclude, Parallel: side.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain),
 		When: plan.WhenText(c.when), Hosts: len(cs), Item: group.item, Dynamic: t.Dynamic, Approves: t.Approves,
@@ -469,7 +487,7 @@ func (g *onHosts) label(name string) string { return g.place + name }
 func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what string, find func(c *taskContext, name string) string,
 	do func(cs []*taskContext, t *playbook.Task, group onHosts),
 ) {
-	decider := p.decider(t)
+	decider := p.standins.Decider(t)
 	var rounds []*onHosts
 	inside := p.deriveContexts(cs, t)
 	for i, c := range inside {
@@ -521,21 +539,18 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	// None of the include's own keys reach what is inside: `when` or `tags` decide about the include, and `apply` is for the rest.
 	in := *c.around
+	in.included = true
 	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
 	in.depth, in.approves = c.depth, c.approves
 	if t.StepVars.Kind() == playbook.Map {
 		// As parameters: in Ansible's order they count above what set_fact and register have given.
 		in.params = p.paramsLayer(t, in.params, c.chain)
 	}
-	in.inherit.noLog = c.around.noLog(t) // hides what is inside too: its items would show there
+	in.inherit.NoLog = c.around.noLog(t) // hides what is inside too: its items would show there
 	if t.Apply.Kind() != playbook.Map {
 		return &in
 	}
-	apply, ok := p.applies[t]
-	if !ok {
-		apply = playbook.ParseApply(c.file, t.Apply, &p.Found)
-		p.applies[t] = apply
-	}
+	apply := p.standins.Apply(c.file, t, &p.Found)
 	with := p.deriveContext(&in, apply)
 	if apply.StepVars.Kind() == playbook.Map {
 		with.block = p.shareLayer(apply, with.block, "apply vars", c.chain)

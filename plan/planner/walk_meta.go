@@ -17,11 +17,10 @@ import (
 
 // clearErrors plans meta: clear_host_errors, once for all hosts: a step, because whether it is reached is known only in the run.
 func (p *planner) clearErrors(cs []*taskContext, t *playbook.Task) {
-	d := p.decider(t)
-	d.Action, d.Args = "meta", t.Args
+	d := p.standins.Meta(t)
 	once := playbook.Written(t.Pos, "true")
 	for _, c := range cs {
-		c.inherit.runOnce = once
+		c.inherit.RunOnce = once
 	}
 	p.taskTelling(cs, d, func(_ *taskContext, step int) { p.plan.Steps[step].Clears = true })
 }
@@ -54,11 +53,10 @@ func (p *planner) refresh(cs []*taskContext, t *playbook.Task) {
 	if _, ok := p.rereads(t, cs[0]); !ok {
 		return
 	}
-	d := p.decider(t)
-	d.Action, d.Args = "meta", t.Args
+	d := p.standins.Meta(t)
 	once := playbook.Written(t.Pos, "true")
 	for _, c := range cs {
-		c.inherit.runOnce = once
+		c.inherit.RunOnce = once
 	}
 	for _, h := range p.inventory.Hosts { // their secrets stand in what was read again as references
 		p.machine(h.Name)
@@ -186,11 +184,10 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	if len(undecided) == 0 || len(leaving) > 0 && !own {
 		return
 	}
-	d := p.decider(t)
-	d.Action, d.Args = "meta", t.Args
+	d := p.standins.Meta(t)
 	if once := playbook.Written(t.Pos, "true"); first {
 		for _, c := range undecided {
-			c.inherit.runOnce = once
+			c.inherit.RunOnce = once
 		}
 	}
 	var steps []int
@@ -211,9 +208,4 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 			m.gates = append(m.gates, g)
 		}
 	}
-}
-
-// maybe reports whether it is known only in the run that a place is reached: that of a rescue, a handler, what is included.
-func (c *taskContext) maybe() bool {
-	return c.rescuing || len(c.gates) > 0 || c.handler
 }

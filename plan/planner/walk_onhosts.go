@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/loops"
+	"moon/plan/planner/relay"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -24,7 +24,7 @@ func (p *fleet) hostsOfSteps(c *taskContext, written, atOnce playbook.Value, wha
 	hosts, err := inv.Match(pattern)
 	if err != nil {
 		p.Report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: written.Pos(), Chain: c.chain, Message: err.Error(), Hint: inventoryHint(p.o),
+			Severity: diag.Warning, Pos: written.Pos(), Chain: c.chain, Message: err.Error(), Hint: p.o.InventoryHint(),
 		})
 	}
 	if hosts, ok = p.limited(hosts); !ok {
@@ -33,10 +33,10 @@ func (p *fleet) hostsOfSteps(c *taskContext, written, atOnce playbook.Value, wha
 	if len(hosts) == 0 && err == nil {
 		p.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: written.Pos(), Chain: c.chain,
-			Message: "no hosts match `" + pattern + "`: " + what + " does nothing", Hint: inventoryHint(p.o),
+			Message: "no hosts match `" + pattern + "`: " + what + " does nothing", Hint: p.o.InventoryHint(),
 		})
 	}
-	over = &hostRounds{pattern: pattern, atOnce: p.parallel(atOnce, c)}
+	over = &hostRounds{pattern: pattern, atOnce: p.ReadParallel(atOnce, p.rendererAt(c))}
 	for _, h := range hosts {
 		over.hosts = append(over.hosts, p.machine(h.Name))
 	}
@@ -97,7 +97,9 @@ func (p *planner) planOnHosts(c *taskContext, t *playbook.Task) {
 	p.perHost, p.Host = outer, ""
 	p.CloseScope(scope)
 	p.collectRegister(t, first, c)
-	p.keepOwn(t, over.hosts)
+	for _, m := range over.hosts {
+		relay.Own(m.Machine, t)
+	}
 }
 
 // roundsOnHosts are the contexts of the rounds over some hosts.
@@ -153,21 +155,6 @@ func (p *evaluator) produce(b *vars.Binding, c *taskContext) {
 		return
 	}
 	p.names.Produced.Add(b)
-}
-
-// keepOwn lets each host see its own result under the name that is that of all results elsewhere.
-func (p *evaluator) keepOwn(t *playbook.Task, hosts []*plannedHost) {
-	if t.Register == "" {
-		return
-	}
-	for _, m := range hosts {
-		m.Names.Produced.Before(t.Register, math.MaxInt, func(b *vars.Binding) bool {
-			if b.By == t {
-				m.Names.Produced.Add(b)
-			}
-			return true
-		})
-	}
 }
 
 // gatherOnDemand asks the hosts of the rounds that are planned for their facts, when one of them is used first.

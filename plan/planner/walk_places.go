@@ -49,7 +49,7 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 	with.onlyFinds()
 	with.settled = p.settledWithout(c, t)
 	step := len(p.plan.Steps)
-	p.planStep(&with, p.finder(t, false))
+	p.planStep(&with, p.standins.Finder(t, false))
 	if step == len(p.plan.Steps) {
 		return nil, false
 	}
@@ -87,7 +87,7 @@ func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
 	with.onlyFinds()
 	with.settled = place.Settle(of.Keys, nil)
 	step := len(p.plan.Steps)
-	p.planStep(&with, p.finder(t, true))
+	p.planStep(&with, p.standins.Finder(t, true))
 	if step == len(p.plan.Steps) {
 		return
 	}
@@ -128,7 +128,7 @@ func (p *playsState) lateKeys(c *taskContext, t *playbook.Task, of *plan.Finding
 		of.Keys = append(of.Keys, key)
 		late = append(late, r.Missing...)
 	}
-	for _, key := range policy.Keys(t, c.inherit.policy()) {
+	for _, key := range policy.Keys(t, c.inherit) {
 		look(key)
 	}
 	look(plan.Part{Key: "no_log", Value: c.noLog(t)})
@@ -170,7 +170,7 @@ func (p *playsState) lateDelegate(c *taskContext, t *playbook.Task) []value.Miss
 // nothing.
 func (c *taskContext) onlyFinds() {
 	c.env, c.cwd, c.delegate, c.become = nil, playbook.Value{}, playbook.Value{}, connect.Become{}
-	c.inherit.checkMode, c.inherit.timeout, c.inherit.diff = playbook.Value{}, playbook.Value{}, playbook.Value{}
+	c.inherit.CheckMode, c.inherit.Timeout, c.inherit.Diff = playbook.Value{}, playbook.Value{}, playbook.Value{}
 }
 
 // takeFound is what the run has found at an open place.
@@ -220,7 +220,7 @@ func (p *playsState) findName(c *taskContext, t *playbook.Task, what, hint strin
 	with.finds = &plan.Finding{Src: t, Name: t.Args}
 	with.onlyFinds()
 	step := len(p.plan.Steps)
-	p.planStep(&with, p.finder(t, true))
+	p.planStep(&with, p.standins.Finder(t, true))
 	switch s := &p.plan.Steps[step]; {
 	case s.Excluded:
 	case !comes:
@@ -317,36 +317,6 @@ func (p *playsState) promiseNames(s *plan.Step, c *taskContext, names ...string)
 	for _, name := range names {
 		p.produce(&vars.Binding{Name: name, From: s.Action, Origin: s.Origin, How: vars.Promised, Steps: []int{s.Index}}, c)
 	}
-}
-
-// placeActions are the actions of steps that find what a task names.
-var placeActions = map[playbook.TaskKind]string{
-	playbook.Include: "include", playbook.Preset: "preset", playbook.IncludeVars: "include_vars",
-	playbook.Action: plan.FinderAction,
-}
-
-// finder is the task of the step of an open place. Hosts share it, as what is keyed by a task must see one task.
-func (p *playsState) finder(t *playbook.Task, names bool) *playbook.Task {
-	key := finderKey{t, names}
-	f, ok := p.finders[key]
-	if !ok {
-		f = &playbook.Task{
-			Kind: playbook.Action, Pos: t.Pos, Action: plan.FinderAction, ActionKey: plan.FinderAction, ActionPos: t.Loop.Pos,
-			Name: t.Name, NoLog: t.NoLog, StepVars: t.StepVars,
-			Loop: playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}, PlayTask: new(playbook.PlayTask),
-		}
-		if t.Kind != playbook.Action {
-			f.StepVars = playbook.Value{} // they are for what is inside, and the context has them
-		}
-		switch name, _ := loops.Name(t); {
-		case names && t.Kind != playbook.Action:
-			f.Action, f.ActionKey, f.ActionPos = placeActions[t.Kind], t.ActionKey, t.ActionPos
-		case f.Name.IsZero():
-			f.Name = playbook.Written(t.Pos, name)
-		}
-		p.finders[key] = f
-	}
-	return f
 }
 
 // promise makes the names wait for the step of an open loop that its rounds will set.

@@ -6,9 +6,11 @@ import (
 	"strconv"
 
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/dialect"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/library"
+	"moon/plan/planner/policy"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -20,9 +22,6 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.fileLayers = map[fileKey]*vars.Layer{}
 	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
-	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
-	p.deciders, p.applies = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
-	p.empty = map[*playbook.Task]*playbook.Task{}
 	p.plan.Dialect = dialect.Ansible
 	p.engine.Dialect = dialect.Ansible
 	p.names.Root = p.bindings.Lazy(pb.Vars.Entries(), nil, "vars", nil)
@@ -72,7 +71,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		p.ReportLate(pl.Import, in.chain, "name the file", "which playbook to import", r.Missing)
 		return
 	}
-	target := p.disk.Real(p.Resolve(name, in.dir))
+	target, of := p.LocatePlaybook(name, in.dir)
 	t := &playbook.Task{Args: pl.Import, Pos: pl.Pos}
 	if p.RefuseCircle(target, t, c.chain) {
 		return
@@ -83,7 +82,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		return
 	}
 	inside := importContext{
-		file: f, when: append(slices.Clip(in.when), p.Conditions(pl.When, in.chain)...),
+		file: f, in: of, when: append(slices.Clip(in.when), p.Conditions(pl.When, in.chain)...),
 		tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c),
 	}
 	inside.vars = p.bindings.Lazy(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
@@ -123,7 +122,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	if !ok {
 		return
 	}
-	hosts, ok := p.ordered(pl, listed, in)
+	hosts, ok := p.ordered(pl, listed, in, r)
 	if !ok {
 		return
 	}
@@ -151,7 +150,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	for i, h := range hosts {
 		machines[i] = p.machine(h.Name)
 		// As with Ansible, a host that has left one play is in the next again.
-		machines[i].left = false
+		machines[i].left = machines[i].gone
 		machines[i].gates = nil
 		for _, g := range gates[h.Name] {
 			machines[i].gates = append(machines[i].gates, gateAt{Gate: plan.Gate{Step: g.Step, Ran: true}, text: g.Text, pos: g.Pos})
@@ -194,19 +193,21 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	for i, m := range hosts {
 		c := &taskContext{
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
-			env: pl.Env, approves: pl.Approves, become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
+			env: pl.Env, modules: pl.ModuleDefaults, approves: pl.Approves,
+			become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
 		}
 		c.form, c.pos, c.on, c.play, c.scene, c.handlers = p.onHosts, pl.Pos, m, play, &sc, play.handlers
 		c.link = connect.Link{}.With(pl.Connection, pl.RemoteUser, pl.Port)
-		c.inherit = inherit{
-			noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable,
-			runOnce: pl.RunOnce, anyFatal: pl.AnyFatal,
+		c.inherit = policy.Inherited{
+			NoLog: pl.NoLog, CheckMode: pl.CheckMode, Diff: pl.Diff, Timeout: pl.Timeout, Unreachable: pl.Unreachable,
+			RunOnce: pl.RunOnce, AnyFatal: pl.AnyFatal, Throttle: pl.Throttle,
 		}
+		c.collections = collection.Searched(in.in, pl.Collections)
 		if plan.TemplatedIn(pl.AnyFatal) {
-			c.inherit.anyFatal = playbook.Written(pl.AnyFatal.Pos(), strconv.FormatBool(play.anyFatal))
+			c.inherit.AnyFatal = playbook.Written(pl.AnyFatal.Pos(), strconv.FormatBool(play.anyFatal))
 		}
 		if !pl.Ignore.IsZero() {
-			c.ignore = p.Conditions([]playbook.Value{pl.Ignore}, in.chain)
+			c.ignore = p.Flag(pl.Ignore, in.chain)
 		}
 		cs[i] = c
 	}
@@ -214,13 +215,13 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	p.gatherDelegates(cs)
 	e := p.env(p.hostlessContext(in), nil)
 	e.Settled = true
-	if r := p.Renderer(e, in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, true) {
+	if r := p.Renderer(e, in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, !p.o.Mode.NoFacts) {
 		p.showAgain(cs)
 		p.gather(cs)
-		p.planTaskForHosts(p.always(cs), p.factsTask(pl))
+		p.planTaskForHosts(p.always(cs), p.standins.Facts(pl))
 	}
 	// After the facts, which the names of the files may use.
-	p.varsFiles(play, cs)
+	p.varsFiles(play, p.staying(cs))
 	// Handlers have the play around them, and not the block or section that notifies them.
 	for _, c := range cs {
 		play.handlers.base[c.on] = c

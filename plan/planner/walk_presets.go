@@ -63,7 +63,7 @@ func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	}
 	p.TraceInclude(said, c.chain, t)
 	scope.Name = p.groupName(c, t, name)
-	scope.Parallel, scope.Approves = p.parallel(t.Parallel, c), t.Approves
+	scope.Parallel, scope.Approves = p.ReadParallel(t.Parallel, p.rendererAt(c)), t.Approves
 	if c.play == nil { // in a play it is for each task inside
 		p.ReadDuration(t.Timeout, "timeout", p.Renderer(p.env(c, nil), c.chain), &scope.Timeout)
 	}

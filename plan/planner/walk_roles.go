@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 
 	"moon/plan"
+	"moon/plan/planner/bindings"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
-	"moon/plan/vars"
 )
 
 // importRole puts a role in the place of a task, or of an entry of `roles`.
@@ -34,36 +34,35 @@ func (p *planner) includeRole(cs []*taskContext, t *playbook.Task) {
 func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 	c, name := cs[0], group.what
 	p.selectHost(c)
-	dir, ok := p.FindRole(c.lookout(p.plan.Root), t.Args, name, c.chain)
+	found, ok := p.FindRole(c.lookout(p.plan.Root), t.Args, name, c.chain)
 	if !ok {
 		return
 	}
 	depth := 0
 	for r := c.scene.Role; r != nil; r = r.Parent {
 		depth++
-		if r.Dir == dir && !t.Dynamic || depth > 30 {
+		if r.Dir == found.Dir && !t.Dynamic || depth > 30 {
 			p.Errorf(t.Args.Pos(), utf8.RuneCountInString(name), c.chain, "a role may be used twice, but not inside itself",
 				"the role %s uses itself", plan.Quoted(name))
 			return
 		}
 	}
-	files := p.LoadRole(t, dir, group.files, c.chain)
-	r := &role{&vars.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role}, files}
-	if p.hasBeen(c, t, files) {
+	files := p.LoadRole(t, found.Dir, group.files, c.chain)
+	r := newRole(found, c.scene.Role, files)
+	if p.hasBeen(c, t, r) {
 		return
 	}
 	scope := p.OpenScope(plan.Scope{
-		Kind: plan.ScopeRole, Parent: c.scope, Name: r.Name, Role: r.Name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
-		Hosts: len(cs), Item: group.item, Approves: t.Approves,
-	}, group.label(r.Name))
+		Kind: plan.ScopeRole, Parent: c.scope, Name: r.FullName(), Role: r.FullName(), Origin: origin(t.Pos, c.chain),
+		When: plan.WhenText(c.when), Hosts: len(cs), Item: group.item, Approves: t.Approves,
+	}, group.label(r.FullName()))
 	for _, need := range files.Meta.Dependencies {
 		inner := make([]*taskContext, len(cs))
 		for i, c := range cs {
 			p.selectHost(c)
-			one := *c
-			one.scene = p.needing(c.scene, r, t)
+			one := *p.enterRole(c, t, r, true)
 			one.scope, one.file = scope, files.NeedsFile
-			one.dir = filepath.Join(dir, "meta")
+			one.dir, one.collections = filepath.Join(found.Dir, "meta"), r.searched()
 			one.chain = append(slices.Clip(c.chain), origin(t.Pos, nil).String())
 			inner[i] = &one
 		}
@@ -72,15 +71,15 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		p.selectHost(c)
-		one := *p.enterRole(c, t, r)
+		one := *p.enterRole(c, t, r, false)
 		one.scope, one.item, one.cwd = scope, nil, playbook.Value{}
 		inner[i] = &one
 	}
 	if t.ActionKey != "" { // those of `roles` are known already
-		c.handlers.takeHandlers(files, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
+		c.handlers.takeHandlers(r, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
 	}
-	p.visible(cs, t, files)
-	p.hidden(c, r)
+	p.visible(cs, t, r)
+	p.bindings.WarnHidden(bindings.RoleVars{Files: r.files, Chain: c.chain}, r.Name, p.names.Root, c.scene.Vars)
 	if files.Tasks.File != nil {
 		p.roleBody(inner, t, files)
 	}

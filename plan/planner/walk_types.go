@@ -12,12 +12,6 @@ import (
 	"moon/plan/vars"
 )
 
-// finderKey is a task at an open place: at that of its loop, or at that of what it names.
-type finderKey struct {
-	of    *playbook.Task
-	names bool
-}
-
 // iteration is one round of a loop.
 type iteration struct {
 	context plan.LoopContext
@@ -34,7 +28,9 @@ type handler struct {
 	dir    string
 	scene  *vars.Scene // the role it belongs to, as far as it is known before any host is looked at
 	by     *playbook.Task
-	around *taskContext // of a file of steps: what is in the file
+	inside []*playbook.Task // blocks and imports that it is in, the outermost first: it has their keys
+	chain  []string         // of the imports
+	around *taskContext     // of a file of steps: what is in the file
 }
 
 // handlerSet is the handlers of a play or of a playbook of steps, and what notifies them on each host. Steps have one host.
@@ -68,6 +64,7 @@ type flushed struct {
 type plannedHost struct {
 	*vars.Machine
 	left     bool          // it has left the play: meta, end_host
+	gone     bool          // and all plays that follow: it is excluded from the plan
 	leftRole int           // the scope of the role that it has left: meta, end_role; 0: none
 	gates    []gateAt      // of steps that may let it leave
 	added    []*vars.Layer // what add_host has given it
@@ -112,18 +109,21 @@ type taskContext struct {
 	when    []plan.Condition
 	tags    []string
 	env     []playbook.Value
+	modules []playbook.Value // module_defaults of what is around, from the outermost
 	cwd     playbook.Value
 	ignore  []plan.Condition
 	become  connect.Become
-	block   *vars.Layer
-	params  *vars.Layer
-	loop    *vars.Layer
-	depth   int // of loops
-	item    *iteration
-	finds   *plan.Finding     // of the step of an open place
-	settled map[string]any    // keys of the task with the values that the run has found; nil for those that are not needed
-	grown   bool              // of a loop whose items the run has found
-	inLoop  *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
+	// collections are searched for roles and modules whose names have none.
+	collections []string
+	block       *vars.Layer
+	params      *vars.Layer
+	loop        *vars.Layer
+	depth       int // of loops
+	item        *iteration
+	finds       *plan.Finding     // of the step of an open place
+	settled     map[string]any    // keys of the task with the values that the run has found; nil for those that are not needed
+	grown       bool              // of a loop whose items the run has found
+	inLoop      *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
 
 	over      *hostRounds // what steps without hosts of their own run on; nil: this machine, or the host of the round
 	handlers  *handlerSet
@@ -135,6 +135,7 @@ type taskContext struct {
 	rescuing  bool // in a rescue, which may not be needed
 	approves  bool // approve: expanded
 	breaking  bool // in what has a rescue: a failure may keep the rest from being reached and end nothing
+	included  bool // in what an include_tasks or include_role includes, however deep
 	caught    bool // in what has a rescue or an always: steps come after a failure that keeps the rest from being reached
 	group     int  // the first step of the task
 }
@@ -172,7 +173,7 @@ type scopeOnHost struct {
 	scene    *vars.Scene
 	pos      diag.Pos // of the task
 	link     connect.Link
-	inherit  inherit
+	inherit  policy.Inherited
 	delegate playbook.Value
 	parallel diag.Pos     // the key of the parallel group that this is in; zero for none
 	around   *taskContext // of an include: what it was in
@@ -215,6 +216,7 @@ type importContext struct {
 	file  *playbook.File
 	dir   string
 	chain []string
+	in    string // the collection that the playbook belongs to; "" for none
 	scope int
 	when  []plan.Condition
 	tags  []string
@@ -232,46 +234,25 @@ func within(cs []*taskContext, scope int) []*taskContext {
 	return list
 }
 
+// machinesOf are the hosts of some contexts.
+func machinesOf(cs []*taskContext) []*vars.Machine {
+	list := make([]*vars.Machine, len(cs))
+	for i, c := range cs {
+		list[i] = c.on.Machine
+	}
+	return list
+}
+
 type fileKey struct {
 	path  string
 	below *vars.Layer
-}
-
-// inherit are the keys that a play or a block gives the tasks inside which have none of their own.
-type inherit struct{ noLog, checkMode, diff, timeout, queued, unreachable, runOnce, anyFatal, delegateFacts playbook.Value }
-
-func (i inherit) policy() policy.Inherited {
-	return policy.Inherited{
-		Timeout: i.timeout, Queued: i.queued, CheckMode: i.checkMode, Diff: i.diff, Unreachable: i.unreachable, AnyFatal: i.anyFatal,
-	}
-}
-
-func (i inherit) with(t *playbook.Task) inherit {
-	for _, one := range []struct {
-		into *playbook.Value
-		own  playbook.Value
-	}{
-		{&i.noLog, t.NoLog},
-		{&i.checkMode, t.CheckMode},
-		{&i.diff, t.Diff},
-		{&i.timeout, t.Timeout},
-		{&i.unreachable, t.Unreachable},
-		{&i.runOnce, t.RunOnce},
-		{&i.anyFatal, t.AnyFatal},
-		{&i.delegateFacts, t.DelegateFact},
-	} {
-		if !one.own.IsZero() {
-			*one.into = one.own
-		}
-	}
-	return i
 }
 
 func (c *taskContext) roleName() string {
 	if c.scene == nil || c.scene.Role == nil {
 		return ""
 	}
-	return c.scene.Role.Name
+	return c.scene.Role.FullName()
 }
 
 // noItems is the condition of a task whose loop is over nothing.
@@ -308,17 +289,22 @@ func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
 			}
 		}
 	}
-	return plan.FirstOf(t.NoLog, applied, c.inherit.noLog)
+	return plan.FirstOf(t.NoLog, applied, c.inherit.NoLog)
 }
 
 // lookout is the place from which tasks look that are in a file of a play.
 func (c *taskContext) lookout(root string) source.Lookout {
 	l := plan.LookoutOf(c.scene)
-	l.Dir, l.Root = c.dir, root
+	l.Dir, l.Root, l.Collections = c.dir, root, c.collections
 	return l
 }
 
 // place is the task as far as it says where it runs.
 func (c *taskContext) place() connect.Place {
 	return connect.Place{Link: c.link, Become: c.become, Pos: c.pos, Chain: c.chain}
+}
+
+// maybe reports whether it is known only in the run that a place is reached: that of a rescue, a handler, what is included.
+func (c *taskContext) maybe() bool {
+	return c.rescuing || len(c.gates) > 0 || c.handler
 }

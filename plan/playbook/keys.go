@@ -107,6 +107,14 @@ func stepKeys() []Key {
 			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Timeout = v }),
 		},
 		{
+			Name: "async", on: onAction, Doc: "run as a job that the machine keeps, for at most that long, also if the connection breaks",
+			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Async = v }),
+		},
+		{
+			Name: "poll", on: onAction, Doc: "of a step with `async`: how often to ask for the job (15s); 0 does not wait for it",
+			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Poll = v }),
+		},
+		{
 			Name: "timeout_queued", on: onAction, Doc: "how long the step may wait for a slot once it is ready; then it fails",
 			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Queued = v }),
 		},
@@ -204,8 +212,6 @@ func stepKeys() []Key {
 		// Known, so that the message says what to do instead.
 		{Name: "run_once", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "any_errors_fatal", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
-		{Name: "async", on: onAction, later: "moon has no background tasks; use a `parallel` block"},
-		{Name: "poll", on: onAction, later: "moon has no background tasks; use a `parallel` block"},
 	}
 }
 

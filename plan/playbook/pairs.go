@@ -144,7 +144,7 @@ var freeWords = []string{"creates", "removes", "chdir", "executable", "stdin", "
 var takesCommand = []string{"command", "shell", "script", "raw"}
 
 // splitCommand takes the arguments out of a command: what is left is a text of its own, and the arguments are a map.
-func (p *parser) splitCommand(v Value) (rest, arguments Value) {
+func (v Value) splitCommand() (rest, arguments Value) {
 	text := v.Text()
 	if v.Encrypted() { // what is cut out of it would be no secret any more
 		return v, Value{}

@@ -24,7 +24,9 @@ type parser struct {
 	actions Actions
 	ds      *diag.List
 
-	handlers bool // the tasks are handlers
+	handlers bool   // the tasks are handlers
+	inside   bool   // they are in a block of handlers
+	module   string // what the template in `action:` comes to; "" before it is known
 }
 
 // dialect is what differs between the steps of a playbook and the tasks of its plays.
@@ -333,7 +335,7 @@ func (p *parser) readStep(t *Task) {
 		switch {
 		// k.on is a set of bits, one for each kind of task.
 		case k.on&(1<<t.Kind) == 0:
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), p.refusalHint(t, e.Key), "`%s` has no meaning %s", e.Key, kindPhrases[t.Kind])
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), t.refusalHint(e.Key), "`%s` has no meaning %s", e.Key, kindPhrases[t.Kind])
 		case k.later != "":
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), k.later, "`%s` is not supported yet", e.Key)
 		default:
@@ -354,7 +356,8 @@ var kindPhrases = map[TaskKind]string{
 	Block: "on a block", Preset: "on a preset",
 }
 
-func (p *parser) refusalHint(t *Task, key string) string {
+// refusalHint is where a key belongs that a task does not take.
+func (t *Task) refusalHint(key string) string {
 	if t.Kind == Include || t.Kind == Block || t.Kind == Preset {
 		return fmt.Sprintf("put `%s` on the steps inside", key)
 	}
@@ -555,11 +558,11 @@ func (p *parser) reportLater(e Entry) bool {
 }
 
 // isLater reports whether an action is known by name, and not there yet.
-func (p *parser) isLater(name string) bool {
-	if p.actions.Later == nil {
+func (a Actions) isLater(name string) bool {
+	if a.Later == nil {
 		return false
 	}
-	_, ok := p.actions.Later(name)
+	_, ok := a.Later(name)
 	return ok
 }
 
@@ -587,6 +590,9 @@ func (p *parser) checkTogether(t *Task) {
 	}
 	if v := t.Parallel; !v.IsZero() && t.Kind == Action && t.Hosts.IsZero() {
 		p.errorf(v.Pos(), 0, "add `hosts:`, or put the steps into a `block:`", "`parallel` has no meaning on a step without `hosts`")
+	}
+	if v := t.Poll; !v.IsZero() && t.Kind == Action && t.Async.IsZero() {
+		p.errorf(v.Pos(), 0, "add `async`, or remove it", "`poll` without `async` does nothing")
 	}
 	checkApproves(p, t)
 	if t.Kind == Preset && t.Register != "" && t.Loop.Kind != NoLoop {

@@ -82,6 +82,11 @@ func playTable() []PlayKey {
 		one("diff", "a boolean", "force or forbid diffs", func(pl *Play) *Value { return &pl.Diff }),
 		one("no_log", "a boolean", "show and store nothing of arguments, output and results", func(pl *Play) *Value { return &pl.NoLog }),
 		one("timeout", "a duration such as 30s", "of every task", func(pl *Play) *Value { return &pl.Timeout }),
+		one("throttle", "a number of hosts", "on how many hosts each task runs at once", func(pl *Play) *Value { return &pl.Throttle }),
+		{
+			Name: "module_defaults", Doc: "arguments for all tasks of a module, or of `group/NAME`: a map of maps",
+			set: func(p playsParser, pl *Play, e Entry) { pl.ModuleDefaults = p.readModuleDefaults(e) },
+		},
 		{
 			Name: approveKey, Doc: "expanded: a review approves the tasks that the run adds, except those with `confirm`",
 			set: func(p playsParser, pl *Play, e Entry) { pl.Approves = readApproves(p.parser, e) },
@@ -91,7 +96,10 @@ func playTable() []PlayKey {
 			p.readTags(&t, e)
 			pl.Tags = t.Tags
 		}},
-		{Name: "collections", Doc: "accepted; names are found without it", set: func(playsParser, *Play, Entry) {}},
+		{
+			Name: "collections", Doc: "collections in which roles and modules are looked for whose names have none",
+			set: func(p playsParser, pl *Play, e Entry) { pl.Collections = p.readCollections(e) },
+		},
 		tasks("pre_tasks", "tasks before the roles", func(pl *Play) *[]*Task { return &pl.PreTasks }),
 		{
 			Name: "roles", Doc: "roles, by name or as maps with name, keys and parameters",
@@ -106,8 +114,6 @@ func playTable() []PlayKey {
 
 		// Known, so that the message says what to do instead.
 		// The hints are those of tasks, so that they are written once.
-		{Name: "throttle", later: playForm.keys["throttle"].later},
-		{Name: "module_defaults", later: playForm.keys["module_defaults"].later},
 		{Name: "debugger", later: playForm.keys["debugger"].later},
 		{Name: "become_flags", later: playForm.keys["become_flags"].later},
 		{Name: "become_exe", later: playForm.keys["become_exe"].later},
@@ -182,10 +188,19 @@ func ParseApply(f *File, m Value, ds *diag.List) *Task {
 	return t
 }
 
+// WithModule reads a task again whose `action:` names its module by a template, now that this has a value.
+func WithModule(f *File, t *Task, module string, actions Actions, ds *diag.List) *Task {
+	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds, module: module}
+	again := &Task{Pos: t.Pos, Keys: t.Keys, Loop: Loop{Var: "item"}}
+	p.fillTask(p, again)
+	return again
+}
+
 // RoleMeta is what a role says of itself, as far as it matters.
 type RoleMeta struct {
 	Dependencies []*Task // of kind Role
 	AllowDup     Value   // allow_duplicates
+	Collections  []string
 }
 
 // RoleFiles are what a role is made of. They are read once.
@@ -225,7 +240,9 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 			meta.Dependencies = playsParser{p}.readRoles(e)
 		case "allow_duplicates":
 			p.readOne(e, "a boolean", &meta.AllowDup)
-		case "galaxy_info", "collections", "standalone":
+		case "collections":
+			meta.Collections = p.readCollections(e)
+		case "galaxy_info", "standalone":
 		case "argument_specs":
 			p.warnf(e.Pos, "use `assert` where it matters", "the arguments of a role are not checked by `argument_specs` yet")
 		default:

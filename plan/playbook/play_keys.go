@@ -2,7 +2,9 @@ package playbook
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -24,8 +26,8 @@ var PlayTaskKeys []Key
 
 // playForm is how the tasks of plays are read.
 var playForm = &dialect{word: "task", keys: map[string]*Key{}, directives: map[string]TaskKind{
-	"include_tasks": Include, "import_tasks": Include, "include_role": Role, "import_role": Role, "include_vars": IncludeVars,
-	"block": Block,
+	"include": Include, "include_tasks": Include, "import_tasks": Include,
+	"include_role": Role, "import_role": Role, "include_vars": IncludeVars, "block": Block,
 }}
 
 func init() {
@@ -47,9 +49,9 @@ var differs = map[string]kinds{
 	"changed_when": onTask, "failed_when": onTask, "until": onTask, "retries": onTask, "retry_delay": onTask,
 	"ignore_errors": onAnything, "no_log": onAnything, "timeout": onAnything,
 	"become": onInherits, "become_user": onInherits, "become_method": onInherits, "check_mode": onInherits, "diff": onInherits,
-	"args": onTask, "notify": onInherits, "parallel": onGroups, "listen": onTask | onInclude | onDynamic,
+	"args": onTask | onInclude | onRole | onDynamic, "notify": onInherits, "parallel": onGroups, "listen": onTask | onInclude | onDynamic,
 	"moved": onAnything, "undo": onTask, "create_before": onTask,
-	approveKey: onAction | onGroups | onDynamic,
+	approveKey: onAction | onGroups | onDynamic, "async": onTask, "poll": onTask,
 }
 
 // idle are keys that may be written on includes and imports, as Ansible allows it, and that do nothing there.
@@ -57,7 +59,8 @@ const idle = onInclude | onRole | onDynamic
 
 var idleKeys = []string{"register", "changed_when", "failed_when", "until", "retries", "retry_delay"}
 
-const noBackground = "tasks run in the foreground; remove it, or have the command start the background process"
+// idleImportKeys do nothing on imports alone: on what is included while the play goes on Ansible refuses them.
+var idleImportKeys = []string{"async", "poll"}
 
 func init() {
 	for _, k := range stepKeys() {
@@ -88,9 +91,13 @@ func init() {
 			k.Doc = "time between attempts (5s)"
 		case "args":
 			// Several sources of arguments may meet: those in the text and those of `args`.
-			k.set = setMapping(func(t *Task, v Value) { t.ExtraArgs = t.ExtraArgs.addEntries(v) })
+			k.set = setMapping(func(t *Task, v Value) {
+				if t.kindOf()&(onInclude|onRole|onDynamic) == 0 { // of those they have been read with their own
+					t.ExtraArgs = t.ExtraArgs.addEntries(v)
+				}
+			})
 		case "vars":
-			k.set = func(p *parser, t *Task, e Entry) { t.StepVars = p.varsMap(e) }
+			k.set = func(p *parser, t *Task, e Entry) { t.StepVars = p.varsMap(e).addEntries(t.StepVars) }
 		}
 		PlayTaskKeys = append(PlayTaskKeys, k)
 	}
@@ -115,14 +122,18 @@ func init() {
 		{Name: "remote_user", on: onInherits, Doc: "user to log in as", set: setText(func(t *Task, v Value) { t.RemoteUser = v })},
 		{Name: "port", on: onInherits, Doc: "port of the SSH server", set: setScalar("a number", func(t *Task, v Value) { t.Port = v })},
 		{
-			Name: "collections", on: onAnything, Doc: "accepted; names are found without it",
-			set: func(p *parser, t *Task, e Entry) { t.Collections = e.Value },
+			Name: "collections", on: onAnything, Doc: "collections in which roles and modules are looked for whose names have none",
+			set: func(p *parser, t *Task, e Entry) { t.Collections = p.readCollections(e) },
 		},
 
-		{Name: "async", on: onAnything, later: noBackground},
-		{Name: "poll", on: onAnything, later: noBackground},
-		{Name: "throttle", on: onAnything, later: "--forks bounds how much runs at once, and `serial` how many hosts"},
-		{Name: "module_defaults", on: onAnything, later: "write the arguments on the tasks, or keep them in a variable"},
+		{
+			Name: "throttle", on: onAnything, Doc: "on how many hosts the task runs at once; with its loop it counts as one",
+			set: setScalar("a number of hosts", func(t *Task, v Value) { t.Throttle = v }),
+		},
+		{
+			Name: "module_defaults", on: onAnything, Doc: "arguments for all tasks of a module, or of `group/NAME`: a map of maps",
+			set: func(p *parser, t *Task, e Entry) { t.ModuleDefaults = p.readModuleDefaults(e) },
+		},
 		{Name: "debugger", on: onAnything, later: "`moon tui` stops at failures, and at breakpoints"},
 		{Name: "become_flags", on: onAnything, later: "remove it; what sudo allows is set in sudoers"},
 		{Name: "become_exe", on: onAnything, later: "remove it; `become_method` is sudo, su or doas"},
@@ -143,18 +154,20 @@ func init() {
 
 // gone are keys that Ansible itself has given up, with what took their place.
 var gone = map[string]string{
-	"include": "write `import_tasks` (read before the run) or `include_tasks` (with a loop, or with a name that only the run knows)",
-	"sudo":    "write `become: true`", "sudo_user": "write `become: true` and `become_user`",
+	"sudo": "write `become: true`", "sudo_user": "write `become: true` and `become_user`",
 	"su": "write `become: true` and `become_method: su`", "su_user": "write `become: true` and `become_user`",
 	"preset": "presets belong to playbooks of steps; in plays write a role",
 }
 
 // Lookups are the names that may stand behind with_.
 var Lookups = []string{
-	"cartesian", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini", "inventory_hostnames",
-	"items", "lines",
+	"cartesian", "collection_version", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini",
+	"inventory_hostnames", "items", "lines",
 	"list", "nested", "password", "pipe", "random_choice", "sequence", "subelements", "template", "together", "url", "vars", "varnames",
 }
+
+// BareLookup is the name of a lookup without the collection in which Ansible has it.
+func BareLookup(name string) string { return strings.TrimPrefix(bareName(name), "community.general.") }
 
 // playKey finds the key of a task in a play.
 func (p *parser) playKey(name string) (*Key, bool) {
@@ -212,6 +225,22 @@ func (p *parser) readListen(t *Task, e Entry) {
 	t.ownPart().Listen = p.readTexts(e, "the name of a topic")
 }
 
+// readCollections reads the names of collections.
+func (p *parser) readCollections(e Entry) []string {
+	var names []string
+	for _, v := range p.readTexts(e, "the name of a collection") {
+		if !collectionName.MatchString(v.Text()) {
+			p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), "it has a namespace and a name, as community.general",
+				"%s is not the name of a collection", strconv.Quote(v.Text()))
+			continue
+		}
+		names = append(names, v.Text())
+	}
+	return names
+}
+
+var collectionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$`)
+
 // readEnvironment reads a map, a template, or a list of them.
 func (p *parser) readEnvironment(e Entry) []Value {
 	values := []Value{e.Value}
@@ -229,6 +258,38 @@ func (p *parser) readEnvironment(e Entry) []Value {
 			continue
 		}
 		all = append(all, v)
+	}
+	return all
+}
+
+// readModuleDefaults reads a map of modules and their arguments, or a list of such maps. The names must be written out.
+func (p *parser) readModuleDefaults(e Entry) (all []Value) {
+	values := []Value{e.Value}
+	if e.Value.Kind() == List {
+		values = e.Value.Items()
+	}
+	for _, v := range values {
+		if v.Kind() != Map {
+			p.errorf(v.Pos(), 0, "write `MODULE: {ARGUMENT: value}` below it", "`%s:` must be a map of modules and their arguments; this is %s",
+				e.Key, v.Kind())
+			continue
+		}
+		sound := true
+		for _, m := range v.Entries() {
+			switch kind := m.Value.Kind(); {
+			case strings.Contains(m.Key, "{{"):
+				p.errorf(m.Pos, utf8.RuneCountInString(m.Key), "only the arguments may be templates", "the module must be written out")
+			case kind == Map, kind == Null, kind == String && strings.Contains(m.Value.Text(), "{{"):
+				continue
+			default:
+				p.errorf(m.Value.Pos(), 0, "write `"+m.Key+": {ARGUMENT: value}`", "the defaults of `%s` must be a map of arguments; this is %s",
+					m.Key, kind)
+			}
+			sound = false
+		}
+		if sound {
+			all = append(all, v)
+		}
 	}
 	return all
 }
@@ -262,8 +323,7 @@ func (p *parser) varsMap(e Entry) Value {
 }
 
 func (p *parser) playLoop(t *Task, e Entry) {
-	name := strings.TrimPrefix(e.Key, "with_")
-	name = bareName(name)
+	name := BareLookup(strings.TrimPrefix(e.Key, "with_"))
 	switch {
 	case e.Key == "loop" || e.Key == "with_items" || e.Key == "with_filetree":
 		p.readLoop(t, e)

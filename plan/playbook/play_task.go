@@ -24,10 +24,14 @@ func (p *parser) playTask(t *Task) {
 			p.playTaskKey(t, k, e)
 		}
 	}
+	t.greet()
 	for _, e := range t.Keys {
-		// Only a warning, as Ansible ignores it.
+		// Only warnings, as Ansible ignores them.
 		if e.Key == "loop_control" && t.Loop.Kind == NoLoop && t.kindOf()&p.keys[e.Key].on != 0 {
 			p.warnf(e.Pos, "add `loop`, or remove it", "`loop_control` without a loop")
+		}
+		if e.Key == "poll" && t.Async.IsZero() && t.kindOf()&p.keys[e.Key].on != 0 {
+			p.warnf(e.Pos, "add `async`, or remove it", "`poll` without `async` does nothing")
 		}
 	}
 	checkApproves(p, t)
@@ -36,9 +40,28 @@ func (p *parser) playTask(t *Task) {
 	}
 }
 
+// greet gives a `debug:` without a message the one that it has in Ansible.
+func (t *Task) greet() {
+	if t.Action != "print" || t.Args.Kind() != Null && t.Args.Kind() != Map {
+		return
+	}
+	for _, of := range []Value{t.Args, t.ExtraArgs} {
+		for _, e := range of.Entries() {
+			if e.Key != "verbosity" {
+				return
+			}
+		}
+	}
+	hello := WrittenMap(t.ActionPos, Entry{Pos: t.ActionPos, Key: "msg", Value: Written(t.ActionPos, "Hello world!")})
+	t.Args, t.Greets = hello.addEntries(t.Args), true
+}
+
 // kindOf is the bit of what the task is.
 func (t *Task) kindOf() kinds {
-	if t.Dynamic {
+	switch {
+	case t.Old && t.Kind == Include: // what it is shows where it is planned
+		return onDynamic | onInclude
+	case t.Dynamic:
 		return onDynamic
 	}
 	return 1 << t.Kind
@@ -49,7 +72,11 @@ func (p *parser) playTaskKey(t *Task, k *Key, e Entry) {
 	switch {
 	case k.later != "":
 		p.errorf(e.Pos, width, k.later, "`%s` is not supported yet", e.Key)
-	case slices.Contains(idleKeys, k.Name) && t.kindOf()&idle != 0:
+	case p.handlers && slices.Contains(notInHandlers, k.Name) && t.isHandlerGroup():
+		p.errorf(e.Pos, width, "write it on the handlers, or put the tasks into a file that a handler includes with `include_tasks`",
+			"`%s` has no meaning %s among handlers, each of which runs by itself", e.Key, t.namePhrase())
+	case slices.Contains(idleKeys, k.Name) && t.kindOf()&idle != 0,
+		slices.Contains(idleImportKeys, k.Name) && t.kindOf()&(onInclude|onRole) != 0:
 		p.warnf(e.Pos, "put it on the tasks inside", "`%s` does nothing %s", e.Key, t.namePhrase())
 	case k.on&t.kindOf() == 0:
 		p.errorf(e.Pos, width, t.wayOut(k), "`%s` has no meaning %s", e.Key, t.namePhrase())
@@ -199,15 +226,17 @@ func (p *parser) readAction(t *Task, e Entry) {
 	case name == "action" || name == "local_action":
 		p.actionKey(t, e)
 	// A handler is notified by its name, which a group of tasks does not have.
-	case p.handlers && (kind == Block && directive || kind == Role):
+	case p.handlers && (kind == Block && directive && p.inside || kind == Role):
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write the tasks one by one, or into a file that `include_tasks` names",
 			"`%s` cannot be a handler", e.Key)
 		t.Kind = kind
 	case kind == Block && directive:
 		t.Kind = Block
-		t.Body = p.readTasks(e.Value, "`block:`")
+		q := *p
+		q.inside = true
+		t.Body = q.readTasks(e.Value, "`block:`")
 	case kind == Include:
-		t.Kind, t.Dynamic = Include, name == "include_tasks"
+		t.Kind, t.Dynamic, t.Old = Include, name == "include_tasks", name == "include"
 		p.playInclude(t, e)
 	case kind == Role:
 		t.Kind, t.Dynamic = Role, name == "include_role"
@@ -229,7 +258,7 @@ func (p *parser) actionOf(t *Task, e Entry, name string) {
 		t.Action = ""
 		slip := ""
 		// A dotted name belongs to a collection, so it is not a typing error of one of ours.
-		if !strings.Contains(name, ".") && !p.isLater(e.Key) {
+		if !strings.Contains(name, ".") && !p.actions.isLater(e.Key) {
 			slip = suggest.DidYouMean(name, p.taskWords())
 		}
 		switch {
@@ -249,7 +278,7 @@ func (p *parser) actionArgs(t *Task, e Entry) {
 	}
 	if slices.Contains(takesCommand, t.Action) {
 		// The words creates=… and the like are arguments in the middle of a command.
-		rest, beside := p.splitCommand(e.Value)
+		rest, beside := e.Value.splitCommand()
 		t.Args, t.ExtraArgs = rest, beside
 		return
 	}
@@ -288,10 +317,21 @@ func (p *parser) actionKey(t *Task, e Entry) {
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `copy: {src: a, dest: b}`", "`%s:` must name a module and its arguments",
 			e.Key)
 		t.ActionKey = ""
+	// Which module it is shows when the task is planned (WithModule). Until then its arguments cannot be read.
+	case strings.Contains(inner.Key, "{{") && p.module == "":
+		t.Module, t.Args = e.Value.Part(-1, inner.Key), Value{}
+		if e.Value.Kind() == Map {
+			t.Module, _ = e.Value.Get("module")
+		}
+		t.ActionKey = inner.Key
 	case strings.Contains(inner.Key, "{{"):
-		p.errorf(inner.Pos, utf8.RuneCountInString(inner.Key), "write a task for each, with `when`",
-			"the module of `%s:` must be written out", e.Key)
-		t.ActionKey = ""
+		inner.Key = p.module
+		if bareName(inner.Key) == "action" || bareName(inner.Key) == "local_action" {
+			p.errorf(inner.Pos, 0, "name a module", "`%s:` must name a module; the template gives `%s`", e.Key, inner.Key)
+			t.ActionKey = ""
+			break
+		}
+		p.readAction(t, inner)
 	// Otherwise `action: action` would go round in a circle.
 	case name == "action" || name == "local_action":
 		p.errorf(inner.Pos, utf8.RuneCountInString(inner.Key), "write `copy: {src: a, dest: b}`",
@@ -342,11 +382,19 @@ func (p *parser) readOptions(e Entry, rest string) Value {
 func (p *parser) playInclude(t *Task, e Entry) {
 	name := bareName(e.Key)
 	t.Args = Value{}
-	for _, c := range p.readOptions(e, "file").Entries() {
+	if t.Old {
+		p.warnf(e.Pos, "write `import_tasks` (read before the run) or `include_tasks` (with a loop, or with a name that only the run knows)",
+			"`include` is old: ansible-core 2.16 has it no more")
+	}
+	for _, c := range p.readOptions(e, "file").addEntries(t.argsBeside()).Entries() {
 		switch c.Key {
 		case "file":
 			t.Args = c.Value
 		case "apply":
+			if t.Old {
+				t.StepVars = t.StepVars.addEntries(WrittenMap(c.Pos, c))
+				continue
+			}
 			p.readApply(t, c, name)
 		case "tags":
 			if e.Value.Kind() == String {
@@ -356,6 +404,10 @@ func (p *parser) playInclude(t *Task, e Entry) {
 			// With a map, tags are an unknown option like any other.
 			fallthrough
 		default:
+			if t.Old { // its arguments are variables of what is included
+				t.StepVars = t.StepVars.addEntries(WrittenMap(c.Pos, c))
+				continue
+			}
 			hint := suggest.DidYouMean(c.Key, []string{"file", "apply"})
 			if hint == "" {
 				hint = "variables go under `vars:` of the task"
@@ -367,7 +419,28 @@ func (p *parser) playInclude(t *Task, e Entry) {
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `"+name+": web.yml`", "`%s:` needs the path of a file", e.Key)
 		t.Args = Value{}
 	}
+	if t.Old {
+		t.Dynamic = strings.Contains(t.Args.Text(), "{{") || slices.ContainsFunc(t.Keys, func(e Entry) bool {
+			return strings.HasPrefix(e.Key, "with_") || e.Key == "loop"
+		})
+	}
 }
+
+// argsBeside are the arguments that `args:` next to the action gives.
+func (t *Task) argsBeside() Value {
+	for _, e := range t.Keys {
+		if e.Key == "args" && e.Value.Kind() == Map {
+			return e.Value
+		}
+	}
+	return Value{}
+}
+
+// notInHandlers are keys that a group of tasks cannot have where the tasks are handlers: the group itself never runs.
+var notInHandlers = []string{"rescue", "always", "parallel", "with_items", "with_filetree", "loop_control", "moved", approveKey}
+
+// isHandlerGroup reports whether a task among handlers stands for those that are in it.
+func (t *Task) isHandlerGroup() bool { return t.Kind == Block || t.Kind == Include && !t.Dynamic }
 
 func (p *parser) readApply(t *Task, c Entry, name string) {
 	switch {
@@ -415,7 +488,7 @@ var roleOptions = []string{
 func (p *parser) roleTask(t *Task, e Entry) {
 	name := bareName(e.Key)
 	t.Args = Value{}
-	for _, c := range p.readOptions(e, "").Entries() {
+	for _, c := range p.readOptions(e, "").addEntries(t.argsBeside()).Entries() {
 		switch c.Key {
 		case "name", "role":
 			p.readOne(c, "the name of a role", &t.Args)

@@ -188,7 +188,12 @@ func TestRoleFiles(t *testing.T) {
 		{"plays for tasks", "- hosts: all\n", tasks, "0; error 1:3 a list of tasks is wanted here, and this is one of plays"},
 		{"listen on a task", "- shell: a\n  listen: x\n", tasks, "1; error 2:3 `listen` has no meaning on a task that is not a handler"},
 		{"handlers", "- shell: a\n  listen: x\n", handlers, "1"},
-		{"a block in handlers", "- block: [shell: a]\n", handlers, "1; error 1:3 `block` cannot be a handler"},
+		{"a block in handlers", "- block: [shell: a]\n", handlers, "1"},
+		{"a block in a block of handlers", "- block: [{block: [shell: a]}]\n", handlers, "1; error 1:12 `block` cannot be a handler"},
+		{
+			"a block of handlers with more", "- block: [shell: a]\n  loop: [1]\n", handlers,
+			"1; error 2:3 `loop` has no meaning on a block among handlers, each of which runs by itself",
+		},
 		{"plays", "- hosts: all\n- import_playbook: x.yml\n", plays, "2"},
 		{"no plays", "steps: []\n", plays, "0; error 1:1 the file holds a map"},
 		{"an empty file of plays", "", plays, "0; error 1:1 the file is empty"},

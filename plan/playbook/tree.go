@@ -67,6 +67,7 @@ type Play struct {
 	When   []Value
 
 	Name        Value
+	Collections []string
 	Hosts       Value     // text or a list of texts
 	Vars        Value     // a map
 	VarsFiles   [][]Value // each a path, or a list of which the first that exists counts
@@ -93,13 +94,17 @@ type Play struct {
 	Diff        Value
 	NoLog       Value
 	Timeout     Value
-	Approves    bool // approve: expanded
-	Tags        []Value
-	PreTasks    []*Task
-	Roles       []*Task // of kind Role
-	Tasks       []*Task
-	PostTasks   []*Task
-	Handlers    []*Task
+	Throttle    Value
+
+	ModuleDefaults []Value // maps of modules and their arguments
+
+	Approves  bool // approve: expanded
+	Tags      []Value
+	PreTasks  []*Task
+	Roles     []*Task // of kind Role
+	Tasks     []*Task
+	PostTasks []*Task
+	Handlers  []*Task
 }
 
 // Prompt is an entry of vars_prompt.
@@ -110,7 +115,7 @@ type Prompt struct {
 	Default  Value
 	Private  Value // true unless it says otherwise
 	Confirm  Value
-	Encrypt  Value // unsupported, with a position, unless the planner can do it
+	Encrypt  Value // sha512_crypt and the like: the variable is the hash of what is typed
 	Salt     Value
 	SaltSize Value
 	Unsafe   Value
@@ -215,6 +220,8 @@ type Task struct {
 	Until       []Value
 	Timeout     Value
 	Queued      Value // `timeout_queued`
+	Async       Value
+	Poll        Value
 	Sources     []Value
 	Generates   []Value
 	Undo        *Task // an action
@@ -267,10 +274,16 @@ type PlayTask struct {
 	RunOnce      Value
 	Unreachable  Value // ignore_unreachable
 	AnyFatal     Value // any_errors_fatal
+	Throttle     Value
+	Greets       bool // its `msg` is what `debug` prints without one
 	Connection   Value
 	RemoteUser   Value
 	Port         Value
-	Collections  Value // accepted: names without a collection are found anyway
+	Collections  []string // where names without a collection are looked for, in the place of what is around it
+	Old          bool     // `include`, which is dynamic where it is included itself at run time
+	Module       Value    // a template for the name of the action, for `action: "{{ module }} …"`
+
+	ModuleDefaults []Value // maps of modules and their arguments
 }
 
 // noPlay is that of all steps that have nothing of it. Nothing is ever written to it.

@@ -32,11 +32,20 @@ type PlaySources struct {
 	SSHArgs       string            `json:"ssh_args,omitempty"`
 	RolesPath     []string          `json:"roles_path,omitempty"`
 	ModulePath    []string          `json:"module_path,omitempty"`
+	Collections   []string          `json:"collections,omitempty"`
+	Core          string            `json:"core,omitempty"`
+	NoFacts       bool              `json:"no_facts,omitempty"`
+	AnyFatal      bool              `json:"any_fatal,omitempty"`
+	Strategy      string            `json:"strategy,omitempty"`
+	Timeout       int               `json:"connect_timeout,omitempty"`
+	Port          int               `json:"port,omitempty"`
+	AnyHostKey    bool              `json:"any_host_key,omitempty"`
 	Call          map[string]any    `json:"call,omitempty"` // how moon was called, as far as a template asks
 	Answers       map[string]string `json:"answers,omitempty"`
 	Withheld      []plan.Prompt     `json:"withheld,omitempty"` // questions whose answers are secret, and not kept
 
-	Hosts     map[string]map[string]any `json:"hosts,omitempty"` // the facts that were used, of the hosts that were reached
+	Hosts     map[string]map[string]any `json:"hosts,omitempty"`    // the facts that were used, of the hosts that were reached
+	Excluded  map[string]string         `json:"excluded,omitempty"` // hosts that the plan excludes, with the reason why
 	Printed   []Printed                 `json:"printed,omitempty"`
 	Lists     map[string][]string       `json:"lists,omitempty"` // the names in directories
 	Globs     map[string][]string       `json:"globs,omitempty"`
@@ -57,11 +66,19 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		Limit: o.Hosts.Limit, ForceHandlers: o.Mode.ForceHandlers, NoConnect: o.Hosts.NoConnect, RemoteUser: o.Login.User,
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
-		SSHArgs:   o.Login.SSHArgs,
-		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
-		Present:   paths(plan.SortedKeys(m.Disk.Present), shown),
-		Passwords: paths(plan.SortedKeys(m.Disk.Passwords), shown),
-		Lists:     keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o.Invocation()),
+		SSHArgs: o.Login.SSHArgs, Excluded: o.Facts.Excluded,
+		NoFacts: o.Mode.NoFacts, AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy,
+		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
+		ModulePath: paths(o.ModulePath, shown),
+		Present:    paths(plan.SortedKeys(m.Disk.Present), shown),
+		Passwords:  paths(plan.SortedKeys(m.Disk.Passwords), shown),
+		Lists:      keysAs(m.Disk.Lists, shown), Globs: keysAs(m.Disk.Globs, shown), Call: m.Facts.CallUsed(o.Invocation()),
+	}
+	if p.Dialect.Rules().OverHosts { // steps have no roles, and no modules of collections
+		s.RolesPath, s.Collections = paths(o.RolesPath, shown), paths(o.Collections, shown)
+		if o.Core != "" {
+			s.Core = shown(o.Core)
+		}
 	}
 	// As with Ansible, @ names a file of hosts.
 	if strings.HasPrefix(o.Hosts.Limit, "@") {
@@ -158,9 +175,16 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 		o.Hosts.Inventory = append(o.Hosts.Inventory, written)
 	}
 	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = s.Limit, s.ForceHandlers, s.NoConnect
+	o.Facts.Excluded = s.Excluded
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
+	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy = s.NoFacts, s.AnyFatal, s.Strategy
+	o.Login.Timeout, o.Login.Port, o.Login.AnyHostKey = s.Timeout, s.Port, s.AnyHostKey
+	o.Collections, o.Core = paths(s.Collections, abs), ""
+	if s.Core != "" {
+		o.Core = abs(s.Core)
+	}
 	// Kept only if a template has asked how moon was called; otherwise the flags of this call count.
 	if v, ok := s.Call["ansible_check_mode"].(bool); ok {
 		o.Mode.Check = v

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"moon/exec/spec"
@@ -22,6 +23,11 @@ func pluginsOf(p *plan.Plan) []spec.Plugin {
 		if g.Path != "" {
 			kept.Path = plan.ShownPath(p.Root, g.Path)
 		}
+		kept.Members = slices.Clone(g.Members)
+		for i := range kept.Members {
+			kept.Members[i].Path = plan.ShownPath(p.Root, kept.Members[i].Path)
+		}
+		kept.Untrusted = false // that is asked again when it is read
 		list = append(list, kept)
 	}
 	return list
@@ -79,6 +85,10 @@ func (s *Sources) plugins(abs func(string) string) (knownPlugins, error) {
 		if kept.Path != "" {
 			kept.Path = abs(kept.Path)
 		}
+		kept.Members = slices.Clone(kept.Members)
+		for i := range kept.Members {
+			kept.Members[i].Path = abs(kept.Members[i].Path)
+		}
 		a, err := kept.Declare()
 		if err != nil {
 			return nil, err
@@ -90,21 +100,27 @@ func (s *Sources) plugins(abs func(string) string) (knownPlugins, error) {
 
 // stalePlugins lists the plugins that are not what they were.
 func (s *Sources) stalePlugins(root string, say func(format string, args ...any)) {
-	told := map[string]bool{}
+	noted := map[string]bool{}
 	for _, g := range s.Plugins {
-		if g.Path == "" || told[g.Path] {
-			continue
-		}
-		told[g.Path] = true
-		path := g.Path
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(root, path)
-		}
-		switch digest, err := digestOfFile(path); {
-		case err != nil:
-			say("the plugin %s cannot be read", g.Path)
-		case digest != g.Digest:
-			say("the plugin %s was edited", g.Path)
+		for _, file := range g.Files() {
+			if noted[file.Path] {
+				continue
+			}
+			noted[file.Path] = true
+			path := file.Path
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(root, path)
+			}
+			what := "the plugin "
+			if file.Path != g.Path {
+				what = "what `" + g.Action + "` needs, "
+			}
+			switch digest, err := digestOfFile(path); {
+			case err != nil:
+				say("%s%s cannot be read", what, file.Path)
+			case digest != file.Digest:
+				say("%s%s was edited", what, file.Path)
+			}
 		}
 	}
 }

@@ -117,11 +117,12 @@ func valueOfTask(k *playbook.Key) object {
 }
 
 // task is a task of a play. What is beside the keys is looked at as far as it is an action of moon's; modules of collections and of
-// plugins are taken as they are.
+// plugins and modules for other systems are taken as they are.
 func task() object {
 	properties, patterns := object{}, object{
 		`^with_`:                      object{"description": "items that a lookup gives"},
 		`^[a-z0-9_]+(\.[a-z0-9_]+)+$`: object{"description": "a module of a collection"},
+		`^win_[a-z0-9_]+$`:            object{"description": "a module for Windows hosts, which moon does not manage: only hosts that are excluded may have it"},
 	}
 	for i := range playbook.PlayTaskKeys {
 		k := &playbook.PlayTaskKeys[i]

@@ -409,7 +409,7 @@ var mistakes = []string{
 	"- hosts: h1\n  tasks: [{shel: x}]",
 	"- hosts: h1\n  tasks: [{shell: x, whne: true}]",
 	"- hosts: h1\n  tasks: [{copy: {src: a, dst: b}}]",
-	"- hosts: h1\n  tasks: [{shell: x, async: 5}]",
+	"- hosts: h1\n  tasks: [{shell: x, async: [5]}]",
 	"- hosts: h1\n  tasks: [{shell: x, delegate_to: [h1]}]",
 	"- hosts: h1\n  vars_prompt: [{prompt: which}]",
 	"- hosts: h1\n  handlers: restart",

@@ -102,7 +102,11 @@ func (e *explanation) explainWhat() {
 		lines = append(lines, said{s.Summary, ""})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Args)) {
-		lines = append(lines, blockLines(name, value.Text(s.Args[name]))...)
+		block := blockLines(name, value.Text(s.Args[name]))
+		if g, ok := s.DefaultArg(name); ok {
+			block[0].note = fmt.Sprintf("module_defaults, %s:%d", g.Value.Pos().File, g.Value.Pos().Line)
+		}
+		lines = append(lines, block...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		if !s.NoLog {
@@ -362,13 +366,9 @@ var rulingTexts = map[string]struct{ always, never, when string }{
 	"ignore_errors": {"a failure is ignored", "a failure is not ignored", "a failure is ignored when %s"},
 }
 
-func (e *explanation) explainPolicy() {
+// explainLimits says how often a step is tried, how long it may take, and how many hosts do it at a time.
+func (e *explanation) explainLimits(add func(format string, args ...any)) {
 	s := e.s
-	var lines []said
-	add := func(format string, args ...any) { lines = append(lines, said{fmt.Sprintf(format, args...), ""}) }
-	if s.Confirm != "" {
-		add("asks before it runs: %s", s.Confirm)
-	}
 	if s.Retry.Max > 0 {
 		add("%s", retryText(s.Retry))
 	}
@@ -383,16 +383,17 @@ func (e *explanation) explainPolicy() {
 	if s.Queued > 0 {
 		add("fails when it has waited %s for a slot", s.Queued)
 	}
-	if s.Terminal {
-		add("uses the terminal while it runs")
+	if s.Async != nil {
+		add("runs %s", s.Async)
 	}
-	if o := e.p.OrphanOf(s); o != nil {
-		add("removes what no step gives any more: %s, made by %s", o.What(), o.MadeBy())
+	if s.Throttle > 0 {
+		add("runs on %s at a time, with all items of a loop", plan.CountOf(s.Throttle, "host"))
 	}
-	if s.Undo != nil {
-		add("is undone by %s: %s", s.Undo.Action, s.Undo.Summary)
-	}
-	for _, r := range s.Rulings() {
+}
+
+// explainRulings says what decides whether the step has changed something, has failed, and whether that matters.
+func (e *explanation) explainRulings(add func(format string, args ...any)) {
+	for _, r := range e.s.Rulings() {
 		texts := rulingTexts[r.Key]
 		switch {
 		case !r.Fixed:
@@ -403,6 +404,26 @@ func (e *explanation) explainPolicy() {
 			add("%s", texts.never)
 		}
 	}
+}
+
+func (e *explanation) explainPolicy() {
+	s := e.s
+	var lines []said
+	add := func(format string, args ...any) { lines = append(lines, said{fmt.Sprintf(format, args...), ""}) }
+	if s.Confirm != "" {
+		add("asks before it runs: %s", s.Confirm)
+	}
+	e.explainLimits(add)
+	if s.Terminal {
+		add("uses the terminal while it runs")
+	}
+	if o := e.p.OrphanOf(s); o != nil {
+		add("removes what no step gives any more: %s, made by %s", o.What(), o.MadeBy())
+	}
+	if s.Undo != nil {
+		add("is undone by %s: %s", s.Undo.Action, s.Undo.Summary)
+	}
+	e.explainRulings(add)
 	if s.CheckMode != nil {
 		switch {
 		case *s.CheckMode:

@@ -407,9 +407,10 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 	if a := p.Plugin(s.Action); a != nil {
 		g := a.Plugin
 		j.Plugin = &pluginJSON{Name: g.Name, Version: g.Version, Digest: g.Digest}
-		if g.Path == "" {
+		if g.NeedsPython() {
 			j.Plugin.Needs = "python"
-		} else {
+		}
+		if g.Path != "" {
 			j.Plugin.Path = p.Shown(g.Path)
 		}
 	}

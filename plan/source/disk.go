@@ -339,8 +339,8 @@ func (d *Disk) There(path string) bool {
 	return err == nil
 }
 
-// directory reports whether a directory is at a path.
-func (d *Disk) directory(path string) bool {
+// Directory reports whether a directory is at a path.
+func (d *Disk) Directory(path string) bool {
 	if d.Closed {
 		return d.Present[path]
 	}

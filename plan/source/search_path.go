@@ -13,6 +13,8 @@ type Lookout struct {
 	Root  string   // of the playbook that was called
 	Roles []string // directories of the roles around, the nearest first
 	Steps bool     // it is a step, and no task of a play
+	// Collections are searched for roles and modules whose names have none, before anything else.
+	Collections []string
 }
 
 // tasks are the directories in which a file of tasks is looked for: next to the file that names it, in the roles around, next to the
@@ -46,12 +48,17 @@ func (l Lookout) Files(kind string) []string {
 	return append(dirs[:len(dirs)-2:len(dirs)-2], filepath.Join(l.Dir, kind), l.Dir, filepath.Join(l.Play, kind), l.Play)
 }
 
-// VarsFiles are the directories in which the vars_files of a file are looked for.
-func (l Lookout) VarsFiles() []string {
+// FindVars is the path of a file that vars_files names; if there is none, the path that it would have next to the file that names it.
+func (l Lookout) FindVars(name, home string, d *Disk) string {
+	dirs := []string{filepath.Join(l.Dir, "vars"), l.Dir}
 	if l.Steps {
-		return []string{l.Dir}
+		dirs = dirs[1:]
 	}
-	return []string{l.Dir, filepath.Join(l.Dir, "vars")}
+	search := NewSearch(dirs, d)
+	if path := search.Find(name, home); !search.Missed {
+		return path
+	}
+	return ResolvePath(name, l.Dir, home)
 }
 
 // FindTasks is the path of a file of tasks, links followed; if there is none, the path that it would have next to the file that names
@@ -72,7 +79,7 @@ func (l Lookout) FindRole(name, home string, more []string, d *Disk) (dir string
 		dirs = append([]string{l.Play}, dirs...)
 	}
 	for _, dir := range dirs {
-		if found := d.Real(ResolvePath(name, dir, home)); d.directory(found) {
+		if found := d.Real(ResolvePath(name, dir, home)); d.Directory(found) {
 			return found, true
 		}
 	}

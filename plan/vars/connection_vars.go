@@ -101,7 +101,7 @@ var ConnectionVariables = []ConnectionVariable{
 		Names:  []string{"ansible_admin_users", "ansible_common_remote_group", "ansible_shell_allow_world_readable_temp"},
 		Honour: Harmless, Doc: "no temporary files are passed from one user to another",
 	},
-	{Names: []string{"ansible_async_dir"}, Honour: Harmless, Doc: "there is no `async`"},
+	{Names: []string{"ansible_async_dir"}, Honour: Harmless, Doc: "jobs of `async` are kept in ~/.moon_async; `environment: {ANSIBLE_ASYNC_DIR: …}` names another directory"},
 	{Names: []string{"ansible_winrm_*", "ansible_psrp_*"}, Honour: Harmless, Doc: "those connections are refused"},
 
 	{

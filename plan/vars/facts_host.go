@@ -32,6 +32,9 @@ func PromisedOf(r map[string]any, name string) (value any, known bool) {
 // AnyName is the name under which a module is noted whose facts have names that nobody knows, and a step that may set any name.
 const AnyName = ""
 
+// Gathered is where facts come from that are gathered from one host for another.
+const Gathered = "gather_facts"
+
 // hasHanded reports whether a task has given facts.
 func (m *Machine) hasHanded(moment int) bool {
 	for name := range m.Handed.Versions {
@@ -65,7 +68,7 @@ func (m *Machine) mayHave(name string, moment int, f func(*Binding) bool) bool {
 		return false
 	}
 	return m.Handed.Before(AnyName, moment, func(b *Binding) bool {
-		if !strings.HasSuffix(b.From, "_facts") {
+		if !strings.HasSuffix(b.From, "_facts") && !b.GivesFacts || b.From == Gathered && !strings.HasPrefix(name, "ansible_") {
 			return false
 		}
 		return f(&Binding{Name: name, From: b.From, Origin: b.Origin, How: Handed, Steps: b.Steps, By: b.By})
@@ -97,9 +100,11 @@ func (m *Machine) FactNames(moment int, result func(step int) (map[string]any, b
 			}
 			for _, step := range b.Steps {
 				r, _ := result(step)
-				facts, _ := r["facts"].(map[string]any)
-				for name := range facts {
-					all[strings.TrimPrefix(name, "ansible_")] = true
+				for _, key := range []string{"ansible_facts", "facts"} {
+					facts, _ := r[key].(map[string]any)
+					for name := range facts {
+						all[strings.TrimPrefix(name, "ansible_")] = true
+					}
 				}
 			}
 			return false

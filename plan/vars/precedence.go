@@ -57,7 +57,7 @@ var Levels = []Level{
 	}, func(_ *Frame, sc *Scene) place { return place{layer: sc.Vars} }},
 	{[]Source{{"root vars", "`vars:` next to `plays:`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Root} }},
 	{
-		[]Source{{"block vars", "`vars:` next to `block:`, `import_tasks:`, or under `apply:`; the innermost count"}},
+		[]Source{{"block vars", "`vars:` next to `block:`, `import_tasks:`, `import_role:` or a role, or under `apply:`; the innermost count"}},
 		func(fr *Frame, _ *Scene) place { return place{layer: fr.Block} },
 	},
 	{[]Source{{"task vars", "`vars:` of the task itself"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Step} }},
@@ -98,7 +98,8 @@ var Magic = []Source{
 	{"ansible_role_names", "the same"},
 	{"role_names", "the same"},
 	{"role_name", "the role that the task is in"},
-	{"ansible_role_name", "the same"},
+	{"ansible_role_name", "the same, behind the name of its collection"},
+	{"ansible_collection_name", "the collection of that role; none outside of collections"},
 	{"role_path", "its directory"},
 	{"ansible_parent_role_names", "the roles around it, the nearest first"},
 	{"playbook_dir", "the directory of the playbook with this play"},
@@ -151,7 +152,8 @@ func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 		}
 	}
 	// Only for want of any other value, so that a variable of the playbook never waits for a step.
-	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f)
+	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f) ||
+		noFacts(name, f)
 }
 
 // pastOf is the inventory at the moment of a frame, nil where it is the one there is.
@@ -304,6 +306,11 @@ func (fr *Frame) namesOfHost(seen map[string]bool) {
 // managed finds the line that templates begin with, where nobody has another.
 func managed(name string, f func(*Binding) bool) bool {
 	return name == "ansible_managed" && f(&Binding{Name: name, Value: "Ansible managed", From: "default"})
+}
+
+// noFacts finds the facts of a host that are not gathered yet: there are none, which playbooks ask before they gather them.
+func noFacts(name string, f func(*Binding) bool) bool {
+	return name == "ansible_facts" && f(&Binding{Name: name, Value: map[string]any{}, From: "facts"})
 }
 
 // GroupNames are the names of the host's groups, without all: a list, or unknown as long as steps may add to them. unended says which of

@@ -55,6 +55,8 @@ type Binding struct {
 	By      *playbook.Task // that sets it, in a play
 	Passing bool           // known inside a rescue, and after it only if that was needed
 	Early   bool           // an assignment whose value is known before it happens
+
+	GivesFacts bool // a module says so, whatever they are called
 }
 
 // Production is how running steps give a name its value.
@@ -238,16 +240,35 @@ type Hidden struct{ From, Until int }
 
 // Role is a role where it is used.
 type Role struct {
-	Name   string
-	Dir    string // absolute
-	Parent *Role  // the role that uses it; nil for a play
+	Name       string
+	Dir        string // absolute
+	Collection string // that it belongs to; "" if it is in none
+	Parent     *Role  // the role that uses it; nil for a play
 }
 
-// Parents are the names of the roles around, the nearest first.
+// FullName is the name with that of its collection.
+func (r *Role) FullName() string {
+	if r.Collection == "" {
+		return r.Name
+	}
+	return r.Collection + "." + r.Name
+}
+
+// Parents are the full names of the roles around, the nearest first.
 func (r *Role) Parents() []string {
 	var names []string
 	for r := r.Parent; r != nil; r = r.Parent {
-		names = append(names, r.Name)
+		names = append(names, r.FullName())
 	}
 	return names
+}
+
+// Within reports whether a role is the one in a directory, or lies inside of it. There may be no role.
+func (r *Role) Within(dir string) bool {
+	for ; r != nil; r = r.Parent {
+		if r.Dir == dir {
+			return true
+		}
+	}
+	return false
 }

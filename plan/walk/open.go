@@ -8,6 +8,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/eval"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
@@ -116,12 +117,14 @@ func (w *Walk) walkRole(t *playbook.Task, at Place) {
 		return
 	}
 	at = at.perhaps(dependsOnValues(t, at))
-	dir, ok := at.FindRole(name, w.Options.Home, w.Options.RolesPath, w.Disk)
+	found, ok := w.Library.LocateRole(at.Lookout, name)
+	dir := found.Dir
 	if !ok {
 		w.showMissing(Missing{Key: "role", Value: t.Args, Path: name, Err: source.NotThere(name), Dynamic: t.Dynamic}, at)
 		return
 	}
 	inside := at
+	inside.Collections = collection.Searched(found.Collection, w.Library.LoadMeta(dir, at.Chain).Meta.Collections)
 	// A role that is inside itself looks in the same places as before, so it is around its tasks once.
 	inside.Roles = append([]string{dir}, slices.DeleteFunc(slices.Clone(at.Roles), func(d string) bool { return d == dir })...)
 	if w.Whole && w.enterOnce("role "+dir, t.Args, at) {
@@ -217,7 +220,7 @@ func (w *Walk) walkVarsFiles(choice []playbook.Value, at Place) {
 			unknown = true
 			continue
 		}
-		path := source.NewSearch(at.VarsFiles(), w.Disk).Find(name, w.Options.Home)
+		path := at.FindVars(name, w.Options.Home, w.Disk)
 		if w.Disk.There(path) {
 			w.walkVarsFile(Missing{Key: "vars_files", Value: v, Path: path}, at)
 			return

@@ -12,6 +12,7 @@ type Place struct {
 	source.Lookout
 	File  *playbook.File
 	Chain []string // the places that lead to it, outermost first
+	In    string   // the collection that the playbook is in; "" for none
 	Maybe bool     // values decide whether the tasks are there at all: of a handler, or of what is included while a play goes on
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/eval"
 	"moon/plan/planner/library"
 	"moon/plan/planner/problems"
@@ -120,6 +121,7 @@ func (w *Walk) Play(pl *playbook.Play, at Place) {
 			w.walkVarsFiles(choice, at)
 		}
 	}
+	at.Collections = collection.Searched(at.In, pl.Collections)
 	for _, list := range [][]*playbook.Task{pl.PreTasks, pl.Roles, pl.Tasks, pl.PostTasks} {
 		w.Tasks(list, at)
 	}
@@ -131,7 +133,7 @@ func (w *Walk) walkImport(pl *playbook.Play, at Place) {
 	if !ok {
 		return
 	}
-	path := w.Disk.Real(w.Library.Resolve(name, at.Dir))
+	path, of := w.Library.LocatePlaybook(name, at.Dir)
 	f, plays, err := w.Library.LoadPlays(path)
 	if err != nil {
 		w.showMissing(Missing{Key: "import_playbook", Value: pl.Import, Path: path, Err: err}, at)
@@ -141,7 +143,7 @@ func (w *Walk) walkImport(pl *playbook.Play, at Place) {
 		return
 	}
 	inside := at.insideFile(f, filepath.Dir(path), chainLink(pl.Pos))
-	inside.Play = inside.Dir
+	inside.Play, inside.In = inside.Dir, of
 	for _, inner := range plays {
 		w.Play(inner, inside)
 	}
@@ -150,6 +152,11 @@ func (w *Walk) walkImport(pl *playbook.Play, at Place) {
 // Tasks goes through tasks, and through what is inside them.
 func (w *Walk) Tasks(list []*playbook.Task, at Place) {
 	for _, t := range list {
+		at := at
+		if t.PlayTask != nil && len(t.Collections) > 0 {
+			at.Collections = collection.Searched("", t.Collections)
+		}
+		t = w.Library.ResolveModule(t, at.Collections)
 		if !w.visited[t] {
 			w.visited[t] = true
 			w.tellVisitors(func(v Visitor) { v.VisitTask(t, at) })

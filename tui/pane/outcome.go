@@ -202,9 +202,10 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 		return append(ways, view.Choice{Do: keymap.CursorPointer, Words: "go to the failure the run is paused on", Brief: "to the pause"})
 	}
 	ways = append(ways, view.Choice{Do: keymap.GateExclude, Words: "skip it and continue", Brief: "skip"})
+	overHosts := m.Plan.Dialect.Rules().OverHosts
 	switch {
 	// As in Ansible, no rescue catches a host that cannot be reached, so this is asked before the rescue.
-	case m.Plan.Dialect.Rules().OverHosts && (away || !m.isRescued(p.Scope)):
+	case overHosts && (away || !m.isRescued(p.Scope)):
 		ways = append(ways, HostWords(m).givingUp(p, away))
 	case m.isRescued(p.Scope):
 		ways = append(ways, view.Choice{Do: keymap.RunContinue, Words: "run the rescue, then continue", Brief: "rescue"})
@@ -217,7 +218,7 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 		step.Words = "pause before the rescue"
 	case m.cleansUp(p.Scope):
 		step.Words = "pause before the always"
-	case !m.Plan.Dialect.Rules().OverHosts: // nothing is left to run
+	case !overHosts: // nothing is left to run
 		step.Words, step.Brief = "same as "+m.Keys.Label(keymap.RunContinue), "continue"
 	}
 	ways = append(ways, step)

@@ -106,6 +106,12 @@ func (m StepPane) drawWhat(d *draw.Doc, p *plan.Step, of *events.Step) {
 	if p.Queued > 0 {
 		d.Value("queue", "waiting for a slot, at most "+p.Queued.String())
 	}
+	if p.Async != nil {
+		d.Value("async", p.Async.String())
+	}
+	if p.Throttle > 0 {
+		d.Value("throttle", plan.CountOf(p.Throttle, "host")+" at a time")
+	}
 	if of.BreakOn != "" {
 		d.Value("stops", strings.TrimSpace(of.BreakOn))
 	}

@@ -58,9 +58,8 @@ type inclusion struct {
 
 // loopEnd is how the items of a loop have ended so far.
 type loopEnd struct {
-	left    int
-	ran     bool
-	ignored bool
+	left                          int
+	ran, changed, failed, ignored bool // any of them
 }
 
 // streams are what a step has printed, as far as it is kept for its result.
@@ -73,6 +72,9 @@ const (
 	columns     = 80
 	keptPrinted = 1 << 20 // bytes of the output of a step
 )
+
+// censored is what Ansible shows of a result that no_log hides.
+const censored = "the output has been hidden due to the fact that 'no_log: true' was specified for this result"
 
 // ansibleWords are the actions that playbooks of Ansible call otherwise.
 var ansibleWords = map[string]string{"print": "debug", "wait": "wait_for"}
@@ -343,9 +345,7 @@ func (a *Ansible) shortFile(name string) string {
 // taskTitle is the name of a step's task. One over several hosts, or items, has the name as it is written.
 func (a *Ansible) taskTitle(step int) string {
 	s := &a.plan.Steps[step]
-	// The planner's own name for an include is not what Ansible calls it.
-	including := strings.HasPrefix(s.Action, "include_") && strings.HasPrefix(s.Name, s.Action+": ") // as the planner calls it
-	if word, ok := ansibleWords[s.Action]; s.Name == "" || including {
+	if word, ok := ansibleWords[s.Action]; !named(s) {
 		switch {
 		case s.Action == "include_role":
 			return "include_role : " + s.Includes
@@ -392,17 +392,10 @@ func (a *Ansible) itemOf(step int) string {
 }
 
 func (a *Ansible) itemText(s *plan.Step) string {
-	switch s.Loop.Item.(type) {
-	// Ansible shows items as Python prints them, unless a label was given.
-	case map[string]any, []any, bool, nil:
-		if !s.Loop.Labelled && !s.NoLog {
-			return termtext.CleanName(pythonText(s.Loop.Item))
-		}
-	}
 	if s.NoLog {
 		return "None"
 	}
-	return termtext.CleanName(s.Loop.Label)
+	return termtext.CleanName(s.Loop.PythonText())
 }
 
 func (a *Ansible) printCompleted(step int, e events.StepCompleted) {
@@ -435,7 +428,7 @@ func (a *Ansible) printCompleted(step int, e events.StepCompleted) {
 	}
 	a.printLines(line)
 	delete(a.printed, step)
-	a.itemEnded(step, true, false)
+	a.itemEnded(step, loopEnd{ran: true, changed: e.Changed})
 }
 
 // printLines prints a text of several lines, each fit for a terminal.
@@ -462,9 +455,9 @@ func (a *Ansible) printedMessage(s *plan.Step, step int, result map[string]any) 
 // shownResult is the result of a step as Ansible shows it: without what stands in the line already, with what was printed.
 func (a *Ansible) shownResult(step int, given map[string]any) map[string]any {
 	s := &a.plan.Steps[step]
-	m := map[string]any{"changed": a.run.Steps[step].Outcome == events.Changed}
+	m := map[string]any{"changed": a.run.Steps[step].Outcome == events.Changed || given["changed"] == true}
 	if s.NoLog {
-		m["censored"] = "the output has been hidden due to the fact that 'no_log: true' was specified for this result"
+		m["censored"] = censored
 		return m
 	}
 	maps.Copy(m, given)
@@ -475,12 +468,18 @@ func (a *Ansible) shownResult(step int, given map[string]any) map[string]any {
 	if n, ok := m["attempts"]; ok && fmt.Sprint(n) == "1" && s.Retry.Max == 0 {
 		delete(m, "attempts")
 	}
-	if p := a.printed[step]; p != nil {
-		for k, name := range [2]string{"stdout", "stderr"} {
-			// The action's own result wins over what was printed.
-			if _, there := m[name]; !there {
-				m[name], m[name+"_lines"] = strings.Join(p.lines[k], "\n"), append([]string{}, p.lines[k]...)
-			}
+	if _, loop := a.loopOf(step); loop && s.Loop != nil {
+		name := cmp.Or(s.Loop.Var, "item")
+		m["ansible_loop_var"], m[name] = name, s.Loop.Item
+	}
+	p := a.printed[step]
+	if _, command := m["rc"]; p == nil && command { // one that has printed nothing says so
+		p = &streams{}
+	}
+	for k, name := range [2]string{"stdout", "stderr"} {
+		// The action's own result wins over what was printed.
+		if _, there := m[name]; p != nil && !there {
+			m[name], m[name+"_lines"] = strings.Join(p.lines[k], "\n"), append([]string{}, p.lines[k]...)
 		}
 	}
 	return m
@@ -496,9 +495,13 @@ func (a *Ansible) printDiff(s *plan.Step, d *events.Diff) {
 
 func (a *Ansible) printSkipped(step int, e events.StepSkipped) {
 	s := &a.plan.Steps[step]
+	if status.NotThere(a.plan, a.run.Steps, step) { // of a handler, a flush before has run it
+		a.itemEnded(step, loopEnd{})
+		return
+	}
 	switch e.Reason {
 	case events.SkipTags, events.SkipUser, events.SkipUnchanged, events.SkipNeeds:
-		a.itemEnded(step, false, false) // to Ansible there is no such task, or no such handler
+		a.itemEnded(step, loopEnd{}) // to Ansible there is no such task, or no such handler
 		return
 	case events.SkipWhen, events.SkipCreates, events.SkipRemoves, events.SkipUnless, events.SkipOnlyIf, events.SkipUpToDate,
 		events.SkipAction, events.SkipPlugin:
@@ -506,7 +509,7 @@ func (a *Ansible) printSkipped(step int, e events.StepSkipped) {
 	a.printHeads(step)
 	if e.Reason != events.SkipWhen && e.Reason != events.SkipAction && e.Reason != events.SkipPlugin { // its work is done
 		a.plainLine("ok", s, step)
-		a.itemEnded(step, true, false)
+		a.itemEnded(step, loopEnd{ran: true})
 		return
 	}
 	result := map[string]any{"changed": false, "skip_reason": "Conditional result was False"}
@@ -518,7 +521,7 @@ func (a *Ansible) printSkipped(step int, e events.StepSkipped) {
 			line += " => " + oneLine(result)
 		}
 		a.printf("%s", line)
-		a.itemEnded(step, false, false)
+		a.itemEnded(step, loopEnd{})
 		return
 	}
 	if a.Verbose {
@@ -539,6 +542,10 @@ func (a *Ansible) printFailed(step int, e events.StepFailed) {
 	s := &a.plan.Steps[step]
 	a.printHeads(step)
 	result := a.shownResult(step, e.Result)
+	// If all retries fail, Ansible does not count the attempt before them.
+	if n, ok := result["attempts"].(int); ok && s.Retry.Max > 0 {
+		result["attempts"] = min(n, s.Retry.Max)
+	}
 	if _, there := result["msg"]; !there && !s.NoLog {
 		result["msg"] = e.Error
 		if e.RC != nil && strings.HasPrefix(e.Error, "exit status") {
@@ -558,23 +565,36 @@ func (a *Ansible) printFailed(step int, e events.StepFailed) {
 	delete(a.printed, step)
 	// After the last item the loop as a whole is reported.
 	if item != "" {
-		a.itemEnded(step, true, e.Ignored)
+		a.itemEnded(step, loopEnd{ran: true, changed: result["changed"] == true, failed: true, ignored: e.Ignored})
 	} else if e.Ignored {
 		a.printf("...ignoring")
 	}
 }
 
 // itemEnded says, after the last item of a loop on a host, what became of the whole.
-func (a *Ansible) itemEnded(step int, ran, ignored bool) {
+func (a *Ansible) itemEnded(step int, end loopEnd) {
 	key, ok := a.loopOf(step)
 	l := a.loops[key]
 	if !ok || l == nil {
 		return
 	}
 	l.left--
-	l.ran, l.ignored = l.ran || ran, l.ignored || ignored
-	switch s := &a.plan.Steps[step]; {
-	case l.left != 0:
+	l.ran, l.changed, l.failed, l.ignored = l.ran || end.ran, l.changed || end.changed, l.failed || end.failed, l.ignored || end.ignored
+	if l.left != 0 {
+		return
+	}
+	s := &a.plan.Steps[step]
+	// With no_log the results of the items are gone, so that Ansible takes the whole for a task without a loop.
+	switch {
+	case !s.NoLog || !l.ran:
+	case l.failed:
+		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + oneLine(map[string]any{"censored": censored, "changed": l.changed}))
+	case l.changed:
+		a.printf("changed: [%s]", a.hostOf(s))
+	default:
+		a.printf("ok: [%s]", a.hostOf(s))
+	}
+	switch {
 	case l.ignored:
 		a.printf("...ignoring")
 	// Ansible says of the whole loop that it is skipped only if each item was.
@@ -610,4 +630,18 @@ func (a *Ansible) printRecap(e events.RunCompleted) {
 		a.printf("")
 	}
 	a.printf("")
+}
+
+// ListedTask is what Ansible calls a task where it lists the tasks of a play: its name, behind that of its role, or else its action.
+func ListedTask(s *plan.Step) string {
+	if named(s) {
+		return status.TaskTitle(s.Role, s.Name)
+	}
+	return cmp.Or(ansibleWords[s.Action], s.Action)
+}
+
+// named reports whether a task has a name of its own: that of an include may be the planner's.
+func named(s *plan.Step) bool {
+	plannerNames := s.Action == "meta" || strings.HasPrefix(s.Action, "include_")
+	return s.Name != "" && (!plannerNames || !strings.HasPrefix(s.Name, s.Action+": "))
 }

@@ -84,7 +84,7 @@ func (s *site) loop(step plan.Step, hosts string, items []any, happened func(hos
 				for i, item := range items {
 					step.Host = host
 					label, _ := item.(string)
-					step.Loop = &plan.LoopContext{Item: item, Index: i, Label: label}
+					step.Loop = &plan.LoopContext{Item: item, Ordered: item, Index: i, Label: label}
 					s.step(step, happened(host, item)...)
 				}
 			})

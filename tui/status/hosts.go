@@ -85,7 +85,7 @@ func CountTask(p *plan.Plan, steps []events.Step, from, to int, c *events.HostCo
 func ended(p *plan.Plan, steps []events.Step, from, to int) (t events.TaskEnds, shown bool) {
 	for i := from; i < to; i++ {
 		s := &steps[i]
-		if p.Steps[i].Excluded || gone(p, steps, i) {
+		if p.Steps[i].Excluded || NotThere(p, steps, i) {
 			continue
 		}
 		// A task counts once it is over as a whole.
@@ -107,8 +107,8 @@ func ended(p *plan.Plan, steps []events.Step, from, to int) (t events.TaskEnds, 
 	return t, shown || t != (events.TaskEnds{})
 }
 
-// gone reports whether a step turned out not to be there: its include was skipped, or its host had left the play.
-func gone(p *plan.Plan, steps []events.Step, i int) bool {
+// NotThere reports whether a step turned out not to be there: its include was skipped, or its host had left the play.
+func NotThere(p *plan.Plan, steps []events.Step, i int) bool {
 	for _, g := range p.Steps[i].Gates {
 		for step := g.Step; step < g.End(); step++ {
 			s := &steps[step]

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -145,7 +146,10 @@ func (c *Actions) Run(call *app.Invocation) error {
 // PrintFields writes a line for each argument of an action.
 func PrintFields(w *tabwriter.Writer, fields []spec.Field) {
 	for _, f := range fields {
-		notes := []string{f.Kind.String()}
+		if f.Hidden {
+			continue
+		}
+		notes := []string{cmp.Or(f.Type, f.Kind.String())}
 		if f.Required {
 			notes = append(notes, "required")
 		}

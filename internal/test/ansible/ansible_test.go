@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"moon/events"
+	"moon/internal/app"
 	"moon/internal/test/fakes"
 )
 
@@ -39,7 +40,7 @@ type trial struct {
 	mark    string // "" where moon is to be as ansible-playbook 2.14 is, or a key of marks
 	reason  string
 	flags   []string // of both
-	needs   string   // "root"
+	needs   string   // "root", or "ansible-core"
 	archive *txtar.Archive
 	path    string
 	files   map[string]string
@@ -107,7 +108,7 @@ func (c *trial) readHead(t *testing.T, comment string) {
 			c.about = value
 		case key == "flags":
 			c.flags = strings.Fields(value)
-		case key == "needs" && value == "root":
+		case key == "needs" && (value == "root" || value == "ansible-core"):
 			c.needs = value
 		case marks[key] != "" && c.mark == "" && value != "":
 			c.mark, c.reason = key, value
@@ -233,6 +234,9 @@ func (c *trial) checkMachine(t *testing.T) {
 	if c.needs == "root" && os.Getuid() != 0 {
 		t.Skip("only root becomes another user without a password")
 	}
+	if dir, err := app.CorePackage("/nowhere"); c.needs == "ansible-core" && (dir == "" || err != nil) {
+		t.Skip("no ansible-core is installed here, whose libraries modules in Python use")
+	}
 }
 
 // lay puts the trial into a directory of its own.
@@ -294,7 +298,10 @@ func (c *trial) command(t *testing.T, dir, output string) *exec.Cmd {
 	}
 	cmd := exec.Command(moon, append([]string{"run", "-o", output}, c.args(dir)...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "MOON_ANSIBLE_EXIT=1")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "MOON_ANSIBLE_EXIT=1", "MOON_TRUST=true") // modules of a trial are its own
+	if c.needs != "ansible-core" {
+		cmd.Env = append(cmd.Env, app.CoreVariable+"=none") // what is installed decides nothing
+	}
 	return cmd
 }
 

@@ -11,7 +11,7 @@ import (
 
 // ansibleParts are the parts of the page, in this order.
 var ansibleParts = []string{
-	"Loop and when", "Register", "Result policy", "Blocks", "Handlers", "Meta", "Import and include", "Tags", "Order in a play", "Variables", "Check mode",
+	"Loop and when", "Register", "Result policy", "Blocks", "Handlers", "Meta", "Import and include", "Collections", "Tags", "Order in a play", "Variables", "Check mode",
 	"Secrets and become", "Strategy and facts", "Inventory and patterns", "Templates", "Actions", "Whole projects",
 }
 

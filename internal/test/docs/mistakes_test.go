@@ -40,6 +40,7 @@ func TestMistakes(t *testing.T) {
 			for _, variable := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "HOME"} {
 				t.Setenv(variable, state)
 			}
+			t.Setenv(app.CoreVariable, "none") // what is installed decides nothing
 			t.Chdir(dir)
 			// In this process: hundreds of others would take much longer to start than to find the mistake.
 			var stdout, stderr bytes.Buffer
@@ -85,16 +86,17 @@ func fixtures(t *testing.T) []string {
 // unshown are the diagnostics that no fixture can show, each with its reason.
 var unshown = map[string]string{
 	"template: %s": "the file vanishes between two looks at it",
-	"the dependencies of roles lead to more than %d others": "dozens of roles (plan.TestBombs)",
-	"this is not one value: %s":                             "values are typed in a run (plan.TestOverrideMistakes)",
-	"the override of `%s` has no effect: %s":                "values are typed in a run (plan.TestOverrideMistakes)",
-	"not valid JSON: %s":                                    "a program prints it (inventory.TestInventories)",
-	"an Ansible plugin in Python is not loaded":             "only doctor says it (testdata/script/doctor.txtar)",
-	"%s is not looked into: its name is a template":         "no mistake: moon doctor says it (testdata/script/doctor.txtar)",
-	"%s cannot be removed: %s":                              "an earlier moon recorded it (plan.TestOrphanOfNoAction)",
-	"vars_prompt: %s":                                       "there may be a terminal to ask on (plan.TestPrompts)",
-	"%s is excluded by %s: %s":                              "a warning (testdata/script/run_needs_groups.txtar)",
-	"the facts of %s are not known yet: %s":                 "ssh says why, in its own words (plan.TestFactsThatNobodyGives)",
+	"the dependencies of roles lead to more than %d others":              "dozens of roles (plan.TestBombs)",
+	"this is not one value: %s":                                          "values are typed in a run (plan.TestOverrideMistakes)",
+	"the override of `%s` has no effect: %s":                             "values are typed in a run (plan.TestOverrideMistakes)",
+	"not valid JSON: %s":                                                 "a program prints it (inventory.TestInventories)",
+	"an Ansible plugin in Python is not loaded":                          "only doctor says it (testdata/script/doctor.txtar)",
+	"%s is not looked into: its name is a template":                      "no mistake: moon doctor says it (testdata/script/doctor.txtar)",
+	"%s cannot be removed: %s":                                           "an earlier moon recorded it (plan.TestOrphanOfNoAction)",
+	"vars_prompt: %s":                                                    "there may be a terminal to ask on (plan.TestPrompts)",
+	"%s is excluded from the plan, as its facts decide what it does: %s": "a warning (testdata/script/plays_left_out.txtar)",
+	"%s is excluded by %s: %s":                                           "a warning (testdata/script/run_needs_groups.txtar)",
+	"the facts of %s are not known yet: %s":                              "ssh says why, in its own words (plan.TestFactsThatNobodyGives)",
 
 	"roles lead to the same files in too many ways: from here on each file is looked at once": "dozens of roles (walk.TestWalkBudget)",
 	"loops and includes in each other would repeat tasks more than %d times":                  "a hundred thousand steps (plan.TestBombs)",

@@ -218,7 +218,7 @@ func TestFleetSerial(t *testing.T) {
 	}
 }
 
-// TestFleetUnreachable has a host that cannot be reached among others, which go on without it; unless the playbook says that it
+// TestFleetUnreachable has a host that cannot be reached among others, which continue without it; unless the playbook says that it
 // does not matter.
 func TestFleetUnreachable(t *testing.T) {
 	f := newFleet(t, 3)

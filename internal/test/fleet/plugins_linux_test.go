@@ -172,13 +172,10 @@ func TestFleetPlugins(t *testing.T) {
 		t.Error(out)
 	}
 	f.write("host_vars/web2.yml", "expected: x\n")
-	// A module in Python where Ansible is not installed.
+	// A module in Python brings its libraries along, where a package of that name has none of them.
 	f.servers[1].Setenv(t, "PYTHONPATH", filepath.Join(f.dir, "bare"))
 	f.write("bare/ansible/__init__.py", "")
-	out = f.play(1, "- hosts: web2\n  gather_facts: false\n  tasks:\n    - where: {name: x}\n", "--trust-plugins")
-	if !strings.Contains(out, "needs Ansible's libraries for Python") || !strings.Contains(out, "delegate_to: localhost") {
-		t.Error(out)
-	}
+	f.play(0, "- hosts: web2\n  gather_facts: false\n  tasks:\n    - where: {name: x}\n", "--trust-plugins")
 }
 
 // TestControllerPlugins has a plugin that is for the controller run there for each host of a play: in the directory of the playbook,

@@ -31,6 +31,7 @@ import (
 //	play              why the steps are the tasks of a play; only where they must
 //	stays             what taking away what the example has created leaves, one in a line: a path, or TYPE:NAME of a
 //	                  resource, with * for anything, and why
+//	recorded          what clients of a server have answered, for machines without it
 //	unrun             why the example is only planned, and what test runs the action instead
 //	any other         a file in /work
 func TestActions(t *testing.T) {
@@ -91,6 +92,8 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 			s.write(t, file, data, 0o644)
 		}
 		s.write(t, name, []byte(playbooks[name]), 0o644)
+		take := "actions/" + name
+		s.setTake(t, take)
 		if script := strings.TrimSpace(string(archive.Comment)); script != "" {
 			s.must(t, "set -e\n"+script)
 		}
@@ -98,6 +101,7 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 			s.must(t, "moon plan "+name)
 			continue
 		}
+		defer s.keepRecorded(t, filepath.Join("testdata/actions", a.Name+".txtar"), take)
 		before := s.changes(t)
 		predicted := s.steps(t, name, "--check --diff")
 		if after := s.changes(t); !maps.Equal(before, after) {

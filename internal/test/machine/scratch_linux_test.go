@@ -65,8 +65,10 @@ func newScratch(t *testing.T, online bool) *scratch {
 	if err := os.WriteFile(filepath.Join(s.dir, "up", moonPath), nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("moon", filepath.Join(s.dir, "up/usr/local/bin/serve")); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"serve", "server"} {
+		if err := os.Symlink("moon", filepath.Join(s.dir, "up/usr/local/bin", name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	s.sh = exec.CommandContext(t.Context(), self, s.dir, self)

@@ -45,19 +45,25 @@ func TestUndo(t *testing.T) {
 // onlyChanges are the actions that create nothing by their nature, with why.
 var onlyChanges = map[string]string{
 	"add_host":            "it concerns the run and not the machine",
+	"async_status":        "it only asks",
 	"assert":              "it concerns the run and not the machine",
 	"debconf":             "an answer is there before, if only as the default",
+	"dpkg_selections":     "a selection is there before, if only as the default",
 	"fail":                "it concerns the run and not the machine",
 	"find":                "it only looks",
 	"getent":              "it only looks",
 	"group_by":            "it concerns the run and not the machine",
 	"hostname":            "a machine always has a name",
 	"meta":                "it concerns the run and not the machine",
+	"mysql_query":         "what queries make is known to who wrote them",
+	"mysql_variables":     "a server always has its variables",
 	"package_facts":       "it only looks",
 	"pause":               "it concerns the run and not the machine",
 	"ping":                "it only looks",
+	"postgresql_privs":    "privileges are given on what is there",
 	"print":               "it concerns the run and not the machine",
 	"replace":             "it changes what is in a file",
+	"seboolean":           "a boolean always has a value",
 	"service_facts":       "it only looks",
 	"set_fact":            "it concerns the run and not the machine",
 	"set_stats":           "it concerns the run and not the machine",
@@ -111,6 +117,9 @@ func tryUndo(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 		}
 		s.write(t, name, []byte(steps), 0o644)
 		s.write(t, "taken.json", nil, 0o644)
+		take := "undo/" + name
+		s.setTake(t, take)
+		defer s.keepRecorded(t, filepath.Join("testdata/actions", a.Name+".txtar"), take)
 		if script := strings.TrimSpace(string(archive.Comment)); script != "" {
 			s.must(t, "set -e\n"+script)
 		}

@@ -34,7 +34,7 @@ func TestPlaysOnScreen(t *testing.T) {
 	c.See("Which release")
 	c.Press("seven\r", "REVIEW", "3 hosts")
 	c.Press("A", "6 approved")
-	c.Press("c", "PAUSED on failure", "web2")
+	c.Press("c", "PAUSED on failure", "web2", "nothing is running", "3/6")
 	c.Press("e", "( ) this host")
 	c.Press("\x7f\x7f6\t", "(•) this host")
 	c.Press("\r", "override")

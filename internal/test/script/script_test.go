@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"moon/internal/app"
 	"moon/internal/test/fakes"
 )
 
@@ -31,11 +32,16 @@ func TestScript(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("PLAYBOOKS", playbooks)
 			env.Setenv("TZ", "UTC")
+			env.Setenv(app.CoreVariable, "none") // what is installed decides nothing
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "root" { // who can be anybody
 				return os.Getuid() == 0, nil
+			}
+			if cond == "ansible-core" {
+				dir, err := app.CorePackage("/nowhere")
+				return dir != "", err
 			}
 			return false, fmt.Errorf("there is no condition %s", cond)
 		},

@@ -21,9 +21,13 @@ type World struct {
 	Hosts func(env value.Env, pattern string) ([]string, error)
 	// Env reads a variable of moon's own environment; if nil it is read directly.
 	Env func(env value.Env, name string) (string, bool)
+	// Version gives the version of one of Ansible's collections, "" if it says none.
+	Version func(collection string) (version string, found bool)
 	// Run gives the output of a shell command on this machine, Get the body at a URL.
 	Run func(env value.Env, command string) (string, error)
 	Get func(env value.Env, url string) (string, error)
+	// Chance gives a number that is another one each time.
+	Chance func(env value.Env) (uint64, error)
 	// Now is the time.
 	Now func(env value.Env) (time.Time, error)
 	// Password gives what a file keeps, and makes the file of what made gives if there is none. The file /dev/null keeps nothing.
@@ -39,8 +43,11 @@ func Ask[T any](name, term string, answer T, err error) (T, error) {
 	// Not a mistake: the answer is open, under a name that says what was asked.
 	if errors.Is(err, ErrLater) {
 		what := "lookup('" + name + "', '" + term + "')"
-		if name == "now" {
+		switch name {
+		case "now":
 			what = "now()"
+		case "chance":
+			what = "what is drawn by `" + term + "`"
 		}
 		return answer, &value.Open{Missing: []value.Missing{{Name: what}}}
 	}

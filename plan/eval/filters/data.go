@@ -39,6 +39,7 @@ func dataFilters() map[string]*Filter {
 		"dict2items":    {Params: jinja.Takes("key_name? value_name?"), Run: filterDictToItems},
 		"items2dict":    {Params: jinja.Takes("key_name? value_name?"), Run: filterItemsToDict},
 		"items":         {Run: filterItems},
+		"dict":          {Run: filterDict},
 		"dictsort":      {Params: jinja.Takes("case_sensitive? by? reverse?"), Run: filterDictSort},
 	}
 	for _, name := range []string{"md5", "sha1"} {
@@ -250,6 +251,24 @@ func filterItemsToDict(c *call.Input) (any, error) {
 		}
 		// Of two items with the same key the later wins, as in Python's dict().
 		out.SetAny(key, val)
+	}
+	return c.FinishMap(out), nil
+}
+
+// filterDict makes a map of a list of pairs.
+func filterDict(c *call.Input) (any, error) {
+	pairs, ok := c.Value.([]any)
+	if !ok {
+		return nil, value.Errorf(value.TypeError, "", "needs a list of pairs, not %s", value.KindOf(c.Value))
+	}
+	out := value.NewDict(len(pairs))
+	for i, pair := range pairs {
+		two, ok := pair.([]any)
+		if !ok || len(two) != 2 {
+			return nil, value.Errorf(value.TypeError, "a pair is a list of a key and a value", "needs a list of pairs; item %d is %s", i+1,
+				value.KindOf(pair))
+		}
+		out.SetAny(two[0], two[1])
 	}
 	return c.FinishMap(out), nil
 }

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"crypto/sha1" // version 5 of UUIDs is made of it
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
@@ -27,8 +28,8 @@ func playFilters() map[string]*Filter {
 		"human_readable": {Params: jinja.Takes("isbits? unit?"), Run: filterHumanReadable},
 		"human_to_bytes": {Params: jinja.Takes("default_unit? isbits?"), Run: filterHumanToBytes},
 		"pow":            {Params: jinja.Takes("y"), Run: filterPow},
-		"random":         {Params: jinja.Takes("start? step? seed?").Seeded(), Run: filterRandom},
-		"shuffle":        {Params: jinja.Takes("seed?").Seeded(), Run: filterShuffle},
+		"random":         {Params: jinja.Takes("start? step? seed?"), Run: filterRandom},
+		"shuffle":        {Params: jinja.Takes("seed?"), Run: filterShuffle},
 		"log":            {Params: jinja.Takes("base?"), Run: filterLog},
 		"root":           {Params: jinja.Takes("base?"), Run: filterRoot},
 		"urldecode":      {Run: filterURLDecode},
@@ -36,6 +37,7 @@ func playFilters() map[string]*Filter {
 		"permutations":   {Params: jinja.Takes("length?"), Run: filterPermutations},
 		"combinations":   {Params: jinja.Takes("length"), Run: filterCombinations},
 		"strftime":       {Params: jinja.Takes("second? utc?"), Run: filterStrftime},
+		"fileglob":       {Run: filterFileGlob},
 		"relpath":        {Params: jinja.Takes("start?"), Run: filterRelPath},
 		"normpath":       {Run: onText(path.Clean)},
 		"commonpath":     {Run: filterCommonPath},
@@ -43,6 +45,22 @@ func playFilters() map[string]*Filter {
 		"from_yaml_all":  {Run: filterFromYAMLAll},
 		"json_query":     {Params: jinja.Takes("expr"), Run: filterJSONQuery},
 	}
+}
+
+// filterFileGlob are the files that match a pattern, on the machine that moon runs on.
+func filterFileGlob(c *call.Input) (any, error) {
+	pattern, err := c.ValueText()
+	if err != nil {
+		return nil, err
+	}
+	if c.World.Glob == nil {
+		return nil, call.Unavailable("fileglob")
+	}
+	paths, err := c.World.Glob(c.Env, pattern)
+	if paths, err = call.Ask("fileglob", pattern, paths, err); err != nil {
+		return nil, err
+	}
+	return value.ListOf(paths), nil
 }
 
 func playTests() map[string]*Test {
@@ -476,7 +494,7 @@ func filterFromYAMLAll(c *call.Input) (any, error) {
 
 // filterJSONQuery is community.general's json_query.
 func filterJSONQuery(c *call.Input) (any, error) {
-	query, err := jmespath.Compile(c.ArgText(0, ""))
+	query, err := jmespath.Compile(quoteLiterals(c.ArgText(0, "")))
 	if err != nil {
 		return nil, value.Errorf(value.Failure, "", "the query is wrong: %s",
 			strings.TrimPrefix(value.Sentence(err.Error()), "SyntaxError: "))
@@ -494,6 +512,25 @@ func filterJSONQuery(c *call.Input) (any, error) {
 		return nil, err
 	}
 	return wholeNumbers(v), nil
+}
+
+// quoteLiterals makes JSON of what stands between backticks and is none: playbooks write `web` there, and mean the text.
+func quoteLiterals(query string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(query, "`")
+		end := strings.IndexByte(rest, '`')
+		// A backtick in quotes, or one that is escaped, is left to the library, which knows what it is.
+		if !found || end < 0 || strings.Count(before, "'")%2 != 0 || strings.HasSuffix(rest[:end], `\`) {
+			return b.String() + query
+		}
+		literal := strings.TrimSpace(rest[:end])
+		if !json.Valid([]byte(literal)) && !strings.ContainsAny(literal, `"\`) {
+			literal = strconv.Quote(literal)
+		}
+		b.WriteString(before + "`" + literal + "`")
+		query = rest[end+1:]
+	}
 }
 
 // floats makes the numbers of a value what the library knows.

@@ -12,7 +12,8 @@ import (
 )
 
 // Roles spread work over hosts with random(seed=inventory_hostname), such as the minutes of cron jobs. What they got with Ansible must
-// not change, so these draw as Python's random.Random does. Without a seed both are refused.
+// not change, so these draw as Python's random.Random does. Without a seed they draw by chance, when a step runs: until then what comes of
+// them is not known, or the same files would not give the same plan.
 
 // twister is the generator MT19937 of Matsumoto and Nishimura ("Mersenne Twister", ACM TOMACS 8, 1998), seeded as Python seeds it.
 type twister struct {
@@ -116,9 +117,21 @@ func NewGenerator(seed any) (*twister, error) {
 	return newTwister(key), nil
 }
 
+// generator is the one for a call: of its seed, or of chance.
+func generator(c *call.Input, seed any) (*twister, error) {
+	if seed != nil || c.World.Chance == nil {
+		return NewGenerator(seed)
+	}
+	drawn, err := c.World.Chance(c.Env)
+	if drawn, err = call.Ask("chance", c.Name, drawn, err); err != nil {
+		return nil, err
+	}
+	return newTwister([]uint32{uint32(drawn), uint32(drawn >> 32)}), nil
+}
+
 // filterRandom draws an item of a list, a character of a text, or a number: from start up to the number before the bar, without it.
 func filterRandom(c *call.Input) (any, error) {
-	t, err := NewGenerator(c.Arg(2))
+	t, err := generator(c, c.Arg(2))
 	if err != nil {
 		return nil, err
 	}
@@ -179,10 +192,11 @@ func drawNumber(c *call.Input, t *twister, end int) (any, error) {
 }
 
 func filterShuffle(c *call.Input) (any, error) {
-	if !value.Truthy(c.Arg(0)) { // an empty seed is none for Ansible
-		return nil, value.Errorf(value.TypeError, jinja.SeedHint, jinja.Unseeded)
+	seed := c.Arg(0)
+	if !value.Truthy(seed) { // an empty seed is none for Ansible
+		seed = nil
 	}
-	t, err := NewGenerator(c.Arg(0))
+	t, err := generator(c, seed)
 	if err != nil {
 		return nil, err
 	}

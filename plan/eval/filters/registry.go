@@ -65,6 +65,7 @@ func init() {
 	maps.Copy(filters, htmlFilters())
 	maps.Copy(filters, fittingFilters())
 	maps.Copy(filters, playFilters())
+	maps.Copy(filters, addressFilters())
 	// These look at one entry of an object, or at none; any other gets a map of all entries, which must be known then.
 	for _, name := range []string{
 		"default", "mandatory", "type_debug", "length", "count", "first", "last", "list", "reverse", "map", "select", "reject",

@@ -74,6 +74,7 @@ func init() {
 		"reachable":   ofResult("unreachable", true),
 	}
 	maps.Copy(tests, playTests())
+	maps.Copy(tests, addressTests())
 	for name, ops := range map[string][]string{
 		"==": {"eq", "equalto", "sameas"}, "!=": {"ne"}, "<": {"lt", "lessthan"}, "<=": {"le"}, ">": {"gt", "greaterthan"}, ">=": {"ge"},
 	} {

@@ -29,7 +29,7 @@ func textFilters() map[string]*Filter {
 		"regex_search":  {Params: jinja.Takes("* pattern ignorecase? multiline?"), Run: filterRegexSearch},
 		"regex_findall": {Params: jinja.Takes("regex multiline? ignorecase?"), Run: filterRegexFindall},
 		"regex_escape":  {Params: jinja.Takes("re_type?"), Run: filterRegexEscape},
-		"comment":       {Params: jinja.Takes("style?"), Run: filterComment},
+		"comment":       {Params: commentParams, Run: filterComment},
 		"urlencode":     {Run: filterURLEncode},
 	}
 }
@@ -204,25 +204,6 @@ func filterQuote(c *call.Input) (any, error) {
 		return nil, value.Errorf(value.Failure, "", "a shell word cannot contain a null byte")
 	}
 	return formOf(c.Shared).quote(s), nil
-}
-
-func filterComment(c *call.Input) (any, error) {
-	s, err := c.ValueText()
-	if err != nil {
-		return nil, err
-	}
-	prefix := map[string]string{"plain": "# ", "c": "// ", "erlang": "% "}[c.ArgText(0, "plain")]
-	if prefix == "" {
-		return nil, value.Errorf(value.TypeError, "", "knows the styles `plain`, `c` and `erlang`, not `%s`", c.ArgText(0, ""))
-	}
-	bare := strings.TrimSpace(prefix)
-	lines := append([]string{""}, append(strings.Split(s, "\n"), "")...)
-	for i, line := range lines {
-		if lines[i] = prefix + line; line == "" {
-			lines[i] = bare
-		}
-	}
-	return strings.Join(lines, "\n"), nil
 }
 
 // filterURLEncode makes text a part of a path, and a map or a list of pairs a query.

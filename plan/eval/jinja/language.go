@@ -23,13 +23,6 @@ type Params struct {
 	Required int
 	Rest     bool // positional arguments are a list of their own; names are given by name only
 	Open     bool // anything goes: the callee checks
-	seed     bool // the last one is to be given, because it decides what comes of chance
-}
-
-// Seeded are parameters of which the last one must be given.
-func (p Params) Seeded() Params {
-	p.seed = true
-	return p
 }
 
 // Takes declares parameters: "pattern replacement? count?"; "*" for a list of positional arguments, "..." for anything.
@@ -77,7 +70,7 @@ var operatorHints = map[string]string{
 	"AND":      "write `and`", "OR": "write `or`", "NOT": "write `not`", "IN": "write `in`", "IS": "write `is`",
 }
 
-// What is wrong with a call that lacks its seed.
+// What is wrong with a call that lacks its seed, if nothing is drawn by chance.
 const (
 	Unseeded = "needs a seed: without one its result would differ from one run to the next"
 	SeedHint = "give it one that stays, such as `seed=inventory_hostname`"

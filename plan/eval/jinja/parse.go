@@ -713,10 +713,6 @@ func (p *reader) checkArguments(kind, name string, params Params, args []Argumen
 		}
 		filled[place] = true
 	}
-	// Chance without a seed would give another plan each time.
-	if params.seed && !filled[len(filled)-1] {
-		p.fail(where, kind+" `"+name+"` "+Unseeded, SeedHint)
-	}
 	for i := range params.Required {
 		if !filled[i] && !params.Rest {
 			p.fail(where, kind+" `"+name+"` needs the argument `"+params.Names[i]+"`", "")

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ func init() {
 		"lines":               {"", lookupLines},
 		"url":                 {"split_lines", lookupURL},
 		"inventory_hostnames": {"", lookupHosts},
+		"collection_version":  {"result_not_found result_no_version", lookupVersions},
 		"list":                {"", func(_ *call.Input, terms []any) ([]any, error) { return terms, nil }},
 		"items":               {"", func(_ *call.Input, terms []any) ([]any, error) { return onceFlat(terms), nil }},
 		"flattened":           {"", lookupFlattened},
@@ -192,6 +194,35 @@ func lookupVars(c *call.Input, terms []any) ([]any, error) {
 	}
 	return out, nil
 }
+
+// lookupVersions gives the versions of collections: null for one that is not installed, * for one that has none.
+func lookupVersions(c *call.Input, terms []any) ([]any, error) {
+	if c.World.Version == nil {
+		return nil, call.Unavailable("collection_version")
+	}
+	without, ok := c.Named["result_no_version"]
+	if !ok {
+		without = "*"
+	}
+	out := []any{}
+	for _, term := range terms {
+		name := c.Print(term)
+		if !collectionName.MatchString(name) {
+			return nil, value.Errorf(value.Failure, "write NAMESPACE.NAME", "`%s` is not the name of a collection", name)
+		}
+		switch version, found := c.World.Version(name); {
+		case !found:
+			out = append(out, c.Named["result_not_found"])
+		case version == "":
+			out = append(out, without)
+		default:
+			out = append(out, version)
+		}
+	}
+	return out, nil
+}
+
+var collectionName = regexp.MustCompile(`^[A-Za-z_]\w*\.[A-Za-z_]\w*$`)
 
 func lookupVarNames(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}

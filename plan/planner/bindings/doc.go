@@ -3,4 +3,5 @@
 //
 //	vars, vars_files ──Layer, Own──▶ layers, each name rendered with those before it     (steps)
 //	                 ──Lazy, Bind──▶ layers, rendered where they are used                (plays)
+//	variables of roles, of the play ──WarnHidden──▶ warnings: moon's order is not Ansible's there
 package bindings

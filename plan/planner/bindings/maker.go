@@ -21,11 +21,12 @@ type Maker struct {
 	compiler *compile.Compiler
 	known    *known.Reader
 	note     func(name string)
+	warned   map[string]bool // pairs of places that were said to set the same variable
 }
 
 // New makes the layers of a plan. note is given each name that gets a value.
 func New(p *plan.Plan, list *problems.Collector, l *library.Library, c *compile.Compiler, k *known.Reader, note func(string)) *Maker {
-	return &Maker{plan: p, problems: list, library: l, compiler: c, known: k, note: note}
+	return &Maker{plan: p, problems: list, library: l, compiler: c, known: k, note: note, warned: map[string]bool{}}
 }
 
 // Site is where variables are written: in a directory, behind some includes.

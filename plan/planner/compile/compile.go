@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -70,19 +71,32 @@ func (c *Compiler) Renderer(e value.Env, chain []string) *plan.Renderer {
 
 // Conditions compiles what is written under a key that takes conditions.
 func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Condition {
-	list := make([]plan.Condition, 0, len(values))
+	list, anyHolds := make([]plan.Condition, 0, len(values)), c.engine.Dialect.Rules().AnyHolds
 	for _, v := range values {
 		switch v.Kind() {
 		case playbook.Bool:
 			list = append(list, plan.Condition{Value: v, Constant: true, Holds: v.Bool()})
 			continue
 		case playbook.Int, playbook.Float:
-			c.problems.Report(diag.Diagnostic{
+			d := diag.Diagnostic{
 				Pos: v.Pos(), Width: len(v.Text()), Chain: chain,
 				Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`",
-			})
+			}
+			if anyHolds {
+				d.Severity, d.Hint = diag.Warning, "write true or false"
+				list = append(list, plan.Condition{Value: v, Constant: true, Holds: value.Truthy(plan.Plain(v))})
+			}
+			c.problems.Report(d)
 			continue
 		case playbook.Null, playbook.String, playbook.List, playbook.Map:
+		}
+		if v.Text() == "" && anyHolds {
+			c.problems.Report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: v.Pos(), Chain: chain,
+				Message: "an empty condition always holds", Hint: "write a condition, or leave the key out",
+			})
+			list = append(list, plan.Condition{Value: v, Constant: true, Holds: true})
+			continue
 		}
 		compiled, err := c.engine.Condition(v.Text(), c.lang)
 		if err != nil {
@@ -92,6 +106,29 @@ func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Co
 		list = append(list, plan.Condition{Value: v, Compiled: compiled})
 	}
 	return list
+}
+
+// Flag compiles what is written under a key that takes a boolean or a condition. In plays a text of it is read as a boolean: "yes" is one,
+// also if a template gives it.
+func (c *Compiler) Flag(v playbook.Value, chain []string) []plan.Condition {
+	if !c.plan.Dialect.Rules().ReadsFlags || v.Kind() == playbook.Bool {
+		return c.Conditions([]playbook.Value{v}, chain)
+	}
+	text := strings.TrimSpace(v.Text())
+	if b, ok := spec.ParseBool(text); ok && v.Kind() != playbook.Map && v.Kind() != playbook.List {
+		return []plan.Condition{{Value: v, Constant: true, Holds: b}}
+	}
+	inner, whole := strings.CutSuffix(strings.TrimPrefix(text, "{{"), "}}")
+	if !whole || strings.Contains(inner, "{{") || !strings.HasPrefix(v.Text(), "{{") {
+		return c.Conditions([]playbook.Value{v}, chain)
+	}
+	// The parentheses take the places of the braces, so that what is wrong is shown where it stands.
+	compiled, err := c.engine.Condition("(("+inner+")) | bool", c.lang)
+	if err != nil {
+		c.Renderer(nil, chain).Wrong(v, err)
+		return nil
+	}
+	return []plan.Condition{{Value: v, Compiled: compiled}}
 }
 
 // Compiled reports whether a task has been compiled.
@@ -347,6 +384,14 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 
 // RefuseArgument reports an argument that an action does not have.
 func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []string) {
+	if a, ok := spec.Lookup(of); ok && a.Lax && c.plan.Dialect.Rules().OverHosts {
+		c.problems.Report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain,
+			Hint:    cmp.Or(suggest.DidYouMean(key, known), "remove it"),
+			Message: fmt.Sprintf("`%s` does nothing: `%s` has no such argument, and Ansible ignores it", key, of),
+		})
+		return
+	}
 	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {
 		hint = "did you mean `" + plan.OtherArgs[key] + "`?"

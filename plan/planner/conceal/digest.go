@@ -1,6 +1,7 @@
 package conceal
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -97,7 +98,7 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 		}
 	}
 	if k.Action.Plugin != nil {
-		d.text("plugin", k.Action.Plugin.Digest)
+		d.text("plugin", cmp.Or(k.Action.Plugin.Pack, k.Action.Plugin.Digest))
 	}
 	d.text("cwd", s.Cwd)
 	d.text("when", s.When)
@@ -107,6 +108,12 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	d.text("timeout", s.Timeout.String())
 	if s.Queued > 0 {
 		d.text("queued", s.Queued.String())
+	}
+	if s.Async != nil {
+		d.text("async", s.Async.Limit.String()+" "+s.Async.Poll.String())
+	}
+	if s.Throttle > 0 {
+		d.text("throttle", strconv.Itoa(s.Throttle))
 	}
 	if len(t.Sources)+len(t.Generates) > 0 {
 		d.text("incremental", plan.Texts(t.Sources)+"\n\n"+plan.Texts(t.Generates))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,6 +94,10 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 	case "paramiko", "paramiko_ssh":
 		uses = append(uses, vars.Paramiko)
 	case "", "ssh", "smart", "ansible.builtin.ssh":
+	case "winrm", "psrp", "ansible.builtin.winrm", "ansible.builtin.psrp":
+		pos, chain := placeOfKind(at, m, e, r)
+		c.problems.Errorf(pos, 0, chain, windowsHint, "%s is reached by `%s`: moon does not manage Windows hosts", m.Name, kind)
+		return nil
 	default:
 		return c.connectionOf(kind, at, m, e, r, value)
 	}
@@ -120,18 +125,20 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		if !ok {
 			c.problems.Errorf(at.Pos, 0, r.Chain, "true or false", "whether the key of %s is checked is %s", m.Name, plan.Quoted(text))
 		} else if !checked {
-			args = append(args, "-o StrictHostKeyChecking=no") // what is written in the others counts before it
+			args = append(args, anyHostKey)
 		}
+	} else if c.o.Login.AnyHostKey {
+		args = append(args, anyHostKey)
 	}
 	conn.Args = strings.Join(strings.Fields(strings.Join(args, " ")), " ")
-	if port := value(written(r, at.Link.Port, ""), vars.PortNames...); port != "" {
+	if port := value(written(r, at.Link.Port, digits(c.o.Login.Port)), vars.PortNames...); port != "" {
 		n, ok := spec.ParseInt(port)
 		if !ok || n < 1 || n > 65535 {
 			c.problems.Errorf(at.Pos, 0, r.Chain, "a port is a number from 1 to 65535", "the port of %s is %s", m.Name, plan.Quoted(port))
 		}
 		conn.Port = n
 	}
-	if seconds := value("", vars.TimeoutNames...); seconds != "" {
+	if seconds := value(digits(c.o.Login.Timeout), vars.TimeoutNames...); seconds != "" {
 		n, ok := spec.ParseInt(seconds)
 		if !ok || n < 1 || n > maxConnectSeconds {
 			c.problems.Errorf(at.Pos, 0, r.Chain, fmt.Sprintf("a number of seconds from 1 to %d", maxConnectSeconds),
@@ -176,15 +183,20 @@ func (c *Connector) namedConnection(at Place, m *vars.Machine, r *plan.Renderer,
 // setting is what a variable of a host says, or else something else.
 type setting func(otherwise string, names ...string) string
 
+// placeOfKind is where a variable says by what a host is reached, so that what is wrong with it is said once and not for each task;
+// otherwise the task.
+func placeOfKind(at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer) (diag.Pos, []string) {
+	if o, given := vars.PlaceOf(e.On(m).Frame, "ansible_connection"); given && o.File != "" {
+		return diag.Pos{File: o.File, Line: o.Line, Column: o.Column}, o.Chain
+	}
+	return at.Pos, r.Chain
+}
+
 // connectionOf is a connection by another program than ssh.
 func (c *Connector) connectionOf(kind string, at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer, value setting) *plan.Connection {
 	by := findRoute(kind)
 	if by == nil {
-		// Where it is written, so that it is said once and not for each task.
-		pos, chain := at.Pos, r.Chain
-		if o, given := vars.PlaceOf(e.On(m).Frame, "ansible_connection"); given && o.File != "" {
-			pos, chain = diag.Pos{File: o.File, Line: o.Line, Column: o.Column}, o.Chain
-		}
+		pos, chain := placeOfKind(at, m, e, r)
 		names := append([]string{"local", "ssh"}, routeNames()...)
 		hint := cmp.Or(suggest.DidYouMean(kind, names), "moon has "+strings.Join(names, ", "))
 		c.problems.Errorf(pos, 0, chain, hint, "the connection `%s` of %s is not known", kind, m.Name)
@@ -236,4 +248,15 @@ func (c *Connector) settingText(at Place, r *plan.Renderer, what, name string, v
 		return "", false
 	}
 	return value.Text(value.Reveal(v)), true
+}
+
+// anyHostKey has ssh accept keys of hosts that are not known. What is written in other arguments counts before it.
+const anyHostKey = "-o StrictHostKeyChecking=no"
+
+// digits is a number that a setting gives; "" if it gives none.
+func digits(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }

@@ -64,6 +64,9 @@ func (c *Connector) NoteName(name string) {
 	c.ignored = append(c.ignored, vars.IgnoredVariable{Name: name, Entry: v})
 }
 
+// windowsHint is the way out for what is about Windows hosts.
+const windowsHint = "exclude it with `--limit`, and leave these hosts to ansible-playbook"
+
 // warnIgnored warns about variables that would apply to a step and are not honoured, each of them once.
 func (c *Connector) warnIgnored(place Place, e *plan.Env, uses ...vars.UseOf) {
 	for i := range c.ignored {

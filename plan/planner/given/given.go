@@ -84,7 +84,7 @@ func (g *Reader) add(l *vars.Layer, m playbook.Value, from string) {
 	for _, e := range m.Entries() {
 		g.Note(e.Key)
 		l.Add(vars.Binding{
-			Name: e.Key, Value: plan.Taken(e.Value, g.Plan.Dialect.Rules().OrdersMaps), From: from,
+			Name: e.Key, Value: plan.Taken(e.Value, g.Plan.Dialect), From: from,
 			Origin: e.Pos.Origin(nil),
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"moon/plan/playbook"
 	"moon/plan/source"
 	"moon/plan/vars"
+	"moon/secret"
 )
 
 // Item is an item of a loop as planned. An open one is rendered again when its step runs.
@@ -27,14 +28,17 @@ type Item struct {
 }
 
 // Shown is the item as far as it is known, for display.
-func (i Item) Shown() any {
+func (i Item) Shown() any { return value.Ordinary(i.InOrder()) }
+
+// InOrder is the same, with maps whose keys are in the order in which they were written.
+func (i Item) InOrder() any {
 	shown := i.Value
 	if value.IsPartial(shown) {
 		shown = i.about
 	} else if i.Open {
 		shown = plan.ForDisplay(plan.CopyOf(shown))
 	}
-	return value.Ordinary(shown)
+	return shown
 }
 
 // Reader finds out what loops run over.
@@ -43,11 +47,12 @@ type Reader struct {
 	problems *problems.Collector
 	library  *library.Library
 	compiler *compile.Compiler
+	secrets  *secret.Set
 }
 
 // New reads the items of the loops of a plan.
-func New(p *plan.Plan, list *problems.Collector, l *library.Library, c *compile.Compiler) *Reader {
-	return &Reader{plan: p, problems: list, library: l, compiler: c}
+func New(p *plan.Plan, list *problems.Collector, l *library.Library, c *compile.Compiler, s *secret.Set) *Reader {
+	return &Reader{plan: p, problems: list, library: l, compiler: c, secrets: s}
 }
 
 // Site is where a loop is written: in a directory, behind some includes.

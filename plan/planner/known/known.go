@@ -18,6 +18,8 @@ import (
 // Reader reads values that the plan must know.
 type Reader struct {
 	Unasked bool // facts were not asked for, because of mistakes
+	// Excludes is asked whether the host that is planned is excluded where facts that some steps gather decide what it does; nil: no.
+	Excludes func(steps []int) bool
 
 	plan     *plan.Plan
 	problems *problems.Collector
@@ -84,6 +86,38 @@ func (k *Reader) ReadFlag(v playbook.Value, key string, r *plan.Renderer, otherw
 		return ok
 	})
 	return b
+}
+
+// ReadParallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
+func (k *Reader) ReadParallel(v playbook.Value, r *plan.Renderer) int {
+	n := 0
+	k.ReadFixed(v, "parallel", "true, false or a number above 0", r, func(got any) bool {
+		if i, ok := spec.ParseInt(got); ok {
+			n = i
+			return n > 0
+		}
+		yes, ok := spec.ParseBool(got)
+		if yes {
+			n = plan.Unlimited
+		}
+		return ok
+	})
+	return n
+}
+
+// ReadLimit reads how many rounds of a loop may run at once: 0 for one after the other.
+func (k *Reader) ReadLimit(v playbook.Value, r *plan.Renderer) int {
+	n := 0
+	k.ReadFixed(v, "limit", "a number above 0", r, func(got any) bool {
+		i, ok := spec.ParseInt(got)
+		n = i
+		return ok && n > 0
+	})
+	// One at once is what a loop without a limit does.
+	if n == 1 {
+		return 0
+	}
+	return n
 }
 
 // ReadQuestion reads what a step asks before it runs, "" if it does not. A part of it that is not known yet is shown as it is written: the
@@ -187,6 +221,8 @@ func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string,
 	width := utf8.RuneCountInString(plan.FirstLine(v.Text()))
 	if !slices.ContainsFunc(steps, func(i int) bool { return i >= len(k.plan.Steps) || k.plan.Steps[i].Action != "setup" }) {
 		switch {
+		case k.Excludes != nil && k.Excludes(steps):
+			return // the host is excluded from the plan
 		case k.Unasked:
 			return // the facts would be known if other mistakes had not been said
 		case k.unseen != nil:

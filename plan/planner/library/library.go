@@ -17,6 +17,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/inventory"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
@@ -54,6 +55,8 @@ type Library struct {
 	roles     map[string]*playbook.RoleFiles
 	metas     map[string]*playbook.RoleFiles // what roles say of themselves, by directory
 	open      []Opened
+	finder    *collection.Finder // nil until a collection is asked for
+	resolved  map[sought]*playbook.Task
 }
 
 // Opened is a file of steps while what is in it is planned.
@@ -70,7 +73,7 @@ func New(r Request) *Library {
 		Sources: map[string]*playbook.File{}, problems: r.Problems, plan: r.Plan, disk: r.Disk, secrets: r.Secrets, o: r.Options,
 		wasRead: r.WasRead, sealed: r.Sealed, files: map[string]*playbook.Playbook{}, presets: map[string]*playbook.PresetFile{},
 		taskFiles: map[string]playbook.TasksOf{}, roles: map[string]*playbook.RoleFiles{},
-		metas: map[string]*playbook.RoleFiles{},
+		metas: map[string]*playbook.RoleFiles{}, resolved: map[sought]*playbook.Task{},
 	}
 }
 

@@ -8,17 +8,57 @@ import (
 
 	"moon/internal/suggest"
 	"moon/plan"
+	"moon/plan/collection"
 	"moon/plan/playbook"
 	"moon/plan/source"
 )
 
-// FindRole finds the directory of a role, looked for from a place. That there is none is reported.
-func (l *Library) FindRole(at source.Lookout, v playbook.Value, name string, chain []string) (string, bool) {
-	if dir, ok := at.FindRole(name, l.o.Home, l.o.RolesPath, l.disk); ok {
-		return dir, true
+// Role is where a role was found.
+type Role struct {
+	Name       string
+	Dir        string
+	Collection string // that it belongs to; "" if it is in none
+}
+
+// FindRole finds a role, looked for from a place. That there is none is reported.
+func (l *Library) FindRole(at source.Lookout, v playbook.Value, name string, chain []string) (Role, bool) {
+	if r, ok := l.LocateRole(at, name); ok {
+		return r, true
 	}
 	l.ReportNoRole(at, v, name, chain)
-	return "", false
+	return Role{}, false
+}
+
+// LocateRole finds a role, looked for from a place: in the collection that it names, or in those that are searched there, and then in the
+// directories of roles.
+func (l *Library) LocateRole(at source.Lookout, name string) (Role, bool) {
+	in, rest := at.Collections, name
+	if of, inside, ok := collection.Split(name); ok {
+		in, rest = []string{of}, inside
+	}
+	for _, of := range in {
+		c, ok := l.Collections().Collection(of)
+		if !ok {
+			continue
+		}
+		if dir, ok := c.Role(rest); ok {
+			return Role{rest[strings.LastIndexByte(rest, '.')+1:], l.disk.Real(dir), c.Name}, true
+		}
+	}
+	dir, ok := at.FindRole(name, l.o.Home, l.o.RolesPath, l.disk)
+	return Role{Name: RoleName(name), Dir: dir}, ok
+}
+
+// LocatePlaybook finds a playbook that an import names: one of a collection by its full name, or a file. in is the collection.
+func (l *Library) LocatePlaybook(name, dir string) (path, in string) {
+	if of, rest, ok := collection.Split(strings.TrimSuffix(strings.TrimSuffix(name, ".yml"), ".yaml")); ok {
+		if c, ok := l.Collections().Collection(of); ok {
+			if path, ok := c.Playbook(rest); ok {
+				return l.disk.Real(path), of
+			}
+		}
+	}
+	return l.disk.Real(l.Resolve(name, dir)), ""
 }
 
 // ReportNoRole reports that no role has a name, looked for from a place.
@@ -31,13 +71,19 @@ func (l *Library) ReportNoRole(at source.Lookout, v playbook.Value, name string,
 	}
 	hint := suggest.DidYouMean(name, near)
 	if hint == "" {
-		hint = "roles are looked for in " + strings.Join(l.showPaths(at.Role(l.o.RolesPath)), ", ")
-		if strings.Count(name, ".") >= 2 {
-			hint = "roles of collections are not found yet: put the role into roles/"
+		// Most machines have none of the directories that every user has.
+		there := slices.DeleteFunc(slices.Clone(l.o.RolesPath), func(dir string) bool { return !l.disk.Directory(dir) })
+		hint = "roles are looked for in " + strings.Join(l.showPaths(at.Role(there)), ", ")
+		if of, _, ok := collection.Split(name); ok {
+			hint = l.suggestCollection(of)
 		}
 	}
 	l.problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), chain, hint, "there is no role %s", plan.Quoted(name))
 }
+
+// RoleName is the name of a role that a task names. It is what was written also if the directory is a link to another: a playbook that asks
+// for one version by the name of all gets it by that name.
+func RoleName(written string) string { return strings.TrimRight(written, "/") }
 
 // RoleNames are the files of a role that a task asks for, each by its name without extension.
 type RoleNames struct{ Tasks, Vars, Defaults, Handlers string }

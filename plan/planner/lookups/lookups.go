@@ -2,7 +2,10 @@ package lookups
 
 import (
 	"cmp"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +30,7 @@ type Lookups struct {
 	home    string
 	match   func(pattern string) ([]string, error) // names of hosts
 	guarded sync.Map                               // whether what a file holds is secret, by its path
+	sought  map[string]sighting                    // names of files that are not there
 }
 
 // New answers the lookups of a plan. match gives the names of the hosts that a pattern is for.
@@ -62,6 +66,9 @@ func (l *Lookups) World() call.World {
 		Find: func(at value.Env, dir, name string) (string, error) { return find(at, dir, name), nil },
 		File: func(at value.Env, dir, name string) (string, error) {
 			path := find(at, dir, name)
+			if path == "" && !running(at) && l.isNamed(filepath.Base(name)) {
+				return "", call.ErrLater
+			}
 			if path == "" {
 				return "", errors.New("no such file: " + name)
 			}
@@ -126,14 +133,45 @@ func (l *Lookups) World() call.World {
 			}
 			return planned.Basis.O.Outside.Fetch(url)
 		},
+		Version: l.library.CollectionVersion,
 		Now: func(at value.Env) (time.Time, error) {
 			if !running(at) {
 				return time.Time{}, call.ErrLater
 			}
 			return time.Now(), nil
 		},
+		Chance: func(at value.Env) (uint64, error) {
+			if !running(at) {
+				return 0, call.ErrLater
+			}
+			var drawn [8]byte
+			_, err := rand.Read(drawn[:])
+			return binary.NativeEndian.Uint64(drawn[:]), err
+		},
 		Password: l.password,
 	}
+}
+
+// sighting says whether the name of a file was found in the first steps of the plan.
+type sighting struct {
+	steps int
+	found bool
+}
+
+// isNamed reports whether a step that is planned already has the name of a file in its arguments. Such a step may make it, so that it
+// is too early to say that there is no such file.
+func (l *Lookups) isNamed(base string) bool {
+	if l.sought == nil {
+		l.sought = map[string]sighting{}
+	}
+	seen := l.sought[base]
+	// From where the last search ended: a task is planned for each host, and most files that are missing are missing for all.
+	for ; seen.steps < len(l.plan.Steps) && !seen.found; seen.steps++ {
+		s := &l.plan.Steps[seen.steps]
+		seen.found = !s.Excluded && strings.Contains(fmt.Sprint(s.Args), base)
+	}
+	l.sought[base] = seen
+	return seen.found
 }
 
 // shortestLine is how long a line of a guarded file is at least that is looked for by itself, in bytes.

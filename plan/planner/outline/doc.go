@@ -3,5 +3,6 @@
 //	OpenScope ─▶ steps, scopes inside, UniqueLabel ─▶ CloseScope
 //	NameStep, AddNeeds ──ResolveNeeds──▶ Step.Needs, or steps that need each other
 //
-// It knows the plan as far as it is written, and no task, host or variable. HasRoom and OpenScope bound what is written.
+// It knows the plan as far as it is written, and no host or variable. HasRoom and OpenScope bound what is written, Reached and Rounds how
+// often a task is.
 package outline

@@ -16,6 +16,7 @@ type Outline struct {
 	plan     *plan.Plan
 	problems *problems.Collector
 	maxSteps int
+	repeated int                    // steps and scopes of tasks that are planned again
 	labels   map[int]map[string]int // per scope: how often a label was used
 	room     []int                  // per scope, how many labels to expect; it may be wrong
 	ids      map[string]*named

@@ -71,7 +71,7 @@ func (l *List) Read() {
 		one := &overriding{Override: o, on: o.From == "", text: v[0].Value}
 		if o.Field == "" {
 			// Of a variable it is data, as with -e; of an argument it is a template.
-			one.value = plan.Taken(v[0].Value, l.plan.Dialect.Rules().OrdersMaps)
+			one.value = plan.Taken(v[0].Value, l.plan.Dialect)
 			if o.Secret {
 				one.value = value.Mark(l.secrets, one.value, value.Every)
 			}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
@@ -45,6 +46,23 @@ func CheckInteractive(p *problems.Collector, k *plan.Task, r *plan.Renderer) {
 			"it is for "+strings.Join(spec.Commands(), " and "))
 	} else if _, given := plan.ValueOf(k.Args, "stdin"); given {
 		refuseKey(p, t, t.Interactive, r, "`stdin` says what its command reads", "remove one of them")
+	}
+}
+
+// CheckUnordered refuses what a group of tasks, of which so many run at once, asks for in a play with `strategy: graph`: it has no order
+// that a limit or a rescue could go by.
+func CheckUnordered(p *problems.Collector, t *playbook.Task, atOnce int, at diag.Pos, chain []string) {
+	refuse := func(pos diag.Pos, key, hint string) {
+		p.Errorf(pos, len(key), chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
+	}
+	if atOnce > 0 && atOnce < plan.Unlimited {
+		refuse(at, "parallel", "remove it and limit the whole run with `--forks`, or use another strategy")
+	}
+	if len(t.Rescue) > 0 {
+		refuse(t.RescuePos, "rescue", "use the strategy linear or free, with `parallel: true` on the block")
+	}
+	if len(t.Always) > 0 {
+		refuse(t.AlwaysPos, "always", "use the strategy linear or free, with `parallel: true` on the block")
 	}
 }
 

@@ -2,6 +2,8 @@ package policy
 
 import (
 	"slices"
+	"time"
+	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/plan"
@@ -14,7 +16,32 @@ import (
 )
 
 // Inherited are keys of what is around a task, for one that has none of its own.
-type Inherited struct{ Timeout, Queued, CheckMode, Diff, Unreachable, AnyFatal playbook.Value }
+type Inherited struct {
+	NoLog, CheckMode, Diff, Timeout, Queued, Unreachable, RunOnce, AnyFatal, Throttle, DelegateFacts playbook.Value
+}
+
+// With are the keys as a play or a block gives them to what is inside: its own, or those around it.
+func (in Inherited) With(t *playbook.Task) Inherited {
+	for _, one := range []struct {
+		into *playbook.Value
+		own  playbook.Value
+	}{
+		{&in.NoLog, t.NoLog},
+		{&in.CheckMode, t.CheckMode},
+		{&in.Diff, t.Diff},
+		{&in.Timeout, t.Timeout},
+		{&in.Unreachable, t.Unreachable},
+		{&in.RunOnce, t.RunOnce},
+		{&in.AnyFatal, t.AnyFatal},
+		{&in.Throttle, t.Throttle},
+		{&in.DelegateFacts, t.DelegateFact},
+	} {
+		if !one.own.IsZero() {
+			*one.into = one.own
+		}
+	}
+	return in
+}
 
 // Policy reads the keys of tasks that decide about their results.
 type Policy struct {
@@ -25,7 +52,7 @@ type Policy struct {
 }
 
 // Keys are those keys of a task that must be known before its step runs.
-func Keys(t *playbook.Task, in Inherited) [8]plan.Part {
+func Keys(t *playbook.Task, in Inherited) [11]plan.Part {
 	return [...]plan.Part{ // and no slice: every step is asked
 		{Key: "retries", Value: t.Retries},
 		{Key: "delay", Value: t.Delay},
@@ -35,6 +62,9 @@ func Keys(t *playbook.Task, in Inherited) [8]plan.Part {
 		{Key: "diff", Value: plan.FirstOf(t.Diff, in.Diff)},
 		{Key: "ignore_unreachable", Value: in.Unreachable},
 		{Key: "any_errors_fatal", Value: in.AnyFatal},
+		{Key: "throttle", Value: in.Throttle},
+		{Key: "async", Value: t.Async},
+		{Key: "poll", Value: t.Poll},
 	}
 }
 
@@ -91,12 +121,48 @@ func (p *Policy) Fill(s *plan.Step, k *plan.Task, in Inherited, r *plan.Renderer
 	}
 	s.GoesOn = p.ReadFlag(in.Unreachable, "ignore_unreachable", r, false)
 	s.AnyFatal = p.ReadFlag(in.AnyFatal, "any_errors_fatal", r, false)
+	p.ReadFixed(in.Throttle, "throttle", "a number of hosts: 0 for any number", r, func(v any) (ok bool) {
+		s.Throttle, ok = spec.ParseInt(v)
+		return ok && s.Throttle >= 0
+	})
+	p.fillAsync(s, k, r)
 	pointless.CheckInteractive(p.Collector, k, r)
 	src := t
 	if k.Finds != nil { // its task has the id
 		src = k.Finds.Src
 	}
 	p.NoteStep(src, s)
+}
+
+// pollInterval is how often a job is asked for if nothing says so.
+const pollInterval = 15 * time.Second
+
+// fillAsync reads what makes a job of the step.
+func (p *Policy) fillAsync(s *plan.Step, k *plan.Task, r *plan.Renderer) {
+	t := k.Src
+	if t.Async.IsZero() { // poll alone means nothing, as with Ansible
+		return
+	}
+	job := plan.Async{Poll: pollInterval}
+	p.ReadDuration(t.Async, "async", r, &job.Limit)
+	p.ReadDuration(t.Poll, "poll", r, &job.Poll)
+	if job.Limit <= 0 {
+		return
+	}
+	s.Async = &job
+	refuse := func(hint, message string) {
+		p.Errorf(t.Async.Pos(), utf8.RuneCountInString(t.Async.Text()), r.Chain, hint, "%s", message)
+	}
+	switch {
+	case !spec.KeptApart(k.Action):
+		refuse("remove it, or have a `command` do the work", "`"+t.ActionKey+"` cannot be a job in the background: moon itself has a part in it")
+	case p.ReadFlag(t.Interactive, "interactive", r, false):
+		refuse("remove one of them", "a job in the background has no terminal, and this is `interactive`")
+	case len(t.Sources)+len(t.Generates) > 0:
+		refuse("remove one of them", "`async` next to `sources` or `generates`: whether the job has made it is known too late")
+	case s.CheckMode != nil && *s.CheckMode:
+		refuse("remove one of them", "check mode and async cannot be used on the same task")
+	}
 }
 
 // checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they

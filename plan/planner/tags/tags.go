@@ -7,7 +7,10 @@ import (
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/planner/problems"
+	"moon/plan/playbook"
 )
 
 // Tags are the tags of a playbook, and those that the user asks for.
@@ -59,8 +62,8 @@ func (t *Tags) Exclude(tags []string) bool {
 
 var special = []string{"all", "tagged", "untagged", "always", "never"}
 
-// Check warns about requested tags that no step has.
-func (t *Tags) Check() {
+// Check warns about requested tags that no step has. If one of them must exist, it is an error that none does.
+func (t *Tags) Check(mustExist bool) {
 	known := plan.SortedKeys(t.seen)
 	for _, list := range []struct {
 		flag string
@@ -74,7 +77,7 @@ func (t *Tags) Check() {
 		}
 		// If none of the tags exists nothing would run, and the run would succeed.
 		severity := diag.Warning
-		if list.flag == "--tags" && len(lost) == len(list.tags) {
+		if mustExist && list.flag == "--tags" && len(lost) == len(list.tags) {
 			severity = diag.Error
 		}
 		for _, tag := range lost {
@@ -88,4 +91,26 @@ func (t *Tags) Check() {
 			})
 		}
 	}
+}
+
+// Of are the tags of one entry: of a text all between its commas, of a template also those of a list. With commas the text that a template
+// gives is taken apart, too.
+func Of(v playbook.Value, r *plan.Renderer, commas bool) (list []string) {
+	if v.Kind() != playbook.String || !eval.Templated(v.Text()) {
+		return strings.Split(v.Text(), ",")
+	}
+	got := value.Plain(r.Value(v))
+	if r.Failed || len(r.Missing) > 0 {
+		return nil
+	}
+	items, ok := got.([]any)
+	if !ok && commas {
+		return strings.Split(value.Text(got), ",")
+	} else if !ok {
+		items = []any{got}
+	}
+	for _, one := range items {
+		list = append(list, value.Text(one))
+	}
+	return list
 }

@@ -30,11 +30,14 @@ type Rule struct {
 	Names     func(at walk.Place) *plan.Env // what is in sight from a place
 	CheckMeta func(t *playbook.Task, at walk.Place)
 
-	planned bool // another play has the task whose keys are visited, and planning has looked at them
+	defaults bool // module_defaults may give arguments that are missing
+	planned  bool // another play has the task whose keys are visited, and planning has looked at them
 }
 
 // VisitPlay looks at what comes before the tasks.
-func (u *Rule) VisitPlay(*playbook.Play, walk.Place) { u.planned = false }
+func (u *Rule) VisitPlay(pl *playbook.Play, _ walk.Place) {
+	u.planned, u.defaults = false, len(pl.ModuleDefaults) > 0
+}
 
 // VisitTask looks at the keys of a task, and at the arguments of its action.
 func (u *Rule) VisitTask(t *playbook.Task, at walk.Place) {
@@ -42,6 +45,7 @@ func (u *Rule) VisitTask(t *playbook.Task, at walk.Place) {
 		u.Disk.KeepNot(at.File.Path)
 	}
 	u.planned = u.Compiled(t)
+	u.defaults = u.defaults || len(t.ModuleDefaults) > 0
 	k := u.CompileTask(t, at.Chain)
 	switch {
 	case t.Kind != playbook.Action:
@@ -95,9 +99,8 @@ func (u *Rule) checkArguments(k *plan.Compiled, at walk.Place) {
 	_, problems := k.Action.Decode(raw)
 	for _, problem := range problems {
 		v, given := plan.ValueOf(k.Args, problem.Field)
-		if open[problem.Field] || !given && k.Misspelt || slices.ContainsFunc(plan.SortedKeys(open), func(name string) bool {
-			return strings.Contains(problem.Message, "`"+name+"`")
-		}) {
+		isNamed := func(name string) bool { return strings.Contains(problem.Message, "`"+name+"`") }
+		if open[problem.Field] || !given && (k.Misspelt || u.defaults) || slices.ContainsFunc(plan.SortedKeys(open), isNamed) {
 			continue
 		}
 		pos, width := k.Src.ActionPos, utf8.RuneCountInString(k.Src.ActionKey)

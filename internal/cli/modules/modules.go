@@ -1,0 +1,83 @@
+package modules
+
+import (
+	"os"
+	"path/filepath"
+
+	"moon/internal/diag"
+	"moon/plan/collection"
+	"moon/plan/playbook"
+)
+
+// Collections are those of some directories, as plugins ask for them.
+type Collections struct{ finder *collection.Finder }
+
+// In finds collections in directories. core is where ansible-core is.
+func In(dirs []string, core string) Collections {
+	return Collections{collection.New(filesHere{}, dirs, core)}
+}
+
+// Dir implements plugin.Collections.
+func (c Collections) Dir(name string) (string, bool) {
+	found, ok := c.finder.Collection(name)
+	if !ok {
+		return "", false
+	}
+	return found.Dir, true
+}
+
+// Module implements plugin.Collections.
+func (c Collections) Module(full string) (name, path string, known bool, err error) {
+	found, err := c.finder.Resolve(collection.Modules, full)
+	if _, missing := err.(*collection.Missing); missing { //nolint:errorlint // nothing wraps it
+		return full, "", false, nil
+	}
+	if err != nil {
+		return full, "", true, err
+	}
+	return found.Name, found.Path, true, nil
+}
+
+// Acts implements plugin.Collections.
+func (c Collections) Acts(full string) bool {
+	_, err := c.finder.Resolve(collection.Action, full)
+	return err == nil
+}
+
+// filesHere are the files of this machine.
+type filesHere struct{}
+
+// Directory implements collection.Files.
+func (filesHere) Directory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Regular implements collection.Files.
+func (filesHere) Regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Glob implements collection.Files.
+func (filesHere) Glob(dir, pattern string) []string {
+	entries, _ := os.ReadDir(dir) // what is not there matches nothing
+	var names []string
+	for _, e := range entries {
+		if ok, err := filepath.Match(pattern, e.Name()); ok && err == nil && !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Values implements collection.Files. What is wrong with a file is said by planning, which reads it too.
+func (filesHere) Values(path string) playbook.Value {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return playbook.Value{}
+	}
+	var wrong diag.List
+	v, _ := playbook.ParseVars(&playbook.File{Name: path, Path: path, Text: text}, &wrong)
+	return v
+}

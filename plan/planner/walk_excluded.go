@@ -1,0 +1,62 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval/value"
+	"moon/plan/planner/items"
+	"moon/plan/playbook"
+	"moon/plan/vars"
+)
+
+// excludeHosts plans what becomes of hosts that are excluded, behind the step that gathers their facts: if that reaches one after all, the
+// rest of it is not skipped in silence.
+func excludeHosts(p *planner, cs []*taskContext, t *playbook.Task) {
+	for _, c := range p.staying(cs) {
+		why, ok := p.o.Facts.Excluded[c.on.Name]
+		if !ok || c.on.State != vars.FactsPromised {
+			continue
+		}
+		p.Report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: t.Pos, Chain: c.chain,
+			Message: c.on.Name + " is excluded from the plan, as its facts decide what it does: " + why,
+			Hint:    "the other hosts continue without it; run the playbook again when it can be reached",
+		})
+		p.planTaskForHosts(p.always([]*taskContext{c}), p.standins.Excluded(t, why))
+		c.on.left, c.on.gone = true, true
+	}
+}
+
+// itemsOrFailure is itemsOf, with what stands for the whole loop if it is over an undefined name, for which the task may fail: one task
+// that does.
+func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
+	list []items.Item, typ string, late []value.Missing, ok bool, failing *playbook.Task,
+) {
+	if t.Kind != playbook.Action || !p.mayFail(c) {
+		list, typ, late, ok = p.itemsOf(c, t)
+		return list, typ, late, ok, nil
+	}
+	// What is said of the loop is said in another way if the task may fail for it.
+	before := p.Found
+	p.Found = nil
+	list, typ, late, ok = p.itemsOf(c, t)
+	said := p.Found
+	p.Found = before
+	isOther := func(d diag.Diagnostic) bool {
+		return d.Severity == diag.Error && !strings.HasPrefix(d.Message, "undefined variable")
+	}
+	fails := !ok && len(said) > 0 && !slices.ContainsFunc([]diag.Diagnostic(said), isOther)
+	for _, d := range said {
+		if fails {
+			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
+		}
+		p.Report(d)
+	}
+	if !fails {
+		return list, typ, late, ok, nil
+	}
+	return nil, "", nil, false, p.standins.Failing(t, said[0].Message)
+}
