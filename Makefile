@@ -10,9 +10,8 @@ FUZZTIME ?= 1m
 
 check: build lint race ## what CI runs
 
-build:
+build: # the linter vets
 	$(GO) build ./...
-	$(GO) vet ./...
 
 # Many tests wait for the processes that they have started, so there are more packages at once than processors. The suites that wait most begin.
 JOBS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))

@@ -125,11 +125,12 @@ func needAnsible(t *testing.T) {
 
 // ansibleCore is the directory of the Python package ansible; "" if there is none here.
 var ansibleCore = sync.OnceValue(func() string {
-	out, err := osexec.Command("python3", "-c", "import ansible; print(ansible.__path__[0])").Output()
-	if err != nil {
-		return ""
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if out, err := osexec.Command(python, "-c", "import ansible; print(ansible.__path__[0])").Output(); err == nil {
+			return strings.TrimSpace(string(out))
+		}
 	}
-	return strings.TrimSpace(string(out))
+	return ""
 })
 
 func TestModulesInPython(t *testing.T) {
