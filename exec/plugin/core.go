@@ -21,8 +21,11 @@ type core struct {
 // find reads the version of ansible-core, once.
 func (c *core) find() (dir, version string) {
 	c.look.Do(func() {
+		if c.given == "" {
+			return
+		}
 		text, err := pymodule.ReadFile(filepath.Join(c.given, "release.py"))
-		if c.given == "" || err != nil {
+		if err != nil {
 			return
 		}
 		if version, ok := pysource.Read(text).Text("__version__"); ok {

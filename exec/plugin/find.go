@@ -29,8 +29,8 @@ type Search struct {
 	Roles   []string // further directories of roles; absolute
 	// Installed are directories of roles and collections that a user has installed for all playbooks: what is there did not come with one.
 	Installed []string
-	// Collections are what is installed of Ansible's collections; nil: nothing. Core is the directory of the Python package ansible;
-	// "": it is looked for when something needs it.
+	// Collections are what is installed of Ansible's collections; nil: nothing. Core is the directory of the Python package ansible; "":
+	// there is none.
 	Collections Collections
 	Core        string
 

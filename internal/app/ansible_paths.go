@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,7 @@ func CorePackage(home string) (string, error) {
 	case named == "none":
 		return "", nil
 	case named != "" && (!filepath.IsAbs(named) || !isCore(named)):
-		return "", fmt.Errorf("%s: %s is not the directory of an installed Python package `ansible`", CoreVariable, named)
+		return "", Usage("%s: %s is not the directory of an installed Python package `ansible`", CoreVariable, named)
 	case named != "":
 		return named, nil
 	}

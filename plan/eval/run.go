@@ -298,9 +298,12 @@ func (s scope) compare(n *jinja.Comparison) (any, error) {
 func (s scope) decide(n *jinja.Logic) (any, error) {
 	left, err := s.eval(n.Left)
 	if o, ok := value.OpenOf(err); ok {
-		// `(unknown and false) and x`: whatever it is, it is not true, and x is not asked for.
-		if v, err := s.evalTruth(n.Left); err == nil && !s.deciding && value.Truthy(v) != n.And {
-			return nil, o
+		// `(unknown and false) and x`: whatever it is, it is not true, and x is not asked for. While deciding the left side would be known:
+		// to ask again there would double the work with each part of a chain.
+		if !s.deciding {
+			if v, err := s.evalTruth(n.Left); err == nil && value.Truthy(v) != n.And {
+				return nil, o
+			}
 		}
 		right, rightErr := s.eval(n.Right)
 		switch o2, rightOpen := value.OpenOf(rightErr); {

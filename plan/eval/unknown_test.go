@@ -2,6 +2,7 @@ package eval_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"moon/plan/eval"
@@ -58,6 +59,20 @@ func TestOpenTemplates(t *testing.T) {
 		}
 		if value.Text(got.Value) != tc.want || fmt.Sprint(got.Missing) != tc.missing {
 			t.Errorf("%s\n got %s %v\nwant %s %s", tc.text, value.Text(got.Value), got.Missing, tc.want, tc.missing)
+		}
+	}
+}
+
+// TestLongChains decides chains of conditions that are not known in a time that does not double with each part.
+func TestLongChains(t *testing.T) {
+	t.Parallel()
+	for _, op := range []string{" and ", " or "} {
+		chain := strings.Repeat("u"+op, 60) + "u"
+		for _, text := range []string{"{{ " + chain + " }}", "{{ 1 if " + chain + " else 2 }}", "{% if " + chain + " %}a{% endif %}"} {
+			got, err := render(t, text, world())
+			if err != nil || value.Text(got.Value) != text || fmt.Sprint(got.Missing) != "[{u [2 7]}]" {
+				t.Errorf("%.20s…: %.40s… %v %v", text, value.Text(got.Value), got.Missing, err)
+			}
 		}
 	}
 }
