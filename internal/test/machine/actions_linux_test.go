@@ -19,18 +19,21 @@ import (
 
 // TestActions runs every action's example on a scratch machine, as the documentation shows it: first a dry run, which
 // must change nothing and predict what the run then does, then the run, and then both again, which must find
-// nothing left to do. testdata/actions/NAME.txtar has what the example needs:
+// nothing left to do. At the end what the run has created is taken away by what the actions have recorded for it, and the machine must be
+// as before, but for what was only changed. testdata/actions/NAME.txtar has what the example needs:
 //
 //	the comment       a shell script that prepares the machine; it runs in /work, as everything does
 //	playbook.yml      more steps, treated like the example
+//	undo.yml          steps that only create; they are run and taken away
 //	vars.yml          variables for both
-//	verify.sh         what must hold after a run
+//	verify.sh         what must hold after a run; what it writes down is in /tmp, which does not count
 //	online            the machine has this one's network
 //	restless          why a second run changes something again; only where it must
 //	unforeseen        why a dry run cannot tell; only where it must
 //	play              why the steps are the tasks of a play; only where they must
 //	stays             what taking away what the example has created leaves, one in a line: a path, or TYPE:NAME of a
 //	                  resource, with * for anything, and why
+//	stays.undo        the same of undo.yml
 //	recorded          what clients of a server have answered, for machines without it
 //	unrun             why the example is only planned, and what test runs the action instead
 //	any other         a file in /work
@@ -75,10 +78,15 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 		}
 	}
 	verify, _ := take("verify.sh")
-	_, _ = take("stays") // of TestUndo
+	stays := map[string]string{}
+	stays["undo.yml"], _ = take("stays.undo")
+	stays["example.yml"], _ = take("stays")
+	stays["playbook.yml"] = stays["example.yml"]
 	playbooks := map[string]string{"example.yml": a.Example}
-	if more, ok := take("playbook.yml"); ok {
-		playbooks["playbook.yml"] = more + "\n"
+	for _, name := range []string{"playbook.yml", "undo.yml"} {
+		if more, ok := take(name); ok {
+			playbooks[name] = more + "\n"
+		}
 	}
 	for name, steps := range playbooks {
 		if inPlay {
@@ -86,14 +94,14 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 			playbooks[name] = "- hosts: localhost\n  tasks:\n" + tasks + "\n"
 		}
 	}
+	taken := 0
 	for _, name := range slices.Sorted(maps.Keys(playbooks)) {
 		s := newScratch(t, online)
 		for file, data := range files {
 			s.write(t, file, data, 0o644)
 		}
 		s.write(t, name, []byte(playbooks[name]), 0o644)
-		take := "actions/" + name
-		s.setTake(t, take)
+		s.setTake(t, name)
 		if script := strings.TrimSpace(string(archive.Comment)); script != "" {
 			s.must(t, "set -e\n"+script)
 		}
@@ -101,46 +109,71 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 			s.must(t, "moon plan "+name)
 			continue
 		}
-		defer s.keepRecorded(t, filepath.Join("testdata/actions", a.Name+".txtar"), take)
+		defer s.keepRecorded(t, filepath.Join("testdata/actions", a.Name+".txtar"), name)
 		before := s.changes(t)
-		predicted := s.steps(t, name, "--check --diff")
-		if after := s.changes(t); !maps.Equal(before, after) {
-			t.Errorf("%s: a dry run changed %s", name, differing(before, after))
-		}
-		did := s.steps(t, name, "--diff")
-		if !blind {
-			compareSteps(t, name+": a dry run before", predicted, did)
-		}
-		if verify != "" {
-			s.must(t, "set -e\n"+verify)
-		}
-		if again {
-			continue
-		}
-		before = s.changes(t)
-		for _, flags := range []string{"--check --diff", "--diff"} {
-			for _, done := range s.steps(t, name, flags) {
-				if done.Changed {
-					t.Errorf("%s %s, the second time: %s changed again: %+v", name, flags, done.Name, done.Diff)
-				}
+		var predicted []done
+		if name != "undo.yml" {
+			predicted = s.steps(t, name, "--check --diff")
+			if after := s.changes(t); !maps.Equal(before, after) {
+				t.Errorf("%s: a dry run changed %s", name, differing(before, after))
 			}
 		}
-		if after := s.changes(t); !maps.Equal(before, after) {
-			t.Errorf("%s: the second run changed %s", name, differing(before, after))
+		did := s.steps(t, name, "--diff")
+		if name != "undo.yml" {
+			if !blind {
+				compareSteps(t, name+": a dry run before", predicted, did)
+			}
+			if verify != "" {
+				s.must(t, "set -e\n"+verify)
+			}
+			if !again {
+				s.mustRest(t, name)
+			}
 		}
+		if a.Check { // the others create nothing that moon knows of
+			taken += s.takeAway(t, name, did, before, readStays(t, stays[name]))
+		}
+	}
+	if a.Check && !unrun && !t.Failed() && !t.Skipped() {
+		why, changes := onlyChanges[a.Name]
+		switch {
+		case taken == 0 && !changes:
+			t.Errorf("no playbook of %s creates anything: add an undo.yml that does, or say in onlyChanges why it cannot", a.Name)
+		case taken > 0 && changes:
+			t.Errorf("%s creates something, although %s", a.Name, why)
+		}
+	}
+}
+
+// mustRest runs a playbook once more, of which nothing may be left to do.
+func (s *scratch) mustRest(t *testing.T, playbook string) {
+	t.Helper()
+	before := s.changes(t)
+	for _, flags := range []string{"--check --diff", "--diff"} {
+		for _, done := range s.steps(t, playbook, flags) {
+			if done.Changed {
+				t.Errorf("%s %s, the second time: %s changed again: %+v", playbook, flags, done.Name, done.Diff)
+			}
+		}
+	}
+	if after := s.changes(t); !maps.Equal(before, after) {
+		t.Errorf("%s: the second run changed %s", playbook, differing(before, after))
 	}
 }
 
 // done is the end of a step, as the events tell it.
 type done struct {
-	Step    string
-	Name    string
-	Changed bool
-	Diff    *events.Diff
+	Step      string
+	Name      string
+	Outcome   string
+	Detail    string
+	Changed   bool
+	Diff      *events.Diff
+	Resources []events.Resource
 }
 
 // steps runs a playbook, which must end well, and returns the ends of its steps.
-func (s *scratch) steps(t *testing.T, playbook, flags string) []done {
+func (s *scratch) steps(t *testing.T, playbook, flags string) (all []done) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(s.dir, "up/work/vars.yml")); err == nil {
 		flags += " -e @vars.yml"
@@ -150,7 +183,6 @@ func (s *scratch) steps(t *testing.T, playbook, flags string) []done {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []done
 	for line := range strings.Lines(string(data)) {
 		if !strings.HasPrefix(line, `{"type":"step.completed"`) {
 			continue

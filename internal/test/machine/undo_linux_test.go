@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,31 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"moon/events"
-	"moon/exec/spec"
-	"moon/internal/assault"
 )
-
-// TestUndo runs every action's example on a scratch machine and then, the last first, the steps that the actions have recorded to take
-// away again what they created. After that the machine must be as before, but for what was only changed, and what the file `stays` of
-// testdata/actions/NAME.txtar lists with a reason. A playbook undo.yml there only creates; for it that file is `stays.undo`.
-func TestUndo(t *testing.T) {
-	for _, a := range spec.All() {
-		if !a.Check {
-			continue // it creates nothing that moon knows of
-		}
-		t.Run(a.Name, func(t *testing.T) {
-			archive, err := txtar.ParseFile(filepath.Join("testdata/actions", a.Name+".txtar"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Parallel()
-			tryUndo(t, a, archive)
-		})
-	}
-}
 
 // onlyChanges are the actions that create nothing by their nature, with why.
 var onlyChanges = map[string]string{
@@ -75,67 +51,13 @@ var onlyChanges = map[string]string{
 	"wait_for_connection": "it only looks",
 }
 
-func tryUndo(t *testing.T, a *spec.Action, archive *txtar.Archive) {
+// takeAway runs, the last first, the steps that the actions of a run have recorded to take away again what they created, and returns how
+// many there were. After that the machine must be as before, but for what was only changed, and what is excused.
+func (s *scratch) takeAway(t *testing.T, playbook string, did []done, before map[string]string, excused excuses) int {
 	t.Helper()
-	if slowPrograms[a.Name] {
-		assault.Long(t)
-	}
-	files := map[string][]byte{}
-	for _, f := range archive.Files {
-		files[f.Name] = f.Data
-	}
-	if _, unrun := files["unrun"]; unrun {
-		t.Skip("the example is only planned")
-	}
-	_, online := files["online"]
-	_, inPlay := files["play"]
-	undone := 0
-	defer func() {
-		why, changes := onlyChanges[a.Name]
-		switch {
-		case t.Failed(), t.Skipped():
-		case undone == 0 && !changes:
-			t.Errorf("no playbook of %s creates anything: add an undo.yml that does, or say in onlyChanges why it cannot", a.Name)
-		case undone > 0 && changes:
-			t.Errorf("%s creates something, although %s", a.Name, why)
-		}
-	}()
-	for _, name := range []string{"example.yml", "playbook.yml", "undo.yml"} {
-		steps := string(files[name])
-		if name == "example.yml" {
-			steps = a.Example
-		}
-		if steps == "" {
-			continue
-		}
-		if inPlay {
-			steps = "- hosts: localhost\n  tasks:\n    " + strings.ReplaceAll(strings.TrimSpace(steps), "\n", "\n    ") + "\n"
-		}
-		s := newScratch(t, online)
-		for file, data := range files {
-			s.write(t, file, data, 0o644)
-		}
-		s.write(t, name, []byte(steps), 0o644)
-		s.write(t, "taken.json", nil, 0o644)
-		take := "undo/" + name
-		s.setTake(t, take)
-		defer s.keepRecorded(t, filepath.Join("testdata/actions", a.Name+".txtar"), take)
-		if script := strings.TrimSpace(string(archive.Comment)); script != "" {
-			s.must(t, "set -e\n"+script)
-		}
-		before := s.changes(t)
-		s.steps(t, name, "")
-		var resources []events.Resource
-		for _, made := range s.completed(t) {
-			resources = append(resources, made.Resources...)
-		}
-		stays := "stays"
-		if name == "undo.yml" {
-			stays += ".undo"
-		}
-		excused := readStays(t, string(files[stays]))
-		var undo []map[string]any
-		for _, r := range slices.Backward(resources) {
+	var undo []map[string]any
+	for _, d := range slices.Backward(did) {
+		for _, r := range slices.Backward(d.Resources) {
 			switch {
 			case r.Undo != nil:
 				step := map[string]any{r.Undo.Action: r.Undo.Args}
@@ -144,31 +66,29 @@ func tryUndo(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 				}
 				undo = append(undo, step)
 			case r.Change == events.ChangeCreate && !excused.has(r.Type+":"+r.Name):
-				t.Errorf("%s: %s %s is created, and nothing takes it away", name, r.Type, r.Name)
-			case r.Type == events.FileResource && name != "undo.yml":
+				t.Errorf("%s: %s %s is created, and nothing takes it away", playbook, r.Type, r.Name)
+			case r.Type == events.FileResource && playbook != "undo.yml":
 				excused[r.Name], excused[r.Name+"/*"] = true, true // it was there, and was changed
 			}
 		}
-		undone += len(undo)
-		if len(undo) > 0 {
-			text, err := json.MarshalIndent(undo, "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.write(t, "taken.json", text, 0o644)
-			s.must(t, "moon run --approve all -o text -o json:events taken.json")
-			s.write(t, "taken.json", nil, 0o644)
-			for _, end := range s.completed(t) {
-				if end.Outcome == "skipped" {
-					t.Logf("%s: %s: %s", name, end.Name, end.Detail)
-				}
-			}
+	}
+	if len(undo) > 0 {
+		text, err := json.MarshalIndent(undo, "", "  ")
+		if err != nil {
+			t.Fatal(err)
 		}
-		excused["/work/taken.json"] = true
-		if wrong := s.otherThan(t, before, excused); len(wrong) > 0 {
-			t.Errorf("%s: after %s\n%s", name, undo, strings.Join(wrong, "\n"))
+		s.write(t, "taken.json", text, 0o644)
+		for _, end := range s.steps(t, "taken.json", "") {
+			if end.Outcome == "skipped" {
+				t.Logf("%s: %s: %s", playbook, end.Name, end.Detail)
+			}
 		}
 	}
+	excused["/work/taken.json"] = true
+	if wrong := s.otherThan(t, before, excused); len(wrong) > 0 {
+		t.Errorf("%s: after %s\n%s", playbook, undo, strings.Join(wrong, "\n"))
+	}
+	return len(undo)
 }
 
 // excuses are patterns of what stays.
@@ -201,34 +121,6 @@ func (e excuses) has(name string) bool {
 		}
 	}
 	return false
-}
-
-// ended is the end of a step with what it was about.
-type ended struct {
-	Name      string
-	Outcome   string
-	Detail    string
-	Resources []events.Resource
-}
-
-// completed are the ends of the steps of the last run.
-func (s *scratch) completed(t *testing.T) (all []ended) {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.dir, "up/work/events"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(data)) {
-		if !strings.HasPrefix(line, `{"type":"step.completed"`) {
-			continue
-		}
-		var e ended
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
 }
 
 // otherThan says what of the machine is not as before. What was written again with the same content, mode and owners is as before: only
