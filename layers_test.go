@@ -15,7 +15,7 @@ import (
 // layers says which of moon's packages each package may import. It is the picture in DESIGN.md as a table: changing an
 // arrow is a decision, made here and there together, and never a way to fix a build.
 var layers = map[string][]string{
-	"events":           {},
+	"events":           {"internal/pattern"},
 	"secret":           {}, // texts and nothing else: whatever shows or stores something must be able to ask it
 	"secret/vault":     {},
 	"events/fact":      {"events"},
@@ -23,30 +23,30 @@ var layers = map[string][]string{
 	"events/rundir":    {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":    {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/dialect":     {},                    // whatever a playbook becomes carries it
-	"plan/playbook":    {"internal/diag", "internal/suggest"},
+	"plan/playbook":    {"internal/pattern", "internal/diag", "internal/suggest"},
 	"plan/eval":        {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":   {"plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
-	"plan/eval/value":  {"plan/eval/jinja", "secret"},                                    // values and errors: it evaluates nothing
-	"plan/eval/jinja":  {"internal/suggest"},                                             // texts and trees: it knows no values
-	"plan/inventory":   {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
-	"exec/digest":      {},                                                               // texts and nothing else: what is written and what is found are compared by it
-	"exec/spec":        {"exec/digest", "internal/suggest", "exec/spec/documented"},
+	"plan/eval/call":   {"plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                     // what callees see: it evaluates nothing
+	"plan/eval/value":  {"plan/eval/jinja", "secret"},                                                        // values and errors: it evaluates nothing
+	"plan/eval/jinja":  {"internal/suggest"},                                                                 // texts and trees: it knows no values
+	"plan/inventory":   {"internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
+	"exec/digest":      {"internal/pattern"},                                                                 // texts and nothing else: what is written and what is found are compared by it
+	"exec/spec":        {"internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented"},
 	"exec/way":         {},
-	"plan/source":      {"plan/playbook", "secret/vault"}, // files by their digests, and where they are looked for: it knows no plans and no steps
-	"plan/found":       {"plan/eval/value"},               // results, and no steps
-	"plan/collection":  {"plan/playbook"},                 // what is where: it reports nothing and knows no plans
+	"plan/source":      {"plan/playbook", "secret/vault"},     // files by their digests, and where they are looked for: it knows no plans and no steps
+	"plan/found":       {"plan/eval/value"},                   // results, and no steps
+	"plan/collection":  {"internal/pattern", "plan/playbook"}, // what is where: it reports nothing and knows no plans
 	"plan/schema":      {"plan/playbook", "exec/spec"},
 	"plan/vars":        {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
 	"plan/reread":      {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "secret/vault"},  // what sources say, as data
 	"plan/prior":       {"events"},                                                                           // what is recorded, and the fold of it: it knows no plans and no files
-	"plan":             {"exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
-	"plan/doctor":      {"internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
-	"plan/walk":        {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                            // tasks as written: it renders nothing and knows no plans but the words of them
+	"plan":             {"internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan/doctor":      {"internal/pattern", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
+	"plan/walk":        {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                                // tasks as written: it renders nothing and knows no plans but the words of them
 	"plan/bind":        {"events", "plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
 	"plan/planner":     {"plan/planner/imports", "plan/planner/exports", "plan/planner/orphans", "plan/planner/place", "plan/prior", "plan/reread", "plan/planner/content", "plan/planner/defaults", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/relay", "plan/planner/standin", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret", "plan/collection"},
 	"plan/selector":    {"internal/diag", "internal/suggest", "plan"},
 	"plan/sequence":    {"plan"},
-	"plan/counterpart": {"plan"}, // compares plans, and reads no files
+	"plan/counterpart": {"internal/pattern", "plan"}, // compares plans, and reads no files
 	"plan/parameter":   {"exec/spec", "plan/eval/value"},
 	"plan/loops":       {"plan", "plan/eval/value", "plan/playbook"},
 	"plan/saved":       {"plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
@@ -54,16 +54,16 @@ var layers = map[string][]string{
 	"exec/fault":       {},                                                                                               // what an error means: below all of exec
 	"exec/database":    {},                                                                                               // texts that clients read and print: it starts no programs
 	"exec/pki":         {},                                                                                               // keys, and no files
-	"exec/lines":       {"exec/spec"},                                                                                    // texts and no files
-	"exec/fsys":        {"exec/digest", "exec/fault", "exec/spec"},                                                       // files by anchored names: it knows no jobs, so that an action cannot slip one in
-	"exec/process":     {"exec/fault"},                                                                                   // what moon starts: what an exit means is for those who asked
-	"exec/facts":       {"exec/process"},
-	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process", "exec/background", "exec/way"},                                                                            // it knows no action: each makes itself known
-	"exec/unpack":      {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                                                              // archives that are open: it fetches none
-	"exec/action":      {"events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault", "exec/database", "exec/pki", "exec/background"},                // a package that is not there may be misspelt, as a key may
-	"exec/plugin":      {"exec/pymodule", "exec/pysource", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                                        // as remote: it needs all of exec, and exec nothing of it
-	"exec/remote":      {"exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action", "exec/background", "exec/way"}, // exec at both ends of a connection; what carries a job must not know of runs
-	"exec/background":  {"events"},                                                                                                                                                                                                                              // files of jobs: it starts nothing
+	"exec/lines":       {"internal/pattern", "exec/spec"},                                                                // texts and no files
+	"exec/fsys":        {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                   // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/process":     {"internal/pattern", "exec/fault"},                                                               // what moon starts: what an exit means is for those who asked
+	"exec/facts":       {"internal/pattern", "exec/process"},
+	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process", "exec/background", "exec/way"},                                                                                                // it knows no action: each makes itself known
+	"exec/unpack":      {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                                                                                  // archives that are open: it fetches none
+	"exec/action":      {"internal/pattern", "events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault", "exec/database", "exec/pki", "exec/background"},                // a package that is not there may be misspelt, as a key may
+	"exec/plugin":      {"exec/pymodule", "exec/pysource", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                                                            // as remote: it needs all of exec, and exec nothing of it
+	"exec/remote":      {"internal/pattern", "exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action", "exec/background", "exec/way"}, // exec at both ends of a connection; what carries a job must not know of runs
+	"exec/background":  {"internal/pattern", "events"},                                                                                                                                                                                                                              // files of jobs: it starts nothing
 	"engine/graph":     {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
 	"engine/planfile":  {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
 	"engine/pinned":    {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
@@ -77,18 +77,19 @@ var layers = map[string][]string{
 	"engine/state":     {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
 	"engine/control":   {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
+		"internal/pattern",
 		"plan/reread",
 		"plan/sequence",
 		"plan/selector",
 		"plan/found",
 		"engine/statefile", "engine/control", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
-	"config/yamldoc": {},
+	"config/yamldoc": {"internal/pattern"},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
 	"tui":            {"plan/selector", "events", "events/steplog", "plan", "internal/diag", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/pane", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest", "tui/frame", "tui/looks", "tui/terminal"},
-	"tui/console":    {"plan/selector", "plan/sequence", "plan/counterpart", "events", "events/steplog", "plan", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"plan/selector", "plan/counterpart", "events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                                                // writes out what stands for a secret, where that has no glyph
+	"tui/console":    {"internal/pattern", "plan/selector", "plan/sequence", "plan/counterpart", "events", "events/steplog", "plan", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"plan/selector", "plan/counterpart", "events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                                                                    // writes out what stands for a secret, where that has no glyph
 
 	"tui/view":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/overlay", "tui/status", "tui/tree"}, // what a part of the TUI is given; it must not know the model
 	"tui/known":    {"events", "internal/diag", "plan", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                                       // the run, and no cursor
@@ -102,7 +103,7 @@ var layers = map[string][]string{
 	"tui/tree":     {"events", "plan", "tui/draw", "tui/status"},
 	"tui/draw":     {"internal/termtext", "themes"},                                                 // cells, and no plan
 	"tui/debugger": {"events", "plan", "plan/bind", "tui/status"},                                   // what a front end asks, and no words
-	"tui/status":   {"events", "plan", "plan/source"},                                               // what the screen and lines have in common, also the names of changed files
+	"tui/status":   {"internal/pattern", "events", "plan", "plan/source"},                           // what the screen and lines have in common, also the names of changed files
 	"tui/fix":      {"plan/counterpart", "events", "plan", "internal/diag", "secret", "tui/status"}, // knows a value that is shown as a secret
 
 	"engine/graph/graphtest": {"engine/graph", "events", "plan", "plan/planner"},               // plans and graphs for the tests of other packages; no program of moon's has it
@@ -110,11 +111,12 @@ var layers = map[string][]string{
 	"exec/exectest":          {"events", "events/steplog", "exec", "exec/action", "exec/spec"}, // what tests of exec and its actions share
 	"exec/remote/sshtest":    {"exec"},                                                         // servers for the tests of other packages; no program of moon's has it
 
-	"exec/spec/documented": {"internal/suggest"},                                                // arguments and what is said of them: it reads no text
+	"exec/spec/documented": {"internal/pattern", "internal/suggest"},                            // arguments and what is said of them: it reads no text
 	"exec/pysource":        {},                                                                  // texts in Python, and nothing is run
 	"exec/pymodule":        {"exec/fsys", "exec/pysource", "exec/spec", "exec/spec/documented"}, // modules and what they need, as files: it starts no process
 
 	"internal/termtext": {}, // whatever shows a text from outside asks it
+	"internal/pattern":  {}, // texts and nothing else
 	"internal/suggest":  {}, // names that do not exist are alike, whatever they name
 
 	"internal/assault":     {}, // what tests say of themselves
@@ -136,33 +138,35 @@ var layers = map[string][]string{
 	".":         {"internal/cli"},
 	"internal/app": {
 		"plan/selector",
-		"plan/found",
+		"plan/found", "plan/playbook",
 		"internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"internal/series":        {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
-	"internal/app/statedir":  {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
-	"internal/cli/modules":   {"internal/diag", "plan/collection", "plan/playbook"},
-	"internal/cli/nearby":    {"internal/diag", "plan"},
-	"internal/cli/predicted": {"events", "plan", "tui/status"},
-	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
-	"internal/cli/reference": {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
+	"internal/install":        {"exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                                      // requirements and files: it knows no plans
+	"internal/series":         {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
+	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
+	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/playbook", "secret"},
+	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
+	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
+	"internal/cli/predicted":  {"events", "plan", "tui/status"},
+	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
+	"internal/cli/reference":  {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
 	"internal/cli": {
-		"internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
+		"internal/cli/installing", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
 
 	// What templates call, below the evaluator: none of it evaluates anything.
 	"plan/eval/expr":    {"plan/eval/jinja", "plan/eval/value", "plan/eval/filters", "plan/eval/lookups"},
-	"plan/eval/filters": {"plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/netaddr", "plan/eval/value"},
+	"plan/eval/filters": {"internal/pattern", "plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/netaddr", "plan/eval/value"},
 	"plan/eval/netaddr": {},
-	"plan/eval/lookups": {"plan/eval/jinja", "plan/eval/call", "plan/eval/value", "plan/eval/filters"},
+	"plan/eval/lookups": {"internal/pattern", "plan/eval/jinja", "plan/eval/call", "plan/eval/value", "plan/eval/filters"},
 
 	// The planner's components: each is asked through its constructor, and none knows the walk.
 	"plan/planner/additions": {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/planner/problems", "plan/vars"},
 	"plan/planner/bindings":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/sequence", "plan/vars"},
 	"plan/planner/choice":    {"plan/selector", "internal/diag", "plan"},
-	"plan/planner/compile":   {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
+	"plan/planner/compile":   {"internal/pattern", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/connect":   {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret", "exec/way", "internal/suggest"},
 	"plan/planner/defaults":  {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/collection", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook"},
@@ -171,8 +175,8 @@ var layers = map[string][]string{
 	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/imports":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/items":     {"plan", "plan/eval/value", "plan/loops", "plan/planner/compile", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
-	"plan/planner/known":     {"plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
-	"plan/planner/library":   {"exec/spec", "plan/collection", "plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
+	"plan/planner/known":     {"internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
+	"plan/planner/library":   {"internal/pattern", "exec/spec", "plan/collection", "plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/literal":   {"plan", "plan/playbook"}, // looks at the plan before, and renders nothing
 	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
 	"plan/planner/orphans":   {"events", "exec/spec", "internal/diag", "plan", "plan/playbook", "plan/prior"}, // what no step gives: it walks nothing
@@ -201,9 +205,9 @@ var owners = []struct {
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes"}, "processes have one owner, which kills their whole group; remote starts only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"exec/pymodule", "plan/playbook", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},
+	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"engine/control", "exec/action", "exec/facts", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret"}, "the only doors are the socket of a run, what steps reach for, and the servers of collections; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

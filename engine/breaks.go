@@ -2,12 +2,12 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"moon/events"
 	"moon/events/fact"
+	"moon/internal/pattern"
 	"moon/plan"
 	"moon/plan/bind"
 	"moon/plan/selector"
@@ -40,7 +40,7 @@ func (s *attempts) probe(step int) {
 }
 
 // breakClauses are what may follow the steps of a breakpoint, in this order.
-var breakClauses = regexp.MustCompile(`^(?: if (.+?))?(?: after (\d+))?(?: log (.+))?$`)
+var breakClauses = pattern.New(`^(?: if (.+?))?(?: after (\d+))?(?: log (.+))?$`)
 
 // ParseBreak reads a breakpoint as people write it: STEP, then perhaps `if CONDITION`, `after N` and `log TEXT`. Where the
 // steps are not in a row, each row counts for itself. why says what is wrong with it.

@@ -2,8 +2,9 @@ package events
 
 import (
 	"fmt"
-	"regexp"
 	"time"
+
+	"moon/internal/pattern"
 )
 
 // Prediction is what a step would do, if everything before it were done as predicted and nothing else happened meanwhile.
@@ -71,7 +72,7 @@ func (f *Prediction) Drift(outcome Outcome, is *Diff) string {
 
 // aboveIt says how many directories a new one brings along. Of two steps that make directories beside each other the one that comes
 // first does, and which that is only the run decides: both make what they were to make.
-var aboveIt = regexp.MustCompile(`^(new directory) \(creates \d+ parents? too\)`)
+var aboveIt = pattern.New(`^(new directory) \(creates \d+ parents? too\)`)
 
 // ownPart is a summary without what may be another step's.
 func ownPart(summary string) string { return aboveIt.ReplaceAllString(summary, "$1") }

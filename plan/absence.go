@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"moon/internal/pattern"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
 	"moon/plan/vars"
@@ -252,7 +252,7 @@ func (e *Env) skippedIn(b *vars.Binding) (steps []int) {
 }
 
 // hostVariable is the variable of another host in a path such as hostvars['db1'].schema.stdout.
-var hostVariable = regexp.MustCompile(`^hostvars(?:\.([\w-]+)|\['([^']+)'\])(?:\.(\w+)|\['([^']+)'\])`)
+var hostVariable = pattern.New(`^hostvars(?:\.([\w-]+)|\['([^']+)'\])(?:\.(\w+)|\['([^']+)'\])`)
 
 // RootName is the variable of a path such as cfg.hosts[0].
 func RootName(path string) string {

@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"regexp"
 	"strconv"
 
+	"moon/internal/pattern"
 	"moon/plan/playbook"
 )
 
@@ -23,7 +23,7 @@ const (
 	RepeatedText = 1 << 10
 )
 
-var countedRange = regexp.MustCompile(`^(?:\{\{)?\s*(?:(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})|range\(\s*(\d{1,9})\s*\))\s*(?:\}\})?$`)
+var countedRange = pattern.New(`^(?:\{\{)?\s*(?:(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})|range\(\s*(\d{1,9})\s*\))\s*(?:\}\})?$`)
 
 // AtLeast is how many steps some tasks will be for each host, as far as that can be counted without planning them: only what is
 // written out counts.

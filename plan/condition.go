@@ -2,13 +2,13 @@ package plan
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 	"moon/plan/eval"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
@@ -141,7 +141,7 @@ func DecideOne(c *eval.Condition, env value.Env) (eval.Verdict, error) {
 }
 
 // callsLookup finds lookups in a text.
-var callsLookup = regexp.MustCompile(`\b(lookup|query|q)\s*\(`)
+var callsLookup = pattern.New(`\b(lookup|query|q)\s*\(`)
 
 // looseWarning says what becomes of a condition of a play that is neither true nor false.
 const looseWarning = ": it holds unless that is empty or 0; ansible-core 2.19 refuses it"
@@ -209,7 +209,7 @@ func Guarded(list []Condition) []string {
 }
 
 // outputAlone is a condition that is nothing but what a command prints.
-var outputAlone = regexp.MustCompile(`^\w+\.(stdout|stderr)(_lines)?$`)
+var outputAlone = pattern.New(`^\w+\.(stdout|stderr)(_lines)?$`)
 
 // undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
 func (r *Renderer) undecidable(c Condition, missing []value.Missing) {

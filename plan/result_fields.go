@@ -1,13 +1,13 @@
 package plan
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/eval/call"
@@ -88,16 +88,16 @@ func (r *Renderer) checkField(v playbook.Value, ref eval.Ref) {
 
 // mixedTypes are comparisons of the fields whose type is known with a constant of another.
 var mixedTypes = []struct {
-	pattern     *regexp.Regexp // the name, the field, the constant
+	pattern     *pattern.Pattern // the name, the field, the constant
 	field, with string
 	hint        func(name, field, constant string) string
 }{
 	{
-		regexp.MustCompile(`\b(\w+)\.(rc|attempts)\s*[!=]=\s*('-?\d+'|"-?\d+")`), "a number", "a string",
+		pattern.New(`\b(\w+)\.(rc|attempts)\s*[!=]=\s*('-?\d+'|"-?\d+")`), "a number", "a string",
 		func(_, _, constant string) string { return "write " + strings.Trim(constant, `'"`) + " without quotes" },
 	},
 	{
-		regexp.MustCompile(`\b(\w+)\.(stdout|stderr)\s*[!=]=\s*(-?\d+)(?:\s|\)|$)`), "a string", "a number",
+		pattern.New(`\b(\w+)\.(stdout|stderr)\s*[!=]=\s*(-?\d+)(?:\s|\)|$)`), "a string", "a number",
 		func(name, field, constant string) string {
 			return "quote the number, '" + constant + "', or make a number of `" + name + "." + field + "`"
 		},

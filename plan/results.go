@@ -3,16 +3,16 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"strings"
 	"time"
 
+	"moon/internal/pattern"
 	"moon/plan/dialect"
 	"moon/plan/eval/value"
 )
 
 // LoopResults is a loop over what another loop has registered.
-var LoopResults = regexp.MustCompile(`^\s*(?:\{\{)?\s*(\w+)\.results\s*(?:\|\s*(?:list|default\(\s*\[\s*\]\s*\)|d\(\s*\[\s*\]\s*\))\s*)*(?:\}\})?\s*$`)
+var LoopResults = pattern.New(`^\s*(?:\{\{)?\s*(\w+)\.results\s*(?:\|\s*(?:list|default\(\s*\[\s*\]\s*\)|d\(\s*\[\s*\]\s*\))\s*)*(?:\}\})?\s*$`)
 
 // Absence is why a step that is over has given no value.
 type Absence struct {

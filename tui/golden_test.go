@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"moon/events"
@@ -284,13 +285,16 @@ func printsLong(f *tuitest.Engine) {
 	}
 }
 
+// TestScenes plays each scene in a time of its own, which stands still while it works: lines of output carry their times.
 func TestScenes(t *testing.T) {
-	for _, scene := range scenes {
-		playScene(t, scene.name, devbox, scene.fake, scene.play)
-	}
-	for _, scene := range hostScenes {
-		playScene(t, scene.name, twoPlays, scene.fake, scene.play)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, scene := range scenes {
+			playScene(t, scene.name, devbox, scene.fake, scene.play)
+		}
+		for _, scene := range hostScenes {
+			playScene(t, scene.name, twoPlays, scene.fake, scene.play)
+		}
+	})
 }
 
 // playScene brings a scene about at every size and with both sets of glyphs.

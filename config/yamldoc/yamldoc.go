@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"moon/internal/pattern"
 )
 
 // What such a file may have.
@@ -69,7 +71,7 @@ func misread(text []byte, err error) *Error {
 		return &Error{Line: line, Column: column, Message: "there is no anchor `" + name + "`; text that begins with * needs quotes"}
 	}
 	if strings.Contains(message, "control characters") || strings.Contains(message, "UTF-8") {
-		line, column := find(text, unprintable, 0)
+		line, column := find(text, unprintable.Regexp(), 0)
 		return &Error{Line: line, Column: column, Message: message}
 	}
 	line := 1
@@ -84,7 +86,7 @@ func misread(text []byte, err error) *Error {
 }
 
 // unprintable are the characters that no YAML file may have.
-var unprintable = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{fffd}]`)
+var unprintable = pattern.New(`[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{fffd}]`)
 
 // find gives the place of the first match outside of comments, or of a byte in it; 0 if there is none.
 func find(text []byte, what *regexp.Regexp, from byte) (line, column int) {

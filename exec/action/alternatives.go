@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("alternatives", exec.Action{Plan: planAlternatives})
@@ -35,10 +35,10 @@ type alternative struct {
 }
 
 var (
-	alternativeLine = regexp.MustCompile(`^(/.*) - (?:family \S+ )?priority (\d+)$`)
-	alternativeLink = regexp.MustCompile(`^\s*link \S+ is (.*)$`)
-	slaveLine       = regexp.MustCompile(`^\s+(?:slave|follower) (\S+): (.*)$`)
-	slaveLink       = regexp.MustCompile(`^\s*(?:slave|follower) (\S+) is (.*)$`)
+	alternativeLine = pattern.New(`^(/.*) - (?:family \S+ )?priority (\d+)$`)
+	alternativeLink = pattern.New(`^\s*link \S+ is (.*)$`)
+	slaveLine       = pattern.New(`^\s+(?:slave|follower) (\S+): (.*)$`)
+	slaveLink       = pattern.New(`^\s*(?:slave|follower) (\S+) is (.*)$`)
 )
 
 // readAlternatives reads both spellings, of Debian and of Fedora.

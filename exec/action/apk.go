@@ -2,7 +2,6 @@ package action
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("apk", exec.Action{Plan: func(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
@@ -71,8 +71,8 @@ func (p *apk) predictTransaction(ctx context.Context, a *exec.Attempt) (*transac
 }
 
 var (
-	apkUnknown = regexp.MustCompile(`(?m)^\s+(\S+) \(no such package\):`)
-	apkLine    = regexp.MustCompile(`(?m)^\(\d+/\d+\) (\w+) (\S+) \(([^ )]+)(?: -> ([^ )]+))?\)`)
+	apkUnknown = pattern.New(`(?m)^\s+(\S+) \(no such package\):`)
+	apkLine    = pattern.New(`(?m)^\(\d+/\d+\) (\w+) (\S+) \(([^ )]+)(?: -> ([^ )]+))?\)`)
 )
 
 // readApk reads what apk says of a transaction: (1/2) Upgrading foo (1.0-r0 -> 1.1-r0).

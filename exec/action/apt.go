@@ -18,6 +18,7 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 )
 
@@ -90,7 +91,7 @@ func (p *apt) listsAreStale() bool {
 }
 
 // failedLists is what apt-get update says of lists that it could not fetch, and then ends well.
-var failedLists = regexp.MustCompile(`(?m)^[WE]: Some index files failed to download`)
+var failedLists = pattern.New(`(?m)^[WE]: Some index files failed to download`)
 
 func (p *apt) refreshLists(ctx context.Context, a *exec.Attempt) error {
 	if p.listsAreStale() {
@@ -453,16 +454,16 @@ func (p *apt) simulateOrder(ctx context.Context, a *exec.Attempt, o order) ([]pa
 
 var (
 	// Where there is no such package apt takes the name for a pattern, and installs whatever matches.
-	byRegex = regexp.MustCompile(`(?m)^Note, selecting '[^']+' for (?:regex|glob) '([^']+)'`)
-	instead = regexp.MustCompile(`(?m)^Note, selecting '([^']+)' instead of '([^']+)'`)
+	byRegex = pattern.New(`(?m)^Note, selecting '[^']+' for (?:regex|glob) '([^']+)'`)
+	instead = pattern.New(`(?m)^Note, selecting '([^']+)' instead of '([^']+)'`)
 
-	aptInst    = regexp.MustCompile(`(?m)^Inst (\S+)(?: \[([^\]]*)\])? \((\S+)`)
-	aptRemv    = regexp.MustCompile(`(?m)^(Remv|Purg) (\S+)(?: \[([^\]]*)\])?`)
-	aptDown    = regexp.MustCompile(`(?m)^The following packages will be DOWNGRADED:\n((?: .*\n)+)`)
-	aptUnknown = regexp.MustCompile(`(?m)^E: Unable to locate package (\S+)`)
-	aptNothing = regexp.MustCompile(`(?m)^E: Package '([^']+)' has no installation candidate`)
-	aptVersion = regexp.MustCompile(`(?m)^E: (?:Version|Release) '([^']+)' for '([^']+)' was not found`)
-	aptVirtual = regexp.MustCompile(`(?m)^  (\S+) \S+.*$`)
+	aptInst    = pattern.New(`(?m)^Inst (\S+)(?: \[([^\]]*)\])? \((\S+)`)
+	aptRemv    = pattern.New(`(?m)^(Remv|Purg) (\S+)(?: \[([^\]]*)\])?`)
+	aptDown    = pattern.New(`(?m)^The following packages will be DOWNGRADED:\n((?: .*\n)+)`)
+	aptUnknown = pattern.New(`(?m)^E: Unable to locate package (\S+)`)
+	aptNothing = pattern.New(`(?m)^E: Package '([^']+)' has no installation candidate`)
+	aptVersion = pattern.New(`(?m)^E: (?:Version|Release) '([^']+)' for '([^']+)' was not found`)
+	aptVirtual = pattern.New(`(?m)^  (\S+) \S+.*$`)
 )
 
 // readAptSimulation reads what apt-get -s prints. What goes to make room for a newer version is no removal.

@@ -2,13 +2,13 @@ package action
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("dnf", exec.Action{Plan: func(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
@@ -102,8 +102,8 @@ func (d *dnf) predictTransaction(ctx context.Context, a *exec.Attempt) (*transac
 }
 
 var (
-	dnfUnknown = regexp.MustCompile(`(?m)^(?:No match for argument: (.+)|No package (.+) available\.?)$`)
-	dnfNothing = regexp.MustCompile(`(?m)Nothing to do|No packages? marked for`)
+	dnfUnknown = pattern.New(`(?m)^(?:No match for argument: (.+)|No package (.+) available\.?)$`)
+	dnfNothing = pattern.New(`(?m)Nothing to do|No packages? marked for`)
 )
 
 // asksFor reports whether a package is one that the step names: itself, with a version or by a pattern.

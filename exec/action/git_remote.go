@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"moon/exec"
@@ -16,6 +15,7 @@ import (
 	"moon/exec/fsys"
 	"moon/exec/process"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 // gitStep is one git step being planned.
@@ -145,7 +145,7 @@ func (g *gitStep) changeWith(ctx context.Context, dir string, args ...string) er
 }
 
 // transientWords are words of git and ssh about what may be gone a moment later.
-var transientWords = regexp.MustCompile(`(?i)could not resolve host|connection (timed out|refused|reset)|operation timed out|early eof|remote end hung up|` +
+var transientWords = pattern.New(`(?i)could not resolve host|connection (timed out|refused|reset)|operation timed out|early eof|remote end hung up|` +
 	`temporary failure|returned error: (429|5\d\d)|index\.lock|another git process|tls connection was`)
 
 // explainFailure puts what git says first of an error in the place of its exit status: what follows is advice.
@@ -212,8 +212,8 @@ func (g *gitStep) localRepo() (string, bool) {
 }
 
 var (
-	wholeCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-	shortCommit = regexp.MustCompile(`^[0-9a-f]{4,64}$`)
+	wholeCommit = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	shortCommit = pattern.New(`^[0-9a-f]{4,64}$`)
 )
 
 // resolveVersion finds the version among what the repository has.

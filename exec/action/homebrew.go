@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("homebrew", exec.Action{Plan: func(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
@@ -59,7 +59,7 @@ type formula struct {
 	Pinned   bool `json:"pinned"`
 }
 
-var brewUnknown = regexp.MustCompile(`No available formula(?: or cask)? with the name "([^"]+)"\.?(.*)`)
+var brewUnknown = pattern.New(`No available formula(?: or cask)? with the name "([^"]+)"\.?(.*)`)
 
 func (h *homebrew) predictTransaction(ctx context.Context, a *exec.Attempt) (*transaction, error) {
 	args := h.args

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"moon/exec/facts"
 	"moon/exec/fault"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 // These say what the planner and the engine do with their results; no machine has a part in it.
@@ -44,7 +44,7 @@ func runAddHost(_ context.Context, a *exec.Attempt) exec.Result {
 	}}
 }
 
-var whiteSpace = regexp.MustCompile(`\s`)
+var whiteSpace = pattern.New(`\s`)
 
 func runGroupBy(_ context.Context, a *exec.Attempt) exec.Result {
 	args := a.Args.(*spec.GroupByArgs)

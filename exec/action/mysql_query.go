@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"moon/exec"
 	"moon/exec/database"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("mysql_query", exec.Action{Plan: planMysqlQuery, Supplies: func(args any) string {
@@ -19,8 +19,8 @@ var _ = exec.Register("mysql_query", exec.Action{Plan: planMysqlQuery, Supplies:
 }})
 
 var (
-	onlyReads = regexp.MustCompile(`(?i)^\s*(select|show|describe|desc|explain|values|table)\b`)
-	mayWrite  = regexp.MustCompile(`(?i);\s*\S|\binto\b|\bfor\s+update\b|\banalyze\b`)
+	onlyReads = pattern.New(`(?i)^\s*(select|show|describe|desc|explain|values|table)\b`)
+	mayWrite  = pattern.New(`(?i);\s*\S|\binto\b|\bfor\s+update\b|\banalyze\b`)
 )
 
 // onlyRead reports whether queries can do nothing but read, as far as their words show. What they call may do more, so a dry run sends
@@ -102,9 +102,9 @@ func countThings(n int, one, many string) string {
 }
 
 var (
-	changesRows   = regexp.MustCompile(`(?i)^\s*(insert|update|delete|replace)\b`)
-	changesTables = regexp.MustCompile(`(?i)^\s*(create|drop|alter|rename|truncate)\b`)
-	canonical     = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
+	changesRows   = pattern.New(`(?i)^\s*(insert|update|delete|replace)\b`)
+	changesTables = pattern.New(`(?i)^\s*(create|drop|alter|rename|truncate)\b`)
+	canonical     = pattern.New(`^(0|-?[1-9][0-9]{0,17})$`)
 )
 
 // sayMysqlQueries puts what the queries have given into the result, and counts those that have changed something.

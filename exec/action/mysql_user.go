@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("mysql_user", exec.Action{Plan: planMysqlUser, Supplies: func(args any) string {
@@ -439,8 +439,8 @@ func pythonList(list []string) string {
 }
 
 var (
-	grantLine = regexp.MustCompile("^GRANT (.+) ON (.+) TO ['`\"].*['`\"]@['`\"]")
-	roleLine  = regexp.MustCompile("^(GRANT .+ TO|SET DEFAULT ROLE) ")
+	grantLine = pattern.New("^GRANT (.+) ON (.+) TO ['`\"].*['`\"]@['`\"]")
+	roleLine  = pattern.New("^(GRANT .+ TO|SET DEFAULT ROLE) ")
 )
 
 // readMysqlGrants reads what a user may do, as the server writes it.
@@ -467,9 +467,9 @@ func readMysqlGrants(lines []string) (map[string][]string, error) {
 	return all, nil
 }
 
-var requireClause = regexp.MustCompile(` REQUIRE ((?:NONE|SSL|X509|(?:(?:AND )?(?:CIPHER|ISSUER|SUBJECT) '(?:[^'\\]|\\.|'')*' ?)+))`)
+var requireClause = pattern.New(` REQUIRE ((?:NONE|SSL|X509|(?:(?:AND )?(?:CIPHER|ISSUER|SUBJECT) '(?:[^'\\]|\\.|'')*' ?)+))`)
 
-var tlsWord = regexp.MustCompile(`(CIPHER|ISSUER|SUBJECT) ('(?:[^'\\]|\\.|'')*')`)
+var tlsWord = pattern.New(`(CIPHER|ISSUER|SUBJECT) ('(?:[^'\\]|\\.|'')*')`)
 
 // requiresOf is what the statement that would create a user requires of its connections, as requireClauseOf writes it.
 func requiresOf(create string) string {

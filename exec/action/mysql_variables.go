@@ -3,13 +3,13 @@ package action
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"moon/events"
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("mysql_variables", exec.Action{Plan: planMysqlVariables, Supplies: func(args any) string {
@@ -72,7 +72,7 @@ func planMysqlVariables(ctx context.Context, a *exec.Attempt) (*exec.Change, err
 	return c, nil
 }
 
-var plainNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+var plainNumber = pattern.New(`^-?[0-9]+(\.[0-9]+)?$`)
 
 // sameVariable compares values as the server does: a switch has several words.
 func sameVariable(is, want string) bool {

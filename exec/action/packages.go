@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/fault"
+	"moon/internal/pattern"
 )
 
 // packager is a package manager, with what a step wants of it.
@@ -295,10 +295,10 @@ func filesOf(patterns []string) []string {
 // What package managers say when somebody else holds their lock, when the network is to blame, and when the user may
 // not.
 var (
-	packagesLocked = regexp.MustCompile(`(?i)could not get lock|frontend lock.* (?:is|was) locked|unable to lock database|system management is locked|holding the yum lock|another active homebrew|already locked|failed to obtain .*lock`)
-	packagesDenied = regexp.MustCompile(`(?i)permission denied|are you root|superuser privileges|unless you are root|root privileges|need to be root`)
-	packagesLost   = regexp.MustCompile(`(?i)temporary failure|could not resolve|couldn't resolve|connection (?:timed out|refused|failed|reset)|failed to fetch|failed to download|cannot download|failed retrieving file|network error|temporary error|cannot retrieve|curl error|unable to connect|could not connect|network is unreachable|cannot initiate the connection|hash sum mismatch|download \(curl\)`)
-	packagesGone   = regexp.MustCompile(`\b404\b`)
+	packagesLocked = pattern.New(`(?i)could not get lock|frontend lock.* (?:is|was) locked|unable to lock database|system management is locked|holding the yum lock|another active homebrew|already locked|failed to obtain .*lock`)
+	packagesDenied = pattern.New(`(?i)permission denied|are you root|superuser privileges|unless you are root|root privileges|need to be root`)
+	packagesLost   = pattern.New(`(?i)temporary failure|could not resolve|couldn't resolve|connection (?:timed out|refused|failed|reset)|failed to fetch|failed to download|cannot download|failed retrieving file|network error|temporary error|cannot retrieve|curl error|unable to connect|could not connect|network is unreachable|cannot initiate the connection|hash sum mismatch|download \(curl\)`)
+	packagesGone   = pattern.New(`\b404\b`)
 )
 
 // packageError is what is wrong in the words of a package manager, and whether it may pass.
@@ -321,7 +321,7 @@ func packageError(tool string, said exec.Answer, hint string) error {
 	return e
 }
 
-var errorLine = regexp.MustCompile(`(?im)^\s*(?:E|error|fatal): *(.*\S)`)
+var errorLine = pattern.New(`(?im)^\s*(?:E|error|fatal): *(.*\S)`)
 
 // findComplaint returns what a program says is wrong: its lines that say error, or the last.
 func findComplaint(said exec.Answer) string {

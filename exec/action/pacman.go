@@ -2,12 +2,12 @@ package action
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("pacman", exec.Action{Plan: func(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
@@ -98,7 +98,7 @@ func (p *pacman) predictTransaction(ctx context.Context, a *exec.Attempt) (*tran
 	return t, nil
 }
 
-var pacmanUnknown = regexp.MustCompile(`(?m)^error: target not found: (\S+)`)
+var pacmanUnknown = pattern.New(`(?m)^error: target not found: (\S+)`)
 
 // planInstallation returns what to call for the names that are not satisfied: files are another matter than packages of the
 // repositories.

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("patch", exec.Action{Plan: planPatch})
@@ -123,10 +123,10 @@ func (p *patching) planPatch(ctx context.Context) error {
 }
 
 var (
-	unifiedHunk = regexp.MustCompile(`(?m)^@@ -\d+(,\d+)? \+\d+(,\d+)? @@`)
-	contextHunk = regexp.MustCompile(`(?m)^\*\*\* \d+(,\d+)? \*\*\*\*`)
-	normalHunk  = regexp.MustCompile(`(?m)^\d+(,\d+)?[acd]\d+(,\d+)?\r?$`)
-	gitHeader   = regexp.MustCompile(`(?m)^diff --git (\S+) (\S+)\r?$`)
+	unifiedHunk = pattern.New(`(?m)^@@ -\d+(,\d+)? \+\d+(,\d+)? @@`)
+	contextHunk = pattern.New(`(?m)^\*\*\* \d+(,\d+)? \*\*\*\*`)
+	normalHunk  = pattern.New(`(?m)^\d+(,\d+)?[acd]\d+(,\d+)?\r?$`)
+	gitHeader   = pattern.New(`(?m)^diff --git (\S+) (\S+)\r?$`)
 )
 
 func (p *patching) readPatch() ([]byte, error) {
@@ -150,7 +150,7 @@ func patchKind(diff []byte) string {
 }
 
 // patchNames are the lines of a patch that name a file.
-var patchNames = regexp.MustCompile(`(?m)^(?:---|\+\+\+|\*\*\*|Index:|rename from|rename to|copy from|copy to) ([^\r\n]+)`)
+var patchNames = pattern.New(`(?m)^(?:---|\+\+\+|\*\*\*|Index:|rename from|rename to|copy from|copy to) ([^\r\n]+)`)
 
 // copyFiles copies every file that the patch may be about into the scratch directory.
 func (p *patching) copyFiles(diff []byte) error {
@@ -280,8 +280,8 @@ func (p *patching) runPatch(ctx context.Context, kind string, reverse, dry bool)
 }
 
 var (
-	patchingFile = regexp.MustCompile(`^(?:patching|checking) (?:symbolic link |file )?(.+?)(?: \(renamed from .*\)| using Plan .*)?$`)
-	failedHunk   = regexp.MustCompile(`^Hunk #(\d+) FAILED at (\d+)`)
+	patchingFile = pattern.New(`^(?:patching|checking) (?:symbolic link |file )?(.+?)(?: \(renamed from .*\)| using Plan .*)?$`)
+	failedHunk   = pattern.New(`^Hunk #(\d+) FAILED at (\d+)`)
 )
 
 // explainMisfit says which part of the patch does not fit.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("pip", exec.Action{Plan: planPip, Supplies: pipNames})
@@ -142,7 +142,7 @@ func packageErrorOr(said exec.Answer, err error) error {
 }
 
 // pipDid is what pip says of a change; it ends well without one too.
-var pipDid = regexp.MustCompile(`(?m)^\s*Successfully (?:un)?installed`)
+var pipDid = pattern.New(`(?m)^\s*Successfully (?:un)?installed`)
 
 // findPip looks for pip: the one of the virtual environment, the one that is named, or the system's.
 func (p *piped) findPip(a *exec.Attempt) error {
@@ -272,9 +272,9 @@ func (p *piped) listMissing(ctx context.Context, a *exec.Attempt) (names []strin
 }
 
 // requirement is a name, perhaps with extras, and a condition for its version.
-var requirement = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*(?:(==|>=|<=|!=|~=|<|>|===)\s*(.*))?$`)
+var requirement = pattern.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*(?:(==|>=|<=|!=|~=|<|>|===)\s*(.*))?$`)
 
-var separators = regexp.MustCompile(`[-_.]+`)
+var separators = pattern.New(`[-_.]+`)
 
 // pipKey is the name by which pip compares: it takes the separators for the same.
 func pipKey(name string) string {

@@ -9,17 +9,17 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"moon/events"
 	"moon/exec"
 	"moon/exec/database"
 	"moon/exec/fsys"
 	"moon/exec/spec"
-
-	"golang.org/x/text/unicode/norm"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("postgresql_user", exec.Action{Plan: planPostgresqlUser})
@@ -224,7 +224,7 @@ func (s *postgresqlUserStep) planRemoval() {
 }
 
 // scramHash is how a server keeps a password: rounds, salt, and two keys made of it.
-var scramHash = regexp.MustCompile(`^SCRAM-SHA-256\$(\d+):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$`)
+var scramHash = pattern.New(`^SCRAM-SHA-256\$(\d+):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$`)
 
 // otherPassword reports whether the server has another password than this one, or may have, since the login does not see it.
 func (s *postgresqlUserStep) otherPassword(want string) bool {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"moon/events"
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("seboolean", exec.Action{Plan: planSeboolean})
@@ -66,7 +66,7 @@ func planSeboolean(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	return c, nil
 }
 
-var sebooleanValue = regexp.MustCompile(`--> (on|off)`)
+var sebooleanValue = pattern.New(`--> (on|off)`)
 
 // keptBoolean is the value that a boolean has after the next start, or "unknown". Semanage knows it; where it is not installed only values
 // that were set before are known, by the file in which they are kept.

@@ -9,13 +9,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 )
 
@@ -71,7 +71,7 @@ const (
 	initStopped = 3
 )
 
-var initUsage = regexp.MustCompile(`(?i)\busage:`)
+var initUsage = pattern.New(`(?i)\busage:`)
 
 func (s *initScripts) askStatus(ctx context.Context, a *exec.Attempt) (bool, error) {
 	said, err := a.AskTool(ctx, s.buildCommand(a, "status"))

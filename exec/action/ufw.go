@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"moon/events"
@@ -12,6 +11,7 @@ import (
 	"moon/exec/fault"
 	"moon/exec/fsys"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("ufw", exec.Action{Plan: planUfw})
@@ -106,7 +106,7 @@ func (s *ufwStep) planSwitch() {
 	}
 }
 
-var ufwPolicies = regexp.MustCompile(`Default: (\w+) \(incoming\), (\w+) \(outgoing\), (\w+) \(routed\)`)
+var ufwPolicies = pattern.New(`Default: (\w+) \(incoming\), (\w+) \(outgoing\), (\w+) \(routed\)`)
 
 // policy is what happens to traffic of a direction; "" if it is unknown. The status tells only while the firewall is on.
 func (s *ufwStep) policy(direction string) string {
@@ -148,7 +148,7 @@ func (s *ufwStep) planDefault() {
 	s.add(events.ChangeUpdate, fmt.Sprintf("default %s %s → %s", direction, is, s.args.Default), "default", s.args.Default, direction)
 }
 
-var ufwLogging = regexp.MustCompile(`Logging: (on|off)(?: \((\w+)\))?`)
+var ufwLogging = pattern.New(`Logging: (on|off)(?: \((\w+)\))?`)
 
 func (s *ufwStep) planLogging() {
 	want := s.args.Logging
@@ -166,7 +166,7 @@ func (s *ufwStep) planLogging() {
 }
 
 // ufwNumber is the line of a rule in what ufw numbers.
-var ufwNumber = regexp.MustCompile(`(?m)^\[ *\d+\] .*$`)
+var ufwNumber = pattern.New(`(?m)^\[ *\d+\] .*$`)
 
 // planRule has ufw say what a rule would do. It prints the rules that its files would have then, or that it skips the rule.
 func (s *ufwStep) planRule(ctx context.Context) error {

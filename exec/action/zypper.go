@@ -3,7 +3,6 @@ package action
 import (
 	"context"
 	"encoding/xml"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 var _ = exec.Register("zypper", exec.Action{Plan: func(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
@@ -86,7 +86,7 @@ func (z *zypper) predictTransaction(ctx context.Context, a *exec.Attempt) (*tran
 	return t, nil
 }
 
-var zypperUnknown = regexp.MustCompile(`No provider of '([^']+)' found`)
+var zypperUnknown = pattern.New(`No provider of '([^']+)' found`)
 
 func (z *zypper) asksFor(name string) bool {
 	return slices.ContainsFunc(z.args.Name, func(asked string) bool {

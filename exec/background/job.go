@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"moon/events"
+	"moon/internal/pattern"
 )
 
 // DirVariable names the directory of jobs, in the environment of a task.
@@ -59,7 +59,7 @@ type document struct {
 	Ended    *Ended    `json:"ended,omitempty"`
 }
 
-var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$`)
+var plainID = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$`)
 
 // New is a job in the directory that the environment of its task names, or else in one of moon's own.
 func New(getenv func(string) string, id string) (Job, error) {

@@ -2,8 +2,9 @@ package digest
 
 import (
 	"errors"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // Lengths is how many digits each hash has.
@@ -37,11 +38,11 @@ const (
 )
 
 // forms is what follows the word in front of a digest.
-var forms = map[string]*regexp.Regexp{
-	Link:  regexp.MustCompile(`(?s)^.+$`),
-	Tree:  regexp.MustCompile(`^[0-9a-f]{64}$`),
-	Venv:  regexp.MustCompile(`^[0-9a-f]{64}$`),
-	Stamp: regexp.MustCompile(`^[0-9]+-[0-9]+$`),
+var forms = map[string]*pattern.Pattern{
+	Link:  pattern.New(`(?s)^.+$`),
+	Tree:  pattern.New(`^[0-9a-f]{64}$`),
+	Venv:  pattern.New(`^[0-9a-f]{64}$`),
+	Stamp: pattern.New(`^[0-9]+-[0-9]+$`),
 }
 
 // Read splits a digest into its kind, or the algorithm of a file's checksum, and the rest.

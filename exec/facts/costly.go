@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	osexec "os/exec"
-	"regexp"
 	"sync"
 	"time"
 
 	"moon/exec/process"
+	"moon/internal/pattern"
 )
 
 // costly are facts that a program must be asked for, and the question. All answer with their version on the first line.
@@ -24,7 +24,7 @@ var costly = map[string][]string{
 // costlyTimeout bounds how long a program may think about its own version.
 const costlyTimeout = 2 * time.Second
 
-var versionNumber = regexp.MustCompile(`\d+(\.\d+)*`)
+var versionNumber = pattern.New(`\d+(\.\d+)*`)
 
 // Costly returns the facts that take a process to find out, each with the function that does, at its first call
 // only. The fact of a program that is not there, or does not answer in two seconds, is "".

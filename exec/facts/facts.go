@@ -6,12 +6,13 @@ import (
 	osexec "os/exec"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"moon/internal/pattern"
 )
 
 // Local returns what is known about this machine and does not change while one looks, as plain data. It starts no
@@ -141,7 +142,7 @@ func kernelVersion() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-var pythonName = regexp.MustCompile(`^python(\d+\.\d+)`)
+var pythonName = pattern.New(`^python(\d+\.\d+)`)
 
 // pythonVersion reads the version off the name that python3 leads to, to the minor number.
 func pythonVersion() string {

@@ -2,12 +2,13 @@ package facts
 
 import (
 	"os"
-	"regexp"
 
 	"golang.org/x/sys/unix"
+
+	"moon/internal/pattern"
 )
 
-var productVersion = regexp.MustCompile(`<key>ProductVersion</key>\s*<string>([^<]*)</string>`)
+var productVersion = pattern.New(`<key>ProductVersion</key>\s*<string>([^<]*)</string>`)
 
 func readDistribution() release {
 	r := release{id: "macos", family: "darwin"}

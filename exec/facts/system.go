@@ -11,15 +11,15 @@ import (
 	osexec "os/exec"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
-	"moon/exec/process"
-
 	"golang.org/x/sys/unix"
+
+	"moon/exec/process"
+	"moon/internal/pattern"
 )
 
 func (s *survey) addAppArmor() {
@@ -120,8 +120,8 @@ func (s *survey) releaseFile() (path string, fields map[string]string) {
 }
 
 var (
-	dottedNumber = regexp.MustCompile(`\d+(\.\d+)*`)
-	inBrackets   = regexp.MustCompile(`\((.+)\)`)
+	dottedNumber = pattern.New(`\d+(\.\d+)*`)
+	inBrackets   = pattern.New(`\((.+)\)`)
 )
 
 func (s *survey) addDistribution() {

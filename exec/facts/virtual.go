@@ -2,9 +2,10 @@ package facts
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // virtualProducts are machines that are made by programs, as their hardware names itself: what is before the slash is
@@ -35,8 +36,8 @@ var virtualProducts = []struct{ product, vendor, is string }{
 }
 
 var (
-	dockerGroup = regexp.MustCompile(`/docker(/|-[0-9a-f]+\.scope)`)
-	lxcGroup    = regexp.MustCompile(`/lxc/|/machine\.slice/machine-lxc`)
+	dockerGroup = pattern.New(`/docker(/|-[0-9a-f]+\.scope)`)
+	lxcGroup    = pattern.New(`/lxc/|/machine\.slice/machine-lxc`)
 )
 
 // addVirtual notes on what the machine runs. The first sign decides what it is; all signs are listed.

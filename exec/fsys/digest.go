@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 
 	"moon/exec/digest"
 	"moon/exec/fault"
+	"moon/internal/pattern"
 )
 
 // Digest is the digest of what was seen at the place. A file's is a checksum by the algorithm; "": SHA-1.
@@ -38,7 +38,7 @@ func Stamp(seen Entry) string {
 	return fmt.Sprintf("%s%d-%d", digest.Stamp, seen.Size, seen.Info.ModTime().UnixNano())
 }
 
-var pipKeeps = regexp.MustCompile(`^/(bin|include|lib|lib64|share)(/|$)`)
+var pipKeeps = pattern.New(`^/(bin|include|lib|lib64|share)(/|$)`)
 
 // treeDigest is over the names, the contents of files and the targets of links below a directory. Modes, owners and times are not part of
 // it: nobody loses anything with them.

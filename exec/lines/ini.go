@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
+	"moon/internal/pattern"
 )
 
 // byteOrderMark may begin a file in UTF-8. It goes with the first change, since it would stand in front of the first section.
@@ -200,7 +201,7 @@ func (d *iniText) keepValues() (left []string, settled map[int]bool, bare bool) 
 }
 
 // blankOrComment matches the lines that may follow the last option of a section.
-var blankOrComment = regexp.MustCompile(`^[ \t]*([#;].*)?$`)
+var blankOrComment = pattern.New(`^[ \t]*([#;].*)?$`)
 
 // lastLine is where an option is added: below the last line of the part that is neither blank nor a comment.
 func (d *iniText) lastLine() int {

@@ -2,12 +2,13 @@ package process
 
 import (
 	"io"
-	"regexp"
+
+	"moon/internal/pattern"
 )
 
 // wantsTerminal is what programs say that wanted a terminal: sudo, ssh, git, passwd, su, gpg, docker, tmux, and shells that could not
 // open /dev/tty.
-var wantsTerminal = regexp.MustCompile(`(?i)/dev/tty\b|\b(terminal|tty) is required|\bno tty (present|specified)|\bno terminal (present|available|to)` +
+var wantsTerminal = pattern.New(`(?i)/dev/tty\b|\b(terminal|tty) is required|\bno tty (present|specified)|\bno terminal (present|available|to)` +
 	`|\bnot a (tty|terminal)\b|(must be run from|requires|without) a (tty|terminal)\b|\bdevice is not a tty\b` +
 	`|inappropriate ioctl for device|\bENXIO\b|no such device or address|terminal prompts disabled|could not read (username|password) for` +
 	`|sudo: a password is required|authentication token manipulation error|password change has been aborted|host key verification failed`)

@@ -7,10 +7,11 @@ import (
 	"io"
 	"os"
 	osexec "os/exec"
-	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"moon/internal/pattern"
 )
 
 // A password of a connection is asked for by ssh, which starts moon to ask. That one reads it from a pipe with a name, in a
@@ -23,7 +24,7 @@ const (
 )
 
 // asksPassword is how ssh asks for a password of a host. It asks for other things too: whether a key is right, for passphrases.
-var asksPassword = regexp.MustCompile(`(?i)password`)
+var asksPassword = pattern.New(`(?i)password`)
 
 // Asked reports whether ssh started this process to ask for a password, and answers.
 func Asked(words []string, out io.Writer) (asked bool, err error) {

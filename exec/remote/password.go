@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"moon/exec"
+	"moon/internal/pattern"
 	"moon/internal/termtext"
 )
 
@@ -176,7 +176,7 @@ func Ask(tty *os.File, question string, stop <-chan struct{}) (string, error) {
 var ErrStopped = errors.New("the password is no longer needed")
 
 // second is how questions look that a password is no answer to.
-var second = regexp.MustCompile(`(?i)\b(code|otp|one-time|token|pin|factor)\b`)
+var second = pattern.New(`(?i)\b(code|otp|one-time|token|pin|factor)\b`)
 
 func (s *launch) asksForMore() bool {
 	last := s.said.lastLine()
@@ -185,8 +185,8 @@ func (s *launch) asksForMore() bool {
 
 // What sudo, su and doas say in English, which they are set to speak.
 var (
-	asksInVain = regexp.MustCompile(`(?i)(password|authentication|authorization) (is )?required|terminal is required|interactive authentication`)
-	saysWrong  = regexp.MustCompile(`(?i)incorrect password|try again|authentication fail|authentication token manipulation|incorrect authentication`)
+	asksInVain = pattern.New(`(?i)(password|authentication|authorization) (is )?required|terminal is required|interactive authentication`)
+	saysWrong  = pattern.New(`(?i)incorrect password|try again|authentication fail|authentication token manipulation|incorrect authentication`)
 )
 
 func (s *launch) needPassword() error { return &PasswordError{Become: s.become} }

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"moon/exec/fsys"
+	"moon/internal/pattern"
 )
 
 // program is a moon that other machines are handed: this one, or one that was built for another system.
@@ -164,7 +164,7 @@ func (ps *programs) listSums() string {
 }
 
 // nameOfSystem is what a directory of a moon for a system is called. It is written into a command.
-var nameOfSystem = regexp.MustCompile(`^[a-z0-9]+-[a-z0-9_]+$`)
+var nameOfSystem = pattern.New(`^[a-z0-9]+-[a-z0-9_]+$`)
 
 // agentsDirs are where moons for other systems are looked for, each in a directory of its system's name.
 func agentsDirs() []string {

@@ -5,10 +5,11 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"moon/internal/pattern"
 )
 
 // Reach finds a moon on another machine that is the same as this one, or asks for a copy.
@@ -33,10 +34,10 @@ var unfitFor = map[string]string{
 const connecting = 10 * time.Second
 
 // passing is what ssh says of what may be otherwise in a moment.
-var passing = regexp.MustCompile(`(?i)connection (refused|timed out|reset|closed|aborted)|operation timed out|no route to host|network is (unreachable|down)|host is down|temporary failure|banner exchange|broken pipe|timeout, server`)
+var passing = pattern.New(`(?i)connection (refused|timed out|reset|closed|aborted)|operation timed out|no route to host|network is (unreachable|down)|host is down|temporary failure|banner exchange|broken pipe|timeout, server`)
 
 // lasting is what it says of what will not, in whatever words it says more.
-var lasting = regexp.MustCompile(`(?i)host key verification failed|permission denied|too many authentication failures|bad configuration|no matching`)
+var lasting = pattern.New(`(?i)host key verification failed|permission denied|too many authentication failures|bad configuration|no matching`)
 
 // reachAgent waits until the agent is there, and hands it over if it is asked to.
 func (s *launch) reachAgent(copies *programs) (*conn, error) {

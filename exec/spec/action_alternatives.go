@@ -3,8 +3,9 @@ package spec
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // AlternativesArgs are the arguments of alternatives. Once decoded, Slaves are the subcommands.
@@ -43,7 +44,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var alternativeName = regexp.MustCompile(`^[A-Za-z0-9][^/\s]*$`)
+var alternativeName = pattern.New(`^[A-Za-z0-9][^/\s]*$`)
 
 func (a *AlternativesArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem

@@ -2,10 +2,11 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"moon/internal/pattern"
 )
 
 // AptArgs are the arguments of apt. Once decoded, Name has each package on its own.
@@ -58,7 +59,7 @@ var _ = declareAction(&Action{
 
 // aptPattern is a package with an architecture, and a version or a release. A name cannot end in a hyphen: apt would
 // take that for the wish to remove it.
-var aptPattern = regexp.MustCompile(`^[a-zA-Z0-9*?\[]([a-zA-Z0-9+.*?\[\]!^-]*[a-zA-Z0-9+.*?\]])?(:[a-z0-9-]+)?(=[a-zA-Z0-9.+:~*?-]+|/[a-zA-Z0-9._-]+)?$`)
+var aptPattern = pattern.New(`^[a-zA-Z0-9*?\[]([a-zA-Z0-9+.*?\[\]!^-]*[a-zA-Z0-9+.*?\]])?(:[a-z0-9-]+)?(=[a-zA-Z0-9.+:~*?-]+|/[a-zA-Z0-9._-]+)?$`)
 
 func (a *AptArgs) validateArgs(given func(string) bool) []Problem {
 	names, problems := packageNames(a.Name, aptPattern, "a file or an address of one goes to `deb`")
@@ -109,4 +110,4 @@ func (a *AptArgs) validateArgs(given func(string) bool) []Problem {
 	return append(problems, wantsPackages("apt", "`name`, `upgrade` or `update_cache`", anything)...)
 }
 
-var dpkgOption = regexp.MustCompile(`^[a-z][a-z0-9=/.-]*$|^$`)
+var dpkgOption = pattern.New(`^[a-z][a-z0-9=/.-]*$|^$`)

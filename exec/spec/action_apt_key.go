@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // AptKeyArgs are the arguments of apt_key. Once decoded, ID has capitals and no 0x.
@@ -38,7 +39,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var keyDigits = regexp.MustCompile(`^[0-9A-F]{8,40}$`)
+var keyDigits = pattern.New(`^[0-9A-F]{8,40}$`)
 
 func (a *AptKeyArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem

@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // AptRepositoryArgs are the arguments of apt_repository. Once decoded, Line is Repo with single spaces, and Filename has a
@@ -42,9 +43,9 @@ var _ = declareAction(&Action{
 })
 
 var (
-	repoLine   = regexp.MustCompile(`^deb(-src)? +(\[[^\]]*\] +)?\S+ +\S+`)
-	repoScheme = regexp.MustCompile(`^[a-z+]+://([^/@]*@)?|^[a-z]+:`)
-	notInName  = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+	repoLine   = pattern.New(`^deb(-src)? +(\[[^\]]*\] +)?\S+ +\S+`)
+	repoScheme = pattern.New(`^[a-z+]+://([^/@]*@)?|^[a-z]+:`)
+	notInName  = pattern.New(`[^a-zA-Z0-9]+`)
 )
 
 func (a *AptRepositoryArgs) validateArgs(func(string) bool) []Problem {

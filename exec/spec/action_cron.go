@@ -3,10 +3,11 @@ package spec
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // CronArgs are the arguments of cron. Once decoded, Time is when the job runs, as crontabs have it, and CronFile is
@@ -55,7 +56,7 @@ var _ = declareAction(&Action{
 })
 
 var (
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	monthNames   = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 	dayNames     = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )

@@ -3,8 +3,9 @@ package spec
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // Deb822RepositoryArgs are the arguments of deb822_repository. Once decoded, Slug is the name of its files.
@@ -63,8 +64,8 @@ var _ = declareAction(&Action{
 })
 
 var (
-	slugHyphens = regexp.MustCompile(`[_\s]+`)
-	notInSlug   = regexp.MustCompile(`[^a-z0-9-]+`)
+	slugHyphens = pattern.New(`[_\s]+`)
+	notInSlug   = pattern.New(`[^a-z0-9-]+`)
 )
 
 func (a *Deb822RepositoryArgs) validateArgs(given func(string) bool) []Problem {

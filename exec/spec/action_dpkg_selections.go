@@ -2,7 +2,8 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
+
+	"moon/internal/pattern"
 )
 
 // DpkgSelectionsArgs are the arguments of dpkg_selections.
@@ -27,7 +28,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var debianPackage = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?$`)
+var debianPackage = pattern.New(`^[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?$`)
 
 func (a *DpkgSelectionsArgs) validateArgs(func(string) bool) []Problem {
 	if !debianPackage.MatchString(a.Name) {

@@ -2,9 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 
 	"moon/exec/digest"
+	"moon/internal/pattern"
 )
 
 // FileArgs are the arguments of file.
@@ -116,7 +116,7 @@ func onlyAbsent(state string, given func(string) bool, names ...string) (problem
 	return problems
 }
 
-var sha1Digits = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var sha1Digits = pattern.New(`^[0-9a-f]{40}$`)
 
 // checkLeft checks the checksum of lines that moon has left.
 func checkLeft(state, checksum string, given func(string) bool) []Problem {

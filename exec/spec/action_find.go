@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // FindArgs are the arguments of find. Once decoded, the tests are ready to use.
@@ -128,4 +130,4 @@ func globPattern(glob string) string {
 	return b.String()
 }
 
-var globList = regexp.MustCompile(`^\[(!?)(\]?[^\]]*)\]`)
+var globList = pattern.New(`^\[(!?)(\]?[^\]]*)\]`)

@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // GitArgs are the arguments of git.
@@ -51,7 +52,7 @@ var _ = declareAction(&Action{
 })
 
 // archiveNames matches what archives may be called. The format is git's.
-var archiveNames = regexp.MustCompile(`\.(zip|tar|tar\.gz|tgz)$`)
+var archiveNames = pattern.New(`\.(zip|tar|tar\.gz|tgz)$`)
 
 // ArchiveFormat is what git calls the format of an archive with this name.
 func ArchiveFormat(path string) string {
@@ -103,7 +104,7 @@ func (a *GitArgs) validateArgs(given func(string) bool) []Problem {
 }
 
 // credentials matches the beginning of a URL with something for logging in.
-var credentials = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)([^/@]*)@`)
+var credentials = pattern.New(`^([a-zA-Z][a-zA-Z0-9+.-]*://)([^/@]*)@`)
 
 // ShownURL is a URL without what must not be seen: a password, or a user who may well be a token.
 func ShownURL(url string) string {

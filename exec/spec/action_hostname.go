@@ -2,7 +2,8 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
+
+	"moon/internal/pattern"
 )
 
 // HostnameArgs are the arguments of hostname.
@@ -24,7 +25,7 @@ var _ = declareAction(&Action{
 	Example: "- hostname: {name: web1.example.com}\n",
 })
 
-var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_-]{1,63})*$`)
+var hostName = pattern.New(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_-]{1,63})*$`)
 
 func (a *HostnameArgs) validateArgs(func(string) bool) []Problem {
 	if !hostName.MatchString(a.Name) || len(a.Name) > 64 {

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // LineinfileArgs are the arguments of lineinfile. Once decoded, the patterns are compiled; nil: none.
@@ -119,7 +121,7 @@ func readAnchor(after, before string) (at Anchor, problems []Problem) {
 }
 
 // wholeText matches a pattern that is meant for more than one line.
-var wholeText = regexp.MustCompile(`^\(\?[is]*m`)
+var wholeText = pattern.New(`^\(\?[is]*m`)
 
 func checkAttributes(mode Mode) (problems []Problem) {
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }

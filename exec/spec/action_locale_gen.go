@@ -2,7 +2,8 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
+
+	"moon/internal/pattern"
 )
 
 // LocaleGenArgs are the arguments of locale_gen.
@@ -24,7 +25,7 @@ var _ = declareAction(&Action{
 	Example: "- locale_gen: {name: de_DE.UTF-8}\n",
 })
 
-var localeName = regexp.MustCompile(`^[A-Za-z][A-Za-z_]*(\.[A-Za-z0-9-]+)?(@[A-Za-z]+)?$`)
+var localeName = pattern.New(`^[A-Za-z][A-Za-z_]*(\.[A-Za-z0-9-]+)?(@[A-Za-z]+)?$`)
 
 func (a *LocaleGenArgs) validateArgs(func(string) bool) []Problem {
 	for _, name := range a.Name {

@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // ModprobeArgs are the arguments of modprobe. Once decoded, Words are the parameters.
@@ -36,7 +37,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var kernelModule = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+var kernelModule = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
 func (a *ModprobeArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem

@@ -2,10 +2,11 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // MysqlUserArgs are the arguments of mysql_user. Once decoded, Host is in lower case, and Privileges and Limits are what Priv and
@@ -76,7 +77,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var nativeHash = regexp.MustCompile(`^\*[0-9A-Fa-f]{40}$`)
+var nativeHash = pattern.New(`^\*[0-9A-Fa-f]{40}$`)
 
 var mysqlLimits = []string{
 	"MAX_QUERIES_PER_HOUR", "MAX_UPDATES_PER_HOUR", "MAX_CONNECTIONS_PER_HOUR", "MAX_USER_CONNECTIONS", "MAX_STATEMENT_TIME",
@@ -112,7 +113,7 @@ func (a *MysqlUserArgs) validateArgs(func(string) bool) []Problem {
 	return append(problems, more...)
 }
 
-var plainWord = regexp.MustCompile(`^[0-9A-Za-z_.]+$`)
+var plainWord = pattern.New(`^[0-9A-Za-z_.]+$`)
 
 // readGrants reads privileges as they are written. USAGE is what every user has.
 func readGrants(priv any, usage bool) (grants []Grant, problems []Problem) {
@@ -171,7 +172,7 @@ func readGrants(priv any, usage bool) (grants []Grant, problems []Problem) {
 }
 
 // privilegeWords matches a privilege, with columns or not.
-var privilegeWords = regexp.MustCompile("^[A-Z_]+( [A-Z_]+)*( ?\\([^()'\";]*\\))?$")
+var privilegeWords = pattern.New("^[A-Z_]+( [A-Z_]+)*( ?\\([^()'\";]*\\))?$")
 
 // quoteGrantee quotes the names of an object, but for the stars.
 func quoteGrantee(on string) string {

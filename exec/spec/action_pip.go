@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // PipArgs are the arguments of pip. Once decoded, Packages are the single requirements, Options the words of ExtraArgs and
@@ -51,7 +52,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var pipName = regexp.MustCompile(`^[A-Za-z0-9./_~+:@\[]`)
+var pipName = pattern.New(`^[A-Za-z0-9./_~+:@\[]`)
 
 func (a *PipArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem

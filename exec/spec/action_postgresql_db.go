@@ -2,7 +2,8 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
+
+	"moon/internal/pattern"
 )
 
 // PostgresqlDBArgs are the arguments of postgresql_db.
@@ -45,7 +46,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
+var wholeNumber = pattern.New(`^-?[0-9]+$`)
 
 func (a *PostgresqlDBArgs) validateArgs(given func(string) bool) []Problem {
 	problems := append(a.problems(), emptyNames(map[string]string{"name": a.Name})...)

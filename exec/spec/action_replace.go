@@ -3,6 +3,8 @@ package spec
 import (
 	"reflect"
 	"regexp"
+
+	"moon/internal/pattern"
 )
 
 // ReplaceArgs are the arguments of replace. Once decoded, the patterns are compiled; nil: none.
@@ -80,4 +82,4 @@ func (a *ReplaceArgs) validateArgs(func(string) bool) []Problem {
 }
 
 // returns matches a pattern that asks for a carriage return.
-var returns = regexp.MustCompile(`\r|\\r|\\x0[dD]|\\015`)
+var returns = pattern.New(`\r|\\r|\\x0[dD]|\\015`)

@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // RPMKeyArgs are the arguments of rpm_key. Once decoded, KeyID has capitals if the key is given by its id, and Fingerprints have neither
@@ -32,7 +33,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var rpmKeyID = regexp.MustCompile(`^(?i:0x)?([0-9A-Fa-f]{8,40})$`)
+var rpmKeyID = pattern.New(`^(?i:0x)?([0-9A-Fa-f]{8,40})$`)
 
 func (a *RPMKeyArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem

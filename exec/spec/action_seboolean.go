@@ -2,7 +2,8 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
+
+	"moon/internal/pattern"
 )
 
 // SebooleanArgs are the arguments of seboolean.
@@ -32,7 +33,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var sebooleanName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+var sebooleanName = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 func (a *SebooleanArgs) validateArgs(func(string) bool) []Problem {
 	if !sebooleanName.MatchString(a.Name) {

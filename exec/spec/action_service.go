@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"time"
+
+	"moon/internal/pattern"
 )
 
 // ServiceArgs are the arguments of service.
@@ -50,7 +51,7 @@ func (a *ServiceArgs) OnlyLooks() bool {
 	return a.State == "" && a.Enabled == nil && a.Masked == nil && !a.DaemonReload && !a.DaemonReexec
 }
 
-var serviceName = regexp.MustCompile(`^[a-zA-Z0-9@_.:\\+~-]+$`)
+var serviceName = pattern.New(`^[a-zA-Z0-9@_.:\\+~-]+$`)
 
 func (a *ServiceArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem

@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // SysctlArgs are the arguments of sysctl. Once decoded, Value is as the kernel has it, and Key is a path below /proc/sys.
@@ -38,7 +39,7 @@ var _ = declareAction(&Action{
 `,
 })
 
-var sysctlName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_:@+*/.-]*$`)
+var sysctlName = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_:@+*/.-]*$`)
 
 func (a *SysctlArgs) validateArgs(func(string) bool) []Problem {
 	var problems []Problem

@@ -2,7 +2,8 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
+
+	"moon/internal/pattern"
 )
 
 // TimezoneArgs are the arguments of timezone.
@@ -22,7 +23,7 @@ var _ = declareAction(&Action{
 	Example: "- timezone: {name: Etc/GMT-1}\n",
 })
 
-var zoneName = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
+var zoneName = pattern.New(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
 
 func (a *TimezoneArgs) validateArgs(func(string) bool) []Problem {
 	if !zoneName.MatchString(a.Name) {

@@ -2,9 +2,10 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // UserArgs are the arguments of user. Once decoded, Groups has one name in each entry; nil: leave them.
@@ -79,7 +80,7 @@ var _ = declareAction(&Action{
 })
 
 // hashedPassword matches what /etc/shadow may hold. What is left of DES, 13 characters, cannot be distinguished from a password.
-var hashedPassword = regexp.MustCompile(`^(!*\$[0-9a-z-]+\$[^:\s]+|[!*]+)$`)
+var hashedPassword = pattern.New(`^(!*\$[0-9a-z-]+\$[^:\s]+|[!*]+)$`)
 
 func (a *UserArgs) validateArgs(given func(string) bool) []Problem {
 	problems := checkAccountName("name", a.Name)

@@ -2,9 +2,10 @@ package spec
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // packageReturns are what every action for packages returns.
@@ -16,7 +17,7 @@ var packageReturns = []Return{
 
 // packageNames takes the names of packages as they are written: text with commas is several. None can be taken for an
 // option of a package manager.
-func packageNames(names []string, pattern *regexp.Regexp, hint string) (all []string, problems []Problem) {
+func packageNames(names []string, right *pattern.Pattern, hint string) (all []string, problems []Problem) {
 	if len(names) == 1 {
 		names = strings.Split(names[0], ",")
 	}
@@ -24,7 +25,7 @@ func packageNames(names []string, pattern *regexp.Regexp, hint string) (all []st
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "" || slices.Contains(all, name):
-		case !pattern.MatchString(name):
+		case !right.MatchString(name):
 			problems = append(problems, Problem{"name", "`name` has " + nameValue(name) + ", which is not a package name", hint})
 		default:
 			all = append(all, name)
@@ -34,7 +35,7 @@ func packageNames(names []string, pattern *regexp.Regexp, hint string) (all []st
 }
 
 // packagePattern is what package managers other than apt may take: names, versions, groups, files and addresses.
-var packagePattern = regexp.MustCompile(`^[a-zA-Z0-9@*?/._\[(+][^\s'"` + "`" + `;$\\]*( [<>=]+ [^\s]+)?$`)
+var packagePattern = pattern.New(`^[a-zA-Z0-9@*?/._\[(+][^\s'"` + "`" + `;$\\]*( [<>=]+ [^\s]+)?$`)
 
 // wantsPackages reports the problem of a step that asks a package manager for nothing.
 func wantsPackages(action, ways string, anything bool) []Problem {

@@ -1,8 +1,9 @@
 package spec
 
 import (
-	"regexp"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // PostgresLogin says how a step reaches a server of PostgreSQL.
@@ -25,7 +26,7 @@ func postgresNames(name string) []string {
 	return []string{"community.postgresql." + name, "community.general." + name}
 }
 
-var connectParam = regexp.MustCompile(`^[a-z_]+$`)
+var connectParam = pattern.New(`^[a-z_]+$`)
 
 func (l *PostgresLogin) problems() (problems []Problem) {
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }

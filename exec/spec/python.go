@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"moon/internal/pattern"
 )
 
 // Playbooks are written with Python's regular expressions. Here they are Go's, which differ in little that playbooks
@@ -84,8 +86,8 @@ func fromPython(s string) (translated, hint string) {
 }
 
 var (
-	repeatUpTo  = regexp.MustCompile(`^\{,[0-9]+\}`)
-	pythonFlags = regexp.MustCompile(`^\(\?[aimsuL]+[:)]`)
+	repeatUpTo  = pattern.New(`^\{,[0-9]+\}`)
+	pythonFlags = pattern.New(`^\(\?[aimsuL]+[:)]`)
 )
 
 // goFlags leaves out the flags that say what is true here in any case: \w and \d are ASCII's.
@@ -205,6 +207,6 @@ func replacementFor(field, s string, re *regexp.Regexp) (*Template, []Problem) {
 
 // Three octal digits, or a 0, are a character; other digits are a group's number.
 var (
-	octalEscape    = regexp.MustCompile(`^\\(?:[0-3][0-7][0-7]|0[0-7]?)`)
-	groupReference = regexp.MustCompile(`^\\(?:g<([0-9]+|[A-Za-z_][A-Za-z0-9_]*)>|([1-9][0-9]?))`)
+	octalEscape    = pattern.New(`^\\(?:[0-3][0-7][0-7]|0[0-7]?)`)
+	groupReference = pattern.New(`^\\(?:g<([0-9]+|[A-Za-z_][A-Za-z0-9_]*)>|([1-9][0-9]?))`)
 )

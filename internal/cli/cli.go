@@ -14,6 +14,7 @@ import (
 
 	"moon/exec/remote"
 	"moon/internal/app"
+	"moon/internal/cli/installing"
 	"moon/internal/cli/reference"
 	"moon/tui/terminal"
 )
@@ -36,29 +37,30 @@ func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
 }
 
 type cli struct {
-	TUI        tuiCmd            `cmd:"" group:"cmd-run" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
-	Run        runCmd            `cmd:"" group:"cmd-run" help:"Run a playbook non-interactively."`
-	Resume     resumeCmd         `cmd:"" group:"cmd-run" help:"Resume a run that was stopped, failed or crashed."`
-	Destroy    destroyCmd        `cmd:"" group:"cmd-run" help:"Remove what the runs of a playbook have created."`
-	Attach     attachCmd         `cmd:"" group:"cmd-run" help:"Follow a run in another terminal, or send it commands."`
-	Plan       planCmd           `cmd:"" group:"cmd-plans" help:"Print what a playbook will do, with the origin of every step."`
-	Validate   validateCmd       `cmd:"" group:"cmd-plans" help:"Check a playbook for errors; run nothing."`
-	Doctor     doctorCmd         `cmd:"" group:"cmd-plans" help:"Report what moon does not support in a playbook, its roles and files; run nothing."`
-	Graph      graphCmd          `cmd:"" group:"cmd-plans" help:"Print the execution graph of a playbook."`
-	Inventory  inventoryCmd      `cmd:"" group:"cmd-plans" help:"Print the hosts and groups of an inventory, or the variables of a host."`
-	Runs       runsCmd           `cmd:"" group:"cmd-runs" help:"List past runs."`
-	Show       showCmd           `cmd:"" group:"cmd-runs" help:"Show what a run did: failures and their causes, slow steps, output."`
-	State      stateCmd          `cmd:"" group:"cmd-runs" help:"List what the runs of a playbook created on this machine."`
-	Prune      pruneCmd          `cmd:"" group:"cmd-runs" help:"Delete old runs and their data."`
-	Facts      reference.Facts   `cmd:"" group:"cmd-reference" help:"Print the facts of this machine."`
-	Actions    reference.Actions `cmd:"" group:"cmd-reference" help:"List the actions, or describe one."`
-	Schema     reference.Schema  `cmd:"" group:"cmd-reference" help:"Print the JSON Schema of playbooks, for editors."`
-	Themes     themesCmd         `cmd:"" group:"cmd-reference" help:"List the colour themes."`
-	Keys       keysCmd           `cmd:"" group:"cmd-reference" help:"List the keys of the TUI, or check a file of keys."`
-	Plugin     pluginCmd         `cmd:"" group:"cmd-programs" help:"Manage plugins: list, describe, test and trust them."`
-	Trust      trustCmd          `cmd:"" group:"cmd-programs" help:"Trust the files of a playbook, so that programs they name may run before approval."`
-	Completion completionCmd     `cmd:"" group:"cmd-other" help:"Print a completion script for bash, zsh or fish."`
-	Version    versionCmd        `cmd:"" group:"cmd-other" help:"Print the version."`
+	TUI        tuiCmd             `cmd:"" group:"cmd-run" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
+	Run        runCmd             `cmd:"" group:"cmd-run" help:"Run a playbook non-interactively."`
+	Resume     resumeCmd          `cmd:"" group:"cmd-run" help:"Resume a run that was stopped, failed or crashed."`
+	Destroy    destroyCmd         `cmd:"" group:"cmd-run" help:"Remove what the runs of a playbook have created."`
+	Attach     attachCmd          `cmd:"" group:"cmd-run" help:"Follow a run in another terminal, or send it commands."`
+	Plan       planCmd            `cmd:"" group:"cmd-plans" help:"Print what a playbook will do, with the origin of every step."`
+	Validate   validateCmd        `cmd:"" group:"cmd-plans" help:"Check a playbook for errors; run nothing."`
+	Doctor     doctorCmd          `cmd:"" group:"cmd-plans" help:"Report what moon does not support in a playbook, its roles and files; run nothing."`
+	Graph      graphCmd           `cmd:"" group:"cmd-plans" help:"Print the execution graph of a playbook."`
+	Inventory  inventoryCmd       `cmd:"" group:"cmd-plans" help:"Print the hosts and groups of an inventory, or the variables of a host."`
+	Runs       runsCmd            `cmd:"" group:"cmd-runs" help:"List past runs."`
+	Show       showCmd            `cmd:"" group:"cmd-runs" help:"Show what a run did: failures and their causes, slow steps, output."`
+	State      stateCmd           `cmd:"" group:"cmd-runs" help:"List what the runs of a playbook created on this machine."`
+	Prune      pruneCmd           `cmd:"" group:"cmd-runs" help:"Delete old runs and their data."`
+	Facts      reference.Facts    `cmd:"" group:"cmd-reference" help:"Print the facts of this machine."`
+	Actions    reference.Actions  `cmd:"" group:"cmd-reference" help:"List the actions, or describe one."`
+	Schema     reference.Schema   `cmd:"" group:"cmd-reference" help:"Print the JSON Schema of playbooks, for editors."`
+	Themes     themesCmd          `cmd:"" group:"cmd-reference" help:"List the colour themes."`
+	Keys       keysCmd            `cmd:"" group:"cmd-reference" help:"List the keys of the TUI, or check a file of keys."`
+	Plugin     pluginCmd          `cmd:"" group:"cmd-programs" help:"Manage plugins: list, describe, test and trust them."`
+	Install    installing.Install `cmd:"" group:"cmd-programs" help:"Install the collections and roles that requirements.yml names."`
+	Trust      trustCmd           `cmd:"" group:"cmd-programs" help:"Trust the files of a playbook, so that programs they name may run before approval."`
+	Completion completionCmd      `cmd:"" group:"cmd-other" help:"Print a completion script for bash, zsh or fish."`
+	Version    versionCmd         `cmd:"" group:"cmd-other" help:"Print the version."`
 
 	ProgramTimeout time.Duration `default:"30s" placeholder:"TIME" help:"Time limit for programs that moon runs while planning: inventories, passwords, plugins (30s)."`
 
@@ -134,7 +136,7 @@ func newParser(call *app.Invocation, grammar any) *kong.Kong {
 }
 
 // grammarFor makes the grammar that a call needs: a pointer to a struct with those fields of cli that are not commands, and the command
-// that the call begins with. To build the flags of all 23 takes kong longer than anything else that moon does at its start. Whatever else a
+// that the call begins with. To build the flags of all of them takes kong longer than anything else that moon does at its start. Whatever else a
 // call begins with needs them all, and so does a completion script, which lists them.
 func grammarFor(args []string) reflect.Value {
 	whole := reflect.TypeFor[cli]()

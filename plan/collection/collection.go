@@ -2,9 +2,10 @@ package collection
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // Kind is what a plugin is for: the name of its directory below plugins/.
@@ -82,7 +83,7 @@ func (c *Collection) Plugin(kind Kind, name string) (path string, ok bool) {
 	return "", false
 }
 
-var pluginName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+var pluginName = pattern.New(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 
 // Plugins are the files of a kind, in order. A file of filters may have many.
 func (c *Collection) Plugins(kind Kind) []string {

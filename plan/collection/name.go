@@ -1,9 +1,10 @@
 package collection
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"moon/internal/pattern"
 )
 
 // The collections that no directory has: what Ansible itself brings, and the same with the directories next to a playbook before it.
@@ -13,9 +14,9 @@ const (
 )
 
 var (
-	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	identifier = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// The last part may name a folder and a file whose name is not an identifier, as roles have.
-	fullName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*)\.((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z0-9_][A-Za-z0-9_-]*)$`)
+	fullName = pattern.New(`^([A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*)\.((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z0-9_][A-Za-z0-9_-]*)$`)
 )
 
 // Split takes a full name apart: community.general.ini_file is ini_file of community.general. A name in a folder keeps its dots.

@@ -1,14 +1,13 @@
 package counterpart
 
 import (
-	"regexp"
-
+	"moon/internal/pattern"
 	"moon/plan"
 )
 
 // renumbered is what tells steps and scopes of the same name apart: the second shell is shell~2. Whatever is inserted above
 // them gives them other numbers.
-var renumbered = regexp.MustCompile(`~\d+`)
+var renumbered = pattern.New(`~\d+`)
 
 // Of says for each step of a plan which step of an earlier one it is, or -1 if it is new. What a step did is its
 // counterpart's, so a wrong answer runs something twice, or not at all.

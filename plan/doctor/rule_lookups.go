@@ -1,11 +1,11 @@
 package doctor
 
 import (
-	"regexp"
 	"slices"
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/playbook"
@@ -19,7 +19,7 @@ type lookupsRule struct {
 }
 
 // lookupCall is the call of a lookup in a text.
-var lookupCall = regexp.MustCompile(`\b(?:lookup|query|q)\(\s*['"]([A-Za-z_][\w.]*)['"]`)
+var lookupCall = pattern.New(`\b(?:lookup|query|q)\(\s*['"]([A-Za-z_][\w.]*)['"]`)
 
 // VisitTemplate looks at the lookups of a template.
 func (r *lookupsRule) VisitTemplate(v playbook.Value, at walk.Place) {

@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 	"moon/plan/playbook"
 )
@@ -72,7 +72,7 @@ func isBlank(text string) bool {
 }
 
 // bracketed looks like a list or a map, and is no template.
-var bracketed = regexp.MustCompile(`^(?:\[.*\]|\{[^{%].*\})$`)
+var bracketed = pattern.New(`^(?:\[.*\]|\{[^{%].*\})$`)
 
 func (inv *Inventory) readINI(f *playbook.File) {
 	r := &iniReader{inv: inv, f: f, group: inv.groups["ungrouped"], childs: map[string][]waiting{}, known: map[string]bool{}}

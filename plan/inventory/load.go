@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 	"moon/plan/playbook"
 )
 
@@ -197,7 +197,7 @@ func (inv *Inventory) readFile(path string, named bool) {
 	}
 }
 
-var yamlStart = regexp.MustCompile(`^(?:---|%YAML|\{|(?:"[^"]*"|'[^']*'|[^\s\[\]=#:"']+)\s*:(?:\s|$))`)
+var yamlStart = pattern.New(`^(?:---|%YAML|\{|(?:"[^"]*"|'[^']*'|[^\s\[\]=#:"']+)\s*:(?:\s|$))`)
 
 // isYAML tells by the name, or by the first line that says anything. INI begins with a section, or with a host.
 func isYAML(f *playbook.File) bool {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 )
 
@@ -82,7 +83,7 @@ func hostSet(hosts []*Host) map[*Host]bool {
 	return m
 }
 
-var ipv6 = regexp.MustCompile(`^[!&]?(?:[0-9a-fA-F.]*:){2,}[0-9a-fA-F.]*$`)
+var ipv6 = pattern.New(`^[!&]?(?:[0-9a-fA-F.]*:){2,}[0-9a-fA-F.]*$`)
 
 // takeApart finds the parts of a pattern. In brackets a colon is that of a range, in an address of IPv6 one of its own, and in a
 // regular expression it may mean anything, so that only a comma ends one there.

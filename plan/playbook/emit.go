@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"moon/internal/pattern"
 )
 
 // YAML is a JSON document as YAML, with the same keys in the same order and the same values. Text is quoted wherever
@@ -120,9 +121,9 @@ func (e *emitter) writeKey(indent int) error {
 }
 
 // plainWord is text that no version of YAML takes for anything but text, if it is none of its words.
-var plainWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+var plainWord = pattern.New(`^[A-Za-z/][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
 
-var yamlWords = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
+var yamlWords = pattern.New(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
 
 func plainText(text string) bool { return plainWord.MatchString(text) && !yamlWords.MatchString(text) }
 

@@ -2,12 +2,12 @@ package playbook
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 )
 
@@ -371,7 +371,7 @@ func (p *parser) readID(t *Task, e Entry) {
 	t.ID = name
 }
 
-var idPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+var idPattern = pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 func (p *parser) readRegister(t *Task, e Entry) {
 	if name, ok := p.readIdentifier(e, "the name of a variable"); ok {

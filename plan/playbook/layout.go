@@ -2,13 +2,13 @@ package playbook
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 )
 
 // fault is where the layout of a YAML text breaks, and what to do about it.
@@ -124,7 +124,7 @@ func (s *layout) readLine(n int) {
 }
 
 // looksLikeEntry is the beginning of a line that people mean as a list item or a key.
-var looksLikeEntry = regexp.MustCompile(`^(- )?[A-Za-z_][\w.]*:( |$)|^- `)
+var looksLikeEntry = pattern.New(`^(- )?[A-Za-z_][\w.]*:( |$)|^- `)
 
 // reportUnclosed reports the quote or bracket that is still open.
 func (s *layout) reportUnclosed() {
@@ -169,7 +169,7 @@ func countSpaces(n int) string {
 	return fmt.Sprintf("%d spaces", n)
 }
 
-var properties = regexp.MustCompile(`^[&!][^\s,\[\]{}]*(?:\s+|$)`)
+var properties = pattern.New(`^[&!][^\s,\[\]{}]*(?:\s+|$)`)
 
 // readEntries takes a line apart into the list items and the key that begin on it.
 func (s *layout) readEntries(n, at int, content string) {
@@ -450,7 +450,7 @@ func (s *layout) readPlain(n, at int, text string) {
 	}
 }
 
-var alias = regexp.MustCompile(`^\*[\w-]+$`)
+var alias = pattern.New(`^\*[\w-]+$`)
 
 // readFlow goes on inside quotes and brackets.
 func (s *layout) readFlow(n int, text string, from int) {

@@ -2,12 +2,13 @@ package playbook
 
 import (
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"moon/internal/pattern"
 )
 
 // Literal is a value as INI inventories write it: a literal of Python, as in 5, 'text', [1, 2] or {'a': None}, or else the text
@@ -146,7 +147,7 @@ func (l *pythonReader) readValue() (*yaml.Node, bool) {
 	return nil, false
 }
 
-var wordStart = regexp.MustCompile(`^[\pL\pN_]`)
+var wordStart = pattern.New(`^[\pL\pN_]`)
 
 // readParentheses reads what is in parentheses: one value, or a list.
 func (l *pythonReader) readParentheses(from int) (*yaml.Node, bool) {
@@ -207,10 +208,10 @@ func (l *pythonReader) readBraces(from int) (*yaml.Node, bool) {
 }
 
 var (
-	numberText = regexp.MustCompile(`^(?:[0-9][0-9a-zA-Z_]*)?(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]+)?`)
-	wholeText  = regexp.MustCompile(`^(?:0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|[1-9](?:_?[0-9])*|0(?:_?0)*)$`)
+	numberText = pattern.New(`^(?:[0-9][0-9a-zA-Z_]*)?(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]+)?`)
+	wholeText  = pattern.New(`^(?:0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|[1-9](?:_?[0-9])*|0(?:_?0)*)$`)
 	digits     = `[0-9](?:_?[0-9])*`
-	floatWhole = regexp.MustCompile(`^(?:(?:` + digits + `)?\.` + digits + `|` + digits + `\.?)(?:[eE][+-]?` + digits + `)?$`)
+	floatWhole = pattern.New(`^(?:(?:` + digits + `)?\.` + digits + `|` + digits + `\.?)(?:[eE][+-]?` + digits + `)?$`)
 )
 
 // longestWhole is how many digits of a whole number Python reads.
@@ -251,7 +252,7 @@ func (l *pythonReader) readNumber(from int) (*yaml.Node, bool) {
 	return nil, false
 }
 
-var quotePrefix = regexp.MustCompile(`^(?i:r|u|b|br|rb)?("""|'''|"|')`)
+var quotePrefix = pattern.New(`^(?i:r|u|b|br|rb)?("""|'''|"|')`)
 
 // readQuoted reads texts in quotes; several in a row are one.
 func (l *pythonReader) readQuoted(from int) (*yaml.Node, bool) {
@@ -279,7 +280,7 @@ var simpleEscapes = map[byte]string{
 	'v': "\v",
 }
 
-var numberEscape = regexp.MustCompile(`^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3}))`)
+var numberEscape = pattern.New(`^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3}))`)
 
 // readCharacter reads one of a quoted text. A backslash before a letter that means nothing stays.
 func (l *pythonReader) readCharacter(b *strings.Builder, prefix string) bool {

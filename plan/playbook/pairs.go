@@ -1,13 +1,14 @@
 package playbook
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"moon/internal/pattern"
 )
 
 // word is a part of a text between white space. Quotes and templates keep what is inside them together.
@@ -69,7 +70,7 @@ type argument struct {
 	value Value
 }
 
-var argumentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var argumentName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // argumentOf takes a word apart, if it is a key with a value.
 func (v Value) argumentOf(w word) (argument, bool) {
@@ -86,7 +87,7 @@ func (v Value) argumentOf(w word) (argument, bool) {
 	return argument{v.Part(w.at, key), v.Part(at, unescaped(value))}, true
 }
 
-var escape = regexp.MustCompile(`\\(?:U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\\'"abfnrtv])`)
+var escape = pattern.New(`\\(?:U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\\'"abfnrtv])`)
 
 // unescaped turns \n and the like into what they stand for: so it is in the value of an argument, and nowhere else.
 func unescaped(text string) string {

@@ -2,12 +2,12 @@ package playbook
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 )
 
@@ -239,7 +239,7 @@ func (p *parser) readCollections(e Entry) []string {
 	return names
 }
 
-var collectionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$`)
+var collectionName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$`)
 
 // readEnvironment reads a map, a template, or a list of them.
 func (p *parser) readEnvironment(e Entry) []Value {

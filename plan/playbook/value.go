@@ -1,7 +1,6 @@
 package playbook
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 )
 
 // Kind is the type of a value as written.
@@ -38,7 +38,7 @@ type Value struct {
 }
 
 // identifier is what a key must look like that names a variable or a step. The layout of a broken file takes words of this form for keys.
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var identifier = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Entry is one key of a map.
 type Entry struct {

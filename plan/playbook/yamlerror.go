@@ -1,15 +1,15 @@
 package playbook
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 )
 
-var yamlLine = regexp.MustCompile(`^line (\d+): `)
+var yamlLine = pattern.New(`^line (\d+): `)
 
 // yamlHints are ways out of the parser's terser messages.
 var yamlHints = []struct{ text, message, hint string }{
@@ -60,32 +60,32 @@ func failYAML(f *File, err error, ds *diag.List) (Value, bool) {
 }
 
 // notLayout are the complaints that are not about how lines are indented, or what is closed.
-var notLayout = regexp.MustCompile(`unknown anchor|tag handle|exceeded max depth|escape`)
+var notLayout = pattern.New(`unknown anchor|tag handle|exceeded max depth|escape`)
 
 // suspects are what a complaint of the parser is likely to be about: the first group of the pattern, looked for in some
 // lines from the one the parser names.
 var suspects = []struct {
 	complaint string
 	lines     int
-	pattern   *regexp.Regexp
+	pattern   *pattern.Pattern
 	message   string // instead of the parser's; may be empty
 	hint      string
 }{
-	{"", 1, regexp.MustCompile(`^ *(\t)`), "", "YAML is indented with spaces, not tabs"},
+	{"", 1, pattern.New(`^ *(\t)`), "", "YAML is indented with spaces, not tabs"},
 	{
-		"did not find expected", 2, regexp.MustCompile(`(?:^|[:\-,\[]\s+)(\{\{)`), "a value that starts with {{ must be quoted",
+		"did not find expected", 2, pattern.New(`(?:^|[:\-,\[]\s+)(\{\{)`), "a value that starts with {{ must be quoted",
 		"write \"{{ … }} …\"",
 	},
-	{"cannot start any token", 2, regexp.MustCompile("(?:^|[:,\\[-])\\s+([@`%])"), "", ""},
-	{"mapping values are not allowed", 2, regexp.MustCompile(`.*(: )`), "", ""},
-	{"mapping values are not allowed", 2, regexp.MustCompile(`(:)$`), "", ""},
-	{"expected ',' or ']'", 1, regexp.MustCompile(`.*(\[)`), "", ""},
-	{"expected ',' or '}'", 1, regexp.MustCompile(`.*(\{)`), "", ""},
-	{"expected node content", 3, regexp.MustCompile(`(?:^|[:,\[{-])\s+([\]},&%])`), "", ""},
-	{"undefined tag handle", 2, regexp.MustCompile(`\s(![^\s]*)`), "", ""},
+	{"cannot start any token", 2, pattern.New("(?:^|[:,\\[-])\\s+([@`%])"), "", ""},
+	{"mapping values are not allowed", 2, pattern.New(`.*(: )`), "", ""},
+	{"mapping values are not allowed", 2, pattern.New(`(:)$`), "", ""},
+	{"expected ',' or ']'", 1, pattern.New(`.*(\[)`), "", ""},
+	{"expected ',' or '}'", 1, pattern.New(`.*(\{)`), "", ""},
+	{"expected node content", 3, pattern.New(`(?:^|[:,\[{-])\s+([\]},&%])`), "", ""},
+	{"undefined tag handle", 2, pattern.New(`\s(![^\s]*)`), "", ""},
 }
 
-var unknownAnchor = regexp.MustCompile(`unknown anchor '(.+)' referenced`)
+var unknownAnchor = pattern.New(`unknown anchor '(.+)' referenced`)
 
 // findMistake moves a diagnostic to what it is about.
 func (f *File) findMistake(d *diag.Diagnostic, complaint string) {
@@ -131,4 +131,4 @@ func (f *File) findMistake(d *diag.Diagnostic, complaint string) {
 }
 
 // openQuote is a quote that begins a value and has no partner on its line.
-var openQuote = regexp.MustCompile(`(?:^|[:,\[{-])\s*("[^"]*|'[^']*)$`)
+var openQuote = pattern.New(`(?:^|[:,\[{-])\s*("[^"]*|'[^']*)$`)

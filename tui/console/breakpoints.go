@@ -2,12 +2,12 @@ package console
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"moon/events"
+	"moon/internal/pattern"
 	"moon/tui/debugger"
 	"moon/tui/status"
 )
@@ -21,7 +21,7 @@ type breakpoints struct {
 }
 
 // clauses are what may follow the steps of a breakpoint, in this order.
-var clauses = regexp.MustCompile(`^(.*?)(?:\s+if\s+(.+?))?(?:\s+after\s+(\d+))?(?:\s+log\s+(.+))?$`)
+var clauses = pattern.New(`^(.*?)(?:\s+if\s+(.+?))?(?:\s+after\s+(\d+))?(?:\s+log\s+(.+))?$`)
 
 func (c *breakpoints) setBreak(args string) {
 	if args == "" {

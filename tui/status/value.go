@@ -2,9 +2,9 @@ package status
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
+	"moon/internal/pattern"
 	"moon/plan"
 )
 
@@ -35,7 +35,7 @@ func (eval Eval) Value(p *plan.Plan, step int, expression string) Value {
 	return Value{Text: text}
 }
 
-var firstName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*`)
+var firstName = pattern.New(`^[A-Za-z_][A-Za-z_0-9]*`)
 
 // givenLater finds the step that registers what an expression begins with, where the error is that there is no such name: at the
 // pointer there is none yet.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"moon/internal/pattern"
 	names "moon/internal/suggest"
 )
 
@@ -19,7 +19,7 @@ var (
 )
 
 // sizes are numbers with a unit, as the types bytes and bits have them.
-var sizes = regexp.MustCompile(`^\s*[0-9]*\.?[0-9]+\s*([KMGTPEZY]?(b|B|bit|bits|Bits?|byte|bytes|Bytes?)?)?\s*$`)
+var sizes = pattern.New(`^\s*[0-9]*\.?[0-9]+\s*([KMGTPEZY]?(b|B|bit|bits|Bits?|byte|bytes|Bytes?)?)?\s*$`)
 
 // fits reports whether a module takes a value for a type. What it makes of it is its own business.
 func fits(typ string, v any) bool {

@@ -3,11 +3,11 @@ package nearby
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"moon/internal/diag"
+	"moon/internal/pattern"
 	"moon/plan"
 )
 
@@ -56,7 +56,7 @@ func FromHere(o plan.Options, ds diag.List) diag.List {
 }
 
 // placeInText is what a sentence says when it points to another line: main.yml:3.
-var placeInText = regexp.MustCompile(`[^\s"'(),;\x60«»]+\.[A-Za-z0-9]+:[0-9]+`)
+var placeInText = pattern.New(`[^\s"'(),;\x60«»]+\.[A-Za-z0-9]+:[0-9]+`)
 
 // renamePlaces renames the files of the places that a sentence names: an editor is to find them just as it finds the place of the
 // diagnostic itself.

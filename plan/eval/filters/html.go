@@ -2,12 +2,12 @@ package filters
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"moon/internal/pattern"
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
@@ -83,12 +83,12 @@ func filterXMLAttr(c *call.Input) (any, error) {
 }
 
 var (
-	spaces     = regexp.MustCompile(`\s+`)
-	linkHead   = regexp.MustCompile(`^(?:[(<]|&lt;)+`)
-	linkTail   = regexp.MustCompile(`(?:[)>.,\n]|&gt;)+$`)
-	mailLike   = regexp.MustCompile(`^\S+@\w[\w.-]*\.\w+$`)
-	schemeLike = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*:(?://?)?$`)
-	linkLike   = regexp.MustCompile(`(?i)^(?:(?:https?://|www\.)(?:(?:[\w%-]+\.)+)?(?:[a-z]{2,63}|xn--[\w%]{2,59})` +
+	spaces     = pattern.New(`\s+`)
+	linkHead   = pattern.New(`^(?:[(<]|&lt;)+`)
+	linkTail   = pattern.New(`(?:[)>.,\n]|&gt;)+$`)
+	mailLike   = pattern.New(`^\S+@\w[\w.-]*\.\w+$`)
+	schemeLike = pattern.New(`(?i)^[a-z][a-z0-9+.-]*:(?://?)?$`)
+	linkLike   = pattern.New(`(?i)^(?:(?:https?://|www\.)(?:(?:[\w%-]+\.)+)?(?:[a-z]{2,63}|xn--[\w%]{2,59})` +
 		`|(?:[\w%-]{2,63}\.)+(?:com|net|int|edu|gov|org|info|mil)` +
 		`|https?://(?:\d{1,3}(?:\.\d{1,3}){3}|\[(?:[\da-f]{0,4}:){2}(?:[\da-f]{0,4}:?){1,6}\]))(?::\d{1,5})?(?:[/?#]\S*)?$`)
 )

@@ -2,12 +2,12 @@ package filters
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"moon/internal/pattern"
 	"moon/plan/eval/value"
 )
 
@@ -450,7 +450,7 @@ func lookAt(s string) look {
 }
 
 // resolving are the plain texts of YAML 1.1 that are not texts.
-var resolving = regexp.MustCompile(`^(?:` + strings.Join([]string{
+var resolving = pattern.New(`^(?:` + strings.Join([]string{
 	`|~|null|Null|NULL|=|<<`,
 	`yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF`,
 	`[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*`,

@@ -1,10 +1,10 @@
 package lookups
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"moon/internal/pattern"
 	"moon/plan/eval/call"
 	"moon/plan/eval/filters"
 	"moon/plan/eval/value"
@@ -44,7 +44,7 @@ func lookupDict(c *call.Input, terms []any) ([]any, error) {
 }
 
 // shortSequence is start-end/stride:format, all but end optional.
-var shortSequence = regexp.MustCompile(`^(?:(0?x?[0-9a-fA-F]+)-)?(0?x?[0-9a-fA-F]+)(?:/(-?(?:0x)?[0-9a-fA-F]+))?(?::(.+))?$`)
+var shortSequence = pattern.New(`^(?:(0?x?[0-9a-fA-F]+)-)?(0?x?[0-9a-fA-F]+)(?:/(-?(?:0x)?[0-9a-fA-F]+))?(?::(.+))?$`)
 
 func lookupSequence(c *call.Input, terms []any) ([]any, error) {
 	if len(terms) == 0 {

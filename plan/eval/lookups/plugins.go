@@ -4,10 +4,10 @@ import (
 	"maps"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"moon/internal/pattern"
 	"moon/plan/eval/call"
 	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
@@ -222,7 +222,7 @@ func lookupVersions(c *call.Input, terms []any) ([]any, error) {
 	return out, nil
 }
 
-var collectionName = regexp.MustCompile(`^[A-Za-z_]\w*\.[A-Za-z_]\w*$`)
+var collectionName = pattern.New(`^[A-Za-z_]\w*\.[A-Za-z_]\w*$`)
 
 func lookupVarNames(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}

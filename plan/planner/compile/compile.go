@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/eval"
@@ -169,7 +169,7 @@ func (c *Compiler) LoopValue(r *plan.Renderer, t *playbook.Task) any {
 }
 
 // plainWords are what is written by people who forget the brackets of a list.
-var plainWords = regexp.MustCompile(`^[A-Za-z][\w-]*([ ,]+[A-Za-z][\w-]*)*$`)
+var plainWords = pattern.New(`^[A-Za-z][\w-]*([ ,]+[A-Za-z][\w-]*)*$`)
 
 // wrongLoop reports what is wrong with the expression of a loop. Words that mean nothing as an expression were meant as items.
 func (c *Compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
@@ -191,7 +191,7 @@ func (c *Compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 	r.Wrong(over, err)
 }
 
-var identifierOnly = regexp.MustCompile(`^\w+$`)
+var identifierOnly = pattern.New(`^\w+$`)
 
 // onlyInPlays reports whether a task controls a play, or changes its inventory.
 func onlyInPlays(t *playbook.Task) bool {

@@ -1,16 +1,16 @@
 package known
 
 import (
-	"regexp"
 	"slices"
 	"unicode/utf8"
 
+	"moon/internal/pattern"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // NameFacts puts the names of the variables that a set_fact sets in the place of the templates they are written as. The tasks after it use
 // them, so they are known when the plan is made; the values need not be.

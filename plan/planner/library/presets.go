@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"moon/internal/pattern"
 	"moon/internal/suggest"
 	"moon/plan"
 	"moon/plan/parameter"
@@ -103,7 +103,7 @@ func (l *Library) LoadPreset(path string) (*playbook.PresetFile, error) {
 	return file, nil
 }
 
-var presetName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
+var presetName = pattern.New(`^[\pL\pN_][\pL\pN_.-]*$`)
 
 // presetsIn lists what could be meant by a misspelt name.
 func presetsIn(dir string) []string {
