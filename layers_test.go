@@ -50,7 +50,7 @@ var layers = map[string][]string{
 	"plan/parameter":   {"exec/spec", "plan/eval/value"},
 	"plan/loops":       {"plan", "plan/eval/value", "plan/playbook"},
 	"plan/saved":       {"plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/show":        {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
+	"plan/show":        {"internal/termtext", "plan", "plan/saved", "plan/source", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":       {},                                                                                               // what an error means: below all of exec
 	"exec/database":    {},                                                                                               // texts that clients read and print: it starts no programs
 	"exec/pki":         {},                                                                                               // keys, and no files

@@ -192,6 +192,9 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	if v, ok := s.Call["ansible_diff_mode"].(bool); ok {
 		o.Mode.Diff = v
 	}
+	if v, asked := s.Call["ansible_config_file"]; asked {
+		o.Mode.ConfigFile, _ = v.(string)
+	}
 	if v, ok := WholeNumbers(s.Call["ansible_forks"]).(int); ok {
 		o.Mode.Forks = v
 	}
