@@ -14,7 +14,7 @@ var _ = exec.Register("replace", exec.Action{Plan: planReplace})
 func planReplace(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.ReplaceArgs)
 	e := edit{
-		plain: true, path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, backup: args.Backup,
+		plain: true, path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, more: args.FileAttributes, backup: args.Backup,
 		validate: args.Validate,
 	}
 	outside := false

@@ -19,6 +19,8 @@ type AssembleArgs struct {
 	Backup       bool    `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
 	Validate     string  `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
+	FileAttributes
+
 	Match *regexp.Regexp
 }
 

@@ -24,6 +24,8 @@ type LineinfileArgs struct {
 	Backup       bool    `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
 	Validate     string  `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
+	FileAttributes
+
 	Match    *regexp.Regexp
 	Template *Template // of line, with backrefs
 	Anchor   Anchor

@@ -19,6 +19,8 @@ type ReplaceArgs struct {
 	Validate string `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 	Encoding string `arg:"encoding" default:"utf-8" enum:"utf-8" doc:"Accepted from playbooks written for Ansible."`
 
+	FileAttributes
+
 	Match    *regexp.Regexp
 	Template *Template
 	Section  *regexp.Regexp // its group `subsection` is where to replace

@@ -31,6 +31,8 @@ type UnarchiveArgs struct {
 	ValidateCerts   bool          `arg:"validate_certs" default:"true" doc:"Whether the certificate of the server of a URL is verified."`
 	ExtraOpts       []string      `arg:"extra_opts" doc:"Options of tar that say the same as strip_components, exclude and keep_newer: --strip-components=1."`
 
+	FileAttributes
+
 	Wanted   []*regexp.Regexp
 	Unwanted []*regexp.Regexp
 	Bytes    int64

@@ -14,11 +14,7 @@ type later struct {
 // Fields that Ansible gives to every action that writes files.
 var fileLater = map[string]later{
 	"attributes": {way: "run `chattr` in a step of its own"}, "attr": {way: "run `chattr` in a step of its own"},
-	"selevel": seLater, "serole": seLater, "setype": seLater, "seuser": seLater,
-	"unsafe_writes": {way: "moon puts a new file in the old one's place at once; where that cannot be done, use `shell: cat new > old`"},
 }
-
-var seLater = later{way: "run `chcon` or `semanage fcontext` in a step of its own"}
 
 var (
 	vaultLater = later{idle: "true", way: "what is encrypted is always decrypted; to keep it encrypted, give moon no password for it"}
