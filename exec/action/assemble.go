@@ -64,8 +64,15 @@ func joinFragments(ctx context.Context, files fsys.Files, args *spec.AssembleArg
 	first := true
 	for _, part := range parts {
 		name := part.Name()
-		if args.Match != nil && !args.Match.MatchString(name) || args.IgnoreHidden && strings.HasPrefix(name, ".") {
+		if args.IgnoreHidden && strings.HasPrefix(name, ".") {
 			continue
+		}
+		if args.Match != nil {
+			if wanted, err := args.Match.Match(name); err != nil {
+				return nil, err
+			} else if !wanted {
+				continue
+			}
 		}
 		path := filepath.Join(args.Src, name)
 		if info, err := files.Stat(path); err != nil || !info.Mode().IsRegular() {

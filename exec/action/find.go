@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"moon/exec/fsys"
 	"moon/exec/lines"
 	"moon/exec/spec"
+	"moon/internal/pyregexp"
 )
 
 var _ = exec.Register("find", exec.Action{Run: runFind, Dry: dryFind, Effect: events.ChangeNone})
@@ -142,11 +142,12 @@ func (f *finding) enterEntry(ctx context.Context, dir *os.Root, e fs.DirEntry, p
 // addEntry adds what is at a path to the list, if it is as wanted.
 func (f *finding) addEntry(ctx context.Context, dir *os.File, path, name string) error {
 	a := f.args
-	named := func(patterns []*regexp.Regexp) bool {
-		return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) })
+	var wrong error
+	named := func(patterns []*pyregexp.Pattern) bool {
+		return slices.ContainsFunc(patterns, func(re *pyregexp.Pattern) bool { return re.Matching(&wrong)(name) })
 	}
-	if strings.HasPrefix(name, ".") && !a.Hidden || len(a.Wanted) > 0 && !named(a.Wanted) || named(a.Unwanted) {
-		return nil
+	if strings.HasPrefix(name, ".") && !a.Hidden || len(a.Wanted) > 0 && !named(a.Wanted) || named(a.Unwanted) || wrong != nil {
+		return wrong
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -211,11 +212,13 @@ func openSeenFile(dir *os.File, name, path string, seen *unix.Stat_t) (*os.File,
 	return f, nil
 }
 
-func hasLine(ctx context.Context, file io.Reader, re *regexp.Regexp) (bool, error) {
+func hasLine(ctx context.Context, file io.Reader, re *pyregexp.Pattern) (bool, error) {
 	for r := bufio.NewReader(file); ; {
 		line, err := r.ReadString('\n')
-		if line != "" && re.MatchString(lines.WithoutEnd(line)) {
-			return true, nil
+		if line != "" {
+			if found, err := re.Match(lines.WithoutEnd(line)); found || err != nil {
+				return found, err
+			}
 		}
 		switch {
 		case err == io.EOF:

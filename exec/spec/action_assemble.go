@@ -2,7 +2,8 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
+
+	"moon/internal/pyregexp"
 )
 
 // AssembleArgs are the arguments of assemble. Once decoded, Match is Regexp compiled; nil: all.
@@ -21,7 +22,7 @@ type AssembleArgs struct {
 
 	FileAttributes
 
-	Match *regexp.Regexp
+	Match *pyregexp.Pattern
 }
 
 var _ = declareAction(&Action{

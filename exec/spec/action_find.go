@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"moon/internal/pyregexp"
 )
 
 // FindArgs are the arguments of find. Once decoded, the tests are ready to use.
@@ -24,8 +26,8 @@ type FindArgs struct {
 	Contains string   `arg:"contains" doc:"Files with a line that begins with a match of this regular expression."`
 	Checksum bool     `arg:"get_checksum" default:"false" doc:"Read the files for their checksum, which is SHA-1."`
 
-	Wanted, Unwanted []*regexp.Regexp
-	Text             *regexp.Regexp
+	Wanted, Unwanted []*pyregexp.Pattern
+	Text             *pyregexp.Pattern
 	Seconds, Bytes   int64 // below 0: at most; what is not given is 0 or empty
 }
 
@@ -51,7 +53,7 @@ var _ = declareAction(&Action{
 func (a *FindArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
-	names := func(field string, patterns []string) (all []*regexp.Regexp) {
+	names := func(field string, patterns []string) (all []*pyregexp.Pattern) {
 		// Ansible splits a text at its commas, but not a regular expression.
 		if len(patterns) == 1 && !a.UseRegex {
 			patterns = strings.Split(patterns[0], ",")
@@ -63,7 +65,7 @@ func (a *FindArgs) validateArgs(given func(string) bool) []Problem {
 			}
 			_, wrong := compilePattern(field, p, "s") // alone, so that a message shows what is written
 			if len(wrong) == 0 {
-				var re *regexp.Regexp
+				var re *pyregexp.Pattern
 				re, wrong = compilePattern(field, `\A(?:`+p+`)`, "s")
 				all = append(all, re)
 			}

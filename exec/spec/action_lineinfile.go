@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+
+	"moon/internal/pyregexp"
 )
 
 // LineinfileArgs are the arguments of lineinfile. Once decoded, the patterns are compiled; nil: none.
@@ -26,17 +28,17 @@ type LineinfileArgs struct {
 
 	FileAttributes
 
-	Match    *regexp.Regexp
+	Match    *pyregexp.Pattern
 	Template *Template // of line, with backrefs
 	Anchor   Anchor
 }
 
 // Anchor is where something is put into a file.
 type Anchor struct {
-	Top    bool           // at the beginning
-	Before bool           // of the line; otherwise after it
-	Line   *regexp.Regexp // nil, or not found: at the end
-	Whole  bool           // Line is for the whole text, not for one line
+	Top    bool              // at the beginning
+	Before bool              // of the line; otherwise after it
+	Line   *pyregexp.Pattern // nil, or not found: at the end
+	Whole  bool              // Line is for the whole text, not for one line
 }
 
 var _ = declareAction(&Action{
@@ -82,9 +84,6 @@ func (a *LineinfileArgs) validateArgs(given func(string) bool) []Problem {
 		// A block scalar in YAML ends in a newline that is not part of the line.
 		line := strings.TrimSuffix(*a.Line, "\n") // which a text of its own lines in YAML has
 		a.Line = &line
-		if strings.Contains(line, "\n") {
-			add("line", "`line` has more than one line", "use `blockinfile`")
-		}
 	}
 	if given("regexp") {
 		var wrong []Problem

@@ -3,6 +3,8 @@ package spec
 import (
 	"reflect"
 	"regexp"
+
+	"moon/internal/pyregexp"
 )
 
 // ReplaceArgs are the arguments of replace. Once decoded, the patterns are compiled; nil: none.
@@ -21,10 +23,10 @@ type ReplaceArgs struct {
 
 	FileAttributes
 
-	Match    *regexp.Regexp
+	Match    *pyregexp.Pattern
 	Template *Template
-	Section  *regexp.Regexp // its group `subsection` is where to replace
-	Returns  bool           // the playbook speaks of carriage returns, so that those of the file are for it to see
+	Section  *pyregexp.Pattern // its group `subsection` is where to replace
+	Returns  bool              // the playbook speaks of carriage returns, so that those of the file are for it to see
 }
 
 var _ = declareAction(&Action{
