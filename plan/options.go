@@ -197,6 +197,7 @@ type Login struct {
 	PrivateKey   string
 	Connection   string
 	SSHArgs      string // --ssh-common-args
+	Lends        string // what of them came with the playbook and lends hosts something of the user, in words; "": nothing
 	Become       bool
 	BecomeUser   string
 	BecomeMethod string
