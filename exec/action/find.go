@@ -3,6 +3,7 @@ package action
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -169,7 +170,7 @@ func (f *finding) addEntry(ctx context.Context, dir *os.File, path, name string)
 		}
 		defer func() { _ = file.Close() }() // it was only read
 		if a.Text != nil {
-			if has, err := hasLine(ctx, file, a.Text); err != nil || !has {
+			if has, err := contains(ctx, file, a, st.Size); err != nil || !has {
 				return err
 			}
 			if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -210,6 +211,21 @@ func openSeenFile(dir *os.File, name, path string, seen *unix.Stat_t) (*os.File,
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fsys.ErrSwapped}
 	}
 	return f, nil
+}
+
+// contains reports whether a file has what is looked for.
+func contains(ctx context.Context, file io.Reader, args *spec.FindArgs, size int64) (bool, error) {
+	if !args.Whole {
+		return hasLine(ctx, file, args.Text)
+	}
+	if size > editLimit {
+		return false, fmt.Errorf("it has %d bytes, which is too much to be read as a whole", size)
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return false, err
+	}
+	return args.Text.Match(strings.ReplaceAll(string(text), "\r\n", "\n")) // as Python reads it
 }
 
 func hasLine(ctx context.Context, file io.Reader, re *pyregexp.Pattern) (bool, error) {

@@ -24,6 +24,7 @@ type FindArgs struct {
 	Stamp    string   `arg:"age_stamp" default:"mtime" enum:"atime|ctime|mtime" doc:"The time that age refers to."`
 	Size     string   `arg:"size" doc:"Minimum size, or with a minus maximum size: bytes, or 10k, 5m, 1g, 1t."`
 	Contains string   `arg:"contains" doc:"Files with a line that begins with a match of this regular expression."`
+	Whole    bool     `arg:"read_whole_file" default:"false" doc:"Look for contains in each file as a whole, and not line by line: it may match anywhere, and over several lines."`
 	Checksum bool     `arg:"get_checksum" default:"false" doc:"Read the files for their checksum, which is SHA-1."`
 
 	Wanted, Unwanted []*pyregexp.Pattern
@@ -76,7 +77,11 @@ func (a *FindArgs) validateArgs(given func(string) bool) []Problem {
 	a.Wanted, a.Unwanted = names("patterns", a.Patterns), names("excludes", a.Excludes)
 	if a.Contains != "" {
 		var wrong []Problem
-		a.Text, wrong = compilePattern("contains", `\A(?:`+a.Contains+`)`, "")
+		pattern := `\A(?:` + a.Contains + `)`
+		if a.Whole {
+			pattern = a.Contains
+		}
+		a.Text, wrong = compilePattern("contains", pattern, "")
 		problems = append(problems, wrong...)
 	}
 	var ok bool

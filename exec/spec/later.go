@@ -52,13 +52,11 @@ var fieldsLater = map[string]map[string]later{
 	"script":    {"decrypt": vaultLater},
 	"command":   {"strip_empty_ends": {idle: "true", way: "remove it"}},
 	"shell":     {"strip_empty_ends": {idle: "true", way: "remove it"}},
-	"find":      {"read_whole_file": {way: "use `shell: grep -Pzl`"}},
 	"git": {
 		"gpg_whitelist": {way: "use `command: git verify-commit`"}, "gpg_allowlist": {way: "use `command: git verify-commit`"},
 		"verify_commit":    {way: "use `command: git verify-commit`"},
 		"separate_git_dir": {way: asCommand}, "track_submodules": {way: "use `command: git submodule update --remote`"},
 	},
-	"pause": {"echo": {idle: "true", way: "remove it; what is typed is not kept"}},
 	"setup": {"parallel": leaveOut},
 	"user": {
 		"authorization": solaris, "role": solaris, "profile": solaris, "hidden": {way: "it is for macOS; remove it"},
