@@ -111,7 +111,7 @@ type Replacement struct {
 	Backup  bool
 	Accept  func(ctx context.Context, file string) error // says what is wrong with the new file; nil: nothing is
 	Flush   bool                                         // onto the disk before it takes its place
-	InPlace bool                                         // if that cannot be done, the old file is written into: others may see a part of it
+	InPlace bool                                         // if that cannot be, the old file is written into: others may see a part
 }
 
 // made is what a replacement did.

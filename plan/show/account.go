@@ -124,7 +124,8 @@ func policyOf(s *plan.Step) map[string]string {
 	m := map[string]string{
 		"sources": plan.Texts(k.Src.Sources), "generates": plan.Texts(k.Src.Generates),
 		"creates": k.Src.Creates.Text(), "removes": k.Src.Removes.Text(), "unless": k.Src.Unless.Text(), "onlyif": k.Src.OnlyIf.Text(),
-		"changed_when": plan.WhenText(k.Changed), "failed_when": plan.WhenText(k.Failed), "ignore_errors": plan.WhenText(k.Ignore), "until": s.Retry.Until,
+		"changed_when": plan.WhenText(k.Changed), "failed_when": plan.WhenText(k.Failed), "ignore_errors": plan.WhenText(k.Ignore),
+		"until": s.Retry.Until,
 	}
 	if s.Retry.Max > 0 {
 		m["retries"], m["delay"] = strconv.Itoa(s.Retry.Max), s.Retry.Delay.String()
