@@ -25,12 +25,12 @@ var layers = map[string][]string{
 	"plan/dialect":     {},                    // whatever a playbook becomes carries it
 	"plan/playbook":    {"internal/pattern", "internal/diag", "internal/suggest"},
 	"plan/eval":        {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":   {"plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                     // what callees see: it evaluates nothing
-	"plan/eval/value":  {"plan/eval/jinja", "secret"},                                                        // values and errors: it evaluates nothing
-	"plan/eval/jinja":  {"internal/suggest"},                                                                 // texts and trees: it knows no values
-	"plan/inventory":   {"internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
-	"exec/digest":      {"internal/pattern"},                                                                 // texts and nothing else: what is written and what is found are compared by it
-	"exec/spec":        {"internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented"},
+	"plan/eval/call":   {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
+	"plan/eval/value":  {"plan/eval/jinja", "secret"},                                                         // values and errors: it evaluates nothing
+	"plan/eval/jinja":  {"internal/suggest"},                                                                  // texts and trees: it knows no values
+	"plan/inventory":   {"internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"},  // what it writes out masks secrets
+	"exec/digest":      {"internal/pattern"},                                                                  // texts and nothing else: what is written and what is found are compared by it
+	"exec/spec":        {"internal/pyregexp", "internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented"},
 	"exec/way":         {},
 	"plan/source":      {"plan/playbook", "secret/vault"},     // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/found":       {"plan/eval/value"},                   // results, and no steps
@@ -50,20 +50,20 @@ var layers = map[string][]string{
 	"plan/parameter":   {"exec/spec", "plan/eval/value"},
 	"plan/loops":       {"plan", "plan/eval/value", "plan/playbook"},
 	"plan/saved":       {"plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/show":        {"internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
-	"exec/fault":       {},                                                                                               // what an error means: below all of exec
-	"exec/database":    {},                                                                                               // texts that clients read and print: it starts no programs
-	"exec/pki":         {},                                                                                               // keys, and no files
-	"exec/lines":       {"internal/pattern", "exec/spec"},                                                                // texts and no files
-	"exec/fsys":        {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                   // files by anchored names: it knows no jobs, so that an action cannot slip one in
-	"exec/process":     {"internal/pattern", "exec/fault"},                                                               // what moon starts: what an exit means is for those who asked
+	"plan/show":        {"plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
+	"exec/fault":       {},                                                                                                              // what an error means: below all of exec
+	"exec/database":    {},                                                                                                              // texts that clients read and print: it starts no programs
+	"exec/pki":         {},                                                                                                              // keys, and no files
+	"exec/lines":       {"internal/pattern", "exec/spec"},                                                                               // texts and no files
+	"exec/fsys":        {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/process":     {"internal/pattern", "exec/fault"},                                                                              // what moon starts: what an exit means is for those who asked
 	"exec/facts":       {"internal/pattern", "exec/process"},
-	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process", "exec/background", "exec/way"},                                                                                                // it knows no action: each makes itself known
-	"exec/unpack":      {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                                                                                  // archives that are open: it fetches none
-	"exec/action":      {"internal/pattern", "events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault", "exec/database", "exec/pki", "exec/background"},                // a package that is not there may be misspelt, as a key may
-	"exec/plugin":      {"exec/pymodule", "exec/pysource", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                                                            // as remote: it needs all of exec, and exec nothing of it
-	"exec/remote":      {"internal/pattern", "exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action", "exec/background", "exec/way"}, // exec at both ends of a connection; what carries a job must not know of runs
-	"exec/background":  {"internal/pattern", "events"},                                                                                                                                                                                                                              // files of jobs: it starts nothing
+	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process", "exec/background", "exec/way"},                                                                                                      // it knows no action: each makes itself known
+	"exec/unpack":      {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                                                                                        // archives that are open: it fetches none
+	"exec/action":      {"internal/pyregexp", "internal/pattern", "events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault", "exec/database", "exec/pki", "exec/background"}, // a package that is not there may be misspelt, as a key may
+	"exec/plugin":      {"exec/pymodule", "exec/pysource", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                                                                  // as remote: it needs all of exec, and exec nothing of it
+	"exec/remote":      {"internal/pattern", "exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action", "exec/background", "exec/way"},       // exec at both ends of a connection; what carries a job must not know of runs
+	"exec/background":  {"internal/pattern", "events"},                                                                                                                                                                                                                                    // files of jobs: it starts nothing
 	"engine/graph":     {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
 	"engine/planfile":  {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
 	"engine/pinned":    {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
@@ -115,9 +115,10 @@ var layers = map[string][]string{
 	"exec/pysource":        {},                                                                  // texts in Python, and nothing is run
 	"exec/pymodule":        {"exec/fsys", "exec/pysource", "exec/spec", "exec/spec/documented"}, // modules and what they need, as files: it starts no process
 
-	"internal/termtext": {}, // whatever shows a text from outside asks it
-	"internal/pattern":  {}, // texts and nothing else
-	"internal/suggest":  {}, // names that do not exist are alike, whatever they name
+	"internal/termtext": {},                   // whatever shows a text from outside asks it
+	"internal/pattern":  {},                   // texts and nothing else
+	"internal/pyregexp": {"internal/pattern"}, // what patterns mean is the same while planning and on the host
+	"internal/suggest":  {},                   // names that do not exist are alike, whatever they name
 
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
@@ -158,7 +159,7 @@ var layers = map[string][]string{
 
 	// What templates call, below the evaluator: none of it evaluates anything.
 	"plan/eval/expr":    {"plan/eval/jinja", "plan/eval/value", "plan/eval/filters", "plan/eval/lookups"},
-	"plan/eval/filters": {"internal/pattern", "plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/netaddr", "plan/eval/value"},
+	"plan/eval/filters": {"internal/pyregexp", "internal/pattern", "plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/netaddr", "plan/eval/value"},
 	"plan/eval/netaddr": {},
 	"plan/eval/lookups": {"internal/pattern", "plan/eval/jinja", "plan/eval/call", "plan/eval/value", "plan/eval/filters"},
 

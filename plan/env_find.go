@@ -27,7 +27,10 @@ func (e *Env) Lookup(name string) (any, bool) {
 			return v, true
 		}
 	}
-	return e.promised()
+	if v, ok := e.promised(); ok {
+		return v, true
+	}
+	return e.reached(name)
 }
 
 // promised stands for a name that nothing has set, behind an open place: what is found there may set it.

@@ -40,6 +40,15 @@ func init() {
 			return get(e.Frame.Scene.Role), true
 		}
 	}
+	parents := func(what func(*vars.Role) string) func(*Env) (any, bool) {
+		return func(e *Env) (any, bool) {
+			var list []string
+			for _, r := range e.Frame.Scene.Role.Parents() {
+				list = append(list, what(r))
+			}
+			return value.ListOf(list), len(list) > 0
+		}
+	}
 	magicNames = map[string]func(e *Env) (any, bool){
 		"inventory_hostname": text(func(e *Env) string { return e.Frame.Machine().Name }),
 		"inventory_hostname_short": text(func(e *Env) string {
@@ -56,19 +65,28 @@ func init() {
 		"ansible_play_hosts_all":  list(func(e *Env) []string { return e.Frame.Scene.Hosts }),
 		"ansible_play_name":       text(func(e *Env) string { return e.Frame.Scene.Play }),
 		"ansible_play_role_names": list(func(e *Env) []string { return e.Frame.Scene.Roles }),
-		"ansible_role_names":      list(func(e *Env) []string { return e.Frame.Scene.Roles }),
-		"role_names":              list(func(e *Env) []string { return e.Frame.Scene.Roles }),
-		"playbook_dir":            text(func(e *Env) string { return e.Frame.Scene.Dir }),
+		"ansible_role_names": list(func(e *Env) []string {
+			names := slices.Concat(e.Frame.Scene.Roles, e.Frame.Scene.Needed)
+			slices.Sort(names)
+			return slices.Compact(names)
+		}),
+		"ansible_dependent_role_names": list(func(e *Env) []string { return e.Frame.Scene.Needed }),
+		"role_names":                   list(func(e *Env) []string { return e.Frame.Scene.Roles }),
+		"playbook_dir":                 text(func(e *Env) string { return e.Frame.Scene.Dir }),
 		"inventory_dir": func(e *Env) (any, bool) {
-			file := e.Frame.Scene.Call.InventoryFile
-			return filepath.Dir(file), file != ""
+			file, ok := inventoryFile(e)
+			if path, is := file.(string); is && filepath.IsAbs(path) {
+				return filepath.Dir(path), true
+			}
+			return nil, ok
 		},
-		"inventory_file": func(e *Env) (any, bool) {
-			file := e.Frame.Scene.Call.InventoryFile
-			return file, file != ""
-		},
-		"role_name":         inRole(func(r *vars.Role) any { return r.Name }),
-		"ansible_role_name": inRole(func(r *vars.Role) any { return r.FullName() }),
+		"inventory_file":            inventoryFile,
+		"ansible_inventory_sources": list(func(e *Env) []string { return e.Frame.Scene.Call.Inventories }),
+		"ansible_config_file":       called("ansible_config_file"),
+		"environment":               (*Env).environment,
+		"ansible_delegated_vars":    (*Env).delegatedVars,
+		"role_name":                 inRole(func(r *vars.Role) any { return r.Name }),
+		"ansible_role_name":         inRole(func(r *vars.Role) any { return r.FullName() }),
 		"ansible_collection_name": inRole(func(r *vars.Role) any {
 			if r.Collection == "" {
 				return nil
@@ -76,7 +94,8 @@ func init() {
 			return r.Collection
 		}),
 		"role_path":                 inRole(func(r *vars.Role) any { return r.Dir }),
-		"ansible_parent_role_names": inRole(func(r *vars.Role) any { return value.ListOf(r.Parents()) }),
+		"ansible_parent_role_names": parents((*vars.Role).FullName),
+		"ansible_parent_role_paths": parents(func(r *vars.Role) string { return r.Dir }),
 		"ansible_check_mode":        called("ansible_check_mode"),
 		"ansible_diff_mode":         called("ansible_diff_mode"),
 		"ansible_forks":             called("ansible_forks"),
@@ -94,6 +113,18 @@ func init() {
 		},
 		"ansible_playbook_python": text(func(*Env) string { return "/usr/bin/python3" }),
 		"omit":                    func(*Env) (any, bool) { return value.Omit, true },
+	}
+}
+
+// inventoryFile is where the inventory has a host from. One that was added has none, and localhost is in no inventory.
+func inventoryFile(e *Env) (any, bool) {
+	switch host := e.Frame.Machine().Host; {
+	case host == nil || host.Implicit:
+		return nil, false
+	case host.Source == "":
+		return nil, true
+	default:
+		return host.Source, true
 	}
 }
 
@@ -146,6 +177,10 @@ func entryOf(e *Env, key string) (any, bool) {
 	// Otherwise each would hold itself without end.
 	if key == "vars" || key == "hostvars" {
 		return nil, false
+	}
+	// As with Ansible, what only the task knows about how it is done is not among them.
+	if vars.WayNames[key] != nil {
+		return e.Find(key)
 	}
 	return e.Lookup(key)
 }

@@ -171,10 +171,11 @@ func (s *Selection) Bounded() bool { return len(s.Only) > 0 || len(s.Skip) > 0 |
 
 // Mode is how the run will go.
 type Mode struct {
-	Check         bool // it will be a dry one
-	Diff          bool // and show differences
-	Forks         int  // how many steps may run at once
-	ForceHandlers bool // handlers run on failed hosts too; the key of a play wins
+	Check         bool   // it will be a dry one
+	Diff          bool   // and show differences
+	Forks         int    // how many steps may run at once
+	ForceHandlers bool   // handlers run on failed hosts too; the key of a play wins
+	ConfigFile    string // the ansible.cfg that counts; "" if there is none
 	// Of plays that do not say otherwise:
 	NoFacts  bool   // no facts are gathered
 	AnyFatal bool   // a failure on one host ends the run on all
@@ -196,6 +197,7 @@ type Login struct {
 	PrivateKey   string
 	Connection   string
 	SSHArgs      string // --ssh-common-args
+	Lends        string // what of them came with the playbook and lends hosts something of the user, in words; "": nothing
 	Become       bool
 	BecomeUser   string
 	BecomeMethod string
@@ -262,13 +264,14 @@ func (p Prompt) Question() string {
 func (o *Options) Invocation() *vars.Invocation {
 	call := &vars.Invocation{
 		Check: o.Mode.Check, Diff: o.Mode.Diff, Forks: o.Mode.Forks, Limit: o.Hosts.Limit, Tags: o.Select.Tags,
-		SkipTags: o.Select.SkipTags,
+		SkipTags: o.Select.SkipTags, ConfigFile: o.Mode.ConfigFile,
+		User: o.Login.User, Connection: o.Login.Connection, PrivateKey: o.Login.PrivateKey, Port: o.Login.Port, Timeout: o.Login.Timeout,
 	}
 	for _, written := range o.Hosts.Inventory {
 		if !inventory.IsList(written) {
-			call.InventoryFile = source.ResolvePath(written, o.Dir, o.Home)
-			break
+			written = source.ResolvePath(written, o.Dir, o.Home)
 		}
+		call.Inventories = append(call.Inventories, written)
 	}
 	return call
 }

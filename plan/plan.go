@@ -586,13 +586,18 @@ func (p *Plan) Portable(v any) any {
 			return ShownPath(p.Root, v)
 		}
 	case []any:
+		// Copied, as a step may be about to use what is given here.
+		list := make([]any, len(v))
 		for i := range v {
-			v[i] = p.Portable(v[i])
+			list[i] = p.Portable(v[i])
 		}
+		return list
 	case map[string]any:
+		m := make(map[string]any, len(v))
 		for k := range v {
-			v[k] = p.Portable(v[k])
+			m[k] = p.Portable(v[k])
 		}
+		return m
 	}
 	return v
 }

@@ -59,12 +59,19 @@ var harmlessSSH = []string{
 	"verifyhostkeydns", "visualhostkey",
 }
 
-// SteeringOption is the first argument of ssh that may have it execute another program, or read a file that may; "" if there is none.
-func SteeringOption(args string) string {
+// SteeringOption is the first argument of ssh that may have it execute another program, or read a file that may, or else the first that
+// lends the host something of the user; "" if there is none.
+func SteeringOption(args string) (option string) {
 	words, err := spec.Words(args)
 	if err != nil {
 		// What cannot be split into words cannot be judged.
 		return Quoted(args)
+	}
+	found := func(name string) bool {
+		if option == "" || !Lends(name) {
+			option = name
+		}
+		return !Lends(name)
 	}
 	for i := 0; i < len(words); i++ {
 		word := words[i]
@@ -80,15 +87,25 @@ func SteeringOption(args string) string {
 			if at := strings.IndexAny(option, "= \t"); at >= 0 {
 				name = option[:at]
 			}
-			if !slices.Contains(harmlessSSH, strings.ToLower(name)) {
+			if !slices.Contains(harmlessSSH, strings.ToLower(name)) && found(name) {
 				return name
 			}
 		case slices.Contains([]string{"-i", "-p", "-l", "-J", "-c", "-m", "-b", "-B"}, word):
 			i++ // the next word is its value
 		case !strings.HasPrefix(word, "-"), strings.Trim(word, "-46aCnqTtvx") != "":
 			// Not an option, or one that is not known to be harmless.
-			return word
+			if found(word) {
+				return word
+			}
 		}
 	}
-	return ""
+	return option
+}
+
+// Lends reports whether an argument of ssh executes nothing, and lends the host the user's agent or screen.
+func Lends(option string) bool {
+	if strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") {
+		return strings.Trim(option, "-46aCnqTtvxAXY") == ""
+	}
+	return slices.Contains([]string{"forwardagent", "forwardx11", "forwardx11trusted", "forwardx11timeout"}, strings.ToLower(option))
 }

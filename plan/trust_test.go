@@ -22,6 +22,8 @@ func TestSteeringOption(t *testing.T) {
 		{"-F ./config", "-F"},
 		{"-I ./evil.so", "-I"},
 		{"-A", "-A"},
+		{"-AC -o Compression=yes", "-AC"},
+		{"-A -o ForwardX11=yes -o ProxyCommand=evil", "ProxyCommand"}, // what executes counts before what lends
 		{"$OPTIONS", "$OPTIONS"},
 		{"-o 'ProxyCommand", `"-o 'ProxyCommand"`},
 		{"-o", ""},

@@ -39,7 +39,7 @@ type archiving struct {
 
 func planArchive(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.ArchiveArgs)
-	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group, args.FileAttributes)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ var _ = exec.Register("assemble", exec.Action{Plan: planAssemble})
 
 func planAssemble(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.AssembleArgs)
-	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group, args.FileAttributes)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,15 @@ func joinFragments(ctx context.Context, files fsys.Files, args *spec.AssembleArg
 	first := true
 	for _, part := range parts {
 		name := part.Name()
-		if args.Match != nil && !args.Match.MatchString(name) || args.IgnoreHidden && strings.HasPrefix(name, ".") {
+		if args.IgnoreHidden && strings.HasPrefix(name, ".") {
 			continue
+		}
+		if args.Match != nil {
+			if wanted, err := args.Match.Match(name); err != nil {
+				return nil, err
+			} else if !wanted {
+				continue
+			}
 		}
 		path := filepath.Join(args.Src, name)
 		if info, err := files.Stat(path); err != nil || !info.Mode().IsRegular() {

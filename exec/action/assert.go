@@ -136,7 +136,7 @@ func checkFile(a *exec.Attempt, want *spec.AssertFile) error {
 		return err
 	}
 	is := fsys.EntryOf(info)
-	attrs, err := a.Overlay.NewAttributes(want.Mode, want.Owner, want.Group)
+	attrs, err := a.Overlay.NewAttributes(want.Mode, want.Owner, want.Group, spec.FileAttributes{})
 	if err != nil {
 		return err
 	}

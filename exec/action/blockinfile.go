@@ -16,7 +16,7 @@ func planBlockinfile(ctx context.Context, a *exec.Attempt) (*exec.Change, error)
 	args := a.Args.(*spec.BlockinfileArgs)
 	e := edit{
 		plain: true,
-		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
+		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, more: args.FileAttributes,
 		create: args.Create, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
 	}
 	var edited lines.Edited

@@ -136,6 +136,7 @@ func (t target) replaceFile(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func
 		r := fsys.Replacement{
 			At: t.at, Old: t.is, Want: w, MustOwn: t.attrs.UID >= 0 || t.attrs.GID >= 0,
 			From: t.from, Backup: t.backup, Flush: t.later == nil || !*t.later,
+			InPlace: t.attrs.InPlace,
 		}
 		if t.validate != "" {
 			r.Accept = func(ctx context.Context, file string) error { return acceptFile(ctx, a, t.validate, file) }

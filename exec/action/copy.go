@@ -27,7 +27,7 @@ func planCopy(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.RemoteSrc {
 		a = withOwnFiles(a)
 	}
-	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group, args.FileAttributes)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +39,9 @@ func planCopy(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		return nil, err
 	}
 	if isDir {
+		if err := attrs.OnlyFiles(); err != nil {
+			return nil, err
+		}
 		return planTree(ctx, a, args, attrs)
 	}
 	if err := checkSum(from, args.Checksum); err != nil {

@@ -21,7 +21,7 @@ func packedBy(path string) string { return strings.TrimPrefix(filepath.Ext(path)
 // planDump plans to write what a program prints to a file, compressed as its name says. The file takes its place only when the program
 // has succeeded. What it would print no one knows, so it is always a change.
 func planDump(a *exec.Attempt, c *exec.Change, path string, tool exec.Tool) error {
-	attrs, err := a.Overlay.NewAttributes(spec.Mode{}, "", "")
+	attrs, err := a.Overlay.NewAttributes(spec.Mode{}, "", "", spec.FileAttributes{})
 	if err != nil {
 		return err
 	}

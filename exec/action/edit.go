@@ -26,6 +26,7 @@ type edit struct {
 	mode     spec.Mode
 	owner    string
 	group    string
+	more     spec.FileAttributes
 	create   bool   // the file, if there is none
 	parents  bool   // and the directories above it
 	hint     string // added to the error if there is none
@@ -47,7 +48,7 @@ type editing func(text string) (edited, says string)
 // planEdit plans to read a file, edit its text and put the result in its place. From the look at the file to the end of the
 // change no other step of this process edits it: steps of a loop may run at the same time.
 func planEdit(ctx context.Context, a *exec.Attempt, e edit, do editing) (*exec.Change, error) {
-	attrs, err := a.Overlay.NewAttributes(e.mode, e.owner, e.group)
+	attrs, err := a.Overlay.NewAttributes(e.mode, e.owner, e.group, e.more)
 	if err != nil {
 		return nil, err
 	}

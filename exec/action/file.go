@@ -33,7 +33,7 @@ type fileStep struct {
 // planFile has one function for each state; each compares what is with what shall be.
 func planFile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.FileArgs)
-	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group, args.FileAttributes)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,11 @@ package action
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +20,7 @@ import (
 	"moon/exec/fsys"
 	"moon/exec/lines"
 	"moon/exec/spec"
+	"moon/internal/pyregexp"
 )
 
 var _ = exec.Register("find", exec.Action{Run: runFind, Dry: dryFind, Effect: events.ChangeNone})
@@ -142,11 +143,12 @@ func (f *finding) enterEntry(ctx context.Context, dir *os.Root, e fs.DirEntry, p
 // addEntry adds what is at a path to the list, if it is as wanted.
 func (f *finding) addEntry(ctx context.Context, dir *os.File, path, name string) error {
 	a := f.args
-	named := func(patterns []*regexp.Regexp) bool {
-		return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) })
+	var wrong error
+	named := func(patterns []*pyregexp.Pattern) bool {
+		return slices.ContainsFunc(patterns, func(re *pyregexp.Pattern) bool { return re.Matching(&wrong)(name) })
 	}
-	if strings.HasPrefix(name, ".") && !a.Hidden || len(a.Wanted) > 0 && !named(a.Wanted) || named(a.Unwanted) {
-		return nil
+	if strings.HasPrefix(name, ".") && !a.Hidden || len(a.Wanted) > 0 && !named(a.Wanted) || named(a.Unwanted) || wrong != nil {
+		return wrong
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -168,7 +170,7 @@ func (f *finding) addEntry(ctx context.Context, dir *os.File, path, name string)
 		}
 		defer func() { _ = file.Close() }() // it was only read
 		if a.Text != nil {
-			if has, err := hasLine(ctx, file, a.Text); err != nil || !has {
+			if has, err := contains(ctx, file, a, st.Size); err != nil || !has {
 				return err
 			}
 			if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -211,11 +213,28 @@ func openSeenFile(dir *os.File, name, path string, seen *unix.Stat_t) (*os.File,
 	return f, nil
 }
 
-func hasLine(ctx context.Context, file io.Reader, re *regexp.Regexp) (bool, error) {
+// contains reports whether a file has what is looked for.
+func contains(ctx context.Context, file io.Reader, args *spec.FindArgs, size int64) (bool, error) {
+	if !args.Whole {
+		return hasLine(ctx, file, args.Text)
+	}
+	if size > editLimit {
+		return false, fmt.Errorf("it has %d bytes, which is too much to be read as a whole", size)
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return false, err
+	}
+	return args.Text.Match(strings.ReplaceAll(string(text), "\r\n", "\n")) // as Python reads it
+}
+
+func hasLine(ctx context.Context, file io.Reader, re *pyregexp.Pattern) (bool, error) {
 	for r := bufio.NewReader(file); ; {
 		line, err := r.ReadString('\n')
-		if line != "" && re.MatchString(lines.WithoutEnd(line)) {
-			return true, nil
+		if line != "" {
+			if found, err := re.Match(lines.WithoutEnd(line)); found || err != nil {
+				return found, err
+			}
 		}
 		switch {
 		case err == io.EOF:

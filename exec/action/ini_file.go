@@ -15,7 +15,8 @@ var _ = exec.Register("ini_file", exec.Action{Plan: planIniFile})
 func planIniFile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.IniFileArgs)
 	e := edit{
-		path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, backup: args.Backup, parents: true,
+		path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, more: args.FileAttributes,
+		backup: args.Backup, parents: true,
 		create: args.Create && args.State != fsys.Absent, hint: toCreate, gone: args.Create && args.State == fsys.Absent,
 	}
 	var edited lines.Edited

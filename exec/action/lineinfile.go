@@ -16,19 +16,27 @@ func planLineinfile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 	args := a.Args.(*spec.LineinfileArgs)
 	e := edit{
 		plain: true,
-		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
+		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, more: args.FileAttributes,
 		create: args.Create, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
 	}
 	removed := 0
 	var edited lines.Edited
+	var wrong error
 	c, err := planEdit(ctx, a, e, func(text string) (string, string) {
 		if args.State == fsys.Absent {
-			edited, removed = lines.RemoveLines(text, args)
+			edited, removed, wrong = lines.RemoveLines(text, args)
 		} else {
-			edited = lines.PutLine(text, args)
+			edited, wrong = lines.PutLine(text, args)
+		}
+		if wrong != nil {
+			return text, ""
 		}
 		return edited.Text, edited.Says
 	})
+	if err == nil && wrong != nil {
+		c.Close()
+		err = wrong
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (s *privatekeyStep) plan(ctx context.Context) error {
 			return err
 		}
 	}
-	attrs, err := s.Overlay.NewAttributes(mode, s.args.Owner, s.args.Group)
+	attrs, err := s.Overlay.NewAttributes(mode, s.args.Owner, s.args.Group, spec.FileAttributes{})
 	if err != nil {
 		return err
 	}

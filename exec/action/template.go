@@ -18,7 +18,7 @@ var _ = exec.Register("template", exec.Action{Plan: planTemplate})
 
 func planTemplate(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.TemplateArgs)
-	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group, args.FileAttributes)
 	if err != nil {
 		return nil, err
 	}

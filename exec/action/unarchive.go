@@ -160,7 +160,10 @@ func unpackArchive(ctx context.Context, a *exec.Attempt, c *exec.Change, args *s
 	}
 	// Limits are checked while unpacking, because what an archive says of its sizes may be a lie.
 	ar.MaxBytes, ar.MaxEntries, ar.MaxRatio = args.Bytes, args.MaxEntries, int64(args.MaxRatio)
-	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group, args.FileAttributes)
+	if err == nil {
+		err = attrs.OnlyFiles()
+	}
 	if err != nil {
 		return err
 	}

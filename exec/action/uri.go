@@ -326,7 +326,7 @@ func (g *answered) explainUnwanted(args *spec.URIArgs) string {
 
 // keepAnswer writes the answer to a file.
 func keepAnswer(ctx context.Context, a *exec.Attempt, args *spec.URIArgs, got *answered, r exec.Result) exec.Result {
-	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group, args.FileAttributes)
 	if err != nil {
 		return a.Failure(ctx, err)
 	}

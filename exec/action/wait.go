@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"moon/exec/fsys"
 	"moon/exec/process"
 	"moon/exec/spec"
+	"moon/internal/pyregexp"
 )
 
 var _ = exec.Register("wait", exec.Action{Run: runWait, Dry: dryWait, Effect: events.ChangeNone})
@@ -164,7 +164,11 @@ func lookForFile(a *exec.Attempt, args *spec.WaitArgs) (bool, string) {
 	if err != nil {
 		return false, fault.Describe(err)
 	}
-	return args.Search.Match(content), args.Path + " does not contain " + args.SearchRegex
+	found, err := args.Search.Match(string(content))
+	if err != nil {
+		return false, err.Error()
+	}
+	return found, args.Path + " does not contain " + args.SearchRegex
 }
 
 func lookAtPort(ctx context.Context, args *spec.WaitArgs) (bool, string) {
@@ -186,7 +190,7 @@ func lookAtPort(ctx context.Context, args *spec.WaitArgs) (bool, string) {
 }
 
 // readGreeting reads what a server says first until it matches.
-func readGreeting(ctx context.Context, conn net.Conn, search *regexp.Regexp) bool {
+func readGreeting(ctx context.Context, conn net.Conn, search *pyregexp.Pattern) bool {
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = conn.SetReadDeadline(deadline) // it cannot fail on an open connection
 	}
@@ -198,8 +202,8 @@ func readGreeting(ctx context.Context, conn net.Conn, search *regexp.Regexp) boo
 	for len(said) < greetLimit {
 		n, err := conn.Read(buf)
 		said = append(said, buf[:n]...)
-		if search.Match(said) {
-			return true
+		if found, err := search.Match(string(said)); found || err != nil {
+			return found
 		}
 		if err != nil {
 			return false

@@ -65,8 +65,10 @@ var subsetNames = map[string]string{
 	"all_ipv4_addresses": "interfaces", "all_ipv6_addresses": "interfaces", "default_ipv4": "interfaces", "default_ipv6": "interfaces",
 	"architecture": "platform", "kernel": "platform", "kernel_version": "platform", "machine": "platform", "machine_id": "platform",
 	"nodename": "platform", "python_version": "python", "system": "platform", "processor_cores": "processor",
-	"processor_count":     "processor",
-	"virtualization_role": "virtual", "virtualization_type": "virtual", "virtualization_tech_guest": "virtual",
+	"processor_count": "processor",
+	"os_family":       "distribution", "distribution_version": "distribution", "distribution_release": "distribution",
+	"distribution_major_version": "distribution",
+	"virtualization_role":        "virtual", "virtualization_type": "virtual", "virtualization_tech_guest": "virtual",
 	"virtualization_tech_host": "virtual",
 }
 

@@ -120,6 +120,8 @@ type Entry struct {
 	Size   int64
 	Target string // of a link
 	Info   fs.FileInfo
+
+	Context string // of SELinux; "" without it, and of what is only predicted
 }
 
 // Twins is how many names what is there has.
@@ -169,6 +171,7 @@ func (p *Anchored) Look() (Entry, error) {
 			return Entry{}, p.PathError(err)
 		}
 	}
+	e.Context = contextAt(p.Dir, p.Name, e)
 	return e, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,14 +21,22 @@ import (
 
 // Attributes are the mode and the owners that a step asks for.
 type Attributes struct {
-	Mode spec.Mode
-	UID  int // -1: leave
-	GID  int
+	Mode    spec.Mode
+	UID     int // -1: leave
+	GID     int
+	Labels  spec.Labels // of SELinux; of a machine without it none
+	InPlace bool        // a file that cannot be replaced is written into
 }
 
 // NewAttributes looks up the owner and group that a file should have; "" leaves them as they are.
-func (f *Overlay) NewAttributes(mode spec.Mode, owner, group string) (Attributes, error) {
-	at := Attributes{mode, -1, -1}
+func (f *Overlay) NewAttributes(mode spec.Mode, owner, group string, more spec.FileAttributes) (Attributes, error) {
+	at := Attributes{Mode: mode, UID: -1, GID: -1, InPlace: more.UnsafeWrites}
+	if labelled() {
+		at.Labels = more.Labels
+		if slices.Contains([]string{at.Labels.SEUser, at.Labels.SERole, at.Labels.SEType, at.Labels.SELevel}, "_default") {
+			return at, errors.New("the default of a label is in the policy, which moon does not read; use `command: restorecon PATH`")
+		}
+	}
 	var err error
 	if owner != "" {
 		if at.UID, err = f.UserID(owner); err != nil {
@@ -115,12 +124,17 @@ func cachedName(kind string, id int, lookup func(string) (string, error)) string
 type Wanted struct {
 	Mode     uint32
 	UID, GID int
+	Labels   spec.Labels
 }
 
 // For returns what an existing entry shall have, and in words how that differs.
 func (at Attributes) For(e Entry) (Wanted, []string) {
 	w := Wanted{Mode: e.Mode, UID: e.UID, GID: e.GID}
 	var words []string
+	if now := relabel(at.Labels, e.Context); now != e.Context {
+		w.Labels = at.Labels
+		words = append(words, fmt.Sprintf("context %s → %s", e.Context, now))
+	}
 	if at.UID >= 0 && at.UID != e.UID {
 		w.UID = at.UID
 		words = append(words, fmt.Sprintf("owner %s → %s", UserName(e.UID), UserName(at.UID)))
@@ -145,8 +159,11 @@ func (at Attributes) ForNew(kind string) (Wanted, []string) {
 		base = 0o755
 	}
 	base &^= Umask()
-	w := Wanted{Mode: at.Mode.Apply(base, kind == Directory, Umask()), UID: at.UID, GID: at.GID}
+	w := Wanted{Mode: at.Mode.Apply(base, kind == Directory, Umask()), UID: at.UID, GID: at.GID, Labels: at.Labels}
 	var words []string
+	if at.Labels != (spec.Labels{}) {
+		words = append(words, "context "+relabel(at.Labels, "*:*:*:*"))
+	}
 	if !at.Mode.IsZero() {
 		words = append(words, fmt.Sprintf("mode %04o", w.Mode))
 	}
@@ -167,6 +184,9 @@ func (w Wanted) Set(dir *os.Root, name string, e Entry) error {
 		return err
 	}
 	defer func() { _ = syscall.Close(fd) }()
+	if err := w.label(fd, ""); err != nil {
+		return &fs.PathError{Op: "set the context of", Path: name, Err: err}
+	}
 	if w.UID != e.UID || w.GID != e.GID {
 		if err := chownFD(fd, changed(w.UID, e.UID), changed(w.GID, e.GID)); err != nil {
 			return &fs.PathError{Op: "chown", Path: name, Err: err}
@@ -177,6 +197,21 @@ func (w Wanted) Set(dir *os.Root, name string, e Entry) error {
 	}
 	if err := chmodFD(fd, w.Mode); err != nil {
 		return &fs.PathError{Op: "chmod", Path: name, Err: err}
+	}
+	return nil
+}
+
+// label gives an open file its context. A new file gets that of the old one, of which there may be none, before.
+func (w Wanted) label(fd int, old string) error {
+	if old == "" && w.Labels == (spec.Labels{}) {
+		return nil
+	}
+	is := contextOf(fd)
+	if old == "" {
+		old = is
+	}
+	if want := relabel(w.Labels, old); want != is {
+		return setContext(fd, want)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"moon/exec/fault"
@@ -110,6 +111,7 @@ type Replacement struct {
 	Backup  bool
 	Accept  func(ctx context.Context, file string) error // says what is wrong with the new file; nil: nothing is
 	Flush   bool                                         // onto the disk before it takes its place
+	InPlace bool                                         // if that cannot be, the old file is written into: others may see a part
 }
 
 // made is what a replacement did.
@@ -123,6 +125,9 @@ func (r *Replacement) Apply(ctx context.Context) (m made, err error) {
 	name := TempName()
 	f, err := r.At.Dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
+		if r.InPlace && r.Accept == nil && (IsDenied(err) || errors.Is(err, syscall.EROFS)) {
+			return r.writeInto(ctx)
+		}
 		return m, r.At.PathError(err)
 	}
 	defer func() {
@@ -154,12 +159,39 @@ func (r *Replacement) Apply(ctx context.Context) (m made, err error) {
 		}
 	}
 	if err := r.At.Dir.Rename(name, r.At.Name); err != nil {
+		// A file that something is mounted on, as in a container, keeps its place.
+		if r.InPlace && errors.Is(err, syscall.EBUSY) {
+			backup := m.Backup
+			m, err = r.writeInto(ctx)
+			m.Backup = backup
+			_ = r.At.Dir.Remove(name) // it has served
+			return m, err
+		}
 		return m, r.At.PathError(err)
 	}
 	if r.Flush {
 		return m, SyncDir(r.At.Dir)
 	}
 	return m, nil
+}
+
+// writeInto gives the old file itself the new content.
+func (r *Replacement) writeInto(ctx context.Context) (m made, err error) {
+	f, err := r.At.Dir.OpenFile(r.At.Name, os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return m, r.At.PathError(err)
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case r.Old.Info == nil || !os.SameFile(info, r.Old.Info):
+		err = ErrSwapped
+	default:
+		if err = f.Truncate(0); err == nil {
+			m.Checksum, err = r.fill(ctx, f)
+		}
+	}
+	return m, r.At.PathError(errors.Join(err, f.Close()))
 }
 
 // fill gives the file its owners, its mode and its content, in that order: nobody who may not read the content can
@@ -182,6 +214,9 @@ func (r *Replacement) fill(ctx context.Context, f *os.File) (string, error) {
 		}
 	}
 	if err := f.Chmod(FileMode(mode & 0o777)); err != nil {
+		return "", err
+	}
+	if err := r.Want.label(int(f.Fd()), r.Old.Context); err != nil {
 		return "", err
 	}
 	sum, err := copyContent(ctx, f, r.From)

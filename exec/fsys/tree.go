@@ -181,7 +181,9 @@ func walk(dir *os.Root, name string, visit func(name string, e Entry) error) err
 	if err != nil {
 		return err
 	}
-	if err := visit(name, EntryOf(info)); err != nil || !info.IsDir() {
+	e := EntryOf(info)
+	e.Context = contextAt(dir, name, e)
+	if err := visit(name, e); err != nil || !info.IsDir() {
 		return err
 	}
 	f, err := dir.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)

@@ -26,7 +26,10 @@ func PutBlock(text string, args *spec.BlockinfileArgs) (Edited, error) {
 		return Edited{Text: d.String(), Says: "Block removed"}, nil
 	}
 	if !found {
-		from = d.blockAnchor(args.Anchor)
+		var err error
+		if from, err = d.blockAnchor(args.Anchor); err != nil {
+			return Edited{}, err
+		}
 		to = from
 	}
 	lines := []string{args.Begin}
@@ -88,19 +91,19 @@ func (d *Text) findBlock(begin, end string) (from, to int, found bool) {
 }
 
 // blockAnchor is anchor, for a pattern that may be for the whole text.
-func (d *Text) blockAnchor(at spec.Anchor) int {
+func (d *Text) blockAnchor(at spec.Anchor) (int, error) {
 	if !at.Whole {
 		return d.findAnchor(at, false)
 	}
 	text := strings.Join(d.Lines, "")
-	m := at.Line.FindStringIndex(text)
+	m, err := at.Line.Find(text)
 	switch {
 	case m == nil:
-		return len(d.Lines)
+		return len(d.Lines), err
 	case at.Before:
-		return strings.Count(text[:m[0]], "\n")
+		return strings.Count(text[:m[0]], "\n"), nil
 	}
-	return min(strings.Count(text[:m[1]], "\n")+1, len(d.Lines))
+	return min(strings.Count(text[:m[1]], "\n")+1, len(d.Lines)), nil
 }
 
 // Between are the lines of a part, without their ends.

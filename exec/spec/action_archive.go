@@ -19,6 +19,8 @@ type ArchiveArgs struct {
 	Owner             string   `arg:"owner" doc:"Name or id of the owner."`
 	Group             string   `arg:"group" doc:"Name or id of the group."`
 
+	FileAttributes
+
 	Unwanted []*regexp.Regexp
 }
 

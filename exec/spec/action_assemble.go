@@ -2,7 +2,8 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
+
+	"moon/internal/pyregexp"
 )
 
 // AssembleArgs are the arguments of assemble. Once decoded, Match is Regexp compiled; nil: all.
@@ -19,7 +20,9 @@ type AssembleArgs struct {
 	Backup       bool    `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
 	Validate     string  `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
-	Match *regexp.Regexp
+	FileAttributes
+
+	Match *pyregexp.Pattern
 }
 
 var _ = declareAction(&Action{

@@ -27,6 +27,8 @@ type BlockinfileArgs struct {
 	Checksum     string `arg:"checksum" doc:"With state: absent, remove only the block that moon left: the SHA-1 of its lines with the markers, as moon records it. Otherwise the step fails."`
 	Space        string `arg:"empty_lines" enum:"above|below|both" doc:"With state: absent, remove an empty line next to the block as well: above, below or both."`
 
+	FileAttributes
+
 	Begin  string
 	End    string
 	Anchor Anchor

@@ -20,6 +20,8 @@ type CopyArgs struct {
 	Checksum  string  `arg:"checksum" doc:"The expected checksum of the content: hex digits of sha256, sha1, sha512 or md5, optionally prefixed with sha256: or the like."`
 	RemoteSrc bool    `arg:"remote_src" default:"false" doc:"src is on the machine of the step, and not on the one that moon runs on."`
 	Validate  string  `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
+
+	FileAttributes
 }
 
 var _ = declareAction(&Action{

@@ -26,6 +26,8 @@ type FileArgs struct {
 
 	Checksum string `arg:"checksum" doc:"With state: absent, remove only what moon left: the checksum of a file's content, as of copy, or link:, tree:, venv: or stamp: as moon records it of what it creates. Anything else stays, and the step fails."`
 	IfEmpty  bool   `arg:"if_empty" default:"false" doc:"With state: absent, remove only a directory or a file that is empty. Otherwise the step is skipped."`
+
+	FileAttributes
 }
 
 var _ = declareAction(&Action{
@@ -62,7 +64,7 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	link := a.State == "link" || a.State == "hard"
-	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != ""
+	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != "" || a.Labels != (Labels{})
 	if link && a.Src == "" {
 		add("src", "`state: "+a.State+"` needs `src`", "")
 	}

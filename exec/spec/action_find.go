@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"moon/internal/pattern"
+	"moon/internal/pyregexp"
 )
 
 // FindArgs are the arguments of find. Once decoded, the tests are ready to use.
@@ -24,10 +25,11 @@ type FindArgs struct {
 	Stamp    string   `arg:"age_stamp" default:"mtime" enum:"atime|ctime|mtime" doc:"The time that age refers to."`
 	Size     string   `arg:"size" doc:"Minimum size, or with a minus maximum size: bytes, or 10k, 5m, 1g, 1t."`
 	Contains string   `arg:"contains" doc:"Files with a line that begins with a match of this regular expression."`
+	Whole    bool     `arg:"read_whole_file" default:"false" doc:"Look for contains in each file as a whole, and not line by line: it may match anywhere, and over several lines."`
 	Checksum bool     `arg:"get_checksum" default:"false" doc:"Read the files for their checksum, which is SHA-1."`
 
-	Wanted, Unwanted []*regexp.Regexp
-	Text             *regexp.Regexp
+	Wanted, Unwanted []*pyregexp.Pattern
+	Text             *pyregexp.Pattern
 	Seconds, Bytes   int64 // below 0: at most; what is not given is 0 or empty
 }
 
@@ -53,7 +55,7 @@ var _ = declareAction(&Action{
 func (a *FindArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
-	names := func(field string, patterns []string) (all []*regexp.Regexp) {
+	names := func(field string, patterns []string) (all []*pyregexp.Pattern) {
 		// Ansible splits a text at its commas, but not a regular expression.
 		if len(patterns) == 1 && !a.UseRegex {
 			patterns = strings.Split(patterns[0], ",")
@@ -65,7 +67,7 @@ func (a *FindArgs) validateArgs(given func(string) bool) []Problem {
 			}
 			_, wrong := compilePattern(field, p, "s") // alone, so that a message shows what is written
 			if len(wrong) == 0 {
-				var re *regexp.Regexp
+				var re *pyregexp.Pattern
 				re, wrong = compilePattern(field, `\A(?:`+p+`)`, "s")
 				all = append(all, re)
 			}
@@ -76,7 +78,11 @@ func (a *FindArgs) validateArgs(given func(string) bool) []Problem {
 	a.Wanted, a.Unwanted = names("patterns", a.Patterns), names("excludes", a.Excludes)
 	if a.Contains != "" {
 		var wrong []Problem
-		a.Text, wrong = compilePattern("contains", `\A(?:`+a.Contains+`)`, "")
+		pattern := `\A(?:` + a.Contains + `)`
+		if a.Whole {
+			pattern = a.Contains
+		}
+		a.Text, wrong = compilePattern("contains", pattern, "")
 		problems = append(problems, wrong...)
 	}
 	var ok bool

@@ -22,6 +22,9 @@ type GetURLArgs struct {
 	Group    string        `arg:"group" doc:"Name or id of the group."`
 	TmpDest  string        `arg:"tmp_dest" kind:"path" implied:"the directory of dest" doc:"The directory that a large file is downloaded to first."`
 	Retries  int           `arg:"retries" doc:"Refused: retries is a key of the step, not of get_url."`
+
+	FileAttributes
+
 	HTTPArgs
 
 	Algorithm string // "": no checksum

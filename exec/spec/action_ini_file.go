@@ -27,6 +27,8 @@ type IniFileArgs struct {
 	Group        string   `arg:"group" doc:"Name or id of the group."`
 	IfEmpty      bool     `arg:"if_empty" default:"false" doc:"With state: absent and no option, remove the section only if nothing but blank lines is in it."`
 
+	FileAttributes
+
 	Wanted []string
 }
 

@@ -2,10 +2,10 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
 
 	"moon/internal/pattern"
+	"moon/internal/pyregexp"
 )
 
 // LineinfileArgs are the arguments of lineinfile. Once decoded, the patterns are compiled; nil: none.
@@ -26,17 +26,19 @@ type LineinfileArgs struct {
 	Backup       bool    `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
 	Validate     string  `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
-	Match    *regexp.Regexp
+	FileAttributes
+
+	Match    *pyregexp.Pattern
 	Template *Template // of line, with backrefs
 	Anchor   Anchor
 }
 
 // Anchor is where something is put into a file.
 type Anchor struct {
-	Top    bool           // at the beginning
-	Before bool           // of the line; otherwise after it
-	Line   *regexp.Regexp // nil, or not found: at the end
-	Whole  bool           // Line is for the whole text, not for one line
+	Top    bool              // at the beginning
+	Before bool              // of the line; otherwise after it
+	Line   *pyregexp.Pattern // nil, or not found: at the end
+	Whole  bool              // Line is for the whole text, not for one line
 }
 
 var _ = declareAction(&Action{
@@ -82,9 +84,6 @@ func (a *LineinfileArgs) validateArgs(given func(string) bool) []Problem {
 		// A block scalar in YAML ends in a newline that is not part of the line.
 		line := strings.TrimSuffix(*a.Line, "\n") // which a text of its own lines in YAML has
 		a.Line = &line
-		if strings.Contains(line, "\n") {
-			add("line", "`line` has more than one line", "use `blockinfile`")
-		}
 	}
 	if given("regexp") {
 		var wrong []Problem

@@ -9,6 +9,7 @@ import (
 type PauseArgs struct {
 	Prompt  string        `arg:"prompt,message,msg" implied:"continue?" doc:"What to ask, or with a time what to print. Plain text that is a duration is the time: pause: 30s."`
 	For     time.Duration `arg:"seconds" doc:"How long to wait, instead of asking."`
+	Echo    bool          `arg:"echo" default:"true" doc:"Accepted from playbooks written for Ansible; what is typed is not kept."`
 	Minutes int           `arg:"minutes" doc:"The same in minutes."`
 
 	Time time.Duration

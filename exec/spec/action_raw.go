@@ -13,6 +13,7 @@ var _ = declareAction(&Action{
 	Doc:     "Runs text with a shell. It exists for playbooks written for Ansible, whose other modules need Python; in moon it is the same as `shell`.",
 	Free:    "cmd",
 	Command: true,
+	Lax:     true,
 	Process: "*",
 	Changes: true,
 	args:    reflect.TypeFor[RawArgs](),

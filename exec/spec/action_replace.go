@@ -2,9 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 
 	"moon/internal/pattern"
+	"moon/internal/pyregexp"
 )
 
 // ReplaceArgs are the arguments of replace. Once decoded, the patterns are compiled; nil: none.
@@ -21,10 +21,12 @@ type ReplaceArgs struct {
 	Validate string `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 	Encoding string `arg:"encoding" default:"utf-8" enum:"utf-8" doc:"Accepted from playbooks written for Ansible."`
 
-	Match    *regexp.Regexp
+	FileAttributes
+
+	Match    *pyregexp.Pattern
 	Template *Template
-	Section  *regexp.Regexp // its group `subsection` is where to replace
-	Returns  bool           // the playbook speaks of carriage returns, so that those of the file are for it to see
+	Section  *pyregexp.Pattern // its group `subsection` is where to replace
+	Returns  bool              // the playbook speaks of carriage returns, so that those of the file are for it to see
 }
 
 var _ = declareAction(&Action{

@@ -38,17 +38,22 @@ var subsetWords = strings.Fields(`all min hardware network virtual
 	ssh_pub_keys user devices dmi loadavg memory mounts processor uptime_seconds interfaces all_ipv4_addresses all_ipv6_addresses
 	default_ipv4 default_ipv6 architecture kernel kernel_version machine machine_id nodename python_version system
 	processor_cores processor_count virtualization_role virtualization_type virtualization_tech_guest virtualization_tech_host
-	iscsi fibre_channel_wwn nvme system_capabilities system_capabilities_enforced`)
+	iscsi fibre_channel_wwn nvme system_capabilities system_capabilities_enforced
+	os_family distribution_version distribution_release distribution_major_version chroot is_chroot`)
 
 // FactSubset reports a word of gather_subset that means nothing.
 func FactSubset(words []string) []Problem {
 	var problems []Problem
 	for _, word := range words {
-		name := strings.TrimPrefix(word, "!")
+		name, excluded := strings.CutPrefix(word, "!")
 		if slices.Contains(subsetWords, name) {
 			continue
 		}
 		hint := suggest.DidYouMean(name, subsetWords)
+		// As with Ansible, what there is not may be excluded, unless it looks like a mistake.
+		if excluded && hint == "" {
+			continue
+		}
 		if hint == "" {
 			hint = "it takes " + strings.Join(subsetWords[:5], ", ") + ", and names of facts"
 		}

@@ -27,6 +27,8 @@ type TemplateArgs struct {
 	CommentStart  string `arg:"comment_start_string" default:"{#" doc:"What begins a comment."`
 	CommentEnd    string `arg:"comment_end_string" default:"#}" doc:"What ends it."`
 	Newline       string `arg:"newline_sequence" implied:"\\n" doc:"The line ends of the written file: \\n, \\r or \\r\\n."`
+
+	FileAttributes
 }
 
 var _ = declareAction(&Action{

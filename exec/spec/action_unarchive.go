@@ -29,10 +29,13 @@ type UnarchiveArgs struct {
 	Copy            bool          `arg:"copy" default:"true" doc:"The opposite of remote_src."`
 	Timeout         time.Duration `arg:"timeout" default:"10s" doc:"How long the server of a URL may be silent."`
 	ValidateCerts   bool          `arg:"validate_certs" default:"true" doc:"Whether the certificate of the server of a URL is verified."`
-	ExtraOpts       []string      `arg:"extra_opts" doc:"Options of tar that say the same as strip_components, exclude and keep_newer: --strip-components=1."`
+	ExtraOpts       []string      `arg:"extra_opts" doc:"Options of tar that say the same as strip_components, exclude and keep_newer, such as --strip-components=1, or --no-same-owner."`
+
+	FileAttributes
 
 	Wanted   []*regexp.Regexp
 	Unwanted []*regexp.Regexp
+	OwnFiles bool // what is unpacked belongs to who unpacks it, also for root
 	Bytes    int64
 }
 
@@ -145,6 +148,8 @@ func (a *UnarchiveArgs) takeOptions() (other string) {
 			a.Exclude = append(a.Exclude, value)
 		case "--keep-newer-files":
 			a.KeepNewer = true
+		case "--no-same-owner":
+			a.OwnFiles = true
 		default:
 			return option
 		}

@@ -35,6 +35,9 @@ type URIArgs struct {
 	UnixSocket      string        `arg:"unix_socket" kind:"path" doc:"A Unix socket to use instead of the network."`
 	Force           bool          `arg:"force" default:"false" doc:"Do not accept cached answers."`
 	RemoteSrc       bool          `arg:"remote_src" default:"false" doc:"src is on the machine of the step, not with the other files that steps copy; in a step of another user, that user reads it."`
+
+	FileAttributes
+
 	HTTPArgs
 
 	Statuses []int

@@ -2,8 +2,9 @@ package spec
 
 import (
 	"reflect"
-	"regexp"
 	"time"
+
+	"moon/internal/pyregexp"
 )
 
 // WaitArgs are the arguments of wait. Once decoded, Condition is set, or empty where only time is to pass, and
@@ -24,7 +25,7 @@ type WaitArgs struct {
 	Msg         string        `arg:"msg" implied:"says what did not happen" doc:"The error after the timeout."`
 
 	Absent bool
-	Search *regexp.Regexp // nil: none
+	Search *pyregexp.Pattern // nil: none
 }
 
 // waitDefault is the timeout when none is given.
@@ -50,11 +51,9 @@ func (a *WaitArgs) validateArgs(given func(string) bool) []Problem {
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if a.SearchRegex != "" {
 		// Ansible compiles it so: ^ and $ match at every line.
-		re, err := regexp.Compile("(?m)" + a.SearchRegex)
-		if err != nil {
-			add("search_regex", "`search_regex` is not a regular expression: "+regexpError(err), "")
-		}
-		a.Search = re
+		var wrong []Problem
+		a.Search, wrong = compilePattern("search_regex", a.SearchRegex, "m")
+		problems = append(problems, wrong...)
 	}
 	if given("port") && (a.Port < 1 || a.Port > 65535) {
 		add("port", "`port` must be between 1 and 65535", "")

@@ -14,11 +14,7 @@ type later struct {
 // Fields that Ansible gives to every action that writes files.
 var fileLater = map[string]later{
 	"attributes": {way: "run `chattr` in a step of its own"}, "attr": {way: "run `chattr` in a step of its own"},
-	"selevel": seLater, "serole": seLater, "setype": seLater, "seuser": seLater,
-	"unsafe_writes": {way: "moon puts a new file in the old one's place at once; where that cannot be done, use `shell: cat new > old`"},
 }
-
-var seLater = later{way: "run `chcon` or `semanage fcontext` in a step of its own"}
 
 var (
 	vaultLater = later{idle: "true", way: "what is encrypted is always decrypted; to keep it encrypted, give moon no password for it"}
@@ -56,13 +52,11 @@ var fieldsLater = map[string]map[string]later{
 	"script":    {"decrypt": vaultLater},
 	"command":   {"strip_empty_ends": {idle: "true", way: "remove it"}},
 	"shell":     {"strip_empty_ends": {idle: "true", way: "remove it"}},
-	"find":      {"read_whole_file": {way: "use `shell: grep -Pzl`"}},
 	"git": {
 		"gpg_whitelist": {way: "use `command: git verify-commit`"}, "gpg_allowlist": {way: "use `command: git verify-commit`"},
 		"verify_commit":    {way: "use `command: git verify-commit`"},
 		"separate_git_dir": {way: asCommand}, "track_submodules": {way: "use `command: git submodule update --remote`"},
 	},
-	"pause": {"echo": {idle: "true", way: "remove it; what is typed is not kept"}},
 	"setup": {"parallel": leaveOut},
 	"user": {
 		"authorization": solaris, "role": solaris, "profile": solaris, "hidden": {way: "it is for macOS; remove it"},

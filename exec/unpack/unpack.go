@@ -537,10 +537,10 @@ func (u *Unpacking) wantedOf(m *fsys.Member) fsys.Wanted {
 		w.Mode |= m.Mode & 0o1000
 	}
 	w.Mode = u.modeOf(w.Mode, m.Kind == fsys.Directory)
-	if root && w.UID < 0 && m.UID >= 0 {
+	if root && !u.args.OwnFiles && w.UID < 0 && m.UID >= 0 {
 		w.UID = u.findID("u"+m.Owner, m.UID, u.Overlay.UserID)
 	}
-	if root && w.GID < 0 && m.GID >= 0 {
+	if root && !u.args.OwnFiles && w.GID < 0 && m.GID >= 0 {
 		w.GID = u.findID("g"+m.Group, m.GID, u.Overlay.GroupID)
 	}
 	return w

@@ -84,6 +84,7 @@ func SearchAnsible(o *plan.Options) (set AnsibleSettings, err error) {
 	if set, err = AnsibleConfig(o.Dir); err != nil {
 		return set, err
 	}
+	o.Mode.ConfigFile = set.File
 	o.RolesPath, o.Collections = set.SearchPaths(o.Dir, o.Home)
 	if o.Core, err = CorePackage(o.Home); o.Core != "" { // an installed package ansible brings collections next to it
 		o.Collections = append(o.Collections, filepath.Dir(o.Core))

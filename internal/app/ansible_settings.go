@@ -164,7 +164,7 @@ func (s AnsibleSettings) Apply(o *plan.Options) error {
 }
 
 // sshArgs puts further arguments of ssh into the options. Those of a file that may have come with the playbook must not have ssh execute
-// programs: hosts are asked for their facts before a user has approved anything.
+// programs: hosts are asked for their facts before a user has approved anything. With those that lend a host something it waits for that.
 func (s AnsibleSettings) sshArgs(o *plan.Options) error {
 	var args []string
 	for _, name := range []string{"ssh_args", "ssh_common_args", "ssh_extra_args"} {
@@ -172,7 +172,13 @@ func (s AnsibleSettings) sshArgs(o *plan.Options) error {
 		if text == "" {
 			continue
 		}
-		if option := plan.SteeringOption(text); option != "" && s.supplied && !strings.HasPrefix(place, "$") {
+		option := plan.SteeringOption(text)
+		switch own := !s.supplied || strings.HasPrefix(place, "$"); {
+		case option == "" || own:
+		// It executes nothing here. The host may use the agent as long as it is reached, so it is not reached without consent.
+		case plan.Lends(option):
+			o.Login.Lends = option + " in " + place + " (which lends it your agent)"
+		default:
 			return Usage("%s has %s, by which ssh runs a program that came with the playbook; give it with --ssh-common-args, or put it into ~/.ssh/config", place, option)
 		}
 		args = append(args, text)

@@ -35,7 +35,7 @@ type Inventory struct {
 type Host struct {
 	Name   string
 	Pos    diag.Pos
-	Source string // the absolute path of the inventory that has it first; "" for lists of hosts and hosts added later
+	Source string // the absolute path of the inventory that has it first, or the list of hosts; "" for hosts added later
 	// localhost, which no inventory has: its connection is local, and it is in no group but those that group_by has put it in
 	Implicit bool
 	Groups   []*Group // all it is in, directly or not, with all; parents before children, otherwise by priority and name

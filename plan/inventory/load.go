@@ -93,7 +93,7 @@ func (inv *Inventory) addList(source string) {
 			continue
 		}
 		address, port := splitPort(name)
-		h := inv.findHost(address, "", diag.Pos{})
+		h := inv.findHost(address, source, diag.Pos{})
 		if port != "" {
 			h.inline.setVar("ansible_port", playbook.Literal(&playbook.File{Name: "--inventory"}, port, 1, nil))
 		}

@@ -40,7 +40,7 @@ func (p *evaluator) mayFail(c *taskContext) bool {
 
 // groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
 func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string) string {
-	r := p.Renderer(p.env(c, nil), c.chain)
+	r := p.Renderer(p.env(c, nil).Early(), c.chain)
 	r.Lenient = true // an undefined name is shown as written
 	return p.secrets.Redact(cmp.Or(plan.NameLine(t.Name, r.Text(t.Name)), otherwise))
 }
@@ -140,11 +140,24 @@ func (p *evaluator) frame(c *taskContext, step *vars.Layer) *vars.Frame {
 		fr.Over = p.overrides.Layer(c.scope)
 	}
 	fr.Scene, fr.Looks = c.scene, c.looks
+	if c.scene != nil && c.scene.Call != nil {
+		fr.Reach = p.reachOf(c)
+	}
 	if p.last == nil || *p.last != fr {
 		kept := fr // and not fr itself, which would then be on the heap whether it is kept or not
 		p.last = &kept
 	}
 	return p.last
+}
+
+// reachOf is what is written about where a task runs. All hosts share it.
+func (p *evaluator) reachOf(c *taskContext) *vars.Reach {
+	now := vars.Reach{Connection: c.link.Connection, User: c.link.User, Delegate: c.delegate, Env: c.env}
+	if p.reach == nil || !p.reach.Same(&now) {
+		kept := now // as in frame
+		p.reach = &kept
+	}
+	return p.reach
 }
 
 func (p *evaluator) env(c *taskContext, step *vars.Layer) *plan.Env {

@@ -54,6 +54,7 @@ type evaluator struct {
 	ground
 	names     *vars.Globals
 	last      *vars.Frame
+	reach     *vars.Reach // of the last one
 	overrides *override.List
 	loops     *items.Reader
 	bindings  *bindings.Maker

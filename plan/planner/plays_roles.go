@@ -2,6 +2,7 @@ package planner
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"moon/plan"
@@ -98,7 +99,9 @@ func (p *playsState) findRole(c *taskContext, t *playbook.Task) (*role, bool) {
 	if !ok {
 		return nil, false
 	}
-	return newRole(found, c.scene.Role, p.LoadRole(t, found.Dir, p.roleFiles(c, t), c.chain)), true
+	r := newRole(found, c.scene.Role, p.LoadRole(t, found.Dir, p.roleFiles(c, t), c.chain))
+	r.ByTask = t.ActionKey != ""
+	return r, true
 }
 
 // newRole is a role that another one uses; nil for a play.
@@ -190,7 +193,12 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		for _, need := range files.Meta.Dependencies {
 			walk(&at, need, r.Role)
 		}
-		sc.Roles = append(sc.Roles, r.FullName())
+		switch {
+		case parent == nil:
+			sc.Roles = append(sc.Roles, r.FullName())
+		case !slices.Contains(sc.Needed, r.FullName()):
+			sc.Needed = append(sc.Needed, r.FullName())
+		}
 		own := bindings.RoleVars{Given: t.StepVars.Entries(), Files: files, Chain: c.chain}
 		p.bindings.PutUpon(own, &sc.Defaults, &sc.RoleVars)
 		scene.Role = r.Role

@@ -119,7 +119,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		r.Report = func(diag.Diagnostic) {}
 	}
 	e.Settled = s.Loops() // it may name the item, which nothing will set
+	r.Env = e.Early()
 	s.Name = plan.NameLine(t.Name, r.Text(t.Name))
+	r.Env = e
 	e.Settled = false
 	r.Lenient, r.Report = name, report
 	r.Failed = false

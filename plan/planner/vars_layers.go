@@ -29,7 +29,7 @@ func (p *variables) unset(c *taskContext, t *playbook.Task) {
 // itemsOf evaluates what a loop runs over.
 func (p *variables) itemsOf(c *taskContext, t *playbook.Task) (list []items.Item, typ string, late []value.Missing, ok bool) {
 	// Variables of the step itself may feed the loop, and may use its item: those that do are left out here.
-	e := p.env(c, c.form.ownVars(p, t, c, true))
+	e := p.env(c, c.form.ownVars(p, t, c, true)).Early()
 	defer p.shaping(e, c, "the loop", t.Loop.Over.Pos())()
 	return p.loops.Items(t, e, items.Site{Dir: c.dir, Chain: c.chain})
 }

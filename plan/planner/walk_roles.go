@@ -49,6 +49,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 	}
 	files := p.LoadRole(t, found.Dir, group.files, c.chain)
 	r := newRole(found, c.scene.Role, files)
+	r.ByTask = t.ActionKey != ""
 	if p.hasBeen(c, t, r) {
 		return
 	}

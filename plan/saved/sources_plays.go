@@ -30,6 +30,7 @@ type PlaySources struct {
 	BecomeUser    string            `json:"become_user,omitempty"`
 	BecomeMethod  string            `json:"become_method,omitempty"`
 	SSHArgs       string            `json:"ssh_args,omitempty"`
+	SSHLends      string            `json:"ssh_lends,omitempty"`
 	RolesPath     []string          `json:"roles_path,omitempty"`
 	ModulePath    []string          `json:"module_path,omitempty"`
 	Collections   []string          `json:"collections,omitempty"`
@@ -66,7 +67,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		Limit: o.Hosts.Limit, ForceHandlers: o.Mode.ForceHandlers, NoConnect: o.Hosts.NoConnect, RemoteUser: o.Login.User,
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
-		SSHArgs: o.Login.SSHArgs, Excluded: o.Facts.Excluded,
+		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Lends, Excluded: o.Facts.Excluded,
 		NoFacts: o.Mode.NoFacts, AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy,
 		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
 		ModulePath: paths(o.ModulePath, shown),
@@ -178,6 +179,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	o.Facts.Excluded = s.Excluded
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
+	o.Login.Lends = s.SSHLends
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
 	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy = s.NoFacts, s.AnyFatal, s.Strategy
 	o.Login.Timeout, o.Login.Port, o.Login.AnyHostKey = s.Timeout, s.Port, s.AnyHostKey
@@ -191,6 +193,9 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	}
 	if v, ok := s.Call["ansible_diff_mode"].(bool); ok {
 		o.Mode.Diff = v
+	}
+	if v, asked := s.Call["ansible_config_file"]; asked {
+		o.Mode.ConfigFile, _ = v.(string)
 	}
 	if v, ok := WholeNumbers(s.Call["ansible_forks"]).(int); ok {
 		o.Mode.Forks = v

@@ -165,7 +165,7 @@ func (d *dump) writeStep(s *plan.Step) {
 		}
 	}
 	d.writeField("moved", s.Moved)
-	policy := s.Policy()
+	policy := policyOf(s)
 	for _, name := range slices.Sorted(maps.Keys(policy)) {
 		d.writeField(name, policy[name])
 	}

@@ -198,7 +198,7 @@ func (e *explanation) explainWhy() {
 // explainConditions lists what is and-ed, each with its place and what is known of it.
 func (e *explanation) explainConditions() {
 	var lines []said
-	for _, c := range e.p.ConditionsOf(e.s.Index) {
+	for _, c := range conditionsOf(e.p, e.s.Index) {
 		note := fmt.Sprintf("%s:%d, ", c.Pos.File, c.Pos.Line)
 		switch {
 		case c.Known && c.Holds:
@@ -343,10 +343,10 @@ var guardTexts = map[string]string{
 // explainGuards lists what else may skip the step when it is reached.
 func (e *explanation) explainGuards() {
 	var lines []said
-	for _, g := range e.p.GuardsOf(e.s.Index) {
+	for _, g := range guardsOf(e.p, e.s.Index) {
 		lines = append(lines, said{fmt.Sprintf(guardTexts[g.Key], e.shortText(g.Text)), fmt.Sprintf("%s:%d", g.Pos.File, g.Pos.Line)})
 	}
-	if sources, generates := e.s.Patterns(); len(sources)+len(generates) > 0 {
+	if sources, generates := patterns(e.s); len(sources)+len(generates) > 0 {
 		text := "if its sources are unchanged since it last succeeded"
 		if len(sources) > 0 {
 			text = fmt.Sprintf("if %s, the command and its environment are unchanged since it last succeeded", strings.Join(sources, ", "))
@@ -393,7 +393,7 @@ func (e *explanation) explainLimits(add func(format string, args ...any)) {
 
 // explainRulings says what decides whether the step has changed something, has failed, and whether that matters.
 func (e *explanation) explainRulings(add func(format string, args ...any)) {
-	for _, r := range e.s.Rulings() {
+	for _, r := range rulings(e.s) {
 		texts := rulingTexts[r.Key]
 		switch {
 		case !r.Fixed:

@@ -381,7 +381,7 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Place: placeOf(s), Approve: approveText(s.Approves), Tags: orEmpty(s.Tags),
 		Skipped:    s.ExcludedBy == plan.ByTags,
 		Prediction: s.Prediction, Confirm: s.Confirm, Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
-		Host: s.Host, Scope: s.Scope, Policy: s.Policy(),
+		Host: s.Host, Scope: s.Scope, Policy: policyOf(s),
 	}
 	if s.Deselected() {
 		j.LeftOut = s.ExcludedBy
@@ -523,10 +523,10 @@ func readsOf(p *plan.Plan, s *plan.Step) (reads []readJSON) {
 }
 
 func rendersOf(p *plan.Plan, s *plan.Step) *rendersJSON {
-	if s.NoLog || s.Renders() == "" {
+	if s.NoLog || renderedDigest(s) == "" {
 		return nil
 	}
-	j := &rendersJSON{Digest: s.Renders(), Variables: map[string]string{}}
+	j := &rendersJSON{Digest: renderedDigest(s), Variables: map[string]string{}}
 	for _, u := range s.Uses {
 		switch v := plan.JSONValue(u.Value).(type) {
 		case nil, bool, string, int, float64, []any, map[string]any:

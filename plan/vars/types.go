@@ -120,6 +120,7 @@ type Frame struct {
 
 	Scene *Scene // the play and the role around, or the file of steps; nil outside of all of them
 	Looks string // of plays: the directory of a role in which the task looks for files; "" for files
+	Reach *Reach // of tasks of plays: what is written about where it runs; nil outside of them
 }
 
 // Machine is the host whose variables are in effect: that of a task, or the one of `hosts:` around a step; nil if there is none.
@@ -188,7 +189,8 @@ type Scene struct {
 	Play      string // its name
 	Hosts     []string
 	Batch     []string
-	Roles     []string // of the play
+	Roles     []string // of the play, as its `roles:` names them
+	Needed    []string // those that they depend on
 	Role      *Role    // around; nil outside of roles
 	Vars      *Layer   // of the play: vars, prompts and files, the highest precedence first
 	RoleVars  *Layer
@@ -203,7 +205,12 @@ type Invocation struct {
 	Limit         string
 	Tags          []string
 	SkipTags      []string
-	InventoryFile string // the first inventory that is a file; "" if there is none
+	Inventories   []string // files, directories and programs by their absolute paths, lists of hosts as given
+	ConfigFile    string   // the ansible.cfg that counts; "" if there is none
+	User          string   // -u, and the same of ansible.cfg for the rest
+	Connection    string
+	PrivateKey    string
+	Port, Timeout int
 }
 
 // Called is what a variable says of the call.
@@ -213,6 +220,11 @@ func (i *Invocation) Called(name string) any {
 		return i.Check
 	case "ansible_diff_mode":
 		return i.Diff
+	case "ansible_config_file":
+		if i.ConfigFile == "" {
+			return nil
+		}
+		return i.ConfigFile
 	}
 	return i.Forks
 }
@@ -244,6 +256,7 @@ type Role struct {
 	Dir        string // absolute
 	Collection string // that it belongs to; "" if it is in none
 	Parent     *Role  // the role that uses it; nil for a play
+	ByTask     bool   // a task includes or imports it
 }
 
 // FullName is the name with that of its collection.
@@ -254,13 +267,14 @@ func (r *Role) FullName() string {
 	return r.Collection + "." + r.Name
 }
 
-// Parents are the full names of the roles around, the nearest first.
-func (r *Role) Parents() []string {
-	var names []string
-	for r := r.Parent; r != nil; r = r.Parent {
-		names = append(names, r.FullName())
+// Parents are the roles whose tasks include or import this one, the nearest first. Those that depend on it are not among them.
+func (r *Role) Parents() (all []*Role) {
+	for ; r != nil; r = r.Parent {
+		if r.ByTask && r.Parent != nil {
+			all = append(all, r.Parent)
+		}
 	}
-	return names
+	return all
 }
 
 // Within reports whether a role is the one in a directory, or lies inside of it. There may be no role.

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/dlclark/regexp2/v2"
 
+	"moon/internal/pyregexp"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 )
@@ -27,9 +27,6 @@ type Match struct {
 	Groups   []string
 	Missing  []bool
 }
-
-// MaxMatching is how long a pattern of Python's may look through one text. Only one that has to try without end comes near.
-const MaxMatching = 10 * time.Second
 
 // patterns caches compiled regular expressions. Patterns are nearly always constants of a playbook; the bound is for
 // those that are computed.
@@ -69,21 +66,10 @@ func (s *Shared) CompilePattern(text string, ignoreCase, multiline bool) (*patte
 
 // compilePythonPattern compiles a pattern that may look ahead and behind, as Python's do. Its matching is bounded in time.
 func compilePythonPattern(text, flags string) (*pattern, error) {
-	options := regexp2.None
-	if strings.Contains(flags, "i") {
-		options |= regexp2.IgnoreCase
-	}
-	if strings.Contains(flags, "m") {
-		options |= regexp2.Multiline
-	}
-	// In the order of the text, as in Python; the library numbers named groups last otherwise.
-	re, err := regexp2.Compile(fromPython(text), options, regexp2.OptionMaintainCaptureOrder())
+	re, err := pyregexp.Backtracking(text, flags, regexp2.None)
 	if err != nil {
-		reason := strings.TrimPrefix(value.Sentence(err.Error()), "error parsing regexp: ")
-		return nil, value.Errorf(value.Failure, "", "the pattern is wrong: %s", reason)
+		return nil, value.Errorf(value.Failure, "", "the pattern is wrong: %s", value.Sentence(err.Error()))
 	}
-	// It backtracks: (a+)+b on a long row of a would not end.
-	re.MatchTimeout = MaxMatching
 	return &pattern{backtracking: re}, nil
 }
 
@@ -102,59 +88,6 @@ func compileGoPattern(text, flags string) (*pattern, error) {
 		return nil, value.Errorf(value.Failure, hint, "the pattern is wrong: %s", reason)
 	}
 	return &pattern{plain: re}, nil
-}
-
-// fromPython rewrites what the library writes differently: named groups, the end of the text, {,n}.
-func fromPython(text string) string {
-	var b strings.Builder
-	class := false
-	for i := 0; i < len(text); i++ {
-		rest := text[i:]
-		switch {
-		case rest[0] == '\\' && len(rest) > 1:
-			// Python's \Z is the very end; the library's allows a line break behind it.
-			if rest[1] == 'Z' && !class {
-				b.WriteString(`\z`)
-			} else {
-				b.WriteString(rest[:2])
-			}
-			i++
-			continue
-		// Within a class nothing else means anything.
-		case class:
-			class = rest[0] != ']'
-		case rest[0] == '[':
-			class = true
-			b.WriteByte('[')
-			for _, first := range []string{"^", "]"} { // a ] right behind the bracket stands for itself
-				if strings.HasPrefix(text[i+1:], first) {
-					if first == "]" {
-						b.WriteByte('\\')
-					}
-					b.WriteString(first)
-					i++
-				}
-			}
-			continue
-		case strings.HasPrefix(rest, "(?P<"):
-			b.WriteString("(?<")
-			i += len("(?P<") - 1
-			continue
-		case strings.HasPrefix(rest, "(?P="):
-			if end := strings.IndexByte(rest, ')'); end > 0 {
-				b.WriteString(`\k<` + rest[4:end] + ">")
-				i += end
-				continue
-			}
-		// In Python {,3} is up to three; the library takes it for text.
-		case strings.HasPrefix(rest, "{,"):
-			b.WriteString("{0,")
-			i++
-			continue
-		}
-		b.WriteByte(rest[0])
-	}
-	return b.String()
 }
 
 // Find looks for the first match at or behind a place.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
+	"moon/internal/pyregexp"
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
@@ -127,7 +128,7 @@ var wordPieces = sync.OnceValue(func() *regexp2.Regexp {
 	re := regexp2.MustCompile(`[\t\n\v\f\r ]+|(?<=`+inWord+`)-{2,}(?=\w)|`+
 		`[^\t\n\v\f\r ]+?(?:-(?:(?<=`+letter+`{2}-)|(?<=`+letter+`-`+inWord+`-))(?=`+
 		letter+`-?`+letter+`)|(?=[\t\n\v\f\r ]|\z)|(?<=`+inWord+`)(?=-{2,}\w))`, regexp2.None)
-	re.MatchTimeout = call.MaxMatching
+	re.MatchTimeout = pyregexp.MaxMatching
 	return re
 })
 

@@ -310,9 +310,7 @@ func LexExpression(text string, i int, opening, closing string, how Lexing) (tok
 	begin := i
 	var open []int // brackets
 	for {
-		for i < len(text) && isSpace(text[i]) {
-			i++
-		}
+		i += spaceAt(text[i:])
 		if i == len(text) {
 			if closing != "" {
 				return nil, 0, &Error{
@@ -354,8 +352,10 @@ func closes(text, closing string) bool {
 	return strings.HasPrefix(text, closing)
 }
 
-func isSpace(c byte) bool {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
+// spaceAt is how many bytes of white space a text begins with: also of no-break spaces and others that only look like a space, as in
+// Python.
+func spaceAt(text string) int {
+	return len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
 }
 
 // Lexing says how the words of an expression are read.

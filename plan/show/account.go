@@ -1,4 +1,4 @@
-package plan
+package show
 
 import (
 	"maps"
@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"moon/internal/diag"
+	"moon/plan"
 	"moon/plan/playbook"
 	"moon/plan/source"
 )
 
 // What is known of a step beyond its fields: how its conditions stand and what may skip it, for whoever explains it.
 
-// ConditionState is one of the conditions that must hold for a step, and what is known of it.
-type ConditionState struct {
+// conditionState is one of the conditions that must hold for a step, and what is known of it.
+type conditionState struct {
 	Text  string
 	Pos   diag.Pos
 	Known bool
@@ -22,34 +23,34 @@ type ConditionState struct {
 	After []int // the steps that decide it, as far as there are any
 }
 
-// ConditionsOf are the conditions of a step, with those of what it is in.
-func (p *Plan) ConditionsOf(step int) []ConditionState {
+// conditionsOf are the conditions of a step, with those of what it is in.
+func conditionsOf(p *plan.Plan, step int) []conditionState {
 	k := p.Steps[step].Task
-	r := p.rendererOf(step)
-	states := make([]ConditionState, len(k.When))
+	r := rendererOf(p, step)
+	states := make([]conditionState, len(k.When))
 	for i, c := range k.When {
 		// Cleared for each, so that After is about this condition alone.
 		r.Missing = nil
-		v := r.Decide([]Condition{c})
-		states[i] = ConditionState{
+		v := r.Decide([]plan.Condition{c})
+		states[i] = conditionState{
 			Text: strings.TrimSpace(c.Value.Text()), Pos: c.Value.Pos(), Known: v.Known, Holds: v.Holds,
-			After: StepsOf(r.Missing),
+			After: plan.StepsOf(r.Missing),
 		}
 	}
 	return states
 }
 
-// Guard is a key that may skip a step when it is reached: creates, removes, unless or onlyif.
-type Guard struct {
+// guard is a key that may skip a step when it is reached: creates, removes, unless or onlyif.
+type guard struct {
 	Key  string
 	Text string // rendered as far as known; a path is absolute if it is known
 	Pos  diag.Pos
 }
 
-// GuardsOf are the guards of a step.
-func (p *Plan) GuardsOf(step int) (guards []Guard) {
+// guardsOf are the guards of a step.
+func guardsOf(p *plan.Plan, step int) (guards []guard) {
 	k := p.Steps[step].Task
-	r := p.rendererOf(step)
+	r := rendererOf(p, step)
 	for _, g := range []struct {
 		key   string
 		value playbook.Value
@@ -68,18 +69,18 @@ func (p *Plan) GuardsOf(step int) (guards []Guard) {
 		if g.path && len(r.Missing) == 0 && !filepath.IsAbs(text) {
 			text = source.ResolvePath(text, k.Dir, p.Home)
 		}
-		guards = append(guards, Guard{g.key, text, g.value.Pos()})
+		guards = append(guards, guard{g.key, text, g.value.Pos()})
 	}
 	return guards
 }
 
 // rendererOf renders with what a step sees, and finds no mistakes.
-func (p *Plan) rendererOf(step int) *Renderer {
-	return &Renderer{Engine: p.Engine, Env: &Env{Plan: p, Engine: p.Engine, Frame: p.Steps[step].Frame}, Lenient: true}
+func rendererOf(p *plan.Plan, step int) *plan.Renderer {
+	return &plan.Renderer{Engine: p.Engine, Env: &plan.Env{Plan: p, Engine: p.Engine, Frame: p.Steps[step].Frame}, Lenient: true}
 }
 
-// Patterns are the globs of what a step is made from (sources) and of what it makes (generates), as written.
-func (s *Step) Patterns() (sources, generates []string) {
+// patterns are the globs of what a step is made from (sources) and of what it makes (generates), as written.
+func patterns(s *plan.Step) (sources, generates []string) {
 	return writtenTexts(s.Task.Src.Sources), writtenTexts(s.Task.Src.Generates)
 }
 
@@ -91,39 +92,40 @@ func writtenTexts(values []playbook.Value) []string {
 	return list
 }
 
-// Ruling is what a step says of its own result under a key: always, never, or if a condition holds.
-type Ruling struct {
+// ruling is what a step says of its own result under a key: always, never, or if a condition holds.
+type ruling struct {
 	Key   string // changed_when, failed_when or ignore_errors
 	Fixed bool   // it is given as true or false
 	Holds bool   // then, which
 	When  string // otherwise, as written
 }
 
-// Rulings are what a step says of its own result.
-func (s *Step) Rulings() (list []Ruling) {
+// rulings are what a step says of its own result.
+func rulings(s *plan.Step) (list []ruling) {
 	for _, r := range []struct {
 		key        string
-		conditions []Condition
+		conditions []plan.Condition
 	}{{"changed_when", s.Task.Changed}, {"failed_when", s.Task.Failed}, {"ignore_errors", s.Task.Ignore}} {
 		switch c := r.conditions; {
 		case len(c) == 0:
 		case len(c) == 1 && c[0].Constant:
-			list = append(list, Ruling{Key: r.key, Fixed: true, Holds: c[0].Holds})
+			list = append(list, ruling{Key: r.key, Fixed: true, Holds: c[0].Holds})
 		default:
-			list = append(list, Ruling{Key: r.key, When: WhenText(c)})
+			list = append(list, ruling{Key: r.key, When: plan.WhenText(c)})
 		}
 	}
 	return list
 }
 
-// Policy is what decides whether and how often the step runs and what its result means, under the keys of the playbook
+// policyOf is what decides whether and how often the step runs and what its result means, under the keys of the playbook
 // and as written there.
-func (s *Step) Policy() map[string]string {
+func policyOf(s *plan.Step) map[string]string {
 	k := s.Task
 	m := map[string]string{
-		"sources": Texts(k.Src.Sources), "generates": Texts(k.Src.Generates),
+		"sources": plan.Texts(k.Src.Sources), "generates": plan.Texts(k.Src.Generates),
 		"creates": k.Src.Creates.Text(), "removes": k.Src.Removes.Text(), "unless": k.Src.Unless.Text(), "onlyif": k.Src.OnlyIf.Text(),
-		"changed_when": WhenText(k.Changed), "failed_when": WhenText(k.Failed), "ignore_errors": WhenText(k.Ignore), "until": s.Retry.Until,
+		"changed_when": plan.WhenText(k.Changed), "failed_when": plan.WhenText(k.Failed), "ignore_errors": plan.WhenText(k.Ignore),
+		"until": s.Retry.Until,
 	}
 	if s.Retry.Max > 0 {
 		m["retries"], m["delay"] = strconv.Itoa(s.Retry.Max), s.Retry.Delay.String()
@@ -155,12 +157,13 @@ func (s *Step) Policy() map[string]string {
 	if s.Terminal {
 		m["interactive"] = "true"
 	}
+	// What the playbook does not say is not a key here: most steps have none of them.
 	maps.DeleteFunc(m, func(_, text string) bool { return text == "" })
 	return m
 }
 
-// Renders is the digest of what a template of the step comes to; "" if it is none, or not known.
-func (s *Step) Renders() string {
+// renderedDigest is the digest of what a template of the step comes to; "" if it is none, or not known.
+func renderedDigest(s *plan.Step) string {
 	if s.Task.Renders == nil {
 		return ""
 	}
