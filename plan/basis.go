@@ -21,6 +21,8 @@ type Basis struct {
 	saved   bool            // its texts are used in the run, and not what their files say now
 	renewed sync.Map        // but for these, which the run has changed: by path
 
+	callees callees // in Python
+
 	looking   sync.Mutex
 	decided   []Input // what deciding gave last, of so many files
 	decidedOf int

@@ -26,6 +26,7 @@ type Invocation struct {
 	Secrets  *secret.Set
 	Hosts    *connections
 	Asker    *process.Asker
+	Python   *Python
 	Terminal *terminal
 	Signals  *Signals
 
@@ -44,6 +45,7 @@ func NewInvocation(in io.Reader, out, err io.Writer, version, build, undo string
 	}
 	call.Signals = newSignals(t)
 	call.Hosts = &connections{call: call}
+	call.Python = &Python{call: call}
 	call.Asker = &process.Asker{Waiting: call.sayWaiting}
 	call.Session.Ask = call.Asker.Run
 	return call

@@ -84,6 +84,7 @@ func Run(call *app.Invocation, args []string) (code int) {
 	defer call.EndUnasked()()
 	call.Terminal.Remember()
 	defer call.Hosts.Close()
+	defer call.Python.Close()
 	defer func() {
 		if r := recover(); r != nil {
 			n, ok := r.(exitNow)

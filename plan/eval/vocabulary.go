@@ -5,16 +5,16 @@ import (
 	"moon/plan/eval/jinja"
 )
 
-// vocabulary is the language of templates: the filters, tests and functions of this package.
-type vocabulary struct{}
+// vocabulary is the language of templates: the filters, tests and functions of this package, and what its engine knows besides.
+type vocabulary struct{ of *Engine }
 
-func (vocabulary) FindFilter(name string) (jinja.Callable, *jinja.Error) {
-	f, err := filters.Find(name)
+func (v vocabulary) FindFilter(name string) (jinja.Callable, *jinja.Error) {
+	f, err := filters.Find(&v.of.Shared, name)
 	return f, err.ForParser()
 }
 
-func (vocabulary) FindTest(name string) (jinja.Callable, *jinja.Error) {
-	t, err := filters.FindTest(name)
+func (v vocabulary) FindTest(name string) (jinja.Callable, *jinja.Error) {
+	t, err := filters.FindTest(&v.of.Shared, name)
 	return t, err.ForParser()
 }
 

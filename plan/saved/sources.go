@@ -39,7 +39,9 @@ type Sources struct {
 	Overrides   []plan.Override       `json:"overrides,omitempty"`
 	Opened      map[string]plan.Found `json:"opened,omitempty"`
 	Plugins     []spec.Plugin         `json:"plugins,omitempty"`
-	Home        string                `json:"home,omitempty"` // these three only if something may depend on them
+	Callees     []spec.Callee         `json:"callees,omitempty"` // filters, tests and lookups in Python
+	Asked       []plan.Answer         `json:"asked,omitempty"`   // what these have answered
+	Home        string                `json:"home,omitempty"`    // these three only if something may depend on them
 	User        string                `json:"user,omitempty"`
 	Presets     string                `json:"presets,omitempty"`
 	Facts       map[string]any        `json:"facts,omitempty"`
@@ -221,7 +223,8 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	s = &Sources{
 		Playbook: p.RootFile, Tags: m.O.Select.Tags, SkipTags: m.O.Select.SkipTags,
 		Only: selector.Portable(p, m.O.Select.Only), Skip: selector.Portable(p, m.O.Select.Skip), Files: []SourceFile{},
-		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p), Prior: keepPrior(p),
+		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p), Callees: calleesOf(p),
+		Asked: p.Answered(), Prior: keepPrior(p),
 	}
 	if m.O.Select.StartAt != "" {
 		s.StartAt = selector.Portable(p, []string{m.O.Select.StartAt})[0]
@@ -410,11 +413,11 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 	again.Values.Overrides = s.Overrides
 	again.Opened = restoreOpened(s.Opened)
 	again.Values.Imported, again.Outside.Exports = s.imported(abs), nil
-	known, err := s.plugins(abs)
+	known, err := s.plugins(abs, o)
 	if err != nil {
 		return plan.Options{}, nil, err
 	}
-	again.Plugins = known
+	again.Plugins, again.Asked = known, plan.NewAsked(s.Asked)
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
 	// Costly facts that were used are among those that were kept: none may be asked for again.
 	again.Facts.Here, again.Facts.Costly = s.facts(o.Facts.Here), nil

@@ -1,0 +1,176 @@
+package app
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"moon/exec/python"
+	"moon/exec/spec"
+	"moon/plan"
+)
+
+// Python has filters, tests and lookups in Python called, for each directory of a playbook by helpers of its own. It must be closed.
+type Python struct {
+	call *Invocation
+
+	mu    sync.Mutex
+	pools map[string]*python.Pool // by the directory of a playbook
+	over  bool
+}
+
+// Ask implements plan.Python.
+func (p *Python) Ask(root, what string, request []byte, answer func([]byte) ([]byte, bool)) ([]byte, error) {
+	pool, err := p.pool(root)
+	if err != nil {
+		return nil, err
+	}
+	result, err := pool.Ask(what, request, answer)
+	var failed *python.Failure
+	switch {
+	case errors.As(err, &failed):
+		return nil, &plan.PythonFailure{Kind: failed.Kind, Text: failed.Text, Line: failed.Line}
+	case errors.Is(err, python.ErrNone):
+		return nil, errors.Join(err, plan.ErrNoPython)
+	}
+	return result, err
+}
+
+// Names asks a file of filters or tests what it has.
+func (p *Python) Names(root string, of *spec.Callee) ([]string, error) {
+	request, err := python.NamesRequest(of)
+	if err != nil {
+		return nil, err
+	}
+	result, err := p.Ask(root, filepath.Base(of.Path), request, func([]byte) ([]byte, bool) { return nil, true })
+	if err != nil {
+		return nil, err
+	}
+	return python.ReadNames(result)
+}
+
+func (p *Python) pool(root string) (*python.Pool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pool := p.pools[root]; pool != nil {
+		return pool, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, errors.New("the working directory cannot be read")
+	}
+	o := plan.Options{Dir: dir}
+	o.Home, _ = os.UserHomeDir() // without one there is nothing in it
+	set, err := SearchAnsible(&o)
+	if err != nil {
+		return nil, err
+	}
+	pool := &python.Pool{
+		Core: o.Core, Interpreters: corePythons(o.Core), Dir: dir, Asker: p.call.Asker,
+		Environment: map[string]string{
+			"ANSIBLE_COLLECTIONS_PATH": strings.Join(append([]string{filepath.Join(root, "collections")}, o.Collections...), ":"),
+		},
+	}
+	// Ansible's own search must find nothing that came with the playbook, which may not be trusted: a plugin may ask for others.
+	for _, kind := range pluginKinds {
+		variable := "ANSIBLE_" + kind + "_PLUGINS"
+		if os.Getenv(variable) == "" && set.Supplied() != "" {
+			pool.Environment[variable] = os.DevNull
+		}
+	}
+	if p.pools == nil {
+		p.pools = map[string]*python.Pool{}
+	}
+	p.pools[root] = pool
+	if p.over {
+		pool.Close()
+	}
+	return pool, nil
+}
+
+// pluginKinds are the kinds of plugins that settings of Ansible name directories of.
+var pluginKinds = []string{
+	"ACTION", "BECOME", "CACHE", "CALLBACK", "CLICONF", "CONNECTION", "DOC_FRAGMENT", "FILTER", "HTTPAPI", "INVENTORY", "LOOKUP", "NETCONF",
+	"STRATEGY", "TERMINAL", "TEST", "VARS",
+}
+
+// Close ends what runs.
+func (p *Python) Close() {
+	p.mu.Lock()
+	pools := p.pools
+	p.over = true
+	p.mu.Unlock()
+	for _, pool := range pools {
+		pool.Close()
+	}
+}
+
+// corePythons are interpreters that an ansible-core may be installed for, the likeliest first: the one that its programs name, and those
+// next to it.
+func corePythons(core string) (list []string) {
+	add := func(path string) {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 && !slices.Contains(list, path) {
+			list = append(list, path)
+		}
+	}
+	version := "python3"
+	for dir := core; dir != "/" && dir != "." && dir != ""; dir = filepath.Dir(dir) {
+		if base := filepath.Base(dir); strings.HasPrefix(base, "python3") {
+			version = base
+		}
+		if line := firstLine(filepath.Join(dir, "bin", "ansible-playbook")); strings.HasPrefix(line, "#!/") {
+			add(strings.Fields(line[2:])[0])
+		}
+		add(filepath.Join(dir, "bin", version))
+		add(filepath.Join(dir, "bin", "python3"))
+	}
+	add("/usr/bin/python3")
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			add(filepath.Join(dir, "python3"))
+		}
+	}
+	return list
+}
+
+func firstLine(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // only read
+	lines := bufio.NewScanner(f)
+	lines.Scan()
+	return lines.Text()
+}
+
+// TrustsFiles says whether files that a saved plan names may run: those that came with a playbook must be trusted.
+func TrustsFiles(o *plan.Options, all bool) (func([]spec.Member) bool, error) {
+	store, err := Trusted()
+	if err != nil {
+		return nil, err
+	}
+	installed := InstalledDirs(o)
+	return func(files []spec.Member) bool {
+		return all || !slices.ContainsFunc(files, func(f spec.Member) bool {
+			below := slices.ContainsFunc(installed, func(dir string) bool { return strings.HasPrefix(f.Path, strings.TrimSuffix(dir, "/")+"/") })
+			return !below && !store.Has(f.Path, f.Digest)
+		})
+	}, nil
+}
+
+// InstalledDirs are directories of what a user has installed for all playbooks: what is there came with none.
+func InstalledDirs(o *plan.Options) []string {
+	dirs := []string{"/usr/share/ansible", "/etc/ansible"}
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, filepath.Join(home, ".ansible"))
+	}
+	if o.Core != "" { // collections that were installed with it
+		dirs = append(dirs, filepath.Dir(o.Core))
+	}
+	return dirs
+}
