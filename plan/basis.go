@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"moon/plan/called"
 	"moon/plan/reread"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -21,7 +22,7 @@ type Basis struct {
 	saved   bool            // its texts are used in the run, and not what their files say now
 	renewed sync.Map        // but for these, which the run has changed: by path
 
-	callees callees // in Python
+	Called called.Notes // in Python
 
 	looking   sync.Mutex
 	decided   []Input // what deciding gave last, of so many files

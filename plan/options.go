@@ -7,6 +7,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/plan/called"
 	"moon/plan/dialect"
 	"moon/plan/found"
 	"moon/plan/inventory"
@@ -110,13 +111,13 @@ type Options struct {
 	Collections []string // directories with collections, each in or with ansible_collections; absolute
 	Core        string   // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
 
-	PluginPaths PluginPaths // that settings of Ansible name
+	PluginPaths PluginPaths // that Ansible's settings name
 
-	Plugins Plugins     // actions that are not compiled in; nil: there are none
-	Asked   *Asked      // what files in Python have answered before; nil: they are asked each time
-	Trusts  Trusts      // nil: nothing is trusted
-	Secrets *secret.Set // is given what planning and running learn of secrets; nil for one of the plan's own
-	Unseen  *diag.List  // of a survey: what only facts could tell, which nobody asks for
+	Plugins Plugins       // actions that are not compiled in; nil: there are none
+	Asked   *called.Asked // what files in Python have answered before; nil: they are asked each time
+	Trusts  Trusts        // nil: nothing is trusted
+	Secrets *secret.Set   // is given what planning and running learn of secrets; nil for one of the plan's own
+	Unseen  *diag.List    // of a survey: what only facts could tell, which nobody asks for
 	// Compared says that digests leave out what a step has of its item but does not use. They serve to compare two plans.
 	Compared bool
 	// Reads gives what a step reads in the place of what is there now; nil: that itself. A run that plans again uses it for what its own
@@ -124,7 +125,7 @@ type Options struct {
 	Reads func(now *source.Source) *source.Source
 }
 
-// PluginPaths are directories that settings of Ansible name; absolute.
+// PluginPaths are directories that Ansible's settings name; absolute.
 type PluginPaths struct {
 	Library []string            // of modules
 	Utils   []string            // of module_utils
@@ -237,7 +238,7 @@ type Outside struct {
 	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt
 	Exports      func(ImportRequest) (Imported, error)             // of another playbook; nil: they are unknown
 	Vault        func() ([]vault.Password, error)                  // when something is encrypted
-	Python       Python                                            // filters, tests and lookups in Python
+	Python       called.Python                                     // filters, tests and lookups in Python
 	TrustsFiles  func([]spec.Member) bool                          // whether files may run that a saved plan names
 }
 

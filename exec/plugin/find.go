@@ -44,7 +44,7 @@ type Search struct {
 	Names func(of *spec.Callee) ([]string, error)
 }
 
-// Configured are directories that settings of Ansible name, absolute.
+// Configured are directories that Ansible's settings name, absolute.
 type Configured struct {
 	Library []string            // of modules
 	Utils   []string            // of module_utils

@@ -1,4 +1,4 @@
-// Package python has what is written in Python called where moon runs: filters, tests and lookups of Ansible, by the Python that Ansible is
+// Package python has what is written in Python called where moon runs: Ansible's filters, tests and lookups, by the Python that Ansible is
 // installed for. It owns the programs that do it, what is said to them, and how they are ended. It knows no templates and no trust: callers
 // say which file is meant, and with which SHA-256 it may run.
 //

@@ -159,7 +159,11 @@ class Entries(MutableMapping):
             return default
 
     def __contains__(self, key):
-        return key in self._own or key in self._names()
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
 
     def __setitem__(self, key, v):
         self._own[key] = v
@@ -390,7 +394,7 @@ def begin():
 
 
 def take_in_ansible():
-    """Imports what is needed of Ansible. The names are those of this file."""
+    """Imports what plugins and this file need. The names are those of this file."""
     import datetime
     from ansible.errors import AnsibleError, AnsibleUndefinedVariable
     from ansible.parsing.dataloader import DataLoader

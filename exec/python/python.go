@@ -15,7 +15,6 @@ import (
 	"moon/exec"
 	"moon/exec/fault"
 	"moon/exec/process"
-	"moon/exec/spec"
 )
 
 //go:embed helper.py
@@ -66,7 +65,7 @@ var ErrStopped = errors.New("stopped")
 // reply is a line of a helper.
 type reply struct {
 	Booted  bool            `json:"booted"`
-	Ready   string          `json:"ready"` // the version of Ansible
+	Ready   string          `json:"ready"` // Ansible's version
 	Unfit   string          `json:"unfit"`
 	Ask     json.RawMessage `json:"ask"`
 	Result  json.RawMessage `json:"result"`
@@ -387,13 +386,3 @@ func (t *tail) lastLine() string {
 	text := strings.TrimSpace(string(bytes.ToValidUTF8(t.text, nil)))
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
-
-// NamesRequest asks a file of filters or tests what it has.
-func NamesRequest(of *spec.Callee) ([]byte, error) {
-	return json.Marshal(map[string]any{
-		"do": "names", "kind": of.Kind, "path": of.Path, "digest": of.Digest, "module": of.Module, "members": of.Members,
-	})
-}
-
-// ReadNames reads the answer.
-func ReadNames(text []byte) (names []string, err error) { return names, json.Unmarshal(text, &names) }

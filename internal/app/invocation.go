@@ -11,6 +11,7 @@ import (
 	"moon/exec"
 	_ "moon/exec/action" // jobs that run here have actions
 	"moon/exec/process"
+	"moon/exec/python"
 	"moon/internal/app/statedir"
 	"moon/internal/termtext"
 	"moon/secret"
@@ -26,7 +27,7 @@ type Invocation struct {
 	Secrets  *secret.Set
 	Hosts    *connections
 	Asker    *process.Asker
-	Python   *Python
+	Python   *python.Pools
 	Terminal *terminal
 	Signals  *Signals
 
@@ -45,7 +46,6 @@ func NewInvocation(in io.Reader, out, err io.Writer, version, build, undo string
 	}
 	call.Signals = newSignals(t)
 	call.Hosts = &connections{call: call}
-	call.Python = &Python{call: call}
 	call.Asker = &process.Asker{Waiting: call.sayWaiting}
 	call.Session.Ask = call.Asker.Run
 	return call

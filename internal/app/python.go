@@ -7,58 +7,35 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
+	"moon/exec/process"
 	"moon/exec/python"
 	"moon/exec/spec"
 	"moon/plan"
+	"moon/plan/called"
 )
 
-// Python has filters, tests and lookups in Python called, for each directory of a playbook by helpers of its own. It must be closed.
-type Python struct {
-	call *Invocation
-
-	mu    sync.Mutex
-	pools map[string]*python.Pool // by the directory of a playbook
-	over  bool
+// AskPython has filters, tests and lookups in Python called by helpers, as plan.Outside wants it.
+func AskPython(pools *python.Pools) called.Python {
+	return func(root, what string, request []byte, answer func([]byte) ([]byte, bool)) ([]byte, error) {
+		result, err := pools.Ask(root, what, request, answer)
+		var failed *python.Failure
+		switch {
+		case errors.As(err, &failed):
+			return nil, &called.Failure{Kind: failed.Kind, Text: failed.Text, Line: failed.Line}
+		case errors.Is(err, python.ErrNone):
+			return nil, errors.Join(err, called.ErrNone)
+		}
+		return result, err
+	}
 }
 
-// Ask implements plan.Python.
-func (p *Python) Ask(root, what string, request []byte, answer func([]byte) ([]byte, bool)) ([]byte, error) {
-	pool, err := p.pool(root)
-	if err != nil {
-		return nil, err
-	}
-	result, err := pool.Ask(what, request, answer)
-	var failed *python.Failure
-	switch {
-	case errors.As(err, &failed):
-		return nil, &plan.PythonFailure{Kind: failed.Kind, Text: failed.Text, Line: failed.Line}
-	case errors.Is(err, python.ErrNone):
-		return nil, errors.Join(err, plan.ErrNoPython)
-	}
-	return result, err
+// NewPythons are the helpers for playbooks in any directory, which see the collections that their playbook sees.
+func NewPythons(asker *process.Asker) *python.Pools {
+	return &python.Pools{New: func(root string) (*python.Pool, error) { return newPython(root, asker) }}
 }
 
-// Names asks a file of filters or tests what it has.
-func (p *Python) Names(root string, of *spec.Callee) ([]string, error) {
-	request, err := python.NamesRequest(of)
-	if err != nil {
-		return nil, err
-	}
-	result, err := p.Ask(root, filepath.Base(of.Path), request, func([]byte) ([]byte, bool) { return nil, true })
-	if err != nil {
-		return nil, err
-	}
-	return python.ReadNames(result)
-}
-
-func (p *Python) pool(root string) (*python.Pool, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if pool := p.pools[root]; pool != nil {
-		return pool, nil
-	}
+func newPython(root string, asker *process.Asker) (*python.Pool, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, errors.New("the working directory cannot be read")
@@ -70,43 +47,25 @@ func (p *Python) pool(root string) (*python.Pool, error) {
 		return nil, err
 	}
 	pool := &python.Pool{
-		Core: o.Core, Interpreters: corePythons(o.Core), Dir: dir, Asker: p.call.Asker,
+		Core: o.Core, Interpreters: corePythons(o.Core), Dir: dir, Asker: asker,
 		Environment: map[string]string{
 			"ANSIBLE_COLLECTIONS_PATH": strings.Join(append([]string{filepath.Join(root, "collections")}, o.Collections...), ":"),
 		},
 	}
-	// Ansible's own search must find nothing that came with the playbook, which may not be trusted: a plugin may ask for others.
+	// Ansible must find nothing by itself that came with the playbook, and may not be trusted: a plugin may ask for others.
 	for _, kind := range pluginKinds {
 		variable := "ANSIBLE_" + kind + "_PLUGINS"
 		if os.Getenv(variable) == "" && set.Supplied() != "" {
 			pool.Environment[variable] = os.DevNull
 		}
 	}
-	if p.pools == nil {
-		p.pools = map[string]*python.Pool{}
-	}
-	p.pools[root] = pool
-	if p.over {
-		pool.Close()
-	}
 	return pool, nil
 }
 
-// pluginKinds are the kinds of plugins that settings of Ansible name directories of.
+// pluginKinds are the kinds of plugins that Ansible's settings name directories of.
 var pluginKinds = []string{
 	"ACTION", "BECOME", "CACHE", "CALLBACK", "CLICONF", "CONNECTION", "DOC_FRAGMENT", "FILTER", "HTTPAPI", "INVENTORY", "LOOKUP", "NETCONF",
 	"STRATEGY", "TERMINAL", "TEST", "VARS",
-}
-
-// Close ends what runs.
-func (p *Python) Close() {
-	p.mu.Lock()
-	pools := p.pools
-	p.over = true
-	p.mu.Unlock()
-	for _, pool := range pools {
-		pool.Close()
-	}
 }
 
 // corePythons are interpreters that an ansible-core may be installed for, the likeliest first: the one that its programs name, and those

@@ -32,7 +32,9 @@ func Main(args []string) int {
 
 // NewInvocation is a call of this moon with streams of its own.
 func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
-	return app.NewInvocation(in, out, errs, Version, build(), terminal.UndoModes)
+	call := app.NewInvocation(in, out, errs, Version, build(), terminal.UndoModes)
+	call.Python = app.NewPythons(call.Asker)
+	return call
 }
 
 type cli struct {

@@ -99,7 +99,7 @@ func broughtFiles(p *plan.Plan) (list []plan.Input) {
 	for _, g := range p.Plugins() {
 		files = append(files, g.Files()...)
 	}
-	for _, c := range p.Callees() {
+	for _, c := range p.Basis.Called.Callees() {
 		files = append(files, c.Files()...)
 	}
 	for _, file := range files {
@@ -123,10 +123,8 @@ func refuseUntrusted(p *plan.Plan) error {
 			return refused(g.Path)
 		}
 	}
-	for _, c := range p.Callees() {
-		if c.Untrusted {
-			return refused(c.Path)
-		}
+	if c := p.Basis.Called.Untrusted(); c != nil {
+		return refused(c.Path)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/called"
 	"moon/plan/eval/value"
 	"moon/plan/found"
 	"moon/plan/selector"
@@ -40,7 +41,7 @@ type Sources struct {
 	Opened      map[string]plan.Found `json:"opened,omitempty"`
 	Plugins     []spec.Plugin         `json:"plugins,omitempty"`
 	Callees     []spec.Callee         `json:"callees,omitempty"` // filters, tests and lookups in Python
-	Asked       []plan.Answer         `json:"asked,omitempty"`   // what these have answered
+	Asked       []called.Answer       `json:"asked,omitempty"`   // what these have answered
 	Home        string                `json:"home,omitempty"`    // these three only if something may depend on them
 	User        string                `json:"user,omitempty"`
 	Presets     string                `json:"presets,omitempty"`
@@ -224,7 +225,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 		Playbook: p.RootFile, Tags: m.O.Select.Tags, SkipTags: m.O.Select.SkipTags,
 		Only: selector.Portable(p, m.O.Select.Only), Skip: selector.Portable(p, m.O.Select.Skip), Files: []SourceFile{},
 		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p), Callees: calleesOf(p),
-		Asked: p.Answered(), Prior: keepPrior(p),
+		Asked: m.Called.Answers(), Prior: keepPrior(p),
 	}
 	if m.O.Select.StartAt != "" {
 		s.StartAt = selector.Portable(p, []string{m.O.Select.StartAt})[0]
@@ -417,7 +418,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 	if err != nil {
 		return plan.Options{}, nil, err
 	}
-	again.Plugins, again.Asked = known, plan.NewAsked(s.Asked)
+	again.Plugins, again.Asked = known, called.NewAsked(s.Asked)
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
 	// Costly facts that were used are among those that were kept: none may be asked for again.
 	again.Facts.Here, again.Facts.Costly = s.facts(o.Facts.Here), nil

@@ -36,7 +36,7 @@ func pluginsOf(p *plan.Plan) []spec.Plugin {
 // calleesOf are the filters, tests and lookups in Python as a plan keeps them.
 func calleesOf(p *plan.Plan) []spec.Callee {
 	var list []spec.Callee
-	for _, c := range p.Callees() {
+	for _, c := range p.Basis.Called.Callees() {
 		kept := *c
 		kept.Path = plan.ShownPath(p.Root, c.Path)
 		kept.Members = slices.Clone(c.Members)

@@ -10,8 +10,8 @@ const (
 	Lookup Kind = "lookup"
 )
 
-// Foreign finds filters, tests and lookups that are not moon's own: those that a playbook brings, and those of Ansible and its
-// collections that moon does not have.
+// Foreign finds filters, tests and lookups that are not moon's own: those that a playbook brings, and Ansible's and its
+// collections' that moon does not have.
 type Foreign interface {
 	// Find finds one by the name that a text calls it by; nil if there is none. The error says what has become of it. own asks for those
 	// alone that count before moon's own of the same name.

@@ -9,6 +9,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/plan"
+	"moon/plan/called"
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
@@ -62,7 +63,7 @@ func (c *Callees) Find(kind call.Kind, name string, own bool) (call.Callee, erro
 		c.found[k] = nil
 		return nil, nil
 	}
-	c.plan.NoteCallee(is)
+	c.plan.Basis.Called.NoteCallee(is)
 	found := &callee{Callee: is, of: c}
 	c.found[k] = found
 	return found, nil
@@ -83,8 +84,12 @@ type callee struct {
 }
 
 // later is the error for what is not called yet.
-func (c *callee) later(why string) error {
-	return &value.Open{Missing: []value.Missing{{Name: "what the " + c.Kind + " `" + c.Name + "` gives" + why}}}
+func (c *callee) later() error {
+	m := value.Missing{Name: "what the " + c.Kind + " `" + c.Name + "` gives"}
+	if shown := c.of.plan.Shown(c.Path); c.Untrusted {
+		m.Name += ", as " + shown + " is not trusted yet"
+	}
+	return &value.Open{Missing: []value.Missing{m}}
 }
 
 // Call implements call.Callee.
@@ -112,9 +117,9 @@ func (c *callee) Call(in *call.Input) (any, error) {
 		return nil, value.Errorf(value.Failure, "look at it, run moon trust on the playbook, and plan again", "%s came with the playbook, and is not trusted yet",
 			c.of.plan.Shown(c.Path))
 	case c.Untrusted:
-		return nil, c.later(": " + c.of.plan.Shown(c.Path) + " is not trusted yet")
+		return nil, c.later()
 	case c.Kind == spec.CalleeLookup && !now:
-		return nil, c.later("")
+		return nil, c.later()
 	case ask == nil:
 		return nil, call.Unavailable(c.Name)
 	}
@@ -127,23 +132,23 @@ func (c *callee) Call(in *call.Input) (any, error) {
 		return nil, c.explain(err, in)
 	}
 	if !now && !in.Touched && !in.Tainted { // nothing is kept that was made from secrets
-		one := plan.Answer{Request: source.DigestOf(request), Questions: t.asked, Result: string(answer)}
+		one := called.Answer{Request: source.DigestOf(request), Questions: t.asked, Result: string(answer)}
 		c.of.o.Asked.Keep(one)
-		c.of.plan.NoteAnswer(one)
+		c.of.plan.Basis.Called.NoteAnswer(one)
 	}
 	return c.read(answer, in)
 }
 
-// before is what the same request has been answered before, if what was asked meanwhile would be answered as it was then.
+// before is what the same request has been answered before, if what was asked meanwhile has the same answers now.
 func (c *callee) before(t *talk, request []byte) ([]byte, bool) {
 	for _, one := range c.of.o.Asked.Of(source.DigestOf(request)) {
 		t.restart()
-		same := !slices.ContainsFunc(one.Questions, func(q plan.Question) bool {
+		same := !slices.ContainsFunc(one.Questions, func(q called.Question) bool {
 			answer, stop := t.answer([]byte(q.Text))
 			return stop || source.DigestOf(answer) != q.Answer
 		})
 		if same {
-			c.of.plan.NoteAnswer(one)
+			c.of.plan.Basis.Called.NoteAnswer(one)
 			return []byte(one.Result), true
 		}
 		t.stopped = nil
@@ -161,7 +166,7 @@ func (c *callee) read(answer []byte, in *call.Input) (any, error) {
 // explain words why there is no value.
 func (c *callee) explain(err error, in *call.Input) error {
 	shown := c.of.plan.Shown(c.Path)
-	var failed *plan.PythonFailure
+	var failed *called.Failure
 	if !errors.As(err, &failed) {
 		return value.Errorf(value.Failure, c.wayOut(err), "%s", err.Error())
 	}
@@ -184,7 +189,7 @@ func (c *callee) explain(err error, in *call.Input) error {
 }
 
 func (c *callee) wayOut(err error) string {
-	if errors.Is(err, plan.ErrNoPython) {
+	if errors.Is(err, called.ErrNone) {
 		return "install ansible-core here; hosts need only Python"
 	}
 	return ""
@@ -195,7 +200,7 @@ type talk struct {
 	in      *call.Input
 	objects []value.Object // whose entries may be asked for, by number; 0 are the variables
 	given   int            // how many of these the request has
-	asked   []plan.Question
+	asked   []called.Question
 	stopped error // what a question came to
 }
 
@@ -276,7 +281,9 @@ func (t *talk) answer(text []byte) ([]byte, bool) {
 		return nil, true
 	}
 	answer := t.worded(v, ok)
-	t.asked = append(t.asked, plan.Question{Text: string(text), Answer: source.DigestOf(answer)})
+	if q.Keys == nil || *q.Keys != 0 { // the names of all variables are no question about a value
+		t.asked = append(t.asked, called.Question{Text: string(text), Answer: source.DigestOf(answer)})
+	}
 	return answer, false
 }
 

@@ -1,4 +1,4 @@
-package plan
+package called
 
 import (
 	"cmp"
@@ -12,20 +12,20 @@ import (
 )
 
 // Python has a filter, test or lookup in Python called. root is the directory of the playbook, what says which one it is, for people, and request is a JSON object. answer gives
-// the answers to the questions that come meanwhile, and may end the call. The error is a *PythonFailure for what the file itself has said.
+// the answers to the questions that come meanwhile, and may end the call. The error is a *Failure for what the file itself has said.
 type Python func(root, what string, request []byte, answer func(question []byte) (answer []byte, stop bool)) ([]byte, error)
 
-// PythonFailure is what is wrong with a file in Python, or with what it was given.
-type PythonFailure struct {
+// Failure is what is wrong with a file in Python, or with what it was given.
+type Failure struct {
 	Kind string // failed, undefined, refused, changed
 	Text string
 	Line int // of the file; 0 if that is not known
 }
 
-func (f *PythonFailure) Error() string { return f.Text }
+func (f *Failure) Error() string { return f.Text }
 
-// ErrNoPython is in the errors of Python if no ansible-core is installed.
-var ErrNoPython = errors.New("no ansible-core")
+// ErrNone is in the errors of Python if no ansible-core is installed.
+var ErrNone = errors.New("no ansible-core")
 
 // Asked is what files in Python have answered while a plan was made. It is kept with the plan, so that the plan is the same when it is made
 // again: on another day, by a program that is not asked twice, and without running anything.
@@ -76,67 +76,70 @@ func (a *Asked) Keep(one Answer) {
 	a.by[one.Request] = append(a.by[one.Request], one)
 }
 
-// callees are those that texts of a plan call, and the answers that it was made with.
-type callees struct {
+// Notes are what texts of a plan call, and the answers that it was made with.
+type Notes struct {
 	mu      sync.Mutex
-	list    []*spec.Callee
+	callees []*spec.Callee
 	answers []Answer
 	noted   map[string]bool
 }
 
 // NoteAnswer notes an answer that the plan was made with.
-func (p *Plan) NoteAnswer(a Answer) {
-	noted := &p.Basis.callees
-	noted.mu.Lock()
-	defer noted.mu.Unlock()
+func (n *Notes) NoteAnswer(a Answer) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	key := a.Request
 	for _, q := range a.Questions {
 		key += " " + q.Answer
 	}
-	if noted.noted[key] {
+	if n.noted[key] {
 		return
 	}
-	if noted.noted == nil {
-		noted.noted = map[string]bool{}
+	if n.noted == nil {
+		n.noted = map[string]bool{}
 	}
-	noted.noted[key] = true
-	noted.answers = append(noted.answers, a)
+	n.noted[key] = true
+	n.answers = append(n.answers, a)
 }
 
-// Answered are the answers of files in Python that the plan was made with.
-func (p *Plan) Answered() []Answer {
-	noted := &p.Basis.callees
-	noted.mu.Lock()
-	defer noted.mu.Unlock()
-	return slices.Clone(noted.answers)
+// Answers are those of files in Python that the plan was made with.
+func (n *Notes) Answers() []Answer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.answers)
 }
 
 // NoteCallee notes that a text of the plan calls what is written in Python.
-func (p *Plan) NoteCallee(c *spec.Callee) {
-	noted := &p.Basis.callees
-	noted.mu.Lock()
-	defer noted.mu.Unlock()
-	noted.list = append(noted.list, c)
+func (n *Notes) NoteCallee(c *spec.Callee) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.callees = append(n.callees, c)
 }
 
 // Callees are the filters, tests and lookups in Python that texts of the plan call, in order.
-func (p *Plan) Callees() []*spec.Callee {
-	noted := &p.Basis.callees
-	noted.mu.Lock()
-	defer noted.mu.Unlock()
-	list := slices.Clone(noted.list)
+func (n *Notes) Callees() []*spec.Callee {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	list := slices.Clone(n.callees)
 	slices.SortFunc(list, func(a, b *spec.Callee) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }
 
-// writeCallees is the part of a digest that says what templates call: an edited file makes another plan.
-func (p *Plan) writeCallees(w io.Writer) {
-	if p.Basis == nil {
-		return // it was put together by hand
+// Untrusted is one of the callees that is not called because no one has trusted its file; nil if there is none.
+func (n *Notes) Untrusted() *spec.Callee {
+	for _, c := range n.Callees() {
+		if c.Untrusted {
+			return c
+		}
 	}
-	for _, c := range p.Callees() {
+	return nil
+}
+
+// Write writes what decides about the values of a plan: an edited file makes another plan.
+func (n *Notes) Write(w io.Writer) {
+	for _, c := range n.Callees() {
 		fmt.Fprintf(w, "%s %s %s\n", c.Kind, c.Name, c.Digest)
 		for _, m := range c.Members {
 			fmt.Fprintf(w, " %s\n", m.Digest)
