@@ -81,6 +81,8 @@ type Found struct {
 	speaks  spec.Speech
 	program []string
 	python  *spec.Plugin // of a module in Python
+
+	untrusted bool // of a module that is only planned until someone trusts it
 }
 
 // Registry is the plugins that there are. It reads directories when it is made, and runs a plugin when somebody asks what it
@@ -365,6 +367,10 @@ func (r *Registry) Load(f *Found) error {
 			f.err = r.readModule(f)
 		}
 		if f.err != nil || f.python != nil {
+			return
+		}
+		if f.speaks == spec.SpeaksFile { // what it takes is known without running it
+			f.untrusted = r.askAboutFiles([]spec.Member{{Path: f.Path, Digest: f.Digest, Brought: f.Local}}, f.Shown)
 			return
 		}
 		if f.err = r.checkTrust(f); f.err == nil && f.speaks == "" {
