@@ -21,6 +21,8 @@ type callees struct {
 	roles map[string][]*calleeFile // of roles, which count behind moon's own
 	read  map[string]*calleeFile   // by path
 	found map[calleeKey]*spec.Callee
+
+	broken []*calleeFile // that could not be run to tell their names
 }
 
 type calleeKey struct {
@@ -36,6 +38,7 @@ type calleeFile struct {
 	names  []string // what can be read of what it has
 	whole  bool     // there is no more
 	asked  bool     // it was run to tell its names
+	broken error    // why it could not
 	err    error
 }
 
@@ -175,7 +178,22 @@ func (r *Registry) findCallee(kind, name string, own bool) (*spec.Callee, error)
 			return found, err
 		}
 	}
-	if own || r.search.Collections == nil {
+	if own {
+		return nil, nil
+	}
+	found, err := r.calleeElsewhere(kind, name, bare)
+	if found == nil && err == nil && len(r.callees.broken) > 0 {
+		f := r.callees.broken[0]
+		err = &spec.PluginError{
+			Text: "unknown " + kind + " `" + name + "`", Hint: r.shownPath(f.path) + ", which may have it, cannot be loaded: " + f.broken.Error(),
+		}
+	}
+	return found, err
+}
+
+// calleeElsewhere finds what Ansible has under a name, or a collection.
+func (r *Registry) calleeElsewhere(kind, name, bare string) (*spec.Callee, error) {
+	if r.search.Collections == nil {
 		return nil, nil
 	}
 	full := bare
@@ -184,7 +202,7 @@ func (r *Registry) findCallee(kind, name string, own bool) (*spec.Callee, error)
 	}
 	found, err := r.calleeIn(kind, name, full)
 	if missing, ok := errors.AsType[*spec.PluginError](err); ok && missing.Hint == "" {
-		missing.Hint = "install the collection here"
+		missing.Hint = "install it here with ansible-galaxy collection install"
 	}
 	return found, err
 }
@@ -219,9 +237,10 @@ func (r *Registry) calleeAmong(kind, name, bare string, files []*calleeFile) (*s
 func (r *Registry) asksFor(of *spec.Callee, f *calleeFile) bool {
 	if !f.asked && r.search.Names != nil {
 		f.asked = true
-		// A file that cannot be loaded has nothing, as with Ansible, which warns of it; that what it might have is not there is said then.
-		if names, err := r.search.Names(of); err == nil {
-			f.names, f.whole = append(f.names, names...), true
+		// A file that cannot be loaded has nothing, as with Ansible, which warns of it.
+		names, err := r.search.Names(of)
+		if f.names, f.whole, f.broken = append(f.names, names...), err == nil, err; err != nil {
+			r.callees.broken = append(r.callees.broken, f)
 		}
 	}
 	return slices.Contains(f.names, of.Given)

@@ -418,7 +418,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 	if err != nil {
 		return plan.Options{}, nil, err
 	}
-	again.Plugins, again.Asked = known, called.NewAsked(s.Asked)
+	again.Plugins = known
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
 	// Costly facts that were used are among those that were kept: none may be asked for again.
 	again.Facts.Here, again.Facts.Costly = s.facts(o.Facts.Here), nil
@@ -445,7 +445,7 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	o.Select.Only, o.Select.Skip, o.Select.StartAt = s.Only, s.Skip, s.StartAt
 	o.Hosts.NoProbe, o.Hosts.Commands, o.Facts.Findings = s.NoProbe, s.Commands, s.Findings
 	o.Values.Overrides = knownOverrides(s.Overrides)
-	o.Opened = restoreOpened(s.Opened)
+	o.Opened, o.Asked = restoreOpened(s.Opened), called.NewAsked(s.Asked)
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
