@@ -252,8 +252,8 @@ type Plugins interface {
 	Action(canonical string) (*spec.Action, error)
 	// Names are what somebody who has misspelt one may have meant.
 	Names() []string
-	// Callee finds a filter, test or lookup in Python by the name that a text calls it by; nil if there is none. own asks only for those that
-	// count before moon's own of that name. The error is as of Action.
+	// Callee finds a filter, test or lookup in Python by the name that a text calls it by; nil if there is none. own asks only for those
+	// that count before moon's own of that name. The error is as of Action.
 	Callee(kind, name string, own bool) (*spec.Callee, error)
 	// Callees are what somebody who has misspelt one may have meant.
 	Callees(kind string) []string

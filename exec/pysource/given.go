@@ -56,7 +56,10 @@ func (f *File) method(from, to int, of string) (begin, end int, ok bool) {
 		for begin = i + 2; begin < to && (f.tokens[begin].depth > 0 || !f.is(begin, mark, ":")); begin++ {
 		}
 		begin++
-		for end = begin; end < to && (!f.tokens[end].first || !f.is(end, name, "def") && !f.is(end, name, "class") && !f.is(end, mark, "@")); end++ {
+		next := func(at int) bool {
+			return f.tokens[at].first && (f.is(at, name, "def") || f.is(at, name, "class") || f.is(at, mark, "@"))
+		}
+		for end = begin; end < to && !next(end); end++ {
 		}
 		return begin, end, true
 	}

@@ -129,8 +129,8 @@ func (s AnsibleSettings) SearchPaths(dir, home string) (roles, collections []str
 	return roles, collections
 }
 
-// PluginPaths are the directories of modules, their libraries, filters, tests and lookups that the environment or the settings name, or those
-// that Ansible has without any. Relative paths of the environment start in dir.
+// PluginPaths are the directories of modules, their libraries, filters, tests and lookups that the environment or the settings name, or
+// those that Ansible has without any. Relative paths of the environment start in dir.
 func (s AnsibleSettings) PluginPaths(dir, home string) plan.PluginPaths {
 	var brought []string
 	paths := func(setting, usual string) []string {
@@ -146,7 +146,9 @@ func (s AnsibleSettings) PluginPaths(dir, home string) plan.PluginPaths {
 		}
 		return []string{filepath.Join(home, ".ansible/plugins", usual), filepath.Join("/usr/share/ansible/plugins", usual)}
 	}
-	p := plan.PluginPaths{Library: paths("library", "modules"), Utils: paths("module_utils", "module_utils"), Callees: map[string][]string{}}
+	p := plan.PluginPaths{
+		Library: paths("library", "modules"), Utils: paths("module_utils", "module_utils"), Callees: map[string][]string{},
+	}
 	for _, kind := range []string{spec.CalleeFilter, spec.CalleeTest, spec.CalleeLookup} {
 		p.Callees[kind] = paths(kind+"_plugins", kind)
 	}

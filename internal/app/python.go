@@ -116,7 +116,9 @@ func TrustsFiles(o *plan.Options, all bool) (func([]spec.Member) bool, error) {
 	installed := InstalledDirs(o)
 	return func(files []spec.Member) bool {
 		return all || !slices.ContainsFunc(files, func(f spec.Member) bool {
-			below := slices.ContainsFunc(installed, func(dir string) bool { return strings.HasPrefix(f.Path, strings.TrimSuffix(dir, "/")+"/") })
+			below := slices.ContainsFunc(installed, func(dir string) bool {
+				return strings.HasPrefix(f.Path, strings.TrimSuffix(dir, "/")+"/")
+			})
 			return !below && !store.Has(f.Path, f.Digest)
 		})
 	}, nil

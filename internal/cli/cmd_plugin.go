@@ -41,8 +41,9 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, o *plan.Options) (*
 	if err != nil {
 		return nil, err
 	}
+	collections := append([]string{filepath.Join(dir, "collections")}, o.Collections...) // those of the playbook come first
 	s := plugin.Search{
-		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: modules.In(append([]string{filepath.Join(dir, "collections")}, o.Collections...), o.Core),
+		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: modules.In(collections, o.Core),
 		Installed: app.InstalledDirs(o), Ansible: plugin.Configured{
 			Library: o.PluginPaths.Library, Utils: o.PluginPaths.Utils, Callees: o.PluginPaths.Callees, Brought: o.PluginPaths.Brought,
 		},

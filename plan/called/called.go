@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"moon/exec/spec"
 )
 
-// Python has a filter, test or lookup in Python called. root is the directory of the playbook, what says which one it is, for people, and request is a JSON object. answer gives
+// Python has a filter, test or lookup in Python called. root is the directory of the playbook, what says which one it is, for people, and
+// request is a JSON object. answer gives
 // the answers to the questions that come meanwhile, and may end the call. The error is a *Failure for what the file itself has said.
 type Python func(root, what string, request []byte, answer func(question []byte) (answer []byte, stop bool)) ([]byte, error)
 
@@ -88,10 +90,11 @@ type Notes struct {
 func (n *Notes) NoteAnswer(a Answer) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	key := a.Request
+	parts := []string{a.Request}
 	for _, q := range a.Questions {
-		key += " " + q.Answer
+		parts = append(parts, q.Answer)
 	}
+	key := strings.Join(parts, " ")
 	if n.noted[key] {
 		return
 	}

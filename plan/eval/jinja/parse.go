@@ -629,12 +629,12 @@ func (p *reader) checkNames(f *Filtering) {
 
 // dotted takes a name with the collection that it is from, such as ansible.builtin.combine.
 func (p *reader) dotted(first token) string {
-	name := first.text
+	words := []string{first.text}
 	for p.isSign(".") && p.after().kind == tokenName {
 		p.i++
-		name += "." + p.next().text
+		words = append(words, p.next().text)
 	}
-	return name
+	return strings.Join(words, ".")
 }
 
 // bareName is a name without Ansible's own collection.

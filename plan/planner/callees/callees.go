@@ -63,7 +63,9 @@ func (c *Callees) Find(kind call.Kind, name string, own bool) (call.Callee, erro
 		c.found[k] = nil
 		return nil, nil
 	}
-	c.plan.Basis.Called.NoteCallee(is)
+	if c.planning() {
+		c.plan.Basis.Called.NoteCallee(is)
+	}
 	found := &callee{Callee: is, of: c}
 	c.found[k] = found
 	return found, nil
@@ -75,6 +77,18 @@ func (c *Callees) Names(kind call.Kind) []string {
 		return nil
 	}
 	return c.o.Plugins.Callees(string(kind))
+}
+
+// planning reports whether the plan is being made: what a prediction calls is no part of it.
+func (c *Callees) planning() bool {
+	disk := c.plan.Basis.Disk
+	return disk == nil || !disk.Planned
+}
+
+func (c *Callees) note(a called.Answer) {
+	if c.planning() {
+		c.plan.Basis.Called.NoteAnswer(a)
+	}
 }
 
 // callee is one that was found.
@@ -134,7 +148,7 @@ func (c *callee) Call(in *call.Input) (any, error) {
 	if !now && !in.Touched && !in.Tainted { // nothing is kept that was made from secrets
 		one := called.Answer{Request: source.DigestOf(request), Questions: t.asked, Result: string(answer)}
 		c.of.o.Asked.Keep(one)
-		c.of.plan.Basis.Called.NoteAnswer(one)
+		c.of.note(one)
 	}
 	return c.read(answer, in)
 }
@@ -148,7 +162,7 @@ func (c *callee) before(t *talk, request []byte) ([]byte, bool) {
 			return stop || source.DigestOf(answer) != q.Answer
 		})
 		if same {
-			c.of.plan.Basis.Called.NoteAnswer(one)
+			c.of.note(one)
 			return []byte(one.Result), true
 		}
 		t.stopped = nil
