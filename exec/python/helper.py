@@ -113,10 +113,10 @@ def plain(v, depth=0):
         name = getattr(v, '_undefined_name', None)
         return {'!': ['undefined', name if isinstance(name, str) else '', getattr(v, '_undefined_hint', None) or v._undefined_message]}
     if isinstance(v, Mapping):
-        pairs = [(k, plain(x, depth + 1)) for k, x in v.items()]
+        pairs = [(key_of(k, depth), plain(x, depth + 1)) for k, x in v.items()]
         if all(type(k) is str and k != '!' for k, _ in pairs):
             return dict(pairs)
-        return {'!': ['map', [[key_of(k, depth), x] for k, x in pairs]]}
+        return {'!': ['map', pairs]}
     if isinstance(v, Set):  # as Ansible prints one; the order of a set is another one each time
         items = list(v)
         try:
@@ -371,7 +371,7 @@ def answer(request):
 def begin():
     say({'booted': True})
     settings = hear()
-    for name, text in settings['environment'].items():
+    for name, text in (settings['environment'] or {}).items():
         os.environ[name] = text
     if settings['memory']:
         import resource

@@ -177,7 +177,14 @@ func (r *reader) read() (any, error) {
 	}
 	switch t := t.(type) {
 	case json.Number:
-		return value.ParseNumber(t.String()), nil
+		if !strings.ContainsAny(t.String(), ".eE") {
+			return value.ParseNumber(t.String()), nil // one beyond 64 bits keeps its digits
+		}
+		f, err := t.Float64()
+		if err != nil {
+			return nil, errWire
+		}
+		return f, nil
 	case json.Delim:
 		if t == '[' {
 			return r.list()
