@@ -25,8 +25,12 @@ def say(message):
 def hear():
     line = incoming.readline()
     if not line:
-        os._exit(0)  # moon has ended
+        raise Gone()
     return json.loads(line)
+
+
+class Gone(BaseException):
+    """moon has ended, or wants nothing more."""
 
 
 class Stop(BaseException):
@@ -390,6 +394,7 @@ def begin():
     except Exception as error:
         say({'unfit': '%s: %s' % (type(error).__name__, error)})
         sys.exit(0)
+    os.chdir(settings['dir'])
     say({'ready': __version__})
 
 
@@ -413,6 +418,9 @@ def take_in_ansible():
     globals().update({k: v for k, v in locals().items() if k != 'loader'})
 
 
-begin()
-while True:
-    say(answer(hear()))
+try:
+    begin()
+    while True:
+        say(answer(hear()))
+except (Gone, BrokenPipeError):
+    sys.exit(0)  # what Ansible has made for itself is removed

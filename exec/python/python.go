@@ -2,6 +2,7 @@ package python
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -38,7 +39,8 @@ type Pool struct {
 	Core         string            // directory of the Python package ansible; "": there is none
 	Interpreters []string          // that may be the one it is installed for, the likeliest first
 	Environment  map[string]string // further variables of the environment
-	Dir          string            // where helpers run
+	Start        string            // where helpers start, and Ansible looks for settings
+	Dir          string            // where they then are
 	Memory       int               // 0: MostMemory
 	Asker        *process.Asker    // bounds the time; may be nil
 
@@ -240,7 +242,7 @@ func (p *Pool) start(ctx context.Context) (*helper, error) {
 func (p *Pool) startWith(ctx context.Context, python string) (h *helper, why string, err error) {
 	argv := []string{python, "-c", fmt.Sprintf(boot, len(program))}
 	h = &helper{lines: make(chan []byte, 1), flooded: make(chan struct{})}
-	h.c = exec.NewCompanion(argv, p.Dir, h, &h.said)
+	h.c = exec.NewCompanion(argv, cmp.Or(p.Start, p.Dir), h, &h.said)
 	defer func() {
 		if why != "" || err != nil {
 			h.c.Kill()
@@ -255,6 +257,7 @@ func (p *Pool) startWith(ctx context.Context, python string) (h *helper, why str
 	}
 	settings, err := json.Marshal(map[string]any{
 		"core": p.Core, "path": filepath.Dir(p.Core), "environment": p.Environment, "memory": p.memory(),
+		"dir": p.Dir,
 	})
 	if err != nil {
 		return h, "", err

@@ -47,25 +47,16 @@ func newPython(root string, asker *process.Asker) (*python.Pool, error) {
 		return nil, err
 	}
 	pool := &python.Pool{
-		Core: o.Core, Interpreters: corePythons(o.Core), Dir: dir, Asker: asker,
+		Core: o.Core, Interpreters: corePythons(o.Core), Start: dir, Dir: dir, Asker: asker,
 		Environment: map[string]string{
 			"ANSIBLE_COLLECTIONS_PATH": strings.Join(append([]string{filepath.Join(root, "collections")}, o.Collections...), ":"),
 		},
 	}
-	// Ansible must find nothing by itself that came with the playbook, and may not be trusted: a plugin may ask for others.
-	for _, kind := range pluginKinds {
-		variable := "ANSIBLE_" + kind + "_PLUGINS"
-		if os.Getenv(variable) == "" && set.Supplied() != "" {
-			pool.Environment[variable] = os.DevNull
-		}
+	// Settings that came with the playbook may have Ansible write to files, and load what is not trusted. It looks for them where it starts.
+	if set.Supplied() != "" {
+		pool.Start = "/"
 	}
 	return pool, nil
-}
-
-// pluginKinds are the kinds of plugins that Ansible's settings name directories of.
-var pluginKinds = []string{
-	"ACTION", "BECOME", "CACHE", "CALLBACK", "CLICONF", "CONNECTION", "DOC_FRAGMENT", "FILTER", "HTTPAPI", "INVENTORY", "LOOKUP", "NETCONF",
-	"STRATEGY", "TERMINAL", "TEST", "VARS",
 }
 
 // corePythons are interpreters that an ansible-core may be installed for, the likeliest first: the one that its programs name, and those
