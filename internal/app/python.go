@@ -52,7 +52,8 @@ func newPython(root string, asker *process.Asker) (*python.Pool, error) {
 			"ANSIBLE_COLLECTIONS_PATH": strings.Join(append([]string{filepath.Join(root, "collections")}, o.Collections...), ":"),
 		},
 	}
-	// Settings that came with the playbook may have Ansible write to files, and load what is not trusted. It looks for them where it starts.
+	// Settings that came with the playbook may have Ansible write to files, and load what is not trusted. It looks for them where it
+	// starts.
 	if set.Supplied() != "" {
 		pool.Start = "/"
 	}
