@@ -167,11 +167,15 @@ func (r *Registry) readCallees(kind string, f *calleeFile) []string {
 func (r *Registry) findCallee(kind, name string, own bool) (*spec.Callee, error) {
 	bare := strings.TrimPrefix(name, legacyPrefix)
 	if own || !strings.Contains(bare, ".") {
-		lists := r.callees.own[kind]
+		files := r.callees.own[kind]
 		if !own {
-			lists = r.callees.roles[kind]
+			files = slices.Concat(files, r.callees.roles[kind])
 		}
-		if found, err := r.calleeAmong(kind, name, bare, lists); found != nil || err != nil {
+		found, err := r.calleeAmong(kind, name, bare, files)
+		switch {
+		case found != nil && own && found.Guessed: // any name could be one of it: what moon has counts until the file says otherwise
+			return nil, nil
+		case found != nil || err != nil:
 			if found != nil {
 				found.Own = own
 			}
