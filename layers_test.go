@@ -39,17 +39,17 @@ var layers = map[string][]string{
 	"plan/vars":        {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
 	"plan/reread":      {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "secret/vault"},  // what sources say, as data
 	"plan/prior":       {"events"},                                                                           // what is recorded, and the fold of it: it knows no plans and no files
-	"plan":             {"internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
-	"plan/doctor":      {"internal/pattern", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
-	"plan/walk":        {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                                // tasks as written: it renders nothing and knows no plans but the words of them
+	"plan":             {"plan/called", "internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan/doctor":      {"plan/planner/callees", "internal/pattern", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
+	"plan/walk":        {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                                                        // tasks as written: it renders nothing and knows no plans but the words of them
 	"plan/bind":        {"events", "plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":     {"plan/planner/imports", "plan/planner/exports", "plan/planner/orphans", "plan/planner/place", "plan/prior", "plan/reread", "plan/planner/content", "plan/planner/defaults", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/relay", "plan/planner/standin", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret", "plan/collection"},
+	"plan/planner":     {"plan/planner/callees", "plan/planner/imports", "plan/planner/exports", "plan/planner/orphans", "plan/planner/place", "plan/prior", "plan/reread", "plan/planner/content", "plan/planner/defaults", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/relay", "plan/planner/standin", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret", "plan/collection"},
 	"plan/selector":    {"internal/diag", "internal/suggest", "plan"},
 	"plan/sequence":    {"plan"},
 	"plan/counterpart": {"internal/pattern", "plan"}, // compares plans, and reads no files
 	"plan/parameter":   {"exec/spec", "plan/eval/value"},
 	"plan/loops":       {"plan", "plan/eval/value", "plan/playbook"},
-	"plan/saved":       {"plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
+	"plan/saved":       {"plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
 	"plan/show":        {"plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":       {},                                                                                                              // what an error means: below all of exec
 	"exec/database":    {},                                                                                                              // texts that clients read and print: it starts no programs
@@ -115,10 +115,13 @@ var layers = map[string][]string{
 	"exec/pysource":        {},                                                                  // texts in Python, and nothing is run
 	"exec/pymodule":        {"exec/fsys", "exec/pysource", "exec/spec", "exec/spec/documented"}, // modules and what they need, as files: it starts no process
 
-	"internal/termtext": {},                   // whatever shows a text from outside asks it
-	"internal/pattern":  {},                   // texts and nothing else
-	"internal/pyregexp": {"internal/pattern"}, // what patterns mean is the same while planning and on the host
-	"internal/suggest":  {},                   // names that do not exist are alike, whatever they name
+	"internal/termtext":    {},                                                                                                                                  // whatever shows a text from outside asks it
+	"internal/pattern":     {},                                                                                                                                  // texts and nothing else
+	"internal/pyregexp":    {"internal/pattern"},                                                                                                                // what patterns mean is the same while planning and on the host
+	"plan/called":          {"exec/spec"},                                                                                                                       // what Python has answered, as data
+	"exec/python":          {"exec", "exec/fault", "exec/process", "exec/spec"},                                                                                 // programs that call files in Python: it knows no templates
+	"plan/planner/callees": {"exec/spec", "plan", "plan/called", "plan/eval/call", "plan/eval/jinja", "plan/eval/value", "plan/planner/lookups", "plan/source"}, // asks Python, and starts nothing
+	"internal/suggest":     {},                                                                                                                                  // names that do not exist are alike, whatever they name
 
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
@@ -137,7 +140,7 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {
+	"internal/app": {"exec/python", "plan/called",
 		"plan/selector",
 		"plan/found", "plan/playbook",
 		"internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
@@ -151,7 +154,7 @@ var layers = map[string][]string{
 	"internal/cli/predicted":  {"events", "plan", "tui/status"},
 	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
 	"internal/cli/reference":  {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
-	"internal/cli": {
+	"internal/cli": {"plan/called",
 		"internal/cli/installing", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",

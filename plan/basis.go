@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"moon/plan/called"
 	"moon/plan/reread"
 	"moon/plan/source"
 	"moon/plan/vars"
@@ -20,6 +21,8 @@ type Basis struct {
 	Rereads *reread.Sources // of the inventory, which a step of the run reads again; nil if none does
 	saved   bool            // its texts are used in the run, and not what their files say now
 	renewed sync.Map        // but for these, which the run has changed: by path
+
+	Called called.Notes // in Python
 
 	looking   sync.Mutex
 	decided   []Input // what deciding gave last, of so many files

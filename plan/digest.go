@@ -37,6 +37,9 @@ func (p *Plan) ComputeDigest() string {
 	sum := sha256.New()
 	h := bufio.NewWriterSize(sum, 1<<16)
 	fmt.Fprintf(h, "moon plan %d\n%s\n%s\n", Format, p.RootFile, p.Strategy)
+	if p.Basis != nil { // or it was put together by hand
+		p.Basis.Called.Write(h)
+	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		for _, part := range [...]string{s.Digest, " ", s.Path, "\n"} {

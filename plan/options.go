@@ -7,6 +7,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/plan/called"
 	"moon/plan/dialect"
 	"moon/plan/found"
 	"moon/plan/inventory"
@@ -110,15 +111,26 @@ type Options struct {
 	Collections []string // directories with collections, each in or with ansible_collections; absolute
 	Core        string   // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
 
-	Plugins Plugins     // actions that are not compiled in; nil: there are none
-	Trusts  Trusts      // nil: nothing is trusted
-	Secrets *secret.Set // is given what planning and running learn of secrets; nil for one of the plan's own
-	Unseen  *diag.List  // of a survey: what only facts could tell, which nobody asks for
+	PluginPaths PluginPaths // that Ansible's settings name
+
+	Plugins Plugins       // actions that are not compiled in; nil: there are none
+	Asked   *called.Asked // what files in Python have answered before; nil: they are asked each time
+	Trusts  Trusts        // nil: nothing is trusted
+	Secrets *secret.Set   // is given what planning and running learn of secrets; nil for one of the plan's own
+	Unseen  *diag.List    // of a survey: what only facts could tell, which nobody asks for
 	// Compared says that digests leave out what a step has of its item but does not use. They serve to compare two plans.
 	Compared bool
 	// Reads gives what a step reads in the place of what is there now; nil: that itself. A run that plans again uses it for what its own
 	// steps have changed.
 	Reads func(now *source.Source) *source.Source
+}
+
+// PluginPaths are directories that Ansible's settings name; absolute.
+type PluginPaths struct {
+	Library []string            // of modules
+	Utils   []string            // of module_utils
+	Callees map[string][]string // of filters, tests and lookups, by kind
+	Brought []string            // those that a file of settings names which may have come with the playbook
 }
 
 // Values are given from outside the playbook.
@@ -228,6 +240,8 @@ type Outside struct {
 	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt
 	Exports      func(ImportRequest) (Imported, error)             // of another playbook; nil: they are unknown
 	Vault        func() ([]vault.Password, error)                  // when something is encrypted
+	Python       called.Python                                     // filters, tests and lookups in Python
+	TrustsFiles  func([]spec.Member) bool                          // whether files may run that a saved plan names
 }
 
 // Plugins are the actions that are not compiled in. Whoever calls the planner finds them on the disk; a plan that is made
@@ -240,6 +254,11 @@ type Plugins interface {
 	Action(canonical string) (*spec.Action, error)
 	// Names are what somebody who has misspelt one may have meant.
 	Names() []string
+	// Callee finds a filter, test or lookup in Python by the name that a text calls it by; nil if there is none. own asks only for those
+	// that count before moon's own of that name. The error is as of Action.
+	Callee(kind, name string, own bool) (*spec.Callee, error)
+	// Callees are what somebody who has misspelt one may have meant.
+	Callees(kind string) []string
 }
 
 // Prompt is a question of vars_prompt: what is to be typed before the plan can be made, because the playbook says so and

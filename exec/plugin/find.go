@@ -21,12 +21,13 @@ import (
 
 // Search says where plugins are looked for, in this order.
 type Search struct {
-	Beside  string   // directory of a playbook: its plugins/ and library/, and library/ of its roles; "": none
-	Modular []string // --module-path: directories of modules
-	Dirs    []string // $MOON_PLUGIN_PATH
-	Own     string   // the user's own directory; "": none
-	Path    []string // $PATH, where a plugin is called moon-plugin-NAME
-	Roles   []string // further directories of roles; absolute
+	Beside  string     // directory of a playbook: its plugins/ and library/, and library/ of its roles; "": none
+	Modular []string   // --module-path: directories of modules
+	Dirs    []string   // $MOON_PLUGIN_PATH
+	Own     string     // the user's own directory; "": none
+	Path    []string   // $PATH, where a plugin is called moon-plugin-NAME
+	Roles   []string   // further directories of roles; absolute
+	Ansible Configured // what Ansible's settings name
 	// Installed are directories of roles and collections that a user has installed for all playbooks: what is there did not come with one.
 	Installed []string
 	// Collections are what is installed of Ansible's collections; nil: nothing. Core is the directory of the Python package ansible; "":
@@ -39,6 +40,16 @@ type Search struct {
 	Ask      func(path, shown, digest string) bool // somebody who can decide; nil: nobody
 	Moon     string                                // its version
 	Asker    *process.Asker                        // runs plugins to find out what they can do; may be nil
+	// Names runs a file of filters or tests to learn what it has; nil: what cannot be read is not known.
+	Names func(of *spec.Callee) ([]string, error)
+}
+
+// Configured are directories that Ansible's settings name, absolute.
+type Configured struct {
+	Library []string            // of modules
+	Utils   []string            // of module_utils
+	Callees map[string][]string // of filters, tests and lookups, by kind
+	Brought []string            // those that a file of settings names which may have come with the playbook
 }
 
 // Collections finds what is in Ansible's collections.
@@ -48,6 +59,9 @@ type Collections interface {
 	// Module finds a module by its full name, and what that is after it has moved. known is false if there is nothing of that name; an
 	// error says what has become of it.
 	Module(full string) (name, path string, known bool, err error)
+	// Callee finds a filter, test or lookup by its full name: what that is after it has moved, and the files that may have it, of which
+	// the last one that does counts. known is false if there is no such collection; an error says what has become of it.
+	Callee(kind, full string) (name string, paths []string, known bool, err error)
 	// Acts reports whether a collection has an action plugin for a module of its.
 	Acts(full string) bool
 }
@@ -67,6 +81,8 @@ type Found struct {
 	speaks  spec.Speech
 	program []string
 	python  *spec.Plugin // of a module in Python
+
+	untrusted bool // of a module that is only planned until someone trusts it
 }
 
 // Registry is the plugins that there are. It reads directories when it is made, and runs a plugin when somebody asks what it
@@ -77,6 +93,9 @@ type Registry struct {
 	core    core
 	brought []string         // directories of what came with the playbook
 	places  *pymodule.Places // where the parts of modules in Python are
+
+	roleDirs []string
+	callees  callees
 
 	mu     sync.Mutex
 	byPath map[string]bool // names that were looked for in $PATH
@@ -101,6 +120,7 @@ func Find(s Search) *Registry {
 	for _, dir := range s.Modular {
 		r.readDir(dir, false, true) // who names a directory trusts it
 	}
+	r.readConfigured()
 	for _, dir := range s.Dirs {
 		r.readDir(dir, false, false)
 	}
@@ -110,8 +130,27 @@ func Find(s Search) *Registry {
 	return r
 }
 
+// readConfigured takes the modules of directories that settings name, and of directories in them.
+func (r *Registry) readConfigured() {
+	set := &r.search.Ansible
+	for _, dir := range set.Brought {
+		r.noteBrought(dir)
+	}
+	for _, dir := range set.Library {
+		for _, pattern := range []string{"*", "*/*"} {
+			below, _ := filepath.Glob(filepath.Join(globEscape(dir), pattern)) // the pattern is right
+			for _, dir := range below {
+				r.readDir(dir, r.broughtBy(dir), true)
+			}
+		}
+		r.readDir(dir, r.broughtBy(dir), true)
+	}
+	r.places.Utils = append(r.places.Utils, set.Utils...)
+}
+
 // readRoles takes the modules of roles, which are there for all tasks.
 func (r *Registry) readRoles(dir string) {
+	r.roleDirs = append(r.roleDirs, dir)
 	r.noteBrought(dir)
 	roles, _ := os.ReadDir(dir) // most playbooks have none
 	for _, role := range roles {
@@ -328,6 +367,10 @@ func (r *Registry) Load(f *Found) error {
 			f.err = r.readModule(f)
 		}
 		if f.err != nil || f.python != nil {
+			return
+		}
+		if f.speaks == spec.SpeaksFile { // what it takes is known without running it
+			f.untrusted = r.askAboutFiles([]spec.Member{{Path: f.Path, Digest: f.Digest, Brought: f.Local}}, f.Shown)
 			return
 		}
 		if f.err = r.checkTrust(f); f.err == nil && f.speaks == "" {

@@ -179,6 +179,7 @@ func quoteText(text []byte) string {
 func (p *Found) toSpec(c Described) *spec.Plugin {
 	return &spec.Plugin{
 		Action: c.Name, Name: p.said.Name, Version: p.said.Version, Path: p.Path, Digest: p.Digest, Program: p.program, Speaks: p.speaks,
+		Brought: p.Local, Untrusted: p.untrusted,
 		Where: c.Where, Check: c.Check, Diff: c.Diff, Doc: c.Doc, Free: c.Free, Schema: c.Schema, Returns: maps.Clone(c.Returns),
 	}
 }

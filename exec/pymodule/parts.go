@@ -2,6 +2,7 @@ package pymodule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,12 +40,26 @@ func (p *Places) gather(module, path, shown string) ([]spec.Member, error) {
 	if c.missed != nil {
 		return nil, c.missed
 	}
-	list := make([]spec.Member, 0, len(c.parts))
-	for _, part := range c.parts {
-		list = append(list, part)
+	return c.list(), nil
+}
+
+// Imported are the files that a file imports of collections, and what those do: as far as they are there. name is its own in Python.
+func (p *Places) Imported(name, path string) []spec.Member {
+	c := &collector{places: p, parts: map[string]spec.Member{}}
+	s := p.load(path)
+	if s.err != nil {
+		return nil
 	}
-	slices.SortFunc(list, func(a, b spec.Member) int { return strings.Compare(a.Name, b.Name) })
-	return list, nil
+	c.follow(s.file, name, false)
+	if within(name, collectionsPackage) { // Python runs the files of the packages around it
+		c.around(name)
+	}
+	return c.list()
+}
+
+// list are the parts, in order.
+func (c *collector) list() []spec.Member {
+	return slices.SortedFunc(maps.Values(c.parts), func(a, b spec.Member) int { return strings.Compare(a.Name, b.Name) })
 }
 
 const sixPackage = "ansible.module_utils.six"
@@ -137,7 +152,11 @@ func (c *collector) add(name string, required bool) {
 	}
 	c.parts[member] = spec.Member{Name: member, Path: path, Digest: s.digest}
 	c.follow(s.file, name, isPackage)
-	// Python runs the files of the packages around it first.
+	c.around(name)
+}
+
+// around adds the packages that a file is in, whose own files Python runs first.
+func (c *collector) around(name string) {
 	for at := strings.LastIndexByte(name, '.'); at > 0; at = strings.LastIndexByte(name[:at], '.') {
 		if outer := name[:at]; outer != utilsPackage && c.exists(outer) {
 			c.add(outer, false)

@@ -43,14 +43,19 @@ func (p *Places) load(path string) *source {
 	s := &source{}
 	text, err := ReadFile(path)
 	if s.err = err; err == nil {
-		sum := sha256.Sum256(text)
-		s.digest, s.file = hex.EncodeToString(sum[:]), pysource.Read(text)
+		s.digest, s.file = DigestOf(text), pysource.Read(text)
 	}
 	if p.read == nil {
 		p.read = map[string]*source{}
 	}
 	p.read[path] = s
 	return s
+}
+
+// DigestOf is the SHA-256 of a text, in hexadecimal digits.
+func DigestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // ReadFile reads the text of a file in Python.

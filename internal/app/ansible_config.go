@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"moon/exec/spec"
 	"moon/internal/termtext"
+	"moon/plan"
 	"moon/plan/inventory"
 )
 
@@ -125,6 +127,33 @@ func (s AnsibleSettings) SearchPaths(dir, home string) (roles, collections []str
 		collections = usualCollections(home)
 	}
 	return roles, collections
+}
+
+// PluginPaths are the directories of modules, their libraries, filters, tests and lookups that the environment or the settings name, or
+// those that Ansible has without any. Relative paths of the environment start in dir.
+func (s AnsibleSettings) PluginPaths(dir, home string) plan.PluginPaths {
+	var brought []string
+	paths := func(setting, usual string) []string {
+		if set := os.Getenv("ANSIBLE_" + strings.ToUpper(setting)); set != "" {
+			return pathList(set, func(path string) string { return settingPath(filepath.Join(dir, "ansible.cfg"), path) })
+		}
+		if set := s.values["defaults."+setting]; set != "" {
+			list := pathList(set, func(path string) string { return settingPath(s.File, path) })
+			if s.supplied {
+				brought = append(brought, list...)
+			}
+			return list
+		}
+		return []string{filepath.Join(home, ".ansible/plugins", usual), filepath.Join("/usr/share/ansible/plugins", usual)}
+	}
+	p := plan.PluginPaths{
+		Library: paths("library", "modules"), Utils: paths("module_utils", "module_utils"), Callees: map[string][]string{},
+	}
+	for _, kind := range []string{spec.CalleeFilter, spec.CalleeTest, spec.CalleeLookup} {
+		p.Callees[kind] = paths(kind+"_plugins", kind)
+	}
+	p.Brought = brought
+	return p
 }
 
 // usualSettings is the file of settings that Ansible takes if none is named, and whether it is in the directory of the call.

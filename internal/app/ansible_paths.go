@@ -86,6 +86,7 @@ func SearchAnsible(o *plan.Options) (set AnsibleSettings, err error) {
 	}
 	o.Mode.ConfigFile = set.File
 	o.RolesPath, o.Collections = set.SearchPaths(o.Dir, o.Home)
+	o.PluginPaths = set.PluginPaths(o.Dir, o.Home)
 	if o.Core, err = CorePackage(o.Home); o.Core != "" { // an installed package ansible brings collections next to it
 		o.Collections = append(o.Collections, filepath.Dir(o.Core))
 	}

@@ -11,6 +11,7 @@ import (
 	"moon/exec"
 	_ "moon/exec/action" // jobs that run here have actions
 	"moon/exec/process"
+	"moon/exec/python"
 	"moon/internal/app/statedir"
 	"moon/internal/termtext"
 	"moon/secret"
@@ -26,6 +27,7 @@ type Invocation struct {
 	Secrets  *secret.Set
 	Hosts    *connections
 	Asker    *process.Asker
+	Python   *python.Pools
 	Terminal *terminal
 	Signals  *Signals
 

@@ -33,7 +33,9 @@ func Main(args []string) int {
 
 // NewInvocation is a call of this moon with streams of its own.
 func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
-	return app.NewInvocation(in, out, errs, Version, build(), terminal.UndoModes)
+	call := app.NewInvocation(in, out, errs, Version, build(), terminal.UndoModes)
+	call.Python = app.NewPythons(call.Asker)
+	return call
 }
 
 type cli struct {
@@ -86,6 +88,7 @@ func Run(call *app.Invocation, args []string) (code int) {
 	defer call.EndUnasked()()
 	call.Terminal.Remember()
 	defer call.Hosts.Close()
+	defer call.Python.Close()
 	defer func() {
 		if r := recover(); r != nil {
 			n, ok := r.(exitNow)

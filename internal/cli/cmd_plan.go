@@ -28,6 +28,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/called"
 	"moon/plan/prior"
 	"moon/plan/show"
 	"moon/plan/source"
@@ -162,6 +163,7 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	}
 	o.Secrets = call.Secrets
 	o.Outside.Pipe, o.Outside.Fetch = call.Asker.Pipe, action.Fetch
+	o.Outside.Python, o.Asked = app.AskPython(call.Python), called.NewAsked(nil)
 	o.Outside.Exports = (&app.Importer{Call: call}).Exports
 	if len(passwords.Files) == 0 && !passwords.Ask {
 		set, err := app.AnsibleConfig(dir)

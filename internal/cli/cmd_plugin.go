@@ -41,20 +41,21 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, o *plan.Options) (*
 	if err != nil {
 		return nil, err
 	}
+	collections := append([]string{filepath.Join(dir, "collections")}, o.Collections...) // those of the playbook come first
 	s := plugin.Search{
-		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: modules.In(o.Collections, o.Core),
-		Installed: []string{"/usr/share/ansible", "/etc/ansible"},
-		Dirs:      filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
+		Beside: dir, Modular: o.ModulePath, Roles: o.RolesPath, Core: o.Core, Collections: modules.In(collections, o.Core),
+		Installed: app.InstalledDirs(o), Ansible: plugin.Configured{
+			Library: o.PluginPaths.Library, Utils: o.PluginPaths.Utils, Callees: o.PluginPaths.Callees, Brought: o.PluginPaths.Brought,
+		},
+		Names: func(of *spec.Callee) ([]string, error) { return call.Python.Names(dir, of) },
+		Dirs:  filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
 		Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: call.Asker,
 	}
 	if own := configDir(); own != "" {
 		s.Own = filepath.Join(own, "plugins")
 	}
-	if home, err := os.UserHomeDir(); err == nil {
-		s.Installed = append(s.Installed, filepath.Join(home, ".ansible"))
-	}
-	if o.Core != "" { // collections that were installed with it
-		s.Installed = append(s.Installed, filepath.Dir(o.Core))
+	if o.Outside.TrustsFiles, err = app.TrustsFiles(o, f.TrustPlugins); err != nil {
+		return nil, err
 	}
 	return plugin.Find(s), nil
 }
@@ -95,13 +96,18 @@ func (f *pluginFlags) checkPlugins(p *plan.Plan) error {
 
 // broughtFiles are the files that came with the playbook and that run when its steps do.
 func broughtFiles(p *plan.Plan) (list []plan.Input) {
+	files := []spec.Member{}
 	for _, g := range p.Plugins() {
-		for _, file := range g.Files() {
-			// What lies outside of the project was installed by the user, unless it is known to have come along.
-			shown, err := filepath.Rel(p.Root, file.Path)
-			if file.Brought || err == nil && !strings.HasPrefix(shown, "..") {
-				list = append(list, plan.Input{Path: file.Path, Digest: file.Digest})
-			}
+		files = append(files, g.Files()...)
+	}
+	for _, c := range p.Basis.Called.Callees() {
+		files = append(files, c.Files()...)
+	}
+	for _, file := range files {
+		// What lies outside of the project was installed by the user, unless it is known to have come along.
+		shown, err := filepath.Rel(p.Root, file.Path)
+		if file.Brought || err == nil && !strings.HasPrefix(shown, "..") {
+			list = append(list, plan.Input{Path: file.Path, Digest: file.Digest})
 		}
 	}
 	return list
@@ -109,11 +115,17 @@ func broughtFiles(p *plan.Plan) (list []plan.Input) {
 
 // refuseUntrusted refuses to run modules that came with the playbook, which planning only has read, before anything runs.
 func refuseUntrusted(p *plan.Plan) error {
+	refused := func(path string) error {
+		return app.Usage("%s\n  hint: look at it; then moon trust on the playbook, or --trust this time only",
+			firstLineOf(plugin.Untrusted(p.Shown(path), path).Error()))
+	}
 	for _, g := range p.Plugins() {
 		if g.Untrusted {
-			return app.Usage("%s\n  hint: look at it; then moon trust on the playbook, or --trust this time only",
-				firstLineOf(plugin.Untrusted(p.Shown(g.Path), g.Path).Error()))
+			return refused(g.Path)
 		}
+	}
+	if c := p.Basis.Called.Untrusted(); c != nil {
+		return refused(c.Path)
 	}
 	return nil
 }

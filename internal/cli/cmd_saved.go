@@ -48,6 +48,9 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 	}
 	f.reachable(&here, call, t)
 	f.called(&here)
+	if here.Outside.TrustsFiles, err = app.TrustsFiles(&here, f.TrustPlugins); err != nil {
+		return nil, nil, err
+	}
 	doc, err := os.ReadFile(f.Saved)
 	if err != nil {
 		return nil, nil, app.Usage("--plan: %s", app.Unreadable(f.Saved, err))

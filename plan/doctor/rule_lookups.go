@@ -47,7 +47,7 @@ func (r *lookupsRule) findLookups(text string, posAt func(int) diag.Pos, at walk
 	for _, m := range lookupCall.FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
 		plain := playbook.BareLookup(name)
-		if !slices.Contains(playbook.Lookups, plain) {
+		if !slices.Contains(playbook.Lookups, plain) && r.engine.CheckLookup(name) != nil {
 			r.problems.Errorf(posAt(m[2]), utf8.RuneCountInString(name), at.Chain, suggest.DidYouMean(plain, playbook.Lookups),
 				"there is no lookup `%s`", name)
 		}

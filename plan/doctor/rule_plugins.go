@@ -17,8 +17,7 @@ type pluginsRule struct {
 
 // pluginDirs are the directories in which Ansible finds them.
 var pluginDirs = []string{
-	"action_plugins", "callback_plugins", "connection_plugins", "filter_plugins", "lookup_plugins", "module_utils", "strategy_plugins",
-	"test_plugins", "vars_plugins",
+	"action_plugins", "callback_plugins", "connection_plugins", "strategy_plugins", "vars_plugins",
 }
 
 // VisitDirectory looks for plugins in a directory.

@@ -17,10 +17,7 @@ import (
 type templatesRule struct {
 	walk.Unmoved
 	site
-	engine *eval.Engine
 }
-
-func newTemplatesRule(s site) *templatesRule { return &templatesRule{site: s, engine: eval.New()} }
 
 // VisitPlay lets what comes be read as plays have it.
 func (r *templatesRule) VisitPlay(*playbook.Play, walk.Place) { r.engine.Dialect = dialect.Ansible }

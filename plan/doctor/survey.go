@@ -7,7 +7,9 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/eval"
 	"moon/plan/planner"
+	"moon/plan/planner/callees"
 	"moon/plan/planner/library"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
@@ -48,6 +50,7 @@ type site struct {
 	problems *problems.Collector
 	library  *library.Library
 	disk     *source.Disk
+	engine   *eval.Engine
 	root     string // the directory of the playbook
 	out      *Survey
 }
@@ -72,7 +75,9 @@ func newReading(o plan.Options) *reading {
 		}
 		r.root = filepath.Dir(r.path)
 	}
-	p := &plan.Plan{Root: r.root}
+	p := &plan.Plan{Root: r.root, Basis: &plan.Basis{O: o}}
+	r.engine = eval.New()
+	r.engine.Foreign = callees.New(p, &p.Basis.O)
 	r.disk, r.problems, r.out = source.NewDisk(o.Stdin), problems.New(p), &Survey{File: plan.ShownPath(r.root, r.path)}
 	// Planning asks for passwords, if it needs them: what is encrypted is not looked into.
 	r.library = library.New(library.Request{
@@ -85,7 +90,7 @@ func newReading(o plan.Options) *reading {
 func (r *reading) visitAll() {
 	r.modules = newModulesRule(r.site)
 	rules := []walk.Visitor{
-		&tally{out: r.out}, r.modules, newTemplatesRule(r.site), &lookupsRule{site: r.site}, &pluginsRule{site: r.site},
+		&tally{out: r.out}, r.modules, &templatesRule{site: r.site}, &lookupsRule{site: r.site}, &pluginsRule{site: r.site},
 		&missingRule{site: r.site}, &namesRule{site: r.site},
 	}
 	w := walk.New(walk.Request{

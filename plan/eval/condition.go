@@ -230,7 +230,7 @@ func (x *Expression) compileJinja(inside expr.Excerpt, how jinja.Lexing) error {
 	if err != nil {
 		return err
 	}
-	n, perr := jinja.ParseExpression(vocabulary{}, tokens)
+	n, perr := jinja.ParseExpression(vocabulary{&x.engine.Shared}, tokens)
 	if perr != nil {
 		return perr
 	}

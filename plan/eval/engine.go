@@ -9,6 +9,7 @@ import (
 	"moon/plan/dialect"
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/lookups"
 	"moon/plan/eval/value"
 )
 
@@ -41,6 +42,11 @@ func (e *Engine) isFunction(name string) bool {
 func (e *Engine) builtin(name string) (function, bool) {
 	f, ok := formOf(e.Dialect).functions()[name]
 	return f, ok
+}
+
+func (e *Engine) lookupError(name string) *value.Error {
+	_, err := lookups.Find(&e.Shared, name)
+	return err
 }
 
 func (e *Engine) functionNames() []string {

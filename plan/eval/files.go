@@ -125,8 +125,8 @@ func (s scope) visible(name string) (any, bool) {
 }
 
 // CheckLookup says what is wrong with the name of a lookup, without looking anything up: it does not exist, or is not available.
-func (*Engine) CheckLookup(name string) error {
-	if _, e := lookups.Find(name); e != nil {
+func (e *Engine) CheckLookup(name string) error {
+	if _, e := lookups.Find(&e.Shared, name); e != nil {
 		return e
 	}
 	return nil
@@ -136,7 +136,7 @@ func (*Engine) CheckLookup(name string) error {
 // files, "" for "files". Missing lists what the items depend on; then there are none.
 func (e *Engine) LookupItems(env value.Env, name string, terms any, dir string) (items []any, missing []value.Missing, err error) {
 	defer recovered(&err)
-	p, lookupErr := lookups.Find(name)
+	p, lookupErr := lookups.Find(&e.Shared, name)
 	if lookupErr != nil {
 		return nil, nil, lookupErr
 	}

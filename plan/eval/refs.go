@@ -33,6 +33,8 @@ type collector struct {
 type functionTable interface {
 	isFunction(name string) bool
 	functionNames() []string
+	// lookupError is what is wrong with the name of a lookup; nil if there is one of that name.
+	lookupError(name string) *value.Error
 }
 
 // newCollector is for texts that bind no names.
@@ -192,7 +194,7 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 	if !ok || n.Args[0].Name != "" {
 		return
 	}
-	if lookupError(name) != nil {
+	if c.lookupError(name) != nil {
 		c.unknown = append(c.unknown, n)
 		return
 	}
@@ -219,11 +221,11 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 }
 
 // lookupError is the error for the name of a lookup that does not exist or is not available, or nil.
-func lookupError(name *jinja.Constant) *value.Error {
+func (c *collector) lookupError(name *jinja.Constant) *value.Error {
 	if !value.IsString(name.Value) {
 		return nil // it is said when it is called
 	}
-	_, e := lookups.Find(value.Text(name.Value))
+	e := c.known.lookupError(value.Text(name.Value))
 	if e != nil {
 		e.Kind, e.Offset, e.Width = value.SyntaxError, name.Offset(), len(value.Text(name.Value))
 	}
@@ -239,7 +241,7 @@ func (c *collector) unknownFunction(macros []string) error {
 			continue
 		}
 		if c.known.isFunction(f.Name) {
-			return lookupError(n.Args[0].Value.(*jinja.Constant))
+			return c.lookupError(n.Args[0].Value.(*jinja.Constant))
 		}
 		if reason, ok := filters.Refused[f.Name]; ok {
 			return &value.Error{

@@ -77,7 +77,7 @@ func (e *Engine) compileTemplate(text string, how jinja.Reading) (*Template, err
 }
 
 func (t *Template) compileWhole(p jinja.Piece) error {
-	n, err := jinja.ParseOutput(vocabulary{}, t.text, p)
+	n, err := jinja.ParseOutput(vocabulary{&t.engine.Shared}, t.text, p)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (t *Template) compileParts(pieces []jinja.Piece) error {
 			t.parts = append(t.parts, part{text: p.Text})
 			continue
 		}
-		n, err := jinja.ParseOutput(vocabulary{}, t.text, p)
+		n, err := jinja.ParseOutput(vocabulary{&t.engine.Shared}, t.text, p)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (t *Template) collect(all ...jinja.Node) error {
 }
 
 func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
-	tree, err := jinja.ParseTags(vocabulary{}, t.text, pieces)
+	tree, err := jinja.ParseTags(vocabulary{&t.engine.Shared}, t.text, pieces)
 	if err != nil {
 		return err
 	}

@@ -1,20 +1,21 @@
 package eval
 
 import (
+	"moon/plan/eval/call"
 	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
 )
 
-// vocabulary is the language of templates: the filters, tests and functions of this package.
-type vocabulary struct{}
+// vocabulary is the language of templates: the filters, tests and functions of this package, and what its engine knows besides.
+type vocabulary struct{ of *call.Shared }
 
-func (vocabulary) FindFilter(name string) (jinja.Callable, *jinja.Error) {
-	f, err := filters.Find(name)
+func (v vocabulary) FindFilter(name string) (jinja.Callable, *jinja.Error) {
+	f, err := filters.Find(v.of, name)
 	return f, err.ForParser()
 }
 
-func (vocabulary) FindTest(name string) (jinja.Callable, *jinja.Error) {
-	t, err := filters.FindTest(name)
+func (v vocabulary) FindTest(name string) (jinja.Callable, *jinja.Error) {
+	t, err := filters.FindTest(v.of, name)
 	return t, err.ForParser()
 }
 

@@ -15,6 +15,7 @@ import (
 	"moon/plan/found"
 	"moon/plan/planner/additions"
 	"moon/plan/planner/bindings"
+	"moon/plan/planner/callees"
 	"moon/plan/planner/choice"
 	"moon/plan/planner/compile"
 	"moon/plan/planner/conceal"
@@ -152,7 +153,7 @@ func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before 
 		hosts, err := p.hosts().Match(pattern)
 		return vars.HostNames(hosts), err
 	})
-	p.engine.World = p.lookups.World()
+	p.engine.World, p.engine.Foreign = p.lookups.World(), callees.New(p.plan, &p.plan.Basis.O)
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	// One budget of work for the whole plan: repetition lets a small playbook explode long before the limit of steps.

@@ -16,6 +16,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/called"
 	"moon/plan/eval/value"
 	"moon/plan/found"
 	"moon/plan/selector"
@@ -39,7 +40,9 @@ type Sources struct {
 	Overrides   []plan.Override       `json:"overrides,omitempty"`
 	Opened      map[string]plan.Found `json:"opened,omitempty"`
 	Plugins     []spec.Plugin         `json:"plugins,omitempty"`
-	Home        string                `json:"home,omitempty"` // these three only if something may depend on them
+	Callees     []spec.Callee         `json:"callees,omitempty"` // filters, tests and lookups in Python
+	Asked       []called.Answer       `json:"asked,omitempty"`   // what these have answered
+	Home        string                `json:"home,omitempty"`    // these three only if something may depend on them
 	User        string                `json:"user,omitempty"`
 	Presets     string                `json:"presets,omitempty"`
 	Facts       map[string]any        `json:"facts,omitempty"`
@@ -221,7 +224,8 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	s = &Sources{
 		Playbook: p.RootFile, Tags: m.O.Select.Tags, SkipTags: m.O.Select.SkipTags,
 		Only: selector.Portable(p, m.O.Select.Only), Skip: selector.Portable(p, m.O.Select.Skip), Files: []SourceFile{},
-		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p), Prior: keepPrior(p),
+		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p), Callees: calleesOf(p),
+		Asked: m.Called.Answers(), Prior: keepPrior(p),
 	}
 	if m.O.Select.StartAt != "" {
 		s.StartAt = selector.Portable(p, []string{m.O.Select.StartAt})[0]
@@ -410,7 +414,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 	again.Values.Overrides = s.Overrides
 	again.Opened = restoreOpened(s.Opened)
 	again.Values.Imported, again.Outside.Exports = s.imported(abs), nil
-	known, err := s.plugins(abs)
+	known, err := s.plugins(abs, o)
 	if err != nil {
 		return plan.Options{}, nil, err
 	}
@@ -441,7 +445,7 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 	o.Select.Only, o.Select.Skip, o.Select.StartAt = s.Only, s.Skip, s.StartAt
 	o.Hosts.NoProbe, o.Hosts.Commands, o.Facts.Findings = s.NoProbe, s.Commands, s.Findings
 	o.Values.Overrides = knownOverrides(s.Overrides)
-	o.Opened = restoreOpened(s.Opened)
+	o.Opened, o.Asked = restoreOpened(s.Opened), called.NewAsked(s.Asked)
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}

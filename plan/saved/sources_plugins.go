@@ -33,13 +33,31 @@ func pluginsOf(p *plan.Plan) []spec.Plugin {
 	return list
 }
 
+// calleesOf are the filters, tests and lookups in Python as a plan keeps them.
+func calleesOf(p *plan.Plan) []spec.Callee {
+	var list []spec.Callee
+	for _, c := range p.Basis.Called.Callees() {
+		kept := *c
+		kept.Path = plan.ShownPath(p.Root, c.Path)
+		kept.Members = slices.Clone(c.Members)
+		for i := range kept.Members {
+			kept.Members[i].Path = plan.ShownPath(p.Root, kept.Members[i].Path)
+		}
+		list = append(list, kept)
+	}
+	return list
+}
+
 // knownPlugins are plugins that were kept with a plan. No other is known.
-type knownPlugins map[string]*spec.Action
+type knownPlugins struct {
+	actions map[string]*spec.Action
+	callees []*spec.Callee
+}
 
 // Has implements Plugins.
 func (k knownPlugins) Has(name string) (string, bool) {
 	for _, as := range []string{name, strings.TrimPrefix(name, spec.BuiltinPrefix)} {
-		if k[as] != nil {
+		if k.actions[as] != nil {
 			return as, true
 		}
 	}
@@ -48,14 +66,34 @@ func (k knownPlugins) Has(name string) (string, bool) {
 
 // Action implements Plugins.
 func (k knownPlugins) Action(name string) (*spec.Action, error) {
-	if a := k[name]; a != nil {
+	if a := k.actions[name]; a != nil {
 		return a, nil
 	}
 	return nil, errors.New("no plugin that was kept has `" + name + "`")
 }
 
 // Names implements Plugins.
-func (k knownPlugins) Names() []string { return plan.SortedKeys(k) }
+func (k knownPlugins) Names() []string { return plan.SortedKeys(k.actions) }
+
+// Callee implements Plugins.
+func (k knownPlugins) Callee(kind, name string, own bool) (*spec.Callee, error) {
+	for _, c := range k.callees {
+		if c.Kind == kind && c.Name == name && c.Own == own {
+			return c, nil
+		}
+	}
+	return nil, nil
+}
+
+// Callees implements Plugins.
+func (k knownPlugins) Callees(kind string) (names []string) {
+	for _, c := range k.callees {
+		if c.Kind == kind {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
 
 // digestOfFile is for files of any size, which are not kept.
 func digestOfFile(path string) (string, error) {
@@ -79,8 +117,8 @@ func digestOfFile(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-func (s *Sources) plugins(abs func(string) string) (knownPlugins, error) {
-	known := knownPlugins{}
+func (s *Sources) plugins(abs func(string) string, o plan.Options) (knownPlugins, error) {
+	known := knownPlugins{actions: map[string]*spec.Action{}}
 	for _, kept := range s.Plugins {
 		if kept.Path != "" {
 			kept.Path = abs(kept.Path)
@@ -91,9 +129,17 @@ func (s *Sources) plugins(abs func(string) string) (knownPlugins, error) {
 		}
 		a, err := kept.Declare()
 		if err != nil {
-			return nil, err
+			return known, err
 		}
-		known[kept.Action] = a
+		known.actions[kept.Action] = a
+	}
+	for _, kept := range s.Callees {
+		kept.Path, kept.Members = abs(kept.Path), slices.Clone(kept.Members)
+		for i := range kept.Members {
+			kept.Members[i].Path = abs(kept.Members[i].Path)
+		}
+		kept.Untrusted = o.Outside.TrustsFiles == nil || !o.Outside.TrustsFiles(kept.Files())
+		known.callees = append(known.callees, &kept)
 	}
 	return known, nil
 }
@@ -101,8 +147,8 @@ func (s *Sources) plugins(abs func(string) string) (knownPlugins, error) {
 // stalePlugins lists the plugins that are not what they were.
 func (s *Sources) stalePlugins(root string, say func(format string, args ...any)) {
 	noted := map[string]bool{}
-	for _, g := range s.Plugins {
-		for _, file := range g.Files() {
+	compare := func(files []spec.Member, of, main string) {
+		for _, file := range files {
 			if noted[file.Path] {
 				continue
 			}
@@ -112,8 +158,8 @@ func (s *Sources) stalePlugins(root string, say func(format string, args ...any)
 				path = filepath.Join(root, path)
 			}
 			what := "the plugin "
-			if file.Path != g.Path {
-				what = "what `" + g.Action + "` needs, "
+			if file.Path != main {
+				what = "what `" + of + "` needs, "
 			}
 			switch digest, err := digestOfFile(path); {
 			case err != nil:
@@ -122,5 +168,11 @@ func (s *Sources) stalePlugins(root string, say func(format string, args ...any)
 				say("%s%s was edited", what, file.Path)
 			}
 		}
+	}
+	for _, g := range s.Plugins {
+		compare(g.Files(), g.Action, g.Path)
+	}
+	for _, c := range s.Callees {
+		compare(c.Files(), c.Name, c.Path)
 	}
 }

@@ -1,6 +1,7 @@
 package modules
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -36,6 +37,23 @@ func (c Collections) Module(full string) (name, path string, known bool, err err
 		return full, "", true, err
 	}
 	return found.Name, found.Path, true, nil
+}
+
+// Callee implements plugin.Collections.
+func (c Collections) Callee(kind, full string) (name string, paths []string, known bool, err error) {
+	found, err := c.finder.Resolve(collection.Kind(kind), full)
+	missing, isMissing := errors.AsType[*collection.Missing](err)
+	switch {
+	case err == nil && collection.Kind(kind) == collection.Lookup:
+		return found.Name, []string{found.Path}, true, nil
+	case err == nil: // the file that is called like it need not be the one that has it
+		return found.Name, found.Collection.Plugins(collection.Kind(kind)), true, nil
+	case isMissing && missing.In != nil && collection.Kind(kind) != collection.Lookup:
+		return missing.Name, missing.In.Plugins(collection.Kind(kind)), true, nil
+	case isMissing && (missing.In != nil || missing.Collection == collection.Builtin):
+		return full, nil, false, nil
+	}
+	return full, nil, false, err
 }
 
 // Acts implements plugin.Collections.

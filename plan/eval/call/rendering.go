@@ -24,6 +24,8 @@ type Shared struct {
 	Dialect dialect.Dialect
 	// World is what lookups reach for. It must be set before anything is rendered.
 	World World
+	// Foreign finds what texts call that is not moon's own. It must be set before anything is compiled; nil: there is nothing else.
+	Foreign Foreign
 
 	// MaxSteps is MaxSteps but in tests of what happens at the end of them.
 	MaxSteps int

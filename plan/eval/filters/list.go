@@ -190,7 +190,7 @@ func filterMap(c *call.Input) (any, error) {
 		switch {
 		case !byAttribute:
 			name := value.Text(c.Rest[0])
-			if f, e := Find(name); missing && (e != nil || !f.Guards) {
+			if f, e := Find(c.Shared, name); missing && (e != nil || !f.Guards) {
 				return nil, gap.Err
 			}
 			out[i], err = applyFilter(c, name, item, c.Rest[1:], named)

@@ -3,6 +3,7 @@ package filters
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
@@ -20,24 +21,87 @@ var Refused = map[string]string{
 }
 
 // Find finds a filter. The error says what to write instead.
-func Find(name string) (*Filter, *value.Error) {
-	name = StripCollection(name)
-	if f, ok := filters[name]; ok {
-		return f, nil
+func Find(s *call.Shared, name string) (*Filter, *value.Error) {
+	given, err := foreign(s, call.Filter, name, true)
+	if given == nil && err == nil {
+		if f, ok := filters[StripCollection(name)]; ok {
+			return f, nil
+		}
+		if reason, ok := Refused[StripCollection(name)]; ok {
+			return nil, &value.Error{Message: "the filter `" + name + "` is not available: " + reason, Offset: -1}
+		}
+		given, err = foreign(s, call.Filter, name, false)
 	}
-	if reason, ok := Refused[name]; ok {
-		return nil, &value.Error{Message: "the filter `" + name + "` is not available: " + reason, Offset: -1}
+	switch {
+	case err != nil:
+		return nil, err
+	case given == nil:
+		return nil, value.Misspelt("filter", shownName(name), append(FilterNames(), s.ForeignNames(call.Filter)...))
 	}
-	return nil, value.Misspelt("filter", name, FilterNames())
+	// What it makes of an undefined value is its own business, and maps whose entries are asked for it may be given as such.
+	return &Filter{Params: jinja.Takes("..."), Guards: true, Objects: true, Run: given.Call}, nil
 }
 
 // FindTest finds a test.
-func FindTest(name string) (*Test, *value.Error) {
-	name = StripCollection(name)
-	if t, ok := tests[name]; ok {
-		return t, nil
+func FindTest(s *call.Shared, name string) (*Test, *value.Error) {
+	given, err := foreign(s, call.Test, name, true)
+	if given == nil && err == nil {
+		if t, ok := tests[StripCollection(name)]; ok {
+			return t, nil
+		}
+		given, err = foreign(s, call.Test, name, false)
 	}
-	return nil, value.Misspelt("test", name, TestNames())
+	switch {
+	case err != nil:
+		return nil, err
+	case given == nil:
+		return nil, value.Misspelt("test", shownName(name), append(TestNames(), s.ForeignNames(call.Test)...))
+	}
+	holds := func(c *call.Input) (bool, error) {
+		v, err := given.Call(c)
+		return value.Truthy(v), err
+	}
+	return &Test{Params: jinja.Takes("..."), Guards: true, Objects: true, Run: holds}, nil
+}
+
+// shownName is a name for an error: where moon has a collection under bare names, one is likely misspelt.
+func shownName(name string) string {
+	if at := strings.LastIndexByte(name, '.'); at >= 0 && slices.Contains(Mirrored, name[:at]) {
+		return name[at+1:]
+	}
+	return name
+}
+
+// Mirrored are the collections whose filters, tests and lookups moon has under their bare names, as far as it has them.
+var Mirrored = []string{
+	"ansible.builtin", "ansible.legacy", "ansible.netcommon", "ansible.posix", "ansible.utils", "community.crypto", "community.general",
+}
+
+// foreign finds what is not moon's own. own asks for what counts before that: what the playbook brings under a bare name, and all of a
+// collection that moon does not mirror.
+func foreign(s *call.Shared, kind call.Kind, name string, own bool) (call.Callee, *value.Error) {
+	at := strings.LastIndexByte(name, '.')
+	if at >= 0 && !strings.HasPrefix(name, "ansible.legacy.") {
+		theirs := !slices.Contains(Mirrored, name[:at])
+		if own && !theirs {
+			return nil, nil
+		}
+		own = false
+	}
+	given, err := s.FindForeign(kind, name, own)
+	if err == nil {
+		return given, nil
+	}
+	e, ok := value.AsError(err)
+	if !ok {
+		e = &value.Error{Message: value.Sentence(err.Error()), Offset: -1}
+	}
+	return nil, e
+}
+
+// Foreign finds a lookup that is not moon's own; see foreign.
+func Foreign(s *call.Shared, name string, own bool) (call.Callee, *value.Error) {
+	return foreign(s, call.Lookup, name, own)
 }
 
 func init() {
@@ -163,7 +227,7 @@ func filterMandatory(c *call.Input) (any, error) {
 
 // applyFilter calls a filter by name on a value that is at hand, as map('upper') does.
 func applyFilter(c *call.Input, name string, val any, args []any, named map[string]any) (any, error) {
-	f, e := Find(name)
+	f, e := Find(c.Shared, name)
 	if e != nil {
 		return nil, e
 	}
@@ -183,7 +247,7 @@ func applyFilter(c *call.Input, name string, val any, args []any, named map[stri
 
 // applyTest calls a test by name; err is why there is no value.
 func applyTest(c *call.Input, name string, val any, missing error, args []any, named map[string]any) (bool, error) {
-	t, e := FindTest(name)
+	t, e := FindTest(c.Shared, name)
 	if e != nil {
 		return false, e
 	}

@@ -45,8 +45,14 @@ func init() {
 		}},
 		"truthy": {Params: jinja.Takes("convert_bool?"), Run: func(c *call.Input) (bool, error) { return convertTruth(c), nil }},
 		"falsy":  {Params: jinja.Takes("convert_bool?"), Run: func(c *call.Input) (bool, error) { return !convertTruth(c), nil }},
-		"filter": ofValue(func(v any) bool { _, err := Find(value.Text(v)); return err == nil }),
-		"test":   ofValue(func(v any) bool { _, err := FindTest(value.Text(v)); return err == nil }),
+		"filter": {Run: func(c *call.Input) (bool, error) {
+			_, err := Find(c.Shared, value.Text(c.Value))
+			return err == nil, nil
+		}},
+		"test": {Run: func(c *call.Input) (bool, error) {
+			_, err := FindTest(c.Shared, value.Text(c.Value))
+			return err == nil, nil
+		}},
 
 		"in":       {Params: jinja.Takes("seq"), Run: func(c *call.Input) (bool, error) { return boolOf(value.Within(c.Value, c.Args[0])) }},
 		"contains": {Params: jinja.Takes("item"), Run: func(c *call.Input) (bool, error) { return boolOf(value.Within(c.Args[0], c.Value)) }},

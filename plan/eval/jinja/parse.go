@@ -571,10 +571,11 @@ func (p *reader) arguments(open token) []Argument {
 
 func (p *reader) filter(in Node) Node {
 	name := p.wantName("the name of a filter")
-	f := &Filtering{At: p.made(name), Name: p.dotted(name), In: in}
+	full := p.dotted(name)
+	f := &Filtering{At: p.made(name), Name: bareName(full), In: in}
 	f.End = p.tokens[p.i-1].end
 	// Looked up while parsing, so that a misspelt name is found even where the template never comes.
-	def, err := p.language.FindFilter(f.Name)
+	def, err := p.language.FindFilter(full)
 	if err != nil {
 		p.lack(name.Start, f.End, err)
 	}
@@ -626,15 +627,19 @@ func (p *reader) checkNames(f *Filtering) {
 	}
 }
 
-// dotted takes a qualified name, such as ansible.builtin.combine, and gives its last part.
+// dotted takes a name with the collection that it is from, such as ansible.builtin.combine.
 func (p *reader) dotted(first token) string {
-	name := first.text
-	// Ansible lets the collection be named: there is one filter of each name here.
+	words := []string{first.text}
 	for p.isSign(".") && p.after().kind == tokenName {
 		p.i++
-		name = p.next().text
+		words = append(words, p.next().text)
 	}
-	return name
+	return strings.Join(words, ".")
+}
+
+// bareName is a name without Ansible's own collection.
+func bareName(name string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
 }
 
 // startsArgument reports whether a test without parentheses takes the token as its argument: x is divisibleby 3.
@@ -663,9 +668,10 @@ func (p *reader) test(in Node) Node {
 		}
 		p.unexpected(name, "the name of a test after `is`")
 	}
-	t := &Testing{At: p.made(name), Name: p.dotted(name), In: in}
+	full := p.dotted(name)
+	t := &Testing{At: p.made(name), Name: bareName(full), In: in}
 	t.End = p.tokens[p.i-1].end
-	def, err := p.language.FindTest(t.Name)
+	def, err := p.language.FindTest(full)
 	if err != nil {
 		p.lack(name.Start, t.End, err)
 	}

@@ -59,7 +59,34 @@ var refusedPlugins = map[string]string{
 }
 
 // Find finds a lookup, with or without the collection it is from.
-func Find(name string) (plugin, *value.Error) {
+func Find(s *call.Shared, name string) (plugin, *value.Error) {
+	given, err := filters.Foreign(s, name, true)
+	if given == nil && err == nil {
+		p, err := findOwn(name)
+		if err == nil || !err.Lacking {
+			return p, err
+		}
+		if given, err := filters.Foreign(s, name, false); given != nil || err != nil {
+			return foreign(given), err
+		}
+		return p, value.Misspelt("lookup", name, append(Names(), s.ForeignNames(call.Lookup)...))
+	}
+	return foreign(given), err
+}
+
+// foreign is a lookup that is not moon's own.
+func foreign(given call.Callee) plugin {
+	return plugin{options: "...", Run: func(c *call.Input, terms []any) ([]any, error) {
+		in := *c
+		in.Rest = terms
+		v, err := given.Call(&in)
+		found, _ := v.([]any)
+		return found, err
+	}}
+}
+
+// findOwn finds a lookup of moon.
+func findOwn(name string) (plugin, *value.Error) {
 	name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "ansible."), "builtin."), "legacy.")
 	name = strings.TrimPrefix(name, "community.general.")
 	if p, ok := plugins[name]; ok {
@@ -79,7 +106,7 @@ func Run(c *call.Input, list bool) (any, error) {
 		return nil, value.Errorf(value.TypeError, "", "needs the name of a lookup")
 	}
 	name := c.Print(c.Rest[0])
-	p, e := Find(name)
+	p, e := Find(c.Shared, name)
 	if e != nil {
 		return nil, e
 	}
@@ -87,7 +114,7 @@ func Run(c *call.Input, list bool) (any, error) {
 	takes := append(strings.Fields(p.options), "wantlist", "errors")
 	// Sorted, so that the same mistake gives the same message.
 	for _, option := range value.SortedKeys(c.Named) {
-		if !slices.Contains(takes, option) {
+		if p.options != "..." && !slices.Contains(takes, option) {
 			return nil, value.Errorf(value.TypeError, "", "has no option `%s` for `%s`", option, name)
 		}
 	}

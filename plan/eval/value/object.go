@@ -61,7 +61,9 @@ func (p Partial) Get(key string) (any, bool) {
 func (p Partial) Keys() []string { return SortedKeys(p.Known) }
 
 // Whole is why all of it cannot be had.
-func (p Partial) Whole() error { return &Open{[]Missing{{p.Name, SortSteps(p.Steps)}}} }
+func (p Partial) Whole() error {
+	return &Open{[]Missing{{Name: p.Name, Steps: SortSteps(p.Steps)}}}
+}
 
 // IsPartial reports whether a value is a Partial.
 func IsPartial(v any) bool {

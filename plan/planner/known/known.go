@@ -250,6 +250,9 @@ func (k *Reader) ReportLate(v playbook.Value, chain []string, hint, what string,
 			break
 		}
 	}
+	if c := k.plan.Basis.Called.Untrusted(); c != nil && len(steps) == 0 {
+		hint = k.plan.Shown(c.Path) + " came with the playbook, and is not trusted yet: look at it; then moon trust on the playbook, or --trust this time only"
+	}
 	k.problems.Errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, k.DescribeSteps(missing))
 }
 

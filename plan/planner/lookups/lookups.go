@@ -66,14 +66,14 @@ func (l *Lookups) World() call.World {
 		Find: func(at value.Env, dir, name string) (string, error) { return find(at, dir, name), nil },
 		File: func(at value.Env, dir, name string) (string, error) {
 			path := find(at, dir, name)
-			if path == "" && !running(at) && l.isNamed(filepath.Base(name)) {
+			if path == "" && !Running(at) && l.isNamed(filepath.Base(name)) {
 				return "", call.ErrLater
 			}
 			if path == "" {
 				return "", errors.New("no such file: " + name)
 			}
 			// An earlier step of the run may have written it.
-			if running(at) {
+			if Running(at) {
 				text, err := planned.ReadNow(path)
 				if err == nil {
 					l.guard(path, text)
@@ -115,33 +115,33 @@ func (l *Lookups) World() call.World {
 			all, _ := planned.Basis.Names.FactsMap["env"].(map[string]any)
 			text, ok := all[name].(string)
 			// A plan that is made again has what was used of it, and a template may ask for the first time in the run.
-			if !ok && running(at) {
+			if !ok && Running(at) {
 				return os.LookupEnv(name)
 			}
 			return text, ok
 		},
 		Run: func(at value.Env, command string) (string, error) {
 			// An unapproved dry run may not run commands either.
-			if !running(at) || planned.Basis.O.Outside.Pipe == nil || call.Base(at).(*plan.Env).Unapproved {
+			if !Running(at) || planned.Basis.O.Outside.Pipe == nil || call.Base(at).(*plan.Env).Unapproved {
 				return "", call.ErrLater
 			}
 			return planned.Basis.O.Outside.Pipe(command, planned.Root)
 		},
 		Get: func(at value.Env, url string) (string, error) {
-			if !running(at) || planned.Basis.O.Outside.Fetch == nil {
+			if !Running(at) || planned.Basis.O.Outside.Fetch == nil {
 				return "", call.ErrLater
 			}
 			return planned.Basis.O.Outside.Fetch(url)
 		},
 		Version: l.library.CollectionVersion,
 		Now: func(at value.Env) (time.Time, error) {
-			if !running(at) {
+			if !Running(at) {
 				return time.Time{}, call.ErrLater
 			}
 			return time.Now(), nil
 		},
 		Chance: func(at value.Env) (uint64, error) {
-			if !running(at) {
+			if !Running(at) {
 				return 0, call.ErrLater
 			}
 			var drawn [8]byte
@@ -207,8 +207,8 @@ func (l *Lookups) private(path string) bool {
 	return err == nil && info.Mode().Perm()&0o004 == 0
 }
 
-// running reports whether a step that runs asks, and not the planner.
-func running(at value.Env) bool {
+// Running reports whether a step that runs asks, and not the planner.
+func Running(at value.Env) bool {
 	e, ok := call.Base(at).(*plan.Env)
 	return ok && e.Results != nil && !e.Ahead
 }
@@ -221,7 +221,7 @@ func (l *Lookups) password(at value.Env, file string, always bool, made func() (
 	}
 	path := source.ResolvePath(file, e.Frame.Scene.Dir, l.home)
 	if path != os.DevNull {
-		text, err := l.library.ReadPassword(path, running(at))
+		text, err := l.library.ReadPassword(path, Running(at))
 		switch {
 		case err == nil:
 			// Ansible writes the salt behind the password, on the same line.
@@ -233,7 +233,7 @@ func (l *Lookups) password(at value.Env, file string, always bool, made func() (
 			return "", err
 		}
 	}
-	if !running(at) && (!always || path != os.DevNull) {
+	if !Running(at) && (!always || path != os.DevNull) {
 		return "", call.ErrLater
 	}
 	password, err := made()

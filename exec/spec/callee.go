@@ -1,0 +1,30 @@
+package spec
+
+// What a template may call that is written in Python.
+const (
+	CalleeFilter = "filter"
+	CalleeTest   = "test"
+	CalleeLookup = "lookup"
+)
+
+// Callee is a filter, test or lookup that is written in Python, as Ansible has them. It is plain data: plans keep it.
+type Callee struct {
+	Kind    string   `json:"kind"`              // CalleeFilter, CalleeTest or CalleeLookup
+	Name    string   `json:"name"`              // as texts call it
+	Given   string   `json:"given"`             // as its file calls it
+	Module  string   `json:"module,omitempty"`  // the full name of its file in Python; "" if it is in no collection
+	Path    string   `json:"path"`              // of its file, absolute
+	Digest  string   `json:"digest"`            // SHA-256 of the file
+	Members []Member `json:"members,omitempty"` // what the file imports of collections
+
+	Own       bool `json:"own,omitempty"`     // it counts before what moon has under that name
+	Brought   bool `json:"brought,omitempty"` // the file came with the playbook
+	Untrusted bool `json:"-"`                 // it, or what it imports, came with the playbook, and no one has said that it may run; that is asked again when a plan is read
+	Guessed   bool `json:"-"`                 // its file is not trusted, and only running it would tell whether it has it
+}
+
+// Files are the files whose text runs.
+func (c *Callee) Files() []Member {
+	own := Member{Path: c.Path, Digest: c.Digest, Brought: c.Brought}
+	return append([]Member{own}, c.Members...)
+}
