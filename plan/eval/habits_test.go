@@ -42,6 +42,7 @@ func TestConditionHabits(t *testing.T) {
 		{"(nope ?? 'none') == 'none'", works, "write `| default(…)`"},
 		{"nope?.x == nil", works, "write `.`, and `| default(…)` behind it"},
 		{"name != nil", works, "write `none`"},
+		{"ansible_user == 'x'", "nothing says who logs in: give `-u`, `remote_user:`, or `ansible_user` in the inventory", "nothing says who logs in: give `-u`, `remote_user:`, or `ansible_user` in the inventory"},
 		{"n == 5 ? true : false", works, "write `A if CONDITION else B`"},
 		{"n in 1..9", works, "write `range(…)`"},
 		{"name.endswith('b') matches 'x'", "methods do not go together with `startsWith`, `endsWith`, `contains`, `matches`, `??`, `?.` and `?:`", "write `is search(…)`"},

@@ -159,14 +159,25 @@ func (s scope) undefined(n *jinja.Variable) *value.Error {
 	if s.engine.isFunction(n.Name) {
 		hint = "`" + n.Name + "` is a function: call it with `()`"
 	}
-	if n.Name == "nil" {
-		hint = "write `none`"
+	if known := nameHints[n.Name]; known != "" {
+		hint = known
 	}
 	return &value.Error{
 		Kind: value.UndefinedError, Name: n.Name, Message: "undefined variable `" + n.Name + "`", Hint: hint,
 		Offset: n.Offset(), Width: len(n.Name),
 	}
 }
+
+// nameHints are ways out for names that people expect to have a value.
+var nameHints = map[string]string{
+	"nil":              "write `none`",
+	"ansible_user":     noUser,
+	"ansible_ssh_user": noUser,
+	"ansible_port":     "no port is set: set `ansible_port` in the inventory, or write `| default(22)`",
+	"ansible_ssh_port": "no port is set: set `ansible_port` in the inventory, or write `| default(22)`",
+}
+
+const noUser = "nothing says who logs in: give `-u`, `remote_user:`, or `ansible_user` in the inventory"
 
 // unpackable checks that a value can be taken apart into so many names.
 func unpackable(v any, names int) *value.Error {

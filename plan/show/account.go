@@ -127,6 +127,7 @@ func policyOf(s *plan.Step) map[string]string {
 		"changed_when": plan.WhenText(k.Changed), "failed_when": plan.WhenText(k.Failed), "ignore_errors": plan.WhenText(k.Ignore),
 		"until": s.Retry.Until,
 	}
+	// What has its usual value is not listed, so that a policy is what somebody has written.
 	if s.Retry.Max > 0 {
 		m["retries"], m["delay"] = strconv.Itoa(s.Retry.Max), s.Retry.Delay.String()
 	}
