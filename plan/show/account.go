@@ -12,7 +12,7 @@ import (
 	"moon/plan/source"
 )
 
-// What is known of a step beyond its fields: how its conditions stand and what may skip it, for whoever explains it.
+// What is known of a step beyond its fields: how its conditions stand and what may skip it, for those who explain it.
 
 // conditionState is one of the conditions that must hold for a step, and what is known of it.
 type conditionState struct {
