@@ -139,8 +139,8 @@ func newParser(call *app.Invocation, grammar any) *kong.Kong {
 }
 
 // grammarFor makes the grammar that a call needs: a pointer to a struct with those fields of cli that are not commands, and the command
-// that the call begins with. To build the flags of all of them takes kong longer than anything else that moon does at its start. Whatever else a
-// call begins with needs them all, and so does a completion script, which lists them.
+// that the call begins with. To build the flags of all of them takes kong longer than anything else that moon does at its start.
+// Whatever else a call begins with needs them all, and so does a completion script, which lists them.
 func grammarFor(args []string) reflect.Value {
 	whole := reflect.TypeFor[cli]()
 	var fields []reflect.StructField

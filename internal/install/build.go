@@ -123,5 +123,6 @@ func writeManifest(dir string, info map[string]any) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(dir, filesFile), text, 0o644), os.WriteFile(filepath.Join(dir, manifestFile), manifest, 0o644))
+	err = os.WriteFile(filepath.Join(dir, filesFile), text, 0o644)
+	return errors.Join(err, os.WriteFile(filepath.Join(dir, manifestFile), manifest, 0o644))
 }

@@ -142,9 +142,9 @@ func (i *Installer) look(ctx context.Context, r *Release) (Done, error) {
 		return d, fmt.Errorf("%s from %s is not what it was: its files have the SHA-256 %s, and %s says %s. "+
 			"If the new ones are right, run moon install --upgrade", r, r.Source, r.Digest, i.Lock.Path, locked)
 	}
-	switch {
-	case there == "":
-	case there == r.Digest:
+	switch there {
+	case "":
+	case r.Digest:
 		d.State = Unchanged
 	default:
 		d.State = Replaced

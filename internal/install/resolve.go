@@ -138,7 +138,8 @@ func (r *resolver) candidates(ctx context.Context, q *Requirement) ([]*Release, 
 	case q.Origin != FromServer:
 		if len(list) == 0 {
 			list = append(list, &Release{
-				Kind: q.Kind, Name: q.Name, Origin: q.Origin, Source: q.Source, Folder: q.Folder, Wanted: q.Version, Version: fixedVersion(q),
+				Kind: q.Kind, Name: q.Name, Origin: q.Origin, Source: q.Source, Folder: q.Folder, Wanted: q.Version,
+				Version: fixedVersion(q),
 			})
 		}
 		return list, nil

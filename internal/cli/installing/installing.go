@@ -40,8 +40,8 @@ type Install struct {
 func (Install) Help() string {
 	return `Installs the collections and roles that requirements.yml names, with all that they need, from servers, repositories of git,
 archives and directories. What was installed is written into requirements.lock, next to the requirements: with that file moon installs the
-same versions with the same content everywhere, or says what is different. Without -r it takes requirements.yml, collections/requirements.yml and
-roles/requirements.yml of this directory. In CI, --locked takes what the lock file has and nothing else.
+same versions with the same content everywhere, or says what is different. Without -r it takes requirements.yml,
+collections/requirements.yml and roles/requirements.yml of this directory. In CI, --locked takes what the lock file has and nothing else.
 
   moon install
   moon install -r roles/requirements.yml --locked
