@@ -206,7 +206,7 @@ func (r *Registry) calleeElsewhere(kind, name, bare string) (*spec.Callee, error
 	}
 	found, err := r.calleeIn(kind, name, full)
 	if missing, ok := errors.AsType[*spec.PluginError](err); ok && missing.Hint == "" {
-		missing.Hint = "install it here with ansible-galaxy collection install"
+		missing.Hint = "list it in requirements.yml, and run moon install"
 	}
 	return found, err
 }

@@ -81,8 +81,22 @@ func (l *Library) suggestCollection(name string) string {
 	if c, ok := l.Collections().Collection(name); ok {
 		return "the collection " + name + " is in " + l.ShowPath(c.Dir)
 	}
-	return "the collection " + name + " is not installed (ansible-galaxy collection install " + name + "); collections are looked for in " +
+	how := l.howToInstall()
+	if how == "" {
+		how = "list it under `collections` of requirements.yml, and run moon install"
+	}
+	return "the collection " + name + " is not installed: " + how + "; collections are looked for in " +
 		strings.Join(l.showPaths(l.Collections().Dirs()), ", ")
+}
+
+// howToInstall says how to get roles and collections that are missing, if a file of requirements is there; "" otherwise.
+func (l *Library) howToInstall() string {
+	for _, name := range []string{"requirements.yml", "roles/requirements.yml", "collections/requirements.yml"} {
+		if l.disk.Regular(filepath.Join(l.o.Dir, name)) {
+			return "moon install -r " + name + " gets what that file lists"
+		}
+	}
+	return ""
 }
 
 // sought is a task in a place where some collections are searched.

@@ -74,6 +74,9 @@ func (l *Library) ReportNoRole(at source.Lookout, v playbook.Value, name string,
 		// Most machines have none of the directories that every user has.
 		there := slices.DeleteFunc(slices.Clone(l.o.RolesPath), func(dir string) bool { return !l.disk.Directory(dir) })
 		hint = "roles are looked for in " + strings.Join(l.showPaths(at.Role(there)), ", ")
+		if how := l.howToInstall(); how != "" {
+			hint += "; " + how
+		}
 		if of, _, ok := collection.Split(name); ok {
 			hint = l.suggestCollection(of)
 		}
