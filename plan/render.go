@@ -287,6 +287,22 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 // FailsThere ends what is said of an undefined name for which a task may fail.
 const FailsThere = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
 
+// FailsReached is the same of a task that may not be reached.
+const FailsReached = ": the task will fail there if its condition holds, which only the run knows"
+
+// FailsLater reports whether an error is one for which the task fails in the run, or may fail, instead of the plan. If so, the renderer
+// knows it, and why ends what is said of it.
+func (r *Renderer) FailsLater(e *value.Error) (why string, fails bool) {
+	if e.Kind != value.UndefinedError || r.running() || !r.MayFail && !r.Unsure {
+		return "", false
+	}
+	r.Undefined, r.Fails = true, true
+	if r.MayFail {
+		return FailsThere, true
+	}
+	return FailsReached, true
+}
+
 func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 	slip := r.Idle && e.Lacking // a role may use filters that only machines of another kind need
 	if steps := r.Lacks(e); len(steps) > 0 && !r.Lenient && !r.Idle {
@@ -297,11 +313,10 @@ func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 		r.Undefined = true
 		return
 	}
-	if r.MayFail && e.Kind == value.UndefinedError && !r.running() {
-		r.Undefined, r.Fails = true, true
+	if why, fails := r.FailsLater(e); fails {
 		if r.Report != nil {
 			d := r.diagnostic(v, e)
-			d.Severity, d.Message = diag.Warning, d.Message+FailsThere
+			d.Severity, d.Message = diag.Warning, d.Message+why
 			r.Report(d)
 		}
 		return

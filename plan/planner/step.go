@@ -90,6 +90,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	case v.Known:
 		s.Prediction = plan.WillSkip
 	}
+	// As in Ansible, which looks at the rest of a task when its condition holds: what may never be needed is no mistake yet.
+	r.Unsure = c.play != nil && !v.Known && !r.Failed
 	f.At("vars")
 	idle := s.Excluded || s.Prediction == plan.WillSkip
 	if t.Absent && !idle {

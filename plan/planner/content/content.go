@@ -83,10 +83,15 @@ func (l *Reader) Look(s *plan.Step, k *plan.Task, r *plan.Renderer, src string, 
 			continue
 		}
 		line, column := plan.LineColumn(string(f.Text), e.Offset)
-		l.Problems.Report(diag.Diagnostic{
+		d := diag.Diagnostic{
 			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Hint,
 			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),
-		})
-		r.Failed = true
+		}
+		if why, fails := r.FailsLater(e); fails {
+			d.Severity, d.Message = diag.Warning, d.Message+why
+		} else {
+			r.Failed = true
+		}
+		l.Problems.Report(d)
 	}
 }
