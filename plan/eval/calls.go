@@ -38,6 +38,12 @@ func size(v any) int {
 }
 
 func (s scope) filter(n *jinja.Filtering) (any, error) {
+	if jinja.Unpacks(n.Args) {
+		var err error
+		if n, err = s.spreadFilter(n); err != nil {
+			return nil, err
+		}
+	}
 	v, err := s.filterWithGaps(n)
 	list, _ := v.([]any)
 	if err != nil || !filterOf(n).Gaps {
@@ -85,6 +91,12 @@ func (s scope) filterWithGaps(n *jinja.Filtering) (any, error) {
 
 func (s scope) test(n *jinja.Testing) (any, error) {
 	def := testOf(n)
+	if jinja.Unpacks(n.Args) {
+		var err error
+		if n, err = s.spreadTest(n); err != nil {
+			return nil, err
+		}
+	}
 	if def.Field != "" {
 		// Before the whole result is settled, of which another part may not be known.
 		if v, ok := s.fieldOf(n); ok {
@@ -181,6 +193,12 @@ func failure(e *value.Error) string {
 }
 
 func (s scope) call(n *jinja.Call) (any, error) {
+	if jinja.Unpacks(n.Args) {
+		var err error
+		if n, err = s.spreadCall(n); err != nil {
+			return nil, err
+		}
+	}
 	switch f := n.Function.(type) {
 	case *jinja.Variable:
 		return s.callName(n, f)
