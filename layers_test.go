@@ -15,59 +15,60 @@ import (
 // layers says which of moon's packages each package may import. It is the picture in DESIGN.md as a table: changing an
 // arrow is a decision, made here and there together, and never a way to fix a build.
 var layers = map[string][]string{
-	"events":           {"internal/pattern"},
-	"secret":           {}, // texts and nothing else: whatever shows or stores something must be able to ask it
-	"secret/vault":     {},
-	"events/fact":      {"events"},
-	"events/steplog":   {"secret"},
-	"events/rundir":    {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
-	"internal/diag":    {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
-	"plan/dialect":     {},                    // whatever a playbook becomes carries it
-	"plan/playbook":    {"internal/pattern", "internal/diag", "internal/suggest"},
-	"plan/eval":        {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":   {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
-	"plan/eval/value":  {"plan/eval/jinja", "secret"},                                                         // values and errors: it evaluates nothing
-	"plan/eval/jinja":  {"internal/suggest"},                                                                  // texts and trees: it knows no values
-	"plan/inventory":   {"internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"},  // what it writes out masks secrets
-	"exec/digest":      {"internal/pattern"},                                                                  // texts and nothing else: what is written and what is found are compared by it
-	"exec/spec":        {"internal/pyregexp", "internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented"},
-	"exec/way":         {},
-	"plan/source":      {"plan/playbook", "secret/vault"},     // files by their digests, and where they are looked for: it knows no plans and no steps
-	"plan/found":       {"plan/eval/value"},                   // results, and no steps
-	"plan/collection":  {"internal/pattern", "plan/playbook"}, // what is where: it reports nothing and knows no plans
-	"plan/schema":      {"plan/playbook", "exec/spec"},
-	"plan/vars":        {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
-	"plan/reread":      {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "secret/vault"},  // what sources say, as data
-	"plan/prior":       {"events"},                                                                           // what is recorded, and the fold of it: it knows no plans and no files
-	"plan":             {"plan/called", "internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
-	"plan/doctor":      {"plan/planner/callees", "internal/pattern", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
-	"plan/walk":        {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                                                        // tasks as written: it renders nothing and knows no plans but the words of them
-	"plan/bind":        {"events", "plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":     {"plan/planner/callees", "plan/planner/imports", "plan/planner/exports", "plan/planner/orphans", "plan/planner/place", "plan/prior", "plan/reread", "plan/planner/content", "plan/planner/defaults", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/relay", "plan/planner/standin", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret", "plan/collection"},
-	"plan/selector":    {"internal/diag", "internal/suggest", "plan"},
-	"plan/sequence":    {"plan"},
-	"plan/counterpart": {"internal/pattern", "plan"}, // compares plans, and reads no files
-	"plan/parameter":   {"exec/spec", "plan/eval/value"},
-	"plan/loops":       {"plan", "plan/eval/value", "plan/playbook"},
-	"plan/saved":       {"plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/show":        {"plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
-	"exec/fault":       {},                                                                                                              // what an error means: below all of exec
-	"exec/database":    {},                                                                                                              // texts that clients read and print: it starts no programs
-	"exec/pki":         {},                                                                                                              // keys, and no files
-	"exec/lines":       {"internal/pattern", "exec/spec"},                                                                               // texts and no files
-	"exec/fsys":        {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in
-	"exec/process":     {"internal/pattern", "exec/fault"},                                                                              // what moon starts: what an exit means is for those who asked
-	"exec/facts":       {"internal/pattern", "exec/process"},
-	"exec":             {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process", "exec/background", "exec/way"},                                                                                                      // it knows no action: each makes itself known
-	"exec/unpack":      {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                                                                                        // archives that are open: it fetches none
-	"exec/action":      {"internal/pyregexp", "internal/pattern", "events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault", "exec/database", "exec/pki", "exec/background"}, // a package that is not there may be misspelt, as a key may
-	"exec/plugin":      {"exec/pymodule", "exec/pysource", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                                                                  // as remote: it needs all of exec, and exec nothing of it
-	"exec/remote":      {"internal/pattern", "exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action", "exec/background", "exec/way"},       // exec at both ends of a connection; what carries a job must not know of runs
-	"exec/background":  {"internal/pattern", "events"},                                                                                                                                                                                                                                    // files of jobs: it starts nothing
-	"engine/graph":     {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
-	"engine/planfile":  {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
-	"engine/pinned":    {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
-	"engine/exact":     {"events", "events/fact", "plan", "exec/fault", "exec/spec"}, // compares: it neither predicts nor runs
+	"events":               {"internal/pattern"},
+	"secret":               {}, // texts and nothing else: whatever shows or stores something must be able to ask it
+	"secret/vault":         {},
+	"events/fact":          {"events"},
+	"events/steplog":       {"secret"},
+	"events/rundir":        {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
+	"internal/diag":        {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
+	"plan/dialect":         {},                    // whatever a playbook becomes carries it
+	"plan/playbook":        {"internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/yaml11"},
+	"plan/playbook/yaml11": {"internal/pattern"}, // texts and numbers: it knows no documents
+	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
+	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
+	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                         // values and errors: it evaluates nothing
+	"plan/eval/jinja":      {"internal/suggest"},                                                                  // texts and trees: it knows no values
+	"plan/inventory":       {"internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"},  // what it writes out masks secrets
+	"exec/digest":          {"internal/pattern"},                                                                  // texts and nothing else: what is written and what is found are compared by it
+	"exec/spec":            {"internal/pyregexp", "internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented"},
+	"exec/way":             {},
+	"plan/source":          {"plan/playbook", "secret/vault"},     // files by their digests, and where they are looked for: it knows no plans and no steps
+	"plan/found":           {"plan/eval/value"},                   // results, and no steps
+	"plan/collection":      {"internal/pattern", "plan/playbook"}, // what is where: it reports nothing and knows no plans
+	"plan/schema":          {"plan/playbook", "exec/spec"},
+	"plan/vars":            {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
+	"plan/reread":          {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "secret/vault"},  // what sources say, as data
+	"plan/prior":           {"events"},                                                                           // what is recorded, and the fold of it: it knows no plans and no files
+	"plan":                 {"plan/called", "internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan/doctor":          {"plan/planner/callees", "internal/pattern", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
+	"plan/walk":            {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                                                        // tasks as written: it renders nothing and knows no plans but the words of them
+	"plan/bind":            {"events", "plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
+	"plan/planner":         {"plan/planner/callees", "plan/planner/imports", "plan/planner/exports", "plan/planner/orphans", "plan/planner/place", "plan/prior", "plan/reread", "plan/planner/content", "plan/planner/defaults", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/relay", "plan/planner/standin", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret", "plan/collection"},
+	"plan/selector":        {"internal/diag", "internal/suggest", "plan"},
+	"plan/sequence":        {"plan"},
+	"plan/counterpart":     {"internal/pattern", "plan"}, // compares plans, and reads no files
+	"plan/parameter":       {"exec/spec", "plan/eval/value"},
+	"plan/loops":           {"plan", "plan/eval/value", "plan/playbook"},
+	"plan/saved":           {"plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
+	"plan/show":            {"plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
+	"exec/fault":           {},                                                                                                              // what an error means: below all of exec
+	"exec/database":        {},                                                                                                              // texts that clients read and print: it starts no programs
+	"exec/pki":             {},                                                                                                              // keys, and no files
+	"exec/lines":           {"internal/pattern", "exec/spec"},                                                                               // texts and no files
+	"exec/fsys":            {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/process":         {"internal/pattern", "exec/fault"},                                                                              // what moon starts: what an exit means is for those who asked
+	"exec/facts":           {"internal/pattern", "exec/process"},
+	"exec":                 {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process", "exec/background", "exec/way"},                                                                                                      // it knows no action: each makes itself known
+	"exec/unpack":          {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                                                                                        // archives that are open: it fetches none
+	"exec/action":          {"internal/pyregexp", "internal/pattern", "events", "exec", "exec/digest", "exec/lines", "exec/unpack", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault", "exec/database", "exec/pki", "exec/background"}, // a package that is not there may be misspelt, as a key may
+	"exec/plugin":          {"exec/pymodule", "exec/pysource", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                                                                                  // as remote: it needs all of exec, and exec nothing of it
+	"exec/remote":          {"internal/pattern", "exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action", "exec/background", "exec/way"},       // exec at both ends of a connection; what carries a job must not know of runs
+	"exec/background":      {"internal/pattern", "events"},                                                                                                                                                                                                                                    // files of jobs: it starts nothing
+	"engine/graph":         {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
+	"engine/planfile":      {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
+	"engine/pinned":        {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
+	"engine/exact":         {"events", "events/fact", "plan", "exec/fault", "exec/spec"}, // compares: it neither predicts nor runs
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},

@@ -41,6 +41,7 @@ type Rules struct {
 	KeepsPaths        bool // a path that the declaration of an action says to take as written is not resolved on the controller
 	ReadsSources      bool // what is copied or rendered lies next to the playbook, also if nothing searches it
 	OrdersMaps        bool // a map as written keeps its order and the types of its keys
+	OldNumbers        bool // numbers of YAML files are those of YAML 1.1: 1:30 is 90, and 1e3 is text
 	WritesJSON        bool // a list or map for a text argument that may hold JSON is written as such
 	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
 	AnyHolds          bool // a condition may give any value: it holds unless that is empty or 0
@@ -63,6 +64,6 @@ var rules = Of[*Rules]{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
 		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, AnyHolds: true,
 		FactsAhead: true,
-		KeepsPaths: true, OrdersMaps: true, WritesJSON: true, ReadsFlags: true,
+		KeepsPaths: true, OrdersMaps: true, OldNumbers: true, WritesJSON: true, ReadsFlags: true,
 	},
 }

@@ -110,6 +110,22 @@ func TestTemplateErrors(t *testing.T) {
 		{"{{ users | map(attribute='nick') }}", "filter `map`: a map has no `nick`", "choose the items that have it with `| selectattr('nick', 'defined')`", "map", value.UndefinedError},
 		{"{{ range }}", "undefined variable `range`", "`range` is a function: call it with `()`", "range", value.UndefinedError},
 
+		// Arguments that are unpacked, and ranges that are too long to be written out.
+		{"{{ range(*5) }}", "unpacking `*` needs a list, not a number", "", "*", value.TypeError},
+		{"{{ dict(**lst) }}", "unpacking `**` needs a map, not a list", "", "**", value.TypeError},
+		{"{{ lst | join(*['a', 'b', 'c']) }}", "filter `join` takes at most 2 arguments, not 3 arguments", "", "*", value.SyntaxError},
+		{"{{ lst | join(**{'e': 1}) }}", "filter `join` has no argument `e`", "", "**", value.SyntaxError},
+		{"{{ name | replace(*['a']) }}", "filter `replace` needs the argument `new`", "", "replace", value.SyntaxError},
+		{"{{ dict(a=1, **{'a': 2}) }}", "the argument `a` is given twice", "", "**", value.SyntaxError},
+		{"{{ dict(**cfg, a=1) }}", "no argument can follow one that is unpacked with `**`", "write it last", "a", value.SyntaxError},
+		{"{{ range(*nums, 1) }}", "a positional argument cannot follow one that is unpacked with `*`", "put it into the list: `*(a + [b])`", "1", value.SyntaxError},
+		{"{{ range(*nums, *nums) }}", "only one list of arguments can be unpacked", "add the lists: `*(a + b)`", "*", value.SyntaxError},
+		{"{{ env(*lst) }}", "the arguments of env() cannot be unpacked", "write them out: what it reads, and whether it is a secret, is known before the run", "(", value.SyntaxError},
+		{"{{ range(5000000) }}", "a range of 5000000 numbers is too long for a list", longRange, "", value.Failure},
+		{"{{ range(5000000) | list }}", "filter `list` failed: a range of 5000000 numbers is too long for a list", longRange, "list", value.Failure},
+		{"{{ [range(5000000)] }}", "a range of 5000000 numbers is too long for a list", longRange, "", value.Failure},
+		{"{% for x in range(5000000) %}{% endfor %}", "cannot loop over a range of 5000000 numbers", "", "", value.TypeError},
+
 		// Types.
 		{"{{ name + 1 }}", "`+` does not work on a string and a number", "join as text with `~`, or turn the string into a number with `| int`", "+", value.TypeError},
 		{"{{ cfg + cfg }}", "`+` does not work on a map and a map", "merge maps with `| combine(…)`", "+", value.TypeError},
@@ -281,3 +297,5 @@ func TestTextEndsAt64MiB(t *testing.T) {
 		}
 	}
 }
+
+const longRange = "take one number of it, as with `| random`, or a shorter range"

@@ -69,20 +69,16 @@ func rangeOf(c *call.Input) (any, error) {
 	if step == 0 {
 		return nil, value.Errorf(value.Failure, "", "the step of a range cannot be 0")
 	}
-	// In floats, because the distance of two integers may not fit into one.
-	n := (float64(to) - float64(from)) / float64(step)
-	if n > call.MaxRange {
-		return nil, value.Errorf(value.Failure, "", "the range has more than %d items", call.MaxRange)
+	whole := value.Range{From: from, Step: step, Len: value.RangeLen(from, to, step)}
+	if whole.Len > call.MaxRange {
+		return whole, nil
 	}
-	if err := c.Spend(int(max(n, 0))); err != nil {
+	if err := c.Spend(int(whole.Len)); err != nil {
 		return nil, err
 	}
-	out := make([]any, 0, int(max(n, 0))+1)
-	for i := from; (step > 0 && i < to) || (step < 0 && i > to); i += step {
-		out = append(out, i)
-		if step > 0 && i > to-step || step < 0 && i < to-step {
-			break // the next step could overflow
-		}
+	out := make([]any, whole.Len)
+	for i := range out {
+		out[i] = whole.At(uint64(i))
 	}
 	return out, nil
 }

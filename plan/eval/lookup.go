@@ -293,6 +293,10 @@ func (s scope) get(of, key any, n *jinja.Member) (any, error) {
 		if i := slices.Index([]string{"grouper", "list"}, value.KeyText(key)); i >= 0 && len(of) == 2 {
 			return of[i], nil
 		}
+	case value.Range:
+		if v, ok := of.Item(key); ok {
+			return v, nil
+		}
 	case string:
 		if i, ok := value.IndexFor(key); ok {
 			runes := []rune(of)

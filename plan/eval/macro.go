@@ -61,12 +61,18 @@ func (s tagRunner) runCall(st *jinja.CallTag) error {
 }
 
 func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
-	args := make([]argued, len(st.Of.Args))
 	v, _, err := s.reach(st.Of.Function)
 	if err != nil {
 		return "", err
 	}
-	for i, a := range st.Of.Args {
+	of := st.Of
+	if jinja.Unpacks(of.Args) {
+		if of, err = s.spreadCall(of); err != nil {
+			return "", err
+		}
+	}
+	args := make([]argued, len(of.Args))
+	for i, a := range of.Args {
 		v, err := orNone(s.evalBound(a.Value))
 		if err != nil {
 			return "", err
@@ -78,7 +84,7 @@ func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
 		return "", value.PlaceError(value.Errorf(value.TypeError, "", "%s, not of %s", jinja.NotMacro, value.KindOf(v)), st.Of.Function)
 	}
 	// The body is a macro that sees the names around the tag, and not those of the macro it is given to.
-	return s.runMacro(st.Of, m.tag.Name, m, args, &macro{tag: st.Caller, at: s})
+	return s.runMacro(of, m.tag.Name, m, args, &macro{tag: st.Caller, at: s})
 }
 
 // enterCall counts a call from inside of a template.

@@ -64,6 +64,7 @@ var different = map[string]string{
 	"{{ '2020-01-02 03:04:05' | to_datetime is defined }}":                                   "there are no times as values",
 	"{{ ('2020-01-02 00:00:00' | to_datetime - '2020-01-01 00:00:00' | to_datetime).days }}": "there are no times as values",
 	"{{ 'a' is filter }}":                                                                    "Ansible 2.14 looks for a filter",
+	"{{ dict({}, {}) }}":                                                                     "several maps are merged",
 	"{{ q('sequence', start=4, end=2, stride=-1) }}":                                         "options by name came with a later Ansible",
 }
 

@@ -191,7 +191,7 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 		return
 	}
 	name, ok := n.Args[0].Value.(*jinja.Constant)
-	if !ok || n.Args[0].Name != "" {
+	if !ok || n.Args[0].Name != "" || n.Args[0].Unpack != "" {
 		return
 	}
 	if c.lookupError(name) != nil {
@@ -203,7 +203,7 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 	case "env", "ansible.builtin.env":
 		// Guarded, because what is not set is an empty text.
 		for _, a := range n.Args[1:] {
-			if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && value.IsString(name.Value) {
+			if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && a.Unpack == "" && value.IsString(name.Value) {
 				c.refs = append(c.refs, Ref{Name: "facts", Path: []any{"env", value.Text(name.Value)}, Guarded: true, Offset: a.At + 1, Call: true})
 			}
 		}
@@ -211,10 +211,10 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 	default:
 		return
 	}
-	guarded := slices.ContainsFunc(n.Args, func(a jinja.Argument) bool { return a.Name == "default" })
+	guarded := slices.ContainsFunc(n.Args, func(a jinja.Argument) bool { return a.Name == "default" || a.Unpack == "**" })
 	for _, a := range n.Args[1:] {
 		// A computed name is not known before it runs.
-		if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && value.IsString(name.Value) {
+		if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && a.Unpack == "" && value.IsString(name.Value) {
 			c.refs = append(c.refs, Ref{Name: value.Text(name.Value), Guarded: guarded, Offset: a.At + 1})
 		}
 	}

@@ -138,7 +138,7 @@ func (s scope) eval(n jinja.Node) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return items, nil
+		return items, held(items, n.Items)
 	case *jinja.Dict:
 		return s.dict(n)
 	case *jinja.Assignment:
@@ -357,6 +357,16 @@ func (s scope) choose(n *jinja.Choice) (any, error) {
 	return nil, nil
 }
 
+// held refuses what a list or a map cannot hold: they may be the value of a variable, and a long range is none.
+func held(values []any, nodes []jinja.Node) error {
+	for i, v := range values {
+		if r, ok := v.(value.Range); ok {
+			return value.PlaceError(r.TooLong(), nodes[i])
+		}
+	}
+	return nil
+}
+
 func (s scope) dict(n *jinja.Dict) (any, error) {
 	keys, err := s.evalAll(n.Keys)
 	o, isOpen := value.OpenOf(err)
@@ -372,6 +382,9 @@ func (s scope) dict(n *jinja.Dict) (any, error) {
 	}
 	if isOpen {
 		return nil, o
+	}
+	if err := held(values, n.Values); err != nil {
+		return nil, err
 	}
 	m := value.NewDict(len(keys))
 	for i, key := range keys {

@@ -211,6 +211,7 @@ func (inv *Inventory) varsFile(path string) []*Layer {
 	if !ok {
 		return nil
 	}
+	v = v.AsPlays()
 	if inv.from.Learn != nil {
 		inv.from.Learn(f, v)
 	}

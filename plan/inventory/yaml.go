@@ -15,7 +15,7 @@ func (inv *Inventory) readYAML(f *playbook.File) {
 	if !ok {
 		return
 	}
-	switch root.Kind() {
+	switch root.AsPlays().Kind() {
 	case playbook.Map:
 	case playbook.Null:
 		return

@@ -39,6 +39,7 @@ type File struct {
 	// for people, and the way out.
 	Decrypt   func(text string) (plain, wrong, hint string)
 	encrypted map[*yaml.Node]bool // values that were
+	numbers   map[*yaml.Node]any  // what the library takes for text
 	literal   map[*yaml.Node]bool // texts that are no templates, whatever is in them: !unsafe
 
 	split   sync.Once // a screen may ask from anywhere

@@ -165,7 +165,7 @@ func parseTasks(p *parser) []*Task {
 			"a list of tasks is wanted here, and this is one of plays")
 		return nil
 	}
-	return p.readTasks(root, "the file")
+	return p.readTasks(root.AsPlays(), "the file")
 }
 
 // ParseApply reads the keys that an include gives to what is inside.
@@ -234,7 +234,7 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 		p.errorf(root.Pos(), 0, "such as `dependencies: [common]`", "what a role says of itself is a map; this is %s", root.Kind())
 		return meta
 	}
-	for _, e := range root.Entries() {
+	for _, e := range root.AsPlays().Entries() {
 		switch e.Key {
 		case "dependencies":
 			meta.Dependencies = playsParser{p}.readRoles(e)
@@ -315,7 +315,7 @@ func (p playsParser) readPlays(v Value, where string) []*Play {
 		return nil
 	}
 	var plays []*Play
-	for _, item := range v.Items() {
+	for _, item := range v.AsPlays().Items() {
 		if p.ds.Full() {
 			break
 		}

@@ -147,6 +147,11 @@ func (v Value) Number() any {
 	if n == nil {
 		return nil
 	}
+	if v.file != nil {
+		if number, ok := v.file.numbers[n]; ok {
+			return number
+		}
+	}
 	var i int
 	if n.ShortTag() != "!!float" { // of 1.5 the library would make 1
 		if err := n.Decode(&i); err == nil {

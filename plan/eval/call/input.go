@@ -130,8 +130,8 @@ func (c *Input) CollectFields() (*value.Dict, error) {
 			m.Add(v)
 		case []any:
 			for _, item := range v {
-				pair, ok := item.([]any)
-				if !ok || len(pair) != 2 {
+				pair, err := value.ItemsOf(item) // also a text of two characters, as in Python
+				if err != nil || len(pair) != 2 {
 					return nil, value.Errorf(value.TypeError, "", "needs a list of pairs")
 				}
 				m.SetAny(pair[0], pair[1])

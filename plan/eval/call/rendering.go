@@ -10,7 +10,7 @@ import (
 // Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
 // and ends in an error instead of a hanging plan.
 const (
-	MaxRange = 1_000_000             // items of one range()
+	MaxRange = 1_000_000             // items of one list that a range() gives
 	MaxSteps = 10_000_000            // items visited, expressions evaluated, blocks of text made
 	maxTexts = value.MaxText / 2 * 3 // bytes of all texts that one rendering makes on the way
 )

@@ -3,6 +3,7 @@ package filters
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,11 @@ func filterLength(c *call.Input) (any, error) {
 		return len([]rune(v)), nil
 	case []any:
 		return len(v), nil
+	case value.Range:
+		if v.Len <= math.MaxInt {
+			return int(v.Len), nil
+		}
+		return nil, v.TooLong()
 	case map[string]any:
 		return len(v), nil
 	case *value.Dict:
@@ -66,9 +72,17 @@ func filterLength(c *call.Input) (any, error) {
 	return nil, value.Errorf(value.TypeError, "", "needs a string, a list or a map, not %s", value.KindOf(c.Value))
 }
 
-func filterFirst(c *call.Input) (any, error) { return pickItem(c, func(l []any) any { return l[0] }) }
+func filterFirst(c *call.Input) (any, error) {
+	if r, ok := c.Value.(value.Range); ok {
+		return r.From, nil
+	}
+	return pickItem(c, func(l []any) any { return l[0] })
+}
 
 func filterLast(c *call.Input) (any, error) {
+	if r, ok := c.Value.(value.Range); ok {
+		return r.At(r.Len - 1), nil
+	}
 	return pickItem(c, func(l []any) any { return l[len(l)-1] })
 }
 

@@ -151,6 +151,9 @@ func filterRandom(c *call.Input) (any, error) {
 		return nil, value.Errorf(value.TypeError, "make a list of it with `| list` or `| dict2items`",
 			"needs a whole number or a list, not a map")
 	}
+	if r, ok := c.Value.(value.Range); ok {
+		return r.At(t.Below(r.Len)), nil
+	}
 	list, err := c.ValueItems()
 	switch {
 	case err != nil:

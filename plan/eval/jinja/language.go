@@ -1,8 +1,12 @@
 package jinja
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"moon/internal/suggest"
 )
 
 // Language is what there is to call. The parser looks every name up, so that one that does not exist, and arguments that do not
@@ -56,6 +60,53 @@ func (p Params) Count() string {
 		return "at most " + Counted(len(p.Names), "argument")
 	}
 }
+
+// Misfit is what is wrong with the arguments of a call: one is superfluous, misspelt, given twice or missing. Of one that is missing the
+// place is -1. It is nil if they fit.
+func (p Params) Misfit(kind, name string, args []Argument) *Error {
+	if p.Open {
+		return nil
+	}
+	// By place, since an argument may be given by place and by name, which is a mistake.
+	filled := make([]bool, len(p.Names))
+	for i, a := range args {
+		place := i
+		if a.Name != "" {
+			place = slices.Index(p.Names, a.Name)
+			if place < 0 {
+				return &Error{
+					Message: kind + " `" + name + "` has no argument `" + a.Name + "`", Hint: suggest.DidYouMean(a.Name, p.Names),
+					Offset: a.At, Width: a.width(),
+				}
+			}
+			if filled[place] {
+				return a.Twice()
+			}
+		} else if p.Rest {
+			continue
+		}
+		if place >= len(filled) {
+			return &Error{
+				Message: kind + " `" + name + "` takes " + p.Count() + ", not " + Counted(len(args), "argument"), Offset: a.At, Width: a.width(),
+			}
+		}
+		filled[place] = true
+	}
+	for i := range p.Required {
+		if !filled[i] && !p.Rest {
+			return &Error{Message: kind + " `" + name + "` needs the argument `" + p.Names[i] + "`", Offset: -1}
+		}
+	}
+	return nil
+}
+
+// Twice is the error for an argument whose name is given a second time.
+func (a Argument) Twice() *Error {
+	return &Error{Message: "the argument `" + a.Name + "` is given twice", Offset: a.At, Width: a.width()}
+}
+
+// width is how much of the text names the argument. One that was unpacked is named by nothing but its mark.
+func (a Argument) width() int { return len(cmp.Or(a.Unpack, a.Name)) }
 
 // Changes are the methods that Python's lists and maps have to change themselves.
 var Changes = map[string]bool{

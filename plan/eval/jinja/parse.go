@@ -4,8 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-
-	"moon/internal/suggest"
 )
 
 // Bounds on what one expression may be. They are far above what people write; without them a hostile text overflows
@@ -427,6 +425,9 @@ func (p *reader) postfix(n Node) Node {
 			args := p.arguments(t)
 			switch f := n.(type) {
 			case *Variable:
+				if f.Name == "env" && Unpacks(args) {
+					p.fail(t, "the arguments of env() cannot be unpacked", "write them out: what it reads, and whether it is a secret, is known before the run")
+				}
 				markSecret(f, args)
 				if known, ok := p.language.FindFunction(f.Name); ok {
 					p.checkArguments("function", f.Name, known.Parameters(), args, t)
@@ -540,16 +541,27 @@ func (p *reader) arguments(open token) []Argument {
 	defer p.nested()()
 	defer p.deeper()()
 	var args []Argument
-	named := map[string]bool{}
+	named, unpacked := map[string]bool{}, "" // the last that was unpacked
 	for !p.isSign(")") {
 		t := p.peek()
-		// Which parameters it fills would only be known in the run, and nothing could be checked before.
-		if t.kind == tokenSign && (t.text == "*" || t.text == "**") {
-			p.fail(t, "unpacking arguments with `"+t.text+"` does not work here", "write the arguments out")
-		}
 		a := Argument{At: t.Start}
 		// Two tokens, since a name alone is a positional argument.
-		if following := p.after(); t.kind == tokenName && following.kind == tokenSign && following.text == "=" {
+		following := p.after()
+		byName := t.kind == tokenName && following.kind == tokenSign && following.text == "="
+		isUnpacked := t.kind == tokenSign && (t.text == "*" || t.text == "**")
+		// Jinja's rule, which is narrower than Python's: one list behind the positional ones, and one map at the very end.
+		switch {
+		case unpacked == "**":
+			p.fail(t, "no argument can follow one that is unpacked with `**`", "write it last")
+		case unpacked == "*" && isUnpacked && t.text == "*":
+			p.fail(t, "only one list of arguments can be unpacked", "add the lists: `*(a + b)`")
+		case unpacked == "*" && !isUnpacked && !byName:
+			p.fail(t, "a positional argument cannot follow one that is unpacked with `*`", "put it into the list: `*(a + [b])`")
+		}
+		if isUnpacked {
+			a.Unpack, unpacked = t.text, t.text
+			p.i++
+		} else if byName {
 			a.Name = t.text
 			p.i += 2
 			if named[a.Name] {
@@ -606,7 +618,7 @@ func (p *reader) checkNames(f *Filtering) {
 		return
 	}
 	// What is computed, or given by name, is found out when it runs.
-	if len(f.Args) <= place || f.Args[place].Name != "" {
+	if len(f.Args) <= place || f.Args[place].Name != "" || f.Args[place].Unpack != "" {
 		return
 	}
 	c, ok := f.Args[place].Value.(*Constant)
@@ -695,34 +707,15 @@ func (p *reader) test(in Node) Node {
 
 // checkArguments finds superfluous, misspelt and missing arguments before anything runs.
 func (p *reader) checkArguments(kind, name string, params Params, args []Argument, where token) {
-	if params.Open {
+	// How many there are and what they are called is known when they are unpacked.
+	if Unpacks(args) {
 		return
 	}
-	// By place, since an argument may be given by place and by name, which is a mistake.
-	filled := make([]bool, len(params.Names))
-	for i, a := range args {
-		place := i
-		if a.Name != "" {
-			place = slices.Index(params.Names, a.Name)
-			if place < 0 {
-				p.fail(token{Start: a.At, end: a.At + len(a.Name)}, kind+" `"+name+"` has no argument `"+a.Name+"`",
-					suggest.DidYouMean(a.Name, params.Names))
-			}
-			if filled[place] {
-				p.fail(token{Start: a.At, end: a.At + len(a.Name)}, "the argument `"+a.Name+"` is given twice", "")
-			}
-		} else if params.Rest {
-			continue
+	if err := params.Misfit(kind, name, args); err != nil {
+		if err.Offset < 0 {
+			err.Offset, err.Width = where.Start, where.end-where.Start
 		}
-		if place >= len(filled) {
-			p.fail(token{Start: a.At, end: a.At}, kind+" `"+name+"` takes "+params.Count()+", not "+Counted(len(args), "argument"), "")
-		}
-		filled[place] = true
-	}
-	for i := range params.Required {
-		if !filled[i] && !params.Rest {
-			p.fail(where, kind+" `"+name+"` needs the argument `"+params.Names[i]+"`", "")
-		}
+		panic(err)
 	}
 }
 

@@ -1,5 +1,7 @@
 package jinja
 
+import "slices"
+
 // Node is one node of an expression.
 type Node interface {
 	Offset() int // in the text, in bytes
@@ -43,9 +45,15 @@ type Slicing struct {
 
 // Argument is one of a call; name is empty for a positional one.
 type Argument struct {
-	Name  string
-	Value Node
-	At    int
+	Name   string
+	Value  Node
+	At     int
+	Unpack string // "*" or "**": the value is a list or a map of arguments
+}
+
+// Unpacks reports whether some arguments of a call are known only when their list or map is.
+func Unpacks(args []Argument) bool {
+	return slices.ContainsFunc(args, func(a Argument) bool { return a.Unpack != "" })
 }
 
 // Call is function(args).

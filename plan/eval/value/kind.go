@@ -88,7 +88,7 @@ func IsString(v any) bool { _, ok := v.(string); return ok }
 // IsIterable reports whether a value can be walked through: text, a list, a map.
 func IsIterable(v any) bool {
 	switch v.(type) {
-	case string, []any, map[string]any, *Dict, Object:
+	case string, []any, map[string]any, *Dict, Object, Range:
 		return true
 	}
 	return false
@@ -237,6 +237,9 @@ func Within(a, b any) (bool, *Error) {
 			}
 		}
 		return false, nil
+	case Range:
+		_, ok := b.place(a)
+		return ok, nil
 	case map[string]any:
 		_, ok := b[KeyText(a)]
 		return ok, nil

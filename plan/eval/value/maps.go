@@ -144,6 +144,8 @@ func ItemsOf(v any) ([]any, error) {
 		return nil, v.Whole()
 	case Object:
 		return ListOf(v.Keys()), nil
+	case Range:
+		return nil, v.TooLong()
 	case string:
 		items := make([]any, 0, len(v))
 		// By characters, as Python walks text.

@@ -116,7 +116,9 @@ func Unboxed(v any) any {
 // Storable refuses functions, which are no values.
 func Storable(v any) *Error {
 	// A list and not its opposite: what is new is refused until it is listed.
-	switch v.(type) {
+	switch v := v.(type) {
+	case Range:
+		return v.TooLong()
 	case nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, *Namespace, *Box, Omitted:
 		return nil
 	}

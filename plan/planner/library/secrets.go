@@ -108,6 +108,9 @@ func (l *Library) LearnNamed(v inventory.Var, from string) {
 // ParseVars reads the values of a file of variables.
 func (l *Library) ParseVars(f *playbook.File) (playbook.Value, bool) {
 	v, ok := playbook.ParseVars(f, &l.problems.Found)
+	if ok && l.plan.Dialect.Rules().OldNumbers {
+		v = v.AsPlays()
+	}
 	if ok && f.Secret {
 		l.learnSecrets(f, v, "")
 	}
