@@ -49,7 +49,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
 		s.Gates = append(s.Gates, g.Gate)
 	}
-	s.Handler, s.Notifiers = c.handler, c.notifiers
+	s.Handler, s.Notifiers, s.Named = c.handler, c.notifiers.Steps, c.notifiers.Namings
 	// An override names its step by path, which is complete only now.
 	p.overrides.Begin(s.Path)
 	defer p.overrides.End()
@@ -361,7 +361,7 @@ func (c *taskContext) isBare() bool {
 		return false
 	case c.looks != "", c.path != "", c.once:
 		return false
-	case len(c.when)+len(c.env)+len(c.ignore)+len(c.notify)+len(c.notifiers) > 0, !c.cwd.IsZero(), c.handler, c.over != nil:
+	case len(c.when)+len(c.env)+len(c.ignore)+len(c.notify)+len(c.notifiers.Steps) > 0, !c.cwd.IsZero(), c.handler, c.over != nil:
 		return false
 	}
 	return c.item == nil && c.finds == nil && c.inLoop == nil && c.loop == nil && !c.grown
