@@ -317,6 +317,9 @@ func (s *attempts) prepare(step, number int) {
 					"a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
 			}
 			r.Warnings = append(r.Warnings, drift.warnings...)
+			if r.Outcome == events.OK || r.Outcome == events.Changed {
+				r.Notified = call.Notify
+			}
 			r.of, r.out = a, out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
 			// The conditions of later steps must not be decided by what a dry run made up, except a command's own word that it was skipped.
@@ -667,6 +670,9 @@ func (s *attempts) finished(r report) {
 
 // settle records the end of an attempt.
 func (s *attempts) settle(r report) {
+	if name, is := s.state.Unheard(r.AttemptFinished); is {
+		failFor(&r, plan.NoHandler(name))
+	}
 	r.Rescued = s.broken(r.AttemptFinished)
 	// Before the fact: folding it may already ask for the result.
 	s.learn(&r)

@@ -32,7 +32,7 @@ func (c *probed) compare(p *plan.Plan, step int, got exec.Result, stdout, stderr
 	case events.OK, events.Changed:
 	default:
 		// Ignored or rescued, what was planned with the result would still run.
-		c.fail(r, r.Error+"\nthe plan was made with its result; plan again")
+		failFor(r, r.Error+"\nthe plan was made with its result; plan again")
 		return
 	}
 	now, why := found.Result{Of: was.Of, Path: was.Path, Fields: got.Fields, RC: got.RC}, ""
@@ -60,11 +60,11 @@ func (c *probed) compare(p *plan.Plan, step int, got exec.Result, stdout, stderr
 	if err == nil && planner.Stands(p, maps.Clone(c.seen)) {
 		return
 	}
-	c.fail(r, why+" since the plan was made; put it back, or plan again")
+	failFor(r, why+" since the plan was made; put it back, or plan again")
 }
 
-// fail makes the attempt one that ends the run, whatever the playbook says of failures.
-func (c *probed) fail(r *report, why string) {
+// failFor makes the attempt one that ends the run, whatever the playbook says of failures.
+func failFor(r *report, why string) {
 	r.Outcome, r.Class, r.Error, r.Ignored, r.Stale = events.Failed, fault.Fatal, why, false, true
 	r.registered, r.Registered = nil, nil
 }

@@ -22,7 +22,7 @@ func (s *ledger) redacted(f fact.Fact) fact.Fact {
 		f.Error, f.Detail, f.Message = clean(f.Error), clean(f.Detail), clean(f.Message)
 		f.Result, f.Diff, f.Warnings = secret.Clean(s.secrets, f.Result), s.cleanDiff(f.Diff), secret.Clean(s.secrets, f.Warnings)
 		f.Drift, f.Resources = clean(f.Drift), secret.Clean(s.secrets, f.Resources)
-		f.Would = secret.Clean(s.secrets, f.Would)
+		f.Would, f.Notified = secret.Clean(s.secrets, f.Would), secret.Clean(s.secrets, f.Notified)
 		return f
 	case fact.CondEvaluated:
 		f.Text = clean(f.Text)

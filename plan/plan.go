@@ -312,6 +312,7 @@ type Step struct {
 	// Of plays.
 	Conn      *Connection   // nil: this machine
 	Notifiers []int         // of a handler: it runs if one of them has changed something
+	Named     []Naming      // those of them that notify it only if a name says so that the run has
 	Gates     []Gate        // steps that decide whether it is there at all
 	Group     int           // the first step of its task on this host: the items of a loop are one task
 	Once      bool          // of a task with run_once: it runs on the first host that can
@@ -334,6 +335,18 @@ type Step struct {
 	Frame   *vars.Frame `json:"-"` // what it sees of the variables
 	Written bool        `json:"-"` // it was found to be written out, without templates; false: it was not looked at
 	Task    *Task       `json:"-"` // what running needs beyond what is shown; plans that grow share it where it is written out
+}
+
+// Naming is that a handler may be notified by a name that only the run knows. As with Ansible the items of a loop are one task: what any of
+// them names is notified when any of them has changed something.
+type Naming struct {
+	Steps []int
+	Names []string // by which the handler goes
+}
+
+// NamedOnly reports whether a step notifies a handler only if a name says so that is known in the run.
+func (s *Step) NamedOnly(by int) bool {
+	return slices.ContainsFunc(s.Named, func(c Naming) bool { return slices.Contains(c.Steps, by) })
 }
 
 // Gate is a step that decides whether others are there: an include, the end of a play.

@@ -20,7 +20,8 @@ func Plain(v playbook.Value) any { return taken(v, false) }
 func AsWritten(v playbook.Value) any { return taken(v, true) }
 
 // Taken is a value as written that comes from outside of a playbook of a dialect, as data of it.
-func Taken(v playbook.Value, of dialect.Dialect) any { return taken(v, of.Rules().OrdersMaps) }
+func Taken(v playbook.Value, of dialect.Dialect) any { return taken(v, isOrdered(of)) }
+func isOrdered(of dialect.Dialect) bool { return of.Rules().OrdersMaps }
 
 // taken is a value as written: what is secret is marked, and maps keep their order if asked to.
 func taken(v playbook.Value, ordered bool) any {
@@ -97,7 +98,7 @@ func (r *Renderer) Value(v playbook.Value) any {
 		}
 		return list
 	case playbook.Map:
-		return mapped(v, r.Engine.Dialect.Rules().OrdersMaps, r.Value)
+		return mapped(v, isOrdered(r.Engine.Dialect), r.Value)
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
 	return r.kept(Plain(v))
@@ -296,8 +297,7 @@ func (r *Renderer) FailsLater(e *value.Error) (why string, fails bool) {
 	if e.Kind != value.UndefinedError || r.running() || !r.MayFail && !r.Unsure {
 		return "", false
 	}
-	r.Undefined, r.Fails = true, true
-	if r.MayFail {
+	if r.Undefined, r.Fails = true, true; r.MayFail {
 		return FailsThere, true
 	}
 	return FailsReached, true

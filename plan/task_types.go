@@ -27,6 +27,8 @@ type Call struct {
 	Become  *Become // nil: the user who runs moon
 	Roams   bool    // nobody has chosen Cwd
 
+	Notify []string // the names of handlers that are known only now; nil: all were known
+
 	Ordered map[string]any // of set_fact: what it sets, with maps that have an order
 
 	BecomePassword string // a secret that the playbook has; "" if there is none
@@ -132,11 +134,20 @@ type Task struct {
 	Finds *Finding  // of the step of an open loop; nil for all others
 	Read  *ReadVars // by an include_vars with `register`; nil: nothing
 
+	Notify Notify // what the step says in the run
+
 	Took []int // steps that set variables to what is known ahead, and that it uses
 
 	Open bool // something is not known before the run
 	Dir  string
 	Call *Call
+}
+
+// Notify is what a step notifies that only the run can say by name.
+type Notify struct {
+	Texts []playbook.Value
+	Steps []int    // of its task on this host
+	Known []string // all names and topics of handlers that it could name
 }
 
 // Compiled is what all steps of one task of the playbook share.

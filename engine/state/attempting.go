@@ -149,7 +149,7 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 		outcome: f.Outcome, digest: s.plan.Steps[f.Step].Digest, ignored: f.Ignored, reason: f.Reason, detail: f.Detail,
 		name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
 		drifted: f.Class == fault.Drift,
-		changed: f.Touched, stale: f.Stale,
+		changed: f.Touched, stale: f.Stale, names: f.Notified,
 		// A dry run that cannot know the list says so with a diff.
 		found: s.plan.Steps[f.Step].Open() && f.Outcome == events.OK && f.Diff == nil,
 		ran:   events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
@@ -166,7 +166,7 @@ func (s attempting) attemptFinished(f fact.AttemptFinished) {
 				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff, Drift: f.Drift,
 				Resources: f.Resources, MayChange: f.Open,
 			})
-			if f.Outcome == events.Changed || f.Open {
+			if f.Outcome == events.Changed || f.Open || len(f.Notified) > 0 {
 				s.notify(f.Step)
 			}
 		})

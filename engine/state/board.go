@@ -143,7 +143,15 @@ func (s *board) variables(f fact.AttemptFinished) {
 // notify tells which handlers a step has notified, each once.
 func (s *board) notify(step int) {
 	var published []string
+	changed := events.OnChanged.Has(s.node(step).effective)
 	for _, h := range s.notifies[step] {
+		ps, named := &s.plan.Steps[h], false
+		for _, n := range ps.Named {
+			named = named || slices.Contains(n.Steps, step) && s.namesIt(n)
+		}
+		if ps.NamedOnly(step) && !named || !ps.NamedOnly(step) && !changed {
+			continue
+		}
 		name := s.plan.Steps[h].Title()
 		if !slices.Contains(published, name) {
 			published = append(published, name)

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	"moon/engine/graph"
 	"moon/events"
 	"moon/plan"
@@ -28,7 +30,7 @@ func (s joins) verdict(id graph.ID) (v verdict, by graph.ID) {
 	unmet := n.misses > g.Spare
 	// Any means at least one: a rescue begins with the first failure that it is for.
 	if g.Join == graph.Any {
-		unmet = n.hits == 0
+		unmet = n.hits == 0 || g.Label == graph.Notified && !s.notified(id)
 	}
 	switch {
 	case !unmet, g.Join == graph.Whole:
@@ -44,6 +46,47 @@ func (s joins) verdict(id graph.ID) (v verdict, by graph.ID) {
 		return declined, by
 	}
 	return unreached, -1
+}
+
+// notified reports of a barrier before a handler, into which an edge was met, whether that comes from a step that notifies the handler:
+// some do only if the name says so that they have in the run.
+func (s joins) notified(id graph.ID) bool {
+	for _, e := range s.graph.Out(id) {
+		h := &s.plan.Steps[s.graph.Nodes[e.To].Step]
+		if len(h.Named) == 0 {
+			return true
+		}
+		for _, by := range h.Notifiers {
+			if !h.NamedOnly(by) && events.OnChanged.Has(s.node(by).effective) {
+				return true
+			}
+		}
+		if slices.ContainsFunc(h.Named, s.namesIt) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesIt reports whether steps have changed something and one of them has named a handler. What changed something and has no names was
+// done before it was known that they count, or not really done: whatever it could name counts.
+func (s *board) namesIt(n plan.Naming) bool {
+	changed, named := false, false
+	for _, step := range n.Steps {
+		did := events.OnChanged.Has(s.node(step).effective)
+		changed = changed || did
+		end := s.ends[step]
+		if end == nil || end.names == nil {
+			named = named || did
+			continue
+		}
+		// Names are kept without secrets, of which there may be more by now.
+		clean := s.plan.Secrets().Redact
+		named = named || slices.ContainsFunc(n.Names, func(name string) bool {
+			return slices.ContainsFunc(end.names, func(said string) bool { return clean(said) == clean(name) })
+		})
+	}
+	return changed && named
 }
 
 // whole is how a scope has ended, whose barrier has all its edges resolved.

@@ -88,12 +88,13 @@ type ending struct {
 	rc      *int
 	diff    *events.Diff
 	drift   string
-	drifted bool // it was not done, because of what it would have done
-	changed bool // although it failed
-	stale   bool // its result is not the one that the plan was made with
-	edges   bool // it was not run because of how what comes before it ended
-	held    bool // it waits to learn what becomes of it
-	found   bool // items of an open loop, and the plan has its rounds next
+	drifted bool     // it was not done, because of what it would have done
+	changed bool     // although it failed
+	stale   bool     // its result is not the one that the plan was made with
+	edges   bool     // it was not run because of how what comes before it ended
+	held    bool     // it waits to learn what becomes of it
+	found   bool     // items of an open loop, and the plan has its rounds next
+	names   []string // of handlers that it notifies; nil: those that the plan says
 	ran     events.Ran
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"moon/engine/graph"
@@ -133,4 +134,31 @@ func (s *State) RanOut(step int) string {
 		return s.overText(scope)
 	}
 	return ""
+}
+
+// Unheard is the name of a handler that a step notifies with what it or another item of its loop has changed, and that there is not.
+func (s *State) Unheard(f fact.AttemptFinished) (name string, is bool) {
+	if f.Outcome != events.Changed && f.Outcome != events.OK || f.Notified == nil {
+		return "", false
+	}
+	p := s.plan
+	changed := f.Outcome == events.Changed
+	var said []string
+	for _, i := range p.Steps[f.Step].Task.Notify.Steps {
+		if end := s.ends[i]; end != nil && i != f.Step {
+			changed = changed || events.OnChanged.Has(s.node(i).effective)
+			said = append(said, end.names...)
+		}
+	}
+	known := p.Steps[f.Step].Task.Notify.Known
+	if !changed {
+		return "", false
+	}
+	clean := p.Secrets().Redact
+	for _, name := range append(said, f.Notified...) {
+		if !slices.ContainsFunc(known, func(one string) bool { return clean(one) == clean(name) }) {
+			return name, true
+		}
+	}
+	return "", false
 }

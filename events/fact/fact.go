@@ -234,6 +234,8 @@ type (
 		Undo *events.Undo `json:"undo,omitempty"`
 		// UndoWithheld says why that is not kept: it uses a secret, or has no value.
 		UndoWithheld string `json:"undo_withheld,omitempty"`
+		// Notified are the names of handlers that only the run knows; nil: the plan says which there are.
+		Notified []string `json:"notified,omitzero"`
 		// After are the paths of the nearest steps before it that have made something; kept of those that have, too.
 		After []string `json:"after,omitempty"`
 	}

@@ -160,6 +160,12 @@ func (b *Bound) Call() (*plan.Call, error) {
 	}
 	b.guards(call, r)
 	b.become(call, r)
+	if len(k.Notify.Texts) > 0 {
+		call.Notify = []string{}
+	}
+	for _, v := range k.Notify.Texts {
+		call.Notify = append(call.Notify, plan.NotifiedNames(value.Plain(r.Value(v)))...)
+	}
 	b.judgeable(r)
 	if err := b.failure(r, problems); err != nil {
 		return nil, err

@@ -383,7 +383,7 @@ func unchangeable(f *jinja.Member, v any, name string) *value.Error {
 	}
 }
 
-// spread gives the arguments of a call with each item of an unpacked list or map in its place, so that whoever takes them
+// spread gives the arguments of a call with each item of an unpacked list or map in its place, so that the function that takes them
 // sees none that are unpacked. Their values are constants in the tree of this one call.
 func (s scope) spread(args []jinja.Argument) ([]jinja.Argument, error) {
 	out := make([]jinja.Argument, 0, len(args))

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/eval/value"
+	"moon/plan/planner/calls"
 	"moon/plan/playbook"
 )
 
@@ -25,20 +24,12 @@ func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*han
 	}
 }
 
-// called reports whether a name is this handler's own.
-func (h *handler) called(name string) bool {
-	if h.name == "" {
-		return false
-	}
-	if name == h.name {
-		return true
-	}
+// names are what a task can call the handler.
+func (h *handler) names() []string {
 	if h.role == nil {
-		return false
+		return calls.NamesOf(h.name)
 	}
-	role, own := strings.CutSuffix(name, ": "+h.name)
-	role = strings.TrimSuffix(role, " ")
-	return own && (role == h.role.Name || role == h.role.FullName())
+	return calls.NamesOf(h.name, h.role.Name, h.role.FullName())
 }
 
 // wanted are the handlers that a name stands for: the one of that name, and all that listen to it. Of several with one name the
@@ -46,7 +37,7 @@ func (h *handler) called(name string) bool {
 func wanted(list []*handler, name string) (found []*handler) {
 	var own *handler
 	for _, h := range list {
-		if !h.called(name) {
+		if !strings.HasSuffix(name, h.name) || !slices.Contains(h.names(), name) {
 			continue
 		}
 		if own == nil || h.role != own.role || h.around != own.around {
@@ -88,44 +79,73 @@ func (p *playsState) notify(c *taskContext) {
 	if len(steps) == 0 {
 		return
 	}
+	var late []calls.Said
 	for _, v := range c.notify {
-		r := p.Renderer(p.env(c, nil), c.chain)
-		got := value.Plain(r.Value(v))
-		if r.Failed {
-			continue
-		}
-		if len(r.Missing) > 0 {
-			p.ReportLate(v, c.chain, "name the handlers", "which handler to notify", r.Missing)
-			continue
-		}
-		names, ok := got.([]any)
-		if !ok {
-			names = []any{got}
-		}
-		for _, one := range names {
-			if one == any(value.Omit) {
-				continue
-			}
-			name := strings.TrimSpace(value.Text(one))
-			handlers := wanted(p.inReach(c), name)
-			if n := len(c.handlers.awaits); n > 0 && len(handlers) == 0 {
-				p.plan.Steps[c.handlers.awaits[n-1]].Place.Called = true
-				continue
-			}
-			if len(handlers) == 0 {
-				p.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.nearestHandler(c, name),
-					"there is no handler %s", plan.Quoted(name))
-				return
-			}
-			for _, h := range handlers {
-				at := notice{c.on, h}
-				if !h.task.Hosts.IsZero() { // it says itself where it runs
-					at.on = c.handlers.home
-				}
-				c.handlers.notified[at] = append(c.handlers.notified[at], steps...)
-			}
+		said, ok := calls.Of(v, p.plan, steps, func(s *plan.Step) *plan.Renderer {
+			return p.Renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: s.Frame}, c.chain)
+		})
+		switch {
+		case !ok:
+		case said.Late:
+			late = append(late, said)
+		case !p.tell(c, steps, &said, nil):
+			return
 		}
 	}
+	if len(late) == 0 {
+		return
+	}
+	known := p.handlerNames(c)
+	for _, said := range late {
+		if !p.tell(c, steps, &said, known) {
+			return
+		}
+		said.Note(p.plan, steps, known)
+	}
+}
+
+// tell takes down that steps notify the handlers that an entry of `notify` names, or could name. It reports whether there are any.
+func (p *playsState) tell(c *taskContext, steps []int, said *calls.Said, known []string) bool {
+	found := map[*handler][]string{}
+	reach, wrong := p.inReach(c), utf8.RuneCountInString(plan.FirstLine(said.Text.Text()))
+	for _, name := range said.Could(known) {
+		handlers := wanted(reach, name)
+		if n := len(c.handlers.awaits); n > 0 && len(handlers) == 0 {
+			p.plan.Steps[c.handlers.awaits[n-1]].Place.Called = true
+			continue
+		}
+		if len(handlers) == 0 {
+			p.Errorf(said.Text.Pos(), wrong, c.chain, p.nearestHandler(c, name), "%s", plan.NoHandler(name))
+			return false
+		}
+		for _, h := range handlers {
+			found[h] = append(found[h], name)
+		}
+	}
+	if said.Open && len(found)+len(c.handlers.awaits) == 0 {
+		p.Errorf(said.Text.Pos(), wrong, c.chain, p.nearestHandler(c, said.Text.Text()), "there is no handler that %s can name",
+			plan.Quoted(said.Text.Text()))
+		return false
+	}
+	for h, names := range found {
+		at := notice{c.on, h}
+		if !h.task.Hosts.IsZero() { // it says itself where it runs
+			at.on = c.handlers.home
+		}
+		by := c.handlers.notified[at]
+		by.Add(steps, said, names)
+		c.handlers.notified[at] = by
+	}
+	return true
+}
+
+// handlerNames are all names and topics of the handlers that a task can notify.
+func (p *playsState) handlerNames(c *taskContext) (names []string) {
+	for _, h := range p.inReach(c) {
+		names = append(append(names, h.topics...), h.names()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // nearestHandler says which handler may have been meant.
@@ -146,14 +166,7 @@ func (p *playsState) nearestHandler(c *taskContext, name string) string {
 			known = append(known, h.name)
 		}
 	}
-	if hint := suggest.DidYouMean(name, known); hint != "" {
-		return hint
-	}
-	if len(known) == 0 {
-		return whose + " has no handlers"
-	}
-	slices.Sort(known)
-	return whose + " has " + strings.Join(slices.Compact(known), ", ")
+	return calls.Nearest(name, whose, known)
 }
 
 // maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not. first is the
@@ -165,7 +178,7 @@ func (p *playsState) maybeFlushed(c *taskContext, h *handler, first int) {
 	hs, at := c.handlers, notice{c.on, h}
 	f := hs.flushed[at]
 	hs.flushed[at] = flushed{
-		len(hs.notified[at]),
+		len(hs.notified[at].Steps),
 		append(f.gates, gateAt{Gate: plan.Gate{Step: first, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0}),
 	}
 }

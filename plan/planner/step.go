@@ -49,7 +49,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
 		s.Gates = append(s.Gates, g.Gate)
 	}
-	s.Handler, s.Notifiers = c.handler, c.notifiers
+	s.Handler, s.Notifiers, s.Named = c.handler, c.notifiers.Steps, c.notifiers.Namings
 	// An override names its step by path, which is complete only now.
 	p.overrides.Begin(s.Path)
 	defer p.overrides.End()
@@ -90,8 +90,6 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	case v.Known:
 		s.Prediction = plan.WillSkip
 	}
-	// As in Ansible, which looks at the rest of a task when its condition holds: what may never be needed is no mistake yet.
-	r.Unsure = c.play != nil && !v.Known && !r.Failed
 	f.At("vars")
 	idle := s.Excluded || s.Prediction == plan.WillSkip
 	if t.Absent && !idle {
@@ -102,7 +100,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	s.Frame = p.frame(c, own)
 	e.Frame = s.Frame
-	r.Lenient, r.Idle = idle, idle && c.form.forgives()
+	// As in Ansible, which looks at the rest of a task when its condition holds: what may never be needed is not a mistake yet.
+	r.Lenient, r.Idle, r.Unsure = idle, idle && c.form.forgives(), c.play != nil && !v.Known && !r.Failed
 	r.Guards = plan.Guarded(k.When)
 
 	// The condition itself lacks a value of a step that is excluded: nothing else of the step counts any more.
@@ -363,7 +362,7 @@ func (c *taskContext) isBare() bool {
 		return false
 	case c.looks != "", c.path != "", c.once:
 		return false
-	case len(c.when)+len(c.env)+len(c.ignore)+len(c.notify)+len(c.notifiers) > 0, !c.cwd.IsZero(), c.handler, c.over != nil:
+	case len(c.when)+len(c.env)+len(c.ignore)+len(c.notify)+len(c.notifiers.Steps) > 0, !c.cwd.IsZero(), c.handler, c.over != nil:
 		return false
 	}
 	return c.item == nil && c.finds == nil && c.inLoop == nil && c.loop == nil && !c.grown

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"moon/plan"
+	"moon/plan/planner/calls"
 	"moon/plan/playbook"
 	"moon/plan/sequence"
 )
@@ -34,8 +35,8 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 	for _, h := range hs.list {
 		var list []*taskContext
 		for _, c := range p.notifiedOn(p.staying(cs), h) {
-			steps := hs.notified[notice{c.on, h}]
-			if len(steps) == 0 {
+			by := hs.notified[notice{c.on, h}]
+			if len(by.Steps) == 0 {
 				continue
 			}
 			if !c.mayFlush() {
@@ -47,7 +48,7 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 					Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: hs.force,
 				}, "handlers")
 			}
-			list = append(list, p.handling(c, h, steps, scope))
+			list = append(list, p.handling(c, h, by, scope))
 		}
 		from := len(p.plan.Steps)
 		switch {
@@ -78,11 +79,11 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 func (c *taskContext) mayFlush() bool { return c.maybe() || c.breaking }
 
 // handling is the context of a handler on a host.
-func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *taskContext {
+func (p *planner) handling(c *taskContext, h *handler, by calls.Callers, scope int) *taskContext {
 	hs := c.handlers
 	in := *cmp.Or(h.around, hs.base[c.on])
-	in.scope, in.notifiers, in.handler, in.pos = scope, steps, true, h.task.Pos
-	if f := hs.flushed[notice{c.on, h}]; f.notifiers == len(steps) {
+	in.scope, in.notifiers, in.handler, in.pos = scope, by, true, h.task.Pos
+	if f := hs.flushed[notice{c.on, h}]; f.notifiers == len(by.Steps) {
 		in.gates = f.gates
 	}
 	if !c.mayFlush() {

@@ -4,6 +4,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/inventory"
+	"moon/plan/planner/calls"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/items"
 	"moon/plan/planner/policy"
@@ -36,16 +37,16 @@ type handler struct {
 // handlerSet is the handlers of a play or of a playbook of steps, and what notifies them on each host. Steps have one host.
 type handlerSet struct {
 	list     []*handler
-	home     *plannedHost     // of steps: the machine that moon runs on
-	force    bool             // they run after a failure, too
-	notified map[notice][]int // the steps that do
+	home     *plannedHost // of steps: the machine that moon runs on
+	force    bool         // they run after a failure, too
+	notified map[notice]calls.Callers
 	flushed  map[notice]flushed
 	awaits   []int                         // open places: what is found there may have handlers
 	base     map[*plannedHost]*taskContext // what a handler has around it
 }
 
 func newHandlerSet() *handlerSet {
-	return &handlerSet{notified: map[notice][]int{}, flushed: map[notice]flushed{}, base: map[*plannedHost]*taskContext{}}
+	return &handlerSet{notified: map[notice]calls.Callers{}, flushed: map[notice]flushed{}, base: map[*plannedHost]*taskContext{}}
 }
 
 // notice is a handler on a host.
@@ -129,7 +130,7 @@ type taskContext struct {
 	handlers  *handlerSet
 	within    int // the scope of the file of steps that this is in: its handlers can be notified here
 	notify    []playbook.Value
-	notifiers []int // steps of which one must have changed something: of a handler
+	notifiers calls.Callers // of a handler: one of them must have changed something
 	handler   bool
 	gates     []gateAt
 	rescuing  bool // in a rescue, which may not be needed

@@ -94,6 +94,7 @@ type stepJSON struct {
 	Role        string            `json:"role,omitempty"`
 	Handler     bool              `json:"handler,omitempty"`
 	NotifiedBy  []string          `json:"notified_by,omitempty"`
+	IfNamed     []string          `json:"notified_if_named,omitempty"`
 	Gates       []gateJSON        `json:"gates,omitempty"`
 	Scope       int               `json:"scope"`
 	Place       *placeJSON        `json:"place,omitempty"`
@@ -421,6 +422,9 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 	}
 	for _, n := range s.Notifiers {
 		j.NotifiedBy = append(j.NotifiedBy, p.Steps[n].ID())
+		if s.NamedOnly(n) {
+			j.IfNamed = append(j.IfNamed, p.Steps[n].ID())
+		}
 	}
 	for _, g := range s.Gates {
 		for step := g.Step; step < g.End(); step++ {

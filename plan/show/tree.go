@@ -107,7 +107,7 @@ type treeText struct {
 	shown     []int   // shown[i] is how many of the first i steps are shown
 	lines     []treeLine
 	predicted func(step int) []string
-	notifies  map[int][]string // the handlers that a step may make run, by their names
+	notifies  map[int]notifies // what a step may make run
 
 	// How steps and their hosts are called: of hosts that are alike, one is printed for all.
 	ref func(step int) string
@@ -226,8 +226,11 @@ func (t *treeText) addStep(i, depth int) {
 	if s.Handler {
 		note("if %s", t.notifiedText(s))
 	}
-	if names := t.notifies[i]; len(names) > 0 {
-		note("notifies %s", strings.Join(names, ", "))
+	if n := t.notifies[i]; len(n.names) > 0 {
+		note("notifies %s", strings.Join(n.names, ", "))
+	}
+	if n := t.notifies[i]; len(n.possible) > 0 {
+		note("may notify %s", strings.Join(n.possible, ", "))
 	}
 	if s.Once {
 		note("runs once, on the first host that can")
@@ -276,10 +279,14 @@ func (t *treeText) notifiedText(s *plan.Step) string {
 	if n := len(names); n > most {
 		names = append(names[:most:most], fmt.Sprintf("%d more", n-most))
 	}
-	if len(names) == 1 {
-		return names[0] + " changes something"
+	changes := " changes something"
+	if len(s.Named) > 0 {
+		changes += " and notifies it"
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + " changes something"
+	if len(names) == 1 {
+		return names[0] + changes
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + changes
 }
 
 // stepText refers to a step, as StepRef does.

@@ -256,15 +256,27 @@ func hostsBetween(p *plan.Plan, from, to int) (hosts []string) {
 	return hosts
 }
 
-// handlersByStep are the names of the handlers that steps may make run.
-func handlersByStep(p *plan.Plan) map[int][]string {
-	all := map[int][]string{}
+// notifies are the names of the handlers that a step may make run.
+type notifies struct {
+	names    []string
+	possible []string // only the run knows which of them it names
+}
+
+// handlersByStep are the handlers that steps may make run.
+func handlersByStep(p *plan.Plan) map[int]notifies {
+	all := map[int]notifies{}
 	for i := range p.Steps {
 		h := &p.Steps[i]
 		for _, step := range h.Notifiers {
-			if !slices.Contains(all[step], h.Title()) {
-				all[step] = append(all[step], h.Title())
+			n := all[step]
+			list := &n.names
+			if h.NamedOnly(step) {
+				list = &n.possible
 			}
+			if !slices.Contains(*list, h.Title()) {
+				*list = append(*list, h.Title())
+			}
+			all[step] = n
 		}
 	}
 	return all

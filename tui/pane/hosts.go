@@ -95,7 +95,7 @@ func (m HostWords) runsOn(d *draw.Doc, p *plan.Step) {
 // hangsOn says what decides whether a step is there at all, and what it makes run: notifications, and includes.
 func (m HostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 	if p.Handler && len(p.Notifiers) > 0 {
-		d.Value("notified", "by "+m.StepNames(p.Notifiers)+", if that changes something")
+		d.Value("notified", "by "+m.StepNames(p.Notifiers)+", if that changes something"+andNamed(p.Named))
 	}
 	for _, g := range p.Gates {
 		if g.Ran {
@@ -171,6 +171,14 @@ func (m HostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 	}
 	d.Value("decided", words)
 	StepPane(m).drawUnknown(d, &m.Plan.Steps[by], "when", !m.Tree.Faces[by].Pending())
+}
+
+// andNamed is what must hold besides where only the run knows which handlers are notified.
+func andNamed(named []plan.Naming) string {
+	if len(named) == 0 {
+		return ""
+	}
+	return " and names this handler"
 }
 
 // notifierNames are the tasks that make a handler run, by their names.

@@ -80,6 +80,9 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	for _, n := range s.Notifiers {
 		d.text("notified by", c.plan.Steps[n].Path)
 	}
+	for _, call := range s.Named {
+		d.text("notified as", strings.Join(call.Names, "\n"))
+	}
 	for _, g := range s.Gates {
 		d.text("gate", c.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
 	}

@@ -1,5 +1,3 @@
-// Package yaml11 says what a plain scalar is in YAML 1.1, as PyYAML and so Ansible reads it: 1:30 is 90, and 1e3 and 0o17 are text.
-// It knows numbers alone, and no documents: whoever has a node asks it for the type and the value of its text.
 package yaml11
 
 import (
