@@ -21,7 +21,7 @@ func AsWritten(v playbook.Value) any { return taken(v, true) }
 
 // Taken is a value as written that comes from outside of a playbook of a dialect, as data of it.
 func Taken(v playbook.Value, of dialect.Dialect) any { return taken(v, isOrdered(of)) }
-func isOrdered(of dialect.Dialect) bool { return of.Rules().OrdersMaps }
+func isOrdered(of dialect.Dialect) bool              { return of.Rules().OrdersMaps }
 
 // taken is a value as written: what is secret is marked, and maps keep their order if asked to.
 func taken(v playbook.Value, ordered bool) any {
@@ -288,8 +288,7 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 // FailsThere ends what is said of an undefined name for which a task may fail.
 const FailsThere = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
 
-// FailsReached is the same of a task that may not be reached.
-const FailsReached = ": the task will fail there if its condition holds, which only the run knows"
+const failsReached = ": the task will fail there if its condition holds, which only the run knows"
 
 // FailsLater reports whether an error is one for which the task fails in the run, or may fail, instead of the plan. If so, the renderer
 // knows it, and why ends what is said of it.
@@ -300,7 +299,7 @@ func (r *Renderer) FailsLater(e *value.Error) (why string, fails bool) {
 	if r.Undefined, r.Fails = true, true; r.MayFail {
 		return FailsThere, true
 	}
-	return FailsReached, true
+	return failsReached, true
 }
 
 func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
